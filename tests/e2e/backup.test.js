@@ -10,6 +10,7 @@ import { after, before, test } from 'node:test';
 import { promisify } from 'node:util';
 import { HowTo } from './support/how_to.js';
 import { env } from './support/instance.js';
+import { sql } from './support/mysql.js';
 import { redis } from './support/redis.js';
 import { audit, newUser, poll, pooled, sendPacket, site } from './support/site.js';
 
@@ -191,11 +192,10 @@ test('what a killed restore leaves is not taken for a site; the next one with --
   await run('bash', ['-euo', 'pipefail', '-c', `cd "$0"; gzip -dc tables.sql.gz | sed 's/^-- Table structure for table .user.$/SELECT SLEEP(600);/' >tables.sql
     gzip -f tables.sql; sha256sum manifest redis.rdb tables.sql.gz >SHA256SUMS`, slow]);
   for (const name of ['nginx', 'hot', 'page', 'auth', 'card', 'settle']) await site.dev('stop', name);
-  const sql = (text) => run('mariadb', ['--no-defaults', `--socket=${env.HB_TEST_MYSQL_SOCKET}`, '--user=root', '-N', '-e', text]);
   const killed = spawn(env.HB_TEST_BINARY, ['restore', '--replace', slow], { env: { ...process.env, HB_CONFIG: env.HB_TEST_CONFIG }, detached: true, stdio: 'ignore' });
-  await poll('the tables are half restored', async () => /SLEEP/.test((await sql("SELECT info FROM information_schema.processlist WHERE user = 'hongbao_migrate'")).stdout));
+  await poll('the tables are half restored', async () => /SLEEP/.test(await sql("SELECT info FROM information_schema.processlist WHERE user = 'hongbao_migrate'")));
   process.kill(-killed.pid, 'SIGKILL');
-  assert.match((await sql('SHOW TABLES IN hongbao')).stdout, /^transfer$/m);
+  assert.match(await sql('SHOW TABLES'), /^transfer$/m);
   for (const args of [['migrate'], ['migrate', '--check']]) {
     const failed = await site.hongbao(...args).then(() => assert.fail(`${args.join(' ')} did not fail`), (error) => error);
     assert.match(failed.stdout + failed.stderr, /a restore was interrupted: repeat it with --replace/);
@@ -236,7 +236,6 @@ test('a later program verifies a backup: it brings the tables up to date', async
 });
 
 test('an earlier program verifies a backup of tables that are newer by additive migrations, and no other', async () => {
-  const sql = (text) => run('mariadb', ['--no-defaults', `--socket=${env.HB_TEST_MYSQL_SOCKET}`, '--user=root', 'hongbao', '-e', text]);
   const next = readdirSync(join(env.HB_TEST_DEV, '../sql/migrations')).length + 1;
   await sql(`INSERT INTO schema_migration VALUES (${next}, 'later', REPEAT('x', 32), 1, TRUE)`);
   try {

@@ -12,6 +12,7 @@ import { promisify } from 'node:util';
 import { FAULTS } from '../package/faults.js';
 import { certificate, day } from './support/certificate.js';
 import { dev, env, processes } from './support/instance.js';
+import { sql } from './support/mysql.js';
 import { poll, site } from './support/site.js';
 
 const ROOT = new URL('../..', import.meta.url).pathname.replace(/\/$/, '');
@@ -59,8 +60,7 @@ async function finds(finding, says, { plant = () => {}, mend = () => {}, setting
 
 // ---- ways to plant ----
 
-// Runs SQL, or a command of Redis, as the administrator, which every user is who may open the sockets of an instance.
-const sql = (text) => promisify(execFile)('mariadb', ['--no-defaults', `--socket=${env.HB_TEST_MYSQL_SOCKET}`, '--user=root', '-N', 'hongbao', '-e', text]);
+// Runs a command of Redis as the administrator, which every user is who may open the sockets of an instance.
 const redis = async (...args) => {
   const { stdout } = await promisify(execFile)('redis-cli', ['-s', env.HB_TEST_REDIS_SOCKET, ...args]);
   assert.doesNotMatch(stdout, /^(ERR|WRONG|NO)/, args.join(' '));

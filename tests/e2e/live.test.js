@@ -4,6 +4,7 @@ import assert from 'node:assert/strict';
 import { execFile } from 'node:child_process';
 import { promisify } from 'node:util';
 import { after, before, test } from 'node:test';
+import { expireNow } from './support/moments.js';
 import { keys } from './support/redis.js';
 import { Client, audit, clientPage, launch, newUser, poll, sendPacket, site, unique } from './support/site.js';
 import { LANGUAGES, words } from './support/texts.js';
@@ -291,19 +292,18 @@ test('the pages of a finished packet and of an envelope send no requests', async
 });
 
 test('the page of an expired packet is refreshed until the refund is shown', async () => {
-  await site.withLifetime(20_000, async () => {
-    const { sender, path } = await packetWith(2);
-    const { page, heard } = await opened(sender.client, path);
-    await poll('the refund is shown', async () => {
-      await pass(page, heard, 2000);
-      return (await read(page, '#grabs')).includes(words('zh-CN', 'refunded').replace('{{refund_text}}', '20.00'));
-    });
-    assert.equal(await page.locator('form[data-open], .share').count(), 0);
-    const asked = heard.asked.length;
-    await pass(page, heard, 5 * MINUTE_MS, MINUTE_MS);
-    assert.equal(heard.asked.length, asked);
-    await page.context().close();
+  const { sender, path } = await packetWith(2);
+  const { page, heard } = await opened(sender.client, path);
+  await expireNow(path);
+  await poll('the refund is shown', async () => {
+    await pass(page, heard, 2000);
+    return (await read(page, '#grabs')).includes(words('zh-CN', 'refunded').replace('{{refund_text}}', '20.00'));
   });
+  assert.equal(await page.locator('form[data-open], .share').count(), 0);
+  const asked = heard.asked.length;
+  await pass(page, heard, 5 * MINUTE_MS, MINUTE_MS);
+  assert.equal(heard.asked.length, asked);
+  await page.context().close();
 });
 
 // ---- intervals ----

@@ -1,6 +1,7 @@
 // A program asks by its own order number, the request_key, what became of a packet that it sent.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { expireNow } from './support/moments.js';
 import { audit, Client, fen, newUser, poll, sendPacket, site, unique } from './support/site.js';
 import { LANGUAGES, words } from './support/texts.js';
 
@@ -31,10 +32,9 @@ test('an expired order tells what was taken and what came back', async () => {
   const sender = await newUser({ yuan: '100' });
   const key = unique('order-');
   const [person] = await site.demoUsers(1);
-  await site.withLifetime(8000, async () => {
-    const sent = await sendPacket(sender, { kind: 'even', amount: '1.50', count: '3', request_key: key });
-    assert.equal((await person.post(`/p/${sent.json.id}/open`)).status, 200);
-  });
+  const sent = await sendPacket(sender, { kind: 'even', amount: '1.50', count: '3', request_key: key });
+  assert.equal((await person.post(`/p/${sent.json.id}/open`)).status, 200);
+  await expireNow(sent.json.id);
   await poll('it is closed', async () => (await order(sender, key)).json.closed_at);
   const { state, amount_fen: amount, grabbed_count: count, grabbed_fen: grabbed, refund_fen: refund, finished_at: finished } = (await order(sender, key)).json;
   assert.deepEqual([state, amount, count, grabbed, refund, finished], ['expired', 450, 1, 150, 300, null]);

@@ -10,6 +10,7 @@ import { promisify } from 'node:util';
 import { retries } from './support/client.js';
 import { HowTo } from './support/how_to.js';
 import { dev, env, processes } from './support/instance.js';
+import { sql } from './support/mysql.js';
 import { Client, audit, newUser, poll, pooled, sendPacket, site, unique } from './support/site.js';
 
 const ROUNDS = Number(process.env.RESTART_ROUNDS ?? 5);
@@ -24,9 +25,6 @@ const restarts = (pid) => Number(readFileSync(`/proc/${pid}/comm`, 'utf8').match
 
 // What `systemctl reload` runs.
 const reload = (pid) => promisify(execFile)(join(env.HB_TEST_DEV, '../deploy/systemd/reload.sh'), [pid]);
-
-// Runs SQL as the administrator, which every user is who may open the socket of a private instance.
-const sql = (text) => promisify(execFile)('mariadb', ['--no-defaults', `--socket=${env.HB_TEST_MYSQL_SOCKET}`, '--user=root', 'hongbao', '-e', text]);
 
 const log = (name) => readFileSync(`${env.HB_TEST_VAR}/log/${name}.log`, 'utf8');
 

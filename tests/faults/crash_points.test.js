@@ -6,28 +6,28 @@
 import assert from 'node:assert/strict';
 import { execFile } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
-import { readFileSync } from 'node:fs';
 import { after, before, test } from 'node:test';
 import { promisify } from 'node:util';
 import { Client } from '../e2e/support/client.js';
 import { env, hongbao, PATIENCE, poll } from '../e2e/support/instance.js';
+import { expireNow, openNow } from '../e2e/support/moments.js';
+import { mariadb } from '../e2e/support/mysql.js';
+import { liveKey, packetNumber, partitionKeys, partitionOf } from '../e2e/support/packet_id.js';
 import { redis, replaceEvent } from '../e2e/support/redis.js';
 import { demoUsers, drained, servers, stopAll } from './site.js';
 
 const run = promisify(execFile);
 
 const adminFile = `${env.HB_TEST_VAR}/admin.conf`;
-const adminConf = readFileSync(adminFile, 'utf8');
 
 const TIMES = Number(process.env.CRASH_TIMES ?? 1);
 const PAIRS_ONLY = process.env.CRASH_PAIRS === 'only';
 const SHORT_LIFE_MS = 700;
-const PARTITIONS = 16;
 const AMOUNT_FEN = 300;
 const GRABBERS = 3;
 const THANKS = '谢谢老板 🙏';
 const PHRASE = '新年快乐';
-const OPENS_AFTER_MS = 1500;
+const OPENS_AFTER_MS = 3_600_000; // the test opens it
 
 let sender;
 let grabbers;
@@ -138,32 +138,17 @@ const balanceFen = async (user) => (await user.client.get('/wallet')).json?.bala
 
 // ---- damage, for the rules of recovery ----
 
-// The 64-bit id in the 26 base32 characters of a public id: two zero bits, the id, its MAC.
-function packetNumber(id) {
-  const digits = '0123456789abcdefghjkmnpqrstvwxyz';
-  return [...id].reduce((sum, c) => (sum << 5n) | BigInt(digits.indexOf(c)), 0n) >> 64n;
-}
-
-const partitionOf = (packet) => `hb:{p${String(packetNumber(packet.id) % BigInt(PARTITIONS)).padStart(2, '0')}}`;
-
 async function loseLiveKeys(packet) {
-  const keys = ['packet', 'shares', 'grabs', 'order'].map((what) => `${partitionOf(packet)}:${what}:${packetNumber(packet.id)}`);
+  const keys = ['packet', 'shares', 'grabs', 'order'].map((content) => liveKey(packet.id, content));
   assert.equal(await redis('DEL', ...keys), '4');
 }
 
 // As if recovery had died after it shut the packet.
-const shutPacket = (packet) => redis('HSET', `${partitionOf(packet)}:packet:${packetNumber(packet.id)}`, 'state', 'busy');
+const shutPacket = (packet) => redis('HSET', liveKey(packet.id, 'packet'), 'state', 'busy');
 
 async function losePartition(packet) {
-  const keys = (await redis('--scan', '--pattern', `${partitionOf(packet)}*`)).split('\n');
+  const keys = (await redis('--scan', '--pattern', `${partitionKeys(partitionOf(packet.id))}*`)).split('\n');
   assert.ok(Number(await redis('DEL', ...keys)) > 4);
-}
-
-// In both stores.
-async function endLifetime(packet) {
-  const number = packetNumber(packet.id);
-  await redis('HSET', `${partitionOf(packet)}:packet:${number}`, 'expires_ms', '1');
-  await mariadb('mariadb', 'hongbao', '-e', `UPDATE packet SET expires_ms = created_ms + 1 WHERE id = ${number}`);
 }
 
 // A packet with one settled grab; then the settle worker stops, the packet may fall due, and `lose` removes data from
@@ -174,7 +159,7 @@ async function settledThenLost(lose, due) {
   assert.ok(await grab(packet, grabbers[0]));
   await poll('the grab is settled', async () => (await look(packet, grabbers[0])).mine.settled);
   await servers.settle.stop();
-  if (due) await endLifetime(packet);
+  if (due) await expireNow(packet.id);
   await lose(packet);
 }
 
@@ -216,9 +201,10 @@ async function grabbedAndSettled(passes) {
 // ---- the scenarios ----
 
 // server: the process that dies. prepare(passes): before it is restarted with the crash point. provoke: passes the crash
-// point once; false when the process may have died. ends: the sender ends the packets early; due: the test does. lead: instead, all
-// preparation with the process stopped: it dies after its start. passes: the pass at which it dies. repair: the steps of
-// an operator afterwards. finished: true when the settle worker has finished what the process that died had begun.
+// point once; false when the process may have died. ends: the sender ends the packets early. lead: instead, all
+// preparation with the process stopped: it dies after its start; due: the packet is then over. passes: the pass at which
+// it dies. repair: the steps of an operator afterwards. finished: true when the settle worker has finished what the process
+// that died had begun.
 const scenarios = {
   send: { server: 'page', provoke: () => send() },
   'send-with-conditions': { server: 'page', provoke: sendWithConditions, finished: isOpen },
@@ -327,7 +313,9 @@ async function visit(point, passes, scenario = scenarioOf(point), worker = undef
     how = await server.endsWithin(10_000 * PATIENCE);
   } else {
     await restart(server, { HB_CRASH: crash });
-    for (let i = 0; !how && i < 10; i++) how = await scenario.provoke() ? undefined : await server.endsWithin(i < passes ? 1500 : 5000);
+    for (let i = 0; !how && i < 10; i++) {
+      how = await scenario.provoke() ? undefined : await server.endsWithin(i < passes ? 1500 : 5000 * PATIENCE);
+    }
   }
   assertDied(server, how, point);
 
@@ -349,6 +337,7 @@ async function finish(scenario) {
     if (scenario.ends) assert.ok(await end(packet));
     if (packet.giver) await finishReturn(packet);
     if (packet.thanker) assert.ok(await thank(packet, packet.thanker));
+    if (packet.conditions.opens_at) packet.conditions.opens_at = await openNow(packet.id);
     if (scenario.lifetimeMs || scenario.due) await poll('the packet has ended', async () => (await look(packet, sender)).state !== 'open');
     await grabAll(packet);
   }
@@ -450,18 +439,10 @@ async function visitReplay(point) {
 
 // ---- migrations: a database of their own ----
 
-const setting = (name) => new RegExp(`^${name} = (.*)$`, 'm').exec(adminConf)[1];
-
-function mariadb(program, ...args) {
-  const options = ['--no-defaults', `--socket=${env.HB_TEST_MYSQL_SOCKET}`, `--user=${setting('mysql_user')}`];
-  return run(program, [...options, ...args], { env: { ...process.env, MYSQL_PWD: setting('mysql_password') }, maxBuffer: 64 << 20 });
-}
-
 const schemaEmpty = (database) => mariadb('mariadb', '-e', `DROP DATABASE IF EXISTS ${database}; CREATE DATABASE ${database}`);
 
 async function schema(database) {
-  const { stdout } = await mariadb('mariadb-dump', '--no-data', '--skip-comments', database);
-  return stdout.replaceAll(/ AUTO_INCREMENT=\d+/g, '');
+  return (await mariadb('mariadb-dump', '--no-data', '--skip-comments', database)).replaceAll(/ AUTO_INCREMENT=\d+/g, '');
 }
 
 async function visitMigrate(point, passes) {

@@ -2,11 +2,12 @@
 // HTML is the same. An envelope that is alone is in the middle of the window.
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
+import { sql } from '../e2e/support/mysql.js';
 import { Client, clientPage, launch, newUser, site } from '../e2e/support/site.js';
 import { LANGUAGES } from '../e2e/support/texts.js';
 import { layout } from './support/checks.js';
 import { buildScene } from './support/scene.js';
-import { LONGEST, sql } from './support/world.js';
+import { LONGEST } from './support/world.js';
 
 const WIDE = [1440, 900];
 const NARROW = [899, 390];

@@ -17,7 +17,7 @@ function readEnv(file) {
 export const env = readEnv(process.env.HB_TEST_ENV);
 export const url = env.HB_TEST_URL;
 
-// ./dev COMMAND on this instance. extra: environment, e.g. { HB_PACKET_LIFETIME_MS: '4000' }.
+// ./dev COMMAND on this instance. extra: environment, e.g. { HB_SESSION_IDLE_S: '4' }.
 export function dev(args, extra = {}) {
   return run(env.HB_TEST_DEV, ['--var', env.HB_TEST_VAR, ...args], { env: { ...process.env, ...extra }, maxBuffer: 64 << 20 });
 }

@@ -133,9 +133,6 @@ export const site = {
     }
   },
 
-  // Runs work with packets that expire after ms.
-  withLifetime: (ms, work) => site.withSetting(['page'], { HB_PACKET_LIFETIME_MS: String(ms) }, work),
-
   // Starts all servers that a failed test left stopped.
   async allUp() {
     for (const name of SERVERS) await dev(['start', name]);

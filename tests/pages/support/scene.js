@@ -1,8 +1,9 @@
 // People and packets for screenshots, and a function that makes pages equal in every run: ids, times and QR codes are
 // replaced before a screenshot, and amounts are not random (even shares, and lucky packets whose shares all have the
 // maximum).
+import { sql } from '../../e2e/support/mysql.js';
 import { newUser, poll } from '../../e2e/support/site.js';
-import { grab, send, sql } from './world.js';
+import { grab, send } from './world.js';
 
 const NAMES = {
   'zh-CN': { sender: '阿红', viewer: '小明', others: ['李雷', '韩梅梅', '王小虎'], greeting: '新年快乐，万事如意', thanks: '谢谢阿红！' },

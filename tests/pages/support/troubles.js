@@ -1,8 +1,9 @@
 // Faults that some pages need. `await inTrouble(name, world, work)` makes the fault, runs work, repairs it and waits
 // until everything is served again. Without a name it only runs work.
 import assert from 'node:assert/strict';
+import { sql } from '../../e2e/support/mysql.js';
 import { poll, site } from '../../e2e/support/site.js';
-import { grab, sql } from './world.js';
+import { grab } from './world.js';
 
 const isServed = async (client, path) => (await client.get(path)).status === 200;
 

@@ -1,14 +1,12 @@
 // People and packets in every state that a page can show, created once for a test file: `world = await buildWorld()`,
 // at the end `await world.end()`. Only a few people have passwords, because hashing is slow.
 import assert from 'node:assert/strict';
-import { execFile } from 'node:child_process';
-import { readFileSync } from 'node:fs';
-import { promisify } from 'node:util';
 import { Passkey } from '../../e2e/support/authenticator.js';
-import { env, poll } from '../../e2e/support/instance.js';
+import { poll } from '../../e2e/support/instance.js';
+import { expireNow } from '../../e2e/support/moments.js';
+import { sql } from '../../e2e/support/mysql.js';
 import { Client, newUser, PASSWORD, pooled, site, unique } from '../../e2e/support/site.js';
 
-const run = promisify(execFile);
 const SHARES_MAX = 100;
 const SMALL_PACKETS = 25; // more than one page of records
 const PLANTED_FEN = 123456789;
@@ -23,14 +21,6 @@ export const LONGEST = {
   phrase: '芝麻开门'.repeat(5), // 20 graphemes
 };
 export const COVERS = ['plain', 'spring-festival', 'mid-autumn', 'birthday', 'wedding', 'baby', 'new-job', 'thanks'];
-
-// Runs SQL as the administrator, for rows that the site would never write. Tests remove them.
-export async function sql(statements) {
-  const admin = readFileSync(`${env.HB_TEST_VAR}/admin.conf`, 'utf8');
-  const setting = (name) => new RegExp(`^${name} = (.*)$`, 'm').exec(admin)[1];
-  await run('mariadb', ['--no-defaults', `--socket=${env.HB_TEST_MYSQL_SOCKET}`, `--user=${setting('mysql_user')}`,
-    setting('mysql_database'), '-e', statements], { env: { ...process.env, MYSQL_PWD: setting('mysql_password') } });
-}
 
 // Sends a packet and returns its path.
 export async function send(client, fields) {
@@ -158,11 +148,10 @@ async function finishedPackets({ sender, grabber, wide, latin, rtl, crowd }) {
 async function expiredPackets({ sender, grabber, wideName }) {
   const packets = {};
   const order = unique('k');
-  await site.withLifetime(8000, async () => {
-    packets.expired = await send(sender, { kind: 'lucky', amount: '10', count: '3', request_key: order });
-    await grab(grabber, packets.expired);
-    packets.missed = await send(sender, { kind: 'exclusive', amount: '3', to: wideName });
-  });
+  packets.expired = await send(sender, { kind: 'lucky', amount: '10', count: '3', request_key: order });
+  await grab(grabber, packets.expired);
+  packets.missed = await send(sender, { kind: 'exclusive', amount: '3', to: wideName });
+  for (const path of Object.values(packets)) await expireNow(path);
   packets.ended = await send(sender, { kind: 'lucky', amount: '10', count: '3' });
   await grab(grabber, packets.ended);
   assert.equal((await sender.post(`${packets.ended}/end`, {})).status, 200);

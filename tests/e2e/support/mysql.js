@@ -1,0 +1,15 @@
+// The MariaDB of the site under test, as its administrator.
+import { execFile } from 'node:child_process';
+import { promisify } from 'node:util';
+import { env } from './instance.js';
+
+const run = promisify(execFile);
+
+// Runs a program of MariaDB's: its output.
+export async function mariadb(program, ...args) {
+  const options = ['--no-defaults', `--socket=${env.HB_TEST_MYSQL_SOCKET}`, '--user=root'];
+  return (await run(program, [...options, ...args], { maxBuffer: 64 << 20 })).stdout;
+}
+
+// Runs statements on the tables, also those that the site would never write: the rows of the answers, a line each.
+export const sql = (statements) => mariadb('mariadb', '-N', 'hongbao', '-e', statements);
