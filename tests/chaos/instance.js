@@ -7,6 +7,7 @@ import {
 import { connect } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { freePort } from '../e2e/support/port.js';
 import { Deployment, pause, poll, run } from './deployment.js';
 import { Proxy } from './proxy.js';
 import { redis } from './redis.js';
@@ -139,8 +140,7 @@ export class Instance extends Deployment {
     this.canFillDisk = Boolean(this.wires) && this.#mountDisk();
     for (const wire of Object.values(this.wires ?? {})) await wire.listen();
     for (let tries = 0; tries < 3; tries++) {
-      const port = 20_000 + Math.floor(Math.random() * 10_000);
-      if (!await isFree(port)) continue;
+      const port = await freePort();
       this.url = `http://127.0.0.1:${port}`;
       const { code, stderr } = await this.dev('--port', String(port), 'up');
       if (code === 0) {

@@ -15,8 +15,9 @@
 
 #include "base/clock.h"
 #include "io/redis.h"
+#include "support/test_port.h"
 
-enum { SERVERS = 4, WAIT_MS = 60000, PAUSE_NS = 50000000, PORT_FIRST = 22700, PORT_COUNT = 600 };
+enum { SERVERS = 4, WAIT_MS = 60000 * HB_TEST_PATIENCE, PAUSE_NS = 50000000 };
 
 static char dir[] = "/tmp/hb-list-XXXXXX";
 static int ports[SERVERS];
@@ -77,7 +78,7 @@ static int setup(void **state)
     if (mkdtemp(dir) == NULL)
         return 1;
     for (int i = 0; i < SERVERS; i++) {
-        ports[i] = PORT_FIRST + getpid() % (PORT_COUNT / SERVERS) * SERVERS + i;
+        ports[i] = test_port_next();
         pids[i] = fork();
         if (pids[i] == 0)
             server_run(ports[i]);

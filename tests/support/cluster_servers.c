@@ -1,39 +1,39 @@
 #include "support/cluster_servers.h"
+#include "support/test_port.h"
 
-#include <arpa/inet.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/prctl.h>
-#include <sys/socket.h>
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
 
 enum {
-    PORT_FIRST = 20000, /* the bus of a server has its port + 10000, below the ports for outgoing connections */
-    PORT_COUNT = 2700,
-    PORT_BUS = 10000,
     TRIES = 20,
-    WAIT_TRIES = 1200,
+    WAIT_TRIES = 1200 * HB_TEST_PATIENCE,
     WAIT_PAUSE_NS = 50000000,
     COMMAND_MAX = 1024,
     OUTPUT_MAX = 16384
 };
 
-static void server_run(const struct cluster_servers *c, int port)
+#define NODE_TIMEOUT_MS "15000" /* a busy machine stalls for seconds */
+
+static void server_run(const struct cluster_servers *c, int port, int bus)
 {
-    char port_text[16], nodes[32], log[32], path[32];
+    char port_text[16], bus_text[16], nodes[32], log[32], path[32];
     (void)snprintf(port_text, sizeof port_text, "%d", port);
+    (void)snprintf(bus_text, sizeof bus_text, "%d", bus);
     (void)snprintf(nodes, sizeof nodes, "nodes-%d.conf", port);
     (void)snprintf(log, sizeof log, "%d.log", port);
     (void)snprintf(path, sizeof path, "%d.sock", port);
     (void)prctl(PR_SET_PDEATHSIG, SIGKILL);
-    execlp("redis-server", "redis-server", "--port", port_text, "--bind", "127.0.0.1", "--dir", c->dir, "--unixsocket",
-           path, "--logfile", log, "--cluster-enabled", "yes", "--cluster-config-file", nodes, "--cluster-node-timeout",
-           "3000", "--cluster-require-full-coverage", "no", "--cluster-allow-replica-migration", "no", "--appendonly",
-           "no", "--save", "", "--repl-diskless-sync-delay", "0", "--repl-ping-replica-period", "1", (char *)NULL);
+    execlp("redis-server", "redis-server", "--port", port_text, "--cluster-port", bus_text, "--bind", "127.0.0.1",
+           "--dir", c->dir, "--unixsocket", path, "--logfile", log, "--cluster-enabled", "yes", "--cluster-config-file",
+           nodes, "--cluster-node-timeout", NODE_TIMEOUT_MS, "--cluster-require-full-coverage", "no",
+           "--cluster-allow-replica-migration", "no", "--appendonly", "no", "--save", "", "--repl-diskless-sync-delay",
+           "0", "--repl-ping-replica-period", "1", (char *)NULL);
     _exit(127);
 }
 
@@ -83,33 +83,14 @@ static bool servers_join(const struct cluster_servers *c)
     return true;
 }
 
-/* Binds the port for a moment. */
-static bool port_is_free(int port)
+/* False: the test has no free port left. */
+static bool ports_choose(struct cluster_servers *c)
 {
-    const struct sockaddr_in address = {
-        .sin_family = AF_INET,
-        .sin_port = htons((uint16_t)port),
-        .sin_addr.s_addr = htonl(INADDR_LOOPBACK),
-    };
-    const int yes = 1;
-    int fd = socket(AF_INET, SOCK_STREAM, 0);
-    bool is_free = fd >= 0 && setsockopt(fd, SOL_SOCKET, SO_REUSEADDR, &yes, sizeof yes) == 0 &&
-                   bind(fd, (const struct sockaddr *)&address, sizeof address) == 0;
-    if (fd >= 0)
-        (void)close(fd);
-    return is_free;
-}
-
-/* The ports of try number `try`. False: a port is taken. */
-static bool ports_choose(struct cluster_servers *c, int try)
-{
-    const unsigned ranges = PORT_COUNT / CLUSTER_SERVERS;
-    int first = PORT_FIRST +
-                (int)(((unsigned)getpid() * 31 + (unsigned)time(NULL) + (unsigned)try * 97) % ranges) * CLUSTER_SERVERS;
     for (int i = 0; i < CLUSTER_SERVERS; i++) {
-        c->ports[i] = first + i;
-        if (!port_is_free(c->ports[i]) || !port_is_free(c->ports[i] + PORT_BUS)) {
-            (void)fprintf(stderr, "cluster_servers: port %d or %d is taken\n", c->ports[i], c->ports[i] + PORT_BUS);
+        c->ports[i] = test_port_next();
+        c->buses[i] = test_port_next();
+        if (c->ports[i] == 0 || c->buses[i] == 0) {
+            (void)fprintf(stderr, "cluster_servers: no free ports\n");
             return false;
         }
     }
@@ -150,7 +131,7 @@ static bool servers_try(struct cluster_servers *c)
     for (int i = 0; i < CLUSTER_SERVERS; i++) {
         c->pids[i] = fork();
         if (c->pids[i] == 0)
-            server_run(c, c->ports[i]);
+            server_run(c, c->ports[i], c->buses[i]);
     }
     for (int i = 0; i < CLUSTER_SERVERS; i++)
         if (!server_is_up(c, i))
@@ -164,8 +145,8 @@ bool cluster_servers_start(struct cluster_servers *c)
     if (mkdtemp(c->dir) == NULL)
         return false;
     for (int try = 0; try < TRIES; try++) {
-        if (!ports_choose(c, try))
-            continue;
+        if (!ports_choose(c))
+            break;
         if (servers_try(c) && servers_join(c))
             return true;
         servers_kill(c);

@@ -1,4 +1,4 @@
-/* A Redis Cluster of three primaries with one replica each, on free loopback ports and the sockets DIR/PORT.sock. Its
+/* A Redis Cluster of three primaries with one replica each, on loopback ports of the test's own, and the sockets DIR/PORT.sock. Its
  * processes end with the test. */
 #ifndef HB_TESTS_SUPPORT_CLUSTER_SERVERS_H
 #define HB_TESTS_SUPPORT_CLUSTER_SERVERS_H
@@ -11,7 +11,7 @@ enum { CLUSTER_SERVERS = 6, CLUSTER_PRIMARIES = 3 };
 
 struct cluster_servers {
     char dir[64];
-    int ports[CLUSTER_SERVERS];
+    int ports[CLUSTER_SERVERS], buses[CLUSTER_SERVERS];
     pid_t pids[CLUSTER_SERVERS];
 };
 
@@ -26,7 +26,7 @@ int cluster_servers_of(const struct cluster_servers *c, const char *key, bool re
 /* Runs redis-cli with arguments for the shell, on the server. Returns its exit status; out (may be NULL): the output.
  * */
 int cluster_servers_cli(const struct cluster_servers *c, int server, const char *words, char *out, size_t size);
-/* Repeats a question until its output contains text; at most 60 s. */
+/* Repeats a question until its output contains text; at most a minute, times HB_TEST_PATIENCE. */
 bool cluster_servers_wait(const struct cluster_servers *c, int server, const char *words, const char *text);
 
 #endif
