@@ -215,6 +215,12 @@ cluster_prepare() {
     done < <(cluster_machines "$PROFILE" "$2")
 }
 
+# cluster_patience FILE: in tests a machine is missed PATIENCE times as late, as a busy computer may stall for seconds.
+cluster_patience() {
+    [ "$PATIENCE" -eq 1 ] || sed -Ei -e "s/^(cluster-node-timeout|sentinel down-after-milliseconds .*) 2000\$/\1 $((2000 * PATIENCE))/" \
+        -e "s/suspect_timeout=PT2S/suspect_timeout=PT$((2 * PATIENCE))S/" "$1"
+}
+
 # cluster_write NODE KIND SERVICES: what a machine's instance has before its first start.
 cluster_write() {
     local folder=$VAR/$1 address servers='' peer
@@ -226,11 +232,13 @@ cluster_write() {
     redis)
         template_fill "$ROOT/deploy/dev/cluster/redis.conf.in" "$folder/node-redis.conf" "ADDRESS=$address"
         [ "$PROFILE" != cluster ] || cat -- "$ROOT/deploy/redis/cluster.conf" >>"$folder/node-redis.conf"
+        cluster_patience "$folder/node-redis.conf"
         [ "$PROFILE" != sentinel ] || [ "$1" = redis1 ] || cluster_follow "$1" "$(cluster_address redis1)"
         ;;
     sentinel)
         template_fill "$ROOT/deploy/dev/cluster/sentinel.conf.in" "$folder/node-sentinel.conf" "ADDRESS=$address" \
             "PRIMARY=$(cluster_address redis1)"
+        cluster_patience "$folder/node-sentinel.conf"
         ;;
     db) cluster_write_galera "$1" '' ;;
     app) printf 'balancer = %s\n' "$(cluster_address lb)" >"$folder/node" ;;

@@ -7,6 +7,7 @@ cluster_write_galera() {
     template_fill "$ROOT/deploy/dev/cluster/mariadb.conf.in" "$VAR/$1/node-mariadb.conf" \
         "ADDRESS=$(cluster_address "$1")" "NODE=$1" "PEERS=$2"
     cat -- "$ROOT/deploy/mariadb/galera.cnf" >>"$VAR/$1/node-mariadb.conf"
+    cluster_patience "$VAR/$1/node-mariadb.conf"
 }
 
 # cluster_start_galera NODE...

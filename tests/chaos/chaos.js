@@ -5,6 +5,7 @@ import { writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
+import { PATIENCE } from '../e2e/support/poll.js';
 import { checkPages, judge, measureLag, publicIdsOf, readFacts } from './checker.js';
 import { Load } from './client.js';
 import { History } from './history.js';
@@ -21,8 +22,8 @@ import { print, summarize } from './report.js';
 const ROOT = join(dirname(fileURLToPath(import.meta.url)), '../..');
 const USERS = 40;
 const AUDIT_EVERY_MS = 4000;
-const LAG_MS_MAX = 5000;
-const DRAIN_S = 60;
+const LAG_MS_MAX = 5000 * PATIENCE;
+const DRAIN_S = 60 * PATIENCE;
 const COMPARISONS_MAX = 4;
 const SAMPLE = 300;                    // packets whose pages are read at the end
 const EXPIRE_ALL_MS = 6 * 3_600_000;   // longer than any packet's lifetime

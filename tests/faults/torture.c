@@ -38,7 +38,7 @@
 #include "user/deletion.h"
 
 enum {
-    RUN_SECONDS_MAX = 120,
+    RUN_SECONDS_MAX = 120 * HB_TEST_PATIENCE,
     RUNS_PER_WORLD = 50, /* then the stores are emptied: an audit reads the rows of all runs before it */
     FAILED_MAX = 10,
     KINDS_MAX = 64,

@@ -31,9 +31,9 @@ enum {
     FCGI_STDOUT = 6,
     FCGI_HEADER_BYTES = 8,
     ANSWER_BYTES_MAX = 1 << 20,
-    ANSWER_WAIT_S = 10,
-    TRIES_MS_MAX = 5000,
-    SETTLE_MS_MAX = 20000, /* a deletion takes a few passes, one a second */
+    ANSWER_WAIT_S = 10 * HB_TEST_PATIENCE,
+    TRIES_MS_MAX = 5000 * HB_TEST_PATIENCE,
+    SETTLE_MS_MAX = 20000 * HB_TEST_PATIENCE, /* a deletion takes a few passes, one a second */
     ARENA_BYTES = 1 << 20,
     FIELDS_MAX = 512,
     URI_MAX = 128

@@ -26,7 +26,7 @@ enum {
     NODES = 3,
     WORKERS = 4,
     WORKER_ROWS = 150,
-    WAIT_MS = 120000,
+    WAIT_MS = 120000 * HB_TEST_PATIENCE,
     AVOIDED_MS = 11000, /* longer than the client avoids a server */
     NOT_INSTALLED = 77,
 };

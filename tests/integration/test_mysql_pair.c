@@ -21,7 +21,7 @@
 
 enum {
     ROWS = 200,
-    WAIT_MS = 120000,
+    WAIT_MS = 120000 * HB_TEST_PATIENCE,
     AVOIDED_MS = 11000, /* longer than the client avoids a server */
 };
 

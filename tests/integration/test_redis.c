@@ -65,7 +65,7 @@ static enum status run(struct redis *r, char *out, size_t out_size, size_t count
     run(r, out, sizeof out, sizeof((const char *const[]){ __VA_ARGS__ }) / sizeof(char *),                             \
         (const char *const[]){ __VA_ARGS__ })
 
-enum { PING_TRIES = 6000 };
+enum { PING_TRIES = 1000 * HB_TEST_PATIENCE };
 
 /* Repeats PING until the client may connect again (at most one attempt per 100 ms). */
 static void ping_until_answered(struct redis *r, char *out, size_t out_size)
@@ -83,8 +83,8 @@ static void ping_until_answered(struct redis *r, char *out, size_t out_size)
 /* ---- a fake server ---- */
 
 #define FAKE_CONNECTIONS_MAX 4
-#define FAKE_PATIENT_MS 20000 /* the limit of a client's round: the server's thread may be slow */
-#define FAKE_DEADLINE_MS 250  /* in a round that misses it */
+#define FAKE_PATIENT_MS      20000 /* the limit of a client's round: the server's thread may be slow */
+#define FAKE_DEADLINE_MS     250   /* in a round that misses it */
 
 /* A server with one script per connection. It replies to INFO of connection i, then replies answers[i] to what it reads
  * next. First character '!': it closes the connection after the rest; '-': it replies this to INFO; '#': it replies the

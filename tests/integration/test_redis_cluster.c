@@ -24,7 +24,7 @@
 #include "support/capture_stderr.h"
 #include "support/cluster_servers.h"
 
-enum { FENCES = 16, KEYS = 2000, WAIT_MS = 60000, RESHARD_SLOTS = 1500 };
+enum { FENCES = 16, KEYS = 2000, WAIT_MS = 60000 * HB_TEST_PATIENCE, RESHARD_SLOTS = 1500 };
 
 static struct cluster_servers servers;
 static struct config config;

@@ -27,7 +27,7 @@
 #include "user/session.h"
 #include "user/session_list.h"
 
-enum { HOUR_MS = 3600000, WAIT_MS = 60000, LATER_MS = 5000, RECOVER_PASSES = 3 };
+enum { HOUR_MS = 3600000, WAIT_MS = 60000 * HB_TEST_PATIENCE, LATER_MS = 5000, RECOVER_PASSES = 3 };
 
 static struct cluster_servers servers;
 

@@ -1,8 +1,9 @@
 // A person at a terminal: script(1) gives the program one of its own.
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
+import { PATIENCE } from '../e2e/support/poll.js';
 
-const WAIT_MS = 120000;
+const WAIT_MS = 120_000 * PATIENCE;
 const quoted = (word) => `'${word.replaceAll("'", "'\\''")}'`;
 
 // Runs the command (a list of words). dialogue: pairs of what the terminal shows (RegExp, after the last answer) and the

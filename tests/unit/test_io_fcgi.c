@@ -30,7 +30,7 @@ enum {
     CLIENTS = 100,
     ROUNDS = 40,
     FILES_MAX = 40,
-    PATIENCE_MS = 15000,
+    PATIENCE_MS = 15000 * HB_TEST_PATIENCE,
     ROUND_ENDS = 0xff,
     LARGE = 999,          /* number of the client that gets the large answer */
     LARGE_BYTES = 4 << 20 /* larger than a socket buffer */

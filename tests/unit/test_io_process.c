@@ -23,7 +23,7 @@
 #include "base/log.h"
 #include "io/process.h"
 
-enum { PATIENCE_MS = 10000, POLL_MS = 1000, ASK_GENERATION = 'g', LINE_MAX_BYTES = 64 };
+enum { PATIENCE_MS = 10000 * HB_TEST_PATIENCE, POLL_MS = 1000, ASK_GENERATION = 'g', LINE_MAX_BYTES = 64 };
 
 /* ---- the program that is restarted ---- */
 
