@@ -74,6 +74,7 @@ test('without MySQL grabs succeed, money pages are 503, and everything settles a
   assert.ok(wallet.headers.get('retry-after'));
   assert.equal((await new Client().post('/login', { username: 'x1', password: 'password' })).status, 503);
   assert.equal((await new Client().get('/readyz')).status, 503);
+  await poll('the worker says that MySQL is away', () => settleLog().away > before.away);
   await pause(OUTAGE_MS);
   await site.dev('start', 'mariadb');
   await poll('the grab is settled', async () => (await grabber.client.get(`/p/${sent.json.id}`)).json.mine.settled);

@@ -1,0 +1,23 @@
+// Backups of the site under test, in a folder that is removed with the test file's process.
+import assert from 'node:assert/strict';
+import { execFile } from 'node:child_process';
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { promisify } from 'node:util';
+import { env } from './instance.js';
+
+const run = promisify(execFile);
+
+export const FOLDER = mkdtempSync(join(tmpdir(), 'hongbao-backup-'));
+process.once('exit', () => { rmSync(FOLDER, { recursive: true }); });
+
+export const folder = (name) => join(FOLDER, name);
+
+// Runs the program with other settings; expects that it fails, and returns what it says.
+export const refusal = async (args, settings = {}) => {
+  const failed = await run(env.HB_TEST_BINARY, args, { env: { ...process.env, HB_CONFIG: env.HB_TEST_CONFIG, ...settings } })
+    .then(() => assert.fail(`${args.join(' ')} did not fail`), (error) => error);
+  assert.equal(failed.code, 1, failed.stderr);
+  return failed.stderr;
+};
