@@ -1,5 +1,5 @@
-/* A Redis Cluster of three primaries with one replica each, on loopback ports of the test's own, and the sockets DIR/PORT.sock. Its
- * processes end with the test. */
+/* A Redis Cluster of three primaries with one replica each, on loopback ports of the test's own, and the sockets
+ * DIR/PORT.sock. Its processes end with the test. */
 #ifndef HB_TESTS_SUPPORT_CLUSTER_SERVERS_H
 #define HB_TESTS_SUPPORT_CLUSTER_SERVERS_H
 
