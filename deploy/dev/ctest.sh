@@ -28,7 +28,8 @@ ctest_run() {
     red=$(ctest_without_second_look "$dir")
     rest=$(cut -d' ' -f1 -- "$dir/failed" | grep -vxFf <(echo "$red") || true)
     # Tests that a failed fixture kept from running do not count.
-    if [ "$(grep -xFf <(grep -v ' Not Run$' "$dir/failed" | cut -d' ' -f1) <<<"$rest" | wc -l)" -gt "$SECOND_LOOK_MAX" ]; then
+    mapfile -t looked < <(grep -xFf <(grep -v ' Not Run$' "$dir/failed" | cut -d' ' -f1) <<<"$rest")
+    if [ ${#looked[@]} -gt "$SECOND_LOOK_MAX" ]; then
         say "dev: more than $SECOND_LOOK_MAX tests have failed: no second look"
         red+=$'\n'$rest rest=''
     fi

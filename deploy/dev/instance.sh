@@ -9,7 +9,7 @@
 #   VAR/node   only when the instance is a machine of a cluster (cluster.sh): `services = NAME …`, the servers that this
 #              machine has, `address = IPv4`, `balancer = IPv4` (before nginx); VAR/node-SERVER.conf has further lines for
 #              that server's configuration
-#   VAR/patience   only in a site of tests: the seconds that nginx waits; the auth pool then has the priority of the others
+#   VAR/nginx-seconds   only in a site of tests: how long nginx waits; the auth pool's session is not niced then
 
 SOCKET_PATH_MAX=107  # bytes in sockaddr_un.sun_path, without the NUL
 
@@ -216,10 +216,10 @@ instance_configure_nginx() {
         "USER=$user" "LISTEN=$listen" "LIMITS=$limits" "VAR=$VAR" "SOCKETS=$SOCKETS"
 }
 
-# VAR/hongbao is nginx/ of the project; with VAR/patience it is a copy in which nginx waits that long.
+# VAR/hongbao is nginx/ of the project; with VAR/nginx-seconds it is a copy in which nginx waits that long.
 instance_link_nginx() {
     local seconds
-    if ! { read -r seconds <"$VAR/patience"; } 2>/dev/null; then
+    if ! { read -r seconds <"$VAR/nginx-seconds"; } 2>/dev/null; then
         ln -sfn -- "$ROOT/nginx" "$VAR/hongbao"
         return
     fi

@@ -199,7 +199,7 @@ AUTH_NICENESS=10 # as in app/ops/serve.c
 
 service_start_auth() {
     service_start_pool auth 2 1024
-    [ ! -f "$VAR/patience" ] || return 0
+    [ ! -f "$VAR/nginx-seconds" ] || return 0
     # Linux divides the CPU between sessions first (autogroup), and each server has a session of its own: the niceness
     # that the processes set for themselves counts only within their session.
     [ ! -f "/proc/$process_spawned/autogroup" ] || wait_until 2 service_session_nice "$process_spawned" "$AUTH_NICENESS" ||

@@ -4,6 +4,7 @@ import { chmodSync, cpSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { basename, dirname, join } from 'node:path';
 import { Cluster } from '../cluster/cluster.js';
+import { PATIENCE } from '../e2e/support/poll.js';
 import { Deployment, poll, run } from './deployment.js';
 import { redis } from './redis.js';
 
@@ -157,7 +158,7 @@ export class ClusterInstance extends Deployment {
     for (const name of this.names('db')) {
       const { code, stdout, stderr } = await run('mariadb', ['--no-defaults', `--socket=${this.#socket(name, 'mariadb')}`, '--user=root',
         '--init-command=SET SESSION wsrep_sync_wait = 1', '--default-character-set=utf8mb4', '--batch', '--raw', '--skip-column-names', '--quick',
-        '--connect-timeout=5', '-e', query, 'hongbao'], { timeout: 60_000 });
+        '--connect-timeout=5', '-e', query, 'hongbao'], { timeout: 60_000 * PATIENCE });
       if (code === 0) return stdout.split('\n').filter(Boolean).map((line) => line.split('\t'));
       why = stderr;
     }

@@ -2,14 +2,15 @@
 import { execFile } from 'node:child_process';
 import { readFileSync, readdirSync } from 'node:fs';
 import { join, relative } from 'node:path';
+import { PATIENCE } from '../e2e/support/poll.js';
 
 const OUTPUT_MAX = 512 << 20;
 
 export const pause = (ms) => new Promise((resolve) => { setTimeout(resolve, ms); });
 
-// Polls until probe returns a true value, and returns it; null when `seconds` have passed.
+// Polls until probe returns a true value, and returns it; null when `seconds`, times PATIENCE, have passed.
 export async function poll(seconds, probe) {
-  for (const end = Date.now() + seconds * 1000; Date.now() < end; await pause(50)) {
+  for (const end = Date.now() + seconds * 1000 * PATIENCE; Date.now() < end; await pause(50)) {
     const found = await probe();
     if (found) return found;
   }

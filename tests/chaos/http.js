@@ -1,7 +1,8 @@
 // HTTP client of the load. It never rejects: a broken connection or a timeout is an answer with status 0.
 import http from 'node:http';
+import { PATIENCE } from '../e2e/support/poll.js';
 
-const TIMEOUT_MS = 15_000;
+const TIMEOUT_MS = 15_000 * PATIENCE;
 
 export class Site {
   #url; #agent;

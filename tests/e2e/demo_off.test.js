@@ -46,7 +46,10 @@ before(async () => {
 secret = ${'0123456789abcdef'.repeat(2)}
 mysql_database = hongbao
 demo = off
+redis_timeout_ms = 20000
+mysql_timeout_s = 40
 `, { mode: 0o600 });
+  await writeFile(join(folder, 'nginx-seconds'), '120\n');
   await dev('up');
   const registered = await post('/register', { username: 'ming', nickname: 'Ming', password: 'a good password' }, JSON_TYPE);
   assert.equal(registered.status, 201);

@@ -19,16 +19,17 @@ async function scheduled(sender, opens_at, more = {}) {
   return `/p/${sent.json.id}`;
 }
 
-// Calls work(path, opens_at) with a packet that opens in some seconds; again, with one that opens later, when work lasted
-// until the opening.
+// Sends a packet that opens in some seconds and calls work(path, opens_at); again, with one that opens later, when that
+// lasted until the opening.
 async function beforeOpening(sender, work) {
   for (let ms = 2000; ; ms *= 2) {
     const opens_at = inMs(ms);
-    const path = await scheduled(sender, opens_at);
-    const failure = await work(path, opens_at).then(() => undefined, (error) => error);
-    if (Date.now() < Date.parse(opens_at)) {
-      if (failure) throw failure;
-      return { path, opens_at };
+    try {
+      const path = await scheduled(sender, opens_at);
+      await work(path, opens_at);
+      if (Date.now() < Date.parse(opens_at)) return { path, opens_at };
+    } catch (error) {
+      if (Date.now() < Date.parse(opens_at)) throw error;
     }
   }
 }

@@ -31,9 +31,11 @@ const counts = { sent: 0, answered: 0, silent: 0 };
 let user;
 let packet;
 
-async function restart(settings) {
+// stopped: what to do with each pool while it is.
+async function restart(settings, stopped = () => {}) {
   for (const pool of POOLS) {
     await dev(['stop', pool]);
+    stopped(pool);
     await dev(['start', pool], settings);
   }
 }
@@ -44,10 +46,7 @@ before(async () => {
   packet = (await sendPacket(user, { kind: 'lucky', amount: '10', count: '100' })).json.id;
 });
 
-after(async () => {
-  await restart({});
-  forget(GIGABYTES);
-});
+after(() => restart({}, forget));
 
 // Requests that a pool knows: [method, path, body].
 const KNOWN = {
@@ -125,14 +124,12 @@ const matches = (since, pattern) => readdirSync(join(env.HB_TEST_VAR, 'log')).fl
   return readFileSync(file).subarray(since[name] ?? 0).toString('latin1').split('\n').filter((line) => pattern.test(line)).map((line) => `${name}: ${line}`);
 });
 
-// Removes such lines from the logs: what is left of these is judged when the servers are stopped (tests/support/servers).
-function forget(pattern) {
-  for (const name of readdirSync(join(env.HB_TEST_VAR, 'log'))) {
-    const file = join(env.HB_TEST_VAR, 'log', name);
-    const lines = readFileSync(file, 'latin1').split('\n');
-    const rest = lines.filter((line) => !pattern.test(line));
-    if (rest.length < lines.length) writeFileSync(file, rest.join('\n'), 'latin1');
-  }
+// Removes what libfcgi said from the log of a pool: what is left is judged when the servers are stopped
+// (tests/support/servers).
+function forget(pool) {
+  const file = join(env.HB_TEST_VAR, `log/${pool}.log`);
+  const lines = readFileSync(file, 'latin1').split('\n');
+  writeFileSync(file, lines.filter((line) => !GIGABYTES.test(line)).join('\n'), 'latin1');
 }
 
 // The processes of a server; the loader of nginx's cache ends by itself after a minute.

@@ -537,7 +537,7 @@ static void a_connection_that_died_while_idle_is_reopened(void **state)
 static void exec_until_available(struct db *on)
 {
     enum status st = ST_UNAVAILABLE;
-    for (int i = 0; i < 500 && st == ST_UNAVAILABLE; i++) {
+    for (int i = 0; i < 1000 * HB_TEST_PATIENCE && st == ST_UNAVAILABLE; i++) {
         st = db_exec(on, NULL, "DO 1", NULL, 0);
         if (st == ST_UNAVAILABLE)
             usleep(10000);

@@ -553,7 +553,7 @@ static void a_closed_packet_that_comes_back_open_gives_nothing_out(void **state)
 static void settler_reconnect(struct world *w)
 {
     enum status st = ST_UNAVAILABLE;
-    for (int i = 0; i < 500 && st != ST_OK; i++) {
+    for (int i = 0; i < 1000 * HB_TEST_PATIENCE && st != ST_OK; i++) {
         st = redis_ping(w->settler->stores.redis);
         if (st != ST_OK)
             usleep(10000);

@@ -79,6 +79,8 @@ static int setup(void **state)
         return 1;
     for (int i = 0; i < SERVERS; i++) {
         ports[i] = test_port_next();
+        if (ports[i] == 0)
+            return 1;
         pids[i] = fork();
         if (pids[i] == 0)
             server_run(ports[i]);

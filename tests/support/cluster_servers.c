@@ -12,26 +12,26 @@
 
 enum {
     TRIES = 20,
+    NODE_TIMEOUT_MS = 2000 * HB_TEST_PATIENCE, /* a busy machine stalls for seconds */
     WAIT_TRIES = 1200 * HB_TEST_PATIENCE,
     WAIT_PAUSE_NS = 50000000,
     COMMAND_MAX = 1024,
     OUTPUT_MAX = 16384
 };
 
-#define NODE_TIMEOUT_MS "15000" /* a busy machine stalls for seconds */
-
 static void server_run(const struct cluster_servers *c, int port, int bus)
 {
-    char port_text[16], bus_text[16], nodes[32], log[32], path[32];
+    char port_text[16], bus_text[16], timeout_text[16], nodes[32], log[32], path[32];
     (void)snprintf(port_text, sizeof port_text, "%d", port);
     (void)snprintf(bus_text, sizeof bus_text, "%d", bus);
+    (void)snprintf(timeout_text, sizeof timeout_text, "%d", NODE_TIMEOUT_MS);
     (void)snprintf(nodes, sizeof nodes, "nodes-%d.conf", port);
     (void)snprintf(log, sizeof log, "%d.log", port);
     (void)snprintf(path, sizeof path, "%d.sock", port);
     (void)prctl(PR_SET_PDEATHSIG, SIGKILL);
     execlp("redis-server", "redis-server", "--port", port_text, "--cluster-port", bus_text, "--bind", "127.0.0.1",
            "--dir", c->dir, "--unixsocket", path, "--logfile", log, "--cluster-enabled", "yes", "--cluster-config-file",
-           nodes, "--cluster-node-timeout", NODE_TIMEOUT_MS, "--cluster-require-full-coverage", "no",
+           nodes, "--cluster-node-timeout", timeout_text, "--cluster-require-full-coverage", "no",
            "--cluster-allow-replica-migration", "no", "--appendonly", "no", "--save", "", "--repl-diskless-sync-delay",
            "0", "--repl-ping-replica-period", "1", (char *)NULL);
     _exit(127);

@@ -29,13 +29,15 @@ static bool port_is_free(int port)
 
 int test_port_next(void)
 {
-    static int turn;
+    static int turn = -1;
     const char *ports = getenv("HB_TEST_PORTS");
     int first, last;
     if (sscanf(ports == NULL ? PORTS_DEFAULT : ports, "%d-%d", &first, &last) != 2)
         return 0;
+    if (turn < 0)
+        turn = (int)getpid();
     for (int tries = 0; tries <= last - first; tries++) {
-        int port = first + turn++ % (last - first + 1);
+        int port = first + (turn++ % (last - first + 1));
         if (port_is_free(port))
             return port;
     }

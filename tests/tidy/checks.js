@@ -470,6 +470,9 @@ const LIMITS_OF_TIME = [
   ['client header', 'nginx/server.conf', /^client_header_timeout (\d+)s;/m, 10],
   ['client body', 'nginx/server.conf', /^client_body_timeout (\d+)s;/m, 5],
   ['client send', 'nginx/server.conf', /^send_timeout (\d+)s;/m, 10],
+  ['node of Redis Cluster', 'deploy/redis/cluster.conf', /^cluster-node-timeout (\d+)$/m, 2, 1000],
+  ['primary of Sentinel', 'deploy/dev/cluster/sentinel.conf.in', /^sentinel down-after-milliseconds hongbao (\d+)$/m, 2, 1000],
+  ['node of Galera', 'deploy/mariadb/galera.cnf', /\bsuspect_timeout=PT(\d+)S"/, 2],
 ];
 const SHORTER = [
   ['redis round', 'hot read'], ['mysql statement', 'hot read'], ['mysql statement', 'readyz read'], ['idle transaction', 'page read'],
