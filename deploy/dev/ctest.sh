@@ -80,13 +80,14 @@ ctest_look() {
     [ "$status" -eq 0 ] || [ -s "$dir/failed" ] || die "ctest ended with status $status and named no test; $dir/ctest.log"
 }
 
-# ctest_keep_outputs DIR: keeps the outputs of the tests that did not pass in DIR/unsteady.
+# ctest_keep_outputs DIR: keeps the outputs of the tests that did not pass in DIR/unsteady. ctest's own log of them is
+# written anew by any other ctest of this build, also by one that a test runs.
 ctest_keep_outputs() {
     local test
     mkdir -p -- "$1/unsteady"
     while read -r test _; do
-        awk -v test="$test" '/^[0-9]+\/[0-9]+ Testing: /{ on = $NF == test } on' "$1/Testing/Temporary/LastTest.log" \
-            >"$1/unsteady/$test.log"
+        awk -v test="$test" '/^ *[0-9]+\/[0-9]+ Test +#[0-9]+: / { sub(/.*Test +#[0-9]+: /, ""); on = $1 == test && /\*\*\*/ }
+            /^ +Start +[0-9]+: / { on = 0 } on' "$1/look.log" >"$1/unsteady/$test.log"
     done <"$1/failed"
 }
 
@@ -94,8 +95,16 @@ ctest_keep_outputs() {
 ctest_without_second_look() {
     local test
     while read -r test _; do
-        if [[ $test =~ $NO_SECOND_LOOK ]] || grep -qEf "$FAULTS" "$1/unsteady/$test.log"; then echo "$test"; fi
+        if [[ $test =~ $NO_SECOND_LOOK ]] || ctest_has_fault "$1/unsteady/$test.log"; then echo "$test"; fi
     done <"$1/failed"
+}
+
+# ctest_has_fault FILE: whether a sanitizer or an assertion of the program reported something. A C test whose own assertion
+# failed leaks what it had: leaks do not count then.
+ctest_has_fault() {
+    local passing='^$'
+    ! grep -q '^\[  FAILED  \]' "$1" || passing=LeakSanitizer
+    grep -Ef "$FAULTS" "$1" | grep -vE "$passing" >/dev/null
 }
 
 # evidence_watch: prints a line every EVIDENCE_PAUSE_S, as long as this ./dev runs: how busy the machine is, how long

@@ -359,6 +359,8 @@ static void without_one_primary_the_others_are_repaired_expired_and_told(void **
     thank_untold(&w, a.dead, 1);
     thank_untold(&w, a.gap, 1);
 
+    /* Both come back as what they were. */
+    assert_int_equal(cluster_servers_cli(&servers, replica, "CONFIG SET cluster-replica-no-failover yes", NULL, 0), 0);
     server_signal(replica, SIGSTOP);
     server_signal(primary, SIGSTOP);
     others_go_on(&w, &a);
