@@ -1,6 +1,5 @@
 #include "settle/away.h"
 
-#include "base/buf.h"
 #include "io/db.h"
 #include "io/redis_cluster.h"
 #include "live/keys.h"
@@ -46,21 +45,4 @@ enum status settle_packet_away_take(struct settle *s, uint64_t packet_id, enum s
 bool settle_packet_is_away(const struct settle *s, uint64_t packet_id)
 {
     return settle_is_away(s, packet_partition(packet_id, s->stores->config->partitions));
-}
-
-struct str settle_away_condition(const struct settle *s, struct arena *a)
-{
-    struct buf list = BUF_EMPTY;
-    if (settle_away_count(s) == 0)
-        return STR("");
-    for (uint32_t i = 0, count = 0; i < s->partition_count; i++)
-        if (s->partitions[i].away) {
-            db_comma(&list, count++);
-            buf_u64(&list, i);
-        }
-    struct str text =
-        list.failed ? STR_NONE
-                    : arena_printf(a, " AND id %% %u NOT IN (%.*s)", s->partition_count, STR_ARG(buf_view(&list)));
-    buf_free(&list);
-    return text;
 }

@@ -23,8 +23,5 @@ bool settle_is_away(const struct settle *s, uint32_t partition);
 enum status settle_packet_away_take(struct settle *s, uint64_t packet_id, enum status st);
 bool settle_packet_is_away(const struct settle *s, uint64_t packet_id);
 uint32_t settle_away_count(const struct settle *s);
-/* " AND id % N NOT IN (…)": the packets, by the column id, that are not away; empty when none is. STR_NONE: no memory.
- */
-struct str settle_away_condition(const struct settle *s, struct arena *a);
 
 #endif

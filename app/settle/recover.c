@@ -368,46 +368,32 @@ static enum status packets_check(struct settle *s, struct arena *a, const struct
     return st;
 }
 
-static enum status walk_open(struct recover *r, struct settle *s, struct arena *a, int64_t now_ms,
-                             struct recover_done *done, bool *more)
+/* Checks the next packets in this state. more: false after the last one; then the walk is at its start again. */
+static enum status walk_next(struct recover_walk *walk, struct settle *s, struct arena *a, enum packet_state state,
+                             int64_t now_ms, struct recover_done *done, bool *more)
 {
     struct db_rows rows;
-    enum status st = db_query(
-        s->stores->db, a, &rows,
-        PACKETS " WHERE state = 'open' AND expires_ms >= ?"
-                " AND (expires_ms > ? OR id > ?) ORDER BY expires_ms, id LIMIT ?",
-        DB_PARAMS(DB_I64(r->expires_ms), DB_I64(r->expires_ms), DB_U64(r->packet_id), DB_I64(WALK_PACKETS_MAX)));
+    int64_t created_ms = state == PACKET_FUNDING ? now_ms - FUNDING_GRACE_MS : INT64_MAX;
+    enum status st = db_query(s->stores->db, a, &rows,
+                              PACKETS " WHERE state = ? AND created_ms <= ? AND expires_ms >= ?"
+                                      " AND (expires_ms > ? OR id > ?) ORDER BY expires_ms, id LIMIT ?",
+                              DB_PARAMS(DB_TEXT(packet_state_name(state)), DB_I64(created_ms), DB_I64(walk->expires_ms),
+                                        DB_I64(walk->expires_ms), DB_U64(walk->packet_id), DB_I64(WALK_PACKETS_MAX)));
     if (st == ST_OK)
         st = packets_check(s, a, &rows, now_ms, done);
     if (st != ST_OK)
         return st;
     *more = rows.count == WALK_PACKETS_MAX;
-    r->packet_id = *more ? db_cell_u64(&rows, rows.count - 1, 0) : 0;
-    r->expires_ms = *more ? db_cell_i64(&rows, rows.count - 1, 1) : 0;
+    *walk = *more ? (struct recover_walk){ .expires_ms = db_cell_i64(&rows, rows.count - 1, 1),
+                                           .packet_id = db_cell_u64(&rows, rows.count - 1, 0) }
+                  : (struct recover_walk){ 0 };
     return ST_OK;
-}
-
-static enum status walk_funding(struct settle *s, struct arena *a, int64_t now_ms, struct recover_done *done)
-{
-    struct db_rows rows;
-    struct str condition = settle_away_condition(s, a); /* without it those that wait could fill the list */
-    struct str sql = condition.ptr == NULL ? STR_NONE
-                                           : arena_printf(a,
-                                                          PACKETS " WHERE state = 'funding' AND created_ms <= ?%.*s"
-                                                                  " ORDER BY expires_ms, id LIMIT ?",
-                                                          STR_ARG(condition));
-    if (sql.ptr == NULL)
-        return ST_NO_MEMORY;
-    enum status st = db_query(s->stores->db, a, &rows, sql.ptr,
-                              DB_PARAMS(DB_I64(now_ms - FUNDING_GRACE_MS), DB_I64(WALK_PACKETS_MAX)));
-    return st == ST_OK ? packets_check(s, a, &rows, now_ms, done) : st;
 }
 
 void recover_restart(struct recover *r)
 {
     r->full_walk = true;
-    r->expires_ms = 0;
-    r->packet_id = 0;
+    r->open = (struct recover_walk){ 0 };
 }
 
 /* Reads the fences that this worker has opened. A Redis that was emptied while running has lost them, so its streams
@@ -431,18 +417,17 @@ static void fences_verify(struct recover *r, struct settle *s)
 enum status recover_pass(struct recover *r, struct settle *s, int64_t now_ms, struct recover_done *done)
 {
     struct arena *a = arena_new(ARENA_CHUNK_BYTES, ARENA_LIMIT_BYTES);
-    bool more = true;
+    enum status st;
+    bool more;
     if (a == NULL)
         return ST_NO_MEMORY;
-    enum status st = ST_OK;
     fences_verify(r, s);
     if (s->stream_repaired || (r->skipped && settle_away_count(s) == 0))
         recover_restart(r);
     s->stream_repaired = r->skipped = false;
+    st = walk_next(&r->funding, s, a, PACKET_FUNDING, now_ms, done, &more);
     if (st == ST_OK)
-        st = walk_funding(s, a, now_ms, done);
-    if (st == ST_OK)
-        st = walk_open(r, s, a, now_ms, done, &more);
+        st = walk_next(&r->open, s, a, PACKET_OPEN, now_ms, done, &more);
     if (st == ST_OK && !more)
         r->full_walk = false;
     r->skipped = settle_away_count(s) > 0;

@@ -35,12 +35,17 @@ struct recover_done {
     uint64_t faults;   /* packets that can't be recovered; logged */
 };
 
-/* State of recovery in one worker: the walk over all open packets, and the fence. Start with { .full_walk = true }. */
-struct recover {
-    bool full_walk; /* the walk runs without a pause: at start, after a restart of Redis, after a stream was repaired;
-                       false again at its end */
-    int64_t expires_ms; /* position of the walk, with packet_id */
+/* A walk over packets in the order of their expiry: the last one that was checked; zeros at its start. */
+struct recover_walk {
+    int64_t expires_ms;
     uint64_t packet_id;
+};
+
+/* State of recovery in one worker: the walks, and the fence. Start with { .full_walk = true }. */
+struct recover {
+    bool full_walk; /* the walk over open packets runs without a pause: at start, after a restart of Redis, after a
+                       stream was repaired; false again at its end */
+    struct recover_walk open, funding; /* over packets in this state */
     bool skipped; /* packets whose partition was away: the walk starts again once it is not */
     char opened[SETTLE_PARTITIONS_MAX][REDIS_FENCE_TEXT_MAX]; /* of each partition, the text with which this worker has
                                                                  opened its fence; empty: none */
@@ -49,8 +54,9 @@ struct recover {
 /* Starts the walk again, without a pause. */
 void recover_restart(struct recover *r);
 
-/* Checks all packets in state funding that are older than a grace time, and the next thousand open ones. Call it once a
- * second; while full_walk is set, at once again. Skips packets whose partition is away (settle/away.h).
+/* Checks the next thousand packets in state funding that are older than a grace time, and the next thousand open ones;
+ * after the last it begins again. Call it once a second; while full_walk is set, at once again. Skips packets whose
+ * partition is away (settle/away.h).
  * ST_OK · ST_UNAVAILABLE: MySQL or every Redis server is unreachable · ST_NO_MEMORY. */
 enum status recover_pass(struct recover *r, struct settle *s, int64_t now_ms, struct recover_done *done);
 

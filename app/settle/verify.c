@@ -202,14 +202,15 @@ static enum status named_verify(struct verify *v, struct db *db)
     for (size_t i = 0; i < v->named.count; i++) {
         const struct live_event *e = v->named.items[i];
         db_comma(&k->sql, i);
-        buf_printf(&k->sql, "[%llu,%llu]", (unsigned long long)e->packet_id, (unsigned long long)e->user_id);
+        const bool first = i == 0 || v->named.items[i - 1]->packet_id != e->packet_id;
+        buf_printf(&k->sql, "[%llu,%llu,%d]", (unsigned long long)e->packet_id, (unsigned long long)e->user_id, first);
     }
     buf_cstr(&k->sql, "]', '$[*]' COLUMNS (place FOR ORDINALITY, packet BIGINT UNSIGNED PATH '$[0]',"
-                      " receiver BIGINT UNSIGNED PATH '$[1]')) AS j"
+                      " receiver BIGINT UNSIGNED PATH '$[1]', first BOOLEAN PATH '$[2]')) AS j"
                       " STRAIGHT_JOIN packet AS p ON p.id = j.packet"
                       " LEFT JOIN packet_receiver AS r ON r.packet_id = j.packet AND r.user_id = j.receiver"
-                      " WHERE r.user_id IS NULL OR p.receiver_count <"
-                      " (SELECT COUNT(*) FROM packet_receiver WHERE packet_id = j.packet)"
+                      " WHERE r.user_id IS NULL OR (j.first AND p.receiver_count <"
+                      " (SELECT COUNT(*) FROM packet_receiver WHERE packet_id = j.packet))"
                       " ORDER BY j.place LIMIT 1");
     enum status st = db_query_buf(db, k->arena, &rows, &k->sql);
     if (st != ST_OK || rows.count == 0)

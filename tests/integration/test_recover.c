@@ -109,6 +109,31 @@ static void a_row_with_impossible_numbers_keeps_no_other_packet_from_its_rebuild
     }
 }
 
+static void a_thousand_rows_that_can_t_be_recovered_keep_no_other_packet_from_its_rebuild(void **state)
+{
+    struct world w;
+    struct recover r = { .full_walk = true };
+    struct recover_done done = { 0 };
+    (void)state;
+    world_begin_drained(&w, 3);
+    uint64_t id = world_send(&w, 0, PACKET_LUCKY, 1000, 3, HOUR_MS, -1);
+    world_sql(&w, "UPDATE packet SET state = 'funding'");
+    assert_int_equal(db_exec(w.page->stores.db, NULL,
+                             "INSERT INTO packet (id, sender_id, sender_name, kind, split, amount_fen, count, greeting,"
+                             " seed, commitment, state, created_ms, expires_ms, request_key)"
+                             " SELECT id + seq, sender_id, '', kind, split, 0, 3, '', seed, commitment, 'funding',"
+                             " created_ms, expires_ms - 1, CONCAT('x', seq) FROM packet JOIN seq_1_to_1000",
+                             NULL, 0),
+                     ST_OK);
+    (void)world_redis(&w, id, "DEL {pk} {sh}");
+    for (int pass = 0; pass < 2; pass++)
+        assert_int_equal(recover_pass(&r, w.settle, clock_now_ms() + LATER_MS, &done), ST_OK);
+    assert_int_equal(done.faults, 1000);
+    assert_int_equal(done.loaded, 1);
+    assert_int_equal(world_packet(&w, id).state, PACKET_OPEN);
+    world_end(&w);
+}
+
 static void a_packet_that_was_loaded_but_not_marked_open_is_marked_open(void **state)
 {
     struct world w;
@@ -847,8 +872,7 @@ static void a_repaired_stream_makes_recovery_check_every_packet(void **state)
     world_lose_tail(&w, id);
     world_drain(&w);
     assert_true(w.settle->stream_repaired);
-    r.packet_id = id; /* the walk has passed it already */
-    r.expires_ms = INT64_MAX;
+    r.open = (struct recover_walk){ .expires_ms = INT64_MAX, .packet_id = id }; /* the walk has passed it already */
     assert_int_equal(recover_pass(&r, w.settle, clock_now_ms(), &done), ST_OK);
     assert_int_equal(done.loaded, 1);
     world_end(&w);
@@ -904,6 +928,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_funded_packet_that_was_not_loaded_is_loaded),
         cmocka_unit_test(a_row_with_impossible_numbers_keeps_no_other_packet_from_its_rebuild),
+        cmocka_unit_test(a_thousand_rows_that_can_t_be_recovered_keep_no_other_packet_from_its_rebuild),
         cmocka_unit_test(a_packet_that_was_loaded_but_not_marked_open_is_marked_open),
         cmocka_unit_test(recovery_leaves_a_newly_funded_packet_to_its_sender),
         cmocka_unit_test(lost_live_keys_come_back_with_every_settled_grab),
