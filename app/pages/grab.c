@@ -159,17 +159,19 @@ static enum status phrase_typed(struct exchange *x, struct live_phrase *out)
 {
     struct phrase phrase = { STR(""), STR("") };
     struct form_errors none;
-    const struct str address = str_or_empty(exchange_param(x, "REMOTE_ADDR"));
+    const struct str address = exchange_param(x, "REMOTE_ADDR");
     const struct key_pair keys = keys_pair(&x->app->stores.config->keys, KEY_PHRASE_HASH);
     *out = (struct live_phrase){ STR(""), STR("") };
     enum status st = form_read(x, open_fields, &phrase, &none);
     if (st != ST_OK || phrase.folded.len == 0)
         return st == ST_OK ? ST_OK : ST_NO_MEMORY;
-    const struct str one = limit_address(x->arena, address), network = limit_network(x->arena, address);
-    if (one.ptr == NULL || network.ptr == NULL)
-        return ST_NO_MEMORY;
     out->hash = phrase_hashes(x->arena, keys, x->id, &phrase);
-    out->source = phrase_source(x->arena, keys.now, x->id, one, network);
+    if (address.ptr != NULL) { /* all that have none would count as one */
+        const struct str one = limit_address(x->arena, address), network = limit_network(x->arena, address);
+        if (one.ptr == NULL || network.ptr == NULL)
+            return ST_NO_MEMORY;
+        out->source = phrase_source(x->arena, keys.now, x->id, one, network);
+    }
     return out->hash.ptr == NULL || out->source.ptr == NULL ? ST_NO_MEMORY : ST_OK;
 }
 

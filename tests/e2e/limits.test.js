@@ -3,10 +3,10 @@
 import assert from 'node:assert/strict';
 import { randomBytes } from 'node:crypto';
 import { readFileSync } from 'node:fs';
-import http from 'node:http';
 import { connect } from 'node:net';
 import { join } from 'node:path';
 import { after, before, test } from 'node:test';
+import { requestFrom } from './support/from_address.js';
 import { env } from './support/instance.js';
 import { audit, Client, newUser, poll, pollWithin, sendPacket, site, unique } from './support/site.js';
 
@@ -35,23 +35,7 @@ async function restart(settings) {
 before(() => restart({ HB_LIMITS: 'on' }));
 after(() => restart({}));
 
-const agent = new http.Agent({ keepAlive: true, maxSockets: 64 });
-
-// A request from another address of this machine, 127.x.y.z: { status, headers, text }.
-function from(address, path, { fields, accept = JSON_TYPE, cookie } = {}) {
-  return new Promise((resolve, reject) => {
-    const body = fields && new URLSearchParams(fields).toString();
-    const headers = { accept, ...(cookie && { cookie }),
-      ...(body && { 'content-type': 'application/x-www-form-urlencoded', 'content-length': Buffer.byteLength(body) }) };
-    const request = http.request(site.url + path, { method: body ? 'POST' : 'GET', headers, localAddress: address, agent }, (answer) => {
-      const chunks = [];
-      answer.on('data', (chunk) => chunks.push(chunk));
-      answer.on('end', () => resolve({ status: answer.statusCode, headers: answer.headers, text: Buffer.concat(chunks).toString('utf8') }));
-    });
-    request.on('error', reject);
-    request.end(body);
-  });
-}
+const from = (address, path, options) => requestFrom(address, site.url + path, options);
 
 // Requests as they are given, one after the other on each of ten connections: { status: number of answers }.
 async function raw(requests, request) {

@@ -1,6 +1,9 @@
 // A packet with a passphrase: it is opened by the phrase only, in any width and case, and nobody but the sender reads it.
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
+import { requestFrom } from './support/from_address.js';
+import { liveKey } from './support/packet_id.js';
+import { redis } from './support/redis.js';
 import { Client, audit, clientPage, launch, newUser, sendPacket, site, unique } from './support/site.js';
 import { LANGUAGES, words } from './support/texts.js';
 
@@ -16,6 +19,14 @@ async function sent(sender, more = {}) {
   assert.equal(answer.status, 201, answer.text);
   return `/p/${answer.json.id}`;
 }
+
+// What a packet has counted: a line for each address (1), network (2) and everywhere (3).
+const GUESSES_SCRIPT = `local lines, all = {}, redis.call('HGETALL', KEYS[1])
+for i = 1, #all, 2 do
+  local level = string.match(all[i], '^guesses:(%d)')
+  if level then lines[#lines + 1] = level .. ': ' .. string.match(all[i + 1], '^%d+') end
+end
+return lines`;
 
 const pageOf = ({ client }, options) => clientPage(browser, client, options);
 
@@ -70,6 +81,19 @@ test('after ten wrong phrases a user is refused, others are not', async () => {
   assert.equal(await limited(), before + 3);
   assert.ok(page.text.includes(words('zh-CN', 'phrase_tried_out')));
   assert.equal((await (await newUser()).client.post(`${path}/open`, { phrase: PHRASE })).status, 200);
+});
+
+test('wrong phrases count for the address and the network that they come from, and for no others', async () => {
+  const path = await sent(await newUser({ yuan: '10' }));
+  const opens = async (address, user, phrase) => (await requestFrom(address, site.url + path + '/open',
+    { fields: { phrase }, cookie: `sid=${user.client.cookie('sid')}` })).status;
+  for (const guesser of await Promise.all([newUser(), newUser()]))
+    for (let i = 0; i < 10; i++) assert.equal(await opens('127.71.1.1', guesser, `guess ${i}`), 422);
+  assert.equal(await opens('127.71.1.2', await newUser(), 'a guess beside it'), 422);
+  assert.equal(await opens('127.72.1.1', await newUser(), 'a guess elsewhere'), 422);
+  const counted = await redis('EVAL', GUESSES_SCRIPT, '1', liveKey(path.slice(3), 'packet'));
+  assert.deepEqual(counted.split('\n').sort(), ['1: 1', '1: 1', '1: 20', '2: 1', '2: 21', '3: 22']);
+  assert.equal(await opens('127.72.1.1', await newUser(), PHRASE), 200);
 });
 
 test('only the sender reads the phrase, on the own page and in its JSON', async () => {
