@@ -20,6 +20,16 @@ struct str redis_reply_error(const redisReply *reply)
     return (struct str){ reply->str, (size_t)reply->len };
 }
 
+bool redis_reply_is_wrong_type(const redisReply *reply)
+{
+    return str_starts(redis_reply_error(reply), STR("WRONGTYPE "));
+}
+
+bool redis_reply_lacks_function(const redisReply *reply)
+{
+    return str_equal(redis_reply_error(reply), STR("ERR Function not found"));
+}
+
 bool redis_reply_i64(const redisReply *reply, int64_t *out)
 {
     if (reply == NULL)

@@ -82,7 +82,7 @@ static bool bytes_write(int fd, struct str bytes, size_t *written)
 }
 
 /* The status of an error reply. Without an entry the command may have begun. */
-static enum status error_status(struct str error)
+static enum status error_status(const redisReply *reply)
 {
     static const struct {
         const char *word;
@@ -105,9 +105,9 @@ static enum status error_status(struct str error)
         { "TRYAGAIN", ST_UNAVAILABLE },
         { "CLUSTERDOWN", ST_UNAVAILABLE },
     };
-    if (str_equal(error, STR("ERR Function not found")))
+    if (redis_reply_lacks_function(reply))
         return ST_UNAVAILABLE; /* nothing was executed; the settle worker loads it soon (io/redis_function_load.h) */
-    struct str word = str_cut(error, ' ', &(struct str){ 0 });
+    struct str word = str_cut(redis_reply_error(reply), ' ', &(struct str){ 0 });
     for (size_t i = 0; i < ARRAY_LEN(refusals); i++)
         if (str_equal(word, str_from(refusals[i].word)))
             return refusals[i].status;
@@ -121,7 +121,7 @@ static void call_answer(struct redis_call *call, redisReply *reply)
     struct str error = redis_reply_error(reply);
     if (error.ptr == NULL)
         return;
-    call->status = error_status(error);
+    call->status = error_status(reply);
     if (str_starts(error, STR("NOPERM")))
         security_role_refused("redis", error);
 }

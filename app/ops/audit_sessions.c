@@ -2,8 +2,9 @@
  * when it names no user, or one who is disabled, when it is not in the list of its user, has times in the future, or no
  * time to live; a copy of an access token when it differs from the row of the token, or its user is disabled; any other
  * key when it should have a time to live and has none, when it has another type than the program gives it, or when no
- * part of the program gives keys such a name. The watch ends such sessions and copies, so
- * whoever has planted them is out within a minute, whatever the operator has ended before. */
+ * part of the program gives keys such a name; a list of sessions when it is no hash, or too long. The watch ends such
+ * sessions, copies and lists, so whoever has planted them is out within a minute, whatever the operator has ended
+ * before. */
 #include <inttypes.h>
 #include <string.h>
 
@@ -25,18 +26,19 @@ static const size_t ARENA_LIMIT_BYTES = (size_t)64 << 20;
 
 /* ---- what a key is ---- */
 
-enum key_kind { KEY_SESSION, KEY_TOKEN, KEY_TEMPORARY, KEY_LASTING, KEY_UNKNOWN };
+enum key_kind { KEY_SESSION, KEY_TOKEN, KEY_TEMPORARY, KEY_LIST, KEY_PACKET, KEY_UNKNOWN };
 
-/* The names of all keys that the program writes. Of a temporary key nothing is read except its time to live and its
- * type, of a list of sessions only the type. type: as Redis names it; NULL: not compared here. */
+/* The names of all keys that the program writes, and what is asked of each. Of a temporary key nothing is read except
+ * its time to live and its type, of a list of sessions only the length. */
 static const struct key_form {
     const char *prefix;
     enum key_kind kind;
-    const char *type;
+    const char *command; /* NULL: none */
+    const char *type;    /* of a temporary key, as Redis names it */
 } KEY_FORMS[] = {
-    { SESSION_KEY_PREFIX, KEY_SESSION, NULL },    { TOKEN_KEY_PREFIX, KEY_TOKEN, NULL },
-    { "hb:challenge:", KEY_TEMPORARY, "string" }, { "hb:news:", KEY_TEMPORARY, "string" },
-    { "hb:{limit}:", KEY_TEMPORARY, "string" },   { SESSION_LIST_PREFIX, KEY_LASTING, "hash" },
+    { SESSION_KEY_PREFIX, KEY_SESSION, "GET", NULL },     { TOKEN_KEY_PREFIX, KEY_TOKEN, "GET", NULL },
+    { "hb:challenge:", KEY_TEMPORARY, "TYPE", "string" }, { "hb:news:", KEY_TEMPORARY, "TYPE", "string" },
+    { "hb:{limit}:", KEY_TEMPORARY, "TYPE", "string" },   { SESSION_LIST_PREFIX, KEY_LIST, "HLEN", NULL },
 };
 
 /* What the keys of a partition of packets are named behind `hb:{pNN}:` (live/live.h). With a ':' an id follows. */
@@ -66,7 +68,8 @@ static bool is_of_packets(struct str key)
 
 static const struct key_form *form_of(struct str key)
 {
-    static const struct key_form PACKETS = { "hb:{p", KEY_LASTING, NULL }, UNKNOWN = { "hb:", KEY_UNKNOWN, NULL };
+    static const struct key_form PACKETS = { "hb:{p", KEY_PACKET, NULL, NULL },
+                                 UNKNOWN = { "hb:", KEY_UNKNOWN, NULL, NULL };
     for (size_t i = 0; i < ARRAY_LEN(KEY_FORMS); i++)
         if (str_starts(key, str_from(KEY_FORMS[i].prefix)))
             return &KEY_FORMS[i];
@@ -96,17 +99,10 @@ struct part {
     const redisReply *keys;
     size_t count;
     struct redis_call *calls;                  /* two for each key, or as many as a round has */
-    struct subject *sessions, *tokens, *lists; /* lists: lists of sessions that are no hash */
+    struct subject *sessions, *tokens, *lists; /* lists: lists of sessions that are none */
     size_t session_count, token_count, list_count;
     int64_t now_ms; /* by the later one of two clocks */
 };
-
-/* The key has another type than the program gives to keys of this name. */
-static bool is_wrong_type(const struct redis_call *call)
-{
-    return call->status == ST_INVALID && call->reply != NULL && call->reply->type == REDIS_REPLY_ERROR &&
-           str_starts((struct str){ call->reply->str, call->reply->len }, STR("WRONGTYPE "));
-}
 
 /* A key of another type does not end the round: whoever planted it would hide all that follow. */
 static enum status round_run(struct part *p, size_t count)
@@ -114,7 +110,7 @@ static enum status round_run(struct part *p, size_t count)
     enum status st = ST_OK;
     redis_round(p->stores->redis);
     for (size_t i = 0; i < count; i++)
-        if (st == ST_OK && !is_wrong_type(&p->calls[i]))
+        if (st == ST_OK && !redis_reply_is_wrong_type(p->calls[i].reply))
             st = status_idempotent(p->calls[i].status);
     return st;
 }
@@ -139,8 +135,8 @@ static void session_read(struct part *p, struct str key, const struct redis_call
         return;
     struct subject *subject = &p->sessions[p->session_count++];
     *subject = (struct subject){ .key = key };
-    if (is_wrong_type(get) || !session_value_read(redis_reply_str(get->reply), &s)) {
-        subject->fault = is_wrong_type(get) ? "a session is no string" : "a session can't be read";
+    if (redis_reply_is_wrong_type(get->reply) || !session_value_read(redis_reply_str(get->reply), &s)) {
+        subject->fault = redis_reply_is_wrong_type(get->reply) ? "a session is no string" : "a session can't be read";
         return;
     }
     subject->user_id = s.user_id;
@@ -156,24 +152,32 @@ static void session_read(struct part *p, struct str key, const struct redis_call
 static void token_read(struct part *p, struct str key, const struct redis_call *get)
 {
     struct str value = get->reply == NULL ? STR_NONE : redis_reply_str(get->reply);
-    if (str_equal(value, TOKEN_REVOKED) || (!is_wrong_type(get) && value.ptr == NULL)) /* it has ended since */
+    if (str_equal(value, TOKEN_REVOKED) ||
+        (!redis_reply_is_wrong_type(get->reply) && value.ptr == NULL)) /* it has ended since */
         return;
     struct subject *subject = &p->tokens[p->token_count++];
     *subject = (struct subject){ .key = key };
-    if (is_wrong_type(get) || !token_copy_read(value, &subject->copy))
+    if (redis_reply_is_wrong_type(get->reply) || !token_copy_read(value, &subject->copy))
         subject->fault = "a copy of an access token can't be read";
 }
 
-/* A list of another type would make every end of the user's sessions fail. */
-static void type_read(struct part *p, struct str key, const struct key_form *form, const redisReply *type)
+static void type_read(struct part *p, const struct key_form *form, const redisReply *type)
 {
     struct str name = redis_reply_str(type);
-    if (name.ptr == NULL || str_equal(name, str_from(form->type)) || str_equal(name, STR("none"))) /* ended since */
-        return;
-    if (form->kind == KEY_LASTING)
-        p->lists[p->list_count++] = (struct subject){ .key = key, .fault = "a list of sessions is no hash" };
-    else
+    if (name.ptr != NULL && !str_equal(name, str_from(form->type)) && !str_equal(name, STR("none"))) /* ended since */
         audit_note(p->audit, AUDIT_SESSIONS, "key", 0, "a key %s… is no %s", form->prefix, form->type);
+}
+
+/* A list of another type, or with more entries than there is memory for, would make every end of the user's sessions
+ * fail. */
+static void list_read(struct part *p, struct str key, const redisReply *length)
+{
+    int64_t entries = 0;
+    const char *fault = redis_reply_is_wrong_type(length) ? "a list of sessions is no hash" : NULL;
+    if (redis_reply_i64(length, &entries) && entries > SESSION_LIST_LEN_MAX)
+        fault = "a list of sessions is too long";
+    if (fault != NULL)
+        p->lists[p->list_count++] = (struct subject){ .key = key, .fault = fault };
 }
 
 static void key_read(struct part *p, struct str key, const struct redis_call *calls)
@@ -185,8 +189,10 @@ static void key_read(struct part *p, struct str key, const struct redis_call *ca
         session_read(p, key, &calls[0], calls[1].reply);
     else if (form->kind == KEY_TOKEN && p->audit->ends)
         token_read(p, key, &calls[0]);
-    if (form->type != NULL)
-        type_read(p, key, form, calls[0].reply);
+    else if (form->kind == KEY_LIST)
+        list_read(p, key, calls[0].reply);
+    else if (form->kind == KEY_TEMPORARY)
+        type_read(p, form, calls[0].reply);
     if ((form->kind == KEY_TEMPORARY || form->kind == KEY_TOKEN) && is_endless(calls[1].reply))
         audit_note(p->audit, AUDIT_SESSIONS, "key", 0, "a key %s… without a time to live", form->prefix);
 }
@@ -210,10 +216,9 @@ static enum status keys_read(struct part *p)
         struct str key = redis_reply_str(redis_reply_at(p->keys, i));
         const struct key_form *form = form_of(key);
         const enum key_kind kind = form->kind;
-        const struct str read[] = { form->type == NULL ? STR("GET") : STR("TYPE"), key };
+        const struct str read[] = { form->command == NULL ? STR("") : str_from(form->command), key };
         const struct str pttl[] = { STR("PTTL"), key };
-        /* only the watch compares tokens */
-        if (kind == KEY_SESSION || (kind == KEY_TOKEN && p->audit->ends) || form->type != NULL)
+        if (form->command != NULL && (kind != KEY_TOKEN || p->audit->ends)) /* only the watch compares tokens */
             redis_queue(p->stores->redis, &p->calls[2 * i], read, 2);
         if (kind == KEY_SESSION || kind == KEY_TOKEN || kind == KEY_TEMPORARY)
             redis_queue(p->stores->redis, &p->calls[2 * i + 1], pttl, 2);

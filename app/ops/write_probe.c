@@ -4,9 +4,11 @@
 
 #include "base/clock.h"
 #include "io/db_session.h"
-#include "io/redis.h"
 #include "io/redis_reply.h"
+#include "live/grab.h"
 #include "live/keys.h"
+#include "live/view.h"
+#include "web/limits.h"
 
 enum { INTERVAL_MS = 1000 };
 
@@ -22,45 +24,73 @@ static void text_set(char *out, const char *what, struct str why)
 static struct str reason(const struct redis_call *call)
 {
     struct str error = redis_reply_error(call->reply);
+    if (redis_reply_lacks_function(call->reply))
+        return STR("a function of this program is missing, which the settle worker loads");
     return error.len > 0 ? str_slice(error, 0, error.len < 120 ? error.len : 120) : str_from(status_name(call->status));
 }
 
 /* ---- Redis ---- */
 
-/* A field of a key of its own in each partition: in a cluster one server may refuse, and the others not. */
+/* What a partition is asked: in a cluster one server may refuse, and the others not. */
+struct questions {
+    struct redis_call write;      /* a field of a key of its own */
+    struct redis_call view, grab; /* of a packet that does not exist */
+};
+
+static void questions_queue(const struct live *live, uint32_t partition, struct questions *q)
+{
+    char key[LIVE_KEY_MAX];
+    const struct str set[] = { STR("HSET"), live_probe_key(key, partition), STR("at"), STR("1") };
+    redis_queue(live->redis, &q->write, set, 4);
+    live_view_queue(live, &q->view, partition, 0, PACKET_NO_SHARE, 0); /* no packet has so low a number */
+    live_grab_queue(live, &q->grab, partition, 0, STR(""), NULL);
+}
+
+/* The answer that says why the partition takes no grab; NULL: it does. Whoever plants a key of another type changes
+ * nothing: Redis says so only where it would write. */
+static const struct redis_call *refusal_of(const struct questions *q)
+{
+    if (q->write.status != ST_OK && !redis_reply_is_wrong_type(q->write.reply))
+        return &q->write;
+    if (redis_reply_lacks_function(q->view.reply))
+        return &q->view;
+    return redis_reply_lacks_function(q->grab.reply) ? &q->grab : NULL;
+}
+
+static void questions_end(struct questions *q)
+{
+    redis_call_free(&q->write);
+    redis_call_free(&q->view);
+    redis_call_free(&q->grab);
+}
+
 static void packets_probe(struct exchange *x, struct write_probe *p)
 {
-    struct redis *redis = x->app->stores.redis;
     const uint32_t count = (uint32_t)x->app->stores.config->partitions;
-    struct redis_call *calls = arena_array(x->arena, count, sizeof *calls);
-    uint32_t refused = 0, refused_last = 0;
-    char key[LIVE_KEY_MAX];
-    if (calls == NULL)
+    struct questions *questions = arena_array(x->arena, count, sizeof *questions);
+    uint32_t refused = 0;
+    if (questions == NULL)
         return;
+    for (uint32_t i = 0; i < count; i++)
+        questions_queue(&x->app->stores.live, i, &questions[i]);
+    redis_round(x->app->stores.redis);
     for (uint32_t i = 0; i < count; i++) {
-        const struct str set[] = { STR("HSET"), live_probe_key(key, i), STR("at"), STR("1") };
-        redis_queue(redis, &calls[i], set, 4);
+        const struct redis_call *refusal = refusal_of(&questions[i]);
+        if (refusal != NULL)
+            text_set(p->redis, "a part of the partitions refuses writes", reason(refusal));
+        refused += refusal != NULL;
+        if (refused == count) /* all of them, this is the last one */
+            text_set(p->redis, "writes are refused", reason(refusal));
     }
-    redis_round(redis);
-    for (uint32_t i = 0; i < count; i++)
-        if (calls[i].status != ST_OK) {
-            refused++;
-            refused_last = i;
-        }
     p->redis_refuses = refused == count;
-    if (refused == count)
-        text_set(p->redis, "writes are refused", reason(&calls[refused_last]));
-    else if (refused > 0)
-        text_set(p->redis, "a part of the partitions refuses writes", reason(&calls[refused_last]));
     for (uint32_t i = 0; i < count; i++)
-        redis_call_free(&calls[i]);
+        questions_end(&questions[i]);
 }
 
 static void limits_probe(struct exchange *x, struct write_probe *p)
 {
-    const struct str set[] = { STR("SET"), STR("hb:{limit}:unused"), STR("1"), STR("PX"), STR("60000") };
     struct redis_call call;
-    p->redis_refuses = redis_do(x->app->stores.redis, &call, set, 5) != ST_OK;
+    p->redis_refuses = limits_ask(x, &call) != ST_OK;
     if (p->redis_refuses)
         text_set(p->redis, "writes are refused", reason(&call));
     redis_call_free(&call);

@@ -7,6 +7,7 @@
 
 #include "base/array.h"
 #include "base/crash.h"
+#include "base/log.h"
 #include "io/redis_reply.h"
 #include "live/event.h"
 #include "live/keys.h"
@@ -14,16 +15,22 @@
 
 enum { PUBLISH_QUEUE_MAX = 1024, MISSED_PAGE_EVENTS = 1000 };
 
-static enum status round_finish(struct settle *s, struct redis_call *calls, size_t count)
+/* The status of the calls of a round, which are freed. */
+static enum status calls_finish(struct redis_call *calls, size_t count)
 {
     enum status st = ST_OK;
-    redis_round(s->stores->redis);
     for (size_t i = 0; i < count; i++) {
         if (st == ST_OK && calls[i].status != ST_OK)
             st = status_idempotent(calls[i].status);
         redis_call_free(&calls[i]);
     }
     return st;
+}
+
+static enum status round_finish(struct settle *s, struct redis_call *calls, size_t count)
+{
+    redis_round(s->stores->redis);
+    return calls_finish(calls, count);
 }
 
 /* Sets the time to live of the keys of closed packets: the grace time, in which visitors may still view them. NX: a
@@ -55,26 +62,61 @@ static enum status publish_closed(struct settle *s, struct settle_partition *p, 
     return ST_OK;
 }
 
+/* *beyond: no worker has settled up to there. Redis has such a position when the tables are older than it, or when
+ * somebody has written it who controls a pool. */
+static enum status is_beyond_cursor(struct settle *s, const struct settle_partition *p, struct live_event_id at,
+                                    bool *beyond)
+{
+    struct db_rows rows;
+    struct live_event_id cursor;
+    enum status st = db_query(s->stores->db, s->arena, &rows,
+                              "SELECT last_id FROM stream_cursor WHERE partition_no = ?", DB_PARAMS(DB_U64(p->no)));
+    if (st != ST_OK)
+        return st;
+    if (rows.count != 1 || !live_event_id_parse(db_cell(&rows, 0, 0), &cursor))
+        return ST_CORRUPT;
+    *beyond = live_event_id_compare(at, cursor) > 0;
+    return ST_OK;
+}
+
+/* Redis had a later position, which is another worker's, or nobody's. */
+static enum status later_position_take(struct settle *s, const struct settle_partition *p, struct live_event_id later,
+                                       struct redis_call *call)
+{
+    char settled[LIVE_KEY_MAX], id[LIVE_EVENT_ID_MAX];
+    bool beyond = false;
+    enum status st = is_beyond_cursor(s, p, later, &beyond);
+    if (st == ST_OK && beyond)
+        log_warn("a position that no worker has reached is replaced", "partition=%u position=%.*s", p->no,
+                 STR_ARG(live_event_id_text(id, later)));
+    if (st != ST_OK || beyond)
+        return st;
+    const struct str restore[] = { STR("SET"), live_settled_key(settled, p->no), live_event_id_text(id, later) };
+    redis_queue(s->stores->redis, call, restore, 3);
+    return round_finish(s, call, 1);
+}
+
 static enum status publish_position(struct settle *s, struct settle_partition *p, struct redis_call *calls)
 {
     char settled[LIVE_KEY_MAX], events[LIVE_KEY_MAX], id[LIVE_EVENT_ID_MAX];
     struct str last = live_event_id_text(id, p->last), settled_key = live_settled_key(settled, p->no),
-               events_key = live_events_key(events, p->no), before;
-    struct live_event_id before_id = { 0, 0 };
+               events_key = live_events_key(events, p->no);
+    struct live_event_id before = LIVE_EVENT_NONE;
     const struct str set[] = { STR("SET"), settled_key, last, STR("GET") };
     const struct str trim[] = { STR("XTRIM"), events_key, STR("MINID"), STR("="), last };
     redis_queue(s->stores->redis, &calls[0], set, 4);
     redis_queue(s->stores->redis, &calls[1], trim, 5);
     redis_round(s->stores->redis);
-    before = redis_reply_str(calls[0].reply);
-    if (before.ptr != NULL && live_event_id_parse(before, &before_id) &&
-        live_event_id_compare(before_id, p->last) > 0) {
-        /* Another worker has published a newer position: restore it. */
-        const struct str restore[] = { STR("SET"), settled_key, before };
-        redis_queue(s->stores->redis, &calls[2], restore, 3);
-        return round_finish(s, calls, 3);
+    (void)live_event_id_parse(redis_reply_str(calls[0].reply), &before);
+    const bool other_type = redis_reply_is_wrong_type(calls[0].reply);
+    enum status st = calls_finish(calls, 2);
+    if (other_type) { /* with GET it is not replaced */
+        redis_queue(s->stores->redis, &calls[0], set, 3);
+        st = round_finish(s, calls, 1);
+    } else if (st == ST_OK && live_event_id_compare(before, p->last) > 0) {
+        st = later_position_take(s, p, before, &calls[0]);
     }
-    return round_finish(s, calls, 2);
+    return st;
 }
 
 enum status settle_publish(struct settle *s, struct settle_partition *p)
@@ -103,6 +145,45 @@ enum status settle_publish(struct settle *s, struct settle_partition *p)
      * is settled, other partitions must go on, and trimmed streams and times to live free memory. ST_INVALID: a key is
      * not a stream; settle_read stops this partition. */
     return st == ST_CONFLICT || st == ST_INVALID ? ST_OK : st;
+}
+
+/* ---- what others have written ---- */
+
+static enum status position_look(struct settle *s, struct settle_partition *p, const redisReply *reply)
+{
+    struct live_event_id at = LIVE_EVENT_NONE;
+    bool wrong = true;
+    enum status st = ST_OK;
+    (void)live_event_id_parse(redis_reply_str(reply), &at);
+    if (live_event_id_equal(at, p->last))
+        return ST_OK;
+    if (live_event_id_compare(at, p->last) > 0)
+        st = is_beyond_cursor(s, p, at, &wrong);
+    if (st == ST_OK && wrong)
+        p->published = LIVE_EVENT_NONE;
+    return st;
+}
+
+enum status settle_positions_look(struct settle *s)
+{
+    struct redis_call calls[SETTLE_PARTITIONS_MAX];
+    char key[LIVE_KEY_MAX];
+    enum status st = ST_OK;
+    arena_reset(s->arena);
+    for (uint32_t i = 0; i < s->partition_count; i++) {
+        const struct str get[] = { STR("GET"), live_settled_key(key, i) };
+        redis_queue(s->stores->redis, &calls[i], get, 2);
+    }
+    redis_round(s->stores->redis);
+    for (uint32_t i = 0; i < s->partition_count; i++) {
+        struct settle_partition *p = &s->partitions[i];
+        const bool is_published = p->cursor_loaded && live_event_id_equal(p->published, p->last) &&
+                                  !live_event_id_equal(p->last, LIVE_EVENT_NONE);
+        if (st == ST_OK && is_published && (calls[i].status == ST_OK || redis_reply_is_wrong_type(calls[i].reply)))
+            st = position_look(s, p, calls[i].reply);
+        redis_call_free(&calls[i]);
+    }
+    return st;
 }
 
 /* ---- after a crash ---- */

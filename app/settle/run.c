@@ -8,6 +8,7 @@
 #include "io/redis_function_load.h"
 #include "settle/away.h"
 #include "settle/expire.h"
+#include "settle/publish.h"
 #include "settle/recover.h"
 #include "settle/recover_stream.h"
 #include "settle/settle.h"
@@ -32,7 +33,7 @@ struct worker {
     bool failed;                                                /* the last step failed, or maintenance did */
 };
 
-/* Runs recovery, tells Redis about returns and thanks, and runs expiry, even if recovery failed: it frees memory in a
+/* Runs recovery, looks at the positions, tells Redis about returns and thanks, and runs expiry, even if recovery failed: it frees memory in a
  * full Redis, which refuses to load packets. */
 static enum status maintain(struct worker *w)
 {
@@ -40,13 +41,14 @@ static enum status maintain(struct worker *w)
     uint64_t closed = 0;
     enum status recovered = recover_pass(&w->recover, w->settle, clock_now_ms(), &done);
     metrics_process_beat();
+    enum status looked = settle_positions_look(w->settle);
     enum status told = tell_pass(&w->tell, w->settle, clock_now_ms());
     metrics_process_beat();
     enum status expired = expire_pass(&w->expire, w->settle, clock_now_ms(), &closed, &done);
     if (closed + done.loaded + done.refunded > 0)
         log_info("recovery pass finished", "closed=%llu loaded=%llu refunded=%llu", (unsigned long long)closed,
                  (unsigned long long)done.loaded, (unsigned long long)done.refunded);
-    return recovered != ST_OK ? recovered : told != ST_OK ? told : expired;
+    return recovered != ST_OK ? recovered : looked != ST_OK ? looked : told != ST_OK ? told : expired;
 }
 
 static enum status maintain_when_due(struct worker *w)

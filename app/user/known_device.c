@@ -47,6 +47,8 @@ static bool is_forgotten(struct exchange *x, struct str username, uint64_t numbe
     if (read && !redis_reply_is_nil(call.reply))
         read = str_to_i64(redis_reply_str(call.reply), &forgotten_ms);
     redis_call_free(&call);
+    if (forgotten_ms > clock_now_ms() + CLOCKS_DIFFER_MS) /* no clock of the site has written it */
+        forgotten_ms = 0;
     return !read || (int64_t)(number >> RANDOM_BITS) < forgotten_ms;
 }
 

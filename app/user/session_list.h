@@ -29,6 +29,8 @@
 #define SESSION_LIST_PREFIX "hb:sessions:"
 /* Characters of the hex part: enough to tell a user's sessions apart, not to guess a key. */
 #define SESSION_ID_LEN 16
+/* More entries than any list has: the setting sessions_max ends at 100, and logins at the same time add a few. */
+#define SESSION_LIST_LEN_MAX 1000
 
 struct session_entry {
     struct str key;    /* of the session, in Redis */

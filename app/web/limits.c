@@ -131,6 +131,20 @@ static struct str rate_text(struct exchange *x, enum limit limit)
     return text;
 }
 
+/* Of a limit that is not counted. */
+#define UNUSED_KEY STR(KEY_PREFIX "unused")
+
+enum status limits_ask(struct exchange *x, struct redis_call *call)
+{
+    struct str keys[LIMIT_USES_MAX], args[1 + LIMIT_USES_MAX] = { STR("1") };
+    for (size_t i = 0; i < LIMIT_USES_MAX; i++) {
+        keys[i] = UNUSED_KEY;
+        args[1 + i] = i == 0 ? STR("1000 1000") : STR(""); /* a thousand at once, and a thousand a second */
+    }
+    return redis_do_function(x->app->stores.redis, call, x->app->stores.limit, REDIS_ANY, keys, LIMIT_USES_MAX, args,
+                             1 + LIMIT_USES_MAX);
+}
+
 /* Runs the function. *refused: number of the use, from 1, that has nothing left, 0: none; *wait_ms: until it has. */
 static enum status function_run(struct exchange *x, struct str take, const struct limit_use *uses, size_t count,
                                 int64_t *refused, int64_t *wait_ms)
@@ -139,7 +153,7 @@ static enum status function_run(struct exchange *x, struct str take, const struc
     struct redis_call call;
     assert(count <= LIMIT_USES_MAX);
     for (size_t i = 0; i < LIMIT_USES_MAX; i++) {
-        keys[i] = STR(KEY_PREFIX "unused");
+        keys[i] = UNUSED_KEY;
         args[1 + i] = STR("");
         if (i >= count)
             continue;

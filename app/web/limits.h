@@ -73,6 +73,10 @@ bool limits_take_set(struct exchange *x, unsigned set);
 /* Gives back what limits_take has taken. When Redis does not answer, it stays taken. */
 void limits_give_back(struct exchange *x, const struct limit_use *uses, size_t count);
 
+/* Counts one for nobody: ST_OK when Redis would count for the limits now, else the status of the call, which has the
+ * reason. Free the call in any case. */
+enum status limits_ask(struct exchange *x, struct redis_call *call);
+
 /* ---- parts without I/O ---- */
 
 /* The subject of an address: an IPv4 address, or the /64 of an IPv6 address, because one household has a whole /64; a

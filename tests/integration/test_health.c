@@ -13,6 +13,7 @@
 #include "base/array.h"
 #include "base/clock.h"
 #include "io/metrics_processes.h"
+#include "io/redis_function_load.h"
 #include "live/fence.h"
 #include "live/keys.h"
 #include "ops/health.h"
@@ -96,11 +97,12 @@ static void with_both_stores_and_an_open_fence_it_is_ready(void **state)
 /* A store that answers every read and refuses every write: of each, how an administrator comes to it and back. */
 static const struct refusal {
     const char *part, *says;
-    const char *plant, *mend; /* of Redis, or statements of MariaDB */
+    const char *plant, *mend; /* of Redis, or statements of MariaDB; mend NULL: the functions are loaded */
 } REFUSALS[] = {
     { "redis", "OOM", "CONFIG SET maxmemory 1", "CONFIG SET maxmemory 2gb" },
     { "redis", "NOREPLICAS", "CONFIG SET min-replicas-to-write 1", "CONFIG SET min-replicas-to-write 0" },
     { "redis", "redis", "REPLICAOF 127.0.0.1 1", "REPLICAOF NO ONE" },
+    { "redis", "a function of this program is missing", "FUNCTION FLUSH", NULL },
     { "mysql", "the server is read-only", "SET GLOBAL read_only = 1", "SET GLOBAL read_only = 0" },
     { "mysql", "writes are refused", "FLUSH TABLES WITH READ LOCK", "UNLOCK TABLES" },
 };
@@ -124,6 +126,7 @@ static void administrator_does(struct services *app, MYSQL *admin, const struct 
 
 static void a_store_that_refuses_writes_is_not_ready(void **state)
 {
+    static handler_fn *const pools[] = { ready_packet_pool, ready_other_pool };
     struct services *app = test_services_open();
     struct asked a;
     MYSQL *admin = mysql_init(NULL);
@@ -137,13 +140,18 @@ static void a_store_that_refuses_writes_is_not_ready(void **state)
         const struct refusal *r = &REFUSALS[i];
         char line[64];
         administrator_does(app, admin, r, r->plant);
-        int status = ask(&a, app, ready_packet_pool);
         snprintf(line, sizeof line, "%s: ", r->part);
-        bool told = says(&a, line) && says(&a, r->says);
-        asked_end(&a);
-        administrator_does(app, admin, r, r->mend);
-        if (status != 503 || !told)
-            fail_msg("%s: %d", r->plant, status);
+        for (size_t j = 0; j < ARRAY_LEN(pools); j++) {
+            int status = ask(&a, app, pools[j]);
+            bool told = says(&a, line) && says(&a, r->says);
+            asked_end(&a);
+            if (status != 503 || !told)
+                fail_msg("%s, pool %zu: %d", r->plant, j, status);
+        }
+        if (r->mend != NULL)
+            administrator_does(app, admin, r, r->mend);
+        else
+            assert_int_equal(redis_functions_load(app->stores.redis, app->stores.functions), ST_OK);
         live_fences_set(app->stores.redis, app->stores.config);
         for (int tries = 0; ask(&a, app, ready_packet_pool) != 200; tries++) {
             asked_end(&a);
@@ -158,6 +166,32 @@ static void a_store_that_refuses_writes_is_not_ready(void **state)
 }
 
 /* As after the loss of one server of a cluster. */
+/* The keys that readiness writes, with another type than it gives them. */
+static void a_planted_key_makes_no_pool_unready(void **state)
+{
+    struct services *app = test_services_open();
+    struct asked a;
+    (void)state;
+    assert_non_null(app);
+    test_services_fences_open(app);
+    for (uint32_t i = 0; i <= (uint32_t)app->stores.config->partitions; i++) {
+        char key[LIVE_KEY_MAX];
+        const bool last = i == (uint32_t)app->stores.config->partitions;
+        const struct str push[] = { STR("LPUSH"), last ? STR("hb:{limit}:unused") : live_probe_key(key, i), STR("x") };
+        const struct str del[] = { STR("DEL"), push[1] };
+        struct redis_call call;
+        assert_int_equal(redis_do(app->stores.redis, &call, del, 2), ST_OK);
+        redis_call_free(&call);
+        assert_int_equal(redis_do(app->stores.redis, &call, push, 3), ST_OK);
+        redis_call_free(&call);
+    }
+    assert_int_equal(ask(&a, app, ready_packet_pool), 200);
+    asked_end(&a);
+    assert_int_equal(ask(&a, app, ready_other_pool), 200);
+    asked_end(&a);
+    test_services_close(app);
+}
+
 static void a_partition_that_is_shut_is_told(void **state)
 {
     struct services *app = test_services_open();
@@ -464,6 +498,7 @@ int main(void)
         cmocka_unit_test(a_process_that_answers_is_alive_whatever_the_stores_do),
         cmocka_unit_test(with_both_stores_and_an_open_fence_it_is_ready),
         cmocka_unit_test(a_store_that_refuses_writes_is_not_ready),
+        cmocka_unit_test(a_planted_key_makes_no_pool_unready),
         cmocka_unit_test(a_partition_that_is_shut_is_told),
         cmocka_unit_test(an_unreachable_redis_is_named),
         cmocka_unit_test(an_unreachable_database_is_named_where_it_is_needed),

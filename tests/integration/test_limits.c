@@ -612,6 +612,21 @@ static void the_end_of_all_sessions_makes_devices_unknown(void **state)
     assert_int_equal(logged_in(p.name, "long+enough", p.device), 429);
 }
 
+/* Such a mark would hold for a year, also for a device that becomes known later. */
+static void a_mark_of_the_future_makes_no_device_unknown(void **state)
+{
+    (void)state;
+    struct person p = registered();
+    struct visit v;
+    visit_begin(&v, app, "/", NULL, NULL);
+    assert_int_equal(known_device_forget_all(app->stores.redis, v.x.arena, str_from(p.name), INT64_MAX), ST_OK);
+    visit_end(&v);
+    strcpy(config->limit_login_account, "1 1/d");
+    assert_int_equal(logged_in(p.name, "wrong", NULL), 422);
+    assert_int_equal(logged_in(p.name, "long+enough", NULL), 429);
+    assert_int_equal(logged_in(p.name, "long+enough", p.device), 200);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -639,6 +654,7 @@ int main(void)
         cmocka_unit_test_setup(guesses_count_for_the_address_the_network_and_the_site, no_limits),
         cmocka_unit_test_setup(a_new_password_makes_all_other_devices_unknown, no_limits),
         cmocka_unit_test_setup(the_end_of_all_sessions_makes_devices_unknown, no_limits),
+        cmocka_unit_test_setup(a_mark_of_the_future_makes_no_device_unknown, no_limits),
     };
     return cmocka_run_group_tests(tests, app_setup, app_teardown);
 }

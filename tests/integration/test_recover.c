@@ -121,8 +121,9 @@ static void a_thousand_rows_that_can_t_be_recovered_keep_no_other_packet_from_it
     assert_int_equal(db_exec(w.page->stores.db, NULL,
                              "INSERT INTO packet (id, sender_id, sender_name, kind, split, amount_fen, count, greeting,"
                              " seed, commitment, state, created_ms, expires_ms, request_key)"
-                             " SELECT id + seq, sender_id, '', kind, split, 0, 3, '', seed, commitment, 'funding',"
-                             " created_ms, expires_ms - 1, CONCAT('x', seq) FROM packet JOIN seq_1_to_1000",
+                             " WITH RECURSIVE numbers (n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM numbers"
+                             " WHERE n < 1000) SELECT id + n, sender_id, '', kind, split, 0, 3, '', seed, commitment,"
+                             " 'funding', created_ms, expires_ms - 1, CONCAT('x', n) FROM packet JOIN numbers",
                              NULL, 0),
                      ST_OK);
     (void)world_redis(&w, id, "DEL {pk} {sh}");

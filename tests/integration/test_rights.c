@@ -25,7 +25,7 @@
 #include "user/session_list.h"
 #include "user/store.h"
 
-enum { WORDS_MAX = 8, REDIS_NOPERM_LEN = 6 };
+enum { WORDS_MAX = REDIS_ARGS_MAX, REDIS_NOPERM_LEN = 6 };
 
 /* The roles of processes; HOT has no user in MySQL. */
 enum { PAGE, AUTH, CARD, SETTLE, AUDIT, MYSQL_ROLES, HOT = MYSQL_ROLES, ROLES };
@@ -738,6 +738,30 @@ static void keys_of_another_type_are_found(void **state)
     }
 }
 
+/* The end of all sessions reads the whole list. */
+static void a_list_of_sessions_that_is_too_long_is_ended(void **state)
+{
+    struct world w;
+    struct redis_call call;
+    struct buf command = BUF_EMPTY;
+    (void)state;
+    world_begin(&w, 1);
+    for (size_t more = 0; more < 2; more++) {
+        buf_reset(&command);
+        buf_cstr(&command, "HSET hb:sessions:10001");
+        for (int i = 0; i < SESSION_LIST_LEN_MAX + (int)more; i++)
+            buf_printf(&command, " %064x 1,x", i);
+        redis_run(roles[AUTH], arena_printf(w.arena, "%.*s", STR_ARG(buf_view(&command))).ptr, &call);
+        assert_int_equal(call.status, ST_OK);
+        redis_call_free(&call);
+        assert_int_equal(world_audit_violations(&w, "sessions"), more);
+        assert_int_equal(is_found(&w, AUDIT_SESSIONS, "key", 0), more);
+        assert_int_equal(exists(&w, "hb:sessions:10001"), more == 0);
+    }
+    buf_free(&command);
+    world_end(&w);
+}
+
 /* A session without an entry would look planted, so there is none when the entry can't be made. */
 static void a_session_is_entered_before_it_is_stored(void **state)
 {
@@ -1276,6 +1300,7 @@ int main(void)
         cmocka_unit_test(the_watch_ends_what_was_planted),
         cmocka_unit_test(the_watch_ends_copies_that_differ_from_their_token),
         cmocka_unit_test(keys_of_another_type_are_found),
+        cmocka_unit_test(a_list_of_sessions_that_is_too_long_is_ended),
         cmocka_unit_test(a_session_is_entered_before_it_is_stored),
         cmocka_unit_test(a_lease_of_the_future_is_found),
         cmocka_unit_test(a_copy_of_a_token_without_a_time_to_live_is_found),

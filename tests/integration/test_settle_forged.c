@@ -17,6 +17,7 @@
 #include "packet/store.h"
 #include "settle/fault.h"
 #include "settle/give_back.h"
+#include "settle/publish.h"
 #include "settle/settle.h"
 #include "settle/verify.h"
 #include "settle/write.h"
@@ -458,6 +459,80 @@ static void a_worker_whose_clock_is_behind_pays_and_refunds(void **state)
     }
 }
 
+/* ---- positions ---- */
+
+/* The page pool may write the key of a partition's position. The worker looks at it each second. */
+static void a_position_that_a_pool_has_written_is_replaced(void **state)
+{
+    static const char *const planted[][4] = {
+        { "SET", "9000000000000-0" }, { "SET", "1-0" }, { "SET", "x" }, { "HSET", "a", "b" }, { "DEL" },
+    };
+    struct world w;
+    (void)state;
+    world_begin(&w, 4);
+    uint64_t id = world_send(&w, 0, PACKET_EVEN, 300, 3, HOUR_MS, -1);
+    world_grab(&w, id, 1);
+    world_drain(&w);
+    const struct str position = world_redis_text(&w, id, "GET {se}");
+    for (size_t i = 0; i < ARRAY_LEN(planted); i++) {
+        char key[LIVE_KEY_MAX];
+        struct str words[4] = { str_from(planted[i][0]), live_settled_key(key, home(&w, id)) };
+        struct redis_call call;
+        size_t count = 2;
+        for (size_t j = 1; j < ARRAY_LEN(planted[i]) && planted[i][j] != NULL; j++)
+            words[count++] = str_from(planted[i][j]);
+        if (strcmp(planted[i][0], "HSET") == 0)
+            (void)world_redis(&w, id, "DEL {se}");
+        assert_int_equal(redis_do(w.page->stores.redis, &call, words, count), ST_OK);
+        redis_call_free(&call);
+        assert_int_equal(settle_positions_look(w.settle), ST_OK);
+        assert_int_equal(world_drain(&w), 0);
+        if (!str_equal(world_redis_text(&w, id, "GET {se}"), position))
+            fail_msg("%s", planted[i][0]);
+    }
+    world_audit_clean(&w);
+    world_end(&w);
+}
+
+static void grabs_behind_a_planted_position_are_published_as_settled_no_sooner(void **state)
+{
+    struct world w;
+    (void)state;
+    world_begin(&w, 4);
+    uint64_t id = world_send(&w, 0, PACKET_EVEN, 300, 3, HOUR_MS, -1);
+    world_grab(&w, id, 1);
+    world_drain(&w);
+    (void)world_redis(&w, id, "SET {se} 9000000000000-0");
+    world_grab(&w, id, 2);
+    assert_int_equal(world_drain(&w), 1);
+    struct live_event_id at;
+    assert_true(live_event_id_parse(world_redis_text(&w, id, "GET {se}"), &at));
+    assert_true(live_event_id_equal(at, world_partition(&w, id)->last));
+    world_end(&w);
+}
+
+/* Another worker that is further has published its position. */
+static void a_position_of_another_worker_is_left(void **state)
+{
+    struct world w;
+    struct settle *other;
+    uint64_t n;
+    (void)state;
+    world_begin(&w, 4);
+    uint64_t id = world_send(&w, 0, PACKET_EVEN, 300, 3, HOUR_MS, -1);
+    world_grab(&w, id, 1);
+    world_drain(&w);
+    world_grab(&w, id, 2);
+    assert_int_equal(settle_new(&w.app->stores, &other), ST_OK);
+    assert_int_equal(settle_drain(other, 10, &n), ST_OK);
+    const struct str position = world_redis_text(&w, id, "GET {se}");
+    assert_int_equal(settle_positions_look(w.settle), ST_OK);
+    assert_true(live_event_id_equal(world_partition(&w, id)->published, world_partition(&w, id)->last));
+    assert_true(str_equal(world_redis_text(&w, id, "GET {se}"), position));
+    settle_free(other);
+    world_end(&w);
+}
+
 /* ---- ids in the future ---- */
 
 static void letter_drop(struct world *w)
@@ -583,6 +658,9 @@ int main(void)
         cmocka_unit_test(a_grab_by_an_account_that_is_no_wallet_is_not_paid),
         cmocka_unit_test(a_share_that_came_back_is_paid_as_it_was),
         cmocka_unit_test(a_letter_can_not_be_replayed_as_something_else_than_the_tables_know),
+        cmocka_unit_test(a_position_that_a_pool_has_written_is_replaced),
+        cmocka_unit_test(grabs_behind_a_planted_position_are_published_as_settled_no_sooner),
+        cmocka_unit_test(a_position_of_another_worker_is_left),
         cmocka_unit_test(a_stream_with_the_last_possible_id_begins_anew),
         cmocka_unit_test(a_worker_whose_clock_is_behind_pays_and_refunds),
         cmocka_unit_test(grabs_behind_an_id_in_the_future_are_paid),
