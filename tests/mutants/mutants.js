@@ -109,16 +109,27 @@ function testNamed(word, all) {
   return [`${label}.${name}`, `${label}.test_${name}`].find((test) => all.includes(test));
 }
 
+// Whether a test fails that is built anew. "not finished …" is no name of a test.
+async function failsAlone(test) {
+  const built = await build([test]);
+  return built.status === 0 && await failure([test], ALL_LIMIT_MS) !== null;
+}
+
 // Tests the planted mutant: [status, detail], status one of caught, late (caught, but only by a limit of time),
-// SURVIVED, error. durations: how long a test takes without a mutant.
-async function judge(mutant, all, durations) {
+// SURVIVED, error. durations: how long a test takes without a mutant. remove(): takes the mutant away.
+async function judge(mutant, all, durations, remove) {
   const firstMs = Math.max(LIMIT_MS_MIN, LIMIT_FACTOR * mutant.tests.reduce((sum, test) => sum + durations.get(test), 0));
   const others = all.filter((test) => !mutant.tests.includes(test));
   for (const [tests, limitMs] of [[mutant.tests, firstMs], [others, ALL_LIMIT_MS]]) {
     const built = await build(tests);
     if (built.status !== 0) return ['error', `does not build\n${built.text.slice(-2000)}`];
     const failed = await failure(tests, limitMs);
-    if (failed) return [failed.late ? 'late' : 'caught', failed.test];
+    if (!failed) continue;
+    if (tests === others) { // only the tests that are named for mutants have passed before
+      remove();
+      if (await failsAlone(failed.test.split(' ')[0])) return ['error', `fails without any mutant, too: ${failed.test}`];
+    }
+    return [failed.late ? 'late' : 'caught', failed.test];
   }
   return ['SURVIVED', mutant.why];
 }
@@ -160,11 +171,11 @@ for (const [i, mutant] of chosen.entries()) {
   const text = readFileSync(path, 'utf8');
   const since = Date.now();
   writeFileSync(path, text.split(mutant.old).join(mutant.new));
-  const [status, detail] = await judge(mutant, all, durations);
+  const [status, detail] = await judge(mutant, all, durations, () => writeFileSync(path, text));
   writeFileSync(path, text);
   counts[status]++;
   console.log(`${i + 1}/${chosen.length} ${status}  ${mutant.name}  ${((Date.now() - since) / 1000).toFixed(1)} s  ${detail}`);
 }
-console.log(`mutants: ${counts.caught} caught, ${counts.late} late, ${counts.SURVIVED} survived, ${counts.error} can't be built; `
+console.log(`mutants: ${counts.caught} caught, ${counts.late} late, ${counts.SURVIVED} survived, ${counts.error} not judged; `
   + `${Math.round((Date.now() - begun) / 1000)} s`);
 process.exit(counts.SURVIVED + counts.error === 0 ? 0 : 1);
