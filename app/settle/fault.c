@@ -29,6 +29,7 @@ struct str settle_fault_text(enum settle_fault_kind kind)
         [FAULT_BEST_SHARE_MISSING] = STR("the grab of the best share is missing"),
         [FAULT_OTHER_PARTITION] = STR("the packet belongs to another partition"),
         [FAULT_NOT_DRAWN] = STR("the amount is not the one that was drawn"),
+        [FAULT_NOT_RETURNED] = STR("nobody has given this share back"),
         [FAULT_NOT_RECEIVER] = STR("the packet is not for this user"),
         [FAULT_RECEIVER_ADDED] = STR("the packet has got more receivers since it was sent"),
         [FAULT_BEFORE_OPENING] = STR("a grab before the packet's opening"),

@@ -32,6 +32,7 @@ enum settle_fault_kind {
     /* events that Redis's functions never write: somebody else wrote them (settle/verify.h) */
     FAULT_OTHER_PARTITION,
     FAULT_NOT_DRAWN,
+    FAULT_NOT_RETURNED,
     FAULT_NOT_RECEIVER,
     FAULT_RECEIVER_ADDED,
     FAULT_BEFORE_OPENING,

@@ -159,7 +159,8 @@ static enum status grabs_verify(struct verify *v, const struct row *r, const str
     return ST_OK;
 }
 
-/* A share that was given back has the amount of its first grab. */
+/* A share that was given back has the amount of its first grab. A pool can insert rows of share_return, but it moves
+ * money by ledger_return alone. */
 static enum status returned_verify(struct verify *v, struct db *db)
 {
     struct settle_rows *k = v->k;
@@ -167,7 +168,7 @@ static enum status returned_verify(struct verify *v, struct db *db)
     if (v->returned.count == 0)
         return ST_OK;
     buf_reset(&k->sql);
-    buf_cstr(&k->sql, "SELECT j.place, g.amount_fen FROM JSON_TABLE('[");
+    buf_cstr(&k->sql, "SELECT j.place, g.amount_fen, t.id FROM JSON_TABLE('[");
     for (size_t i = 0; i < v->returned.count; i++) {
         const struct live_event *e = v->returned.items[i];
         db_comma(&k->sql, i);
@@ -177,12 +178,15 @@ static enum status returned_verify(struct verify *v, struct db *db)
                       " share INT UNSIGNED PATH '$[1]')) AS j"
                       " LEFT JOIN share_return AS r ON r.packet_id = j.packet AND r.position = j.share"
                       " LEFT JOIN `grab` AS g ON g.packet_id = r.packet_id AND g.share_no = r.share_no"
-                      " ORDER BY j.place");
+                      " LEFT JOIN transfer AS t ON t.kind = 'return' AND t.packet_id = r.packet_id"
+                      " AND t.seq = r.share_no AND t.credit_id = r.packet_id ORDER BY j.place");
     enum status st = db_query_buf(db, k->arena, &rows, &k->sql);
     for (size_t i = 0; st == ST_OK && i < rows.count; i++) {
         const struct live_event *e = v->returned.items[db_cell_u64(&rows, i, 0) - 1];
         if (db_cell(&rows, i, 1).ptr == NULL)
             st = fault_set(k, FAULT_SHARES_EXCEEDED, e);
+        else if (db_cell(&rows, i, 2).ptr == NULL)
+            st = fault_set(k, FAULT_NOT_RETURNED, e);
         else if (db_cell_i64(&rows, i, 1) != e->amount_fen)
             st = fault_set(k, FAULT_NOT_DRAWN, e);
     }

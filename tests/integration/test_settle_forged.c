@@ -402,6 +402,40 @@ static void a_share_that_came_back_is_paid_as_it_was(void **state)
     }
 }
 
+/* The page pool can add a row of share_return, and count it. The money of another return would pay for it. */
+static void a_share_that_nobody_gave_back_is_not_paid_again(void **state)
+{
+    struct world w;
+    struct give_back back;
+    int64_t fen[3];
+    (void)state;
+    world_begin(&w, 5);
+    uint64_t id = world_send(&w, 0, PACKET_LUCKY, 1000, 3, HOUR_MS, -1);
+    for (size_t i = 0; i < 2; i++)
+        fen[i] = world_grab(&w, id, 1 + i).amount_fen;
+    world_drain(&w);
+    assert_int_equal(db_exec(w.page->stores.db, NULL,
+                             "INSERT INTO share_return (packet_id, share_no, user_id, amount_fen, position,"
+                             " returned_ms, applied_ms) SELECT packet_id, share_no, user_id, amount_fen, 3, grabbed_ms,"
+                             " grabbed_ms FROM `grab` WHERE packet_id = ? AND share_no = 1",
+                             DB_PARAMS(DB_U64(id))),
+                     ST_OK);
+    assert_int_equal(db_exec(w.page->stores.db, NULL,
+                             "UPDATE packet SET returned_count = 1, returned_fen = ? WHERE id = ?",
+                             DB_PARAMS(DB_I64(fen[1]), DB_U64(id))),
+                     ST_OK);
+    assert_int_equal(give_back(&w.page->stores, w.arena, id, w.users[1], clock_now_ms(), &back), ST_OK);
+    assert_int_equal(back.share.position, 4);
+    fen[2] = world_grab(&w, id, 3).amount_fen;
+    assert_int_equal(world_drain(&w), 1);
+    forge_grab(&w, id, "*", 3, 4, fen[1]);
+    assert_int_equal(world_drain(&w), 0);
+    assert_int_equal(letters(&w, FAULT_NOT_RETURNED), 1);
+    assert_int_equal(world_balance(&w, w.users[4]), 100000);
+    assert_int_equal(world_balance(&w, id), fen[0]);
+    world_end(&w);
+}
+
 static void a_letter_can_not_be_replayed_as_something_else_than_the_tables_know(void **state)
 {
     struct world w;
@@ -657,6 +691,7 @@ int main(void)
         cmocka_unit_test(an_impossible_nickname_is_not_stored),
         cmocka_unit_test(a_grab_by_an_account_that_is_no_wallet_is_not_paid),
         cmocka_unit_test(a_share_that_came_back_is_paid_as_it_was),
+        cmocka_unit_test(a_share_that_nobody_gave_back_is_not_paid_again),
         cmocka_unit_test(a_letter_can_not_be_replayed_as_something_else_than_the_tables_know),
         cmocka_unit_test(a_position_that_a_pool_has_written_is_replaced),
         cmocka_unit_test(grabs_behind_a_planted_position_are_published_as_settled_no_sooner),
