@@ -29,7 +29,7 @@
     X(AUDIT_RETURNS, "returns", "the money of every share given back is where its row says")                           \
     X(AUDIT_THANKS, "thanks", "thanks are of the user who has the share, and each packet counts its own")              \
     X(AUDIT_ORIGIN, "origin", "all money comes from the one bank, and was asked for; no account is nobody's")          \
-    X(AUDIT_TIMES, "times", "no row is of the future, and no packet stays open for longer than any setting lets it")   \
+    X(AUDIT_TIMES, "times", "no row is of the future, and no packet, token or lease lasts longer than it may")         \
     X(AUDIT_SESSIONS, "sessions",                                                                                      \
       "every session and token copy is of a user who has it; what should end has a time to live")                      \
     X(AUDIT_FUNCTIONS, "functions", "no function of this version has another text in Redis")                           \

@@ -6,6 +6,8 @@
 #include "io/db.h"
 #include "live/stores.h"
 #include "ops/audit.h"
+#include "packet/id_lease.h"
+#include "user/token_store.h"
 
 /* Records a violation of check by the subject "KIND ID" ("packet 123"); format gives the detail. */
 void audit_note(struct audit *audit, enum audit_check check, const char *kind, uint64_t id, const char *format, ...)
@@ -51,10 +53,19 @@ enum status audit_functions(struct audit *audit, struct stores *stores);
 #define AUDIT_NOW_AT_MOST "((UNIX_TIMESTAMP(SYSDATE(3)) + 600) * 1000)"
 #define AUDIT_PACKET_IS_LATE                                                                                           \
     "(GREATEST(p.created_ms, COALESCE(p.ended_ms, 0), COALESCE(p.finished_ms, 0), COALESCE(p.closed_ms, 0)) >"         \
-    " " AUDIT_NOW_AT_MOST " OR p.expires_ms - p.created_ms > 60 * 86400000)"
+    " " AUDIT_NOW_AT_MOST " OR p.expires_ms > p.created_ms + 60 * 86400000)"
 #define AUDIT_PACKET_LATE_DETAIL                                                                                       \
     "CONCAT('sent at ', p.created_ms, ', expires at ', p.expires_ms, ', ended, finished, closed at ',"                 \
     " CONCAT_WS(', ', p.ended_ms, p.finished_ms, p.closed_ms))"
+/* A row t of token that was made in the future, or ends later than the form allows. Parameter: AUDIT_TOKEN_MS_MAX. */
+#define AUDIT_TOKEN_IS_LATE     "(t.created_ms > " AUDIT_NOW_AT_MOST " OR t.expires_ms > t.created_ms + ?)"
+#define AUDIT_TOKEN_LATE_DETAIL "CONCAT('of user ', t.user_id, ', made at ', t.created_ms, ', ends at ', t.expires_ms)"
+#define AUDIT_TOKEN_MS_MAX      DB_I64(INT64_C(86400000) * TOKEN_DAYS_MAX)
+/* A row l of instance_lease that is taken for longer than a lease lasts. The pool that takes it counts by its own clock,
+ * which may be a minute ahead of the server's. Parameter: AUDIT_LEASE_MS_MAX. */
+#define AUDIT_LEASE_IS_LONG     "l.until_ms > UNIX_TIMESTAMP(SYSDATE(3)) * 1000 + ?"
+#define AUDIT_LEASE_LONG_DETAIL "CONCAT('the instance number is taken until ', l.until_ms)"
+#define AUDIT_LEASE_MS_MAX      DB_I64(ID_LEASE_MS + 60000)
 
 /* Logs the first violation of each check; returns the number of all violations. */
 uint64_t audit_violations_log(const struct audit *audit);

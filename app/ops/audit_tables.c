@@ -297,10 +297,13 @@ static enum status origin_check(struct audit *audit, struct db *db, const struct
     return st;
 }
 
-/* A pool leases an instance number for a minute. Nobody can send while all numbers are leased. */
+static const char TOKEN_TIMES_SQL[] =
+    "SELECT t.id, " AUDIT_TOKEN_LATE_DETAIL " FROM token t WHERE " AUDIT_TOKEN_IS_LATE " AND t.id BETWEEN ? AND ?";
+
+/* Nobody can send while all numbers are leased. */
 static const char LEASE_TIMES_SQL[] =
-    "SELECT instance_no, CONCAT('the instance number is taken until ', until_ms) FROM instance_lease"
-    " WHERE instance_no BETWEEN ? AND ? AND until_ms > " AUDIT_NOW_AT_MOST;
+    "SELECT l.instance_no, " AUDIT_LEASE_LONG_DETAIL " FROM instance_lease l WHERE " AUDIT_LEASE_IS_LONG
+    " AND l.instance_no BETWEEN ? AND ?";
 
 static enum status times_check(struct audit *audit, struct db *db, const struct id_range *r)
 {
@@ -310,9 +313,12 @@ static enum status times_check(struct audit *audit, struct db *db, const struct 
     c.kind = "user";
     if (st == ST_OK && audit->packet_id == 0)
         st = db_each(db, collect_row, &c, USER_TIMES_SQL, DB_PARAMS(low, high));
+    c.kind = "token";
+    if (st == ST_OK && audit->packet_id == 0)
+        st = db_each(db, collect_row, &c, TOKEN_TIMES_SQL, DB_PARAMS(AUDIT_TOKEN_MS_MAX, low, high));
     c.kind = "instance";
     if (st == ST_OK && audit->packet_id == 0)
-        st = db_each(db, collect_row, &c, LEASE_TIMES_SQL, DB_PARAMS(low, high));
+        st = db_each(db, collect_row, &c, LEASE_TIMES_SQL, DB_PARAMS(AUDIT_LEASE_MS_MAX, low, high));
     return st;
 }
 
@@ -401,9 +407,12 @@ static enum status months_check(struct audit *audit, struct db *db, struct arena
 {
     struct db_rows rows;
     arena_reset(a);
+    /* Rows may be planted with any time. The years of the future are not summed: AUDIT_TIMES names their rows. */
     enum status st = db_query(db, a, &rows,
                               "SELECT MIN(first), MAX(last) FROM (SELECT MIN(created_ms) first, MAX(created_ms) last"
-                              " FROM packet UNION ALL SELECT MIN(grabbed_ms), MAX(grabbed_ms) FROM grab) u",
+                              " FROM packet WHERE created_ms BETWEEN 0 AND " AUDIT_NOW_AT_MOST
+                              " UNION ALL SELECT MIN(grabbed_ms), MAX(grabbed_ms) FROM grab"
+                              " WHERE grabbed_ms BETWEEN 0 AND " AUDIT_NOW_AT_MOST ") u",
                               NULL, 0);
     if (st != ST_OK || rows.count == 0)
         return st;

@@ -9,7 +9,13 @@
 #include "ops/audit_internal.h"
 #include "packet/packet.h"
 
-enum { TRANSFERS_PER_LOOK = 5000, PACKETS_PER_QUERY = 200, ACCOUNTS_PER_QUERY = 1000, KEY_COLUMNS = 2 };
+enum {
+    TRANSFERS_PER_LOOK = 5000,
+    PACKETS_PER_QUERY = 200,
+    ACCOUNTS_PER_QUERY = 1000,
+    TOKENS_PER_QUERY = 1000,
+    KEY_COLUMNS = 2
+};
 
 /* Every query of the watch returns rows in the order of their key: two columns, of which the second is the id of the
  * subject, and the detail of a violation or NULL. */
@@ -153,6 +159,30 @@ static enum status accounts_read(struct audit_watch *w, struct stores *stores, b
     return st;
 }
 
+static const char TOKENS_SQL[] = "SELECT 0, t.id, IF(" AUDIT_TOKEN_IS_LATE ", " AUDIT_TOKEN_LATE_DETAIL ", NULL)"
+                                 " FROM token t WHERE t.id > ? ORDER BY t.id LIMIT ?";
+
+static enum status tokens_read(struct audit_watch *w, struct stores *stores, bool *more)
+{
+    struct rows rows = { &w->audit, AUDIT_TIMES, "token", { 0, w->last[1] }, 0 };
+    enum status st = db_each(stores->db, row_read, &rows, TOKENS_SQL,
+                             DB_PARAMS(AUDIT_TOKEN_MS_MAX, DB_U64(w->last[1]), DB_I64(TOKENS_PER_QUERY)));
+    memcpy(w->last, rows.last, sizeof w->last);
+    *more = rows.count == TOKENS_PER_QUERY;
+    return st;
+}
+
+/* The whole table: it has a fixed number of rows. */
+static const char LEASES_SQL[] = "SELECT 0, l.instance_no, " AUDIT_LEASE_LONG_DETAIL
+                                 " FROM instance_lease l WHERE " AUDIT_LEASE_IS_LONG " ORDER BY l.instance_no";
+
+static enum status leases_read(struct audit_watch *w, struct stores *stores, bool *more)
+{
+    struct rows rows = { &w->audit, AUDIT_TIMES, "instance", { 0 }, 0 };
+    *more = false;
+    return db_each(stores->db, row_read, &rows, LEASES_SQL, DB_PARAMS(AUDIT_LEASE_MS_MAX));
+}
+
 static enum status sessions_read(struct audit_watch *w, struct stores *stores, bool *more)
 {
     return audit_sessions_step(&w->audit, stores, w->cursor, more);
@@ -167,6 +197,8 @@ static const struct part {
     { "times of packets to fund", funding_times_read },
     { "times of open packets", open_times_read },
     { "accounts", accounts_read },
+    { "times of access tokens", tokens_read },
+    { "instance numbers", leases_read },
     { "sessions", sessions_read },
 };
 

@@ -14,7 +14,7 @@
 #include "web/respond.h"
 #include "web/security_log.h"
 
-enum { NAME_GRAPHEMES_MAX = 32, NAME_CODE_POINTS_MAX = 64, DAYS_MAX = 366 };
+enum { NAME_GRAPHEMES_MAX = 32, NAME_CODE_POINTS_MAX = 64 };
 static const int64_t DAY_MS = 24 * 3600 * 1000;
 
 static const struct problem TOKEN_UNKNOWN = { 503, "unknown", "text/token_unknown", "text/token_unknown_detail", 1 };
@@ -70,7 +70,7 @@ const struct field token_fields[] = {
       .member = offsetof(struct token_form, days),
       .required = true,
       .min = 1,
-      .max = DAYS_MAX,
+      .max = TOKEN_DAYS_MAX,
       .missing = "text/token_days_missing",
       .malformed = "text/token_days_not_whole",
       .low = "text/token_days_zero",

@@ -12,7 +12,10 @@
 #include "io/db.h"
 #include "user/token.h"
 
-enum { TOKENS_MAX = 20 }; /* of a user, not counting expired ones */
+enum {
+    TOKENS_MAX = 20,     /* of a user, not counting expired ones */
+    TOKEN_DAYS_MAX = 366 /* from the making of a token to its end */
+};
 
 struct token {
     uint64_t id;

@@ -47,7 +47,8 @@ GRANT SELECT ON schema_migration TO 'hongbao_card'@'localhost';
 -- The settle worker: grabs, refunds, balances, totals, and what is left of users who delete their account. It reads no
 -- names and passwords; ids of users, because it looks for accounts and sessions of nobody.
 GRANT SELECT (id, disabled_ms, deleting_ms, deleted_ms) ON user TO 'hongbao_settle'@'localhost';
-GRANT SELECT (user_id, hash, scopes, expires_ms) ON token TO 'hongbao_settle'@'localhost';
+GRANT SELECT (id, user_id, hash, scopes, created_ms, expires_ms) ON token TO 'hongbao_settle'@'localhost';
+GRANT SELECT (instance_no, until_ms) ON instance_lease TO 'hongbao_settle'@'localhost';
 GRANT EXECUTE ON PROCEDURE user_erase TO 'hongbao_settle'@'localhost';
 GRANT EXECUTE ON PROCEDURE user_deleted TO 'hongbao_settle'@'localhost';
 GRANT SELECT ON account TO 'hongbao_settle'@'localhost';
@@ -73,6 +74,7 @@ GRANT SELECT (user_id), DELETE ON recovery_code TO 'hongbao_support'@'localhost'
 -- The audit only reads; no usernames or passwords.
 GRANT SELECT (id, created_ms, disabled_ms, deleting_ms, deleted_ms) ON user TO 'hongbao_audit'@'localhost';
 GRANT SELECT ON account TO 'hongbao_audit'@'localhost';
+GRANT SELECT (id, user_id, created_ms, expires_ms) ON token TO 'hongbao_audit'@'localhost';
 GRANT SELECT (instance_no, until_ms) ON instance_lease TO 'hongbao_audit'@'localhost';
 GRANT SELECT ON transfer TO 'hongbao_audit'@'localhost';
 GRANT SELECT ON packet TO 'hongbao_audit'@'localhost';

@@ -18,6 +18,7 @@
 #include "ops/audit_watch.h"
 #include "ops/demo.h"
 #include "ops/migrate.h"
+#include "packet/id.h"
 #include "support/test_services.h"
 #include "support/unix_path.h"
 #include "test_settle_fixture.h"
@@ -548,6 +549,10 @@ static void times_of_the_future_are_found(void **state)
         { "UPDATE packet SET expires_ms = 4000000000000 WHERE id = {e}", PAGE, true },
         { "UPDATE packet SET ended_ms = 4000000000000 WHERE id = {e}", PAGE, true },
         { "UPDATE packet SET closed_ms = 4000000000000 WHERE id = {e}", SETTLE, true },
+        { "INSERT INTO packet (id, sender_id, sender_name, kind, split, amount_fen, count, greeting, seed, commitment,"
+          " state, created_ms, expires_ms, request_key) SELECT id + 1, sender_id, sender_name, kind, split, amount_fen,"
+          " count, greeting, seed, commitment, 'open', -9223372036854775808, 9223372036854775807, 'x' FROM packet",
+          PAGE, false },
         { "INSERT INTO `grab` (packet_id, share_no, user_id, nickname, amount_fen, grabbed_ms)"
           " VALUES ({e}, 0, {b}, 'x', 100, 4000000000000)",
           SETTLE, false },
@@ -577,6 +582,39 @@ static void a_user_of_the_future_is_found(void **state)
           "INSERT INTO user (username, nickname, password_hash, created_ms) VALUES ('x', 'x', 'x', 4000000000000)", 0);
     assert_int_equal(world_audit_violations(&w, "times"), 1);
     world_end(&w);
+}
+
+/* The auth pool inserts them. The form lets none end later than in 366 days. */
+static void an_access_token_that_the_form_does_not_make_is_found(void **state)
+{
+    static const struct {
+        const char *times; /* when it was made and when it ends */
+        bool is_found;
+    } planted[] = {
+        { "UNIX_TIMESTAMP() * 1000, (UNIX_TIMESTAMP() + 366 * 86400) * 1000", false },
+        { "UNIX_TIMESTAMP() * 1000, (UNIX_TIMESTAMP() + 366 * 86400 + 1) * 1000", true },
+        { "UNIX_TIMESTAMP() * 1000, 253402300799000", true },
+        { "1, UNIX_TIMESTAMP() * 1000", true },
+        { "4000000000000, 4000000000001", true },
+        { "-9223372036854775808, 9223372036854775807", true },
+        { "9223372036854775807, 9223372036854775807", true },
+    };
+    (void)state;
+    for (size_t i = 0; i < ARRAY_LEN(planted); i++) {
+        struct world w;
+        world_begin(&w, 1);
+        plant(&w, roles[AUTH],
+              arena_printf(w.arena,
+                           "INSERT INTO token (user_id, hash, name, scopes, created_ms, expires_ms)"
+                           " VALUES ({a}, REPEAT('x', 32), 'x', 'read', %s)",
+                           planted[i].times)
+                  .ptr,
+              0);
+        const uint64_t id = (uint64_t)world_number(&w, "SELECT id FROM token", 0);
+        assert_int_equal(is_found(&w, AUDIT_TIMES, "token", id), planted[i].is_found);
+        assert_int_equal(world_audit_violations(&w, "times"), planted[i].is_found);
+        world_end(&w);
+    }
 }
 
 /* The page pool renews sessions, so it may write them. */
@@ -705,7 +743,6 @@ static void the_watch_ends_copies_that_differ_from_their_token(void **state)
         (void)is_found(&w, AUDIT_I8, "packet", 0); /* one whole walk */
         if (exists(&w, "hb:token:" TOKEN_HEX) == planted[i].ends)
             fail_msg("%zu: the copy %s", i, planted[i].ends ? "lives on" : "was ended");
-        world_sql(&w, "DELETE FROM token WHERE created_ms = 1");
         world_end(&w);
     }
 }
@@ -781,16 +818,26 @@ static void a_session_is_entered_before_it_is_stored(void **state)
 }
 
 /* While a pool that is taken over holds all numbers, nobody can send. */
-static void a_lease_of_the_future_is_found(void **state)
+static void a_lease_that_is_longer_than_a_minute_is_found(void **state)
 {
-    struct world w;
+    static const struct {
+        const char *sql;
+        uint64_t found;
+    } planted[] = {
+        { "UPDATE instance_lease SET holder = 7, until_ms = (UNIX_TIMESTAMP() + 60) * 1000", 0 },
+        { "UPDATE instance_lease SET holder = 7, until_ms = (UNIX_TIMESTAMP() + 540) * 1000", ID_INSTANCES },
+        { "UPDATE instance_lease SET holder = 7, until_ms = 4000000000000 WHERE instance_no = 1023", 1 },
+    };
     (void)state;
-    world_begin(&w, 1);
-    plant(&w, roles[PAGE], "UPDATE instance_lease SET holder = 7, until_ms = 4000000000000 WHERE instance_no = 1023",
-          0);
-    assert_int_equal(world_audit_violations(&w, "times"), 1);
-    world_sql(&w, "UPDATE instance_lease SET until_ms = 0 WHERE instance_no = 1023");
-    world_end(&w);
+    for (size_t i = 0; i < ARRAY_LEN(planted); i++) {
+        struct world w;
+        world_begin(&w, 1);
+        plant(&w, roles[PAGE], planted[i].sql, 0);
+        assert_int_equal(world_audit_violations(&w, "times"), planted[i].found);
+        assert_int_equal(is_found(&w, AUDIT_TIMES, "instance", ID_INSTANCES - planted[i].found), planted[i].found > 0);
+        world_sql(&w, "UPDATE instance_lease SET until_ms = 0");
+        world_end(&w);
+    }
 }
 
 static void a_copy_of_a_token_without_a_time_to_live_is_found(void **state)
@@ -1295,6 +1342,7 @@ int main(void)
         cmocka_unit_test(no_routine_writes_a_time_of_the_future),
         cmocka_unit_test(times_of_the_future_are_found),
         cmocka_unit_test(a_user_of_the_future_is_found),
+        cmocka_unit_test(an_access_token_that_the_form_does_not_make_is_found),
         cmocka_unit_test(a_session_of_nobody_is_found),
         cmocka_unit_test(a_session_of_a_user_that_the_list_does_not_explain_is_found),
         cmocka_unit_test(the_watch_ends_what_was_planted),
@@ -1302,7 +1350,7 @@ int main(void)
         cmocka_unit_test(keys_of_another_type_are_found),
         cmocka_unit_test(a_list_of_sessions_that_is_too_long_is_ended),
         cmocka_unit_test(a_session_is_entered_before_it_is_stored),
-        cmocka_unit_test(a_lease_of_the_future_is_found),
+        cmocka_unit_test(a_lease_that_is_longer_than_a_minute_is_found),
         cmocka_unit_test(a_copy_of_a_token_without_a_time_to_live_is_found),
         cmocka_unit_test(money_from_nowhere_and_accounts_of_nobody_are_found),
         cmocka_unit_test(where_demo_is_off_nobody_may_deposit),
