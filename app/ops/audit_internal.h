@@ -61,8 +61,8 @@ enum status audit_functions(struct audit *audit, struct stores *stores);
 #define AUDIT_TOKEN_IS_LATE     "(t.created_ms > " AUDIT_NOW_AT_MOST " OR t.expires_ms > t.created_ms + ?)"
 #define AUDIT_TOKEN_LATE_DETAIL "CONCAT('of user ', t.user_id, ', made at ', t.created_ms, ', ends at ', t.expires_ms)"
 #define AUDIT_TOKEN_MS_MAX      DB_I64(INT64_C(86400000) * TOKEN_DAYS_MAX)
-/* A row l of instance_lease that is taken for longer than a lease lasts. The pool that takes it counts by its own clock,
- * which may be a minute ahead of the server's. Parameter: AUDIT_LEASE_MS_MAX. */
+/* A row l of instance_lease that is taken for longer than a lease lasts. The pool that takes it counts by its own
+ * clock, which may be a minute ahead of the server's. Parameter: AUDIT_LEASE_MS_MAX. */
 #define AUDIT_LEASE_IS_LONG     "l.until_ms > UNIX_TIMESTAMP(SYSDATE(3)) * 1000 + ?"
 #define AUDIT_LEASE_LONG_DETAIL "CONCAT('the instance number is taken until ', l.until_ms)"
 #define AUDIT_LEASE_MS_MAX      DB_I64(ID_LEASE_MS + 60000)
