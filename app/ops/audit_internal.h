@@ -28,6 +28,9 @@ enum status audit_sessions_step(struct audit *audit, struct stores *stores, char
 /* Compares the texts of the functions in each primary with those of the program. */
 enum status audit_functions(struct audit *audit, struct stores *stores);
 
+/* What a packet p should have in its escrow. A pool can plant numbers whose sum does not fit into BIGINT. */
+#define AUDIT_REST_FEN "(CAST(p.amount_fen AS DECIMAL(20)) + p.returned_fen - p.grabbed_fen - p.refund_fen)"
+
 /* SQL of the rules of AUDIT_ORIGIN. A row t of transfer and its packet p, or NULLs: whether it was asked for, and the
  * detail if not. Each has one parameter, whether there may be deposits. */
 #define AUDIT_TRANSFER_ASKED                                                                                           \

@@ -35,7 +35,7 @@ static const struct table_check TABLE_CHECKS[] = {
       " LEFT JOIN (SELECT packet_id, COUNT(*) n, SUM(amount_fen) fen FROM grab WHERE packet_id BETWEEN ? AND ?"
       " GROUP BY packet_id) g ON g.packet_id = p.id"
       " WHERE p.id BETWEEN ? AND ? AND (a.balance_fen IS NULL"
-      " OR a.balance_fen <> p.amount_fen + p.returned_fen - p.grabbed_fen - p.refund_fen"
+      " OR a.balance_fen <> " AUDIT_REST_FEN
       " OR p.grabbed_count <> COALESCE(g.n, 0) OR p.grabbed_fen <> COALESCE(g.fen, 0))",
       2 },
     { AUDIT_I1, "packet",
@@ -102,7 +102,7 @@ static const struct table_check TABLE_CHECKS[] = {
       "SELECT p.id, CONCAT('closed with ', COALESCE(a.balance_fen, 'no'), ' in escrow, grabbed ', p.grabbed_fen,"
       " ', refunded ', p.refund_fen, ' of ', p.amount_fen) FROM packet p LEFT JOIN account a ON a.id = p.id"
       " WHERE p.state = 'closed' AND p.id BETWEEN ? AND ? AND (COALESCE(a.balance_fen, 1) <> 0 OR p.closed_ms IS NULL"
-      " OR p.grabbed_fen + p.refund_fen <> p.amount_fen + p.returned_fen)",
+      " OR " AUDIT_REST_FEN " <> 0)",
       1 },
     { AUDIT_I6, "packet",
       "SELECT packet_id, CONCAT(COUNT(*), ' refunds') FROM transfer WHERE kind = 'refund'"
@@ -136,7 +136,7 @@ static const struct table_check TABLE_CHECKS[] = {
       " MIN(position) low, MAX(position) high FROM share_return WHERE packet_id BETWEEN ? AND ? GROUP BY packet_id) r"
       " ON r.packet_id = p.id WHERE p.id BETWEEN ? AND ? AND (p.returned_count <> COALESCE(r.n, 0)"
       " OR p.returned_count > p.count OR p.returned_fen <> COALESCE(r.fen, 0) OR r.low <> p.count"
-      " OR r.high <> p.count + p.returned_count - 1)",
+      " OR r.high + 1 <> p.count + p.returned_count)",
       2 },
     { AUDIT_RETURNS, "packet",
       "SELECT r.packet_id, CONCAT('share ', r.share_no, ' of ', r.amount_fen, ' came back as share ', r.position,"
@@ -364,8 +364,9 @@ static const char YEAR_SQL[] =
     " UNION ALL SELECT g.user_id, %1$s AS part, 0, 0, 0, 0, COUNT(*) FROM packet AS p JOIN grab AS g"
     "  ON g.packet_id = p.id AND g.share_no = p.best_share_no WHERE p.state = 'closed' AND p.finished_ms IS NOT NULL"
     "  AND g.grabbed_ms >= %4$lld AND g.grabbed_ms < %5$lld GROUP BY g.user_id, part"
-    " UNION ALL SELECT user_id, month, -CAST(received_count AS SIGNED), -received_fen, -CAST(sent_count AS SIGNED),"
-    "  -sent_fen, -CAST(best_count AS SIGNED) FROM user_month WHERE year = %3$d) AS u"
+    " UNION ALL SELECT user_id, month, -CAST(received_count AS SIGNED), -CAST(received_fen AS DECIMAL(20)),"
+    "  -CAST(sent_count AS SIGNED), -CAST(sent_fen AS DECIMAL(20)), -CAST(best_count AS SIGNED)"
+    "  FROM user_month WHERE year = %3$d) AS u"
     " GROUP BY user_id, part HAVING SUM(n) <> 0 OR SUM(fen) <> 0 OR SUM(sn) <> 0 OR SUM(sfen) <> 0 OR SUM(best) <> 0";
 
 /* SQL for the month of an instant within the year: INTERVAL counts the bounds that are not above the column. */

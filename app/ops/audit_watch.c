@@ -96,10 +96,10 @@ static const char PACKETS_SQL[] =
     "SELECT p.expires_ms, p.id, IF(COALESCE(a.balance_fen, -1) = p.rest_fen AND p.settled = p.grabs, NULL,"
     " CONCAT('settled ', p.settled, ', grabs ', p.grabs, ', to be in escrow ', p.rest_fen, ', escrow ',"
     " COALESCE(a.balance_fen, 'missing')))"
-    " FROM (SELECT expires_ms, id, amount_fen + returned_fen - grabbed_fen - refund_fen AS rest_fen,"
+    " FROM (SELECT expires_ms, id, " AUDIT_REST_FEN " AS rest_fen,"
     "  CONCAT(grabbed_count, ' for ', grabbed_fen) AS settled,"
-    "  (SELECT CONCAT(COUNT(*), ' for ', COALESCE(SUM(g.amount_fen), 0)) FROM `grab` g WHERE g.packet_id = packet.id)"
-    "  AS grabs FROM packet"
+    "  (SELECT CONCAT(COUNT(*), ' for ', COALESCE(SUM(g.amount_fen), 0)) FROM `grab` g WHERE g.packet_id = p.id)"
+    "  AS grabs FROM packet AS p"
     "  WHERE state IN (?, '') AND expires_ms >= ? AND (expires_ms > ? OR id > ?)"
     "  ORDER BY state, expires_ms, id LIMIT ?) AS p"
     " LEFT JOIN account a ON a.id = p.id AND a.kind = 'escrow' ORDER BY p.expires_ms, p.id";

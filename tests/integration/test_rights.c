@@ -431,6 +431,15 @@ static void no_pool_takes_the_ids_of_users_to_come(void **state)
 
 /* ---- attacks that are not refused, but found by the watch of the settle worker ---- */
 
+/* A command that Redis executes. */
+static void redis_plant(const struct services *role, const char *words)
+{
+    struct redis_call call;
+    redis_run(role, words, &call);
+    assert_int_equal(call.status, ST_OK);
+    redis_call_free(&call);
+}
+
 /* Whether the watch, with the rights of the worker, names the subject in the check. Runs one look and one walk. */
 static bool is_found(struct world *w, enum audit_check check, const char *kind, uint64_t id)
 {
@@ -503,6 +512,32 @@ static void a_packet_without_money_is_found(void **state)
         plant(&w, roles[PAGE], sql.ptr, id);
         assert_true(is_found(&w, AUDIT_I1, "packet", id + 1));
         assert_false(is_found(&w, AUDIT_I1, "packet", id));
+        world_end(&w);
+    }
+}
+
+/* Sums of such numbers do not fit into BIGINT. */
+static void a_row_with_the_largest_numbers_is_found(void **state)
+{
+    static const struct {
+        const char *sql, *check;
+        bool watched;
+    } planted[] = {
+        { "UPDATE packet SET returned_fen = 9223372036854775807", "I1", true },
+        { "UPDATE packet SET returned_fen = -9223372036854775808", "I1", true },
+        { "UPDATE packet SET returned_count = 4294967295", "returns", false },
+        { "UPDATE user_month SET received_fen = -9223372036854775808", "months", false },
+    };
+    (void)state;
+    for (size_t i = 0; i < ARRAY_LEN(planted); i++) {
+        struct world w;
+        world_begin(&w, 2);
+        uint64_t id = world_send(&w, 0, PACKET_EVEN, 300, 3, HOUR_MS, -1);
+        world_drain(&w);
+        plant(&w, roles[PAGE],
+              arena_printf(w.arena, "SET STATEMENT check_constraint_checks = 0 FOR %s", planted[i].sql).ptr, id);
+        assert_int_equal(world_audit_violations(&w, planted[i].check), 1);
+        assert_int_equal(is_found(&w, AUDIT_I1, "packet", id), planted[i].watched);
         world_end(&w);
     }
 }
@@ -624,12 +659,9 @@ static void a_session_of_nobody_is_found(void **state)
     (void)state;
     for (size_t i = 0; i < ARRAY_LEN(writers); i++) {
         struct world w;
-        struct redis_call call;
         world_begin(&w, 1);
         assert_false(is_found(&w, AUDIT_SESSIONS, "user", 999999999));
-        redis_run(roles[writers[i]], "SET hb:session:planted 999999999,1,1,x,x", &call);
-        assert_int_equal(call.status, ST_OK);
-        redis_call_free(&call);
+        redis_plant(roles[writers[i]], "SET hb:session:planted 999999999,1,1,x,x");
         assert_true(is_found(&w, AUDIT_SESSIONS, "user", 999999999));
         world_end(&w);
     }
@@ -642,14 +674,11 @@ static void a_session_of_a_user_that_the_list_does_not_explain_is_found(void **s
     (void)state;
     for (size_t i = 0; i < ARRAY_LEN(writers); i++) {
         struct world w;
-        struct redis_call call;
         world_begin(&w, 1);
         assert_false(is_found(&w, AUDIT_SESSIONS, "user", w.users[0]));
         struct str set =
             arena_printf(w.arena, "SET hb:session:planted v2,%llu,1,1,x,x PX 600000", (unsigned long long)w.users[0]);
-        redis_run(roles[writers[i]], set.ptr, &call);
-        assert_int_equal(call.status, ST_OK);
-        redis_call_free(&call);
+        redis_plant(roles[writers[i]], set.ptr);
         assert_true(is_found(&w, AUDIT_SESSIONS, "user", w.users[0]));
         world_end(&w);
     }
@@ -679,7 +708,6 @@ static void the_watch_ends_what_was_planted(void **state)
     (void)state;
     for (size_t i = 0; i < ARRAY_LEN(PLANTED); i++) {
         struct world w;
-        struct redis_call call;
         char command[256];
         world_begin(&w, 2);
         const unsigned long long user = w.users[0];
@@ -687,11 +715,9 @@ static void the_watch_ends_what_was_planted(void **state)
             world_sql(&w, arena_printf(w.arena, "UPDATE user SET disabled_ms = 1 WHERE id = %llu", user).ptr);
         (void)snprintf(command, sizeof command, "SET %s %s%llu,%s", PLANTED[i].key, PLANTED[i].before, user,
                        PLANTED[i].after);
-        redis_run(roles[PLANTED[i].role], command, &call);
-        assert_int_equal(call.status, ST_OK);
-        redis_call_free(&call);
+        redis_plant(roles[PLANTED[i].role], command);
         if (PLANTED[i].listed)
-            (void)world_redis(&w, 0, arena_printf(w.arena, "HSET hb:sessions:%llu aa 1,x", user).ptr);
+            redis_plant(roles[PLANTED[i].role], arena_printf(w.arena, "HSET hb:sessions:%llu aa 1,x", user).ptr);
         (void)world_redis(&w, 0, "HSET hb:session:wrongtype a b"); /* hides nothing that comes after it */
         (void)world_redis(
             &w, 0,
@@ -762,12 +788,9 @@ static void keys_of_another_type_are_found(void **state)
     (void)state;
     for (size_t i = 0; i < ARRAY_LEN(planted); i++) {
         struct world w;
-        struct redis_call call;
         world_begin(&w, 1);
         assert_false(is_found(&w, AUDIT_SESSIONS, "key", 0));
-        redis_run(roles[planted[i].role], planted[i].command, &call);
-        assert_int_equal(call.status, ST_OK);
-        redis_call_free(&call);
+        redis_plant(roles[planted[i].role], planted[i].command);
         assert_true(world_audit_violations(&w, "sessions") > 0);
         assert_true(is_found(&w, AUDIT_SESSIONS, "key", 0));
         assert_int_equal(exists(&w, planted[i].key), !planted[i].ends);
@@ -843,13 +866,10 @@ static void a_lease_that_is_longer_than_a_minute_is_found(void **state)
 static void a_copy_of_a_token_without_a_time_to_live_is_found(void **state)
 {
     struct world w;
-    struct redis_call call;
     (void)state;
     world_begin(&w, 1);
     assert_false(is_found(&w, AUDIT_SESSIONS, "key", 0));
-    redis_run(roles[PAGE], "SET hb:token:planted v2,1,10001,7,9999999999999,x,x", &call);
-    assert_int_equal(call.status, ST_OK);
-    redis_call_free(&call);
+    redis_plant(roles[PAGE], "SET hb:token:planted v2,1,10001,7,9999999999999,x,x");
     assert_true(is_found(&w, AUDIT_SESSIONS, "key", 0));
     world_end(&w);
 }
@@ -1339,6 +1359,7 @@ int main(void)
         cmocka_unit_test(no_pool_takes_the_ids_of_users_to_come),
         cmocka_unit_test(what_the_worker_takes_from_a_packet_is_found),
         cmocka_unit_test(a_packet_without_money_is_found),
+        cmocka_unit_test(a_row_with_the_largest_numbers_is_found),
         cmocka_unit_test(no_routine_writes_a_time_of_the_future),
         cmocka_unit_test(times_of_the_future_are_found),
         cmocka_unit_test(a_user_of_the_future_is_found),
