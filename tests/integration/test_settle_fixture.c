@@ -28,9 +28,9 @@
 
 enum { WORDS_MAX = 16, WORD_MAX = 200, DRAIN_PASSES_MAX = 1000, EXPIRE_PASSES_MAX = 200, HOUR_MS = 3600000 };
 
-static const char *const tables[] = { "thanks",           "share_return",  "grab",        "transfer", "packet",
-                                      "user_month",       "stream_cursor", "dead_letter", "account",  "user",
-                                      "username_retired", "token" };
+static const char *const tables[] = { "thanks",           "share_return",  "grab",           "transfer", "packet",
+                                      "user_month",       "stream_cursor", "dead_letter",    "account",  "user",
+                                      "username_retired", "token",         "packet_receiver" };
 
 /* Runs "BEFORE table BETWEEN [table]" for every table; twice: with the name at the end, too. */
 static void tables_each(struct world *w, const char *before, const char *between, bool twice)
