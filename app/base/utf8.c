@@ -8,6 +8,7 @@
 
 enum {
     SEQUENCE_BYTES_MAX = 4,
+    MIDDLE_DOT = 0xb7,
     ZWNJ = 0x200c,
     ZWJ = 0x200d,
     HYPHEN = 0x2010, /* and the dashes up to HORIZONTAL_BAR */
@@ -312,42 +313,51 @@ static bool is_dash(utf8proc_int32_t code)
     return (code >= HYPHEN && code <= HORIZONTAL_BAR) || code == MINUS;
 }
 
-/* The ASCII character that a keyboard replaces by this one; 0: there is none. */
-static char keyboard_ascii(utf8proc_int32_t code)
+/* The full stops and dashes that keyboards write in place of the ASCII ones, as ASCII; 0: this is none of them. */
+static char stop_or_dash(utf8proc_int32_t code)
 {
-    static const struct {
-        utf8proc_int32_t first, last;
-        char ascii;
-    } marks[] = { { 0x2018, 0x201b, '\'' }, { 0x201c, 0x201f, '"' },  { 0x00b4, 0x00b4, '\'' },
-                  { 0x02b9, 0x02b9, '\'' }, { 0x02bb, 0x02bc, '\'' }, { 0x2032, 0x2032, '\'' },
-                  { 0x2035, 0x2035, '\'' }, { 0x2039, 0x203a, '\'' }, { 0x00ab, 0x00ab, '"' },
-                  { 0x00bb, 0x00bb, '"' },  { 0x2033, 0x2033, '"' },  { 0x2036, 0x2036, '"' },
-                  { 0x301d, 0x301f, '"' } };
-    if (code < 0x80)
-        return (char)code;
-    for (size_t i = 0; i < ARRAY_LEN(marks); i++)
-        if (code >= marks[i].first && code <= marks[i].last)
-            return marks[i].ascii;
+    if (code == IDEOGRAPHIC_STOP || code == HALFWIDTH_STOP)
+        return '.';
     return is_dash(code) ? '-' : '\0';
 }
 
-/* s without joiners, with what keyboards replace as ASCII, and with single hyphens. s is valid. NULL without memory. */
+/* The key that a keyboard replaces by this character, or one of several characters that look alike; the character
+ * itself when it is neither. In UTF-8 never longer than the character. */
+static utf8proc_int32_t keyboard_key(utf8proc_int32_t code)
+{
+    static const struct {
+        utf8proc_int32_t first, last, key;
+    } marks[] = {
+        { 0x2018, 0x201b, '\'' },       { 0x201c, 0x201f, '"' },        { 0x00b4, 0x00b4, '\'' },
+        { 0x02b9, 0x02b9, '\'' },       { 0x02bb, 0x02bc, '\'' },       { 0x2032, 0x2032, '\'' },
+        { 0x2035, 0x2035, '\'' },       { 0x2039, 0x203a, '\'' },       { 0x00ab, 0x00ab, '"' },
+        { 0x00bb, 0x00bb, '"' },        { 0x2033, 0x2033, '"' },        { 0x2036, 0x2036, '"' },
+        { 0x301d, 0x301f, '"' },        { 0x3001, 0x3001, ',' },        { 0x301c, 0x301c, '~' },
+        { 0x3010, 0x3010, '[' },        { 0x3011, 0x3011, ']' },        { 0x3008, 0x3008, '<' },
+        { 0x300a, 0x300a, '<' },        { 0x3009, 0x3009, '>' },        { 0x300b, 0x300b, '>' },
+        { 0x2044, 0x2044, '/' },        { 0x2215, 0x2215, '/' },        { 0x2022, 0x2022, MIDDLE_DOT },
+        { 0x2027, 0x2027, MIDDLE_DOT }, { 0x30fb, 0x30fb, MIDDLE_DOT },
+    };
+    if (code < 0x80)
+        return code;
+    for (size_t i = 0; i < ARRAY_LEN(marks); i++)
+        if (code >= marks[i].first && code <= marks[i].last)
+            return marks[i].key;
+    char ascii = stop_or_dash(code);
+    return ascii != '\0' ? ascii : code;
+}
+
+/* s without joiners, with the keys of what keyboards replace, and with single hyphens. s is valid. NULL without
+ * memory. */
 static struct str keyboard_fold(struct arena *a, struct str s)
 {
     char *folded = arena_alloc(a, s.len + 1);
     size_t len = 0;
     while (folded != NULL && s.len > 0) {
-        const char *from = s.ptr;
-        utf8proc_int32_t code = take(&s);
-        char ascii = keyboard_ascii(code);
-        if (is_joiner(code) || (ascii == '-' && len > 0 && folded[len - 1] == '-'))
+        utf8proc_int32_t key = keyboard_key(take(&s));
+        if (is_joiner(key) || (key == '-' && len > 0 && folded[len - 1] == '-'))
             continue;
-        if (ascii != '\0') {
-            folded[len++] = ascii;
-        } else {
-            memcpy(folded + len, from, (size_t)(s.ptr - from));
-            len += (size_t)(s.ptr - from);
-        }
+        len += (size_t)utf8proc_encode_char(key, (utf8proc_uint8_t *)folded + len);
     }
     return (struct str){ folded, len };
 }
@@ -375,9 +385,7 @@ static char ascii_of(utf8proc_int32_t code)
         return (char)code;
     if (code >= FULLWIDTH_FIRST && code <= FULLWIDTH_LAST)
         return (char)(code - FULLWIDTH_SHIFT);
-    if (code == IDEOGRAPHIC_STOP || code == HALFWIDTH_STOP)
-        return '.';
-    return is_dash(code) ? '-' : '\0';
+    return stop_or_dash(code);
 }
 
 /* True for visible ASCII, which folding does not change. */

@@ -33,9 +33,11 @@ enum status utf8_fold_case(struct arena *a, struct str s, struct str *out);
 /* A password as RFC 8265 compares it (OpaqueString): all kinds of blanks as ASCII ones, NFC. Nothing is trimmed,
  * dropped or refused. Errors and memory as utf8_fold_case; *out may be s itself. */
 enum status utf8_opaque(struct arena *a, struct str s, struct str *out);
-/* For comparing what people typed with what they meant: as utf8_fold_case, and also all apostrophes as ', all quotation
- * marks as ", all dashes and hyphens, also several in a row, as one -, as phones replace them; without joiners and
- * variation selectors, which keyboards add or not. Errors and memory as utf8_fold_case. */
+/* For comparing what people typed with what they meant: as utf8_fold_case, and also what phones and Chinese keyboards
+ * write in place of an ASCII key as that key: all apostrophes as ', all quotation marks as ", all dashes and hyphens,
+ * also several in a row, as one -, 。 as ., 、 as comma, 〜 as ~, 【】 as [], 《〈 》〉 as < >, all slashes as /; all middle
+ * dots as ·; without joiners and variation selectors, which keyboards add or not. Errors and memory as
+ * utf8_fold_case. */
 enum status utf8_fold_alike(struct arena *a, struct str s, struct str *out);
 /* The one reader of names, numbers, amounts, days, words and keys that people type or paste: full-width ASCII
  * (U+FF01–FF5E) and 。 of Chinese input methods as ASCII; all hyphens, dashes and the minus sign as '-'; a run of blanks

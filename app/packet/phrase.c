@@ -35,7 +35,7 @@ enum status phrase_fold(struct arena *a, struct str typed, struct str *out)
     return st == ST_OK ? utf8_clean(a, text, out) : st; /* folding may leave blanks */
 }
 
-/* As the version before folded it: other apostrophes, quotation marks, dashes and joiners were other phrases. Packets
+/* As the version before folded it: other joiners and another keyboard's punctuation were other phrases. Packets
  * of then live a few weeks; drop this with the next version. */
 static enum status phrase_fold_before(struct arena *a, struct str typed, struct str *out)
 {

@@ -1,5 +1,5 @@
 /* The passphrase 口令 of a packet: a user must type it to open the packet. It is compared in a folded form, so that
- * width, case, blanks around it, the kind of quotation marks, dashes and of an emoji's picture do not matter. Redis
+ * width, case, blanks around it, the keyboard's kind of punctuation and of an emoji's picture do not matter. Redis
  * and MySQL have its keyed hash, and the phrase itself sealed, so that the program can show it to its sender again.
  * Both uses have a key of their own (base/keys.h), from which one is derived for each packet: equal phrases of two
  * packets have different hashes. Phrases of earlier versions were made with KEY_BEFORE. Pure, except for the random

@@ -49,6 +49,8 @@ test('a missing phrase is asked for, a wrong one counts, the right one opens in 
   const blank = await phone.client.post(`${quoted}/open`, { phrase: '\u00a0\u200b' });
   assert.deepEqual([blank.json.title, blank.json.tries_left], [words('zh-CN', 'phrase_missing'), 10]);
   assert.equal((await phone.client.post(`${quoted}/open`, { phrase: 'It’s "now"' })).json.result, 'grabbed');
+  const dotted = await sent(sender, { phrase: '[8.8], 1/2 <a>~' });
+  assert.equal((await phone.client.post(`${dotted}/open`, { phrase: '【8。8】、 ½ 《a》〜' })).json.result, 'grabbed');
   const again = await grabber.client.post(`${path}/open`, { phrase: 'whatever' });
   assert.equal(again.json.result, 'already');
   await audit();

@@ -76,6 +76,22 @@ static void width_case_blanks_and_composition_do_not_matter(void **state)
         { "a--b", "a—b" }, /* phones make one dash of two hyphens */
         { "新年——快乐", "新年-快乐" },
         { "wait...", "wait…" },
+        { "88.8", "88。8" },
+        { "88.8", "８８｡８" },
+        { "a,b", "a、b" },
+        { "a,b", "a､b" },
+        { "~o~", "〜o〜" },
+        { "~o~", "～o～" },
+        { "[a]", "【a】" },
+        { "<a>", "《a》" },
+        { "<a>", "〈a〉" },
+        { "<a>", "︽a︾" },
+        { "1/2", "½" },
+        { "1/2", "1\u22152" },
+        { "a·b", "a・b" },
+        { "a·b", "a･b" },
+        { "a·b", "a•b" },
+        { "a·b", "a‧b" },
         { "\u2764\uFE0E", "\u2764" },
         { "葛\U000E0100", "葛" },
         { "👩\u200D👧", "👩👧" },
@@ -92,7 +108,15 @@ static void a_phrase_also_has_the_hash_of_the_version_before(void **state)
     (void)state;
     static const struct {
         const char *typed, *before;
-    } changed[] = { { "it’s", "it’s" }, { "A—b", "a—b" }, { "a--b", "a--b" }, { "👩\u200D👧", "👩\u200D👧" } };
+    } changed[] = { { "it’s", "it’s" },
+                    { "A—b", "a—b" },
+                    { "a--b", "a--b" },
+                    { "👩\u200D👧", "👩\u200D👧" },
+                    { "A。b", "a。b" },
+                    { "½", "1\u2044"
+                           "2" },
+                    { "a・b", "a・b" },
+                    { "【a】", "【a】" } };
     static const char *const same[] = { "it's", "恭喜发财", "Straße", "wait…", "\u2764\uFE0F", "a - b" };
     for (size_t i = 0; i < ARRAY_LEN(changed); i++) {
         struct phrase phrase = { .shown = str_from(changed[i].typed) };
@@ -126,7 +150,9 @@ static void other_phrases_stay_different(void **state)
         { "cafe", "café" },     { "0", "O" },
         { "its", "it's" },      { "ab", "a-b" },
         { "\"a\"", "'a'" },     { "👩‍👩‍👧", "👩‍👩‍👦" },
-        { "發財", "发财" },
+        { "發財", "发财" },     { "a.b", "a,b" },
+        { "a.b", "a·b" },       { "[a]", "<a>" },
+        { "12", "1/2" },
     };
     for (size_t i = 0; i < ARRAY_LEN(other); i++)
         if (str_equal(folded(other[i][0]), folded(other[i][1])))
@@ -136,7 +162,8 @@ static void other_phrases_stay_different(void **state)
 static void folding_changes_nothing_more(void **state)
 {
     (void)state;
-    static const char *const texts[] = { "Ｈｅｌｌｏ  Ｗörld", "\u00A8 x", "ﬁ ﬀ", "İstanbul", "❤️ 开\u3000心" };
+    static const char *const texts[] = { "Ｈｅｌｌｏ  Ｗörld",  "\u00A8 x", "ﬁ ﬀ",     "İstanbul",
+                                         "❤️ 开\u3000心", "《\u0338", "︽\u0338" };
     for (size_t i = 0; i < ARRAY_LEN(texts); i++) {
         struct str once = folded(texts[i]), twice;
         assert_int_equal(phrase_fold(arena, once, &twice), ST_OK);
