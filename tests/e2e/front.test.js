@@ -20,15 +20,24 @@ const HASHED = /^app\.[0-9a-f]{10}\.css$/;
 let folder;
 let nginx;
 
+// The text with each of these in place of the other.
+function replaced(text, changes) {
+  for (const [from] of changes) assert.ok(text.includes(from), from);
+  return changes.reduce((changed, [from, to]) => changed.replaceAll(from, to), text);
+}
+
 // The two servers of the how-to, on Unix sockets instead of ports.
 function howTo() {
   const [, block] = /^```nginx\n([\s\S]*?)^```$/m.exec(readFileSync(join(ROOT, 'docs/how-to/tls.md'), 'utf8'));
-  const replaced = (text, from, to) => {
-    assert.ok(text.includes(from), from);
-    return text.replace(from, to);
-  };
-  return [['listen 80 ', `listen unix:${folder}/plain `], ['listen 443 ssl http2 ', `listen unix:${folder}/tls ssl http2 `],
-    ['root /srv/hongbao/static;', `root ${folder}/static;`]].reduce((text, [from, to]) => replaced(text, from, to), block);
+  return replaced(block, [['listen 80 ', `listen unix:${folder}/plain `], ['listen 443 ssl http2 ', `listen unix:${folder}/tls ssl http2 `],
+    ['root /srv/hongbao/static;', `root ${folder}/static;`]]);
+}
+
+// The package's server of port 80, on a Unix socket.
+function packagePlain() {
+  const [block] = /^server \{\n[\s\S]*?^\}$/m.exec(readFileSync(join(ROOT, 'nginx/debian/site.in'), 'utf8'));
+  return replaced(block, [['listen 80;', `listen unix:${folder}/package-plain;`], ['@IPV6@', '# '], ['@HOST@', HOST],
+    ['include hongbao/debian/logs.conf;', ''], ['/var/lib/hongbao/acme;', `${folder}/acme;`]]);
 }
 
 // The lines of the reference that count what nginx's limits refuse, for another folder.
@@ -64,6 +73,7 @@ before(async () => {
       ${pools.join(' ')}
       server { listen unix:${folder}/site; root ${folder}/static; include hongbao/site.conf; }
       ${howTo()}
+      ${packagePlain()}
     }`);
   nginx = spawn('nginx', ['-e', join(folder, 'error.log'), '-p', folder, '-c', join(folder, 'nginx.conf')], { stdio: 'inherit' });
   await poll('nginx listens', () => existsSync(join(folder, 'tls')));
@@ -182,8 +192,8 @@ test('the lines that count refused requests are those of ./dev, and count nothin
 // ---- what nginx refuses by itself ----
 
 // Sends bytes as they are, and returns the answer.
-const exchanged = (bytes) => new Promise((resolve, reject) => {
-  const socket = connect(join(folder, 'site'), () => socket.write(bytes));
+const exchanged = (bytes, name = 'site') => new Promise((resolve, reject) => {
+  const socket = connect(join(folder, name), () => socket.write(bytes));
   let answer = '';
   socket.on('data', (data) => { answer += data; });
   socket.on('close', () => resolve(parsed(answer)));
@@ -373,6 +383,33 @@ test('a plain request is sent to the same address over TLS, of our host', async 
   assert.match(stdout, /^HTTP\/1\.1 308 /);
   assert.match(stdout, /^Location: https:\/\/hongbao\.example\/p\/x\?y=1\r$/m);
   assert.match(stdout, /^Content-Security-Policy: /m);
+});
+
+test('what port 80 refuses is answered as the site does, and it serves nothing but answers to an authority', async () => {
+  await mkdir(join(folder, 'acme/.well-known/acme-challenge'), { recursive: true });
+  await writeFile(join(folder, 'acme/.well-known/acme-challenge/token'), 'the answer');
+  const NOWHERE = '/.well-known/acme-challenge/nothing';
+  for (const socket of ['plain', 'package-plain']) {
+    const asks = (line, ...lines) => exchanged([line, 'Host: x', 'Connection: close', 'Accept-Language: en', ...lines, '', ''].join('\r\n'), socket);
+    for (const [status, type, title, line, ...lines] of [
+      [400, 'bad-request', 'This request is not valid', 'GET / HTTP/1.1', 'Content-Length: x'],
+      [400, 'header-too-large', 'Your browser sends too much', 'GET / HTTP/1.1', `Cookie: theirs=${LONG}`],
+      [404, 'not-found', 'Page not found', `GET ${socket === 'plain' ? '/-/' : NOWHERE} HTTP/1.1`],
+      [405, 'method-not-allowed', 'This request method is not supported', 'TRACE / HTTP/1.1']]) {
+      const name = `${socket} ${line} ${(lines[0] ?? '').slice(0, 40)}`;
+      const page = await asks(line, 'Accept: text/html', ...lines);
+      assert.deepEqual([page.status, page.headers.get('content-type')], [status, 'text/html; charset=utf-8'], name);
+      assert.ok(page.text.includes(`<h1>${title}</h1>`) && page.headers.has('content-security-policy'), `${name}\n${page.text}`);
+      const problem = await asks(line, 'Accept: application/json', ...lines);
+      assert.deepEqual([problem.status, JSON.parse(problem.text).type], [status, `urn:hongbao:problem:${type}`], name);
+    }
+    const long = await exchanged(`GET /records?q=${LONG} HTTP/1.1\r\nHost: x\r\n\r\n`, socket);
+    assert.equal(long.status, 414);
+    assert.match(long.text, /<h1>链接太长<\/h1>[^]*<h2 lang="en">This address is too long<\/h2>/);
+    for (const path of ['/', CSS, '/login']) assert.equal((await asks(`GET ${path} HTTP/1.1`)).headers.get('location'), `https://${HOST}${path}`);
+  }
+  const token = await exchanged('GET /.well-known/acme-challenge/token HTTP/1.0\r\nHost: x\r\n\r\n', 'package-plain');
+  assert.deepEqual([token.status, token.text], [200, 'the answer']);
 });
 
 test('only TLS 1.2 and 1.3 with forward secrecy are spoken', async () => {
