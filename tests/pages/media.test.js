@@ -84,6 +84,7 @@ const PRINTED = [
   ['records', '/records/received', 'viewer', ['h1', '.summary .money', '.month', '.rows b']],
   ['wallet', '/wallet', 'sender', ['h1', '.balance .money', '.rows b']],
   ['verify', (s) => `${s.finished}/verify`, 'sender', ['h1', 'table', 'code']],
+  ['receipt', (s) => `${s.finished}/receipt`, 'viewer', ['h1', '.money', 'dd bdi', 'time', '.facts code']],
 ];
 
 for (const [name, path, as, parts] of PRINTED) {
