@@ -14,6 +14,8 @@
 
 static const struct problem REFUSED = { 422, "passkey-refused", "text/passkey_refused", "text/passkey_refused_detail",
                                         0 };
+/* The challenge came with a cookie a moment ago, and the browser has sent none. */
+static const struct problem NO_COOKIES = { 422, "passkey-expired", "text/login_no_cookies", NULL, 0 };
 
 struct login_form {
     struct str credential_id, user_handle;
@@ -129,7 +131,7 @@ enum step passkey_login_submit(struct exchange *x)
     if (st == ST_INVALID)
         respond_problem(x, &REFUSED);
     else if (st == ST_EXISTS)
-        respond_problem(x, &PASSKEY_EXPIRED);
+        respond_problem(x, exchange_param(x, "HTTP_COOKIE").len == 0 ? &NO_COOKIES : &PASSKEY_EXPIRED);
     else
         respond_status(x, status_idempotent(st)); /* a login can be repeated */
     return STEP_DONE;

@@ -27,10 +27,12 @@ test('a login answers 303 to next for HTML and 200 for JSON, and rotates the ses
   assert.equal((await client.post('/login', { username, password })).status, 200);
 });
 
-test('a browser that keeps no cookies is told so after a login and a registration', async () => {
-  const { username, password } = await newUser();
+test('a browser that keeps no cookies is told so after a login, one by recovery code, and a registration', async () => {
+  const { client: owner, username, password } = await newUser();
+  const [{ code }] = (await owner.post('/account/recovery', { password })).json.codes;
   const register = { username: unique('u'), nickname: '红', password, next: '/wallet' };
-  for (const [path, form] of [['/login', { username, password }], ['/login', { username, password, next: '/wallet' }], ['/register', register]]) {
+  for (const [path, form] of [['/login', { username, password }], ['/login', { username, password, next: '/wallet' }],
+    ['/login/recovery', { username, code, next: '/wallet' }], ['/register', register]]) {
     const client = new Client();
     const answer = await client.postHtml(path, form);
     assert.equal(answer.status, 303);

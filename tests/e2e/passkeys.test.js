@@ -119,6 +119,32 @@ for (const language of LANGUAGES) {
   });
 }
 
+for (const language of LANGUAGES) {
+  test(`a browser that keeps no cookies, of the challenge or of the session, is told so (${language})`, async () => {
+    const { client, password } = await newUser();
+    const { context, page } = await device(language, client);
+    await page.goto(`${LOCALHOST}/account`);
+    await page.fill('#passkey_password', password);
+    await addButton(page).click();
+    await page.waitForURL(/passkey=added/);
+    for (const path of ['/login/passkey', '/login?cookie=1&next=%2Fwallet']) {
+      const forget = async (route) => {
+        await context.clearCookies();
+        await route.continue();
+      };
+      await context.clearCookies();
+      await page.goto(`${LOCALHOST}/login?next=/wallet`);
+      await page.route((url) => url.pathname + url.search === path, forget);
+      await loginButton(page).click();
+      const alert = page.getByRole('alert').filter({ hasText: /\S/ });
+      await alert.waitFor();
+      assert.equal(await alert.innerText(), words(language, 'login_no_cookies'));
+      await page.unrouteAll();
+    }
+    await context.close();
+  });
+}
+
 test('at an address without a domain, and without JavaScript, the page offers the password alone', async () => {
   const { client } = await newUser();
   for (const [options, at] of [[{}, url], [{ javaScriptEnabled: false }, LOCALHOST]]) {
