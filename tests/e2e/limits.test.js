@@ -132,6 +132,36 @@ test('475 sends of one user at once are limited, and the money is exact', async 
   await audit();
 });
 
+test('a user looks 500 names up at once, as receivers or the person of a search, and an address 2,000', async () => {
+  const sender = await newUser({ yuan: '1' });
+  const packet = { kind: 'even', amount: '0.01' };
+  const looks = (cookie, address, accept = JSON_TYPE) => {
+    const to = Array.from({ length: 100 }, () => unique('n')).join(' ');
+    return from(address, '/send', { fields: { ...packet, to }, accept, cookie });
+  };
+  const [own, ...others] = [sender.client, ...await site.demoUsers(4)].map((client) => `sid=${client.cookie('sid')}`);
+  const refused = (limit) => metric(`hongbao_limited_total{limit="${limit}"}`);
+  const before = await refused('names');
+  for (let i = 0; i < 5; i++) {
+    const { status, text } = await looks(own, '127.66.0.1');
+    assert.deepEqual([status, JSON.parse(text).errors?.map(({ field }) => field)], [422, ['to']]);
+  }
+  for (const accept of [JSON_TYPE, HTML]) assertTooMany(await looks(own, '127.66.0.1', accept), accept);
+  assertTooMany(await looks(own, '127.67.0.1'), JSON_TYPE);
+  const search = () => from('127.67.0.1', '/records/sent?person=nobody', { cookie: own });
+  await poll('the person of a search is refused', async () => (await search()).status === 429);
+  assert.equal(await refused('names'), before + 4);
+  assert.equal((await sendPacket(sender, { ...packet, count: '1' })).status, 201, 'it names nobody');
+
+  const beforeHere = await refused('names_address');
+  for (const cookie of others.slice(0, 3)) {
+    for (let i = 0; i < 5; i++) assert.equal((await looks(cookie, '127.66.0.1')).status, 422);
+  }
+  await poll('the address is refused', async () => (await looks(others[3], '127.66.0.1')).status === 429);
+  assert.equal(await refused('names_address'), beforeHere + 1);
+  assert.equal((await looks(others[3], '127.67.0.1')).status, 422);
+});
+
 test('a session views 300 times at once, then 5 times a second; other sessions do not notice', async () => {
   const [sender, visitor, other] = [await newUser({ yuan: '1' }), await newUser(), await newUser()];
   const path = `/p/${(await sendPacket(sender, { kind: 'even', amount: '0.01', count: '1' })).json.id}`;
