@@ -46,6 +46,7 @@ static const struct db_setting SETTINGS[] = {
     { "tx_read_only", "OFF", DB_SETTING_OPTIONAL, "nothing can be sent or settled" },
     { "transaction_read_only", "OFF", DB_SETTING_OPTIONAL, "nothing can be sent or settled" },
     { "max_allowed_packet", "1048576", DB_SETTING_READ_ONLY, "a batch of settlement does not fit into a statement" },
+    { "binlog_format", "STATEMENT", DB_SETTING_OF_LOG, "InnoDB refuses every write while log_bin is on" },
 };
 
 enum { SETTING_COUNT = ARRAY_LEN(SETTINGS), VALUE_MAX = 160 };
@@ -59,6 +60,7 @@ const struct db_setting *db_settings(size_t *count)
 /* The values of a session, as the server shows them; empty: it has no such variable. */
 struct shown {
     char values[SETTING_COUNT][VALUE_MAX];
+    bool has_log; /* log_bin is on */
 };
 
 /* ON and 1 are the same, and so are OFF and 0. */
@@ -72,13 +74,17 @@ static bool is_number(const char *value)
     return value[0] != '\0' && value[strspn(value, "0123456789.")] == '\0';
 }
 
-static bool holds(const struct db_setting *setting, const char *shown)
+static bool holds(const struct shown *shown, size_t i)
 {
+    const struct db_setting *setting = &SETTINGS[i];
+    const char *value = shown->values[i];
+    if (setting->kind == DB_SETTING_OF_LOG)
+        return !shown->has_log || strcmp(value, setting->value) != 0;
     if (setting->kind == DB_SETTING_READ_ONLY)
-        return shown[0] == '\0' || strtoull(shown, NULL, 10) >= strtoull(setting->value, NULL, 10);
-    if (shown[0] == '\0')
+        return value[0] == '\0' || strtoull(value, NULL, 10) >= strtoull(setting->value, NULL, 10);
+    if (value[0] == '\0')
         return setting->kind == DB_SETTING_OPTIONAL;
-    return strcmp(plain(shown), plain(setting->value)) == 0;
+    return strcmp(plain(value), plain(setting->value)) == 0;
 }
 
 static bool run(MYSQL *mysql, struct buf *sql)
@@ -112,6 +118,8 @@ static bool everywhere_set(MYSQL *mysql, int64_t lock_wait_s)
 
 static void row_take(struct shown *shown, const char *name, const char *value)
 {
+    if (strcmp(name, "log_bin") == 0)
+        shown->has_log = strcmp(plain(value), plain("ON")) == 0;
     for (size_t i = 0; i < SETTING_COUNT; i++)
         if (strcmp(name, SETTINGS[i].name) == 0)
             (void)snprintf(shown->values[i], VALUE_MAX, "%s", value);
@@ -121,9 +129,9 @@ static bool show(MYSQL *mysql, struct shown *shown)
 {
     struct buf sql = BUF_EMPTY;
     memset(shown, 0, sizeof *shown);
-    buf_cstr(&sql, "SHOW SESSION VARIABLES WHERE Variable_name IN (");
+    buf_cstr(&sql, "SHOW SESSION VARIABLES WHERE Variable_name IN ('log_bin'");
     for (size_t i = 0; i < SETTING_COUNT; i++)
-        buf_printf(&sql, "%s'%s'", i == 0 ? "" : ",", SETTINGS[i].name);
+        buf_printf(&sql, ",'%s'", SETTINGS[i].name);
     buf_cstr(&sql, ")");
     if (!run(mysql, &sql))
         return false;
@@ -143,7 +151,7 @@ static bool optional_set(MYSQL *mysql, const struct shown *shown, bool *set)
     struct buf sql = BUF_EMPTY;
     bool first = true;
     for (size_t i = 0; i < SETTING_COUNT; i++)
-        if (SETTINGS[i].kind == DB_SETTING_OPTIONAL && !holds(&SETTINGS[i], shown->values[i]))
+        if (SETTINGS[i].kind == DB_SETTING_OPTIONAL && !holds(shown, i))
             assignment_append(&sql, &SETTINGS[i], &first);
     *set = !first;
     if (*set)
@@ -152,16 +160,24 @@ static bool optional_set(MYSQL *mysql, const struct shown *shown, bool *set)
     return true;
 }
 
+/* The refusal of a session with a value that does not hold. */
+static void refuse(const struct db_setting *s, const char *value, char *refusal)
+{
+    if (s->kind == DB_SETTING_OF_LOG)
+        (void)snprintf(refusal, DB_REFUSAL_MAX, "%s is %s: %s", s->name, s->value, s->why);
+    else
+        (void)snprintf(refusal, DB_REFUSAL_MAX, "%s is %.40s, not %s%.80s: %s", s->name,
+                       value[0] != '\0' ? value : "missing", s->kind == DB_SETTING_READ_ONLY ? "at least " : "",
+                       s->value, s->why);
+}
+
 /* False: one does not hold; refusal says which. */
 static bool compare(const struct shown *shown, char *refusal)
 {
     for (size_t i = 0; i < SETTING_COUNT; i++) {
-        const struct db_setting *s = &SETTINGS[i];
-        if (holds(s, shown->values[i]))
+        if (holds(shown, i))
             continue;
-        (void)snprintf(refusal, DB_REFUSAL_MAX, "%s is %.40s, not %s%.80s: %s", s->name,
-                       shown->values[i][0] != '\0' ? shown->values[i] : "missing",
-                       s->kind == DB_SETTING_READ_ONLY ? "at least " : "", s->value, s->why);
+        refuse(&SETTINGS[i], shown->values[i], refusal);
         return false;
     }
     return true;
