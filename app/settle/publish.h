@@ -10,7 +10,8 @@
 enum status settle_publish(struct settle *s, struct settle_partition *p);
 /* Reads the positions in Redis. One that is not as this worker has published it, and that no other worker can have
  * reached, is published again by the next settle_publish: a pool that somebody controls can write there. Call it once a
- * second. ST_OK also if Redis does not answer · ST_CORRUPT: there is no valid cursor · ST_UNAVAILABLE · ST_NO_MEMORY. */
+ * second. ST_OK also if Redis does not answer · ST_CORRUPT: there is no valid cursor · ST_UNAVAILABLE · ST_NO_MEMORY.
+ */
 enum status settle_positions_look(struct settle *s);
 /* Queues closed packets for the next settle_publish. ids is copied. ST_NO_MEMORY. */
 enum status settle_publish_queue_closed(struct settle_partition *p, const uint64_t *ids, size_t count);

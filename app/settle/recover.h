@@ -46,7 +46,7 @@ struct recover {
     bool full_walk; /* the walk over open packets runs without a pause: at start, after a restart of Redis, after a
                        stream was repaired; false again at its end */
     struct recover_walk open, funding; /* over packets in this state */
-    bool skipped; /* packets whose partition was away: the walk starts again once it is not */
+    bool skipped;                      /* packets whose partition was away: the walk starts again once it is not */
     char opened[SETTLE_PARTITIONS_MAX][REDIS_FENCE_TEXT_MAX]; /* of each partition, the text with which this worker has
                                                                  opened its fence; empty: none */
 };

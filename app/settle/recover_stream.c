@@ -260,7 +260,7 @@ static enum status stream_renew(struct repair *r, struct db *db, struct str even
 {
     char key[LIVE_KEY_MAX];
     struct redis_call call;
-    struct live_event_id last;
+    struct live_event_id last = LIVE_EVENT_NONE;
     bool has_cursor, has_later;
     log_error("stream made anew, its ids were in the future", "partition=%u", r->p->no);
     r->s->stream_repaired = true; /* the packets are rebuilt, whatever fails below */

@@ -33,8 +33,8 @@ struct worker {
     bool failed;                                                /* the last step failed, or maintenance did */
 };
 
-/* Runs recovery, looks at the positions, tells Redis about returns and thanks, and runs expiry, even if recovery failed: it frees memory in a
- * full Redis, which refuses to load packets. */
+/* Runs recovery, looks at the positions, tells Redis about returns and thanks, and runs expiry, also when recovery has
+ * failed: expiry frees memory in a full Redis, which refuses to load packets. */
 static enum status maintain(struct worker *w)
 {
     struct recover_done done = { 0 };

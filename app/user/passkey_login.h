@@ -10,8 +10,8 @@
 enum step passkey_login_challenge(struct exchange *x);
 
 /* Handler of POST /login/passkey: starts a session as a login with a password does. 200 { id, username, nickname }.
- * 422 passkey-expired: the challenge, or no cookie came, and the title says so · 422 passkey-refused: anything else; the
- * log says why. */
+ * 422 passkey-expired: the challenge, or no cookie came, and the title says so · 422 passkey-refused: anything else,
+ * the log says why. */
 enum step passkey_login_submit(struct exchange *x);
 
 /* The form of POST /login/passkey: what the browser answered, in base64url. */

@@ -40,11 +40,13 @@ packages_install() {
 
 # packages_system: prints the name of this system: "Ubuntu 24.04.1 LTS".
 packages_system() {
+    # shellcheck source=/dev/null
     (. "${PACKAGES_OS_RELEASE:-/etc/os-release}" 2>/dev/null && echo "$PRETTY_NAME") || uname -s
 }
 
 # packages_tried: whether this is a release of Debian on which all tests pass.
 packages_tried() {
+    # shellcheck source=/dev/null
     (. "${PACKAGES_OS_RELEASE:-/etc/os-release}" 2>/dev/null && [[ "$ID $VERSION_ID" == 'debian '@(12|13) ]])
 }
 
