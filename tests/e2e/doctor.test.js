@@ -13,7 +13,7 @@ import { FAULTS } from '../package/faults.js';
 import { certificate, day } from './support/certificate.js';
 import { dev, env, processes } from './support/instance.js';
 import { sql } from './support/mysql.js';
-import { poll, site } from './support/site.js';
+import { Client, poll, site } from './support/site.js';
 
 const ROOT = new URL('../..', import.meta.url).pathname.replace(/\/$/, '');
 const VAR = env.HB_TEST_VAR;
@@ -177,6 +177,39 @@ test('faults of MariaDB', async () => {
   await finds('mysql-session', /max_allowed_packet is 65536, not at least 1048576/, { ...global('max_allowed_packet', 65536) });
   const { wrong } = await doctor();
   assert.deepEqual(wrong, []);
+});
+
+test('faults of MariaDB with a binary log', async () => {
+  const restart = async (...lines) => {
+    const file = join(VAR, 'node-mariadb.conf'); // further settings of an instance
+    if (lines.length > 0) writeFileSync(file, lines.join('\n'));
+    else rmSync(file);
+    await site.dev('stop', 'mariadb');
+    await site.dev('start', 'mariadb');
+  };
+  const logging = (...lines) => ({ plant: () => restart('log-bin', ...lines), mend: () => restart() });
+  const set = (assignment) => ({ mends: new RegExp(`-e "SET GLOBAL ${assignment}"$`) });
+  const mysqlIs = async (state) => {
+    const { status, json } = await new Client().get('/readyz');
+    return status === (state === 'ok' ? 200 : 503) && json.parts.find(({ part }) => part === 'mysql').state === state;
+  };
+  const good = ['sync-binlog = 1', 'log-bin-trust-function-creators = ON'];
+  await finds('mysql-binlog', /sync_binlog is 0/, { ...logging(good[1]), ...set('sync_binlog = 1') });
+  await finds('mysql-routines', /is OFF, not ON/, { ...logging(good[0]), ...set('log_bin_trust_function_creators = ON') });
+  await finds('mysql-session', /binlog_format is STATEMENT: InnoDB refuses every write/, {
+    ...set('binlog_format = DEFAULT'),
+    plant: async () => {
+      await restart('log-bin', ...good);
+      await sql("SET GLOBAL binlog_format = 'STATEMENT'; KILL CONNECTION USER hongbao_page@localhost");
+      await poll('the site is not ready', () => mysqlIs('failed'));
+    },
+    mend: async () => {
+      const { mend } = (await doctor()).wrong.find(({ name }) => name === 'mysql-session');
+      await promisify(execFile)('bash', ['-c', mend]);
+      await poll('the site is ready again', () => mysqlIs('ok'));
+      await restart();
+    },
+  });
 });
 
 test('faults of the rights in MariaDB', async () => {
@@ -377,7 +410,7 @@ test('several faults are told together, and --skip leaves out what one knows', a
 });
 
 // Faults that can't be planted in servers that run.
-const UNPLANTED = ['disk-run', 'mysql-binlog', 'mysql-doublewrite', 'mysql-routines', 'redis-disk', 'redis-version'];
+const UNPLANTED = ['disk-run', 'mysql-doublewrite', 'redis-disk', 'redis-version'];
 // Those of `hongbao check`, which check.test.js plants.
 const OF_CHECK = ['metrics-file', 'migrations', 'receipt-keys', 'unreadable-file'];
 // Those of systemd's units, which package/doctor.test.js and package/machine.test.js plant.
