@@ -5,8 +5,8 @@
 #include "settle/settle.h"
 
 /* Sends what is due, in this order: times to live of the keys of closed packets, held shares, the position, the trim of
- * the stream. Does nothing if nothing has changed. ST_OK also if Redis is out of memory (the next pass repeats it) ·
- * ST_UNAVAILABLE: a store is unreachable · ST_NO_MEMORY. */
+ * the stream; the last two not while the stream has a gap at the cursor. Does nothing if nothing has changed. ST_OK
+ * also if Redis is out of memory (the next pass repeats it) · ST_UNAVAILABLE: a store is unreachable · ST_NO_MEMORY. */
 enum status settle_publish(struct settle *s, struct settle_partition *p);
 /* Reads the positions in Redis. One that is not as this worker has published it, and that no other worker can have
  * reached, is published again by the next settle_publish: a pool that somebody controls can write there. Call it once a

@@ -6,7 +6,8 @@
  * - An expired packet without an unsettled event in Redis: the rest is refunded to the sender directly.
  * - A stream that lacks its cursor's entry: the packets of the partition are shut. If Redis has lost data, a stream
  *   anchor sets the stream's last id to the cursor. If the tables are older than Redis, the remaining events are
- *   settled or become dead letters. Then every packet without a dead letter is rebuilt and opened.
+ *   settled or become dead letters. If events were trimmed that Redis does not say to be settled, their grabs become
+ *   dead letters (settle/trimmed.h). Then every packet without a dead letter is rebuilt and opened.
  *
  * Until the loss is detected there must be no grab, or a share could be given out that is settled for another user. So
  * each partition in a Redis process has a fence (live/fence.h). A worker that connects to a new run_id compares each

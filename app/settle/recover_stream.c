@@ -19,6 +19,7 @@
 #include "settle/cursor.h"
 #include "settle/fault.h"
 #include "settle/settle.h"
+#include "settle/trimmed.h"
 #include "settle/write.h"
 
 enum {
@@ -100,8 +101,9 @@ struct repair {
     bool confirmed; /* the transaction before this one found the gap, too, and was committed */
     /* set by each transaction anew */
     bool compared; /* the cursor's row was locked and equal to our copy, so the stream was compared */
-    bool lost;     /* events were trimmed before they were settled */
+    bool lost;     /* the stream is empty, but for Redis its events are settled: the tables are older */
     bool gap;      /* the stream lacks the cursor's entry, and more */
+    bool trimmed;  /* events were trimmed before they were settled */
     bool accepted; /* settlement may go on although the cursor's entry is missing */
 };
 
@@ -116,11 +118,12 @@ static enum status position_read(struct repair *r, struct live_event_id *out)
     if (st == ST_OK)
         (void)live_event_id_parse(redis_reply_str(call.reply), out);
     redis_call_free(&call);
-    return status_idempotent(st);
+    return st == ST_INVALID ? ST_OK : status_idempotent(st); /* not a text: no worker has written it */
 }
 
-static enum status stream_read(struct repair *r, struct str events_key, struct live_event_id *last, bool *has_cursor,
-                               bool *has_later)
+/* *first: the entry at the cursor or behind it; LIVE_EVENT_NONE: there is none. */
+static enum status stream_read(struct repair *r, struct str events_key, struct live_event_id *last,
+                               struct live_event_id *first)
 {
     char from[LIVE_EVENT_ID_MAX];
     struct redis_call calls[2] = { 0 };
@@ -135,11 +138,10 @@ static enum status stream_read(struct repair *r, struct str events_key, struct l
         st = live_stream_last_id(&calls[0], last);
     if (st == ST_OK) {
         struct live_event event = { 0 };
-        const redisReply *first = redis_reply_at(calls[1].reply, 0);
-        if (first != NULL)
-            (void)live_entry_first(first, &event);
-        *has_cursor = first != NULL && live_event_id_equal(event.id, r->p->last);
-        *has_later = first != NULL && !*has_cursor;
+        const redisReply *entry = redis_reply_at(calls[1].reply, 0);
+        if (entry != NULL)
+            (void)live_entry_first(entry, &event);
+        *first = event.id;
     }
     redis_call_free(&calls[0]);
     redis_call_free(&calls[1]);
@@ -163,6 +165,28 @@ static enum status copy_age_read(struct repair *r, struct live_event_id last, in
     return status_idempotent(st);
 }
 
+/* Keeps the grabs that are in no stream any more. The packets are shut, so no further entry comes. Where nothing is
+ * left of the stream, the cursor moves to its last id, behind which it goes on. */
+static enum status trimmed_keep(struct repair *r, struct db *db, struct live_event_id cursor)
+{
+    char key[LIVE_KEY_MAX], text[LIVE_EVENT_ID_MAX];
+    struct live_event_id last, first;
+    uint64_t letters = 0;
+    enum status st = stream_read(r, live_events_key(key, r->p->no), &last, &first);
+    if (st == ST_OK)
+        st = trimmed_letters_write(r->s, db, r->p->no, cursor, first, &letters);
+    if (st == ST_OK && live_event_id_equal(first, LIVE_EVENT_NONE)) {
+        st = db_exec(db, NULL, "UPDATE stream_cursor SET last_id = ? WHERE partition_no = ?",
+                     DB_PARAMS(DB_TEXT(live_event_id_text(text, last)), DB_U64(r->p->no)));
+        r->p->cursor_loaded = false;
+    }
+    log_error("events were trimmed before they were settled", "partition=%u letters=%llu status=%s", r->p->no,
+              (unsigned long long)letters, status_name(st));
+    metrics_add(METRIC_DEAD_LETTERS, letters);
+    r->p->held_due = true;
+    return st;
+}
+
 /* Shuts the packets of a stream whose last entry is `last`, and lets settlement go on behind the gap. */
 static enum status gap_close(struct repair *r, struct db *db, struct live_event_id cursor, struct live_event_id last)
 {
@@ -175,6 +199,8 @@ static enum status gap_close(struct repair *r, struct db *db, struct live_event_
     if (st == ST_OK)
         st = partition_shut(r->s, db, r->p->no, copy_ms);
     crash_point("recover-after-doors");
+    if (st == ST_OK && r->trimmed)
+        st = trimmed_keep(r, db, cursor);
     if (st == ST_OK && behind) {
         st = live_stream_anchor(&r->s->stores->live, r->p->no, cursor);
         crash_point("recover-after-mark");
@@ -190,9 +216,8 @@ static enum status stream_body(struct db *db, void *ctx)
     struct repair *r = ctx;
     char key[LIVE_KEY_MAX];
     struct str events_key = live_events_key(key, r->p->no);
-    struct live_event_id cursor, last;
-    bool has_cursor, has_later;
-    r->compared = r->lost = r->gap = r->accepted = false;
+    struct live_event_id cursor, last, first, position;
+    r->compared = r->lost = r->gap = r->trimmed = r->accepted = false;
     enum status st = settle_cursor_lock(db, r->arena, r->p->no, &cursor);
     if (st == ST_NOT_FOUND)
         return ST_OK; /* another worker has the partition: the next pass tries again */
@@ -206,20 +231,18 @@ static enum status stream_body(struct db *db, void *ctx)
     if (st != ST_OK)
         return st;
     r->compared = true;
-    if (live_event_id_equal(cursor, LIVE_EVENT_NONE)) {
-        struct live_event_id position;
-        st = position_read(r, &position);
-        if (st != ST_OK || live_event_id_equal(position, LIVE_EVENT_NONE))
-            return st; /* nothing is settled, so nothing can be lost */
-    }
-    st = stream_read(r, events_key, &last, &has_cursor, &has_later);
+    st = position_read(r, &position);
+    if (st != ST_OK || (live_event_id_equal(cursor, LIVE_EVENT_NONE) && live_event_id_equal(position, LIVE_EVENT_NONE)))
+        return st; /* nothing is settled, so nothing can be lost */
+    st = stream_read(r, events_key, &last, &first);
     if (st == ST_INVALID || st == ST_CORRUPT)
         return partition_shut(r->s, db, r->p->no, clock_now_ms()); /* not a stream: settle_read stops the partition */
-    if (st != ST_OK || has_cursor)
+    if (st != ST_OK || live_event_id_equal(first, cursor))
         return st;
     int order = live_event_id_compare(last, cursor);
     r->accepted = order == 0; /* only the cursor's own entry was trimmed: nothing is lost */
-    r->lost = order > 0 && !has_later;
+    r->trimmed = order > 0 && live_event_id_compare(position, cursor) <= 0;
+    r->lost = order > 0 && !r->trimmed && live_event_id_equal(first, LIVE_EVENT_NONE);
     r->gap = order != 0 && !r->lost;
     return r->gap && r->confirmed ? gap_close(r, db, cursor, last) : ST_OK;
 }
@@ -260,13 +283,12 @@ static enum status stream_renew(struct repair *r, struct db *db, struct str even
 {
     char key[LIVE_KEY_MAX];
     struct redis_call call;
-    struct live_event_id last = LIVE_EVENT_NONE;
-    bool has_cursor, has_later;
+    struct live_event_id last = LIVE_EVENT_NONE, first;
     log_error("stream made anew, its ids were in the future", "partition=%u", r->p->no);
     r->s->stream_repaired = true; /* the packets are rebuilt, whatever fails below */
     enum status st = partition_shut(r->s, db, r->p->no, clock_now_ms());
     if (st == ST_OK) /* a grab may have come before its packet was shut: it is settled first */
-        st = stream_read(r, events_key, &last, &has_cursor, &has_later);
+        st = stream_read(r, events_key, &last, &first);
     if (st != ST_OK || !live_event_id_equal(last, cursor))
         return st;
     st = db_exec(db, NULL,
@@ -287,8 +309,7 @@ static enum status future_body(struct db *db, void *ctx)
     struct repair *r = ctx;
     char key[LIVE_KEY_MAX];
     struct str events_key = live_events_key(key, r->p->no);
-    struct live_event_id cursor, last;
-    bool has_cursor, has_later;
+    struct live_event_id cursor, last, first;
     int64_t db_ms;
     enum status st = settle_cursor_lock(db, r->arena, r->p->no, &cursor);
     if (st == ST_NOT_FOUND)
@@ -301,7 +322,7 @@ static enum status future_body(struct db *db, void *ctx)
         r->p->future_due_ms = clock_monotonic_ms() + FUTURE_INTERVAL_MS;
         return ST_OK;
     }
-    st = stream_read(r, events_key, &last, &has_cursor, &has_later);
+    st = stream_read(r, events_key, &last, &first);
     if (st != ST_OK || !live_event_id_equal(last, cursor))
         return st; /* events wait, or there is a gap */
     return stream_renew(r, db, events_key, cursor);

@@ -8,8 +8,9 @@
  * transfer are the second protection.
  *
  * An entry that can't be read, or with an event that contradicts the tables, becomes a dead letter
- * (settle/dead_letter.h), and the partition continues. A failure that no single entry causes (an unreadable stream,
- * events trimmed before they were settled, inconsistent tables) stops the partition; it retries after a back-off.
+ * (settle/dead_letter.h), and the partition continues; so does a grab whose entry was trimmed before it was settled
+ * (settle/trimmed.h). A failure that no single entry causes (an unreadable stream, inconsistent tables) stops the
+ * partition; it retries after a back-off.
  *
  * Trimming keeps the entry at the cursor, so every read starts with an entry that both stores have. If the stream lacks
  * that entry, one of the stores has lost data: settle/recover.h says what is done then. */

@@ -15,9 +15,11 @@
 #include "base/clock.h"
 #include "io/redis_function_load.h"
 #include "io/redis_reply.h"
+#include "live/keys.h"
 #include "ops/audit_watch.h"
 #include "ops/demo.h"
 #include "ops/migrate.h"
+#include "ops/replay.h"
 #include "packet/id.h"
 #include "support/test_services.h"
 #include "support/unix_path.h"
@@ -895,6 +897,65 @@ static void money_from_nowhere_and_accounts_of_nobody_are_found(void **state)
     world_end(&w);
 }
 
+static void replay_all(struct world *w, uint64_t packet_id)
+{
+    FILE *out = tmpfile();
+    assert_non_null(out);
+    assert_int_equal(replay_packet(&w->settler->stores, packet_id, out), ST_OK);
+    (void)fclose(out);
+}
+
+/* Who may append to a stream may trim it. The list of grabs of the packet has what the stream has lost. */
+static void grabs_that_the_hot_pool_trims_become_dead_letters(void **state)
+{
+    static const struct {
+        const char *rest; /* of XADD */
+        bool same, other; /* a grab follows, of the same packet or another one */
+    } attacks[] = {
+        { "MAXLEN 0 * g x", false, false },
+        { "MAXLEN = 0 * g x", true, false },
+        { "MAXLEN 0 * g x", false, true },
+        { "MAXLEN 1 * r 1", true, true },
+    };
+    (void)state;
+    for (size_t i = 0; i < ARRAY_LEN(attacks); i++) {
+        struct world w;
+        char key[LIVE_KEY_MAX];
+        struct recover r = { .full_walk = true };
+        struct recover_done done = { 0 };
+        world_begin(&w, 5);
+        const uint64_t id = world_send(&w, 0, PACKET_EVEN, 500, 5, HOUR_MS, -1);
+        const uint64_t other = world_send_beside(&w, id, 500, 5);
+        (void)world_grab(&w, id, 1);
+        world_drain(&w);
+        world_grab_all(&w, id, 2, 2);
+        (void)live_events_key(key, packet_partition(id, w.config->partitions));
+        redis_plant(roles[HOT], arena_printf(w.arena, "XADD %s %s", key, attacks[i].rest).ptr);
+        if (attacks[i].same)
+            assert_int_equal(world_grab(&w, id, 4).code, LIVE_GRABBED);
+        if (attacks[i].other)
+            assert_int_equal(world_grab(&w, other, 1).code, LIVE_GRABBED);
+        assert_int_equal(world_drain(&w), attacks[i].other);
+        assert_int_equal(recover_pass(&r, w.settle, clock_now_ms(), &done), ST_OK);
+        assert_false(settle_is_stopped(w.settle));
+        assert_int_equal(world_balance(&w, w.users[2]), DEMO_MONEY_FEN);
+        assert_int_equal(world_grab(&w, id, 2).share_no, 1); /* as it was shown */
+        assert_int_equal(world_number(&w, "SELECT COUNT(*) FROM dead_letter WHERE packet_id = ?", id),
+                         1 + attacks[i].same); /* one of the entry that both came with */
+        replay_all(&w, id);
+        world_sql(&w, "UPDATE dead_letter SET resolved_ms = 1, resolution = 'dropped' WHERE resolved_ms IS NULL");
+        for (size_t user = 2; user < (attacks[i].same ? 5 : 4); user++)
+            assert_int_equal(world_balance(&w, w.users[user]), DEMO_MONEY_FEN + 100);
+        r.full_walk = true;
+        assert_int_equal(recover_pass(&r, w.settle, clock_now_ms(), &done), ST_OK);
+        assert_int_equal(done.faults, 0);
+        assert_int_equal(world_grab(&w, id, 0).code, LIVE_GRABBED);
+        world_drain(&w);
+        world_audit_clean(&w);
+        world_end(&w);
+    }
+}
+
 /* Deposits are granted by grants-demo.sql alone. */
 static void where_demo_is_off_nobody_may_deposit(void **state)
 {
@@ -1374,6 +1435,7 @@ int main(void)
         cmocka_unit_test(a_lease_that_is_longer_than_a_minute_is_found),
         cmocka_unit_test(a_copy_of_a_token_without_a_time_to_live_is_found),
         cmocka_unit_test(money_from_nowhere_and_accounts_of_nobody_are_found),
+        cmocka_unit_test(grabs_that_the_hot_pool_trims_become_dead_letters),
         cmocka_unit_test(where_demo_is_off_nobody_may_deposit),
         cmocka_unit_test(only_the_auth_pool_has_users_and_their_hashes),
         cmocka_unit_test(the_key_of_a_passkey_never_changes),
