@@ -1,4 +1,4 @@
-// node against.js --build FOLDER --other FOLDER [--rounds N]
+// node against.js --build FOLDER --other FOLDER [--rounds N] [--only WORDS]
 // Compares this tree with a checkout of another commit, whose release is built. Both sites run at once, and each load is
 // measured on one, then on the other, so that what disturbs the machine disturbs both: docs/BENCHMARKS.md. Each site is
 // driven by the files of its own tree.
@@ -10,7 +10,8 @@ import { printCase } from './report.js';
 import { rounds } from './rounds.js';
 
 const ROOT = join(dirname(fileURLToPath(import.meta.url)), '../..');
-const OPTIONS = { build: { type: 'string' }, other: { type: 'string' }, rounds: { type: 'string', default: '5' } };
+const OPTIONS = { build: { type: 'string' }, other: { type: 'string' }, rounds: { type: 'string', default: '5' },
+  only: { type: 'string', default: '' } };
 const COST = 'server µs';
 const SECONDS = 4;
 const VIEWED_SHARES = 100;
@@ -79,14 +80,16 @@ const LOADS = [
   { name: 'settlement of a grab', load: (side) => side.settle() },
 ];
 
-async function compare(bench, sides) {
+async function compare(bench, sides, loads) {
   const [other, own] = sides;
-  const targets = LOADS.flatMap(({ name, load }) => sides.map((side) => ({ name, load: () => load(side) })));
+  const targets = loads.flatMap(({ name, load }) => sides.map((side) => ({ name, load: () => load(side) })));
   const idle = (work) => own.grabs.withoutSettlement(() => other.grabs.withoutSettlement(work));
   const { rows, ratio } = await rounds(bench, targets, idle);
   for (const { grabs } of sides) await grabs.site.mustBeSound();
-  return LOADS.map(({ name }, i) => ({ load: name, [`${other.name} µs`]: rows[2 * i][COST], [`${own.name} µs`]: rows[2 * i + 1][COST],
-    ratio: ratio(2 * i + 1, 2 * i, COST) }));
+  const ratioOf = (i, column) => ratio(2 * i + 1, 2 * i, column);
+  const groups = (i) => Object.keys(rows[2 * i]).filter((column) => column.endsWith(' µs') && column !== COST);
+  return loads.map(({ name }, i) => ({ load: name, [`${other.name} µs`]: rows[2 * i][COST], [`${own.name} µs`]: rows[2 * i + 1][COST],
+    ratio: ratioOf(i, COST), ...Object.fromEntries(groups(i).map((column) => [column.slice(0, -' µs'.length), ratioOf(i, column)])) }));
 }
 
 async function main() {
@@ -94,6 +97,8 @@ async function main() {
   const count = Number(given.rounds);
   if (!given.build || !existsSync(join(given.build, 'hongbao'))) throw new Error('--build needs the folder of a built program');
   if (!given.other || !existsSync(join(given.other, 'build/release/hongbao'))) throw new Error('--other needs a checkout with a built release');
+  const loads = LOADS.filter(({ name }) => name.includes(given.only));
+  if (loads.length === 0) throw new Error(`no load has "${given.only}" in its name; there are: ${LOADS.map(({ name }) => name).join(' · ')}`);
   if (!(count >= 1)) throw new Error(`--rounds ${given.rounds} is no number of rounds`);
   const started = Date.now();
   const sides = [];
@@ -103,9 +108,9 @@ async function main() {
     const other = resolve(given.other);
     sides.push(await Side.open('other', other, join(other, 'build/release'), count));
     sides.push(await Side.open('this', ROOT, resolve(given.build), count));
-    const rows = await compare(sides[1].bench, sides);
+    const rows = await compare(sides[1].bench, sides, loads);
     printCase({ name: 'against', title: `CPU time of all servers for each request, ${count} rounds`, rows, seconds: (Date.now() - started) / 1000,
-      notes: ['ratio: the median of the ratios of the rounds.'] });
+      notes: ['ratio: the median of the ratios of the rounds, of all servers and of each.'] });
   } finally {
     await end();
   }
