@@ -62,31 +62,27 @@ static enum status publish_closed(struct settle *s, struct settle_partition *p, 
     return ST_OK;
 }
 
-/* *beyond: no worker has settled up to there. Redis has such a position when the tables are older than it, or when
- * somebody has written it who controls a pool. */
-static enum status is_beyond_cursor(struct settle *s, const struct settle_partition *p, struct live_event_id at,
-                                    bool *beyond)
+/* How far the workers have settled. */
+static enum status cursor_read(struct settle *s, const struct settle_partition *p, struct live_event_id *out)
 {
     struct db_rows rows;
-    struct live_event_id cursor;
     enum status st = db_query(s->stores->db, s->arena, &rows,
                               "SELECT last_id FROM stream_cursor WHERE partition_no = ?", DB_PARAMS(DB_U64(p->no)));
     if (st != ST_OK)
         return st;
-    if (rows.count != 1 || !live_event_id_parse(db_cell(&rows, 0, 0), &cursor))
-        return ST_CORRUPT;
-    *beyond = live_event_id_compare(at, cursor) > 0;
-    return ST_OK;
+    return rows.count == 1 && live_event_id_parse(db_cell(&rows, 0, 0), out) ? ST_OK : ST_CORRUPT;
 }
 
-/* Redis had a later position, which is another worker's, or nobody's. */
+/* Redis had a later position. It is another worker's; or nobody's: the tables are older than Redis, or somebody has
+ * written it who controls a pool. */
 static enum status later_position_take(struct settle *s, const struct settle_partition *p, struct live_event_id later,
                                        struct redis_call *call)
 {
     char settled[LIVE_KEY_MAX], id[LIVE_EVENT_ID_MAX];
-    bool beyond = false;
-    enum status st = is_beyond_cursor(s, p, later, &beyond);
-    if (st == ST_OK && beyond)
+    struct live_event_id cursor;
+    enum status st = cursor_read(s, p, &cursor);
+    const bool beyond = st == ST_OK && live_event_id_compare(later, cursor) > 0;
+    if (beyond)
         log_warn("a position that no worker has reached is replaced", "partition=%u position=%.*s", p->no,
                  STR_ARG(live_event_id_text(id, later)));
     if (st != ST_OK || beyond)
@@ -134,8 +130,8 @@ enum status settle_publish(struct settle *s, struct settle_partition *p)
         st = held_publish(s->stores->db, &s->stores->live, s->arena, p->no);
         p->held_due = st != ST_OK;
     }
-    if (st == ST_OK && p->gap) /* recovery compares the position in Redis with the cursor first */
-        return ST_OK;
+    if (p->gap || p->stopped) /* recovery compares the position in Redis with the cursor first */
+        return st;
     if (st == ST_OK && !live_event_id_equal(p->last, LIVE_EVENT_NONE)) {
         crash_point("settle-before-trim");
         st = publish_position(s, p, calls);
@@ -153,15 +149,13 @@ enum status settle_publish(struct settle *s, struct settle_partition *p)
 
 static enum status position_look(struct settle *s, struct settle_partition *p, const redisReply *reply)
 {
-    struct live_event_id at = LIVE_EVENT_NONE;
-    bool wrong = true;
-    enum status st = ST_OK;
+    struct live_event_id at = LIVE_EVENT_NONE, cursor;
     (void)live_event_id_parse(redis_reply_str(reply), &at);
     if (live_event_id_equal(at, p->last))
         return ST_OK;
-    if (live_event_id_compare(at, p->last) > 0)
-        st = is_beyond_cursor(s, p, at, &wrong);
-    if (st == ST_OK && wrong)
+    enum status st = cursor_read(s, p, &cursor);
+    const bool is_ours = st == ST_OK && live_event_id_equal(cursor, p->last); /* else another worker publishes */
+    if (is_ours)
         p->published = LIVE_EVENT_NONE;
     return st;
 }

@@ -100,11 +100,12 @@ struct repair {
     struct arena *arena;
     bool confirmed; /* the transaction before this one found the gap, too, and was committed */
     /* set by each transaction anew */
-    bool compared; /* the cursor's row was locked and equal to our copy, so the stream was compared */
-    bool lost;     /* the stream is empty, but for Redis its events are settled: the tables are older */
-    bool gap;      /* the stream lacks the cursor's entry, and more */
-    bool trimmed;  /* events were trimmed before they were settled */
-    bool accepted; /* settlement may go on although the cursor's entry is missing */
+    bool compared;    /* the cursor's row was locked and equal to our copy, so the stream was compared */
+    bool lost;        /* the stream is empty, but for Redis its events are settled: the tables are older */
+    bool gap;         /* the stream lacks the cursor's entry, and more */
+    bool trimmed;     /* events were trimmed before they were settled */
+    bool accepted;    /* settlement may go on although the cursor's entry is missing */
+    uint64_t letters; /* of trimmed events */
 };
 
 /* Reads the published position: at most the cursor, unless the tables are older than Redis. */
@@ -165,24 +166,22 @@ static enum status copy_age_read(struct repair *r, struct live_event_id last, in
     return status_idempotent(st);
 }
 
-/* Keeps the grabs that are in no stream any more. The packets are shut, so no further entry comes. Where nothing is
- * left of the stream, the cursor moves to its last id, behind which it goes on. */
+/* Keeps the grabs that are in no stream any more. Where nothing is left of the stream, the cursor moves to its last id:
+ * packets that were sent meanwhile go on behind it. */
 static enum status trimmed_keep(struct repair *r, struct db *db, struct live_event_id cursor)
 {
     char key[LIVE_KEY_MAX], text[LIVE_EVENT_ID_MAX];
-    struct live_event_id last, first;
-    uint64_t letters = 0;
-    enum status st = stream_read(r, live_events_key(key, r->p->no), &last, &first);
+    struct trimmed_range range = { .cursor = cursor };
+    enum status st = stream_read(r, live_events_key(key, r->p->no), &range.last, &range.first);
     if (st == ST_OK)
-        st = trimmed_letters_write(r->s, db, r->p->no, cursor, first, &letters);
-    if (st == ST_OK && live_event_id_equal(first, LIVE_EVENT_NONE)) {
+        st = trimmed_letters_write(r->s, db, r->p->no, &range, &r->letters);
+    if (st == ST_OK && live_event_id_equal(range.first, LIVE_EVENT_NONE)) {
         st = db_exec(db, NULL, "UPDATE stream_cursor SET last_id = ? WHERE partition_no = ?",
-                     DB_PARAMS(DB_TEXT(live_event_id_text(text, last)), DB_U64(r->p->no)));
+                     DB_PARAMS(DB_TEXT(live_event_id_text(text, range.last)), DB_U64(r->p->no)));
         r->p->cursor_loaded = false;
     }
     log_error("events were trimmed before they were settled", "partition=%u letters=%llu status=%s", r->p->no,
-              (unsigned long long)letters, status_name(st));
-    metrics_add(METRIC_DEAD_LETTERS, letters);
+              (unsigned long long)r->letters, status_name(st));
     r->p->held_due = true;
     return st;
 }
@@ -218,6 +217,7 @@ static enum status stream_body(struct db *db, void *ctx)
     struct str events_key = live_events_key(key, r->p->no);
     struct live_event_id cursor, last, first, position;
     r->compared = r->lost = r->gap = r->trimmed = r->accepted = false;
+    r->letters = 0;
     enum status st = settle_cursor_lock(db, r->arena, r->p->no, &cursor);
     if (st == ST_NOT_FOUND)
         return ST_OK; /* another worker has the partition: the next pass tries again */
@@ -263,6 +263,8 @@ static enum status repair_run(struct repair *r)
     } while (st == ST_OK && r->gap && !r->confirmed);
     if (st == ST_OK && r->accepted)
         r->p->gap_accepted = true;
+    if (st == ST_OK)
+        metrics_add(METRIC_DEAD_LETTERS, r->letters);
     return st;
 }
 

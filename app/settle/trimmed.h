@@ -5,11 +5,18 @@
 
 #include "settle/settle.h"
 
-/* Writes a dead letter for each entry that a partition's stream lacks between the cursor and first, the entry that
- * follows it now; LIVE_EVENT_NONE: none does. An entry with a letter gets no second one. Call it inside a transaction
- * that has locked the partition's cursor, while the partition's packets are shut. *letters: how many were written.
- * ST_OK · ST_UNAVAILABLE: a store is unreachable · ST_NO_MEMORY. */
-enum status trimmed_letters_write(struct settle *s, struct db *db, uint32_t partition, struct live_event_id cursor,
-                                  struct live_event_id first, uint64_t *letters);
+/* The entries that a stream lacks: those behind the cursor, before first, and up to last. */
+struct trimmed_range {
+    struct live_event_id cursor;
+    struct live_event_id first; /* the entry that follows the cursor now; LIVE_EVENT_NONE: none does */
+    struct live_event_id last;  /* the last id that the stream has given */
+};
+
+/* Writes a dead letter for each of these entries, by the lists of grabs of the packets that are not closed. An entry
+ * with a letter gets no second one. Call it inside a transaction that has locked the partition's cursor, after the
+ * partition's packets were shut. *letters: how many were written. ST_OK · ST_UNAVAILABLE: a store is unreachable ·
+ * ST_NO_MEMORY. */
+enum status trimmed_letters_write(struct settle *s, struct db *db, uint32_t partition,
+                                  const struct trimmed_range *range, uint64_t *letters);
 
 #endif

@@ -35,7 +35,8 @@ static struct str forgotten_key(struct arena *a, struct str username)
     return arena_printf(a, "hb:{limit}:devices:%.*s", STR_ARG(username));
 }
 
-/* True: the devices of the user were made unknown after this one became known; or Redis does not answer. */
+/* True: the devices of the user were made unknown after this one became known; or Redis does not answer. A mark that no
+ * process of the site has written, of the future or no number, does not count. */
 static bool is_forgotten(struct exchange *x, struct str username, uint64_t number)
 {
     struct redis_call call;
@@ -43,12 +44,10 @@ static bool is_forgotten(struct exchange *x, struct str username, uint64_t numbe
     const struct str get[] = { STR("GET"), forgotten_key(x->arena, username) };
     if (get[1].ptr == NULL)
         return true;
-    bool read = redis_do(x->app->stores.redis, &call, get, 2) == ST_OK;
-    if (read && !redis_reply_is_nil(call.reply))
-        read = str_to_i64(redis_reply_str(call.reply), &forgotten_ms);
-    redis_call_free(&call);
-    if (forgotten_ms > clock_now_ms() + CLOCKS_DIFFER_MS) /* no clock of the site has written it */
+    const bool read = redis_do(x->app->stores.redis, &call, get, 2) == ST_OK || redis_reply_is_wrong_type(call.reply);
+    if (!str_to_i64(redis_reply_str(call.reply), &forgotten_ms) || forgotten_ms > clock_now_ms() + CLOCKS_DIFFER_MS)
         forgotten_ms = 0;
+    redis_call_free(&call);
     return !read || (int64_t)(number >> RANDOM_BITS) < forgotten_ms;
 }
 

@@ -165,7 +165,6 @@ static void a_store_that_refuses_writes_is_not_ready(void **state)
     test_services_close(app);
 }
 
-/* As after the loss of one server of a cluster. */
 /* The keys that readiness writes, with another type than it gives them. */
 static void a_planted_key_makes_no_pool_unready(void **state)
 {
@@ -192,6 +191,7 @@ static void a_planted_key_makes_no_pool_unready(void **state)
     test_services_close(app);
 }
 
+/* As after the loss of one server of a cluster. */
 static void a_partition_that_is_shut_is_told(void **state)
 {
     struct services *app = test_services_open();

@@ -20,6 +20,7 @@
 #include "packet/split.h"
 #include "settle/commit.h"
 #include "settle/cursor.h"
+#include "settle/publish.h"
 #include "settle/read.h"
 #include "settle/recover.h"
 #include "settle/recover_stream.h"
@@ -711,6 +712,13 @@ static void older_tables_beside_an_empty_stream_stop_the_partition(void **state)
     (void)world_redis_text(&w, id, "SET {se} 9000000000000-1");
     assert_int_equal(world_drain(&w), 0);
     assert_true(world_partition(&w, id)->stopped);
+    for (int look = 0; look < 2; look++) { /* what has stopped it stays */
+        assert_int_equal(settle_positions_look(w.settle), ST_OK);
+        world_partition(&w, id)->retry_ms = 0;
+        assert_int_equal(world_drain(&w), 0);
+        assert_true(str_equal(world_redis_text(&w, id, "GET {se}"), STR("9000000000000-1")));
+        assert_true(world_partition(&w, id)->stopped);
+    }
     world_end(&w);
 }
 

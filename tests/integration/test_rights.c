@@ -6,6 +6,7 @@
 #include <stddef.h>
 
 #include <cmocka.h>
+#include <inttypes.h>
 #include <mysql.h>
 #include <mysqld_error.h>
 #include <string.h>
@@ -15,12 +16,14 @@
 #include "base/clock.h"
 #include "io/redis_function_load.h"
 #include "io/redis_reply.h"
+#include "live/event.h"
 #include "live/keys.h"
 #include "ops/audit_watch.h"
 #include "ops/demo.h"
 #include "ops/migrate.h"
 #include "ops/replay.h"
 #include "packet/id.h"
+#include "settle/dead_letter.h"
 #include "support/test_services.h"
 #include "support/unix_path.h"
 #include "test_settle_fixture.h"
@@ -956,6 +959,42 @@ static void grabs_that_the_hot_pool_trims_become_dead_letters(void **state)
     }
 }
 
+/* It may also write into the list: entries that no call has made, and ids that the stream has not given yet. */
+static void a_list_with_foreign_entries_stops_no_partition(void **state)
+{
+    struct world w;
+    char key[LIVE_KEY_MAX];
+    struct recover r = { .full_walk = true };
+    struct recover_done done = { 0 };
+    (void)state;
+    world_begin(&w, 5);
+    const uint64_t id = world_send(&w, 0, PACKET_EVEN, 500, 5, HOUR_MS, -1);
+    const uint64_t other = world_send_beside(&w, id, 500, 5);
+    (void)world_grab(&w, id, 1);
+    world_drain(&w);
+    const struct live_event_id cursor = world_partition(&w, id)->last;
+    (void)world_grab(&w, id, 2);
+    (void)live_events_key(key, packet_partition(id, w.config->partitions));
+    char *name = arena_alloc(w.arena, DEAD_LETTER_CONTENT_MAX);
+    memset(name, 'x', DEAD_LETTER_CONTENT_MAX);
+    struct live_keys keys;
+    live_keys(&keys, other, w.config->partitions);
+    const char *order = arena_printf(w.arena, "%.*s", STR_ARG(keys.key[LIVE_KEY_ORDER])).ptr;
+    redis_plant(roles[HOT], arena_printf(w.arena, "RPUSH %s 5,1,9000000000000-0,x", order).ptr);
+    redis_plant(roles[HOT], arena_printf(w.arena, "RPUSH %s 5,1,%" PRIu64 "-%" PRIu64 ",%.*s", order, cursor.ms,
+                                         cursor.seq + 1, DEAD_LETTER_CONTENT_MAX, name)
+                                .ptr);
+    redis_plant(roles[HOT], arena_printf(w.arena, "XADD %s MAXLEN 0 * g x", key).ptr);
+    assert_int_equal(world_drain(&w), 0);
+    assert_int_equal(recover_pass(&r, w.settle, clock_now_ms(), &done), ST_OK);
+    assert_false(settle_is_stopped(w.settle));
+    assert_int_equal(world_number(&w, "SELECT COUNT(*) FROM dead_letter", 0), 1);
+    assert_int_equal(world_number(&w, "SELECT COUNT(*) FROM dead_letter WHERE packet_id = ?", id), 1);
+    assert_int_equal(world_grab(&w, other, 3).share_no, 0); /* its list was made anew */
+    assert_int_equal(world_drain(&w), 1);
+    world_end(&w);
+}
+
 /* Deposits are granted by grants-demo.sql alone. */
 static void where_demo_is_off_nobody_may_deposit(void **state)
 {
@@ -1436,6 +1475,7 @@ int main(void)
         cmocka_unit_test(a_copy_of_a_token_without_a_time_to_live_is_found),
         cmocka_unit_test(money_from_nowhere_and_accounts_of_nobody_are_found),
         cmocka_unit_test(grabs_that_the_hot_pool_trims_become_dead_letters),
+        cmocka_unit_test(a_list_with_foreign_entries_stops_no_partition),
         cmocka_unit_test(where_demo_is_off_nobody_may_deposit),
         cmocka_unit_test(only_the_auth_pool_has_users_and_their_hashes),
         cmocka_unit_test(the_key_of_a_passkey_never_changes),
