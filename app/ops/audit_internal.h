@@ -3,6 +3,7 @@
 #define HB_OPS_AUDIT_INTERNAL_H
 
 #include "base/arena.h"
+#include "base/clock.h"
 #include "io/db.h"
 #include "live/stores.h"
 #include "ops/audit.h"
@@ -64,11 +65,13 @@ enum status audit_functions(struct audit *audit, struct stores *stores);
 #define AUDIT_TOKEN_IS_LATE     "(t.created_ms > " AUDIT_NOW_AT_MOST " OR t.expires_ms > t.created_ms + ?)"
 #define AUDIT_TOKEN_LATE_DETAIL "CONCAT('of user ', t.user_id, ', made at ', t.created_ms, ', ends at ', t.expires_ms)"
 #define AUDIT_TOKEN_MS_MAX      DB_I64(INT64_C(86400000) * TOKEN_DAYS_MAX)
-/* A row l of instance_lease that is taken for longer than a lease lasts. The pool that takes it counts by its own
- * clock, which may be a minute ahead of the server's. Parameter: AUDIT_LEASE_MS_MAX. */
-#define AUDIT_LEASE_IS_LONG     "l.until_ms > UNIX_TIMESTAMP(SYSDATE(3)) * 1000 + ?"
+/* A row l of instance_lease that is taken for longer than a lease lasts, by the clock of the pool that has taken it;
+ * each row when no number is free, so that nobody can send. Parameter: AUDIT_LEASE_MS_MAX. */
+#define AUDIT_LEASE_IS_LONG                                                                                            \
+    "(l.until_ms > UNIX_TIMESTAMP(SYSDATE(3)) * 1000 + ?"                                                              \
+    " OR (SELECT MIN(until_ms) FROM instance_lease) > UNIX_TIMESTAMP(SYSDATE(3)) * 1000)"
 #define AUDIT_LEASE_LONG_DETAIL "CONCAT('the instance number is taken until ', l.until_ms)"
-#define AUDIT_LEASE_MS_MAX      DB_I64(ID_LEASE_MS + 60000)
+#define AUDIT_LEASE_MS_MAX      DB_I64(ID_LEASE_MS + CLOCKS_DIFFER_MS)
 
 /* Logs the first violation of each check; returns the number of all violations. */
 uint64_t audit_violations_log(const struct audit *audit);

@@ -846,14 +846,15 @@ static void a_session_is_entered_before_it_is_stored(void **state)
 }
 
 /* While a pool that is taken over holds all numbers, nobody can send. */
-static void a_lease_that_is_longer_than_a_minute_is_found(void **state)
+static void a_lease_of_the_future_is_found_and_that_no_number_is_free(void **state)
 {
     static const struct {
         const char *sql;
         uint64_t found;
     } planted[] = {
-        { "UPDATE instance_lease SET holder = 7, until_ms = (UNIX_TIMESTAMP() + 60) * 1000", 0 },
-        { "UPDATE instance_lease SET holder = 7, until_ms = (UNIX_TIMESTAMP() + 540) * 1000", ID_INSTANCES },
+        { "UPDATE instance_lease SET holder = 7, until_ms = (UNIX_TIMESTAMP() + 600) * 1000 WHERE instance_no > 100",
+          0 },
+        { "UPDATE instance_lease SET holder = 7, until_ms = (UNIX_TIMESTAMP() + 60) * 1000", ID_INSTANCES },
         { "UPDATE instance_lease SET holder = 7, until_ms = 4000000000000 WHERE instance_no = 1023", 1 },
     };
     (void)state;
@@ -1471,7 +1472,7 @@ int main(void)
         cmocka_unit_test(keys_of_another_type_are_found),
         cmocka_unit_test(a_list_of_sessions_that_is_too_long_is_ended),
         cmocka_unit_test(a_session_is_entered_before_it_is_stored),
-        cmocka_unit_test(a_lease_that_is_longer_than_a_minute_is_found),
+        cmocka_unit_test(a_lease_of_the_future_is_found_and_that_no_number_is_free),
         cmocka_unit_test(a_copy_of_a_token_without_a_time_to_live_is_found),
         cmocka_unit_test(money_from_nowhere_and_accounts_of_nobody_are_found),
         cmocka_unit_test(grabs_that_the_hot_pool_trims_become_dead_letters),
