@@ -364,13 +364,15 @@ test('nginx that serves the certificate of before', async () => {
 
 test('processes of an earlier program, or with earlier settings', async () => {
   const text = readFileSync(env.HB_TEST_CONFIG, 'utf8');
+  const onlyHot = /: hot( \d+)+$/;
   const everyone = /: hot( \d+)+, page( \d+)+, auth( \d+)+, card( \d+)+, settle \d+$/;
   await finds('process-settings', everyone, { mends: /restart/,
     plant: () => writeFileSync(env.HB_TEST_CONFIG, `${text}greeting_graphemes_max = 20\n`), mend: () => writeFileSync(env.HB_TEST_CONFIG, text) });
-  await finds('process-settings', /: hot( \d+)+$/, {
+  await finds('process-settings', onlyHot, {
     plant: async () => {
       writeFileSync(env.HB_TEST_CONFIG, `${text}greeting_graphemes_max = 20\n`);
       await site.dev('restart', 'page', 'auth', 'card', 'settle');
+      await poll('the earlier processes have ended', async () => onlyHot.test((await doctor()).wrong.find(({ name }) => name === 'process-settings')?.text));
     },
     mend: async () => { writeFileSync(env.HB_TEST_CONFIG, text); await site.dev('restart', 'page', 'auth', 'card', 'settle'); } });
   // The installed program, which is the doctor's own, differs in its build id.
