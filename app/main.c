@@ -30,10 +30,7 @@
 #include "ops/user.h"
 #include "ops/verify.h"
 #include "ops/verify_receipt.h"
-
-#ifndef HB_VERSION
-#define HB_VERSION "unknown"
-#endif
+#include "ops/version.h"
 
 typedef int command_fn(const struct config *config, int argc, char **argv);
 
@@ -109,7 +106,7 @@ static int verify(const struct config *config, int argc, char **argv)
 static int version(const struct config *config, int argc, char **argv)
 {
     (void)config, (void)argc, (void)argv;
-    return puts("hongbao " HB_VERSION) < 0;
+    return printf("hongbao %s\n", VERSION) < 0;
 }
 
 static void usage_print(FILE *out)
@@ -219,6 +216,7 @@ static int command_run(const struct command *command, const char *config_path, i
         return 1;
     }
     config_defaults(&config);
+    config.version = VERSION;
     if (role != NULL && strcmp(role, NO_SECRET) == 0) {
         config_load_unchecked(&config, config_path);
     } else if (config_needed(command, argc, argv)) {

@@ -21,6 +21,7 @@
 struct config {
     char file[CONFIG_TEXT_MAX]; /* the path from which it was read; empty: none. No setting */
     struct keys keys;           /* of the role's file, else derived from the secret. No setting */
+    const char *version;        /* of the program, borrowed; NULL: a test. No setting */
     uint64_t file_digest;       /* a part of the SHA-256 of that file's text; 0: there is none. No setting */
 
     /* stores */

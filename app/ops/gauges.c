@@ -95,5 +95,6 @@ void gauges_print(struct exchange *x, struct buf *out)
     buf_printf(out, "hongbao_store_up{store=\"redis\"} %d\nhongbao_store_up{store=\"mysql\"} %d\n", redis_up, mysql_up);
     processes_print(out);
     head_print(out, "build_info", "Always 1; the label says which version answers.");
-    buf_cstr(out, "hongbao_build_info{version=\"" HB_VERSION "\"} 1\n");
+    const char *version = x->app->stores.config->version;
+    buf_printf(out, "hongbao_build_info{version=\"%s\"} 1\n", version != NULL ? version : "unknown");
 }

@@ -19,6 +19,7 @@ package_build() {
     mkdir -- "$work/hongbao"
     (cd -- "$ROOT" && package_sources | tar -cf - --null -T -) | tar -C "$work/hongbao" -xf - 8>&-
     cp -r -- "$work/hongbao/deploy/debian" "$work/hongbao/debian"
+    package_changelog "$work/hongbao/debian/changelog"
     # Files of the package have the modes of the sources, which must not depend on the umask of a checkout.
     chmod -R u=rwX,go=rX -- "$work/hongbao"
     if ! (cd -- "$work/hongbao" && DEB_BUILD_OPTIONS="noautodbgsym nocheck parallel=$(cpu_count)" LC_ALL=C.UTF-8 \
@@ -30,6 +31,22 @@ package_build() {
     mv -- "$work"/hongbao_*.deb "$ROOT/build/package/"
     rm -rf -- "$work"
     printf '%s\n' "$ROOT"/build/package/hongbao_*.deb
+}
+
+# package_changelog FILE: puts an entry with the version and time of the sources before the others. debian/rules gives
+# the program this version, too.
+package_changelog() {
+    local version time
+    version=$("$ROOT/deploy/version.sh")
+    time=$("$ROOT/deploy/version.sh" --time)
+    {
+        sed -n "1{s/([^)]*)/($version)/p;q}" "$1"
+        printf '\n  * The program of these sources.\n\n'
+        sed -n '/^ -- /{s/  .*/  '"$(LC_ALL=C date -u -R -d "@$time")"'/p;q}' "$1"
+        printf '\n'
+        cat -- "$1"
+    } >"$1.new"
+    mv -- "$1.new" "$1"
 }
 
 # Prints the sources, NUL-separated: what git lists, or in an unpacked archive everything but build and data folders.

@@ -92,6 +92,8 @@ test('a site whose stores are gone is restored, and a packet of the backup goes 
   const packet = await sendPacket(sender, { kind: 'lucky', amount: '40', count: '3' });
   const fen = await open(early, packet);
   await site.hongbao('backup', BACKUP);
+  const program = (await site.hongbao('version')).stdout.trim();
+  assert.ok(readFileSync(join(BACKUP, 'manifest'), 'utf8').includes(`\nprogram = ${program}\n`), program);
   await open(late, packet);
   for (const name of ['nginx', 'hot', 'page', 'auth', 'card', 'settle', 'redis', 'mariadb']) await site.dev('stop', name);
   for (const store of ['redis', 'mariadb']) rmSync(join(env.HB_TEST_VAR, 'data', store), { recursive: true });

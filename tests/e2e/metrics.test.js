@@ -4,7 +4,7 @@ import assert from 'node:assert/strict';
 import { readFileSync, statSync } from 'node:fs';
 import { test } from 'node:test';
 import { env } from './support/instance.js';
-import { Client, newUser, poll, sendPacket } from './support/site.js';
+import { Client, newUser, poll, sendPacket, site } from './support/site.js';
 
 const DOCUMENT = new URL('../../docs/reference/metrics.md', import.meta.url);
 
@@ -23,6 +23,12 @@ test('the reference names what /metrics has', async () => {
   assert.deepEqual(documented.sort(), families(text).sort());
   assert.deepEqual(families(text), [...new Set(families(text))]);
   assert.ok(text.split('\n').length < 1000);
+});
+
+test('the version that answers is the one of the program', async () => {
+  const version = (await site.hongbao('version')).stdout.trim().replace(/^hongbao /, '');
+  assert.match(version, /^\d+\.\d+\.\d+(~\d{8}\.\d{6}\.\w[.\w]*)?$/);
+  assert.equal((await metrics()).get(`hongbao_build_info{version="${version}"}`), 1);
 });
 
 test('requests count in their pool and class', async () => {

@@ -2,7 +2,8 @@
 import assert from 'node:assert/strict';
 import { execFile } from 'node:child_process';
 import { createHash } from 'node:crypto';
-import { readFileSync } from 'node:fs';
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import { promisify } from 'node:util';
@@ -19,6 +20,17 @@ test('the package is built twice from the same sources, with the same bytes, and
   const { stdout } = await run('lintian', ['--allow-root', '--fail-on', 'error,warning', '--info', deb]);
   assert.doesNotMatch(stdout, /^[EW]: /m);
   t.diagnostic(`lintian: ${stdout.match(/^[A-Z]: /gm)?.length ?? 0} remarks, none an error or a warning`);
+});
+
+test('the package, its file and its program have the version of the sources, which is later than 1.0.0', async () => {
+  const version = (await run(join(ROOT, 'deploy/version.sh'))).stdout.trim();
+  assert.equal((await run('dpkg-deb', ['-f', deb, 'Version'])).stdout.trim(), version);
+  assert.match(deb, new RegExp(`/hongbao_${version.replace(/\./g, '\\.')}_[a-z0-9]+\\.deb$`));
+  const folder = mkdtempSync(join(tmpdir(), 'hongbao-package-'));
+  await run('dpkg-deb', ['-x', deb, folder]);
+  assert.equal((await run(join(folder, 'usr/bin/hongbao'), ['version'])).stdout, `hongbao ${version}\n`);
+  rmSync(folder, { recursive: true });
+  await run('dpkg', ['--compare-versions', version, 'gt', '1.0.0']);
 });
 
 test('the package has what the site needs, and nothing of the tests', async () => {

@@ -33,8 +33,9 @@ function sources() {
   return listed.split('\0').filter((file) => file && existsSync(join(ROOT, file)));
 }
 
+// A package of the same files at another commit has another version.
 function sourcesDigest() {
-  const hash = createHash('sha256');
+  const hash = createHash('sha256').update(execFileSync(join(ROOT, 'deploy/version.sh')));
   for (const file of sources()) hash.update(`${file}\0`).update(readFileSync(join(ROOT, file)));
   return hash.digest('hex');
 }

@@ -1,6 +1,7 @@
 // The package on a Debian 12 of its own, as an operator uses it: install, set up, use, reload, restart, kill, upgrade,
 // remove, purge. Needs root, for debootstrap and systemd-nspawn.
 import assert from 'node:assert/strict';
+import { execFileSync } from 'node:child_process';
 import { once } from 'node:events';
 import { existsSync, mkdtempSync, readFileSync, readdirSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -17,7 +18,6 @@ const HOST = 'hongbao.example';
 const SETUP = ['hongbao', 'setup', '--non-interactive', '--host', HOST, '--self-signed', '--demo'];
 const REQUESTS_MIN = 10000;
 const EXPOSURE_MAX = 1.5;
-const LATER = '1.99.0';
 const machine = new Machine('machine');
 let deb;
 let packet;
@@ -225,7 +225,7 @@ async function connectionOpen() {
   };
 }
 
-// The package of a later program: a higher version, another style sheet, other users of Redis, and a migration of a table
+// The package of a later program, without another version of its own: another style sheet, other users of Redis, and a migration of a table
 // that is in use.
 async function packageLater() {
   const folder = mkdtempSync(join(tmpdir(), 'hongbao-later-'));
@@ -235,8 +235,6 @@ async function packageLater() {
       assert.match(text, from, file);
       writeFileSync(join(folder, file), text.replace(from, to));
     };
-    edit('CMakeLists.txt', /^project\(hongbao VERSION \S+/m, `project(hongbao VERSION ${LATER}`);
-    edit('deploy/debian/changelog', /^hongbao \([^)]*\)/, `hongbao (${LATER})`);
     edit('static/app.css', /^/, '/* of a later version */\n');
     edit('deploy/rights/users.acl.in', /^(user hongbao_(?:hot|audit) .*?) -@all/gm, '$1 ~hb:later:* -@all +object|help');
     edit('deploy/rights/users.acl.in', /$/, 'user hongbao_later off resetchannels -@all\n');
@@ -247,10 +245,12 @@ ALTER TABLE packet ADD COLUMN later_no INT NOT NULL DEFAULT 7;
 CREATE TABLE later (id INT NOT NULL PRIMARY KEY);
 `);
   });
-  const path = machine.give(made, 'hongbao-later.deb');
+  const found = { path: machine.give(made, 'hongbao-later.deb'), version: versionOf(made) };
   rmSync(folder, { recursive: true });
-  return path;
+  return found;
 }
+
+const versionOf = (file) => execFileSync('dpkg-deb', ['-f', file, 'Version'], { encoding: 'utf8' }).trim();
 
 // The version of the program that answers, and whether the tables have the later migration.
 const version = async () => /hongbao_build_info\{version="([^"]*)"\}/.exec(await curl('/metrics'))[1];
@@ -264,16 +264,20 @@ const laterRights = async () => Promise.all([
 
 test('a later program with a migration and other rights, and this one again, are installed without losing a request', async () => {
   const next = await packageLater();
-  const now = await version();
-  for (const [file, expected] of [[next, LATER], ['/root/hongbao.deb', now]]) {
+  const now = { path: '/root/hongbao.deb', version: versionOf(deb) };
+  assert.equal(await version(), now.version);
+  for (const { path, version: expected } of [next, now]) { // docs/how-to/upgrade.md
     const answers = await connectionOpen();
-    const errors = await underLoad(() => machine.run('dpkg', '-i', file), '/readyz'); // which is never 503
+    const install = () => machine.run('apt-get', 'install', '-y', ...(path === now.path ? ['--allow-downgrades'] : []), path);
+    const errors = await underLoad(install, '/readyz'); // which is never 503
     assert.deepEqual(errors, {});
+    assert.equal(await machine.run('dpkg-query', '-W', '-f', '${Version}', 'hongbao'), expected);
+    assert.equal(await machine.run('hongbao', 'version'), `hongbao ${expected}`);
     assert.equal(await answers(), 'PONG\nPONG\n');
     await poll('all units run', allRun);
     assert.equal(await version(), expected);
     assert.equal(await later(), '1');
-    assert.deepEqual(await laterRights(), Array(2).fill(expected === LATER));
+    assert.deepEqual(await laterRights(), Array(2).fill(path === next.path));
     await machine.run('hongbao', 'doctor');
   }
   await machine.run('hongbao', 'audit');
