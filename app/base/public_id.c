@@ -53,13 +53,12 @@ struct str public_id_text(struct arena *a, const struct public_id_key *key, uint
     return arena_str(a, (struct str){ text, PUBLIC_ID_LEN });
 }
 
-bool public_id_decode(const struct public_id_key *key, struct str text, uint64_t *out_id)
+/* wire: 16 bytes. False: the text is no public id. */
+static bool wire_read(struct str text, uint8_t *wire)
 {
-    uint8_t given[WIRE_BYTES], right[WIRE_BYTES];
     uint32_t bits = 0;
     int held = -PAD_BITS;
     size_t n = 0;
-    uint64_t id = 0;
 
     if (text.len != PUBLIC_ID_LEN)
         return false;
@@ -71,15 +70,40 @@ bool public_id_decode(const struct public_id_key *key, struct str text, uint64_t
         held += BASE32_BITS;
         if (held >= 8) {
             held -= 8;
-            given[n++] = (uint8_t)(bits >> held);
+            wire[n++] = (uint8_t)(bits >> held);
         }
     }
     assert(n == WIRE_BYTES && held == 0);
-    for (int i = 0; i < ID_BYTES; i++)
-        id = id << 8 | given[i];
-    wire_write(key, id, right);
+    return true;
+}
+
+static uint64_t wire_id(const uint8_t *wire)
+{
+    uint64_t id = 0;
+    for (size_t i = 0; i < ID_BYTES; i++)
+        id = id << 8 | wire[i];
+    return id;
+}
+
+bool public_id_decode(const struct public_id_key *key, struct str text, uint64_t *out_id)
+{
+    uint8_t given[WIRE_BYTES], right[WIRE_BYTES];
+
+    if (!wire_read(text, given))
+        return false;
+    wire_write(key, wire_id(given), right);
     if (sodium_memcmp(given, right, WIRE_BYTES) != 0)
         return false;
-    *out_id = id;
+    *out_id = wire_id(given);
+    return true;
+}
+
+bool public_id_read_unproven(struct str text, uint64_t *out_id)
+{
+    uint8_t wire[WIRE_BYTES];
+
+    if (!wire_read(text, wire))
+        return false;
+    *out_id = wire_id(wire);
     return true;
 }

@@ -32,5 +32,7 @@ struct str public_id_text(struct arena *a, const struct public_id_key *key, uint
 /* Reads a text in any case, with i and l for 1 and o for 0. False, *out_id untouched: wrong length, another
  * character, one of the two top bits set, or a wrong MAC (compared in constant time). */
 bool public_id_decode(const struct public_id_key *key, struct str text, uint64_t *out_id);
+/* The same without the key: it does not compare the MAC, so the id may be one that nobody has made. */
+bool public_id_read_unproven(struct str text, uint64_t *out_id);
 
 #endif

@@ -7,6 +7,7 @@
 #include "base/clock.h"
 #include "base/random.h"
 #include "base/security_event.h"
+#include "ops/user_find.h"
 #include "user/account.h"
 #include "user/known_device.h"
 #include "user/passkey_store.h"
@@ -142,9 +143,10 @@ static enum status reset(struct operation *op)
 
 static const struct action {
     const char *name;
-    enum status (*run)(struct operation *op);
-    const char *done;
+    enum status (*run)(struct operation *op); /* NULL: find */
+    const char *done;                         /* NULL: it changes nothing */
 } ACTIONS[] = {
+    { "find", NULL, NULL },
     { "show", show, NULL },
     { "disable", disable, "disabled: no login, all sessions and tokens have ended" },
     { "enable", enable, "enabled" },
@@ -152,25 +154,53 @@ static const struct action {
     { "reset", reset, "the password is changed, all sessions, tokens, passkeys and recovery codes have ended" },
 };
 
-enum status user_operate(struct stores *stores, const char *action, struct str name, FILE *out)
+/* NULL: there is no such action. */
+static const struct action *action_find(const char *name)
 {
-    const struct action *found = NULL;
     for (size_t i = 0; i < ARRAY_LEN(ACTIONS); i++)
-        if (strcmp(ACTIONS[i].name, action) == 0)
-            found = &ACTIONS[i];
-    struct operation op = { .stores = stores, .arena = arena_new(16 << 10, 4 << 20), .out = out };
-    enum status st = found == NULL ? ST_INVALID : op.arena == NULL ? ST_NO_MEMORY : ST_OK;
+        if (strcmp(ACTIONS[i].name, name) == 0)
+            return &ACTIONS[i];
+    return NULL;
+}
+
+static enum status action_run(struct operation *op, const struct action *action, struct str name)
+{
+    enum status st = user_state_find(op->stores->db, op->arena, username_fold(op->arena, name), &op->user);
+    if (st != ST_OK)
+        return status_idempotent(st);
+    st = action->run(op);
+    if (action->done == NULL)
+        return st;
+    security_event_log(SECURITY_OPERATOR, "user_id=%" PRIu64 " action=%s result=%s", op->user.id, action->name,
+                       status_name(st));
     if (st == ST_OK)
-        st = user_state_find(stores->db, op.arena, username_fold(op.arena, name), &op.user);
-    if (st == ST_OK)
-        st = found->run(&op);
-    if (found != NULL && found->run != show && op.user.id != 0)
-        security_event_log(SECURITY_OPERATOR, "user_id=%" PRIu64 " action=%s result=%s", op.user.id, action,
-                           status_name(st));
-    if (st == ST_OK && found->done != NULL)
-        (void)fprintf(out, "%.*s (%" PRIu64 "): %s\n", STR_ARG(op.user.username), op.user.id, found->done);
-    if (op.arena != NULL)
-        arena_free(op.arena);
+        (void)fprintf(op->out, "%.*s (%" PRIu64 "): %s\n", STR_ARG(op->user.username), op->user.id, action->done);
+    return st;
+}
+
+enum status user_operate(struct stores *stores, const char *action, struct str name, FILE *out, const char **why)
+{
+    const struct action *found = action_find(action);
+    struct operation op = { .stores = stores, .out = out };
+    *why = NULL;
+    if (found == NULL) {
+        *why = "no such action; use find, show, disable, enable, end-sessions or reset";
+        return ST_INVALID;
+    }
+    op.arena = arena_new(16 << 10, 4 << 20);
+    if (op.arena == NULL)
+        return ST_NO_MEMORY;
+    enum status st = found->run != NULL ? action_run(&op, found, name)
+                                        : status_idempotent(user_find_print(stores, op.arena, name, out, why));
+    if (st == ST_NOT_FOUND)
+        *why = found->run != NULL ? "there is no user of this username; hongbao user find WORD also looks for ids, "
+                                    "nicknames and packets"
+                                  : "no user has this id, username or nickname, and no packet this address";
+    else if (st != ST_OK && *why == NULL && found->done != NULL && op.user.id != 0)
+        *why = "a part may be done, so repeat it";
+    else if (st == ST_UNAVAILABLE)
+        *why = "a store did not answer in time; nothing is changed";
+    arena_free(op.arena);
     return st;
 }
 
@@ -179,26 +209,28 @@ int user_command(const struct config *config, int argc, char **argv)
     struct stores stores;
     struct config patient = *config; /* an operator waits rather than not knowing what was done */
     char error[ERROR_MAX];
+    const char *why;
 
     if (patient.redis_timeout_ms < OPERATOR_TIMEOUT_S * 1000)
         patient.redis_timeout_ms = OPERATOR_TIMEOUT_S * 1000;
     if (patient.mysql_timeout_s < OPERATOR_TIMEOUT_S)
         patient.mysql_timeout_s = OPERATOR_TIMEOUT_S;
     if (argc != 3) {
-        (void)fputs("usage: hongbao user show|disable|enable|end-sessions|reset NAME\n", stderr);
+        (void)fputs("usage: hongbao user find WORD | show|disable|enable|end-sessions|reset NAME\n"
+                    "Quote a text with blanks.\n",
+                    stderr);
         return 2;
     }
     if (stores_open(&stores, &patient, true, error, sizeof error) != ST_OK) {
         (void)fprintf(stderr, "hongbao user: %s\n", error);
         return 1;
     }
-    enum status st = user_operate(&stores, argv[1], str_from(argv[2]), stdout);
-    if (st == ST_INVALID)
-        (void)fprintf(stderr, "hongbao user: no such action; use show, disable, enable, end-sessions or reset\n");
-    else if (st == ST_NOT_FOUND)
-        (void)fprintf(stderr, "hongbao user: there is no user of this name\n");
+    enum status st = user_operate(&stores, argv[1], str_from(argv[2]), stdout, &why);
+    if (st == ST_INVALID || st == ST_NOT_FOUND)
+        (void)fprintf(stderr, "hongbao user: %s\n", why != NULL ? why : status_name(st));
     else if (st != ST_OK)
-        (void)fprintf(stderr, "hongbao user: %s; a part may be done, so repeat it\n", status_name(st));
+        (void)fprintf(stderr, "hongbao user: %s%s%s\n", status_name(st), why != NULL ? "; " : "",
+                      why != NULL ? why : "");
     stores_close(&stores);
     return st == ST_OK ? 0 : st == ST_INVALID ? 2 : 1;
 }

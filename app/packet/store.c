@@ -148,6 +148,22 @@ enum status packet_find_face(struct db *db, struct arena *a, uint64_t packet_id,
     return packet_kind_from(db_cell(&rows, 0, 0), &out->kind) ? ST_OK : ST_CORRUPT;
 }
 
+enum status packet_find_sender(struct db *db, struct arena *a, uint64_t packet_id, struct packet *out)
+{
+    struct db_rows rows;
+    enum status st =
+        db_find(db, a, &rows, "SELECT sender_id, state, count, grabbed_count, created_ms FROM packet WHERE id = ?",
+                DB_PARAMS(DB_U64(packet_id)));
+    if (st != ST_OK)
+        return st;
+    *out = (struct packet){ .id = packet_id,
+                            .sender_id = db_cell_u64(&rows, 0, 0),
+                            .count = (uint32_t)db_cell_u64(&rows, 0, 2),
+                            .grabbed_count = (uint32_t)db_cell_u64(&rows, 0, 3),
+                            .created_ms = db_cell_i64(&rows, 0, 4) };
+    return packet_state_from(db_cell(&rows, 0, 1), &out->state) ? ST_OK : ST_CORRUPT;
+}
+
 enum status packet_find_locked(struct db *db, struct arena *a, uint64_t packet_id, struct packet *out)
 {
     return packet_one(db, a, out, "SELECT " PACKET_COLUMNS " FROM packet WHERE packet.id = ? FOR UPDATE",

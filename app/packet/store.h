@@ -32,6 +32,9 @@ enum status packet_find(struct db *db, struct arena *a, uint64_t packet_id, stru
 /* Reads only what a picture shows: id, kind, the two names, greeting and cover; all else is 0. For the card pool, which
  * may read no other columns. ST_NOT_FOUND: no such packet. */
 enum status packet_find_face(struct db *db, struct arena *a, uint64_t packet_id, struct packet *out);
+/* Reads only id, sender_id, state, count, grabbed_count and created_ms; all else is 0. For the support, which may read
+ * no other columns. ST_NOT_FOUND: no such packet. */
+enum status packet_find_sender(struct db *db, struct arena *a, uint64_t packet_id, struct packet *out);
 /* As packet_find, and locks the row until the transaction ends. */
 enum status packet_find_locked(struct db *db, struct arena *a, uint64_t packet_id, struct packet *out);
 /* Reads the packet that was sent with this request key. ST_NOT_FOUND: none. */

@@ -1,6 +1,7 @@
 #include "user/store.h"
 
 #include "ledger/ledger.h"
+#include "user/account.h"
 #include "user/deletion.h"
 
 struct insert_run {
@@ -191,24 +192,64 @@ enum status user_password_set(struct db *db, uint64_t id, struct str hash)
 
 /* ---- for operators ---- */
 
+#define STATE_COLUMNS                                                                                                  \
+    "id, username, nickname, created_ms, COALESCE(disabled_ms, 0), COALESCE(deleting_ms, 0), COALESCE(deleted_ms, 0)"
+
+static struct user_state state_from_row(const struct db_rows *rows, size_t row)
+{
+    return (struct user_state){ .id = db_cell_u64(rows, row, 0),
+                                .username = db_cell(rows, row, 1),
+                                .nickname = db_cell(rows, row, 2),
+                                .created_ms = db_cell_i64(rows, row, 3),
+                                .disabled_ms = db_cell_i64(rows, row, 4),
+                                .deleting_ms = db_cell_i64(rows, row, 5),
+                                .deleted_ms = db_cell_i64(rows, row, 6) };
+}
+
+enum status user_state_find_by_id(struct db *db, struct arena *a, uint64_t id, struct user_state *out)
+{
+    struct db_rows rows;
+    enum status st = db_find(db, a, &rows, "SELECT " STATE_COLUMNS " FROM user WHERE id = ?", DB_PARAMS(DB_U64(id)));
+    if (st == ST_OK)
+        *out = state_from_row(&rows, 0);
+    return st;
+}
+
 enum status user_state_find(struct db *db, struct arena *a, struct str username, struct user_state *out)
 {
     struct db_rows rows;
+    struct str digits = username;
+    uint64_t id;
     if (username.ptr == NULL)
         return ST_NO_MEMORY;
-    enum status st = db_find(db, a, &rows,
-                             "SELECT id, username, nickname, created_ms, COALESCE(disabled_ms, 0),"
-                             " COALESCE(deleting_ms, 0), COALESCE(deleted_ms, 0) FROM user WHERE username = ?",
-                             DB_PARAMS(DB_TEXT(username)));
+    if (str_skip_prefix(&digits, STR("~")) && str_to_u64(digits, &id))
+        return user_state_find_by_id(db, a, id, out);
+    if (!username_valid(username))
+        return ST_NOT_FOUND; /* also what the column's character set does not have */
+    enum status st =
+        db_find(db, a, &rows, "SELECT " STATE_COLUMNS " FROM user WHERE username = ?", DB_PARAMS(DB_TEXT(username)));
+    if (st == ST_OK)
+        *out = state_from_row(&rows, 0);
+    return st;
+}
+
+enum status user_states_by_nickname(struct db *db, struct arena *a, struct str nickname, size_t limit,
+                                    struct user_state **out, size_t *out_count)
+{
+    /* MySQL reads the hint, MariaDB the comment M!. */
+    static const char sql[] = "/*M!100101 SET STATEMENT max_statement_time = 15 FOR */"
+                              " SELECT /*+ MAX_EXECUTION_TIME(15000) */ " STATE_COLUMNS
+                              " FROM user WHERE nickname COLLATE utf8mb4_unicode_520_ci = ? ORDER BY id DESC LIMIT ?";
+    struct db_rows rows;
+    enum status st = db_query(db, a, &rows, sql, DB_PARAMS(DB_TEXT(nickname), DB_U64(limit)));
     if (st != ST_OK)
         return st;
-    *out = (struct user_state){ .id = db_cell_u64(&rows, 0, 0),
-                                .username = db_cell(&rows, 0, 1),
-                                .nickname = db_cell(&rows, 0, 2),
-                                .created_ms = db_cell_i64(&rows, 0, 3),
-                                .disabled_ms = db_cell_i64(&rows, 0, 4),
-                                .deleting_ms = db_cell_i64(&rows, 0, 5),
-                                .deleted_ms = db_cell_i64(&rows, 0, 6) };
+    *out = arena_array(a, rows.count + 1, sizeof **out);
+    if (*out == NULL)
+        return ST_NO_MEMORY;
+    for (size_t i = 0; i < rows.count; i++)
+        (*out)[i] = state_from_row(&rows, i);
+    *out_count = rows.count;
     return ST_OK;
 }
 

@@ -65,8 +65,10 @@ GRANT SELECT, INSERT, UPDATE (partition_no, last_id, updated_ms) ON stream_curso
 GRANT SELECT, INSERT, UPDATE (resolved_ms, resolution) ON dead_letter TO 'hongbao_settle'@'localhost';
 GRANT SELECT ON schema_migration TO 'hongbao_settle'@'localhost';
 
--- The support (hongbao user): disables users, sets passwords without reading them, ends access tokens.
+-- The support (hongbao user): disables users, sets passwords without reading them, ends access tokens; finds the sender
+-- of a packet, without its greeting, money or receivers.
 GRANT SELECT (id, username, nickname, created_ms, disabled_ms, deleting_ms, deleted_ms), UPDATE (password_hash, disabled_ms) ON user TO 'hongbao_support'@'localhost';
+GRANT SELECT (id, sender_id, state, count, grabbed_count, created_ms) ON packet TO 'hongbao_support'@'localhost';
 GRANT SELECT, DELETE ON token TO 'hongbao_support'@'localhost';
 GRANT SELECT (user_id), DELETE ON passkey TO 'hongbao_support'@'localhost';
 GRANT SELECT (user_id), DELETE ON recovery_code TO 'hongbao_support'@'localhost';

@@ -4,7 +4,7 @@ import { readFile, readdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { after, before, test } from 'node:test';
 import { env } from './support/instance.js';
-import { Client, clientPage, launch, newUser, site } from './support/site.js';
+import { Client, clientPage, launch, newUser, poll, site } from './support/site.js';
 import { LANGUAGES, words } from './support/texts.js';
 
 const PHONE = { 'user-agent': 'Mozilla/5.0 (Linux; Android 14) Chrome/126.0 Mobile Safari/537.36' };
@@ -81,7 +81,7 @@ test('an operator shuts a user out, lets the user in again, and sets a password'
   const shown = await operate('show');
   assert.match(shown.stdout, new RegExp(`^id ${user.id}\\nusername ${user.username}\\n`));
   assert.equal(shown.stderr, '', 'a look changes nothing');
-  assert.match((await site.hongbao('user', 'show', '--help')).stdout, /^usage: hongbao .*user show\|disable/);
+  assert.match((await site.hongbao('user', 'show', '--help')).stdout, /^usage: hongbao .*user find WORD \| show\|disable/);
   assert.match((await operate('disable')).stderr, new RegExp(`event=operator user_id=${user.id} action=disable result=ok`));
   assert.equal(await loggedIn(user.client), false);
   const refused = await new Client().post('/login', { username: user.username, password: user.password });
@@ -93,8 +93,31 @@ test('an operator shuts a user out, lets the user in again, and sets a password'
   assert.ok(!reset.stderr.includes(password));
   assert.equal(await loggedIn(client), false);
   await login({ ...user, password });
-  assert.equal((await site.hongbao('user', 'show', 'nobody-here').catch((error) => error)).code, 1);
+  const unknown = await site.hongbao('user', 'show', 'nobody-here').catch((error) => error);
+  assert.deepEqual([unknown.code, /user find WORD/.test(unknown.stderr)], [1, true]);
   assert.equal((await site.hongbao('user', 'delete', user.username).catch((error) => error)).code, 2);
+});
+
+test('an operator finds the sender of a link, and gets a sentence for whatever is no user', async () => {
+  const nickname = `小明 🧧 ${Date.now()}`;
+  const user = await newUser({ yuan: '5', nickname });
+  const found = new RegExp(`^id ${user.id}  username ${user.username}  active  registered \\S+  nickname ${nickname}$`, 'm');
+  const { url, id } = (await user.client.post('/send', { kind: 'even', amount: '1', count: '2' })).json;
+  const taker = await newUser();
+  await taker.client.post(`/p/${id}/open`);
+  await poll('the grab is settled', async () => /  grabbed 1 of 2  /.test((await site.hongbao('user', 'find', url)).stdout));
+  for (const word of [`${url}?from=chat`, id, nickname, `~${user.id}`, `user_id=${user.id}`]) {
+    const { stdout, stderr } = await site.hongbao('user', 'find', word);
+    assert.match(stdout, found, word);
+    assert.equal(stderr, '', word);
+  }
+  for (const action of ['find', 'show', 'reset']) {
+    for (const word of ['小红不在', '🧧', "' OR 1 = 1 --", 'https://hongbao.example/?a=1&b="2"', 'ａｂｃ－ｎｏｂｏｄｙ', '~0', '', 'a'.repeat(100000)]) {
+      const { code, stderr } = await site.hongbao('user', action, word).catch((error) => error);
+      assert.ok(code === 1 || code === 2, word);
+      assert.match(stderr, /^hongbao user: [^\n]{10,}\n$/, `${action} ${word.slice(0, 50)}`); // one sentence, no line of the log
+    }
+  }
 });
 
 for (const language of LANGUAGES) {

@@ -254,7 +254,7 @@ test('the shell completes commands, actions, options and files, each where it ma
   assert.deepEqual(await completed('hongbao', '--config', 'ali'), ['alice.conf']);
   assert.deepEqual(await completed('hongbao', '--config', 'alice.conf', 'tra'), ['trace']);
   assert.deepEqual(await completed('hongbao', '--config', 'alice.conf', '--'), [''], 'once is enough');
-  assert.deepEqual(await completed('hongbao', 'user', ''), ['disable', 'enable', 'end-sessions', 'reset', 'show']);
+  assert.deepEqual(await completed('hongbao', 'user', ''), ['disable', 'enable', 'end-sessions', 'find', 'reset', 'show']);
   assert.deepEqual(await completed('hongbao', 'user', 'reset', 'sho'), [''], 'no second action');
   assert.deepEqual(await completed('hongbao', 'user', 'reset', 'ali'), ['alice.conf']);
   assert.deepEqual(await completed('hongbao', 'doctor', '--json', '--'), ['--free', '--json', '--names', '--nginx', '--skip'], 'but not --config');

@@ -1313,8 +1313,8 @@ static void the_backup_reads_everything_and_writes_nothing(void **state)
         assert_no_permission(backup, commands[i]);
 }
 
-/* `hongbao user` ends sessions and tokens and sets passwords that it can't read; it has nothing to do with money,
- * packets or the settings of the stores. */
+/* `hongbao user` ends sessions and tokens and sets passwords that it can't read; it finds the sender of a
+ * packet, and has nothing else to do with packets, money or the settings of the stores. */
 static void the_support_helps_users_and_does_nothing_else(void **state)
 {
     static const char *const statements[] = { "SELECT password_hash FROM user",
@@ -1323,6 +1323,12 @@ static void the_support_helps_users_and_does_nothing_else(void **state)
                                               "SELECT * FROM account",
                                               "INSERT INTO transfer SELECT * FROM transfer",
                                               "SELECT * FROM packet",
+                                              "SELECT greeting FROM packet",
+                                              "SELECT seed FROM packet",
+                                              "SELECT amount_fen FROM packet",
+                                              "SELECT * FROM packet_receiver",
+                                              "SELECT * FROM `grab`",
+                                              "UPDATE packet SET state = 'open'",
                                               "INSERT INTO token SELECT * FROM token",
                                               "CALL ledger_wallet(0)",
                                               "CALL ledger_deposit(0, 0, 'x', 1)" };
@@ -1338,6 +1344,8 @@ static void the_support_helps_users_and_does_nothing_else(void **state)
                                             "SET hb:{p00}:fence x",
                                             "XRANGE hb:{p00}:events - +" };
     (void)state;
+    assert_int_equal(sql_error(support, "SELECT id, sender_id, state, count, grabbed_count, created_ms FROM packet"),
+                     0);
     for (size_t i = 0; i < ARRAY_LEN(statements); i++)
         assert_denied(support, statements[i]);
     for (size_t i = 0; i < ARRAY_LEN(commands); i++)

@@ -41,6 +41,12 @@ static void an_id_comes_back_from_its_text(void **state)
         assert_int_equal(strspn(text, "0123456789abcdefghjkmnpqrstvwxyz"), PUBLIC_ID_LEN);
         assert_true(public_id_decode(&key, str_from(text), &id));
         assert_int_equal(id, IDS[i]);
+        id = 0;
+        text[PUBLIC_ID_LEN - 1] = text[PUBLIC_ID_LEN - 1] == '0' ? '1' : '0'; /* of the MAC */
+        assert_false(public_id_decode(&key, str_from(text), &id));
+        assert_true(public_id_read_unproven(str_from(text), &id));
+        assert_int_equal(id, IDS[i]);
+        assert_false(public_id_read_unproven(str_slice(str_from(text), 1, PUBLIC_ID_LEN), &id));
     }
 }
 

@@ -1,0 +1,157 @@
+/* ops/user_word: what an operator may paste to find a user. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "base/array.h"
+#include "base/public_id.h"
+#include "base/random.h"
+#include "ops/user_word.h"
+
+#define PACKET_ID 1234567890123456789ULL
+
+static struct arena *arena;
+static char public_id[PUBLIC_ID_TEXT_MAX];
+
+static int setup(void **state)
+{
+    struct public_id_key key;
+    (void)state;
+    public_id_key_set(&key, (struct key[]){ key_derive(STR("a secret of at least thirty-two characters"), KEY_IDS) });
+    public_id_encode(&key, PACKET_ID, public_id);
+    arena = arena_new(16 << 10, 64 << 20);
+    return arena == NULL || !random_init();
+}
+
+static int teardown(void **state)
+{
+    (void)state;
+    arena_free(arena);
+    return 0;
+}
+
+static struct user_word word(const char *text)
+{
+    struct user_word w;
+    const char *why;
+    assert_int_equal(user_word_read(arena, str_from(text), &w, &why), ST_OK);
+    assert_null(why);
+    return w;
+}
+
+static void an_id_is_read_as_it_stands_in_commands_logs_and_chats(void **state)
+{
+    static const char *const texts[] = { "~10007", "10007", " 10007\n", "～１０００７", "user_id=10007", "id=10007" };
+    (void)state;
+    for (size_t i = 0; i < ARRAY_LEN(texts); i++)
+        assert_int_equal(word(texts[i]).user_id, 10007);
+    assert_int_equal(word("~10007").packet_count, 0);
+    assert_int_equal(word("packet=1234567890123456789").packet_ids[0], PACKET_ID);
+    static const char *const others[] = { "0", "~", "~0", "-1", "1.5", "~99999999999999999999999", "10007x", "a b=7" };
+    for (size_t i = 0; i < ARRAY_LEN(others); i++)
+        assert_int_equal(word(others[i]).user_id, 0);
+}
+
+static void a_packet_is_read_out_of_whatever_stands_around_its_id(void **state)
+{
+    static const char *const around[] = { "%s",
+                                          "https://hongbao.example/p/%s",
+                                          "http://127.0.0.1:8080/p/%s/screen?key=0123456789abcdef0123456789abcdef#x",
+                                          "快来抢红包：/p/%s。手慢无🧧",
+                                          "/p/%s, /p/%s",
+                                          "\"%s'",
+                                          "/P/%s/" };
+    char text[512];
+    (void)state;
+    for (size_t i = 0; i < ARRAY_LEN(around); i++) {
+        for (int capitals = 0; capitals < 2; capitals++) {
+            char id[PUBLIC_ID_TEXT_MAX];
+            memcpy(id, public_id, sizeof id);
+            for (char *c = id; capitals == 1 && *c != '\0'; c++)
+                *c = (char)(*c >= 'a' && *c <= 'z' ? *c - 'a' + 'A' : *c);
+#pragma GCC diagnostic push
+#pragma GCC diagnostic ignored "-Wformat-nonliteral"
+            (void)snprintf(text, sizeof text, around[i], id, id);
+#pragma GCC diagnostic pop
+            const struct user_word w = word(text);
+            assert_int_equal(w.packet_count, 1);
+            assert_int_equal(w.packet_ids[0], PACKET_ID);
+            assert_int_equal(w.user_id, 0);
+        }
+    }
+    (void)snprintf(text, sizeof text, "%sx", public_id);
+    assert_int_equal(word(text).packet_count, 0);
+}
+
+static void names_are_what_a_user_may_have(void **state)
+{
+    (void)state;
+    struct user_word w = word(" @Ａlice ");
+    assert_true(str_equal(w.username, STR("alice")));
+    w = word("  小  明 ");
+    assert_null(w.username.ptr);
+    assert_true(str_equal(w.nickname, STR("小 明")));
+    w = word("👨‍👩‍👧");
+    assert_true(str_equal(w.nickname, STR("👨‍👩‍👧")));
+    w = word("' OR 1=1; -- \\");
+    assert_null(w.username.ptr);
+    assert_true(str_equal(w.nickname, STR("' OR 1=1; -- \\")));
+    char longer[66] = { 0 };
+    memset(longer, 'a', sizeof longer - 1);
+    w = word(longer);
+    assert_true(w.username.ptr == NULL && w.nickname.ptr == NULL);
+}
+
+static void what_can_not_be_read_is_refused_in_a_sentence(void **state)
+{
+    static const struct {
+        const char *text, *why;
+    } cases[] = { { "", "empty" },         { " \t\n", "empty" },        { "\xe2\x80\x8b", "empty" },
+                  { "Andr\xe9", "UTF-8" }, { "\xf0\x9f\x98", "UTF-8" }, { "\xc0\x80", "UTF-8" } };
+    static char longest[USER_WORD_BYTES_MAX + 2];
+    struct user_word w;
+    const char *why;
+    (void)state;
+    for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
+        assert_int_equal(user_word_read(arena, str_from(cases[i].text), &w, &why), ST_INVALID);
+        assert_non_null(strstr(why, cases[i].why));
+    }
+    memset(longest, '7', sizeof longest - 1);
+    assert_int_equal(user_word_read(arena, str_from(longest), &w, &why), ST_INVALID);
+    assert_non_null(strstr(why, "too long"));
+    (void)word(longest + 1);
+}
+
+static void any_bytes_are_read_or_refused(void **state)
+{
+    (void)state;
+    for (int i = 0; i < 20000; i++) {
+        unsigned char bytes[64];
+        struct user_word w;
+        const char *why;
+        random_bytes(bytes, sizeof bytes);
+        for (size_t k = 1; i % 2 == 0 && k < sizeof bytes; k++)
+            bytes[k] = (unsigned char)(' ' + bytes[k] % 95);
+        const struct str text = { (const char *)bytes + 1, bytes[0] % sizeof bytes };
+        enum status st = user_word_read(arena, text, &w, &why);
+        assert_true(st == ST_OK ? why == NULL : st == ST_INVALID && why != NULL);
+        arena_reset(arena);
+    }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(an_id_is_read_as_it_stands_in_commands_logs_and_chats),
+        cmocka_unit_test(a_packet_is_read_out_of_whatever_stands_around_its_id),
+        cmocka_unit_test(names_are_what_a_user_may_have),
+        cmocka_unit_test(what_can_not_be_read_is_refused_in_a_sentence),
+        cmocka_unit_test(any_bytes_are_read_or_refused),
+    };
+    return cmocka_run_group_tests(tests, setup, teardown);
+}
