@@ -59,8 +59,8 @@ static const struct command {
 } COMMANDS[] = {
     { "serve", serve_command, "--pool hot|page|auth|card [--check]", "answer FastCGI requests on descriptor 0", "page",
       NULL, serve_role },
-    { "settle", settle_command, "[--check]", "write what happened in Redis to MySQL, expire, recover", "settle", NULL,
-      NULL },
+    { "settle", settle_command, "[--check | --until-idle]", "write what happened in Redis to MySQL, expire, recover",
+      "settle", NULL, NULL },
     { "audit", audit_command, "[--json] [--packet ID]", "prove that the money is right: exit 0 or 1", "audit", NULL,
       NULL },
     { "replay", replay_command, "[LETTER [--as CONTENT | --drop] | --packet ID]", "settle dead letters, or list them",

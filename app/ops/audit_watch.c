@@ -234,6 +234,7 @@ static enum status walk(struct audit_watch *w, struct stores *stores, int64_t mo
     } while (w->part <= ARRAY_LEN(PARTS) && clock_monotonic_ms() < end_ms);
     if (w->part > ARRAY_LEN(PARTS)) {
         w->part = 0;
+        w->walked = true;
         metrics_add(METRIC_AUDIT_WALKS, w->incomplete ? 0 : 1);
     }
     return ST_OK;

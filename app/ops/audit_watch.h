@@ -30,6 +30,7 @@ struct audit_watch {
     /* the walk */
     unsigned part;                 /* of those in audit_watch.c; 0: none is under way */
     bool incomplete;               /* a part could not be read */
+    bool walked;                   /* a walk has ended */
     uint64_t last[2];              /* key of the last row */
     char cursor[AUDIT_CURSOR_MAX]; /* of the sessions */
     struct audit audit;            /* of the last step */

@@ -12,6 +12,7 @@ static const struct command_word {
     { "serve", "--pool NAME", "which requests: hot (opens packets), page, auth (hashes passwords) or card (draws)" },
     { "serve", "--check", "only tell whether it would start: exit 0 or 1" },
     { "settle", "--check", "only tell whether it would start: exit 0, 1 or 2" },
+    { "settle", "--until-idle", "end once nothing is left to settle, expire or recover" },
     { "audit", "--json", "print one JSON object" },
     { "audit", "--packet ID", "look at this packet alone; ID as in its address, or its number" },
     { "replay", "LETTER", "the number of a dead letter, as the list without arguments shows it" },

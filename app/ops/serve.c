@@ -101,10 +101,10 @@ static enum status process_confine(const struct config *config, enum sandbox_rol
     return config->sandbox ? sandbox_enter(role, config_stores_by_tcp(config)) : ST_OK;
 }
 
-/* Removes a last argument --check. True: it was there. */
-static bool check_option(int *argc, char **argv)
+/* Removes the last argument when it is the option. True: it was there. */
+static bool last_option(int *argc, char **argv, const char *name)
 {
-    bool found = *argc > 1 && strcmp(argv[*argc - 1], "--check") == 0;
+    bool found = *argc > 1 && strcmp(argv[*argc - 1], name) == 0;
     *argc -= found;
     return found;
 }
@@ -120,7 +120,7 @@ static enum status tables_check(const struct services *app)
 
 int serve_command(const struct config *config, int argc, char **argv)
 {
-    bool check = check_option(&argc, argv);
+    bool check = last_option(&argc, argv, "--check");
     const struct pool_kind *kind = argc == 3 && strcmp(argv[1], "--pool") == 0 ? pool_find(argv[2]) : NULL;
     if (kind == NULL) {
         (void)fputs("usage: hongbao serve --pool hot|page|auth|card [--check]\n", stderr);
@@ -153,7 +153,7 @@ struct worker_extra {
     bool deletion_failed; /* the last pass */
 };
 
-static void worker_extra_run(struct stores *stores, void *ctx)
+static bool worker_extra_run(struct stores *stores, void *ctx)
 {
     struct worker_extra *extra = ctx;
     /* After an error the next call tries again. */
@@ -165,13 +165,15 @@ static void worker_extra_run(struct stores *stores, void *ctx)
                  status_name(st));
     extra->deletion_failed = st != ST_OK;
     redis_memory_watch(&extra->memory, stores->redis, clock_monotonic_ms());
+    return extra->watch.walked;
 }
 
 int settle_command(const struct config *config, int argc, char **argv)
 {
-    bool check = check_option(&argc, argv);
+    bool check = last_option(&argc, argv, "--check");
+    bool until_idle = !check && last_option(&argc, argv, "--until-idle");
     if (argc != 1) {
-        (void)fputs("usage: hongbao settle [--check]\n", stderr);
+        (void)fputs("usage: hongbao settle [--check | --until-idle]\n", stderr);
         return 2;
     }
     struct services app;
@@ -182,7 +184,9 @@ int settle_command(const struct config *config, int argc, char **argv)
     if (st == ST_OK && check)
         st = tables_check(&app);
     if (st == ST_OK)
-        st = check ? settle_partitions_check(&app.stores) : settle_run(&app.stores, worker_extra_run, extra);
+        st = check ? settle_partitions_check(&app.stores)
+                   : settle_run(&app.stores, until_idle ? SETTLE_UNTIL_IDLE : SETTLE_UNTIL_SIGNAL, worker_extra_run,
+                                extra);
     if (st != ST_OK)
         log_error("settling ended", "status=%s", status_name(st));
     free(extra);

@@ -16,6 +16,9 @@
 
 enum {
     MAINTENANCE_INTERVAL_MS = 1000, /* of expiry and recovery, of extra, and of a look at the functions */
+    /* The worker is idle after so many passes of maintenance in a row that found nothing to do: they take longer than a
+     * packet is left to the process of its sender (settle/recover.c). */
+    IDLE_PASSES = 4,
     RETRY_PAUSE_MS = 100 /* while a store is unreachable; short, because grabs are refused until the fence is open */
 };
 
@@ -29,6 +32,8 @@ struct worker {
     int64_t functions_due_ms, maintenance_due_ms, extra_due_ms; /* monotonic */
     bool maintenance_failed;                                    /* the last time it was due */
     bool functions_refused;                                     /* the same */
+    bool extra_walked;                                          /* the first walk of extra is complete */
+    uint32_t idle_passes;                                       /* of maintenance, since the last work */
     uint32_t away_count;                                        /* partitions that were away in the last step */
     bool failed;                                                /* the last step failed, or maintenance did */
 };
@@ -48,6 +53,9 @@ static enum status maintain(struct worker *w)
     if (closed + done.loaded + done.refunded > 0)
         log_info("recovery pass finished", "closed=%llu loaded=%llu refunded=%llu", (unsigned long long)closed,
                  (unsigned long long)done.loaded, (unsigned long long)done.refunded);
+    bool worked = closed + done.loaded + done.opened + done.refunded > 0 || w->expire.packet_id != 0 ||
+                  w->recover.full_walk || tell_is_walking(&w->tell);
+    w->idle_passes = worked ? 0 : w->idle_passes + 1;
     return recovered != ST_OK ? recovered : looked != ST_OK ? looked : told != ST_OK ? told : expired;
 }
 
@@ -81,7 +89,7 @@ static void extra_when_due(struct worker *w)
 {
     if (w->extra == NULL || clock_monotonic_ms() < w->extra_due_ms)
         return;
-    w->extra(w->settle->stores, w->extra_ctx);
+    w->extra_walked = w->extra(w->settle->stores, w->extra_ctx);
     w->extra_due_ms = clock_monotonic_ms() + MAINTENANCE_INTERVAL_MS;
 }
 
@@ -105,7 +113,14 @@ static enum status worker_step(struct worker *w, uint64_t *events)
         extra_when_due(w);
     else
         w->functions_due_ms = 0;
+    if (st != ST_OK || !open || *events > 0 || w->settle->pass_due)
+        w->idle_passes = 0;
     return st;
+}
+
+static bool worker_is_idle(const struct worker *w)
+{
+    return w->idle_passes >= IDLE_PASSES && (w->extra == NULL || w->extra_walked);
 }
 
 /* A step that needed nothing of MySQL does not prove that it is back: only maintenance, which has failed, does. */
@@ -143,7 +158,7 @@ static int64_t pause_ms(const struct settle *s, enum status st, uint64_t events)
     return s->pass_due ? 1 : s->stores->config->settle_interval_ms;
 }
 
-enum status settle_run(struct stores *stores, settle_extra *extra, void *ctx)
+enum status settle_run(struct stores *stores, enum settle_end end, settle_extra *extra, void *ctx)
 {
     struct worker w = { .recover = { .full_walk = true }, .extra = extra, .extra_ctx = ctx };
     enum status st = settle_new(stores, &w.settle);
@@ -154,7 +169,7 @@ enum status settle_run(struct stores *stores, settle_extra *extra, void *ctx)
     log_info("settle worker started", "partitions=%u", w.settle->partition_count);
     functions_when_due(&w); /* before the pools of a new program start (deploy/commands/setup/units.sh) */
     notify_ready();
-    while (!process_stop_requested()) {
+    while (!process_stop_requested() && (end != SETTLE_UNTIL_IDLE || !worker_is_idle(&w))) {
         uint64_t events;
         notify_alive();
         st = worker_step(&w, &events);

@@ -61,3 +61,8 @@ enum status tell_pass(struct tell *t, struct settle *s, int64_t now_ms)
                        thanks_tell, now_ms);
     return st;
 }
+
+bool tell_is_walking(const struct tell *t)
+{
+    return t->returns.packet_id != 0 || t->thanks.packet_id != 0;
+}

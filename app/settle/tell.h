@@ -8,6 +8,7 @@
 #ifndef HB_SETTLE_TELL_H
 #define HB_SETTLE_TELL_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
 #include "base/status.h"
@@ -30,5 +31,8 @@ struct tell {
  * ST_OK: also when packets can't take them yet, are away (settle/away.h), or are damaged, which is logged
  * · ST_UNAVAILABLE · ST_NO_MEMORY. */
 enum status tell_pass(struct tell *t, struct settle *s, int64_t now_ms);
+
+/* Whether the last pass has left rows to the next one. */
+bool tell_is_walking(const struct tell *t);
 
 #endif
