@@ -43,6 +43,7 @@ static const struct command_word {
     { "backup", "DIR", "the new folder; with --keep the folder of the backups" },
     { "restore", "--replace", "overwrite stores that are not empty" },
     { "restore", "--without-redis", "restore the tables alone, and rebuild Redis from them" },
+    { "restore", "--violated", "take a backup whose audit is violated, as evidence" },
     { "restore", "DIR", "the folder of the backup" },
     { "trace", "REQUEST_ID", "32 hex digits, as the page of an error shows them" },
     { "trace", "FOLDER", "where log files are: /var/log/nginx" },

@@ -4,7 +4,7 @@
 #   redis.rdb       Redis at one moment
 #   tables.sql.gz   the tables in one snapshot, later than the copy of Redis, with the routines
 #   manifest        name = value: format, program, schema, schema_needed, partitions, times, versions, older_keys,
-#                   secret_id, letters
+#                   secret_id, letters, demo; audit: clean, violated, or unknown without a verification; violations
 #   SHA256SUMS      of all of these, for sha256sum -c; written last
 # Needs stores.sh.
 
@@ -13,6 +13,8 @@ ARCHIVE_FORMAT=1
 # copy_run of backup.sh when nothing has come from a store.
 ARCHIVE_STALL_SECONDS=${ARCHIVE_STALL_SECONDS:-600}
 ARCHIVE_PARTS=(manifest redis.rdb tables.sql.gz)
+ARCHIVE_AUDIT=unknown # what archive_settle has found: clean or violated
+VIOLATIONS=           # the lines of the audit about it
 
 # archive_value FOLDER NAME: prints the value in the manifest.
 archive_value() {
@@ -50,30 +52,46 @@ install $(archive_value "$1" program) or a later one"
     [ "$(archive_value "$1" partitions)" = "${SETTING[partitions]}" ] ||
         die "the backup has partitions = $(archive_value "$1" partitions), the configuration ${SETTING[partitions]}: \
 change the configuration"
-    [ "$(archive_value "$1" demo)" != on ] || [ "${SETTING[demo]}" = on ] ||
-        die "the backup is of a site with play money, which the audit refuses while demo = off: \
-set demo = on, with the package by hongbao setup --demo"
     [ "$(archive_value "$1" secret_id)" = "$(secret_id)" ] ||
         die "the configuration has another secret than the site of the backup, so no link would work: set that one"
 }
 
+# archive_demo_fits FOLDER: dies when the backup has play money, which the audit refuses while demo = off.
+archive_demo_fits() {
+    [ "$(archive_value "$1" demo)" != on ] || [ "${SETTING[demo]}" = on ] ||
+        die "the backup is of a site with play money, which the audit refuses while demo = off: \
+set demo = on, with the package by hongbao setup --demo"
+}
+
 # Puts the table schema_migration behind all others: until then that of tables_drop (restore.sh) says that the restore
-# is not complete.
-tables_reorder() {
-    awk '
+# is not complete. The routines become those of the user who restores: on other servers the role migrate is a user of
+# another host, and only an administrator may name somebody else.
+# shellcheck disable=SC2016
+TABLES_AWK='
+        /^(CREATE|\/\*!50003 CREATE\*\/ \/\*!500[0-9][0-9]) DEFINER=`/ {
+            sub(/DEFINER=`([^`]|``)*`@`([^`]|``)*`/, "DEFINER=CURRENT_USER")
+        }
         /^-- Table structure for table `/ { is_held = /`schema_migration`/ }
         /^-- Dumping / && !/^-- Dumping data / { is_held = 0 }
         /^\/\*!40103 SET TIME_ZONE=@OLD_TIME_ZONE/ { printf "%s", held; held = ""; is_held = 0 }
         is_held { held = held $0 "\n"; next }
         { print }
         END { printf "%s", held }'
+
+tables_reorder() {
+    LC_ALL=C awk "$TABLES_AWK"
 }
 
-# archive_load_tables FOLDER: into the empty database.
+# archive_load_tables FOLDER: into the empty database. Each program ends when this command is killed: what it has left
+# must not go on below the next one.
+# shellcheck disable=SC2016
 archive_load_tables() {
-    local problem
-    problem=$({ gzip -dc -- "$1/tables.sql.gz" | tables_reorder | sql "$DATABASE"; } 2>&1) ||
-        die "the tables can't be restored: $problem"
+    "${WITH_PARENT[@]}" bash -o pipefail -c '
+        die_with=(setpriv --pdeathsig=KILL)
+        "${die_with[@]}" gzip -dc -- "$1/tables.sql.gz" | LC_ALL=C "${die_with[@]}" awk "$2" |
+            "${die_with[@]}" "${@:3}"' bash "$1" "$TABLES_AWK" "$(sql_name mariadb)" --defaults-file=/dev/fd/7 \
+        --default-character-set=utf8mb4 "$DATABASE" 7< <(printf '%s\n' "$SQL_OPTIONS") >"$WORK/load.log" 2>&1 ||
+        die "the tables can't be restored: $(<"$WORK/load.log")"
 }
 
 # Brings the tables of an earlier program up to date.
@@ -82,16 +100,43 @@ archive_migrate() {
         die "the tables can't be brought up to date: $(<"$WORK/migrate.log")"
 }
 
-# archive_settle FOLDER: lets a settle worker make both stores consistent, and waits until the audit is clean, as long
-# as it comes nearer: fewer unsettled grabs, or fewer violations, than ever before. A site with dead letters keeps them,
-# and its packets that wait for them.
+# archive_settle FOLDER: lets a settle worker make both stores consistent until the audit is clean, and sets ARCHIVE_AUDIT
+# to `clean`; to `violated` when a worker that has no work left has brought the audit no nearer, or none has for
+# ARCHIVE_STALL_SECONDS: then VIOLATIONS is what the audit found. Nearer is: fewer unsettled grabs, or fewer violations,
+# than ever before. A site with dead letters keeps them, and its packets that wait for them.
 archive_settle() {
-    local letters worker grabs violations least_grabs='' least_violations='' changed_at=$SECONDS
+    local letters left before='' worker
     letters=$(archive_value "$1" letters)
-    "${HERE[@]}" settle >"$WORK/settle.log" 2>&1 &
-    worker=$!
-    private_pids+=("$worker")
-    until audit_done "$letters" "$worker"; do
+    while [ "$ARCHIVE_AUDIT" = unknown ]; do
+        "${HERE[@]}" settle --until-idle >>"$WORK/settle.log" 2>&1 &
+        worker=$!
+        private_pids+=("$worker")
+        audit_await "$letters" "$worker"
+        private_wait "$worker" || [ "$ARCHIVE_AUDIT" != unknown ] ||
+            die "the settle worker has ended: $(tail -n 5 -- "$WORK/settle.log")"
+        [ "$ARCHIVE_AUDIT" = unknown ] || break
+        if audit_is_clean "$letters"; then
+            ARCHIVE_AUDIT=clean
+        else
+            audit_is_complete || die "the audit can't be completed: $(tail -n 3 -- "$WORK/audit.log")"
+            left=$(audit_left | tr ' ' +)
+            [ -z "$before" ] || [ $((left)) -lt $((before)) ] || ARCHIVE_AUDIT=violated
+            before=$left
+        fi
+    done
+    VIOLATIONS=$(grep -v -e ' ok ' -e ' packets, ' -- "$WORK/audit.log") || true
+    [ "$letters" -eq 0 ] || say "$PROGRAM: the backup has $letters dead letters (docs/how-to/dead-letters.md)"
+}
+
+# audit_await LETTERS WORKER: waits until the audit is clean or has come no nearer for too long, and sets ARCHIVE_AUDIT and
+# stops the worker; or until the worker has ended.
+audit_await() {
+    local grabs violations least_grabs='' least_violations='' changed_at=$SECONDS
+    while kill -0 "$2" 2>/dev/null; do
+        if audit_is_clean "$1"; then
+            ARCHIVE_AUDIT=clean
+            break
+        fi
         read -r grabs violations <<<"$(audit_left)"
         if [ "$grabs" -lt "${least_grabs:-$((grabs + 1))}" ]; then
             least_grabs=$grabs changed_at=$SECONDS
@@ -99,14 +144,15 @@ archive_settle() {
         if [ "$violations" -lt "${least_violations:-$((violations + 1))}" ]; then
             least_violations=$violations changed_at=$SECONDS
         fi
-        [ $((SECONDS - changed_at)) -lt "$ARCHIVE_STALL_SECONDS" ] ||
-            die "the audit is not clean, and has come no nearer for $ARCHIVE_STALL_SECONDS s:
-$(grep -v ' ok ' -- "$WORK/audit.log")"
+        if [ $((SECONDS - changed_at)) -ge "$ARCHIVE_STALL_SECONDS" ]; then
+            audit_is_complete || die "for $ARCHIVE_STALL_SECONDS s no audit could be completed: \
+$(tail -n 3 -- "$WORK/audit.log")"
+            ARCHIVE_AUDIT=violated
+            break
+        fi
         sleep 0.2
     done
-    kill -TERM "$worker" 2>/dev/null || die "the settle worker has ended: $(tail -n 5 -- "$WORK/settle.log")"
-    wait "$worker" || true
-    [ "$letters" -eq 0 ] || say "$PROGRAM: the backup has $letters dead letters (docs/how-to/dead-letters.md)"
+    kill -TERM "$2" 2>/dev/null || true
 }
 
 # audit_left: prints the unsettled grabs and the violations of the last audit. Those of sessions do not count, as
@@ -118,10 +164,30 @@ audit_left() {
         END { if (!complete) print 999999999999, 999999999999 }' "$WORK/audit.log"
 }
 
-# audit_done LETTERS WORKER: the audit is clean, but for dead letters when there are some; or the worker has ended.
-audit_done() {
-    kill -0 "$2" 2>/dev/null || return 0
+audit_is_complete() {
+    grep -q ' grabs not yet settled: ' -- "$WORK/audit.log"
+}
+
+# audit_is_clean LETTERS: runs the audit. True: clean, except dead letters and their packets when there are some.
+audit_is_clean() {
     "${HERE[@]}" audit >"$WORK/audit.log" 2>&1 && return 0
     [ "$1" -gt 0 ] && grep -q ' ok ' -- "$WORK/audit.log" &&
         ! grep ' FAIL ' -- "$WORK/audit.log" | grep -qv '^\(letters\|I8\) '
+}
+
+# archive_record FOLDER: writes ARCHIVE_AUDIT into the manifest, and which checks are violated, each with its number.
+archive_record() {
+    local checks=''
+    [ "$ARCHIVE_AUDIT" != violated ] ||
+        checks=$(awk '/ FAIL / { printf "%s%s %s", comma, $1, $NF; comma = ", " }' <<<"$VIOLATIONS")
+    {
+        sed '/^audit = /d; /^violations = /d' "$1/manifest" &&
+            printf 'audit = %s\n' "$ARCHIVE_AUDIT" &&
+            { [ -z "$checks" ] || printf 'violations = %s\n' "$checks"; }
+    } >"$WORK/manifest" && cat -- "$WORK/manifest" >"$1/manifest" && archive_sums_write "$1"
+}
+
+# archive_sums_write FOLDER: the last file of a backup.
+archive_sums_write() {
+    (cd -- "$1" && sha256sum -- "${ARCHIVE_PARTS[@]}" >SHA256SUMS) && sync -- "$1"/* "$1"
 }

@@ -3,7 +3,8 @@
 #
 #   hongbao backup DIR            makes the backup DIR, a new folder (archive.sh: its files)
 #   hongbao backup --verify DIR   the same, and verifies it before it gets its name: restores it into private stores,
-#                                 where the audit must be clean. A backup DIR that exists is only verified
+#                                 where the audit must be clean. Otherwise the copy is DIR.violated; or DIR.unverified
+#                                 when the audit could not be made. A backup DIR that exists is only verified
 #   hongbao backup --keep N DIR   makes a backup in the folder DIR, named after the time, and keeps the newest N there
 #
 # The steps are those of main, at the end. Redis is copied first, the tables second: then the tables are never behind
@@ -19,6 +20,7 @@ done
 VERIFY='' KEEP='' # the options
 TARGET=''         # DIR; with --keep the folder in DIR that the backup becomes
 PARTIAL=''        # the backup while it is made
+MADE=''           # PARTIAL has all its files
 COPY_GROUP=''     # the process group of copy_run
 
 usage() {
@@ -67,7 +69,31 @@ partial_open() {
     exec 8<"$PARTIAL"
     flock -n 8 || die "another backup into $TARGET is running"
     rm -f -- "$PARTIAL"/*
-    trap 'copy_kill; rm -rf -- "$PARTIAL"; work_end' EXIT
+    trap partial_close EXIT
+}
+
+# Keeps a copy that is whole and was not found right, removes any other.
+# shellcheck disable=SC2317 # the trap calls it
+partial_close() {
+    copy_kill
+    private_stop
+    if [ -n "$MADE" ]; then partial_keep; else rm -rf -- "$PARTIAL"; fi
+    work_end
+}
+
+# shellcheck disable=SC2317
+partial_keep() {
+    local name=$TARGET.unverified kept number=1
+    [ "$ARCHIVE_AUDIT" != violated ] || name=$TARGET.violated
+    kept=$name
+    while [ -e "$kept" ]; do
+        number=$((number + 1))
+        kept=$name.$number
+    done
+    archive_record "$PARTIAL" || say "$PROGRAM: the result can't be written into the manifest"
+    mv -T -- "$PARTIAL" "$kept" || return 0
+    say "$PROGRAM: the copy is kept, but is no good backup: $kept"
+    [ -z "$KEEP" ] || backups_rotate "$(dirname -- "$TARGET")"
 }
 
 # ---- its files ----
@@ -107,10 +133,15 @@ copy_kill() {
 
 redis_copy() {
     local problem
-    copy_run "$PARTIAL/redis.rdb" redis --rdb "$PARTIAL/redis.rdb" || die "Redis can't be copied; \
+    copy_run "$PARTIAL/redis.rdb" redis_dump || die "Redis can't be copied; \
 $(space_left "$PARTIAL"): $(grep -v '^sending REPLCONF' "$WORK/copy.log" | tail -n 3)"
     problem=$(redis-check-rdb "$PARTIAL/redis.rdb" 2>&1) ||
         die "the copy of Redis is damaged; $(space_left "$PARTIAL"): $(tail -n 3 <<<"$problem")"
+}
+
+# shellcheck disable=SC2317 # copy_run calls it
+redis_dump() {
+    exec "${WITH_PARENT[@]}" "${REDIS[@]}" --rdb "$PARTIAL/redis.rdb"
 }
 
 tables_copy() {
@@ -118,33 +149,48 @@ tables_copy() {
         die "the tables can't be copied; $(space_left "$PARTIAL"): $(<"$WORK/copy.log")"
 }
 
-# shellcheck disable=SC2317 # copy_run calls it
+# shellcheck disable=SC2016,SC2317 # copy_run calls it
 tables_dump() {
-    sql_program mariadb-dump --single-transaction --quick --hex-blob --routines --no-tablespaces \
-        --default-character-set=utf8mb4 "$DATABASE" | gzip --fast >"$PARTIAL/tables.sql.gz"
+    local name
+    name=$(sql_name mariadb-dump)
+    exec 7< <(printf '%s\n' "$SQL_OPTIONS")
+    exec "${WITH_PARENT[@]}" bash -o pipefail -c '
+        die_with=(setpriv --pdeathsig=KILL)
+        "${die_with[@]}" "${@:2}" | "${die_with[@]}" gzip --fast >"$1"' bash "$PARTIAL/tables.sql.gz" \
+        "$name" --defaults-file=/dev/fd/7 --single-transaction --quick --hex-blob --routines --no-tablespaces \
+        --default-character-set=utf8mb4 "$DATABASE"
+}
+
+# Prints on when the tables have play money, whatever the setting says now: only demo = on makes deposits.
+# shellcheck disable=SC2317 # manifest_write calls it
+demo_of_tables() {
+    local has
+    has=$(sql "$DATABASE" -e "SELECT EXISTS (SELECT 1 FROM transfer WHERE debit_id = 1 AND kind = 'deposit')") || return
+    if [ "$has" -eq 1 ]; then echo on; else printf '%s\n' "${SETTING[demo]}"; fi
 }
 
 # manifest_write REDIS_AT TABLES_AT
 # shellcheck disable=SC2317 # copy_run calls it
 manifest_write() {
-    local schema needed letters
+    local schema needed letters demo
     schema=$(sql "$DATABASE" -e 'SELECT MAX(version) FROM schema_migration HAVING MIN(version) > 0') || schema=
     [ -n "$schema" ] ||
         die "the tables of $DATABASE have no schema, as after a restore that was interrupted"
     needed=$(sql "$DATABASE" -e 'SELECT MAX(version) FROM schema_migration WHERE NOT additive') || return
     letters=$(sql "$DATABASE" -e 'SELECT COUNT(*) FROM dead_letter WHERE resolved_ms IS NULL') || return
+    demo=$(demo_of_tables) || return
     printf '%s = %s\n' format "$ARCHIVE_FORMAT" \
         program "$("$HONGBAO" version)" \
         redis_at "$1" tables_at "$2" finished_at "$(time_now)" \
         schema "$schema" \
         schema_needed "$needed" \
         partitions "${SETTING[partitions]}" \
-        demo "${SETTING[demo]}" \
+        demo "$demo" \
         older_keys "${SETTING[older_keys]}" \
         letters "$letters" \
         mariadb "$(sql -e 'SELECT VERSION()')" \
         redis "$(redis INFO server | sed -n 's/^redis_version:\([0-9.]*\).*/\1/p')" \
-        secret_id "$(secret_id)" >"$PARTIAL/manifest"
+        secret_id "$(secret_id)" audit unknown >"$PARTIAL/manifest"
 }
 
 # ---- the steps ----
@@ -158,11 +204,12 @@ backup_make() {
     tables_at=$(time_now)
     tables_copy
     { copy_run "$PARTIAL/manifest" manifest_write "$redis_at" "$tables_at" &&
-        (cd -- "$PARTIAL" && sha256sum -- "${ARCHIVE_PARTS[@]}" >SHA256SUMS) && sync -- "$PARTIAL"/* "$PARTIAL"; } ||
+        archive_sums_write "$PARTIAL"; } ||
         die "the backup can't be written; $(space_left "$PARTIAL"): $(sed "s/^$PROGRAM: //" "$WORK/copy.log")"
+    MADE=yes
 }
 
-# backup_verify FOLDER: restores it into private stores and runs the audit there.
+# backup_verify FOLDER: restores it into private stores and runs the audit there. Dies unless that is clean.
 backup_verify() {
     archive_check "$1"
     archive_fits "$1"
@@ -173,14 +220,19 @@ backup_verify() {
     archive_migrate
     archive_settle "$1"
     private_stop
+    [ "$ARCHIVE_AUDIT" = clean ] || die "the audit of ${1%.partial} is violated:
+$VIOLATIONS"
     printf '%s: restored into private stores, the audit is clean\n' "$1"
 }
 
-# backups_rotate FOLDER: removes all but the newest KEEP of the backups whose names are times.
+# backups_rotate FOLDER: keeps the newest KEEP of the backups whose names are times, and as many of those with violations
+# and of those that could not be verified: no copy takes the place of a better one.
 backups_rotate() {
-    local old
-    find "$1" -mindepth 1 -maxdepth 1 -type d -name '20??-??-??T??????Z' | sort -r | tail -n "+$((KEEP + 1))" |
-        while IFS= read -r old; do rm -rf -- "$old"; done
+    local old kind
+    for kind in '' .violated .unverified; do
+        find "$1" -mindepth 1 -maxdepth 1 -type d -name '20??-??-??T??????Z'"$kind" | sort -r |
+            tail -n "+$((KEEP + 1))" | while IFS= read -r old; do rm -rf -- "$old"; done
+    done
     # What killed backups have left. A backup that runs holds a lock.
     for old in "$1"/20??-??-??T??????Z.partial; do
         [ ! -d "$old" ] || flock -n "$old" rm -rf -- "$old" || true
@@ -194,6 +246,7 @@ main() {
     trap 'exit 130' INT TERM HUP
     work_start
     if [ -n "$VERIFY" ] && [ -z "$KEEP" ] && [ -e "$TARGET" ]; then
+        archive_demo_fits "$TARGET"
         backup_verify "$TARGET"
         return
     fi
@@ -201,8 +254,12 @@ main() {
     partial_open
     stores_use_site
     backup_make
-    [ -z "$VERIFY" ] || backup_verify "$PARTIAL"
+    if [ -n "$VERIFY" ]; then
+        backup_verify "$PARTIAL"
+        archive_record "$PARTIAL" || die "the backup can't be written; $(space_left "$PARTIAL")"
+    fi
     mv -T -- "$PARTIAL" "$TARGET"
+    trap work_end EXIT
     sync -- "$(dirname -- "$TARGET")"
     [ -z "$KEEP" ] || backups_rotate "$(dirname -- "$TARGET")"
     printf '%s: complete, %s\n' "$TARGET" "$(du -sh -- "$TARGET" | cut -f 1)"

@@ -5,6 +5,7 @@
 #   hongbao restore DIR                   into empty stores
 #   hongbao restore --replace DIR         deletes first what the stores have
 #   hongbao restore --without-redis DIR   restores the tables alone; packets are rebuilt from them. With --replace, too
+#   hongbao restore --violated DIR        takes a backup whose audit is violated, as evidence
 #
 # The steps are those of main, at the end: check everything before anything is changed, restore, then let a settle worker
 # make the stores consistent, until the audit is clean.
@@ -16,14 +17,14 @@ for part in ../common common stores archive; do
     source "$FOLDER/$part.sh"
 done
 
-REPLACE='' WITH_REDIS=yes # the options
-BACKUP=''                # DIR
-COMMANDS=''              # a file with the commands that fill Redis
-FENCES=()                # the keys of all fences
-PROBES=()                # the keys that readiness writes, which are no data
+REPLACE='' WITH_REDIS=yes VIOLATED='' # the options
+BACKUP=''   # DIR
+COMMANDS='' # a file with the commands that fill Redis
+FENCES=()   # the keys of all fences
+PROBES=()   # the keys that readiness writes, which are no data
 
 usage() {
-    echo "usage: hongbao restore [--replace] [--without-redis] DIR" >&2
+    echo "usage: hongbao restore [--replace] [--without-redis] [--violated] DIR" >&2
     exit 2
 }
 
@@ -32,6 +33,7 @@ arguments_read() {
         case $1 in
         --replace) REPLACE=yes ;;
         --without-redis) WITH_REDIS= ;;
+        --violated) VIOLATED=yes ;;
         -*) usage ;;
         *)
             [ -z "$BACKUP" ] || usage
@@ -110,7 +112,7 @@ redis_rewritten() {
 
 redis_restore() {
     redis FLUSHALL >"$WORK/flushed" 2>&1 || die "Redis can't be emptied: $(<"$WORK/flushed")"
-    [ -z "$WITH_REDIS" ] || redis --pipe <"$COMMANDS" >"$WORK/pipe.log" 2>&1 ||
+    [ -z "$WITH_REDIS" ] || "${WITH_PARENT[@]}" "${REDIS[@]}" --pipe <"$COMMANDS" >"$WORK/pipe.log" 2>&1 ||
         die "Redis can't be restored: $(tail -n 3 -- "$WORK/pipe.log")"
 }
 
@@ -147,6 +149,25 @@ older_keys_fit() {
 set older_keys = on in the configuration"
 }
 
+# Dies when the backup was found to have violations, which a restore brings back.
+audit_fits() {
+    [ "$(archive_value "$BACKUP" audit)" != violated ] || [ -n "$VIOLATED" ] ||
+        die "the audit of the backup itself was violated ($(archive_value "$BACKUP" violations)): use another backup. \
+As evidence hongbao restore --violated takes it all the same"
+}
+
+# The message of a restore that has begun and does not end well.
+# shellcheck disable=SC2317 # the trap calls it
+restore_failed() {
+    if [ "$ARCHIVE_AUDIT" = violated ]; then
+        say "$PROGRAM: all of the backup is restored, but the audit is violated, so the backup has these violations: \
+do not start the site; use another backup, or repeat it with --replace --violated"
+    else
+        say "$PROGRAM: the restore is not complete: do not start the site; repeat it with --replace"
+    fi
+    work_end
+}
+
 # Makes the keys of the pools from the secret of now: setup may have made them from a new secret, before the operator put
 # the site's own secret back. It writes into the files, which so keep their owners.
 role_keys_renew() {
@@ -170,20 +191,25 @@ main() {
     stores_use_site
     archive_check "$BACKUP"
     archive_fits "$BACKUP"
+    archive_demo_fits "$BACKUP"
+    audit_fits
     older_keys_fit
     site_is_stopped
     redis_is_alone
     [ -n "$REPLACE" ] || stores_are_empty
     [ -z "$WITH_REDIS" ] || redis_commands
     role_keys_renew
-    trap 'say "$PROGRAM: the restore is not complete: do not start the site; repeat it with --replace"; work_end' EXIT
+    trap restore_failed EXIT
     fences_shut
     tables_drop # first: without tables the site is not ready, however this ends
     redis_restore
     tables_restore
     archive_settle "$BACKUP"
+    [ "$ARCHIVE_AUDIT" = clean ] || say "$PROGRAM: the audit is violated:
+$VIOLATIONS"
+    [ "$ARCHIVE_AUDIT" = clean ] || [ -n "$VIOLATED" ] || exit 1
     trap work_end EXIT
-    printf '%s of %s: restored, the audit is clean\n' "$BACKUP" "$(archive_value "$BACKUP" tables_at)"
+    printf '%s of %s: restored, the audit is %s\n' "$BACKUP" "$(archive_value "$BACKUP" tables_at)" "$ARCHIVE_AUDIT"
 }
 
 main "$@"

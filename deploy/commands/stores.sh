@@ -1,6 +1,6 @@
 # shellcheck shell=bash disable=SC2034,SC2154
 # The two stores, as the programs of MariaDB (or MySQL) and Redis reach them: those of the site, or private ones in WORK
-# that end with the command.
+# that end with the command, also when it is killed.
 
 DATABASE=
 SQL_OPTIONS= # an option file for the clients of MariaDB
@@ -42,7 +42,7 @@ password=\"${SETTING[mysql_password]//\\/\\\\}\""
     [ -z "${SETTING[redis_password]}" ] || export REDISCLI_AUTH=${SETTING[redis_password]}
     # The counters of the site belong to its own processes. Without a sandbox the worker of root keeps the capability
     # that opens sockets of other users.
-    HERE=(env "HB_METRICS_FILE=$WORK/metrics" HB_SANDBOX=off "$HONGBAO")
+    HERE=("${WITH_PARENT[@]}" env "HB_METRICS_FILE=$WORK/metrics" HB_SANDBOX=off "$HONGBAO")
 }
 
 stores_use_private() {
@@ -52,17 +52,21 @@ socket=\"$WORK/mariadb.sock\"
 user=root"
     REDIS=(redis-cli -e -s "$WORK/redis.sock")
     unset REDISCLI_AUTH
-    HERE=(env "HB_METRICS_FILE=$WORK/metrics" HB_RIGHTS_DIR= "HB_MYSQL=unix:$WORK/mariadb.sock" HB_MYSQL_USER=root
-        HB_MYSQL_PASSWORD= "HB_REDIS=unix:$WORK/redis.sock" HB_REDIS_USER= HB_REDIS_PASSWORD=
+    HERE=("${WITH_PARENT[@]}" env "HB_METRICS_FILE=$WORK/metrics" HB_RIGHTS_DIR= "HB_MYSQL=unix:$WORK/mariadb.sock"
+        HB_MYSQL_USER=root HB_MYSQL_PASSWORD= "HB_REDIS=unix:$WORK/redis.sock" HB_REDIS_USER= HB_REDIS_PASSWORD=
         HB_REDIS_TIMEOUT_MS=10000 HB_MYSQL_TIMEOUT_S=30 "$HONGBAO")
 }
 
 # sql_program mariadb|mariadb-dump ARGS...: the client, or that of MySQL where there is no MariaDB.
 sql_program() {
-    local name=$1
+    local name
+    name=$(sql_name "$1")
     shift
-    command -v "$name" >/dev/null || name=${name/mariadb/mysql}
     "$name" --defaults-file=<(printf '%s\n' "$SQL_OPTIONS") "$@"
+}
+
+sql_name() {
+    if command -v "$1" >/dev/null; then printf '%s\n' "$1"; else printf '%s\n' "${1/mariadb/mysql}"; fi
 }
 
 sql() {
@@ -81,7 +85,7 @@ private_redis_cli() {
 private_redis() {
     mkdir -- "$WORK/redis"
     cp -- "$1" "$WORK/redis/dump.rdb" || die "no private Redis; $(space_left "$WORK")"
-    redis-server --port 0 --unixsocket "$WORK/redis.sock" --unixsocketperm 700 --dir "$WORK/redis" --save '' \
+    "${WITH_PARENT[@]}" redis-server --port 0 --unixsocket "$WORK/redis.sock" --unixsocketperm 700 --dir "$WORK/redis" --save '' \
         --aof-use-rdb-preamble no >"$WORK/redis.log" 2>&1 &
     private_pids+=($!)
     wait_until 600 private_redis_answers $! || die "redis-server can't read the copy of Redis:
@@ -103,20 +107,18 @@ private_mariadb() {
     [ -x "$server" ] || die "there is no mariadbd; --verify needs the package mariadb-server-core"
     [ "$(id -u)" -ne 0 ] || user=(--user=root)
     mkdir -- "$WORK/mariadb" "$WORK/tmp"
-    TMPDIR=$WORK/tmp mariadb-install-db --no-defaults "${user[@]}" --datadir="$WORK/mariadb" --skip-test-db \
+    TMPDIR=$WORK/tmp "${WITH_PARENT[@]}" mariadb-install-db --no-defaults "${user[@]}" --datadir="$WORK/mariadb" --skip-test-db \
         --auth-root-authentication-method=normal --skip-name-resolve --innodb-use-native-aio=0 \
         >"$WORK/install.log" 2>&1 ||
         die "no private MariaDB; $(space_left "$WORK"): $(errors_first "$WORK/install.log")"
-    "$server" --no-defaults "${user[@]}" --datadir="$WORK/mariadb" --socket="$WORK/mariadb.sock" \
+    "${WITH_PARENT[@]}" "$server" --no-defaults "${user[@]}" --datadir="$WORK/mariadb" --socket="$WORK/mariadb.sock" \
         --pid-file="$WORK/mariadb.pid" --tmpdir="$WORK/tmp" --skip-networking --skip-name-resolve --skip-log-bin \
         --character-set-server=utf8mb4 --collation-server=utf8mb4_bin --innodb-use-native-aio=0 \
         --innodb-flush-log-at-trx-commit=0 --innodb-doublewrite=0 >"$WORK/mariadb.log" 2>&1 &
     private_pids+=($!)
     wait_until 60 sql -e 'SELECT 1' >"$WORK/answer" 2>&1 ||
         die "no private MariaDB; $(space_left "$WORK"): $(errors_first "$WORK/mariadb.log")"
-    # The routines of the tables run with the rights of this user.
-    sql -e "CREATE USER 'hongbao_migrate'@'localhost'; GRANT ALL ON *.* TO 'hongbao_migrate'@'localhost';
-        CREATE DATABASE \`$DATABASE\` CHARACTER SET utf8mb4 COLLATE utf8mb4_bin"
+    sql -e "CREATE DATABASE \`$DATABASE\` CHARACTER SET utf8mb4 COLLATE utf8mb4_bin"
 }
 
 # errors_first LOG: prints the first errors in it, which tell the cause of the others; without one its last lines.
@@ -131,4 +133,16 @@ private_stop() {
         wait "$pid" 2>/dev/null || true
     done
     private_pids=()
+}
+
+# private_wait PID: waits for the end of one of them, and returns its status.
+private_wait() {
+    local pid status=0
+    local -a others=()
+    wait "$1" || status=$?
+    for pid in "${private_pids[@]}"; do
+        [ "$pid" = "$1" ] || others+=("$pid")
+    done
+    private_pids=("${others[@]}")
+    return "$status"
 }

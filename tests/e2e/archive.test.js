@@ -89,10 +89,11 @@ test('a backup of another site, or of a later program, is refused', async () => 
   assert.match(await refusal(archive('of-before', { schema: NEWEST + 1, schema_needed: '' })), later);
 });
 
-test('only backups that are older than the newest N are removed, and what killed ones have left', async () => {
+test('only backups that are older than the newest N of their kind are removed, and what killed ones have left', async () => {
   const kept = join(folder, 'kept');
-  const [old, ...others] = ['2011-01-01T000000Z', '2012-02-01T000000Z', '2012-11-01T000000Z', '2011-01-01', '2011-notes', '2013-01-01T000000Z.partial'];
-  for (const name of [old, '2010-01-01T000000Z.partial', ...others]) mkdirSync(join(kept, name), { recursive: true });
+  const others = ['2012-02-01T000000Z', '2012-11-01T000000Z', '2011-01-01', '2011-notes', '2013-01-01T000000Z.partial', '2005-01-01T000000Z.violated',
+    '2006-01-01T000000Z.violated', '2004-01-01T000000Z.unverified'];
+  for (const name of ['2011-01-01T000000Z', '2010-01-01T000000Z.partial', '2004-01-01T000000Z.violated', ...others]) mkdirSync(join(kept, name), { recursive: true });
   // Of the script only this function is read: the rest would make a backup.
   await shell([], `. <(sed -n '/^backups_rotate/,/^}/p' "${COMMANDS}/backup.sh"); KEEP=2
     exec 8<"${kept}/2013-01-01T000000Z.partial"; flock 8; backups_rotate "${kept}"`);
@@ -106,6 +107,22 @@ test('the table that says which schema the tables have is restored last', async 
   for (const dump of [head + early + schema + late + routines + tail, head + early + late + schema + routines + tail]) {
     assert.equal(await shell(['archive'], 'tables_reorder', dump), head + early + late + routines + schema + tail);
   }
+});
+
+test('routines are restored as those of the user who restores, whatever server they come from', async () => {
+  const names = ['`hongbao_migrate`@`localhost`', '`hongbao_migrate`@`10.0.0.%`', '`a``b`@`%`', '`a b`@`::1`'];
+  const dump = (definer) => [`CREATE DEFINER=${definer} PROCEDURE \`p\`()`, `/*!50003 CREATE*/ /*!50020 DEFINER=${definer}*/ /*!50003 FUNCTION \`f\`()`,
+    "INSERT INTO `user` VALUES (1,'CREATE DEFINER=`a`@`b` ');", '  SELECT "DEFINER=`a`@`b`";', ''].join('\n');
+  for (const name of names) assert.equal(await shell(['archive'], 'tables_reorder', dump(name)), dump('CURRENT_USER'));
+});
+
+test('the folder of a command that was killed is removed by the next one; that of one that runs is not', async () => {
+  const temporary = join(folder, 'work');
+  for (const name of ['killed', 'runs00', 'before']) mkdirSync(join(temporary, `hongbao-bash.${name}`), { recursive: true });
+  for (const name of ['killed', 'runs00']) writeFileSync(join(temporary, `hongbao-bash.${name}/lock`), '');
+  const left = await shell(['common'], `COMMAND=bash; export TMPDIR="${temporary}"; exec 8<"${temporary}/hongbao-bash.runs00/lock"; flock 8
+    WORK=; private_stop() { :; }; work_start; ls "${temporary}" | wc -l; work_end; ls "${temporary}"`);
+  assert.deepEqual(left.trim().split('\n'), ['3', 'hongbao-bash.before', 'hongbao-bash.runs00']); // one of before there were locks
 });
 
 test('a site is nearer to a clean audit with fewer unsettled grabs or violations, and those of sessions do not count', async () => {

@@ -21,3 +21,8 @@ export const refusal = async (args, settings = {}) => {
   assert.equal(failed.code, 1, failed.stderr);
   return failed.stderr;
 };
+
+// Changes a backup: runs shell commands on its tables.sql, and makes its sums anew.
+export const spoil = (backup, commands) => run('bash', ['-euo', 'pipefail', '-c', `cd "$0"; gzip -dc tables.sql.gz >tables.sql
+  ${commands}
+  gzip -f tables.sql; sha256sum manifest redis.rdb tables.sql.gz >SHA256SUMS`, backup]);
