@@ -12,7 +12,7 @@
 set -euo pipefail
 
 FOLDER=$(dirname -- "$(readlink -f -- "$0")")
-for part in ../common common stores archive; do
+for part in ../common common stores archive target; do
     # shellcheck source=/dev/null
     source "$FOLDER/$part.sh"
 done
@@ -56,7 +56,7 @@ fences_name() {
     done
 }
 
-# ---- checks: each one dies when the restore may not begin ----
+# ---- checks: each one dies when the restore may not begin; target.sh has those of the stores ----
 
 # Every process of the site that has worked is connected with Redis.
 site_is_stopped() {
@@ -197,6 +197,7 @@ main() {
     site_is_stopped
     redis_is_alone
     [ -n "$REPLACE" ] || stores_are_empty
+    target_check "$BACKUP"
     [ -z "$WITH_REDIS" ] || redis_commands
     role_keys_renew
     trap restore_failed EXIT

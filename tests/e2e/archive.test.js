@@ -116,6 +116,14 @@ test('routines are restored as those of the user who restores, whatever server t
   for (const name of names) assert.equal(await shell(['archive'], 'tables_reorder', dump(name)), dump('CURRENT_USER'));
 });
 
+test('what the tables of a backup need of a server is read from them', async () => {
+  const lines = ['/*!40101 SET NAMES utf8mb4 */;', 'CREATE TABLE `a` (', '  `b` varchar(9) CHARACTER SET ascii COLLATE ascii_bin', ') ENGINE=InnoDB DEFAULT CHARSET=utf8mb4 COLLATE=utf8mb4_bin;',
+    "INSERT INTO `a` VALUES ('COLLATE=nothing');", '/*!50003 SET collation_connection  = utf8mb4_uca1400_ai_ci */ ;', ''];
+  const needs = await shell(['archive', 'target'], 'awk "$DUMP_NEEDS_AWK"', lines.join('\n'));
+  assert.deepEqual(needs.trim().split('\n'), ['charset ascii', 'collation ascii_bin', 'charset utf8mb4', 'collation utf8mb4_bin', 'collation utf8mb4_uca1400_ai_ci',
+    `bytes ${lines.join('\n').length}`, `longest ${Math.max(...lines.map((line) => line.length))}`]);
+});
+
 test('the folder of a command that was killed is removed by the next one; that of one that runs is not', async () => {
   const temporary = join(folder, 'work');
   for (const name of ['killed', 'runs00', 'before']) mkdirSync(join(temporary, `hongbao-bash.${name}`), { recursive: true });
