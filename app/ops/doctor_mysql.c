@@ -189,6 +189,22 @@ static void partitions_check(struct doctor *d, struct db *db)
             d->config->partitions, there);
 }
 
+/* Only demo = on makes deposits, so the setting belongs to the tables. */
+static void demo_check(struct doctor *d, struct db *db)
+{
+    struct db_rows rows;
+    if (d->config->demo ||
+        db_query(db, d->arena, &rows,
+                 "SELECT COUNT(*), SUM(amount_fen) FROM transfer WHERE debit_id = 1 AND kind = 'deposit'", NULL,
+                 0) != ST_OK ||
+        rows.count == 0 || db_cell_u64(&rows, 0, 0) == 0)
+        return;
+    finding_wrong(&d->found, "demo-money", check_setting_mend(d->config, &d->found, "demo", "on"),
+                  "demo is off, but the tables have play money: %.*s deposits of %.*s fen, which the audit refuses."
+                  " A site with real money begins with empty stores",
+                  STR_ARG(db_cell(&rows, 0, 0)), STR_ARG(db_cell(&rows, 0, 1)));
+}
+
 void doctor_check_schema(struct doctor *d)
 {
     struct db *db = d->roles[ROLE_MIGRATE].db;
@@ -211,4 +227,5 @@ void doctor_check_schema(struct doctor *d)
         }
     }
     partitions_check(d, db);
+    demo_check(d, db);
 }

@@ -17,6 +17,7 @@ static const char *const FINDINGS[] = {
     "mysql-right-excess", "mysql-flush", "mysql-doublewrite", "mysql-binlog", "mysql-routines", "mysql-read-only",
     "mysql-checks",
     "mysql-foreign-keys", "mysql-charset", "schema", "schema-interrupted", "schema-engine", "schema-definer",
+    "demo-money",
     "dead-letters", "partitions", "clock-redis", "clock-mysql", "disk-redis", "disk-mysql", "disk-logs",
     "disk-run", "nginx-conf", "nginx-port", "nginx-address", "nginx-body", "certificate-missing",
     "certificate-expired", "certificate-expires", "certificate-early", "certificate-host",

@@ -225,6 +225,8 @@ test('faults of the rights in MariaDB', async () => {
   await finds('mysql-right-excess', /hongbao_support .*SELECT on \*/, statements(`GRANT SELECT ON hongbao.* TO ${at('support')}`, `REVOKE SELECT ON hongbao.* FROM ${at('support')}`));
   await finds('mysql-right-excess', /hongbao_card .*PROCESS on \*\.\*/, statements(`GRANT PROCESS ON *.* TO ${at('card')}`, `REVOKE PROCESS ON *.* FROM ${at('card')}`));
   await finds('mysql-right-excess', /ledger_deposit/, { settings: { HB_DEMO: 'off' } });
+  await site.demoUsers(1);
+  await finds('demo-money', /demo is off, but the tables have play money: \d+ deposits of \d+ fen/, { settings: { HB_DEMO: 'off' }, mends: /^demo = on$/ });
 });
 
 test('faults of the tables', async () => {

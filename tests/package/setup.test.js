@@ -410,3 +410,30 @@ test('move.md: a site leaves the stores of others with all it has, and never wit
   await machine.run('hongbao', 'audit');
   await machine.run('hongbao', 'doctor'); // finds nothing
 });
+
+test('a site whose tables have play money is not set to demo = off: setup refuses it, and an upgrade tells it', async () => {
+  const CONF = '/etc/hongbao/hongbao.conf';
+  const demo = () => /^demo = (.*)$/m.exec(machine.read('etc/hongbao/hongbao.conf'))[1];
+  const running = await pids();
+  await machine.run('hongbao', 'audit');
+  assert.equal(demo(), 'off');
+  await machine.shell(`id=$(mariadb -N hongbao -e "SELECT id FROM user WHERE username = 'ming'")
+    mariadb hongbao -e "CALL ledger_deposit($id, 500, '$id:first', 1)"`);
+  assert.match(await refused(), /the tables have play money[\s\S]*this one stays a demo: hongbao setup --demo/);
+  assert.deepEqual(await pids(), running);
+  await setup('--demo');
+  assert.equal(demo(), 'on');
+  await machine.run('hongbao', 'audit');
+  await machine.shell(`sed -i.mine 's/^demo = on/demo = off/' ${CONF}`); // the file is the operator's from here on
+  assert.match(await refused(), /this one stays a demo: set demo = on in \/etc\/hongbao\/hongbao\.conf/);
+  assert.match(await machine.try('hongbao', 'doctor', '--json'), /"name":"demo-money"/);
+  assert.match(await machine.shell('dpkg -i /root/hongbao.deb 2>&1'), /the tables have play money/);
+  assert.equal(await status('/readyz'), '200');
+  await machine.shell(`mv ${CONF} /root/`);
+  assert.match(await refused('--host', HOST, '--self-signed'), /this one stays a demo: hongbao setup --demo/);
+  await machine.shell(`rm -f ${CONF}; mv /root/hongbao.conf ${CONF}; mv ${CONF}.mine ${CONF}`);
+  await setup();
+  assert.equal(demo(), 'on');
+  assert.equal(await machine.run('hongbao', 'doctor'), '0 wrong, 0 not checked');
+  await machine.run('hongbao', 'audit');
+});

@@ -26,18 +26,61 @@ store_is_elsewhere() {
 # Whether the site has users or packets, whose links need the secret that they were made with. Dies when a site that was
 # set up before can't be asked.
 site_has_data() {
-    local answer question="SELECT EXISTS (SELECT 1 FROM $DATABASE.packet) OR EXISTS (SELECT 1 FROM $DATABASE.user)"
+    site_has "SELECT EXISTS (SELECT 1 FROM $DATABASE.packet) OR EXISTS (SELECT 1 FROM $DATABASE.user)"
+}
+
+# site_has QUESTION: whether the answer of the tables is 1. False: 0, or there are no tables. Dies as site_has_data.
+site_has() {
+    local answer question=$1
     local -a asker=(mariadb_admin)
     mariadb_answers || asker=(mariadb_as hongbao_audit "$(rights_password "$ETC/rights" audit 2>/dev/null)")
     answer=$("${asker[@]}" -N -e "$question" 2>&1) || true
     case $answer in
     1) return 0 ;;
-    0 | 'ERROR 1049 '* | 'ERROR 1146 '*) return 1 ;; # there is no such database, no such table
+    0 | *'ERROR 1049 '* | *'ERROR 1146 '*) return 1 ;; # there is no such database, no such table
     esac
     if [ -e "$STATE/rights" ] || [ -d "$STATE/static" ]; then
         die "can't find out whether this site has users or packets; does MariaDB run? $answer"
     fi
     return 1
+}
+
+# Whether the tables have play money. Only demo = on makes deposits.
+site_has_demo() {
+    site_has "SELECT EXISTS (SELECT 1 FROM $DATABASE.transfer WHERE debit_id = 1 AND kind = 'deposit')"
+}
+
+# Dies when the site would have play money while demo is off: the audit refuses it, and no backup would be right. An
+# upgrade only tells it: the site has served with this before.
+demo_fits() {
+    local text
+    if [ "$(demo_wanted)" = on ] || ! demo_is_there; then return 0; fi
+    text="the tables have play money, which the audit refuses while demo = off. A site for real money begins with empty
+stores; this one stays a demo: $(demo_mend)"
+    [ "$ACTION" = upgrade ] || die "$text"
+    say "$text"
+}
+
+# In the tables, or in the backup that will be there.
+demo_is_there() {
+    { [ -n "$RESTORE" ] && grep -qx 'demo = on' -- "$RESTORE/manifest"; } || site_has_demo
+}
+
+# The value of demo after this setup.
+demo_wanted() {
+    if [ -f "$ETC/hongbao.conf" ] && ! file_is_made "$ETC/hongbao.conf"; then
+        setting demo
+    else
+        printf '%s\n' "${DEMO:-off}"
+    fi
+}
+
+demo_mend() {
+    if [ -f "$ETC/hongbao.conf" ] && ! file_is_made "$ETC/hongbao.conf"; then
+        echo "set demo = on in $ETC/hongbao.conf"
+    else
+        echo 'hongbao setup --demo'
+    fi
 }
 
 secret_make() {

@@ -56,6 +56,7 @@ site_make() {
     redis_make
     mariadb_make
     stores_handed
+    demo_fits
     nginx_make
     keys_make
     [ -z "$RESTORE" ] || hongbao restore "$RESTORE"
@@ -74,6 +75,7 @@ setup_install() {
     [ "$(setting base_url)" = "https://$HOST" ] || say "the site is https://$HOST"
     stores_choose
     stores_fit
+    ! mariadb_answers || demo_fits # otherwise behind mariadb_make
     space_check
     secret_make
     certificate_make
