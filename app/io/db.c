@@ -48,6 +48,18 @@ bool db_is_connected(const struct db *db)
     return db->connected;
 }
 
+uint64_t db_connections(const struct db *db)
+{
+    return db->connections;
+}
+
+void db_greet(struct db *db, const char *sql, db_accept *accept, void *ctx)
+{
+    db->greeting = sql;
+    db->accept = accept;
+    db->accept_ctx = ctx;
+}
+
 const char *db_refusal(const struct db *db)
 {
     return db->refusal;

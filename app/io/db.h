@@ -30,6 +30,16 @@ void db_free(struct db *db);
 bool db_is_connected(const struct db *db);
 /* Why the last connection was refused for a setting of the server (io/db_session.h); "" when it was not. */
 const char *db_refusal(const struct db *db);
+/* Whether the server refused the last connection because it knows no such user or database, or has another password. */
+bool db_login_refused(const struct db *db);
+
+/* How many connections were made so far. */
+uint64_t db_connections(const struct db *db);
+/* Has each new connection asked sql before it is used; answer is the first cell, STR_NONE without one, or when the
+ * server refuses the query. accept returns NULL, or why the connection must not be used (a constant, for the log);
+ * another address is tried then. */
+typedef const char *db_accept(void *ctx, struct str answer);
+void db_greet(struct db *db, const char *sql, db_accept *accept, void *ctx);
 
 /* A parameter: replaces the next `?` of the statement. Text and bytes are escaped; the struct str is borrowed. */
 struct db_param {

@@ -109,6 +109,29 @@ static bool server_is_writable(MYSQL *mysql)
     return writable;
 }
 
+/* Asks what db_greet wants to know. False: the connection must not be used; the refusal says why. A query that the
+ * server refuses has no answer; one during which the connection is lost is no answer at all. */
+static bool server_is_accepted(struct db *db)
+{
+    if (db->greeting == NULL)
+        return true;
+    const bool asked = mysql_query(db->mysql, db->greeting) == 0;
+    if (!asked &&
+        (db_error_is_connection_loss(mysql_errno(db->mysql)) || db_error_is_of_server(mysql_errno(db->mysql))))
+        return false;
+    if (!asked && mysql_errno(db->mysql) != ER_NO_SUCH_TABLE)
+        return true; /* the role may not ask: its rights are not there yet, or not any more */
+    MYSQL_RES *result = asked ? mysql_store_result(db->mysql) : NULL;
+    if (asked && result == NULL)
+        return false;
+    MYSQL_ROW row = result != NULL ? mysql_fetch_row(result) : NULL;
+    const char *why = db->accept(db->accept_ctx, row != NULL && row[0] != NULL ? str_from(row[0]) : STR_NONE);
+    mysql_free_result(result);
+    if (why != NULL)
+        (void)snprintf(db->refusal, sizeof db->refusal, "%s", why);
+    return why == NULL;
+}
+
 static void server_refused_log(struct db *db, const struct address *a)
 {
     char quoted[LOG_LINE_MAX / 2], address[ADDRESS_TEXT_MAX];
@@ -129,12 +152,25 @@ static bool server_open(struct db *db, const struct address_list *list, size_t i
         return false;
     db->address = index;
     if (server_connect(db, a) && db_session_begin(db->mysql, lock_wait_s(db->timeout_s), db->refusal) &&
-        (list->count == 1 || server_is_writable(db->mysql)))
+        (list->count == 1 || server_is_writable(db->mysql)) && server_is_accepted(db)) {
+        db->connections++;
         return true;
+    }
+    db->connect_error = mysql_errno(db->mysql);
     if (!db->unreachable_logged)
         server_refused_log(db, a);
     if (list->count > 1)
         db_connection_avoid(db);
+    return false;
+}
+
+bool db_login_refused(const struct db *db)
+{
+    static const unsigned int codes[] = { ER_ACCESS_DENIED_ERROR, ER_DBACCESS_DENIED_ERROR, ER_BAD_DB_ERROR,
+                                          ER_ACCESS_DENIED_NO_PASSWORD_ERROR };
+    for (size_t i = 0; i < sizeof codes / sizeof *codes; i++)
+        if (db->connect_error == codes[i])
+            return true;
     return false;
 }
 

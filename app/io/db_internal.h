@@ -29,6 +29,11 @@ struct db {
     int64_t retry_at_ms;                   /* monotonic: do not connect before */
     int64_t statement_start_ms;            /* monotonic: of the running statement */
     int64_t last_used_ms;                  /* monotonic: end of the last statement */
+    unsigned int connect_error;            /* the server's code for the last connection that was refused; 0: none */
+    uint64_t connections;                  /* made so far */
+    const char *greeting;                  /* db_greet: asked over each new connection; NULL: nothing */
+    db_accept *accept;
+    void *accept_ctx;
     enum transaction transaction;
     enum status aborted_status; /* returned by every statement of an aborted transaction */
     bool transaction_conflict;  /* a deadlock or lock wait timeout aborted this transaction */

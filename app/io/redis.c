@@ -306,6 +306,11 @@ void redis_round(struct redis *r)
     buf_reuse(&r->out);
 }
 
+uint64_t redis_connections(const struct redis *r)
+{
+    return r->connections;
+}
+
 enum status redis_do(struct redis *r, struct redis_call *call, const struct str *args, size_t count)
 {
     redis_queue(r, call, args, count);

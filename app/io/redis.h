@@ -58,6 +58,8 @@ enum { REDIS_ANY = -1, REDIS_CONFIRMED = -2 };
 struct redis_function;
 void redis_queue_function(struct redis *r, struct redis_call *call, const struct redis_function *function, int fence,
                           const struct str *keys, size_t key_count, const struct str *args, size_t arg_count);
+/* How many connections were made so far, to any server. */
+uint64_t redis_connections(const struct redis *r);
 /* True when a command is queued. */
 bool redis_queued(const struct redis *r);
 /* Sends the queued commands and waits until every call has a reply or the deadline has passed: redis_timeout_ms

@@ -25,10 +25,10 @@ void redis_queue_fences(struct redis *r)
     r->fences_wanted = true;
 }
 
-/* One of several servers may have been a replica meanwhile, over the same connection. */
+/* Meanwhile the worker may have shut it, or one of several servers may have been a replica, over the same connection. */
 static bool is_fresh(const struct redis *r, uint32_t fence)
 {
-    return (r->cluster == NULL && r->addresses.count == 1) || r->round_ms - r->fence_read_ms[fence] <= FRESH_MS;
+    return r->round_ms - r->fence_read_ms[fence] <= FRESH_MS;
 }
 
 static bool is_open_at(const struct redis *r, uint32_t fence, const struct redis_node *node)

@@ -1,10 +1,10 @@
 /* Fences: a call that names one is sent only while it is open.
  *
  * A fence is open when the string at its key is the run_id of the server that has the key, a blank and the number of
- * fences in decimal. A round reads the keys of those fences that its calls name, before these are sent. Once found
- * open, a fence stays open until the connection is closed: a connection ends with the server process, so the run_id
- * can't change meanwhile. Of several servers one may be a replica for a while and lose what it had; so there a fence is
- * read again after a second. */
+ * fences in decimal. A round reads the keys of those fences that its calls name, before these are sent, unless it has
+ * found them open over the same connection within the last second. A connection ends with the server process, so the
+ * run_id can't change meanwhile; but whoever opens fences may shut them, and of several servers one may be a replica for
+ * a while and lose what it had. */
 #ifndef HB_IO_REDIS_FENCE_H
 #define HB_IO_REDIS_FENCE_H
 

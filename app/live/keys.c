@@ -48,6 +48,12 @@ struct str live_probe_key(char *out, uint32_t partition)
     return key_join(out, key_prefix(prefix, partition), STR("probe"), STR(""));
 }
 
+struct str live_site_key(char *out, uint32_t partition)
+{
+    char prefix[LIVE_KEY_MAX];
+    return key_join(out, key_prefix(prefix, partition), STR("site"), STR(""));
+}
+
 struct str live_settled_key(char *out, uint32_t partition)
 {
     char prefix[LIVE_KEY_MAX];

@@ -18,6 +18,7 @@ enum status live_init(struct live *live, struct redis *redis, struct redis_funct
                            .tombstone = redis_function_find(functions, "tombstone"),
                            .anchor = redis_function_find(functions, "anchor"),
                            .fence = redis_function_find(functions, "fence"),
+                           .site = redis_function_find(functions, "site"),
                            .hold = redis_function_find(functions, "hold"),
                            .thanks = redis_function_find(functions, "thanks"),
                            .give_back = redis_function_find(functions, "return"),
@@ -28,12 +29,13 @@ enum status live_init(struct live *live, struct redis *redis, struct redis_funct
         uint32_t keys;
         const char *file;
     } wanted[] = {
-        { live->load, 4, "load-4.lua" },        { live->grab, 5, "grab-5.lua" },
-        { live->close, 3, "close-3.lua" },      { live->view, 4, "view-4.lua" },
-        { live->busy, 1, "busy-1.lua" },        { live->tombstone, 4, "tombstone-4.lua" },
-        { live->anchor, 1, "anchor-1.lua" },    { live->fence, 1, "fence-1.lua" },
-        { live->hold, 1, "hold-1.lua" },        { live->thanks, 1, "thanks-1.lua" },
-        { live->give_back, 2, "return-2.lua" }, { live->erase, 3, "erase-3.lua" },
+        { live->load, 4, "load-4.lua" },     { live->grab, 5, "grab-5.lua" },
+        { live->close, 3, "close-3.lua" },   { live->view, 4, "view-4.lua" },
+        { live->busy, 1, "busy-1.lua" },     { live->tombstone, 4, "tombstone-4.lua" },
+        { live->anchor, 1, "anchor-1.lua" }, { live->fence, 1, "fence-1.lua" },
+        { live->site, 1, "site-1.lua" },     { live->hold, 1, "hold-1.lua" },
+        { live->thanks, 1, "thanks-1.lua" }, { live->give_back, 2, "return-2.lua" },
+        { live->erase, 3, "erase-3.lua" },
     };
     for (size_t i = 0; i < ARRAY_LEN(wanted); i++) {
         *missing = wanted[i].file;

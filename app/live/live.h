@@ -21,6 +21,7 @@
  *   hb:{pNN}:events      stream  an entry: c `packet,grabbed_count,grabbed_fen,rest_fen`, or for each grab of one call
  *                                g `packet,share,user,fen,nickname`, all of one packet
  *   hb:{pNN}:settled     string  id of the last settled event
+ *   hb:{pNN}:site        string  id and generation of the site (live/site.h)
  *   hb:{pNN}:fence       string  the run_id of the server, a blank, the number of partitions; set once the settle
  *                                worker has compared the partition's stream with its cursor */
 #ifndef HB_LIVE_LIVE_H
@@ -58,7 +59,7 @@ enum live_code {
 /* The connection and the functions, all borrowed. struct stores holds one for the life of the process. */
 struct live {
     struct redis *redis;
-    const struct redis_function *load, *grab, *close, *view, *busy, *tombstone, *anchor, *fence, *hold, *thanks,
+    const struct redis_function *load, *grab, *close, *view, *busy, *tombstone, *anchor, *fence, *site, *hold, *thanks,
         *give_back, *erase;
     int64_t partitions;
 };

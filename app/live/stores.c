@@ -29,6 +29,8 @@ enum status stores_open(struct stores *s, const struct config *config, bool with
     if (st == ST_OK && with_mysql) {
         s->db = db_new(config);
         st = s->db == NULL ? ST_NO_MEMORY : ST_OK;
+        if (st == ST_OK)
+            site_watch(s);
     }
     if (st != ST_OK)
         stores_close(s);

@@ -8,6 +8,7 @@
 #include "io/redis.h"
 #include "io/redis_function.h"
 #include "live/live.h"
+#include "live/site.h"
 
 struct stores {
     const struct config *config; /* borrowed */
@@ -16,6 +17,7 @@ struct stores {
     struct db *db;                      /* NULL: opened without MySQL (the hot pool) */
     struct live live;                   /* points to redis and functions above */
     const struct redis_function *limit; /* of functions; web/limits.h */
+    struct site site;                   /* whether both stores belong together */
 };
 
 /* Reads the functions of config->lua_dir and creates the client of Redis, and with with_mysql that of MySQL. Does not

@@ -19,6 +19,7 @@ enum ready_part {
     READY_SETTLEMENT,
     READY_MYSQL,
     READY_SCHEMA,
+    READY_SITE,
     READY_HOT,
     READY_AUTH,
     READY_CARD,
@@ -26,8 +27,9 @@ enum ready_part {
     READY_PART_COUNT
 };
 
-static const char *const PART_NAMES[READY_PART_COUNT] = { "redis",  "fence", "durability", "settlement", "mysql",
-                                                          "schema", "hot",   "auth",       "card",       "settle" };
+static const char *const PART_NAMES[READY_PART_COUNT] = { "redis", "fence",  "durability", "settlement",
+                                                          "mysql", "schema", "site",       "hot",
+                                                          "auth",  "card",   "settle" };
 
 /* The state of each part, and why. */
 struct report {
@@ -103,6 +105,16 @@ static void mysql_look(struct exchange *x, struct report *r)
         part_fails(r, READY_SCHEMA, STR("the schema does not fit this program"));
     else if (st == ST_NOT_FOUND)
         part_fails(r, READY_SCHEMA, STR("a restore was interrupted: repeat it with --replace"));
+}
+
+/* Whether tables and Redis belong together. A store that does not answer has a line of its own. */
+static void site_look(struct exchange *x, struct report *r)
+{
+    struct stores *stores = &x->app->stores;
+    if (site_confirm(stores) == ST_OK)
+        part_fine(r, READY_SITE);
+    else if (!site_may_serve(stores->site.verdict))
+        part_fails(r, READY_SITE, str_from(site_verdict_text(stores->site.verdict)));
 }
 
 /* Whether the stores that answer would also take a write. */
@@ -219,8 +231,10 @@ static enum step pool_answer(struct exchange *x, enum write_probe_kind kind)
     if (ping_wait(x))
         return STEP_WAIT;
     redis_look(x, &r);
-    if (x->app->stores.db != NULL)
+    if (x->app->stores.db != NULL) {
+        site_look(x, &r);
         mysql_look(x, &r);
+    }
     writes_look(x, &r, kind);
     failures_print(&r, &out);
     return answer(x, &r, STR("text/plain; charset=utf-8"), &out);
@@ -247,6 +261,7 @@ enum step ready_site(struct exchange *x)
         durability_look(x, &r);
         settlement_look(x, &r);
     }
+    site_look(x, &r);
     mysql_look(x, &r);
     writes_look(x, &r, WRITE_PROBE_PACKETS);
     crew_look(&r, READY_HOT, METRICS_HOT);

@@ -37,9 +37,7 @@ static enum status cursors_make(struct settle *s)
     return st == ST_EXISTS ? ST_OK : st; /* another worker was faster */
 }
 
-/* A restore makes schema_migration with version 0 first, and replaces it when all other tables are there
- * (deploy/commands/restore.sh). ST_INVALID (logged): it was interrupted, so tables are missing. */
-static enum status restore_check(struct settle *s)
+enum status settle_restore_check(struct settle *s)
 {
     struct db_rows rows;
     enum status st =
@@ -56,7 +54,7 @@ static enum status restore_check(struct settle *s)
 static enum status cursors_match(struct settle *s)
 {
     int64_t count = 0;
-    enum status st = restore_check(s);
+    enum status st = settle_restore_check(s);
     if (st == ST_OK)
         st = cursors_count(s->stores->db, s->arena, &count);
     if (st == ST_OK && count == 0) {

@@ -13,6 +13,11 @@
  * valid cursor · ST_UNAVAILABLE · ST_NO_MEMORY. */
 enum status settle_cursor_load(struct settle *s, struct settle_partition *p);
 
+/* A restore makes schema_migration with version 0 first, and replaces it when all other tables are there
+ * (deploy/commands/restore.sh). ST_OK: none was interrupted · ST_INVALID (logged): one was, so tables are missing ·
+ * else as db_query. */
+enum status settle_restore_check(struct settle *s);
+
 /* Compares the number of cursors with the configured number of partitions. Writes nothing. ST_OK: equal, no cursors
  * yet, or MySQL can't be read · ST_INVALID (logged): different · ST_NO_MEMORY. */
 enum status settle_partitions_check(struct stores *stores);

@@ -19,6 +19,7 @@
 #include "settle/cursor.h"
 #include "settle/fault.h"
 #include "settle/settle.h"
+#include "settle/site.h"
 #include "settle/trimmed.h"
 #include "settle/write.h"
 
@@ -398,6 +399,8 @@ static enum status partition_open(struct settle *s, struct settle_partition *p, 
     *opened = false;
     enum status st = fence_read(s, p->no); /* a server that was cut off from its replicas gets no grabs */
     *unconfirmed = st == ST_UNKNOWN;
+    if (st == ST_OK && !settle_site_partition_fits(s, p->no))
+        st = ST_UNAVAILABLE;
     if (st == ST_OK)
         st = partition_compare(s, p, &compared);
     if (st == ST_OK && compared)
@@ -433,6 +436,9 @@ enum status recover_fences(struct recover *r, struct settle *s, bool *open)
     enum status failed = ST_OK;
     uint32_t open_count = 0, opened_now = 0;
     settle_away_begin(s);
+    if (s->site.fences_shut)
+        memset(r->opened, 0, sizeof r->opened);
+    s->site.fences_shut = false;
     for (uint32_t i = 0; i < s->partition_count; i++) {
         bool opened = true, unconfirmed = false;
         enum status st = redis_fence_text(s->stores->redis, i, text);

@@ -12,6 +12,7 @@
 #include "settle/recover.h"
 #include "settle/recover_stream.h"
 #include "settle/settle.h"
+#include "settle/site.h"
 #include "settle/tell.h"
 
 enum {
@@ -93,15 +94,17 @@ static void extra_when_due(struct worker *w)
     w->extra_due_ms = clock_monotonic_ms() + MAINTENANCE_INTERVAL_MS;
 }
 
-/* One step: loads functions that Redis lacks, opens the fences if necessary, settles a pass, repairs gaps, then runs
- * what is due. *events: number of settled events. */
+/* One step: loads functions that Redis lacks, compares the stores, opens the fences if necessary, settles a pass,
+ * repairs gaps, then runs what is due. *events: number of settled events. */
 static enum status worker_step(struct worker *w, uint64_t *events)
 {
     bool open = false;
     *events = 0;
     metrics_process_beat();
     functions_when_due(w);
-    enum status st = recover_fences(&w->recover, w->settle, &open);
+    enum status st = settle_site_confirm(w->settle);
+    if (st == ST_OK)
+        st = recover_fences(&w->recover, w->settle, &open);
     if (st == ST_OK)
         st = settle_pass(w->settle, events);
     if (st == ST_OK)
@@ -132,7 +135,9 @@ static void status_log(struct worker *w, enum status st)
     if (!w->failed)
         log_info("stores reachable again", NULL);
     else
-        log_warn(st == ST_INVALID ? "settings do not match the tables, retrying" : "store unreachable, retrying",
+        log_warn(st == ST_INVALID                               ? "settings do not match the tables, retrying"
+                 : !w->settle->site.agrees && st == ST_CONFLICT ? "the stores do not belong together, retrying"
+                                                                : "store unreachable, retrying",
                  "status=%s", status_name(st));
 }
 
@@ -167,7 +172,9 @@ enum status settle_run(struct stores *stores, enum settle_end end, settle_extra 
     process_signals_init(); /* signals are delivered only in process_poll, so they never interrupt a batch */
     metrics_process_begin(METRICS_SETTLE);
     log_info("settle worker started", "partitions=%u", w.settle->partition_count);
-    functions_when_due(&w); /* before the pools of a new program start (deploy/commands/setup/units.sh) */
+    /* Before the pools of a new program start (deploy/commands/setup/units.sh), which wait for both. */
+    functions_when_due(&w);
+    (void)settle_site_confirm(w.settle);
     notify_ready();
     while (!process_stop_requested() && (end != SETTLE_UNTIL_IDLE || !worker_is_idle(&w))) {
         uint64_t events;
@@ -180,6 +187,7 @@ enum status settle_run(struct stores *stores, enum settle_end end, settle_extra 
             process_restart(NULL, 0);
     }
     notify_stopping();
+    settle_site_raise(w.settle);
     metrics_process_end();
     log_info("settle worker stopped", NULL);
     settle_free(w.settle);

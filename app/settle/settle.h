@@ -60,6 +60,14 @@ struct settle_partition {
     size_t closed_count;
 };
 
+/* Of settle/site.h. */
+struct settle_site {
+    bool agrees;
+    uint64_t redis_connections, db_connections; /* when the stores were last compared */
+    int64_t compare_due_ms, raise_due_ms;       /* monotonic */
+    bool fences_shut; /* since the last comparison that failed: recover_fences opens them anew */
+};
+
 struct settle {
     struct stores *stores;
     struct arena *arena;   /* of the current batch */
@@ -68,6 +76,7 @@ struct settle {
     bool pass_due;               /* the last pass cut a batch or repaired a stream: run the next one at once */
     bool partitions_match;       /* the tables were made for partition_count partitions (verified) */
     int64_t mismatch_log_due_ms; /* monotonic: time of the next log line about a mismatch */
+    struct settle_site site;     /* whether both stores belong together */
     bool stream_repaired;        /* recovery must check all packets: a stream was repaired or packets were skipped */
     struct settle_partition partitions[SETTLE_PARTITIONS_MAX];
 };

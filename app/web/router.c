@@ -372,11 +372,18 @@ static bool token_answers(struct exchange *x)
     return true;
 }
 
+/* Whether tables and Redis belong together. Routes that need nothing are served in any case. */
+static bool stores_agree(const struct exchange *x)
+{
+    return (x->route != NULL && x->route->needs == 0) || site_confirm(&x->app->stores) == ST_OK;
+}
+
 /* Reads the session if its reply is due, checks that the visitor may use the route, and runs the handler. */
 static enum step handler_step(struct exchange *x)
 {
     if (x->visitor_pending) {
-        enum status st = x->app->visitor_read(x);
+        /* The session may be of a Redis that is connected only now. */
+        enum status st = stores_agree(x) ? x->app->visitor_read(x) : ST_UNAVAILABLE;
         x->visitor_pending = false;
         if (st == ST_NOT_FOUND) {
             respond_internal(x, STR("@token"));
@@ -409,7 +416,7 @@ static enum step handler_step(struct exchange *x)
 /* Answers a request that no handler gets. The page has the header of its visitor, so the session is read for it. */
 static enum step refuse(const struct router *router, struct exchange *x, const struct problem *problem)
 {
-    if (!x->wants_json && router->pool != POOL_CARD && x->app->visitor_queue(x)) {
+    if (!x->wants_json && router->pool != POOL_CARD && stores_agree(x) && x->app->visitor_queue(x)) {
         x->refused = problem;
         return STEP_WAIT;
     }
@@ -419,7 +426,7 @@ static enum step refuse(const struct router *router, struct exchange *x, const s
 
 static enum step refused_step(struct exchange *x)
 {
-    x->visitor_known = x->app->visitor_read(x) == ST_OK;
+    x->visitor_known = stores_agree(x) && x->app->visitor_read(x) == ST_OK;
     respond_problem(x, x->refused);
     return STEP_DONE;
 }
@@ -466,6 +473,10 @@ static enum step first_step(const struct router *router, struct exchange *x)
         return refuse(router, x, problem);
     if (kept_form_switches_language(x))
         return STEP_DONE;
+    if (!stores_agree(x)) {
+        respond_status(x, ST_UNAVAILABLE);
+        return STEP_DONE;
+    }
     if (x->route->needs & WANT_VISITOR) {
         x->visitor_pending = x->app->visitor_queue(x);
         if (x->visitor_pending)

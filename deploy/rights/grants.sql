@@ -19,6 +19,7 @@ GRANT SELECT, INSERT, UPDATE (sign_count, used_ms) ON passkey TO 'hongbao_auth'@
 GRANT SELECT, INSERT, DELETE ON token TO 'hongbao_auth'@'localhost';
 GRANT SELECT, INSERT, DELETE ON recovery_code TO 'hongbao_auth'@'localhost';
 GRANT EXECUTE ON PROCEDURE ledger_wallet TO 'hongbao_auth'@'localhost';
+GRANT SELECT ON site TO 'hongbao_auth'@'localhost';
 GRANT SELECT ON schema_migration TO 'hongbao_auth'@'localhost';
 
 -- The page pool: revoking access tokens and passkeys, sending, shares that are given back, reading. It reads no password hashes.
@@ -37,11 +38,13 @@ GRANT SELECT, INSERT, UPDATE (applied_ms) ON thanks TO 'hongbao_page'@'localhost
 GRANT SELECT, INSERT, UPDATE (applied_ms) ON share_return TO 'hongbao_page'@'localhost';
 GRANT SELECT, INSERT, UPDATE (user_id, year, month, sent_count, sent_fen, received_count, received_fen) ON user_month TO 'hongbao_page'@'localhost';
 GRANT SELECT, UPDATE (holder, until_ms) ON instance_lease TO 'hongbao_page'@'localhost';
+GRANT SELECT ON site TO 'hongbao_page'@'localhost';
 GRANT SELECT ON schema_migration TO 'hongbao_page'@'localhost';
 GRANT SELECT (id, resolved_ms) ON dead_letter TO 'hongbao_page'@'localhost';
 
 -- The card pool draws pictures of packets. It reads no seed, which tells the shares before they are opened.
 GRANT SELECT (id, kind, sender_name, receiver_name, greeting, cover) ON packet TO 'hongbao_card'@'localhost';
+GRANT SELECT ON site TO 'hongbao_card'@'localhost';
 GRANT SELECT ON schema_migration TO 'hongbao_card'@'localhost';
 
 -- The settle worker: grabs, refunds, balances, totals, and what is left of users who delete their account. It reads no
@@ -63,6 +66,7 @@ GRANT SELECT, UPDATE (applied_ms) ON share_return TO 'hongbao_settle'@'localhost
 GRANT SELECT, INSERT, UPDATE (user_id, year, month, received_count, received_fen, best_count) ON user_month TO 'hongbao_settle'@'localhost';
 GRANT SELECT, INSERT, UPDATE (partition_no, last_id, updated_ms) ON stream_cursor TO 'hongbao_settle'@'localhost';
 GRANT SELECT, INSERT, UPDATE (resolved_ms, resolution) ON dead_letter TO 'hongbao_settle'@'localhost';
+GRANT SELECT, UPDATE (generation) ON site TO 'hongbao_settle'@'localhost';
 GRANT SELECT ON schema_migration TO 'hongbao_settle'@'localhost';
 
 -- The support (hongbao user): disables users, sets passwords without reading them, ends access tokens; finds the sender
@@ -72,6 +76,7 @@ GRANT SELECT (id, sender_id, state, count, grabbed_count, created_ms) ON packet 
 GRANT SELECT, DELETE ON token TO 'hongbao_support'@'localhost';
 GRANT SELECT (user_id), DELETE ON passkey TO 'hongbao_support'@'localhost';
 GRANT SELECT (user_id), DELETE ON recovery_code TO 'hongbao_support'@'localhost';
+GRANT SELECT ON site TO 'hongbao_support'@'localhost';
 
 -- The audit only reads; no usernames or passwords.
 GRANT SELECT (id, created_ms, disabled_ms, deleting_ms, deleted_ms) ON user TO 'hongbao_audit'@'localhost';
@@ -87,6 +92,8 @@ GRANT SELECT ON thanks TO 'hongbao_audit'@'localhost';
 GRANT SELECT ON user_month TO 'hongbao_audit'@'localhost';
 GRANT SELECT ON stream_cursor TO 'hongbao_audit'@'localhost';
 GRANT SELECT ON dead_letter TO 'hongbao_audit'@'localhost';
+GRANT SELECT ON site TO 'hongbao_audit'@'localhost';
+GRANT SELECT ON schema_migration TO 'hongbao_audit'@'localhost';
 
 -- The backup (hongbao backup) reads all tables, and the routines, which MariaDB keeps in mysql.proc. (MySQL has the
 -- privilege SHOW_ROUTINE instead: there grant it, and leave out the last line.)

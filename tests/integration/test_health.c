@@ -299,8 +299,9 @@ static void the_site_is_ready_when_every_part_is(void **state)
     asked_end(&a);
     crew_begin();
     assert_int_equal(ask(&a, app, ready_site), 200);
-    assert_true(says(&a, "ready\nredis: ok\nfence: ok\ndurability: ok\nsettlement: ok\nmysql: ok\nschema: ok\n"
-                         "hot: ok\nauth: ok\ncard: ok\nsettle: ok\n"));
+    assert_true(says(&a,
+                     "ready\nredis: ok\nfence: ok\ndurability: ok\nsettlement: ok\nmysql: ok\nschema: ok\nsite: ok\n"
+                     "hot: ok\nauth: ok\ncard: ok\nsettle: ok\n"));
     asked_end(&a);
     test_services_close(app);
 }

@@ -276,7 +276,7 @@ static void redis_words(struct world *w, uint64_t packet_id, const char *words, 
     static const char *const marks[LIVE_KEY_COUNT] = { "{pk}", "{sh}", "{gr}", "{or}", "{ev}", "{se}" };
     struct str args[WORDS_MAX], rest = str_from(words);
     struct live_keys keys;
-    char fence[LIVE_KEY_MAX];
+    char fence[LIVE_KEY_MAX], site[LIVE_KEY_MAX];
     size_t count = 0;
     live_keys(&keys, packet_id, w->config->partitions);
     while (rest.ptr != NULL) {
@@ -287,6 +287,8 @@ static void redis_words(struct world *w, uint64_t packet_id, const char *words, 
                 args[count] = keys.key[k];
         if (str_equal(args[count], STR("{fe}")))
             args[count] = live_fence_key(fence, packet_partition(packet_id, w->config->partitions));
+        if (str_equal(args[count], STR("{si}")))
+            args[count] = live_site_key(site, packet_partition(packet_id, w->config->partitions));
         count++;
     }
     *call = (struct redis_call){ 0 };

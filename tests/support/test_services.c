@@ -57,6 +57,8 @@ static bool open_all(struct opened *o, const char *role, char *error, size_t err
         return true;
     (void)snprintf(error, error_size, "the migrations failed");
     enum status st = migrate_run(o->app.stores.db, o->config.sql_dir, NULL);
+    if (st == ST_OK) /* as a settle worker has compared the stores */
+        st = db_exec(o->app.stores.db, NULL, "UPDATE site SET generation = 1 WHERE generation = 0", NULL, 0);
     db_set_timeout_s(o->app.stores.db, o->config.mysql_timeout_s);
     return st == ST_OK && functions_load(o, error, error_size);
 }

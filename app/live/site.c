@@ -1,0 +1,228 @@
+#include "live/site.h"
+
+#include <string.h>
+
+#include "base/array.h"
+#include "base/buf.h"
+#include "base/clock.h"
+#include "base/log.h"
+#include "io/redis_reply.h"
+#include "live/keys.h"
+#include "live/stores.h"
+
+enum { ARENA_CHUNK_BYTES = 1024, ARENA_LIMIT_BYTES = 64 << 10, FRESH_MS = 1000 };
+
+/* ---- marks ---- */
+
+static bool id_is_hex(struct str id)
+{
+    static const char digits[] = "0123456789abcdef";
+    for (size_t i = 0; i < id.len; i++)
+        if (id.ptr[i] == '\0' || strchr(digits, id.ptr[i]) == NULL)
+            return false;
+    return id.len == SITE_ID_LEN;
+}
+
+bool site_mark_read(struct str text, struct site_mark *out)
+{
+    struct str generation;
+    struct str id = str_cut(text, ' ', &generation);
+    if (text.ptr == NULL || generation.ptr == NULL)
+        return false;
+    out->tables_older = str_ends(generation, STR(SITE_OLDER));
+    if (out->tables_older)
+        generation.len -= sizeof SITE_OLDER - 1;
+    if (!id_is_hex(id) || !str_to_u64(generation, &out->generation))
+        return false;
+    memcpy(out->id, id.ptr, SITE_ID_LEN);
+    out->id[SITE_ID_LEN] = '\0';
+    return true;
+}
+
+struct str site_mark_text(const struct site_mark *mark, char *out)
+{
+    struct buf text = { .ptr = out, .cap = SITE_MARK_MAX, .limit = SITE_MARK_MAX };
+    buf_cstr(&text, mark->id);
+    buf_char(&text, ' ');
+    buf_u64(&text, mark->generation);
+    return buf_view(&text);
+}
+
+enum site_verdict site_compare(const struct site_mark *row, struct str mark)
+{
+    struct site_mark m;
+    if (!site_mark_read(mark, &m))
+        return row->generation == 0 ? SITE_UNCOMPARED : SITE_UNMARKED;
+    if (strcmp(m.id, row->id) != 0)
+        return SITE_OTHER;
+    if (m.generation > row->generation || m.tables_older)
+        return SITE_TABLES_OLDER;
+    return row->generation - m.generation > 1 ? SITE_REDIS_OLDER : SITE_AGREES;
+}
+
+#define LOST_PAGE "docs/how-to/lost.md"
+
+const char *site_verdict_text(enum site_verdict verdict)
+{
+    static const char *const texts[] = {
+        [SITE_AGREES] = "tables and Redis belong together",
+        [SITE_UNMARKED] = "Redis is empty",
+        [SITE_UNCOMPARED] = "the settle worker has not compared tables and Redis yet: start it",
+        [SITE_OTHER] = "Redis has the data of another site than the tables: correct the addresses of the stores, or see"
+                       " " LOST_PAGE,
+        [SITE_TABLES_GONE] = "the tables are new and have no user, but Redis has the data of a site: MariaDB has lost"
+                             " its data. Bring a backup back: " LOST_PAGE,
+        [SITE_TABLES_OLDER] = "the tables are an older copy than Redis: bring both back from one backup: " LOST_PAGE,
+        [SITE_REDIS_OLDER] = "Redis is an older copy than the tables: empty it, it is rebuilt from them: " LOST_PAGE,
+        [SITE_UNKNOWN] = "a store does not answer",
+    };
+    return texts[verdict];
+}
+
+bool site_may_serve(enum site_verdict verdict)
+{
+    return verdict == SITE_AGREES || verdict == SITE_UNMARKED;
+}
+
+void site_verdict_log(struct stores *stores, enum site_verdict verdict)
+{
+    struct site *s = &stores->site;
+    if (verdict == s->verdict || verdict == SITE_UNKNOWN)
+        return;
+    const bool served = site_may_serve(s->verdict);
+    s->verdict = verdict;
+    if (!site_may_serve(verdict))
+        log_error("the stores do not belong together", "why=\"%s\"", site_verdict_text(verdict));
+    else if (!served)
+        log_info("the stores belong together", NULL);
+}
+
+/* ---- the row ---- */
+
+/* For each new connection to MySQL, and each reading of the row. A program before its migrations has no row. */
+static const char *row_accept(void *ctx, struct str answer)
+{
+    struct site *s = ctx;
+    struct site_mark row;
+    const bool has_row = site_mark_read(answer, &row);
+    s->refused = SITE_AGREES;
+    if (!has_row && !s->known)
+        return NULL;
+    if (!has_row || (s->known && strcmp(row.id, s->row.id) != 0))
+        s->refused = SITE_OTHER;
+    else if (s->known && row.generation < s->row.generation)
+        s->refused = SITE_TABLES_OLDER;
+    if (s->refused == SITE_OTHER)
+        return "its tables are of another site than those of before";
+    if (s->refused == SITE_TABLES_OLDER)
+        return "its tables are an older copy of those of before";
+    s->known = true;
+    s->row = row;
+    return NULL;
+}
+
+void site_watch(struct stores *stores)
+{
+    db_greet(stores->db, SITE_ROW_SQL, row_accept, &stores->site);
+}
+
+enum status site_row_read(struct stores *stores)
+{
+    struct db_rows rows;
+    struct arena *a = arena_new(ARENA_CHUNK_BYTES, ARENA_LIMIT_BYTES);
+    if (a == NULL)
+        return ST_NO_MEMORY;
+    stores->site.refused = SITE_AGREES;
+    enum status st = db_find(stores->db, a, &rows, SITE_ROW_SQL, NULL, 0);
+    if (st == ST_OK)
+        (void)row_accept(&stores->site, db_cell(&rows, 0, 0));
+    arena_free(a);
+    if (stores->site.refused != SITE_AGREES)
+        return ST_CONFLICT;
+    return st == ST_OK && stores->site.known ? ST_OK : st == ST_NO_MEMORY ? st : ST_UNAVAILABLE;
+}
+
+/* ---- comparing ---- */
+
+/* ST_OK: text has the mark, or is empty without one. */
+static enum status mark_get(struct stores *stores, uint32_t partition, char text[SITE_MARK_MAX], struct str *mark)
+{
+    char key[LIVE_KEY_MAX];
+    struct redis_call call;
+    const struct str get[] = { STR("GET"), live_site_key(key, partition) };
+    (void)redis_do(stores->redis, &call, get, ARRAY_LEN(get));
+    enum status st = redis_reply_is_wrong_type(call.reply) ? ST_OK : call.status;
+    struct str found = st == ST_OK ? redis_reply_str(call.reply) : STR_NONE;
+    *mark = STR_NONE;
+    if (found.ptr != NULL && found.len < SITE_MARK_MAX) {
+        memcpy(text, found.ptr, found.len);
+        *mark = (struct str){ text, found.len };
+    }
+    redis_call_free(&call);
+    return st;
+}
+
+enum site_verdict site_partition_look(struct stores *stores, uint32_t partition)
+{
+    char text[SITE_MARK_MAX];
+    struct str mark;
+    if (mark_get(stores, partition, text, &mark) != ST_OK || site_row_read(stores) != ST_OK)
+        return SITE_UNKNOWN;
+    return site_compare(&stores->site.row, mark);
+}
+
+/* Tables of another site that have no user were made anew. A role that may not read users can't tell. */
+static enum site_verdict refined(struct stores *stores, enum site_verdict verdict)
+{
+    struct db_rows rows;
+    struct arena *a = verdict == SITE_OTHER ? arena_new(ARENA_CHUNK_BYTES, ARENA_LIMIT_BYTES) : NULL;
+    if (a == NULL)
+        return verdict;
+    enum status st = db_query(stores->db, a, &rows, "SELECT id FROM user LIMIT 1", NULL, 0);
+    arena_free(a);
+    return st == ST_OK && rows.count == 0 ? SITE_TABLES_GONE : verdict;
+}
+
+/* The mark of the first partition that answers: the server of another one may be away. */
+static enum status any_mark_get(struct stores *stores, char text[SITE_MARK_MAX], struct str *mark)
+{
+    const uint32_t count = (uint32_t)stores->config->partitions;
+    enum status st = ST_UNAVAILABLE;
+    for (uint32_t i = 0; st != ST_OK && i < count; i++)
+        st = mark_get(stores, i, text, mark);
+    return st;
+}
+
+static bool is_fresh(const struct stores *stores, int64_t now_ms)
+{
+    const struct site *s = &stores->site;
+    return s->redis_connections != 0 && s->redis_connections == redis_connections(stores->redis) &&
+           now_ms - s->compared_ms < FRESH_MS;
+}
+
+enum status site_confirm(struct stores *stores)
+{
+    struct site *s = &stores->site;
+    char text[SITE_MARK_MAX];
+    struct str mark;
+    if (stores->db == NULL || stores->redis == NULL || is_fresh(stores, clock_monotonic_ms()))
+        return ST_OK;
+    /* The mark first: a worker raises that of the tables first, so the row is not behind it. */
+    if (any_mark_get(stores, text, &mark) != ST_OK)
+        return ST_OK;
+    const uint64_t connections = redis_connections(stores->redis);
+    enum status st = site_row_read(stores);
+    enum site_verdict verdict = st == ST_CONFLICT ? refined(stores, s->refused)
+                                : s->known        ? refined(stores, site_compare(&s->row, mark))
+                                                  : SITE_UNKNOWN;
+    /* Without the tables a later generation of the mark shows nothing: the row may have been raised, too. */
+    if (st != ST_OK && st != ST_CONFLICT && verdict == SITE_TABLES_OLDER && !str_ends(mark, STR(SITE_OLDER)))
+        verdict = SITE_AGREES;
+    site_verdict_log(stores, verdict);
+    s->redis_connections = 0;
+    if (!site_may_serve(verdict))
+        return ST_UNAVAILABLE;
+    s->redis_connections = connections;
+    s->compared_ms = clock_monotonic_ms();
+    return ST_OK;
+}

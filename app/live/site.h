@@ -1,0 +1,91 @@
+/* The identity of a site: whether its tables and its Redis belong together.
+ *
+ * The table `site` has a random id, made once by a migration, and a generation, which the settle worker raises when it
+ * starts, when it stops, and every hour (settle/site.h). Redis has both as the mark of each partition, "ID GENERATION"
+ * in hb:{pNN}:site; only the worker and a restore can write it. So the two stores disagree when one of them is of
+ * another site, was made anew, or is an older copy. Then nothing is served: a cookie of the one store would be logged
+ * in as somebody else of the other, since ids of users are given anew.
+ *
+ * A worker raises the generation only when every partition has the present one, and raises that of the tables first. So
+ * the mark of a partition is the generation of the tables, or the one before. A partition without a mark is an empty
+ * Redis, or one that no worker of this version has met.
+ *
+ * A copy can be older by less than a generation. Then the worker finds that a stream was settled and trimmed beyond its
+ * cursor, and says so in the marks: "ID GENERATION older".
+ *
+ * A pool with MySQL compares before it serves, and again each second and after each new connection to Redis. The hot
+ * pool has no MySQL: it grabs behind fences, which the worker opens after it has compared (live/fence.h). */
+#ifndef HB_LIVE_SITE_H
+#define HB_LIVE_SITE_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "base/status.h"
+#include "base/str.h"
+
+#define SITE_ID_LEN   32
+#define SITE_OLDER    " older"
+#define SITE_MARK_MAX (SITE_ID_LEN + 1 + STR_U64_MAX + sizeof SITE_OLDER)
+
+/* The row as a mark. */
+#define SITE_ROW_SQL "SELECT CONCAT(id, ' ', generation) FROM site"
+
+struct stores;
+
+/* The row of the tables, or a mark. */
+struct site_mark {
+    char id[SITE_ID_LEN + 1];
+    uint64_t generation;
+    bool tables_older; /* of a mark: the worker has found that the tables lack what Redis has settled */
+};
+
+enum site_verdict {
+    SITE_AGREES,
+    SITE_UNMARKED,     /* Redis has no mark */
+    SITE_UNCOMPARED,   /* nor has a worker of this version ever compared: it must do so first */
+    SITE_OTHER,        /* Redis is of another site */
+    SITE_TABLES_GONE,  /* Redis is of a site, and the tables have no user: they were made anew */
+    SITE_TABLES_OLDER, /* the tables are an older copy */
+    SITE_REDIS_OLDER,  /* Redis is an older copy */
+    SITE_UNKNOWN       /* a store did not answer */
+};
+
+/* What a process knows. Part of struct stores; zeroed at first. */
+struct site {
+    bool known;                 /* row was read */
+    struct site_mark row;       /* the newest one that the tables had */
+    enum site_verdict refused;  /* why the tables were refused when the row was last read; SITE_AGREES: they were not */
+    uint64_t redis_connections; /* when Redis was last compared; 0: not yet */
+    int64_t compared_ms;        /* monotonic: the same */
+    enum site_verdict verdict;  /* of the last comparison; for the log */
+};
+
+/* Parses "ID GENERATION", maybe with SITE_OLDER. False: it is no mark. */
+bool site_mark_read(struct str text, struct site_mark *out);
+/* Writes "ID GENERATION" to out (SITE_MARK_MAX bytes), and returns it. */
+struct str site_mark_text(const struct site_mark *mark, char *out);
+/* Compares the row with the text of a mark; STR_NONE, or what is no mark: unmarked. Pure. */
+enum site_verdict site_compare(const struct site_mark *row, struct str mark);
+/* One sentence about what is wrong, without a full stop, and what to do about it. For logs, findings and /readyz. */
+const char *site_verdict_text(enum site_verdict verdict);
+/* Whether the stores belong together, or Redis is empty. */
+bool site_may_serve(enum site_verdict verdict);
+
+/* Has each new connection to MySQL read the row before it is used. A connection whose tables are of another site than
+ * those of the connection before, or older, is refused. stores_open calls it. */
+void site_watch(struct stores *stores);
+/* Reads the row. ST_OK · ST_CONFLICT: the tables are of another site than those of before, or older
+ * (stores->site.refused) · ST_UNAVAILABLE: MySQL does not answer, or has no row · ST_NO_MEMORY. */
+enum status site_row_read(struct stores *stores);
+/* Whether this process may serve: compares when it has not for a second, or when a connection to Redis is new since; a
+ * disagreement is logged. May block. ST_OK also when Redis does not answer, so there is nothing to compare, and for
+ * stores of which only one is open · ST_UNAVAILABLE: the stores do not belong together (stores->site.verdict), or MySQL
+ * has not answered yet. */
+enum status site_confirm(struct stores *stores);
+/* Reads the mark of a partition and the row, and compares them. SITE_UNKNOWN: a store did not answer. */
+enum site_verdict site_partition_look(struct stores *stores, uint32_t partition);
+/* Logs a verdict that differs from the last one. */
+void site_verdict_log(struct stores *stores, enum site_verdict verdict);
+
+#endif

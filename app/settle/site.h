@@ -1,0 +1,42 @@
+/* The settle worker compares the stores before it settles anything, marks every partition of Redis as one of the site,
+ * and raises the generation (live/site.h). */
+#ifndef HB_SETTLE_SITE_H
+#define HB_SETTLE_SITE_H
+
+#include "live/site.h"
+#include "settle/settle.h"
+
+/* What both stores say. */
+struct settle_site_look {
+    enum site_verdict verdict; /* the worst one; SITE_UNKNOWN: no partition has answered */
+    struct site_mark row;
+    bool marked;                          /* every partition that answered has a mark */
+    bool answered[SETTLE_PARTITIONS_MAX]; /* by partition */
+};
+
+/* Compares the marks of all partitions with the row, and the streams with the cursors: a stream that was settled and
+ * trimmed beyond its cursor shows that the tables are older. Changes nothing. Redis is read
+ * first. count: of the partitions, ≤ SETTLE_PARTITIONS_MAX. ST_OK, also when tables or Redis are missing ·
+ * ST_NOT_FOUND: the tables are of a version that had no identity, or a restore was interrupted · ST_UNAVAILABLE: MySQL
+ * does not answer · ST_NO_MEMORY. */
+enum status settle_site_look(struct redis *redis, struct db *db, uint32_t count, struct settle_site_look *out);
+
+/* Whether Redis has a mark of a site in the partition, or events, or settled ones. False also when it does not
+ * answer. */
+bool settle_site_has_data(struct redis *redis, uint32_t partition);
+
+/* Compares tables and Redis when a connection to one of them is new, marks partitions without a mark, and raises the
+ * generation when it is due. ST_OK: they belong together; partitions that do not answer are looked at once they do ·
+ * ST_CONFLICT (logged): they do not; nothing was changed, but marks say it when the tables are older · ST_INVALID
+ * (logged): a restore was interrupted · ST_UNAVAILABLE · ST_NO_MEMORY. */
+enum status settle_site_confirm(struct settle *s);
+
+/* Raises the generation now, unless another worker does, a partition does not answer, or the stores do not belong
+ * together. It is raised at the start and the end of a worker, too, so that a copy of one store that was made before is
+ * told from the store. */
+void settle_site_raise(struct settle *s);
+
+/* Whether the partition of the server that is connected now is of the site, or has no mark. */
+bool settle_site_partition_fits(struct settle *s, uint32_t partition);
+
+#endif
