@@ -1,10 +1,15 @@
 #include "user/register.h"
 
+#include <inttypes.h>
+
+#include "base/clock.h"
+#include "base/log.h"
 #include "user/account.h"
 #include "user/hash_budget.h"
 #include "user/invitation.h"
 #include "user/pages_internal.h"
 #include "user/session.h"
+#include "user/session_list.h"
 #include "user/store.h"
 #include "web/respond.h"
 #include "web/security_log.h"
@@ -62,6 +67,19 @@ static enum step register_refuse_taken(struct exchange *x, struct str next, stru
     return register_refuse(x, next, e);
 }
 
+/* Ends what is left of somebody who had this id in tables that were lost: a new user has no session yet. */
+static void earlier_sessions_end(struct exchange *x, uint64_t user_id)
+{
+    struct session_entry *entries;
+    size_t count = 0;
+    enum status st = session_list_read(&x->app->stores, x->arena, user_id, x->now_ms, &entries, &count);
+    if (st == ST_OK && count > 0)
+        st = session_list_end_others(&x->app->stores, x->arena, user_id, STR(""), clock_now_ms());
+    x->now_ms = count > 0 ? clock_now_ms() : x->now_ms; /* the session that starts next is newer */
+    if (st == ST_OK && count > 0)
+        log_warn("sessions of an earlier user ended", "user_id=%" PRIu64 " sessions=%zu", user_id, count);
+}
+
 enum step register_submit(struct exchange *x)
 {
     struct account_form account = { 0 };
@@ -100,6 +118,7 @@ enum step register_submit(struct exchange *x)
     security_log(x, SECURITY_REGISTER, user.id, NULL);
     x->fallback_problem = &REGISTER_UNKNOWN;
     struct str next = account.next;
+    earlier_sessions_end(x, user.id);
     st = session_start(x, user.id, user.username, user.nickname);
     if (st != ST_OK)
         return answer_user(x, 201, &user, next_url(x->arena, "/login", next));

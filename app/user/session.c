@@ -164,14 +164,19 @@ static bool handed_over(const struct exchange *x, const struct session *s)
            age_ms(s->seen_ms, x->now_ms) >= x->app->stores.config->session_idle_s * 1000 / 2;
 }
 
-/* The user may have sessions, as the row in MySQL says. Who can write sessions in Redis can't make one of a user who is
- * disabled or deleted last. ST_UNAVAILABLE: MySQL does not answer. */
-static enum status user_confirm(struct exchange *x, uint64_t user_id, bool *may)
+/* Whether the user may have the session, as the row in MySQL says. Who can write sessions in Redis can't make one of a
+ * user who is disabled or deleted last. A session that is older than its user belongs to somebody who had the same id
+ * in tables that were lost; what a registration finds it ends at once (user/register.c). *why: why not; NULL: may. ST_UNAVAILABLE: MySQL does not answer. */
+static enum status user_confirm(struct exchange *x, const struct session *s, const char **why)
 {
     struct user *users;
     size_t count;
-    enum status st = users_find_by_ids(x->app->stores.db, x->arena, &user_id, 1, &users, &count);
-    *may = st == ST_OK && count == 1 && !users[0].disabled;
+    enum status st = users_find_by_ids(x->app->stores.db, x->arena, &s->user_id, 1, &users, &count);
+    *why = NULL;
+    if (st == ST_OK && (count == 0 || users[0].disabled))
+        *why = "disabled or deleted";
+    else if (st == ST_OK && s->created_ms + CLOCKS_DIFFER_MS < users[0].created_ms)
+        *why = "older than its user";
     return st;
 }
 
@@ -187,13 +192,13 @@ static enum status session_refuse(struct exchange *x, const struct session *s, c
 static enum status session_adopt(struct exchange *x, struct session *s, bool *ended)
 {
     const struct stores *stores = &x->app->stores;
-    bool may;
-    enum status st = user_confirm(x, s->user_id, &may);
+    const char *why;
+    enum status st = user_confirm(x, s, &why);
     if (st != ST_OK)
         return ST_UNAVAILABLE;
-    *ended = !may;
-    if (!may)
-        return session_refuse(x, s, "disabled or deleted");
+    *ended = why != NULL;
+    if (why != NULL)
+        return session_refuse(x, s, why);
     st = session_list_adopt(stores, x->arena, x->visitor.session_key, s, x->now_ms);
 
     *ended = st == ST_NOT_FOUND;
@@ -208,7 +213,8 @@ enum confirmed { SESSION_RENEW, SESSION_KEEP, SESSION_ENDED };
  * the session is served, but not renewed. */
 static enum status session_confirm(struct exchange *x, const struct session *s, enum confirmed *out)
 {
-    bool has, may;
+    bool has;
+    const char *why;
     enum status st = session_list_keep(&x->app->stores, x->arena, s->user_id, x->visitor.session_key, &has);
 
     *out = SESSION_ENDED;
@@ -216,9 +222,9 @@ static enum status session_confirm(struct exchange *x, const struct session *s, 
         return st == ST_UNKNOWN ? ST_UNKNOWN : ST_UNAVAILABLE;
     if (!has)
         return session_refuse(x, s, "not in the list of its user");
-    st = user_confirm(x, s->user_id, &may);
-    if (st == ST_OK && !may)
-        return session_refuse(x, s, "disabled or deleted");
+    st = user_confirm(x, s, &why);
+    if (st == ST_OK && why != NULL)
+        return session_refuse(x, s, why);
     *out = st == ST_OK ? SESSION_RENEW : SESSION_KEEP;
     return ST_OK;
 }

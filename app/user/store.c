@@ -115,7 +115,8 @@ enum status users_find_by_ids(struct db *db, struct arena *a, const uint64_t *id
         return ST_NO_MEMORY;
     if (count == 0)
         return ST_OK;
-    buf_cstr(&sql, "SELECT id, username, nickname, disabled_ms FROM user WHERE deleting_ms IS NULL AND id IN ");
+    buf_cstr(&sql,
+             "SELECT id, username, nickname, disabled_ms, created_ms FROM user WHERE deleting_ms IS NULL AND id IN ");
     db_ids(&sql, ids, count);
     enum status st = db_query_buf(db, a, &rows, &sql);
     buf_free(&sql);
@@ -125,7 +126,8 @@ enum status users_find_by_ids(struct db *db, struct arena *a, const uint64_t *id
                 (*out)[(*out_count)++] = (struct user){ .id = ids[i],
                                                         .username = db_cell(&rows, row, 1),
                                                         .nickname = db_cell(&rows, row, 2),
-                                                        .disabled = db_cell(&rows, row, 3).ptr != NULL };
+                                                        .disabled = db_cell(&rows, row, 3).ptr != NULL,
+                                                        .created_ms = db_cell_i64(&rows, row, 4) };
     return st;
 }
 

@@ -16,6 +16,7 @@ struct user {
     struct str nickname;
     struct str password_hash; /* .ptr NULL: no password, so no login (demo users) */
     bool disabled;            /* by an operator; only user_find_for_login and users_find_by_ids set it */
+    int64_t created_ms;       /* only users_find_by_ids sets it */
 };
 
 /* A user as an operator sees it. */

@@ -276,10 +276,19 @@ static void a_login_that_overlaps_gets_no_session(void **state)
 
 /* ---- sessions of the version before ---- */
 
+/* As if the user had registered then. */
+static void born_at(uint64_t user_id, int64_t created_ms)
+{
+    assert_int_equal(db_exec(app->stores.db, NULL, "UPDATE user SET created_ms = ? WHERE id = ?",
+                             DB_PARAMS(DB_I64(created_ms), DB_U64(user_id))),
+                     ST_OK);
+}
+
 /* Stores a session as the version before did, started at created_ms. cookie: VISIT_TEXT_MAX bytes. */
 static void older_session(uint64_t user_id, int64_t created_ms, char *cookie, char *key)
 {
     char token[SESSION_TOKEN_MAX], value[128];
+    born_at(user_id, created_ms - 1);
     session_token_new(token);
     snprintf(cookie, VISIT_TEXT_MAX, "sid=%s", token);
     snprintf(value, sizeof value, "%" PRIu64 ",%" PRId64 ",%" PRId64 ",someone,Some,one", user_id, created_ms,
@@ -429,11 +438,49 @@ static void of_two_changes_at_once_one_is_refused(void **state)
     assert_int_equal(user_hash_find(app->stores.db, scratch, 1, &now), ST_NOT_FOUND);
 }
 
+/* ---- ids that are given anew, after tables were lost ---- */
+
+static void a_session_that_is_older_than_its_user_is_refused(void **state)
+{
+    (void)state;
+    char phone[VISIT_TEXT_MAX], older[VISIT_TEXT_MAX], key[SESSION_KEY_MAX];
+    struct person p = registered(phone);
+    const int64_t started_ms = clock_now_ms() - HOUR_MS / 2;
+    older_session(p.id, started_ms, older, key);
+    born_at(p.id, started_ms + CLOCKS_DIFFER_MS + 1);
+    assert_int_equal(visitor_of(older), 0);
+    assert_int_equal(REDIS(STR("EXISTS"), str_from(key)), 0);
+    older_session(p.id, started_ms, older, key);
+    born_at(p.id, started_ms + CLOCKS_DIFFER_MS); /* on a machine whose clock is ahead */
+    assert_int_equal(visitor_of(older), p.id);
+}
+
+static void a_registration_ends_what_somebody_else_had_under_its_number(void **state)
+{
+    (void)state;
+    char phone[VISIT_TEXT_MAX], stranger[VISIT_TEXT_MAX], fresh[VISIT_TEXT_MAX];
+    struct visit v;
+    struct services hot = *app;
+    const uint64_t next = registered(phone).id + 1;
+    visit_begin(&v, app, "/login", "", NULL);
+    assert_int_equal(session_start(&v.x, next, STR("stranger"), STR("Stranger")), ST_OK);
+    assert_true(visit_cookie(&v, stranger));
+    visit_end(&v);
+    hot.stores.db = NULL;
+    assert_int_equal(visitor_in(&hot, stranger, NULL), next);
+    assert_int_equal(registered(fresh).id, next);
+    assert_int_equal(visitor_in(&hot, stranger, NULL), 0);
+    assert_int_equal(visitor_of(fresh), next);
+    assert_int_equal(session_count(next), 1);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(the_account_page_lists_devices_and_marks_the_own_one),
         cmocka_unit_test(a_logout_leaves_the_list),
+        cmocka_unit_test(a_session_that_is_older_than_its_user_is_refused),
+        cmocka_unit_test(a_registration_ends_what_somebody_else_had_under_its_number),
         cmocka_unit_test(a_session_that_is_over_leaves_the_list),
         cmocka_unit_test(a_further_login_ends_the_oldest_session),
         cmocka_unit_test(one_session_is_ended_by_its_id),
