@@ -13,6 +13,7 @@
 #include "ops/audit_internal.h"
 #include "settle/cursor.h"
 #include "settle/settle.h"
+#include "settle/site.h"
 
 enum { ERROR_MAX = 1024, AUDIT_TIMEOUT_S = 600 };
 
@@ -45,12 +46,24 @@ static enum status tables_body(struct db *db, void *ctx)
     return audit_tables(ctx, db);
 }
 
+/* Tables of a version before have no identity. */
+static enum status audit_site(struct audit *audit, struct stores *stores)
+{
+    struct settle_site_look look;
+    enum status st = settle_site_look(stores->redis, stores->db, (uint32_t)stores->config->partitions, &look);
+    if (st == ST_OK && look.verdict != SITE_UNKNOWN && !site_may_serve(look.verdict))
+        audit_note(audit, AUDIT_SITE, "verdict", (uint64_t)look.verdict, "%s", site_verdict_text(look.verdict));
+    return st == ST_NOT_FOUND ? ST_OK : st;
+}
+
 enum status audit_run(struct stores *stores, struct audit *out)
 {
     *out = (struct audit){ .packet_id = out->packet_id, .range_rows = out->range_rows, .demo = stores->config->demo };
     enum status st = db_snapshot(stores->db, tables_body, out);
     if (st == ST_OK)
         st = audit_live(out, stores);
+    if (st == ST_OK && out->packet_id == 0)
+        st = audit_site(out, stores);
     if (st == ST_OK && out->packet_id == 0)
         st = audit_sessions(out, stores);
     if (st == ST_OK && out->packet_id == 0)

@@ -25,6 +25,7 @@
     X(AUDIT_I6, "I6", "a closed packet's escrow is empty, with one refund at most")                                    \
     X(AUDIT_I7, "I7", "every grab is the share that the packet's seed promised")                                       \
     X(AUDIT_I8, "I8", "Redis and MySQL agree on every open packet")                                                    \
+    X(AUDIT_SITE, "site", "tables and Redis are of one site, and neither is an older copy")                            \
     X(AUDIT_MONTHS, "months", "the totals of each month are the sums of their rows")                                   \
     X(AUDIT_RETURNS, "returns", "the money of every share given back is where its row says")                           \
     X(AUDIT_THANKS, "thanks", "thanks are of the user who has the share, and each packet counts its own")              \

@@ -42,8 +42,8 @@ static const struct key_form {
 };
 
 /* What the keys of a partition of packets are named behind `hb:{pNN}:` (live/live.h). With a ':' an id follows. */
-static const char *const PACKET_NAMES[] = { "packet:", "shares:", "grabs:", "order:",
-                                            "events",  "settled", "fence",  "probe" };
+static const char *const PACKET_NAMES[] = { "packet:", "shares:", "grabs:", "order:", "events",
+                                            "settled", "fence",   "probe",  "site" };
 
 /* True: `hb:{pNN}:` and a name of the table. */
 static bool is_of_packets(struct str key)

@@ -9,10 +9,11 @@
 #include "base/random.h"
 #include "ledger/ledger.h"
 #include "live/stores.h"
+#include "ops/command_stores.h"
 #include "user/session.h"
 #include "user/session_list.h"
 
-enum { ROWS_PER_STATEMENT = 500, USERNAME_MAX = 40, NICKNAME_MAX = 40, ERROR_MAX = 1024 };
+enum { ROWS_PER_STATEMENT = 500, USERNAME_MAX = 40, NICKNAME_MAX = 40 };
 static const size_t ARENA_CHUNK_BYTES = (size_t)256 << 10;
 static const size_t ARENA_LIMIT_BYTES = (size_t)16 << 20;
 
@@ -195,11 +196,8 @@ int demo_command(const struct config *config, int argc, char **argv)
         return 1;
     }
     struct stores stores;
-    char error[ERROR_MAX];
-    if (stores_open(&stores, config, true, error, sizeof error) != ST_OK) {
-        (void)fprintf(stderr, "hongbao demo: %s\n", error);
+    if (!command_stores_open(&stores, config, "demo"))
         return 1;
-    }
     FILE *out = strcmp(path, "-") == 0 ? stdout : fopen(path, "we");
     if (out == NULL) {
         (void)fprintf(stderr, "hongbao demo: %s can't be written\n", path);

@@ -40,6 +40,7 @@ static const struct area {
     { "settings", check_settings },
     { "files", doctor_check_files },
     { "roles", doctor_check_roles }, /* logs in, for the areas below; a unit fails without the file of its role */
+    { "site", doctor_check_site },
     { "units", doctor_check_units },
     { "redis", doctor_check_redis },
     { "redis-rights", doctor_check_redis_rights },
@@ -134,17 +135,20 @@ static void redis_login(struct doctor *d, struct doctor_role *role)
                   role->config.redis_user, role->name, d->config->rights_dir, role->name);
 }
 
-static void mysql_login(struct doctor *d, struct doctor_role *role)
+/* Whether MariaDB lets the role in, or does not take part. */
+static bool mysql_logs_in(struct doctor *d, struct doctor_role *role)
 {
-    if (!role->uses_mysql || !d->mysql_is_up)
-        return;
     struct db_rows rows;
+    if (!role->is_read || !role->uses_mysql || !d->mysql_is_up)
+        return true;
     role->db = db_new(&role->config);
-    if (role->db == NULL || db_query(role->db, d->arena, &rows, "SELECT 1", NULL, 0) == ST_OK)
-        return;
+    return role->db == NULL || db_query(role->db, d->arena, &rows, "SELECT 1", NULL, 0) == ST_OK;
+}
+
+/* Tells why MariaDB does not let the role in, which has tried it. */
+static void mysql_refusal_tell(struct doctor *d, struct doctor_role *role)
+{
     const char *refusal = arena_cstr(d->arena, str_from(db_refusal(role->db)));
-    db_free(role->db);
-    role->db = NULL;
     if (refusal == NULL || refusal[0] != '\0') {
         const int name_len = refusal == NULL ? 0 : (int)strcspn(refusal, " ");
         finding_wrong(
@@ -160,6 +164,30 @@ static void mysql_login(struct doctor *d, struct doctor_role *role)
                   " database %s. If the mend does not help, put the earlier password back into %s/%s.conf, or make new"
                   " ones (docs/how-to/rotate-secrets.md)",
                   role->config.mysql_user, role->name, role->config.mysql_database, d->config->rights_dir, role->name);
+}
+
+/* A MariaDB that knows no role, beside a Redis that has the data of a site, has lost its own, or the users: that is one
+ * finding. Setup makes the users again, or refuses without the tables. */
+static void mysql_logins(struct doctor *d)
+{
+    bool refused[ROLE_COUNT];
+    size_t count = 0, asked = 0;
+    for (size_t i = 0; i < ROLE_COUNT; i++) {
+        refused[i] = !mysql_logs_in(d, &d->roles[i]);
+        count += refused[i] && db_login_refused(d->roles[i].db);
+        asked += d->roles[i].db != NULL;
+    }
+    const bool is_gone = count > 1 && count == asked && doctor_redis_has_site(d);
+    if (is_gone)
+        doctor_tell_site(d, SITE_TABLES_GONE, "MariaDB knows no user of the site: ");
+    for (size_t i = 0; i < ROLE_COUNT; i++) {
+        if (!refused[i])
+            continue;
+        if (!is_gone)
+            mysql_refusal_tell(d, &d->roles[i]);
+        db_free(d->roles[i].db);
+        d->roles[i].db = NULL;
+    }
 }
 
 /* What makes a file of a role that is missing, or in place of a wrong one: with a new password, which both stores are
@@ -200,12 +228,10 @@ void doctor_check_roles(struct doctor *d)
     d->mysql_is_up = store_answers(d, "mysql-down", "MariaDB", "mysql", c->mysql, check_mysql_unit(c));
     for (size_t i = 0; i < ROLE_COUNT; i++) /* all of them first: mends name the operator's user */
         role_read(d, &d->roles[i]);
-    for (size_t i = 0; i < ROLE_COUNT; i++) {
-        if (d->roles[i].is_read) {
+    for (size_t i = 0; i < ROLE_COUNT; i++)
+        if (d->roles[i].is_read)
             redis_login(d, &d->roles[i]);
-            mysql_login(d, &d->roles[i]);
-        }
-    }
+    mysql_logins(d);
 }
 
 /* ---- the command ---- */

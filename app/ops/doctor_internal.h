@@ -5,6 +5,8 @@
 #include "base/config.h"
 #include "io/db.h"
 #include "io/redis.h"
+#include "live/site.h"
+#include "ops/check.h"
 #include "ops/findings.h"
 #include "ops/nginx_conf.h"
 
@@ -50,6 +52,7 @@ struct doctor {
     size_t redis_primary;                /* of a Redis Cluster, which one is looked at; else 0 */
     bool redis_is_up, mysql_is_up;       /* their sockets accept connections */
     bool is_service;                     /* check_is_service */
+    bool stores_differ;                  /* tables and Redis do not belong together, which is told */
     bool is_stopped;                     /* the whole service is, which is told */
     struct str units;                    /* what systemctl says about the units; absent: nothing */
     struct nginx_conf nginx;             /* empty: no file was named */
@@ -59,6 +62,7 @@ struct doctor {
 
 /* The checks of each area. Each adds to d->found what is wrong, or why it could not look. */
 void doctor_check_roles(struct doctor *d);
+void doctor_check_site(struct doctor *d);
 void doctor_check_redis(struct doctor *d);
 void doctor_check_redis_rights(struct doctor *d);
 void doctor_check_mysql(struct doctor *d);
@@ -86,6 +90,12 @@ bool doctor_units_out_of_service(struct str text);
  * Returns whether the whole service is stopped. */
 bool doctor_units_tell(struct findings *found, struct str text);
 
+/* Tells first of all that tables and Redis do not belong together, and what shows it. */
+void doctor_tell_site(struct doctor *d, enum site_verdict verdict, const char *because);
+/* Whether Redis has the data of a site. */
+bool doctor_redis_has_site(struct doctor *d);
+/* The options of redis-cli that name the server. */
+const char *doctor_redis_options(struct doctor *d);
 /* The command of the operator in Redis, as a person types it. */
 const char *doctor_redis_cli(struct doctor *d, const char *command);
 /* The command of the administrator of MariaDB that grants the roles their rights. */

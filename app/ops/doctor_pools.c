@@ -80,7 +80,7 @@ static void pool_check(struct doctor *d, const char *path, const char *pool, siz
     if (answer.len == 0)
         finding_wrong(&d->found, "pool-silent", pool_restart(d, pool),
                       "the pool on %s accepts connections, but does not answer within %d s", path, (int)ANSWER_S_MAX);
-    else if (!is_ready(answer))
+    else if (!is_ready(answer) && !d->stores_differ)
         problems_tell(d, path, pool, answer, others);
     if (stat(path, &info) == 0 && (info.st_mode & S_IRWXO) != 0)
         finding_wrong(&d->found, "pool-socket-mode", finding_text(&d->found, "chmod 0660 %s", path),

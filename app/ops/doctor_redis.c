@@ -31,7 +31,7 @@ static const struct wanted {
 };
 
 /* The options by which redis-cli reaches the first address, or the primary of a cluster that is looked at. */
-static const char *redis_options(struct doctor *d)
+const char *doctor_redis_options(struct doctor *d)
 {
     struct address_list list;
     if (address_list_read(str_from(d->config->redis), &list) != NULL)
@@ -60,11 +60,12 @@ static bool redis_is_reachable(struct doctor *d)
 const char *doctor_redis_cli(struct doctor *d, const char *command)
 {
     const struct config *c = &d->roles[ROLE_OPERATOR].config;
-    return c->redis_user[0] == '\0' ? finding_text(&d->found, "redis-cli %s %s", redis_options(d), command)
-                                    : finding_text(&d->found,
-                                                   "REDISCLI_AUTH=$(sed -n 's/^redis_password = //p' %s/operator.conf) "
-                                                   "redis-cli %s --user %s %s",
-                                                   d->config->rights_dir, redis_options(d), c->redis_user, command);
+    return c->redis_user[0] == '\0'
+               ? finding_text(&d->found, "redis-cli %s %s", doctor_redis_options(d), command)
+               : finding_text(&d->found,
+                              "REDISCLI_AUTH=$(sed -n 's/^redis_password = //p' %s/operator.conf) "
+                              "redis-cli %s --user %s %s",
+                              d->config->rights_dir, doctor_redis_options(d), c->redis_user, command);
 }
 
 /* The reply of the operator's command as one text in the arena; NULL: none. element: of a list, from 0. */
@@ -202,7 +203,7 @@ static void default_user_check(struct doctor *d)
 static void fence_check(struct doctor *d)
 {
     struct redis *r = d->roles[ROLE_HOT].redis;
-    if (r == NULL)
+    if (r == NULL || d->stores_differ) /* then the worker opens none */
         return;
     live_fences_set(r, d->config);
     (void)redis_ping(r);
@@ -259,7 +260,8 @@ static void primary_check(struct doctor *d)
         state_check(d);
         functions_check(d);
     } else {
-        finding_unchecked(&d->found, "redis-settings", "a primary does not answer: redis-cli %s", redis_options(d));
+        finding_unchecked(&d->found, "redis-settings", "a primary does not answer: redis-cli %s",
+                          doctor_redis_options(d));
     }
 }
 

@@ -54,6 +54,19 @@ void finding_wrong(struct findings *f, const char *name, const char *mend, const
     finding_add(f, &(struct finding){ .is_wrong = true, .name = name, .text = str_from(text), .mend = str_from(mend) });
 }
 
+void findings_lead(struct findings *f)
+{
+    struct finding *before = f->first, *lead = f->last;
+    if (before == lead)
+        return;
+    while (before->next != lead)
+        before = before->next;
+    before->next = NULL;
+    f->last = before;
+    lead->next = f->first;
+    f->first = lead;
+}
+
 void finding_unchecked(struct findings *f, const char *name, const char *format, ...)
 {
     va_list args;

@@ -32,6 +32,8 @@ void finding_wrong(struct findings *f, const char *name, const char *mend, const
 /* Something can't be looked at, and the reason why. */
 void finding_unchecked(struct findings *f, const char *name, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
+/* Puts the last finding before all others: what it tells explains them. */
+void findings_lead(struct findings *f);
 /* The folder of the installed manual; NULL: it is not installed. */
 const char *findings_manual(void);
 /* A formatted text in the arena, for mend. */

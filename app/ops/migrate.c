@@ -10,6 +10,9 @@
 #include "base/clock.h"
 #include "base/crash.h"
 #include "base/random.h"
+#include "io/redis.h"
+#include "live/site.h"
+#include "settle/site.h"
 
 enum { ARENA_BYTES = 64 << 10, ARENA_BYTES_MAX = 64 << 20, ZONE_YEAR_FIRST = 1970, ZONE_YEAR_LAST = 2100 };
 
@@ -495,17 +498,39 @@ static enum status folder_check(struct db *db, const char *sql_dir)
     return st;
 }
 
+/* Tables are neither made nor changed beside a Redis that they do not belong to (live/site.h). A Redis that does not
+ * answer, and tables of a version without an identity, can't be compared. */
+static enum status stores_check(const struct config *config, struct db *db)
+{
+    struct settle_site_look look = { .verdict = SITE_UNKNOWN };
+    struct redis *redis = redis_new(config);
+    if (redis == NULL)
+        return ST_NO_MEMORY;
+    enum status st =
+        redis_ping(redis) == ST_OK ? settle_site_look(redis, db, (uint32_t)config->partitions, &look) : ST_OK;
+    redis_free(redis);
+    if (st != ST_OK || look.verdict == SITE_UNKNOWN || site_may_serve(look.verdict))
+        return ST_OK; /* what else is wrong is told by the migrator */
+    (void)printf("migrate: %s\n", site_verdict_text(look.verdict));
+    return ST_CONFLICT;
+}
+
 int migrate_command(const struct config *config, int argc, char **argv)
 {
     bool check = argc == 2 && strcmp(argv[1], "--check") == 0;
-    if (argc != 1 && !check) {
-        (void)fputs("usage: hongbao migrate [--check]\n", stderr);
+    bool restoring = argc == 2 && strcmp(argv[1], "--restoring") == 0;
+    if (argc != 1 && !check && !restoring) {
+        (void)fputs("usage: hongbao migrate [--check | --restoring]\n", stderr);
         return 2;
     }
     struct db *db = db_new(config);
     if (db == NULL)
         return 1;
-    enum status st = check ? folder_check(db, config->sql_dir) : migrate_run(db, config->sql_dir, stdout);
+    enum status st = check || restoring ? ST_OK : stores_check(config, db);
+    if (st == ST_OK)
+        st = check ? folder_check(db, config->sql_dir) : migrate_run(db, config->sql_dir, stdout);
+    if (restoring && st == ST_NOT_FOUND) /* the restore that follows brings the interrupted one to its end */
+        st = ST_OK;
     db_free(db);
     return st == ST_OK ? 0 : 1;
 }

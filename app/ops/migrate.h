@@ -53,7 +53,9 @@ enum status migrate_check(struct db *db, const struct migrations *known, FILE *o
  * Semicolons in quoted text and in comments do not end a statement. DELIMITER is not supported. */
 struct str migrate_statement_next(struct str *rest);
 
-/* `migrate [--check]`: applies the migrations that are missing. --check: only returns whether there is none, 0 or 1. */
+/* `migrate [--check | --restoring]`: applies the migrations that are missing, unless tables and Redis do not belong
+ * together. --check: only returns whether there is none, 0 or 1. --restoring: a restore makes them belong together, so
+ * they are not compared. */
 int migrate_command(const struct config *config, int argc, char **argv);
 
 #endif

@@ -6,6 +6,7 @@
 #include "base/clock.h"
 #include "live/event.h"
 #include "live/shut.h"
+#include "ops/command_stores.h"
 #include "ops/services.h"
 #include "packet/store.h"
 #include "settle/dead_letter.h"
@@ -13,7 +14,7 @@
 #include "settle/held.h"
 #include "settle/write.h"
 
-enum { LETTERS_PER_QUERY = 200, ERROR_MAX = 1024 };
+enum { LETTERS_PER_QUERY = 200 };
 static const size_t ARENA_CHUNK_BYTES = (size_t)64 << 10;
 static const size_t ARENA_LIMIT_BYTES = (size_t)64 << 20;
 
@@ -193,15 +194,12 @@ int replay_command(const struct config *config, int argc, char **argv)
 {
     struct stores stores;
     struct replay_args args;
-    char error[ERROR_MAX];
     if (!args_read(argc, argv, &args)) {
         (void)fputs("usage: hongbao replay [LETTER [--as CONTENT | --drop] | --packet ID]\n", stderr);
         return 2;
     }
-    if (stores_open(&stores, config, true, error, sizeof error) != ST_OK) {
-        (void)fprintf(stderr, "hongbao replay: %s\n", error);
+    if (!command_stores_open(&stores, config, "replay"))
         return 2;
-    }
     enum status st = args.drop             ? replay_drop(&stores, args.letter_id, stdout)
                      : args.letter_id != 0 ? replay_letter(&stores, args.letter_id, args.content, stdout)
                      : args.packet_id != 0 ? replay_packet(&stores, args.packet_id, stdout)

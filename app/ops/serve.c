@@ -23,6 +23,7 @@
 #include "settle/cursor.h"
 #include "settle/run.h"
 #include "settle/settle.h"
+#include "settle/site.h"
 #include "user/deletion.h"
 #include "web/router.h"
 
@@ -144,6 +145,18 @@ int serve_command(const struct config *config, int argc, char **argv)
     return st == ST_OK ? 0 : 1;
 }
 
+/* ST_CONFLICT: the stores do not belong together. ST_OK also when one of them is unreachable. */
+static enum status site_check(const struct services *app)
+{
+    struct settle_site_look look;
+    const struct stores *s = &app->stores;
+    if (settle_site_look(s->redis, s->db, (uint32_t)s->config->partitions, &look) != ST_OK ||
+        look.verdict == SITE_UNKNOWN || site_may_serve(look.verdict))
+        return ST_OK;
+    (void)fprintf(stderr, "settle: %s\n", site_verdict_text(look.verdict));
+    return ST_CONFLICT;
+}
+
 /* The checks that the worker runs once a second besides settling. */
 struct worker_extra {
     struct audit_sample sample;
@@ -183,6 +196,8 @@ int settle_command(const struct config *config, int argc, char **argv)
     enum status st = extra == NULL ? ST_NO_MEMORY : process_confine(config, SANDBOX_SETTLE);
     if (st == ST_OK && check)
         st = tables_check(&app);
+    if (st == ST_OK && check)
+        st = site_check(&app);
     if (st == ST_OK)
         st = check ? settle_partitions_check(&app.stores)
                    : settle_run(&app.stores, until_idle ? SETTLE_UNTIL_IDLE : SETTLE_UNTIL_SIGNAL, worker_extra_run,

@@ -7,6 +7,7 @@
 #include "base/clock.h"
 #include "base/random.h"
 #include "base/security_event.h"
+#include "ops/command_stores.h"
 #include "ops/user_find.h"
 #include "user/account.h"
 #include "user/known_device.h"
@@ -19,7 +20,6 @@
 #include "user/token_store.h"
 
 enum {
-    ERROR_MAX = 1024,
     OPERATOR_TIMEOUT_S = 20,
     RESET_GROUPS = 4, /* of 5 characters, each of 32: 100 bits */
     RESET_GROUP_LEN = 5,
@@ -208,7 +208,6 @@ int user_command(const struct config *config, int argc, char **argv)
 {
     struct stores stores;
     struct config patient = *config; /* an operator waits rather than not knowing what was done */
-    char error[ERROR_MAX];
     const char *why;
 
     if (patient.redis_timeout_ms < OPERATOR_TIMEOUT_S * 1000)
@@ -221,10 +220,8 @@ int user_command(const struct config *config, int argc, char **argv)
                     stderr);
         return 2;
     }
-    if (stores_open(&stores, &patient, true, error, sizeof error) != ST_OK) {
-        (void)fprintf(stderr, "hongbao user: %s\n", error);
+    if (!command_stores_open(&stores, &patient, "user"))
         return 1;
-    }
     enum status st = user_operate(&stores, argv[1], str_from(argv[2]), stdout, &why);
     if (st == ST_INVALID || st == ST_NOT_FOUND)
         (void)fprintf(stderr, "hongbao user: %s\n", why != NULL ? why : status_name(st));

@@ -3,8 +3,8 @@
 # complete: until then the name ends in .partial.
 #   redis.rdb       Redis at one moment
 #   tables.sql.gz   the tables in one snapshot, later than the copy of Redis, with the routines
-#   manifest        name = value: format, program, schema, schema_needed, partitions, times, versions, older_keys,
-#                   secret_id, letters, demo; audit: clean, violated, or unknown without a verification; violations
+#   manifest        name = value: format, program, site (its id), schema, schema_needed, partitions, times,
+#                   versions, older_keys, secret_id, letters, demo; audit: clean, violated, or unknown without a verification; violations
 #   SHA256SUMS      of all of these, for sha256sum -c; written last
 # Needs stores.sh.
 
@@ -96,8 +96,31 @@ archive_load_tables() {
 
 # Brings the tables of an earlier program up to date.
 archive_migrate() {
-    "${HERE[@]}" migrate >"$WORK/migrate.log" 2>&1 ||
+    "${HERE[@]}" migrate --restoring >"$WORK/migrate.log" 2>&1 ||
         die "the tables can't be brought up to date: $(<"$WORK/migrate.log")"
+}
+
+# site_mark PARTITION: prints the key of its mark (app/live/site.h).
+site_mark() {
+    printf 'hb:{p%02d}:site' "$1"
+}
+
+# Makes Redis one with the tables, whatever moment each of them is of.
+archive_mark() {
+    local mark i
+    mark=$(sql "$DATABASE" -e "SELECT CONCAT(id, ' ', generation) FROM site") || die "the tables have no identity"
+    for ((i = 0; i < SETTING[partitions]; i++)); do
+        redis SET "$(site_mark "$i")" "$mark" >"$WORK/mark" 2>&1 || die "Redis can't be written: $(<"$WORK/mark")"
+    done
+}
+
+# sites_of_redis: prints the ids of the sites whose marks Redis has, each in a line.
+sites_of_redis() {
+    local i mark
+    for ((i = 0; i < SETTING[partitions]; i++)); do
+        mark=$(redis GET "$(site_mark "$i")" 2>/dev/null) || continue
+        [ -z "$mark" ] || printf '%s\n' "${mark%% *}"
+    done | sort -u
 }
 
 # archive_settle FOLDER: lets a settle worker make both stores consistent until the audit is clean, and sets ARCHIVE_AUDIT

@@ -185,6 +185,7 @@ manifest_write() {
         schema "$schema" \
         schema_needed "$needed" \
         partitions "${SETTING[partitions]}" \
+        site "$(sql "$DATABASE" -e 'SELECT id FROM site')" \
         demo "$demo" \
         older_keys "${SETTING[older_keys]}" \
         letters "$letters" \
@@ -194,6 +195,14 @@ manifest_write() {
 }
 
 # ---- the steps ----
+
+# Dies when Redis is of another site than the tables: no restore could use both.
+stores_belong_together() {
+    local id other
+    id=$(sql "$DATABASE" -e 'SELECT id FROM site' 2>/dev/null) || return 0 # of a version before
+    other=$(sites_of_redis | grep -vxF "$id" | head -n 1) || true
+    [ -z "$other" ] || die "the tables are of the site $id, but Redis is of the site $other: see hongbao doctor"
+}
 
 # Makes the backup in PARTIAL.
 backup_make() {
@@ -218,6 +227,7 @@ backup_verify() {
     private_mariadb
     archive_load_tables "$1"
     archive_migrate
+    archive_mark
     archive_settle "$1"
     private_stop
     [ "$ARCHIVE_AUDIT" = clean ] || die "the audit of ${1%.partial} is violated:
@@ -253,6 +263,7 @@ main() {
     target_choose
     partial_open
     stores_use_site
+    stores_belong_together
     backup_make
     if [ -n "$VERIFY" ]; then
         backup_verify "$PARTIAL"

@@ -3,7 +3,8 @@
 # (docs/how-to/backup.md).
 #
 #   hongbao restore DIR                   into empty stores
-#   hongbao restore --replace DIR         deletes first what the stores have
+#   hongbao restore --replace DIR         deletes first what the stores have, if it is of the same site
+#   hongbao restore --replace --site ID DIR   deletes the site ID, although the backup is of another one
 #   hongbao restore --without-redis DIR   restores the tables alone; packets are rebuilt from them. With --replace, too
 #   hongbao restore --violated DIR        takes a backup whose audit is violated, as evidence
 #
@@ -18,13 +19,14 @@ for part in ../common common stores archive target; do
 done
 
 REPLACE='' WITH_REDIS=yes VIOLATED='' # the options
-BACKUP=''   # DIR
-COMMANDS='' # a file with the commands that fill Redis
-FENCES=()   # the keys of all fences
-PROBES=()   # the keys that readiness writes, which are no data
+BACKUP=''     # DIR
+OTHER_SITE='' # ID
+COMMANDS=''   # a file with the commands that fill Redis
+FENCES=()     # the keys of all fences
+PROBES=()     # the keys that readiness writes, and the marks of the site, which are no data
 
 usage() {
-    echo "usage: hongbao restore [--replace] [--without-redis] [--violated] DIR" >&2
+    echo "usage: hongbao restore [--replace [--site ID]] [--without-redis] [--violated] DIR" >&2
     exit 2
 }
 
@@ -34,6 +36,11 @@ arguments_read() {
         --replace) REPLACE=yes ;;
         --without-redis) WITH_REDIS= ;;
         --violated) VIOLATED=yes ;;
+        --site)
+            OTHER_SITE=${2-}
+            [[ $OTHER_SITE =~ ^[0-9a-f]{32}$ ]] || usage
+            shift
+            ;;
         -*) usage ;;
         *)
             [ -z "$BACKUP" ] || usage
@@ -52,7 +59,7 @@ fences_name() {
     PROBES=('hb:{limit}:unused')
     for ((i = 0; i < count; i++)); do
         FENCES+=("$(printf 'hb:{p%02d}:fence' "$i")")
-        PROBES+=("$(printf 'hb:{p%02d}:probe' "$i")")
+        PROBES+=("$(printf 'hb:{p%02d}:probe' "$i")" "$(site_mark "$i")")
     done
 }
 
@@ -76,6 +83,29 @@ stores_are_empty() {
     keys=$(($(redis DBSIZE) - $(redis EXISTS "${FENCES[@]}" "${PROBES[@]}")))
     [ "$rows" -eq 0 ] || die "the database has users or packets; --replace deletes them"
     [ "$keys" -eq 0 ] || die "Redis has $keys keys; --replace deletes them"
+}
+
+# Prints the ids of the sites that the stores have. A new one, which has no users yet, is none.
+sites_here() {
+    local tables new=none
+    tables=$(sql -e "SELECT COUNT(*) FROM information_schema.tables
+        WHERE table_schema = '$DATABASE' AND table_name IN ('site', 'user')") || die "the database does not answer"
+    if [ "$tables" -eq 2 ]; then
+        sql "$DATABASE" -e 'SELECT id FROM site WHERE EXISTS (SELECT 1 FROM user)'
+        new=$(sql "$DATABASE" -e 'SELECT id FROM site WHERE NOT EXISTS (SELECT 1 FROM user)')
+    fi
+    sites_of_redis | grep -vxF "${new:-none}" || true
+}
+
+# Dies when a restore would delete another site than that of the backup. A backup of a version before has no identity.
+site_fits() {
+    local wanted here
+    wanted=$(archive_value "$BACKUP" site)
+    [ -n "$wanted" ] || return 0
+    here=$(sites_here) || exit
+    here=$(grep -vxF -e "$wanted" -e "${OTHER_SITE:-$wanted}" <<<"$here" | grep -m 1 .) || true
+    [ -z "$here" ] || die "the stores have the site $here, the backup is of the site $wanted: do the settings redis and \
+mysql name the right stores? To delete that site: --replace --site $here"
 }
 
 # FLUSHALL empties every database; the site uses the first.
@@ -197,6 +227,7 @@ main() {
     site_is_stopped
     redis_is_alone
     [ -n "$REPLACE" ] || stores_are_empty
+    site_fits
     target_check "$BACKUP"
     [ -z "$WITH_REDIS" ] || redis_commands
     role_keys_renew
@@ -205,6 +236,7 @@ main() {
     tables_drop # first: without tables the site is not ready, however this ends
     redis_restore
     tables_restore
+    archive_mark
     archive_settle "$BACKUP"
     [ "$ARCHIVE_AUDIT" = clean ] || say "$PROGRAM: the audit is violated:
 $VIOLATIONS"

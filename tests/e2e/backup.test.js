@@ -182,65 +182,6 @@ test('nightly backups: the newest are kept', async () => {
   assert.ok(names.includes('a note') && !names.some((name) => /^2001|partial/.test(name)), names.join(' '));
 });
 
-test('tables older than Redis make letters of what contradicts, and an empty Redis ends it', async () => {
-  const BACKUP = folder('older');
-  const sender = await newUser({ yuan: '100' });
-  const users = await Promise.all(Array.from({ length: 5 }, () => newUser()));
-  const [early, lost, newest, late, other] = users;
-  const packet = await sendPacket(sender, { kind: 'lucky', amount: '40', count: '5' });
-  const fits = await sendPacket(sender, { kind: 'even', amount: '3', count: '3' });
-  const earlyFen = await open(early, packet);
-  await settled(early, packet);
-  await site.hongbao('backup', BACKUP);
-  for (const user of [lost, newest]) {
-    await open(user, packet);
-    await settled(user, packet);
-  }
-  await site.dev('stop', 'settle');
-  await open(late, packet); // waits in the stream, as the next one
-  await open(late, fits);
-  for (const name of ['nginx', 'hot', 'page', 'auth', 'card']) await site.dev('stop', name);
-  await tablesAlone(BACKUP);
-  for (const name of ['settle', 'auth', 'card', 'page', 'hot', 'nginx']) await site.dev('start', name);
-
-  await poll('the other packet is open', async () => (await other.client.post(`/p/${fits.json.id}/open`, {})).status === 200);
-  await settled(late, fits);
-  await settled(other, fits);
-  assert.equal((await other.client.post(`/p/${packet.json.id}/open`, {})).status, 503);
-  assert.equal((await view(late, packet)).grabbed_count, 4); // as it was promised
-  const unclean = await site.hongbao('audit', '--json').catch((error) => error);
-  const violated = JSON.parse(unclean.stdout).checks.filter((check) => check.violations > 0).map((check) => check.id);
-  assert.deepEqual(violated, ['I8', 'letters']);
-
-  await backupWithLetters();
-  await page.steps('Older tables beside a newer Redis', { FOLDER });
-  assert.match(readFileSync(folder('letters.txt'), 'utf8'), /^letter \d+ {2}packet \d+ /);
-  const promised = readFileSync(folder('promised.txt'), 'utf8');
-  for (const user of [early, lost, newest, late]) assert.match(promised, new RegExp(`^${user.id},`, 'm'));
-  for (const user of users) await logIn(user);
-  assert.equal(await open(early, packet), earlyFen);
-  const rest = [];
-  for (const user of [lost, newest, late, other]) rest.push(await open(user, packet));
-  assert.equal(rest.reduce((sum, amount) => sum + amount, earlyFen), 4000);
-  await settled(other, packet);
-  await audit();
-});
-
-// What nobody should do: the tables of a backup beside the Redis that runs. Redis starts again, as after a failover.
-async function tablesAlone(backup) {
-  await run('bash', ['-euo', 'pipefail', '-c', `mariadb --no-defaults -u root -S "$0" -e 'DROP DATABASE hongbao; CREATE DATABASE hongbao'
-    gzip -dc "$1/tables.sql.gz" | mariadb --no-defaults -u root -S "$0" hongbao`, env.HB_TEST_MYSQL_SOCKET, backup]);
-  await site.dev('restart', 'redis');
-}
-
-// A site with dead letters can be backed up; the backup is verified with them.
-async function backupWithLetters() {
-  const BACKUP = folder('letters');
-  const { stderr } = await page.step(TOP, 0, { BACKUP });
-  assert.match(stderr, /the backup has \d+ dead letters/);
-  assert.match(readFileSync(join(BACKUP, 'manifest'), 'utf8'), /^letters = [1-9]/m);
-}
-
 test('every command of the page was run', () => {
   assert.deepEqual(page.untested(), []);
 });

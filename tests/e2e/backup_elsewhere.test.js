@@ -116,7 +116,7 @@ test('a site goes from its stores to another MariaDB with a binary log, and back
   assert.match(await refusal(['restore', '--replace', there], settings), /has a binary log and lets only an administrator create functions.*SET GLOBAL log_bin_trust_function_creators = 1/);
   assert.equal(await root("SELECT COUNT(*) FROM information_schema.tables WHERE table_schema = 'hongbao'"), '0');
   await root('SET GLOBAL log_bin_trust_function_creators = 1');
-  await program('migrate');
+  await program('migrate', '--restoring');
   await grant();
   await program('restore', '--replace', there);
   assert.equal(await root("SELECT DISTINCT definer FROM information_schema.routines WHERE routine_schema = 'hongbao'"), 'hongbao_migrate@127.0.0.%');

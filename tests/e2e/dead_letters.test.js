@@ -1,6 +1,9 @@
 // The commands of docs/how-to/dead-letters.md, on a site in which one event was damaged.
 import assert from 'node:assert/strict';
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { after, test } from 'node:test';
+import { folder, refusal } from './support/backups.js';
 import { HowTo } from './support/how_to.js';
 import { hongbao } from './support/instance.js';
 import { redis, replaceEvent } from './support/redis.js';
@@ -48,6 +51,10 @@ test('a damaged event is seen, repaired and replayed by the commands of the page
   const unclean = await hongbao('audit', '--json').catch((error) => error);
   assert.equal(unclean.code, 1);
   assert.equal(JSON.parse(unclean.stdout).checks.find((check) => check.id === 'letters').violations, 2);
+
+  // A backup keeps them, and says so: the grabs behind them have paid nobody.
+  assert.match(await refusal(['backup', '--verify', folder('letters')]), /the backup has 2 dead letters[\s\S]*letters\.violated/);
+  assert.match(readFileSync(join(folder('letters.violated'), 'manifest'), 'utf8'), /^letters = 2$/m);
 
   const list = (await page.step('Look', 0)).stdout;
   const [, letter] = list.match(/^letter (\d+)/);

@@ -44,7 +44,7 @@ mariadb_use() {
     elif ! mariadb_roles_log_in; then
         store_hand_over NEEDED mariadb-users.sql "$(mariadb_command)" "$(rights_sql "$ETC/rights" "$DATABASE")"
     else
-        hongbao migrate
+        tables_migrate
         if store_has "${MARIADB_LACKS[@]}"; then
             store_hand_over NEEDED mariadb-rights.sql "$(mariadb_command) $DATABASE" "$(rights_change rights_shown_own)"
         elif store_has mysql-right-excess; then
@@ -69,10 +69,30 @@ mariadb_command() {
 # Tables and rights. Rights are changed only when what the database has is not what it had after the last time. A routine
 # that a migration made anew has lost its rights.
 tables_make() {
+    [ -n "$RESTORE" ] || site_is_whole
     rights_are_as_before || rights_sql "$ETC/rights" "$DATABASE" | mariadb_admin
-    hongbao migrate
+    tables_migrate
     if ! rights_are_as_before; then
         rights_change rights_shown_admin | mariadb_admin "$DATABASE"
         (umask 077 && rights_state >"$STATE/rights")
     fi
+}
+
+# A restore that follows makes the stores belong together.
+tables_migrate() {
+    hongbao migrate ${RESTORE:+--restoring} || die "the tables are as they were"
+}
+
+# Dies when the tables of a site are gone that Redis still has: empty ones would make its users strangers.
+site_is_whole() {
+    local tables
+    tables=$(mariadb_admin -N -e "SELECT COUNT(*) FROM information_schema.tables
+        WHERE table_schema = '$DATABASE' AND table_name = 'user'")
+    [ "$tables" = 0 ] && [ -z "$HANDED_NEEDED" ] || return 0
+    redis_audit --scan --pattern 'hb:{p??}:*' | LC_ALL=C awk '/}:(site|events|settled)$/ { n = 1 } END { exit !n }' ||
+        return 0
+    die "MariaDB has no tables of this site, but Redis has its data: MariaDB has lost its data. Bring a backup back:
+    systemctl stop hongbao.target
+    hongbao setup --restore BACKUP --replace
+Other ways: /usr/share/doc/hongbao/docs/how-to/lost.md"
 }

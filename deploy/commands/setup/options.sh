@@ -2,7 +2,7 @@
 # The options of the command.
 
 HOST='' CERTIFICATE='' KEY='' SELF_SIGNED='' REDIS_SOCKET='' MYSQL_SOCKET='' OWN_STORES='' RESTORE=''
-DEMO='' ASK=yes ACTION=install
+DEMO='' REPLACE='' ASK=yes ACTION=install
 
 options_read() {
     local path given=0
@@ -21,6 +21,7 @@ options_read() {
         --mysql-socket) MYSQL_SOCKET=$2 && shift ;;
         --own-stores) OWN_STORES=yes ;;
         --restore) RESTORE=${2%/} && shift ;;
+        --replace) REPLACE=yes ;;
         --self-signed) SELF_SIGNED=yes ;;
         --demo) DEMO=on ;;
         --non-interactive) ASK= ;;
@@ -38,6 +39,7 @@ options_read() {
         [[ -z $path || $path == /* ]] || die "the path of a socket begins with /: $path"
     done
     [ -z "$RESTORE" ] || [ -f "$RESTORE/manifest" ] || die "$RESTORE is not a backup: it has no file manifest"
+    [ -z "$REPLACE" ] || [ -n "$RESTORE" ] || die "--replace belongs to --restore"
     if [ -n "$OWN_STORES" ]; then
         [ -z "$REDIS_SOCKET$MYSQL_SOCKET" ] || die "--own-stores excludes --redis-socket and --mysql-socket"
         REDIS_SOCKET=$REDIS_SOCKET_OWN MYSQL_SOCKET=$MYSQL_SOCKET_OWN

@@ -15,7 +15,7 @@ site_answers() {
 # What a process checks when it starts: before any that runs is touched.
 program_check() {
     hongbao check
-    hongbao settle --check || die "the program does not fit the tables; what runs goes on"
+    hongbao settle --check || die "the program does not fit the stores; what runs goes on"
 }
 
 site_check() {
@@ -59,7 +59,7 @@ site_make() {
     demo_fits
     nginx_make
     keys_make
-    [ -z "$RESTORE" ] || hongbao restore "$RESTORE"
+    [ -z "$RESTORE" ] || hongbao restore ${REPLACE:+--replace} "$RESTORE"
     program_check
     units_start
     units_reload "${running[@]}"

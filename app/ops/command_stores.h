@@ -1,0 +1,14 @@
+/* The stores of a command that works with both. */
+#ifndef HB_OPS_COMMAND_STORES_H
+#define HB_OPS_COMMAND_STORES_H
+
+#include <stdbool.h>
+
+#include "base/config.h"
+#include "live/stores.h"
+
+/* Opens the stores of the command of this name. False: they can't be opened, or do not belong together (live/site.h);
+ * it has said so on stderr, and *stores is empty. Close them with stores_close. */
+bool command_stores_open(struct stores *stores, const struct config *config, const char *name);
+
+#endif
