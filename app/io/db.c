@@ -65,6 +65,16 @@ const char *db_refusal(const struct db *db)
     return db->refusal;
 }
 
+bool db_login_refused(const struct db *db)
+{
+    static const unsigned int codes[] = { ER_ACCESS_DENIED_ERROR, ER_DBACCESS_DENIED_ERROR, ER_BAD_DB_ERROR,
+                                          ER_ACCESS_DENIED_NO_PASSWORD_ERROR };
+    for (size_t i = 0; i < sizeof codes / sizeof *codes; i++)
+        if (db->connect_error == codes[i])
+            return true;
+    return false;
+}
+
 void db_set_timeout_s(struct db *db, int64_t timeout_s)
 {
     assert(db->transaction == TRANSACTION_NONE);

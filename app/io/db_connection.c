@@ -164,16 +164,6 @@ static bool server_open(struct db *db, const struct address_list *list, size_t i
     return false;
 }
 
-bool db_login_refused(const struct db *db)
-{
-    static const unsigned int codes[] = { ER_ACCESS_DENIED_ERROR, ER_DBACCESS_DENIED_ERROR, ER_BAD_DB_ERROR,
-                                          ER_ACCESS_DENIED_NO_PASSWORD_ERROR };
-    for (size_t i = 0; i < sizeof codes / sizeof *codes; i++)
-        if (db->connect_error == codes[i])
-            return true;
-    return false;
-}
-
 void db_connection_avoid(struct db *db)
 {
     const int64_t now_ms = clock_monotonic_ms();

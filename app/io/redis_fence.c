@@ -25,7 +25,8 @@ void redis_queue_fences(struct redis *r)
     r->fences_wanted = true;
 }
 
-/* Meanwhile the worker may have shut it, or one of several servers may have been a replica, over the same connection. */
+/* Meanwhile the worker may have shut it, or one of several servers may have been a replica, over the same
+ * connection. */
 static bool is_fresh(const struct redis *r, uint32_t fence)
 {
     return r->round_ms - r->fence_read_ms[fence] <= FRESH_MS;

@@ -3,8 +3,8 @@
  * A fence is open when the string at its key is the run_id of the server that has the key, a blank and the number of
  * fences in decimal. A round reads the keys of those fences that its calls name, before these are sent, unless it has
  * found them open over the same connection within the last second. A connection ends with the server process, so the
- * run_id can't change meanwhile; but whoever opens fences may shut them, and of several servers one may be a replica for
- * a while and lose what it had. */
+ * run_id can't change meanwhile; but whoever opens fences may shut them, and of several servers one may be a replica
+ * for a while and lose what it had. */
 #ifndef HB_IO_REDIS_FENCE_H
 #define HB_IO_REDIS_FENCE_H
 

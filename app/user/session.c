@@ -166,7 +166,8 @@ static bool handed_over(const struct exchange *x, const struct session *s)
 
 /* Whether the user may have the session, as the row in MySQL says. Who can write sessions in Redis can't make one of a
  * user who is disabled or deleted last. A session that is older than its user belongs to somebody who had the same id
- * in tables that were lost; what a registration finds it ends at once (user/register.c). *why: why not; NULL: may. ST_UNAVAILABLE: MySQL does not answer. */
+ * in tables that were lost; what a registration finds it ends at once (user/register.c). *why: why not; NULL: may.
+ * ST_UNAVAILABLE: MySQL does not answer. */
 static enum status user_confirm(struct exchange *x, const struct session *s, const char **why)
 {
     struct user *users;
