@@ -159,6 +159,10 @@ static const struct config_setting SETTINGS[] = {
     SETTING_TEXT(metrics_file, 1, TEXT_MAX, "/run/hongbao/metrics", NULL, NULL, "shared counters of all processes"),
     SETTING_TEXT(nginx_counts_dir, 1, TEXT_MAX, "/var/log/nginx", NULL, NULL,
                  "folder in which nginx counts what its limits refuse"),
+    SETTING_TEXT(
+        backup_record, 0, TEXT_MAX, "/var/lib/hongbao/backups", NULL, NULL,
+        "file in which `hongbao backup` notes the last backups, for `hongbao doctor` and `/metrics`; empty: they"
+        " are made in another way"),
 
     SETTING_TEXT(base_url, 1, TEXT_MAX, "http://127.0.0.1:8080", valid_url,
                  "http:// or https:// and a host, no trailing /",

@@ -52,6 +52,7 @@ struct config {
     int64_t ready_lag_s;                    /* /readyz fails when settlement is further behind */
     char metrics_file[CONFIG_TEXT_MAX];     /* shared counters of all processes */
     char nginx_counts_dir[CONFIG_TEXT_MAX]; /* of the counts of nginx's limits (ops/nginx_counts.h) */
+    char backup_record[CONFIG_TEXT_MAX];    /* the last backups (ops/backup_record.h); empty: none are noted */
 
     /* site */
     char base_url[CONFIG_TEXT_MAX];    /* "http://127.0.0.1:8080": links, QR codes, cookie prefix; no trailing / */

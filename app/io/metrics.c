@@ -103,6 +103,12 @@ uint64_t metrics_get(enum metric m)
     return atomic_load_explicit(&metrics_page->counters[m], memory_order_relaxed);
 }
 
+void metrics_set(enum metric m, uint64_t value)
+{
+    assert(m < METRIC_COUNT);
+    atomic_store_explicit(&metrics_page->counters[m], value, memory_order_relaxed);
+}
+
 void metrics_observe(enum histogram h, int64_t value)
 {
     assert(h < HISTOGRAM_COUNT);

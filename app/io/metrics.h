@@ -22,7 +22,8 @@ enum metrics_role {
 };
 
 /* X(identifier, Prometheus name with labels, help; NULL: of a family that another line describes). Only append: the
- * position of a line is its slot in the file. A line without a name is a slot of an earlier version. A counter whose
+ * position of a line is its slot in the file. A line without a name is no counter: it is of an earlier version, or
+ * metrics_set notes a value there. A counter whose
  * family ends with _seconds_total counts microseconds. Lines of all pools are in the order of enum metrics_role. */
 #define METRICS(X)                                                                                                     \
     X(METRIC_REQUESTS_HOT, "hongbao_requests_total{pool=\"hot\"}", "Requests answered.")                               \
@@ -98,7 +99,10 @@ enum metrics_role {
     X(METRIC_RECOVERED_REFUNDED, "hongbao_recoveries_total{kind=\"refunded\"}", NULL)                                  \
     X(METRIC_RECOVERED_STREAM, "hongbao_recoveries_total{kind=\"stream\"}", NULL)                                      \
     X(METRIC_RECOVERED_FENCE, "hongbao_recoveries_total{kind=\"fence\"}", NULL)                                        \
-    X(METRIC_RECOVERY_FAULTS, "hongbao_recovery_faults_total", "Checks that found a packet beyond repair.")
+    X(METRIC_RECOVERY_FAULTS, "hongbao_recovery_faults_total", "Checks that found a packet beyond repair.")            \
+    X(METRIC_AUDIT_CLEAN_AT_MS, NULL, NULL) /* of ops/audit_state.h, as the next two */                                \
+    X(METRIC_AUDIT_VIOLATED_AT_MS, NULL, NULL)                                                                         \
+    X(METRIC_AUDIT_WORKER_AT_MS, NULL, NULL)
 
 #define METRIC_ID(id, name, help) id,
 enum metric { METRICS(METRIC_ID) METRIC_COUNT };
@@ -140,6 +144,8 @@ bool metrics_open(const char *path);
 bool metrics_read(const char *path);
 void metrics_add(enum metric m, uint64_t n);
 uint64_t metrics_get(enum metric m);
+/* Notes a value in place of the one before. */
+void metrics_set(enum metric m, uint64_t value);
 
 /* Counts a value, in microseconds or whole numbers by the unit of h. A negative value counts as 0. */
 void metrics_observe(enum histogram h, int64_t value);

@@ -4,13 +4,17 @@
 #include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "base/buf.h"
+#include "base/clock.h"
 #include "base/log.h"
 #include "base/public_id.h"
 #include "base/value.h"
+#include "io/metrics.h"
 #include "live/stores.h"
 #include "ops/audit_internal.h"
+#include "ops/audit_state.h"
 #include "settle/cursor.h"
 #include "settle/settle.h"
 #include "settle/site.h"
@@ -166,6 +170,13 @@ static int usage(void)
     return 2;
 }
 
+/* For the doctor and /metrics. Only a process of the site makes the file of the counters. */
+static void result_note(const struct config *config, const struct audit *audit, int64_t began_ms)
+{
+    if (access(config->metrics_file, W_OK) == 0 && metrics_open(config->metrics_file))
+        audit_state_note(audit, began_ms);
+}
+
 static int audit_and_print(struct stores *stores, uint64_t packet_id, bool json)
 {
     struct audit *audit = calloc(1, sizeof *audit);
@@ -174,6 +185,7 @@ static int audit_and_print(struct stores *stores, uint64_t packet_id, bool json)
         return 2;
     }
     audit->packet_id = packet_id;
+    const int64_t began_ms = clock_now_ms();
     db_set_timeout_s(stores->db, AUDIT_TIMEOUT_S);
     enum status st = settle_partitions_check(stores);
     if (st == ST_OK)
@@ -181,6 +193,8 @@ static int audit_and_print(struct stores *stores, uint64_t packet_id, bool json)
     int code = 2;
     if (st == ST_OK && !audit_print(audit, json, stdout))
         st = ST_NO_MEMORY;
+    if (st == ST_OK && packet_id == 0)
+        result_note(stores->config, audit, began_ms);
     if (st == ST_OK)
         code = audit_clean(audit) ? 0 : 1;
     else

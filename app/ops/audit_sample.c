@@ -4,6 +4,7 @@
 #include "io/metrics.h"
 #include "live/stores.h"
 #include "ops/audit_internal.h"
+#include "ops/audit_state.h"
 
 static const size_t ARENA_CHUNK_BYTES = (size_t)4 << 10;
 static const size_t ARENA_LIMIT_BYTES = (size_t)64 << 10;
@@ -61,8 +62,8 @@ enum status audit_sample_run(struct audit_sample *s, struct stores *stores)
         return ST_OK;
     metrics_add(METRIC_AUDIT_SAMPLED, 1);
     if (!acceptable) {
-        metrics_add(METRIC_AUDIT_VIOLATED, 1);
         (void)audit_violations_log(&s->audit);
+        audit_state_note_worker(1);
     }
     return ST_OK;
 }

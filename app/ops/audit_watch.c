@@ -7,6 +7,7 @@
 #include "base/log.h"
 #include "io/metrics.h"
 #include "ops/audit_internal.h"
+#include "ops/audit_state.h"
 #include "packet/packet.h"
 
 enum {
@@ -245,6 +246,6 @@ enum status audit_watch_run(struct audit_watch *w, struct stores *stores, int64_
     w->audit = (struct audit){ .ends = true };
     enum status looked = look(w, stores, monotonic_ms);
     enum status walked = walk(w, stores, monotonic_ms);
-    metrics_add(METRIC_AUDIT_VIOLATED, audit_violations_log(&w->audit));
+    audit_state_note_worker(audit_violations_log(&w->audit));
     return looked != ST_OK ? looked : walked;
 }

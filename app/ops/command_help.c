@@ -26,6 +26,7 @@ static const struct command_word {
     { "setup", "--certificate FILE", "the certificate with its chain, in PEM" },
     { "setup", "--key FILE", "the key of the certificate, in PEM" },
     { "setup", "--demo", "play money: users may deposit what they like" },
+    { "setup", "--no-backups", "no backup every night, which a new site has otherwise" },
     { "setup", "--redis-socket PATH", "a Redis that exists already, of which the site becomes the only user" },
     { "setup", "--mysql-socket PATH", "a MariaDB that exists already; setup changes no settings of it" },
     { "setup", "--own-stores", "the stores of the package, in place of those of --redis-socket and --mysql-socket" },

@@ -9,6 +9,7 @@
 
 #include "base/address.h"
 #include "base/array.h"
+#include "base/clock.h"
 #include "base/log.h"
 #include "base/spelling.h"
 #include "io/sandbox.h"
@@ -47,6 +48,8 @@ static const struct area {
     { "mysql", doctor_check_mysql },
     { "mysql-rights", doctor_check_mysql_rights },
     { "schema", doctor_check_schema },
+    { "audit", doctor_check_audit },
+    { "backups", doctor_check_backups },
     { "clocks", doctor_check_clocks },
     { "disks", doctor_check_disks },
     { "nginx", doctor_check_nginx }, /* reads its files, for the areas below */
@@ -330,6 +333,13 @@ static void areas_check(struct doctor *d)
             AREAS[i].check(d);
 }
 
+/* "0 wrong" says what was looked at now; of the money it is as old as the last audit. */
+static void ends_print(const struct doctor *d, struct str audited)
+{
+    (void)printf("the audit was last clean: %.*s\n", STR_ARG(audited.ptr != NULL ? audited : STR("not known")));
+    (void)printf("%zu wrong, %zu not checked\n", d->found.wrong, d->found.unchecked);
+}
+
 static int doctor_run(struct doctor *d, const char *nginx_file, bool json)
 {
     nginx_conf_init(&d->nginx, d->arena, nginx_file);
@@ -343,10 +353,11 @@ static int doctor_run(struct doctor *d, const char *nginx_file, bool json)
         redis_free(d->roles[i].redis);
         db_free(d->roles[i].db);
     }
-    if (json ? !findings_print_json(&d->found, stdout) : !findings_print(&d->found, stdout))
+    const struct str audited = d->audited_ms > 0 ? clock_rfc3339(d->arena, d->audited_ms) : STR_NONE;
+    if (json ? !findings_print_json(&d->found, audited, stdout) : !findings_print(&d->found, stdout))
         return 2;
     if (!json)
-        (void)printf("%zu wrong, %zu not checked\n", d->found.wrong, d->found.unchecked);
+        ends_print(d, audited);
     return d->found.wrong == 0 ? 0 : 1;
 }
 

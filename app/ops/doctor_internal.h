@@ -54,6 +54,7 @@ struct doctor {
     bool is_service;                     /* check_is_service */
     bool stores_differ;                  /* tables and Redis do not belong together, which is told */
     bool is_stopped;                     /* the whole service is, which is told */
+    int64_t audited_ms;                  /* when the audit was last clean; 0: not known */
     struct str units;                    /* what systemctl says about the units; absent: nothing */
     struct nginx_conf nginx;             /* empty: no file was named */
     size_t certificates_wrong;           /* findings about certificates, which no pool needs */
@@ -68,6 +69,8 @@ void doctor_check_redis_rights(struct doctor *d);
 void doctor_check_mysql(struct doctor *d);
 void doctor_check_mysql_rights(struct doctor *d);
 void doctor_check_schema(struct doctor *d);
+void doctor_check_audit(struct doctor *d);
+void doctor_check_backups(struct doctor *d);
 void doctor_check_files(struct doctor *d);
 void doctor_check_clocks(struct doctor *d);
 void doctor_check_disks(struct doctor *d);
@@ -83,6 +86,8 @@ const char *const *doctor_findings(size_t *count);
 
 /* Asks systemd about the units, before the filter of system calls: that needs another program. False: no memory. */
 bool doctor_units_read(struct doctor *d);
+/* Whether systemd runs the unit of the service. */
+bool doctor_unit_is_active(const struct doctor *d, const char *name);
 /* Whether the text, what `systemctl show` prints, hongbao.target first, says that the target neither runs nor is
  * enabled: as after `hongbao setup --remove`, or a first setup that did not reach the end. */
 bool doctor_units_out_of_service(struct str text);

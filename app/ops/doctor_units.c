@@ -57,6 +57,16 @@ static bool unit_read(struct str *text, struct unit *u)
     return u->name.len > 0;
 }
 
+bool doctor_unit_is_active(const struct doctor *d, const char *name)
+{
+    struct str text = str_or_empty(d->units);
+    struct unit u;
+    while (unit_read(&text, &u))
+        if (str_equal(u.name, str_from(name)))
+            return str_equal(u.active, STR("active"));
+    return false;
+}
+
 bool doctor_units_out_of_service(struct str text)
 {
     struct unit target;

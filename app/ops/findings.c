@@ -165,13 +165,18 @@ bool findings_print(const struct findings *f, FILE *out)
     return write_out(f, &b, out);
 }
 
-bool findings_print_json(const struct findings *f, FILE *out)
+bool findings_print_json(const struct findings *f, struct str audited_at, FILE *out)
 {
     struct buf b = BUF_EMPTY;
     buf_printf(&b, "{\"ok\":%s,\"wrong\":[", f->wrong == 0 ? "true" : "false");
     kind_json(f, true, &b);
     buf_cstr(&b, "],\"unchecked\":[");
     kind_json(f, false, &b);
-    buf_cstr(&b, "]}\n");
+    buf_cstr(&b, "],\"audited_at\":");
+    if (audited_at.ptr == NULL)
+        buf_cstr(&b, "null");
+    else
+        value_json_string(&b, audited_at);
+    buf_cstr(&b, "}\n");
     return write_out(f, &b, out);
 }

@@ -44,7 +44,8 @@ bool findings_skip(const struct findings *f, const char *name);
 /* Writes the findings in the order in which they were found, what is wrong first. False: out can't be written, or
  * memory was lacking. */
 bool findings_print(const struct findings *f, FILE *out);
-/* The same as one JSON object in a line: ok, and wrong and unchecked, each a list of {name, text, mend}. */
-bool findings_print_json(const struct findings *f, FILE *out);
+/* The same as one JSON object in a line: ok; wrong and unchecked, each a list of {name, text, mend}; and audited_at,
+ * the time of the last clean audit (STR_NONE: null). */
+bool findings_print_json(const struct findings *f, struct str audited_at, FILE *out);
 
 #endif

@@ -5,7 +5,9 @@
 #include "base/array.h"
 #include "io/metrics_processes.h"
 #include "io/redis_fence.h"
+#include "ops/audit_state.h"
 #include "ops/backlog.h"
+#include "ops/backup_record.h"
 #include "ops/redis_state.h"
 
 enum { MS_PER_S = 1000 };
@@ -71,6 +73,24 @@ static bool letters_print(struct exchange *x, struct buf *out)
     return true;
 }
 
+/* Of the backups and of the audit; nothing where backups are not noted. */
+static void proof_print(const struct config *config, struct buf *out)
+{
+    struct backup_record record;
+    struct audit_state audit;
+    const bool is_noted = config->backup_record[0] != '\0' && backup_record_read(config->backup_record, &record);
+    if (!is_noted)
+        record = (struct backup_record){ 0 };
+    audit_state_read(&record, &audit);
+    head_print(out, "audit_violated", "1: an audit has found a violation, and none was clean since.");
+    buf_printf(out, "hongbao_audit_violated %d\n", audit.violated_ms > 0);
+    if (!is_noted)
+        return;
+    head_print(out, "backup_time_seconds",
+               "When the data of the last verified backup were copied, in seconds since 1970.");
+    buf_printf(out, "hongbao_backup_time_seconds %" PRId64 "\n", record.last[BACKUP_CLEAN].at_ms / MS_PER_S);
+}
+
 /* Above 0 grabs are refused: of the partitions of one server of a Redis Cluster, or of all. */
 static void shut_print(struct exchange *x, struct buf *out)
 {
@@ -94,6 +114,7 @@ void gauges_print(struct exchange *x, struct buf *out)
     head_print(out, "store_up", "1: the store answers the page pool.");
     buf_printf(out, "hongbao_store_up{store=\"redis\"} %d\nhongbao_store_up{store=\"mysql\"} %d\n", redis_up, mysql_up);
     processes_print(out);
+    proof_print(x->app->stores.config, out);
     head_print(out, "build_info", "Always 1; the label says which version answers.");
     const char *version = x->app->stores.config->version;
     buf_printf(out, "hongbao_build_info{version=\"%s\"} 1\n", version != NULL ? version : "unknown");

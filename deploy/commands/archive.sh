@@ -210,6 +210,20 @@ archive_record() {
     } >"$WORK/manifest" && cat -- "$WORK/manifest" >"$1/manifest" && archive_sums_write "$1"
 }
 
+# archive_note FOLDER: notes the backup for the doctor and /metrics (app/ops/backup_record.h): as the last one of its kind.
+archive_note() {
+    local kind at note=${SETTING[backup_record]}
+    if [ -z "$note" ] || [ ! -d "${note%/*}" ]; then return 0; fi
+    kind=$(archive_value "$1" audit)
+    at=$(archive_value "$1" tables_at)
+    if ! {
+        { [ ! -e "$note" ] || grep -v "^${kind}\(_at\)\? = " -- "$note" || true; } &&
+            printf '%s = %s\n' "$kind" "$(readlink -f -- "$1")" "${kind}_at" "$at"
+    } >"$WORK/note" || ! install -m 644 -- "$WORK/note" "$note.new" || ! mv -T -- "$note.new" "$note"; then
+        say "$PROGRAM: the backup can't be noted in $note; the doctor will not know it"
+    fi
+}
+
 # archive_sums_write FOLDER: the last file of a backup.
 archive_sums_write() {
     (cd -- "$1" && sha256sum -- "${ARCHIVE_PARTS[@]}" >SHA256SUMS) && sync -- "$1"/* "$1"

@@ -93,6 +93,7 @@ partial_keep() {
     archive_record "$PARTIAL" || say "$PROGRAM: the result can't be written into the manifest"
     mv -T -- "$PARTIAL" "$kept" || return 0
     say "$PROGRAM: the copy is kept, but is no good backup: $kept"
+    archive_note "$kept"
     [ -z "$KEEP" ] || backups_rotate "$(dirname -- "$TARGET")"
 }
 
@@ -235,6 +236,17 @@ $VIOLATIONS"
     printf '%s: restored into private stores, the audit is clean\n' "$1"
 }
 
+# The backup TARGET, which existed, was found right: its manifest and its name say so.
+verified_note() {
+    local name=${TARGET%.unverified}
+    [ "$(archive_value "$TARGET" audit)" = clean ] || archive_record "$TARGET" ||
+        die "$TARGET is right, but its manifest can't be written"
+    if [ "$name" != "$TARGET" ] && [ ! -e "$name" ]; then
+        mv -T -- "$TARGET" "$name" && TARGET=$name && printf 'it is now %s\n' "$name"
+    fi
+    archive_note "$TARGET"
+}
+
 # backups_rotate FOLDER: keeps the newest KEEP of the backups whose names are times, and as many of those with violations
 # and of those that could not be verified: no copy takes the place of a better one.
 backups_rotate() {
@@ -258,6 +270,7 @@ main() {
     if [ -n "$VERIFY" ] && [ -z "$KEEP" ] && [ -e "$TARGET" ]; then
         archive_demo_fits "$TARGET"
         backup_verify "$TARGET"
+        verified_note
         return
     fi
     target_choose
@@ -272,6 +285,7 @@ main() {
     mv -T -- "$PARTIAL" "$TARGET"
     trap work_end EXIT
     sync -- "$(dirname -- "$TARGET")"
+    archive_note "$TARGET"
     [ -z "$KEEP" ] || backups_rotate "$(dirname -- "$TARGET")"
     printf '%s: complete, %s\n' "$TARGET" "$(du -sh -- "$TARGET" | cut -f 1)"
 }

@@ -174,6 +174,7 @@ sql_dir = $ROOT/sql
 command_dir = $ROOT/deploy/commands
 metrics_file = $VAR/run/metrics
 nginx_counts_dir = $VAR/run
+backup_record = $VAR/backups
 rights_dir = $VAR/rights
 base_url = $(instance_url)
 limits = off

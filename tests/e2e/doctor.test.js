@@ -3,7 +3,7 @@
 import assert from 'node:assert/strict';
 import { execFile, execFileSync, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { chmodSync, cpSync, existsSync, mkdtempSync, readFileSync, readdirSync, renameSync, rmSync, statSync, symlinkSync, writeFileSync } from 'node:fs';
+import { chmodSync, cpSync, existsSync, mkdirSync, mkdtempSync, readFileSync, readdirSync, renameSync, rmSync, statSync, symlinkSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
@@ -20,6 +20,7 @@ const VAR = env.HB_TEST_VAR;
 const NGINX = join(VAR, 'nginx.conf');
 let folder;
 let authority;
+let audited;
 
 // ---- the doctor ----
 
@@ -93,10 +94,12 @@ function nginx(text) {
 const certificateOf = (file, from, to, signed = true) => certificate(folder, file, 'DNS:hongbao.example', from, to, signed && authority);
 const tls = ({ pem, key }) => nginx(`server { listen 443 ssl; ssl_certificate ${pem}; ssl_certificate_key "${key}"; }`);
 
-before(() => {
+before(async () => {
   folder = mkdtempSync(join(tmpdir(), 'hongbao-doctor-'));
   authority = certificate(folder, 'authority', 'DNS:authority.example', '20200101', day(900));
   symlinkSync(join(VAR, 'hongbao'), join(folder, 'hongbao')); // nginx.conf includes files of this folder
+  audited = Date.now();
+  await site.hongbao('audit'); // what earlier tests have planted is gone
 });
 after(async () => {
   rmSync(folder, { recursive: true });
@@ -110,7 +113,8 @@ test('nothing is wrong with a site that runs, and everything was looked at', asy
   assert.deepEqual([seen.wrong, seen.unchecked], [[], []]);
   assert.deepEqual([seen.code, seen.ok], [0, true]);
   const { stdout } = await site.hongbao('doctor', '--nginx', NGINX);
-  assert.equal(stdout, '0 wrong, 0 not checked\n');
+  assert.equal(stdout, `the audit was last clean: ${seen.audited_at}\n0 wrong, 0 not checked\n`);
+  assert.ok(Date.parse(seen.audited_at) >= audited, seen.audited_at);
 });
 
 test('what could not be looked at is told, and why', async () => {
@@ -247,6 +251,32 @@ test('faults of the tables', async () => {
   await finds('schema-definer', /: odd/, statements('CREATE DEFINER = root@localhost PROCEDURE odd() DO 1', 'DROP PROCEDURE odd'));
   await finds('dead-letters', /operator: 1/, statements("INSERT INTO dead_letter (partition_no, event_id, content, reason, created_ms) VALUES (0, '1-1', 'x', 'planted', 1)", "DELETE FROM dead_letter WHERE reason = 'planted'"));
   await finds('partitions', /made for 16/, { settings: { HB_PARTITIONS: '8' } });
+});
+
+test('an audit that was violated, until one is clean', async () => {
+  const user = (await sql("SELECT id FROM account WHERE kind = 'wallet' ORDER BY id LIMIT 1")).trim();
+  const add = (fen) => sql(`UPDATE account SET balance_fen = balance_fen + ${fen} WHERE id = ${user}`);
+  await finds('audit-violations', /^`hongbao audit` has found violations, and no audit was clean since then: 20/, {
+    plant: async () => { await add(1); await assert.rejects(site.hongbao('audit')); },
+    mend: async () => { await add(-1); await site.hongbao('audit'); },
+    mends: /^hongbao audit #/,
+  });
+});
+
+test('backups that do not exist, are old, or have violations', async () => {
+  const record = join(folder, 'backups'), dir = join(folder, 'copy');
+  const noted = (...lines) => ({ settings: { HB_BACKUP_RECORD: record }, plant: () => writeFileSync(record, lines.join('\n')) });
+  const old = new Date(Date.now() - 3 * 86400e3).toISOString(), now = new Date().toISOString();
+  mkdirSync(dir);
+  writeFileSync(join(dir, 'manifest'), '');
+  await finds('backup-none', /known: that of 20\S+ was not verified, \/dir$/, noted('unknown = /dir', `unknown_at = ${now}`));
+  await finds('backup-none', /is not at its place any more: \/nowhere: No such file/, noted('clean = /nowhere', `clean_at = ${now}`));
+  await finds('backup-none', /no backup is known: a lost disk/, { plant: () => sql('UPDATE site SET created_ms = 1'), mend: () => sql(`UPDATE site SET created_ms = ${audited}`) });
+  await finds('backup-old', /is of 20\S+: \/\S+\/copy$/, { ...noted(`clean = ${dir}`, `clean_at = ${old}`), mends: /^hongbao backup --verify DIR #/ });
+  await finds('audit-violations', /the last backup has violations, .* 20\S+, \/bad$/, noted(`clean = ${dir}`, `clean_at = ${now}`, 'violated = /bad', `violated_at = ${new Date(Date.now() + 1000).toISOString()}`));
+  noted(`clean = ${dir}`, `clean_at = ${now}`, 'violated = /bad', `violated_at = ${old}`, 'other').plant();
+  assert.deepEqual((await doctor({ HB_BACKUP_RECORD: record })).wrong, []);
+  assert.deepEqual((await doctor({ HB_BACKUP_RECORD: '' })).wrong, []);
 });
 
 test('faults of settings and files', async () => {

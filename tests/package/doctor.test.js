@@ -45,7 +45,8 @@ async function mendAll() {
 }
 
 test('nothing is wrong after the setup, and everything was looked at', async () => {
-  assert.deepEqual(await doctor(), { ok: true, wrong: [], unchecked: [] });
+  const { audited_at: _, ...seen } = await doctor();
+  assert.deepEqual(seen, { ok: true, wrong: [], unchecked: [] });
 });
 
 for (const fault of FAULTS) {

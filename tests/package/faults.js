@@ -131,6 +131,22 @@ export const FAULTS = [
     "INSERT INTO dead_letter SET partition_no = 0, event_id = '1-1', content = 'x', reason = 'planted', created_ms = 1",
     "DELETE FROM dead_letter WHERE reason = 'planted'"),
 
+  // the audit and the backups
+  { finding: 'audit-violations',
+    says: /`hongbao audit` has found violations/,
+    plant: 'mariadb hongbao -e "UPDATE account SET balance_fen = balance_fen + 1 WHERE id = 1"; hongbao audit || true',
+    mend: 'mariadb hongbao -e "UPDATE account SET balance_fen = balance_fen - 1 WHERE id = 1"' },
+  { finding: 'audit-violations',
+    says: /the settle worker has found violations/,
+    plant: `mariadb hongbao -e "INSERT INTO account SET id = 77, kind = 'wallet', balance_fen = 0"
+      for i in $(seq 1200); do ! hongbao doctor | grep -q audit-violations || break; sleep 0.1; done`,
+    mend: 'mariadb hongbao -e "DELETE FROM account WHERE id = 77"' },
+  { finding: 'backup-none', says: /no backup is known/, plant: 'rm -f /var/lib/hongbao/backups; systemctl disable -q --now hongbao-backup.timer' },
+  { finding: 'backup-old',
+    says: /is of 2026-01-01T/,
+    plant: "systemctl start hongbao-backup; sed -i 's/^clean_at = .*/clean_at = 2026-01-01T00:00:00.000000Z/' /var/lib/hongbao/backups" },
+  { finding: 'backup-none', says: /is not at its place any more/, plant: 'rm -r /var/backups/hongbao' },
+
   // files
   mode('secret-file', '/etc/hongbao/secret', 644),
   mode('secret-file', '/etc/hongbao/rights/page.conf', 644),

@@ -107,11 +107,12 @@ static void what_is_wrong_comes_first_and_what_is_skipped_is_left_out(void **sta
                               "not checked: clock: no clock\n");
     rewind(out);
     memset(text, 0, sizeof text);
-    assert_true(findings_print_json(&found, out));
+    assert_true(findings_print_json(&found, STR("2026-11-28T03:41:07.112Z"), out));
     assert_string_equal(text,
                         "{\"ok\":false,\"wrong\":[{\"name\":\"first\",\"text\":\"is \\\"bad\\\"\",\"mend\":\"this\"},"
                         "{\"name\":\"second\",\"text\":\"two  lines\",\"mend\":\"that\"}],"
-                        "\"unchecked\":[{\"name\":\"clock\",\"text\":\"no clock\"}]}\n");
+                        "\"unchecked\":[{\"name\":\"clock\",\"text\":\"no clock\"}],"
+                        "\"audited_at\":\"2026-11-28T03:41:07.112Z\"}\n");
     assert_int_equal(fclose(out), 0);
 }
 

@@ -2,7 +2,7 @@
 # The options of the command.
 
 HOST='' CERTIFICATE='' KEY='' SELF_SIGNED='' REDIS_SOCKET='' MYSQL_SOCKET='' OWN_STORES='' RESTORE=''
-DEMO='' REPLACE='' ASK=yes ACTION=install
+DEMO='' REPLACE='' BACKUPS='' ASK=yes ACTION=install
 
 options_read() {
     local path given=0
@@ -24,6 +24,7 @@ options_read() {
         --replace) REPLACE=yes ;;
         --self-signed) SELF_SIGNED=yes ;;
         --demo) DEMO=on ;;
+        --no-backups) BACKUPS=no ;;
         --non-interactive) ASK= ;;
         --remove) ACTION=remove ;;
         --upgrade) ACTION=upgrade ;;

@@ -44,6 +44,7 @@ options_complete() {
     config_fits "$url"
     certificate_choose "$url"
     demo_choose
+    backups_choose
 }
 
 host_choose() {
@@ -82,6 +83,14 @@ demo_choose() {
     say 'With play money all users give themselves as much as they like: to try the site, never beside real money.'
     ask 'Play money?' no yes_problem
     [[ $ANSWER != [Yy]* ]] || DEMO=on
+}
+
+# A site that was set up before keeps its timer as it is; one that comes back after a removal, as it was.
+backups_choose() {
+    if [ -z "$BACKUPS" ] && [ ! -f "$ETC/hongbao.conf" ] && [ -n "$ASK" ]; then
+        ask 'A backup every night, into /var/backups/hongbao?' yes yes_problem
+        [[ $ANSWER == [Yy]* ]] || BACKUPS=no
+    fi
 }
 
 # config_fits URL: a configuration that the operator has changed must say what the options say.

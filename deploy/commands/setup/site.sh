@@ -100,12 +100,20 @@ manual     man hongbao, /usr/share/doc/hongbao/docs/how-to
 
 Next:
 - Copy $ETC/secret to a safe place: without it no link to a packet works.
-- systemctl enable --now hongbao-backup.timer: a backup every night, into /var/backups/hongbao.
+- $(backups_advice)
 - Let the TCP ports 80 and 443 through the firewall.
 - $(certificate_advice)
 - hongbao doctor: tells what is wrong, and what mends it. hongbao user show NAME: helps a user.
 
 TEXT
+}
+
+backups_advice() {
+    if systemctl -q is-active hongbao-backup.timer; then
+        echo 'A backup is made every night, into /var/backups/hongbao: copy it to another machine (docs/how-to/backup.md).'
+    else
+        echo 'systemctl enable --now hongbao-backup.timer: a backup every night, into /var/backups/hongbao.'
+    fi
 }
 
 certificate_advice() {
@@ -147,6 +155,7 @@ tables and rights up to date and restart it: /usr/share/doc/hongbao/docs/how-to/
 
 setup_remove() {
     certificate_remember
+    timer_remember
     nginx_unlink
     ! systemctl -q is-active nginx || systemctl reload nginx
     systemctl disable -q --now hongbao.target hongbao-backup.timer 2>/dev/null || true

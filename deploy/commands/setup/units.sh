@@ -48,12 +48,33 @@ units_start() {
     local -a names
     mapfile -t names < <(units)
     systemctl daemon-reload
+    timer_choose
     names+=(hongbao-{hot,auth,card,page}.socket hongbao.target)
     systemctl enable -q "${names[@]}"
     store_exists redis || systemctl add-wants -q hongbao.target redis-server@hongbao.service
     store_exists mariadb || systemctl add-wants -q hongbao.target mariadb.service
     systemctl start "${names[@]}" || units_die "${names[@]}"
     sockets_own
+}
+
+# The backup of every night begins with the site, unless the operator says no. A site that runs keeps the timer as it is,
+# and one that comes back after a removal as it was.
+timer_choose() {
+    if [ "$BACKUPS" = no ]; then
+        systemctl disable -q --now hongbao-backup.timer
+    elif ! systemctl -q is-enabled hongbao.target 2>/dev/null && [ ! -e "$STATE/backups-off" ]; then
+        systemctl enable -q --now hongbao-backup.timer
+    fi
+}
+
+# Before a removal disables the timer.
+timer_remember() {
+    systemctl -q is-enabled hongbao.target 2>/dev/null || return 0
+    if systemctl -q is-enabled hongbao-backup.timer 2>/dev/null; then
+        rm -f -- "$STATE/backups-off"
+    else
+        : >"$STATE/backups-off"
+    fi
 }
 
 # units_die UNIT…: dies with what the first one says that does not run.

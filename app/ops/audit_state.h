@@ -1,0 +1,29 @@
+/* What is known of the audit of this site: when it was last clean, and whether anything has found a violation since. A
+ * whole audit and the settle worker note what they find in the file of the counters, which a restart of the machine
+ * empties; `hongbao backup` notes the audit of its copy (ops/backup_record.h). */
+#ifndef HB_OPS_AUDIT_STATE_H
+#define HB_OPS_AUDIT_STATE_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "ops/audit.h"
+#include "ops/backup_record.h"
+
+/* Who has found a violation. */
+enum audit_source { AUDIT_BY_COMMAND, AUDIT_BY_WORKER, AUDIT_BY_BACKUP };
+
+struct audit_state {
+    int64_t clean_ms;    /* the last clean audit began; 0: none is known */
+    int64_t violated_ms; /* the last violation since then was found; 0: none was */
+    enum audit_source source;
+};
+
+/* Notes the result of a whole audit that began at began_ms (clock_now_ms), in the file of the counters. */
+void audit_state_note(const struct audit *audit, int64_t began_ms);
+/* Notes that the settle worker has found violations, and counts them; 0: nothing. */
+void audit_state_note_worker(uint64_t violations);
+/* What both the counters, which this process has read or mapped, and the record tell. */
+void audit_state_read(const struct backup_record *record, struct audit_state *out);
+
+#endif
