@@ -17,13 +17,7 @@
 #include "web/assets.h"
 #include "web/templates.h"
 
-enum {
-    ERROR_MAX = 1024,
-    ARENA_BYTES = 16 << 10,
-    ARENA_BYTES_MAX = 16 << 20,
-    NAME_MAX_BYTES = 64,
-    UNREADABLE_SHOWN_MAX = 5
-};
+enum { ERROR_MAX = 1024, ARENA_BYTES = 16 << 10, ARENA_BYTES_MAX = 16 << 20, NAME_MAX_BYTES = 64 };
 
 extern char **environ;
 
@@ -321,7 +315,6 @@ struct unreadable {
     const char *setting;
     const struct stat *processes; /* the file of the counters: its group is theirs, and its owner if */
     bool has_owner;               /* that is one of them: the package makes the file as root */
-    size_t count;
 };
 
 /* The rights of the processes, as bits of others. */
@@ -339,10 +332,11 @@ static void readable_check(void *ctx, const char *path, const struct stat *info)
 {
     struct unreadable *u = ctx;
     const mode_t needed = S_ISDIR(info->st_mode) ? S_IROTH | S_IXOTH : S_IROTH;
-    if ((mode_for_processes(u, info) & needed) == needed || u->count++ >= UNREADABLE_SHOWN_MAX)
-        return;
-    finding_wrong(u->found, "unreadable-file", finding_text(u->found, "chmod a+rX %s", path),
-                  "%s can't be read by the processes, so none of them can start (%s)", path, u->setting);
+    if ((mode_for_processes(u, info) & needed) != needed)
+        finding_of(
+            u->found, "unreadable-file", "chmod a+rX {}",
+            finding_text(u->found, "the processes can't read files of %s, so none of them can start", u->setting),
+            path);
 }
 
 /* Each folder above the path must let the processes through. */
@@ -353,9 +347,8 @@ static void parents_check(struct unreadable *u, const char *path)
         const char *parent = slash == path ? "/" : finding_text(u->found, "%.*s", (int)(slash - path), path);
         if (parent == NULL || stat(parent, &info) != 0 || (mode_for_processes(u, &info) & S_IXOTH) != 0)
             continue;
-        finding_wrong(u->found, "unreadable-file", finding_text(u->found, "chmod a+x %s", parent),
-                      "the processes may not pass through %s, so none of them can start (%s is below it)", parent,
-                      u->setting);
+        finding_of(u->found, "unreadable-file", "chmod a+x {}",
+                   "the processes may not pass through folders of their files, so none of them can start", parent);
     }
 }
 

@@ -40,6 +40,7 @@ static const struct area {
 } AREAS[] = {
     { "settings", check_settings },
     { "files", doctor_check_files },
+    { "access", doctor_check_access },
     { "roles", doctor_check_roles }, /* logs in, for the areas below; a unit fails without the file of its role */
     { "site", doctor_check_site },
     { "units", doctor_check_units },
@@ -127,15 +128,17 @@ static void redis_login(struct doctor *d, struct doctor_role *role)
         return;
     redis_free(role->redis);
     role->redis = NULL;
-    finding_wrong(&d->found, "redis-login",
-                  check_redis_unit(d->config) == NULL && d->is_service ? "hongbao setup"
-                  : role != &d->roles[ROLE_OPERATOR]                   ? doctor_redis_cli(d, "ACL LOAD")
-                  : d->is_service                                      ? "systemctl restart redis-server@hongbao"
-                                                                       : "restart Redis",
-                  "Redis refuses the user %s of the role %s: another password, no such user, or it is switched off."
-                  " If the mend does not help, put the earlier password back into %s/%s.conf, or make new ones"
-                  " (docs/how-to/rotate-secrets.md)",
-                  role->config.redis_user, role->name, d->config->rights_dir, role->name);
+    finding_of(&d->found, "redis-login",
+               check_redis_unit(d->config) == NULL && d->has_setup    ? "hongbao setup"
+               : role != &d->roles[ROLE_OPERATOR]                     ? doctor_redis_cli(d, "ACL LOAD")
+               : d->is_service && check_redis_unit(d->config) != NULL ? "systemctl restart redis-server@hongbao"
+                                                                      : "restart Redis",
+               finding_text(&d->found,
+                            "Redis refuses users of roles: another password, no such user, or switched off. If the mend"
+                            " does not help, put the earlier password back into %s, or make new ones"
+                            " (docs/how-to/rotate-secrets.md)",
+                            d->config->rights_dir),
+               role->config.redis_user);
 }
 
 /* Whether MariaDB lets the role in, or does not take part. */
@@ -154,19 +157,23 @@ static void mysql_refusal_tell(struct doctor *d, struct doctor_role *role)
     const char *refusal = arena_cstr(d->arena, str_from(db_refusal(role->db)));
     if (refusal == NULL || refusal[0] != '\0') {
         const int name_len = refusal == NULL ? 0 : (int)strcspn(refusal, " ");
-        finding_wrong(
-            &d->found, "mysql-session",
-            doctor_mariadb(d, finding_text(&d->found, "SET GLOBAL %.*s = DEFAULT", name_len, refusal)),
-            "no session of MariaDB serves the role %s: %s. The configuration of MariaDB needs the change, too,"
-            " for the next start",
-            role->name, refusal == NULL ? "" : refusal);
+        finding_of(&d->found, "mysql-session",
+                   doctor_mariadb(d, finding_text(&d->found, "SET GLOBAL %.*s = DEFAULT", name_len, refusal)),
+                   finding_text(&d->found,
+                                "no session of MariaDB serves roles: %s. The configuration of MariaDB needs the"
+                                " change, too, for the next start",
+                                refusal == NULL ? "" : refusal),
+                   role->name);
         return;
     }
-    finding_wrong(&d->found, "mysql-login", d->is_service ? DOCTOR_SETUP : doctor_grants(d),
-                  "MariaDB refuses the user %s of the role %s: another password, no such user, or no right on the"
-                  " database %s. If the mend does not help, put the earlier password back into %s/%s.conf, or make new"
-                  " ones (docs/how-to/rotate-secrets.md)",
-                  role->config.mysql_user, role->name, role->config.mysql_database, d->config->rights_dir, role->name);
+    finding_of(
+        &d->found, "mysql-login", d->has_setup ? DOCTOR_SETUP : doctor_grants(d),
+        finding_text(&d->found,
+                     "MariaDB refuses users of roles: another password, no such user, or no right on the database"
+                     " %s. If the mend does not help, put the earlier password back into %s, or make new ones"
+                     " (docs/how-to/rotate-secrets.md)",
+                     role->config.mysql_database, d->config->rights_dir),
+        role->config.mysql_user);
 }
 
 /* A MariaDB that knows no role, beside a Redis that has the data of a site, has lost its own, or the users: that is one
@@ -199,7 +206,7 @@ static const char *role_file_mend(struct doctor *d, const char *path, bool is_mi
 {
     if (geteuid() != 0)
         return "sudo hongbao doctor";
-    if (!d->is_service)
+    if (!d->has_setup)
         return finding_text(&d->found, "write %s (docs/reference/rights.md)", path);
     return is_missing ? DOCTOR_SETUP : finding_text(&d->found, "mv %s %s.wrong; " DOCTOR_SETUP, path, path);
 }
@@ -220,8 +227,8 @@ static void role_read(struct doctor *d, struct doctor_role *role)
                       " them",
                       path);
     if (!role->is_read)
-        finding_wrong(&d->found, "role-file", role_file_mend(d, path, access(path, F_OK) != 0),
-                      "the role %s can't be used: %s", role->name, error);
+        finding_of(&d->found, "role-file", role_file_mend(d, path, access(path, F_OK) != 0), "roles can't be used",
+                   finding_text(&d->found, "%s: %s", role->name, error));
 }
 
 void doctor_check_roles(struct doctor *d)
@@ -371,6 +378,7 @@ int doctor_command(const struct config *config, int argc, char **argv)
         return names_print();
     whole = *config;
     d = (struct doctor){ .config = &whole, .free_mib_min = FREE_MIB_MIN, .is_service = check_is_service(config) };
+    d.has_setup = d.is_service && !config_stores_by_tcp(config);
     if (config_secret_read(&whole, d.secret_error, sizeof d.secret_error) == ST_OK)
         d.secret_error[0] = '\0';
     if (!arguments_read(&d, argc, argv, &json, &nginx_file))

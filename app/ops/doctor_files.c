@@ -10,7 +10,7 @@
 #include "ops/file_walk.h"
 #include "ops/role_keys.h"
 
-enum { PATH_BYTES_MAX = 4096, SECRET_LETTERS_MIN = 10, SHOWN_MAX = 5, KEYS_TEXT_MAX = 4096 };
+enum { PATH_BYTES_MAX = 4096, SECRET_LETTERS_MIN = 10, KEYS_TEXT_MAX = 4096 };
 
 /* Secrets are for their owner and a group alone. */
 static void secret_file_check(struct doctor *d, const char *path, const char *what)
@@ -18,8 +18,8 @@ static void secret_file_check(struct doctor *d, const char *path, const char *wh
     struct stat info;
     if (stat(path, &info) != 0 || (info.st_mode & S_IRWXO) == 0)
         return;
-    finding_wrong(&d->found, "secret-file", finding_text(&d->found, "chmod o= %s", path),
-                  "everybody on this machine may read %s, which has %s", path, what);
+    finding_of(&d->found, "secret-file", "chmod o= {}",
+               finding_text(&d->found, "everybody on this machine may read %s", what), path);
 }
 
 static void role_files_check(struct doctor *d)
@@ -27,9 +27,9 @@ static void role_files_check(struct doctor *d)
     char path[PATH_BYTES_MAX];
     for (size_t i = 0; i < ROLE_COUNT && d->config->rights_dir[0] != '\0'; i++) {
         (void)snprintf(path, sizeof path, "%s/%s.conf", d->config->rights_dir, d->roles[i].name);
-        secret_file_check(d, path, "the passwords of a role");
+        secret_file_check(d, path, "the passwords of roles");
         (void)snprintf(path, sizeof path, "%s/%s.keys", d->config->rights_dir, d->roles[i].name);
-        secret_file_check(d, path, "the keys of a role");
+        secret_file_check(d, path, "the keys of roles");
     }
 }
 
@@ -51,7 +51,7 @@ static void secret_missing_tell(struct doctor *d)
 static const char *secret_draw(struct doctor *d)
 {
     const char *path = d->config->secret_file;
-    return d->is_service && path[0] != '\0'
+    return d->has_setup && path[0] != '\0'
                ? finding_text(
                      &d->found,
                      "systemctl stop hongbao.target; openssl rand -hex 32 >%s; hongbao setup --non-interactive", path)
@@ -77,8 +77,7 @@ static void role_keys_check(struct doctor *d, const char *role)
     if (made && (read ? strcmp(is, wanted) != 0 : d->is_service))
         finding_wrong(
             &d->found, "role-keys",
-            d->is_service ? "hongbao setup --non-interactive"
-                          : finding_text(&d->found, "umask 077; hongbao keys %s >%s", role, path),
+            d->has_setup ? DOCTOR_SETUP : finding_text(&d->found, "umask 077; hongbao keys %s >%s", role, path),
             read ? "%s has other keys than the secret and older_keys give: the pool %s does not know what other pools"
                    " make. Is it the secret of this site?"
                  : "%s can't be read: the pool %s would need the secret itself",
@@ -113,16 +112,16 @@ static void secret_check(struct doctor *d)
 struct writable {
     struct doctor *d;
     const char *setting;
-    size_t found;
 };
 
 static void writable_check(void *ctx, const char *path, const struct stat *info)
 {
     struct writable *w = ctx;
-    if ((info->st_mode & S_IWOTH) == 0 || w->found++ >= SHOWN_MAX)
-        return;
-    finding_wrong(&w->d->found, "writable-file", finding_text(&w->d->found, "chmod o-w %s", path),
-                  "everybody on this machine may change %s, which the program trusts (%s)", path, w->setting);
+    if ((info->st_mode & S_IWOTH) != 0)
+        finding_of(
+            &w->d->found, "writable-file", "chmod o-w {}",
+            finding_text(&w->d->found, "everybody on this machine may change what the program trusts (%s)", w->setting),
+            path);
 }
 
 static void trusted_folder_check(struct doctor *d, const char *setting, const char *path)

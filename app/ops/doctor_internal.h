@@ -13,7 +13,7 @@
 enum { DOCTOR_HOST_MAX = 256, DOCTOR_ERROR_MAX = 1024 };
 
 /* Of an installed site: what else mends the rights in Redis. */
-#define DOCTOR_OR_SETUP ". If the mend does not help: hongbao setup"
+#define DOCTOR_OR_SETUP " (if the mend does not help: hongbao setup)"
 
 #define DOCTOR_SETUP    "hongbao setup --non-interactive"
 
@@ -52,10 +52,12 @@ struct doctor {
     size_t redis_primary;                /* of a Redis Cluster, which one is looked at; else 0 */
     bool redis_is_up, mysql_is_up;       /* their sockets accept connections */
     bool is_service;                     /* check_is_service */
+    bool has_setup;                      /* `hongbao setup` mends it: a service whose stores have Unix sockets */
     bool stores_differ;                  /* tables and Redis do not belong together, which is told */
     bool is_stopped;                     /* the whole service is, which is told */
     int64_t audited_ms;                  /* when the audit was last clean; 0: not known */
     struct str units;                    /* what systemctl says about the units; absent: nothing */
+    struct str units_said;               /* what units that failed have said: lines "UNIT LINE" */
     struct nginx_conf nginx;             /* empty: no file was named */
     size_t certificates_wrong;           /* findings about certificates, which no pool needs */
     bool nginx_is_read;
@@ -72,6 +74,7 @@ void doctor_check_schema(struct doctor *d);
 void doctor_check_audit(struct doctor *d);
 void doctor_check_backups(struct doctor *d);
 void doctor_check_files(struct doctor *d);
+void doctor_check_access(struct doctor *d);
 void doctor_check_clocks(struct doctor *d);
 void doctor_check_disks(struct doctor *d);
 void doctor_check_nginx(struct doctor *d);
@@ -92,8 +95,8 @@ bool doctor_unit_is_active(const struct doctor *d, const char *name);
  * enabled: as after `hongbao setup --remove`, or a first setup that did not reach the end. */
 bool doctor_units_out_of_service(struct str text);
 /* Adds what is wrong with the units of which the text tells: what `systemctl show` prints, hongbao.target first.
- * Returns whether the whole service is stopped. */
-bool doctor_units_tell(struct findings *found, struct str text);
+ * said: what units that failed have said, lines "UNIT LINE". Returns whether the whole service is stopped. */
+bool doctor_units_tell(struct findings *found, struct str text, struct str said);
 
 /* Tells first of all that tables and Redis do not belong together, and what shows it. */
 void doctor_tell_site(struct doctor *d, enum site_verdict verdict, const char *because);

@@ -5,6 +5,7 @@
 #include <string.h>
 #include <sys/statvfs.h>
 
+#include "base/address.h"
 #include "base/clock.h"
 #include "io/redis_reply.h"
 #include "ops/doctor_internal.h"
@@ -98,6 +99,13 @@ static const char *store_folder(const struct doctor *d, const char *address, con
     return d->is_service && strstr(address, socket) != NULL ? folder : NULL;
 }
 
+/* Whether the first server of the setting is on this machine: only then its folders can be looked at. */
+static bool is_here(const char *addresses)
+{
+    struct address_list list;
+    return address_list_read(str_from(addresses), &list) == NULL && list.items[0].port == 0;
+}
+
 void doctor_check_disks(struct doctor *d)
 {
     const char *redis = d->redis_is_up ? doctor_redis_setting(d, "dir") : NULL, *mysql = mysql_folder(d);
@@ -106,8 +114,10 @@ void doctor_check_disks(struct doctor *d)
     if (mysql == NULL)
         mysql = store_folder(d, d->config->mysql, "/run/mysqld/", "/var/lib/mysql");
     const char *slash = strrchr(d->config->metrics_file, '/');
-    disk_check(d, "disk-redis", "Redis", redis);
-    disk_check(d, "disk-mysql", "MariaDB", mysql);
+    if (is_here(d->config->redis))
+        disk_check(d, "disk-redis", "Redis", redis);
+    if (is_here(d->config->mysql))
+        disk_check(d, "disk-mysql", "MariaDB", mysql);
     disk_check(d, "disk-logs", "nginx's logs", d->config->nginx_counts_dir);
     if (slash != NULL && slash != d->config->metrics_file) {
         char *folder =

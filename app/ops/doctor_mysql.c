@@ -223,7 +223,7 @@ void doctor_check_schema(struct doctor *d)
                                : strcmp(FAULTS[i].finding, "schema-definer") == 0
                                    ? routines_mend(d, db_cell(&rows, row, 1))
                                    : table_mend(d, which);
-            finding_wrong(&d->found, FAULTS[i].finding, mend, "%s: %.*s", FAULTS[i].text, STR_ARG(which));
+            finding_of(&d->found, FAULTS[i].finding, mend, FAULTS[i].text, arena_cstr(d->arena, which));
         }
     }
     partitions_check(d, db);

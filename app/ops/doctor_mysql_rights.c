@@ -4,6 +4,7 @@
 
 #include "base/address.h"
 #include "base/array.h"
+#include "base/buf.h"
 #include "ops/check.h"
 #include "ops/doctor_internal.h"
 #include "ops/doctor_words.h"
@@ -94,7 +95,8 @@ static void expected_read(struct doctor *d, const struct doctor_role *role, stru
         words_add(w, STR("ALL PRIVILEGES on *"));
 }
 
-static bool actual_read(struct doctor *d, const struct doctor_role *role, struct words *w)
+/* Rights of everybody, which SHOW GRANTS tells of each user, go to `everybody`. */
+static bool actual_read(struct doctor *d, const struct doctor_role *role, struct words *w, struct words *everybody)
 {
     struct db_rows rows;
     const char *database = role->config.mysql_database;
@@ -105,7 +107,7 @@ static bool actual_read(struct doctor *d, const struct doctor_role *role, struct
         /* Databases of tests, beside the own one, are the migrator's business. */
         if (role == &d->roles[ROLE_MIGRATE] && str_after(line, STR("\\_%`.*")).ptr != NULL)
             continue;
-        grant_add(w, line, database, d->arena);
+        grant_add(str_ends(line, STR(" TO PUBLIC")) ? everybody : w, line, database, d->arena);
     }
     return true;
 }
@@ -137,6 +139,17 @@ const char *doctor_mariadb(struct doctor *d, const char *statement)
                         statement == NULL ? "" : statement);
 }
 
+/* The host from which MariaDB sees the roles connect: "localhost", or that of another machine. */
+static struct str host_of_roles(struct doctor *d)
+{
+    struct db_rows rows;
+    for (size_t i = 0; i < ROLE_COUNT; i++)
+        if (d->roles[i].db != NULL && db_query(d->roles[i].db, d->arena, &rows,
+                                               "SELECT SUBSTRING_INDEX(CURRENT_USER(), '@', -1)", NULL, 0) == ST_OK)
+            return db_cell(&rows, 0, 0);
+    return STR("localhost");
+}
+
 const char *doctor_grants(struct doctor *d)
 {
     const char *folder = finding_text(&d->found, "%s/rights", config_data_dir());
@@ -144,24 +157,91 @@ const char *doctor_grants(struct doctor *d)
     if (file == NULL || access(file, F_OK) != 0)
         folder = "deploy/rights";
     const char *demo = d->config->demo ? finding_text(&d->found, " %s/grants-demo.sql", folder) : "";
-    return finding_text(&d->found, "cat %s/grants.sql%s | %s", folder, demo == NULL ? "" : demo,
+    const struct str host = host_of_roles(d);
+    const char *as_users = str_equal(host, STR("localhost"))
+                               ? ""
+                               : finding_text(&d->found, " | sed \"s/@'localhost'/@'%.*s'/g\"", STR_ARG(host));
+    return finding_text(&d->found, "cat %s/grants.sql%s%s | %s", folder, demo == NULL ? "" : demo, as_users,
                         doctor_mariadb_client(d, "mariadb"));
 }
 
-static void rights_compare(struct doctor *d, const struct doctor_role *role)
+/* The object of a right as GRANT names it: "packet" is `hongbao`.`packet`, "*" all tables. */
+static struct str object_text(const char *database, struct str object, struct arena *a)
+{
+    static const struct str KINDS[] = { STR("PROCEDURE "), STR("FUNCTION ") };
+    struct str rest, kind = STR(""), name;
+    for (size_t i = 0; i < ARRAY_LEN(KINDS); i++)
+        if (str_skip_prefix(&object, KINDS[i]))
+            kind = KINDS[i];
+    name = str_cut(object, '.', &rest);
+    if (rest.ptr == NULL) {
+        rest = name;
+        name = str_from(database);
+    }
+    const char *quote = str_equal(name, STR("*")) ? "" : "`", *quote_rest = str_equal(rest, STR("*")) ? "" : "`";
+    return arena_printf(a, "%.*s%s%.*s%s.%s%.*s%s", STR_ARG(kind), quote, STR_ARG(name), quote, quote_rest,
+                        STR_ARG(rest), quote_rest);
+}
+
+/* The command that takes from `from` the words of actual that are not of expected. */
+static const char *revoke_mend(struct doctor *d, const struct words *actual, const struct words *expected,
+                               const char *from)
+{
+    struct buf out = BUF_EMPTY;
+    for (size_t i = 0; i < actual->count; i++) {
+        struct str word = actual->items[i], object, right;
+        const size_t on = str_find(word, STR(" on "));
+        if (on == word.len || (expected != NULL && words_have(expected, word)))
+            continue;
+        right = str_slice(word, 0, on);
+        object = object_text(d->config->mysql_database, str_skip(word, on + 4), d->arena);
+        buf_printf(&out, "%sREVOKE %.*s ON %.*s FROM %s", out.len > 0 ? "; " : "", STR_ARG(right), STR_ARG(object),
+                   from);
+    }
+    const char *statements = arena_cstr(d->arena, str_or_empty(buf_view(&out)));
+    buf_free(&out);
+    /* Single quotes keep the shell away from the backticks. */
+    return statements == NULL || strchr(statements, '\'') != NULL
+               ? finding_text(&d->found, "%s # REVOKE what the text names", doctor_mariadb_client(d, "mariadb"))
+               : finding_text(&d->found, "%s -e '%s'", doctor_mariadb_client(d, "mariadb"), statements);
+}
+
+/* Rights of roles that are too many: each role has its own. */
+static void excess_tell(struct doctor *d, const struct doctor_role *role, const struct words *actual,
+                        const struct words *expected)
+{
+    const char *more = words_without(actual, expected, d->arena);
+    const struct str host = host_of_roles(d);
+    if (more[0] == '\0')
+        return;
+    finding_wrong(&d->found, "mysql-right-excess",
+                  revoke_mend(d, actual, expected,
+                              finding_text(&d->found, "`%s`@`%.*s`", role->config.mysql_user, STR_ARG(host))),
+                  "in MariaDB, %s has more than it needs: %s", role->config.mysql_user, more);
+}
+
+/* Rights of everybody are those of each role, too: as on the database `test`, which a fresh MariaDB has. */
+static void everybody_tell(struct doctor *d, const struct words *everybody)
+{
+    static const struct words nothing;
+    const char *all = words_without(everybody, &nothing, d->arena);
+    if (all[0] != '\0')
+        finding_wrong(&d->found, "mysql-right-excess", revoke_mend(d, everybody, NULL, "PUBLIC"),
+                      "in MariaDB, everybody, and so each role, has %s", all);
+}
+
+static void rights_compare(struct doctor *d, const struct doctor_role *role, struct words *everybody)
 {
     struct words *expected = arena_alloc(d->arena, sizeof *expected), *actual = arena_alloc(d->arena, sizeof *actual);
-    if (expected == NULL || actual == NULL || !actual_read(d, role, actual))
+    if (expected == NULL || actual == NULL || !actual_read(d, role, actual, everybody))
         return;
     expected_read(d, role, expected);
-    const char *mend = doctor_grants(d);
-    const char *lacks = words_without(expected, actual, d->arena), *more = words_without(actual, expected, d->arena);
+    const char *lacks = words_without(expected, actual, d->arena);
     if (lacks[0] != '\0')
-        finding_wrong(&d->found, "mysql-right-missing", d->is_service ? DOCTOR_SETUP : mend, "in MariaDB, %s lacks %s",
-                      role->config.mysql_user, lacks);
-    if (more[0] != '\0')
-        finding_wrong(&d->found, "mysql-right-excess", d->is_service ? "hongbao setup" : mend,
-                      "in MariaDB, %s has more than it needs: %s", role->config.mysql_user, more);
+        finding_of(&d->found, "mysql-right-missing", d->has_setup ? DOCTOR_SETUP : doctor_grants(d),
+                   "roles lack rights in MariaDB",
+                   finding_text(&d->found, "%s lacks %s", role->config.mysql_user, lacks));
+    excess_tell(d, role, actual, expected);
 }
 
 void doctor_check_mysql_rights(struct doctor *d)
@@ -170,7 +250,10 @@ void doctor_check_mysql_rights(struct doctor *d)
         finding_unchecked(&d->found, "mysql-rights", "rights_dir is empty: all roles are one user");
         return;
     }
-    for (size_t i = 0; i < ROLE_COUNT; i++)
+    struct words *everybody = arena_alloc(d->arena, sizeof *everybody);
+    for (size_t i = 0; everybody != NULL && i < ROLE_COUNT; i++)
         if (d->roles[i].db != NULL)
-            rights_compare(d, &d->roles[i]);
+            rights_compare(d, &d->roles[i], everybody);
+    if (everybody != NULL)
+        everybody_tell(d, everybody);
 }

@@ -7,7 +7,7 @@ static const char *const FINDINGS[] = {
     /* clang-format off */
     "environment", "base-url", "scripts", "migrations", "templates", "static", "receipt-keys", "metrics-file",
     "unreadable-file", "secret-missing", "secret-file", "secret-weak", "role-keys", "writable-file", "metrics-missing",
-    "metrics-mode", "nginx-counts", "redis-down", "mysql-down", "role-file", "role-passwords",
+    "metrics-mode", "nginx-counts", "file-mode", "file-missing", "redis-down", "mysql-down", "role-file", "role-passwords",
     "redis-login", "mysql-session", "mysql-login", "site-other", "site-tables-gone", "site-tables-older",
     "site-redis-older", "out-of-service", "unit-masked", "unit-failed", "unit-stopped",
     "unit-disabled", "unit-old-file",
@@ -19,7 +19,7 @@ static const char *const FINDINGS[] = {
     "mysql-checks",
     "mysql-foreign-keys", "mysql-charset", "schema", "schema-interrupted", "schema-engine", "schema-definer",
     "demo-money",
-    "dead-letters", "partitions", "audit-violations", "backup-none", "backup-old", 
+    "dead-letters", "partitions", "audit-violations", "backup-none", "backup-old",
     "clock-redis", "clock-mysql", "disk-redis", "disk-mysql", "disk-logs",
     "disk-run", "nginx-conf", "nginx-port", "nginx-address", "nginx-body", "certificate-missing",
     "certificate-expired", "certificate-expires", "certificate-early", "certificate-host",

@@ -75,7 +75,7 @@ static void ports_check(struct doctor *d)
     const struct nginx_conf_list *listens = &d->nginx.listens;
     if (listens->count == 0)
         finding_wrong(&d->found, "nginx-port",
-                      d->is_service ? "hongbao setup" : "include the site in nginx.conf (nginx/site.conf)",
+                      d->has_setup ? "hongbao setup" : "include the site in nginx.conf (nginx/site.conf)",
                       "%s and its includes have no `listen`", d->nginx.file);
     for (size_t i = 0; i < listens->count; i++) {
         unsigned port = doctor_listen_port(listens->items[i]);

@@ -55,10 +55,10 @@ static void problems_tell(struct doctor *d, const char *path, const char *pool, 
             has_looked && ((!d->redis_is_up && str_starts(line, STR("redis:"))) ||
                            (!d->mysql_is_up && str_starts(line, STR("mysql:")))); /* as redis-down, mysql-down */
         if (line.len > 0 && !is_told)
-            finding_wrong(&d->found, "pool-not-ready",
-                          others > 0 ? "hongbao doctor # again, once the findings above are mended"
-                                     : pool_restart(d, pool),
-                          "the pool on %s says: %.*s", path, STR_ARG(line));
+            finding_of(&d->found, "pool-not-ready",
+                       others > 0 ? "hongbao doctor # again, once the findings above are mended"
+                                  : pool_restart(d, pool),
+                       finding_text(&d->found, "pools say: %.*s", STR_ARG(line)), path);
     }
 }
 
@@ -106,11 +106,9 @@ void doctor_check_pools(struct doctor *d)
     }
     for (size_t i = 0; i < ARRAY_LEN(POOLS); i++)
         if (!named[i])
-            finding_wrong(&d->found, "pool-missing",
-                          d->is_service ? DOCTOR_SETUP
-                                        : finding_text(&d->found, "upstream hongbao_%s { server unix:…/%s.sock; }",
-                                                       POOLS[i], POOLS[i]),
-                          "nginx's configuration names no socket of the pool %s", POOLS[i]);
+            finding_of(&d->found, "pool-missing",
+                       d->has_setup ? DOCTOR_SETUP : "upstream hongbao_POOL { server unix:…/POOL.sock; }",
+                       "nginx's configuration names no socket of these pools", POOLS[i]);
 }
 
 /* ---- the settle worker ---- */

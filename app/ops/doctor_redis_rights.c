@@ -70,8 +70,8 @@ static void rights_compare(struct doctor *d, const struct doctor_role *role, con
     struct words *expected = arena_alloc(d->arena, sizeof *expected), *actual = arena_alloc(d->arena, sizeof *actual);
     bool is_of_others = d->is_service && check_redis_unit(d->config) == NULL;
     const char *mend =
-        is_of_others ? "hongbao setup" /* tells their administrator what to run */
-        : d->is_service
+        is_of_others && d->has_setup ? "hongbao setup" /* tells their administrator what to run */
+        : d->has_setup
             ? doctor_redis_cli(d, "ACL LOAD")
             : finding_text(&d->found, "write users.acl.in to the aclfile (docs/reference/rights.md), then: %s",
                            doctor_redis_cli(d, "ACL LOAD"));
@@ -86,15 +86,20 @@ static void rights_compare(struct doctor *d, const struct doctor_role *role, con
     words_of_the_file_add(actual, expected);
     const char *lacks = words_without(expected, actual, d->arena), *more = words_without(actual, expected, d->arena);
     if (lacks[0] != '\0')
-        finding_wrong(&d->found, "redis-right-missing", mend, "in Redis, %s lacks %s%s", name, lacks, more_help);
+        finding_of(&d->found, "redis-right-missing", mend,
+                   finding_text(&d->found, "roles lack rights in Redis%s", more_help),
+                   finding_text(&d->found, "%s lacks %s", name, lacks));
     if (more[0] != '\0')
-        finding_wrong(&d->found, "redis-right-excess", mend, "in Redis, %s has more than it needs: %s%s", name, more,
-                      more_help);
+        finding_of(&d->found, "redis-right-excess", mend,
+                   finding_text(&d->found, "roles have more rights in Redis than they need%s", more_help),
+                   finding_text(&d->found, "%s has %s", name, more));
     for (size_t i = 0; redis_reply_at(member(user, "flags"), i) != NULL; i++)
         if (str_equal(redis_reply_str(redis_reply_at(member(user, "flags"), i)), STR("nopass")))
-            finding_wrong(&d->found, "redis-nopass", mend, "in Redis, %s needs no password%s", name, more_help);
+            finding_of(&d->found, "redis-nopass", mend,
+                       finding_text(&d->found, "these users of Redis need no password%s", more_help), name);
     if (redis_reply_at(member(user, "passwords"), 1) != NULL)
-        finding_wrong(&d->found, "redis-passwords", mend, "in Redis, %s has a second password%s", name, more_help);
+        finding_of(&d->found, "redis-passwords", mend,
+                   finding_text(&d->found, "these users of Redis have a second password%s", more_help), name);
 }
 
 void doctor_check_redis_rights(struct doctor *d)

@@ -20,7 +20,7 @@ static const char *flush_mend(struct doctor *d)
 
 static const char *restore_mend(struct doctor *d)
 {
-    return d->is_service ? RESTORE_MEND : "stop the site, hongbao restore --replace BACKUP, start it";
+    return d->has_setup ? RESTORE_MEND : "stop the site, hongbao restore --replace BACKUP, start it";
 }
 
 void doctor_tell_site(struct doctor *d, enum site_verdict verdict, const char *because)
@@ -36,7 +36,7 @@ void doctor_tell_site(struct doctor *d, enum site_verdict verdict, const char *b
         if (names[i].verdict != verdict)
             continue;
         finding_wrong(&d->found, names[i].name,
-                      because[0] != '\0'            ? d->is_service ? DOCTOR_SETUP : doctor_grants(d)
+                      because[0] != '\0'            ? d->has_setup ? DOCTOR_SETUP : doctor_grants(d)
                                  : verdict == SITE_REDIS_OLDER ? flush_mend(d)
                       : verdict == SITE_OTHER       ? check_setting_mend(d->config, &d->found, "redis", "ADDRESS")
                                                     : restore_mend(d),

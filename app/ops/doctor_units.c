@@ -1,4 +1,5 @@
 /* Looks at the units of the installed service, as systemd sees them: what is enabled runs, and what runs is enabled. */
+#include "base/array.h"
 #include "base/buf.h"
 #include "ops/command_output.h"
 #include "ops/doctor_internal.h"
@@ -7,7 +8,7 @@
 #define TARGET     "hongbao.target"
 #define PROPERTIES "Id,LoadState,ActiveState,SubState,UnitFileState,NeedDaemonReload"
 
-enum { ANSWER_BYTES_MAX = 256 << 10, ANSWER_MS_MAX = 10 * 1000 };
+enum { ANSWER_BYTES_MAX = 256 << 10, ANSWER_MS_MAX = 10 * 1000, FAILED_ASKED_MAX = 5 };
 
 struct unit {
     struct str name, load, active, sub, file;
@@ -88,9 +89,20 @@ static enum fault unit_fault(const struct unit *u)
     return FAULT_COUNT;
 }
 
-bool doctor_units_tell(struct findings *found, struct str text)
+/* What the unit has said, of lines "UNIT LINE"; empty: nothing. */
+static struct str unit_said(struct str said, struct str unit)
 {
-    struct buf names[FAULT_COUNT] = { 0 };
+    while (said.ptr != NULL && said.len > 0) {
+        struct str words, name = str_cut(str_cut(said, '\n', &said), ' ', &words);
+        if (str_equal(name, unit))
+            return str_or_empty(words);
+    }
+    return STR("");
+}
+
+bool doctor_units_tell(struct findings *found, struct str text, struct str said)
+{
+    struct buf names[FAULT_COUNT] = { 0 }, quotes = BUF_EMPTY;
     bool is_stopped = false; /* the target, and so all the others */
     struct unit u;
     while (unit_read(&text, &u)) {
@@ -101,6 +113,9 @@ bool doctor_units_tell(struct findings *found, struct str text)
             continue;
         is_stopped = is_stopped || (fault == STOPPED && str_equal(u.name, STR(TARGET)));
         buf_printf(&names[fault], " %.*s", STR_ARG(u.name));
+        struct str words = fault == FAILED ? unit_said(said, u.name) : STR("");
+        if (words.len > 0)
+            buf_printf(&quotes, "; %.*s says: %.*s", STR_ARG(u.name), STR_ARG(words));
     }
     for (size_t i = 0; i < FAULT_COUNT; i++) {
         const char *list = arena_cstr(found->arena, str_or_empty(buf_view(&names[i])));
@@ -108,10 +123,67 @@ bool doctor_units_tell(struct findings *found, struct str text)
             finding_wrong(
                 found, FAULTS[i].finding,
                 finding_text(found, "%s%s%s", FAULTS[i].command, FAULTS[i].names_no_units ? "" : list, FAULTS[i].after),
-                "%s:%s", i == STOPPED && is_stopped ? "the service is stopped" : FAULTS[i].text, list);
+                "%s:%s%.*s", i == STOPPED && is_stopped ? "the service is stopped" : FAULTS[i].text, list,
+                STR_ARG(i == FAILED ? str_or_empty(buf_view(&quotes)) : STR("")));
         buf_free(&names[i]);
     }
+    buf_free(&quotes);
     return is_stopped;
+}
+
+/* What systemd says of any unit that ends; the words of its process say more. */
+static bool line_is_of_systemd(struct str line)
+{
+    static const struct str texts[] = { STR(": Main process exited, "),
+                                        STR(": Control process exited, "),
+                                        STR(": Failed with result "),
+                                        STR("Failed to start "),
+                                        STR(": Scheduled restart job"),
+                                        STR("Stopped "),
+                                        STR("Starting "),
+                                        STR(": Consumed "),
+                                        STR(": Deactivated "),
+                                        STR("Stopping ") };
+    for (size_t i = 0; i < ARRAY_LEN(texts); i++)
+        if (str_find(line, texts[i]) < line.len)
+            return true;
+    return false;
+}
+
+/* Appends "UNIT LINE" with the last line in the journal that is not systemd's own. */
+static void unit_ask(struct buf *said, const char *unit)
+{
+    const char *const question[] = { "journalctl", "-q", "-u", unit, "-n", "20", "-o", "cat", "--no-pager", NULL };
+    struct buf answer = { .limit = ANSWER_BYTES_MAX };
+    struct str last = STR("");
+    if (command_output(question, ANSWER_MS_MAX, &answer))
+        for (struct str rest = str_or_empty(buf_view(&answer)); rest.ptr != NULL && rest.len > 0;) {
+            struct str line = str_cut(rest, '\n', &rest);
+            if (line.len > 0 && !line_is_of_systemd(line))
+                last = line;
+        }
+    if (last.len > 0)
+        buf_printf(said, "%s %.*s\n", unit, STR_ARG(last));
+    buf_free(&answer);
+}
+
+/* Asks the journal about the first units that failed. False: no memory. */
+static bool failed_read(struct doctor *d)
+{
+    struct str text = str_or_empty(d->units);
+    struct buf said = BUF_EMPTY;
+    struct unit u;
+    size_t asked = 0;
+    while (unit_read(&text, &u) && asked < FAILED_ASKED_MAX) {
+        const char *name = unit_fault(&u) == FAILED ? arena_cstr(d->arena, u.name) : NULL;
+        if (name == NULL)
+            continue;
+        unit_ask(&said, name);
+        asked++;
+    }
+    d->units_said = arena_str(d->arena, str_or_empty(buf_view(&said)));
+    buf_free(&said);
+    return d->units_said.ptr != NULL;
 }
 
 bool doctor_units_read(struct doctor *d)
@@ -123,7 +195,7 @@ bool doctor_units_read(struct doctor *d)
     bool is_read = command_output(question, ANSWER_MS_MAX, &answer);
     d->units = is_read ? arena_str(d->arena, str_or_empty(buf_view(&answer))) : STR_NONE;
     buf_free(&answer);
-    return !is_read || d->units.ptr != NULL;
+    return !is_read || (d->units.ptr != NULL && failed_read(d));
 }
 
 void doctor_check_units(struct doctor *d)
@@ -131,5 +203,5 @@ void doctor_check_units(struct doctor *d)
     if (d->is_service && d->units.ptr == NULL)
         finding_unchecked(&d->found, "units", "systemctl does not tell their states");
     else
-        d->is_stopped = doctor_units_tell(&d->found, d->units);
+        d->is_stopped = doctor_units_tell(&d->found, d->units, str_or_empty(d->units_said));
 }

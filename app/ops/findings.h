@@ -29,6 +29,9 @@ struct findings {
  * what to do, that mends it (finding_text; NULL: memory was lacking). Text and mend are lines without their ends. */
 void finding_wrong(struct findings *f, const char *name, const char *mend, const char *format, ...)
     __attribute__((format(printf, 4, 5)));
+/* Something is wrong with several subjects for one cause: it is told once, the text and behind it the subjects. A call
+ * with the same name, text and mend adds its subject. "{}" in the mend stands for all of them. */
+void finding_of(struct findings *f, const char *name, const char *mend, const char *text, const char *subject);
 /* Something can't be looked at, and the reason why. */
 void finding_unchecked(struct findings *f, const char *name, const char *format, ...)
     __attribute__((format(printf, 3, 4)));

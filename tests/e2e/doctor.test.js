@@ -38,21 +38,26 @@ const names = (list) => list.map((one) => one.name);
 const planted = new Set();
 const shown = (list) => JSON.stringify(list, null, 1);
 
+// In place of a mend: what the doctor prints is what mends it.
+const PASTED = 'the mend that the doctor prints';
+
 // The fault is found as the finding, whose text matches says. After mend() it is gone, and so is what it led to: a worker
 // that was stopped compares all partitions again, for example.
-async function finds(finding, says, { plant = () => {}, mend = () => {}, settings, args, binary, mends = /./, without = [] }) {
+async function finds(finding, says, { plant = () => {}, mend = () => {}, settings, args, binary, mends = /./, without = [], count }) {
   planted.add(finding);
   await plant();
   let seen;
   try {
     seen = await doctor(settings, args, binary);
+    if (mend === PASTED) for (const one of seen.wrong.filter(({ name }) => name === finding)) await promisify(execFile)('bash', ['-c', one.mend]);
   } finally {
-    await mend();
+    if (mend !== PASTED) await mend();
   }
   const found = seen.wrong.filter((one) => one.name === finding);
   assert.ok(found.length > 0, `${finding} is not among ${shown(seen.wrong)}`);
   assert.ok(found.some((one) => says.test(one.text)), `${finding} says ${shown(found)}`);
   for (const one of found) assert.match(one.mend, mends);
+  if (count) assert.equal(found.length, count, shown(found));
   for (const name of without) assert.ok(!names(seen.wrong).includes(name), `${name} is among ${shown(seen.wrong)}`);
   assert.equal(seen.code, 1);
   assert.equal(seen.ok, false);
@@ -156,7 +161,7 @@ test('faults of Redis', async () => {
 test('faults of the rights in Redis', async () => {
   await finds('redis-right-missing', /hongbao_page lacks \+xadd/, user('hongbao_page', '-xadd'));
   await finds('redis-right-missing', /hongbao_settle lacks 1:~hb:sessions:\*/, user('hongbao_settle', 'clearselectors'));
-  await finds('redis-right-excess', /hongbao_hot .*: \+flushall/, user('hongbao_hot', '+flushall'));
+  await finds('redis-right-excess', /hongbao_hot has \+flushall/, user('hongbao_hot', '+flushall'));
   await finds('redis-right-excess', /hongbao_card .*~\*/, user('hongbao_card', '~*'));
   await finds('redis-nopass', /hongbao_support/, user('hongbao_support', 'nopass'));
   await finds('redis-passwords', /hongbao_audit/, user('hongbao_audit', '>another'));
@@ -225,9 +230,14 @@ test('faults of the rights in MariaDB', async () => {
   });
   await finds('mysql-right-missing', /hongbao_page lacks UPDATE\(nickname\) on user/, statements(`REVOKE UPDATE (nickname) ON user FROM ${at('page')}`, `GRANT UPDATE (nickname) ON user TO ${at('page')}`));
   await finds('mysql-right-missing', /EXECUTE on PROCEDURE ledger_settle/, statements(`REVOKE EXECUTE ON PROCEDURE ledger_settle FROM ${at('settle')}`, `GRANT EXECUTE ON PROCEDURE ledger_settle TO ${at('settle')}`));
-  await finds('mysql-right-excess', /hongbao_page .*EXECUTE on FUNCTION ledger_move/, statements(`GRANT EXECUTE ON FUNCTION ledger_move TO ${at('page')}`, `REVOKE EXECUTE ON FUNCTION ledger_move FROM ${at('page')}`));
-  await finds('mysql-right-excess', /hongbao_support .*SELECT on \*/, statements(`GRANT SELECT ON hongbao.* TO ${at('support')}`, `REVOKE SELECT ON hongbao.* FROM ${at('support')}`));
-  await finds('mysql-right-excess', /hongbao_card .*PROCESS on \*\.\*/, statements(`GRANT PROCESS ON *.* TO ${at('card')}`, `REVOKE PROCESS ON *.* FROM ${at('card')}`));
+  const granted = (grant, count = 1) => ({ plant: () => sql(grant), mend: PASTED, count, mends: /^mariadb \S+ \S+ hongbao -e 'REVOKE [^']+'$/ });
+  await finds('mysql-right-excess', /hongbao_page .*EXECUTE on FUNCTION ledger_move/, granted(`GRANT EXECUTE ON FUNCTION ledger_move TO ${at('page')}`));
+  await finds('mysql-right-excess', /hongbao_support .*SELECT on \*/, granted(`GRANT SELECT ON hongbao.* TO ${at('support')}`));
+  await finds('mysql-right-excess', /hongbao_card .*PROCESS on \*\.\*/, granted(`GRANT PROCESS ON *.* TO ${at('card')}`));
+  await finds('mysql-right-excess', /hongbao_card has more than it needs: UPDATE\(balance_fen\) on account, INSERT on grab$/,
+    granted(`GRANT UPDATE (balance_fen) ON account TO ${at('card')}; GRANT INSERT ON \`grab\` TO ${at('card')}`));
+  await finds('mysql-right-excess', /everybody, and so each role, has .*ALL PRIVILEGES on test\.\*/,
+    granted('GRANT ALL PRIVILEGES ON `test`.* TO PUBLIC; GRANT ALL PRIVILEGES ON `test\\_%`.* TO PUBLIC'));
   await finds('mysql-right-excess', /ledger_deposit/, { settings: { HB_DEMO: 'off' } });
   await site.demoUsers(1);
   await finds('demo-money', /demo is off, but the tables have play money: \d+ deposits of \d+ fen/, { settings: { HB_DEMO: 'off' }, mends: /^demo = on$/ });
@@ -249,6 +259,8 @@ test('faults of the tables', async () => {
   await finds('schema-engine', /not InnoDB.*: a`b"\$\(x\)/, { ...statements('CREATE TABLE `a``b"$(x)` (id INT) ENGINE = Aria', 'DROP TABLE `a``b"$(x)`'),
     mends: /-e "ALTER TABLE NAME ENGINE = InnoDB"/ }); // nothing that a shell expands
   await finds('schema-definer', /: odd/, statements('CREATE DEFINER = root@localhost PROCEDURE odd() DO 1', 'DROP PROCEDURE odd'));
+  await finds('schema-definer', /: \w+; \w+; \w+; \w+; \w+; and \d+ more$/, { count: 1, mend: PASTED,
+    plant: () => sql("UPDATE mysql.proc SET definer = 'root@localhost' WHERE db = 'hongbao'; FLUSH TABLES") });
   await finds('dead-letters', /operator: 1/, statements("INSERT INTO dead_letter (partition_no, event_id, content, reason, created_ms) VALUES (0, '1-1', 'x', 'planted', 1)", "DELETE FROM dead_letter WHERE reason = 'planted'"));
   await finds('partitions', /made for 16/, { settings: { HB_PARTITIONS: '8' } });
 });
@@ -286,6 +298,8 @@ test('faults of settings and files', async () => {
   cpSync(join(ROOT, 'templates'), templates, { recursive: true });
   chmodSync(join(templates, 'pages/login.mustache'), 0o666);
   await finds('secret-file', /hongbao\.conf/, mode(env.HB_TEST_CONFIG, 0o644));
+  const others = ['hot', 'auth', 'card'].map((role) => join(VAR, `rights/${role}.conf`));
+  await finds('secret-file', /passwords of roles: \S+hot\.conf; \S+auth\.conf; \S+card\.conf$/, { count: 1, mend: PASTED, plant: () => others.forEach((file) => chmodSync(file, 0o644)) });
   await finds('secret-file', /page\.conf/, mode(join(VAR, 'rights/page.conf'), 0o604));
   await finds('role-file', /card\.conf: No such file/, { plant: () => renameSync(card, `${card}.away`), mend: () => renameSync(`${card}.away`, card) });
   const audit = join(VAR, 'rights/audit.conf');
@@ -294,7 +308,7 @@ test('faults of settings and files', async () => {
     const another = { plant: () => writeFileSync(audit, passwords.replace(new RegExp(`^${store}_password = .*`, 'm'), `${store}_password = another`)),
       mend: () => writeFileSync(audit, passwords) };
     await finds('role-passwords', /audit\.conf has one password/, another);
-    await finds(`${store}-login`, /refuses the user hongbao_audit of the role audit/, { ...another, without: [`${other}-login`] });
+    await finds(`${store}-login`, /refuses users of roles: .*: hongbao_audit$/, { ...another, without: [`${other}-login`] });
   }
   const secret = join(folder, 'secret');
   const apart = join(folder, 'apart.conf');

@@ -80,7 +80,7 @@ export const FAULTS = [
       systemctl daemon-reload; systemctl restart hongbao-hot@2 || true`,
     mend: `rm -r ${DROPIN}; systemctl daemon-reload` },
   { finding: 'unit-failed',
-    says: /hongbao-backup\.service/,
+    says: /hongbao-backup\.service; hongbao-backup\.service says: .*can't make/,
     plant: `rm -rf /var/backups/hongbao; mkdir -p /var/backups; echo x >/var/backups/hongbao
       systemctl start hongbao-backup || true`,
     mend: 'rm /var/backups/hongbao' },
@@ -102,7 +102,7 @@ export const FAULTS = [
   redisSet('redis-timeout', /timeout is 300/, 'timeout', '300'),
   redisUser('redis-login', /hongbao_audit/, '/^user hongbao_audit /d'),
   redisUser('redis-right-missing', /hongbao_page lacks \+xadd/, '/^user hongbao_page /s/ +xadd//'),
-  redisUser('redis-right-excess', /hongbao_hot .*: \+flushall/, '/^user hongbao_hot /s/$/ +flushall/'),
+  redisUser('redis-right-excess', /hongbao_hot has \+flushall/, '/^user hongbao_hot /s/$/ +flushall/'),
   redisUser('redis-nopass', /hongbao_support/, '/^user hongbao_support /s/$/ nopass/'),
   redisUser('redis-default', /no password/, 's/^user default .*/user default on nopass ~* +@all/'),
 
@@ -112,8 +112,10 @@ export const FAULTS = [
   sql('mysql-right-missing', /hongbao_settle lacks EXECUTE on PROCEDURE ledger_settle/,
     'REVOKE EXECUTE ON PROCEDURE ledger_settle FROM hongbao_settle@localhost'),
   sql('mysql-right-excess', /hongbao_support .*SELECT on \*/,
-    'GRANT SELECT ON hongbao.* TO hongbao_support@localhost',
-    'REVOKE SELECT ON hongbao.* FROM hongbao_support@localhost'),
+    'GRANT SELECT ON hongbao.* TO hongbao_support@localhost'),
+  { ...sql('mysql-right-excess', /everybody, and so each role, has ALL PRIVILEGES on test\.\*/, 'GRANT ALL PRIVILEGES ON test.* TO PUBLIC'), count: 1 },
+  { ...sql('schema-definer', /: \w+; \w+; \w+; \w+; \w+; and \d+ more$/,
+    "UPDATE mysql.proc SET definer = 'root@localhost' WHERE db = 'hongbao'; FLUSH TABLES"), count: 1 },
   sql('mysql-login', /hongbao_audit/, "ALTER USER hongbao_audit@localhost IDENTIFIED BY 'another'"),
   sql('mysql-flush', /is 2, not 1/,
     'SET GLOBAL innodb_flush_log_at_trx_commit = 2'),
@@ -178,6 +180,20 @@ export const FAULTS = [
     plant: 'mount --bind /run/hongbao/metrics /run/hongbao/metrics; mount -o remount,bind,ro /run/hongbao/metrics',
     mend: 'umount -l /run/hongbao/metrics' },
 
+  mode('file-mode', '/var/lib/hongbao/static', 700),
+  mode('file-mode', '/etc/hongbao/hongbao.conf', 600),
+  mode('file-mode', '/etc/hongbao/rights', 755),
+  mode('file-mode', '/var/log/nginx/hongbao.access.log', 644),
+  { ...mode('file-mode', '/var/lib/hongbao', 700), says: /^\/var\/lib\/hongbao is 700: www-data may not pass/, count: 1 },
+  { finding: 'file-mode', says: /www-data can't use \S+ and \d+ more, so pages have no style/, count: 1, plant: 'chmod -R go= /var/lib/hongbao/static; chmod 755 /var/lib/hongbao/static' },
+  { finding: 'file-mode', says: /redis\/hongbao is 750 root:root, not 750 redis:redis: redis can't/, plant: 'chown root:root /var/lib/redis/hongbao' },
+  { finding: 'file-mode', says: /redis can't use \S+\/appendonlydir\/\S+ and \d+ more/, plant: 'chown -R root:root /var/lib/redis/hongbao/appendonlydir' },
+  { finding: 'file-mode', says: /mysql can't use \S+\/packet\.\w+ and 1 more/, plant: 'chown root:root /var/lib/mysql/hongbao/packet.*; chmod 600 /var/lib/mysql/hongbao/packet.*' },
+  { finding: 'file-missing', says: /pages have no style/, plant: 'rm -r /var/lib/hongbao/static' },
+  { finding: 'file-missing', says: /nginx serves \S+ and \d+ more files not as/, count: 1, plant: 'rm /var/lib/hongbao/static/*.css' },
+  { finding: 'file-missing', says: /certbot/, plant: 'rm -r /var/lib/hongbao/acme' },
+  { finding: 'file-missing', says: /no picture/, plant: 'rm -r /var/cache/hongbao' },
+
   // disks
   smallDisk('disk-redis', '/var/lib/redis/hongbao'),
   smallDisk('disk-mysql', '/var/lib/mysql'),
@@ -216,5 +232,5 @@ export const FAULTS = [
   setting('nginx-counts', /no folder \/nowhere/, 'nginx_counts_dir = /nowhere'),
   setting('receipt-keys', /\/nowhere/, 'receipt_keys_file = /nowhere'),
   { finding: 'scripts', says: /grab-5\.lua/, plant: 'rm /usr/share/hongbao/lua/grab-5.lua' },
-  { finding: 'pool-missing', says: /pool card/, plant: 'rm /etc/nginx/conf.d/hongbao.conf', count: 1 },
+  { finding: 'pool-missing', says: /pools: hot; page; auth; card/, plant: 'rm /etc/nginx/conf.d/hongbao.conf', count: 1 },
 ];

@@ -116,6 +116,26 @@ static void what_is_wrong_comes_first_and_what_is_skipped_is_left_out(void **sta
     assert_int_equal(fclose(out), 0);
 }
 
+static void several_subjects_of_one_cause_are_one_finding(void **state)
+{
+    char text[1024] = "";
+    struct findings found = { .arena = arena };
+    FILE *out = fmemopen(text, sizeof text, "w");
+    (void)state;
+    assert_non_null(out);
+    static const char *const files[] = { "a", "b", "a", "c", "d", "e", "f" };
+    for (size_t i = 0; i < sizeof files / sizeof *files; i++) {
+        finding_of(&found, "file", "chmod {} # all", "these are open", files[i]);
+        finding_of(&found, "file", "chmod {}", "these are closed", "only");
+    }
+    assert_int_equal(found.wrong, 2);
+    assert_true(findings_print(&found, out));
+    assert_string_equal(text,
+                        "wrong: file: these are open: a; b; c; d; e; and 1 more\n    mend: chmod a b c d e f # all\n"
+                        "wrong: file: these are closed: only\n    mend: chmod only\n");
+    assert_int_equal(fclose(out), 0);
+}
+
 static void the_manual_is_named_with_the_folder_in_which_it_is_installed(void **state)
 {
     char text[512] = "";
@@ -137,6 +157,7 @@ int main(void)
         cmocka_unit_test(the_host_and_the_port_of_base_url_are_read),
         cmocka_unit_test(words_that_another_set_lacks_are_listed_up_to_five),
         cmocka_unit_test(what_is_wrong_comes_first_and_what_is_skipped_is_left_out),
+        cmocka_unit_test(several_subjects_of_one_cause_are_one_finding),
         cmocka_unit_test(the_manual_is_named_with_the_folder_in_which_it_is_installed),
     };
     return cmocka_run_group_tests(tests, begin, end);

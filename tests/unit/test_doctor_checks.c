@@ -208,6 +208,7 @@ static void of_an_installed_site_a_mend_is_a_command(void **state)
 {
     (void)state;
     doctor.is_service = true;
+    doctor.has_setup = true;
     file_make("secret", 0600);
     (void)snprintf(config.secret_file, sizeof config.secret_file, "%s", path);
     (void)snprintf(config.secret, sizeof config.secret, "abcabcabcabcabcabcabcabcabcabcabcabc");
@@ -217,7 +218,8 @@ static void of_an_installed_site_a_mend_is_a_command(void **state)
                 tells("/secret; hongbao setup --non-interactive"));
     assert_true(tells("wrong: metrics-missing:") && tells("mend: mv /tmp/hb-doctor-"));
     (void)told(doctor_check_pools);
-    assert_true(tells("names no socket of the pool card\n    mend: hongbao setup --non-interactive\n"));
+    assert_true(
+        tells("names no socket of these pools: hot; page; auth; card\n    mend: hongbao setup --non-interactive\n"));
 }
 
 static void a_file_that_everybody_may_change_is_told(void **state)
@@ -335,6 +337,8 @@ static void a_disk_without_room_is_told(void **state)
 {
     (void)state;
     doctor.redis_is_up = false;
+    (void)snprintf(config.redis, sizeof config.redis, "unix:/nowhere/redis.sock");
+    (void)snprintf(config.mysql, sizeof config.mysql, "unix:/nowhere/mysqld.sock");
     (void)snprintf(config.nginx_counts_dir, sizeof config.nginx_counts_dir, "%s", folder);
     (void)told(doctor_check_disks);
     assert_true(!tells("wrong: ") && tells("not checked: disk-redis:") && tells("not checked: disk-mysql:"));

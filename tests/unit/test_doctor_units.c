@@ -19,6 +19,7 @@
 enum { ARENA_BYTES = 16 << 10, TEXT_BYTES = 4096 };
 
 static char printed[TEXT_BYTES];
+static const char *said_by_units = "";
 
 /* What the doctor prints about these units. */
 static const char *told(const char *units)
@@ -28,11 +29,22 @@ static const char *told(const char *units)
     FILE *out = fmemopen(printed, sizeof printed, "w");
     assert_non_null(found.arena);
     assert_non_null(out);
-    doctor_units_tell(&found, str_from(units));
+    doctor_units_tell(&found, str_from(units), str_from(said_by_units));
     assert_true(findings_print(&found, out));
     assert_int_equal(fclose(out), 0);
     arena_free(found.arena);
     return printed;
+}
+
+static void test_a_failed_unit_is_told_with_its_last_words(void **state)
+{
+    (void)state;
+    said_by_units = "hongbao-card@1.service other\nhongbao-hot@2.service can't read x: y\n";
+    const char *text = told(TARGET("active", "enabled") //
+                            UNIT("hongbao-hot@2.service", "loaded", "failed", "failed", "enabled", "no"));
+    assert_non_null(strstr(text, "hongbao-hot@2.service; hongbao-hot@2.service says: can't read x: y\n"));
+    assert_null(strstr(text, "other"));
+    said_by_units = "";
 }
 
 static void test_a_service_that_runs_has_no_finding(void **state)
@@ -94,6 +106,7 @@ static void test_a_site_is_out_of_service_when_its_target_is_disabled_and_stoppe
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_a_failed_unit_is_told_with_its_last_words),
         cmocka_unit_test(test_a_service_that_runs_has_no_finding),
         cmocka_unit_test(test_each_state_is_one_finding_with_its_command),
         cmocka_unit_test(test_of_a_service_that_is_stopped_only_the_target_is_named),
