@@ -1,12 +1,11 @@
-/* Whether each file and folder of the installed service has its mode and owner, and each user can do there what the site
- * needs of him. Modes and owners are those of docs/reference/files.md, which is part of the program. */
+/* Whether each file and folder of the installed service has its mode and owner, and each user can do there what the
+ * site needs of him. Modes and owners are those of docs/reference/files.md, which is part of the program. */
 #include <errno.h>
 #include <grp.h>
 #include <pwd.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
-#include <unistd.h>
 
 #include "base/array.h"
 #include "ops/check.h"
@@ -38,7 +37,7 @@ static const struct need {
       "MariaDB starts without the settings of the site" },
     { "/var/lib/mysql/hongbao", "mysql", 7, true, false, OF_MYSQL, "MariaDB can't use its tables" },
     { "/var/lib/redis/hongbao", "redis", 7, true, false, OF_REDIS, "Redis can't keep what it promises" },
-    { "/var/lib/hongbao/static", "www-data", 5, true, true, OF_SITE, "pages have no style" },
+    { "/var/lib/hongbao/static", "www-data", 5, true, false, OF_SITE, "pages have no style" },
     { "/var/lib/hongbao/acme", "www-data", 5, false, true, OF_SITE, "certbot gets no certificate" },
     { "/var/cache/hongbao", "www-data", 5, false, true, OF_SITE, "nginx keeps no picture" },
     { "/run/hongbao", POOLS " www-data", 5, false, false, OF_SITE, "nginx reaches no pool" },
@@ -200,44 +199,6 @@ static bool parents_check(const struct look *look)
     return true;
 }
 
-/* ---- the copy of the static files ---- */
-
-#define STATIC_COPY "/var/lib/hongbao/static"
-
-/* Files of static_dir that nginx has not, or not whole. */
-struct copies {
-    struct doctor *d;
-    size_t from_len; /* of static_dir */
-    size_t missing;
-    const char *first;
-};
-
-static void copy_check(void *ctx, const char *path, const struct stat *info)
-{
-    struct copies *c = ctx;
-    struct stat copy;
-    const char *name = path + c->from_len;
-    if (!S_ISREG(info->st_mode))
-        return;
-    const char *there = finding_text(&c->d->found, STATIC_COPY "%s", name);
-    if (there == NULL || (stat(there, &copy) == 0 && copy.st_size == info->st_size) || c->missing++ > 0)
-        return;
-    c->first = there;
-}
-
-static void copies_check(struct doctor *d)
-{
-    struct copies c = { .d = d, .from_len = strlen(d->config->static_dir) };
-    if (access(STATIC_COPY, F_OK) != 0)
-        return; /* told */
-    file_walk(d->config->static_dir, copy_check, &c);
-    if (c.missing > 0)
-        finding_wrong(&d->found, "file-missing", DOCTOR_SETUP,
-                      "nginx serves %s%s not as it is in %s, so pages may lack their style", c.first,
-                      c.missing > 1 ? finding_text(&d->found, " and %zu more files", c.missing - 1) : "",
-                      d->config->static_dir);
-}
-
 /* ---- the paths ---- */
 
 static const struct need *need_of(const char *path)
@@ -306,6 +267,4 @@ void doctor_check_access(struct doctor *d)
         struct look look = { .d = d, .owned = &owned, .need = need_of(owned.path), .parents_told = parents_told };
         owned_check(&look);
     }
-    if (d->is_service)
-        copies_check(d);
 }

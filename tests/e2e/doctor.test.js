@@ -49,7 +49,7 @@ async function finds(finding, says, { plant = () => {}, mend = () => {}, setting
   let seen;
   try {
     seen = await doctor(settings, args, binary);
-    if (mend === PASTED) for (const one of seen.wrong.filter(({ name }) => name === finding)) await promisify(execFile)('bash', ['-c', one.mend]);
+    if (mend === PASTED) for (const one of seen.wrong.filter(({ name }) => name === finding)) await promisify(execFile)('bash', ['-c', one.mend], { cwd: ROOT }); // some name files of the sources
   } finally {
     if (mend !== PASTED) await mend();
   }

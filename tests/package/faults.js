@@ -189,8 +189,7 @@ export const FAULTS = [
   { finding: 'file-mode', says: /redis\/hongbao is 750 root:root, not 750 redis:redis: redis can't/, plant: 'chown root:root /var/lib/redis/hongbao' },
   { finding: 'file-mode', says: /redis can't use \S+\/appendonlydir\/\S+ and \d+ more/, plant: 'chown -R root:root /var/lib/redis/hongbao/appendonlydir' },
   { finding: 'file-mode', says: /mysql can't use \S+\/packet\.\w+ and 1 more/, plant: 'chown root:root /var/lib/mysql/hongbao/packet.*; chmod 600 /var/lib/mysql/hongbao/packet.*' },
-  { finding: 'file-missing', says: /pages have no style/, plant: 'rm -r /var/lib/hongbao/static' },
-  { finding: 'file-missing', says: /nginx serves \S+ and \d+ more files not as/, count: 1, plant: 'rm /var/lib/hongbao/static/*.css' },
+  { finding: 'static-copy', says: /nginx serves another file/, plant: 'rm -r /var/lib/hongbao/static', count: 1 },
   { finding: 'file-missing', says: /certbot/, plant: 'rm -r /var/lib/hongbao/acme' },
   { finding: 'file-missing', says: /no picture/, plant: 'rm -r /var/cache/hongbao' },
 
