@@ -9,8 +9,13 @@
 #include "ops/doctor_internal.h"
 #include "ops/file_walk.h"
 #include "ops/role_keys.h"
+#include "web/assets.h"
 
 enum { PATH_BYTES_MAX = 4096, SECRET_LETTERS_MIN = 10, KEYS_TEXT_MAX = 4096 };
+
+/* Of hongbao setup (deploy/commands/setup.sh): what it has made, and the folder that nginx serves. */
+#define SETUP_MADE  "/var/lib/hongbao/made"
+#define STATIC_COPY "/var/lib/hongbao/static"
 
 /* Secrets are for their owner and a group alone. */
 static void secret_file_check(struct doctor *d, const char *path, const char *what)
@@ -163,6 +168,23 @@ static void nginx_counts_check(struct doctor *d)
                       d->config->nginx_counts_dir);
 }
 
+/* nginx serves a copy of static_dir. The first file that differs is told: one command mends all. */
+static void static_copy_check(struct doctor *d)
+{
+    struct assets *assets = NULL;
+    const char *folder = d->config->static_dir;
+    if (!d->is_service || access(SETUP_MADE, F_OK) != 0)
+        return; /* hongbao setup has made no copy */
+    if (assets_load(folder, &assets) != ST_OK)
+        return; /* told as "static" */
+    const char *file = assets_uncopied(assets, STATIC_COPY);
+    if (file != NULL)
+        finding_wrong(&d->found, "static-copy", "hongbao setup --non-interactive",
+                      "%s/%s is not as %s/%s: nginx serves another file than pages link, or none", STATIC_COPY, file,
+                      folder, file);
+    assets_free(assets);
+}
+
 void doctor_check_files(struct doctor *d)
 {
     const struct config *c = d->config;
@@ -176,6 +198,7 @@ void doctor_check_files(struct doctor *d)
     trusted_folder_check(d, "lua_dir", c->lua_dir);
     trusted_folder_check(d, "sql_dir", c->sql_dir);
     trusted_folder_check(d, "static_dir", c->static_dir);
+    static_copy_check(d);
     counters_check(d);
     nginx_counts_check(d);
 }

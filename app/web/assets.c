@@ -6,11 +6,14 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 #include "base/buf.h"
 #include "base/random.h"
 
 enum { ASSETS_MAX = 64, ASSET_NAME_MAX = 64, ASSET_BYTES_MAX = 4 << 20, ASSET_HASH_CHARS = 10 };
+
+#define ASSETS_URL "/static/"
 
 struct asset {
     char file[ASSET_NAME_MAX];                        /* "app.css" */
@@ -65,7 +68,7 @@ static enum status asset_add(struct assets *a, const char *dir, const char *name
     if (st != ST_OK)
         return st;
     struct asset *asset = &a->items[a->count++];
-    (void)snprintf(asset->url, sizeof asset->url, "/static/%.*s.%s%s", (int)(dot - name), name, hex, dot);
+    (void)snprintf(asset->url, sizeof asset->url, ASSETS_URL "%.*s.%s%s", (int)(dot - name), name, hex, dot);
     (void)snprintf(asset->file, sizeof asset->file, "%s", name);
     (void)snprintf(asset->key, sizeof asset->key, "%s", name);
     for (char *c = asset->key; *c != '\0'; c++)
@@ -90,6 +93,26 @@ enum status assets_load(const char *dir, struct assets **out)
     else
         free(a);
     return st;
+}
+
+/* Whether folder has the file under both of its names, with the content of the asset. */
+static bool asset_is_copied(const struct asset *asset, const char *folder)
+{
+    char path[4096], hex[ASSET_HASH_CHARS + 1];
+    const char *linked = asset->url + strlen(ASSETS_URL), *dot = strrchr(asset->file, '.');
+    (void)snprintf(path, sizeof path, "%s/%s", folder, linked);
+    if (access(path, R_OK) != 0)
+        return false;
+    (void)snprintf(path, sizeof path, "%s/%s", folder, asset->file);
+    return file_hash(path, hex) == ST_OK && strncmp(linked + (dot - asset->file) + 1, hex, ASSET_HASH_CHARS) == 0;
+}
+
+const char *assets_uncopied(const struct assets *a, const char *folder)
+{
+    for (size_t i = 0; i < a->count; i++)
+        if (!asset_is_copied(&a->items[i], folder))
+            return a->items[i].file;
+    return NULL;
 }
 
 void assets_free(struct assets *a)

@@ -224,6 +224,11 @@ export const FAULTS = [
   setting('migrations', /\/nowhere/, 'sql_dir = /nowhere'),
   setting('scripts', /\/nowhere/, 'lua_dir = /nowhere'),
   setting('static', /\/nowhere/, 'static_dir = /nowhere'),
+  { finding: 'static-copy',
+    says: /static\/app\.css is not as \/srv\/look\/app\.css/,
+    plant: `cp -a /usr/share/hongbao/static /srv/look; echo '.top { color: red; }' >>/srv/look/app.css
+      ${setting('', '', 'static_dir = /srv/look').plant}; systemctl reload 'hongbao-*.service'` },
+  { finding: 'static-copy', says: /static\/send\.js is not as/, plant: 'rm /var/lib/hongbao/static/send.js' },
   setting('templates', /\/nowhere/, 'template_dir = /nowhere'),
   setting('nginx-address', /port 8443/, `base_url = https://${HOST}:8443`),
   setting('nginx-body', /body_bytes_max is 65536/, 'body_bytes_max = 65536'),

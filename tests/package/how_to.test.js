@@ -3,9 +3,10 @@
 import assert from 'node:assert/strict';
 import { execFileSync } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdirSync } from 'node:fs';
+import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { after } from 'node:test';
+import { isDeepStrictEqual } from 'node:util';
 import { poll } from '../e2e/support/poll.js';
 import { Machine, ROOT, packageReady } from './machine.js';
 import { Pages } from './pages.js';
@@ -19,7 +20,7 @@ const ADDRESS = '192.0.2.10';
 // What the pages install from a mirror: a machine of this test has none.
 const PACKAGES = ['prometheus', 'prometheus-node-exporter', 'prometheus-blackbox-exporter', 'fail2ban', 'python3-systemd', 'nftables', 'rsync'];
 const PAGES = ['../../README.md', '../tutorial.md', 'install.md', 'tls.md', 'users.md', 'scale.md', 'watch.md', 'fail2ban.md', 'firewall.md',
-  'backup.md', 'migrations.md', 'upgrade.md', 'rotate-secrets.md', 'move.md', 'remove.md'];
+  'branding.md', 'backup.md', 'migrations.md', 'upgrade.md', 'rotate-secrets.md', 'move.md', 'remove.md'];
 const pages = new Pages(import.meta.url, PAGES, { HOST });
 const machine = new Machine('how-to');
 const another = new Machine('how-to-new');
@@ -155,6 +156,50 @@ test('firewall.md: the rules are loaded', async () => {
   await pages.runAll(machine, 'firewall.md');
   assert.match(await machine.run('nft', 'list', 'table', 'inet', 'hongbao'), /ct count over 1000/);
   await isReady();
+});
+
+// What a visitor with this language sees: the home page, its style sheet, and a page of nginx itself.
+async function lookOf(language) {
+  const get = (path) => curl(path, '-H', `Accept-Language: ${language}`);
+  const home = await get('/');
+  const [sheet] = /\/static\/app\.[0-9a-f]{10}\.css/.exec(home);
+  return { home, sheet, css: await curl(sheet, '-f'), missing: await get('/static/missing.css') };
+}
+
+test('branding.md: another name, colour and logo, which an upgrade keeps, and back', async () => {
+  const looks = () => Promise.all(['en', 'zh-CN'].map(lookOf));
+  const earlier = await looks();
+  writeFileSync(join(machine.folder, 'root/logo.svg'), '<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 28 28"><path d="M0 0h28v28z"/></svg>');
+  for (const block of [0, 1, 2, 3]) await run('branding.md', block);
+  assert.match(await run('branding.md', 4), /^0 wrong, 0 not checked$/m);
+  const shown = async () => {
+    for (const [look, name, title] of (await looks()).map((it, i) => [it, ...[['Lucky Goose', 'send some luck'], ['福鹅', '发一份好运']][i]])) {
+      assert.match(look.home, new RegExp(`<title>${name}[^<]*${title}</title>`));
+      assert.match(look.missing, new RegExp(`<title>.* · ${name}</title>`));
+      assert.match(look.css, /--red: #0b5d55/);
+      const [logo] = /\/static\/logo\.[0-9a-f]{10}\.svg/.exec(look.home);
+      assert.match(await curl(logo, '-f'), /M0 0h28v28z/);
+    }
+  };
+  const areShown = () => poll('the pages have it', () => shown().then(() => true, () => false)).catch(shown);
+  await areShown();
+  assert.match(await curl('/static/sw.js'), /look 1/);
+
+  // As after an upgrade: the version of before had another text, and lacked a file.
+  await machine.shell(`cd /etc/hongbao/look
+    for folder in . original; do sed -i 's/^home_title = .*/home_title = Begin/' $folder/templates/text/en.txt; rm $folder/static/verify.js; done
+    echo 'Disallow: /mine' >>static/robots.txt; echo 'Disallow: /earlier' >>original/static/robots.txt`);
+  assert.match(await run('branding.md', 5), /^by hand: static\/robots\.txt$[^]*^< home_title = Begin$/m);
+  await run('branding.md', 6);
+  const file = (name) => machine.read(`etc/hongbao/look/${name}`);
+  assert.match(file('templates/text/en.txt'), /^site_name = Lucky Goose$[^]*^home_title = Home$/m);
+  assert.equal(file('static/verify.js'), machine.read('usr/share/hongbao/static/verify.js'));
+  assert.match(file('static/robots.txt'), /Disallow: \/mine/);
+  await areShown();
+
+  await run('branding.md', 7);
+  await poll('the pages are as before', async () => isDeepStrictEqual(await looks().catch(() => {}), earlier));
+  assert.equal(await machine.run('hongbao', 'doctor'), '0 wrong, 0 not checked');
 });
 
 test('backup.md: a backup is restored, and one is made every night', async () => {

@@ -5,7 +5,7 @@ nginx_make() {
     local ipv6='# ' http2='# ' listen_http2=' http2' site fresh=
     ! grep -q '^0\{31\}1 ' /proc/net/if_inet6 2>/dev/null || ipv6=
     ! nginx_is_since 1.25.1 || http2='' listen_http2='' # where the word behind "listen" is deprecated
-    "$SHARE/static-copy.sh" "$SHARE/static" "$STATE/static"
+    static_copy
     install -d -m 755 "$STATE/acme"
     # Addresses of visitors are for administrators, as in nginx's own logs.
     [ -e "$NGINX_LOG" ] || install -m 640 -o www-data -g adm /dev/null "$NGINX_LOG"
@@ -22,6 +22,15 @@ nginx_make() {
         [ -z "$fresh" ] || nginx_unlink
         die "nginx refuses its configuration; the lines above tell why"
     fi
+}
+
+# What nginx serves: the files that pages link (docs/how-to/branding.md).
+static_copy() {
+    local from
+    from=$(setting static_dir)
+    from=${from:-$SHARE/static}
+    [ -d "$from" ] || die "static_dir in $ETC/hongbao.conf: there is no folder $from"
+    "$SHARE/static-copy.sh" "$from" "$STATE/static"
 }
 
 # nginx_is_since VERSION: whether nginx is of this version or a later one.
