@@ -18,7 +18,7 @@ if (process.getuid() !== 0) throw new Error('run this test as root: debootstrap 
 const HOST = 'hongbao.example';
 const ADDRESS = '192.0.2.10';
 // What the pages install from a mirror: a machine of this test has none.
-const PACKAGES = ['prometheus', 'prometheus-node-exporter', 'prometheus-blackbox-exporter', 'fail2ban', 'python3-systemd', 'nftables', 'rsync'];
+const PACKAGES = ['prometheus', 'prometheus-node-exporter', 'prometheus-blackbox-exporter', 'fail2ban', 'python3-systemd', 'nftables', 'rsync', 'sudo'];
 const PAGES = ['../../README.md', '../tutorial.md', 'install.md', 'tls.md', 'users.md', 'scale.md', 'watch.md', 'fail2ban.md', 'firewall.md',
   'branding.md', 'backup.md', 'migrations.md', 'upgrade.md', 'rotate-secrets.md', 'move.md', 'remove.md'];
 const pages = new Pages(import.meta.url, PAGES, { HOST });
@@ -112,6 +112,21 @@ test('users.md: a user is shown, reset, disabled and enabled', async () => {
   assert.match(said, /^username alice$/m);
   assert.match(said, /^new password \S+$/m);
   assert.match(said, /^alice \(\d+\): /m);
+});
+
+test('users.md: people who help users run hongbao user with sudo, and nothing else as root', async () => {
+  assert.match(await run('users.md', 1), /parsed OK$/m);
+  const anna = (...command) => machine.run('runuser', '-u', 'anna', '--', ...command);
+  assert.match(await anna('sudo', '-n', 'hongbao', 'user', 'show', 'alice'), /^username alice$/m);
+  assert.match(await anna('sudo', '-n', 'hongbao', 'user', 'reset', 'alice'), /^new password \S+$/m);
+  await assert.rejects(anna('hongbao', 'user', 'show', 'alice'), /support\.conf: Permission denied/);
+  for (const command of [['hongbao', 'audit'], ['hongbao', '--config', '/dev/null', 'user', 'show', 'alice'], ['cat', '/etc/hongbao/secret']]) {
+    await assert.rejects(anna('sudo', '-n', ...command), /a password is required/);
+  }
+  await poll('the journal has it', async () => /anna : .*COMMAND=\/usr\/bin\/hongbao user reset alice/.test(await run('users.md', 2)));
+  await machine.run('usermod', '-aG', 'adm', 'anna');
+  const id = /"id":"([0-9a-f]{32})"/.exec(machine.read('var/log/nginx/hongbao.access.log'))[1];
+  assert.match(await anna('hongbao', 'trace', id), new RegExp(id));
 });
 
 test('scale.md: one more process', async () => {
