@@ -18,9 +18,10 @@ if (process.getuid() !== 0) throw new Error('run this test as root: debootstrap 
 const HOST = 'hongbao.example';
 const ADDRESS = '192.0.2.10';
 // What the pages install from a mirror: a machine of this test has none.
-const PACKAGES = ['prometheus', 'prometheus-node-exporter', 'prometheus-blackbox-exporter', 'fail2ban', 'python3-systemd', 'nftables', 'rsync', 'sudo'];
+const PACKAGES = ['prometheus', 'prometheus-node-exporter', 'prometheus-blackbox-exporter', 'fail2ban', 'python3-systemd', 'nftables', 'rsync', 'sudo',
+  'logrotate'];
 const PAGES = ['../../README.md', '../tutorial.md', 'install.md', 'tls.md', 'users.md', 'scale.md', 'watch.md', 'fail2ban.md', 'firewall.md',
-  'branding.md', 'backup.md', 'migrations.md', 'upgrade.md', 'rotate-secrets.md', 'move.md', 'remove.md'];
+  'branding.md', 'backup.md', 'migrations.md', 'upgrade.md', 'open.md', 'rotate-secrets.md', 'move.md', 'remove.md'];
 const pages = new Pages(import.meta.url, PAGES, { HOST });
 const machine = new Machine('how-to');
 const another = new Machine('how-to-new');
@@ -30,10 +31,12 @@ let deb;
 async function boot(it) {
   await it.boot(deb, PACKAGES);
   it.give(deb, 'hongbao_1_all.deb');
-  await it.shell(`ip link add eth1 type veth peer name eth1-end; ip link set eth1 up; ip link set eth1-end up
-    ip address add ${ADDRESS}/24 dev eth1; echo '${ADDRESS} ${HOST}' >>/etc/hosts
-    echo 'APT::Get::Assume-Yes "true";' >/etc/apt/apt.conf.d/90test`);
+  await it.shell(`echo '${ADDRESS} ${HOST}' >>/etc/hosts; echo 'APT::Get::Assume-Yes "true";' >/etc/apt/apt.conf.d/90test`);
+  await connect(it);
 }
+
+const connect = (it) => it.shell(`ip link add eth1 type veth peer name eth1-end; ip link set eth1 up; ip link set eth1-end up
+  ip address add ${ADDRESS}/24 dev eth1`);
 
 const { before, test } = toldBy(machine, another);
 before(async () => {
@@ -232,6 +235,37 @@ test('migrations.md, upgrade.md: nothing is missing afterwards', async () => {
   await pages.runAll(machine, 'migrations.md');
   await pages.runAll(machine, 'upgrade.md');
   assert.equal(await machine.run('hongbao', 'doctor'), '0 wrong, 0 not checked');
+});
+
+test('open.md: the list before the site opens', async () => {
+  const alert = () => run('open.md', 9).catch(() => '');
+  await machine.shell('rm /var/lib/fail2ban/fail2ban.sqlite3; systemctl start fail2ban'); // it would block this address again
+  await poll('the jail is there', async () => /Currently banned:\s+0/.test(await machine.try('fail2ban-client', 'status', 'hongbao')));
+  assert.equal(await run('open.md', 0), 'off');
+  await run('open.md', 1);
+  assert.equal(await run('open.md', 0), 'on');
+  assert.equal(await run('open.md', 2), `ready\n308 https://${HOST}/\nCertificate will not expire`);
+  assert.match(await run('open.md', 3), /^0 wrong, 0 not checked\n.* clean$/);
+  assert.equal(await run('open.md', 4), 'hongbao/secret\nhongbao/rights/page.conf');
+  assert.match(await run('open.md', 5), /^\/var\/backups\/hongbao\/\S+Z: restored into private stores, the audit is clean$/);
+  // Whether the clock is synchronized is a matter of the machine that runs the test.
+  assert.match(await run('open.md', 6), /^enabled\nconsidering log \/var\/log\/nginx\/hongbao\.access\.log\n(yes|no)$/);
+  const [jail, rules, ...ports] = (await run('open.md', 7)).split('\n');
+  assert.deepEqual([jail, rules], ['Status for the jail: hongbao', '2']);
+  const reachable = new Set(ports.map((port) => port.split(':').pop()));
+  reachable.delete('3306'); // of a machine that enabled all units at its first boot
+  assert.deepEqual([...reachable].sort(), ['443', '80']);
+  await run('open.md', 8);
+  await poll('the alert fires', async () => /alertstate="firing"/.test(await alert()));
+  await run('open.md', 10);
+  await machine.reboots(() => run('open.md', 11));
+  await connect(machine);
+  await poll('nothing is wrong', async () => await run('open.md', 12).catch(() => '') === '0 wrong, 0 not checked');
+  await isReady();
+  await poll('fail2ban runs', async () => await unitIs('fail2ban') === 'active');
+  await machine.run('systemctl', 'stop', 'fail2ban');
+  assert.match(await run('open.md', 13), /^\{"result":"grabbed",.*"amount_fen":100,/);
+  assert.match(await machine.run('hongbao', 'user', 'find', 'first-opener'), /disabled/);
 });
 
 test('rotate-secrets.md: new passwords, another certificate, another secret', async () => {

@@ -148,7 +148,20 @@ export class Machine {
     rmSync(this.folder, { recursive: true, force: true });
     execFileSync('cp', ['-a', '--reflink=auto', base, this.folder]);
     writeFileSync(join(this.folder, 'etc/hosts'), '127.0.0.1 localhost\n');
-    const log = openSync(`${this.folder}.log`, 'w');
+    rmSync(`${this.folder}.log`, { force: true });
+    await this.#start();
+  }
+
+  // Runs work, which reboots the machine, and starts it again. Files stay; network and processes are as after boot().
+  async reboots(work) {
+    const ended = once(this.#nspawn, 'exit'); // systemd-nspawn ends where --keep-unit is given
+    await work().catch(() => {}); // it may end with the machine
+    await ended;
+    await this.#start();
+  }
+
+  async #start() {
+    const log = openSync(`${this.folder}.log`, 'a');
     this.#nspawn = this.#spawnIn(this.#cgroupsMake(), ['systemd-nspawn', '-D', this.folder, '--register=no', '--keep-unit',
       '--private-network', '-b', '--console=read-only'], { stdio: ['ignore', log, log], detached: true });
     const { pid } = this.#nspawn;

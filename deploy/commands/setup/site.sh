@@ -104,6 +104,7 @@ Next:
 - Let the TCP ports 80 and 443 through the firewall.
 - $(certificate_advice)
 - hongbao doctor: tells what is wrong, and what mends it. hongbao user show NAME: helps a user.
+- Before people come: the list in /usr/share/doc/hongbao/docs/how-to/open.md.
 
 TEXT
 }
