@@ -1,6 +1,7 @@
 #include "ops/doctor.h"
 
 #include <errno.h>
+#include <poll.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/socket.h>
@@ -25,7 +26,8 @@ enum {
     FREE_MIB_MIN = 512,
     FREE_MIB_MAX = 1 << 30,
     NAMES_MAX = 256,
-    CONNECT_MS_MAX = 3000
+    CONNECT_MS_MAX = 3000,
+    ANSWER_MS_MAX = 10000
 };
 
 static void check_settings(struct doctor *d)
@@ -91,31 +93,59 @@ int doctor_connect(const char *path)
 
 /* ---- the roles' logins ---- */
 
-/* Whether something accepts connections there. *why: why not. */
-static bool address_answers(const struct address *a, const char **why)
+/* Whether the server at the other end says anything: a tunnel accepts connections while its server is away. question:
+ * makes it speak. *why: why not. */
+static bool server_speaks(int fd, const char *question, const char **why)
 {
-    int fd = a->port == 0 ? doctor_connect(a->name) : tcp_connect(a->name, a->port, CONNECT_MS_MAX, why);
-    if (fd < 0 && a->port == 0)
-        *why = strerror(errno);
-    if (fd >= 0)
-        (void)close(fd);
-    return fd >= 0;
+    struct pollfd waited = { .fd = fd, .events = POLLIN };
+    char byte;
+    *why = "it accepts connections, and closes them at once";
+    if (send(fd, question, strlen(question), MSG_NOSIGNAL) < 0)
+        return false;
+    if (poll(&waited, 1, ANSWER_MS_MAX) != 1) {
+        *why = "it accepts connections, but is silent";
+        return false;
+    }
+    return recv(fd, &byte, sizeof byte, 0) == 1;
 }
 
-/* Whether a server answers on one of the addresses, the value of the setting. */
-static bool store_answers(struct doctor *d, const char *name, const char *program, const char *setting,
-                          const char *addresses, const char *unit)
+/* Whether a server answers the question there. *why: why not. */
+static bool address_answers(const struct address *a, const char *question, const char **why)
+{
+    int fd = a->port == 0 ? doctor_connect(a->name) : tcp_connect(a->name, a->port, CONNECT_MS_MAX, why);
+    if (fd < 0) {
+        if (a->port == 0)
+            *why = strerror(errno);
+        return false;
+    }
+    const bool speaks = server_speaks(fd, question, why);
+    (void)close(fd);
+    return speaks;
+}
+
+/* A store, as findings name it. */
+struct store {
+    const char *finding, *program, *setting;
+    const char *question; /* makes it speak; MariaDB speaks first */
+};
+
+static const struct store STORE_REDIS = { "redis-down", "Redis", "redis", "PING\r\n" };
+static const struct store STORE_MYSQL = { "mysql-down", "MariaDB", "mysql", "" };
+
+/* Whether a server answers on one of the addresses, the value of the setting. unit: what starts it, or NULL. */
+static bool store_answers(struct doctor *d, const struct store *store, const char *addresses, const char *unit)
 {
     struct address_list list;
     const char *why = address_list_read(str_from(addresses), &list);
     const size_t count = why == NULL ? list.count : 0;
     for (size_t i = 0; i < count; i++)
-        if (address_answers(&list.items[i], &why))
+        if (address_answers(&list.items[i], store->question, &why))
             return true;
-    finding_wrong(&d->found, name,
-                  unit != NULL ? finding_text(&d->found, "systemctl start %s", unit)
-                               : finding_text(&d->found, "start %s, or set %s to its address", program, setting),
-                  "%s does not answer on %s: %s", program, addresses, why);
+    finding_wrong(&d->found, store->finding,
+                  unit != NULL
+                      ? finding_text(&d->found, "systemctl start %s", unit)
+                      : finding_text(&d->found, "start %s, or set %s to its address", store->program, store->setting),
+                  "%s does not answer on %s: %s", store->program, addresses, why);
     return false;
 }
 
@@ -234,8 +264,8 @@ static void role_read(struct doctor *d, struct doctor_role *role)
 void doctor_check_roles(struct doctor *d)
 {
     const struct config *c = d->config;
-    d->redis_is_up = store_answers(d, "redis-down", "Redis", "redis", c->redis, check_redis_unit(c));
-    d->mysql_is_up = store_answers(d, "mysql-down", "MariaDB", "mysql", c->mysql, check_mysql_unit(c));
+    d->redis_is_up = store_answers(d, &STORE_REDIS, c->redis, check_redis_unit(c));
+    d->mysql_is_up = store_answers(d, &STORE_MYSQL, c->mysql, check_mysql_unit(c));
     for (size_t i = 0; i < ROLE_COUNT; i++) /* all of them first: mends name the operator's user */
         role_read(d, &d->roles[i]);
     for (size_t i = 0; i < ROLE_COUNT; i++)

@@ -65,9 +65,13 @@ void doctor_check_clocks(struct doctor *d)
 static void disk_check(struct doctor *d, const char *finding, const char *what, const char *path)
 {
     struct statvfs disk;
-    if (path == NULL || path[0] == '\0' || statvfs(path, &disk) != 0) {
-        finding_unchecked(&d->found, finding, "the folder of %s can't be looked at: %s", what,
-                          path == NULL || path[0] == '\0' ? "unknown" : strerror(errno));
+    if (path == NULL || path[0] == '\0') {
+        finding_unchecked(&d->found, finding, "the folder of %s is not known", what);
+        return;
+    }
+    if (statvfs(path, &disk) != 0) {
+        finding_unchecked(&d->found, finding, "the folder of %s can't be looked at on this machine: %s: %s", what, path,
+                          strerror(errno));
         return;
     }
     int64_t free_mib = (int64_t)(disk.f_bavail * disk.f_frsize >> 20);

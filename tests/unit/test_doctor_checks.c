@@ -348,6 +348,35 @@ static void a_disk_without_room_is_told(void **state)
     assert_false(tells("wrong: disk-redis") || tells("wrong: disk-mysql"));
 }
 
+/* ---- stores ---- */
+
+/* As a tunnel does whose store is away: accepts two connections and closes them. */
+_Noreturn static void tunnel_serve(int listener)
+{
+    for (int i = 0; i < 2; i++)
+        (void)close(accept(listener, NULL, NULL));
+    _exit(0);
+}
+
+static void a_store_behind_a_tunnel_that_closes_connections_is_down(void **state)
+{
+    (void)state;
+    int listener = listener_open("tunnel.sock");
+    (void)snprintf(config.redis, sizeof config.redis, "unix:%s", path);
+    (void)snprintf(config.mysql, sizeof config.mysql, "unix:%s", path);
+    pid_t tunnel = fork();
+    if (tunnel == 0)
+        tunnel_serve(listener);
+    assert_true(tunnel > 0);
+    (void)close(listener);
+    (void)told(doctor_check_roles);
+    assert_int_equal(waitpid(tunnel, NULL, 0), tunnel);
+    assert_true(tells("wrong: redis-down: Redis does not answer") &&
+                tells("wrong: mysql-down: MariaDB does not answer"));
+    assert_true(tells("it accepts connections, and closes them at once") && tells("mend: start Redis, or set redis"));
+    assert_false(tells("redis-login") || tells("mysql-login"));
+}
+
 /* ---- processes ---- */
 
 /* What the doctor prints about a process that began with this program and these settings; those of now are 8. */
@@ -406,6 +435,7 @@ int main(void)
         TEST(base_url_is_compared_with_what_nginx_listens_on),
         TEST(a_body_that_nginx_refuses_is_told),
         TEST(a_disk_without_room_is_told),
+        TEST(a_store_behind_a_tunnel_that_closes_connections_is_down),
         TEST(a_process_of_another_program_or_with_other_settings_is_told),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
