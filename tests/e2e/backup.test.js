@@ -11,7 +11,7 @@ import { env } from './support/instance.js';
 import { sql } from './support/mysql.js';
 import { audit, newUser, poll, pooled, sendPacket, site } from './support/site.js';
 
-const TOP = 'Without the package';
+const PAGE = 'Without the package';
 const page = new HowTo('backup.md', import.meta.url);
 const run = promisify(execFile);
 
@@ -66,14 +66,14 @@ test('backups made at random moments of a load are restored with every grab that
     await poll('some grabs', () => visitors.grabs.length >= moment);
     const promised = visitors.grabs.length;
     const BACKUP = folder(`load-${i}`);
-    await page.step(TOP, 0, { BACKUP });
+    await page.step(PAGE, 0, { BACKUP });
     assert.ok(visitors.grabs.length > promised, 'the load goes on during the backup');
     assert.ok(!existsSync(`${BACKUP}.partial`));
     backups.push({ BACKUP, promised });
   }
   await visitors.stop();
   for (const { BACKUP, promised } of backups.sort(() => Math.random() - 0.5)) {
-    await page.step(TOP, 1, { BACKUP });
+    await page.step(PAGE, 1, { BACKUP });
     await audit();
     await pooled(visitors.grabs.slice(0, promised), 8, async ({ user, packet, fen }) => {
       assert.equal((await view(user, packet)).mine.amount_fen, fen);
@@ -101,7 +101,7 @@ test('a site whose stores are gone is restored, and a packet of the backup goes 
   const keys = join(env.HB_TEST_VAR, 'rights/card.keys');
   const right = readFileSync(keys, 'utf8');
   writeFileSync(keys, right.replace(/[0-9a-f]{64}/, 'a'.repeat(64))); // as of the secret that a new machine has made
-  await page.step(TOP, 1, { BACKUP });
+  await page.step(PAGE, 1, { BACKUP });
   assert.equal(readFileSync(keys, 'utf8'), right);
   await site.allUp();
   assert.equal((await view(early, packet)).mine.amount_fen, fen); // with the session of the backup
@@ -119,8 +119,8 @@ test('without its copy of Redis every packet is rebuilt from the tables, and eve
   await open(early, packet);
   await settled(early, packet);
   await site.hongbao('backup', BACKUP);
-  await page.step('Back up', 0, { BACKUP });
-  await page.step('Restore', 0, { BACKUP });
+  await page.step(PAGE, 0, { BACKUP });
+  await page.step(PAGE, 2, { BACKUP });
   assert.equal((await early.client.get('/wallet')).status, 401);
   for (const user of [early, late]) await logIn(user);
   assert.equal((await view(early, packet)).mine.amount_fen, 400);
@@ -149,7 +149,7 @@ test('what a killed restore leaves is not taken for a site; the next one with --
   }
   await noFenceOpens(user, packet);
   assert.match(await refusal(['backup', folder('half')]), /have no schema, as after a restore that was interrupted/);
-  await page.step(TOP, 1, { BACKUP });
+  await page.step(PAGE, 1, { BACKUP });
   await site.allUp();
   assert.equal((await user.client.get('/wallet')).json.balance_fen, 300);
   assert.equal(await open(user, packet), 200);
@@ -176,7 +176,7 @@ test('nightly backups: the newest are kept', async () => {
   for (const name of ['2001-01-01T000000Z', '2002-01-01T000000Z.partial']) mkdirSync(join(`${BACKUP}-nightly`, name), { recursive: true });
   for (let i = 1; i < 14; i++) mkdirSync(join(`${BACKUP}-nightly`, `20${String(i + 10)}-01-01T000000Z`));
   writeFileSync(join(`${BACKUP}-nightly`, 'a note'), '');
-  await page.step('Back up', 1, { BACKUP });
+  await page.step(PAGE, 3, { BACKUP });
   const names = readdirSync(`${BACKUP}-nightly`).sort();
   assert.equal(names.length, 15);
   assert.ok(names.includes('a note') && !names.some((name) => /^2001|partial/.test(name)), names.join(' '));

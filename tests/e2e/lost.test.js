@@ -13,6 +13,7 @@ import { sql } from './support/mysql.js';
 import { redis } from './support/redis.js';
 import { audit, Client, newUser, poll, sendPacket, site } from './support/site.js';
 
+const PAGE = 'Without the package';
 const page = new HowTo('lost.md', import.meta.url);
 const run = promisify(execFile);
 const POOLS = ['nginx', 'hot', 'page', 'auth', 'card'];
@@ -85,7 +86,7 @@ test('MariaDB has lost its data: nobody is logged in as somebody else, and a bac
   await refuses(user, 'site-tables-gone', /MariaDB has lost its data/);
   assert.equal(await sql('SELECT COUNT(*) FROM user'), '0\n');
   assert.match(await refusal(['backup', folder('of-two-sites')]), /the tables are of the site [0-9a-f]{32}, but Redis is of the site/);
-  await page.step('MariaDB is lost', 0, { BACKUP });
+  await page.step(PAGE, 1, { BACKUP });
   await served(user, 300);
   assert.equal(await open(user, packet), 200);
   await settled(user, packet);
@@ -103,7 +104,7 @@ test('no tables are made beside the Redis of a site', async () => {
   await stop('redis'); // as after the loss of both: then it can't be seen
   await start('mariadb', 'redis');
   assert.equal(await sql('SELECT COUNT(*) FROM user'), '0\n');
-  await page.step('MariaDB is lost', 0, { BACKUP });
+  await page.step(PAGE, 1, { BACKUP });
   await served(user, 300);
   await audit();
 });
@@ -127,7 +128,7 @@ test('tables that are older than Redis are refused; with an empty Redis the site
   await tablesAlone(BACKUP);
   await start(...STARTED);
   await refuses(early, 'site-tables-older', /the tables are an older copy than Redis/);
-  await page.step('One store is an older copy', 0, { FOLDER });
+  await page.step(PAGE, 2, { FOLDER });
   await logIn(early);
   await served(early, 400);
   await logIn(lost);
@@ -147,7 +148,7 @@ test('tables are older, too, when nobody has opened anything since', async () =>
   await start(...STARTED);
   await refuses(later, 'site-tables-older', /the tables are an older copy than Redis/);
   rmSync(join(FOLDER, 'appendonlydir'), { recursive: true, force: true });
-  await page.step('One store is an older copy', 0, { FOLDER });
+  await page.step(PAGE, 2, { FOLDER });
   const next = await newUser({ yuan: '1' });
   assert.equal(next.id, later.id); // the number is given anew
   assert.equal((await later.client.get('/wallet')).status, 401);
@@ -172,7 +173,7 @@ test('an older copy of Redis is refused; an empty one is rebuilt from the tables
   await start('redis', ...STARTED);
   await refuses(sender, 'site-redis-older', /Redis is an older copy/);
   rmSync(join(FOLDER, 'appendonlydir'), { recursive: true, force: true });
-  await page.step('One store is an older copy', 0, { FOLDER });
+  await page.step(PAGE, 2, { FOLDER });
   await logIn(sender);
   await served(sender, 200);
   assert.equal(await open(sender, packet), 400);
@@ -210,7 +211,7 @@ test('Redis has lost its data: packets are rebuilt, and users log in again', asy
   const friend = await newUser();
   await poll('the packet is rebuilt', async () => (await friend.client.post(`/p/${packet.json.id}/open`, {})).status === 200);
   await settled(friend, packet);
-  await page.step('Redis is lost', 0);
+  await page.step(PAGE, 0);
 });
 
 test('every command of the page was run', () => {

@@ -16,6 +16,9 @@ const STAMP = join(FOLDER, 'sources.sha256'); // the hash of the sources of the 
 export const RELEASES = { 12: 'bookworm', 13: 'trixie' };
 // What a machine has before the package, besides the packages that it depends on.
 const SYSTEM = ['systemd', 'systemd-sysv', 'dbus', 'apt-utils', 'debconf', 'procps', 'iproute2', 'bash-completion'];
+// What the pages install from a mirror: a machine has none. All tests that need some of them share a bare system with all.
+export const MORE = ['prometheus', 'prometheus-node-exporter', 'prometheus-blackbox-exporter', 'fail2ban', 'python3-systemd', 'nftables', 'rsync',
+  'stunnel4', 'sudo', 'logrotate'];
 const ENVIRONMENT = ['env', '-i', 'PATH=/usr/sbin:/usr/bin:/sbin:/bin', 'HOME=/root', 'LANG=C.UTF-8', 'DEBIAN_FRONTEND=noninteractive'];
 const OUTPUT_MAX = 64 << 20;
 const BOOT_SECONDS_MAX = 300; // three seconds as a rule
@@ -247,6 +250,14 @@ export class Machine {
 
   shell(script) {
     return this.run('bash', '-ec', script);
+  }
+
+  // A cable between the two machines: eth1 of both, with these addresses.
+  async connect(address, other, otherAddress) {
+    await run('nsenter', ['-t', this.#leader, '-n', 'ip', 'link', 'add', 'eth1', 'type', 'veth', 'peer', 'name', 'eth1', 'netns', other.#leader]);
+    const up = (machine, own) => machine.shell(`ip address add ${own}/24 dev eth1; ip link set eth1 up`);
+    await up(this, address);
+    await up(other, otherAddress);
   }
 
   // Copies a file into /root of the machine; returns its path there.

@@ -439,7 +439,7 @@ test('a site whose tables have play money is not set to demo = off: setup refuse
 });
 
 test('lost.md: MariaDB loses its data; nothing is made in its place, and a backup brings the site back', async () => {
-  const [block] = blocksOf('lost.md', import.meta.url)['MariaDB is lost, with the package'];
+  const [block] = blocksOf('lost.md', import.meta.url)['MariaDB is lost'];
   const site = (path, ...options) => machine.run('curl', '-sk', '-o', '/dev/null', '-w', '%{http_code}', '--resolve', `${HOST}:443:127.0.0.1`,
     '-b', '/root/jar', '-c', '/root/jar', ...options, `https://${HOST}${path}`);
   assert.equal(await site('/register', '-d', 'username=late&nickname=late&password=correct-horse-9'), '303');
