@@ -91,6 +91,7 @@ backups_choose() {
         ask 'A backup every night, into /var/backups/hongbao?' yes yes_problem
         [[ $ANSWER == [Yy]* ]] || BACKUPS=no
     fi
+    [ "$BACKUPS" != no ] || : >"$STATE/backups-off" # also for a setup that has to be repeated
 }
 
 # config_fits URL: a configuration that the operator has changed must say what the options say.
