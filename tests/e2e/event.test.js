@@ -1,10 +1,77 @@
-// docs/how-to/event.md: its commands, run one after the other, give the answers that it shows.
+// docs/how-to/event.md: its commands, run one after the other, give the answers that it shows; what it says of the
+// limits of a hall is what nginx and the program do.
 import assert from 'node:assert/strict';
-import { test } from 'node:test';
+import { readFileSync } from 'node:fs';
+import { rm, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { after, test } from 'node:test';
+import { requestFrom } from './support/from_address.js';
 import { walk } from './support/how_to.js';
-import { newUser } from './support/site.js';
+import { env } from './support/instance.js';
+import { newUser, poll, pooled, site, unique } from './support/site.js';
+
+const PAGE = readFileSync(new URL('../../docs/how-to/event.md', import.meta.url), 'utf8');
+const CROWD = 60; // at once, without the lines for a hall
+const AT_ONCE = 20; // of them nobody is refused
+const HALL = 200;
+const WIDTH = 16; // registrations at the same time
+const HALL_FILE = join(env.HB_TEST_VAR, 'hongbao-hall.conf');
+const TOO_MANY = 429;
+
+// The lines of a block of this kind without their comments.
+const linesOf = (kind) => new RegExp(`\`\`\`${kind}\n([^]*?)\`\`\``).exec(PAGE)[1].replaceAll(/ *#.*$/gm, '').split('\n').filter(Boolean);
+const settings = Object.fromEntries(linesOf('ini').map((line) => line.split(' = ')).map(([name, value]) => [`HB_${name.toUpperCase()}`, value]));
+
+async function restart(extra) {
+  for (const name of ['nginx', 'auth']) {
+    await site.dev('stop', name);
+    await site.start(name, extra);
+  }
+}
+
+async function register(address) {
+  const username = unique('h');
+  return requestFrom(address, `${site.url}/register`, { fields: { username, nickname: username, password: `a good ${username}` } });
+}
+
+const countOf = (answers, status) => answers.filter((answer) => answer.status === status).length;
+
+after(async () => {
+  await rm(HALL_FILE, { force: true });
+  await restart({});
+});
 
 test('the walk of the page for events', async () => {
   const files = await walk('event.md', import.meta.url, await newUser());
   assert.ok(files['sent.json'].includes('"commitment"'));
+});
+
+test('the limits of a hall on the page are those of nginx and of the program', async () => {
+  const { stdout } = await site.hongbao('settings', '--markdown');
+  for (const name of ['limit_hash_address', 'limit_register_address']) {
+    const [, burst, rate] = new RegExp(`\`${name}\` \\| \`(\\d+) (\\d+)/s\``).exec(stdout);
+    assert.match(PAGE, new RegExp(`\`${name}\`:.* \\| ${burst}, then ${rate} a second \\|`));
+  }
+  const conf = (name) => readFileSync(new URL(`../../nginx/${name}`, import.meta.url), 'utf8');
+  const [, rate] = /zone=hongbao_login:\w+ rate=(\d+)r\/s/.exec(conf('http.conf'));
+  const [, burst] = /zone=hongbao_login burst=(\d+)/.exec(conf('site.conf'));
+  assert.match(PAGE, new RegExp(`\`hongbao_login\`:.* \\| ${burst}, then ${rate} a second \\|`));
+});
+
+test('without the lines, guests behind one address are refused after the first twenty', async () => {
+  await restart({ HB_LIMITS: 'on' });
+  const first = await Promise.all(Array.from({ length: AT_ONCE }, () => register('127.90.0.1')));
+  assert.equal(countOf(first, 201), AT_ONCE, first.find(({ status }) => status !== 201)?.text);
+  await poll('some are refused', async () => {
+    const answers = await Promise.all(Array.from({ length: CROWD }, () => register('127.90.0.1')));
+    assert.equal(countOf(answers, 201) + countOf(answers, TOO_MANY), CROWD);
+    return countOf(answers, TOO_MANY) > 0;
+  });
+});
+
+test(`with the lines, ${HALL} guests behind one address register, and none is refused`, async () => {
+  await writeFile(HALL_FILE, `${linesOf('nginx').join('\n')}\n`.replace('192.0.2.10', '127.91.0.1'));
+  await restart({ HB_LIMITS: 'on', ...settings });
+  const answers = await pooled(Array.from({ length: HALL }), WIDTH, () => register('127.91.0.1'));
+  assert.equal(countOf(answers, 201), HALL, answers.find(({ status }) => status !== 201)?.text);
 });
