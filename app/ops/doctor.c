@@ -56,6 +56,7 @@ static const struct area {
     { "clocks", doctor_check_clocks },
     { "disks", doctor_check_disks },
     { "nginx", doctor_check_nginx }, /* reads its files, for the areas below */
+    { "logs", doctor_check_logs },
     { "certificates", doctor_check_certificates },
     { "pools", doctor_check_pools },
     { "worker", doctor_check_worker },
@@ -123,24 +124,31 @@ static bool address_answers(const struct address *a, const char *question, const
     return speaks;
 }
 
+bool doctor_addresses_answer(const char *addresses, const char *question, const char **why)
+{
+    struct address_list list;
+    *why = address_list_read(str_from(addresses), &list);
+    const size_t count = *why == NULL ? list.count : 0;
+    for (size_t i = 0; i < count; i++)
+        if (address_answers(&list.items[i], question, why))
+            return true;
+    return false;
+}
+
 /* A store, as findings name it. */
 struct store {
-    const char *finding, *program, *setting;
-    const char *question; /* makes it speak; MariaDB speaks first */
+    const char *finding, *program, *setting, *question;
 };
 
-static const struct store STORE_REDIS = { "redis-down", "Redis", "redis", "PING\r\n" };
-static const struct store STORE_MYSQL = { "mysql-down", "MariaDB", "mysql", "" };
+static const struct store STORE_REDIS = { "redis-down", "Redis", "redis", DOCTOR_ASKS_REDIS };
+static const struct store STORE_MYSQL = { "mysql-down", "MariaDB", "mysql", DOCTOR_ASKS_MYSQL };
 
 /* Whether a server answers on one of the addresses, the value of the setting. unit: what starts it, or NULL. */
 static bool store_answers(struct doctor *d, const struct store *store, const char *addresses, const char *unit)
 {
-    struct address_list list;
-    const char *why = address_list_read(str_from(addresses), &list);
-    const size_t count = why == NULL ? list.count : 0;
-    for (size_t i = 0; i < count; i++)
-        if (address_answers(&list.items[i], store->question, &why))
-            return true;
+    const char *why;
+    if (doctor_addresses_answer(addresses, store->question, &why))
+        return true;
     finding_wrong(&d->found, store->finding,
                   unit != NULL
                       ? finding_text(&d->found, "systemctl start %s", unit)

@@ -78,6 +78,7 @@ void doctor_check_access(struct doctor *d);
 void doctor_check_clocks(struct doctor *d);
 void doctor_check_disks(struct doctor *d);
 void doctor_check_nginx(struct doctor *d);
+void doctor_check_logs(struct doctor *d);
 void doctor_check_certificates(struct doctor *d);
 void doctor_check_pools(struct doctor *d);
 void doctor_check_worker(struct doctor *d);
@@ -124,6 +125,15 @@ unsigned doctor_listen_port(const char *listen);
 bool doctor_listen_has(const char *listen, struct str option);
 /* base_url: whether it is https://, its host without brackets. Returns its port. */
 unsigned doctor_base_url(const struct config *c, bool *tls, char host[DOCTOR_HOST_MAX]);
+/* Whether logrotate rotates the file by this text, a file of its configuration: a word is the path of the file, or a
+ * pattern that fits it. The arena is for copies of words. */
+bool doctor_rotates(struct arena *a, struct str text, const char *file);
+/* What makes a store speak: MariaDB does so first. */
+#define DOCTOR_ASKS_REDIS "PING\r\n"
+#define DOCTOR_ASKS_MYSQL ""
+/* Whether a server answers the question on one of the addresses, the value of the setting `redis` or `mysql`. *why: why
+ * not. */
+bool doctor_addresses_answer(const char *addresses, const char *question, const char **why);
 /* Connects to a Unix socket: a descriptor for the caller to close; -1, and errno says why. */
 int doctor_connect(const char *path);
 

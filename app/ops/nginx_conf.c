@@ -62,6 +62,14 @@ static void listen_add(struct nginx_conf *conf, const struct directive *one)
     list_add(conf, &conf->listens, text, true);
 }
 
+/* access_log /var/log/nginx/hongbao.access.log hongbao buffer=64k; */
+static void log_add(struct nginx_conf *conf, const struct directive *one)
+{
+    struct str file = one->count > 2 && str_equal(one->words[2], STR("hongbao")) ? one->words[1] : STR("");
+    if (file.len > 0 && !str_starts(file, STR("syslog:")) && str_index(file, '$') == file.len)
+        list_add(conf, &conf->logs, path_of(conf, file), true);
+}
+
 static void directive_take(struct nginx_conf *conf, const struct directive *one)
 {
     struct str name = one->words[0], value = one->count > 1 ? one->words[1] : STR("");
@@ -71,6 +79,8 @@ static void directive_take(struct nginx_conf *conf, const struct directive *one)
         list_add(conf, &conf->certificates, path_of(conf, value), false);
     else if (str_equal(name, STR("ssl_certificate_key")))
         list_add(conf, &conf->keys, path_of(conf, value), false);
+    else if (str_equal(name, STR("access_log")))
+        log_add(conf, one);
     else if (str_equal(name, STR("client_max_body_size")) && size_of(value) > conf->body_bytes_max)
         conf->body_bytes_max = size_of(value);
     else if ((str_equal(name, STR("server")) || str_equal(name, STR("fastcgi_pass"))) &&

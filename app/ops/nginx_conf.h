@@ -1,5 +1,6 @@
-/* Reads what matters of a configuration of nginx: its listening addresses, certificates, and the sockets to which it
- * passes requests. Follows `include`. A file for a person to mistype, not for an attacker: nginx itself checks it. */
+/* Reads what matters of a configuration of nginx: its listening addresses, certificates, access logs, and the sockets
+ * to which it passes requests. Follows `include`. A file for a person to mistype, not for an attacker: nginx itself
+ * checks it. */
 #ifndef HB_OPS_NGINX_CONF_H
 #define HB_OPS_NGINX_CONF_H
 
@@ -27,6 +28,8 @@ struct nginx_conf {
     struct nginx_conf_list sockets;      /* the paths of server unix:… and fastcgi_pass unix:…, each once */
     struct nginx_conf_list certificates; /* the n-th key is that of the n-th certificate */
     struct nginx_conf_list keys;
+    struct nginx_conf_list
+        logs;               /* the files of the access logs in the site's format, `hongbao`; none with a variable */
     int64_t body_bytes_max; /* the largest client_max_body_size; -1: none */
     char error[512];        /* the first file that can't be read or understood */
 };

@@ -34,6 +34,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     list_check(&conf.sockets);
     list_check(&conf.certificates);
     list_check(&conf.keys);
+    list_check(&conf.logs);
     assert(conf.body_bytes_max >= -1);
     return 0;
 }

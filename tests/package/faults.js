@@ -236,5 +236,11 @@ export const FAULTS = [
   setting('nginx-counts', /no folder \/nowhere/, 'nginx_counts_dir = /nowhere'),
   setting('receipt-keys', /\/nowhere/, 'receipt_keys_file = /nowhere'),
   { finding: 'scripts', says: /grab-5\.lua/, plant: 'rm /usr/share/hongbao/lua/grab-5.lua' },
+  { finding: 'log-rotation',
+    says: /no file in \/etc\/logrotate\.d has \/var\/log\/nginx\/hongbao\.access\.log/,
+    plant: 'rm /etc/logrotate.d/nginx' },
+  { finding: 'log-rotation', says: /timer is not enabled/, plant: 'systemctl disable --now logrotate.timer' },
+  { finding: 'log-rotation', says: /timer is not enabled/, plant: 'systemctl mask --now logrotate.timer' },
+  away('log-rotation', '/usr/sbin/logrotate'),
   { finding: 'pool-missing', says: /pools: hot; page; auth; card/, plant: 'rm /etc/nginx/conf.d/hongbao.conf', count: 1 },
 ];

@@ -3,7 +3,7 @@
 import assert from 'node:assert/strict';
 import { execFileSync } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdirSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { after } from 'node:test';
 import { isDeepStrictEqual } from 'node:util';
@@ -17,8 +17,8 @@ if (process.getuid() !== 0) throw new Error('run this test as root: debootstrap 
 
 const HOST = 'hongbao.example';
 const ADDRESS = '192.0.2.10';
-const PAGES = ['../../README.md', '../tutorial.md', 'install.md', 'tls.md', 'users.md', 'scale.md', 'watch.md', 'fail2ban.md', 'firewall.md',
-  'branding.md', 'backup.md', 'migrations.md', 'upgrade.md', 'open.md', 'rotate-secrets.md', 'move.md', 'remove.md'];
+const PAGES = ['../../README.md', '../tutorial.md', 'install.md', 'tls.md', 'users.md', 'scale.md', 'logs.md', 'watch.md', 'fail2ban.md',
+  'firewall.md', 'branding.md', 'backup.md', 'migrations.md', 'upgrade.md', 'open.md', 'rotate-secrets.md', 'move.md', 'remove.md'];
 const pages = new Pages(import.meta.url, PAGES, { HOST });
 const machine = new Machine('how-to');
 const another = new Machine('how-to-new');
@@ -133,6 +133,21 @@ test('users.md: people who help users run hongbao user with sudo, and nothing el
 test('scale.md: one more process', async () => {
   await run('scale.md', 0);
   assert.equal(await unitIs('hongbao-page@3'), 'active');
+});
+
+test('logs.md: a request is found by its id, also in an older file, and logs are kept as long as the page says', async () => {
+  await run('logs.md', 0);
+  const id = await machine.shell(`${pages.script('logs.md', 1)}\necho "$ID"`);
+  const trace = (index) => machine.shell(`ID=${id}\n${pages.script('logs.md', index)}`);
+  const line = new RegExp(`"id":"${id}".*"uri":"/wallet"`);
+  await poll('nginx has written its line', async () => line.test(await trace(2).catch(() => '')));
+  assert.match(await run('logs.md', 3), /considering log \/var\/log\/nginx\/hongbao\.access\.log/);
+  await run('logs.md', 4);
+  assert.match(machine.read('etc/logrotate.d/nginx'), /^\trotate 7$/m);
+  assert.match(await trace(5), line);
+  assert.ok(existsSync(join(machine.folder, 'var/log/nginx/hongbao.access.log.1')));
+  assert.ok(JSON.parse(await run('logs.md', 6))._SYSTEMD_UNIT.startsWith('hongbao-'));
+  assert.equal(await machine.run('hongbao', 'doctor'), '0 wrong, 0 not checked');
 });
 
 test('watch.md: Prometheus gets answers from every job', async () => {

@@ -83,10 +83,10 @@ function mirror() {
   return targets.split('\n')[0];
 }
 
-// The packages that the package depends on: of alternatives the first.
+// The packages that the package depends on or recommends: of alternatives the first.
 function dependencies(deb) {
-  const field = execFileSync('dpkg-deb', ['-f', deb, 'Depends'], { encoding: 'utf8' });
-  return field.split(',').map((entry) => entry.trim().split(/[ |(:]/)[0]);
+  const fields = execFileSync('dpkg-deb', ['--showformat=${Depends}, ${Recommends}', '-W', deb], { encoding: 'utf8' });
+  return fields.split(',').map((entry) => entry.trim().split(/[ |(:]/)[0]);
 }
 
 // Does the work while no other process has the lock of this name.

@@ -104,6 +104,15 @@ test('at a terminal a wrong answer is asked for again, play money has to be chos
     `https://${HOST}/\r\n`]) assert.ok(output.includes(text), text);
   assert.match(machine.read('etc/hongbao/hongbao.conf'), /^demo = off$/m);
   assert.equal(await status('/readyz'), '200');
+  const timer = () => machine.try('systemctl', 'is-enabled', 'hongbao-backup.timer');
+  assert.equal(await timer(), 'disabled');
+  await machine.run('hongbao', 'setup', '--non-interactive');
+  assert.equal(await timer(), 'disabled', 'another setup keeps the answer');
+  assert.match(await machine.try('hongbao', 'doctor'), /^wrong: backup-none: .*\n +mend: systemctl enable --now hongbao-backup\.timer; /m);
+  await machine.run('systemctl', 'enable', '-q', '--now', 'hongbao-backup.timer');
+  await machine.run('hongbao', 'setup', '--remove');
+  await machine.run('hongbao', 'setup', '--non-interactive');
+  assert.equal(await timer(), 'enabled', 'a site that comes back has its timer');
 });
 
 test('a certificate for another host is told, and used', async () => {

@@ -331,6 +331,24 @@ static void a_body_that_nginx_refuses_is_told(void **state)
     assert_true(tells("wrong: nginx-body:") && tells("mend: body_bytes_max = 16383\n"));
 }
 
+/* ---- logs ---- */
+
+static bool rotates(const char *text)
+{
+    return doctor_rotates(doctor.arena, str_from(text), "/var/log/nginx/hongbao.access.log");
+}
+
+static void a_file_of_logrotate_has_a_log_by_its_path_or_by_a_pattern(void **state)
+{
+    (void)state;
+    assert_true(rotates("/var/log/nginx/*.log {\n\tdaily\n}\n"));
+    assert_true(rotates("/var/log/other \"/var/log/nginx/hongbao.access.log\"{\n}"));
+    assert_true(rotates("/var/log/nginx/hongbao.access.log"));
+    assert_false(rotates("# /var/log/nginx/*.log\n/var/log/*.log {\n}\n"));
+    assert_false(rotates("/var/log/nginx/*.log.old\n*.log\n"));
+    assert_false(rotates(""));
+}
+
 /* ---- disks ---- */
 
 static void a_disk_without_room_is_told(void **state)
@@ -440,6 +458,7 @@ int main(void)
         TEST(a_certificate_that_signs_itself_is_told),
         TEST(base_url_is_compared_with_what_nginx_listens_on),
         TEST(a_body_that_nginx_refuses_is_told),
+        TEST(a_file_of_logrotate_has_a_log_by_its_path_or_by_a_pattern),
         TEST(a_disk_without_room_is_told),
         TEST(a_store_behind_a_tunnel_that_closes_connections_is_down),
         TEST(a_process_of_another_program_or_with_other_settings_is_told),

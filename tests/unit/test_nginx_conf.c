@@ -76,6 +76,18 @@ static void directives_are_read_in_every_block(void **state)
     assert_int_equal(conf.body_bytes_max, 16 << 10);
 }
 
+static void access_logs_of_the_site_are_read_each_once(void **state)
+{
+    (void)state;
+    assert_int_equal(read_text("access_log /log/a hongbao buffer=64k; access_log /log/a hongbao; access_log off;"
+                               "access_log log/b hongbao; access_log /log/count hongbao_count if=$x;"
+                               "access_log syslog:server=192.0.2.1 hongbao; access_log /log/$host hongbao;"),
+                     ST_OK);
+    assert_int_equal(conf.logs.count, 2);
+    assert_string_equal(conf.logs.items[0], "/log/a");
+    assert_true(str_ends(str_from(conf.logs.items[1]), STR("/log/b")));
+}
+
 static void includes_are_followed(void **state)
 {
     (void)state;
@@ -124,6 +136,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(directives_are_read_in_every_block),
+        cmocka_unit_test(access_logs_of_the_site_are_read_each_once),
         cmocka_unit_test(includes_are_followed),
         cmocka_unit_test(sizes_have_units_and_zero_is_without_limit),
         cmocka_unit_test(half_a_file_is_read_as_far_as_it_goes),
