@@ -55,3 +55,24 @@ template_fill() {
 cpu_count() {
     nproc 2>/dev/null || echo 1
 }
+
+# store_text NAME ADDRESS SAID: prints a sentence about a store that does not do what its client asked, with what to do.
+# SAID is what the client has printed.
+store_text() {
+    local why verb=refuses manual=/usr/share/doc/hongbao/docs
+    [ -d "$manual" ] || manual=docs
+    why=$(store_reason "$3")
+    case $why in
+    '' | Can\'t\ connect* | Lost\ connection* | *[Cc]onnection\ refused* | No\ such\ file* | *timed\ out* | Server\ closed* | \
+        *unknown*host* | Name\ or\ service*) verb='does not answer' ;;
+    esac
+    printf '%s on %s %s: %s. hongbao doctor says what mends it; when its data is lost: %s/how-to/lost.md\n' "$1" "$2" \
+        "$verb" "${why:-without a word}" "$manual"
+}
+
+# store_reason SAID: prints the last line of it without what its client puts before the reason.
+store_reason() {
+    tail -n 1 <<<"$1" | sed -E 's/^.*Got error: [0-9]+: "(.*)" when .*/\1/
+        s/^(ERROR|mysqldump: Error) [0-9]+( \([A-Z0-9]+\))?( at line [0-9]+)?: //; s/^Could not connect to Redis at .*: //
+        s/^AUTH failed: //; s/[.: ]*$//'
+}

@@ -209,8 +209,10 @@ bool redis_connection_ensure(struct redis *r, struct redis_node *node, int64_t d
         node->retry_at_ms = clock_monotonic_ms() + redis_retry_pause_ms(node);
     if (ok && node->unreachable_logged)
         log_info("redis reachable again", NULL);
-    if (!ok && !node->unreachable_logged)
-        log_warn("redis unreachable", NULL);
+    if (!ok && !node->unreachable_logged) {
+        char quoted[LOG_LINE_MAX / 2];
+        log_warn("redis unreachable", "addresses=%s", log_quote(str_from(r->config->redis), quoted, sizeof quoted));
+    }
     node->unreachable_logged = !ok;
     node->connection = ok ? ++r->connections : 0;
     return ok;

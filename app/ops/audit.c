@@ -15,6 +15,7 @@
 #include "live/stores.h"
 #include "ops/audit_internal.h"
 #include "ops/audit_state.h"
+#include "ops/command_stores.h"
 #include "settle/cursor.h"
 #include "settle/settle.h"
 #include "settle/site.h"
@@ -199,6 +200,8 @@ static int audit_and_print(struct stores *stores, uint64_t packet_id, bool json)
         code = audit_clean(audit) ? 0 : 1;
     else
         (void)fprintf(stderr, "hongbao audit: not completed: %s\n", status_name(st));
+    if (st == ST_UNAVAILABLE)
+        command_stores_tell(stores->config, "audit");
     free(audit);
     return code;
 }

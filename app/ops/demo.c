@@ -209,6 +209,8 @@ int demo_command(const struct config *config, int argc, char **argv)
         st = ST_UNAVAILABLE;
     if (st != ST_OK)
         (void)fprintf(stderr, "hongbao demo: %s\n", status_name(st));
+    if (st == ST_UNAVAILABLE)
+        command_stores_tell(config, "demo");
     stores_close(&stores);
     return st == ST_OK ? 0 : 1;
 }

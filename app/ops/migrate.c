@@ -12,6 +12,7 @@
 #include "base/random.h"
 #include "io/redis.h"
 #include "live/site.h"
+#include "ops/command_stores.h"
 #include "settle/site.h"
 
 enum { ARENA_BYTES = 64 << 10, ARENA_BYTES_MAX = 64 << 20, ZONE_YEAR_FIRST = 1970, ZONE_YEAR_LAST = 2100 };
@@ -532,5 +533,7 @@ int migrate_command(const struct config *config, int argc, char **argv)
     if (restoring && st == ST_NOT_FOUND) /* the restore that follows brings the interrupted one to its end */
         st = ST_OK;
     db_free(db);
+    if (st == ST_UNAVAILABLE)
+        command_stores_tell(config, "migrate");
     return st == ST_OK ? 0 : 1;
 }

@@ -207,5 +207,7 @@ int replay_command(const struct config *config, int argc, char **argv)
     stores_close(&stores);
     if (st != ST_OK && st != ST_INVALID)
         (void)fprintf(stderr, "hongbao replay: %s\n", status_name(st));
+    if (st == ST_UNAVAILABLE)
+        command_stores_tell(config, "replay");
     return st == ST_OK ? 0 : st == ST_INVALID ? 1 : 2;
 }

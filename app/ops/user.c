@@ -228,6 +228,8 @@ int user_command(const struct config *config, int argc, char **argv)
     else if (st != ST_OK)
         (void)fprintf(stderr, "hongbao user: %s%s%s\n", status_name(st), why != NULL ? "; " : "",
                       why != NULL ? why : "");
+    if (st == ST_UNAVAILABLE)
+        command_stores_tell(config, "user");
     stores_close(&stores);
     return st == ST_OK ? 0 : st == ST_INVALID ? 2 : 1;
 }

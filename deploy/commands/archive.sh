@@ -91,7 +91,7 @@ archive_load_tables() {
         "${die_with[@]}" gzip -dc -- "$1/tables.sql.gz" | LC_ALL=C "${die_with[@]}" awk "$2" |
             "${die_with[@]}" "${@:3}"' bash "$1" "$TABLES_AWK" "$(sql_name mariadb)" --defaults-file=/dev/fd/7 \
         --default-character-set=utf8mb4 "$DATABASE" 7< <(printf '%s\n' "$SQL_OPTIONS") >"$WORK/load.log" 2>&1 ||
-        die "the tables can't be restored: $(<"$WORK/load.log")"
+        die "the tables can't be restored: $(store_reason "$(<"$WORK/load.log")")"
 }
 
 # Brings the tables of an earlier program up to date.

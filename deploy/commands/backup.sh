@@ -135,7 +135,7 @@ copy_kill() {
 redis_copy() {
     local problem
     copy_run "$PARTIAL/redis.rdb" redis_dump || die "Redis can't be copied; \
-$(space_left "$PARTIAL"): $(grep -v '^sending REPLCONF' "$WORK/copy.log" | tail -n 3)"
+$(space_left "$PARTIAL"): $(store_reason "$(grep -v '^sending REPLCONF' "$WORK/copy.log")")"
     problem=$(redis-check-rdb "$PARTIAL/redis.rdb" 2>&1) ||
         die "the copy of Redis is damaged; $(space_left "$PARTIAL"): $(tail -n 3 <<<"$problem")"
 }
@@ -147,7 +147,7 @@ redis_dump() {
 
 tables_copy() {
     copy_run "$PARTIAL/tables.sql.gz" tables_dump ||
-        die "the tables can't be copied; $(space_left "$PARTIAL"): $(<"$WORK/copy.log")"
+        die "the tables can't be copied; $(space_left "$PARTIAL"): $(store_reason "$(<"$WORK/copy.log")")"
 }
 
 # shellcheck disable=SC2016,SC2317 # copy_run calls it
@@ -276,6 +276,7 @@ main() {
     target_choose
     partial_open
     stores_use_site
+    stores_answer
     stores_belong_together
     backup_make
     if [ -n "$VERIFY" ]; then

@@ -68,7 +68,7 @@ fences_name() {
 # Every process of the site that has worked is connected with Redis.
 site_is_stopped() {
     local clients users
-    clients=$(redis CLIENT LIST) || die "Redis does not answer: $clients"
+    clients=$(redis CLIENT LIST 2>&1) || redis_die "$clients"
     users=$(grep -v ' cmd=client|list ' <<<"$clients" | sed -n 's/.* user=\([^ ]*\).*/\1/p' | sort -u |
         grep -xE "hongbao_(hot|page|auth|card|settle)|${SETTING[redis_user]:-default}" | tr '\n' ' ') || true
     [ -z "$users" ] ||
@@ -78,7 +78,7 @@ site_is_stopped() {
 stores_are_empty() {
     local rows keys
     rows=$(sql -e "SELECT COUNT(*) FROM information_schema.tables
-        WHERE table_schema = '$DATABASE' AND table_name = 'user'") || die "the database does not answer"
+        WHERE table_schema = '$DATABASE' AND table_name = 'user'" 2>&1) || mysql_die "$rows"
     [ "$rows" -eq 0 ] || rows=$(sql "$DATABASE" -e 'SELECT (SELECT COUNT(*) FROM user) + (SELECT COUNT(*) FROM packet)')
     keys=$(($(redis DBSIZE) - $(redis EXISTS "${FENCES[@]}" "${PROBES[@]}")))
     [ "$rows" -eq 0 ] || die "the database has users or packets; --replace deletes them"
@@ -89,7 +89,7 @@ stores_are_empty() {
 sites_here() {
     local tables new=none
     tables=$(sql -e "SELECT COUNT(*) FROM information_schema.tables
-        WHERE table_schema = '$DATABASE' AND table_name IN ('site', 'user')") || die "the database does not answer"
+        WHERE table_schema = '$DATABASE' AND table_name IN ('site', 'user')" 2>&1) || mysql_die "$tables"
     if [ "$tables" -eq 2 ]; then
         sql "$DATABASE" -e 'SELECT id FROM site WHERE EXISTS (SELECT 1 FROM user)'
         new=$(sql "$DATABASE" -e 'SELECT id FROM site WHERE NOT EXISTS (SELECT 1 FROM user)')
@@ -111,7 +111,7 @@ mysql name the right stores? To delete that site: --replace --site $here"
 # FLUSHALL empties every database; the site uses the first.
 redis_is_alone() {
     local keyspace others
-    keyspace=$(redis INFO keyspace) || die "Redis does not answer: $keyspace"
+    keyspace=$(redis INFO keyspace 2>&1) || redis_die "$keyspace"
     others=$(sed -n 's/^\(db[1-9][0-9]*\):.*/\1/p' <<<"$keyspace" | tr '\n' ' ')
     [ -z "$others" ] || die "Redis has keys of others (${others% }), which a restore would delete"
 }
@@ -224,6 +224,7 @@ main() {
     archive_demo_fits "$BACKUP"
     audit_fits
     older_keys_fit
+    stores_answer
     site_is_stopped
     redis_is_alone
     [ -n "$REPLACE" ] || stores_are_empty

@@ -45,6 +45,24 @@ password=\"${SETTING[mysql_password]//\\/\\\\}\""
     HERE=("${WITH_PARENT[@]}" env "HB_METRICS_FILE=$WORK/metrics" HB_SANDBOX=off "$HONGBAO")
 }
 
+# Dies unless both stores of the site answer, and let this user in.
+stores_answer() {
+    local said failed=
+    said=$(sql -e 'SELECT 1' 2>&1) || { say "$PROGRAM: $(store_text MariaDB "${SETTING[mysql]}" "$said")" && failed=yes; }
+    said=$(redis PING 2>&1) || true
+    [ "$said" = PONG ] || { say "$PROGRAM: $(store_text Redis "${SETTING[redis]}" "${said%$'\n'PONG}")" && failed=yes; }
+    [ -z "$failed" ] || exit 1
+}
+
+# mysql_die SAID, redis_die SAID: dies because the store has failed at a later moment.
+mysql_die() {
+    die "$(store_text MariaDB "${SETTING[mysql]}" "$1")"
+}
+
+redis_die() {
+    die "$(store_text Redis "${SETTING[redis]}" "$1")"
+}
+
 stores_use_private() {
     DATABASE=${SETTING[mysql_database]}
     SQL_OPTIONS="[client]

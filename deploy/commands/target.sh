@@ -51,8 +51,8 @@ rights_have() {
 tables_target_check() {
     local version right lacks='' least=$TARGET_MYSQL_MIN
     version=$(sql -e 'SELECT VERSION()' 2>"$WORK/target.log") ||
-        die "the database does not answer: $(<"$WORK/target.log")"
-    RIGHTS=$(rights_list 2>"$WORK/target.log") || die "the rights can't be read: $(<"$WORK/target.log")"
+        mysql_die "$(<"$WORK/target.log")"
+    RIGHTS=$(rights_list 2>"$WORK/target.log") || mysql_die "$(<"$WORK/target.log")"
     [[ $version != *MariaDB* ]] || least=$TARGET_MARIADB_MIN
     version_reaches "$version" "$least" || die "the database server is $version; the tables need $least or later"
     [ "$(variable read_only)" = OFF ] || rights_have 'READ_ONLY ADMIN' 'READ ONLY ADMIN' SUPER ||
@@ -132,7 +132,7 @@ tables_room_check() {
 # for the missing right, or else for the word.
 redis_target_check() {
     local info version said
-    info=$(redis INFO 2>&1 | tr -d '\r') || die "Redis does not answer: $info"
+    info=$(redis INFO 2>&1 | tr -d '\r') || redis_die "$info"
     version=$(sed -n 's/^redis_version://p' <<<"$info")
     version_reaches "$version" "$TARGET_REDIS_MIN" || die "Redis is $version; the site needs $TARGET_REDIS_MIN or later"
     grep -qx role:master <<<"$info" || die "Redis is a replica: name the primary in the configuration"

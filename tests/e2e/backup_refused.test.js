@@ -98,8 +98,8 @@ test('a backup goes only to where it fits', async () => {
 });
 
 test('a backup that fails leaves no folder and says why', async (t) => {
-  assert.match(await refusal(['backup', folder('no-redis')], { HB_REDIS: 'unix:/nonexistent/redis' }), /Redis can't be copied.*\/nonexistent\/redis/s);
-  assert.match(await refusal(['backup', folder('no-tables')], { HB_MYSQL_SOCKET: '/nonexistent/mysql' }), /the tables can't be copied.*\/nonexistent\/mysql/s);
+  assert.match(await refusal(['backup', folder('no-redis')], { HB_REDIS: 'unix:/nonexistent/redis' }), /Redis on unix:\/nonexistent\/redis does not answer: No such file/);
+  assert.match(await refusal(['backup', folder('no-tables')], { HB_MYSQL_SOCKET: '/nonexistent/mysql' }), /MariaDB on unix:\/nonexistent\/mysql does not answer: Can't connect/);
   assert.match(await refusal(['backup', folder('no-such/parent/backup')]), /there is no folder \S+\/no-such\/parent for the backup: [\s\S]*mkdir/);
   assert.match(await refusal(['backup', '--keep', '3', folder('no-such/nightly')]), /there is no folder \S+\/no-such for the backup/);
   assert.deepEqual(readdirSync(FOLDER).filter((name) => /^no-|partial$/.test(name)), []);

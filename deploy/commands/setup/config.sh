@@ -40,7 +40,7 @@ site_has() {
     0 | *'ERROR 1049 '* | *'ERROR 1146 '*) return 1 ;; # there is no such database, no such table
     esac
     if [ -e "$STATE/rights" ] || [ -d "$STATE/static" ]; then
-        die "can't find out whether this site has users or packets; does MariaDB run? $answer"
+        die "can't find out whether this site has users or packets: $(store_text MariaDB "unix:$MYSQL_SOCKET" "$answer")"
     fi
     return 1
 }

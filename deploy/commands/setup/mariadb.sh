@@ -14,6 +14,12 @@ mariadb_admin() {
     mariadb_as "${user:-root}" "$(admin_value mysql_password)" "$@"
 }
 
+# mariadb_do ARGS…: executes the statements of stdin as mariadb_admin; dies when one fails.
+mariadb_do() {
+    local said
+    said=$(mariadb_admin "$@" 2>&1) || die "$(store_text MariaDB "unix:$MYSQL_SOCKET" "$said")"
+}
+
 mariadb_answers() {
     mariadb_admin --connect-timeout=2 -e 'SELECT 1' >/dev/null 2>&1
 }
@@ -70,10 +76,10 @@ mariadb_command() {
 # that a migration made anew has lost its rights.
 tables_make() {
     [ -n "$RESTORE" ] || site_is_whole
-    rights_are_as_before || rights_sql "$ETC/rights" "$DATABASE" | mariadb_admin
+    rights_are_as_before || rights_sql "$ETC/rights" "$DATABASE" | mariadb_do
     tables_migrate
     if ! rights_are_as_before; then
-        rights_change rights_shown_admin | mariadb_admin "$DATABASE"
+        rights_change rights_shown_admin | mariadb_do "$DATABASE"
         (umask 077 && rights_state >"$STATE/rights")
     fi
 }
@@ -87,7 +93,8 @@ tables_migrate() {
 site_is_whole() {
     local tables
     tables=$(mariadb_admin -N -e "SELECT COUNT(*) FROM information_schema.tables
-        WHERE table_schema = '$DATABASE' AND table_name = 'user'")
+        WHERE table_schema = '$DATABASE' AND table_name = 'user'" 2>&1) ||
+        die "$(store_text MariaDB "unix:$MYSQL_SOCKET" "$tables")"
     [ "$tables" = 0 ] && [ -z "$HANDED_NEEDED" ] || return 0
     redis_audit --scan --pattern 'hb:{p??}:*' | LC_ALL=C awk '/}:(site|events|settled)$/ { n = 1 } END { exit !n }' ||
         return 0

@@ -89,7 +89,7 @@ store_reachable() {
     case $2 in
     /tmp/* | /var/tmp/* | /home/* | /root/* | /run/user/*) die "$2: the units of the site can't see this folder" ;;
     esac
-    [ -S "$2" ] || die "$1 has no socket $2; does it run?"
+    [ -S "$2" ] || die "$1 has no socket $2: start $1, or name its socket (hongbao setup --help)"
     setpriv --reuid=hongbao-page --regid=hongbao --init-groups test -w "$2" ||
         die "the users hongbao-* may not connect to $2: every role has a password, so everybody may (mode 777)"
 }
