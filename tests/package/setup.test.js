@@ -228,7 +228,10 @@ test('a disk without room is named before anything is made', async () => {
 
 test('while MariaDB is down, setup makes no other secret', async () => {
   await machine.shell('systemctl stop hongbao.target mariadb.socket mariadb; mv /etc/hongbao/secret /root/secret');
-  assert.match(await refused(), /can't find out whether this site has users or packets/);
+  const said = await refused();
+  assert.match(said, /can't find out whether this site has users or packets: MariaDB on unix:\/run\/mysqld\/mysqld\.sock does not answer: Can't connect/);
+  assert.match(said, /hongbao doctor says what mends it; when its data is lost: \/usr\/share\/doc\/hongbao\/docs\/how-to\/lost\.md/);
+  assert.doesNotMatch(said, /ERROR \d/);
   await machine.shell('test ! -e /etc/hongbao/secret; mv /root/secret /etc/hongbao/secret; systemctl start mariadb.socket mariadb');
   await setup();
 });
@@ -390,7 +393,13 @@ test('a removal and a purge leave the stores of others alone', async () => {
   assert.match(await machine.shell('dpkg -i /root/hongbao.deb 2>&1'), /The site is out of service\. `hongbao setup` brings it back/);
   await setup(); // with the certificate of before
   assert.equal(await status('/readyz'), '200');
-  assert.match(await machine.shell(`${PURGE} 2>&1`), /kept: the database hongbao and the users hongbao_\*/);
+  const own = ['/etc/systemd/system/hongbao-hot@.service.d', '/etc/nginx/hongbao-metrics.conf', '/etc/mysql/mariadb.conf.d/70-hongbao.cnf'];
+  await machine.shell(`mkdir ${own[0]}; touch ${own.slice(1).join(' ')} ${own[0]}/nice.conf`);
+  const told = await machine.shell(`${PURGE} 2>&1`);
+  assert.match(told, new RegExp(`kept: the database hongbao and the users hongbao_\\* in the MariaDB at unix:${MYSQL}`));
+  assert.match(told, new RegExp(`kept: the keys hb:\\* and the users hongbao_\\* in the Redis at unix:${REDIS}`));
+  for (const file of own) assert.ok(told.includes(`\n    ${file}`), told);
+  await machine.shell(`rm -r ${own.join(' ')}`);
   assert.match(await mysqlAdmin('SHOW DATABASES'), /^hongbao$/m);
   assert.match(await redisAdmin('ACL', 'USERS'), /^hongbao_hot$/m);
   assert.equal(await machine.run('systemctl', 'is-active', 'redis-server@shared', 'mariadb-shared'), 'active\nactive');
