@@ -182,7 +182,8 @@ static const struct config_setting SETTINGS[] = {
     SETTING_BOOL(demo, "off", "demo deposits and `hongbao demo`"),
     SETTING_BOOL(reload, "off", "compile templates anew when a file changed"),
     SETTING_BOOL(sandbox, "on", "refuse system calls that a process does not need"),
-    SETTING_INT(body_bytes_max, 1024, 1048576, "16384", "longest request body"),
+    SETTING_INT(body_bytes_max, 1024, 1048576, "16384",
+                "longest request body; nginx has limits of its own (client_max_body_size)"),
 
     SETTING_INT(share_fen_max, 1, AMOUNT_FEN_MAX, "20000", "largest share"),
     SETTING_INT(packet_fen_max, 1, AMOUNT_FEN_MAX, "2000000", "largest total of a packet"),
@@ -252,6 +253,18 @@ const struct config_setting *config_settings(size_t *count)
     return SETTINGS;
 }
 
+/* Setup grants rights by these settings, makes keys from them, or writes them into other files. */
+static const char *const OF_SETUP[] = { "redis",    "mysql",       "mysql_database", "rights_dir",
+                                        "base_url", "secret_file", "older_keys",     "demo" };
+
+bool config_needs_setup(const struct config_setting *setting)
+{
+    for (size_t i = 0; i < ARRAY_LEN(OF_SETUP); i++)
+        if (strcmp(setting->name, OF_SETUP[i]) == 0)
+            return true;
+    return false;
+}
+
 bool config_stores_by_tcp(const struct config *c)
 {
     const char *const lists[] = { c->redis, c->mysql };
@@ -271,24 +284,25 @@ const char *config_data_dir(void)
     return HB_DATA_DIR;
 }
 
+bool config_value_print(const struct config *c, const struct config_setting *setting, FILE *out)
+{
+    const char *place = (const char *)c + setting->offset;
+    int64_t number = 0;
+    bool on = false;
+    switch (setting->type) {
+    case CONFIG_INT: memcpy(&number, place, sizeof number); return fprintf(out, "%lld", (long long)number) > 0;
+    case CONFIG_BOOL: memcpy(&on, place, sizeof on); return fputs(on ? "on" : "off", out) >= 0;
+    case CONFIG_TEXT: break;
+    }
+    return fputs(place, out) >= 0;
+}
+
 bool config_print(const struct config *c, FILE *out)
 {
     bool written = true;
-    for (size_t i = 0; i < SETTING_COUNT; i++) {
-        const struct config_setting *s = &SETTINGS[i];
-        const char *place = (const char *)c + s->offset;
-        int64_t number = 0;
-        bool on = false;
-        if (s->type == CONFIG_INT)
-            memcpy(&number, place, sizeof number);
-        if (s->type == CONFIG_BOOL)
-            memcpy(&on, place, sizeof on);
-        written = written && (s->type == CONFIG_INT ? fprintf(out, "%s=%lld\n", s->name, (long long)number)
-                                                    : fprintf(out, "%s=%s\n", s->name,
-                                                              s->type == CONFIG_TEXT ? place
-                                                              : on                   ? "on"
-                                                                                     : "off")) > 0;
-    }
+    for (size_t i = 0; i < SETTING_COUNT; i++)
+        written = written && fprintf(out, "%s=", SETTINGS[i].name) > 0 && config_value_print(c, &SETTINGS[i], out) &&
+                  fputc('\n', out) != EOF;
     return written;
 }
 

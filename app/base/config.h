@@ -150,6 +150,12 @@ bool config_stores_by_tcp(const struct config *c);
 /* The folder of the installed files, with which some defaults begin. */
 const char *config_data_dir(void);
 
+/* Whether a change of the setting also needs `hongbao setup`. */
+bool config_needs_setup(const struct config_setting *setting);
+
+/* Writes the value of the setting in c as it would stand in the file. False: out refused it. */
+bool config_value_print(const struct config *c, const struct config_setting *setting, FILE *out);
+
 /* Writes all settings of c as lines name=value, passwords too. False: out refused a line. */
 bool config_print(const struct config *c, FILE *out);
 

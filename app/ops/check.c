@@ -8,6 +8,7 @@
 
 #include "base/address.h"
 #include "base/array.h"
+#include "base/buf.h"
 #include "io/metrics.h"
 #include "live/stores.h"
 #include "ops/file_walk.h"
@@ -17,7 +18,16 @@
 #include "web/assets.h"
 #include "web/templates.h"
 
-enum { ERROR_MAX = 1024, ARENA_BYTES = 16 << 10, ARENA_BYTES_MAX = 16 << 20, NAME_MAX_BYTES = 64 };
+/* Lines "NAME = VALUE" of the settings with which setup has last run (deploy/commands/setup/config.sh). */
+#define SETUP_FILE "/var/lib/hongbao/settings"
+
+enum {
+    ERROR_MAX = 1024,
+    SETUP_BYTES_MAX = 64 << 10,
+    ARENA_BYTES = 16 << 10,
+    ARENA_BYTES_MAX = 16 << 20,
+    NAME_MAX_BYTES = 64
+};
 
 extern char **environ;
 
@@ -245,6 +255,54 @@ static void receipt_keys_check(const struct config *config, struct findings *fou
                       error[0] != '\0' ? error : status_name(st));
 }
 
+/* ---- what setup has made ---- */
+
+/* The value of a line "NAME = VALUE" of the text; absent without one. */
+static struct str line_value(struct str text, const char *name)
+{
+    while (text.len > 0) {
+        struct str value, line = str_cut(text, '\n', &text);
+        if (str_equal(str_trim(str_cut(line, '=', &value)), str_from(name)))
+            return str_trim(str_or_empty(value));
+    }
+    return STR_NONE;
+}
+
+/* Whether setup can know this value: it makes no sites with stores on other machines. */
+static bool is_of_setup(const struct config_setting *setting, const char *value)
+{
+    const bool is_address = strcmp(setting->name, "redis") == 0 || strcmp(setting->name, "mysql") == 0;
+    return !is_address || (strncmp(value, "unix:", strlen("unix:")) == 0 && strchr(value, ',') == NULL);
+}
+
+/* Whether the settings are those with which setup has last run: it has granted the rights, and made the keys, for
+ * these. */
+static void setup_check(const struct config *config, struct findings *found)
+{
+    struct buf text = { .limit = SETUP_BYTES_MAX };
+    size_t count;
+    const struct config_setting *settings = config_settings(&count);
+    if (!check_is_service(config) || buf_file(&text, SETUP_FILE) != ST_OK)
+        count = 0; /* a site that was made by hand */
+    for (size_t i = 0; i < count; i++) {
+        char value[CONFIG_TEXT_MAX] = "";
+        struct str then = line_value(buf_view(&text), settings[i].name);
+        FILE *out = then.ptr == NULL ? NULL : fmemopen(value, sizeof value, "w");
+        if (out == NULL)
+            continue;
+        (void)config_value_print(config, &settings[i], out);
+        (void)fclose(out);
+        if (then.len == 0)
+            then = str_from(settings[i].preset);
+        if (is_of_setup(&settings[i], value) && !str_equal(then, str_from(value)))
+            finding_wrong(found, "setup-needed", "hongbao setup --non-interactive",
+                          "%s has changed since the last hongbao setup, from '%.*s' to '%s': rights, keys and files are"
+                          " still for the value of before",
+                          settings[i].name, STR_ARG(then), value);
+    }
+    buf_free(&text);
+}
+
 /* ---- this machine ---- */
 
 /* The folder of a path: "/run/redis" for "/run/redis/redis.sock". */
@@ -380,7 +438,7 @@ static const struct check {
     { environment_check, CHECK_FILES },      { base_url_check, CHECK_FILES },  { scripts_check, CHECK_FILES },
     { migrations_check, CHECK_FILES },       { templates_check, CHECK_FILES }, { static_check, CHECK_FILES },
     { receipt_keys_check, CHECK_FILES },     { sockets_check, CHECK_SOCKETS }, { metrics_check, CHECK_MACHINE },
-    { files_readable_check, CHECK_MACHINE },
+    { files_readable_check, CHECK_MACHINE }, { setup_check, CHECK_MACHINE },
 };
 
 void check_run(const struct config *config, enum check_scope scope, struct findings *found)

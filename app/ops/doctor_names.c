@@ -6,7 +6,8 @@
 static const char *const FINDINGS[] = {
     /* clang-format off */
     "environment", "base-url", "scripts", "migrations", "templates", "static", "receipt-keys", "metrics-file",
-    "unreadable-file", "secret-missing", "secret-file", "secret-weak", "role-keys", "writable-file", "static-copy",
+    "setup-needed", "unreadable-file", "secret-missing", "secret-file", "secret-weak", "role-keys", "writable-file",
+    "static-copy",
     "metrics-missing", "metrics-mode", "nginx-counts", "file-mode", "file-missing", "redis-down", "mysql-down",
     "role-file", "role-passwords",
     "redis-login", "mysql-session", "mysql-login", "site-other", "site-tables-gone", "site-tables-older",

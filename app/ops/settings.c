@@ -5,6 +5,9 @@
 #include "base/str.h"
 #include "ops/man_text.h"
 
+/* deploy/commands/setup/config.sh finds the settings by these words. */
+#define AFTER_SETUP "; a change needs `hongbao setup`, too"
+
 enum { TEXT_BYTES_MAX = CONFIG_TEXT_MAX + 64 };
 
 /* The default: DATADIR stands for the folder of the installed files, which depends on the build. */
@@ -40,7 +43,8 @@ bool settings_markdown(FILE *out)
         char preset[TEXT_BYTES_MAX], allowed[TEXT_BYTES_MAX];
         preset_text(&settings[i], "`", preset, sizeof preset);
         allowed_text(&settings[i], allowed, sizeof allowed);
-        written = fprintf(out, "| `%s` | %s | %s | %s |\n", settings[i].name, preset, allowed, settings[i].summary) > 0;
+        written = fprintf(out, "| `%s` | %s | %s | %s%s |\n", settings[i].name, preset, allowed, settings[i].summary,
+                          config_needs_setup(&settings[i]) ? AFTER_SETUP : "") > 0;
     }
     return written;
 }
@@ -68,9 +72,11 @@ bool settings_man(FILE *out)
         char preset[TEXT_BYTES_MAX], allowed[TEXT_BYTES_MAX];
         preset_text(&settings[i], "", preset, sizeof preset);
         allowed_text(&settings[i], allowed, sizeof allowed);
-        written = fprintf(out, ".TP\n.B %s\n", settings[i].name) > 0 && man_text(out, settings[i].summary) &&
-                  fputs("\n.br\nDefault: ", out) >= 0 && man_text(out, preset) && fputs(". Allowed: ", out) >= 0 &&
-                  man_text(out, allowed) && fputs(".\n", out) >= 0;
+        written =
+            fprintf(out, ".TP\n.B %s\n", settings[i].name) > 0 && man_text(out, settings[i].summary) &&
+            fputs("\n.br\nDefault: ", out) >= 0 && man_text(out, preset) && fputs(". Allowed: ", out) >= 0 &&
+            man_text(out, allowed) && fputs(".\n", out) >= 0 &&
+            (!config_needs_setup(&settings[i]) || fputs("A change needs \\fBhongbao setup\\fP, too.\n", out) >= 0);
     }
     return written && fputs(".SH SEE ALSO\n.BR hongbao (1)\n", out) >= 0;
 }

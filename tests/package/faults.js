@@ -232,6 +232,7 @@ export const FAULTS = [
   setting('templates', /\/nowhere/, 'template_dir = /nowhere'),
   setting('nginx-address', /port 8443/, `base_url = https://${HOST}:8443`),
   setting('nginx-body', /body_bytes_max is 65536/, 'body_bytes_max = 65536'),
+  setting('setup-needed', /older_keys has changed since the last hongbao setup, from 'off' to 'on'/, 'older_keys = on'),
   setting('partitions', /made for 16/, 'partitions = 8'),
   setting('nginx-counts', /no folder \/nowhere/, 'nginx_counts_dir = /nowhere'),
   setting('receipt-keys', /\/nowhere/, 'receipt_keys_file = /nowhere'),

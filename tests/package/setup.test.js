@@ -432,6 +432,23 @@ test('move.md: a site leaves the stores of others with all it has, and never wit
   await machine.run('hongbao', 'doctor'); // finds nothing
 });
 
+test('demo = on by hand needs setup, as hongbao check says; setup then grants the right to make deposits', async () => {
+  const grants = () => machine.run('mariadb', '-N', '-e', 'SHOW GRANTS FOR hongbao_page@localhost');
+  assert.match(machine.read('etc/hongbao/hongbao.conf'), /^# Some need hongbao setup after a change, .*: hongbao check says so\.$/m);
+  await machine.shell("cp -a /etc/hongbao/hongbao.conf /root/made.conf; sed -i 's/^demo = off/demo = on/' /etc/hongbao/hongbao.conf");
+  const told = await refusal('hongbao', 'check');
+  assert.match(told, /^wrong: setup-needed: demo has changed since the last hongbao setup, from 'off' to 'on': /m);
+  assert.doesNotMatch(await grants(), /ledger_deposit/);
+  const [, mend] = /\n +mend: (.*)\n/.exec(told);
+  await machine.shell(mend);
+  await machine.run('hongbao', 'check');
+  assert.match(await grants(), /ledger_deposit/);
+  await machine.run('mv', '/root/made.conf', '/etc/hongbao/hongbao.conf');
+  await setup();
+  assert.doesNotMatch(await grants(), /ledger_deposit/);
+  assert.equal(await machine.run('hongbao', 'doctor'), '0 wrong, 0 not checked');
+});
+
 test('a site whose tables have play money is not set to demo = off: setup refuses it, and an upgrade tells it', async () => {
   const CONF = '/etc/hongbao/hongbao.conf';
   const demo = () => /^demo = (.*)$/m.exec(machine.read('etc/hongbao/hongbao.conf'))[1];

@@ -107,11 +107,28 @@ older_keys() {
     printf '%s\n' "${value:-on}"
 }
 
+# Keeps the values of the settings of which a change needs a setup, for `hongbao check` (app/ops/check.c).
+# shellcheck disable=SC2016
+settings_record() {
+    local name value
+    local of_setup='s/^| `\([a-z_]*\)` .*; a change needs `hongbao setup`, too |$/\1/p'
+    for name in $(hongbao settings --markdown | sed -n "$of_setup"); do
+        value=$(setting "$name")
+        case $name in
+        redis) value=unix:$REDIS_SOCKET ;;
+        mysql) value=unix:$MYSQL_SOCKET ;;
+        esac
+        printf '%s = %s\n' "$name" "$(sed 's/[[:space:]]#.*//; s/[[:space:]]*$//' <<<"$value")"
+    done >"$STATE/settings.new"
+    mv -- "$STATE/settings.new" "$STATE/settings"
+}
+
 config_make() {
     local line=''
     [ "$(older_keys)" = on ] || line=$'\nolder_keys = off'
     file_put "$ETC/hongbao.conf" 644 root:root <<TEXT
 # The settings of the site: man hongbao.conf. After a change: hongbao check && systemctl reload 'hongbao-*.service'
+# Some need hongbao setup after a change, as demo, which grants rights: hongbao check says so.
 base_url = https://$HOST
 secret_file = $ETC/secret
 rights_dir = $ETC/rights$line

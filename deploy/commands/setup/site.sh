@@ -60,6 +60,7 @@ site_make() {
     nginx_make
     keys_make
     [ -z "$RESTORE" ] || hongbao restore ${REPLACE:+--replace} "$RESTORE"
+    settings_record
     program_check
     units_start
     units_reload "${running[@]}"
