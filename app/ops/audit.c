@@ -175,7 +175,7 @@ static int usage(void)
 static void result_note(const struct config *config, const struct audit *audit, int64_t began_ms)
 {
     if (access(config->metrics_file, W_OK) == 0 && metrics_open(config->metrics_file))
-        audit_state_note(audit, began_ms);
+        audit_state_note(audit, began_ms, config->backup_record);
 }
 
 static int audit_and_print(struct stores *stores, uint64_t packet_id, bool json)

@@ -1,6 +1,7 @@
-/* What is known of the audit of this site: when it was last clean, and whether anything has found a violation since. A
- * whole audit and the settle worker note what they find in the file of the counters, which a restart of the machine
- * empties; `hongbao backup` notes the audit of its copy (ops/backup_record.h). */
+/* What is known of the audit of this site: when it was last clean, and whether anything has found a violation since.
+ * The violations that `hongbao audit` and the settle worker find are noted in the file of the counters, which a restart
+ * of the machine empties; a clean audit, and that of the copy of `hongbao backup`, in a file that stays
+ * (ops/backup_record.h). */
 #ifndef HB_OPS_AUDIT_STATE_H
 #define HB_OPS_AUDIT_STATE_H
 
@@ -19,8 +20,9 @@ struct audit_state {
     enum audit_source source;
 };
 
-/* Notes the result of a whole audit that began at began_ms (clock_now_ms), in the file of the counters. */
-void audit_state_note(const struct audit *audit, int64_t began_ms);
+/* Notes the result of a whole audit that began at began_ms (clock_now_ms). What waits behind a dead letter is no
+ * violation here: it has a finding and an alert of its own. record_path: empty: there is no record. */
+void audit_state_note(const struct audit *audit, int64_t began_ms, const char *record_path);
 /* Notes that the settle worker has found violations, and counts them; 0: nothing. */
 void audit_state_note_worker(uint64_t violations);
 /* What both the counters, which this process has read or mapped, and the record tell. */

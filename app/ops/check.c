@@ -282,7 +282,7 @@ static void setup_check(const struct config *config, struct findings *found)
     struct buf text = { .limit = SETUP_BYTES_MAX };
     size_t count;
     const struct config_setting *settings = config_settings(&count);
-    if (!check_is_service(config) || buf_file(&text, SETUP_FILE) != ST_OK)
+    if (!check_is_service(config) || config_stores_by_tcp(config) || buf_file(&text, SETUP_FILE) != ST_OK)
         count = 0; /* a site that was made by hand */
     for (size_t i = 0; i < count; i++) {
         char value[CONFIG_TEXT_MAX] = "";

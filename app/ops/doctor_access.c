@@ -31,8 +31,8 @@ static const struct need {
     const char *use; /* what fails without it */
 } NEEDS[] = {
     { "/etc/hongbao/hongbao.conf", POOLS, 4, false, false, OF_SITE, "no process starts again" },
-    { "/etc/redis/redis-hongbao.conf", "redis", 6, false, false, OF_REDIS, "Redis does not start again" },
-    { "/etc/redis/hongbao-users.acl", "redis", 6, false, false, OF_REDIS, "Redis does not start again" },
+    { "/etc/redis/redis-hongbao.conf", "redis", 4, false, false, OF_REDIS, "Redis does not start again" },
+    { "/etc/redis/hongbao-users.acl", "redis", 4, false, false, OF_REDIS, "Redis does not start again" },
     { "/etc/mysql/mariadb.conf.d/60-hongbao.cnf", "mysql", 4, false, false, OF_MYSQL,
       "MariaDB starts without the settings of the site" },
     { "/var/lib/mysql/hongbao", "mysql", 7, true, false, OF_MYSQL, "MariaDB can't use its tables" },
@@ -136,11 +136,20 @@ static bool owner_is_right(const struct owned *o, const struct stat *info)
     return owner == NULL || info->st_uid == owner->pw_uid || info->st_uid == 0;
 }
 
+/* What a group may do that is not the one of the path, and that not everybody may. */
+static mode_t mode_of_another_group(const struct owned *o, const struct stat *info)
+{
+    const struct group *group = getgrnam(o->group);
+    if (group == NULL || info->st_gid == group->gr_gid || info->st_gid == 0)
+        return 0;
+    return info->st_mode & S_IRWXG & ~((o->mode & S_IRWXO) << 3);
+}
+
 /* A path itself. Returns whether it is as it should be. */
 static bool path_check(const struct look *look, const struct stat *info)
 {
     const struct owned *o = look->owned;
-    const mode_t more = info->st_mode & ~o->mode & (S_IRWXG | S_IRWXO);
+    const mode_t more = (info->st_mode & ~o->mode & (S_IRWXG | S_IRWXO)) | mode_of_another_group(o, info);
     const char *user = look->need == NULL ? NULL : user_without(look->d, look->need->users, info, look->need->bits);
     if (user != NULL)
         mode_tell(look, info, finding_text(&look->d->found, "%s can't use it, so %s", user, look->need->use));
@@ -217,23 +226,24 @@ static bool is_own(const struct doctor *d, const struct need *need)
 
 static void missing_tell(const struct look *look)
 {
-    if (look->need != NULL && look->need->is_vital)
+    const bool is_of_nginx = strcmp(look->owned->path, "/var/cache/hongbao") == 0;
+    if (look->need != NULL && look->need->is_vital && (look->d->has_setup || is_of_nginx))
         finding_wrong(&look->d->found, "file-missing",
-                      strcmp(look->owned->path, "/var/cache/hongbao") == 0
-                          ? "systemd-tmpfiles --create hongbao.conf && systemctl reload nginx"
-                          : DOCTOR_SETUP,
+                      is_of_nginx ? "systemd-tmpfiles --create hongbao.conf && systemctl reload nginx" : DOCTOR_SETUP,
                       "there is no %s, so %s", look->owned->path, look->need->use);
 }
 
 static void owned_check(struct look *look)
 {
     struct stat info;
-    if (strcmp(look->owned->path, look->d->config->secret_file) == 0 || /* secret-file tells it */
-        !is_own(look->d, look->need) || (look->need != NULL && !parents_check(look)))
+    if (!is_own(look->d, look->need) || (look->need != NULL && !parents_check(look)))
         return;
+    const bool is_secret = strcmp(look->owned->path, look->d->config->secret_file) == 0;
     if (stat(look->owned->path, &info) != 0) {
         if (errno == ENOENT)
             missing_tell(look);
+    } else if (is_secret && (info.st_mode & S_IRWXO) != 0) {
+        return; /* told as secret-file */
     } else if (path_check(look, &info) && look->need != NULL && look->need->is_tree) {
         below_tell(look);
     }

@@ -23,16 +23,12 @@ static const char *time_text(struct doctor *d, int64_t ms)
     return finding_text(&d->found, "%s", text);
 }
 
-/* The record, and the counters of the site, which the audit of an installed site has noted there. */
+/* False: there is no record, or it can't be read: errno says why. */
 static bool record_read(struct doctor *d, struct backup_record *record)
 {
     *record = (struct backup_record){ 0 };
-    if (d->config->backup_record[0] == '\0')
-        return false;
-    if (backup_record_read(d->config->backup_record, record))
-        return true;
-    finding_unchecked(&d->found, "backups", "%s can't be read: %s", d->config->backup_record, strerror(errno));
-    return false;
+    errno = 0;
+    return d->config->backup_record[0] != '\0' && backup_record_read(d->config->backup_record, record);
 }
 
 void doctor_check_audit(struct doctor *d)
@@ -43,8 +39,8 @@ void doctor_check_audit(struct doctor *d)
     (void)metrics_read(d->config->metrics_file); /* told as metrics-missing; then all counters are 0 */
     audit_state_read(&record, &audit);
     d->audited_ms = audit.clean_ms;
-    if (audit.violated_ms == 0)
-        return;
+    if (audit.violated_ms == 0 || d->stores_differ || d->has_play_money)
+        return; /* the second and third are told, and explain it */
     const char *at = time_text(d, audit.violated_ms);
     const char *who = audit.source == AUDIT_BY_COMMAND  ? "`hongbao audit` has found violations"
                       : audit.source == AUDIT_BY_WORKER ? "the settle worker has found violations"
@@ -61,8 +57,7 @@ void doctor_check_audit(struct doctor *d)
 static bool site_is_new(struct doctor *d)
 {
     struct db_rows rows;
-    struct db *db = d->roles[ROLE_MIGRATE].db;
-    return db != NULL && db_query(db, d->arena, &rows, "SELECT created_ms FROM site", NULL, 0) == ST_OK &&
+    return db_query(d->roles[ROLE_MIGRATE].db, d->arena, &rows, "SELECT created_ms FROM site", NULL, 0) == ST_OK &&
            rows.count > 0 && clock_now_ms() - db_cell_i64(&rows, 0, 0) < BACKUP_AGE_MS_MAX;
 }
 
@@ -80,7 +75,8 @@ static void backup_none_tell(struct doctor *d, const struct backup_record *recor
         finding_wrong(&d->found, "backup-none", backup_mend(d),
                       "no verified backup is known: that of %s was not verified, %s", time_text(d, unknown->at_ms),
                       unknown->dir);
-    else if (!site_is_new(d) || (d->is_service && !doctor_unit_is_active(d, TIMER)))
+    else if (d->is_service && d->roles[ROLE_MIGRATE].db != NULL &&
+             (!site_is_new(d) || !doctor_unit_is_active(d, TIMER)))
         finding_wrong(&d->found, "backup-none", backup_mend(d),
                       "no backup is known: a lost disk would end this site. One that is made in another way, as by the"
                       " administrators of the stores, is not known: then set backup_record to nothing");
@@ -89,8 +85,11 @@ static void backup_none_tell(struct doctor *d, const struct backup_record *recor
 void doctor_check_backups(struct doctor *d)
 {
     struct backup_record record;
-    if (!record_read(d, &record))
+    if (!record_read(d, &record)) {
+        if (errno != 0)
+            finding_unchecked(&d->found, "backups", "%s can't be read: %s", d->config->backup_record, strerror(errno));
         return;
+    }
     const struct backup_note *clean = &record.last[BACKUP_CLEAN];
     if (clean->at_ms == 0) {
         backup_none_tell(d, &record);

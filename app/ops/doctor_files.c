@@ -179,7 +179,10 @@ static void static_copy_check(struct doctor *d)
         return; /* told as "static" */
     const char *file = assets_uncopied(assets, STATIC_COPY);
     if (file != NULL)
-        finding_wrong(&d->found, "static-copy", "hongbao setup --non-interactive",
+        finding_wrong(&d->found, "static-copy",
+                      d->has_setup
+                          ? DOCTOR_SETUP
+                          : finding_text(&d->found, "/usr/share/hongbao/static-copy.sh %s " STATIC_COPY, folder),
                       "%s/%s is not as %s/%s: nginx serves another file than pages link, or none", STATIC_COPY, file,
                       folder, file);
     assets_free(assets);

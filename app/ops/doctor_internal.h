@@ -54,6 +54,7 @@ struct doctor {
     bool is_service;                     /* check_is_service */
     bool has_setup;                      /* `hongbao setup` mends it: a service whose stores have Unix sockets */
     bool stores_differ;                  /* tables and Redis do not belong together, which is told */
+    bool has_play_money;                 /* while demo is off, which is told */
     bool is_stopped;                     /* the whole service is, which is told */
     int64_t audited_ms;                  /* when the audit was last clean; 0: not known */
     struct str units;                    /* what systemctl says about the units; absent: nothing */

@@ -21,7 +21,7 @@ bool doctor_rotates(struct arena *a, struct str text, const char *file)
 {
     static const char ENDS[] = " \t\r\n{}\"'";
     while (text.len > 0) {
-        struct str line = str_cut(text, '\n', &text);
+        struct str line = str_trim(str_cut(text, '\n', &text));
         for (size_t i = 0, begin = 0; i <= line.len && !str_starts(line, STR("#")); i++) {
             if (i < line.len && strchr(ENDS, line.ptr[i]) == NULL)
                 continue;
@@ -34,6 +34,20 @@ bool doctor_rotates(struct arena *a, struct str text, const char *file)
     return false;
 }
 
+/* Whether logrotate leaves out a file of this name (tabooext in logrotate(8)). */
+static bool is_left_out(struct str path)
+{
+    static const struct str ENDS[] = {
+        STR("~"),         STR(".dpkg-old"), STR(".dpkg-new"), STR(".dpkg-dist"), STR(".dpkg-backup"), STR(".dpkg-bak"),
+        STR(".dpkg-tmp"), STR(".dpkg-del"), STR(".disabled"), STR(".swp"),       STR(".bak"),         STR(".ucf-old"),
+        STR(".ucf-new"),  STR(".ucf-dist"), STR(".cfsaved"),  STR(",v")
+    };
+    for (size_t i = 0; i < ARRAY_LEN(ENDS); i++)
+        if (str_ends(path, ENDS[i]))
+            return true;
+    return false;
+}
+
 /* Whether a file of logrotate has the log. */
 static bool is_rotated(struct doctor *d, const char *log)
 {
@@ -43,6 +57,8 @@ static bool is_rotated(struct doctor *d, const char *log)
         if (glob(FILES[i], 0, NULL, &files) != 0)
             continue;
         for (size_t k = 0; k < files.gl_pathc && !found; k++) {
+            if (is_left_out(str_from(files.gl_pathv[k])))
+                continue;
             struct buf text = { .limit = FILE_BYTES_MAX };
             found = buf_file(&text, files.gl_pathv[k]) == ST_OK && doctor_rotates(d->arena, buf_view(&text), log);
             buf_free(&text);

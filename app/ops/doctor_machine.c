@@ -4,13 +4,14 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/statvfs.h>
+#include <unistd.h>
 
 #include "base/address.h"
 #include "base/clock.h"
 #include "io/redis_reply.h"
 #include "ops/doctor_internal.h"
 
-enum { CLOCK_MS_MAX = 1000, INODES_MIN = 1000 };
+enum { CLOCK_MS_MAX = 1000, INODES_MIN = 1000, HOST_BYTES_MAX = 256 };
 
 /* ---- clocks ---- */
 
@@ -110,6 +111,17 @@ static bool is_here(const char *addresses)
     return address_list_read(str_from(addresses), &list) == NULL && list.items[0].port == 0;
 }
 
+/* Whether MariaDB is on another machine, behind a tunnel that has a socket here. */
+static bool mysql_is_elsewhere(struct doctor *d)
+{
+    struct db_rows rows;
+    char own[HOST_BYTES_MAX] = "";
+    struct db *db = d->roles[ROLE_MIGRATE].db;
+    return is_here(d->config->mysql) && db != NULL && gethostname(own, sizeof own - 1) == 0 &&
+           db_query(db, d->arena, &rows, "SELECT @@hostname", NULL, 0) == ST_OK && rows.count > 0 &&
+           !str_equal(db_cell(&rows, 0, 0), str_from(own));
+}
+
 void doctor_check_disks(struct doctor *d)
 {
     const char *redis = d->redis_is_up ? doctor_redis_setting(d, "dir") : NULL, *mysql = mysql_folder(d);
@@ -120,7 +132,9 @@ void doctor_check_disks(struct doctor *d)
     const char *slash = strrchr(d->config->metrics_file, '/');
     if (is_here(d->config->redis))
         disk_check(d, "disk-redis", "Redis", redis);
-    if (is_here(d->config->mysql))
+    if (mysql_is_elsewhere(d))
+        finding_unchecked(&d->found, "disk-mysql", "MariaDB runs on another machine: look at its disks there");
+    else if (is_here(d->config->mysql))
         disk_check(d, "disk-mysql", "MariaDB", mysql);
     disk_check(d, "disk-logs", "nginx's logs", d->config->nginx_counts_dir);
     if (slash != NULL && slash != d->config->metrics_file) {

@@ -199,6 +199,7 @@ static void demo_check(struct doctor *d, struct db *db)
                  0) != ST_OK ||
         rows.count == 0 || db_cell_u64(&rows, 0, 0) == 0)
         return;
+    d->has_play_money = true;
     finding_wrong(&d->found, "demo-money", check_setting_mend(d->config, &d->found, "demo", "on"),
                   "demo is off, but the tables have play money: %.*s deposits of %.*s fen, which the audit refuses."
                   " A site with real money begins with empty stores",

@@ -220,10 +220,26 @@ static void excess_tell(struct doctor *d, const struct doctor_role *role, const 
                   "in MariaDB, %s has more than it needs: %s", role->config.mysql_user, more);
 }
 
+/* Of a server with other databases only the rights that reach the site: what its administrator gives everybody
+ * elsewhere is none of our business. */
+static const struct words *words_of_site(struct doctor *d, const struct words *all)
+{
+    struct words *own = arena_alloc(d->arena, sizeof *own);
+    for (size_t i = 0; own != NULL && i < all->count; i++) {
+        const struct str object = str_after(all->items[i], STR(" on "));
+        if (str_find(object, STR(".")) == object.len || str_starts(object, STR("*.")) ||
+            str_starts(object, STR("mysql.")))
+            words_add(own, all->items[i]);
+    }
+    return own == NULL ? all : own;
+}
+
 /* Rights of everybody are those of each role, too: as on the database `test`, which a fresh MariaDB has. */
 static void everybody_tell(struct doctor *d, const struct words *everybody)
 {
     static const struct words nothing;
+    if (check_mysql_unit(d->config) == NULL)
+        everybody = words_of_site(d, everybody);
     const char *all = words_without(everybody, &nothing, d->arena);
     if (all[0] != '\0')
         finding_wrong(&d->found, "mysql-right-excess", revoke_mend(d, everybody, NULL, "PUBLIC"),

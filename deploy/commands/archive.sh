@@ -210,12 +210,16 @@ archive_record() {
     } >"$WORK/manifest" && cat -- "$WORK/manifest" >"$1/manifest" && archive_sums_write "$1"
 }
 
-# archive_note FOLDER: notes the backup for the doctor and /metrics (app/ops/backup_record.h): as the last one of its kind.
+# archive_note FOLDER: notes the backup for the doctor and /metrics (app/ops/backup_record.h), as the last one of its kind,
+# unless a later one is noted that is still there.
 archive_note() {
-    local kind at note=${SETTING[backup_record]}
-    if [ -z "$note" ] || [ ! -d "${note%/*}" ]; then return 0; fi
+    local kind at noted noted_at note=${SETTING[backup_record]}
+    [ -n "$note" ] || return 0
     kind=$(archive_value "$1" audit)
     at=$(archive_value "$1" tables_at)
+    noted=$(sed -n "s/^$kind = //p" "$note" 2>/dev/null) || true
+    noted_at=$(sed -n "s/^${kind}_at = //p" "$note" 2>/dev/null) || true
+    [[ ! $noted_at > $at ]] || [ ! -f "$noted/manifest" ] || return 0
     if ! {
         { [ ! -e "$note" ] || grep -v "^${kind}\(_at\)\? = " -- "$note" || true; } &&
             printf '%s = %s\n' "$kind" "$(readlink -f -- "$1")" "${kind}_at" "$at"

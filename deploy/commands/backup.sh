@@ -238,7 +238,8 @@ $VIOLATIONS"
 
 # The backup TARGET, which existed, was found right: its manifest and its name say so.
 verified_note() {
-    local name=${TARGET%.unverified}
+    local name=$TARGET
+    [[ ! $TARGET =~ ^(.*)\.unverified(\.[0-9]+)?$ ]] || name=${BASH_REMATCH[1]}
     [ "$(archive_value "$TARGET" audit)" = clean ] || archive_record "$TARGET" ||
         die "$TARGET is right, but its manifest can't be written"
     if [ "$name" != "$TARGET" ] && [ ! -e "$name" ]; then

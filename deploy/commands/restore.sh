@@ -243,6 +243,7 @@ main() {
 $VIOLATIONS"
     [ "$ARCHIVE_AUDIT" = clean ] || [ -n "$VIOLATED" ] || exit 1
     trap work_end EXIT
+    [ "$(archive_value "$BACKUP" audit)" = unknown ] || archive_note "$BACKUP"
     printf '%s of %s: restored, the audit is %s\n' "$BACKUP" "$(archive_value "$BACKUP" tables_at)" "$ARCHIVE_AUDIT"
 }
 

@@ -70,7 +70,7 @@ socket=\"$WORK/mariadb.sock\"
 user=root"
     REDIS=(redis-cli -e -s "$WORK/redis.sock")
     unset REDISCLI_AUTH
-    HERE=("${WITH_PARENT[@]}" env "HB_METRICS_FILE=$WORK/metrics" HB_RIGHTS_DIR= "HB_MYSQL=unix:$WORK/mariadb.sock"
+    HERE=("${WITH_PARENT[@]}" env "HB_METRICS_FILE=$WORK/metrics" HB_BACKUP_RECORD= HB_RIGHTS_DIR= "HB_MYSQL=unix:$WORK/mariadb.sock"
         HB_MYSQL_USER=root HB_MYSQL_PASSWORD= "HB_REDIS=unix:$WORK/redis.sock" HB_REDIS_USER= HB_REDIS_PASSWORD=
         HB_REDIS_TIMEOUT_MS=10000 HB_MYSQL_TIMEOUT_S=30 "$HONGBAO")
 }

@@ -283,7 +283,6 @@ test('backups that do not exist, are old, or have violations', async () => {
   writeFileSync(join(dir, 'manifest'), '');
   await finds('backup-none', /known: that of 20\S+ was not verified, \/dir$/, noted('unknown = /dir', `unknown_at = ${now}`));
   await finds('backup-none', /is not at its place any more: \/nowhere: No such file/, noted('clean = /nowhere', `clean_at = ${now}`));
-  await finds('backup-none', /no backup is known: a lost disk/, { plant: () => sql('UPDATE site SET created_ms = 1'), mend: () => sql(`UPDATE site SET created_ms = ${audited}`) });
   await finds('backup-old', /is of 20\S+: \/\S+\/copy$/, { ...noted(`clean = ${dir}`, `clean_at = ${old}`), mends: /^hongbao backup --verify DIR #/ });
   await finds('audit-violations', /the last backup has violations, .* 20\S+, \/bad$/, noted(`clean = ${dir}`, `clean_at = ${now}`, 'violated = /bad', `violated_at = ${new Date(Date.now() + 1000).toISOString()}`));
   noted(`clean = ${dir}`, `clean_at = ${now}`, 'violated = /bad', `violated_at = ${old}`, 'other').plant();

@@ -26,7 +26,7 @@ before(async () => {
 after(() => machine.end());
 
 // Whether the mend begins with a command, and is no sentence.
-const isCommand = (mend) => new RegExp(`^(${['systemctl', 'systemd-tmpfiles', 'REDISCLI_AUTH=.* redis-cli', 'mariadb', 'mariadb-dump', 'chmod', 'mv', 'cat',
+const isCommand = (mend) => new RegExp(`^(${['systemctl', 'systemd-tmpfiles', 'REDISCLI_AUTH=.* redis-cli', 'mariadb', 'mariadb-dump', 'chmod', 'chown', 'mv', 'cat',
   'sed', 'hongbao', 'apt-get', 'nginx', 'install', 'mount', 'du', 'df'].join('|')}) `).test(mend);
 
 // Does what the doctor says, as a person would, until it finds nothing: a mended fault can show another one.

@@ -13,6 +13,7 @@
 #include "ops/audit_state.h"
 
 static char path[64];
+static const char *noted = ""; /* the record */
 static struct audit audit;
 static struct backup_record record;
 static struct audit_state seen;
@@ -26,6 +27,7 @@ static int begin(void **state)
     metrics_set(METRIC_AUDIT_VIOLATED_AT_MS, 0);
     metrics_set(METRIC_AUDIT_WORKER_AT_MS, 0);
     audit = (struct audit){ 0 };
+    noted = "";
     record = (struct backup_record){ 0 };
     return fd < 0 ? -1 : close(fd);
 }
@@ -48,13 +50,13 @@ static void write_record(const char *text)
 static void violated_at(int64_t ms)
 {
     audit.checks[AUDIT_I5].violations = 1;
-    audit_state_note(&audit, ms);
+    audit_state_note(&audit, ms, noted);
 }
 
 static void clean_at(int64_t ms)
 {
     audit.checks[AUDIT_I5].violations = 0;
-    audit_state_note(&audit, ms);
+    audit_state_note(&audit, ms, noted);
 }
 
 static void a_record_has_the_last_backup_of_each_kind(void **state)
@@ -128,6 +130,36 @@ static void a_clean_copy_ends_a_violation_and_a_violated_one_is_one(void **state
     assert_int_equal(seen.violated_ms, 0);
 }
 
+static void a_clean_audit_is_noted_beside_the_backups_and_outlives_the_counters(void **state)
+{
+    (void)state;
+    write_record("clean = /b/1\nclean_at = 1970-01-01T00:00:01Z\naudited_at = 1970-01-01T00:00:02Z\n"
+                 "violated = /b/2\nviolated_at = 1970-01-01T00:00:03Z\n");
+    audit_state_read(&record, &seen);
+    assert_true(seen.clean_ms == 2000 && seen.violated_ms == 3000);
+    noted = path;
+    clean_at(4000);
+    metrics_set(METRIC_AUDIT_CLEAN_AT_MS, 0); /* the machine has started again */
+    assert_true(backup_record_read(path, &record));
+    audit_state_read(&record, &seen);
+    assert_true(seen.clean_ms == 4000 && seen.violated_ms == 0);
+    assert_string_equal(record.last[BACKUP_VIOLATED].dir, "/b/2");
+    assert_int_equal(record.last[BACKUP_CLEAN].at_ms, 1000);
+}
+
+static void what_waits_behind_a_dead_letter_is_no_violation(void **state)
+{
+    (void)state;
+    audit.checks[AUDIT_LETTERS].violations = audit.checks[AUDIT_I8].violations = 1;
+    clean_at(1000);
+    audit_state_read(&record, &seen);
+    assert_true(seen.clean_ms == 1000 && seen.violated_ms == 0);
+    audit.checks[AUDIT_LETTERS].violations = 0;
+    clean_at(2000);
+    audit_state_read(&record, &seen);
+    assert_true(seen.violated_ms == 2000);
+}
+
 #define TEST(name) cmocka_unit_test_setup_teardown(name, begin, end)
 
 int main(void)
@@ -138,6 +170,8 @@ int main(void)
         TEST(nothing_is_known_at_first),
         TEST(a_violation_lasts_until_an_audit_that_began_later_is_clean),
         TEST(what_the_worker_has_found_counts_like_a_whole_audit),
+        TEST(a_clean_audit_is_noted_beside_the_backups_and_outlives_the_counters),
+        TEST(what_waits_behind_a_dead_letter_is_no_violation),
         TEST(a_clean_copy_ends_a_violation_and_a_violated_one_is_one),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

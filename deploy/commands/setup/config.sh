@@ -3,7 +3,8 @@
 
 # setting NAME: prints the value in the configuration; nothing without one.
 setting() {
-    [ ! -f "$ETC/hongbao.conf" ] || sed -n "s/^$1 *= *//p" "$ETC/hongbao.conf" | tail -n 1
+    [ ! -f "$ETC/hongbao.conf" ] || sed -n "s/^[[:blank:]]*$1[[:blank:]]*=[[:blank:]]*//p" "$ETC/hongbao.conf" |
+        sed 's/\(^\|[[:blank:]]\)#.*//; s/[[:blank:]]*$//' | tail -n 1
 }
 
 # socket_setting redis|mysql: prints the path of its Unix socket in the configuration, by either name of the setting;

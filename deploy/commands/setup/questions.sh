@@ -90,6 +90,7 @@ backups_choose() {
     if [ -z "$BACKUPS" ] && [ ! -f "$ETC/hongbao.conf" ] && [ -n "$ASK" ]; then
         ask 'A backup every night, into /var/backups/hongbao?' yes yes_problem
         [[ $ANSWER == [Yy]* ]] || BACKUPS=no
+        rm -f -- "$STATE/backups-off"
     fi
     [ "$BACKUPS" != no ] || : >"$STATE/backups-off" # also for a setup that has to be repeated
 }

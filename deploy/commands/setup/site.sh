@@ -62,6 +62,7 @@ site_make() {
     [ -z "$RESTORE" ] || hongbao restore ${REPLACE:+--replace} "$RESTORE"
     settings_record
     program_check
+    backups_note
     units_start
     units_reload "${running[@]}"
     redis_rights_end

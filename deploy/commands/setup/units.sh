@@ -67,6 +67,16 @@ timer_choose() {
     fi
 }
 
+# Notes the newest backup of the timer of a version that noted none (docs/reference/files.md): the timer verifies each.
+backups_note() {
+    local newest at
+    [ ! -e "$STATE/backups" ] || return 0
+    newest=$(find /var/backups/hongbao -mindepth 1 -maxdepth 1 -type d -name '20??-??-??T??????Z' 2>/dev/null | sort | tail -n 1)
+    [ -n "$newest" ] || return 0
+    at=$(sed -n 's/^tables_at = //p' "$newest/manifest")
+    printf '%s = %s\n' clean "$newest" clean_at "$at" >"$STATE/backups"
+}
+
 # Before a removal disables the timer.
 timer_remember() {
     systemctl -q is-enabled hongbao.target 2>/dev/null || return 0
