@@ -70,9 +70,9 @@ timer_choose() {
 # Notes the newest backup of the timer of a version that noted none (docs/reference/files.md): the timer verifies each.
 backups_note() {
     local newest at
-    [ ! -e "$STATE/backups" ] || return 0
-    newest=$(find /var/backups/hongbao -mindepth 1 -maxdepth 1 -type d -name '20??-??-??T??????Z' 2>/dev/null | sort | tail -n 1)
-    [ -n "$newest" ] || return 0
+    if [ -e "$STATE/backups" ] || [ ! -d /var/backups/hongbao ]; then return 0; fi
+    newest=$(find /var/backups/hongbao -mindepth 1 -maxdepth 1 -type d -name '20??-??-??T??????Z' | sort | tail -n 1)
+    [ -f "$newest/manifest" ] || return 0
     at=$(sed -n 's/^tables_at = //p' "$newest/manifest")
     printf '%s = %s\n' clean "$newest" clean_at "$at" >"$STATE/backups"
 }
