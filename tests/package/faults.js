@@ -189,7 +189,7 @@ export const FAULTS = [
   { ...mode('file-mode', '/var/lib/hongbao', 700), says: /^\/var\/lib\/hongbao is 700: www-data may not pass/, count: 1 },
   { finding: 'file-mode', says: /www-data can't use \S+ and \d+ more, so pages have no style/, count: 1, plant: 'chmod -R go= /var/lib/hongbao/static; chmod 755 /var/lib/hongbao/static' },
   { finding: 'file-mode', says: /redis\/hongbao is 750 root:root, not 750 redis:redis: redis can't/, plant: 'chown root:root /var/lib/redis/hongbao' },
-  { finding: 'file-mode', says: /redis can't use \S+\/appendonlydir\/\S+ and \d+ more/, plant: 'chown -R root:root /var/lib/redis/hongbao/appendonlydir' },
+  { finding: 'file-mode', says: /redis can't use \S+\/appendonlydir\S* and \d+ more/, plant: 'chown -R root:root /var/lib/redis/hongbao/appendonlydir' },
   { finding: 'file-mode', says: /mysql can't use \S+\/packet\.\w+ and 1 more/, plant: 'chown root:root /var/lib/mysql/hongbao/packet.*; chmod 600 /var/lib/mysql/hongbao/packet.*' },
   { finding: 'static-copy', says: /nginx serves another file/, plant: 'rm -r /var/lib/hongbao/static', count: 1 },
   { finding: 'file-missing', says: /certbot/, plant: 'rm -r /var/lib/hongbao/acme' },

@@ -473,8 +473,8 @@ test('a site whose tables have play money is not set to demo = off: setup refuse
   await machine.shell(`rm -f ${CONF}; mv /root/hongbao.conf ${CONF}; mv ${CONF}.mine ${CONF}`);
   await setup();
   assert.equal(demo(), 'on');
+  await machine.run('hongbao', 'audit'); // the worker has found what the audit refuses meanwhile
   assert.match(await machine.run('hongbao', 'doctor'), /^0 wrong, 0 not checked$/m);
-  await machine.run('hongbao', 'audit');
 });
 
 test('lost.md: MariaDB loses its data; nothing is made in its place, and a backup brings the site back', async () => {
