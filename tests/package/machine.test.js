@@ -356,7 +356,8 @@ const backups = async () => (await machine.shell(`ls ${BACKUPS}`)).split('\n');
 test('the timer makes up for a missed night with a verified backup, and the last 14 are kept', async () => {
   const dropin = '/etc/systemd/system/hongbao-backup.timer.d';
   const nights = Array.from({ length: 15 }, (_, i) => `2026-01-${String(i + 1).padStart(2, '0')}T033000Z`);
-  await machine.shell(`mkdir -p ${dropin} /var/lib/systemd/timers; install -d -m 700 ${BACKUPS}
+  assert.equal(await machine.run('systemctl', 'is-active', 'hongbao-backup.timer'), 'active', 'setup has started it');
+  await machine.shell(`systemctl stop hongbao-backup.timer; mkdir -p ${dropin} /var/lib/systemd/timers; install -d -m 700 ${BACKUPS}
     cd ${BACKUPS}; mkdir mine ${nights.join(' ')}
     printf '[Timer]\\nRandomizedDelaySec=0\\n' >${dropin}/now.conf
     touch -d '2 days ago' /var/lib/systemd/timers/stamp-hongbao-backup.timer
