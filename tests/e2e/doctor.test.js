@@ -104,7 +104,8 @@ before(async () => {
   authority = certificate(folder, 'authority', 'DNS:authority.example', '20200101', day(900));
   symlinkSync(join(VAR, 'hongbao'), join(folder, 'hongbao')); // nginx.conf includes files of this folder
   audited = Date.now();
-  await site.hongbao('audit'); // what earlier tests have planted is gone
+  rmSync(join(VAR, 'backups'), { force: true }); // what earlier tests have noted
+  await site.hongbao('audit'); // what they have planted is gone
 });
 after(async () => {
   rmSync(folder, { recursive: true });
