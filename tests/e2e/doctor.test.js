@@ -475,7 +475,7 @@ const UNPLANTED = ['disk-run', 'mysql-doublewrite', 'redis-disk', 'redis-version
 const OF_CHECK = ['metrics-file', 'migrations', 'receipt-keys', 'unreadable-file'];
 // Those of an installed site, which package/doctor.test.js and package/machine.test.js plant.
 const OF_SERVICE = new Set([...FAULTS.map((fault) => fault.finding).filter((name) => name.startsWith('unit-')), 'out-of-service',
-  'log-rotation', 'setup-needed']);
+  'file-missing', 'file-mode', 'log-rotation', 'setup-needed', 'static-copy']);
 
 test('the reference has a row for each finding, and each was planted', () => {
   const rows = [...readFileSync(join(ROOT, 'docs/reference/doctor.md'), 'utf8').matchAll(/^\| `([a-z][a-z-]*)` \|/gm)].map((match) => match[1]);
