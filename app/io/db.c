@@ -133,7 +133,7 @@ static enum status statement_failed(struct db *db, unsigned int code, bool reads
         return ST_UNAVAILABLE;
     }
     enum status st = db_error_status(code, mysql_error(db->mysql));
-    if (st == ST_CORRUPT) {
+    if (st == ST_CORRUPT || db_error_is_right_refused(code)) {
         char quoted[LOG_LINE_MAX / 2];
         log_error("statement failed", "code=%u error=%s", code,
                   log_quote(str_from(mysql_error(db->mysql)), quoted, sizeof quoted));

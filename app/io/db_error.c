@@ -39,6 +39,13 @@ bool db_error_is_of_server(unsigned int code)
     return code == ER_GALERA_NOT_READY || code == ER_OPTION_PREVENTS_STATEMENT || code == ER_READ_ONLY_MODE;
 }
 
+bool db_error_is_right_refused(unsigned int code)
+{
+    return code == ER_DBACCESS_DENIED_ERROR || code == ER_ACCESS_DENIED_ERROR || code == ER_TABLEACCESS_DENIED_ERROR ||
+           code == ER_COLUMNACCESS_DENIED_ERROR || code == ER_SPECIFIC_ACCESS_DENIED_ERROR ||
+           code == ER_PROCACCESS_DENIED_ERROR;
+}
+
 enum status db_error_status(unsigned int code, const char *message)
 {
     switch (code) {
@@ -87,15 +94,12 @@ enum status db_error_status(unsigned int code, const char *message)
     case ER_OUT_OF_RESOURCES:
     case ER_MYSQL_QUERY_TIMEOUT: /* a time limit that an operator has set on the server */
     case ER_MARIADB_STATEMENT_TIMEOUT: return ST_UNAVAILABLE;
-    default: return ST_CORRUPT;
+    default: return db_error_is_right_refused(code) ? ST_UNAVAILABLE : ST_CORRUPT;
     }
 }
 
 void db_error_right_refused_log(MYSQL *mysql)
 {
-    const unsigned int code = mysql_errno(mysql);
-    if (code == ER_DBACCESS_DENIED_ERROR || code == ER_ACCESS_DENIED_ERROR || code == ER_TABLEACCESS_DENIED_ERROR ||
-        code == ER_COLUMNACCESS_DENIED_ERROR || code == ER_SPECIFIC_ACCESS_DENIED_ERROR ||
-        code == ER_PROCACCESS_DENIED_ERROR)
+    if (db_error_is_right_refused(mysql_errno(mysql)))
         security_role_refused("mysql", str_from(mysql_error(mysql)));
 }

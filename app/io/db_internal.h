@@ -61,9 +61,12 @@ void db_connection_avoid(struct db *db);
 bool db_error_is_connection_loss(unsigned int code);
 /* Whether the server refuses, for now, what another one may do: nothing was executed. It may still answer reads. */
 bool db_error_is_of_server(unsigned int code);
+/* Whether the role's user lacks a right, or is not accepted: nothing was executed, and nothing will be until an
+ * operator grants it. */
+bool db_error_is_right_refused(unsigned int code);
 /* What any other error of a statement means for its caller; message: the server's, in English. */
 enum status db_error_status(unsigned int code, const char *message);
-/* Logs a security event when the last error says that the role's user lacks the right, or is not accepted. */
+/* Logs a security event when the last error is a refused right. */
 void db_error_right_refused_log(MYSQL *mysql);
 
 #endif

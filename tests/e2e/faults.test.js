@@ -4,6 +4,7 @@ import { readFileSync } from 'node:fs';
 import { after, test } from 'node:test';
 import { setTimeout as pause } from 'node:timers/promises';
 import { env, processes } from './support/instance.js';
+import { sql } from './support/mysql.js';
 import { Client, audit, newUser, poll, sendPacket, site, unique } from './support/site.js';
 
 const OUTAGE_MS = 2500; // the worker looks after everything once a second
@@ -81,6 +82,44 @@ test('without MySQL grabs succeed, money pages are 503, and everything settles a
   assert.equal((await grabber.client.get('/wallet')).json.balance_fen, open.json.amount_fen);
   await poll('the worker says that MySQL is back', () => settleLog().again > before.again);
   assert.deepEqual(settleLog(), { away: before.away + 1, again: before.again + 1 }, 'an outage is told once');
+  await audit();
+});
+
+// What a role may not do, because `demo = on` came without a setup or somebody has revoked a right, is as a store that is
+// away: calm, nothing done, and at once right when the right is there.
+test('a role without its rights: pages are 503, the worker waits, and all goes on when they are granted', async () => {
+  const right = (verb, role, what) => sql(`${verb} EXECUTE ON ${what} ${verb === 'GRANT' ? 'TO' : 'FROM'} 'hongbao_${role}'@'localhost'`);
+  const without = async (role, what, body) => {
+    await right('REVOKE', role, what);
+    try {
+      await body();
+    } finally {
+      await right('GRANT', role, what);
+    }
+  };
+  const sender = await newUser({ yuan: '10' });
+  const { json: { id } } = await sendPacket(sender, { kind: 'even', amount: '1', count: '1' });
+  const deposit = () => sender.client.post('/wallet/deposit', { amount: '3', request_key: 'right-refused' });
+
+  await without('page', 'PROCEDURE ledger_deposit', async () => {
+    const refused = await deposit();
+    assert.equal(refused.status, 503);
+    assert.ok(Number(refused.headers.get('retry-after')) >= 1);
+    assert.match((await sender.client.postHtml('/wallet/deposit', { amount: '3' })).text, /太火爆啦，稍后再试试吧/);
+  });
+  assert.equal((await deposit()).status, 201);
+  await without('page', 'PROCEDURE ledger_send', async () => {
+    assert.equal((await sender.client.post('/send', { kind: 'even', amount: '1', count: '1' })).status, 503);
+  });
+  const letters = () => sql('SELECT COUNT(*) FROM dead_letter');
+  const before = await letters();
+  await without('settle', 'PROCEDURE ledger_settle', async () => {
+    const { away } = settleLog();
+    assert.equal((await sender.client.post(`/p/${id}/open`, {})).json.result, 'grabbed');
+    await poll('the worker has tried', () => settleLog().away > away);
+  });
+  await poll('the grab is settled', async () => (await sender.client.get(`/p/${id}`)).json.mine.settled);
+  assert.equal(await letters(), before);
   await audit();
 });
 
