@@ -267,7 +267,7 @@
       return hours ? word('left-hours', hours) : word('left-minutes', minutes);
     };
     var show = function (pages) {
-      var now = Date.now() - ahead;
+      var known = document.documentElement.getAttribute('data-ahead'), now = known === null ? Date.now() : performance.now() - known;
       pages.forEach(function (page) {
         page.querySelectorAll('time').forEach(function (time) {
           var at = Date.parse(time.dateTime), text = (time.hasAttribute('data-left') ? left : name_of)(at, now);
@@ -277,19 +277,15 @@
         });
       });
     };
-    /* The site's clock, because a device's may be days off. Its difference to Date.now() comes with the page itself, or
-     * from another answer when the browser kept the page or hides that header. A device that slept or got another time
-     * asks again. refresh.js reads the attribute. */
-    var started, steady, ahead = 0;
+    /* The site's clock, because a device's may be days off, or corrected while a page is open: what performance.now() is
+     * ahead of it. It comes with the page itself, or from another answer when the browser kept the page or hides that
+     * header. A device that slept or got another time asks again. refresh.js reads the attribute, too. */
+    var steady, ahead_of_steady = function () { return Date.now() - performance.now(); };
     var clock_set = function (at) {
-      started = Date.now();
-      steady = performance.now();
-      ahead = started - at;
-      document.documentElement.setAttribute('data-ahead', ahead);
+      document.documentElement.setAttribute('data-ahead', performance.now() - at);
     };
     var clock_ask = function () {
-      started = Date.now();
-      steady = performance.now();
+      steady = ahead_of_steady();
       var request = ask_site('HEAD', '/healthz', function () {
         var at = Date.parse(request.getResponseHeader('Date'));
         if (at) clock_set(at + 500); /* its second began half a second ago, on average */
@@ -297,12 +293,13 @@
       });
     };
     var clock_check = function () {
-      if (Math.abs(Date.now() - started - performance.now() + steady) > MINUTE_MS) clock_ask();
+      if (Math.abs(ahead_of_steady() - steady) > CLOCK_MS) clock_ask();
     };
     var answer = performance.getEntriesByType('navigation')[0];
     var timing = answer && answer.transferSize && Array.from(answer.serverTiming || []).find(function (t) { return t.name === 'at'; });
     document.addEventListener('visibilitychange', clock_check);
     addEventListener('pageshow', clock_check);
+    steady = ahead_of_steady();
     if (timing) clock_set(timing.duration * 1000 + performance.now() - answer.responseStart);
     words.textContent = words.getAttribute('data-times');
     all('[data-zone]', function (zone) { zone.remove(); });

@@ -4,26 +4,36 @@
   'use strict';
   var all = function (selector, each) { Array.prototype.forEach.call(document.querySelectorAll(selector), each); };
 
+  /* Times are of performance.now(), because a device's clock may be corrected, by hours, while it counts. data-ahead is
+   * what performance.now() is ahead of the site's clock, from app.js, or from the page. While a device sleeps,
+   * performance.now() may stand still: then the next answer tells. */
+  var root = document.documentElement, KNOWN_MS = 2000; /* how inexactly the site's clock is known */
+  var clock_hear = function (date, asked) {
+    var now = performance.now(), ahead = now - Date.parse(date) - 500, known = root.getAttribute('data-ahead');
+    if (known !== null && Math.abs(ahead - known) > KNOWN_MS + now - asked) root.setAttribute('data-ahead', ahead);
+  };
+
   /* Counts down by the time that the server says is left; then the coin appears. */
   all('[data-countdown]', function (line) {
-    var opens = Date.now() + +line.getAttribute('data-countdown'), clock = line.querySelector('.clock'), timer;
+    var opens = performance.now() + +line.getAttribute('data-countdown'), clock = line.querySelector('.clock'), timer;
     /* The big screen has no other script: the time in its zone instead of the site's, whose name is left out. */
     var zone = line.querySelector('[data-zone]'), at = line.querySelector('time');
     if (zone) {
-      at.textContent = new Intl.DateTimeFormat(document.documentElement.lang, { dateStyle: 'medium', timeStyle: 'short' })
+      at.textContent = new Intl.DateTimeFormat(root.lang, { dateStyle: 'medium', timeStyle: 'short' })
         .format(Date.parse(at.dateTime));
       zone.remove();
     }
     /* A page that the browser has kept says what was left when it came. So the site's clock counts where it is known. */
-    var KEPT_MS = 2000;
+    var due = Date.parse(at.dateTime);
+    if (!root.hasAttribute('data-ahead')) root.setAttribute('data-ahead', opens - due);
     var opens_set = function () {
-      var ahead = document.documentElement.getAttribute('data-ahead'), by_clock = Date.parse(at.dateTime) + +ahead;
-      if (ahead !== null && Math.abs(by_clock - opens) > KEPT_MS) opens = by_clock;
+      var by_clock = due + +root.getAttribute('data-ahead');
+      if (Math.abs(by_clock - opens) > KNOWN_MS) opens = by_clock;
     };
     var two = function (n) { return (n < 10 ? '0' : '') + n; };
     var show = function () {
       opens_set();
-      var left = Math.ceil((opens - Date.now()) / 1000);
+      var left = Math.ceil((opens - performance.now()) / 1000);
       clearTimeout(timer);
       if (left <= 0) {
         line.hidden = true;
@@ -31,7 +41,7 @@
         return;
       }
       clock.textContent = Math.floor(left / 3600) + ':' + two(Math.floor(left / 60) % 60) + ':' + two(left % 60);
-      timer = setTimeout(show, (opens - Date.now()) % 1000 + 10);
+      timer = setTimeout(show, (opens - performance.now()) % 1000 + 10);
     };
     document.addEventListener('visibilitychange', show);
     show();
@@ -45,7 +55,7 @@
     /* Twice as long after each 429, then slowly shorter: a hall of phones with one address finds the pace that it may have,
      * and leaves room for who comes now. */
     var pace = INTERVAL_MS, PACE_MAX_MS = 15000;
-    var tag = link.getAttribute('data-refresh'), wait = INTERVAL_MS, unchanged = 0, not_before = 0, in_flight, over, timer;
+    var tag = link.getAttribute('data-refresh'), wait = INTERVAL_MS, unchanged = 0, not_before = 0, asked, in_flight, over, timer;
     var notice = document.createElement('p');
     notice.className = 'offline';
     notice.setAttribute('role', 'status');
@@ -96,10 +106,11 @@
       clearTimeout(timer);
       if (over || in_flight || document.hidden) return;
       /* Random up to 20 %, so that pages which got the same Retry-After do not come back at the same time. */
-      timer = setTimeout(ask, Math.max(wait, not_before - Date.now()) * (1 + Math.random() / 5));
+      timer = setTimeout(ask, Math.max(wait, not_before - performance.now()) * (1 + Math.random() / 5));
     };
     var heard = function (answer) {
       offline('');
+      clock_hear(answer.getResponseHeader('Date'), asked);
       if (answer.status === 304 || (answer.status === 200 && answer.response)) {
         if (answer.status === 200) {
           show(answer.response);
@@ -110,10 +121,10 @@
         if (unchanged < UNCHANGED_MAX || link.hasAttribute('data-steady')) wait = pace; else slower();
       } else {
         over = answer.status < 500 && answer.status !== 429;
-        not_before = Date.now() + 1000 * (+answer.getResponseHeader('Retry-After') || 0);
+        not_before = performance.now() + 1000 * (+answer.getResponseHeader('Retry-After') || 0);
         if (answer.status === 429) {
           pace = Math.min(pace * 2, PACE_MAX_MS);
-          not_before = Math.max(not_before, Date.now() + pace);
+          not_before = Math.max(not_before, performance.now() + pace);
         } else slower();
       }
     };
@@ -121,6 +132,7 @@
     var ask = function () {
       var request = new XMLHttpRequest();
       in_flight = true;
+      asked = performance.now();
       request.open('GET', location.href);
       request.responseType = 'document';
       request.timeout = 10000;

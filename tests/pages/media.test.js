@@ -107,3 +107,69 @@ for (const [name, path, as, parts] of PRINTED) {
     await page.context().close();
   });
 }
+
+// A contrast theme of Windows shows no background of ours: what it alone says needs a line.
+const MARKED = [
+  ['a chosen year', '/records/received', 'viewer', '.years [aria-current]', () => {
+    const years = document.createElement('p');
+    years.className = 'years';
+    years.append(document.querySelector('.tabs [aria-current]').cloneNode(true));
+    document.querySelector('main').append(years);
+  }],
+  ['a chosen list', '/records/received', 'viewer', '.tabs [aria-current]'],
+  ['a wrong row', (s) => `${s.finished}/verify`, 'sender', 'tr.wrong', () => document.querySelector('[data-no]').classList.add('wrong')],
+  ['a word about the network', '/', 'viewer', '.offline:not(:empty)', () => {
+    const said = document.createElement('p');
+    said.className = 'offline';
+    said.textContent = 'offline';
+    document.querySelector('main').append(said);
+  }],
+  ['a button', '/', 'viewer', '.button'],
+];
+
+for (const [name, path, as, marked, prepare] of MARKED) {
+  test(`without backgrounds one sees ${name}`, async () => {
+    const page = await visit(typeof path === 'function' ? path(scene) : path, as, { forcedColors: 'active' });
+    if (prepare) await page.evaluate(prepare);
+    const line = await page.locator(marked).first().evaluate((el) => {
+      const { borderBottomWidth, borderBottomStyle, outlineWidth, outlineStyle } = getComputedStyle(el);
+      return { border: borderBottomStyle === 'none' ? 0 : parseFloat(borderBottomWidth), outline: outlineStyle === 'none' ? 0 : parseFloat(outlineWidth) };
+    });
+    assert.ok(line.border >= 2 || line.outline >= 2, JSON.stringify(line));
+    await page.context().close();
+  });
+}
+
+// A phone with a notch and a bar at the bottom. The pages use the whole screen (viewport-fit=cover), and nothing that one
+// reads or touches is under these.
+const INSETS = { upright: { top: 47, bottom: 34, left: 0, right: 0 }, lying: { top: 0, bottom: 21, left: 47, right: 47 } };
+
+for (const [how, insets] of Object.entries(INSETS)) {
+  for (const [name, path, as] of [...LARGE, ['screen', (s) => s.screen, 'sender']]) {
+    test(`nothing is under a phone's notch, ${how}: ${name}`, async () => {
+      const viewport = how === 'lying' ? { width: 932, height: 430 } : { width: 390, height: 844 };
+      const page = await visit(typeof path === 'function' ? path(scene) : path, as, { viewport });
+      const session = await page.context().newCDPSession(page);
+      await session.send('Emulation.setSafeAreaInsetsOverride', { insets });
+      const under = await page.evaluate(({ top, bottom, left, right }) => {
+        const shown = [...document.querySelectorAll('a, button, input, select, summary, h1, h2, p, .money, .avatar, svg.qr')]
+          .filter((el) => el.checkVisibility() && !el.matches('.skip, .seal *, [type=hidden], p:empty, .offline') && el.getBoundingClientRect().height > 0);
+        return shown.filter((el) => {
+          const box = el.getBoundingClientRect();
+          return box.left < left || box.right > innerWidth - right || box.top + scrollY < top
+            || box.bottom + scrollY > document.documentElement.scrollHeight - bottom;
+        }).map((el) => el.outerHTML.slice(0, 80));
+      }, insets);
+      assert.deepEqual(under, []);
+      await page.context().close();
+    });
+  }
+}
+
+test('a phone makes no links of dates, amounts and numbers', async () => {
+  for (const path of ['/', scene.opened, scene.screen]) {
+    const page = await visit(path, 'viewer');
+    assert.match(await page.getAttribute('meta[name=format-detection]', 'content'), /telephone=no.*date=no/);
+    await page.context().close();
+  }
+});

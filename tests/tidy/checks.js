@@ -291,7 +291,8 @@ export function options(root) {
 const templateCode = (text) => text.replace(/\{\{![\s\S]*?\}\}/g, (token) => token.replace(/[^\n]/g, ' '));
 
 // Templates escape by default. Raw output is only for values named html_…, which our own code makes. A form that posts has
-// data-once or data-open (static/app.js), so that it is sent once. No inline scripts or styles.
+// data-once or data-open (static/app.js), so that it is sent once. <bdi> and <code> say whether a browser may translate
+// them: never a name, a code or a command. No inline scripts or styles.
 export function mustache(root) {
   const problems = [];
   for (const file of files(root, 'templates', /\.(mustache|txt)$/)) {
@@ -304,6 +305,7 @@ export function mustache(root) {
     for (const match of text.matchAll(/<form(?![^>]*\sdata-(?:once|open))[^>]*method="post"/g)) {
       say(match, 'a form that posts needs data-once or data-open: a second click sends it again');
     }
+    for (const match of text.matchAll(/<(?:bdi|code)(?![^>]*\stranslate=)/g)) say(match, `${match[0]}> needs translate="no", or "yes"`);
     for (const match of text.matchAll(/\sstyle\s*=|\son[a-z]+\s*=\s*["']|<script(?![^>]*\ssrc=)[^>]*>|<style/g)) {
       say(match, `${match[0].trim()} is refused by the Content-Security-Policy`);
     }

@@ -177,6 +177,8 @@ test('raw output of a value that is not named html_… is found', () => {
   finds('mustache', 'templates/pages/planted.mustache', '<p>\n{{{greeting}}}\n', /planted\.mustache:2: greeting/);
   finds('mustache', 'templates/pages/planted.mustache', '{{& site.name }}\n', /site\.name/);
   finds('mustache', 'templates/pages/planted.mustache', '<p style="color: red">\n', /Content-Security-Policy/);
+  finds('mustache', 'templates/pages/planted.mustache', '<p>\n<bdi dir="ltr">{{nickname}}</bdi>\n', /planted\.mustache:2: <bdi> needs translate/);
+  finds('mustache', 'templates/pages/planted.mustache', '<code>{{id}}</code>\n', /<code> needs translate/);
   finds('mustache', 'templates/pages/planted.mustache', '<script>alert(1)</script>\n', /Content-Security-Policy/);
   const escaped = '{{! {{{example}}} }}{{{html_qr}}}{{&packet.html_qr}}{{greeting}}\n';
   accepts('mustache', 'templates/pages/planted.mustache', escaped);
