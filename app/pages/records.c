@@ -299,7 +299,7 @@ static enum step records_show(struct exchange *x, enum record_side side, bool cs
     struct records_page page = { .next = STR_NONE };
     struct form_errors errors;
     struct model m;
-    if (form_get(&x->query, "person", NULL).len > 0 && !names_take(x, 1))
+    if (query_get(x, "person", NULL).len > 0 && !names_take(x, 1))
         return STEP_DONE;
     enum status st = records_request_read(x, side, &page.request, &errors);
     bool refused = st == ST_INVALID && errors.count > 0;

@@ -110,9 +110,9 @@ const struct field records_link_fields[] = {
 
 /* ---- reading ---- */
 
-static struct str typed(const struct exchange *x, const char *name)
+static struct str typed(struct exchange *x, const char *name)
 {
-    return form_get(&x->query, name, NULL);
+    return query_get(x, name, NULL);
 }
 
 static enum status person_find(struct exchange *x, struct str username, uint64_t *out, struct form_errors *errors)
@@ -168,7 +168,7 @@ static enum status filter_read(struct exchange *x, struct filter_form *form, str
     return st == ST_OK && form->person.len > 0 ? person_find(x, form->person, &out->person_id, errors) : st;
 }
 
-static bool is_filtered(const struct exchange *x)
+static bool is_filtered(struct exchange *x)
 {
     for (const struct field *field = records_filter_fields; field->name != NULL; field++)
         if (typed(x, field->name).len > 0)
@@ -291,7 +291,7 @@ static void option_model(struct exchange *x, struct model *m, struct value *filt
 void records_filter_model(struct exchange *x, struct model *m, const struct records_request *request)
 {
     struct value *filter = value_page_object(m, &m->root, "filter");
-    form_typed_model(m, filter, records_filter_fields, &x->query);
+    form_typed_model(m, filter, records_filter_fields, query_form(x, records_filter_fields));
     if (request->year_given)
         value_text(m, filter, "year", typed(x, "year"));
     option_model(x, m, filter, "kind", "lucky", "kind_lucky");

@@ -113,8 +113,8 @@ enum status send_prefill(struct exchange *x, struct prefill *out)
     if (query.again.len > 0)
         return public_id_decode(&x->app->id_key, query.again, &packet_id) ? again_fill(x, packet_id, out)
                                                                           : ST_NOT_FOUND;
-    kept_form_copy(&x->query, &out->form);
-    struct str lacks = form_get(&x->query, "lacks", NULL);
+    kept_form_copy(x, &out->form);
+    struct str lacks = query_get(x, "lacks", NULL);
     out->lacks_phrase = str_starts(lacks, STR("phrase"));
     out->lacks_to = str_ends(lacks, STR("to"));
     if (query.to.len > 0 && form_get(&out->form, "kind", NULL).len == 0)

@@ -64,7 +64,7 @@ static enum status deletion_model(struct exchange *x, struct model *m, const str
 enum step deletion_show(struct exchange *x)
 {
     struct model m;
-    enum status st = deletion_model(x, &m, &x->query);
+    enum status st = deletion_model(x, &m, query_form(x, deletion_fields));
     if (st == ST_OK)
         respond_model(x, 200, "pages/delete", &m);
     else

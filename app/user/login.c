@@ -46,9 +46,9 @@ static void login_model(struct exchange *x, struct model *m, const struct form *
     value_page_text(m, form, "next", next);
     passkey_site_model(x, m);
     invitation_model(x, m, next);
-    bool expired = form_get(&x->query, "expired", NULL).len > 0;
+    bool expired = query_get(x, "expired", NULL).len > 0;
     value_page_bool(m, &m->root, "expired", expired && known_device_used(x));
-    value_page_bool(m, &m->root, "no_cookies", form_get(&x->query, "cookie", NULL).len > 0);
+    value_page_bool(m, &m->root, "no_cookies", query_get(x, "cookie", NULL).len > 0);
     value_page_text(m, &m->root, "register_url", next_url(x->arena, "/register", next));
     value_page_text(m, &m->root, "recovery_url", next_url(x->arena, "/login/recovery", next));
 }
@@ -61,7 +61,7 @@ enum step login_show(struct exchange *x)
         respond_see_other(x, path_after_login(next_from_query(x)));
         return STEP_DONE;
     }
-    login_model(x, &m, &x->query, next_from_query(x));
+    login_model(x, &m, query_form(x, login_fields), next_from_query(x));
     respond_model(x, 200, "pages/login", &m);
     return STEP_DONE;
 }

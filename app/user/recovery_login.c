@@ -69,7 +69,7 @@ enum step recovery_login_show(struct exchange *x)
         respond_see_other(x, path_after_login(next_from_query(x)));
         return STEP_DONE;
     }
-    page_model(x, &m, &x->query, next_from_query(x));
+    page_model(x, &m, query_form(x, recovery_login_fields), next_from_query(x));
     respond_model(x, 200, "pages/login_recovery", &m);
     return STEP_DONE;
 }

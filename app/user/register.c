@@ -35,7 +35,7 @@ enum step register_show(struct exchange *x)
         respond_see_other(x, path_after_login(next_from_query(x)));
         return STEP_DONE;
     }
-    register_model(x, &m, &x->query, next_from_query(x));
+    register_model(x, &m, query_form(x, register_fields), next_from_query(x));
     respond_model(x, 200, "pages/register", &m);
     return STEP_DONE;
 }

@@ -77,14 +77,15 @@ struct exchange {
 
     /* the request */
     enum method method;
-    struct str target;     /* path and query, unchanged (REQUEST_URI) */
+    struct str target;     /* path and query (REQUEST_URI), in ASCII */
     struct str path;       /* without the query; always starts with '/' */
     struct str query_text; /* still encoded */
     struct str request_id; /* nginx $request_id */
     bool wants_json;       /* Accept names application/json before text/html */
     struct str bearer;     /* an access token (web/bearer.h); STR_NONE: none, the session cookie counts */
     enum language language;
-    struct form query; /* decoded query fields */
+    struct form query; /* decoded query fields: those that the handler has read (web/fields.h) */
+    bool query_broken; /* one of them is malformed or there twice: the answer becomes a 400 */
     struct form form;  /* decoded body fields of a POST */
     struct route_params params;
     struct str form_path; /* of a POST without an id: the page that it belongs to; empty: the home page */

@@ -41,19 +41,38 @@ enum status form_read(struct exchange *x, const struct field *fields, void *valu
     return fields_read(x, &x->form, fields, values, errors);
 }
 
+struct str query_get(struct exchange *x, const char *name, bool *present)
+{
+    bool found = false;
+    struct str value = form_get(&x->query, name, &found);
+    if (!found && x->method != METHOD_POST && x->query_text.len > 0) {
+        enum status st = form_pick(x->arena, x->query_text, str_from(name), &x->query);
+        x->query_broken = x->query_broken || st == ST_INVALID;
+        value = form_get(&x->query, name, &found);
+    }
+    if (present != NULL)
+        *present = found;
+    return value;
+}
+
+const struct form *query_form(struct exchange *x, const struct field *fields)
+{
+    for (const struct field *field = fields; field->name != NULL; field++)
+        (void)query_get(x, field->name, NULL);
+    return &x->query;
+}
+
 enum status query_form_read(struct exchange *x, const struct field *fields, void *values, struct form_errors *errors)
 {
-    return fields_read(x, &x->query, fields, values, errors);
+    return fields_read(x, query_form(x, fields), fields, values, errors);
 }
 
 bool query_read(struct exchange *x, const struct field *fields, void *values)
 {
-    if (x->query.count == 0)
-        return true;
     struct form_errors unused = { .count = 0 };
     for (const struct field *field = fields; field->name != NULL; field++) {
         bool present;
-        struct str typed = form_get(&x->query, field->name, &present);
+        struct str typed = query_get(x, field->name, &present);
         if (present && (typed.len == 0 || field_read(x, field, typed, values, &unused) != ST_OK))
             return false;
     }

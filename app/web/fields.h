@@ -58,6 +58,14 @@ struct field_input {
  * empty. errors: at most one message a field, in the order of the table. ST_OK: no errors · ST_INVALID: the values must
  * not be used · ST_NO_MEMORY: neither values nor errors may be used. */
 enum status form_read(struct exchange *x, const struct field *fields, void *values, struct form_errors *errors);
+/* An address is read by what its route knows: these functions read the fields that they name, and nothing else of the
+ * query, which is full of what chats and advertisers have added. A field that is malformed or there twice makes the
+ * answer a 400 (web/router.c), whatever the handler has written. The address of a POST has no fields. */
+
+/* The value of a field. Absent: STR(""), and *present is false. present may be NULL. */
+struct str query_get(struct exchange *x, const char *name, bool *present);
+/* The fields of the table, as typed. In x. */
+const struct form *query_form(struct exchange *x, const struct field *fields);
 /* Reads the fields of a form that was sent by GET, and is in the query, in the same way. */
 enum status query_form_read(struct exchange *x, const struct field *fields, void *values, struct form_errors *errors);
 /* Reads the query of a link. False: a field is present and malformed or empty. */

@@ -26,29 +26,41 @@ static int escaped_byte(struct str s, size_t i)
     return high < 0 || low < 0 ? -1 : high << 4 | low;
 }
 
-/* Decodes '+' to a blank and %XX to a byte. ST_INVALID for a percent sign without two hex digits, which browsers and
- * curl never send. */
+/* Decodes the byte at *i and moves *i behind it: '+' is a blank, %XX a byte. -1: a percent sign without two hex digits,
+ * which browsers and curl never send. */
+static int byte_next(struct str s, size_t *i)
+{
+    char c = s.ptr[*i];
+    int byte = c == '%' ? escaped_byte(s, *i) : c == '+' ? ' ' : (unsigned char)c;
+    *i += c == '%' ? 3 : 1;
+    return byte;
+}
+
+/* ST_INVALID: malformed, or no UTF-8. */
 static enum status text_decode(struct arena *a, struct str s, struct str *out)
 {
     char *bytes = arena_alloc(a, s.len + 1);
     size_t len = 0;
     if (bytes == NULL)
         return ST_NO_MEMORY;
-    for (size_t i = 0; i < s.len; i++) {
-        char c = s.ptr[i];
-        if (c == '+')
-            c = ' ';
-        if (c == '%') {
-            int byte = escaped_byte(s, i);
-            if (byte < 0)
-                return ST_INVALID;
-            c = (char)byte;
-            i += 2;
-        }
-        bytes[len++] = c;
+    for (size_t i = 0; i < s.len;) {
+        int byte = byte_next(s, &i);
+        if (byte < 0)
+            return ST_INVALID;
+        bytes[len++] = (char)byte;
     }
     *out = (struct str){ bytes, len };
     return utf8_valid(*out) ? ST_OK : ST_INVALID;
+}
+
+/* True when this is how the text encodes the name. A malformed text encodes none. */
+static bool encodes(struct str text, struct str name)
+{
+    size_t i = 0;
+    for (size_t k = 0; k < name.len; k++)
+        if (i >= text.len || byte_next(text, &i) != (unsigned char)name.ptr[k])
+            return false;
+    return i == text.len;
 }
 
 static const struct form_field *field_find(const struct form *f, struct str name)
@@ -59,28 +71,45 @@ static const struct form_field *field_find(const struct form *f, struct str name
     return NULL;
 }
 
+/* Adds the field of NAME=VALUE. */
+static enum status pair_add(struct arena *a, struct str pair, struct form *out)
+{
+    struct form_field field;
+    struct str value;
+    struct str name = str_cut(pair, '=', &value);
+    if (out->count == FORM_FIELDS_MAX)
+        return ST_INVALID;
+    enum status st = text_decode(a, name, &field.name);
+    if (st == ST_OK)
+        st = text_decode(a, value, &field.value);
+    if (st != ST_OK)
+        return st;
+    if (field_find(out, field.name) != NULL)
+        return ST_INVALID;
+    out->fields[out->count++] = field;
+    return ST_OK;
+}
+
 enum status form_parse(struct arena *a, struct str text, struct form *out)
 {
     out->count = 0;
     while (text.len > 0) {
-        struct str rest, value;
-        struct str pair = str_cut(text, '&', &rest);
-        text = rest;
-        if (pair.len == 0)
-            continue;
-        if (out->count == FORM_FIELDS_MAX)
-            return ST_INVALID;
-
-        struct form_field field;
-        struct str name = str_cut(pair, '=', &value);
-        enum status st = text_decode(a, name, &field.name);
-        if (st == ST_OK)
-            st = text_decode(a, value, &field.value);
+        struct str pair = str_cut(text, '&', &text);
+        enum status st = pair.len > 0 ? pair_add(a, pair, out) : ST_OK;
         if (st != ST_OK)
             return st;
-        if (field_find(out, field.name) != NULL)
-            return ST_INVALID;
-        out->fields[out->count++] = field;
+    }
+    return ST_OK;
+}
+
+enum status form_pick(struct arena *a, struct str text, struct str name, struct form *out)
+{
+    while (text.len > 0) {
+        struct str value;
+        struct str pair = str_cut(text, '&', &text);
+        enum status st = encodes(str_cut(pair, '=', &value), name) ? pair_add(a, pair, out) : ST_OK;
+        if (st != ST_OK)
+            return st;
     }
     return ST_OK;
 }
@@ -108,25 +137,42 @@ struct str form_decode_loosely(struct arena *a, struct str text)
     return (struct str){ bytes, len };
 }
 
-struct str form_encode(struct arena *a, struct str text)
+static bool is_plain(char c, bool is_address)
+{
+    static const char plain[] = "/-._~0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz";
+    return is_address ? (unsigned char)c < 0x80 : memchr(plain, c, sizeof plain - 1) != NULL;
+}
+
+static struct str encode(struct arena *a, struct str text, bool is_address)
 {
     static const char hex[] = "0123456789ABCDEF";
-    static const char plain[] = "/-._~0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz";
     char *bytes = arena_array(a, text.len + 1, 3);
     size_t len = 0;
     if (bytes == NULL)
         return STR_NONE;
     for (size_t i = 0; i < text.len; i++) {
         unsigned char c = (unsigned char)text.ptr[i];
-        if (memchr(plain, c, sizeof plain - 1) != NULL) {
-            bytes[len++] = (char)c;
-        } else {
-            bytes[len++] = '%';
-            bytes[len++] = hex[c >> 4];
-            bytes[len++] = hex[c & 15U];
-        }
+        bool plain = is_plain(text.ptr[i], is_address);
+        bytes[len++] = plain ? text.ptr[i] : '%';
+        if (plain)
+            continue;
+        bytes[len++] = hex[c >> 4];
+        bytes[len++] = hex[c & 15U];
     }
     return (struct str){ bytes, len };
+}
+
+struct str form_encode(struct arena *a, struct str text)
+{
+    return encode(a, text, false);
+}
+
+struct str form_ascii(struct arena *a, struct str text)
+{
+    for (size_t i = 0; i < text.len; i++)
+        if (!is_plain(text.ptr[i], true))
+            return encode(a, text, true);
+    return text;
 }
 
 bool request_key_valid(struct str key)
@@ -140,11 +186,15 @@ struct str request_key_new(struct arena *a)
     return arena_printf(a, "%016" PRIx64 "%016" PRIx64, high, low);
 }
 
-bool form_overlaps(const struct form *a, const struct form *b)
+bool form_overlaps(const struct form *form, struct str query)
 {
-    for (size_t i = 0; i < a->count; i++)
-        if (field_find(b, a->fields[i].name) != NULL)
-            return true;
+    while (query.len > 0) {
+        struct str value;
+        struct str name = str_cut(str_cut(query, '&', &query), '=', &value);
+        for (size_t i = 0; i < form->count; i++)
+            if (encodes(name, form->fields[i].name))
+                return true;
+    }
     return false;
 }
 

@@ -1,5 +1,6 @@
 /* Parses and writes application/x-www-form-urlencoded (WHATWG URL standard), with limits: malformed or ambiguous input
- * is refused. Also request keys, and the list of messages of a refused form. */
+ * is refused, except what an address has and nobody reads. Also request keys, and the list of messages of a refused
+ * form. */
 #ifndef HB_WEB_FORM_H
 #define HB_WEB_FORM_H
 
@@ -18,9 +19,12 @@ struct form {
     size_t count;
 };
 
-/* Parses a body or query. The decoded texts are in the arena. ST_INVALID: malformed percent escape, invalid UTF-8, NUL,
+/* Parses a body. The decoded texts are in the arena. ST_INVALID: malformed percent escape, invalid UTF-8, NUL,
  * the same name twice, or more than FORM_FIELDS_MAX fields · ST_NO_MEMORY. */
 enum status form_parse(struct arena *a, struct str text, struct form *out);
+/* Adds the field of this name in a query, if it is there; what else the query has is not read. ST_INVALID: the field is
+ * malformed or there twice, as above · ST_NO_MEMORY. */
+enum status form_pick(struct arena *a, struct str text, struct str name, struct form *out);
 /* The field's value. Absent: STR(""), and *present is false. present may be NULL. */
 struct str form_get(const struct form *f, const char *name, bool *present);
 
@@ -31,6 +35,10 @@ struct str form_decode_loosely(struct arena *a, struct str text);
  * memory. */
 struct str form_encode(struct arena *a, struct str text);
 
+/* The address with each byte beyond ASCII as %XX, which means the same: the text itself when it has none. STR_NONE
+ * without memory. */
+struct str form_ascii(struct arena *a, struct str text);
+
 /* A form that moves money has a request key, which makes a repeated request harmless: ^[A-Za-z0-9_-]{1,64}$. */
 #define REQUEST_KEY_MAX 64
 bool request_key_valid(struct str key);
@@ -40,8 +48,8 @@ struct str request_key_new(struct arena *a);
  * that comes later was opened again (Back, reload): its user is told that it was sent before. */
 #define REQUEST_PRESSED_MS (10 * 1000)
 
-/* True when a name occurs in both forms. A request must not have the same field in query and body. */
-bool form_overlaps(const struct form *a, const struct form *b);
+/* True when a field of the form is in the query, too. A request must not have the same field in query and body. */
+bool form_overlaps(const struct form *form, struct str query);
 
 /* The errors of a form: at most one message a field, in the order in which they were found. */
 struct form_error {

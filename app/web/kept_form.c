@@ -1,6 +1,7 @@
 #include "web/kept_form.h"
 
 #include "base/array.h"
+#include "web/fields.h"
 #include "web/origin.h"
 #include "web/respond.h"
 #include "web/router.h"
@@ -13,11 +14,12 @@ static const char *const KEPT[] = {
     "split", "share_min", "lifetime", "opens_at", "cover",  "greeting",  "to",
 };
 
-void kept_form_copy(const struct form *typed, struct form *out)
+void kept_form_copy(struct exchange *x, struct form *out)
 {
+    bool posted = x->method == METHOD_POST;
     out->count = 0;
     for (size_t i = 0; i < ARRAY_LEN(KEPT); i++) {
-        struct str value = form_get(typed, KEPT[i], NULL);
+        struct str value = posted ? form_get(&x->form, KEPT[i], NULL) : query_get(x, KEPT[i], NULL);
         if (value.len > 0)
             out->fields[out->count++] = (struct form_field){ str_from(KEPT[i]), value };
     }
@@ -34,14 +36,14 @@ static struct str lacks_url(const struct exchange *x, struct str url, bool to_le
                         phrase && to_left_out ? "," : "", to_left_out ? "to" : "");
 }
 
-struct str kept_form_url(const struct exchange *x)
+struct str kept_form_url(struct exchange *x)
 {
     struct form kept;
     bool to_left_out = false;
     struct str url = exchange_page_path(x);
     if (x->route == NULL || (x->route->needs & KEEP_FORM) == 0)
         return url;
-    kept_form_copy(&x->form, &kept);
+    kept_form_copy(x, &kept);
     char before = '?';
     for (size_t i = 0; i < kept.count && url.ptr != NULL; i++) {
         struct str longer =

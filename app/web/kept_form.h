@@ -8,9 +8,9 @@
 
 /* The address of the page that a posted form belongs to: with the typed texts when the route keeps them (KEEP_FORM), as
  * far as they fit into NEXT_BYTES_MAX. STR_NONE without memory. */
-struct str kept_form_url(const struct exchange *x);
-/* Copies those fields of a form that may be kept. */
-void kept_form_copy(const struct form *typed, struct form *out);
+struct str kept_form_url(struct exchange *x);
+/* Copies those fields that may be kept: of the posted form, or of the query that fills it. */
+void kept_form_copy(struct exchange *x, struct form *out);
 /* The button of the language posts the form that it is on. True: the answer is a redirect to the form in the other
  * language. */
 bool kept_form_switches_language(struct exchange *x);

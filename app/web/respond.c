@@ -4,7 +4,6 @@
 #include <string.h>
 
 #include "base/log.h"
-#include "base/utf8.h"
 #include "web/etag.h"
 #include "web/kept_form.h"
 #include "web/router.h"
@@ -203,16 +202,6 @@ static void retry_model(struct exchange *x, const struct problem *p, struct mode
         value_page_text(m, &m->root, "retry_url", kept_form_url(x));
 }
 
-/* Every page is UTF-8, so a malformed address is not shown on the page that refuses it. Pages that are no problem have
- * an address that was read. */
-static void address_clean(struct exchange *x)
-{
-    if (utf8_valid(x->target))
-        return;
-    x->target = x->path = STR("/");
-    x->params = (struct route_params){ .id = STR_NONE }; /* they are slices of the path */
-}
-
 /* The members of RFC 9457, and further members for the problem page. */
 static void problem_model(struct exchange *x, const struct problem *p, struct model *m)
 {
@@ -232,7 +221,6 @@ void respond_problem_with(struct exchange *x, const struct problem *p, struct mo
         p = &LINK_UNKNOWN;
     if (p->status >= 500)
         x->fallback_problem = p;
-    address_clean(x);
     problem_model(x, p, extra);
     if (p->retry_after_s > 0)
         respond_retry_after(x, p->retry_after_s);

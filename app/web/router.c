@@ -141,7 +141,7 @@ static bool accept_wants_json(struct str accept)
 static void request_read(struct exchange *x, struct str method)
 {
     x->method = method_of(method);
-    x->target = str_or_empty(exchange_param(x, "REQUEST_URI"));
+    x->target = str_or_empty(form_ascii(x->arena, str_or_empty(exchange_param(x, "REQUEST_URI"))));
     x->path = str_cut(x->target, '?', &x->query_text);
     x->request_id = str_or_empty(exchange_param(x, "REQUEST_ID"));
     log_request(x->request_id);
@@ -197,14 +197,10 @@ static const struct problem *request_problem(const struct router *router, struct
     const struct problem *refused = origin_problem(x);
     if (refused != NULL)
         return refused;
-    if (form_parse(x->arena, x->query_text, &x->query) != ST_OK)
-        return &PROBLEM_BAD_REQUEST;
     if (x->method == METHOD_POST) {
         if (!body_is_form(x))
             return &PROBLEM_MEDIA_TYPE;
-        if (form_parse(x->arena, x->fcgi->body, &x->form) != ST_OK)
-            return &PROBLEM_BAD_REQUEST;
-        if (form_overlaps(&x->query, &x->form))
+        if (form_parse(x->arena, x->fcgi->body, &x->form) != ST_OK || form_overlaps(&x->form, x->query_text))
             return &PROBLEM_BAD_REQUEST;
     }
     if (x->params.id.len > 0 && !public_id_decode(&x->app->id_key, x->params.id, &x->id))
@@ -485,9 +481,20 @@ static enum step first_step(const struct router *router, struct exchange *x)
     return handler_step(x);
 }
 
+/* Replaces the answer of a handler that has read a broken field of the query. */
+static void query_refuse(struct exchange *x)
+{
+    if (x->stream != NULL)
+        stream_end(x);
+    buf_reset(&x->headers);
+    respond_problem(x, &PROBLEM_BAD_REQUEST);
+}
+
 enum step router_answer(const struct router *router, struct exchange *x)
 {
     enum step step = x->refused != NULL ? refused_step(x) : x->route == NULL ? first_step(router, x) : handler_step(x);
+    if (step == STEP_DONE && x->query_broken)
+        query_refuse(x);
     if (step == STEP_DONE)
         respond_finish(x);
     return step;

@@ -16,10 +16,10 @@ before(async () => {
 });
 
 // Sends the path as it is, without the checks and escapes of a client.
-const raw = (path) => new Promise((resolve, reject) => {
+const raw = (path, { method = 'GET', headers = '', body = '' } = {}) => new Promise((resolve, reject) => {
   const { hostname, port } = new URL(site.url);
-  const socket = net.connect(Number(port), hostname, () => socket.end(Buffer.concat([Buffer.from('GET '), Buffer.from(path),
-    Buffer.from(` HTTP/1.1\r\nHost: ${hostname}\r\nConnection: close\r\n\r\n`)])));
+  const socket = net.connect(Number(port), hostname, () => socket.end(Buffer.concat([Buffer.from(`${method} `), Buffer.from(path),
+    Buffer.from(` HTTP/1.1\r\nHost: ${hostname}\r\nConnection: close\r\n${headers}\r\n${body}`)])));
   let answer = '';
   socket.on('data', (data) => { answer += data; });
   socket.on('end', () => resolve([Number(answer.split(' ')[1]), /^Location: (.*)\r$/m.exec(answer)?.[1]]));
@@ -69,6 +69,68 @@ test('the query is kept, and the key of a screen is read without what follows it
     assert.equal((await guest.get(`/p/${id}?after=1${encoded}`)).status, 200, added);
   }
   assert.equal((await guest.get(`${screen}0`)).status, 404);
+});
+
+// What chats, advertisers and broken programs add to the query of a link.
+const JUNK = ['from=singlemessage&isappinstalled=0&from=timeline&isappinstalled=0', '%', '%E5', '%00', '%zz=%', '=&&=&', 'a=%FF&%FF=a',
+  Array.from({ length: 33 }, (_, i) => `utm_${i}=1`).join('&'), `x=${'a'.repeat(12_000)}`, '{"a":[1]}', Buffer.from('x=\xb0\xc5', 'latin1'),
+  Buffer.from([0x3f, 0x26, 0xff, 0x3d, 0xe7]), '\u7ea2\u5305=\ud83e\udde7'];
+const with_query = (path, query) => Buffer.concat([Buffer.from(`${path}${path.includes('?') ? '&' : '?'}`), Buffer.from(query)]);
+const as_form = (client, body = '') => ({
+  method: 'POST', body,
+  headers: `Cookie: sid=${client.cookie('sid')}\r\nContent-Type: application/x-www-form-urlencoded\r\nContent-Length: ${body.length}\r\n`,
+});
+
+test('a query that a page does not have is never read, whatever it is', async () => {
+  const visitor = await newUser();
+  const { paths } = (await request('/openapi.json')).json;
+  const pages = Object.keys(paths).filter((path) => paths[path].get && !/^\/(metrics|readyz\/)|key/.test(path)).map((path) => path.replace('{id}', id));
+  assert.ok(['/', '/wallet', '/login', `/p/${id}/screen`].every((path) => pages.includes(path)), pages.join());
+  const cookie = `Cookie: sid=${sender.client.cookie('sid')}\r\n`;
+  for (const page of [...pages, screen]) {
+    const plain = await raw(page, { headers: cookie });
+    for (const junk of JUNK.slice(page.startsWith('/records/') ? 1 : 0)) { // these have a field `from`
+      assert.deepEqual(await raw(with_query(page, junk), { headers: cookie }), plain, `${page} ${junk}`);
+    }
+  }
+  const opened = `/p/${(await sendPacket(sender, { kind: 'even', amount: '0.01', count: '2' })).json.id}`;
+  for (const junk of JUNK) {
+    const [status, location] = await raw(with_query(`${opened}/open`, junk), as_form(visitor.client));
+    assert.deepEqual([status, location], [303, opened], `${junk}`);
+  }
+  assert.equal((await sender.client.get(opened)).json.grabbed_count, 1);
+});
+
+test('a field that a page has is refused when it is malformed or there twice, whatever is beside it', async () => {
+  const broken = [[`/p/${id}`, 'after'], [`/p/${id}/verify`, 'after'], ['/login', 'next'], ['/login', 'expired'], ['/register', 'username'],
+    ['/wallet', 'before'], ['/wallet', 'amount'], ['/send', 'again'], ['/send', 'greeting'], ['/records/sent', 'year'], ['/records/sent.csv', 'q'],
+    ['/account', 'saved'], [screen, 'key']];
+  for (const [page, name] of broken) {
+    const client = /^.(login|register)/.test(page) ? guest : sender.client;
+    for (const query of [`x=%&${name}=1&${name}=1`, `${name}=%`, `${name}=%FF&from=a&from=a`, `%${name.charCodeAt(0).toString(16)}${name.slice(1)}=%00`]) {
+      assert.equal((await client.get(`${page}${page.includes('?') ? '&' : '?'}${query}`)).status, 400, `${page} ${query}`);
+    }
+  }
+  for (const query of ['request_key=a', 'x=%&request%5Fkey=b']) {
+    assert.equal((await sender.client.post(`/wallet/deposit?${query}`, { amount: '1', request_key: unique('k') })).status, 400, query);
+  }
+});
+
+test('a guest comes back to a link with such a query, in both languages', async () => {
+  const { username, password } = await newUser();
+  for (const junk of JUNK.filter((one) => one.length < 1000)) {
+    const [status, login] = await raw(with_query('/wallet', junk));
+    assert.equal(status, 303, `${junk}`);
+    const [, next] = /^\/login\?next=(.*)$/.exec(login);
+    const chosen = await new Client().postHtml('/language', { language: 'en', next: decodeURIComponent(next) });
+    assert.equal(chosen.status, 303, `${junk}`);
+    const client = new Client({ language: 'en' });
+    const page = await client.getHtml(login);
+    assert.equal(page.status, 200, `${junk}`);
+    const back = await client.postHtml('/login', { username, password, next: decodeURIComponent(next) });
+    assert.equal(back.headers.get('location'), chosen.headers.get('location'), `${junk}`);
+    assert.equal((await client.getHtml(back.headers.get('location'))).status, 200, `${junk}`);
+  }
 });
 
 test('an order of a program and pages without an id are found, too', async () => {

@@ -151,6 +151,7 @@ const replies = (list) => list.map(resp);
 const number = (n, bytes) => Array.from({ length: bytes }, (_, i) => Number((BigInt(n) >> BigInt(8 * (bytes - 1 - i))) & 255n));
 
 const TARGETS = {
+  address: () => literals(...unit('web_form', 'web_fields')),
   form: () => [...literals(...unit('web_form', 'base_utf8', 'base_money', 'base_clock', 'web_fields', 'send_form')),
     ...BODIES.map((text) => Buffer.from(text))],
   phrase: () => after('\x10', literals(...unit('phrase', 'text_fit', 'base_utf8'))),

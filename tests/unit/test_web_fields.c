@@ -239,6 +239,8 @@ static void typed_texts_are_shown_again_except_secret_ones(void **state)
     buf_free(&json);
 }
 
+static bool query_broken; /* by query_valid */
+
 static bool query_valid(const char *query, struct order *out)
 {
     static const struct field query_fields[] = {
@@ -246,10 +248,11 @@ static bool query_valid(const char *query, struct order *out)
         { .name = "until", .type = &FIELD_NUMBER, .member = offsetof(struct order, until), .max = 9 },
         { .name = NULL },
     };
-    struct exchange x = { .app = &services, .arena = arena };
-    assert_int_equal(form_parse(arena, str_from(query), &x.query), ST_OK);
+    struct exchange x = { .app = &services, .arena = arena, .query_text = str_from(query) };
     *out = (struct order){ .from = 42 };
-    return query_read(&x, query_fields, out);
+    bool valid = query_read(&x, query_fields, out);
+    query_broken = x.query_broken;
+    return valid;
 }
 
 static void a_query_with_a_malformed_field_is_refused(void **state)
@@ -265,18 +268,45 @@ static void a_query_with_a_malformed_field_is_refused(void **state)
     assert_int_equal(out.from, 7);
     for (size_t i = 0; i < ARRAY_LEN(bad); i++)
         assert_false(query_valid(bad[i], &out));
+    assert_false(query_broken); /* these are for the handler to refuse or to ignore */
+}
+
+static void only_a_field_that_is_read_breaks_a_query(void **state)
+{
+    (void)state;
+    static const char *const broken[] = { "from=%", "from=1&from=1", "until=%00", "until=1&x=%&unti%6C=1" };
+    struct order out;
+    assert_true(query_valid("x=1&x=1&from=7&%&\xB0=%E5&until%=1", &out));
+    assert_int_equal(out.from, 7);
+    assert_false(query_broken);
+    for (size_t i = 0; i < ARRAY_LEN(broken); i++) {
+        (void)query_valid(broken[i], &out);
+        assert_true(query_broken);
+    }
+}
+
+/* Also when the two tables of a page have a field in common. */
+static void a_field_of_a_query_may_be_read_twice_but_not_that_of_a_posted_address(void **state)
+{
+    (void)state;
+    struct exchange x = { .app = &services, .arena = arena, .query_text = STR("next=%2F") };
+    assert_true(str_equal(query_get(&x, "next", NULL), STR("/")));
+    assert_true(str_equal(query_get(&x, "next", NULL), STR("/")));
+    assert_false(x.query_broken);
+    struct exchange post = { .app = &services, .arena = arena, .method = METHOD_POST, .query_text = STR("next=%") };
+    assert_int_equal(query_get(&post, "next", NULL).len, 0);
+    assert_false(post.query_broken);
 }
 
 static void a_form_in_the_query_is_read_like_a_posted_one(void **state)
 {
     (void)state;
-    struct exchange x = { .app = &services, .arena = arena };
-    assert_int_equal(form_parse(arena, STR("color=green&count=&price=x&note="), &x.query), ST_OK);
+    struct exchange x = { .app = &services, .arena = arena, .query_text = STR("color=green&count=&price=x&note=") };
     order = (struct order){ .note = STR("before") };
     assert_int_equal(query_form_read(&x, order_fields, &order, &errors), ST_INVALID);
     assert_int_equal(errors.count, 2);
     assert_true(form_failed(&errors, "count") && form_failed(&errors, "price"));
-    assert_int_equal(form_parse(arena, STR("color=green&count=2&note="), &x.query), ST_OK);
+    x = (struct exchange){ .app = &services, .arena = arena, .query_text = STR("color=green&count=2&note=&x=%") };
     assert_int_equal(query_form_read(&x, order_fields, &order, &errors), ST_OK);
     assert_int_equal(order.count, 2);
     assert_true(str_equal(order.note, STR("before")));
@@ -339,6 +369,8 @@ int main(void)
         cmocka_unit_test(messages_come_in_the_order_of_the_table),
         cmocka_unit_test(typed_texts_are_shown_again_except_secret_ones),
         cmocka_unit_test(a_query_with_a_malformed_field_is_refused),
+        cmocka_unit_test(only_a_field_that_is_read_breaks_a_query),
+        cmocka_unit_test(a_field_of_a_query_may_be_read_twice_but_not_that_of_a_posted_address),
         cmocka_unit_test(a_form_in_the_query_is_read_like_a_posted_one),
         cmocka_unit_test(a_day_is_read_as_its_first_instant_in_the_zone),
         cmocka_unit_test(without_memory_a_form_is_neither_accepted_nor_refused),

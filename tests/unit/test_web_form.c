@@ -81,12 +81,66 @@ static void too_many_fields_are_refused(void **state)
 static void a_name_in_both_query_and_body_is_found(void **state)
 {
     (void)state;
-    struct form query, body;
-    assert_int_equal(parse("year=2026&amount=5", &query), ST_OK);
-    assert_int_equal(parse("amount=1", &body), ST_OK);
-    assert_true(form_overlaps(&query, &body));
-    assert_int_equal(parse("count=1", &body), ST_OK);
-    assert_false(form_overlaps(&query, &body));
+    struct form body;
+    assert_int_equal(parse("amount=1&%E7%BA%A2=2", &body), ST_OK);
+    assert_true(form_overlaps(&body, STR("year=2026&amount=5")));
+    assert_true(form_overlaps(&body, STR("%&&am%6funt")));
+    assert_true(form_overlaps(&body, STR("\xE7%BA%A2")));
+    assert_false(form_overlaps(&body, STR("")));
+    assert_false(form_overlaps(&body, STR("amount%=1&amoun=1&amounts=1&amount%00=1&am%6=1&x=amount")));
+}
+
+/* Each field that nobody asks for may be anything, and may be there more than once. */
+static void a_field_is_picked_from_any_query(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *query;
+        enum status status;
+        const char *value; /* NULL: absent */
+    } cases[] = {
+        { "from=a&from=a&after=3&isappinstalled=0&isappinstalled=0", ST_OK, "3" },
+        { "%&after=3&%E5&%00=%00&\xB0\xC5=\xFF&=&==&&&a=%zz", ST_OK, "3" },
+        { "afte=1&afters=2&after%=4&after%00=5&xafter=6", ST_OK, NULL },
+        { "x=after=3&AFTER=3", ST_OK, NULL },
+        { "a%66ter=%E7%BA%A2+x", ST_OK, "\xE7\xBA\xA2 x" },
+        { "after", ST_OK, "" },
+        { "after=3&after=3", ST_INVALID, "3" },
+        { "after=3&x=%&%61fter", ST_INVALID, "3" },
+        { "x=1&after=%", ST_INVALID, NULL },
+        { "after=%00", ST_INVALID, NULL },
+        { "after=\xB0\xC5", ST_INVALID, NULL },
+    };
+    for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
+        struct form form = { .count = 0 };
+        bool present;
+        assert_int_equal(form_pick(arena, str_from(cases[i].query), STR("after"), &form), cases[i].status);
+        struct str value = form_get(&form, "after", &present);
+        assert_int_equal(present, cases[i].value != NULL);
+        assert_int_equal(form.count, present);
+        assert_true(str_equal(value, str_from(present ? cases[i].value : "")));
+    }
+}
+
+static void a_picked_field_is_found_behind_any_number_of_others(void **state)
+{
+    (void)state;
+    struct form form = { .count = 0 };
+    struct buf text = BUF_EMPTY;
+    for (int i = 0; i < 10 * FORM_FIELDS_MAX; i++)
+        buf_printf(&text, "f%d=1&", i);
+    buf_cstr(&text, "after=7");
+    assert_int_equal(form_pick(arena, buf_view(&text), STR("after"), &form), ST_OK);
+    assert_true(str_equal(form_get(&form, "after", NULL), STR("7")));
+    buf_free(&text);
+}
+
+static void an_address_is_written_in_ascii(void **state)
+{
+    (void)state;
+    struct str plain = STR("/p/x?a=%E7&b=\x7F+");
+    assert_ptr_equal(form_ascii(arena, plain).ptr, plain.ptr);
+    assert_true(str_equal(form_ascii(arena, STR("/\xE7\xBA?\xFF=%\x80")), STR("/%E7%BA?%FF=%%80")));
 }
 
 static void an_encoded_value_is_decoded_to_itself(void **state)
@@ -146,6 +200,9 @@ int main(void)
         cmocka_unit_test(broken_text_is_refused),
         cmocka_unit_test(too_many_fields_are_refused),
         cmocka_unit_test(a_name_in_both_query_and_body_is_found),
+        cmocka_unit_test(a_field_is_picked_from_any_query),
+        cmocka_unit_test(a_picked_field_is_found_behind_any_number_of_others),
+        cmocka_unit_test(an_address_is_written_in_ascii),
         cmocka_unit_test(an_encoded_value_is_decoded_to_itself),
         cmocka_unit_test(the_first_message_of_a_field_stays),
         cmocka_unit_test(a_request_key_is_a_word_of_limited_length),

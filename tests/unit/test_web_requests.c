@@ -12,6 +12,7 @@
 #include "base/array.h"
 #include "base/utf8.h"
 #include "web/assets.h"
+#include "web/fields.h"
 #include "web/respond.h"
 #include "web/router.h"
 
@@ -26,7 +27,8 @@ static struct served {
     struct buf answer;
     unsigned handled;
     bool answer_is_utf8;
-    uint64_t visitor; /* the session's user id; 0: a guest */
+    bool answer_is_whole; /* one Content-Type and no Location */
+    uint64_t visitor;     /* the session's user id; 0: a guest */
 } served;
 
 enum status __wrap_fcgi_serve(const struct fcgi_options *options, const struct fcgi_app *app)
@@ -64,6 +66,15 @@ static enum step handle(struct exchange *x)
     return STEP_DONE;
 }
 
+/* Answers first, and then reads a field of its address. */
+static enum step handle_query(struct exchange *x)
+{
+    served.handled++;
+    respond_see_other(x, STR("/wallet"));
+    (void)query_get(x, "before", NULL);
+    return STEP_DONE;
+}
+
 /* Runs a request for path: POST with body, or GET when body is NULL, as user USER from a page of this site. more:
  * further "NAME=value" parameters, which come first and so replace the default ones. Returns the status. */
 static int ask(const char *path, const char *body, const char *const *more, size_t count)
@@ -72,6 +83,7 @@ static int ask(const char *path, const char *body, const char *const *more, size
         { "GET", "/wallet", NEED_USER, POOL_PAGE, handle },
         { "POST", "/send", NEED_USER | SAME_ORIGIN, POOL_PAGE, handle },
         { "GET", "/p/:id", WANT_VISITOR, POOL_PAGE, handle },
+        { "GET", "/records", WANT_VISITOR, POOL_PAGE, handle_query },
     };
     static struct services app;
     static struct config config;
@@ -99,6 +111,10 @@ static int ask(const char *path, const char *body, const char *const *more, size
     assert_int_equal(router_serve(&(struct router){ site, ARRAY_LEN(site), POOL_PAGE, &app }), ST_OK);
     assert_true(str_starts(buf_view(&served.answer), STR("Status: ")));
     served.answer_is_utf8 = utf8_valid(buf_view(&served.answer));
+    size_t type = str_find(buf_view(&served.answer), STR("Content-Type: "));
+    served.answer_is_whole =
+        str_find(buf_view(&served.answer), STR("Location: ")) == served.answer.len && type < served.answer.len &&
+        str_find(str_skip(buf_view(&served.answer), type + 1), STR("Content-Type: ")) == served.answer.len - type - 1;
     int status = atoi(served.answer.ptr + sizeof "Status: " - 1);
     for (size_t i = 0; i < env_count; i++)
         free(served.env[i]);
@@ -158,6 +174,32 @@ static void a_field_in_query_and_body_reaches_no_handler(void **state)
     assert_int_equal(ASK("/send?count=2", "amount=1", "HTTP_ACCEPT=application/json"), 204);
 }
 
+static void of_an_address_only_what_the_handler_reads_is_refused(void **state)
+{
+    (void)state;
+    static const char *const added[] = { "from=a&from=a",
+                                         "%",
+                                         "x=\xB0\xC5",
+                                         "x=%E5",
+                                         "%00",
+                                         "before%=1",
+                                         "a&a&a&a&a&a&a&a&a&a&a&a&a&a&a&a&a&a&a&a&a&a&a&a&a&a&a&a&a&a&a&a&a&a" };
+    static const char *const broken[] = { "before=%", "before=1&x&before=1", "before=\xB0", "x=%&before=%00" };
+    char uri[128];
+    served.visitor = USER;
+    for (size_t i = 0; i < ARRAY_LEN(added); i++) {
+        (void)snprintf(uri, sizeof uri, "/records?before=1&%s", added[i]);
+        assert_int_equal(ASK(uri, NULL, "HTTP_ACCEPT=text/html"), 303);
+        (void)snprintf(uri, sizeof uri, "/send?%s", added[i]);
+        assert_int_equal(ASK(uri, "amount=1", "HTTP_ACCEPT=text/html"), 204);
+    }
+    for (size_t i = 0; i < ARRAY_LEN(broken); i++) {
+        (void)snprintf(uri, sizeof uri, "/records?%s", broken[i]);
+        assert_int_equal(ASK(uri, NULL, "HTTP_ACCEPT=application/json"), 400);
+        assert_true(served.answer_is_whole);
+    }
+}
+
 static void a_forged_packet_id_reaches_no_handler(void **state)
 {
     (void)state;
@@ -169,7 +211,8 @@ static void a_forged_packet_id_reaches_no_handler(void **state)
 static void a_page_about_a_malformed_address_is_utf8(void **state)
 {
     (void)state;
-    static const char *const addresses[] = { "/wallet?before\x91", "/p/\xe8", "/nowhere/\xff", "/wallet?a=%" };
+    static const char *const addresses[] = { "/records?before=\x91", "/p/\xe8", "/nowhere/\xff?\x91",
+                                             "/records?before=%" };
     for (size_t i = 0; i < ARRAY_LEN(addresses); i++) {
         assert_in_range(ASK(addresses[i], NULL, "HTTP_ACCEPT=text/html"), 400, 405);
         assert_true(served.answer_is_utf8);
@@ -185,6 +228,7 @@ int main(void)
         cmocka_unit_test(a_guest_reaches_no_handler_that_needs_a_user),
         cmocka_unit_test(a_body_of_another_media_type_reaches_no_handler),
         cmocka_unit_test(a_field_in_query_and_body_reaches_no_handler),
+        cmocka_unit_test(of_an_address_only_what_the_handler_reads_is_refused),
         cmocka_unit_test(a_forged_packet_id_reaches_no_handler),
         cmocka_unit_test(a_page_about_a_malformed_address_is_utf8),
     };

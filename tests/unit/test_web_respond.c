@@ -9,7 +9,6 @@
 #include <cmocka.h>
 
 #include "base/log.h"
-#include "base/utf8.h"
 #include "web/assets.h"
 #include "web/respond.h"
 
@@ -83,20 +82,6 @@ static void assert_problem(const char *type)
 static struct str lost_text(void)
 {
     return arena_printf(x.arena, "%0*d", ARENA_BYTES, 1);
-}
-
-/* The page of an id is a part of the address, which is not used when it is malformed. */
-static void a_problem_of_a_malformed_address_leads_to_no_page_of_its_id(void **state)
-{
-    (void)state;
-    x.wants_json = false;
-    x.target = x.path = STR("/p/\xff\xff/open");
-    x.params.id = (struct str){ x.path.ptr + strlen("/p/"), 2 };
-    respond_problem(&x, &PROBLEM_BUSY);
-    respond_finish(&x);
-    assert_int_equal(x.status, 503);
-    assert_true(utf8_valid(buf_view(&x.body)));
-    assert_false(has(&x.body, "href=\"/p/"));
 }
 
 static void a_complete_answer_is_unchanged(void **state)
@@ -242,7 +227,6 @@ static void a_problem_that_does_not_fit_is_a_bare_503(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        TEST(a_problem_of_a_malformed_address_leads_to_no_page_of_its_id),
         TEST(a_complete_answer_is_unchanged),
         TEST(a_redirect_without_an_address_is_answered_busy),
         TEST(an_incomplete_answer_after_a_change_is_unknown_not_busy),
