@@ -123,6 +123,22 @@ struct str mended_link(const struct router *router, struct arena *a, struct str 
     return meant.len == 0 || str_equal(meant, path) ? STR_NONE : arena_str(a, meant);
 }
 
+/* Takes the next segment that is not empty. Empty: there is none. */
+static struct str segment_take(struct str *path)
+{
+    while (path->len > 0 && path->ptr[0] == '/')
+        *path = str_skip(*path, 1);
+    return str_cut(*path, '/', path);
+}
+
+bool mended_link_slashes(struct str path, struct str meant)
+{
+    while (path.len > 0 || meant.len > 0)
+        if (!str_equal(segment_take(&path), segment_take(&meant)))
+            return false;
+    return true;
+}
+
 struct str mended_link_value(struct str typed)
 {
     while (typed.len > 0 && !is_alphanumeric(typed.ptr[typed.len - 1]))

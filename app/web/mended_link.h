@@ -13,6 +13,8 @@
  * between its characters, anything else than these is skipped. In the arena. STR_NONE: no route fits, the path needs no
  * mending, or there is no memory. */
 struct str mended_link(const struct router *router, struct arena *a, struct str path);
+/* True when nothing but slashes was added: "//p/ID/" for "/p/ID". */
+bool mended_link_slashes(struct str path, struct str meant);
 /* The value of a link's query without what was added behind it: it ends with an ASCII letter or digit. */
 struct str mended_link_value(struct str typed);
 

@@ -432,12 +432,12 @@ static bool is_read(const struct exchange *x)
     return x->method == METHOD_GET || x->method == METHOD_HEAD;
 }
 
-/* A link with something added leads to the address that was meant, with its query. A POST does not: no chat sends one,
- * and a program should hear of its mistake. */
-static bool get_is_mended(const struct router *router, struct exchange *x)
+/* A link with something added leads to the address that was meant, with its query. Of a POST only slashes are mended: no
+ * chat sends one, and a program should hear of any other mistake. */
+static bool link_is_mended(const struct router *router, struct exchange *x)
 {
-    struct str path = is_read(x) ? mended_link(router, x->arena, x->path) : STR_NONE;
-    if (path.ptr == NULL)
+    struct str path = mended_link(router, x->arena, x->path);
+    if (path.ptr == NULL || (!is_read(x) && !mended_link_slashes(x->path, path)))
         return false;
     struct str with_query = arena_printf(x->arena, "%.*s?%.*s", STR_ARG(path), STR_ARG(x->query_text));
     respond_moved(x, x->query_text.len > 0 && origin_path_is_local(with_query) ? with_query : path);
@@ -463,7 +463,7 @@ static enum step first_step(const struct router *router, struct exchange *x)
     if (problem == &PROBLEM_METHOD && get_leads_to_page(router, x))
         return STEP_DONE;
     bool key_broken = x->params.key.len > 0 && !request_key_valid(x->params.key);
-    if ((problem == &PROBLEM_NOT_FOUND || key_broken) && get_is_mended(router, x))
+    if ((problem == &PROBLEM_NOT_FOUND || key_broken) && link_is_mended(router, x))
         return STEP_DONE;
     if (problem != NULL)
         return refuse(router, x, problem);

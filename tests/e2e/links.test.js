@@ -143,6 +143,28 @@ test('an order of a program and pages without an id are found, too', async () =>
   }
 });
 
+test('slashes too many are dropped for every method, and a form arrives', async () => {
+  const page = `/p/${id}`;
+  for (const path of [`${page}/`, `/${page}`, `//p///${id}//`, '/login/', '//login', '/wallet/', '/records//sent/', `${page}/card.png/`, '///']) {
+    const meant = path.replace(/\/+/g, '/').replace(/(.)\/$/, '$1');
+    for (const method of ['GET', 'HEAD', 'POST']) {
+      assert.deepEqual(await raw(`${path}?from=a&from=a`, { method, headers: 'Content-Length: 0\r\n' }), [308, `${meant}?from=a&from=a`], `${method} ${path}`);
+    }
+  }
+  const opened = `/p/${(await sendPacket(sender, { kind: 'even', amount: '0.01', count: '1' })).json.id}`;
+  const { client } = await newUser();
+  for (const path of [`${opened}/open/`, `/${opened}/open`]) {
+    const moved = await client.post(path);
+    assert.deepEqual([moved.status, moved.headers.get('location')], [308, `${opened}/open`], path);
+  }
+  assert.equal((await client.get(opened)).json.grabbed_count, 0);
+  assert.equal((await client.post(`${opened}/open`)).status, 200);
+  for (const path of ['//evil.example', '//evil.example/', '//evil.example/login/', '/nothing/']) {
+    assert.equal((await raw(path))[0], 404, path);
+    assert.equal((await raw(path, { method: 'POST', headers: 'Content-Length: 0\r\n' }))[0], 404, path);
+  }
+});
+
 test('only a reader is sent on, only to an address of this site, and only for a real id', async () => {
   const forged = id.slice(0, 25) + (id[25] === '0' ? '1' : '0');
   for (const path of [`/p/${forged}%E3%80%82`, `/p/${id}0`, `/p/${id}/nothing`, `/p/${id}/nothing%E3%80%82`, '/.env', '/wallet.php', '/wallets',
@@ -152,6 +174,6 @@ test('only a reader is sent on, only to an address of this site, and only for a 
   const { headers } = await request(`/p/${id}@evil.example?next=//evil.example`);
   assert.equal(headers.get('location'), `/p/${id}?next=//evil.example`);
   assert.equal((await sender.client.post(`/p/${id}%E3%80%82`)).status, 405);
-  assert.equal((await sender.client.post(`/p/${id}/open/`)).status, 404);
+  assert.equal((await sender.client.post(`/p/${id}/OPEN/`)).status, 404);
   assert.equal((await sender.client.get(`/p/${id}`)).json.grabbed_count, 0);
 });

@@ -212,6 +212,18 @@ static void without_memory_nothing_is_mended(void **state)
     arena_free(tiny);
 }
 
+static void added_slashes_are_told_from_other_additions(void **state)
+{
+    (void)state;
+    static const char *const added[] = { "/p/x", "//p/x", "/p/x/", "///p//x//" };
+    static const char *const others[] = { "/p/x.", "/p/x/.", "/P/x/", "/p", "/px", "/p/x/y", "//evil/p/x", "/" };
+    for (size_t i = 0; i < ARRAY_LEN(added); i++)
+        assert_true(mended_link_slashes(str_from(added[i]), STR("/p/x")));
+    for (size_t i = 0; i < ARRAY_LEN(others); i++)
+        assert_false(mended_link_slashes(str_from(others[i]), STR("/p/x")));
+    assert_true(mended_link_slashes(STR("//"), STR("/")));
+}
+
 static void a_value_of_a_query_ends_with_a_letter_or_digit(void **state)
 {
     (void)state;
@@ -233,6 +245,7 @@ int main(void)
         cmocka_unit_test(other_addresses_are_not_guessed),
         cmocka_unit_test(the_address_has_nothing_else_of_the_request),
         cmocka_unit_test(without_memory_nothing_is_mended),
+        cmocka_unit_test(added_slashes_are_told_from_other_additions),
         cmocka_unit_test(a_value_of_a_query_ends_with_a_letter_or_digit),
     };
     return cmocka_run_group_tests(tests, setup, teardown);

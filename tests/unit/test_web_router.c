@@ -246,8 +246,14 @@ static void a_mended_link_is_a_redirect_that_keeps_the_query(void **state)
         { "HEAD", "/send/", 308, "Location: /send" },
         { "GET", "/send/?to=a", 308, "Location: /send?to=a" },
         { "GET", "/send)?to=\\a", 308, "Location: /send" },
-        { "POST", "/send/", 404, NULL },
-        { "PUT", "/send/", 404, NULL },
+        { "GET", "//evil.example", 404, NULL },
+        { "GET", "//evil.example/send/", 404, NULL },
+        { "POST", "/send/", 308, "Location: /send" },
+        { "POST", "//send//?a=\xB0", 308, "Location: /send?a=%B0" },
+        { "PUT", "/send/", 308, "Location: /send" },
+        { "POST", "/send)", 404, NULL },
+        { "POST", "/SEND/", 404, NULL },
+        { "POST", "/sends/", 404, NULL },
     };
     for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
         struct served a;
