@@ -7,8 +7,9 @@
 #include "base/str.h"
 
 /* True when an unsafe request (POST) is allowed: Sec-Fetch-Site is same-origin or none; or it is absent, and Origin is
- * absent or names this host. Absent headers are STR_NONE. Pure. */
-bool origin_allows(struct str sec_fetch_site, struct str origin, struct str host);
+ * absent, names this host, or is the origin of base_url, which a proxy may have replaced in Host. A default port is
+ * none. Absent headers are STR_NONE. Pure. */
+bool origin_allows(struct str sec_fetch_site, struct str origin, struct str host, struct str base_url);
 
 /* Limit of a `next` value, the path to which a form redirects. Percent-encoding makes it at most three times as long,
  * and the Location header must fit into nginx's fastcgi_buffer_size. */

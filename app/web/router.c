@@ -171,7 +171,7 @@ static const struct problem *origin_problem(struct exchange *x)
     }
     if ((x->route->needs & SAME_ORIGIN) == 0 ||
         origin_allows(exchange_param(x, "HTTP_SEC_FETCH_SITE"), exchange_param(x, "HTTP_ORIGIN"),
-                      exchange_param(x, "HTTP_HOST")))
+                      exchange_param(x, "HTTP_HOST"), str_from(x->app->stores.config->base_url)))
         return NULL;
     security_log(x, SECURITY_ORIGIN_REFUSED, 0, NULL);
     return &PROBLEM_FORBIDDEN_ORIGIN;
@@ -432,8 +432,8 @@ static bool is_read(const struct exchange *x)
     return x->method == METHOD_GET || x->method == METHOD_HEAD;
 }
 
-/* A link with something added leads to the address that was meant, with its query. Of a POST only slashes are mended: no
- * chat sends one, and a program should hear of any other mistake. */
+/* A link with something added leads to the address that was meant, with its query. Of a POST only slashes are mended:
+ * no chat sends one, and a program should hear of any other mistake. */
 static bool link_is_mended(const struct router *router, struct exchange *x)
 {
     struct str path = mended_link(router, x->arena, x->path);

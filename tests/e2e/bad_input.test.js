@@ -142,6 +142,12 @@ test('a post from another site is refused, curl passes', async () => {
   assert.equal((await post({ origin: 'https://evil.example' })).status, 403);
   assert.equal((await post({ origin: 'null' })).status, 403);
   assert.ok((await post({ origin: site.url })).status < 300);
+  // behind a proxy: base_url is the site's address, and Host may have a default port
+  assert.ok((await post({ origin: site.url, host: 'backend.internal:8000' })).status < 300);
+  assert.ok((await post({ origin: 'http://site.example', host: 'site.example:80' })).status < 300);
+  assert.ok((await post({ origin: 'https://site.example', host: 'site.example:443' })).status < 300);
+  assert.equal((await post({ origin: site.url.replace('http:', 'https:'), host: 'backend.internal:8000' })).status, 403);
+  assert.equal((await post({ origin: 'http://site.example', host: 'site.example:8080' })).status, 403);
   assert.ok((await post({ 'sec-fetch-site': 'same-origin' })).status < 300);
   assert.ok((await post({})).status < 300);
 });

@@ -299,28 +299,86 @@ static void the_login_returns_a_guest_to_the_address_unless_it_is_too_long(void 
     assert_guest_redirected(uri, "/login");
 }
 
+static bool allows(struct str sec_fetch_site, struct str origin, struct str host)
+{
+    return origin_allows(sec_fetch_site, origin, host, STR("https://base.example"));
+}
+
 static void browsers_may_post_only_from_pages_of_this_site(void **state)
 {
     (void)state;
     const struct str host = STR("hongbao.example:8080");
-    assert_true(origin_allows(STR("same-origin"), STR_NONE, host));
-    assert_true(origin_allows(STR("none"), STR("http://evil.example"), host));
-    assert_false(origin_allows(STR("cross-site"), STR("http://hongbao.example:8080"), host));
-    assert_false(origin_allows(STR("same-site"), STR_NONE, host));
-    assert_false(origin_allows(STR("anything"), STR_NONE, host));
-    assert_true(origin_allows(STR_NONE, STR("http://hongbao.example:8080"), host));
-    assert_true(origin_allows(STR_NONE, STR("https://HONGBAO.example:8080"), host));
-    assert_false(origin_allows(STR_NONE, STR("http://hongbao.example"), host));
-    assert_false(origin_allows(STR_NONE, STR("http://hongbao.example:8080.evil.example"), host));
-    assert_false(origin_allows(STR_NONE, STR("null"), host));
-    assert_false(origin_allows(STR_NONE, STR("http:"), host));
-    assert_false(origin_allows(STR_NONE, STR("http://"), STR("")));
+    assert_true(allows(STR("same-origin"), STR_NONE, host));
+    assert_true(allows(STR("none"), STR("http://evil.example"), host));
+    assert_false(allows(STR("cross-site"), STR("http://hongbao.example:8080"), host));
+    assert_false(allows(STR("cross-site"), STR("https://base.example"), host));
+    assert_false(allows(STR("same-site"), STR_NONE, host));
+    assert_false(allows(STR("anything"), STR_NONE, host));
+    assert_true(allows(STR_NONE, STR("http://hongbao.example:8080"), host));
+    assert_true(allows(STR_NONE, STR("https://HONGBAO.example:8080"), host));
+    assert_false(allows(STR_NONE, STR("http://hongbao.example"), host));
+    assert_false(allows(STR_NONE, STR("http://hongbao.example:8080.evil.example"), host));
+    assert_false(allows(STR_NONE, STR("null"), host));
+    assert_false(allows(STR_NONE, STR("null"), STR("")));
+    assert_false(allows(STR_NONE, STR("http:"), host));
+    assert_false(allows(STR_NONE, STR("http://"), STR("")));
+    assert_false(allows(STR_NONE, STR("http://:80"), STR(":80")));
+}
+
+/* Host is what a proxy has made of it. */
+static void the_origin_of_base_url_is_the_sites_own(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *origin, *base_url;
+        bool allowed;
+    } cases[] = {
+        { "https://base.example", "https://base.example", true },
+        { "https://base.example", "https://BASE.example:443", true },
+        { "https://base.example/", "https://base.example", true },
+        { "http://base.example", "http://base.example:80", true },
+        { "http://[::1]:8080", "http://[::1]:8080", true },
+        { "http://base.example", "https://base.example", false },
+        { "https://base.example:80", "https://base.example", false },
+        { "https://base.example:8443", "https://base.example", false },
+        { "https://base.example", "https://base.example:8443", false },
+        { "https://base.example.evil.example", "https://base.example", false },
+        { "https://evil.example", "https://base.example", false },
+        { "null", "https://base.example", false },
+    };
+    for (size_t i = 0; i < ARRAY_LEN(cases); i++)
+        if (origin_allows(STR_NONE, str_from(cases[i].origin), STR("10.0.0.7:8000"), str_from(cases[i].base_url)) !=
+            cases[i].allowed)
+            fail_msg("%s %s", cases[i].origin, cases[i].base_url);
+}
+
+static void a_default_port_is_none(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *origin, *host;
+        bool allowed;
+    } cases[] = {
+        { "http://site.example", "site.example:80", true },
+        { "https://site.example", "site.example:443", true },
+        { "https://site.example", "site.example:80", true }, /* a proxy ends TLS */
+        { "https://site.example:443", "site.example", true },
+        { "http://[::1]", "[::1]:80", true },
+        { "http://[::80]", "[::80]", true },
+        { "http://site.example:8080", "site.example:80", false },
+        { "http://site.example", "site.example:8080", false },
+        { "http://site.example", "site.example:180", false },
+        { "http://site.example:443", "site.example", false },
+    };
+    for (size_t i = 0; i < ARRAY_LEN(cases); i++)
+        if (allows(STR_NONE, str_from(cases[i].origin), str_from(cases[i].host)) != cases[i].allowed)
+            fail_msg("%s %s", cases[i].origin, cases[i].host);
 }
 
 static void a_request_without_both_headers_is_allowed(void **state)
 {
     (void)state;
-    assert_true(origin_allows(STR_NONE, STR_NONE, STR("hongbao.example")));
+    assert_true(allows(STR_NONE, STR_NONE, STR("hongbao.example")));
 }
 
 static void next_is_followed_only_on_this_site(void **state)
@@ -360,6 +418,8 @@ int main(void)
         cmocka_unit_test(a_mended_link_is_a_redirect_that_keeps_the_query),
         cmocka_unit_test(the_login_returns_a_guest_to_the_address_unless_it_is_too_long),
         cmocka_unit_test(browsers_may_post_only_from_pages_of_this_site),
+        cmocka_unit_test(the_origin_of_base_url_is_the_sites_own),
+        cmocka_unit_test(a_default_port_is_none),
         cmocka_unit_test(a_request_without_both_headers_is_allowed),
         cmocka_unit_test(next_is_followed_only_on_this_site),
         cmocka_unit_test(next_has_at_most_a_kilobyte),

@@ -121,7 +121,7 @@ static void request_serve(struct blocking *b, FCGX_Request *r,
         problem(r, 404, "not-found");
         return;
     }
-    if (!origin_allows(param(r, "HTTP_SEC_FETCH_SITE"), param(r, "HTTP_ORIGIN"), param(r, "HTTP_HOST"))) {
+    if (!origin_allows(param(r, "HTTP_SEC_FETCH_SITE"), param(r, "HTTP_ORIGIN"), param(r, "HTTP_HOST"), STR(""))) {
         problem(r, 403, "cross-origin");
         return;
     }
