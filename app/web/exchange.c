@@ -1,5 +1,7 @@
 #include "web/exchange.h"
 
+#include "web/accept.h"
+
 struct str exchange_param(const struct exchange *x, const char *cgi_name)
 {
     return fcgi_param(x->fcgi, cgi_name);
@@ -32,8 +34,7 @@ struct str exchange_cookie(const struct exchange *x, struct str name)
 bool exchange_prefers(const struct exchange *x, struct str media_type)
 {
     struct str accept = exchange_param(x, "HTTP_ACCEPT");
-    size_t at = str_find(accept, media_type);
-    return at < accept.len && at < str_find(accept, STR("text/html")) && at < str_find(accept, STR("application/json"));
+    return accept_prefers(accept, media_type, STR(MEDIA_HTML)) && accept_prefers(accept, media_type, STR(MEDIA_JSON));
 }
 
 struct str exchange_page_path(const struct exchange *x)

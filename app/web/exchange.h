@@ -81,7 +81,7 @@ struct exchange {
     struct str path;       /* without the query; always starts with '/' */
     struct str query_text; /* still encoded */
     struct str request_id; /* nginx $request_id */
-    bool wants_json;       /* Accept names application/json before text/html */
+    bool wants_json;       /* Accept prefers JSON to HTML: curl, which takes any type, gets HTML */
     struct str bearer;     /* an access token (web/bearer.h); STR_NONE: none, the session cookie counts */
     enum language language;
     struct form query; /* decoded query fields: those that the handler has read (web/fields.h) */
@@ -124,7 +124,7 @@ struct str exchange_param(const struct exchange *x, const char *cgi_name);
 #define COOKIE_HOST_PREFIX "__Host-"
 /* The value of the cookie. STR_NONE: absent. */
 struct str exchange_cookie(const struct exchange *x, struct str name);
-/* True when Accept names the type before JSON and HTML. */
+/* True when Accept prefers the type to JSON and to HTML. */
 bool exchange_prefers(const struct exchange *x, struct str media_type);
 /* The page that a form posted there belongs to: the path up to and including its id; without an id the longest part of
  * the path that can be read by GET, at least the home page. */

@@ -10,6 +10,7 @@
 #include "base/log.h"
 #include "io/metrics.h"
 #include "io/metrics_processes.h"
+#include "web/accept.h"
 #include "web/bearer.h"
 #include "web/kept_form.h"
 #include "web/limits.h"
@@ -128,16 +129,6 @@ struct str route_allow_text(unsigned methods)
 
 /* ---- reading the request ---- */
 
-/* True when Accept names JSON before HTML. Browsers name text/html first; curl sends any type (*) and gets HTML. */
-static bool accept_wants_json(struct str accept)
-{
-    size_t json = str_find(accept, STR("application/json"));
-    size_t problem = str_find(accept, STR("application/problem+json"));
-    if (problem < json)
-        json = problem;
-    return json < accept.len && json < str_find(accept, STR("text/html"));
-}
-
 static void request_read(struct exchange *x, struct str method)
 {
     x->method = method_of(method);
@@ -146,7 +137,8 @@ static void request_read(struct exchange *x, struct str method)
     x->request_id = str_or_empty(exchange_param(x, "REQUEST_ID"));
     log_request(x->request_id);
     x->bearer = bearer_token(exchange_param(x, "HTTP_AUTHORIZATION"));
-    x->wants_json = x->bearer.ptr != NULL || accept_wants_json(exchange_param(x, "HTTP_ACCEPT"));
+    x->wants_json =
+        x->bearer.ptr != NULL || accept_prefers(exchange_param(x, "HTTP_ACCEPT"), STR(MEDIA_JSON), STR(MEDIA_HTML));
     x->language = language_choose(exchange_cookie(x, STR(LANGUAGE_COOKIE)), exchange_param(x, "HTTP_ACCEPT_LANGUAGE"));
     x->now_ms = clock_now_ms();
 }
@@ -454,13 +446,22 @@ static bool get_leads_to_page(const struct router *router, struct exchange *x)
     return true;
 }
 
+/* Which methods an address has: the header Allow says it. */
+static bool options_answered(struct exchange *x, struct str method)
+{
+    if (!str_equal(method, STR("OPTIONS")))
+        return false;
+    respond_empty(x, 204);
+    return true;
+}
+
 static enum step first_step(const struct router *router, struct exchange *x)
 {
     struct str method = exchange_param(x, "REQUEST_METHOD");
     request_read(x, method);
     traffic_begun(router->pool, x);
     const struct problem *problem = request_problem(router, x, method);
-    if (problem == &PROBLEM_METHOD && get_leads_to_page(router, x))
+    if (problem == &PROBLEM_METHOD && (options_answered(x, method) || get_leads_to_page(router, x)))
         return STEP_DONE;
     bool key_broken = x->params.key.len > 0 && !request_key_valid(x->params.key);
     if ((problem == &PROBLEM_NOT_FOUND || key_broken) && link_is_mended(router, x))

@@ -1,5 +1,6 @@
 // Bad input and attacks: each gets the right status and a message beside the field, and changes nothing.
 import assert from 'node:assert/strict';
+import { readFileSync } from 'node:fs';
 import net from 'node:net';
 import { test } from 'node:test';
 import { Client, newUser, poll, sendPacket, site } from './support/site.js';
@@ -193,6 +194,35 @@ test('an unknown user and a wrong password get the same answer', async () => {
   assert.equal(a.status, b.status);
   assert.equal(a.status, 422);
   assert.deepEqual(a.json.errors, b.json.errors);
+});
+
+test('the program and nginx answer with the type that Accept prefers', async () => {
+  const lists = readFileSync(new URL('../unit/test_web_accept.c', import.meta.url), 'utf8');
+  const [json, html] = [...lists.matchAll(/accepts\[\] = \{([\s\S]*?)\n    \};/g)].map(([, list]) => [...list.matchAll(/"([^"]*)"/g)].map(([, accept]) => accept));
+  assert.ok(json.length > 20 && html.length > 20);
+  for (const [accepts, type] of [[json, 'application/problem+json'], [html, 'text/html']]) {
+    for (const accept of accepts) {
+      for (const path of ['/nothing', '/static/nothing.css']) { // nginx has the second
+        const { status, headers } = await new Client().request(path, { headers: { accept } });
+        assert.deepEqual([status, headers.get('content-type').split(';')[0]], [404, type], `${path} ${accept}`);
+      }
+    }
+  }
+});
+
+test('OPTIONS says which methods an address has, and does nothing', async () => {
+  const { client } = await newUser({ yuan: '10' });
+  const { id } = (await sendPacket({ client }, { kind: 'even', amount: '1', count: '1' })).json;
+  for (const [path, methods] of [['/healthz', 'GET, HEAD'], ['/readyz', 'GET, HEAD'], ['/readyz/hot', 'GET, HEAD'], ['/login', 'GET, HEAD, POST'],
+    [`/p/${id}`, 'GET, HEAD'], [`/p/${id}/open`, 'POST'], [`/p/${id}/card.png`, 'GET, HEAD'], ['/wallet/deposit', 'POST']]) {
+    for (const accept of ['text/html', 'application/json']) {
+      const { status, headers, text } = await client.request(path, { method: 'OPTIONS', headers: { accept } });
+      assert.deepEqual([status, headers.get('allow'), text], [204, methods, ''], path);
+    }
+  }
+  assert.equal((await client.request('/nothing', { method: 'OPTIONS' })).status, 404);
+  assert.equal((await client.request('/healthz', { method: 'DELETE', headers: { accept: 'application/json' } })).status, 405);
+  assert.equal((await client.get(`/p/${id}`)).json.grabbed_count, 0);
 });
 
 test('security headers are on every answer, errors too', async () => {
