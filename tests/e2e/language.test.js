@@ -1,6 +1,7 @@
 // Every page, message and problem is in the visitor's language: the one chosen by the switch, else the browser's, else
 // Chinese.
 import assert from 'node:assert/strict';
+import { readFileSync } from 'node:fs';
 import { after, before, test } from 'node:test';
 import { expireNow } from './support/moments.js';
 import { Client, clientPage, launch, newUser, poll, sendPacket, site, unique } from './support/site.js';
@@ -209,6 +210,18 @@ async function saidByNginx(problem, ask) {
     }
   }
 }
+
+test('the program and nginx choose the language of the highest weight', async () => {
+  const lists = readFileSync(new URL('../unit/test_web_language.c', import.meta.url), 'utf8');
+  const cases = [...lists.matchAll(/\{ "([^"]+)", LANGUAGE_(ZH_CN|EN) \}/g)];
+  assert.ok(cases.length > 15);
+  for (const [, weights, name] of cases) {
+    for (const path of ['/nothing', '/static/nothing.css']) { // nginx has the second
+      const answer = await new Client().getHtml(path, { 'accept-language': weights });
+      assert.equal(languageOf(answer), name === 'EN' ? 'en' : 'zh-CN', `${path} ${weights}`);
+    }
+  }
+});
 
 test('the answer of nginx to a body that is too large is in both languages', async () => {
   await saidByNginx('too_large', async (client, headers) => {

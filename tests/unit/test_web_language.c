@@ -1,4 +1,5 @@
-/* web/language, web/text: the choice of a visitor's language, and texts in it. */
+/* web/language, web/text: the choice of a visitor's language, and texts in it. tests/e2e/language.test.js reads the
+ * list of weights, too. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -53,6 +54,8 @@ static void the_language_has_the_highest_weight_in_accept_language(void **state)
         { "de, fr;q=0.9, en;q=0.1", LANGUAGE_EN },
         { "en ; q=0.5 , zh-TW ; q=0.5", LANGUAGE_EN },
         { "zh;q=0.5,en;q=0.5", LANGUAGE_ZH_CN },
+        { "zh;q=0.85,en;q=0.9", LANGUAGE_EN },
+        { "en;q=0.8,zh;q=0.85", LANGUAGE_ZH_CN },
         { "de", LANGUAGE_ZH_CN },
         { "*", LANGUAGE_ZH_CN },
         { "en;q=0", LANGUAGE_ZH_CN },
