@@ -313,6 +313,25 @@ test('each line of the access log is valid JSON in UTF-8, whatever the client se
   assert.deepEqual(lines.slice(agents.length).map(({ uri }) => uri), broken.map(() => '/static/app.css…'));
 });
 
+test('no header, request line or length of them breaks a line of the access log', async () => {
+  const long = Buffer.from('红'.repeat(4000));
+  const agents = ['\x7f', '\x01\x1b[31m', long, bytes(long, Buffer.from([0xe7])), Buffer.alloc(12_000, 0xff), Buffer.alloc(12_000, 0xe7)];
+  const requests = [
+    ...agents.map((agent) => asked('/static/app.css', agent)),
+    bytes('GET /static/app.css HTTP/1.0\r\nHost: ', Buffer.from([0xff]), '\r\nReferer: http://x/', Buffer.from([0xb0, 0xc5]), '\r\n\r\n'),
+    bytes('GET /static/app.css HTTP/1.0\r\nX-Request-ID: ', Buffer.from([0xff]), '\r\nX-Forwarded-For: ', Buffer.from([0xfe]), '\r\n\r\n'),
+    bytes('GET /static/app.css HTTP/1.0\r\nAuthorization: Basic ', Buffer.from([0xff, 0x3a, 0xfe]).toString('base64'), '\r\n\r\n'),
+    bytes('GET http://', Buffer.from([0xff]), '/ HTTP/1.1\r\nHost: x\r\n\r\n'), bytes('G', Buffer.from([0xff]), 'T / HTTP/1.1\r\nHost: x\r\n\r\n'),
+    bytes(Buffer.from([0xff, 0xfe, 0x01]), '\r\n\r\n'), bytes('GET / HTTP/', Buffer.from([0xff]), '\r\n\r\n'), bytes('"}\\ / HTTP/1.1\r\nHost: x\r\n\r\n'),
+    bytes('FOO-BAR_X /static/app.css HTTP/1.0\r\n\r\n'),
+  ];
+  const lines = await logged(requests.length, async () => {
+    for (const one of requests) await raw(one);
+  });
+  assert.equal(lines.length, requests.length);
+  assert.deepEqual(lines.slice(0, agents.length).map(({ agent }) => agent), ['\x7f', '\x01\x1b[31m', `${long}`, `${long}\ufffd`, '\ufffd', '\ufffd']);
+});
+
 test('no spelling of a query gets a key into the access log, and none is in the referrer', async () => {
   const secret = '7b6c0123456789abcdef7b6c01234567';
   const page = `/p/${'0'.repeat(26)}/screen`;
