@@ -14,6 +14,8 @@ enum {
     HYPHEN = 0x2010, /* and the dashes up to HORIZONTAL_BAR */
     HORIZONTAL_BAR = 0x2015,
     MINUS = 0x2212,
+    SMALL_DASH = 0xfe58,
+    SMALL_HYPHEN = 0xfe63,
     IDEOGRAPHIC_STOP = 0x3002,
     HALFWIDTH_STOP = 0xff61,
     FULLWIDTH_FIRST = 0xff01,
@@ -134,11 +136,27 @@ static bool is_joiner(utf8proc_int32_t code)
            (code >= 0xe0100 && code <= 0xe01ef) || (code >= 0x180b && code <= 0x180d) || code == 0x180f;
 }
 
-static bool is_invisible(const utf8proc_property_t *property)
+/* Characters that draw nothing by their definition, although Unicode counts them as symbols and letters: the place of
+ * an object, a note without a head, two blanks of hieroglyphs, a filler; what is no character; and the places that are
+ * kept for invisible characters to come. */
+static bool is_empty(utf8proc_int32_t code)
+{
+    return code == 0xfffc || code == 0x1d159 || code == 0x13441 || code == 0x13442 || code == 0x16fe4 ||
+           (code & 0xfffe) == 0xfffe || (code >= 0xfdd0 && code <= 0xfdef) || code == 0x2065 ||
+           (code >= 0xfff0 && code <= 0xfff8) || (code >= 0xe0000 && code <= 0xe0fff);
+}
+
+static bool is_invisible(utf8proc_int32_t code, const utf8proc_property_t *property)
 {
     /* Some Arabic, Syriac and Kaithi format characters are visible: they enclose the digits behind them. */
-    return property->ignorable ||
+    return property->ignorable || is_empty(code) ||
            (property->category == UTF8PROC_CATEGORY_CF && property->boundclass != UTF8PROC_BOUNDCLASS_PREPEND);
+}
+
+/* Draws nothing without a character before it. */
+static bool is_attached(utf8proc_int32_t code, const utf8proc_property_t *property)
+{
+    return is_joiner(code) || property->category == UTF8PROC_CATEGORY_MN || property->category == UTF8PROC_CATEGORY_ME;
 }
 
 /* Copies s to out (room for s.len bytes) without invisible characters and with single blanks between words; returns
@@ -157,11 +175,13 @@ static size_t copy_visible(struct str s, char *out, bool *plain)
             blank = n > 0;
             continue;
         }
-        if (!is_joiner(code)) {
-            if (is_invisible(property))
-                continue;
-            visible = true;
-        }
+        if (!is_joiner(code) && is_invisible(code, property))
+            continue;
+        bool attached = is_attached(code, property);
+        if (attached && !visible)
+            continue;
+        /* What a private character looks like is up to the reader's fonts: most have nothing for it. */
+        visible = visible || (!attached && property->category != UTF8PROC_CATEGORY_CO);
         /* Sorting the marks of one letter is quadratic in their number. */
         marks = property->combining_class > 0 ? marks + 1 : 0;
         if (marks > MARKS_MAX)
@@ -310,7 +330,7 @@ enum status utf8_opaque(struct arena *a, struct str s, struct str *out)
 
 static bool is_dash(utf8proc_int32_t code)
 {
-    return (code >= HYPHEN && code <= HORIZONTAL_BAR) || code == MINUS;
+    return (code >= HYPHEN && code <= HORIZONTAL_BAR) || code == MINUS || code == SMALL_DASH || code == SMALL_HYPHEN;
 }
 
 /* The full stops and dashes that keyboards write in place of the ASCII ones, as ASCII; 0: this is none of them. */
@@ -419,7 +439,7 @@ enum status utf8_fold_pasted(struct arena *a, struct str s, struct str *out)
             blank = len > 0;
             continue;
         }
-        if (is_invisible(property))
+        if (is_invisible(code, property))
             continue;
         if (blank)
             folded[len++] = ' ';

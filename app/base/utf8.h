@@ -19,8 +19,9 @@ size_t utf8_graphemes(struct str s);
  * 16 n characters of a VARCHAR. */
 #define UTF8_CLUSTER_MAX 16
 /* One line of text as we store it: NFC, control characters, line breaks and all kinds of blanks → one ASCII blank,
- * blanks trimmed and folded, bidi embeddings/overrides/isolates (U+202A–E, U+2066–9) and other invisible characters
- * removed, except ZWJ/ZWNJ and variation selectors, which emoji and scripts need; text of nothing else is empty.
+ * blanks trimmed and folded, bidi embeddings/overrides/isolates (U+202A–E, U+2066–9) and other characters that draw
+ * nothing removed, except ZWJ/ZWNJ and variation selectors, which emoji and scripts need; text of nothing else, of
+ * accents alone, or of private characters (U+E000…), which most fonts lack, is empty.
  * Cleaning clean text changes nothing. ST_INVALID when s is not valid UTF-8, ST_NO_MEMORY. *out lives in the arena. */
 enum status utf8_clean(struct arena *a, struct str s, struct str *out);
 /* The first grapheme cluster of s (for avatars); empty when s is empty. s comes from a store and may be damaged: a byte

@@ -252,6 +252,16 @@ static void joiners_alone_are_no_text(void **state)
     assert_clean("a\u200d", "a\u200d");
 }
 
+static void characters_that_draw_nothing_are_no_text(void **state)
+{
+    (void)state;
+    assert_clean("\U0001d159\ufffc \U00013441", "");
+    assert_clean("\ue000", "");
+    assert_clean("\u0301\ufe0f", "");
+    assert_clean("Bob\ufffc", "Bob");
+    assert_clean("\u0301Bob\ue000", "Bob\ue000");
+}
+
 static void text_is_composed(void **state)
 {
     (void)state;
@@ -261,7 +271,7 @@ static void text_is_composed(void **state)
     assert_clean("a\u0307\u0323", "ạ\u0307"); /* marks in canonical order */
     assert_clean("\u212b", "Å");
     assert_clean("\uf900", "豈");
-    assert_clean("\u0344", "\u0308\u0301"); /* excluded from composition */
+    assert_clean("q\u0344", "q\u0308\u0301"); /* excluded from composition */
     assert_clean("\u0958", "\u0915\u093c");
 }
 
@@ -417,6 +427,7 @@ int main(void)
         cmocka_unit_test(blanks_and_line_breaks_become_one_blank),
         cmocka_unit_test(bidi_and_invisible_characters_are_removed),
         cmocka_unit_test(joiners_alone_are_no_text),
+        cmocka_unit_test(characters_that_draw_nothing_are_no_text),
         cmocka_unit_test(text_is_composed),
         cmocka_unit_test(a_pile_of_accents_is_cut),
         cmocka_unit_test(what_follows_a_cut_cluster_does_not_join_it),
