@@ -73,6 +73,11 @@ static int64_t day_start_ms(int year, int month, int day, int32_t offset_s)
     return ((int64_t)timegm(&first) - offset_s) * MS_PER_S;
 }
 
+int64_t clock_utc_ms(struct clock_date d)
+{
+    return day_start_ms(d.year, d.month, d.day, 0) + ((d.hour * INT64_C(60) + d.minute) * 60 + d.second) * MS_PER_S;
+}
+
 /* Writes n with that many digits; returns the place behind them. */
 static char *digits_write(char *out, int n, int digits)
 {
@@ -130,103 +135,6 @@ struct str clock_rfc3339(struct arena *a, int64_t ms)
     char *text = arena_alloc(a, CLOCK_TEXT_MAX);
 
     return text != NULL ? (struct str){ text, clock_rfc3339_format(ms, text) } : STR_NONE;
-}
-
-/* ---- parsing ---- */
-
-/* Cuts digits from the front of *rest. False: there are fewer. */
-static bool digits_read(struct str *rest, size_t digits, int *out)
-{
-    int n = 0;
-    if (rest->len < digits)
-        return false;
-    for (size_t i = 0; i < digits; i++) {
-        if (rest->ptr[i] < '0' || rest->ptr[i] > '9')
-            return false;
-        n = 10 * n + (rest->ptr[i] - '0');
-    }
-    *rest = str_slice(*rest, digits, rest->len);
-    *out = n;
-    return true;
-}
-
-/* Cuts one of the two characters from the front of *rest. */
-static bool char_read(struct str *rest, char one, char other)
-{
-    if (rest->len == 0 || (rest->ptr[0] != one && rest->ptr[0] != other))
-        return false;
-    *rest = str_slice(*rest, 1, rest->len);
-    return true;
-}
-
-/* ".123456": as many milliseconds; further digits are ignored. */
-static bool fraction_read(struct str *rest, int *out_ms)
-{
-    int digit, unit = 100;
-    *out_ms = 0;
-    if (!char_read(rest, '.', '.'))
-        return true;
-    if (!digits_read(rest, 1, &digit))
-        return false;
-    do {
-        *out_ms += digit * unit;
-        unit /= 10;
-    } while (digits_read(rest, 1, &digit));
-    return true;
-}
-
-/* "Z" or "+08:00" to the end of the text. A plus that was put into a form as it is arrives as a blank. */
-static bool offset_read(struct str rest, int *out_s)
-{
-    int sign = rest.len > 0 && rest.ptr[0] == '-' ? -1 : 1, hours, minutes;
-    if (rest.len == 1 && char_read(&rest, 'Z', 'z')) {
-        *out_s = 0;
-        return true;
-    }
-    if (!(char_read(&rest, '+', '-') || char_read(&rest, ' ', ' ')) || !digits_read(&rest, 2, &hours) ||
-        !char_read(&rest, ':', ':') || !digits_read(&rest, 2, &minutes) || rest.len > 0 || hours > 23 || minutes > 59)
-        return false;
-    *out_s = sign * (hours * 60 + minutes) * 60;
-    return true;
-}
-
-static bool day_read(struct str *rest, struct tm *out)
-{
-    if (!digits_read(rest, 4, &out->tm_year) || !char_read(rest, '-', '-') || !digits_read(rest, 2, &out->tm_mon) ||
-        !char_read(rest, '-', '-') || !digits_read(rest, 2, &out->tm_mday))
-        return false;
-    out->tm_year -= TM_YEAR_0;
-    out->tm_mon--;
-    struct tm same = *out;
-    (void)timegm(&same); /* a day that the calendar lacks becomes another one */
-    return out->tm_year >= 70 && same.tm_mon == out->tm_mon && same.tm_mday == out->tm_mday;
-}
-
-bool clock_utc_day_read(struct str text, int64_t *out_ms)
-{
-    struct tm t = { 0 };
-    if (!day_read(&text, &t) || text.len > 0)
-        return false;
-    *out_ms = (int64_t)timegm(&t) * MS_PER_S;
-    return true;
-}
-
-bool clock_parse(struct str text, int64_t *out_ms)
-{
-    struct tm t = { .tm_isdst = -1 };
-    int ms = 0, offset_s = 0;
-    if (!day_read(&text, &t) || !char_read(&text, 'T', 't') || !digits_read(&text, 2, &t.tm_hour) ||
-        !char_read(&text, ':', ':') || !digits_read(&text, 2, &t.tm_min) || t.tm_hour > 23 || t.tm_min > 59)
-        return false;
-    bool has_seconds = char_read(&text, ':', ':');
-    if (has_seconds && (!digits_read(&text, 2, &t.tm_sec) || t.tm_sec > 59 || !fraction_read(&text, &ms)))
-        return false;
-    bool of_zone = text.len == 0;
-    if (!of_zone && (!has_seconds || !offset_read(text, &offset_s)))
-        return false;
-    int64_t s = of_zone ? (int64_t)mktime(&t) : (int64_t)timegm(&t) - offset_s;
-    *out_ms = s * MS_PER_S + ms;
-    return true;
 }
 
 /* ---- the zone ---- */
@@ -330,6 +238,13 @@ struct str clock_zone_second(struct arena *a, int64_t ms)
     return zone_text(a, ms, true);
 }
 
+struct str clock_zone_input(struct arena *a, int64_t ms)
+{
+    struct str text = zone_text(a, ms, floor_div(ms, MS_PER_S) % 60 != 0);
+    struct str time, day = str_cut(str_or_empty(text), ' ', &time);
+    return text.ptr == NULL ? STR_NONE : arena_printf(a, "%.*sT%.*s", STR_ARG(day), STR_ARG(time));
+}
+
 struct str clock_zone_offset(struct arena *a, int64_t ms)
 {
     enum { MINUTE_S = 60, HOUR_S = 3600 };
@@ -366,6 +281,22 @@ int64_t clock_zone_day_start_ms(int year, int month, int day)
     int64_t other_ms = day_start_ms(year, month, day, zone_offset_s(near_ms + MS_PER_DAY));
     int64_t earlier_ms = one_ms < other_ms ? one_ms : other_ms, later_ms = one_ms < other_ms ? other_ms : one_ms;
     return clock_zone_date(earlier_ms).day == date_at(near_ms, 0).day ? earlier_ms : later_ms;
+}
+
+bool clock_zone_instant(struct clock_date d, int64_t *out_ms)
+{
+    /* As above: an instant counts when the zone has the offset by which it was computed. Neither has it in a gap. The
+     * offset of before, which makes the earlier instant of an hour that comes twice, is tried first. */
+    int64_t near_ms = clock_utc_ms(d);
+    const int32_t offsets_s[] = { zone_offset_s(near_ms - MS_PER_DAY), zone_offset_s(near_ms + MS_PER_DAY) };
+    for (size_t i = 0; i < ARRAY_LEN(offsets_s); i++) {
+        int64_t ms = near_ms - (int64_t)offsets_s[i] * MS_PER_S;
+        if (zone_offset_s(ms) == offsets_s[i]) {
+            *out_ms = ms;
+            return true;
+        }
+    }
+    return false;
 }
 
 bool clock_day_exists(int year, int month, int day)

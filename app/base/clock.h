@@ -28,17 +28,6 @@ struct str clock_rfc3339(struct arena *a, int64_t ms);
 /* Reads a span of time: a number of 1 to 6 digits without leading zeros, and its unit: "90s", "5m", "24h", "7d". False:
  * anything else; *out_ms is untouched. */
 bool clock_span(struct str text, int64_t *out_ms);
-/* Reads a day, "2026-11-20", as its first instant in UTC. False, *out_ms is untouched: malformed, or no such
- * day. */
-bool clock_utc_day_read(struct str text, int64_t *out_ms);
-
-/* Reads the instant that a program or a form names: RFC 3339 ("2026-11-20T16:00:00+08:00", with or without a fraction),
- * or the date and minute of the service's zone, as <input type=datetime-local> sends it ("2026-11-20T16:00", also with
- * seconds). The plus of a zone may be a blank, as in a form that was not encoded. Years 1970 to 9999. Of an hour that
- * the zone's clocks repeat one is taken; an hour that they skip moves by the skipped time. False: malformed, or no date
- * of the calendar; *out_ms is unchanged. */
-bool clock_parse(struct str text, int64_t *out_ms);
-
 /* True when the system's tz database has the zone ("Asia/Shanghai"). "UTC" is always known; the zones with leap seconds
  * ("right/…") never are. */
 bool clock_zone_known(const char *name);
@@ -50,6 +39,11 @@ enum { MONTHS_PER_YEAR = 12 };
 struct clock_date {
     int year, month, day, hour, minute, second; /* month and day from 1 */
 };
+/* The instant of a date that is in UTC. */
+int64_t clock_utc_ms(struct clock_date d);
+/* The instant of a date of the service's zone; of an hour that its clocks repeat the earlier one, whatever was asked
+ * before. False: the clocks skip this time; *out_ms is unchanged. */
+bool clock_zone_instant(struct clock_date d, int64_t *out_ms);
 /* False: the calendar has no such day. */
 bool clock_day_exists(int year, int month, int day);
 /* The calendar date of an instant in the service's zone, and the first instant of a day, month (1 … 12) or year there,
@@ -63,6 +57,8 @@ int64_t clock_zone_year_start_ms(int year);
 struct str clock_zone_minute(struct arena *a, int64_t ms);
 /* The same with seconds, for a table: "2026-11-20 16:00:05". */
 struct str clock_zone_second(struct arena *a, int64_t ms);
+/* The same with a T, and seconds unless they are 0, as <input type=datetime-local> has it: "2026-11-20T16:00". */
+struct str clock_zone_input(struct arena *a, int64_t ms);
 /* What the zone's clocks are ahead of UTC then: "UTC+08:00". In the arena; STR_NONE without memory. */
 struct str clock_zone_offset(struct arena *a, int64_t ms);
 

@@ -17,6 +17,7 @@
 #include "base/rate.h"
 #include "base/spelling.h"
 #include "base/str.h"
+#include "base/typed.h"
 #include "base/utf8.h"
 
 #ifndef HB_DATA_DIR
@@ -30,7 +31,7 @@ enum {
     SECRET_BYTES_MIN = 32,
     REPLICAS_MAX = 5,
     PACKET_SHARES_MAX = 100000,
-    AMOUNT_FEN_MAX = 999999999, /* what money_parse can read */
+    AMOUNT_FEN_MAX = 999999999, /* what typed_yuan reads */
     ENV_NAME_MAX = 64,
     NAME_SHOWN_MAX = 64, /* of a name that is no setting */
     ROLE_PATH_MAX = 2 * CONFIG_TEXT_MAX,
@@ -75,7 +76,7 @@ static bool valid_days(const char *text)
     int64_t day, before = INT64_MIN;
 
     while (rest.ptr != NULL) {
-        if (!clock_utc_day_read(str_cut(rest, ' ', &rest), &day) || day <= before)
+        if (!typed_utc_day(str_cut(rest, ' ', &rest), &day) || day <= before)
             return false;
         before = day;
     }

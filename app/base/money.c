@@ -1,40 +1,6 @@
 #include "base/money.h"
 
-enum { YUAN_DIGITS_MAX = 7, FRACTION_DIGITS_MAX = 2, FEN_PER_YUAN = 100, FEN_DIGITS = 2 };
-
-/* Length of the run of ASCII digits at the start of s. */
-static size_t digit_run(struct str s)
-{
-    size_t n = 0;
-
-    while (n < s.len && s.ptr[n] >= '0' && s.ptr[n] <= '9')
-        n++;
-    return n;
-}
-
-enum status money_parse(struct str yuan, int64_t *out_fen)
-{
-    size_t whole = digit_run(yuan);
-    int64_t fen = 0;
-
-    if (whole == 0 || whole > YUAN_DIGITS_MAX || (yuan.ptr[0] == '0' && whole > 1))
-        return ST_INVALID;
-    for (size_t i = 0; i < whole; i++)
-        fen = fen * 10 + (yuan.ptr[i] - '0');
-    fen *= FEN_PER_YUAN;
-
-    if (whole < yuan.len) {
-        struct str fraction = str_skip(yuan, whole + 1);
-        if (yuan.ptr[whole] != '.' || fraction.len == 0 || fraction.len > FRACTION_DIGITS_MAX ||
-            digit_run(fraction) != fraction.len)
-            return ST_INVALID;
-        fen += (fraction.ptr[0] - '0') * 10;
-        if (fraction.len == FRACTION_DIGITS_MAX)
-            fen += fraction.ptr[1] - '0';
-    }
-    *out_fen = fen;
-    return ST_OK;
-}
+enum { FEN_DIGITS = 2 };
 
 size_t money_format(int64_t fen, char *out)
 {

@@ -396,7 +396,7 @@ const struct api_operation api_operations[] = {
           { "phrase", "must be typed by those who open it", NULL },
           { "opens_at",
             "from when it can be opened, at most 30 days ahead: RFC 3339, or "
-            "YYYY-MM-DDTHH:MM in the service's time zone",
+            "YYYY-MM-DD HH:MM in the service's time zone",
             NULL },
           KEY),
       .answers = ANSWERS({ 201, "Sent", "paid for; others can open it" }) },

@@ -7,6 +7,7 @@
 #include "base/array.h"
 #include "base/clock.h"
 #include "base/str.h"
+#include "base/typed.h"
 
 enum { FILE_BYTES_MAX = 8192, PATH_BYTES_MAX = 4096 };
 
@@ -19,14 +20,14 @@ static void line_read(struct backup_record *record, struct str line)
     struct str value, name = str_trim(str_cut(line, '=', &value));
     value = str_trim(str_or_empty(value));
     if (str_equal(name, STR(AUDITED)))
-        (void)clock_parse(value, &record->audited_ms);
+        (void)typed_time(value, &record->audited_ms);
     for (size_t i = 0; i < ARRAY_LEN(NAMES); i++) {
         struct backup_note *note = &record->last[i];
         struct str rest = name;
         if (!str_skip_prefix(&rest, str_from(NAMES[i])))
             continue;
         if (str_equal(rest, STR("_at")))
-            (void)clock_parse(value, &note->at_ms);
+            (void)typed_time(value, &note->at_ms);
         else if (rest.len == 0)
             (void)snprintf(note->dir, sizeof note->dir, "%.*s", STR_ARG(value));
     }

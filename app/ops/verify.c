@@ -2,13 +2,17 @@
 
 #include <sodium.h>
 #include <stdio.h>
-#include <stdlib.h>
 
+#include "base/arena.h"
 #include "base/config.h"
 #include "base/money.h"
 #include "base/random.h"
+#include "base/typed.h"
+#include "base/utf8.h"
 #include "packet/packet.h"
 #include "packet/split.h"
+
+enum { ARENA_BYTES = 4 << 10, ARENA_BYTES_MAX = 16 << 20 };
 
 static const char VERIFY_USAGE[] =
     "usage: hongbao verify SEED KIND TOTAL COUNT [SPLIT [SHARE_MAX [SHARE_MIN]]] [--returned NUMBERS]\n"
@@ -44,31 +48,43 @@ struct verify_args {
     struct str returned; /* numbers of shares; empty: none */
 };
 
-static bool args_read(int argc, char **argv, struct verify_args *out)
+/* An argument as the page shows it, whatever copying has added to it. Text that is no UTF-8 stays as it is: its reader
+ * refuses it. STR_NONE without memory. */
+static struct str folded(struct arena *a, const char *arg)
+{
+    struct str text = str_from(arg);
+    return utf8_fold_pasted(a, text, &text) == ST_NO_MEMORY ? STR_NONE : text;
+}
+
+static bool yuan_read(struct arena *a, const char *arg, int64_t *out_fen)
+{
+    return typed_yuan(folded(a, arg), out_fen) && *out_fen < INT64_MAX;
+}
+
+static bool args_read(struct arena *a, int argc, char **argv, struct verify_args *out)
 {
     uint64_t count;
     struct config config;
     config_defaults(&config);
     out->share_fen_min = 1;
     out->share_fen_max = config.share_fen_max;
-    if (argc < 5 || argc > 8 || !seed_read(str_from(argv[1]), out->seed) ||
-        !method_read(str_from(argv[2]), argc > 5 ? str_from(argv[5]) : STR_NONE, &out->method) ||
-        money_parse(str_from(argv[3]), &out->total_fen) != ST_OK || !str_to_u64(str_from(argv[4]), &count) ||
-        count < 1 || count > SPLIT_COUNT_MAX ||
-        (argc > 6 && money_parse(str_from(argv[6]), &out->share_fen_max) != ST_OK) ||
-        (argc > 7 && money_parse(str_from(argv[7]), &out->share_fen_min) != ST_OK))
+    if (argc < 5 || argc > 8 || !seed_read(folded(a, argv[1]), out->seed) ||
+        !method_read(folded(a, argv[2]), argc > 5 ? folded(a, argv[5]) : STR_NONE, &out->method) ||
+        !yuan_read(a, argv[3], &out->total_fen) || !typed_count(folded(a, argv[4]), &count) || count < 1 ||
+        count > SPLIT_COUNT_MAX || (argc > 6 && !yuan_read(a, argv[6], &out->share_fen_max)) ||
+        (argc > 7 && !yuan_read(a, argv[7], &out->share_fen_min)))
         return false;
     out->count = (uint32_t)count;
     return true;
 }
 
 /* Takes the option, which comes last, out of the arguments. */
-static struct str returned_take(int *argc, char **argv)
+static struct str returned_take(struct arena *a, int *argc, char **argv)
 {
     if (*argc < 3 || !str_equal(str_from(argv[*argc - 2]), STR("--returned")))
         return STR("");
     *argc -= 2;
-    return str_from(argv[*argc + 1]);
+    return folded(a, argv[*argc + 1]);
 }
 
 /* Adds the shares that were given back behind the others. shares_fen has room for one per comma, and one more. False: a
@@ -77,7 +93,7 @@ static bool returned_add(struct str numbers, int64_t *shares_fen, uint32_t *coun
 {
     while (numbers.len > 0) {
         uint64_t number;
-        if (!str_to_u64(str_cut(numbers, ',', &numbers), &number) || number >= *count)
+        if (!typed_count(str_trim(str_cut(numbers, ',', &numbers)), &number) || number >= *count)
             return false;
         shares_fen[*count] = shares_fen[number];
         ++*count;
@@ -105,34 +121,41 @@ static void shares_print(const struct verify_args *args, const int64_t *shares_f
     }
 }
 
-int verify_command(int argc, char **argv)
+static int verify(struct arena *a, int argc, char **argv)
 {
-    struct verify_args args = { .returned = returned_take(&argc, argv) };
-    if (!args_read(argc, argv, &args)) {
+    struct verify_args args = { .returned = returned_take(a, &argc, argv) };
+    if (!args_read(a, argc, argv, &args)) {
         (void)fputs(VERIFY_USAGE, stderr);
         return 2;
     }
-    int64_t *shares_fen = calloc(room_for(&args), sizeof *shares_fen);
+    int64_t *shares_fen = arena_array(a, room_for(&args), sizeof *shares_fen);
     if (shares_fen == NULL) {
         (void)fputs("hongbao verify: out of memory\n", stderr);
         return 1;
     }
-    int code = 0;
     if (split_shares(args.method, args.total_fen, args.count, args.share_fen_min, args.share_fen_max, args.seed,
-                     shares_fen) == ST_OK) {
-        if (returned_add(args.returned, shares_fen, &args.count)) {
-            shares_print(&args, shares_fen);
-            code = fflush(stdout) == 0 ? 0 : 1;
-        } else {
-            (void)fputs("hongbao verify: a number of a share that was given back is not one of the shares\n", stderr);
-            code = 2;
-        }
-    } else {
+                     shares_fen) != ST_OK) {
         (void)fputs("hongbao verify: there is no such split: every share is at least SHARE_MIN, 0.01 yuan "
                     "or more, and at most SHARE_MAX\n",
                     stderr);
-        code = 2;
+        return 2;
     }
-    free(shares_fen);
+    if (!returned_add(args.returned, shares_fen, &args.count)) {
+        (void)fputs("hongbao verify: a number of a share that was given back is not one of the shares\n", stderr);
+        return 2;
+    }
+    shares_print(&args, shares_fen);
+    return fflush(stdout) == 0 ? 0 : 1;
+}
+
+int verify_command(int argc, char **argv)
+{
+    struct arena *a = arena_new(ARENA_BYTES, ARENA_BYTES_MAX);
+    if (a == NULL) {
+        (void)fputs("hongbao verify: out of memory\n", stderr);
+        return 1;
+    }
+    int code = verify(a, argc, argv);
+    arena_free(a);
     return code;
 }

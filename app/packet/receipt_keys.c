@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "base/clock.h"
+#include "base/typed.h"
 
 enum { KEYS_FILE_BYTES_MAX = 64 << 10 };
 #define KDF_CONTEXT "receipts" /* crypto_kdf_CONTEXTBYTES */
@@ -39,7 +40,7 @@ static void own_keys_add(struct receipt_keys *keys, struct str days)
 {
     while (days.len > 0) {
         int64_t from_ms;
-        bool valid = clock_utc_day_read(str_cut(days, ' ', &days), &from_ms);
+        bool valid = typed_utc_day(str_cut(days, ' ', &days), &from_ms);
         assert(valid); /* a rule of the setting */
         own_key_add(keys, from_ms);
     }

@@ -3,6 +3,7 @@
 #include "base/array.h"
 #include "base/clock.h"
 #include "base/money.h"
+#include "base/typed.h"
 #include "packet/receivers.h"
 #include "packet/rules.h"
 #include "pages/covers.h"
@@ -210,15 +211,26 @@ static enum status opens_read(struct field_input *in)
     int64_t ms;
     if (in->typed.len == 0)
         return field_absent(in);
-    if (!clock_parse(in->typed, &ms))
-        return field_fail(in, in->field->malformed);
+    enum status st = typed_time(in->typed, &ms);
+    if (st != ST_OK)
+        return field_fail(in, st == ST_NOT_FOUND ? "text/opens_skipped" : in->field->malformed);
     if (ms > in->x->now_ms + RULES_OPENS_AHEAD_MAX_MS)
         return field_fail(in, in->field->high);
     *(int64_t *)in->out = ms;
     return ST_OK;
 }
 
-static const struct field_type OPENS_AT = { .read = opens_read };
+/* A second time of an hour that comes twice has no such form. */
+static struct str opens_shown(struct arena *a, struct str folded)
+{
+    int64_t ms, again;
+    if (typed_time(folded, &ms) != ST_OK)
+        return STR_NONE;
+    struct str text = str_or_empty(clock_zone_input(a, ms));
+    return typed_time(text, &again) == ST_OK && again == ms ? text : STR_NONE;
+}
+
+static const struct field_type OPENS_AT = { .read = opens_read, .shown = opens_shown };
 
 /* ---- the table ---- */
 

@@ -11,7 +11,7 @@
 #include "web/kept_form.h"
 #include "web/security_log.h"
 
-enum { OPENING_AHEAD_MIN_MS = 60000 }; /* the form has minutes */
+enum { MINUTE_MS = 60000 }; /* the form has minutes */
 
 /* Adds a field; an empty value adds none. */
 static void fill(struct form *form, const char *name, struct str value)
@@ -34,12 +34,10 @@ static void amount_fill(struct exchange *x, const struct packet *p, struct form 
 /* The time of an opening that is still to come, as an input of type datetime-local wants it. */
 static void opening_fill(struct exchange *x, const struct packet *p, struct prefill *out)
 {
-    struct str minute = clock_zone_minute(x->arena, p->opens_ms);
-    out->lacks_opening = p->opens_ms != 0 && p->opens_ms < x->now_ms + OPENING_AHEAD_MIN_MS;
+    out->lacks_opening = p->opens_ms != 0 && p->opens_ms < x->now_ms + MINUTE_MS;
     if (p->opens_ms == 0 || out->lacks_opening)
         return;
-    struct str day = str_cut(minute, ' ', &minute);
-    fill(&out->form, "opens_at", arena_printf(x->arena, "%.*sT%.*s", STR_ARG(day), STR_ARG(minute)));
+    fill(&out->form, "opens_at", clock_zone_input(x->arena, p->opens_ms - p->opens_ms % MINUTE_MS));
 }
 
 /* The lifetime's word, if the setting still has it. */

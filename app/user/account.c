@@ -1,6 +1,7 @@
 #include "user/account.h"
 
 #include "base/array.h"
+#include "base/typed.h"
 #include "base/utf8.h"
 #include "user/common_password.h"
 #include "user/password.h"
@@ -17,15 +18,7 @@ struct str username_fold(struct arena *a, struct str typed)
 
     if (utf8_fold_pasted(a, typed, &name) == ST_NO_MEMORY)
         return STR_NONE;
-    if (str_skip_prefix(&name, STR("@")))
-        name = str_trim(name);
-    char *folded = arena_cstr(a, name);
-    if (folded == NULL)
-        return STR_NONE;
-    for (char *c = folded; *c != '\0'; c++)
-        if (*c >= 'A' && *c <= 'Z')
-            *c = (char)(*c - 'A' + 'a');
-    return (struct str){ folded, name.len };
+    return typed_name(a, name);
 }
 
 bool username_valid(struct str folded)
@@ -62,30 +55,6 @@ static enum status username_read(struct field_input *in)
     return field_fail_with(in, in->field->malformed, in->typed);
 }
 
-/* Cuts the next name from *rest, which is folded; empty at the end. */
-static struct str name_cut(struct str *rest)
-{
-    static const struct str marks[] = { STR(" "), STR(","), STR("、"), STR(";") };
-    struct str text = *rest;
-    size_t len = 0;
-    *rest = STR("");
-    while (len < text.len) {
-        struct str tail = str_slice(text, len, text.len);
-        size_t i = 0;
-        while (i < ARRAY_LEN(marks) && !str_starts(tail, marks[i]))
-            i++;
-        if (i == ARRAY_LEN(marks)) {
-            len++;
-        } else if (len == 0) {
-            text = str_slice(text, marks[i].len, text.len);
-        } else {
-            *rest = tail;
-            break;
-        }
-    }
-    return str_slice(text, 0, len);
-}
-
 static bool list_has(const struct str_list *list, struct str name)
 {
     for (size_t i = 0; i < list->count; i++)
@@ -101,12 +70,10 @@ static enum status usernames_read(struct field_input *in)
     struct str_list list = { arena_array(in->x->arena, max, sizeof *list.items), 0 };
     if (list.items == NULL)
         return ST_NO_MEMORY;
-    for (struct str typed = name_cut(&rest); typed.len > 0; typed = name_cut(&rest)) {
-        struct str name = username_fold(in->x->arena, typed);
+    for (struct str typed = typed_names_next(&rest); typed.len > 0; typed = typed_names_next(&rest)) {
+        struct str name = typed_name(in->x->arena, typed);
         if (name.ptr == NULL)
             return ST_NO_MEMORY;
-        if (!username_valid(name))
-            name = typed;
         if (list_has(&list, name))
             continue;
         if (list.count == max)

@@ -16,17 +16,16 @@
 #define PASSWORD_CHARACTERS_MIN 8
 #define PASSWORD_CHARACTERS_MAX 128
 
-/* The username as it is stored and looked up: folded by utf8_fold_pasted, without one leading '@', A–Z as a–z. STR_NONE
- * without memory. */
+/* The username as it is stored and looked up: folded by utf8_fold_pasted and read by typed_name. STR_NONE without
+ * memory. */
 struct str username_fold(struct arena *a, struct str typed);
 /* True when a folded name matches ^[a-z0-9][a-z0-9_.-]{1,31}$. */
 bool username_valid(struct str folded);
 
 /* struct str: a username, folded and valid. */
 extern const struct field_type FIELD_USERNAME;
-/* struct str_list: names separated by blanks, line breaks, commas or semicolons, each once: usernames folded, what is
- * no username as typed, so that the handler can refuse it together with the names that nobody has. Limits are numbers
- * of names. */
+/* struct str_list: the names of a list (typed_names_next), each once. One that is no username is kept, so that the
+ * handler can refuse it together with the names that nobody has. Limits are numbers of names. */
 extern const struct field_type FIELD_USERNAMES;
 /* struct str: any text, folded but not validated. An invalid name then fails like an unknown one, and the login does
  * not reveal whether name or password is wrong. */

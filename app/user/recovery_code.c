@@ -8,6 +8,7 @@
 #include "base/base32.h"
 #include "base/link_key.h"
 #include "base/random.h"
+#include "base/typed.h"
 #include "base/utf8.h"
 
 enum {
@@ -76,22 +77,6 @@ bool recovery_code_make(struct arena *a, const struct key *key, struct str usern
     return code_complete(a, key, username, random_u64() >> (64 - RANDOM_BITS), out);
 }
 
-/* The values of the characters, without hyphens and blanks. False: not RECOVERY_CODE_CHARS of base32. */
-static bool values_read(struct str text, uint8_t values[RECOVERY_CODE_CHARS])
-{
-    size_t count = 0;
-    for (size_t i = 0; i < text.len; i++) {
-        char c = text.ptr[i];
-        if (c == '-' || c == ' ')
-            continue;
-        int value = base32_value(c);
-        if (value < 0 || count == RECOVERY_CODE_CHARS)
-            return false;
-        values[count++] = (uint8_t)value;
-    }
-    return count == RECOVERY_CODE_CHARS && values[0] < RECOVERY_CODES;
-}
-
 /* Completes the code with this key. True when the key makes the check that was typed. */
 static bool check_is_of(struct arena *a, const struct key *key, struct str username, uint64_t bits,
                         const char typed[CHECK_CHARS], struct recovery_code *out)
@@ -108,7 +93,8 @@ bool recovery_code_read(struct arena *a, struct key_pair keys, struct str userna
     char check[CHECK_CHARS];
     uint64_t bits = 0;
 
-    if (utf8_fold_pasted(a, typed, &narrow) != ST_OK || !values_read(narrow, values))
+    if (utf8_fold_pasted(a, typed, &narrow) != ST_OK || !typed_code(narrow, values, RECOVERY_CODE_CHARS) ||
+        values[0] >= RECOVERY_CODES)
         return false;
     for (size_t i = 0; i < RANDOM_CHARS; i++)
         bits = bits << BASE32_BITS | values[SLOT_CHARS + i];

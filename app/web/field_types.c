@@ -6,12 +6,11 @@
 
 #include "base/clock.h"
 #include "base/money.h"
+#include "base/typed.h"
 #include "base/utf8.h"
 #include "web/mended_link.h"
 #include "web/origin.h"
 #include "web/text.h"
-
-enum { DAY_BYTES = sizeof "2026-11-20" - 1 };
 
 const struct field_type FIELD_TEXT = { .read = field_text_read };
 
@@ -76,17 +75,6 @@ static enum status word_read(struct field_input *in)
 
 const struct field_type FIELD_WORD = { .read = word_read };
 
-/* True for a decimal number without leading zeros, of any size. */
-static bool is_large_number(struct str s)
-{
-    if (s.len == 0 || s.ptr[0] == '0')
-        return false;
-    for (size_t i = 0; i < s.len; i++)
-        if (s.ptr[i] < '0' || s.ptr[i] > '9')
-            return false;
-    return true;
-}
-
 /* As field_limits, for uint64_t. Without a max, numbers above INT64_MAX are allowed. */
 static enum status limits_u64(struct field_input *in, uint64_t n)
 {
@@ -97,8 +85,8 @@ static enum status count_read(struct field_input *in)
 {
     if (in->typed.len == 0)
         return field_absent(in);
-    uint64_t n = UINT64_MAX;
-    if (!str_to_u64(in->typed, &n) && !is_large_number(in->typed))
+    uint64_t n;
+    if (!typed_count(in->typed, &n))
         return field_fail(in, in->field->malformed);
     enum status st = limits_u64(in, n);
     if (st != ST_OK)
@@ -115,7 +103,7 @@ static enum status number_read(struct field_input *in)
     uint64_t n;
     if (in->typed.len == 0)
         return field_absent(in);
-    if (!str_to_u64(mended_link_value(in->typed), &n))
+    if (!typed_count(mended_link_value(in->typed), &n))
         return field_fail(in, in->field->malformed);
     enum status st = limits_u64(in, n);
     if (st == ST_OK)
@@ -125,53 +113,9 @@ static enum status number_read(struct field_input *in)
 
 const struct field_type FIELD_NUMBER = { .read = number_read };
 
-/* True for an amount of any size in the form of money_parse. */
-static bool is_large_yuan(struct str s)
-{
-    int64_t fen;
-    struct str fraction, whole = str_cut(s, '.', &fraction);
-    return is_large_number(whole) && money_parse(str_skip(s, whole.len - 1), &fen) == ST_OK;
-}
-
-/* The digits of an amount as people write it: "¥1,234.50" and "1234.5元" without the signs, and without commas where
- * they separate thousands. STR_NONE without memory. */
-static struct str yuan_digits(struct arena *a, struct str typed)
-{
-    struct str s = str_trim(typed);
-    if (str_skip_prefix(&s, STR("¥")) || str_skip_prefix(&s, STR("￥")))
-        s = str_trim(s);
-    const struct str yuan = STR("\xe5\x85\x83"); /* the character for yuan */
-    if (s.len > yuan.len && str_equal(str_skip(s, s.len - yuan.len), yuan))
-        s = str_trim((struct str){ s.ptr, s.len - yuan.len });
-    struct str fraction, whole = str_cut(s, '.', &fraction);
-    size_t first = str_find(whole, STR(",")); /* digits before the first comma */
-    if (first >= whole.len)
-        return s;
-    char *digits = arena_alloc(a, s.len + 1);
-    size_t len = 0;
-    if (digits == NULL)
-        return STR_NONE;
-    for (size_t i = 0; i < s.len; i++) {
-        bool comma = i < whole.len && s.ptr[i] == ',';
-        if (comma != (i < whole.len && i >= first && (i - first) % 4 == 0))
-            return s; /* not between thousands */
-        if (!comma)
-            digits[len++] = s.ptr[i];
-    }
-    return first >= 1 && first <= 3 && (whole.len - first) % 4 == 0 ? (struct str){ digits, len } : s;
-}
-
 enum status field_yuan_parse(struct field_input *in, int64_t *out_fen)
 {
-    struct str yuan = yuan_digits(in->x->arena, in->typed);
-    if (yuan.ptr == NULL)
-        return ST_NO_MEMORY;
-    if (money_parse(yuan, out_fen) == ST_OK)
-        return ST_OK;
-    if (!is_large_yuan(yuan))
-        return field_fail(in, in->field->malformed);
-    *out_fen = INT64_MAX;
-    return ST_OK;
+    return typed_yuan(in->typed, out_fen) ? ST_OK : field_fail(in, in->field->malformed);
 }
 
 enum status field_yuan_read(struct field_input *in, int64_t max_fen)
@@ -197,35 +141,27 @@ static enum status yuan_read(struct field_input *in)
 
 const struct field_type FIELD_YUAN = { .read = yuan_read };
 
-/* Reads exactly that many ASCII digits at the position `from`. False: other characters. */
-static bool digits_read(struct str s, size_t from, size_t digits, int *out)
-{
-    *out = 0;
-    for (size_t i = from; i < from + digits; i++) {
-        if (s.ptr[i] < '0' || s.ptr[i] > '9')
-            return false;
-        *out = *out * 10 + (s.ptr[i] - '0');
-    }
-    return true;
-}
-
 static enum status day_read(struct field_input *in)
 {
-    int year, month, day;
-    struct str day_text = in->typed;
-    if (day_text.len == 0)
+    struct clock_date d;
+    if (in->typed.len == 0)
         return field_absent(in);
-    if (day_text.len != DAY_BYTES || day_text.ptr[4] != '-' || day_text.ptr[7] != '-' ||
-        !digits_read(day_text, 0, 4, &year) || !digits_read(day_text, 5, 2, &month) ||
-        !digits_read(day_text, 8, 2, &day) || !clock_day_exists(year, month, day))
+    if (!typed_day(in->typed, &d))
         return field_fail(in, in->field->malformed);
-    enum status st = field_limits(in, year);
+    enum status st = field_limits(in, d.year);
     if (st == ST_OK)
-        *(int64_t *)in->out = clock_zone_day_start_ms(year, month, day);
+        *(int64_t *)in->out = clock_zone_day_start_ms(d.year, d.month, d.day);
     return st;
 }
 
-const struct field_type FIELD_DAY = { .read = day_read };
+/* As <input type=date> has it. */
+static struct str day_shown(struct arena *a, struct str folded)
+{
+    struct clock_date d;
+    return typed_day(folded, &d) ? arena_printf(a, "%04d-%02d-%02d", d.year, d.month, d.day) : STR_NONE;
+}
+
+const struct field_type FIELD_DAY = { .read = day_read, .shown = day_shown };
 
 static enum status request_key_read(struct field_input *in)
 {

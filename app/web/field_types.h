@@ -13,13 +13,13 @@ extern const struct field_type FIELD_TEXT;
 extern const struct field_type FIELD_LINE;
 /* An enum: the index of the typed word in the row's list of words. {{value}} of the message is the list. */
 extern const struct field_type FIELD_WORD;
-/* uint32_t: a whole number. The row must have a max. */
+/* uint32_t: a whole number (typed_count). The row must have a max. */
 extern const struct field_type FIELD_COUNT;
-/* uint64_t: a whole number, as links of this site contain it; mended_link_value. */
+/* uint64_t: the same, as links of this site contain it; mended_link_value. */
 extern const struct field_type FIELD_NUMBER;
-/* int64_t fen: an amount typed in yuan. Limits are in fen. */
+/* int64_t fen: an amount typed in yuan (typed_yuan). Limits are in fen. */
 extern const struct field_type FIELD_YUAN;
-/* int64_t ms: the first instant of a day YYYY-MM-DD in the service's zone. Limits are years. */
+/* int64_t ms: the first instant of a day (typed_day) in the service's zone. Limits are years. */
 extern const struct field_type FIELD_DAY;
 /* struct str: a request key (web/form.h). An absent or malformed key is replaced by a new one, because a form that is
  * shown again needs a key. A malformed key is refused all the same. */
@@ -37,8 +37,8 @@ enum status field_text_read(struct field_input *in);
 enum status field_line_read(struct field_input *in);
 /* The list of choices in a message with one more word: "a, b". In the arena; STR_NONE without memory. */
 struct str field_choice_add(const struct field_input *in, struct str list, struct str word);
-/* Parses the typed yuan into fen and ignores the row's limits. INT64_MAX: more than money_parse reads. ST_INVALID:
- * malformed, and the message is recorded · ST_NO_MEMORY. */
+/* Parses the typed yuan into fen and ignores the row's limits. INT64_MAX: more than typed_yuan reads. ST_INVALID:
+ * malformed, and the message is recorded. */
 enum status field_yuan_parse(struct field_input *in, int64_t *out_fen);
 /* Reads yuan into the int64_t at in->out, in fen: at least the row's smallest amount, at most max_fen (0: no limit). An
  * empty field is read as field_absent says. ST_INVALID: the message is recorded · ST_NO_MEMORY. */

@@ -79,11 +79,21 @@ bool query_read(struct exchange *x, const struct field *fields, void *values)
     return true;
 }
 
+/* The text as the field's input shows it: as typed when it has no such form. */
+static struct str field_shown(struct arena *a, const struct field *field, struct str typed)
+{
+    struct str folded;
+    if (field->type->shown == NULL || utf8_fold_pasted(a, typed, &folded) != ST_OK)
+        return typed;
+    struct str shown = field->type->shown(a, folded);
+    return shown.len > 0 ? shown : typed;
+}
+
 void form_typed_model(struct model *m, struct value *object, const struct field *fields, const struct form *form)
 {
     for (const struct field *field = fields; field->name != NULL; field++)
         if (!field->no_echo)
-            value_page_text(m, object, field->name, form_get(form, field->name, NULL));
+            value_page_text(m, object, field->name, field_shown(m->arena, field, form_get(form, field->name, NULL)));
 }
 
 int64_t field_max(const struct field *field, const struct config *config)

@@ -16,6 +16,9 @@ struct field_type {
      * by field_fail; *out is not used · ST_NO_MEMORY. Must not access a store. */
     enum status (*read)(struct field_input *in);
     bool as_typed; /* in->typed is the text as sent; false: as utf8_fold_pasted gives it */
+    /* The folded text in the one form that the field's input shows. Empty: it has none, or no memory. NULL: the input
+     * shows any text. */
+    struct str (*shown)(struct arena *a, struct str folded);
 };
 
 /* One row of a table. The last row has no name. */

@@ -9,7 +9,7 @@ const balance = async (user) => (await user.client.get('/wallet')).json.balance_
 
 test('malformed amounts are refused and change nothing', async () => {
   const sender = await newUser({ yuan: '100' });
-  const bad = ['', ' ', '-1', '+1', '1e3', '0x10', '1.234', '01', '00.5', '.5', '5.', '1,000', '1 000', '99999999', 'NaN',
+  const bad = ['', ' ', '-1', '+1', '1e3', '0x10', '1.234', '.', '1,00', '1,000', '1 000', '99999999', 'NaN',
     '١٢', '1\u00002', '0', '0.00', '１.２３４', '1.0.0', '%s', '<b>1</b>'];
   for (const amount of bad) {
     const answer = await sendPacket(sender, { kind: 'lucky', amount, count: '1' });

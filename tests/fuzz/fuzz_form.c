@@ -1,20 +1,9 @@
-/* A form's body: its fields, and each value as text, number, amount, span, day and instant. */
+/* A form's body: its fields, and each value as text, number and span. */
 #include "base/clock.h"
-#include "base/money.h"
 #include "base/utf8.h"
 #include "fuzz.h"
 #include "web/form.h"
 #include "web/origin.h"
-
-static void money_check(struct str text)
-{
-    int64_t fen, again;
-    if (money_parse(text, &fen) != ST_OK)
-        return;
-    assert(fen >= 0 && fen <= 999999999);
-    struct str shown = money_text(fuzz_arena, fen);
-    assert(money_parse(shown, &again) == ST_OK && again == fen);
-}
 
 static void numbers_check(struct str text)
 {
@@ -25,10 +14,6 @@ static void numbers_check(struct str text)
         assert(str_equal(str_u64(digits, n), text));
     if (clock_span(text, &ms))
         assert(ms >= 0 && text.len >= 2);
-    if (clock_utc_day_read(text, &ms))
-        assert(ms % 86400000 == 0);
-    if (clock_parse(text, &ms))
-        assert(ms >= -86400000);
 }
 
 /* Cleaning clean text changes nothing, and its characters fit their columns. */
@@ -51,7 +36,6 @@ static void fold_check(struct str text)
     if (utf8_fold_pasted(fuzz_arena, text, &folded) == ST_OK) {
         assert(utf8_valid(folded) && folded.len <= text.len);
         assert(utf8_fold_pasted(fuzz_arena, folded, &again) == ST_OK && str_equal(folded, again));
-        money_check(folded);
     }
     if (utf8_fold_case(fuzz_arena, text, &folded) == ST_OK)
         assert(utf8_valid(folded));
@@ -73,7 +57,6 @@ static void field_check(const struct form *form, size_t i)
     if (origin_path_is_local(value))
         assert(value.len <= NEXT_BYTES_MAX && value.ptr[0] == '/' && !str_starts(value, STR("//")) &&
                str_index(value, '\r') == value.len && str_index(value, '\\') == value.len);
-    money_check(value);
     numbers_check(value);
     clean_check(value);
     fold_check(value);
@@ -93,7 +76,6 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         assert(form_overlaps(&form, text) == (form.count > 0));
     }
     clean_check(text);
-    money_check(text);
     numbers_check(text);
     return 0;
 }

@@ -14,8 +14,8 @@
 
 #include "base/array.h"
 #include "base/config.h"
-#include "base/money.h"
 #include "base/str.h"
+#include "base/typed.h"
 
 #define SECRET "secret = 0123456789abcdef0123456789abcdef\n"
 
@@ -271,7 +271,7 @@ static void amounts_are_limited_to_what_can_be_typed(void **state)
     (void)state;
     int64_t fen = 0;
 
-    assert_int_equal(money_parse(STR("9999999.99"), &fen), ST_OK);
+    assert_true(typed_yuan(STR("9999999.99"), &fen));
     assert_int_equal(load(SECRET "packet_fen_max = 999999999\nshare_fen_max = 999999999\n"), ST_OK);
     assert_int_equal(config.packet_fen_max, fen);
 }

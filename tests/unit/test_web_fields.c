@@ -149,7 +149,7 @@ static void a_value_beyond_a_limit_is_refused_with_the_limit(void **state)
     assert_refused("color=green&count=1", "text/count_low", "");
     assert_refused("color=green&count=8", "text/count_high", "7");
     assert_refused("color=green&count=99999999999999999999999", "text/count_high", "7");
-    assert_refused("color=green&count=07", "text/count_malformed", "");
+    assert_refused("color=green&count=08", "text/count_high", "7");
     assert_refused("color=green&count=-3", "text/count_malformed", "");
     assert_refused("price=5.01", "text/price_high", "5");
     assert_refused("price=-5", "text/price_malformed", "");
@@ -258,7 +258,7 @@ static bool query_valid(const char *query, struct order *out)
 static void a_query_with_a_malformed_field_is_refused(void **state)
 {
     (void)state;
-    static const char *const bad[] = { "from=", "from=0", "from=01", "from=x", "from=%EF%BC%97x", "until=10", "until" };
+    static const char *const bad[] = { "from=", "from=0", "from=00", "from=x", "from=%EF%BC%97x", "until=10", "until" };
     struct order out;
     assert_true(query_valid("", &out));
     assert_int_equal(out.from, 42);
@@ -328,15 +328,13 @@ static bool day_valid(const char *typed, int64_t *out)
 static void a_day_is_read_as_its_first_instant_in_the_zone(void **state)
 {
     (void)state;
-    static const char *const bad[] = { "2026-2-01",  "2026-02-30",    "2026-11- 20", "26-11-20",
-                                       "2026/11/20", "1999-12-31",    "2101-01-01",  "x026-11-20",
-                                       "2026-11-2x", "2026-11-20T00", "20261-11-20", "-026-11-20" };
+    static const char *const bad[] = { "2026-02-30", "2026-11- 20", "1999-12-31", "2101-01-01", "2026-11-20T00" };
     int64_t ms;
     assert_true(clock_zone_set("Asia/Shanghai"));
     assert_true(day_valid("2026-11-20", &ms));
     assert_int_equal(ms, 1795104000000);
     static const char *const same[] = { "２０２６－１１－２０", "2026-11-20 ", "\u200b2026-11-20\u00a0",
-                                        "2026\u201111\u201120" };
+                                        "2026\u201111\u201120", "2026/11/20" };
     for (size_t i = 0; i < ARRAY_LEN(same); i++) {
         assert_true(day_valid(same[i], &ms));
         assert_int_equal(ms, 1795104000000);
@@ -344,6 +342,27 @@ static void a_day_is_read_as_its_first_instant_in_the_zone(void **state)
     for (size_t i = 0; i < ARRAY_LEN(bad); i++)
         assert_false(day_valid(bad[i], &ms));
     assert_true(clock_zone_set("UTC"));
+}
+
+/* What the input of the field shows again. */
+static struct str shown_again(const struct field *fields, const char *typed)
+{
+    struct form form = { .count = 1, .fields = { { STR("day"), str_from(typed) } } };
+    struct model m;
+    model_init(&m, arena);
+    form_typed_model(&m, &m.root, fields, &form);
+    return value_get(&m.root, STR("day"), value_hash(STR("day")))->as.text;
+}
+
+static void a_day_is_shown_again_as_its_input_has_it(void **state)
+{
+    (void)state;
+    static const struct field day_fields[] = { { .name = "day", .type = &FIELD_DAY }, { .name = NULL } };
+    static const char *const same[] = { "2026-12-01", "2026/12/1", "\u00a02026.12.01 " };
+    for (size_t i = 0; i < ARRAY_LEN(same); i++)
+        assert_true(str_equal(shown_again(day_fields, same[i]), STR("2026-12-01")));
+    assert_true(str_equal(shown_again(day_fields, "1 December "), STR("1 December ")));
+    assert_true(str_equal(shown_again(day_fields, ""), STR("")));
 }
 
 static void without_memory_a_form_is_neither_accepted_nor_refused(void **state)
@@ -373,6 +392,7 @@ int main(void)
         cmocka_unit_test(a_field_of_a_query_may_be_read_twice_but_not_that_of_a_posted_address),
         cmocka_unit_test(a_form_in_the_query_is_read_like_a_posted_one),
         cmocka_unit_test(a_day_is_read_as_its_first_instant_in_the_zone),
+        cmocka_unit_test(a_day_is_shown_again_as_its_input_has_it),
         cmocka_unit_test(without_memory_a_form_is_neither_accepted_nor_refused),
     };
     return random_init() ? cmocka_run_group_tests(tests, arena_setup, arena_teardown) : 1;

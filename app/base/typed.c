@@ -1,0 +1,274 @@
+#include "base/typed.h"
+
+#include "base/array.h"
+#include "base/base32.h"
+
+enum {
+    GROUP = 4, /* a comma and three digits */
+    DECIMALS = 2,
+    FEN_PER_YUAN = 100,
+    YUAN_MAX = 9999999,
+    YEAR_DIGITS = 4,
+    YEAR_MIN = 1970,
+    HOURS = 24,
+    MINUTES = 60,
+    MS_PER_S = 1000
+};
+
+/* ---- numbers ---- */
+
+static bool is_digit(char c)
+{
+    return c >= '0' && c <= '9';
+}
+
+/* Takes one of the units, and a blank before it, off the end of *s. */
+static void unit_cut(struct str *s, const struct str *units, size_t count)
+{
+    for (size_t i = 0; i < count; i++) {
+        if (str_ends(*s, units[i])) {
+            *s = str_trim(str_slice(*s, 0, s->len - units[i].len));
+            return;
+        }
+    }
+}
+
+/* Digits, or groups of three with commas between; of no digits the number is 0. UINT64_MAX: as large or larger. */
+static bool whole_read(struct str s, uint64_t *out)
+{
+    size_t first = str_index(s, ',');
+    uint64_t n = 0;
+    if (first < s.len && (first == 0 || first >= GROUP || (s.len - first) % GROUP != 0))
+        return false;
+    for (size_t i = 0; i < s.len; i++) {
+        bool comma = i >= first && (i - first) % GROUP == 0;
+        if (comma ? s.ptr[i] != ',' : !is_digit(s.ptr[i]))
+            return false;
+        if (!comma && (__builtin_mul_overflow(n, 10U, &n) || __builtin_add_overflow(n, (unsigned)(s.ptr[i] - '0'), &n)))
+            n = UINT64_MAX;
+    }
+    *out = n;
+    return true;
+}
+
+bool typed_count(struct str folded, uint64_t *out)
+{
+    static const struct str units[] = { STR("\u4e2a"), STR("\u500b"), STR("\u4efd") }; /* ge, twice, and fen */
+    unit_cut(&folded, units, ARRAY_LEN(units));
+    return folded.len > 0 && whole_read(folded, out);
+}
+
+bool typed_yuan(struct str folded, int64_t *out_fen)
+{
+    /* yuan, kuai and yuan of notes, each simplified and traditional, and the kuai of money */
+    static const struct str units[] = { STR("\u5143"), STR("\u5757\u94b1"), STR("\u584a\u9322"), STR("\u5757"),
+                                        STR("\u584a"), STR("\u5706"),       STR("\u5713") };
+    uint64_t yuan, fen;
+    struct str s = folded, fraction;
+    if (str_skip_prefix(&s, STR("¥")) || str_skip_prefix(&s, STR("￥")))
+        s = str_trim(s);
+    unit_cut(&s, units, ARRAY_LEN(units));
+    struct str whole = str_cut(s, '.', &fraction);
+    if (whole.len + fraction.len == 0 || fraction.len > DECIMALS || !whole_read(whole, &yuan) ||
+        !whole_read(fraction, &fen))
+        return false;
+    fen *= fraction.len == 1 ? 10 : 1;
+    *out_fen = yuan > YUAN_MAX ? INT64_MAX : (int64_t)(yuan * FEN_PER_YUAN + fen);
+    return true;
+}
+
+/* ---- names and codes ---- */
+
+struct str typed_name(struct arena *a, struct str folded)
+{
+    while (str_skip_prefix(&folded, STR("@")) || str_skip_prefix(&folded, STR(" ")))
+        ;
+    char *name = arena_cstr(a, folded);
+    for (size_t i = 0; name != NULL && i < folded.len; i++)
+        if (name[i] >= 'A' && name[i] <= 'Z')
+            name[i] = (char)(name[i] - 'A' + 'a');
+    return name == NULL ? STR_NONE : (struct str){ name, folded.len };
+}
+
+/* Bytes of the mark that parts names at the start of s; 0: there is none. */
+static size_t mark_bytes(struct str s)
+{
+    static const struct str marks[] = { STR(" "), STR(","), STR(";"), STR("、"), STR("\uff64") };
+    for (size_t i = 0; i < ARRAY_LEN(marks); i++)
+        if (str_starts(s, marks[i]))
+            return marks[i].len;
+    return 0;
+}
+
+struct str typed_names_next(struct str *rest)
+{
+    size_t len = 0;
+    while (mark_bytes(*rest) > 0 || str_starts(*rest, STR("@")))
+        *rest = str_skip(*rest, str_starts(*rest, STR("@")) ? 1 : mark_bytes(*rest));
+    while (len < rest->len && mark_bytes(str_skip(*rest, len)) == 0)
+        len++;
+    struct str name = str_slice(*rest, 0, len);
+    *rest = str_skip(*rest, len);
+    return name;
+}
+
+bool typed_code(struct str folded, uint8_t *values, size_t count)
+{
+    size_t found = 0;
+    for (size_t i = 0; i < folded.len; i++) {
+        char c = folded.ptr[i];
+        if (c == '-' || c == ' ')
+            continue;
+        int value = base32_value(c);
+        if (value < 0 || found == count)
+            return false;
+        values[found++] = (uint8_t)value;
+    }
+    return found == count;
+}
+
+/* ---- days and times ---- */
+
+/* Cuts at least min and at most max digits off the front of *rest. False: there are fewer. */
+static bool digits_take(struct str *rest, size_t min, size_t max, int *out)
+{
+    size_t count = 0;
+    int n = 0;
+    for (; count < max && count < rest->len && is_digit(rest->ptr[count]); count++)
+        n = 10 * n + (rest->ptr[count] - '0');
+    if (count < min)
+        return false;
+    *rest = str_skip(*rest, count);
+    *out = n;
+    return true;
+}
+
+/* Cuts one of two characters off the front of *rest. */
+static bool char_take(struct str *rest, char one, char other)
+{
+    if (rest->len == 0 || (rest->ptr[0] != one && rest->ptr[0] != other))
+        return false;
+    *rest = str_skip(*rest, 1);
+    return true;
+}
+
+/* Cuts a sign with blanks around it off the front of *rest. */
+static bool sign_take(struct str *rest, struct str sign)
+{
+    struct str after = *rest;
+    (void)char_take(&after, ' ', ' ');
+    if (!str_skip_prefix(&after, sign))
+        return false;
+    (void)char_take(&after, ' ', ' ');
+    *rest = after;
+    return true;
+}
+
+/* Cuts a day off the front of *rest. *with_signs: it has the Chinese signs, which end it. */
+static bool day_take(struct str *rest, struct clock_date *out, bool *with_signs)
+{
+    struct clock_date d = { 0 };
+    if (!digits_take(rest, YEAR_DIGITS, YEAR_DIGITS, &d.year))
+        return false;
+    *with_signs = sign_take(rest, STR("\u5e74"));
+    char mark = rest->len > 0 ? rest->ptr[0] : '\0';
+    if (*with_signs) {
+        if (!digits_take(rest, 1, 2, &d.month) || !sign_take(rest, STR("\u6708")) || !digits_take(rest, 1, 2, &d.day) ||
+            !(sign_take(rest, STR("\u65e5")) || sign_take(rest, STR("\u53f7"))))
+            return false;
+    } else if ((mark != '-' && mark != '/' && mark != '.') || !char_take(rest, mark, mark) ||
+               !digits_take(rest, 1, 2, &d.month) || !char_take(rest, mark, mark) || !digits_take(rest, 1, 2, &d.day)) {
+        return false;
+    }
+    *out = d;
+    return clock_day_exists(d.year, d.month, d.day);
+}
+
+bool typed_day(struct str folded, struct clock_date *out)
+{
+    struct clock_date d;
+    bool with_signs;
+    if (!day_take(&folded, &d, &with_signs) || folded.len > 0)
+        return false;
+    *out = d;
+    return true;
+}
+
+bool typed_utc_day(struct str text, int64_t *out_ms)
+{
+    struct clock_date d;
+    if (text.len != sizeof "2026-11-20" - 1 || text.ptr[YEAR_DIGITS] != '-' || !typed_day(text, &d) ||
+        d.year < YEAR_MIN)
+        return false;
+    *out_ms = clock_utc_ms(d);
+    return true;
+}
+
+/* ".123456": as many milliseconds; further digits are ignored. */
+static bool fraction_take(struct str *rest, int *out_ms)
+{
+    int digit, unit = MS_PER_S / 10;
+    *out_ms = 0;
+    if (!char_take(rest, '.', '.'))
+        return true;
+    if (!digits_take(rest, 1, 1, &digit))
+        return false;
+    do {
+        *out_ms += digit * unit;
+        unit /= 10;
+    } while (digits_take(rest, 1, 1, &digit));
+    return true;
+}
+
+/* A zone, which ends the text, as minutes ahead of UTC. minus: "-05:00" may stand directly behind the time. */
+static bool zone_read(struct str rest, bool minus, int *out_minutes)
+{
+    int hours = 0, minutes = 0;
+    bool blank = char_take(&rest, ' ', ' ');
+    bool named = str_skip_prefix(&rest, STR("UTC")) || str_skip_prefix(&rest, STR("GMT")) || char_take(&rest, 'Z', 'z');
+    bool west = rest.len > 0 && rest.ptr[0] == '-';
+    *out_minutes = 0;
+    if (named && rest.len == 0)
+        return true;
+    bool with_sign = char_take(&rest, '+', '-'), was_plus = blank && !named && !with_sign;
+    if ((!with_sign && !was_plus) || (west && !minus && !blank && !named) || !digits_take(&rest, 1, 2, &hours))
+        return false;
+    bool colon = char_take(&rest, ':', ':');
+    if (((colon || was_plus || rest.len > 0) && !digits_take(&rest, 2, 2, &minutes)) || (was_plus && !colon) ||
+        rest.len > 0 || hours >= HOURS || minutes >= MINUTES)
+        return false;
+    *out_minutes = (west ? -1 : 1) * (hours * MINUTES + minutes);
+    return true;
+}
+
+enum status typed_time(struct str folded, int64_t *out_ms)
+{
+    struct clock_date d;
+    struct str rest = folded;
+    int ms = 0, zone_minutes;
+    bool with_signs;
+    if (!day_take(&rest, &d, &with_signs) || d.year < YEAR_MIN)
+        return ST_INVALID;
+    if (rest.len == 0) {
+        *out_ms = clock_zone_day_start_ms(d.year, d.month, d.day);
+        return ST_OK;
+    }
+    bool strict = char_take(&rest, 'T', 't');
+    if ((!strict && !char_take(&rest, ' ', ' ') && !with_signs) || !digits_take(&rest, 1, 2, &d.hour) ||
+        !char_take(&rest, ':', ':') || !digits_take(&rest, 2, 2, &d.minute) || d.hour >= HOURS || d.minute >= MINUTES)
+        return ST_INVALID;
+    bool seconds = char_take(&rest, ':', ':');
+    if (seconds && (!digits_take(&rest, 2, 2, &d.second) || d.second >= MINUTES || !fraction_take(&rest, &ms)))
+        return ST_INVALID;
+    int64_t instant_ms;
+    if (rest.len == 0) {
+        if (!clock_zone_instant(d, &instant_ms))
+            return ST_NOT_FOUND;
+    } else if (zone_read(rest, strict || seconds, &zone_minutes)) {
+        instant_ms = clock_utc_ms(d) - (int64_t)zone_minutes * MINUTES * MS_PER_S;
+    } else {
+        return ST_INVALID;
+    }
+    *out_ms = instant_ms + ms;
+    return ST_OK;
+}

@@ -1,0 +1,47 @@
+/* The readers of what people type: one for each kind, for forms, filters and commands alike. tests/unit/typed.json has
+ * cases of each; static/typed.js reads numbers, amounts and names in the same way, for the page. All take the text as
+ * utf8_fold_pasted gives it (web/fields folds the fields of forms), and leave *out alone when they refuse it. Pure,
+ * except that times without a zone are of the service's zone. Other rooms have the readers of passphrases
+ * (packet/phrase.h), of lines (utf8_clean) and of links (web/mended_link.h). */
+#ifndef HB_BASE_TYPED_H
+#define HB_BASE_TYPED_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "base/arena.h"
+#include "base/clock.h"
+#include "base/status.h"
+#include "base/str.h"
+
+/* A whole number: "3", "03", "1,000", with the unit of things behind it ("3个", "3 份"). UINT64_MAX: as large or
+ * larger. False: anything else, also a sign, a fraction and an exponent. */
+bool typed_count(struct str folded, uint64_t *out);
+/* An amount in yuan with at most two decimals: "12.34", ".5", "2.", "¥1,234.50", "5元", "5块". INT64_MAX: more than
+ * 9999999.99. False: anything else. */
+bool typed_yuan(struct str folded, int64_t *out_fen);
+
+/* A name without each '@' in front, A–Z as a–z. In the arena; STR_NONE without memory. */
+struct str typed_name(struct arena *a, struct str folded);
+/* Cuts the next name off the front of a list, for typed_name: blanks, commas and semicolons part names. Empty: there is
+ * no further name. */
+struct str typed_names_next(struct str *rest);
+
+/* The values of the count characters of a code in base32, in any case; hyphens and blanks may stand anywhere. False:
+ * another number of characters, or others. */
+bool typed_code(struct str folded, uint8_t *values, size_t count);
+
+/* A day of the calendar: "2026-11-20", "2026/1/2", "2026.1.2", or with the Chinese signs for year, month and day.
+ * Hour, minute and second are 0. */
+bool typed_day(struct str folded, struct clock_date *out);
+/* A day as settings have it, "2026-11-20": its first instant in UTC. */
+bool typed_utc_day(struct str text, int64_t *out_ms);
+/* An instant of the years 1970 to 9999: RFC 3339, also without seconds; or a day as typed_day reads it, alone (its
+ * first instant) or with "T" or a blank and the time ("20:00", "8:30:05"), which may have a zone behind it: "Z",
+ * "+08:00", "+0800", "+8", "UTC+8", also behind a blank. A plus may have become a blank, as in a form that was not
+ * encoded. A minus needs a "T", seconds or a blank: "20:00-21:00" may be a span. Without a zone the time is of the
+ * service's zone, and of an hour that its clocks repeat the earlier one. ST_INVALID: anything else · ST_NOT_FOUND: the
+ * clocks of the zone skip this time. */
+enum status typed_time(struct str folded, int64_t *out_ms);
+
+#endif
