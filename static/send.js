@@ -20,16 +20,6 @@
    * each named receiver gets a share. */
   all('form[data-send]', function (form) {
     var total = form.querySelector('[data-total]'), out = total.querySelector('output');
-    /* As the server reads pasted text: utf8_fold_pasted. */
-    var plain = function (text) {
-      return text.replace(/[\u00ad\u200b-\u200f\u202a-\u202e\u2060-\u206f\ufe00-\ufe0f\ufeff]/g, '')
-        .replace(/[！-～]/g, function (c) { return String.fromCharCode(c.charCodeAt(0) - 0xfee0); })
-        .replace(/[。｡]/g, '.').trim();
-    };
-    var ascii = function (text) {
-      return plain(text).replace(/^[¥￥]\s*|\s*\u5143$/g, '')
-        .replace(/^\d{1,3}(?:,\d{3})+(?=\.|$)/, function (n) { return n.replace(/,/g, ''); });
-    };
     var money = function (fen) {
       var yuan = String(Math.floor(fen / 100)).replace(/\B(?=(?:\d{3})+$)/g, total.getAttribute('data-total'));
       return yuan + '.' + ('0' + fen % 100).slice(-2);
@@ -65,17 +55,14 @@
     };
     var ask = form.elements.count.placeholder;
     var show = function () {
-      var typed = plain(form.elements.to.value).toLowerCase().split(/[\s,、;]+/);
-      var names = new Set(typed.map(function (name) { return name.replace(/^@/, ''); }).filter(Boolean)).size;
+      var typed = window.typed, names = typed.names(form.elements.to.value).length;
       form.elements.count.placeholder = names || ask;
-      var amount = /^(\d{1,7})(?:\.(\d{1,2}))?$/.exec(ascii(form.elements.amount.value)), fen = 0;
-      if (amount) fen = amount[1] * 100 + +((amount[2] || '') + '00').slice(0, 2);
-      if (form.elements.kind.value === 'even' && form.elements.amount_of.value !== 'total') {
-        var count = ascii(form.elements.count.value) || String(names);
-        fen *= /^\d{1,6}$/.test(count) ? +count : 0;
-      }
+      var text = form.elements.count.value, count = typed.fold(text) ? typed.count(text) : names;
+      var fen = typed.yuan(form.elements.amount.value);
+      if (form.elements.kind.value === 'even' && form.elements.amount_of.value !== 'total') fen *= count;
+      fen = isFinite(fen) ? fen : 0;
       out.textContent = money(fen);
-      told(fen, form.elements.kind.value === 'exclusive' ? 1 : +ascii(form.elements.count.value) || names);
+      told(fen, form.elements.kind.value === 'exclusive' ? 1 : count || 0);
     };
     /* Characters as a reader counts them, as soon as there are some. */
     var greeting = form.elements.greeting, counter = form.querySelector('[data-count]');
@@ -98,6 +85,7 @@
     };
     form.addEventListener('change', wrap);
     wrap();
+    if (!window.typed) return; /* a browser that cannot read typed.js */
     total.hidden = false;
     form.addEventListener('input', show);
     form.addEventListener('change', show);

@@ -1,0 +1,36 @@
+/* What people type, as the server reads it: app/base/typed.h. tests/unit/typed.json has cases for both. */
+(function (page) {
+  'use strict';
+  /* utf8_fold_pasted. Some format characters of Arabic, Syriac and Kaithi are visible. */
+  var fold = function (text) {
+    return text.replace(/(?![\u0600-\u0605\u06dd\u070f\u0890\u0891\u08e2\u{110bd}\u{110cd}])[\p{Cf}\p{DI}\p{NChar}\ufffc\u{13441}\u{13442}\u{16fe4}\u{1d159}]/gu, '')
+      .replace(/[！-～]/g, function (c) { return String.fromCharCode(c.charCodeAt(0) - 0xfee0); })
+      .replace(/[。｡]/g, '.').replace(/[\u2010-\u2015\u2212\ufe58\ufe63]/g, '-')
+      .replace(/[\p{Cc}\p{Z}\u2800]+/gu, ' ').replace(/^ | $/g, '');
+  };
+  /* A number with or without commas between thousands; Infinity: larger than the server's numbers. NaN: none. */
+  var whole = function (text, max) {
+    var n = /^(?:\d*|\d{1,3}(?:,\d{3})+)$/.test(text) ? +text.replace(/,/g, '') : NaN;
+    return n > max ? Infinity : n;
+  };
+  page.typed = {
+    fold: fold,
+    /* With the signs ge and fen. */
+    count: function (text) {
+      var digits = fold(text).replace(/ ?[\u4e2a\u500b\u4efd]$/, '');
+      return digits ? whole(digits, Number.MAX_SAFE_INTEGER) : NaN;
+    },
+    /* In fen; with the signs yuan and kuai. */
+    yuan: function (text) {
+      var parts = fold(text).replace(/^[¥￥] ?/, '').replace(/ ?(?:[\u5143\u5706\u5713\u5757\u584a]|\u5757\u94b1|\u584a\u9322)$/, '').split('.');
+      var fraction = parts[1] || '', yuan = whole(parts[0], 9999999);
+      if (parts.length > 2 || !(parts[0] + fraction) || !/^\d{0,2}$/.test(fraction)) return NaN;
+      return yuan * 100 + +(fraction + '00').slice(0, 2);
+    },
+    /* Each name once. */
+    names: function (text) {
+      var lower = fold(text).replace(/[A-Z]+/g, function (letters) { return letters.toLowerCase(); });
+      return Array.from(new Set(lower.split(/[ ,;、､]+/).map(function (name) { return name.replace(/^@+/, ''); }).filter(Boolean)));
+    }
+  };
+}(this));
