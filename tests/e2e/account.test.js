@@ -81,6 +81,9 @@ test('an operator shuts a user out, lets the user in again, and sets a password'
   const shown = await operate('show');
   assert.match(shown.stdout, new RegExp(`^id ${user.id}\\nusername ${user.username}\\n`));
   assert.equal(shown.stderr, '', 'a look changes nothing');
+  for (const name of [`@${user.username}`, `＠ ${user.username.toUpperCase()}`, `\u00a0${user.username}\ufeff`, `\u202a${user.username}\u202c`, `~${user.id}`]) {
+    assert.equal((await site.hongbao('user', 'show', name)).stdout, shown.stdout, JSON.stringify(name));
+  }
   assert.match((await site.hongbao('user', 'show', '--help')).stdout, /^usage: hongbao .*user find WORD \| show\|disable/);
   assert.match((await operate('disable')).stderr, new RegExp(`event=operator user_id=${user.id} action=disable result=ok`));
   assert.equal(await loggedIn(user.client), false);
@@ -111,7 +114,7 @@ test('an operator finds the sender of a link, and gets a sentence for whatever i
     assert.match(stdout, found, word);
     assert.equal(stderr, '', word);
   }
-  for (const action of ['find', 'show', 'reset']) {
+  for (const action of ['find', 'show', 'disable', 'enable', 'end-sessions', 'reset']) {
     for (const word of ['小红不在', '🧧', "' OR 1 = 1 --", 'https://hongbao.example/?a=1&b="2"', 'ａｂｃ－ｎｏｂｏｄｙ', '~0', '', 'a'.repeat(100000)]) {
       const { code, stderr } = await site.hongbao('user', action, word).catch((error) => error);
       assert.ok(code === 1 || code === 2, word);
