@@ -44,7 +44,7 @@ static int crash_points(const struct config *config, int argc, char **argv)
 }
 #endif
 
-#define EACH_ROLE ""     /* a command that connects as several, and reads their files and the secret itself */
+#define EACH_ROLE "" /* a command that connects as several or as none, and reads their files and the secret itself */
 #define NO_SECRET "none" /* a command that connects to nothing: what this user may read of the settings is enough */
 
 static const struct command {
@@ -77,6 +77,8 @@ static const struct command {
       "bring a backup back into both stores", "migrate", NULL, NULL },
     { "trace", command_script, "REQUEST_ID [FOLDER...]", "print all lines of the logs about a request", NO_SECRET, NULL,
       NULL },
+    { "setting", setting_command, "NAME | --setup | --names", "print the value of a setting, as processes use it",
+      EACH_ROLE, NULL, NULL },
     { "settings", settings_command, "--markdown | --man", "print the reference of all settings", NULL, NULL, NULL },
     { "keys", role_keys_command, "ROLE", "print the keys that a role gets in place of the secret", EACH_ROLE, NULL,
       NULL },
@@ -202,6 +204,17 @@ static void error_print(const char *text)
     }
 }
 
+/* The configuration as far as the command needs it. */
+static enum status config_read(const struct command *command, struct config *config, const char *path, const char *role,
+                               char error[ERROR_MAX])
+{
+    if (command->run == setting_command)
+        return config_load_settings(config, path, error, ERROR_MAX);
+    if (command->run == doctor_command)
+        return config_load_without_secret(config, path, error, ERROR_MAX);
+    return config_load(config, path, role, error, ERROR_MAX);
+}
+
 static int command_run(const struct command *command, const char *config_path, int argc, char **argv)
 {
     if (usage_wanted(argc, argv))
@@ -220,9 +233,7 @@ static int command_run(const struct command *command, const char *config_path, i
     if (role != NULL && strcmp(role, NO_SECRET) == 0) {
         config_load_unchecked(&config, config_path);
     } else if (config_needed(command, argc, argv)) {
-        enum status st = command->run == doctor_command
-                             ? config_load_without_secret(&config, config_path, error, sizeof error)
-                             : config_load(&config, config_path, role, error, sizeof error);
+        enum status st = config_read(command, &config, config_path, role, error);
         if (st != ST_OK) {
             error_print(error);
             return 2;

@@ -266,6 +266,15 @@ bool config_needs_setup(const struct config_setting *setting)
     return false;
 }
 
+bool config_is_secret(const struct config_setting *setting)
+{
+    static const char *const names[] = { "secret", "redis_password", "mysql_password" };
+    for (size_t i = 0; i < ARRAY_LEN(names); i++)
+        if (strcmp(setting->name, names[i]) == 0)
+            return true;
+    return false;
+}
+
 bool config_stores_by_tcp(const struct config *c)
 {
     const char *const lists[] = { c->redis, c->mysql };
@@ -534,7 +543,10 @@ static enum status file_read(struct config *c, const char *path, uint64_t *diges
     while (errno = 0, (len = getline(&line, &cap, file)) >= 0) {
         from.line++;
         buf_bytes(&text, line, (size_t)len);
-        if (line_read(c, (struct str){ line, (size_t)len }, seen, &from) != ST_OK)
+        struct str rest = { line, (size_t)len };
+        if (from.line == 1)
+            (void)str_skip_prefix(&rest, STR("\xef\xbb\xbf")); /* the mark that some editors put before UTF-8 */
+        if (line_read(c, rest, seen, &from) != ST_OK)
             st = ST_INVALID;
     }
     if (!feof(file)) {
@@ -763,10 +775,13 @@ static bool is_not_set_up(const struct config *c, const char *path, const char *
            is_missing(SETUP_MADE);
 }
 
-/* config_load, with or without the secret. */
-static enum status load(struct config *c, const char *path, const char *role, bool with_secret,
+/* What a configuration must have to be loaded. */
+enum load_need { NEED_NOTHING, NEED_SETUP, NEED_SECRET };
+
+static enum status load(struct config *c, const char *path, const char *role, enum load_need need,
                         struct mistakes *mistakes)
 {
+    const bool with_secret = need == NEED_SECRET;
     enum status st = path != NULL ? file_read(c, path, &c->file_digest, mistakes) : ST_OK;
 
     if (st == ST_UNAVAILABLE || st == ST_NO_MEMORY)
@@ -775,7 +790,7 @@ static enum status load(struct config *c, const char *path, const char *role, bo
         (void)snprintf(c->file, sizeof c->file, "%s", path);
     if (environment_read(c, mistakes) != ST_OK)
         st = ST_INVALID;
-    if (st == ST_OK && is_not_set_up(c, path, role))
+    if (st == ST_OK && need != NEED_NOTHING && is_not_set_up(c, path, role))
         return refuse(&(struct source){ .mistakes = mistakes }, "not set up yet: run hongbao setup");
     if (st == ST_OK && role != NULL)
         st = role_and_environment_read(c, role, mistakes);
@@ -790,10 +805,15 @@ static enum status load(struct config *c, const char *path, const char *role, bo
 
 enum status config_load(struct config *c, const char *path, const char *role, char *error, size_t error_size)
 {
-    return load(c, path, role, true, &(struct mistakes){ .text = error, .size = error_size });
+    return load(c, path, role, NEED_SECRET, &(struct mistakes){ .text = error, .size = error_size });
 }
 
 enum status config_load_without_secret(struct config *c, const char *path, char *error, size_t error_size)
 {
-    return load(c, path, NULL, false, &(struct mistakes){ .text = error, .size = error_size });
+    return load(c, path, NULL, NEED_SETUP, &(struct mistakes){ .text = error, .size = error_size });
+}
+
+enum status config_load_settings(struct config *c, const char *path, char *error, size_t error_size)
+{
+    return load(c, path, NULL, NEED_NOTHING, &(struct mistakes){ .text = error, .size = error_size });
 }

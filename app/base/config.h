@@ -153,6 +153,9 @@ const char *config_data_dir(void);
 /* Whether a change of the setting also needs `hongbao setup`. */
 bool config_needs_setup(const struct config_setting *setting);
 
+/* Whether the value is a password or the secret, which no terminal should show. */
+bool config_is_secret(const struct config_setting *setting);
+
 /* Writes the value of the setting in c as it would stand in the file. False: out refused it. */
 bool config_value_print(const struct config *c, const struct config_setting *setting, FILE *out);
 
@@ -172,6 +175,8 @@ enum status config_load(struct config *c, const char *path, const char *role, ch
 /* As config_load without a role, but does not read secret_file, nor asks for a secret where there is a file: for a
  * command that tells what is wrong with it. */
 enum status config_load_without_secret(struct config *c, const char *path, char *error, size_t error_size);
+/* The same, also before `hongbao setup`: for a command that shows settings. */
+enum status config_load_settings(struct config *c, const char *path, char *error, size_t error_size);
 /* Reads the secret of a configuration that was loaded without it. ST_INVALID: there is none, with a message as those of
  * config_load; c->secret is empty then. */
 enum status config_secret_read(struct config *c, char *error, size_t error_size);

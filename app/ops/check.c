@@ -118,7 +118,8 @@ static void base_url_check(const struct config *config, struct findings *found)
     if (str_skip_prefix(&url, STR("http://")) && !host_is_own(url) && !config->demo)
         finding_wrong(found, "base-url",
                       check_is_service(config)
-                          ? "sed -i 's,^base_url *= *http:,base_url = https:,' " CONFIG_FILE " && " CHECK_SERVICE_RELOAD
+                          ? "sed -i 's,^\\s*base_url\\s*=\\s*http:,base_url = https:,' " CONFIG_FILE
+                            " && " CHECK_SERVICE_RELOAD
                           : "set base_url to the https:// address of the site (docs/how-to/tls.md)",
                       "base_url is http:// and demo is off: passwords and sessions can be read on the way, and cookies"
                       " are not Secure");
@@ -141,7 +142,7 @@ const char *check_setting_mend(const struct config *config, struct findings *fou
         return value == NULL ? finding_text(found, "remove the setting %s", name)
                              : finding_text(found, "%s = %s", name, value);
     const char *add = value == NULL ? "" : finding_text(found, "echo '%s = %s' >>" CONFIG_FILE " && ", name, value);
-    return finding_text(found, "sed -i '/^%s *=/d' " CONFIG_FILE " && %s" CHECK_SERVICE_RELOAD, name,
+    return finding_text(found, "sed -i '/^\\s*%s\\s*=/d' " CONFIG_FILE " && %s" CHECK_SERVICE_RELOAD, name,
                         add == NULL ? "" : add);
 }
 

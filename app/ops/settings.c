@@ -5,9 +5,6 @@
 #include "base/str.h"
 #include "ops/man_text.h"
 
-/* deploy/commands/setup/config.sh finds the settings by these words. */
-#define AFTER_SETUP "; a change needs `hongbao setup`, too"
-
 enum { TEXT_BYTES_MAX = CONFIG_TEXT_MAX + 64 };
 
 /* The default: DATADIR stands for the folder of the installed files, which depends on the build. */
@@ -44,7 +41,7 @@ bool settings_markdown(FILE *out)
         preset_text(&settings[i], "`", preset, sizeof preset);
         allowed_text(&settings[i], allowed, sizeof allowed);
         written = fprintf(out, "| `%s` | %s | %s | %s%s |\n", settings[i].name, preset, allowed, settings[i].summary,
-                          config_needs_setup(&settings[i]) ? AFTER_SETUP : "") > 0;
+                          config_needs_setup(&settings[i]) ? "; a change needs `hongbao setup`, too" : "") > 0;
     }
     return written;
 }
@@ -93,4 +90,68 @@ int settings_command(const struct config *config, int argc, char **argv)
         return 2;
     }
     return print(stdout) && fflush(stdout) == 0 ? 0 : 1;
+}
+
+/* Says why there is no value of this name, and returns the exit status. */
+static int setting_refuse(const char *name)
+{
+    size_t count;
+    const struct config_setting *settings = config_settings(&count);
+    for (size_t i = 0; i < count; i++) {
+        if (strcmp(settings[i].name, name) == 0)
+            return fprintf(stderr, "hongbao setting: %s is not shown, because it is a password or a key\n", name), 2;
+        if (settings[i].older != NULL && strcmp(settings[i].older, name) == 0)
+            return fprintf(stderr, "hongbao setting: %s is now called %s\n", name, settings[i].name), 2;
+    }
+    const char *like = config_setting_like(str_from(name));
+    (void)fprintf(stderr, "hongbao setting: there is no such setting: %s%s%s%s\n", name,
+                  like != NULL ? "; did you mean " : "", like != NULL ? like : "", like != NULL ? "?" : "");
+    return 2;
+}
+
+static bool of_setup_print(const struct config *config, const struct config_setting *setting)
+{
+    return !config_needs_setup(setting) ||
+           (printf("%s = ", setting->name) > 0 && config_value_print(config, setting, stdout) && putchar('\n') != EOF);
+}
+
+static bool name_print(const struct config *config, const struct config_setting *setting)
+{
+    (void)config;
+    return config_is_secret(setting) || puts(setting->name) >= 0;
+}
+
+/* The setting with this name, which has a value to show; NULL: there is none. */
+static const struct config_setting *setting_shown(const char *name)
+{
+    size_t count;
+    const struct config_setting *settings = config_settings(&count);
+    for (size_t i = 0; i < count; i++)
+        if (strcmp(settings[i].name, name) == 0 && !config_is_secret(&settings[i]))
+            return &settings[i];
+    return NULL;
+}
+
+int setting_command(const struct config *config, int argc, char **argv)
+{
+    size_t count;
+    const struct config_setting *settings = config_settings(&count);
+    const struct config_setting *one = argc == 2 ? setting_shown(argv[1]) : NULL;
+    bool (*print)(const struct config *, const struct config_setting *) = argc != 2 ? NULL
+                                                                          : strcmp(argv[1], "--setup") == 0
+                                                                              ? of_setup_print
+                                                                          : strcmp(argv[1], "--names") == 0 ? name_print
+                                                                                                            : NULL;
+    bool written = true;
+    if (print == NULL && one == NULL && argc == 2 && argv[1][0] != '-')
+        return setting_refuse(argv[1]);
+    if (print == NULL && one == NULL) {
+        (void)fputs("usage: hongbao setting NAME | --setup | --names\n", stderr);
+        return 2;
+    }
+    if (one != NULL)
+        written = config_value_print(config, one, stdout) && putchar('\n') != EOF;
+    for (size_t i = 0; print != NULL && i < count; i++)
+        written = written && print(config, &settings[i]);
+    return written && fflush(stdout) == 0 ? 0 : 1;
 }

@@ -1,4 +1,5 @@
-/* `hongbao settings`: the reference of all settings, made from their table (base/config.h). */
+/* `hongbao settings`: the reference of all settings, made from their table (base/config.h). `hongbao setting`: their
+ * values, for scripts. */
 #ifndef HB_OPS_SETTINGS_H
 #define HB_OPS_SETTINGS_H
 
@@ -14,5 +15,10 @@ bool settings_man(FILE *out);
 
 /* `settings --markdown | --man`: prints one of these. Returns 0; 1: it can't be written; 2: bad arguments. */
 int settings_command(const struct config *config, int argc, char **argv);
+
+/* `setting NAME | --setup | --names`: prints the value that processes use; `NAME = VALUE` of each setting of which a
+ * change needs `hongbao setup`; or the names that have a value to print. Passwords and the secret are refused. Returns
+ * 0; 1: it can't be written; 2: bad arguments. */
+int setting_command(const struct config *config, int argc, char **argv);
 
 #endif

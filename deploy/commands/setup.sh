@@ -3,7 +3,7 @@
 # run again: it keeps what exists, and a file that somebody has changed stays as it is. setup/ has its parts.
 # shellcheck disable=SC2034
 set -euo pipefail
-exec 3<&- # the settings: setup runs before there are any, and reads the file itself
+exec 3<&- # the settings: setup runs before there are any, and asks for them by `hongbao setting`
 
 FOLDER=$(dirname -- "$(readlink -f -- "$0")")
 SHARE=/usr/share/hongbao
@@ -26,6 +26,9 @@ for part in ../common ../rights/roles \
     # shellcheck source=/dev/null
     source "$FOLDER/$part.sh"
 done
+
+# As for the units: the settings are those of the file.
+unset "${!HB_@}"
 
 main() {
     options_read "$@"

@@ -133,9 +133,9 @@ instance_url() {
     printf 'http://%s:%s\n' "${address:-127.0.0.1}" "$PORT"
 }
 
-# instance_setting NAME: prints the value in hongbao.conf.
+# instance_setting NAME: prints the value that the processes use.
 instance_setting() {
-    sed -n "s/^$1 *= *//p" "$VAR/hongbao.conf" | tail -n 1
+    "$(build_binary_path)" --config "$VAR/hongbao.conf" setting "$1"
 }
 
 # Writes the configuration of all servers.
@@ -163,7 +163,7 @@ demo = on"
         printf '%s\n' '# The settings of this instance; docs/reference/config.md explains all names, and HB_NAME in the environment wins.' \
             '# ./dev rewrites this part at every start; settings that you make further down are left out here.'
         while read -r line; do
-            grep -q "^${line%% *} *=" <<<"$kept" || printf '%s\n' "$line"
+            grep -q "^[[:blank:]]*${line%% *}[[:blank:]]*=" <<<"$kept" || printf '%s\n' "$line"
         done <<TEXT
 redis = unix:$SOCKETS/redis.sock
 mysql = unix:$SOCKETS/mariadb.sock
@@ -187,7 +187,7 @@ TEXT
 # Writes the users of each role for hongbao and for both stores, as a deployment does.
 instance_configure_rights() {
     local database
-    database=$(instance_setting mysql_database)
+    database=$(instance_setting mysql_database) || die "the configuration $VAR/hongbao.conf is broken (above)"
     rights_make "$VAR/rights"
     rights_keys "$VAR/rights" "$(build_binary_path)" --config "$VAR/hongbao.conf" ||
         die "the keys of the roles can't be made: the configuration or a file of it is broken (above)"
@@ -209,7 +209,7 @@ instance_configure_nginx() {
     elif grep -q '^0\{31\}1 ' /proc/net/if_inet6 2>/dev/null; then
         listen+=" listen [::1]:$PORT;"
     fi
-    [ "${HB_LIMITS:-$(instance_setting limits)}" = off ] || limits=limits
+    [ "$(instance_setting limits)" = off ] || limits=limits
     # The pages name a changed file by its new name only after the pools have restarted, so this is early enough.
     "$ROOT/deploy/static-copy.sh" "$ROOT/static" "$VAR/static"
     instance_link_nginx

@@ -369,5 +369,5 @@ site_print_welcome() {
 
 # Whether demo = on: only then deposits are play money and demo users are created.
 site_has_demo() {
-    [ "${HB_DEMO:-$(instance_setting demo)}" = on ]
+    [ "$(instance_setting demo)" = on ]
 }

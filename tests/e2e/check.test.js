@@ -37,6 +37,50 @@ test('a configuration whose files are there is fine, without any server', async 
   assert.equal(done.stderr, '');
 });
 
+// What `hongbao setting` prints of a file with these contents; its complaint when it fails.
+async function setting(text, name, settings = {}) {
+  writeFileSync(config(), text);
+  const { code, stdout, stderr } = await hongbao(['--config', config(), 'setting', name], settings);
+  assert.equal(code === 0 ? stderr : stdout, '', 'it answers or complains');
+  return code === 0 ? stdout : `${code} ${stderr}`;
+}
+
+test('a script that asks for a setting gets the value that the processes use, however the file writes it', async () => {
+  for (const line of ['demo = on', '  demo=on', '\tdemo\t=\ton', 'demo = on # to try', 'demo = on\t# to try', 'demo = on\r', '\uFEFFdemo = on']) {
+    assert.equal(await setting(`${line}\n`, 'demo'), 'on\n', line);
+  }
+  assert.equal(await setting('', 'demo'), 'off\n', 'the default');
+  assert.equal(await setting('demo = off\n', 'demo', { HB_DEMO: 'on' }), 'on\n', 'the environment');
+  assert.equal(await setting('redis_socket = /run/a.sock\r\n', 'redis'), 'unix:/run/a.sock\n', 'the older name');
+  assert.equal(await setting('rights_dir = /etc/a#b c # d\n', 'rights_dir'), '/etc/a#b c\n');
+  assert.equal(await setting('template_dir = /a\n', 'redis_user'), '\n', 'an empty value');
+  assert.equal(await setting('# secret_file = /nothing\nsecret_file = /nowhere/secret\n', 'secret_file'), '/nowhere/secret\n', 'before setup');
+});
+
+test('a setting that can not be answered is a status 2 with the reason', async () => {
+  const fine = 'secret = 0123456789abcdef0123456789abcdef\nredis_password = word\nmysql_password = word\n';
+  for (const name of ['secret', 'redis_password', 'mysql_password']) {
+    assert.match(await setting(fine, name), new RegExp(`^2 .*: ${name} is not shown, because it is a password or a key\n$`));
+  }
+  assert.match(await setting(fine, 'base_ulr'), /^2 .*: there is no such setting: base_ulr; did you mean base_url\?\n$/);
+  assert.match(await setting(fine, 'lucky_number'), /^2 .*: there is no such setting: lucky_number\n$/);
+  assert.match(await setting(fine, 'redis_socket'), /^2 .*: redis_socket is now called redis\n$/);
+  assert.match(await setting(fine, '--all'), /^2 usage: hongbao setting NAME/);
+  assert.match(await setting('demo = on\npartitons = 16\n', 'demo'), /^2 hongbao: .*\.conf:2: there is no such setting: partitons/);
+  rmSync(config());
+  const { code, stderr } = await hongbao(['--config', config(), 'setting', 'demo']);
+  assert.match(`${code} ${stderr}`, /^2 hongbao: .*\.conf: No such file or directory\n$/);
+});
+
+test('the settings that setup writes into other files are printed at once, and every name has a value', async () => {
+  const all = await setting('  redis_socket = /run/a.sock # ours\r\nsecret = 0123456789abcdef0123456789abcdef\n', '--setup');
+  assert.match(all, /^redis = unix:\/run\/a\.sock\nmysql = unix:.*\n[\s\S]*^demo = off$/m);
+  assert.doesNotMatch(all, /0123456789abcdef|packet_shares_max/);
+  const names = (await setting('', '--names')).trim().split('\n');
+  assert.ok(names.includes('base_url') && !names.includes('secret') && !names.includes('mysql_password'));
+  for (const name of [names[0], names.at(-1)]) assert.match(await setting('', name), /^.+\n$/);
+});
+
 test('every mistake is told at once', async () => {
   configure('template_dir = /nowhere/templates', 'lua_dir = /nowhere/lua', 'sql_dir = /nowhere/sql', 'static_dir = /nowhere/static',
     'redis = unix:/nowhere/redis.sock', 'mysql = unix:/nowhere/mysql.sock', 'metrics_file = /nowhere/metrics',

@@ -149,6 +149,34 @@ test('what would not start takes the place of nothing: a reload fails at once, a
   assert.deepEqual(await pids(), running);
 });
 
+test('a setting is written as the program reads it, and the environment of a shell does not count', async () => {
+  const CONF = '/etc/hongbao/hongbao.conf';
+  const [recorded, served] = [machine.read('var/lib/hongbao/settings'), machine.read('etc/nginx/sites-available/hongbao')];
+  await machine.shell(`cp -a ${CONF} /root/made.conf; sed -i 's/^/  /; s/$/ # mine\r/' ${CONF}`);
+  await machine.shell('HB_BASE_URL=https://other.example HB_REDIS=unix:/run/typo.sock HB_CONFIG=/nowhere HB_PARTITIONS=0 hongbao setup --non-interactive');
+  await setup('--host', HOST, '--redis-socket', '/run/redis-hongbao/redis-server.sock'); // what the file says is no other wish
+  assert.match(await machine.shell('dpkg -i /root/hongbao.deb 2>&1'), /Setting up hongbao/);
+  assert.equal(await machine.run('dpkg-query', '-W', '-f', '${Status}', 'hongbao'), 'install ok installed');
+  assert.equal(machine.read('var/lib/hongbao/settings'), recorded);
+  assert.equal(machine.read('etc/nginx/sites-available/hongbao'), served);
+  await machine.run('mv', '/root/made.conf', CONF);
+  await setup();
+});
+
+test('an upgrade that can not be carried out changes nothing, leaves the package installed, and says how to go on', async () => {
+  const running = await pids();
+  const marks = () => machine.run('stat', '-c', '%y', '/var/lib/hongbao/settings', '/etc/hongbao/rights/hot.keys', '/var/lib/hongbao/static');
+  const before = await marks();
+  await machine.shell("cp -a /etc/hongbao/hongbao.conf /root/; echo 'partitons = 16' >>/etc/hongbao/hongbao.conf");
+  const said = await machine.shell('dpkg -i /root/hongbao.deb 2>&1');
+  assert.match(said, /no such setting: partitons; did you mean partitions\?[\s\S]*nothing was changed: correct .*, then run: hongbao setup --upgrade/);
+  assert.match(said, /the site goes on with the old program; [^\n]* then run: hongbao setup --upgrade$/m);
+  assert.equal(await machine.run('dpkg-query', '-W', '-f', '${Status}', 'hongbao'), 'install ok installed');
+  assert.deepEqual([await marks(), await pids()], [before, running]);
+  await machine.shell('cp -a /root/hongbao.conf /etc/hongbao/; hongbao setup --upgrade');
+  assert.equal(await status('/readyz'), '200');
+});
+
 test('the user redis gets no file or folder of root by a symbolic link where setup writes', async () => {
   await machine.shell(`echo precious >/root/file; mkdir -m 755 /root/folder; cp -a /root/file /root/folder /srv/
     for name in redis-hongbao.conf hongbao-users.acl; do ln -s /srv/file /etc/redis/$name.hongbao-new; done`);
@@ -380,9 +408,9 @@ test('a Redis that has keys of others is refused, by setup and by a restore', as
 });
 
 test('when hongbao doctor can not tell what the stores lack, setup goes no further', async () => {
-  await machine.shell("cp /etc/hongbao/hongbao.conf /root/; echo 'partitons = 16' >>/etc/hongbao/hongbao.conf");
-  assert.match(await refused(), /hongbao doctor does not tell what the stores lack/);
-  await machine.shell('cp /root/hongbao.conf /etc/hongbao/');
+  await machine.shell(`mkdir /root/bin; printf '#!/bin/sh\n[ "$1" = doctor ] || exec /usr/bin/hongbao "$@"\n' >/root/bin/hongbao; chmod +x /root/bin/hongbao`);
+  assert.match(await refusal('bash', '-c', 'PATH=/root/bin:$PATH; exec hongbao setup --non-interactive'), /hongbao doctor does not tell what the stores lack/);
+  await machine.shell('rm -r /root/bin');
   await setup();
 });
 

@@ -84,6 +84,20 @@ static void assert_refused(const char *text, unsigned line, const char *words)
     assert_string_equal(error, want);
 }
 
+/* Some editors write the mark EF BB BF before UTF-8. Only the start of a file may have it. */
+static void the_mark_of_utf8_is_no_part_of_the_first_name(void **state)
+{
+    (void)state;
+    assert_int_equal(load("\xef\xbb\xbf" SECRET "\xef\xbb\xbf"
+                          "demo = on\n"),
+                     ST_INVALID);
+    assert_non_null(strstr(error, ":2: there is no such setting: "));
+    assert_int_equal(load("\xef\xbb\xbf"
+                          "demo = on\r\n" SECRET),
+                     ST_OK);
+    assert_true(config.demo);
+}
+
 static void defaults_are_those_of_the_design(void **state)
 {
     (void)state;
@@ -653,6 +667,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(defaults_are_those_of_the_design),
+        cmocka_unit_test(the_mark_of_utf8_is_no_part_of_the_first_name),
         cmocka_unit_test(every_default_but_the_secret_is_a_legal_value),
         cmocka_unit_test(a_changed_file_has_another_digest),
         cmocka_unit_test_teardown(without_the_secret_what_can_be_read_is_read, environment_clear),

@@ -69,12 +69,41 @@ static void other_arguments_are_refused(void **state)
     assert_int_equal(settings_command(NULL, 2, other), 2);
 }
 
+/* The status of `hongbao setting NAME`. */
+static int setting_status(const char *name)
+{
+    static struct config config;
+    char command[] = "setting", *arguments[] = { command, strdup(name), NULL };
+    config_defaults(&config);
+    int status = setting_command(&config, 2, arguments);
+    free(arguments[1]);
+    return status;
+}
+
+static void every_setting_but_passwords_and_the_secret_has_a_value_to_show(void **state)
+{
+    size_t count;
+    const struct config_setting *settings = config_settings(&count);
+    (void)state;
+    for (size_t i = 0; i < count; i++) {
+        bool hidden = strstr(settings[i].name, "password") != NULL && strncmp(settings[i].name, "limit_", 6) != 0;
+        hidden = hidden || strcmp(settings[i].name, "secret") == 0;
+        if (setting_status(settings[i].name) != (hidden ? 2 : 0))
+            fail_msg("%s", settings[i].name);
+    }
+    assert_int_equal(setting_status("--setup"), 0);
+    assert_int_equal(setting_status("redis_socket"), 2);
+    assert_int_equal(setting_status("base_ulr"), 2);
+    assert_int_equal(setting_status(""), 2);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(the_table_of_the_reference_is_what_the_program_prints),
         cmocka_unit_test(the_manual_page_has_every_setting),
         cmocka_unit_test(other_arguments_are_refused),
+        cmocka_unit_test(every_setting_but_passwords_and_the_secret_has_a_value_to_show),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,20 +1,22 @@
 # shellcheck shell=bash disable=SC2034,SC2154
 # The secret, the passwords and keys of the roles, and the program's configuration.
 
-# setting NAME: prints the value in the configuration; nothing without one.
+# setting NAME: prints the value that the units use; nothing before there is a configuration.
 setting() {
-    [ ! -f "$ETC/hongbao.conf" ] || sed -n "s/^[[:blank:]]*$1[[:blank:]]*=[[:blank:]]*//p" "$ETC/hongbao.conf" |
-        sed 's/\(^\|[[:blank:]]\)#.*//; s/[[:blank:]]*$//' | tail -n 1
+    [ ! -f "$ETC/hongbao.conf" ] || hongbao setting "$1"
 }
 
-# socket_setting redis|mysql: prints the path of its Unix socket in the configuration, by either name of the setting;
-# nothing without one.
+# Dies when the configuration has a mistake, before anything is changed.
+settings_check() {
+    setting --names >/dev/null || die "nothing was changed: correct $ETC/hongbao.conf, then run: $(setup_again)"
+}
+
+# socket_setting redis|mysql: prints the path of its Unix socket in the configuration; nothing before there is one.
 socket_setting() {
     local address
     ! store_is_elsewhere "$1" ||
         die "$1 in $ETC/hongbao.conf is not one Unix socket; such a site is set up by hand (docs/how-to/cluster.md)"
-    address=$(setting "$1")
-    if [ -n "$address" ]; then printf '%s\n' "${address#unix:}"; else setting "$1_socket"; fi
+    address=$(setting "$1") && printf '%s\n' "${address#unix:}"
 }
 
 # store_is_elsewhere redis|mysql: whether the configuration names servers on other machines, or several.
@@ -109,18 +111,8 @@ older_keys() {
 }
 
 # Keeps the values of the settings of which a change needs a setup, for `hongbao check` (app/ops/check.c).
-# shellcheck disable=SC2016
 settings_record() {
-    local name value
-    local of_setup='s/^| `\([a-z_]*\)` .*; a change needs `hongbao setup`, too |$/\1/p'
-    for name in $(hongbao settings --markdown | sed -n "$of_setup"); do
-        value=$(setting "$name")
-        case $name in
-        redis) value=unix:$REDIS_SOCKET ;;
-        mysql) value=unix:$MYSQL_SOCKET ;;
-        esac
-        printf '%s = %s\n' "$name" "$(sed 's/[[:space:]]#.*//; s/[[:space:]]*$//' <<<"$value")"
-    done >"$STATE/settings.new"
+    hongbao setting --setup >"$STATE/settings.new"
     mv -- "$STATE/settings.new" "$STATE/settings"
 }
 

@@ -28,7 +28,6 @@ nginx_make() {
 static_copy() {
     local from
     from=$(setting static_dir)
-    from=${from:-$SHARE/static}
     [ -d "$from" ] || die "static_dir in $ETC/hongbao.conf: there is no folder $from"
     "$SHARE/static-copy.sh" "$from" "$STATE/static"
 }

@@ -38,7 +38,7 @@ yes_problem() {
 options_complete() {
     local url
     url=$(setting base_url)
-    HOST=${HOST:-${url#https://}}
+    [[ $url != https://* ]] || HOST=${HOST:-${url#https://}}
     [ -t 0 ] || ASK=
     host_choose
     config_fits "$url"
@@ -97,12 +97,13 @@ backups_choose() {
 
 # config_fits URL: a configuration that the operator has changed must say what the options say.
 config_fits() {
-    local name
+    local name socket
     [ -f "$ETC/hongbao.conf" ] && ! file_is_made "$ETC/hongbao.conf" || return 0
     [ "$1" = "https://$HOST" ] || die "$ETC/hongbao.conf is yours: set base_url = https://$HOST there first"
     [ "$DEMO" != on ] || [ "$(setting demo)" = on ] || die "$ETC/hongbao.conf is yours: set demo = on there first"
-    for name in REDIS_SOCKET MYSQL_SOCKET; do
-        [ -z "${!name}" ] || [ "$(setting "${name,,}")" = "${!name}" ] ||
-            die "$ETC/hongbao.conf is yours: set ${name,,} = ${!name} there first"
+    for name in redis mysql; do
+        socket=${name^^}_SOCKET
+        [ -z "${!socket}" ] || [ "$(setting "$name")" = "unix:${!socket}" ] ||
+            die "$ETC/hongbao.conf is yours: set $name = unix:${!socket} there first"
     done
 }

@@ -71,6 +71,7 @@ site_make() {
 }
 
 setup_install() {
+    settings_check
     admin_check
     options_complete
     [ -z "$CERTIFICATE" ] || certificate_check
@@ -135,6 +136,7 @@ certificate_advice() {
 setup_upgrade() {
     local url
     [ -f "$ETC/hongbao.conf" ] || return 0
+    settings_check
     # Units of this version need them, also on a machine whose processes are started by hand.
     if [ -s "$ETC/secret" ] && [ -d "$ETC/rights" ]; then keys_make; fi
     if ! systemctl -q is-enabled hongbao.target 2>/dev/null; then

@@ -118,7 +118,7 @@ store_hand_over() {
 setup_again() {
     local -a words=(hongbao setup)
     if [ "$ACTION" = upgrade ]; then
-        echo 'dpkg --configure -a'
+        echo 'hongbao setup --upgrade'
         return
     fi
     [ -z "$SELF_SIGNED" ] || words+=(--self-signed)
