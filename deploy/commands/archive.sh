@@ -65,9 +65,14 @@ set demo = on, with the package by hongbao setup --demo"
 
 # Puts the table schema_migration behind all others: until then that of tables_drop (restore.sh) says that the restore
 # is not complete. The routines become those of the user who restores: on other servers the role migrate is a user of
-# another host, and only an administrator may name somebody else.
+# another host, and only an administrator may name somebody else. What a dump does to its client or its server is left
+# out: `\-`, the sandbox mode of newer clients, is an error to others, in whose place is --binary-mode, which every client
+# has; SET @@ of a MySQL with GTIDs needs an administrator.
 # shellcheck disable=SC2016
 TABLES_AWK='
+        /^\/\*M?!999999\\- / { next }
+        /^SET @@/ { is_of_server = 1 }
+        is_of_server { is_of_server = !/;[ \t]*$/; next }
         /^(CREATE|\/\*!50003 CREATE\*\/ \/\*!500[0-9][0-9]) DEFINER=`/ {
             sub(/DEFINER=`([^`]|``)*`@`([^`]|``)*`/, "DEFINER=CURRENT_USER")
         }
@@ -90,7 +95,7 @@ archive_load_tables() {
         die_with=(setpriv --pdeathsig=KILL)
         "${die_with[@]}" gzip -dc -- "$1/tables.sql.gz" | LC_ALL=C "${die_with[@]}" awk "$2" |
             "${die_with[@]}" "${@:3}"' bash "$1" "$TABLES_AWK" "$(sql_name mariadb)" --defaults-file=/dev/fd/7 \
-        --default-character-set=utf8mb4 "$DATABASE" 7< <(printf '%s\n' "$SQL_OPTIONS") >"$WORK/load.log" 2>&1 ||
+        --binary-mode --default-character-set=utf8mb4 "$DATABASE" 7< <(printf '%s\n' "$SQL_OPTIONS") >"$WORK/load.log" 2>&1 ||
         die "the tables can't be restored: $(store_reason "$(<"$WORK/load.log")")"
 }
 

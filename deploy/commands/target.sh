@@ -68,11 +68,12 @@ has: SET GLOBAL log_bin_trust_function_creators = 1, also in its configuration"
 }
 
 # Prints what the tables of a backup need of the server: the lines `bytes N` and `longest N`, of the longest statement, and
-# a line for each character set and collation.
+# a line for each character set and collation, and for each command that a client may not know.
 # shellcheck disable=SC2016
 DUMP_NEEDS_AWK='
     { bytes += length($0) + 1; if (length($0) > longest) longest = length($0) }
     /^INSERT / { next }
+    /^\/\*M?![0-9]*[ \t]*\\/ && !/^\/\*M?!999999\\- / { print "command", $0 }
     {
         line = $0
         while (match(line, /(CHARSET=|COLLATE[ =]|CHARACTER SET |(character_set_client|collation_connection) += )[a-z0-9_]+/)) {
@@ -97,6 +98,7 @@ tables_dump_check() {
     while read -r kind value; do
         case $kind in
         bytes) tables_room_check "$value" ;;
+        command) die "the backup has a command that this program does not know, of a newer mariadb-dump: $value" ;;
         longest)
             [ "$value" -le "$(variable max_allowed_packet)" ] || die "the longest statement of the backup has $value \
 bytes, and the database server takes $(variable max_allowed_packet): SET GLOBAL max_allowed_packet = 1073741824"

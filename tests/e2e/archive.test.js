@@ -116,6 +116,22 @@ test('routines are restored as those of the user who restores, whatever server t
   for (const name of names) assert.equal(await shell(['archive'], 'tables_reorder', dump(name)), dump('CURRENT_USER'));
 });
 
+test('what a dump does to its client or its server is no part of the tables', async () => {
+  const tables = '-- MariaDB dump\n/*!40101 SET NAMES utf8mb4 */;\nINSERT INTO `user` VALUES (1,"SET @@x; /*M!999999\\\\- y */");\n';
+  const reordered = (text) => shell(['stores', 'archive'], 'tables_reorder', text);
+  for (const mark of ['/*M!999999\\- enable the sandbox mode */ \n', '/*!999999\\- enable the sandbox mode */\n']) {
+    assert.equal(await reordered(mark + tables), tables);
+  }
+  const gtids = 'SET @@SESSION.SQL_LOG_BIN= 0;\nSET @@GLOBAL.GTID_PURGED=/*!80000 \'+\'*/ \'a:1-5,\nb:1-7\';\n';
+  assert.equal(await reordered(gtids + tables), tables);
+});
+
+test('a command of a newer client is refused before anything is dropped', async () => {
+  const needs = (text) => shell(['stores', 'archive', 'target'], 'awk "$DUMP_NEEDS_AWK"', text);
+  assert.doesNotMatch(await needs('/*M!999999\\- enable the sandbox mode */ \nINSERT INTO `a` VALUES ("/*M!999999\\\\+");\n'), /^command/m);
+  assert.match(await needs('/*M!110900\\+ something new */\n'), /^command \/\*M!110900\\\+ something new \*\/$/m);
+});
+
 test('what the tables of a backup need of a server is read from them', async () => {
   const lines = ['/*!40101 SET NAMES utf8mb4 */;', 'CREATE TABLE `a` (', '  `b` varchar(9) CHARACTER SET ascii COLLATE ascii_bin', ') ENGINE=InnoDB DEFAULT CHARSET=utf8mb4 COLLATE=utf8mb4_bin;',
     "INSERT INTO `a` VALUES ('COLLATE=nothing');", '/*!50003 SET collation_connection  = utf8mb4_uca1400_ai_ci */ ;', ''];
