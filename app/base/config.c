@@ -15,6 +15,7 @@
 #include "base/clock.h"
 #include "base/random.h"
 #include "base/rate.h"
+#include "base/site_url.h"
 #include "base/spelling.h"
 #include "base/str.h"
 #include "base/typed.h"
@@ -40,22 +41,6 @@ enum {
 static_assert(sizeof(int64_t) == sizeof(long long), "printed with %lld");
 
 #define MONTH_MS INT64_C(2592000000)
-
-static bool valid_url(const char *text)
-{
-    struct str rest = str_from(text);
-
-    if (!str_skip_prefix(&rest, STR("http://")) && !str_skip_prefix(&rest, STR("https://")))
-        return false;
-    if (rest.len == 0 || rest.ptr[0] == '/' || rest.ptr[rest.len - 1] == '/')
-        return false;
-    for (size_t i = 0; i < rest.len; i++) {
-        unsigned char c = (unsigned char)rest.ptr[i];
-        if (c <= ' ' || c >= 0x7f || strchr("\"'<>\\^`{|}?#@", c) != NULL)
-            return false;
-    }
-    return true;
-}
 
 /* One span or more, with one blank between them. */
 static bool valid_lifetimes(const char *text)
@@ -118,12 +103,14 @@ static const char *addresses_mistake(const char *text)
     }
 #define SETTING_RATE(field, standard, words)                                                                           \
     SETTING_TEXT(field, 1, 64, standard, valid_rate, "off, or up to three times `N M/U`, U one of s, m, h, d", words)
-#define SETTING_ADDRESSES(field, older_name, standard, words)                                                          \
+#define SETTING_MISTAKE(field, older_name, standard, rule, rule_words, words)                                          \
     {                                                                                                                  \
         .name = #field, .type = CONFIG_TEXT, .offset = offsetof(struct config, field), .min = 1, .max = TEXT_MAX,      \
-        .preset = (standard), .mistake = addresses_mistake, .older = (older_name),                                     \
-        .wanted = "up to 16 times `unix:PATH` or `HOST:PORT`, with commas between them", .summary = (words)            \
+        .preset = (standard), .mistake = (rule), .older = (older_name), .wanted = (rule_words), .summary = (words)     \
     }
+#define SETTING_ADDRESSES(field, older_name, standard, words)                                                          \
+    SETTING_MISTAKE(field, older_name, standard, addresses_mistake,                                                    \
+                    "up to 16 times `unix:PATH` or `HOST:PORT`, with commas between them", words)
 
 static const struct config_setting SETTINGS[] = {
     SETTING_ADDRESSES(redis, "redis_socket", "unix:/run/redis/redis-server.sock",
@@ -166,9 +153,9 @@ static const struct config_setting SETTINGS[] = {
         "file in which `hongbao backup` notes the last backups, for `hongbao doctor` and `/metrics`; empty: they"
         " are made in another way"),
 
-    SETTING_TEXT(base_url, 1, TEXT_MAX, "http://127.0.0.1:8080", valid_url,
-                 "http:// or https:// and a host, no trailing /",
-                 "the site as browsers see it: links, QR codes, cookie prefix"),
+    SETTING_MISTAKE(base_url, NULL, "http://127.0.0.1:8080", site_url_mistake,
+                    "http:// or https:// and a host, maybe with a port; no path",
+                    "the site as browsers see it: links, QR codes, cookie prefix"),
     SETTING_TEXT(
         secret, SECRET_BYTES_MIN, TEXT_MAX, "", NULL, NULL,
         "all keys of the site are derived from it; must be set, but for a pool with ROLE.keys; another one breaks "
@@ -179,7 +166,8 @@ static const struct config_setting SETTINGS[] = {
                  "`hongbao keys` includes the key of earlier versions (docs/how-to/upgrade.md); off: their phrases, "
                  "links to big screens, recovery codes and retired usernames are unknown"),
     SETTING_TEXT(timezone, 1, 64, "Asia/Shanghai", clock_zone_known,
-                 "a name of the system's tz database, none below right/", "whose years and days records use"),
+                 "a name of the system's tz database, none below right/",
+                 "whose years and days records use; fixed for the life of the data"),
     SETTING_BOOL(demo, "off", "demo deposits and `hongbao demo`"),
     SETTING_BOOL(reload, "off", "compile templates anew when a file changed"),
     SETTING_BOOL(sandbox, "on", "refuse system calls that a process does not need"),
@@ -255,8 +243,8 @@ const struct config_setting *config_settings(size_t *count)
 }
 
 /* Setup grants rights by these settings, makes keys from them, or writes them into other files. */
-static const char *const OF_SETUP[] = { "redis",    "mysql",       "mysql_database", "rights_dir",
-                                        "base_url", "secret_file", "older_keys",     "demo" };
+static const char *const OF_SETUP[] = { "redis",       "mysql",      "mysql_database", "rights_dir", "base_url",
+                                        "secret_file", "older_keys", "demo",           "timezone" };
 
 bool config_needs_setup(const struct config_setting *setting)
 {

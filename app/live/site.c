@@ -121,9 +121,24 @@ static const char *row_accept(void *ctx, struct str answer)
     return NULL;
 }
 
+/* The same for a new connection. answer: the row, a blank and the time zone. */
+static const char *connection_accept(void *ctx, struct str answer)
+{
+    struct stores *stores = ctx;
+    struct site *s = &stores->site;
+    struct str zone, generation, id = str_cut(answer, ' ', &generation);
+    (void)str_cut(str_or_empty(generation), ' ', &zone);
+    s->other_zone = zone.len > 0 && !str_equal(zone, str_from(stores->config->timezone));
+    if (zone.ptr == NULL) /* no row, or of a version that had no time zone there */
+        return row_accept(s, answer);
+    if (s->other_zone)
+        return "its months are of another time zone than the setting timezone, which must not change: hongbao doctor";
+    return row_accept(s, (struct str){ id.ptr, answer.len - zone.len - 1 });
+}
+
 void site_watch(struct stores *stores)
 {
-    db_greet(stores->db, SITE_ROW_SQL, row_accept, &stores->site);
+    db_greet(stores->db, "SELECT CONCAT(id, ' ', generation, ' ', timezone) FROM site", connection_accept, stores);
 }
 
 enum status site_row_read(struct stores *stores)

@@ -31,6 +31,9 @@
 /* The row as a mark. */
 #define SITE_ROW_SQL "SELECT CONCAT(id, ' ', generation) FROM site"
 
+/* The time zone of the tables: their months begin by it, so it is fixed once there are any. Empty: it is not known. */
+#define SITE_TIMEZONE_SQL "SELECT timezone FROM site"
+
 struct stores;
 
 /* The row of the tables, or a mark. */
@@ -59,6 +62,7 @@ struct site {
     uint64_t redis_connections; /* when Redis was last compared; 0: not yet */
     int64_t compared_ms;        /* monotonic: the same */
     enum site_verdict verdict;  /* of the last comparison; for the log */
+    bool other_zone;            /* the last connection to MySQL was refused: its months are of another time zone */
 };
 
 /* Parses "ID GENERATION", maybe with SITE_OLDER. False: it is no mark. */
@@ -72,8 +76,9 @@ const char *site_verdict_text(enum site_verdict verdict);
 /* Whether the stores belong together, or Redis is empty. */
 bool site_may_serve(enum site_verdict verdict);
 
-/* Has each new connection to MySQL read the row before it is used. A connection whose tables are of another site than
- * those of the connection before, or older, is refused. stores_open calls it. */
+/* Has each new connection to MySQL read the row before it is used. A connection is refused when its tables are of
+ * another site than those of the connection before, or older, or of another time zone than the setting. stores_open
+ * calls it. */
 void site_watch(struct stores *stores);
 /* Reads the row. ST_OK · ST_CONFLICT: the tables are of another site than those of before, or older
  * (stores->site.refused) · ST_UNAVAILABLE: MySQL does not answer, or has no row · ST_NO_MEMORY. */

@@ -189,6 +189,18 @@ static void partitions_check(struct doctor *d, struct db *db)
             d->config->partitions, there);
 }
 
+static void timezone_check(struct doctor *d, struct db *db)
+{
+    struct db_rows rows;
+    if (db_query(db, d->arena, &rows, SITE_TIMEZONE_SQL, NULL, 0) != ST_OK || rows.count == 0)
+        return;
+    const char *there = arena_cstr(d->arena, db_cell(&rows, 0, 0));
+    if (there != NULL && there[0] != '\0' && strcmp(there, d->config->timezone) != 0)
+        finding_wrong(&d->found, "timezone", check_setting_mend(d->config, &d->found, "timezone", there),
+                      "timezone is %s, but the months of the tables are of %s: no process works with them",
+                      d->config->timezone, there);
+}
+
 /* Only demo = on makes deposits, so the setting belongs to the tables. */
 static void demo_check(struct doctor *d, struct db *db)
 {
@@ -228,5 +240,6 @@ void doctor_check_schema(struct doctor *d)
         }
     }
     partitions_check(d, db);
+    timezone_check(d, db);
     demo_check(d, db);
 }

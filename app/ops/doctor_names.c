@@ -21,7 +21,7 @@ static const char *const FINDINGS[] = {
     "mysql-checks",
     "mysql-foreign-keys", "mysql-charset", "schema", "schema-interrupted", "schema-engine", "schema-definer",
     "demo-money",
-    "dead-letters", "partitions", "audit-violations", "backup-none", "backup-old",
+    "dead-letters", "partitions", "timezone", "audit-violations", "backup-none", "backup-old",
     "clock-redis", "clock-mysql", "disk-redis", "disk-mysql", "disk-logs",
     "disk-run", "nginx-conf", "nginx-port", "nginx-address", "nginx-body", "log-rotation",
     "certificate-missing",

@@ -516,6 +516,46 @@ static enum status stores_check(const struct config *config, struct db *db)
     return ST_CONFLICT;
 }
 
+/* The time zone of the tables, empty when they have none yet. */
+static enum status timezone_read(struct db *db, struct arena *a, struct str *zone)
+{
+    struct db_rows rows;
+    enum status st = db_find(db, a, &rows, SITE_TIMEZONE_SQL, NULL, 0);
+    *zone = st == ST_OK ? db_cell(&rows, 0, 0) : STR_NONE;
+    return st;
+}
+
+/* Writes the time zone of the setting into the tables, while these have no months. restoring: only where there is
+ * none. ST_CONFLICT: they have months of another one. */
+static enum status timezone_fix(struct db *db, struct arena *a, const char *wanted, bool restoring)
+{
+    struct str zone;
+    uint64_t written = 0;
+    enum status st = timezone_read(db, a, &zone);
+    if (st != ST_OK || str_equal(zone, str_from(wanted)) || (restoring && zone.len > 0))
+        return st;
+    st = db_exec(db, &written,
+                 "UPDATE site SET timezone = ? WHERE timezone = '' OR NOT EXISTS (SELECT 1 FROM user_month)",
+                 DB_PARAMS(DB_TEXT(str_from(wanted))));
+    if (st != ST_OK || written > 0)
+        return st;
+    (void)printf(
+        "migrate: timezone is %s, but the months of the tables are of %.*s, and stay so: set timezone = %.*s\n", wanted,
+        STR_ARG(zone), STR_ARG(zone));
+    return ST_CONFLICT;
+}
+
+/* migrate_run, and then the time zone of the tables. */
+static enum status tables_update(const struct config *config, struct db *db, bool restoring)
+{
+    enum status st = migrate_run(db, config->sql_dir, stdout);
+    struct arena *a = st == ST_OK ? arena_new(ARENA_BYTES, ARENA_BYTES_MAX) : NULL;
+    if (st == ST_OK)
+        st = a == NULL ? ST_NO_MEMORY : timezone_fix(db, a, config->timezone, restoring);
+    arena_free(a);
+    return st;
+}
+
 int migrate_command(const struct config *config, int argc, char **argv)
 {
     bool check = argc == 2 && strcmp(argv[1], "--check") == 0;
@@ -529,7 +569,7 @@ int migrate_command(const struct config *config, int argc, char **argv)
         return 1;
     enum status st = check || restoring ? ST_OK : stores_check(config, db);
     if (st == ST_OK)
-        st = check ? folder_check(db, config->sql_dir) : migrate_run(db, config->sql_dir, stdout);
+        st = check ? folder_check(db, config->sql_dir) : tables_update(config, db, restoring);
     if (restoring && st == ST_NOT_FOUND) /* the restore that follows brings the interrupted one to its end */
         st = ST_OK;
     db_free(db);

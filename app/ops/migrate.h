@@ -54,8 +54,9 @@ enum status migrate_check(struct db *db, const struct migrations *known, FILE *o
 struct str migrate_statement_next(struct str *rest);
 
 /* `migrate [--check | --restoring]`: applies the migrations that are missing, unless tables and Redis do not belong
- * together. --check: only returns whether there is none, 0 or 1. --restoring: a restore makes them belong together, so
- * they are not compared. */
+ * together, and writes the time zone of the setting into tables without months (SITE_TIMEZONE_SQL). --check: only
+ * returns whether a migration is missing, 0 or 1. --restoring: a restore makes them belong together, so they are not
+ * compared, and keep the time zone that they have. */
 int migrate_command(const struct config *config, int argc, char **argv);
 
 #endif

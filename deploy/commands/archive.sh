@@ -3,8 +3,8 @@
 # complete: until then the name ends in .partial.
 #   redis.rdb       Redis at one moment
 #   tables.sql.gz   the tables in one snapshot, later than the copy of Redis, with the routines
-#   manifest        name = value: format, program, site (its id), schema, schema_needed, partitions, times,
-#                   versions, older_keys, secret_id, letters, demo; audit: clean, violated, or unknown without a verification; violations
+#   manifest        name = value: format, program, site (its id), schema, schema_needed, partitions, timezone,
+#                   times, versions, older_keys, secret_id, letters, demo; audit: clean, violated, or unknown without a verification; violations
 #   SHA256SUMS      of all of these, for sha256sum -c; written last
 # Needs stores.sh.
 
@@ -49,11 +49,19 @@ archive_fits() {
     [ "$schema" -le "$((10#${newest%%_*}))" ] ||
         die "the backup needs schema $schema, this program knows $((10#${newest%%_*})): \
 install $(archive_value "$1" program) or a later one"
-    [ "$(archive_value "$1" partitions)" = "${SETTING[partitions]}" ] ||
-        die "the backup has partitions = $(archive_value "$1" partitions), the configuration ${SETTING[partitions]}: \
-change the configuration"
+    archive_setting_fits "$1" partitions
+    archive_setting_fits "$1" timezone
     [ "$(archive_value "$1" secret_id)" = "$(secret_id)" ] ||
         die "the configuration has another secret than the site of the backup, so no link would work: set that one"
+}
+
+# archive_setting_fits FOLDER NAME: dies when the setting, which belongs to the data, is another one. A backup of a version
+# before has no timezone.
+archive_setting_fits() {
+    local there
+    there=$(archive_value "$1" "$2")
+    [ -z "$there" ] || [ "$there" = "${SETTING[$2]}" ] ||
+        die "the backup has $2 = $there, the configuration ${SETTING[$2]}: set $2 = $there in the configuration"
 }
 
 # archive_demo_fits FOLDER: dies when the backup has play money, which the audit refuses while demo = off.

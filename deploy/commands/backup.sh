@@ -186,6 +186,7 @@ manifest_write() {
         schema "$schema" \
         schema_needed "$needed" \
         partitions "${SETTING[partitions]}" \
+        timezone "$(sql "$DATABASE" -e 'SELECT timezone FROM site')" \
         site "$(sql "$DATABASE" -e 'SELECT id FROM site')" \
         demo "$demo" \
         older_keys "${SETTING[older_keys]}" \

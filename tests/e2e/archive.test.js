@@ -64,6 +64,7 @@ test('a folder that is a backup of this site is read', async () => {
   assert.match(await refusal(archive('fits')), /redis-server can't read the copy of Redis/);
   assert.match(await refusal(archive('additive', { schema: NEWEST + 1 })), /redis-server can't read/);
   assert.match(await refusal(archive('no-demo', { demo: 'off' })), /redis-server can't read/);
+  assert.match(await refusal(archive('same-zone', { timezone: 'Asia/Shanghai' })), /redis-server can't read/);
 });
 
 test('a folder that is not a whole backup is refused, and why', async () => {
@@ -82,7 +83,8 @@ test('a folder that is not a whole backup is refused, and why', async () => {
 
 test('a backup of another site, or of a later program, is refused', async () => {
   assert.match(await refusal(archive('secret', { secret_id: secretId('x'.repeat(32)) })), /another secret/);
-  assert.match(await refusal(archive('partitions', { partitions: 8 })), /partitions = 8, the configuration 16/);
+  assert.match(await refusal(archive('partitions', { partitions: 8 })), /partitions = 8, the configuration 16: set partitions = 8 in/);
+  assert.match(await refusal(archive('zone', { timezone: 'Europe/Berlin' })), /timezone = Europe\/Berlin, the configuration Asia\/Shanghai: set timezone = /);
   assert.match(await refusal(archive('demo', { demo: 'on' })), /is of a site with play money, .* set demo = on/);
   const later = new RegExp(`needs schema ${NEWEST + 1}, this program knows ${NEWEST}: install hongbao 9\\.9 or a later one`);
   assert.match(await refusal(archive('later', { schema: NEWEST + 1, schema_needed: NEWEST + 1 })), later);

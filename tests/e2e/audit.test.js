@@ -8,6 +8,7 @@ import { after, test } from 'node:test';
 import { promisify } from 'node:util';
 import { HowTo } from './support/how_to.js';
 import { env } from './support/instance.js';
+import { sql } from './support/mysql.js';
 import { audit, newUser, poll, sendPacket } from './support/site.js';
 
 const page = new HowTo('audit.md', import.meta.url);
@@ -50,6 +51,42 @@ test('an audit configured with another number of partitions than the tables refu
     assert.match(refused.stderr, /another number of partitions/);
   } finally {
     await rm(folder, { recursive: true });
+  }
+});
+
+// The exit status of a command with these settings besides those of the site, and all that it says.
+const hongbao = (settings, ...args) => promisify(execFile)(env.HB_TEST_BINARY, args, { env: { ...process.env, HB_CONFIG: env.HB_TEST_CONFIG, ...settings } })
+  .then((done) => ({ code: 0, ...done }), (error) => error).then(({ code, stdout, stderr }) => `${code} ${stdout}${stderr}`);
+const BERLIN = { HB_TIMEZONE: 'Europe/Berlin', HB_SANDBOX: 'off' }; // the sandbox takes root's right to the sockets of others
+
+test('no process works with tables whose months are of another time zone', async () => {
+  for (const command of [['audit'], ['settle', '--check'], ['serve', '--pool', 'page', '--check'], ['user', 'find', 'alice']]) {
+    assert.match(await hongbao(BERLIN, ...command), /^[12] [\s\S]*its months are of another time zone than the setting timezone/, command.join(' '));
+  }
+  assert.match(await hongbao(BERLIN, 'migrate'),
+    /^1 [\s\S]*timezone is Europe\/Berlin, but the months of the tables are of Asia\/Shanghai, and stay so: set timezone = Asia\/Shanghai\n/);
+  assert.match(await hongbao({}, 'migrate'), /^0 /);
+  await audit();
+});
+
+test('the time zone is the one of the first months: before, another setting takes its place', async () => {
+  const there = { HB_MYSQL_DATABASE: 'hongbao_zone', HB_REDIS: 'unix:/nowhere' };
+  const zone = () => sql('SELECT timezone FROM hongbao_zone.site').then((text) => text.trim());
+  await sql('DROP DATABASE IF EXISTS hongbao_zone; CREATE DATABASE hongbao_zone CHARACTER SET utf8mb4 COLLATE utf8mb4_bin');
+  try {
+    assert.match(await hongbao(there, 'migrate'), /^0 /);
+    assert.equal(await zone(), 'Asia/Shanghai');
+    assert.match(await hongbao({ ...there, ...BERLIN }, 'migrate', '--restoring'), /^0 /);
+    assert.equal(await zone(), 'Asia/Shanghai', 'a restore brings its own');
+    assert.match(await hongbao({ ...there, ...BERLIN }, 'migrate'), /^0 /);
+    assert.equal(await zone(), 'Europe/Berlin');
+    await sql('SET foreign_key_checks = 0; INSERT INTO hongbao_zone.user_month (user_id, year, month) VALUES (1, 2026, 1)');
+    assert.match(await hongbao(there, 'migrate'), /^1 [\s\S]*set timezone = Europe\/Berlin\n/);
+    await sql("UPDATE hongbao_zone.site SET timezone = ''"); // as the migration leaves the tables of an earlier version
+    assert.match(await hongbao(there, 'migrate', '--restoring'), /^0 /);
+    assert.equal(await zone(), 'Asia/Shanghai', 'the setting of the upgrade');
+  } finally {
+    await sql('DROP DATABASE hongbao_zone');
   }
 });
 

@@ -263,6 +263,8 @@ test('faults of the tables', async () => {
     plant: () => sql("UPDATE mysql.proc SET definer = 'root@localhost' WHERE db = 'hongbao'; FLUSH TABLES") });
   await finds('dead-letters', /operator: 1/, statements("INSERT INTO dead_letter (partition_no, event_id, content, reason, created_ms) VALUES (0, '1-1', 'x', 'planted', 1)", "DELETE FROM dead_letter WHERE reason = 'planted'"));
   await finds('partitions', /made for 16/, { settings: { HB_PARTITIONS: '8' } });
+  await finds('timezone', /timezone is Europe\/Berlin, but the months of the tables are of Asia\/Shanghai/,
+    { settings: { HB_TIMEZONE: 'Europe/Berlin' }, mends: /^timezone = Asia\/Shanghai$/ });
 });
 
 test('an audit that was violated, until one is clean', async () => {

@@ -274,6 +274,22 @@ static void a_connection_to_other_tables_is_refused(void **state)
     world_end(&w);
 }
 
+/* The months of the tables begin by their time zone: a process with another one would count them wrongly. */
+static void tables_of_another_time_zone_are_refused(void **state)
+{
+    struct world w;
+    (void)state;
+    begin(&w);
+    const char *own = w.app->stores.config->timezone;
+    const char *there[] = { own, "", "Europe/Berlin" };
+    for (size_t i = 0; i < 3; i++) {
+        world_sql(&w, arena_printf(w.arena, "UPDATE site SET timezone = '%s'", there[i]).ptr);
+        assert_int_equal(is_served(), i < 2);
+    }
+    world_sql(&w, arena_printf(w.arena, "UPDATE site SET timezone = '%s'", own).ptr);
+    world_end(&w);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -287,6 +303,7 @@ int main(void)
         cmocka_unit_test(a_planted_mark_of_another_type_is_replaced),
         cmocka_unit_test(a_redis_without_marks_is_taken_unless_the_tables_are_empty),
         cmocka_unit_test(a_connection_to_other_tables_is_refused),
+        cmocka_unit_test(tables_of_another_time_zone_are_refused),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
