@@ -51,7 +51,7 @@ rights_keys() {
 
 # rights_password FOLDER ROLE
 rights_password() {
-    sed -n 's/^\(mysql\|redis\)_password = //p' "$1/$2.conf" | head -n 1
+    sed -n 's/[[:space:]]*$//; s/^\(mysql\|redis\)_password = //p' "$1/$2.conf" | head -n 1
 }
 
 # rights_sql FOLDER DATABASE: prints what makes the database and its users.

@@ -481,6 +481,7 @@ test('demo = on by hand needs setup, as hongbao check says; setup then grants th
 test('a site whose tables have play money is not set to demo = off: setup refuses it, and an upgrade tells it', async () => {
   const CONF = '/etc/hongbao/hongbao.conf';
   const demo = () => /^demo = (.*)$/m.exec(machine.read('etc/hongbao/hongbao.conf'))[1];
+  const upgrade = () => machine.shell('dpkg -i /root/hongbao.deb 2>&1');
   const running = await pids();
   await machine.run('hongbao', 'audit');
   assert.equal(demo(), 'off');
@@ -490,11 +491,12 @@ test('a site whose tables have play money is not set to demo = off: setup refuse
   assert.deepEqual(await pids(), running);
   await setup('--demo');
   assert.equal(demo(), 'on');
+  assert.doesNotMatch(await upgrade(), /play money/);
   await machine.run('hongbao', 'audit');
   await machine.shell(`sed -i.mine 's/^demo = on/demo = off/' ${CONF}`); // the file is the operator's from here on
   assert.match(await refused(), /this one stays a demo: set demo = on in \/etc\/hongbao\/hongbao\.conf/);
   assert.match(await machine.try('hongbao', 'doctor', '--json'), /"name":"demo-money"/);
-  assert.match(await machine.shell('dpkg -i /root/hongbao.deb 2>&1'), /the tables have play money/);
+  assert.match(await upgrade(), /the tables have play money/);
   assert.equal(await status('/readyz'), '200');
   await machine.shell(`mv ${CONF} /root/`);
   assert.match(await refused('--host', HOST, '--self-signed'), /this one stays a demo: hongbao setup --demo/);
@@ -526,4 +528,16 @@ test('lost.md: MariaDB loses its data; nothing is made in its place, and a backu
   assert.equal(await site('/wallet'), '200');
   await machine.run('hongbao', 'audit');
   assert.match(await machine.run('hongbao', 'doctor'), /^0 wrong, 0 not checked$/m);
+});
+
+test('a hongbao.conf with line ends of Windows is read, and one that is changed says whatever stores it names', async () => {
+  const CONF = '/etc/hongbao/hongbao.conf';
+  const stores = ['--redis-socket', '/run/redis-hongbao/redis-server.sock', '--mysql-socket'];
+  await machine.shell(`sed -i.mine 's/$/\\r/' ${CONF}`);
+  await setup();
+  assert.match(await refused(...stores, '/run/other.sock'), /hongbao\.conf is yours: set mysql = unix:\/run\/other\.sock there first/);
+  assert.match(await refused('--redis-socket', '/run/r.sock', '--mysql-socket', '/run/m.sock'),
+    /set redis = unix:\/run\/r\.sock and mysql = unix:\/run\/m\.sock there first/);
+  await machine.shell(`mv ${CONF}.mine ${CONF}`);
+  await setup();
 });

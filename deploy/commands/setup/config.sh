@@ -69,13 +69,9 @@ demo_is_there() {
     { [ -n "$RESTORE" ] && grep -qx 'demo = on' -- "$RESTORE/manifest"; } || site_has_demo
 }
 
-# The value of demo after this setup.
+# The value of demo after this setup. An upgrade has no option and changes no setting.
 demo_wanted() {
-    if [ -f "$ETC/hongbao.conf" ] && ! file_is_made "$ETC/hongbao.conf"; then
-        setting demo
-    else
-        printf '%s\n' "${DEMO:-off}"
-    fi
+    printf '%s\n' "${DEMO:-$(setting demo)}"
 }
 
 demo_mend() {

@@ -97,13 +97,13 @@ backups_choose() {
 
 # config_fits URL: a configuration that the operator has changed must say what the options say.
 config_fits() {
-    local name socket
+    local store socket wrong=
     [ -f "$ETC/hongbao.conf" ] && ! file_is_made "$ETC/hongbao.conf" || return 0
     [ "$1" = "https://$HOST" ] || die "$ETC/hongbao.conf is yours: set base_url = https://$HOST there first"
     [ "$DEMO" != on ] || [ "$(setting demo)" = on ] || die "$ETC/hongbao.conf is yours: set demo = on there first"
-    for name in redis mysql; do
-        socket=${name^^}_SOCKET
-        [ -z "${!socket}" ] || [ "$(setting "$name")" = "unix:${!socket}" ] ||
-            die "$ETC/hongbao.conf is yours: set $name = unix:${!socket} there first"
+    for store in redis mysql; do
+        socket=${store^^}_SOCKET
+        [ -z "${!socket}" ] || [ "$(setting "$store")" = "unix:${!socket}" ] || wrong+=" and $store = unix:${!socket}"
     done
+    [ -z "$wrong" ] || die "$ETC/hongbao.conf is yours: set ${wrong# and } there first"
 }
