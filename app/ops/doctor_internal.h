@@ -7,6 +7,7 @@
 #include "io/redis.h"
 #include "live/site.h"
 #include "ops/check.h"
+#include "ops/doctor_words.h"
 #include "ops/findings.h"
 #include "ops/nginx_conf.h"
 
@@ -110,6 +111,8 @@ const char *doctor_redis_options(struct doctor *d);
 const char *doctor_redis_cli(struct doctor *d, const char *command);
 /* The command of the administrator of MariaDB that grants the roles their rights. */
 const char *doctor_grants(struct doctor *d);
+/* Adds the tables on which roles have rights: those that the program needs. */
+void doctor_tables_read(struct doctor *d, struct words *w);
 /* A client program of MariaDB with the options by which the administrator reaches the database of the site. */
 const char *doctor_mariadb_client(struct doctor *d, const char *program);
 /* The command of the administrator of MariaDB that executes the statement in the database of the site. The statement

@@ -117,6 +117,27 @@ static const char *schema_mend(struct doctor *d, enum status st)
                          : "install the program that made the tables (docs/how-to/migrations.md)";
 }
 
+/* Tables that somebody has dropped. */
+static void tables_check(struct doctor *d, struct db *db)
+{
+    struct words needed = { .count = 0 }, there = { .count = 0 };
+    struct db_rows rows;
+    if (db_query(db, d->arena, &rows,
+                 "SELECT table_name FROM information_schema.tables WHERE table_schema = DATABASE()", NULL, 0) != ST_OK)
+        return;
+    doctor_tables_read(d, &needed);
+    for (size_t i = 0; i < rows.count; i++)
+        words_add(&there, db_cell(&rows, i, 0));
+    const char *missing = words_without(&needed, &there, d->arena);
+    if (missing[0] != '\0')
+        finding_wrong(&d->found, "schema",
+                      d->has_setup
+                          ? "systemctl stop hongbao.target; hongbao restore --replace BACKUP && systemctl start"
+                            " hongbao.target # docs/how-to/lost.md"
+                          : "stop the site, hongbao restore --replace BACKUP, start it",
+                      "tables are missing, and only a backup has their rows: %s", missing);
+}
+
 static void version_check(struct doctor *d, struct db *db)
 {
     char reason[512] = "";
@@ -130,6 +151,8 @@ static void version_check(struct doctor *d, struct db *db)
         (void)fclose(out);
     if (st != ST_OK)
         finding_wrong(&d->found, "schema", schema_mend(d, st), "%s", reason[0] != '\0' ? reason : status_name(st));
+    else
+        tables_check(d, db);
 }
 
 /* Queries whose rows are each a fault. Their first column says which. mend: NULL: the command is made of the row. */

@@ -85,6 +85,21 @@ static void file_add(struct words *w, const char *file, const char *role, const 
     }
 }
 
+void doctor_tables_read(struct doctor *d, struct words *w)
+{
+    struct str rest = str_from(rights_grants), object;
+    while (rest.ptr != NULL) {
+        struct str line = str_cut(rest, '\n', &rest);
+        if (!str_skip_prefix(&line, STR("GRANT ")))
+            continue;
+        object = str_after(line, STR(" ON "));
+        object = object_name(str_slice(object, 0, str_find(object, STR(" TO "))), "", d->arena);
+        const bool is_table = str_find(object, STR(" ")) == object.len && str_find(object, STR(".")) == object.len;
+        if (is_table && !str_equal(object, STR("*")))
+            words_add(w, object);
+    }
+}
+
 static void expected_read(struct doctor *d, const struct doctor_role *role, struct words *w)
 {
     const char *database = role->config.mysql_database;

@@ -253,6 +253,8 @@ test('faults of the tables', async () => {
   await finds('schema', /does not know/, unknown);
   await finds('pool-not-ready', /schema does not fit/, { ...unknown, mends: /^hongbao doctor # again/ });
   await finds('pool-not-ready', /schema does not fit/, { ...unknown, args: ['--nginx', NGINX, '--skip', 'schema'], mends: /^restart the pool (hot|page|auth|card),/ });
+  await finds('schema', /tables are missing, and only a backup has their rows: thanks$/, { mends: /^stop the site, hongbao restore --replace BACKUP/,
+    ...statements('RENAME TABLE thanks TO thanks_away', 'RENAME TABLE thanks_away TO thanks') });
   await finds('schema-interrupted', /interrupted: 0099/, statements("INSERT INTO schema_progress VALUES (99, REPEAT('x', 32), 2)", 'DELETE FROM schema_progress'));
   await finds('schema-engine', /not InnoDB.*: odd/, { ...statements('CREATE TABLE odd (id INT) ENGINE = Aria', 'DROP TABLE odd'),
     mends: /-e "ALTER TABLE odd ENGINE = InnoDB" && hongbao audit$/ });
