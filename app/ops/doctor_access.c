@@ -35,12 +35,13 @@ static const struct need {
     { "/etc/redis/hongbao-users.acl", "redis", 4, false, false, OF_REDIS, "Redis does not start again" },
     { "/etc/mysql/mariadb.conf.d/60-hongbao.cnf", "mysql", 4, false, false, OF_MYSQL,
       "MariaDB starts without the settings of the site" },
-    { "/var/lib/mysql/hongbao", "mysql", 7, true, false, OF_MYSQL, "MariaDB can't use its tables" },
+    { "/var/lib/mysql", "mysql", 7, true, false, OF_MYSQL, "MariaDB can't use its tables" },
     { "/var/lib/redis/hongbao", "redis", 7, true, false, OF_REDIS, "Redis can't keep what it promises" },
     { "/var/lib/hongbao/static", "www-data", 5, true, false, OF_SITE, "pages have no style" },
     { "/var/lib/hongbao/acme", "www-data", 5, false, true, OF_SITE, "certbot gets no certificate" },
     { "/var/cache/hongbao", "www-data", 5, false, true, OF_SITE, "nginx keeps no picture" },
     { "/run/hongbao", POOLS " www-data", 5, false, false, OF_SITE, "nginx reaches no pool" },
+    { "/usr/share/hongbao/redis/settings.conf", "redis", 4, false, false, OF_REDIS, "Redis does not start again" },
     { "/var/log/redis/redis-server-hongbao.log", "redis", 2, false, false, OF_REDIS, "Redis does not start again" },
 };
 
@@ -112,7 +113,7 @@ static const char *mend_text(const struct look *look)
 {
     const struct owned *o = look->owned;
     const bool is_tree = look->need != NULL && look->need->is_tree;
-    const bool is_served = is_tree && (o->mode & S_IROTH) != 0;
+    const bool is_served = is_tree && (look->need->bits & 2) == 0;
     return finding_text(&look->d->found, "chown %s%s:%s %s && chmod %o %s%s%s", is_tree ? "-R " : "", o->owner,
                         o->group, o->path, (unsigned)o->mode, o->path,
                         !is_tree    ? ""
@@ -162,9 +163,22 @@ static bool path_check(const struct look *look, const struct stat *info)
     return user == NULL && more == 0 && owner_is_right(o, info);
 }
 
+/* What Debian and the disk have for root alone beside the files of a store. */
+static bool is_of_root(const char *path)
+{
+    static const char *const NAMES[] = { "/lost+found", "/mysql_upgrade_info", "/mariadb_upgrade_info", "/debian-" };
+    const char *name = strrchr(path, '/');
+    for (size_t i = 0; name != NULL && i < ARRAY_LEN(NAMES); i++)
+        if (strncmp(name, NAMES[i], strlen(NAMES[i])) == 0)
+            return true;
+    return false;
+}
+
 static void below_check(void *ctx, const char *path, const struct stat *info)
 {
     struct look *look = ctx;
+    if (is_of_root(path))
+        return;
     const unsigned bits = S_ISDIR(info->st_mode) ? look->need->bits : look->need->bits & ~1U;
     const char *user = user_without(look->d, look->need->users, info, bits);
     if (user == NULL || look->below++ > 0)

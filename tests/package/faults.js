@@ -194,6 +194,12 @@ export const FAULTS = [
   { finding: 'file-mode', says: /redis\/hongbao is 750 root:root, not 750 redis:redis: redis can't/, plant: 'chown root:root /var/lib/redis/hongbao' },
   { finding: 'file-mode', says: /redis can't use \S+\/appendonlydir\S* and \d+ more/, plant: 'chown -R root:root /var/lib/redis/hongbao/appendonlydir' },
   { finding: 'file-mode', says: /mysql can't use \S+\/packet\.\w+ and 1 more/, plant: 'chown root:root /var/lib/mysql/hongbao/packet.*; chmod 600 /var/lib/mysql/hongbao/packet.*' },
+  { finding: 'file-mode', says: /mysql is 755 root:root, not 755 mysql:mysql: mysql can't/, plant: `systemctl stop mariadb.socket mariadb
+    chown -R root:root /var/lib/mysql; systemctl start mariadb || systemctl reset-failed mariadb` },
+  { finding: 'file-mode', says: /mysql can't use \S+ and \d+ more/, plant: 'systemctl stop mariadb.socket mariadb; chown -R root:root /var/lib/mysql/*',
+    mend: 'systemctl start mariadb.socket' },
+  { finding: 'file-mode', says: /settings\.conf is 600 root:root, not 644 root:root: redis can't/, plant: 'chmod 600 /usr/share/hongbao/redis/settings.conf' },
+  { finding: 'file-mode', says: /^\/usr\/share\/hongbao\/redis is 700: redis may not pass/, plant: 'chmod -R go= /usr/share/hongbao/redis' },
   { finding: 'static-copy', says: /nginx serves another file/, plant: 'rm -r /var/lib/hongbao/static', count: 1 },
   { finding: 'file-missing', says: /certbot/, plant: 'rm -r /var/lib/hongbao/acme' },
   { finding: 'file-missing', says: /no picture/, plant: 'rm -r /var/cache/hongbao' },
