@@ -146,7 +146,7 @@ test('logs.md: a request is found by its id, also in an older file, and logs are
   assert.match(machine.read('etc/logrotate.d/nginx'), /^\trotate 7$/m);
   assert.match(await trace(5), line);
   assert.ok(existsSync(join(machine.folder, 'var/log/nginx/hongbao.access.log.1')));
-  assert.ok(JSON.parse(await run('logs.md', 6)).MESSAGE);
+  assert.ok(JSON.parse(await run('logs.md', 7)).MESSAGE);
   assert.match(await machine.run('hongbao', 'doctor'), /^0 wrong, 0 not checked$/m);
 });
 
@@ -181,6 +181,8 @@ test('fail2ban.md: guesses are counted from the journal, and their address is bl
   // The list has the address before its rule is loaded.
   const isRefused = () => curl('/', '-m', '5').then(() => false, ({ message }) => /Failed to connect|timed out|refused/i.test(message));
   await poll('the address is refused', isRefused);
+  await machine.shell(`ADDRESS=${ADDRESS}\n${pages.script('fail2ban.md', 2)}`);
+  await poll('the address is served again', async () => !await isRefused());
   await machine.run('systemctl', 'stop', 'fail2ban');
   await isReady();
 });
@@ -281,6 +283,9 @@ test('open.md: the list before the site opens', async () => {
   await poll('fail2ban runs', async () => await unitIs('fail2ban') === 'active');
   await machine.run('systemctl', 'stop', 'fail2ban');
   assert.match(await run('open.md', 13), /^\{"result":"grabbed",.*"amount_fen":100,/);
+  const newest = 'SELECT id FROM packet ORDER BY created_ms DESC LIMIT 1';
+  const openers = async () => machine.shell(`NUMBER=${await machine.run('mariadb', '-N', 'hongbao', '-e', newest)}\n${pages.script('logs.md', 6)}`);
+  await poll('logs.md: root sees who opened it', async () => /^0\t\d+\tfirst-opener\t100\t20/m.test(await openers()));
   assert.match(await machine.run('hongbao', 'user', 'find', 'first-opener'), /disabled/);
 });
 
