@@ -5,7 +5,8 @@
   var fold = function (text) {
     return text.replace(/(?![\u0600-\u0605\u06dd\u070f\u0890\u0891\u08e2\u{110bd}\u{110cd}])[\p{Cf}\p{DI}\p{NChar}\ufffc\u{13441}\u{13442}\u{16fe4}\u{1d159}]/gu, '')
       .replace(/[！-～]/g, function (c) { return String.fromCharCode(c.charCodeAt(0) - 0xfee0); })
-      .replace(/[。｡]/g, '.').replace(/[\u2010-\u2015\u2212\ufe58\ufe63]/g, '-')
+      .replace(/[\ufe50\ufe52\ufe54-\ufe5c\ufe5f-\ufe66\ufe68-\ufe6b]/g, function (c) { return ',\0.\0;:?!-(){}\0\0#&*+-<>=\0\\$%@'[c.charCodeAt(0) - 0xfe50]; })
+      .replace(/[。｡]/g, '.').replace(/\u2236/g, ':').replace(/[\u2010-\u2015\u2212]/g, '-')
       .replace(/[\p{Cc}\p{Z}\u2800]+/gu, ' ').replace(/^ | $/g, '');
   };
   /* A number with or without commas between thousands; Infinity: larger than the server's numbers. NaN: none. */

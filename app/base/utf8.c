@@ -14,8 +14,8 @@ enum {
     HYPHEN = 0x2010, /* and the dashes up to HORIZONTAL_BAR */
     HORIZONTAL_BAR = 0x2015,
     MINUS = 0x2212,
-    SMALL_DASH = 0xfe58,
-    SMALL_HYPHEN = 0xfe63,
+    RATIO = 0x2236,
+    SMALL_FIRST = 0xfe50,
     IDEOGRAPHIC_STOP = 0x3002,
     HALFWIDTH_STOP = 0xff61,
     FULLWIDTH_FIRST = 0xff01,
@@ -159,6 +159,14 @@ static bool is_attached(utf8proc_int32_t code, const utf8proc_property_t *proper
     return is_joiner(code) || property->category == UTF8PROC_CATEGORY_MN || property->category == UTF8PROC_CATEGORY_ME;
 }
 
+/* Private and unassigned characters, for which most readers have no font. A new emoji or ideograph may be unassigned
+ * only here. */
+static bool is_unknown(utf8proc_int32_t code, const utf8proc_property_t *property)
+{
+    return property->category == UTF8PROC_CATEGORY_CO ||
+           (property->category == UTF8PROC_CATEGORY_CN && !(code >= 0x1f000 && code <= 0x3ffff));
+}
+
 /* Copies s to out (room for s.len bytes) without invisible characters and with single blanks between words; returns
  * the length. s is valid. *plain: it has nothing that NFC could change. */
 static size_t copy_visible(struct str s, char *out, bool *plain)
@@ -180,8 +188,7 @@ static size_t copy_visible(struct str s, char *out, bool *plain)
         bool attached = is_attached(code, property);
         if (attached && !visible)
             continue;
-        /* What a private character looks like is up to the reader's fonts: most have nothing for it. */
-        visible = visible || (!attached && property->category != UTF8PROC_CATEGORY_CO);
+        visible = visible || (!attached && !is_unknown(code, property));
         /* Sorting the marks of one letter is quadratic in their number. */
         marks = property->combining_class > 0 ? marks + 1 : 0;
         if (marks > MARKS_MAX)
@@ -330,7 +337,7 @@ enum status utf8_opaque(struct arena *a, struct str s, struct str *out)
 
 static bool is_dash(utf8proc_int32_t code)
 {
-    return (code >= HYPHEN && code <= HORIZONTAL_BAR) || code == MINUS || code == SMALL_DASH || code == SMALL_HYPHEN;
+    return (code >= HYPHEN && code <= HORIZONTAL_BAR) || code == MINUS;
 }
 
 /* The full stops and dashes that keyboards write in place of the ASCII ones, as ASCII; 0: this is none of them. */
@@ -401,11 +408,14 @@ enum status utf8_fold_alike(struct arena *a, struct str s, struct str *out)
 /* The ASCII character for this one; 0: there is none. */
 static char ascii_of(utf8proc_int32_t code)
 {
+    static const char small[] = ",\0.\0;:?!-(){}\0\0#&*+-<>=\0\\$%@"; /* from SMALL_FIRST on */
     if (code < 0x80)
         return (char)code;
     if (code >= FULLWIDTH_FIRST && code <= FULLWIDTH_LAST)
         return (char)(code - FULLWIDTH_SHIFT);
-    return stop_or_dash(code);
+    if (code >= SMALL_FIRST && (size_t)(code - SMALL_FIRST) < sizeof small)
+        return small[code - SMALL_FIRST];
+    return code == RATIO ? ':' : stop_or_dash(code);
 }
 
 /* True for visible ASCII, which folding does not change. */
