@@ -3,6 +3,8 @@
 # run again: it keeps what exists, and a file that somebody has changed stays as it is. setup/ has its parts.
 # shellcheck disable=SC2034
 set -euo pipefail
+# The environment of a shell means nothing to the units, nor to what is asked here.
+unset "${!HB_@}" "${!MYSQL_@}" REDISCLI_AUTH
 exec 3<&- # the settings: setup runs before there are any, and asks for them by `hongbao setting`
 
 FOLDER=$(dirname -- "$(readlink -f -- "$0")")
@@ -26,9 +28,6 @@ for part in ../common ../rights/roles \
     # shellcheck source=/dev/null
     source "$FOLDER/$part.sh"
 done
-
-# As for the units: the settings are those of the file.
-unset "${!HB_@}"
 
 main() {
     options_read "$@"

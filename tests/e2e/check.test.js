@@ -305,6 +305,7 @@ test('the shell completes commands, actions, options and files, each where it ma
   assert.deepEqual(await completed('hongbao', 'doctor', '--skip', 'redis-a'), ['redis-appendfsync', 'redis-appendonly']);
   assert.deepEqual(await completed('hongbao', 'doctor', '--json', '--skip', 'unit'), ['unit-disabled', 'unit-failed', 'unit-masked', 'unit-old-file', 'unit-stopped', 'units']);
   assert.deepEqual(await completed('hongbao', 'doctor', '--nginx', 'ali'), ['alice.conf']);
+  assert.deepEqual(await completed('hongbao', 'setting', 'base'), ['base_url']);
   assert.deepEqual(await completed('hongbao', 'serve', '--pool', ''), ['auth', 'card', 'hot', 'page']);
   assert.deepEqual(await completed('hongbao', '--config', 'alice.conf', 'replay', '--'), ['--as', '--drop', '--packet']);
 });

@@ -2,7 +2,7 @@
 // that existed before the site. Needs root, as machine.test.js.
 import assert from 'node:assert/strict';
 import { createHash } from 'node:crypto';
-import { existsSync, mkdirSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { after } from 'node:test';
 import { certificate, day } from '../e2e/support/certificate.js';
@@ -28,6 +28,7 @@ before(async () => {
   make('other', 'other.example', 90);
   make('old', HOST, -2);
   make('early', HOST, 90, 3);
+  writeFileSync(join(tls, 'reversed.pem'), readFileSync(join(tls, 'authority.pem')) + readFileSync(join(tls, 'site.pem')));
 });
 after(() => machine.end());
 
@@ -44,8 +45,13 @@ test('what can only be a mistake is refused before anything is made', async () =
   assert.match(await refused('--self-signed'), /which name has the site\? --host NAME/);
   assert.match(await refused('--host', 'https://x.example', '--self-signed'), /'https:\/\/x\.example' is not a host name/);
   for (const host of ['192.168.1.300', '1.2.3.4.5', '999']) {
-    assert.match(await refused('--host', host, '--self-signed'), new RegExp(`'${host}' looks like an address, but is none`));
+    assert.match(await refused('--host', host, '--self-signed'), new RegExp(`'${host}': its host looks like an address, but is none`));
   }
+  assert.match(await refused('--host', '红包.example', '--self-signed'), /is written in ASCII: https:\/\/xn--uirv82h\.example/);
+  assert.match(await refused(...tls('reversed.pem', 'site.key')), /reversed\.pem are in the wrong order: first the one of the site/);
+  await machine.shell("sed -i.before 's/^user www-data;/user daemon;/' /etc/nginx/nginx.conf");
+  assert.match(await refused('--host', HOST, '--self-signed'), /nginx is not laid out as Debian's[\s\S]*\n {4}user www-data;/);
+  await machine.run('mv', '/etc/nginx/nginx.conf.before', '/etc/nginx/nginx.conf');
   assert.match(await refused('--host', HOST), /which certificate has the site\?/);
   assert.match(await refused(...tls('nothing.pem', 'site.key')), /can't read the certificate \/root\/tls\/nothing\.pem: No such file or directory/);
   assert.match(await refused('--host', HOST, '--certificate', '/root/tls', '--key', '/root/tls'), /can't read the certificate \/root\/tls: it is no file/);
@@ -100,7 +106,7 @@ test('at a terminal a wrong answer is asked for again, play money has to be chos
     [/answer yes or no[\s\S]*A backup every night.*\[yes\]: $/, 'no'],
   ]);
   assert.equal(code, 0, output);
-  for (const text of ['/etc/hongbao/secret', 'hongbao-backup.timer', 'hongbao doctor', '/root/tls/site.pem: systemctl reload nginx', '80 and 443',
+  for (const text of ['/etc/hongbao/secret', 'hongbao-backup.timer', 'hongbao doctor', '/root/tls/site.pem: systemctl reload nginx', '80 and 443', 'every name below it',
     `https://${HOST}/\r\n`]) assert.ok(output.includes(text), text);
   assert.match(machine.read('etc/hongbao/hongbao.conf'), /^demo = off$/m);
   assert.equal(await status('/readyz'), '200');
@@ -120,6 +126,18 @@ test('a certificate for another host is told, and used', async () => {
   assert.match(both, /other\.pem is not for hongbao\.example: browsers will refuse the site/);
   await setup('--certificate', '/root/tls/site.pem', '--key', '/root/tls/site.key');
   assert.match(machine.read('etc/nginx/sites-available/hongbao'), /ssl_certificate +\/root\/tls\/site\.pem;/);
+});
+
+test('a name that is longer than CN and than nginx\'s own hash, a proxy and a ~/.curlrc, and a port in base_url', async () => {
+  const long = `${'a'.repeat(60)}.${'b'.repeat(63)}.example`;
+  await machine.shell(`echo 'proxy = http://127.0.0.1:1' >/root/.curlrc
+    HTTPS_PROXY=http://127.0.0.1:1 MYSQL_HOST=192.0.2.1 hongbao setup --non-interactive --host ${long} --self-signed`);
+  assert.match(machine.read('etc/nginx/sites-available/hongbao'), /^server_names_hash_bucket_size 512;$/m);
+  await setup('--host', HOST, '--certificate', '/root/tls/site.pem', '--key', '/root/tls/site.key');
+  assert.match(machine.read('etc/nginx/sites-available/hongbao'), /^# server_names_hash_bucket_size 512;$/m);
+  await machine.shell(`cp -a /etc/hongbao/hongbao.conf /root/made.conf; sed -i 's,^base_url = .*,&:8443,' /etc/hongbao/hongbao.conf
+    hongbao setup --upgrade; hongbao setup --non-interactive; rm /root/.curlrc; mv /root/made.conf /etc/hongbao/hongbao.conf`);
+  await setup();
 });
 
 test('no role may connect to the sockets of the pools, nor after an upgrade from a version whose sockets were open to them', async () => {
@@ -175,6 +193,19 @@ test('an upgrade that can not be carried out changes nothing, leaves the package
   assert.deepEqual([await marks(), await pids()], [before, running]);
   await machine.shell('cp -a /root/hongbao.conf /etc/hongbao/; hongbao setup --upgrade');
   assert.equal(await status('/readyz'), '200');
+});
+
+test('a time zone that the months of the tables do not have is refused before anything is changed', async () => {
+  const running = await pids();
+  await machine.shell(`cp -a /etc/hongbao/hongbao.conf /root/made.conf; sed -i 's,^timezone = .*,timezone = Europe/Berlin,' /etc/hongbao/hongbao.conf
+    mariadb hongbao -e "SET foreign_key_checks = 0; INSERT INTO user_month (user_id, year, month) VALUES (1, 2026, 1)"`);
+  for (const command of ['hongbao setup --non-interactive', 'hongbao setup --upgrade']) {
+    assert.match(await refusal('bash', '-c', command), /timezone is Europe\/Berlin, but the tables have months of another one/);
+  }
+  assert.match(await machine.try('hongbao', 'doctor'), /timezone is Europe\/Berlin, but the months of the tables are of Asia\/Shanghai/);
+  assert.deepEqual(await pids(), running);
+  await machine.shell("mv /root/made.conf /etc/hongbao/hongbao.conf; mariadb hongbao -e 'DELETE FROM user_month WHERE user_id = 1'");
+  await setup();
 });
 
 test('the user redis gets no file or folder of root by a symbolic link where setup writes', async () => {

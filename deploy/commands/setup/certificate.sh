@@ -50,6 +50,24 @@ certificate_problem() {
         echo "the certificate $1 has expired: $(openssl x509 -in "$1" -noout -enddate | cut -d = -f 2)"
     elif ! certificate_begun "$1"; then
         echo "the certificate $1 is not valid before $(openssl x509 -in "$1" -noout -startdate | cut -d = -f 2)"
+    else
+        certificate_chain_problem "$1"
+    fi
+}
+
+# certificate_chain_problem FILE: prints what is wrong with the certificates behind the first one. One whose issuer is
+# unknown here may be of a private authority, but an authority that says where its own certificate can be fetched
+# expects it in the file: browsers of phones don't fetch it.
+certificate_chain_problem() {
+    local text
+    text=$(openssl storeutl -noout -text -certs "$1" 2>/dev/null)
+    if ! awk '
+        /^ *Issuer: / { issuer = $0; sub(/^ *Issuer: */, "", issuer) }
+        /^ *Subject: / { sub(/^ *Subject: */, ""); if (n++ && $0 != before) exit 1; before = issuer }' <<<"$text"; then
+        echo "the certificates in $1 are in the wrong order: first the one of the site, then each time the one that signed it"
+    elif [ "$(grep -c '^ *Subject: ' <<<"$text")" -eq 1 ] && grep -q 'CA Issuers - URI:' <<<"$text" &&
+        ! openssl verify "$1" >/dev/null 2>&1; then
+        echo "$1 lacks the certificate of its issuer: use the file with the chain, often called fullchain.pem"
     fi
 }
 
@@ -102,9 +120,11 @@ host_is_ip() {
     [[ $HOST =~ ^[0-9.]+$ ]]
 }
 
+# Browsers look at subjectAltName; CN has room for 64 letters.
 certificate_sign() {
+    local said
     install -d -m 700 "$ETC/tls"
-    openssl req -x509 -newkey ec -pkeyopt ec_paramgen_curve:prime256v1 -nodes -days 365 -subj "/CN=$HOST" \
+    said=$(openssl req -x509 -newkey ec -pkeyopt ec_paramgen_curve:prime256v1 -nodes -days 365 -subj "/CN=${HOST:0:64}" \
         -addext "subjectAltName=$(host_is_ip && echo IP || echo DNS):$HOST" \
-        -keyout "$KEY" -out "$CERTIFICATE" 2>/dev/null
+        -keyout "$KEY" -out "$CERTIFICATE" 2>&1) || die "no certificate can be made: $said"
 }

@@ -3,7 +3,12 @@
 
 # setting NAME: prints the value that the units use; nothing before there is a configuration.
 setting() {
-    [ ! -f "$ETC/hongbao.conf" ] || hongbao setting "$1"
+    [ ! -f "$ETC/hongbao.conf" ] || hongbao --config "$ETC/hongbao.conf" setting "$1"
+}
+
+# url_host URL: prints its host, without a port.
+url_host() {
+    sed 's|^https\?://||; s|:[0-9]*$||' <<<"$1"
 }
 
 # Dies when the configuration has a mistake, before anything is changed.
@@ -40,7 +45,7 @@ site_has() {
     answer=$("${asker[@]}" -N -e "$question" 2>&1) || true
     case $answer in
     1) return 0 ;;
-    0 | *'ERROR 1049 '* | *'ERROR 1146 '*) return 1 ;; # there is no such database, no such table
+    0 | *'ERROR 1049 '* | *'ERROR 1054 '* | *'ERROR 1146 '*) return 1 ;; # there is no such database, column, table
     esac
     if [ -e "$STATE/rights" ] || [ -d "$STATE/static" ]; then
         die "can't find out whether this site has users or packets: $(store_text MariaDB "unix:$MYSQL_SOCKET" "$answer")"
@@ -62,6 +67,16 @@ demo_fits() {
 stores; this one stays a demo: $(demo_mend)"
     [ "$ACTION" = upgrade ] || die "$text"
     say "$text"
+}
+
+# Dies when the tables have months of another time zone than the setting: no process would work with them.
+timezone_fits() {
+    local zone
+    zone=$(data_setting timezone)
+    zone=${zone#* = }
+    [ -n "$RESTORE" ] || ! site_has "SELECT EXISTS (SELECT 1 FROM $DATABASE.site WHERE timezone NOT IN ('', '$zone')) AND
+        EXISTS (SELECT 1 FROM $DATABASE.user_month)" ||
+        die "timezone is $zone, but the tables have months of another one, which stay as they are: hongbao doctor tells it"
 }
 
 # In the tables, or in the backup that will be there.
@@ -108,8 +123,18 @@ older_keys() {
 
 # Keeps the values of the settings of which a change needs a setup, for `hongbao check` (app/ops/check.c).
 settings_record() {
-    hongbao setting --setup >"$STATE/settings.new"
+    setting --setup >"$STATE/settings.new"
     mv -- "$STATE/settings.new" "$STATE/settings"
+}
+
+# data_setting NAME: prints a setting that belongs to the data: of the backup that is to be restored, else as before, else
+# the default.
+data_setting() {
+    local value=''
+    [ -z "$RESTORE" ] || value=$(sed -n "s/^$1 = //p" "$RESTORE/manifest")
+    [ -n "$value" ] || value=$(setting "$1")
+    [ -n "$value" ] || value=$(hongbao --config /dev/null setting "$1")
+    printf '%s = %s\n' "$1" "$value"
 }
 
 config_make() {
@@ -124,6 +149,8 @@ rights_dir = $ETC/rights$line
 redis = unix:$REDIS_SOCKET
 mysql = unix:$MYSQL_SOCKET
 mysql_database = $DATABASE
+$(data_setting partitions)
+$(data_setting timezone)
 demo = ${DEMO:-off}
 TEXT
 }

@@ -1,8 +1,48 @@
 # shellcheck shell=bash disable=SC2034,SC2154
 # The site's part of nginx.
 
+NAMES_HASH_BYTES=512 # for the longest name of a host: nginx's own 64 are enough for 46 letters
+
+# Dies when nginx can't take the site, before anything is made. A site that is in it already, whatever it lacks, may need
+# this setup.
+nginx_check() {
+    local conf lacks='' there
+    [ ! -L "$NGINX/sites-enabled/hongbao" ] || return 0
+    nginx -t -q || die "nginx refuses its configuration as it is without the site; the lines above tell why"
+    conf=$(nginx -T 2>/dev/null)
+    grep -Eq '^[[:blank:]]*user[[:blank:]]+www-data[[:blank:];]' <<<"$conf" || lacks+="
+    user www-data; at its top, because the units let www-data connect"
+    grep -Eq '^[[:blank:]]*include[[:blank:]].*/conf\.d/\*\.conf;' <<<"$conf" || lacks+="
+    include $NGINX/conf.d/*.conf; in http { }"
+    { grep -Eq '^[[:blank:]]*include[[:blank:]].*/sites-enabled/\*;' <<<"$conf" && [ -d "$NGINX/sites-enabled" ] &&
+        [ -d "$NGINX/sites-available" ]; } || lacks+="
+    include $NGINX/sites-enabled/*; in http { }, and the folders $NGINX/sites-enabled and $NGINX/sites-available"
+    [ -z "$lacks" ] || die "nginx is not laid out as Debian's package does it. Install that one (apt-cache policy nginx),
+or give $NGINX/nginx.conf:$lacks"
+    there=$(names_hash_there)
+    [ ${#HOST} -le 46 ] || [ -z "$there" ] || [ "$there" -ge "$NAMES_HASH_BYTES" ] ||
+        die "the name $HOST is longer than nginx takes with server_names_hash_bucket_size $there: make it $NAMES_HASH_BYTES"
+}
+
+# Prints the size that nginx has for names of hosts outside the site's own file; nothing when it is nginx's own.
+names_hash_there() {
+    nginx -T 2>/dev/null | awk '
+        /^# configuration file / { is_own = /sites-enabled\/hongbao:$/ }
+        !is_own && $1 == "server_names_hash_bucket_size" { size = $2 + 0 }
+        END { if (size) print size }'
+}
+
+# Prints the port on which nginx has the site's TLS.
+nginx_port() {
+    local port=
+    [ ! -f "$NGINX/sites-available/hongbao" ] ||
+        port=$(sed -En 's/^ *listen +([^ ]*:)?([0-9]+) .*ssl.*/\2/; T; p; q' "$NGINX/sites-available/hongbao")
+    printf '%s\n' "${port:-443}"
+}
+
 nginx_make() {
-    local ipv6='# ' http2='# ' listen_http2=' http2' site fresh=
+    local ipv6='# ' http2='# ' listen_http2=' http2' names_hash='# ' site fresh=
+    [ ${#HOST} -le 46 ] || [ -n "$(names_hash_there)" ] || names_hash=
     ! grep -q '^0\{31\}1 ' /proc/net/if_inet6 2>/dev/null || ipv6=
     ! nginx_is_since 1.25.1 || http2='' listen_http2='' # where the word behind "listen" is deprecated
     static_copy
@@ -13,7 +53,8 @@ nginx_make() {
     link_put "$SHARE/nginx/debian/http.conf" "$NGINX/conf.d/hongbao.conf"
     if [ -n "$CERTIFICATE" ]; then
         site=$(template_print "$SHARE/nginx/debian/site.in" "HOST=$HOST" "CERTIFICATE=$CERTIFICATE" "KEY=$KEY" \
-            "IPV6=$ipv6" "HTTP2=$http2" "LISTEN_HTTP2=$listen_http2")
+            "IPV6=$ipv6" "HTTP2=$http2" "LISTEN_HTTP2=$listen_http2" "NAMES_HASH=$names_hash" \
+            "NAMES_HASH_BYTES=$NAMES_HASH_BYTES")
         file_put "$NGINX/sites-available/hongbao" 644 root:root <<<"$site"
     fi
     [ -e "$NGINX/sites-enabled/hongbao" ] || fresh=yes

@@ -15,19 +15,14 @@ ask() {
     done
 }
 
+# host_problem NAME: the program knows what base_url may have.
 host_problem() {
-    local label='[A-Za-z0-9]([A-Za-z0-9-]*[A-Za-z0-9])?'
-    if [ ${#1} -gt 253 ] || ! [[ $1 =~ ^$label(\.$label)*$ ]]; then
+    local said
+    if [[ $1 == *[:/]* ]]; then
         printf "'%s' is not a host name, such as hongbao.example: without https:// and without a port\n" "$1"
-    elif [[ $1 =~ ^[0-9.]+$ ]] && ! address_is_valid "$1"; then
-        printf "'%s' looks like an address, but is none: four numbers from 0 to 255\n" "$1"
+    elif ! said=$(HB_BASE_URL=https://$1 hongbao --config /dev/null setting base_url 2>&1); then
+        printf "'%s': %s\n" "$1" "${said#*base_url: }"
     fi
-}
-
-# address_is_valid TEXT: of digits and single points.
-address_is_valid() {
-    local number='(25[0-5]|2[0-4][0-9]|1[0-9][0-9]|[1-9]?[0-9])'
-    [[ $1 =~ ^$number(\.$number){3}$ ]]
 }
 
 yes_problem() {
@@ -38,7 +33,7 @@ yes_problem() {
 options_complete() {
     local url
     url=$(setting base_url)
-    [[ $url != https://* ]] || HOST=${HOST:-${url#https://}}
+    [[ $url != https://* ]] || HOST=${HOST:-$(url_host "$url")}
     [ -t 0 ] || ASK=
     host_choose
     config_fits "$url"
@@ -62,8 +57,10 @@ host_choose() {
 certificate_choose() {
     [ -z "$SELF_SIGNED$CERTIFICATE" ] || return 0
     # The same site goes on with its certificate, also after a removal.
-    [ ! -f "$NGINX/sites-available/hongbao" ] || [ "$1" != "https://$HOST" ] || return 0
-    [ "$1" != "https://$HOST" ] || ! certificate_recall || return 0
+    if [ "$(url_host "$1")" = "$HOST" ]; then
+        [ ! -f "$NGINX/sites-available/hongbao" ] || return 0
+        ! certificate_recall || return 0
+    fi
     [ -n "$ASK" ] || die "which certificate has the site? --certificate FILE --key FILE, or --self-signed"
     ask 'File of the certificate with its chain (empty: a self-signed one, to try the site)' '' \
         certificate_answer_problem
@@ -99,7 +96,7 @@ backups_choose() {
 config_fits() {
     local store socket wrong=
     [ -f "$ETC/hongbao.conf" ] && ! file_is_made "$ETC/hongbao.conf" || return 0
-    [ "$1" = "https://$HOST" ] || die "$ETC/hongbao.conf is yours: set base_url = https://$HOST there first"
+    [ "$(url_host "$1")" = "$HOST" ] || die "$ETC/hongbao.conf is yours: set base_url = https://$HOST there first"
     [ "$DEMO" != on ] || [ "$(setting demo)" = on ] || die "$ETC/hongbao.conf is yours: set demo = on there first"
     for store in redis mysql; do
         socket=${store^^}_SOCKET

@@ -3,9 +3,11 @@
 
 SPACE_MIN_MB=32 # free on each disk
 
-# site_get PATH [OPTION...]: asks the site on this machine; options of curl.
+# site_get PATH [OPTION...]: asks the site on this machine, without a proxy or a ~/.curlrc; options of curl.
 site_get() {
-    curl -sk --max-time 3 --resolve "$HOST:443:127.0.0.1" "${@:2}" "https://$HOST$1"
+    local port
+    port=$(nginx_port)
+    curl -q -sk --noproxy '*' --max-time 3 --resolve "$HOST:$port:127.0.0.1" "${@:2}" "https://$HOST:$port$1"
 }
 
 site_answers() {
@@ -75,10 +77,11 @@ setup_install() {
     admin_check
     options_complete
     [ -z "$CERTIFICATE" ] || certificate_check
-    [ "$(setting base_url)" = "https://$HOST" ] || say "the site is https://$HOST"
+    [ "$(url_host "$(setting base_url)")" = "$HOST" ] || say "the site is https://$HOST"
+    nginx_check
     stores_choose
     stores_fit
-    ! mariadb_answers || demo_fits # otherwise behind mariadb_make
+    ! mariadb_answers || { demo_fits; timezone_fits; } # otherwise behind mariadb_make
     space_check
     secret_make
     certificate_make
@@ -106,6 +109,7 @@ Next:
 - $(backups_advice)
 - Let the TCP ports 80 and 443 through the firewall.
 - $(certificate_advice)
+- Browsers ask $HOST, and every name below it, with TLS alone from now on, for two years: docs/how-to/tls.md.
 - hongbao doctor: tells what is wrong, and what mends it. hongbao user show NAME: helps a user.
 - Before people come: the list in /usr/share/doc/hongbao/docs/how-to/open.md.
 
@@ -134,7 +138,6 @@ certificate_advice() {
 
 # Nothing to do while the site is out of service.
 setup_upgrade() {
-    local url
     [ -f "$ETC/hongbao.conf" ] || return 0
     settings_check
     # Units of this version need them, also on a machine whose processes are started by hand.
@@ -148,10 +151,10 @@ setup_upgrade() {
 tables and rights up to date and restart it: /usr/share/doc/hongbao/docs/how-to/cluster.md"
         return
     fi
-    url=$(setting base_url)
-    HOST=${url#https://}
+    HOST=$(url_host "$(setting base_url)")
     admin_check
     stores_choose
+    ! mariadb_answers || timezone_fits # otherwise in mariadb_make
     space_check
     secret_make
     site_make

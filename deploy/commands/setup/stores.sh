@@ -73,9 +73,10 @@ store_forget() {
     ! store_exists "$1" || sed -i "/^$1\$/d" "$STATE/stores"
 }
 
-# admin_value NAME: prints the setting of the administrator; nothing without one.
+# admin_value NAME: prints the value of the administrator; nothing without one. The program does not read this file: its
+# settings have defaults. A # belongs to the value.
 admin_value() {
-    [ ! -f "$ADMIN" ] || sed -n "s/^$1 *= *//p" "$ADMIN" | tail -n 1
+    [ ! -f "$ADMIN" ] || sed -En "s/^[[:space:]]*$1[[:space:]]*=[[:space:]]*//; T; s/[[:space:]]+\$//; p" "$ADMIN" | tail -n 1
 }
 
 # admin_check: the file has passwords.

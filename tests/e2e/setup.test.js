@@ -1,0 +1,144 @@
+// The parts of `hongbao setup` that need no machine of their own: what they refuse before anything is made, and how they
+// ask the site. tests/package/setup.test.js has the whole way.
+import assert from 'node:assert/strict';
+import { execFile } from 'node:child_process';
+import { chmodSync, mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import { createServer } from 'node:https';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { after, before, test } from 'node:test';
+import { promisify } from 'node:util';
+import { certificate, day } from './support/certificate.js';
+
+const ROOT = new URL('../..', import.meta.url).pathname.replace(/\/$/, '');
+const LONG = `${'a'.repeat(60)}.example`; // longer than CN, and than nginx's default
+let folder;
+
+before(() => {
+  folder = mkdtempSync(join(tmpdir(), 'hongbao-setup-'));
+  for (const name of ['bin', 'etc', 'state', 'home', 'nginx', 'nginx/conf.d', 'nginx/sites-available', 'nginx/sites-enabled']) mkdirSync(join(folder, name));
+  symlinkSync(process.env.HB_TEST_BINARY, join(folder, 'bin/hongbao'));
+  writeFileSync(join(folder, 'bin/nginx'), `#!/bin/sh\n[ "$1" != -T ] || cat ${folder}/nginx/shown\n`);
+  chmodSync(join(folder, 'bin/nginx'), 0o755);
+});
+after(() => rmSync(folder, { recursive: true }));
+
+// Runs lines of bash with the functions of setup: { code, said }, all that it prints.
+async function shell(lines, environment = {}) {
+  const head = `set -euo pipefail; PROGRAM=setup ETC=${folder}/etc STATE=${folder}/state NGINX=${folder}/nginx SHARE=${ROOT} SUMS=${folder}/state/made
+    for part in common commands/setup/{options,questions,files,config,certificate,nginx,site}; do . "${ROOT}/deploy/$part.sh"; done`;
+  return promisify(execFile)('bash', ['-c', `${head}\n${lines}`], { env: { PATH: `${folder}/bin:${process.env.PATH}`, HOME: join(folder, 'home'), ...environment } })
+    .then(({ stdout, stderr }) => ({ code: 0, said: stdout + stderr }), ({ code, stdout, stderr }) => ({ code, said: stdout + stderr }));
+}
+const says = async (lines, environment) => (await shell(lines, environment)).said.trim();
+
+test('a host is what the program takes as the host of base_url, and other letters are told as they are written', async () => {
+  for (const host of ['hongbao.example', 'localhost', '192.168.1.30', 'xn--uirv82h.example', LONG]) assert.equal(await says(`host_problem '${host}'`), '', host);
+  const wrong = {
+    'https://x.example': /is not a host name, such as hongbao\.example/,
+    'x.example:8443': /without a port/,
+    '192.168.1.300': /looks like an address, but is none/,
+    'a b': /has a character that no host has/,
+    '-x.example': /its host is no name/,
+    '': /has no host/,
+    红包: /its host is written in ASCII: https:\/\/xn--uirv82h$/,
+  };
+  for (const [host, words] of Object.entries(wrong)) assert.match(await says(`host_problem '${host}'`), words, host);
+  assert.match(await says(`host_problem '${'a.'.repeat(130)}b'`), /must have from 1 to 255 bytes|253/);
+  assert.equal(await says('url_host https://hongbao.example:8443; url_host http://hongbao.example; url_host https://[::1]:1'),
+    'hongbao.example\nhongbao.example\n[::1]');
+});
+
+test('a mistake in the configuration ends setup before anything is changed, and a value is as the program has it', async () => {
+  const conf = join(folder, 'etc/hongbao.conf');
+  assert.equal(await says('settings_check; setting demo'), '', 'no configuration yet');
+  writeFileSync(conf, '\tdemo = on # to try\r\n  redis_socket = /run/a.sock\r\nsecret_file = /nowhere\n');
+  assert.equal(await says('settings_check; setting demo; socket_setting redis; socket_setting mysql'), 'on\n/run/a.sock\n/run/mysqld/mysqld.sock');
+  writeFileSync(conf, 'demo = on\npartitons = 16\n');
+  for (const [action, again] of [['install', 'hongbao setup'], ['upgrade', 'hongbao setup --upgrade']]) {
+    const { code, said } = await shell(`ACTION=${action}; . ${ROOT}/deploy/commands/setup/stores.sh; settings_check; echo on`);
+    assert.equal(code, 1);
+    assert.match(said, new RegExp(`:2: there is no such setting: partitons[\\s\\S]*nothing was changed: correct .*, then run: ${again}\n$`));
+  }
+  rmSync(conf);
+});
+
+test('the file of an administrator is read as it is written, with blanks and CRLF', async () => {
+  writeFileSync(join(folder, 'etc/admin.conf'), "  mysql_user=root\r\nmysql_password =  it's \"a # \\word\" \r\nredis_user = a\nredis_user = default\n");
+  assert.equal(await says(`. ${ROOT}/deploy/commands/setup/stores.sh; for name in mysql_user mysql_password redis_user redis_password; do echo "[$(admin_value $name)]"; done`),
+    '[root]\n[it\'s "a # \\word"]\n[default]\n[]');
+  rmSync(join(folder, 'etc/admin.conf'));
+});
+
+// What `nginx -T` shows of a machine.
+const shown = ({ user = 'www-data', include = '/etc/nginx/sites-enabled/*', more = '' } = {}) => writeFileSync(join(folder, 'nginx/shown'),
+  `# configuration file /etc/nginx/nginx.conf:\nuser ${user};\nhttp {\n    include /etc/nginx/conf.d/*.conf;\n    include ${include};\n${more}}\n`);
+
+test('an nginx that is not as Debian has it is refused with what it lacks', async () => {
+  shown();
+  assert.equal(await says('HOST=hongbao.example; nginx_check'), '');
+  symlinkSync('/nowhere', join(folder, 'nginx/sites-enabled/hongbao'));
+  shown({ user: 'nginx' });
+  assert.equal(await says('HOST=hongbao.example; nginx_check'), '', 'a site that has lost its file');
+  rmSync(join(folder, 'nginx/sites-enabled/hongbao'));
+  assert.match(await says('HOST=hongbao.example; nginx_check'), /not laid out as Debian's[\s\S]*\n {4}user www-data;[^\n]*$/);
+  shown({ include: '/etc/nginx/sites-enabled/*.conf' });
+  assert.match(await says('HOST=hongbao.example; nginx_check'), /\n {4}include \S+\/sites-enabled\/\*; in http \{ \}/);
+  shown();
+  rmSync(join(folder, 'nginx/sites-available'), { recursive: true });
+  assert.match(await says('HOST=hongbao.example; nginx_check'), /the folders \S+sites-enabled and \S+sites-available/);
+  mkdirSync(join(folder, 'nginx/sites-available'));
+});
+
+test('a long name has room in the hash of nginx, unless nginx has a size of its own that is too small', async () => {
+  const size = (bytes) => `    server_names_hash_bucket_size ${bytes};\n`;
+  shown();
+  assert.equal(await says(`HOST=${LONG}; nginx_check; names_hash_there`), '');
+  shown({ more: size(128) });
+  assert.match(await says(`HOST=${LONG}; nginx_check`), /is longer than nginx takes with server_names_hash_bucket_size 128: make it 512/);
+  assert.equal(await says('HOST=hongbao.example; nginx_check; names_hash_there'), '128');
+  shown({ more: size(512) });
+  assert.equal(await says(`HOST=${LONG}; nginx_check; names_hash_there`), '512');
+  shown({ more: `# configuration file /etc/nginx/sites-enabled/hongbao:\n${size(512)}# configuration file /etc/nginx/sites-enabled/other:\n` });
+  assert.equal(await says('names_hash_there'), '', 'the one of the site itself');
+});
+
+test('a self-signed certificate is for names of any length, and openssl is heard when it fails', async () => {
+  const { said, code } = await shell(`HOST=${LONG} KEY=$ETC/tls/privkey.pem CERTIFICATE=$ETC/tls/fullchain.pem; certificate_sign; certificate_fits && echo fits`);
+  assert.equal(`${code} ${said}`, '0 fits\n');
+  const failed = await shell("HOST=hongbao.example KEY=/nowhere/key CERTIFICATE=/nowhere/pem; certificate_sign; echo on");
+  assert.equal(failed.code, 1);
+  assert.match(failed.said, /no certificate can be made: .*\/nowhere\/key/);
+});
+
+test('the certificates of a file are in order, and that of an issuer which must be fetched is there', async () => {
+  const [path, read] = [(name) => join(folder, name), (name) => readFileSync(join(folder, name), 'utf8')];
+  const problem = (file) => says(`certificate_problem ${path(file)}`);
+  const root = certificate(folder, 'root', 'DNS:root.example', day(-9), day(90));
+  const middle = certificate(folder, 'middle', 'DNS:middle.example', day(-9), day(90), root);
+  certificate(folder, 'leaf', 'DNS:hongbao.example', day(-9), day(90), middle);
+  certificate(folder, 'public', 'DNS:hongbao.example\nauthorityInfoAccess = caIssuers;URI:http://r.example/r.cer', day(-9), day(90), middle);
+  const files = { chain: ['leaf', 'middle'], whole: ['leaf', 'middle', 'root'], public_chain: ['public', 'middle'], reversed: ['middle', 'leaf'], mixed: ['leaf', 'root', 'middle'], twice: ['leaf', 'leaf'] };
+  for (const [name, parts] of Object.entries(files)) writeFileSync(path(`${name}.pem`), parts.map((part) => read(`${part}.pem`)).join(''));
+  for (const right of ['leaf', 'root', 'chain', 'whole', 'public_chain']) assert.equal(await problem(`${right}.pem`), '', right);
+  for (const wrong of ['reversed', 'mixed', 'twice']) assert.match(await problem(`${wrong}.pem`), /are in the wrong order: first the one of the site/, wrong);
+  assert.match(await problem('public.pem'), /lacks the certificate of its issuer: use the file with the chain/);
+});
+
+test('setup asks the site itself, on the port of its nginx: no proxy, no ~/.curlrc', async () => {
+  const { pem, key } = certificate(folder, 'served', 'DNS:hongbao.example', day(-9), day(90));
+  const server = createServer({ cert: readFileSync(pem), key: readFileSync(key) }, (request, response) => response.end(request.headers.host));
+  await new Promise((resolve) => { server.listen(0, '127.0.0.1', resolve); });
+  try {
+    const { port } = server.address();
+    writeFileSync(join(folder, 'nginx/sites-available/hongbao'), `server {\n    listen 80;\n}\nserver {\n    listen 127.0.0.1:${port} ssl http2;\n    listen [::]:${port} ssl;\n}\n`);
+    writeFileSync(join(folder, 'home/.curlrc'), 'proxy = http://127.0.0.1:1\noutput = /nowhere/file\n');
+    const proxy = { HTTPS_PROXY: 'http://127.0.0.1:1', https_proxy: 'http://127.0.0.1:1', ALL_PROXY: 'http://127.0.0.1:1' };
+    assert.equal(await says('HOST=hongbao.example; site_get /login', proxy), `hongbao.example:${port}`);
+    assert.equal(await says('HOST=hongbao.example; ! site_answers /login || echo yes', proxy), 'yes');
+  } finally {
+    server.close();
+    rmSync(join(folder, 'nginx/sites-available/hongbao'));
+  }
+  assert.equal(await says('nginx_port'), '443');
+});
