@@ -129,16 +129,21 @@ static const char *connection_accept(void *ctx, struct str answer)
     struct str zone, generation, id = str_cut(answer, ' ', &generation);
     (void)str_cut(str_or_empty(generation), ' ', &zone);
     s->other_zone = zone.len > 0 && !str_equal(zone, str_from(stores->config->timezone));
-    if (zone.ptr == NULL) /* no row, or of a version that had no time zone there */
+    if (zone.ptr == NULL) /* no row */
         return row_accept(s, answer);
     if (s->other_zone)
-        return "its months are of another time zone than the setting timezone, which must not change: hongbao doctor";
+        return "its tables have another time zone than the setting timezone: hongbao doctor";
     return row_accept(s, (struct str){ id.ptr, answer.len - zone.len - 1 });
 }
 
+/* Of tables that have no column timezone yet, the name means that of `without`: they have no zone, and are compared all
+ * the same. */
 void site_watch(struct stores *stores)
 {
-    db_greet(stores->db, "SELECT CONCAT(id, ' ', generation, ' ', timezone) FROM site", connection_accept, stores);
+    db_greet(stores->db,
+             "SELECT (SELECT CONCAT(s.id, ' ', s.generation, ' ', timezone) FROM site AS s)"
+             " FROM (SELECT '' AS timezone) AS without",
+             connection_accept, stores);
 }
 
 enum status site_row_read(struct stores *stores)

@@ -31,8 +31,9 @@
 /* The row as a mark. */
 #define SITE_ROW_SQL "SELECT CONCAT(id, ' ', generation) FROM site"
 
-/* The time zone of the tables: their months begin by it, so it is fixed once there are any. Empty: it is not known. */
-#define SITE_TIMEZONE_SQL "SELECT timezone FROM site"
+/* The time zone of the tables, and whether they have months: these begin by it, so it is fixed then. Empty: it is not
+ * known. */
+#define SITE_TIMEZONE_SQL "SELECT timezone, EXISTS (SELECT 1 FROM user_month) FROM site"
 
 struct stores;
 
@@ -62,7 +63,7 @@ struct site {
     uint64_t redis_connections; /* when Redis was last compared; 0: not yet */
     int64_t compared_ms;        /* monotonic: the same */
     enum site_verdict verdict;  /* of the last comparison; for the log */
-    bool other_zone;            /* the last connection to MySQL was refused: its months are of another time zone */
+    bool other_zone;            /* the last connection to MySQL was refused: its tables have another time zone */
 };
 
 /* Parses "ID GENERATION", maybe with SITE_OLDER. False: it is no mark. */

@@ -218,9 +218,16 @@ static void timezone_check(struct doctor *d, struct db *db)
     if (db_query(db, d->arena, &rows, SITE_TIMEZONE_SQL, NULL, 0) != ST_OK || rows.count == 0)
         return;
     const char *there = arena_cstr(d->arena, db_cell(&rows, 0, 0));
-    if (there != NULL && there[0] != '\0' && strcmp(there, d->config->timezone) != 0)
+    if (there == NULL || there[0] == '\0' || strcmp(there, d->config->timezone) == 0)
+        return;
+    if (db_cell_i64(&rows, 0, 1) != 0)
         finding_wrong(&d->found, "timezone", check_setting_mend(d->config, &d->found, "timezone", there),
                       "timezone is %s, but the months of the tables are of %s: no process works with them",
+                      d->config->timezone, there);
+    else
+        finding_wrong(&d->found, "timezone", d->has_setup ? "hongbao setup --non-interactive" : "hongbao migrate",
+                      "timezone is %s, and the tables, which have no months yet, were made for %s: no process works"
+                      " with them",
                       d->config->timezone, there);
 }
 

@@ -463,7 +463,7 @@ enum status migrate_run(struct db *db, const char *sql_dir, FILE *out)
             lock_release(&m);
         }
         if (st == ST_UNAVAILABLE || st == ST_UNKNOWN)
-            say(&m, "migrate: the database is unreachable");
+            say(&m, "migrate: the database does not answer, or has refused it (above)");
     }
     arena_free(m.arena);
     migrations_free(known);
@@ -516,42 +516,57 @@ static enum status stores_check(const struct config *config, struct db *db)
     return ST_CONFLICT;
 }
 
-/* The time zone of the tables, empty when they have none yet. */
-static enum status timezone_read(struct db *db, struct arena *a, struct str *zone)
+/* Whether the table `site` of this version of the schema is there. */
+static enum status has_timezone(struct db *db, struct arena *a, bool *out)
 {
     struct db_rows rows;
-    enum status st = db_find(db, a, &rows, SITE_TIMEZONE_SQL, NULL, 0);
-    *zone = st == ST_OK ? db_cell(&rows, 0, 0) : STR_NONE;
+    enum status st = db_query(db, a, &rows,
+                              "SELECT 1 FROM information_schema.columns WHERE table_schema = DATABASE()"
+                              " AND table_name = 'site' AND column_name = 'timezone'",
+                              NULL, 0);
+    *out = st == ST_OK && rows.count > 0;
     return st;
 }
 
-/* Writes the time zone of the setting into the tables, while these have no months. restoring: only where there is
- * none. ST_CONFLICT: they have months of another one. */
-static enum status timezone_fix(struct db *db, struct arena *a, const char *wanted, bool restoring)
+/* ST_CONFLICT: the tables have months of another time zone than wanted, which is said. */
+static enum status timezone_check(struct db *db, struct arena *a, const char *wanted)
 {
-    struct str zone;
-    uint64_t written = 0;
-    enum status st = timezone_read(db, a, &zone);
-    if (st != ST_OK || str_equal(zone, str_from(wanted)) || (restoring && zone.len > 0))
+    struct db_rows rows;
+    bool has = false;
+    enum status st = has_timezone(db, a, &has);
+    if (st != ST_OK || !has)
         return st;
-    st = db_exec(db, &written,
-                 "UPDATE site SET timezone = ? WHERE timezone = '' OR NOT EXISTS (SELECT 1 FROM user_month)",
-                 DB_PARAMS(DB_TEXT(str_from(wanted))));
-    if (st != ST_OK || written > 0)
+    st = db_query(db, a, &rows, SITE_TIMEZONE_SQL, NULL, 0);
+    if (st != ST_OK || rows.count == 0 || db_cell_i64(&rows, 0, 1) == 0)
         return st;
+    struct str zone = db_cell(&rows, 0, 0);
+    if (zone.len == 0 || str_equal(zone, str_from(wanted)))
+        return ST_OK;
     (void)printf(
         "migrate: timezone is %s, but the months of the tables are of %.*s, and stay so: set timezone = %.*s\n", wanted,
         STR_ARG(zone), STR_ARG(zone));
     return ST_CONFLICT;
 }
 
-/* migrate_run, and then the time zone of the tables. */
+/* Applies the migrations, and writes the time zone of the setting into tables that have none, or no months yet. Months
+ * of another one are refused before anything is changed, and afterwards once more, because another migrator may have
+ * been faster. restoring: a backup brings its time zone, so only tables without one get that of the setting. */
 static enum status tables_update(const struct config *config, struct db *db, bool restoring)
 {
-    enum status st = migrate_run(db, config->sql_dir, stdout);
-    struct arena *a = st == ST_OK ? arena_new(ARENA_BYTES, ARENA_BYTES_MAX) : NULL;
+    bool has = false;
+    struct arena *a = arena_new(ARENA_BYTES, ARENA_BYTES_MAX);
+    enum status st = a == NULL ? ST_NO_MEMORY : restoring ? ST_OK : timezone_check(db, a, config->timezone);
     if (st == ST_OK)
-        st = a == NULL ? ST_NO_MEMORY : timezone_fix(db, a, config->timezone, restoring);
+        st = migrate_run(db, config->sql_dir, stdout);
+    if (st == ST_OK)
+        st = has_timezone(db, a, &has); /* an interrupted restore may lack the table */
+    if (st == ST_OK && has)
+        st =
+            db_exec(db, NULL,
+                    "UPDATE site SET timezone = ? WHERE timezone = '' OR (? AND NOT EXISTS (SELECT 1 FROM user_month))",
+                    DB_PARAMS(DB_TEXT(str_from(config->timezone)), DB_I64(restoring ? 0 : 1)));
+    if (st == ST_OK && !restoring)
+        st = timezone_check(db, a, config->timezone);
     arena_free(a);
     return st;
 }

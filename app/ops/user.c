@@ -199,7 +199,7 @@ enum status user_operate(struct stores *stores, const char *action, struct str n
     else if (st != ST_OK && *why == NULL && found->done != NULL && op.user.id != 0)
         *why = "a part may be done, so repeat it";
     else if (st == ST_UNAVAILABLE)
-        *why = "a store did not answer in time; nothing is changed";
+        *why = "a store did not answer in time, or has refused it; nothing is changed";
     arena_free(op.arena);
     return st;
 }

@@ -267,6 +267,9 @@ test('faults of the tables', async () => {
   await finds('partitions', /made for 16/, { settings: { HB_PARTITIONS: '8' } });
   await finds('timezone', /timezone is Europe\/Berlin, but the months of the tables are of Asia\/Shanghai/,
     { settings: { HB_TIMEZONE: 'Europe/Berlin' }, mends: /^timezone = Asia\/Shanghai$/ });
+  await finds('timezone', /timezone is Europe\/Berlin, and the tables, which have no months yet, were made for Asia\/Shanghai/, {
+    ...statements('RENAME TABLE user_month TO months_away; CREATE TABLE user_month LIKE months_away', 'DROP TABLE user_month; RENAME TABLE months_away TO user_month'),
+    settings: { HB_TIMEZONE: 'Europe/Berlin' }, mends: /^hongbao migrate$/ });
 });
 
 test('an audit that was violated, until one is clean', async () => {
