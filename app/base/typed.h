@@ -2,7 +2,7 @@
  * cases of each; static/typed.js reads numbers, amounts and names in the same way, for the page. All take the text as
  * utf8_fold_pasted gives it (web/fields folds the fields of forms), and leave *out alone when they refuse it. Pure,
  * except that times without a zone are of the service's zone. Other rooms have the readers of passphrases
- * (packet/phrase.h), of lines (utf8_clean) and of links (web/mended_link.h). */
+ * (packet/phrase.h), of lines (utf8_clean_shown) and of links (web/mended_link.h). */
 #ifndef HB_BASE_TYPED_H
 #define HB_BASE_TYPED_H
 

@@ -146,10 +146,10 @@ static bool is_empty(utf8proc_int32_t code)
            (code >= 0xfff0 && code <= 0xfff8) || (code >= 0xe0000 && code <= 0xe0fff);
 }
 
-static bool is_invisible(utf8proc_int32_t code, const utf8proc_property_t *property)
+static bool is_invisible(const utf8proc_property_t *property)
 {
     /* Some Arabic, Syriac and Kaithi format characters are visible: they enclose the digits behind them. */
-    return property->ignorable || is_empty(code) ||
+    return property->ignorable ||
            (property->category == UTF8PROC_CATEGORY_CF && property->boundclass != UTF8PROC_BOUNDCLASS_PREPEND);
 }
 
@@ -183,12 +183,11 @@ static size_t copy_visible(struct str s, char *out, bool *plain)
             blank = n > 0;
             continue;
         }
-        if (!is_joiner(code) && is_invisible(code, property))
-            continue;
-        bool attached = is_attached(code, property);
-        if (attached && !visible)
-            continue;
-        visible = visible || (!attached && !is_unknown(code, property));
+        if (!is_joiner(code)) {
+            if (is_invisible(property))
+                continue;
+            visible = true;
+        }
         /* Sorting the marks of one letter is quadratic in their number. */
         marks = property->combining_class > 0 ? marks + 1 : 0;
         if (marks > MARKS_MAX)
@@ -269,6 +268,38 @@ enum status utf8_clean(struct arena *a, struct str s, struct str *out)
         return ST_NO_MEMORY;
     *out = (struct str){ encoded, encode_clusters(codes, count, encoded) };
     return ST_OK;
+}
+
+/* Copies s to out (room for s.len bytes) without empty characters and without what has no character before it to be
+ * attached to; returns the length. 0: all of it draws nothing, or is unknown. s is valid. */
+static size_t copy_drawn(struct str s, char *out)
+{
+    size_t n = 0;
+    bool visible = false;
+
+    while (s.len) {
+        const char *from = s.ptr;
+        utf8proc_int32_t code = take(&s);
+        const utf8proc_property_t *property = utf8proc_get_property(code);
+        bool attached = is_attached(code, property);
+        if (is_empty(code) || (attached && !visible))
+            continue;
+        visible =
+            visible || !(attached || is_blank(code, property) || is_invisible(property) || is_unknown(code, property));
+        memcpy(out + n, from, (size_t)(s.ptr - from));
+        n += (size_t)(s.ptr - from);
+    }
+    return visible ? n : 0;
+}
+
+enum status utf8_clean_shown(struct arena *a, struct str s, struct str *out)
+{
+    if (!utf8_valid(s))
+        return ST_INVALID;
+    char *drawn = arena_alloc(a, s.len + 1);
+    if (drawn == NULL)
+        return ST_NO_MEMORY;
+    return utf8_clean(a, (struct str){ drawn, copy_drawn(s, drawn) }, out);
 }
 
 /* True for ASCII without NUL. */
@@ -449,7 +480,7 @@ enum status utf8_fold_pasted(struct arena *a, struct str s, struct str *out)
             blank = len > 0;
             continue;
         }
-        if (is_invisible(code, property))
+        if (is_invisible(property) || is_empty(code))
             continue;
         if (blank)
             folded[len++] = ' ';

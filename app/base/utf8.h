@@ -19,11 +19,15 @@ size_t utf8_graphemes(struct str s);
  * 16 n characters of a VARCHAR. */
 #define UTF8_CLUSTER_MAX 16
 /* One line of text as we store it: NFC, control characters, line breaks and all kinds of blanks → one ASCII blank,
- * blanks trimmed and folded, bidi embeddings/overrides/isolates (U+202A–E, U+2066–9) and other characters that draw
- * nothing removed, except ZWJ/ZWNJ and variation selectors, which emoji and scripts need; text of nothing else, of
- * accents alone, or of private (U+E000…) and unassigned characters, which most fonts lack, is empty. Cleaning clean
- * text changes nothing. ST_INVALID when s is not valid UTF-8, ST_NO_MEMORY. *out lives in the arena. */
+ * blanks trimmed and folded, bidi embeddings/overrides/isolates (U+202A–E, U+2066–9) and other invisible characters
+ * removed, except ZWJ/ZWNJ and variation selectors, which emoji and scripts need; text of nothing else is empty.
+ * Cleaning clean text changes nothing. Passphrases are compared after it (packet/phrase.h): what it keeps decides
+ * whether they open their packets. ST_INVALID when s is not valid UTF-8, ST_NO_MEMORY. *out lives in the arena. */
 enum status utf8_clean(struct arena *a, struct str s, struct str *out);
+/* A line that other people see: as utf8_clean, and also without the characters that draw nothing although Unicode
+ * counts them as symbols, and without accents in front. Empty: accents alone, or private (U+E000…) and unassigned
+ * characters alone, which most fonts lack. */
+enum status utf8_clean_shown(struct arena *a, struct str s, struct str *out);
 /* The first grapheme cluster of s (for avatars); empty when s is empty. s comes from a store and may be damaged: a byte
  * that is not UTF-8 is a cluster of its own. */
 struct str utf8_first_grapheme(struct str s);
@@ -40,11 +44,11 @@ enum status utf8_opaque(struct arena *a, struct str s, struct str *out);
  * dots as ·; without joiners and variation selectors, which keyboards add or not. Errors and memory as
  * utf8_fold_case. */
 enum status utf8_fold_alike(struct arena *a, struct str s, struct str *out);
-/* What people type or paste, before it is read (base/typed.h): full-width and small
- * ASCII (U+FF01–FF5E, U+FE50–FE6B), 。 and ∶ of Chinese input methods as ASCII; all hyphens, dashes and the minus sign
- * as '-'; a run of blanks and line breaks of any kind as one ASCII blank, none at both ends; invisible characters
- * (zero width, bidi marks, soft hyphens, joiners, variation selectors) removed. ST_INVALID when s is not valid UTF-8,
- * ST_NO_MEMORY. *out is s itself or lives in the arena. */
+/* What people type or paste, before it is read (base/typed.h): full-width and small ASCII (U+FF01–FF5E, U+FE50–FE6B), 。
+ * and ∶ of Chinese input methods as ASCII; all hyphens, dashes and the minus sign as '-'; a run of blanks and line
+ * breaks of any kind as one ASCII blank, none at both ends; invisible characters (zero width, bidi marks, soft hyphens,
+ * joiners, variation selectors) removed. ST_INVALID when s is not valid UTF-8, ST_NO_MEMORY. *out is s itself or lives
+ * in the arena. */
 enum status utf8_fold_pasted(struct arena *a, struct str s, struct str *out);
 
 #endif

@@ -65,7 +65,7 @@ enum status user_word_read(struct arena *a, struct str typed, struct user_word *
         return ST_INVALID;
     enum status st = utf8_fold_pasted(a, typed, &folded);
     if (st == ST_OK)
-        st = utf8_clean(a, typed, &clean);
+        st = utf8_clean_shown(a, typed, &clean);
     if (st != ST_OK)
         return st;
     if (folded.len == 0 && clean.len == 0) {

@@ -1,5 +1,6 @@
 #include "pages/phrase_field.h"
 
+#include "base/utf8.h"
 #include "web/field_types.h"
 
 static enum status phrase_set_read(struct field_input *in)
@@ -8,7 +9,7 @@ static enum status phrase_set_read(struct field_input *in)
     struct field_input line = *in;
     struct str shown = STR("");
     line.out = &shown;
-    enum status st = field_line_read(&line);
+    enum status st = field_line_read(&line, utf8_clean);
     if (st != ST_OK)
         return st;
     if (shown.len == 0)

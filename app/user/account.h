@@ -40,7 +40,7 @@ extern const struct field_type FIELD_NEW_PASSWORD;
 /* The form of /register. */
 struct account_form {
     struct str username; /* folded and valid */
-    struct str nickname; /* cleaned by utf8_clean */
+    struct str nickname; /* cleaned by utf8_clean_shown */
     struct str password; /* normalized */
     struct str next;     /* a local path, or empty */
 };

@@ -67,8 +67,8 @@ enum status user_rehash(struct db *db, uint64_t id, struct str old_hash, struct 
  * the arena. */
 enum status user_state_find(struct db *db, struct arena *a, struct str username, struct user_state *out);
 enum status user_state_find_by_id(struct db *db, struct arena *a, uint64_t id, struct user_state *out);
-/* Finds users by the nickname, cleaned by utf8_clean; capitals and accents do not matter. Newest first, at most limit.
- * There is no index: it reads the whole table, for 15 s at most, then ST_UNAVAILABLE. *out is in the arena. */
+/* Finds users by the nickname, cleaned by utf8_clean_shown; capitals and accents do not matter. Newest first, at most
+ * limit. There is no index: it reads the whole table, for 15 s at most, then ST_UNAVAILABLE. *out is in the arena. */
 enum status user_states_by_nickname(struct db *db, struct arena *a, struct str nickname, size_t limit,
                                     struct user_state **out, size_t *out_count);
 /* Disables the user; an earlier time stays. */

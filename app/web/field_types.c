@@ -24,12 +24,10 @@ enum status field_text_read(struct field_input *in)
     return st;
 }
 
-const struct field_type FIELD_LINE = { .read = field_line_read, .as_typed = true };
-
-enum status field_line_read(struct field_input *in)
+enum status field_line_read(struct field_input *in, field_line_cleaner *clean)
 {
     struct str line;
-    enum status st = utf8_clean(in->x->arena, in->typed, &line);
+    enum status st = clean(in->x->arena, in->typed, &line);
     if (st == ST_INVALID)
         return field_fail(in, in->field->malformed);
     if (st != ST_OK)
@@ -45,6 +43,13 @@ enum status field_line_read(struct field_input *in)
         *(struct str *)in->out = line;
     return st;
 }
+
+static enum status line_read(struct field_input *in)
+{
+    return field_line_read(in, utf8_clean_shown);
+}
+
+const struct field_type FIELD_LINE = { .read = line_read, .as_typed = true };
 
 struct str field_choice_add(const struct field_input *in, struct str list, struct str word)
 {

@@ -8,7 +8,7 @@
 /* struct str: the text, folded as all fields are whose type does not say as_typed (utf8_fold_pasted). Limits are in
  * bytes. */
 extern const struct field_type FIELD_TEXT;
-/* struct str: one line, cleaned by utf8_clean. A line of blanks counts as absent. Limits are in graphemes;
+/* struct str: one line, cleaned by utf8_clean_shown. A line of blanks counts as absent. Limits are in graphemes;
  * code_points_max applies, too. */
 extern const struct field_type FIELD_LINE;
 /* An enum: the index of the typed word in the row's list of words. {{value}} of the message is the list. */
@@ -34,7 +34,9 @@ extern const struct field_type FIELD_LOCAL_PATH;
 /* ---- for field types of other floors ---- */
 
 enum status field_text_read(struct field_input *in);
-enum status field_line_read(struct field_input *in);
+/* As FIELD_LINE, with another function that cleans the line: utf8_clean. */
+typedef enum status field_line_cleaner(struct arena *a, struct str s, struct str *out);
+enum status field_line_read(struct field_input *in, field_line_cleaner *clean);
 /* The list of choices in a message with one more word: "a, b". In the arena; STR_NONE without memory. */
 struct str field_choice_add(const struct field_input *in, struct str list, struct str word);
 /* Parses the typed yuan into fen and ignores the row's limits. INT64_MAX: more than typed_yuan reads. ST_INVALID:

@@ -17,14 +17,14 @@ static void numbers_check(struct str text)
 }
 
 /* Cleaning clean text changes nothing, and its characters fit their columns. */
-static void clean_check(struct str text)
+static void clean_check(struct str text, enum status clean_by(struct arena *a, struct str s, struct str *out))
 {
     struct str clean, again;
-    enum status st = utf8_clean(fuzz_arena, text, &clean);
+    enum status st = clean_by(fuzz_arena, text, &clean);
     assert((st == ST_INVALID) == !utf8_valid(text));
     if (st != ST_OK)
         return;
-    assert(utf8_valid(clean) && utf8_clean(fuzz_arena, clean, &again) == ST_OK && str_equal(clean, again));
+    assert(utf8_valid(clean) && clean_by(fuzz_arena, clean, &again) == ST_OK && str_equal(clean, again));
     assert(utf8_codepoints(clean) <= UTF8_CLUSTER_MAX * utf8_graphemes(clean));
     assert(str_starts(clean, utf8_first_grapheme(clean)));
     assert(str_equal(str_trim(clean), clean) && str_index(clean, '\n') == clean.len);
@@ -58,7 +58,8 @@ static void field_check(const struct form *form, size_t i)
         assert(value.len <= NEXT_BYTES_MAX && value.ptr[0] == '/' && !str_starts(value, STR("//")) &&
                str_index(value, '\r') == value.len && str_index(value, '\\') == value.len);
     numbers_check(value);
-    clean_check(value);
+    clean_check(value, utf8_clean);
+    clean_check(value, utf8_clean_shown);
     fold_check(value);
 }
 
@@ -75,7 +76,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
             field_check(&form, i);
         assert(form_overlaps(&form, text) == (form.count > 0));
     }
-    clean_check(text);
+    clean_check(text, utf8_clean);
+    clean_check(text, utf8_clean_shown);
     numbers_check(text);
     return 0;
 }

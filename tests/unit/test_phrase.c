@@ -141,6 +141,22 @@ static void a_phrase_also_has_the_hash_of_the_version_before(void **state)
     }
 }
 
+/* Packets that are open have the hash of it, and processes of two versions run side by side during an upgrade. */
+static void a_phrase_of_characters_without_a_picture_stays_the_same(void **state)
+{
+    (void)state;
+    static const char *const kept[] = { "\ufffc",     "新\ufffc年", "a \ufffc b", "e\ufffc\u0301", "\ufffc \ufffc",
+                                        "\U0001d159", "\U00013441", "\U00013442", "\U00016fe4",    "\uffff",
+                                        "\ufdd0",     "\ue000",     "李\ue863",   "\uf8ff \ue001", "\U000f0000",
+                                        "\u0378",     "\u0301",     "\u0301e",    "\u20dd",        "\u17d2",
+                                        "\u2065",     "\ufff0",     "\U000e0fff" };
+    for (size_t i = 0; i < ARRAY_LEN(kept); i++)
+        if (!str_equal(folded(kept[i]), str_from(kept[i])))
+            fail_msg("%s became %.*s", kept[i], STR_ARG(folded(kept[i])));
+    assert_true(str_equal(folded("\u200b \ufffc"), STR("\ufffc")));
+    assert_true(str_equal(folded("\u0301\ufe0f"), STR("\u0301")));
+}
+
 static void other_phrases_stay_different(void **state)
 {
     (void)state;
@@ -248,6 +264,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(width_case_blanks_and_composition_do_not_matter),
         cmocka_unit_test(a_phrase_also_has_the_hash_of_the_version_before),
+        cmocka_unit_test(a_phrase_of_characters_without_a_picture_stays_the_same),
         cmocka_unit_test(other_phrases_stay_different),
         cmocka_unit_test(folding_changes_nothing_more),
         cmocka_unit_test(a_hash_belongs_to_phrase_packet_and_secret),

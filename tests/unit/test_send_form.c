@@ -578,6 +578,9 @@ static void a_phrase_has_at_most_twenty_graphemes(void **state)
     assert_refused(f, "phrase", "text/phrase_long 20");
     f->form.phrase = STR("   ");
     assert_refused(f, "phrase", "text/phrase_invalid");
+    f->form.phrase = STR("新\ufffc年\ue000"); /* as packet/phrase folds what is typed to open it */
+    assert_fine(f);
+    assert_true(str_equal(f->order.phrase.folded, f->form.phrase));
     struct buf families = BUF_EMPTY; /* few graphemes, but more code points than can be stored */
     for (int i = 0; i < 12; i++)
         buf_cstr(&families, "👨🏽‍👩🏽‍👧🏽‍👦🏽");
