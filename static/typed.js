@@ -28,10 +28,10 @@
       if (parts.length > 2 || !(parts[0] + fraction) || !/^\d{0,2}$/.test(fraction)) return NaN;
       return yuan * 100 + +(fraction + '00').slice(0, 2);
     },
-    /* Each name once. */
+    /* Each name once. An address has an '@' within: it is one name. */
     names: function (text) {
       var lower = fold(text).replace(/[A-Z]+/g, function (letters) { return letters.toLowerCase(); });
-      return Array.from(new Set(lower.split(/[ ,;、､]+/).map(function (name) { return name.replace(/^@+/, ''); }).filter(Boolean)));
+      return Array.from(new Set(lower.split(/[ ,;/|、､]+/).flatMap(function (name) { return name[0] === '@' ? name.split('@') : name; }).filter(Boolean)));
     }
   };
 }(this));

@@ -12,6 +12,8 @@ enum {
     YEAR_MIN = 1970,
     HOURS = 24,
     MINUTES = 60,
+    ZONE_MIN = -12 * MINUTES, /* in minutes ahead of UTC */
+    ZONE_MAX = 14 * MINUTES,
     MS_PER_S = 1000
 };
 
@@ -93,7 +95,7 @@ struct str typed_name(struct arena *a, struct str folded)
 /* Bytes of the mark that parts names at the start of s; 0: there is none. */
 static size_t mark_bytes(struct str s)
 {
-    static const struct str marks[] = { STR(" "), STR(","), STR(";"), STR("、"), STR("\uff64") };
+    static const struct str marks[] = { STR(" "), STR(","), STR(";"), STR("/"), STR("|"), STR("、"), STR("\uff64") };
     for (size_t i = 0; i < ARRAY_LEN(marks); i++)
         if (str_starts(s, marks[i]))
             return marks[i].len;
@@ -102,10 +104,13 @@ static size_t mark_bytes(struct str s)
 
 struct str typed_names_next(struct str *rest)
 {
-    size_t len = 0;
-    while (mark_bytes(*rest) > 0 || str_starts(*rest, STR("@")))
-        *rest = str_skip(*rest, str_starts(*rest, STR("@")) ? 1 : mark_bytes(*rest));
-    while (len < rest->len && mark_bytes(str_skip(*rest, len)) == 0)
+    size_t len = 0, mark;
+    bool called = false; /* "@bob" */
+    for (; str_starts(*rest, STR("@")) || mark_bytes(*rest) > 0; *rest = str_skip(*rest, mark)) {
+        called = str_starts(*rest, STR("@"));
+        mark = called ? 1 : mark_bytes(*rest);
+    }
+    while (len < rest->len && mark_bytes(str_skip(*rest, len)) == 0 && !(called && rest->ptr[len] == '@'))
         len++;
     struct str name = str_slice(*rest, 0, len);
     *rest = str_skip(*rest, len);
@@ -149,6 +154,17 @@ static bool char_take(struct str *rest, char one, char other)
     if (rest->len == 0 || (rest->ptr[0] != one && rest->ptr[0] != other))
         return false;
     *rest = str_skip(*rest, 1);
+    return true;
+}
+
+/* Cuts a name, which is in capitals, off the front of *rest. */
+static bool name_take(struct str *rest, const char *name)
+{
+    struct str after = *rest;
+    for (; *name != '\0'; name++)
+        if (!char_take(&after, *name, (char)(*name - 'A' + 'a')))
+            return false;
+    *rest = after;
     return true;
 }
 
@@ -220,25 +236,82 @@ static bool fraction_take(struct str *rest, int *out_ms)
     return true;
 }
 
-/* A zone, which ends the text, as minutes ahead of UTC. minus: "-05:00" may stand directly behind the time. */
-static bool zone_read(struct str rest, bool minus, int *out_minutes)
+/* Behind the sign for the hour: "30" or "5" with the sign for minutes, "30" alone, or nothing. */
+static bool minute_take(struct str *rest, int *out)
+{
+    static const struct str sign = STR("\u5206");
+    if (digits_take(rest, 2, 2, out)) {
+        (void)sign_take(rest, sign);
+        return true;
+    }
+    return !digits_take(rest, 1, 1, out) || sign_take(rest, sign);
+}
+
+/* Cuts the sign for the hour, dian or shi, each simplified and traditional, off the front of *rest. */
+static bool hour_sign_take(struct str *rest)
+{
+    return sign_take(rest, STR("\u70b9")) || sign_take(rest, STR("\u9ede")) || sign_take(rest, STR("\u65f6")) ||
+           sign_take(rest, STR("\u6642"));
+}
+
+/* Cuts a time of the day off the front of *rest. *seconds: it has them. */
+static bool time_take(struct str *rest, struct clock_date *d, int *ms, bool *seconds)
+{
+    *seconds = false;
+    if (!digits_take(rest, 1, 2, &d->hour))
+        return false;
+    if (hour_sign_take(rest)) {
+        if (!minute_take(rest, &d->minute))
+            return false;
+    } else {
+        if (!char_take(rest, ':', ':') || !digits_take(rest, 2, 2, &d->minute))
+            return false;
+        *seconds = char_take(rest, ':', ':');
+        if (*seconds && (!digits_take(rest, 2, 2, &d->second) || !fraction_take(rest, ms)))
+            return false;
+    }
+    bool day_end = d->hour == HOURS && d->minute + d->second + *ms == 0;
+    return (d->hour < HOURS || day_end) && d->minute < MINUTES && d->second < MINUTES;
+}
+
+/* The hours and minutes of a zone, which end the text: "8", "08", "830", "0830", "8:30". */
+static bool offset_read(struct str rest, int *out_minutes)
 {
     int hours = 0, minutes = 0;
-    bool blank = char_take(&rest, ' ', ' ');
-    bool named = str_skip_prefix(&rest, STR("UTC")) || str_skip_prefix(&rest, STR("GMT")) || char_take(&rest, 'Z', 'z');
-    bool west = rest.len > 0 && rest.ptr[0] == '-';
+    bool short_hours = rest.len == 3 && str_index(rest, ':') == rest.len;
+    if (!digits_take(&rest, 1, short_hours ? 1 : 2, &hours) ||
+        ((char_take(&rest, ':', ':') || rest.len > 0) && !digits_take(&rest, 2, 2, &minutes)))
+        return false;
+    *out_minutes = hours * MINUTES + minutes;
+    return rest.len == 0 && minutes < MINUTES;
+}
+
+/* A zone, which ends the text, as minutes ahead of UTC. strict: behind a "T" and the time; seconds: behind a time with
+ * seconds. */
+static bool zone_read(struct str rest, bool strict, bool seconds, int *out_minutes)
+{
+    int minutes;
+    bool blank = str_skip_prefix(&rest, STR(" "));
+    bool bracket = str_starts(rest, STR("(")) && str_ends(rest, STR(")"));
+    if (bracket)
+        rest = str_slice(rest, 1, rest.len - 1);
     *out_minutes = 0;
+    if (name_take(&rest, "Z"))
+        return rest.len == 0;
+    bool named = name_take(&rest, "UTC") || name_take(&rest, "GMT");
     if (named && rest.len == 0)
         return true;
-    bool with_sign = char_take(&rest, '+', '-'), was_plus = blank && !named && !with_sign;
-    if ((!with_sign && !was_plus) || (west && !minus && !blank && !named) || !digits_take(&rest, 1, 2, &hours))
+    if (named)
+        (void)str_skip_prefix(&rest, STR(" "));
+    bool apart = named || bracket; /* not the end of a span */
+    bool west = str_skip_prefix(&rest, STR("-")), east = !west && str_skip_prefix(&rest, STR("+"));
+    bool was_plus = blank && !apart && strict && seconds && rest.len == sizeof "08:00" - 1;
+    if (west ? !(apart || seconds || (strict && !blank)) : !(east || was_plus))
         return false;
-    bool colon = char_take(&rest, ':', ':');
-    if (((colon || was_plus || rest.len > 0) && !digits_take(&rest, 2, 2, &minutes)) || (was_plus && !colon) ||
-        rest.len > 0 || hours >= HOURS || minutes >= MINUTES)
+    if (!offset_read(rest, &minutes))
         return false;
-    *out_minutes = (west ? -1 : 1) * (hours * MINUTES + minutes);
-    return true;
+    *out_minutes = west ? -minutes : minutes;
+    return *out_minutes >= ZONE_MIN && *out_minutes <= ZONE_MAX;
 }
 
 enum status typed_time(struct str folded, int64_t *out_ms)
@@ -246,7 +319,7 @@ enum status typed_time(struct str folded, int64_t *out_ms)
     struct clock_date d;
     struct str rest = folded;
     int ms = 0, zone_minutes;
-    bool with_signs;
+    bool with_signs, seconds;
     if (!day_take(&rest, &d, &with_signs) || d.year < YEAR_MIN)
         return ST_INVALID;
     if (rest.len == 0) {
@@ -254,17 +327,13 @@ enum status typed_time(struct str folded, int64_t *out_ms)
         return ST_OK;
     }
     bool strict = char_take(&rest, 'T', 't');
-    if ((!strict && !char_take(&rest, ' ', ' ') && !with_signs) || !digits_take(&rest, 1, 2, &d.hour) ||
-        !char_take(&rest, ':', ':') || !digits_take(&rest, 2, 2, &d.minute) || d.hour >= HOURS || d.minute >= MINUTES)
-        return ST_INVALID;
-    bool seconds = char_take(&rest, ':', ':');
-    if (seconds && (!digits_take(&rest, 2, 2, &d.second) || d.second >= MINUTES || !fraction_take(&rest, &ms)))
+    if ((!strict && !char_take(&rest, ' ', ' ') && !with_signs) || !time_take(&rest, &d, &ms, &seconds))
         return ST_INVALID;
     int64_t instant_ms;
     if (rest.len == 0) {
         if (!clock_zone_instant(d, &instant_ms))
             return ST_NOT_FOUND;
-    } else if (zone_read(rest, strict || seconds, &zone_minutes)) {
+    } else if (zone_read(rest, strict, seconds, &zone_minutes)) {
         instant_ms = clock_utc_ms(d) - (int64_t)zone_minutes * MINUTES * MS_PER_S;
     } else {
         return ST_INVALID;

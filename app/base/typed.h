@@ -23,7 +23,8 @@ bool typed_yuan(struct str folded, int64_t *out_fen);
 
 /* A name without each '@' in front, A–Z as a–z. In the arena; STR_NONE without memory. */
 struct str typed_name(struct arena *a, struct str folded);
-/* Cuts the next name off the front of a list, for typed_name: blanks, commas and semicolons part names. Empty: there is
+/* Cuts the next name off the front of a list, for typed_name. Blanks, commas, semicolons, '/' and '|' part names, and
+ * an '@' the next name from one that has an '@' in front: "@bob@carol"; "bob@example.com" is one name. Empty: there is
  * no further name. */
 struct str typed_names_next(struct str *rest);
 
@@ -37,11 +38,12 @@ bool typed_day(struct str folded, struct clock_date *out);
 /* A day as settings have it, "2026-11-20": its first instant in UTC. */
 bool typed_utc_day(struct str text, int64_t *out_ms);
 /* An instant of the years 1970 to 9999: RFC 3339, also without seconds; or a day as typed_day reads it, alone (its
- * first instant) or with "T" or a blank and the time ("20:00", "8:30:05"), which may have a zone behind it: "Z",
- * "+08:00", "+0800", "+8", "UTC+8", also behind a blank. A plus may have become a blank, as in a form that was not
- * encoded. A minus needs a "T", seconds or a blank: "20:00-21:00" may be a span. Without a zone the time is of the
- * service's zone, and of an hour that its clocks repeat the earlier one. ST_INVALID: anything else · ST_NOT_FOUND: the
- * clocks of the zone skip this time. */
+ * first instant) or with "T" or a blank and the time ("20:00", "8:30:05", or with the Chinese signs for hour and
+ * minute). 24:00 is the end of the day. A zone from -12:00 to +14:00 may stand behind the time: "Z", "+08:00", "+0800",
+ * "+8", "UTC+8", also behind a blank or in brackets. What may be the end of a span is refused: a minus alone is of a
+ * zone only behind seconds, or directly behind a time with "T". The plus of "T20:00:00+08:00" may have become a blank,
+ * as in a form that was not encoded. Without a zone the time is of the service's zone, and of an hour that its clocks
+ * repeat the earlier one. ST_INVALID: anything else · ST_NOT_FOUND: the clocks of the zone skip this time. */
 enum status typed_time(struct str folded, int64_t *out_ms);
 
 #endif

@@ -59,7 +59,7 @@ test('a name is the same with an @, blanks of any kind and invisible characters 
     const found = await sender.client.get(`/records/sent?person=${encodeURIComponent(username)}`);
     assert.deepEqual([found.status, found.json.items.length > 0], [200, true], JSON.stringify(around));
   }
-  for (const mark of ['\u00a0', '\u3000', '\u2028', '\t', '、', '\u2005@']) {
+  for (const mark of ['\u00a0', '\u3000', '\u2028', '\t', '、', '\u2005@', '/']) {
     const sent = await sendPacket(sender, order({ amount: '0.01', count: '2', to: `${one.username}${mark}${two.username}` }));
     assert.equal(sent.status, 201, JSON.stringify(mark));
   }
@@ -90,12 +90,12 @@ test('a time is read as people write it, and what is none is told with an exampl
   const [year, month, date] = day.split('-');
   const noon = `${day}T12:00:00.000Z`; // 20:00 in Asia/Shanghai
   for (const typed of [`${day} 20:00`, `${day}\u300020:00`, `${day} 20：00`, `${year}/${+month}/${+date} 20:00`, `${day} 20:00 +08:00`,
-    `${day} 12:00 Z`, `${year}年${+month}月${+date}日 20:00`]) {
+    `${day} 12:00 Z`, `${day} 20:00 (UTC+8)`, `${year}年${+month}月${+date}日20点`]) {
     const sent = await sendPacket(sender, order({ opens_at: typed }));
     assert.equal(sent.status, 201, typed);
     assert.equal((await sender.client.get(`/p/${sent.json.id}`)).json.opens_at, noon, typed);
   }
-  const refused = await sendPacket(sender, order({ opens_at: `${day} 20点` }));
+  const refused = await sendPacket(sender, order({ opens_at: `${day} 20:00 21:00` }));
   assert.deepEqual(refused.json.errors, [{ field: 'opens_at', message: words('zh-CN', 'opens_invalid') }]);
   assert.match(words('en', 'opens_invalid'), /\d{4}-\d\d-\d\d \d\d:\d\d/);
   const { text } = await sender.client.postHtml('/send', order({ amount: '', opens_at: `${year}/${month}/${date} 20:00` }));
