@@ -48,43 +48,47 @@ struct verify_args {
     struct str returned; /* numbers of shares; empty: none */
 };
 
-/* An argument as the page shows it, whatever copying has added to it. Text that is no UTF-8 stays as it is: its reader
- * refuses it. STR_NONE without memory. */
-static struct str folded(struct arena *a, const char *arg)
+/* Makes the arguments what the page shows, whatever copying has added to them. Text that is no UTF-8 stays as it is:
+ * its reader refuses it. False without memory. */
+static bool args_fold(struct arena *a, int argc, char **argv)
 {
-    struct str text = str_from(arg);
-    return utf8_fold_pasted(a, text, &text) == ST_NO_MEMORY ? STR_NONE : text;
+    for (int i = 1; i < argc; i++) {
+        struct str text = str_from(argv[i]);
+        if (utf8_fold_pasted(a, text, &text) == ST_NO_MEMORY || (argv[i] = arena_cstr(a, text)) == NULL)
+            return false;
+    }
+    return true;
 }
 
-static bool yuan_read(struct arena *a, const char *arg, int64_t *out_fen)
+static bool yuan_read(const char *arg, int64_t *out_fen)
 {
-    return typed_yuan(folded(a, arg), out_fen) && *out_fen < INT64_MAX;
+    return typed_yuan(str_from(arg), out_fen) && *out_fen < INT64_MAX;
 }
 
-static bool args_read(struct arena *a, int argc, char **argv, struct verify_args *out)
+static bool args_read(int argc, char **argv, struct verify_args *out)
 {
     uint64_t count;
     struct config config;
     config_defaults(&config);
     out->share_fen_min = 1;
     out->share_fen_max = config.share_fen_max;
-    if (argc < 5 || argc > 8 || !seed_read(folded(a, argv[1]), out->seed) ||
-        !method_read(folded(a, argv[2]), argc > 5 ? folded(a, argv[5]) : STR_NONE, &out->method) ||
-        !yuan_read(a, argv[3], &out->total_fen) || !typed_count(folded(a, argv[4]), &count) || count < 1 ||
-        count > SPLIT_COUNT_MAX || (argc > 6 && !yuan_read(a, argv[6], &out->share_fen_max)) ||
-        (argc > 7 && !yuan_read(a, argv[7], &out->share_fen_min)))
+    if (argc < 5 || argc > 8 || !seed_read(str_from(argv[1]), out->seed) ||
+        !method_read(str_from(argv[2]), argc > 5 ? str_from(argv[5]) : STR_NONE, &out->method) ||
+        !yuan_read(argv[3], &out->total_fen) || !typed_count(str_from(argv[4]), &count) || count < 1 ||
+        count > SPLIT_COUNT_MAX || (argc > 6 && !yuan_read(argv[6], &out->share_fen_max)) ||
+        (argc > 7 && !yuan_read(argv[7], &out->share_fen_min)))
         return false;
     out->count = (uint32_t)count;
     return true;
 }
 
 /* Takes the option, which comes last, out of the arguments. */
-static struct str returned_take(struct arena *a, int *argc, char **argv)
+static struct str returned_take(int *argc, char **argv)
 {
     if (*argc < 3 || !str_equal(str_from(argv[*argc - 2]), STR("--returned")))
         return STR("");
     *argc -= 2;
-    return folded(a, argv[*argc + 1]);
+    return str_from(argv[*argc + 1]);
 }
 
 /* Adds the shares that were given back behind the others. shares_fen has room for one per comma, and one more. False: a
@@ -121,18 +125,24 @@ static void shares_print(const struct verify_args *args, const int64_t *shares_f
     }
 }
 
+static int out_of_memory(void)
+{
+    (void)fputs("hongbao verify: out of memory\n", stderr);
+    return 1;
+}
+
 static int verify(struct arena *a, int argc, char **argv)
 {
-    struct verify_args args = { .returned = returned_take(a, &argc, argv) };
-    if (!args_read(a, argc, argv, &args)) {
+    if (!args_fold(a, argc, argv))
+        return out_of_memory();
+    struct verify_args args = { .returned = returned_take(&argc, argv) };
+    if (!args_read(argc, argv, &args)) {
         (void)fputs(VERIFY_USAGE, stderr);
         return 2;
     }
     int64_t *shares_fen = arena_array(a, room_for(&args), sizeof *shares_fen);
-    if (shares_fen == NULL) {
-        (void)fputs("hongbao verify: out of memory\n", stderr);
-        return 1;
-    }
+    if (shares_fen == NULL)
+        return out_of_memory();
     if (split_shares(args.method, args.total_fen, args.count, args.share_fen_min, args.share_fen_max, args.seed,
                      shares_fen) != ST_OK) {
         (void)fputs("hongbao verify: there is no such split: every share is at least SHARE_MIN, 0.01 yuan "
@@ -151,10 +161,8 @@ static int verify(struct arena *a, int argc, char **argv)
 int verify_command(int argc, char **argv)
 {
     struct arena *a = arena_new(ARENA_BYTES, ARENA_BYTES_MAX);
-    if (a == NULL) {
-        (void)fputs("hongbao verify: out of memory\n", stderr);
-        return 1;
-    }
+    if (a == NULL)
+        return out_of_memory();
     int code = verify(a, argc, argv);
     arena_free(a);
     return code;
