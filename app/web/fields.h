@@ -65,7 +65,9 @@ enum status form_read(struct exchange *x, const struct field *fields, void *valu
  * query, which is full of what chats and advertisers have added. A field that is malformed or there twice makes the
  * answer a 400 (web/router.c), whatever the handler has written. The address of a POST has no fields. */
 
-/* The value of a field. Absent: STR(""), and *present is false. present may be NULL. */
+/* The value of a field. Absent: STR(""), and *present is false. present may be NULL.
+ * The value is kept in x and lives in x->arena. A part of a streamed answer (web/stream.h) has an arena of its own: a
+ * value that it reads ends with the part, so no later part may read the query. */
 struct str query_get(struct exchange *x, const char *name, bool *present);
 /* The fields of the table, as typed. In x. */
 const struct form *query_form(struct exchange *x, const struct field *fields);
