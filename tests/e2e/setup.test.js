@@ -1,8 +1,8 @@
 // The parts of `hongbao setup` that need no machine of their own: what they refuse before anything is made, and how they
 // ask the site. tests/package/setup.test.js has the whole way.
 import assert from 'node:assert/strict';
-import { execFile } from 'node:child_process';
-import { chmodSync, mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import { execFile, execFileSync } from 'node:child_process';
+import { chmodSync, existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:https';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -141,4 +141,83 @@ test('setup asks the site itself, on the port of its nginx: no proxy, no ~/.curl
     rmSync(join(folder, 'nginx/sites-available/hongbao'));
   }
   assert.equal(await says('nginx_port'), '443');
+});
+
+// A machine whose package is removed and purged with the answer to delete the money: what the scripts of the package say,
+// and what MariaDB was told. The scripts are the package's, with the folders of the machine below one of the test.
+function machine(conf) {
+  const root = mkdtempSync(join(folder, 'machine-'));
+  const moved = (name) => {
+    const text = readFileSync(join(ROOT, 'deploy/debian', name), 'utf8').replace(/(?<![\w./-])\/(?=(etc|var|run|usr)\/)/g, `${root}/`);
+    assert.doesNotMatch(text.replaceAll(root, ''), /rm -\S+ (?!\/(etc|var|run|usr)\/)/, 'it deletes what is below the folder');
+    return text;
+  };
+  const program = (path, text) => { writeFileSync(join(root, path), text); chmodSync(join(root, path), 0o755); };
+  for (const path of ['bin', 'etc/hongbao/rights', 'var/lib/hongbao', 'var/lib/redis/hongbao', 'usr/share/debconf']) mkdirSync(join(root, path), { recursive: true });
+  writeFileSync(join(root, 'usr/share/debconf/confmodule'), 'db_fset() { :; }\ndb_input() { :; }\ndb_go() { :; }\ndb_get() { RET=true; }\n');
+  program('bin/mariadb', `#!/bin/sh\ncat >>${root}/told\n`);
+  program('bin/getent', '#!/bin/sh\nexit 2\n');
+  program('prerm', moved('hongbao.prerm'));
+  program('postrm', moved('hongbao.postrm'));
+  const path = (name) => join(root, name);
+  const run = (name, action) => promisify(execFile)('sh', [path(name), action], { env: { PATH: `${root}/bin:${folder}/bin:${process.env.PATH}` } }).then(({ stderr }) => stderr);
+  const write = (text, file = 'etc/hongbao/hongbao.conf') => writeFileSync(path(file), text.replaceAll('unix:/', `unix:${root}/`));
+  if (conf !== undefined) write(conf);
+  return { path, write, remove: () => run('prerm', 'remove'), purge: () => run('postrm', 'purge'),
+    left: () => [path('told'), path('etc/hongbao'), path('var/lib/redis/hongbao')].map((name) => existsSync(name)) };
+}
+const [KEPT, DELETED] = [[false, true, true], [true, false, false]];
+const OWN = 'redis = unix:/run/redis-hongbao/redis-server.sock\nmysql = unix:/run/mysqld/mysqld.sock\n';
+const unknown = /kept: the money, secrets and settings: .* which are not known: \S+hongbao\.conf had a mistake [\s\S]*install the package, correct/;
+
+test('a purge deletes the money of the stores that setup has made, and nothing of others', async () => {
+  const own = machine(`${OWN}demo = on\n`);
+  await own.remove();
+  await own.purge();
+  assert.deepEqual(own.left(), DELETED);
+  assert.match(readFileSync(own.path('told'), 'utf8'), /^DROP DATABASE IF EXISTS hongbao;$/m);
+  const tables = machine(`${OWN}mysql_database = hongbao_two\n`);
+  await tables.remove();
+  assert.match(await tables.purge(), /kept: the database hongbao_two and the users hongbao_\* in the MariaDB at unix:\S+: hongbao setup has not made it/);
+  assert.equal(tables.left()[0], false);
+  const elsewhere = machine('mysql = 10.0.0.5:3306\nredis = 10.0.0.6:6379\n');
+  await elsewhere.remove();
+  assert.match(await elsewhere.purge(), /in the MariaDB at 10\.0\.0\.5:3306: [\s\S]*in the Redis at 10\.0\.0\.6:6379: /);
+  assert.equal(elsewhere.left()[0], false);
+});
+
+test('a purge deletes nothing while it is not known in which stores the money is', async () => {
+  const wrong = 'mysql = 10.0.0.5:3306\npartitons = 16\n';
+  const byHand = machine(wrong);
+  assert.match(await byHand.remove(), /there is no such setting: partitons/);
+  assert.match(await byHand.purge(), unknown);
+  assert.deepEqual(byHand.left(), KEPT);
+  byHand.write(OWN); // installed again, corrected
+  await byHand.remove();
+  assert.doesNotMatch(await byHand.purge(), unknown);
+  assert.deepEqual(byHand.left(), DELETED);
+
+  const stale = machine(wrong); // setup has made a site here before
+  stale.write(OWN, 'var/lib/hongbao/settings');
+  await stale.remove();
+  assert.match(await stale.purge(), unknown);
+  assert.deepEqual(stale.left(), KEPT);
+
+  const since = machine(OWN);
+  await since.remove();
+  await new Promise((resolve) => { setTimeout(resolve, 50); }); // the clock of the disk counts in some ms
+  since.write('mysql = 10.0.0.5:3306\n');
+  assert.match(await since.purge(), unknown);
+  assert.deepEqual(since.left(), KEPT);
+
+  const before = machine(OWN); // removed by a version whose prerm has kept nothing
+  assert.match(await before.purge(), unknown);
+  assert.deepEqual(before.left(), KEPT);
+
+  const lost = machine(); // no configuration, but passwords of the roles
+  await lost.remove();
+  assert.match(await lost.purge(), unknown);
+  assert.deepEqual(lost.left(), KEPT);
+  rmSync(lost.path('etc/hongbao'), { recursive: true }); // there was never a site
+  assert.doesNotMatch(await lost.purge(), unknown);
 });
