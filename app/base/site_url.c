@@ -54,10 +54,10 @@ static const char *name_mistake(struct str name)
 {
     struct str rest = name;
     if (name.len > HOST_NAME_MAX_BYTES)
-        return "its host has more than 253 letters";
+        return "its host has more than 253 characters";
     while (rest.ptr != NULL)
         if (!label_is_right(str_cut(rest, '.', &rest)))
-            return "its host is no name: up to 63 letters, digits and - between two dots";
+            return "its host is no name: between dots it must have 1 to 63 letters, digits, _ and inner -";
     if (is_of(name, "0123456789.") && !is_address(AF_INET, name))
         return "its host looks like an address, but is none: four numbers from 0 to 255";
     return NULL;
@@ -70,7 +70,7 @@ static const char *letters_mistake(struct str scheme, struct str host, struct st
     char ascii[HOST_NAME_MAX_BYTES + 1];
     if (!host_to_ascii(host, ascii) || name_mistake(str_from(ascii)) != NULL)
         return "its host has letters that no name of a host has";
-    (void)snprintf(text, sizeof text, "its host is written in ASCII: %.*s%s%.*s", STR_ARG(scheme), ascii,
+    (void)snprintf(text, sizeof text, "its host must be written in ASCII: %.*s%s%.*s", STR_ARG(scheme), ascii,
                    STR_ARG(port));
     return text;
 }
@@ -79,11 +79,11 @@ const char *site_url_mistake(const char *url)
 {
     struct str rest = str_from(url);
     if (!str_skip_prefix(&rest, STR("https://")) && !str_skip_prefix(&rest, STR("http://")))
-        return "it begins with https:// or http://";
+        return "it must begin with https:// or http://";
     const struct str scheme = { url, (size_t)(rest.ptr - url) };
     for (size_t i = 0; i < rest.len; i++)
         if (strchr("/?#\\", rest.ptr[i]) != NULL)
-            return "it ends behind the host or its port: the site has no path";
+            return "it must end after the host or its port: a path is not supported";
         else if ((unsigned char)rest.ptr[i] <= ' ' || strchr("\"'<>^`{|}@", rest.ptr[i]) != NULL)
             return "it has a character that no host has";
     const bool is_bracketed = rest.len > 0 && rest.ptr[0] == '[';
@@ -93,12 +93,14 @@ const char *site_url_mistake(const char *url)
     const size_t colon = bracket + str_index(str_skip(rest, bracket), ':');
     const struct str host = { rest.ptr, colon }, port = str_skip(rest, colon);
     if (is_bracketed && colon != bracket + 1)
-        return "behind ] only a port may follow";
+        return "only a port may follow ]";
     if (!is_bracketed && colon < rest.len && str_index(str_skip(port, 1), ':') < port.len - 1)
-        return "it has more than one colon behind its host: an IPv6 address stands in brackets, https://[::1]";
+        return "it has more than one colon after its host: an IPv6 address must stand in brackets, https://[::1]";
     if (port.len > 0 && !port_is_right(str_skip(port, 1)))
-        return "its port is a number from 1 to 65535";
+        return "its port must be a number from 1 to 65535";
     if (host.len == 0)
         return "it has no host";
+    if (host.len > 1 && host.ptr[host.len - 1] == '.')
+        return "its host must have no dot at the end";
     return is_bracketed ? NULL : is_ascii(host) ? name_mistake(host) : letters_mistake(scheme, host, port);
 }

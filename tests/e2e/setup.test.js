@@ -41,7 +41,7 @@ test('a host is what the program takes as the host of base_url, and other letter
     'a b': /has a character that no host has/,
     '-x.example': /its host is no name/,
     '': /has no host/,
-    红包: /its host is written in ASCII: https:\/\/xn--uirv82h$/,
+    红包: /its host must be written in ASCII: https:\/\/xn--uirv82h$/,
   };
   for (const [host, words] of Object.entries(wrong)) assert.match(await says(`host_problem '${host}'`), words, host);
   assert.match(await says(`host_problem '${'a.'.repeat(130)}b'`), /must have from 1 to 255 bytes|253/);

@@ -47,7 +47,7 @@ test('what can only be a mistake is refused before anything is made', async () =
   for (const host of ['192.168.1.300', '1.2.3.4.5', '999']) {
     assert.match(await refused('--host', host, '--self-signed'), new RegExp(`'${host}': its host looks like an address, but is none`));
   }
-  assert.match(await refused('--host', '红包.example', '--self-signed'), /is written in ASCII: https:\/\/xn--uirv82h\.example/);
+  assert.match(await refused('--host', '红包.example', '--self-signed'), /must be written in ASCII: https:\/\/xn--uirv82h\.example/);
   assert.match(await refused(...tls('reversed.pem', 'site.key')), /reversed\.pem are in the wrong order: first the one of the site/);
   await machine.shell("sed -i.before 's/^user www-data;/user daemon;/' /etc/nginx/nginx.conf");
   assert.match(await refused('--host', HOST, '--self-signed'), /nginx is not laid out as Debian's[\s\S]*\n {4}user www-data;/);
@@ -188,7 +188,7 @@ test('an upgrade that can not be carried out changes nothing, leaves the package
   await machine.shell("cp -a /etc/hongbao/hongbao.conf /root/; echo 'partitons = 16' >>/etc/hongbao/hongbao.conf");
   const said = await machine.shell('dpkg -i /root/hongbao.deb 2>&1');
   assert.match(said, /no such setting: partitons; did you mean partitions\?[\s\S]*nothing was changed: correct .*, then run: hongbao setup --upgrade/);
-  assert.match(said, /the site goes on with the old program; [^\n]* then run: hongbao setup --upgrade$/m);
+  assert.match(said, /the site goes on with the old program until [\s\S]* no backup is made\. [^\n]* then run:\n {4}hongbao setup --upgrade$/m);
   assert.equal(await machine.run('dpkg-query', '-W', '-f', '${Status}', 'hongbao'), 'install ok installed');
   assert.deepEqual([await marks(), await pids()], [before, running]);
   await machine.shell('cp -a /root/hongbao.conf /etc/hongbao/; hongbao setup --upgrade');

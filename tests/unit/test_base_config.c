@@ -304,9 +304,9 @@ static void bad_texts_are_refused(void **state)
     char text[512];
 
     assert_refused("base_url = https://红包.example:8443\n", 1,
-                   "base_url: its host is written in ASCII: https://xn--uirv82h.example:8443");
+                   "base_url: its host must be written in ASCII: https://xn--uirv82h.example:8443");
     assert_refused("base_url = https://x/y\n", 1,
-                   "base_url: it ends behind the host or its port: the site has no path");
+                   "base_url: it must end after the host or its port: a path is not supported");
     assert_refused("timezone = Mars/Olympus\n", 1,
                    "timezone must be a name of the system's tz database, none below right/");
     static const char *const lifetimes[] = { "24 h", "1h  24h", "1h,24h", "0s", "31d", "24" };
