@@ -75,10 +75,11 @@ set demo = on, with the package by hongbao setup --demo"
 # is not complete. The routines become those of the user who restores: on other servers the role migrate is a user of
 # another host, and only an administrator may name somebody else. What a dump does to its client or its server is left
 # out: `\-`, the sandbox mode of newer clients, is an error to others, in whose place is --binary-mode, which every client
-# has; SET @@ of a MySQL with GTIDs needs an administrator.
+# has; SET @@ of a MySQL with GTIDs needs an administrator; NOTE_VERBOSITY is unknown to some servers of 10.11.
 # shellcheck disable=SC2016
 TABLES_AWK='
         /^\/\*M?!999999\\- / { next }
+        /^\/\*M!100616 SET .*NOTE_VERBOSITY=/ { next }
         /^SET @@/ { is_of_server = 1 }
         is_of_server { is_of_server = !/;[ \t]*$/; next }
         /^(CREATE|\/\*!50003 CREATE\*\/ \/\*!500[0-9][0-9]) DEFINER=`/ {

@@ -170,24 +170,38 @@ demo_of_tables() {
     if [ "$has" -eq 1 ]; then echo on; else printf '%s\n' "${SETTING[demo]}"; fi
 }
 
+# site_column NAME: prints the value of the table site; nothing when the tables, of a version before, have no such column.
+# shellcheck disable=SC2317 # manifest_write calls it
+site_column() {
+    local has value
+    has=$(sql "$DATABASE" -e "SELECT EXISTS (SELECT 1 FROM information_schema.columns
+        WHERE table_schema = DATABASE() AND table_name = 'site' AND column_name = '$1')") || return
+    [ "$has" -eq 1 ] || return 0
+    value=$(sql "$DATABASE" -e "SELECT $1 FROM site") || return
+    [ -n "$value" ] || die "the tables of $DATABASE have no $1 of the site: hongbao migrate"
+    printf '%s\n' "$value"
+}
+
 # manifest_write REDIS_AT TABLES_AT
 # shellcheck disable=SC2317 # copy_run calls it
 manifest_write() {
-    local schema needed letters demo
+    local schema needed letters demo timezone site
     schema=$(sql "$DATABASE" -e 'SELECT MAX(version) FROM schema_migration HAVING MIN(version) > 0') || schema=
     [ -n "$schema" ] ||
         die "the tables of $DATABASE have no schema, as after a restore that was interrupted"
     needed=$(sql "$DATABASE" -e 'SELECT MAX(version) FROM schema_migration WHERE NOT additive') || return
     letters=$(sql "$DATABASE" -e 'SELECT COUNT(*) FROM dead_letter WHERE resolved_ms IS NULL') || return
     demo=$(demo_of_tables) || return
+    timezone=$(site_column timezone) || return
+    site=$(site_column id) || return
     printf '%s = %s\n' format "$ARCHIVE_FORMAT" \
         program "$("$HONGBAO" version)" \
         redis_at "$1" tables_at "$2" finished_at "$(time_now)" \
         schema "$schema" \
         schema_needed "$needed" \
         partitions "${SETTING[partitions]}" \
-        timezone "$(sql "$DATABASE" -e 'SELECT timezone FROM site')" \
-        site "$(sql "$DATABASE" -e 'SELECT id FROM site')" \
+        timezone "$timezone" \
+        site "$site" \
         demo "$demo" \
         older_keys "${SETTING[older_keys]}" \
         letters "$letters" \

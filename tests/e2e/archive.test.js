@@ -124,8 +124,35 @@ test('what a dump does to its client or its server is no part of the tables', as
   for (const mark of ['/*M!999999\\- enable the sandbox mode */ \n', '/*!999999\\- enable the sandbox mode */\n']) {
     assert.equal(await reordered(mark + tables), tables);
   }
+  // mariadb-dump 10.6.16 and later; 10.11.0 to 10.11.5 do not know the variable.
+  const [notes, end] = ['SET @OLD_NOTE_VERBOSITY=@@NOTE_VERBOSITY, NOTE_VERBOSITY=0', 'SET NOTE_VERBOSITY=@OLD_NOTE_VERBOSITY'].map((text) => `/*M!100616 ${text} */;\n`);
+  assert.equal(await reordered(notes + tables + end), tables);
+  const kept = '/*M!100616 SET @x=1 */;\nINSERT INTO `user` VALUES (1,"/*M!100616 SET NOTE_VERBOSITY=0 */;");\n';
+  assert.equal(await reordered(kept), kept);
   const gtids = 'SET @@SESSION.SQL_LOG_BIN= 0;\nSET @@GLOBAL.GTID_PURGED=/*!80000 \'+\'*/ \'a:1-5,\nb:1-7\';\n';
   assert.equal(await reordered(gtids + tables), tables);
+});
+
+// The manifest that backup.sh writes, or { said } when it fails. answer: bash, the answer of the tables to a question, $1.
+async function manifest(answer) {
+  rmSync(join(folder, 'manifest'), { force: true });
+  const said = await shell(['common', 'archive'], `. <(sed -n '/^demo_of_tables/,/^}/p; /^site_column/,/^}/p; /^manifest_write/,/^}/p' "${COMMANDS}/backup.sh")
+    sql() { local question="\${!#}"; case $question in ${answer} *) echo 1 ;; esac; }
+    redis() { echo redis_version:7.0.0; }
+    PROGRAM=backup PARTIAL=${folder} HONGBAO=${BINARY} DATABASE=hongbao; declare -A SETTING=([partitions]=16 [secret]=s [older_keys]=on [demo]=off)
+    (manifest_write then later) 2>&1 || echo "ended $?"`);
+  return said === '' ? readFileSync(join(folder, 'manifest'), 'utf8') : { said };
+}
+
+test('a backup whose tables do not answer while the manifest is written is none', async () => {
+  assert.match(await manifest("*'SELECT timezone'*) echo Asia/Tokyo ;;"), /^timezone = Asia\/Tokyo\nsite = 1$/m);
+  assert.match(await manifest('*information_schema*) echo 0 ;;'), /^timezone = \nsite = $/m, 'tables of a version before');
+  for (const question of ['SELECT timezone', 'SELECT id', 'information_schema', 'COUNT', 'NOT additive']) {
+    assert.deepEqual(await manifest(`*'${question}'*) return 7 ;;`), { said: 'ended 7\n' }, question);
+  }
+  for (const name of ['timezone', 'id']) {
+    assert.match((await manifest(`*'SELECT ${name}'*) ;;`)).said, new RegExp(`have no ${name} of the site: hongbao migrate\nended 1`));
+  }
 });
 
 test('a command of a newer client is refused before anything is dropped', async () => {
