@@ -63,6 +63,27 @@ test('a mistake in the configuration ends setup before anything is changed, and 
   rmSync(conf);
 });
 
+test('a configuration of the operator that differs from the backup ends a restore before anything is changed', async () => {
+  const conf = join(folder, 'etc/hongbao.conf');
+  const fits = (more) => shell(`HOST=hongbao.example RESTORE=${folder}/backup; config_fits https://hongbao.example; echo fits`, more);
+  mkdirSync(join(folder, 'backup'));
+  const manifest = (...lines) => writeFileSync(join(folder, 'backup/manifest'), lines.map((line) => `${line}\n`).join(''));
+  writeFileSync(conf, 'base_url = https://hongbao.example\npartitions = 8\ntimezone = Asia/Tokyo\n');
+  for (const same of [['partitions = 8', 'timezone = Asia/Tokyo'], ['partitions = 8'], []]) {
+    manifest(...same);
+    assert.deepEqual(await fits(), { code: 0, said: 'fits\n' }, 'a backup of a version before has no timezone');
+  }
+  const wrong = [['partitions = 16', 'timezone = Asia/Tokyo'], ['partitions = 8', 'timezone = Europe/Berlin'], ['partitions = 16', 'timezone = Europe/Berlin']];
+  for (const lines of wrong) {
+    manifest(...lines);
+    const words = lines.filter((line) => !/ (8|Asia\/Tokyo)$/.test(line)).join(' and ');
+    assert.deepEqual(await fits(), { code: 1, said: `setup: ${conf} is yours: set ${words} there first\n` });
+  }
+  rmSync(conf);
+  assert.deepEqual(await fits(), { code: 0, said: 'fits\n' }, 'setup writes it as the backup has it');
+  rmSync(join(folder, 'backup'), { recursive: true });
+});
+
 test('the file of an administrator is read as it is written, with blanks and CRLF', async () => {
   writeFileSync(join(folder, 'etc/admin.conf'), "  mysql_user=root\r\nmysql_password =  it's \"a # \\word\" \r\nredis_user = a\nredis_user = default\n");
   assert.equal(await says(`. ${ROOT}/deploy/commands/setup/stores.sh; for name in mysql_user mysql_password redis_user redis_password; do echo "[$(admin_value $name)]"; done`),
@@ -111,18 +132,23 @@ test('a self-signed certificate is for names of any length, and openssl is heard
   assert.match(failed.said, /no certificate can be made: .*\/nowhere\/key/);
 });
 
-test('the certificates of a file are in order, and that of an issuer which must be fetched is there', async () => {
+test('the certificate of the site is the first of its file, and that of an issuer which must be fetched is there', async () => {
   const [path, read] = [(name) => join(folder, name), (name) => readFileSync(join(folder, name), 'utf8')];
   const problem = (file) => says(`certificate_problem ${path(file)}`);
   const root = certificate(folder, 'root', 'DNS:root.example', day(-9), day(90));
   const middle = certificate(folder, 'middle', 'DNS:middle.example', day(-9), day(90), root);
   certificate(folder, 'leaf', 'DNS:hongbao.example', day(-9), day(90), middle);
   certificate(folder, 'public', 'DNS:hongbao.example\nauthorityInfoAccess = caIssuers;URI:http://r.example/r.cer', day(-9), day(90), middle);
-  const files = { chain: ['leaf', 'middle'], whole: ['leaf', 'middle', 'root'], public_chain: ['public', 'middle'], reversed: ['middle', 'leaf'], mixed: ['leaf', 'root', 'middle'], twice: ['leaf', 'leaf'] };
+  // Another root has signed the key of middle, too: a second certificate with the same name.
+  const older = certificate(folder, 'older', 'DNS:older.example', day(-9), day(90));
+  execFileSync('openssl', ['x509', '-req', '-in', path('middle.csr'), '-CA', older.pem, '-CAkey', older.key, '-CAcreateserial', '-out', path('crossed.pem')], { stdio: 'pipe' });
+  const files = { chain: ['leaf', 'middle'], whole: ['leaf', 'middle', 'root'], public_chain: ['public', 'middle'], reversed: ['middle', 'leaf'], mixed: ['leaf', 'root', 'middle'], twice: ['leaf', 'leaf'],
+    crossed: ['public', 'middle', 'crossed'], crossed_first: ['public', 'crossed', 'middle'], last: ['root', 'middle', 'leaf'], between: ['middle', 'leaf', 'root'],
+    other: ['leaf', 'root'] };
   for (const [name, parts] of Object.entries(files)) writeFileSync(path(`${name}.pem`), parts.map((part) => read(`${part}.pem`)).join(''));
-  for (const right of ['leaf', 'root', 'chain', 'whole', 'public_chain']) assert.equal(await problem(`${right}.pem`), '', right);
-  for (const wrong of ['reversed', 'mixed', 'twice']) assert.match(await problem(`${wrong}.pem`), /are in the wrong order: first the one of the site/, wrong);
-  assert.match(await problem('public.pem'), /lacks the certificate of its issuer: use the file with the chain/);
+  for (const right of ['leaf', 'root', 'chain', 'whole', 'public_chain', 'mixed', 'crossed', 'crossed_first']) assert.equal(await problem(`${right}.pem`), '', right);
+  for (const wrong of ['reversed', 'last', 'between']) assert.match(await problem(`${wrong}.pem`), /are in the wrong order: first the one of the site/, wrong);
+  for (const short of ['public', 'twice', 'other']) assert.match(await problem(`${short}.pem`), /lacks the certificate of its issuer: use the file with the chain/, short);
 });
 
 test('setup asks the site itself, on the port of its nginx: no proxy, no ~/.curlrc', async () => {

@@ -55,20 +55,25 @@ certificate_problem() {
     fi
 }
 
-# certificate_chain_problem FILE: prints what is wrong with the certificates behind the first one. One whose issuer is
-# unknown here may be of a private authority, but an authority that says where its own certificate can be fetched
-# expects it in the file: browsers of phones don't fetch it.
+# certificate_chain_problem FILE: prints what is wrong with the certificates behind the first one, whose order is free: an
+# issuer may have several. One whose issuer is unknown here may be of a private authority and stand alone, but an authority
+# that says where its own certificate can be fetched expects it in the file: browsers of phones don't fetch it.
 certificate_chain_problem() {
-    local text
-    text=$(openssl storeutl -noout -text -certs "$1" 2>/dev/null)
-    if ! awk '
-        /^ *Issuer: / { issuer = $0; sub(/^ *Issuer: */, "", issuer) }
-        /^ *Subject: / { sub(/^ *Subject: */, ""); if (n++ && $0 != before) exit 1; before = issuer }' <<<"$text"; then
-        echo "the certificates in $1 are in the wrong order: first the one of the site, then each time the one that signed it"
-    elif [ "$(grep -c '^ *Subject: ' <<<"$text")" -eq 1 ] && grep -q 'CA Issuers - URI:' <<<"$text" &&
-        ! openssl verify "$1" >/dev/null 2>&1; then
-        echo "$1 lacks the certificate of its issuer: use the file with the chain, often called fullchain.pem"
-    fi
+    case $(openssl storeutl -noout -text -certs "$1" 2>/dev/null | awk '
+        /^ *Issuer: / { n++; sub(/^ *Issuer: */, ""); issuer[n] = $0 }
+        /^ *Subject: / { sub(/^ *Subject: */, ""); subject[n] = $0; has[$0] = 1 }
+        /CA Issuers - URI:/ && n == 1 { is_fetched = 1 }
+        END {
+            for (i = 2; i <= n; i++)
+                if (issuer[i] == subject[1] && subject[i] != subject[1]) { print "later"; exit }
+            if (!(issuer[1] in has) && (n > 1 || is_fetched)) print "lacks"
+        }') in
+    later) echo "the certificates in $1 are in the wrong order: first the one of the site, then those that signed it" ;;
+    lacks)
+        openssl verify "$1" >/dev/null 2>&1 ||
+            echo "$1 lacks the certificate of its issuer: use the file with the chain, often called fullchain.pem"
+        ;;
+    esac
 }
 
 # certificate_begun FILE: whether its first day has come.

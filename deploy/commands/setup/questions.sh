@@ -92,15 +92,18 @@ backups_choose() {
     [ "$BACKUPS" != no ] || : >"$STATE/backups-off" # also for a setup that has to be repeated
 }
 
-# config_fits URL: a configuration that the operator has changed must say what the options say.
+# config_fits URL: a configuration that the operator has changed must say what the options and the backup say.
 config_fits() {
-    local store socket wrong=
+    local store socket name wrong=
     [ -f "$ETC/hongbao.conf" ] && ! file_is_made "$ETC/hongbao.conf" || return 0
     [ "$(url_host "$1")" = "$HOST" ] || die "$ETC/hongbao.conf is yours: set base_url = https://$HOST there first"
     [ "$DEMO" != on ] || [ "$(setting demo)" = on ] || die "$ETC/hongbao.conf is yours: set demo = on there first"
     for store in redis mysql; do
         socket=${store^^}_SOCKET
         [ -z "${!socket}" ] || [ "$(setting "$store")" = "unix:${!socket}" ] || wrong+=" and $store = unix:${!socket}"
+    done
+    for name in partitions timezone; do
+        [ "$(data_setting "$name")" = "$name = $(setting "$name")" ] || wrong+=" and $(data_setting "$name")"
     done
     [ -z "$wrong" ] || die "$ETC/hongbao.conf is yours: set ${wrong# and } there first"
 }
