@@ -455,7 +455,8 @@ test('the site of the package fits into nginx.conf of Debian, which has settings
   const paths = [['/var/log/nginx', folder], ['/var/cache/hongbao', folder], ['/var/lib/hongbao', folder]];
   const logs = await debianFile('logs.conf', paths);
   const site = await debianFile('site.in', [...paths, ['hongbao/debian/logs.conf', logs], ['@HOST@', HOST], ['@IPV6@', '# '],
-    ['@HTTP2@', '# '], ['@LISTEN_HTTP2@', ' http2'], ['@CERTIFICATE@', 'hongbao-tls/fullchain.pem'], ['@KEY@', 'hongbao-tls/privkey.pem'],
+    ['@HTTP2@', '# '], ['@LISTEN_HTTP2@', ' http2'], ['@NAMES_HASH@', ''], ['@NAMES_HASH_BYTES@', '512'],
+    ['@CERTIFICATE@', 'hongbao-tls/fullchain.pem'], ['@KEY@', 'hongbao-tls/privkey.pem'],
     ['listen 80;', `listen unix:${folder}/debian-plain;`], ['listen 443 ', `listen unix:${folder}/debian-tls `]]);
   const http = await debianFile('http.conf', paths);
   const debian = `pid ${folder}/debian-pid; error_log ${folder}/error.log; events { worker_connections 768; }

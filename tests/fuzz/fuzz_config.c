@@ -37,10 +37,11 @@ static void settings_check(const struct config *c)
         } else if (settings[i].type == CONFIG_TEXT) {
             size_t len = strnlen(place, CONFIG_TEXT_MAX);
             assert(len >= (size_t)settings[i].min && len <= (size_t)settings[i].max && utf8_valid(str_from(place)));
-            if (settings[i].mistake != NULL)
-                addresses_check(str_from(place));
+            assert(settings[i].mistake == NULL || settings[i].mistake(place) == NULL);
         }
     }
+    addresses_check(str_from(c->redis));
+    addresses_check(str_from(c->mysql));
     assert(c->share_fen_max <= c->packet_fen_max && c->session_idle_s <= c->session_absolute_s);
 }
 
