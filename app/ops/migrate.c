@@ -516,15 +516,15 @@ static enum status stores_check(const struct config *config, struct db *db)
     return ST_CONFLICT;
 }
 
-/* Whether the table `site` of this version of the schema is there. */
+/* Whether the tables that SITE_TIMEZONE_SQL reads are there: an interrupted restore leaves some. */
 static enum status has_timezone(struct db *db, struct arena *a, bool *out)
 {
     struct db_rows rows;
     enum status st = db_query(db, a, &rows,
                               "SELECT 1 FROM information_schema.columns WHERE table_schema = DATABASE()"
-                              " AND table_name = 'site' AND column_name = 'timezone'",
+                              " AND (table_name, column_name) IN (('site', 'timezone'), ('user_month', 'month'))",
                               NULL, 0);
-    *out = st == ST_OK && rows.count > 0;
+    *out = st == ST_OK && rows.count == 2;
     return st;
 }
 
@@ -559,7 +559,7 @@ static enum status tables_update(const struct config *config, struct db *db, boo
     if (st == ST_OK)
         st = migrate_run(db, config->sql_dir, stdout);
     if (st == ST_OK)
-        st = has_timezone(db, a, &has); /* an interrupted restore may lack the table */
+        st = has_timezone(db, a, &has);
     if (st == ST_OK && has)
         st =
             db_exec(db, NULL,

@@ -12,7 +12,8 @@ const USER_AGENT = 'Mozilla/5.0 (Linux; Android 14; Pixel 8) AppleWebKit/537.36 
 const PHONES = [{ width: 390, height: 844 }, { width: 320, height: 568 }];
 const NICKNAME = '阿红';
 const GREETING = '新年快乐，万事如意';
-const AMOUNTS = /7[.．]77|15[.．]54|777|1554|[¥￥元]/; // of a share and of the packet, in yuan and in fen
+// Of a share and of the packet, in yuan and in fen; not a part of an id or of a hash.
+const AMOUNTS = /7[.．]77|15[.．]54|(?<![0-9a-z])(?:777|1554)(?![0-9a-z])|[¥￥元]/;
 
 let browser;
 let sender;
