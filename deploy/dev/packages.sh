@@ -50,11 +50,29 @@ packages_tried() {
     (. "${PACKAGES_OS_RELEASE:-/etc/os-release}" 2>/dev/null && [[ "$ID $VERSION_ID" == 'debian '@(12|13) ]])
 }
 
-# packages_have NAME: whether the command or file of the third column exists.
+# packages_have NAMES: whether one of the commands or files of the third column, with | between them, exists.
 packages_have() {
-    case $1 in
-    '') return 1 ;;
-    /*) [ -e "$1" ] ;;
-    *) command -v "$1" >/dev/null || [ -x "/usr/sbin/$1" ] ;;
+    local name
+    local -a names
+    IFS='|' read -ra names <<<"$1"
+    for name in "${names[@]}"; do
+        case $name in
+        /*) [ ! -e "$name" ] || return 0 ;;
+        *) ! { command -v "$name" >/dev/null || [ -x "/usr/sbin/$name" ]; } || return 0 ;;
+        esac
+    done
+    return 1
+}
+
+# Valkey takes the place of Redis where Redis is not installed, and where HB_TEST_STORE is valkey: ./dev and what it runs
+# find its programs under the names of Redis. The first ./dev sees to that for those that it runs.
+packages_choose_store() {
+    local programs=$ROOT/deploy/dev/valkey
+    case ${HB_TEST_STORE:-} in
+    '') ! command -v redis-server >/dev/null && command -v valkey-server >/dev/null || return 0 ;;
+    redis) return 0 ;;
+    valkey) command -v valkey-server >/dev/null || die "there is no valkey-server, which HB_TEST_STORE chooses" ;;
+    *) die "HB_TEST_STORE is redis or valkey, not $HB_TEST_STORE" ;;
     esac
+    [[ :$PATH: == *":$programs:"* ]] || export PATH=$programs:$PATH
 }
