@@ -56,6 +56,13 @@ cpu_count() {
     nproc 2>/dev/null || echo 1
 }
 
+# redis_program server|cli|check-rdb: prints the name of this program of Redis, or of Valkey where Redis has none.
+redis_program() {
+    local name=redis
+    command -v "redis-$1" >/dev/null || ! command -v "valkey-$1" >/dev/null || name=valkey
+    printf '%s\n' "$name-$1"
+}
+
 # store_text NAME ADDRESS SAID: prints a sentence about a store that does not do what its client asked, with what to do.
 # SAID is what the client has printed.
 store_text() {

@@ -152,10 +152,25 @@ const char *check_package_mend(struct findings *found, const char *why)
                         "apt-get install -y --reinstall --allow-downgrades ./hongbao_*.deb # in the folder of %s", why);
 }
 
+#define REDIS_OWN(name)                                                                                                \
+    {                                                                                                                  \
+        name, "unix:/run/" name "-hongbao/" name "-server.sock", name "-server@hongbao", name "-cli",                  \
+            "/etc/" name "/" name "-hongbao.conf", "/var/lib/" name "/hongbao"                                         \
+    }
+
+const struct redis_own *check_redis_own(const struct config *config)
+{
+    static const struct redis_own names[] = { REDIS_OWN("redis"), REDIS_OWN("valkey") };
+    for (size_t i = 0; i < ARRAY_LEN(names); i++)
+        if (strcmp(config->redis, names[i].address) == 0 && check_is_service(config))
+            return &names[i];
+    return NULL;
+}
+
 const char *check_redis_unit(const struct config *config)
 {
-    bool is_own = strcmp(config->redis, "unix:/run/redis-hongbao/redis-server.sock") == 0;
-    return is_own && check_is_service(config) ? "redis-server@hongbao" : NULL;
+    const struct redis_own *own = check_redis_own(config);
+    return own == NULL ? NULL : own->unit;
 }
 
 const char *check_mysql_unit(const struct config *config)

@@ -32,6 +32,16 @@ const char *check_setting_mend(const struct config *config, struct findings *fou
 /* The command that installs a package over the installed one. why: which package it is. NULL: memory was lacking. */
 const char *check_package_mend(struct findings *found, const char *why);
 
+/* The Redis that `hongbao setup` makes: Redis itself, or Valkey where only that is installed. Their packages have the
+ * same files, units and users, each with its own name. */
+struct redis_own {
+    const char *name; /* also that of its user, and of its package, NAME-server */
+    const char *address, *unit, *client, *file, *folder;
+};
+
+/* The one of the installed service. NULL: this is none, or its Redis existed before it. */
+const struct redis_own *check_redis_own(const struct config *config);
+
 /* The unit of the store that `hongbao setup` has made for the installed service. NULL: this is none, or the store
  * existed before it. */
 const char *check_redis_unit(const struct config *config);

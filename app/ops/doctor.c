@@ -159,6 +159,7 @@ static bool store_answers(struct doctor *d, const struct store *store, const cha
 
 static void redis_login(struct doctor *d, struct doctor_role *role)
 {
+    const char *unit = check_redis_unit(d->config);
     if (!role->uses_redis || !d->redis_is_up)
         return;
     role->redis = redis_new(&role->config);
@@ -167,10 +168,10 @@ static void redis_login(struct doctor *d, struct doctor_role *role)
     redis_free(role->redis);
     role->redis = NULL;
     finding_of(&d->found, "redis-login",
-               check_redis_unit(d->config) == NULL && d->has_setup    ? "hongbao setup"
-               : role != &d->roles[ROLE_OPERATOR]                     ? doctor_redis_cli(d, "ACL LOAD")
-               : d->is_service && check_redis_unit(d->config) != NULL ? "systemctl restart redis-server@hongbao"
-                                                                      : "restart Redis",
+               unit == NULL && d->has_setup       ? "hongbao setup"
+               : role != &d->roles[ROLE_OPERATOR] ? doctor_redis_cli(d, "ACL LOAD")
+               : unit != NULL                     ? finding_text(&d->found, "systemctl restart %s", unit)
+                                                  : "restart Redis",
                finding_text(&d->found,
                             "Redis refuses users of roles: another password, no such user, or switched off. If the mend"
                             " does not help, put the earlier password back into %s, or make new ones"

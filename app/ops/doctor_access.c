@@ -17,7 +17,7 @@ enum { PATH_BYTES_MAX = 4096, GROUPS_MAX = 32, PARENTS_MAX = 16, NAME_BYTES_MAX 
 
 #define POOLS "hongbao-hot hongbao-page hongbao-auth hongbao-card hongbao-settle"
 
-/* Whose file it is decides whether it is looked at: setup makes no store that existed before. */
+/* Whose file it is decides whether it is looked at: setup makes no store that existed before, and Redis or Valkey. */
 enum part { OF_SITE, OF_REDIS, OF_MYSQL };
 
 /* Who needs a path of files.md, and for what. A path that is not here is for root alone. */
@@ -33,16 +33,22 @@ static const struct need {
     { "/etc/hongbao/hongbao.conf", POOLS, 4, false, false, OF_SITE, "no process starts again" },
     { "/etc/redis/redis-hongbao.conf", "redis", 4, false, false, OF_REDIS, "Redis does not start again" },
     { "/etc/redis/hongbao-users.acl", "redis", 4, false, false, OF_REDIS, "Redis does not start again" },
+    { "/etc/valkey/valkey-hongbao.conf", "valkey", 4, false, false, OF_REDIS, "Valkey does not start again" },
+    { "/etc/valkey/hongbao-users.acl", "valkey", 4, false, false, OF_REDIS, "Valkey does not start again" },
     { "/etc/mysql/mariadb.conf.d/60-hongbao.cnf", "mysql", 4, false, false, OF_MYSQL,
       "MariaDB starts without the settings of the site" },
     { "/var/lib/mysql", "mysql", 7, true, false, OF_MYSQL, "MariaDB can't use its tables" },
     { "/var/lib/redis/hongbao", "redis", 7, true, false, OF_REDIS, "Redis can't keep what it promises" },
+    { "/var/lib/valkey/hongbao", "valkey", 7, true, false, OF_REDIS, "Valkey can't keep what it promises" },
     { "/var/lib/hongbao/static", "www-data", 5, true, false, OF_SITE, "pages have no style" },
     { "/var/lib/hongbao/acme", "www-data", 5, false, true, OF_SITE, "certbot gets no certificate" },
     { "/var/cache/hongbao", "www-data", 5, false, true, OF_SITE, "nginx keeps no picture" },
     { "/run/hongbao", POOLS " www-data", 5, false, false, OF_SITE, "nginx reaches no pool" },
-    { "/usr/share/hongbao/redis/settings.conf", "redis", 4, false, false, OF_REDIS, "Redis does not start again" },
+    { "/usr/share/hongbao/redis/settings.conf", "redis valkey", 4, false, false, OF_REDIS,
+      "Redis does not start again" },
     { "/var/log/redis/redis-server-hongbao.log", "redis", 2, false, false, OF_REDIS, "Redis does not start again" },
+    { "/var/log/valkey/valkey-server-hongbao.log", "valkey", 2, false, false, OF_REDIS,
+      "Valkey does not start again" },
 };
 
 /* A line of files.md. */
@@ -234,8 +240,11 @@ static const struct need *need_of(const char *path)
 
 static bool is_own(const struct doctor *d, const struct need *need)
 {
-    return need == NULL || need->part == OF_SITE ||
-           (need->part == OF_REDIS ? check_redis_unit(d->config) : check_mysql_unit(d->config)) != NULL;
+    const struct redis_own *redis = check_redis_own(d->config);
+    if (need == NULL || need->part == OF_SITE)
+        return true;
+    return need->part == OF_REDIS ? redis != NULL && strstr(need->users, redis->name) != NULL
+                                  : check_mysql_unit(d->config) != NULL;
 }
 
 static void missing_tell(const struct look *look)

@@ -105,8 +105,8 @@ bool doctor_units_tell(struct findings *found, struct str text, struct str said)
 void doctor_tell_site(struct doctor *d, enum site_verdict verdict, const char *because);
 /* Whether Redis has the data of a site. */
 bool doctor_redis_has_site(struct doctor *d);
-/* The options of redis-cli that name the server. */
-const char *doctor_redis_options(struct doctor *d);
+/* redis-cli, or valkey-cli where it is Valkey's, with the options that name the server. */
+const char *doctor_redis_client(struct doctor *d);
 /* The command of the operator in Redis, as a person types it. */
 const char *doctor_redis_cli(struct doctor *d, const char *command);
 /* The command of the administrator of MariaDB that grants the roles their rights. */

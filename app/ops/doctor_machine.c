@@ -97,13 +97,6 @@ static const char *mysql_folder(struct doctor *d)
     return arena_cstr(d->arena, db_cell(&rows, 0, 0));
 }
 
-/* The folder of a store of the package, by its socket, when the store can't be asked: a full disk may have stopped
- * it. */
-static const char *store_folder(const struct doctor *d, const char *address, const char *socket, const char *folder)
-{
-    return d->is_service && strstr(address, socket) != NULL ? folder : NULL;
-}
-
 /* Whether the first server of the setting is on this machine: only then its folders can be looked at. */
 static bool is_here(const char *addresses)
 {
@@ -124,11 +117,12 @@ static bool mysql_is_elsewhere(struct doctor *d)
 
 void doctor_check_disks(struct doctor *d)
 {
+    const struct redis_own *own = check_redis_own(d->config); /* which can't be asked when a full disk has stopped it */
     const char *redis = d->redis_is_up ? doctor_redis_setting(d, "dir") : NULL, *mysql = mysql_folder(d);
     if (redis == NULL)
-        redis = store_folder(d, d->config->redis, "/run/redis-hongbao/", "/var/lib/redis/hongbao");
-    if (mysql == NULL)
-        mysql = store_folder(d, d->config->mysql, "/run/mysqld/", "/var/lib/mysql");
+        redis = own == NULL ? NULL : own->folder;
+    if (mysql == NULL && check_mysql_unit(d->config) != NULL)
+        mysql = "/var/lib/mysql";
     const char *slash = strrchr(d->config->metrics_file, '/');
     if (is_here(d->config->redis))
         disk_check(d, "disk-redis", "Redis", redis);

@@ -2,6 +2,7 @@
 #include <inttypes.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 #include "base/address.h"
 #include "base/array.h"
@@ -30,8 +31,18 @@ static const struct wanted {
     { "redis-timeout", "timeout", "0", "Redis ends the connections of processes that wait" },
 };
 
-/* The options by which redis-cli reaches the first address, or the primary of a cluster that is looked at. */
-const char *doctor_redis_options(struct doctor *d)
+/* The client of the instance that setup made, else the one that is installed. */
+static const char *redis_program(const struct doctor *d)
+{
+    const struct redis_own *own = check_redis_own(d->config);
+    if (own != NULL)
+        return own->client;
+    return access("/usr/bin/redis-cli", X_OK) != 0 && access("/usr/bin/valkey-cli", X_OK) == 0 ? "valkey-cli"
+                                                                                               : "redis-cli";
+}
+
+/* It reaches the first address, or the primary of a cluster that is looked at. */
+const char *doctor_redis_client(struct doctor *d)
 {
     struct address_list list;
     if (address_list_read(str_from(d->config->redis), &list) != NULL)
@@ -39,8 +50,8 @@ const char *doctor_redis_options(struct doctor *d)
     const struct address *first = redis_primary_address(d->roles[ROLE_OPERATOR].redis, d->redis_primary);
     if (first == NULL)
         first = &list.items[0];
-    return first->port == 0 ? finding_text(&d->found, "-s %s", first->name)
-                            : finding_text(&d->found, "-h %s -p %u", first->name, first->port);
+    return first->port == 0 ? finding_text(&d->found, "%s -s %s", redis_program(d), first->name)
+                            : finding_text(&d->found, "%s -h %s -p %u", redis_program(d), first->name, first->port);
 }
 
 /* Whether others than Redis's own user can connect: by TCP, or by a socket whose mode lets them. */
@@ -61,11 +72,11 @@ const char *doctor_redis_cli(struct doctor *d, const char *command)
 {
     const struct config *c = &d->roles[ROLE_OPERATOR].config;
     return c->redis_user[0] == '\0'
-               ? finding_text(&d->found, "redis-cli %s %s", doctor_redis_options(d), command)
+               ? finding_text(&d->found, "%s %s", doctor_redis_client(d), command)
                : finding_text(&d->found,
                               "REDISCLI_AUTH=$(sed -n 's/^redis_password = //p' %s/operator.conf) "
-                              "redis-cli %s --user %s %s",
-                              d->config->rights_dir, doctor_redis_options(d), c->redis_user, command);
+                              "%s --user %s %s",
+                              d->config->rights_dir, doctor_redis_client(d), c->redis_user, command);
 }
 
 /* The reply of the operator's command as one text in the arena; NULL: none. element: of a list, from 0. */
@@ -104,7 +115,8 @@ static struct str info_value(const char *info, const char *name)
 
 static const char *redis_file(const struct doctor *d)
 {
-    return check_redis_unit(d->config) != NULL ? "/etc/redis/redis-hongbao.conf" : "redis.conf";
+    const struct redis_own *own = check_redis_own(d->config);
+    return own != NULL ? own->file : "redis.conf";
 }
 
 static void settings_check(struct doctor *d)
@@ -156,7 +168,8 @@ static void memory_check(struct doctor *d)
 static void state_check(struct doctor *d)
 {
     const struct str all[] = { STR("INFO") };
-    const char *info = reply_text(d, all, 1, 0, false), *unit = check_redis_unit(d->config);
+    const char *info = reply_text(d, all, 1, 0, false);
+    const struct redis_own *own = check_redis_own(d->config);
     const char *folder = doctor_redis_setting(d, "dir");
     uint64_t version;
     struct str rest;
@@ -167,9 +180,9 @@ static void state_check(struct doctor *d)
     struct str number = info_value(info, "redis_version"), written = info_value(info, "aof_last_write_status");
     if (!str_to_u64(str_cut(number, '.', &rest), &version) || version < VERSION_MIN)
         finding_wrong(&d->found, "redis-version",
-                      unit == NULL
-                          ? "install Redis 7.0 or later"
-                          : finding_text(&d->found, "apt-get install redis-server && systemctl restart %s", unit),
+                      own == NULL ? "install Redis 7.0 or later"
+                                  : finding_text(&d->found, "apt-get install %s-server && systemctl restart %s",
+                                                 own->name, own->unit),
                       "Redis is version %.*s, not 7.0 or later", STR_ARG(number));
     if (!str_equal(info_value(info, "role"), STR("master")))
         finding_wrong(&d->found, "redis-replica", doctor_redis_cli(d, "REPLICAOF NO ONE"),
@@ -260,8 +273,7 @@ static void primary_check(struct doctor *d)
         state_check(d);
         functions_check(d);
     } else {
-        finding_unchecked(&d->found, "redis-settings", "a primary does not answer: redis-cli %s",
-                          doctor_redis_options(d));
+        finding_unchecked(&d->found, "redis-settings", "a primary does not answer: %s", doctor_redis_client(d));
     }
 }
 

@@ -11,11 +11,11 @@ static const char *flush_mend(struct doctor *d)
 {
     const struct config *c = &d->roles[ROLE_MIGRATE].config;
     if (c->redis_user[0] == '\0')
-        return finding_text(&d->found, "redis-cli %s FLUSHALL # docs/how-to/lost.md", doctor_redis_options(d));
+        return finding_text(&d->found, "%s FLUSHALL # docs/how-to/lost.md", doctor_redis_client(d));
     return finding_text(&d->found,
-                        "REDISCLI_AUTH=$(sed -n 's/^redis_password = //p' %s/migrate.conf) redis-cli %s --user %s"
+                        "REDISCLI_AUTH=$(sed -n 's/^redis_password = //p' %s/migrate.conf) %s --user %s"
                         " FLUSHALL # docs/how-to/lost.md",
-                        d->config->rights_dir, doctor_redis_options(d), c->redis_user);
+                        d->config->rights_dir, doctor_redis_client(d), c->redis_user);
 }
 
 static const char *restore_mend(struct doctor *d)

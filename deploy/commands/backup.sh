@@ -136,7 +136,7 @@ redis_copy() {
     local problem
     copy_run "$PARTIAL/redis.rdb" redis_dump || die "Redis can't be copied; \
 $(space_left "$PARTIAL"): $(store_reason "$(grep -v '^sending REPLCONF' "$WORK/copy.log")")"
-    problem=$(redis-check-rdb "$PARTIAL/redis.rdb" 2>&1) ||
+    problem=$("$(redis_program check-rdb)" "$PARTIAL/redis.rdb" 2>&1) ||
         die "the copy of Redis is damaged; $(space_left "$PARTIAL"): $(tail -n 3 <<<"$problem")"
 }
 

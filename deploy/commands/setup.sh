@@ -17,9 +17,6 @@ DATABASE=hongbao
 BEGAN_S=$EPOCHSECONDS
 NGINX=/etc/nginx
 NGINX_LOG=/var/log/nginx/hongbao.access.log
-REDIS_CONF=/etc/redis/redis-hongbao.conf
-REDIS_ACL=/etc/redis/hongbao-users.acl
-REDIS_SOCKET_OWN=/run/redis-hongbao/redis-server.sock
 MARIADB_CNF=/etc/mysql/mariadb.conf.d/60-hongbao.cnf
 MYSQL_SOCKET_OWN=/run/mysqld/mysqld.sock
 
@@ -30,6 +27,7 @@ for part in ../common ../rights/roles \
 done
 
 main() {
+    redis_names
     options_read "$@"
     [ "$(id -u)" -eq 0 ] || die "run it as root"
     [ -d /run/systemd/system ] || die "this system does not run systemd; see docs/how-to/restart.md for the way without"

@@ -4,7 +4,7 @@
 
 DATABASE=
 SQL_OPTIONS= # an option file for the clients of MariaDB
-REDIS=()     # redis-cli with its options
+REDIS=()     # the client of Redis with its options
 HERE=()      # hongbao, connected with these stores
 
 private_pids=()
@@ -35,7 +35,7 @@ port=$STORE_PORT}
 user=\"${SETTING[mysql_user]}\"
 password=\"${SETTING[mysql_password]//\\/\\\\}\""
     address_first redis
-    REDIS=(redis-cli -e --no-auth-warning)
+    REDIS=("$(redis_program cli)" -e --no-auth-warning)
     if [ -n "$STORE_PATH" ]; then REDIS+=(-s "$STORE_PATH"); else REDIS+=(-h "$STORE_HOST" -p "$STORE_PORT"); fi
     [ -z "${SETTING[redis_user]}" ] || REDIS+=(--user "${SETTING[redis_user]}")
     unset REDISCLI_AUTH
@@ -68,7 +68,7 @@ stores_use_private() {
     SQL_OPTIONS="[client]
 socket=\"$WORK/mariadb.sock\"
 user=root"
-    REDIS=(redis-cli -e -s "$WORK/redis.sock")
+    REDIS=("$(redis_program cli)" -e -s "$WORK/redis.sock")
     unset REDISCLI_AUTH
     HERE=("${WITH_PARENT[@]}" env "HB_METRICS_FILE=$WORK/metrics" HB_BACKUP_RECORD= HB_RIGHTS_DIR= "HB_MYSQL=unix:$WORK/mariadb.sock"
         HB_MYSQL_USER=root HB_MYSQL_PASSWORD= "HB_REDIS=unix:$WORK/redis.sock" HB_REDIS_USER= HB_REDIS_PASSWORD=
@@ -96,19 +96,21 @@ redis() {
 }
 
 private_redis_cli() {
-    env -u REDISCLI_AUTH redis-cli -e -s "$WORK/redis.sock" "$@"
+    env -u REDISCLI_AUTH "$(redis_program cli)" -e -s "$WORK/redis.sock" "$@"
 }
 
 # private_redis FILE: a Redis with the data of an RDB file.
 private_redis() {
+    local server
+    server=$(redis_program server)
     mkdir -- "$WORK/redis"
     cp -- "$1" "$WORK/redis/dump.rdb" || die "no private Redis; $(space_left "$WORK")"
-    "${WITH_PARENT[@]}" redis-server --port 0 --unixsocket "$WORK/redis.sock" --unixsocketperm 700 --dir "$WORK/redis" --save '' \
+    "${WITH_PARENT[@]}" "$server" --port 0 --unixsocket "$WORK/redis.sock" --unixsocketperm 700 --dir "$WORK/redis" --save '' \
         --aof-use-rdb-preamble no >"$WORK/redis.log" 2>&1 &
     private_pids+=($!)
-    wait_until 600 private_redis_answers $! || die "redis-server can't read the copy of Redis:
+    wait_until 600 private_redis_answers $! || die "$server can't read the copy of Redis:
 $(tail -n 5 -- "$WORK/redis.log")"
-    kill -0 $! 2>/dev/null || die "redis-server can't read the copy of Redis:
+    kill -0 $! 2>/dev/null || die "$server can't read the copy of Redis:
 $(tail -n 5 -- "$WORK/redis.log")"
 }
 

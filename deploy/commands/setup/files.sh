@@ -8,7 +8,7 @@ file_put() {
     local new sum
     changed=
     file_is_plain "$1" || die "$1 is $(stat -L -c 'a %F' -- "$1"), not a file: find out who made it, then remove it"
-    # Not beside the file: the user redis may write in /etc/redis, and could put a symbolic link there.
+    # Not beside the file: the user redis or valkey may write in its folder, and could put a symbolic link there.
     new=$(mktemp "$ETC/.setup.XXXXXX")
     cat >"$new"
     chmod "$2" -- "$new" && chown "$3" -- "$new"
@@ -29,7 +29,7 @@ file_is_made() {
     [ -f "$SUMS" ] && grep -qxF -- "$(file_sum "$1")  $1" "$SUMS"
 }
 
-# Whether it is a regular file, a link to one, or nothing. The user redis may put anything in /etc/redis.
+# Whether it is a regular file, a link to one, or nothing. The user redis or valkey may put anything in its folder.
 file_is_plain() {
     [ ! -e "$1" ] || [ -f "$1" ]
 }

@@ -5,10 +5,24 @@
 REDIS_LACKS=(redis-login redis-right-missing)
 REDIS_EXCESS=(redis-right-excess redis-nopass redis-passwords)
 
+# Sets the names of the site's own instance, as Debian's packages have them: of Redis, or of Valkey where the site has its
+# data there already, or where only Valkey is installed.
+redis_names() {
+    REDIS_NAME=$(redis_program server)
+    REDIS_NAME=${REDIS_NAME%-server}
+    [ ! -d /var/lib/valkey/hongbao ] || REDIS_NAME=valkey
+    [ ! -d /var/lib/redis/hongbao ] || REDIS_NAME=redis
+    REDIS_UNIT=$REDIS_NAME-server@hongbao
+    REDIS_CONF=/etc/$REDIS_NAME/$REDIS_NAME-hongbao.conf
+    REDIS_ACL=/etc/$REDIS_NAME/hongbao-users.acl
+    REDIS_RUN=/run/$REDIS_NAME-hongbao
+    REDIS_SOCKET_OWN=$REDIS_RUN/$REDIS_NAME-server.sock
+}
+
 redis_make() {
     if store_exists redis; then redis_use; else redis_make_own; fi
     [ -n "$HANDED_NEEDED" ] || wait_until 60 redis_answers ||
-        die "Redis does not answer on $REDIS_SOCKET: journalctl -u 'redis*'"
+        die "Redis does not answer on $REDIS_SOCKET: journalctl -u '$REDIS_NAME*'"
 }
 
 # An instance of the site's own.
@@ -17,23 +31,23 @@ redis_make_own() {
     quarter_mb=$(($(sed -n 's/^MemTotal: *\([0-9]*\) kB/\1/p' /proc/meminfo) / 1024 / 4))
     rights_make_role "$ETC/rights" setup
     acl=$(rights_acl "$ETC/rights" off && rights_acl_setup "$ETC/rights")
-    file_put "$REDIS_ACL" 640 redis:redis <<<"$acl"
-    # As redis, which may write in /var/lib/redis: root would change what a symbolic link there points to.
-    setpriv --reuid=redis --regid=redis --init-groups install -d -m 750 /var/lib/redis/hongbao
-    file_put "$REDIS_CONF" 640 redis:redis <<TEXT
-# Redis of hongbao: an instance of its own, redis-server@hongbao.
+    file_put "$REDIS_ACL" 640 "$REDIS_NAME:$REDIS_NAME" <<<"$acl"
+    # As its user, who may write in /var/lib/redis: root would change what a symbolic link there points to.
+    setpriv --reuid="$REDIS_NAME" --regid="$REDIS_NAME" --init-groups install -d -m 750 "/var/lib/$REDIS_NAME/hongbao"
+    file_put "$REDIS_CONF" 640 "$REDIS_NAME:$REDIS_NAME" <<TEXT
+# Redis of hongbao: an instance of its own, $REDIS_UNIT.
 include $SHARE/redis/settings.conf
 unixsocket $REDIS_SOCKET_OWN
 unixsocketperm 777
 aclfile $REDIS_ACL
-dir /var/lib/redis/hongbao
-pidfile /run/redis-hongbao/redis-server.pid
-logfile /var/log/redis/redis-server-hongbao.log
+dir /var/lib/$REDIS_NAME/hongbao
+pidfile $REDIS_RUN/$REDIS_NAME-server.pid
+logfile /var/log/$REDIS_NAME/$REDIS_NAME-server-hongbao.log
 # A quarter of the memory of this machine. Beyond this Redis refuses writes.
 maxmemory $((quarter_mb > 256 ? quarter_mb : 256))mb
 TEXT
-    if ! systemctl -q is-active redis-server@hongbao; then
-        systemctl enable -q --now redis-server@hongbao || unit_die redis-server@hongbao
+    if ! systemctl -q is-active "$REDIS_UNIT"; then
+        systemctl enable -q --now "$REDIS_UNIT" || unit_die "$REDIS_UNIT"
     elif [ "$(file_sum "$REDIS_ACL")" != "$(cat -- "$STATE/acl-loaded" 2>/dev/null)" ]; then
         redis_users_change grow
         return
@@ -61,13 +75,15 @@ redis_users_change() {
         answer=$(rights_acl_change "$1" "$shown" "$wanted" | redis_as setup 2>&1) || die "Redis refuses $REDIS_ACL: $answer"
         ! grep -Eqv '^(OK|1)$' <<<"$answer" || die "Redis refuses $REDIS_ACL: $answer"
     else # Version 1.0 made no user that may change others. ACL LOAD closes the connections of all users.
-        redis_operator ACL LOAD >/dev/null || die "Redis refuses $REDIS_ACL: journalctl -u redis-server@hongbao"
+        redis_operator ACL LOAD >/dev/null || die "Redis refuses $REDIS_ACL: journalctl -u $REDIS_UNIT"
     fi
 }
 
-# redis_as ROLE ARGUMENT…: redis-cli as the user of the role.
+# redis_as ROLE ARGUMENT…: the client as the user of the role.
 redis_as() {
-    REDISCLI_AUTH=$(rights_password "$ETC/rights" "$1") redis-cli -e -s "$REDIS_SOCKET" --user "hongbao_$1" "${@:2}"
+    local client
+    client=$(redis_program cli)
+    REDISCLI_AUTH=$(rights_password "$ETC/rights" "$1") "$client" -e -s "$REDIS_SOCKET" --user "hongbao_$1" "${@:2}"
 }
 
 redis_operator() {
@@ -120,8 +136,8 @@ redis_commands() {
 }
 
 redis_command() {
-    printf "read -rsp 'Password: ' REDISCLI_AUTH && export REDISCLI_AUTH && redis-cli -s %s --user ADMINISTRATOR\n" \
-        "$REDIS_SOCKET"
+    printf "read -rsp 'Password: ' REDISCLI_AUTH && export REDISCLI_AUTH && %s -s %s --user ADMINISTRATOR\n" \
+        "$(redis_program cli)" "$REDIS_SOCKET"
 }
 
 # As the administrator of admin.conf, or as the user default without a password.
@@ -130,7 +146,7 @@ redis_admin() (
     user=$(admin_value redis_user)
     REDISCLI_AUTH=$(admin_value redis_password)
     if [ -n "$REDISCLI_AUTH" ]; then export REDISCLI_AUTH; else unset REDISCLI_AUTH; fi
-    exec redis-cli -e -s "$REDIS_SOCKET" ${user:+--user "$user"} "$@"
+    exec "$(redis_program cli)" -e -s "$REDIS_SOCKET" ${user:+--user "$user"} "$@"
 )
 
 redis_is_admin() {
@@ -145,7 +161,7 @@ redis_is_alone() {
     [[ $answer == *'# Keyspace'* ]] ||
         die "Redis on $REDIS_SOCKET does not tell its databases: $answer"
     others=$(sed -n 's/^\(db[1-9][0-9]*\):.*/\1/p' <<<"$answer" | head -n 1)
-    # awk reads to the end: an earlier one would end redis-cli by a signal.
+    # awk reads to the end: an earlier one would end the client by a signal.
     [ -n "$others" ] || others=$("$1" --scan | LC_ALL=C awk '!/^hb:/ && !n++ { print "\047" $0 "\047" }') ||
         die "Redis on $REDIS_SOCKET does not list its keys"
     [ -z "$others" ] ||

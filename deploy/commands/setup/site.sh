@@ -41,7 +41,7 @@ hongbao doctor tells what mends it"
 space_check() {
     local folder free_mb
     local -a folders=("$ETC" "$STATE" /var/log)
-    store_exists redis || folders+=(/var/lib/redis)
+    store_exists redis || folders+=("/var/lib/$REDIS_NAME")
     store_exists mariadb || folders+=(/var/lib/mysql)
     for folder in "${folders[@]}"; do
         [ -d "$folder" ] || continue
@@ -171,7 +171,7 @@ setup_remove() {
     mapfile -t names < <(systemctl list-units --all --plain --no-legend 'hongbao-*' | cut -d ' ' -f 1)
     [ ${#names[@]} -eq 0 ] || systemctl stop "${names[@]}"
     rm -rf -- /etc/systemd/system/hongbao.target.wants /etc/systemd/system/multi-user.target.wants/hongbao.target
-    store_exists redis || systemctl disable -q --now redis-server@hongbao 2>/dev/null || true
+    store_exists redis || systemctl disable -q --now "$REDIS_UNIT" 2>/dev/null || true
     rm -f -- "$STATE/redis-alone"
     file_remove "$NGINX/sites-available/hongbao" "$REDIS_CONF" "$REDIS_ACL" "$MARIADB_CNF"
     systemctl daemon-reload

@@ -51,7 +51,7 @@ units_start() {
     timer_choose
     names+=(hongbao-{hot,auth,card,page}.socket hongbao.target)
     systemctl enable -q "${names[@]}"
-    store_exists redis || systemctl add-wants -q hongbao.target redis-server@hongbao.service
+    store_exists redis || systemctl add-wants -q hongbao.target "$REDIS_UNIT.service"
     store_exists mariadb || systemctl add-wants -q hongbao.target mariadb.service
     systemctl start "${names[@]}" || units_die "${names[@]}"
     sockets_own
