@@ -25,7 +25,7 @@ const BOOT_SECONDS_MAX = 300; // three seconds as a rule
 // The part of the journal that a failed test prints, each with a title.
 const JOURNAL = [
   ['warnings', '--priority=warning'],
-  ...['hongbao*', 'redis-server@hongbao', 'mariadb', 'nginx'].map((unit) => [unit, `--unit=${unit}`]),
+  ...['hongbao*', 'redis-server@hongbao', 'valkey-server@hongbao', 'mariadb', 'nginx'].map((unit) => [unit, `--unit=${unit}`]),
 ];
 const JOURNAL_LINES = 100;
 const CGROUPS_SECONDS_MAX = 5;
@@ -83,10 +83,13 @@ function mirror() {
   return targets.split('\n')[0];
 }
 
-// The packages that the package depends on or recommends: of alternatives the first.
-function dependencies(deb) {
+// The packages that the package depends on or recommends: of alternatives that of the store, else the first.
+function dependencies(deb, store) {
   const fields = execFileSync('dpkg-deb', ['--showformat=${Depends}, ${Recommends}', '-W', deb], { encoding: 'utf8' });
-  return fields.split(',').map((entry) => entry.trim().split(/[ |(:]/)[0]);
+  return fields.split(',').map((entry) => {
+    const names = entry.split('|').map((name) => name.trim().split(/[ (:]/)[0]);
+    return names.find((name) => name.startsWith(`${store}-`)) ?? names[0];
+  });
 }
 
 // Does the work while no other process has the lock of this name.
@@ -138,10 +141,11 @@ export class Machine {
     this.#release = release;
   }
 
-  // The machine has what the package depends on and these packages, as it gets nothing from a mirror later.
-  async boot(deb, packages = []) {
-    const name = `debian-${this.#release}${packages.length ? '-more' : ''}`;
-    await this.bootWith(name, [...packages, ...dependencies(deb)]);
+  // The machine has what the package depends on and these packages, as it gets nothing from a mirror later. store: valkey
+  // in place of redis.
+  async boot(deb, packages = [], store = 'redis') {
+    const name = `debian-${this.#release}${packages.length ? '-more' : ''}${store === 'redis' ? '' : `-${store}`}`;
+    await this.bootWith(name, [...packages, ...dependencies(deb, store)]);
   }
 
   // The same with these packages only. name: of the folder of the bare system, which is kept.
