@@ -11,7 +11,7 @@ import { toldBy } from './told.js';
 if (process.getuid() !== 0) throw new Error('run this test as root: debootstrap and systemd-nspawn need it');
 
 const HOST = 'hongbao.example';
-const SETUP = ['hongbao', 'setup', '--non-interactive', '--host', HOST, '--self-signed', '--demo', '--no-backups'];
+const SETUP = ['hongbao', 'setup', '--non-interactive', '--host', HOST, '--self-signed', '--demo'];
 const UNIT = 'valkey-server@hongbao';
 const CLIENT = 'valkey-cli -s /run/valkey-hongbao/valkey-server.sock --user hongbao_operator';
 const BACKUP = '/var/backups/site';
