@@ -19,6 +19,7 @@ const HOST = 'hongbao.example';
 const HASHED = /^app\.[0-9a-f]{10}\.css$/;
 let folder;
 let nginx;
+let http2; // what `hongbao setup` writes for the nginx of this machine: { HTTP2, LISTEN_HTTP2 }
 
 // The text with each of these in place of the other.
 function replaced(text, changes) {
@@ -29,7 +30,7 @@ function replaced(text, changes) {
 // The two servers of the how-to, on Unix sockets instead of ports.
 function howTo() {
   const [, block] = /^```nginx\n([\s\S]*?)^```$/m.exec(readFileSync(join(ROOT, 'docs/how-to/tls.md'), 'utf8'));
-  return replaced(block, [['listen 80 ', `listen unix:${folder}/plain `], ['listen 443 ssl http2 ', `listen unix:${folder}/tls ssl http2 `],
+  return replaced(block, [['listen 80 ', `listen unix:${folder}/plain `], ['listen 443 ssl http2 default_server;', `listen unix:${folder}/tls ssl${http2.LISTEN_HTTP2} default_server; ${http2.HTTP2}http2 on;`],
     ['root /srv/hongbao/static;', `root ${folder}/static;`]]);
 }
 
@@ -46,10 +47,16 @@ function countLines(to) {
   return block.trim().split('\n').map((line) => line.replace(/ (\S+) /, (_, path) => ` "${to}/${basename(path)}" `));
 }
 
+async function http2Find() {
+  const { stdout } = await run('bash', ['-ec', 'source "$1"; nginx_http2', 'bash', join(ROOT, 'deploy/commands/setup/nginx.sh')]);
+  return Object.fromEntries(stdout.trimEnd().split('\n').map((line) => line.split('=')));
+}
+
 const copyStatic = (from) => run(join(ROOT, 'deploy/static-copy.sh'), [from, join(folder, 'static')]);
 
 before(async () => {
   folder = await mkdtemp(join(tmpdir(), 'hongbao-front-'));
+  http2 = await http2Find();
   await copyStatic(join(ROOT, 'static'));
   await symlink(join(ROOT, 'nginx'), join(folder, 'hongbao'));
   await mkdir(join(folder, 'hongbao-tls'));
@@ -455,7 +462,7 @@ test('the site of the package fits into nginx.conf of Debian, which has settings
   const paths = [['/var/log/nginx', folder], ['/var/cache/hongbao', folder], ['/var/lib/hongbao', folder]];
   const logs = await debianFile('logs.conf', paths);
   const site = await debianFile('site.in', [...paths, ['hongbao/debian/logs.conf', logs], ['@HOST@', HOST], ['@IPV6@', '# '],
-    ['@HTTP2@', '# '], ['@LISTEN_HTTP2@', ' http2'], ['@NAMES_HASH@', ''], ['@NAMES_HASH_BYTES@', '512'],
+    ['@HTTP2@', http2.HTTP2], ['@LISTEN_HTTP2@', http2.LISTEN_HTTP2], ['@NAMES_HASH@', ''], ['@NAMES_HASH_BYTES@', '512'],
     ['@CERTIFICATE@', 'hongbao-tls/fullchain.pem'], ['@KEY@', 'hongbao-tls/privkey.pem'],
     ['listen 80;', `listen unix:${folder}/debian-plain;`], ['listen 443 ', `listen unix:${folder}/debian-tls `]]);
   const http = await debianFile('http.conf', paths);
@@ -465,5 +472,6 @@ test('the site of the package fits into nginx.conf of Debian, which has settings
       include ${http}; include ${site};
       server { listen unix:${folder}/other default_server; root /var/www/html; location / { try_files $uri =404; } } }`;
   await writeFile(join(folder, 'debian.conf'), debian);
-  await run('nginx', ['-t', '-q', '-e', join(folder, 'error.log'), '-p', folder, '-c', join(folder, 'debian.conf')]);
+  const { stderr } = await run('nginx', ['-t', '-q', '-e', join(folder, 'error.log'), '-p', folder, '-c', join(folder, 'debian.conf')]);
+  assert.equal(stderr, ''); // also no warning
 });

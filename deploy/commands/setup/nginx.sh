@@ -41,10 +41,11 @@ nginx_port() {
 }
 
 nginx_make() {
-    local ipv6='# ' http2='# ' listen_http2=' http2' names_hash='# ' site fresh=
+    local ipv6='# ' names_hash='# ' site fresh=
+    local -a http2
     [ ${#HOST} -le 46 ] || [ -n "$(names_hash_there)" ] || names_hash=
     ! grep -q '^0\{31\}1 ' /proc/net/if_inet6 2>/dev/null || ipv6=
-    ! nginx_is_since 1.25.1 || http2='' listen_http2='' # where the word behind "listen" is deprecated
+    mapfile -t http2 < <(nginx_http2)
     static_copy
     install -d -m 755 "$STATE/acme"
     # Addresses of visitors are for administrators, as in nginx's own logs.
@@ -53,8 +54,7 @@ nginx_make() {
     link_put "$SHARE/nginx/debian/http.conf" "$NGINX/conf.d/hongbao.conf"
     if [ -n "$CERTIFICATE" ]; then
         site=$(template_print "$SHARE/nginx/debian/site.in" "HOST=$HOST" "CERTIFICATE=$CERTIFICATE" "KEY=$KEY" \
-            "IPV6=$ipv6" "HTTP2=$http2" "LISTEN_HTTP2=$listen_http2" "NAMES_HASH=$names_hash" \
-            "NAMES_HASH_BYTES=$NAMES_HASH_BYTES")
+            "IPV6=$ipv6" "${http2[@]}" "NAMES_HASH=$names_hash" "NAMES_HASH_BYTES=$NAMES_HASH_BYTES")
         file_put "$NGINX/sites-available/hongbao" 644 root:root <<<"$site"
     fi
     [ -e "$NGINX/sites-enabled/hongbao" ] || fresh=yes
@@ -71,6 +71,15 @@ static_copy() {
     from=$(setting static_dir)
     [ -d "$from" ] || die "static_dir in $ETC/hongbao.conf: there is no folder $from"
     "$SHARE/static-copy.sh" "$from" "$STATE/static"
+}
+
+# Prints what the site has for HTTP/2: its own line where nginx deprecates the word behind "listen".
+nginx_http2() {
+    if nginx_is_since 1.25.1; then
+        printf '%s\n' HTTP2= LISTEN_HTTP2=
+    else
+        printf '%s\n' 'HTTP2=# ' 'LISTEN_HTTP2= http2'
+    fi
 }
 
 # nginx_is_since VERSION: whether nginx is of this version or a later one.
