@@ -12,10 +12,11 @@ build_preset() {
     build_targets "$@"
 }
 
-# build_targets PRESET [TARGET...]: the same; prints nothing on success.
+# build_targets PRESET [TARGET...]: the same; prints nothing on success. For the program alone no tests are configured.
 build_targets() {
-    local preset=$1 dir=$ROOT/build/$1 log=$ROOT/build/$1.log
+    local preset=$1 dir=$ROOT/build/$1 log=$ROOT/build/$1.log tests=ON
     shift
+    [ "$*" != hongbao ] || tests=OFF
     if ! mkdir -p -- "$dir" 2>/dev/null || ! [ -w "$dir" ] || ! [ -w "$ROOT/build" ]; then
         die "can't write to $ROOT/build; does it belong to another user?"
     fi
@@ -27,13 +28,18 @@ build_targets() {
             rm -rf -- "$dir"
         fi
         cd -- "$ROOT"
-        if { [ -f "$dir/build.ninja" ] || cmake --preset "$preset"; } >"$log" 2>&1 8>&- &&
+        if { build_is_configured "$dir" "$tests" || cmake --preset "$preset" -DHB_TESTS="$tests"; } >"$log" 2>&1 8>&- &&
             cmake --build "$dir" ${1+--target "$@"} >>"$log" 2>&1 8>&-; then
             exit 0
         fi
         tail -n 60 -- "$log" >&2
         exit 1
     ) 8>"$ROOT/build/$preset.lock" || die "the build failed; its log is $log"
+}
+
+# build_is_configured DIR TESTS: whether DIR can be built, with TESTS=ON also the tests.
+build_is_configured() {
+    [ -f "$1/build.ninja" ] && { [ "$2" = OFF ] || ! grep -qx 'HB_TESTS:BOOL=OFF' "$1/CMakeCache.txt"; }
 }
 
 # ./dev build [PRESET]
