@@ -1437,7 +1437,8 @@ static void a_function_has_no_more_rights_than_its_caller(void **state)
     redis_call_free(&call);
     redis_run(roles[PAGE], "FCALL planted 0", &call);
     assert_int_not_equal(call.status, ST_OK);
-    assert_non_null(strstr(call.reply->str, "can't run this command"));
+    const char *said = call.reply->str; /* by Redis 7.0, or by later ones and Valkey */
+    assert_true(strstr(said, "can't run this command") != NULL || strstr(said, "ACL failure in script") != NULL);
     redis_call_free(&call);
     redis_run(admin, "FUNCTION DELETE planted", &call);
     assert_int_equal(call.status, ST_OK);
