@@ -12,9 +12,9 @@ tests_run() {
     long | all)
         tier=$1
         shift
-        # The tests of the package boot machines of their own. all: they are red where that is not possible.
+        # The tests of the package and of releases boot machines of their own. all: they are red where that is not possible.
         [ "$tier" = all ] || options=(-L '^long$')
-        [ "$tier" = all ] || package_machine >&2 || options+=(-LE '^package$')
+        [ "$tier" = all ] || package_machine >&2 || options+=(-LE '^(package|release)$')
         packages_install long package
         ;;
     esac
@@ -35,7 +35,7 @@ tests_run() {
         found=$(tests_list "$preset" -L '^long$')
         ! grep -qxFf <(printf '%s\n' "${chosen[@]}") <<<"$found" || packages_install long
     fi
-    [[ " ${chosen[*]}" != *' package.'* ]] || packages_install package
+    [[ " ${chosen[*]}" != *@(' package.'|' release.')* ]] || packages_install package
     # Others than root skip these.
     if [ "$(id -u)" -eq 0 ] && { [[ $tier == @(long|all) ]] || [[ " ${chosen[*]}" == *@(' cluster.'|' machines.'|.test_galera)* ]]; }; then
         packages_install cluster

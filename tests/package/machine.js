@@ -1,5 +1,5 @@
 // A Debian of its own: made by debootstrap from the mirror of this machine, booted with systemd in systemd-nspawn, with a
-// network that has nothing but itself.
+// network that has nothing but itself, or with this machine's.
 import { execFile, execFileSync, spawn, spawnSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
 import { once } from 'node:events';
@@ -64,13 +64,18 @@ export async function packageReady() {
   return deb && existsSync(STAMP) && readFileSync(STAMP, 'utf8') === sourcesDigest() ? join(FOLDER, deb) : packageBuild();
 }
 
-// Builds the package of another program: a copy of the sources in the folder, which edit(folder) changes before. Returns
-// its path.
-export async function packageEdited(folder, edit) {
+// Copies the sources into the folder.
+export function sourcesCopy(folder) {
   const list = join(folder, '.sources');
   writeFileSync(list, sources().join('\0'));
   execFileSync('bash', ['-c', 'tar -C "$1" --null -T "$2" -cf - | tar -C "$3" -xf -', 'copy', ROOT, list, folder]);
   rmSync(list);
+}
+
+// Builds the package of another program: a copy of the sources in the folder, which edit(folder) changes before. Returns
+// its path.
+export async function packageEdited(folder, edit) {
+  sourcesCopy(folder);
   await edit(folder);
   return packageMake(folder);
 }
@@ -136,9 +141,12 @@ export class Machine {
 
   #release;
 
-  constructor(name, release = 12) {
+  #network;
+
+  constructor(name, release = 12, { network = ['--private-network'] } = {}) {
     this.folder = join(FOLDER, name);
     this.#release = release;
+    this.#network = network; // options of systemd-nspawn; none: this machine's
   }
 
   // The machine has what the package depends on and these packages, as it gets nothing from a mirror later. store: valkey
@@ -170,7 +178,7 @@ export class Machine {
   async #start() {
     const log = openSync(`${this.folder}.log`, 'a');
     this.#nspawn = this.#spawnIn(this.#cgroupsMake(), ['systemd-nspawn', '-D', this.folder, '--register=no', '--keep-unit',
-      '--private-network', '-b', '--console=read-only'], { stdio: ['ignore', log, log], detached: true });
+      ...this.#network, '-b', '--console=read-only'], { stdio: ['ignore', log, log], detached: true });
     const { pid } = this.#nspawn;
     await poll('the machine has booted', async () => {
       this.#leader = readFileSync(`/proc/${pid}/task/${pid}/children`, 'utf8').trim(); // at first a helper of systemd-nspawn
