@@ -213,6 +213,7 @@ static const struct row CALLS[] = {
     CALL(set_tid_address, SERVERS, ANY),
     CALL(set_robust_list, SERVERS, ANY),
     CALL(rseq, SERVERS, ANY),
+    CALL(prctl, SERVERS, 0, INT(PR_CAPBSET_READ)), /* libcap, which libraries of Debian 13 load */
 
     CALL(openat, INSTRUMENTED, ANY),
     CALL(open, INSTRUMENTED, ANY),
