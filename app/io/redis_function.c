@@ -170,13 +170,14 @@ static enum status library_make(struct loader *l, const char *file, const struct
                                 struct redis_function *f)
 {
     unsigned char hash[HASH_BYTES];
-    char hex[2 * HASH_BYTES + 1];
+    char hex[2 * HASH_BYTES + 1], name[sizeof f->name] = "";
     struct str flags, body;
     if (!flags_read(str_cut(buf_view(&source->body), '\n', &body), &flags))
         return load_fail(l, file, "does not begin with #!lua, or #!lua flags=…", STR(""));
     hash_make(source, hash);
     (void)sodium_bin2hex(hex, sizeof hex, hash, sizeof hash);
-    (void)snprintf(f->name, sizeof f->name, "hongbao_%s_%s", f->stem, hex);
+    (void)snprintf(name, sizeof name, "hongbao_%s_%s", f->stem, hex); /* not into *f: gcc 14 warns that it has both */
+    memcpy(f->name, name, sizeof name);
     buf_printf(&f->library, "#!lua name=%s\n", f->name);
     buf_str(&f->library, buf_view(&source->included));
     buf_printf(&f->library, "redis.register_function{function_name='%s', flags={", f->name);
