@@ -17,10 +17,15 @@ static uint16_t crc16(struct str bytes)
     return crc;
 }
 
-uint16_t redis_slot(struct str key)
+struct str redis_slot_tag(struct str key)
 {
     struct str behind, after_tag;
     (void)str_cut(key, '{', &behind);
     struct str tag = str_cut(behind, '}', &after_tag);
-    return crc16(behind.ptr != NULL && after_tag.ptr != NULL && tag.len > 0 ? tag : key) % REDIS_SLOTS;
+    return behind.ptr != NULL && after_tag.ptr != NULL && tag.len > 0 ? tag : key;
+}
+
+uint16_t redis_slot(struct str key)
+{
+    return crc16(redis_slot_tag(key)) % REDIS_SLOTS;
 }
