@@ -80,6 +80,6 @@ store_text() {
 # store_reason SAID: prints the last line of it without what its client puts before the reason.
 store_reason() {
     tail -n 1 <<<"$1" | sed -E 's/^.*Got error: [0-9]+: "(.*)" when .*/\1/
-        s/^(ERROR|mysqldump: Error) [0-9]+( \([A-Z0-9]+\))?( at line [0-9]+)?: //; s/^Could not connect to Redis at .*: //
+        s/^(ERROR|(mysqldump|mariadb-dump): Error) [0-9]+( \([A-Z0-9]+\))?( at line [0-9]+)?: //; s/^Could not connect to Redis at .*: //
         s/^AUTH failed: //; s/[.: ]*$//'
 }
