@@ -1,5 +1,5 @@
 // The tutorial, and the pages of docs/how-to that need an installed site, command by command as an operator follows them:
-// on a Debian 12 of its own, in the order of a site's life. Needs root, for debootstrap and systemd-nspawn.
+// on a Debian of its own, in the order of a site's life. Needs root, for debootstrap and systemd-nspawn.
 import assert from 'node:assert/strict';
 import { execFileSync } from 'node:child_process';
 import { once } from 'node:events';

@@ -8,12 +8,16 @@ import { basename, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { poll } from '../e2e/support/poll.js';
+import { buildIn, outputFolder, runIn } from './builder.js';
 
 const run = promisify(execFile);
 export const ROOT = fileURLToPath(new URL('../..', import.meta.url));
 const FOLDER = join(ROOT, 'build/package');
-const STAMP = join(FOLDER, 'sources.sha256'); // the hash of the sources of the package there
+const STAMP = 'sources.sha256'; // beside a package: the hash of its sources
 export const RELEASES = { 12: 'bookworm', 13: 'trixie' };
+// The release that the machines of a test have, and for which packages are built.
+export const RELEASE = Number(process.env.HB_TEST_RELEASE ?? 12);
+const OWN_RELEASE = Number(/^VERSION_ID="?(\d+)/m.exec(readFileSync('/etc/os-release', 'utf8'))?.[1]);
 // What a machine has before the package, besides the packages that it depends on.
 const SYSTEM = ['systemd', 'systemd-sysv', 'dbus', 'apt-utils', 'debconf', 'procps', 'iproute2', 'bash-completion'];
 // What the pages install from a mirror: a machine has none. All tests that need some of them share a bare system with all.
@@ -43,25 +47,40 @@ function sourcesDigest() {
   return hash.digest('hex');
 }
 
-// Builds the package of the sources in the folder and returns its path.
-async function packageMake(folder) {
+// The Debian in which packages are built for a release that is not this machine's. ./dev installs what else it needs.
+const builderBase = (release) => base(`build-${release}`, release, ['git']);
+
+// Runs the command where packages of the release are built, which sees these folders; returns its output.
+export async function runWhereBuilt(folders, ...command) {
+  if (RELEASE !== OWN_RELEASE) return runIn(await builderBase(RELEASE), folders.map((folder) => [folder, folder]), ...command);
+  return (await run(command[0], command.slice(1), { maxBuffer: OUTPUT_MAX })).stdout;
+}
+
+// Builds the package of the sources in the folder for the release, and returns its path.
+export async function packageMake(folder, release = RELEASE) {
+  if (release !== OWN_RELEASE) return buildIn(await builderBase(release), release, folder);
   const { stdout } = await run(join(folder, 'dev'), ['package'], { maxBuffer: OUTPUT_MAX });
   return stdout.trim().split('\n').pop();
 }
 
+const packageFolder = (release) => (release === OWN_RELEASE ? FOLDER : outputFolder(ROOT, release));
+
 // Builds the package and returns its path.
-export async function packageBuild() {
+export async function packageBuild(release = RELEASE) {
   const digest = sourcesDigest();
-  rmSync(STAMP, { force: true });
-  const deb = await packageMake(ROOT);
-  writeFileSync(STAMP, digest);
+  const stamp = join(packageFolder(release), STAMP);
+  rmSync(stamp, { force: true });
+  const deb = await packageMake(ROOT, release);
+  writeFileSync(stamp, digest);
   return deb;
 }
 
 // The path of the package of these sources, which is built unless it was.
-export async function packageReady() {
-  const [deb] = existsSync(FOLDER) ? readdirSync(FOLDER).filter((name) => /^hongbao_.*\.deb$/.test(name)) : [];
-  return deb && existsSync(STAMP) && readFileSync(STAMP, 'utf8') === sourcesDigest() ? join(FOLDER, deb) : packageBuild();
+export async function packageReady(release = RELEASE) {
+  const folder = packageFolder(release);
+  const [deb] = existsSync(folder) ? readdirSync(folder).filter((name) => /^hongbao_.*\.deb$/.test(name)) : [];
+  const stamp = join(folder, STAMP);
+  return deb && existsSync(stamp) && readFileSync(stamp, 'utf8') === sourcesDigest() ? join(folder, deb) : packageBuild(release);
 }
 
 // Copies the sources into the folder.
@@ -109,18 +128,26 @@ async function locked(name, work) {
 }
 
 // Makes the folder with a bare Debian and these packages besides, once: it takes minutes. Later more may be wanted.
-// Returns the folder.
-function baseMake(name, release, packages) {
-  const base = join(FOLDER, name);
+// debootstrap itself installs no package of which another one is only an alternative. Returns the folder.
+async function baseMake(name, release, packages) {
+  const folder = join(FOLDER, name);
   const wanted = [...SYSTEM, ...packages];
-  const has = (name) => existsSync(join(base, `var/lib/dpkg/info/${name}.list`)) || existsSync(join(base, `var/lib/dpkg/info/${name}:amd64.list`));
-  if (existsSync(base) && wanted.every(has)) return base;
-  rmSync(base, { recursive: true, force: true });
-  rmSync(`${base}.new`, { recursive: true, force: true });
-  execFileSync('debootstrap', ['--variant=minbase', `--include=${wanted.join(',')}`, RELEASES[release], `${base}.new`, mirror()],
+  const has = (name) => existsSync(join(folder, `var/lib/dpkg/info/${name}.list`)) || existsSync(join(folder, `var/lib/dpkg/info/${name}:amd64.list`));
+  if (existsSync(folder) && wanted.every(has)) return folder;
+  rmSync(folder, { recursive: true, force: true });
+  rmSync(`${folder}.new`, { recursive: true, force: true });
+  execFileSync('debootstrap', ['--variant=minbase', `--include=${SYSTEM.join(',')}`, RELEASES[release], `${folder}.new`, mirror()],
     { stdio: ['ignore', 'ignore', 'inherit'] });
-  renameSync(`${base}.new`, base);
-  return base;
+  await runIn(`${folder}.new`, [[join(ROOT, 'deploy'), '/mnt']], 'bash', '/mnt/dev/apt-install.sh', ...packages);
+  await runIn(`${folder}.new`, [], 'apt-get', 'clean');
+  renameSync(`${folder}.new`, folder);
+  return folder;
+}
+
+// The folder of the base with this name, which is made unless it is there with all that is wanted.
+function base(name, release, packages) {
+  mkdirSync(FOLDER, { recursive: true });
+  return locked(`${name}.lock`, () => baseMake(name, release, packages));
 }
 
 // The control groups of this process: folders of the hierarchies that systemd uses, as proc(5) and systemd-nspawn(1) name
@@ -143,8 +170,8 @@ export class Machine {
 
   #network;
 
-  constructor(name, release = 12, { network = ['--private-network'] } = {}) {
-    this.folder = join(FOLDER, name);
+  constructor(name, release = RELEASE, { network = ['--private-network'] } = {}) {
+    this.folder = join(FOLDER, `${name}-${release}`);
     this.#release = release;
     this.#network = network; // options of systemd-nspawn; none: this machine's
   }
@@ -158,10 +185,9 @@ export class Machine {
 
   // The same with these packages only. name: of the folder of the bare system, which is kept.
   async bootWith(name, packages) {
-    mkdirSync(FOLDER, { recursive: true });
-    const base = await locked('debian.lock', () => baseMake(name, this.#release, packages));
+    const bare = await base(name, this.#release, packages);
     rmSync(this.folder, { recursive: true, force: true });
-    execFileSync('cp', ['-a', '--reflink=auto', base, this.folder]);
+    execFileSync('cp', ['-a', '--reflink=auto', bare, this.folder]);
     writeFileSync(join(this.folder, 'etc/hosts'), '127.0.0.1 localhost\n');
     rmSync(`${this.folder}.log`, { force: true });
     await this.#start();
@@ -240,18 +266,18 @@ export class Machine {
     rmSync(this.folder, { recursive: true, force: true });
   }
 
-  #enter(command) {
-    return ['-t', this.#leader, '-m', '-u', '-i', '-n', '-p', '-C', '-r', '-w', ...ENVIRONMENT, ...command];
+  #enter(command, ...network) {
+    return ['-t', this.#leader, '-m', '-u', '-i', ...network, '-p', '-C', '-r', '-w', ...ENVIRONMENT, ...command];
   }
 
   // The command line that runs the command in the machine.
   enter(...command) {
-    return ['nsenter', ...this.#enter(command)];
+    return ['nsenter', ...this.#enter(command, '-n')];
   }
 
   // Runs the command in the machine and returns its output, without the last line break. Throws when it fails.
   async run(...command) {
-    const { stdout } = await run('nsenter', this.#enter(command), { maxBuffer: OUTPUT_MAX });
+    const { stdout } = await run('nsenter', this.#enter(command, '-n'), { maxBuffer: OUTPUT_MAX });
     return stdout.trimEnd();
   }
 
@@ -262,6 +288,12 @@ export class Machine {
 
   shell(script) {
     return this.run('bash', '-ec', script);
+  }
+
+  // The same with the network of this machine, for what needs a mirror.
+  async online(script) {
+    const { stdout } = await run('nsenter', this.#enter(['bash', '-ec', script]), { maxBuffer: OUTPUT_MAX });
+    return stdout.trimEnd();
   }
 
   // A cable between the two machines: eth1 of both, with these addresses.

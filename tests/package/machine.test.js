@@ -1,4 +1,4 @@
-// The package on a Debian 12 of its own, as an operator uses it: install, set up, use, reload, restart, kill, upgrade,
+// The package on a Debian of its own, as an operator uses it: install, set up, use, reload, restart, kill, upgrade,
 // remove, purge. Needs root, for debootstrap and systemd-nspawn.
 import assert from 'node:assert/strict';
 import { execFileSync } from 'node:child_process';

@@ -1,4 +1,4 @@
-// `hongbao setup` on a Debian 12 of its own: its questions, what it does when the new program would not start, and stores
+// `hongbao setup` on a Debian of its own: its questions, what it does when the new program would not start, and stores
 // that existed before the site. Needs root, as machine.test.js.
 import assert from 'node:assert/strict';
 import { createHash } from 'node:crypto';

@@ -11,5 +11,5 @@ export function toldBy(...machines) {
       throw error;
     }
   };
-  return { test: (name, work) => test(name, told(work)), before: (work) => before(told(work)) };
+  return { test: (name, ...rest) => test(name, ...rest.slice(0, -1), told(rest.at(-1))), before: (work) => before(told(work)) };
 }

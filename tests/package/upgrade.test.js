@@ -1,0 +1,133 @@
+// The upgrade of a site from version 1.0 by docs/how-to/upgrade.md: with money, shares that are not settled, a packet with
+// a passphrase, and under load. Version 1.0 is built from the history of git. Needs root, as machine.test.js.
+import assert from 'node:assert/strict';
+import { execFileSync, spawnSync } from 'node:child_process';
+import { once } from 'node:events';
+import { copyFileSync, existsSync, mkdirSync, mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { createInterface } from 'node:readline';
+import { after } from 'node:test';
+import { poll } from '../e2e/support/poll.js';
+import { Machine, RELEASE, ROOT, packageMake, packageReady } from './machine.js';
+import { HOST, People } from './people.js';
+import { toldBy } from './told.js';
+
+if (process.getuid() !== 0) throw new Error('run this test as root: debootstrap and systemd-nspawn need it');
+
+const EARLIER = '306dc31b5025efe684d7dbf995dba34400dc4c3d'; // a landing whose package says 1.0.0
+const PHRASE = '新年快乐';
+const PEOPLE = ['ming', 'hong', 'gang'];
+const REFUSED_MAX = 64; // four for each of the 16 visitors of load.js: "a few requests in flight"
+const machine = new Machine('upgrade');
+const people = new People(machine);
+let deb;
+let earlier;
+let packets;
+let phrased; // the packet with a passphrase
+let crowd; // the packet that visitors open
+let seen;
+let unsettled;
+
+const hasHistory = spawnSync('git', ['-C', ROOT, 'cat-file', '-e', `${EARLIER}^{commit}`], { stdio: 'ignore' }).status === 0;
+const skip = hasHistory ? undefined : `this clone has no commit ${EARLIER.slice(0, 7)}, version 1.0: git fetch --unshallow`;
+if (skip) process.stderr.write(`${skip}\n`);
+const { before, test } = toldBy(machine);
+
+// The package of version 1.0 for this release, which is built once: the commit stays what it is.
+async function packageEarlier() {
+  const kept = join(ROOT, `build/package/hongbao-1.0-${RELEASE}.deb`);
+  if (existsSync(kept)) return kept;
+  const folder = mkdtempSync(join(tmpdir(), 'hongbao-earlier-'));
+  execFileSync('bash', ['-c', 'git -C "$1" archive "$2" | tar -x -C "$3"', 'archive', ROOT, EARLIER, folder]);
+  copyFileSync(await packageMake(folder), kept);
+  rmSync(folder, { recursive: true });
+  return kept;
+}
+
+before(async () => {
+  if (skip) return;
+  mkdirSync(join(ROOT, 'build/package'), { recursive: true });
+  deb = await packageReady();
+  earlier = await packageEarlier();
+  await machine.boot(deb);
+});
+after(() => machine.end());
+
+const allRun = async () => (await machine.run('systemctl', 'list-units', '--plain', '--no-legend', 'hongbao-*.service')).split('\n')
+  .every((line) => line.split(/\s+/)[2] === 'active');
+
+// Calls the function under load; returns the errors, { what: count }.
+async function underLoad(work) {
+  const load = machine.spawn(process.execPath, join(ROOT, 'tests/package/load.js'), HOST, crowd, join(machine.folder, 'root/users.tsv'));
+  const lines = createInterface({ input: load.stdout })[Symbol.asyncIterator]();
+  await lines.next(); // "begun"
+  await work();
+  load.kill('SIGTERM');
+  const { value } = await lines.next();
+  await once(load, 'exit');
+  return JSON.parse(value).errors;
+}
+
+async function seconds(t, what, work) {
+  const begun = performance.now();
+  const result = await work();
+  t.diagnostic(`${what}: ${((performance.now() - begun) / 1000).toFixed(1)} s`);
+  return result;
+}
+
+test('a site of version 1.0 with money, and shares that nobody has settled yet', { skip }, async (t) => {
+  await seconds(t, `apt install and hongbao setup of version 1.0 on Debian ${RELEASE}`, async () => {
+    await machine.run('apt-get', 'install', '-y', machine.give(earlier, 'hongbao-earlier.deb'));
+    await machine.run('hongbao', 'setup', '--non-interactive', '--host', HOST, '--self-signed', '--demo');
+  });
+  assert.equal(await machine.run('dpkg-query', '-W', '-f', '${Version}', 'hongbao'), '1.0.0');
+  await people.register(...PEOPLE, 'late');
+  await people.ask('ming', '/wallet/deposit', 'amount=1000', 'request_key=first-deposit');
+  const lucky = await people.send('ming', 'lucky-one', 'kind=lucky', 'amount=50', 'count=5');
+  const even = await people.send('ming', 'even-one', 'kind=even', 'amount=1.50', 'count=2');
+  const untouched = await people.send('ming', 'untouched', 'kind=lucky', 'amount=8.88', 'count=3');
+  phrased = await people.send('ming', 'phrase-one', 'kind=lucky', 'amount=6', 'count=3', `phrase=${PHRASE}`);
+  crowd = await people.send('ming', 'crowd-one', 'kind=lucky', 'amount=90', 'count=100');
+  packets = [even, untouched];
+  for (const name of ['hong', 'gang']) for (const packet of [lucky, even]) await people.open(name, packet);
+  await people.open('gang', phrased, `phrase=${PHRASE}`);
+  await machine.run('hongbao', 'demo', '--users', '300', '--out', '/root/users.tsv');
+  const received = async (name) => (await people.ask(name, '/records/received')).count;
+  await poll('all is settled', async () => await received('gang') === 3 && await received('hong') === 2);
+  seen = await people.money(PEOPLE, packets);
+  assert.ok(Object.keys(seen).length > 20, JSON.stringify(seen));
+
+  await machine.run('systemctl', 'stop', 'hongbao-settle');
+  unsettled = await people.open('late', lucky) + await people.open('late', phrased, `phrase=${PHRASE}`);
+  assert.equal((await people.ask('late', '/wallet')).balance_fen, 0);
+});
+
+test('the upgrade under load answers nothing but what the page says, and keeps every amount', { skip }, async (t) => {
+  machine.give(deb, 'hongbao_2.deb');
+  const errors = await underLoad(() => seconds(t, `the upgrade from version 1.0 on Debian ${RELEASE}`,
+    () => machine.shell('cd /root; apt-get install -y ./hongbao_2.deb')));
+  t.diagnostic(JSON.stringify(errors));
+  const told = ([what]) => / 503 | (ECONNRESET|EPIPE) /.test(what);
+  assert.deepEqual(Object.entries(errors).filter((one) => !told(one)), []);
+  const refused = Object.values(errors).reduce((sum, count) => sum + count, 0);
+  assert.ok(refused <= REFUSED_MAX, JSON.stringify(errors));
+  await poll('all units run', allRun);
+  assert.match(await machine.run('hongbao', 'version'), /^hongbao 1\.[1-9]/);
+  await poll('what was not settled is', async () => (await people.ask('late', '/wallet')).balance_fen === unsettled);
+  const now = await people.money(PEOPLE, packets);
+  assert.deepEqual(Object.fromEntries(Object.keys(seen).map((where) => [where, now[where]])), seen);
+  assert.match(await machine.run('hongbao', 'audit'), /clean$/);
+  const { wrong } = JSON.parse(await machine.try('hongbao', 'doctor', '--json'));
+  assert.deepEqual(wrong.map(({ name }) => name), ['backup-none'], 'a setup of version 1.0 started no backups');
+  await machine.shell(wrong[0].mend.split(';')[0]);
+  assert.match(await machine.run('hongbao', 'doctor'), /^0 wrong, 0 not checked$/m);
+});
+
+test('a passphrase and a session of version 1.0 are valid, and people go on', { skip }, async () => {
+  assert.equal(await machine.run('hongbao', '--config', '/etc/hongbao/hongbao.conf', 'setting', 'older_keys'), 'on');
+  await people.open('hong', phrased, `phrase=${PHRASE}`);
+  const next = await people.send('ming', 'next-one', 'kind=even', 'amount=2', 'count=1');
+  assert.equal(await people.open('gang', next), 200);
+  await machine.run('hongbao', 'audit');
+});
