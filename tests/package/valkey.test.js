@@ -5,23 +5,24 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { after } from 'node:test';
 import { poll } from '../e2e/support/poll.js';
-import { Machine, ROOT, packageReady } from './machine.js';
+import { Machine, ROOT, RELEASE, packageReady } from './machine.js';
 import { toldBy } from './told.js';
 
 if (process.getuid() !== 0) throw new Error('run this test as root: debootstrap and systemd-nspawn need it');
+assert.equal(RELEASE, 13, 'HB_TEST_RELEASE: Debian 12 has no Valkey');
 
 const HOST = 'hongbao.example';
 const SETUP = ['hongbao', 'setup', '--non-interactive', '--host', HOST, '--self-signed', '--demo'];
 const UNIT = 'valkey-server@hongbao';
 const CLIENT = 'valkey-cli -s /run/valkey-hongbao/valkey-server.sock --user hongbao_operator';
 const BACKUP = '/var/backups/site';
-const machine = new Machine('valkey', 13);
+const machine = new Machine('valkey');
 let deb;
 let packet;
 
 const { before, test } = toldBy(machine);
 before(async () => {
-  deb = await packageReady(13);
+  deb = await packageReady();
   await machine.boot(deb, [], 'valkey');
 });
 after(() => machine.end());

@@ -13,6 +13,9 @@ if (process.getuid() !== 0) throw new Error('run this test as root: debootstrap 
 
 const RELEASE = Number(process.env.HB_TEST_RELEASE);
 assert.ok(RELEASE in RELEASES, `HB_TEST_RELEASE is one of ${Object.keys(RELEASES)}`);
+// What is there of the stores before ./dev comes: nothing, or Valkey.
+const STORE = process.env.HB_TEST_STORE ?? 'redis';
+const FOUND = STORE === 'valkey' ? ['valkey-server'] : [];
 
 const SOURCES = '/srv/hongbao'; // where the user of the servers can read them
 const CERTIFICATES = 'usr/local/share/ca-certificates'; // an administrator's own, which mirrors may need
@@ -20,12 +23,12 @@ const QUICK = ['unit', 'integration', 'tidy'];
 const INSTALL_SECONDS_MAX = 1800; // a minute as a rule, and another one to build
 const LINES_SHOWN = 150;
 
-const machine = new Machine(`release-${RELEASE}`, RELEASE, { network: [] });
+const machine = new Machine(`release-${STORE}`, RELEASE, { network: [] });
 const log = `${machine.folder}.commands.log`;
 const inSources = (path) => machine.read(join(SOURCES, path));
 
 before(async () => {
-  await machine.bootWith(`debian-${RELEASE}-bare`, ['ca-certificates']);
+  await machine.bootWith(['debian', RELEASE, 'bare', ...FOUND].join('-'), ['ca-certificates', ...FOUND]);
   if (existsSync(join('/', CERTIFICATES))) cpSync(join('/', CERTIFICATES), join(machine.folder, CERTIFICATES), { recursive: true });
   await machine.run('update-ca-certificates');
   mkdirSync(join(machine.folder, SOURCES));
@@ -66,6 +69,7 @@ test('the first command installs, builds only the program, and serves', async ()
   await poll('the URL is printed', () => site.code !== undefined || site.text.includes(url), INSTALL_SECONDS_MAX);
   assert.equal(site.code, undefined, `${site.text}\n(${log} has all)`);
   assert.equal((await fetch(`${url}/readyz`)).status, 200);
+  assert.match(inSources('var/log/redis.log'), new RegExp(` ${STORE} is starting`, 'i'));
   await succeeds(dev('down'));
   await succeeds(site);
   assert.doesNotMatch(inSources('build/release.log'), /warning:/i);
