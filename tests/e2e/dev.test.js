@@ -253,6 +253,25 @@ test('on a system without the packages of Debian ./dev says what it needs, and g
   await rm(release);
 });
 
+test('Valkey takes the place of Redis where only it is installed, or HB_TEST_STORE says so', async () => {
+  const folder = await mkdtemp(join(FOLDER, 'stores-'));
+  const put = (name) => writeFile(join(folder, name), '#!/bin/sh\n', { mode: 0o755 });
+  const script = `PROGRAM=dev; PATH=$FOLDER; source "$ROOT/deploy/common.sh"; source "$ROOT/deploy/dev/packages.sh"
+    packages_choose_store; packages_choose_store; command -v redis-server; echo "$PATH"; packages_have 'redis-server|valkey-server'`;
+  const chosen = (extra) => run('/bin/bash', ['--norc', '-c', script], { env: { ROOT: dirname(env.HB_TEST_DEV), FOLDER: folder, ...extra } })
+    .then(({ stdout }) => stdout.trimEnd().split('\n'), ({ stdout, stderr }) => stdout + stderr);
+  const own = join(dirname(env.HB_TEST_DEV), 'deploy/dev/valkey');
+  assert.equal(await chosen(), `${folder}\n`); // neither is there
+  assert.match(await chosen({ HB_TEST_STORE: 'valkey' }), /there is no valkey-server/);
+  await put('valkey-server');
+  assert.deepEqual(await chosen(), [`${own}/redis-server`, `${own}:${folder}`]);
+  await put('redis-server');
+  assert.deepEqual(await chosen(), [`${folder}/redis-server`, folder]);
+  assert.deepEqual(await chosen({ HB_TEST_STORE: 'valkey' }), [`${own}/redis-server`, `${own}:${folder}`]);
+  assert.match(await chosen({ HB_TEST_STORE: 'keydb' }), /is redis or valkey, not keydb/);
+  await rm(folder, { recursive: true });
+});
+
 test('an unknown test is refused with similar names, and nothing runs', async () => {
   const build = basename(dirname(env.HB_TEST_BINARY));
   const told = async (...args) => {
