@@ -402,7 +402,7 @@ static void a_node_that_is_not_primary_is_unavailable_and_comes_back(void **stat
         assert_true(st == ST_UNAVAILABLE || st == ST_UNKNOWN); /* unknown: it began before the node knew */
         pause_ms(50);
     }
-    node_sql(3, "SET GLOBAL wsrep_provider_options = 'pc.bootstrap=YES'");
+    assert_int_equal(script_run("galera", "bootstrap %s 3", dir), 0);
     const int64_t limit_ms = clock_monotonic_ms() + WAIT_MS;
     while (node_of(any) != 3 && clock_monotonic_ms() < limit_ms)
         pause_ms(50);
