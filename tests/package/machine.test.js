@@ -51,8 +51,7 @@ async function underLoad(work, ...paths) {
     ...paths);
   const lines = createInterface({ input: load.stdout })[Symbol.asyncIterator]();
   await lines.next(); // "begun N": the load asks for no end before REQUESTS_MIN
-  await work();
-  load.kill('SIGTERM');
+  await work().finally(() => load.kill('SIGTERM'));
   const { value } = await lines.next();
   await once(load, 'exit');
   const { requests, errors } = JSON.parse(value);
