@@ -306,7 +306,7 @@ enum status utf8_clean_shown(struct arena *a, struct str s, struct str *out)
 static bool is_ascii(struct str s)
 {
     for (size_t i = 0; i < s.len; i++)
-        if (s.ptr[i] <= 0)
+        if (s.ptr[i] == '\0' || (unsigned char)s.ptr[i] > 0x7f)
             return false;
     return true;
 }

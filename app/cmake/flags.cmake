@@ -37,6 +37,9 @@ foreach(flag IN ITEMS
     hb_flag(${flag})
 endforeach()
 
+# char has no sign on arm64, and one on x86: the program is to read bytes alike on both.
+hb_flag(-fsigned-char)
+
 # Many Intel processors run a branch slowly that crosses a boundary of 32 bytes (erratum SKX102). Without this flag a
 # page of the template engine became 8 % slower or faster when unrelated code moved.
 hb_flag(-Wa,-mbranches-within-32B-boundaries)

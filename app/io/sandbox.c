@@ -169,7 +169,9 @@ static const struct row CALLS[] = {
     CALL(fsync, COMMAND, ANY),
     CALL(fchmod, COMMAND, ANY),
     CALL(rename, COMMAND, ANY),
+    CALL(renameat, COMMAND, ANY), /* arm64 has the calls with a folder only */
     CALL(unlink, COMMAND, ANY),
+    CALL(unlinkat, COMMAND, ANY),
     CALL(statfs, CARD | COMMAND, ANY), /* fontconfig reads fonts and its cache; the doctor looks at disks */
     CALL(fstatfs, CARD, ANY),
     CALL(fadvise64, CARD, ANY),
@@ -228,7 +230,9 @@ static const struct row CALLS[] = {
     CALL(wait4, INSTRUMENTED, ANY),
     CALL(kill, INSTRUMENTED, ANY),
     CALL(mkdir, INSTRUMENTED, ANY),
+    CALL(mkdirat, INSTRUMENTED, ANY),
     CALL(dup2, INSTRUMENTED, ANY),
+    CALL(dup3, INSTRUMENTED, ANY),
     CALL(pipe2, INSTRUMENTED, ANY),
     CALL(execve, INSTRUMENTED, ANY), /* the symbolizer */
 
