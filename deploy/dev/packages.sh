@@ -2,8 +2,9 @@
 # Debian packages: deploy/packages.txt is the only list.
 
 # packages_install [GROUP...]: installs the missing packages of the groups (default: all). Prints nothing when none is
-# missing.
+# missing, or with HB_PACKAGES=installed, which says so.
 packages_install() {
+    [ "${HB_PACKAGES:-}" != installed ] || return 0
     local -a wanted=() missing=() groups=("$@")
     local package group instead installed
     while read -r package group instead; do
@@ -15,7 +16,6 @@ packages_install() {
     [ ${#wanted[@]} -gt 0 ] || return 0
 
     if ! command -v dpkg-query >/dev/null; then
-        [ "${HB_PACKAGES:-}" != installed ] || return 0
         die "this is $(packages_system), and ./dev can install packages on Debian only. Please install what Debian calls" \
             "${wanted[*]}. HB_PACKAGES=installed ./dev ... then asks no more."
     fi
