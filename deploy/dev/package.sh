@@ -3,10 +3,12 @@
 
 MACHINE_SECONDS_MAX=60 # one second as a rule
 
-# ./dev package: leaves build/package/hongbao_VERSION_ARCHITECTURE.deb, and prints its path. The same sources give the
-# same bytes.
+# ./dev package [ARCHITECTURE]: leaves build/package/hongbao_VERSION_ARCHITECTURE.deb, and prints its path. The same
+# sources give the same bytes. Another architecture than this machine's needs Debian's cross-compiler, libraries and
+# qemu-user, as tests/release/arm64.sh installs them: dpkg can't check these by the names of the usual ones (-d).
 package_build() {
-    [ $# -eq 0 ] || die "package takes no arguments"
+    [ $# -le 1 ] || die "package takes one architecture, as arm64"
+    local -a other=(${1+--host-arch "$1" --no-check-builddeps})
     packages_install run package
     mkdir -p -- "$ROOT/build/package"
     exec 8>"$ROOT/build/package/lock"
@@ -23,7 +25,7 @@ package_build() {
     # Files of the package have the modes of the sources, which must not depend on the umask of a checkout.
     chmod -R u=rwX,go=rX -- "$work/hongbao"
     if ! (cd -- "$work/hongbao" && DEB_BUILD_OPTIONS="noautodbgsym nocheck parallel=$(cpu_count)" LC_ALL=C.UTF-8 \
-        dpkg-buildpackage --build=binary --no-sign) >"$log" 2>&1 8>&-; then
+        dpkg-buildpackage --build=binary --no-sign "${other[@]}") >"$log" 2>&1 8>&-; then
         tail -n 40 -- "$log" >&2
         die "the package could not be built; the log is $log"
     fi
