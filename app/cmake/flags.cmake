@@ -32,8 +32,9 @@ foreach(flag IN ITEMS
         -Wall -Wextra -Wformat=2 -Wconversion -Wsign-conversion -Wimplicit-fallthrough -Wshadow -Wvla
         -Wnull-dereference -Wbidi-chars=any -Wstrict-prototypes -Wmissing-prototypes -Wpointer-arith
         -Werror=format-security -Werror=implicit -Werror=incompatible-pointer-types -Werror=int-conversion
-        -fstack-protector-strong -fstack-clash-protection -fcf-protection=full -mbranch-protection=standard -ftrivial-auto-var-init=zero
-        -fno-delete-null-pointer-checks -fno-strict-overflow -fno-strict-aliasing -fno-common)
+        -fstack-protector-strong -fstack-clash-protection -fcf-protection=full -mbranch-protection=standard
+        -ftrivial-auto-var-init=zero -fno-delete-null-pointer-checks -fno-strict-overflow -fno-strict-aliasing
+        -fno-common)
     hb_flag(${flag})
 endforeach()
 
