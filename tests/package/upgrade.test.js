@@ -21,8 +21,6 @@ const PEOPLE = ['ming', 'hong', 'gang'];
 const REFUSED_MAX = 64; // four for each of the 16 visitors of load.js: "a few requests in flight"
 const machine = new Machine('upgrade');
 const people = new People(machine);
-let deb;
-let earlier;
 let packets;
 let phrased; // the packet with a passphrase
 let crowd; // the packet that visitors open
@@ -48,9 +46,11 @@ async function packageEarlier() {
 before(async () => {
   if (skip) return;
   mkdirSync(join(ROOT, 'build/package'), { recursive: true });
-  deb = await packageReady();
-  earlier = await packageEarlier();
+  const deb = await packageReady();
+  const earlier = await packageEarlier();
   await machine.boot(deb);
+  machine.give(earlier, 'hongbao_1.deb');
+  machine.give(deb, 'hongbao_2.deb');
 });
 after(() => machine.end());
 
@@ -62,8 +62,7 @@ async function underLoad(work) {
   const load = machine.spawn(process.execPath, join(ROOT, 'tests/package/load.js'), HOST, crowd, join(machine.folder, 'root/users.tsv'));
   const lines = createInterface({ input: load.stdout })[Symbol.asyncIterator]();
   await lines.next(); // "begun"
-  await work();
-  load.kill('SIGTERM');
+  await work().finally(() => load.kill('SIGTERM'));
   const { value } = await lines.next();
   await once(load, 'exit');
   return JSON.parse(value).errors;
@@ -78,7 +77,7 @@ async function seconds(t, what, work) {
 
 test('a site of version 1.0 with money, and shares that nobody has settled yet', { skip }, async (t) => {
   await seconds(t, `apt install and hongbao setup of version 1.0 on Debian ${RELEASE}`, async () => {
-    await machine.run('apt-get', 'install', '-y', machine.give(earlier, 'hongbao-earlier.deb'));
+    await machine.run('apt-get', 'install', '-y', '/root/hongbao_1.deb');
     await machine.run('hongbao', 'setup', '--non-interactive', '--host', HOST, '--self-signed', '--demo');
   });
   assert.equal(await machine.run('dpkg-query', '-W', '-f', '${Version}', 'hongbao'), '1.0.0');
@@ -104,9 +103,8 @@ test('a site of version 1.0 with money, and shares that nobody has settled yet',
 });
 
 test('the upgrade under load answers nothing but what the page says, and keeps every amount', { skip }, async (t) => {
-  machine.give(deb, 'hongbao_2.deb');
   const errors = await underLoad(() => seconds(t, `the upgrade from version 1.0 on Debian ${RELEASE}`,
-    () => machine.shell('cd /root; apt-get install -y ./hongbao_2.deb')));
+    () => machine.run('apt-get', 'install', '-y', '/root/hongbao_2.deb')));
   t.diagnostic(JSON.stringify(errors));
   const told = ([what]) => / 503 | (ECONNRESET|EPIPE) /.test(what);
   assert.deepEqual(Object.entries(errors).filter((one) => !told(one)), []);
