@@ -171,7 +171,7 @@ test('setup asks the site itself, on the port of its nginx: no proxy, no ~/.curl
 
 // A machine whose package is removed and purged with the answer to delete the money: what the scripts of the package say,
 // and what MariaDB was told. The scripts are the package's, with the folders of the machine below one of the test.
-function machine(conf) {
+function machine(conf, store = 'redis') {
   const root = mkdtempSync(join(folder, 'machine-'));
   const moved = (name) => {
     const text = readFileSync(join(ROOT, 'deploy/debian', name), 'utf8').replace(/(?<![\w./-])\/(?=(etc|var|run|usr)\/)/g, `${root}/`);
@@ -179,7 +179,7 @@ function machine(conf) {
     return text;
   };
   const program = (path, text) => { writeFileSync(join(root, path), text); chmodSync(join(root, path), 0o755); };
-  for (const path of ['bin', 'etc/hongbao/rights', 'var/lib/hongbao', 'var/lib/redis/hongbao', 'usr/share/debconf']) mkdirSync(join(root, path), { recursive: true });
+  for (const path of ['bin', 'etc/hongbao/rights', 'var/lib/hongbao', `var/lib/${store}/hongbao`, 'usr/share/debconf']) mkdirSync(join(root, path), { recursive: true });
   writeFileSync(join(root, 'usr/share/debconf/confmodule'), 'db_fset() { :; }\ndb_input() { :; }\ndb_go() { :; }\ndb_get() { RET=true; }\n');
   program('bin/mariadb', `#!/bin/sh\ncat >>${root}/told\n`);
   program('bin/getent', '#!/bin/sh\nexit 2\n');
@@ -190,7 +190,7 @@ function machine(conf) {
   const write = (text, file = 'etc/hongbao/hongbao.conf') => writeFileSync(path(file), text.replaceAll('unix:/', `unix:${root}/`));
   if (conf !== undefined) write(conf);
   return { path, write, remove: () => run('prerm', 'remove'), purge: () => run('postrm', 'purge'),
-    left: () => [path('told'), path('etc/hongbao'), path('var/lib/redis/hongbao')].map((name) => existsSync(name)) };
+    left: () => [path('told'), path('etc/hongbao'), path(`var/lib/${store}/hongbao`)].map((name) => existsSync(name)) };
 }
 const [KEPT, DELETED] = [[false, true, true], [true, false, false]];
 const OWN = 'redis = unix:/run/redis-hongbao/redis-server.sock\nmysql = unix:/run/mysqld/mysqld.sock\n';
@@ -202,6 +202,10 @@ test('a purge deletes the money of the stores that setup has made, and nothing o
   await own.purge();
   assert.deepEqual(own.left(), DELETED);
   assert.match(readFileSync(own.path('told'), 'utf8'), /^DROP DATABASE IF EXISTS hongbao;$/m);
+  const valkey = machine(OWN.replaceAll('redis-', 'valkey-'), 'valkey');
+  await valkey.remove();
+  assert.equal(await valkey.purge(), '');
+  assert.deepEqual(valkey.left(), DELETED);
   const tables = machine(`${OWN}mysql_database = hongbao_two\n`);
   await tables.remove();
   assert.match(await tables.purge(), /kept: the database hongbao_two and the users hongbao_\* in the MariaDB at unix:\S+: hongbao setup has not made it/);
