@@ -9,7 +9,7 @@ import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { after } from 'node:test';
 import { poll } from '../e2e/support/poll.js';
-import { Machine, ROOT, packageEdited, packageReady } from './machine.js';
+import { Machine, RELEASE, ROOT, packageEdited, packageReady } from './machine.js';
 import { toldBy } from './told.js';
 
 if (process.getuid() !== 0) throw new Error('run this test as root: debootstrap and systemd-nspawn need it');
@@ -302,7 +302,8 @@ test('a role gets a new password, and the connections that had the old one are c
     const answers = await connectionOpen();
     await machine.run('rm', `/etc/hongbao/rights/${removed}.conf`);
     await machine.run('hongbao', 'setup', '--non-interactive');
-    assert.match(await answers(), /^PONG\nError: /);
+    // Redis 8 keeps the connections of users that its file has, too.
+    assert.match(await answers(), removed === 'audit' || RELEASE === 12 ? /^PONG\nError: / : /^PONG\nPONG\n$/);
     assert.equal(machine.read('etc/hongbao/rights/audit.conf') === before, removed === 'setup');
     assert.match(await machine.shell(`${redisAs('setup')} ACL LIST`), /^user hongbao_audit on /m);
     await machine.run('hongbao', 'doctor');
