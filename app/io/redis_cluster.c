@@ -294,17 +294,12 @@ struct redis_node *redis_route(struct redis *r, struct str key, int64_t deadline
     return ensured(r, node == NULL ? NULL : &r->nodes[node - r->nodes], deadline_ms);
 }
 
-struct str redis_pending_key(const struct redis *r, const struct pending *p)
-{
-    if (r->cluster == NULL)
-        return STR_NONE;
-    return command_key((struct str){ r->out.ptr + p->start, p->end - p->start });
-}
-
 struct redis_node *redis_route_command(struct redis *r, const struct pending *p, int64_t deadline_ms)
 {
     if (p->primary == 0)
-        return redis_route(r, redis_pending_key(r, p), deadline_ms);
+        return redis_route(
+            r, r->cluster == NULL ? STR_NONE : command_key((struct str){ r->out.ptr + p->start, p->end - p->start }),
+            deadline_ms);
     return ensured(r, primary_at(r, p->primary - 1), deadline_ms);
 }
 

@@ -50,6 +50,15 @@ static struct str info_field(const redisReply *info, struct str mark)
     return after.ptr == NULL ? STR_NONE : str_trim(str_cut(after, '\n', &rest));
 }
 
+/* Since Redis 7.2; Valkey names this version. */
+static bool waits_for_own(struct str version)
+{
+    struct str rest;
+    int64_t major, minor;
+    bool known = str_to_i64(str_cut(version, '.', &rest), &major) && str_to_i64(str_cut(rest, '.', &rest), &minor);
+    return !known || major > 7 || (major == 7 && minor >= 2);
+}
+
 /* Reads what the server says of itself. False: it is not one to use. of_several: the next address is tried instead. */
 static bool server_read(struct redis_node *node, const redisReply *info, bool of_several)
 {
@@ -60,6 +69,7 @@ static bool server_read(struct redis_node *node, const redisReply *info, bool of
         node->has_replicas = 0;
     node->is_cluster = str_equal(info_field(info, STR("\nredis_mode:")), STR("cluster")) ||
                        str_equal(info_field(info, STR("\nserver_mode:")), STR("cluster")); /* Valkey */
+    node->waits_for_own = waits_for_own(info_field(info, STR("\nredis_version:")));
     if (id.len == 0 || id.len >= REDIS_RUN_ID_MAX)
         return false;
     memcpy(node->run_id, id.ptr, id.len);

@@ -24,7 +24,8 @@ enum {
     REDIS_RETRY_PAUSE_MS = 100,       /* before the next attempt to connect; rounds meanwhile fail at once */
     REDIS_CLUSTER_PAUSE_MS = 500,     /* the same for a server of a cluster: the others go on meanwhile */
     REDIS_NODES_MAX = 32,
-    REDIS_RUN_ID_MAX = 41
+    REDIS_RUN_ID_MAX = 41,
+    REDIS_MARKS_MAX = 4 /* commands before a WAIT that only write */
 };
 
 /* A queued command: its bytes in the output buffer and the call that takes its reply. */
@@ -49,12 +50,13 @@ struct redis_node {
     int64_t retry_at_ms;   /* monotonic: do not connect before */
     int64_t last_used_ms;  /* monotonic: end of the last successful transfer */
     bool unreachable_logged;
-    uint64_t connection;           /* number of the connection (redis_call); 0: not connected */
-    char run_id[REDIS_RUN_ID_MAX]; /* of the connected server; empty: not connected */
-    bool fence_refusal_logged;     /* for this connection */
-    uint64_t ensured_round;        /* the round that has looked after the connection */
-    struct redis_call mark, wait;  /* the write and the WAIT behind the commands of a flight */
-    bool waits;                    /* there are these */
+    uint64_t connection;                            /* number of the connection (redis_call); 0: not connected */
+    char run_id[REDIS_RUN_ID_MAX];                  /* of the connected server; empty: not connected */
+    bool fence_refusal_logged;                      /* for this connection */
+    uint64_t ensured_round;                         /* the round that has looked after the connection */
+    bool waits_for_own;                             /* its WAIT counts from the last write of the connection */
+    struct redis_call marks[REDIS_MARKS_MAX], wait; /* behind the commands of a flight */
+    bool waits;                                     /* there are these */
     bool unconfirmed_logged;
     int64_t unconfirmed_since_ms; /* monotonic; 0: the last WAIT was confirmed, or there was none yet */
     struct buf out;               /* the commands of a flight to this node, when they are not the whole queue */
@@ -121,8 +123,6 @@ bool redis_map_ensure(struct redis *r, int64_t deadline_ms);
 struct redis_node *redis_route(struct redis *r, struct str key, int64_t deadline_ms);
 /* The same for a queued command. */
 struct redis_node *redis_route_command(struct redis *r, const struct pending *p, int64_t deadline_ms);
-/* The key of a queued command, by which it has its node. STR_NONE: it has none, or there is no cluster. */
-struct str redis_pending_key(const struct redis *r, const struct pending *p);
 /* The node of a key, without a connection being made. NULL: unknown. */
 const struct redis_node *redis_route_known(const struct redis *r, struct str key);
 /* The map is read again before the next round. Nothing without a cluster. */
@@ -136,7 +136,7 @@ bool redis_redirects_take(struct redis *r, int64_t deadline_ms);
 
 /* Sets r->replicas. Call it when the addresses are read, and when the servers are a cluster. */
 void redis_replicas_read(struct redis *r);
-/* Adds a write and a WAIT to the commands of each node of which one is to be confirmed. */
+/* Adds a WAIT to the commands of each node of which one is to be confirmed, and the write that it may need. */
 void redis_waits_add(struct redis *r);
 /* Reads the reply to the WAIT: without enough replicas the calls to be confirmed become ST_UNKNOWN. */
 void redis_wait_read(struct redis *r, const struct redis_flight *f);

@@ -17,15 +17,10 @@ static uint16_t crc16(struct str bytes)
     return crc;
 }
 
-struct str redis_slot_tag(struct str key)
+uint16_t redis_slot(struct str key)
 {
     struct str behind, after_tag;
     (void)str_cut(key, '{', &behind);
     struct str tag = str_cut(behind, '}', &after_tag);
-    return behind.ptr != NULL && after_tag.ptr != NULL && tag.len > 0 ? tag : key;
-}
-
-uint16_t redis_slot(struct str key)
-{
-    return crc16(redis_slot_tag(key)) % REDIS_SLOTS;
+    return crc16(behind.ptr != NULL && after_tag.ptr != NULL && tag.len > 0 ? tag : key) % REDIS_SLOTS;
 }

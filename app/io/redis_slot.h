@@ -8,8 +8,6 @@
 
 #define REDIS_SLOTS 16384
 
-/* The bytes of a key by which it has its slot: of one with a hash tag the tag. Part of the key. */
-struct str redis_slot_tag(struct str key);
 /* CRC16 (XMODEM) of the key, modulo REDIS_SLOTS. Of a key with a hash tag, as in hb:{p07}:events, only the bytes
  * between the first { and the next } count, unless there are none. */
 uint16_t redis_slot(struct str key);

@@ -3,18 +3,20 @@
  * replicas answers commands as before, until it notices; what it takes then is lost, and WAIT is what tells.
  *
  * Since Redis 7.2, and in Valkey, WAIT counts from the last write of its connection. So each round that waits writes
- * first, to a key that nobody reads. */
+ * before, to keys that nobody reads. */
+#include <stdio.h>
+
 #include "io/redis_internal.h"
 
 #include "base/array.h"
 #include "base/clock.h"
 #include "base/log.h"
 #include "io/redis_reply.h"
-#include "io/redis_slot.h"
 
-#define MARK_MS "60000" /* then the written key is gone */
+#define MARK_MS "604800000" /* a week after the last write the key is gone */
 
 enum {
+    TAGS_MAX = 1 << 17, /* hb:wait:{0} and so on: the first 109,758 have every slot */
     AUTO_REPLICAS = 1,
     LEAVE_MS = 1000 /* one of several addresses, after its replicas have not confirmed for so long */
 };
@@ -26,36 +28,49 @@ void redis_replicas_read(struct redis *r)
     r->replicas_ms = r->replicas > 0 ? r->config->redis_replicas_timeout_ms : 0;
 }
 
-static bool command_add(struct redis_node *node, struct redis_call *call, const struct str *args, size_t count)
+static void command_add(struct redis_node *node, struct redis_call *call, const struct str *args, size_t count)
 {
     struct buf command = BUF_EMPTY;
     struct pending p;
     redis_command_append(&command, &p, call, args, count);
-    bool added = !command.failed && redis_node_add(node, &p, buf_view(&command));
-    if (!added)
+    if (command.failed || !redis_node_add(node, &p, buf_view(&command)))
         call->status = ST_NO_MEMORY;
     buf_free(&command);
-    return added;
 }
 
-/* key: of a command for this server; the written one has the same slot. */
-static void wait_add(const struct redis *r, struct redis_node *node, struct str key)
+/* Two commands, of which the second one writes: a server without memory, which settling has to relieve, refuses the
+ * first one only, and has the key from before. */
+static void mark_add(struct redis_node *node, struct redis_call calls[2], struct str key)
+{
+    const struct str make[] = { STR("SET"), key, STR("1"), STR("NX"), STR("PX"), STR(MARK_MS) };
+    const struct str keep[] = { STR("PEXPIRE"), key, STR(MARK_MS) };
+    command_add(node, &calls[0], make, ARRAY_LEN(make));
+    command_add(node, &calls[1], keep, ARRAY_LEN(keep));
+}
+
+/* The keys are this server's. In a cluster there are two, because a slot may be moving. */
+static void marks_add(const struct redis *r, struct redis_node *node)
+{
+    const size_t wanted = r->cluster == NULL ? 2 : REDIS_MARKS_MAX;
+    size_t count = 0;
+    for (unsigned tag = 0; tag < TAGS_MAX && count < wanted; tag++) {
+        char text[32];
+        const struct str key = { text, (size_t)snprintf(text, sizeof text, "hb:wait:{%u}", tag) };
+        if (redis_route_known(r, key) != node)
+            continue;
+        mark_add(node, &node->marks[count], key);
+        count += 2;
+    }
+}
+
+static void wait_add(const struct redis *r, struct redis_node *node)
 {
     char replicas[STR_U64_MAX], ms[STR_U64_MAX];
     const struct str wait[] = { STR("WAIT"), str_u64(replicas, (uint64_t)r->replicas),
                                 str_u64(ms, (uint64_t)r->replicas_ms) };
-    struct buf marked = BUF_EMPTY;
-    buf_str(&marked, STR("hb:wait"));
-    if (key.ptr != NULL) {
-        buf_str(&marked, STR(":{"));
-        buf_str(&marked, redis_slot_tag(key));
-        buf_char(&marked, '}');
-    }
-    const struct str mark[] = { STR("SET"), buf_view(&marked), STR("1"), STR("PX"), STR(MARK_MS) };
-    node->mark = node->wait = (struct redis_call){ .status = ST_NO_MEMORY };
-    if (!marked.failed && command_add(node, &node->mark, mark, ARRAY_LEN(mark)))
-        (void)command_add(node, &node->wait, wait, ARRAY_LEN(wait));
-    buf_free(&marked);
+    if (node->waits_for_own)
+        marks_add(r, node);
+    command_add(node, &node->wait, wait, ARRAY_LEN(wait));
 }
 
 void redis_waits_add(struct redis *r)
@@ -67,16 +82,23 @@ void redis_waits_add(struct redis *r)
         if (p->node == NULL || !p->confirm || p->node->waits)
             continue;
         p->node->waits = true;
-        wait_add(r, p->node, redis_pending_key(r, p));
+        wait_add(r, p->node);
     }
 }
 
-/* Whether WAIT has counted from the write before it. A server without memory, which settling has to relieve, and one
- * with the rights of the version before refuse the write: then WAIT confirms only what this connection has written. */
-static bool mark_counts(const struct redis_call *mark)
+/* Whether WAIT has counted from a write behind the commands. Frees the replies. */
+static bool marks_read(struct redis *r, struct redis_node *node)
 {
-    struct str error = redis_reply_error(mark->reply);
-    return mark->status == ST_OK || str_starts(error, STR("OOM ")) || str_starts(error, STR("NOPERM "));
+    int64_t kept;
+    bool any = !node->waits_for_own;
+    for (size_t i = 0; i < REDIS_MARKS_MAX; i++) {
+        struct redis_call *mark = &node->marks[i];
+        any = any || (redis_reply_i64(mark->reply, &kept) && kept == 1);
+        if (str_starts(redis_reply_error(mark->reply), STR("MOVED ")))
+            redis_map_doubt(r);
+        redis_call_free(mark);
+    }
+    return any;
 }
 
 static void confirmation_log(const struct redis *r, struct redis_node *node, bool confirmed, int64_t replicas)
@@ -107,10 +129,9 @@ void redis_wait_read(struct redis *r, const struct redis_flight *f)
     struct redis_node *node = f->node;
     if (!node->waits)
         return;
-    bool confirmed = node->wait.status == ST_OK && redis_reply_i64(node->wait.reply, &replicas) &&
-                     replicas >= r->replicas && mark_counts(&node->mark);
+    bool confirmed = marks_read(r, node) && node->wait.status == ST_OK &&
+                     redis_reply_i64(node->wait.reply, &replicas) && replicas >= r->replicas;
     confirmation_log(r, node, confirmed, replicas);
-    redis_call_free(&node->mark);
     redis_call_free(&node->wait);
     if (node->wait.status == ST_INVALID && node->context != NULL) { /* WAIT is an error on a replica */
         redis_drop(node, "it is a replica");

@@ -38,7 +38,7 @@ static const struct key_form {
 } KEY_FORMS[] = {
     { SESSION_KEY_PREFIX, KEY_SESSION, "GET", NULL },     { TOKEN_KEY_PREFIX, KEY_TOKEN, "GET", NULL },
     { "hb:challenge:", KEY_TEMPORARY, "TYPE", "string" }, { "hb:news:", KEY_TEMPORARY, "TYPE", "string" },
-    { "hb:{limit}:", KEY_TEMPORARY, "TYPE", "string" },   { "hb:wait", KEY_TEMPORARY, "TYPE", "string" },
+    { "hb:{limit}:", KEY_TEMPORARY, "TYPE", "string" },   { "hb:wait:", KEY_TEMPORARY, "TYPE", "string" },
     { SESSION_LIST_PREFIX, KEY_LIST, "HLEN", NULL },
 };
 

@@ -23,7 +23,7 @@ BACKUP=''     # DIR
 OTHER_SITE='' # ID
 COMMANDS=''   # a file with the commands that fill Redis
 FENCES=()     # the keys of all fences
-PROBES=()     # the keys that readiness writes, and the marks of the site, which are no data
+PROBES=()     # the keys that readiness and waiting for replicas write, and the marks of the site: no data
 
 usage() {
     echo "usage: hongbao restore [--replace [--site ID]] [--without-redis] [--violated] DIR" >&2
@@ -52,11 +52,11 @@ arguments_read() {
     [ -n "$BACKUP" ] || usage
 }
 
-# Version 1.0 has one fence, hb:fence. PROBES: of app/ops/write_probe.c.
+# Version 1.0 has one fence, hb:fence. PROBES: of app/ops/write_probe.c and app/io/redis_wait.c.
 fences_name() {
     local i count=${SETTING[partitions]}
     FENCES=(hb:fence)
-    PROBES=('hb:{limit}:unused')
+    PROBES=('hb:{limit}:unused' 'hb:wait:{0}')
     for ((i = 0; i < count; i++)); do
         FENCES+=("$(printf 'hb:{p%02d}:fence' "$i")")
         PROBES+=("$(printf 'hb:{p%02d}:probe' "$i")" "$(site_mark "$i")")

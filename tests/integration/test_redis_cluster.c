@@ -318,23 +318,31 @@ static void slots_that_move_under_load_lose_nothing(void **state)
     wait_until_all_ok();
 }
 
+static void setslot(int server, const char *key, const char *how, int other)
+{
+    char words[128], id[64] = "";
+    if (other >= 0)
+        assert_int_equal(cluster_servers_cli(&servers, other, "CLUSTER MYID", id, sizeof id), 0);
+    snprintf(words, sizeof words, "CLUSTER SETSLOT %u %s %.40s", redis_slot(str_from(key)), how, id);
+    assert_int_equal(cluster_servers_cli(&servers, server, words, NULL, 0), 0);
+}
+
+/* Begins to move a slot. */
+static void slot_half_move(const char *key, int from, int to)
+{
+    setslot(to, key, "IMPORTING", from);
+    setslot(from, key, "MIGRATING", to);
+}
+
 static void a_function_follows_a_slot_that_is_being_moved(void **state)
 {
     (void)state;
     struct redis_call call;
     const struct str key = STR("t:{moving}:counter");
     const int from = cluster_servers_of(&servers, key.ptr, false), to = from == 0 ? 1 : 0;
-    char words[128], id[64];
-    const unsigned slot = redis_slot(key);
     int64_t n = 0;
     assert_int_equal(redis_functions_load(r, functions), ST_OK);
-    assert_int_equal(cluster_servers_cli(&servers, from, "CLUSTER MYID", id, sizeof id), 0);
-    snprintf(words, sizeof words, "CLUSTER SETSLOT %u IMPORTING %.40s", slot, id);
-    assert_int_equal(cluster_servers_cli(&servers, to, words, NULL, 0), 0);
-    assert_int_equal(cluster_servers_cli(&servers, to, "CLUSTER MYID", id, sizeof id), 0);
-    snprintf(words, sizeof words, "CLUSTER SETSLOT %u MIGRATING %.40s", slot, id);
-    assert_int_equal(cluster_servers_cli(&servers, from, words, NULL, 0), 0);
-
+    slot_half_move(key.ptr, from, to);
     for (int64_t wanted = 1; wanted <= 2; wanted++) {
         assert_int_equal(redis_do_function(r, &call, counter, REDIS_ANY, &key, 1, NULL, 0), ST_OK);
         assert_true(redis_reply_i64(redis_reply_at(call.reply, 0), &n));
@@ -342,9 +350,45 @@ static void a_function_follows_a_slot_that_is_being_moved(void **state)
         redis_call_free(&call);
     }
 
-    snprintf(words, sizeof words, "CLUSTER SETSLOT %u NODE %.40s", slot, id);
-    assert_int_equal(cluster_servers_cli(&servers, to, words, NULL, 0), 0);
-    assert_int_equal(cluster_servers_cli(&servers, from, words, NULL, 0), 0);
+    setslot(to, key.ptr, "NODE", to);
+    setslot(from, key.ptr, "NODE", to);
+    wait_until_all_ok();
+}
+
+static enum status read_confirmed(const char *key)
+{
+    struct redis_call call;
+    const struct str get[] = { STR("GET"), str_from(key) };
+    redis_queue_confirmed(r, &call, get, 2);
+    redis_round(r);
+    redis_call_free(&call);
+    return call.status;
+}
+
+/* A reshard that was aborted: of the slot of a partition, or of the key that is written before WAIT. */
+static void while_a_slot_is_half_moved_the_server_confirms(void **state)
+{
+    (void)state;
+    char partition[64], mark[64];
+    counter_key(partition, 0);
+    wait_until_all_ok();
+    const int from = cluster_servers_of(&servers, partition, false), to = from == 0 ? 1 : 0;
+    int tag = 0;
+    do
+        snprintf(mark, sizeof mark, "hb:wait:{%d}", tag++);
+    while (cluster_servers_of(&servers, mark, false) != from);
+    (void)run(NULL, "DEL", mark, NULL);
+    const char *const slots[] = { partition, mark };
+    for (size_t i = 0; i < ARRAY_LEN(slots); i++) {
+        slot_half_move(slots[i], from, to);
+        for (uint32_t fence = 0; fence < FENCES; fence++) {
+            char key[64];
+            counter_key(key, fence);
+            assert_int_equal(read_confirmed(key), ST_OK);
+        }
+        setslot(from, slots[i], "STABLE", -1);
+        setslot(to, slots[i], "STABLE", -1);
+    }
     wait_until_all_ok();
 }
 
@@ -359,12 +403,7 @@ static void writes_that_no_replica_confirms_are_unknown(void **state)
     assert_true(primary >= 0 && replica >= 0);
     assert_int_equal(kill(servers.pids[replica], SIGSTOP), 0);
     fenced_all(statuses);
-    struct redis_call call;
-    const struct str get[] = { STR("GET"), str_from(key) };
-    redis_queue_confirmed(r, &call, get, 2);
-    redis_round(r);
-    enum status read = call.status;
-    redis_call_free(&call);
+    enum status read = read_confirmed(key);
     enum status plain = run(NULL, "GET", key, NULL);
     assert_int_equal(kill(servers.pids[replica], SIGCONT), 0);
     assert_int_equal(statuses[0], ST_UNKNOWN);
@@ -484,6 +523,7 @@ int main(void)
         cmocka_unit_test(each_partition_has_a_fence_of_its_own),
         cmocka_unit_test(slots_that_move_under_load_lose_nothing),
         cmocka_unit_test(a_function_follows_a_slot_that_is_being_moved),
+        cmocka_unit_test(while_a_slot_is_half_moved_the_server_confirms),
         cmocka_unit_test(writes_that_no_replica_confirms_are_unknown),
         cmocka_unit_test(a_primary_that_dies_takes_only_its_partitions_and_loses_nothing_confirmed),
         cmocka_unit_test(servers_that_fall_silent_within_a_round_end_it_only),

@@ -43,18 +43,23 @@ static int cli(int server, const char *words)
     return system(command);
 }
 
+static enum status read_confirmed(void)
+{
+    const struct str get[] = { STR("GET"), STR("k") };
+    struct redis_call call;
+    redis_queue_confirmed(r, &call, get, 2);
+    redis_round(r);
+    redis_call_free(&call);
+    return call.status;
+}
+
 /* Repeats a confirmed read until it succeeds. False: it does not. */
 static bool reads_are_confirmed(void)
 {
     const struct timespec pause = { .tv_nsec = PAUSE_NS };
-    const struct str get[] = { STR("GET"), STR("k") };
     int64_t until_ms = clock_monotonic_ms() + WAIT_MS;
     do {
-        struct redis_call call;
-        redis_queue_confirmed(r, &call, get, 2);
-        redis_round(r);
-        redis_call_free(&call);
-        if (call.status == ST_OK)
+        if (read_confirmed() == ST_OK)
             return true;
         nanosleep(&pause, NULL);
     } while (clock_monotonic_ms() < until_ms);
@@ -226,6 +231,47 @@ static void a_primary_whose_replica_is_silent_is_left(void **state)
     assert_int_equal(server_in_use(), 1);
 }
 
+/* A client of one server, whose replica has confirmed. */
+static void client_with_replica(const char *user)
+{
+    replica_of(2, 0);
+    assert_true(has_replica(0));
+    client_begin(1);
+    snprintf(config.redis_replicas, sizeof config.redis_replicas, "1");
+    snprintf(config.redis_user, sizeof config.redis_user, "%s", user);
+    snprintf(config.redis_password, sizeof config.redis_password, "%s", user);
+}
+
+/* It refuses SET, but settling has to go on. */
+static void a_full_server_confirms_what_replicas_have_and_no_more(void **state)
+{
+    (void)state;
+    client_with_replica("");
+    assert_true(reads_are_confirmed());
+    assert_int_equal(kill(pids[2], SIGSTOP), 0);
+    assert_int_equal(cli(0, "SET k v"), 0);
+    assert_int_equal(cli(0, "CONFIG SET maxmemory 1"), 0);
+    assert_int_not_equal(cli(0, "SET k v"), 0);
+    assert_int_equal(read_confirmed(), ST_UNKNOWN);
+    assert_int_equal(kill(pids[2], SIGCONT), 0);
+    assert_true(reads_are_confirmed());
+    assert_int_equal(cli(0, "CONFIG SET maxmemory 0"), 0);
+}
+
+/* WAIT needs a write before it since Redis 7.2. */
+static void a_user_who_may_not_write_before_wait_gets_nothing_confirmed(void **state)
+{
+    (void)state;
+    assert_int_equal(cli(0, "ACL SETUSER reader on '>reader' '~k' +@all"), 0);
+    client_with_replica("reader");
+    bool writes = cli(0, "INFO server | grep -Eq '^redis_version:(7\\.[2-9]|[89]\\.|[1-9][0-9])'") == 0;
+    if (writes)
+        assert_int_equal(read_confirmed(), ST_UNKNOWN);
+    else
+        assert_true(reads_are_confirmed());
+    assert_int_equal(cli(0, "ACL DELUSER reader"), 0);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -234,6 +280,8 @@ int main(void)
         cmocka_unit_test_teardown(without_replicas_the_first_primary_is_used, client_end),
         cmocka_unit_test_teardown(a_primary_that_lost_its_replica_to_another_one_is_left, client_end),
         cmocka_unit_test_teardown(a_primary_whose_replica_is_silent_is_left, client_end),
+        cmocka_unit_test_teardown(a_full_server_confirms_what_replicas_have_and_no_more, client_end),
+        cmocka_unit_test_teardown(a_user_who_may_not_write_before_wait_gets_nothing_confirmed, client_end),
     };
     return cmocka_run_group_tests(tests, setup, teardown);
 }

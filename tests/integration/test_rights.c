@@ -1173,9 +1173,11 @@ static void each_role_reaches_its_own_keys_only(void **state)
     assert_no_permission(roles[CARD], "GET hb:session:x");
     assert_no_permission(roles[CARD], "GET hb:{p00}:settled");
     assert_no_permission(roles[HOT], "SET hb:{limit}:send:1 1");
-    redis_plant(roles[HOT], "SET hb:wait:{p00} 1 PX 60000"); /* before each WAIT; see redis_wait.c */
-    assert_no_permission(roles[HOT], "GET hb:wait:{p00}");
-    assert_no_permission(roles[CARD], "SET hb:wait 1");
+    redis_plant(roles[HOT], "SET hb:wait:{0} 1 NX PX 60000"); /* before each WAIT; see redis_wait.c */
+    redis_plant(roles[HOT], "PEXPIRE hb:wait:{0} 60000");
+    assert_no_permission(roles[HOT], "GET hb:wait:{0}");
+    assert_no_permission(roles[HOT], "SET hb:waiting 1");
+    assert_no_permission(roles[CARD], "SET hb:wait:{0} 1");
     assert_no_permission(roles[SETTLE], "SET hb:{limit}:send:1 1");
     assert_no_permission(roles[SETTLE], "SET hb:session:x 1");
     assert_no_permission(roles[SETTLE], "SET hb:sessions:1 1");
