@@ -5,13 +5,17 @@
 REDIS_LACKS=(redis-login redis-right-missing)
 REDIS_EXCESS=(redis-right-excess redis-nopass redis-passwords)
 
-# Sets the names of the site's own instance, as Debian's packages have them: of Redis, or of Valkey where the site has its
-# data there already, or where only Valkey is installed.
+# Sets the names of the site's own instance, as Debian's packages have them: of Redis or of Valkey. The setting tells
+# which, else the data of an earlier site, else what is installed. deploy/debian/hongbao.postrm chooses alike.
 redis_names() {
+    local name
     REDIS_NAME=$(redis_program server)
     REDIS_NAME=${REDIS_NAME%-server}
     [ ! -d /var/lib/valkey/hongbao ] || REDIS_NAME=valkey
     [ ! -d /var/lib/redis/hongbao ] || REDIS_NAME=redis
+    for name in redis valkey; do
+        [[ $(setting redis 2>/dev/null) != "unix:/run/$name-hongbao/"* ]] || REDIS_NAME=$name
+    done
     REDIS_UNIT=$REDIS_NAME-server@hongbao
     REDIS_CONF=/etc/$REDIS_NAME/$REDIS_NAME-hongbao.conf
     REDIS_ACL=/etc/$REDIS_NAME/hongbao-users.acl
@@ -28,6 +32,9 @@ redis_make() {
 # An instance of the site's own.
 redis_make_own() {
     local quarter_mb acl
+    command -v "$REDIS_NAME-server" >/dev/null ||
+        die "there is no $REDIS_NAME-server, which has the sessions and open packets of this site: apt install
+$REDIS_NAME-server. To take another store: docs/how-to/install.md, Valkey in place of Redis"
     quarter_mb=$(($(sed -n 's/^MemTotal: *\([0-9]*\) kB/\1/p' /proc/meminfo) / 1024 / 4))
     rights_make_role "$ETC/rights" setup
     acl=$(rights_acl "$ETC/rights" off && rights_acl_setup "$ETC/rights")
