@@ -13,7 +13,7 @@ package_build() {
     mkdir -p -- "$ROOT/build/package"
     exec 8>"$ROOT/build/package/lock"
     flock -n 8 || die "another ./dev package is running"
-    local work log=$ROOT/build/package.log
+    local work architecture log=$ROOT/build/package.log
     say "dev: building the package"
     rm -rf -- "$ROOT"/build/package/work.*
     # A new path each time: it must leave no trace in the package.
@@ -29,10 +29,11 @@ package_build() {
         tail -n 40 -- "$log" >&2
         die "the package could not be built; the log is $log"
     fi
-    rm -f -- "$ROOT"/build/package/hongbao_*.deb
-    mv -- "$work"/hongbao_*.deb "$ROOT/build/package/"
+    architecture=${1:-$(dpkg --print-architecture)}
+    rm -f -- "$ROOT"/build/package/hongbao_*_"$architecture.deb"
+    mv -- "$work"/hongbao_*_"$architecture.deb" "$ROOT/build/package/"
     rm -rf -- "$work"
-    printf '%s\n' "$ROOT"/build/package/hongbao_*.deb
+    printf '%s\n' "$ROOT"/build/package/hongbao_*_"$architecture.deb"
 }
 
 # package_changelog FILE: puts an entry with the version and time of the sources before the others. debian/rules gives

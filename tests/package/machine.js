@@ -18,6 +18,7 @@ export const RELEASES = { 12: 'bookworm', 13: 'trixie' };
 // The release that the machines of a test have, and for which packages are built.
 export const RELEASE = Number(process.env.HB_TEST_RELEASE ?? 12);
 const OWN_RELEASE = Number(/^VERSION_ID="?(\d+)/m.exec(readFileSync('/etc/os-release', 'utf8'))?.[1]);
+const ARCHITECTURE = execFileSync('dpkg', ['--print-architecture'], { encoding: 'utf8' }).trim();
 // What a machine has before the package, besides the packages that it depends on.
 const SYSTEM = ['systemd', 'systemd-sysv', 'dbus', 'apt-utils', 'debconf', 'procps', 'iproute2', 'bash-completion'];
 // What the pages install from a mirror: a machine has none. All tests that need some of them share a bare system with all.
@@ -78,7 +79,7 @@ export async function packageBuild(release = RELEASE) {
 // The path of the package of these sources, which is built unless it was.
 export async function packageReady(release = RELEASE) {
   const folder = packageFolder(release);
-  const [deb] = existsSync(folder) ? readdirSync(folder).filter((name) => /^hongbao_.*\.deb$/.test(name)) : [];
+  const [deb] = existsSync(folder) ? readdirSync(folder).filter((name) => name.startsWith('hongbao_') && name.endsWith(`_${ARCHITECTURE}.deb`)) : [];
   const stamp = join(folder, STAMP);
   return deb && existsSync(stamp) && readFileSync(stamp, 'utf8') === sourcesDigest() ? join(folder, deb) : packageBuild(release);
 }
@@ -132,7 +133,7 @@ async function locked(name, work) {
 async function baseMake(name, release, packages) {
   const folder = join(FOLDER, name);
   const wanted = [...SYSTEM, ...packages];
-  const has = (name) => existsSync(join(folder, `var/lib/dpkg/info/${name}.list`)) || existsSync(join(folder, `var/lib/dpkg/info/${name}:amd64.list`));
+  const has = (name) => [name, `${name}:${ARCHITECTURE}`].some((one) => existsSync(join(folder, `var/lib/dpkg/info/${one}.list`)));
   if (existsSync(folder) && wanted.every(has)) return folder;
   rmSync(folder, { recursive: true, force: true });
   rmSync(`${folder}.new`, { recursive: true, force: true });
