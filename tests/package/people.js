@@ -1,5 +1,6 @@
 // People of a site on a machine (machine.js), and what they see of their money.
 import assert from 'node:assert/strict';
+import { poll } from '../e2e/support/poll.js';
 
 export const HOST = 'hongbao.example';
 const PASSWORD = 'correct-horse-9';
@@ -23,11 +24,21 @@ export class People {
       '-b', `/root/${name}.jar`, '-c', `/root/${name}.jar`, ...fields.flatMap((field) => ['--data-urlencode', field]), `https://${HOST}${path}`));
   }
 
+  // Waits until the site is ready.
+  ready() {
+    return poll('the site is ready', async () => (await this.#machine.try('curl', '-sk', '--resolve', `${HOST}:443:127.0.0.1`, '-o', '/dev/null',
+      '-w', '%{http_code}', `https://${HOST}/readyz`)) === '200');
+  }
+
   async register(...names) {
     for (const name of names) {
       const made = await this.ask(name, '/register', `username=${name}`, `nickname=${name}`, `password=${PASSWORD}`);
       assert.equal(made.username, name, JSON.stringify(made));
     }
+  }
+
+  async login(...names) {
+    for (const name of names) await this.ask(name, '/login', `username=${name}`, `password=${PASSWORD}`);
   }
 
   // Sends a packet; returns its path.
