@@ -22,14 +22,14 @@ test('the package is built twice from the same sources, with the same bytes, and
   t.diagnostic(`lintian: ${said.match(/^[A-Z]: /gm)?.length ?? 0} remarks, none an error or a warning`);
 });
 
-test('the package, its file and its program have the version of the sources, which is later than 1.0.0', async () => {
+test('the package, its file and its program have the version of the sources, which is later than 1.0.0', async (t) => {
   const version = (await run(join(ROOT, 'deploy/version.sh'))).stdout.trim();
   assert.equal((await run('dpkg-deb', ['-f', deb, 'Version'])).stdout.trim(), version);
   assert.match(deb, new RegExp(`/hongbao_${version.replace(/\./g, '\\.')}_[a-z0-9]+\\.deb$`));
   const folder = mkdtempSync(join(tmpdir(), 'hongbao-package-'));
+  t.after(() => rmSync(folder, { recursive: true }));
   await run('dpkg-deb', ['-x', deb, folder]);
   assert.equal(await runWhereBuilt([folder], join(folder, 'usr/bin/hongbao'), 'version'), `hongbao ${version}\n`);
-  rmSync(folder, { recursive: true });
   await run('dpkg', ['--compare-versions', version, 'gt', '1.0.0']);
 });
 

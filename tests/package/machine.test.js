@@ -6,17 +6,16 @@ import { once } from 'node:events';
 import { existsSync, mkdtempSync, readFileSync, readdirSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { createInterface } from 'node:readline';
 import { after } from 'node:test';
 import { poll } from '../e2e/support/poll.js';
-import { Machine, RELEASE, ROOT, packageEdited, packageReady } from './machine.js';
+import { Machine, ROOT, packageEdited, packageReady } from './machine.js';
+import { HOST } from './people.js';
+import { allRun, underLoad, units } from './site.js';
 import { toldBy } from './told.js';
 
 if (process.getuid() !== 0) throw new Error('run this test as root: debootstrap and systemd-nspawn need it');
 
-const HOST = 'hongbao.example';
 const SETUP = ['hongbao', 'setup', '--non-interactive', '--host', HOST, '--self-signed', '--demo'];
-const REQUESTS_MIN = 10000;
 const EXPOSURE_MAX = 1.5;
 const machine = new Machine('machine');
 let deb;
@@ -34,31 +33,6 @@ const curl = (path, ...options) => machine.run('curl', '-sSk', '--resolve', `${H
   ...options, `https://${HOST}${path}`);
 const status = (path, ...options) => curl(path, '-o', '/dev/null', '-w', '%{http_code}', ...options);
 
-async function units() {
-  const lines = (await machine.run('systemctl', 'list-units', '--plain', '--no-legend', 'hongbao-*.service')).split('\n').filter(Boolean);
-  return lines.map((line) => line.split(/\s+/)).map(([name, , state]) => ({ name, state }));
-}
-
-const allRun = async () => {
-  const all = await units();
-  return all.length >= 6 && all.every(({ state }) => state === 'active');
-};
-
-// Calls the function under load, again until there were REQUESTS_MIN requests; returns the errors, { what: count }.
-// Visitors look at the paths, too.
-async function underLoad(work, ...paths) {
-  const load = machine.spawn(process.execPath, join(ROOT, 'tests/package/load.js'), HOST, packet, join(machine.folder, 'root/users.tsv'),
-    ...paths);
-  const lines = createInterface({ input: load.stdout })[Symbol.asyncIterator]();
-  await lines.next(); // "begun N": the load asks for no end before REQUESTS_MIN
-  await work().finally(() => load.kill('SIGTERM'));
-  const { value } = await lines.next();
-  await once(load, 'exit');
-  const { requests, errors } = JSON.parse(value);
-  assert.ok(requests >= REQUESTS_MIN, `${requests} requests`);
-  return errors;
-}
-
 test('one command installs the package, nothing runs before the setup, and a second command makes a site of it', async () => {
   await machine.run('apt-get', 'install', '-y', machine.give(deb, 'hongbao.deb'));
   assert.equal(await machine.run('systemctl', 'list-units', '--plain', '--no-legend', 'hongbao*'), '');
@@ -73,15 +47,15 @@ test('one command installs the package, nothing runs before the setup, and a sec
   await machine.run('rm', '-r', '/etc/hongbao');
   const said = await machine.run(...SETUP);
   assert.equal(said.split('\n').pop(), `https://${HOST}/`);
-  await poll('all units run', allRun);
+  await poll('all units run', () => allRun(machine));
   assert.equal(await status('/readyz'), '200');
   await machine.run('hongbao', 'doctor'); // finds nothing
 });
 
 test('the stores get more time than by default, as concurrent tests share a disk: less than nginx gives the pools', async () => {
   await machine.shell("printf '%s = %s\\n' redis_timeout_ms 2500 mysql_timeout_s 8 >>/etc/hongbao/hongbao.conf");
-  await machine.run('systemctl', 'restart', ...(await units()).map(({ name }) => name));
-  await poll('all units run', allRun);
+  await machine.run('systemctl', 'restart', ...(await units(machine)).map(({ name }) => name));
+  await poll('all units run', () => allRun(machine));
 });
 
 test('what the reference of the files names is there, with its mode and owner', async () => {
@@ -160,9 +134,9 @@ test('behind a balancer the lines that the site has for it give each visitor an 
 });
 
 test('each unit is confined', async (t) => {
-  const files = (await units()).map(({ name }) => name);
+  const files = (await units(machine)).map(({ name }) => name);
   assert.equal(await machine.try('systemd-analyze', 'verify', '--man=no', ...files, 'hongbao.target'), '');
-  for (const { name } of await units()) {
+  for (const { name } of await units(machine)) {
     const last = (await machine.run('systemd-analyze', 'security', '--no-pager', name)).split('\n').pop();
     assert.ok(Number(/ ([0-9.]+) /.exec(last)[1]) <= EXPOSURE_MAX, last);
     t.diagnostic(last);
@@ -172,7 +146,7 @@ test('each unit is confined', async (t) => {
   const environment = await machine.shell('cat /proc/$(systemctl show -P MainPID hongbao-hot@1)/environ | tr "\\0" "\\n"');
   const secret = machine.read('etc/hongbao/secret').trim();
   assert.ok(secret.length >= 32 && !environment.includes(secret));
-  const has = Object.fromEntries(await Promise.all((await units()).map(async ({ name }) => [name.split(/[@.]/)[0],
+  const has = Object.fromEntries(await Promise.all((await units(machine)).map(async ({ name }) => [name.split(/[@.]/)[0],
     (await machine.shell(`ls /run/credentials/${name}`)).split('\n').sort().join(' ')])));
   const pool = (role) => [`hongbao-${role}`, `${role}.conf ${role}.keys`];
   assert.deepEqual(has, { ...Object.fromEntries(['hot', 'page', 'auth', 'card'].map(pool)), 'hongbao-settle': 'settle.conf' }, 'no process has the secret');
@@ -182,27 +156,27 @@ test('each unit is confined', async (t) => {
 });
 
 test('a reload of all units loses no request', async () => {
-  const errors = await underLoad(async () => {
-    for (let i = 0; i < 3; i++) for (const { name } of await units()) await machine.run('systemctl', 'reload', name);
+  const errors = await underLoad(machine, packet, async () => {
+    for (let i = 0; i < 3; i++) for (const { name } of await units(machine)) await machine.run('systemctl', 'reload', name);
   });
   assert.deepEqual(errors, {});
   assert.match(await machine.shell('cat /proc/$(systemctl show -P MainPID hongbao-hot@1)/comm'), /^hongbao 3$/);
 });
 
 test('a restart of each unit loses no request', async () => {
-  const errors = await underLoad(async () => {
-    for (let i = 0; i < 3; i++) for (const { name } of await units()) await machine.run('systemctl', 'restart', name);
+  const errors = await underLoad(machine, packet, async () => {
+    for (let i = 0; i < 3; i++) for (const { name } of await units(machine)) await machine.run('systemctl', 'restart', name);
   });
   assert.deepEqual(errors, {});
   await machine.run('hongbao', 'audit');
 });
 
 test('each unit comes back after it was killed, and the money is right', async () => {
-  for (const { name } of await units()) {
+  for (const { name } of await units(machine)) {
     const pid = () => machine.run('systemctl', 'show', '-P', 'MainPID', name);
     const killed = await pid();
     await machine.run('systemctl', 'kill', '-s', 'KILL', '--kill-whom=main', name);
-    await poll(`${name} runs again`, async () => ![killed, '0'].includes(await pid()) && allRun());
+    await poll(`${name} runs again`, async () => ![killed, '0'].includes(await pid()) && allRun(machine));
   }
   assert.equal(await status('/readyz'), '200');
   await machine.run('hongbao', 'audit');
@@ -269,12 +243,12 @@ test('a later program with a migration and other rights, and this one again, are
   for (const { path, version: expected } of [next, now]) { // docs/how-to/upgrade.md
     const answers = await connectionOpen();
     const install = () => machine.run('apt-get', 'install', '-y', ...(path === now.path ? ['--allow-downgrades'] : []), path);
-    const errors = await underLoad(install, '/readyz'); // which is never 503
+    const errors = await underLoad(machine, packet, install, '/readyz'); // which is never 503
     assert.deepEqual(errors, {});
     assert.equal(await machine.run('dpkg-query', '-W', '-f', '${Version}', 'hongbao'), expected);
     assert.equal(await machine.run('hongbao', 'version'), `hongbao ${expected}`);
     assert.equal(await answers(), 'PONG\nPONG\n');
-    await poll('all units run', allRun);
+    await poll('all units run', () => allRun(machine));
     assert.equal(await version(), expected);
     assert.equal(await later(), '1');
     assert.deepEqual(await laterRights(), Array(2).fill(path === next.path));
@@ -287,7 +261,7 @@ test('a second setup changes nothing, and keeps what the operator has changed', 
   const made = ['etc/hongbao/secret', 'etc/hongbao/rights/page.conf', 'etc/hongbao/tls/privkey.pem', 'etc/redis/redis-hongbao.conf'];
   const contents = made.map((file) => machine.read(file));
   const site = '/etc/nginx/sites-available/hongbao';
-  const errors = await underLoad(() => machine.run(...SETUP));
+  const errors = await underLoad(machine, packet, () => machine.run(...SETUP));
   assert.deepEqual(errors, {});
   await machine.shell(`echo '# mine' >>${site}; echo 'packet_shares_max = 50' >>/etc/hongbao/hongbao.conf`);
   await machine.run(...SETUP);
@@ -346,7 +320,7 @@ test('setup grants what is missing again, and refuses to make another secret for
 test('setup takes away what the roles do not need, and the roles keep their rights meanwhile: no request is lost', async () => {
   await machine.run('mariadb', 'hongbao', '-e', `GRANT SELECT ON hongbao.* TO hongbao_page@localhost; GRANT UPDATE ON user TO hongbao_page@localhost;
     GRANT UPDATE (balance_fen) ON account TO hongbao_settle@localhost; GRANT PROCESS ON *.* TO hongbao_migrate@localhost WITH GRANT OPTION`);
-  const errors = await underLoad(() => machine.run('hongbao', 'setup', '--non-interactive'));
+  const errors = await underLoad(machine, packet, () => machine.run('hongbao', 'setup', '--non-interactive'));
   assert.deepEqual(errors, {});
   await machine.run('hongbao', 'doctor'); // finds nothing
 });

@@ -2,15 +2,14 @@
 // a passphrase, and under load. Version 1.0 is built from the history of git. Needs root, as machine.test.js.
 import assert from 'node:assert/strict';
 import { execFileSync, spawnSync } from 'node:child_process';
-import { once } from 'node:events';
 import { copyFileSync, existsSync, mkdirSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { createInterface } from 'node:readline';
 import { after } from 'node:test';
 import { poll } from '../e2e/support/poll.js';
 import { Machine, RELEASE, ROOT, packageMake, packageReady } from './machine.js';
 import { HOST, People } from './people.js';
+import { allRun, underLoad } from './site.js';
 import { toldBy } from './told.js';
 
 if (process.getuid() !== 0) throw new Error('run this test as root: debootstrap and systemd-nspawn need it');
@@ -37,9 +36,12 @@ async function packageEarlier() {
   const kept = join(ROOT, `build/package/hongbao-1.0-${RELEASE}.deb`);
   if (existsSync(kept)) return kept;
   const folder = mkdtempSync(join(tmpdir(), 'hongbao-earlier-'));
-  execFileSync('bash', ['-c', 'git -C "$1" archive "$2" | tar -x -C "$3"', 'archive', ROOT, EARLIER, folder]);
-  copyFileSync(await packageMake(folder), kept);
-  rmSync(folder, { recursive: true });
+  try {
+    execFileSync('bash', ['-c', 'git -C "$1" archive "$2" | tar -x -C "$3"', 'archive', ROOT, EARLIER, folder]);
+    copyFileSync(await packageMake(folder), kept);
+  } finally {
+    rmSync(folder, { recursive: true });
+  }
   return kept;
 }
 
@@ -53,20 +55,6 @@ before(async () => {
   machine.give(deb, 'hongbao_2.deb');
 });
 after(() => machine.end());
-
-const allRun = async () => (await machine.run('systemctl', 'list-units', '--plain', '--no-legend', 'hongbao-*.service')).split('\n')
-  .every((line) => line.split(/\s+/)[2] === 'active');
-
-// Calls the function under load; returns the errors, { what: count }.
-async function underLoad(work) {
-  const load = machine.spawn(process.execPath, join(ROOT, 'tests/package/load.js'), HOST, crowd, join(machine.folder, 'root/users.tsv'));
-  const lines = createInterface({ input: load.stdout })[Symbol.asyncIterator]();
-  await lines.next(); // "begun"
-  await work().finally(() => load.kill('SIGTERM'));
-  const { value } = await lines.next();
-  await once(load, 'exit');
-  return JSON.parse(value).errors;
-}
 
 async function seconds(t, what, work) {
   const begun = performance.now();
@@ -103,14 +91,14 @@ test('a site of version 1.0 with money, and shares that nobody has settled yet',
 });
 
 test('the upgrade under load answers nothing but what the page says, and keeps every amount', { skip }, async (t) => {
-  const errors = await underLoad(() => seconds(t, `the upgrade from version 1.0 on Debian ${RELEASE}`,
+  const errors = await underLoad(machine, crowd, () => seconds(t, `the upgrade from version 1.0 on Debian ${RELEASE}`,
     () => machine.run('apt-get', 'install', '-y', '/root/hongbao_2.deb')));
   t.diagnostic(JSON.stringify(errors));
   const told = ([what]) => / 503 | (ECONNRESET|EPIPE) /.test(what);
   assert.deepEqual(Object.entries(errors).filter((one) => !told(one)), []);
   const refused = Object.values(errors).reduce((sum, count) => sum + count, 0);
   assert.ok(refused <= REFUSED_MAX, JSON.stringify(errors));
-  await poll('all units run', allRun);
+  await poll('all units run', () => allRun(machine));
   assert.match(await machine.run('hongbao', 'version'), /^hongbao 1\.[1-9]/);
   await poll('what was not settled is', async () => (await people.ask('late', '/wallet')).balance_fen === unsettled);
   const now = await people.money(PEOPLE, packets);

@@ -1,7 +1,7 @@
 // A bare Debian with these sources, where what ./dev needs comes from the mirrors and registries that this machine uses.
 import assert from 'node:assert/strict';
 import { execFileSync, spawn } from 'node:child_process';
-import { cpSync, createWriteStream, existsSync, mkdirSync } from 'node:fs';
+import { cpSync, createWriteStream, existsSync, mkdirSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { Machine, sourcesCopy } from '../package/machine.js';
 
@@ -24,6 +24,7 @@ export class Bare extends Machine {
 
   // found: packages that it has already.
   async bootBare(found = []) {
+    rmSync(this.#log, { force: true });
     await this.bootWith(['debian', this.#release, 'bare', ...found].join('-'), ['ca-certificates', ...found]);
     if (existsSync(join('/', CERTIFICATES))) cpSync(join('/', CERTIFICATES), join(this.folder, CERTIFICATES), { recursive: true });
     await this.run('update-ca-certificates');
