@@ -44,7 +44,7 @@ packages_system() {
     (. "${PACKAGES_OS_RELEASE:-/etc/os-release}" 2>/dev/null && echo "$PRETTY_NAME") || uname -s
 }
 
-# packages_tried: whether this is a release of Debian on which all tests pass.
+# packages_tried: whether this is a release of Debian that is tested.
 packages_tried() {
     # shellcheck source=/dev/null
     (. "${PACKAGES_OS_RELEASE:-/etc/os-release}" 2>/dev/null && [[ "$ID $VERSION_ID" == 'debian '@(12|13) ]])
