@@ -8,7 +8,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after } from 'node:test';
 import { poll } from '../e2e/support/poll.js';
-import { Machine, ROOT, packageEdited, packageReady } from './machine.js';
+import { Machine, RELEASE, ROOT, packageEdited, packageReady } from './machine.js';
 import { HOST } from './people.js';
 import { allRun, underLoad, units } from './site.js';
 import { toldBy } from './told.js';
