@@ -14,7 +14,7 @@ static const char *const FINDINGS[] = {
     "site-redis-older", "out-of-service", "unit-masked", "unit-failed", "unit-stopped",
     "unit-disabled", "unit-old-file",
     "redis-appendonly", "redis-appendfsync", "redis-rewrite", "redis-eviction", "redis-maxmemory", "redis-memory",
-    "redis-timeout", "redis-replica", "redis-version", "redis-disk", "redis-default", "redis-fence",
+    "redis-timeout", "redis-replica", "redis-version", "redis-disk", "redis-default", "redis-replay", "redis-fence",
     "redis-functions", "redis-functions-other", "redis-right-missing", "redis-right-excess", "redis-nopass",
     "redis-passwords", "mysql-right-missing",
     "mysql-right-excess", "mysql-flush", "mysql-doublewrite", "mysql-binlog", "mysql-routines", "mysql-read-only",

@@ -65,6 +65,12 @@ static void words_of_the_file_add(struct words *actual, const struct words *expe
             words_add(actual, expected->items[i]);
 }
 
+/* Whether the aclfile is that of `hongbao setup`. */
+static bool is_of_setup(const struct doctor *d)
+{
+    return d->is_service && check_redis_unit(d->config) != NULL;
+}
+
 static void rights_compare(struct doctor *d, const struct doctor_role *role, const redisReply *user)
 {
     struct words *expected = arena_alloc(d->arena, sizeof *expected), *actual = arena_alloc(d->arena, sizeof *actual);
@@ -75,7 +81,7 @@ static void rights_compare(struct doctor *d, const struct doctor_role *role, con
             ? doctor_redis_cli(d, "ACL LOAD")
             : finding_text(&d->found, "write users.acl.in to the aclfile (docs/reference/rights.md), then: %s",
                            doctor_redis_cli(d, "ACL LOAD"));
-    const char *name = role->config.redis_user, *more_help = d->is_service && !is_of_others ? DOCTOR_OR_SETUP : "";
+    const char *name = role->config.redis_user, *more_help = is_of_setup(d) ? DOCTOR_OR_SETUP : "";
     if (expected == NULL || actual == NULL)
         return;
     if (!expected_read(name, expected, d->arena)) {
@@ -102,6 +108,32 @@ static void rights_compare(struct doctor *d, const struct doctor_role *role, con
                    finding_text(&d->found, "these users of Redis have a second password%s", more_help), name);
 }
 
+static bool user_read(struct redis *r, const char *name, struct redis_call *call)
+{
+    const struct str args[] = { STR("ACL"), STR("GETUSER"), str_from(name) };
+    return redis_do(r, call, args, ARRAY_LEN(args)) == ST_OK;
+}
+
+/* Redis from 7.2 on, and Valkey, load the append-only file with the rights of the user default, also when it is off. They
+ * leave out each transaction, and so what each call of a function has written, when these rights forbid it
+ * (github.com/redis/redis/issues/14541, github.com/valkey-io/valkey/issues/3983). */
+static void default_user_compare(struct doctor *d, struct redis *r)
+{
+    struct redis_call call;
+    if (user_read(r, "default", &call) && (!str_equal(redis_reply_str(member(call.reply, "commands")), STR("+@all")) ||
+                                           !str_equal(redis_reply_str(member(call.reply, "keys")), STR("~*"))))
+        finding_wrong(&d->found, "redis-replay",
+                      is_of_setup(d)
+                          ? doctor_redis_cli(d, "ACL LOAD")
+                          : finding_text(&d->found,
+                                         "%s ACL SETUSER default '~*' '&*' +@all # as its administrator; and the line "
+                                         "of this user in the aclfile",
+                                         doctor_redis_client(d)),
+                      "the user default may not do everything: so Redis from 7.2 on loses grabs when it restarts%s",
+                      is_of_setup(d) ? DOCTOR_OR_SETUP : "");
+    redis_call_free(&call);
+}
+
 void doctor_check_redis_rights(struct doctor *d)
 {
     struct redis *r = d->roles[ROLE_OPERATOR].redis;
@@ -110,14 +142,13 @@ void doctor_check_redis_rights(struct doctor *d)
                           r == NULL ? "the operator is not logged in" : "rights_dir is empty: all roles are one user");
         return;
     }
+    default_user_compare(d, r);
     for (size_t i = 0; i < ROLE_COUNT; i++) {
         const struct doctor_role *role = &d->roles[i];
         struct redis_call call;
-        const struct str args[] = { STR("ACL"), STR("GETUSER"), str_from(role->config.redis_user) };
         if (!role->uses_redis || !role->is_read)
             continue;
-        enum status st = redis_do(r, &call, args, ARRAY_LEN(args));
-        if (st != ST_OK)
+        if (!user_read(r, role->config.redis_user, &call))
             finding_unchecked(&d->found, "redis-rights", "the operator may not read the rights of %s",
                               role->config.redis_user);
         else if (!redis_reply_is_nil(call.reply))

@@ -70,6 +70,10 @@ rights_hosts() {
     sed "s/@'localhost'/@'$1'/g"
 }
 
+# The user default of a site's own Redis, as whom nobody can log in. It may do everything, because Redis from 7.2 on and
+# Valkey load the append-only file with its rights, and leave out what functions have written when these forbid it.
+RIGHTS_DEFAULT_OFF='off ~* &* +@all'
+
 # rights_acl FOLDER DEFAULT: prints the users of Redis. DEFAULT: the rights of the user default.
 rights_acl() {
     local role

@@ -164,6 +164,7 @@ test('faults of the rights in Redis', async () => {
   await finds('redis-right-missing', /hongbao_settle lacks 1:~hb:sessions:\*/, user('hongbao_settle', 'clearselectors'));
   await finds('redis-right-excess', /hongbao_hot has \+flushall/, user('hongbao_hot', '+flushall'));
   await finds('redis-right-excess', /hongbao_card .*~\*/, user('hongbao_card', '~*'));
+  await finds('redis-replay', /loses grabs when it restarts$/, user('default', '-flushall'));
   await finds('redis-nopass', /hongbao_support/, user('hongbao_support', 'nopass'));
   await finds('redis-passwords', /hongbao_audit/, user('hongbao_audit', '>another'));
   await finds('redis-login', /hongbao_support/, { ...user('hongbao_support', 'off'), mends: /^REDISCLI_AUTH=\$\(sed -n 's\/\^redis_password = \/\/p' \S+\/rights\/operator\.conf\) redis-cli -s \S+ --user hongbao_operator ACL LOAD$/ });

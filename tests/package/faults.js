@@ -105,6 +105,7 @@ export const FAULTS = [
   redisUser('redis-right-excess', /hongbao_hot has \+flushall/, '/^user hongbao_hot /s/$/ +flushall/'),
   redisUser('redis-nopass', /hongbao_support/, '/^user hongbao_support /s/$/ nopass/'),
   redisUser('redis-default', /no password/, 's/^user default .*/user default on nopass ~* +@all/'),
+  redisUser('redis-replay', /loses grabs/, 's/^user default .*/user default off -@all/'),
 
   // MariaDB
   sql('mysql-right-missing', /hongbao_page lacks UPDATE\(nickname\) on user/,

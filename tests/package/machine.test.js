@@ -9,7 +9,7 @@ import { join } from 'node:path';
 import { after } from 'node:test';
 import { poll } from '../e2e/support/poll.js';
 import { Machine, RELEASE, ROOT, packageEdited, packageReady } from './machine.js';
-import { HOST } from './people.js';
+import { HOST, People } from './people.js';
 import { allRun, underLoad, units } from './site.js';
 import { toldBy } from './told.js';
 
@@ -170,6 +170,9 @@ test('a restart of each unit loses no request', async () => {
   assert.deepEqual(errors, {});
   await machine.run('hongbao', 'audit');
 });
+
+test('a restart of Redis loses no share, also when nobody has settled it', () =>
+  new People(machine).keepsUnsettled('redis-server@hongbao', 'late', packet));
 
 test('each unit comes back after it was killed, and the money is right', async () => {
   for (const { name } of await units(machine)) {

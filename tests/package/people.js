@@ -41,6 +41,18 @@ export class People {
     for (const name of names) await this.ask(name, '/login', `username=${name}`, `password=${PASSWORD}`);
   }
 
+  // Opens the packet as a new user while nothing settles, restarts the unit of Redis, and waits until the share is in the
+  // wallet: what Redis has written to its disk is all that knows of it.
+  async keepsUnsettled(unit, name, packet) {
+    await this.register(name);
+    await this.#machine.run('systemctl', 'stop', 'hongbao-settle');
+    const amount = await this.open(name, packet);
+    await this.#machine.run('systemctl', 'restart', unit);
+    await this.#machine.run('systemctl', 'start', 'hongbao-settle');
+    await this.ready();
+    await poll('the share is in the wallet', async () => (await this.ask(name, '/wallet')).balance_fen === amount);
+  }
+
   // Sends a packet; returns its path.
   async send(name, key, ...fields) {
     const sent = await this.ask(name, '/send', 'greeting=x', `request_key=${key}`, ...fields);

@@ -76,6 +76,8 @@ test('the whole flow works over TLS: register, deposit, send, open', async () =>
   await machine.run('hongbao', 'audit');
 });
 
+test('a restart of Valkey loses no share, also when nobody has settled it', () => people.keepsUnsettled(UNIT, 'late', packet));
+
 test('what the doctor finds in Valkey has commands of Valkey, and they mend it', async () => {
   await mended(`systemctl stop ${UNIT}`, 'redis-down', new RegExp(`^systemctl start ${UNIT}$`));
   const asOperator = `REDISCLI_AUTH=$(sed -n 's/^redis_password = //p' /etc/hongbao/rights/operator.conf) ${CLIENT}`;

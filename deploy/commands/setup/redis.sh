@@ -37,7 +37,7 @@ redis_make_own() {
 $REDIS_NAME-server. To take another store: docs/how-to/install.md, Valkey in place of Redis"
     quarter_mb=$(($(sed -n 's/^MemTotal: *\([0-9]*\) kB/\1/p' /proc/meminfo) / 1024 / 4))
     rights_make_role "$ETC/rights" setup
-    acl=$(rights_acl "$ETC/rights" off && rights_acl_setup "$ETC/rights")
+    acl=$(rights_acl "$ETC/rights" "$RIGHTS_DEFAULT_OFF" && rights_acl_setup "$ETC/rights")
     file_put "$REDIS_ACL" 640 "$REDIS_NAME:$REDIS_NAME" <<<"$acl"
     # As its user, who may write in /var/lib/redis: root would change what a symbolic link there points to.
     setpriv --reuid="$REDIS_NAME" --regid="$REDIS_NAME" --init-groups install -d -m 750 "/var/lib/$REDIS_NAME/hongbao"
@@ -129,7 +129,7 @@ redis_use() {
 
 # Prints the users of the roles. The user default is of others.
 redis_users() {
-    rights_acl "$ETC/rights" off | sed '/^user default /d'
+    rights_acl "$ETC/rights" "$RIGHTS_DEFAULT_OFF" | sed '/^user default /d'
 }
 
 # redis_commands STEP: prints what makes them, by the steps of rights_acl_change.
