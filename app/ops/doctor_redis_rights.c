@@ -114,9 +114,9 @@ static bool user_read(struct redis *r, const char *name, struct redis_call *call
     return redis_do(r, call, args, ARRAY_LEN(args)) == ST_OK;
 }
 
-/* Redis from 7.2 on, and Valkey, load the append-only file with the rights of the user default, also when it is off. They
- * leave out each transaction, and so what each call of a function has written, when these rights forbid it
- * (github.com/redis/redis/issues/14541, github.com/valkey-io/valkey/issues/3983). */
+/* Redis from 7.2 on, and Valkey, load the append-only file with the rights of the user default, also when it is off.
+ * They leave out each transaction, and so what a function has written, when these forbid it: see
+ * github.com/redis/redis/issues/14541 and github.com/valkey-io/valkey/issues/3983. */
 static void default_user_compare(struct doctor *d, struct redis *r)
 {
     struct redis_call call;
