@@ -85,6 +85,9 @@ test('the whole flow works over TLS: register, deposit, send, open', async () =>
   await machine.run('hongbao', 'audit');
 });
 
+test('a restart of Redis loses no share, also when nobody has settled it', () =>
+  new People(machine).keepsUnsettled('redis-server@hongbao', 'late', packet));
+
 test('the id of an answer leads to its lines in the journal and in the log of nginx', async () => {
   const answer = await curl('/login', '-i', '-d', 'username=nobody&password=a-wrong-password');
   const [, id] = /^x-request-id: ([0-9a-f]{32})\r?$/m.exec(answer);
@@ -170,9 +173,6 @@ test('a restart of each unit loses no request', async () => {
   assert.deepEqual(errors, {});
   await machine.run('hongbao', 'audit');
 });
-
-test('a restart of Redis loses no share, also when nobody has settled it', () =>
-  new People(machine).keepsUnsettled('redis-server@hongbao', 'late', packet));
 
 test('each unit comes back after it was killed, and the money is right', async () => {
   for (const { name } of await units(machine)) {
