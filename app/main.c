@@ -243,9 +243,9 @@ static int command_run(const struct command *command, const char *config_path, i
             return 2;
         }
     }
-    /* A server has a filter of its role, a script needs the calls of the programs that it executes, and the doctor asks
-     * systemd before it confines itself. */
-    const bool filtered = command->run != serve_command && command->run != settle_command &&
+    /* A server has a filter of its role, a script needs the calls of the programs that it executes, the doctor asks
+     * systemd before it confines itself, and what only prints or computes meets nobody else's data. */
+    const bool filtered = command->role != NULL && command->run != serve_command && command->run != settle_command &&
                           command->run != command_script && command->run != doctor_command;
     if (config.sandbox && filtered && sandbox_enter(SANDBOX_COMMAND, config_stores_by_tcp(&config)) != ST_OK)
         return 1;

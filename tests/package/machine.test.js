@@ -85,9 +85,6 @@ test('the whole flow works over TLS: register, deposit, send, open', async () =>
   await machine.run('hongbao', 'audit');
 });
 
-test('a restart of Redis loses no share, also when nobody has settled it', () =>
-  new People(machine).keepsUnsettled('redis-server@hongbao', 'late', packet));
-
 test('the id of an answer leads to its lines in the journal and in the log of nginx', async () => {
   const answer = await curl('/login', '-i', '-d', 'username=nobody&password=a-wrong-password');
   const [, id] = /^x-request-id: ([0-9a-f]{32})\r?$/m.exec(answer);
@@ -98,6 +95,9 @@ test('the id of an answer leads to its lines in the journal and in the log of ng
   assert.match(lines[0], new RegExp(`role=auth .*event=login-refused .*request_id=${id}$`));
   assert.deepEqual([lines.length, JSON.parse(lines[1]).uri], [2, '/login']);
 });
+
+test('a restart of Redis loses no share, also when nobody has settled it', () =>
+  new People(machine).keepsUnsettled('redis-server@hongbao', 'late', packet));
 
 test('the whole flow works in a browser', async () => {
   const browser = machine.spawn(process.execPath, join(ROOT, 'tests/package/browser.js'), HOST);
