@@ -1,6 +1,7 @@
 #include "io/metrics_processes.h"
 
 #include <assert.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "base/clock.h"
@@ -13,8 +14,11 @@ enum {
     ALIVE_BUSY_MS = 120 * 1000,
     FORGOTTEN_MS = 600 * 1000,
     OWNER_ROLE_BITS = 8,
+    OWNER_SPACE_SHIFT = 40, /* 32 bits of the pid before it */
     MS_PER_S = 1000
 };
+
+#define PID_SPACE_FIRST 0xEFFFFFFCU /* the inode of the first namespace of pids (linux/proc_ns.h) */
 
 _Static_assert(METRIC_STARTS_SETTLE - METRIC_STARTS_HOT == METRICS_SETTLE, "a counter of starts for each role");
 
@@ -24,9 +28,16 @@ static struct metrics_process entry_none;
 static struct metrics_process *own = &entry_none;
 static uint64_t own_program_id, own_config_digest;
 
+/* Tells the pids of this container from those of others, which may be the same. 0 outside of containers. */
+static uint64_t pid_space(void)
+{
+    struct stat space;
+    return stat("/proc/self/ns/pid", &space) != 0 || space.st_ino == PID_SPACE_FIRST ? 0 : (uint64_t)space.st_ino;
+}
+
 static uint64_t owner_of(enum metrics_role role)
 {
-    return (uint64_t)getpid() << OWNER_ROLE_BITS | ((uint64_t)role + 1);
+    return pid_space() << OWNER_SPACE_SHIFT | (uint64_t)getpid() << OWNER_ROLE_BITS | ((uint64_t)role + 1);
 }
 
 /* The age of the last beat. One may have come since now_ms was read. After a reboot, beats of before may be far in the
@@ -145,7 +156,7 @@ size_t metrics_members_read(struct metrics_member *out)
         if (role == 0 || role > METRICS_ROLE_COUNT || !is_alive(p, beat_age_ms(p, now_ms)))
             continue;
         out[count++] = (struct metrics_member){ .role = (enum metrics_role)(role - 1),
-                                                .pid = (int)(owner >> OWNER_ROLE_BITS),
+                                                .pid = (int)(uint32_t)(owner >> OWNER_ROLE_BITS),
                                                 .says = atomic_load(&b->owner) == owner,
                                                 .program_id = atomic_load(&b->program_id),
                                                 .config_digest = atomic_load(&b->config_digest) };
