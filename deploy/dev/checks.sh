@@ -24,8 +24,8 @@ checks_lint() {
     say "dev: clang-format"
     clang-format --dry-run -Werror -style=file -- "${sources[@]}" || failed+=' clang-format'
     say "dev: shellcheck"
-    shellcheck -x "$ROOT/dev" "$ROOT/.ci/run" "$ROOT"/deploy/*.sh "$ROOT"/deploy/{commands,commands/setup,dev,rights,systemd}/*.sh \
-        "$ROOT/tests/support/servers" "$ROOT/tests/fuzz/run" || failed+=' shellcheck'
+    shellcheck -x "$ROOT/dev" "$ROOT/.ci/run" "$ROOT"/deploy/*.sh "$ROOT"/deploy/{commands,commands/setup,container,dev,rights,systemd}/*.sh \
+        "$ROOT/tests/support/servers" "$ROOT/tests/fuzz/run" "$ROOT"/tests/container/*.sh || failed+=' shellcheck'
     say "dev: cppcheck"
     # Suppressed: errors of cppcheck 2.10 with C11, and checks that compiler and sanitizers do better.
     cppcheck --quiet --std=c11 --language=c --enable=warning,portability,performance --inline-suppr --error-exitcode=1 \

@@ -12,10 +12,11 @@ tests_run() {
     long | all)
         tier=$1
         shift
-        # The tests of the package and of releases boot machines of their own. all: they are red where that is not possible.
+        # The tests of the package and of releases boot machines of their own, and an engine of containers needs what
+        # these need. all: they are red where that is not possible.
         [ "$tier" = all ] || options=(-L '^long$')
-        [ "$tier" = all ] || package_machine >&2 || options+=(-LE '^(package|release)$')
-        packages_install long package
+        [ "$tier" = all ] || package_machine >&2 || options+=(-LE '^(package|release|container)$')
+        packages_install long package container
         ;;
     esac
     if [ $# -eq 0 ]; then
@@ -36,6 +37,7 @@ tests_run() {
         ! grep -qxFf <(printf '%s\n' "${chosen[@]}") <<<"$found" || packages_install long
     fi
     [[ " ${chosen[*]}" != *@(' package.'|' release.')* ]] || packages_install package
+    [[ " ${chosen[*]}" != *' container.'* ]] || packages_install container
     # Others than root skip these.
     if [ "$(id -u)" -eq 0 ] && { [[ $tier == @(long|all) ]] || [[ " ${chosen[*]}" == *@(' cluster.'|' machines.'|.test_galera)* ]]; }; then
         packages_install cluster

@@ -1,15 +1,20 @@
-// load.js HOST PACKET COOKIES [PATH...]: visitors of the machine in whose network it runs (machine.js), each from an
-// address of its own, because an address has limits. Each reads the packet, opens it once more, and looks at the wallet,
-// the login and each PATH, until it gets SIGTERM and 10,000 requests are done. Prints { requests, errors: {"METHOD PATH
+// load.js HOST PACKET COOKIES [PATH...]: visitors of the machine in whose network it runs (machine.js), each from
+// addresses of its own, because an address has limits. HOST is a name, or the http:// address of a site behind a proxy,
+// which keeps no connection and is faster. Each reads the packet, opens it once more, and looks at the wallet, the
+// login and each PATH, until it gets SIGTERM and 10,000 requests are done. Prints { requests, errors: {"METHOD PATH
 // STATUS PROBLEM after N s": count} } as JSON. COOKIES is a file of `hongbao demo`.
 import { readFileSync } from 'node:fs';
-import { Agent, request } from 'node:https';
+import * as http from 'node:http';
+import * as https from 'node:https';
 
 const [host, packet, cookies, ...paths] = process.argv.slice(2);
 const VISITORS = 16;
 const REQUESTS_MIN = 10000;
 const users = readFileSync(cookies, 'utf8').trim().split('\n').map((line) => line.split('\t')[2]);
-const agent = new Agent({ keepAlive: true, maxSockets: VISITORS, rejectUnauthorized: false });
+const url = new URL(host.startsWith('http://') ? host : `https://${host}`);
+const { Agent, request } = url.protocol === 'http:' ? http : https;
+// An agent with maxSockets keeps connections, whatever its keepAlive says.
+const agent = url.protocol === 'https:' && new Agent({ keepAlive: true, maxSockets: VISITORS, rejectUnauthorized: false });
 const KINDS = [['GET', packet], ['POST', `${packet}/open`], ['GET', '/wallet'], ['GET', packet], ['GET', '/login'],
   ['POST', `${packet}/open`], ...paths.map((path) => ['GET', path])];
 const errors = {};
@@ -19,8 +24,10 @@ let ended = false;
 // The status of the answer and the name of its problem; 0 without a whole one.
 function ask(localAddress, method, path, cookie) {
   return new Promise((resolve) => {
-    const headers = { Host: host, Accept: 'application/json', Cookie: cookie, 'Content-Type': 'application/x-www-form-urlencoded' };
-    const asked = request({ localAddress, host: '127.0.0.1', servername: host, port: 443, agent, method, path, headers }, (answer) => {
+    const headers = { Host: url.host, Accept: 'application/json', Cookie: cookie, 'Content-Type': 'application/x-www-form-urlencoded' };
+    const place = url.protocol === 'http:' ? { port: url.port } : { localAddress, servername: url.hostname, port: 443 };
+    if (url.protocol === 'http:') headers['X-Forwarded-For'] = localAddress.replace('20.0', `20.${requests % 250}`);
+    const asked = request({ host: '127.0.0.1', ...place, agent, method, path, headers }, (answer) => {
       let body = '';
       answer.on('data', (part) => { body += part; });
       answer.on('end', () => resolve(answer.complete ? [answer.statusCode, /hongbao:problem:([a-z-]+)/.exec(body)?.[1]] : [0]));

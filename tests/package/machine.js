@@ -101,7 +101,7 @@ export async function packageEdited(folder, edit) {
 }
 
 // The mirror from which this machine has its packages.
-function mirror() {
+export function mirror() {
   const [, codename] = /^VERSION_CODENAME=(.*)$/m.exec(readFileSync('/etc/os-release', 'utf8'));
   const targets = execFileSync('apt-get', ['indextargets', '--format', '$(REPO_URI)', 'Created-By: Packages', `Codename: ${codename}`],
     { encoding: 'utf8' });

@@ -20,9 +20,13 @@ export async function allRun(machine) {
 
 // Calls the function while visitors open the packet, again until there were REQUESTS_MIN requests; returns the errors,
 // { what: count }. They look at the paths, too. /root/users.tsv of the machine has them.
-export async function underLoad(machine, packet, work, ...paths) {
-  const load = machine.spawn(process.execPath, join(ROOT, 'tests/package/load.js'), HOST, packet, join(machine.folder, 'root/users.tsv'),
-    ...paths);
+export function underLoad(machine, packet, work, ...paths) {
+  return whileLoaded(machine.spawn(process.execPath, join(ROOT, 'tests/package/load.js'), HOST, packet, join(machine.folder, 'root/users.tsv'),
+    ...paths), work);
+}
+
+// Calls the function while load.js runs, and returns its errors.
+export async function whileLoaded(load, work) {
   const lines = createInterface({ input: load.stdout })[Symbol.asyncIterator]();
   await lines.next(); // "begun": the load asks for no end before REQUESTS_MIN
   await work().finally(() => load.kill('SIGTERM'));
