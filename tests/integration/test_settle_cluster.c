@@ -14,6 +14,7 @@
 
 #include "base/clock.h"
 #include "io/redis_fence.h"
+#include "io/redis_function_load.h"
 #include "live/keys.h"
 #include "live/shut.h"
 #include "settle/away.h"
@@ -164,7 +165,7 @@ static void server_signal(int server, int signal)
     assert_int_equal(kill(servers.pids[server], signal), 0);
 }
 
-/* Opens all fences of the cluster once it works again. */
+/* Opens all fences of the cluster once it works again, as the settle worker does. */
 static void fences_open(struct world *w)
 {
     const struct timespec pause = { .tv_nsec = 50000000 };
@@ -172,6 +173,7 @@ static void fences_open(struct world *w)
     struct recover r = { .full_walk = true };
     bool open = false;
     while (!open && clock_monotonic_ms() < until_ms) {
+        (void)redis_functions_load(w->settle->stores->redis, w->settle->stores->functions);
         (void)recover_fences(&r, w->settle, &open);
         if (!open)
             nanosleep(&pause, NULL);
@@ -391,7 +393,9 @@ static void a_failover_to_a_replica_that_lacks_settled_grabs_is_repaired(void **
     world_drain(&w);
     (void)world_grab(&w, id, 3); /* never settled: lost with the primary */
 
+    /* The replica may have been cut off before it had the functions. */
     replica_promote(primary, replica);
+    assert_int_equal(cluster_servers_cli(&servers, replica, "FUNCTION FLUSH", NULL, 0), 0);
     fences_open(&w);
 
     /* What was settled holds: same users, same shares; the third user takes the next share anew. */
