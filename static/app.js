@@ -2,48 +2,9 @@
 (function () {
   'use strict';
   var all = function (selector, each) { Array.prototype.forEach.call(document.querySelectorAll(selector), each); };
-  var store = function (key, value) {
-    try {
-      if (value === undefined) { var old = sessionStorage.getItem(key); sessionStorage.removeItem(key); return old; }
-      sessionStorage.setItem(key, value);
-    } catch (e) { /* no storage in private mode: the animation is left out */ }
-    return null;
-  };
 
-  /* The page that answers shows the pressed envelope again, so that its coin can finish a turn however fast the answer
-   * came. The grab does not wait for any of this. */
-  var motion = matchMedia('(prefers-reduced-motion: no-preference)').matches;
-  var buzz = function (pattern) {
-    var active = navigator.userActivation && navigator.userActivation.hasBeenActive;
-    if (motion && active && navigator.vibrate) navigator.vibrate(pattern);
-  };
-  var copy = function (node) {
-    if (node.nodeType !== Node.ELEMENT_NODE) return node.data;
-    if (node.hidden) return '';
-    return [node.localName, node.className, node.getAttribute('src'), Array.from(node.childNodes, copy)];
-  };
-  var paste = function (saved) {
-    if (typeof saved === 'string') return document.createTextNode(saved);
-    var node = document.createElement(saved[0]);
-    node.className = saved[1];
-    if (saved[2]) node.src = saved[2];
-    saved[3].forEach(function (child) { node.appendChild(paste(child)); });
-    return node;
-  };
-  var press_keep = function (article) {
-    var box = article.getBoundingClientRect();
-    if (!motion) return;
-    store('press', JSON.stringify({
-      packet: article.getAttribute('data-packet'), at: Date.now(), copy: copy(article),
-      left: box.left, top: box.top, width: box.width, height: box.height
-    }));
-  };
-
-  /* This script asks for the share; then the browser loads its page. Without a network the coin waits. A share is taken
-   * once, however often it is asked for; what needs another page (a login, a fault) the browser asks for again. Tries of a
-   * phrase are counted, so only the browser sends it, once the site answers. Pauses differ by up to 20 %. */
-  var RETRY_MS = 3000, ANSWER_MAX_MS = 20000, BUSY_MAX_S = 5;
-  var later = function (ms, then) { return setTimeout(then, ms * (1 + Math.random() / 5)); };
+  /* The answer of the site to a request of a script. */
+  var ANSWER_MAX_MS = 20000;
   var ask_site = function (method, path, then, failed) {
     var request = new XMLHttpRequest();
     request.open(method, path);
@@ -71,36 +32,12 @@
       addEventListener('online', offline_clear, { once: true });
     });
   };
-  var opener = function (form) {
-    var coin = form.querySelector('.coin'), phrase = form.elements.phrase, request, timer;
-    var stop = function () {
-      clearTimeout(timer);
-      removeEventListener('online', ask);
-      if (request) request.abort();
-    };
-    var ask = function () {
-      stop();
-      request = ask_site(phrase ? 'HEAD' : 'POST', phrase ? '/healthz' : form.action, function () {
-        var busy_s = +request.getResponseHeader('Retry-After');
-        if (!phrase && (request.status === 200 || request.status === 410)) location.assign(form.action.replace(/\/open$/, ''));
-        else timer = later(busy_s <= BUSY_MAX_S ? busy_s * 1000 : 0, function () { form.submit(); });
-      }, function () {
-        coin.classList.remove('turning');
-        offline_say(form.getAttribute('data-offline'));
-        timer = later(RETRY_MS, ask);
-        addEventListener('online', ask);
-      });
-      coin.classList.add('turning');
-      press_keep(form.closest('[data-packet]'));
-    };
-    addEventListener('pagehide', stop);
-    return ask;
-  };
+  window.hongbao = { all: all, ask_site: ask_site, offline_say: offline_say }; /* for opening.js */
 
-  /* Each form is sent once. The coin turns until the answer arrives. */
+  /* Each form is sent once. That of a coin is sent by opening.js, where that is there. */
   all('form[data-open], form[data-once]', function (form) {
     var button = form.querySelector('button[type=submit]'), words = button.textContent, sent = false, reached = false;
-    var open = form.hasAttribute('data-open') && opener(form);
+    var open = form.hasAttribute('data-open');
     form.addEventListener('submit', function (event) {
       if (sent) { event.preventDefault(); return; }
       /* The browser's error page would lose what was typed. Money needs a press, so nothing is sent later. */
@@ -113,9 +50,7 @@
       if (event.submitter && event.submitter !== button) return; /* the language of a kept form */
       button.setAttribute('aria-disabled', 'true');
       if (open) {
-        event.preventDefault();
-        open();
-        buzz(15);
+        if (!form.dispatchEvent(new Event('open', { cancelable: true }))) event.preventDefault();
       } else if (form.getAttribute('data-once')) {
         button.textContent = form.getAttribute('data-once');
       }
@@ -125,84 +60,9 @@
       if (!event.persisted) return;
       sent = false;
       button.removeAttribute('aria-disabled');
-      button.classList.remove('turning');
       offline_clear();
       if (form.getAttribute('data-once')) button.textContent = words;
     });
-  });
-
-  /* Two notes, four for the luckiest draw, when the visitor has switched the sound on. */
-  var sound_on = function () { try { return localStorage.getItem('sound') === 'on'; } catch (e) { return false; } };
-  var chime = function (best) {
-    if (!sound_on() || !window.AudioContext) return;
-    var audio = new AudioContext();
-    (best ? [659, 784, 988, 1319] : [784, 1047]).forEach(function (hz, i) {
-      var tone = audio.createOscillator(), gain = audio.createGain(), at = audio.currentTime + i * 0.09;
-      tone.frequency.value = hz;
-      gain.gain.setValueAtTime(0.15, at);
-      gain.gain.exponentialRampToValueAtTime(0.001, at + 0.5);
-      tone.connect(gain).connect(audio.destination);
-      tone.start(at);
-      tone.stop(at + 0.5);
-    });
-  };
-  all('[data-sound]', function (button) {
-    var show = function () { button.setAttribute('aria-pressed', String(sound_on())); };
-    button.hidden = false;
-    show();
-    button.addEventListener('click', function () {
-      try { localStorage.setItem('sound', sound_on() ? 'off' : 'on'); } catch (e) { /* it stays off */ }
-      show();
-      chime(false);
-    });
-  });
-
-  var element = function (name, parent, style) {
-    var node = document.createElement(name);
-    Object.keys(style || {}).forEach(function (key) { node.style.setProperty(key, style[key]); });
-    parent.appendChild(node);
-    return node;
-  };
-
-  /* The packet was just opened: the coin ends its turn, the flap lifts, the digits land with a flourish, and only then
-   * the rest of the page comes. Any key or touch ends it. Moving parts are described in app.css, by these times. */
-  var TURN_MS = 700, DIGITS_MS = 350, DIGIT_MS = 40, ROLL_MS = 300, ROWS_MS = 1500, PRESS_MAX_MS = 30000;
-  all('.result', function (result) {
-    var amount = result.querySelector('.money'), text = amount && amount.firstChild, main = result.closest('main');
-    var best = result.classList.contains('best'), press = JSON.parse(store('press')) || {}, past = Date.now() - press.at;
-    var wanted = press.packet === result.getAttribute('data-packet') && past < PRESS_MAX_MS && !document.hidden;
-    while (text && text.nodeType !== Node.TEXT_NODE) text = text.nextSibling;
-    if (!text || !wanted || !motion) return;
-    var turn = TURN_MS - past % TURN_MS, land = turn + DIGITS_MS + DIGIT_MS * (text.data.length - 1) + ROLL_MS;
-    var digits = document.createElement('span'), sparks = element('span', amount), seal = paste(press.copy), timers;
-    text.data.split('').forEach(function (c, i) { element('i', digits, { '--i': i }).textContent = c; });
-    amount.replaceChild(digits, text);
-    sparks.className = 'sparks';
-    for (var i = 0, n = best ? 28 : 12; i < n; i++) {
-      var far = best ? 90 + i % 3 * 40 : 70 + i % 2 * 20;
-      element('b', sparks, { '--to': 360 * i / n + 'deg', '--far': far + 'px' });
-    }
-    seal.classList.add('seal');
-    seal.setAttribute('aria-hidden', 'true');
-    seal.inert = true;
-    ['left', 'top', 'width', 'height'].forEach(function (side) { seal.style[side] = press[side] + 'px'; });
-    main.appendChild(seal);
-    [['--past', -past], ['--turn', turn], ['--land', land]].forEach(function (time) {
-      main.style.setProperty(time[0], time[1] + 'ms');
-    });
-    main.classList.add('fresh');
-
-    var end = function () {
-      timers.forEach(clearTimeout);
-      ['keydown', 'pointerdown'].forEach(function (name) { removeEventListener(name, end); });
-      main.classList.remove('fresh');
-      seal.remove();
-      sparks.remove();
-      amount.replaceChild(text, digits);
-    };
-    var landed = function () { buzz(best ? [30, 60, 60] : 30); chime(best); };
-    timers = [setTimeout(landed, land), setTimeout(end, land + ROWS_MS)];
-    ['keydown', 'pointerdown'].forEach(function (name) { addEventListener(name, end); });
   });
 
   all('[data-copy]', function (button) {

@@ -1,94 +1,159 @@
-/* The form of the send page: the live total, the people to choose from, the greeting of a cover. Progressive enhancement
- * only: the page works without this file. */
+/* The form of the send page: the live total, the people to choose from, the opening in the visitor's zone, and the
+ * envelope as friends will see it. Progressive enhancement only: the page works without this file. */
 (function () {
   'use strict';
-  var all = function (selector, each) { Array.prototype.forEach.call(document.querySelectorAll(selector), each); };
+  var typed = window.typed, form = document.querySelector('form[data-send]');
+  if (!form || !typed) return; /* a browser that cannot read typed.js */
+  var one = function (selector) { return document.querySelector(selector); };
+  var all = function (selector) { return Array.from(document.querySelectorAll(selector)); };
+  var word = function (element, name, value) { return (element.getAttribute('data-' + name) || '').replace('~', value); };
+  var fields = form.elements, to = fields.to, opens = fields.opens_at;
+  var exclusive = function () { return fields.kind.value === 'exclusive'; };
 
-  /* A person beside the field of the receivers is filled in: the only one of an exclusive packet, else one more. */
-  all('[data-to]', function (chip) {
-    chip.addEventListener('click', function (event) {
-      var form = chip.closest('form'), to = form.elements.to;
+  /* A face beside the field of the receivers stands for a username: the only one of an exclusive packet, else one more. A
+   * nickname that is typed becomes the username when exactly one of these people has it. */
+  var faces = all('[data-to]').map(function (face) {
+    face.setAttribute('role', 'button');
+    return { link: face, name: face.getAttribute('data-to'), nickname: face.querySelector('bdi').textContent };
+  });
+  var known_as = function (name) {
+    var found = faces.filter(function (face) { return typed.fold(face.nickname).toLowerCase() === name; });
+    return faces.some(function (face) { return face.name === name; }) || found.length !== 1 ? name : found[0].name;
+  };
+  var changed = function () { form.dispatchEvent(new Event('change')); };
+  faces.forEach(function (face) {
+    face.link.addEventListener('click', function (event) {
+      var names = typed.names(to.value), rest = names.filter(function (name) { return name !== face.name; });
       event.preventDefault();
-      var before = form.elements.kind.value === 'exclusive' ? '' : to.value.trim();
-      to.value = (before && before + ' ') + chip.getAttribute('data-to');
-      form.dispatchEvent(new Event('change'));
-      to.focus();
+      if (rest.length === names.length) rest = (exclusive() ? [] : names).concat(face.name);
+      to.value = rest.join(' ');
+      changed();
+    });
+    face.link.addEventListener('keydown', function (event) {
+      if (event.key !== ' ') return;
+      event.preventDefault();
+      face.link.click();
     });
   });
+  to.addEventListener('change', function () {
+    var names = typed.names(to.value), known = names.map(known_as);
+    if (String(known) !== String(names)) to.value = Array.from(new Set(known)).join(' ');
+  });
+
+  /* The field has the visitor's zone; what is sent and kept is of the service's zone, as without this script. A value
+   * that differs from the page's was put back by the browser, so it is the visitor's already. */
+  var hint = one('#opens_hint'), zone = hint.getAttribute('data-zone'), LOCAL = /^\d{4}-\d\d-\d\d[T ]\d\d:\d\d$/;
+  var wall = function (ms, timeZone) {
+    return new Date(ms).toLocaleString('sv', { timeZone: timeZone, dateStyle: 'short', timeStyle: 'short' }).replace(' ', 'T');
+  };
+  var behind = function (ms) { return Date.parse(wall(ms, zone) + 'Z') - Math.floor(ms / 60000) * 60000; };
+  var of_service = function (text) {
+    var ms = Date.parse(text.replace(' ', 'T') + 'Z');
+    return ms - behind(ms - behind(ms));
+  };
+  var opens_ms = function () { return LOCAL.test(opens.value) ? Date.parse(opens.value.replace(' ', 'T')) : NaN; };
+  var yours = window.FormDataEvent && zone && Intl.DateTimeFormat().resolvedOptions().timeZone;
+  if (yours) {
+    if (opens.value === opens.defaultValue && LOCAL.test(opens.value)) opens.value = wall(of_service(opens.value), yours);
+    if (opens.type === 'text' && LOCAL.test(opens.value)) opens.type = 'datetime-local';
+    form.addEventListener('formdata', function (event) {
+      if (opens_ms()) event.formData.set('opens_at', wall(opens_ms(), zone));
+    });
+  }
+  var opening = function () {
+    var options = { month: 'short', day: 'numeric', hour: '2-digit', minute: '2-digit', hourCycle: 'h23' };
+    return opens_ms() ? new Date(opens_ms()).toLocaleString(document.documentElement.lang, options) : '';
+  };
 
   /* The live total, in whole fen. Texts that are not an amount count as 0.00; the server judges them. Without a count
    * each named receiver gets a share. */
-  all('form[data-send]', function (form) {
-    var total = form.querySelector('[data-total]'), out = total.querySelector('output');
-    var money = function (fen) {
-      var yuan = String(Math.floor(fen / 100)).replace(/\B(?=(?:\d{3})+$)/g, total.getAttribute('data-total'));
-      return yuan + '.' + ('0' + fen % 100).slice(-2);
-    };
-    /* Says that the server would refuse a share above the limit, or an amount above the balance. A link leads to the
-     * missing money and back to the form, with what the server keeps of it (app/web/kept_form.h). */
-    var KEPT_MAX = 990; /* the path and `lacks` need the rest of NEXT_BYTES_MAX (web/origin.h) */
-    var over = form.querySelector('[data-over]'), deposit = document.createElement('a'), said = '';
-    deposit.textContent = over.getAttribute('data-deposit');
-    var back = function () {
-      var kept = new URLSearchParams(new FormData(form)), lacks = kept.get('phrase') ? ['phrase'] : [];
-      ['confirmed', 'request_key', 'phrase'].forEach(function (name) { kept.delete(name); });
-      ['to', 'greeting'].forEach(function (name) {
-        if (String(kept).length <= KEPT_MAX) return;
-        if (name === 'to' && kept.get(name)) lacks.push(name);
-        kept.delete(name);
-      });
-      if (lacks.length) kept.set('lacks', lacks);
-      return '/send?' + kept;
-    };
-    var told = function (fen, shares) {
-      var word = function (name) { return over.getAttribute('data-' + name); };
-      var short = fen - word('balance-fen'), text = '', lacking = false;
-      if (shares && fen > word('share-fen') * shares) text = word('share');
-      else if (short > 0) {
-        text = word('balance').replace('~', money(short));
-        lacking = Boolean(word('deposit'));
-        deposit.href = '/wallet?' + new URLSearchParams({ amount: money(short), next: back() });
-      }
-      if (said === text) return;
-      said = over.textContent = text;
-      if (lacking) over.append(' ', deposit);
-    };
-    var ask = form.elements.count.placeholder;
-    var show = function () {
-      var typed = window.typed, names = typed.names(form.elements.to.value).length;
-      form.elements.count.placeholder = names || ask;
-      var text = form.elements.count.value, count = typed.fold(text) ? typed.count(text) : names;
-      var fen = typed.yuan(form.elements.amount.value);
-      if (form.elements.kind.value === 'even' && form.elements.amount_of.value !== 'total') fen *= count;
-      fen = isFinite(fen) ? fen : 0;
-      out.textContent = money(fen);
-      told(fen, form.elements.kind.value === 'exclusive' ? 1 : count || 0);
-    };
-    /* Characters as a reader counts them, as soon as there are some. */
-    var greeting = form.elements.greeting, counter = form.querySelector('[data-count]');
-    var count = function () {
-      var typed = greeting.value.trim(), most = +counter.getAttribute('data-count');
-      if (!window.Intl || !Intl.Segmenter) return;
-      var length = Array.from(new Intl.Segmenter().segment(typed)).length;
-      counter.textContent = length ? length + '/' + most : '';
-      counter.className = length > most ? 'wrong' : '';
-    };
-    greeting.addEventListener('input', count);
-    count();
+  var total = one('[data-total]'), out = total.querySelector('output');
+  var money = function (fen) {
+    var yuan = String(Math.floor(fen / 100)).replace(/\B(?=(?:\d{3})+$)/g, total.getAttribute('data-total'));
+    return yuan + '.' + ('0' + fen % 100).slice(-2);
+  };
+  /* Says that the server would refuse a share above the limit, or an amount above the balance. A link leads to the
+   * missing money and back to the form, with what the server keeps of it (app/web/kept_form.h). */
+  var KEPT_MAX = 990; /* the path and `lacks` need the rest of NEXT_BYTES_MAX (web/origin.h) */
+  var over = one('[data-over]'), deposit = document.createElement('a'), said = '';
+  deposit.textContent = over.getAttribute('data-deposit');
+  var back = function () {
+    var kept = new URLSearchParams(new FormData(form)), lacks = kept.get('phrase') ? ['phrase'] : [];
+    ['confirmed', 'request_key', 'phrase'].forEach(function (name) { kept.delete(name); });
+    ['to', 'greeting'].forEach(function (name) {
+      if (String(kept).length <= KEPT_MAX) return;
+      if (name === 'to' && kept.get(name)) lacks.push(name);
+      kept.delete(name);
+    });
+    if (lacks.length) kept.set('lacks', lacks);
+    return '/send?' + kept;
+  };
+  var told = function (fen, shares) {
+    var short = fen - word(over, 'balance-fen'), text = '', lacking = false;
+    if (shares && fen > word(over, 'share-fen') * shares) text = word(over, 'share');
+    else if (short > 0) {
+      text = word(over, 'balance', money(short));
+      lacking = Boolean(word(over, 'deposit'));
+      deposit.href = '/wallet?' + new URLSearchParams({ amount: (short / 100).toFixed(2), next: back() });
+    }
+    if (said === text) return;
+    said = over.textContent = text;
+    if (lacking) over.append(' ', deposit);
+  };
+
+  /* The envelope beside the form. Only what it shows is read; the amount is nobody's business. */
+  var live = one('[data-envelope]'), flap = live.querySelector('.flap'), kind = live.querySelector('.kind');
+  var NAMED_MAX = 3;
+  var preview = function (names) {
+    var cover = fields.cover.value, named = names.slice(0, NAMED_MAX).map(function (name) {
+      var face = faces.find(function (known) { return known.name === name; });
+      return face ? face.nickname : name;
+    }).join(word(kind, 'between')) + (names.length > NAMED_MAX ? '…' : '');
+    live.className = 'envelope cover-' + cover;
+    flap.src = flap.src.replace(/#.*/, '#' + cover);
+    live.querySelector('.greeting').textContent = fields.greeting.value.trim() || fields.greeting.placeholder;
+    live.querySelector('.coin').classList.toggle('later', Boolean(opening()));
+    kind.textContent = named ? word(kind, 'for', named) : word(kind, fields.kind.value);
+    if (opening()) kind.append(document.createElement('br'), word(kind, 'opens', opening()));
+  };
+
+  var ask = fields.count.placeholder, who = one('[data-receivers]'), more = one('[data-options]');
+  var show = function () {
+    var names = typed.names(to.value);
+    fields.count.placeholder = names.length || ask;
+    var text = fields.count.value, count = typed.fold(text) ? typed.count(text) : names.length;
+    var fen = typed.yuan(fields.amount.value);
+    if (fields.kind.value === 'even' && fields.amount_of.value !== 'total') fen *= count;
+    fen = isFinite(fen) ? fen : 0;
+    out.textContent = money(fen);
+    told(fen, exclusive() ? 1 : count || 0);
+
+    faces.forEach(function (face) { face.link.setAttribute('aria-pressed', String(names.indexOf(face.name) >= 0)); });
+    who.textContent = names.length ? word(who, 'receivers', names.length) : word(who, 'anyone');
+    if (exclusive()) one('.receivers').open = true;
+    if (yours) hint.textContent = opening() ? word(hint, 'preview', opening()) : word(hint, 'yours');
+    more.textContent = [fields.phrase.value && one('label[for=phrase]').textContent, opening() || word(more, 'now'),
+      word(more, 'options', fields.lifetime.selectedOptions[0].text)].filter(Boolean).join(' · ');
     /* The cover's own greeting is used when the sender writes none. */
-    var cover = form.querySelector('[data-cover]');
-    var wrap = function () {
-      var chosen = form.querySelector('[name=cover]:checked');
-      if (!chosen) return;
-      form.elements.greeting.placeholder = chosen.getAttribute('data-greeting');
-      cover.textContent = chosen.closest('label').querySelector('strong').textContent;
-    };
-    form.addEventListener('change', wrap);
-    wrap();
-    if (!window.typed) return; /* a browser that cannot read typed.js */
-    total.hidden = false;
-    form.addEventListener('input', show);
-    form.addEventListener('change', show);
-    show();
-  });
+    var cover = one('[name=cover]:checked');
+    if (cover) fields.greeting.placeholder = cover.getAttribute('data-greeting');
+    preview(names);
+  };
+
+  /* Characters as a reader counts them, as soon as there are some. */
+  var counter = one('[data-count]');
+  var count_show = function () {
+    var most = +counter.getAttribute('data-count');
+    if (!window.Intl || !Intl.Segmenter) return;
+    var length = Array.from(new Intl.Segmenter().segment(fields.greeting.value.trim())).length;
+    counter.textContent = length ? length + '/' + most : '';
+    counter.className = length > most ? 'wrong' : '';
+  };
+  fields.greeting.addEventListener('input', count_show);
+  count_show();
+
+  total.hidden = false;
+  form.addEventListener('input', show);
+  form.addEventListener('change', show);
+  show();
 }());

@@ -2,7 +2,7 @@
  * no page of the site is ever stored. A form goes from the browser to the site without it. */
 'use strict';
 var CACHE = 'offline', PAGE = '/static/offline.html';
-var FILES = [PAGE, '/static/offline.js', '/static/app.css', '/static/favicon.svg'];
+var FILES = [PAGE, '/static/offline.js', '/static/app.css', '/static/calm.svg', '/static/favicon.svg'];
 
 /* One missing file, or a browser that keeps none, is no reason to have no worker: the page is shown without it. */
 addEventListener('install', function (event) {

@@ -22,7 +22,10 @@ enum {
     COLUMN_OPENS,
     COLUMN_AMOUNT,
     COLUMN_TEXT,
-    COLUMN_INTO_PACKET
+    COLUMN_INTO_PACKET,
+    COLUMN_COVER,
+    COLUMN_EXCLUSIVE,
+    COLUMN_THANKERS
 };
 
 static const char *const NAMES[INBOX_KINDS] = {
@@ -38,9 +41,10 @@ static void waiting_append(struct buf *sql, uint64_t user_id, int64_t now_ms)
 {
     buf_printf(sql,
                "SELECT 'waiting', packet.created_ms, packet.id, packet.greeting, packet.sender_id, packet.sender_name, "
-               "packet.opens_ms, NULL, NULL, 0 FROM (SELECT packet_id FROM packet_receiver "
-               "FORCE INDEX (packet_receiver_waiting) WHERE user_id = %" PRIu64 " AND expires_ms > %" PRId64
-               " ORDER BY expires_ms DESC, packet_id DESC LIMIT " LATEST_ROWS ") AS latest "
+               "packet.opens_ms, NULL, NULL, 0, packet.cover, packet.kind = 'exclusive', 0 FROM (SELECT packet_id "
+               "FROM packet_receiver FORCE INDEX (packet_receiver_waiting) WHERE user_id = %" PRIu64
+               " AND expires_ms > %" PRId64 " ORDER BY expires_ms DESC, packet_id DESC LIMIT " LATEST_ROWS
+               ") AS latest "
                "STRAIGHT_JOIN packet ON packet.id = latest.packet_id "
                "WHERE packet.state = 'open' AND packet.grabbed_count < packet.count + packet.returned_count "
                "AND NOT EXISTS (SELECT 1 FROM grab "
@@ -51,15 +55,14 @@ static void waiting_append(struct buf *sql, uint64_t user_id, int64_t now_ms)
 
 static void refund_append(struct buf *sql, uint64_t user_id, int64_t now_ms)
 {
-    buf_printf(
-        sql,
-        "SELECT 'refund', latest.created_ms, packet.id, packet.greeting, NULL, NULL, NULL, latest.amount_fen, "
-        "NULL, 0 FROM (SELECT kind, packet_id, amount_fen, created_ms, id FROM transfer FORCE INDEX (transfer_credit) "
-        "WHERE credit_id = %" PRIu64 " AND created_ms > %" PRId64
-        " ORDER BY created_ms DESC, id DESC LIMIT " LATEST_ROWS ") AS latest "
-        "STRAIGHT_JOIN packet ON packet.id = latest.packet_id WHERE latest.kind = 'refund' "
-        "ORDER BY latest.created_ms DESC, latest.id DESC LIMIT %d",
-        user_id, now_ms - INBOX_SHOWN_MS, INBOX_ITEMS_MAX);
+    buf_printf(sql,
+               "SELECT 'refund', latest.created_ms, packet.id, packet.greeting, NULL, NULL, NULL, latest.amount_fen, "
+               "NULL, 0, NULL, 0, 0 FROM (SELECT kind, packet_id, amount_fen, created_ms, id FROM transfer "
+               "FORCE INDEX (transfer_credit) WHERE credit_id = %" PRIu64 " AND created_ms > %" PRId64
+               " ORDER BY created_ms DESC, id DESC LIMIT " LATEST_ROWS ") AS latest "
+               "STRAIGHT_JOIN packet ON packet.id = latest.packet_id WHERE latest.kind = 'refund' "
+               "ORDER BY latest.created_ms DESC, latest.id DESC LIMIT %d",
+               user_id, now_ms - INBOX_SHOWN_MS, INBOX_ITEMS_MAX);
 }
 
 /* Appends the FROM of a query about the latest packets that the user has sent. */
@@ -71,24 +74,31 @@ static void sent_append(struct buf *sql, uint64_t user_id)
                user_id);
 }
 
+/* The same with their thanks. more: joins of further tables. */
+static void thanks_from_append(struct buf *sql, uint64_t user_id, int64_t now_ms, const char *more)
+{
+    sent_append(sql, user_id);
+    buf_printf(sql, "STRAIGHT_JOIN thanks ON thanks.packet_id = latest.id %sWHERE thanks.created_ms > %" PRId64, more,
+               now_ms - INBOX_SHOWN_MS);
+}
+
 static void thanks_append(struct buf *sql, uint64_t user_id, int64_t now_ms)
 {
     buf_cstr(sql,
              "SELECT 'thanks', thanks.created_ms, latest.id, latest.greeting, thanks.user_id, grab.nickname, NULL, "
-             "NULL, thanks.text, 0");
-    sent_append(sql, user_id);
-    buf_printf(sql,
-               "STRAIGHT_JOIN thanks ON thanks.packet_id = latest.id "
-               "STRAIGHT_JOIN grab ON grab.packet_id = thanks.packet_id AND grab.share_no = thanks.share_no "
-               "WHERE thanks.created_ms > %" PRId64 " ORDER BY thanks.created_ms DESC, latest.id DESC LIMIT %d",
-               now_ms - INBOX_SHOWN_MS, INBOX_ITEMS_MAX);
+             "NULL, thanks.text, 0, NULL, 0, (SELECT COUNT(DISTINCT thanks.user_id)");
+    thanks_from_append(sql, user_id, now_ms, "");
+    buf_char(sql, ')');
+    thanks_from_append(sql, user_id, now_ms,
+                       "STRAIGHT_JOIN grab ON grab.packet_id = thanks.packet_id AND grab.share_no = thanks.share_no ");
+    buf_printf(sql, " ORDER BY thanks.created_ms DESC, latest.id DESC LIMIT %d", INBOX_ITEMS_MAX);
 }
 
 /* Without the user's own shares: a sender can be a receiver, too. */
 static void return_append(struct buf *sql, uint64_t user_id, int64_t now_ms)
 {
     buf_cstr(sql, "SELECT 'return', share_return.returned_ms, latest.id, latest.greeting, share_return.user_id, "
-                  "grab.nickname, NULL, share_return.amount_fen, NULL, share_return.position IS NOT NULL");
+                  "grab.nickname, NULL, share_return.amount_fen, NULL, share_return.position IS NOT NULL, NULL, 0, 0");
     sent_append(sql, user_id);
     buf_printf(
         sql,
@@ -129,6 +139,8 @@ static bool item_read(const struct db_rows *rows, size_t row, struct inbox_item 
         .amount_fen = is_null(rows, row, COLUMN_AMOUNT) ? 0 : db_cell_i64(rows, row, COLUMN_AMOUNT),
         .text = db_cell(rows, row, COLUMN_TEXT),
         .into_packet = db_cell_u64(rows, row, COLUMN_INTO_PACKET) != 0,
+        .cover = str_or_empty(db_cell(rows, row, COLUMN_COVER)),
+        .exclusive = db_cell_u64(rows, row, COLUMN_EXCLUSIVE) != 0,
     };
     return true;
 }
@@ -156,9 +168,12 @@ enum status inbox_find(struct db *db, struct arena *a, uint64_t user_id, int64_t
     out->items = arena_array(a, rows.count + 1, sizeof *out->items);
     if (out->items == NULL)
         return ST_NO_MEMORY;
-    for (; out->count < rows.count; out->count++)
+    for (; out->count < rows.count; out->count++) {
         if (!item_read(&rows, out->count, &out->items[out->count]))
             return ST_CORRUPT;
+        if (out->items[out->count].kind == INBOX_THANKS)
+            out->thankers = db_cell_u64(&rows, out->count, COLUMN_THANKERS);
+    }
     qsort(out->items, out->count, sizeof *out->items, item_order);
     return ST_OK;
 }

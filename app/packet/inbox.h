@@ -26,6 +26,8 @@ struct inbox_item {
     struct str sender_name;
     struct str text;    /* thanks */
     int64_t opens_ms;   /* waiting: when it can be opened; 0: from the beginning */
+    bool exclusive;     /* waiting: for the user alone */
+    struct str cover;   /* waiting: of the envelope, as stored (packet/cover.h) */
     int64_t amount_fen; /* refund, return: the money */
     bool into_packet;   /* return: the packet was open, so others can open the share; false: the user got the money */
 };
@@ -33,6 +35,7 @@ struct inbox_item {
 struct inbox {
     struct inbox_item *items; /* the newest first; in the arena */
     size_t count;
+    uint64_t thankers; /* how many users said thanks, also those whose thanks are beyond INBOX_ITEMS_MAX */
 };
 
 /* Reads a limited number of rows by keys, however many packets a user has had: the newest ones. ST_CORRUPT: an unknown

@@ -14,8 +14,8 @@ enum {
     CARD_LINES_MAX = 2,
     CARD_MAX_AGE_S = 86400,
     SENDER_WIDTH_MAX = 900,
-    PACKET_FOR_WIDTH = 600, /* the words around the receiver's name, in both languages */
-    COVER_BYTES_MAX = 8 << 10
+    RECEIVER_WIDTH = 1100, /* with the words around it, in both languages, and in smaller letters, a line is full */
+    COVERS_BYTES_MAX = 32 << 10
 };
 
 /* Units: pixels, and hundredths of an em for greeting_width. One line stands in the middle of two. */
@@ -26,8 +26,8 @@ static const struct card_shape {
     uint32_t greeting_width;
     int greeting_y, line_height;
 } SHAPES[] = {
-    { STR("wide"), "pictures/card_wide", 1200, 630, 1240, 408, 76 },
-    { STR("tall"), "pictures/card_tall", 1080, 1440, 1320, 606, 98 },
+    { STR("wide"), "pictures/card_wide", 1200, 630, 1180, 208, 70 },
+    { STR("tall"), "pictures/card_tall", 1080, 1440, 1320, 866, 82 },
 };
 
 struct card_query {
@@ -81,19 +81,18 @@ static void words_model(struct model *m, const struct card_shape *shape, const s
         greeting_model(m, shape, p->greeting);
         return;
     }
-    struct str name = name_fit(m->arena, p->receiver_name, shape->greeting_width - PACKET_FOR_WIDTH);
+    struct str name = name_fit(m->arena, p->receiver_name, RECEIVER_WIDTH);
     struct value *receiver = value_object(m, &m->root, "receiver");
     value_text(m, receiver, "nickname", name);
     value_int(m, receiver, "y", shape->greeting_y + shape->line_height / 2);
 }
 
-/* The cover's picture, which is our own file. In the arena; STR_NONE without it, and the answer is incomplete then. */
-static struct str cover_svg(struct exchange *x, enum packet_cover cover)
+/* The pictures of all covers, our own file. In the arena; STR_NONE without it, and the answer is incomplete then. */
+static struct str covers_svg(struct exchange *x)
 {
-    struct buf svg = { .limit = COVER_BYTES_MAX };
-    struct str file = cover_file(x->arena, cover), copy = STR_NONE;
-    struct str path = arena_printf(x->arena, "%s/%.*s", x->app->stores.config->static_dir, STR_ARG(file));
-    if (file.ptr != NULL && path.ptr != NULL && buf_file(&svg, path.ptr) == ST_OK)
+    struct buf svg = { .limit = COVERS_BYTES_MAX };
+    struct str path = arena_printf(x->arena, "%s/covers.svg", x->app->stores.config->static_dir), copy = STR_NONE;
+    if (path.ptr != NULL && buf_file(&svg, path.ptr) == ST_OK)
         copy = arena_str(x->arena, buf_view(&svg));
     buf_free(&svg);
     return copy;
@@ -107,9 +106,11 @@ static void card_model(struct exchange *x, struct model *m, const struct card_sh
     value_text(m, sender, "nickname", name);
     value_text(m, root, "initial", utf8_first_grapheme(name));
     words_model(m, shape, p);
-    value_text(m, root, "colour", cover_colours(cover).ground);
-    value_text(m, root, "colour_low", cover_colours(cover).low);
-    value_text(m, root, "html_cover", cover_svg(x, cover));
+    value_text(m, root, "cover", packet_cover_name(cover));
+    value_text(m, root, "lit", cover_colours(cover).lit);
+    value_text(m, root, "paper", cover_colours(cover).paper);
+    value_text(m, root, "deep", cover_colours(cover).deep);
+    value_text(m, root, "html_covers", covers_svg(x));
     value_text(m, root, "html_qr", qr_svg(m->arena, present_packet_url(x, p->id)));
 }
 

@@ -2,7 +2,6 @@
 
 #include <assert.h>
 
-#include "web/assets.h"
 #include "web/text.h"
 
 /* Names of texts, and colours. */
@@ -10,16 +9,26 @@ static const struct cover_row {
     const char *title, *greeting;
     struct cover_colours colours;
 } COVERS[COVER_COUNT] = {
-    [COVER_PLAIN] = { "text/cover_plain", "text/greeting_default", { STR("#bf2c22"), STR("#ad241b") } },
+    [COVER_PLAIN] = { "text/cover_plain", "text/greeting_default", { STR("#c03026"), STR("#ae231a"), STR("#8a150e") } },
     [COVER_SPRING_FESTIVAL] = { "text/cover_spring_festival",
                                 "text/greeting_spring_festival",
-                                { STR("#bf2c22"), STR("#ad241b") } },
-    [COVER_MID_AUTUMN] = { "text/cover_mid_autumn", "text/greeting_mid_autumn", { STR("#2f3f82"), STR("#283672") } },
-    [COVER_BIRTHDAY] = { "text/cover_birthday", "text/greeting_birthday", { STR("#8a2e6b"), STR("#7b275f") } },
-    [COVER_WEDDING] = { "text/cover_wedding", "text/greeting_wedding", { STR("#b3203f"), STR("#a11b38") } },
-    [COVER_BABY] = { "text/cover_baby", "text/greeting_baby", { STR("#14635f"), STR("#115753") } },
-    [COVER_NEW_JOB] = { "text/cover_new_job", "text/greeting_new_job", { STR("#1f5a8c"), STR("#1b4f7c") } },
-    [COVER_THANKS] = { "text/cover_thanks", "text/greeting_thanks", { STR("#2f6b3a"), STR("#295e33") } },
+                                { STR("#b92a2a"), STR("#a51c20"), STR("#7d1016") } },
+    [COVER_MID_AUTUMN] = { "text/cover_mid_autumn",
+                           "text/greeting_mid_autumn",
+                           { STR("#34478d"), STR("#283873"), STR("#1b2754") } },
+    [COVER_BIRTHDAY] = { "text/cover_birthday",
+                         "text/greeting_birthday",
+                         { STR("#a23a78"), STR("#872b63"), STR("#641c48") } },
+    [COVER_WEDDING] = { "text/cover_wedding",
+                        "text/greeting_wedding",
+                        { STR("#b7264a"), STR("#9f1a3c"), STR("#76102b") } },
+    [COVER_BABY] = { "text/cover_baby", "text/greeting_baby", { STR("#1b716b"), STR("#125c57"), STR("#0b423f") } },
+    [COVER_NEW_JOB] = { "text/cover_new_job",
+                        "text/greeting_new_job",
+                        { STR("#28659b"), STR("#1c5080"), STR("#123a60") } },
+    [COVER_THANKS] = { "text/cover_thanks",
+                       "text/greeting_thanks",
+                       { STR("#357340"), STR("#285c32"), STR("#1a4223") } },
 };
 
 static const struct cover_row *row_of(enum packet_cover cover)
@@ -33,27 +42,14 @@ struct str cover_greeting(struct exchange *x, enum packet_cover cover)
     return text_of(x, row_of(cover)->greeting);
 }
 
-struct str cover_file(struct arena *a, enum packet_cover cover)
-{
-    return arena_printf(a, "cover-%.*s.svg", STR_ARG(packet_cover_name(cover)));
-}
-
 struct cover_colours cover_colours(enum packet_cover cover)
 {
     return row_of(cover)->colours;
 }
 
-static struct str cover_url(struct exchange *x, enum packet_cover cover)
+void cover_model(struct model *m, struct value *object, struct str stored)
 {
-    return assets_url(x->app->assets, cover_file(x->arena, cover));
-}
-
-void cover_model(struct exchange *x, struct model *m, struct value *object, struct str stored)
-{
-    enum packet_cover cover = packet_cover_from(stored);
-    value_text(m, object, "cover", packet_cover_name(cover));
-    if (cover != COVER_PLAIN)
-        value_page_text(m, object, "cover_url", cover_url(x, cover));
+    value_text(m, object, "cover", packet_cover_name(packet_cover_from(stored)));
 }
 
 void covers_model(struct exchange *x, struct model *m, enum packet_cover chosen)
@@ -64,7 +60,6 @@ void covers_model(struct exchange *x, struct model *m, enum packet_cover chosen)
         struct value *object = value_add_object(m, covers);
         value_page_text(m, object, "name", packet_cover_name(cover));
         value_page_text(m, object, "title", text_of(x, row_of(cover)->title));
-        value_page_text(m, object, "url", cover_url(x, cover));
         value_page_text(m, object, "greeting", cover_greeting(x, cover));
         value_page_bool(m, object, "chosen", cover == chosen);
     }

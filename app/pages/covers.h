@@ -1,4 +1,5 @@
-/* The covers on pages: picture, title and default greeting of each, and the radio group of the send form. */
+/* The covers on pages: title and default greeting of each, and the radio group of the send form. Their pictures are in
+ * static/covers.svg, by name. */
 #ifndef HB_PAGES_COVERS_H
 #define HB_PAGES_COVERS_H
 
@@ -9,20 +10,16 @@
  * memory. */
 struct str cover_greeting(struct exchange *x, enum packet_cover cover);
 
-/* The name of the cover's picture in the folder static/: "cover-birthday.svg". In the arena; STR_NONE without
- * memory. */
-struct str cover_file(struct arena *a, enum packet_cover cover);
-
-/* The colours of the envelope for pictures, "#bf2c22": as in static/app.css, which has them for pages. */
+/* The colours of the envelope for pictures, "#c03026": as in static/app.css, which has them for pages. */
 struct cover_colours {
-    struct str ground, low;
+    struct str lit, paper, deep;
 };
 struct cover_colours cover_colours(enum packet_cover cover);
 
-/* Adds member cover, its name; page: cover_url, its picture (absent for the default cover, whose envelope has none). */
-void cover_model(struct exchange *x, struct model *m, struct value *object, struct str stored);
+/* Adds member cover, its name. */
+void cover_model(struct model *m, struct value *object, struct str stored);
 
-/* Page only: covers [{ name, title, url, greeting, chosen }], one of them chosen, and cover_title, the title of that
+/* Page only: covers [{ name, title, greeting, chosen }], one of them chosen, and cover_title, the title of that
  * one. */
 void covers_model(struct exchange *x, struct model *m, enum packet_cover chosen);
 

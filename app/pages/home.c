@@ -22,6 +22,12 @@ static enum status home_find(struct exchange *x, struct home *out)
     return st == ST_OK ? inbox_find(db, x->arena, x->visitor.user_id, x->now_ms, &out->inbox) : st;
 }
 
+static bool home_is_empty(const struct home *home)
+{
+    const struct record_list *records = home->overview.records;
+    return records[RECORD_RECEIVED].count + records[RECORD_SENT].count + home->inbox.count == 0;
+}
+
 static void home_model(struct exchange *x, struct model *m, const struct home *home)
 {
     struct value *root = &m->root;
@@ -34,6 +40,7 @@ static void home_model(struct exchange *x, struct model *m, const struct home *h
     records_model(x, m, value_list(m, root, "received"), RECORD_RECEIVED, &home->overview.records[RECORD_RECEIVED]);
     records_model(x, m, value_list(m, root, "sent"), RECORD_SENT, &home->overview.records[RECORD_SENT]);
     inbox_model(x, m, &home->inbox, home->seen_ms);
+    value_page_bool(m, root, "newcomer", home_is_empty(home));
 }
 
 enum step home_show(struct exchange *x)

@@ -10,7 +10,8 @@
  *   balance_fen      (page: balance_text "12.34")
  *   received         the latest 5 of /records/received, items as in pages/records.h
  *   inbox            pages/inbox.h; the page, not the JSON, marks it as seen
- *   sent             the latest 5 of /records/sent */
+ *   sent             the latest 5 of /records/sent
+ *   newcomer         page-only boolean: all three lists are empty */
 enum step home_show(struct exchange *x);
 
 #endif

@@ -4,11 +4,12 @@
 
 #include "base/array.h"
 #include "io/redis_reply.h"
+#include "pages/covers.h"
 #include "pages/present.h"
 #include "web/view.h"
 
 #define NEWS_KEY "hb:news:"
-enum { NEWS_TTL_S = 30 * 86400 };
+enum { NEWS_TTL_S = 30 * 86400, INBOX_FACES_MAX = 3 };
 
 /* The value of the key: "COUNT,COUNTED_MS,SEEN_MS". */
 struct news {
@@ -97,6 +98,8 @@ static void waiting_model(struct model *m, struct value *object, const struct in
         view_time_model(m, object, "opens_at", "opens_text", item->opens_ms);
     else
         value_null(m, object, "opens_at");
+    value_text(m, object, "cover", packet_cover_name(packet_cover_from(item->cover)));
+    value_page_bool(m, object, "exclusive", item->exclusive);
 }
 
 static void thanks_model(struct model *m, struct value *object, const struct inbox_item *item)
@@ -128,10 +131,63 @@ static void item_model(struct model *m, struct value *object, const struct inbox
     }
 }
 
+static size_t kind_count(const struct inbox *inbox, enum inbox_kind kind)
+{
+    size_t count = 0;
+    for (size_t i = 0; i < inbox->count; i++)
+        count += inbox->items[i].kind == kind;
+    return count;
+}
+
+/* Whether the user of an item of thanks has said an earlier one of the list, too. */
+static bool thanked_before(const struct inbox *inbox, size_t item)
+{
+    for (size_t i = 0; i < item; i++)
+        if (inbox->items[i].kind == INBOX_THANKS && inbox->items[i].sender_id == inbox->items[item].sender_id)
+            return true;
+    return false;
+}
+
+/* One row for all thanks: several people with the same words would push everything else down. */
+static void thanked_model(struct model *m, const struct inbox *inbox, int64_t seen_ms)
+{
+    struct value *thanked = value_page_object(m, &m->root, "thanked");
+    struct value *faces = value_list(m, thanked, "faces");
+    bool new = false;
+    int face_count = 0;
+    for (size_t i = 0; i < inbox->count; i++) {
+        const struct inbox_item *item = &inbox->items[i];
+        if (item->kind != INBOX_THANKS)
+            continue;
+        new = new || item->ms > seen_ms;
+        if (face_count == INBOX_FACES_MAX || thanked_before(inbox, i))
+            continue;
+        struct value *face = value_add_object(m, faces);
+        value_text(m, face, "nickname", item->sender_name);
+        view_avatar_model(m, face, item->sender_id, item->sender_name);
+        face_count++;
+    }
+    view_count_model(m, thanked, "people", "people_one", (int64_t)inbox->thankers);
+    value_bool(m, thanked, "new", new);
+    value_bool(m, thanked, "more", kind_count(inbox, INBOX_THANKS) == INBOX_ITEMS_MAX);
+}
+
+/* What the page shows apart: what waits, thanks, and the rest. */
+static void groups_model(struct model *m, const struct inbox *inbox, int64_t seen_ms)
+{
+    size_t waiting = kind_count(inbox, INBOX_WAITING);
+    value_page_bool(m, &m->root, "has_waiting", waiting > 0);
+    value_page_bool(m, &m->root, "has_news", inbox->count > waiting);
+    value_page_int(m, &m->root, "waiting_count", (int64_t)waiting);
+    value_page_bool(m, &m->root, "waiting_one", waiting == 1);
+    if (kind_count(inbox, INBOX_THANKS) > 1)
+        thanked_model(m, inbox, seen_ms);
+}
+
 void inbox_model(struct exchange *x, struct model *m, const struct inbox *inbox, int64_t seen_ms)
 {
     struct value *list = value_list(m, &m->root, "inbox");
-    value_page_bool(m, &m->root, "has_inbox", inbox->count > 0);
+    groups_model(m, inbox, seen_ms);
     for (size_t i = 0; i < inbox->count; i++) {
         const struct inbox_item *item = &inbox->items[i];
         struct value *object = value_add_object(m, list);
@@ -141,6 +197,7 @@ void inbox_model(struct exchange *x, struct model *m, const struct inbox *inbox,
         view_time_model(m, object, "at", "at_text", item->ms);
         value_bool(m, object, "new", item->ms > seen_ms);
         value_page_text(m, object, "url", present_packet_path(x, item->packet_id));
+        value_page_bool(m, object, "not_yet", item->opens_ms > x->now_ms);
         item_model(m, object, item);
     }
 }

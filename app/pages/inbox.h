@@ -16,12 +16,16 @@ int64_t inbox_news_count(struct exchange *x);
 /* The time until which the user has seen the inbox; 0: never. From then on everything until now counts as seen. */
 int64_t inbox_news_seen(struct exchange *x);
 
-/* Adds the page-only boolean has_inbox and the list `inbox`: [{ kind waiting|refund|thanks|return, packet (its id),
+/* Adds the list `inbox`, the newest first: [{ kind waiting|refund|thanks|return, packet (its id),
  * greeting, at, page: at_text, url "/p/ID", new (after seen_ms), is_waiting, is_refund, is_thanks, is_return }], also:
- *   waiting  sender { id, nickname, page: initial, hue }, opens_at (null: from the beginning; page: opens_text)
+ *   waiting  sender { id, nickname, page: initial, hue }, opens_at (null: from the beginning; page: opens_text),
+ *            cover (its name; page: exclusive, for the user alone; not_yet)
  *   refund   amount_fen (page: amount_text)
  *   thanks   sender (the user who wrote them), text
- *   return   sender (the user who gave the share back), amount_fen, to "packet" or "sender" (page: into_packet) */
+ *   return   sender (the user who gave the share back), amount_fen, to "packet" or "sender" (page: into_packet)
+ * Page only: has_waiting, waiting_count, waiting_one · has_news (anything else) · thanked, absent with fewer than two
+ * thanks { people, people_one, faces [{ nickname, initial, hue }] (three people at most), new, more (there may be
+ * others than those in the list) } */
 void inbox_model(struct exchange *x, struct model *m, const struct inbox *inbox, int64_t seen_ms);
 
 #endif

@@ -30,6 +30,14 @@ void present_kind(struct model *m, struct value *object, enum packet_kind kind)
     value_page_bool(m, object, "kind_exclusive", kind == PACKET_EXCLUSIVE);
 }
 
+void present_split(struct model *m, struct value *object, enum split_method split)
+{
+    value_page_bool(m, object, "split_double_average", split == SPLIT_DOUBLE_AVERAGE);
+    value_page_bool(m, object, "split_uniform", split == SPLIT_UNIFORM);
+    value_page_bool(m, object, "split_gaussian", split == SPLIT_GAUSSIAN);
+    value_page_bool(m, object, "split_even", split == SPLIT_EVEN);
+}
+
 void present_packet(struct exchange *x, struct model *m, struct value *object, uint64_t packet_id,
                     enum packet_kind kind, struct str greeting)
 {

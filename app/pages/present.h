@@ -3,6 +3,7 @@
 #define HB_PAGES_PRESENT_H
 
 #include "packet/packet.h"
+#include "packet/split.h"
 #include "web/exchange.h"
 
 /* The public id of 26 characters, and the packet's path "/p/ID". In the request's arena; STR_NONE without memory. */
@@ -13,6 +14,8 @@ struct str present_packet_url(struct exchange *x, uint64_t packet_id);
 
 /* Adds member kind; page: kind_lucky, kind_even, kind_exclusive, exactly one of them true (partials/kind). */
 void present_kind(struct model *m, struct value *object, enum packet_kind kind);
+/* Adds page-only split_double_average, split_uniform, split_gaussian, split_even, exactly one of them true. */
+void present_split(struct model *m, struct value *object, enum split_method split);
 /* Adds members id, kind, greeting; page: url "/p/ID", and those of present_kind. */
 void present_packet(struct exchange *x, struct model *m, struct value *object, uint64_t packet_id,
                     enum packet_kind kind, struct str greeting);

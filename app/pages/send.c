@@ -82,9 +82,7 @@ static void choices_model(struct model *m, const struct form *typed)
     value_page_bool(m, &m->root, "kind_even", kind == PACKET_EVEN);
     value_page_bool(m, &m->root, "kind_exclusive", kind == PACKET_EXCLUSIVE);
     value_page_bool(m, &m->root, "amount_of_total", str_equal(form_get(typed, "amount_of", NULL), STR("total")));
-    value_page_bool(m, &m->root, "split_double_average", split != SPLIT_UNIFORM && split != SPLIT_GAUSSIAN);
-    value_page_bool(m, &m->root, "split_uniform", split == SPLIT_UNIFORM);
-    value_page_bool(m, &m->root, "split_gaussian", split == SPLIT_GAUSSIAN);
+    present_split(m, &m->root, split);
 }
 
 static enum status people_model(struct exchange *x, struct model *m)
@@ -108,7 +106,7 @@ static enum status people_model(struct exchange *x, struct model *m)
 
 /* ---- parts that are folded away ---- */
 
-enum fold { FOLD_COVER, FOLD_LUCK, FOLD_MORE, FOLDS };
+enum fold { FOLD_TO, FOLD_MORE, FOLDS };
 
 /* The fields that few senders use, and the part that each is in. first: what it has in it at first, as text or by the
  * configuration. */
@@ -118,9 +116,9 @@ static const struct {
     const char *first;
     struct str (*first_of)(const struct config *config);
 } FOLDED[] = {
-    { "cover", FOLD_COVER, "plain", NULL },
-    { "split", FOLD_LUCK, "double-average", NULL },
-    { "share_min", FOLD_LUCK, "", NULL },
+    { "to", FOLD_TO, "", NULL },
+    { "split", FOLD_MORE, "double-average", NULL },
+    { "share_min", FOLD_MORE, "", NULL },
     { "amount_of", FOLD_MORE, "share", NULL },
     { "lifetime", FOLD_MORE, NULL, lifetime_default },
     { "phrase", FOLD_MORE, "", NULL },
@@ -130,9 +128,10 @@ static const struct {
 /* A part is open when one of its fields was refused, or has something else in it than at first, or must be typed once
  * more. */
 static void folds_model(struct exchange *x, struct model *m, const struct form *typed, const struct form_errors *errors,
-                        bool retype)
+                        const struct prefill *prefill)
 {
-    bool open[FOLDS] = { [FOLD_MORE] = retype };
+    bool open[FOLDS] = { [FOLD_TO] = prefill->lacks_to,
+                         [FOLD_MORE] = prefill->lacks_phrase || prefill->lacks_opening };
     for (size_t i = 0; i < ARRAY_LEN(FOLDED); i++) {
         struct str text = form_get(typed, FOLDED[i].field, NULL);
         struct str first =
@@ -140,20 +139,14 @@ static void folds_model(struct exchange *x, struct model *m, const struct form *
         if (form_failed(errors, FOLDED[i].field) || (text.len > 0 && !str_equal(text, first)))
             open[FOLDED[i].fold] = true;
     }
-    value_page_bool(m, &m->root, "cover_open", open[FOLD_COVER]);
-    value_page_bool(m, &m->root, "luck_open", open[FOLD_LUCK]);
+    value_page_bool(m, &m->root, "to_open", open[FOLD_TO]);
     value_page_bool(m, &m->root, "more_open", open[FOLD_MORE]);
-}
-
-static bool must_retype(const struct prefill *prefill)
-{
-    return prefill->lacks_phrase || prefill->lacks_opening || prefill->lacks_to;
 }
 
 /* The fields that the earlier packet or the form had and that the sender must enter again. */
 static void retype_model(struct model *m, const struct prefill *prefill)
 {
-    if (!must_retype(prefill))
+    if (!prefill->lacks_phrase && !prefill->lacks_opening && !prefill->lacks_to)
         return;
     struct value *retype = value_page_object(m, &m->root, "retype");
     value_page_bool(m, retype, "phrase", prefill->lacks_phrase);
@@ -196,7 +189,7 @@ enum step send_form_get(struct exchange *x)
         return STEP_DONE;
     }
     struct form_errors none = { .count = 0 };
-    folds_model(x, &m, &prefill.form, &none, must_retype(&prefill));
+    folds_model(x, &m, &prefill.form, &none, &prefill);
     retype_model(&m, &prefill);
     deposited_model(x, &m);
     respond_model(x, 200, "pages/send", &m);
@@ -304,7 +297,7 @@ static enum step answer_refused(struct exchange *x, struct str request_key, cons
         respond_status(x, st);
         return STEP_DONE;
     }
-    folds_model(x, &m, &x->form, errors, false);
+    folds_model(x, &m, &x->form, errors, &(struct prefill){ .lacks_to = false });
     deposit_url_model(x, &m, errors);
     if (key_used)
         already_model(x, &m, funded);
@@ -329,7 +322,7 @@ static enum step answer_sent_before(struct exchange *x, const struct fund_packet
         respond_status(x, st);
         return STEP_DONE;
     }
-    folds_model(x, &m, &x->form, &none, false);
+    folds_model(x, &m, &x->form, &none, &(struct prefill){ .lacks_to = false });
     already_model(x, &m, funded);
     respond_model(x, 200, "pages/send", &m);
     return STEP_DONE;

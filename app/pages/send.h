@@ -18,8 +18,8 @@
  *   form             page-only: the typed texts, a member for each field, at first "" or those of the query; and
  *                    request_key
  *   kind_lucky kind_even kind_exclusive    page-only booleans: exactly one is true (radio buttons)
- *   cover_open luck_open more_open    page-only booleans: the cover, the draw, the fields that few senders use are
- *                    shown; else they are folded away
+ *   to_open more_open    page-only booleans: the receivers, the fields that few senders use are shown; else they are
+ *                    folded away
  *   retype           page-only { phrase, opens_at }, booleans: of the packet that is sent again, these must be typed
  *                    again; absent: none
  *   deposited, deposited_before    page-only booleans: the sender comes back from a deposit (wallet/statement.h)

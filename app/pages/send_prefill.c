@@ -7,6 +7,7 @@
 #include "packet/receivers.h"
 #include "packet/rules.h"
 #include "packet/store.h"
+#include "user/store.h"
 #include "web/field_types.h"
 #include "web/kept_form.h"
 #include "web/security_log.h"
@@ -92,25 +93,49 @@ static enum status again_fill(struct exchange *x, uint64_t packet_id, struct pre
     return receivers_fill(x, &p, out);
 }
 
+/* For the sender of a packet that the visitor has a share of; the form lists that person's username anyway, among the
+ * people one knows. Nothing without a share, or before it is settled. */
+static enum status back_fill(struct exchange *x, uint64_t packet_id, struct form *out)
+{
+    struct db *db = x->app->stores.db;
+    struct packet p;
+    struct grab mine;
+    struct user *sender = NULL;
+    size_t count = 0;
+    enum status st = packet_grab_of(db, x->arena, packet_id, x->visitor.user_id, &mine);
+    if (st == ST_OK)
+        st = packet_find_sender(db, x->arena, packet_id, &p);
+    if (st == ST_OK && p.sender_id != x->visitor.user_id)
+        st = users_find_by_ids(db, x->arena, &p.sender_id, 1, &sender, &count);
+    if (st == ST_OK && count > 0) {
+        fill(out, "kind", packet_kind_name(PACKET_EXCLUSIVE));
+        fill(out, "to", sender->username);
+    }
+    return st == ST_NOT_FOUND ? ST_OK : st;
+}
+
 struct prefill_query {
-    struct str to, again;
+    struct str to, again, back;
 };
 
 const struct field send_prefill_fields[] = {
     { .name = "to", .type = &FIELD_TEXT, .member = offsetof(struct prefill_query, to) },
     { .name = "again", .type = &FIELD_TEXT, .member = offsetof(struct prefill_query, again) },
+    { .name = "back", .type = &FIELD_TEXT, .member = offsetof(struct prefill_query, back) },
     { .name = NULL },
 };
 
 enum status send_prefill(struct exchange *x, struct prefill *out)
 {
     uint64_t packet_id;
-    struct prefill_query query = { .to = STR(""), .again = STR("") };
+    struct prefill_query query = { .to = STR(""), .again = STR(""), .back = STR("") };
     *out = (struct prefill){ .lacks_phrase = false };
     (void)query_read(x, send_prefill_fields, &query); /* an empty field counts as none */
     if (query.again.len > 0)
         return public_id_decode(&x->app->id_key, query.again, &packet_id) ? again_fill(x, packet_id, out)
                                                                           : ST_NOT_FOUND;
+    if (query.back.len > 0)
+        return public_id_decode(&x->app->id_key, query.back, &packet_id) ? back_fill(x, packet_id, &out->form) : ST_OK;
     kept_form_copy(x, &out->form);
     struct str lacks = query_get(x, "lacks", NULL);
     out->lacks_phrase = str_starts(lacks, STR("phrase"));

@@ -1,12 +1,13 @@
 /* The first values of the send form: GET /send?to=USERNAME, a packet for one person, GET /send?again=PACKETID,
  * 再发一个: the values of a packet that the visitor has sent, except its passphrase, which is not shown in a form, and an
- * opening that has passed; and what was typed before (web/kept_form.h). The request key is always a new one. */
+ * opening that has passed; GET /send?back=PACKETID, 我也发一个: a packet for the sender of one that the visitor has a share
+ * of; and what was typed before (web/kept_form.h). The request key is always a new one. */
 #ifndef HB_PAGES_SEND_PREFILL_H
 #define HB_PAGES_SEND_PREFILL_H
 
 #include "web/fields.h"
 
-/* The query of GET /send: to, again. */
+/* The query of GET /send: to, again, back. */
 extern const struct field send_prefill_fields[];
 
 struct prefill {

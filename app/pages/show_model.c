@@ -201,7 +201,7 @@ void show_packet_model(struct exchange *x, struct model *m, const struct packet_
     value_text(m, root, "kind", packet_kind_name(p->kind));
     present_person(m, root, "sender", p->sender_id, p->sender_name);
     greeting_model(m, p, x->visitor.user_id);
-    cover_model(x, m, root, p->cover);
+    cover_model(m, root, p->cover);
     value_text(m, root, "state", packet_state_name(p->state));
     view_count_model(m, root, "count", "count_one", p->count);
     value_int(m, root, "grabbed_count", packet_taken_count(p));

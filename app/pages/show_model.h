@@ -21,7 +21,7 @@ bool show_may_change(const struct packet_view *view, uint64_t visitor_id);
  *   id, kind
  *   sender        { id, nickname, page: initial, hue }
  *   greeting      of an exclusive packet for its sender and its receiver only, else null
- *   cover         (page: cover_url)
+ *   cover
  *   state         open|finished|expired
  *   count         of the draw (page: count_one)
  *   grabbed_count without the shares that were given back into the packet

@@ -123,6 +123,7 @@ static void packet_model(struct exchange *x, struct model *m, const struct packe
     value_page_text(m, root, "url", present_packet_path(x, p->id));
     present_kind(m, root, p->kind);
     value_text(m, root, "split", split_method_name(p->split));
+    present_split(m, root, p->split);
     view_count_model(m, root, "count", "count_one", p->count);
     value_text(m, root, "state", packet_state_name(packet_state_shown(p, x->now_ms)));
     view_time_model(m, root, "expires_at", "expires_at_text", p->expires_ms);

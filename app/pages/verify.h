@@ -13,7 +13,7 @@ enum { VERIFY_PAGE_SHARES = 1000 };
  * the unmarked members. A forged id is 404 without I/O.
  *   id               (page: url "/p/ID")
  *   kind             (page: kind_lucky, kind_even, kind_exclusive bools)
- *   split            double-average|uniform|gaussian|even
+ *   split            double-average|uniform|gaussian|even (page: those of present_split)
  *   count (page: count_one)
  *   state            open|finished|expired
  *   expires_at       (page: expires_at_text)

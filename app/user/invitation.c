@@ -20,7 +20,8 @@ void invitation_model(struct exchange *x, struct model *m, struct str next)
     struct db_rows rows;
     if (!packet_of(x, next, &id) ||
         db_query(x->app->stores.db, x->arena, &rows,
-                 "SELECT sender_id, sender_name, IF(kind = 'exclusive', NULL, greeting) FROM packet WHERE id = ?",
+                 "SELECT sender_id, sender_name, IF(kind = 'exclusive', NULL, greeting),"
+                 " IF(cover = '', 'plain', cover) FROM packet WHERE id = ?",
                  DB_PARAMS(DB_U64(id))) != ST_OK ||
         rows.count == 0)
         return;
@@ -28,6 +29,7 @@ void invitation_model(struct exchange *x, struct model *m, struct str next)
     struct str nickname = db_cell(&rows, 0, 1);
     value_page_text(m, invitation, "nickname", nickname);
     view_avatar_model(m, invitation, db_cell_u64(&rows, 0, 0), nickname);
+    value_page_text(m, invitation, "cover", db_cell(&rows, 0, 3));
     if (db_cell(&rows, 0, 2).ptr != NULL)
         value_page_text(m, invitation, "greeting", db_cell(&rows, 0, 2));
 }

@@ -30,6 +30,25 @@ static void session_model(struct model *m, struct value *item, const struct sess
     value_bool(m, item, "current", current);
 }
 
+/* The page folds all but the first ones. */
+enum { SESSIONS_SHOWN = 3 };
+
+static void add_session(struct model *m, struct value *list, const struct session_entry *entry, size_t place)
+{
+    struct value *item = value_add_object(m, list);
+    session_model(m, item, entry, place == 0);
+    value_page_bool(m, item, "fold_begins", place == SESSIONS_SHOWN);
+}
+
+static void fold_model(struct model *m, size_t count)
+{
+    size_t more = count > SESSIONS_SHOWN ? count - SESSIONS_SHOWN : 0;
+
+    value_page_bool(m, &m->root, "has_more_sessions", more > 0);
+    value_page_int(m, &m->root, "more_count", (int64_t)more);
+    value_page_bool(m, &m->root, "more_one", more == 1);
+}
+
 /* The visitor's own session comes first. */
 enum status sessions_model(struct exchange *x, struct model *m)
 {
@@ -40,12 +59,14 @@ enum status sessions_model(struct exchange *x, struct model *m)
     if (st != ST_OK)
         return status_idempotent(st);
     struct value *list = value_list(m, &m->root, "sessions");
+    size_t place = 1;
     for (size_t i = 0; i < count; i++)
         if (str_equal(entries[i].key, x->visitor.session_key))
-            session_model(m, value_add_object(m, list), &entries[i], true);
+            add_session(m, list, &entries[i], 0);
     for (size_t i = 0; i < count; i++)
         if (!str_equal(entries[i].key, x->visitor.session_key))
-            session_model(m, value_add_object(m, list), &entries[i], false);
+            add_session(m, list, &entries[i], place++);
+    fold_model(m, count);
     value_page_bool(m, &m->root, "has_others", count > 1);
     return ST_OK;
 }

@@ -10,7 +10,8 @@
 extern const struct field session_end_fields[];
 
 /* Adds sessions: a list of { id, device (null: unknown), created_at, seen_at (at most an hour late), current }, the one
- * that was used last first; page: created_at_text, seen_at_text, and has_others: there are more than the current one.
+ * that was used last first; page: created_at_text, seen_at_text, fold_begins (with this one), has_others (there are
+ * more than the current one), has_more_sessions, more_count and more_one: how many are folded.
  * ST_OK, or the status of Redis. */
 enum status sessions_model(struct exchange *x, struct model *m);
 

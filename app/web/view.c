@@ -6,7 +6,7 @@
 #include "web/assets.h"
 #include "web/kept_form.h"
 
-enum { AVATAR_HUES = 12, LONG_TOTAL_FEN = 100000000 };
+enum { AVATAR_HUES = 12, LONG_TOTAL_FEN = 10000000 };
 
 void view_avatar_model(struct model *m, struct value *object, uint64_t user_id, struct str nickname)
 {
@@ -71,6 +71,17 @@ static void zone_model(struct exchange *x, struct model *m, struct value *site)
     value_page_bool(m, site, "china_time", str_equal(zone, STR("Asia/Shanghai")));
 }
 
+/* Login and registration lead back to the page that the guest looks at. */
+static void entry_model(struct exchange *x, struct model *m, struct value *site)
+{
+    struct str query, path = str_cut(x->target, '?', &query);
+    bool back = x->method == METHOD_GET && x->status < 400 && !str_equal(path, STR("/"));
+    const char *next = back ? "?next=" : "";
+    path = back ? path : STR("");
+    value_page_text(m, site, "login_url", arena_printf(m->arena, "/login%s%.*s", next, STR_ARG(path)));
+    value_page_text(m, site, "register_url", arena_printf(m->arena, "/register%s%.*s", next, STR_ARG(path)));
+}
+
 void view_site_model(struct exchange *x, struct model *m)
 {
     struct value *site = value_page_object(m, &m->root, "site");
@@ -80,8 +91,10 @@ void view_site_model(struct exchange *x, struct model *m)
     zone_model(x, m, site);
     value_page_bool(m, site, "demo", x->app->stores.config->demo);
     value_page_bool(m, site, "guest", x->visitor_known && x->visitor.user_id == 0);
-    if (x->visitor.user_id == 0)
+    if (x->visitor.user_id == 0) {
+        entry_model(x, m, site);
         return;
+    }
     struct value *user = value_page_object(m, site, "user");
     value_page_int(m, user, "id", (int64_t)x->visitor.user_id);
     value_page_text(m, user, "nickname", x->visitor.nickname);

@@ -7,7 +7,8 @@
 
 /* Adds the page-only object `site`, which the layout reads: { asset{…}, base_url, path (of a GET, with its query),
  * demo, user{id, nickname, initial, hue, news (a number above 0) and news_one} (absent for guests), guest (true for
- * guests; false when the session was not read) }. */
+ * guests; false when the session was not read), for guests login_url and register_url (they lead back to the page
+ * that the guest looks at) }. */
 void view_site_model(struct exchange *x, struct model *m);
 /* Adds page-only members for a person's avatar: `initial` (first grapheme of the nickname) and `hue` (0–11, selects the
  * colour's class; from the user id). */
@@ -28,7 +29,8 @@ void view_span_model(struct model *m, struct value *object, const char *name, in
 /* JSON: name = fen. Page: text_name = "12.34", whose digits templates group as their language does. */
 void view_money_model(struct model *m, struct value *object, const char *name, const char *text_name, int64_t fen);
 
-/* The same for a total that is shown large. Page: also long_total, true from a million yuan, for smaller type. */
+/* The same for a total that is shown large. Page: also long_total, true from a hundred thousand yuan, for smaller
+ * type. */
 void view_total_model(struct model *m, struct value *object, const char *name, const char *text_name, int64_t fen);
 
 #endif

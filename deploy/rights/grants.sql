@@ -14,7 +14,7 @@ GRANT SELECT, INSERT (username, nickname, password_hash, created_ms), UPDATE (pa
 GRANT SELECT ON username_retired TO 'hongbao_auth'@'localhost';
 GRANT EXECUTE ON PROCEDURE user_delete TO 'hongbao_auth'@'localhost';
 GRANT SELECT ON account TO 'hongbao_auth'@'localhost';
-GRANT SELECT (id, sender_id, sender_name, kind, greeting, state, amount_fen, returned_fen, grabbed_fen) ON packet TO 'hongbao_auth'@'localhost';
+GRANT SELECT (id, sender_id, sender_name, kind, greeting, cover, state, amount_fen, returned_fen, grabbed_fen) ON packet TO 'hongbao_auth'@'localhost';
 GRANT SELECT, INSERT, UPDATE (sign_count, used_ms) ON passkey TO 'hongbao_auth'@'localhost';
 GRANT SELECT, INSERT, DELETE ON token TO 'hongbao_auth'@'localhost';
 GRANT SELECT, INSERT, DELETE ON recovery_code TO 'hongbao_auth'@'localhost';

@@ -105,14 +105,15 @@ test('logins of one address are limited, its other requests are not', async () =
   });
 });
 
+const SIGNED_IN = ['href="/send', 'href="/records', 'href="/wallet', 'href="/account'];
 test('a problem page keeps the navigation, and shows no login link where the session was not read', async () => {
   const { client } = await newUser();
-  const links = ({ text }) => /<nav[\s\S]*?<\/nav>/.exec(text)[0].match(/href="\/\w+/g);
-  assert.deepEqual(links(await client.getHtml('/nothing')), ['href="/send', 'href="/records', 'href="/wallet']);
+  const links = ({ text }) => /<header[\s\S]*?<\/header>/.exec(text)[0].match(/href="\/\w+/g);
+  assert.deepEqual(links(await client.getHtml('/nothing')), SIGNED_IN);
   const refused = await client.postHtml('/language', { language: 'xx' }); // this route does not read the session
   assert.equal(refused.status, 400);
   assert.equal(links(refused), null);
-  assert.deepEqual(links(await client.getHtml('/wallet')), ['href="/send', 'href="/records', 'href="/wallet']);
+  assert.deepEqual(links(await client.getHtml('/wallet')), SIGNED_IN);
   assert.deepEqual((await new Client().getHtml('/')).text.match(/href="\/(login|register)"/g).slice(0, 2), ['href="/login"', 'href="/register"']);
 });
 

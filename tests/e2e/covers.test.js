@@ -57,7 +57,7 @@ test('an unknown cover is refused beside its field, in JSON and in HTML', async 
   assert.deepEqual(refused.json.errors.map(({ field }) => field), ['cover']);
   const page = await sender.client.postHtml('/send', order({ cover: 'easter', greeting: '你好' }));
   assert.equal(page.status, 422);
-  assert.match(page.text, /<details class="field covers" open>/);
+  assert.match(page.text, /<fieldset class="field" id="cover" [^>]*aria-describedby="cover_error"/);
   assert.match(page.text, /<p class="wrong" id="cover_error">请选择一种封面：plain, spring-festival, /);
   assert.match(page.text, /value="你好"/);
 });
@@ -80,14 +80,13 @@ for (const javaScriptEnabled of [true, false]) {
     await page.check('[name=kind][value=even]', { force: true });
     await page.fill('[name=amount]', '0.01');
     await page.fill('[name=count]', '2');
-    await page.focus('.covers summary');
-    await page.keyboard.press('Enter');
-    await page.keyboard.press('Tab');
+    await page.focus('[name=cover]:checked');
     for (let i = 0; i < 3; i += 1) await page.keyboard.press('ArrowDown');
     assert.ok(await page.isChecked('[name=cover][value=birthday]'));
     if (javaScriptEnabled) {
       assert.equal(await page.getAttribute('[name=greeting]', 'placeholder'), '生日快乐，天天开心');
-      assert.equal(await page.innerText('[data-cover]'), '生日');
+      assert.equal(await page.textContent('[data-envelope] .greeting'), '生日快乐，天天开心');
+      assert.match(await page.getAttribute('[data-envelope] .flap', 'src'), /#birthday$/);
     }
     await page.click('form[action="/send"] button[type=submit]');
     await page.waitForURL(/\/p\/[0-9a-z]{26}$/);
@@ -95,8 +94,9 @@ for (const javaScriptEnabled of [true, false]) {
     const guest = await (await browser.newContext({ javaScriptEnabled })).newPage();
     await guest.goto(page.url());
     for (const one of [page, guest]) {
-      await one.waitForSelector('.cover-birthday img.art');
-      assert.ok(await one.$eval('img.art', (image) => image.complete && image.naturalWidth > 0));
+      const flap = await one.waitForSelector('.cover-birthday img.flap');
+      assert.match(await flap.getAttribute('src'), /\/covers\.[0-9a-f]+\.svg#birthday$/);
+      assert.ok(await flap.evaluate((image) => image.complete && image.naturalWidth > 0));
     }
     assert.deepEqual(problems, []);
     await page.context().close();

@@ -367,7 +367,7 @@ test('other sites may embed only the pictures of a shared link', async () => {
   for (const path of [`/p/${id}/card.png`, `/p/${id}/card.png?shape=tall`, '/static/cover.png', '/static/cover.0123456789.png']) {
     assert.equal(await policy(path), 'cross-origin', path);
   }
-  for (const path of ['/', `/p/${id}`, `/p/${id}/card.pngx`, `/p/${id}?/card.png`, '/static/app.css', '/static/cover-plain.svg', '/wallet',
+  for (const path of ['/', `/p/${id}`, `/p/${id}/card.pngx`, `/p/${id}?/card.png`, '/static/app.css', '/static/covers.svg', '/wallet',
     '/metrics', '/nothing', '/favicon.ico']) {
     assert.equal(await policy(path), 'same-origin', path);
   }

@@ -7,8 +7,8 @@ import { after, before, test } from 'node:test';
 import { audit, clientPage, launch, newUser, poll, sendPacket, site } from './support/site.js';
 import { LANGUAGES, words } from './support/texts.js';
 
-const KEPT = ['/static/app.css', '/static/favicon.svg', '/static/offline.html', '/static/offline.js'];
-const RED = 'rgb(191, 44, 34)';
+const KEPT = ['/static/app.css', '/static/calm.svg', '/static/favicon.svg', '/static/offline.html', '/static/offline.js'];
+const PAPER = 'rgb(250, 243, 231)';
 
 // A line to the site: { url, cut(), mend(), options, close() }. options.refuse: a request with this text is cut off.
 // options.deaf: answers are lost.
@@ -84,7 +84,7 @@ test('without a network a page says so in the look of the site, and comes when t
     await page.goto(net.url + address);
     assert.ok(await isOffline(page), address);
     assert.equal(page.url(), net.url + address);
-    assert.equal(await page.$eval('header', (header) => getComputedStyle(header).backgroundColor), RED);
+    assert.equal(await page.$eval('body', (body) => getComputedStyle(body).backgroundColor), PAPER);
   }
   await net.mend();
   await page.click('main a.button');

@@ -37,7 +37,7 @@ async function shot(page, name) {
 
 async function assertNothingOverflows(page) {
   const { wide, width } = await page.evaluate(() => ({
-    wide: [...document.querySelectorAll('main *')].filter((e) => e.getBoundingClientRect().right > innerWidth + 0.5).map((e) => e.outerHTML),
+    wide: [...document.querySelectorAll('main :not(.scroll *, .minis *)')].filter((e) => e.getBoundingClientRect().right > innerWidth + 0.5).map((e) => e.outerHTML),
     width: document.documentElement.scrollWidth,
   }));
   assert.deepEqual(wide, []);
@@ -60,6 +60,8 @@ async function finished(fields) {
 // The result of the browser's verification, as shown on the page.
 const said = (page) => page.innerText('[role=status][data-seed]');
 const text = (key) => words('zh-CN', key);
+// An amount as pages show it.
+const shown = (amount) => fen(amount).replace(/\B(?=(?:\d{3})+\.)/g, ',');
 
 test('the browser recomputes the draw of every kind of packet', async () => {
   const me = await grabbers[0].get('/');
@@ -127,6 +129,7 @@ test('where the browser can not verify, the page says so and shows commands that
   const rows = await plain.locator('tbody tr').allInnerTexts();
   assert.equal(rows.length, 5);
   json.shares.forEach((share, i) => assert.ok(rows[i].includes(fen(share.amount_fen)), rows[i]));
+  await plain.click('main summary');
   const [fingerprint, draw] = await plain.locator('.command').allInnerTexts();
   assert.match((await run('sh', ['-c', fingerprint])).stdout, new RegExp(`^${json.commitment} `));
   const drawn = (await site.hongbao(...draw.split(' ').slice(1))).stdout.trim().split('\n');
@@ -161,7 +164,7 @@ test('the headings of the months agree with the JSON; a single month has no char
     assert.equal(await page.locator('svg.chart').count(), used.length >= 3 ? 1 : 0);
     const [heading] = await page.locator('.month').allInnerTexts();
     const { month, total_fen: total } = used.at(-1);
-    assert.deepEqual(heading.trim().split(/\s+/), [`${month}月`, `共${fen(total)}元`]);
+    assert.deepEqual(heading.trim().split(/\s+/), [`${month}月`, `共${shown(total)}元`]);
     await assertNothingOverflows(page);
     await shot(page, path.slice(1).replace('/', '-'));
     await page.goto(`${site.url}${path}?year=2020`);
@@ -260,7 +263,7 @@ test('records come as a CSV file, by address and by Accept, with all rows and th
   assert.equal(download.suggestedFilename(), 'hongbao-sent.csv');
 });
 
-test('a packet is sent again from its page and from the records, and people one knows are chips', async () => {
+test('a packet is sent again from its page and from the records, and people one knows are faces', async () => {
   const [again] = await site.demoUsers(1);
   const friend = (await grabbers[0].get('/')).json.user;
   const sent = await again.post('/send', { kind: 'even', amount: '1.20', count: '3', greeting: 'Once more' });
@@ -283,7 +286,7 @@ test('a packet is sent again from its page and from the records, and people one 
     await page.goto(`${site.url}/send`);
     await page.check('[value=exclusive]', { force: true });
     await page.fill('[name=amount]', '2');
-    await page.click('.chip');
+    await page.click('.pick');
     if (!javaScriptEnabled) await page.waitForURL(/\/send\?to=/);
     assert.equal(await page.inputValue('[name=to]'), friend.username);
     assert.ok(await page.isChecked('[value=exclusive]'));
@@ -326,12 +329,12 @@ test('home shows what waits for a person, every page says how much is new, and o
     const page = await pageOf(dear, { locale, javaScriptEnabled });
     if (locale === 'zh-CN') {
       await page.goto(`${site.url}/wallet`);
-      assert.match(await page.innerText('.brand'), /1/);
+      assert.match(await page.innerText('.nav a >> nth=0'), /1/);
       await assertNothingOverflows(page);
     }
     await page.goto(site.url);
-    assert.ok((await page.innerText('main')).includes(words(locale, 'inbox')));
-    assert.ok((await page.innerText('main')).includes('For you alone'));
+    assert.equal(await page.innerText('#waiting_title'), locale === 'en' ? '1 red packet waiting for you' : '1个红包等你打开');
+    assert.ok((await page.innerText('.mini')).includes('For you alone'));
     await assertNothingOverflows(page);
     await page.goto(`${site.url}/wallet`);
     assert.equal(await page.locator('.news').count(), 0); // looked at
@@ -359,9 +362,9 @@ test('the wallet lists every transfer with its sign, on several pages', async ()
   for (let left = SENT; left > 0; left -= 1) { // at most this many pages, as each has an entry
     await assertNothingOverflows(page);
     for (const row of await page.locator('.rows .row').allInnerTexts()) {
-      const [, kind, sign, yuan] = /^(\S+)[\s\S]*?([+-])(\d+\.\d\d)$/.exec(row);
+      const [, kind, sign, yuan] = /^(\S+)[\s\S]*?([+-])([\d,]+\.\d\d)$/.exec(row);
       kinds.push(sign + kind);
-      sum += Number(sign + yuan.replace('.', ''));
+      sum += Number(sign + yuan.replace(/[.,]/g, ''));
     }
     const next = page.locator('a[rel=next]');
     if (!await next.count()) break;
@@ -370,7 +373,7 @@ test('the wallet lists every transfer with its sign, on several pages', async ()
     await page.waitForLoadState();
   }
   assert.deepEqual(kinds, [...Array(SENT).fill(`-${text('transfer_send')}`), `+${text('transfer_deposit')}`]);
-  assert.equal(balance, `¥${fen(sum)}`);
+  assert.equal(balance, `¥${shown(sum)}`);
 });
 
 test('a refused deposit shows the typed text, and the message on top and beside the field', async () => {
@@ -408,15 +411,18 @@ test('home shows balance, the way to send, and the latest of both lists', async 
   await shot(page, 'home');
   const fresh = await pageOf((await site.demoUsers(1))[0]);
   await fresh.goto(site.url);
-  assert.match(await fresh.innerText('main'), /还没有收到红包[\s\S]*还没有发过红包/);
+  assert.equal(await fresh.innerText('h1'), text('welcome'));
   await assertNothingOverflows(fresh);
   await shot(fresh, 'home-empty');
-  const empty = { '/': ['received_first', 'sent_first'], '/records/received': ['received_first'], '/records/sent': ['send_packet'] };
-  for (const [path, keys] of Object.entries(empty)) {
-    for (const key of keys) {
-      await fresh.goto(site.url + path);
-      await fresh.click(`.empty a:has-text("${text(key)}")`);
-      await fresh.waitForURL(`${site.url}/send`);
-    }
+  const empty = { '/': '.actions >> sent_first', '/records/received': '.empty >> received_first', '/records/sent': '.empty >> send_packet' };
+  for (const [path, link] of Object.entries(empty)) {
+    const [within, key] = link.split(' >> ');
+    await fresh.goto(site.url + path);
+    await fresh.click(`main ${within} a:has-text("${text(key)}")`);
+    await fresh.waitForURL(`${site.url}/send`);
   }
+  await fresh.goto(site.url);
+  await fresh.click('.quick a:has-text("18.80")');
+  await fresh.waitForURL(/\/send\?/);
+  assert.equal(await fresh.inputValue('[name=amount]'), '18.80');
 });

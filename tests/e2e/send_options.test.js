@@ -50,7 +50,7 @@ test('an even packet by its total gives each share the same, and the first ones 
   await poll('it is settled', async () => (await sender.client.get(`${path}/verify`)).json.shares_ok);
   const refused = await sendPacket(sender, { ...fields, amount_of: 'all' });
   const page = (await sender.client.postHtml('/send', { ...fields, amount_of: 'all' })).text;
-  assert.match(page, /<details class="field" open>\n<summary>更多选项/);
+  assert.match(page, /<details class="card options" open>\n<summary>更多选项/);
   assert.deepEqual([refused.status, refused.json.errors], [422, [{ field: 'amount_of', message: words('zh-CN', 'amount_of_unknown') }]]);
   await everyForm(async (page, { language, javaScriptEnabled }) => {
     const label = async () => (await page.innerText('label[for=amount]')).trim();
@@ -87,6 +87,7 @@ test('no share of a lucky packet is below the smallest one, and everybody can re
       await page.goto(`${site.url}${path}/verify`);
       await page.waitForFunction(() => document.querySelector('[data-seed]').textContent);
       assert.equal(await page.innerText('[data-seed]'), words(language, 'verify_right'));
+      await page.click('main details.card > summary');
       assert.ok((await page.innerText('main')).includes(`hongbao verify ${seed} lucky 6.00 5 ${split} 200.00 1.00`));
       await page.context().close();
     }

@@ -101,6 +101,16 @@ test('a finished packet that the processes keep in memory shows new thanks soon,
   assert.ok((await stranger.client.getHtml(path)).text.includes('two'));
 });
 
+test('who was given a share can send one to its sender: the form has the name', async () => {
+  const [receiver, stranger] = [await newUser(), await newUser()];
+  const path = await packetOf(2, receiver);
+  const [, form] = /href="(\/send\?back=[0-9a-z]{26})"/.exec((await receiver.client.getHtml(path)).text);
+  const named = async ({ client }, address) => (await client.getHtml(address)).text.includes(`>${sender.username}</textarea>`);
+  assert.equal(await named(receiver, form), true);
+  for (const user of [stranger, sender]) assert.equal(await named(user, form), false);
+  assert.equal((await receiver.client.getHtml('/send?back=nothing')).status, 200);
+});
+
 for (const locale of LANGUAGES) {
   for (const javaScriptEnabled of [true, false]) {
     test(`the result page has buttons and a line for thanks: ${locale}, ${javaScriptEnabled ? 'with' : 'without'} JavaScript`, async () => {
@@ -113,18 +123,21 @@ for (const locale of LANGUAGES) {
       };
       const page = await open(one);
       const button = `button[value="${words(locale, 'thanks_luck')}"]`;
-      const below = () => page.locator('[data-live=settled-links]').evaluate((part) => part.getBoundingClientRect().top + scrollY);
-      const [before, place] = [await below(), await page.locator(button).boundingBox()];
+      const below = () => page.locator('.settled-links').evaluate((part) => part.getBoundingClientRect().top + scrollY);
+      const before = await below();
+      const chips = await page.locator('.thank .chip').all();
+      const places = await Promise.all(chips.map((chip) => chip.boundingBox()));
       await page.click(button);
       await page.waitForSelector('.rows .thanks');
       assert.equal(await page.innerText('.rows .thanks'), words(locale, 'thanks_luck'));
       assert.equal(await page.innerText('.said h2'), words(locale, 'thanks_said'));
       assert.equal(await page.innerText('.said .thanks'), words(locale, 'thanks_luck'));
       assert.equal(await page.locator('[data-live=thanks] :is(form, button, input)').count(), 0, 'only once');
-      assert.equal(await below(), before, 'nothing moves under the finger');
-      assert.deepEqual(await hits(page, place), [], 'a second tap hits nothing');
+      assert.ok(await below() < before, 'the form leaves no hole');
+      for (const place of places) assert.deepEqual(await hits(page, place), [], 'a second tap hits nothing');
 
       const other = await open(two);
+      await other.click('.thank summary');
       await other.fill('#text', '谢'.repeat(26));
       await other.click('.line button');
       assert.equal(await other.innerText('#text_error'), words(locale, 'thanks_long', '25'));

@@ -135,7 +135,7 @@ for (const language of LANGUAGES) {
       const text = (key, value) => words(language, key, value);
       const make = () => page.getByRole('button', { name: text('token_make') }).click();
       await page.goto(site.url);
-      await page.click('footer a[href="/account"]');
+      await page.click('header a[href="/account"]');
       await page.getByText(text('tokens_none')).waitFor();
       await page.locator('summary', { hasText: text('token_new') }).click();
       await page.uncheck('[name=scope_read]');

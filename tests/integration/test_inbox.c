@@ -82,12 +82,27 @@ static uint64_t packet_for_me(const char *state, int64_t created_ms, int64_t exp
     return id;
 }
 
-static void grab_add(uint64_t packet_id, const struct person *by)
+static void share_add(uint64_t packet_id, unsigned share_no, const struct person *by)
 {
     assert_int_equal(db_exec(app->stores.db, NULL,
                              "INSERT INTO grab (packet_id, share_no, user_id, nickname, amount_fen, grabbed_ms) "
-                             "VALUES (?, 0, ?, 'x', 100, ?)",
-                             DB_PARAMS(DB_U64(packet_id), DB_U64(by->id), DB_I64(now))),
+                             "VALUES (?, ?, ?, 'x', 100, ?)",
+                             DB_PARAMS(DB_U64(packet_id), DB_U64(share_no), DB_U64(by->id), DB_I64(now))),
+                     ST_OK);
+}
+
+static void grab_add(uint64_t packet_id, const struct person *by)
+{
+    share_add(packet_id, 0, by);
+}
+
+static void thanks_add(uint64_t packet_id, unsigned share_no, const struct person *by, const char *text)
+{
+    assert_int_equal(db_exec(app->stores.db, NULL,
+                             "INSERT INTO thanks (packet_id, share_no, user_id, text, created_ms) "
+                             "VALUES (?, ?, ?, ?, ?)",
+                             DB_PARAMS(DB_U64(packet_id), DB_U64(share_no), DB_U64(by->id), DB_TEXT(str_from(text)),
+                                       DB_I64(now - share_no))),
                      ST_OK);
 }
 
@@ -172,14 +187,8 @@ static void thanks_for_own_packets_are_shown(void **state)
     uint64_t other = packet_add(&first, "open", now - HOUR_MS, now + HOUR_MS);
     grab_add(mine, &first);
     grab_add(other, &me);
-    const uint64_t packets[] = { mine, other };
-    for (size_t i = 0; i < ARRAY_LEN(packets); i++)
-        assert_int_equal(db_exec(app->stores.db, NULL,
-                                 "INSERT INTO thanks (packet_id, share_no, user_id, text, created_ms) "
-                                 "VALUES (?, 0, ?, ?, ?)",
-                                 DB_PARAMS(DB_U64(packets[i]), DB_U64(i == 0 ? first.id : me.id),
-                                           DB_TEXT(i == 0 ? STR("<谢谢>") : STR("own")), DB_I64(now))),
-                         ST_OK);
+    thanks_add(mine, 0, &first, "<谢谢>");
+    thanks_add(other, 0, &me, "own");
     home(&v, true);
     assert_int_equal(visit_body_count(&v, "\"kind\":\"thanks\""), 1);
     assert_false(visit_body_has(&v, "own"));
@@ -187,6 +196,85 @@ static void thanks_for_own_packets_are_shown(void **state)
     home(&v, false);
     assert_true(visit_body_has(&v, "&lt;谢谢&gt;"));
     assert_true(visit_body_has(&v, "答谢了你"));
+    visit_end(&v);
+}
+
+static void thanks_are_one_row_however_many(void **state)
+{
+    (void)state;
+    enum { THANKERS = INBOX_ITEMS_MAX + 2 };
+    struct visit v;
+    struct person by;
+    uint64_t id = packet_add(&me, "open", now - HOUR_MS, now + HOUR_MS);
+    for (unsigned i = 0; i < THANKERS; i++) {
+        person_new(app, &by, 0);
+        share_add(id, i, &by);
+        thanks_add(id, i, &by, "谢谢");
+    }
+    home(&v, true);
+    assert_int_equal(visit_body_count(&v, "\"kind\":\"thanks\""), INBOX_ITEMS_MAX);
+    visit_end(&v);
+    home(&v, false);
+    assert_int_equal(visit_body_count(&v, "<summary>"), 1);
+    assert_int_equal(visit_body_count(&v, "答谢了你"), 1);
+    assert_true(visit_body_has(&v, "12人答谢了你"));
+    assert_int_equal(visit_body_count(&v, ">谢谢</q>"), INBOX_ITEMS_MAX);
+    assert_true(visit_body_has(&v, "更多的答谢"));
+    visit_end(&v);
+}
+
+static void several_thanks_of_one_person_name_the_person(void **state)
+{
+    (void)state;
+    struct visit v;
+    for (int i = 0; i < 2; i++) {
+        uint64_t id = packet_add(&me, "open", now - HOUR_MS - i, now + HOUR_MS);
+        grab_add(id, &first);
+        thanks_add(id, 0, &first, "谢谢");
+    }
+    home(&v, false);
+    assert_int_equal(visit_body_count(&v, ">x</bdi>答谢了你"), 1);
+    assert_int_equal(visit_body_count(&v, ">谢谢</q>"), 2);
+    assert_false(visit_body_has(&v, "更多的答谢"));
+    visit_end(&v);
+}
+
+static void what_waits_is_an_envelope_above_the_balance(void **state)
+{
+    (void)state;
+    struct visit v;
+    (void)packet_for_me("open", now - 1, now + HOUR_MS);
+    uint64_t dear = packet_for_me("open", now, now + HOUR_MS);
+    assert_int_equal(db_exec(app->stores.db, NULL,
+                             "UPDATE packet SET kind = 'exclusive', count = 1, cover = 'birthday', opens_ms = ? "
+                             "WHERE id = ?",
+                             DB_PARAMS(DB_I64(now + HOUR_MS / 2), DB_U64(dear))),
+                     ST_OK);
+    home(&v, true);
+    assert_int_equal(visit_body_count(&v, "\"cover\":\"birthday\""), 1);
+    assert_int_equal(visit_body_count(&v, "\"cover\":\"plain\""), 1);
+    visit_end(&v);
+    home(&v, false);
+    assert_true(visit_body_has(&v, "2个红包等你打开"));
+    assert_int_equal(visit_body_count(&v, "class=\"mini cover-birthday\""), 1);
+    assert_int_equal(visit_body_count(&v, "class=\"mini cover-plain\""), 1);
+    assert_int_equal(visit_body_count(&v, ">開</span>"), 1); /* the other one can't be opened yet */
+    assert_int_equal(visit_body_count(&v, " 开抢"), 1);
+    struct str body = buf_view(&v.x.body);
+    assert_true(str_find(body, STR("class=\"mini")) < str_find(body, STR("class=\"money")));
+    visit_end(&v);
+}
+
+static void the_home_of_a_new_user_offers_amounts_to_send(void **state)
+{
+    (void)state;
+    struct visit v;
+    home(&v, false);
+    assert_true(visit_body_has(&v, "href=\"/send?amount=6.66\""));
+    visit_end(&v);
+    (void)packet_for_me("open", now, now + HOUR_MS);
+    home(&v, false);
+    assert_false(visit_body_has(&v, "href=\"/send?amount=6.66\""));
     visit_end(&v);
 }
 
@@ -252,7 +340,7 @@ static void news_are_counted_until_home_is_looked_at(void **state)
     visit_end(&v);
     home(&v, false); /* still there, but not new */
     assert_int_equal(visit_body_count(&v, ">新</span>"), 0);
-    assert_true(visit_body_has(&v, "给你发了红包"));
+    assert_true(visit_body_has(&v, "1个红包等你打开"));
     visit_end(&v);
     assert_int_equal(counted(clock_now_ms() + 2 * NEWS_AGE_MS), 0);
     (void)packet_for_me("open", clock_now_ms() + 1, now + HOUR_MS);
@@ -315,6 +403,10 @@ int main(void)
         cmocka_unit_test_setup(a_packet_waits_again_when_a_share_was_given_back, fresh),
         cmocka_unit_test_setup(money_that_came_back_is_shown_for_a_week, fresh),
         cmocka_unit_test_setup(thanks_for_own_packets_are_shown, fresh),
+        cmocka_unit_test_setup(thanks_are_one_row_however_many, fresh),
+        cmocka_unit_test_setup(several_thanks_of_one_person_name_the_person, fresh),
+        cmocka_unit_test_setup(what_waits_is_an_envelope_above_the_balance, fresh),
+        cmocka_unit_test_setup(the_home_of_a_new_user_offers_amounts_to_send, fresh),
         cmocka_unit_test_setup(shares_given_back_are_shown, fresh),
         cmocka_unit_test_setup(news_are_counted_until_home_is_looked_at, fresh),
         cmocka_unit_test_setup(every_page_shows_the_number, fresh),

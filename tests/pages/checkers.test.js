@@ -3,14 +3,18 @@
 // so often that each pair of values occurs (support/pairwise.js). HB_TEST_STATE=WORD: only states with that word in their
 // name.
 import assert from 'node:assert/strict';
+import { readFileSync, readdirSync } from 'node:fs';
+import { join } from 'node:path';
 import { after, before, test } from 'node:test';
+import { fileURLToPath } from 'node:url';
 import { audit, launch, pooled } from '../e2e/support/site.js';
-import { axe, fields, head, layout } from './support/checks.js';
+import { axe, fields, head, layout, selectors } from './support/checks.js';
 import { htmlValidate, vnu } from './support/html.js';
 import { pairwise } from './support/pairwise.js';
 import { buildWorld, inTrouble, open, states } from './support/states.js';
 import { Windows } from './support/windows.js';
 
+const STATIC = fileURLToPath(new URL('../../static', import.meta.url));
 const PAGES_AT_ONCE = 4;
 const SHOWN = 50;
 const LOOKS = {
@@ -26,6 +30,7 @@ const all = process.env.HB_TEST_VISITS === 'all';
 const looks = pairwise(LOOKS);
 const visits = all ? pairwise({ state: chosen, ...LOOKS }) : chosen.map((state, i) => ({ state, ...looks[i % looks.length] }));
 const html = new Map(); // 'state, language' → the HTML as sent
+const matched = new Map(); // 'app: .row' → whether this selector of a style sheet matches something in a state
 const titles = new Map(); // 'language: title' → the pages with this title
 
 let browser;
@@ -55,6 +60,7 @@ function pageOf({ status = 200 }, url) {
 async function findings({ state, ...look }) {
   const { page, response, html: sent, problems, close } = await open(windows, world, state, look);
   html.set(`${state.name}, ${look.language}`, sent);
+  for (const [selector, matches] of await selectors(page)) matched.set(selector, matches || matched.get(selector) === true);
   const found = [...await head(page, look.language), ...await layout(page), ...await fields(page), ...await axe(page, look.javaScript)];
   found.push(...problems);
   const title = `${look.language}: ${(await page.title()).replace(/^错误：|^Error: /, '')}`;
@@ -100,6 +106,13 @@ for (const trouble of new Set(chosen.map((state) => state.trouble))) {
 
 test('every page has a title of its own', () => {
   assert.deepEqual([...titles].filter(([, pages]) => pages.size > 1), []);
+});
+
+// What a script sets is not there in a page that has just been loaded: its classes and attributes are named in the scripts.
+test('each selector of a style sheet matches something in a state', { skip: chosen.length < states.length && 'of all states' }, () => {
+  const scripts = readdirSync(STATIC).filter((name) => name.endsWith('.js')).map((name) => readFileSync(join(STATIC, name), 'utf8')).join();
+  const byScript = (selector) => [...selector.matchAll(/[.[]([a-z][a-z-]+)/g)].some(([, name]) => new RegExp(`['" .]${name}['" ]`).test(scripts));
+  none([...matched].filter(([selector, matches]) => !matches && !byScript(selector)).map(([selector]) => selector));
 });
 
 test('the HTML as sent has no errors and no warnings', async (t) => {

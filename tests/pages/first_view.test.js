@@ -1,5 +1,6 @@
 // A link to a red packet arrives in a chat, and a visitor without a session opens it on a phone. Without scrolling the
-// page shows whose packet it is, the greeting or for whom alone it is, and one button; it shows no amounts. The button leads through login or
+// page shows whose packet it is, the greeting or for whom alone it is, and one button (the switch of the sound looks like
+// a link); it shows no amounts. The button leads through login or
 // registration back to the packet, where one more tap opens it.
 import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
@@ -56,14 +57,14 @@ const firstView = (page) => page.evaluate(() => {
     const shown = walk.currentNode.parentElement.checkVisibility({ visibilityProperty: true, opacityProperty: true });
     if (shown && inside(range.getBoundingClientRect())) texts.push(walk.currentNode.data.trim());
   }
-  const buttons = [...document.querySelectorAll('main :is(.button, button)')].map((el) => {
+  const buttons = [...document.querySelectorAll('main :is(.button, button:not(.link))')].map((el) => {
     const box = el.getBoundingClientRect();
     const middle = document.elementFromPoint(box.left + box.width / 2, box.top + box.height / 2);
     return {
       text: el.getAttribute('aria-label') ?? el.textContent.trim(),
       whole: inside(box) && el.contains(middle),
       begins: box.width > 0 && box.top < innerHeight && box.bottom > 0,
-      filled: getComputedStyle(el).backgroundColor !== 'rgba(0, 0, 0, 0)',
+      filled: getComputedStyle(el).backgroundImage.includes('gradient'),
       width: Math.round(box.width),
       height: Math.round(box.height),
     };
@@ -128,6 +129,18 @@ describe('a link to a red packet on a phone', { concurrency: 2 }, () => {
         });
       }
     }
+  }
+});
+
+test('every page of a packet leads a guest back to it: by the header, too', async () => {
+  const path = await KINDS.even();
+  const gone = await packet({ kind: 'even', count: '1', amount: '1' });
+  assert.equal((await (await newUser()).client.post(`${gone}/open`)).status, 200);
+  const next = (page) => ['login', 'register'].map((name) => `/${name}?next=${page}`);
+  const pages = [path, `${path}/verify`, gone].map((page) => [page, next(page)]);
+  for (const [page, links] of [...pages, ...next(path).map((page) => [page, next(path)])]) {
+    const { text } = await new Client().getHtml(page);
+    assert.deepEqual([...text.matchAll(/<a class="me" href="([^"]+)"/g)].map(([, link]) => link), links, page);
   }
 });
 

@@ -21,6 +21,7 @@ async function visit(context, address) {
 
 // Sends a packet, starting from the header of any page, and returns its link.
 async function send(walker, { kind, to, amount, count, split }, submit) {
+  if (new URL(walker.page.url()).pathname === '/send') await walker.follow('.brand', at('/')); // the form of a phone has no navigation
   await walker.follow('nav a[href="/send"]', at('/send'));
   await walker.tabTo('[name=kind]');
   for (const next of ['even', 'exclusive']) {
@@ -29,11 +30,11 @@ async function send(walker, { kind, to, amount, count, split }, submit) {
     await walker.look();
     assert.ok(await walker.at(`[value=${next}]:checked`), next);
   }
-  if (count) await walker.fill('count', count);
   await walker.fill('amount', amount);
+  if (count) await walker.fill('count', count);
   if (to) await walker.fill('to', to);
   if (split) {
-    await walker.tabTo('.for-lucky summary');
+    await walker.tabTo('.options summary');
     await walker.press('Space');
     await walker.tabTo('[name=split]');
     await walker.press('ArrowDown');
@@ -84,7 +85,7 @@ async function walk({ javaScriptEnabled, locale }) {
   assert.ok(await sender.at('main a'), 'after the skip link');
 
   // Register, with a step back to an earlier field.
-  await sender.follow('nav a[href="/register"]', at('/register'));
+  await sender.follow('.top a[href="/register"]', at('/register'));
   await sender.fill('username', unique('key'));
   await sender.fill('password', 'a good password');
   await sender.back('[name=nickname]');
@@ -147,7 +148,7 @@ async function walk({ javaScriptEnabled, locale }) {
   await around(guest);
   await guest.tabTo('form[action="/logout"] button');
   await guest.go(submit, at('/'));
-  assert.ok(await guest.page.isVisible('nav a[href="/login"]'));
+  assert.ok(await guest.page.isVisible('.top a[href="/login"]'));
 
   // A user who is too late looks at the list of grabs.
   const late = await visit(opening, lucky);

@@ -125,6 +125,7 @@ const MARKED = [
     document.querySelector('main').append(said);
   }],
   ['a button', '/', 'viewer', '.button'],
+  ['a chosen cover', '/send', 'sender', '.tile :checked + span'],
 ];
 
 for (const [name, path, as, marked, prepare] of MARKED) {
@@ -153,7 +154,7 @@ for (const [how, insets] of Object.entries(INSETS)) {
       await session.send('Emulation.setSafeAreaInsetsOverride', { insets });
       const under = await page.evaluate(({ top, bottom, left, right }) => {
         const shown = [...document.querySelectorAll('a, button, input, select, summary, h1, h2, p, .money, .avatar, svg.qr')]
-          .filter((el) => el.checkVisibility() && !el.matches('.skip, .seal *, [type=hidden], p:empty, .offline') && el.getBoundingClientRect().height > 0);
+          .filter((el) => el.checkVisibility() && !el.matches('.skip, .seal *, .scroll *, .minis *, [type=hidden], p:empty, .offline') && el.getBoundingClientRect().height > 0);
         return shown.filter((el) => {
           const box = el.getBoundingClientRect();
           return box.left < left || box.right > innerWidth - right || box.top + scrollY < top

@@ -11,7 +11,8 @@ import { grab, send } from './support/world.js';
 
 const TURN_MS = 700;
 const ANSWER_MS = 150; // the answer comes so long after the press, by the page's clock
-const REST_MS = 1500; // from the landing of the digits until the last row is there
+const REST_MS = 1700; // from the landing of the digits until the last row is there
+const SAME_PX = 1;
 const COUNT = 6;
 
 let browser;
@@ -78,17 +79,31 @@ const at = (page, ms) => page.evaluate((time) => {
     for (let e = element; e; e = e.parentElement) opacity *= getComputedStyle(e).opacity;
     return opacity;
   };
-  const digits = [...document.querySelectorAll('.money i')];
+  const digits = [...document.querySelectorAll('.reels b')];
   return {
-    seal: visible(document.querySelector('.seal')),
+    front: visible(document.querySelector('.seal .face')),
     amount: Math.max(...digits.map(visible)),
     landed: digits.every((digit) => visible(digit) === 1 && ['none', 'matrix(1, 0, 0, 1, 0, 0)'].includes(getComputedStyle(digit).transform)),
-    sparks: Math.max(0, ...[...document.querySelectorAll('.sparks b')].map(visible)),
+    burst: Math.max(0, ...[...document.querySelectorAll('.burst')].map(visible)),
     settled: visible(document.querySelector('.settled')),
     list: visible(document.querySelector('#grabs')),
-    rows: [...document.querySelectorAll('.rows > li')].map(visible),
+    rows: [...document.querySelectorAll('[data-live=rows] > li')].map(visible),
   };
 }, ms);
+
+// The boxes of these parts of an envelope in the window.
+const boxes = (page, root) => page.evaluate((selector) => ['.face', '.flap', '.opener', '.from', '.greeting'].map((part) => {
+  const { left, top, width, height } = document.querySelector(`${selector} ${part}`).getBoundingClientRect();
+  return { part, left, top, width, height };
+}), root);
+
+function same(found, wanted) {
+  found.forEach(({ part, ...box }, i) => {
+    for (const [side, px] of Object.entries(box)) {
+      assert.ok(Math.abs(px - wanted[i][side]) <= SAME_PX, `${part}: ${side} ${px}, was ${wanted[i][side]}`);
+    }
+  });
+}
 
 test('the coin turns at least once, then the digits land, and only then the list comes, row by row', async () => {
   const page = await opened();
@@ -97,10 +112,10 @@ test('the coin turns at least once, then the digits land, and only then the list
   assert.equal((past + turn) % TURN_MS, 0, 'the coin ends face up');
   assert.ok(past + turn >= TURN_MS && land > turn);
   for (let ms = 0; ms < land; ms += 50) {
-    const { seal, amount, sparks, settled, list, rows } = await at(page, ms);
-    assert.deepEqual({ sparks, settled, list, rows }, { sparks: 0, settled: 0, list: 0, rows: rows.map(() => 0) }, `${ms} ms`);
+    const { front, amount, burst, settled, list, rows } = await at(page, ms);
+    assert.deepEqual({ settled, list, rows }, { settled: 0, list: 0, rows: rows.map(() => 0) }, `${ms} ms`);
     assert.equal(rows.length, 4);
-    if (ms < turn) assert.deepEqual({ seal, amount }, { seal: 1, amount: 0 }, `${ms} ms`);
+    if (ms < turn) assert.deepEqual({ front, amount, burst }, { front: 1, amount: 0, burst: 0 }, `${ms} ms`);
   }
   assert.ok((await at(page, land)).landed);
   const came = [];
@@ -110,31 +125,46 @@ test('the coin turns at least once, then the digits land, and only then the list
   assert.deepEqual(came, [...came].sort((a, b) => a - b));
   assert.equal(new Set(came).size, 4, `the rows come at ${came}`);
   const last = await at(page, land + REST_MS);
-  assert.deepEqual(last, { seal: 0, amount: 1, landed: true, sparks: 0, settled: 1, list: 1, rows: [1, 1, 1, 1] });
+  assert.deepEqual(last, { front: 0, amount: 1, landed: true, burst: 0, settled: 1, list: 1, rows: [1, 1, 1, 1] });
   await page.context().close();
 });
 
-test('on a desktop the digits land in the middle of the window, then they make room for the list', async () => {
-  const WIDTH_PX = 1280;
-  const page = await opened({ viewport: { width: WIDTH_PX, height: 800 } });
-  const { turn, land } = await times(page);
+for (const [where, viewport, scroll] of [['a phone', { width: 390, height: 844 }, 0], ['a small phone, scrolled', { width: 320, height: 480 }, 90],
+  ['a desktop', { width: 1280, height: 800 }, 0]]) {
+  test(`the pressed envelope is there again with all its sizes and places, on ${where}`, async () => {
+    const path = await send(sender.client, { kind: 'lucky', count: '2', amount: '8.88', cover: 'spring-festival', greeting: '新春快乐，万事如意' });
+    const page = await visit(others[0].client, path, { viewport });
+    await page.evaluate((y) => scrollTo(0, y), scroll);
+    const pressed = await boxes(page, '.envelope');
+    await press(page);
+    await at(page, 0);
+    assert.equal(await page.locator('.seal').count(), 1);
+    same(await boxes(page, '.seal'), pressed);
+    const { land } = await times(page);
+    await at(page, land);
+    const [front] = pressed;
+    const { x, y, width, height } = await page.locator('.result').boundingBox();
+    const now = { left: x, top: y, width, height: Math.max(height, front.height) };
+    same([{ part: 'the opened envelope', ...now }], [{ ...front, height: now.height }]);
+    assert.equal(await page.evaluate(() => document.scrollingElement.scrollWidth), viewport.width);
+    await page.context().close();
+  });
+}
+
+test('on a desktop the digits land where the envelope was, then they make room for the list', async () => {
+  const page = await opened({ viewport: { width: 1280, height: 800 } });
+  const { land } = await times(page);
   const places = (ms) => at(page, ms).then(() => page.evaluate(() => {
-    const box = (selector) => document.querySelector(selector).getBoundingClientRect();
-    const [seal, detail, list] = ['.seal', '.detail', '[aria-labelledby=grabs]'].map(box);
-    const middle = ({ left, right }) => Math.round((left + right) / 2);
-    return { seal: middle(seal), detail: middle(detail), apart: detail.right < list.left, top: detail.top, wide: document.scrollingElement.scrollWidth };
+    const [result, list] = ['.result', '[aria-labelledby=grabs]'].map((part) => document.querySelector(part).getBoundingClientRect());
+    return result.right < list.left;
   }));
-  for (const ms of [turn, land]) {
-    const { seal, detail, top, wide } = await places(ms);
-    assert.deepEqual({ seal, detail, wide }, { seal: WIDTH_PX / 2, detail: WIDTH_PX / 2, wide: WIDTH_PX }, `${ms} ms`);
-    assert.ok(top > 150, `the card is ${top} px below the top`);
-  }
+  assert.equal(await places(land), false);
   for (let ms = land; ms <= land + REST_MS; ms += 50) {
-    const { apart } = await places(ms);
+    const apart = await places(ms);
     const { list, rows } = await at(page, ms);
     if (!apart) assert.deepEqual([list, ...rows], [0, ...rows.map(() => 0)], `${ms} ms`);
   }
-  assert.equal((await places(land + REST_MS)).apart, true);
+  assert.equal(await places(land + REST_MS), true);
   assert.deepEqual((await at(page, land + REST_MS)).rows, [1, 1, 1, 1]);
   await page.context().close();
 });
@@ -163,7 +193,7 @@ test('with reduced motion everything is there at once', async () => {
   const page = await opened({ reducedMotion: 'reduce' });
   const found = await page.evaluate(() => ({
     moving: document.getAnimations().length,
-    parts: document.querySelectorAll('.seal, .sparks, .fresh, .money i').length,
+    parts: document.querySelectorAll('.seal, .burst, .fresh, .reels').length,
     buzzed: sessionStorage.getItem('buzzed'),
   }));
   assert.deepEqual(found, { moving: 0, parts: 0, buzzed: '[]' });
@@ -173,15 +203,15 @@ test('with reduced motion everything is there at once', async () => {
 });
 
 test('the flourish of the luckiest draw is bigger', async () => {
-  const sparks = async (options) => {
+  const bursts = async (options) => {
     const page = await opened(options);
-    const found = await page.locator('.sparks b').count();
+    const found = await page.locator('.burst').count();
     await page.context().close();
     return found;
   };
-  const plain = await sparks({ kind: 'even', count: 1, amount: '5.20', grabs: 0 });
-  const luckiest = await sparks({ kind: 'lucky', count: 1, amount: '5.20', grabs: 0 });
-  assert.ok(plain > 0 && luckiest >= 2 * plain, `${plain} and ${luckiest} sparks`);
+  const plain = await bursts({ kind: 'even', count: 1, amount: '5.20', grabs: 0 });
+  const luckiest = await bursts({ kind: 'lucky', count: 1, amount: '5.20', grabs: 0 });
+  assert.ok(plain > 0 && luckiest >= 2 * plain, `${plain} and ${luckiest} bursts`);
 });
 
 test('a key or a touch ends it', async () => {
@@ -190,7 +220,7 @@ test('a key or a touch ends it', async () => {
     assert.equal(await page.locator('.seal').count(), 1);
     const amount = await page.textContent('.money');
     await act(page);
-    assert.equal(await page.locator('.seal, .sparks, .fresh, .money i').count(), 0);
+    assert.equal(await page.locator('.seal, .burst, .fresh, .reels').count(), 0);
     assert.equal(await page.textContent('.money'), amount);
     assert.deepEqual((await at(page, 0)).rows, [1, 1]);
     await page.context().close();
@@ -206,7 +236,11 @@ test('it is seen once: a reload shows the result at once', async () => {
 });
 
 test('it sounds only when the visitor has switched the sound on', async () => {
-  const page = await opened({ grabs: 0 });
+  const page = await visit(others[0].client, await send(sender.client, { kind: 'even', count: '1', amount: '1' }));
+  const button = page.locator('[data-sound]');
+  assert.equal(await button.isVisible(), true, 'before the first opening');
+  assert.equal(await button.getAttribute('aria-pressed'), 'false');
+  await press(page);
   const land = async () => {
     const { land: ms } = await times(page);
     return page.evaluate((due) => {
@@ -215,7 +249,6 @@ test('it sounds only when the visitor has switched the sound on', async () => {
     }, ms);
   };
   assert.equal(await land(), 0);
-  const button = page.locator('[data-sound]');
   assert.equal(await button.getAttribute('aria-pressed'), 'false');
   await button.click();
   assert.equal(await button.getAttribute('aria-pressed'), 'true');
@@ -234,7 +267,7 @@ test('the sender opens a share of the own packet in the same way', async () => {
   const page = await visit(sender.client, path);
   await press(page);
   const { turn, land } = await times(page);
-  assert.equal((await at(page, turn - 1)).seal, 1);
+  assert.equal((await at(page, turn - 1)).front, 1);
   assert.deepEqual((await at(page, land - 1)).rows, [0]);
   assert.deepEqual((await at(page, land + REST_MS)).rows, [1]);
   await page.context().close();

@@ -72,7 +72,6 @@ const knockOften = () => pooled(Array.from({ length: 60 }), 20, () => new Client
 const unfold = (selector) => (page) => page.click(`${selector} summary`);
 const wrongPhrase = { phrase: LONGEST.phrase }; // costs one of ten tries
 const choose = (cover) => async (page) => {
-  await unfold('.covers')(page);
   await page.check(`[name=cover][value=${cover}]`, { force: true });
 };
 
@@ -152,9 +151,8 @@ const sending = [
   { name: 'send to somebody', as: 'sender', path: '/send?to=somebody' },
   { name: 'send again', as: 'sender', path: (w) => `/send?again=${w.open.split('/').pop()}` },
   { name: 'send again with every option', as: 'sender', path: (w) => `/send?again=${w.everything.split('/').pop()}` },
-  { name: 'send details', as: 'sender', path: '/send', act: (page) => page.click('.for-lucky summary') },
+  { name: 'send to people', as: 'sender', path: '/send', act: unfold('.receivers') },
   { name: 'send more options', as: 'sender', path: '/send', act: (page) => page.click('details:has([name=lifetime]) summary') },
-  { name: 'send with covers', as: 'sender', path: '/send', act: unfold('.covers') },
   ...COVERS.map((cover) => ({ name: `send with the cover ${cover}`, as: 'sender', path: '/send', act: choose(cover) })),
   { name: 'send refused', as: 'sender', path: '/send', post: badPacket, status: 422 },
   { name: 'send too much', as: 'sender', path: '/send', post: tooMuch, status: 422 },
@@ -218,6 +216,7 @@ const packets = [
   { name: 'ended', as: 'stranger', path: at('ended') },
   { name: 'end refused', as: 'stranger', path: (w) => `${w.open}/end`, post: {}, status: 403 },
   { name: 'too late', as: 'stranger', path: at('expired') },
+  { name: 'result of a deleted sender', as: 'grabber', path: at('ofDeleted') },
   { name: 'result', as: 'wide', path: at('open') },
   { name: 'result finished', as: 'grabber', path: at('finished') },
   { name: 'result expired', as: 'grabber', path: at('expired') },

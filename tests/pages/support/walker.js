@@ -10,8 +10,8 @@ function lookAtFocus(selector) {
   const el = document.activeElement;
   const name = (e) => `<${e.tagName.toLowerCase()}${e.id && `#${e.id}`} class="${e.className}" href="${e.getAttribute('href')}">`
     + ` ${e.textContent.trim().slice(0, 20)}`;
-  // A radio button of the tabs is invisible; its label is visible.
-  const shown = (e) => (e.matches('.tabs input') ? e.nextElementSibling : e);
+  // A radio button of the tabs or covers is invisible; its label is visible.
+  const shown = (e) => (e.matches('.tabs input, .tile input') ? e.nextElementSibling : e);
   const ring = (e) => {
     const { outlineStyle, outlineWidth, outlineColor, boxShadow } = getComputedStyle(shown(e));
     return `${outlineStyle === 'none' ? 'none' : `${outlineStyle} ${outlineWidth} ${outlineColor}`}, ${boxShadow}`;

@@ -142,7 +142,23 @@ async function finishedPackets({ sender, grabber, wide, latin, rtl, crowd }) {
     await grab(grabber, await send(sender, { kind: 'even', amount: '0.01' }));
   });
   for (const path of [...Object.values(packets), damaged.path]) await over(sender, path);
+  for (const [i, text] of [LONGEST.arabic, LONGEST.emoji].entries()) {
+    await settled(crowd[i], packets.hundred);
+    assert.equal((await crowd[i].post(`${packets.hundred}/thanks`, { text })).status, 200);
+  }
   return { ...packets, damaged };
+}
+
+// Its sender has deleted the account.
+async function packetOfDeleted(grabber) {
+  const { client, username, password } = await newUser({ yuan: '10' });
+  const path = await send(client, { kind: 'lucky', amount: '1', count: '2' });
+  await grab(grabber, path);
+  await settled(grabber, path);
+  const deleted = await client.post('/account/delete', { username, password, give_up: '1' });
+  assert.ok(deleted.status < 400, deleted.text);
+  await over(grabber, path);
+  return path;
 }
 
 async function expiredPackets({ sender, grabber, wideName }) {
@@ -156,6 +172,7 @@ async function expiredPackets({ sender, grabber, wideName }) {
   await grab(grabber, packets.ended);
   assert.equal((await sender.post(`${packets.ended}/end`, {})).status, 200);
   for (const path of Object.values(packets)) await over(sender, path);
+  packets.ofDeleted = await packetOfDeleted(grabber);
   return { ...packets, order };
 }
 
