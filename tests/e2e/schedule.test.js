@@ -139,7 +139,7 @@ test('the envelope, the home page and the big screen show the time in the visito
   const screen = (await sender.client.get(path)).json.screen_url;
   for (const timezoneId of ['America/New_York', 'Asia/Tokyo']) {
     const clock = new Date(opens_at).toLocaleTimeString('zh-CN', { timeZone: timezoneId, hour: '2-digit', minute: '2-digit' });
-    for (const [address, selector] of [[path, '[data-countdown]'], ['/', '.half .row'], [screen, '[data-countdown]']]) {
+    for (const [address, selector] of [[path, '[data-countdown]'], ['/', '.mini'], [screen, '[data-countdown]']]) {
       const page = await pageOf(receiver, { locale: 'zh-CN', timezoneId });
       await page.goto(site.url + address);
       const line = await page.locator(selector).first().innerText();
