@@ -2,7 +2,9 @@
  * others. */
 (function () {
   'use strict';
-  var app = window.hongbao, all = app.all;
+  var app = window.hongbao, all = app.all, ahead = document.currentScript.getAttribute('data-ahead');
+  /* The style sheet of the opened envelope, so that the opening does not wait for it. */
+  if (ahead) addEventListener('load', function () { fetch(ahead, { priority: 'low' }).catch(function () { /* later */ }); });
   var store = function (key, value) {
     try {
       if (value === undefined) { var old = sessionStorage.getItem(key); sessionStorage.removeItem(key); return old; }
