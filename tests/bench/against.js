@@ -15,6 +15,7 @@ const OPTIONS = { build: { type: 'string' }, other: { type: 'string' }, rounds: 
 const COST = 'server µs';
 const SECONDS = 4;
 const VIEWED_SHARES = 100;
+const TAKERS = 20; // they have a share of a packet that others can still open
 const SEND_CONNECTIONS = 8;
 const SETTLED_SHARES = 100;
 const SETTLED_PACKETS = 1000; // of a round
@@ -36,7 +37,9 @@ class Side {
 
   async #begin(Grabs, openWorld) {
     this.grabs = await Grabs.open(this.bench);
-    [this.viewed] = await this.grabs.packets(1, VIEWED_SHARES);
+    [this.viewed, this.taken] = await this.grabs.packets(2, VIEWED_SHARES);
+    await this.grabs.empty(this.taken, TAKERS);
+    this.takers = this.grabs.file(this.grabs.users.slice(0, TAKERS).map(({ cookie }) => cookie));
     this.world = await openWorld();
     await this.grabs.withoutSettlement(() => this.grabs.warmUp(this.grabs.target()));
   }
@@ -51,6 +54,12 @@ class Side {
 
   view(accept) {
     return this.grabs.load(this.grabs.target(), { paths: this.grabs.file([`/p/${this.viewed}`]), seconds: SECONDS, accept });
+  }
+
+  // Each of the takers looks at their own share, with the list of all of them.
+  viewResult() {
+    const paths = this.grabs.file([`/p/${this.taken}`]);
+    return this.grabs.load(this.grabs.target(), { paths, cookies: this.takers, seconds: SECONDS, accept: 'text/html' });
   }
 
   send(shares) {
@@ -74,7 +83,8 @@ const LOADS = [
   { name: 'winning grabs of one packet', load: (side) => side.win() },
   { name: 'winning grabs of many packets', load: (side) => side.winSpread() },
   { name: 'page of an open packet', load: (side) => side.view('text/html') },
-  { name: 'the same as JSON', load: (side) => side.view('application/json') },
+  { name: 'page of a result', load: (side) => side.viewResult() },
+  { name: 'page of an open packet as JSON', load: (side) => side.view('application/json') },
   { name: 'send, 10 shares', load: (side) => side.send(10) },
   { name: 'send, 100 shares', load: (side) => side.send(100) },
   { name: 'settlement of a grab', load: (side) => side.settle() },
