@@ -36,14 +36,18 @@
     return node;
   };
   var envelope = document.querySelector('article[data-packet]');
-  var press_keep = function () {
-    var face = motion && envelope && envelope.querySelector('.face');
+  /* The press itself only measures, before anything has changed: the coin has to turn at once. */
+  var press_keep = function () { /* nothing is pressed */ };
+  var press_see = function () {
+    var face = motion && envelope && envelope.querySelector('.face'), at = Date.now();
     if (!face) return;
     var box = face.getBoundingClientRect();
-    store('press', JSON.stringify({
-      packet: envelope.getAttribute('data-packet'), at: Date.now(), look: envelope.className, face: copy(face),
-      left: box.left, top: box.top, width: box.width, height: box.height
-    }));
+    press_keep = function () {
+      store('press', JSON.stringify({
+        packet: envelope.getAttribute('data-packet'), at: at, look: envelope.className, face: copy(face),
+        left: box.left, top: box.top, width: box.width, height: box.height
+      }));
+    };
   };
 
   /* This script asks for the share; then the browser loads its page. Without a network the coin waits. A share is taken
@@ -68,9 +72,11 @@
     };
     var ask = function () {
       stop();
+      press_see();
       request = app.ask_site(phrase ? 'HEAD' : 'POST', phrase ? '/healthz' : form.action, function () {
         var busy_s = +request.getResponseHeader('Retry-After');
         var answered = !phrase && (request.status === 200 || request.status === 410);
+        press_keep();
         if (answered) location.assign(form.action.replace(/\/open$/, ''));
         else later(busy_s <= BUSY_MAX_S ? busy_s * 1000 : 0, function () { form.submit(); });
       }, function () {
@@ -80,7 +86,6 @@
         addEventListener('online', ask);
       });
       turning(true);
-      press_keep();
     };
     addEventListener('pagehide', stop);
     addEventListener('pageshow', function (event) {
