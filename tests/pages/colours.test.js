@@ -99,6 +99,13 @@ const PAGES = {
   'logged out': [(s) => s.open, undefined],
 };
 
+const ENVELOPES = {
+  envelope: [(s) => s.open, 'viewer'],
+  result: [(s) => s.opened, 'viewer'],
+  'sold out': [(s) => s.finished, 'viewer'],
+  screen: [(s) => s.screen, 'sender'],
+};
+
 for (const colorScheme of ['light', 'dark']) {
   test(`each role has its contrast on every ground, with every cover: ${colorScheme}`, async () => {
     const page = await clientPage(browser, scene.viewer, { colorScheme, locale: 'zh-CN' });
@@ -135,6 +142,25 @@ for (const colorScheme of ['light', 'dark']) {
         for (const [fill, ground] of fills.flatMap((one) => behind.map((other) => [one, other]))) {
           assert.ok(contrast(fill, ground) >= SHAPE, `${text}: ${fill} on ${ground}: ${contrast(fill, ground).toFixed(2)}`);
         }
+      }
+      await page.context().close();
+    });
+  }
+
+  for (const [name, [path, as]] of Object.entries({ ...PAGES, ...ENVELOPES })) {
+    test(`with a contrast theme all text has its contrast: ${name}, ${colorScheme}`, async () => {
+      const options = { colorScheme, locale: 'zh-CN', forcedColors: 'active' };
+      const page = await clientPage(browser, as ? scene[as] : { cookie() {} }, options);
+      await page.goto(site.url + (typeof path === 'function' ? path(scene) : path));
+      await page.evaluate(() => document.querySelectorAll('details').forEach((part) => { part.open = true; }));
+      await page.evaluate(() => document.querySelectorAll('body *').forEach((element) => {
+        if ([...element.childNodes].some((node) => node.nodeType === Node.TEXT_NODE && node.data.trim())) element.dataset.said = '';
+      }));
+      const found = await read(page, '[data-said]');
+      assert.ok(found.length > 10, `${found.length} texts`);
+      for (const { text, color, fills, behind } of found) {
+        const ratio = Math.min(...(fills.length > 0 ? fills : behind).map((ground) => contrast(color, ground)));
+        assert.ok(ratio >= TEXT, `${text}: ${color} on ${fills.length > 0 ? fills : behind}: ${ratio.toFixed(2)}`);
       }
       await page.context().close();
     });
