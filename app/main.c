@@ -14,6 +14,7 @@
 #include "base/random.h"
 #include "base/spelling.h"
 #include "base/str.h"
+#include "io/picture_child.h"
 #include "io/process.h"
 #include "io/sandbox.h"
 #include "ops/audit.h"
@@ -34,7 +35,7 @@
 
 typedef int command_fn(const struct config *config, int argc, char **argv);
 
-static command_fn verify, version, help;
+static command_fn verify, picture, version, help;
 
 #ifdef HB_CRASH_POINTS
 static int crash_points(const struct config *config, int argc, char **argv)
@@ -79,6 +80,8 @@ static const struct command {
       NULL },
     { "setting", setting_command, "NAME | --setup | --names", "print the value of a setting, as processes use it",
       EACH_ROLE, NULL, NULL },
+    { "picture", picture, "", "make the small picture of a user from a file: standard input to standard output", NULL,
+      NULL, NULL },
     { "settings", settings_command, "--markdown | --man", "print the reference of all settings", NULL, NULL, NULL },
     { "keys", role_keys_command, "ROLE", "print the keys that a role gets in place of the secret", EACH_ROLE, NULL,
       NULL },
@@ -103,6 +106,12 @@ static int verify(const struct config *config, int argc, char **argv)
 {
     (void)config;
     return verify_command(argc, argv);
+}
+
+static int picture(const struct config *config, int argc, char **argv)
+{
+    (void)config, (void)argc, (void)argv;
+    return picture_child_run();
 }
 
 static int version(const struct config *config, int argc, char **argv)

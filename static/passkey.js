@@ -1,4 +1,4 @@
-/* Passkeys: adds one on the account page, logs in with one on the login page. Without this file, in a browser without
+/* Passkeys: adds one on their page or on the offer after registering, logs in with one on the login page. Without this file, in a browser without
  * passkeys and at another address than that of the site, its forms stay hidden. */
 (function () {
   'use strict';
@@ -19,7 +19,7 @@
 
   const add = async () => {
     const { challenge, site, user, algorithms, exclude, seconds } = await post('/account/passkeys/challenge', {
-      password: form.elements.password.value,
+      password: form.elements.password ? form.elements.password.value : '',
     });
     const { response } = await navigator.credentials.create({
       publicKey: {
@@ -34,11 +34,11 @@
       },
     });
     await post('/account/passkeys', {
-      name: form.elements.name.value,
+      name: form.elements.namedItem('name') ? form.elements.namedItem('name').value : '',
       client_data: text(response.clientDataJSON),
       authenticator_data: text(response.getAuthenticatorData()),
     });
-    location.assign('/account?passkey=added#passkeys');
+    location.assign(form.dataset.next);
   };
 
   const login = async () => {

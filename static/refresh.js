@@ -38,9 +38,14 @@
       if (left <= 0) {
         line.hidden = true;
         all('[data-waiting]', function (form) { form.hidden = false; });
+        all('[data-soon]', function (part) { part.hidden = true; });
         return;
       }
-      clock.textContent = Math.floor(left / 3600) + ':' + two(Math.floor(left / 60) % 60) + ':' + two(left % 60);
+      /* Large on a big screen: without hours where there are none, and with a beat at the end. */
+      var hours = left >= 3600 || !clock.hasAttribute('data-short');
+      clock.classList.toggle('long', hours);
+      clock.classList.toggle('last', left <= 10);
+      clock.textContent = (hours ? Math.floor(left / 3600) + ':' : '') + two(Math.floor(left / 60) % 60) + ':' + two(left % 60);
       timer = setTimeout(show, (opens - performance.now()) % 1000 + 10);
     };
     document.addEventListener('visibilitychange', show);
@@ -82,7 +87,7 @@
       var focused = old.contains(document.activeElement);
       if (fresh) old.hidden = fresh.hidden;
       if (!fresh) old.remove();
-      else if (old.nodeName === 'UL') merge(old, fresh);
+      else if (/^[OU]L$/.test(old.nodeName)) merge(old, fresh);
       else if (old.innerHTML !== fresh.innerHTML) fill(old, document.importNode(fresh, true));
       if (focused && !old.contains(document.activeElement)) {
         (old.querySelector('a') || document.getElementById('grabs')).focus({ preventScroll: true });

@@ -72,7 +72,7 @@
     var yuan = String(Math.floor(fen / 100)).replace(/\B(?=(?:\d{3})+$)/g, total.getAttribute('data-total'));
     return yuan + '.' + ('0' + fen % 100).slice(-2);
   };
-  /* Says that the server would refuse a share above the limit, or an amount above the balance. A link leads to the
+  /* Says that the server would refuse an amount or a share beyond the limits, or an amount above the balance. A link leads to the
    * missing money and back to the form, with what the server keeps of it (app/web/kept_form.h). */
   var KEPT_MAX = 990; /* the path and `lacks` need the rest of NEXT_BYTES_MAX (web/origin.h) */
   var over = one('[data-over]'), deposit = document.createElement('a'), said = '';
@@ -90,7 +90,9 @@
   };
   var told = function (fen, shares) {
     var short = fen - word(over, 'balance-fen'), text = '', lacking = false;
-    if (shares && fen > word(over, 'share-fen') * shares) text = word(over, 'share');
+    if (fen > word(over, 'total-fen')) text = word(over, 'total-most');
+    else if (shares && fen > word(over, 'share-fen') * shares) text = word(over, 'share');
+    else if (fen && fen < shares) text = word(over, 'least');
     else if (short > 0) {
       text = word(over, 'balance', money(short));
       lacking = Boolean(word(over, 'deposit'));
@@ -117,7 +119,7 @@
     if (opening()) kind.append(document.createElement('br'), word(kind, 'opens', opening()));
   };
 
-  var ask = fields.count.placeholder, who = one('[data-receivers]'), more = one('[data-options]');
+  var most = one('[data-most]'), ask = fields.count.placeholder, who = one('[data-receivers]'), more = one('[data-options]');
   var show = function () {
     var names = typed.names(to.value);
     fields.count.placeholder = names.length || ask;
@@ -127,6 +129,7 @@
     fen = isFinite(fen) ? fen : 0;
     out.textContent = money(fen);
     told(fen, exclusive() ? 1 : count || 0);
+    most.className = count > most.getAttribute('data-most') ? 'wrong' : 'hint';
 
     faces.forEach(function (face) { face.link.setAttribute('aria-pressed', String(names.indexOf(face.name) >= 0)); });
     who.textContent = names.length ? word(who, 'receivers', names.length) : word(who, 'anyone');

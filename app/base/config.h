@@ -98,6 +98,7 @@ struct config {
     char limit_names[CONFIG_TEXT_MAX];
     char limit_names_address[CONFIG_TEXT_MAX];
     char limit_card[CONFIG_TEXT_MAX];
+    char limit_picture[CONFIG_TEXT_MAX];
     char limit_register_address[CONFIG_TEXT_MAX];
     char limit_register_network[CONFIG_TEXT_MAX];
     char limit_passkey_address[CONFIG_TEXT_MAX];

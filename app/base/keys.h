@@ -4,9 +4,9 @@
  *
  * Derived: BLAKE2b over the purpose's name, keyed with a hash of the secret. KEY_BEFORE is BLAKE2b-256 of the secret
  * itself. Earlier versions used it directly for KEY_RECOVERY_CODE to KEY_USERNAMES, with the purpose in each message,
- * and the keys of the other purposes are derived from it. Only a role that has KEY_BEFORE recognizes what earlier
+ * and the keys of the purposes before them are derived from it. Only a role that has KEY_BEFORE recognizes what earlier
  * versions made; the setting older_keys decides whether `hongbao keys` prints it. Nobody can compute the keys of these
- * five purposes from it. */
+ * five purposes, or of a newer one, from it. */
 #ifndef HB_BASE_KEYS_H
 #define HB_BASE_KEYS_H
 
@@ -27,6 +27,7 @@ enum key_purpose {
     KEY_PHRASE_HASH,   /* hashes of passphrases (packet/phrase.h) */
     KEY_PHRASE_SEAL,   /* sealed passphrases */
     KEY_USERNAMES,     /* usernames of deleted users (user/deletion.h) */
+    KEY_SHOWN,         /* what a page shows once (user/shown_once.h) */
     KEY_BEFORE,        /* the one key of earlier versions for the five purposes above */
     KEY_PURPOSES
 };

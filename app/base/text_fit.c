@@ -114,3 +114,52 @@ size_t text_fit(struct arena *a, struct str s, uint32_t width_max, struct str *l
     }
     return count;
 }
+
+/* The bytes up to and including the mark that is nearest to the middle and leaves two lines within width_max; 0: there
+ * is none in the middle half. */
+static size_t mark_bytes(struct str s, uint32_t width_max)
+{
+    static const char *const marks[] = { "，", "。", "！", "？", "；", "：", "、", ",", "!", "?", ";" };
+    const uint32_t whole = text_width(s);
+    uint32_t width = 0, nearest = whole / 4;
+    size_t found = 0;
+    for (size_t bytes = 0; bytes < s.len;) {
+        struct str cluster = utf8_first_grapheme(str_slice(s, bytes, s.len));
+        bytes += cluster.len;
+        width += cluster_width(cluster);
+        uint32_t off = 2 * width > whole ? 2 * width - whole : whole - 2 * width;
+        bool fits = width <= width_max && whole - width <= width_max && bytes < s.len;
+        for (size_t i = 0; i < sizeof marks / sizeof marks[0] && fits && off / 2 <= nearest; i++)
+            if (str_equal(cluster, str_from(marks[i]))) {
+                found = bytes;
+                nearest = off / 2;
+            }
+    }
+    return found;
+}
+
+size_t text_balance(struct arena *a, struct str s, uint32_t width_max, struct str lines[2])
+{
+    struct str text = str_trim(drawable_text(a, s));
+    size_t count = text_fit(a, text, width_max, lines, 2);
+    uint32_t whole = text_width(text);
+    if (count < 2 || whole > 2 * width_max)
+        return count;
+    size_t mark = mark_bytes(text, width_max);
+    if (mark > 0) {
+        lines[0] = str_trim(str_slice(text, 0, mark));
+        lines[1] = str_trim(str_slice(text, mark, text.len));
+        return 2;
+    }
+    /* The narrowest width that holds the same text in two lines. */
+    for (uint32_t width = whole / 2 > 2 * WIDTH_FULL ? whole / 2 : 2 * WIDTH_FULL; width < width_max; width += 10) {
+        size_t first = line_bytes(text, width);
+        struct str rest = str_trim(str_slice(text, first, text.len));
+        if (line_bytes(rest, width) == rest.len) {
+            lines[0] = str_trim(str_slice(text, 0, first));
+            lines[1] = rest;
+            return 2;
+        }
+    }
+    return count;
+}

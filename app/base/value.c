@@ -111,6 +111,11 @@ struct value *value_list(struct model *m, struct value *object, const char *name
     return or_dummy(member_add(m, object, name, false, EMPTY_LIST), &dummy_list);
 }
 
+void value_page_null(struct model *m, struct value *object, const char *name)
+{
+    (void)member_add(m, object, name, true, (struct value){ .type = VALUE_NULL });
+}
+
 void value_page_bool(struct model *m, struct value *object, const char *name, bool b)
 {
     (void)member_add(m, object, name, true, (struct value){ .type = VALUE_BOOL, .as.boolean = b });

@@ -65,6 +65,7 @@ void value_ready_json(struct model *m, struct value *object, const char *name, s
 struct value *value_object(struct model *m, struct value *object, const char *name);
 struct value *value_list(struct model *m, struct value *object, const char *name);
 /* The same, for templates only. */
+void value_page_null(struct model *m, struct value *object, const char *name);
 void value_page_bool(struct model *m, struct value *object, const char *name, bool b);
 void value_page_int(struct model *m, struct value *object, const char *name, int64_t n);
 void value_page_text(struct model *m, struct value *object, const char *name, struct str text);

@@ -1,6 +1,6 @@
 # The Debian packages: libfcgi-dev, libhiredis-dev, default-libmysqlclient-dev, libsodium-dev, libqrencode-dev,
-# libutf8proc-dev, librsvg2-dev, libjansson-dev, libfido2-dev, libcbor-dev, libseccomp-dev, libssl-dev, zlib1g-dev;
-# for the tests also libcmocka-dev.
+# libutf8proc-dev, librsvg2-dev, libjpeg-dev, libpng-dev, libwebp-dev, libjansson-dev, libfido2-dev, libcbor-dev,
+# libseccomp-dev, libssl-dev, zlib1g-dev; for the tests also libcmocka-dev.
 find_package(PkgConfig REQUIRED)
 pkg_check_modules(SODIUM REQUIRED IMPORTED_TARGET libsodium)
 pkg_check_modules(HIREDIS REQUIRED IMPORTED_TARGET hiredis)
@@ -12,6 +12,9 @@ pkg_check_modules(CRYPTO REQUIRED IMPORTED_TARGET libcrypto)
 pkg_check_modules(SSL REQUIRED IMPORTED_TARGET libssl)
 pkg_check_modules(CBOR REQUIRED IMPORTED_TARGET libcbor)
 pkg_check_modules(ZLIB REQUIRED IMPORTED_TARGET zlib)
+pkg_check_modules(JPEG REQUIRED IMPORTED_TARGET libjpeg)
+pkg_check_modules(PNG REQUIRED IMPORTED_TARGET libpng)
+pkg_check_modules(WEBP REQUIRED IMPORTED_TARGET libwebp)
 pkg_check_modules(SECCOMP REQUIRED IMPORTED_TARGET libseccomp)
 # librsvg is loaded at run time (io/svg_png.c), so only its headers are needed here.
 pkg_check_modules(RSVG REQUIRED librsvg-2.0)

@@ -57,6 +57,7 @@ enum metrics_role {
     X(METRIC_LIMITED_NAMES, "hongbao_limited_total{limit=\"names\"}", NULL)                                            \
     X(METRIC_LIMITED_NAMES_ADDRESS, "hongbao_limited_total{limit=\"names_address\"}", NULL)                            \
     X(METRIC_LIMITED_CARD, "hongbao_limited_total{limit=\"card\"}", NULL)                                              \
+    X(METRIC_LIMITED_PICTURE, "hongbao_limited_total{limit=\"picture\"}", NULL)                                        \
     X(METRIC_LIMITED_REGISTER_ADDRESS, "hongbao_limited_total{limit=\"register_address\"}", NULL)                      \
     X(METRIC_LIMITED_REGISTER_NETWORK, "hongbao_limited_total{limit=\"register_network\"}", NULL)                      \
     X(METRIC_LIMITED_PASSKEY_ADDRESS, "hongbao_limited_total{limit=\"passkey_address\"}", NULL)                        \

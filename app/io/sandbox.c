@@ -36,17 +36,20 @@ enum {
     SETTLE = 1 << SANDBOX_SETTLE,
     DOCTOR = 1 << SANDBOX_DOCTOR,
     COMMAND = 1 << SANDBOX_COMMAND | DOCTOR,
+    PICTURE = 1 << SANDBOX_PICTURE,
     POOLS = HOT | PAGE | AUTH | CARD,
     SERVERS = POOLS | SETTLE, /* long-lived: restart in place */
-    ALL = SERVERS | COMMAND,
-    BY_TCP = 1 << SANDBOX_ROLES, /* in every role, when stores are reached by TCP */
+    ALL = SERVERS | COMMAND,  /* all that are roles from their start; PICTURE has no more than its own rows */
+    BY_TCP = 1 << (SANDBOX_PICTURE + 1), /* in every role, when stores are reached by TCP */
 };
 
 /* The sanitizers and gcov make calls of their own, at the start, when they report and at the end. */
 #if defined(__SANITIZE_ADDRESS__) || defined(HB_COVERAGE)
-#define INSTRUMENTED ALL
+#define INSTRUMENTED         ALL
+#define INSTRUMENTED_PICTURE PICTURE
 #else
-#define INSTRUMENTED 0
+#define INSTRUMENTED         0
+#define INSTRUMENTED_PICTURE 0
 #endif
 /* Crash points end the process by SIGKILL. */
 #ifdef HB_CRASH_POINTS
@@ -86,8 +89,8 @@ static const struct row CALLS[] = {
     CALL(poll, ALL, ANY),
     CALL(accept, POOLS, ANY),
     CALL(accept4, POOLS, ANY),
-    CALL(read, ALL, ANY),
-    CALL(write, ALL, ANY),
+    CALL(read, ALL | PICTURE, ANY),
+    CALL(write, ALL | PICTURE, ANY),
     CALL(writev, ALL, ANY),
     CALL(readv, ALL, ANY),
     CALL(recvfrom, ALL, ANY),
@@ -115,14 +118,15 @@ static const struct row CALLS[] = {
     CALL(ioctl, ALL, 1, INT(FIONBIO)),
 
     /* memory: never writable and executable at once, and never made executable later */
-    CALL(brk, ALL, ANY),
+    CALL(brk, ALL | PICTURE, ANY),
     CALL(mmap, ALL, 2, PROT_WRITE | PROT_EXEC, 0),
     CALL(mmap, ALL, 2, PROT_WRITE | PROT_EXEC, PROT_WRITE),
+    CALL(mmap, PICTURE, 2, PROT_EXEC, 0),
     CALL(mmap, ALL, 2, PROT_WRITE | PROT_EXEC, PROT_EXEC),
     CALL(mprotect, ALL, 2, PROT_EXEC, 0),
-    CALL(munmap, ALL, ANY),
-    CALL(mremap, ALL, ANY),
-    CALL(madvise, ALL, ANY),
+    CALL(munmap, ALL | PICTURE, ANY),
+    CALL(mremap, ALL | PICTURE, ANY),
+    CALL(madvise, ALL | PICTURE, ANY),
     CALL(mlock, ALL, ANY),
     CALL(munlock, ALL, ANY),
 
@@ -201,8 +205,8 @@ static const struct row CALLS[] = {
     CALL(prctl, ALL, 0, INT(PR_GET_SECCOMP)),
     CALL(tgkill, ALL, 2, INT(SIGABRT)), /* abort */
     CALL(tgkill, CRASHING, ANY),
-    CALL(exit, ALL, ANY),
-    CALL(exit_group, ALL, ANY),
+    CALL(exit, ALL | PICTURE, ANY),
+    CALL(exit_group, ALL | PICTURE, ANY),
 
     /* a restart in place: the child that checks, exec, and the start of a program */
     CALL(clone, SERVERS, 0, INT(CLONE_VM | CLONE_VFORK | SIGCHLD)), /* posix_spawn */
@@ -217,6 +221,13 @@ static const struct row CALLS[] = {
     CALL(rseq, SERVERS, ANY),
     CALL(prctl, SERVERS, 0, INT(PR_CAPBSET_READ)), /* libcap, which libraries of Debian 13 load */
 
+    /* a picture of a user is decoded in a process of its own (io/picture_child.h), which then narrows its filter */
+    CALL(pipe2, PAGE, ANY),
+    CALL(dup2, PAGE, ANY),
+    CALL(dup3, PAGE, ANY),
+    CALL(seccomp, PAGE, ANY),
+
+    CALL(sigaltstack, INSTRUMENTED_PICTURE, ANY),
     CALL(openat, INSTRUMENTED, ANY),
     CALL(open, INSTRUMENTED, ANY),
     CALL(getdents, INSTRUMENTED, ANY),
@@ -347,7 +358,7 @@ static int probe_add(scmp_filter_ctx filter, uint32_t own)
     return error != 0 ? error : seccomp_rule_add_array(filter, SCMP_ACT_ERRNO(PROBE_OTHER), SCMP_SYS(prctl), 2, other);
 }
 
-/* Returns 0 or a negative errno. */
+/* Returns 0 or a negative errno. own: the fingerprint by which a restart finds the filter; 0: it is not looked for. */
 static int filter_load(unsigned roles, uint32_t own)
 {
     scmp_filter_ctx filter = seccomp_init(SCMP_ACT_TRAP);
@@ -363,7 +374,7 @@ static int filter_load(unsigned roles, uint32_t own)
     for (size_t i = 0; error == 0 && i < ARRAY_LEN(CALLS); i++)
         if ((CALLS[i].roles & roles) != 0)
             error = row_add(filter, &CALLS[i]);
-    if (error == 0)
+    if (error == 0 && own != 0)
         error = probe_add(filter, own);
     if (error == 0)
         error = seccomp_load(filter);
@@ -398,6 +409,15 @@ enum status sandbox_enter(enum sandbox_role role, bool by_tcp)
     }
     int error =
         role == SANDBOX_COMMAND || role == SANDBOX_DOCTOR || capabilities_drop() ? filter_load(roles, own) : -errno;
+    if (error == 0)
+        return ST_OK;
+    log_error("system calls not restricted", "error=\"%s\"", strerror(-error));
+    return ST_UNAVAILABLE;
+}
+
+enum status sandbox_narrow(enum sandbox_role role)
+{
+    int error = filter_load(1u << role, 0);
     if (error == 0)
         return ST_OK;
     log_error("system calls not restricted", "error=\"%s\"", strerror(-error));

@@ -20,9 +20,10 @@ enum sandbox_role {
     SANDBOX_AUTH,
     SANDBOX_CARD,
     SANDBOX_SETTLE,
-    SANDBOX_COMMAND, /* a command of the operator: may write files, has no restart */
-    SANDBOX_DOCTOR,  /* the same, and may connect to nginx */
-    SANDBOX_ROLES
+    SANDBOX_COMMAND,                /* a command of the operator: may write files, has no restart */
+    SANDBOX_DOCTOR,                 /* the same, and may connect to nginx */
+    SANDBOX_ROLES,                  /* those above can be entered */
+    SANDBOX_PICTURE = SANDBOX_ROLES /* decodes a picture: reads, writes and allocates; for sandbox_narrow */
 };
 
 /* Call first in main. False: the kernel refused, errno has the reason. */
@@ -33,5 +34,9 @@ bool sandbox_init(void);
  * ST_OK: the role's filter is in force · ST_CONFLICT: this process already has the filter of a program with another
  * table · ST_UNAVAILABLE: the kernel refused the filter. Errors are logged. */
 enum status sandbox_enter(enum sandbox_role role, bool by_tcp);
+
+/* Adds the filter of a role to the one in force, if any: only calls that both allow are left. A call that this filter
+ * refuses ends the process by SIGSYS, because no handler is installed. ST_UNAVAILABLE: the kernel refused; logged. */
+enum status sandbox_narrow(enum sandbox_role role);
 
 #endif

@@ -64,8 +64,9 @@ bool live_order_entry_parse(struct str text, struct live_order_entry *out)
     struct str rest = text;
     if (!number_cut(&rest, &out->user_id) || !fen_cut(&rest, &out->amount_fen) || out->amount_fen < 1)
         return false;
-    struct str id = str_cut(rest, ',', &out->nickname);
-    return out->nickname.ptr != NULL && live_event_id_parse(id, &out->event);
+    struct str id = str_cut(rest, ',', &rest);
+    out->nickname = badge_parse(rest, &out->face);
+    return rest.ptr != NULL && live_event_id_parse(id, &out->event);
 }
 
 static bool grab_parse(struct str rest, struct live_event *out)
@@ -74,7 +75,7 @@ static bool grab_parse(struct str rest, struct live_event *out)
         !number_cut(&rest, &out->user_id) || !fen_cut(&rest, &out->amount_fen) || out->amount_fen < 1)
         return false;
     out->type = LIVE_EVENT_GRAB;
-    out->nickname = rest;
+    out->nickname = badge_parse(rest, NULL);
     return rest.ptr != NULL;
 }
 

@@ -6,6 +6,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "base/badge.h"
 #include "base/status.h"
 #include "base/str.h"
 #include "io/redis.h"
@@ -22,12 +23,13 @@ bool live_event_id_equal(struct live_event_id a, struct live_event_id b);
 int live_event_id_compare(struct live_event_id a, struct live_event_id b); /* < 0, 0, > 0 */
 struct str live_event_id_text(char *out, struct live_event_id id);         /* out: LIVE_EVENT_ID_MAX bytes */
 
-/* An entry of the order list, `user,fen,ms-seq,nickname`. */
+/* An entry of the order list, `user,fen,ms-seq,badge`. */
 struct live_order_entry {
     uint64_t user_id;
     int64_t amount_fen;
     struct live_event_id event; /* .ms is the time of the grab */
     struct str nickname;        /* borrowed from the text */
+    struct face face;
 };
 /* False: malformed; *out is undefined. */
 bool live_order_entry_parse(struct str text, struct live_order_entry *out);
@@ -45,7 +47,7 @@ struct live_event {
     uint32_t share_no;
     uint64_t user_id;
     int64_t amount_fen;
-    struct str nickname; /* borrowed from the value */
+    struct str nickname; /* borrowed from the value, without the face */
     /* close */
     uint32_t grabbed_count;
     int64_t grabbed_fen, rest_fen;

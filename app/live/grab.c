@@ -8,7 +8,7 @@
 #include "packet/packet.h"
 
 void live_grab_queue(const struct live *live, struct redis_call *call, uint64_t packet_id, uint64_t user_id,
-                     struct str nickname, const struct live_phrase *phrase)
+                     struct str badge, const struct live_phrase *phrase)
 {
     struct live_keys keys;
     live_keys(&keys, packet_id, live->partitions);
@@ -17,7 +17,7 @@ void live_grab_queue(const struct live *live, struct redis_call *call, uint64_t 
     char packet_text[STR_U64_MAX], user_text[STR_U64_MAX];
     const struct str packet = str_u64(packet_text, packet_id);
     const struct live_phrase typed = phrase == NULL ? (struct live_phrase){ STR(""), STR("") } : *phrase;
-    const struct str grab[] = { str_u64(user_text, user_id), nickname, typed.hash, typed.source };
+    const struct str grab[] = { str_u64(user_text, user_id), badge, typed.hash, typed.source };
     redis_queue_crowd(live->redis, call,
                       &(struct redis_crowd_call){ .function = live->grab,
                                                   .fence = (int)packet_partition(packet_id, live->partitions),

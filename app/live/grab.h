@@ -11,11 +11,12 @@ struct live_phrase {
     struct str hash, source;
 };
 
-/* Queues a grab. nickname: the current one, stored with the grab. phrase: NULL: none. While the fence is shut the
- * call is not sent (ST_UNAVAILABLE). All grabs of a packet that are queued in one round are one call of the function
- * and one entry of the stream, in the order in which they were queued; each user gets an answer of their own. */
+/* Queues a grab. badge: the user's present one (base/badge.h), stored with the grab. phrase: NULL: none. While the
+ * fence is shut the call is not sent (ST_UNAVAILABLE). All grabs of a packet that are queued in one round are one call
+ * of the function and one entry of the stream, in the order in which they were queued; each user gets an answer of
+ * their own. */
 void live_grab_queue(const struct live *live, struct redis_call *call, uint64_t packet_id, uint64_t user_id,
-                     struct str nickname, const struct live_phrase *phrase);
+                     struct str badge, const struct live_phrase *phrase);
 struct live_grab {
     enum live_code code;
     uint32_t share_no; /* share_no and amount_fen: GRABBED and ALREADY only */

@@ -3,23 +3,23 @@
  * and checks the reply. struct live is what these functions need.
  *
  * Keys; all keys of a packet are in one slot (NN: partition, ID: decimal id):
- *   hb:{pNN}:packet:ID   hash    sender, nickname, kind, split, count, amount, greeting, receiver, receiver_name,
- *                                expires_ms, created_ms, state, commitment, seed, best, grabbed_fen,
- *                                close_event (id of its `c` event; empty: not closed), held (share_no of the first grab
- *                                held behind a dead letter, settle/held.h; missing or empty: none), conditions (1: it
- *                                has opens_ms, receivers or phrase_hash, which decide grabs), options (1: it has
- *                                one of the fields that most packets do not have: opens_ms, phrase_hash, phrase_sealed,
- *                                cover, receiver_count, ended_ms, returned_count, returned_fen,
- *                                returned_shares ("3,7": all that were given back), thanks_count, receivers,
- *                                receiver_names), thanks:N (the thanks of the receiver of share N), tries:USER
- *                                and guesses:WHERE (wrong passphrases of a user, and of all users from somewhere:
- *                                lua/include/guesses.lua; a rebuild begins to count again). count and amount
- *                                include the shares that were given back into the packet
+ *   hb:{pNN}:packet:ID   hash    sender, nickname (a badge: base/badge.h), kind, split, count, amount, greeting,
+ *                                receiver, receiver_name, expires_ms, created_ms, state, commitment, seed, best,
+ *                                grabbed_fen, close_event (id of its `c` event; empty: not closed), held (share_no of
+ *                                the first grab held behind a dead letter, settle/held.h; missing or empty: none),
+ *                                conditions (1: it has opens_ms, receivers or phrase_hash, which decide grabs),
+ *                                options (1: it has one of the fields that most packets do not have: opens_ms,
+ *                                phrase_hash, phrase_sealed, cover, receiver_count, ended_ms, returned_count,
+ *                                returned_fen, returned_shares ("3,7": all that were given back), thanks_count,
+ *                                receivers, receiver_names), thanks:N (the thanks of the receiver of share N),
+ *                                tries:USER and guesses:WHERE (wrong passphrases of a user, and of all users from
+ *                                somewhere: lua/include/guesses.lua; a rebuild begins to count again). count and
+ *                                amount include the shares that were given back into the packet
  *   hb:{pNN}:shares:ID   string  the shares in fen, each a big-endian u32
  *   hb:{pNN}:grabs:ID    hash    user id → share_no
- *   hb:{pNN}:order:ID    list    `user,fen,ms-seq,nickname`; the index is the share_no
+ *   hb:{pNN}:order:ID    list    `user,fen,ms-seq,badge`; the index is the share_no
  *   hb:{pNN}:events      stream  an entry: c `packet,grabbed_count,grabbed_fen,rest_fen`, or for each grab of one call
- *                                g `packet,share,user,fen,nickname`, all of one packet
+ *                                g `packet,share,user,fen,badge`, all of one packet
  *   hb:{pNN}:settled     string  id of the last settled event
  *   hb:{pNN}:site        string  id and generation of the site (live/site.h)
  *   hb:{pNN}:fence       string  the run_id of the server, a blank, the number of partitions; set once the settle

@@ -43,7 +43,7 @@ struct load {
     char field_args[STR_U64_MAX];
     struct live_options options;
     char commitment[2 * HASH_BYTES + 1], seed[2 * SEED_BYTES + 1];
-    struct buf entries;
+    struct buf badge, entries;
     bool rebuild;
     uint8_t shares[];
 };
@@ -54,6 +54,7 @@ static void load_fields(struct load *l, const struct packet *p)
     const struct str none = STR("");
     struct str options[2 * LIVE_OPTION_COUNT];
     size_t option_args = live_options_write(p, &l->options, options);
+    badge_append(&l->badge, p->sender_name, &p->sender_face);
     (void)sodium_bin2hex(l->commitment, sizeof l->commitment, p->commitment, sizeof p->commitment);
     (void)sodium_bin2hex(l->seed, sizeof l->seed, p->seed, sizeof p->seed);
     const struct {
@@ -64,7 +65,7 @@ static void load_fields(struct load *l, const struct packet *p)
         { STR("conditions"), live_conditions(p) ? STR("1") : none },
         { STR("options"), option_args > 0 ? STR("1") : none },
         { STR("sender"), str_u64(l->numbers[2], p->sender_id) },
-        { STR("nickname"), p->sender_name },
+        { STR("nickname"), buf_view(&l->badge) },
         { STR("kind"), packet_kind_name(p->kind) },
         { STR("split"), split_method_name(p->split) },
         { STR("amount"), str_u64(l->numbers[3], (uint64_t)packet_total_fen(p)) },
@@ -102,7 +103,7 @@ static bool load_grabs(struct load *l, const struct live_settled *settled, size_
         buf_char(&l->entries, ',');
         buf_str(&l->entries, live_event_id_text(id, grab->event));
         buf_char(&l->entries, ',');
-        buf_str(&l->entries, grab->nickname);
+        badge_append(&l->entries, grab->nickname, &grab->face);
         ends[i] = l->entries.len;
     }
     if (l->entries.failed)
@@ -149,6 +150,10 @@ enum status live_load(const struct live *live, const struct packet *p, const int
     if (settled_count > packet_share_total(p) || !shares_pack(p, shares_fen, l->shares))
         goto done;
     load_fields(l, p);
+    if (l->badge.failed) {
+        st = ST_NO_MEMORY;
+        goto done;
+    }
     l->args[0] = state == LIVE_STATE_CLOSED ? STR("closed") : STR("open");
     l->args[3] = l->rebuild ? STR("1") : STR("0");
 
@@ -165,6 +170,7 @@ enum status live_load(const struct live *live, const struct packet *p, const int
     } while (st == ST_OK && *code == LIVE_LOADED && first < settled_count);
 done:
     buf_free(&l->entries);
+    buf_free(&l->badge);
     free(l);
     return st;
 }

@@ -12,6 +12,7 @@ enum live_state { LIVE_STATE_OPEN, LIVE_STATE_CLOSED, LIVE_STATE_BUSY };
 struct live_settled {
     uint64_t user_id;
     struct str nickname;
+    struct face face;
     int64_t amount_fen;
     struct live_event_id event; /* time of the grab; MySQL does not store seq, use 0 */
 };

@@ -188,6 +188,7 @@ static bool row_read(const redisReply *entry, int64_t share_no, const struct set
     *out = (struct grab){ .share_no = (uint32_t)share_no,
                           .user_id = e.user_id,
                           .nickname = e.nickname,
+                          .face = e.face,
                           .amount_fen = e.amount_fen,
                           .grabbed_ms = (int64_t)e.event.ms,
                           .settled = live_event_id_compare(e.event, settled->event) <= 0 &&
@@ -283,7 +284,7 @@ enum status live_view_read(const struct redis_call *call, struct arena *a, uint6
         st = ST_CORRUPT;
     if (st == ST_OK)
         st = rows_read(reply, a, &settled, out);
-    out->packet.sender_name = field_text(fields, FIELD_NICKNAME);
+    out->packet.sender_name = badge_parse(field_text(fields, FIELD_NICKNAME), &out->packet.sender_face);
     out->packet.greeting = field_text(fields, FIELD_GREETING);
     out->packet.receiver_name = field_text(fields, FIELD_RECEIVER_NAME);
     return st == ST_CORRUPT ? live_reply_corrupt("view") : st;

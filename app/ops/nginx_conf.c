@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "base/buf.h"
+#include "web/router.h"
 
 enum { FILE_BYTES_MAX = 4 << 20, INCLUDES_DEEP_MAX = 8, WORDS_MAX = 64, PATH_BYTES_MAX = 4096, KIB = 1024 };
 
@@ -70,6 +71,13 @@ static void log_add(struct nginx_conf *conf, const struct directive *one)
         list_add(conf, &conf->logs, path_of(conf, file), true);
 }
 
+/* That of uploads (nginx/site.conf) is of one address. */
+static void body_size_take(struct nginx_conf *conf, int64_t bytes)
+{
+    if (bytes > conf->body_bytes_max && bytes != (int64_t)UPLOAD_BYTES_MAX)
+        conf->body_bytes_max = bytes;
+}
+
 static void directive_take(struct nginx_conf *conf, const struct directive *one)
 {
     struct str name = one->words[0], value = one->count > 1 ? one->words[1] : STR("");
@@ -81,8 +89,8 @@ static void directive_take(struct nginx_conf *conf, const struct directive *one)
         list_add(conf, &conf->keys, path_of(conf, value), false);
     else if (str_equal(name, STR("access_log")))
         log_add(conf, one);
-    else if (str_equal(name, STR("client_max_body_size")) && size_of(value) > conf->body_bytes_max)
-        conf->body_bytes_max = size_of(value);
+    else if (str_equal(name, STR("client_max_body_size")))
+        body_size_take(conf, size_of(value));
     else if ((str_equal(name, STR("server")) || str_equal(name, STR("fastcgi_pass"))) &&
              str_skip_prefix(&value, STR("unix:")))
         list_add(conf, &conf->sockets, value, true);

@@ -3,6 +3,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "io/picture_child.h"
 #include "io/svg_png.h"
 #include "live/fence.h"
 #include "live/stores.h"
@@ -44,7 +45,9 @@ static enum status migrations_open(struct services *s, const struct config *conf
 enum status services_open(struct services *s, const struct config *config, unsigned parts, char *error,
                           size_t error_size)
 {
-    *s = (struct services){ .visitor_queue = visitor_queue, .visitor_read = visitor_read };
+    *s = (struct services){ .visitor_queue = visitor_queue,
+                            .visitor_read = visitor_read,
+                            .picture_program = PICTURE_PROGRAM };
     if (config->keys.has[KEY_IDS]) /* the settle worker writes no addresses */
         public_id_key_set(&s->id_key, keys_get(&config->keys, KEY_IDS));
     enum status st = stores_open(&s->stores, config, (parts & SERVICES_MYSQL) != 0, error, error_size);

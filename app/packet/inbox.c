@@ -4,9 +4,14 @@
 #include <stdlib.h>
 
 #include "io/db_page.h"
+#include "packet/faces.h"
 
 /* Each part reads a few rows by an index and then looks up what belongs to them, in this order: STRAIGHT_JOIN, because
  * the optimizer would begin with another table that it believes to be small. */
+
+#define SENDER_FACE   FACE_OF("packet.sender_id")
+#define THANKER_FACE  FACE_OF("thanks.user_id")
+#define RETURNER_FACE FACE_OF("share_return.user_id")
 
 /* The rows that a part looks at. */
 #define LATEST_ROWS "100"
@@ -25,6 +30,7 @@ enum {
     COLUMN_INTO_PACKET,
     COLUMN_COVER,
     COLUMN_EXCLUSIVE,
+    COLUMN_SENDER_FACE,
     COLUMN_THANKERS
 };
 
@@ -41,7 +47,8 @@ static void waiting_append(struct buf *sql, uint64_t user_id, int64_t now_ms)
 {
     buf_printf(sql,
                "SELECT 'waiting', packet.created_ms, packet.id, packet.greeting, packet.sender_id, packet.sender_name, "
-               "packet.opens_ms, NULL, NULL, 0, packet.cover, packet.kind = 'exclusive', 0 FROM (SELECT packet_id "
+               "packet.opens_ms, NULL, NULL, 0, packet.cover, packet.kind = 'exclusive', " SENDER_FACE ", 0 "
+               "FROM (SELECT packet_id "
                "FROM packet_receiver FORCE INDEX (packet_receiver_waiting) WHERE user_id = %" PRIu64
                " AND expires_ms > %" PRId64 " ORDER BY expires_ms DESC, packet_id DESC LIMIT " LATEST_ROWS
                ") AS latest "
@@ -57,7 +64,7 @@ static void refund_append(struct buf *sql, uint64_t user_id, int64_t now_ms)
 {
     buf_printf(sql,
                "SELECT 'refund', latest.created_ms, packet.id, packet.greeting, NULL, NULL, NULL, latest.amount_fen, "
-               "NULL, 0, NULL, 0, 0 FROM (SELECT kind, packet_id, amount_fen, created_ms, id FROM transfer "
+               "NULL, 0, NULL, 0, NULL, 0 FROM (SELECT kind, packet_id, amount_fen, created_ms, id FROM transfer "
                "FORCE INDEX (transfer_credit) WHERE credit_id = %" PRIu64 " AND created_ms > %" PRId64
                " ORDER BY created_ms DESC, id DESC LIMIT " LATEST_ROWS ") AS latest "
                "STRAIGHT_JOIN packet ON packet.id = latest.packet_id WHERE latest.kind = 'refund' "
@@ -86,7 +93,7 @@ static void thanks_append(struct buf *sql, uint64_t user_id, int64_t now_ms)
 {
     buf_cstr(sql,
              "SELECT 'thanks', thanks.created_ms, latest.id, latest.greeting, thanks.user_id, grab.nickname, NULL, "
-             "NULL, thanks.text, 0, NULL, 0, (SELECT COUNT(DISTINCT thanks.user_id)");
+             "NULL, thanks.text, 0, NULL, 0, " THANKER_FACE ", (SELECT COUNT(DISTINCT thanks.user_id)");
     thanks_from_append(sql, user_id, now_ms, "");
     buf_char(sql, ')');
     thanks_from_append(sql, user_id, now_ms,
@@ -98,7 +105,8 @@ static void thanks_append(struct buf *sql, uint64_t user_id, int64_t now_ms)
 static void return_append(struct buf *sql, uint64_t user_id, int64_t now_ms)
 {
     buf_cstr(sql, "SELECT 'return', share_return.returned_ms, latest.id, latest.greeting, share_return.user_id, "
-                  "grab.nickname, NULL, share_return.amount_fen, NULL, share_return.position IS NOT NULL, NULL, 0, 0");
+                  "grab.nickname, NULL, share_return.amount_fen, NULL, share_return.position IS NOT NULL, NULL, "
+                  "0, " RETURNER_FACE ", 0");
     sent_append(sql, user_id);
     buf_printf(
         sql,
@@ -135,6 +143,7 @@ static bool item_read(const struct db_rows *rows, size_t row, struct inbox_item 
         .greeting = db_cell(rows, row, COLUMN_GREETING),
         .sender_id = is_null(rows, row, COLUMN_SENDER) ? 0 : db_cell_u64(rows, row, COLUMN_SENDER),
         .sender_name = db_cell(rows, row, COLUMN_SENDER_NAME),
+        .sender_face = face_from(db_cell(rows, row, COLUMN_SENDER_FACE)),
         .opens_ms = is_null(rows, row, COLUMN_OPENS) ? 0 : db_cell_i64(rows, row, COLUMN_OPENS),
         .amount_fen = is_null(rows, row, COLUMN_AMOUNT) ? 0 : db_cell_i64(rows, row, COLUMN_AMOUNT),
         .text = db_cell(rows, row, COLUMN_TEXT),

@@ -4,6 +4,7 @@
 #define HB_PACKET_INBOX_H
 
 #include "base/arena.h"
+#include "base/badge.h"
 #include "io/db.h"
 
 enum inbox_kind {
@@ -24,6 +25,7 @@ struct inbox_item {
     struct str greeting;
     uint64_t sender_id; /* waiting: the sender; thanks, return: the receiver who wrote them or gave the share back */
     struct str sender_name;
+    struct face sender_face;
     struct str text;    /* thanks */
     int64_t opens_ms;   /* waiting: when it can be opened; 0: from the beginning */
     bool exclusive;     /* waiting: for the user alone */

@@ -5,6 +5,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "base/badge.h"
 #include "base/random.h"
 #include "base/str.h"
 #include "packet/draw.h"
@@ -30,8 +31,9 @@ enum packet_state {
 struct packet {
     uint64_t id;
     uint64_t sender_id;
-    struct str sender_name; /* nickname at the time of sending */
-    uint64_t receiver_id;   /* exclusive only, else 0 */
+    struct str sender_name;  /* nickname at the time of sending */
+    struct face sender_face; /* of a packet from Redis; in one from MySQL after faces_find */
+    uint64_t receiver_id;    /* exclusive only, else 0 */
     struct str receiver_name;
     enum packet_kind kind;
     enum split_method split;

@@ -83,7 +83,7 @@ enum status receivers_find(struct db *db, struct arena *a, struct packet *p)
     if (found.items == NULL)
         return ST_NO_MEMORY;
     for (size_t i = 0; i < rows.count; i++)
-        found.items[i] = (struct receiver){ db_cell_u64(&rows, i, 0), db_cell(&rows, i, 1) };
+        found.items[i] = (struct receiver){ .id = db_cell_u64(&rows, i, 0), .name = db_cell(&rows, i, 1) };
     return receivers_describe(a, p, &found);
 }
 

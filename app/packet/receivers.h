@@ -20,7 +20,8 @@ enum {
 
 struct receiver {
     uint64_t id;
-    struct str name; /* nickname at the time of sending */
+    struct str name;  /* nickname at the time of sending */
+    struct face face; /* only of users who are named in a form */
 };
 struct receivers {
     struct receiver *items;

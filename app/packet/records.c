@@ -3,6 +3,8 @@
 #include <inttypes.h>
 #include <stdlib.h>
 
+#include "packet/faces.h"
+
 enum {
     COLUMN_SIDE,
     COLUMN_PACKET,
@@ -22,6 +24,7 @@ enum {
     COLUMN_EXPIRES,
     COLUMN_ENDED,
     COLUMN_RECEIVER_NAME,
+    COLUMN_SENDER_FACE,
     COLUMN_WITH_PERSON
 };
 
@@ -37,7 +40,7 @@ enum {
 #define OF_PACKET                                                                                                      \
     "packet.kind, packet.greeting, packet.sender_id, packet.sender_name, packet.count, "                               \
     "packet.grabbed_count - packet.returned_count, packet.refund_fen, packet.state, packet.expires_ms, "               \
-    "packet.ended_ms IS NOT NULL, packet.receiver_name, "
+    "packet.ended_ms IS NOT NULL, packet.receiver_name, " FACE_OF("packet.sender_id") ", "
 
 /* The rows of a side: the first columns, the tables, and the user's id. The key grab_received, which ends with the
  * primary key, has all columns of grab that are read. Without FORCE INDEX, MariaDB may look up the user alone in the
@@ -95,6 +98,7 @@ static bool record_read(const struct db_rows *rows, size_t row, struct record *o
                             .share_no = (uint32_t)db_cell_u64(rows, row, COLUMN_SHARE),
                             .sender_id = db_cell_u64(rows, row, COLUMN_SENDER),
                             .sender_name = db_cell(rows, row, COLUMN_SENDER_NAME),
+                            .sender_face = face_from(db_cell(rows, row, COLUMN_SENDER_FACE)),
                             .best = db_cell_u64(rows, row, COLUMN_BEST) != 0,
                             .returned_fen = db_cell_i64(rows, row, COLUMN_RETURNED),
                             .count = (uint32_t)db_cell_u64(rows, row, COLUMN_COUNT),
@@ -166,7 +170,7 @@ enum status overview_find(struct db *db, struct arena *a, uint64_t user_id, size
     }
     buf_cstr(&sql,
              "SELECT 'balance', NULL, NULL, balance_fen, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, "
-             "NULL, NULL, NULL, NULL, NULL FROM account WHERE id = ");
+             "NULL, NULL, NULL, NULL, NULL, NULL FROM account WHERE id = ");
     buf_u64(&sql, user_id);
     enum status st = db_query_buf(db, a, &rows, &sql);
     buf_free(&sql);

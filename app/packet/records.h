@@ -7,6 +7,7 @@
 #include <stdint.h>
 
 #include "base/arena.h"
+#include "base/badge.h"
 #include "io/db.h"
 #include "io/db_page.h"
 #include "packet/packet.h"
@@ -25,6 +26,7 @@ struct record {
     uint32_t share_no;
     uint64_t sender_id;
     struct str sender_name;
+    struct face sender_face;
     bool best; /* 手气最佳 of a finished packet */
     /* of a sent packet */
     uint32_t count, grabbed_count; /* grabbed_count: without what was given back into the packet */

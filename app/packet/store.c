@@ -135,16 +135,18 @@ enum status packet_find(struct db *db, struct arena *a, uint64_t packet_id, stru
 enum status packet_find_face(struct db *db, struct arena *a, uint64_t packet_id, struct packet *out)
 {
     struct db_rows rows;
-    enum status st =
-        db_find(db, a, &rows, "SELECT kind, sender_name, receiver_name, greeting, cover FROM packet WHERE id = ?",
-                DB_PARAMS(DB_U64(packet_id)));
+    enum status st = db_find(db, a, &rows,
+                             "SELECT kind, sender_name, receiver_name, greeting, cover, opens_ms FROM packet "
+                             "WHERE id = ?",
+                             DB_PARAMS(DB_U64(packet_id)));
     if (st != ST_OK)
         return st;
     *out = (struct packet){ .id = packet_id,
                             .sender_name = db_cell(&rows, 0, 1),
                             .receiver_name = db_cell(&rows, 0, 2),
                             .greeting = db_cell(&rows, 0, 3),
-                            .cover = db_cell(&rows, 0, 4) };
+                            .cover = db_cell(&rows, 0, 4),
+                            .opens_ms = cell_i64_or_0(&rows, 0, 5) };
     return packet_kind_from(db_cell(&rows, 0, 0), &out->kind) ? ST_OK : ST_CORRUPT;
 }
 

@@ -37,7 +37,7 @@ static enum status head_append(struct exchange *x)
     struct model m;
     struct statement statement;
     int64_t created_ms = 0;
-    enum status st = account_model(x, &m, STR(""), STR(""), 0);
+    enum status st = account_model(x, &m);
     if (st == ST_OK)
         st = user_created_find(db, x->arena, x->visitor.user_id, &created_ms);
     if (st == ST_OK)

@@ -2,20 +2,20 @@
 
 #include "base/text_fit.h"
 #include "base/utf8.h"
-#include "io/svg_png.h"
 #include "packet/store.h"
 #include "pages/covers.h"
+#include "pages/drawing.h"
 #include "pages/present.h"
 #include "web/field_types.h"
 #include "web/qr.h"
 #include "web/respond.h"
+#include "web/view.h"
 
 enum {
     CARD_LINES_MAX = 2,
     CARD_MAX_AGE_S = 86400,
     SENDER_WIDTH_MAX = 900,
     RECEIVER_WIDTH = 1100, /* with the words around it, in both languages, and in smaller letters, a line is full */
-    COVERS_BYTES_MAX = 32 << 10
 };
 
 /* Units: pixels, and hundredths of an em for greeting_width. One line stands in the middle of two. */
@@ -55,7 +55,7 @@ static void greeting_model(struct model *m, const struct card_shape *shape, stru
 {
     struct str lines[CARD_LINES_MAX];
     struct value *list = value_list(m, &m->root, "greeting");
-    size_t count = text_fit(m->arena, greeting, shape->greeting_width, lines, CARD_LINES_MAX);
+    size_t count = text_balance(m->arena, greeting, shape->greeting_width, lines);
     int y = shape->greeting_y + (count == 1 ? shape->line_height / 2 : 0);
     for (size_t i = 0; i < count; i++, y += shape->line_height) {
         struct value *object = value_add_object(m, list);
@@ -87,15 +87,16 @@ static void words_model(struct model *m, const struct card_shape *shape, const s
     value_int(m, receiver, "y", shape->greeting_y + shape->line_height / 2);
 }
 
-/* The pictures of all covers, our own file. In the arena; STR_NONE without it, and the answer is incomplete then. */
-static struct str covers_svg(struct exchange *x)
+/* When it opens. The time is of the service's zone, whose name is shown unless it is China's: one picture is for
+ * everybody. It stays when the time has come, as nothing of the picture changes. */
+static void opening_model(struct exchange *x, struct model *m, const struct packet *p)
 {
-    struct buf svg = { .limit = COVERS_BYTES_MAX };
-    struct str path = arena_printf(x->arena, "%s/covers.svg", x->app->stores.config->static_dir), copy = STR_NONE;
-    if (path.ptr != NULL && buf_file(&svg, path.ptr) == ST_OK)
-        copy = arena_str(x->arena, buf_view(&svg));
-    buf_free(&svg);
-    return copy;
+    struct value *root = &m->root, *site = value_object(m, root, "site");
+    struct str zone = str_from(x->app->stores.config->timezone);
+    value_text(m, site, "timezone", zone);
+    value_bool(m, site, "china_time", str_equal(zone, STR("Asia/Shanghai")));
+    if (p->opens_ms != 0)
+        view_time_model(m, root, "opens_at", "opens_text", p->opens_ms);
 }
 
 static void card_model(struct exchange *x, struct model *m, const struct card_shape *shape, const struct packet *p)
@@ -106,28 +107,22 @@ static void card_model(struct exchange *x, struct model *m, const struct card_sh
     value_text(m, sender, "nickname", name);
     value_text(m, root, "initial", utf8_first_grapheme(name));
     words_model(m, shape, p);
+    opening_model(x, m, p);
     value_text(m, root, "cover", packet_cover_name(cover));
     value_text(m, root, "lit", cover_colours(cover).lit);
     value_text(m, root, "paper", cover_colours(cover).paper);
     value_text(m, root, "deep", cover_colours(cover).deep);
-    value_text(m, root, "html_covers", covers_svg(x));
+    value_text(m, root, "html_covers", drawing_covers(x));
     value_text(m, root, "html_qr", qr_svg(m->arena, present_packet_url(x, p->id)));
 }
 
-/* Renders the template and draws it into out. */
 static enum status card_draw(struct exchange *x, const struct card_shape *shape, const struct packet *p,
                              struct buf *out)
 {
-    const struct mustache *picture = exchange_template(x, shape->template_name);
-    struct buf svg = BUF_EMPTY;
     struct model m;
     model_init(&m, x->arena);
     card_model(x, &m, shape, p);
-    enum status st = picture == NULL ? ST_CORRUPT : m.failed ? ST_NO_MEMORY : mustache_render(picture, &m.root, &svg);
-    if (st == ST_OK)
-        st = svg_png_draw(x->app->drawing, buf_view(&svg), shape->width, shape->height, out);
-    buf_free(&svg);
-    return st == ST_INVALID ? ST_CORRUPT : st;
+    return drawing_png(x, shape->template_name, &m, shape->width, shape->height, out);
 }
 
 enum step packet_card(struct exchange *x)

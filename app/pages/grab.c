@@ -128,9 +128,15 @@ static enum step phrase_page(struct exchange *x, const struct live_grab *grab)
 /* 503 with a link to the packet's page, which shows whether the grab happened. Never "failed". */
 static void answer_failure(struct exchange *x, enum status st)
 {
-    if (st == ST_UNKNOWN)
-        metrics_add(METRIC_GRAB_UNKNOWN, 1);
-    respond_status(x, st);
+    if (st != ST_UNKNOWN) {
+        respond_status(x, st);
+        return;
+    }
+    struct model m;
+    model_init(&m, x->arena);
+    metrics_add(METRIC_GRAB_UNKNOWN, 1);
+    value_page_bool(&m, &m.root, "outcome", true); /* the page shows it as an envelope that waits */
+    respond_problem_with(x, &PROBLEM_UNKNOWN, &m);
 }
 
 static void answer_grab(struct exchange *x, const struct live_grab *grab)
@@ -188,8 +194,13 @@ static enum step grab_begin(struct exchange *x)
         respond_status(x, ST_NO_MEMORY);
         return STEP_DONE;
     }
+    struct str badge = badge_text(x->arena, x->visitor.nickname, &x->visitor.face);
+    if (badge.ptr == NULL) {
+        respond_status(x, ST_NO_MEMORY);
+        return STEP_DONE;
+    }
     crash_point("grab-before-script");
-    live_grab_queue(&x->app->stores.live, &x->call, x->id, x->visitor.user_id, x->visitor.nickname, &phrase);
+    live_grab_queue(&x->app->stores.live, &x->call, x->id, x->visitor.user_id, badge, &phrase);
     return STEP_WAIT;
 }
 

@@ -35,7 +35,7 @@ static void home_model(struct exchange *x, struct model *m, const struct home *h
     value_int(m, user, "id", (int64_t)x->visitor.user_id);
     value_text(m, user, "username", x->visitor.username);
     value_text(m, user, "nickname", x->visitor.nickname);
-    view_avatar_model(m, user, x->visitor.user_id, x->visitor.nickname);
+    view_avatar_model(m, user, x->visitor.user_id, x->visitor.nickname, &x->visitor.face);
     view_total_model(m, root, "balance_fen", "balance_text", home->overview.balance_fen);
     records_model(x, m, value_list(m, root, "received"), RECORD_RECEIVED, &home->overview.records[RECORD_RECEIVED]);
     records_model(x, m, value_list(m, root, "sent"), RECORD_SENT, &home->overview.records[RECORD_SENT]);

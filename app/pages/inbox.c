@@ -93,7 +93,7 @@ int64_t inbox_news_seen(struct exchange *x)
 
 static void waiting_model(struct model *m, struct value *object, const struct inbox_item *item)
 {
-    present_person(m, object, "sender", item->sender_id, item->sender_name);
+    present_person(m, object, "sender", item->sender_id, item->sender_name, &item->sender_face);
     if (item->opens_ms != 0)
         view_time_model(m, object, "opens_at", "opens_text", item->opens_ms);
     else
@@ -104,13 +104,13 @@ static void waiting_model(struct model *m, struct value *object, const struct in
 
 static void thanks_model(struct model *m, struct value *object, const struct inbox_item *item)
 {
-    present_person(m, object, "sender", item->sender_id, item->sender_name);
+    present_person(m, object, "sender", item->sender_id, item->sender_name, &item->sender_face);
     value_text(m, object, "text", item->text);
 }
 
 static void return_model(struct model *m, struct value *object, const struct inbox_item *item)
 {
-    present_person(m, object, "sender", item->sender_id, item->sender_name);
+    present_person(m, object, "sender", item->sender_id, item->sender_name, &item->sender_face);
     view_money_model(m, object, "amount_fen", "amount_text", item->amount_fen);
     value_text(m, object, "to", item->into_packet ? STR("packet") : STR("sender"));
     value_page_bool(m, object, "into_packet", item->into_packet);
@@ -164,7 +164,7 @@ static void thanked_model(struct model *m, const struct inbox *inbox, int64_t se
             continue;
         struct value *face = value_add_object(m, faces);
         value_text(m, face, "nickname", item->sender_name);
-        view_avatar_model(m, face, item->sender_id, item->sender_name);
+        view_avatar_model(m, face, item->sender_id, item->sender_name, &item->sender_face);
         face_count++;
     }
     view_count_model(m, thanked, "people", "people_one", (int64_t)inbox->thankers);

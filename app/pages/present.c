@@ -47,12 +47,13 @@ void present_packet(struct exchange *x, struct model *m, struct value *object, u
     value_page_text(m, object, "url", present_packet_path(x, packet_id));
 }
 
-void present_person(struct model *m, struct value *object, const char *name, uint64_t id, struct str nickname)
+void present_person(struct model *m, struct value *object, const char *name, uint64_t id, struct str nickname,
+                    const struct face *face)
 {
     struct value *person = value_object(m, object, name);
     value_int(m, person, "id", (int64_t)id);
     value_text(m, person, "nickname", nickname);
-    view_avatar_model(m, person, id, nickname);
+    view_avatar_model(m, person, id, nickname, face);
 }
 
 struct str present_hex(struct arena *a, const uint8_t *bytes, size_t len)

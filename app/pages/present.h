@@ -20,8 +20,9 @@ void present_split(struct model *m, struct value *object, enum split_method spli
 void present_packet(struct exchange *x, struct model *m, struct value *object, uint64_t packet_id,
                     enum packet_kind kind, struct str greeting);
 
-/* Adds the object name { id, nickname, page: initial, hue }. */
-void present_person(struct model *m, struct value *object, const char *name, uint64_t id, struct str nickname);
+/* Adds the object name { id, nickname, page members of view_avatar_model }. */
+void present_person(struct model *m, struct value *object, const char *name, uint64_t id, struct str nickname,
+                    const struct face *face);
 
 /* Bytes as lower-case hex, in the arena. STR_NONE without memory. */
 struct str present_hex(struct arena *a, const uint8_t *bytes, size_t len);

@@ -4,6 +4,7 @@
 #include "packet/receipt_keys.h"
 #include "packet/store.h"
 #include "pages/present.h"
+#include "web/qr.h"
 #include "web/respond.h"
 #include "web/view.h"
 
@@ -13,14 +14,13 @@ static const struct problem PROBLEM_NO_RECEIPT = { 404, "no-receipt", "text/rece
                                                    0 };
 static const struct problem PROBLEM_RECEIPT_RETURNED = { 404, "no-receipt", "text/receipt_returned", NULL, 0 };
 
-static enum status receipt_find(struct exchange *x, struct grab *mine, struct receipt *out)
+static enum status receipt_find(struct exchange *x, struct grab *mine, struct packet *packet, struct receipt *out)
 {
-    struct packet p;
     enum status st = packet_grab_of(x->app->stores.db, x->arena, x->id, x->visitor.user_id, mine);
     if (st == ST_OK && mine->returned)
         return ST_NOT_FOUND; /* the money is no longer with this user */
     if (st == ST_OK)
-        st = packet_find(x->app->stores.db, x->arena, x->id, &p);
+        st = packet_find(x->app->stores.db, x->arena, x->id, packet);
     if (st != ST_OK)
         return st;
     *out = (struct receipt){ .packet = present_packet_id(x, x->id),
@@ -30,9 +30,9 @@ static enum status receipt_find(struct exchange *x, struct grab *mine, struct re
                              .username = x->visitor.username,
                              .nickname = mine->nickname,
                              .grabbed_at = clock_rfc3339(x->arena, mine->grabbed_ms),
-                             .sender_id = p.sender_id,
-                             .sender = p.sender_name,
-                             .commitment = present_hex(x->arena, p.commitment, sizeof p.commitment),
+                             .sender_id = packet->sender_id,
+                             .sender = packet->sender_name,
+                             .commitment = present_hex(x->arena, packet->commitment, sizeof packet->commitment),
                              .issued_by = str_from(x->app->stores.config->base_url) };
     return arena_failed(x->arena) ? ST_NO_MEMORY : ST_OK;
 }
@@ -57,6 +57,23 @@ static void receipt_model(struct model *m, const struct receipt *r, const struct
     value_text(m, object, "issued_by", r->issued_by);
 }
 
+/* What the page says besides the receipt: the packet, and the code of the address where its shares can be checked. */
+static void packet_model(struct exchange *x, struct model *m, const struct packet *p)
+{
+    struct value *root = &m->root;
+    struct str path = present_packet_path(x, x->id), host = str_from(x->app->stores.config->base_url);
+    struct str after = str_after(host, STR("://"));
+    value_page_text(m, root, "url", path);
+    value_page_text(m, root, "site_host", after.ptr != NULL ? after : host);
+    value_page_text(m, root, "greeting", p->greeting);
+    value_page_bool(m, root, "kind_lucky", p->kind == PACKET_LUCKY);
+    value_page_bool(m, root, "kind_even", p->kind == PACKET_EVEN);
+    value_page_bool(m, root, "kind_exclusive", p->kind == PACKET_EXCLUSIVE);
+    if (!x->wants_json)
+        value_page_text(m, root, "html_qr",
+                        qr_svg(m->arena, arena_printf(m->arena, "%.*s/verify", STR_ARG(present_packet_url(x, x->id)))));
+}
+
 /* Adds signature and key_id. */
 static enum status signature_model(struct exchange *x, struct model *m, const struct receipt *r)
 {
@@ -78,19 +95,20 @@ static enum status signature_model(struct exchange *x, struct model *m, const st
 enum step receipt_show(struct exchange *x)
 {
     struct grab mine = { .returned = false };
+    struct packet packet;
     struct receipt r;
     struct model m;
     model_init(&m, x->arena);
-    enum status st = receipt_find(x, &mine, &r);
+    enum status st = receipt_find(x, &mine, &packet, &r);
     if (st == ST_NOT_FOUND) {
         respond_problem(x, mine.returned ? &PROBLEM_RECEIPT_RETURNED : &PROBLEM_NO_RECEIPT);
         return STEP_DONE;
     }
     if (st == ST_OK) {
         receipt_model(&m, &r, &mine);
+        packet_model(x, &m, &packet);
         st = signature_model(x, &m, &r);
     }
-    value_page_text(&m, &m.root, "url", present_packet_path(x, x->id));
     if (st == ST_OK)
         respond_model(x, 200, "pages/receipt", &m);
     else

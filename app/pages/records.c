@@ -5,6 +5,7 @@
 #include "packet/record_search.h"
 #include "packet/totals.h"
 #include "pages/export_limit.h"
+#include "pages/months.h"
 #include "pages/present.h"
 #include "pages/records_csv.h"
 #include "pages/records_filter.h"
@@ -15,21 +16,7 @@
 #include "web/text.h"
 #include "web/view.h"
 
-static const char *const MONTH_TEXTS[MONTHS_PER_YEAR] = {
-    "text/month_1", "text/month_2", "text/month_3", "text/month_4",  "text/month_5",  "text/month_6",
-    "text/month_7", "text/month_8", "text/month_9", "text/month_10", "text/month_11", "text/month_12",
-};
-
 enum { CHART_MONTHS_MIN = 3 }; /* a chart of fewer months says less than the rows */
-
-/* Sizes in the SVG chart of templates/pages/records. Its y axis points down: a bar's top is above the base. */
-enum {
-    CHART_MONTH_UNITS = 22,
-    CHART_GAP_UNITS = 8,
-    CHART_BASE_UNITS = 118,
-    CHART_BAR_UNITS_MAX = 100,
-    CHART_BAR_UNITS_MIN = 2
-};
 
 /* ---- items ---- */
 
@@ -37,7 +24,7 @@ static void received_model(struct exchange *x, struct model *m, struct value *it
 {
     struct value *packet = value_object(m, item, "packet");
     present_packet(x, m, packet, row->packet_id, row->kind, row->greeting);
-    present_person(m, packet, "sender", row->sender_id, row->sender_name);
+    present_person(m, packet, "sender", row->sender_id, row->sender_name, &row->sender_face);
     value_int(m, item, "share_no", row->share_no);
     view_money_model(m, item, "amount_fen", "amount_text", row->amount_fen);
     view_time_model(m, item, "grabbed_at", "grabbed_at_text", row->ms);
@@ -129,43 +116,23 @@ static int64_t month_fen(const struct records_page *page, int i)
     return page->request.side == RECORD_SENT ? page->totals.months[i].sent_fen : page->totals.months[i].received_fen;
 }
 
-/* In whole units of the chart. Any amount above 0 has a visible bar. */
-static int64_t bar_height(int64_t fen, int64_t max_fen)
-{
-    for (; max_fen > INT32_MAX; max_fen /= 2)
-        fen /= 2;
-    int64_t height = fen * CHART_BAR_UNITS_MAX / max_fen;
-    return height > CHART_BAR_UNITS_MIN ? height : CHART_BAR_UNITS_MIN;
-}
-
-/* The totals of the months, and the positions of their bars in the chart. */
+/* The totals of the months, and their chart. */
 static void months_model(struct exchange *x, struct model *m, const struct records_page *page)
 {
     struct value *months = value_list(m, &m->root, "months");
-    int64_t max_fen = 0;
+    int64_t fen[MONTHS_PER_YEAR];
     int used = 0;
     for (int i = 0; i < MONTHS_PER_YEAR; i++) {
-        max_fen = month_fen(page, i) > max_fen ? month_fen(page, i) : max_fen;
-        used += month_fen(page, i) > 0;
-    }
-    for (int i = 0; i < MONTHS_PER_YEAR; i++) {
-        int64_t fen = month_fen(page, i);
         const struct user_month *row = &page->totals.months[i];
         struct value *month = value_add_object(m, months);
+        fen[i] = month_fen(page, i);
+        used += fen[i] > 0;
         value_int(m, month, "month", i + 1);
-        view_money_model(m, month, "total_fen", "total_text", fen);
+        view_money_model(m, month, "total_fen", "total_text", fen[i]);
         value_int(m, month, "count",
                   (int64_t)(page->request.side == RECORD_SENT ? row->sent_count : row->received_count));
-        value_page_text(m, month, "name", x->wants_json ? STR("") : text_of(x, MONTH_TEXTS[i]));
-        value_page_int(m, month, "middle", i * CHART_MONTH_UNITS + CHART_MONTH_UNITS / 2);
-        if (fen <= 0)
-            continue;
-        struct value *bar = value_page_object(m, month, "bar");
-        int64_t height = bar_height(fen, max_fen);
-        value_page_int(m, bar, "left", i * CHART_MONTH_UNITS + CHART_GAP_UNITS / 2);
-        value_page_int(m, bar, "top", CHART_BASE_UNITS - height);
-        value_page_int(m, bar, "height", height);
     }
+    int64_t max_fen = months_chart_model(x, m, months, fen);
     if (used >= CHART_MONTHS_MIN && !page->request.page.below.given)
         value_page_number(m, value_page_object(m, &m->root, "chart"), "max_text", money_text(x->arena, max_fen));
 }
@@ -184,7 +151,6 @@ static void year_link(struct exchange *x, struct model *m, struct value *list, c
     value_int(m, item, "year", totals->year);
     value_text(m, item, "url", arena_printf(x->arena, "%s?year=%d", page->request.path, totals->year));
     value_bool(m, item, "current", totals->year == page->request.year);
-    totals_model(m, item, totals, page->request.side == RECORD_SENT);
 }
 
 /* The user's years, newest first. The shown year is listed even when it has no records. */
@@ -220,7 +186,7 @@ static void month_headings_model(struct exchange *x, struct model *m, const stru
             continue;
         struct value *month = value_page_object(m, item, "month_begins");
         value_page_bool(m, month, "first", last_year == 0);
-        value_page_text(m, month, "name", text_of(x, MONTH_TEXTS[date.month - 1]));
+        value_page_text(m, month, "name", text_month(x, date.month));
         if (page->request.filtered)
             value_page_int(m, month, "heading_year", date.year);
         else
@@ -243,14 +209,6 @@ static void next_model(struct exchange *x, struct model *m, const struct records
     value_page_text(m, root, page->result.paused ? "continue_url" : "next_url", url);
     if (page->result.paused)
         value_page_text(m, root, "searched_text", clock_zone_minute(x->arena, page->result.rest.ms));
-}
-
-static void person_model(struct exchange *x, struct model *m)
-{
-    struct value *person = value_page_object(m, &m->root, "person");
-    value_int(m, person, "id", (int64_t)x->visitor.user_id);
-    value_text(m, person, "nickname", x->visitor.nickname);
-    view_avatar_model(m, person, x->visitor.user_id, x->visitor.nickname);
 }
 
 /* The same records as a file: of the shown year, when no filter says otherwise. */
@@ -280,10 +238,11 @@ static void page_model(struct exchange *x, struct model *m, const struct records
     value_page_bool(m, root, "empty", page->result.records.count == 0 && !page->result.paused);
     if (page->request.page.below.given)
         value_page_text(m, root, "first_url", records_url(x, &page->request, str_from(page->request.path)));
-    person_model(x, m);
     years_model(x, m, page);
     records_filter_model(x, m, &page->request);
     value_page_text(m, root, "csv_url", csv_url(x, &page->request));
+    if (page->year_totals.sent_count + page->year_totals.received_count > 0)
+        value_page_text(m, root, "story_url", arena_printf(x->arena, "/records/story?year=%d", page->request.year));
 }
 
 /* Reads the rows and totals of the request; without rows when its form was refused. */
@@ -313,6 +272,8 @@ static enum step records_show(struct exchange *x, enum record_side side, bool cs
         return STEP_DONE;
     if (st == ST_OK || refused)
         st = page_find(x, &page, refused);
+    if (st == ST_OK && !x->wants_json && !page.request.page.below.given)
+        st = people_find(x, &page.request.people);
     if (st != ST_OK) {
         respond_status(x, st);
         return STEP_DONE;

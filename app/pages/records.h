@@ -15,7 +15,8 @@ void records_model(struct exchange *x, struct model *m, struct value *list, enum
 /* GET /records/received?year=YYYY&before=KEY and GET /records/sent?… → pages/records. NEED_USER.
  * A malformed year or cursor is 400; a year without records is an empty list.
  * Filters, alone or together (pages/records_filter.h): kind, state (of the packet, as users see it), person (a
- * username: the sender of what was received; a named receiver of what was sent, or a user with a share of it), q (part
+ * username, or the nickname of one of one's people (pages/people.h): the sender of what was received; a named receiver
+ * of what was sent, or a user with a share of it), q (part
  * of the greeting), from and to (days YYYY-MM-DD in the service's zone, both included), min and max (yuan; of the share
  * that was received, of the whole packet that was sent). With a filter, records of all years are listed unless year,
  * from or to is given. Empty fields count as absent. A malformed field is 422: pages/records without a list, with
@@ -27,8 +28,7 @@ void records_model(struct exchange *x, struct model *m, struct value *list, enum
  *   best_count       手气最佳 of the year; 0 on the sent page (page: count_one, best_count_one)
  *   all_time         { total_fen, count, best_count } of all years (page: as above)
  *   months           [{ month 1 … 12, total_fen (page: total_text), count }], twelve of them in order
- *                    (page: name; middle: x of its label in the chart; bar { left, top, height }: absent when
- *                    total_fen is 0)
+ *                    (page: as pages/months.h)
  *   items            received: [{ packet: { id, kind, greeting, sender: { id, nickname, page: initial, hue },
  *                                           page: url "/p/ID", kind_lucky, kind_even, kind_exclusive bools },
  *                                 share_no, amount_fen (page: amount_text), grabbed_at (page: grabbed_at_text), best,
@@ -46,13 +46,13 @@ void records_model(struct exchange *x, struct model *m, struct value *list, enum
  *   received, sent   page-only booleans: which of the two pages this is
  *   has_items        page-only boolean
  *   empty            page-only boolean: there are no items, nor a search to continue
- *   person           page-only { id, nickname, initial, hue }
  *   first_url        page-only: the way back; only on a later page, which has no totals, years and chart
  *   chart            page-only { max_text }: the largest month; absent in a year with less than three months of records
- *   years            page-only [{ year, url, current, and its totals as above }]: years with records, and the shown
- *                    one; newest first
+ *   years            page-only [{ year, url, current }]: years with records, and the shown one; newest first
  *   other_years      page-only boolean: years has more than the shown one
  *   csv_url          page-only: the same records as a file
+ *   story_url        page-only: the story of the year (pages/story.h); absent in a year without any records
+ *   people           page-only: those whom the filter offers (pages/people.h)
  *   filter, filtered, chips   page-only: pages/records_filter.h */
 enum step records_received(struct exchange *x);
 enum step records_sent(struct exchange *x);

@@ -11,8 +11,6 @@
 #include "web/list_key.h"
 #include "web/text.h"
 
-enum { YEAR_MIN = 2000, YEAR_MAX = 9998 };
-
 /* The values of the filter form. The words are numbered from 0: the default is the number of none. */
 struct filter_form {
     unsigned kind, state;
@@ -51,9 +49,11 @@ const struct field records_filter_fields[] = {
       .word = state_word,
       .malformed = "text/filter_state_unknown" },
     { .name = "person",
-      .type = &FIELD_USERNAME,
+      .type = &FIELD_LINE,
       .member = offsetof(struct filter_form, person),
-      .malformed = "text/to_unknown" },
+      .max = NICKNAME_GRAPHEMES_MAX,
+      .malformed = "text/nickname_invalid",
+      .high = "text/filter_person_long" },
     { .name = "q",
       .type = &FIELD_LINE,
       .member = offsetof(struct filter_form, text),
@@ -63,16 +63,16 @@ const struct field records_filter_fields[] = {
     { .name = "from",
       .type = &FIELD_DAY,
       .member = offsetof(struct filter_form, from_ms),
-      .min = YEAR_MIN,
-      .max = YEAR_MAX,
+      .min = RECORDS_YEAR_MIN,
+      .max = RECORDS_YEAR_MAX,
       .malformed = "text/filter_day_malformed",
       .low = "text/filter_day_malformed",
       .high = "text/filter_day_malformed" },
     { .name = "to",
       .type = &FIELD_DAY,
       .member = offsetof(struct filter_form, to_ms),
-      .min = YEAR_MIN,
-      .max = YEAR_MAX,
+      .min = RECORDS_YEAR_MIN,
+      .max = RECORDS_YEAR_MAX,
       .malformed = "text/filter_day_malformed",
       .low = "text/filter_day_malformed",
       .high = "text/filter_day_malformed" },
@@ -99,8 +99,8 @@ const struct field records_link_fields[] = {
     { .name = "year",
       .type = &FIELD_NUMBER,
       .member = offsetof(struct link_query, year),
-      .min = YEAR_MIN,
-      .max = YEAR_MAX,
+      .min = RECORDS_YEAR_MIN,
+      .max = RECORDS_YEAR_MAX,
       .malformed = "text/filter_year_malformed",
       .low = "text/filter_year_malformed",
       .high = "text/filter_year_malformed" },
@@ -115,17 +115,27 @@ static struct str typed(struct exchange *x, const char *name)
     return query_get(x, name, NULL);
 }
 
-static enum status person_find(struct exchange *x, struct str username, uint64_t *out, struct form_errors *errors)
+/* Whom the visitor means: a user by the username, else one of the visitor's people by the nickname. */
+static enum status person_find(struct exchange *x, struct str person, uint64_t *out_id, struct form_errors *errors)
 {
     struct user user;
-    enum status st = user_find_by_name(x->app->stores.db, x->arena, username, &user);
-    if (st == ST_NOT_FOUND) {
-        form_fail_with(errors, "person", "text/to_unknown", username);
-        return ST_INVALID;
-    }
+    struct people_known people;
+    struct str username = username_fold(x->arena, person);
+    enum status st = username.ptr == NULL ? ST_NO_MEMORY : ST_NOT_FOUND;
+    if (st == ST_NOT_FOUND && username_valid(username))
+        st = user_find_by_name(x->app->stores.db, x->arena, username, &user);
     if (st == ST_OK)
-        *out = user.id;
-    return st;
+        *out_id = user.id;
+    if (st != ST_NOT_FOUND)
+        return st;
+    st = people_find(x, &people);
+    if (st == ST_OK)
+        st = people_by_nickname(x->arena, &people, person, out_id);
+    if (st != ST_NOT_FOUND && st != ST_CONFLICT)
+        return st;
+    form_fail_with(errors, "person", st == ST_CONFLICT ? "text/filter_person_several" : "text/filter_person_unknown",
+                   person);
+    return ST_INVALID;
 }
 
 static int64_t next_day_ms(int64_t day_ms)
@@ -264,6 +274,15 @@ static struct str chip_value(struct exchange *x, struct str value)
     return value;
 }
 
+/* One of the visitor's people by the nickname, anybody else as typed. */
+static struct str person_shown(const struct records_request *r, struct str typed_person)
+{
+    for (size_t i = 0; r->filter.person_id != 0 && i < r->people.count; i++)
+        if (r->people.users[i].id == r->filter.person_id)
+            return r->people.users[i].nickname;
+    return typed_person;
+}
+
 static void chips_model(struct exchange *x, struct model *m, const struct records_request *r)
 {
     static const struct {
@@ -277,8 +296,25 @@ static void chips_model(struct exchange *x, struct model *m, const struct record
     for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
         struct str value = typed(x, rows[i].field);
         bool is_word = strcmp(rows[i].field, "kind") == 0 || strcmp(rows[i].field, "state") == 0;
+        if (strcmp(rows[i].field, "person") == 0)
+            value = person_shown(r, value);
         if (value.len > 0)
             chip_add(x, m, r, chips, rows[i].field, rows[i].name, is_word ? chip_value(x, value) : value);
+    }
+}
+
+/* The visitor's people, each with a link that adds the person to the filter, or that takes the chosen one out. */
+static void people_links_model(struct exchange *x, struct model *m, const struct records_request *r)
+{
+    struct value *list = value_page_list(m, &m->root, "people");
+    value_page_bool(m, &m->root, "has_people", r->people.count > 0);
+    people_model(m, list, &r->people);
+    struct value *item = list->as.list.first;
+    for (size_t i = 0; i < r->people.count && item != NULL; i++, item = item->next) {
+        bool chosen = r->filter.person_id == r->people.users[i].id;
+        struct str path = str_from(r->path), username = r->people.users[i].username;
+        value_bool(m, item, "chosen", chosen);
+        value_text(m, item, "url", url_build(x, r, path, "person", chosen ? NULL : "person", username));
     }
 }
 
@@ -303,4 +339,5 @@ void records_filter_model(struct exchange *x, struct model *m, const struct reco
     value_text(m, filter, "clear_url", str_from(request->path));
     value_page_bool(m, &m->root, "filtered", request->filtered);
     chips_model(x, m, request);
+    people_links_model(x, m, request);
 }

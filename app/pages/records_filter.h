@@ -4,7 +4,10 @@
 #define HB_PAGES_RECORDS_FILTER_H
 
 #include "packet/record_search.h"
+#include "pages/people.h"
 #include "web/fields.h"
+
+enum { RECORDS_YEAR_MIN = 2000, RECORDS_YEAR_MAX = 9998 }; /* of a link */
 
 /* What a request asks for. */
 struct records_request {
@@ -15,13 +18,15 @@ struct records_request {
     bool filtered;       /* a field of the filter form is given: all years are searched, unless one is given */
     struct db_page page; /* without its limit */
     struct record_filter filter;
+    struct people_known people; /* whom the form offers; the caller reads them */
 };
 
 /* The query: the filter form, and the year and place of a link. */
 extern const struct field records_filter_fields[], records_link_fields[];
 
 /* Reads the query of a request for this side. ST_OK · ST_INVALID: errors has the messages of the filter form, or none
- * when year or before is malformed (400) · else the status of the look-up of a person. */
+ * when year or before is malformed (400) · else the status of the look-up of a person.
+ * A person is a username, or the nickname of exactly one of the visitor's people. */
 enum status records_request_read(struct exchange *x, enum record_side side, struct records_request *out,
                                  struct form_errors *errors);
 
@@ -32,6 +37,8 @@ struct str records_url_with(struct exchange *x, const struct records_request *re
                             struct str value);
 
 /* Adds the page-only members of the filter form:
+ *   people      [{ id, username, nickname, initial, hue, url, chosen }]: a face and the link that asks for it, or for
+ *               anybody when it is the chosen one; has_people: there are some
  *   filter      { kind, state, person, q, from, to, min, max: the typed texts; year: only when given; kind_lucky,
  *                 kind_even, kind_exclusive, state_open, state_finished, state_expired: the selected option;
  *                 clear_url }

@@ -2,17 +2,21 @@
 
 #include "base/array.h"
 #include "pages/account_export.h"
+#include "pages/calendar.h"
 #include "pages/card.h"
 #include "pages/end.h"
 #include "pages/give_back.h"
 #include "pages/grab.h"
 #include "pages/home.h"
 #include "pages/order_show.h"
+#include "pages/poster.h"
 #include "pages/receipt.h"
 #include "pages/records.h"
 #include "pages/screen.h"
 #include "pages/send.h"
 #include "pages/show.h"
+#include "pages/story.h"
+#include "pages/story_picture.h"
 #include "pages/thanks.h"
 #include "pages/verify.h"
 #include "web/limits.h"
@@ -35,6 +39,8 @@ const struct route packet_routes[] = {
     { "GET", "/p/:id/screen", WANT_VISITOR | LIMITED_BY(LIMIT_READ) | LIMITED_BY(LIMIT_COLD_ADDRESS), POOL_PAGE,
       packet_screen_cold },
     { "GET", "/p/:id/card.png", LIMITED_BY(LIMIT_CARD), POOL_CARD, packet_card },
+    { "GET", "/p/:id/poster", NEED_USER | LIMITED_BY(LIMIT_READ), POOL_PAGE, packet_poster },
+    { "GET", "/p/:id/calendar.ics", WANT_VISITOR | LIMITED_BY(LIMIT_READ), POOL_PAGE, packet_calendar },
     { "GET", "/p/:id/verify", WANT_VISITOR | LIMITED_BY(LIMIT_READ), POOL_PAGE, packet_verify },
     { "GET", "/p/:id/receipt", NEED_USER | LIMITED_BY(LIMIT_READ), POOL_PAGE, receipt_show },
     { "GET", "/p/:id/receipt.json", NEED_USER | LIMITED_BY(LIMIT_READ), POOL_PAGE, receipt_download },
@@ -48,6 +54,9 @@ const struct route packet_routes[] = {
     { "GET", "/orders/:key", NEED_USER | LIMITED_BY(LIMIT_READ), POOL_PAGE, order_show },
     { "GET", "/records/received", NEED_USER | LIMITED_BY(LIMIT_READ), POOL_PAGE, records_received },
     { "GET", "/records/sent", NEED_USER | LIMITED_BY(LIMIT_READ), POOL_PAGE, records_sent },
+    { "GET", "/records/story", NEED_USER | LIMITED_BY(LIMIT_READ), POOL_PAGE, story_show },
+    { "GET", "/story.png", NEED_USER | LIMITED_BY(LIMIT_READ), POOL_PAGE, story_share },
+    { "GET", "/story.png", LIMITED_BY(LIMIT_CARD), POOL_CARD, story_picture },
     { "GET", "/records/received.csv", NEED_USER | LIMITED_BY(LIMIT_READ), POOL_PAGE, records_received_csv },
     { "GET", "/records/sent.csv", NEED_USER | LIMITED_BY(LIMIT_READ), POOL_PAGE, records_sent_csv },
 };

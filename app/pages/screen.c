@@ -1,7 +1,11 @@
 #include "pages/screen.h"
 
+#include <string.h>
+
+#include "base/array.h"
 #include "base/link_key.h"
 #include "live/view.h"
+#include "packet/store.h"
 #include "packet/view.h"
 #include "pages/present.h"
 #include "pages/show.h"
@@ -15,7 +19,22 @@
 
 #define KEY_PURPOSE "hongbao screen v1"
 
-enum { SCREEN_ROWS = 7, KEY_BYTES_MAX = 64 };
+enum {
+    SCREEN_ROWS = 8,
+    SCREEN_TOP = 3,
+    SCREEN_SHARES_MAX = 2000, /* of more, the luckiest are not looked for: each hundred costs a view */
+    SCREEN_STEPS_MAX = SCREEN_SHARES_MAX / LIVE_ROWS_MAX,
+    KEY_BYTES_MAX = 64
+};
+
+/* What one answer shows; it collects the luckiest in several views. */
+struct screen {
+    struct packet_view view; /* the newest grabs */
+    struct grab top[SCREEN_TOP];
+    size_t top_count;
+    bool with_list; /* names and amounts */
+    struct str tag;
+};
 
 const struct field screen_fields[] = {
     { .name = "key", .type = &FIELD_LINK_KEY, .max = KEY_BYTES_MAX },
@@ -51,106 +70,226 @@ static bool key_read(struct exchange *x, bool *with_key)
     return false;
 }
 
-/* Until the packet is finished, the largest of the shares that were not given back, the earlier one of equals; then its
- * best share, as on the packet's page. Called for the newest row first. */
-static bool row_is_luckier(const struct packet *p, const struct grab *row, const struct grab *luckiest)
+/* ---- the luckiest ---- */
+
+/* Best first. Until the packet is finished, by amount, the earlier one of equals, without the shares that were given
+ * back; then its best share is the first, as on the packet's page, whatever became of it. */
+static bool row_is_luckier(const struct packet *p, const struct grab *row, const struct grab *other)
 {
-    if (p->state == PACKET_FINISHED)
+    if (p->state == PACKET_FINISHED && p->best_share_no != PACKET_NO_SHARE &&
+        (row->share_no == p->best_share_no || other->share_no == p->best_share_no))
         return row->share_no == p->best_share_no;
-    return !row->returned && (luckiest == NULL || row->amount_fen >= luckiest->amount_fen);
+    return row->amount_fen != other->amount_fen ? row->amount_fen > other->amount_fen : row->share_no < other->share_no;
 }
 
-/* NULL: the view has not all grabs, or there are none. */
-static const struct grab *luckiest_find(const struct packet_view *view)
+/* Puts the row into its place among the luckiest, its name in the arena. */
+static void top_put(struct arena *a, struct screen *s, const struct grab *row)
 {
-    const struct grab *luckiest = NULL;
-    if (view->packet.kind != PACKET_LUCKY || view->row_count != view->packet.grabbed_count)
-        return NULL;
-    for (size_t i = 0; i < view->row_count; i++)
-        if (row_is_luckier(&view->packet, &view->rows[i], luckiest))
-            luckiest = &view->rows[i];
-    return luckiest;
-}
-
-static void luckiest_model(struct model *m, const struct grab *luckiest)
-{
-    if (luckiest == NULL) {
-        value_null(m, &m->root, "luckiest");
+    const struct packet *p = &s->view.packet;
+    size_t at = s->top_count;
+    if (row->returned && !(p->state == PACKET_FINISHED && row->share_no == p->best_share_no))
         return;
-    }
-    struct value *object = value_object(m, &m->root, "luckiest");
-    present_person(m, object, "user", luckiest->user_id, luckiest->nickname);
-    view_money_model(m, object, "amount_fen", "amount_text", luckiest->amount_fen);
+    while (at > 0 && row_is_luckier(p, row, &s->top[at - 1]))
+        at--;
+    if (at == SCREEN_TOP)
+        return;
+    if (s->top_count < SCREEN_TOP)
+        s->top_count++;
+    memmove(&s->top[at + 1], &s->top[at], (s->top_count - 1 - at) * sizeof s->top[0]);
+    s->top[at] = *row;
+    s->top[at].nickname = arena_str(a, row->nickname);
 }
 
-static void screen_model(struct exchange *x, struct model *m, const struct packet_view *view, bool with_list)
+static void top_add(struct arena *a, struct screen *s, const struct packet_view *view)
 {
+    for (size_t i = 0; i < view->row_count; i++)
+        top_put(a, s, &view->rows[i]);
+}
+
+static bool top_wanted(const struct screen *s)
+{
+    const struct packet *p = &s->view.packet;
+    return s->with_list && p->kind == PACKET_LUCKY && packet_share_total(p) <= SCREEN_SHARES_MAX;
+}
+
+static void lucky_model(struct model *m, struct value *object, const struct grab *row)
+{
+    present_person(m, object, "user", row->user_id, row->nickname, &row->face);
+    view_money_model(m, object, "amount_fen", "amount_text", row->amount_fen);
+}
+
+static void top_model(struct model *m, const struct screen *s)
+{
+    struct value *list = value_list(m, &m->root, "top");
+    for (size_t i = 0; i < s->top_count; i++) {
+        struct value *object = value_add_object(m, list);
+        lucky_model(m, object, &s->top[i]);
+        value_page_int(m, object, "place", (int64_t)i + 1);
+    }
+    if (s->top_count > 0)
+        lucky_model(m, value_object(m, &m->root, "luckiest"), &s->top[0]);
+    else
+        value_null(m, &m->root, "luckiest");
+}
+
+/* ---- the page ---- */
+
+static void screen_model(struct exchange *x, struct model *m, const struct screen *s)
+{
+    const struct packet_view *view = &s->view;
     const struct packet *p = &view->packet;
     struct packet_view newest = *view;
     struct str url = present_packet_url(x, p->id);
     uint32_t shares = packet_share_total(p);
     show_packet_model(x, m, view);
     value_int(m, &m->root, "left_count", shares > p->grabbed_count ? shares - p->grabbed_count : 0);
+    value_page_bool(m, &m->root, "untouched", p->state == PACKET_OPEN && p->grabbed_count == 0);
     value_text(m, &m->root, "url", url);
-    value_bool(m, &m->root, "with_list", with_list);
-    luckiest_model(m, with_list ? luckiest_find(view) : NULL);
+    value_bool(m, &m->root, "with_list", s->with_list);
+    top_model(m, s);
     struct value *grabs = value_list(m, &m->root, "grabs");
     if (newest.row_count > SCREEN_ROWS)
         newest.row_count = SCREEN_ROWS;
-    if (with_list)
+    if (s->with_list)
         show_grabs_model(m, grabs, &newest);
     value_page_text(m, &m->root, "html_qr", qr_svg(m->arena, url));
     value_page_text(m, &m->root, "address", x->target);
 }
 
-static enum step answer_screen(struct exchange *x, const struct packet_view *view, bool with_key)
+static void answer_screen(struct exchange *x, const struct screen *s)
 {
     struct model m;
-    const struct packet *p = &view->packet;
+    model_init(&m, x->arena);
+    screen_model(x, &m, s);
+    if (s->view.packet.state == PACKET_OPEN)
+        value_page_text(&m, &m.root, "refresh", s->tag);
+    respond_model(x, 200, "pages/screen", &m);
+}
+
+/* Takes the first view of the packet. True: the request is answered. */
+static bool screen_begin(struct exchange *x, struct screen *s, bool with_key)
+{
+    const struct packet *p = &s->view.packet;
     if (p->kind == PACKET_EXCLUSIVE) {
         respond_problem(x, &PROBLEM_NOT_FOUND);
+        return true;
+    }
+    s->with_list = with_key || (x->visitor.user_id != 0 && x->visitor.user_id == p->sender_id);
+    s->tag = show_tag(x, &s->view);
+    respond_header(x, "X-Robots-Tag", STR("noindex"));
+    return respond_not_modified(x, s->tag);
+}
+
+/* ---- from Redis ---- */
+
+static void text_keep(struct arena *a, struct str *text)
+{
+    if (text->len > 0)
+        *text = arena_str(a, *text);
+}
+
+/* The view's texts are slices of the reply, which the next one replaces: what the screen shows of them is copied. */
+static void view_keep(struct arena *a, struct packet_view *view)
+{
+    struct packet *p = &view->packet;
+    struct str *texts[] = { &p->sender_name, &p->receiver_name, &p->greeting,
+                            &p->phrase_hash, &p->cover,         &p->receiver_names };
+    for (size_t i = 0; i < ARRAY_LEN(texts); i++)
+        text_keep(a, texts[i]);
+    if (view->row_count > SCREEN_ROWS)
+        view->row_count = SCREEN_ROWS;
+    for (size_t i = 0; i < view->row_count; i++) {
+        text_keep(a, &view->rows[i].nickname);
+        text_keep(a, &view->rows[i].thanks);
+    }
+}
+
+/* Asks for the grabs below `after`, for the luckiest. */
+static enum step rows_queue(struct exchange *x, uint32_t after)
+{
+    redis_call_free(&x->call);
+    live_view_queue(&x->app->stores.live, &x->call, x->id, 0, after, LIVE_ROWS_MAX);
+    return STEP_WAIT;
+}
+
+static enum step screen_first(struct exchange *x, bool with_key)
+{
+    struct screen *s = x->state = arena_alloc(x->arena, sizeof *s);
+    if (s == NULL) {
+        respond_status(x, ST_NO_MEMORY);
         return STEP_DONE;
     }
-    struct str tag = show_tag(x, view);
-    respond_header(x, "X-Robots-Tag", STR("noindex"));
-    if (respond_not_modified(x, tag))
+    enum status st = live_view_read(&x->call, x->arena, x->id, &s->view);
+    if (st != ST_OK)
+        return show_view_failed(x, st);
+    if (screen_begin(x, s, with_key))
         return STEP_DONE;
-    model_init(&m, x->arena);
-    bool is_sender = x->visitor.user_id != 0 && x->visitor.user_id == p->sender_id;
-    screen_model(x, &m, view, with_key || is_sender);
-    if (p->state == PACKET_OPEN)
-        value_page_text(&m, &m.root, "refresh", tag);
-    respond_model(x, 200, "pages/screen", &m);
+    uint32_t next = s->view.next;
+    if (top_wanted(s)) {
+        top_add(x->arena, s, &s->view);
+        if (next > 0) {
+            view_keep(x->arena, &s->view);
+            return rows_queue(x, next);
+        }
+    }
+    answer_screen(x, s);
+    return STEP_DONE;
+}
+
+/* Earlier grabs never change, so the views of one screen fit each other. */
+static enum step screen_more(struct exchange *x)
+{
+    struct screen *s = x->state;
+    struct packet_view view;
+    enum status st = live_view_read(&x->call, x->arena, x->id, &view);
+    if (st != ST_OK)
+        return show_view_failed(x, st);
+    top_add(x->arena, s, &view);
+    if (view.next > 0 && x->step < SCREEN_STEPS_MAX)
+        return rows_queue(x, view.next);
+    answer_screen(x, s);
     return STEP_DONE;
 }
 
 enum step packet_screen_hot(struct exchange *x)
 {
-    struct packet_view view;
     bool with_key;
+    if (x->step > 1)
+        return screen_more(x);
     if (!key_read(x, &with_key)) {
         respond_problem(x, &PROBLEM_NOT_FOUND);
         return STEP_DONE;
     }
-    if (x->step == 0) {
-        live_view_queue(&x->app->stores.live, &x->call, x->id, 0, PACKET_NO_SHARE, LIVE_ROWS_MAX);
-        return STEP_WAIT;
-    }
-    enum status st = live_view_read(&x->call, x->arena, x->id, &view);
-    return st == ST_OK ? answer_screen(x, &view, with_key) : show_view_failed(x, st);
+    if (x->step == 1)
+        return screen_first(x, with_key);
+    live_view_queue(&x->app->stores.live, &x->call, x->id, 0, PACKET_NO_SHARE, LIVE_ROWS_MAX);
+    return STEP_WAIT;
 }
+
+/* ---- from MySQL ---- */
 
 enum step packet_screen_cold(struct exchange *x)
 {
-    struct packet_view view = { 0 };
+    struct screen s = { 0 };
     bool with_key;
     if (!key_read(x, &with_key)) {
         respond_problem(x, &PROBLEM_NOT_FOUND);
         return STEP_DONE;
     }
-    enum status st = show_view_find(x, PACKET_NO_SHARE, LIVE_ROWS_MAX, &view);
+    enum status st = show_view_find(x, PACKET_NO_SHARE, LIVE_ROWS_MAX, &s.view);
+    if (st == ST_OK && screen_begin(x, &s, with_key))
+        return STEP_DONE;
+    if (st == ST_OK && top_wanted(&s)) {
+        struct packet_view rest = { .next = s.view.next };
+        top_add(x->arena, &s, &s.view);
+        if (rest.next > 0)
+            st = packet_grabs(x->app->stores.db, x->arena, x->id, rest.next, SCREEN_SHARES_MAX, &rest.rows,
+                              &rest.row_count);
+        top_add(x->arena, &s, &rest);
+    }
     if (st == ST_OK)
-        return answer_screen(x, &view, with_key);
-    respond_status(x, st);
+        answer_screen(x, &s);
+    else
+        respond_status(x, st);
     return STEP_DONE;
 }

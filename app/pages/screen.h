@@ -13,10 +13,13 @@ extern const struct field screen_fields[]; /* the query of GET /p/ID/screen */
 
 /* Members, JSON and page: those of show_packet_model, and
  *   left_count, url (of the packet), with_list (names and amounts are shown),
- *   luckiest {user, amount_fen; page: amount_text} | null: lucky packets with the list; the earlier one of equals, so
- *     far or, once finished, of all. null when one view can't have all grabs (more than LIVE_ROWS_MAX)
+ *   top: of lucky packets with the list, the three largest shares so far [{ user, amount_fen; page: amount_text,
+ *     place }], the earlier one of equals; once finished, the best share of the draw is the first. Empty for packets of
+ *     more than 2,000 shares
+ *   luckiest: the first of them, null: none
  *   grabs: the newest, as in show_model; empty without the list
- * Page only: html_qr, address (of this page), refresh: the entity tag while the packet is open. */
+ * Page only: html_qr, address (of this page), untouched (open, and no share is taken), refresh: the entity tag while
+ * the packet is open. */
 enum step packet_screen_hot(struct exchange *x);
 /* Page pool: the same from MySQL, for packets that Redis does not have. */
 enum step packet_screen_cold(struct exchange *x);

@@ -6,10 +6,10 @@
 #include "base/money.h"
 #include "io/metrics.h"
 #include "ledger/ledger.h"
-#include "packet/people.h"
 #include "packet/rules.h"
 #include "packet/store.h"
 #include "pages/covers.h"
+#include "pages/people.h"
 #include "pages/present.h"
 #include "pages/send_confirm.h"
 #include "pages/send_form.h"
@@ -35,6 +35,7 @@ static void limits_model(struct exchange *x, struct model *m)
     value_int(m, limits, "greeting_max", c->greeting_graphemes_max);
     value_int(m, limits, "lifetime_ms", c->packet_lifetime_ms);
     value_page_number(m, limits, "share_text", money_limit_text(x->arena, c->share_fen_max));
+    value_page_number(m, limits, "total_text", money_limit_text(x->arena, c->packet_fen_max));
     value_page_text(m, limits, "timezone", str_from(c->timezone));
 }
 
@@ -85,25 +86,6 @@ static void choices_model(struct model *m, const struct form *typed)
     present_split(m, &m->root, split);
 }
 
-static enum status people_model(struct exchange *x, struct model *m)
-{
-    struct people people;
-    struct user *users = NULL;
-    size_t count = 0;
-    enum status st = people_recent(x->app->stores.db, x->arena, x->visitor.user_id, &people);
-    if (st == ST_OK)
-        st = users_find_by_ids(x->app->stores.db, x->arena, people.ids, people.count, &users, &count);
-    struct value *list = value_list(m, &m->root, "people");
-    for (size_t i = 0; st == ST_OK && i < count; i++) {
-        struct value *person = value_add_object(m, list);
-        value_int(m, person, "id", (int64_t)users[i].id);
-        value_text(m, person, "username", users[i].username);
-        value_text(m, person, "nickname", users[i].nickname);
-        view_avatar_model(m, person, users[i].id, users[i].nickname);
-    }
-    return st;
-}
-
 /* ---- parts that are folded away ---- */
 
 enum fold { FOLD_TO, FOLD_MORE, FOLDS };
@@ -130,8 +112,7 @@ static const struct {
 static void folds_model(struct exchange *x, struct model *m, const struct form *typed, const struct form_errors *errors,
                         const struct prefill *prefill)
 {
-    bool open[FOLDS] = { [FOLD_TO] = prefill->lacks_to,
-                         [FOLD_MORE] = prefill->lacks_phrase || prefill->lacks_opening };
+    bool open[FOLDS] = { [FOLD_TO] = prefill->lacks_to, [FOLD_MORE] = prefill->lacks_phrase || prefill->lacks_opening };
     for (size_t i = 0; i < ARRAY_LEN(FOLDED); i++) {
         struct str text = form_get(typed, FOLDED[i].field, NULL);
         struct str first =
@@ -173,7 +154,10 @@ static enum status send_model(struct exchange *x, struct model *m, struct str re
     form_typed_model(m, form, send_fields, typed);
     value_text(m, form, "request_key", request_key);
     choices_model(m, typed);
-    return people_model(x, m);
+    struct people_known people;
+    st = people_find(x, &people);
+    people_model(m, value_list(m, &m->root, "people"), &people);
+    return st;
 }
 
 enum step send_form_get(struct exchange *x)
@@ -214,7 +198,7 @@ static enum status opens_check(struct exchange *x, const struct send_order *orde
 static enum status fund(struct exchange *x, const struct send_order *order, struct receivers *receivers,
                         struct fund_packet *funded, struct form_errors *errors)
 {
-    struct send_party sender = { .id = x->visitor.user_id, .name = x->visitor.nickname };
+    struct send_party sender = { .id = x->visitor.user_id, .name = x->visitor.nickname, .face = x->visitor.face };
     int64_t balance_fen;
 
     for (int tries = 0; tries < FUND_TRIES_MAX; tries++) {

@@ -25,7 +25,7 @@ void send_confirm(struct exchange *x, const struct send_order *order, const stru
 {
     struct model m;
     model_init(&m, x->arena);
-    present_person(&m, &m.root, "receiver", receiver->id, receiver->name);
+    present_person(&m, &m.root, "receiver", receiver->id, receiver->name, &receiver->face);
     value_page_text(&m, &m.root, "username", order->to.items[0]);
     value_page_number(&m, &m.root, "amount_text", money_text(x->arena, order->amount_fen));
     value_page_text(&m, &m.root, "greeting", order->greeting);

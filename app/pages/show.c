@@ -1,6 +1,7 @@
 #include "pages/show.h"
 
 #include "live/view.h"
+#include "packet/faces.h"
 #include "packet/grab.h"
 #include "packet/receivers.h"
 #include "packet/store.h"
@@ -270,8 +271,10 @@ enum status show_view_find(struct exchange *x, uint32_t after, size_t limit, str
             return st;
         view->has_mine = st == ST_OK;
     }
-    enum status st_rows = view_rows_find(x, after, limit, view);
-    return st_rows == ST_OK && view->packet.thanks_count > 0 ? view_thanks_find(x, view) : st_rows;
+    st = view_rows_find(x, after, limit, view);
+    if (st == ST_OK)
+        st = faces_find(x->app->stores.db, x->arena, &view->packet, view->rows, view->row_count);
+    return st == ST_OK && view->packet.thanks_count > 0 ? view_thanks_find(x, view) : st;
 }
 
 enum step packet_show_cold(struct exchange *x)

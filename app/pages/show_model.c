@@ -8,6 +8,7 @@
 #include "pages/covers.h"
 #include "pages/present.h"
 #include "pages/screen.h"
+#include "web/assets.h"
 #include "web/qr.h"
 #include "web/view.h"
 
@@ -65,7 +66,7 @@ void show_grabs_model(struct model *m, struct value *grabs, const struct packet_
     for (size_t i = 0; i < view->row_count; i++) {
         const struct grab *row = &view->rows[i];
         struct value *object = value_add_object(m, grabs);
-        present_person(m, object, "user", row->user_id, row->nickname);
+        present_person(m, object, "user", row->user_id, row->nickname, &row->face);
         row_model(m, object, &view->packet, row);
         value_page_bool(m, object, "of_sender", row->user_id == view->packet.sender_id);
     }
@@ -92,6 +93,7 @@ enum status show_rows(struct exchange *x, const struct packet_view *view, struct
     struct value *grabs = value_list(&m, &m.root, "grabs");
     show_grabs_model(&m, grabs, view);
     value_json(&json, grabs);
+    assets_model(x->app->assets, &m, value_page_object(&m, &m.root, "site"));
     out->json = arena_str(x->arena, buf_view(&json));
     bool ok = !m.failed && !json.failed && out->json.ptr != NULL;
     buf_free(&json);
@@ -199,7 +201,7 @@ void show_packet_model(struct exchange *x, struct model *m, const struct packet_
     struct value *root = &m->root;
     value_text(m, root, "id", present_packet_id(x, p->id));
     value_text(m, root, "kind", packet_kind_name(p->kind));
-    present_person(m, root, "sender", p->sender_id, p->sender_name);
+    present_person(m, root, "sender", p->sender_id, p->sender_name, &p->sender_face);
     greeting_model(m, p, x->visitor.user_id);
     cover_model(m, root, p->cover);
     value_text(m, root, "state", packet_state_name(p->state));

@@ -46,11 +46,15 @@ struct str show_tag(struct exchange *x, const struct packet_view *view)
             digest_bytes(&digest, &view->rows[i].share_no, sizeof view->rows[i].share_no);
         if (view->rows[i].nickname.len == 0) /* deleted since */
             digest_text(&digest, STR("deleted"));
+        if (view->rows[i].face.len > 0) /* of now, in a view from MySQL */
+            digest_text(&digest, face_word(&view->rows[i].face));
     }
     digest_text(&digest, str_or_empty(p->receiver_name)); /* becomes empty, or shorter, when one is deleted */
     digest_text(&digest, str_or_empty(p->receiver_names));
+    digest_text(&digest, face_word(&p->sender_face));
     digest_text(&digest, x->target);
     digest_text(&digest, x->visitor.nickname);
+    digest_text(&digest, face_word(&x->visitor.face));
     digest_end(&digest, bytes);
     struct str hex = present_hex(x->arena, bytes, sizeof bytes);
     return hex.ptr != NULL ? arena_printf(x->arena, "W/\"%.*s\"", STR_ARG(hex)) : STR_NONE;

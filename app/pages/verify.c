@@ -154,6 +154,7 @@ static void revealed_model(struct exchange *x, struct model *m, const struct ver
     value_page_bool(m, root, "has_share_min", p->share_min_fen > 1);
     value_int(m, root, "share_max_fen", p->share_max_fen);
     value_bool(m, root, "commitment_ok", v->commitment_ok);
+    value_page_bool(m, root, "all_ok", v->commitment_ok && v->shares_ok);
     value_bool(m, root, "shares_ok", v->shares_ok);
     shares_model(x, m, v);
     value_page_text(m, root, "command", command_text(x, v, seed));

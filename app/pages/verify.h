@@ -29,6 +29,7 @@ enum { VERIFY_PAGE_SHARES = 1000 };
  *                    returned, page: again (a share that was given back, once more) }], else []
  *   next             null, or the `after` of the next page (page: next_url)
  *   command          [open] page-only: `hongbao verify SEED KIND TOTAL COUNT SPLIT SHARE_MAX [SHARE_MIN]`
+ *   all_ok           [open] page-only: both are true
  *   revealed         page-only boolean: the members marked [open] are present
  *   login_hint       page-only boolean: they would be present after a login */
 enum step packet_verify(struct exchange *x);

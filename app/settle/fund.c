@@ -138,6 +138,7 @@ static enum status packet_prepare(struct stores *stores, struct arena *a, struct
 {
     *p = (struct packet){ .sender_id = sender.id,
                           .sender_name = sender.name,
+                          .sender_face = sender.face,
                           .kind = order->kind,
                           .split = order->split,
                           .amount_fen = order->amount_fen,
@@ -180,6 +181,7 @@ static enum status earlier_find(struct stores *stores, struct arena *a, const st
         out->result = FUND_OTHER_ORDER;
     else if (found.id != p->id) /* the same id: our own COMMIT, whose reply was lost */
         out->result = FUND_REPEATED;
+    found.sender_face = p->sender_face;
     *p = found;
     return ST_OK;
 }

@@ -16,6 +16,7 @@
 struct send_party {
     uint64_t id;
     struct str name;
+    struct face face;
 };
 
 enum fund_result {

@@ -16,6 +16,7 @@
 #include "live/load.h"
 #include "live/shut.h"
 #include "live/stream.h"
+#include "packet/faces.h"
 #include "packet/grab.h"
 #include "packet/receivers.h"
 #include "packet/returns.h"
@@ -155,6 +156,8 @@ static enum status packet_rebuild(struct task *t, struct db *db, struct packet *
         st = receivers_find(db, t->arena, p);
     if (st == ST_OK)
         st = shares_find(t, db, p, &shares);
+    if (st == ST_OK)
+        st = faces_find(db, t->arena, p, grabs, grab_count);
     struct live_settled *settled = st == ST_OK ? arena_array(t->arena, grab_count + 1, sizeof *settled) : NULL;
     if (settled == NULL)
         return st == ST_OK ? ST_NO_MEMORY : st;
@@ -165,6 +168,7 @@ static enum status packet_rebuild(struct task *t, struct db *db, struct packet *
         }
         settled[i] = (struct live_settled){ .user_id = grabs[i].user_id,
                                             .nickname = grabs[i].nickname,
+                                            .face = grabs[i].face,
                                             .amount_fen = grabs[i].amount_fen,
                                             .event = { .ms = (uint64_t)grabs[i].grabbed_ms } };
     }

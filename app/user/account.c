@@ -159,5 +159,6 @@ const struct field register_fields[] = {
       .low = "text/password_short",
       .high = "text/password_long" },
     { .name = "next", .type = &FIELD_LOCAL_PATH, .member = offsetof(struct account_form, next), .no_echo = true },
+    { .name = "passkey", .type = &FIELD_TEXT, .member = offsetof(struct account_form, passkey), .no_echo = true },
     { .name = NULL },
 };

@@ -43,6 +43,7 @@ struct account_form {
     struct str nickname; /* cleaned by utf8_clean_shown */
     struct str password; /* normalized */
     struct str next;     /* a local path, or empty */
+    struct str passkey;  /* not empty: the browser could keep a passkey */
 };
 extern const struct field register_fields[];
 

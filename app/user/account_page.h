@@ -1,39 +1,24 @@
-/* GET /account: the user's names, sessions and access tokens. Its forms are in user/nickname_page.h,
- * user/session_page.h and user/token_page.h; their refusals show the same page. */
+/* GET /account: the user's names, ways in and sessions; and /account/developers, the access tokens. The forms of the
+ * first are in user/nickname_page.h and user/session_page.h, whose refusals show the same page; those of the second in
+ * user/token_page.h. */
 #ifndef HB_USER_ACCOUNT_PAGE_H
 #define HB_USER_ACCOUNT_PAGE_H
 
-#include "user/password.h"
-#include "user/token_store.h"
-#include "web/bearer.h"
 #include "web/exchange.h"
 #include "web/form.h"
 
-/* What an empty form of a new token proposes. */
-#define TOKEN_DAYS_PROPOSED   STR("90")
-#define TOKEN_SCOPES_PROPOSED SCOPE_READ
+/* Initializes m: id, username, nickname, face (the word, null: none), sessions (user/session_page.h), tokens (as
+ * tokens_model), recovery_codes, passkeys (as passkeys_model); page: avatar, face_choices (user/nickname_page.h), the
+ * members of picture_model, form { nickname (typed, or the present one) }. ST_OK, or the status of a store. */
+enum status account_model(struct exchange *x, struct model *m);
 
-/* The form of POST /account/tokens. */
-struct token_form {
-    struct str name;
-    unsigned scopes; /* bits of enum scope */
-    uint32_t days;   /* until the token expires */
-    struct password password;
-};
-
-/* Handler of GET /account: 200. JSON: the members of account_model. */
+/* Handler of GET /account: 200, pages/account with this model. Page: also saved, password_changed, ended of the query,
+ * which the page confirms. */
 enum step account_show(struct exchange *x);
 /* Handler of GET for the addresses of the forms: 303 /account. */
 enum step account_redirect(struct exchange *x);
 
-/* Answers 422 with the account page, for the forms without typed texts of their own. */
+/* Answers 422 with the account page, for its forms. */
 enum step account_refuse(struct exchange *x, const struct form_errors *e);
-
-/* Initializes m: id, username, nickname, sessions (user/session_page.h), tokens: a list of { id (public), name,
- * scopes ("read send"), created_at, expires_at, used_at (null: never) }, newest first, and those of passkeys_model;
- * page: avatar, created_at_text, expires_at_text, used_at_text, is_expired, scope_read, scope_send, scope_open, form
- * { nickname (typed, or the present one), name, days, scope_… }; token_open: the form of a token was refused, so it is
- * unfolded. ST_OK, or the status of a store. */
-enum status account_model(struct exchange *x, struct model *m, struct str name, struct str days, unsigned scopes);
 
 #endif

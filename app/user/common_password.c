@@ -42,10 +42,34 @@ static bool table_has(struct str word)
     return false;
 }
 
+static bool is_digit_or_letter(char c)
+{
+    return (c >= '0' && c <= '9') || (lower(c) >= 'a' && lower(c) <= 'z');
+}
+
+/* True for digits and letters that are all the same, or count up or down ("0" follows "9"). */
+static bool is_run(struct str text)
+{
+    int step = 0;
+
+    for (size_t i = 0; i < text.len; i++) {
+        if (!is_digit_or_letter(text.ptr[i]))
+            return false;
+        int here = i > 0 ? lower(text.ptr[i]) - lower(text.ptr[i - 1]) : 0;
+        here = here == '0' - '9' ? 1 : here == '9' - '0' ? -1 : here;
+        if (here < -1 || here > 1 || (i > 1 && here != step))
+            return false;
+        step = here;
+    }
+    return true;
+}
+
 bool password_is_common(struct str password)
 {
     char folded[COMMON_BYTES_MAX];
 
+    if (is_run(password))
+        return true;
     if (password.len > sizeof folded)
         return false;
     for (size_t i = 0; i < password.len; i++)

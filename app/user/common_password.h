@@ -7,7 +7,8 @@
 
 #include "base/str.h"
 
-/* True for one of the 10,000 commonest passwords of 8 or more characters, in any case. */
+/* True for one of the 10,000 commonest passwords of 8 or more characters, and for digits and letters that are all the
+ * same or count up or down (88888888, 87654321, "abcdefgh"), in any case. */
 bool password_is_common(struct str password);
 /* True when the password is made of a word of this service in the same way (next function): hongbao, redpacket,
  * redenvelope, 红包. */

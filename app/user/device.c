@@ -58,3 +58,13 @@ struct str device_name(struct arena *a, struct str user_agent)
         return arena_printf(a, "%s", browser != NULL ? browser : system);
     return arena_str(a, first_word(agent));
 }
+
+bool device_is_phone(struct str name)
+{
+    static const struct str systems[] = { STR("Android"), STR("iPhone"), STR("iPad") };
+
+    for (size_t i = 0; i < ARRAY_LEN(systems); i++)
+        if (str_find(name, systems[i]) < name.len)
+            return true;
+    return false;
+}

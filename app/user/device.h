@@ -2,6 +2,8 @@
 #ifndef HB_USER_DEVICE_H
 #define HB_USER_DEVICE_H
 
+#include <stdbool.h>
+
 #include "base/arena.h"
 #include "base/str.h"
 
@@ -11,5 +13,8 @@
  * the first word of an unknown program: letters, digits, '.', '_' and '-', at most 32 of them. Empty: nothing is known.
  * At most DEVICE_BYTES_MAX bytes. STR_NONE without memory. */
 struct str device_name(struct arena *a, struct str user_agent);
+
+/* True when the name is that of a phone or a tablet. */
+bool device_is_phone(struct str name);
 
 #endif

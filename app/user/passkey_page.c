@@ -4,10 +4,12 @@
 #include <sodium.h>
 
 #include "base/clock.h"
+#include "user/pages_internal.h"
 #include "user/passkey.h"
 #include "user/passkey_ceremony.h"
 #include "user/passkey_store.h"
 #include "user/password_confirm.h"
+#include "user/shown_once.h"
 #include "web/field_types.h"
 #include "web/respond.h"
 #include "web/security_log.h"
@@ -21,19 +23,6 @@ static const struct problem TAKEN = { 409, "passkey-exists", "text/passkey_exist
 static const struct problem UNKNOWN = { 503, "unknown", "text/passkey_unknown", "text/passkey_unknown_detail", 1 };
 
 /* ---- the list ---- */
-
-enum passkey_news { NEWS_NONE, NEWS_ADDED, NEWS_REMOVED };
-
-static struct str news_word(unsigned i)
-{
-    static const struct str words[] = {
-        [NEWS_NONE] = { "none", 4 }, [NEWS_ADDED] = { "added", 5 }, [NEWS_REMOVED] = { "removed", 7 }
-    };
-    return i < sizeof words / sizeof words[0] ? words[i] : STR_NONE;
-}
-
-static const struct field news_fields[] = { { .name = "passkey", .type = &FIELD_WORD, .word = news_word },
-                                            { .name = NULL } };
 
 void passkey_site_model(struct exchange *x, struct model *m)
 {
@@ -58,7 +47,6 @@ enum status passkeys_model(struct exchange *x, struct model *m)
 {
     struct passkey *passkeys;
     size_t count;
-    enum passkey_news news = NEWS_NONE;
     enum status st = passkey_list(x->app->stores.db, x->arena, x->visitor.user_id, &passkeys, &count);
 
     if (st != ST_OK)
@@ -66,11 +54,56 @@ enum status passkeys_model(struct exchange *x, struct model *m)
     struct value *list = value_list(m, &m->root, "passkeys");
     for (size_t i = 0; i < count; i++)
         passkey_model(x, m, value_add_object(m, list), &passkeys[i]);
+    value_page_int(m, &m->root, "passkey_count", (int64_t)count);
+    value_page_bool(m, &m->root, "passkey_one", count == 1);
+    value_page_bool(m, &m->root, "has_passkeys", count > 0);
     passkey_site_model(x, m);
-    (void)query_read(x, news_fields, &news); /* a malformed query counts as none */
-    value_page_bool(m, &m->root, "passkey_added", news == NEWS_ADDED);
-    value_page_bool(m, &m->root, "passkey_removed", news == NEWS_REMOVED);
     return ST_OK;
+}
+
+/* added, removed: where a form leads. offer: to the account that was just registered. */
+enum passkeys_view { VIEW_LIST, VIEW_ADDED, VIEW_REMOVED, VIEW_OFFER, VIEWS };
+
+static struct str view_word(unsigned i)
+{
+    static const struct str words[VIEWS] = {
+        [VIEW_LIST] = { "list", 4 },
+        [VIEW_ADDED] = { "added", 5 },
+        [VIEW_REMOVED] = { "removed", 7 },
+        [VIEW_OFFER] = { "offer", 5 },
+    };
+    return i < VIEWS ? words[i] : STR_NONE;
+}
+
+static const struct field view_fields[] = { { .name = "passkey", .type = &FIELD_WORD, .word = view_word },
+                                            { .name = NULL } };
+
+enum step passkeys_show(struct exchange *x)
+{
+    struct model m;
+    enum passkeys_view view = VIEW_LIST;
+    (void)query_read(x, view_fields, &view); /* a malformed query counts as none */
+
+    model_init(&m, x->arena);
+    enum status st = passkeys_model(x, &m);
+    if (st != ST_OK) {
+        respond_status(x, status_idempotent(st));
+        return STEP_DONE;
+    }
+    value_page_text(&m, &m.root, "username", x->visitor.username);
+    value_page_bool(&m, &m.root, "passkey_added", view == VIEW_ADDED);
+    value_page_bool(&m, &m.root, "passkey_removed", view == VIEW_REMOVED);
+    value_page_bool(&m, &m.root, "without_password", shown_once_read(x, SHOWN_REGISTERED).ptr != NULL);
+    if (view == VIEW_OFFER)
+        value_page_text(&m, &m.root, "offer_next", path_after_login(next_from_query(x)));
+    respond_model(x, 200, view == VIEW_OFFER ? "pages/passkey_offer" : "pages/passkeys", &m);
+    return STEP_DONE;
+}
+
+enum step passkeys_redirect(struct exchange *x)
+{
+    respond_see_other(x, STR("/account/passkeys"));
+    return STEP_DONE;
 }
 
 /* ---- adding ---- */
@@ -170,6 +203,8 @@ enum step passkey_challenge_submit(struct exchange *x)
 
     if (!passkey_begin(x, &site))
         return STEP_DONE;
+    if (shown_once_read(x, SHOWN_REGISTERED).ptr != NULL)
+        return challenge_answer(x, &site);
     if (!password_confirm_form(x, &e, &st))
         return STEP_DONE;
     if (st == ST_OK)
@@ -204,6 +239,7 @@ static enum step passkey_answer(struct exchange *x, const struct passkey *p)
     struct model m;
 
     x->fallback_problem = &UNKNOWN;
+    shown_once_clear(x, SHOWN_REGISTERED);
     security_log(x, SECURITY_PASSKEY_ADDED, p->user_id, "passkey_id=%" PRIu64, p->id);
     model_init(&m, x->arena);
     value_text(&m, &m.root, "id", public_id_text(x->arena, &x->app->id_key, p->id));
@@ -282,6 +318,6 @@ enum step passkey_delete_submit(struct exchange *x)
     if (x->wants_json)
         respond_empty(x, 204);
     else
-        respond_see_other(x, STR("/account?passkey=removed#passkeys"));
+        respond_see_other(x, STR("/account/passkeys?passkey=removed"));
     return STEP_DONE;
 }

@@ -1,4 +1,4 @@
-/* The passkeys of the page /account: adding and removing them. */
+/* The page /account/passkeys: adding and removing passkeys, and the offer of one to a new account. */
 #ifndef HB_USER_PASSKEY_PAGE_H
 #define HB_USER_PASSKEY_PAGE_H
 
@@ -6,23 +6,31 @@
 #include "web/exchange.h"
 #include "web/fields.h"
 
-/* Adds what the page and its JSON show: passkeys: a list of { id (public), name (may be empty), created_at, used_at
- * (null: never) }, newest first. Page: created_at_text, used_at_text, is_used, and passkey_site (the domain, absent
- * where there are no passkeys), passkey_added and passkey_removed (of the query ?passkey=added|removed). ST_OK, or
- * the status of a store. */
+/* Adds passkeys: a list of { id (public), name (may be empty), created_at, used_at (null: never) }, newest first.
+ * Page: created_at_text, used_at_text, is_used, passkey_count, passkey_one, has_passkeys, and passkey_site (the
+ * domain, absent where there are no passkeys). ST_OK, or the status of a store. */
 enum status passkeys_model(struct exchange *x, struct model *m);
 /* Adds the page-only member passkey_site of the page /login: the domain; absent where there are no passkeys. */
 void passkey_site_model(struct exchange *x, struct model *m);
 
+/* Handler of GET /account/passkeys: 200, pages/passkeys with passkeys_model and, page-only, username, passkey_added and
+ * passkey_removed (of the query ?passkey=added|removed) and without_password: a passkey may be added without the
+ * password, as it was typed a moment ago to register. With ?passkey=offer&next=PATH, where a registration leads:
+ * pages/passkey_offer, with offer_next, a local path. */
+enum step passkeys_show(struct exchange *x);
+/* Handler of GET for the addresses of the forms: 303 /account/passkeys. */
+enum step passkeys_redirect(struct exchange *x);
+
 /* Handler of POST /account/passkeys/challenge, a form of password_confirm_fields: 200 { challenge, site, user { id,
  * name, nickname }, algorithms, exclude, seconds }, from which static/passkey.js makes the options of
  * navigator.credentials.create. user.id is the user handle; exclude are the credential ids of the user's passkeys.
- * Bytes are in base64url. 422 with `errors`: the password is missing or wrong. */
+ * Bytes are in base64url. 422 with `errors`: the password is missing or wrong. The browser that has just registered
+ * (SHOWN_REGISTERED of user/shown_once.h) needs none. */
 enum step passkey_challenge_submit(struct exchange *x);
 /* Handler of POST /account/passkeys: 201 { id, name, created_at }. 422 passkey-expired · 422 passkey-refused · 422 with
  * `errors`: the name, or too many passkeys · 409 passkey-exists. */
 enum step passkey_submit(struct exchange *x);
-/* Handler of POST /account/passkeys/ID/delete: 303 /account?passkey=removed#passkeys, JSON 204; 404 when the user has
+/* Handler of POST /account/passkeys/ID/delete: 303 /account/passkeys?passkey=removed, JSON 204; 404 when the user has
  * no such passkey. */
 enum step passkey_delete_submit(struct exchange *x);
 

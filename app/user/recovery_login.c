@@ -7,6 +7,7 @@
 #include "user/hash_budget.h"
 #include "user/known_device.h"
 #include "user/pages_internal.h"
+#include "user/recovery_page.h"
 #include "user/recovery_store.h"
 #include "user/session.h"
 #include "user/session_list.h"
@@ -61,10 +62,45 @@ static void page_model(struct exchange *x, struct model *m, const struct form *t
     value_page_text(m, &m->root, "login_url", next_url(x->arena, "/login", next));
 }
 
-enum step recovery_login_show(struct exchange *x)
+/* The page after a login by code: code, or password when a new one was set. */
+enum used { USED_NONE, USED_CODE, USED_PASSWORD, USED_WORDS };
+
+static struct str used_word(unsigned i)
+{
+    static const struct str words[USED_WORDS] = {
+        [USED_NONE] = { "none", 4 }, [USED_CODE] = { "code", 4 }, [USED_PASSWORD] = { "password", 8 }
+    };
+    return i < USED_WORDS ? words[i] : STR_NONE;
+}
+
+static const struct field used_fields[] = { { .name = "used", .type = &FIELD_WORD, .word = used_word },
+                                            { .name = NULL } };
+
+/* What is in force now, and how many codes are left; it leads on to next. */
+static enum step used_show(struct exchange *x, enum used used)
 {
     struct model m;
 
+    model_init(&m, x->arena);
+    enum status st = recovery_model(x, &m);
+    if (st != ST_OK) {
+        respond_status(x, status_idempotent(st));
+        return STEP_DONE;
+    }
+    value_page_bool(&m, &m.root, "new_password", used == USED_PASSWORD);
+    value_page_text(&m, &m.root, "onward", path_after_login(next_from_query(x)));
+    respond_model(x, 200, "pages/recovered", &m);
+    return STEP_DONE;
+}
+
+enum step recovery_login_show(struct exchange *x)
+{
+    struct model m;
+    enum used used = USED_NONE;
+
+    (void)query_read(x, used_fields, &used); /* a malformed query counts as none */
+    if (x->visitor.user_id != 0 && used != USED_NONE)
+        return used_show(x, used);
     if (x->visitor.user_id != 0) {
         respond_see_other(x, path_after_login(next_from_query(x)));
         return STEP_DONE;
@@ -160,7 +196,12 @@ static enum step login_done(struct exchange *x, const struct recovery_login_form
         respond_problem(x, &OTHERS_UNKNOWN);
         return STEP_DONE;
     }
-    return answer_login(x, 200, user, form->next);
+    struct str next = form_encode(x->arena, path_after_login(form->next));
+    return answer_login(x, 200, user,
+                        next.ptr == NULL
+                            ? STR_NONE
+                            : arena_printf(x->arena, "/login/recovery?used=%s&next=%.*s",
+                                           form->new_password.len > 0 ? "password" : "code", STR_ARG(next)));
 }
 
 enum step recovery_login_submit(struct exchange *x)

@@ -8,7 +8,9 @@
 /* username, code, new_password (optional), next. */
 extern const struct field recovery_login_fields[];
 
-/* Handler of GET /login/recovery?next=PATH: pages/login_recovery. A visitor who is logged in is redirected to /.
+/* Handler of GET /login/recovery?next=PATH: pages/login_recovery. A visitor who is logged in is redirected to next.
+ * With ?used=code|password, where the POST leads: pages/recovered, with recovery_model and, page-only, new_password
+ * (one was set) and onward, the path of the link on.
  *
  * Model, all of it page-only:
  *   form       { username, code, next }: the typed texts
@@ -16,9 +18,9 @@ extern const struct field recovery_login_fields[];
  * After a refused POST (422) also errors and error { username?, code?, new_password? }. */
 enum step recovery_login_show(struct exchange *x);
 
-/* Handler of POST /login/recovery: uses the code up and starts a session, as a login does: 303 to next, JSON 200 {id,
- * username, nickname}. With a new password, all other sessions of the user end. An unknown name, a user without codes,
- * a wrong code and one that was used before get the same answer: 422 at `code`.
+/* Handler of POST /login/recovery: uses the code up and starts a session, as a login does: 303 to the page above,
+ * which leads on to next; JSON 200 {id, username, nickname}. With a new password, all other sessions of the user end.
+ * An unknown name, a user without codes, a wrong code and one that was used before get the same answer: 422 at `code`.
  *
  * Limits: what is no code of this name (recovery_code_read), as every guess is, counts for the address and its network
  * and costs no hash. A code that this site has made counts for itself alone, so nobody can shut its owner out. */

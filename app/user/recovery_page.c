@@ -2,9 +2,13 @@
 
 #include "user/password_confirm.h"
 #include "user/recovery_store.h"
+#include "user/shown_once.h"
+#include "web/field_types.h"
 #include "web/limits.h"
 #include "web/respond.h"
 #include "web/security_log.h"
+
+enum { RECOVERY_FEW = 3 }; /* from then on pages suggest a new set */
 
 static const struct problem RECOVERY_UNKNOWN = { 503, "unknown", "text/recovery_unknown",
                                                  "text/recovery_unknown_detail", 1 };
@@ -18,6 +22,8 @@ enum status recovery_model(struct exchange *x, struct model *m)
         return st;
     value_int(m, &m->root, "recovery_codes", (int64_t)left);
     value_page_bool(m, &m->root, "has_recovery_codes", left > 0);
+    value_page_bool(m, &m->root, "recovery_one", left == 1);
+    value_page_bool(m, &m->root, "recovery_few", left <= RECOVERY_FEW);
     return ST_OK;
 }
 
@@ -28,15 +34,38 @@ static enum status page_model(struct exchange *x, struct model *m)
     return recovery_model(x, m);
 }
 
+static const struct field made_fields[] = { { .name = "made", .type = &FIELD_NUMBER, .max = 1 }, { .name = NULL } };
+
+/* What the page shows after codes were made: the codes, or that they were shown before. */
+static void made_model(struct exchange *x, struct model *m)
+{
+    uint64_t made = 0;
+    (void)query_read(x, made_fields, &made); /* a malformed query counts as none */
+    if (made == 0 || x->wants_json)
+        return;
+    struct str lines = shown_once_read(x, SHOWN_CODES);
+    if (lines.ptr != NULL) {
+        value_page_text(m, &m->root, "new_codes", lines);
+        struct value *list = value_page_list(m, &m->root, "codes");
+        for (struct str rest = lines; rest.len > 0;)
+            value_page_text(m, value_add_object(m, list), "code", str_cut(rest, '\n', &rest));
+        shown_once_clear(x, SHOWN_CODES);
+    } else {
+        value_page_bool(m, &m->root, "shown_before", true);
+    }
+}
+
 enum step recovery_show(struct exchange *x)
 {
     struct model m;
     enum status st = page_model(x, &m);
 
-    if (st == ST_OK)
+    if (st == ST_OK) {
+        made_model(x, &m);
         respond_model(x, 200, "pages/recovery", &m);
-    else
+    } else {
         respond_status(x, status_idempotent(st));
+    }
     return STEP_DONE;
 }
 
@@ -69,23 +98,36 @@ static enum status codes_make(struct exchange *x, struct recovery_code *codes)
     return recovery_codes_replace(x->app->stores.db, x->arena, x->visitor.user_id, hashes, x->now_ms);
 }
 
-static enum step codes_answer(struct exchange *x, const struct recovery_code *codes)
+static void codes_answer_json(struct exchange *x, const struct recovery_code *codes)
 {
     struct model m;
+
+    model_init(&m, x->arena);
+    struct value *list = value_list(&m, &m.root, "codes");
+    for (unsigned slot = 0; slot < RECOVERY_CODES; slot++)
+        value_text(&m, value_add_object(&m, list), "code", arena_str(x->arena, str_from(codes[slot].text)));
+    respond_model(x, 201, NULL, &m);
+}
+
+/* The codes a line each, for the page that is read next. */
+static void codes_answer_page(struct exchange *x, const struct recovery_code *codes)
+{
     struct str lines = STR("");
 
+    for (unsigned slot = 0; slot < RECOVERY_CODES; slot++)
+        lines = arena_printf(x->arena, "%.*s%s%s", STR_ARG(lines), slot > 0 ? "\n" : "", codes[slot].text);
+    shown_once_give(x, SHOWN_CODES, lines);
+    respond_see_other(x, STR("/account/recovery?made=1"));
+}
+
+static enum step codes_answer(struct exchange *x, const struct recovery_code *codes)
+{
     x->fallback_problem = &RECOVERY_UNKNOWN;
     security_log(x, SECURITY_RECOVERY_CODES_MADE, x->visitor.user_id, NULL);
-    model_init(&m, x->arena);
-    value_page_text(&m, &m.root, "username", x->visitor.username);
-    struct value *list = value_list(&m, &m.root, "codes");
-    for (unsigned slot = 0; slot < RECOVERY_CODES; slot++) {
-        struct str text = arena_str(x->arena, str_from(codes[slot].text));
-        value_text(&m, value_add_object(&m, list), "code", text);
-        lines = arena_printf(x->arena, "%.*s%s%s", STR_ARG(lines), slot > 0 ? "\n" : "", codes[slot].text);
-    }
-    value_page_text(&m, &m.root, "new_codes", lines);
-    respond_model(x, 201, "pages/recovery", &m);
+    if (x->wants_json)
+        codes_answer_json(x, codes);
+    else
+        codes_answer_page(x, codes);
     return STEP_DONE;
 }
 

@@ -5,16 +5,18 @@
 #include "base/value.h"
 #include "web/exchange.h"
 
-/* Adds recovery_codes, the number of codes left, and the page-only has_recovery_codes. ST_OK, or the status of a
- * store. */
+/* Adds recovery_codes, the number of codes left, and page-only has_recovery_codes, recovery_one and recovery_few (so
+ * few that new ones are suggested). ST_OK, or the status of a store. */
 enum status recovery_model(struct exchange *x, struct model *m);
 
 /* Handler of GET /account/recovery: pages/recovery, with recovery_codes and, page-only, has_recovery_codes and
- * username. After a refused POST (422) also errors and error { password }. */
+ * username. With ?made=1, where the POST leads, also page-only: new_codes, the codes a line each, and codes, a list of
+ * { code }, for the first look (user/shown_once.h), later shown_before. After a refused POST (422) also errors and
+ * error { password }. */
 enum step recovery_show(struct exchange *x);
 /* Handler of POST /account/recovery, a form of password_confirm_fields: makes a set, which replaces the earlier one.
- * 201 { codes: [ { code } ] }, the only answer that has them; the page has them as the page-only text new_codes, a line
- * each. 422 for a wrong password. */
+ * JSON 201 { codes: [ { code } ] }, the only answer that has them; HTML 303 /account/recovery?made=1, which shows them
+ * once. 422 for a wrong password. */
 enum step recovery_submit(struct exchange *x);
 
 #endif

@@ -8,8 +8,10 @@
 #include "user/hash_budget.h"
 #include "user/invitation.h"
 #include "user/pages_internal.h"
+#include "user/passkey_page.h"
 #include "user/session.h"
 #include "user/session_list.h"
+#include "user/shown_once.h"
 #include "user/store.h"
 #include "web/respond.h"
 #include "web/security_log.h"
@@ -23,6 +25,7 @@ static void register_model(struct exchange *x, struct model *m, const struct for
     struct value *form = value_page_object(m, &m->root, "form");
     form_typed_model(m, form, register_fields, typed);
     value_page_text(m, form, "next", next);
+    passkey_site_model(x, m);
     invitation_model(x, m, next);
     value_page_text(m, &m->root, "login_url", next_url(x->arena, "/login", next));
 }
@@ -80,6 +83,17 @@ static void earlier_sessions_end(struct exchange *x, uint64_t user_id)
         log_warn("sessions of an earlier user ended", "user_id=%" PRIu64 " sessions=%zu", user_id, count);
 }
 
+/* Where a new user goes on: to next, by the offer of a passkey when the browser could keep one. */
+static struct str path_onward(struct exchange *x, const struct account_form *account)
+{
+    if (x->wants_json || account->passkey.len == 0)
+        return account->next;
+    shown_once_give(x, SHOWN_REGISTERED, STR(""));
+    struct str next = form_encode(x->arena, path_after_login(account->next));
+    return next.ptr == NULL ? STR_NONE
+                            : arena_printf(x->arena, "/account/passkeys?passkey=offer&next=%.*s", STR_ARG(next));
+}
+
 enum step register_submit(struct exchange *x)
 {
     struct account_form account = { 0 };
@@ -117,10 +131,9 @@ enum step register_submit(struct exchange *x)
     }
     security_log(x, SECURITY_REGISTER, user.id, NULL);
     x->fallback_problem = &REGISTER_UNKNOWN;
-    struct str next = account.next;
     earlier_sessions_end(x, user.id);
     st = session_start(x, user.id, user.username, user.nickname);
     if (st != ST_OK)
-        return answer_user(x, 201, &user, next_url(x->arena, "/login", next));
-    return answer_login(x, 201, &user, next);
+        return answer_user(x, 201, &user, next_url(x->arena, "/login", account.next));
+    return answer_login(x, 201, &user, path_onward(x, &account));
 }

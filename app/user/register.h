@@ -11,16 +11,19 @@
  *   form       { username, nickname, next }: the typed texts, at first empty. The password is never shown again.
  *              next is a local path or the empty string.
  *   login_url  "/login" with the same next
+ *   passkey_site, invitation  as on the page /login
  * After a refused POST (422) also, from respond_form_errors:
  *   errors     [ { field, message } ]       field: "username" | "nickname" | "password"
  *   error      { username?, nickname?, password? }: the message beside the field (page-only)
- * The form posts to /register: username, nickname, password, next (hidden). */
+ * The form posts to /register: username, nickname, password, next (hidden), and passkey, which static/rules.js sets in
+ * a browser that could keep a passkey. */
 enum step register_show(struct exchange *x);
 
-/* POST /register: creates the user with an empty wallet, and logs in. HTML 303 to next (a local path, else /), JSON 201
- * {id, username, nickname}. Refused: 422 as above. When the user was created but the session was not, HTML redirects to
- * /login and JSON answers 201 without a cookie, because the account exists and must not look refused. When a store is
- * known to be unreachable, answers 503 before the password is hashed. */
+/* POST /register: creates the user with an empty wallet, and logs in. HTML 303 to next (a local path, else /), with
+ * passkey by the offer of one (user/passkey_page.h); JSON 201 {id, username, nickname}. Refused: 422 as above. When
+ * the user was created but the session was not, HTML redirects to /login and JSON answers 201 without a cookie,
+ * because the account exists and must not look refused. When a store is known to be unreachable, answers 503 before
+ * the password is hashed. */
 enum step register_submit(struct exchange *x);
 
 #endif

@@ -10,6 +10,7 @@
 #include "user/passkey_login.h"
 #include "user/passkey_page.h"
 #include "user/password_page.h"
+#include "user/picture_page.h"
 #include "user/recovery_login.h"
 #include "user/recovery_page.h"
 #include "user/register.h"
@@ -37,6 +38,13 @@ const struct route user_routes[] = {
     { "POST", "/account/nickname", NEED_USER | SAME_ORIGIN | NO_TOKEN | LIMITED_BY(LIMIT_READ), POOL_PAGE,
       nickname_submit },
     { "GET", "/account/nickname", 0, POOL_PAGE, account_redirect },
+    { "POST", "/account/picture", NEED_USER | SAME_ORIGIN | NO_TOKEN | UPLOAD | LIMITED_BY(LIMIT_PICTURE), POOL_PAGE,
+      picture_submit },
+    { "GET", "/account/picture", 0, POOL_PAGE, account_redirect },
+    { "POST", "/account/picture/delete", NEED_USER | SAME_ORIGIN | NO_TOKEN | LIMITED_BY(LIMIT_READ), POOL_PAGE,
+      picture_delete_submit },
+    { "GET", "/account/picture/delete", 0, POOL_PAGE, account_redirect },
+    { "GET", "/picture/:key", LIMITED_BY(LIMIT_CARD), POOL_CARD, picture_show },
     { "GET", "/account/password", NEED_USER | NO_TOKEN | LIMITED_BY(LIMIT_READ), POOL_AUTH, password_show },
     { "POST", "/account/password", NEED_USER | SAME_ORIGIN | NO_TOKEN, POOL_AUTH, password_submit },
     { "GET", "/account/recovery", NEED_USER | NO_TOKEN | LIMITED_BY(LIMIT_READ), POOL_AUTH, recovery_show },
@@ -47,17 +55,18 @@ const struct route user_routes[] = {
     { "POST", "/account/sessions/end", NEED_USER | SAME_ORIGIN | NO_TOKEN | LIMITED_BY(LIMIT_READ), POOL_PAGE,
       session_end_submit },
     { "GET", "/account/sessions/end", 0, POOL_PAGE, account_redirect },
+    { "GET", "/account/developers", NEED_USER | NO_TOKEN | LIMITED_BY(LIMIT_READ), POOL_AUTH, developers_show },
     { "POST", "/account/tokens", NEED_USER | SAME_ORIGIN | NO_TOKEN, POOL_AUTH, token_submit },
     { "POST", "/account/tokens/:id/delete", NEED_USER | SAME_ORIGIN | NO_TOKEN | LIMITED_BY(LIMIT_READ), POOL_PAGE,
       token_delete_submit },
+    { "GET", "/account/passkeys", NEED_USER | NO_TOKEN | LIMITED_BY(LIMIT_READ), POOL_AUTH, passkeys_show },
     { "POST", "/account/passkeys/challenge", NEED_USER | SAME_ORIGIN | NO_TOKEN, POOL_AUTH, passkey_challenge_submit },
     { "POST", "/account/passkeys", NEED_USER | SAME_ORIGIN | NO_TOKEN | LIMITED_BY(LIMIT_READ), POOL_AUTH,
       passkey_submit },
     { "POST", "/account/passkeys/:id/delete", NEED_USER | SAME_ORIGIN | NO_TOKEN | LIMITED_BY(LIMIT_READ), POOL_PAGE,
       passkey_delete_submit },
-    { "GET", "/account/tokens", 0, POOL_AUTH, account_redirect },
-    { "GET", "/account/tokens/:id", 0, POOL_PAGE, account_redirect },
-    { "GET", "/account/passkeys", 0, POOL_AUTH, account_redirect },
-    { "GET", "/account/passkeys/:id", 0, POOL_PAGE, account_redirect },
+    { "GET", "/account/tokens", 0, POOL_AUTH, developers_redirect },
+    { "GET", "/account/tokens/:id", 0, POOL_PAGE, developers_redirect },
+    { "GET", "/account/passkeys/:id", 0, POOL_PAGE, passkeys_redirect },
 };
 const size_t user_routes_count = ARRAY_LEN(user_routes);

@@ -56,8 +56,11 @@ void session_key_write(struct str token, char *out)
 
 struct str session_value_text(struct arena *a, const struct session *s)
 {
+    struct str badge = badge_text(a, s->nickname, &s->face);
+    if (badge.ptr == NULL)
+        return STR_NONE;
     return arena_printf(a, "%s%" PRIu64 ",%" PRId64 ",%" PRId64 ",%.*s,%.*s", s->listed ? LISTED : "", s->user_id,
-                        s->created_ms, s->seen_ms, STR_ARG(s->username), STR_ARG(s->nickname));
+                        s->created_ms, s->seen_ms, STR_ARG(s->username), STR_ARG(badge));
 }
 
 bool session_value_read(struct str value, struct session *out)
@@ -68,7 +71,8 @@ bool session_value_read(struct str value, struct session *out)
     struct str created = str_cut(rest, ',', &rest);
     struct str seen = str_cut(rest, ',', &rest);
 
-    s.username = str_cut(rest, ',', &s.nickname);
+    s.username = str_cut(rest, ',', &rest);
+    s.nickname = badge_parse(rest, &s.face);
     if (!str_to_u64(user_id, &s.user_id) || s.user_id == 0)
         return false;
     if (!str_to_i64(created, &s.created_ms) || !str_to_i64(seen, &s.seen_ms))
@@ -275,6 +279,7 @@ enum status session_visitor_read(struct exchange *x)
     x->visitor.user_id = s.user_id;
     x->visitor.username = s.username; /* slices of the reply, which is freed with the request */
     x->visitor.nickname = s.nickname;
+    x->visitor.face = s.face;
     if (confirmed == SESSION_RENEW)
         session_renew(x, &s);
     return ST_OK;
@@ -291,12 +296,20 @@ enum status session_start(struct exchange *x, uint64_t user_id, struct str usern
 {
     const struct stores *stores = &x->app->stores;
     char token[SESSION_TOKEN_MAX], key[SESSION_KEY_MAX];
-    struct session s = { user_id, x->now_ms, x->now_ms, username, nickname, true };
+    struct session s = { .user_id = user_id,
+                         .created_ms = x->now_ms,
+                         .seen_ms = x->now_ms,
+                         .username = username,
+                         .nickname = nickname,
+                         .listed = true };
     struct str device = device_name(x->arena, exchange_param(x, "HTTP_USER_AGENT"));
 
+    enum status st = user_face_find(stores->db, x->arena, user_id, &s.face);
+    if (st != ST_OK && st != ST_NOT_FOUND)
+        return ST_UNAVAILABLE;
     session_token_new(token);
     session_key_write(str_from(token), key);
-    enum status st =
+    st =
         session_list_start(stores, x->arena, (struct str){ key, SESSION_KEY_LEN }, &s, str_or_empty(device), x->now_ms);
     if (st != ST_OK)
         return st == ST_NO_MEMORY || st == ST_CONFLICT ? st : ST_UNAVAILABLE;

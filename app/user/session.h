@@ -2,7 +2,8 @@
  *
  * Cookie `sid` (`__Host-sid` with Secure on https): 32 random bytes in base64url, 43 characters.
  * Key    hb:session:<SHA-256 of those 43 characters in hex>
- * Value  v2,user_id,created_ms,seen_ms,username,nickname   (nickname last, because it may contain commas)
+ * Value  v2,user_id,created_ms,seen_ms,username,badge   (base/badge.h; last, because a nickname may
+ *        contain commas)
  *        Without "v2," the version before has started it, and it is in no list (user/session_list.h).
  * TTL    of the key: until session_idle_s after the last visit or session_absolute_s after the login, whichever is
  *        first. A visit renews seen_ms and the TTL only when seen_ms is older than an hour (or a hundredth of
@@ -17,6 +18,7 @@
 #include <stdint.h>
 
 #include "base/arena.h"
+#include "base/badge.h"
 #include "base/config.h"
 #include "base/status.h"
 #include "base/str.h"
@@ -34,6 +36,7 @@ struct session {
     int64_t seen_ms;
     struct str username;
     struct str nickname;
+    struct face face;
     bool listed; /* in the list of its user; false: of the version before */
 };
 
@@ -76,9 +79,10 @@ enum status session_visitor_read(struct exchange *x);
 /* Checks that Redis is reachable. Call it before a password is hashed, so that requests which can't succeed do not
  * occupy the CPU. ST_UNAVAILABLE: unreachable. */
 enum status session_store_check(struct exchange *x);
-/* Starts a session for the user, deletes the one that the request presented, and adds the Set-Cookie headers of the
- * session and of the known device (user/known_device.h). x->visitor.session_key becomes that of the new session.
- * ST_UNAVAILABLE: Redis did not answer; no header is added, so the token is never used · ST_CONFLICT: the sessions of
+/* Starts a session for the user, with the face that the row has, deletes the one that the request presented, and adds
+ * the Set-Cookie headers of the session and of the known device (user/known_device.h). x->visitor.session_key becomes
+ * that of the new session.
+ * ST_UNAVAILABLE: a store did not answer; no header is added, so the token is never used · ST_CONFLICT: the sessions of
  * the user were ended since the request came · ST_NO_MEMORY. */
 enum status session_start(struct exchange *x, uint64_t user_id, struct str username, struct str nickname);
 /* Deletes the presented session, if any, and adds the header that clears the cookie. ST_UNAVAILABLE / ST_UNKNOWN: Redis

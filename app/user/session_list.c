@@ -427,7 +427,8 @@ enum status session_list_end_others(const struct stores *stores, struct arena *a
     return st;
 }
 
-enum status session_list_rename(const struct stores *stores, struct arena *a, uint64_t user_id, struct str nickname)
+enum status session_list_rename(const struct stores *stores, struct arena *a, uint64_t user_id,
+                                const struct str *nickname, const struct face *face)
 {
     struct list list;
     struct batch get, set;
@@ -446,12 +447,13 @@ enum status session_list_rename(const struct stores *stores, struct arena *a, ui
         struct str value = redis_reply_str(get.calls[i].reply);
         if (value.ptr == NULL || !session_value_read(value, &s))
             continue;
-        s.nickname = nickname;
-        struct str renamed = session_value_text(a, &s);
-        if (renamed.ptr == NULL)
+        s.nickname = nickname != NULL ? *nickname : s.nickname;
+        s.face = face != NULL ? *face : s.face;
+        struct str changed = session_value_text(a, &s);
+        if (changed.ptr == NULL)
             st = ST_NO_MEMORY;
         else
-            BATCH_ADD(&set, STR("SET"), list.entries[i].key, renamed, STR("XX"), STR("KEEPTTL"));
+            BATCH_ADD(&set, STR("SET"), list.entries[i].key, changed, STR("XX"), STR("KEEPTTL"));
     }
     if (set.count > 0) {
         enum status written = batch_finish(&set);

@@ -68,7 +68,8 @@ enum status session_list_end(const struct stores *stores, struct arena *a, uint6
  */
 enum status session_list_end_others(const struct stores *stores, struct arena *a, uint64_t user_id, struct str keep,
                                     int64_t now_ms);
-/* Writes the new nickname into all sessions of the user. */
-enum status session_list_rename(const struct stores *stores, struct arena *a, uint64_t user_id, struct str nickname);
+/* Writes the new nickname and face into all sessions of the user; what is NULL stays. */
+enum status session_list_rename(const struct stores *stores, struct arena *a, uint64_t user_id,
+                                const struct str *nickname, const struct face *face);
 
 #endif

@@ -1,6 +1,7 @@
 #include "user/session_page.h"
 
 #include "user/account_page.h"
+#include "user/device.h"
 #include "user/session.h"
 #include "user/session_list.h"
 #include "web/field_types.h"
@@ -25,6 +26,7 @@ static void session_model(struct model *m, struct value *item, const struct sess
         value_text(m, item, "device", entry->device);
     else
         value_null(m, item, "device");
+    value_page_bool(m, item, "on_phone", device_is_phone(entry->device));
     view_time_model(m, item, "created_at", "created_at_text", entry->created_ms);
     view_time_model(m, item, "seen_at", "seen_at_text", entry->seen_ms);
     value_bool(m, item, "current", current);

@@ -82,7 +82,7 @@ enum status users_find_by_names(struct db *db, struct arena *a, const struct str
 {
     struct db_rows rows;
     struct buf sql = BUF_EMPTY;
-    buf_cstr(&sql, "SELECT id, username, nickname FROM user WHERE deleting_ms IS NULL AND username IN (");
+    buf_cstr(&sql, "SELECT id, username, nickname, face FROM user WHERE deleting_ms IS NULL AND username IN (");
     for (size_t i = 0; i < usernames->count; i++) {
         db_comma(&sql, i);
         db_append(db, &sql, &DB_TEXT(usernames->items[i]));
@@ -98,7 +98,8 @@ enum status users_find_by_names(struct db *db, struct arena *a, const struct str
     for (size_t i = 0; i < rows.count; i++)
         users[i] = (struct user){ .id = db_cell_u64(&rows, i, 0),
                                   .username = db_cell(&rows, i, 1),
-                                  .nickname = db_cell(&rows, i, 2) };
+                                  .nickname = db_cell(&rows, i, 2),
+                                  .face = face_from(db_cell(&rows, i, 3)) };
     *out = users;
     *out_count = rows.count;
     return ST_OK;
@@ -115,8 +116,9 @@ enum status users_find_by_ids(struct db *db, struct arena *a, const uint64_t *id
         return ST_NO_MEMORY;
     if (count == 0)
         return ST_OK;
-    buf_cstr(&sql,
-             "SELECT id, username, nickname, disabled_ms, created_ms FROM user WHERE deleting_ms IS NULL AND id IN ");
+    buf_cstr(
+        &sql,
+        "SELECT id, username, nickname, disabled_ms, created_ms, face FROM user WHERE deleting_ms IS NULL AND id IN ");
     db_ids(&sql, ids, count);
     enum status st = db_query_buf(db, a, &rows, &sql);
     buf_free(&sql);
@@ -127,7 +129,8 @@ enum status users_find_by_ids(struct db *db, struct arena *a, const uint64_t *id
                                                         .username = db_cell(&rows, row, 1),
                                                         .nickname = db_cell(&rows, row, 2),
                                                         .disabled = db_cell(&rows, row, 3).ptr != NULL,
-                                                        .created_ms = db_cell_i64(&rows, row, 4) };
+                                                        .created_ms = db_cell_i64(&rows, row, 4),
+                                                        .face = face_from(db_cell(&rows, row, 5)) };
     return st;
 }
 
@@ -180,10 +183,23 @@ enum status user_password_change(struct db *db, struct arena *a, uint64_t id, st
     return str_equal(found, new_hash) ? ST_OK : ST_UNAVAILABLE;
 }
 
-enum status user_rename(struct db *db, uint64_t id, struct str nickname)
+enum status user_rename(struct db *db, uint64_t id, const struct str *nickname, const struct face *face)
 {
-    return db_exec(db, NULL, "UPDATE user SET nickname = ? WHERE id = ? AND deleting_ms IS NULL",
-                   DB_PARAMS(DB_TEXT(nickname), DB_U64(id)));
+    return db_exec(db, NULL,
+                   "UPDATE user SET nickname = COALESCE(?, nickname), face = IF(?, ?, face)"
+                   " WHERE id = ? AND deleting_ms IS NULL",
+                   DB_PARAMS(nickname != NULL ? DB_TEXT(*nickname) : DB_NULL, DB_U64(face != NULL),
+                             face != NULL && face->len > 0 ? DB_TEXT(face_word(face)) : DB_NULL, DB_U64(id)));
+}
+
+enum status user_face_find(struct db *db, struct arena *a, uint64_t id, struct face *out)
+{
+    struct db_rows rows;
+    enum status st = db_find(db, a, &rows, "SELECT face FROM user WHERE id = ?", DB_PARAMS(DB_U64(id)));
+
+    if (st == ST_OK)
+        *out = face_from(db_cell(&rows, 0, 0));
+    return st;
 }
 
 enum status user_password_set(struct db *db, uint64_t id, struct str hash)

@@ -6,6 +6,7 @@
 #include <stdint.h>
 
 #include "base/arena.h"
+#include "base/badge.h"
 #include "base/status.h"
 #include "base/str.h"
 #include "io/db.h"
@@ -14,6 +15,7 @@ struct user {
     uint64_t id;
     struct str username;
     struct str nickname;
+    struct face face;         /* only users_find_by_names and users_find_by_ids set it */
     struct str password_hash; /* .ptr NULL: no password, so no login (demo users) */
     bool disabled;            /* by an operator; only user_find_for_login and users_find_by_ids set it */
     int64_t created_ms;       /* only users_find_by_ids sets it */
@@ -56,8 +58,10 @@ enum status user_password_change(struct db *db, struct arena *a, uint64_t id, st
 enum status user_lock(struct db *db, struct arena *a, uint64_t id);
 /* Sets the password whatever it was. May be repeated. */
 enum status user_password_set(struct db *db, uint64_t id, struct str hash);
-/* Sets the nickname. May be repeated. */
-enum status user_rename(struct db *db, uint64_t id, struct str nickname);
+/* Sets the nickname and the face; what is NULL stays. May be repeated. */
+enum status user_rename(struct db *db, uint64_t id, const struct str *nickname, const struct face *face);
+/* The user's face. ST_NOT_FOUND: no such user. */
+enum status user_face_find(struct db *db, struct arena *a, uint64_t id, struct face *out);
 /* Replaces old_hash by new_hash. When the password was changed meanwhile, it stays. ST_OK in both cases. */
 enum status user_rehash(struct db *db, uint64_t id, struct str old_hash, struct str new_hash);
 

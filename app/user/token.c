@@ -68,8 +68,11 @@ void token_key_write(const uint8_t hash[HASH_BYTES], char *out)
 
 struct str token_copy_text(struct arena *a, const struct token_copy *copy)
 {
+    struct str badge = badge_text(a, copy->nickname, &copy->face);
+    if (badge.ptr == NULL)
+        return STR_NONE;
     return arena_printf(a, "v2,%" PRId64 ",%" PRIu64 ",%u,%" PRId64 ",%.*s,%.*s", copy->made_ms, copy->user_id,
-                        copy->scopes, copy->expires_ms, STR_ARG(copy->username), STR_ARG(copy->nickname));
+                        copy->scopes, copy->expires_ms, STR_ARG(copy->username), STR_ARG(badge));
 }
 
 bool token_copy_read(struct str value, struct token_copy *out)
@@ -84,7 +87,8 @@ bool token_copy_read(struct str value, struct token_copy *out)
     struct str scopes_number = str_cut(rest, ',', &rest);
     struct str expires = str_cut(rest, ',', &rest);
 
-    copy.username = str_cut(rest, ',', &copy.nickname);
+    copy.username = str_cut(rest, ',', &rest);
+    copy.nickname = badge_parse(rest, &copy.face);
     if (copy.made_ms < 0)
         return false;
     if (!str_to_u64(user_id, &copy.user_id) || copy.user_id == 0)
@@ -220,6 +224,7 @@ static bool visitor_fill(struct exchange *x, struct str value)
     x->visitor.scopes = copy.scopes;
     x->visitor.username = copy.username; /* slices of the reply or of the arena, which live as long as the request */
     x->visitor.nickname = copy.nickname;
+    x->visitor.face = copy.face;
     return true;
 }
 

@@ -4,11 +4,11 @@
  *        ids, whose MACs are over 8 bytes). So a guessed or mistyped token is refused before any store is used.
  * MySQL  table token: the truth, with the SHA-256 of the token and never the token itself (user/token_store.h).
  * Redis  hb:token:<SHA-256 in hex> is a copy for the hot pool, which has no MySQL:
- *        v2,made_ms,user_id,scopes,expires_ms,username,nickname   (scopes: bits of enum scope; nickname last, it may
- *        have commas) for an hour at most, or the word `revoked`, for a day; for 2 s, where the row is no longer there
- *        or has expired, so that such a token does not ask MySQL each time. A copy is believed for an hour after
- *        made_ms, whatever time to live its key has, and not with a made_ms in the future. One without `v2,` is of the
- *        version before: it is made anew.
+ *        v2,made_ms,user_id,scopes,expires_ms,username,badge   (scopes: bits of enum scope; badge: base/badge.h, last,
+ *        as a nickname may have commas) for an hour at most, or the word `revoked`, for a day; for 2 s, where the row
+ *        is no longer there or has expired, so that such a token does not ask MySQL each time. A copy is believed for
+ *        an hour after made_ms, whatever time to live its key has, and not with a made_ms in the future. One without
+ *        `v2,` is of the version before: it is made anew.
  *
  * A process with MySQL that finds no copy reads the row and makes one; that is also when the row's time of the last use
  * is written, so at most once an hour for each token. The hot pool passes such a request on (nginx/site.conf, @token).
@@ -22,6 +22,7 @@
 #include <stdint.h>
 
 #include "base/arena.h"
+#include "base/badge.h"
 #include "base/public_id.h"
 #include "base/random.h"
 #include "base/status.h"
@@ -44,6 +45,7 @@ struct token_copy {
     int64_t expires_ms;
     struct str username;
     struct str nickname;
+    struct face face;
 };
 
 /* ---- parts without I/O ---- */

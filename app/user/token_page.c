@@ -5,19 +5,123 @@
 
 #include "base/clock.h"
 #include "user/account.h"
-#include "user/account_page.h"
 #include "user/password_confirm.h"
+#include "user/shown_once.h"
 #include "user/token.h"
 #include "user/token_store.h"
 #include "web/bearer.h"
 #include "web/field_types.h"
 #include "web/respond.h"
 #include "web/security_log.h"
+#include "web/view.h"
 
 enum { NAME_GRAPHEMES_MAX = 32, NAME_CODE_POINTS_MAX = 64 };
 static const int64_t DAY_MS = 24 * 3600 * 1000;
 
 static const struct problem TOKEN_UNKNOWN = { 503, "unknown", "text/token_unknown", "text/token_unknown_detail", 1 };
+
+/* What an empty form of a new token proposes. */
+#define DAYS_PROPOSED   STR("90")
+#define SCOPES_PROPOSED SCOPE_READ
+
+/* ---- the page ---- */
+
+static void scopes_model(struct model *m, struct value *object, unsigned scopes)
+{
+    value_page_bool(m, object, "scope_read", (scopes & SCOPE_READ) != 0);
+    value_page_bool(m, object, "scope_send", (scopes & SCOPE_SEND) != 0);
+    value_page_bool(m, object, "scope_open", (scopes & SCOPE_OPEN) != 0);
+}
+
+static void token_model(struct exchange *x, struct model *m, struct value *item, const struct token *t)
+{
+    value_text(m, item, "id", public_id_text(x->arena, &x->app->id_key, t->id));
+    value_text(m, item, "name", t->name);
+    value_text(m, item, "scopes", scopes_text(x->arena, t->scopes));
+    scopes_model(m, item, t->scopes);
+    view_time_model(m, item, "created_at", "created_at_text", t->created_ms);
+    view_time_model(m, item, "expires_at", "expires_at_text", t->expires_ms);
+    value_page_bool(m, item, "is_expired", t->expires_ms <= x->now_ms);
+    if (t->used_ms > 0)
+        view_time_model(m, item, "used_at", "used_at_text", t->used_ms);
+    else
+        value_null(m, item, "used_at");
+}
+
+enum status tokens_model(struct exchange *x, struct model *m)
+{
+    struct token *tokens;
+    size_t count;
+    enum status st = token_list(x->app->stores.db, x->arena, x->visitor.user_id, &tokens, &count);
+
+    if (st != ST_OK)
+        return st;
+    struct value *list = value_list(m, &m->root, "tokens");
+    for (size_t i = 0; i < count; i++)
+        token_model(x, m, value_add_object(m, list), &tokens[i]);
+    return ST_OK;
+}
+
+static enum status page_model(struct exchange *x, struct model *m, struct str name, struct str days, unsigned scopes)
+{
+    model_init(m, x->arena);
+    enum status st = tokens_model(x, m);
+    if (st != ST_OK)
+        return st;
+    struct value *form = value_page_object(m, &m->root, "form");
+    value_page_text(m, form, "name", name);
+    value_page_text(m, form, "days", days);
+    scopes_model(m, form, scopes);
+    value_page_text(m, &m->root, "username", x->visitor.username);
+    return ST_OK;
+}
+
+/* A form that was accepted leads here with ?NAME=1. */
+struct developers_query {
+    uint64_t made, revoked;
+};
+
+static const struct field developers_fields[] = {
+    { .name = "made", .type = &FIELD_NUMBER, .member = offsetof(struct developers_query, made), .max = 1 },
+    { .name = "revoked", .type = &FIELD_NUMBER, .member = offsetof(struct developers_query, revoked), .max = 1 },
+    { .name = NULL },
+};
+
+/* The token that was just made, or that it was shown before. */
+static void made_model(struct exchange *x, struct model *m)
+{
+    struct str text = shown_once_read(x, SHOWN_TOKEN);
+    if (text.ptr != NULL) {
+        value_page_text(m, &m->root, "new_token", text);
+        shown_once_clear(x, SHOWN_TOKEN);
+    } else {
+        value_page_bool(m, &m->root, "shown_before", true);
+    }
+}
+
+enum step developers_show(struct exchange *x)
+{
+    struct model m;
+    struct developers_query query = { 0 };
+    (void)query_read(x, developers_fields, &query); /* a malformed query counts as none */
+    enum status st = page_model(x, &m, STR(""), DAYS_PROPOSED, SCOPES_PROPOSED);
+
+    if (st == ST_OK) {
+        value_page_bool(&m, &m.root, "revoked", query.revoked != 0);
+        if (query.made != 0 && !x->wants_json)
+            made_model(x, &m);
+        respond_model(x, 200, "pages/developers", &m);
+    } else {
+        respond_status(x, status_idempotent(st));
+    }
+    return STEP_DONE;
+}
+
+enum step developers_redirect(struct exchange *x)
+{
+    respond_see_other(x, STR("/account/developers"));
+    return STEP_DONE;
+}
 
 /* ---- the form ---- */
 
@@ -87,14 +191,14 @@ const struct field token_fields[] = {
 static enum step token_refuse(struct exchange *x, unsigned scopes, const struct form_errors *e)
 {
     struct model m;
-    enum status st = account_model(x, &m, form_get(&x->form, "name", NULL), form_get(&x->form, "days", NULL), scopes);
+    enum status st = page_model(x, &m, form_get(&x->form, "name", NULL), form_get(&x->form, "days", NULL), scopes);
 
     if (st != ST_OK) {
         respond_status(x, st);
         return STEP_DONE;
     }
     value_page_bool(&m, &m.root, "token_open", true);
-    respond_form_errors(x, "pages/account", &m, e);
+    respond_form_errors(x, "pages/developers", &m, e);
     return STEP_DONE;
 }
 
@@ -112,17 +216,11 @@ static void answer_json(struct exchange *x, const struct token *t, struct str te
     respond_model(x, 201, NULL, &m);
 }
 
-/* The account page, with the token. The list on it is read again, so it can fail after the token was made. */
+/* The page that is read next shows the token. */
 static void answer_page(struct exchange *x, struct str text)
 {
-    struct model m;
-
-    if (account_model(x, &m, STR(""), TOKEN_DAYS_PROPOSED, TOKEN_SCOPES_PROPOSED) != ST_OK) {
-        respond_problem(x, &TOKEN_UNKNOWN);
-        return;
-    }
-    value_page_text(&m, &m.root, "new_token", text);
-    respond_model(x, 201, "pages/account", &m);
+    shown_once_give(x, SHOWN_TOKEN, text);
+    respond_see_other(x, STR("/account/developers?made=1"));
 }
 
 static enum step token_answer(struct exchange *x, const struct token *t, struct str text)
@@ -219,6 +317,6 @@ enum step token_delete_submit(struct exchange *x)
     if (x->wants_json)
         respond_empty(x, 204);
     else
-        respond_see_other(x, STR("/account?revoked=1#tokens"));
+        respond_see_other(x, STR("/account/developers?revoked=1#tokens"));
     return STEP_DONE;
 }

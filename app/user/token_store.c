@@ -96,11 +96,12 @@ enum status token_find(struct db *db, struct arena *a, const uint8_t hash[HASH_B
                        struct token_copy *out)
 {
     struct db_rows rows;
-    enum status st = db_find(db, a, &rows,
-                             "SELECT token.id, token.user_id, token.scopes, token.expires_ms, user.username,"
-                             " user.nickname FROM token JOIN user ON user.id = token.user_id WHERE token.hash = ?"
-                             " AND user.disabled_ms IS NULL AND user.deleting_ms IS NULL",
-                             DB_PARAMS(hash_param(hash)));
+    enum status st =
+        db_find(db, a, &rows,
+                "SELECT token.id, token.user_id, token.scopes, token.expires_ms, user.username,"
+                " user.nickname, user.face FROM token JOIN user ON user.id = token.user_id WHERE token.hash = ?"
+                " AND user.disabled_ms IS NULL AND user.deleting_ms IS NULL",
+                DB_PARAMS(hash_param(hash)));
     if (st != ST_OK)
         return st;
     *id = db_cell_u64(&rows, 0, 0);
@@ -108,7 +109,8 @@ enum status token_find(struct db *db, struct arena *a, const uint8_t hash[HASH_B
                                 .scopes = scopes_read(db_cell(&rows, 0, 2)),
                                 .expires_ms = db_cell_i64(&rows, 0, 3),
                                 .username = db_cell(&rows, 0, 4),
-                                .nickname = db_cell(&rows, 0, 5) };
+                                .nickname = db_cell(&rows, 0, 5),
+                                .face = face_from(db_cell(&rows, 0, 6)) };
     return ST_OK;
 }
 

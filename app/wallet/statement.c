@@ -6,8 +6,11 @@
 #include "base/array.h"
 #include "base/money.h"
 #include "base/public_id.h"
+#include "packet/faces.h"
+#include "packet/totals.h"
 #include "web/field_types.h"
 #include "web/respond.h"
+#include "web/text.h"
 #include "web/view.h"
 
 enum { COLUMN_ID, COLUMN_KIND, COLUMN_AMOUNT, COLUMN_PACKET, COLUMN_CREATED };
@@ -96,13 +99,14 @@ enum status statement_read(struct db *db, struct arena *a, uint64_t account_id, 
 
 /* ---- the packets of a page ---- */
 
-enum { FACE_ID, FACE_SENDER, FACE_RECEIVER, FACE_EXCLUSIVE, FACE_GREETING };
+enum { ROW_ID, ROW_SENDER_ID, ROW_SENDER, ROW_SENDER_FACE, ROW_RECEIVER, ROW_EXCLUSIVE, ROW_GREETING };
 
 /* Reads the names and greetings of the packets of these entries, in any order. */
-static enum status faces_find(struct exchange *x, const struct statement *s, struct db_rows *out)
+static enum status packets_find(struct exchange *x, const struct statement *s, struct db_rows *out)
 {
     struct buf sql = { 0 };
-    buf_cstr(&sql, "SELECT id, sender_name, receiver_name, kind = 'exclusive', greeting FROM packet WHERE id IN (0");
+    buf_cstr(&sql, "SELECT id, sender_id, sender_name, " FACE_OF(
+                       "sender_id") ", receiver_name, kind = 'exclusive', greeting FROM packet WHERE id IN (0");
     for (size_t i = 0; i < s->count; i++) {
         buf_cstr(&sql, ", ");
         buf_u64(&sql, s->entries[i].packet_id);
@@ -115,18 +119,23 @@ static enum status faces_find(struct exchange *x, const struct statement *s, str
 
 /* Who sent the packet of an entry, or for whom it is, and its greeting. */
 static void face_model(struct model *m, struct value *o, const struct statement_entry *entry,
-                       const struct db_rows *faces)
+                       const struct db_rows *packets)
 {
-    for (size_t i = 0; entry->packet_id != 0 && i < faces->count; i++) {
-        if (db_cell_u64(faces, i, FACE_ID) != entry->packet_id)
+    for (size_t i = 0; entry->packet_id != 0 && i < packets->count; i++) {
+        if (db_cell_u64(packets, i, ROW_ID) != entry->packet_id)
             continue;
-        bool sent = entry->kind == TRANSFER_SEND, exclusive = db_cell_u64(faces, i, FACE_EXCLUSIVE) == 1;
-        value_page_text(m, o, "greeting", db_cell(faces, i, FACE_GREETING));
-        if (entry->kind == TRANSFER_GRAB)
-            value_page_text(m, value_page_object(m, o, "from"), "nickname", db_cell(faces, i, FACE_SENDER));
+        bool sent = entry->kind == TRANSFER_SEND, exclusive = db_cell_u64(packets, i, ROW_EXCLUSIVE) == 1;
+        value_page_text(m, o, "greeting", db_cell(packets, i, ROW_GREETING));
+        if (entry->kind == TRANSFER_GRAB) {
+            struct str sender = db_cell(packets, i, ROW_SENDER);
+            struct face face = face_from(db_cell(packets, i, ROW_SENDER_FACE));
+            value_page_text(m, value_page_object(m, o, "from"), "nickname", sender);
+            view_avatar_model(m, value_page_object(m, o, "face"), db_cell_u64(packets, i, ROW_SENDER_ID), sender,
+                              &face);
+        }
         if (sent && exclusive)
             value_page_text(m, value_page_object(m, o, "to"), "nickname",
-                            str_or_empty(db_cell(faces, i, FACE_RECEIVER)));
+                            str_or_empty(db_cell(packets, i, ROW_RECEIVER)));
         return;
     }
 }
@@ -146,6 +155,7 @@ static struct value *entry_model(struct exchange *x, struct model *m, struct val
     value_page_bool(m, o, "is_grab", entry->kind == TRANSFER_GRAB);
     value_page_bool(m, o, "is_refund", entry->kind == TRANSFER_REFUND);
     value_page_bool(m, o, "is_return", entry->kind == TRANSFER_RETURN);
+    value_page_bool(m, o, "is_back", entry->kind == TRANSFER_REFUND || entry->kind == TRANSFER_RETURN);
     value_int(m, o, "amount_fen", entry->amount_fen);
     value_page_number(m, o, "amount_text", arena_printf(m->arena, "%s%.*s", income ? "+" : "", STR_ARG(amount)));
     value_page_bool(m, o, "income", income);
@@ -164,6 +174,35 @@ void statement_entries_model(struct exchange *x, struct model *m, struct value *
 {
     for (size_t i = 0; i < s->count; i++)
         (void)entry_model(x, m, list, &s->entries[i]);
+}
+
+/* The first entry of each month on the page has a heading. */
+static void month_model(struct exchange *x, struct model *m, struct value *entry, int64_t ms, struct clock_date *last)
+{
+    struct clock_date date = clock_zone_date(ms);
+    if (x->wants_json || (date.year == last->year && date.month == last->month))
+        return;
+    struct value *month = value_page_object(m, entry, "month_begins");
+    value_page_bool(m, month, "first", last->year == 0);
+    value_page_text(m, month, "name", text_month(x, date.month));
+    if (date.year != clock_zone_date(x->now_ms).year)
+        value_page_int(m, month, "heading_year", date.year);
+    *last = date;
+}
+
+/* What was received and sent in the current month of the service's zone. */
+static enum status this_month_model(struct exchange *x, struct model *m)
+{
+    struct clock_date now = clock_zone_date(x->now_ms);
+    struct user_totals totals;
+    enum status st = user_totals_find(x->app->stores.db, x->arena, x->visitor.user_id, now.year, &totals);
+    const struct user_month *row = &totals.months[now.month - 1];
+    if (st != ST_OK || row->received_count + row->sent_count == 0)
+        return st;
+    struct value *month = value_page_object(m, &m->root, "this_month");
+    view_money_model(m, month, "received_fen", "received_text", row->received_fen);
+    view_money_model(m, month, "sent_fen", "sent_text", row->sent_fen);
+    return ST_OK;
 }
 
 /* Usual amounts in yuan, and links that put one into the form. */
@@ -194,15 +233,24 @@ enum status statement_model(struct exchange *x, struct model *m, struct list_key
 
     if (st != ST_OK)
         return st;
-    struct db_rows faces = { 0 };
+    struct db_rows packets = { 0 };
     if (!x->wants_json)
-        st = faces_find(x, s, &faces);
+        st = packets_find(x, s, &packets);
     if (st != ST_OK)
         return st;
     view_total_model(m, &m->root, "balance_fen", "balance_text", s->balance_fen);
     struct value *entries = value_list(m, &m->root, "entries");
-    for (size_t i = 0; i < s->count; i++)
-        face_model(m, entry_model(x, m, entries, &s->entries[i]), &s->entries[i], &faces);
+    struct clock_date last_date = { 0 };
+    for (size_t i = 0; i < s->count; i++) {
+        struct value *entry = entry_model(x, m, entries, &s->entries[i]);
+        face_model(m, entry, &s->entries[i], &packets);
+        month_model(x, m, entry, s->entries[i].created_ms, &last_date);
+    }
+    value_page_bool(m, &m->root, "has_entries", s->count > 0);
+    if (!before.given && !x->wants_json)
+        st = this_month_model(x, m);
+    if (st != ST_OK)
+        return st;
     if (s->more) {
         const struct statement_entry *last = &s->entries[s->count - 1];
         struct str next = list_key_text(x, last->created_ms, last->id);

@@ -18,17 +18,28 @@ static struct str pair_trim(struct str pair)
     return pair;
 }
 
-struct str exchange_cookie(const struct exchange *x, struct str name)
+/* prefix: of the name, on https. */
+static struct str cookie_find(const struct exchange *x, struct str prefix, struct str name)
 {
     struct str rest = exchange_param(x, "HTTP_COOKIE");
     bool prefixed = rest.len > 0 && exchange_is_https(x);
     while (rest.len > 0) {
         struct str value;
         struct str pair = str_cut(pair_trim(str_cut(rest, ';', &rest)), '=', &value);
-        if ((!prefixed || str_skip_prefix(&pair, STR(COOKIE_HOST_PREFIX))) && str_equal(pair, name))
+        if ((!prefixed || str_skip_prefix(&pair, prefix)) && str_equal(pair, name))
             return value;
     }
     return STR_NONE;
+}
+
+struct str exchange_cookie(const struct exchange *x, struct str name)
+{
+    return cookie_find(x, STR(COOKIE_HOST_PREFIX), name);
+}
+
+struct str exchange_page_cookie(const struct exchange *x, struct str name)
+{
+    return cookie_find(x, STR(COOKIE_SECURE_PREFIX), name);
 }
 
 bool exchange_prefers(const struct exchange *x, struct str media_type)

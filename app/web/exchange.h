@@ -5,6 +5,7 @@
 #define HB_WEB_EXCHANGE_H
 
 #include "base/arena.h"
+#include "base/badge.h"
 #include "base/buf.h"
 #include "base/config.h"
 #include "base/public_id.h"
@@ -34,6 +35,7 @@ struct visitor {
     unsigned scopes;  /* of an access token: bits of enum scope (web/bearer.h) */
     struct str username;
     struct str nickname;
+    struct face face;
     struct str session_key; /* Redis key of the session, for logout and rotation */
 };
 
@@ -44,6 +46,7 @@ struct services {
     struct page_cache *page_cache; /* of the pages floor; NULL outside the hot pool */
     struct assets *assets;
     struct svg_png *drawing;           /* NULL outside the card pool */
+    const char *picture_program;       /* decodes pictures of users (io/picture_child.h) */
     struct receipt_keys *receipt_keys; /* of the pages floor; NULL in processes that sign none */
     struct migrations *migrations;     /* of the ops floor; NULL in pools without MySQL, or when they can't be read */
     struct public_id_key id_key;       /* of the ids in paths, of KEY_IDS */
@@ -124,6 +127,10 @@ struct str exchange_param(const struct exchange *x, const char *cgi_name);
 #define COOKIE_HOST_PREFIX "__Host-"
 /* The value of the cookie. STR_NONE: absent. */
 struct str exchange_cookie(const struct exchange *x, struct str name);
+/* The prefix on https of a cookie that browsers send to one page only: its path forbids the one above. */
+#define COOKIE_SECURE_PREFIX "__Secure-"
+/* The value of such a cookie (respond_page_cookie). STR_NONE: absent. */
+struct str exchange_page_cookie(const struct exchange *x, struct str name);
 /* True when Accept prefers the type to JSON and to HTML. */
 bool exchange_prefers(const struct exchange *x, struct str media_type);
 /* The page that a form posted there belongs to: the path up to and including its id; without an id the longest part of

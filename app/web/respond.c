@@ -56,6 +56,14 @@ void respond_cookie(struct exchange *x, struct str name, struct str value, int64
                                 max_age_s, exchange_is_https(x) ? "; Secure" : ""));
 }
 
+void respond_page_cookie(struct exchange *x, struct str name, struct str value, const char *path, int64_t max_age_s)
+{
+    respond_header(x, "Set-Cookie",
+                   arena_printf(x->arena, "%s%.*s=%.*s; Path=%s; HttpOnly; SameSite=Strict; Max-Age=%" PRId64 "%s",
+                                exchange_is_https(x) ? COOKIE_SECURE_PREFIX : "", STR_ARG(name), STR_ARG(value), path,
+                                max_age_s, exchange_is_https(x) ? "; Secure" : ""));
+}
+
 void respond_retry_after(struct exchange *x, int seconds)
 {
     buf_printf(&x->headers, "Retry-After: %d\r\n", seconds);
@@ -122,6 +130,12 @@ void respond_stream(struct exchange *x, struct str content_type, stream_part *pa
 void respond_public(struct exchange *x, struct str content_type, int max_age_s, struct str body)
 {
     answer_begin_cached(x, 200, content_type, arena_printf(x->arena, "public, max-age=%d", max_age_s));
+    buf_str(&x->body, body);
+}
+
+void respond_private(struct exchange *x, struct str content_type, struct str body)
+{
+    answer_begin_cached(x, 200, content_type, STR("private, no-store"));
     buf_str(&x->body, body);
 }
 

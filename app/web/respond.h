@@ -16,6 +16,9 @@
 void respond_header(struct exchange *x, const char *name, struct str value);
 /* Sets a cookie for the whole site: HttpOnly, SameSite=Lax, Secure on https. max_age_s 0 deletes the cookie. */
 void respond_cookie(struct exchange *x, struct str name, struct str value, int64_t max_age_s);
+/* Sets a cookie that browsers send only to path and the addresses below it, and not when another site leads there:
+ * HttpOnly, SameSite=Strict, Secure on https. max_age_s 0 deletes it. */
+void respond_page_cookie(struct exchange *x, struct str name, struct str value, const char *path, int64_t max_age_s);
 /* Adds Retry-After. */
 void respond_retry_after(struct exchange *x, int seconds);
 
@@ -35,12 +38,14 @@ void respond_moved(struct exchange *x, struct str path);
 /* Answers with a status and no body (204). */
 void respond_empty(struct exchange *x, int status);
 /* Passes the request, with method and body, to a named location of nginx (X-Accel-Redirect): "@page", "@hot",
- * "@token". */
+ * "@token"; or a GET to the address of an internal location. STR_NONE makes the answer incomplete. */
 void respond_internal(struct exchange *x, struct str location);
 /* The same to @page, the page pool. */
 void respond_to_page_pool(struct exchange *x);
 /* Answers 200 with content that is the same for every visitor and never changes: caches may keep it for max_age_s. */
 void respond_public(struct exchange *x, struct str content_type, int max_age_s, struct str body);
+/* Answers 200 with content for this visitor alone: no cache may keep it. */
+void respond_private(struct exchange *x, struct str content_type, struct str body);
 /* Answers with plain text (healthz, metrics). */
 void respond_text(struct exchange *x, int status, struct str content_type, struct str body);
 

@@ -15,6 +15,7 @@
 #include "web/kept_form.h"
 #include "web/limits.h"
 #include "web/mended_link.h"
+#include "web/multipart.h"
 #include "web/origin.h"
 #include "web/respond.h"
 #include "web/security_log.h"
@@ -147,9 +148,18 @@ static bool body_is_form(const struct exchange *x)
 {
     if (x->fcgi->body.len == 0)
         return true;
+    if ((x->route->needs & UPLOAD) != 0)
+        return multipart_is(exchange_param(x, "CONTENT_TYPE"));
     struct str parameters;
     struct str type = str_trim(str_cut(exchange_param(x, "CONTENT_TYPE"), ';', &parameters));
     return str_equal_fold(type, STR("application/x-www-form-urlencoded"));
+}
+
+/* The loop reads what the largest body of the pool may have. */
+static bool body_is_too_large(const struct exchange *x)
+{
+    return (x->route->needs & UPLOAD) == 0 &&
+           (x->fcgi->body_too_large || x->fcgi->body.len > (size_t)x->app->stores.config->body_bytes_max);
 }
 
 /* Checks who may send it: a token on a route for tokens, or a page of this site. NULL: the request is allowed. */
@@ -182,7 +192,7 @@ static const struct problem *request_problem(const struct router *router, struct
     }
     if (x->method == METHOD_POST && x->params.id.len == 0)
         x->form_path = path_of_page(router, x->path);
-    if (x->fcgi->body_too_large)
+    if (body_is_too_large(x))
         return &PROBLEM_TOO_LARGE;
     if (x->fcgi->body_broken)
         return &PROBLEM_BAD_REQUEST;
@@ -192,6 +202,8 @@ static const struct problem *request_problem(const struct router *router, struct
     if (x->method == METHOD_POST) {
         if (!body_is_form(x))
             return &PROBLEM_MEDIA_TYPE;
+        if ((x->route->needs & UPLOAD) != 0)
+            return NULL;
         if (form_parse(x->arena, x->fcgi->body, &x->form) != ST_OK || form_overlaps(&x->form, x->query_text))
             return &PROBLEM_BAD_REQUEST;
     }
@@ -563,12 +575,19 @@ static void router_idle(void *ctx)
         templates_refresh(app->stores.config->template_dir, &app->templates);
 }
 
+/* The longest body of a pool, in bytes. */
+static size_t pool_body_bytes_max(const struct router *router)
+{
+    const size_t setting = (size_t)router->app->stores.config->body_bytes_max;
+    return router->pool == POOL_PAGE && setting < UPLOAD_BYTES_MAX ? UPLOAD_BYTES_MAX : setting;
+}
+
 enum status router_serve(const struct router *router)
 {
     struct serving s = { .router = router };
     struct fcgi_options options = { .listen_fd = 0,
                                     .batch_max = router->pool == POOL_HOT ? FCGI_BATCH_MAX : 1,
-                                    .body_bytes_max = (size_t)router->app->stores.config->body_bytes_max };
+                                    .body_bytes_max = pool_body_bytes_max(router) };
     struct fcgi_app app = { &s, router_step, router_round, router_finish, router_batch, router_idle };
     struct exchange *exchanges = calloc((size_t)options.batch_max, sizeof *exchanges);
     if (exchanges == NULL)

@@ -12,8 +12,12 @@ enum route_need {
     FOR_SEND = 8,     /* a POST that access tokens with the scope `send` may use (web/bearer.h) */
     FOR_OPEN = 16,    /* … with the scope `open` */
     NO_TOKEN = 32,    /* access tokens get 403: only a session can log in, log out and change the account */
-    KEEP_FORM = 64    /* a POST whose typed texts survive (web/kept_form.h): its page fills the form from the query */
+    KEEP_FORM = 64,   /* a POST whose typed texts survive (web/kept_form.h): its page fills the form from the query */
+    UPLOAD = 128      /* a POST of the page pool whose body is multipart/form-data (web/multipart.h), which the handler
+                       * reads; it may have UPLOAD_BYTES_MAX. The handler also answers fcgi->body_too_large */
 };
+
+#define UPLOAD_BYTES_MAX ((size_t)5 << 20)
 
 enum pool { POOL_HOT = 1, POOL_PAGE = 2, POOL_AUTH = 4, POOL_CARD = 8 };
 

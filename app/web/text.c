@@ -1,6 +1,7 @@
 #include "web/text.h"
 
 #include "base/buf.h"
+#include "base/clock.h"
 #include "base/log.h"
 #include "base/value.h"
 
@@ -54,4 +55,13 @@ struct str text_number(struct exchange *x, struct str number)
     struct str copy = grouped.failed ? STR_NONE : arena_str(x->arena, buf_view(&grouped));
     buf_free(&grouped);
     return copy;
+}
+
+struct str text_month(struct exchange *x, int month)
+{
+    static const char *const TEXTS[MONTHS_PER_YEAR] = {
+        "text/month_1", "text/month_2", "text/month_3", "text/month_4",  "text/month_5",  "text/month_6",
+        "text/month_7", "text/month_8", "text/month_9", "text/month_10", "text/month_11", "text/month_12",
+    };
+    return text_of(x, TEXTS[month - 1]);
 }

@@ -11,6 +11,8 @@ struct str text_of(struct exchange *x, const char *name);
 /* A decimal number ("20000") as the visitor's language writes it ("20,000"), for a text. In the request's arena;
  * STR_NONE without memory. */
 struct str text_number(struct exchange *x, struct str number);
+/* The name of a month, 1 … 12, in the visitor's language. Memory as text_of. */
+struct str text_month(struct exchange *x, int month);
 /* The text of that name with value in place of {{value}}. */
 struct str text_with(struct exchange *x, const char *name, struct str value);
 

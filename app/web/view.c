@@ -4,14 +4,26 @@
 #include "base/money.h"
 #include "base/utf8.h"
 #include "web/assets.h"
+#include "web/faces.h"
 #include "web/kept_form.h"
 
 enum { AVATAR_HUES = 12, LONG_TOTAL_FEN = 10000000 };
 
-void view_avatar_model(struct model *m, struct value *object, uint64_t user_id, struct str nickname)
+void view_avatar_model(struct model *m, struct value *object, uint64_t user_id, struct str nickname,
+                       const struct face *face)
 {
-    value_page_text(m, object, "initial", utf8_first_grapheme(nickname));
-    value_page_int(m, object, "hue", (int64_t)(user_id % AVATAR_HUES));
+    const struct drawn_face *drawn = drawn_face_of(face);
+    const struct str picture = picture_face_of(face);
+    if (drawn != NULL)
+        value_page_text(m, object, "drawn", drawn->word);
+    else
+        value_page_null(m, object, "drawn"); /* not that of an enclosing context */
+    if (picture.len > 0)
+        value_page_text(m, object, "picture", arena_str(m->arena, picture)); /* the face is the caller's */
+    else
+        value_page_null(m, object, "picture");
+    value_page_text(m, object, "initial", drawn != NULL ? STR("") : utf8_first_grapheme(nickname));
+    value_page_int(m, object, "hue", drawn != NULL ? drawn->hue : (int64_t)(user_id % AVATAR_HUES));
 }
 
 void view_time_model(struct model *m, struct value *object, const char *name, const char *text_name, int64_t ms)
@@ -98,7 +110,7 @@ void view_site_model(struct exchange *x, struct model *m)
     struct value *user = value_page_object(m, site, "user");
     value_page_int(m, user, "id", (int64_t)x->visitor.user_id);
     value_page_text(m, user, "nickname", x->visitor.nickname);
-    view_avatar_model(m, user, x->visitor.user_id, x->visitor.nickname);
+    view_avatar_model(m, user, x->visitor.user_id, x->visitor.nickname, &x->visitor.face);
     int64_t news = x->app->news_count != NULL && x->status < 500 ? x->app->news_count(x) : 0;
     if (news > 0)
         view_count_model(m, user, "news", "news_one", news);

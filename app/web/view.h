@@ -3,16 +3,19 @@
 #ifndef HB_WEB_VIEW_H
 #define HB_WEB_VIEW_H
 
+#include "base/badge.h"
 #include "web/exchange.h"
 
 /* Adds the page-only object `site`, which the layout reads: { asset{…}, base_url, path (of a GET, with its query),
- * demo, user{id, nickname, initial, hue, news (a number above 0) and news_one} (absent for guests), guest (true for
- * guests; false when the session was not read), for guests login_url and register_url (they lead back to the page
- * that the guest looks at) }. */
+ * demo, user{id, nickname, the members of an avatar, news (a number above 0) and news_one} (absent for guests), guest
+ * (true for guests; false when the session was not read), for guests login_url and register_url (they lead back to the
+ * page that the guest looks at) }. */
 void view_site_model(struct exchange *x, struct model *m);
-/* Adds page-only members for a person's avatar: `initial` (first grapheme of the nickname) and `hue` (0–11, selects the
- * colour's class; from the user id). */
-void view_avatar_model(struct model *m, struct value *object, uint64_t user_id, struct str nickname);
+/* Adds page-only members for a person's avatar: `drawn` (the word of a drawn face, else null), `picture` (the hash of a
+ * picture, else null), `initial` (first grapheme of the nickname; empty beside a drawn face) and `hue` (0–11, selects
+ * the colour's class; that of the face, else from the user id). The face is not used afterwards. */
+void view_avatar_model(struct model *m, struct value *object, uint64_t user_id, struct str nickname,
+                       const struct face *face);
 /* JSON: name = RFC 3339 in UTC. Page: text_name = "2026-11-20 16:00" in the service's time zone. */
 void view_time_model(struct model *m, struct value *object, const char *name, const char *text_name, int64_t ms);
 /* A time that may not have come, for JSON: name = RFC 3339 in UTC; ms 0: null. */

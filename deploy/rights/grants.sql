@@ -18,15 +18,17 @@ GRANT SELECT (id, sender_id, sender_name, kind, greeting, cover, state, amount_f
 GRANT SELECT, INSERT, UPDATE (sign_count, used_ms) ON passkey TO 'hongbao_auth'@'localhost';
 GRANT SELECT, INSERT, DELETE ON token TO 'hongbao_auth'@'localhost';
 GRANT SELECT, INSERT, DELETE ON recovery_code TO 'hongbao_auth'@'localhost';
+GRANT SELECT (user_id, hash) ON picture TO 'hongbao_auth'@'localhost';
 GRANT EXECUTE ON PROCEDURE ledger_wallet TO 'hongbao_auth'@'localhost';
 GRANT SELECT ON site TO 'hongbao_auth'@'localhost';
 GRANT SELECT ON schema_migration TO 'hongbao_auth'@'localhost';
 
 -- The page pool: revoking access tokens and passkeys, sending, shares that are given back, reading. It reads no password hashes.
-GRANT SELECT (id, username, nickname, created_ms, disabled_ms, deleting_ms), UPDATE (nickname) ON user TO 'hongbao_page'@'localhost';
+GRANT SELECT (id, username, nickname, face, created_ms, disabled_ms, deleting_ms), UPDATE (nickname, face) ON user TO 'hongbao_page'@'localhost';
 GRANT SELECT, DELETE, UPDATE (used_ms) ON token TO 'hongbao_page'@'localhost';
 GRANT SELECT, DELETE ON passkey TO 'hongbao_page'@'localhost';
 GRANT SELECT (user_id) ON recovery_code TO 'hongbao_page'@'localhost';
+GRANT SELECT (user_id, hash), INSERT, DELETE ON picture TO 'hongbao_page'@'localhost';
 GRANT SELECT ON account TO 'hongbao_page'@'localhost';
 GRANT SELECT ON transfer TO 'hongbao_page'@'localhost';
 GRANT EXECUTE ON PROCEDURE ledger_send TO 'hongbao_page'@'localhost';
@@ -42,14 +44,17 @@ GRANT SELECT ON site TO 'hongbao_page'@'localhost';
 GRANT SELECT ON schema_migration TO 'hongbao_page'@'localhost';
 GRANT SELECT (id, resolved_ms) ON dead_letter TO 'hongbao_page'@'localhost';
 
--- The card pool draws pictures of packets. It reads no seed, which tells the shares before they are opened.
-GRANT SELECT (id, kind, sender_name, receiver_name, greeting, cover) ON packet TO 'hongbao_card'@'localhost';
+-- The card pool draws pictures of packets, and serves those of users. It reads no seed, which tells the shares before
+-- they are opened, and not whose a picture is.
+GRANT SELECT (hash, bytes) ON picture TO 'hongbao_card'@'localhost';
+GRANT SELECT (id, kind, sender_name, receiver_name, greeting, cover, opens_ms) ON packet TO 'hongbao_card'@'localhost';
 GRANT SELECT ON site TO 'hongbao_card'@'localhost';
 GRANT SELECT ON schema_migration TO 'hongbao_card'@'localhost';
 
 -- The settle worker: grabs, refunds, balances, totals, and what is left of users who delete their account. It reads no
--- names and passwords; ids of users, because it looks for accounts and sessions of nobody.
-GRANT SELECT (id, disabled_ms, deleting_ms, deleted_ms) ON user TO 'hongbao_settle'@'localhost';
+-- names and passwords; ids of users, because it looks for accounts and sessions of nobody; their faces, for packets
+-- that it loads into Redis.
+GRANT SELECT (id, face, disabled_ms, deleting_ms, deleted_ms) ON user TO 'hongbao_settle'@'localhost';
 GRANT SELECT (id, user_id, hash, scopes, created_ms, expires_ms) ON token TO 'hongbao_settle'@'localhost';
 GRANT SELECT (instance_no, until_ms) ON instance_lease TO 'hongbao_settle'@'localhost';
 GRANT EXECUTE ON PROCEDURE user_erase TO 'hongbao_settle'@'localhost';
@@ -82,6 +87,7 @@ GRANT SELECT ON site TO 'hongbao_support'@'localhost';
 GRANT SELECT (id, created_ms, disabled_ms, deleting_ms, deleted_ms) ON user TO 'hongbao_audit'@'localhost';
 GRANT SELECT ON account TO 'hongbao_audit'@'localhost';
 GRANT SELECT (id, user_id, created_ms, expires_ms) ON token TO 'hongbao_audit'@'localhost';
+GRANT SELECT (user_id, hash) ON picture TO 'hongbao_audit'@'localhost';
 GRANT SELECT (instance_no, until_ms) ON instance_lease TO 'hongbao_audit'@'localhost';
 GRANT SELECT ON transfer TO 'hongbao_audit'@'localhost';
 GRANT SELECT ON packet TO 'hongbao_audit'@'localhost';

@@ -133,9 +133,10 @@ for (const language of LANGUAGES) {
       const press = (key) => page.getByRole('button', { name: text(key), exact: true }).click();
       await page.goto(site.url);
       await page.getByRole('link', { name: text('account_settings') }).click();
-      assert.equal(await page.isVisible('[action="/account/tokens"]'), false);
+      assert.equal(await page.locator('[action="/account/tokens"]').count(), 0);
+      const places = (selector) => page.locator(selector).boundingBox().then(({ y }) => y);
+      assert.ok(await places('#safe') < await places('#sessions'), 'safety first');
 
-      await page.locator('summary', { hasText: text('nickname_change') }).click();
       await page.fill('[name=nickname]', '');
       await press('nickname_save');
       await page.getByRole('alert').getByText(text('nickname_missing')).waitFor();
@@ -143,7 +144,7 @@ for (const language of LANGUAGES) {
       await press('nickname_save');
       await page.waitForURL(`${site.url}/account?saved=1`);
       await page.getByRole('status').getByText(text('nickname_saved')).waitFor();
-      await page.locator('.who', { hasText: '新名字' }).waitFor();
+      await page.locator('main h1', { hasText: '新名字' }).waitFor();
 
       await page.getByText('Chrome · Android').waitFor();
       await press('session_end');
@@ -155,7 +156,7 @@ for (const language of LANGUAGES) {
       await page.getByRole('status').getByText(text('session_ended')).waitFor();
       assert.equal(await loggedIn(other), false);
 
-      await page.getByRole('link', { name: text('password_change') }).click();
+      await page.locator('[aria-labelledby=safe]').getByRole('link', { name: text('password_change') }).click();
       await page.fill('[name=old_password]', user.password);
       await page.fill('[name=new_password]', user.username);
       await press('password_change');
@@ -171,4 +172,37 @@ for (const language of LANGUAGES) {
       await page.context().close();
     });
   }
+}
+
+for (const language of LANGUAGES) {
+  test(`rules of username and password are told at the field, once, while typing, as the server tells them (${language})`, async () => {
+    const page = await (await browser.newContext({ locale: language })).newPage();
+    const text = (key) => words(language, key);
+    await page.goto(`${site.url}/register`);
+    const told = async (field, key) => {
+      await page.locator(`#${field}_error`, { hasText: key ? text(key) : /^$/ }).waitFor({ state: 'attached' });
+      assert.equal(await page.getAttribute(`#${field}`, 'aria-invalid'), key ? 'true' : null);
+      assert.equal(await page.getAttribute(`#${field}`, 'aria-describedby'), key ? `${field}_error` : `${field}_hint`);
+      assert.equal(await page.isVisible(`#${field}_hint`), !key);
+    };
+    const type = async (field, value, key) => {
+      await page.fill(`#${field}`, '');
+      await page.locator(`#${field}`).pressSequentially(value);
+      await told(field, key);
+    };
+    await type('username', 'my name', 'username_invalid');
+    await page.locator('#username').fill('xiaoming');
+    await told('username', '');
+    await type('password', '1234', '');
+    await page.locator('#nickname').focus();
+    await told('password', 'password_short');
+    const refused = { 12345678: 'password_common', 88888888: 'password_common', Qwerty123: 'password_common', 'hongbao!': 'password_common', 'gnimoaix12': 'password_like_name' };
+    for (const [password, key] of Object.entries(refused)) {
+      await type('password', password, key);
+      const answer = await new Client().post('/register', { username: 'xiaoming', nickname: 'x', password }, { 'accept-language': language });
+      assert.deepEqual([answer.status, answer.json.errors], [422, [{ field: 'password', message: text(key) }]]);
+    }
+    await type('password', 'five green islands', '');
+    await page.context().close();
+  });
 }

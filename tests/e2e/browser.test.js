@@ -135,7 +135,7 @@ test('even and exclusive packets, and a visitor who must log in first', async ()
   await page.click(`a[href="/login?next=${even}"] >> nth=-1`);
   await page.fill('[name=username]', other.username);
   await page.fill('[name=password]', 'a good password');
-  await page.click('main form button[type=submit]');
+  await page.click('main form button[type=submit]:visible');
   await page.waitForURL(site.url + even);
   assert.equal(await open({ page }, even), 2.5);
   await audit();

@@ -67,6 +67,17 @@ for (const [shape, width, height] of [['wide', 1200, 630], ['tall', 1080, 1440]]
   }
 }
 
+for (const shape of ['wide', 'tall']) {
+  test(`${shape}: the opening is on it, and leaves room for the code`, async () => {
+    const opens = new Date(Date.now() + 3_600_000).toISOString();
+    for (const fields of [{}, { opens_at: opens }, { phrase: 'sesame' }, { opens_at: opens, phrase: 'sesame' }]) {
+      const path = await send({ greeting: '恭喜发财大吉大利万事如意身体健康阖家幸福财源广进啊', ...fields });
+      const { bytes } = await picture(`${path}/card.png?shape=${shape}`);
+      assert.equal(await scanned(bytes), site.url + path, JSON.stringify(fields));
+    }
+  });
+}
+
 test('every cover and every greeting can be drawn', async () => {
   const greetings = ['👨‍👩‍👧‍👦🏳️‍🌈🇨🇳👩🏽‍🚀👨‍❤️‍💋‍👨'.repeat(5), 'كل عام وأنتم بخير ٢٠٢٦!!!', 'W'.repeat(25), '\uffff\ufffe', ']]>&amp;<!--', '{{x}}', ''];
   const covers = ['plain', 'spring-festival', 'mid-autumn', 'birthday', 'wedding', 'baby', 'new-job', 'thanks'];

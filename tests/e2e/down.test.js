@@ -26,7 +26,7 @@ const COMMANDS = {
   serve: ['hot', 'page', 'auth', 'card'].map((pool) => ['serve', '--pool', pool, '--check']),
 };
 // They need no store, or have a test of their own: e2e/check, e2e/doctor and package/setup.
-const OTHERS = ['setup', 'check', 'doctor', 'trace', 'setting', 'settings', 'keys', 'verify', 'verify-receipt', 'crash-points', 'version', 'help'];
+const OTHERS = ['setup', 'check', 'doctor', 'trace', 'setting', 'settings', 'keys', 'picture', 'verify', 'verify-receipt', 'crash-points', 'version', 'help'];
 // A process waits for its stores. Without Redis, commands that read only tables do what they can.
 const goesOn = (words, stores) => /^(serve|settle) /.test(words)
   || (!stores.includes('MariaDB') && /^(migrate|replay|user find)\b/.test(words));

@@ -8,12 +8,12 @@ import { after, test } from 'node:test';
 import { requestFrom } from './support/from_address.js';
 import { walk } from './support/how_to.js';
 import { env } from './support/instance.js';
-import { newUser, poll, pooled, site, unique } from './support/site.js';
+import { newUser, poll, pooled, sendPacket, site, unique } from './support/site.js';
 
 const PAGE = readFileSync(new URL('../../docs/how-to/event.md', import.meta.url), 'utf8');
 const CROWD = 60; // at once, without the lines for a hall
 const AT_ONCE = 20; // of them nobody is refused
-const HALL = 200;
+const HALL = Number(process.env.HB_TEST_GUESTS ?? 200); // e2e.event_hall: as many as the page is for
 const WIDTH = 16; // registrations at the same time
 const HALL_FILE = join(env.HB_TEST_VAR, 'hongbao-hall.conf');
 const TOO_MANY = 429;
@@ -23,7 +23,7 @@ const linesOf = (kind) => new RegExp(`\`\`\`${kind}\n([^]*?)\`\`\``).exec(PAGE)[
 const settings = Object.fromEntries(linesOf('ini').map((line) => line.split(' = ')).map(([name, value]) => [`HB_${name.toUpperCase()}`, value]));
 
 async function restart(extra) {
-  for (const name of ['nginx', 'auth']) {
+  for (const name of ['nginx', 'auth', 'page']) {
     await site.dev('stop', name);
     await site.start(name, extra);
   }
@@ -42,6 +42,7 @@ after(async () => {
 });
 
 test('the walk of the page for events', async () => {
+  await restart(settings);
   const files = await walk('event.md', import.meta.url, await newUser());
   assert.ok(files['sent.json'].includes('"commitment"'));
 });
@@ -69,9 +70,30 @@ test('without the lines, guests behind one address are refused after the first t
   });
 });
 
-test(`with the lines, ${HALL} guests behind one address register, and none is refused`, async () => {
-  await writeFile(HALL_FILE, `${linesOf('nginx').join('\n')}\n`.replace('192.0.2.10', '127.91.0.1'));
+const session = (answer) => /^sid=[^;]+/.exec([answer.headers['set-cookie']].flat().find((cookie) => cookie.startsWith('sid=')))[0];
+
+test(`with the lines, ${HALL} guests behind one address register and open a share each, and none is refused`, async (t) => {
+  const address = '127.91.0.1';
+  await writeFile(HALL_FILE, `${linesOf('nginx').join('\n')}\n`.replace('192.0.2.10', address));
   await restart({ HB_LIMITS: 'on', ...settings });
-  const answers = await pooled(Array.from({ length: HALL }), WIDTH, () => register('127.91.0.1'));
-  assert.equal(countOf(answers, 201), HALL, answers.find(({ status }) => status !== 201)?.text);
+  const sender = await newUser({ yuan: '2000' });
+  const sent = await sendPacket(sender, { kind: 'lucky', amount: '2000', count: String(HALL) });
+  assert.equal(sent.status, 201, sent.text);
+  const path = `/p/${sent.json.id}`;
+  const begun = Date.now();
+  const guests = await pooled(Array.from({ length: HALL }), WIDTH, () => register(address));
+  assert.equal(countOf(guests, 201), HALL, guests.find(({ status }) => status !== 201)?.text);
+  const registered = Date.now();
+  const opened = await Promise.all(guests.map(async (guest) => {
+    const seen = await requestFrom(address, site.url + path, { cookie: session(guest) });
+    const answer = await requestFrom(address, `${site.url}${path}/open`, { fields: { phrase: '' }, cookie: session(guest) });
+    return { ...answer, seen: seen.status };
+  }));
+  t.diagnostic(`${HALL} registrations took ${registered - begun} ms, ${HALL} views and grabs at once ${Date.now() - registered} ms`);
+  assert.equal(opened.filter(({ status, seen }) => status === 200 && seen === 200).length, HALL, opened.find(({ status }) => status !== 200)?.text);
+  const amounts = opened.map(({ text }) => JSON.parse(text).amount_fen).sort((a, b) => b - a);
+  assert.equal(amounts.reduce((sum, fen) => sum + fen, 0), 200_000);
+  const screen = (await sender.client.get(`${path}/screen`)).json;
+  assert.deepEqual([screen.state, screen.left_count], ['finished', 0]);
+  assert.deepEqual(screen.top.map(({ amount_fen: fen }) => fen), amounts.slice(0, 3), 'the luckiest of all, however many');
 });

@@ -202,6 +202,18 @@ test('what the server would refuse is told while it is typed, and how long the g
   assert.match(await told(), /^At most ¥200 per share$/);
   await page.fill('[name=amount]', '10');
   assert.equal(await told(), '');
+  const limit = page.locator('#count_hint');
+  assert.equal(await limit.textContent(), 'At most 100 at once');
+  for (const [count, kind] of [['100', 'hint'], ['101', 'wrong'], ['100', 'hint']]) {
+    await page.fill('[name=count]', count);
+    assert.equal(await limit.getAttribute('class'), kind, count);
+  }
+  await page.fill('[name=amount]', '0.99');
+  assert.equal(await told(), 'At least ¥0.01 per share');
+  await page.fill('[name=amount]', '20000.01');
+  assert.equal(await told(), 'At most ¥20,000 in total');
+  await page.fill('[name=amount]', '10');
+  assert.equal(await told(), '');
   const counter = page.locator('[data-count]');
   assert.equal(await counter.textContent(), '');
   await page.fill('[name=greeting]', `好👨‍👩‍👧‍👦${'x'.repeat(23)}`);
@@ -212,13 +224,18 @@ test('what the server would refuse is told while it is typed, and how long the g
 });
 
 for (const javaScriptEnabled of [true, false]) {
-  test(`a refused form has the focus on its summary, JavaScript ${javaScriptEnabled ? 'on' : 'off'}`, async () => {
+  test(`a refused form has the focus on its summary, or on the first wrong field, JavaScript ${javaScriptEnabled ? 'on' : 'off'}`, async () => {
     const page = await (await browser.newContext({ javaScriptEnabled })).newPage();
-    await page.goto(`${site.url}/register`);
-    await Promise.all([page.waitForNavigation(), page.click('main button[type=submit]')]);
+    await page.goto(`${site.url}/login`);
+    await Promise.all([page.waitForNavigation(), page.click('main button[type=submit]:visible')]);
     assert.equal(await page.locator('.errors:focus').count(), 1);
     await page.keyboard.press('Tab');
     assert.equal(await page.locator('.errors a:focus').count(), 1);
+    // Registration says it at the fields alone.
+    await page.goto(`${site.url}/register`);
+    await Promise.all([page.waitForNavigation(), page.click('main button[type=submit]')]);
+    assert.equal(await page.locator('#nickname:focus').count(), 1);
+    assert.equal(await page.locator('.errors').count(), 0);
     await page.context().close();
   });
 }

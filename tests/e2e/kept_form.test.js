@@ -41,7 +41,8 @@ for (const javaScriptEnabled of [true, false]) {
     await page.fill('[name=nickname]', '小明');
     await page.fill('[name=password]', 'a secret password');
     await press(page, 'main button[type=submit]');
-    await page.waitForSelector('.errors');
+    await page.waitForSelector('.wrong[role=alert]');
+    assert.equal(await page.getByText(words('zh-CN', 'username_invalid')).count(), 1, 'told once, at the field');
     await press(page, 'button[name=language]');
     assert.equal(await page.getAttribute('html', 'lang'), 'en');
     assert.deepEqual(await values(page, ['username', 'nickname', 'password', 'next']), ['-', '小明', '', '/wallet?before=x']);
@@ -63,7 +64,7 @@ for (const javaScriptEnabled of [true, false]) {
     assert.equal(await page.innerText('[role=status]'), words('zh-CN', 'login_expired'));
     await page.fill('[name=username]', username);
     await page.fill('[name=password]', PASSWORD);
-    await press(page, 'main button[type=submit]');
+    await press(page, 'main button[type=submit]:visible');
     assert.equal(new URL(page.url()).pathname, '/send');
     assert.deepEqual(await kept(page), Object.values(TYPED));
     assert.equal((await client.get('/wallet')).json.balance_fen, 500, 'nothing was sent');

@@ -63,12 +63,12 @@ for (const language of LANGUAGES) {
   test(`a passkey is added, logs in without a name, and is removed (${language})`, async () => {
     const user = await newUser({ nickname: '小明' });
     const { context, page, problems } = await device(language, user.client);
-    await page.goto(`${LOCALHOST}/account`);
+    await page.goto(`${LOCALHOST}/account/passkeys`);
     assert.ok(await page.getByText(words(language, 'passkeys_none')).isVisible());
     await page.fill('#passkey_name', 'my phone');
     await page.fill('#passkey_password', user.password);
     await addButton(page).click();
-    await page.waitForURL(`${LOCALHOST}/account?passkey=added#passkeys`);
+    await page.waitForURL(`${LOCALHOST}/account/passkeys?passkey=added`);
     assert.ok(await page.getByText(words(language, 'passkey_added')).isVisible());
     const [added] = (await user.client.get('/account')).json.passkeys;
     assert.deepEqual([added.name, added.used_at], ['my phone', null]);
@@ -80,11 +80,12 @@ for (const language of LANGUAGES) {
     await page.waitForURL(`${LOCALHOST}/wallet`);
     await page.goto(`${LOCALHOST}/account`);
     assert.ok((await page.innerText('main')).includes(user.username));
+    await page.getByRole('link', { name: words(language, 'passkeys') }).click();
     assert.notEqual((await user.client.get('/account')).json.passkeys[0].used_at, null);
 
     await page.getByText(words(language, 'passkey_remove'), { exact: true }).click();
     await page.getByRole('button', { name: words(language, 'passkey_remove_confirm') }).click();
-    await page.waitForURL(`${LOCALHOST}/account?passkey=removed#passkeys`);
+    await page.waitForURL(`${LOCALHOST}/account/passkeys?passkey=removed`);
     assert.ok(await page.getByText(words(language, 'passkey_removed')).isVisible());
     assert.deepEqual((await user.client.get('/account')).json.passkeys, []);
     assert.deepEqual(problems, []);
@@ -99,7 +100,7 @@ for (const language of LANGUAGES) {
   test(`a passkey that the device has already, and a user who is not verified, are told (${language})`, async () => {
     const { client, password } = await newUser();
     const { context, page, cdp, authenticatorId } = await device(language, client);
-    await page.goto(`${LOCALHOST}/account`);
+    await page.goto(`${LOCALHOST}/account/passkeys`);
     await page.fill('#passkey_password', 'not my password');
     await addButton(page).click();
     await page.locator('form[data-passkey=add] [role=alert]', { hasText: words(language, 'confirm_wrong') }).waitFor();
@@ -120,10 +121,58 @@ for (const language of LANGUAGES) {
 }
 
 for (const language of LANGUAGES) {
+  test(`after registering a passkey is offered once, without the password again, and leads on (${language})`, async () => {
+    const { context, page, problems } = await device(language);
+    const username = unique('u');
+    await page.goto(`${LOCALHOST}/register?next=/wallet`);
+    await page.fill('#nickname', '小明');
+    await page.fill('#username', username);
+    await page.fill('#password', PASSWORD);
+    await page.getByRole('button', { name: words(language, 'register') }).click();
+    await page.waitForURL(`${LOCALHOST}/account/passkeys?passkey=offer&next=/wallet`);
+    await page.getByRole('heading', { name: words(language, 'passkey_offer') }).waitFor();
+    assert.equal(await page.getByRole('link', { name: words(language, 'passkey_later') }).getAttribute('href'), '/wallet');
+    assert.equal(await page.locator('#passkey_password').count(), 0);
+    await addButton(page).click();
+    await page.waitForURL(`${LOCALHOST}/wallet`);
+    await page.goto(`${LOCALHOST}/account/passkeys`);
+    assert.equal(await page.locator('form[action$="/delete"]').count(), 1);
+    assert.equal(await page.locator('#passkey_password').count(), 1, 'the next one needs the password');
+    assert.deepEqual(problems, []);
+
+    await context.clearCookies();
+    await page.goto(`${LOCALHOST}/login?next=/wallet`);
+    await loginButton(page).click();
+    await page.waitForURL(`${LOCALHOST}/wallet`);
+    await context.close();
+  });
+}
+
+test('only the session that has just registered adds a passkey without the password', async () => {
+  const form = () => ({ username: unique('u'), nickname: 'n', password: PASSWORD });
+  const registered = async (fields) => {
+    const client = new Client();
+    return { client, answer: await client.postHtml('/register', { ...form(), ...fields }) };
+  };
+  const challenge = (client) => client.post('/account/passkeys/challenge');
+  const { client, answer } = await registered({ passkey: '1' });
+  assert.match(decodeURIComponent(answer.headers.get('location')), /\/account\/passkeys\?passkey=offer&next=\/$/);
+  assert.equal((await challenge(client)).status, 200);
+  const other = await registered({});
+  assert.doesNotMatch(other.answer.headers.get('location'), /passkeys/);
+  assert.equal((await challenge(other.client)).status, 422);
+  const stolen = new Client({ sid: other.client.cookie('sid'), once: client.cookie('once') });
+  assert.equal((await challenge(stolen)).status, 422);
+  assert.equal((await challenge(new Client({ once: client.cookie('once') }))).status, 401);
+  const evil = await client.getHtml('/account/passkeys?passkey=offer&next=https://evil.example/');
+  assert.ok(evil.text.includes(`<a href="/">${words('zh-CN', 'passkey_later')}</a>`), evil.text);
+});
+
+for (const language of LANGUAGES) {
   test(`a browser that keeps no cookies, of the challenge or of the session, is told so (${language})`, async () => {
     const { client, password } = await newUser();
     const { context, page } = await device(language, client);
-    await page.goto(`${LOCALHOST}/account`);
+    await page.goto(`${LOCALHOST}/account/passkeys`);
     await page.fill('#passkey_password', password);
     await addButton(page).click();
     await page.waitForURL(/passkey=added/);
@@ -154,7 +203,7 @@ test('at an address without a domain, and without JavaScript, the page offers th
     assert.ok(await page.locator('form[action="/login"] button').isVisible());
     assert.equal(await loginButton(page).isVisible(), false);
     await context.addCookies([{ name: 'sid', value: client.cookie('sid'), url: at }]);
-    await page.goto(`${at}/account`);
+    await page.goto(`${at}/account/passkeys`);
     assert.equal(await addButton(page).isVisible(), false);
     assert.ok(await page.locator('[data-passkey-off]').isVisible());
     await context.close();
@@ -346,10 +395,10 @@ test('a site without a domain has no passkeys', async () => {
   await site.withSetting(['page', 'auth'], { HB_BASE_URL: 'http://192.0.2.1:8080' }, async () => {
     await assertRefused(await Passkey.begin(client), 'no-passkeys', 404);
     await assertRefused(await new Client().post('/login/passkey/challenge'), 'no-passkeys', 404);
-    for (const path of ['/account', '/login']) {
-      const page = await (path === '/login' ? new Client() : client).getHtml(path);
+    for (const path of ['/account/passkeys', '/login', '/register']) {
+      const page = await (path.startsWith('/account') ? client : new Client()).getHtml(path);
       assert.equal(page.status, 200);
-      assert.doesNotMatch(page.text, /passkey\.[0-9a-f]+\.js|data-passkey=/);
+      assert.doesNotMatch(page.text, /passkey\.[0-9a-f]+\.js|data-passkey=|data-site=/);
     }
   });
 });

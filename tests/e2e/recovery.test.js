@@ -21,6 +21,7 @@ async function codesOf({ client, password }) {
 }
 
 const recover = ({ username }, code, more = {}) => new Client().post('/login/recovery', { username, code, ...more });
+const left = (language, count) => words(language, 'recovery_left').replace('{{recovery_codes}}', count);
 const loggedIn = async (client) => (await client.get('/wallet')).status === 200;
 
 test('a user without the password logs in with a code, once, and sets a new password', async () => {
@@ -76,6 +77,37 @@ test('an operator’s disable and reset count here, too', async () => {
   assert.equal((await recover(user, codes[1])).status, 422);
 });
 
+// The Set-Cookie line of what the next page shows.
+const shownCookie = (answer) => answer.cookies.find((line) => line.startsWith('once='));
+
+test('a page makes codes by a POST that leads on; they are in a sealed cookie of that page, session and time', async () => {
+  const user = await newUser();
+  const stranger = await newUser();
+  const made = await user.client.postHtml('/account/recovery', { password: user.password });
+  assert.deepEqual([made.status, made.headers.get('location')], [303, '/account/recovery?made=1']);
+  assert.match(shownCookie(made), /^once=[\w-]{300,}; Path=\/account\/recovery; HttpOnly; SameSite=Strict; Max-Age=600$/);
+  const once = user.client.cookie('once');
+  const looks = (sid, path = '/account/recovery?made=1') => new Client({ sid, once }).getHtml(path);
+  const sid = user.client.cookie('sid');
+  for (const answer of [await looks(stranger.client.cookie('sid')), await looks(sid, '/account/developers?made=1')]) {
+    assert.equal(answer.status, 200);
+    assert.doesNotMatch(answer.text, /class="codes"|new_token/);
+  }
+  const codesIn = (text) => [...text.matchAll(/<code translate="no">([0-9A-Z-]{21})</g)].map(([, code]) => code);
+  const first = await user.client.getHtml('/account/recovery?made=1');
+  assert.equal(codesIn(first.text).length, CODES);
+  assert.match(shownCookie(first), /^once=; Path=\/account\/recovery; .*Max-Age=0$/);
+  const again = await user.client.getHtml('/account/recovery?made=1');
+  assert.deepEqual(codesIn(again.text), []);
+  assert.ok(again.text.includes(left('zh-CN', CODES)));
+  assert.equal((await recover(user, codesIn(first.text)[0])).status, 200, 'a reload makes no new codes');
+  const client = new Client({ sid, once });
+  const json = await client.get('/account/recovery?made=1');
+  assert.deepEqual(json.json, { recovery_codes: CODES - 1 }, 'a program gets them from the POST alone');
+  const changed = `${once.slice(0, 40)}${once[40] === 'A' ? 'B' : 'A'}${once.slice(41)}`;
+  assert.deepEqual(codesIn((await new Client({ sid, once: changed }).getHtml('/account/recovery?made=1')).text), []);
+});
+
 for (const language of LANGUAGES) {
   for (const javaScriptEnabled of [true, false]) {
     test(`codes are made and used on the pages, ${language}, JavaScript ${javaScriptEnabled ? 'on' : 'off'}`, async () => {
@@ -85,16 +117,22 @@ for (const language of LANGUAGES) {
       const press = (key) => page.getByRole('button', { name: text(key), exact: true }).click();
       await page.goto(`${site.url}/account`);
       await page.getByText(text('recovery_none')).waitFor();
-      await page.getByRole('link', { name: text('recovery_make') }).click();
+      await page.getByRole('link', { name: text('recovery') }).click();
       await page.fill('[name=password]', 'not my password');
       await press('recovery_make');
       await page.getByRole('alert').getByText(text('confirm_wrong')).waitFor();
       await page.fill('[name=password]', user.password);
       await press('recovery_make');
-      const codes = (await page.inputValue('#new_codes')).split('\n');
+      await page.waitForURL(`${site.url}/account/recovery?made=1`);
+      const codes = await page.locator('.codes code').allInnerTexts();
       assert.equal(codes.length, CODES);
+      assert.equal(await page.inputValue('#new_codes'), codes.join('\n'));
       assert.equal(await page.getByRole('button', { name: text('recovery_copy') }).isVisible(), javaScriptEnabled);
-      await page.goto(`${site.url}/account/recovery`);
+      await page.reload();
+      assert.ok(!(await page.content()).includes(codes[0]));
+      await page.getByRole('status').getByText(left(language, CODES)).waitFor();
+      await page.goto(`${site.url}/account`);
+      await page.goBack();
       assert.ok(!(await page.content()).includes(codes[0]));
       await page.getByText(text('recovery_replace')).waitFor();
 
@@ -108,7 +146,26 @@ for (const language of LANGUAGES) {
       assert.equal(await page.inputValue('[name=username]'), user.username);
       await page.fill('[name=code]', codes[9]);
       await press('login');
+      await page.waitForURL(`${site.url}/login/recovery?used=code&next=/wallet`);
+      await page.getByRole('heading', { name: text('recovered_code') }).waitFor();
+      await page.getByRole('status').getByText(left(language, CODES - 1)).waitFor();
+      await page.getByRole('link', { name: text('go_on') }).click();
       await page.waitForURL(`${site.url}/wallet`);
+
+      await page.context().clearCookies();
+      await page.goto(`${site.url}/login/recovery`);
+      await page.fill('[name=username]', user.username);
+      await page.fill('[name=code]', codes[8]);
+      await page.fill('[name=new_password]', 'a brand new password');
+      await press('login');
+      await page.getByRole('heading', { name: text('recovered_password') }).waitFor();
+      await page.getByRole('status').getByText(left(language, CODES - 2)).waitFor();
+      assert.equal(await page.getByRole('link', { name: text('recovery_make') }).count(), 0);
+      for (const code of codes.slice(1, 6)) assert.equal((await recover(user, code)).status, 200);
+      await page.reload();
+      await page.getByRole('link', { name: text('recovery_make') }).waitFor();
+      await page.getByRole('link', { name: text('go_on') }).click();
+      await page.waitForURL(`${site.url}/`);
       await page.context().close();
     });
   }

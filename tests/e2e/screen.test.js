@@ -76,25 +76,47 @@ test('the screen shows each grab by itself, and in the end the luckiest', async 
   const problems = [];
   page.on('console', (message) => { if (message.type() === 'error') problems.push(message.text()); });
   await page.goto(site.url + screen);
+  assert.equal(await page.innerText('.start'), '开抢！');
   assert.match(await page.innerText('.left'), /还剩\s*3\s*个/);
   const amounts = [];
   for (const [i, guest] of guests.entries()) {
     amounts.push(await open(guest, path));
-    await page.waitForFunction((count) => document.querySelectorAll('.rows > li').length === count, i + 1);
+    await page.waitForFunction((count) => document.querySelectorAll('.crowd > li').length === count, i + 1);
   }
   await page.waitForSelector('text=手气最佳');
   await poll('the screen is finished', async () => /3个红包/.test(await page.innerText('#grabs')));
-  const luckiest = await page.innerText('.luckiest');
-  assert.match(luckiest, new RegExp(`^手气最佳`));
-  assert.ok(luckiest.includes((Math.max(...amounts) / 100).toFixed(2)));
+  assert.match(await page.innerText('#grabs'), /^3个红包，.+被抢光$/);
+  assert.equal(await page.innerText('[data-live=best]'), '手气最佳');
+  const top = (await page.locator('.podium li b').allInnerTexts()).map((text) => Math.round(100 * parseFloat(text)));
+  assert.deepEqual(top, [...amounts].sort((a, b) => b - a), 'all three, the largest first');
+  assert.equal(await page.locator('.start').innerText(), '');
+  assert.equal(await page.locator('.bar').count(), 0);
   assert.equal((await page.innerText('.left')).trim(), '');
   const sizes = await page.evaluate(() => ({
-    row: parseFloat(getComputedStyle(document.querySelector('.rows .who')).fontSize),
+    row: parseFloat(getComputedStyle(document.querySelector('.crowd li')).fontSize),
+    first: parseFloat(getComputedStyle(document.querySelector('.podium li b')).fontSize),
     code: document.querySelector('.qr').getBoundingClientRect().height,
     scroll: document.scrollingElement.scrollHeight,
   }));
-  assert.ok(sizes.row >= 1080 / 22 && sizes.code >= 1080 * 0.45 && sizes.scroll <= 1080, JSON.stringify(sizes));
+  assert.ok(sizes.row >= 1080 / 35 && sizes.first >= 1080 / 24 && sizes.code >= 1080 * 0.45 && sizes.scroll <= 1080, JSON.stringify(sizes));
   assert.deepEqual(problems, []);
+  await page.context().close();
+});
+
+test('the screen counts down in large digits, and at zero says that it begins', async () => {
+  const { screen } = await send({ opens_at: new Date(Date.now() + 3_600_000).toISOString() });
+  const page = await (await browser.newContext({ viewport: { width: 1280, height: 720 }, locale: 'zh-CN' })).newPage();
+  await page.clock.install();
+  await page.goto(site.url + screen);
+  await page.route('**/screen?*', (route) => route.abort()); // an answer has the site's clock, which counts
+  assert.equal(await page.isVisible('.start'), false);
+  assert.equal(await page.innerText('#grabs'), '共3个红包');
+  await page.clock.fastForward(1_800_000);
+  await poll('half an hour is left', async () => /^[23]\d:\d\d$/.test(await page.innerText('.clock')));
+  assert.ok(await page.evaluate(() => parseFloat(getComputedStyle(document.querySelector('.clock')).fontSize) >= innerHeight / 5));
+  await page.clock.fastForward(1_800_000);
+  await poll('it begins', async () => !(await page.isVisible('.waiting')));
+  assert.equal(await page.innerText('.start'), '开抢！');
   await page.context().close();
 });
 
@@ -106,7 +128,7 @@ test('without JavaScript the screen can be loaded again, and the sender finds it
   assert.equal(page.url(), site.url + screen);
   await open(guests[2], path);
   await page.click('text=Reload');
-  assert.match(await page.innerText('.rows'), /大卫/);
+  assert.match(await page.innerText('.crowd'), /大卫/);
   assert.match(await page.innerText('.left'), /2 left/);
   await page.context().close();
 });

@@ -88,7 +88,7 @@ test('no share of a lucky packet is below the smallest one, and everybody can re
       await page.waitForFunction(() => document.querySelector('[data-seed]').textContent);
       assert.equal(await page.innerText('[data-seed]'), words(language, 'verify_right'));
       await page.click('main details.card > summary');
-      assert.ok((await page.innerText('main')).includes(`hongbao verify ${seed} lucky 6.00 5 ${split} 200.00 1.00`));
+      assert.ok((await page.textContent('main')).includes(`hongbao verify ${seed} lucky 6.00 5 ${split} 200.00 1.00`));
       await page.context().close();
     }
   }

@@ -1,11 +1,11 @@
-// Access tokens: made on the account page, used by a program through nginx and every pool, revoked at once.
+// Access tokens: made on the page for developers, used by a program through nginx and every pool, revoked at once.
 import assert from 'node:assert/strict';
 import { readFile, readdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { after, before, test } from 'node:test';
 import { request } from './support/client.js';
 import { env } from './support/instance.js';
-import { audit, clientPage, launch, newUser, PASSWORD, poll, site, unique } from './support/site.js';
+import { audit, Client, clientPage, launch, newUser, PASSWORD, poll, site, unique } from './support/site.js';
 import { LANGUAGES, words } from './support/texts.js';
 
 const FORM = 'application/x-www-form-urlencoded';
@@ -136,6 +136,9 @@ for (const language of LANGUAGES) {
       const make = () => page.getByRole('button', { name: text('token_make') }).click();
       await page.goto(site.url);
       await page.click('header a[href="/account"]');
+      assert.equal(await page.locator('[action^="/account/tokens"]').count(), 0);
+      await page.getByRole('link', { name: text('developers') }).click();
+      await page.waitForURL(`${site.url}/account/developers`);
       await page.getByText(text('tokens_none')).waitFor();
       await page.locator('summary', { hasText: text('token_new') }).click();
       await page.uncheck('[name=scope_read]');
@@ -153,16 +156,19 @@ for (const language of LANGUAGES) {
       assert.equal(await page.inputValue('#password'), '');
       await page.fill('#password', PASSWORD);
       await make();
+      await page.waitForURL(`${site.url}/account/developers?made=1`);
       const token = await page.inputValue('#new_token');
       const named = page.locator('.rows', { hasText: '抽奖 bot' });
       await named.getByText(text('token_unused')).waitFor();
       assert.equal((await program(token).get('/wallet')).status, 200);
-      await page.goto(`${site.url}/account`);
+      await page.reload();
       assert.ok(!(await page.content()).includes(token));
+      await page.getByRole('status').getByText(text('token_shown')).waitFor();
+      assert.equal((await user.client.get('/account')).json.tokens.length, 1, 'a reload makes no second one');
       await named.getByText(text('token_used')).waitFor();
       await page.locator('summary', { hasText: text('token_revoke') }).click();
       await page.getByRole('button', { name: text('token_revoke_confirm') }).click();
-      await page.waitForURL(`${site.url}/account?revoked=1#tokens`);
+      await page.waitForURL(`${site.url}/account/developers?revoked=1#tokens`);
       await page.getByRole('status').getByText(text('token_revoked')).waitFor();
       await page.getByText(text('tokens_none')).waitFor();
       assert.equal((await program(token).get('/wallet')).status, 401);
@@ -179,4 +185,17 @@ test('a token without the word Bearer is refused as a token, not sent to the log
     assert.match(refused.headers.get('www-authenticate'), /^Bearer /);
   }
   assert.equal((await request('/wallet', { headers: { authorization: 'Basic eDp5' } })).status, 303);
+});
+
+test('the page for developers is the user’s alone, and the addresses of before lead to it', async () => {
+  const user = await newUser();
+  const { id } = await tokenOf(user, 'read');
+  assert.deepEqual((await user.client.get('/account/developers')).json.tokens.map((token) => token.id), [id]);
+  assert.equal((await new Client().get('/account/developers')).status, 401);
+  assert.deepEqual((await (await newUser()).client.get('/account/developers')).json.tokens, []);
+  for (const path of ['/account/tokens', `/account/tokens/${id}`]) {
+    const answer = await user.client.getHtml(path);
+    assert.deepEqual([answer.status, answer.headers.get('location')], [303, '/account/developers'], path);
+  }
+  assert.match((await user.client.getHtml('/account')).text, /id="tokens" href="\/account\/developers"/);
 });

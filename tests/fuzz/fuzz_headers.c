@@ -6,6 +6,7 @@
 #include "fuzz.h"
 #include "user/recovery_code.h"
 #include "user/session.h"
+#include "user/shown_once.h"
 #include "user/token.h"
 #include "web/bearer.h"
 #include "web/etag.h"
@@ -93,6 +94,17 @@ static void recovery_code_check(struct str username, struct str typed)
                strcmp(code.chars, again.chars) == 0);
 }
 
+/* What is sealed is opened again; what a browser makes up is not. */
+static void shown_once_check(struct str typed, struct str session_key)
+{
+    const struct key key = key_derive(STR("a secret of at least 32 characters"), KEY_SHOWN);
+    struct str text = str_slice(typed, 0, typed.len < SHOWN_BYTES_MAX ? typed.len : SHOWN_BYTES_MAX);
+    struct str sealed = shown_seal(fuzz_arena, &key, SHOWN_CODES, session_key, 1, text);
+    assert(str_equal(shown_open(fuzz_arena, &key, SHOWN_CODES, session_key, 1, sealed), text));
+    assert(shown_open(fuzz_arena, &key, SHOWN_TOKEN, session_key, 1, sealed).ptr == NULL);
+    assert(shown_open(fuzz_arena, &key, SHOWN_CODES, session_key, 1, typed).ptr == NULL);
+}
+
 static void scopes_check(struct str text)
 {
     unsigned scopes = scopes_read(text);
@@ -116,6 +128,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         id_check(first, &key);
     scopes_check(first);
     recovery_code_check(second, first);
+    shown_once_check(first, second);
     assert(language_choose(first, second) < LANGUAGES);
     assert(language_choose(second, first) < LANGUAGES);
     bool matches = etag_matches(first, second);

@@ -20,6 +20,7 @@ static unsigned text_check(struct str text)
 static unsigned grab_check(const struct grab *g)
 {
     assert(g->amount_fen >= 1 && g->share_no < PACKET_NO_SHARE);
+    assert(g->face.len <= FACE_MAX && face_from(face_word(&g->face)).len == g->face.len);
     return text_check(g->nickname) + text_check(g->thanks);
 }
 

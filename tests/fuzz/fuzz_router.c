@@ -279,7 +279,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         return 0;
     }
     struct services whole = fuzz.app;
-    if (pool == POOL_HOT) { /* as it is opened there */
+    fuzz.app.picture_program = "/nowhere"; /* pictures have a target of their own */
+    if (pool == POOL_HOT) {                /* as it is opened there */
         fuzz.app.page_cache = page_cache_new(PAGE_CACHE_PAGES_MAX, PAGE_CACHE_BYTES_MAX);
         fuzz.app.stores.db = NULL;
         fuzz.app.news_count = NULL;

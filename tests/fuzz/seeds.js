@@ -143,6 +143,15 @@ function vectors() {
   });
 }
 
+// ---- uploads: the content type, a line break, and the body, in which | is a line break of HTTP ----
+
+const PART = 'Content-Disposition: form-data; name="picture"; filename="a \\" b.jpg"|Content-Type: image/jpeg||';
+const UPLOADS = [
+  `multipart/form-data; boundary=B\n--B|${PART}bytes|--B--|`,
+  `multipart/form-data; boundary="----WebKit+Form"; charset=utf-8\n------WebKit+Form|${PART}|------WebKit+Form--`,
+  `multipart/form-data; boundary=B\n--B|Content-Disposition: form-data; name=other||1|--B|${PART}2|--B--|`,
+];
+
 // ---- the targets ----
 
 const walk = (folder) => readdirSync(join(ROOT, folder), { withFileTypes: true }).flatMap((item) => (
@@ -155,7 +164,7 @@ const TARGETS = {
   form: () => [...literals(...unit('web_form', 'base_utf8', 'base_money', 'base_clock', 'web_fields', 'send_form')),
     ...BODIES.map((text) => Buffer.from(text))],
   phrase: () => after('\x10', literals(...unit('phrase', 'text_fit', 'base_utf8'))),
-  headers: () => [...literals(...unit('user_session', 'user_token', 'recovery_code', 'web_language', 'web_etag', 'web_bearer', 'base_public_id',
+  headers: () => [...literals(...unit('user_session', 'user_token', 'recovery_code', 'user_shown_once', 'web_language', 'web_etag', 'web_bearer', 'base_public_id',
     'web_router')), Buffer.from(`sid=${'a'.repeat(43)}; language=en`), Buffer.from('cross-site\nhttp://a\na'), Buffer.from(SESSION)],
   passkey: () => [...vectors(), ...after('\0', literals(...unit('user_passkey'))), ...after('\x03', literals(...unit('user_passkey'))),
     ...['9b0000000008000000', 'bb0000000008000000', '9f', 'a1038120'].map((cbor) => Buffer.concat([Buffer.from([1]),
@@ -175,6 +184,8 @@ const TARGETS = {
     .map((row) => Buffer.concat([Buffer.from([1]), Buffer.from(row.at(-2))])),
   output: () => literals(...unit('web_csv', 'base_value')),
   nginx: () => [...literals(...unit('nginx_conf')), ...walk('nginx').map((file) => Buffer.from(read(file).replace(/^\s*include .*$/gm, '')))],
+  picture: () => walk('tests/support/pictures').map((file) => readFileSync(join(ROOT, file))),
+  multipart: () => UPLOADS.map((text) => Buffer.from(text.replaceAll('|', '\r\n'))),
   receipt: () => [...literals(...unit('receipt')),
     ...[...read('docs/reference/receipt.md').matchAll(/```json\n([\s\S]*?)```/g)].map(([, json]) => Buffer.from(json))],
 };

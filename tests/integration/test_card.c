@@ -7,6 +7,7 @@
 
 #include <cmocka.h>
 
+#include "base/clock.h"
 #include "io/svg_png.h"
 #include "pages/card.h"
 #include "pages/present.h"
@@ -70,6 +71,31 @@ static void the_picture_has_no_amount_and_no_passphrase(void **state)
     }
 }
 
+static void the_opening_is_on_it(void **state)
+{
+    struct person sender;
+    char fields[FIELDS_MAX];
+    (void)state;
+    person_new(app, &sender, BALANCE_FEN);
+    const int64_t opens_ms = (clock_now_ms() / 60000 + 60) * 60000;
+    struct arena *a = arena_new(1024, 65536);
+    struct str opens = clock_zone_minute(a, opens_ms);
+    snprintf(fields, sizeof fields, "kind=lucky&amount=5&count=3&phrase=xyzzy&opens_at=%.*s",
+             STR_ARG(clock_rfc3339(a, opens_ms)));
+    uint64_t id = person_send(app, &sender, fields);
+    for (int tall = 0; tall < 2; tall++) {
+        assert_int_equal(requested(id, tall ? "/p/x/card.png?shape=tall&lang=en" : "/p/x/card.png?lang=en"), 200);
+        assert_true(str_after(buf_view(&drawn), opens).ptr != NULL);
+        assert_false(drawn_has("xyzzy"));
+        assert_int_equal(drawn_has(app->stores.config->timezone),
+                         strcmp(app->stores.config->timezone, "Asia/Shanghai") != 0);
+    }
+    uint64_t plain = person_send(app, &sender, "kind=lucky&amount=5&count=3");
+    assert_int_equal(requested(plain, "/p/x/card.png?lang=en"), 200);
+    assert_false(drawn_has("Opens"));
+    arena_free(a);
+}
+
 static void an_exclusive_packet_shows_its_receiver_and_not_its_greeting(void **state)
 {
     struct person sender, receiver;
@@ -88,6 +114,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(the_picture_has_no_amount_and_no_passphrase),
+        cmocka_unit_test(the_opening_is_on_it),
         cmocka_unit_test(an_exclusive_packet_shows_its_receiver_and_not_its_greeting),
     };
     return cmocka_run_group_tests(tests, app_setup, teardown);

@@ -140,8 +140,8 @@ static struct str repaired(struct scene *s)
 /* The event of a grab: a share of 100 fen for users[user]. */
 static struct str grab_line(struct world *w, uint64_t packet_id, size_t share_no, size_t user)
 {
-    return arena_printf(w->arena, "g %llu,%zu,%llu,100,小强", (unsigned long long)packet_id, share_no,
-                        (unsigned long long)w->users[user]);
+    return arena_printf(w->arena, "g %llu,%zu,%llu,100,%.*s", (unsigned long long)packet_id, share_no,
+                        (unsigned long long)w->users[user], STR_ARG(world_badge(w, "小强")));
 }
 
 static uint64_t violations(struct world *w, enum audit_check check)

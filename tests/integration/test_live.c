@@ -307,7 +307,7 @@ static void receivers_set(struct sample *s, size_t count)
     struct receiver items[RECEIVERS_MAX];
     struct receivers r = { items, count };
     for (size_t i = 0; i < count; i++)
-        items[i] = (struct receiver){ FIRST_USER + 2 * i, STR("收") };
+        items[i] = (struct receiver){ .id = FIRST_USER + 2 * i, .name = STR("收") };
     assert_int_equal(receivers_describe(arena, &s->p, &r), ST_OK);
 }
 

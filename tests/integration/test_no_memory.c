@@ -30,7 +30,7 @@
 enum {
     ENV_MAX = 9,
     PATH_BYTES_MAX = 64,
-    ROUTES_MAX = 64,
+    ROUTES_MAX = 96,
     ALLOCATIONS_MAX = 20000,
     /* so small that nearly every arena allocation needs a chunk of its own, which can fail */
     CHUNK_BYTES = 16,

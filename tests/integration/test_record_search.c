@@ -14,6 +14,7 @@
 #include "packet/record_search.h"
 #include "pages/records.h"
 #include "test_packet_fixture.h"
+#include "user/store.h"
 
 enum { URI_MAX = 1024, MANY = 5000, PAGES_MAX = 400 };
 
@@ -231,7 +232,7 @@ static void a_malformed_filter_has_a_message_beside_its_field(void **state)
         assert_int_equal(requested(&v, &ming, uri, false), 422);
         snprintf(field, sizeof field, "id=\"%s_error\"", bad[i].field);
         assert_true(visit_body_has(&v, field));
-        assert_true(visit_body_has(&v, "<details class=\"card filters\" open>"));
+        assert_true(visit_body_has(&v, "<details class=\"filters\" open>"));
         assert_false(visit_body_has(&v, "class=\"row\""));
         visit_end(&v);
     }
@@ -248,6 +249,47 @@ static void a_malformed_filter_has_a_message_beside_its_field(void **state)
     assert_int_equal(requested(&v, &ming, "/records/sent?kind=lucky&before=x", true), 400);
     visit_end(&v);
     assert_int_equal(requested(&v, &ming, "/records/sent?year=", true), 200);
+    visit_end(&v);
+}
+
+static void one_of_ones_people_is_found_by_the_nickname_too(void **state)
+{
+    (void)state;
+    struct visit v;
+    char uri[URI_MAX];
+    snprintf(uri, sizeof uri, "/records/sent?person=%s", gang.nickname);
+    assert_found(&ming, uri, 4, NULL);
+    snprintf(uri, sizeof uri, "/records/received?person=%s", ming.nickname);
+    assert_found(&gang, uri, 4, NULL);
+    assert_int_equal(requested(&v, &hong, uri, true), 422); /* hong has never exchanged anything with ming */
+    visit_end(&v);
+    snprintf(uri, sizeof uri, "/records/sent?person=%s", gang.nickname);
+    /* The page offers them, and shows the chosen one by the nickname. */
+    assert_int_equal(requested(&v, &ming, uri, false), 200);
+    snprintf(uri, sizeof uri, "href=\"/records/sent?person=%s\"", hong.username);
+    assert_true(visit_body_has(&v, uri));
+    snprintf(uri, sizeof uri, "<option value=\"%s\">%s</option>", gang.username, gang.nickname);
+    assert_true(visit_body_has(&v, uri));
+    snprintf(uri, sizeof uri, "<bdi translate=\"no\">%s</bdi></a></li>", gang.nickname);
+    assert_true(visit_body_has(&v, uri));
+    assert_true(visit_body_has(&v, "href=\"/records/sent\" aria-current=\"true\""));
+    visit_end(&v);
+}
+
+static void a_nickname_of_several_people_is_refused(void **state)
+{
+    (void)state;
+    struct visit v;
+    struct person twin;
+    char uri[URI_MAX];
+    person_new(app, &twin, 0);
+    const struct sent to_twin = { "lucky", "open", "双", 100, first_day_ms, NULL };
+    grab_add(packet_add(&ming, &to_twin), 0, &twin, 100, first_day_ms + 1);
+    const struct str same = str_from(gang.nickname);
+    assert_int_equal(user_rename(app->stores.db, twin.id, &same, NULL), ST_OK);
+    snprintf(uri, sizeof uri, "/records/sent?person=%s", gang.nickname);
+    assert_int_equal(requested(&v, &ming, uri, true), 422);
+    assert_true(visit_body_has(&v, "请填用户名"));
     visit_end(&v);
 }
 
@@ -418,6 +460,7 @@ int main(void)
     static const struct CMUnitTest tests[] = {
         cmocka_unit_test(sent_packets_are_found_by_each_filter),
         cmocka_unit_test(received_shares_are_found_by_each_filter),
+        cmocka_unit_test(one_of_ones_people_is_found_by_the_nickname_too),
         cmocka_unit_test(days_include_both_ends_in_the_service_zone),
         cmocka_unit_test(filters_hold_together_and_with_a_year),
         cmocka_unit_test(a_malformed_filter_has_a_message_beside_its_field),
@@ -425,6 +468,7 @@ int main(void)
         cmocka_unit_test(totals_of_all_years_stand_beside_those_of_the_year),
         cmocka_unit_test(a_search_ends_after_some_records_and_continues_there),
         cmocka_unit_test(no_filter_reads_many_rows_more_than_it_shows),
+        cmocka_unit_test(a_nickname_of_several_people_is_refused),
     };
     return random_init() ? cmocka_run_group_tests(tests, setup, teardown) : 1;
 }

@@ -272,10 +272,10 @@ static void the_chart_scales_to_the_largest_month_and_needs_three_months(void **
     (void)packet_of(&p, PACKET_EVEN, 20000, 1, clock_zone_month_start_ms(2024, 1));
     (void)packet_of(&p, PACKET_EVEN, 10000, 1, clock_zone_month_start_ms(2024, 6));
     assert_int_equal(person_request(&v, app, &p, records_sent, "/records/sent?year=2024", NULL, 0, false), 200);
-    assert_false(visit_body_has(&v, "class=\"chart\""));
+    assert_false(visit_body_has(&v, "class=\"bars\""));
     visit_end(&v);
     assert_int_equal(person_request(&v, app, &p, records_received, "/records/received?year=2025", NULL, 0, false), 200);
-    assert_false(visit_body_has(&v, "class=\"chart\""));
+    assert_false(visit_body_has(&v, "class=\"bars\""));
     visit_end(&v);
 }
 
@@ -308,7 +308,7 @@ static void rows_follow_the_total_and_are_grouped_by_month(void **state)
 
     assert_int_equal(shown(&v, &p, "/records/sent?year=2025"), 200);
     size_t at = place(&v, 0, "class=\"card summary\"");
-    at = place(&v, at, "<svg class=\"chart\"");
+    at = place(&v, at, "<div class=\"bars\"");
     at = place(&v, at, "<h3 class=\"month\"><span>4月</span><span>共7.00元</span></h3>");
     (void)place(&v, at, "<h3 class=\"month\"><span>3月</span><span>共20.00元</span></h3>");
     assert_int_equal(visit_body_count(&v, "class=\"month\""), 2);
@@ -324,7 +324,7 @@ static void rows_follow_the_total_and_are_grouped_by_month(void **state)
     (void)place(&v, at, "<h3 class=\"month\"><span>2月</span><span>共2.50元</span></h3>");
     assert_false(visit_body_has(&v, "card summary"));
     assert_false(visit_body_has(&v, "class=\"years\""));
-    assert_false(visit_body_has(&v, "<svg class=\"chart\""));
+    assert_false(visit_body_has(&v, "<div class=\"bars\""));
     visit_end(&v);
 
     assert_int_equal(shown(&v, &p, "/records/sent?min=2"), 200);

@@ -374,11 +374,16 @@ static void a_flushed_redis_gets_its_packets_back_and_takes_grabs(void **state)
     struct live_grab first = world_grab(&w, id, 1);
     world_drain(&w);
     before = world_partition(&w, id)->last;
+    struct str sender = world_redis_text(&w, id, "HGET {pk} nickname"), badge = world_badge(&w, "小,强");
+    assert_true(str_equal(sender, world_badge(&w, "小明")));
+    assert_true(str_ends(world_redis_text(&w, id, "LINDEX {or} 0"), badge));
     (void)world_redis(&w, id, "FLUSHALL");
     assert_int_equal(world_drain(&w), 0); /* finds the gap and repairs the stream */
     assert_true(live_event_id_parse(world_redis_text(&w, id, "GET {se}"), &after) ||
                 world_redis(&w, id, "XLEN {ev}") == 1);
     assert_int_equal(recover_all(&w).loaded, 1);
+    assert_true(str_equal(world_redis_text(&w, id, "HGET {pk} nickname"), sender));
+    assert_true(str_ends(world_redis_text(&w, id, "LINDEX {or} 0"), badge));
     assert_int_equal(world_grab(&w, id, 1).amount_fen, first.amount_fen);
     world_grab(&w, id, 2);
     assert_int_equal(world_drain(&w), 1);

@@ -835,7 +835,12 @@ static void a_session_is_entered_before_it_is_stored(void **state)
     const int64_t now_ms = clock_now_ms();
     (void)state;
     world_begin(&w, 1);
-    const struct session s = { w.users[0], now_ms, now_ms, STR("x"), STR("x"), true };
+    const struct session s = { .user_id = w.users[0],
+                               .created_ms = now_ms,
+                               .seen_ms = now_ms,
+                               .username = STR("x"),
+                               .nickname = STR("x"),
+                               .listed = true };
     session_token_new(token);
     session_key_write(str_from(token), key);
     (void)world_redis(&w, 0, arena_printf(w.arena, "SET hb:sessions:%llu x", (unsigned long long)w.users[0]).ptr);
@@ -1049,6 +1054,28 @@ static void the_key_of_a_passkey_never_changes(void **state)
     assert_denied(roles[PAGE], "UPDATE passkey SET sign_count = 0");
 }
 
+/* The page pool writes pictures and reads none; the card pool serves them without knowing whose they are. The audit,
+ * and the auth pool, which shows the account page, too, see who has one. */
+static void pictures_are_written_by_the_page_pool_and_read_by_the_card_pool(void **state)
+{
+    (void)state;
+    for (size_t i = 0; i < MYSQL_ROLES; i++) {
+        assert_denied(roles[i], "UPDATE picture SET bytes = ''");
+        assert_denied(roles[i], "SELECT * FROM picture");
+        if (i != CARD)
+            assert_denied(roles[i], "SELECT bytes FROM picture");
+        if (i != PAGE) {
+            assert_denied(roles[i], "INSERT INTO picture VALUES (10001, REPEAT('0', 26), 'x', 1)");
+            assert_denied(roles[i], "DELETE FROM picture");
+        }
+        if (i == CARD || i == SETTLE)
+            assert_denied(roles[i], "SELECT user_id FROM picture");
+    }
+    assert_int_equal(sql_error(roles[CARD], "SELECT bytes FROM picture WHERE hash = ''"), 0);
+    assert_int_equal(sql_error(roles[PAGE], "SELECT hash FROM picture WHERE user_id = 1"), 0);
+    assert_denied(support, "SELECT hash FROM picture");
+}
+
 /* The page pool counts codes; nobody but the auth pool reads or adds one, and nobody changes one. */
 static void only_the_auth_pool_has_recovery_codes(void **state)
 {
@@ -1237,7 +1264,7 @@ static void the_page_pool_reads_users_without_their_hashes(void **state)
     struct arena *a = arena_new(4096, 1 << 20);
     struct user found;
     assert_int_equal(user_find_by_name(roles[PAGE]->stores.db, a, STR("nobody-here"), &found), ST_NOT_FOUND);
-    assert_int_equal(user_rename(roles[PAGE]->stores.db, 1, STR("nobody")), ST_OK);
+    assert_int_equal(user_rename(roles[PAGE]->stores.db, 1, &STR("nobody"), &FACE_NONE), ST_OK);
     assert_denied(roles[PAGE], "SELECT password_hash FROM user");
     assert_denied(roles[PAGE], "UPDATE user SET password_hash = NULL");
     assert_denied(roles[PAGE], "UPDATE user SET username = 'x'");
@@ -1494,6 +1521,7 @@ int main(void)
         cmocka_unit_test(where_demo_is_off_nobody_may_deposit),
         cmocka_unit_test(only_the_auth_pool_has_users_and_their_hashes),
         cmocka_unit_test(the_key_of_a_passkey_never_changes),
+        cmocka_unit_test(pictures_are_written_by_the_page_pool_and_read_by_the_card_pool),
         cmocka_unit_test(only_the_auth_pool_has_recovery_codes),
         cmocka_unit_test(the_audit_only_reads),
         cmocka_unit_test(the_pools_can_check_the_schema),

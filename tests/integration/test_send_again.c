@@ -282,7 +282,7 @@ static void recent_people_are_those_one_exchanged_packets_with_each_once(void **
 static void named(struct person *one)
 {
     const struct packet p = { .id = next_id - 1 };
-    struct receivers receivers = { &(struct receiver){ one->id, STR("n") }, 1 };
+    struct receivers receivers = { &(struct receiver){ .id = one->id, .name = STR("n") }, 1 };
     assert_int_equal(receivers_insert(app->stores.db, &p, &receivers), ST_OK);
 }
 

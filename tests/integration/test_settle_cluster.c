@@ -207,7 +207,12 @@ static void session_begin(struct world *w, int server, char key[SESSION_KEY_MAX]
 {
     char token[SESSION_TOKEN_MAX];
     const int64_t now_ms = clock_now_ms();
-    const struct session s = { w->users[1], now_ms, now_ms, STR("xiaoqiang"), STR("小强"), true };
+    const struct session s = { .user_id = w->users[1],
+                               .created_ms = now_ms,
+                               .seen_ms = now_ms,
+                               .username = STR("xiaoqiang"),
+                               .nickname = STR("小强"),
+                               .listed = true };
     do {
         session_token_new(token);
         session_key_write(str_from(token), key);

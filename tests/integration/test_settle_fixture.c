@@ -90,6 +90,7 @@ void world_begin(struct world *w, size_t user_count)
     }
     (void)fclose(out);
     test_services_close(auth);
+    world_sql(w, "UPDATE user SET face = 'rabbit' WHERE username LIKE 'demo%'");
     w->live = w->hot->stores.live;
     assert_int_equal(settle_new(&w->settler->stores, &w->settle), ST_OK);
     world_fence_set(w);
@@ -133,10 +134,10 @@ uint64_t world_send_to(struct world *w, size_t sender, enum packet_kind kind, in
                                       .count = count,
                                       .greeting = STR("恭喜发财"),
                                       .request_key = arena_printf(w->arena, "test-%u", ++sent) };
-    const struct send_party from = { .id = w->users[sender], .name = STR("小明") };
+    const struct send_party from = { .id = w->users[sender], .name = STR("小明"), .face = face_from(STR("rabbit")) };
     struct receivers receivers = { arena_array(w->arena, to_count + 1, sizeof *receivers.items), to_count };
     for (size_t i = 0; i < to_count; i++)
-        receivers.items[i] = (struct receiver){ w->users[to[i]], STR("小红") };
+        receivers.items[i] = (struct receiver){ .id = w->users[to[i]], .name = STR("小红") };
     assert_int_equal(fund_packet(&w->page->stores, w->arena, from, &receivers, &order, now_ms, &funded), ST_OK);
     assert_int_equal(funded.result, FUND_DONE);
     while (lifetime_ms <= 0 && clock_now_ms() <= funded.packet.expires_ms)
@@ -169,11 +170,20 @@ uint64_t world_send_apart(struct world *w, uint64_t packet_id, int64_t total_fen
     return id;
 }
 
+struct str world_badge(struct world *w, const char *nickname)
+{
+    struct face face = face_from(STR("rabbit"));
+    struct str badge = badge_text(w->arena, str_from(nickname), &face);
+    assert_true(badge.len > strlen(nickname));
+    return badge;
+}
+
 struct live_grab world_grab(struct world *w, uint64_t packet_id, size_t user)
 {
     struct redis_call call = { 0 };
     struct live_grab grab;
-    live_grab_queue(&w->live, &call, packet_id, w->users[user], STR("小,强"), NULL); /* names may contain commas */
+    live_grab_queue(&w->live, &call, packet_id, w->users[user], world_badge(w, "小,强"),
+                    NULL); /* names may contain commas */
     redis_round(w->hot->stores.redis);
     assert_int_equal(live_grab_read(&call, &grab), ST_OK);
     redis_call_free(&call);
@@ -185,7 +195,7 @@ void world_grab_all(struct world *w, uint64_t packet_id, size_t first, size_t co
     struct redis_call *calls = calloc(count, sizeof *calls);
     assert_non_null(calls);
     for (size_t i = 0; i < count; i++)
-        live_grab_queue(&w->live, &calls[i], packet_id, w->users[first + i], STR("小强"), NULL);
+        live_grab_queue(&w->live, &calls[i], packet_id, w->users[first + i], world_badge(w, "小强"), NULL);
     redis_round(w->hot->stores.redis);
     for (size_t i = 0; i < count; i++) {
         struct live_grab grab;

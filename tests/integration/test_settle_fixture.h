@@ -41,6 +41,8 @@ uint64_t world_send_to(struct world *w, size_t sender, enum packet_kind kind, in
 /* Sends even packets from users[0] until one of them has the partition of a packet, or another one; returns its id. */
 uint64_t world_send_beside(struct world *w, uint64_t packet_id, int64_t total_fen, uint32_t count);
 uint64_t world_send_apart(struct world *w, uint64_t packet_id, int64_t total_fen, uint32_t count);
+/* A nickname with the face that all users have, as Redis has it. In the arena. */
+struct str world_badge(struct world *w, const char *nickname);
 /* users[user] opens the packet. */
 struct live_grab world_grab(struct world *w, uint64_t packet_id, size_t user);
 /* users[first] … users[first + count - 1] open it; each must get a share. */

@@ -151,7 +151,7 @@ static void neither_from_nor_to_the_user_a_packet_is_sent_any_more(void **state)
     (void)state;
     assert_int_equal(begin_with(HASH, true), DELETION_BEGUN);
     for (size_t sender = 0; sender < 2; sender++) { /* requests that began before */
-        struct receiver to = { w.users[1 - sender], STR("小红") };
+        struct receiver to = { .id = w.users[1 - sender], .name = STR("小红") };
         struct receivers receivers = { &to, 1 };
         const struct send_order order = { .kind = PACKET_EXCLUSIVE,
                                           .split = SPLIT_EVEN,
@@ -163,8 +163,9 @@ static void neither_from_nor_to_the_user_a_packet_is_sent_any_more(void **state)
                                           .greeting = STR("x"),
                                           .request_key = STR("late") };
         struct fund_packet funded;
-        assert_int_equal(fund_packet(&w.page->stores, w.arena, (struct send_party){ w.users[sender], STR("小明") },
-                                     &receivers, &order, clock_now_ms(), &funded),
+        assert_int_equal(fund_packet(&w.page->stores, w.arena,
+                                     (struct send_party){ .id = w.users[sender], .name = STR("小明") }, &receivers,
+                                     &order, clock_now_ms(), &funded),
                          ST_UNAVAILABLE);
     }
     assert_int_equal(world_number(&w, "SELECT COUNT(*) FROM packet", 0), 0);

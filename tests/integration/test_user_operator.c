@@ -225,7 +225,7 @@ static uint64_t nicknamed(char *name, const char *nickname)
     registered(name, cookie);
     assert_int_equal(operate("show", name, printed), ST_OK);
     assert_int_equal(sscanf(printed, "id %" SCNu64, &id), 1);
-    assert_int_equal(user_rename(app->stores.db, id, str_from(nickname)), ST_OK);
+    assert_int_equal(user_rename(app->stores.db, id, &(struct str){ nickname, strlen(nickname) }, NULL), ST_OK);
     return id;
 }
 

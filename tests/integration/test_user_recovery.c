@@ -419,6 +419,31 @@ static void without_redis_the_code_stays(void **state)
 
 /* ---- pages ---- */
 
+/* Makes codes by the page, and reads the first one where it is shown: once. */
+static void codes_of_the_page(struct person *p)
+{
+    struct visit v;
+    char once[2 * VISIT_TEXT_MAX];
+    assert_int_equal(visit_page(&v, app, recovery_submit, "/account/recovery", PASSWORD, p->cookie), 303);
+    assert_true(str_equal(visit_header(&v, "Location"), STR("/account/recovery?made=1")));
+    struct str value = str_after(visit_header(&v, "Set-Cookie"), STR("once="));
+    assert_true(value.len > 0);
+    snprintf(once, sizeof once, "%s; once=%.*s", p->cookie, (int)str_find(value, STR(";")), value.ptr);
+    visit_end(&v);
+    assert_int_equal(visit_page(&v, app, recovery_show, "/account/recovery?made=1", NULL, once), 200);
+    struct str codes = str_after(buf_view(&v.x.body), STR("<li><code translate=\"no\">"));
+    assert_true(codes.len > RECOVERY_CODE_TEXT_LEN);
+    snprintf(p->codes[0], sizeof p->codes[0], "%.*s", RECOVERY_CODE_TEXT_LEN, codes.ptr);
+    assert_true(str_starts(visit_header(&v, "Set-Cookie"), STR("once=; Path=/account/recovery; HttpOnly;")));
+    visit_end(&v);
+    assert_int_equal(visit_page(&v, app, recovery_show, "/account/recovery?made=1", NULL, p->cookie), 200);
+    assert_false(visit_body_has(&v, p->codes[0]));
+    assert_true(visit_body_has(&v, "恢复码已经显示过一次"));
+    assert_true(visit_body_has(&v, "还剩10个恢复码"));
+    visit_end(&v);
+    assert_int_equal(codes_left(p), RECOVERY_CODES);
+}
+
 static void the_pages_work_without_scripts(void **state)
 {
     struct person p;
@@ -426,26 +451,27 @@ static void the_pages_work_without_scripts(void **state)
     char fields[VISIT_TEXT_MAX];
     (void)state;
     register_person(&p);
-    assert_int_equal(visit_page(&v, app, recovery_submit, "/account/recovery", PASSWORD, p.cookie), 201);
-    struct str codes = str_after(buf_view(&v.x.body), STR("aria-label=\"恢复码\">"));
-    assert_true(codes.len > RECOVERY_CODES * (RECOVERY_CODE_TEXT_LEN + 1));
-    assert_int_equal(codes.ptr[RECOVERY_CODE_TEXT_LEN], '\n');
-    snprintf(p.codes[0], sizeof p.codes[0], "%.*s", RECOVERY_CODE_TEXT_LEN, codes.ptr);
-    visit_end(&v);
+    codes_of_the_page(&p);
     assert_int_equal(visit_page(&v, app, recovery_login_show, "/login/recovery?next=%2Fwallet", NULL, NULL), 200);
     assert_true(visit_body_has(&v, "href=\"/login?next=/wallet\""));
     visit_end(&v);
     assert_int_equal(visit_page(&v, app, login_show, "/login?next=%2Fwallet", NULL, NULL), 200);
     assert_true(visit_body_has(&v, "href=\"/login/recovery?next=/wallet\""));
     visit_end(&v);
-    snprintf(fields, sizeof fields, "username=%s&code=%s&new_password=short&next=/wallet", p.name, p.codes[0]);
+    snprintf(fields, sizeof fields, "username=%s&code=%s&new_password=puny&next=/wallet", p.name, p.codes[0]);
     assert_int_equal(visit_page(&v, app, recovery_login_submit, "/login/recovery", fields, NULL), 422);
     assert_true(visit_body_has(&v, p.codes[0])); /* it is not typed again */
-    assert_false(visit_body_has(&v, "short"));
+    assert_false(visit_body_has(&v, "puny"));
     visit_end(&v);
     snprintf(fields, sizeof fields, "username=%s&code=%s&next=/wallet", p.name, p.codes[0]);
     assert_int_equal(visit_page(&v, app, recovery_login_submit, "/login/recovery", fields, "language=zh-CN"), 303);
-    assert_true(str_equal(visit_header(&v, "Location"), STR("/wallet")));
+    assert_true(str_equal(visit_header(&v, "Location"), STR("/login/recovery?used=code&next=/wallet")));
+    visit_end(&v);
+    assert_int_equal(
+        visit_page(&v, app, recovery_login_show, "/login/recovery?used=password&next=/wallet", NULL, p.cookie), 200);
+    assert_true(visit_body_has(&v, "新密码已生效"));
+    assert_true(visit_body_has(&v, "还剩9个恢复码"));
+    assert_true(visit_body_has(&v, "<a class=\"button\" href=\"/wallet\">"));
     visit_end(&v);
 }
 

@@ -352,12 +352,50 @@ static void a_new_nickname_is_in_all_sessions(void **state)
     assert_int_equal(user_find_by_name(app->stores.db, scratch, str_from(p.name), &found), ST_OK);
     assert_true(str_equal(found.nickname, STR("A, 🧧")));
     assert_int_equal(posted(nickname_submit, "/account/nickname", "nickname=++", curl), 422);
+    assert_int_equal(posted(nickname_submit, "/account/nickname", "nickname=A&face=initial+", curl), 200);
+    assert_int_equal(posted(nickname_submit, "/account/nickname", "nickname=A&face=unicorn", curl), 422);
     assert_int_equal(
         visit_page(&v, app, nickname_submit, "/account/nickname", "nickname=xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx", curl),
         422);
     assert_true(visit_body_has(&v, "昵称最多32个字"));
     assert_true(visit_body_has(&v, "value=\"xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx\""));
     visit_end(&v);
+}
+
+/* The face in the session of a cookie, and in the row of its user. */
+static void assert_face(const char *cookie, const char *word)
+{
+    char key[SESSION_KEY_MAX];
+    struct session s;
+    struct face face;
+    struct redis_call call;
+    const struct str args[] = { STR("GET"), key_of(cookie, key) };
+    assert_int_equal(redis_do(app->stores.redis, &call, args, ARRAY_LEN(args)), ST_OK);
+    assert_true(session_value_read(redis_reply_str(call.reply), &s));
+    assert_true(str_equal(face_word(&s.face), str_from(word)));
+    assert_true(str_equal(s.nickname, STR("小明")));
+    assert_int_equal(user_face_find(app->stores.db, scratch, s.user_id, &face), ST_OK);
+    assert_true(str_equal(face_word(&face), str_from(word)));
+    redis_call_free(&call);
+}
+
+static void a_new_face_is_in_all_sessions_and_in_later_ones(void **state)
+{
+    (void)state;
+    char phone[VISIT_TEXT_MAX], curl[VISIT_TEXT_MAX], later[VISIT_TEXT_MAX];
+    struct person p = registered(phone);
+    assert_int_equal(logged_in(&p, "long+enough", curl), 200);
+    const char *form = "nickname=%E5%B0%8F%E6%98%8E&face=rabbit";
+    assert_int_equal(posted(nickname_submit, "/account/nickname", form, curl), 200);
+    assert_int_equal(logged_in(&p, "long+enough", later), 200);
+    assert_face(phone, "rabbit");
+    assert_face(curl, "rabbit");
+    assert_face(later, "rabbit");
+    assert_int_equal(posted(nickname_submit, "/account/nickname", "nickname=%E5%B0%8F%E6%98%8E", phone), 200);
+    assert_face(curl, "rabbit"); /* a program that knows no faces */
+    form = "nickname=%E5%B0%8F%E6%98%8E&face=initial";
+    assert_int_equal(posted(nickname_submit, "/account/nickname", form, phone), 200);
+    assert_face(curl, "");
 }
 
 static void changing_the_password_ends_all_other_sessions(void **state)
@@ -489,6 +527,7 @@ int main(void)
         cmocka_unit_test(a_session_of_the_version_before_works_and_is_entered),
         cmocka_unit_test(a_session_of_the_version_before_ends_with_all_others),
         cmocka_unit_test(a_new_nickname_is_in_all_sessions),
+        cmocka_unit_test(a_new_face_is_in_all_sessions_and_in_later_ones),
         cmocka_unit_test(changing_the_password_ends_all_other_sessions),
         cmocka_unit_test(a_password_is_changed_only_with_the_old_one_and_to_a_good_one),
         cmocka_unit_test(without_redis_the_password_stays),

@@ -455,17 +455,27 @@ static void the_page_shows_a_token_once(void **state)
 {
     (void)state;
     char cookie[VISIT_TEXT_MAX];
+    char once[2 * VISIT_TEXT_MAX];
     struct visit v;
     (void)registered(cookie);
     assert_int_equal(visit_page(&v, app, token_submit, "/account/tokens",
                                 "name=%3Cbot%3E&scope_read=1&scope_open=1&days=30&password=long+enough", cookie),
-                     201);
+                     303);
+    assert_true(str_equal(visit_header(&v, "Location"), STR("/account/developers?made=1")));
+    assert_false(visit_body_has(&v, "hbt_"));
+    struct str value = str_after(visit_header(&v, "Set-Cookie"), STR("once="));
+    assert_true(value.len > 0);
+    snprintf(once, sizeof once, "%s; once=%.*s", cookie, (int)str_find(value, STR(";")), value.ptr);
+    visit_end(&v);
+    assert_int_equal(visit_page(&v, app, developers_show, "/account/developers?made=1", NULL, once), 200);
     assert_true(visit_body_has(&v, "value=\"hbt_"));
+    assert_true(str_starts(visit_header(&v, "Set-Cookie"), STR("once=; Path=/account/developers;")));
     assert_true(visit_body_has(&v, "&lt;bot&gt;"));
     assert_true(str_equal(visit_header(&v, "Cache-Control"), STR("no-store")));
     visit_end(&v);
-    assert_int_equal(visit_page(&v, app, account_show, "/account", NULL, cookie), 200);
+    assert_int_equal(visit_page(&v, app, developers_show, "/account/developers?made=1", NULL, cookie), 200);
     assert_true(visit_body_has(&v, "&lt;bot&gt;"));
+    assert_true(visit_body_has(&v, "这个令牌已经显示过一次"));
     assert_false(visit_body_has(&v, "hbt_"));
     visit_end(&v);
     assert_int_equal(visit_get(&v, app, account_show, "/account", cookie), 200);

@@ -42,6 +42,18 @@ test('there are eight covers, each a view of one small picture', () => {
   assert.ok(svg.length <= 20 * 1024 && gzipSync(svg).length <= 4 * 1024, `${svg.length} bytes, ${gzipSync(svg).length} compressed`);
 });
 
+test('there are twelve drawn faces, each a view of one small picture', () => {
+  const drawn = readFileSync(at('static/avatars.svg'), 'utf8');
+  const words = [...readFileSync(at('app/web/faces.c'), 'utf8').matchAll(/\{ STR\("([a-z]+)"\), \d+, "text\/face_/g)].map(([, word]) => word);
+  assert.equal(words.length, 12);
+  const views = [...drawn.matchAll(/<view id="([a-z]+)" viewBox="-4\.4 (-?[\d.]+) 48\.8 48\.8"\/>/g)];
+  assert.deepEqual(views.map(([, word]) => word), words);
+  const tops = [...drawn.matchAll(/^<g(?: transform="translate\(0 (\d+)\)")?>/gm)].map(([, top = '0']) => Number(top));
+  assert.deepEqual(views.map(([, , top]) => Math.round(Number(top) + 6.8)), tops, 'a view shows its picture');
+  assert.doesNotMatch(drawn, /<text|<image|<style|<script|href=|url\(/, 'it needs nothing from outside');
+  assert.ok(drawn.length <= 12 * 1024 && gzipSync(drawn).length <= 2 * 1024, `${drawn.length} bytes, ${gzipSync(drawn).length} compressed`);
+});
+
 test('pictures have the colours of the pages', () => {
   const rows = readFileSync(at('app/pages/covers.c'), 'utf8').matchAll(/^    \[COVER_(\w+)\] = \{[^}]*?STR\("(#\w+)"\), STR\("(#\w+)"\), STR\("(#\w+)"\)/gm);
   const found = [...rows].map(([, name, ...three]) => [name.toLowerCase().replaceAll('_', '-'), ...three]);

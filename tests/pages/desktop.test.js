@@ -40,7 +40,7 @@ const PAGES = {
   sent: [(s) => s.open, 'sender', '.share .qr', list],
   'sold out': [(s) => s.finished, 'stranger', '.envelope', list],
   records: ['/records/received', 'viewer', '.summary', rows],
-  'records of a year': [`/records/received?year=${LAST_YEAR}`, 'viewer', '.chart', rows],
+  'records of a year': [`/records/received?year=${LAST_YEAR}`, 'viewer', '.bars', rows],
   wallet: ['/wallet', 'viewer', '.balance', '[aria-labelledby=entries_title]'],
 };
 

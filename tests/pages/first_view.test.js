@@ -123,7 +123,7 @@ describe('a link to a red packet on a phone', { concurrency: 2 }, () => {
             await page.fill('[name=username]', guest.username);
           }
           await page.fill('[name=password]', guest.password);
-          await page.tap('main button[type=submit]');
+          await page.tap('main button[type=submit]:visible');
           await comesBack(page, path, locale, viewport, kind === 'lucky' ? undefined : '7.77');
           await page.context().close();
         });

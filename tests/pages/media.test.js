@@ -76,6 +76,38 @@ for (const [name, path, as] of LARGE.filter(([one]) => ['home', 'records', 'wall
   });
 }
 
+// Money of the viewer and the sender, on a small phone with large letters.
+const MONEY = [['records', '/records/received', 'viewer'], ['sent', '/records/sent', 'sender'], ['story', '/records/story', 'viewer'],
+  ['wallet', '/wallet', 'sender'], ['receipt', (s) => `${s.finished}/receipt`, 'viewer'], ['verify', (s) => `${s.finished}/verify`, 'sender']];
+
+for (const [name, path, as] of MONEY) {
+  test(`an amount is never wrapped or cut off at 320 px with letters of twice the size: ${name}`, async () => {
+    const page = await visit(typeof path === 'function' ? path(scene) : path, as, { viewport: { width: 320, height: 844 } });
+    await page.evaluate(() => { document.documentElement.style.fontSize = '200%'; });
+    const { amounts, wrong, width } = await page.evaluate(() => {
+      const texts = document.createTreeWalker(document.querySelector('main'), NodeFilter.SHOW_TEXT);
+      const found = { amounts: 0, wrong: [], width: document.documentElement.scrollWidth };
+      for (let text; (text = texts.nextNode());) {
+        if (!text.parentElement.checkVisibility()) continue;
+        for (const { 0: amount, index } of text.data.matchAll(/\d[\d,]*\.\d\d/g)) {
+          const range = new Range();
+          range.setStart(text, index);
+          range.setEnd(text, index + amount.length);
+          const lines = new Set([...range.getClientRects()].map(({ top }) => Math.round(top))).size;
+          const cut = !text.parentElement.closest('.tablebox') && range.getBoundingClientRect().right > innerWidth;
+          found.amounts += 1;
+          if (lines > 1 || cut) found.wrong.push(text.parentElement.outerHTML);
+        }
+      }
+      return found;
+    });
+    assert.ok(amounts > 0);
+    assert.deepEqual(wrong, []);
+    assert.ok(width <= 320, `the page is ${width} px wide`);
+    await page.context().close();
+  });
+}
+
 const PRINTED = [
   ['home', '/', 'viewer', ['h1', '.balance .money', '.rows time']],
   ['result', (s) => s.opened, 'viewer', ['h1', '.greeting', '.result .money', '.rows b', '.rows time']],
@@ -84,6 +116,7 @@ const PRINTED = [
   ['records', '/records/received', 'viewer', ['h1', '.summary .money', '.month', '.rows b']],
   ['wallet', '/wallet', 'sender', ['h1', '.balance .money', '.rows b']],
   ['verify', (s) => `${s.finished}/verify`, 'sender', ['h1', 'table', 'code']],
+  ['story', '/records/story', 'viewer', ['h1', 'h2', 'table']],
   ['receipt', (s) => `${s.finished}/receipt`, 'viewer', ['h1', '.money', 'dd bdi', 'time', '.facts code']],
 ];
 

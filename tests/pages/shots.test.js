@@ -30,7 +30,7 @@ const kind = (value) => (page) => page.check(`[name=kind][value=${value}]`, { fo
 async function refuse(page) {
   await page.fill('[name=username]', 'a b');
   await page.fill('[name=password]', '12');
-  await page.click('main button[type=submit]');
+  await page.click('main button[type=submit]:visible');
   await page.waitForSelector('[role=alert]');
 }
 
@@ -38,7 +38,7 @@ async function sendToViewer(page, scene) {
   await kind('exclusive')(page);
   await page.fill('[name=to]', scene.viewerName);
   await page.fill('[name=amount]', '52');
-  await page.click('main button[type=submit]');
+  await page.click('main button[type=submit]:visible');
   await page.waitForSelector('.confirm');
 }
 

@@ -336,7 +336,7 @@ export function texts(root) {
     for (const file of files(root, folder, pattern)) {
       const text = /\.[ch]$/.test(file) ? code(read(root, file), { strings: false }) : read(root, file);
       for (const match of text.matchAll(mention)) {
-        if (match[1] === 'html' || match[1] === 'plain' || match[1] === 'csv') continue; // the media types
+        if (match[1] === 'html' || match[1] === 'plain' || match[1] === 'csv' || match[1] === 'calendar') continue; // the media types
         used.add(match[1]);
         for (const [name, entries] of catalogues) {
           if (!entries.has(match[1])) problems.push(`${file}:${lineOf(text, match.index)}: ${name} lacks ${match[1]}`);

@@ -40,6 +40,7 @@ static void rows_make(void)
         rows[i] = (struct grab){ .share_no = share_no,
                                  .user_id = FIRST_USER + share_no,
                                  .nickname = names[i % 4],
+                                 .face = face_from(i % 3 == 0 ? STR("rabbit") : STR("")),
                                  .amount_fen = 1 + 99 * share_no,
                                  .grabbed_ms = 1700000000000 + 1000 * share_no,
                                  .settled = true };

@@ -114,6 +114,8 @@ static void sizes_have_units_and_zero_is_without_limit(void **state)
     assert_int_equal(conf.body_bytes_max, 100);
     assert_int_equal(read_text("client_max_body_size 0; client_max_body_size 1k;"), ST_OK);
     assert_int_equal(conf.body_bytes_max, INT64_MAX);
+    assert_int_equal(read_text("client_max_body_size 16k; location /a { client_max_body_size 5m; }"), ST_OK);
+    assert_int_equal(conf.body_bytes_max, 16 << 10); /* 5m is of uploads (web/router.h) */
     assert_int_equal(read_text("client_max_body_size much;"), ST_OK);
     assert_int_equal(conf.body_bytes_max, -1);
 }

@@ -29,9 +29,10 @@ static void several_receivers_are_told_by_their_whole_ids(void **state)
 {
     (void)state;
     struct arena *a = arena_new(4096, 65536);
-    struct receiver items[] = {
-        { UINT64_MAX, STR("四") }, { 10002, STR("二") }, { 10010, STR("三") }, { 7, STR("一") }
-    };
+    struct receiver items[] = { { .id = UINT64_MAX, .name = STR("四") },
+                                { .id = 10002, .name = STR("二") },
+                                { .id = 10010, .name = STR("三") },
+                                { .id = 7, .name = STR("一") } };
     struct receivers r = { items, 4 };
     struct packet p = { .kind = PACKET_EVEN };
     assert_int_equal(receivers_describe(a, &p, &r), ST_OK);
@@ -50,7 +51,7 @@ static void without_memory_the_receivers_are_not_described(void **state)
 {
     (void)state;
     struct arena *a = arena_new(8, 8);
-    struct receiver items[] = { { 10001, STR("一") }, { 10002, STR("二") } };
+    struct receiver items[] = { { .id = 10001, .name = STR("一") }, { .id = 10002, .name = STR("二") } };
     struct receivers r = { items, 2 };
     struct packet p = { .kind = PACKET_EVEN };
     assert_int_equal(receivers_describe(a, &p, &r), ST_NO_MEMORY);

@@ -87,7 +87,8 @@ static void a_user_has_a_limit_wherever_mysql_may_be_asked(void **state)
     /* The handler counts the password: user/password_confirm.h. */
     static const char *const confirmed[] = { "/account/password", "/account/recovery", "/account/delete",
                                              "/account/tokens", "/account/passkeys/challenge" };
-    const unsigned of_users = LIMITED_BY(LIMIT_SEND) | LIMITED_BY(LIMIT_DEPOSIT) | LIMITED_BY(LIMIT_READ);
+    const unsigned of_users =
+        LIMITED_BY(LIMIT_SEND) | LIMITED_BY(LIMIT_DEPOSIT) | LIMITED_BY(LIMIT_READ) | LIMITED_BY(LIMIT_PICTURE);
     (void)state;
     for (size_t i = 0; i < site_routes_count(); i++) {
         const struct route *r = site_route(i);
@@ -112,6 +113,8 @@ static void what_costs_money_or_time_has_a_limit(void **state)
                     { "GET", "/wallet", LIMITED_BY(LIMIT_READ) },
                     { "GET", "/p/:id/verify", LIMITED_BY(LIMIT_READ) },
                     { "GET", "/account", LIMITED_BY(LIMIT_READ) },
+                    { "POST", "/account/picture", LIMITED_BY(LIMIT_PICTURE) },
+                    { "GET", "/picture/:key", LIMITED_BY(LIMIT_CARD) },
                     { "GET", "/p/:id/card.png", LIMITED_BY(LIMIT_CARD) } };
     (void)state;
     for (size_t k = 0; k < ARRAY_LEN(limited); k++) {

@@ -48,8 +48,16 @@ static void facts_make(struct facts *s)
 {
     services.assets = assets;
     services.templates.hash = 1;
-    *s = (struct facts){ .rows = { { 1, STRANGER, STR("某人"), 300, 1700000070000, false },
-                                   { 0, GRABBER, STR("小明"), 250, 1700000060000, false } } };
+    *s = (struct facts){ .rows = { { .share_no = 1,
+                                     .user_id = STRANGER,
+                                     .nickname = STR("某人"),
+                                     .amount_fen = 300,
+                                     .grabbed_ms = 1700000070000 },
+                                   { .share_no = 0,
+                                     .user_id = GRABBER,
+                                     .nickname = STR("小明"),
+                                     .amount_fen = 250,
+                                     .grabbed_ms = 1700000060000 } } };
     s->x = (struct exchange){ .app = &services,
                               .arena = arena,
                               .target = STR("/p/abc"),

@@ -95,6 +95,29 @@ static void emoji_and_characters_that_xml_refuses_are_left_out(void **state)
     assert_line(0, "ab");
 }
 
+static void balance_check(const char *text, uint32_t width_max, const char *first, const char *second)
+{
+    struct str two[2] = { STR_NONE, STR_NONE };
+    size_t count = text_balance(arena, str_from(text), width_max, two);
+    assert_int_equal(count, second == NULL ? 1 : 2);
+    assert_true(str_equal(two[0], str_from(first)));
+    assert_true(second == NULL || str_equal(two[1], str_from(second)));
+}
+
+static void two_lines_are_balanced_and_end_at_a_mark_near_the_middle(void **state)
+{
+    (void)state;
+    balance_check("恭喜发财", 500, "恭喜发财", NULL);
+    balance_check("恭喜发财大吉", 500, "恭喜发", "财大吉"); /* not one character alone */
+    balance_check("恭喜发财大吉大", 500, "恭喜发财", "大吉大");
+    balance_check("恭喜发财，大吉", 500, "恭喜发财，", "大吉"); /* no line begins with a mark */
+    balance_check("新春快乐，万事如意", 600, "新春快乐，", "万事如意");
+    balance_check("恭喜，新春快乐万事如意大吉", 1200, "恭喜，新春快乐", "万事如意大吉"); /* far from the middle */
+    balance_check("a happy new year to all of you", 1200, "a happy new", "year to all of you");
+    balance_check("恭喜发财大吉大利万事如意", 500, "恭喜发财大", "吉大利万…"); /* too long, as text_fit */
+    assert_int_equal(text_balance(arena, STR("🎉"), 500, (struct str[2]){ STR_NONE, STR_NONE }), 0);
+}
+
 static void a_link_key_fits_one_secret_purpose_and_id(void **state)
 {
     (void)state;
@@ -127,6 +150,7 @@ int main(void)
         cmocka_unit_test(a_text_is_divided_at_blanks_or_between_characters),
         cmocka_unit_test(a_text_that_is_too_long_ends_with_an_ellipsis_and_every_line_fits),
         cmocka_unit_test(emoji_and_characters_that_xml_refuses_are_left_out),
+        cmocka_unit_test(two_lines_are_balanced_and_end_at_a_mark_near_the_middle),
         cmocka_unit_test(a_link_key_fits_one_secret_purpose_and_id),
         cmocka_unit_test(a_link_key_is_the_same_in_all_versions),
     };

@@ -27,7 +27,12 @@ static struct config seven_days(void)
 
 static struct session session_at(int64_t created_ms, int64_t seen_ms)
 {
-    return (struct session){ 10001, created_ms, seen_ms, STR("xiaoming"), STR("小明"), true };
+    return (struct session){ .user_id = 10001,
+                             .created_ms = created_ms,
+                             .seen_ms = seen_ms,
+                             .username = STR("xiaoming"),
+                             .nickname = STR("小明"),
+                             .listed = true };
 }
 
 static void tokens_are_well_formed_and_unique(void **state)

@@ -9,7 +9,6 @@
 
 #include "base/array.h"
 #include "support/test_arena.h"
-#include "user/account_page.h"
 #include "user/token.h"
 #include "user/token_page.h"
 #include "web/bearer.h"
@@ -58,8 +57,12 @@ static void a_changed_token_is_refused_without_a_store(void **state)
 static void a_copy_is_read_back(void **state)
 {
     (void)state;
-    struct token_copy back,
-        copy = { 1700000000000, 10001, SCOPE_READ | SCOPE_OPEN, 1800000000000, STR("xiaoming"), STR("小,明") };
+    struct token_copy back, copy = { .made_ms = 1700000000000,
+                                     .user_id = 10001,
+                                     .scopes = SCOPE_READ | SCOPE_OPEN,
+                                     .expires_ms = 1800000000000,
+                                     .username = STR("xiaoming"),
+                                     .nickname = STR("小,明") };
     struct str text = token_copy_text(arena, &copy);
     assert_true(str_equal(text, STR("v2,1700000000000,10001,5,1800000000000,xiaoming,小,明")));
     assert_true(token_copy_read(text, &back));

@@ -1,5 +1,6 @@
 // The operations of /openapi.json, and how each is called as its example says.
 import assert from 'node:assert/strict';
+import { readFileSync } from 'node:fs';
 import { Passkey } from './authenticator.js';
 import { request } from './client.js';
 import { Client, newUser, PASSWORD, poll, site, unique } from './site.js';
@@ -58,6 +59,16 @@ export async function token(client, scopes) {
   return made.json;
 }
 
+const PICTURE = readFileSync(new URL('../../support/pictures/turned.jpg', import.meta.url));
+
+// Posts a picture as a browser does.
+function upload(client, path, picture, headers = {}) {
+  const head = '--B\r\nContent-Disposition: form-data; name="picture"; filename="a.jpg"\r\nContent-Type: image/jpeg\r\n\r\n';
+  const body = Buffer.concat([Buffer.from(head), picture, Buffer.from('\r\n--B--\r\n')]);
+  const type = { accept: 'application/json', 'content-type': 'multipart/form-data; boundary=B' };
+  return client.request(path, { method: 'POST', body, headers: { ...type, ...headers } });
+}
+
 // What a call needs beyond the default, a user with money and, for {id}, an open packet of another user: { client, path:
 // values of the path, fields }.
 const special = {
@@ -101,8 +112,15 @@ const special = {
     await client.post('/send', { kind: 'even', amount: '1', count: '1', request_key: key });
     return { path: { key } };
   },
+  poster: async (client) => ({ path: { id: await packet(client) } }),
+  calendar: async (client) => ({ path: { id: await packet(sender, { opens_at: new Date(Date.now() + 3_600_000).toISOString() }) } }),
   receipt: async (client) => ({ path: { id: await received(client) } }),
   receiptFile: async (client) => ({ path: { id: await received(client) } }),
+  setPicture: async () => ({ fields: { picture: PICTURE } }),
+  picture: async (client) => {
+    assert.equal((await upload(client, '/account/picture', PICTURE)).status, 200);
+    return { path: { key: `${(await client.get('/account')).json.face.slice(1)}.webp` } };
+  },
   tokenPage: async (client) => ({ path: { id: (await token(client, 'read')).id } }),
 };
 
@@ -116,5 +134,7 @@ export async function prepared(operation) {
   return { client, user, path, fields: { ...example(operation), ...own?.fields } };
 }
 
-export const call = (client, operation, path, fields, headers = {}) => (operation.method === 'POST'
-  ? client.post(path, fields, headers) : client.get(path, headers));
+export const call = (client, { method }, path, fields, headers = {}) => {
+  if (method !== 'POST') return client.get(path, headers);
+  return fields.picture ? upload(client, path, fields.picture, headers) : client.post(path, fields, headers);
+};

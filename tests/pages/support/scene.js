@@ -58,7 +58,7 @@ function makeStill() {
     text.data = text.data.replace(/\d+(秒|分钟)/, '37秒').replace(/\d+ (second|minute)s?/, '37 seconds');
   });
   // The colour of an avatar depends on the user's id.
-  all('.avatar', (avatar) => {
+  all('.avatar:not(:has(img))', (avatar) => {
     avatar.className = `avatar h${(avatar.textContent.codePointAt(0) * 7) % 12}`;
   });
   all('.chip small, .confirm h1 bdi + bdi', (username) => { username.textContent = 'username'; });
@@ -70,10 +70,10 @@ function makeStill() {
   all('.trace code', (code) => { code.textContent = '5f2b9c0d7e1a4b3c8d6e5f2b9c0d7e1a'; });
   all('#share_url', (input) => { input.value = 'https://hongbao.example/p/059y04m98019223rqxh10bk9nx'; });
   // The bar of the current month is moved to February.
-  all('.chart', (chart) => {
+  all('.bars', (chart) => {
     const [bar, ...others] = chart.querySelectorAll('rect');
     others.forEach((other) => other.remove());
-    bar.setAttribute('x', 26);
+    chart.querySelectorAll('svg')[1].append(bar);
   });
   all('.qr', (code) => {
     code.setAttribute('viewBox', '0 0 4 4');

@@ -19,6 +19,7 @@
 //   trouble    a fault that is present meanwhile (troubles.js)
 // path and post may be functions of the world.
 import assert from 'node:assert/strict';
+import { readFileSync } from 'node:fs';
 import { Client, PASSWORD, pooled, site, unique } from '../../e2e/support/site.js';
 import { LANGUAGES, words } from '../../e2e/support/texts.js';
 import { COVERS, LONGEST } from './world.js';
@@ -56,6 +57,16 @@ const token = { name: LONGEST.latin, days: '30', scope_read: '1', scope_send: '1
 // REQUEST_PRESSED_MS of app/web/form.h, and a second.
 const pressedLater = ({ sentAt }) => new Promise((resolve) => { setTimeout(resolve, Math.max(0, sentAt + 11_000 - Date.now())); });
 
+const noPicture = '--B\r\nContent-Disposition: form-data; name="picture"; filename="a.txt"\r\n\r\nno picture\r\n--B--\r\n';
+
+// A picture of 1 × 1 pixel would be a plain colour: this one has four.
+async function ownPicture({ latin }) {
+  const [head, foot] = ['--B\r\nContent-Disposition: form-data; name="picture"; filename="a.jpg"\r\n\r\n', '\r\n--B--\r\n'];
+  const body = Buffer.concat([Buffer.from(head), readFileSync(new URL('../../support/pictures/turned.jpg', import.meta.url)), Buffer.from(foot)]);
+  const headers = { accept: 'application/json', 'content-type': 'multipart/form-data; boundary=B' };
+  assert.equal((await latin.request('/account/picture', { method: 'POST', body, headers })).status, 200);
+}
+
 async function noTokens({ latin }) {
   for (const { id } of (await latin.get('/account')).json.tokens) await latin.post(`/account/tokens/${id}/delete`);
 }
@@ -85,9 +96,17 @@ const withPasskeys = (key) => (page) => page.evaluate((texts) => {
   form.querySelector('[role=alert]').textContent = texts[document.documentElement.lang];
 }, Object.fromEntries(LANGUAGES.map((language) => [language, words(language, key)])));
 
+// Without JavaScript the field says nothing before the form is sent.
+async function typeCommon(page) {
+  await page.fill('[name=username]', 'a name');
+  await page.fill('[name=password]', '87654321');
+}
+
 const account = [
   { name: 'welcome', path: '/' },
   { name: 'register', path: '/register' },
+  { name: 'register, told at the field', path: '/register', act: typeCommon },
+  { name: 'register for a packet', path: (w) => `/register?next=${encodeURIComponent(w.open)}` },
   { name: 'register refused', path: '/register', post: badAccount, status: 422 },
   { name: 'login', path: '/login' },
   { name: 'login with passkeys', path: '/login', act: withPasskeys('passkey_refused_detail') },
@@ -111,31 +130,43 @@ const account = [
   { name: 'wallet, topped up before', as: 'sender', path: '/wallet?deposited=2' },
   { name: 'wallet refused', as: 'wide', path: '/wallet/deposit', post: { amount: '一百' }, status: 422 },
   { name: 'account', as: 'fresh', path: '/account' },
-  { name: 'account, about to rename', as: 'latin', path: '/account', act: unfold('[aria-labelledby=names_title]') },
+  { name: 'account, about to rename', as: 'latin', path: '/account', act: (page) => page.check('[name=face][value=tiger]', { force: true }) },
   { name: 'account, renamed', as: 'sender', path: '/account?saved=1' },
   { name: 'account, password changed', as: 'sender', path: '/account?password=1' },
   { name: 'account, device logged out', as: 'sender', path: '/account?ended=1' },
   { name: 'account, nickname refused', as: 'rtl', path: '/account/nickname', post: { nickname: 'n'.repeat(33) }, status: 422 },
+  { name: 'account, face refused', as: 'rtl', path: '/account/nickname', post: { nickname: 'n', face: 'unicorn' }, status: 422 },
+  { name: 'account with a face', as: 'wide', path: '/account' },
+  { name: 'account, picture refused', as: 'rtl', path: '/account/picture', post: noPicture, type: 'multipart/form-data; boundary=B', status: 422 },
+  { name: 'account, own picture', as: 'latin', path: '/account?picture=set', before: ownPicture },
   { name: 'account, no device chosen', as: 'rtl', path: '/account/sessions/end', post: {}, status: 422 },
   { name: 'password', as: 'sender', path: '/account/password' },
   { name: 'password refused', as: 'sender', path: '/account/password', post: { old_password: '', new_password: 'password' }, status: 422 },
   { name: 'recovery codes', as: 'fresh', path: '/account/recovery' },
   { name: 'recovery codes to replace', as: 'wide', path: '/account/recovery' },
   { name: 'recovery codes refused', as: 'wide', path: '/account/recovery', post: { password: 'a wrong one' }, status: 422 },
-  { name: 'recovery codes made', as: 'latin', path: '/account/recovery', post: { password: PASSWORD }, status: 201 },
+  { name: 'recovery codes made', as: 'latin', path: '/account/recovery', post: { password: PASSWORD } },
+  { name: 'recovery codes shown before', as: 'wide', path: '/account/recovery?made=1' },
+  { name: 'recovered, new password', as: 'wide', path: '/login/recovery?used=password&next=/wallet' },
+  { name: 'recovered, no code left', as: 'fresh', path: '/login/recovery?used=code' },
   { name: 'delete the account', as: 'sender', path: '/account/delete' },
   { name: 'delete the account, refused', as: 'sender', path: '/account/delete', post: { username: 'x', password: '' }, status: 422 },
   { name: 'account deleted', path: '/account/deleted' },
-  { name: 'account with tokens', as: 'sender', path: '/account' },
-  { name: 'account with a new token', as: 'latin', path: '/account/tokens', post: token, before: noTokens, status: 201 },
-  { name: 'account, a token revoked', as: 'sender', path: '/account?revoked=1' },
-  { name: 'account, about to revoke', as: 'sender', path: '/account', act: (page) => page.click('li:has([action^="/account/tokens/"]) summary') },
-  { name: 'account, about to make a token', as: 'sender', path: '/account', act: unfold('details.card:has([action="/account/tokens"])') },
-  { name: 'account with passkeys', as: 'wide', path: '/account?passkey=added' },
-  { name: 'account, a passkey removed', as: 'fresh', path: '/account?passkey=removed' },
-  { name: 'account, about to remove a passkey', as: 'wide', path: '/account', act: (page) => page.click('li details summary') },
-  { name: 'account, about to add a passkey', as: 'wide', path: '/account', act: withPasskeys('passkey_failed') },
-  { name: 'account refused', as: 'rtl', path: '/account/tokens', post: { name: 'n'.repeat(33), days: 'x' }, status: 422 },
+  { name: 'developers', as: 'fresh', path: '/account/developers' },
+  { name: 'developers with tokens', as: 'sender', path: '/account/developers' },
+  { name: 'developers, a token made', as: 'latin', path: '/account/tokens', post: token, before: noTokens },
+  { name: 'developers, a token shown before', as: 'latin', path: '/account/developers?made=1' },
+  { name: 'developers, a token revoked', as: 'sender', path: '/account/developers?revoked=1' },
+  { name: 'developers, about to revoke', as: 'sender', path: '/account/developers', act: (page) => page.click('li:has([action^="/account/tokens/"]) summary') },
+  { name: 'developers, about to make a token', as: 'sender', path: '/account/developers', act: unfold('details.card:has([action="/account/tokens"])') },
+  { name: 'developers refused', as: 'rtl', path: '/account/tokens', post: { name: 'n'.repeat(33), days: 'x' }, status: 422 },
+  { name: 'passkeys', as: 'fresh', path: '/account/passkeys' },
+  { name: 'passkeys, one added', as: 'wide', path: '/account/passkeys?passkey=added' },
+  { name: 'passkeys, one removed', as: 'fresh', path: '/account/passkeys?passkey=removed' },
+  { name: 'passkeys, about to remove one', as: 'wide', path: '/account/passkeys', act: (page) => page.click('li details summary') },
+  { name: 'passkeys, about to add one', as: 'wide', path: '/account/passkeys', act: withPasskeys('passkey_failed') },
+  { name: 'passkey offered', as: 'fresh', path: (w) => `/account/passkeys?passkey=offer&next=${encodeURIComponent(w.open)}`, act: withPasskeys('passkey_cancelled') },
+  { name: 'passkey offered, not at this address', as: 'fresh', path: '/account/passkeys?passkey=offer', act: unfold('details.card') },
 ];
 
 const sending = [
@@ -242,6 +273,12 @@ const packets = [
   { name: 'screen of a hundred', path: (w) => w.screens.hundred },
   { name: 'screen ended', path: (w) => w.screens.ended },
   { name: 'screen expired', as: 'sender', path: (w) => `${w.expired}/screen` },
+  { name: 'screen starting', path: (w) => w.screens.untouched },
+  { name: 'poster', as: 'sender', path: (w) => `${w.waiting}/poster` },
+  { name: 'poster of an open packet', as: 'sender', path: (w) => `${w.covered}/poster` },
+  { name: 'poster of the longest', as: 'rtl', path: (w) => `${w.poster}/poster` },
+  { name: 'poster of another', as: 'grabber', path: (w) => `${w.waiting}/poster`, status: 404 },
+  { name: 'outcome unknown', as: 'stranger', path: (w) => `${w.lost}/open`, post: {}, status: 503, trouble: 'grabs unconfirmed' },
   { name: 'order', as: 'sender', path: (w) => `/orders/${w.order}` },
   { name: 'order not found', as: 'grabber', path: (w) => `/orders/${w.order}`, status: 404 },
   { name: 'verify open', as: 'sender', path: verify('open') },
@@ -265,22 +302,40 @@ async function laterPage(page) {
   await page.waitForSelector('a[rel=first]');
 }
 
+async function pickPerson(page) {
+  await page.click('.filters summary');
+  await page.click('.filters .chip');
+  await page.waitForSelector('.chip.gone');
+  await page.click('.filters summary');
+}
+
 const thisYear = new Date().getFullYear();
 const records = ['received', 'sent'].flatMap((list) => {
   const path = `/records/${list}`;
   return [
     { name: `${list} empty`, as: 'fresh', path },
     { name: `${list} full`, as: list === 'sent' ? 'sender' : 'grabber', path },
-    { name: `${list} full with months`, as: 'sender', path, act: (page) => page.click('.card:has(.chart) summary') },
+    { name: `${list} full with months`, as: 'sender', path, act: (page) => page.click('.card:has(.bars) summary') },
     { name: `${list} later page`, as: list === 'sent' ? 'sender' : 'grabber', path, act: laterPage },
     { name: `${list} empty year`, as: 'sender', path: `${path}?year=2020` },
     { name: `${list} filtered`, as: list === 'sent' ? 'sender' : 'grabber', path: `${path}?kind=lucky&year=${thisYear}&min=0.01` },
     { name: `${list} filter open`, as: 'sender', path, act: (page) => page.click('.filters summary') },
     { name: `${list} filtered, nothing`, as: 'sender', path: `${path}?q=${encodeURIComponent(LONGEST.emoji)}&max=0.01` },
     { name: `${list} filter refused`, as: 'sender', path: `${path}?kind=x&state=x&person=-&from=x&to=2026-02-30&min=x&max=0`, status: 422 },
+    { name: `${list} person chosen`, as: 'sender', path, act: pickPerson },
+    { name: `${list} person unknown`, as: 'sender', path: `${path}?person=${encodeURIComponent('没有这个人')}`, status: 422 },
     { name: `${list} with long texts`, as: list === 'sent' ? 'latin' : 'rtl', path },
   ];
 });
+
+const stories = [
+  { name: 'story', as: 'sender', path: '/records/story' },
+  { name: 'story of a receiver', as: 'grabber', path: '/records/story' },
+  { name: 'story with long names', as: 'rtl', path: '/records/story' },
+  { name: 'story, amounts in the picture', as: 'sender', path: '/records/story', act: (page) => page.check('[name=amounts]') },
+  { name: 'story of an empty year', as: 'sender', path: '/records/story?year=2020' },
+  { name: 'story of nobody yet', as: 'fresh', path: '/records/story' },
+];
 
 const problems = [
   { name: 'not found', path: '/nothing', status: 404 },
@@ -302,7 +357,7 @@ const problems = [
   { name: 'internal', as: 'grabber', path: (w) => `${w.damaged.path}/verify`, status: 500, trouble: 'corrupt' },
 ];
 
-export const states = [...account, ...sending, ...packets, ...records, ...problems];
+export const states = [...account, ...sending, ...packets, ...records, ...stories, ...problems];
 
 const valueOf = (value, world) => (typeof value === 'function' ? value(world) : value);
 

@@ -57,6 +57,7 @@ const TROUBLES = {
   unsettled,
   corrupt,
   'answers lost': (world, work) => site.withSetting(['page'], { HB_CRASH: 'send-after-commit' }, work),
+  'grabs unconfirmed': (world, work) => site.withSetting(['hot'], { HB_REDIS_REPLICAS: '1' }, work),
   'sends limited': sendsLimited,
   'logins limited': (world, work) => site.withSetting(['nginx'], { HB_LIMITS: 'on' }, work),
 };

@@ -20,6 +20,7 @@ export const LONGEST = {
   rtl: 'عبد الرحمن بن محمد ١٢٣٤ الأنصاري',
   phrase: '芝麻开门'.repeat(5), // 20 graphemes
 };
+const FACES = ['rabbit', 'horse', 'tiger', 'dragon', 'monkey', 'pig']; // of the first people
 export const COVERS = ['plain', 'spring-festival', 'mid-autumn', 'birthday', 'wedding', 'baby', 'new-job', 'thanks'];
 
 // Sends a packet and returns its path.
@@ -36,6 +37,12 @@ export async function grab(client, path) {
 
 const settled = (client, path) => poll(`${path} is settled`, async () => (await client.get(path)).json.mine?.settled);
 const over = (client, path) => poll(`${path} is over`, async () => (await client.get(`${path}/verify`)).json.seed);
+
+async function choose(client, face) {
+  const { nickname } = (await client.get('/account')).json;
+  const chosen = await client.post('/account/nickname', { nickname, face });
+  assert.equal(chosen.status, 200, chosen.text);
+}
 
 async function people() {
   const [sender, grabber, stranger, fresh, ...crowd] = await site.usersWithPassword(4 + SHARES_MAX - 3);
@@ -56,6 +63,7 @@ async function people() {
     assert.equal(added.status, 201, added.text);
     if (name) assert.equal((await passkey.login(new Client())).status, 200);
   }
+  await Promise.all(FACES.map((face, i) => choose([sender, wide.client, ...crowd][i], face)));
   assert.equal((await wide.client.post('/account/recovery', { password: wide.password })).status, 201);
   const long = { wide: wide.client, latin: latin.client, rtl: rtl.client, awaited: awaited.client };
   Object.assign(long, { wideName: wide.username, latinName: latin.username, rtlName: rtl.username, awaitedName: awaited.username });
@@ -84,6 +92,8 @@ async function openPackets({ sender, grabber, wide, wideName, latin, latinName, 
   await grab(wide, packets.open);
   await settled(wide, packets.open);
   await rtl.post('/wallet/deposit', { amount: '100', request_key: unique('k') });
+  packets.poster = await send(rtl, { kind: 'lucky', amount: '10', count: '5', greeting: LONGEST.emoji, phrase: LONGEST.phrase, opens_at: tomorrow() });
+  packets.lost = await send(rtl, { kind: 'even', amount: '1', count: '2' });
   packets.arabic = await send(rtl, { kind: 'lucky', amount: '10', count: '5', greeting: LONGEST.arabic });
   return packets;
 }
@@ -195,7 +205,7 @@ async function plantTotals(ids) {
 // The addresses of big screens, with their keys.
 async function screensOf({ sender, latin, rtl }, packets) {
   const screen = async (client, name) => [name, (await client.get(packets[name])).json.screen_url];
-  const own = ['covered', 'open', 'finished', 'waiting', 'ended'].map((name) => screen(sender, name));
+  const own = ['covered', 'untouched', 'open', 'finished', 'waiting', 'ended'].map((name) => screen(sender, name));
   return Object.fromEntries(await Promise.all([...own, screen(latin, 'hundred'), screen(rtl, 'arabic')]));
 }
 

@@ -1,0 +1,11 @@
+/* GET /p/ID/calendar.ics: the opening of a packet that still waits for it, as a file for a calendar, with a reminder.
+ * Whoever has the link gets it, as the envelope: sender, time and link, and the greeting unless the packet is
+ * exclusive; no amount. 404 as soon as the packet can be opened. */
+#ifndef HB_PAGES_CALENDAR_H
+#define HB_PAGES_CALENDAR_H
+
+#include "web/exchange.h"
+
+enum step packet_calendar(struct exchange *x);
+
+#endif

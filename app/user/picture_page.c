@@ -1,0 +1,130 @@
+#include "user/picture_page.h"
+
+#include "io/picture_child.h"
+#include "user/account_page.h"
+#include "user/pages_internal.h"
+#include "user/picture_store.h"
+#include "user/session_list.h"
+#include "web/field_types.h"
+#include "web/multipart.h"
+#include "web/respond.h"
+
+enum { PICTURE_AGE_S_MAX = 86400 };
+
+#define FIELD "picture"
+
+enum picture_news { NEWS_NONE, NEWS_SET, NEWS_REMOVED };
+
+static struct str news_word(unsigned i)
+{
+    static const struct str words[] = {
+        [NEWS_NONE] = { "none", 4 }, [NEWS_SET] = { "set", 3 }, [NEWS_REMOVED] = { "removed", 7 }
+    };
+    return i < sizeof words / sizeof words[0] ? words[i] : STR_NONE;
+}
+
+static const struct field news_fields[] = { { .name = FIELD, .type = &FIELD_WORD, .word = news_word },
+                                            { .name = NULL } };
+
+enum status picture_model(struct exchange *x, struct model *m)
+{
+    struct str hash;
+    enum picture_news news = NEWS_NONE;
+    enum status st = picture_of_user(x->app->stores.db, x->arena, x->visitor.user_id, &hash);
+    if (st != ST_OK)
+        return st;
+    (void)query_read(x, news_fields, &news); /* a malformed query counts as none */
+    value_page_bool(m, &m->root, "has_picture", hash.ptr != NULL);
+    value_page_bool(m, &m->root, "picture_set", news == NEWS_SET);
+    value_page_bool(m, &m->root, "picture_removed", news == NEWS_REMOVED);
+    return ST_OK;
+}
+
+/* The uploaded file. ST_INVALID: refused, e says why · ST_CORRUPT: not the form of the page. */
+static enum status file_read(struct exchange *x, struct str *file, struct form_errors *e)
+{
+    enum status st = ST_OK;
+    bool large = x->fcgi->body_too_large || exchange_param(x, "PICTURE_TOO_LARGE").ptr != NULL;
+    *file = STR("");
+    if (!large && x->fcgi->body.len > 0)
+        st = multipart_find(exchange_param(x, "CONTENT_TYPE"), x->fcgi->body, FIELD, file);
+    if (st == ST_INVALID)
+        return ST_CORRUPT;
+    if (large || file->len > PICTURE_FILE_BYTES_MAX)
+        form_fail(e, FIELD, "text/picture_large");
+    else if (file->len == 0)
+        form_fail(e, FIELD, "text/picture_missing");
+    return e->count > 0 ? ST_INVALID : ST_OK;
+}
+
+static enum status picture_make(struct exchange *x, struct buf *picture, struct form_errors *e)
+{
+    struct str file;
+    enum status st = file_read(x, &file, e);
+    if (st != ST_OK)
+        return st;
+    st = picture_child_square(x->app->picture_program, file, picture);
+    if (st == ST_INVALID)
+        form_fail(e, FIELD, "text/picture_unreadable");
+    return st;
+}
+
+enum step picture_submit(struct exchange *x)
+{
+    const struct stores *stores = &x->app->stores;
+    struct form_errors e = { .count = 0 };
+    struct buf picture = BUF_EMPTY;
+    struct face face;
+    enum status st = picture_make(x, &picture, &e);
+    if (st == ST_OK)
+        st = picture_set(stores->db, x->arena, x->visitor.user_id, buf_view(&picture), x->now_ms, &face);
+    if (st == ST_OK)
+        st = session_list_rename(stores, x->arena, x->visitor.user_id, NULL, &face);
+    buf_free(&picture);
+    if (e.count > 0)
+        return account_refuse(x, &e);
+    if (st != ST_OK) {
+        if (st == ST_CORRUPT)
+            respond_problem(x, &PROBLEM_BAD_REQUEST);
+        else
+            respond_status(x, status_idempotent(st));
+        return STEP_DONE;
+    }
+    const struct user user = { .id = x->visitor.user_id,
+                               .username = x->visitor.username,
+                               .nickname = x->visitor.nickname };
+    return answer_user(x, 200, &user, STR("/account?picture=set#own_picture"));
+}
+
+enum step picture_delete_submit(struct exchange *x)
+{
+    const struct stores *stores = &x->app->stores;
+    struct face face;
+    bool changed = false;
+    enum status st = picture_remove(stores->db, x->arena, x->visitor.user_id, &changed, &face);
+    if (st == ST_OK)
+        st = session_list_rename(stores, x->arena, x->visitor.user_id, NULL, &face);
+    if (st != ST_OK)
+        respond_status(x, status_idempotent(st));
+    else if (x->wants_json)
+        respond_empty(x, 204);
+    else
+        respond_see_other(x, STR("/account?picture=removed#own_picture"));
+    return STEP_DONE;
+}
+
+enum step picture_show(struct exchange *x)
+{
+    const struct str end = STR(".webp");
+    struct str hash = x->params.key, bytes;
+    if (str_ends(hash, end))
+        hash.len -= end.len;
+    enum status st = hash.len < x->params.key.len && picture_hash_valid(hash)
+                         ? picture_find(x->app->stores.db, x->arena, hash, &bytes)
+                         : ST_NOT_FOUND;
+    if (st == ST_OK)
+        respond_public(x, STR("image/webp"), PICTURE_AGE_S_MAX, bytes);
+    else
+        respond_status(x, st);
+    return STEP_DONE;
+}

@@ -1,0 +1,119 @@
+#include "user/picture_store.h"
+
+#include <assert.h>
+#include <sodium.h>
+#include <string.h>
+
+#include "base/base32.h"
+#include "user/store.h"
+
+enum { HASHED_BYTES = crypto_generichash_BYTES_MIN };
+static_assert(PICTURE_HASH_LEN * BASE32_BITS >= HASHED_BYTES * 8, "the whole hash is written");
+
+void picture_hash(struct str bytes, char out[PICTURE_HASH_LEN])
+{
+    uint8_t hash[HASHED_BYTES];
+    uint32_t bits = 0, count = 0;
+    size_t len = 0;
+    (void)crypto_generichash(hash, sizeof hash, (const unsigned char *)bytes.ptr, bytes.len, NULL, 0);
+    for (size_t i = 0; i < sizeof hash; i++) {
+        bits = (bits << 8 | hash[i]) & 0xffff;
+        for (count += 8; count >= BASE32_BITS; count -= BASE32_BITS)
+            out[len++] = BASE32_DIGITS[bits >> (count - BASE32_BITS) & (BASE32_COUNT - 1)];
+    }
+    out[len++] = BASE32_DIGITS[bits << (BASE32_BITS - count) & (BASE32_COUNT - 1)];
+    assert(len == PICTURE_HASH_LEN);
+}
+
+bool picture_hash_valid(struct str text)
+{
+    for (size_t i = 0; i < text.len; i++)
+        if (text.ptr[i] == '\0' || strchr(BASE32_DIGITS, text.ptr[i]) == NULL)
+            return false;
+    return text.len == PICTURE_HASH_LEN;
+}
+
+static struct face face_of(struct str hash)
+{
+    char word[1 + PICTURE_HASH_LEN] = "@";
+    assert(hash.len == PICTURE_HASH_LEN);
+    memcpy(word + 1, hash.ptr, hash.len);
+    return face_from((struct str){ word, sizeof word });
+}
+
+struct change {
+    struct arena *arena;
+    uint64_t user_id;
+    struct str bytes, hash;
+    int64_t now_ms;
+    struct face *face;
+    bool *changed;
+};
+
+static enum status row_delete(struct db *db, uint64_t user_id)
+{
+    return db_exec(db, NULL, "DELETE FROM picture WHERE user_id = ?", DB_PARAMS(DB_U64(user_id)));
+}
+
+/* The lock makes a deletion of the user wait, which removes the row. */
+static enum status set_body(struct db *db, void *ctx)
+{
+    struct change *c = ctx;
+    enum status st = user_lock(db, c->arena, c->user_id);
+    if (st == ST_OK)
+        st = row_delete(db, c->user_id);
+    if (st == ST_OK)
+        st = db_exec(db, NULL, "INSERT INTO picture (user_id, hash, bytes, created_ms) VALUES (?, ?, ?, ?)",
+                     DB_PARAMS(DB_U64(c->user_id), DB_TEXT(c->hash), DB_BYTES(c->bytes), DB_I64(c->now_ms)));
+    return st == ST_OK ? user_rename(db, c->user_id, NULL, c->face) : st;
+}
+
+enum status picture_set(struct db *db, struct arena *a, uint64_t user_id, struct str bytes, int64_t now_ms,
+                        struct face *face)
+{
+    char hash[PICTURE_HASH_LEN];
+    picture_hash(bytes, hash);
+    struct change c = { a, user_id, bytes, { hash, sizeof hash }, now_ms, face, NULL };
+    *face = face_of(c.hash);
+    return db_transaction(db, set_body, &c);
+}
+
+static enum status remove_body(struct db *db, void *ctx)
+{
+    struct change *c = ctx;
+    enum status st = user_lock(db, c->arena, c->user_id);
+    if (st == ST_OK)
+        st = user_face_find(db, c->arena, c->user_id, c->face);
+    if (st != ST_OK)
+        return st;
+    *c->changed = str_starts(face_word(c->face), STR("@"));
+    if (*c->changed) {
+        *c->face = FACE_NONE;
+        st = user_rename(db, c->user_id, NULL, c->face);
+    }
+    return st == ST_OK ? row_delete(db, c->user_id) : st;
+}
+
+enum status picture_remove(struct db *db, struct arena *a, uint64_t user_id, bool *changed, struct face *face)
+{
+    struct change c = { .arena = a, .user_id = user_id, .face = face, .changed = changed };
+    return db_transaction(db, remove_body, &c);
+}
+
+enum status picture_of_user(struct db *db, struct arena *a, uint64_t user_id, struct str *hash)
+{
+    struct db_rows rows;
+    enum status st = db_query(db, a, &rows, "SELECT hash FROM picture WHERE user_id = ?", DB_PARAMS(DB_U64(user_id)));
+    *hash = st == ST_OK && rows.count > 0 ? db_cell(&rows, 0, 0) : STR_NONE;
+    return st;
+}
+
+enum status picture_find(struct db *db, struct arena *a, struct str hash, struct str *bytes)
+{
+    struct db_rows rows;
+    enum status st =
+        db_find(db, a, &rows, "SELECT bytes FROM picture WHERE hash = ? LIMIT 1", DB_PARAMS(DB_TEXT(hash)));
+    if (st == ST_OK)
+        *bytes = db_cell(&rows, 0, 0);
+    return st;
+}

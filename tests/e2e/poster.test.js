@@ -1,0 +1,130 @@
+// What belongs to a packet that is announced: the poster that its sender prints, the file for a calendar, and what the
+// sender's own page prints.
+import assert from 'node:assert/strict';
+import { after, before, test } from 'node:test';
+import { LANGUAGES, words } from './support/texts.js';
+import { Client, clientPage, launch, newUser, sendPacket, site } from './support/site.js';
+
+const PHRASE = '芝麻开门';
+const AMOUNT = '67.89';
+const GREETING = '新春快乐,万事如意; 恭喜发财\\大吉大利';
+const SHEETS = ['A4', 'Letter'];
+const opens = () => new Date(Math.ceil(Date.now() / 60_000 + 60) * 60_000);
+
+let browser;
+let sender;
+let path;
+let at;
+before(async () => {
+  browser = await launch();
+  sender = await newUser({ nickname: '青禾', yuan: '1000' });
+  at = opens();
+  path = await send({ opens_at: at.toISOString(), phrase: PHRASE });
+});
+after(async () => { await browser?.close(); });
+
+async function send(fields = {}, from = sender) {
+  const sent = await sendPacket(from, { kind: 'lucky', amount: AMOUNT, count: '3', greeting: GREETING, ...fields });
+  assert.equal(sent.status, 201, sent.text);
+  return `/p/${sent.json.id}`;
+}
+
+const pages = (pdf) => pdf.toString('latin1').match(/\/Type \/Page\b/g).length;
+const secrets = (text) => [PHRASE, AMOUNT].filter((secret) => text.includes(secret));
+const printed = async (page) => (await page.emulateMedia({ media: 'print' }), page.innerText('body'));
+
+test('the poster is for the sender alone, and of no exclusive packet', async () => {
+  const other = await newUser();
+  assert.equal((await sender.client.getHtml(`${path}/poster`)).status, 200);
+  assert.equal((await other.client.getHtml(`${path}/poster`)).status, 404);
+  assert.equal((await new Client().getHtml(`${path}/poster`)).status, 303);
+  assert.equal((await new Client().get(`${path}/poster`)).status, 401);
+  const exclusive = await send({ kind: 'exclusive', count: '1', amount: '5', to: other.username });
+  assert.equal((await sender.client.getHtml(`${exclusive}/poster`)).status, 404);
+  assert.doesNotMatch((await sender.client.getHtml(exclusive)).text, /\/poster"/);
+});
+
+for (const language of LANGUAGES) {
+  test(`the poster says what one needs, without an amount or the passphrase, on one sheet (${language})`, async () => {
+    const page = await clientPage(browser, sender.client, { locale: language });
+    await page.goto(site.url + path);
+    await page.click(`text=${words(language, 'poster_open')}`);
+    assert.equal(page.url(), `${site.url}${path}/poster`);
+    const shown = await page.innerText('.poster');
+    for (const wanted of ['青禾', GREETING, words(language, 'poster_phrase'), words(language, 'screen_scan')]) assert.ok(shown.includes(wanted), wanted);
+    assert.equal(await page.getAttribute('.poster time', 'datetime'), at.toISOString());
+    assert.deepEqual(secrets(await page.content()), []);
+    for (const format of SHEETS) assert.equal(pages(await page.pdf({ format, printBackground: true })), 1, format);
+    await page.emulateMedia({ media: 'print' });
+    assert.equal(await page.isVisible('[data-print]'), false);
+    assert.equal(await page.isVisible('.poster .flap'), true);
+    const [poster, code] = await Promise.all(['.poster', '.qr'].map((selector) => page.locator(selector).boundingBox()));
+    assert.ok(code.width >= 0.5 * poster.width, 'the code is large');
+    await page.context().close();
+  });
+}
+
+test('the own page of an open packet prints neither the passphrase nor the total', async () => {
+  const page = await clientPage(browser, sender.client);
+  await page.goto(site.url + path);
+  assert.deepEqual(secrets(await page.innerText('body')), [PHRASE, AMOUNT]);
+  assert.deepEqual(secrets(await printed(page)), []);
+  await page.context().close();
+});
+
+// The lines of a calendar file, unfolded: { NAME: value as written }.
+const linesOf = (text) => Object.fromEntries(text.replaceAll('\r\n ', '').split('\r\n').filter(Boolean)
+  .map((line) => [line.slice(0, line.indexOf(':')), line.slice(line.indexOf(':') + 1)]));
+
+test('whoever sees the envelope gets the opening for a calendar, until it has come', async () => {
+  const answer = await new Client().getHtml(`${path}/calendar.ics`, { 'accept-language': 'zh-CN' });
+  assert.equal(answer.status, 200);
+  assert.match(answer.headers.get('content-type'), /^text\/calendar; charset=utf-8$/);
+  assert.match(answer.headers.get('content-disposition'), /filename="hongbao\.ics"/);
+  assert.ok(answer.text.split('\r\n').every((line) => Buffer.byteLength(line) <= 75), answer.text);
+  const lines = linesOf(answer.text);
+  assert.equal(lines.DTSTART, at.toISOString().replaceAll(/[-:]|\.\d+/g, ''));
+  assert.equal(lines.SUMMARY, '红包开抢 · 青禾');
+  assert.equal(lines.URL, site.url + path);
+  assert.ok(answer.text.replaceAll('\r\n ', '').includes(`DESCRIPTION:新春快乐\\,万事如意\\; 恭喜发财\\\\大吉大利\\n${site.url}${path}\r\n`), answer.text);
+  assert.deepEqual(secrets(answer.text), []);
+  assert.equal((await new Client().get(`${await send()}/calendar.ics`)).status, 404, 'it has no opening');
+  const ended = await send({ opens_at: at.toISOString() });
+  assert.equal((await sender.client.post(`${ended}/end`)).status, 200);
+  assert.equal((await new Client().get(`${ended}/calendar.ics`)).status, 404, 'it is over');
+});
+
+test('the calendar does not have the greeting of an exclusive packet', async () => {
+  const { username } = await newUser();
+  const exclusive = await send({ kind: 'exclusive', count: '1', amount: '5', to: username, opens_at: at.toISOString() });
+  const { status, text } = await new Client().getHtml(`${exclusive}/calendar.ics`);
+  assert.equal(status, 200);
+  assert.doesNotMatch(text, /新春快乐/);
+});
+
+test('the envelope that waits has the link, and loses it when the time has come', async () => {
+  const guest = await newUser();
+  const page = await clientPage(browser, guest.client);
+  await page.clock.install();
+  await page.goto(site.url + path);
+  assert.equal(await page.getAttribute('.under [data-soon] a', 'href'), `${path}/calendar.ics`);
+  await page.clock.fastForward(2 * 3_600_000);
+  await page.waitForSelector('[data-soon]', { state: 'hidden' });
+  await page.context().close();
+});
+
+test('a grab whose outcome is not known is an envelope that waits, with one way on', async () => {
+  const open = await send({ kind: 'even', amount: '1' });
+  const guest = await newUser();
+  const page = await clientPage(browser, guest.client, { javaScriptEnabled: false });
+  await page.goto(site.url + open);
+  await site.withSetting(['hot'], { HB_REDIS_REPLICAS: '1' }, async () => {
+    await page.click('.opener button');
+    assert.equal(await page.innerText('h1'), '结果待确认');
+    assert.equal(await page.locator('.coin.hold').count(), 1);
+    assert.equal(await page.getAttribute('.under .button', 'href'), open);
+  });
+  await page.click('.under .button');
+  await page.waitForSelector('.result');
+  await page.context().close();
+});

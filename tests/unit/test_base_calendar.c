@@ -1,0 +1,99 @@
+/* base/calendar: escapes and folded lines of RFC 5545, 3.1 and 3.3.11. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include "base/calendar.h"
+#include "base/utf8.h"
+
+static void written_check(struct buf *out, const char *wanted)
+{
+    buf_char(out, '\0');
+    assert_false(out->failed);
+    assert_string_equal(out->ptr, wanted);
+    buf_free(out);
+}
+
+static void a_text_is_escaped_and_a_value_is_not(void **state)
+{
+    (void)state;
+    struct buf out = BUF_EMPTY;
+    calendar_text(&out, "SUMMARY", STR("a,b;c\\d:e\"\nf\r\tg\x7f"));
+    written_check(&out, "SUMMARY:a\\,b\\;c\\\\d:e\"\\nfg\r\n");
+    calendar_line(&out, "URL", STR("https://a.example/?b=1,2;3"));
+    written_check(&out, "URL:https://a.example/?b=1,2;3\r\n");
+    calendar_text(&out, "SUMMARY", STR(""));
+    written_check(&out, "SUMMARY:\r\n");
+}
+
+static void nobody_adds_a_line_by_a_name(void **state)
+{
+    (void)state;
+    struct buf out = BUF_EMPTY;
+    calendar_text(&out, "SUMMARY", STR("a\r\nATTENDEE:mailto:b@c.example"));
+    written_check(&out, "SUMMARY:a\\nATTENDEE:mailto:b@c.example\r\n");
+}
+
+/* 66 bytes of text fill the line of "SUMMARY:" and one more byte; the next line has 74 after its blank. */
+static void a_line_has_at_most_75_bytes(void **state)
+{
+    (void)state;
+    struct buf out = BUF_EMPTY;
+    const char *digits67 = "1234567890123456789012345678901234567890123456789012345678901234567";
+    calendar_text(&out, "SUMMARY", str_from(digits67));
+    written_check(&out, "SUMMARY:1234567890123456789012345678901234567890123456789012345678901234567\r\n");
+    calendar_text(&out, "SUMMARYX", str_from(digits67));
+    written_check(&out, "SUMMARYX:123456789012345678901234567890123456789012345678901234567890123456\r\n 7\r\n");
+}
+
+/* Every line end, folded or not, stands between whole characters and whole escapes. */
+static void no_character_is_cut(void **state)
+{
+    (void)state;
+    static const char *const pieces[] = { "恭", "é", "🧧", ",", "a" };
+    for (size_t lead = 0; lead < 80; lead++) {
+        struct buf text = BUF_EMPTY, out = BUF_EMPTY;
+        for (size_t i = 0; i < lead; i++)
+            buf_char(&text, 'x');
+        for (size_t i = 0; i < 100; i++)
+            buf_cstr(&text, pieces[i % 5]);
+        calendar_text(&out, "DESCRIPTION", buf_view(&text));
+        struct str rest = buf_view(&out);
+        size_t lines = 0;
+        while (rest.len > 0) {
+            struct str line = str_cut(rest, '\n', &rest);
+            assert_true(line.len >= 1 && line.len - 1 <= 75);
+            assert_int_equal(line.ptr[line.len - 1], '\r');
+            assert_true(lines == 0 || line.ptr[0] == ' ');
+            assert_true(utf8_valid((struct str){ line.ptr, line.len - 1 }));
+            assert_int_not_equal(line.ptr[line.len - 2], '\\');
+            lines++;
+        }
+        assert_true(lines > 3);
+        buf_free(&text);
+        buf_free(&out);
+    }
+}
+
+static void a_time_is_in_utc(void **state)
+{
+    (void)state;
+    char text[CALENDAR_TIME_MAX];
+    assert_string_equal(calendar_time(1763625600000 + 5999, text).ptr, "20251120T080005Z");
+    assert_string_equal(calendar_time(0, text).ptr, "19700101T000000Z");
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(a_text_is_escaped_and_a_value_is_not),
+        cmocka_unit_test(nobody_adds_a_line_by_a_name),
+        cmocka_unit_test(a_line_has_at_most_75_bytes),
+        cmocka_unit_test(no_character_is_cut),
+        cmocka_unit_test(a_time_is_in_utc),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

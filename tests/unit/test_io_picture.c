@@ -1,0 +1,334 @@
+/* io/picture: each kind of file becomes the same small square; what is no picture, cut off or too large is refused.
+ * And io/picture_child, which runs this test's program as the process that decodes. The files of tests/support/pictures
+ * show four colours: yellow, green; red, black. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include <fcntl.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/socket.h>
+#include <sys/wait.h>
+#include <unistd.h>
+#include <webp/decode.h>
+
+#include "base/array.h"
+#include "base/buf.h"
+#include "io/picture.h"
+#include "io/picture_child.h"
+#include "io/picture_internal.h"
+#include "io/sandbox.h"
+
+#define FOLDER HB_SOURCE_DIR "/tests/support/pictures/"
+
+enum { SIDE = 32, NEAR = 40 };
+
+static struct buf file, out;
+
+static void file_read(const char *name)
+{
+    char path[512];
+    buf_reset(&file);
+    (void)snprintf(path, sizeof path, FOLDER "%s", name);
+    assert_int_equal(buf_file(&file, path), ST_OK);
+}
+
+static enum status square_of(struct str bytes, uint64_t pixels_max)
+{
+    buf_reset(&out);
+    return picture_square(bytes, pixels_max, &out);
+}
+
+/* ---- what it looks like ---- */
+
+/* The colours in the middle of the four quarters: a letter for each. */
+static void colours_read(char colours[5])
+{
+    static const struct {
+        char letter;
+        int red, green, blue;
+    } NAMES[] = {
+        { 'y', 255, 255, 0 }, { 'g', 0, 255, 0 }, { 'r', 255, 0, 0 }, { 'k', 0, 0, 0 }, { 'w', 255, 255, 255 }
+    };
+    int width, height;
+    uint8_t *rgb = WebPDecodeRGB((const uint8_t *)out.ptr, out.len, &width, &height);
+    assert_non_null(rgb);
+    assert_int_equal(width, height);
+    for (int i = 0; i < 4; i++) {
+        const uint8_t *p =
+            rgb + 3 * ((ptrdiff_t)(height * (1 + 2 * (i / 2)) / 4) * width + width * (1 + 2 * (i % 2)) / 4);
+        colours[i] = '?';
+        for (size_t n = 0; n < ARRAY_LEN(NAMES); n++)
+            if (abs(p[0] - NAMES[n].red) < NEAR && abs(p[1] - NAMES[n].green) < NEAR &&
+                abs(p[2] - NAMES[n].blue) < NEAR)
+                colours[i] = NAMES[n].letter;
+    }
+    colours[4] = '\0';
+    WebPFree(rgb);
+}
+
+static void every_kind_of_file_becomes_the_square_of_its_middle(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *name, *colours;
+    } FILES[] = {
+        { "turned.jpg", "rykg" }, /* EXIF: to be turned clockwise */
+        { "cmyk.jpg", "ygrk" },        { "grey.jpg", "wkwk" },
+        { "progressive.jpg", "ygrk" }, { "palette.png", "ygrk" },
+        { "sixteen.png", "ygrk" },     { "interlaced.png", "ygrw" }, /* black is transparent there */
+        { "lossy.webp", "ygrk" },      { "lossless.webp", "ygrk" },
+        { "animated.webp", "ygrk" }, /* its first picture */
+    };
+    char colours[5];
+    for (size_t i = 0; i < ARRAY_LEN(FILES); i++) {
+        int width, height;
+        file_read(FILES[i].name);
+        assert_int_equal(square_of(buf_view(&file), PICTURE_PIXELS_MAX), ST_OK);
+        assert_true(picture_is_result(buf_view(&out)));
+        assert_true(WebPGetInfo((const uint8_t *)out.ptr, out.len, &width, &height));
+        assert_int_equal(width, SIDE);
+        assert_int_equal(height, SIDE);
+        colours_read(colours);
+        if (strcmp(colours, FILES[i].colours) != 0)
+            fail_msg("%s: %s", FILES[i].name, colours);
+    }
+}
+
+static void nothing_of_the_file_but_its_pixels_is_kept(void **state)
+{
+    (void)state;
+    static const char *const names[] = { "turned.jpg", "palette.png" };
+    for (size_t i = 0; i < ARRAY_LEN(names); i++) {
+        file_read(names[i]);
+        assert_true(str_find(buf_view(&file), STR("secret")) < file.len);
+        assert_int_equal(square_of(buf_view(&file), PICTURE_PIXELS_MAX), ST_OK);
+        static const char *const marks[] = { "secret", "GPS", "Exif", "EXIF", "XMP", "ICCP" };
+        for (size_t m = 0; m < ARRAY_LEN(marks); m++)
+            assert_int_equal(str_find(buf_view(&out), str_from(marks[m])), out.len);
+    }
+}
+
+static void each_orientation_turns_as_its_name_says(void **state)
+{
+    (void)state;
+    static const char *const turned[] = {
+        "abcd", "abcd", "badc", "dcba", "cdab", "acbd", "cadb", "dbca", "bdac", "abcd"
+    };
+    struct square s = { .side = 2 };
+    for (unsigned orientation = 0; orientation < ARRAY_LEN(turned); orientation++) {
+        for (size_t i = 0; i < 4; i++)
+            s.pixels[i * PICTURE_CHANNELS] = (uint8_t)("abcd"[i]);
+        square_orient(&s, orientation);
+        for (size_t i = 0; i < 4; i++)
+            assert_int_equal(s.pixels[i * PICTURE_CHANNELS], turned[orientation][i]);
+    }
+}
+
+static void an_average_is_weighted_by_area_and_alpha(void **state)
+{
+    (void)state;
+    struct square s;
+    uint8_t row[PICTURE_SIDE * 3 * PICTURE_CHANNELS];
+    square_begin(&s, 240, 240); /* three pixels become two */
+    assert_int_equal(s.side, PICTURE_SIDE);
+    for (uint32_t y = 0; y < 240; y++) {
+        for (size_t x = 0; x < 240; x++) {
+            const bool light = x % 3 == 0;
+            const uint8_t pixel[] = { light ? 200 : 50, 0, 0, light ? 255 : 0 };
+            memcpy(row + x * PICTURE_CHANNELS, pixel, sizeof pixel);
+        }
+        square_row(&s, y, row);
+    }
+    assert_int_equal(s.done, PICTURE_SIDE);
+    assert_int_equal(s.pixels[0], 200); /* what is transparent has no colour */
+    assert_int_equal(s.pixels[3], 170); /* two thirds */
+    assert_int_equal(s.pixels[PICTURE_CHANNELS + 3], 0);
+    square_flatten(&s);
+    assert_int_equal(s.pixels[0], 200 * 170 / 255 + 85);
+    assert_int_equal(s.pixels[PICTURE_CHANNELS], 255);
+}
+
+/* ---- what is refused ---- */
+
+static void what_is_cut_off_or_too_large_is_refused(void **state)
+{
+    (void)state;
+    static const char *const names[] = { "turned.jpg",  "cmyk.jpg",      "progressive.jpg",
+                                         "palette.png", "sixteen.png",   "interlaced.png",
+                                         "lossy.webp",  "lossless.webp", "animated.webp" };
+    for (size_t i = 0; i < ARRAY_LEN(names); i++) {
+        file_read(names[i]);
+        struct str bytes = buf_view(&file);
+        assert_int_equal(square_of(bytes, (uint64_t)48 * 32), ST_OK);
+        assert_int_equal(square_of(bytes, (uint64_t)48 * 32 - 1), ST_INVALID);
+        for (size_t len = 0; len < bytes.len / 2; len++)
+            assert_int_equal(square_of(str_slice(bytes, 0, len), PICTURE_PIXELS_MAX), ST_INVALID);
+    }
+    static const char *const others[] = { "",
+                                          "GIF89a",
+                                          "<svg xmlns='http://www.w3.org/2000/svg'/>",
+                                          "\xff\xd8\xff",
+                                          "RIFF",
+                                          "\x89PNG\r\n\x1a\n",
+                                          "RIFF\x04\0\0\0WEBP" };
+    for (size_t i = 0; i < ARRAY_LEN(others); i++)
+        assert_int_equal(square_of(str_from(others[i]), PICTURE_PIXELS_MAX), ST_INVALID);
+}
+
+static void a_side_has_a_limit_of_its_own(void **state)
+{
+    (void)state;
+    assert_true(picture_size_allowed(PICTURE_SIDE_MAX, 1, PICTURE_PIXELS_MAX));
+    assert_false(picture_size_allowed(PICTURE_SIDE_MAX + 1, 1, PICTURE_PIXELS_MAX));
+    assert_false(picture_size_allowed(1, PICTURE_SIDE_MAX + 1, PICTURE_PIXELS_MAX));
+    assert_false(picture_size_allowed(0, 1, PICTURE_PIXELS_MAX));
+    assert_true(picture_size_allowed(8000, 5000, PICTURE_PIXELS_MAX));
+    assert_false(picture_size_allowed(8000, 5001, PICTURE_PIXELS_MAX));
+    assert_false(picture_size_allowed(UINT32_MAX, UINT32_MAX, PICTURE_PIXELS_MAX));
+}
+
+static void exif_that_is_broken_turns_nothing(void **state)
+{
+    (void)state;
+    static const struct str TIFFS[] = {
+        { "", 0 },
+        { "MM\0*", 4 },
+        { "MM\0*\xff\xff\xff\xff", 8 },
+        { "II*\0\x08\0\0\0\xff\xff", 10 },
+        { "MM\0*\0\0\0\x08\0\x01\x01\x12\0\x03", 14 },
+    };
+    for (size_t i = 0; i < ARRAY_LEN(TIFFS); i++)
+        assert_true(exif_orientation(TIFFS[i]) <= 1);
+    assert_int_equal(exif_orientation((struct str){ "II*\0\x08\0\0\0\x01\0\x12\x01\x03\0\x01\0\0\0\x08\0\0\0", 22 }),
+                     8);
+}
+
+/* ---- the process ---- */
+
+static void the_process_gives_the_same_answer(void **state)
+{
+    (void)state;
+    struct buf answer = BUF_EMPTY;
+    file_read("turned.jpg");
+    assert_int_equal(square_of(buf_view(&file), PICTURE_PIXELS_MAX), ST_OK);
+    assert_int_equal(picture_child_square(PICTURE_PROGRAM, buf_view(&file), &answer), ST_OK);
+    assert_true(str_equal(buf_view(&answer), buf_view(&out)));
+    buf_free(&answer);
+    assert_int_equal(picture_child_square(PICTURE_PROGRAM, STR("no picture"), &answer), ST_INVALID);
+    assert_int_equal(answer.len, 0);
+}
+
+static void a_long_file_that_is_refused_by_its_first_bytes_blocks_nothing(void **state)
+{
+    (void)state;
+    struct buf answer = BUF_EMPTY, large = BUF_EMPTY;
+    assert_true(buf_reserve(&large, PICTURE_FILE_BYTES_MAX));
+    memset(large.ptr, 'x', PICTURE_FILE_BYTES_MAX);
+    large.len = PICTURE_FILE_BYTES_MAX;
+    assert_int_equal(picture_child_square(PICTURE_PROGRAM, buf_view(&large), &answer), ST_INVALID);
+    buf_free(&large);
+}
+
+static void a_process_that_answers_something_else_costs_the_picture(void **state)
+{
+    (void)state;
+    struct buf answer = BUF_EMPTY;
+    assert_int_equal(picture_child_square("/bin/true", STR("x"), &answer), ST_INVALID);
+    assert_int_equal(picture_child_square("/bin/false", STR("x"), &answer), ST_INVALID);
+    assert_int_equal(picture_child_square("/bin/echo", STR("x"), &answer), ST_INVALID); /* no WebP */
+    assert_int_equal(picture_child_square("/nowhere/hongbao", STR("x"), &answer), ST_UNAVAILABLE);
+    assert_int_equal(answer.len, 0);
+}
+
+/* The wait status of a process that has narrowed itself, and then makes the call. */
+static int narrowed(void (*call)(void))
+{
+    int status = 0;
+    pid_t pid = fork();
+    assert_true(pid >= 0);
+    if (pid == 0) {
+        if (!sandbox_init() || sandbox_enter(SANDBOX_PAGE, false) != ST_OK)
+            _exit(1);
+        (void)signal(SIGSYS, SIG_DFL); /* as after exec */
+        if (sandbox_narrow(SANDBOX_PICTURE) != ST_OK)
+            _exit(2);
+        call();
+        _exit(0);
+    }
+    assert_int_equal(waitpid(pid, &status, 0), pid);
+    return status;
+}
+
+static void nothing_done(void)
+{
+    free(malloc(1 << 20));
+}
+
+static void file_opened(void)
+{
+    (void)open("/etc/passwd", O_RDONLY);
+}
+
+static void socket_opened(void)
+{
+    (void)socket(AF_UNIX, SOCK_STREAM, 0);
+}
+
+static void program_executed(void)
+{
+    char *const none[] = { NULL };
+    (void)execve("/bin/true", none, none);
+}
+
+static void parent_asked(void)
+{
+    (void)getppid();
+}
+
+static void what_decodes_opens_nothing_and_executes_nothing(void **state)
+{
+    (void)state;
+    static void (*const calls[])(void) = { file_opened, socket_opened, program_executed, parent_asked };
+    assert_int_equal(narrowed(nothing_done), 0);
+    for (size_t i = 0; i < ARRAY_LEN(calls); i++) {
+        int status = narrowed(calls[i]);
+        assert_true(WIFSIGNALED(status));
+        assert_int_equal(WTERMSIG(status), SIGSYS);
+    }
+}
+
+static int bufs_free(void **state)
+{
+    (void)state;
+    buf_free(&file);
+    buf_free(&out);
+    return 0;
+}
+
+int main(int argc, char **argv)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(every_kind_of_file_becomes_the_square_of_its_middle),
+        cmocka_unit_test(nothing_of_the_file_but_its_pixels_is_kept),
+        cmocka_unit_test(each_orientation_turns_as_its_name_says),
+        cmocka_unit_test(an_average_is_weighted_by_area_and_alpha),
+        cmocka_unit_test(what_is_cut_off_or_too_large_is_refused),
+        cmocka_unit_test(a_side_has_a_limit_of_its_own),
+        cmocka_unit_test(exif_that_is_broken_turns_nothing),
+        cmocka_unit_test(the_process_gives_the_same_answer),
+        cmocka_unit_test(a_long_file_that_is_refused_by_its_first_bytes_blocks_nothing),
+        cmocka_unit_test(a_process_that_answers_something_else_costs_the_picture),
+        cmocka_unit_test(what_decodes_opens_nothing_and_executes_nothing),
+    };
+    if (argc == 2 && strcmp(argv[1], "picture") == 0)
+        return picture_child_run();
+    (void)signal(SIGPIPE, SIG_IGN); /* as hongbao does */
+    return cmocka_run_group_tests(tests, NULL, bufs_free);
+}

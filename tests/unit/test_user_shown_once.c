@@ -1,0 +1,87 @@
+/* user/shown_once: what is sealed for a page is opened by its session, its page, in its time, and by nobody else. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "support/test_arena.h"
+#include "user/shown_once.h"
+
+#define KEY_OF(secret) ((struct key[]){ key_derive(STR(secret), KEY_SHOWN) })
+#define KEY            KEY_OF("a secret of at least 32 characters")
+#define SESSION        STR("hb:session:1")
+#define TEXT           STR("0-7K3M-9QXT-2B8D-C4RZ\n1-7K3M-9QXT-2B8D-C4RZ")
+
+static const int64_t NOW_MS = 1795000000000, END_MS = 1795000000000 + SHOWN_ONCE_S * 1000;
+
+static struct str sealed(struct str text)
+{
+    struct str made = shown_seal(arena, KEY, SHOWN_CODES, SESSION, NOW_MS, text);
+    assert_non_null(made.ptr);
+    return made;
+}
+
+static void what_is_sealed_is_opened_until_its_end(void **state)
+{
+    (void)state;
+    struct str made = sealed(TEXT);
+    assert_true(str_equal(shown_open(arena, KEY, SHOWN_CODES, SESSION, NOW_MS, made), TEXT));
+    assert_true(str_equal(shown_open(arena, KEY, SHOWN_CODES, SESSION, END_MS - 1, made), TEXT));
+    assert_null(shown_open(arena, KEY, SHOWN_CODES, SESSION, END_MS, made).ptr);
+    assert_true(str_find(made, STR("7K3M")) == made.len);
+    assert_false(str_equal(made, sealed(TEXT)));
+}
+
+static void an_empty_text_and_the_longest_one_are_opened(void **state)
+{
+    (void)state;
+    char text[SHOWN_BYTES_MAX];
+    memset(text, 'x', sizeof text);
+    struct str longest = { text, sizeof text }, made = sealed(STR(""));
+    struct str opened = shown_open(arena, KEY, SHOWN_CODES, SESSION, NOW_MS, made);
+    assert_non_null(opened.ptr);
+    assert_int_equal(opened.len, 0);
+    assert_true(str_equal(shown_open(arena, KEY, SHOWN_CODES, SESSION, NOW_MS, sealed(longest)), longest));
+}
+
+static void another_session_page_or_site_opens_nothing(void **state)
+{
+    (void)state;
+    struct str made = sealed(TEXT);
+    assert_null(shown_open(arena, KEY, SHOWN_CODES, STR("hb:session:2"), NOW_MS, made).ptr);
+    assert_null(shown_open(arena, KEY, SHOWN_CODES, STR(""), NOW_MS, made).ptr);
+    assert_null(shown_open(arena, KEY, SHOWN_TOKEN, SESSION, NOW_MS, made).ptr);
+    assert_null(shown_open(arena, KEY, SHOWN_REGISTERED, SESSION, NOW_MS, made).ptr);
+    assert_null(shown_open(arena, KEY_OF("another secret of 32 characters!"), SHOWN_CODES, SESSION, NOW_MS, made).ptr);
+}
+
+static void a_changed_or_cut_text_opens_nothing(void **state)
+{
+    (void)state;
+    char text[1024];
+    struct str made = sealed(STR("text"));
+    assert_true(made.len < sizeof text);
+    for (size_t i = 0; i < made.len; i++) {
+        memcpy(text, made.ptr, made.len);
+        text[i] = text[i] == 'A' ? 'B' : 'A';
+        assert_null(shown_open(arena, KEY, SHOWN_CODES, SESSION, NOW_MS, (struct str){ text, made.len }).ptr);
+        assert_null(shown_open(arena, KEY, SHOWN_CODES, SESSION, NOW_MS, (struct str){ made.ptr, i }).ptr);
+    }
+    memset(text, 'A', sizeof text);
+    assert_null(shown_open(arena, KEY, SHOWN_CODES, SESSION, NOW_MS, (struct str){ text, sizeof text }).ptr);
+    assert_null(shown_open(arena, KEY, SHOWN_CODES, SESSION, NOW_MS, STR("no base64!")).ptr);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(what_is_sealed_is_opened_until_its_end),
+        cmocka_unit_test(an_empty_text_and_the_longest_one_are_opened),
+        cmocka_unit_test(another_session_page_or_site_opens_nothing),
+        cmocka_unit_test(a_changed_or_cut_text_opens_nothing),
+    };
+    return cmocka_run_group_tests(tests, arena_setup, arena_teardown);
+}
