@@ -80,8 +80,8 @@ static const struct command {
       NULL },
     { "setting", setting_command, "NAME | --setup | --names", "print the value of a setting, as processes use it",
       EACH_ROLE, NULL, NULL },
-    { "picture", picture, "", "make the small picture of a user from a file: standard input to standard output", NULL,
-      NULL, NULL },
+    { "picture", picture, "square|cover",
+      "make the small picture of a user from a file: standard input to standard output", NULL, NULL, NULL },
     { "settings", settings_command, "--markdown | --man", "print the reference of all settings", NULL, NULL, NULL },
     { "keys", role_keys_command, "ROLE", "print the keys that a role gets in place of the secret", EACH_ROLE, NULL,
       NULL },
@@ -110,8 +110,13 @@ static int verify(const struct config *config, int argc, char **argv)
 
 static int picture(const struct config *config, int argc, char **argv)
 {
-    (void)config, (void)argc, (void)argv;
-    return picture_child_run();
+    enum picture_shape shape;
+    (void)config;
+    if (argc != 2 || !picture_shape_from(str_from(argv[1]), &shape)) {
+        (void)fputs("usage: hongbao picture square|cover\n", stderr);
+        return 2;
+    }
+    return picture_child_run(shape);
 }
 
 static int version(const struct config *config, int argc, char **argv)

@@ -104,15 +104,24 @@
   };
 
   /* The envelope beside the form. Only what it shows is read; the amount is nobody's business. */
-  var live = one('[data-envelope]'), flap = live.querySelector('.flap'), kind = live.querySelector('.kind');
+  var live = one('[data-envelope]'), flap = live.querySelector('.flap'), photo = live.querySelector('.photo'), kind = live.querySelector('.kind');
   var NAMED_MAX = 3;
   var preview = function (names) {
     var cover = fields.cover.value, named = names.slice(0, NAMED_MAX).map(function (name) {
       var face = faces.find(function (known) { return known.name === name; });
       return face ? face.nickname : name;
     }).join(word(kind, 'between')) + (names.length > NAMED_MAX ? '…' : '');
-    live.className = 'envelope cover-' + cover;
-    flap.src = flap.src.replace(/#.*/, '#' + cover);
+    var chosen = one('[name=cover]:checked'), own = chosen && chosen.getAttribute('data-own'), art = own ? 'own' : cover;
+    live.className = 'envelope cover-' + art;
+    flap.src = flap.src.replace(/#.*/, '#' + art);
+    if (own && !photo) {
+      photo = new Image();
+      photo.className = 'flap photo';
+      photo.alt = '';
+      flap.after(photo);
+    }
+    if (photo) photo.hidden = !own;
+    if (own && photo.getAttribute('src') !== own) photo.src = own;
     live.querySelector('.greeting').textContent = fields.greeting.value.trim() || fields.greeting.placeholder;
     live.querySelector('.coin').classList.toggle('later', Boolean(opening()));
     kind.textContent = named ? word(kind, 'for', named) : word(kind, fields.kind.value);
@@ -154,6 +163,10 @@
   };
   fields.greeting.addEventListener('input', count_show);
   count_show();
+
+  /* The chosen cover is in sight. */
+  var radio = one('[name=cover]:checked'), tile = radio && radio.parentNode, row = tile && tile.parentNode;
+  if (row) row.scrollLeft = tile.offsetLeft - row.offsetLeft - (row.clientWidth - tile.offsetWidth) / 2;
 
   total.hidden = false;
   form.addEventListener('input', show);

@@ -209,7 +209,7 @@ static const struct config_setting SETTINGS[] = {
     SETTING_RATE(limit_names, "500 2/s", "usernames that a user looks up: receivers, and the person of a search"),
     SETTING_RATE(limit_names_address, "2000 10/s", "usernames that all users of an address look up"),
     SETTING_RATE(limit_card, "300 3/s", "new pictures of packets that are drawn for an address"),
-    SETTING_RATE(limit_picture, "10 10/h", "pictures that a user uploads as avatar"),
+    SETTING_RATE(limit_picture, "10 10/h", "pictures that a user uploads, as avatar or cover"),
     SETTING_RATE(limit_register_address, "100 2/s", "registrations from an address"),
     SETTING_RATE(limit_register_network, "300 5/s", "registrations from a network"),
     SETTING_RATE(limit_passkey_address, "100 1/s", "logins by passkey from an address"),

@@ -5,13 +5,43 @@
 #include <string.h>
 #include <webp/encode.h>
 
+#include "base/array.h"
 #include "io/picture_internal.h"
 
-#define WEBP_QUALITY 82
+/* Of the encoder, tried in this order: most photos keep the first or the second. */
+static const float QUALITIES[] = { 82, 60, 38, 16, 0 };
 
 enum { RIFF_HEAD = 12, CHUNK_HEAD = 8, ORIENTATION_TAG = 0x0112, TIFF_HEAD = 8, TIFF_ENTRY = 12, ENTRIES_MAX = 256 };
 
-/* ---- the square ---- */
+/* ---- the shapes ---- */
+
+static const struct shape {
+    struct str word;
+    uint32_t width, height; /* of the result; its part of the picture has the same ratio */
+    size_t bytes_aim;       /* the quality becomes less until the result has no more */
+} SHAPES[PICTURE_SHAPES] = {
+    [PICTURE_SQUARE] = { STR("square"), 160, 160, PICTURE_BYTES_MAX },
+    [PICTURE_COVER] = { STR("cover"), PICTURE_WIDTH_MAX, 432, 30 << 10 },
+};
+
+struct str picture_shape_word(enum picture_shape shape)
+{
+    assert((unsigned)shape < PICTURE_SHAPES);
+    return SHAPES[shape].word;
+}
+
+bool picture_shape_from(struct str word, enum picture_shape *out)
+{
+    for (unsigned i = 0; i < PICTURE_SHAPES; i++) {
+        if (str_equal(SHAPES[i].word, word)) {
+            *out = (enum picture_shape)i;
+            return true;
+        }
+    }
+    return false;
+}
+
+/* ---- the part that is taken ---- */
 
 bool picture_size_allowed(uint32_t width, uint32_t height, uint64_t pixels_max)
 {
@@ -19,14 +49,25 @@ bool picture_size_allowed(uint32_t width, uint32_t height, uint64_t pixels_max)
            (uint64_t)width * height <= pixels_max;
 }
 
-void square_begin(struct square *s, uint32_t width, uint32_t height)
+static uint32_t smaller(uint32_t a, uint32_t b)
 {
+    return a < b ? a : b;
+}
+
+void cut_begin(struct cut *c, enum picture_shape shape, bool lying, uint32_t width, uint32_t height)
+{
+    const struct shape *s = &SHAPES[shape];
+    const uint32_t across = lying ? s->height : s->width, down = lying ? s->width : s->height;
     assert(width > 0 && height > 0 && width <= PICTURE_SIDE_MAX && height <= PICTURE_SIDE_MAX);
-    memset(s, 0, sizeof *s);
-    s->source_side = width < height ? width : height;
-    s->left = (width - s->source_side) / 2;
-    s->top = (height - s->source_side) / 2;
-    s->side = s->source_side < PICTURE_SIDE ? s->source_side : PICTURE_SIDE;
+    memset(c, 0, sizeof *c);
+    c->source_width = smaller(width, height * across / down);
+    c->source_height = smaller(height, width * down / across);
+    c->source_width += c->source_width == 0;
+    c->source_height += c->source_height == 0;
+    c->left = (width - c->source_width) / 2;
+    c->top = (height - c->source_height) / 2;
+    c->width = smaller(c->source_width, across);
+    c->height = smaller(c->source_height, down);
 }
 
 static void pixel_add(uint32_t *sum, const uint8_t *rgba, uint32_t weight)
@@ -38,95 +79,108 @@ static void pixel_add(uint32_t *sum, const uint8_t *rgba, uint32_t weight)
     sum[3] += alpha;
 }
 
-/* Adds up a row into the columns of the result. Both are measured in parts that divide a pixel of the source by `side`
- * and one of the result by source_side, so all weights are integers. The weights of a column add up to source_side, so
- * its sum is at most 12000 * 255 * 255. */
-static void row_reduce(struct square *s, const uint8_t *rgba)
+/* Adds up a row into the columns of the result. Both are measured in parts that divide a pixel of the source by `width`
+ * and one of the result by source_width, so all weights are integers. The weights of a column add up to source_width,
+ * so its sum is at most 12000 * 255 * 255. */
+static void row_reduce(struct cut *c, const uint8_t *rgba)
 {
-    uint32_t column = 0, left = s->source_side; /* what is left of the column */
-    memset(s->row, 0, sizeof s->row);
-    for (uint32_t x = 0; x < s->source_side; x++, rgba += PICTURE_CHANNELS) {
-        uint32_t weight = s->side;
+    uint32_t column = 0, left = c->source_width; /* what is left of the column */
+    memset(c->row, 0, sizeof c->row);
+    for (uint32_t x = 0; x < c->source_width; x++, rgba += PICTURE_CHANNELS) {
+        uint32_t weight = c->width;
         if (weight >= left) {
-            pixel_add(&s->row[(size_t)column * PICTURE_CHANNELS], rgba, left);
+            pixel_add(&c->row[(size_t)column * PICTURE_CHANNELS], rgba, left);
             weight -= left;
-            left = s->source_side;
+            left = c->source_width;
             column++;
         }
         if (weight > 0)
-            pixel_add(&s->row[(size_t)column * PICTURE_CHANNELS], rgba, weight);
+            pixel_add(&c->row[(size_t)column * PICTURE_CHANNELS], rgba, weight);
         left -= weight;
     }
 }
 
-static void sum_add(struct square *s, uint32_t weight)
+static void sum_add(struct cut *c, uint32_t weight)
 {
-    for (size_t i = 0; i < (size_t)s->side * PICTURE_CHANNELS; i++)
-        s->sum[i] += (uint64_t)s->row[i] * weight;
+    for (size_t i = 0; i < (size_t)c->width * PICTURE_CHANNELS; i++)
+        c->sum[i] += (uint64_t)c->row[i] * weight;
 }
 
 /* Writes a row of the result from the sums, and begins the next one. */
-static void sum_finish(struct square *s)
+static void sum_finish(struct cut *c)
 {
-    const uint64_t area = (uint64_t)s->source_side * s->source_side;
-    uint8_t *out = &s->pixels[(size_t)s->done * s->side * PICTURE_CHANNELS];
-    for (size_t i = 0; i < (size_t)s->side * PICTURE_CHANNELS; i += PICTURE_CHANNELS) {
-        const uint64_t alpha = s->sum[i + 3];
-        for (size_t c = 0; c < 3; c++)
-            out[i + c] = (uint8_t)(alpha == 0 ? 0 : (s->sum[i + c] + alpha / 2) / alpha);
+    const uint64_t area = (uint64_t)c->source_width * c->source_height;
+    uint8_t *out = &c->pixels[(size_t)c->done * c->width * PICTURE_CHANNELS];
+    for (size_t i = 0; i < (size_t)c->width * PICTURE_CHANNELS; i += PICTURE_CHANNELS) {
+        const uint64_t alpha = c->sum[i + 3];
+        for (size_t k = i; k < i + 3; k++)
+            out[k] = (uint8_t)(alpha == 0 ? 0 : (c->sum[k] + alpha / 2) / alpha);
         out[i + 3] = (uint8_t)((alpha + area / 2) / area);
     }
-    memset(s->sum, 0, sizeof s->sum);
-    s->done++;
+    memset(c->sum, 0, sizeof c->sum);
+    c->done++;
 }
 
-void square_row(struct square *s, uint32_t y, const uint8_t *rgba)
+void cut_row(struct cut *c, uint32_t y, const uint8_t *rgba)
 {
-    if (y < s->top || y - s->top >= s->source_side)
+    if (y < c->top || y - c->top >= c->source_height)
         return;
-    const uint64_t from = (uint64_t)(y - s->top) * s->side, to = from + s->side,
-                   end = (uint64_t)(s->done + 1) * s->source_side;
-    row_reduce(s, rgba + (size_t)s->left * PICTURE_CHANNELS);
+    const uint64_t from = (uint64_t)(y - c->top) * c->height, to = from + c->height,
+                   end = (uint64_t)(c->done + 1) * c->source_height;
+    row_reduce(c, rgba + (size_t)c->left * PICTURE_CHANNELS);
     if (to < end) {
-        sum_add(s, s->side);
+        sum_add(c, c->height);
         return;
     }
-    sum_add(s, (uint32_t)(end - from));
-    sum_finish(s);
+    sum_add(c, (uint32_t)(end - from));
+    sum_finish(c);
     if (to > end)
-        sum_add(s, (uint32_t)(to - end));
+        sum_add(c, (uint32_t)(to - end));
 }
 
-void square_orient(struct square *s, unsigned orientation)
+bool orientation_lies(unsigned orientation)
+{
+    return orientation >= 5 && orientation <= 8;
+}
+
+enum status cut_orient(struct cut *c, unsigned orientation)
 {
     static const struct {
-        bool transpose, mirror, flip; /* columns become rows, then left and right, then top and bottom change places */
+        bool mirror, flip; /* after rows and columns: left and right, then top and bottom change places */
     } TURNS[] = {
-        [2] = { false, true, false }, [3] = { false, true, true }, [4] = { false, false, true },
-        [5] = { true, false, false }, [6] = { true, true, false }, [7] = { true, true, true },
-        [8] = { true, false, true },
+        [2] = { true, false }, [3] = { true, true }, [4] = { false, true }, [5] = { false, false },
+        [6] = { true, false }, [7] = { true, true }, [8] = { false, true },
     };
-    uint8_t turned[sizeof s->pixels];
     if (orientation < 2 || orientation > 8)
-        return;
-    for (uint32_t y = 0; y < s->side; y++)
-        for (uint32_t x = 0; x < s->side; x++) {
-            uint32_t to_x = TURNS[orientation].transpose ? y : x, to_y = TURNS[orientation].transpose ? x : y;
-            to_x = TURNS[orientation].mirror ? s->side - 1 - to_x : to_x;
-            to_y = TURNS[orientation].flip ? s->side - 1 - to_y : to_y;
-            memcpy(&turned[((size_t)to_y * s->side + to_x) * PICTURE_CHANNELS],
-                   &s->pixels[((size_t)y * s->side + x) * PICTURE_CHANNELS], PICTURE_CHANNELS);
+        return ST_OK;
+    const bool lies = orientation_lies(orientation);
+    const uint32_t width = lies ? c->height : c->width, height = lies ? c->width : c->height;
+    const size_t bytes = (size_t)width * height * PICTURE_CHANNELS;
+    uint8_t *turned = malloc(bytes);
+    if (turned == NULL)
+        return ST_NO_MEMORY;
+    for (uint32_t y = 0; y < c->height; y++)
+        for (uint32_t x = 0; x < c->width; x++) {
+            uint32_t to_x = lies ? y : x, to_y = lies ? x : y;
+            to_x = TURNS[orientation].mirror ? width - 1 - to_x : to_x;
+            to_y = TURNS[orientation].flip ? height - 1 - to_y : to_y;
+            memcpy(&turned[((size_t)to_y * width + to_x) * PICTURE_CHANNELS],
+                   &c->pixels[((size_t)y * c->width + x) * PICTURE_CHANNELS], PICTURE_CHANNELS);
         }
-    memcpy(s->pixels, turned, (size_t)s->side * s->side * PICTURE_CHANNELS);
+    memcpy(c->pixels, turned, bytes);
+    free(turned);
+    c->width = width;
+    c->height = height;
+    return ST_OK;
 }
 
-void square_flatten(struct square *s)
+void cut_flatten(struct cut *c)
 {
-    for (size_t i = 0; i < (size_t)s->side * s->side * PICTURE_CHANNELS; i += PICTURE_CHANNELS) {
-        const unsigned alpha = s->pixels[i + 3];
-        for (size_t c = i; c < i + 3; c++)
-            s->pixels[c] = (uint8_t)((s->pixels[c] * alpha + 255 * (255 - alpha)) / 255);
-        s->pixels[i + 3] = 255;
+    for (size_t i = 0; i < (size_t)c->width * c->height * PICTURE_CHANNELS; i += PICTURE_CHANNELS) {
+        const unsigned alpha = c->pixels[i + 3];
+        for (size_t k = i; k < i + 3; k++)
+            c->pixels[k] = (uint8_t)((c->pixels[k] * alpha + 255 * (255 - alpha)) / 255);
+        c->pixels[i + 3] = 255;
     }
 }
 
@@ -164,34 +218,45 @@ static bool begins_with(struct str file, const char *bytes, size_t len)
     return file.len >= len && memcmp(file.ptr, bytes, len) == 0;
 }
 
-static enum status decode(struct str file, uint64_t pixels_max, struct square *out)
+static enum status decode(struct str file, enum picture_shape shape, uint64_t pixels_max, struct cut *out)
 {
     if (begins_with(file, "\xff\xd8\xff", 3))
-        return picture_jpeg(file, pixels_max, out);
+        return picture_jpeg(file, shape, pixels_max, out);
     if (begins_with(file, "\x89PNG\r\n\x1a\n", 8))
-        return picture_png(file, pixels_max, out);
+        return picture_png(file, shape, pixels_max, out);
     if (begins_with(file, "RIFF", 4) && file.len >= RIFF_HEAD && memcmp(file.ptr + 8, "WEBP", 4) == 0)
-        return picture_webp(file, pixels_max, out);
+        return picture_webp(file, shape, pixels_max, out);
     return ST_INVALID;
 }
 
-enum status picture_square(struct str file, uint64_t pixels_max, struct buf *out)
+/* Appends the WebP file. */
+static enum status encode(const struct cut *c, size_t bytes_aim, struct buf *out)
 {
-    struct square *square = malloc(sizeof *square);
-    if (square == NULL)
-        return ST_NO_MEMORY;
-    enum status st = decode(file, pixels_max, square);
-    if (st == ST_OK) {
-        uint8_t *bytes = NULL;
-        square_flatten(square);
-        const int side = (int)square->side;
-        size_t len = WebPEncodeRGBA(square->pixels, side, side, side * PICTURE_CHANNELS, WEBP_QUALITY, &bytes);
-        if (len > 0)
-            buf_bytes(out, bytes, len);
-        st = len == 0 || out->failed ? ST_NO_MEMORY : ST_OK;
+    const int width = (int)c->width, height = (int)c->height;
+    size_t len = 0;
+    uint8_t *bytes = NULL;
+    for (size_t i = 0; i < ARRAY_LEN(QUALITIES) && (i == 0 || len > bytes_aim); i++) {
         WebPFree(bytes);
+        bytes = NULL;
+        len = WebPEncodeRGBA(c->pixels, width, height, width * PICTURE_CHANNELS, QUALITIES[i], &bytes);
     }
-    free(square);
+    if (len > 0)
+        buf_bytes(out, bytes, len);
+    WebPFree(bytes);
+    return len == 0 || out->failed ? ST_NO_MEMORY : ST_OK;
+}
+
+enum status picture_make(struct str file, enum picture_shape shape, uint64_t pixels_max, struct buf *out)
+{
+    struct cut *cut = malloc(sizeof *cut);
+    if (cut == NULL)
+        return ST_NO_MEMORY;
+    enum status st = decode(file, shape, pixels_max, cut);
+    if (st == ST_OK) {
+        cut_flatten(cut);
+        st = encode(cut, SHAPES[shape].bytes_aim, out);
+    }
+    free(cut);
     return st;
 }
 

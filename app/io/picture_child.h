@@ -1,6 +1,6 @@
 /* Has a picture of a user decoded (io/picture.h) by a process of its own, which is started for it and can do nothing
- * but read the file and write the result: `hongbao picture`, executed with an empty environment, so nothing of the
- * caller's memory, keys, connections and files is in it. A decoder that crashes, hangs or is taken over costs this
+ * but read the file and write the result: `hongbao picture SHAPE`, executed with an empty environment, so nothing of
+ * the caller's memory, keys, connections and files is in it. A decoder that crashes, hangs or is taken over costs this
  * picture. */
 #ifndef HB_IO_PICTURE_CHILD_H
 #define HB_IO_PICTURE_CHILD_H
@@ -10,19 +10,20 @@
 #include "base/buf.h"
 #include "base/status.h"
 #include "base/str.h"
+#include "io/picture.h"
 
 #define PICTURE_FILE_BYTES_MAX ((size_t)4 << 20)
 #define PICTURE_MS_MAX         5000 /* from the start of the process to its end */
 #define PICTURE_PROGRAM        "/proc/self/exe"
 
-/* Appends the square of the file, of at most PICTURE_FILE_BYTES_MAX, to out. program: the file of hongbao. Blocks for
- * up to PICTURE_MS_MAX. ST_INVALID: the file is no picture, is broken or too large, or the decoder ended in another way
- * than by its answer (logged) · ST_UNAVAILABLE: the process can't be started, or not be confined (logged) ·
- * ST_NO_MEMORY. */
-enum status picture_child_square(const char *program, struct str file, struct buf *out);
+/* Appends the picture that is made of the file, of at most PICTURE_FILE_BYTES_MAX, to out. program: the file of
+ * hongbao. Blocks for up to PICTURE_MS_MAX. ST_INVALID: the file is no picture, is broken or too large, or the decoder
+ * ended in another way than by its answer (logged) · ST_UNAVAILABLE: the process can't be started, or not be confined
+ * (logged) · ST_NO_MEMORY. */
+enum status picture_child_make(const char *program, struct str file, enum picture_shape shape, struct buf *out);
 
-/* `hongbao picture`: confines the process, then makes the picture of standard input and writes it to standard output.
- * Returns the exit code. */
-int picture_child_run(void);
+/* `hongbao picture SHAPE`: confines the process, then makes the picture of standard input and writes it to standard
+ * output. Returns the exit code. */
+int picture_child_run(enum picture_shape shape);
 
 #endif

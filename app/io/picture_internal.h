@@ -12,36 +12,38 @@
 
 enum { PICTURE_CHANNELS = 4 }; /* red, green, blue, alpha; a byte each */
 
-/* The square in the middle of a picture, reduced row by row: each of its pixels is the average of the area that it
- * covers, weighted by alpha. */
-struct square {
-    uint32_t source_side, left, top; /* of the part of the picture that is taken */
-    uint32_t side;                   /* of the result: at most PICTURE_SIDE, and at most source_side */
-    uint32_t row[PICTURE_SIDE * PICTURE_CHANNELS];
-    uint64_t sum[PICTURE_SIDE * PICTURE_CHANNELS];
+/* The part of a picture that is taken, the largest of its shape in the middle, reduced row by row: each pixel of the
+ * result is the average of the area that it covers, weighted by alpha. */
+struct cut {
+    uint32_t source_width, source_height, left, top; /* of the part of the picture */
+    uint32_t width, height;                          /* of the result: at most those of its shape, and of the part */
+    uint32_t row[PICTURE_WIDTH_MAX * PICTURE_CHANNELS];
+    uint64_t sum[PICTURE_WIDTH_MAX * PICTURE_CHANNELS];
     uint32_t done; /* rows of the result */
-    uint8_t pixels[PICTURE_SIDE * PICTURE_SIDE * PICTURE_CHANNELS];
+    uint8_t pixels[PICTURE_WIDTH_MAX * PICTURE_WIDTH_MAX * PICTURE_CHANNELS];
 };
 
 /* True when a file may have this size. */
 bool picture_size_allowed(uint32_t width, uint32_t height, uint64_t pixels_max);
-/* width and height: 1 to PICTURE_SIDE_MAX. */
-void square_begin(struct square *s, uint32_t width, uint32_t height);
+/* Chooses the part. width and height: of the picture, 1 to PICTURE_SIDE_MAX. lying: cut_orient will change rows and
+ * columns, so the part has the shape with its sides changed. */
+void cut_begin(struct cut *c, enum picture_shape shape, bool lying, uint32_t width, uint32_t height);
 /* Takes row y of the picture, from 0, each row once and in order. rgba: width pixels. */
-void square_row(struct square *s, uint32_t y, const uint8_t *rgba);
+void cut_row(struct cut *c, uint32_t y, const uint8_t *rgba);
+/* True when the EXIF tag Orientation with this value changes rows and columns. */
+bool orientation_lies(unsigned orientation);
 /* Turns and mirrors the result as the value of the EXIF tag Orientation says; other values than 2 to 8 change nothing.
- */
-void square_orient(struct square *s, unsigned orientation);
+ * ST_NO_MEMORY. */
+enum status cut_orient(struct cut *c, unsigned orientation);
 
 /* Puts what is transparent on white, so that a page's own colours don't show through. */
-void square_flatten(struct square *s);
+void cut_flatten(struct cut *c);
 
 /* The value of the tag Orientation in the TIFF part of EXIF data; 1 (upright) without one. */
 unsigned exif_orientation(struct str tiff);
 
-/* The decoders: ST_INVALID as picture_square. */
-enum status picture_jpeg(struct str file, uint64_t pixels_max, struct square *out);
-enum status picture_png(struct str file, uint64_t pixels_max, struct square *out);
-enum status picture_webp(struct str file, uint64_t pixels_max, struct square *out);
+/* The decoders: ST_INVALID as picture_make. */
+typedef enum status picture_decoder(struct str file, enum picture_shape shape, uint64_t pixels_max, struct cut *out);
+picture_decoder picture_jpeg, picture_png, picture_webp;
 
 #endif

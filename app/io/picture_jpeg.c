@@ -56,13 +56,12 @@ static unsigned orientation_of(const struct jpeg_decompress_struct *jpeg)
     return 1;
 }
 
-/* The smallest scale that leaves twice the side of the result, which is enough for a good average. */
-static void scale_choose(struct jpeg_decompress_struct *jpeg)
+/* The smallest scale that leaves twice the width of the result, which is enough for a good average. */
+static void scale_choose(struct jpeg_decompress_struct *jpeg, const struct cut *whole)
 {
-    const JDIMENSION side = jpeg->image_width < jpeg->image_height ? jpeg->image_width : jpeg->image_height;
     jpeg->scale_denom = SCALE_PARTS;
     jpeg->scale_num = 1;
-    while (jpeg->scale_num < SCALE_PARTS && side * jpeg->scale_num / SCALE_PARTS < 2 * PICTURE_SIDE)
+    while (jpeg->scale_num < SCALE_PARTS && whole->source_width * jpeg->scale_num / SCALE_PARTS < 2 * whole->width)
         jpeg->scale_num++;
 }
 
@@ -77,30 +76,32 @@ static void cmyk_to_rgba(uint8_t *row, JDIMENSION width, bool inverted)
     }
 }
 
-static enum status rows_read(struct jpeg_run *run, struct square *out)
+static enum status rows_read(struct jpeg_run *run, enum picture_shape shape, struct cut *out)
 {
     struct jpeg_decompress_struct *jpeg = &run->jpeg;
+    const unsigned orientation = orientation_of(jpeg);
     const bool cmyk = jpeg->jpeg_color_space == JCS_CMYK || jpeg->jpeg_color_space == JCS_YCCK;
     jpeg->out_color_space = cmyk ? JCS_CMYK : JCS_EXT_RGBA;
-    scale_choose(jpeg);
+    cut_begin(out, shape, orientation_lies(orientation), jpeg->image_width, jpeg->image_height);
+    scale_choose(jpeg, out);
     (void)jpeg_start_decompress(jpeg);
     run->row = malloc((size_t)jpeg->output_width * PICTURE_CHANNELS);
     if (run->row == NULL)
         return ST_NO_MEMORY;
-    square_begin(out, jpeg->output_width, jpeg->output_height);
+    cut_begin(out, shape, orientation_lies(orientation), jpeg->output_width, jpeg->output_height);
     for (uint32_t y = 0; y < jpeg->output_height; y++) {
         JSAMPROW row = run->row;
         if (jpeg_read_scanlines(jpeg, &row, 1) != 1)
             return ST_INVALID;
         if (cmyk)
             cmyk_to_rgba(run->row, jpeg->output_width, jpeg->saw_Adobe_marker);
-        square_row(out, y, run->row);
+        cut_row(out, y, run->row);
     }
-    square_orient(out, orientation_of(jpeg));
-    return ST_OK;
+    return cut_orient(out, orientation);
 }
 
-static enum status jpeg_read(struct jpeg_run *run, struct str file, uint64_t pixels_max, struct square *out)
+static enum status jpeg_read(struct jpeg_run *run, struct str file, enum picture_shape shape, uint64_t pixels_max,
+                             struct cut *out)
 {
     if (setjmp(run->failed) != 0)
         return run->no_memory ? ST_NO_MEMORY : ST_INVALID;
@@ -111,10 +112,10 @@ static enum status jpeg_read(struct jpeg_run *run, struct str file, uint64_t pix
     if (jpeg_read_header(&run->jpeg, TRUE) != JPEG_HEADER_OK ||
         !picture_size_allowed(run->jpeg.image_width, run->jpeg.image_height, pixels_max))
         return ST_INVALID;
-    return rows_read(run, out);
+    return rows_read(run, shape, out);
 }
 
-enum status picture_jpeg(struct str file, uint64_t pixels_max, struct square *out)
+enum status picture_jpeg(struct str file, enum picture_shape shape, uint64_t pixels_max, struct cut *out)
 {
     struct jpeg_run *run = calloc(1, sizeof *run);
     if (run == NULL)
@@ -124,7 +125,7 @@ enum status picture_jpeg(struct str file, uint64_t pixels_max, struct square *ou
     run->errors.error_exit = on_error;
     run->errors.emit_message = on_message;
     run->progress.progress_monitor = on_progress;
-    enum status st = jpeg_read(run, file, pixels_max, out);
+    enum status st = jpeg_read(run, file, shape, pixels_max, out);
     jpeg_destroy_decompress(&run->jpeg);
     free(run->row);
     free(run);

@@ -34,26 +34,28 @@ static enum status status_of(VP8StatusCode code)
 }
 
 /* The library cuts and reduces while it decodes. */
-static enum status square_decode(struct str file, WebPDecoderConfig *config, struct square *out)
+static enum status cut_decode(struct str file, enum picture_shape shape, WebPDecoderConfig *config, struct cut *out)
 {
-    square_begin(out, (uint32_t)config->input.width, (uint32_t)config->input.height);
+    cut_begin(out, shape, false, (uint32_t)config->input.width, (uint32_t)config->input.height);
     config->options.use_cropping = 1;
     config->options.crop_left = (int)out->left;
     config->options.crop_top = (int)out->top;
-    config->options.crop_width = config->options.crop_height = (int)out->source_side;
+    config->options.crop_width = (int)out->source_width;
+    config->options.crop_height = (int)out->source_height;
     config->options.use_scaling = 1;
-    config->options.scaled_width = config->options.scaled_height = (int)out->side;
+    config->options.scaled_width = (int)out->width;
+    config->options.scaled_height = (int)out->height;
     config->output.colorspace = MODE_RGBA;
     config->output.is_external_memory = 1;
     config->output.u.RGBA.rgba = out->pixels;
-    config->output.u.RGBA.stride = (int)out->side * PICTURE_CHANNELS;
-    config->output.u.RGBA.size = (size_t)out->side * out->side * PICTURE_CHANNELS;
+    config->output.u.RGBA.stride = (int)out->width * PICTURE_CHANNELS;
+    config->output.u.RGBA.size = (size_t)out->width * out->height * PICTURE_CHANNELS;
     enum status st = status_of(WebPDecode((const uint8_t *)file.ptr, file.len, config));
     WebPFreeDecBuffer(&config->output);
     return st;
 }
 
-enum status picture_webp(struct str file, uint64_t pixels_max, struct square *out)
+enum status picture_webp(struct str file, enum picture_shape shape, uint64_t pixels_max, struct cut *out)
 {
     WebPDecoderConfig config;
     if (!WebPInitDecoderConfig(&config))
@@ -67,5 +69,5 @@ enum status picture_webp(struct str file, uint64_t pixels_max, struct square *ou
     if (st == ST_OK && (config.input.has_animation || config.input.width <= 0 || config.input.height <= 0 ||
                         !picture_size_allowed((uint32_t)config.input.width, (uint32_t)config.input.height, pixels_max)))
         st = ST_INVALID;
-    return st == ST_OK ? square_decode(file, &config, out) : st;
+    return st == ST_OK ? cut_decode(file, shape, &config, out) : st;
 }

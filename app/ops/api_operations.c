@@ -11,6 +11,7 @@
 #include "pages/thanks.h"
 #include "pages/verify.h"
 #include "user/account.h"
+#include "user/cover_page.h"
 #include "user/deletion_page.h"
 #include "user/language.h"
 #include "user/login.h"
@@ -236,10 +237,41 @@ const struct api_operation api_operations[] = {
       .says = "Leads to /account",
       .answers = ANSWERS({ 303, NULL, PAGE_ONLY }) },
     { .method = "GET",
+      .path = "/covers",
+      .id = "covers",
+      .group = "account",
+      .says = "One's own covers: pictures for envelopes",
+      .query = { covers_fields },
+      .fields = FIELDS({ "saved", "a page for browsers: it says that a cover was added", NULL },
+                       { "removed", "a page for browsers: it says that a cover was removed", NULL },
+                       { "sending", "a page for browsers: a cover that is added leads to /send", NULL }),
+      .answers = ANSWERS({ 200, "Covers", "the covers, the newest first" }) },
+    { .method = "POST",
+      .path = "/covers",
+      .id = "addCover",
+      .group = "account",
+      .says = "Adds a cover. The body is multipart/form-data with a part `picture`: a JPEG, PNG or WebP file of at most"
+              " 4 MB; the site keeps its middle, 5:3 and at most 720 pixels wide, without metadata",
+      .answers = ANSWERS({ 201, "Cover", "added, or it was there already" }),
+      .refusals = REFUSALS(
+          { 422, "invalid-form", "there is no file, it is too large, it is no picture, or there are six covers" }) },
+    { .method = "POST",
+      .path = "/covers/:key/delete",
+      .id = "deleteCover",
+      .group = "account",
+      .says = "Deletes a cover, HASH; envelopes that show it have the plain one again",
+      .answers = ANSWERS({ 204, NULL, "deleted, or there was none" }) },
+    { .method = "GET",
+      .path = "/covers/:key/delete",
+      .id = "coverDeletePage",
+      .group = "account",
+      .says = "Leads to /covers",
+      .answers = ANSWERS({ 303, NULL, PAGE_ONLY }) },
+    { .method = "GET",
       .path = "/picture/:key",
       .id = "picture",
       .group = "account",
-      .says = "A picture that a user has as avatar: HASH.webp, a square of at most 160 pixels",
+      .says = "A picture that a user has as avatar, a square of at most 160 pixels, or as cover: HASH.webp",
       .media = "image/webp",
       .answers = ANSWERS({ 200, NULL, "the picture" }) },
     { .method = "POST",
@@ -433,7 +465,10 @@ const struct api_operation api_operations[] = {
           { "amount_of", "even: whether the amount is that of one share or the total", NULL },
           { "amount", "yuan, required: the total of a lucky packet, else one share (see amount_of)", "10.00" },
           { "share_min", "lucky: yuan, the smallest share", NULL }, { "greeting", "a line of text", "Happy New Year" },
-          { "cover", "the picture of the envelope; it has a greeting of its own", NULL },
+          { "cover",
+            "the picture of the envelope: `plain`, `spring-festival`, `mid-autumn`, `birthday`, `wedding`, `baby`,"
+            " `new-job` or `thanks`, which have greetings of their own, or the `name` of one of GET /covers",
+            NULL },
           { "lifetime", "how long it stays open, as `24h`; GET /send lists the choices", NULL },
           { "phrase", "must be typed by those who open it", NULL },
           { "opens_at",

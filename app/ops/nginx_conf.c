@@ -71,7 +71,7 @@ static void log_add(struct nginx_conf *conf, const struct directive *one)
         list_add(conf, &conf->logs, path_of(conf, file), true);
 }
 
-/* That of uploads (nginx/site.conf) is of one address. */
+/* The size of uploads (nginx/site.conf) is of two addresses. */
 static void body_size_take(struct nginx_conf *conf, int64_t bytes)
 {
     if (bytes > conf->body_bytes_max && bytes != (int64_t)UPLOAD_BYTES_MAX)

@@ -4,6 +4,7 @@
 
 const char *const site_templates[] = {
     "pages/account",
+    "pages/covers",
     "pages/delete",
     "pages/deleted",
     "pages/developers",

@@ -2,6 +2,8 @@
 
 #include <assert.h>
 
+#include "io/picture_hash.h"
+
 static const struct str cover_names[COVER_COUNT] = {
     [COVER_PLAIN] = STR("plain"),           [COVER_SPRING_FESTIVAL] = STR("spring-festival"),
     [COVER_MID_AUTUMN] = STR("mid-autumn"), [COVER_BIRTHDAY] = STR("birthday"),
@@ -26,4 +28,14 @@ enum packet_cover packet_cover_from(struct str name)
         if (str_equal(cover_names[i], name))
             return (enum packet_cover)i;
     return COVER_PLAIN;
+}
+
+struct str packet_cover_shown(struct str stored)
+{
+    return packet_cover_hash(stored).ptr != NULL ? STR("own") : packet_cover_name(packet_cover_from(stored));
+}
+
+struct str packet_cover_hash(struct str stored)
+{
+    return str_skip_prefix(&stored, STR("@")) && picture_hash_valid(stored) ? stored : STR_NONE;
 }

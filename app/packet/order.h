@@ -3,7 +3,6 @@
 #ifndef HB_PACKET_ORDER_H
 #define HB_PACKET_ORDER_H
 
-#include "packet/cover.h"
 #include "packet/packet.h"
 #include "packet/phrase.h"
 
@@ -22,7 +21,7 @@ struct send_order {
     bool lifetime_by_default; /* the form field was empty */
     int64_t opens_ms;         /* it can be opened from then on; 0: from the beginning */
     uint32_t count;
-    enum packet_cover cover;
+    struct str cover;         /* as stored (packet/cover.h) */
     struct str greeting;      /* in the request's arena */
     bool greeting_by_default; /* the form field was empty */
     struct phrase phrase;     /* must be known by those who open it; empty: there is none */

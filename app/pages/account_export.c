@@ -5,6 +5,7 @@
 #include "pages/export_limit.h"
 #include "pages/records.h"
 #include "user/account_page.h"
+#include "user/cover_store.h"
 #include "user/store.h"
 #include "wallet/statement.h"
 #include "web/respond.h"
@@ -36,8 +37,11 @@ static enum status head_append(struct exchange *x)
     struct db *db = x->app->stores.db;
     struct model m;
     struct statement statement;
+    struct str_list own = { NULL, 0 };
     int64_t created_ms = 0;
     enum status st = account_model(x, &m);
+    if (st == ST_OK)
+        st = covers_find(db, x->arena, x->visitor.user_id, &own);
     if (st == ST_OK)
         st = user_created_find(db, x->arena, x->visitor.user_id, &created_ms);
     if (st == ST_OK)
@@ -47,6 +51,9 @@ static enum status head_append(struct exchange *x)
     view_moment_model(&m, &m.root, "created_at", created_ms);
     view_moment_model(&m, &m.root, "exported_at", x->now_ms);
     value_int(&m, &m.root, "balance_fen", statement.balance_fen);
+    struct value *covers = value_list(&m, &m.root, "covers");
+    for (size_t i = 0; i < own.count; i++)
+        view_cover_model(&m, value_add_object(&m, covers), STR("own"), own.items[i]);
     if (m.failed)
         return ST_NO_MEMORY;
     value_json(&x->body, &m.root);

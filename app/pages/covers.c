@@ -3,6 +3,7 @@
 #include <assert.h>
 
 #include "web/text.h"
+#include "web/view.h"
 
 /* Names of texts, and colours. */
 static const struct cover_row {
@@ -49,19 +50,37 @@ struct cover_colours cover_colours(enum packet_cover cover)
 
 void cover_model(struct model *m, struct value *object, struct str stored)
 {
-    value_text(m, object, "cover", packet_cover_name(packet_cover_from(stored)));
+    view_cover_model(m, object, packet_cover_shown(stored), packet_cover_hash(stored));
 }
 
-void covers_model(struct exchange *x, struct model *m, enum packet_cover chosen)
+static struct value *choice_model(struct exchange *x, struct model *m, struct value *covers, enum packet_cover cover,
+                                  bool chosen)
+{
+    struct value *object = value_add_object(m, covers);
+    value_page_text(m, object, "title", text_of(x, row_of(cover)->title));
+    value_page_text(m, object, "greeting", cover_greeting(x, cover));
+    value_page_bool(m, object, "chosen", chosen);
+    return object;
+}
+
+void covers_model(struct exchange *x, struct model *m, struct str chosen, const struct str_list *own)
 {
     struct value *covers = value_page_list(m, &m->root, "covers");
+    const struct str hash = packet_cover_hash(chosen);
+    bool own_chosen = false;
+    for (size_t i = 0; i < own->count; i++)
+        own_chosen = own_chosen || str_equal(own->items[i], str_or_empty(hash));
     for (unsigned i = 0; i < COVER_COUNT; i++) {
         enum packet_cover cover = (enum packet_cover)i;
-        struct value *object = value_add_object(m, covers);
+        bool is_chosen = !own_chosen && cover == packet_cover_from(chosen);
+        struct value *object = choice_model(x, m, covers, cover, is_chosen);
         value_page_text(m, object, "name", packet_cover_name(cover));
-        value_page_text(m, object, "title", text_of(x, row_of(cover)->title));
-        value_page_text(m, object, "greeting", cover_greeting(x, cover));
-        value_page_bool(m, object, "chosen", cover == chosen);
+        view_cover_model(m, object, packet_cover_name(cover), STR_NONE);
     }
-    value_page_text(m, &m->root, "cover_title", text_of(x, row_of(chosen)->title));
+    for (size_t i = 0; i < own->count; i++) {
+        struct value *object = choice_model(x, m, covers, COVER_PLAIN, own_chosen && str_equal(own->items[i], hash));
+        value_page_text(m, object, "name", arena_printf(m->arena, "@%.*s", STR_ARG(own->items[i])));
+        value_page_number(m, object, "own", arena_printf(m->arena, "%zu", i + 1));
+        view_cover_model(m, object, STR("own"), own->items[i]);
+    }
 }

@@ -16,11 +16,12 @@ struct cover_colours {
 };
 struct cover_colours cover_colours(enum packet_cover cover);
 
-/* Adds member cover, its name. */
+/* Adds cover, its name ("own": a picture of the sender's), and cover_url, the path of that picture, else null. */
 void cover_model(struct model *m, struct value *object, struct str stored);
 
-/* Page only: covers [{ name, title, greeting, chosen }], one of them chosen, and cover_title, the title of that
- * one. */
-void covers_model(struct exchange *x, struct model *m, enum packet_cover chosen);
+/* Page only: covers [{ name, the word of the field; title, greeting, chosen; cover and cover_url as cover_model; own:
+ * of a picture its number }], the drawn ones, then the visitor's own. One is chosen: the plain one when own lacks the
+ * picture that is. chosen: as stored. */
+void covers_model(struct exchange *x, struct model *m, struct str chosen, const struct str_list *own);
 
 #endif

@@ -98,7 +98,7 @@ static void waiting_model(struct model *m, struct value *object, const struct in
         view_time_model(m, object, "opens_at", "opens_text", item->opens_ms);
     else
         value_null(m, object, "opens_at");
-    value_text(m, object, "cover", packet_cover_name(packet_cover_from(item->cover)));
+    cover_model(m, object, item->cover);
     value_page_bool(m, object, "exclusive", item->exclusive);
 }
 

@@ -16,6 +16,7 @@
 #include "pages/send_prefill.h"
 #include "pages/send_receivers.h"
 #include "settle/fund.h"
+#include "user/cover_store.h"
 #include "user/store.h"
 #include "wallet/statement.h"
 #include "web/kept_form.h"
@@ -139,7 +140,10 @@ static void retype_model(struct model *m, const struct prefill *prefill)
 static enum status send_model(struct exchange *x, struct model *m, struct str request_key, const struct form *typed)
 {
     int64_t balance_fen;
+    struct str_list own = { NULL, 0 };
     enum status st = ledger_balance(x->app->stores.db, x->arena, x->visitor.user_id, &balance_fen);
+    if (st == ST_OK)
+        st = covers_find(x->app->stores.db, x->arena, x->visitor.user_id, &own);
     if (st != ST_OK)
         return st == ST_NOT_FOUND ? ST_CORRUPT : st;
     model_init(m, x->arena);
@@ -147,9 +151,9 @@ static enum status send_model(struct exchange *x, struct model *m, struct str re
     value_text(m, &m->root, "request_key", request_key);
     limits_model(x, m);
     lifetimes_model(x, m, form_get(typed, "lifetime", NULL));
-    enum packet_cover cover = packet_cover_from(form_get(typed, "cover", NULL));
-    covers_model(x, m, cover);
-    value_page_text(m, &m->root, "greeting_default", cover_greeting(x, cover));
+    const struct str cover = form_get(typed, "cover", NULL);
+    covers_model(x, m, cover, &own);
+    value_page_text(m, &m->root, "greeting_default", cover_greeting(x, packet_cover_from(cover)));
     struct value *form = value_page_object(m, &m->root, "form");
     form_typed_model(m, form, send_fields, typed);
     value_text(m, form, "request_key", request_key);
@@ -180,17 +184,36 @@ enum step send_form_get(struct exchange *x)
     return STEP_DONE;
 }
 
-/* A scheduled opening is in the future. An order that was carried out before it is repeated all the same, so that its
- * sender finds the packet. ST_INVALID: a message is in errors. */
-static enum status opens_check(struct exchange *x, const struct send_order *order, struct form_errors *errors)
+/* True when the cover is drawn, or a picture of the sender's. */
+static enum status cover_find(struct exchange *x, const struct send_order *order, bool *found)
+{
+    const struct str hash = packet_cover_hash(order->cover);
+    struct str_list own = { NULL, 0 };
+    enum status st = hash.ptr == NULL ? ST_OK : covers_find(x->app->stores.db, x->arena, x->visitor.user_id, &own);
+    *found = hash.ptr == NULL;
+    for (size_t i = 0; st == ST_OK && i < own.count; i++)
+        *found = *found || str_equal(own.items[i], hash);
+    return st;
+}
+
+/* A scheduled opening is in the future, and a cover is drawn or the sender's. An order that was carried out before
+ * these became untrue is repeated all the same, so that its sender finds the packet. ST_INVALID: a message is in
+ * errors. */
+static enum status present_check(struct exchange *x, const struct send_order *order, struct form_errors *errors)
 {
     struct packet earlier;
-    if (order->opens_ms == 0 || order->opens_ms > x->now_ms)
-        return ST_OK;
-    enum status st = packet_find_by_key(x->app->stores.db, x->arena, x->visitor.user_id, order->request_key, &earlier);
+    bool cover_found;
+    const bool opens_past = order->opens_ms != 0 && order->opens_ms <= x->now_ms;
+    enum status st = cover_find(x, order, &cover_found);
+    if (st != ST_OK || (cover_found && !opens_past))
+        return st;
+    st = packet_find_by_key(x->app->stores.db, x->arena, x->visitor.user_id, order->request_key, &earlier);
     if (st != ST_NOT_FOUND)
         return st;
-    form_fail(errors, "opens_at", "text/opens_past");
+    if (opens_past)
+        form_fail(errors, "opens_at", "text/opens_past");
+    if (!cover_found)
+        form_fail(errors, "cover", "text/cover_gone");
     return ST_INVALID;
 }
 
@@ -243,7 +266,7 @@ static enum status send_run(struct exchange *x, struct send_order *order, struct
         st = found == ST_OK ? st : found;
     }
     if (st == ST_OK)
-        st = opens_check(x, order, errors);
+        st = present_check(x, order, errors);
     if (st != ST_OK)
         return st;
     if (send_confirm_needed(x, order)) {

@@ -49,7 +49,7 @@ static bool is_not_exclusive(const struct field_input *in)
 /* ---- words and limits ---- */
 
 _Static_assert(sizeof(enum packet_kind) == sizeof(unsigned) && sizeof(enum split_method) == sizeof(unsigned) &&
-                   sizeof(enum packet_cover) == sizeof(unsigned) && sizeof(enum amount_of) == sizeof(unsigned),
+                   sizeof(enum amount_of) == sizeof(unsigned),
                "FIELD_WORD writes an unsigned int");
 
 static struct str kind_word(unsigned i)
@@ -61,11 +61,6 @@ static struct str kind_word(unsigned i)
 static struct str split_word(unsigned i)
 {
     return i < SPLIT_EVEN ? split_method_name((enum split_method)i) : STR_NONE;
-}
-
-static struct str cover_word(unsigned i)
-{
-    return i < COVER_COUNT ? packet_cover_name((enum packet_cover)i) : STR_NONE;
 }
 
 static struct str amount_of_word(unsigned i)
@@ -232,6 +227,30 @@ static struct str opens_shown(struct arena *a, struct str folded)
 
 static const struct field_type OPENS_AT = { .read = opens_read, .shown = opens_shown };
 
+/* ---- the cover ---- */
+
+/* Whether a picture is the sender's is checked by the handler. */
+static enum status cover_read(struct field_input *in)
+{
+    struct str *stored = in->out, names = STR("");
+    if (in->typed.len == 0)
+        return field_absent(in);
+    for (unsigned i = 0; i < COVER_COUNT; i++) {
+        const enum packet_cover cover = (enum packet_cover)i;
+        if (str_equal(packet_cover_name(cover), in->typed)) {
+            *stored = packet_cover_stored(cover);
+            return ST_OK;
+        }
+        names = field_choice_add(in, names, packet_cover_name(cover));
+    }
+    if (packet_cover_hash(in->typed).ptr == NULL)
+        return field_fail_with(in, in->field->malformed, names);
+    *stored = in->typed;
+    return ST_OK;
+}
+
+static const struct field_type COVER = { .read = cover_read };
+
 /* ---- the table ---- */
 
 const struct field send_fields[] = {
@@ -312,9 +331,8 @@ const struct field send_fields[] = {
       .malformed = "text/opens_invalid",
       .high = "text/opens_late" },
     { .name = "cover",
-      .type = &FIELD_WORD,
+      .type = &COVER,
       .member = offsetof(struct send_order, cover),
-      .word = cover_word,
       .malformed = "text/cover_unknown" },
     { .name = "request_key",
       .type = &FIELD_REQUEST_KEY,
@@ -333,6 +351,7 @@ enum status send_order_read(struct exchange *x, struct send_order *out, struct f
                                 .share_max_fen = config->share_fen_max,
                                 .count = 1,
                                 .amount_of = AMOUNT_OF_SHARE,
+                                .cover = packet_cover_stored(COVER_PLAIN),
                                 .to = { NULL, 0 } };
     enum status st = form_read(x, send_fields, out, errors);
     if (st != ST_OK)
@@ -344,6 +363,6 @@ enum status send_order_read(struct exchange *x, struct send_order *out, struct f
         out->lifetime_ms = config->packet_lifetime_ms;
     out->greeting_by_default = out->greeting.len == 0;
     if (out->greeting_by_default)
-        out->greeting = cover_greeting(x, out->cover);
+        out->greeting = cover_greeting(x, packet_cover_from(out->cover));
     return out->greeting.ptr == NULL ? ST_NO_MEMORY : ST_OK;
 }

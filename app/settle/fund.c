@@ -145,7 +145,7 @@ static enum status packet_prepare(struct stores *stores, struct arena *a, struct
                           .count = order->count,
                           .share_max_fen = order->share_max_fen,
                           .share_min_fen = order->share_min_fen,
-                          .cover = packet_cover_stored(order->cover),
+                          .cover = order->cover,
                           .greeting = order->greeting,
                           .state = PACKET_FUNDING,
                           .created_ms = now_ms,

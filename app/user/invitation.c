@@ -2,6 +2,7 @@
 
 #include "base/public_id.h"
 #include "io/db.h"
+#include "packet/cover.h"
 #include "packet/faces.h"
 #include "web/view.h"
 
@@ -22,7 +23,7 @@ void invitation_model(struct exchange *x, struct model *m, struct str next)
     if (!packet_of(x, next, &id) ||
         db_query(x->app->stores.db, x->arena, &rows,
                  "SELECT sender_id, sender_name, IF(kind = 'exclusive', NULL, greeting),"
-                 " IF(cover = '', 'plain', cover), " FACE_OF("packet.sender_id") " FROM packet WHERE id = ?",
+                 " cover, " FACE_OF("packet.sender_id") " FROM packet WHERE id = ?",
                  DB_PARAMS(DB_U64(id))) != ST_OK ||
         rows.count == 0)
         return;
@@ -31,7 +32,8 @@ void invitation_model(struct exchange *x, struct model *m, struct str next)
     value_page_text(m, invitation, "nickname", nickname);
     struct face face = face_from(db_cell(&rows, 0, 4));
     view_avatar_model(m, invitation, db_cell_u64(&rows, 0, 0), nickname, &face);
-    value_page_text(m, invitation, "cover", db_cell(&rows, 0, 3));
+    const struct str cover = db_cell(&rows, 0, 3);
+    view_cover_model(m, invitation, packet_cover_shown(cover), packet_cover_hash(cover));
     if (db_cell(&rows, 0, 2).ptr != NULL)
         value_page_text(m, invitation, "greeting", db_cell(&rows, 0, 2));
 }

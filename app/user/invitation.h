@@ -6,8 +6,8 @@
 #include "web/exchange.h"
 
 /* Adds, when next is the page of a packet, page-only `invitation` { nickname (empty: a deleted user), initial, hue,
- * cover, greeting (absent for an exclusive packet, which only its receiver reads) }. It is left out when MySQL fails,
- * after its time limit at the latest: the page works without it. */
+ * cover, cover_url (null: drawn), greeting (absent for an exclusive packet, which only its receiver reads) }. It is
+ * left out when MySQL fails, after its time limit at the latest: the page works without it. */
 void invitation_model(struct exchange *x, struct model *m, struct str next);
 
 #endif

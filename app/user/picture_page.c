@@ -1,17 +1,15 @@
 #include "user/picture_page.h"
 
-#include "io/picture_child.h"
+#include "io/picture_hash.h"
 #include "user/account_page.h"
 #include "user/pages_internal.h"
 #include "user/picture_store.h"
+#include "user/picture_upload.h"
 #include "user/session_list.h"
 #include "web/field_types.h"
-#include "web/multipart.h"
 #include "web/respond.h"
 
 enum { PICTURE_AGE_S_MAX = 86400 };
-
-#define FIELD "picture"
 
 enum picture_news { NEWS_NONE, NEWS_SET, NEWS_REMOVED };
 
@@ -23,7 +21,7 @@ static struct str news_word(unsigned i)
     return i < sizeof words / sizeof words[0] ? words[i] : STR_NONE;
 }
 
-static const struct field news_fields[] = { { .name = FIELD, .type = &FIELD_WORD, .word = news_word },
+static const struct field news_fields[] = { { .name = PICTURE_FIELD, .type = &FIELD_WORD, .word = news_word },
                                             { .name = NULL } };
 
 enum status picture_model(struct exchange *x, struct model *m)
@@ -40,42 +38,13 @@ enum status picture_model(struct exchange *x, struct model *m)
     return ST_OK;
 }
 
-/* The uploaded file. ST_INVALID: refused, e says why · ST_CORRUPT: not the form of the page. */
-static enum status file_read(struct exchange *x, struct str *file, struct form_errors *e)
-{
-    enum status st = ST_OK;
-    bool large = x->fcgi->body_too_large || exchange_param(x, "PICTURE_TOO_LARGE").ptr != NULL;
-    *file = STR("");
-    if (!large && x->fcgi->body.len > 0)
-        st = multipart_find(exchange_param(x, "CONTENT_TYPE"), x->fcgi->body, FIELD, file);
-    if (st == ST_INVALID)
-        return ST_CORRUPT;
-    if (large || file->len > PICTURE_FILE_BYTES_MAX)
-        form_fail(e, FIELD, "text/picture_large");
-    else if (file->len == 0)
-        form_fail(e, FIELD, "text/picture_missing");
-    return e->count > 0 ? ST_INVALID : ST_OK;
-}
-
-static enum status picture_make(struct exchange *x, struct buf *picture, struct form_errors *e)
-{
-    struct str file;
-    enum status st = file_read(x, &file, e);
-    if (st != ST_OK)
-        return st;
-    st = picture_child_square(x->app->picture_program, file, picture);
-    if (st == ST_INVALID)
-        form_fail(e, FIELD, "text/picture_unreadable");
-    return st;
-}
-
 enum step picture_submit(struct exchange *x)
 {
     const struct stores *stores = &x->app->stores;
     struct form_errors e = { .count = 0 };
     struct buf picture = BUF_EMPTY;
     struct face face;
-    enum status st = picture_make(x, &picture, &e);
+    enum status st = picture_uploaded(x, PICTURE_SQUARE, &picture, &e);
     if (st == ST_OK)
         st = picture_set(stores->db, x->arena, x->visitor.user_id, buf_view(&picture), x->now_ms, &face);
     if (st == ST_OK)
@@ -84,10 +53,7 @@ enum step picture_submit(struct exchange *x)
     if (e.count > 0)
         return account_refuse(x, &e);
     if (st != ST_OK) {
-        if (st == ST_CORRUPT)
-            respond_problem(x, &PROBLEM_BAD_REQUEST);
-        else
-            respond_status(x, status_idempotent(st));
+        picture_upload_failed(x, st);
         return STEP_DONE;
     }
     const struct user user = { .id = x->visitor.user_id,

@@ -10,13 +10,6 @@
 #include "base/str.h"
 #include "io/db.h"
 
-#define PICTURE_HASH_LEN 26
-
-/* The hash of a file: the first 128 bits of its BLAKE2b in base32. */
-void picture_hash(struct str bytes, char out[PICTURE_HASH_LEN]);
-/* True when the text is written like a hash. */
-bool picture_hash_valid(struct str text);
-
 /* Makes the file the user's picture, in place of an earlier one, and the user's face, which *face becomes. May be
  * repeated. ST_NOT_FOUND: there is no such user · the other errors of db_transaction. */
 enum status picture_set(struct db *db, struct arena *a, uint64_t user_id, struct str bytes, int64_t now_ms,
@@ -26,7 +19,7 @@ enum status picture_set(struct db *db, struct arena *a, uint64_t user_id, struct
 enum status picture_remove(struct db *db, struct arena *a, uint64_t user_id, bool *changed, struct face *face);
 /* *hash: that of the user's picture; STR_NONE: there is none. */
 enum status picture_of_user(struct db *db, struct arena *a, uint64_t user_id, struct str *hash);
-/* The file. ST_NOT_FOUND: no user has it now. */
+/* The file, of a picture or of a cover (user/cover_store.h). ST_NOT_FOUND: no user has it now. */
 enum status picture_find(struct db *db, struct arena *a, struct str hash, struct str *bytes);
 
 #endif

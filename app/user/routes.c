@@ -2,6 +2,7 @@
 
 #include "base/array.h"
 #include "user/account_page.h"
+#include "user/cover_page.h"
 #include "user/deletion_page.h"
 #include "user/language.h"
 #include "user/login.h"
@@ -44,6 +45,12 @@ const struct route user_routes[] = {
     { "POST", "/account/picture/delete", NEED_USER | SAME_ORIGIN | NO_TOKEN | LIMITED_BY(LIMIT_READ), POOL_PAGE,
       picture_delete_submit },
     { "GET", "/account/picture/delete", 0, POOL_PAGE, account_redirect },
+    { "GET", "/covers", NEED_USER | NO_TOKEN | LIMITED_BY(LIMIT_READ), POOL_PAGE, covers_show },
+    { "POST", "/covers", NEED_USER | SAME_ORIGIN | NO_TOKEN | UPLOAD | LIMITED_BY(LIMIT_PICTURE), POOL_PAGE,
+      cover_submit },
+    { "POST", "/covers/:key/delete", NEED_USER | SAME_ORIGIN | NO_TOKEN | LIMITED_BY(LIMIT_READ), POOL_PAGE,
+      cover_delete_submit },
+    { "GET", "/covers/:key/delete", 0, POOL_PAGE, covers_redirect },
     { "GET", "/picture/:key", LIMITED_BY(LIMIT_CARD), POOL_CARD, picture_show },
     { "GET", "/account/password", NEED_USER | NO_TOKEN | LIMITED_BY(LIMIT_READ), POOL_AUTH, password_show },
     { "POST", "/account/password", NEED_USER | SAME_ORIGIN | NO_TOKEN, POOL_AUTH, password_submit },

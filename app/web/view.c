@@ -26,6 +26,15 @@ void view_avatar_model(struct model *m, struct value *object, uint64_t user_id, 
     value_page_int(m, object, "hue", drawn != NULL ? drawn->hue : (int64_t)(user_id % AVATAR_HUES));
 }
 
+void view_cover_model(struct model *m, struct value *object, struct str cover, struct str hash)
+{
+    value_text(m, object, "cover", cover);
+    if (hash.ptr != NULL)
+        value_text(m, object, "cover_url", arena_printf(m->arena, "/picture/%.*s.webp", STR_ARG(hash)));
+    else
+        value_null(m, object, "cover_url");
+}
+
 void view_time_model(struct model *m, struct value *object, const char *name, const char *text_name, int64_t ms)
 {
     value_text(m, object, name, clock_rfc3339(m->arena, ms));

@@ -16,6 +16,8 @@ void view_site_model(struct exchange *x, struct model *m);
  * the colour's class; that of the face, else from the user id). The face is not used afterwards. */
 void view_avatar_model(struct model *m, struct value *object, uint64_t user_id, struct str nickname,
                        const struct face *face);
+/* Adds cover, and cover_url, the path of the picture with this hash; STR_NONE: null. */
+void view_cover_model(struct model *m, struct value *object, struct str cover, struct str hash);
 /* JSON: name = RFC 3339 in UTC. Page: text_name = "2026-11-20 16:00" in the service's time zone. */
 void view_time_model(struct model *m, struct value *object, const char *name, const char *text_name, int64_t ms);
 /* A time that may not have come, for JSON: name = RFC 3339 in UTC; ms 0: null. */

@@ -29,6 +29,7 @@ GRANT SELECT, DELETE, UPDATE (used_ms) ON token TO 'hongbao_page'@'localhost';
 GRANT SELECT, DELETE ON passkey TO 'hongbao_page'@'localhost';
 GRANT SELECT (user_id) ON recovery_code TO 'hongbao_page'@'localhost';
 GRANT SELECT (user_id, hash), INSERT, DELETE ON picture TO 'hongbao_page'@'localhost';
+GRANT SELECT (user_id, hash, created_ms), INSERT, DELETE ON cover TO 'hongbao_page'@'localhost';
 GRANT SELECT ON account TO 'hongbao_page'@'localhost';
 GRANT SELECT ON transfer TO 'hongbao_page'@'localhost';
 GRANT EXECUTE ON PROCEDURE ledger_send TO 'hongbao_page'@'localhost';
@@ -47,6 +48,7 @@ GRANT SELECT (id, resolved_ms) ON dead_letter TO 'hongbao_page'@'localhost';
 -- The card pool draws pictures of packets, and serves those of users. It reads no seed, which tells the shares before
 -- they are opened, and not whose a picture is.
 GRANT SELECT (hash, bytes) ON picture TO 'hongbao_card'@'localhost';
+GRANT SELECT (hash, bytes) ON cover TO 'hongbao_card'@'localhost';
 GRANT SELECT (id, kind, sender_name, receiver_name, greeting, cover, opens_ms) ON packet TO 'hongbao_card'@'localhost';
 GRANT SELECT ON site TO 'hongbao_card'@'localhost';
 GRANT SELECT ON schema_migration TO 'hongbao_card'@'localhost';
@@ -88,6 +90,7 @@ GRANT SELECT (id, created_ms, disabled_ms, deleting_ms, deleted_ms) ON user TO '
 GRANT SELECT ON account TO 'hongbao_audit'@'localhost';
 GRANT SELECT (id, user_id, created_ms, expires_ms) ON token TO 'hongbao_audit'@'localhost';
 GRANT SELECT (user_id, hash) ON picture TO 'hongbao_audit'@'localhost';
+GRANT SELECT (user_id, hash) ON cover TO 'hongbao_audit'@'localhost';
 GRANT SELECT (instance_no, until_ms) ON instance_lease TO 'hongbao_audit'@'localhost';
 GRANT SELECT ON transfer TO 'hongbao_audit'@'localhost';
 GRANT SELECT ON packet TO 'hongbao_audit'@'localhost';

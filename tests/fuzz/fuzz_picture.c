@@ -1,5 +1,5 @@
-/* A picture that a user uploads: it is refused, or becomes a WebP file of the right kind. Small pictures only: a large
- * one takes its time, and the process that decodes has a limit of that (io/picture_child.h). */
+/* A picture that a user uploads: it is refused, or becomes a WebP file of the right kind, in each shape. Small pictures
+ * only: a large one takes its time, and the process that decodes has a limit of that (io/picture_child.h). */
 #include "base/buf.h"
 #include "fuzz.h"
 #include "io/picture.h"
@@ -8,12 +8,14 @@ enum { PIXELS_MAX = 1 << 14 };
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
-    struct buf out = BUF_EMPTY;
-    enum status st = picture_square(fuzz_text(data, size), PIXELS_MAX, &out);
-    assert(st == ST_OK || st == ST_INVALID || st == ST_NO_MEMORY);
-    assert((st == ST_OK) == (out.len > 0));
-    if (st == ST_OK)
-        assert(out.len > PICTURE_BYTES_MAX || picture_is_result(buf_view(&out)));
-    buf_free(&out);
+    for (unsigned shape = 0; shape < PICTURE_SHAPES; shape++) {
+        struct buf out = BUF_EMPTY;
+        enum status st = picture_make(fuzz_text(data, size), (enum picture_shape)shape, PIXELS_MAX, &out);
+        assert(st == ST_OK || st == ST_INVALID || st == ST_NO_MEMORY);
+        assert((st == ST_OK) == (out.len > 0));
+        if (st == ST_OK)
+            assert(out.len > PICTURE_BYTES_MAX || picture_is_result(buf_view(&out)));
+        buf_free(&out);
+    }
     return 0;
 }

@@ -1054,6 +1054,28 @@ static void the_key_of_a_passkey_never_changes(void **state)
     assert_denied(roles[PAGE], "UPDATE passkey SET sign_count = 0");
 }
 
+/* The page pool writes covers and reads no file; the card pool serves them without knowing whose they are. The audit
+ * sees who has one. */
+static void covers_are_written_by_the_page_pool_and_read_by_the_card_pool(void **state)
+{
+    (void)state;
+    for (size_t i = 0; i < MYSQL_ROLES; i++) {
+        assert_denied(roles[i], "UPDATE cover SET bytes = ''");
+        assert_denied(roles[i], "SELECT * FROM cover");
+        if (i != CARD)
+            assert_denied(roles[i], "SELECT bytes FROM cover");
+        if (i != PAGE) {
+            assert_denied(roles[i], "INSERT INTO cover VALUES (10001, REPEAT('0', 26), 'x', 1)");
+            assert_denied(roles[i], "DELETE FROM cover");
+        }
+        if (i == CARD || i == SETTLE || i == AUTH)
+            assert_denied(roles[i], "SELECT user_id FROM cover");
+    }
+    assert_int_equal(sql_error(roles[CARD], "SELECT bytes FROM cover WHERE hash = ''"), 0);
+    assert_int_equal(sql_error(roles[PAGE], "SELECT hash FROM cover WHERE user_id = 1"), 0);
+    assert_denied(support, "SELECT hash FROM cover");
+}
+
 /* The page pool writes pictures and reads none; the card pool serves them without knowing whose they are. The audit,
  * and the auth pool, which shows the account page, too, see who has one. */
 static void pictures_are_written_by_the_page_pool_and_read_by_the_card_pool(void **state)
@@ -1522,6 +1544,7 @@ int main(void)
         cmocka_unit_test(only_the_auth_pool_has_users_and_their_hashes),
         cmocka_unit_test(the_key_of_a_passkey_never_changes),
         cmocka_unit_test(pictures_are_written_by_the_page_pool_and_read_by_the_card_pool),
+        cmocka_unit_test(covers_are_written_by_the_page_pool_and_read_by_the_card_pool),
         cmocka_unit_test(only_the_auth_pool_has_recovery_codes),
         cmocka_unit_test(the_audit_only_reads),
         cmocka_unit_test(the_pools_can_check_the_schema),

@@ -17,6 +17,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 #include <webp/decode.h>
+#include <webp/encode.h>
 
 #include "base/array.h"
 #include "base/buf.h"
@@ -27,7 +28,7 @@
 
 #define FOLDER HB_SOURCE_DIR "/tests/support/pictures/"
 
-enum { SIDE = 32, NEAR = 40 };
+enum { SIDE = 32, NEAR = 40, SQUARE = 160, WIDTH = 720, HEIGHT = 432 };
 
 static struct buf file, out;
 
@@ -42,7 +43,7 @@ static void file_read(const char *name)
 static enum status square_of(struct str bytes, uint64_t pixels_max)
 {
     buf_reset(&out);
-    return picture_square(bytes, pixels_max, &out);
+    return picture_make(bytes, PICTURE_SQUARE, pixels_max, &out);
 }
 
 /* ---- what it looks like ---- */
@@ -121,11 +122,12 @@ static void each_orientation_turns_as_its_name_says(void **state)
     static const char *const turned[] = {
         "abcd", "abcd", "badc", "dcba", "cdab", "acbd", "cadb", "dbca", "bdac", "abcd"
     };
-    struct square s = { .side = 2 };
+    static struct cut s;
     for (unsigned orientation = 0; orientation < ARRAY_LEN(turned); orientation++) {
         for (size_t i = 0; i < 4; i++)
             s.pixels[i * PICTURE_CHANNELS] = (uint8_t)("abcd"[i]);
-        square_orient(&s, orientation);
+        s.width = s.height = 2;
+        assert_int_equal(cut_orient(&s, orientation), ST_OK);
         for (size_t i = 0; i < 4; i++)
             assert_int_equal(s.pixels[i * PICTURE_CHANNELS], turned[orientation][i]);
     }
@@ -134,25 +136,107 @@ static void each_orientation_turns_as_its_name_says(void **state)
 static void an_average_is_weighted_by_area_and_alpha(void **state)
 {
     (void)state;
-    struct square s;
-    uint8_t row[PICTURE_SIDE * 3 * PICTURE_CHANNELS];
-    square_begin(&s, 240, 240); /* three pixels become two */
-    assert_int_equal(s.side, PICTURE_SIDE);
+    static struct cut s;
+    uint8_t row[SQUARE * 3 * PICTURE_CHANNELS];
+    cut_begin(&s, PICTURE_SQUARE, false, 240, 240); /* three pixels become two */
+    assert_int_equal(s.width, SQUARE);
+    assert_int_equal(s.height, SQUARE);
     for (uint32_t y = 0; y < 240; y++) {
         for (size_t x = 0; x < 240; x++) {
             const bool light = x % 3 == 0;
             const uint8_t pixel[] = { light ? 200 : 50, 0, 0, light ? 255 : 0 };
             memcpy(row + x * PICTURE_CHANNELS, pixel, sizeof pixel);
         }
-        square_row(&s, y, row);
+        cut_row(&s, y, row);
     }
-    assert_int_equal(s.done, PICTURE_SIDE);
+    assert_int_equal(s.done, SQUARE);
     assert_int_equal(s.pixels[0], 200); /* what is transparent has no colour */
     assert_int_equal(s.pixels[3], 170); /* two thirds */
     assert_int_equal(s.pixels[PICTURE_CHANNELS + 3], 0);
-    square_flatten(&s);
+    cut_flatten(&s);
     assert_int_equal(s.pixels[0], 200 * 170 / 255 + 85);
     assert_int_equal(s.pixels[PICTURE_CHANNELS], 255);
+}
+
+/* ---- covers ---- */
+
+static void a_cover_is_the_largest_part_of_five_to_three(void **state)
+{
+    (void)state;
+    static const struct {
+        uint32_t width, height, source_width, source_height, left, top;
+        bool lying;
+    } CASES[] = {
+        { 5000, 3000, 5000, 3000, 0, 0, false },    { 4000, 3000, 4000, 2400, 0, 300, false },
+        { 3000, 4000, 3000, 1800, 0, 1100, false }, { 12000, 300, 500, 300, 5750, 0, false },
+        { 4000, 3000, 1800, 3000, 1100, 0, true },  { 1, 12000, 1, 1, 0, 5999, false },
+        { 12000, 1, 1, 1, 5999, 0, false },         { 48, 32, 48, 28, 0, 2, false },
+    };
+    static struct cut c;
+    for (size_t i = 0; i < ARRAY_LEN(CASES); i++) {
+        cut_begin(&c, PICTURE_COVER, CASES[i].lying, CASES[i].width, CASES[i].height);
+        assert_int_equal(c.source_width, CASES[i].source_width);
+        assert_int_equal(c.source_height, CASES[i].source_height);
+        assert_int_equal(c.left, CASES[i].left);
+        assert_int_equal(c.top, CASES[i].top);
+        const uint32_t across = CASES[i].lying ? HEIGHT : WIDTH, down = CASES[i].lying ? WIDTH : HEIGHT;
+        assert_int_equal(c.width, c.source_width < across ? c.source_width : across);
+        assert_int_equal(c.height, c.source_height < down ? c.source_height : down);
+    }
+}
+
+static void every_kind_of_file_becomes_a_cover(void **state)
+{
+    (void)state;
+    static const char *const names[] = { "turned.jpg",     "cmyk.jpg",   "progressive.jpg", "palette.png",
+                                         "interlaced.png", "lossy.webp", "lossless.webp",   "animated.webp" };
+    for (size_t i = 0; i < ARRAY_LEN(names); i++) {
+        int width, height;
+        const bool turned = strcmp(names[i], "turned.jpg") == 0; /* 32 wide and 48 high as it is seen */
+        file_read(names[i]);
+        buf_reset(&out);
+        assert_int_equal(picture_make(buf_view(&file), PICTURE_COVER, PICTURE_PIXELS_MAX, &out), ST_OK);
+        assert_true(picture_is_result(buf_view(&out)));
+        assert_true(WebPGetInfo((const uint8_t *)out.ptr, out.len, &width, &height));
+        assert_int_equal(width, turned ? 32 : 48);
+        assert_int_equal(height, turned ? 19 : 28);
+    }
+}
+
+/* Noise is what a WebP file needs most bytes for. */
+static void a_cover_of_noise_has_its_size_and_few_bytes(void **state)
+{
+    (void)state;
+    enum { SOURCE_WIDTH = 900, SOURCE_HEIGHT = 600 };
+    uint32_t noise = 1;
+    uint8_t *rgb = malloc((size_t)SOURCE_WIDTH * SOURCE_HEIGHT * 3), *bytes = NULL;
+    int width, height;
+    assert_non_null(rgb);
+    for (size_t i = 0; i < (size_t)SOURCE_WIDTH * SOURCE_HEIGHT * 3; i++) {
+        noise = noise * 1664525 + 1013904223;
+        rgb[i] = (uint8_t)(noise >> 24);
+    }
+    const size_t len = WebPEncodeRGB(rgb, SOURCE_WIDTH, SOURCE_HEIGHT, SOURCE_WIDTH * 3, 90, &bytes);
+    free(rgb);
+    buf_reset(&out);
+    assert_int_equal(picture_make((struct str){ (const char *)bytes, len }, PICTURE_COVER, PICTURE_PIXELS_MAX, &out),
+                     ST_OK);
+    WebPFree(bytes);
+    assert_true(out.len <= 30 << 10);
+    assert_true(WebPGetInfo((const uint8_t *)out.ptr, out.len, &width, &height));
+    assert_int_equal(width, WIDTH);
+    assert_int_equal(height, HEIGHT);
+}
+
+static void a_shape_is_read_back_from_its_word(void **state)
+{
+    (void)state;
+    for (unsigned i = 0; i < PICTURE_SHAPES; i++) {
+        enum picture_shape shape;
+        assert_true(picture_shape_from(picture_shape_word((enum picture_shape)i), &shape));
+        assert_int_equal(shape, i);
+        assert_false(picture_shape_from(STR("round"), &shape));
+    }
 }
 
 /* ---- what is refused ---- */
@@ -218,10 +302,15 @@ static void the_process_gives_the_same_answer(void **state)
     struct buf answer = BUF_EMPTY;
     file_read("turned.jpg");
     assert_int_equal(square_of(buf_view(&file), PICTURE_PIXELS_MAX), ST_OK);
-    assert_int_equal(picture_child_square(PICTURE_PROGRAM, buf_view(&file), &answer), ST_OK);
+    assert_int_equal(picture_child_make(PICTURE_PROGRAM, buf_view(&file), PICTURE_SQUARE, &answer), ST_OK);
     assert_true(str_equal(buf_view(&answer), buf_view(&out)));
     buf_free(&answer);
-    assert_int_equal(picture_child_square(PICTURE_PROGRAM, STR("no picture"), &answer), ST_INVALID);
+    buf_reset(&out);
+    assert_int_equal(picture_make(buf_view(&file), PICTURE_COVER, PICTURE_PIXELS_MAX, &out), ST_OK);
+    assert_int_equal(picture_child_make(PICTURE_PROGRAM, buf_view(&file), PICTURE_COVER, &answer), ST_OK);
+    assert_true(str_equal(buf_view(&answer), buf_view(&out)));
+    buf_free(&answer);
+    assert_int_equal(picture_child_make(PICTURE_PROGRAM, STR("no picture"), PICTURE_COVER, &answer), ST_INVALID);
     assert_int_equal(answer.len, 0);
 }
 
@@ -232,7 +321,7 @@ static void a_long_file_that_is_refused_by_its_first_bytes_blocks_nothing(void *
     assert_true(buf_reserve(&large, PICTURE_FILE_BYTES_MAX));
     memset(large.ptr, 'x', PICTURE_FILE_BYTES_MAX);
     large.len = PICTURE_FILE_BYTES_MAX;
-    assert_int_equal(picture_child_square(PICTURE_PROGRAM, buf_view(&large), &answer), ST_INVALID);
+    assert_int_equal(picture_child_make(PICTURE_PROGRAM, buf_view(&large), PICTURE_SQUARE, &answer), ST_INVALID);
     buf_free(&large);
 }
 
@@ -240,10 +329,10 @@ static void a_process_that_answers_something_else_costs_the_picture(void **state
 {
     (void)state;
     struct buf answer = BUF_EMPTY;
-    assert_int_equal(picture_child_square("/bin/true", STR("x"), &answer), ST_INVALID);
-    assert_int_equal(picture_child_square("/bin/false", STR("x"), &answer), ST_INVALID);
-    assert_int_equal(picture_child_square("/bin/echo", STR("x"), &answer), ST_INVALID); /* no WebP */
-    assert_int_equal(picture_child_square("/nowhere/hongbao", STR("x"), &answer), ST_UNAVAILABLE);
+    assert_int_equal(picture_child_make("/bin/true", STR("x"), PICTURE_SQUARE, &answer), ST_INVALID);
+    assert_int_equal(picture_child_make("/bin/false", STR("x"), PICTURE_SQUARE, &answer), ST_INVALID);
+    assert_int_equal(picture_child_make("/bin/echo", STR("x"), PICTURE_SQUARE, &answer), ST_INVALID); /* no WebP */
+    assert_int_equal(picture_child_make("/nowhere/hongbao", STR("x"), PICTURE_SQUARE, &answer), ST_UNAVAILABLE);
     assert_int_equal(answer.len, 0);
 }
 
@@ -319,6 +408,10 @@ int main(int argc, char **argv)
         cmocka_unit_test(nothing_of_the_file_but_its_pixels_is_kept),
         cmocka_unit_test(each_orientation_turns_as_its_name_says),
         cmocka_unit_test(an_average_is_weighted_by_area_and_alpha),
+        cmocka_unit_test(a_cover_is_the_largest_part_of_five_to_three),
+        cmocka_unit_test(every_kind_of_file_becomes_a_cover),
+        cmocka_unit_test(a_cover_of_noise_has_its_size_and_few_bytes),
+        cmocka_unit_test(a_shape_is_read_back_from_its_word),
         cmocka_unit_test(what_is_cut_off_or_too_large_is_refused),
         cmocka_unit_test(a_side_has_a_limit_of_its_own),
         cmocka_unit_test(exif_that_is_broken_turns_nothing),
@@ -327,8 +420,9 @@ int main(int argc, char **argv)
         cmocka_unit_test(a_process_that_answers_something_else_costs_the_picture),
         cmocka_unit_test(what_decodes_opens_nothing_and_executes_nothing),
     };
-    if (argc == 2 && strcmp(argv[1], "picture") == 0)
-        return picture_child_run();
+    enum picture_shape shape;
+    if (argc == 3 && strcmp(argv[1], "picture") == 0)
+        return picture_shape_from(str_from(argv[2]), &shape) ? picture_child_run(shape) : 2;
     (void)signal(SIGPIPE, SIG_IGN); /* as hongbao does */
     return cmocka_run_group_tests(tests, NULL, bufs_free);
 }

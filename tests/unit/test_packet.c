@@ -40,6 +40,25 @@ static void a_cover_is_read_back_and_an_unknown_one_is_plain(void **state)
     assert_int_equal(packet_cover_from(STR("of-a-newer-program")), COVER_PLAIN);
 }
 
+static void a_cover_of_ones_own_is_a_sign_and_a_hash(void **state)
+{
+    (void)state;
+    const struct str own = STR("@0123456789abcdefghjkmnpqrs");
+    assert_true(str_equal(packet_cover_hash(own), str_slice(own, 1, own.len)));
+    assert_true(str_equal(packet_cover_shown(own), STR("own")));
+    assert_int_equal(packet_cover_from(own), COVER_PLAIN); /* as an older program reads it */
+    static const struct str others[] = { STR(""),
+                                         STR("birthday"),
+                                         STR("@"),
+                                         STR("@0123456789abcdefghjkmnpqr"),
+                                         STR("@0123456789abcdefghjkmnpqrU"),
+                                         STR("0123456789abcdefghjkmnpqrs") };
+    for (size_t i = 0; i < sizeof others / sizeof others[0]; i++) {
+        assert_null(packet_cover_hash(others[i]).ptr);
+        assert_true(str_equal(packet_cover_shown(others[i]), packet_cover_name(packet_cover_from(others[i]))));
+    }
+}
+
 static void an_unknown_name_is_refused_and_changes_nothing(void **state)
 {
     (void)state;
@@ -98,6 +117,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(every_name_is_read_back),
         cmocka_unit_test(a_cover_is_read_back_and_an_unknown_one_is_plain),
+        cmocka_unit_test(a_cover_of_ones_own_is_a_sign_and_a_hash),
         cmocka_unit_test(an_unknown_name_is_refused_and_changes_nothing),
         cmocka_unit_test(the_shown_state_is_open_finished_or_expired),
         cmocka_unit_test(an_expired_packet_is_over_only_once_it_is_closed),

@@ -114,6 +114,7 @@ static void what_costs_money_or_time_has_a_limit(void **state)
                     { "GET", "/p/:id/verify", LIMITED_BY(LIMIT_READ) },
                     { "GET", "/account", LIMITED_BY(LIMIT_READ) },
                     { "POST", "/account/picture", LIMITED_BY(LIMIT_PICTURE) },
+                    { "POST", "/covers", LIMITED_BY(LIMIT_PICTURE) },
                     { "GET", "/picture/:key", LIMITED_BY(LIMIT_CARD) },
                     { "GET", "/p/:id/card.png", LIMITED_BY(LIMIT_CARD) } };
     (void)state;

@@ -657,14 +657,21 @@ static void a_cover_is_one_of_the_list_and_brings_its_greeting(void **state)
 {
     struct fixture *f = *state;
     assert_fine(f);
-    assert_int_equal(f->order.cover, COVER_PLAIN);
+    assert_int_equal(f->order.cover.len, 0);
     f->form.cover = STR("birthday");
     assert_fine(f);
-    assert_int_equal(f->order.cover, COVER_BIRTHDAY);
+    assert_true(str_equal(f->order.cover, STR("birthday")));
     assert_true(str_equal(f->order.greeting, STR("新年好")));
     f->form.greeting = STR("");
     assert_fine(f);
     assert_true(str_equal(f->order.greeting, STR("text/greeting_birthday")));
+    f->form.cover = STR("@0123456789abcdefghjkmnpqrs"); /* whose it is, the handler finds out */
+    assert_fine(f);
+    assert_true(str_equal(f->order.cover, STR("@0123456789abcdefghjkmnpqrs")));
+    assert_true(str_equal(f->order.greeting, STR("text/greeting_default")));
+    f->form.cover = STR("plain");
+    assert_fine(f);
+    assert_int_equal(f->order.cover.len, 0);
     f->form.cover = STR("Birthday");
     assert_refused(f, "cover",
                    "text/cover_unknown plain, spring-festival, mid-autumn, birthday, wedding, baby, new-job, thanks");

@@ -4,6 +4,7 @@ import { readFileSync } from 'node:fs';
 import { Passkey } from './authenticator.js';
 import { request } from './client.js';
 import { Client, newUser, PASSWORD, poll, site, unique } from './site.js';
+import { upload } from './upload.js';
 
 export const FORM = 'application/x-www-form-urlencoded';
 
@@ -61,13 +62,11 @@ export async function token(client, scopes) {
 
 const PICTURE = readFileSync(new URL('../../support/pictures/turned.jpg', import.meta.url));
 
-// Posts a picture as a browser does.
-function upload(client, path, picture, headers = {}) {
-  const head = '--B\r\nContent-Disposition: form-data; name="picture"; filename="a.jpg"\r\nContent-Type: image/jpeg\r\n\r\n';
-  const body = Buffer.concat([Buffer.from(head), picture, Buffer.from('\r\n--B--\r\n')]);
-  const type = { accept: 'application/json', 'content-type': 'multipart/form-data; boundary=B' };
-  return client.request(path, { method: 'POST', body, headers: { ...type, ...headers } });
-}
+const addCover = async (client) => {
+  const added = await upload(client, '/covers', PICTURE);
+  assert.equal(added.status, 201, added.text);
+  return { path: { key: added.json.name.slice(1) } };
+};
 
 // What a call needs beyond the default, a user with money and, for {id}, an open packet of another user: { client, path:
 // values of the path, fields }.
@@ -116,6 +115,13 @@ const special = {
   calendar: async (client) => ({ path: { id: await packet(sender, { opens_at: new Date(Date.now() + 3_600_000).toISOString() }) } }),
   receipt: async (client) => ({ path: { id: await received(client) } }),
   receiptFile: async (client) => ({ path: { id: await received(client) } }),
+  covers: async (client) => {
+    await addCover(client);
+    return {};
+  },
+  addCover: async () => ({ fields: { picture: PICTURE } }),
+  deleteCover: addCover,
+  coverDeletePage: addCover,
   setPicture: async () => ({ fields: { picture: PICTURE } }),
   picture: async (client) => {
     assert.equal((await upload(client, '/account/picture', PICTURE)).status, 200);

@@ -6,6 +6,7 @@ import { poll } from '../../e2e/support/instance.js';
 import { expireNow } from '../../e2e/support/moments.js';
 import { sql } from '../../e2e/support/mysql.js';
 import { Client, newUser, PASSWORD, pooled, site, unique } from '../../e2e/support/site.js';
+import { landscape, upload } from '../../e2e/support/upload.js';
 
 const SHARES_MAX = 100;
 const SMALL_PACKETS = 25; // more than one page of records
@@ -115,6 +116,19 @@ async function optionPackets({ sender, wideName, latinName, rtlName, awaitedName
   return { ...packets, covers: Object.fromEntries(COVERS.map((cover, i) => [cover, covers[i]])) };
 }
 
+// The painter has two covers, and a packet with one.
+async function paintedPackets({ crowd }) {
+  const painter = crowd.at(-1);
+  const covers = [];
+  for (const seed of [0, 3]) {
+    const added = await upload(painter, '/covers', landscape(seed));
+    assert.equal(added.status, 201, added.text);
+    covers.push(added.json.name);
+  }
+  const ownCover = await send(painter, { kind: 'lucky', amount: '1', count: '3', cover: covers[0] });
+  return { painter, cover: covers[0], ownCover };
+}
+
 // The grabber gives a share back: into an open packet, and after the sender has ended the packet. wide keeps one.
 async function returnedPackets({ sender, grabber, wide, wideName, rtlName }) {
   const packets = {
@@ -212,7 +226,7 @@ async function screensOf({ sender, latin, rtl }, packets) {
 export async function buildWorld() {
   const who = await people();
   const packets = {};
-  for (const made of [openPackets, optionPackets, returnedPackets, finishedPackets, expiredPackets]) Object.assign(packets, await made(who));
+  for (const made of [openPackets, optionPackets, paintedPackets, returnedPackets, finishedPackets, expiredPackets]) Object.assign(packets, await made(who));
   const screens = await screensOf(who, packets);
   const ids = await Promise.all([who.sender, who.grabber].map(async (client) => (await client.get('/')).json.user.id));
   const end = await plantTotals(ids);

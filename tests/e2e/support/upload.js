@@ -1,0 +1,45 @@
+// Uploads of pictures as a browser makes them, and pictures to upload.
+import { crc32, deflateSync } from 'node:zlib';
+
+const TYPE = 'multipart/form-data; boundary=B';
+
+const part = (name, more = '') => `--B\r\nContent-Disposition: form-data; name="${name}"${more}\r\n\r\n`;
+
+// Posts the picture and the other fields. Headers of the answer are as for programs, unless others are given.
+export function upload(client, path, picture, headers = {}, fields = {}) {
+  const others = Object.entries(fields).map(([name, value]) => `${part(name)}${value}\r\n`).join('');
+  const body = Buffer.concat([Buffer.from(others + part('picture', '; filename="a.jpg"\r\nContent-Type: image/jpeg')),
+    picture, Buffer.from('\r\n--B--\r\n')]);
+  return client.request(path, { method: 'POST', body, headers: { accept: 'application/json', 'content-type': TYPE, ...headers } });
+}
+
+function chunk(type, data) {
+  const out = Buffer.alloc(data.length + 12);
+  out.writeUInt32BE(data.length, 0);
+  out.write(type, 4, 'latin1');
+  data.copy(out, 8);
+  out.writeUInt32BE(crc32(out.subarray(4, data.length + 8)), data.length + 8);
+  return out;
+}
+
+// A landscape with a sun, as a PNG file; each seed from 0 to 6 has colours of its own.
+export function landscape(seed, { width = 1000, height = 700 } = {}) {
+  const lines = Buffer.alloc(height * (3 * width + 1));
+  for (let y = 0; y < height; y += 1) {
+    for (let x = 0; x < width; x += 1) {
+      const [u, v] = [x / width, y / height];
+      const hills = 0.62 + 0.08 * Math.sin(7 * u + seed) + 0.03 * Math.sin(23 * u);
+      const sun = Math.hypot(u - 0.5, (v - 0.45) * height / width) < 0.09;
+      const sky = [120 + 18 * seed, 170 - 10 * seed, 215].map((level) => level * (0.75 + 0.25 * v));
+      const ground = [40 + 20 * seed, 110, 70 + 10 * seed].map((level) => level * (1.3 - 0.6 * v));
+      const colour = sun && v < hills ? [250, 222, 150] : v < hills ? sky : ground;
+      colour.forEach((level, i) => { lines[y * (3 * width + 1) + 1 + 3 * x + i] = Math.min(255, level); });
+    }
+  }
+  const header = Buffer.alloc(13);
+  header.writeUInt32BE(width, 0);
+  header.writeUInt32BE(height, 4);
+  header.set([8, 2], 8);
+  return Buffer.concat([Buffer.from([0x89, 0x50, 0x4e, 0x47, 0x0d, 0x0a, 0x1a, 0x0a]), chunk('IHDR', header),
+    chunk('IDAT', deflateSync(lines)), chunk('IEND', Buffer.alloc(0))]);
+}
