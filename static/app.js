@@ -47,7 +47,9 @@
         return;
       }
       sent = true;
-      if (event.submitter && event.submitter !== button) return; /* the language of a kept form */
+      /* Back then asks for the form's page. Of an answer to a POST, which no browser keeps, it would show an error page. */
+      if (!open) history.replaceState(history.state, '', location.href);
+      if (!open && event.submitter && event.submitter !== button) return; /* the language of a kept form */
       button.setAttribute('aria-disabled', 'true');
       if (open) {
         if (!form.dispatchEvent(new Event('open', { cancelable: true }))) event.preventDefault();
@@ -63,6 +65,18 @@
       offline_clear();
       if (form.getAttribute('data-once')) button.textContent = words;
     });
+  });
+
+  /* A password can be read while it is typed. It is hidden again when it is sent, so that the browser knows it as one. */
+  all('[data-reveal]', function (button) {
+    var field = button.previousElementSibling;
+    var reveal = function (shown) {
+      field.type = shown ? 'text' : 'password';
+      button.setAttribute('aria-pressed', String(shown));
+    };
+    button.hidden = false;
+    button.addEventListener('click', function () { reveal(field.type === 'password'); });
+    field.form.addEventListener('submit', function () { reveal(false); });
   });
 
   all('[data-copy]', function (button) {
@@ -107,17 +121,28 @@
     var MINUTE_MS = 60000, DAY_MS = 86400000, CLOCK_MS = 2000; /* how inexactly the site's clock is known */
     var word = function (name, value) { return words.getAttribute('data-' + name).replace('~', value); };
     var format = function (options) { return new Intl.DateTimeFormat(document.documentElement.lang, options); };
-    var clock = format({ hour: '2-digit', minute: '2-digit', hourCycle: 'h23' });
+    var clock = format(document.documentElement.lang === 'en' ? { timeStyle: 'short' } : { timeStyle: 'short', hourCycle: 'h23' });
     var day = format({ month: 'short', day: 'numeric' });
     var old = format({ year: 'numeric', month: 'short', day: 'numeric' });
     var full = format({ dateStyle: 'long', timeStyle: 'long' });
     var midnight = function (ms) { return new Date(ms).setHours(0, 0, 0, 0); };
-    var name_of = function (at, now) {
+    /* A heading "today" is of the site's zone: it goes where that day is another one, and the rows below name the day. */
+    var headings_show = function (now) {
+      all('h3[data-today]', function (line) { line.hidden = Date.parse(line.getAttribute('data-today')) !== midnight(now); });
+      all('h3[data-yesterday]', function (line) {
+        line.hidden = Date.parse(line.getAttribute('data-yesterday')) !== midnight(midnight(now) - 1);
+      });
+    };
+    var has_heading = function (time) {
+      var list = time.closest('ul'), line = list && list.previousElementSibling;
+      return line && line.matches('h3:is([data-today], [data-yesterday]):not([hidden])');
+    };
+    var name_of = function (at, now, time) {
       if (at > now && at - now < CLOCK_MS) now = at;
       var minutes = Math.floor((now - at) / MINUTE_MS), days = Math.round((midnight(at) - midnight(now)) / DAY_MS);
       var near = { '-1': 'yesterday', 0: 'today', 1: 'tomorrow' }[days];
       if (minutes >= 0 && minutes < 60) return minutes ? word('minutes', minutes) : word('now');
-      if (near) return word(near, clock.format(at));
+      if (near) return has_heading(time) ? clock.format(at) : word(near, clock.format(at));
       if (new Date(at).getFullYear() !== new Date(now).getFullYear()) return old.format(at);
       return day.format(at) + ' ' + clock.format(at);
     };
@@ -128,9 +153,11 @@
     };
     var show = function (pages) {
       var known = document.documentElement.getAttribute('data-ahead'), now = known === null ? Date.now() : performance.now() - known;
+      headings_show(now);
       pages.forEach(function (page) {
         page.querySelectorAll('time').forEach(function (time) {
-          var at = Date.parse(time.dateTime), text = (time.hasAttribute('data-left') ? left : name_of)(at, now);
+          var at = Date.parse(time.dateTime), exact = time.hasAttribute('data-exact');
+          var text = exact ? full.format(at) : (time.hasAttribute('data-left') ? left : name_of)(at, now, time);
           if (!time.previousSibling) text = text.charAt(0).toUpperCase() + text.slice(1);
           if (!time.title) time.title = full.format(at);
           if (time.textContent !== text) time.textContent = text;

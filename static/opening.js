@@ -2,9 +2,7 @@
  * others. */
 (function () {
   'use strict';
-  var app = window.hongbao, all = app.all, ahead = document.currentScript.getAttribute('data-ahead');
-  /* The style sheet of the opened envelope, so that the opening does not wait for it. */
-  if (ahead) addEventListener('load', function () { fetch(ahead, { priority: 'low' }).catch(function () { /* later */ }); });
+  var app = window.hongbao, all = app.all;
   var store = function (key, value) {
     try {
       if (value === undefined) { var old = sessionStorage.getItem(key); sessionStorage.removeItem(key); return old; }
@@ -12,6 +10,25 @@
     } catch (e) { /* no storage in private mode: the animation is left out */ }
     return null;
   };
+  /* Somebody who came from the home page may have more packets waiting: the result leads on to the next one. Others, such
+   * as the crowd of an event, cost no request. */
+  if (document.referrer === location.origin + '/') try { sessionStorage.setItem('home', '1'); } catch (e) { /* no link */ }
+  all('[data-waits]', function (line) {
+    var key = store('home'), link = line.querySelector('a'), request;
+    var here = document.querySelector('article[data-packet]').getAttribute('data-packet');
+    if (!key) return;
+    request = app.ask_site('GET', '/', function () {
+      var now = Date.now(), rest = request.status === 200 ? JSON.parse(request.response).inbox || [] : [];
+      rest = rest.filter(function (one) {
+        return one.kind === 'waiting' && one.packet !== here && !(Date.parse(one.opens_at) > now);
+      });
+      if (!rest.length) return;
+      store('home', key);
+      link.prepend(line.getAttribute('data-waits').replace('#', rest.length));
+      link.href = '/p/' + rest[0].packet;
+      line.hidden = false;
+    }, function () { /* without the link */ });
+  });
   var motion = matchMedia('(prefers-reduced-motion: no-preference)').matches;
   var buzz = function (pattern) {
     var active = navigator.userActivation && navigator.userActivation.hasBeenActive;
@@ -35,7 +52,12 @@
     saved[3].forEach(function (child) { node.appendChild(paste(child)); });
     return node;
   };
-  var envelope = document.querySelector('article[data-packet]');
+  var envelope = document.querySelector('article[data-packet]'), opened = envelope && envelope.getAttribute('data-opened');
+  /* The style sheet of the opened envelope comes while the answer does, so that the opening does not wait for it. */
+  var look_ahead = function () {
+    if (opened) fetch(opened, { priority: 'low' }).catch(function () { /* later */ });
+    opened = '';
+  };
   /* The press itself only measures, before anything has changed: the coin has to turn at once. */
   var press_keep = function () { /* nothing is pressed */ };
   var press_see = function () {
@@ -64,6 +86,13 @@
       });
     };
     var phrase = form.elements.phrase, request, timer;
+    /* Before app.js marks the form as sent: a page that only says that the phrase is missing is not needed. */
+    document.addEventListener('submit', function (event) {
+      if (event.target !== form || !phrase || phrase.value.trim()) return;
+      event.preventDefault();
+      event.stopPropagation();
+      phrase.focus();
+    }, true);
     var later = function (ms, then) { timer = setTimeout(then, ms * (1 + Math.random() / 5)); };
     var stop = function () {
       clearTimeout(timer);
@@ -86,6 +115,7 @@
         addEventListener('online', ask);
       });
       turning(true);
+      setTimeout(look_ahead);
     };
     addEventListener('pagehide', stop);
     addEventListener('pageshow', function (event) {

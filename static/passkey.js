@@ -38,7 +38,16 @@
       client_data: text(response.clientDataJSON),
       authenticator_data: text(response.getAuthenticatorData()),
     });
-    location.assign(form.dataset.next);
+    const done = document.querySelector('[data-passkey-done]'), onward = document.querySelector('[data-passkey-on]');
+    if (!done) {
+      location.assign(form.dataset.next);
+      return;
+    }
+    form.hidden = true; /* the offer says that it was added, and leads on */
+    done.hidden = false;
+    onward.textContent = onward.dataset.passkeyOn;
+    onward.setAttribute('aria-describedby', done.id);
+    onward.focus();
   };
 
   const login = async () => {

@@ -16,7 +16,7 @@
   /* Counts down by the time that the server says is left; then the coin appears. */
   all('[data-countdown]', function (line) {
     var opens = performance.now() + +line.getAttribute('data-countdown'), clock = line.querySelector('.clock'), timer;
-    /* The big screen has no other script: the time in its zone instead of the site's, whose name is left out. */
+    /* The big screen has no app.js: the time in its zone instead of the site's, whose name is left out. */
     var zone = line.querySelector('[data-zone]'), at = line.querySelector('time');
     if (zone) {
       at.textContent = new Intl.DateTimeFormat(root.lang, { dateStyle: 'medium', timeStyle: 'short' })
@@ -30,6 +30,7 @@
       var by_clock = due + +root.getAttribute('data-ahead');
       if (Math.abs(by_clock - opens) > KNOWN_MS) opens = by_clock;
     };
+    var DAYS_S = 172800; /* from more than two days on they are counted */
     var two = function (n) { return (n < 10 ? '0' : '') + n; };
     var show = function () {
       opens_set();
@@ -41,12 +42,15 @@
         all('[data-soon]', function (part) { part.hidden = true; });
         return;
       }
-      /* Large on a big screen: without hours where there are none, and with a beat at the end. */
-      var hours = left >= 3600 || !clock.hasAttribute('data-short');
+      /* Large on a big screen: without hours where there are none, and with a beat at the end. Days do not tick. */
+      var hours = left >= 3600 || !clock.hasAttribute('data-short'), days = left > DAYS_S, beat = days ? 60000 : 1000;
+      var text = (hours ? Math.floor(left / 3600) + ':' : '') + two(Math.floor(left / 60) % 60) + ':' + two(left % 60);
+      if (days) text = clock.getAttribute('data-days').replace('~', Math.floor(left / 86400)).replace('~', Math.floor(left / 3600) % 24);
       clock.classList.toggle('long', hours);
+      clock.classList.toggle('days', days);
       clock.classList.toggle('last', left <= 10);
-      clock.textContent = (hours ? Math.floor(left / 3600) + ':' : '') + two(Math.floor(left / 60) % 60) + ':' + two(left % 60);
-      timer = setTimeout(show, (opens - performance.now()) % 1000 + 10);
+      if (clock.textContent !== text) clock.textContent = text;
+      timer = setTimeout(show, (opens - performance.now()) % beat + 10);
     };
     document.addEventListener('visibilitychange', show);
     show();
@@ -158,6 +162,32 @@
     };
     document.addEventListener('visibilitychange', at_once);
     addEventListener('online', at_once);
+    next();
+  });
+
+  /* It is not known yet what a press did. Looks until the page that shows it answers, and goes there. */
+  all('a[data-look]', function (link) {
+    var LOOK_MAX_MS = 30000, wait = 3000, busy = false, timer;
+    var next = function () {
+      clearTimeout(timer);
+      if (!busy && !document.hidden) timer = setTimeout(look, wait * (1 + Math.random() / 5));
+    };
+    var look = function () {
+      var request = new XMLHttpRequest();
+      busy = true;
+      request.open('GET', link.href);
+      request.timeout = 10000;
+      request.onload = function () { if (request.status === 200) location.replace(link.href); };
+      request.onloadend = function () {
+        busy = request.status === 200;
+        wait = Math.min(wait * 1.5, LOOK_MAX_MS);
+        next();
+      };
+      request.send();
+    };
+    all('[data-looks]', function (line) { line.hidden = false; });
+    document.addEventListener('visibilitychange', next);
+    addEventListener('online', next);
     next();
   });
 }());

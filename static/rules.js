@@ -9,7 +9,7 @@
   /* Some of the commonest with eight characters and more. */
   var common = ('password password1 password123 qwertyui qwertyuiop qwerty123 asdfghjk 1q2w3e4r 1qaz2wsx abc12345 abcd1234 ' +
     'a1234567 iloveyou sunshine princess football baseball').split(' ');
-  var told = {};
+  var told = {}, watched = [];
   var fold = function (text) { return text.normalize('NFKC').replace(/\p{Cf}/gu, '').trim().toLowerCase().replace(/^@ ?/, ''); };
   /* Digits and letters that are all the same, or count up or down. */
   var runs = function (text) {
@@ -58,6 +58,10 @@
     if (about) field.setAttribute('aria-describedby', about); else field.removeAttribute('aria-describedby');
   };
   var watch = function (field, wrong) {
+    watched.push(function () {
+      tell(field, wrong(true));
+      return told[field.id] ? field : null;
+    });
     field.addEventListener('input', function () { tell(field, wrong(Boolean(told[field.id]))); });
     field.addEventListener('change', function () { tell(field, wrong(true)); });
   };
@@ -66,6 +70,15 @@
     watch(name, name_wrong);
     name.addEventListener('change', function () { if (password.value) tell(password, password_wrong(true)); });
   }
+  /* What is known to be wrong is not sent: the page that answers has no password. Before app.js marks it as sent. */
+  document.addEventListener('submit', function (event) {
+    if (event.target !== form || (event.submitter && event.submitter.name)) return; /* another language */
+    var wrong = watched.map(function (check) { return check(); }).filter(Boolean);
+    if (!wrong.length) return;
+    event.preventDefault();
+    event.stopPropagation();
+    wrong[wrong.length - 1].focus();
+  }, true);
   if (form.dataset.site === location.hostname && window.PublicKeyCredential) {
     var able = document.createElement('input');
     able.type = 'hidden';

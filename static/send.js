@@ -61,8 +61,11 @@
     });
   }
   var opening = function () {
-    var options = { month: 'short', day: 'numeric', hour: '2-digit', minute: '2-digit', hourCycle: 'h23' };
-    return opens_ms() ? new Date(opens_ms()).toLocaleString(document.documentElement.lang, options) : '';
+    var lang = document.documentElement.lang, at = new Date(opens_ms());
+    var options = { weekday: 'short', month: 'short', day: 'numeric', hour: 'numeric', minute: '2-digit' };
+    if (lang !== 'en') options.hourCycle = 'h23';
+    if (at.getFullYear() !== new Date().getFullYear()) options.year = 'numeric';
+    return opens_ms() ? at.toLocaleString(lang, options) : '';
   };
 
   /* The live total, in whole fen. Texts that are not an amount count as 0.00; the server judges them. Without a count
@@ -90,7 +93,8 @@
   };
   var told = function (fen, shares) {
     var short = fen - word(over, 'balance-fen'), text = '', lacking = false;
-    if (fen > word(over, 'total-fen')) text = word(over, 'total-most');
+    if (typed.fold(fields.amount.value) && isNaN(typed.yuan(fields.amount.value))) text = word(over, 'malformed');
+    else if (fen > word(over, 'total-fen')) text = word(over, 'total-most');
     else if (shares && fen > word(over, 'share-fen') * shares) text = word(over, 'share');
     else if (fen && fen < shares) text = word(over, 'least');
     else if (short > 0) {
@@ -126,24 +130,51 @@
     live.querySelector('.coin').classList.toggle('later', Boolean(opening()));
     kind.textContent = named ? word(kind, 'for', named) : word(kind, fields.kind.value);
     if (opening()) kind.append(document.createElement('br'), word(kind, 'opens', opening()));
+    who.textContent = named ? word(who, 'receivers', named) : word(who, 'anyone');
+  };
+
+  /* A refusal goes once its reason is gone: with the values that it was about, if the server alone knows better. */
+  var errors = one('.errors'), pay = one('[data-pay]'), pay_words = pay.textContent;
+  var SUM = ['amount', 'count', 'to', 'kind', 'amount_of'], OF = { amount: SUM, count: SUM, to: ['to', 'kind'], share_min: SUM.concat('share_min') };
+  var typed_for = function (name) { return JSON.stringify((OF[name] || [name]).map(function (part) { return fields[part].value; })); };
+  var refusals = all('form[data-send] .wrong[id$=_error]').map(function (message) {
+    var name = message.id.slice(0, -6);
+    return { name: name, message: message, typed: typed_for(name) };
+  });
+  var refusals_clear = function (holds) {
+    refusals = refusals.filter(function (refusal) {
+      var name = refusal.name, field = document.getElementById(name), line = errors && errors.querySelector('a[href="#' + name + '"]');
+      if (holds[name] || typed_for(name) === refusal.typed) return true;
+      var described = (field.getAttribute('aria-describedby') || '').replace(refusal.message.id, '').trim();
+      if (described) field.setAttribute('aria-describedby', described); else field.removeAttribute('aria-describedby');
+      field.removeAttribute('aria-invalid');
+      refusal.message.remove();
+      if (line) line.parentNode.remove();
+      if (errors && !errors.querySelector('li')) errors.remove();
+      return false;
+    });
   };
 
   var most = one('[data-most]'), ask = fields.count.placeholder, who = one('[data-receivers]'), more = one('[data-options]');
   var show = function () {
     var names = typed.names(to.value);
-    fields.count.placeholder = names.length || ask;
+    fields.count.placeholder = names.length ? word(fields.count, 'each', names.length) : ask;
     var text = fields.count.value, count = typed.fold(text) ? typed.count(text) : names.length;
     var fen = typed.yuan(fields.amount.value);
     if (fields.kind.value === 'even' && fields.amount_of.value !== 'total') fen *= count;
     fen = isFinite(fen) ? fen : 0;
     out.textContent = money(fen);
     told(fen, exclusive() ? 1 : count || 0);
-    most.className = count > most.getAttribute('data-most') ? 'wrong' : 'hint';
 
     faces.forEach(function (face) { face.link.setAttribute('aria-pressed', String(names.indexOf(face.name) >= 0)); });
-    who.textContent = names.length ? word(who, 'receivers', names.length) : word(who, 'anyone');
     if (exclusive()) one('.receivers').open = true;
-    if (yours) hint.textContent = opening() ? word(hint, 'preview', opening()) : word(hint, 'yours');
+    var past = yours && opens_ms() <= Date.now(), many = count > most.getAttribute('data-most');
+    if (yours) hint.textContent = past ? word(hint, 'past') : opening() ? word(hint, 'preview', opening()) : word(hint, 'yours');
+    if (yours) hint.className = past ? 'wrong' : 'hint';
+    pay.textContent = fen && !said ? word(pay, 'pay', money(fen)) : pay_words;
+    most.className = many ? 'wrong' : 'hint';
+    var lacks = !(count > 0) || many || names.length && count > names.length;
+    refusals_clear({ amount: !(typed.yuan(fields.amount.value) > 0) || said, count: !exclusive() && lacks, opens_at: past });
     more.textContent = [fields.phrase.value && one('label[for=phrase]').textContent, opening() || word(more, 'now'),
       word(more, 'options', fields.lifetime.selectedOptions[0].text)].filter(Boolean).join(' · ');
     /* The cover's own greeting is used when the sender writes none. */

@@ -6,6 +6,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#define MINUS "\u2212"
+
 enum { CAP_FIRST_BYTES = 256, FILE_PART_BYTES = 4096, DIGITS_PER_GROUP = 3 };
 
 void buf_free(struct buf *b)
@@ -71,7 +73,10 @@ void buf_number(struct buf *b, struct str number, struct str separator)
     for (size_t i = 0; i < number.len; i++) {
         if (i > sign && i < end && (end - i) % DIGITS_PER_GROUP == 0)
             buf_str(b, separator);
-        buf_char(b, number.ptr[i]);
+        if (number.ptr[i] == '-' && i < sign)
+            buf_cstr(b, MINUS);
+        else
+            buf_char(b, number.ptr[i]);
     }
 }
 

@@ -28,8 +28,8 @@ void buf_reset(struct buf *b); /* len = 0, failed = false, memory kept */
 bool buf_reserve(struct buf *b, size_t more);
 void buf_u64(struct buf *b, uint64_t n); /* decimal */
 void buf_i64(struct buf *b, int64_t n);
-/* A decimal number ("-1234567.50") with the separator between each three digits before its point: "-1,234,567.50".
- * Without a separator it is appended as it is. */
+/* A decimal number ("-1234567.50") as people read it: with a minus (U+2212), not a hyphen, and with the separator,
+ * which may be empty, between each three digits before its point: "−1,234,567.50". */
 void buf_number(struct buf *b, struct str number, struct str separator);
 void buf_printf(struct buf *b, const char *format, ...) __attribute__((format(printf, 2, 3)));
 /* Appends a file's content. ST_UNAVAILABLE: it can't be opened or read, errno says why · ST_NO_MEMORY: it is larger

@@ -1,6 +1,11 @@
 #include "base/money.h"
 
-enum { FEN_DIGITS = 2 };
+#include <assert.h>
+#include <string.h>
+
+enum { FEN_DIGITS = 2, GROUP_DIGITS = 4, YUAN_DIGITS_MAX = 12, CAPITALS_MAX = 128 };
+
+#define CAPITALS_FEN_END INT64_C(100000000000000) /* 10 to the power of YUAN_DIGITS_MAX yuan */
 
 size_t money_format(int64_t fen, char *out)
 {
@@ -33,6 +38,72 @@ struct str money_text(struct arena *a, int64_t fen)
 struct str money_limit_text(struct arena *a, int64_t fen)
 {
     return fen % 100 == 0 ? arena_printf(a, "%lld", (long long)(fen / 100)) : money_text(a, fen);
+}
+
+struct capitals {
+    char text[CAPITALS_MAX];
+    size_t len;
+};
+
+static void capitals_add(struct capitals *c, const char *word)
+{
+    size_t len = strlen(word);
+    assert(c->len + len <= sizeof c->text);
+    memcpy(c->text + c->len, word, len);
+    c->len += len;
+}
+
+static const char *const DIGITS[] = { "零", "壹", "贰", "叁", "肆", "伍", "陆", "柒", "捌", "玖" };
+
+/* One 零 stands for zeros between other digits. There is none behind 亿 and 万 when the next digit is no zero. */
+static void capitals_yuan(struct capitals *c, int64_t yuan)
+{
+    static const char *const units[] = { "", "拾", "佰", "仟" }, *const groups[] = { "", "万", "亿" };
+    unsigned digits[YUAN_DIGITS_MAX];
+    bool zero = false, in_group = false;
+    for (int i = 0; i < YUAN_DIGITS_MAX; i++, yuan /= 10)
+        digits[i] = (unsigned)(yuan % 10);
+    for (int i = YUAN_DIGITS_MAX - 1; i >= 0; i--) {
+        if (digits[i] == 0) {
+            zero = true;
+        } else {
+            if (zero && c->len > 0)
+                capitals_add(c, DIGITS[0]);
+            capitals_add(c, DIGITS[digits[i]]);
+            capitals_add(c, units[i % GROUP_DIGITS]);
+            zero = false;
+            in_group = true;
+        }
+        if (i % GROUP_DIGITS == 0 && in_group) {
+            capitals_add(c, groups[i / GROUP_DIGITS]);
+            zero = in_group = false;
+        }
+    }
+}
+
+struct str money_capitals(struct arena *a, int64_t fen)
+{
+    struct capitals c = { .len = 0 };
+    if (fen < 0 || fen >= CAPITALS_FEN_END)
+        return STR_NONE;
+    const int64_t yuan = fen / 100, jiao = fen / 10 % 10;
+    fen %= 10;
+    capitals_yuan(&c, yuan);
+    if (yuan == 0 && jiao == 0 && fen == 0)
+        capitals_add(&c, DIGITS[0]);
+    if (yuan > 0 || c.len > 0)
+        capitals_add(&c, "元");
+    if (jiao > 0 || (fen > 0 && yuan > 0))
+        capitals_add(&c, DIGITS[jiao]);
+    if (jiao > 0)
+        capitals_add(&c, "角");
+    if (fen > 0) {
+        capitals_add(&c, DIGITS[fen]);
+        capitals_add(&c, "分");
+    } else {
+        capitals_add(&c, "整");
+    }
+    return arena_str(a, (struct str){ c.text, c.len });
 }
 
 bool money_add(int64_t a_fen, int64_t b_fen, int64_t *out_fen)

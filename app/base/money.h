@@ -14,6 +14,9 @@ size_t money_format(int64_t fen, char *out);
 struct str money_text(struct arena *a, int64_t fen);
 /* An amount as a limit, without ".00": "200", "12.50". In the arena; STR_NONE without memory. */
 struct str money_limit_text(struct arena *a, int64_t fen);
+/* fen → "壹佰贰拾叁元肆角伍分", "壹万零壹拾元整": the capitals of receipts, by the rules of China's banks (支付结算办法,
+ * annex 1). In the arena; STR_NONE without memory, for a negative amount, and from 万亿 yuan on. */
+struct str money_capitals(struct arena *a, int64_t fen);
 /* False on overflow; *out untouched then. */
 bool money_add(int64_t a_fen, int64_t b_fen, int64_t *out_fen);
 

@@ -9,7 +9,7 @@
 #include "io/picture_internal.h"
 
 /* Of the encoder, tried in this order: most photos keep the first or the second. */
-static const float QUALITIES[] = { 82, 60, 38, 16, 0 };
+static const uint8_t QUALITIES[] = { 82, 60, 38, 16, 0 };
 
 enum { RIFF_HEAD = 12, CHUNK_HEAD = 8, ORIENTATION_TAG = 0x0112, TIFF_HEAD = 8, TIFF_ENTRY = 12, ENTRIES_MAX = 256 };
 

@@ -54,6 +54,7 @@ static const struct command_word {
     { "setting", "NAME", "as in docs/reference/config.md; passwords and the secret are not shown" },
     { "setting", "--setup", "print NAME = VALUE of each setting of which a change needs hongbao setup" },
     { "setting", "--names", "print the names that have a value to show" },
+    { "picture", "SHAPE", "square, of a face, or cover, of an envelope" },
     { "settings", "--markdown", "as the table of docs/reference/config.md" },
     { "settings", "--man", "as the manual page hongbao.conf(5)" },
     { "keys", "ROLE", "hot, page, auth, card or settle" },

@@ -59,6 +59,7 @@ struct packet {
     int64_t opens_ms;           /* it can be opened from then on; 0: from the beginning */
     struct str phrase_hash;     /* keyed hash of the passphrase, bytes */
     struct str phrase_sealed;   /* the passphrase, encrypted, bytes */
+    bool needs_phrase;          /* only from packet_find_face, which reads no hash */
     struct str cover;           /* name of the envelope's cover */
     uint32_t receiver_count;    /* named receivers, who alone may open it; 0: everybody, or receiver_id alone */
     struct str receivers;       /* their ids in ascending order: ",10001,10002,"; see packet/receivers.h */

@@ -136,8 +136,8 @@ enum status packet_find_face(struct db *db, struct arena *a, uint64_t packet_id,
 {
     struct db_rows rows;
     enum status st = db_find(db, a, &rows,
-                             "SELECT kind, sender_name, receiver_name, greeting, cover, opens_ms FROM packet "
-                             "WHERE id = ?",
+                             "SELECT kind, sender_name, receiver_name, greeting, cover, opens_ms, "
+                             "packet_needs_phrase(id) FROM packet WHERE id = ?",
                              DB_PARAMS(DB_U64(packet_id)));
     if (st != ST_OK)
         return st;
@@ -146,7 +146,8 @@ enum status packet_find_face(struct db *db, struct arena *a, uint64_t packet_id,
                             .receiver_name = db_cell(&rows, 0, 2),
                             .greeting = db_cell(&rows, 0, 3),
                             .cover = db_cell(&rows, 0, 4),
-                            .opens_ms = cell_i64_or_0(&rows, 0, 5) };
+                            .opens_ms = cell_i64_or_0(&rows, 0, 5),
+                            .needs_phrase = cell_i64_or_0(&rows, 0, 6) != 0 };
     return packet_kind_from(db_cell(&rows, 0, 0), &out->kind) ? ST_OK : ST_CORRUPT;
 }
 

@@ -29,7 +29,7 @@ enum status packet_from_row(const struct db_rows *rows, size_t row, size_t first
 
 /* Reads a packet. ST_NOT_FOUND: no such packet. */
 enum status packet_find(struct db *db, struct arena *a, uint64_t packet_id, struct packet *out);
-/* Reads only what a picture shows: id, kind, the two names, greeting, cover and opens_ms; all else is 0.
+/* Reads only what a picture shows: id, kind, the two names, greeting, cover, opens_ms and needs_phrase; all else is 0.
  * For the card pool, which may read no other columns. ST_NOT_FOUND: no such packet. */
 enum status packet_find_face(struct db *db, struct arena *a, uint64_t packet_id, struct packet *out);
 /* Reads only id, sender_id, state, count, grabbed_count and created_ms; all else is 0. For the support, which may read

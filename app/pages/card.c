@@ -87,7 +87,7 @@ static void words_model(struct model *m, const struct card_shape *shape, const s
     value_int(m, receiver, "y", shape->greeting_y + shape->line_height / 2);
 }
 
-/* When it opens. The time is of the service's zone, whose name is shown unless it is China's: one picture is for
+/* When it opens. The time is of the service's zone, whose name is shown, except China's in Chinese: one picture is for
  * everybody. It stays when the time has come, as nothing of the picture changes. */
 static void opening_model(struct exchange *x, struct model *m, const struct packet *p)
 {
@@ -108,6 +108,9 @@ static void card_model(struct exchange *x, struct model *m, const struct card_sh
     value_text(m, root, "initial", utf8_first_grapheme(name));
     words_model(m, shape, p);
     opening_model(x, m, p);
+    /* An opening or a passphrase: lines of their own, for which others make room. */
+    value_bool(m, root, "needs_phrase", p->needs_phrase);
+    value_bool(m, root, "has_facts", p->opens_ms != 0 || p->needs_phrase);
     value_text(m, root, "cover", packet_cover_name(cover));
     value_text(m, root, "lit", cover_colours(cover).lit);
     value_text(m, root, "paper", cover_colours(cover).paper);

@@ -2,6 +2,7 @@
 
 #include <assert.h>
 
+#include "web/assets.h"
 #include "web/text.h"
 #include "web/view.h"
 
@@ -46,6 +47,12 @@ struct str cover_greeting(struct exchange *x, enum packet_cover cover)
 struct cover_colours cover_colours(enum packet_cover cover)
 {
     return row_of(cover)->colours;
+}
+
+struct str cover_flap(struct exchange *x, struct str stored)
+{
+    struct str name = packet_cover_name(packet_cover_from(stored));
+    return assets_url(x->app->assets, arena_printf(x->arena, "flap-%.*s.svg", STR_ARG(name)));
 }
 
 void cover_model(struct model *m, struct value *object, struct str stored)

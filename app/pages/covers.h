@@ -16,6 +16,9 @@ struct cover_colours {
 };
 struct cover_colours cover_colours(enum packet_cover cover);
 
+/* The path of the file with the flap and the sea of this cover alone, for a page that must come soon. Borrowed. */
+struct str cover_flap(struct exchange *x, struct str stored);
+
 /* Adds cover, its name ("own": a picture of the sender's), and cover_url, the path of that picture, else null. */
 void cover_model(struct model *m, struct value *object, struct str stored);
 

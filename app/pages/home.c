@@ -3,6 +3,7 @@
 #include "packet/records.h"
 #include "pages/inbox.h"
 #include "pages/records.h"
+#include "user/known_device.h"
 #include "web/respond.h"
 #include "web/view.h"
 
@@ -49,6 +50,7 @@ enum step home_show(struct exchange *x)
     model_init(&m, x->arena);
     if (x->visitor.user_id == 0) {
         value_null(&m, &m.root, "user");
+        value_page_bool(&m, &m.root, "known_device", known_device_used(x));
         respond_model(x, 200, "pages/home", &m);
         return STEP_DONE;
     }

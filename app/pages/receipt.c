@@ -1,6 +1,7 @@
 #include "pages/receipt.h"
 
 #include "base/clock.h"
+#include "base/money.h"
 #include "packet/receipt_keys.h"
 #include "packet/store.h"
 #include "pages/present.h"
@@ -106,6 +107,8 @@ enum step receipt_show(struct exchange *x)
     }
     if (st == ST_OK) {
         receipt_model(&m, &r, &mine);
+        if (x->language == LANGUAGE_ZH_CN)
+            value_page_text(&m, &m.root, "capitals", money_capitals(x->arena, r.amount_fen));
         packet_model(x, &m, &packet);
         st = signature_model(x, &m, &r);
     }

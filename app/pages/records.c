@@ -45,8 +45,12 @@ static void sent_model(struct exchange *x, struct model *m, struct value *item, 
         view_money_model(m, item, "refund_fen", "refund_text", row->refund_fen);
     else
         value_int(m, item, "refund_fen", 0);
-    if (row->kind == PACKET_EXCLUSIVE)
-        value_page_text(m, value_page_object(m, item, "to"), "nickname", row->receiver_name);
+    if (row->kind == PACKET_EXCLUSIVE) {
+        struct value *to = value_page_object(m, item, "to");
+        value_page_text(m, to, "nickname", row->receiver_name);
+        value_page_bool(m, to, "is_back", row->refund_fen > 0 || row->returned_fen > 0);
+    }
+    value_page_bool(m, item, "state_open", state == PACKET_OPEN);
     value_page_bool(m, item, "state_finished", state == PACKET_FINISHED);
     value_page_bool(m, item, "state_expired", state == PACKET_EXPIRED && !row->ended);
     value_page_bool(m, item, "state_ended", state == PACKET_EXPIRED && row->ended);
@@ -66,6 +70,13 @@ void records_model(struct exchange *x, struct model *m, struct value *list, enum
 
 /* ---- the request ---- */
 
+/* What a filter finds, on its first page: of all records, or of the newest ones that one search reads. */
+struct found {
+    size_t count;
+    int64_t sum_fen;
+    size_t read_max; /* 0: there are no further ones */
+};
+
 /* One page of records: the request, and the rows and totals for its model. */
 struct records_page {
     struct records_request request;
@@ -73,15 +84,36 @@ struct records_page {
     struct user_year year_totals, all_totals;
     struct record_result result;
     struct str next; /* STR_NONE: this is the last page */
+    struct found found;
 };
+
+/* Counts what the search found, and leaves a page of it. */
+static void found_count(struct records_page *page)
+{
+    struct record_list *records = &page->result.records;
+    page->found.count = records->count;
+    if (page->result.rest.given)
+        page->found.read_max = page->result.paused ? RECORD_SEARCH_ROWS_MAX : records->count;
+    for (size_t i = 0; i < records->count; i++)
+        page->found.sum_fen += records->rows[i].amount_fen;
+    if (records->count <= RECORDS_PAGE_ITEMS)
+        return;
+    records->count = RECORDS_PAGE_ITEMS;
+    const struct record *last = &records->rows[RECORDS_PAGE_ITEMS - 1];
+    page->result.rest = (struct list_key){ .given = true, .ms = last->ms, .id = last->packet_id };
+    page->result.paused = false;
+}
 
 static enum status rows_find(struct exchange *x, struct records_page *page)
 {
     const struct records_request *r = &page->request;
     struct record_query query = { .user_id = x->visitor.user_id, .side = r->side };
     struct db_page wanted = r->page;
-    wanted.limit = RECORDS_PAGE_ITEMS;
+    bool counted = r->filtered && !r->page.below.given && !x->wants_json;
+    wanted.limit = counted ? RECORD_SEARCH_ROWS_MAX - 1 : RECORDS_PAGE_ITEMS;
     enum status st = records_search(x->app->stores.db, x->arena, &query, &wanted, &r->filter, x->now_ms, &page->result);
+    if (st == ST_OK && counted)
+        found_count(page);
     const struct list_key *rest = &page->result.rest;
     if (st == ST_OK && rest->given) {
         page->next = list_key_text(x, rest->ms, rest->id);
@@ -116,6 +148,17 @@ static int64_t month_fen(const struct records_page *page, int i)
     return page->request.side == RECORD_SENT ? page->totals.months[i].sent_fen : page->totals.months[i].received_fen;
 }
 
+/* The records of one month of the year. */
+static struct str month_url(struct exchange *x, const struct records_page *page, int month)
+{
+    int year = page->request.year;
+    int64_t until_ms =
+        month < MONTHS_PER_YEAR ? clock_zone_month_start_ms(year, month + 1) : clock_zone_year_start_ms(year + 1);
+    struct clock_date last = clock_zone_date(until_ms - 1);
+    return arena_printf(x->arena, "%s?from=%04d-%02d-01&to=%04d-%02d-%02d", page->request.path, year, month, year,
+                        month, last.day);
+}
+
 /* The totals of the months, and their chart. */
 static void months_model(struct exchange *x, struct model *m, const struct records_page *page)
 {
@@ -129,8 +172,10 @@ static void months_model(struct exchange *x, struct model *m, const struct recor
         used += fen[i] > 0;
         value_int(m, month, "month", i + 1);
         view_money_model(m, month, "total_fen", "total_text", fen[i]);
-        value_int(m, month, "count",
-                  (int64_t)(page->request.side == RECORD_SENT ? row->sent_count : row->received_count));
+        uint64_t count = page->request.side == RECORD_SENT ? row->sent_count : row->received_count;
+        value_int(m, month, "count", (int64_t)count);
+        if (count > 0)
+            value_page_text(m, month, "url", month_url(x, page, i + 1));
     }
     int64_t max_fen = months_chart_model(x, m, months, fen);
     if (used >= CHART_MONTHS_MIN && !page->request.page.below.given)
@@ -149,8 +194,9 @@ static void year_link(struct exchange *x, struct model *m, struct value *list, c
 {
     struct value *item = value_add_object(m, list);
     value_int(m, item, "year", totals->year);
-    value_text(m, item, "url", arena_printf(x->arena, "%s?year=%d", page->request.path, totals->year));
-    value_bool(m, item, "current", totals->year == page->request.year);
+    value_text(m, item, "url", records_url_year(x, &page->request, totals->year));
+    value_bool(m, item, "current",
+               totals->year == page->request.year && (page->request.year_given || !page->request.filtered));
 }
 
 /* The user's years, newest first. The shown year is listed even when it has no records. */
@@ -220,6 +266,24 @@ static struct str csv_url(struct exchange *x, const struct records_request *r)
     return arena_printf(x->arena, "%.*s?year=%d", STR_ARG(path), r->year);
 }
 
+/* Of sent packets in which a person took a share, the sum would be mostly other people's money. */
+static void found_model(struct model *m, const struct records_request *r, const struct found *found)
+{
+    struct value *object = value_page_object(m, &m->root, "found");
+    view_count_model(m, object, "found_count", "found_one", (int64_t)found->count);
+    value_bool(m, object, "has_sum", r->side != RECORD_SENT || r->filter.person_id == 0);
+    view_money_model(m, object, "sum_fen", "sum_text", found->sum_fen);
+    if (found->read_max > 0)
+        value_int(m, object, "read_max", (int64_t)found->read_max);
+}
+
+/* The other side's records keep the filter, too. */
+static void tabs_model(struct exchange *x, struct model *m, const struct records_request *r)
+{
+    value_page_text(m, &m->root, "received_url", records_url(x, r, STR("/records/received")));
+    value_page_text(m, &m->root, "sent_url", records_url(x, r, STR("/records/sent")));
+}
+
 static void page_model(struct exchange *x, struct model *m, const struct records_page *page)
 {
     struct value *root = &m->root;
@@ -239,6 +303,9 @@ static void page_model(struct exchange *x, struct model *m, const struct records
     if (page->request.page.below.given)
         value_page_text(m, root, "first_url", records_url(x, &page->request, str_from(page->request.path)));
     years_model(x, m, page);
+    tabs_model(x, m, &page->request);
+    if (page->found.count > 0)
+        found_model(m, &page->request, &page->found);
     records_filter_model(x, m, &page->request);
     value_page_text(m, root, "csv_url", csv_url(x, &page->request));
     if (page->year_totals.sent_count + page->year_totals.received_count > 0)

@@ -24,7 +24,7 @@ static const char *const RECEIVED_COLUMNS[] = { "text/csv_time",   "text/packet"
 static const char *const SENT_COLUMNS[] = { "text/csv_time",     "text/packet",       "text/filter_kind",
                                             "text/greeting",     "text/csv_amount",   "text/count",
                                             "text/csv_taken",    "text/filter_state", "text/csv_refund",
-                                            "text/csv_returned", "text/csv_zone" };
+                                            "text/csv_returned", "text/csv_zone",     "text/csv_receiver" };
 static const char *const KINDS[] = {
     [PACKET_LUCKY] = "text/kind_lucky", [PACKET_EVEN] = "text/kind_even", [PACKET_EXCLUSIVE] = "text/kind_exclusive"
 };
@@ -62,23 +62,28 @@ static void row_begin(struct exchange *x, const struct record *row)
     csv_cell(&x->body, text_of(x, KINDS[row->kind]));
 }
 
-/* The zone of the time, last, because programs count on the places of the older columns. */
-static void row_end(struct exchange *x, const struct record *row)
+/* A later column is behind these, because programs count on the places of the older ones. */
+static void zone_cell(struct exchange *x, const struct record *row)
 {
     csv_cell(&x->body, clock_zone_offset(x->arena, row->ms));
-    csv_row_end(&x->body);
+}
+
+static struct str name_shown(struct exchange *x, struct str nickname)
+{
+    return nickname.len > 0 ? nickname : text_of(x, "text/deleted_user");
 }
 
 static void received_append(struct exchange *x, const struct record *row)
 {
     row_begin(x, row);
-    csv_cell(&x->body, row->sender_name.len > 0 ? row->sender_name : text_of(x, "text/deleted_user"));
+    csv_cell(&x->body, name_shown(x, row->sender_name));
     csv_cell(&x->body, row->greeting);
     number_cell(&x->body, row->share_no + 1);
     money_cell(&x->body, row->amount_fen);
     money_cell(&x->body, row->returned_fen);
     csv_cell(&x->body, row->best ? text_of(x, "text/csv_yes") : STR(""));
-    row_end(x, row);
+    zone_cell(x, row);
+    csv_row_end(&x->body);
 }
 
 static void sent_append(struct exchange *x, const struct record *row)
@@ -92,7 +97,9 @@ static void sent_append(struct exchange *x, const struct record *row)
     csv_cell(&x->body, text_of(x, state == PACKET_EXPIRED && row->ended ? "text/state_ended" : STATES[state]));
     money_cell(&x->body, row->refund_fen);
     money_cell(&x->body, row->returned_fen);
-    row_end(x, row);
+    zone_cell(x, row);
+    csv_cell(&x->body, row->kind == PACKET_EXCLUSIVE ? name_shown(x, row->receiver_name) : STR(""));
+    csv_row_end(&x->body);
 }
 
 static enum status part_append(struct exchange *x, bool *more)
@@ -130,7 +137,9 @@ enum step records_csv(struct exchange *x, const struct records_request *request)
         export->request.page.from_ms = export->request.page.until_ms = 0;
     x->state = export;
     const char *side = request->side == RECORD_SENT ? "sent" : "received";
-    respond_header(x, "Content-Disposition", arena_printf(x->arena, "attachment; filename=\"hongbao-%s.csv\"", side));
+    struct str year = request->year_given ? arena_printf(x->arena, "-%d", request->year) : STR("");
+    respond_header(x, "Content-Disposition",
+                   arena_printf(x->arena, "attachment; filename=\"hongbao-%s%.*s.csv\"", side, STR_ARG(year)));
     respond_stream(x, STR("text/csv; charset=utf-8; header=present"), part_append);
     return STEP_DONE;
 }

@@ -219,17 +219,27 @@ static void parameter_append(struct exchange *x, struct buf *url, char *mark, co
     *mark = '&';
 }
 
-/* The link without the field `except` (NULL: with all), and with one more parameter (NULL: none). */
-static struct str url_build(struct exchange *x, const struct records_request *r, struct str path, const char *except,
-                            const char *name, struct str value)
+static const char *const KEEP_ALL[] = { NULL };
+
+static bool is_kept(struct exchange *x, const char *name, const char *const *except)
+{
+    for (; *except != NULL; except++)
+        if (strcmp(name, *except) == 0)
+            return false;
+    return typed(x, name).len > 0;
+}
+
+/* The link without the fields of `except` (ends with NULL), and with one more parameter (NULL: none). */
+static struct str url_build(struct exchange *x, const struct records_request *r, struct str path,
+                            const char *const *except, const char *name, struct str value)
 {
     struct buf url = BUF_EMPTY;
     char mark = '?';
     buf_str(&url, path);
-    if (r->year_given && (except == NULL || strcmp(except, "year") != 0))
+    if (r->year_given && is_kept(x, "year", except))
         parameter_append(x, &url, &mark, "year", typed(x, "year"));
     for (const struct field *field = records_filter_fields; field->name != NULL; field++)
-        if (typed(x, field->name).len > 0 && (except == NULL || strcmp(except, field->name) != 0))
+        if (is_kept(x, field->name, except))
             parameter_append(x, &url, &mark, field->name, typed(x, field->name));
     if (name != NULL)
         parameter_append(x, &url, &mark, name, value);
@@ -240,13 +250,19 @@ static struct str url_build(struct exchange *x, const struct records_request *r,
 
 struct str records_url(struct exchange *x, const struct records_request *request, struct str path)
 {
-    return url_build(x, request, path, NULL, NULL, STR(""));
+    return url_build(x, request, path, KEEP_ALL, NULL, STR(""));
+}
+
+struct str records_url_year(struct exchange *x, const struct records_request *request, int year)
+{
+    static const char *const DAYS[] = { "year", "from", "to", NULL };
+    return url_build(x, request, str_from(request->path), DAYS, "year", arena_printf(x->arena, "%d", year));
 }
 
 struct str records_url_with(struct exchange *x, const struct records_request *request, const char *name,
                             struct str value)
 {
-    return url_build(x, request, str_from(request->path), NULL, name, value);
+    return url_build(x, request, str_from(request->path), KEEP_ALL, name, value);
 }
 
 /* ---- the form ---- */
@@ -257,7 +273,7 @@ static void chip_add(struct exchange *x, struct model *m, const struct records_r
     struct value *chip = value_add_object(m, chips);
     value_text(m, chip, "name", text_of(x, name));
     value_text(m, chip, "value", value);
-    value_text(m, chip, "url", url_build(x, r, str_from(r->path), field, NULL, STR("")));
+    value_text(m, chip, "url", url_build(x, r, str_from(r->path), (const char *const[]){ field, NULL }, NULL, STR("")));
 }
 
 /* The words of a select as people read them; any other text as it was typed. */
@@ -306,6 +322,7 @@ static void chips_model(struct exchange *x, struct model *m, const struct record
 /* The visitor's people, each with a link that adds the person to the filter, or that takes the chosen one out. */
 static void people_links_model(struct exchange *x, struct model *m, const struct records_request *r)
 {
+    static const char *const PERSON[] = { "person", NULL };
     struct value *list = value_page_list(m, &m->root, "people");
     value_page_bool(m, &m->root, "has_people", r->people.count > 0);
     people_model(m, list, &r->people);
@@ -314,7 +331,7 @@ static void people_links_model(struct exchange *x, struct model *m, const struct
         bool chosen = r->filter.person_id == r->people.users[i].id;
         struct str path = str_from(r->path), username = r->people.users[i].username;
         value_bool(m, item, "chosen", chosen);
-        value_text(m, item, "url", url_build(x, r, path, "person", chosen ? NULL : "person", username));
+        value_text(m, item, "url", url_build(x, r, path, PERSON, chosen ? NULL : "person", username));
     }
 }
 

@@ -32,6 +32,8 @@ enum status records_request_read(struct exchange *x, enum record_side side, stru
 
 /* A link to the same records at another path, with year and filter fields as typed. STR_NONE without memory. */
 struct str records_url(struct exchange *x, const struct records_request *request, struct str path);
+/* Records of a year, with the other filter fields except the days. */
+struct str records_url_year(struct exchange *x, const struct records_request *request, int year);
 /* The same at their own path, with one more parameter. */
 struct str records_url_with(struct exchange *x, const struct records_request *request, const char *name,
                             struct str value);

@@ -217,27 +217,48 @@ static enum status present_check(struct exchange *x, const struct send_order *or
     return ST_INVALID;
 }
 
+/* ST_OK; what the balance lacks is a message in errors · else the store's status. */
+static enum status balance_check(struct exchange *x, const struct send_order *order, struct form_errors *errors)
+{
+    int64_t balance_fen;
+    enum status st = ledger_balance(x->app->stores.db, x->arena, x->visitor.user_id, &balance_fen);
+    if (st == ST_OK && balance_fen < order->amount_fen) {
+        struct str missing = money_text(x->arena, order->amount_fen - balance_fen);
+        form_fail_with(errors, "amount", "text/balance_short", text_number(x, missing));
+    }
+    return st == ST_NOT_FOUND ? ST_CORRUPT : st;
+}
+
 /* fund_packet, and of a low balance how much is missing. When enough money has arrived meanwhile, it is tried again. */
 static enum status fund(struct exchange *x, const struct send_order *order, struct receivers *receivers,
                         struct fund_packet *funded, struct form_errors *errors)
 {
     struct send_party sender = { .id = x->visitor.user_id, .name = x->visitor.nickname, .face = x->visitor.face };
-    int64_t balance_fen;
 
     for (int tries = 0; tries < FUND_TRIES_MAX; tries++) {
         enum status st = fund_packet(&x->app->stores, x->arena, sender, receivers, order, x->now_ms, funded);
         if (st != ST_OK || funded->result != FUND_BALANCE_SHORT)
             return st;
-        st = ledger_balance(x->app->stores.db, x->arena, sender.id, &balance_fen);
-        if (st != ST_OK)
-            return st == ST_NOT_FOUND ? ST_CORRUPT : st;
-        if (balance_fen < order->amount_fen) {
-            struct str missing = money_text(x->arena, order->amount_fen - balance_fen);
-            form_fail_with(errors, "amount", "text/balance_short", text_number(x, missing));
-            return ST_OK;
-        }
+        st = balance_check(x, order, errors);
+        if (st != ST_OK || errors->count > 0)
+            return st;
     }
     return ST_CONFLICT;
+}
+
+/* Asks the sender first, unless the balance is too low for what was not sent before: that is said at once. */
+static enum status ask_first(struct exchange *x, const struct send_order *order, const struct receivers *receivers,
+                             struct form_errors *errors, bool *answered)
+{
+    struct packet earlier;
+    enum status st = packet_find_by_key(x->app->stores.db, x->arena, x->visitor.user_id, order->request_key, &earlier);
+    if (st == ST_NOT_FOUND)
+        st = balance_check(x, order, errors);
+    if (st != ST_OK || errors->count > 0)
+        return st == ST_OK ? ST_INVALID : st;
+    send_confirm(x, order, &receivers->items[0]);
+    *answered = true;
+    return ST_OK;
 }
 
 /* Where the missing money can be had, and the way back to this form. */
@@ -269,11 +290,8 @@ static enum status send_run(struct exchange *x, struct send_order *order, struct
         st = present_check(x, order, errors);
     if (st != ST_OK)
         return st;
-    if (send_confirm_needed(x, order)) {
-        send_confirm(x, order, &receivers.items[0]);
-        *answered = true;
-        return ST_OK;
-    }
+    if (send_confirm_needed(x, order))
+        return ask_first(x, order, &receivers, errors, answered);
     st = fund(x, order, &receivers, funded, errors);
     if (st == ST_OK && funded->result == FUND_OTHER_ORDER)
         form_fail(errors, "request_key", "text/request_key_used");
@@ -353,6 +371,15 @@ static enum step answer_sent(struct exchange *x, const struct packet *p)
     return STEP_DONE;
 }
 
+/* Whether the packet was paid for, its order tells: the page looks there by itself. */
+static void answer_unknown(struct exchange *x, struct str request_key)
+{
+    struct model m;
+    model_init(&m, x->arena);
+    value_page_text(&m, &m.root, "page_url", arena_printf(x->arena, "/orders/%.*s", STR_ARG(request_key)));
+    respond_problem_with(x, &PROBLEM_UNKNOWN, &m);
+}
+
 enum step send_form_post(struct exchange *x)
 {
     struct send_order order;
@@ -368,6 +395,9 @@ enum step send_form_post(struct exchange *x)
     }
     if (st == ST_INVALID && errors.count > 0)
         return answer_refused(x, order.request_key, &funded, &errors);
-    respond_status(x, st);
+    if (st == ST_UNKNOWN)
+        answer_unknown(x, order.request_key);
+    else
+        respond_status(x, st);
     return STEP_DONE;
 }

@@ -8,6 +8,8 @@
 #include "pages/covers.h"
 #include "pages/present.h"
 #include "pages/screen.h"
+#include "user/known_device.h"
+#include "user/passkey_page.h"
 #include "web/assets.h"
 #include "web/qr.h"
 #include "web/view.h"
@@ -17,7 +19,7 @@ bool show_list_allowed(const struct packet *p, bool has_mine, uint64_t visitor_i
     if (visitor_id == 0)
         return false;
     bool party = visitor_id == p->sender_id || has_mine;
-    return party || (p->state != PACKET_OPEN && (p->kind != PACKET_EXCLUSIVE || packet_is_for(p, visitor_id)));
+    return party || (p->state != PACKET_OPEN && packet_is_for(p, visitor_id));
 }
 
 bool show_may_change(const struct packet_view *view, uint64_t visitor_id)
@@ -204,6 +206,7 @@ void show_packet_model(struct exchange *x, struct model *m, const struct packet_
     present_person(m, root, "sender", p->sender_id, p->sender_name, &p->sender_face);
     greeting_model(m, p, x->visitor.user_id);
     cover_model(m, root, p->cover);
+    value_page_text(m, root, "flap_url", cover_flap(x, p->cover));
     value_text(m, root, "state", packet_state_name(p->state));
     view_count_model(m, root, "count", "count_one", p->count);
     value_int(m, root, "grabbed_count", packet_taken_count(p));
@@ -281,6 +284,8 @@ void show_model(struct exchange *x, const struct packet_view *view, const struct
     mine_model(m, view);
     rows_model(x, m, view, cached, list_allowed, path);
     visitor_model(m, view, x->visitor.user_id, is_sender);
+    value_page_bool(m, &m->root, "known_device", known_device_used(x));
+    value_page_bool(m, &m->root, "passkey_offer", view->has_mine && passkey_offer_waits(x));
     value_page_bool(m, &m->root, "show_list", list_allowed);
     value_page_text(m, &m->root, "path", path);
     value_page_text(m, &m->root, "url", url);

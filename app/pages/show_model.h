@@ -10,7 +10,7 @@
 enum { SHOW_ROWS = 50 }; /* grabs on a page */
 
 /* True when the visitor may see the list of grabs: the sender, users with a share, and, once the packet is finished or
- * expired, every logged-in user. Pure. */
+ * expired, every logged-in user who could have opened it: of a packet for named receivers only they. Pure. */
 bool show_list_allowed(const struct packet *p, bool has_mine, uint64_t visitor_id);
 
 /* True when the visitor sees the list and the page may change by itself: shares are left, the visitor's share is not
@@ -52,6 +52,8 @@ bool show_may_change(const struct packet_view *view, uint64_t visitor_id);
  *   waiting       before the scheduled opening: { left_ms: until then, by the store's clock }
  *   can_open      show the coin, while waiting as soon as the time has come
  *   needs_login   a guest, and the packet can be opened
+ *   known_device  a user has logged in with this browser before: logging in is the first choice of a guest
+ *   passkey_offer  the visitor has just registered for this packet and has a share: offer a passkey
  *   not_for_you   the packet is for others
  *   sold_out      finished, and the visitor has no share
  *   late          expired, and the visitor has no share
@@ -61,7 +63,7 @@ bool show_may_change(const struct packet_view *view, uint64_t visitor_id);
  *   can_return    the visitor has a share and may give it back: show the form, hidden until the share is settled;
  *                 return_to_packet: it goes back into the packet
  *   can_end       the sender, while it is open: show the form to end it
- *   show_list, refund_text, next_url, html_qr (sender, while open),
+ *   show_list, refund_text, next_url, flap_url (cover_flap), html_qr (sender, while open),
  *   html_rows: grabs rendered by partials/packet_rows, when cached is given
  *   refresh: the answer's entity tag, when show_may_change; the handler adds it
  * cached: the view's rows from show_rows, borrowed; NULL: the rows are built from view. */

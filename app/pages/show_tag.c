@@ -4,6 +4,8 @@
 #include "packet/grab.h"
 #include "packet/view.h"
 #include "pages/present.h"
+#include "user/known_device.h"
+#include "user/passkey_page.h"
 #include "web/assets.h"
 
 struct str show_tag(struct exchange *x, const struct packet_view *view)
@@ -35,6 +37,8 @@ struct str show_tag(struct exchange *x, const struct packet_view *view)
         view->has_mine && view->mine.settled,
         view->has_mine && view->mine.returned,
         p->sender_name.len == 0,
+        known_device_used(x),
+        passkey_offer_waits(x),
     };
     struct digest digest;
     uint8_t bytes[DIGEST_BYTES];

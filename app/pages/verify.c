@@ -166,6 +166,8 @@ enum step packet_verify(struct exchange *x)
 {
     struct verification v = { 0 };
     enum status st = packet_find(x->app->stores.db, x->arena, x->id, &v.packet);
+    if (st == ST_OK)
+        st = receivers_find(x->app->stores.db, x->arena, &v.packet);
     if (st != ST_OK) {
         respond_status(x, st);
         return STEP_DONE;
@@ -175,9 +177,8 @@ enum step packet_verify(struct exchange *x)
         return STEP_DONE;
     }
     bool over = packet_is_over(&v.packet);
-    /* Only its sender and its receiver see the amount of an exclusive packet. */
-    bool others = v.packet.kind == PACKET_EXCLUSIVE && x->visitor.user_id != v.packet.sender_id &&
-                  !packet_is_for(&v.packet, x->visitor.user_id);
+    /* Of a packet for named receivers, only they and its sender see amounts. */
+    bool others = x->visitor.user_id != v.packet.sender_id && !packet_is_for(&v.packet, x->visitor.user_id);
     bool revealed = over && x->visitor.user_id != 0 && !others;
     struct model m;
     model_init(&m, x->arena);

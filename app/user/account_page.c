@@ -51,7 +51,7 @@ enum step account_refuse(struct exchange *x, const struct form_errors *e)
     return STEP_DONE;
 }
 
-/* A form that was accepted leads here with ?NAME=1, which the page confirms. */
+/* A form that was accepted leads here with ?NAME=1, which the page confirms. ?ended=2: all other devices. */
 struct account_query {
     uint64_t saved, password, ended;
 };
@@ -59,7 +59,7 @@ struct account_query {
 static const struct field account_fields[] = {
     { .name = "saved", .type = &FIELD_NUMBER, .member = offsetof(struct account_query, saved), .max = 1 },
     { .name = "password", .type = &FIELD_NUMBER, .member = offsetof(struct account_query, password), .max = 1 },
-    { .name = "ended", .type = &FIELD_NUMBER, .member = offsetof(struct account_query, ended), .max = 1 },
+    { .name = "ended", .type = &FIELD_NUMBER, .member = offsetof(struct account_query, ended), .max = 2 },
     { .name = NULL },
 };
 
@@ -74,6 +74,7 @@ enum step account_show(struct exchange *x)
         value_page_bool(&m, &m.root, "saved", query.saved != 0);
         value_page_bool(&m, &m.root, "password_changed", query.password != 0);
         value_page_bool(&m, &m.root, "ended", query.ended != 0);
+        value_page_bool(&m, &m.root, "ended_others", query.ended == 2);
         respond_model(x, 200, "pages/account", &m);
     } else {
         respond_status(x, st);

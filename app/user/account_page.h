@@ -12,8 +12,8 @@
  * members of picture_model, form { nickname (typed, or the present one) }. ST_OK, or the status of a store. */
 enum status account_model(struct exchange *x, struct model *m);
 
-/* Handler of GET /account: 200, pages/account with this model. Page: also saved, password_changed, ended of the query,
- * which the page confirms. */
+/* Handler of GET /account: 200, pages/account with this model. Page: also saved, password_changed, ended (ended_others:
+ * all other devices) of the query, which the page confirms. */
 enum step account_show(struct exchange *x);
 /* Handler of GET for the addresses of the forms: 303 /account. */
 enum step account_redirect(struct exchange *x);

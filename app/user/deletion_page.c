@@ -131,6 +131,43 @@ static enum status deletion_try(struct exchange *x, const struct deletion_form *
     return st == ST_OK && !begun ? wrong : st;
 }
 
+/* Adds the message about money that is left. Returns the status of the store. */
+static enum status money_judge(struct exchange *x, const struct deletion_form *form, struct form_errors *e)
+{
+    struct deletion_money money;
+    enum status st = ST_OK;
+    if (form->give_up.len > 0)
+        return st;
+    st = deletion_money_find(x->app->stores.db, x->arena, x->visitor.user_id, &money);
+    if (st == ST_OK && (money.balance_fen > 0 || money.packet_count > 0))
+        form_fail(e, "give_up", "text/delete_money_left");
+    return st;
+}
+
+/* Judges the whole form, so that all of it is told at once: *e had the fields that are missing. False: the limits
+ * refuse to look at the password, and the request is answered. *st: ST_INVALID with messages in *e, ST_OK, or the
+ * status of a store. */
+static bool deletion_judge(struct exchange *x, const struct deletion_form *form, struct form_errors *e, enum status *st)
+{
+    struct hash_permit permit = { 0 };
+    struct str hash;
+    if (form->username.len > 0 && !str_equal(form->username, x->visitor.username))
+        form_fail(e, "username", "text/delete_wrong_name");
+    if (e->count == 0)
+        return true; /* deletion_try looks at money and password */
+    *st = money_judge(x, form, e);
+    if (*st == ST_OK && !form_failed(e, "password")) {
+        if (!password_confirm_take(x, &form->password, &permit))
+            return false;
+        *st = password_confirm(x, &permit, &form->password, &hash);
+        if (*st == ST_NOT_FOUND)
+            form_fail(e, "password", "text/confirm_wrong");
+    }
+    if (*st == ST_OK || *st == ST_NOT_FOUND)
+        *st = ST_INVALID;
+    return true;
+}
+
 enum step deletion_submit(struct exchange *x)
 {
     struct deletion_form form = { .username = STR(""), .give_up = STR("") };
@@ -138,10 +175,8 @@ enum step deletion_submit(struct exchange *x)
     enum deletion_result result = DELETION_BEGUN;
     bool answered = false;
     enum status st = form_read(x, deletion_fields, &form, &e);
-    if (st == ST_OK && !str_equal(form.username, x->visitor.username)) {
-        form_fail(&e, "username", "text/delete_wrong_name");
-        st = ST_INVALID;
-    }
+    if ((st == ST_OK || st == ST_INVALID) && !deletion_judge(x, &form, &e, &st))
+        return STEP_DONE;
     if (st == ST_INVALID)
         return deletion_refuse(x, &e);
     if (st == ST_OK)
@@ -152,6 +187,7 @@ enum step deletion_submit(struct exchange *x)
         return STEP_DONE;
     if (st == ST_NOT_FOUND) {
         form_fail(&e, "password", "text/confirm_wrong");
+        (void)money_judge(x, &form, &e); /* without an answer it is told next time */
         return deletion_refuse(x, &e);
     }
     if (st == ST_OK && result == DELETION_MONEY_LEFT) {

@@ -8,7 +8,9 @@
 #include "io/redis_reply.h"
 #include "web/respond.h"
 
-#define COOKIE "device"
+#define COOKIE      "device"
+#define WAY_COOKIE  "way"
+#define WAY_PASSKEY STR("passkey")
 
 enum { NUMBER_CHARS = 16, HEX = 16, RANDOM_BITS = 22, YEAR_S = 365 * 24 * 3600, MS_PER_S = 1000 };
 
@@ -54,6 +56,16 @@ static bool is_forgotten(struct exchange *x, struct str username, uint64_t numbe
 bool known_device_used(const struct exchange *x)
 {
     return exchange_cookie(x, STR(COOKIE)).len > 0;
+}
+
+bool known_device_has_passkey(const struct exchange *x)
+{
+    return str_equal(exchange_cookie(x, STR(WAY_COOKIE)), WAY_PASSKEY);
+}
+
+void known_device_passkey_remember(struct exchange *x)
+{
+    respond_cookie(x, STR(WAY_COOKIE), WAY_PASSKEY, YEAR_S);
 }
 
 struct str known_device_number(struct exchange *x, struct str username)

@@ -6,6 +6,8 @@
  * random bits. Another secret or username makes it unknown. One browser has one such cookie, of the user who logged in
  * last.
  *
+ * Cookie `way`, for a year: a passkey was used or added in this browser, so the login page has it first.
+ *
  * Somebody who has learned a password may have made a device known with it. So a new password, and the end of all other
  * sessions, make all devices unknown: Redis keeps that time in `hb:{limit}:devices:USERNAME` for a year. */
 #ifndef HB_USER_KNOWN_DEVICE_H
@@ -20,6 +22,10 @@
 
 /* True: the browser has the cookie that any user's login leaves for a year. */
 bool known_device_used(const struct exchange *x);
+/* True: a passkey was used or added in this browser. */
+bool known_device_has_passkey(const struct exchange *x);
+/* Adds the cookie that says so to the answer. */
+void known_device_passkey_remember(struct exchange *x);
 /* The number of the device when its cookie is right for this user, in hex: a slice of the request. STR_NONE: a new
  * device, also when Redis does not answer. Blocks when the cookie is right. */
 struct str known_device_number(struct exchange *x, struct str username);

@@ -45,6 +45,7 @@ static void login_model(struct exchange *x, struct model *m, const struct form *
     form_typed_model(m, form, login_fields, typed);
     value_page_text(m, form, "next", next);
     passkey_site_model(x, m);
+    value_page_bool(m, &m->root, "passkey_used", known_device_has_passkey(x));
     invitation_model(x, m, next);
     bool expired = query_get(x, "expired", NULL).len > 0;
     value_page_bool(m, &m->root, "expired", expired && known_device_used(x));

@@ -15,6 +15,7 @@
  *   register_url, recovery_url  "/register" and "/login/recovery" with the same next
  *   invitation  the packet that next leads to (user/invitation.h); absent: none
  *   passkey_site  the domain of passkeys; absent where there are none
+ *   passkey_used  a passkey was used or added in this browser: it comes first
  * After a refused POST (422) also:
  *   errors     [ { field, message } ]       field: "username" | "password"
  *   error      { username?, password? }     a wrong name or password is always the message login_wrong at password

@@ -3,6 +3,7 @@
 #include "user/account.h"
 #include "user/account_page.h"
 #include "user/pages_internal.h"
+#include "user/picture_store.h"
 #include "user/session_list.h"
 #include "user/store.h"
 #include "web/faces.h"
@@ -77,8 +78,10 @@ enum step nickname_submit(struct exchange *x)
         return account_refuse(x, &e);
     const struct face chosen = form.face == FACE_STAYS ? FACE_NONE : choice_face(form.face);
     const struct face *face = form.face == FACE_STAYS ? NULL : &chosen;
-    if (st == ST_OK)
-        st = user_rename(stores->db, x->visitor.user_id, &form.nickname, face);
+    if (st == ST_OK && face != NULL)
+        st = picture_leave(stores->db, x->arena, x->visitor.user_id, &form.nickname, face);
+    else if (st == ST_OK)
+        st = user_rename(stores->db, x->visitor.user_id, &form.nickname, NULL);
     if (st == ST_OK)
         st = session_list_rename(stores, x->arena, x->visitor.user_id, &form.nickname, face);
     if (st != ST_OK) {

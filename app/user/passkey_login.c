@@ -3,6 +3,7 @@
 #include <inttypes.h>
 #include <sodium.h>
 
+#include "user/known_device.h"
 #include "user/pages_internal.h"
 #include "user/passkey.h"
 #include "user/passkey_ceremony.h"
@@ -125,6 +126,7 @@ enum step passkey_login_submit(struct exchange *x)
     if (st == ST_OK)
         st = owner_log_in(x, &passkey, &user);
     if (st == ST_OK) {
+        known_device_passkey_remember(x);
         security_log(x, SECURITY_LOGIN, user.id, "passkey_id=%" PRIu64, passkey.id);
         return answer_login(x, 200, &user, STR(""));
     }

@@ -4,6 +4,8 @@
 #include <sodium.h>
 
 #include "base/clock.h"
+#include "user/device.h"
+#include "user/known_device.h"
 #include "user/pages_internal.h"
 #include "user/passkey.h"
 #include "user/passkey_ceremony.h"
@@ -14,6 +16,8 @@
 #include "web/respond.h"
 #include "web/security_log.h"
 #include "web/view.h"
+
+#define OFFER_COOKIE "offer"
 
 enum { NAME_GRAPHEMES_MAX = 32, NAME_CODE_POINTS_MAX = 64 };
 
@@ -61,6 +65,16 @@ enum status passkeys_model(struct exchange *x, struct model *m)
     return ST_OK;
 }
 
+void passkey_offer_later(struct exchange *x)
+{
+    respond_cookie(x, STR(OFFER_COOKIE), STR("1"), SHOWN_ONCE_S);
+}
+
+bool passkey_offer_waits(const struct exchange *x)
+{
+    return exchange_cookie(x, STR(OFFER_COOKIE)).len > 0;
+}
+
 /* added, removed: where a form leads. offer: to the account that was just registered. */
 enum passkeys_view { VIEW_LIST, VIEW_ADDED, VIEW_REMOVED, VIEW_OFFER, VIEWS };
 
@@ -94,6 +108,8 @@ enum step passkeys_show(struct exchange *x)
     value_page_bool(&m, &m.root, "passkey_added", view == VIEW_ADDED);
     value_page_bool(&m, &m.root, "passkey_removed", view == VIEW_REMOVED);
     value_page_bool(&m, &m.root, "without_password", shown_once_read(x, SHOWN_REGISTERED).ptr != NULL);
+    if (passkey_offer_waits(x))
+        respond_cookie(x, STR(OFFER_COOKIE), STR(""), 0);
     if (view == VIEW_OFFER)
         value_page_text(&m, &m.root, "offer_next", path_after_login(next_from_query(x)));
     respond_model(x, 200, view == VIEW_OFFER ? "pages/passkey_offer" : "pages/passkeys", &m);
@@ -240,6 +256,7 @@ static enum step passkey_answer(struct exchange *x, const struct passkey *p)
 
     x->fallback_problem = &UNKNOWN;
     shown_once_clear(x, SHOWN_REGISTERED);
+    known_device_passkey_remember(x);
     security_log(x, SECURITY_PASSKEY_ADDED, p->user_id, "passkey_id=%" PRIu64, p->id);
     model_init(&m, x->arena);
     value_text(&m, &m.root, "id", public_id_text(x->arena, &x->app->id_key, p->id));
@@ -290,6 +307,8 @@ enum step passkey_submit(struct exchange *x)
         st = answer_check(x, &site, &form.answer, &passkey.key);
     if (st == ST_OK) {
         passkey.name = form.name;
+        if (form.name.len == 0) /* as the list of devices names it */
+            passkey.name = str_or_empty(device_name(x->arena, exchange_param(x, "HTTP_USER_AGENT")));
         passkey.user_handle = handle_of(x);
         return passkey_add(x, &passkey);
     }

@@ -6,12 +6,18 @@
 #include "web/exchange.h"
 #include "web/fields.h"
 
-/* Adds passkeys: a list of { id (public), name (may be empty), created_at, used_at (null: never) }, newest first.
+/* Adds passkeys: a list of { id (public), name (by default of the browser; may be empty), created_at,
+ * used_at (null: never) }, newest first.
  * Page: created_at_text, used_at_text, is_used, passkey_count, passkey_one, has_passkeys, and passkey_site (the
  * domain, absent where there are no passkeys). ST_OK, or the status of a store. */
 enum status passkeys_model(struct exchange *x, struct model *m);
 /* Adds the page-only member passkey_site of the page /login: the domain; absent where there are no passkeys. */
 void passkey_site_model(struct exchange *x, struct model *m);
+
+/* The offer to whom has registered for a packet: the page of the opened packet has a link to it, while the cookie
+ * `offer` is there: until the link is followed, or for the time in which no password is needed (user/shown_once.h). */
+void passkey_offer_later(struct exchange *x);
+bool passkey_offer_waits(const struct exchange *x);
 
 /* Handler of GET /account/passkeys: 200, pages/passkeys with passkeys_model and, page-only, username, passkey_added and
  * passkey_removed (of the query ?passkey=added|removed) and without_password: a passkey may be added without the

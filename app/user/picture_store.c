@@ -73,6 +73,29 @@ enum status picture_remove(struct db *db, struct arena *a, uint64_t user_id, boo
     return db_transaction(db, remove_body, &c);
 }
 
+struct leave {
+    struct arena *arena;
+    uint64_t user_id;
+    const struct str *nickname;
+    const struct face *face;
+};
+
+static enum status leave_body(struct db *db, void *ctx)
+{
+    const struct leave *l = ctx;
+    enum status st = user_lock(db, l->arena, l->user_id);
+    if (st == ST_OK)
+        st = row_delete(db, l->user_id);
+    return st == ST_OK ? user_rename(db, l->user_id, l->nickname, l->face) : st;
+}
+
+enum status picture_leave(struct db *db, struct arena *a, uint64_t user_id, const struct str *nickname,
+                          const struct face *face)
+{
+    struct leave l = { a, user_id, nickname, face };
+    return db_transaction(db, leave_body, &l);
+}
+
 enum status picture_of_user(struct db *db, struct arena *a, uint64_t user_id, struct str *hash)
 {
     struct db_rows rows;

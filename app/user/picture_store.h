@@ -17,6 +17,9 @@ enum status picture_set(struct db *db, struct arena *a, uint64_t user_id, struct
 /* Removes the user's picture. A face that shows it goes, too: *changed says whether, and *face is the face then. May be
  * repeated. Errors as picture_set. */
 enum status picture_remove(struct db *db, struct arena *a, uint64_t user_id, bool *changed, struct face *face);
+/* Sets the nickname and a face that is no picture; a picture that the user has goes. Errors as picture_set. */
+enum status picture_leave(struct db *db, struct arena *a, uint64_t user_id, const struct str *nickname,
+                          const struct face *face);
 /* *hash: that of the user's picture; STR_NONE: there is none. */
 enum status picture_of_user(struct db *db, struct arena *a, uint64_t user_id, struct str *hash);
 /* The file, of a picture or of a cover (user/cover_store.h). ST_NOT_FOUND: no user has it now. */

@@ -62,22 +62,8 @@ static void page_model(struct exchange *x, struct model *m, const struct form *t
     value_page_text(m, &m->root, "login_url", next_url(x->arena, "/login", next));
 }
 
-/* The page after a login by code: code, or password when a new one was set. */
-enum used { USED_NONE, USED_CODE, USED_PASSWORD, USED_WORDS };
-
-static struct str used_word(unsigned i)
-{
-    static const struct str words[USED_WORDS] = {
-        [USED_NONE] = { "none", 4 }, [USED_CODE] = { "code", 4 }, [USED_PASSWORD] = { "password", 8 }
-    };
-    return i < USED_WORDS ? words[i] : STR_NONE;
-}
-
-static const struct field used_fields[] = { { .name = "used", .type = &FIELD_WORD, .word = used_word },
-                                            { .name = NULL } };
-
 /* What is in force now, and how many codes are left; it leads on to next. */
-static enum step used_show(struct exchange *x, enum used used)
+static enum step used_show(struct exchange *x)
 {
     struct model m;
 
@@ -87,7 +73,6 @@ static enum step used_show(struct exchange *x, enum used used)
         respond_status(x, status_idempotent(st));
         return STEP_DONE;
     }
-    value_page_bool(&m, &m.root, "new_password", used == USED_PASSWORD);
     value_page_text(&m, &m.root, "onward", path_after_login(next_from_query(x)));
     respond_model(x, 200, "pages/recovered", &m);
     return STEP_DONE;
@@ -96,11 +81,9 @@ static enum step used_show(struct exchange *x, enum used used)
 enum step recovery_login_show(struct exchange *x)
 {
     struct model m;
-    enum used used = USED_NONE;
 
-    (void)query_read(x, used_fields, &used); /* a malformed query counts as none */
-    if (x->visitor.user_id != 0 && used != USED_NONE)
-        return used_show(x, used);
+    if (x->visitor.user_id != 0 && str_equal(query_get(x, "used", NULL), STR("password")))
+        return used_show(x);
     if (x->visitor.user_id != 0) {
         respond_see_other(x, path_after_login(next_from_query(x)));
         return STEP_DONE;
@@ -197,11 +180,19 @@ static enum step login_done(struct exchange *x, const struct recovery_login_form
         return STEP_DONE;
     }
     struct str next = form_encode(x->arena, path_after_login(form->next));
-    return answer_login(x, 200, user,
-                        next.ptr == NULL
-                            ? STR_NONE
-                            : arena_printf(x->arena, "/login/recovery?used=%s&next=%.*s",
-                                           form->new_password.len > 0 ? "password" : "code", STR_ARG(next)));
+    return answer_login(
+        x, 200, user,
+        next.ptr == NULL ? STR_NONE : arena_printf(x->arena, "/login/recovery?used=password&next=%.*s", STR_ARG(next)));
+}
+
+/* A user of the page has forgotten the password, and the account page asks for it: so the page needs a new one. A
+ * program may leave it out. */
+static enum status password_demand(const struct exchange *x, enum status st, struct form_errors *e)
+{
+    if (x->wants_json || (st != ST_OK && st != ST_INVALID) || form_get(&x->form, "new_password", NULL).len > 0)
+        return st;
+    form_fail(e, "new_password", "text/password_missing");
+    return ST_INVALID;
 }
 
 enum step recovery_login_submit(struct exchange *x)
@@ -210,7 +201,7 @@ enum step recovery_login_submit(struct exchange *x)
     struct form_errors e;
     bool answered = false;
 
-    enum status st = form_read(x, recovery_login_fields, &t.form, &e);
+    enum status st = password_demand(x, form_read(x, recovery_login_fields, &t.form, &e), &e);
     if (st == ST_INVALID)
         return login_refuse(x, t.form.next, &e);
     if (st == ST_OK)

@@ -5,12 +5,12 @@
 #include "web/exchange.h"
 #include "web/fields.h"
 
-/* username, code, new_password (optional), next. */
+/* username, code, new_password (a program may leave it out), next. */
 extern const struct field recovery_login_fields[];
 
 /* Handler of GET /login/recovery?next=PATH: pages/login_recovery. A visitor who is logged in is redirected to next.
- * With ?used=code|password, where the POST leads: pages/recovered, with recovery_model and, page-only, new_password
- * (one was set) and onward, the path of the link on.
+ * With ?used=password, where the POST leads: pages/recovered, with recovery_model and, page-only, onward, the path of
+ * the link on.
  *
  * Model, all of it page-only:
  *   form       { username, code, next }: the typed texts
@@ -19,7 +19,8 @@ extern const struct field recovery_login_fields[];
 enum step recovery_login_show(struct exchange *x);
 
 /* Handler of POST /login/recovery: uses the code up and starts a session, as a login does: 303 to the page above,
- * which leads on to next; JSON 200 {id, username, nickname}. With a new password, all other sessions of the user end.
+ * which leads on to next; JSON 200 {id, username, nickname}. With a new password, which the page needs, all other
+ * sessions of the user end.
  * An unknown name, a user without codes, a wrong code and one that was used before get the same answer: 422 at `code`.
  *
  * Limits: what is no code of this name (recovery_code_read), as every guess is, counts for the address and its network

@@ -83,12 +83,17 @@ static void earlier_sessions_end(struct exchange *x, uint64_t user_id)
         log_warn("sessions of an earlier user ended", "user_id=%" PRIu64 " sessions=%zu", user_id, count);
 }
 
-/* Where a new user goes on: to next, by the offer of a passkey when the browser could keep one. */
+/* Where a new user goes on: to next, by the offer of a passkey when the browser could keep one. A packet comes first:
+ * its result has the offer. */
 static struct str path_onward(struct exchange *x, const struct account_form *account)
 {
     if (x->wants_json || account->passkey.len == 0)
         return account->next;
     shown_once_give(x, SHOWN_REGISTERED, STR(""));
+    if (str_starts(account->next, STR("/p/"))) {
+        passkey_offer_later(x);
+        return account->next;
+    }
     struct str next = form_encode(x->arena, path_after_login(account->next));
     return next.ptr == NULL ? STR_NONE
                             : arena_printf(x->arena, "/account/passkeys?passkey=offer&next=%.*s", STR_ARG(next));

@@ -96,6 +96,6 @@ enum step session_end_submit(struct exchange *x)
     if (x->wants_json)
         respond_empty(x, 204);
     else
-        respond_see_other(x, STR("/account?ended=1#sessions"));
+        respond_see_other(x, form.others.len > 0 ? STR("/account?ended=2#sessions") : STR("/account?ended=1#sessions"));
     return STEP_DONE;
 }

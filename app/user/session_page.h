@@ -15,8 +15,8 @@ extern const struct field session_end_fields[];
  * ST_OK, or the status of Redis. */
 enum status sessions_model(struct exchange *x, struct model *m);
 
-/* Handler of POST /account/sessions/end: 303 /account?ended=1#sessions, JSON 204; 404 when the user has no such
- * session, 422 when the form names none. */
+/* Handler of POST /account/sessions/end: 303 /account?ended=1#sessions (all others: 2), JSON 204; 404 when the user
+ * has no such session, 422 when the form names none. */
 enum step session_end_submit(struct exchange *x);
 
 #endif

@@ -176,18 +176,41 @@ void statement_entries_model(struct exchange *x, struct model *m, struct value *
         (void)entry_model(x, m, list, &s->entries[i]);
 }
 
-/* The first entry of each month on the page has a heading. */
-static void month_model(struct exchange *x, struct model *m, struct value *entry, int64_t ms, struct clock_date *last)
+/* Today, yesterday, and each earlier month: the time at which the part begins, in the service's zone. */
+struct part {
+    bool is_today, is_yesterday;
+    int64_t from_ms;
+    struct clock_date date;
+};
+
+static struct part part_of(int64_t now_ms, int64_t ms)
 {
-    struct clock_date date = clock_zone_date(ms);
-    if (x->wants_json || (date.year == last->year && date.month == last->month))
+    const struct clock_date now = clock_zone_date(now_ms), date = clock_zone_date(ms);
+    const int64_t today_ms = clock_zone_day_start_ms(now.year, now.month, now.day);
+    const struct clock_date before = clock_zone_date(today_ms - 1);
+    const int64_t yesterday_ms = clock_zone_day_start_ms(before.year, before.month, before.day);
+    if (ms >= today_ms)
+        return (struct part){ true, false, today_ms, date };
+    if (ms >= yesterday_ms)
+        return (struct part){ false, true, yesterday_ms, date };
+    return (struct part){ false, false, clock_zone_month_start_ms(date.year, date.month), date };
+}
+
+/* The first entry of each part of the page has a heading. */
+static void part_model(struct exchange *x, struct model *m, struct value *entry, int64_t ms, int64_t *last_ms)
+{
+    const struct part part = part_of(x->now_ms, ms);
+    if (x->wants_json || part.from_ms == *last_ms)
         return;
-    struct value *month = value_page_object(m, entry, "month_begins");
-    value_page_bool(m, month, "first", last->year == 0);
-    value_page_text(m, month, "name", text_month(x, date.month));
-    if (date.year != clock_zone_date(x->now_ms).year)
-        value_page_int(m, month, "heading_year", date.year);
-    *last = date;
+    struct value *o = value_page_object(m, entry, "part_begins");
+    value_page_bool(m, o, "first", *last_ms == INT64_MAX);
+    value_page_bool(m, o, "today", part.is_today);
+    value_page_bool(m, o, "yesterday", part.is_yesterday);
+    value_page_text(m, o, "from", clock_rfc3339(m->arena, part.from_ms));
+    value_page_text(m, o, "name", text_month(x, part.date.month));
+    if (part.date.year != clock_zone_date(x->now_ms).year)
+        value_page_int(m, o, "heading_year", part.date.year);
+    *last_ms = part.from_ms;
 }
 
 /* What was received and sent in the current month of the service's zone. */
@@ -202,6 +225,8 @@ static enum status this_month_model(struct exchange *x, struct model *m)
     struct value *month = value_page_object(m, &m->root, "this_month");
     view_money_model(m, month, "received_fen", "received_text", row->received_fen);
     view_money_model(m, month, "sent_fen", "sent_text", row->sent_fen);
+    value_page_bool(m, month, "has_received", row->received_fen > 0);
+    value_page_bool(m, month, "has_sent", row->sent_fen > 0);
     return ST_OK;
 }
 
@@ -240,11 +265,11 @@ enum status statement_model(struct exchange *x, struct model *m, struct list_key
         return st;
     view_total_model(m, &m->root, "balance_fen", "balance_text", s->balance_fen);
     struct value *entries = value_list(m, &m->root, "entries");
-    struct clock_date last_date = { 0 };
+    int64_t last_ms = INT64_MAX;
     for (size_t i = 0; i < s->count; i++) {
         struct value *entry = entry_model(x, m, entries, &s->entries[i]);
         face_model(m, entry, &s->entries[i], &packets);
-        month_model(x, m, entry, s->entries[i].created_ms, &last_date);
+        part_model(x, m, entry, s->entries[i].created_ms, &last_ms);
     }
     value_page_bool(m, &m->root, "has_entries", s->count > 0);
     if (!before.given && !x->wants_json)

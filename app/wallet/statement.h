@@ -53,13 +53,15 @@ void statement_entries_model(struct exchange *x, struct model *m, struct value *
  *                     page-only:   is_deposit, is_send, is_grab, is_refund, is_return,
  *                                  amount_text "+12.34" | "-12.34", income true when positive,
  *                                  packet_url "/p/ID" (absent without a packet), created_at_text "2026-11-20 16:00",
- *                                  is_back: refund or return, month_begins { first, name, heading_year of another
- *                                  year } on the first entry of a month, face { initial, hue } of a grab's sender,
+ *                                  is_back: refund or return, part_begins { first, today, yesterday, from (RFC 3339),
+ *                                  name of the month, heading_year of another year } on the first entry of today,
+ *                                  of yesterday and of each earlier month, face { initial, hue } of a grab's sender,
  *                                  greeting of its packet, from { nickname } of a grab, to { nickname } of an exclusive
  *                                  packet that was sent (absent otherwise; empty: a deleted user) } ]
  *   next          key text or null;            page-only: next_url "/wallet?before=KEY" (absent on the last page)
  *   page-only:
- *   has_entries, this_month { received_text, sent_text }: absent without any, and on later pages
+ *   has_entries
+ *   this_month { received_text, sent_text, has_received, has_sent }: absent without any, and on later pages
  *   deposited, deposited_before    the visitor comes from a deposit (?deposited=1), or from one that was made before
  *                 (?deposited=2)
  *   form          { amount, request_key, next }: typed amount (at first that of the query), the form's key, and where

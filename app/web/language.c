@@ -40,10 +40,23 @@ static bool language_of_range(struct str range, enum language *out)
     return false;
 }
 
+/* The range is of a language, and not of any: its first subtag has two to eight letters. */
+static bool names_language(struct str range)
+{
+    struct str rest;
+    struct str primary = str_cut(range, '-', &rest);
+
+    for (size_t i = 0; i < primary.len; i++)
+        if ((primary.ptr[i] | 0x20) < 'a' || (primary.ptr[i] | 0x20) > 'z')
+            return false;
+    return primary.len >= 2 && primary.len <= 8;
+}
+
 enum language language_choose(struct str cookie, struct str accept_language)
 {
     enum language best = LANGUAGE_ZH_CN, language;
     int best_weight = 0;
+    bool abroad = false;
 
     if (language_from_tag(cookie, &best))
         return best;
@@ -51,10 +64,12 @@ enum language language_choose(struct str cookie, struct str accept_language)
         struct str parameters;
         struct str range = str_cut(str_cut(accept_language, ',', &accept_language), ';', &parameters);
         int weight = accept_weight(parameters);
-        if (weight > best_weight && language_of_range(str_trim(range), &language)) {
+        bool ours = language_of_range(str_trim(range), &language);
+        abroad = abroad || (!ours && weight > 0 && names_language(str_trim(range)));
+        if (ours && weight > best_weight) {
             best = language;
             best_weight = weight;
         }
     }
-    return best;
+    return best_weight == 0 && abroad ? LANGUAGE_EN : best;
 }

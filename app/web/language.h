@@ -17,8 +17,8 @@ const char *language_tag(enum language language);
 bool language_from_tag(struct str tag, enum language *out);
 
 /* Chooses the language: the value of the cookie when it is a known tag, else the site's language with the highest
- * weight in Accept-Language (RFC 9110; the first one of equal weights), else zh-CN. Absent values are STR_NONE.
- * Pure. */
+ * weight in Accept-Language (RFC 9110; the first one of equal weights), else English for a browser that names other
+ * languages only, else zh-CN. Absent values are STR_NONE. Pure. */
 enum language language_choose(struct str cookie, struct str accept_language);
 
 #endif

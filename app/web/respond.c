@@ -201,6 +201,11 @@ void respond_public_json(struct exchange *x, struct str body, bool gzip, struct 
     buf_str(&x->body, body);
 }
 
+static bool is_unknown(const struct problem *p)
+{
+    return strcmp(p->type, "unknown") == 0;
+}
+
 /* When and where to try again. A link can repeat a GET only. After a POST it leads to the page of its id, which
  * shows what has happened, or to the form with what was typed when nothing has happened. */
 static void retry_model(struct exchange *x, const struct problem *p, struct model *m)
@@ -212,8 +217,9 @@ static void retry_model(struct exchange *x, const struct problem *p, struct mode
         value_page_text(m, &m->root, "retry_url", x->target);
     else if (x->params.id.len > 0)
         value_page_text(m, &m->root, "page_url", exchange_page_path(x));
-    else if (strcmp(p->type, "unknown") != 0) /* nothing has changed */
+    else if (!is_unknown(p)) /* nothing has changed */
         value_page_text(m, &m->root, "retry_url", kept_form_url(x));
+    value_page_bool(m, &m->root, "look", is_unknown(p));
 }
 
 /* The members of RFC 9457, and further members for the problem page. */

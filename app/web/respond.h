@@ -64,7 +64,7 @@ struct problem {
 };
 /* Answers with the problem, its status and Retry-After. A page with Retry-After has a link: retry_url repeats a GET, or
  * leads back to the form of a POST that has changed nothing; page_url is the page of the id that a form was posted
- * to. */
+ * to. While the outcome is unknown, the page looks there by itself. */
 void respond_problem(struct exchange *x, const struct problem *p);
 /* The same with further members of extra, which the caller has initialised in x's arena. */
 void respond_problem_with(struct exchange *x, const struct problem *p, struct model *extra);

@@ -18,7 +18,6 @@ GRANT SELECT (id, sender_id, sender_name, kind, greeting, cover, state, amount_f
 GRANT SELECT, INSERT, UPDATE (sign_count, used_ms) ON passkey TO 'hongbao_auth'@'localhost';
 GRANT SELECT, INSERT, DELETE ON token TO 'hongbao_auth'@'localhost';
 GRANT SELECT, INSERT, DELETE ON recovery_code TO 'hongbao_auth'@'localhost';
-GRANT SELECT (user_id, hash) ON picture TO 'hongbao_auth'@'localhost';
 GRANT EXECUTE ON PROCEDURE ledger_wallet TO 'hongbao_auth'@'localhost';
 GRANT SELECT ON site TO 'hongbao_auth'@'localhost';
 GRANT SELECT ON schema_migration TO 'hongbao_auth'@'localhost';
@@ -46,10 +45,11 @@ GRANT SELECT ON schema_migration TO 'hongbao_page'@'localhost';
 GRANT SELECT (id, resolved_ms) ON dead_letter TO 'hongbao_page'@'localhost';
 
 -- The card pool draws pictures of packets, and serves those of users. It reads no seed, which tells the shares before
--- they are opened, and not whose a picture is.
+-- they are opened, of a passphrase only that there is one, and not whose a picture is.
 GRANT SELECT (hash, bytes) ON picture TO 'hongbao_card'@'localhost';
 GRANT SELECT (hash, bytes) ON cover TO 'hongbao_card'@'localhost';
 GRANT SELECT (id, kind, sender_name, receiver_name, greeting, cover, opens_ms) ON packet TO 'hongbao_card'@'localhost';
+GRANT EXECUTE ON FUNCTION packet_needs_phrase TO 'hongbao_card'@'localhost';
 GRANT SELECT ON site TO 'hongbao_card'@'localhost';
 GRANT SELECT ON schema_migration TO 'hongbao_card'@'localhost';
 

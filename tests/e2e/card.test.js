@@ -78,6 +78,15 @@ for (const shape of ['wide', 'tall']) {
   });
 }
 
+test('a packet with a passphrase has another picture, which is the same for every passphrase', async () => {
+  const cards = [];
+  for (const phrase of ['sesame', 'barley', undefined]) {
+    const path = await send({ greeting: '好', ...(phrase && { phrase }) });
+    cards.push((await picture(`${path}/card.png`)).bytes.length);
+  }
+  assert.ok(cards[0] > cards[2] && cards[1] > cards[2], String(cards));
+});
+
 test('every cover and every greeting can be drawn', async () => {
   const greetings = ['👨‍👩‍👧‍👦🏳️‍🌈🇨🇳👩🏽‍🚀👨‍❤️‍💋‍👨'.repeat(5), 'كل عام وأنتم بخير ٢٠٢٦!!!', 'W'.repeat(25), '\uffff\ufffe', ']]>&amp;<!--', '{{x}}', ''];
   const covers = ['plain', 'spring-festival', 'mid-autumn', 'birthday', 'wedding', 'baby', 'new-job', 'thanks'];

@@ -32,6 +32,10 @@ test('the name goes from every page, and the account is closed', async () => {
     const refused = await user.client.post('/account/delete', { ...fields, [field]: wrong });
     assert.deepEqual([refused.status, refused.json.errors?.[0].field], [422, field], refused.text);
   }
+  const told = async (wrong) => (await user.client.post('/account/delete', { ...fields, ...wrong })).json.errors.map(({ field }) => field).sort();
+  assert.deepEqual(await told({ username: friend.username, password: 'not my password', give_up: '' }), ['give_up', 'password', 'username']);
+  assert.deepEqual(await told({ password: 'not my password', give_up: '' }), ['give_up', 'password']);
+  assert.deepEqual(await told({ username: '', password: '', give_up: '' }), ['give_up', 'password', 'username']);
   assert.equal((await user.client.post('/account/delete', fields, { 'sec-fetch-site': 'cross-site' })).status, 403);
   assert.equal((await user.client.get('/wallet')).status, 200);
   assert.equal((await user.client.post('/account/delete', fields)).status, 204);

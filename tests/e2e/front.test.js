@@ -130,6 +130,18 @@ test('a static name is kept for a year only with the hash of the file behind it'
   }
 });
 
+test('a static name with a hash has the headers that are about a file, and nothing to compare it by', async () => {
+  const [name] = (await readdir(join(folder, 'static'))).filter((entry) => HASHED.test(entry));
+  const { headers } = await get(`https://${HOST}/static/${name}`);
+  assert.equal(headers.get('content-security-policy'), "default-src 'none'; frame-ancestors 'none'");
+  assert.equal(headers.get('x-content-type-options'), 'nosniff');
+  assert.equal(headers.get('cross-origin-resource-policy'), 'same-origin');
+  assert.match(headers.get('strict-transport-security'), /^max-age=63072000/);
+  for (const other of ['etag', 'last-modified', 'permissions-policy', 'server-timing', 'x-request-id']) {
+    assert.ok(!headers.has(other), other);
+  }
+});
+
 test('after a change both hashes have their own file, and the bare name the new one', async () => {
   const changed = join(folder, 'changed');
   await run('cp', ['-r', join(ROOT, 'static'), changed]);

@@ -77,6 +77,9 @@ test('an exclusive packet is paid for after its sender has confirmed the person,
     assert.equal((await sender.client.postHtml('/send', { ...fields, confirmed })).status, 200, confirmed);
   }
   assert.equal((await sender.client.get('/wallet')).json.balance_fen, 10000);
+  const short = await sender.client.postHtml('/send', { ...fields, amount: '100.01', request_key: unique('k'), confirmed: '' });
+  assert.equal(short.status, 422, 'nobody confirms what cannot be paid');
+  assert.ok(short.text.includes(words('zh-CN', 'balance_short', '0.01')), short.text);
   const programs = await sender.client.postHtml('/send', { kind: 'exclusive', amount: '1', to: receiver.username, request_key: unique('k') });
   assert.equal(programs.status, 303, 'a form without the field is a program\'s');
 
@@ -91,9 +94,21 @@ test('an exclusive packet is paid for after its sender has confirmed the person,
     await page.click('main button.wide');
     await page.click('.confirm button[type=submit]');
     await page.waitForURL(/\/p\/\w{26}$/);
+    if (javaScriptEnabled) {
+      const [back] = await Promise.all([page.waitForEvent('framenavigated'), page.goBack()]);
+      assert.equal(new URL(back.url()).pathname, '/send', 'Back leads to no page of the browser');
+      assert.equal(await page.inputValue('[name=greeting]'), '');
+    }
     await page.context().close();
   }
   assert.equal((await sender.client.get('/wallet')).json.balance_fen, 7900);
+
+  // Whether it has come is said in words, not counted.
+  const says = async (text) => (await sender.client.getHtml('/records/sent')).text.includes(`<small>${words('zh-CN', text)}</small>`);
+  const opened = programs.headers.get('location');
+  assert.deepEqual([await says('sent_waits'), await says('sent_taken')], [true, false]);
+  assert.equal((await receiver.client.post(`${opened}/open`)).status, 200);
+  await poll('it is said to be opened', () => says('sent_taken'));
 });
 
 test('of an exclusive packet, only its sender and its receiver learn the amount and what became of it', async () => {
@@ -212,6 +227,10 @@ test('what the server would refuse is told while it is typed, and how long the g
   assert.equal(await told(), 'At least ¥0.01 per share');
   await page.fill('[name=amount]', '20000.01');
   assert.equal(await told(), 'At most ¥20,000 in total');
+  for (const amount of ['2000.001', 'ten']) {
+    await page.fill('[name=amount]', amount);
+    assert.equal(await told(), words('en', 'amount_not_money'), amount);
+  }
   await page.fill('[name=amount]', '10');
   assert.equal(await told(), '');
   const counter = page.locator('[data-count]');
@@ -223,15 +242,58 @@ test('what the server would refuse is told while it is typed, and how long the g
   await page.context().close();
 });
 
+test('a browser in which somebody has logged in is offered to log in first, another one to register', async () => {
+  const user = await newUser({ yuan: '10' });
+  const path = await send(user, { kind: 'lucky', amount: '2', count: '2' });
+  const device = new Client({ device: user.client.cookie('device') });
+  const first = async (client, at) => /class="button (?:gold|wide)" href="\/(\w+)/.exec((await client.getHtml(at)).text)[1];
+  for (const at of ['/', path]) {
+    assert.deepEqual([await first(device, at), await first(new Client(), at)], ['login', 'register'], at);
+  }
+  assert.match((await device.getHtml(path)).text, /class="coin" href="\/login\?next=\/p\//);
+});
+
+test('registration does not leave with a field that it shows as wrong, so that the password is kept', async () => {
+  const page = await (await browser.newContext({ locale: 'zh-CN' })).newPage();
+  await page.goto(`${site.url}/register`);
+  let posts = 0;
+  page.on('request', (request) => { posts += request.method() === 'POST' ? 1 : 0; });
+  await page.fill('#nickname', '小明');
+  await page.fill('#password', 'a good password');
+  for (const [name, field] of [['x', '#username'], ['a b', '#username']]) {
+    await page.fill('#username', name);
+    await page.press('#username', 'Enter');
+    await page.waitForSelector(`${field}:focus[aria-invalid]`);
+  }
+  await page.fill('#username', unique('u'));
+  await page.fill('#password', 'short');
+  await page.click('main button[type=submit]');
+  await page.waitForSelector('#password:focus[aria-invalid]');
+  assert.deepEqual([posts, await page.inputValue('#password')], [0, 'short']);
+  await page.fill('#password', 'a good password');
+  await page.click('main button[type=submit]');
+  await page.waitForURL(`${site.url}/`);
+  await page.context().close();
+});
+
 for (const javaScriptEnabled of [true, false]) {
   test(`a refused form has the focus on its summary, or on the first wrong field, JavaScript ${javaScriptEnabled ? 'on' : 'off'}`, async () => {
     const page = await (await browser.newContext({ javaScriptEnabled })).newPage();
-    await page.goto(`${site.url}/login`);
+    await page.goto(`${site.url}/login/recovery`);
     await Promise.all([page.waitForNavigation(), page.click('main button[type=submit]:visible')]);
     assert.equal(await page.locator('.errors:focus').count(), 1);
     await page.keyboard.press('Tab');
     assert.equal(await page.locator('.errors a:focus').count(), 1);
-    // Registration says it at the fields alone.
+    // Login and registration say it at the fields alone.
+    await page.goto(`${site.url}/login`);
+    await page.fill('#username', unique('u'));
+    for (const field of ['#password', '#username']) {
+      await Promise.all([page.waitForNavigation(), page.click('main button[type=submit]:visible')]);
+      assert.equal(await page.locator(`${field}:focus`).count(), 1, field);
+      assert.equal(await page.locator('.errors').count(), 0);
+      assert.notEqual(await page.innerText(`${field}_error[role=alert]`), '');
+      await page.fill('#username', '');
+    }
     await page.goto(`${site.url}/register`);
     await Promise.all([page.waitForNavigation(), page.click('main button[type=submit]')]);
     assert.equal(await page.locator('#nickname:focus').count(), 1);
@@ -239,3 +301,56 @@ for (const javaScriptEnabled of [true, false]) {
     await page.context().close();
   });
 }
+
+test('a refusal of the send form goes once its reason is gone', async () => {
+  const { client } = await newUser({ yuan: '100' });
+  const page = await clientPage(browser, client, { locale: 'zh-CN' });
+  await page.goto(`${site.url}/send?kind=even&amount=x&count=0&to=${unique('nobody')}`);
+  await page.click('main button.wide');
+  await page.waitForSelector('.errors');
+  const refused = () => page.locator('.errors li a').evaluateAll((links) => links.map((link) => link.hash.slice(1)));
+  const fields = await refused();
+  assert.deepEqual([...fields].sort(), ['amount', 'count', 'to']);
+  await page.fill('#amount', 'y');
+  await page.fill('#greeting', 'hello');
+  assert.deepEqual(await refused(), fields, 'still no amount');
+  await page.fill('#amount', '2');
+  assert.deepEqual(await refused(), ['count', 'to']);
+  assert.deepEqual([await page.getAttribute('#amount', 'aria-invalid'), await page.getAttribute('#amount', 'aria-describedby'), await page.locator('#amount_error').count()],
+    [null, 'amount_hint', 0]);
+  await page.fill('#count', '1');
+  await page.fill('#greeting', 'more'); // that there is no such user is known to the site alone
+  assert.deepEqual([await refused(), await page.getAttribute('#to', 'aria-invalid')], [['to'], 'true']);
+  await page.fill('#to', '');
+  assert.equal(await page.locator('.errors, [aria-invalid]').count(), 0);
+  await page.context().close();
+});
+
+test('the button of the send form says what is paid in English, and there is no minus for nothing', async () => {
+  const { client } = await newUser({ yuan: '100' });
+  const page = await clientPage(browser, client, { locale: 'en' });
+  await page.goto(`${site.url}/send`);
+  const button = page.locator('main button.wide');
+  assert.equal(await button.innerText(), words('en', 'put_money_in'));
+  await page.fill('#amount', '12');
+  assert.equal(await button.innerText(), 'Send ¥12.00');
+  await page.goto(`${site.url}/wallet`);
+  assert.doesNotMatch(await page.innerText('main'), /[-+]0\.00/);
+  await page.context().close();
+});
+
+test('a password can be read while it is typed, and is hidden again when it is sent', async () => {
+  const page = await (await browser.newContext({ locale: 'zh-CN' })).newPage();
+  await page.goto(`${site.url}/login`);
+  const kind = () => page.getAttribute('#password', 'type');
+  const button = page.getByRole('button', { name: words('zh-CN', 'password_show') });
+  await page.fill('#password', 'a good password');
+  for (const [type, pressed] of [['text', 'true'], ['password', 'false'], ['text', 'true']]) {
+    await button.click();
+    assert.deepEqual([await kind(), await button.getAttribute('aria-pressed')], [type, pressed]);
+  }
+  await page.evaluate(() => { document.querySelector('#kept').addEventListener('submit', (event) => event.preventDefault()); });
+  await page.click('#kept button[type=submit]');
+  assert.equal(await kind(), 'password');
+  await page.context().close();
+});

@@ -19,11 +19,12 @@ after(async () => {
   await site.allUp();
 });
 
-test('a page is in the language that was chosen, else in the browser\'s, else in Chinese', async () => {
+test('a page is in the language that was chosen, else in the browser\'s, else in Chinese or, for those who name others only, in English', async () => {
   const page = async (cookies, headers) => languageOf(await new Client(cookies).getHtml('/login', headers));
   assert.equal(await page({}, {}), 'zh-CN');
   assert.equal(await page({}, ENGLISH), 'en');
-  assert.equal(await page({}, { 'accept-language': 'de, *;q=0.5' }), 'zh-CN');
+  assert.equal(await page({}, { 'accept-language': 'de, *;q=0.5' }), 'en');
+  assert.equal(await page({}, { 'accept-language': '*' }), 'zh-CN');
   assert.equal(await page({ language: 'zh-CN' }, ENGLISH), 'zh-CN');
   assert.equal(await page({ language: 'en' }, { 'accept-language': 'zh-CN' }), 'en');
   assert.equal(await page({ language: 'xx' }, ENGLISH), 'en');

@@ -141,9 +141,14 @@ for (const language of LANGUAGES) {
 
       const page = await pageOf(await newUser(), options);
       await page.goto(site.url + path);
-      await page.fill('[name=phrase]', 'wrong');
+      // An empty field gets the focus: by the script without an answer, else by the page that answers.
       await page.click(`form[action="${path}/open"] button`);
-      await page.waitForSelector('[role=alert]');
+      await page.waitForSelector('#phrase:focus');
+      assert.equal(await page.locator('#phrase_error').count(), javaScriptEnabled ? 0 : 1);
+      await page.fill('[name=phrase]', 'wrong');
+      await page.click('.phrase button');
+      await page.waitForSelector('#phrase_error[role=alert]:has-text("9")');
+      assert.deepEqual([await page.locator('#phrase:focus').count(), await page.locator('.errors').count()], [1, 0]);
       assert.equal(await page.innerText('#phrase_error'), words(language, 'phrase_wrong_left', '9'));
       assert.equal(await page.inputValue('[name=phrase]'), 'wrong');
       assert.equal(await page.getAttribute('[name=phrase]', 'aria-invalid'), 'true');

@@ -170,6 +170,20 @@ test('the same picture twice is one, another replaces it, and a deleted account 
   assert.equal((await fetched(second)).status, 404);
 });
 
+test('whoever chooses a drawn face or none leaves no picture, and a new name alone keeps it', async () => {
+  for (const face of ['dragon', 'initial']) {
+    const user = await newUser();
+    await setPicture(user, file('grey.jpg'));
+    assert.equal((await user.client.post('/account/nickname', { nickname: '小红' })).status, 200);
+    assert.ok(await addressOf(user));
+    assert.equal((await user.client.post('/account/nickname', { nickname: '小红', face: 'no-face' })).status, 422);
+    assert.equal(await rowsOf(user), 1);
+    assert.equal((await user.client.post('/account/nickname', { nickname: '小红', face })).status, 200);
+    assert.equal(await rowsOf(user), 0);
+    assert.equal(await addressOf(user), undefined);
+  }
+});
+
 test('while a store is away an upload is answered 503, and works when it is repeated', async () => {
   const user = await newUser();
   await site.dev('stop', 'mariadb');

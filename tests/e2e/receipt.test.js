@@ -178,6 +178,7 @@ for (const locale of LANGUAGES) {
       const { receipt, signature } = (await grabber.client.get(`${path}/receipt`)).json;
       const shown = await page.textContent('main'); // what a program checks is folded
       const first = await page.innerText('article');
+      assert.equal(/[壹贰叁肆伍陆柒捌玖][元角分]/.test(first), locale === 'zh-CN', 'the amount in capitals, where they are used');
       assert.ok(first.includes(receipt.nickname) && first.includes(receipt.sender), 'people come first');
       assert.ok(!first.includes(receipt.commitment) && !first.includes(signature), 'then what a program checks');
       for (const text of [(receipt.amount_fen / 100).toFixed(2), receipt.nickname, receipt.username, receipt.commitment, signature]) {
@@ -188,9 +189,10 @@ for (const locale of LANGUAGES) {
       await page.emulateMedia({ media: 'print' });
       assert.equal(await page.isVisible('.actions'), false);
       assert.equal(await page.isVisible('dl'), true);
-      assert.match(await page.innerText('footer'), /China Standard Time|北京时间/);
-      assert.ok(await page.isVisible('footer p'), 'the zone of the times is printed');
+      assert.match(await page.innerText('.receipt dd:has(time)'), javaScriptEnabled ? /UTC|GMT|[A-Z]{3,4}/ : /China Standard Time|北京时间/, 'the zone of the time is printed');
+      assert.equal(await page.isVisible('details'), false);
       await page.emulateMedia({ media: 'screen' });
+      await page.click('summary');
       const [download] = await Promise.all([page.waitForEvent('download'), page.click(`a[href="${path}/receipt.json"]`)]);
       assert.equal(download.suggestedFilename(), `hongbao-receipt-${packet.id}.json`);
       assert.equal((await site.hongbao('verify-receipt', await download.path())).stdout.slice(0, 5), 'good:');

@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import { unfold } from './support/forms.js';
-import { audit, clientPage, launch, newUser, sendPacket, site, unique } from './support/site.js';
+import { audit, clientPage, launch, newUser, poll, sendPacket, site, unique } from './support/site.js';
 import { LANGUAGES, words } from './support/texts.js';
 
 let browser;
@@ -35,6 +35,16 @@ test('only the named receivers open it, each once, and as many shares as they ar
   const shown = (await stranger.client.get(path)).json;
   assert.equal(shown.receivers.count, 4);
   assert.equal(shown.receivers.named.length, 3);
+  assert.equal(shown.state, 'finished');
+  assert.deepEqual([shown.grabs, shown.next], [[], null]); // a stranger learns nothing of who got what
+  assert.equal((await friends[0].client.get(path)).json.grabs.length, 4);
+  assert.equal((await sender.client.get(path)).json.grabs.length, 4);
+  const draw = async ({ client }) => (await client.get(`${path}/verify`)).json;
+  assert.deepEqual([(await draw(stranger)).shares, (await draw(stranger)).amount_fen], [[], null]);
+  const page = (await stranger.client.getHtml(path)).text;
+  assert.ok(page.includes(words('zh-CN', 'not_for_you')));
+  assert.ok(!/class="rows"|data-refresh|友4/.test(page), 'no list, and nothing that asks for one');
+  await poll('the draw is shown to a receiver', async () => (await draw(friends[0])).shares.length === 4);
   await audit();
 });
 
@@ -81,6 +91,8 @@ for (const language of LANGUAGES) {
       const path = new URL(form.url()).pathname;
       const said = language === 'en' ? /^Just for 友\d, 友\d, 友\d and 2 others$/ : /^给友\d、友\d、友\d和另外2人的专属红包$/;
       assert.match(await form.innerText('.kind >> nth=0'), said);
+      const ready = language === 'en' ? /^It is on the home page of 友\d, 友\d, 友\d and 2 others$/ : /^已送到友\d、友\d、友\d和另外2人的首页$/;
+      assert.match(await form.innerText('.ready'), ready);
       await form.context().close();
 
       const stranger = await pageOf(await newUser(), options);
@@ -110,11 +122,42 @@ test('without a count the live total has a share for each named receiver', async
   await unfold(form, 'to');
   await form.fill('[name=to]', ' a1，a2、A1\na3');
   assert.equal(await total(), '4.50');
-  assert.equal(await form.getAttribute('[name=count]', 'placeholder'), '3');
+  assert.equal(await form.getAttribute('[name=count]', 'placeholder'), words('zh-CN', 'count_each').replace('~', '3'));
+  assert.equal(await form.innerText('[data-receivers]'), words('zh-CN', 'to_named').replace('~', 'a1、a2、a3'));
   await form.fill('[name=count]', '2');
   assert.equal(await total(), '3.00');
   await form.fill('[name=count]', '');
   await form.fill('[name=to]', '');
   assert.equal(await form.getAttribute('[name=count]', 'placeholder'), asked);
   await form.context().close();
+});
+
+test('from one packet of the home page to the next: the result leads on while others wait', async () => {
+  const [sender, friend] = [await newUser({ yuan: '10' }), await newUser()];
+  const sent = [];
+  for (let i = 0; i < 3; i += 1) sent.push((await sendPacket(sender, order({ to: friend.username }))).json.id);
+  const later = await sendPacket(sender, order({ to: friend.username, opens_at: new Date(Date.now() + 86400000).toISOString() }));
+  assert.equal(later.status, 201, later.text);
+  const page = await pageOf(friend, {});
+  const home = [];
+  page.on('request', (request) => { if (new URL(request.url()).pathname === '/' && request.resourceType() === 'xhr') home.push(request.url()); });
+  const open = async () => {
+    await page.click('form[action$="/open"] button');
+    await page.waitForSelector('.result');
+  };
+  const more = page.locator('[data-waits]');
+  await page.goto(`${site.url}/`);
+  await page.click(`main a[href="/p/${sent[0]}"]`);
+  await open();
+  for (const count of [2, 1]) {
+    await more.getByText(words('zh-CN', 'inbox_waits').replace('#', count)).waitFor();
+    await more.getByRole('link').click();
+    await open();
+  }
+  await poll('the home page was looked at', () => home.length === 3);
+  assert.equal(await more.isVisible(), false);
+  await page.reload();
+  await page.waitForLoadState('load');
+  assert.equal(home.length, 3, 'nobody waits: nothing is asked for');
+  await page.context().close();
 });

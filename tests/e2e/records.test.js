@@ -145,7 +145,7 @@ test('an open packet shows its commitment and when the seed becomes public', asy
   await page.goto(site.url + path);
   const shown = await page.innerText('main');
   assert.ok(shown.includes(json.commitment));
-  assert.match(shown, /红包领完，或到\d{4}-\d\d-\d\d \d\d:\d\d过期后/);
+  assert.match(shown, /红包领完，或到\d{4}年\d+月\d+日.*\d\d:\d\d:\d\d过期后/);
   assert.equal(await page.locator('main time').getAttribute('datetime'), json.expires_at);
   await assertNothingOverflows(page);
   await shot(page, 'verify-open');
@@ -201,6 +201,8 @@ test('the filter form finds records in both languages, with and without JavaScri
       assert.equal(await found(), 2);
       await page.click('.filters summary');
       assert.equal(await page.inputValue('[name=q]'), 'MORNING');
+      assert.match(await page.innerText('.found'), locale === 'en' ? /^2 red packets · ¥[\d.]+ in total$/ : /^共2个 · 合计[\d.]+元$/);
+      assert.match(await page.getAttribute('.tabs a[href^="/records/received"]', 'href'), /q=MORNING/);
       await page.selectOption('[name=kind]', 'lucky');
       await page.click('.filters button');
       await page.waitForURL(/kind=lucky/);
@@ -235,8 +237,8 @@ test('records come as a CSV file, by address and by Accept, with all rows and th
     assert.ok(answer.text.includes(',"\'=HYPERLINK(""x""),1",'));
   }
   const zoned = await saver.get('/records/sent.csv');
-  assert.match(zoned.text.split('\r\n')[0], /,时区$/);
-  assert.match(zoned.text.split('\r\n')[1], /,UTC\+08:00$/);
+  assert.match(zoned.text.split('\r\n')[0], /,时区,收红包的人$/);
+  assert.match(zoned.text.split('\r\n')[1], /,UTC\+08:00,$/);
   const found = await saver.get('/records/sent.csv?q=PLAIN&min=0.01');
   assert.equal(found.text.split('\r\n').length, SENT - 1 + 2);
   assert.ok(found.text.startsWith('\ufeff时间,'));
@@ -261,6 +263,12 @@ test('records come as a CSV file, by address and by Accept, with all rows and th
   await page.goto(`${site.url}/records/sent?q=plain`);
   const [download] = await Promise.all([page.waitForEvent('download'), page.click('a[download]')]);
   assert.equal(download.suggestedFilename(), 'hongbao-sent.csv');
+  const dear = (await grabbers[0].get('/')).json.user;
+  assert.equal((await saver.post('/send', { kind: 'exclusive', amount: '0.02', to: dear.username })).status, 201);
+  const year = new Date().getFullYear();
+  const named = await saver.get(`/records/sent.csv?year=${year}&kind=exclusive`);
+  assert.ok(named.text.split('\r\n')[1].endsWith(`,UTC+08:00,${dear.nickname}`), named.text);
+  assert.match(named.headers.get('content-disposition'), new RegExp(`filename="hongbao-sent-${year}\\.csv"`));
 });
 
 test('a packet is sent again from its page and from the records, and people one knows are faces', async () => {
@@ -364,9 +372,9 @@ test('the wallet lists every transfer with its sign, on several pages', async ()
   for (let left = SENT; left > 0; left -= 1) { // at most this many pages, as each has an entry
     await assertNothingOverflows(page);
     for (const row of await page.locator('.rows .row').allInnerTexts()) {
-      const [, kind, sign, yuan] = /^(\S+)[\s\S]*?([+-])([\d,]+\.\d\d)$/.exec(row);
+      const [, kind, sign, yuan] = /^(\S+)[\s\S]*?([+−])([\d,]+\.\d\d)$/.exec(row);
       kinds.push(sign + kind);
-      sum += Number(sign + yuan.replace(/[.,]/g, ''));
+      sum += (sign === '+' ? 1 : -1) * Number(yuan.replace(/[.,]/g, ''));
     }
     const next = page.locator('a[rel=next]');
     if (!await next.count()) break;
@@ -374,7 +382,7 @@ test('the wallet lists every transfer with its sign, on several pages', async ()
     await page.waitForURL(/before=/);
     await page.waitForLoadState();
   }
-  assert.deepEqual(kinds, [...Array(SENT).fill(`-${text('transfer_send')}`), `+${text('transfer_deposit')}`]);
+  assert.deepEqual(kinds, [...Array(SENT).fill(`−${text('transfer_send')}`), `+${text('transfer_deposit')}`]);
   assert.equal(balance, `¥${shown(sum)}`);
 });
 

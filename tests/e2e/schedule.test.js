@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import { openNow } from './support/moments.js';
-import { audit, clientPage, launch, newUser, poll, sendPacket, site, unique } from './support/site.js';
+import { Client, audit, clientPage, launch, newUser, poll, sendPacket, site, unique } from './support/site.js';
 import { LANGUAGES, words } from './support/texts.js';
 
 let browser;
@@ -96,17 +96,27 @@ for (const language of LANGUAGES) {
     const grabber = await newUser();
     const path = await scheduled(sender, inMs(HOUR_MS));
     const pages = [];
-    for (const user of [grabber, sender]) {
+    const guest = { client: new Client() };
+    const clockOnSeal = (page) => page.locator('.envelope .coin .icon').evaluateAll((found) => found.some((icon) => icon.checkVisibility()));
+    for (const user of [guest, grabber, sender]) {
       const page = await pageOf(user, { locale: language });
       await page.clock.install();
       await page.goto(site.url + path);
-      assert.equal(await page.isVisible(`form[action="${path}/open"] button`), false);
+      assert.equal(await page.isVisible(`form[action="${path}/open"] button, a.coin`), false);
+      assert.ok(await clockOnSeal(page));
       assert.match(await page.innerText('.clock'), /^(1:00:00|0:5\d:\d\d)$/);
       pages.push(page);
     }
     await openNow(path);
     for (const page of pages) {
       await page.clock.fastForward(HOUR_MS);
+      await page.waitForSelector('.clock', { state: 'hidden' });
+      assert.ok(!await clockOnSeal(page));
+    }
+    const [waiting, ...opening] = pages;
+    assert.ok(await waiting.isVisible('a.coin'), 'a guest can register now');
+    await waiting.context().close();
+    for (const page of opening) {
       await page.click(`form[action="${path}/open"] button`);
       await page.waitForSelector('.result');
       await page.context().close();
@@ -161,7 +171,7 @@ for (const javaScriptEnabled of [true, false]) {
     await page.fill('[name=count]', '2');
     await page.click('details:has(#opens_at) > summary');
     await page.fill('[name=opens_at]', `${day}T20:30`);
-    if (javaScriptEnabled) assert.match(await page.innerText('#opens_hint'), /20:30/);
+    if (javaScriptEnabled) assert.match(await page.innerText('#opens_hint'), /\b\w{3}, \w{3} \d+.*\b8:30\sPM/);
     await page.click('button[name=language]'); // what is kept comes back as it was typed
     await page.waitForURL(/\/send\?/);
     assert.equal(await page.inputValue('[name=opens_at]'), `${day}T20:30`);
@@ -173,3 +183,24 @@ for (const javaScriptEnabled of [true, false]) {
     await page.context().close();
   });
 }
+
+test('a time that is over is said at once, beside the field', async () => {
+  const page = await pageOf(await newUser({ yuan: '10' }), { locale: 'zh-CN', timezoneId: 'Asia/Tokyo' });
+  await page.goto(`${site.url}/send`);
+  await page.click('details:has(#opens_at) > summary');
+  await page.fill('[name=opens_at]', '2020-01-31T20:00');
+  assert.equal(await page.innerText('#opens_hint.wrong'), words('zh-CN', 'opens_past'));
+  const year = new Date().getFullYear() + 1;
+  await page.fill('[name=opens_at]', `${year}-01-31T20:00`);
+  assert.match(await page.innerText('#opens_hint.hint'), new RegExp(`${year}年.*周.*20:00`));
+  await page.context().close();
+});
+
+test('a guest of a packet that opens later registers to wait for it', async () => {
+  const path = await scheduled(await newUser({ yuan: '10' }), inMs(HOUR_MS));
+  for (const language of LANGUAGES) {
+    const { text } = await new Client().getHtml(path, { 'accept-language': language });
+    assert.ok(text.includes(words(language, 'register_to_wait')), text);
+    assert.ok(!text.includes(`${words(language, 'register_to_open')}</a>`));
+  }
+});

@@ -132,3 +132,18 @@ test('without JavaScript the screen can be loaded again, and the sender finds it
   assert.match(await page.innerText('.left'), /2 left/);
   await page.context().close();
 });
+
+test('a button fills the screen, and the device stays awake', async () => {
+  const { screen } = await send();
+  const page = await clientPage(browser, sender.client);
+  await page.addInitScript(() => {
+    window.asked = [];
+    Object.defineProperty(navigator, 'wakeLock', { value: { request: async (kind) => { window.asked.push(kind); } } });
+  });
+  await page.goto(site.url + screen);
+  assert.deepEqual(await page.evaluate(() => window.asked), ['screen']);
+  await page.click('[data-full]');
+  await page.waitForFunction(() => document.fullscreenElement === document.documentElement);
+  await page.waitForSelector('[data-full]', { state: 'hidden' });
+  await page.context().close();
+});

@@ -122,16 +122,16 @@ for (const locale of LANGUAGES) {
         return page;
       };
       const page = await open(one);
-      const button = `button[value="${words(locale, 'thanks_luck')}"]`;
+      const button = `button[value="${words(locale, 'thanks_got')}"]`;
       const below = () => page.locator('.settled-links').evaluate((part) => part.getBoundingClientRect().top + scrollY);
       const before = await below();
       const chips = await page.locator('.thank .chip').all();
       const places = await Promise.all(chips.map((chip) => chip.boundingBox()));
       await page.click(button);
       await page.waitForSelector('.rows .thanks');
-      assert.equal(await page.innerText('.rows .thanks'), words(locale, 'thanks_luck'));
+      assert.equal(await page.innerText('.rows .thanks'), words(locale, 'thanks_got'));
       assert.equal(await page.innerText('.said h2'), words(locale, 'thanks_said'));
-      assert.equal(await page.innerText('.said .thanks'), words(locale, 'thanks_luck'));
+      assert.equal(await page.innerText('.said .thanks'), words(locale, 'thanks_got'));
       assert.equal(await page.locator('[data-live=thanks] :is(form, button, input)').count(), 0, 'only once');
       assert.ok(await below() < before, 'the form leaves no hole');
       for (const place of places) assert.deepEqual(await hits(page, place), [], 'a second tap hits nothing');
@@ -148,7 +148,7 @@ for (const locale of LANGUAGES) {
       await other.waitForSelector('.rows .thanks >> text=谢谢小明');
       const width = await other.evaluate(() => document.documentElement.scrollWidth);
       assert.ok(width <= 320, `${width} pixels wide`);
-      assert.deepEqual(await thanksIn(sender, path), ['谢谢小明', words(locale, 'thanks_luck')]);
+      assert.deepEqual(await thanksIn(sender, path), ['谢谢小明', words(locale, 'thanks_got')]);
       await page.context().close();
       await other.context().close();
     });

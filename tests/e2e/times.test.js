@@ -2,7 +2,8 @@
 // service writes them, with the name of its zone. The browser's clock is moved, never waited for.
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
-import { audit, clientPage, launch, newUser, sendPacket, site } from './support/site.js';
+import { sql } from './support/mysql.js';
+import { audit, clientPage, launch, newUser, sendPacket, site, unique } from './support/site.js';
 import { LANGUAGES, words } from './support/texts.js';
 
 const MINUTE_MS = 60_000;
@@ -47,18 +48,18 @@ const said = (language, key, value) => {
   return text.charAt(0).toUpperCase() + text.slice(1);
 };
 const format = (language, at, options) => new Date(at).toLocaleString(language, { timeZone: timezoneId, ...options });
-const clock = (at) => format('en', at, { hour: '2-digit', minute: '2-digit', hourCycle: 'h23' });
+const clock = (at, language = 'zh-CN') => format(language, at, { timeStyle: 'short' });
 const yearOf = (at) => format('en', at, { year: 'numeric' });
 
-// What a page shows of a time that long ago.
-function expected(language, at, ahead) {
+// What a page shows of a time that long ago. headed: under a heading that says which day it is.
+function expected(language, at, ahead, headed) {
   if (ahead < MINUTE_MS) return said(language, 'time_now');
   if (ahead < HOUR_MS) return said(language, 'time_minutes', Math.floor(ahead / MINUTE_MS));
-  if (ahead < DAY_MS / 2) return said(language, 'time_today', clock(at));
-  if (ahead < 2 * DAY_MS) return said(language, 'time_yesterday', clock(at));
+  if (ahead < DAY_MS / 2) return headed ? clock(at, language) : said(language, 'time_today', clock(at, language));
+  if (ahead < 2 * DAY_MS) return said(language, 'time_yesterday', clock(at, language));
   const day = { month: 'short', day: 'numeric' };
   if (yearOf(at) !== yearOf(Date.now() + ahead)) return format(language, at, { year: 'numeric', ...day });
-  return `${format(language, at, day)} ${clock(at)}`;
+  return `${format(language, at, day)} ${clock(at, language)}`;
 }
 
 const entry = (page) => page.locator('.rows time').first();
@@ -69,7 +70,8 @@ for (const language of LANGUAGES) {
     for (const ahead of [-1500, 0, 5 * MINUTE_MS + 30_000, 2 * HOUR_MS, DAY_MS, 3 * DAY_MS, 400 * DAY_MS]) {
       const page = await visit('/wallet', { ahead, language, client: user.client });
       const time = await entry(page).evaluate(({ dateTime, textContent, title }) => ({ dateTime, textContent, title }));
-      assert.equal(time.textContent, expected(language, Date.parse(time.dateTime), ahead));
+      const headed = await page.locator('h3[data-today]').isVisible(); // in the zone of the service
+      assert.equal(time.textContent, expected(language, Date.parse(time.dateTime), ahead, headed));
       assert.match(time.title, /\d{4}.*\d:\d\d:\d\d/);
       const footer = await page.textContent('footer');
       assert.ok(footer.includes(words(language, 'times_yours')), footer);
@@ -186,6 +188,18 @@ test('a device that gets another time asks for the site’s again', async () => 
   await page.context().close();
 });
 
+for (const language of LANGUAGES) {
+  test(`more than two days before the opening, days are counted (${language})`, async () => {
+    const sent = await sendPacket(sender, { kind: 'lucky', count: '2', amount: '1', opens_at: new Date(Date.now() + 25 * DAY_MS + 5.5 * HOUR_MS).toISOString() });
+    for (const path of [`/p/${sent.json.id}`, (await sender.client.get(`/p/${sent.json.id}`)).json.screen_url]) {
+      const page = await visit(path, { language });
+      assert.equal(await page.textContent('.clock'), language === 'en' ? '25 days 5 h' : '25天5小时');
+      assert.equal(await page.evaluate(() => document.querySelector('.clock').scrollWidth > document.querySelector('.clock').parentNode.clientWidth), false);
+      await page.context().close();
+    }
+  });
+}
+
 test('a waiting page that the browser kept counts down to the same moment', async () => {
   const opens_at = new Date(Date.now() + HOUR_MS + 30 * MINUTE_MS).toISOString();
   const sent = await sendPacket(sender, { kind: 'lucky', count: '2', amount: '1', opens_at });
@@ -197,8 +211,9 @@ test('a waiting page that the browser kept counts down to the same moment', asyn
 test('a time to come is said in words, too', async () => {
   const opens_at = new Date(Date.now() + 2 * HOUR_MS).toISOString();
   const sent = await sendPacket(sender, { kind: 'lucky', count: '2', amount: '1', opens_at });
-  const time = clock(Date.parse(opens_at));
-  for (const [language, sentence] of [['zh-CN', `今天 ${time} 开抢`], ['en', `Opens today ${time}`]]) {
+  const time = (language) => clock(Date.parse(opens_at), language);
+  assert.match(time('en'), /[AP]M$/);
+  for (const [language, sentence] of [['zh-CN', `今天 ${time('zh-CN')} 开抢`], ['en', `Opens today ${time('en')}`]]) {
     const page = await visit(`/p/${sent.json.id}`, { language });
     const line = await page.textContent('[data-countdown]');
     assert.ok(line.includes(sentence), line);
@@ -221,9 +236,9 @@ test('a page that refreshes itself keeps its rows', async () => {
   await page.context().close();
 });
 
-// One zone, the site's, for days that are typed and for times of the list, wherever the visitor is.
+// Days that are typed and months are of one zone, the site's; times of the list are of the visitor's, as everywhere.
 for (const zone of ['Pacific/Kiritimati', 'Pacific/Pago_Pago']) {
-  test(`the day that the records show finds the packet (${zone})`, async () => {
+  test(`the site's day of a record finds the packet, and its time is the visitor's (${zone})`, async () => {
     const { client } = await newUser();
     const sent = await sendPacket(sender, { kind: 'lucky', count: '1', amount: '1' });
     assert.equal((await client.post(`/p/${sent.json.id}/open`)).json.result, 'grabbed');
@@ -231,18 +246,55 @@ for (const zone of ['Pacific/Kiritimati', 'Pacific/Pago_Pago']) {
     const counts = [['/records/sent', sender.client, sent.json.id], ['/records/received', client, sent.json.id]];
     for (const [path, who, id] of counts) {
       const page = await visit(path, { client: who, timezoneId: zone });
-      const day = (await page.locator(`.row[href*="${id}"] time`).textContent()).slice(0, 10);
-      assert.match(day, /^\d{4}-\d\d-\d\d$/);
+      const time = page.locator(`.row[href*="${id}"] time`);
+      assert.match(await time.textContent(), /^(刚刚|\d+分钟前)$/);
+      const at = Date.parse(await time.getAttribute('datetime'));
+      assert.equal(await time.getAttribute('title'), new Date(at).toLocaleString('zh-CN', { timeZone: zone, dateStyle: 'long', timeStyle: 'long' }));
+      const day = new Date(at).toLocaleString('sv', { timeZone: 'Asia/Shanghai', dateStyle: 'short' });
       await page.goto(`${site.url}${path}?from=${day}&to=${day}`);
       assert.equal(await page.locator(`.row[href*="${id}"]`).count(), 1);
       assert.match(await page.textContent('#filter_zone'), /北京时间/);
-      assert.match(await page.textContent('footer'), /北京时间/);
+      assert.ok((await page.textContent('footer')).includes(words('zh-CN', 'times_yours')));
       const csv = (await who.get(`${path}.csv?from=${day}&to=${day}`)).text.split('\r\n');
-      assert.ok(csv[1].startsWith(day) && csv[1].endsWith(',UTC+08:00'), csv[1]);
+      assert.ok(csv[1].startsWith(day) && csv[1].includes(',UTC+08:00'), csv[1]);
       await page.context().close();
     }
   });
 }
+
+// Of the service's zone: where today is another day they are gone, and the rows say the day.
+test('the wallet has headings for today and yesterday, in the zone of the service', async () => {
+  const service = 'Asia/Shanghai';
+  const today = () => new Date().toLocaleDateString('en', { timeZone: service });
+  const user = await newUser({ yuan: '1' });
+  await user.client.post('/wallet/deposit', { amount: '2', request_key: unique('k') });
+  const age = (days) => sql(`UPDATE transfer SET created_ms = created_ms - ${days * DAY_MS} WHERE credit_id = ${user.id} AND amount_fen = 200`);
+  const headings = (page) => page.locator('h3.month:visible').allTextContents();
+  const look = async (options) => {
+    const page = await clientPage(browser, user.client, { locale: 'zh-CN', ...options });
+    await page.goto(`${site.url}/wallet`);
+    return page;
+  };
+  await age(1);
+  for (let day; day !== today();) { // once more when midnight has passed meanwhile
+    day = today();
+    for (const options of [{ timezoneId: service }, { javaScriptEnabled: false }]) {
+      const page = await look(options);
+      assert.deepEqual(await headings(page), day === today() ? [words('zh-CN', 'day_today'), words('zh-CN', 'day_yesterday')] : await headings(page));
+      if (options.timezoneId) assert.match(await page.locator('.rows time').last().textContent(), /^\d\d:\d\d$/);
+      await page.context().close();
+    }
+    const abroad = await look({ timezoneId: 'Pacific/Honolulu' });
+    assert.deepEqual(await headings(abroad), []);
+    assert.match(await abroad.locator('.rows time').last().textContent(), /[今昨]天 \d\d:\d\d$/);
+    await abroad.context().close();
+  }
+  await age(60);
+  const earlier = await look({ timezoneId: service });
+  assert.match((await headings(earlier)).at(-1), /月$/);
+  await earlier.context().close();
+  await age(-61); // as the audit compares it
+});
 
 test('a printed page has full times', async () => {
   const page = await visit('/wallet');
@@ -268,14 +320,17 @@ test('a printed page has full times', async () => {
   await page.context().close();
 });
 
-test('a receipt keeps the exact time', async () => {
+test('a receipt has the exact time, with the zone: the visitor’s, without scripts the site’s', async () => {
   const sent = await sendPacket(sender, { kind: 'lucky', count: '1', amount: '1' });
   const { client } = await newUser();
   await client.post(`/p/${sent.json.id}/open`);
   await audit();
-  const page = await visit(`/p/${sent.json.id}/receipt`, { client });
-  assert.match(await page.textContent('main time'), /^\d{4}-\d\d-\d\d \d\d:\d\d:\d\d$/);
-  await page.context().close();
+  const path = `/p/${sent.json.id}/receipt`;
+  const plain = await visit(path, { client, javaScriptEnabled: false });
+  assert.match(await plain.textContent('.receipt dd:has(time)'), /^\d{4}-\d\d-\d\d \d\d:\d\d:\d\d 北京时间$/);
+  const page = await visit(path, { client, timezoneId: 'America/New_York', language: 'en' });
+  assert.match(await page.textContent('.receipt dd:has(time)'), /^\w+ \d+, \d{4} at \d+:\d\d:\d\d\s[AP]M E[SD]T$/);
+  await Promise.all([plain, page].map((seen) => seen.context().close()));
 });
 
 test('the audit is clean afterwards', audit);

@@ -1,10 +1,16 @@
 // A failover may take back a grab that no replica has. With redis_replicas, neither the answer nor the packet's page shows
 // such a grab as a share. Here no replica ever confirms, as Redis has none.
 import assert from 'node:assert/strict';
-import { after, test } from 'node:test';
-import { audit, newUser, poll, sendPacket, site } from './support/site.js';
+import { after, before, test } from 'node:test';
+import { launch } from './support/browser.js';
+import { audit, clientPage, newUser, poll, sendPacket, site } from './support/site.js';
 
-after(() => site.allUp());
+let browser;
+before(async () => { browser = await launch(); });
+after(async () => {
+  await browser?.close();
+  await site.allUp();
+});
 
 test('a share that no replica has is not shown as one, until it is settled', async () => {
   const [sender, receiver, stranger] = [await newUser({ yuan: '10' }), await newUser(), await newUser()];
@@ -30,3 +36,26 @@ test('a share that no replica has is not shown as one, until it is settled', asy
   assert.equal((await mine()).amount_fen, grabbed.json.amount_fen);
   await audit();
 });
+
+for (const javaScriptEnabled of [true, false]) {
+  const how = javaScriptEnabled ? 'looks by itself, and' : 'has a link, which';
+  test(`the page of an unknown grab ${how} shows the share`, async () => {
+    const [sender, receiver] = [await newUser({ yuan: '10' }), await newUser()];
+    const path = `/p/${(await sendPacket(sender, { kind: 'even', amount: '1.00', count: '1' })).json.id}`;
+    await poll('the packet is open', async () => (await receiver.client.get(path)).json.state === 'open');
+    const page = await clientPage(browser, receiver.client, { javaScriptEnabled });
+    await site.dev('stop', 'settle');
+    await site.withSetting(['hot'], { HB_REDIS_REPLICAS: '1' }, async () => {
+      await page.goto(site.url + path);
+      await page.click('form[data-open] button');
+      await page.locator('a[data-look]').waitFor();
+      assert.equal(await page.locator('[data-looks]').isVisible(), javaScriptEnabled);
+      await site.dev('start', 'settle');
+      await poll('the share is settled', async () => (await receiver.client.get(path)).json.mine?.settled);
+      if (!javaScriptEnabled) await page.click('a[data-look]');
+      await page.locator('.result .money').waitFor();
+    });
+    assert.equal(page.url(), site.url + path);
+    await page.context().close();
+  });
+}

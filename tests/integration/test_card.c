@@ -89,10 +89,35 @@ static void the_opening_is_on_it(void **state)
         assert_false(drawn_has("xyzzy"));
         assert_int_equal(drawn_has(app->stores.config->timezone),
                          strcmp(app->stores.config->timezone, "Asia/Shanghai") != 0);
+        assert_int_equal(drawn_has("China time"), strcmp(app->stores.config->timezone, "Asia/Shanghai") == 0);
     }
     uint64_t plain = person_send(app, &sender, "kind=lucky&amount=5&count=3");
     assert_int_equal(requested(plain, "/p/x/card.png?lang=en"), 200);
     assert_false(drawn_has("Opens"));
+    arena_free(a);
+}
+
+/* In a line of its own in the wide picture, behind the opening in the tall one. */
+static void a_passphrase_is_announced(void **state)
+{
+    static const char *const uris[] = { "/p/x/card.png?lang=en", "/p/x/card.png?shape=tall&lang=en" };
+    struct person sender;
+    char fields[FIELDS_MAX];
+    (void)state;
+    person_new(app, &sender, BALANCE_FEN);
+    struct arena *a = arena_new(1024, 65536);
+    struct str opens = clock_rfc3339(a, (clock_now_ms() / 60000 + 60) * 60000);
+    for (int n = 0; n < 4; n++) { /* bit 0: a passphrase, bit 1: an opening */
+        snprintf(fields, sizeof fields, "kind=lucky&amount=5&count=3%s%s%.*s", n & 1 ? "&phrase=xyzzy" : "",
+                 n & 2 ? "&opens_at=" : "", n & 2 ? (int)opens.len : 0, opens.ptr);
+        uint64_t id = person_send(app, &sender, fields);
+        for (size_t i = 0; i < sizeof uris / sizeof *uris; i++) {
+            assert_int_equal(requested(id, uris[i]), 200);
+            assert_int_equal(drawn_has("Passphrase needed"), n & 1);
+            assert_int_equal(drawn_has("Opens"), n >> 1);
+            assert_false(drawn_has("xyzzy"));
+        }
+    }
     arena_free(a);
 }
 
@@ -115,6 +140,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(the_picture_has_no_amount_and_no_passphrase),
         cmocka_unit_test(the_opening_is_on_it),
+        cmocka_unit_test(a_passphrase_is_announced),
         cmocka_unit_test(an_exclusive_packet_shows_its_receiver_and_not_its_greeting),
     };
     return cmocka_run_group_tests(tests, app_setup, teardown);

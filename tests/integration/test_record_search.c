@@ -402,6 +402,15 @@ static void a_search_ends_after_some_records_and_continues_there(void **state)
     assert_true(visit_body_has(&v, "已查到"));
     assert_false(visit_body_has(&v, "没有符合条件的红包"));
     visit_end(&v);
+    assert_int_equal(requested(&v, &taker, "/records/received?kind=even", false), 200);
+    assert_true(visit_body_has(&v, "共999个 · 合计999.00元 · 只算了最近的999条"));
+    assert_int_equal(visit_body_count(&v, "class=\"row\""), RECORDS_PAGE_ITEMS);
+    assert_true(visit_body_has(&v, "rel=\"next\""));
+    visit_end(&v);
+    assert_int_equal(requested(&v, &ming, "/records/sent?kind=lucky&year=2025", false), 200);
+    assert_true(visit_body_has(&v, "class=\"found\">共"));
+    assert_false(visit_body_has(&v, "只算了"));
+    visit_end(&v);
 }
 
 /* A row of the list costs its key, its packet, a look among what was given back, and for a person a look among

@@ -268,6 +268,9 @@ static void the_chart_scales_to_the_largest_month_and_needs_three_months(void **
     assert_true(visit_body_has(&v, "height=\"50\""));
     assert_true(visit_body_has(&v, "height=\"2\"")); /* even one fen has a visible bar */
     assert_int_equal(visit_body_count(&v, "<th scope=\"row\">"), MONTHS_PER_YEAR);
+    assert_true(visit_body_has(&v, "<a href=\"/records/sent?from=2025-06-01&amp;to=2025-06-30\">6月</a>"));
+    assert_true(visit_body_has(&v, "<a href=\"/records/sent?from=2025-12-01&amp;to=2025-12-31\">12月</a>"));
+    assert_int_equal(visit_body_count(&v, "?from="), 3); /* nor a link */
     visit_end(&v);
     (void)packet_of(&p, PACKET_EVEN, 20000, 1, clock_zone_month_start_ms(2024, 1));
     (void)packet_of(&p, PACKET_EVEN, 10000, 1, clock_zone_month_start_ms(2024, 6));

@@ -74,8 +74,8 @@ static void a_file_has_every_row_with_its_cells_defused(void **state)
     public_id_encode(&app->id_key, packet_add(id, "=1+1, \"x\"", start - 1), first);
     public_id_encode(&app->id_key, packet_add(id + 1, "恭喜", start), second);
     snprintf(wanted, sizeof wanted,
-             "2024-01-01 00:00:00,%s,拼手气红包,恭喜,12.34,3,1,已过期,10.00,0.00,UTC+08:00\r\n"
-             "2023-12-31 23:59:59,%s,拼手气红包,\"'=1+1, \"\"x\"\"\",12.34,3,1,已过期,10.00,0.00,UTC+08:00\r\n",
+             "2024-01-01 00:00:00,%s,拼手气红包,恭喜,12.34,3,1,已过期,10.00,0.00,UTC+08:00,\r\n"
+             "2023-12-31 23:59:59,%s,拼手气红包,\"'=1+1, \"\"x\"\"\",12.34,3,1,已过期,10.00,0.00,UTC+08:00,\r\n",
              second, first);
     assert_file(&ming, "/records/sent.csv", wanted); /* of all years */
     snprintf(wanted, sizeof wanted, "2024-01-01 00:00:00,%s,拼手气红包,'=ming,恭喜,1,2.34,0.00,,UTC+08:00\r\n", second);
@@ -113,8 +113,8 @@ static void a_share_given_back_is_in_a_column_of_its_own(void **state)
              to_sender, into);
     assert_file(&hong, "/records/received.csv?year=2021", wanted);
     snprintf(wanted, sizeof wanted,
-             "2021-01-01 00:00:01,%s,拼手气红包,b,12.34,3,1,已过期,10.00,2.34,UTC+08:00\r\n"
-             "2021-01-01 00:00:00,%s,拼手气红包,a,12.34,3,1,已过期,10.00,0.00,UTC+08:00\r\n",
+             "2021-01-01 00:00:01,%s,拼手气红包,b,12.34,3,1,已过期,10.00,2.34,UTC+08:00,\r\n"
+             "2021-01-01 00:00:00,%s,拼手气红包,a,12.34,3,1,已过期,10.00,0.00,UTC+08:00,\r\n",
              to_sender, into);
     assert_file(&ming, "/records/sent.csv?year=2021", wanted);
 }

@@ -25,7 +25,7 @@ static struct services *app;
 static struct arena *arena;
 
 /* The fault of the next transaction (db_transaction is wrapped by the linker). */
-static enum { FAULT_NONE, FAULT_REPLY_LOST, FAULT_COMMIT_LOST } fault;
+static enum { FAULT_NONE, FAULT_REPLY_LOST, FAULT_COMMIT_LOST, FAULT_REPLIES_LOST } fault; /* the last one stays */
 
 enum status __real_db_transaction(struct db *db, enum status (*body)(struct db *db, void *ctx), void *ctx);
 enum status __wrap_db_transaction(struct db *db, enum status (*body)(struct db *db, void *ctx), void *ctx);
@@ -38,6 +38,7 @@ enum status __wrap_db_transaction(struct db *db, enum status (*body)(struct db *
         assert_int_equal(__real_db_transaction(db, body, ctx), ST_OK);
         return ST_UNKNOWN;
     case FAULT_COMMIT_LOST: fault = FAULT_NONE; return ST_UNKNOWN;
+    case FAULT_REPLIES_LOST: (void)__real_db_transaction(db, body, ctx); return ST_UNKNOWN;
     case FAULT_NONE: break;
     }
     return __real_db_transaction(db, body, ctx);
@@ -606,6 +607,27 @@ static void a_commit_that_was_lost_is_repeated(void **state)
     assert_true(is_live(&packet));
 }
 
+/* The page leads to the order, which tells whether the packet was paid for. */
+static void an_unknown_payment_has_a_page_that_looks_at_its_order(void **state)
+{
+    (void)state;
+    struct person p;
+    struct visit v;
+    person_new(app, &p, 10000);
+    fault = FAULT_REPLIES_LOST;
+    const char *fields = "kind=lucky&amount=10&count=5&request_key=unknown-payment";
+    assert_int_equal(person_request(&v, app, &p, send_form_post, "/send", fields, 0, false), 503);
+    assert_true(visit_body_has(&v, "href=\"/orders/unknown-payment\" data-look>"));
+    assert_true(visit_body_has(&v, "refresh."));
+    visit_end(&v);
+    assert_int_equal(person_request(&v, app, &p, send_form_post, "/send", fields, 0, true), 503);
+    assert_false(visit_body_has(&v, "look"));
+    visit_end(&v);
+    fault = FAULT_NONE;
+    assert_int_equal(packets_of(&p), 1);
+    assert_int_equal(person_balance(app, &p), 9000);
+}
+
 static void without_redis_the_packet_is_sent_and_loaded_later(void **state)
 {
     (void)state;
@@ -765,6 +787,7 @@ int main(void)
         cmocka_unit_test(the_form_shows_balance_limits_and_a_new_key),
         cmocka_unit_test(a_send_whose_commit_reply_was_lost_pays_once_and_succeeds),
         cmocka_unit_test(a_commit_that_was_lost_is_repeated),
+        cmocka_unit_test(an_unknown_payment_has_a_page_that_looks_at_its_order),
         cmocka_unit_test(without_redis_the_packet_is_sent_and_loaded_later),
         cmocka_unit_test(a_late_load_does_not_restore_a_packet_that_was_removed),
         cmocka_unit_test(parallel_repeats_make_one_packet),

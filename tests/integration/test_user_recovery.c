@@ -448,7 +448,7 @@ static void the_pages_work_without_scripts(void **state)
 {
     struct person p;
     struct visit v;
-    char fields[VISIT_TEXT_MAX];
+    char fields[VISIT_TEXT_MAX], cookie[VISIT_TEXT_MAX];
     (void)state;
     register_person(&p);
     codes_of_the_page(&p);
@@ -464,11 +464,18 @@ static void the_pages_work_without_scripts(void **state)
     assert_false(visit_body_has(&v, "puny"));
     visit_end(&v);
     snprintf(fields, sizeof fields, "username=%s&code=%s&next=/wallet", p.name, p.codes[0]);
+    assert_int_equal(visit_page(&v, app, recovery_login_submit, "/login/recovery", fields, NULL), 422);
+    assert_true(visit_body_has(&v, "id=\"new_password_error\">请填写密码")); /* the user has forgotten the old one */
+    visit_end(&v);
+    assert_int_equal(codes_left(&p), RECOVERY_CODES);
+    snprintf(fields, sizeof fields, "username=%s&code=%s&new_password=longer+than+that&next=/wallet", p.name,
+             p.codes[0]);
     assert_int_equal(visit_page(&v, app, recovery_login_submit, "/login/recovery", fields, "language=zh-CN"), 303);
-    assert_true(str_equal(visit_header(&v, "Location"), STR("/login/recovery?used=code&next=/wallet")));
+    assert_true(str_equal(visit_header(&v, "Location"), STR("/login/recovery?used=password&next=/wallet")));
+    assert_true(visit_cookie(&v, cookie));
     visit_end(&v);
     assert_int_equal(
-        visit_page(&v, app, recovery_login_show, "/login/recovery?used=password&next=/wallet", NULL, p.cookie), 200);
+        visit_page(&v, app, recovery_login_show, "/login/recovery?used=password&next=/wallet", NULL, cookie), 200);
     assert_true(visit_body_has(&v, "新密码已生效"));
     assert_true(visit_body_has(&v, "还剩9个恢复码"));
     assert_true(visit_body_has(&v, "<a class=\"button\" href=\"/wallet\">"));

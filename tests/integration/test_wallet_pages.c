@@ -379,7 +379,7 @@ static void entries_show_signed_amounts_and_packets(void **state)
         assert_true(visit_body_has(&v, words[i]));
     }
     assert_true(visit_body_has(&v, "+10.00"));
-    assert_true(visit_body_has(&v, "-7.00"));
+    assert_true(visit_body_has(&v, "\u22127.00"));
     assert_true(visit_body_has(&v, "name=\"request_key\""));
     visit_end(&v);
 }

@@ -94,12 +94,12 @@ const PAGES = {
   home: ['/', 'viewer'],
   send: ['/send', 'viewer'],
   wallet: ['/wallet', 'viewer'],
-  account: ['/account', 'viewer'],
-  records: ['/records/received', 'viewer'],
   'logged out': [(s) => s.open, undefined],
 };
 
-const ENVELOPES = {
+const OTHERS = {
+  account: ['/account', 'viewer'],
+  records: ['/records/received', 'viewer'],
   envelope: [(s) => s.open, 'viewer'],
   result: [(s) => s.opened, 'viewer'],
   'sold out': [(s) => s.finished, 'viewer'],
@@ -147,7 +147,7 @@ for (const colorScheme of ['light', 'dark']) {
     });
   }
 
-  for (const [name, [path, as]] of Object.entries({ ...PAGES, ...ENVELOPES })) {
+  for (const [name, [path, as]] of Object.entries({ ...PAGES, ...OTHERS })) {
     test(`with a contrast theme all text has its contrast: ${name}, ${colorScheme}`, async () => {
       const options = { colorScheme, locale: 'zh-CN', forcedColors: 'active' };
       const page = await clientPage(browser, as ? scene[as] : { cookie() {} }, options);

@@ -1,6 +1,6 @@
 // The covers: small pictures in one file, and words on them that can be read.
 import assert from 'node:assert/strict';
-import { readFileSync } from 'node:fs';
+import { readFileSync, writeFileSync } from 'node:fs';
 import { test } from 'node:test';
 import { gzipSync } from 'node:zlib';
 
@@ -40,6 +40,29 @@ test('there are eight covers, each a view of one small picture', () => {
   for (const [, id] of svg.matchAll(/(?:href="#|url\(#)([^")]+)/g)) assert.ok(ids.includes(id), id);
   assert.doesNotMatch(svg, /<text|<image|<style|<script|href="(?!#)|url\((?!#)/, 'it needs nothing from outside');
   assert.ok(svg.length <= 20 * 1024 && gzipSync(svg).length <= 4 * 1024, `${svg.length} bytes, ${gzipSync(svg).length} compressed`);
+});
+
+// A part of covers.svg with everything that it uses: its lines, each of one element or of the views.
+function alone(name) {
+  const lines = svg.trim().split('\n');
+  const used = (line) => [...line.matchAll(/(?:href="#|url\(#)([^")]+)/g)].map(([, id]) => id);
+  const idOf = (line) => /^<(?!view)\w+ id="([^"]+)"/.exec(line)?.[1];
+  const wanted = new Set([`art-${name}`, 'art-sea']);
+  for (const id of wanted) used(lines.find((line) => idOf(line) === id)).forEach((other) => wanted.add(other));
+  const place = (id, y) => `<use href="#art-${id}" y="${y}" width="360" height="${id === 'sea' ? 64 : 216}"/>`;
+  const definitions = lines.filter((line) => wanted.has(idOf(line)));
+  return [lines[0], '<view id="sea" viewBox="0 240 360 64"/>', '<defs>', ...definitions, '</defs>', place(name, 0), place('sea', 240),
+    '</svg>', ''].join('\n');
+}
+
+test('the flap of each cover is also a file of its own; HB_TEST_UPDATE_FLAPS=1 writes them', () => {
+  for (const name of names) {
+    const file = at(`static/flap-${name}.svg`);
+    if (process.env.HB_TEST_UPDATE_FLAPS) writeFileSync(file, alone(name));
+    const flap = readFileSync(file, 'utf8');
+    assert.equal(flap, alone(name), `${name} is not as in covers.svg`);
+    assert.ok(gzipSync(flap).length <= 1400, `${name}: ${gzipSync(flap).length} bytes compressed`);
+  }
 });
 
 test('there are twelve drawn faces, each a view of one small picture', () => {

@@ -4,7 +4,7 @@
 // registration back to the packet, where one more tap opens it.
 import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
-import { audit, launch, newUser, sendPacket, site, unique } from '../e2e/support/site.js';
+import { audit, clientPage, launch, newUser, sendPacket, site, unique } from '../e2e/support/site.js';
 import { Client } from '../e2e/support/client.js';
 import { LANGUAGES, words } from '../e2e/support/texts.js';
 
@@ -130,6 +130,19 @@ describe('a link to a red packet on a phone', { concurrency: 2 }, () => {
       }
     }
   }
+});
+
+test('in a low window the countdown and the passphrase are above the bar', async () => {
+  const guest = await newUser();
+  const above = async (viewport, fields, selector) => {
+    const page = await clientPage(browser, guest.client, { viewport, isMobile: true, hasTouch: true });
+    await page.goto(site.url + await packet({ kind: 'lucky', count: '2', amount: '15.54', ...fields }));
+    const [part, bar] = await Promise.all([selector, '.nav'].map((one) => page.locator(one).boundingBox()));
+    assert.ok(part.y + part.height <= bar.y, JSON.stringify({ selector, part, bar }));
+    await page.context().close();
+  };
+  await above({ width: 360, height: 560 }, { opens_at: new Date(Date.now() + 86_400_000).toISOString() }, '.clock');
+  await above({ width: 390, height: 640 }, { phrase: 'sesame' }, '[name=phrase]');
 });
 
 test('every page of a packet leads a guest back to it: by the header, too', async () => {

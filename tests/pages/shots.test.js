@@ -31,7 +31,7 @@ async function refuse(page) {
   await page.fill('[name=username]', 'a b');
   await page.fill('[name=password]', '12');
   await page.click('main button[type=submit]:visible');
-  await page.waitForSelector('[role=alert]');
+  await page.waitForSelector('.wrong');
 }
 
 async function sendToViewer(page, scene) {

@@ -1,12 +1,15 @@
 // A link opened on a slow network: the envelope is readable after the page itself and its style sheet, which fit into
-// what a server sends at once. The time on a 2G network is told, not judged.
+// what a server sends at once, and little else shares the line with them. The time on a 2G network is told, not judged.
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import { launch, site } from '../e2e/support/site.js';
 import { buildWorld, states, urlOf } from './support/states.js';
 
 const FIRST_BYTES = 14 * 1024; // ten segments of TCP, which need no answer of the browser
+const SHARED_BYTES = 15 * 1024; // all that is asked for before the style sheets are there
 const NEEDED = ['document', 'stylesheet'];
+const STATES = ['envelope', 'envelope with a cover', 'envelope with a phrase', 'envelope waiting', 'envelope logged out',
+  'envelope waiting logged out'];
 const GPRS = { offline: false, latency: 500, downloadThroughput: 50_000 / 8, uploadThroughput: 20_000 / 8 };
 const EDGE = { offline: false, latency: 300, downloadThroughput: 250_000 / 8, uploadThroughput: 50_000 / 8 };
 
@@ -30,7 +33,7 @@ async function visitor(state) {
   return { context, page, network };
 }
 
-for (const name of ['envelope', 'envelope with a cover', 'envelope with a phrase', 'envelope waiting']) {
+for (const name of STATES) {
   const state = states.find((one) => one.name === name);
 
   test(`${name}: the page and its style sheet are enough, and small`, async () => {
@@ -46,18 +49,49 @@ for (const name of ['envelope', 'envelope with a cover', 'envelope with a phrase
     assert.ok(bytes > 4096 && bytes <= FIRST_BYTES, `${bytes} bytes`);
     await context.close();
   });
+
+  test(`${name}: nothing but its flap and one small script shares a slow line with them`, async (t) => {
+    for (const [line, conditions] of Object.entries({ GPRS, EDGE })) {
+      const { context, page, network } = await visitor(state);
+      const asked = new Map();
+      network.on('Network.requestWillBeSent', ({ requestId, request, type, timestamp }) => {
+        asked.set(requestId, { file: request.url.split('/').pop(), type, from: timestamp });
+      });
+      network.on('Network.loadingFinished', ({ requestId, encodedDataLength, timestamp }) => {
+        Object.assign(asked.get(requestId), { bytes: encodedDataLength, to: timestamp });
+      });
+      await network.send('Network.emulateNetworkConditions', conditions);
+      await page.goto(urlOf(state, world));
+      const all = [...asked.values()];
+      const styled = Math.max(...all.filter(({ type }) => type === 'Stylesheet').map(({ to }) => to));
+      const early = all.filter(({ from }) => from < styled);
+      const [, cover] = /cover-([a-z-]+)/.exec(await page.getAttribute('.envelope', 'class'));
+      const files = early.filter(({ type }) => type !== 'Document').map(({ file }) => file.replace(/\.[0-9a-f]+\./, '.')).sort();
+      assert.deepEqual(files, ['app.css', `flap-${cover}.svg`, 'gift.css', 'late.js']);
+      const bytes = early.reduce((sum, one) => sum + one.bytes, 0);
+      assert.ok(bytes <= SHARED_BYTES, `${bytes} bytes`);
+      const late = all.filter(({ type }) => type === 'Script').map(({ file }) => file.split('.')[0]);
+      assert.ok(late.includes('app') && late.includes('opening') === Boolean(state.as), `${late} came before the page had loaded`);
+      const ms = await page.evaluate(() => performance.getEntriesByName('first-contentful-paint')[0].startTime);
+      t.diagnostic(`${line}: ${bytes} bytes, readable after ${Math.round(ms)} ms`);
+      await context.close();
+    }
+  });
 }
 
-test('the time until the envelope is readable, on slow networks', async (t) => {
-  const state = states.find(({ name }) => name === 'envelope');
-  for (const [name, conditions] of Object.entries({ GPRS, EDGE })) {
-    const { context, page, network } = await visitor(state);
-    await network.send('Network.emulateNetworkConditions', conditions);
-    await page.goto(urlOf(state, world), { waitUntil: 'commit' });
-    await page.waitForFunction(() => performance.getEntriesByName('first-contentful-paint').length > 0);
-    const ms = await page.evaluate(() => performance.getEntriesByName('first-contentful-paint')[0].startTime);
-    t.diagnostic(`${name}: ${Math.round(ms)} ms`);
-    assert.ok(await page.isVisible('.envelope h1'));
-    await context.close();
+test('late.js asks for our own files alone', async () => {
+  const { context, page } = await visitor(states.find(({ name }) => name === 'envelope'));
+  const url = urlOf(states.find(({ name }) => name === 'envelope'), world);
+  for (const other of ['https://elsewhere.example/static/x.0123456789.js', '//elsewhere.example/x.js', '/p/x.js', '/static/../x.js']) {
+    await page.route(url, async (route) => {
+      const response = await route.fetch();
+      const body = (await response.text()).replace(/data-scripts="[^"]*"/, `data-scripts="${other}"`);
+      await route.fulfill({ response, body });
+    });
+    const thrown = page.waitForEvent('pageerror');
+    await page.goto(url);
+    assert.equal((await thrown).message, other);
+    await page.unroute(url);
   }
+  await context.close();
 });

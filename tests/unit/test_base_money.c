@@ -52,6 +52,61 @@ static void money_text_without_memory_is_none(void **state)
     arena_free(a);
 }
 
+static void receipts_have_capitals(void **state)
+{
+    (void)state;
+    static const struct {
+        int64_t fen;
+        const char *text;
+    } shown[] = {
+        { 0, "零元整" },
+        { 1, "壹分" },
+        { 10, "壹角整" },
+        { 11, "壹角壹分" },
+        { 100, "壹元整" },
+        { 105, "壹元零伍分" },
+        { 888, "捌元捌角捌分" },
+        { 1000, "壹拾元整" },
+        { 1050, "壹拾元伍角整" },
+        { 10001, "壹佰元零壹分" },
+        { 12345, "壹佰贰拾叁元肆角伍分" },
+        { 10500, "壹佰零伍元整" },
+        { 100010, "壹仟元壹角整" },
+        { 140950, "壹仟肆佰零玖元伍角整" },
+        { 168032, "壹仟陆佰捌拾元叁角贰分" },
+        { 600714, "陆仟零柒元壹角肆分" },
+        { 1001000, "壹万零壹拾元整" },
+        { 1640902, "壹万陆仟肆佰零玖元零贰分" },
+        { 2000000, "贰万元整" },
+        { 10000050, "壹拾万元伍角整" },
+        { 10010000, "壹拾万零壹佰元整" },
+        { 10700053, "壹拾万柒仟元伍角叁分" },
+        { 101000000, "壹佰零壹万元整" },
+        { INT64_C(4294967295), "肆仟贰佰玖拾肆万玖仟陆佰柒拾贰元玖角伍分" },
+        { INT64_C(10000000001), "壹亿元零壹分" },
+        { INT64_C(10000000100), "壹亿零壹元整" },
+        { INT64_C(10001000000), "壹亿零壹万元整" },
+        { INT64_C(12000000000), "壹亿贰仟万元整" },
+        { INT64_C(100000000000), "壹拾亿元整" },
+        { INT64_C(90909090909090), "玖仟零玖拾亿玖仟零玖拾万玖仟零玖拾元玖角整" },
+        { INT64_C(99999999999999), "玖仟玖佰玖拾玖亿玖仟玖佰玖拾玖万玖仟玖佰玖拾玖元玖角玖分" },
+    };
+    struct arena *a = arena_new(1024, 65536), *small = arena_new(16, 16);
+
+    for (size_t i = 0; i < ARRAY_LEN(shown); i++) {
+        struct str text = money_capitals(a, shown[i].fen);
+        if (!str_equal(text, str_from(shown[i].text)))
+            fail_msg("%lld: %.*s, not %s", (long long)shown[i].fen, STR_ARG(text), shown[i].text);
+    }
+    assert_null(money_capitals(a, -1).ptr);
+    assert_null(money_capitals(a, INT64_C(100000000000000)).ptr);
+    assert_null(money_capitals(a, INT64_MAX).ptr);
+    (void)arena_alloc(small, 1);
+    assert_null(money_capitals(small, 1234).ptr);
+    arena_free(small);
+    arena_free(a);
+}
+
 static void overflow_is_reported_and_changes_nothing(void **state)
 {
     (void)state;
@@ -71,6 +126,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(fen_are_shown_as_yuan),
         cmocka_unit_test(money_text_without_memory_is_none),
+        cmocka_unit_test(receipts_have_capitals),
         cmocka_unit_test(overflow_is_reported_and_changes_nothing),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -20,10 +20,12 @@ static struct config config;
 static struct services services;
 static struct grab rows[SHARES];
 static struct cached_page page;
+static struct fcgi_request request; /* without cookies */
 
 static struct exchange exchange_make(uint64_t user_id, bool wants_json, enum language language)
 {
     return (struct exchange){ .app = &services,
+                              .fcgi = &request,
                               .arena = arena,
                               .target = STR("/p/abc"),
                               .wants_json = wants_json,

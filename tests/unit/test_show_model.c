@@ -12,6 +12,7 @@
 #include "packet/phrase.h"
 #include "packet/view.h"
 #include "pages/show_model.h"
+#include "web/assets.h"
 
 enum { SENDER = 10001, GRABBER = 10002, STRANGER = 10003, GUEST = 0 };
 
@@ -19,6 +20,7 @@ static struct arena *arena;
 static struct config config;
 static struct services services;
 static struct exchange exchange;
+static struct fcgi_request request; /* without cookies */
 
 static int setup(void **state)
 {
@@ -32,13 +34,15 @@ static int setup(void **state)
                       (struct key[]){ key_derive(STR("a secret of more than thirty-two characters"), KEY_IDS) });
     services.stores.config = &config;
     return arena == NULL ||
-           templates_load(HB_SOURCE_DIR "/templates", &services.templates, error, sizeof error) != ST_OK;
+           templates_load(HB_SOURCE_DIR "/templates", &services.templates, error, sizeof error) != ST_OK ||
+           assets_load(HB_SOURCE_DIR "/static", &services.assets) != ST_OK;
 }
 
 static int teardown(void **state)
 {
     (void)state;
     templates_free(&services.templates);
+    assets_free(services.assets);
     arena_free(arena);
     return 0;
 }
@@ -72,7 +76,7 @@ static struct packet_view view_open(uint64_t visitor_id)
 
 static const struct value *shown(const struct packet_view *view, uint64_t visitor_id, struct model *m)
 {
-    exchange = (struct exchange){ .app = &services, .arena = arena, .visitor.user_id = visitor_id };
+    exchange = (struct exchange){ .app = &services, .fcgi = &request, .arena = arena, .visitor.user_id = visitor_id };
     arena_reset(arena);
     model_init(m, arena);
     show_model(&exchange, view, NULL, m);
@@ -179,6 +183,22 @@ static void the_list_of_an_open_packet_is_for_the_sender_and_users_with_a_share(
     assert_false(show_list_allowed(&p, false, GUEST));
     p.state = PACKET_EXPIRED;
     assert_true(show_list_allowed(&p, false, STRANGER));
+}
+
+static void the_list_of_a_packet_for_named_receivers_is_for_them_and_its_sender(void **state)
+{
+    (void)state;
+    struct packet p = view_open(0).packet;
+    p.receiver_count = 2;
+    p.receivers = STR(",10002,10009,");
+    static const enum packet_state over[] = { PACKET_FINISHED, PACKET_EXPIRED };
+    for (size_t i = 0; i < ARRAY_LEN(over); i++) {
+        p.state = over[i];
+        assert_true(show_list_allowed(&p, false, SENDER));
+        assert_true(show_list_allowed(&p, false, GRABBER));
+        assert_false(show_list_allowed(&p, false, STRANGER));
+        assert_false(show_list_allowed(&p, false, GUEST));
+    }
 }
 
 static void the_coin_is_shown_to_users_who_can_open_the_packet(void **state)
@@ -483,6 +503,7 @@ int main(void)
         cmocka_unit_test(only_the_sender_sees_the_amounts),
         cmocka_unit_test(the_greeting_of_an_exclusive_packet_is_for_its_sender_and_its_receiver),
         cmocka_unit_test(the_list_of_an_open_packet_is_for_the_sender_and_users_with_a_share),
+        cmocka_unit_test(the_list_of_a_packet_for_named_receivers_is_for_them_and_its_sender),
         cmocka_unit_test(the_coin_is_shown_to_users_who_can_open_the_packet),
         cmocka_unit_test(an_exclusive_packet_can_be_opened_by_its_receiver_only),
         cmocka_unit_test(a_packet_for_several_can_be_opened_by_them_only),

@@ -16,6 +16,7 @@
 enum { SENDER = 10001, GRABBER = 10002, STRANGER = 10003, GUEST = 0, TAGS_MAX = 32 };
 
 static struct arena *arena;
+static struct config config;
 static struct services services;
 static struct assets *assets, *other_assets;
 
@@ -23,6 +24,8 @@ static int setup(void **state)
 {
     (void)state;
     arena = arena_new(1 << 14, 1 << 20);
+    config_defaults(&config);
+    services.stores.config = &config;
     return arena == NULL || assets_load(HB_SOURCE_DIR "/static", &assets) != ST_OK ||
            assets_load(HB_SOURCE_DIR "/docs", &other_assets) != ST_OK;
 }
@@ -38,6 +41,7 @@ static int teardown(void **state)
 
 /* The facts of one answer. Each test changes one of them. */
 struct facts {
+    struct fcgi_request request;
     struct exchange x;
     struct packet_view view;
     struct grab rows[2];
@@ -58,7 +62,9 @@ static void facts_make(struct facts *s)
                                      .nickname = STR("小明"),
                                      .amount_fen = 250,
                                      .grabbed_ms = 1700000060000 } } };
+    s->request = (struct fcgi_request){ 0 }; /* without cookies */
     s->x = (struct exchange){ .app = &services,
+                              .fcgi = &s->request,
                               .arena = arena,
                               .target = STR("/p/abc"),
                               .visitor = { .user_id = GRABBER, .nickname = STR("小明") } };
@@ -116,6 +122,16 @@ static void change_receivers(struct facts *s)
 static void change_nickname(struct facts *s)
 {
     s->x.visitor.nickname = STR("小月");
+}
+static void change_known_device(struct facts *s)
+{
+    static char *envp[] = { "HTTP_COOKIE=device=1", NULL };
+    s->request.fcgx.envp = envp;
+}
+static void change_passkey_offer(struct facts *s)
+{
+    static char *envp[] = { "HTTP_COOKIE=offer=1", NULL };
+    s->request.fcgx.envp = envp;
 }
 static void change_logged_out(struct facts *s)
 {
@@ -190,10 +206,11 @@ static void every_fact_of_an_answer_changes_its_tag(void **state)
 {
     (void)state;
     static void (*const changes[])(struct facts *) = {
-        change_language,    change_format,   change_visitor, change_nickname, change_receiver,  change_receivers,
-        change_logged_out,  change_page,     change_packet,  change_state,    change_count,     change_refund,
-        change_busy,        change_over,     change_waiting, change_newest,   change_mine,      change_no_rows,
-        change_newest_time, change_my_share, change_settled, change_assets,   change_templates,
+        change_language,  change_format,     change_visitor,   change_nickname,     change_receiver,
+        change_receivers, change_logged_out, change_page,      change_packet,       change_state,
+        change_count,     change_refund,     change_busy,      change_over,         change_waiting,
+        change_newest,    change_mine,       change_no_rows,   change_newest_time,  change_my_share,
+        change_settled,   change_assets,     change_templates, change_known_device, change_passkey_offer,
     };
     const size_t count = ARRAY_LEN(changes);
     struct str tags[TAGS_MAX];

@@ -42,6 +42,12 @@ async function corrupt({ damaged }, work) {
   await set(20000);
 }
 
+// No replica confirms a grab, and none is settled: so the page that looks for the outcome by itself stays.
+async function grabsUnconfirmed(world, work) {
+  await site.dev('stop', 'settle');
+  await site.withSetting(['hot'], { HB_REDIS_REPLICAS: '1' }, work);
+}
+
 // Users may send once only.
 async function sendsLimited(world, work) {
   await site.withSetting(['page'], { HB_LIMITS: 'on', HB_LIMIT_SEND: '1 1/d' }, async () => {
@@ -57,7 +63,7 @@ const TROUBLES = {
   unsettled,
   corrupt,
   'answers lost': (world, work) => site.withSetting(['page'], { HB_CRASH: 'send-after-commit' }, work),
-  'grabs unconfirmed': (world, work) => site.withSetting(['hot'], { HB_REDIS_REPLICAS: '1' }, work),
+  'grabs unconfirmed': grabsUnconfirmed,
   'sends limited': sendsLimited,
   'logins limited': (world, work) => site.withSetting(['nginx'], { HB_LIMITS: 'on' }, work),
 };
