@@ -84,14 +84,6 @@ static bool attribute_find(struct str text, const char *type, const char *wanted
     return true;
 }
 
-/* "multipart/form-data" has a slash, which no token has. */
-static bool media_type_skip(struct str *text)
-{
-    struct str rest, type = str_trim(str_cut(*text, '/', &rest));
-    *text = rest;
-    return str_equal_fold(type, STR("multipart"));
-}
-
 bool multipart_is(struct str content_type)
 {
     struct str parameters, type = str_trim(str_cut(content_type, ';', &parameters));
@@ -100,8 +92,9 @@ bool multipart_is(struct str content_type)
 
 static bool boundary_read(struct str content_type, struct str *out)
 {
-    struct str text = content_type;
-    if (!media_type_skip(&text) || !attribute_find(text, "form-data", "boundary", out))
+    struct str subtype; /* of "multipart/form-data", which has a slash: no token has */
+    (void)str_cut(content_type, '/', &subtype);
+    if (!multipart_is(content_type) || !attribute_find(subtype, "form-data", "boundary", out))
         return false;
     if (out->len == 0 || out->len > BOUNDARY_MAX)
         return false;

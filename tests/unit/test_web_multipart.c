@@ -62,6 +62,8 @@ static void what_is_malformed_or_ambiguous_is_refused(void **state)
 {
     (void)state;
     static const char *const types[] = {
+        "multipart/\tform-data; boundary=B",
+        "multipart /form-data; boundary=B",
         "",
         "multipart/form-data",
         "multipart/form-data; boundary=",
