@@ -72,7 +72,7 @@
     if (error.name === 'NotAllowedError') return form.dataset.cancelled;
     return error.name === 'InvalidStateError' ? form.dataset.taken : form.dataset.failed;
   };
-  const message = form.querySelector('[role=alert]'), button = form.querySelector('button');
+  const message = form.querySelector('[role=alert]'), button = form.querySelector('[type=submit]');
   let running = false;
   form.addEventListener('submit', async (event) => {
     event.preventDefault();

@@ -280,7 +280,7 @@ for (const javaScriptEnabled of [true, false]) {
   test(`a refused form has the focus on its summary, or on the first wrong field, JavaScript ${javaScriptEnabled ? 'on' : 'off'}`, async () => {
     const page = await (await browser.newContext({ javaScriptEnabled })).newPage();
     await page.goto(`${site.url}/login/recovery`);
-    await Promise.all([page.waitForNavigation(), page.click('main button[type=submit]:visible')]);
+    await Promise.all([page.waitForEvent('load'), page.click('main button[type=submit]:visible')]);
     assert.equal(await page.locator('.errors:focus').count(), 1);
     await page.keyboard.press('Tab');
     assert.equal(await page.locator('.errors a:focus').count(), 1);
@@ -288,14 +288,14 @@ for (const javaScriptEnabled of [true, false]) {
     await page.goto(`${site.url}/login`);
     await page.fill('#username', unique('u'));
     for (const field of ['#password', '#username']) {
-      await Promise.all([page.waitForNavigation(), page.click('main button[type=submit]:visible')]);
+      await Promise.all([page.waitForEvent('load'), page.click('main button[type=submit]:visible')]);
       assert.equal(await page.locator(`${field}:focus`).count(), 1, field);
       assert.equal(await page.locator('.errors').count(), 0);
       assert.notEqual(await page.innerText(`${field}_error[role=alert]`), '');
       await page.fill('#username', '');
     }
     await page.goto(`${site.url}/register`);
-    await Promise.all([page.waitForNavigation(), page.click('main button[type=submit]')]);
+    await Promise.all([page.waitForEvent('load'), page.click('main button[type=submit]')]);
     assert.equal(await page.locator('#nickname:focus').count(), 1);
     assert.equal(await page.locator('.errors').count(), 0);
     await page.context().close();

@@ -16,7 +16,7 @@ const fill = async (page) => {
   await unfold(page, 'to');
   for (const name of ['amount', 'count', 'greeting', 'to']) await page.fill(`[name=${name}]`, TYPED[name]);
 };
-const press = (page, selector) => Promise.all([page.waitForNavigation(), page.click(selector)]);
+const press = (page, selector) => Promise.all([page.waitForEvent('load'), page.click(selector)]);
 const kept = (page) => values(page, Object.keys(TYPED));
 
 for (const javaScriptEnabled of [true, false]) {

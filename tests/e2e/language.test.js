@@ -273,7 +273,7 @@ for (const javaScriptEnabled of [true, false]) {
     const page = await context.newPage();
     const shown = () => page.getAttribute('html', 'lang');
     const change = async () => {
-      await Promise.all([page.waitForNavigation(), page.click('button[name=language]')]);
+      await Promise.all([page.waitForEvent('load'), page.click('button[name=language]')]);
     };
     const there = `${site.url}/login?next=/wallet`;
     await page.goto(there);

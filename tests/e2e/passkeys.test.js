@@ -40,8 +40,8 @@ async function device(language, client) {
   return { context, page, problems, cdp, authenticatorId };
 }
 
-const addButton = (page) => page.locator('form[data-passkey=add] button');
-const loginButton = (page) => page.locator('form[data-passkey=login] button');
+const addButton = (page) => page.locator('form[data-passkey=add] [type=submit]');
+const loginButton = (page) => page.locator('form[data-passkey=login] [type=submit]');
 
 async function assertRefused(answer, type, status = 422) {
   assert.deepEqual([answer.status, answer.json?.type], [status, TYPE + type], answer.text);
@@ -231,7 +231,7 @@ test('at an address without a domain, and without JavaScript, the page offers th
     const context = await browser.newContext(options);
     const page = await context.newPage();
     await page.goto(`${at}/login`);
-    assert.ok(await page.locator('form[action="/login"] button').isVisible());
+    assert.ok(await page.locator('form[action="/login"] [type=submit]').isVisible());
     assert.equal(await loginButton(page).isVisible(), false);
     await context.addCookies([{ name: 'sid', value: client.cookie('sid'), url: at }]);
     await page.goto(`${at}/account/passkeys`);

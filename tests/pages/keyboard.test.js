@@ -42,7 +42,7 @@ async function send(walker, { kind, to, amount, count, split }, submit) {
   }
   await walker.tabTo('form[action="/send"] button[type=submit]');
   if (kind === 'exclusive') {
-    await Promise.all([walker.page.waitForNavigation(), walker.press(submit)]);
+    await Promise.all([walker.page.waitForEvent('load'), walker.press(submit)]);
     await walker.tabTo('.confirm button[type=submit]');
   }
   await walker.go(submit, PACKET);
@@ -90,7 +90,7 @@ async function walk({ javaScriptEnabled, locale }) {
   await sender.fill('password', 'a good password');
   await sender.back('[name=nickname]');
   await sender.page.keyboard.type('阿红');
-  await sender.tabTo('main form button');
+  await sender.tabTo('main form button[type=submit]');
   await sender.go(submit, at('/'));
   await around(sender);
 
