@@ -80,7 +80,7 @@ static const struct command {
       NULL },
     { "setting", setting_command, "NAME | --setup | --names", "print the value of a setting, as processes use it",
       EACH_ROLE, NULL, NULL },
-    { "picture", picture, "SHAPE",
+    { "picture", picture, "SHAPE PART",
       "make the small picture of a user from a file: standard input to standard output", NULL, NULL, NULL },
     { "settings", settings_command, "--markdown | --man", "print the reference of all settings", NULL, NULL, NULL },
     { "keys", role_keys_command, "ROLE", "print the keys that a role gets in place of the secret", EACH_ROLE, NULL,
@@ -110,13 +110,14 @@ static int verify(const struct config *config, int argc, char **argv)
 
 static int picture(const struct config *config, int argc, char **argv)
 {
-    enum picture_shape shape;
+    struct picture_want want;
     (void)config;
-    if (argc != 2 || !picture_shape_from(str_from(argv[1]), &shape)) {
-        (void)fputs("usage: hongbao picture square | cover\n", stderr);
+    if (argc != 3 || !picture_shape_from(str_from(argv[1]), &want.shape) ||
+        !picture_part_from(str_from(argv[2]), &want.part)) {
+        (void)fputs("usage: hongbao picture square|cover auto|top|middle|bottom\n", stderr);
         return 2;
     }
-    return picture_child_run(shape);
+    return picture_child_run(want);
 }
 
 static int version(const struct config *config, int argc, char **argv)

@@ -115,6 +115,21 @@
     });
   });
 
+  /* The length of a sentence, beside its field, as utf8_width counts it: two narrow characters are one. Of letters alone
+   * the most is twice as many. */
+  var count_show = function (event) {
+    var field = event.target, counter = field.nextElementSibling, most = counter && counter.getAttribute('data-count');
+    if (!most || !window.Intl || !Intl.Segmenter) return;
+    var parts = Array.from(new Intl.Segmenter().segment(field.value.trim()));
+    var wide = parts.filter(function (part) { return /^[\u1100-\u115f\u2600-\u{10ffff}]/u.test(part.segment); }).length;
+    var length = wide ? Math.ceil((parts.length + wide) / 2) : parts.length;
+    if (!wide) most *= 2;
+    counter.textContent = length ? length + '/' + most : '';
+    counter.className = length > most ? 'wrong' : '';
+  };
+  document.addEventListener('input', count_show);
+  all('[data-count]', function (counter) { count_show({ target: counter.previousElementSibling }); });
+
   /* Times in words and in the visitor's zone; the full time is the title. Until then the page shows its own zone, in the
    * element whose attributes are the words. */
   all('[data-times]', function (words) {

@@ -14,7 +14,7 @@
    * as the crowd of an event, cost no request. */
   if (document.referrer === location.origin + '/') try { sessionStorage.setItem('home', '1'); } catch (e) { /* no link */ }
   all('[data-waits]', function (line) {
-    var key = store('home'), link = line.querySelector('a'), request;
+    var key = store('home'), request;
     var here = document.querySelector('article[data-packet]').getAttribute('data-packet');
     if (!key) return;
     request = app.ask_site('GET', '/', function () {
@@ -24,8 +24,10 @@
       });
       if (!rest.length) return;
       store('home', key);
-      link.prepend(line.getAttribute('data-waits').replace('#', rest.length));
-      link.href = '/p/' + rest[0].packet;
+      /* The page's one action leads on; the line below has what it was before. */
+      var first = document.querySelector('.lip a');
+      first.href = '/p/' + rest[0].packet;
+      first.textContent = line.getAttribute('data-waits').replace('#', rest.length);
       line.hidden = false;
     }, function () { /* without the link */ });
   });
@@ -86,12 +88,26 @@
       });
     };
     var phrase = form.elements.phrase, request, timer;
-    /* Before app.js marks the form as sent: a page that only says that the phrase is missing is not needed. */
+    /* The words of the server's answer, which is not needed. Shown before they are written: a screen reader hears them. */
+    var phrase_ask = function () {
+      var wrong = document.getElementById('phrase_error'), asked = phrase.dataset.asked;
+      wrong.className = asked ? 'wrong' : 'hint'; /* who pressed the coin first did nothing wrong */
+      wrong.hidden = false;
+      wrong.querySelector('span').textContent = wrong.getAttribute('data-missing');
+      if (asked) phrase.setAttribute('aria-invalid', 'true');
+      phrase.dataset.asked = 'true';
+      phrase.focus();
+      phrase.addEventListener('input', function () {
+        wrong.hidden = true;
+        phrase.removeAttribute('aria-invalid');
+      }, { once: true });
+    };
+    /* Before app.js marks the form as sent. */
     document.addEventListener('submit', function (event) {
       if (event.target !== form || !phrase || phrase.value.trim()) return;
       event.preventDefault();
       event.stopPropagation();
-      phrase.focus();
+      phrase_ask();
     }, true);
     var later = function (ms, then) { timer = setTimeout(then, ms * (1 + Math.random() / 5)); };
     var stop = function () {
@@ -126,6 +142,12 @@
       ask();
       buzz(15);
     });
+  });
+
+  /* Thanks that came before the share was settled are sent again, with what was typed. */
+  var AGAIN_MS = 1500;
+  all('form[data-again]', function (form) {
+    setTimeout(function () { if (form.elements.text.value && form.requestSubmit) form.requestSubmit(); }, AGAIN_MS * (1 + Math.random() / 5));
   });
 
   /* Two notes, four for the luckiest draw, when the visitor has switched the sound on. */

@@ -19,9 +19,11 @@
     /* The big screen has no app.js: the time in its zone instead of the site's, whose name is left out. */
     var zone = line.querySelector('[data-zone]'), at = line.querySelector('time');
     if (zone) {
+      var word = at.parentNode; /* the word is above the digits */
+      word.textContent = '';
+      word.appendChild(at);
       at.textContent = new Intl.DateTimeFormat(root.lang, { dateStyle: 'medium', timeStyle: 'short' })
         .format(Date.parse(at.dateTime));
-      zone.remove();
     }
     /* A page that the browser has kept says what was left when it came. So the site's clock counts where it is known. */
     var due = Date.parse(at.dateTime);
@@ -42,10 +44,11 @@
         all('[data-soon]', function (part) { part.hidden = true; });
         return;
       }
-      /* Large on a big screen: without hours where there are none, and with a beat at the end. Days do not tick. */
+      /* Large on a big screen: without hours where there are none, and the last ten seconds alone. Days do not tick. */
       var hours = left >= 3600 || !clock.hasAttribute('data-short'), days = left > DAYS_S, beat = days ? 60000 : 1000;
       var text = (hours ? Math.floor(left / 3600) + ':' : '') + two(Math.floor(left / 60) % 60) + ':' + two(left % 60);
       if (days) text = clock.getAttribute('data-days').replace('~', Math.floor(left / 86400)).replace('~', Math.floor(left / 3600) % 24);
+      if (!hours && left <= 10) text = String(left);
       clock.classList.toggle('long', hours);
       clock.classList.toggle('days', days);
       clock.classList.toggle('last', left <= 10);
@@ -162,6 +165,7 @@
     };
     document.addEventListener('visibilitychange', at_once);
     addEventListener('online', at_once);
+    addEventListener('hurry', at_once);
     next();
   });
 

@@ -29,8 +29,9 @@
   };
   /* done: the field is left. What more letters may mend is told only then. */
   var name_wrong = function (done) {
-    var text = fold(name.value);
-    return text && (!/^[a-z0-9][a-z0-9_.-]{0,31}$/.test(text) || (done && text.length < 2)) ? form.dataset.username : '';
+    var text = fold(name.value), words = form.dataset;
+    if (!text || (/^[a-z0-9][a-z0-9_.-]{0,31}$/.test(text) && !(done && text.length < 2))) return '';
+    return text.includes('@') ? words.address : /[^\0-\x7f]/.test(text) ? words.letters : text.includes(' ') ? words.blank : words.username;
   };
   var password_wrong = function (done) {
     var like = function (word) { return is_like(lower, word); };
@@ -65,9 +66,39 @@
     field.addEventListener('input', function () { tell(field, wrong(Boolean(told[field.id]))); });
     field.addEventListener('change', function () { tell(field, wrong(true)); });
   };
+  /* What a username can have of a text; of an address the part before the '@'. */
+  var made_of = function (text) {
+    return fold(text.normalize('NFD').replace(/\p{M}/gu, '')).split('@')[0].replace(/[^a-z0-9_.-]/g, '').replace(/^[_.-]+/, '').slice(0, 28);
+  };
+  /* The site has filled in a username that it made up. One made of the nickname takes its place until it is changed, and
+   * one that is wrong can be replaced by a tap. */
+  var propose = function () {
+    var nickname = form.querySelector('[name=nickname]'), proposed = name.value, digits = (/[0-9]{4}$/.exec(proposed) || [''])[0];
+    nickname.addEventListener('change', function () {
+      var stem = made_of(nickname.value);
+      if (name.value === proposed && stem.length > 1) name.value = proposed = stem + digits;
+    });
+    var button = document.createElement('button'), offered;
+    button.type = 'button';
+    button.className = 'chip';
+    button.addEventListener('click', function () {
+      name.value = offered;
+      name.dispatchEvent(new Event('input'));
+      name.focus();
+    });
+    var offer = function () {
+      var stem = made_of(name.value);
+      if (!told.username) return button.remove();
+      offered = stem.length > 1 ? stem + digits : proposed;
+      button.textContent = form.dataset.use.replace('~', offered);
+      if (!button.isConnected) name.parentElement.append(button); /* a button that moves is not clicked */
+    };
+    ['input', 'change'].forEach(function (type) { name.addEventListener(type, offer); });
+  };
   if (password && name) watch(password, password_wrong);
   if (name && !name.hidden) {
     watch(name, name_wrong);
+    if ('proposed' in name.dataset) propose();
     name.addEventListener('change', function () { if (password.value) tell(password, password_wrong(true)); });
   }
   /* What is known to be wrong is not sent: the page that answers has no password. Before app.js marks it as sent. */

@@ -11,33 +11,94 @@
   var exclusive = function () { return fields.kind.value === 'exclusive'; };
 
   /* A face beside the field of the receivers stands for a username: the only one of an exclusive packet, else one more. A
-   * nickname that is typed becomes the username when exactly one of these people has it. */
+   * nickname that is typed stands for its username when exactly one of these people has it. */
   var faces = all('[data-to]').map(function (face) {
     face.setAttribute('role', 'button');
     return { link: face, name: face.getAttribute('data-to'), nickname: face.querySelector('bdi').textContent };
   });
+  var face_of = function (name) { return faces.find(function (face) { return face.name === name; }); };
   var known_as = function (name) {
     var found = faces.filter(function (face) { return typed.fold(face.nickname).toLowerCase() === name; });
-    return faces.some(function (face) { return face.name === name; }) || found.length !== 1 ? name : found[0].name;
+    return face_of(name) || found.length !== 1 ? name : found[0].name;
   };
-  var changed = function () { form.dispatchEvent(new Event('change')); };
+  /* The posted field has all usernames. Instead of it the page shows those with a face as chips, and a field for others. */
+  var chips = document.createElement('div'), typing = to.cloneNode(), held = [], written;
+  var shown = function (name) { return face_of(name).link.querySelector('.avatar').cloneNode(true); };
+  var receivers = function () { return Array.from(new Set(held.concat(typed.names(typing.value).map(known_as)))); };
+  var write = function () { to.value = written = receivers().join(' '); };
+  /* Names with a face become chips: the whole ones, while the last may still be typed. */
+  var take = function (whole) {
+    var names = typed.names(typing.value), last = whole || /[\s,;，；、､/|]$/.test(typing.value) ? '' : names[names.length - 1];
+    var found = names.filter(function (name) { return name !== last && face_of(known_as(name)); });
+    if (found.length) {
+      held = Array.from(new Set(held.concat(found.map(known_as))));
+      typing.value = names.filter(function (name) { return found.indexOf(name) < 0; }).join(' ');
+    }
+    write();
+  };
+  var adopt = function () {
+    if (to.value === written) return;
+    held = [];
+    typing.value = to.value;
+    take(true);
+  };
+  var changed = function () {
+    write();
+    form.dispatchEvent(new Event('change'));
+  };
+  var toggle = function (face) {
+    var names = receivers();
+    take(true);
+    held = held.filter(function (name) { return name !== face.name; });
+    if (names.indexOf(face.name) < 0) {
+      if (exclusive()) held = [], typing.value = '';
+      held.push(face.name);
+    }
+    if (exclusive()) fields.confirmed.value = held.join(' '); /* who picks one of one's people has seen the face */
+    changed();
+  };
+  var chips_show = function () {
+    var now = held.join();
+    if (chips.getAttribute('data-held') === now) return;
+    chips.setAttribute('data-held', now);
+    chips.replaceChildren.apply(chips, held.map(function (name) {
+      var chip = document.createElement('button'), face = face_of(name), nickname = document.createElement('bdi');
+      nickname.textContent = face.nickname;
+      chip.type = 'button';
+      chip.className = 'chip';
+      chip.setAttribute('aria-label', word(to, 'drop', face.nickname));
+      chip.append(shown(name), nickname, '\u00d7');
+      chip.addEventListener('click', function () {
+        toggle(face);
+        face.link.focus();
+      });
+      return chip;
+    }));
+  };
+  typing.removeAttribute('name');
+  typing.setAttribute('form', ''); /* nothing of it is sent */
+  to.removeAttribute('id');
+  to.removeAttribute('aria-invalid');
+  to.hidden = true;
+  chips.className = 'chips';
+  to.after(chips, typing);
+  typing.addEventListener('input', function (event) { if (event.isComposing) write(); else take(false); });
+  typing.addEventListener('change', function () { take(true); });
+  typing.addEventListener('keydown', function (event) {
+    if (event.key !== 'Backspace' || typing.value || event.isComposing) return;
+    held.pop();
+    changed();
+  });
   faces.forEach(function (face) {
     face.link.addEventListener('click', function (event) {
-      var names = typed.names(to.value), rest = names.filter(function (name) { return name !== face.name; });
       event.preventDefault();
-      if (rest.length === names.length) rest = (exclusive() ? [] : names).concat(face.name);
-      to.value = rest.join(' ');
-      changed();
+      toggle(face);
     });
     face.link.addEventListener('keydown', function (event) {
       if (event.key !== ' ') return;
       event.preventDefault();
       face.link.click();
     });
-  });
-  to.addEventListener('change', function () {
-    var names = typed.names(to.value), known = names.map(known_as);
-    if (String(known) !== String(names)) to.value = Array.from(new Set(known)).join(' ');
   });
 
   /* The field has the visitor's zone; what is sent and kept is of the service's zone, as without this script. A value
@@ -51,11 +112,13 @@
     var ms = Date.parse(text.replace(' ', 'T') + 'Z');
     return ms - behind(ms - behind(ms));
   };
+  var last = of_service(hint.getAttribute('data-max'));
   var opens_ms = function () { return LOCAL.test(opens.value) ? Date.parse(opens.value.replace(' ', 'T')) : NaN; };
   var yours = window.FormDataEvent && zone && Intl.DateTimeFormat().resolvedOptions().timeZone;
   if (yours) {
     if (opens.value === opens.defaultValue && LOCAL.test(opens.value)) opens.value = wall(of_service(opens.value), yours);
     if (opens.type === 'text' && LOCAL.test(opens.value)) opens.type = 'datetime-local';
+    opens.max = wall(last, yours);
     form.addEventListener('formdata', function (event) {
       if (opens_ms()) event.formData.set('opens_at', wall(opens_ms(), zone));
     });
@@ -65,7 +128,7 @@
     var options = { weekday: 'short', month: 'short', day: 'numeric', hour: 'numeric', minute: '2-digit' };
     if (lang !== 'en') options.hourCycle = 'h23';
     if (at.getFullYear() !== new Date().getFullYear()) options.year = 'numeric';
-    return opens_ms() ? at.toLocaleString(lang, options) : '';
+    return opens_ms() ? at.toLocaleString(lang, options).replace(/\s(?=[AP]M)/, '\u00a0') : '';
   };
 
   /* The live total, in whole fen. Texts that are not an amount count as 0.00; the server judges them. Without a count
@@ -91,8 +154,8 @@
     if (lacks.length) kept.set('lacks', lacks);
     return '/send?' + kept;
   };
-  var told = function (fen, shares) {
-    var short = fen - word(over, 'balance-fen'), text = '', lacking = false;
+  var told = function (fen, shares, answered) {
+    var short = fen - word(over, 'balance-fen'), text = '', lacking = false, again = false;
     if (typed.fold(fields.amount.value) && isNaN(typed.yuan(fields.amount.value))) text = word(over, 'malformed');
     else if (fen > word(over, 'total-fen')) text = word(over, 'total-most');
     else if (shares && fen > word(over, 'share-fen') * shares) text = word(over, 'share');
@@ -100,8 +163,10 @@
     else if (short > 0) {
       text = word(over, 'balance', money(short));
       lacking = Boolean(word(over, 'deposit'));
+      again = answered;
       deposit.href = '/wallet?' + new URLSearchParams({ amount: (short / 100).toFixed(2), next: back() });
     }
+    over.hidden = again; /* the page says it at the field */
     if (said === text) return;
     said = over.textContent = text;
     if (lacking) over.append(' ', deposit);
@@ -109,12 +174,22 @@
 
   /* The envelope beside the form. Only what it shows is read; the amount is nobody's business. */
   var live = one('[data-envelope]'), flap = live.querySelector('.flap'), photo = live.querySelector('.photo'), kind = live.querySelector('.kind');
-  var NAMED_MAX = 3;
+  var NAMED_MAX = 3, card = one('.receivers'), whom = card.querySelector('b'), top = one('.kinds'), place = fields.greeting.closest('.card');
   var preview = function (names) {
-    var cover = fields.cover.value, named = names.slice(0, NAMED_MAX).map(function (name) {
-      var face = faces.find(function (known) { return known.name === name; });
+    var some = names.slice(0, NAMED_MAX), cover = fields.cover.value, known = names.length > 0 && (!exclusive() || names.every(face_of));
+    var named = some.map(function (name) {
+      var face = face_of(name);
       return face ? face.nickname : name;
-    }).join(word(kind, 'between')) + (names.length > NAMED_MAX ? '…' : '');
+    }).join(word(kind, 'between'));
+    if (names.length > NAMED_MAX) named = word(kind, 'all', named).replace(/#(?!.*#)/, names.length);
+    /* An exclusive packet is about its receiver. */
+    var before = exclusive() ? top : place;
+    if (before.nextElementSibling !== card) before.after(card);
+    card.classList.toggle('known', known);
+    if (exclusive() && !known) card.open = true;
+    one('[data-faces]').replaceChildren.apply(one('[data-faces]'), known ? some.filter(face_of).map(shown) : []);
+    var give = to.value === to.defaultValue && whom.hasAttribute('data-back') ? 'back' : 'give';
+    whom.textContent = known ? word(whom, exclusive() ? give : 'only', named) : '';
     var chosen = one('[name=cover]:checked'), own = chosen && chosen.getAttribute('data-own'), art = own ? 'own' : cover;
     live.className = 'envelope cover-' + art;
     flap.src = flap.src.replace(/#.*/, '#' + art);
@@ -126,11 +201,14 @@
     }
     if (photo) photo.hidden = !own;
     if (own && photo.getAttribute('src') !== own) photo.src = own;
-    live.querySelector('.greeting').textContent = fields.greeting.value.trim() || fields.greeting.placeholder;
+    var wish = live.querySelector('.greeting'), text = fields.greeting.value.trim() || fields.greeting.placeholder;
+    wish.textContent = text;
+    /* As show_model.c names them. */
+    var long = /[\d\u4000-\u9fff]{9}/.test(text) && ' long', run = /[\d\u4000-\u9fff]{13}/.test(text) && ' run';
+    wish.className = 'greeting' + (run || (/[\u3000-\ud7ff]/.test(text) ? long || '' : ' latin'));
     live.querySelector('.coin').classList.toggle('later', Boolean(opening()));
-    kind.textContent = named ? word(kind, 'for', named) : word(kind, fields.kind.value);
+    kind.textContent = named ? word(kind, exclusive() ? 'for' : 'some', named) : word(kind, fields.kind.value);
     if (opening()) kind.append(document.createElement('br'), word(kind, 'opens', opening()));
-    who.textContent = named ? word(who, 'receivers', named) : word(who, 'anyone');
   };
 
   /* A refusal goes once its reason is gone: with the values that it was about, if the server alone knows better. */
@@ -155,45 +233,58 @@
     });
   };
 
-  var most = one('[data-most]'), ask = fields.count.placeholder, who = one('[data-receivers]'), more = one('[data-options]');
+  var most = one('[data-most]'), ask = fields.count.placeholder, people = most.textContent, more = one('[data-options]');
   var show = function () {
-    var names = typed.names(to.value);
+    adopt();
+    chips_show();
+    var names = receivers();
     fields.count.placeholder = names.length ? word(fields.count, 'each', names.length) : ask;
     var text = fields.count.value, count = typed.fold(text) ? typed.count(text) : names.length;
     var fen = typed.yuan(fields.amount.value);
     if (fields.kind.value === 'even' && fields.amount_of.value !== 'total') fen *= count;
     fen = isFinite(fen) ? fen : 0;
     out.textContent = money(fen);
-    told(fen, exclusive() ? 1 : count || 0);
+    told(fen, exclusive() ? 1 : count || 0, refusals.some(function (refusal) {
+      return refusal.name === 'amount' && refusal.typed === typed_for('amount');
+    }));
 
     faces.forEach(function (face) { face.link.setAttribute('aria-pressed', String(names.indexOf(face.name) >= 0)); });
-    if (exclusive()) one('.receivers').open = true;
-    var past = yours && opens_ms() <= Date.now(), many = count > most.getAttribute('data-most');
-    if (yours) hint.textContent = past ? word(hint, 'past') : opening() ? word(hint, 'preview', opening()) : word(hint, 'yours');
-    if (yours) hint.className = past ? 'wrong' : 'hint';
+    var past = yours && opens_ms() <= Date.now(), late = yours && opens_ms() > last, many = count > most.getAttribute('data-most');
+    if (yours) hint.textContent = past || late ? word(hint, past ? 'past' : 'late') : opening() ? word(hint, 'preview', opening()) : word(hint, 'yours');
+    if (yours) hint.className = past || late ? 'wrong' : 'hint';
     pay.textContent = fen && !said ? word(pay, 'pay', money(fen)) : pay_words;
-    most.className = many ? 'wrong' : 'hint';
-    var lacks = !(count > 0) || many || names.length && count > names.length;
-    refusals_clear({ amount: !(typed.yuan(fields.amount.value) > 0) || said, count: !exclusive() && lacks, opens_at: past });
+    var over_people = names.length && count > names.length && !one('#count_error'), lacks = !(count > 0) || many || names.length && count > names.length;
+    most.className = many || over_people ? 'wrong' : 'hint';
+    most.textContent = many || !names.length ? people : word(most, over_people ? 'beyond' : 'people', names.length).replace('#', count || 0);
+    refusals_clear({ amount: !(typed.yuan(fields.amount.value) > 0) || said, count: !exclusive() && lacks, opens_at: past || late });
     more.textContent = [fields.phrase.value && one('label[for=phrase]').textContent, opening() || word(more, 'now'),
-      word(more, 'options', fields.lifetime.selectedOptions[0].text)].filter(Boolean).join(' · ');
+      word(more, 'options', fields.lifetime.selectedOptions[0].text)].filter(Boolean).join('\u00a0· ');
     /* The cover's own greeting is used when the sender writes none. */
     var cover = one('[name=cover]:checked');
     if (cover) fields.greeting.placeholder = cover.getAttribute('data-greeting');
     preview(names);
   };
 
-  /* Characters as a reader counts them, as soon as there are some. */
-  var counter = one('[data-count]');
-  var count_show = function () {
-    var most = +counter.getAttribute('data-count');
-    if (!window.Intl || !Intl.Segmenter) return;
-    var length = Array.from(new Intl.Segmenter().segment(fields.greeting.value.trim())).length;
-    counter.textContent = length ? length + '/' + most : '';
-    counter.className = length > most ? 'wrong' : '';
-  };
-  fields.greeting.addEventListener('input', count_show);
-  count_show();
+  /* The greeting is one line, which may be shown as several. */
+  fields.greeting.addEventListener('keydown', function (event) {
+    if (event.key === 'Enter' && !event.isComposing) event.preventDefault();
+  });
+  fields.greeting.addEventListener('input', function () {
+    if (/[\r\n]/.test(fields.greeting.value)) fields.greeting.value = fields.greeting.value.replace(/\s*[\r\n]\s*/g, ' ');
+  });
+
+  /* The way to a picture of one's own keeps what is filled in: the form goes there itself. Without this script it has a
+   * button for that, behind the one that Enter presses. */
+  one('.tile.add').addEventListener('click', function (event) {
+    var button = document.createElement('button');
+    event.preventDefault();
+    button.name = 'covers';
+    button.value = '1';
+    button.hidden = true;
+    form.append(button);
+    button.click();
+    button.remove();
+  });
 
   /* The chosen cover is in sight. */
   var radio = one('[name=cover]:checked'), tile = radio && radio.parentNode, row = tile && tile.parentNode;
@@ -202,5 +293,6 @@
   total.hidden = false;
   form.addEventListener('input', show);
   form.addEventListener('change', show);
+  window.addEventListener('pageshow', show);
   show();
 }());

@@ -107,7 +107,7 @@
   const check = async () => {
     const digest = Array.from(new Uint8Array(await sha256(seed)), (b) => b.toString(16).padStart(2, '0')).join('');
     if (digest !== draw.commitment) return 'seedWrong';
-    const shares = await sharesOf(draw.split, +draw.total, +draw.count, draw.min - 1, +draw.max);
+    const shares = await sharesOf(draw.split, +draw.total, +draw.shares, draw.min - 1, +draw.max);
     const wrong = Array.from(document.querySelectorAll('[data-no]')).filter(({ dataset: row }) =>
       +row.fen !== shares[row.no] || (row.paid !== undefined && +row.paid !== shares[row.no]));
     wrong.forEach((row) => row.classList.add('wrong'));

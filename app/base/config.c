@@ -182,7 +182,8 @@ static const struct config_setting SETTINGS[] = {
                  "spans such as 90s, 5m, 24h or 7d with a blank between them, each at most 30d",
                  "what a sender can choose instead"),
     SETTING_INT(packet_grace_ms, 0, MONTH_MS, "3600000", "a closed packet stays in Redis this long"),
-    SETTING_INT(greeting_graphemes_max, 1, 25, "25", "longest greeting, in characters as people count them"),
+    SETTING_INT(greeting_graphemes_max, 1, 25, "25",
+                "longest greeting, in characters as people count them; two letters count as one"),
     SETTING_INT(deposit_fen_max, 1, AMOUNT_FEN_MAX, "20000000", "largest demo deposit"),
 
     SETTING_TEXT(

@@ -89,18 +89,34 @@ size_t utf8_codepoints(struct str s)
     return count;
 }
 
-size_t utf8_graphemes(struct str s)
+/* The grapheme clusters of s, and how many of them are wide. */
+static size_t clusters(struct str s, size_t *wide)
 {
     size_t count = 0;
     utf8proc_int32_t state = 0, before = 0;
 
+    *wide = 0;
     while (s.len) {
         utf8proc_int32_t code = take(&s);
-        if (count == 0 || utf8proc_grapheme_break_stateful(before, code, &state))
+        if (count == 0 || utf8proc_grapheme_break_stateful(before, code, &state)) {
             count++;
+            *wide += (code >= 0x1100 && code <= 0x115f) || code >= 0x2600;
+        }
         before = code;
     }
     return count;
+}
+
+size_t utf8_graphemes(struct str s)
+{
+    size_t wide;
+    return clusters(s, &wide);
+}
+
+size_t utf8_width(struct str s)
+{
+    size_t wide, count = clusters(s, &wide);
+    return wide + (count - wide + 1) / 2;
 }
 
 struct str utf8_first_grapheme(struct str s)

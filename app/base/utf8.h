@@ -14,6 +14,9 @@ size_t utf8_sequence(struct str s);
 size_t utf8_codepoints(struct str s);
 /* Extended grapheme clusters (UAX #29). s is valid UTF-8. */
 size_t utf8_graphemes(struct str s);
+/* The same, but two narrow clusters, such as Latin letters, count as one, and a last single one, too. Wide are those
+ * that begin with Jamo (U+1100-115F) or from U+2600 on: signs, emoji, Chinese. static/app.js counts in the same way. */
+size_t utf8_width(struct str s);
 /* Code points of one grapheme cluster that utf8_clean keeps: enough for a family of four with skin tones (11), few
  * enough that a pile of accents can't fill a column or climb over the page. n graphemes of clean text are at most
  * 16 n characters of a VARCHAR. */

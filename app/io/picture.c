@@ -43,6 +43,33 @@ bool picture_shape_from(struct str word, enum picture_shape *out)
 
 /* ---- the part that is taken ---- */
 
+static const struct part {
+    struct str word;
+    uint32_t above; /* of what is too much, in sixths */
+} PARTS[PICTURE_PARTS] = {
+    [PICTURE_AUTO] = { STR("auto"), 1 }, /* of an upright picture */
+    [PICTURE_TOP] = { STR("top"), 0 },
+    [PICTURE_MIDDLE] = { STR("middle"), 3 },
+    [PICTURE_BOTTOM] = { STR("bottom"), 6 },
+};
+
+struct str picture_part_word(enum picture_part part)
+{
+    assert((unsigned)part < PICTURE_PARTS);
+    return PARTS[part].word;
+}
+
+bool picture_part_from(struct str word, enum picture_part *out)
+{
+    for (unsigned i = 0; i < PICTURE_PARTS; i++) {
+        if (str_equal(PARTS[i].word, word)) {
+            *out = (enum picture_part)i;
+            return true;
+        }
+    }
+    return false;
+}
+
 bool picture_size_allowed(uint32_t width, uint32_t height, uint64_t pixels_max)
 {
     return width > 0 && height > 0 && width <= PICTURE_SIDE_MAX && height <= PICTURE_SIDE_MAX &&
@@ -54,9 +81,29 @@ static uint32_t smaller(uint32_t a, uint32_t b)
     return a < b ? a : b;
 }
 
-void cut_begin(struct cut *c, enum picture_shape shape, bool lying, uint32_t width, uint32_t height)
+bool orientation_lies(unsigned orientation)
 {
-    const struct shape *s = &SHAPES[shape];
+    return orientation >= 5 && orientation <= 8;
+}
+
+/* True when what is seen at the top is the file's last row, or its last column. */
+static bool top_is_last(unsigned orientation)
+{
+    return orientation == 3 || orientation == 4 || orientation == 7 || orientation == 8;
+}
+
+/* How many of the rows that are too many are above the part, as the picture is seen. */
+static uint32_t rows_above(enum picture_part part, bool upright, uint32_t too_many)
+{
+    if (part == PICTURE_AUTO && !upright)
+        part = PICTURE_MIDDLE;
+    return too_many * PARTS[part].above / PARTS[PICTURE_BOTTOM].above;
+}
+
+void cut_begin(struct cut *c, struct picture_want want, unsigned orientation, uint32_t width, uint32_t height)
+{
+    const struct shape *s = &SHAPES[want.shape];
+    const bool lying = orientation_lies(orientation);
     const uint32_t across = lying ? s->height : s->width, down = lying ? s->width : s->height;
     assert(width > 0 && height > 0 && width <= PICTURE_SIDE_MAX && height <= PICTURE_SIDE_MAX);
     memset(c, 0, sizeof *c);
@@ -66,6 +113,10 @@ void cut_begin(struct cut *c, enum picture_shape shape, bool lying, uint32_t wid
     c->source_height += c->source_height == 0;
     c->left = (width - c->source_width) / 2;
     c->top = (height - c->source_height) / 2;
+    uint32_t *start = lying ? &c->left : &c->top;
+    const uint32_t too_many = lying ? width - c->source_width : height - c->source_height;
+    const uint32_t above = rows_above(want.part, lying ? width > height : height > width, too_many);
+    *start = top_is_last(orientation) ? too_many - above : above;
     c->width = smaller(c->source_width, across);
     c->height = smaller(c->source_height, down);
 }
@@ -136,11 +187,6 @@ void cut_row(struct cut *c, uint32_t y, const uint8_t *rgba)
     sum_finish(c);
     if (to > end)
         sum_add(c, (uint32_t)(to - end));
-}
-
-bool orientation_lies(unsigned orientation)
-{
-    return orientation >= 5 && orientation <= 8;
 }
 
 enum status cut_orient(struct cut *c, unsigned orientation)
@@ -218,14 +264,14 @@ static bool begins_with(struct str file, const char *bytes, size_t len)
     return file.len >= len && memcmp(file.ptr, bytes, len) == 0;
 }
 
-static enum status decode(struct str file, enum picture_shape shape, uint64_t pixels_max, struct cut *out)
+static enum status decode(struct str file, struct picture_want want, uint64_t pixels_max, struct cut *out)
 {
     if (begins_with(file, "\xff\xd8\xff", 3))
-        return picture_jpeg(file, shape, pixels_max, out);
+        return picture_jpeg(file, want, pixels_max, out);
     if (begins_with(file, "\x89PNG\r\n\x1a\n", 8))
-        return picture_png(file, shape, pixels_max, out);
+        return picture_png(file, want, pixels_max, out);
     if (begins_with(file, "RIFF", 4) && file.len >= RIFF_HEAD && memcmp(file.ptr + 8, "WEBP", 4) == 0)
-        return picture_webp(file, shape, pixels_max, out);
+        return picture_webp(file, want, pixels_max, out);
     return ST_INVALID;
 }
 
@@ -246,15 +292,15 @@ static enum status encode(const struct cut *c, size_t bytes_aim, struct buf *out
     return len == 0 || out->failed ? ST_NO_MEMORY : ST_OK;
 }
 
-enum status picture_make(struct str file, enum picture_shape shape, uint64_t pixels_max, struct buf *out)
+enum status picture_make(struct str file, struct picture_want want, uint64_t pixels_max, struct buf *out)
 {
     struct cut *cut = malloc(sizeof *cut);
     if (cut == NULL)
         return ST_NO_MEMORY;
-    enum status st = decode(file, shape, pixels_max, cut);
+    enum status st = decode(file, want, pixels_max, cut);
     if (st == ST_OK) {
         cut_flatten(cut);
-        st = encode(cut, SHAPES[shape].bytes_aim, out);
+        st = encode(cut, SHAPES[want.shape].bytes_aim, out);
     }
     free(cut);
     return st;

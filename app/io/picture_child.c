@@ -73,14 +73,14 @@ static bool output_write(struct str bytes)
     return true;
 }
 
-int picture_child_run(enum picture_shape shape)
+int picture_child_run(struct picture_want want)
 {
     struct buf in = { .limit = PICTURE_FILE_BYTES_MAX + 2 * READ_BYTES }, out = { .limit = PICTURE_BYTES_MAX };
     process_be_nice(NICENESS);
     if (!limits_set() || sandbox_narrow(SANDBOX_PICTURE) != ST_OK)
         _exit(EXIT_CONFINED_NOT);
     bool done = input_read(&in) && in.len <= PICTURE_FILE_BYTES_MAX &&
-                picture_make(buf_view(&in), shape, PICTURE_PIXELS_MAX, &out) == ST_OK && output_write(buf_view(&out));
+                picture_make(buf_view(&in), want, PICTURE_PIXELS_MAX, &out) == ST_OK && output_write(buf_view(&out));
     _exit(done ? EXIT_DONE : EXIT_UNREADABLE); /* not exit: its handlers make calls that are refused now */
 }
 
@@ -100,11 +100,12 @@ static void end_close(int *fd)
 }
 
 /* Returns an errno, 0 on success. */
-static int spawn(struct child *c, const char *program, enum picture_shape shape, int in, int out)
+static int spawn(struct child *c, const char *program, struct picture_want want, int in, int out)
 {
-    char name[] = "hongbao", command[] = "picture", word[WORD_MAX];
-    char *argv[] = { name, command, word, NULL }, *environment[] = { NULL };
-    (void)snprintf(word, sizeof word, "%.*s", STR_ARG(picture_shape_word(shape)));
+    char name[] = "hongbao", command[] = "picture", shape[WORD_MAX], part[WORD_MAX];
+    char *argv[] = { name, command, shape, part, NULL }, *environment[] = { NULL };
+    (void)snprintf(shape, sizeof shape, "%.*s", STR_ARG(picture_shape_word(want.shape)));
+    (void)snprintf(part, sizeof part, "%.*s", STR_ARG(picture_part_word(want.part)));
     posix_spawn_file_actions_t files;
     posix_spawnattr_t attributes;
     sigset_t none;
@@ -131,13 +132,13 @@ static int spawn(struct child *c, const char *program, enum picture_shape shape,
     return error;
 }
 
-static enum status child_start(struct child *c, const char *program, enum picture_shape shape)
+static enum status child_start(struct child *c, const char *program, struct picture_want want)
 {
     int in[2] = { -1, -1 }, out[2] = { -1, -1 };
     *c = (struct child){ .in = -1, .out = -1, .deadline_ms = clock_monotonic_ms() + PICTURE_MS_MAX };
     int error = pipe2(in, O_CLOEXEC) != 0 || pipe2(out, O_CLOEXEC) != 0 || fcntl(in[1], F_SETFL, O_NONBLOCK) != 0
                     ? errno
-                    : spawn(c, program, shape, in[0], out[1]);
+                    : spawn(c, program, want, in[0], out[1]);
     end_close(&in[0]);
     end_close(&out[1]);
     c->in = in[1];
@@ -202,11 +203,11 @@ static int child_end(struct child *c)
     return status;
 }
 
-enum status picture_child_make(const char *program, struct str file, enum picture_shape shape, struct buf *out)
+enum status picture_child_make(const char *program, struct str file, struct picture_want want, struct buf *out)
 {
     struct child c;
     struct buf result = { .limit = PICTURE_BYTES_MAX };
-    enum status st = child_start(&c, program, shape);
+    enum status st = child_start(&c, program, want);
     if (st != ST_OK)
         return st;
     talk(&c, file, &result);

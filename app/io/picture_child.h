@@ -1,7 +1,7 @@
 /* Has a picture of a user decoded (io/picture.h) by a process of its own, which is started for it and can do nothing
- * but read the file and write the result: `hongbao picture SHAPE`, executed with an empty environment, so nothing of
- * the caller's memory, keys, connections and files is in it. A decoder that crashes, hangs or is taken over costs this
- * picture. */
+ * but read the file and write the result: `hongbao picture SHAPE PART`, executed with an empty environment, so
+ * nothing of the caller's memory, keys, connections and files is in it. A decoder that crashes, hangs or is taken
+ * over costs this picture. */
 #ifndef HB_IO_PICTURE_CHILD_H
 #define HB_IO_PICTURE_CHILD_H
 
@@ -20,10 +20,10 @@
  * hongbao. Blocks for up to PICTURE_MS_MAX. ST_INVALID: the file is no picture, is broken or too large, or the decoder
  * ended in another way than by its answer (logged) · ST_UNAVAILABLE: the process can't be started, or not be confined
  * (logged) · ST_NO_MEMORY. */
-enum status picture_child_make(const char *program, struct str file, enum picture_shape shape, struct buf *out);
+enum status picture_child_make(const char *program, struct str file, struct picture_want want, struct buf *out);
 
-/* `hongbao picture SHAPE`: confines the process, then makes the picture of standard input and writes it to standard
- * output. Returns the exit code. */
-int picture_child_run(enum picture_shape shape);
+/* `hongbao picture SHAPE PART`: confines the process, then makes the picture of standard input and writes it to
+ * standard output. Returns the exit code. */
+int picture_child_run(struct picture_want want);
 
 #endif

@@ -12,7 +12,7 @@
 
 enum { PICTURE_CHANNELS = 4 }; /* red, green, blue, alpha; a byte each */
 
-/* The part of a picture that is taken, the largest of its shape in the middle, reduced row by row: each pixel of the
+/* The part of a picture that is taken, the largest of its shape, reduced row by row: each pixel of the
  * result is the average of the area that it covers, weighted by alpha. */
 struct cut {
     uint32_t source_width, source_height, left, top; /* of the part of the picture */
@@ -25,9 +25,9 @@ struct cut {
 
 /* True when a file may have this size. */
 bool picture_size_allowed(uint32_t width, uint32_t height, uint64_t pixels_max);
-/* Chooses the part. width and height: of the picture, 1 to PICTURE_SIDE_MAX. lying: cut_orient will change rows and
- * columns, so the part has the shape with its sides changed. */
-void cut_begin(struct cut *c, enum picture_shape shape, bool lying, uint32_t width, uint32_t height);
+/* Chooses the part. width and height: of the picture, 1 to PICTURE_SIDE_MAX. orientation: as cut_orient will have it;
+ * when it changes rows and columns, the part has the shape with its sides changed. */
+void cut_begin(struct cut *c, struct picture_want want, unsigned orientation, uint32_t width, uint32_t height);
 /* Takes row y of the picture, from 0, each row once and in order. rgba: width pixels. */
 void cut_row(struct cut *c, uint32_t y, const uint8_t *rgba);
 /* True when the EXIF tag Orientation with this value changes rows and columns. */
@@ -43,7 +43,7 @@ void cut_flatten(struct cut *c);
 unsigned exif_orientation(struct str tiff);
 
 /* The decoders: ST_INVALID as picture_make. */
-typedef enum status picture_decoder(struct str file, enum picture_shape shape, uint64_t pixels_max, struct cut *out);
+typedef enum status picture_decoder(struct str file, struct picture_want want, uint64_t pixels_max, struct cut *out);
 picture_decoder picture_jpeg, picture_png, picture_webp;
 
 #endif

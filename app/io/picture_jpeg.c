@@ -76,19 +76,19 @@ static void cmyk_to_rgba(uint8_t *row, JDIMENSION width, bool inverted)
     }
 }
 
-static enum status rows_read(struct jpeg_run *run, enum picture_shape shape, struct cut *out)
+static enum status rows_read(struct jpeg_run *run, struct picture_want want, struct cut *out)
 {
     struct jpeg_decompress_struct *jpeg = &run->jpeg;
     const unsigned orientation = orientation_of(jpeg);
     const bool cmyk = jpeg->jpeg_color_space == JCS_CMYK || jpeg->jpeg_color_space == JCS_YCCK;
     jpeg->out_color_space = cmyk ? JCS_CMYK : JCS_EXT_RGBA;
-    cut_begin(out, shape, orientation_lies(orientation), jpeg->image_width, jpeg->image_height);
+    cut_begin(out, want, orientation, jpeg->image_width, jpeg->image_height);
     scale_choose(jpeg, out);
     (void)jpeg_start_decompress(jpeg);
     run->row = malloc((size_t)jpeg->output_width * PICTURE_CHANNELS);
     if (run->row == NULL)
         return ST_NO_MEMORY;
-    cut_begin(out, shape, orientation_lies(orientation), jpeg->output_width, jpeg->output_height);
+    cut_begin(out, want, orientation, jpeg->output_width, jpeg->output_height);
     for (uint32_t y = 0; y < jpeg->output_height; y++) {
         JSAMPROW row = run->row;
         if (jpeg_read_scanlines(jpeg, &row, 1) != 1)
@@ -100,7 +100,7 @@ static enum status rows_read(struct jpeg_run *run, enum picture_shape shape, str
     return cut_orient(out, orientation);
 }
 
-static enum status jpeg_read(struct jpeg_run *run, struct str file, enum picture_shape shape, uint64_t pixels_max,
+static enum status jpeg_read(struct jpeg_run *run, struct str file, struct picture_want want, uint64_t pixels_max,
                              struct cut *out)
 {
     if (setjmp(run->failed) != 0)
@@ -112,10 +112,10 @@ static enum status jpeg_read(struct jpeg_run *run, struct str file, enum picture
     if (jpeg_read_header(&run->jpeg, TRUE) != JPEG_HEADER_OK ||
         !picture_size_allowed(run->jpeg.image_width, run->jpeg.image_height, pixels_max))
         return ST_INVALID;
-    return rows_read(run, shape, out);
+    return rows_read(run, want, out);
 }
 
-enum status picture_jpeg(struct str file, enum picture_shape shape, uint64_t pixels_max, struct cut *out)
+enum status picture_jpeg(struct str file, struct picture_want want, uint64_t pixels_max, struct cut *out)
 {
     struct jpeg_run *run = calloc(1, sizeof *run);
     if (run == NULL)
@@ -125,7 +125,7 @@ enum status picture_jpeg(struct str file, enum picture_shape shape, uint64_t pix
     run->errors.error_exit = on_error;
     run->errors.emit_message = on_message;
     run->progress.progress_monitor = on_progress;
-    enum status st = jpeg_read(run, file, shape, pixels_max, out);
+    enum status st = jpeg_read(run, file, want, pixels_max, out);
     jpeg_destroy_decompress(&run->jpeg);
     free(run->row);
     free(run);

@@ -44,7 +44,7 @@ static void transforms_set(png_structp png)
     png_set_filler(png, 255, PNG_FILLER_AFTER);
 }
 
-static enum status rows_read(struct png_run *run, enum picture_shape shape, uint32_t width, uint32_t height,
+static enum status rows_read(struct png_run *run, struct picture_want want, uint32_t width, uint32_t height,
                              struct cut *out)
 {
     const size_t row_bytes = (size_t)width * PICTURE_CHANNELS;
@@ -55,7 +55,7 @@ static enum status rows_read(struct png_run *run, enum picture_shape shape, uint
     run->pixels = calloc(passes > 1 ? height : 1, row_bytes);
     if (run->pixels == NULL)
         return ST_NO_MEMORY;
-    cut_begin(out, shape, false, width, height);
+    cut_begin(out, want, 1, width, height);
     for (int pass = 0; pass < passes; pass++)
         for (uint32_t y = 0; y < height; y++) {
             uint8_t *row = run->pixels + (passes > 1 ? y * row_bytes : 0);
@@ -66,7 +66,7 @@ static enum status rows_read(struct png_run *run, enum picture_shape shape, uint
     return ST_OK;
 }
 
-static enum status png_read(struct png_run *run, enum picture_shape shape, uint64_t pixels_max, struct cut *out)
+static enum status png_read(struct png_run *run, struct picture_want want, uint64_t pixels_max, struct cut *out)
 {
     if (setjmp(png_jmpbuf(run->png)) != 0)
         return ST_INVALID;
@@ -78,15 +78,15 @@ static enum status png_read(struct png_run *run, enum picture_shape shape, uint6
     if (!picture_size_allowed(width, height, pixels_max))
         return ST_INVALID;
     transforms_set(run->png);
-    return rows_read(run, shape, width, height, out);
+    return rows_read(run, want, width, height, out);
 }
 
-enum status picture_png(struct str file, enum picture_shape shape, uint64_t pixels_max, struct cut *out)
+enum status picture_png(struct str file, struct picture_want want, uint64_t pixels_max, struct cut *out)
 {
     struct png_run run = { .file = file };
     run.png = png_create_read_struct(PNG_LIBPNG_VER_STRING, NULL, on_error, on_warning);
     run.info = run.png == NULL ? NULL : png_create_info_struct(run.png);
-    enum status st = run.info == NULL ? ST_NO_MEMORY : png_read(&run, shape, pixels_max, out);
+    enum status st = run.info == NULL ? ST_NO_MEMORY : png_read(&run, want, pixels_max, out);
     png_destroy_read_struct(&run.png, &run.info, NULL);
     free(run.pixels);
     return st;

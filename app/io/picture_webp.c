@@ -34,9 +34,9 @@ static enum status status_of(VP8StatusCode code)
 }
 
 /* The library cuts and reduces while it decodes. */
-static enum status cut_decode(struct str file, enum picture_shape shape, WebPDecoderConfig *config, struct cut *out)
+static enum status cut_decode(struct str file, struct picture_want want, WebPDecoderConfig *config, struct cut *out)
 {
-    cut_begin(out, shape, false, (uint32_t)config->input.width, (uint32_t)config->input.height);
+    cut_begin(out, want, 1, (uint32_t)config->input.width, (uint32_t)config->input.height);
     config->options.use_cropping = 1;
     config->options.crop_left = (int)out->left;
     config->options.crop_top = (int)out->top;
@@ -55,7 +55,7 @@ static enum status cut_decode(struct str file, enum picture_shape shape, WebPDec
     return st;
 }
 
-enum status picture_webp(struct str file, enum picture_shape shape, uint64_t pixels_max, struct cut *out)
+enum status picture_webp(struct str file, struct picture_want want, uint64_t pixels_max, struct cut *out)
 {
     WebPDecoderConfig config;
     if (!WebPInitDecoderConfig(&config))
@@ -69,5 +69,5 @@ enum status picture_webp(struct str file, enum picture_shape shape, uint64_t pix
     if (st == ST_OK && (config.input.has_animation || config.input.width <= 0 || config.input.height <= 0 ||
                         !picture_size_allowed((uint32_t)config.input.width, (uint32_t)config.input.height, pixels_max)))
         st = ST_INVALID;
-    return st == ST_OK ? cut_decode(file, shape, &config, out) : st;
+    return st == ST_OK ? cut_decode(file, want, &config, out) : st;
 }

@@ -112,7 +112,8 @@ static struct str field_says(struct document *d, const struct api_operation *op,
     int64_t max = field_max(field, d->x->app->stores.config);
     const char *says = row == NULL ? "" : row->says;
     if (max > 0 && field->code_points_max > 0)
-        return arena_printf(d->x->arena, "%s; at most %" PRId64 " characters as people count them", says, max);
+        return arena_printf(d->x->arena, "%s; at most %" PRId64 " characters as people count them%s", says, max,
+                            type == &FIELD_SENTENCE ? "; two letters count as one" : "");
     if (max > 0 && type == &FIELD_USERNAMES)
         return arena_printf(d->x->arena, "%s; at most %" PRId64, says, max);
     if (type == &FIELD_DAY)
@@ -131,7 +132,7 @@ static void schema_of_field(struct document *d, struct value *schema, const stru
     if (is_number)
         limits_add(d, schema, field, "minimum", "maximum");
     bool is_password = type == &FIELD_PASSWORD || type == &FIELD_NEW_PASSWORD;
-    if (type == &FIELD_TEXT || type == &FIELD_LINE || type == &FIELD_LINK_KEY || is_password)
+    if (type == &FIELD_TEXT || type == &FIELD_LINE || type == &FIELD_SENTENCE || type == &FIELD_LINK_KEY || is_password)
         limits_add(d, schema, field, "minLength", "maxLength");
     if (is_password)
         text_add(d, schema, "format", "password");

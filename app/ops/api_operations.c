@@ -215,7 +215,8 @@ const struct api_operation api_operations[] = {
       .group = "account",
       .says =
           "Makes a picture the avatar. The body is multipart/form-data with a part `picture`: a JPEG, PNG or WebP file"
-          " of at most 4 MB; the site keeps a small square of it, without metadata",
+          " of at most 4 MB; the site keeps a small square of it, without metadata. Of what is too high the part `part`"
+          " says which is kept: `auto` (the default), `top`, `middle` or `bottom`",
       .answers = ANSWERS({ 200, "User", "changed" }),
       .refusals = REFUSALS({ 422, "invalid-form", "there is no file, it is too large, or it is no picture" }) },
     { .method = "GET",
@@ -242,16 +243,19 @@ const struct api_operation api_operations[] = {
       .group = "account",
       .says = "One's own covers: pictures for envelopes",
       .query = { covers_fields },
-      .fields = FIELDS({ "saved", "a page for browsers: it says that a cover was added", NULL },
-                       { "removed", "a page for browsers: it says that a cover was removed", NULL },
-                       { "sending", "a page for browsers: a cover that is added leads to /send", NULL }),
+      .fields =
+          FIELDS({ "saved", "a page for browsers: it says that a cover was added", NULL },
+                 { "removed", "a page for browsers: it says that a cover was removed", NULL },
+                 { "next", "a page for browsers: a cover that is added leads there: /send, with its query", NULL }),
       .answers = ANSWERS({ 200, "Covers", "the covers, the newest first" }) },
     { .method = "POST",
       .path = "/covers",
       .id = "addCover",
       .group = "account",
-      .says = "Adds a cover. The body is multipart/form-data with a part `picture`: a JPEG, PNG or WebP file of at most"
-              " 4 MB; the site keeps its middle, 5:3 and at most 720 pixels wide, without metadata",
+      .says =
+          "Adds a cover. The body is multipart/form-data with a part `picture`: a JPEG, PNG or WebP file of at most"
+          " 4 MB; the site keeps a part of it, 5:3 and at most 720 pixels wide, without metadata. Of what is too high"
+          " the part `part` says which is kept: `auto` (the default), `top`, `middle` or `bottom`",
       .answers = ANSWERS({ 201, "Cover", "added, or it was there already" }),
       .refusals = REFUSALS(
           { 422, "invalid-form", "there is no file, it is too large, it is no picture, or there are six covers" }) },
@@ -340,8 +344,14 @@ const struct api_operation api_operations[] = {
       .path = "/account/sessions/end",
       .id = "sessionsPage",
       .group = "account",
-      .says = "Leads to /account",
+      .says = "Leads to /account/devices",
       .answers = ANSWERS({ 303, NULL, PAGE_ONLY }) },
+    { .method = "GET",
+      .path = "/account/devices",
+      .id = "devicesPage",
+      .group = "account",
+      .says = "The sessions; the page has the forms of ending them",
+      .answers = ANSWERS({ 200, "Sessions", PAGE_ONLY }) },
     { .method = "GET",
       .path = "/account/export",
       .id = "exportAccount",
@@ -537,7 +547,8 @@ const struct api_operation api_operations[] = {
       .group = "packets",
       .says = "The scheduled opening, for a calendar",
       .answers = ANSWERS({ 200, NULL, "an event with a reminder" }),
-      .refusals = REFUSALS({ 404, "not-found", "it has no scheduled opening, or can be opened already" }),
+      .refusals = REFUSALS({ 404, "not-found", "it has no scheduled opening" },
+                           { 410, "opened", "it can be opened already" }, { 410, "expired", "it is over" }),
       .media = "text/calendar" },
     { .method = "POST",
       .path = "/p/:id/open",
@@ -579,7 +590,7 @@ const struct api_operation api_operations[] = {
       .group = "packets",
       .says = "Thanks the sender for one's share, once; a repeat with the same text is no error",
       .form = thanks_fields,
-      .fields = FIELDS({ "text", "one line, at most 25 characters as people count them", "Thank you" }),
+      .fields = FIELDS({ "text", "one line", "Thank you" }),
       .answers = ANSWERS({ 200, "Thanks", "said; shown as `thanks` of the share" }),
       .refusals = REFUSALS({ 403, "no-share", "no share of it" },
                            { 409, "thanks-already", "thanked with another text before" }) },

@@ -55,6 +55,7 @@ static const struct command_word {
     { "setting", "--setup", "print NAME = VALUE of each setting of which a change needs hongbao setup" },
     { "setting", "--names", "print the names that have a value to show" },
     { "picture", "SHAPE", "square, of a face, or cover, of an envelope" },
+    { "picture", "PART", "of what is too high: auto, top, middle or bottom" },
     { "settings", "--markdown", "as the table of docs/reference/config.md" },
     { "settings", "--man", "as the manual page hongbao.conf(5)" },
     { "keys", "ROLE", "hot, page, auth, card or settle" },

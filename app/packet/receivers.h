@@ -21,7 +21,8 @@ enum {
 struct receiver {
     uint64_t id;
     struct str name;  /* nickname at the time of sending */
-    struct face face; /* only of users who are named in a form */
+    struct face face; /* face, username: only of users who are named in a form */
+    struct str username;
 };
 struct receivers {
     struct receiver *items;

@@ -24,8 +24,10 @@ enum {
     COLUMN_EXPIRES,
     COLUMN_ENDED,
     COLUMN_RECEIVER_NAME,
-    COLUMN_SENDER_FACE,
-    COLUMN_WITH_PERSON
+    COLUMN_RECEIVER,
+    COLUMN_FACE,
+    COLUMN_WITH_PERSON,
+    COLUMN_PERSON_FEN
 };
 
 #define BEST                                                                                                           \
@@ -40,57 +42,75 @@ enum {
 #define OF_PACKET                                                                                                      \
     "packet.kind, packet.greeting, packet.sender_id, packet.sender_name, packet.count, "                               \
     "packet.grabbed_count - packet.returned_count, packet.refund_fen, packet.state, packet.expires_ms, "               \
-    "packet.ended_ms IS NOT NULL, packet.receiver_name, " FACE_OF("packet.sender_id") ", "
+    "packet.ended_ms IS NOT NULL, packet.receiver_name, packet.receiver_id, "
 
-/* The rows of a side: the first columns, the tables, and the user's id. The key grab_received, which ends with the
+/* The rows of a side: the first columns, the tables, and whose they are. The key grab_received, which ends with the
  * primary key, has all columns of grab that are read. Without FORCE INDEX, MariaDB may look up the user alone in the
  * key and read all newer rows before those of the page. */
 static const struct {
-    const char *name, *select, *from, *ms, *id;
+    const char *name, *select, *from, *where, *ms, *id;
 } SIDES[] = {
     [RECORD_RECEIVED] = { .name = "received",
-                          .select = "SELECT 'received', grab.packet_id, grab.grabbed_ms, grab.amount_fen, "
-                                    "grab.share_no, " BEST ", " RETURNED ", " OF_PACKET,
-                          .from = " FROM grab FORCE INDEX (grab_received) JOIN packet ON packet.id = grab.packet_id "
-                                  "WHERE grab.user_id = ",
+                          .select =
+                              "SELECT 'received', grab.packet_id, grab.grabbed_ms, grab.amount_fen, "
+                              "grab.share_no, " BEST ", " RETURNED ", " OF_PACKET FACE_OF("packet.sender_id") ", ",
+                          .from = " FROM grab FORCE INDEX (grab_received) JOIN packet ON packet.id = grab.packet_id",
+                          .where = " WHERE grab.user_id = ",
                           .ms = "grab.grabbed_ms",
                           .id = "grab.packet_id" },
     [RECORD_SENT] = { .name = "sent",
                       .select =
                           "SELECT 'sent', packet.id, packet.created_ms, packet.amount_fen, 0, 0, " RETURNED_TO_SENDER
-                          ", " OF_PACKET,
-                      .from = " FROM packet FORCE INDEX (packet_sent) WHERE packet.sender_id = ",
+                          ", " OF_PACKET FACE_OF("packet.receiver_id") ", ",
+                      .from = " FROM packet FORCE INDEX (packet_sent)",
+                      .where = " WHERE packet.sender_id = ",
                       .ms = "packet.created_ms",
                       .id = "packet.id" },
 };
 
-/* Whether the person is a named receiver of the packet or has a share of it: a row of a unique key each. Exclusive
- * packets of older programs have their receiver in the packet only. */
-static void with_person_append(struct buf *sql, const struct record_query *query)
+static bool asks_for_person(const struct record_query *query)
 {
-    if (query->side == RECORD_SENT && query->person_id != 0)
+    return query->side == RECORD_SENT && query->person_id != 0;
+}
+
+/* Whether the person has a share of the packet or is a named receiver, and the share: a row of a unique key each.
+ * Exclusive packets of older programs have their receiver in the packet only. */
+static void person_append(struct buf *sql, const struct record_query *query)
+{
+    if (asks_for_person(query))
         buf_printf(sql,
-                   "COALESCE(packet.receiver_id = %" PRIu64 ", FALSE) OR EXISTS (SELECT 1 FROM packet_receiver "
-                   "FORCE INDEX (PRIMARY) WHERE packet_receiver.packet_id = packet.id "
-                   "AND packet_receiver.user_id = %" PRIu64 ") "
-                   "OR EXISTS (SELECT 1 FROM grab FORCE INDEX (grab_once) WHERE grab.packet_id = packet.id "
-                   "AND grab.user_id = %" PRIu64 ")",
-                   query->person_id, query->person_id, query->person_id);
+                   "grab.user_id IS NOT NULL OR COALESCE(packet.receiver_id = %" PRIu64 ", FALSE) OR EXISTS "
+                   "(SELECT 1 FROM packet_receiver FORCE INDEX (PRIMARY) WHERE packet_receiver.packet_id = packet.id "
+                   "AND packet_receiver.user_id = %" PRIu64 "), grab.amount_fen - COALESCE(given.amount_fen, 0)",
+                   query->person_id, query->person_id);
     else
-        buf_char(sql, '0');
+        buf_cstr(sql, "0, NULL");
+}
+
+static void person_share_append(struct buf *sql, const struct record_query *query)
+{
+    if (asks_for_person(query))
+        buf_printf(sql,
+                   " LEFT JOIN grab FORCE INDEX (grab_once) ON grab.packet_id = packet.id AND grab.user_id = %" PRIu64
+                   " LEFT JOIN share_return AS given FORCE INDEX (PRIMARY) ON given.packet_id = grab.packet_id "
+                   "AND given.share_no = grab.share_no",
+                   query->person_id);
 }
 
 static void side_append(struct buf *sql, const struct record_query *query, const struct db_page *page)
 {
     buf_cstr(sql, SIDES[query->side].select);
-    with_person_append(sql, query);
+    person_append(sql, query);
     buf_cstr(sql, SIDES[query->side].from);
+    person_share_append(sql, query);
+    buf_cstr(sql, SIDES[query->side].where);
     buf_u64(sql, query->user_id);
     db_page_append(sql, page, SIDES[query->side].ms, SIDES[query->side].id);
 }
 
 static bool record_read(const struct db_rows *rows, size_t row, struct record *out)
 {
+    struct str receiver = db_cell(rows, row, COLUMN_RECEIVER), person_fen = db_cell(rows, row, COLUMN_PERSON_FEN);
     *out = (struct record){ .packet_id = db_cell_u64(rows, row, COLUMN_PACKET),
                             .ms = db_cell_i64(rows, row, COLUMN_MS),
                             .amount_fen = db_cell_i64(rows, row, COLUMN_AMOUNT),
@@ -98,7 +118,7 @@ static bool record_read(const struct db_rows *rows, size_t row, struct record *o
                             .share_no = (uint32_t)db_cell_u64(rows, row, COLUMN_SHARE),
                             .sender_id = db_cell_u64(rows, row, COLUMN_SENDER),
                             .sender_name = db_cell(rows, row, COLUMN_SENDER_NAME),
-                            .sender_face = face_from(db_cell(rows, row, COLUMN_SENDER_FACE)),
+                            .face = face_from(db_cell(rows, row, COLUMN_FACE)),
                             .best = db_cell_u64(rows, row, COLUMN_BEST) != 0,
                             .returned_fen = db_cell_i64(rows, row, COLUMN_RETURNED),
                             .count = (uint32_t)db_cell_u64(rows, row, COLUMN_COUNT),
@@ -106,8 +126,10 @@ static bool record_read(const struct db_rows *rows, size_t row, struct record *o
                             .refund_fen = db_cell_i64(rows, row, COLUMN_REFUND),
                             .expires_ms = db_cell_i64(rows, row, COLUMN_EXPIRES),
                             .ended = db_cell_u64(rows, row, COLUMN_ENDED) != 0,
+                            .receiver_id = receiver.ptr != NULL ? db_cell_u64(rows, row, COLUMN_RECEIVER) : 0,
                             .receiver_name = str_or_empty(db_cell(rows, row, COLUMN_RECEIVER_NAME)),
-                            .with_person = db_cell_u64(rows, row, COLUMN_WITH_PERSON) != 0 };
+                            .with_person = db_cell_u64(rows, row, COLUMN_WITH_PERSON) != 0,
+                            .person_fen = person_fen.ptr != NULL ? db_cell_i64(rows, row, COLUMN_PERSON_FEN) : 0 };
     return packet_kind_from(db_cell(rows, row, COLUMN_KIND), &out->kind) &&
            packet_state_from(db_cell(rows, row, COLUMN_STATE), &out->state);
 }
@@ -170,7 +192,7 @@ enum status overview_find(struct db *db, struct arena *a, uint64_t user_id, size
     }
     buf_cstr(&sql,
              "SELECT 'balance', NULL, NULL, balance_fen, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, "
-             "NULL, NULL, NULL, NULL, NULL, NULL FROM account WHERE id = ");
+             "NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL FROM account WHERE id = ");
     buf_u64(&sql, user_id);
     enum status st = db_query_buf(db, a, &rows, &sql);
     buf_free(&sql);

@@ -22,20 +22,22 @@ struct record {
     int64_t returned_fen; /* received: given back; sent: what receivers gave back to the sender, not into the packet */
     enum packet_kind kind;
     struct str greeting;
+    struct face face; /* of the sender; of a packet that was sent, of its only receiver */
     /* of a received share */
     uint32_t share_no;
     uint64_t sender_id;
     struct str sender_name;
-    struct face sender_face;
     bool best; /* 手气最佳 of a finished packet */
     /* of a sent packet */
     uint32_t count, grabbed_count; /* grabbed_count: without what was given back into the packet */
+    uint64_t receiver_id;          /* of an exclusive packet, else 0 */
     struct str receiver_name;      /* of an exclusive packet; empty: deleted */
     int64_t refund_fen;
     enum packet_state state;
     int64_t expires_ms;
-    bool ended;       /* early, by its sender */
-    bool with_person; /* the asked person is a named receiver or has a share of it */
+    bool ended;         /* early, by its sender */
+    bool with_person;   /* the asked person is a named receiver or has a share of it */
+    int64_t person_fen; /* what the asked person has of it: 0 when it was given back */
 };
 
 struct record_list {
@@ -47,7 +49,7 @@ struct record_list {
 struct record_query {
     uint64_t user_id;
     enum record_side side;
-    uint64_t person_id; /* asks for with_person of sent packets; 0: nobody */
+    uint64_t person_id; /* asks for with_person and person_fen of sent packets; 0: nobody */
 };
 
 /* One page of a side. ST_CORRUPT: unknown kind or state · ST_NO_MEMORY · else as db_query. */

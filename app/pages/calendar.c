@@ -8,6 +8,11 @@
 
 #define REMINDER "-PT5M"
 
+/* To the link of an opening that is no longer ahead. */
+static const struct problem PROBLEM_OPENED = { 410, "opened", "text/calendar_opened", "text/calendar_opened_detail",
+                                               0 };
+static const struct problem PROBLEM_OVER = { 410, "expired", "text/calendar_over", "text/calendar_over_detail", 0 };
+
 /* "红包开抢 · 小明". */
 static struct str title(struct exchange *x, const struct packet *p)
 {
@@ -48,14 +53,28 @@ static enum status opening_put(struct exchange *x, const struct packet *p, struc
     return out->failed || url.ptr == NULL || text.ptr == NULL || about.ptr == NULL ? ST_NO_MEMORY : ST_OK;
 }
 
+/* A page and no file: calendars take an event of the past without a word, and nobody would find it. */
+static enum step answer_past(struct exchange *x, const struct packet *p)
+{
+    struct model m;
+    model_init(&m, x->arena);
+    value_page_text(&m, &m.root, "page_url", present_packet_path(x, p->id));
+    respond_problem_with(x, p->state == PACKET_OPEN ? &PROBLEM_OPENED : &PROBLEM_OVER, &m);
+    return STEP_DONE;
+}
+
 enum step packet_calendar(struct exchange *x)
 {
     struct packet p;
     struct buf out = BUF_EMPTY;
     enum status st = packet_find(x->app->stores.db, x->arena, x->id, &p);
+    if (st == ST_OK && p.opens_ms == 0)
+        st = ST_NOT_FOUND;
     if (st == ST_OK) {
         p.state = packet_state_shown(&p, x->now_ms);
-        st = packet_is_waiting(&p, x->now_ms) ? opening_put(x, &p, &out) : ST_NOT_FOUND;
+        if (!packet_is_waiting(&p, x->now_ms))
+            return answer_past(x, &p);
+        st = opening_put(x, &p, &out);
     }
     if (st == ST_OK) {
         respond_header(x, "Content-Disposition", STR("attachment; filename=\"hongbao.ics\""));

@@ -2,32 +2,39 @@
 
 #include "base/text_fit.h"
 #include "base/utf8.h"
+#include "io/picture_inline.h"
 #include "packet/store.h"
 #include "pages/covers.h"
 #include "pages/drawing.h"
 #include "pages/present.h"
+#include "user/picture_store.h"
 #include "web/field_types.h"
 #include "web/qr.h"
 #include "web/respond.h"
 #include "web/view.h"
 
 enum {
-    CARD_LINES_MAX = 2,
+    CARD_LINES_MAX = 3,
     CARD_MAX_AGE_S = 86400,
     SENDER_WIDTH_MAX = 900,
     RECEIVER_WIDTH = 1100, /* with the words around it, in both languages, and in smaller letters, a line is full */
 };
 
-/* Units: pixels, and hundredths of an em for greeting_width. One line stands in the middle of two. */
+/* A size of the greeting's letters. width: of a line, in hundredths of an em; the others in pixels. */
+struct letters {
+    uint32_t width;
+    int size, line_height;
+};
+
+/* Units: pixels. greeting_y: of a line in the middle. Two lines of large letters, or up to three of small ones. */
 static const struct card_shape {
     struct str name;
     const char *template_name;
-    int width, height;
-    uint32_t greeting_width;
-    int greeting_y, line_height;
+    int width, height, greeting_y;
+    struct letters large, small;
 } SHAPES[] = {
-    { STR("wide"), "pictures/card_wide", 1200, 630, 1180, 208, 70 },
-    { STR("tall"), "pictures/card_tall", 1080, 1440, 1320, 866, 82 },
+    { STR("wide"), "pictures/card_wide", 1200, 630, 243, { 1340, 46, 62 }, { 1810, 34, 46 } },
+    { STR("tall"), "pictures/card_tall", 1080, 1440, 907, { 1320, 66, 82 }, { 1815, 48, 60 } },
 };
 
 struct card_query {
@@ -55,9 +62,17 @@ static void greeting_model(struct model *m, const struct card_shape *shape, stru
 {
     struct str lines[CARD_LINES_MAX];
     struct value *list = value_list(m, &m->root, "greeting");
-    size_t count = text_balance(m->arena, greeting, shape->greeting_width, lines);
-    int y = shape->greeting_y + (count == 1 ? shape->line_height / 2 : 0);
-    for (size_t i = 0; i < count; i++, y += shape->line_height) {
+    const struct letters *letters = &shape->large;
+    size_t count = text_fit(m->arena, greeting, letters->width, lines, CARD_LINES_MAX);
+    if (count > 2) {
+        letters = &shape->small;
+        count = text_fit(m->arena, greeting, letters->width, lines, CARD_LINES_MAX);
+    }
+    if (count == 2)
+        count = text_balance(m->arena, greeting, letters->width, lines);
+    value_int(m, &m->root, "greeting_size", letters->size);
+    int y = shape->greeting_y - ((int)count - 1) * letters->line_height / 2;
+    for (size_t i = 0; i < count; i++, y += letters->line_height) {
         struct value *object = value_add_object(m, list);
         value_int(m, object, "y", y);
         value_text(m, object, "line", lines[i]);
@@ -84,7 +99,8 @@ static void words_model(struct model *m, const struct card_shape *shape, const s
     struct str name = name_fit(m->arena, p->receiver_name, RECEIVER_WIDTH);
     struct value *receiver = value_object(m, &m->root, "receiver");
     value_text(m, receiver, "nickname", name);
-    value_int(m, receiver, "y", shape->greeting_y + shape->line_height / 2);
+    value_int(m, receiver, "y", shape->greeting_y);
+    value_int(m, &m->root, "greeting_size", shape->large.size);
 }
 
 /* When it opens. The time is of the service's zone, whose name is shown, except China's in Chinese: one picture is for
@@ -97,6 +113,25 @@ static void opening_model(struct exchange *x, struct model *m, const struct pack
     value_bool(m, site, "china_time", str_equal(zone, STR("Asia/Shanghai")));
     if (p->opens_ms != 0)
         view_time_model(m, root, "opens_at", "opens_text", p->opens_ms);
+}
+
+/* A cover of the sender's own. One that is gone, or that cannot be read, is none: the plain flap is seen. */
+static enum status photo_model(struct exchange *x, struct model *m, struct str hash)
+{
+    struct str bytes, url = STR_NONE;
+    struct buf photo = BUF_EMPTY;
+    if (hash.ptr == NULL)
+        return ST_OK;
+    enum status st = picture_find(x->app->stores.db, m->arena, hash, &bytes);
+    if (st == ST_OK)
+        st = picture_inline(bytes, &photo);
+    if (st == ST_OK) {
+        url = arena_str(m->arena, buf_view(&photo));
+        st = url.ptr == NULL ? ST_NO_MEMORY : ST_OK;
+        value_text(m, &m->root, "photo", url);
+    }
+    buf_free(&photo);
+    return st == ST_NOT_FOUND || st == ST_INVALID ? ST_OK : st;
 }
 
 static void card_model(struct exchange *x, struct model *m, const struct card_shape *shape, const struct packet *p)
@@ -125,7 +160,8 @@ static enum status card_draw(struct exchange *x, const struct card_shape *shape,
     struct model m;
     model_init(&m, x->arena);
     card_model(x, &m, shape, p);
-    return drawing_png(x, shape->template_name, &m, shape->width, shape->height, out);
+    enum status st = photo_model(x, &m, packet_cover_hash(p->cover));
+    return st != ST_OK ? st : drawing_png(x, shape->template_name, &m, shape->width, shape->height, out);
 }
 
 enum step packet_card(struct exchange *x)

@@ -120,7 +120,7 @@ static enum step phrase_page(struct exchange *x, const struct live_grab *grab)
         form_fail_with(&errors, "phrase", "text/phrase_pause_for", arena_printf(x->arena, "%d", pause_s(grab)));
     else
         form_fail(&errors, "phrase", p->title);
-    show_refused(x, p->status, &errors);
+    show_refused(x, p->status, &errors, "phrase", "phrase_typed");
     pause_tell(x, grab);
     return STEP_DONE;
 }

@@ -14,8 +14,10 @@ enum status people_find(struct exchange *x, struct people_known *out)
     return users_find_by_ids(x->app->stores.db, x->arena, people.ids, people.count, &out->users, &out->count);
 }
 
-void people_model(struct model *m, struct value *list, const struct people_known *people)
+void people_model(struct model *m, struct value *list, const struct people_known *people,
+                  const struct people_known *all)
 {
+    uint64_t id;
     for (size_t i = 0; i < people->count; i++) {
         const struct user *user = &people->users[i];
         struct value *person = value_add_object(m, list);
@@ -23,6 +25,7 @@ void people_model(struct model *m, struct value *list, const struct people_known
         value_text(m, person, "username", user->username);
         value_text(m, person, "nickname", user->nickname);
         view_avatar_model(m, person, user->id, user->nickname, &user->face);
+        value_page_bool(m, person, "twin", people_by_nickname(m->arena, all, user->nickname, &id) == ST_CONFLICT);
     }
 }
 

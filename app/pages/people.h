@@ -12,8 +12,10 @@ struct people_known {
 };
 enum status people_find(struct exchange *x, struct people_known *out);
 
-/* Adds a list of them: [{ id, username, nickname, page: initial, hue }]. */
-void people_model(struct model *m, struct value *list, const struct people_known *people);
+/* Adds a list of them: [{ id, username, nickname, page: initial, hue, twin }]. all: who else is shown; a twin is one of
+ * several with the same nickname among these. */
+void people_model(struct model *m, struct value *list, const struct people_known *people,
+                  const struct people_known *all);
 
 /* Finds the one of them who has this nickname; capitals and full width do not matter. ST_NOT_FOUND: nobody ·
  * ST_CONFLICT: several · ST_NO_MEMORY. */

@@ -9,7 +9,7 @@ static enum status phrase_set_read(struct field_input *in)
     struct field_input line = *in;
     struct str shown = STR("");
     line.out = &shown;
-    enum status st = field_line_read(&line, utf8_clean);
+    enum status st = field_line_read(&line, utf8_clean, utf8_graphemes);
     if (st != ST_OK)
         return st;
     if (shown.len == 0)

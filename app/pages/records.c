@@ -24,7 +24,7 @@ static void received_model(struct exchange *x, struct model *m, struct value *it
 {
     struct value *packet = value_object(m, item, "packet");
     present_packet(x, m, packet, row->packet_id, row->kind, row->greeting);
-    present_person(m, packet, "sender", row->sender_id, row->sender_name, &row->sender_face);
+    present_person(m, packet, "sender", row->sender_id, row->sender_name, &row->face);
     value_int(m, item, "share_no", row->share_no);
     view_money_model(m, item, "amount_fen", "amount_text", row->amount_fen);
     view_time_model(m, item, "grabbed_at", "grabbed_at_text", row->ms);
@@ -45,9 +45,12 @@ static void sent_model(struct exchange *x, struct model *m, struct value *item, 
         view_money_model(m, item, "refund_fen", "refund_text", row->refund_fen);
     else
         value_int(m, item, "refund_fen", 0);
+    if (row->person_fen > 0 && row->kind != PACKET_EXCLUSIVE)
+        value_page_number(m, item, "taken_text", money_text(m->arena, row->person_fen));
     if (row->kind == PACKET_EXCLUSIVE) {
         struct value *to = value_page_object(m, item, "to");
         value_page_text(m, to, "nickname", row->receiver_name);
+        view_avatar_model(m, to, row->receiver_id, row->receiver_name, &row->face);
         value_page_bool(m, to, "is_back", row->refund_fen > 0 || row->returned_fen > 0);
     }
     value_page_bool(m, item, "state_open", state == PACKET_OPEN);
@@ -87,6 +90,14 @@ struct records_page {
     struct found found;
 };
 
+/* What a record adds to the sum: what was kept of a share, a packet sent, or the asked person's share of it. */
+static int64_t record_sum_fen(const struct records_request *r, const struct record *row)
+{
+    if (r->side == RECORD_RECEIVED)
+        return row->amount_fen - row->returned_fen;
+    return r->filter.person_id != 0 ? row->person_fen : row->amount_fen;
+}
+
 /* Counts what the search found, and leaves a page of it. */
 static void found_count(struct records_page *page)
 {
@@ -95,7 +106,7 @@ static void found_count(struct records_page *page)
     if (page->result.rest.given)
         page->found.read_max = page->result.paused ? RECORD_SEARCH_ROWS_MAX : records->count;
     for (size_t i = 0; i < records->count; i++)
-        page->found.sum_fen += records->rows[i].amount_fen;
+        page->found.sum_fen += record_sum_fen(&page->request, &records->rows[i]);
     if (records->count <= RECORDS_PAGE_ITEMS)
         return;
     records->count = RECORDS_PAGE_ITEMS;
@@ -182,9 +193,14 @@ static void months_model(struct exchange *x, struct model *m, const struct recor
         value_page_number(m, value_page_object(m, &m->root, "chart"), "max_text", money_text(x->arena, max_fen));
 }
 
+static int64_t total_fen(const struct user_year *totals, bool sent)
+{
+    return sent ? totals->sent_fen : totals->received_fen;
+}
+
 static void totals_model(struct model *m, struct value *object, const struct user_year *totals, bool sent)
 {
-    view_total_model(m, object, "total_fen", "total_text", sent ? totals->sent_fen : totals->received_fen);
+    view_total_model(m, object, "total_fen", "total_text", total_fen(totals, sent));
     view_count_model(m, object, "count", "count_one", (int64_t)(sent ? totals->sent_count : totals->received_count));
     view_count_model(m, object, "best_count", "best_count_one", sent ? 0 : (int64_t)totals->best_count);
 }
@@ -192,11 +208,24 @@ static void totals_model(struct model *m, struct value *object, const struct use
 static void year_link(struct exchange *x, struct model *m, struct value *list, const struct records_page *page,
                       const struct user_year *totals)
 {
+    const struct records_request *r = &page->request;
+    struct clock_date month;
+    bool is_shown = !r->filtered || r->year_given ? totals->year == r->year
+                                                  : records_month(r, &month) && totals->year == month.year;
     struct value *item = value_add_object(m, list);
     value_int(m, item, "year", totals->year);
-    value_text(m, item, "url", records_url_year(x, &page->request, totals->year));
-    value_bool(m, item, "current",
-               totals->year == page->request.year && (page->request.year_given || !page->request.filtered));
+    value_text(m, item, "url", records_url_year(x, r, totals->year));
+    value_bool(m, item, "current", is_shown);
+}
+
+/* A search without a year or a day is one of all years. */
+static void all_years_model(struct exchange *x, struct model *m, const struct records_page *page)
+{
+    const struct records_request *r = &page->request;
+    bool all = r->filtered && !r->year_given && r->page.until_ms == 0;
+    value_page_bool(m, &m->root, "all_years", all);
+    if (r->filtered && (all || r->year_given))
+        value_page_text(m, &m->root, "all_years_url", records_url_all_years(x, r));
 }
 
 /* The user's years, newest first. The shown year is listed even when it has no records. */
@@ -266,12 +295,12 @@ static struct str csv_url(struct exchange *x, const struct records_request *r)
     return arena_printf(x->arena, "%.*s?year=%d", STR_ARG(path), r->year);
 }
 
-/* Of sent packets in which a person took a share, the sum would be mostly other people's money. */
-static void found_model(struct model *m, const struct records_request *r, const struct found *found)
+static void found_model(struct exchange *x, struct model *m, const struct records_request *r, const struct found *found)
 {
     struct value *object = value_page_object(m, &m->root, "found");
     view_count_model(m, object, "found_count", "found_one", (int64_t)found->count);
-    value_bool(m, object, "has_sum", r->side != RECORD_SENT || r->filter.person_id == 0);
+    if (r->side == RECORD_SENT && r->filter.person_id != 0)
+        value_text(m, object, "taken_by", records_person_shown(x, r));
     view_money_model(m, object, "sum_fen", "sum_text", found->sum_fen);
     if (found->read_max > 0)
         value_int(m, object, "read_max", (int64_t)found->read_max);
@@ -291,6 +320,8 @@ static void page_model(struct exchange *x, struct model *m, const struct records
     value_int(m, root, "year", page->request.year);
     totals_model(m, root, &page->year_totals, sent);
     totals_model(m, value_object(m, root, "all_time"), &page->all_totals, sent);
+    value_page_bool(m, root, "all_time_more",
+                    total_fen(&page->all_totals, sent) != total_fen(&page->year_totals, sent));
     months_model(x, m, page);
     struct value *items = value_list(m, root, "items");
     records_model(x, m, items, page->request.side, &page->result.records);
@@ -303,9 +334,10 @@ static void page_model(struct exchange *x, struct model *m, const struct records
     if (page->request.page.below.given)
         value_page_text(m, root, "first_url", records_url(x, &page->request, str_from(page->request.path)));
     years_model(x, m, page);
+    all_years_model(x, m, page);
     tabs_model(x, m, &page->request);
     if (page->found.count > 0)
-        found_model(m, &page->request, &page->found);
+        found_model(x, m, &page->request, &page->found);
     records_filter_model(x, m, &page->request);
     value_page_text(m, root, "csv_url", csv_url(x, &page->request));
     if (page->year_totals.sent_count + page->year_totals.received_count > 0)

@@ -27,6 +27,7 @@ void records_model(struct exchange *x, struct model *m, struct value *list, enum
  *   count            packets of the year
  *   best_count       手气最佳 of the year; 0 on the sent page (page: count_one, best_count_one)
  *   all_time         { total_fen, count, best_count } of all years (page: as above)
+ *   all_time_more    page-only boolean: it is another sum than that of the year
  *   months           [{ month 1 … 12, total_fen (page: total_text), count }], twelve of them in order
  *                    (page: as pages/months.h, and url of its records where there are some)
  *   items            received: [{ packet: { id, kind, greeting, sender: { id, nickname, page: initial, hue },
@@ -35,24 +36,28 @@ void records_model(struct exchange *x, struct model *m, struct value *list, enum
  *                                 returned }]
  *                    sent:     [{ id, kind, greeting, amount_fen (page: amount_text), count, grabbed_count,
  *                                 state open|finished|expired, created_at (page: created_at_text),
- *                                 refund_fen (page: refund_text, only when there was a refund),
+ *                                 refund_fen (page: refund_text, only when there was a refund), page: taken_text (what
+ *                                 the person of the filter has of a shared packet),
  *                                 page: url "/p/ID", kind_lucky, kind_even, kind_exclusive, state_open,
  *                                 state_finished and state_expired bools, to { nickname (empty: a deleted
- *                                 user), is_back: the money has come back } of an exclusive packet }]
+ *                                 user), initial, hue, is_back: the money has come back } of an exclusive packet }]
  *                    the first one of each month has page-only month_begins { first: it is the first of the page,
  *                    name, and total_fen (page: total_text) of the month or, with a filter, heading_year }
  *   next             null, or the `before` of the next page (page: next_url; or, where a search was
  *                    paused, continue_url, and searched_text: the minute it has come to)
  *   received, sent   page-only booleans: which of the two pages this is
  *   received_url, sent_url   page-only: the two pages, with the same filter
- *   found            page-only { found_count, found_one, has_sum, sum_text, read_max }: what a filter finds, on its
- *                    first page; absent when it is nothing. has_sum: not of packets in which a person took a share.
- *                    read_max: of so many newest records, when there may be more
+ *   found            page-only { found_count, found_one, sum_text, taken_by, read_max }: what a filter finds, on its
+ *                    first page; absent when it is nothing. sum_text: of shares without those given back, of packets
+ *                    sent or, with taken_by (the name of a person), of this person's shares of them. read_max: of so
+ *                    many newest records, when there may be more
  *   has_items        page-only boolean
  *   empty            page-only boolean: there are no items, nor a search to continue
  *   first_url        page-only: the way back; only on a later page, which has no totals, years and chart
  *   chart            page-only { max_text }: the largest month; absent in a year with less than three months of records
  *   years            page-only [{ year, url, current }]: years with records, and the shown one; newest first
+ *   all_years        page-only boolean: a filter that searches all years
+ *   all_years_url    page-only: the same filter in all years; absent without a filter, and when it asks for days
  *   other_years      page-only boolean: years has more than the shown one
  *   csv_url          page-only: the same records as a file
  *   story_url        page-only: the story of the year (pages/story.h); absent in a year without any records

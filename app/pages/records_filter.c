@@ -3,7 +3,6 @@
 #include <string.h>
 
 #include "base/array.h"
-#include "base/clock.h"
 #include "base/utf8.h"
 #include "user/account.h"
 #include "user/store.h"
@@ -55,7 +54,7 @@ const struct field records_filter_fields[] = {
       .malformed = "text/nickname_invalid",
       .high = "text/filter_person_long" },
     { .name = "q",
-      .type = &FIELD_LINE,
+      .type = &FIELD_SENTENCE,
       .member = offsetof(struct filter_form, text),
       .max_of = greeting_max,
       .malformed = "text/greeting_invalid",
@@ -259,6 +258,12 @@ struct str records_url_year(struct exchange *x, const struct records_request *re
     return url_build(x, request, str_from(request->path), DAYS, "year", arena_printf(x->arena, "%d", year));
 }
 
+struct str records_url_all_years(struct exchange *x, const struct records_request *request)
+{
+    static const char *const YEAR[] = { "year", NULL };
+    return url_build(x, request, str_from(request->path), YEAR, NULL, STR(""));
+}
+
 struct str records_url_with(struct exchange *x, const struct records_request *request, const char *name,
                             struct str value)
 {
@@ -290,13 +295,34 @@ static struct str chip_value(struct exchange *x, struct str value)
     return value;
 }
 
-/* One of the visitor's people by the nickname, anybody else as typed. */
-static struct str person_shown(const struct records_request *r, struct str typed_person)
+struct str records_person_shown(struct exchange *x, const struct records_request *request)
 {
-    for (size_t i = 0; r->filter.person_id != 0 && i < r->people.count; i++)
-        if (r->people.users[i].id == r->filter.person_id)
-            return r->people.users[i].nickname;
-    return typed_person;
+    for (size_t i = 0; request->filter.person_id != 0 && i < request->people.count; i++)
+        if (request->people.users[i].id == request->filter.person_id)
+            return request->people.users[i].nickname;
+    return typed(x, "person");
+}
+
+bool records_month(const struct records_request *r, struct clock_date *out)
+{
+    if (r->page.until_ms == 0 || r->page.until_ms == INT64_MAX)
+        return false;
+    *out = clock_zone_date(r->page.from_ms);
+    int64_t until_ms = out->month < MONTHS_PER_YEAR ? clock_zone_month_start_ms(out->year, out->month + 1)
+                                                    : clock_zone_year_start_ms(out->year + 1);
+    return r->page.from_ms == clock_zone_month_start_ms(out->year, out->month) && r->page.until_ms == until_ms;
+}
+
+/* One chip for the two days of a month. */
+static void month_chip_add(struct exchange *x, struct model *m, const struct records_request *r, struct value *chips,
+                           const struct clock_date *date)
+{
+    static const char *const DAYS[] = { "from", "to", NULL };
+    struct value *chip = value_add_object(m, chips);
+    struct value *month = value_object(m, chip, "month");
+    value_text(m, month, "name", text_month(x, date->month));
+    value_int(m, month, "heading_year", date->year);
+    value_text(m, chip, "url", url_build(x, r, str_from(r->path), DAYS, NULL, STR("")));
 }
 
 static void chips_model(struct exchange *x, struct model *m, const struct records_request *r)
@@ -307,14 +333,19 @@ static void chips_model(struct exchange *x, struct model *m, const struct record
                  { "person", "text/filter_person" }, { "q", "text/filter_q" },       { "from", "text/filter_from" },
                  { "to", "text/filter_to" },         { "min", "text/filter_min" },   { "max", "text/filter_max" } };
     struct value *chips = value_page_list(m, &m->root, "chips");
+    struct clock_date month;
     if (!r->filtered || x->wants_json)
         return;
+    bool is_month = records_month(r, &month);
+    if (is_month)
+        month_chip_add(x, m, r, chips, &month);
     for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
         struct str value = typed(x, rows[i].field);
         bool is_word = strcmp(rows[i].field, "kind") == 0 || strcmp(rows[i].field, "state") == 0;
         if (strcmp(rows[i].field, "person") == 0)
-            value = person_shown(r, value);
-        if (value.len > 0)
+            value = records_person_shown(x, r);
+        bool in_month = is_month && (strcmp(rows[i].field, "from") == 0 || strcmp(rows[i].field, "to") == 0);
+        if (value.len > 0 && !in_month)
             chip_add(x, m, r, chips, rows[i].field, rows[i].name, is_word ? chip_value(x, value) : value);
     }
 }
@@ -325,7 +356,7 @@ static void people_links_model(struct exchange *x, struct model *m, const struct
     static const char *const PERSON[] = { "person", NULL };
     struct value *list = value_page_list(m, &m->root, "people");
     value_page_bool(m, &m->root, "has_people", r->people.count > 0);
-    people_model(m, list, &r->people);
+    people_model(m, list, &r->people, &r->people);
     struct value *item = list->as.list.first;
     for (size_t i = 0; i < r->people.count && item != NULL; i++, item = item->next) {
         bool chosen = r->filter.person_id == r->people.users[i].id;
@@ -353,6 +384,7 @@ void records_filter_model(struct exchange *x, struct model *m, const struct reco
     option_model(x, m, filter, "state", "open", "state_open");
     option_model(x, m, filter, "state", "finished", "state_finished");
     option_model(x, m, filter, "state", "expired", "state_expired");
+    value_bool(m, filter, "days", typed(x, "from").len + typed(x, "to").len > 0);
     value_text(m, filter, "clear_url", str_from(request->path));
     value_page_bool(m, &m->root, "filtered", request->filtered);
     chips_model(x, m, request);

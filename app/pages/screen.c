@@ -134,6 +134,30 @@ static void top_model(struct model *m, const struct screen *s)
 
 /* ---- the page ---- */
 
+static bool on_podium(const struct screen *s, const struct grab *row)
+{
+    for (size_t i = 0; i < s->top_count; i++)
+        if (s->top[i].share_no == row->share_no)
+            return true;
+    return false;
+}
+
+/* The newest grabs that are not on the podium: the page shows each person once. */
+static void crowd_model(struct model *m, const struct screen *s)
+{
+    struct value *list = value_page_list(m, &m->root, "crowd");
+    struct packet_view rest = s->view;
+    rest.rows = arena_alloc(m->arena, SCREEN_ROWS * sizeof *rest.rows);
+    rest.row_count = 0;
+    if (rest.rows == NULL)
+        m->failed = true;
+    for (size_t i = 0; i < s->view.row_count && rest.row_count < SCREEN_ROWS && !m->failed; i++)
+        if (!on_podium(s, &s->view.rows[i]))
+            rest.rows[rest.row_count++] = s->view.rows[i];
+    value_page_bool(m, &m->root, "with_crowd", rest.row_count > 0);
+    show_grabs_model(m, list, &rest);
+}
+
 static void screen_model(struct exchange *x, struct model *m, const struct screen *s)
 {
     const struct packet_view *view = &s->view;
@@ -144,14 +168,17 @@ static void screen_model(struct exchange *x, struct model *m, const struct scree
     show_packet_model(x, m, view);
     value_int(m, &m->root, "left_count", shares > p->grabbed_count ? shares - p->grabbed_count : 0);
     value_page_bool(m, &m->root, "untouched", p->state == PACKET_OPEN && p->grabbed_count == 0);
+    value_page_bool(m, &m->root, "none_taken", p->state != PACKET_OPEN && p->grabbed_count == 0);
     value_text(m, &m->root, "url", url);
     value_bool(m, &m->root, "with_list", s->with_list);
     top_model(m, s);
     struct value *grabs = value_list(m, &m->root, "grabs");
     if (newest.row_count > SCREEN_ROWS)
         newest.row_count = SCREEN_ROWS;
-    if (s->with_list)
+    if (s->with_list) {
         show_grabs_model(m, grabs, &newest);
+        crowd_model(m, s);
+    }
     value_page_text(m, &m->root, "html_qr", qr_svg(m->arena, url));
     value_page_text(m, &m->root, "address", x->target);
 }
@@ -196,8 +223,8 @@ static void view_keep(struct arena *a, struct packet_view *view)
                             &p->phrase_hash, &p->cover,         &p->receiver_names };
     for (size_t i = 0; i < ARRAY_LEN(texts); i++)
         text_keep(a, texts[i]);
-    if (view->row_count > SCREEN_ROWS)
-        view->row_count = SCREEN_ROWS;
+    if (view->row_count > SCREEN_ROWS + SCREEN_TOP)
+        view->row_count = SCREEN_ROWS + SCREEN_TOP; /* of them the page leaves out those on the podium */
     for (size_t i = 0; i < view->row_count; i++) {
         text_keep(a, &view->rows[i].nickname);
         text_keep(a, &view->rows[i].thanks);

@@ -18,8 +18,8 @@ extern const struct field screen_fields[]; /* the query of GET /p/ID/screen */
  *     more than 2,000 shares
  *   luckiest: the first of them, null: none
  *   grabs: the newest, as in show_model; empty without the list
- * Page only: html_qr, address (of this page), untouched (open, and no share is taken), refresh: the entity tag while
- * the packet is open. */
+ * Page only: html_qr, address (of this page), crowd (the newest that are not in top), untouched (open, and no share is
+ * taken), none_taken (over, and no share was taken), refresh: the entity tag while the packet is open. */
 enum step packet_screen_hot(struct exchange *x);
 /* Page pool: the same from MySQL, for packets that Redis does not have. */
 enum step packet_screen_cold(struct exchange *x);

@@ -3,7 +3,10 @@
 #include <string.h>
 
 #include "base/array.h"
+#include "base/clock.h"
 #include "base/money.h"
+#include "base/typed.h"
+#include "base/utf8.h"
 #include "io/metrics.h"
 #include "ledger/ledger.h"
 #include "packet/rules.h"
@@ -24,7 +27,11 @@
 #include "web/text.h"
 #include "web/view.h"
 
-enum { FUND_TRIES_MAX = 3 }; /* money may arrive after each of them */
+enum {
+    MINUTE_MS = 60000,  /* the form has minutes */
+    FUND_TRIES_MAX = 3, /* money may arrive after each of them */
+    FACES_MAX = 3       /* receivers that are named at the top of the form */
+};
 
 static void limits_model(struct exchange *x, struct model *m)
 {
@@ -38,6 +45,8 @@ static void limits_model(struct exchange *x, struct model *m)
     value_page_number(m, limits, "share_text", money_limit_text(x->arena, c->share_fen_max));
     value_page_number(m, limits, "total_text", money_limit_text(x->arena, c->packet_fen_max));
     value_page_text(m, limits, "timezone", str_from(c->timezone));
+    const int64_t opens_ms = x->now_ms + RULES_OPENS_AHEAD_MAX_MS;
+    value_page_text(m, limits, "opens_max", clock_zone_input(x->arena, opens_ms - opens_ms % MINUTE_MS));
 }
 
 /* The word of the default lifetime. Empty: the setting does not list it. */
@@ -109,9 +118,9 @@ static const struct {
 };
 
 /* A part is open when one of its fields was refused, or has something else in it than at first, or must be typed once
- * more. */
+ * more. Receivers whose faces are shown need not be open. */
 static void folds_model(struct exchange *x, struct model *m, const struct form *typed, const struct form_errors *errors,
-                        const struct prefill *prefill)
+                        const struct prefill *prefill, bool faces_shown)
 {
     bool open[FOLDS] = { [FOLD_TO] = prefill->lacks_to, [FOLD_MORE] = prefill->lacks_phrase || prefill->lacks_opening };
     for (size_t i = 0; i < ARRAY_LEN(FOLDED); i++) {
@@ -121,6 +130,8 @@ static void folds_model(struct exchange *x, struct model *m, const struct form *
         if (form_failed(errors, FOLDED[i].field) || (text.len > 0 && !str_equal(text, first)))
             open[FOLDED[i].fold] = true;
     }
+    if (faces_shown)
+        open[FOLD_TO] = form_failed(errors, "to");
     value_page_bool(m, &m->root, "to_open", open[FOLD_TO]);
     value_page_bool(m, &m->root, "more_open", open[FOLD_MORE]);
 }
@@ -136,9 +147,81 @@ static void retype_model(struct model *m, const struct prefill *prefill)
     value_page_bool(m, retype, "to", prefill->lacks_to);
 }
 
-/* The model of pages/send: the typed texts, and the request key for the next attempt. */
-static enum status send_model(struct exchange *x, struct model *m, struct str request_key, const struct form *typed)
+/* ---- receivers with faces ---- */
+
+static const struct user *user_with_name(const struct people_known *people, struct str username)
 {
+    for (size_t i = 0; i < people->count; i++)
+        if (str_equal(people->users[i].username, username))
+            return &people->users[i];
+    return NULL;
+}
+
+/* The visitor's people, and the receivers that are not among them. */
+static enum status faces_model(struct model *m, const struct people_known *people, const struct people_known *receivers)
+{
+    struct people_known all = { arena_array(m->arena, people->count + receivers->count + 1, sizeof *all.users), 0 };
+    if (all.users == NULL)
+        return ST_NO_MEMORY;
+    for (size_t i = 0; i < people->count; i++)
+        all.users[all.count++] = people->users[i];
+    for (size_t i = 0; i < receivers->count; i++)
+        if (user_with_name(people, receivers->users[i].username) == NULL)
+            all.users[all.count++] = receivers->users[i];
+    people_model(m, value_list(m, &m->root, "people"), people, &all);
+    const struct people_known more = { all.users + people->count, all.count - people->count };
+    people_model(m, value_page_list(m, &m->root, "people_more"), &more, &all);
+    return ST_OK;
+}
+
+/* Adds the typed receivers as people, if all of them are known. *all: they are, and there is at least one. */
+static enum status named_model(struct exchange *x, struct model *m, const struct form *typed,
+                               const struct people_known *people, const struct people_known *receivers, bool *all)
+{
+    struct str rest;
+    size_t count = 0;
+    struct user *named = arena_array(x->arena, FACES_MAX, sizeof *named);
+    enum status st = named == NULL ? ST_NO_MEMORY : utf8_fold_pasted(x->arena, form_get(typed, "to", NULL), &rest);
+    *all = false;
+    if (st != ST_OK)
+        return st == ST_INVALID ? ST_OK : st;
+    for (struct str part; (part = typed_names_next(&rest)).len > 0; count++) {
+        const struct str name = typed_name(x->arena, part);
+        const struct user *user = user_with_name(people, name);
+        if (user == NULL)
+            user = user_with_name(receivers, name);
+        if (user == NULL)
+            return ST_OK;
+        if (count < FACES_MAX)
+            named[count] = *user;
+    }
+    *all = count > 0;
+    if (!*all)
+        return ST_OK;
+    struct value *object = value_page_object(m, &m->root, "named");
+    struct value *list = value_page_list(m, object, "some");
+    size_t i = 0;
+    for (; i < count && i < FACES_MAX; i++) {
+        struct value *one = value_add_object(m, list);
+        value_page_text(m, one, "nickname", named[i].nickname);
+        value_page_bool(m, one, "first", i == 0);
+        view_avatar_model(m, one, named[i].id, named[i].nickname, &named[i].face);
+    }
+    if (count > i)
+        view_count_model(m, value_page_object(m, object, "more"), "more_count", "more_one", (int64_t)(count - i));
+    return ST_OK;
+}
+
+/* The model of pages/send: the typed texts, and the request key for the next attempt. prefill NULL: the form was
+ * posted. */
+static enum status send_model(struct exchange *x, struct model *m, struct str request_key, const struct form *typed,
+                              const struct form_errors *errors, const struct prefill *prefill)
+{
+    static const struct prefill posted = { .lacks_to = false };
+    bool faces_shown = false;
+    if (prefill == NULL)
+        prefill = &posted;
+
     int64_t balance_fen;
     struct str_list own = { NULL, 0 };
     enum status st = ledger_balance(x->app->stores.db, x->arena, x->visitor.user_id, &balance_fen);
@@ -160,7 +243,14 @@ static enum status send_model(struct exchange *x, struct model *m, struct str re
     choices_model(m, typed);
     struct people_known people;
     st = people_find(x, &people);
-    people_model(m, value_list(m, &m->root, "people"), &people);
+    if (st == ST_OK)
+        st = faces_model(m, &people, &prefill->receivers);
+    if (st == ST_OK)
+        st = named_model(x, m, typed, &people, &prefill->receivers, &faces_shown);
+    value_page_bool(m, &m->root, "back", prefill->back);
+    if (prefill->receivers.count > 0 && !str_equal(form_get(typed, "kind", NULL), packet_kind_name(PACKET_EXCLUSIVE)))
+        value_page_text(m, &m->root, "confirmed", form_get(typed, "to", NULL));
+    folds_model(x, m, typed, errors, prefill, faces_shown);
     return st;
 }
 
@@ -168,16 +258,15 @@ enum step send_form_get(struct exchange *x)
 {
     struct model m;
     struct prefill prefill;
+    struct form_errors none = { .count = 0 };
     struct str request_key = request_key_new(x->arena);
     enum status st = request_key.ptr == NULL ? ST_NO_MEMORY : send_prefill(x, &prefill);
     if (st == ST_OK)
-        st = send_model(x, &m, request_key, &prefill.form);
+        st = send_model(x, &m, request_key, &prefill.form, &none, &prefill);
     if (st != ST_OK) {
         respond_status(x, st);
         return STEP_DONE;
     }
-    struct form_errors none = { .count = 0 };
-    folds_model(x, &m, &prefill.form, &none, &prefill);
     retype_model(&m, &prefill);
     deposited_model(x, &m);
     respond_model(x, 200, "pages/send", &m);
@@ -256,7 +345,7 @@ static enum status ask_first(struct exchange *x, const struct send_order *order,
         st = balance_check(x, order, errors);
     if (st != ST_OK || errors->count > 0)
         return st == ST_OK ? ST_INVALID : st;
-    send_confirm(x, order, &receivers->items[0]);
+    send_confirm(x, order, receivers);
     *answered = true;
     return ST_OK;
 }
@@ -286,11 +375,14 @@ static enum status send_run(struct exchange *x, struct send_order *order, struct
         enum status found = send_receivers_find(x, &order->to, &receivers, errors);
         st = found == ST_OK ? st : found;
     }
+    bool asks = false;
     if (st == ST_OK)
         st = present_check(x, order, errors);
+    if (st == ST_OK)
+        st = send_confirm_needed(x, order, &receivers, &asks);
     if (st != ST_OK)
         return st;
-    if (send_confirm_needed(x, order))
+    if (asks)
         return ask_first(x, order, &receivers, errors, answered);
     st = fund(x, order, &receivers, funded, errors);
     if (st == ST_OK && funded->result == FUND_OTHER_ORDER)
@@ -306,23 +398,46 @@ static void already_model(struct exchange *x, struct model *m, const struct fund
     value_page_bool(m, already, "same", funded->result == FUND_REPEATED);
 }
 
+/* Puts the messages of a page into the order of its fields. */
+static void errors_sort(struct form_errors *errors, bool exclusive)
+{
+    static const char *const ORDER[] = {
+        "kind",   "amount",   "count", "greeting",  "cover",     "to",
+        "phrase", "opens_at", "split", "share_min", "amount_of", "lifetime",
+    };
+    size_t sorted = 0;
+    for (size_t i = 0; i < ARRAY_LEN(ORDER) + exclusive; i++) {
+        /* the receiver of an exclusive packet comes after its kind */
+        const char *name = !exclusive || i == 0 ? ORDER[i] : i == 1 ? "to" : ORDER[i - 1];
+        for (size_t j = sorted; j < errors->count; j++) {
+            if (strcmp(errors->items[j].field, name) != 0)
+                continue;
+            const struct form_error found = errors->items[j];
+            memmove(&errors->items[sorted + 1], &errors->items[sorted], (j - sorted) * sizeof found);
+            errors->items[sorted++] = found;
+            break;
+        }
+    }
+}
+
 /* Shows the form again; a refused request key is replaced by a new one. */
 static enum step answer_refused(struct exchange *x, struct str request_key, const struct fund_packet *funded,
-                                const struct form_errors *errors)
+                                struct form_errors *errors)
 {
     struct model m, problem;
+    if (!x->wants_json)
+        errors_sort(errors, str_equal(form_get(&x->form, "kind", NULL), packet_kind_name(PACKET_EXCLUSIVE)));
     bool key_used = funded->result == FUND_OTHER_ORDER;
     model_init(&problem, x->arena);
     if (key_used)
         value_text(&problem, &problem.root, "order", arena_printf(x->arena, "/orders/%.*s", STR_ARG(request_key)));
     if (form_failed(errors, "request_key"))
         request_key = request_key_new(x->arena);
-    enum status st = request_key.ptr == NULL ? ST_NO_MEMORY : send_model(x, &m, request_key, &x->form);
+    enum status st = request_key.ptr == NULL ? ST_NO_MEMORY : send_model(x, &m, request_key, &x->form, errors, NULL);
     if (st != ST_OK) {
         respond_status(x, st);
         return STEP_DONE;
     }
-    folds_model(x, &m, &x->form, errors, &(struct prefill){ .lacks_to = false });
     deposit_url_model(x, &m, errors);
     if (key_used)
         already_model(x, &m, funded);
@@ -342,12 +457,11 @@ static enum step answer_sent_before(struct exchange *x, const struct fund_packet
     struct model m;
     struct form_errors none = { .count = 0 };
     struct str request_key = request_key_new(x->arena);
-    enum status st = request_key.ptr == NULL ? ST_NO_MEMORY : send_model(x, &m, request_key, &x->form);
+    enum status st = request_key.ptr == NULL ? ST_NO_MEMORY : send_model(x, &m, request_key, &x->form, &none, NULL);
     if (st != ST_OK) {
         respond_status(x, st);
         return STEP_DONE;
     }
-    folds_model(x, &m, &x->form, &none, &(struct prefill){ .lacks_to = false });
     already_model(x, &m, funded);
     respond_model(x, 200, "pages/send", &m);
     return STEP_DONE;
@@ -380,13 +494,23 @@ static void answer_unknown(struct exchange *x, struct str request_key)
     respond_problem_with(x, &PROBLEM_UNKNOWN, &m);
 }
 
+/* The button of the picture of one's own: leads there and, with what is filled in, back. */
+static bool goes_to_covers(struct exchange *x)
+{
+    if (x->wants_json || form_get(&x->form, "covers", NULL).len == 0)
+        return false;
+    struct str next = form_encode(x->arena, str_or_empty(kept_form_url(x)));
+    respond_see_other(x, arena_printf(x->arena, "/covers?next=%.*s", STR_ARG(str_or_empty(next))));
+    return true;
+}
+
 enum step send_form_post(struct exchange *x)
 {
     struct send_order order;
     struct form_errors errors;
     struct fund_packet funded = { .result = FUND_DONE };
-    bool answered = false;
-    enum status st = send_run(x, &order, &funded, &errors, &answered);
+    bool answered = goes_to_covers(x);
+    enum status st = answered ? ST_OK : send_run(x, &order, &funded, &errors, &answered);
     if (answered)
         return STEP_DONE;
     if (st == ST_OK) {

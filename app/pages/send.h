@@ -9,12 +9,19 @@
  *   balance_fen      (page: balance_text "12.34")
  *   request_key      a new one, for the hidden field of the form
  *   limits           { share_fen_max, packet_fen_max, shares_max, greeting_max, lifetime_ms }
- *                    page: share_text "200"; lifetime_ms is the default
+ *                    page: share_text "200"; lifetime_ms is the default; opens_max is
+ *                    the latest opening, for datetime-local
  *   lifetimes        [{ lifetime "24h", lifetime_ms }] that a sender can choose; page: span (view_span_model), selected
  *   lifetime_default page-only: the default as a span, an option of its own; absent when it is one of lifetimes
  *   greeting_default page-only: the greeting of the selected cover (placeholder, and the greeting when it is left
  *                    empty)
  *   people           [{ id, username, nickname, page: initial, hue }]: packet/people.h, at most 8
+ *   people_more      page-only: the same of other receivers of the packet that is sent again, or answered
+ *   named            page-only { some [{ nickname, first, initial, hue }], more { more_count, more_one } }: the
+ *                    receivers, when all of them are among these people; else absent
+ *   confirmed        page-only: the several receivers of the packet that is sent again, who need not be confirmed once
+ *                    more; else absent
+ *   back             page-only boolean: a gift that is sent back
  *   form             page-only: the typed texts, a member for each field, at first "" or those of the query; and
  *                    request_key
  *   kind_lucky kind_even kind_exclusive    page-only booleans: exactly one is true (radio buttons)

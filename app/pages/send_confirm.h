@@ -1,4 +1,4 @@
-/* The step before an exclusive packet is paid for: its page names the person, because a mistyped username may
+/* The step before a packet for named people is paid for: its page shows who they are, because a mistyped username may
  * belong to another user. */
 #ifndef HB_PAGES_SEND_CONFIRM_H
 #define HB_PAGES_SEND_CONFIRM_H
@@ -7,13 +7,18 @@
 #include "packet/receivers.h"
 #include "web/exchange.h"
 
-/* True: the order is for one person, and its field `confirmed` does not name this username. The form of GET /send has
- * the field empty. Requests without the field, such as those of programs, are not asked, and JSON never is. */
-bool send_confirm_needed(const struct exchange *x, const struct send_order *order);
-/* Answers 200 with pages/send_confirm. order and receiver were checked.
+/* *needed: the order is for one person, or for several of whom the sender does not know all (pages/people.h), and its
+ * field `confirmed` does not have their usernames with blanks between. The form of GET /send has the field, with the
+ * receivers of the packet that is sent again; its script adds who is picked by face as the only one. Requests without
+ * the field, such as those of programs, are not asked, and JSON never is. Returns as db_query; ST_NO_MEMORY. */
+enum status send_confirm_needed(struct exchange *x, const struct send_order *order, const struct receivers *receivers,
+                                bool *needed);
+/* Answers 200 with pages/send_confirm. order and receivers were checked.
  *
- * Model: receiver { id, nickname }; page-only: username, amount_text, greeting, fields [ { name, value } ]: what was
- * typed and the username as `confirmed`, posted to /send; back_url, the form with what was typed. */
-void send_confirm(struct exchange *x, const struct send_order *order, const struct receiver *receiver);
+ * Model: receiver { id, nickname } and page-only username; of several, page-only several { count, people [{ username,
+ * nickname, initial, hue }] } instead; cover and cover_url as cover_model. Page-only: amount_text, greeting and
+ * greeting_class as pages/packet (pages/show_model.h), fields [ { name, value } ]: what was typed and the usernames as
+ * `confirmed`, posted to /send; back_url, the form with what was typed. */
+void send_confirm(struct exchange *x, const struct send_order *order, const struct receivers *receivers);
 
 #endif

@@ -53,7 +53,7 @@ static struct str lifetime_word(const struct exchange *x, const struct packet *p
 }
 
 /* The usernames of the receivers, with blanks between. */
-static enum status receivers_fill(struct exchange *x, const struct packet *p, struct form *out)
+static enum status receivers_fill(struct exchange *x, const struct packet *p, struct prefill *out)
 {
     struct str_list names;
     struct str text = STR("");
@@ -62,8 +62,10 @@ static enum status receivers_fill(struct exchange *x, const struct packet *p, st
         return st;
     for (size_t i = 0; i < names.count; i++)
         text = arena_printf(x->arena, "%.*s%s%.*s", STR_ARG(text), i > 0 ? " " : "", STR_ARG(names.items[i]));
-    fill(out, "to", text);
-    return ST_OK;
+    fill(&out->form, "to", text);
+    if (names.count == 0)
+        return ST_OK;
+    return users_find_by_names(x->app->stores.db, x->arena, &names, &out->receivers.users, &out->receivers.count);
 }
 
 static enum status again_fill(struct exchange *x, uint64_t packet_id, struct prefill *prefill)
@@ -90,12 +92,12 @@ static enum status again_fill(struct exchange *x, uint64_t packet_id, struct pre
         fill(out, "share_min", money_text(x->arena, p.share_min_fen));
     prefill->lacks_phrase = p.phrase_hash.len > 0;
     opening_fill(x, &p, prefill);
-    return receivers_fill(x, &p, out);
+    return receivers_fill(x, &p, prefill);
 }
 
 /* For the sender of a packet that the visitor has a share of; the form lists that person's username anyway, among the
  * people one knows. Nothing without a share, or before it is settled. */
-static enum status back_fill(struct exchange *x, uint64_t packet_id, struct form *out)
+static enum status back_fill(struct exchange *x, uint64_t packet_id, struct prefill *out)
 {
     struct db *db = x->app->stores.db;
     struct packet p;
@@ -108,8 +110,10 @@ static enum status back_fill(struct exchange *x, uint64_t packet_id, struct form
     if (st == ST_OK && p.sender_id != x->visitor.user_id)
         st = users_find_by_ids(db, x->arena, &p.sender_id, 1, &sender, &count);
     if (st == ST_OK && count > 0) {
-        fill(out, "kind", packet_kind_name(PACKET_EXCLUSIVE));
-        fill(out, "to", sender->username);
+        fill(&out->form, "kind", packet_kind_name(PACKET_EXCLUSIVE));
+        fill(&out->form, "to", sender->username);
+        out->receivers = (struct people_known){ sender, 1 };
+        out->back = true;
     }
     return st == ST_NOT_FOUND ? ST_OK : st;
 }
@@ -135,7 +139,7 @@ enum status send_prefill(struct exchange *x, struct prefill *out)
         return public_id_decode(&x->app->id_key, query.again, &packet_id) ? again_fill(x, packet_id, out)
                                                                           : ST_NOT_FOUND;
     if (query.back.len > 0)
-        return public_id_decode(&x->app->id_key, query.back, &packet_id) ? back_fill(x, packet_id, &out->form) : ST_OK;
+        return public_id_decode(&x->app->id_key, query.back, &packet_id) ? back_fill(x, packet_id, out) : ST_OK;
     kept_form_copy(x, &out->form);
     struct str lacks = query_get(x, "lacks", NULL);
     out->lacks_phrase = str_starts(lacks, STR("phrase"));

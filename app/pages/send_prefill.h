@@ -5,6 +5,7 @@
 #ifndef HB_PAGES_SEND_PREFILL_H
 #define HB_PAGES_SEND_PREFILL_H
 
+#include "pages/people.h"
 #include "web/fields.h"
 
 /* The query of GET /send: to, again, back. */
@@ -13,6 +14,8 @@ extern const struct field send_prefill_fields[];
 struct prefill {
     struct form form;
     bool lacks_phrase, lacks_opening, lacks_to; /* there was one that the sender must type again */
+    bool back;                                  /* the packet is a gift sent back */
+    struct people_known receivers;              /* of an earlier packet, or the one who gets a gift back; else none */
 };
 
 /* Fills *out with the fields of the form; none without such a query. The texts are in the request's arena. A new field

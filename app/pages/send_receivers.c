@@ -75,7 +75,8 @@ enum status send_receivers_find(struct exchange *x, const struct str_list *names
             form_fail(errors, "to", "text/to_self");
             return ST_INVALID;
         }
-        out->items[out->count++] = (struct receiver){ users[i].id, users[i].nickname, users[i].face };
+        out->items[out->count++] =
+            (struct receiver){ users[i].id, users[i].nickname, users[i].face, users[i].username };
     }
     return ST_OK;
 }

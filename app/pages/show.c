@@ -115,19 +115,20 @@ void show_refused_queue(struct exchange *x)
     view_queue(x, PACKET_NO_SHARE, SHOW_ROWS);
 }
 
-void show_refused(struct exchange *x, int status, const struct form_errors *errors)
+void show_refused(struct exchange *x, int status, const struct form_errors *errors, const char *field,
+                  const char *typed)
 {
     struct packet_view view;
     struct model m;
     enum status st = live_view_read(&x->call, x->arena, x->id, &view);
     if (st != ST_OK) {
-        respond_status(x, status_idempotent(st));
+        respond_status(x, st == ST_NOT_FOUND ? ST_UNAVAILABLE : status_idempotent(st));
         return;
     }
     respond_header(x, "X-Robots-Tag", STR("noindex"));
     model_init(&m, x->arena);
     show_model(x, &view, NULL, &m);
-    value_page_text(&m, &m.root, "phrase_typed", form_get(&x->form, "phrase", NULL));
+    value_page_text(&m, &m.root, typed, form_get(&x->form, field, NULL));
     respond_page_errors(x, status, "pages/packet", &m, errors);
 }
 

@@ -14,6 +14,9 @@
 #include "web/qr.h"
 #include "web/view.h"
 
+/* Chinese characters of a clause that fit on a line of an envelope, in large and in smaller letters. */
+enum { CLAUSE_LARGE = 8, CLAUSE_MAX = 12 };
+
 bool show_list_allowed(const struct packet *p, bool has_mine, uint64_t visitor_id)
 {
     if (visitor_id == 0)
@@ -187,13 +190,44 @@ static void draw_model(struct model *m, const struct packet_view *view)
         value_null(m, &m->root, "seed");
 }
 
+/* By the longest clause. Byte by byte: U+3000–DFFF begin with E3–ED, of which the Chinese characters U+4000–9FFF with
+ * E4–E9. */
+static struct str greeting_class(struct str text)
+{
+    int run = 0, longest = 0;
+    bool wide = false;
+    for (size_t i = 0; i < text.len && run <= CLAUSE_MAX; i++) {
+        unsigned char c = (unsigned char)text.ptr[i];
+        if ((c >= 0xE4 && c <= 0xE9) || (c >= '0' && c <= '9'))
+            run++;
+        else if ((c & 0xC0) != 0x80) /* another character begins */
+            run = 0;
+        wide = wide || (c >= 0xE3 && c <= 0xED);
+        longest = run > longest ? run : longest;
+    }
+    if (longest > CLAUSE_MAX)
+        return STR(" run");
+    if (!wide)
+        return STR(" latin");
+    return longest > CLAUSE_LARGE ? STR(" long") : STR_NONE;
+}
+
+void show_greeting_class(struct model *m, struct str greeting)
+{
+    struct str class = greeting_class(greeting);
+    if (class.len > 0)
+        value_page_text(m, &m->root, "greeting_class", class);
+}
+
 /* Only the sender and the receiver read the greeting of an exclusive packet. */
 static void greeting_model(struct model *m, const struct packet *p, uint64_t visitor_id)
 {
-    if (p->kind != PACKET_EXCLUSIVE || visitor_id == p->sender_id || packet_is_for(p, visitor_id))
+    if (p->kind != PACKET_EXCLUSIVE || visitor_id == p->sender_id || packet_is_for(p, visitor_id)) {
         value_text(m, &m->root, "greeting", p->greeting);
-    else
+        show_greeting_class(m, p->greeting);
+    } else {
         value_null(m, &m->root, "greeting");
+    }
 }
 
 /* Members of the packet for all visitors. */

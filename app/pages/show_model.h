@@ -46,6 +46,7 @@ bool show_may_change(const struct packet_view *view, uint64_t visitor_id);
  *   next
  * Page only:
  *   path, url, login_url, is_sender, is_open, is_finished, is_expired, is_lucky, is_even, is_exclusive, busy,
+ *   greeting_class  " long", " run" or " latin": how the lines of the greeting break; nothing: of short clauses
  *   duration      finished: { days | hours | minutes | seconds, one: true when that is 1 }, the time from sending or
  *                 the scheduled opening to the last grab, rounded down to its largest unit
  *   lifetime      expired, and its sender did not end it: the time for which it could be opened, in the same form
@@ -72,6 +73,9 @@ void show_model(struct exchange *x, const struct packet_view *view, const struct
 /* The members of the packet itself, for all visitors, and the list of grabs: the rows of view. */
 void show_packet_model(struct exchange *x, struct model *m, const struct packet_view *view);
 void show_grabs_model(struct model *m, struct value *grabs, const struct packet_view *view);
+
+/* Adds the page-only member greeting_class, unless the greeting has short clauses only. */
+void show_greeting_class(struct model *m, struct str greeting);
 
 /* Renders the view's rows as HTML and JSON, which are the same for every visitor who may see the list. The texts are in
  * x's arena. ST_NO_MEMORY: also when the template is missing. */

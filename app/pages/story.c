@@ -126,6 +126,7 @@ static void shares_model(struct exchange *x, struct model *m, const struct story
     value_int(m, object, "after_ms", after_ms);
     value_page_number(m, object, "after_text",
                       arena_printf(m->arena, "%" PRId64 ".%" PRId64, tenths / TENTHS, tenths % TENTHS));
+    value_page_bool(m, object, "at_once", tenths == 0);
     value_page_text(m, object, "url", present_packet_path(x, fastest->packet_id));
 }
 

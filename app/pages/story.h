@@ -19,7 +19,8 @@ extern const struct field story_fields[], story_share_fields[];
  *                     amount_text), count (page: count_one), exchanged }: packet/story.h
  *   received_most     the same
  *   largest           null, or { sender { … }, amount_fen (page: amount_text), at (page: at_text, url) }
- *   fastest           null, or { sender { … }, after_ms (page: after_text "0.8", url) }
+ *   fastest           null, or { sender { … }, after_ms (page: after_text "0.8", at_once: it would be
+ *                     "0.0", url) }
  *   liveliest         null, or { date YYYY-MM-DD, sent_count, received_count, thanked_count (page: name of the month,
  *                     day, has_sent, has_received, has_thanked) }
  *   cut               the five above are told from the newest records only

@@ -13,7 +13,7 @@ static const struct problem PROBLEM_ALREADY = { 409, "thanks-already", "text/tha
 
 const struct field thanks_fields[] = {
     { .name = "text",
-      .type = &FIELD_LINE,
+      .type = &FIELD_SENTENCE,
       .required = true,
       .max = THANKS_GRAPHEMES_MAX,
       .code_points_max = THANKS_CODE_POINTS_MAX,
@@ -49,6 +49,15 @@ static void answer_result(struct exchange *x, enum thanks_result result, struct 
     }
 }
 
+/* HTML of THANKS_UNSETTLED: the packet's page from Redis, with the typed text, which its script sends again soon. */
+static void answer_unsettled_page(struct exchange *x)
+{
+    struct form_errors errors = { .count = 0 };
+    form_fail(&errors, "text", "text/thanks_unsettled");
+    respond_retry_after(x, PROBLEM_BUSY.retry_after_s);
+    show_refused(x, PROBLEM_BUSY.status, &errors, "text", "text");
+}
+
 /* The packet's page again, with the typed text and its message. */
 static void answer_refused_form(struct exchange *x, const struct form_errors *errors)
 {
@@ -75,6 +84,10 @@ enum step packet_thanks_post(struct exchange *x)
     struct str text = STR("");
     struct form_errors errors = { 0 };
     enum thanks_result result;
+    if (x->step > 0) {
+        answer_unsettled_page(x);
+        return STEP_DONE;
+    }
     enum status st = form_read(x, thanks_fields, &text, &errors);
     if (st == ST_INVALID) {
         answer_refused_form(x, &errors);
@@ -82,6 +95,10 @@ enum step packet_thanks_post(struct exchange *x)
     }
     if (st == ST_OK)
         st = thanks_say(&x->app->stores, x->arena, x->id, x->visitor.user_id, text, x->now_ms, &result);
+    if (st == ST_OK && result == THANKS_UNSETTLED && !x->wants_json) {
+        show_refused_queue(x);
+        return STEP_WAIT;
+    }
     if (st == ST_OK)
         answer_result(x, result, text);
     else

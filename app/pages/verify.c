@@ -130,7 +130,8 @@ static void packet_model(struct exchange *x, struct model *m, const struct packe
     value_text(m, root, "commitment", present_hex(x->arena, p->commitment, sizeof p->commitment));
 }
 
-static void sealed_model(struct model *m, bool login_hint)
+/* named: a packet for named receivers, whose amounts are never shown to this visitor. */
+static void sealed_model(struct model *m, bool over, bool named, bool guest)
 {
     struct value *root = &m->root;
     value_null(m, root, "seed");
@@ -140,7 +141,9 @@ static void sealed_model(struct model *m, bool login_hint)
     (void)value_list(m, root, "shares");
     value_null(m, root, "next");
     value_page_bool(m, root, "revealed", false);
-    value_page_bool(m, root, "login_hint", login_hint);
+    value_page_bool(m, root, "login_hint", over && guest);
+    value_page_bool(m, root, "named", named);
+    value_page_bool(m, root, "withheld", over && named && !guest);
 }
 
 static void revealed_model(struct exchange *x, struct model *m, const struct verification *v)
@@ -189,7 +192,7 @@ enum step packet_verify(struct exchange *x)
         if (revealed)
             revealed_model(x, &m, &v);
         else
-            sealed_model(&m, over && x->visitor.user_id == 0);
+            sealed_model(&m, over, others, x->visitor.user_id == 0);
         respond_header(x, "X-Robots-Tag", STR("noindex"));
         respond_model(x, 200, "pages/verify", &m);
     } else {

@@ -31,7 +31,10 @@ enum { VERIFY_PAGE_SHARES = 1000 };
  *   command          [open] page-only: `hongbao verify SEED KIND TOTAL COUNT SPLIT SHARE_MAX [SHARE_MIN]`
  *   all_ok           [open] page-only: both are true
  *   revealed         page-only boolean: the members marked [open] are present
- *   login_hint       page-only boolean: they would be present after a login */
+ *   login_hint       page-only boolean: they would be present after a login (named: of somebody who may see them)
+ *   named            page-only boolean, unless revealed: the packet is for named receivers, and the visitor is none
+ *                    of them, not the sender, or not logged in
+ *   withheld         page-only boolean, unless revealed: it is over, and the visitor will never see the members */
 enum step packet_verify(struct exchange *x);
 
 /* The query of /p/ID/verify. */

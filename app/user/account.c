@@ -46,13 +46,29 @@ static enum status login_name_read(struct field_input *in)
     return ST_OK;
 }
 
+/* What is wrong with a name that is not valid: people type addresses, names in Chinese and two words. */
+static const char *username_fault(struct str name)
+{
+    bool blank = false, foreign = false, at = false;
+
+    for (size_t i = 0; i < name.len; i++) {
+        at = at || name.ptr[i] == '@';
+        blank = blank || name.ptr[i] == ' ';
+        foreign = foreign || (unsigned char)name.ptr[i] > 0x7f;
+    }
+    return at        ? "text/username_address"
+           : foreign ? "text/username_letters"
+           : blank   ? "text/username_blank"
+                     : "text/username_invalid";
+}
+
 static enum status username_read(struct field_input *in)
 {
     struct str *name = in->out;
     enum status st = login_name_read(in);
     if (st != ST_OK || name->len == 0 || username_valid(*name))
         return st;
-    return field_fail_with(in, in->field->malformed, in->typed);
+    return field_fail(in, username_fault(*name));
 }
 
 static bool list_has(const struct str_list *list, struct str name)
@@ -136,8 +152,7 @@ const struct field register_fields[] = {
       .type = &FIELD_USERNAME,
       .member = offsetof(struct account_form, username),
       .required = true,
-      .missing = "text/username_missing",
-      .malformed = "text/username_invalid" },
+      .missing = "text/username_missing" },
     { .name = "nickname",
       .type = &FIELD_LINE,
       .member = offsetof(struct account_form, nickname),

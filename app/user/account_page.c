@@ -1,5 +1,6 @@
 #include "user/account_page.h"
 
+#include "user/lost_phone.h"
 #include "user/nickname_page.h"
 #include "user/passkey_page.h"
 #include "user/picture_page.h"
@@ -51,15 +52,14 @@ enum step account_refuse(struct exchange *x, const struct form_errors *e)
     return STEP_DONE;
 }
 
-/* A form that was accepted leads here with ?NAME=1, which the page confirms. ?ended=2: all other devices. */
+/* A form that was accepted leads here with ?NAME=1, which the page confirms. */
 struct account_query {
-    uint64_t saved, password, ended;
+    uint64_t saved, password;
 };
 
 static const struct field account_fields[] = {
     { .name = "saved", .type = &FIELD_NUMBER, .member = offsetof(struct account_query, saved), .max = 1 },
     { .name = "password", .type = &FIELD_NUMBER, .member = offsetof(struct account_query, password), .max = 1 },
-    { .name = "ended", .type = &FIELD_NUMBER, .member = offsetof(struct account_query, ended), .max = 2 },
     { .name = NULL },
 };
 
@@ -72,9 +72,8 @@ enum step account_show(struct exchange *x)
 
     if (st == ST_OK) {
         value_page_bool(&m, &m.root, "saved", query.saved != 0);
+        lost_phone_model(&m, lost_phone_from_query(x));
         value_page_bool(&m, &m.root, "password_changed", query.password != 0);
-        value_page_bool(&m, &m.root, "ended", query.ended != 0);
-        value_page_bool(&m, &m.root, "ended_others", query.ended == 2);
         respond_model(x, 200, "pages/account", &m);
     } else {
         respond_status(x, st);

@@ -1,5 +1,5 @@
 /* GET /account: the user's names, ways in and sessions; and /account/developers, the access tokens. The forms of the
- * first are in user/nickname_page.h and user/session_page.h, whose refusals show the same page; those of the second in
+ * first are in user/nickname_page.h, whose refusals show the same page, and user/session_page.h; those of the second in
  * user/token_page.h. */
 #ifndef HB_USER_ACCOUNT_PAGE_H
 #define HB_USER_ACCOUNT_PAGE_H
@@ -12,8 +12,8 @@
  * members of picture_model, form { nickname (typed, or the present one) }. ST_OK, or the status of a store. */
 enum status account_model(struct exchange *x, struct model *m);
 
-/* Handler of GET /account: 200, pages/account with this model. Page: also saved, password_changed, ended (ended_others:
- * all other devices) of the query, which the page confirms. */
+/* Handler of GET /account: 200, pages/account with this model. Page: also saved and password_changed of the query,
+ * and the members of lost_phone_model, which the page confirms. */
 enum step account_show(struct exchange *x);
 /* Handler of GET for the addresses of the forms: 303 /account. */
 enum step account_redirect(struct exchange *x);

@@ -4,19 +4,20 @@
 #include "user/cover_store.h"
 #include "user/picture_upload.h"
 #include "web/field_types.h"
-#include "web/multipart.h"
+#include "web/origin.h"
 #include "web/respond.h"
 #include "web/text.h"
 #include "web/view.h"
 
 struct covers_query {
-    uint64_t saved, removed, sending;
+    uint64_t saved, removed;
+    struct str next;
 };
 
 const struct field covers_fields[] = {
     { .name = "saved", .type = &FIELD_NUMBER, .member = offsetof(struct covers_query, saved), .max = 1 },
     { .name = "removed", .type = &FIELD_NUMBER, .member = offsetof(struct covers_query, removed), .max = 1 },
-    { .name = "sending", .type = &FIELD_NUMBER, .member = offsetof(struct covers_query, sending), .max = 1 },
+    { .name = "next", .type = &FIELD_LOCAL_PATH, .member = offsetof(struct covers_query, next) },
     { .name = NULL },
 };
 
@@ -26,7 +27,37 @@ static void cover_item_model(struct model *m, struct value *object, struct str h
     view_cover_model(m, object, STR("own"), hash);
 }
 
-static enum status covers_model(struct exchange *x, struct model *m, bool sending)
+/* The form of a packet, at the head of *rest, or nothing else is. */
+static bool form_take(struct str *rest)
+{
+    return str_skip_prefix(rest, STR("/send")) && (rest->len == 0 || str_skip_prefix(rest, STR("?")));
+}
+
+/* The path as far as it is that of the form of a packet; empty: it is not. */
+static struct str form_path(struct str next)
+{
+    struct str rest = next;
+    return origin_path_is_local(next) && form_take(&rest) ? next : STR("");
+}
+
+/* The form of a packet with this cover in place of another one. */
+static struct str send_url(struct exchange *x, struct str next, struct str hash)
+{
+    struct str filled = form_take(&next) ? next : STR(""), before = filled, after = STR("");
+    for (struct str rest = filled; rest.len > 0;) {
+        struct str pair = str_cut(rest, '&', &rest);
+        if (!str_starts(pair, STR("cover=")))
+            continue;
+        before = str_slice(filled, 0, (size_t)(pair.ptr - filled.ptr));
+        after = str_or_empty(rest);
+        break;
+    }
+    const bool joined = before.len == 0 || str_ends(before, STR("&"));
+    return arena_printf(x->arena, "/send?%.*s%scover=%%40%.*s%s%.*s#cover", STR_ARG(before), joined ? "" : "&",
+                        STR_ARG(hash), after.len > 0 ? "&" : "", STR_ARG(after));
+}
+
+static enum status covers_model(struct exchange *x, struct model *m, struct str next)
 {
     struct str_list own = { NULL, 0 };
     enum status st = covers_find(x->app->stores.db, x->arena, x->visitor.user_id, &own);
@@ -40,18 +71,19 @@ static enum status covers_model(struct exchange *x, struct model *m, bool sendin
         cover_item_model(m, object, own.items[i]);
         value_page_text(m, object, "hash", own.items[i]);
         value_page_number(m, object, "own", arena_printf(x->arena, "%zu", i + 1));
+        value_page_text(m, object, "send_url", send_url(x, next, own.items[i]));
     }
     value_page_bool(m, &m->root, "room", own.count < OWN_COVERS_MAX);
-    value_page_bool(m, &m->root, "sending", sending);
+    value_page_text(m, &m->root, "next", next);
     return ST_OK;
 }
 
 enum step covers_show(struct exchange *x)
 {
     struct model m;
-    struct covers_query query = { 0 };
+    struct covers_query query = { .next = STR("") };
     (void)query_read(x, covers_fields, &query); /* a malformed query counts as none */
-    enum status st = covers_model(x, &m, query.sending != 0);
+    enum status st = covers_model(x, &m, form_path(query.next));
     if (st != ST_OK) {
         respond_status(x, st);
         return STEP_DONE;
@@ -62,19 +94,10 @@ enum step covers_show(struct exchange *x)
     return STEP_DONE;
 }
 
-/* True when the form was opened from the form of a packet. The whole body was checked. */
-static bool is_sending(struct exchange *x)
-{
-    struct str sending = STR("");
-    return x->fcgi->body.len > 0 &&
-           multipart_find(exchange_param(x, "CONTENT_TYPE"), x->fcgi->body, "sending", &sending) == ST_OK &&
-           sending.len > 0;
-}
-
 static enum step answer_refused(struct exchange *x, const struct form_errors *e)
 {
     struct model m;
-    enum status st = covers_model(x, &m, is_sending(x));
+    enum status st = covers_model(x, &m, form_path(picture_upload_text(x, "next")));
     if (st == ST_OK)
         respond_form_errors(x, "pages/covers", &m, e);
     else
@@ -85,8 +108,8 @@ static enum step answer_refused(struct exchange *x, const struct form_errors *e)
 static enum step answer_added(struct exchange *x, struct str hash)
 {
     if (!x->wants_json) {
-        respond_see_other(x, is_sending(x) ? arena_printf(x->arena, "/send?cover=%%40%.*s#cover", STR_ARG(hash))
-                                           : STR("/covers?saved=1"));
+        struct str next = form_path(picture_upload_text(x, "next"));
+        respond_see_other(x, next.len > 0 ? send_url(x, next, hash) : STR("/covers?saved=1"));
         return STEP_DONE;
     }
     struct model m;
@@ -116,6 +139,14 @@ enum step cover_submit(struct exchange *x)
     return STEP_DONE;
 }
 
+static struct str removed_url(struct exchange *x, struct str next)
+{
+    struct str url = STR("/covers?removed=1");
+    return next.len == 0 ? url
+                         : arena_printf(x->arena, "%.*s&next=%.*s", STR_ARG(url),
+                                        STR_ARG(str_or_empty(form_encode(x->arena, next))));
+}
+
 enum step cover_delete_submit(struct exchange *x)
 {
     enum status st = picture_hash_valid(x->params.key)
@@ -126,7 +157,7 @@ enum step cover_delete_submit(struct exchange *x)
     else if (x->wants_json)
         respond_empty(x, 204);
     else
-        respond_see_other(x, STR("/covers?removed=1"));
+        respond_see_other(x, removed_url(x, form_path(form_get(&x->form, "next", NULL))));
     return STEP_DONE;
 }
 

@@ -1,5 +1,8 @@
 #include "user/deletion_page.h"
 
+#include <string.h>
+
+#include "base/array.h"
 #include "user/account.h"
 #include "user/deletion.h"
 #include "user/password_confirm.h"
@@ -72,12 +75,25 @@ enum step deletion_show(struct exchange *x)
     return STEP_DONE;
 }
 
+/* The messages in the order in which the page has their fields. */
+static void errors_in_order(const struct form_errors *e, struct form_errors *out)
+{
+    static const char *const order[] = { "give_up", "username", "password" };
+    out->count = 0;
+    for (size_t field = 0; field < ARRAY_LEN(order); field++)
+        for (size_t i = 0; i < e->count; i++)
+            if (strcmp(e->items[i].field, order[field]) == 0)
+                out->items[out->count++] = e->items[i];
+}
+
 static enum step deletion_refuse(struct exchange *x, const struct form_errors *e)
 {
+    struct form_errors ordered;
     struct model m;
+    errors_in_order(e, &ordered);
     enum status st = deletion_model(x, &m, &x->form);
     if (st == ST_OK)
-        respond_form_errors(x, "pages/delete", &m, e);
+        respond_form_errors(x, "pages/delete", &m, &ordered);
     else
         respond_status(x, st);
     return STEP_DONE;
@@ -152,7 +168,7 @@ static bool deletion_judge(struct exchange *x, const struct deletion_form *form,
     struct hash_permit permit = { 0 };
     struct str hash;
     if (form->username.len > 0 && !str_equal(form->username, x->visitor.username))
-        form_fail(e, "username", "text/delete_wrong_name");
+        form_fail_with(e, "username", "text/delete_wrong_name", x->visitor.username);
     if (e->count == 0)
         return true; /* deletion_try looks at money and password */
     *st = money_judge(x, form, e);

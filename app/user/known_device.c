@@ -4,6 +4,7 @@
 
 #include "base/clock.h"
 #include "base/link_key.h"
+#include "base/public_id.h"
 #include "base/random.h"
 #include "io/redis_reply.h"
 #include "web/respond.h"
@@ -60,12 +61,22 @@ bool known_device_used(const struct exchange *x)
 
 bool known_device_has_passkey(const struct exchange *x)
 {
-    return str_equal(exchange_cookie(x, STR(WAY_COOKIE)), WAY_PASSKEY);
+    struct str id;
+    return str_equal(str_cut(exchange_cookie(x, STR(WAY_COOKIE)), '.', &id), WAY_PASSKEY);
 }
 
-void known_device_passkey_remember(struct exchange *x)
+struct str known_device_passkey(const struct exchange *x)
 {
-    respond_cookie(x, STR(WAY_COOKIE), WAY_PASSKEY, YEAR_S);
+    struct str id;
+    (void)str_cut(exchange_cookie(x, STR(WAY_COOKIE)), '.', &id);
+    return str_or_empty(id);
+}
+
+void known_device_passkey_remember(struct exchange *x, uint64_t passkey_id)
+{
+    struct str id = public_id_text(x->arena, &x->app->id_key, passkey_id);
+    if (id.ptr != NULL) /* without memory the answer is dropped anyway */
+        respond_cookie(x, STR(WAY_COOKIE), arena_printf(x->arena, "passkey.%.*s", STR_ARG(id)), YEAR_S);
 }
 
 struct str known_device_number(struct exchange *x, struct str username)

@@ -6,7 +6,8 @@
  * random bits. Another secret or username makes it unknown. One browser has one such cookie, of the user who logged in
  * last.
  *
- * Cookie `way`, for a year: a passkey was used or added in this browser, so the login page has it first.
+ * Cookie `way`, for a year: "passkey", a dot and the public id of the passkey that was used or added last in this
+ * browser, so the login page has passkeys first, and the list of passkeys says which one is here.
  *
  * Somebody who has learned a password may have made a device known with it. So a new password, and the end of all other
  * sessions, make all devices unknown: Redis keeps that time in `hb:{limit}:devices:USERNAME` for a year. */
@@ -24,8 +25,10 @@
 bool known_device_used(const struct exchange *x);
 /* True: a passkey was used or added in this browser. */
 bool known_device_has_passkey(const struct exchange *x);
+/* The public id of that passkey, as the browser says: a slice of the request. Empty: unknown. */
+struct str known_device_passkey(const struct exchange *x);
 /* Adds the cookie that says so to the answer. */
-void known_device_passkey_remember(struct exchange *x);
+void known_device_passkey_remember(struct exchange *x, uint64_t passkey_id);
 /* The number of the device when its cookie is right for this user, in hex: a slice of the request. STR_NONE: a new
  * device, also when Redis does not answer. Blocks when the cookie is right. */
 struct str known_device_number(struct exchange *x, struct str username);

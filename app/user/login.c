@@ -51,7 +51,7 @@ static void login_model(struct exchange *x, struct model *m, const struct form *
     value_page_bool(m, &m->root, "expired", expired && known_device_used(x));
     value_page_bool(m, &m->root, "no_cookies", query_get(x, "cookie", NULL).len > 0);
     value_page_text(m, &m->root, "register_url", next_url(x->arena, "/register", next));
-    value_page_text(m, &m->root, "recovery_url", next_url(x->arena, "/login/recovery", next));
+    value_page_text(m, &m->root, "recovery_url", login_way_url(x, "/login/recovery", typed, next));
 }
 
 enum step login_show(struct exchange *x)
@@ -131,7 +131,7 @@ enum step login_submit(struct exchange *x)
     }
     if (st == ST_NOT_FOUND) {
         security_log(x, SECURITY_LOGIN_REFUSED, user.id, NULL);
-        form_fail(&e, "password", "text/login_wrong");
+        login_name_judge(&e, form.username, "password", "text/login_wrong");
         return login_refuse(x, form.next, &e);
     }
     if (st == ST_OK && user.disabled) {

@@ -12,13 +12,15 @@
  *   form       { username, next }: the typed texts; next is a local path or the empty string
  *   expired    the session ended while the visitor had a form open
  *   no_cookies the visitor has just logged in or registered, but the browser has not kept the session's cookie
- *   register_url, recovery_url  "/register" and "/login/recovery" with the same next
+ *   register_url, recovery_url  "/register" and "/login/recovery" with the same next; the latter also with a
+ *                              username that was sent
  *   invitation  the packet that next leads to (user/invitation.h); absent: none
  *   passkey_site  the domain of passkeys; absent where there are none
  *   passkey_used  a passkey was used or added in this browser: it comes first
  * After a refused POST (422) also:
  *   errors     [ { field, message } ]       field: "username" | "password"
- *   error      { username?, password? }     a wrong name or password is always the message login_wrong at password
+ *   error      { username?, password? }     a wrong name or password is always the message login_wrong at password;
+ *              of what cannot be a username, username says so
  * The form posts to /login: username, password, next (hidden). */
 enum step login_show(struct exchange *x);
 

@@ -1,5 +1,6 @@
 #include "user/pages_internal.h"
 
+#include "user/account.h"
 #include "web/field_types.h"
 #include "web/origin.h"
 #include "web/respond.h"
@@ -24,6 +25,24 @@ struct str next_url(struct arena *a, const char *page, struct str next)
         return str_from(page);
     struct str encoded = form_encode(a, next);
     return encoded.ptr == NULL ? STR_NONE : arena_printf(a, "%s?next=%.*s", page, STR_ARG(encoded));
+}
+
+struct str login_way_url(struct exchange *x, const char *page, const struct form *typed, struct str next)
+{
+    struct str username = typed == NULL ? STR("") : form_get(typed, "username", NULL);
+    struct str url = next_url(x->arena, page, next), folded = str_or_empty(username_fold(x->arena, username));
+
+    if (url.ptr == NULL || !username_valid(folded))
+        return url;
+    return arena_printf(x->arena, "%.*s%cusername=%.*s", STR_ARG(url), next.len > 0 ? '&' : '?', STR_ARG(folded));
+}
+
+void login_name_judge(struct form_errors *e, struct str username, const char *field, const char *text)
+{
+    if (username_valid(username))
+        form_fail(e, field, text);
+    else
+        form_fail(e, "username", "text/login_no_username");
 }
 
 enum step answer_login(struct exchange *x, int json_status, const struct user *user, struct str next)

@@ -126,7 +126,7 @@ enum step passkey_login_submit(struct exchange *x)
     if (st == ST_OK)
         st = owner_log_in(x, &passkey, &user);
     if (st == ST_OK) {
-        known_device_passkey_remember(x);
+        known_device_passkey_remember(x, passkey.id);
         security_log(x, SECURITY_LOGIN, user.id, "passkey_id=%" PRIu64, passkey.id);
         return answer_login(x, 200, &user, STR(""));
     }

@@ -6,6 +6,7 @@
 #include "base/clock.h"
 #include "user/device.h"
 #include "user/known_device.h"
+#include "user/lost_phone.h"
 #include "user/pages_internal.h"
 #include "user/passkey.h"
 #include "user/passkey_ceremony.h"
@@ -35,16 +36,21 @@ void passkey_site_model(struct exchange *x, struct model *m)
         value_page_text(m, &m->root, "passkey_site", site.id);
 }
 
-static void passkey_model(struct exchange *x, struct model *m, struct value *item, const struct passkey *p)
+/* Returns whether the passkey is on another device than this one, as far as the browser knows. */
+static bool passkey_model(struct exchange *x, struct model *m, struct value *item, const struct passkey *p)
 {
-    value_text(m, item, "id", public_id_text(x->arena, &x->app->id_key, p->id));
+    struct str id = public_id_text(x->arena, &x->app->id_key, p->id);
+    value_text(m, item, "id", id);
     value_text(m, item, "name", p->name);
+    bool here = id.len > 0 && str_equal(id, known_device_passkey(x));
+    value_page_bool(m, item, "is_here", here);
     view_time_model(m, item, "created_at", "created_at_text", p->created_ms);
     value_page_bool(m, item, "is_used", p->used_ms > 0);
     if (p->used_ms > 0)
         view_time_model(m, item, "used_at", "used_at_text", p->used_ms);
     else
         value_null(m, item, "used_at");
+    return !here;
 }
 
 enum status passkeys_model(struct exchange *x, struct model *m)
@@ -56,8 +62,10 @@ enum status passkeys_model(struct exchange *x, struct model *m)
     if (st != ST_OK)
         return st;
     struct value *list = value_list(m, &m->root, "passkeys");
+    bool elsewhere = false;
     for (size_t i = 0; i < count; i++)
-        passkey_model(x, m, value_add_object(m, list), &passkeys[i]);
+        elsewhere = passkey_model(x, m, value_add_object(m, list), &passkeys[i]) || elsewhere;
+    value_page_bool(m, &m->root, "passkeys_elsewhere", elsewhere);
     value_page_int(m, &m->root, "passkey_count", (int64_t)count);
     value_page_bool(m, &m->root, "passkey_one", count == 1);
     value_page_bool(m, &m->root, "has_passkeys", count > 0);
@@ -91,12 +99,16 @@ static struct str view_word(unsigned i)
 
 static const struct field view_fields[] = { { .name = "passkey", .type = &FIELD_WORD, .word = view_word },
                                             { .name = NULL } };
+static const struct field changed_fields[] = { { .name = "password", .type = &FIELD_NUMBER, .max = 1 },
+                                               { .name = NULL } };
 
 enum step passkeys_show(struct exchange *x)
 {
     struct model m;
     enum passkeys_view view = VIEW_LIST;
+    uint64_t changed = 0;
     (void)query_read(x, view_fields, &view); /* a malformed query counts as none */
+    (void)query_read(x, changed_fields, &changed);
 
     model_init(&m, x->arena);
     enum status st = passkeys_model(x, &m);
@@ -105,6 +117,8 @@ enum step passkeys_show(struct exchange *x)
         return STEP_DONE;
     }
     value_page_text(&m, &m.root, "username", x->visitor.username);
+    lost_phone_model(&m, lost_phone_from_query(x));
+    value_page_bool(&m, &m.root, "password_changed", changed != 0);
     value_page_bool(&m, &m.root, "passkey_added", view == VIEW_ADDED);
     value_page_bool(&m, &m.root, "passkey_removed", view == VIEW_REMOVED);
     value_page_bool(&m, &m.root, "without_password", shown_once_read(x, SHOWN_REGISTERED).ptr != NULL);
@@ -256,7 +270,7 @@ static enum step passkey_answer(struct exchange *x, const struct passkey *p)
 
     x->fallback_problem = &UNKNOWN;
     shown_once_clear(x, SHOWN_REGISTERED);
-    known_device_passkey_remember(x);
+    known_device_passkey_remember(x, p->id);
     security_log(x, SECURITY_PASSKEY_ADDED, p->user_id, "passkey_id=%" PRIu64, p->id);
     model_init(&m, x->arena);
     value_text(&m, &m.root, "id", public_id_text(x->arena, &x->app->id_key, p->id));
@@ -337,6 +351,6 @@ enum step passkey_delete_submit(struct exchange *x)
     if (x->wants_json)
         respond_empty(x, 204);
     else
-        respond_see_other(x, STR("/account/passkeys?passkey=removed"));
+        respond_see_other(x, lost_phone_path(x->arena, "/account/passkeys?passkey=removed", lost_phone_from_form(x)));
     return STEP_DONE;
 }

@@ -8,8 +8,9 @@
 
 /* Adds passkeys: a list of { id (public), name (by default of the browser; may be empty), created_at,
  * used_at (null: never) }, newest first.
- * Page: created_at_text, used_at_text, is_used, passkey_count, passkey_one, has_passkeys, and passkey_site (the
- * domain, absent where there are no passkeys). ST_OK, or the status of a store. */
+ * Page: created_at_text, used_at_text, is_used, is_here (used or added last in this browser), passkey_count,
+ * passkey_one, has_passkeys, passkeys_elsewhere (one is not here), and passkey_site (the domain, absent where there are
+ * no passkeys). ST_OK, or the status of a store. */
 enum status passkeys_model(struct exchange *x, struct model *m);
 /* Adds the page-only member passkey_site of the page /login: the domain; absent where there are no passkeys. */
 void passkey_site_model(struct exchange *x, struct model *m);

@@ -2,6 +2,7 @@
 
 #include "user/account.h"
 #include "user/hash_budget.h"
+#include "user/lost_phone.h"
 #include "user/password_confirm.h"
 #include "user/session.h"
 #include "user/store.h"
@@ -42,6 +43,7 @@ static void password_model(struct exchange *x, struct model *m)
 {
     model_init(m, x->arena);
     value_page_text(m, &m->root, "username", x->visitor.username);
+    lost_phone_model(m, x->method == METHOD_POST ? lost_phone_from_form(x) : lost_phone_from_query(x));
 }
 
 enum step password_show(struct exchange *x)
@@ -84,7 +86,8 @@ static enum step password_done(struct exchange *x)
     else if (x->wants_json)
         respond_empty(x, 204);
     else
-        respond_see_other(x, STR("/account?password=1"));
+        respond_see_other(x, lost_phone_from_form(x) != LOST_NOTHING ? STR("/account/passkeys?password=1&lost=2")
+                                                                     : STR("/account?password=1"));
     return STEP_DONE;
 }
 

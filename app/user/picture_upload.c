@@ -4,6 +4,22 @@
 #include "web/multipart.h"
 #include "web/respond.h"
 
+struct str picture_upload_text(struct exchange *x, const char *name)
+{
+    struct str text = STR("");
+    if (x->fcgi->body.len > 0)
+        (void)multipart_find(exchange_param(x, "CONTENT_TYPE"), x->fcgi->body, name, &text);
+    return str_or_empty(text);
+}
+
+/* Of the form that picture_uploaded has checked; an unknown word counts as none. */
+static enum picture_part part_read(struct exchange *x)
+{
+    enum picture_part part = PICTURE_AUTO;
+    (void)picture_part_from(picture_upload_text(x, "part"), &part);
+    return part;
+}
+
 /* The uploaded file. ST_INVALID: refused, e says why · ST_CORRUPT: not the form of the page. */
 static enum status file_read(struct exchange *x, struct str *file, struct form_errors *e)
 {
@@ -27,7 +43,7 @@ enum status picture_uploaded(struct exchange *x, enum picture_shape shape, struc
     enum status st = file_read(x, &file, e);
     if (st != ST_OK)
         return st;
-    st = picture_child_make(x->app->picture_program, file, shape, picture);
+    st = picture_child_make(x->app->picture_program, file, (struct picture_want){ shape, part_read(x) }, picture);
     if (st == ST_INVALID)
         form_fail(e, PICTURE_FIELD, "text/picture_unreadable");
     return st;

@@ -59,7 +59,7 @@ static void page_model(struct exchange *x, struct model *m, const struct form *t
     struct value *form = value_page_object(m, &m->root, "form");
     form_typed_model(m, form, recovery_login_fields, typed);
     value_page_text(m, form, "next", next);
-    value_page_text(m, &m->root, "login_url", next_url(x->arena, "/login", next));
+    value_page_text(m, &m->root, "login_url", login_way_url(x, "/login", typed, next));
 }
 
 /* What is in force now, and how many codes are left; it leads on to next. */
@@ -195,6 +195,15 @@ static enum status password_demand(const struct exchange *x, enum status st, str
     return ST_INVALID;
 }
 
+/* Could it be a code? For words that help; recovery_code_read decides. */
+static bool code_has_shape(struct str typed)
+{
+    size_t count = 0;
+    for (size_t i = 0; i < typed.len; i++)
+        count += typed.ptr[i] != '-' && typed.ptr[i] != ' ';
+    return count == RECOVERY_CODE_CHARS;
+}
+
 enum step recovery_login_submit(struct exchange *x)
 {
     struct code_try t = { .hash = STR("") };
@@ -227,7 +236,8 @@ enum step recovery_login_submit(struct exchange *x)
         return login_done(x, &t.form, &t.user, t.code.slot);
     if (st == ST_NOT_FOUND) {
         security_log(x, SECURITY_LOGIN_REFUSED, t.user.id, "reason=recovery");
-        form_fail(&e, "code", "text/recovery_wrong");
+        login_name_judge(&e, t.form.username, "code",
+                         code_has_shape(t.form.code) ? "text/recovery_wrong" : "text/recovery_code_shape");
         return login_refuse(x, t.form.next, &e);
     }
     if (st == ST_UNKNOWN)

@@ -9,12 +9,12 @@
 extern const struct field recovery_login_fields[];
 
 /* Handler of GET /login/recovery?next=PATH: pages/login_recovery. A visitor who is logged in is redirected to next.
- * With ?used=password, where the POST leads: pages/recovered, with recovery_model and, page-only, onward, the path of
- * the link on.
+ * With ?used=password, where the POST leads: pages/recovered, with recovery_model and, page-only, onward, the
+ * path of the link on.
  *
  * Model, all of it page-only:
  *   form       { username, code, next }: the typed texts
- *   login_url  "/login" with the same next
+ *   login_url  "/login" with the same next, and the username when it was sent
  * After a refused POST (422) also errors and error { username?, code?, new_password? }. */
 enum step recovery_login_show(struct exchange *x);
 
@@ -22,6 +22,7 @@ enum step recovery_login_show(struct exchange *x);
  * which leads on to next; JSON 200 {id, username, nickname}. With a new password, which the page needs, all other
  * sessions of the user end.
  * An unknown name, a user without codes, a wrong code and one that was used before get the same answer: 422 at `code`.
+ * What can be no username is told at `username`, and what has not the length of a code at `code`.
  *
  * Limits: what is no code of this name (recovery_code_read), as every guess is, counts for the address and its network
  * and costs no hash. A code that this site has made counts for itself alone, so nobody can shut its owner out. */

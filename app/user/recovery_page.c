@@ -1,5 +1,6 @@
 #include "user/recovery_page.h"
 
+#include "user/lost_phone.h"
 #include "user/password_confirm.h"
 #include "user/recovery_store.h"
 #include "user/shown_once.h"
@@ -31,10 +32,21 @@ static enum status page_model(struct exchange *x, struct model *m)
 {
     model_init(m, x->arena);
     value_page_text(m, &m->root, "username", x->visitor.username);
+    lost_phone_model(m, x->method == METHOD_POST ? lost_phone_from_form(x) : lost_phone_from_query(x));
     return recovery_model(x, m);
 }
 
 static const struct field made_fields[] = { { .name = "made", .type = &FIELD_NUMBER, .max = 1 }, { .name = NULL } };
+
+/* The codes as a text file, in an address that a browser saves without asking the site. STR_NONE without memory. */
+static struct str codes_url(struct exchange *x, struct str lines)
+{
+    struct str text = arena_printf(x->arena, "%s\n%.*s\n\n%.*s\n", x->app->stores.config->base_url,
+                                   STR_ARG(x->visitor.username), STR_ARG(lines));
+    struct str encoded = text.ptr == NULL ? STR_NONE : form_encode(x->arena, text);
+    return encoded.ptr == NULL ? STR_NONE
+                               : arena_printf(x->arena, "data:text/plain;charset=utf-8,%.*s", STR_ARG(encoded));
+}
 
 /* What the page shows after codes were made: the codes, or that they were shown before. */
 static void made_model(struct exchange *x, struct model *m)
@@ -46,6 +58,7 @@ static void made_model(struct exchange *x, struct model *m)
     struct str lines = shown_once_read(x, SHOWN_CODES);
     if (lines.ptr != NULL) {
         value_page_text(m, &m->root, "new_codes", lines);
+        value_page_text(m, &m->root, "codes_url", codes_url(x, lines));
         struct value *list = value_page_list(m, &m->root, "codes");
         for (struct str rest = lines; rest.len > 0;)
             value_page_text(m, value_add_object(m, list), "code", str_cut(rest, '\n', &rest));
@@ -117,7 +130,7 @@ static void codes_answer_page(struct exchange *x, const struct recovery_code *co
     for (unsigned slot = 0; slot < RECOVERY_CODES; slot++)
         lines = arena_printf(x->arena, "%.*s%s%s", STR_ARG(lines), slot > 0 ? "\n" : "", codes[slot].text);
     shown_once_give(x, SHOWN_CODES, lines);
-    respond_see_other(x, STR("/account/recovery?made=1"));
+    respond_see_other(x, lost_phone_path(x->arena, "/account/recovery?made=1", lost_phone_from_form(x)));
 }
 
 static enum step codes_answer(struct exchange *x, const struct recovery_code *codes)

@@ -13,17 +13,35 @@
 #include "user/session_list.h"
 #include "user/shown_once.h"
 #include "user/store.h"
+#include "user/username_proposal.h"
 #include "web/respond.h"
 #include "web/security_log.h"
 
 static const struct problem REGISTER_UNKNOWN = { 503, "unknown", "text/register_unknown",
                                                  "text/register_unknown_detail", 1 };
 
-static void register_model(struct exchange *x, struct model *m, const struct form *typed, struct str next)
+/* The form with this username in place of the typed one. */
+static struct form form_with_username(const struct form *typed, struct str username)
 {
+    struct form out = { .count = 0 };
+
+    out.fields[out.count++] = (struct form_field){ STR("username"), username };
+    for (size_t i = 0; i < typed->count && out.count < FORM_FIELDS_MAX; i++)
+        if (!str_equal(typed->fields[i].name, STR("username")))
+            out.fields[out.count++] = typed->fields[i];
+    return out;
+}
+
+/* proposed: a username in place of the typed one; empty: none. */
+static void register_model(struct exchange *x, struct model *m, const struct form *typed, struct str proposed,
+                           struct str next)
+{
+    const struct form shown = proposed.len > 0 ? form_with_username(typed, proposed) : *typed;
+
     model_init(m, x->arena);
     struct value *form = value_page_object(m, &m->root, "form");
-    form_typed_model(m, form, register_fields, typed);
+    form_typed_model(m, form, register_fields, &shown);
+    value_page_bool(m, &m->root, "proposed", proposed.len > 0);
     value_page_text(m, form, "next", next);
     passkey_site_model(x, m);
     invitation_model(x, m, next);
@@ -38,7 +56,10 @@ enum step register_show(struct exchange *x)
         respond_see_other(x, path_after_login(next_from_query(x)));
         return STEP_DONE;
     }
-    register_model(x, &m, query_form(x, register_fields), next_from_query(x));
+    const struct form *typed = query_form(x, register_fields);
+    struct str proposed =
+        form_get(typed, "username", NULL).len > 0 ? STR("") : username_invented(x->arena, x->language == LANGUAGE_EN);
+    register_model(x, &m, typed, str_or_empty(proposed), next_from_query(x));
     respond_model(x, 200, "pages/register", &m);
     return STEP_DONE;
 }
@@ -46,8 +67,12 @@ enum step register_show(struct exchange *x)
 static enum step register_refuse(struct exchange *x, struct str next, const struct form_errors *e)
 {
     struct model m;
+    struct str proposed = STR("");
 
-    register_model(x, &m, &x->form, next);
+    if (!x->wants_json && form_failed(e, "username"))
+        proposed = username_proposed(x->app->stores.db, x->arena, form_get(&x->form, "username", NULL),
+                                     form_get(&x->form, "nickname", NULL), x->language == LANGUAGE_EN);
+    register_model(x, &m, &x->form, str_or_empty(proposed), next);
     respond_form_errors(x, "pages/register", &m, e);
     return STEP_DONE;
 }

@@ -8,8 +8,9 @@
 /* GET /register?next=PATH: pages/register. A visitor who is logged in is redirected to / (303).
  *
  * Model, all of it page-only:
- *   form       { username, nickname, next }: the typed texts, at first empty. The password is never shown again.
- *              next is a local path or the empty string.
+ *   form       { username, nickname, next }: the typed texts; at first a username that was invented. The password is
+ *              never shown again. next is a local path or the empty string.
+ *   proposed   the username is a proposal of the site, also in place of one that was refused
  *   login_url  "/login" with the same next
  *   passkey_site, invitation  as on the page /login
  * After a refused POST (422) also, from respond_form_errors:

@@ -1,7 +1,7 @@
 #include "user/session_page.h"
 
-#include "user/account_page.h"
 #include "user/device.h"
+#include "user/lost_phone.h"
 #include "user/session.h"
 #include "user/session_list.h"
 #include "web/field_types.h"
@@ -32,23 +32,16 @@ static void session_model(struct model *m, struct value *item, const struct sess
     value_bool(m, item, "current", current);
 }
 
-/* The page folds all but the first ones. */
+/* The account page has the first ones; an earlier one was not used for a month. */
 enum { SESSIONS_SHOWN = 3 };
+static const int64_t EARLIER_MS = 30LL * 24 * 3600 * 1000;
 
-static void add_session(struct model *m, struct value *list, const struct session_entry *entry, size_t place)
+static struct value *add_session(struct model *m, struct value *list, const struct session_entry *entry, size_t place)
 {
     struct value *item = value_add_object(m, list);
     session_model(m, item, entry, place == 0);
-    value_page_bool(m, item, "fold_begins", place == SESSIONS_SHOWN);
-}
-
-static void fold_model(struct model *m, size_t count)
-{
-    size_t more = count > SESSIONS_SHOWN ? count - SESSIONS_SHOWN : 0;
-
-    value_page_bool(m, &m->root, "has_more_sessions", more > 0);
-    value_page_int(m, &m->root, "more_count", (int64_t)more);
-    value_page_bool(m, &m->root, "more_one", more == 1);
+    value_page_bool(m, item, "shown", place < SESSIONS_SHOWN);
+    return item;
 }
 
 /* The visitor's own session comes first. */
@@ -62,15 +55,66 @@ enum status sessions_model(struct exchange *x, struct model *m)
         return status_idempotent(st);
     struct value *list = value_list(m, &m->root, "sessions");
     size_t place = 1;
+    bool earlier = false;
     for (size_t i = 0; i < count; i++)
         if (str_equal(entries[i].key, x->visitor.session_key))
             add_session(m, list, &entries[i], 0);
     for (size_t i = 0; i < count; i++)
-        if (!str_equal(entries[i].key, x->visitor.session_key))
-            add_session(m, list, &entries[i], place++);
-    fold_model(m, count);
+        if (!str_equal(entries[i].key, x->visitor.session_key)) {
+            struct value *item = add_session(m, list, &entries[i], place++);
+            bool begins = !earlier && x->now_ms - entries[i].seen_ms > EARLIER_MS;
+            value_page_bool(m, item, "earlier_begins", begins);
+            earlier = earlier || begins;
+        }
     value_page_bool(m, &m->root, "has_others", count > 1);
+    value_page_int(m, &m->root, "others_count", count > 1 ? (int64_t)count - 1 : 0);
+    value_page_bool(m, &m->root, "others_one", count == 2);
     return ST_OK;
+}
+
+static enum status devices_model(struct exchange *x, struct model *m, enum lost_phone lost)
+{
+    model_init(m, x->arena);
+    lost_phone_model(m, lost);
+    return sessions_model(x, m);
+}
+
+/* A form that was accepted leads here with ?ended=1; 2: all other devices. */
+static const struct field devices_fields[] = { { .name = "ended", .type = &FIELD_NUMBER, .max = 2 }, { .name = NULL } };
+
+enum step devices_show(struct exchange *x)
+{
+    struct model m;
+    uint64_t ended = 0;
+    (void)query_read(x, devices_fields, &ended); /* a malformed query counts as none */
+    enum status st = devices_model(x, &m, lost_phone_from_query(x));
+
+    if (st == ST_OK) {
+        value_page_bool(&m, &m.root, "ended", ended != 0);
+        value_page_bool(&m, &m.root, "ended_others", ended == 2);
+        respond_model(x, 200, "pages/devices", &m);
+    } else {
+        respond_status(x, st);
+    }
+    return STEP_DONE;
+}
+
+enum step devices_redirect(struct exchange *x)
+{
+    respond_see_other(x, STR("/account/devices"));
+    return STEP_DONE;
+}
+
+static enum step devices_refuse(struct exchange *x, const struct form_errors *e)
+{
+    struct model m;
+    enum status st = devices_model(x, &m, lost_phone_from_form(x));
+
+    if (st == ST_OK)
+        respond_form_errors(x, "pages/devices", &m, e);
+    else
+        respond_status(x, st);
+    return STEP_DONE;
 }
 
 enum step session_end_submit(struct exchange *x)
@@ -81,7 +125,7 @@ enum step session_end_submit(struct exchange *x)
     enum status st = form_read(x, session_end_fields, &form, &e);
     if (st == ST_OK && form.others.len == 0 && form.session.len == 0) {
         form_fail(&e, "sessions", "text/session_none_named");
-        return account_refuse(x, &e);
+        return devices_refuse(x, &e);
     }
     if (st == ST_OK)
         st = form.others.len > 0 ? session_end_others(x)
@@ -96,6 +140,8 @@ enum step session_end_submit(struct exchange *x)
     if (x->wants_json)
         respond_empty(x, 204);
     else
-        respond_see_other(x, form.others.len > 0 ? STR("/account?ended=2#sessions") : STR("/account?ended=1#sessions"));
+        respond_see_other(
+            x, lost_phone_path(x->arena, form.others.len > 0 ? "/account/devices?ended=2" : "/account/devices?ended=1",
+                               lost_phone_from_form(x)));
     return STEP_DONE;
 }

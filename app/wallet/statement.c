@@ -8,12 +8,13 @@
 #include "base/public_id.h"
 #include "packet/faces.h"
 #include "packet/totals.h"
+#include "user/store.h"
 #include "web/field_types.h"
 #include "web/respond.h"
 #include "web/text.h"
 #include "web/view.h"
 
-enum { COLUMN_ID, COLUMN_KIND, COLUMN_AMOUNT, COLUMN_PACKET, COLUMN_CREATED };
+enum { COLUMN_ID, COLUMN_KIND, COLUMN_AMOUNT, COLUMN_PACKET, COLUMN_CREATED, COLUMN_OTHER };
 
 static enum status entry_read(const struct db_rows *rows, size_t row, struct statement_entry *out)
 {
@@ -23,6 +24,7 @@ static enum status entry_read(const struct db_rows *rows, size_t row, struct sta
     out->amount_fen = db_cell_i64(rows, row, COLUMN_AMOUNT);
     out->packet_id = db_cell(rows, row, COLUMN_PACKET).ptr != NULL ? db_cell_u64(rows, row, COLUMN_PACKET) : 0;
     out->created_ms = db_cell_i64(rows, row, COLUMN_CREATED);
+    out->other_id = db_cell_u64(rows, row, COLUMN_OTHER);
     return ST_OK;
 }
 
@@ -62,13 +64,13 @@ static enum status rows_read(struct arena *a, const struct db_rows *rows, size_t
 static const struct {
     const char *select, *ms, *id;
 } PARTS[] = {
-    { "SELECT id, kind, amount_fen, packet_id, created_ms FROM transfer FORCE INDEX (transfer_credit)"
+    { "SELECT id, kind, amount_fen, packet_id, created_ms, debit_id FROM transfer FORCE INDEX (transfer_credit)"
       " WHERE credit_id = ",
       "created_ms", "id" },
-    { "SELECT id, kind, -amount_fen, packet_id, created_ms FROM transfer FORCE INDEX (transfer_debit)"
+    { "SELECT id, kind, -amount_fen, packet_id, created_ms, credit_id FROM transfer FORCE INDEX (transfer_debit)"
       " WHERE debit_id = ",
       "created_ms", "id" },
-    { "SELECT packet_id, 'grab', amount_fen, packet_id, grabbed_ms FROM grab WHERE user_id = ", "grabbed_ms",
+    { "SELECT packet_id, 'grab', amount_fen, packet_id, grabbed_ms, 0 FROM grab WHERE user_id = ", "grabbed_ms",
       "packet_id" },
 };
 
@@ -83,7 +85,7 @@ enum status statement_read(struct db *db, struct arena *a, uint64_t account_id, 
     struct buf sql = { 0 };
     struct db_rows rows;
     *out = (struct statement){ 0 };
-    buf_cstr(&sql, "SELECT 0, 'balance', balance_fen, NULL, 0 FROM account WHERE id = ");
+    buf_cstr(&sql, "SELECT 0, 'balance', balance_fen, NULL, 0, 0 FROM account WHERE id = ");
     buf_u64(&sql, account_id);
     for (size_t i = 0; i < ARRAY_LEN(PARTS); i++) {
         buf_cstr(&sql, " UNION ALL (");
@@ -97,16 +99,35 @@ enum status statement_read(struct db *db, struct arena *a, uint64_t account_id, 
     return st == ST_OK ? rows_read(a, &rows, limit, out) : st;
 }
 
-/* ---- the packets of a page ---- */
+/* ---- the packets of a page, and the people ---- */
 
-enum { ROW_ID, ROW_SENDER_ID, ROW_SENDER, ROW_SENDER_FACE, ROW_RECEIVER, ROW_EXCLUSIVE, ROW_GREETING };
+enum {
+    ROW_ID,
+    ROW_SENDER_ID,
+    ROW_SENDER,
+    ROW_SENDER_FACE,
+    ROW_RECEIVER_ID,
+    ROW_RECEIVER,
+    ROW_RECEIVER_FACE,
+    ROW_EXCLUSIVE,
+    ROW_GREETING,
+    ROW_COUNT
+};
+
+/* The packets of the entries of a page, and those who gave a share back to the user. */
+struct about {
+    struct db_rows packets;
+    struct user *givers; /* without deleted ones */
+    size_t giver_count;
+};
 
 /* Reads the names and greetings of the packets of these entries, in any order. */
 static enum status packets_find(struct exchange *x, const struct statement *s, struct db_rows *out)
 {
     struct buf sql = { 0 };
-    buf_cstr(&sql, "SELECT id, sender_id, sender_name, " FACE_OF(
-                       "sender_id") ", receiver_name, kind = 'exclusive', greeting FROM packet WHERE id IN (0");
+    buf_cstr(&sql, "SELECT id, sender_id, sender_name, " FACE_OF("sender_id"));
+    buf_cstr(&sql, ", COALESCE(receiver_id, 0), receiver_name, " FACE_OF("receiver_id"));
+    buf_cstr(&sql, ", kind = 'exclusive', greeting, count FROM packet WHERE id IN (0");
     for (size_t i = 0; i < s->count; i++) {
         buf_cstr(&sql, ", ");
         buf_u64(&sql, s->entries[i].packet_id);
@@ -117,26 +138,77 @@ static enum status packets_find(struct exchange *x, const struct statement *s, s
     return st;
 }
 
-/* Who sent the packet of an entry, or for whom it is, and its greeting. */
-static void face_model(struct model *m, struct value *o, const struct statement_entry *entry,
-                       const struct db_rows *packets)
+/* Someone's account is the id of the user. */
+static bool is_from_giver(const struct statement_entry *entry)
 {
-    for (size_t i = 0; entry->packet_id != 0 && i < packets->count; i++) {
-        if (db_cell_u64(packets, i, ROW_ID) != entry->packet_id)
-            continue;
-        bool sent = entry->kind == TRANSFER_SEND, exclusive = db_cell_u64(packets, i, ROW_EXCLUSIVE) == 1;
-        value_page_text(m, o, "greeting", db_cell(packets, i, ROW_GREETING));
-        if (entry->kind == TRANSFER_GRAB) {
-            struct str sender = db_cell(packets, i, ROW_SENDER);
-            struct face face = face_from(db_cell(packets, i, ROW_SENDER_FACE));
-            value_page_text(m, value_page_object(m, o, "from"), "nickname", sender);
-            view_avatar_model(m, value_page_object(m, o, "face"), db_cell_u64(packets, i, ROW_SENDER_ID), sender,
-                              &face);
+    return entry->kind == TRANSFER_RETURN && entry->amount_fen > 0;
+}
+
+static enum status about_find(struct exchange *x, const struct statement *s, struct about *out)
+{
+    uint64_t ids[STATEMENT_PAGE_ENTRIES];
+    size_t count = 0;
+    enum status st = packets_find(x, s, &out->packets);
+    for (size_t i = 0; i < s->count; i++)
+        if (is_from_giver(&s->entries[i]))
+            ids[count++] = s->entries[i].other_id;
+    if (st == ST_OK && count > 0)
+        st = users_find_by_ids(x->app->stores.db, x->arena, ids, count, &out->givers, &out->giver_count);
+    return st;
+}
+
+/* Whom an entry is about, by that name. */
+static void person_model(struct model *m, struct value *o, const char *name, uint64_t id, struct str nickname,
+                         const struct face *face)
+{
+    value_page_text(m, value_page_object(m, o, name), "nickname", nickname);
+    view_avatar_model(m, value_page_object(m, o, "face"), id, nickname, face);
+}
+
+static void giver_model(struct model *m, struct value *o, const struct statement_entry *entry,
+                        const struct about *about)
+{
+    for (size_t i = 0; i < about->giver_count; i++) {
+        const struct user *giver = &about->givers[i];
+        if (giver->id == entry->other_id) {
+            person_model(m, o, "returned_by", giver->id, giver->nickname, &giver->face);
+            return;
         }
-        if (sent && exclusive)
-            value_page_text(m, value_page_object(m, o, "to"), "nickname",
-                            str_or_empty(db_cell(packets, i, ROW_RECEIVER)));
-        return;
+    }
+    person_model(m, o, "returned_by", entry->other_id, STR(""), &FACE_NONE);
+}
+
+static void packet_row_model(struct model *m, struct value *o, const struct statement_entry *entry,
+                             const struct db_rows *packets, size_t row)
+{
+    bool exclusive = db_cell_u64(packets, row, ROW_EXCLUSIVE) == 1;
+    bool returned = entry->kind == TRANSFER_RETURN && entry->amount_fen < 0;
+    value_page_text(m, o, "greeting", db_cell(packets, row, ROW_GREETING));
+    if (entry->kind == TRANSFER_GRAB || returned) {
+        struct face face = face_from(db_cell(packets, row, ROW_SENDER_FACE));
+        person_model(m, o, returned ? "returned_to" : "from", db_cell_u64(packets, row, ROW_SENDER_ID),
+                     db_cell(packets, row, ROW_SENDER), &face);
+    } else if (exclusive && entry->kind != TRANSFER_RETURN) {
+        struct face face = face_from(db_cell(packets, row, ROW_RECEIVER_FACE));
+        person_model(m, o, "to", db_cell_u64(packets, row, ROW_RECEIVER_ID),
+                     str_or_empty(db_cell(packets, row, ROW_RECEIVER)), &face);
+    } else if (entry->kind == TRANSFER_SEND) {
+        view_count_model(m, value_page_object(m, o, "shares"), "count", "count_one",
+                         (int64_t)db_cell_u64(packets, row, ROW_COUNT));
+    }
+}
+
+/* Whose packet the entry is of, or for whom it is, or who gave back a share of it; and its greeting. */
+static void about_model(struct model *m, struct value *o, const struct statement_entry *entry,
+                        const struct about *about)
+{
+    if (is_from_giver(entry))
+        giver_model(m, o, entry, about);
+    for (size_t i = 0; entry->packet_id != 0 && i < about->packets.count; i++) {
+        if (db_cell_u64(&about->packets, i, ROW_ID) == entry->packet_id) {
+            packet_row_model(m, o, entry, &about->packets, i);
+            return;
+        }
     }
 }
 
@@ -258,9 +330,9 @@ enum status statement_model(struct exchange *x, struct model *m, struct list_key
 
     if (st != ST_OK)
         return st;
-    struct db_rows packets = { 0 };
+    struct about about = { 0 };
     if (!x->wants_json)
-        st = packets_find(x, s, &packets);
+        st = about_find(x, s, &about);
     if (st != ST_OK)
         return st;
     view_total_model(m, &m->root, "balance_fen", "balance_text", s->balance_fen);
@@ -268,7 +340,7 @@ enum status statement_model(struct exchange *x, struct model *m, struct list_key
     int64_t last_ms = INT64_MAX;
     for (size_t i = 0; i < s->count; i++) {
         struct value *entry = entry_model(x, m, entries, &s->entries[i]);
-        face_model(m, entry, &s->entries[i], &packets);
+        about_model(m, entry, &s->entries[i], &about);
         part_model(x, m, entry, s->entries[i].created_ms, &last_ms);
     }
     value_page_bool(m, &m->root, "has_entries", s->count > 0);

@@ -24,6 +24,7 @@ struct statement_entry {
     enum transfer_kind kind;
     int64_t amount_fen; /* signed change of the balance */
     uint64_t packet_id; /* 0: none */
+    uint64_t other_id;  /* of a transfer: the account on its other side */
     int64_t created_ms;
 };
 
@@ -55,9 +56,11 @@ void statement_entries_model(struct exchange *x, struct model *m, struct value *
  *                                  packet_url "/p/ID" (absent without a packet), created_at_text "2026-11-20 16:00",
  *                                  is_back: refund or return, part_begins { first, today, yesterday, from (RFC 3339),
  *                                  name of the month, heading_year of another year } on the first entry of today,
- *                                  of yesterday and of each earlier month, face { initial, hue } of a grab's sender,
- *                                  greeting of its packet, from { nickname } of a grab, to { nickname } of an exclusive
- *                                  packet that was sent (absent otherwise; empty: a deleted user) } ]
+ *                                  of yesterday and of each earlier month, greeting of its packet, shares { count,
+ *                                  count_one } of a shared packet that was sent, and whom the entry is about, each {
+ *                                  nickname (empty: a deleted user) } with a face { initial, hue }: from (the sender of
+ *                                  a grab), to (of an exclusive packet that was sent or refunded), returned_by (who
+ *                                  gave a share back), returned_to (to whom the user gave one back) } ]
  *   next          key text or null;            page-only: next_url "/wallet?before=KEY" (absent on the last page)
  *   page-only:
  *   has_entries

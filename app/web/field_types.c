@@ -24,7 +24,7 @@ enum status field_text_read(struct field_input *in)
     return st;
 }
 
-enum status field_line_read(struct field_input *in, field_line_cleaner *clean)
+enum status field_line_read(struct field_input *in, field_line_cleaner *clean, field_line_meter *length)
 {
     struct str line;
     enum status st = clean(in->x->arena, in->typed, &line);
@@ -34,7 +34,7 @@ enum status field_line_read(struct field_input *in, field_line_cleaner *clean)
         return st;
     if (line.len == 0)
         return field_absent(in);
-    st = field_limits(in, (int64_t)utf8_graphemes(line));
+    st = field_limits(in, (int64_t)length(line));
     if (st == ST_OK && in->field->code_points_max > 0 && (int64_t)utf8_codepoints(line) > in->field->code_points_max) {
         int64_t max = field_max(in->field, in->x->app->stores.config);
         st = field_fail_with(in, in->field->wide, arena_printf(in->x->arena, "%" PRId64, max));
@@ -46,10 +46,17 @@ enum status field_line_read(struct field_input *in, field_line_cleaner *clean)
 
 static enum status line_read(struct field_input *in)
 {
-    return field_line_read(in, utf8_clean_shown);
+    return field_line_read(in, utf8_clean_shown, utf8_graphemes);
 }
 
 const struct field_type FIELD_LINE = { .read = line_read, .as_typed = true };
+
+static enum status sentence_read(struct field_input *in)
+{
+    return field_line_read(in, utf8_clean_shown, utf8_width);
+}
+
+const struct field_type FIELD_SENTENCE = { .read = sentence_read, .as_typed = true };
 
 struct str field_choice_add(const struct field_input *in, struct str list, struct str word)
 {

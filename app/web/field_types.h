@@ -11,6 +11,8 @@ extern const struct field_type FIELD_TEXT;
 /* struct str: one line, cleaned by utf8_clean_shown. A line of blanks counts as absent. Limits are in graphemes;
  * code_points_max applies, too. */
 extern const struct field_type FIELD_LINE;
+/* The same, but limits count two narrow graphemes as one (utf8_width): an English sentence needs twice as many. */
+extern const struct field_type FIELD_SENTENCE;
 /* An enum: the index of the typed word in the row's list of words. {{value}} of the message is the list. */
 extern const struct field_type FIELD_WORD;
 /* uint32_t: a whole number (typed_count). The row must have a max. */
@@ -34,9 +36,10 @@ extern const struct field_type FIELD_LOCAL_PATH;
 /* ---- for field types of other floors ---- */
 
 enum status field_text_read(struct field_input *in);
-/* As FIELD_LINE, with another function that cleans the line: utf8_clean. */
+/* As FIELD_LINE, with other functions that clean the line (utf8_clean) and measure it (utf8_width). */
 typedef enum status field_line_cleaner(struct arena *a, struct str s, struct str *out);
-enum status field_line_read(struct field_input *in, field_line_cleaner *clean);
+typedef size_t field_line_meter(struct str s);
+enum status field_line_read(struct field_input *in, field_line_cleaner *clean, field_line_meter *length);
 /* The list of choices in a message with one more word: "a, b". In the arena; STR_NONE without memory. */
 struct str field_choice_add(const struct field_input *in, struct str list, struct str word);
 /* Parses the typed yuan into fen and ignores the row's limits. INT64_MAX: more than typed_yuan reads. ST_INVALID:

@@ -146,22 +146,52 @@ for (const language of LANGUAGES) {
       await page.getByRole('status').getByText(text('nickname_saved')).waitFor();
       await page.locator('main h1', { hasText: '新名字' }).waitFor();
 
-      await page.getByText('Chrome · Android').waitFor();
-      await press('session_end');
-      await page.waitForURL(`${site.url}/account?ended=1#sessions`);
+      for (let i = 0; i < 3; i += 1) await login(user, PHONE);
+      await page.reload();
+      assert.equal(await page.locator('#sessions li').count(), 3, 'the first ones');
+      await page.locator('#sessions').getByRole('link', { name: text('sessions_manage') }).click();
+      await page.waitForURL(`${site.url}/account/devices`);
+      assert.equal(await page.locator('main li').count(), 5, 'all');
+      assert.equal(await page.getByRole('region', { name: text('session_this') }).locator('li').count(), 1, 'this one first');
+      assert.equal(await page.getByText(text('session_current')).count(), 0, 'it is said once');
+      await page.getByRole('button', { name: text('session_end'), exact: true }).last().click();
+      await page.waitForURL(`${site.url}/account/devices?ended=1`);
       await page.getByRole('status').getByText(text('session_ended')).waitFor();
       assert.equal(await loggedIn(phone), false);
-      const other = await login(user, PHONE);
-      await page.reload();
-      await press('sessions_end_others');
-      await page.getByRole('status').getByText(text('sessions_ended')).waitFor();
-      assert.equal(await loggedIn(other), false);
 
+      // A phone was lost: each page leads to the next.
+      await page.goto(`${site.url}/account`);
       const lost = page.locator('[aria-labelledby=safe] details');
       await lost.getByText(text('lost_phone')).click();
       assert.deepEqual(await lost.getByRole('link').evaluateAll((links) => links.map((link) => link.getAttribute('href'))),
-        ['#sessions', '/account/passkeys', '/account/password', '/account/recovery']);
-      await lost.getByRole('link', { name: text('password_change') }).click();
+        ['/account/devices?lost=1', '/account/password?lost=1', '/account/passkeys?lost=2', '/account/recovery?lost=2']);
+      const other = await login(user, PHONE);
+      const onward = (key) => page.getByRole('link', { name: text('lost_next').replace('{{$step}}{{/step}}', text(key)), exact: true });
+      await lost.getByRole('link', { name: text('sessions_end_others') }).click();
+      await press('sessions_end_others');
+      await page.waitForURL(`${site.url}/account/devices?ended=2&lost=1`);
+      await page.getByRole('status').getByText(text('sessions_ended')).waitFor();
+      assert.equal(await loggedIn(other), false);
+      assert.equal(await page.locator('main li').count(), 1);
+      await onward('password_change').click();
+      assert.equal(await page.isChecked('[name=lost]'), true);
+      await page.fill('[name=old_password]', user.password);
+      await page.fill('[name=new_password]', 'another brand new password');
+      await press('password_change');
+      await page.waitForURL(`${site.url}/account/passkeys?password=1&lost=2`);
+      await page.getByRole('status').getByText(text('password_changed')).waitFor();
+      await onward('lost_codes').click();
+      await page.fill('[name=password]', 'another brand new password');
+      await press('recovery_make');
+      await page.waitForURL(`${site.url}/account/recovery?made=1&lost=2`);
+      await page.check('.kept [type=checkbox]');
+      await press('recovery_finish');
+      await page.waitForURL(`${site.url}/account?lost=2`);
+      await page.getByRole('status').getByText(text('lost_done')).waitFor();
+      user.password = 'another brand new password';
+
+      await page.goto(`${site.url}/account/password`);
+      assert.equal(await page.isChecked('[name=lost]'), false);
       await page.fill('[name=old_password]', user.password);
       await page.fill('[name=new_password]', user.username);
       await press('password_change');
@@ -196,7 +226,16 @@ for (const language of LANGUAGES) {
       await page.locator(`#${field}`).pressSequentially(value);
       await told(field, key);
     };
-    await type('username', 'my name', 'username_invalid');
+    await type('username', 'my name', 'username_blank');
+    await type('username', '小明', 'username_letters');
+    await type('username', 'my.name@example.com', 'username_address');
+    const offer = page.getByRole('button', { name: /my\.name[2-9]{4}/ });
+    const [offered] = /my\.name[2-9]{4}/.exec(await offer.textContent());
+    await offer.click();
+    await told('username', '');
+    assert.equal(await page.inputValue('#username'), offered);
+    assert.equal(await offer.count(), 0);
+    await type('username', '-', 'username_invalid');
     await page.locator('#username').fill('xiaoming');
     await told('username', '');
     await type('password', '1234', '');
@@ -209,6 +248,41 @@ for (const language of LANGUAGES) {
       assert.deepEqual([answer.status, answer.json.errors], [422, [{ field: 'password', message: text(key) }]]);
     }
     await type('password', 'five green islands', '');
+    await page.context().close();
+  });
+}
+
+for (const javaScriptEnabled of [true, false]) {
+  const how = javaScriptEnabled ? 'with JavaScript' : 'without JavaScript';
+  test(`nobody has to invent a username, ${how}`, async () => {
+    const page = await (await browser.newContext({ javaScriptEnabled, locale: 'zh-CN' })).newPage();
+    await page.goto(`${site.url}/register?next=/wallet`);
+    const made = await page.inputValue('#username');
+    assert.match(made, /^[a-z]{4,10}[2-9]{4}$/);
+    await page.fill('#nickname', 'Xiao Míng');
+    await page.fill('#password', 'five green islands');
+    const username = await page.inputValue('#username');
+    if (javaScriptEnabled) assert.match(username, /^xiaoming[2-9]{4}$/, 'made of the nickname');
+    else assert.equal(username, made);
+    await page.locator('main form').getByRole('button', { name: words('zh-CN', 'register') }).click();
+    await page.waitForURL(/\/wallet|\/account\/passkeys/);
+    const answer = await new Client().post('/login', { username, password: 'five green islands' });
+    assert.equal(answer.json.username, username);
+    await page.context().close();
+  });
+
+  test(`a nickname or an address in place of the username is told at the field, ${how}`, async () => {
+    const page = await (await browser.newContext({ javaScriptEnabled, locale: 'zh-CN' })).newPage();
+    for (const [path, field] of [['/login', 'password'], ['/login/recovery', 'code']]) {
+      for (const typed of ['小明', 'ming@example.com']) {
+        await page.goto(site.url + path);
+        await page.fill('[name=username]', typed);
+        await page.fill(`[name=${field}]`, 'five green islands');
+        if (field === 'code') await page.fill('[name=new_password]', 'six green islands');
+        await page.locator('#kept [type=submit]').click();
+        await page.locator('#username_error').waitFor();
+      }
+    }
     await page.context().close();
   });
 }

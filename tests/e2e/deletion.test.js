@@ -32,10 +32,10 @@ test('the name goes from every page, and the account is closed', async () => {
     const refused = await user.client.post('/account/delete', { ...fields, [field]: wrong });
     assert.deepEqual([refused.status, refused.json.errors?.[0].field], [422, field], refused.text);
   }
-  const told = async (wrong) => (await user.client.post('/account/delete', { ...fields, ...wrong })).json.errors.map(({ field }) => field).sort();
-  assert.deepEqual(await told({ username: friend.username, password: 'not my password', give_up: '' }), ['give_up', 'password', 'username']);
+  const told = async (wrong) => (await user.client.post('/account/delete', { ...fields, ...wrong })).json.errors.map(({ field }) => field);
+  assert.deepEqual(await told({ username: friend.username, password: 'not my password', give_up: '' }), ['give_up', 'username', 'password']);
   assert.deepEqual(await told({ password: 'not my password', give_up: '' }), ['give_up', 'password']);
-  assert.deepEqual(await told({ username: '', password: '', give_up: '' }), ['give_up', 'password', 'username']);
+  assert.deepEqual(await told({ username: '', password: '', give_up: '' }), ['give_up', 'username', 'password']);
   assert.equal((await user.client.post('/account/delete', fields, { 'sec-fetch-site': 'cross-site' })).status, 403);
   assert.equal((await user.client.get('/wallet')).status, 200);
   assert.equal((await user.client.post('/account/delete', fields)).status, 204);
@@ -87,6 +87,14 @@ for (const language of LANGUAGES) {
       const press = () => page.getByRole('button', { name: text('delete_now'), exact: true }).click();
       await page.goto(`${site.url}/account`);
       await page.getByRole('link', { name: text('delete_title') }).click();
+      const order = await page.locator('main h2').allInnerTexts();
+      assert.equal(order[0], text('delete_money'), 'the money first');
+      await page.fill('[name=username]', '小明');
+      await page.fill('[name=password]', 'not my password');
+      await press();
+      await page.locator('#username_error', { hasText: user.username }).waitFor();
+      await page.locator('#password_error', { hasText: text('confirm_wrong') }).waitFor();
+      await page.locator('#give_up_error', { hasText: text('delete_money_left') }).waitFor();
       await page.fill('[name=username]', user.username);
       await page.fill('[name=password]', user.password);
       await press();

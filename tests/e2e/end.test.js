@@ -60,7 +60,7 @@ test('an end after the last share says finished', async () => {
 
 test('without JavaScript: the form on the page of the sender, and what everyone reads afterwards', async () => {
   const words = {
-    'zh-CN': { title: '提前结束', list: '发红包的人已提前结束。已领取0/3个', own: /你已提前结束。已领取0\/3个/, late: '发红包的人已提前结束这个红包' },
+    'zh-CN': { title: '提前结束', list: '发红包的人<wbr>已提前结束。已领取0/3个', own: /你已提前结束。已领取0\/3个/, late: '发红包的人<wbr>已提前结束<wbr>这个红包' },
     en: { title: 'End it early', list: 'The sender ended it early: 0 of 3 taken', own: /You ended it early: 0 of 3 taken/, late: 'The sender has ended this red packet early' },
   };
   for (const [language, said] of Object.entries(words)) {

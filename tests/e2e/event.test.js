@@ -8,7 +8,8 @@ import { after, test } from 'node:test';
 import { requestFrom } from './support/from_address.js';
 import { walk } from './support/how_to.js';
 import { env } from './support/instance.js';
-import { newUser, poll, pooled, sendPacket, site, unique } from './support/site.js';
+import { clientPage, launch, newUser, poll, pooled, sendPacket, site, unique } from './support/site.js';
+import { LANGUAGES, words } from './support/texts.js';
 
 const PAGE = readFileSync(new URL('../../docs/how-to/event.md', import.meta.url), 'utf8');
 const CROWD = 60; // at once, without the lines for a hall
@@ -45,6 +46,53 @@ test('the walk of the page for events', async () => {
   await restart(settings);
   const files = await walk('event.md', import.meta.url, await newUser());
   assert.ok(files['sent.json'].includes('"commitment"'));
+});
+
+// 800 as on the page, with the settings of the walk.
+test('the words of the page are those of the pages, in the order of the errand', async () => {
+  const sender = await newUser({ yuan: '3200' });
+  const browser = await launch();
+  for (const [i, locale] of LANGUAGES.entries()) {
+    // 总金额 (Total amount): both words of a place. Chinese has no blanks.
+    const said = (chinese) => {
+      const both = new RegExp(`${chinese}\\s\\(([^)]+)\\)`).exec(PAGE.replaceAll(/\s+/g, ' '));
+      assert.ok(both, `the page has no ${chinese} (…)`);
+      return [chinese, both[1]][i];
+    };
+    const page = await clientPage(browser, sender.client, { locale });
+    await page.goto(site.url);
+    await page.click(`.nav >> text=${said('发红包')}`);
+    await page.getByRole('radio', { name: said('拼手气红包') }).check();
+    await page.getByLabel(said('总金额')).fill('1600');
+    await page.getByLabel(said('红包个数')).fill('800');
+    await page.getByText(said('封面')).first().waitFor();
+    await page.click(`summary:has-text("${said('更多选项')}")`);
+    await page.getByLabel(said('口令')).fill('年会快乐');
+    await page.getByLabel(said('有效期')).selectOption('1h');
+    const opens = new Date(Date.now() + 86_400_000).toISOString().slice(0, 16);
+    await page.getByLabel(said('开抢时间')).fill(opens);
+    if (i === 0) await page.click(`button:has-text("${said('塞钱进红包')}")`);
+    else assert.equal((await page.innerText('.pay button')).trim(), said('塞钱进红包'));
+    if (i === 0) await page.waitForURL(/\/p\//);
+    else await page.goto(site.url + sender.packet);
+    sender.packet = new URL(page.url()).pathname;
+    const own = page.url();
+    const shown = await page.innerText('main');
+    for (const word of ['复制链接', '打印海报', '打开大屏幕', '提前结束']) assert.ok(shown.includes(said(word)), `${said(word)}: ${shown}`);
+    await page.click(`text=${said('打印海报')}`);
+    await page.waitForSelector('.poster');
+    await page.goto(own);
+    await page.click(`text=${said('打开大屏幕')}`);
+    assert.equal((await page.innerText('[data-full]')).trim(), said('全屏'));
+    assert.equal(said('开抢！'), words(locale, 'screen_start'));
+    assert.ok(words(locale, 'problem_busy').startsWith(said('太火爆啦')));
+    const guest = await clientPage(browser, (await newUser()).client, { locale });
+    await guest.goto(own);
+    assert.ok((await guest.innerText('main')).includes(said('加入日历，到点提醒我')));
+    await guest.context().close();
+    await page.context().close();
+  }
+  await browser.close();
 });
 
 test('the limits of a hall on the page are those of nginx and of the program', async () => {

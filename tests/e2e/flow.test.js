@@ -168,7 +168,7 @@ test('an exclusive packet can be opened by its receiver only', async () => {
   assert.equal(refused.status, 403);
   assert.match(refused.json.type, /not-for-you$/);
   assert.match((await other.client.getHtml(path)).text, /该红包仅限指定好友领取/);
-  assert.match((await sender.client.getHtml(path)).text, /红包金额3\.00元，等待对方领取/);
+  assert.match((await sender.client.getHtml(path)).text, /红包金额<wbr>3\.00元，等待对方领取/);
   assert.equal((await receiver.client.post(`${path}/open`, {})).json.amount_fen, 300);
   assert.equal((await sender.client.get(path)).json.state, 'finished');
 });
@@ -189,7 +189,7 @@ test('the HTML forms answer 303 and lead to pages that show the outcome', async 
   assert.equal(sent.status, 303);
   const path = sent.headers.get('location');
   assert.match(path, /^\/p\/[0-9a-z]{26}$/);
-  assert.match((await sender.client.getHtml(path)).text, /已领取0\/2个，共0\.00\/2\.50元/);
+  assert.match((await sender.client.getHtml(path)).text, /已领取0\/2个，共0\.00\/<wbr>2\.50元/);
   const grabber = await newUser();
   const open = await grabber.client.postHtml(`${path}/open`, {});
   assert.equal(open.status, 303);

@@ -34,6 +34,50 @@ test('after sending, sharing comes first and one’s own coin last; a copy says 
   await page.context().close();
 });
 
+test('once somebody took a share, the list comes before sharing; what only tells a number is no link', async () => {
+  const sender = await newUser({ yuan: '10' });
+  const path = await send(sender, { kind: 'lucky', amount: '2', count: '2' });
+  assert.equal((await (await newUser()).client.post(`${path}/open`)).status, 200);
+  for (const width of [390, 1280]) {
+    const page = await clientPage(browser, sender.client, { locale: 'zh-CN', viewport: { width, height: 844 } });
+    await page.goto(site.url + path);
+    assert.match(await page.innerText('.ready'), /1\/2/);
+    assert.equal(await page.locator('.ready a').count(), 0);
+    const [list, bar, share] = [await top(page, '#grabs'), await top(page, 'progress'), await top(page, '.share')];
+    assert.ok(list < bar && bar < share, `${list} ${bar} ${share}`);
+    await page.context().close();
+  }
+});
+
+test('the envelope of an exclusive packet tells its sender whether it was taken, in a page that stays open, too', async () => {
+  const sender = await newUser({ yuan: '10' });
+  const receiver = await newUser({ nickname: '乐乐' });
+  const path = await send(sender, { kind: 'exclusive', amount: '2', to: receiver.username });
+  const page = await clientPage(browser, sender.client, { locale: 'zh-CN' });
+  await page.goto(site.url + path);
+  assert.ok((await page.innerText('.ready')).endsWith(words('zh-CN', 'sent_not_taken')));
+  assert.equal((await receiver.client.post(`${path}/open`)).status, 200);
+  const taken = words('zh-CN', 'sent_taken_by').replace(/\{\{.*\}\}/, '乐乐');
+  await page.waitForFunction((text) => document.querySelector('.ready').innerText === text, taken);
+  await page.context().close();
+});
+
+test('a guest at a packet for named people can register, and a sold-out page says its sentence once', async () => {
+  const sender = await newUser({ yuan: '10' });
+  const receiver = await newUser();
+  const path = await send(sender, { kind: 'exclusive', amount: '2', to: receiver.username });
+  const { text } = await new Client().getHtml(path);
+  const main = text.slice(text.indexOf('<main'));
+  for (const name of ['login', 'register']) assert.ok(main.includes(`href="/${name}?next=${path}"`), name);
+
+  const gone = await send(sender, { kind: 'even', amount: '2', count: '1' });
+  assert.equal((await receiver.client.post(`${gone}/open`)).status, 200);
+  const said = words('zh-CN', 'list_finished').split('{{>text/duration}}')[1];
+  for (const { client } of [await newUser(), { client: new Client() }]) {
+    assert.equal((await client.getHtml(gone)).text.split(said).length, 2);
+  }
+});
+
 test('an error has words first, keeps the navigation, and names a broken link of a packet', async () => {
   const { client } = await newUser();
   for (const [path, status, title] of [['/nothing', 404, 'problem_not_found'], ['/p/00000000000000000000000000', 404, 'link_unknown'],
@@ -199,10 +243,14 @@ test('an amount with a sign or with commas is what it says, on the page, too', a
 
 test('who may open a packet comes after its amount, its number and its greeting', async () => {
   const { client } = await newUser({ yuan: '10' });
-  const page = await clientPage(browser, client);
+  const page = await clientPage(browser, client, { locale: 'zh-CN' });
   await page.goto(`${site.url}/send`);
   const names = await page.locator('form#kept :is(input, textarea)[name]:not([type=radio])').evaluateAll((all) => all.map(({ name }) => name));
   assert.deepEqual(names.slice(0, 4), ['amount', 'count', 'greeting', 'to']);
+  for (const kind of ['lucky', 'even', 'exclusive']) {
+    await page.check(`[value=${kind}]`, { force: true });
+    assert.equal(await page.innerText('.kinds'), words('zh-CN', `about_${kind}`), 'one sentence about the kind');
+  }
   await page.context().close();
 });
 
@@ -235,10 +283,18 @@ test('what the server would refuse is told while it is typed, and how long the g
   assert.equal(await told(), '');
   const counter = page.locator('[data-count]');
   assert.equal(await counter.textContent(), '');
-  await page.fill('[name=greeting]', `好👨‍👩‍👧‍👦${'x'.repeat(23)}`);
-  assert.deepEqual([await counter.textContent(), await counter.getAttribute('class')], ['25/25', '']);
-  await page.fill('[name=greeting]', 'x'.repeat(26));
-  assert.deepEqual([await counter.textContent(), await counter.getAttribute('class')], ['26/25', 'wrong']);
+  for (const [greeting, said, status] of [[`好👨‍👩‍👧‍👦${'x'.repeat(46)}`, '25/25', ''], [`好👨‍👩‍👧‍👦${'x'.repeat(47)}`, '26/25', 'wrong'],
+    ['é'.repeat(50), '50/50', ''], ['x'.repeat(51), '51/50', 'wrong'], ['福'.repeat(26), '26/25', 'wrong'], ['각'.repeat(25), '25/25', '']]) {
+    await page.fill('[name=greeting]', greeting);
+    assert.deepEqual([await counter.textContent(), await counter.getAttribute('class')], [said, status], greeting);
+    const answer = await client.post('/send', { kind: 'lucky', amount: 'x', count: '1', greeting });
+    assert.equal(answer.json.errors.some(({ field }) => field === 'greeting'), status === 'wrong', 'the site counts in the same way');
+  }
+  await page.setViewportSize({ width: 320, height: 700 });
+  await page.fill('[name=greeting]', 'all the best '.repeat(4).trim());
+  await page.press('[name=greeting]', 'Enter');
+  const [value, lines, hidden] = await page.$eval('[name=greeting]', (field) => [field.value, field.clientHeight / 24, field.scrollHeight - field.clientHeight]);
+  assert.deepEqual([value, lines > 2, hidden], ['all the best '.repeat(4).trim(), true, 0], 'a line that wraps and has no breaks');
   await page.context().close();
 });
 
@@ -310,7 +366,7 @@ test('a refusal of the send form goes once its reason is gone', async () => {
   await page.waitForSelector('.errors');
   const refused = () => page.locator('.errors li a').evaluateAll((links) => links.map((link) => link.hash.slice(1)));
   const fields = await refused();
-  assert.deepEqual([...fields].sort(), ['amount', 'count', 'to']);
+  assert.deepEqual(fields, ['amount', 'count', 'to'], 'in the order of the page');
   await page.fill('#amount', 'y');
   await page.fill('#greeting', 'hello');
   assert.deepEqual(await refused(), fields, 'still no amount');

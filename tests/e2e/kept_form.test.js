@@ -14,7 +14,7 @@ const values = (page, names) => page.evaluate((list) => list.map((name) => docum
 const fill = async (page) => {
   await page.check(`[name=kind][value=${TYPED.kind}]`, { force: true });
   await unfold(page, 'to');
-  for (const name of ['amount', 'count', 'greeting', 'to']) await page.fill(`[name=${name}]`, TYPED[name]);
+  for (const name of ['amount', 'count', 'greeting', 'to']) await page.fill(`#${name}`, TYPED[name]);
 };
 const press = (page, selector) => Promise.all([page.waitForEvent('load'), page.click(selector)]);
 const kept = (page) => values(page, Object.keys(TYPED));
@@ -45,9 +45,12 @@ for (const javaScriptEnabled of [true, false]) {
     await press(page, 'main button[type=submit]');
     await page.waitForSelector('.wrong[role=alert]');
     assert.equal(await page.getByText(words('zh-CN', refusal)).count(), 1, 'told once, at the field');
+    const [proposed] = await values(page, ['username']);
+    assert.match(proposed, /^[a-z0-9]{8,32}$/, 'one that is free');
+    assert.notEqual(proposed, name);
     await press(page, 'button[name=language]');
     assert.equal(await page.getAttribute('html', 'lang'), 'en');
-    assert.deepEqual(await values(page, ['username', 'nickname', 'password', 'next']), [name, '小明', '', '/wallet?before=x']);
+    assert.deepEqual(await values(page, ['username', 'nickname', 'password', 'next']), [proposed, '小明', '', '/wallet?before=x']);
     assert.doesNotMatch(page.url(), /password|secret/);
     await page.click('main a[href^="/login?"]');
     assert.deepEqual(await values(page, ['next']), ['/wallet?before=x']);
@@ -185,7 +188,7 @@ for (const locale of LANGUAGES) {
     assert.equal(await link.innerText(), words(locale, 'deposit_go'));
     await page.fill('[name=count]', '9');
     await unfold(page, 'to');
-    await page.fill('[name=to]', Array.from({ length: 99 }, (_, i) => `somebody-${i}`).join(' '));
+    await page.fill('#to', Array.from({ length: 99 }, (_, i) => `somebody-${i}`).join(' '));
     await link.click();
     await page.waitForURL(/\/wallet\?/);
     assert.equal(await page.inputValue('#amount'), '1233.50');
@@ -218,7 +221,7 @@ test('the address of a form that was posted leads a reader to its page', async (
   const { client } = await newUser({ yuan: '5' });
   const { id } = (await sendPacket({ client }, { kind: 'lucky', amount: '1', count: '1' })).json;
   const pages = { '/wallet/deposit': '/wallet', '/logout': '/', '/language': '/', '/login/passkey': '/login',
-    [`/p/${id}/open`]: `/p/${id}`, [`/p/${id}/thanks`]: `/p/${id}`, '/account/sessions/end': '/account' };
+    [`/p/${id}/open`]: `/p/${id}`, [`/p/${id}/thanks`]: `/p/${id}`, '/account/sessions/end': '/account/devices' };
   for (const [path, page] of Object.entries(pages)) {
     const answer = await client.getHtml(path);
     assert.deepEqual([answer.status, answer.headers.get('location')], [303, page], path);

@@ -283,8 +283,10 @@ for (const javaScriptEnabled of [true, false]) {
     assert.deepEqual([page.url(), await shown()], [there, 'en']);
     await page.goto(`${site.url}/register`);
     assert.equal(await shown(), 'en');
+    const proposed = await page.inputValue('[name=username]');
     await change();
-    assert.deepEqual([page.url(), await shown()], [`${site.url}/register`, 'zh-CN']);
+    assert.deepEqual([new URL(page.url()).pathname, await shown()], ['/register', 'zh-CN']);
+    assert.equal(await page.inputValue('[name=username]'), proposed, 'the form is kept');
     await context.close();
 
     const abroad = await browser.newContext({ locale: 'en-US', javaScriptEnabled });

@@ -3,10 +3,11 @@
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { after, before, test } from 'node:test';
+import { unfold } from './support/forms.js';
 import { sql } from './support/mysql.js';
 import { Client, clientPage, launch, newUser, poll, site, unique } from './support/site.js';
 import { LANGUAGES, words } from './support/texts.js';
-import { landscape, upload } from './support/upload.js';
+import { landscape, noise, upload } from './support/upload.js';
 
 const COVERS_MAX = 6;
 const PHOTO = readFileSync(new URL('../support/pictures/turned.jpg', import.meta.url));
@@ -41,6 +42,20 @@ const sent = async (user, fields) => {
   return answer.json.id;
 };
 
+// The colour of a picture to share, in the flap beside its art: [red, green, blue].
+async function flapOf({ bytes }) {
+  const page = await browser.newPage();
+  const colour = await page.evaluate(async (url) => {
+    const picture = await createImageBitmap(await (await fetch(url)).blob());
+    const context = new OffscreenCanvas(picture.width, picture.height).getContext('2d');
+    context.drawImage(picture, 0, 0);
+    return [...context.getImageData(picture.width / 5, picture.height / 9, 1, 1).data].slice(0, 3);
+  }, `data:image/png;base64,${bytes.toString('base64')}`);
+  await page.close();
+  return colour;
+}
+const isRed = ([red, green, blue]) => red > 150 && green < 70 && blue < 70;
+
 // Whether the picture over the flap is drawn, and within the face of its envelope.
 const drawn = (page, selector) => poll(`${selector} is drawn`, () => page.locator(selector).first().evaluate((image) => image.complete && image.naturalWidth > 0));
 
@@ -68,10 +83,24 @@ for (const javaScriptEnabled of [true, false]) {
     const problems = [];
     page.on('console', (message) => { if (message.type() === 'error') problems.push(message.text()); });
     await page.goto(`${site.url}/send`);
-    await page.click('.tile[href="/covers?sending=1"]');
+    await page.check('[name=kind][value=even]', { force: true });
+    await page.fill('[name=amount]', '0.01');
+    await page.fill('[name=count]', '2');
+    await page.fill('[name=greeting]', '百年好合 & 早生贵子');
+    await page.check('[name=cover][value=wedding]', { force: true });
+    await unfold(page, 'phrase');
+    await page.fill('[name=phrase]', 'a secret phrase');
+    await page.click(javaScriptEnabled ? '.tile.add' : '[name=covers]');
+    await page.waitForURL(/\/covers\?next=/);
+    assert.doesNotMatch(page.url(), /secret/);
     await page.setInputFiles('#picture', { name: 'sea.png', mimeType: 'image/png', buffer: SEA });
     await page.click('form[action="/covers"] button');
-    await page.waitForURL(/\/send\?cover=/);
+    await page.waitForURL(/\/send\?.*cover=%40/);
+    assert.ok(await page.isChecked('[name=kind][value=even]'));
+    assert.deepEqual(await Promise.all(['amount', 'count', 'greeting', 'phrase'].map((field) => page.inputValue(`[name=${field}]`))),
+      ['0.01', '2', '百年好合 & 早生贵子', '']);
+    assert.ok((await page.textContent('main')).includes(words('zh-CN', 'send_retype')), 'a passphrase is in no address');
+    assert.equal(await packetsOf(user), 0, 'nothing was sent');
     const [{ name, cover_url }] = (await user.client.get('/covers')).json.covers;
     assert.ok(await page.isChecked(`[name=cover][value="${name}"]`));
     await drawn(page, `.tile img[src="${cover_url}"]`);
@@ -85,9 +114,6 @@ for (const javaScriptEnabled of [true, false]) {
       assert.match(await page.getAttribute('[data-envelope]', 'class'), /cover-own/);
       assert.equal(await photo.getAttribute('src'), cover_url);
     }
-    await page.check('[name=kind][value=even]', { force: true });
-    await page.fill('[name=amount]', '0.01');
-    await page.fill('[name=count]', '2');
     await page.click('form[action="/send"] button[type=submit]');
     await page.waitForURL(/\/p\/[0-9a-z]{26}$/);
     await drawn(page, `.cover-own .flap.photo[src="${cover_url}"]`);
@@ -107,7 +133,143 @@ for (const javaScriptEnabled of [true, false]) {
   });
 }
 
-test('everywhere the envelope is, the picture is: home, packet, invitation, poster, screen; the picture to share is plain', async () => {
+for (const javaScriptEnabled of [true, false]) {
+  test(`Enter in a field sends the packet, as if there were no picture to choose; JavaScript ${javaScriptEnabled ? 'on' : 'off'}`, async () => {
+    const user = await newUser({ yuan: '10' });
+    const page = await clientPage(browser, user.client, { javaScriptEnabled });
+    await page.goto(`${site.url}/send`);
+    await page.fill('[name=amount]', '1');
+    await page.fill('[name=count]', '1');
+    await page.press('[name=count]', 'Enter');
+    await page.waitForURL(/\/p\/[0-9a-z]{26}$/);
+    await page.context().close();
+  });
+}
+
+test('the way back to the form: of a removal, of a cover that is there, and nowhere else', async () => {
+  const user = await newUser();
+  const { name } = await added(user);
+  const next = '/send?kind=even&cover=wedding&amount=1';
+  const page = (await user.client.getHtml(`/covers?next=${encodeURIComponent(next)}`)).text;
+  const back = `/send?kind=even&cover=%40${name.slice(1)}&amount=1#cover`;
+  assert.ok(page.includes(`href="${back.replaceAll('&', '&amp;')}"`), page);
+  assert.match((await user.client.getHtml(back.replace('#cover', ''))).text, new RegExp(`value="${name}"[^>]* checked`));
+  assert.equal(page.split(`name="next" value="${next.replaceAll('&', '&amp;')}"`).length, 3, 'in both forms');
+  const added_next = await upload(user.client, '/covers', PHOTO, HTML, { next });
+  assert.equal(added_next.headers.get('location').replace(/%40[0-9a-z]{26}/, '%40'), '/send?kind=even&cover=%40&amount=1#cover');
+  assert.match((await upload(user.client, '/covers', PHOTO, HTML, { next: '/send?amount=1' })).headers.get('location'), /^\/send\?amount=1&cover=%40/);
+  assert.match((await upload(user.client, '/covers', PHOTO, HTML, { next: '/send' })).headers.get('location'), /^\/send\?cover=%40[0-9a-z]{26}#cover$/);
+  for (const other of ['/wallet', '//evil.example/send', '/sendmail', '/send\\x', '']) {
+    const elsewhere = await upload(user.client, '/covers', SEA, HTML, { next: other });
+    assert.equal(elsewhere.headers.get('location'), '/covers?saved=1', other);
+    const page = (await user.client.getHtml(`/covers?next=${encodeURIComponent(other)}`)).text;
+    assert.equal(page.split('name="next"').length, 2, `${other}: of the language alone`);
+  }
+  const removed = await user.client.postHtml(`/covers/${name.slice(1)}/delete`, { next });
+  assert.equal(removed.headers.get('location'), '/covers?removed=1&next=/send%3Fkind%3Deven%26cover%3Dwedding%26amount%3D1');
+});
+
+test('of a tall picture the wanted part is kept, and without a wish one near the top', async () => {
+  const user = await newUser();
+  const tall = landscape(3, { width: 300, height: 900 });
+  const names = [];
+  for (const part of ['top', 'middle', 'bottom', 'auto', undefined, 'sideways']) {
+    const answer = await upload(user.client, '/covers', tall, {}, part ? { part } : {});
+    assert.equal(answer.status, 201, answer.text);
+    names.push(answer.json.name);
+  }
+  assert.equal(new Set(names.slice(0, 4)).size, 4);
+  assert.deepEqual(names.slice(4), [names[3], names[3]]);
+});
+
+// The colour of the preview at a height of it, from 0 to 1: [red, green, blue].
+const shown = (page, height) => page.locator('canvas').evaluate((canvas, at) => [...canvas.getContext('2d')
+  .getImageData(canvas.width / 4, Math.floor((canvas.height - 1) * at), 1, 1).data].slice(0, 3), height);
+const choose = async (page, picture, mimeType = 'image/png') => {
+  await page.setInputFiles('#picture', { name: 'picture', mimeType, buffer: picture });
+  await poll('the picture was read', () => page.locator('main form[data-picture] [type=submit]').isEnabled());
+};
+
+test('what is chosen is seen as it will be, and the part that is kept can be chosen', async () => {
+  const user = await newUser();
+  const page = await clientPage(browser, user.client, { locale: 'zh-CN' });
+  const problems = [];
+  page.on('console', (message) => { if (message.type() === 'error') problems.push(message.text()); });
+  await page.goto(`${site.url}/covers`);
+  assert.ok(await page.isHidden('canvas'));
+  assert.ok(await page.isHidden('[data-part]'));
+  assert.ok(await page.isHidden('[data-picture] [type=submit]'), 'nothing is chosen');
+  await choose(page, landscape(0, { width: 720, height: 432 }));
+  assert.ok(await page.isVisible('canvas'));
+  assert.ok(await page.isHidden('#slide'), 'nothing of it is left out');
+  await choose(page, landscape(0, { width: 300, height: 900 }));
+  assert.ok(await page.isVisible('#slide'));
+  const isGround = ([red, green, blue]) => green > blue && green > red;
+  assert.deepEqual([isGround(await shown(page, 0)), isGround(await shown(page, 1))], [false, false], 'the sky, where heads are');
+  await page.focus('#slide');
+  await page.keyboard.press('ArrowRight');
+  assert.equal(await page.inputValue('#slide'), '18');
+  const box = await page.locator('canvas').boundingBox();
+  await page.mouse.move(box.x + box.width / 2, box.y + box.height / 2);
+  await page.mouse.down();
+  await page.mouse.move(box.x + box.width / 2, box.y - 4 * box.height, { steps: 4 });
+  assert.deepEqual([isGround(await shown(page, 0.2)), isGround(await shown(page, 1))], [true, true]);
+  await page.mouse.up();
+  assert.equal(await page.inputValue('#slide'), '100');
+  await page.click('form[action="/covers"] button');
+  await page.waitForURL(/saved=1$/);
+  const [{ name }] = (await user.client.get('/covers')).json.covers;
+  const saved = await page.locator(`img[src="/picture/${name.slice(1)}.webp"]`).first().evaluate(async (image) => {
+    await image.decode();
+    const canvas = document.createElement('canvas');
+    canvas.getContext('2d').drawImage(image, 0, 0, 10, 10);
+    return [...canvas.getContext('2d').getImageData(5, 2, 1, 1).data].slice(0, 3);
+  });
+  assert.ok(isGround(saved), `the part that was seen: ${saved}`);
+  await choose(page, PHOTO, 'image/jpeg'); // it is to be turned: red and yellow are above
+  const [red, green, blue] = await shown(page, 0);
+  assert.ok(red > 200 && green < 60 && blue < 60, `${red} ${green} ${blue}`);
+  assert.deepEqual(problems, []);
+  await page.context().close();
+});
+
+test('a photo above the limit is made smaller before it is sent, as a cover and as an avatar', async () => {
+  const user = await newUser();
+  const large = noise(1700, 1400);
+  assert.ok(large.length > 4 << 20);
+  assert.equal((await upload(user.client, '/covers', large)).status, 422);
+  const page = await clientPage(browser, user.client, { locale: 'zh-CN' });
+  for (const [path, done] of [['/covers', /saved=1$/], ['/account', /picture=set/]]) {
+    await page.goto(site.url + path);
+    await choose(page, large);
+    const [size, type] = await page.locator('#picture').evaluate(({ files: [file] }) => [file.size, file.type]);
+    assert.ok(size < 4 << 20, `${size} bytes`);
+    assert.equal(type, 'image/jpeg');
+    await page.click('form[data-picture] [type=submit]');
+    await page.waitForURL(done);
+  }
+  assert.equal(await rowsOf(user), 1);
+  await page.context().close();
+});
+
+test('a file that the browser can’t read is refused at its field at once', async () => {
+  const user = await newUser();
+  const page = await clientPage(browser, user.client, { locale: 'zh-CN' });
+  await page.goto(`${site.url}/covers`);
+  await choose(page, SEA);
+  await choose(page, Buffer.from('    ftypheic'), 'image/heic');
+  assert.equal(await page.textContent('#picture_error'), words('zh-CN', 'picture_unreadable'));
+  assert.equal(await page.getAttribute('#picture', 'aria-invalid'), 'true');
+  assert.equal(await page.locator('#picture').evaluate(({ files }) => files.length), 0);
+  assert.ok(await page.isHidden('canvas'));
+  await choose(page, SEA);
+  assert.equal(await page.textContent('#picture_error'), '');
+  assert.equal(await page.getAttribute('#picture', 'aria-invalid'), null);
+  assert.ok(await page.isVisible('canvas'));
+  await page.context().close();
+});
+
+test('everywhere the envelope is, the picture is: home, packet, invitation, poster, screen, opened, and the picture to share', async () => {
   const [user, friend] = [await newUser({ yuan: '10' }), await newUser()];
   const { name, cover_url } = await added(user);
   const id = await sent(user, { cover: name, to: friend.username, count: '1' });
@@ -120,9 +282,12 @@ test('everywhere the envelope is, the picture is: home, packet, invitation, post
     [user.client, `/p/${id}/screen`, `<img class="corner" src="${cover_url}"`],
   ]) assert.ok((await client.getHtml(path)).text.includes(html), path);
   assert.equal((await friend.client.get('/')).json.inbox.find(({ packet }) => packet === id).cover_url, cover_url);
+  assert.equal((await friend.client.post(`/p/${id}/open`)).status, 200);
+  assert.ok((await friend.client.getHtml(`/p/${id}`)).text.includes(`<img class="photo" src="${cover_url}"`), 'the lining of the opened one');
   const [card, plain] = await Promise.all([id, await sent(user, { to: friend.username, count: '1' })].map((one) => fetched(`/p/${one}/card.png`)));
-  assert.equal(card.status, 200);
-  assert.equal(plain.status, 200);
+  assert.deepEqual([card.status, plain.status], [200, 200]);
+  assert.deepEqual([isRed(await flapOf(card)), isRed(await flapOf(plain))], [false, true]);
+  assert.ok(!isRed(await flapOf(await fetched(`/p/${id}/card.png?shape=tall`))));
 });
 
 test('removal takes the picture away, and the envelope is the plain red one, without a broken image', async () => {
@@ -136,7 +301,7 @@ test('removal takes the picture away, and the envelope is the plain red one, wit
   assert.deepEqual(await page.locator('.face .flap').evaluateAll((images) => images.map(({ naturalWidth }) => naturalWidth > 0)), [true, false]);
   assert.match(await page.locator('.face .flap').first().getAttribute('src'), /#own$/);
   assert.equal(await page.locator('.face .photo').evaluate((image) => image.getBoundingClientRect().height), 0, 'nor a broken image');
-  assert.equal((await fetched(`/p/${id}/card.png`)).status, 200);
+  assert.ok(isRed(await flapOf(await fetched(`/p/${id}/card.png`))), 'nor on the picture to share');
   await page.goto(`${site.url}/send?again=${id}`);
   assert.ok(await page.isChecked('[name=cover][value=plain]'), 'what is gone is not sent again');
   await page.goto(`${site.url}/covers`);
@@ -226,12 +391,12 @@ test('what is no picture, too large, or a bomb is refused beside the field', asy
     [Buffer.concat([PHOTO, Buffer.alloc(4 << 20)]), 'picture_large'],
     [Buffer.alloc(7 << 20), 'picture_large'], // nginx does not read it to its end
   ]) {
-    const said = await upload(user.client, '/covers', picture, { ...HTML, 'accept-language': 'en' }, { sending: '1' });
+    const said = await upload(user.client, '/covers', picture, { ...HTML, 'accept-language': 'en' }, { next: '/send?amount=1' });
     assert.equal(said.status, 422, word);
     assert.ok(said.text.includes(words('en', word)), word);
     assert.match(said.text, /id="picture"[^>]* aria-invalid="true"/);
     assert.equal((await upload(user.client, '/covers', picture)).json.errors[0].field, 'picture');
-    if (word === 'picture_unreadable') assert.match(said.text, /name="sending" value="1"/, 'the way back to the form is kept');
+    if (word === 'picture_unreadable') assert.match(said.text, /name="next" value="\/send\?amount=1"/, 'the way back to the form is kept');
   }
   assert.equal(await rowsOf(user), 0);
 });

@@ -69,6 +69,7 @@ for (const language of LANGUAGES) {
     await page.fill('#passkey_password', user.password);
     await addButton(page).click();
     await page.waitForURL(`${LOCALHOST}/account/passkeys?passkey=added`);
+    assert.equal(await page.locator('main li').getByText(words(language, 'session_current')).count(), 1, 'which one is here');
     assert.ok(await page.getByText(words(language, 'passkey_added')).isVisible());
     const [added] = (await user.client.get('/account')).json.passkeys;
     assert.deepEqual([added.name, added.used_at], ['my phone', null]);
@@ -83,8 +84,19 @@ for (const language of LANGUAGES) {
     await page.getByRole('link', { name: words(language, 'passkeys') }).click();
     assert.notEqual((await user.client.get('/account')).json.passkeys[0].used_at, null);
 
+    // Its phone is lost: on another device removing it comes first, and the way on second; here nothing says remove it.
+    const remove = page.getByRole('button', { name: words(language, 'passkey_remove_confirm') });
+    const onward = page.locator('a.button[href="/account/recovery?lost=2"]');
+    await page.goto(`${LOCALHOST}/account/passkeys?lost=2`);
+    assert.deepEqual([await remove.isVisible(), await addButton(page).count()], [false, 0]);
+    assert.ok(!(await onward.getAttribute('class')).includes('quiet'));
+    await context.clearCookies({ name: /way$/ });
+    await page.reload();
+    assert.deepEqual([await remove.isVisible(), await remove.getAttribute('class')], [true, 'button wide']);
+    assert.ok((await onward.getAttribute('class')).includes('quiet'));
+    await page.goto(`${LOCALHOST}/account/passkeys`);
     await page.getByText(words(language, 'passkey_remove'), { exact: true }).click();
-    await page.getByRole('button', { name: words(language, 'passkey_remove_confirm') }).click();
+    await remove.click();
     await page.waitForURL(`${LOCALHOST}/account/passkeys?passkey=removed`);
     assert.ok(await page.getByText(words(language, 'passkey_removed')).isVisible());
     assert.deepEqual((await user.client.get('/account')).json.passkeys, []);
@@ -130,6 +142,7 @@ for (const language of LANGUAGES) {
     await page.fill('#password', PASSWORD);
     await page.getByRole('button', { name: words(language, 'register') }).click();
     await page.waitForURL(`${LOCALHOST}/account/passkeys?passkey=offer&next=/wallet`);
+    assert.equal(await page.innerText('#yours b'), username, 'how to log in next time');
     await page.getByRole('heading', { name: words(language, 'passkey_offer') }).waitFor();
     assert.equal(await page.getByRole('link', { name: words(language, 'passkey_later') }).getAttribute('href'), '/wallet');
     assert.equal(await page.locator('#passkey_password').count(), 0);
@@ -173,6 +186,8 @@ test('who registers for a packet goes to it at once; its result offers the passk
   assert.equal(await offered(), false, 'first the packet');
   assert.equal((await client.post(`${path}/open`)).json.result, 'grabbed');
   assert.ok(await offered());
+  const { text } = await client.getHtml(path);
+  assert.ok(text.indexOf('id="grabs"') < text.indexOf('id="passkey_title"'), 'after the list');
   const page = await client.getHtml(offer);
   assert.ok(page.text.includes(`href="${path}"`), page.text);
   assert.equal((await client.post('/account/passkeys/challenge')).status, 200, 'without the password');

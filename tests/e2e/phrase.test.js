@@ -141,11 +141,23 @@ for (const language of LANGUAGES) {
 
       const page = await pageOf(await newUser(), options);
       await page.goto(site.url + path);
-      // An empty field gets the focus: by the script without an answer, else by the page that answers.
+      // An empty field gets the focus and the words: by the script without an answer, else by the page that answers.
+      assert.equal(await page.locator('#phrase_error').isVisible(), false);
+      const asked = [];
+      page.on('request', (request) => asked.push(new URL(request.url()).pathname));
       await page.click(`form[action="${path}/open"] button`);
       await page.waitForSelector('#phrase:focus');
-      assert.equal(await page.locator('#phrase_error').count(), javaScriptEnabled ? 0 : 1);
+      assert.equal(await page.innerText('#phrase_error[role=alert]'), words(language, 'phrase_missing'));
+      // Who presses the coin first did nothing wrong: the script says it in red only the second time.
+      const red = () => page.locator('#phrase_error.wrong').count();
+      assert.equal(await red(), javaScriptEnabled ? 0 : 1);
+      if (javaScriptEnabled) await page.click(`form[action="${path}/open"] button`);
+      assert.equal(await red(), 1);
+      assert.equal(await page.getAttribute('[name=phrase]', 'aria-invalid'), 'true');
+      assert.ok((await page.getAttribute('[name=phrase]', 'aria-describedby')).split(' ').includes('phrase_error'));
+      assert.equal(asked.includes(`${path}/open`), !javaScriptEnabled);
       await page.fill('[name=phrase]', 'wrong');
+      if (javaScriptEnabled) assert.equal(await page.locator('#phrase_error').isVisible(), false, 'what was missing is there');
       await page.click('.phrase button');
       await page.waitForSelector('#phrase_error[role=alert]:has-text("9")');
       assert.deepEqual([await page.locator('#phrase:focus').count(), await page.locator('.errors').count()], [1, 0]);

@@ -3,12 +3,16 @@
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import { LANGUAGES, words } from './support/texts.js';
+import { openNow } from './support/moments.js';
 import { Client, clientPage, launch, newUser, sendPacket, site } from './support/site.js';
+import { landscape, upload } from './support/upload.js';
 
 const PHRASE = '芝麻开门';
 const AMOUNT = '67.89';
 const GREETING = '新春快乐,万事如意; 恭喜发财\\大吉大利';
 const SHEETS = ['A4', 'Letter'];
+const SHEET_MM = 215.9; // the wider one
+const PX_PER_MM = 96 / 25.4;
 const opens = () => new Date(Math.ceil(Date.now() / 60_000 + 60) * 60_000);
 
 let browser;
@@ -58,11 +62,27 @@ for (const language of LANGUAGES) {
     await page.emulateMedia({ media: 'print' });
     assert.equal(await page.isVisible('[data-print]'), false);
     assert.equal(await page.isVisible('.poster .flap'), true);
-    const [poster, code] = await Promise.all(['.poster', '.qr'].map((selector) => page.locator(selector).boundingBox()));
-    assert.ok(code.width >= 0.5 * poster.width, 'the code is large');
+    const [code, when, zone] = await Promise.all(['.qr', '.when time', '.when small'].map((selector) => page.locator(selector).boundingBox()));
+    assert.ok(code.width / PX_PER_MM >= SHEET_MM / 2, 'the code is half as wide as the sheet');
+    const [poster, flap] = await Promise.all(['.poster', '.poster .flap'].map((selector) => page.locator(selector).first().boundingBox()));
+    assert.ok(Math.abs(flap.height - 0.6 * flap.width) < 2 && flap.y >= poster.y - 1 && flap.width >= poster.width - 1, 'all of the flap is seen');
+    assert.equal(await page.locator('.when time').evaluate((time) => time.getClientRects().length), 1, 'the time is one line');
+    assert.ok(zone.y > when.y + when.height / 2, 'its zone is another');
     await page.context().close();
   });
 }
+
+test('with the longest name and greeting, and with a cover of one\'s own, the poster is one sheet, too', async () => {
+  const long = await newUser({ nickname: '福'.repeat(32), yuan: '1000' });
+  const cover = (await upload(long.client, '/covers', landscape(1))).json.name;
+  const poster = await send({ greeting: '恭喜发财大吉大利万事如意身体健康阖家幸福财源广进啊', phrase: PHRASE, opens_at: at.toISOString(), cover }, long);
+  for (const locale of LANGUAGES) {
+    const page = await clientPage(browser, long.client, { locale });
+    await page.goto(`${site.url}${poster}/poster`);
+    for (const format of SHEETS) assert.equal(pages(await page.pdf({ format, printBackground: true })), 1, `${locale}, ${format}`);
+    await page.context().close();
+  }
+});
 
 test('the own page of an open packet prints neither the passphrase nor the total', async () => {
   const page = await clientPage(browser, sender.client);
@@ -91,7 +111,19 @@ test('whoever sees the envelope gets the opening for a calendar, until it has co
   assert.equal((await new Client().get(`${await send()}/calendar.ics`)).status, 404, 'it has no opening');
   const ended = await send({ opens_at: at.toISOString() });
   assert.equal((await sender.client.post(`${ended}/end`)).status, 200);
-  assert.equal((await new Client().get(`${ended}/calendar.ics`)).status, 404, 'it is over');
+  const over = await new Client().getHtml(`${ended}/calendar.ics`, { 'accept-language': 'zh-CN' });
+  assert.equal(over.status, 410);
+  assert.ok(over.text.includes(words('zh-CN', 'calendar_over')) && over.text.includes(`href="${ended}"`), over.text);
+  assert.equal((await new Client().get(`${ended}/calendar.ics`)).json.type, 'urn:hongbao:problem:expired');
+});
+
+test('the link to the calendar leads to the packet once it has opened', async () => {
+  const opened = await send({ opens_at: at.toISOString() });
+  await openNow(opened);
+  const answer = await new Client().getHtml(`${opened}/calendar.ics`, { 'accept-language': 'en' });
+  assert.equal(answer.status, 410);
+  assert.ok(answer.text.includes(words('en', 'calendar_opened')) && answer.text.includes(`href="${opened}"`), answer.text);
+  assert.equal((await new Client().get(`${opened}/calendar.ics`)).json.type, 'urn:hongbao:problem:opened');
 });
 
 test('the calendar does not have the greeting of an exclusive packet', async () => {

@@ -85,11 +85,15 @@ for (const language of LANGUAGES) {
       await form.goto(`${site.url}/send`);
       await form.fill('[name=amount]', '5');
       await unfold(form, 'to');
-      await form.fill('[name=to]', namesOf(friends, '\n'));
+      await form.fill('#to', namesOf(friends, '\n'));
       await form.click('form[action="/send"] button[type=submit]');
+      assert.equal(await form.innerText('.confirm h1'), words(language, 'confirm_ask_several').replace('{{count}}', '5'));
+      assert.deepEqual((await form.locator('.confirm .pick > bdi').allInnerTexts()).toSorted(), ['友1', '友2', '友3', '友4', '友5']);
+      assert.deepEqual((await form.locator('.confirm .pick small').allInnerTexts()).toSorted(), namesOf(friends, ' ').split(' ').toSorted());
+      await form.click('.confirm button[type=submit]');
       await form.waitForURL(/\/p\/[0-9a-z]{26}$/);
       const path = new URL(form.url()).pathname;
-      const said = language === 'en' ? /^Just for 友\d, 友\d, 友\d and 2 others$/ : /^给友\d、友\d、友\d和另外2人的专属红包$/;
+      const said = language === 'en' ? /^Just for 友\d, 友\d, 友\d and 2 others$/ : /^只给友\d、友\d、友\d和另外2人的红包$/;
       assert.match(await form.innerText('.kind >> nth=0'), said);
       const ready = language === 'en' ? /^It is on the home page of 友\d, 友\d, 友\d and 2 others$/ : /^已送到友\d、友\d、友\d和另外2人的首页$/;
       assert.match(await form.innerText('.ready'), ready);
@@ -120,14 +124,14 @@ test('without a count the live total has a share for each named receiver', async
   const total = () => form.innerText('[data-total] output');
   assert.equal(await total(), '0.00');
   await unfold(form, 'to');
-  await form.fill('[name=to]', ' a1，a2、A1\na3');
+  await form.fill('#to', ' a1，a2、A1\na3');
   assert.equal(await total(), '4.50');
   assert.equal(await form.getAttribute('[name=count]', 'placeholder'), words('zh-CN', 'count_each').replace('~', '3'));
-  assert.equal(await form.innerText('[data-receivers]'), words('zh-CN', 'to_named').replace('~', 'a1、a2、a3'));
+  assert.equal(await form.innerText('.receivers > summary'), words('zh-CN', 'to_only').replace(/\{\{.*\}\}/, 'a1、a2、a3'));
   await form.fill('[name=count]', '2');
   assert.equal(await total(), '3.00');
   await form.fill('[name=count]', '');
-  await form.fill('[name=to]', '');
+  await form.fill('#to', '');
   assert.equal(await form.getAttribute('[name=count]', 'placeholder'), asked);
   await form.context().close();
 });
@@ -149,15 +153,117 @@ test('from one packet of the home page to the next: the result leads on while ot
   await page.goto(`${site.url}/`);
   await page.click(`main a[href="/p/${sent[0]}"]`);
   await open();
+  const first = page.locator('.lip a'); // the page's one action
   for (const count of [2, 1]) {
-    await more.getByText(words('zh-CN', 'inbox_waits').replace('#', count)).waitFor();
-    await more.getByRole('link').click();
+    await first.getByText(words('zh-CN', 'inbox_waits').replace('#', count)).waitFor();
+    assert.equal(await more.innerText(), words('zh-CN', 'send_too'));
+    assert.match(await more.getByRole('link').getAttribute('href'), /^\/send\?back=/);
+    await first.click();
     await open();
   }
   await poll('the home page was looked at', () => home.length === 3);
   assert.equal(await more.isVisible(), false);
+  assert.equal(await first.innerText(), words('zh-CN', 'send_too'));
   await page.reload();
   await page.waitForLoadState('load');
   assert.equal(home.length, 3, 'nobody waits: nothing is asked for');
   await page.context().close();
+});
+
+// A sender who has exchanged packets with some friends; their faces are offered.
+async function acquainted(count) {
+  const sender = await newUser({ yuan: '10', nickname: '主人' });
+  const friends = (await people(count)).map((friend, i) => ({ ...friend, nickname: `友${i + 1}` }));
+  const sent = await sendPacket(sender, order({ to: namesOf(friends, ' ') }));
+  await Promise.all(friends.map(({ client }) => client.post(`/p/${sent.json.id}/open`)));
+  await poll('the faces are offered', async () => (await sender.client.get('/send')).json.people.length === count);
+  return { sender, friends, packet: sent.json.id };
+}
+
+const posted = (form) => form.inputValue('[name=to]');
+const top = async (form, selector) => (await form.locator(selector).boundingBox()).y;
+
+for (const javaScriptEnabled of [true, false]) {
+  test(`who gets an exclusive packet, or one in return, is on top of the form, JavaScript ${javaScriptEnabled ? 'on' : 'off'}`, async () => {
+    const { sender, friends: [friend], packet } = await acquainted(1);
+    for (const [client, path, said] of [[sender, `/send?to=${friend.username}`, '发给 友1'], [friend, `/send?back=${packet}`, '回礼给 主人']]) {
+      const form = await pageOf(client, { locale: 'zh-CN', javaScriptEnabled, viewport: { width: 390, height: 844 } });
+      await form.goto(site.url + path);
+      assert.equal((await form.innerText('.receivers > summary b')).replace(/\s+/g, ' '), said);
+      assert.equal(await form.locator('.receivers > summary .avatar').count(), 1);
+      assert.ok(await form.isHidden('#to'), 'the names are folded away');
+      const places = [await top(form, '.receivers > summary'), await top(form, '#amount'), await top(form, '#greeting')];
+      assert.deepEqual(places, places.toSorted((a, b) => a - b), 'receiver, amount, greeting');
+      assert.ok(await top(form, '#amount') < 400);
+      await form.context().close();
+    }
+    const form = await pageOf(sender, { locale: 'zh-CN', javaScriptEnabled });
+    await form.goto(`${site.url}/send`);
+    await form.check('[value=exclusive]', { force: true });
+    assert.ok(await form.isVisible('#to'));
+    if (javaScriptEnabled) assert.ok(await top(form, '#to') < await top(form, '#amount'));
+    await form.check('[value=lucky]', { force: true });
+    assert.ok(await top(form, '#amount') < await top(form, '.receivers'));
+    await form.context().close();
+  });
+}
+
+test('receivers who are known are chips with faces, by a press or by typing, and the count is told', async () => {
+  const { sender, friends } = await acquainted(5);
+  const form = await pageOf(sender, { locale: 'zh-CN', viewport: { width: 390, height: 844 } });
+  await form.goto(`${site.url}/send`);
+  await unfold(form, 'to');
+  const face = ({ username }) => form.locator(`.pick[data-to="${username}"]`);
+  const pressed = async (user) => await face(user).getAttribute('aria-pressed') === 'true';
+  const chips = () => form.locator('.receivers .chip bdi').allInnerTexts();
+  for (const user of friends) {
+    const { x, width } = await face(user).boundingBox();
+    assert.ok(x >= 0 && x + width <= 390, 'no face is scrolled away');
+  }
+  const [one, two, three] = friends;
+  await face(one).click();
+  await form.locator('#to').pressSequentially(two.nickname);
+  assert.deepEqual([await pressed(one), await pressed(two), await pressed(three)], [true, true, false], 'while it is typed');
+  assert.equal(await posted(form), `${one.username} ${two.username}`);
+  await form.locator('#to').pressSequentially(`，${three.username.toUpperCase()} nobody-known`);
+  assert.deepEqual(await chips(), [one.nickname, two.nickname, three.nickname]);
+  assert.equal(await form.inputValue('#to'), 'nobody-known');
+  assert.equal(await posted(form), `${namesOf([one, two, three], ' ')} nobody-known`);
+  await form.fill('#to', '');
+  assert.equal(await form.innerText('#count_hint'), '给3人，红包个数3');
+  await form.fill('#count', '2');
+  assert.equal(await form.innerText('#count_hint'), '给3人，红包个数2');
+  await form.fill('#count', '4');
+  assert.deepEqual([await form.innerText('#count_hint'), await form.getAttribute('#count_hint', 'class')], [words('zh-CN', 'count_over').replace('~', '3'), 'wrong']);
+  await form.focus('.receivers .chip >> nth=0');
+  await form.keyboard.press('Enter');
+  assert.deepEqual([await chips(), await pressed(one)], [[two.nickname, three.nickname], false]);
+  assert.ok(await face(one).evaluate((element) => element === document.activeElement), 'the focus is not lost');
+  await form.focus('#to');
+  await form.keyboard.press('Backspace');
+  assert.deepEqual([await chips(), await posted(form)], [[two.nickname], two.username]);
+  await form.check('[value=exclusive]', { force: true });
+  await face(three).click();
+  assert.deepEqual([await chips(), await posted(form)], [[three.nickname], three.username], 'one alone');
+  assert.equal((await form.innerText('.receivers > summary b')).trim(), `发给 ${three.nickname}`);
+  await form.fill('#amount', '1');
+  await form.click('main button.wide'); // who is picked by face has been seen
+  await form.waitForURL(/\/p\/[0-9a-z]{26}$/);
+  assert.deepEqual((await three.client.get(new URL(form.url()).pathname)).json.receivers.named.map(({ nickname }) => nickname), [three.nickname]);
+  await form.context().close();
+});
+
+test('several people are confirmed before they are paid for, unless their sender knows them all', async () => {
+  const { sender, friends, packet } = await acquainted(2);
+  const stranger = await newUser();
+  const posts = (to, more = {}) => sender.client.postHtml('/send', order({ to, confirmed: '', ...more }));
+  assert.equal((await posts(namesOf(friends, ' '))).status, 303);
+  const to = namesOf([stranger, ...friends], ' ');
+  for (const confirmed of ['', namesOf(friends, ' '), stranger.username]) assert.equal((await posts(to, { confirmed })).status, 200, confirmed);
+  assert.equal((await posts(to, { confirmed: to })).status, 303);
+  assert.equal((await sendPacket(sender, order({ to: namesOf([await newUser(), ...friends], ' '), confirmed: '' }))).status, 201, 'JSON is never asked');
+  assert.equal((await posts(namesOf([await newUser()], ' '), { amount: '100' })).status, 422, 'nobody confirms what cannot be paid');
+  const again = (await sender.client.getHtml(`/send?again=${packet}`)).text;
+  const [, confirmed] = /name="confirmed" value="([^"]*)"/.exec(again);
+  assert.deepEqual(confirmed.split(' ').toSorted(), friends.map(({ username }) => username).toSorted(), 'those of an earlier packet were confirmed');
 });

@@ -174,6 +174,16 @@ test('the headings of the months agree with the JSON; a single month has no char
   }
 });
 
+test('a month is one condition, and nothing found is no file to save', async () => {
+  const chipsOf = (text) => [...text.matchAll(/class="chip gone"[^>]*>([^<]*)/g)].map(([, chip]) => chip);
+  const month = (await sender.getHtml('/records/sent?from=2025-02-01&to=2025-02-28&min=0.01')).text;
+  assert.equal(chipsOf(month)[0], '2025年2月');
+  assert.equal(chipsOf(month).length, 2);
+  assert.match(month, /href="\/records\/sent\?min=0.01" aria-label="去掉 2025年2月"/);
+  assert.doesNotMatch(month, /sent\.csv/);
+  assert.equal(chipsOf((await sender.getHtml('/records/sent?from=2025-02-01&to=2025-02-27')).text).length, 2);
+});
+
 test('the filter form finds records in both languages, with and without JavaScript, and chips leave a filter out', async () => {
   const [finder] = await site.demoUsers(1);
   for (const fields of [
@@ -216,6 +226,49 @@ test('the filter form finds records in both languages, with and without JavaScri
       assert.equal(await page.inputValue('[name=to]'), '2026-02-30');
       await assertNothingOverflows(page);
     }
+  }
+});
+
+test('what one person got of shared packets has a sum, and what one got from a person', async () => {
+  const [giver] = await site.demoUsers(1);
+  const [dear, other] = grabbers;
+  const { user } = (await dear.get('/')).json;
+  let got = 0;
+  for (let i = 0; i < 2; i += 1) {
+    const sent = await giver.post('/send', { kind: 'lucky', amount: '10', count: '2' });
+    assert.equal(sent.status, 201, sent.text);
+    for (const one of [dear, other]) assert.equal((await one.post(`/p/${sent.json.id}/open`)).status, 200);
+    got += await poll('the share is settled', async () => {
+      const { mine } = (await dear.get(`/p/${sent.json.id}`)).json;
+      return mine.settled && mine.amount_fen;
+    });
+  }
+  const name = (await giver.get('/')).json.user.username;
+  for (const locale of ['zh-CN', 'en']) {
+    const page = await pageOf(giver, { locale, javaScriptEnabled: locale === 'en' });
+    await page.goto(`${site.url}/records/sent?person=${user.username}`);
+    assert.equal(await page.innerText('.found'), locale === 'en'
+      ? `2 red packets · ${user.nickname} received ¥${shown(got)} in total` : `共2个 · ${user.nickname}一共领取${shown(got)}元`);
+    assert.ok((await page.innerText('#list_title')).includes(words(locale, 'all_years')));
+    await assertNothingOverflows(page);
+    const theirs = await pageOf(dear, { locale, javaScriptEnabled: locale === 'en' });
+    await theirs.goto(`${site.url}/records/received?person=${name}`);
+    assert.equal(await theirs.innerText('.found'), locale === 'en'
+      ? `2 red packets · ¥${shown(got)} in total` : `共2个 · 合计${shown(got)}元`);
+    await assertNothingOverflows(theirs);
+  }
+});
+
+test('a stranger is told that the draw of a packet for others is shown to them, and no amount or name', async () => {
+  const { user } = (await grabbers[0].get('/')).json;
+  const path = await finished({ kind: 'exclusive', amount: '17.77', to: user.username });
+  for (const locale of ['zh-CN', 'en']) {
+    const page = await pageOf(grabbers[1], { locale, javaScriptEnabled: locale === 'en' });
+    await page.goto(site.url + path);
+    const said = await page.innerText('main');
+    assert.equal(await page.innerText('#result_title'), words(locale, 'verify_withheld'));
+    assert.ok(!said.includes(words(locale, 'verify_sealed')) && !said.includes('17.77') && !said.includes(user.nickname), said);
+    await assertNothingOverflows(page);
   }
 });
 
@@ -283,6 +336,11 @@ test('a packet is sent again from its page and from the records, and people one 
     const page = await pageOf(again, { javaScriptEnabled });
     for (const from of [`/p/${sent.json.id}`, '/records/sent']) {
       await page.goto(site.url + from);
+      if (from === '/records/sent') { // each row leads to the page of its packet, which has it
+        assert.equal(await page.getByText(text('send_again')).count(), 0);
+        await page.click('a.row:has-text("Once more")');
+        await page.waitForURL(`${site.url}/p/${sent.json.id}`);
+      }
       await page.getByText(text('send_again')).first().click();
       await page.waitForURL(/\/send\?again=/);
       assert.ok(await page.isChecked('[value=even]'));
@@ -419,9 +477,11 @@ test('home shows balance, the way to send, and the latest of both lists', async 
   assert.equal(await page.locator('main section:last-of-type .rows li').count(), 5);
   await assertNothingOverflows(page);
   await shot(page, 'home');
-  const fresh = await pageOf((await site.demoUsers(1))[0]);
+  const [newcomer] = await site.demoUsers(1);
+  const fresh = await pageOf(newcomer);
   await fresh.goto(site.url);
   assert.equal(await fresh.innerText('h1'), text('welcome'));
+  assert.equal(await fresh.innerText('#yours b'), (await newcomer.get('/')).json.user.username);
   await assertNothingOverflows(fresh);
   await shot(fresh, 'home-empty');
   const empty = { '/': '.actions >> sent_first', '/records/received': '.empty >> received_first', '/records/sent': '.empty >> send_packet' };

@@ -138,8 +138,8 @@ test('refused: without a share, when the money is spent, before it is settled, o
 });
 
 const WORDS = {
-  'zh-CN': { title: '退还我领的', mine: '你已退还这份红包', row: '已退还', settled: '已存入零钱' },
-  en: { title: 'Give my share back', mine: 'You have given this share back', row: 'Given back', settled: 'Added to your wallet' },
+  'zh-CN': { title: '退还我领的', button: '确认退还1.00元', whose: '退回~的红包', mine: '你已退还这份红包', row: '已退还', settled: '已存入零钱' },
+  en: { title: 'Give my share back', button: 'Give ¥1.00 back', whose: 'red packet of ~ for', mine: 'You have given this share back', row: 'Given back', settled: 'Added to your wallet' },
 };
 
 for (const [language, said] of Object.entries(WORDS)) {
@@ -149,6 +149,8 @@ for (const [language, said] of Object.entries(WORDS)) {
     const headers = { 'accept-language': language };
     const page = (await giver.client.getHtml(path, headers)).text;
     assert.ok(page.includes(said.title));
+    const whose = said.whose.replace('~', `<bdi translate="no">${sender.username}</bdi>`);
+    for (const part of [said.button, whose]) assert.ok(page.includes(part), part);
     const [action] = /\/p\/[0-9a-z]{26}\/return(?=")/.exec(page);
     const answer = await giver.client.postHtml(action, {});
     assert.equal(answer.status, 303);

@@ -184,15 +184,20 @@ for (const javaScriptEnabled of [true, false]) {
   });
 }
 
-test('a time that is over is said at once, beside the field', async () => {
+test('a time that is over, or too late, is said at once, beside the field', async () => {
   const page = await pageOf(await newUser({ yuan: '10' }), { locale: 'zh-CN', timezoneId: 'Asia/Tokyo' });
   await page.goto(`${site.url}/send`);
   await page.click('details:has(#opens_at) > summary');
   await page.fill('[name=opens_at]', '2020-01-31T20:00');
   assert.equal(await page.innerText('#opens_hint.wrong'), words('zh-CN', 'opens_past'));
-  const year = new Date().getFullYear() + 1;
-  await page.fill('[name=opens_at]', `${year}-01-31T20:00`);
-  assert.match(await page.innerText('#opens_hint.hint'), new RegExp(`${year}年.*周.*20:00`));
+  const inDays = (days) => new Date(Date.now() + days * 24 * HOUR_MS).toLocaleString('sv', { timeZone: 'Asia/Tokyo' }).slice(0, 10);
+  await page.fill('[name=opens_at]', `${inDays(31)}T20:00`);
+  assert.equal(await page.innerText('#opens_hint.wrong'), words('zh-CN', 'opens_late'));
+  const last = Date.parse(`${await page.getAttribute('[name=opens_at]', 'max')}+09:00`) - Date.now();
+  assert.ok(last > 30 * 24 * HOUR_MS - 10 * 60_000 && last <= 30 * 24 * HOUR_MS, `${last} ms`);
+  const soon = inDays(20), [year, month, day] = soon.split('-').map(Number);
+  await page.fill('[name=opens_at]', `${soon}T20:00`);
+  assert.match(await page.innerText('#opens_hint.hint'), new RegExp(`${year > new Date().getFullYear() ? `${year}年` : ''}${month}月${day}日.*周.*20:00`));
   await page.context().close();
 });
 

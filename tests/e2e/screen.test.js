@@ -81,7 +81,7 @@ test('the screen shows each grab by itself, and in the end the luckiest', async 
   const amounts = [];
   for (const [i, guest] of guests.entries()) {
     amounts.push(await open(guest, path));
-    await page.waitForFunction((count) => document.querySelectorAll('.crowd > li').length === count, i + 1);
+    await page.waitForFunction((count) => document.querySelectorAll('.podium > li, .crowd > li').length === count, i + 1);
   }
   await page.waitForSelector('text=手气最佳');
   await poll('the screen is finished', async () => /3个红包/.test(await page.innerText('#grabs')));
@@ -93,7 +93,7 @@ test('the screen shows each grab by itself, and in the end the luckiest', async 
   assert.equal(await page.locator('.bar').count(), 0);
   assert.equal((await page.innerText('.left')).trim(), '');
   const sizes = await page.evaluate(() => ({
-    row: parseFloat(getComputedStyle(document.querySelector('.crowd li')).fontSize),
+    row: parseFloat(getComputedStyle(document.querySelector('.podium li')).fontSize),
     first: parseFloat(getComputedStyle(document.querySelector('.podium li b')).fontSize),
     code: document.querySelector('.qr').getBoundingClientRect().height,
     scroll: document.scrollingElement.scrollHeight,
@@ -104,7 +104,7 @@ test('the screen shows each grab by itself, and in the end the luckiest', async 
 });
 
 test('the screen counts down in large digits, and at zero says that it begins', async () => {
-  const { screen } = await send({ opens_at: new Date(Date.now() + 3_600_000).toISOString() });
+  const { screen } = await send({ opens_at: new Date(Date.now() + 3_600_000).toISOString(), phrase: '芝麻开门' });
   const page = await (await browser.newContext({ viewport: { width: 1280, height: 720 }, locale: 'zh-CN' })).newPage();
   await page.clock.install();
   await page.goto(site.url + screen);
@@ -114,9 +114,20 @@ test('the screen counts down in large digits, and at zero says that it begins', 
   await page.clock.fastForward(1_800_000);
   await poll('half an hour is left', async () => /^[23]\d:\d\d$/.test(await page.innerText('.clock')));
   assert.ok(await page.evaluate(() => parseFloat(getComputedStyle(document.querySelector('.clock')).fontSize) >= innerHeight / 5));
-  await page.clock.fastForward(1_800_000);
+  await page.clock.fastForward(1_792_000);
+  await poll('the last seconds stand alone', async () => /^(10|[1-9])$/.test(await page.innerText('.clock')));
+  assert.ok(await page.evaluate(() => parseFloat(getComputedStyle(document.querySelector('.clock')).fontSize) >= innerHeight / 3));
+  for (const part of ['time', '.phrase', '.tally', '.say >> nth=0']) assert.equal(await page.isVisible(part), false, part);
+  const asked = () => page.evaluate(() => window.hurried);
+  await page.evaluate(() => {
+    window.hurried = 0;
+    addEventListener('hurry', () => { window.hurried++; });
+  });
+  await page.clock.fastForward(12_000);
   await poll('it begins', async () => !(await page.isVisible('.waiting')));
   assert.equal(await page.innerText('.start'), '开抢！');
+  await page.clock.runFor(30_000);
+  assert.equal(await asked(), 20, 'it asks more often, for ten seconds');
   await page.context().close();
 });
 
@@ -128,7 +139,7 @@ test('without JavaScript the screen can be loaded again, and the sender finds it
   assert.equal(page.url(), site.url + screen);
   await open(guests[2], path);
   await page.click('text=Reload');
-  assert.match(await page.innerText('.crowd'), /大卫/);
+  assert.match(await page.innerText('.podium'), /大卫/);
   assert.match(await page.innerText('.left'), /2 left/);
   await page.context().close();
 });

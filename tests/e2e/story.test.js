@@ -1,13 +1,15 @@
 // The story of a year: whose it is, what it says, and the picture to share.
 import assert from 'node:assert/strict';
-import { before, test } from 'node:test';
-import { Client, newUser, poll, sendPacket, site, unique } from './support/site.js';
+import { after, before, test } from 'node:test';
+import { Client, clientPage, launch, newUser, poll, sendPacket, site, unique } from './support/site.js';
 
 const PNG = Buffer.from('89504e470d0a1a0a', 'hex');
 const YEAR = new Date().getFullYear();
 
-let sender, friend, id;
+let browser, sender, friend, id;
+after(async () => { await browser?.close(); });
 before(async () => {
+  browser = await launch();
   [sender, friend] = await Promise.all([newUser({ nickname: '小满', yuan: '1000' }), newUser({ nickname: '阿禾' })]);
   const sent = await sendPacket(sender, { kind: 'even', amount: '8.88', count: '2', request_key: unique('k') });
   assert.equal(sent.status, 201, sent.text);
@@ -31,7 +33,12 @@ test('the records lead to the story, which names who gave and who received', asy
   const senders = (await sender.client.get('/records/story')).json;
   assert.deepEqual([senders.given_most.user.nickname, senders.given_most.amount_fen, senders.given_most.count], ['阿禾', 888, 1]);
   const { text } = await sender.client.getHtml('/records/story');
-  for (const part of ['阿禾', '8.88', '/story.png']) assert.ok(text.includes(part), part);
+  for (const part of ['阿禾', '8.88', `src="/story.png?year=${YEAR}"`, '日期和月份按北京时间计。',
+    `href="/records/sent.csv?year=${YEAR}"`, `href="/records/received.csv?year=${YEAR}"`]) assert.ok(text.includes(part), part);
+  assert.match((await sender.client.getHtml('/wallet')).text, /href="\/records\/story"/);
+  const quick = (await friend.client.getHtml('/records/story')).text;
+  const { after_ms: after } = mine.fastest;
+  assert.ok(quick.includes(after < 100 ? '不到1秒' : `${Math.floor(after / 1000)}.${Math.floor(after / 100) % 10}秒`), String(after));
 });
 
 test('a story is only for its user', async () => {
@@ -59,6 +66,19 @@ test('the picture is a PNG of one\'s own, saved as a file, and no cache may keep
   const english = await picture(sender.client, `?year=${YEAR}`, { headers: { 'accept-language': 'en' } });
   assert.ok(english.status === 200 && !card.bytes.equals(english.bytes), 'in the language of the visitor');
 });
+
+for (const javaScriptEnabled of [true, false]) {
+  test(`the picture that is looked at first is the one that is saved, JavaScript ${javaScriptEnabled ? 'on' : 'off'}`, async () => {
+    const page = await clientPage(browser, sender.client, { javaScriptEnabled });
+    await page.goto(`${site.url}/records/story`);
+    await page.click('.share summary');
+    const shown = () => page.locator('.share img:visible').evaluateAll((images) => images.map((image) => image.getAttribute('src')));
+    assert.deepEqual(await shown(), [`/story.png?year=${YEAR}`]);
+    await page.check('[name=amounts]');
+    assert.deepEqual(await shown(), [`/story.png?year=${YEAR}&amounts=1`]);
+    await page.context().close();
+  });
+}
 
 test('nobody can have a picture drawn without a session, or with words of one\'s own', async () => {
   const guest = await picture(new Client());

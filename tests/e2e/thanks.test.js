@@ -67,9 +67,9 @@ test('who has no share, a settled one or a text is told so', async () => {
     assert.equal(refused.status, 422);
     assert.deepEqual(refused.json.errors, [{ field: 'text', message: words('zh-CN', message, '25') }]);
   }
-  const page = await receiver.client.postHtml(`${path}/thanks`, { text: '<谢>'.repeat(10) });
+  const page = await receiver.client.postHtml(`${path}/thanks`, { text: '<谢>'.repeat(13) });
   assert.equal(page.status, 422);
-  assert.ok(page.text.includes('&lt;谢&gt;'.repeat(10)), 'what was typed is kept');
+  assert.ok(page.text.includes('&lt;谢&gt;'.repeat(13)), 'what was typed is kept');
   assert.equal((await receiver.client.get(path)).json.mine.thanks, null);
   assert.equal((await receiver.client.post(`${path}/thanks`, { text: '👨‍👩‍👧‍👦'.repeat(25) })).status, 200, '25 characters');
 
@@ -85,6 +85,35 @@ test('who has no share, a settled one or a text is told so', async () => {
   }
   await poll('thanked', async () => (await late.client.post(`${path}/thanks`, { text: 'x' })).status === 200);
 });
+
+for (const javaScriptEnabled of [true, false]) {
+  test(`thanks that come before the share is settled are not lost: ${javaScriptEnabled ? 'they are sent again' : 'the text stays'}`, async () => {
+    const user = await newUser();
+    const path = await packetOf(2);
+    const page = await clientPage(browser, user.client, { locale: 'zh-CN', javaScriptEnabled });
+    const press = (button) => button.evaluate((chip) => { chip.click(); }); // its place is kept, and cannot be touched
+    await site.dev('stop', 'settle');
+    try {
+      assert.equal((await user.client.post(`${path}/open`, {})).status, 200);
+      await page.goto(site.url + path);
+      const [answer] = await Promise.all([page.waitForResponse((one) => one.url().endsWith('/thanks')), press(page.locator('.thank .chip').first())]);
+      assert.equal(answer.status(), 503);
+      assert.equal(answer.headers()['retry-after'], '1');
+      await page.waitForSelector('#text_error');
+      assert.equal(await page.innerText('#text_error'), words('zh-CN', 'thanks_unsettled'));
+      assert.equal(await page.inputValue('#text'), words('zh-CN', 'thanks_boss'));
+    } finally {
+      await site.dev('start', 'settle');
+    }
+    if (!javaScriptEnabled) {
+      await poll('settled', async () => (await user.client.get(path)).json.mine.settled);
+      await page.click('.line button');
+    }
+    await page.waitForSelector('.rows .thanks');
+    assert.deepEqual(await thanksIn(sender, path), [words('zh-CN', 'thanks_boss')]);
+    await page.context().close();
+  });
+}
 
 test('a finished packet that the processes keep in memory shows new thanks soon, and a page from the tables as well', async () => {
   const receivers = [await newUser(), await newUser()];
@@ -139,6 +168,7 @@ for (const locale of LANGUAGES) {
       const other = await open(two);
       await other.click('.thank summary');
       await other.fill('#text', '谢'.repeat(26));
+      if (javaScriptEnabled) assert.equal(await other.innerText('.thank [data-count]'), '26/25');
       await other.click('.line button');
       assert.equal(await other.innerText('#text_error'), words(locale, 'thanks_long', '25'));
       assert.equal(await other.inputValue('#text'), '谢'.repeat(26));

@@ -1,5 +1,6 @@
-/* A picture that a user uploads: it is refused, or becomes a WebP file of the right kind, in each shape. Small pictures
- * only: a large one takes its time, and the process that decodes has a limit of that (io/picture_child.h). */
+/* A picture that a user uploads: it is refused, or becomes a WebP file of the right kind, in each shape, of some
+ * part. Small pictures only: a large one takes its time, and the process that decodes has a limit of that
+ * (io/picture_child.h). */
 #include "base/buf.h"
 #include "fuzz.h"
 #include "io/picture.h"
@@ -10,7 +11,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
     for (unsigned shape = 0; shape < PICTURE_SHAPES; shape++) {
         struct buf out = BUF_EMPTY;
-        enum status st = picture_make(fuzz_text(data, size), (enum picture_shape)shape, PIXELS_MAX, &out);
+        const struct picture_want want = { (enum picture_shape)shape, (enum picture_part)(size % PICTURE_PARTS) };
+        enum status st = picture_make(fuzz_text(data, size), want, PIXELS_MAX, &out);
         assert(st == ST_OK || st == ST_INVALID || st == ST_NO_MEMORY);
         assert((st == ST_OK) == (out.len > 0));
         if (st == ST_OK)

@@ -121,6 +121,38 @@ static void a_passphrase_is_announced(void **state)
     arena_free(a);
 }
 
+/* 25 characters, of which the last two are found once each. */
+static void the_longest_greeting_is_whole(void **state)
+{
+    static const char *const uris[] = { "/p/x/card.png", "/p/x/card.png?shape=tall" };
+    struct person sender;
+    (void)state;
+    person_new(app, &sender, BALANCE_FEN);
+    uint64_t id = person_send(
+        app, &sender, "kind=lucky&amount=5&count=3&greeting=恭喜发财大吉大利万事如意身体健康阖家幸福财源广进啊");
+    for (size_t i = 0; i < sizeof uris / sizeof *uris; i++) {
+        assert_int_equal(requested(id, uris[i]), 200);
+        assert_true(drawn_has("进啊"));
+        assert_false(drawn_has("…"));
+    }
+}
+
+/* Words take more room than characters do: then the letters are smaller. */
+static void a_long_greeting_in_letters_is_whole(void **state)
+{
+    static const char *const uris[] = { "/p/x/card.png?lang=en", "/p/x/card.png?shape=tall&lang=en" };
+    struct person sender;
+    (void)state;
+    person_new(app, &sender, BALANCE_FEN);
+    uint64_t id = person_send(
+        app, &sender, "kind=lucky&amount=5&count=3&greeting=Merry+Christmas+Grandma%2C+from+all+of+us+in+Boston");
+    for (size_t i = 0; i < sizeof uris / sizeof *uris; i++) {
+        assert_int_equal(requested(id, uris[i]), 200);
+        assert_true(drawn_has("in Boston"));
+        assert_false(drawn_has("…"));
+    }
+}
+
 static void an_exclusive_packet_shows_its_receiver_and_not_its_greeting(void **state)
 {
     struct person sender, receiver;
@@ -141,6 +173,8 @@ int main(void)
         cmocka_unit_test(the_picture_has_no_amount_and_no_passphrase),
         cmocka_unit_test(the_opening_is_on_it),
         cmocka_unit_test(a_passphrase_is_announced),
+        cmocka_unit_test(the_longest_greeting_is_whole),
+        cmocka_unit_test(a_long_greeting_in_letters_is_whole),
         cmocka_unit_test(an_exclusive_packet_shows_its_receiver_and_not_its_greeting),
     };
     return cmocka_run_group_tests(tests, app_setup, teardown);

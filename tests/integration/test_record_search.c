@@ -295,6 +295,58 @@ static void a_nickname_of_several_people_is_refused(void **state)
 
 /* ---- the page ---- */
 
+static void assert_says(const struct person *p, const char *uri, const char *text)
+{
+    struct visit v;
+    assert_int_equal(requested(&v, p, uri, false), 200);
+    if (!visit_body_has(&v, text))
+        fail_msg("%s does not say %s", uri, text);
+    visit_end(&v);
+}
+
+/* What a person has of shared packets, not what the packets were; and without what was given back. */
+static void the_sum_of_a_person_is_what_the_person_kept(void **state)
+{
+    (void)state;
+    char of_gang[URI_MAX], of_hong[URI_MAX], from_ming[URI_MAX], text[URI_MAX];
+    snprintf(of_gang, sizeof of_gang, "/records/sent?person=%s", gang.username);
+    snprintf(of_hong, sizeof of_hong, "/records/sent?person=%s&kind=exclusive", hong.username);
+    snprintf(from_ming, sizeof from_ming, "/records/received?person=%s", ming.username);
+    snprintf(text, sizeof text, "共4个 · <bdi translate=\"no\">%s</bdi>一共领取50.00元</p>", gang.nickname);
+    assert_says(&ming, of_gang, text);
+    assert_says(&ming, of_gang, "<small>对方领取5.00元</small>");
+    assert_says(&ming, of_hong, "</bdi>一共领取0.00元</p>"); /* hers, and not opened */
+    assert_says(&gang, from_ming, "共4个 · 合计50.00元</p>");
+    assert_int_equal(db_exec(app->stores.db, NULL,
+                             "INSERT INTO share_return (packet_id, share_no, user_id, amount_fen, returned_ms) "
+                             "SELECT packet_id, share_no, user_id, amount_fen, grabbed_ms + 1 FROM grab "
+                             "WHERE user_id = ? AND amount_fen = 500",
+                             DB_PARAMS(DB_U64(gang.id))),
+                     ST_OK);
+    assert_says(&ming, of_gang, "</bdi>一共领取45.00元</p>");
+    assert_says(&gang, from_ming, "共4个 · 合计45.00元</p>");
+    assert_int_equal(
+        db_exec(app->stores.db, NULL, "DELETE FROM share_return WHERE user_id = ?", DB_PARAMS(DB_U64(gang.id))), ST_OK);
+}
+
+static void a_search_of_all_years_says_so(void **state)
+{
+    (void)state;
+    struct visit v;
+    assert_says(&ming, "/records/sent?kind=lucky", "符合条件的红包 · 全部年份</h2>");
+    assert_says(&ming, "/records/sent?year=2025&kind=lucky", "符合条件的红包 · 2025年</h2>");
+    /* A search that finds nothing in a year offers all of them. */
+    assert_says(&ming, "/records/sent?year=2026&kind=even", "<a href=\"/records/sent?kind=even\">在全部年份中找</a>");
+    /* Days are of one zone, and say of which. */
+    assert_says(&ming, "/records/sent?from=2025-01-02", "class=\"hint\">月份和日期均按北京时间计。</p>");
+    assert_int_equal(requested(&v, &ming, "/records/sent?from=2025-01-02", false), 200);
+    assert_false(visit_body_has(&v, "全部年份"));
+    visit_end(&v);
+    assert_int_equal(requested(&v, &ming, "/records/sent?year=2025", false), 200);
+    assert_false(visit_body_has(&v, "全部年份"));
+    visit_end(&v);
+}
+
 static void the_page_has_a_chip_for_each_filter_that_leaves_it_out(void **state)
 {
     (void)state;
@@ -340,6 +392,26 @@ static void totals_of_all_years_stand_beside_those_of_the_year(void **state)
     assert_int_equal(requested(&v, &p, "/records/received?year=2025", true), 200);
     assert_true(visit_body_has(&v, "\"year\":2025,\"total_fen\":9,\"count\":1,\"best_count\":1,"
                                    "\"all_time\":{\"total_fen\":59,\"count\":6,\"best_count\":2}"));
+    visit_end(&v);
+    assert_int_equal(requested(&v, &p, "/records/sent?year=2025", false), 200);
+    assert_true(visit_body_has(&v, "历年合计</dt><dd>4.70元</dd>"));
+    assert_true(visit_body_has(&v, "<nav class=\"years scroll\""));
+    visit_end(&v);
+    /* Of a side that has one year, they would be the same figure again. */
+    assert_int_equal(db_exec(app->stores.db, NULL,
+                             "UPDATE user_month SET sent_count = 0, sent_fen = 0 WHERE user_id = ? AND year = 2024",
+                             DB_PARAMS(DB_U64(p.id))),
+                     ST_OK);
+    assert_int_equal(requested(&v, &p, "/records/sent?year=2025", false), 200);
+    assert_false(visit_body_has(&v, "历年合计"));
+    visit_end(&v);
+    /* A search has the years as links, and all of them as one more. */
+    assert_int_equal(requested(&v, &p, "/records/sent?kind=even", false), 200);
+    assert_true(
+        visit_body_has(&v, "<a class=\"chip\" href=\"/records/sent?kind=even\" aria-current=\"true\">全部年份"));
+    visit_end(&v);
+    assert_int_equal(requested(&v, &p, "/records/sent?kind=even&year=2024", false), 200);
+    assert_true(visit_body_has(&v, "<a class=\"chip\" href=\"/records/sent?kind=even\">全部年份"));
     visit_end(&v);
     assert_int_equal(db_exec(app->stores.db, NULL, "DELETE FROM user_month WHERE user_id = ?", DB_PARAMS(DB_U64(p.id))),
                      ST_OK);
@@ -474,6 +546,8 @@ int main(void)
         cmocka_unit_test(filters_hold_together_and_with_a_year),
         cmocka_unit_test(a_malformed_filter_has_a_message_beside_its_field),
         cmocka_unit_test(the_page_has_a_chip_for_each_filter_that_leaves_it_out),
+        cmocka_unit_test(the_sum_of_a_person_is_what_the_person_kept),
+        cmocka_unit_test(a_search_of_all_years_says_so),
         cmocka_unit_test(totals_of_all_years_stand_beside_those_of_the_year),
         cmocka_unit_test(a_search_ends_after_some_records_and_continues_there),
         cmocka_unit_test(no_filter_reads_many_rows_more_than_it_shows),

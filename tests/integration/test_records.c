@@ -545,6 +545,50 @@ static void a_seed_is_hidden_until_the_packet_is_over(void **state)
     }
 }
 
+static int verify_page(struct visit *v, const struct person *p, const struct packet *packet)
+{
+    char uri[128];
+    char id[PUBLIC_ID_TEXT_MAX];
+    public_id_encode(&app->id_key, packet->id, id);
+    snprintf(uri, sizeof uri, "/p/%s/verify", id);
+    return person_request(v, app, p, packet_verify, uri, NULL, packet->id, false);
+}
+
+static void a_stranger_learns_of_a_packet_for_others_that_its_draw_is_for_them(void **state)
+{
+    (void)state;
+    struct person dear, stranger;
+    struct visit v;
+    person_new(app, &dear, 0);
+    person_new(app, &stranger, 0);
+    struct packet packet = packet_of(&sender, PACKET_EVEN, 17700, 1, clock_now_ms());
+    assert_int_equal(db_exec(app->stores.db, NULL,
+                             "UPDATE packet SET kind = 'exclusive', receiver_id = ?, receiver_name = ? WHERE id = ?",
+                             DB_PARAMS(DB_U64(dear.id), DB_TEXT(str_from(dear.nickname)), DB_U64(packet.id))),
+                     ST_OK);
+    assert_int_equal(verify_page(&v, &stranger, &packet), 200);
+    assert_true(visit_body_has(&v, "金额已封存"));
+    assert_true(visit_body_has(&v, "种子和金额只给发红包的人和指定的领取人看"));
+    assert_false(visit_body_has(&v, "这里会公布"));
+    visit_end(&v);
+    packet_state_set(&packet, "closed");
+    assert_int_equal(verify_page(&v, &stranger, &packet), 200);
+    assert_true(visit_body_has(&v, "已结束，结果不公开"));
+    assert_false(visit_body_has(&v, "金额已封存"));
+    assert_false(visit_body_has(&v, "177.00"));
+    assert_false(visit_body_has(&v, dear.nickname));
+    assert_false(visit_body_has(&v, sender.nickname));
+    visit_end(&v);
+    assert_int_equal(verify_page(&v, NULL, &packet), 200); /* a guest may be one of them */
+    assert_true(visit_body_has(&v, "登录后查看种子"));
+    assert_true(visit_body_has(&v, "只有发红包的人和指定的领取人能看"));
+    assert_false(visit_body_has(&v, "177.00"));
+    visit_end(&v);
+    assert_int_equal(verify_page(&v, &dear, &packet), 200);
+    assert_true(visit_body_has(&v, "177.00"));
+    visit_end(&v);
+}
+
 static void a_draw_that_was_tampered_with_is_reported(void **state)
 {
     (void)state;
@@ -677,6 +721,7 @@ int main(void)
         cmocka_unit_test(a_seed_is_hidden_until_the_packet_is_over),
         cmocka_unit_test(a_draw_that_was_tampered_with_is_reported),
         cmocka_unit_test(a_large_draw_is_shown_a_thousand_shares_a_page),
+        cmocka_unit_test(a_stranger_learns_of_a_packet_for_others_that_its_draw_is_for_them),
         cmocka_unit_test(an_unknown_packet_has_no_verify_page),
         cmocka_unit_test(grabs_are_paged_by_share_newest_first),
         cmocka_unit_test(a_packet_is_read_back_from_its_row),

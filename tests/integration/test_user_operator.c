@@ -368,8 +368,8 @@ static void whatever_is_pasted_gets_a_clear_answer(void **state)
 static void a_nickname_in_place_of_the_username_is_a_wrong_login(void **state)
 {
     (void)state;
-    assert_int_equal(login_with("%E5%B0%8F%E6%98%8E", "long+enough", "用户名或密码错误"), 422);
-    assert_int_equal(login_with("%F0%9F%A7%A7", "long+enough", "用户名或密码错误"), 422);
+    assert_int_equal(login_with("%E5%B0%8F%E6%98%8E", "long+enough", "这里填用户名"), 422);
+    assert_int_equal(login_with("%F0%9F%A7%A7", "long+enough", "这里填用户名"), 422);
 }
 
 static void unknown_users_and_actions_are_told_apart(void **state)

@@ -14,6 +14,7 @@
 #include "base/clock.h"
 #include "base/random.h"
 #include "test_user_app.h"
+#include "user/account.h"
 #include "user/deletion_page.h"
 #include "user/language.h"
 #include "user/login.h"
@@ -160,6 +161,40 @@ static void of_concurrent_registrations_of_one_username_one_succeeds(void **stat
         rows_of("SELECT COUNT(*) FROM user u JOIN account a ON a.id = u.id WHERE u.username = ?", str_from(name)), 1);
 }
 
+/* Posts the form of the page and copies the username that the refused page has. */
+static void proposed_for(const char *fields, char *out, size_t size)
+{
+    struct visit v;
+    assert_int_equal(visit_page(&v, app, register_submit, "/register", fields, NULL), 422);
+    struct str rest = str_after(str_after(buf_view(&v.x.body), STR("id=\"username\"")), STR("value=\""));
+    assert_non_null(rest.ptr);
+    struct str value = str_cut(rest, '"', &rest);
+    snprintf(out, size, "%.*s", STR_ARG(value));
+    assert_true(visit_body_has(&v, "data-proposed"));
+    visit_end(&v);
+}
+
+static void whoever_has_no_free_username_gets_a_free_one_proposed(void **state)
+{
+    (void)state;
+    char name[VISIT_NAME_MAX], fields[VISIT_TEXT_MAX], proposed[VISIT_TEXT_MAX];
+    struct visit v;
+    registered(name, NULL);
+    snprintf(fields, sizeof fields, "username=%s&nickname=Ming&password=long+enough", name);
+    proposed_for(fields, proposed, sizeof proposed);
+    assert_int_equal(strncmp(proposed, name, strlen(name)), 0);
+    assert_string_not_equal(proposed, name);
+    assert_int_equal(rows_of("SELECT COUNT(*) FROM user WHERE username = ?", str_from(proposed)), 0);
+    proposed_for("username=%E5%B0%8F%E6%98%8E&nickname=Zoe+W&password=long+enough", proposed, sizeof proposed);
+    assert_int_equal(strncmp(proposed, "zoew", 4), 0);
+    proposed_for("username=&nickname=%E5%B0%8F%E6%98%8E&password=long+enough", proposed, sizeof proposed);
+    assert_true(username_valid(str_from(proposed)));
+    assert_int_equal(visit_page(&v, app, register_show, "/register", NULL, NULL), 200);
+    assert_true(visit_body_has(&v, "data-proposed"));
+    assert_false(visit_body_has(&v, "value=\"\" data-proposed"));
+    visit_end(&v);
+}
+
 static void a_refused_registration_shows_the_typed_texts_except_the_password(void **state)
 {
     (void)state;
@@ -167,7 +202,8 @@ static void a_refused_registration_shows_the_typed_texts_except_the_password(voi
     assert_int_equal(visit_page(&v, app, register_submit, "/register",
                                 "username=No+Good&nickname=%3Cb%3E&password=s3cret&next=%2Fp%2Fx", NULL),
                      422);
-    assert_true(visit_body_has(&v, "value=\"No Good\""));
+    assert_true(visit_body_has(&v, "用户名里不能有空格"));
+    assert_true(visit_body_has(&v, "value=\"nogood")); /* with digits once somebody has it */
     assert_true(visit_body_has(&v, "value=\"&lt;b&gt;\""));
     assert_true(visit_body_has(&v, "value=\"/p/x\""));
     assert_true(visit_body_has(&v, "密码至少8个字符"));
@@ -215,7 +251,8 @@ static void unknown_name_and_wrong_password_get_the_same_answer(void **state)
     refused_login("No+Name+At+All", "long+enough", impossible, sizeof impossible);
     assert_non_null(strstr(wrong, "用户名或密码错误"));
     assert_string_equal(wrong, unknown);
-    assert_string_equal(wrong, impossible);
+    assert_null(strstr(impossible, "用户名或密码错误"));
+    assert_non_null(strstr(impossible, "\"field\":\"username\",\"message\":\"这里填用户名"));
 }
 
 static void a_user_without_a_password_cannot_log_in(void **state)
@@ -510,6 +547,7 @@ int main(void)
         cmocka_unit_test(on_https_the_cookie_is_bound_to_the_host),
         cmocka_unit_test(a_taken_username_is_refused_in_any_case),
         cmocka_unit_test(of_concurrent_registrations_of_one_username_one_succeeds),
+        cmocka_unit_test(whoever_has_no_free_username_gets_a_free_one_proposed),
         cmocka_unit_test(a_refused_registration_shows_the_typed_texts_except_the_password),
         cmocka_unit_test(login_answers_with_the_user),
         cmocka_unit_test(unknown_name_and_wrong_password_get_the_same_answer),

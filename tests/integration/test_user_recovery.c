@@ -319,9 +319,14 @@ static void every_wrong_case_gets_the_same_answer(void **state)
     code_of_anybody(p.name, 1, made_up[2]);
     const struct {
         const char *name, *code;
-    } wrong[] = { { p.name, "no code" },     { p.name, other.codes[0] },    { nobody, other.codes[0] },
-                  { "No+Name+At+All", "x" }, { bare.name, other.codes[1] }, { nobody, made_up[0] },
-                  { bare.name, made_up[1] }, { p.name, made_up[2] },        { p.name, p.codes[7] } };
+    } wrong[] = { { p.name, "0-0000-0000-0000-0000" },
+                  { p.name, other.codes[0] },
+                  { nobody, other.codes[0] },
+                  { bare.name, other.codes[1] },
+                  { nobody, made_up[0] },
+                  { bare.name, made_up[1] },
+                  { p.name, made_up[2] },
+                  { p.name, p.codes[7] } };
     for (size_t i = 0; i < ARRAY_LEN(wrong); i++) {
         uint64_t hashes = metrics_get(METRIC_HASHES);
         char *answer = i == 0 ? first : body;
@@ -331,6 +336,21 @@ static void every_wrong_case_gets_the_same_answer(void **state)
     }
     assert_non_null(strstr(first, "{\"field\":\"code\",\"message\":\"" WRONG "\"}"));
     assert_int_equal(codes_left(&p), RECOVERY_CODES - 1);
+}
+
+static void what_can_be_no_code_or_no_username_is_told_whoever_it_is(void **state)
+{
+    struct person p;
+    char nobody[33], body[2048], first[2048];
+    (void)state;
+    register_with_codes(&p);
+    fresh_username(nobody);
+    assert_int_equal(recovered_from("192.0.2.1", p.name, "no code", "", first, NULL), 422);
+    assert_non_null(strstr(first, "{\"field\":\"code\",\"message\":\"这不是恢复码"));
+    assert_int_equal(recovered_from("192.0.2.1", nobody, "no code", "", body, NULL), 422);
+    assert_string_equal(body, first);
+    assert_int_equal(recovered_from("192.0.2.1", "No+Name+At+All", p.codes[0], "", body, NULL), 422);
+    assert_non_null(strstr(body, "{\"field\":\"username\",\"message\":\"这里填用户名"));
 }
 
 static void a_disabled_user_stays_out_and_keeps_the_code(void **state)
@@ -478,7 +498,7 @@ static void the_pages_work_without_scripts(void **state)
         visit_page(&v, app, recovery_login_show, "/login/recovery?used=password&next=/wallet", NULL, cookie), 200);
     assert_true(visit_body_has(&v, "新密码已生效"));
     assert_true(visit_body_has(&v, "还剩9个恢复码"));
-    assert_true(visit_body_has(&v, "<a class=\"button\" href=\"/wallet\">"));
+    assert_true(visit_body_has(&v, "<a class=\"button quiet wide\" href=\"/wallet\">"));
     visit_end(&v);
 }
 
@@ -617,6 +637,7 @@ int main(void)
         cmocka_unit_test_setup(a_new_password_ends_all_other_sessions, no_limits),
         cmocka_unit_test_setup(a_refused_new_password_keeps_the_code, no_limits),
         cmocka_unit_test_setup(every_wrong_case_gets_the_same_answer, no_limits),
+        cmocka_unit_test_setup(what_can_be_no_code_or_no_username_is_told_whoever_it_is, no_limits),
         cmocka_unit_test_setup(a_disabled_user_stays_out_and_keeps_the_code, no_limits),
         cmocka_unit_test_setup(a_late_request_gives_no_way_in, no_limits),
         cmocka_unit_test_setup(without_redis_the_code_stays, no_limits),

@@ -167,6 +167,10 @@ static void the_account_page_lists_devices_and_marks_the_own_one(void **state)
     visit_end(&v);
     assert_int_equal(visit_page(&v, app, account_show, "/account", NULL, phone), 200);
     assert_true(visit_body_has(&v, "Chrome · Android"));
+    assert_true(visit_body_has(&v, "href=\"/account/devices\""));
+    visit_end(&v);
+    assert_int_equal(visit_page(&v, app, devices_show, "/account/devices", NULL, phone), 200);
+    assert_true(visit_body_has(&v, "Chrome · Android"));
     assert_true(visit_body_has(&v, "退出其他所有设备"));
     assert_false(visit_body_has(&v, phone + 4));
     visit_end(&v);

@@ -384,6 +384,43 @@ static void entries_show_signed_amounts_and_packets(void **state)
     visit_end(&v);
 }
 
+static void page_says(const struct person *p, const char *text)
+{
+    struct visit v;
+    assert_int_equal(visit_page(&v, app, statement_show, "/wallet", NULL, p->cookie), 200);
+    if (!visit_body_has(&v, text))
+        fail_msg("the wallet does not say %s", text);
+    visit_end(&v);
+}
+
+static void an_entry_says_whom_it_is_about(void **state)
+{
+    (void)state;
+    struct person sender = person_new(), giver = person_new();
+    struct user *user;
+    size_t count;
+    char text[512];
+    uint64_t packet_id = packet_id_random();
+    assert_int_equal(users_find_by_ids(app->stores.db, arena, &giver.id, 1, &user, &count), ST_OK);
+    assert_int_equal(count, 1);
+    moved(TRANSFER_DEPOSIT, ACCOUNT_BANK_ID, giver.id, 1000, 0);
+    moved(TRANSFER_DEPOSIT, ACCOUNT_BANK_ID, sender.id, 1000, 0);
+    grabbed_at(NOON_MS + 1, packet_id, &sender, 300); /* of a packet that this user sent, by the name x */
+    moved_at(NOON_MS + 2, TRANSFER_SEND, sender.id, ACCOUNT_BANK_ID, 300, packet_id);
+    page_says(&sender, "<small>1个 · <time");
+    moved_at(NOON_MS + 3, TRANSFER_RETURN, giver.id, sender.id, 150, packet_id);
+    page_says(&giver, "退还给<bdi translate=\"no\">x</bdi>");
+    snprintf(text, sizeof text, "<bdi translate=\"no\">%.*s</bdi>退还", STR_ARG(user[0].nickname));
+    page_says(&sender, text);
+    assert_int_equal(db_exec(app->stores.db, NULL,
+                             "UPDATE packet SET kind = 'exclusive', receiver_name = 'y' WHERE id = ?",
+                             DB_PARAMS(DB_U64(packet_id))),
+                     ST_OK);
+    page_says(&sender, "给<bdi translate=\"no\">y</bdi>的专属红包");
+    moved_at(NOON_MS + 4, TRANSFER_REFUND, ACCOUNT_BANK_ID, sender.id, 300, packet_id);
+    page_says(&sender, "退款：给<bdi translate=\"no\">y</bdi>的红包");
+}
+
 /* True when the entry has a lower key than the one before. */
 static bool is_older(const struct statement_entry *entry, const struct list_key *before)
 {
@@ -548,6 +585,7 @@ int main(void)
         cmocka_unit_test(without_a_database_the_wallet_is_busy),
         cmocka_unit_test(a_new_wallet_is_empty),
         cmocka_unit_test(entries_show_signed_amounts_and_packets),
+        cmocka_unit_test(an_entry_says_whom_it_is_about),
         cmocka_unit_test(pages_show_every_entry_once_newest_first),
         cmocka_unit_test(a_full_last_page_has_no_next),
         cmocka_unit_test(a_page_links_to_the_next_one),

@@ -54,7 +54,7 @@ function pageOf({ status = 200 }, url) {
   const { pathname, searchParams } = new URL(url);
   const form = status === 422 || (status === 429 && pathname.endsWith('/open'));
   if (status >= 400 && !form) return `problem ${status}`;
-  return [pathname.replace(/^\/p\/[^/]+/, '/p/ID').replace('/account/tokens', '/account/developers').replace(/\/(deposit|nickname|picture|sessions\/end|open|thanks)$/, ''), searchParams.get('year') ?? ''].join('');
+  return [pathname.replace(/^\/p\/[^/]+/, '/p/ID').replace('/account/tokens', '/account/developers').replace('/account/sessions/end', '/account/devices').replace(/\/(deposit|nickname|picture|open|thanks)$/, ''), searchParams.get('year') ?? ''].join('');
 }
 
 async function findings({ state, ...look }) {

@@ -99,7 +99,7 @@ test('beside the send form is the envelope that friends will see', async () => {
   assert.equal(await shown('.greeting'), '早生贵子');
   assert.equal(await shown('.kind'), '发了一个红包，金额随机');
   await page.check('[value=exclusive]', { force: true });
-  await page.fill('[name=to]', 'somebody');
+  await page.fill('#to', 'somebody');
   assert.equal(await shown('.kind'), '给somebody的专属红包');
   assert.doesNotMatch(await page.innerText('[data-envelope]'), /66/, 'the amount is not on it');
   assert.equal(await page.innerText('[data-total] output'), '66.66');

@@ -176,6 +176,18 @@ for (const locale of LANGUAGES) {
     assert.doesNotMatch(answer.text, AMOUNTS);
   });
 
+  test(`the preview of a link in a chat says who, what, when it opens and that a passphrase is needed: ${locale}`, async () => {
+    const opens = new Date(Date.now() + 86_400_000);
+    const path = await packet({ kind: 'lucky', count: '2', amount: '15.54', phrase: '芝麻开门', opens_at: opens.toISOString() });
+    const { answer, meta } = await preview(path, locale);
+    const time = new Intl.DateTimeFormat('sv', { dateStyle: 'short', timeStyle: 'short', timeZone: 'Asia/Shanghai' }).format(opens);
+    const zone = { en: ' China time', 'zh-CN': '' }[locale];
+    const when = words(locale, 'opens_at').replace(/\{\{.*\}\}/, time) + zone;
+    assert.equal(meta['og:description'], `${GREETING} · ${when} · ${words(locale, 'card_phrase')}`);
+    assert.ok(meta['og:title'].includes(NICKNAME), meta['og:title']);
+    assert.doesNotMatch(answer.text, AMOUNTS);
+  });
+
   test(`the preview of a link in a chat has no amount: ${locale}`, async () => {
     const path = await KINDS.even();
     const { answer, meta } = await preview(path, locale);

@@ -30,9 +30,11 @@ async function send(walker, { kind, to, amount, count, split }, submit) {
     await walker.look();
     assert.ok(await walker.at(`[value=${next}]:checked`), next);
   }
+  const first = to && await walker.page.evaluate(() => Boolean(document.querySelector('.kinds + .receivers')));
+  if (first) await walker.fill('to', to);
   await walker.fill('amount', amount);
   if (count) await walker.fill('count', count);
-  if (to) await walker.fill('to', to);
+  if (to && !first) await walker.fill('to', to);
   if (split) {
     await walker.tabTo('.options summary');
     await walker.press('Space');

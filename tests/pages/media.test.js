@@ -2,6 +2,7 @@
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import { launch, site } from '../e2e/support/site.js';
+import { LANGUAGES } from '../e2e/support/texts.js';
 import { buildScene } from './support/scene.js';
 
 let browser;
@@ -75,6 +76,56 @@ for (const [name, path, as] of LARGE.filter(([one]) => ['home', 'records', 'wall
     await page.context().close();
   });
 }
+
+for (const [width, height] of [[390, 844], [320, 640], [844, 390], [640, 320]]) {
+  test(`with letters of twice the size the four places are one row, of a fifth of the height at most: ${width}×${height}`, async () => {
+    for (const locale of LANGUAGES) {
+      const page = await visit('/wallet', 'sender', { viewport: { width, height }, locale });
+      await page.evaluate(() => { document.documentElement.style.fontSize = '200%'; });
+      const { bar, places, end } = await page.evaluate(() => {
+        const boxOf = (element) => { const { top, bottom, height: high } = element.getBoundingClientRect(); return { top, bottom, height: high, cut: element.scrollWidth > element.clientWidth }; };
+        scrollTo(0, document.documentElement.scrollHeight);
+        const last = [...document.querySelectorAll('.bottom *')].map((element) => element.getBoundingClientRect().bottom);
+        return { bar: boxOf(document.querySelector('.nav')), places: [...document.querySelectorAll('.nav a')].map(boxOf), end: Math.max(...last) };
+      });
+      assert.ok(bar.height <= height / 5 && end <= bar.top, `${locale}: the bar is ${bar.height} px high, the page ends at ${end}`);
+      assert.ok(places.every((place) => place.top === places[0].top && place.height >= 44 && !place.cut), JSON.stringify(places));
+      await page.context().close();
+    }
+  });
+}
+
+for (const width of [390, 320]) {
+  test(`with letters of twice the size the kinds of a packet are one row: ${width} px`, async () => {
+    for (const locale of LANGUAGES) {
+      const page = await visit('/send', 'sender', { viewport: { width, height: 844 }, locale });
+      await page.evaluate(() => { document.documentElement.style.fontSize = '200%'; });
+      const kinds = await page.locator('.tabs span').evaluateAll((texts) => texts.map((text) => {
+        const range = new Range();
+        range.selectNodeContents(text);
+        const { top, height, right } = text.getBoundingClientRect();
+        return { top, height, inside: right <= innerWidth, lines: range.getClientRects().length };
+      }));
+      assert.ok(kinds.length === 3 && kinds.every((kind) => kind.top === kinds[0].top && kind.inside && kind.height >= 44 && kind.lines === 1), JSON.stringify(kinds));
+      await page.context().close();
+    }
+  });
+}
+
+test('the bar with the total is not over a low page', async () => {
+  const page = await visit('/send', 'sender', { viewport: { width: 640, height: 320 } });
+  assert.equal(await page.locator('.pay').evaluate((element) => getComputedStyle(element).position), 'static');
+  await page.context().close();
+});
+
+test('in a very low window the places are a part of the header, and hide nothing', async () => {
+  const page = await visit('/wallet', 'sender', { viewport: { width: 640, height: 260 } });
+  const bar = page.locator('.nav');
+  assert.equal(await bar.evaluate((element) => getComputedStyle(element).position), 'static');
+  const [{ y, height }, main] = [await bar.boundingBox(), await page.locator('main').boundingBox()];
+  assert.ok(y + height <= main.y + 1, 'the places are above the page');
+  await page.context().close();
+});
 
 // Money of the viewer and the sender, on a small phone with large letters.
 const MONEY = [['records', '/records/received', 'viewer'], ['sent', '/records/sent', 'sender'], ['story', '/records/story', 'viewer'],

@@ -227,6 +227,19 @@ test('a key or a touch ends it', async () => {
   }
 });
 
+test('the burst is behind the words of the slip', async () => {
+  const page = await opened({ grabs: 0 });
+  const over = await page.evaluate(() => ['.greeting', '.settled', '.from h1'].filter((part) => {
+    const box = document.querySelector(`.slip ${part}`).getBoundingClientRect(), [burst] = document.querySelectorAll('.burst');
+    for (const one of [burst, document.querySelector('.seal')]) one.style.pointerEvents = one === burst ? 'auto' : 'none';
+    const there = document.elementsFromPoint(box.left + box.width / 2, box.top + box.height / 2);
+    const [words, light] = [there.findIndex((one) => one.closest(part)), there.indexOf(burst)];
+    return words < 0 || (light >= 0 && light < words);
+  }));
+  assert.deepEqual(over, []);
+  await page.context().close();
+});
+
 test('it is seen once: a reload shows the result at once', async () => {
   const page = await opened({ grabs: 0 });
   await page.reload();

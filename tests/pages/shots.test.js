@@ -36,7 +36,7 @@ async function refuse(page) {
 
 async function sendToViewer(page, scene) {
   await kind('exclusive')(page);
-  await page.fill('[name=to]', scene.viewerName);
+  await page.fill('#to', scene.viewerName);
   await page.fill('[name=amount]', '52');
   await page.click('main button[type=submit]:visible');
   await page.waitForSelector('.confirm');

@@ -165,6 +165,21 @@ static void length_is_what_people_count(void **state)
     assert_int_equal(utf8_graphemes(STR("\u1100\u1161\u11a8")), 1);
 }
 
+static void two_narrow_characters_are_as_wide_as_one(void **state)
+{
+    (void)state;
+    assert_int_equal(utf8_width(STR_NONE), 0);
+    assert_int_equal(utf8_width(STR("恭喜发财")), 4);
+    assert_int_equal(utf8_width(STR("abcd")), 2);
+    assert_int_equal(utf8_width(STR("abc")), 2);
+    assert_int_equal(utf8_width(STR("e\u0301e\u0301")), 1);
+    assert_int_equal(utf8_width(STR("福ab福c")), 4);
+    assert_int_equal(utf8_width(STR("👨‍👩‍👧‍👦🧧")), 2);
+    assert_int_equal(utf8_width(STR("\u1100\u1161각")), 2);
+    assert_int_equal(utf8_width(STR("Привет")), 3);
+    assert_int_equal(utf8_width(STR("\u25ff\u2600")), 2);
+}
+
 static void code_points_are_what_a_column_counts(void **state)
 {
     (void)state;
@@ -429,6 +444,7 @@ int main(void)
         cmocka_unit_test(nul_is_refused_wherever_it_stands),
         cmocka_unit_test(every_code_point_is_valid_and_every_surrogate_is_not),
         cmocka_unit_test(length_is_what_people_count),
+        cmocka_unit_test(two_narrow_characters_are_as_wide_as_one),
         cmocka_unit_test(code_points_are_what_a_column_counts),
         cmocka_unit_test(first_grapheme_is_a_whole_one),
         cmocka_unit_test(decent_text_stays_as_it_is),

@@ -23,12 +23,15 @@
 #include "base/buf.h"
 #include "io/picture.h"
 #include "io/picture_child.h"
+#include "io/picture_inline.h"
 #include "io/picture_internal.h"
 #include "io/sandbox.h"
 
 #define FOLDER HB_SOURCE_DIR "/tests/support/pictures/"
 
 enum { SIDE = 32, NEAR = 40, SQUARE = 160, WIDTH = 720, HEIGHT = 432 };
+
+static const struct picture_want AVATAR = { PICTURE_SQUARE, PICTURE_AUTO }, COVER = { PICTURE_COVER, PICTURE_AUTO };
 
 static struct buf file, out;
 
@@ -43,7 +46,7 @@ static void file_read(const char *name)
 static enum status square_of(struct str bytes, uint64_t pixels_max)
 {
     buf_reset(&out);
-    return picture_make(bytes, PICTURE_SQUARE, pixels_max, &out);
+    return picture_make(bytes, AVATAR, pixels_max, &out);
 }
 
 /* ---- what it looks like ---- */
@@ -138,7 +141,7 @@ static void an_average_is_weighted_by_area_and_alpha(void **state)
     (void)state;
     static struct cut s;
     uint8_t row[SQUARE * 3 * PICTURE_CHANNELS];
-    cut_begin(&s, PICTURE_SQUARE, false, 240, 240); /* three pixels become two */
+    cut_begin(&s, AVATAR, 1, 240, 240); /* three pixels become two */
     assert_int_equal(s.width, SQUARE);
     assert_int_equal(s.height, SQUARE);
     for (uint32_t y = 0; y < 240; y++) {
@@ -160,26 +163,47 @@ static void an_average_is_weighted_by_area_and_alpha(void **state)
 
 /* ---- covers ---- */
 
-static void a_cover_is_the_largest_part_of_five_to_three(void **state)
+static void a_cover_is_the_part_that_is_wanted(void **state)
 {
     (void)state;
     static const struct {
         uint32_t width, height, source_width, source_height, left, top;
-        bool lying;
+        enum picture_part part;
+        unsigned orientation;
     } CASES[] = {
-        { 5000, 3000, 5000, 3000, 0, 0, false },    { 4000, 3000, 4000, 2400, 0, 300, false },
-        { 3000, 4000, 3000, 1800, 0, 1100, false }, { 12000, 300, 500, 300, 5750, 0, false },
-        { 4000, 3000, 1800, 3000, 1100, 0, true },  { 1, 12000, 1, 1, 0, 5999, false },
-        { 12000, 1, 1, 1, 5999, 0, false },         { 48, 32, 48, 28, 0, 2, false },
+        { 5000, 3000, 5000, 3000, 0, 0, PICTURE_AUTO, 1 },
+        { 5000, 3000, 5000, 3000, 0, 0, PICTURE_BOTTOM, 1 },
+        { 12000, 300, 500, 300, 5750, 0, PICTURE_TOP, 1 },
+        { 4000, 3000, 4000, 2400, 0, 300, PICTURE_AUTO, 1 }, /* lies: the middle */
+        { 3000, 3000, 3000, 1800, 0, 600, PICTURE_AUTO, 1 },
+        { 3000, 4000, 3000, 1800, 0, 366, PICTURE_AUTO, 1 }, /* upright: near the top */
+        { 3000, 4000, 3000, 1800, 0, 0, PICTURE_TOP, 1 },
+        { 3000, 4000, 3000, 1800, 0, 1100, PICTURE_MIDDLE, 1 },
+        { 3000, 4000, 3000, 1800, 0, 2200, PICTURE_BOTTOM, 1 },
+        { 3000, 4000, 3000, 1800, 0, 0, PICTURE_TOP, 2 },
+        { 3000, 4000, 3000, 1800, 0, 2200, PICTURE_TOP, 3 },
+        { 3000, 4000, 3000, 1800, 0, 2200, PICTURE_TOP, 4 },
+        { 4000, 3000, 1800, 3000, 0, 0, PICTURE_TOP, 5 },
+        { 4000, 3000, 1800, 3000, 0, 0, PICTURE_TOP, 6 },
+        { 4000, 3000, 1800, 3000, 366, 0, PICTURE_AUTO, 6 }, /* a phone's portrait */
+        { 4000, 3000, 1800, 3000, 2200, 0, PICTURE_TOP, 7 },
+        { 4000, 3000, 1800, 3000, 2200, 0, PICTURE_TOP, 8 },
+        { 4000, 3000, 1800, 3000, 0, 0, PICTURE_BOTTOM, 8 },
+        { 3000, 4000, 2400, 4000, 300, 0, PICTURE_AUTO, 8 }, /* is seen lying */
+        { 1, 12000, 1, 1, 0, 1999, PICTURE_AUTO, 1 },
+        { 12000, 1, 1, 1, 5999, 0, PICTURE_AUTO, 1 },
+        { 48, 32, 48, 28, 0, 4, PICTURE_BOTTOM, 1 },
     };
     static struct cut c;
     for (size_t i = 0; i < ARRAY_LEN(CASES); i++) {
-        cut_begin(&c, PICTURE_COVER, CASES[i].lying, CASES[i].width, CASES[i].height);
+        const struct picture_want want = { PICTURE_COVER, CASES[i].part };
+        const bool lying = orientation_lies(CASES[i].orientation);
+        cut_begin(&c, want, CASES[i].orientation, CASES[i].width, CASES[i].height);
         assert_int_equal(c.source_width, CASES[i].source_width);
         assert_int_equal(c.source_height, CASES[i].source_height);
         assert_int_equal(c.left, CASES[i].left);
         assert_int_equal(c.top, CASES[i].top);
-        const uint32_t across = CASES[i].lying ? HEIGHT : WIDTH, down = CASES[i].lying ? WIDTH : HEIGHT;
+        const uint32_t across = lying ? HEIGHT : WIDTH, down = lying ? WIDTH : HEIGHT;
         assert_int_equal(c.width, c.source_width < across ? c.source_width : across);
         assert_int_equal(c.height, c.source_height < down ? c.source_height : down);
     }
@@ -195,11 +219,35 @@ static void every_kind_of_file_becomes_a_cover(void **state)
         const bool turned = strcmp(names[i], "turned.jpg") == 0; /* 32 wide and 48 high as it is seen */
         file_read(names[i]);
         buf_reset(&out);
-        assert_int_equal(picture_make(buf_view(&file), PICTURE_COVER, PICTURE_PIXELS_MAX, &out), ST_OK);
+        assert_int_equal(picture_make(buf_view(&file), COVER, PICTURE_PIXELS_MAX, &out), ST_OK);
         assert_true(picture_is_result(buf_view(&out)));
         assert_true(WebPGetInfo((const uint8_t *)out.ptr, out.len, &width, &height));
         assert_int_equal(width, turned ? 32 : 48);
         assert_int_equal(height, turned ? 19 : 28);
+    }
+}
+
+/* The file is seen in two rows: red and yellow above black and green. */
+static void the_top_is_that_of_the_picture_as_it_is_seen(void **state)
+{
+    (void)state;
+    static const struct {
+        enum picture_part part;
+        int above, below; /* of red, in the first and the last row */
+    } CASES[] = { { PICTURE_TOP, 255, 255 }, { PICTURE_BOTTOM, 0, 0 }, { PICTURE_MIDDLE, 255, 0 } };
+    file_read("turned.jpg");
+    for (size_t i = 0; i < ARRAY_LEN(CASES); i++) {
+        int width, height;
+        buf_reset(&out);
+        assert_int_equal(picture_make(buf_view(&file), (struct picture_want){ PICTURE_COVER, CASES[i].part },
+                                      PICTURE_PIXELS_MAX, &out),
+                         ST_OK);
+        uint8_t *rgb = WebPDecodeRGB((const uint8_t *)out.ptr, out.len, &width, &height);
+        assert_non_null(rgb);
+        assert_int_equal(height, 19);
+        assert_in_range(rgb[3 * (width / 4)] + NEAR, CASES[i].above, CASES[i].above + 2 * NEAR);
+        assert_in_range(rgb[3 * ((height - 1) * width + width / 4)] + NEAR, CASES[i].below, CASES[i].below + 2 * NEAR);
+        WebPFree(rgb);
     }
 }
 
@@ -219,8 +267,7 @@ static void a_cover_of_noise_has_its_size_and_few_bytes(void **state)
     const size_t len = WebPEncodeRGB(rgb, SOURCE_WIDTH, SOURCE_HEIGHT, SOURCE_WIDTH * 3, 90, &bytes);
     free(rgb);
     buf_reset(&out);
-    assert_int_equal(picture_make((struct str){ (const char *)bytes, len }, PICTURE_COVER, PICTURE_PIXELS_MAX, &out),
-                     ST_OK);
+    assert_int_equal(picture_make((struct str){ (const char *)bytes, len }, COVER, PICTURE_PIXELS_MAX, &out), ST_OK);
     WebPFree(bytes);
     assert_true(out.len <= 30 << 10);
     assert_true(WebPGetInfo((const uint8_t *)out.ptr, out.len, &width, &height));
@@ -228,7 +275,7 @@ static void a_cover_of_noise_has_its_size_and_few_bytes(void **state)
     assert_int_equal(height, HEIGHT);
 }
 
-static void a_shape_is_read_back_from_its_word(void **state)
+static void shapes_and_parts_are_read_back_from_their_words(void **state)
 {
     (void)state;
     for (unsigned i = 0; i < PICTURE_SHAPES; i++) {
@@ -236,6 +283,12 @@ static void a_shape_is_read_back_from_its_word(void **state)
         assert_true(picture_shape_from(picture_shape_word((enum picture_shape)i), &shape));
         assert_int_equal(shape, i);
         assert_false(picture_shape_from(STR("round"), &shape));
+    }
+    for (unsigned i = 0; i < PICTURE_PARTS; i++) {
+        enum picture_part part;
+        assert_true(picture_part_from(picture_part_word((enum picture_part)i), &part));
+        assert_int_equal(part, i);
+        assert_false(picture_part_from(STR("left"), &part));
     }
 }
 
@@ -302,15 +355,15 @@ static void the_process_gives_the_same_answer(void **state)
     struct buf answer = BUF_EMPTY;
     file_read("turned.jpg");
     assert_int_equal(square_of(buf_view(&file), PICTURE_PIXELS_MAX), ST_OK);
-    assert_int_equal(picture_child_make(PICTURE_PROGRAM, buf_view(&file), PICTURE_SQUARE, &answer), ST_OK);
+    assert_int_equal(picture_child_make(PICTURE_PROGRAM, buf_view(&file), AVATAR, &answer), ST_OK);
     assert_true(str_equal(buf_view(&answer), buf_view(&out)));
     buf_free(&answer);
     buf_reset(&out);
-    assert_int_equal(picture_make(buf_view(&file), PICTURE_COVER, PICTURE_PIXELS_MAX, &out), ST_OK);
-    assert_int_equal(picture_child_make(PICTURE_PROGRAM, buf_view(&file), PICTURE_COVER, &answer), ST_OK);
+    assert_int_equal(picture_make(buf_view(&file), COVER, PICTURE_PIXELS_MAX, &out), ST_OK);
+    assert_int_equal(picture_child_make(PICTURE_PROGRAM, buf_view(&file), COVER, &answer), ST_OK);
     assert_true(str_equal(buf_view(&answer), buf_view(&out)));
     buf_free(&answer);
-    assert_int_equal(picture_child_make(PICTURE_PROGRAM, STR("no picture"), PICTURE_COVER, &answer), ST_INVALID);
+    assert_int_equal(picture_child_make(PICTURE_PROGRAM, STR("no picture"), COVER, &answer), ST_INVALID);
     assert_int_equal(answer.len, 0);
 }
 
@@ -321,7 +374,7 @@ static void a_long_file_that_is_refused_by_its_first_bytes_blocks_nothing(void *
     assert_true(buf_reserve(&large, PICTURE_FILE_BYTES_MAX));
     memset(large.ptr, 'x', PICTURE_FILE_BYTES_MAX);
     large.len = PICTURE_FILE_BYTES_MAX;
-    assert_int_equal(picture_child_make(PICTURE_PROGRAM, buf_view(&large), PICTURE_SQUARE, &answer), ST_INVALID);
+    assert_int_equal(picture_child_make(PICTURE_PROGRAM, buf_view(&large), AVATAR, &answer), ST_INVALID);
     buf_free(&large);
 }
 
@@ -329,10 +382,10 @@ static void a_process_that_answers_something_else_costs_the_picture(void **state
 {
     (void)state;
     struct buf answer = BUF_EMPTY;
-    assert_int_equal(picture_child_make("/bin/true", STR("x"), PICTURE_SQUARE, &answer), ST_INVALID);
-    assert_int_equal(picture_child_make("/bin/false", STR("x"), PICTURE_SQUARE, &answer), ST_INVALID);
-    assert_int_equal(picture_child_make("/bin/echo", STR("x"), PICTURE_SQUARE, &answer), ST_INVALID); /* no WebP */
-    assert_int_equal(picture_child_make("/nowhere/hongbao", STR("x"), PICTURE_SQUARE, &answer), ST_UNAVAILABLE);
+    assert_int_equal(picture_child_make("/bin/true", STR("x"), AVATAR, &answer), ST_INVALID);
+    assert_int_equal(picture_child_make("/bin/false", STR("x"), AVATAR, &answer), ST_INVALID);
+    assert_int_equal(picture_child_make("/bin/echo", STR("x"), AVATAR, &answer), ST_INVALID); /* no WebP */
+    assert_int_equal(picture_child_make("/nowhere/hongbao", STR("x"), AVATAR, &answer), ST_UNAVAILABLE);
     assert_int_equal(answer.len, 0);
 }
 
@@ -401,17 +454,46 @@ static int bufs_free(void **state)
     return 0;
 }
 
+/* For the picture to share: only a whole result, of its size, becomes a part of it. */
+static void only_a_result_is_put_into_a_document(void **state)
+{
+    static const char *const others[] = { "lossless.webp", "animated.webp", "turned.jpg" };
+    static const char HEAD[] = "data:image/jpeg;base64,/9j/";
+    struct buf url = BUF_EMPTY;
+    (void)state;
+    for (size_t i = 0; i < ARRAY_LEN(others); i++) {
+        file_read(others[i]);
+        assert_int_equal(picture_inline(buf_view(&file), &url), ST_INVALID);
+    }
+    file_read("turned.jpg");
+    assert_int_equal(square_of(buf_view(&file), PICTURE_PIXELS_MAX), ST_OK);
+    assert_int_equal(picture_inline((struct str){ out.ptr, out.len - 1 }, &url), ST_INVALID);
+    assert_int_equal(picture_inline(STR(""), &url), ST_INVALID);
+    assert_int_equal(url.len, 0);
+    static uint8_t wide[721 * 8 * 3];
+    uint8_t *bytes = NULL;
+    const size_t len = WebPEncodeRGB(wide, 721, 8, 721 * 3, 80, &bytes);
+    assert_true(picture_is_result((struct str){ (const char *)bytes, len }));
+    assert_int_equal(picture_inline((struct str){ (const char *)bytes, len }, &url), ST_INVALID);
+    WebPFree(bytes);
+    assert_int_equal(picture_inline(buf_view(&out), &url), ST_OK);
+    assert_true(str_starts(buf_view(&url), str_from(HEAD)));
+    buf_free(&url);
+}
+
 int main(int argc, char **argv)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(only_a_result_is_put_into_a_document),
         cmocka_unit_test(every_kind_of_file_becomes_the_square_of_its_middle),
         cmocka_unit_test(nothing_of_the_file_but_its_pixels_is_kept),
         cmocka_unit_test(each_orientation_turns_as_its_name_says),
         cmocka_unit_test(an_average_is_weighted_by_area_and_alpha),
-        cmocka_unit_test(a_cover_is_the_largest_part_of_five_to_three),
+        cmocka_unit_test(a_cover_is_the_part_that_is_wanted),
         cmocka_unit_test(every_kind_of_file_becomes_a_cover),
+        cmocka_unit_test(the_top_is_that_of_the_picture_as_it_is_seen),
         cmocka_unit_test(a_cover_of_noise_has_its_size_and_few_bytes),
-        cmocka_unit_test(a_shape_is_read_back_from_its_word),
+        cmocka_unit_test(shapes_and_parts_are_read_back_from_their_words),
         cmocka_unit_test(what_is_cut_off_or_too_large_is_refused),
         cmocka_unit_test(a_side_has_a_limit_of_its_own),
         cmocka_unit_test(exif_that_is_broken_turns_nothing),
@@ -420,9 +502,11 @@ int main(int argc, char **argv)
         cmocka_unit_test(a_process_that_answers_something_else_costs_the_picture),
         cmocka_unit_test(what_decodes_opens_nothing_and_executes_nothing),
     };
-    enum picture_shape shape;
-    if (argc == 3 && strcmp(argv[1], "picture") == 0)
-        return picture_shape_from(str_from(argv[2]), &shape) ? picture_child_run(shape) : 2;
+    struct picture_want want;
+    if (argc == 4 && strcmp(argv[1], "picture") == 0)
+        return picture_shape_from(str_from(argv[2]), &want.shape) && picture_part_from(str_from(argv[3]), &want.part)
+                   ? picture_child_run(want)
+                   : 2;
     (void)signal(SIGPIPE, SIG_IGN); /* as hongbao does */
     return cmocka_run_group_tests(tests, NULL, bufs_free);
 }

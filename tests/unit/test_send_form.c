@@ -339,6 +339,10 @@ static void a_greeting_is_cleaned_and_counted_in_graphemes(void **state)
     assert_fine(f);
     f->form.greeting = STR("一二三四五六七八九十一二三四五六七八九十一二三四五六");
     assert_refused(f, "greeting", "text/greeting_long 25");
+    f->form.greeting = STR("12345678901234567890123456789012345678901234567890"); /* two narrow ones are one */
+    assert_fine(f);
+    f->form.greeting = STR("12345678901234567890123456789012345678901234567890x");
+    assert_refused(f, "greeting", "text/greeting_long 25");
     /* 25 families: 25 graphemes, 175 code points. */
     char families[25 * 25 + 1] = "";
     for (int i = 0; i < 25; i++)

@@ -12,6 +12,7 @@
 #include "support/test_arena.h"
 #include "user/account.h"
 #include "user/common_password.h"
+#include "user/username_proposal.h"
 
 static struct services services;
 
@@ -217,8 +218,40 @@ static void every_field_gets_its_own_message(void **state)
     assert_int_equal(account_read(arena, typed, &out, &e), ST_INVALID);
     assert_int_equal(e.count, 3);
     assert_message(message_for("username", "", "", STR("long enough")), "text/username_missing");
-    assert_message(message_for("username", "a b", "", STR("long enough")), "text/username_invalid");
+    assert_message(message_for("username", "a b", "", STR("long enough")), "text/username_blank");
+    assert_message(message_for("username", "小 明", "", STR("long enough")), "text/username_letters");
+    assert_message(message_for("username", "小明@b.example", "", STR("long enough")), "text/username_address");
+    assert_message(message_for("username", "-ab", "", STR("long enough")), "text/username_invalid");
     assert_message(message_for("nickname", "ab", "\xff", STR("long enough")), "text/nickname_invalid");
+}
+
+static void an_invented_username_is_valid_and_another_one_each_time(void **state)
+{
+    (void)state;
+    struct str before = STR("");
+    for (int i = 0; i < 100; i++) {
+        struct str name = username_invented(arena, i % 2 == 1);
+        assert_true(username_valid(name) && name.len >= (i % 2 == 1 ? 12 : 8)); /* English words are longer */
+        assert_false(str_equal(name, before));
+        before = name;
+    }
+}
+
+static void a_username_is_made_of_what_a_username_can_have(void **state)
+{
+    (void)state;
+    static const char *const made[][2] = { { "Wang.Wei@example.com", "wang.wei" },
+                                           { "No Good", "nogood" },
+                                           { "@小明Ming", "ming" },
+                                           { "-_x9", "x9" },
+                                           { "小明", "" },
+                                           { "x", "" },
+                                           { "@", "" },
+                                           { "", "" } };
+    static const char longest[] = "abcdefghijklmnopqrstuvwxyz0123456789";
+    for (size_t i = 0; i < ARRAY_LEN(made); i++)
+        assert_message(username_made_of(arena, str_from(made[i][0])), made[i][1]);
+    assert_true(username_valid(username_made_of(arena, str_from(longest))));
 }
 
 static void without_memory_the_form_is_neither_accepted_nor_refused(void **state)
@@ -247,6 +280,8 @@ int main(void)
         cmocka_unit_test(a_password_like_the_service_is_refused),
         cmocka_unit_test(only_a_local_path_is_taken_as_next),
         cmocka_unit_test(every_field_gets_its_own_message),
+        cmocka_unit_test(an_invented_username_is_valid_and_another_one_each_time),
+        cmocka_unit_test(a_username_is_made_of_what_a_username_can_have),
         cmocka_unit_test(without_memory_the_form_is_neither_accepted_nor_refused),
     };
     return cmocka_run_group_tests(tests, arena_setup, arena_teardown);

@@ -1,4 +1,5 @@
 // Uploads of pictures as a browser makes them, and pictures to upload.
+import { randomBytes } from 'node:crypto';
 import { crc32, deflateSync } from 'node:zlib';
 
 const TYPE = 'multipart/form-data; boundary=B';
@@ -22,6 +23,23 @@ function chunk(type, data) {
   return out;
 }
 
+// A PNG file of eight bits of red, green and blue; lines begin with a byte 0.
+function png(width, height, lines, level = 6) {
+  const header = Buffer.alloc(13);
+  header.writeUInt32BE(width, 0);
+  header.writeUInt32BE(height, 4);
+  header.set([8, 2], 8);
+  return Buffer.concat([Buffer.from([0x89, 0x50, 0x4e, 0x47, 0x0d, 0x0a, 0x1a, 0x0a]), chunk('IHDR', header),
+    chunk('IDAT', deflateSync(lines, { level })), chunk('IEND', Buffer.alloc(0))]);
+}
+
+// A picture that no format makes smaller.
+export function noise(width, height) {
+  const lines = randomBytes(height * (3 * width + 1));
+  for (let y = 0; y < height; y += 1) lines[y * (3 * width + 1)] = 0;
+  return png(width, height, lines, 0);
+}
+
 // A landscape with a sun, as a PNG file; each seed from 0 to 6 has colours of its own.
 export function landscape(seed, { width = 1000, height = 700 } = {}) {
   const lines = Buffer.alloc(height * (3 * width + 1));
@@ -36,10 +54,5 @@ export function landscape(seed, { width = 1000, height = 700 } = {}) {
       colour.forEach((level, i) => { lines[y * (3 * width + 1) + 1 + 3 * x + i] = Math.min(255, level); });
     }
   }
-  const header = Buffer.alloc(13);
-  header.writeUInt32BE(width, 0);
-  header.writeUInt32BE(height, 4);
-  header.set([8, 2], 8);
-  return Buffer.concat([Buffer.from([0x89, 0x50, 0x4e, 0x47, 0x0d, 0x0a, 0x1a, 0x0a]), chunk('IHDR', header),
-    chunk('IDAT', deflateSync(lines)), chunk('IEND', Buffer.alloc(0))]);
+  return png(width, height, lines);
 }

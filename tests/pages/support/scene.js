@@ -68,6 +68,7 @@ function makeStill() {
   all('.facts code', (code) => { code.textContent = code.textContent.replace(/\S/g, '0'); });
   all('.command code', (code) => { code.textContent = code.textContent.replace(/(?<=receipt-)[0-9a-z]{26}/, '059y04m98019223rqxh10bk9nx'); });
   all('.trace code', (code) => { code.textContent = '5f2b9c0d7e1a4b3c8d6e5f2b9c0d7e1a'; });
+  all('[data-proposed]', (input) => { input.value = 'xiaoyu2786'; });
   all('#share_url', (input) => { input.value = 'https://hongbao.example/p/059y04m98019223rqxh10bk9nx'; });
   // The bar of the current month is moved to February.
   all('.bars', (chart) => {

@@ -22,6 +22,7 @@ import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { Client, PASSWORD, pooled, site, unique } from '../../e2e/support/site.js';
 import { LANGUAGES, words } from '../../e2e/support/texts.js';
+import { landscape } from '../../e2e/support/upload.js';
 import { COVERS, LONGEST } from './world.js';
 
 export { buildWorld } from './world.js';
@@ -57,6 +58,12 @@ const token = { name: LONGEST.latin, days: '30', scope_read: '1', scope_send: '1
 // REQUEST_PRESSED_MS of app/web/form.h, and a second.
 const pressedLater = ({ sentAt }) => new Promise((resolve) => { setTimeout(resolve, Math.max(0, sentAt + 11_000 - Date.now())); });
 
+// With JavaScript the picture is read before the button can be pressed.
+async function choosePicture(page) {
+  await page.setInputFiles('#picture', { name: 'tall.png', mimeType: 'image/png', buffer: landscape(0, { width: 300, height: 600 }) });
+  await page.locator('form[data-picture] [type=submit]:enabled').waitFor();
+}
+
 const noPicture = '--B\r\nContent-Disposition: form-data; name="picture"; filename="a.txt"\r\n\r\nno picture\r\n--B--\r\n';
 
 // A picture of 1 × 1 pixel would be a plain colour: this one has four.
@@ -65,6 +72,14 @@ async function ownPicture({ latin }) {
   const body = Buffer.concat([Buffer.from(head), readFileSync(new URL('../../support/pictures/turned.jpg', import.meta.url)), Buffer.from(foot)]);
   const headers = { accept: 'application/json', 'content-type': 'multipart/form-data; boundary=B' };
   assert.equal((await latin.request('/account/picture', { method: 'POST', body, headers })).status, 200);
+}
+
+// Three more devices; one that was looked at before has them.
+async function moreDevices({ latin }) {
+  const { username, sessions } = (await latin.get('/account')).json;
+  for (const agent of ['(iPhone) Safari/1', '(Linux; Android 14) Chrome/126.0', 'curl/8'].slice(sessions.length - 1)) {
+    assert.equal((await new Client().post('/login', { username, password: PASSWORD }, { 'user-agent': agent })).status, 200);
+  }
 }
 
 async function noTokens({ latin }) {
@@ -91,6 +106,13 @@ function knockOften() {
 
 const unfold = (selector) => (page) => page.click(`${selector} summary`);
 const wrongPhrase = { phrase: LONGEST.phrase }; // costs one of ten tries
+// Without JavaScript a face is a link to the form for its person.
+async function choosePeople(page) {
+  await page.click('.receivers summary');
+  const faces = page.locator('.pick');
+  if (await faces.first().getAttribute('role') !== 'button') return;
+  for (let i = 0; i < await faces.count(); i += 1) await faces.nth(i).click();
+}
 const choose = (cover) => async (page) => {
   await page.check(`[name=cover][value=${cover}]`, { force: true });
 };
@@ -142,8 +164,6 @@ const account = [
   { name: 'account, about to rename', as: 'latin', path: '/account', act: (page) => page.check('[name=face][value=tiger]', { force: true }) },
   { name: 'account, renamed', as: 'sender', path: '/account?saved=1' },
   { name: 'account, password changed', as: 'sender', path: '/account?password=1' },
-  { name: 'account, device logged out', as: 'sender', path: '/account?ended=1' },
-  { name: 'account, all others logged out', as: 'sender', path: '/account?ended=2' },
   { name: 'account, nickname refused', as: 'rtl', path: '/account/nickname', post: { nickname: 'n'.repeat(33) }, status: 422 },
   { name: 'account, face refused', as: 'rtl', path: '/account/nickname', post: { nickname: 'n', face: 'unicorn' }, status: 422 },
   { name: 'account with a face', as: 'wide', path: '/account' },
@@ -151,10 +171,16 @@ const account = [
   { name: 'account, own picture', as: 'latin', path: '/account?picture=set', before: ownPicture },
   { name: 'covers, none', as: 'fresh', path: '/covers' },
   { name: 'covers, two of one’s own', as: 'painter', path: '/covers?saved=1' },
-  { name: 'covers, about to remove one', as: 'painter', path: '/covers?removed=1&sending=1', act: unfold('main li') },
+  { name: 'covers, about to remove one', as: 'painter', path: '/covers?removed=1&next=%2Fsend%3Fkind%3Deven%26amount%3D1', act: unfold('main li') },
+  { name: 'covers, a tall picture is chosen', as: 'painter', path: '/covers', act: choosePicture },
   { name: 'covers, refused', as: 'painter', path: '/covers', post: noPicture, type: 'multipart/form-data; boundary=B', status: 422 },
-  { name: 'account, no device chosen', as: 'rtl', path: '/account/sessions/end', post: {}, status: 422 },
+  { name: 'devices', as: 'sender', path: '/account/devices' },
+  { name: 'devices, one logged out', as: 'latin', path: '/account/devices?ended=1', before: moreDevices },
+  { name: 'devices, phone lost', as: 'latin', path: '/account/devices?lost=2', before: moreDevices },
+  { name: 'devices, phone lost, all others logged out', as: 'fresh', path: '/account/devices?ended=2&lost=1' },
+  { name: 'devices, none chosen', as: 'rtl', path: '/account/sessions/end', post: {}, status: 422 },
   { name: 'password', as: 'sender', path: '/account/password' },
+  { name: 'password, phone lost', as: 'sender', path: '/account/password?lost=1' },
   { name: 'password refused', as: 'sender', path: '/account/password', post: { old_password: '', new_password: 'password' }, status: 422 },
   { name: 'recovery codes', as: 'fresh', path: '/account/recovery' },
   { name: 'recovery codes to replace', as: 'wide', path: '/account/recovery' },
@@ -177,6 +203,7 @@ const account = [
   { name: 'passkeys', as: 'fresh', path: '/account/passkeys' },
   { name: 'passkeys, one added', as: 'wide', path: '/account/passkeys?passkey=added' },
   { name: 'passkeys, one removed', as: 'fresh', path: '/account/passkeys?passkey=removed' },
+  { name: 'passkeys, phone lost', as: 'wide', path: '/account/passkeys?password=1&lost=2' },
   { name: 'passkeys, about to remove one', as: 'wide', path: '/account/passkeys', act: (page) => page.click('li details summary') },
   { name: 'passkeys, about to add one', as: 'wide', path: '/account/passkeys', act: withPasskeys('passkey_failed') },
   { name: 'passkey offered', as: 'fresh', path: (w) => `/account/passkeys?passkey=offer&next=${encodeURIComponent(w.open)}`, act: withPasskeys('passkey_cancelled') },
@@ -197,6 +224,8 @@ const sending = [
   { name: 'send again', as: 'sender', path: (w) => `/send?again=${w.open.split('/').pop()}` },
   { name: 'send again with every option', as: 'sender', path: (w) => `/send?again=${w.everything.split('/').pop()}` },
   { name: 'send to people', as: 'sender', path: '/send', act: unfold('.receivers') },
+  { name: 'send to people, chosen', as: 'sender', path: '/send', act: choosePeople },
+  { name: 'send a gift back', as: 'grabber', path: (w) => `/send?back=${w.finished.split('/').pop()}` },
   { name: 'send more options', as: 'sender', path: '/send', act: (page) => page.click('details:has([name=lifetime]) summary') },
   ...COVERS.map((cover) => ({ name: `send with the cover ${cover}`, as: 'sender', path: '/send', act: choose(cover) })),
   { name: 'send with an own cover', as: 'painter', path: (w) => `/send?cover=${encodeURIComponent(w.cover)}` },
@@ -205,6 +234,7 @@ const sending = [
   { name: 'send too much', as: 'sender', path: '/send', post: tooMuch, status: 422 },
   { name: 'send smallest share', as: 'sender', path: '/send', post: smallShare, status: 422 },
   { name: 'send to one, to be confirmed', as: 'sender', path: '/send', post: (w) => ({ kind: 'exclusive', amount: '52', to: w.wideName, greeting: LONGEST.emoji, confirmed: '' }) },
+  { name: 'send to several, to be confirmed', as: 'rtl', path: '/send', post: (w) => ({ kind: 'even', amount: '0.01', to: `${w.wideName} ${w.latinName}`, confirmed: '' }) },
   { name: 'send to nobody', as: 'rtl', path: '/send', post: toNobody, status: 422 },
   { name: 'send to several nobodies', as: 'rtl', path: '/send', post: toSomeNobodies, status: 422 },
 ];
@@ -214,6 +244,7 @@ const packets = [
   { name: 'own open', as: 'sender', path: at('open') },
   { name: 'own cover, own packet', as: 'painter', path: at('ownCover') },
   { name: 'own cover, envelope', as: 'stranger', path: at('ownCover') },
+  { name: 'own cover, result', as: 'gifted', path: at('ownCover') },
   { name: 'own cover, guest', path: at('ownCover') },
   { name: 'own cover, poster', as: 'painter', path: (w) => `${w.ownCover}/poster` },
   { name: 'own cover, screen', as: 'painter', path: (w) => `${w.ownCover}/screen` },
@@ -295,6 +326,9 @@ const packets = [
   { name: 'screen of a hundred', path: (w) => w.screens.hundred },
   { name: 'screen ended', path: (w) => w.screens.ended },
   { name: 'screen expired', as: 'sender', path: (w) => `${w.expired}/screen` },
+  { name: 'screen taken by nobody', path: (w) => w.screens.endedWaiting },
+  { name: 'screen with a passphrase', path: (w) => w.screens.secret },
+  { name: 'calendar after the end', path: (w) => `${w.endedWaiting}/calendar.ics`, status: 410 },
   { name: 'screen starting', path: (w) => w.screens.untouched },
   { name: 'poster', as: 'sender', path: (w) => `${w.waiting}/poster` },
   { name: 'poster of an open packet', as: 'sender', path: (w) => `${w.covered}/poster` },
@@ -307,6 +341,9 @@ const packets = [
   { name: 'verify logged out', path: verify('finished') },
   { name: 'verify finished', as: 'grabber', path: verify('finished') },
   { name: 'verify expired', as: 'grabber', path: verify('expired') },
+  { name: 'verify for others, open', as: 'stranger', path: verify('exclusive') },
+  { name: 'verify for others', as: 'stranger', path: verify('missed') },
+  { name: 'verify for others, logged out', path: verify('missed') },
   { name: 'verify hundred', as: 'grabber', path: verify('hundred') },
   { name: 'verify a smallest share', as: 'grabber', path: verify('floored') },
   { name: 'verify a share given back', as: 'grabber', path: verify('returnedEnded') },
@@ -343,6 +380,7 @@ const records = ['received', 'sent'].flatMap((list) => {
     { name: `${list} filtered`, as: list === 'sent' ? 'sender' : 'grabber', path: `${path}?kind=lucky&year=${thisYear}&min=0.01` },
     { name: `${list} filter open`, as: 'sender', path, act: (page) => page.click('.filters summary') },
     { name: `${list} filtered, nothing`, as: 'sender', path: `${path}?q=${encodeURIComponent(LONGEST.emoji)}&max=0.01` },
+    { name: `${list} filtered by days`, as: list === 'sent' ? 'sender' : 'grabber', path: `${path}?from=${thisYear}-01-01` },
     { name: `${list} filter refused`, as: 'sender', path: `${path}?kind=x&state=x&person=-&from=x&to=2026-02-30&min=x&max=0`, status: 422 },
     { name: `${list} person chosen`, as: 'sender', path, act: pickPerson },
     { name: `${list} person unknown`, as: 'sender', path: `${path}?person=${encodeURIComponent('没有这个人')}`, status: 422 },
@@ -350,10 +388,16 @@ const records = ['received', 'sent'].flatMap((list) => {
   ];
 });
 
+async function seePicture(page) {
+  await page.click('.share summary');
+  await page.waitForFunction(() => document.querySelector('.share img').naturalWidth > 0);
+}
+
 const stories = [
   { name: 'story', as: 'sender', path: '/records/story' },
   { name: 'story of a receiver', as: 'grabber', path: '/records/story' },
   { name: 'story with long names', as: 'rtl', path: '/records/story' },
+  { name: 'story, picture shown', as: 'sender', path: '/records/story', act: seePicture },
   { name: 'story, amounts in the picture', as: 'sender', path: '/records/story', act: (page) => page.check('[name=amounts]') },
   { name: 'story of an empty year', as: 'sender', path: '/records/story?year=2020' },
   { name: 'story of nobody yet', as: 'fresh', path: '/records/story' },

@@ -117,7 +117,7 @@ export class Walker {
 
   // Replaces the text of the field by typing.
   async fill(name, text) {
-    await this.tabTo(`[name=${name}]`);
+    await this.tabTo(`:is([name=${name}], #${name})`);
     await this.press('Control+a');
     await this.page.keyboard.type(text);
   }

@@ -12,7 +12,7 @@ const SHARES_MAX = 100;
 const SMALL_PACKETS = 25; // more than one page of records
 const PLANTED_FEN = 123456789;
 
-// The longest allowed texts: greetings of 25 graphemes, nicknames of 32.
+// The longest allowed texts: greetings of 25 wide graphemes, nicknames of 32.
 export const LONGEST = {
   emoji: '👨‍👩‍👧‍👦🏳️‍🌈🇨🇳👩🏽‍🚀👨‍❤️‍💋‍👨'.repeat(5),
   arabic: 'كل عام وأنتم بخير ٢٠٢٦!!!',
@@ -116,9 +116,9 @@ async function optionPackets({ sender, wideName, latinName, rtlName, awaitedName
   return { ...packets, covers: Object.fromEntries(COVERS.map((cover, i) => [cover, covers[i]])) };
 }
 
-// The painter has two covers, and a packet with one.
+// The painter has two covers, and a packet with one, of which the gifted has a share.
 async function paintedPackets({ crowd }) {
-  const painter = crowd.at(-1);
+  const [gifted, painter] = crowd.slice(-2);
   const covers = [];
   for (const seed of [0, 3]) {
     const added = await upload(painter, '/covers', landscape(seed));
@@ -126,7 +126,9 @@ async function paintedPackets({ crowd }) {
     covers.push(added.json.name);
   }
   const ownCover = await send(painter, { kind: 'lucky', amount: '1', count: '3', cover: covers[0] });
-  return { painter, cover: covers[0], ownCover };
+  await grab(gifted, ownCover);
+  await settled(gifted, ownCover);
+  return { painter, gifted, cover: covers[0], ownCover };
 }
 
 // The grabber gives a share back: into an open packet, and after the sender has ended the packet. wide keeps one.
@@ -219,7 +221,7 @@ async function plantTotals(ids) {
 // The addresses of big screens, with their keys.
 async function screensOf({ sender, latin, rtl }, packets) {
   const screen = async (client, name) => [name, (await client.get(packets[name])).json.screen_url];
-  const own = ['covered', 'untouched', 'open', 'finished', 'waiting', 'ended'].map((name) => screen(sender, name));
+  const own = ['covered', 'untouched', 'open', 'finished', 'waiting', 'ended', 'endedWaiting', 'secret'].map((name) => screen(sender, name));
   return Object.fromEntries(await Promise.all([...own, screen(latin, 'hundred'), screen(rtl, 'arabic')]));
 }
 

@@ -1,0 +1,14 @@
+/* A stored picture as part of an SVG document: librsvg of Debian 12 reads no WebP. */
+#ifndef HB_IO_PICTURE_INLINE_H
+#define HB_IO_PICTURE_INLINE_H
+
+#include "base/buf.h"
+#include "base/status.h"
+#include "base/str.h"
+
+/* Appends the URL "data:image/jpeg;base64,…" of the picture to out. webp: a result of picture_make, so this decodes
+ * what our own encoder has made: its kind and size are checked before it is decoded. ST_INVALID: it is no such file ·
+ * ST_NO_MEMORY; out has nothing more then. */
+enum status picture_inline(struct str webp, struct buf *out);
+
+#endif

@@ -1,0 +1,240 @@
+// Where lines break on the pages of a packet, on a small phone with letters of twice the size and on a usual one: no word
+// and no amount is torn apart, no line begins with a comma, and a greeting without punctuation fills its lines.
+import assert from 'node:assert/strict';
+import { after, before, test } from 'node:test';
+import { clientPage, launch, newUser, poll, sendPacket, site } from '../e2e/support/site.js';
+import { Client } from '../e2e/support/client.js';
+
+const LOOKS = { '320 px, 200 %': { width: 320, letters: '200%' }, '390 px': { width: 390, letters: '' } };
+// Of our texts and of the greetings below. A dictionary of the platform's would know others in each version.
+const WORDS = ['红包', '领取', '还没', '提前', '结束', '小时', '有效', '零钱', '登录', '注册', '生日', '快乐', '妈妈', '朋友', '首页', '口令', '打开',
+  '手气', '退还', '退回', '金额', '公平', '验证', '看到', '查看', '大小写', '半角', '全角', '指定', '好友', '账号', '明细', '收据', '分享', '链接', '身体',
+  '健康', '谢谢', '老板', '随机', '答谢', '发出', '领走', '存入', '用于', '确认', '自己', '大家', '抢光', '开抢', '日历', '海报', '屏幕', '再发', '无法',
+  '撤销', '剩下', '重新', '加载', '最多', '余额', '输入', '用户名', '名字', '立即', '时区', '拼手气', '普通', '专属', '单个', '未领取'];
+const RUN = '祝妈妈生日快乐身体健康万事如意天天开心年年有余岁岁平安'.slice(0, 25);
+
+let browser, sender, taker, paths;
+before(async () => {
+  browser = await launch();
+  sender = await newUser({ nickname: '小明', yuan: '30000' });
+  taker = await newUser({ nickname: '乐乐' });
+  const send = async (fields) => {
+    const sent = await sendPacket(sender, { kind: 'lucky', amount: '20', count: '5', ...fields });
+    assert.equal(sent.status, 201, sent.text);
+    return `/p/${sent.json.id}`;
+  };
+  const grab = async ({ client }, path) => {
+    assert.equal((await client.post(`${path}/open`)).status, 200);
+    await poll('settled', async () => (await client.get(path)).json.mine.settled);
+  };
+  paths = {
+    short: await send({ greeting: '妈妈生日快乐！' }),
+    clauses: await send({ greeting: '祝妈妈生日快乐，身体健康' }),
+    run: await send({ greeting: RUN }),
+    secret: await send({ greeting: '恭喜发财，大吉大利', phrase: '芝麻开门' }),
+    waiting: await send({ opens_at: new Date(Date.now() + 86_400_000).toISOString() }),
+    named: await send({ kind: 'exclusive', count: '1', amount: '5.20', to: taker.username, greeting: '生日快乐' }),
+    kept: await send({ kind: 'exclusive', count: '1', amount: '5.20', to: taker.username, greeting: '妈妈生日快乐' }),
+    taken: await send({ greeting: '祝妈妈生日快乐，身体健康' }),
+    great: await send({ kind: 'even', count: '100', amount: '199.99' }),
+    gone: await send({ kind: 'even', count: '1', amount: '199.99' }),
+    ended: await send({}),
+    form: '/send',
+    formForOne: '/send?kind=exclusive',
+  };
+  for (const path of [paths.named, paths.taken, paths.great, paths.gone]) await grab(taker, path);
+  assert.equal((await sender.client.post(`${paths.ended}/end`)).status, 200);
+  const known = await newUser({ nickname: '乐乐和她的小猫' });
+  await send({ kind: 'exclusive', count: '1', amount: '1', to: known.username });
+  assert.equal((await known.client.post('/account/nickname', { nickname: '乐乐和她的小猫', face: 'rabbit' })).status, 200);
+});
+after(async () => { await browser?.close(); });
+
+// Runs in the page, on all but its foot: the words and amounts that are on two lines, and the lines that begin with what ends a clause.
+function torn(words) {
+  const found = [];
+  const walk = document.createTreeWalker(document.body, NodeFilter.SHOW_TEXT);
+  const top = (text, from, to) => {
+    const range = document.createRange();
+    range.setStart(text, from);
+    range.setEnd(text, to);
+    return [...new Set([...range.getClientRects()].filter(({ width }) => width > 0).map((box) => Math.round(box.top)))];
+  };
+  while (walk.nextNode()) {
+    const text = walk.currentNode;
+    if (!text.parentElement.checkVisibility({ visibilityProperty: true }) || text.parentElement.closest('.vh, bdi, .run, .bottom')) continue;
+    const places = words.flatMap((word) => [...text.data.matchAll(word)]);
+    for (const { 0: word, index } of [...places, ...text.data.matchAll(/[\d,]+\.\d\d|\S(?=[，。、！？；：」”])/g)]) {
+      const next = /[，。、！？；：」”]/.test(text.data[index + word.length]) && word.length === 1 ? 1 : 0;
+      if (top(text, index, index + word.length + next).length > 1) found.push(`${word} in ${text.data.trim()}`);
+    }
+  }
+  return found;
+}
+
+async function visit({ client }, path, { width, letters }) {
+  const page = await clientPage(browser, client, { locale: 'zh-CN', viewport: { width, height: 844 } });
+  await page.goto(site.url + path);
+  await page.evaluate((size) => { document.documentElement.style.fontSize = size; }, letters); // as the browser's setting does
+  return page;
+}
+
+const stranger = () => newUser();
+const guest = () => ({ client: new Client() });
+const unfold = (page) => page.evaluate(() => document.querySelectorAll('details').forEach((part) => { part.open = true; }));
+const missing = (page) => page.click('.coin');
+
+const STATES = [
+  ['an envelope', stranger, 'short'], ['an envelope of two clauses', stranger, 'clauses'], ['an envelope for a guest', guest, 'clauses'],
+  ['an envelope with a passphrase', stranger, 'secret'], ['a passphrase that is missing', stranger, 'secret', missing],
+  ['an envelope that waits', stranger, 'waiting'], ['an exclusive one for a guest', guest, 'kept'], ['an exclusive one for others', stranger, 'kept'],
+  ['an exclusive one', () => taker, 'kept'], ['a result', () => taker, 'taken', unfold], ['an exclusive result', () => taker, 'named'],
+  ['sold out', stranger, 'gone'], ['sold out for a guest', guest, 'gone'], ['ended', stranger, 'ended'],
+  ['one’s own', () => sender, 'short', unfold], ['one’s own, taken', () => sender, 'taken', unfold], ['one’s own, exclusive', () => sender, 'kept'],
+  ['one’s own, exclusive and taken', () => sender, 'named'], ['one’s own, of a great sum', () => sender, 'great'], ['one’s own, gone', () => sender, 'gone'],
+  ['one’s own, ended', () => sender, 'ended'], ['the form', () => sender, 'form', unfold], ['the form for one', () => sender, 'formForOne', unfold],
+];
+
+for (const [look, how] of Object.entries(LOOKS)) {
+  for (const [name, who, packet, act] of STATES) {
+    test(`lines break between words, ${look}: ${name}`, async () => {
+      const page = await visit(await who(), paths[packet], how);
+      await act?.(page);
+      assert.deepEqual(await page.evaluate(torn, WORDS), []);
+      await page.context().close();
+    });
+  }
+
+  test(`a long greeting without punctuation fills balanced lines, ${look}`, async () => {
+    for (const [user, path] of [[await stranger(), paths.run], [sender, paths.run]]) {
+      const page = await visit(user, path, how);
+      const lines = await page.evaluate(() => {
+        const range = document.createRange();
+        range.selectNodeContents(document.querySelector('.greeting'));
+        return [...range.getClientRects()].map(({ width }) => width);
+      });
+      assert.ok(lines.length > 1 && Math.min(...lines) > Math.max(...lines) / 2, lines.join());
+      await page.context().close();
+    }
+  });
+}
+
+test('with letters of twice the size the form shows whole names, of a usual size, and the kinds below each other', async () => {
+  const page = await visit(sender, paths.formForOne, LOOKS['320 px, 200 %']);
+  const name = page.locator('.pick > bdi', { hasText: '乐乐和她的小猫' });
+  assert.deepEqual(await name.evaluate((text) => [text.scrollWidth <= text.clientWidth, text.scrollHeight <= text.clientHeight + 1]), [true, true]);
+  assert.ok(!(await page.locator('.pick small').first().isVisible()), 'a username that nobody needs');
+  const tabs = await page.locator('.tabs > label').evaluateAll((labels) => labels.map((label) => label.getBoundingClientRect().top));
+  assert.equal(new Set(tabs).size, 3, tabs.join());
+  assert.ok(await page.locator('.tabs span').first().evaluate((text) => parseFloat(getComputedStyle(text).fontSize) >= 28));
+  await page.context().close();
+});
+
+test('names stand on one line below faces of all sorts', async () => {
+  const page = await visit(sender, paths.formForOne, LOOKS['390 px']);
+  const tops = await page.locator('.pick').evaluateAll((picks) => picks.map((pick) => pick.children[1].getBoundingClientRect().top - pick.getBoundingClientRect().top));
+  assert.ok(tops.length >= 2 && new Set(tops.map(Math.round)).size === 1, tops.join());
+  await page.context().close();
+});
+
+test('a greeting of six characters is on one line of a small envelope at home', async () => {
+  for (const how of Object.values(LOOKS)) {
+    const page = await clientPage(browser, taker.client, { locale: 'zh-CN', viewport: { width: how.width, height: 844 } });
+    await page.goto(`${site.url}/`);
+    await page.evaluate((size) => { document.documentElement.style.fontSize = size; }, how.letters);
+    const lines = await page.locator('.mini .greeting', { hasText: '妈妈生日快乐' }).evaluate((text) => {
+      const range = document.createRange();
+      range.selectNodeContents(text);
+      return range.getClientRects().length;
+    });
+    assert.equal(lines, 1, `${how.width} px`);
+    await page.context().close();
+  }
+});
+
+test('with letters of twice the size the navigation covers no action that has the focus, nor the page’s end', async () => {
+  const covered = async (user, path, selector) => {
+    const page = await visit(user, path, LOOKS['320 px, 200 %']);
+    const nav = await page.locator('.nav').boundingBox();
+    await page.locator(selector).focus();
+    const { y, height } = await page.locator(selector).boundingBox();
+    assert.ok(y + height <= nav.y, `${selector} ends at ${y + height} of ${nav.y}`);
+    await page.evaluate(() => scrollTo(0, document.documentElement.scrollHeight));
+    const foot = await page.locator('.bottom > :last-child').boundingBox();
+    assert.ok(foot.y + foot.height <= nav.y, `the page ends at ${foot.y + foot.height} of ${nav.y}`);
+    await page.context().close();
+  };
+  await covered(taker, paths.taken, '.lip .button');
+  await covered(await stranger(), paths.secret, '.phrase .button');
+});
+
+// The pictures of an envelope are views of one file: without a shape of its own one takes that of another, by turns.
+test('the flap and the sea of an envelope keep their shapes, also when the file is in the cache', async () => {
+  const user = await stranger();
+  const shapes = (page, selector) => page.locator(selector).evaluateAll((images) => images.map((image) => getComputedStyle(image).aspectRatio));
+  const page = await visit(user, paths.short, LOOKS['390 px']);
+  for (let i = 0; i < 10; i += 1) {
+    const [flap, sea] = await Promise.all(['.flap', '.sea'].map((one) => page.locator(one).boundingBox()));
+    assert.deepEqual([flap, sea].map(({ width, height }) => Math.round(width / height * 10)), [17, 56], `load ${i}`);
+    await page.reload();
+  }
+  for (const path of [paths.short, paths.secret, paths.waiting, '/', '/send', '/covers']) {
+    await page.goto(site.url + path);
+    const flaps = await shapes(page, 'img:is(.flap, .tile img):not(.photo)');
+    assert.deepEqual([...new Set([...flaps, '360 / 216'])], ['360 / 216'], path);
+    assert.deepEqual([...new Set([...await shapes(page, '.sea'), '360 / 64'])], ['360 / 64'], path);
+  }
+  await page.context().close();
+});
+
+// Runs in the page: the texts of the lines of the greeting.
+const linesOf = (page) => page.locator('.greeting').first().evaluate((greeting) => {
+  const text = greeting.firstChild;
+  const lines = new Map();
+  for (let i = 0; i < text.length; i += 1) {
+    const range = document.createRange();
+    range.setStart(text, i);
+    range.setEnd(text, i + 1);
+    const box = range.getBoundingClientRect();
+    if (box.width) lines.set(Math.round(box.bottom), (lines.get(Math.round(box.bottom)) ?? '') + text.data[i]);
+  }
+  return [...lines.values()].map((line) => line.trim());
+});
+
+test('a clause of up to twelve characters is not broken: on the envelope, on the sender’s page and in the result', async () => {
+  for (const greeting of ['2026年会快乐，感谢大家一年的努力', '祝奶奶福如东海寿比南山，年年有今日岁岁有今朝', '祝大家新的一年万事都如意']) {
+    const sent = await sendPacket(sender, { kind: 'lucky', amount: '20', count: '5', greeting });
+    const path = `/p/${sent.json.id}`;
+    const whole = (lines, where) => {
+      assert.equal(lines.join(''), greeting);
+      assert.ok(lines.slice(0, -1).every((line) => line.endsWith('，')), `${where}: ${lines.join(' / ')}`);
+    };
+    const user = await stranger();
+    for (const width of [320, 390, 1280]) {
+      for (const who of [user, sender]) {
+        const page = await visit(who, path, { width, letters: '' });
+        whole(await linesOf(page), `${width} px`);
+        await page.context().close();
+      }
+    }
+    assert.equal((await user.client.post(`${path}/open`)).status, 200);
+    for (const [name, look] of Object.entries(LOOKS)) {
+      const page = await visit(user, path, look);
+      whole(await linesOf(page), name);
+      await page.context().close();
+    }
+  }
+});
+
+test('a greeting in English fills its lines on a Chinese page, a Chinese one has its own lines on an English page', async () => {
+  const send = async (greeting) => `/p/${(await sendPacket(sender, { kind: 'lucky', amount: '20', count: '5', greeting })).json.id}`;
+  const user = await stranger();
+  const page = await visit(user, await send('Happy birthday Grandma, from all of us in New York'), LOOKS['390 px']);
+  const english = await linesOf(page);
+  assert.ok(english.length <= 3, english.join('/'));
+  await page.context().close();
+  const other = await clientPage(browser, user.client, { locale: 'en', viewport: { width: 390, height: 844 } });
+  await other.goto(site.url + await send('祝妈妈生日快乐，身体健康'));
+  assert.deepEqual(await linesOf(other), ['祝妈妈生日快乐，', '身体健康']);
+  await other.context().close();
+});
