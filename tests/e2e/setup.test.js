@@ -63,6 +63,31 @@ test('a mistake in the configuration ends setup before anything is changed, and 
   rmSync(conf);
 });
 
+// A statement of grants.sql as SHOW GRANTS writes it: the database, and backquotes around each name.
+function asGranted(statement) {
+  const [, rights, kind, object, user] = /^GRANT (.*) ON ((?:PROCEDURE |FUNCTION )?)(\S+) TO '(\w+)'/.exec(statement);
+  const columns = rights.replace(/\(([^)]*)\)/g, (all, names) => `(${names.split(/, */).map((name) => `\`${name}\``).join(', ')})`);
+  const named = (object.includes('.') ? object : `hongbao.${object}`).replace(/[`\w]+/g, (name) => `\`${name.replaceAll('`', '')}\``);
+  return { user, line: `GRANT ${columns} ON ${kind}${named} TO \`${user}\`@\`localhost\`` };
+}
+
+test('setup takes no right from a role that needs it, and each other right', async () => {
+  const granted = readFileSync(join(ROOT, 'deploy/rights/grants.sql'), 'utf8').split('\n').filter((line) => line.startsWith('GRANT ')).map(asGranted);
+  assert.ok(['PROCEDURE', 'FUNCTION', '(`'].every((word) => granted.some(({ line }) => line.includes(word))));
+  granted.push({ user: 'hongbao_migrate', line: 'GRANT ALL PRIVILEGES ON `hongbao`.* TO `hongbao_migrate`@`localhost`' });
+  const excess = (...more) => {
+    for (const user of new Set(granted.map((one) => one.user))) {
+      writeFileSync(join(folder, `shown.${user}`), [...granted, ...more].filter((one) => one.user === user).map(({ line }) => `${line}\n`).join(''));
+    }
+    return says(`. ${ROOT}/deploy/rights/roles.sh; . ${ROOT}/deploy/commands/setup/rights.sh; SHARE=${ROOT}/deploy DATABASE=hongbao
+      setting() { echo off; }; shown() { cat ${folder}/shown.hongbao_$1; }; mkdir -p $ETC/rights; rights_make $ETC/rights; rights_excess shown; rm -r $ETC/rights`);
+  };
+  assert.equal(await excess(), '');
+  const others = ['EXECUTE ON FUNCTION `hongbao`.`another`', 'EXECUTE ON PROCEDURE `hongbao`.`packet_needs_phrase`', 'SELECT (`phrase_hash`) ON `hongbao`.`packet`', 'DELETE ON `hongbao`.`site`'];
+  const told = await excess(...others.map((right) => ({ user: 'hongbao_card', line: `GRANT ${right} TO \`hongbao_card\`@\`localhost\`` })));
+  assert.deepEqual(told.split('\n').sort(), others.map((right) => `REVOKE ${right} FROM \`hongbao_card\`@\`localhost\`;`).sort());
+});
+
 test('a configuration of the operator that differs from the backup ends a restore before anything is changed', async () => {
   const conf = join(folder, 'etc/hongbao.conf');
   const fits = (more) => shell(`HOST=hongbao.example RESTORE=${folder}/backup; config_fits https://hongbao.example; echo fits`, more);

@@ -49,10 +49,11 @@ rights_excess() {
 # columns first, because a REVOKE on their table would leave nothing to revoke there, which is an error.
 # shellcheck disable=SC2016
 RIGHTS_EXCESS_AWK='
-    # "user" and "`hongbao`.`user`" are hongbao.user; a routine has PROCEDURE before it.
+    # "user" and "`hongbao`.`user`" are hongbao.user; a routine has PROCEDURE or FUNCTION before it.
     function object_name(text) {
         gsub(/`/, "", text)
-        kind = sub(/^PROCEDURE /, "", text) ? "PROCEDURE " : ""
+        kind = match(text, /^(PROCEDURE|FUNCTION) /) ? substr(text, 1, RLENGTH) : ""
+        text = substr(text, 1 + length(kind))
         return kind (index(text, ".") ? text : database "." text)
     }
     function user_name(text) {
