@@ -12,8 +12,9 @@
 --   a dead letter; empty or false: none)}, true once it is finished and closed in MySQL, else false, false: it has no
 --   options, or {opens_ms, phrase_hash, phrase_sealed, cover, receiver_count, ended_ms, returned_count, returned_fen,
 --   returned_shares, thanks_count, receivers, receiver_names}, false for each that it lacks, and with thanks: what I
---   thanked with or false, {what the receiver of each row thanked with, or false}; an entry is
---   `user,fen,ms-seq,nickname`; true is 1 and false nil in the reply
+--   thanked with or false, {what the receiver of each row thanked with, or false}; then the entry of the best share
+--   when all are taken and the rows are the newest and lack it, else false; an entry is `user,fen,ms-seq,nickname`;
+--   true is 1 and false nil in the reply
 -- @include "codes"
 -- @include "clock"
 -- @include "consistency"
@@ -56,6 +57,8 @@ if stop > start then
 end
 -- The time of the last grab is finished_ms of the packet.
 local last = grabbed >= tonumber(packet[5]) and redis.call('LINDEX', KEYS[3], -1)
+local best = last and stop == grabbed and stop > start and tonumber(packet[15])
+local best_entry = best and best < start and redis.call('LINDEX', KEYS[3], packet[15])
 -- The settle worker sets a time to live on a closed packet before it publishes the position.
 local closed = last and redis.call('PTTL', KEYS[1]) >= 0
 -- Most packets have no options: one field tells it.
@@ -70,4 +73,4 @@ if has_options and redis.call('HGET', KEYS[1], 'thanks_count') then
 end
 
 return {LIVE_VIEW, now_ms(), redis.call('GET', KEYS[4]), grabbed, last, my_share, my_entry, start, rows, packet,
-    closed, options, my_thanks, thanks}
+    closed, options, my_thanks, thanks, best_entry}

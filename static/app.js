@@ -34,6 +34,27 @@
   };
   window.hongbao = { all: all, ask_site: ask_site, offline_say: offline_say }; /* for opening.js */
 
+  /* The passphrase of a new packet is in no address. On the ways that lead back to the form it waits in this tab. */
+  var session = function (use) { try { use(sessionStorage); } catch (e) { /* full, or not allowed: it is typed again */ } };
+  if (!/^\/(send|wallet|covers|login|register)/.test(location.pathname)) session(function (kept) { delete kept.phrase; });
+  all('form[data-send]', function (form) {
+    var field = form.elements.phrase, lacks = document.querySelector('.retype [href="#phrase"]');
+    var keep = function (event) {
+      if (event.type === 'submit' || event.target.closest('a')) session(function (kept) { kept.phrase = field.value; });
+    };
+    var back = function () {
+      session(function (kept) {
+        if (lacks && !field.value) field.value = kept.phrase || '';
+        delete kept.phrase;
+      });
+      if (lacks && field.value) lacks.remove();
+    };
+    form.addEventListener('submit', keep);
+    form.addEventListener('click', keep);
+    addEventListener('pageshow', back);
+    back();
+  });
+
   /* Each form is sent once. That of a coin is sent by opening.js, where that is there. */
   all('form[data-open], form[data-once]', function (form) {
     var button = form.querySelector('button[type=submit]'), words = button.textContent, sent = false, reached = false;
@@ -79,13 +100,29 @@
     field.form.addEventListener('submit', function () { reveal(false); });
   });
 
+  /* The opening in what is copied or shared: in the sender's zone, and as people say it. */
+  var text_of = function (button) {
+    var text = button.getAttribute('data-text'), part = button.closest('[data-at]'), lang = document.documentElement.lang;
+    if (!part || !window.Intl) return text;
+    var at = Date.parse(part.getAttribute('data-at')), clock = { hour: 'numeric', minute: '2-digit', timeZoneName: 'short' };
+    if (lang !== 'en') clock.hourCycle = 'h23';
+    var format = new Intl.DateTimeFormat(lang, clock), zone, time = format.formatToParts(at).map(function (piece) {
+      if (piece.type !== 'timeZoneName') return piece.value;
+      zone = piece.value;
+      return '';
+    }).join('').trim();
+    if (format.resolvedOptions().timeZone === part.getAttribute('data-site-zone')) zone = part.getAttribute('data-site-name');
+    var day = new Intl.DateTimeFormat(lang, { month: 'short', day: 'numeric', weekday: 'short' }).format(at);
+    var said = day + ' ' + time + (lang === 'en' ? ' (' + zone + ')' : '\uff08' + zone + '\uff09');
+    return text.replace(part.getAttribute('data-when'), function () { return said; });
+  };
   all('[data-copy]', function (button) {
     var field = document.getElementById(button.getAttribute('data-copy')), message = document.querySelector('[data-copied]');
     var copied = function () { message.textContent = message.getAttribute('data-copied'); };
     var by_hand = function () { field.select(); if (document.execCommand('copy')) copied(); };
     button.hidden = false;
-    var text = button.getAttribute('data-text');
     button.addEventListener('click', function () {
+      var text = text_of(button);
       message.textContent = '';
       if (navigator.clipboard) navigator.clipboard.writeText(text || field.value).then(copied, by_hand); else by_hand();
     });
@@ -100,7 +137,7 @@
     if (!navigator.share) return;
     button.hidden = false;
     button.addEventListener('click', function () {
-      navigator.share({ title: button.getAttribute('data-title'), text: button.getAttribute('data-text'), url: button.getAttribute('data-share') })
+      navigator.share({ title: button.getAttribute('data-title'), text: text_of(button), url: button.getAttribute('data-share') })
         .catch(function () { /* the visitor closed the share sheet */ });
     });
   });

@@ -1,5 +1,5 @@
-/* The form of the send page: the live total, the people to choose from, the opening in the visitor's zone, and the
- * envelope as friends will see it. Progressive enhancement only: the page works without this file. */
+/* The form of the send page: the live total, people, the opening in the visitor's zone, and the envelope. The page works
+ * without it. */
 (function () {
   'use strict';
   var typed = window.typed, form = document.querySelector('form[data-send]');
@@ -10,26 +10,32 @@
   var fields = form.elements, to = fields.to, opens = fields.opens_at;
   var exclusive = function () { return fields.kind.value === 'exclusive'; };
 
-  /* A face beside the field of the receivers stands for a username: the only one of an exclusive packet, else one more. A
-   * nickname that is typed stands for its username when exactly one of these people has it. */
+  /* A face stands for a username, and so does a nickname that exactly one of these people has. */
   var faces = all('[data-to]').map(function (face) {
     face.setAttribute('role', 'button');
-    return { link: face, name: face.getAttribute('data-to'), nickname: face.querySelector('bdi').textContent };
+    var nickname = face.querySelector('bdi').textContent;
+    var name = face.getAttribute('data-to');
+    return { link: face, name: name, nickname: nickname, both: '\0' + typed.fold(nickname).toLowerCase() + '\0' + name + '\0', twin: face.querySelector('small') };
   });
+  var has = function (face, part) { return face.both.indexOf(part) >= 0; };
+  var joined = function (names, first) { return names.slice(first).join(' ').toLowerCase(); };
   var face_of = function (name) { return faces.find(function (face) { return face.name === name; }); };
   var known_as = function (name) {
-    var found = faces.filter(function (face) { return typed.fold(face.nickname).toLowerCase() === name; });
+    var found = faces.filter(function (face) { return has(face, '\0' + name.toLowerCase() + '\0'); });
     return face_of(name) || found.length !== 1 ? name : found[0].name;
   };
-  /* The posted field has all usernames. Instead of it the page shows those with a face as chips, and a field for others. */
-  var chips = document.createElement('div'), typing = to.cloneNode(), held = [], written;
+  /* The posted field has all usernames. The page shows those with a face as chips, and a field for others. */
+  var ENDED = /[\s,;，；、､/|]$/;
+  var chips = document.createElement('div'), typing = to.cloneNode(), proposed = document.createElement('div'), held = [], written;
   var shown = function (name) { return face_of(name).link.querySelector('.avatar').cloneNode(true); };
   var receivers = function () { return Array.from(new Set(held.concat(typed.names(typing.value).map(known_as)))); };
   var write = function () { to.value = written = receivers().join(' '); };
-  /* Names with a face become chips: the whole ones, while the last may still be typed. */
+  /* Names with a face become chips, but those at the end that may still become one. */
   var take = function (whole) {
-    var names = typed.names(typing.value), last = whole || /[\s,;，；、､/|]$/.test(typing.value) ? '' : names[names.length - 1];
-    var found = names.filter(function (name) { return name !== last && face_of(known_as(name)); });
+    var names = typed.names(typing.value), ended = (ENDED.exec(typing.value) || [''])[0], first = whole ? names.length : 0;
+    var begins = function (face) { return has(face, '\0' + joined(names, first) + ended); };
+    while (first < names.length - !ended && !faces.some(begins)) first++;
+    var found = names.filter(function (name, i) { return i < first && face_of(known_as(name)); });
     if (found.length) {
       held = Array.from(new Set(held.concat(found.map(known_as))));
       typing.value = names.filter(function (name) { return found.indexOf(name) < 0; }).join(' ');
@@ -44,34 +50,60 @@
   };
   var changed = function () {
     write();
+    propose();
     form.dispatchEvent(new Event('change'));
   };
-  var toggle = function (face) {
+  var toggle = function (face, add) {
     var names = receivers();
     take(true);
     held = held.filter(function (name) { return name !== face.name; });
-    if (names.indexOf(face.name) < 0) {
+    if (add || names.indexOf(face.name) < 0) {
       if (exclusive()) held = [], typing.value = '';
       held.push(face.name);
     }
     if (exclusive()) fields.confirmed.value = held.join(' '); /* who picks one of one's people has seen the face */
     changed();
   };
+  var chip_of = function (face, sign, pressed) {
+    var chip = document.createElement('button'), nickname = document.createElement('bdi');
+    nickname.textContent = face.nickname;
+    chip.type = 'button';
+    chip.className = 'chip';
+    chip.append(shown(face.name), nickname, sign);
+    chip.addEventListener('click', pressed);
+    return chip;
+  };
+  /* The people whose nickname or username has what is being typed, as chips below the field. */
+  var propose = function () {
+    var names = typed.names(typing.value), first = ENDED.test(typing.value) ? names.length : 0, found = [], text;
+    var fits = function (face) { return held.indexOf(face.name) < 0 && has(face, text); };
+    /* The whole name comes first, then what begins so. */
+    var rank = function (face) { return has(face, '\0' + text) + has(face, '\0' + text + '\0'); };
+    /* A nickname may have blanks: as many words as fit. */
+    for (; first < names.length && !found.length; first++) {
+      text = joined(names, first);
+      found = faces.filter(fits);
+    }
+    if (found.length) first--;
+    found.sort(function (a, b) { return rank(b) - rank(a); });
+    proposed.replaceChildren.apply(proposed, found.map(function (face) {
+      return chip_of(face, face.twin ? ' ' + face.name : '', function () {
+        typing.value = names.slice(0, first).join(' ');
+        toggle(face, true);
+        typing.focus();
+      });
+    }));
+  };
   var chips_show = function () {
     var now = held.join();
     if (chips.getAttribute('data-held') === now) return;
     chips.setAttribute('data-held', now);
     chips.replaceChildren.apply(chips, held.map(function (name) {
-      var chip = document.createElement('button'), face = face_of(name), nickname = document.createElement('bdi');
-      nickname.textContent = face.nickname;
-      chip.type = 'button';
-      chip.className = 'chip';
-      chip.setAttribute('aria-label', word(to, 'drop', face.nickname));
-      chip.append(shown(name), nickname, '\u00d7');
-      chip.addEventListener('click', function () {
+      var face = face_of(name), chip = chip_of(face, '', function () {
         toggle(face);
         face.link.focus();
       });
+      chip.setAttribute('aria-label', word(to, 'drop', face.nickname));
       return chip;
     }));
   };
@@ -80,12 +112,26 @@
   to.removeAttribute('id');
   to.removeAttribute('aria-invalid');
   to.hidden = true;
-  chips.className = 'chips';
-  to.after(chips, typing);
-  typing.addEventListener('input', function (event) { if (event.isComposing) write(); else take(false); });
-  typing.addEventListener('change', function () { take(true); });
+  chips.className = proposed.className = 'chips';
+  proposed.setAttribute('aria-live', 'polite');
+  to.after(chips, typing, proposed);
+  typing.addEventListener('input', function (event) {
+    if (event.isComposing) write(); else take(false);
+    propose();
+  });
+  typing.addEventListener('compositionend', changed);
+  typing.addEventListener('change', function () {
+    take(true);
+    if (!typing.value && !proposed.contains(document.activeElement)) propose();
+  });
+  proposed.addEventListener('mousedown', function (event) { event.preventDefault(); }); /* the field keeps the focus */
   typing.addEventListener('keydown', function (event) {
-    if (event.key !== 'Backspace' || typing.value || event.isComposing) return;
+    if (event.isComposing) return;
+    if (event.key === 'Enter' && proposed.firstChild) {
+      event.preventDefault();
+      proposed.firstChild.click();
+    }
+    if (event.key !== 'Backspace' || typing.value) return;
     held.pop();
     changed();
   });
@@ -101,8 +147,8 @@
     });
   });
 
-  /* The field has the visitor's zone; what is sent and kept is of the service's zone, as without this script. A value
-   * that differs from the page's was put back by the browser, so it is the visitor's already. */
+  /* The field has the visitor's zone, what is sent the service's. A value that differs from the page's was put back by the
+   * browser: it is the visitor's already. */
   var hint = one('#opens_hint'), zone = hint.getAttribute('data-zone'), LOCAL = /^\d{4}-\d\d-\d\d[T ]\d\d:\d\d$/;
   var wall = function (ms, timeZone) {
     return new Date(ms).toLocaleString('sv', { timeZone: timeZone, dateStyle: 'short', timeStyle: 'short' }).replace(' ', 'T');
@@ -131,15 +177,14 @@
     return opens_ms() ? at.toLocaleString(lang, options).replace(/\s(?=[AP]M)/, '\u00a0') : '';
   };
 
-  /* The live total, in whole fen. Texts that are not an amount count as 0.00; the server judges them. Without a count
-   * each named receiver gets a share. */
+  /* The live total, in fen. What is not an amount counts as 0.00. Without a count each named receiver gets a share. */
   var total = one('[data-total]'), out = total.querySelector('output');
   var money = function (fen) {
     var yuan = String(Math.floor(fen / 100)).replace(/\B(?=(?:\d{3})+$)/g, total.getAttribute('data-total'));
     return yuan + '.' + ('0' + fen % 100).slice(-2);
   };
-  /* Says that the server would refuse an amount or a share beyond the limits, or an amount above the balance. A link leads to the
-   * missing money and back to the form, with what the server keeps of it (app/web/kept_form.h). */
+  /* Says what the server would refuse. A link leads to the missing money and back, with what is kept of the form
+   * (app/web/kept_form.h). */
   var KEPT_MAX = 990; /* the path and `lacks` need the rest of NEXT_BYTES_MAX (web/origin.h) */
   var over = one('[data-over]'), deposit = document.createElement('a'), said = '';
   deposit.textContent = over.getAttribute('data-deposit');
@@ -248,6 +293,7 @@
       return refusal.name === 'amount' && refusal.typed === typed_for('amount');
     }));
 
+    one('[data-strange]').hidden = !faces.length || proposed.firstChild || names.every(face_of);
     faces.forEach(function (face) { face.link.setAttribute('aria-pressed', String(names.indexOf(face.name) >= 0)); });
     var past = yours && opens_ms() <= Date.now(), late = yours && opens_ms() > last, many = count > most.getAttribute('data-most');
     if (yours) hint.textContent = past || late ? word(hint, past ? 'past' : 'late') : opening() ? word(hint, 'preview', opening()) : word(hint, 'yours');
@@ -273,8 +319,7 @@
     if (/[\r\n]/.test(fields.greeting.value)) fields.greeting.value = fields.greeting.value.replace(/\s*[\r\n]\s*/g, ' ');
   });
 
-  /* The way to a picture of one's own keeps what is filled in: the form goes there itself. Without this script it has a
-   * button for that, behind the one that Enter presses. */
+  /* The form itself goes to a picture of one's own, so it is kept. */
   one('.tile.add').addEventListener('click', function (event) {
     var button = document.createElement('button');
     event.preventDefault();

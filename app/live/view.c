@@ -26,7 +26,8 @@ enum {
     REPLY_CLOSED,
     REPLY_OPTIONS,
     REPLY_MY_THANKS,
-    REPLY_THANKS
+    REPLY_THANKS,
+    REPLY_BEST
 };
 enum {
     FIELD_SENDER,
@@ -236,6 +237,21 @@ static enum status rows_read(const redisReply *reply, struct arena *a, const str
     return ST_OK;
 }
 
+/* Reads the best share, when the rows lack it. */
+static enum status luckiest_read(const redisReply *reply, struct arena *a, const struct settled_position *settled,
+                                 struct packet_view *out)
+{
+    const redisReply *entry = redis_reply_at(reply, REPLY_BEST);
+    if (redis_reply_str(entry).ptr == NULL)
+        return ST_OK;
+    struct grab *luckiest = arena_alloc(a, sizeof *luckiest);
+    if (luckiest == NULL)
+        return ST_NO_MEMORY;
+    out->luckiest = luckiest;
+    bool valid = row_read(entry, out->packet.best_share_no, settled, out->packet.returned_shares, luckiest);
+    return valid ? ST_OK : ST_CORRUPT;
+}
+
 static enum status numbers_read(const redisReply *reply, struct packet_view *out, struct settled_position *settled)
 {
     struct packet *p = &out->packet;
@@ -284,6 +300,8 @@ enum status live_view_read(const struct redis_call *call, struct arena *a, uint6
         st = ST_CORRUPT;
     if (st == ST_OK)
         st = rows_read(reply, a, &settled, out);
+    if (st == ST_OK)
+        st = luckiest_read(reply, a, &settled, out);
     out->packet.sender_name = badge_parse(field_text(fields, FIELD_NICKNAME), &out->packet.sender_face);
     out->packet.greeting = field_text(fields, FIELD_GREETING);
     out->packet.receiver_name = field_text(fields, FIELD_RECEIVER_NAME);

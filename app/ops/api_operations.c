@@ -592,8 +592,9 @@ const struct api_operation api_operations[] = {
       .form = thanks_fields,
       .fields = FIELDS({ "text", "one line", "Thank you" }),
       .answers = ANSWERS({ 200, "Thanks", "said; shown as `thanks` of the share" }),
-      .refusals = REFUSALS({ 403, "no-share", "no share of it" },
-                           { 409, "thanks-already", "thanked with another text before" }) },
+      .refusals =
+          REFUSALS({ 403, "no-share", "no share of it" }, { 409, "thanks-already", "thanked with another text before" },
+                   { 503, "busy", "the share is not settled yet, as just after its opening; try again" }) },
     { .method = "GET",
       .path = "/p/:id/receipt",
       .id = "receipt",

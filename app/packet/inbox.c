@@ -43,21 +43,37 @@ struct str inbox_kind_name(enum inbox_kind kind)
     return str_from(NAMES[kind]);
 }
 
+#define WAITING_COLUMNS                                                                                                \
+    "SELECT 'waiting', packet.created_ms, packet.id, packet.greeting, packet.sender_id, packet.sender_name, "          \
+    "packet.opens_ms, NULL, NULL, 0, packet.cover, packet.kind = 'exclusive', " SENDER_FACE ", 0 "
+#define NOT_TAKEN                                                                                                      \
+    "packet.state = 'open' AND packet.grabbed_count < packet.count + packet.returned_count "                           \
+    "AND NOT EXISTS (SELECT 1 FROM grab "                                                                              \
+    "FORCE INDEX (grab_once) WHERE grab.packet_id = packet.id AND grab.user_id = %" PRIu64 ") "
+
 static void waiting_append(struct buf *sql, uint64_t user_id, int64_t now_ms)
 {
+    buf_cstr(sql, WAITING_COLUMNS);
     buf_printf(sql,
-               "SELECT 'waiting', packet.created_ms, packet.id, packet.greeting, packet.sender_id, packet.sender_name, "
-               "packet.opens_ms, NULL, NULL, 0, packet.cover, packet.kind = 'exclusive', " SENDER_FACE ", 0 "
                "FROM (SELECT packet_id "
                "FROM packet_receiver FORCE INDEX (packet_receiver_waiting) WHERE user_id = %" PRIu64
                " AND expires_ms > %" PRId64 " ORDER BY expires_ms DESC, packet_id DESC LIMIT " LATEST_ROWS
                ") AS latest "
                "STRAIGHT_JOIN packet ON packet.id = latest.packet_id "
-               "WHERE packet.state = 'open' AND packet.grabbed_count < packet.count + packet.returned_count "
-               "AND NOT EXISTS (SELECT 1 FROM grab "
-               "FORCE INDEX (grab_once) WHERE grab.packet_id = packet.id AND grab.user_id = %" PRIu64 ") "
-               "ORDER BY packet.created_ms DESC, packet.id DESC LIMIT %d",
+               "WHERE " NOT_TAKEN "ORDER BY packet.created_ms DESC, packet.id DESC LIMIT %d",
                user_id, now_ms, user_id, INBOX_ITEMS_MAX);
+}
+
+/* A sender's own packets are among those that were sent. */
+static void looked_append(struct buf *sql, uint64_t user_id, int64_t now_ms, const struct inbox_looked *looked)
+{
+    buf_cstr(sql, " UNION ALL (" WAITING_COLUMNS "FROM packet WHERE packet.id IN (");
+    for (size_t i = 0; i < looked->count; i++)
+        buf_printf(sql, "%s%" PRIu64, i > 0 ? ", " : "", looked->ids[i]);
+    buf_printf(sql,
+               ") AND packet.kind <> 'exclusive' AND packet.receiver_count = 0 AND packet.sender_id <> %" PRIu64
+               " AND packet.expires_ms > %" PRId64 " AND " NOT_TAKEN ")",
+               user_id, now_ms, user_id);
 }
 
 static void refund_append(struct buf *sql, uint64_t user_id, int64_t now_ms)
@@ -154,13 +170,27 @@ static bool item_read(const struct db_rows *rows, size_t row, struct inbox_item 
     return true;
 }
 
+/* What can be opened comes before what opens later. */
 static int item_order(const void *left, const void *right)
 {
     const struct inbox_item *a = left, *b = right;
+    if (a->not_yet != b->not_yet)
+        return a->not_yet ? 1 : -1;
+    if (a->not_yet && a->opens_ms != b->opens_ms)
+        return a->opens_ms < b->opens_ms ? -1 : 1;
     return list_key_order(a->ms, a->packet_id, b->ms, b->packet_id);
 }
 
-enum status inbox_find(struct db *db, struct arena *a, uint64_t user_id, int64_t now_ms, struct inbox *out)
+static bool is_looked(const struct inbox_looked *looked, uint64_t packet_id)
+{
+    for (size_t i = 0; looked != NULL && i < looked->count; i++)
+        if (looked->ids[i] == packet_id)
+            return true;
+    return false;
+}
+
+enum status inbox_find(struct db *db, struct arena *a, uint64_t user_id, int64_t now_ms,
+                       const struct inbox_looked *looked, struct inbox *out)
 {
     struct buf sql = BUF_EMPTY;
     struct db_rows rows;
@@ -170,6 +200,8 @@ enum status inbox_find(struct db *db, struct arena *a, uint64_t user_id, int64_t
         PARTS[kind](&sql, user_id, now_ms);
         buf_char(&sql, ')');
     }
+    if (looked != NULL && looked->count > 0)
+        looked_append(&sql, user_id, now_ms, looked);
     enum status st = db_query_buf(db, a, &rows, &sql);
     buf_free(&sql);
     if (st != ST_OK)
@@ -178,9 +210,12 @@ enum status inbox_find(struct db *db, struct arena *a, uint64_t user_id, int64_t
     if (out->items == NULL)
         return ST_NO_MEMORY;
     for (; out->count < rows.count; out->count++) {
-        if (!item_read(&rows, out->count, &out->items[out->count]))
+        struct inbox_item *item = &out->items[out->count];
+        if (!item_read(&rows, out->count, item))
             return ST_CORRUPT;
-        if (out->items[out->count].kind == INBOX_THANKS)
+        item->not_yet = item->opens_ms > now_ms;
+        item->looked = is_looked(looked, item->packet_id);
+        if (item->kind == INBOX_THANKS)
             out->thankers = db_cell_u64(&rows, out->count, COLUMN_THANKERS);
     }
     qsort(out->items, out->count, sizeof *out->items, item_order);

@@ -21,6 +21,9 @@ struct packet_view {
     struct grab *rows;    /* newest first */
     size_t row_count;
     uint32_t next; /* `after` of the next page; 0: this is the last page */
+    /* The luckiest draw, perhaps without its thanks, when the packet is finished and rows are the newest and lack it;
+     * else NULL. */
+    const struct grab *luckiest;
 };
 
 #endif

@@ -2,12 +2,10 @@
 
 #include "base/text_fit.h"
 #include "base/utf8.h"
-#include "io/picture_inline.h"
 #include "packet/store.h"
 #include "pages/covers.h"
 #include "pages/drawing.h"
 #include "pages/present.h"
-#include "user/picture_store.h"
 #include "web/field_types.h"
 #include "web/qr.h"
 #include "web/respond.h"
@@ -103,8 +101,8 @@ static void words_model(struct model *m, const struct card_shape *shape, const s
     value_int(m, &m->root, "greeting_size", shape->large.size);
 }
 
-/* When it opens. The time is of the service's zone, whose name is shown, except China's in Chinese: one picture is for
- * everybody. It stays when the time has come, as nothing of the picture changes. */
+/* When it opens. The time is of the service's zone, whose name is shown: one picture is for everybody. It stays when
+ * the time has come, as nothing of the picture changes. */
 static void opening_model(struct exchange *x, struct model *m, const struct packet *p)
 {
     struct value *root = &m->root, *site = value_object(m, root, "site");
@@ -113,25 +111,6 @@ static void opening_model(struct exchange *x, struct model *m, const struct pack
     value_bool(m, site, "china_time", str_equal(zone, STR("Asia/Shanghai")));
     if (p->opens_ms != 0)
         view_time_model(m, root, "opens_at", "opens_text", p->opens_ms);
-}
-
-/* A cover of the sender's own. One that is gone, or that cannot be read, is none: the plain flap is seen. */
-static enum status photo_model(struct exchange *x, struct model *m, struct str hash)
-{
-    struct str bytes, url = STR_NONE;
-    struct buf photo = BUF_EMPTY;
-    if (hash.ptr == NULL)
-        return ST_OK;
-    enum status st = picture_find(x->app->stores.db, m->arena, hash, &bytes);
-    if (st == ST_OK)
-        st = picture_inline(bytes, &photo);
-    if (st == ST_OK) {
-        url = arena_str(m->arena, buf_view(&photo));
-        st = url.ptr == NULL ? ST_NO_MEMORY : ST_OK;
-        value_text(m, &m->root, "photo", url);
-    }
-    buf_free(&photo);
-    return st == ST_NOT_FOUND || st == ST_INVALID ? ST_OK : st;
 }
 
 static void card_model(struct exchange *x, struct model *m, const struct card_shape *shape, const struct packet *p)
@@ -160,7 +139,7 @@ static enum status card_draw(struct exchange *x, const struct card_shape *shape,
     struct model m;
     model_init(&m, x->arena);
     card_model(x, &m, shape, p);
-    enum status st = photo_model(x, &m, packet_cover_hash(p->cover));
+    enum status st = drawing_photo(x, &m, packet_cover_hash(p->cover)); /* without it, the plain flap is seen */
     return st != ST_OK ? st : drawing_png(x, shape->template_name, &m, shape->width, shape->height, out);
 }
 

@@ -1,21 +1,56 @@
 #include "pages/drawing.h"
 
+#include "io/picture_inline.h"
 #include "io/svg_png.h"
+#include "user/picture_store.h"
 
-enum { COVERS_BYTES_MAX = 32 << 10 };
+enum { ART_BYTES_MAX = 32 << 10 };
 
-struct str drawing_covers(struct exchange *x)
+static struct str art(struct exchange *x, const char *name)
 {
-    struct buf svg = { .limit = COVERS_BYTES_MAX };
-    struct str path = arena_printf(x->arena, "%s/covers.svg", x->app->stores.config->static_dir), copy = STR_NONE;
+    struct buf svg = { .limit = ART_BYTES_MAX };
+    struct str path = arena_printf(x->arena, "%s/%s", x->app->stores.config->static_dir, name), copy = STR_NONE;
     if (path.ptr != NULL && buf_file(&svg, path.ptr) == ST_OK)
         copy = arena_str(x->arena, buf_view(&svg));
     buf_free(&svg);
     return copy;
 }
 
+struct str drawing_covers(struct exchange *x)
+{
+    return art(x, "covers.svg");
+}
+
+/* Without the element around it, whose view is that of one face only. The file has nothing to draw before its first <g:
+ * what is there is cut away. */
+struct str drawing_faces(struct exchange *x)
+{
+    struct str svg = art(x, "avatars.svg");
+    size_t from = svg.ptr == NULL ? 0 : str_find(svg, STR("<g")), end = STR("</svg>").len;
+    svg = str_trim(svg);
+    return svg.ptr == NULL || from + end >= svg.len ? STR_NONE : str_slice(svg, from, svg.len - end);
+}
+
+enum status drawing_photo(struct exchange *x, struct model *m, struct str hash)
+{
+    struct str bytes, url = STR_NONE;
+    struct buf photo = BUF_EMPTY;
+    if (hash.len == 0)
+        return ST_OK;
+    enum status st = picture_find(x->app->stores.db, m->arena, hash, &bytes);
+    if (st == ST_OK)
+        st = picture_inline(bytes, &photo);
+    if (st == ST_OK) {
+        url = arena_str(m->arena, buf_view(&photo));
+        st = url.ptr == NULL ? ST_NO_MEMORY : ST_OK;
+        value_text(m, &m->root, "photo", url);
+    }
+    buf_free(&photo);
+    return st == ST_NOT_FOUND || st == ST_INVALID ? ST_OK : st;
+}
+
 enum status drawing_png(struct exchange *x, const char *template_name, const struct model *m, int width, int height,
-                         struct buf *out)
+                        struct buf *out)
 {
     const struct mustache *picture = exchange_template(x, template_name);
     struct buf svg = BUF_EMPTY;

@@ -2,6 +2,7 @@
 
 #include "packet/records.h"
 #include "pages/inbox.h"
+#include "pages/looked.h"
 #include "pages/records.h"
 #include "user/known_device.h"
 #include "web/respond.h"
@@ -20,7 +21,9 @@ static enum status home_find(struct exchange *x, struct home *out)
     enum status st = overview_find(db, x->arena, x->visitor.user_id, RECORDS_HOME_ITEMS, &out->overview);
     if (st == ST_NOT_FOUND)
         return ST_CORRUPT; /* every user has a wallet */
-    return st == ST_OK ? inbox_find(db, x->arena, x->visitor.user_id, x->now_ms, &out->inbox) : st;
+    struct inbox_looked looked;
+    looked_read(x, &looked);
+    return st == ST_OK ? inbox_find(db, x->arena, x->visitor.user_id, x->now_ms, &looked, &out->inbox) : st;
 }
 
 static bool home_is_empty(const struct home *home)

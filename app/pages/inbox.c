@@ -72,7 +72,7 @@ int64_t inbox_news_count(struct exchange *x)
         return 0;
     if (is_fresh(x, &news))
         return news.count;
-    if (inbox_find(x->app->stores.db, x->arena, x->visitor.user_id, x->now_ms, &inbox) != ST_OK)
+    if (inbox_find(x->app->stores.db, x->arena, x->visitor.user_id, x->now_ms, NULL, &inbox) != ST_OK)
         return 0;
     news.count = 0;
     for (size_t i = 0; i < inbox.count; i++)
@@ -176,10 +176,14 @@ static void thanked_model(struct model *m, const struct inbox *inbox, int64_t se
 static void groups_model(struct model *m, const struct inbox *inbox, int64_t seen_ms)
 {
     size_t waiting = kind_count(inbox, INBOX_WAITING);
+    bool later = true; /* none of them can be opened yet */
+    for (size_t i = 0; i < inbox->count; i++)
+        later = later && (inbox->items[i].kind != INBOX_WAITING || inbox->items[i].not_yet);
     value_page_bool(m, &m->root, "has_waiting", waiting > 0);
     value_page_bool(m, &m->root, "has_news", inbox->count > waiting);
     value_page_int(m, &m->root, "waiting_count", (int64_t)waiting);
     value_page_bool(m, &m->root, "waiting_one", waiting == 1);
+    value_page_bool(m, &m->root, "waiting_later", later);
     if (kind_count(inbox, INBOX_THANKS) > 1)
         thanked_model(m, inbox, seen_ms);
 }
@@ -195,9 +199,9 @@ void inbox_model(struct exchange *x, struct model *m, const struct inbox *inbox,
         value_text(m, object, "packet", present_packet_id(x, item->packet_id));
         value_text(m, object, "greeting", item->greeting);
         view_time_model(m, object, "at", "at_text", item->ms);
-        value_bool(m, object, "new", item->ms > seen_ms);
+        value_bool(m, object, "new", item->ms > seen_ms && !item->looked);
         value_page_text(m, object, "url", present_packet_path(x, item->packet_id));
-        value_page_bool(m, object, "not_yet", item->opens_ms > x->now_ms);
+        value_page_bool(m, object, "not_yet", item->not_yet);
         item_model(m, object, item);
     }
 }

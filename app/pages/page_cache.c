@@ -228,6 +228,7 @@ static void page_move(struct cached_page *page, void *memory)
     view->packet.request_key = STR("");
     view->has_mine = false;
     view->mine = (struct grab){ 0 };
+    view->luckiest = NULL; /* it is in the rendered rows */
 }
 
 void page_cache_put(struct page_cache *cache, const struct cached_page *page)
@@ -308,5 +309,7 @@ struct packet_view cached_page_view(const struct cached_page *page, uint64_t use
     view.rows += count - stop;
     view.row_count = stop < limit ? stop : limit;
     view.next = stop - (uint32_t)view.row_count;
+    uint32_t best = view.packet.best_share_no;
+    view.luckiest = stop == count && best < view.next ? &page->view.rows[count - 1 - best] : NULL;
     return view;
 }

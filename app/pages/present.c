@@ -22,6 +22,12 @@ struct str present_packet_url(struct exchange *x, uint64_t packet_id)
     return path.ptr == NULL ? STR_NONE : arena_printf(x->arena, "%s%.*s", base_url, STR_ARG(path));
 }
 
+struct str present_site_host(const struct exchange *x)
+{
+    struct str url = str_from(x->app->stores.config->base_url), host = str_after(url, STR("://"));
+    return host.ptr != NULL ? host : url;
+}
+
 void present_kind(struct model *m, struct value *object, enum packet_kind kind)
 {
     value_text(m, object, "kind", packet_kind_name(kind));

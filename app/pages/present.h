@@ -11,6 +11,8 @@ struct str present_packet_id(struct exchange *x, uint64_t packet_id);
 struct str present_packet_path(struct exchange *x, uint64_t packet_id);
 /* The packet's address with the site's base_url before its path. Memory as above. */
 struct str present_packet_url(struct exchange *x, uint64_t packet_id);
+/* The site's base_url without its scheme. */
+struct str present_site_host(const struct exchange *x);
 
 /* Adds member kind; page: kind_lucky, kind_even, kind_exclusive, exactly one of them true (partials/kind). */
 void present_kind(struct model *m, struct value *object, enum packet_kind kind);

@@ -62,10 +62,9 @@ static void receipt_model(struct model *m, const struct receipt *r, const struct
 static void packet_model(struct exchange *x, struct model *m, const struct packet *p)
 {
     struct value *root = &m->root;
-    struct str path = present_packet_path(x, x->id), host = str_from(x->app->stores.config->base_url);
-    struct str after = str_after(host, STR("://"));
+    struct str path = present_packet_path(x, x->id);
     value_page_text(m, root, "url", path);
-    value_page_text(m, root, "site_host", after.ptr != NULL ? after : host);
+    value_page_text(m, root, "site_host", present_site_host(x));
     value_page_text(m, root, "greeting", p->greeting);
     value_page_bool(m, root, "kind_lucky", p->kind == PACKET_LUCKY);
     value_page_bool(m, root, "kind_even", p->kind == PACKET_EVEN);

@@ -86,27 +86,35 @@ struct records_page {
     struct user_totals totals; /* with the months of the year */
     struct user_year year_totals, all_totals;
     struct record_result result;
-    struct str next; /* STR_NONE: this is the last page */
-    struct found found;
+    struct str next;           /* STR_NONE: this is the last page */
+    struct found found, other; /* other: what the filter finds on the other side, of one person's records */
 };
 
 /* What a record adds to the sum: what was kept of a share, a packet sent, or the asked person's share of it. */
-static int64_t record_sum_fen(const struct records_request *r, const struct record *row)
+static int64_t record_sum_fen(const struct records_request *r, enum record_side side, const struct record *row)
 {
-    if (r->side == RECORD_RECEIVED)
+    if (side == RECORD_RECEIVED)
         return row->amount_fen - row->returned_fen;
     return r->filter.person_id != 0 ? row->person_fen : row->amount_fen;
+}
+
+/* What a search of this side found. */
+static struct found found_sum(const struct records_request *r, enum record_side side,
+                              const struct record_result *result)
+{
+    struct found found = { .count = result->records.count };
+    if (result->rest.given)
+        found.read_max = result->paused ? RECORD_SEARCH_ROWS_MAX : found.count;
+    for (size_t i = 0; i < found.count; i++)
+        found.sum_fen += record_sum_fen(r, side, &result->records.rows[i]);
+    return found;
 }
 
 /* Counts what the search found, and leaves a page of it. */
 static void found_count(struct records_page *page)
 {
     struct record_list *records = &page->result.records;
-    page->found.count = records->count;
-    if (page->result.rest.given)
-        page->found.read_max = page->result.paused ? RECORD_SEARCH_ROWS_MAX : records->count;
-    for (size_t i = 0; i < records->count; i++)
-        page->found.sum_fen += record_sum_fen(&page->request, &records->rows[i]);
+    page->found = found_sum(&page->request, page->request.side, &page->result);
     if (records->count <= RECORDS_PAGE_ITEMS)
         return;
     records->count = RECORDS_PAGE_ITEMS;
@@ -115,16 +123,37 @@ static void found_count(struct records_page *page)
     page->result.paused = false;
 }
 
+/* The same search on the other side: with a person the page has both sums. */
+static enum status other_find(struct exchange *x, const struct db_page *wanted, struct records_page *page)
+{
+    const struct records_request *r = &page->request;
+    struct record_query query = { .user_id = x->visitor.user_id,
+                                  .side = r->side == RECORD_SENT ? RECORD_RECEIVED : RECORD_SENT };
+    struct record_result result;
+    enum status st = records_search(x->app->stores.db, x->arena, &query, wanted, &r->filter, x->now_ms, &result);
+    if (st == ST_OK)
+        page->other = found_sum(r, query.side, &result);
+    return st;
+}
+
+/* Whether the page tells what the search found. */
+static bool is_counted(const struct exchange *x, const struct records_request *r)
+{
+    return r->filtered && !r->page.below.given && !x->wants_json;
+}
+
 static enum status rows_find(struct exchange *x, struct records_page *page)
 {
     const struct records_request *r = &page->request;
     struct record_query query = { .user_id = x->visitor.user_id, .side = r->side };
     struct db_page wanted = r->page;
-    bool counted = r->filtered && !r->page.below.given && !x->wants_json;
+    bool counted = is_counted(x, r);
     wanted.limit = counted ? RECORD_SEARCH_ROWS_MAX - 1 : RECORDS_PAGE_ITEMS;
     enum status st = records_search(x->app->stores.db, x->arena, &query, &wanted, &r->filter, x->now_ms, &page->result);
     if (st == ST_OK && counted)
         found_count(page);
+    if (st == ST_OK && counted && r->filter.person_id != 0)
+        st = other_find(x, &wanted, page);
     const struct list_key *rest = &page->result.rest;
     if (st == ST_OK && rest->given) {
         page->next = list_key_text(x, rest->ms, rest->id);
@@ -295,15 +324,26 @@ static struct str csv_url(struct exchange *x, const struct records_request *r)
     return arena_printf(x->arena, "%.*s?year=%d", STR_ARG(path), r->year);
 }
 
-static void found_model(struct exchange *x, struct model *m, const struct records_request *r, const struct found *found)
+static void found_model(struct exchange *x, struct model *m, const char *name, const struct records_request *r,
+                        enum record_side side, const struct found *found)
 {
-    struct value *object = value_page_object(m, &m->root, "found");
+    struct value *object = value_page_object(m, &m->root, name);
     view_count_model(m, object, "found_count", "found_one", (int64_t)found->count);
-    if (r->side == RECORD_SENT && r->filter.person_id != 0)
+    if (side == RECORD_SENT && r->filter.person_id != 0)
         value_text(m, object, "taken_by", records_person_shown(x, r));
     view_money_model(m, object, "sum_fen", "sum_text", found->sum_fen);
     if (found->read_max > 0)
         value_int(m, object, "read_max", (int64_t)found->read_max);
+}
+
+/* What the filter finds, of one person on both sides. */
+static void both_found_model(struct exchange *x, struct model *m, const struct records_page *page)
+{
+    const struct records_request *r = &page->request;
+    if (page->found.count > 0)
+        found_model(x, m, "found", r, r->side, &page->found);
+    if (page->other.count > 0)
+        found_model(x, m, "found_other", r, r->side == RECORD_SENT ? RECORD_RECEIVED : RECORD_SENT, &page->other);
 }
 
 /* The other side's records keep the filter, too. */
@@ -311,6 +351,15 @@ static void tabs_model(struct exchange *x, struct model *m, const struct records
 {
     value_page_text(m, &m->root, "received_url", records_url(x, r, STR("/records/received")));
     value_page_text(m, &m->root, "sent_url", records_url(x, r, STR("/records/sent")));
+}
+
+/* The page has not all rows; it says which they are where their number is known. */
+static void part_model(struct model *m, const struct records_page *page)
+{
+    bool is_first = !page->request.page.below.given;
+    value_page_bool(m, &m->root, "part", page->next.ptr != NULL || !is_first);
+    if (is_first && !page->request.filtered)
+        value_page_int(m, &m->root, "part_count", (int64_t)page->result.records.count);
 }
 
 static void page_model(struct exchange *x, struct model *m, const struct records_page *page)
@@ -331,13 +380,13 @@ static void page_model(struct exchange *x, struct model *m, const struct records
     value_page_bool(m, root, "sent", sent);
     value_page_bool(m, root, "has_items", page->result.records.count > 0);
     value_page_bool(m, root, "empty", page->result.records.count == 0 && !page->result.paused);
+    part_model(m, page);
     if (page->request.page.below.given)
         value_page_text(m, root, "first_url", records_url(x, &page->request, str_from(page->request.path)));
     years_model(x, m, page);
     all_years_model(x, m, page);
     tabs_model(x, m, &page->request);
-    if (page->found.count > 0)
-        found_model(x, m, &page->request, &page->found);
+    both_found_model(x, m, page);
     records_filter_model(x, m, &page->request);
     value_page_text(m, root, "csv_url", csv_url(x, &page->request));
     if (page->year_totals.sent_count + page->year_totals.received_count > 0)
@@ -349,6 +398,12 @@ static enum status page_find(struct exchange *x, struct records_page *page, bool
 {
     enum status st = refused ? ST_OK : rows_find(x, page);
     return st == ST_OK ? totals_find(x, page) : st;
+}
+
+/* As many as rows_find makes. */
+static size_t search_count(const struct exchange *x, const struct records_request *r)
+{
+    return is_counted(x, r) && r->filter.person_id != 0 ? 2 : 1;
 }
 
 static enum step records_show(struct exchange *x, enum record_side side, bool csv)
@@ -367,7 +422,7 @@ static enum step records_show(struct exchange *x, enum record_side side, bool cs
     }
     if (st == ST_OK && csv)
         return export_limit_take(x) ? records_csv(x, &page.request) : STEP_DONE;
-    if (st == ST_OK && page.request.filtered && !limits_take(x, &SEARCH, 1))
+    if (st == ST_OK && page.request.filtered && !limits_take_times(x, &SEARCH, 1, search_count(x, &page.request)))
         return STEP_DONE;
     if (st == ST_OK || refused)
         st = page_find(x, &page, refused);

@@ -51,6 +51,7 @@ void records_model(struct exchange *x, struct model *m, struct value *list, enum
  *                    first page; absent when it is nothing. sum_text: of shares without those given back, of packets
  *                    sent or, with taken_by (the name of a person), of this person's shares of them. read_max: of so
  *                    many newest records, when there may be more
+ *   found_other      page-only, with a person: the same of the other side; absent when it is nothing
  *   has_items        page-only boolean
  *   empty            page-only boolean: there are no items, nor a search to continue
  *   first_url        page-only: the way back; only on a later page, which has no totals, years and chart

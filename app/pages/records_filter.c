@@ -350,7 +350,14 @@ static void chips_model(struct exchange *x, struct model *m, const struct record
     }
 }
 
-/* The visitor's people, each with a link that adds the person to the filter, or that takes the chosen one out. */
+/* The records with one person, of the asked year or of all. */
+static struct str person_url(struct exchange *x, const struct records_request *r, struct str username)
+{
+    static const char *const FORM[] = { "kind", "state", "person", "q", "from", "to", "min", "max", NULL };
+    return url_build(x, r, str_from(r->path), FORM, "person", username);
+}
+
+/* The visitor's people, each with a link to the records with the person, or that takes the chosen one out. */
 static void people_links_model(struct exchange *x, struct model *m, const struct records_request *r)
 {
     static const char *const PERSON[] = { "person", NULL };
@@ -362,7 +369,24 @@ static void people_links_model(struct exchange *x, struct model *m, const struct
         bool chosen = r->filter.person_id == r->people.users[i].id;
         struct str path = str_from(r->path), username = r->people.users[i].username;
         value_bool(m, item, "chosen", chosen);
-        value_text(m, item, "url", url_build(x, r, path, PERSON, chosen ? NULL : "person", username));
+        value_text(m, item, "url", chosen ? url_build(x, r, path, PERSON, NULL, STR("")) : person_url(x, r, username));
+    }
+}
+
+/* A greeting that is the name of one of the visitor's people: perhaps the person was meant. */
+static void meant_model(struct exchange *x, struct model *m, const struct records_request *r)
+{
+    uint64_t id;
+    if (typed(x, "q").len == 0 || r->filter.person_id != 0 ||
+        people_by_nickname(x->arena, &r->people, typed(x, "q"), &id) != ST_OK)
+        return;
+    for (size_t i = 0; i < r->people.count; i++) {
+        const struct user *user = &r->people.users[i];
+        if (user->id != id)
+            continue;
+        struct value *meant = value_page_object(m, &m->root, "meant");
+        value_text(m, meant, "nickname", user->nickname);
+        value_text(m, meant, "url", person_url(x, r, user->username));
     }
 }
 
@@ -389,4 +413,5 @@ void records_filter_model(struct exchange *x, struct model *m, const struct reco
     value_page_bool(m, &m->root, "filtered", request->filtered);
     chips_model(x, m, request);
     people_links_model(x, m, request);
+    meant_model(x, m, request);
 }

@@ -47,8 +47,9 @@ struct str records_url_with(struct exchange *x, const struct records_request *re
 struct str records_person_shown(struct exchange *x, const struct records_request *request);
 
 /* Adds the page-only members of the filter form:
- *   people      [{ id, username, nickname, initial, hue, url, chosen }]: a face and the link that asks for it, or for
- *               anybody when it is the chosen one; has_people: there are some
+ *   people      [{ id, username, nickname, initial, hue, url, chosen }]: a face and the link to the records with it
+ *               alone, or for anybody when it is the chosen one; has_people: there are some
+ *   meant       { nickname, url }: the one of them whose name was typed as the greeting
  *   filter      { kind, state, person, q, from, to, min, max: the typed texts; year: only when given; kind_lucky,
  *                 kind_even, kind_exclusive, state_open, state_finished, state_expired: the selected option;
  *                 clear_url }

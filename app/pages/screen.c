@@ -225,6 +225,7 @@ static void view_keep(struct arena *a, struct packet_view *view)
         text_keep(a, texts[i]);
     if (view->row_count > SCREEN_ROWS + SCREEN_TOP)
         view->row_count = SCREEN_ROWS + SCREEN_TOP; /* of them the page leaves out those on the podium */
+    view->luckiest = NULL;                          /* points into the reply; the screen does not show it */
     for (size_t i = 0; i < view->row_count; i++) {
         text_keep(a, &view->rows[i].nickname);
         text_keep(a, &view->rows[i].thanks);

@@ -52,14 +52,15 @@ static struct str lifetime_word(const struct exchange *x, const struct packet *p
     return STR("");
 }
 
-/* The usernames of the receivers, with blanks between. */
-static enum status receivers_fill(struct exchange *x, const struct packet *p, struct prefill *out)
+/* The usernames of the receivers, with blanks between; *count: how many there are. */
+static enum status receivers_fill(struct exchange *x, const struct packet *p, struct prefill *out, size_t *count)
 {
     struct str_list names;
     struct str text = STR("");
     enum status st = receivers_usernames(x->app->stores.db, x->arena, p, &names);
     if (st != ST_OK)
         return st;
+    *count = names.count;
     for (size_t i = 0; i < names.count; i++)
         text = arena_printf(x->arena, "%.*s%s%.*s", STR_ARG(text), i > 0 ? " " : "", STR_ARG(names.items[i]));
     fill(&out->form, "to", text);
@@ -84,15 +85,18 @@ static enum status again_fill(struct exchange *x, uint64_t packet_id, struct pre
     fill(out, "greeting", p.greeting);
     fill(out, "cover", p.cover);
     fill(out, "lifetime", lifetime_word(x, &p));
-    if (p.kind != PACKET_EXCLUSIVE)
-        fill(out, "count", arena_printf(x->arena, "%u", p.count));
     if (p.kind == PACKET_LUCKY)
         fill(out, "split", split_method_name(p.split));
     if (p.share_min_fen > 1)
         fill(out, "share_min", money_text(x->arena, p.share_min_fen));
     prefill->lacks_phrase = p.phrase_hash.len > 0;
     opening_fill(x, &p, prefill);
-    return receivers_fill(x, &p, prefill);
+    size_t named = 0;
+    st = receivers_fill(x, &p, prefill, &named);
+    /* Without a count each of the named gets a share, also when one of them is deleted. */
+    if (p.kind != PACKET_EXCLUSIVE && (p.receiver_count == 0 || p.count <= named))
+        fill(out, "count", arena_printf(x->arena, "%u", p.count));
+    return st;
 }
 
 /* For the sender of a packet that the visitor has a share of; the form lists that person's username anyway, among the

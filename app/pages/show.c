@@ -7,6 +7,7 @@
 #include "packet/store.h"
 #include "packet/thanks.h"
 #include "packet/view.h"
+#include "pages/looked.h"
 #include "pages/show_model.h"
 #include "pages/show_tag.h"
 #include "web/field_types.h"
@@ -38,6 +39,7 @@ static void answer_view(struct exchange *x, const struct packet_view *view, cons
     respond_header(x, "X-Robots-Tag", STR("noindex"));
     if (respond_not_modified(x, tag))
         return;
+    looked_remember(x, view);
     model_init(&m, x->arena);
     show_model(x, view, rows, &m);
     if (show_may_change(view, x->visitor.user_id))
@@ -248,6 +250,23 @@ static enum status view_rows_find(struct exchange *x, uint32_t after, size_t lim
     return st;
 }
 
+/* The luckiest draw, when it is further down the list than the newest rows: only the page shows it. */
+static enum status view_luckiest_find(struct exchange *x, uint32_t after, struct packet_view *view)
+{
+    const struct packet *p = &view->packet;
+    struct grab *luckiest;
+    size_t count;
+    if (x->wants_json || !show_list_allowed(p, view->has_mine, x->visitor.user_id) || p->state != PACKET_FINISHED ||
+        after < packet_share_total(p) || p->best_share_no >= view->next)
+        return ST_OK;
+    enum status st = packet_grabs(x->app->stores.db, x->arena, x->id, p->best_share_no + 1, 1, &luckiest, &count);
+    if (st == ST_OK && count == 1) {
+        st = faces_find(x->app->stores.db, x->arena, &view->packet, luckiest, 1);
+        view->luckiest = luckiest;
+    }
+    return st;
+}
+
 static enum status view_thanks_find(struct exchange *x, struct packet_view *view)
 {
     enum status st = thanks_find_all(x->app->stores.db, x->arena, x->id, view->rows, view->row_count);
@@ -275,6 +294,8 @@ enum status show_view_find(struct exchange *x, uint32_t after, size_t limit, str
     st = view_rows_find(x, after, limit, view);
     if (st == ST_OK)
         st = faces_find(x->app->stores.db, x->arena, &view->packet, view->rows, view->row_count);
+    if (st == ST_OK)
+        st = view_luckiest_find(x, after, view);
     return st == ST_OK && view->packet.thanks_count > 0 ? view_thanks_find(x, view) : st;
 }
 

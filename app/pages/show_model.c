@@ -66,15 +66,26 @@ static void mine_model(struct model *m, const struct packet_view *view)
     value_bool(m, mine, "settled", view->mine.settled);
 }
 
+static void grab_model(struct model *m, struct value *object, const struct packet *p, const struct grab *row)
+{
+    present_person(m, object, "user", row->user_id, row->nickname, &row->face);
+    row_model(m, object, p, row);
+    value_page_bool(m, object, "of_sender", row->user_id == p->sender_id);
+}
+
 void show_grabs_model(struct model *m, struct value *grabs, const struct packet_view *view)
 {
-    for (size_t i = 0; i < view->row_count; i++) {
-        const struct grab *row = &view->rows[i];
-        struct value *object = value_add_object(m, grabs);
-        present_person(m, object, "user", row->user_id, row->nickname, &row->face);
-        row_model(m, object, &view->packet, row);
-        value_page_bool(m, object, "of_sender", row->user_id == view->packet.sender_id);
-    }
+    for (size_t i = 0; i < view->row_count; i++)
+        grab_model(m, value_add_object(m, grabs), &view->packet, &view->rows[i]);
+}
+
+static void luckiest_model(struct model *m, const struct packet_view *view)
+{
+    if (view->luckiest == NULL || !row_is_best(&view->packet, view->luckiest))
+        return;
+    struct grab luckiest = *view->luckiest;
+    luckiest.thanks = STR_NONE; /* Redis sends none for this row, so MySQL and the cache leave them out, too */
+    grab_model(m, value_page_object(m, &m->root, "luckiest"), &view->packet, &luckiest);
 }
 
 /* In the request's arena; STR_NONE without memory or template. */
@@ -97,6 +108,7 @@ enum status show_rows(struct exchange *x, const struct packet_view *view, struct
     model_init(&m, x->arena);
     struct value *grabs = value_list(&m, &m.root, "grabs");
     show_grabs_model(&m, grabs, view);
+    luckiest_model(&m, view);
     value_json(&json, grabs);
     assets_model(x->app->assets, &m, value_page_object(&m, &m.root, "site"));
     out->json = arena_str(x->arena, buf_view(&json));
@@ -117,8 +129,10 @@ static void rows_model(struct exchange *x, struct model *m, const struct packet_
         value_page_text(m, &m->root, "html_rows", cached->html[x->language]);
     } else {
         struct value *grabs = value_list(m, &m->root, "grabs");
-        if (allowed)
+        if (allowed) {
             show_grabs_model(m, grabs, view);
+            luckiest_model(m, view);
+        }
     }
     if (allowed && view->next != 0) {
         value_text(m, &m->root, "next", arena_printf(m->arena, "%u", view->next));

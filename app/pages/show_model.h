@@ -65,7 +65,8 @@ bool show_may_change(const struct packet_view *view, uint64_t visitor_id);
  *                 return_to_packet: it goes back into the packet
  *   can_end       the sender, while it is open: show the form to end it
  *   show_list, refund_text, next_url, flap_url (cover_flap), html_qr (sender, while open),
- *   html_rows: grabs rendered by partials/packet_rows, when cached is given
+ *   luckiest      one of grabs: the best share, when it is not among the newest, which are shown
+ *   html_rows: luckiest and grabs rendered by partials/packet_rows, when cached is given
  *   refresh: the answer's entity tag, when show_may_change; the handler adds it
  * cached: the view's rows from show_rows, borrowed; NULL: the rows are built from view. */
 void show_model(struct exchange *x, const struct packet_view *view, const struct cached_rows *cached, struct model *m);

@@ -8,6 +8,19 @@
 #include "user/passkey_page.h"
 #include "web/assets.h"
 
+/* The luckiest draw is above the rows. A view of Redis has it or, with rendered rows, lacks it, and the tag is the
+ * same: there its mark is in returned_shares, and its name and face never change. MySQL has no returned_shares; a new
+ * face alone does not change the tag there. */
+static void luckiest_digest(struct digest *digest, const struct packet_view *view)
+{
+    const struct str marks = str_or_empty(view->packet.returned_shares);
+    digest_text(digest, marks);
+    if (view->luckiest != NULL && view->luckiest->returned && marks.len == 0)
+        digest_text(digest, STR("returned"));
+    if (view->luckiest != NULL && view->luckiest->nickname.len == 0)
+        digest_text(digest, STR("deleted"));
+}
+
 struct str show_tag(struct exchange *x, const struct packet_view *view)
 {
     const struct packet *p = &view->packet;
@@ -53,6 +66,7 @@ struct str show_tag(struct exchange *x, const struct packet_view *view)
         if (view->rows[i].face.len > 0) /* of now, in a view from MySQL */
             digest_text(&digest, face_word(&view->rows[i].face));
     }
+    luckiest_digest(&digest, view);
     digest_text(&digest, str_or_empty(p->receiver_name)); /* becomes empty, or shorter, when one is deleted */
     digest_text(&digest, str_or_empty(p->receiver_names));
     digest_text(&digest, face_word(&p->sender_face));

@@ -1,6 +1,7 @@
-/* The picture of a year, 1080 × 1440. The card pool draws what the query says, and reads nothing else: it has no rights
- * on the tables of records, and knows no sessions. nginx passes such a query on from the page pool only
- * (pages/story.h), so no page elsewhere can have pictures drawn with words of its own. It is one user's: private. */
+/* The picture of a year, 1080 × 1440. The card pool draws what the query says, and reads nothing else, except the file
+ * of a face that is a picture: it has no rights on the tables of records, and knows no sessions. nginx passes such a
+ * query on from the page pool only (pages/story.h), so no page elsewhere can have pictures drawn with words of its own.
+ * It is one user's: private. */
 #ifndef HB_PAGES_STORY_PICTURE_H
 #define HB_PAGES_STORY_PICTURE_H
 

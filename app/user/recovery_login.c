@@ -7,6 +7,7 @@
 #include "user/hash_budget.h"
 #include "user/known_device.h"
 #include "user/pages_internal.h"
+#include "user/passkey_store.h"
 #include "user/recovery_page.h"
 #include "user/recovery_store.h"
 #include "user/session.h"
@@ -62,17 +63,21 @@ static void page_model(struct exchange *x, struct model *m, const struct form *t
     value_page_text(m, &m->root, "login_url", login_way_url(x, "/login", typed, next));
 }
 
-/* What is in force now, and how many codes are left; it leads on to next. */
+/* What is in force now, and how many codes are left; it leads on to next, or to the steps after a lost phone. */
 static enum step used_show(struct exchange *x)
 {
     struct model m;
+    uint64_t passkeys;
 
     model_init(&m, x->arena);
     enum status st = recovery_model(x, &m);
+    if (st == ST_OK)
+        st = passkey_count(x->app->stores.db, x->arena, x->visitor.user_id, &passkeys);
     if (st != ST_OK) {
         respond_status(x, status_idempotent(st));
         return STEP_DONE;
     }
+    value_page_bool(&m, &m.root, "has_passkeys", passkeys > 0);
     value_page_text(&m, &m.root, "onward", path_after_login(next_from_query(x)));
     respond_model(x, 200, "pages/recovered", &m);
     return STEP_DONE;

@@ -330,6 +330,8 @@ enum status session_end(struct exchange *x)
             return st == ST_UNKNOWN ? ST_UNKNOWN : ST_UNAVAILABLE;
     }
     respond_cookie(x, STR(SESSION_COOKIE), STR(""), 0);
+    if (exchange_cookie(x, STR(LOOKED_COOKIE)).len > 0)
+        respond_cookie(x, STR(LOOKED_COOKIE), STR(""), 0);
     return ST_OK;
 }
 

@@ -76,6 +76,8 @@ enum status session_visitor_read(struct exchange *x);
 
 /* ---- for handlers that may block ---- */
 
+#define LOOKED_COOKIE "looked" /* what was looked at in this browser (pages/looked.h), until the session ends */
+
 /* Checks that Redis is reachable. Call it before a password is hashed, so that requests which can't succeed do not
  * occupy the CPU. ST_UNAVAILABLE: unreachable. */
 enum status session_store_check(struct exchange *x);
@@ -85,8 +87,8 @@ enum status session_store_check(struct exchange *x);
  * ST_UNAVAILABLE: a store did not answer; no header is added, so the token is never used · ST_CONFLICT: the sessions of
  * the user were ended since the request came · ST_NO_MEMORY. */
 enum status session_start(struct exchange *x, uint64_t user_id, struct str username, struct str nickname);
-/* Deletes the presented session, if any, and adds the header that clears the cookie. ST_UNAVAILABLE / ST_UNKNOWN: Redis
- * did not answer; the session may still exist, and no header is added. */
+/* Deletes the presented session, if any, and adds the headers that clear its cookie and LOOKED_COOKIE. ST_UNAVAILABLE /
+ * ST_UNKNOWN: Redis did not answer; the session may still exist, and no header is added. */
 enum status session_end(struct exchange *x);
 /* Ends all other sessions of the visitor, and makes all other devices unknown (user/known_device.h). ST_OK · else the
  * status of Redis: a part may be done, and it may be repeated. */

@@ -1,6 +1,6 @@
 /* Forms whose texts are kept: GET of the same address fills the form from its query, so a link has what was typed. It
  * survives the switch of the language, a login in between, and a store that is away. Passwords, codes, passphrases and
- * request keys are never part of an address. */
+ * request keys are never part of an address; a passphrase waits in the browser's tab (static/send.js). */
 #ifndef HB_WEB_KEPT_FORM_H
 #define HB_WEB_KEPT_FORM_H
 

@@ -95,7 +95,15 @@ for (const language of LANGUAGES) {
       await page.locator('#username_error', { hasText: user.username }).waitFor();
       await page.locator('#password_error', { hasText: text('confirm_wrong') }).waitFor();
       await page.locator('#give_up_error', { hasText: text('delete_money_left') }).waitFor();
+      const focused = () => page.evaluate(() => document.activeElement.id);
+      assert.equal(await focused(), 'give_up', 'the first field with a mistake');
       await page.fill('[name=username]', user.username);
+      await page.check('[name=give_up]');
+      await page.fill('[name=password]', 'not my password');
+      await press();
+      await page.locator('#password_error').waitFor();
+      assert.equal(await focused(), 'password');
+      await page.uncheck('[name=give_up]');
       await page.fill('[name=password]', user.password);
       await press();
       await page.getByRole('alert').getByText(text('delete_money_left')).waitFor();

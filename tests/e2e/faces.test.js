@@ -121,6 +121,11 @@ test('a deleted user has no face any more', async () => {
   assert.equal((await sql(`SELECT face IS NULL FROM user WHERE id = ${user.id}`)).trim(), '1');
   await poll('the account is deleted', async () => /^deleted 2/m.test((await site.hongbao('user', 'show', `~${user.id}`)).stdout), DELETION_S);
   for (const path of [`/p/${own}`, `/p/${joined}`, '/records/received', '/']) assert.equal(await shows(friend, path, 'snake'), 0, path);
+  const page = await clientPage(browser, friend.client);
+  await page.goto(`${site.url}/p/${joined}`);
+  const figure = page.locator('.row', { hasText: words('zh-CN', 'deleted_user') }).locator('.avatar:empty');
+  assert.match(await figure.evaluate((face) => getComputedStyle(face).backgroundImage), /radial-gradient/, 'a figure of nobody');
+  await page.context().close();
 });
 
 for (const language of LANGUAGES) {

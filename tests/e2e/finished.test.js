@@ -57,6 +57,12 @@ test('a finished packet is answered from the page cache, with the same answers a
     assert.ok(text.includes(words(language, 'amount').replace('{{amount_text}}', fen(grabs[SHARES - 1].amount_fen))), text);
   }
   assert.ok(await scriptCalls() - before < ROUND / 4, 'a view still runs a script');
+  // Wherever the luckiest is in the list, its first part names that person, once.
+  for (const visitor of [sender.client, people[0], stranger]) {
+    const { text } = await visitor.getHtml(path, { 'accept-language': 'zh-CN' });
+    const rows = text.split('<li class="row">').slice(1); // above them may be the visitor's own luck
+    assert.equal(rows.filter((row) => row.includes(words('zh-CN', 'best'))).length, 1);
+  }
   for (const [no, person] of people.slice(0, SHARES).entries()) {
     assert.deepEqual((await person.post(`${path}/open`)).json, { result: 'already', share_no: no, amount_fen: grabs[no].amount_fen, left_count: 0, returned: false });
   }

@@ -253,6 +253,10 @@ test('the list of a large packet pages by share number', async () => {
   const second = (await sender.client.get(`/p/${sent.json.id}?after=${first.next}`)).json;
   assert.deepEqual(second.grabs.map((g) => g.share_no), [9, 8, 7, 6, 5, 4, 3, 2, 1, 0]);
   assert.equal(second.next, null);
+  const page = (await sender.client.getHtml(`/p/${sent.json.id}`)).text;
+  assert.ok(page.includes(`?after=${first.next}#grabs"`), 'the next page is opened at its list');
+  const draw = (await sender.client.getHtml(`/p/${sent.json.id}/verify`)).text;
+  assert.ok(draw.indexOf('sha256sum') < draw.indexOf('<table'), 'the fingerprint is above the shares');
 });
 
 test('health and readiness are reported', async () => {

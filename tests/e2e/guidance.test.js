@@ -27,12 +27,44 @@ test('after sending, sharing comes first and one’s own coin last; a copy says 
   await page.click('[data-copy]');
   await page.waitForFunction(() => document.querySelector('[data-copied]').textContent !== '');
   assert.equal(await page.evaluate(() => navigator.clipboard.readText()), `艾丽给你发了一个红包：恭喜发财 ${site.url}${path}`);
+  assert.equal(await page.getAttribute('[data-share]', 'data-text'), '艾丽给你发了一个红包：恭喜发财');
   await page.click('button.coin');
   await page.waitForSelector('.result');
   await page.waitForSelector('.seal', { state: 'detached' });
   assert.equal(await page.locator('.ready').count(), 0);
   await page.context().close();
 });
+
+for (const [language, said] of [['zh-CN', /^艾丽给你发了一个红包：恭喜发财 · 北京时间 .+ 开抢 · 领取时需要口令 http/],
+  ['en', /^艾丽 sent you a red packet: 恭喜发财 · Opens .+ China Standard Time \(UTC\+8\) · You will need the passphrase http/]]) {
+  test(`a copy says when the packet opens and that it has a passphrase, and not which: ${language}`, async () => {
+    const sender = await newUser({ nickname: '艾丽', yuan: '10' });
+    const path = await send(sender, { kind: 'lucky', amount: '2', count: '2', greeting: '恭喜发财', phrase: '芝麻开门',
+      opens_at: new Date(Date.now() + 3_600_000).toISOString() });
+    const { text } = await sender.client.getHtml(path, { 'accept-language': language });
+    const words = [...text.matchAll(/<button[^>]* data-text="([^"]*)"/g)].map((match) => match[1]);
+    assert.equal(words.length, 2);
+    assert.match(words[1], said);
+    assert.equal(words[1], `${words[0]} ${site.url}${path}`);
+    assert.ok(!words.join().includes('芝麻开门'));
+  });
+}
+
+for (const [locale, timezoneId, said] of [['zh-CN', 'Asia/Shanghai', /：福 · \d+月\d+日周. \d\d:\d\d（北京时间） 开抢 http/],
+  ['zh-CN', 'America/New_York', /：福 · \d+月\d+日周. \d\d:\d\d（GMT-[45]） 开抢 http/],
+  ['en', 'Asia/Shanghai', /: 福 · Opens \w{3}, \w{3} \d+ \d+:\d\d\s[AP]M \(China time\) http/]]) {
+  test(`a copy says the opening as people do, in the sender’s zone: ${locale} ${timezoneId}`, async () => {
+    const sender = await newUser({ yuan: '10' });
+    const path = await send(sender, { kind: 'lucky', amount: '2', count: '2', greeting: '福', opens_at: new Date(Date.now() + 3_600_000).toISOString() });
+    const page = await clientPage(browser, sender.client, { locale, timezoneId, permissions: ['clipboard-read', 'clipboard-write'] });
+    await page.goto(site.url + path);
+    assert.ok(!(await page.innerText('.share figcaption')).includes('·'), 'no time that is left before it opens');
+    await page.click('[data-copy]');
+    await page.waitForFunction(() => document.querySelector('[data-copied]').textContent !== '');
+    assert.match(await page.evaluate(() => navigator.clipboard.readText()), said);
+    await page.context().close();
+  });
+}
 
 test('once somebody took a share, the list comes before sharing; what only tells a number is no link', async () => {
   const sender = await newUser({ yuan: '10' });

@@ -77,6 +77,40 @@ for (const javaScriptEnabled of [true, false]) {
   });
 }
 
+test('a passphrase stays in its tab on the way to missing money, and comes back to this form alone', async () => {
+  const user = await newUser();
+  const page = await clientPage(browser, user.client, { locale: 'zh-CN' });
+  await page.goto(`${site.url}/send`);
+  await page.fill('[name=amount]', '5');
+  await page.fill('[name=count]', '1');
+  await unfold(page, 'phrase');
+  await page.fill('#phrase', '芝麻开门');
+  await page.click('[data-over] a');
+  await page.waitForURL(/\/wallet/);
+  assert.doesNotMatch(decodeURIComponent(decodeURIComponent(page.url())), /芝麻/);
+  await page.click('form[action="/wallet/deposit"] button');
+  await page.waitForURL(/\/send\?/);
+  assert.equal(await page.inputValue('#phrase'), '芝麻开门');
+  assert.ok(await page.isVisible('#phrase'));
+  assert.ok(await page.isHidden('.retype'));
+  await page.goto(`${site.url}/send`);
+  assert.equal(await page.inputValue('#phrase'), '', 'another form');
+  await page.goto(`${site.url}/send?lacks=phrase`);
+  assert.deepEqual([await page.inputValue('#phrase'), await page.isVisible('.retype')], ['', true], 'it is gone');
+  const kept = () => page.evaluate(() => sessionStorage.getItem('phrase'));
+  await page.fill('[name=amount]', '0.01');
+  await page.fill('[name=count]', '1');
+  await page.fill('#phrase', '芝麻开门');
+  await Promise.all([page.waitForURL(/\/p\//), page.click('form[data-send] button[type=submit]')]);
+  assert.equal(await kept(), null, 'sent');
+  await page.goto(`${site.url}/send?lacks=phrase`);
+  await page.fill('#phrase', '芝麻开门');
+  await page.click('form[action="/logout"] button');
+  await page.waitForURL(/\/login|\/$/);
+  assert.equal(await kept(), null, 'another user of this tab');
+  await page.context().close();
+});
+
 test('passphrases, passwords and request keys are never part of an address', async () => {
   const fields = { kind: 'lucky', amount: '1', count: '1', phrase: 'open sesame', password: 'pw', request_key: 'rk', code: 'cc' };
   const { client } = await newUser();

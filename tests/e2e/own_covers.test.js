@@ -98,8 +98,10 @@ for (const javaScriptEnabled of [true, false]) {
     await page.waitForURL(/\/send\?.*cover=%40/);
     assert.ok(await page.isChecked('[name=kind][value=even]'));
     assert.deepEqual(await Promise.all(['amount', 'count', 'greeting', 'phrase'].map((field) => page.inputValue(`[name=${field}]`))),
-      ['0.01', '2', '百年好合 & 早生贵子', '']);
-    assert.ok((await page.textContent('main')).includes(words('zh-CN', 'send_retype')), 'a passphrase is in no address');
+      ['0.01', '2', '百年好合 & 早生贵子', javaScriptEnabled ? 'a secret phrase' : '']);
+    assert.equal(await page.locator('.retype').isVisible(), !javaScriptEnabled, 'what is lost, as a passphrase is in no address');
+    assert.doesNotMatch(page.url(), /secret/);
+    assert.equal(await page.evaluate(() => sessionStorage.getItem('phrase')), null, 'kept for the way alone');
     assert.equal(await packetsOf(user), 0, 'nothing was sent');
     const [{ name, cover_url }] = (await user.client.get('/covers')).json.covers;
     assert.ok(await page.isChecked(`[name=cover][value="${name}"]`));
@@ -279,7 +281,7 @@ test('everywhere the envelope is, the picture is: home, packet, invitation, post
     [user.client, `/p/${id}`, image],
     [user.client, `/p/${id}/poster`, image],
     [new Client(), `/login?next=/p/${id}`, image],
-    [user.client, `/p/${id}/screen`, `<img class="corner" src="${cover_url}"`],
+    [user.client, `/p/${id}/screen`, `<img class="own" src="${cover_url}"`],
   ]) assert.ok((await client.getHtml(path)).text.includes(html), path);
   assert.equal((await friend.client.get('/')).json.inbox.find(({ packet }) => packet === id).cover_url, cover_url);
   assert.equal((await friend.client.post(`/p/${id}/open`)).status, 200);

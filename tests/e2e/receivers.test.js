@@ -208,6 +208,75 @@ for (const javaScriptEnabled of [true, false]) {
   });
 }
 
+test('letters of a name propose the people who have them; usernames tell apart two of the same name, and nobody else', async () => {
+  const sender = await newUser({ yuan: '10' });
+  const [one, two] = [await newUser({ nickname: '小明' }), await newUser({ nickname: '小明' })];
+  const [anna, ivan] = [await newUser({ nickname: 'Anna Li' }), await newUser({ nickname: 'Иван' })];
+  for (const { username } of [one, two, anna, ivan]) assert.equal((await sendPacket(sender, order({ to: username, count: '1' }))).status, 201);
+  const form = await pageOf(sender, { locale: 'zh-CN', viewport: { width: 390, height: 844 } });
+  await form.goto(`${site.url}/send`);
+  await unfold(form, 'to');
+  assert.deepEqual((await form.locator('.pick small').allInnerTexts()).toSorted(), [one.username, two.username].toSorted());
+  const proposed = () => form.locator('.receivers [aria-live] .chip').allInnerTexts();
+  const held = () => form.locator('.receivers .chips:not([aria-live]) .chip bdi').allInnerTexts();
+  assert.deepEqual(await proposed(), []);
+  await form.locator('#to').pressSequentially('aNN');
+  assert.equal((await proposed()).length, 1);
+  await form.click('.receivers [aria-live] .chip');
+  assert.deepEqual([await held(), await proposed(), await form.inputValue('#to'), await posted(form)], [['Anna Li'], [], '', anna.username]);
+  assert.ok(await form.locator('#to').evaluate((element) => element === document.activeElement), 'the next name can be typed');
+  await form.locator('#to').pressSequentially('nobody-known 小');
+  assert.equal((await proposed()).length, 2, 'who is chosen is not proposed');
+  assert.deepEqual((await proposed()).map((text) => text.replace(/[\s小明]/g, '')).toSorted(), [one.username, two.username].toSorted());
+  await form.locator('.receivers [aria-live] .chip', { hasText: two.username }).focus();
+  await form.keyboard.press('Enter');
+  assert.deepEqual([await held(), await form.inputValue('#to')], [['Anna Li', '小明'], 'nobody-known']);
+  assert.equal(await posted(form), `${anna.username} ${two.username} nobody-known`);
+  await form.fill('#to', 'nobody-known ИВ');
+  await form.click('.receivers [aria-live] .chip');
+  assert.deepEqual([await held(), await form.inputValue('#to')], [['Anna Li', '小明', 'Иван'], 'nobody-known'], 'capitals of any letters');
+  await form.click('.receivers .chips:not([aria-live]) .chip');
+  await form.fill('#to', 'nobody-known anna l');
+  assert.equal((await proposed()).length, 1, 'a nickname with a blank');
+  await form.click('.receivers [aria-live] .chip');
+  assert.deepEqual([await held(), await form.inputValue('#to')], [['小明', 'Иван', 'Anna Li'], 'nobody-known']);
+  await form.fill('#to', '');
+  assert.deepEqual([await proposed(), await posted(form)], [[], namesOf([two, ivan, anna], ' ')]);
+  const hints = () => form.locator('.receivers [data-strange]').isVisible();
+  assert.equal(await hints(), false);
+  await form.fill('#to', 'nobody-known');
+  assert.equal(await hints(), true, 'a name of nobody one knows');
+  await form.context().close();
+});
+
+test('Enter takes the first proposal: the whole name, else what begins so; a name that another begins with waits', async () => {
+  const sender = await newUser({ yuan: '10' });
+  const users = [];
+  for (const nickname of ['Ann', 'Ann Bo', 'Joann']) {
+    users.push(await newUser({ nickname }));
+    assert.equal((await sendPacket(sender, order({ to: users.at(-1).username, count: '1' }))).status, 201);
+  }
+  const form = await pageOf(sender, { locale: 'zh-CN' });
+  await form.goto(`${site.url}/send`);
+  await unfold(form, 'to');
+  const proposed = () => form.locator('.receivers [aria-live] .chip bdi').allInnerTexts();
+  const held = () => form.locator('.receivers .chips:not([aria-live]) .chip bdi').allInnerTexts();
+  await form.locator('#to').pressSequentially('ann');
+  assert.deepEqual(await proposed(), ['Ann', 'Ann Bo', 'Joann']);
+  await form.locator('#to').pressSequentially(' ');
+  assert.deepEqual([await held(), await form.inputValue('#to')], [[], 'ann ']);
+  await form.locator('#to').pressSequentially('b');
+  assert.deepEqual(await proposed(), ['Ann Bo']);
+  await form.keyboard.press('Enter');
+  assert.deepEqual([await held(), await form.inputValue('#to'), await proposed()], [['Ann Bo'], '', []]);
+  await form.locator('#to').pressSequentially('ann');
+  assert.deepEqual(await proposed(), ['Ann', 'Joann']);
+  await form.keyboard.press('Enter');
+  assert.deepEqual([await held(), await posted(form)], [['Ann Bo', 'Ann'], `${users[1].username} ${users[0].username}`]);
+  assert.equal(new URL(form.url()).pathname, '/send');
+  await form.context().close();
+});
+
 test('receivers who are known are chips with faces, by a press or by typing, and the count is told', async () => {
   const { sender, friends } = await acquainted(5);
   const form = await pageOf(sender, { locale: 'zh-CN', viewport: { width: 390, height: 844 } });

@@ -249,6 +249,15 @@ test('what one person got of shared packets has a sum, and what one got from a p
     await page.goto(`${site.url}/records/sent?person=${user.username}`);
     assert.equal(await page.innerText('.found'), locale === 'en'
       ? `2 red packets · ${user.nickname} received ¥${shown(got)} in total` : `共2个 · ${user.nickname}一共领取${shown(got)}元`);
+    await page.goto(`${site.url}/records/sent?kind=even`);
+    await page.click('.filters summary');
+    await page.click(`.filters .chip[href$="person=${user.username}"]`); // the person alone: no field that was emptied since
+    await page.waitForURL(`${site.url}/records/sent?person=${user.username}`);
+    await page.goto(`${site.url}/records/sent?kind=lucky&q=${encodeURIComponent(user.nickname)}`);
+    const meant = page.locator('.empty a').first();
+    assert.equal(await meant.innerText(), words(locale, 'filter_meant').replace('{{$who}}{{/who}}', user.nickname));
+    await meant.click();
+    await page.waitForURL(`${site.url}/records/sent?person=${user.username}`);
     assert.ok((await page.innerText('#list_title')).includes(words(locale, 'all_years')));
     await assertNothingOverflows(page);
     const theirs = await pageOf(dear, { locale, javaScriptEnabled: locale === 'en' });
@@ -307,6 +316,11 @@ test('records come as a CSV file, by address and by Accept, with all rows and th
   await page.goto(`${site.url}/records/sent?min=0.01`);
   await page.click('a[rel=next]');
   await page.waitForSelector('a[rel=first]');
+  const part = page.getByText('全部记录在CSV文件中');
+  assert.equal(await part.isVisible(), false);
+  await page.emulateMedia({ media: 'print' });
+  assert.equal(await part.isVisible(), true, 'paper says that it has one page only');
+  await page.emulateMedia({ media: null });
   assert.equal(await page.locator('.rows li').count(), SENT - 20);
   assert.equal(await page.locator('.summary, .filters').count(), 0);
   assert.equal(await page.locator('.chip').count(), 1);

@@ -60,6 +60,62 @@ test('before its time a packet is refused and names the time; afterwards it is o
   await audit();
 });
 
+test('home has a packet that was looked at before its opening, of this user alone and until it is taken', async () => {
+  const [sender, ming, hong] = [await newUser({ yuan: '10' }), await newUser(), await newUser()];
+  const onHome = async (client, path) => new RegExp(`<a class="mini [^>]*href="${path}"`).test((await client.getHtml('/')).text);
+  const [path, named] = [await scheduled(sender, inMs(HOUR_MS)), await scheduled(sender, inMs(HOUR_MS), { count: '1', to: hong.username })];
+  const first = await ming.client.getHtml(path);
+  assert.equal(first.cookies.length, 1);
+  assert.deepEqual((await ming.client.getHtml(path)).cookies, [], 'once');
+  for (const client of [ming.client, sender.client, new Client()]) assert.deepEqual((await client.getHtml(named)).cookies, []);
+  assert.deepEqual((await sender.client.getHtml(path)).cookies, [], 'who has sent it');
+  assert.deepEqual((await hong.client.get(path)).cookies ?? [], [], 'a program');
+  assert.ok(await onHome(ming.client, path));
+  assert.deepEqual([await onHome(ming.client, named), await onHome(hong.client, path)], [false, false]);
+  const [name, value] = first.cookies[0].split(';')[0].split(/=(.*)/);
+  assert.match(name, /^(?:__Host-)?looked$/);
+  const beside = (client, text) => ({ cookie: `sid=${client.cookie('sid')}; ${name}=${text}` });
+  const other = await hong.client.getHtml('/', beside(hong.client, value));
+  assert.equal(other.status, 200);
+  assert.match(other.text, new RegExp(hong.username), 'the session counts');
+  assert.ok(!other.text.includes(path), 'another user of the browser');
+  const later = await scheduled(sender, inMs(HOUR_MS));
+  await ming.client.getHtml(later);
+  assert.deepEqual([await onHome(ming.client, path), await onHome(ming.client, later)], [true, true]);
+  for (const forged of ['x', `${ming.client.cookie(name)}x`, '1.2.3', `${value.split('.')[0]}.${'0'.repeat(26)}`]) {
+    const page = await ming.client.getHtml('/', beside(ming.client, forged));
+    assert.equal(page.status, 200, forged);
+    assert.ok(!page.text.includes(path), forged);
+  }
+  const open = await beforeOpening(sender, async (soon) => {
+    await ming.client.getHtml(soon);
+    assert.ok(await onHome(ming.client, soon));
+  });
+  await poll('it is open', async () => (await ming.client.post(`${open.path}/open`)).status === 200);
+  await poll('home has it no more', async () => !(await onHome(ming.client, open.path)));
+
+  // The result page asks as a script of the browser does; a program has no such packets.
+  const waiting = async (ask) => (await ask).json.inbox.filter(({ kind }) => kind === 'waiting').map(({ packet }) => `/p/${packet}`);
+  assert.deepEqual((await waiting(ming.client.get('/'))).sort(), [path, later].sort());
+  const { json: token } = await ming.client.post('/account/tokens', { name: 'bot', scopes: 'read', days: '1', password: ming.password });
+  const bearer = { authorization: `Bearer ${token.token}` };
+  assert.deepEqual(await waiting(new Client().get('/', { ...bearer, ...beside(ming.client, ming.client.cookie(name)) })), []);
+});
+
+test('the packets that were looked at are forgotten at a logout and with the account', async () => {
+  const [sender, ming, hong] = [await newUser({ yuan: '10' }), await newUser(), await newUser()];
+  const path = await scheduled(sender, inMs(HOUR_MS));
+  for (const { client } of [ming, hong]) {
+    await client.getHtml(path);
+    assert.ok(client.cookie('looked'));
+  }
+  assert.equal((await ming.client.post('/logout')).status, 204);
+  const { username, password } = hong;
+  assert.equal((await hong.client.post('/account/delete', { username, password, give_up: '1' })).status, 204);
+  for (const { client } of [ming, hong]) assert.equal(client.cookie('looked'), undefined);
+  assert.ok(ming.client.cookie('device'), 'stays');
+});
+
 test('a packet without a schedule has no opens_at', async () => {
   const sender = await newUser({ yuan: '10' });
   const sent = await sendPacket(sender, order());

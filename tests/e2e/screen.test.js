@@ -103,6 +103,20 @@ test('the screen shows each grab by itself, and in the end the luckiest', async 
   await page.context().close();
 });
 
+test('the luckiest are those so far only while shares remain', async () => {
+  const says = async (screen) => /data-live="best">([^<]*)</.exec((await new Client().getHtml(screen, { 'accept-language': 'zh-CN' })).text)[1];
+  const ended = await send({ count: '2' }), finished = await send({ count: '2' });
+  assert.equal(await says(ended.screen), '');
+  for (const { path, screen } of [ended, finished]) {
+    await open(guests[0], path);
+    assert.equal(await says(screen), '目前手气最佳');
+  }
+  assert.equal((await sender.client.post(`${ended.path}/end`)).status, 200);
+  assert.equal(await says(ended.screen), '手气最佳');
+  await open(guests[1], finished.path);
+  assert.equal(await says(finished.screen), '手气最佳');
+});
+
 test('the screen counts down in large digits, and at zero says that it begins', async () => {
   const { screen } = await send({ opens_at: new Date(Date.now() + 3_600_000).toISOString(), phrase: '芝麻开门' });
   const page = await (await browser.newContext({ viewport: { width: 1280, height: 720 }, locale: 'zh-CN' })).newPage();

@@ -1,5 +1,6 @@
 // The story of a year: whose it is, what it says, and the picture to share.
 import assert from 'node:assert/strict';
+import { readFileSync } from 'node:fs';
 import { after, before, test } from 'node:test';
 import { Client, clientPage, launch, newUser, poll, sendPacket, site, unique } from './support/site.js';
 
@@ -98,6 +99,25 @@ test('every nickname can be drawn', async () => {
   for (const nickname of ['福'.repeat(32), '😀', '<b>&"\'', 'عبد الرحمن', '{{x}}']) {
     const { client } = await newUser({ nickname });
     assert.equal((await picture(client)).status, 200, nickname);
+  }
+});
+
+test('the picture shows the face of its user, drawn or a picture of one\'s own', async () => {
+  const { client } = await newUser({ nickname: '香香' });
+  const seen = [(await picture(client)).bytes];
+  for (const face of ['rat', 'dragon']) {
+    assert.equal((await client.post('/account/nickname', { nickname: '香香', face })).status, 200);
+    seen.push((await picture(client)).bytes);
+  }
+  const form = new FormData();
+  form.set('picture', new Blob([readFileSync(new URL('../support/pictures/turned.jpg', import.meta.url))]), 'a.jpg');
+  const headers = { cookie: `sid=${client.cookie('sid')}`, accept: 'application/json' };
+  const set = await fetch(`${site.url}/account/picture`, { method: 'POST', headers, body: form });
+  assert.equal(set.status, 200, await set.text());
+  seen.push((await picture(client)).bytes);
+  for (const [i, bytes] of seen.entries()) {
+    assert.ok(bytes.subarray(0, 8).equals(PNG));
+    assert.ok(seen.slice(0, i).every((other) => !other.equals(bytes)), `${i} is another picture`);
   }
 });
 

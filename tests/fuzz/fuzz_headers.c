@@ -4,6 +4,7 @@
 
 #include "base/public_id.h"
 #include "fuzz.h"
+#include "pages/looked.h"
 #include "user/recovery_code.h"
 #include "user/session.h"
 #include "user/shown_once.h"
@@ -30,6 +31,28 @@ static void cookie_check(struct str header)
         session_key_write(value, key);
         assert(strlen(key) == SESSION_KEY_LEN);
     }
+}
+
+/* The ids of a cookie are those that somebody has made, and few. */
+static void looked_check(struct str ids, const struct public_id_key *key)
+{
+    char mine[PUBLIC_ID_TEXT_MAX];
+    public_id_encode(key, 77, mine);
+    struct str line = arena_printf(fuzz_arena, "HTTP_COOKIE=looked=1.%.*s.%s", STR_ARG(ids), mine);
+    char *env[] = { arena_cstr(fuzz_arena, line), NULL };
+    struct fcgi_request request = { .arena = fuzz_arena, .fcgx.envp = env };
+    static struct config config;
+    config_defaults(&config);
+    struct services app = { .stores.config = &config, .id_key = *key };
+    struct exchange x = { .app = &app, .fcgi = &request, .arena = fuzz_arena, .visitor.user_id = 1 };
+    struct inbox_looked looked;
+    looked_read(&x, &looked);
+    assert(looked.count <= INBOX_LOOKED_MAX);
+    for (size_t i = 0; i < looked.count; i++)
+        assert(looked.ids[i] == 77); /* another one is a guess of 64 bits */
+    x.visitor.user_id = 2;
+    looked_read(&x, &looked);
+    assert(looked.count == 0);
 }
 
 static void session_check(struct str value)
@@ -122,6 +145,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     fuzz_begin();
     public_id_key_set(&key, (struct key[]){ key_derive(STR("a secret of at least 32 characters"), KEY_IDS) });
     cookie_check(first);
+    looked_check(first, &key);
     session_check(first);
     token_check(first, &key);
     if (first.len > 0)

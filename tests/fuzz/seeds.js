@@ -59,17 +59,17 @@ const entry = (user, fen, ms) => `${user},${fen},${ms}-0,小明`;
 const OPTIONS = [null, null, null, 'birthday', null, null, null, null, null, null, null, null];
 
 // A reply of lua/view-4.lua: grabs of a packet of three shares, mine: the share of the visitor.
-function view({ grabs = 0, mine = null, state = 'open', options = null, close = '', thanks = null }) {
+function view({ grabs = 0, mine = null, state = 'open', options = null, close = '', thanks = null, best = null }) {
   const rows = Array.from({ length: grabs }, (_, i) => entry(10001 + i, 100 + i, NOW - 1000 + i));
   const fields = ['10007', '小红', 'lucky', 'double-average', '3', '303', '恭喜发财', '', '', `${NOW + 3600000}`,
     `${NOW - 5000}`, state, hex, hex, '2', `${grabs === 0 ? 0 : grabs * 100 + (grabs * (grabs - 1)) / 2}`, close, null];
   return [13, NOW, `${NOW - 900}-0`, grabs, grabs >= 3 ? rows[2] : null, mine, mine === null ? null : rows[mine], 0, rows,
-    fields, null, options, thanks && thanks[0], thanks];
+    fields, null, options, thanks && thanks[0], thanks, best === null ? null : entry(10001 + best, 100 + best, NOW - 2000)];
 }
 
 const options = (changes) => OPTIONS.map((option, i) => changes[i] ?? option);
 const VIEWS = [
-  view({}), view({ grabs: 1 }), view({ grabs: 2, mine: 1 }), view({ grabs: 3, mine: 0 }),
+  view({}), view({ grabs: 1 }), view({ grabs: 2, mine: 1 }), view({ grabs: 3, mine: 0 }), view({ grabs: 3, best: 2 }),
   view({ grabs: 1, state: 'closed', close: `${NOW - 950}-0` }), view({ state: 'busy' }),
   view({ grabs: 1, options: options({ 0: `${NOW + 60000}` }) }),
   view({ grabs: 2, options: options({ 4: '2', 10: ',10001,10002,', 11: '小明\n小红\n' }) }),
@@ -165,7 +165,7 @@ const TARGETS = {
     ...BODIES.map((text) => Buffer.from(text))],
   phrase: () => after('\x10', literals(...unit('phrase', 'text_fit', 'base_utf8'))),
   headers: () => [...literals(...unit('user_session', 'user_token', 'recovery_code', 'user_shown_once', 'web_language', 'web_etag', 'web_bearer', 'base_public_id',
-    'web_router')), Buffer.from(`sid=${'a'.repeat(43)}; language=en`), Buffer.from('cross-site\nhttp://a\na'), Buffer.from(SESSION)],
+    'web_router', 'looked')), Buffer.from(`sid=${'a'.repeat(43)}; language=en`), Buffer.from('cross-site\nhttp://a\na'), Buffer.from(SESSION)],
   passkey: () => [...vectors(), ...after('\0', literals(...unit('user_passkey'))), ...after('\x03', literals(...unit('user_passkey'))),
     ...['9b0000000008000000', 'bb0000000008000000', '9f', 'a1038120'].map((cbor) => Buffer.concat([Buffer.from([1]),
       Buffer.alloc(54), Buffer.from([1, 7]), Buffer.from(cbor, 'hex')]))],

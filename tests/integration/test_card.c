@@ -90,6 +90,8 @@ static void the_opening_is_on_it(void **state)
         assert_int_equal(drawn_has(app->stores.config->timezone),
                          strcmp(app->stores.config->timezone, "Asia/Shanghai") != 0);
         assert_int_equal(drawn_has("China time"), strcmp(app->stores.config->timezone, "Asia/Shanghai") == 0);
+        assert_int_equal(requested(id, tall ? "/p/x/card.png?shape=tall&lang=zh-CN" : "/p/x/card.png?lang=zh-CN"), 200);
+        assert_int_equal(drawn_has("北京时间"), strcmp(app->stores.config->timezone, "Asia/Shanghai") == 0);
     }
     uint64_t plain = person_send(app, &sender, "kind=lucky&amount=5&count=3");
     assert_int_equal(requested(plain, "/p/x/card.png?lang=en"), 200);

@@ -145,6 +145,62 @@ static void a_packet_waits_until_it_is_opened_or_over(void **state)
     visit_end(&v);
 }
 
+/* Those of named receivers are found by the name alone. */
+static void a_packet_that_was_looked_at_waits_if_it_is_for_everybody(void **state)
+{
+    (void)state;
+    struct inbox inbox;
+    const uint64_t mine = packet_add(&me, "open", now, now + HOUR_MS), over = packet_add(&first, "open", now, now - 1);
+    const uint64_t open = packet_add(&first, "open", now - 1, now + HOUR_MS);
+    const uint64_t named = packet_add(&first, "open", now, now + HOUR_MS);
+    assert_int_equal(
+        db_exec(app->stores.db, NULL, "UPDATE packet SET receiver_count = 1 WHERE id = ?", DB_PARAMS(DB_U64(named))),
+        ST_OK);
+    const struct inbox_looked looked = { { mine, over, open, named }, 4 };
+    assert_int_equal(inbox_find(app->stores.db, arena, me.id, now, &looked, &inbox), ST_OK);
+    assert_int_equal(inbox.count, 1);
+    assert_int_equal(inbox.items[0].kind, INBOX_WAITING);
+    assert_true(inbox.items[0].packet_id == open);
+    grab_add(open, &me);
+    assert_int_equal(inbox_find(app->stores.db, arena, me.id, now, &looked, &inbox), ST_OK);
+    assert_int_equal(inbox.count, 0);
+}
+
+static void opens_at(uint64_t packet_id, int64_t ms)
+{
+    assert_int_equal(db_exec(app->stores.db, NULL, "UPDATE packet SET opens_ms = ? WHERE id = ?",
+                             DB_PARAMS(DB_I64(ms), DB_U64(packet_id))),
+                     ST_OK);
+}
+
+static void what_opens_later_comes_last_and_what_was_looked_at_is_not_new(void **state)
+{
+    (void)state;
+    struct inbox inbox;
+    struct visit v;
+    const uint64_t last = packet_for_me("open", now, now + HOUR_MS), next = packet_for_me("open", now, now + HOUR_MS);
+    opens_at(last, now + 2000000);
+    opens_at(next, now + 1000000);
+    home(&v, false);
+    assert_true(visit_body_has(&v, "2个红包即将开抢"));
+    visit_end(&v);
+    const uint64_t open = packet_for_me("open", now - 2, now + HOUR_MS);
+    const uint64_t seen = packet_add(&first, "open", now - 1, now + HOUR_MS);
+    opens_at(open, now - 1); /* has passed */
+    const struct inbox_looked looked = { { seen }, 1 };
+    assert_int_equal(inbox_find(app->stores.db, arena, me.id, now, &looked, &inbox), ST_OK);
+    const uint64_t ids[] = { seen, open, next, last };
+    assert_int_equal(inbox.count, ARRAY_LEN(ids));
+    for (size_t i = 0; i < inbox.count; i++) {
+        assert_true(inbox.items[i].packet_id == ids[i]);
+        assert_int_equal(inbox.items[i].not_yet, i > 1);
+        assert_int_equal(inbox.items[i].looked, i == 0);
+    }
+    home(&v, false);
+    assert_true(visit_body_has(&v, "3个红包等你打开"));
+    visit_end(&v);
+}
+
 static void a_packet_waits_again_when_a_share_was_given_back(void **state)
 {
     (void)state;
@@ -389,7 +445,7 @@ static void a_user_with_many_packets_reads_as_few_rows(void **state)
         (void)packet_for_me("closed", now - i, now + HOUR_MS);
     (void)packet_for_me("open", now, now + 2 * HOUR_MS);
     int64_t before = sql_rows_read(app), looked = sql_rows_read(app);
-    assert_int_equal(inbox_find(app->stores.db, arena, me.id, now, &inbox), ST_OK);
+    assert_int_equal(inbox_find(app->stores.db, arena, me.id, now, NULL, &inbox), ST_OK);
     int64_t rows = sql_rows_read(app) - looked - (looked - before);
     assert_int_equal(inbox.count, 1);
     if (rows > 600)
@@ -400,6 +456,8 @@ int main(void)
 {
     static const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup(a_packet_waits_until_it_is_opened_or_over, fresh),
+        cmocka_unit_test_setup(a_packet_that_was_looked_at_waits_if_it_is_for_everybody, fresh),
+        cmocka_unit_test_setup(what_opens_later_comes_last_and_what_was_looked_at_is_not_new, fresh),
         cmocka_unit_test_setup(a_packet_waits_again_when_a_share_was_given_back, fresh),
         cmocka_unit_test_setup(money_that_came_back_is_shown_for_a_week, fresh),
         cmocka_unit_test_setup(thanks_for_own_packets_are_shown, fresh),

@@ -491,6 +491,28 @@ static void searches_count_for_the_address(void **state)
     }
 }
 
+static enum step records_sent_page(struct exchange *x)
+{
+    x->wants_json = false;
+    return records_sent(x);
+}
+
+/* It has the sums of both directions; a program gets one. */
+static void a_page_of_one_person_is_two_searches(void **state)
+{
+    char name[VISIT_NAME_MAX], cookie[VISIT_TEXT_MAX], uri[VISIT_TEXT_MAX];
+    (void)state;
+    strcpy(config->limit_search_address, "4 1/d");
+    const unsigned network = (unsigned)(random_u64() & 0xffff);
+    fresh_username(name);
+    (void)visit_register(app, name, cookie);
+    snprintf(uri, sizeof uri, "/records/sent?person=%s", name);
+    assert_int_equal(posted_from(network, records_sent, uri, NULL, cookie), 200);                      /* 3 are left */
+    assert_int_equal(posted_from(network, records_sent_page, "/records/sent?q=a", NULL, cookie), 200); /* 2 */
+    assert_int_equal(posted_from(network, records_sent_page, uri, NULL, cookie), 200);                 /* 0 */
+    assert_int_equal(posted_from(network, records_sent, "/records/sent?q=a", NULL, cookie), 429);
+}
+
 /* Whatever makes a slow hash takes it from the budget of its address first; a right password is no way around it. */
 static void every_slow_hash_counts_for_the_address_that_makes_it(void **state)
 {
@@ -656,6 +678,7 @@ int main(void)
         cmocka_unit_test_setup(reading_counts_for_the_user_and_not_for_guests, no_limits),
         cmocka_unit_test_setup(a_file_of_many_records_counts_for_more_than_one, no_limits),
         cmocka_unit_test_setup(searches_count_for_the_address, no_limits),
+        cmocka_unit_test_setup(a_page_of_one_person_is_two_searches, no_limits),
         cmocka_unit_test_setup(names_count_for_the_user_and_the_address, no_limits),
         cmocka_unit_test_setup(every_slow_hash_counts_for_the_address_that_makes_it, no_limits),
         cmocka_unit_test_setup(a_password_that_needs_two_hashes_is_not_wrong_for_lack_of_one, no_limits),

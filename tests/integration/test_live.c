@@ -938,6 +938,34 @@ static void rows_are_newest_first_in_pages(void **state)
     assert_int_equal(v.packet.finished_ms, v.rows[0].grabbed_ms);
 }
 
+static void the_luckiest_is_told_when_the_newest_rows_of_a_finished_packet_lack_it(void **state)
+{
+    (void)state;
+    struct sample s;
+    sample_make(&s, PACKET_LUCKY, 5);
+    s.p.best_share_no = 1;
+    (void)load(&s);
+    for (uint32_t i = 0; i < 4; i++)
+        (void)grab(&s, FIRST_USER + i);
+    assert_null(view(&s, FIRST_USER, PACKET_NO_SHARE, 2).luckiest); /* a share is left */
+    (void)grab(&s, FIRST_USER + 4);
+    struct packet_view v = view(&s, FIRST_USER, PACKET_NO_SHARE, 2);
+    assert_int_equal(v.row_count, 2);
+    assert_non_null(v.luckiest);
+    assert_int_equal(v.luckiest->share_no, 1);
+    assert_int_equal(v.luckiest->user_id, FIRST_USER + 1);
+    assert_int_equal(v.luckiest->amount_fen, s.shares_fen[1]);
+    assert_non_null(view(&s, 0, 5, 3).luckiest);           /* the newest rows, too */
+    assert_null(view(&s, 0, PACKET_NO_SHARE, 4).luckiest); /* among them */
+    assert_null(view(&s, 0, PACKET_NO_SHARE, 0).luckiest); /* no rows wanted */
+    assert_null(view(&s, FIRST_USER, 4, 2).luckiest);      /* a later part of the list */
+    sample_make(&s, PACKET_EVEN, 2);
+    (void)load(&s);
+    for (uint32_t i = 0; i < 2; i++)
+        (void)grab(&s, FIRST_USER + i);
+    assert_null(view(&s, 0, PACKET_NO_SHARE, 1).luckiest);
+}
+
 /* Publishes the position of the packet's partition; LIVE_EVENT_NONE: deletes it. */
 static void position_set(const struct sample *s, struct live_event_id event)
 {
@@ -1384,6 +1412,7 @@ int main(void)
         cmocka_unit_test(a_crowd_at_a_missing_shut_or_expired_packet_gets_one_answer),
         cmocka_unit_test(a_view_contains_all_fields_of_the_packet),
         cmocka_unit_test(rows_are_newest_first_in_pages),
+        cmocka_unit_test(the_luckiest_is_told_when_the_newest_rows_of_a_finished_packet_lack_it),
         cmocka_unit_test(a_grab_is_settled_up_to_the_published_position),
         cmocka_unit_test(grabs_and_refund_behind_a_dead_letter_are_not_settled),
         cmocka_unit_test(an_expired_packet_is_closed_once_with_the_rest),

@@ -329,6 +329,34 @@ static void the_sum_of_a_person_is_what_the_person_kept(void **state)
         db_exec(app->stores.db, NULL, "DELETE FROM share_return WHERE user_id = ?", DB_PARAMS(DB_U64(gang.id))), ST_OK);
 }
 
+static void of_one_person_both_directions_are_summed(void **state)
+{
+    (void)state;
+    const struct sent of_gang = { "lucky", "open", "回礼", 900, first_day_ms + DAY_MS, NULL };
+    char to_gang[URI_MAX], from_ming[URI_MAX], from_gang[URI_MAX], text[URI_MAX];
+    struct visit v;
+    uint64_t id = packet_add(&gang, &of_gang);
+    grab_add(id, 0, &ming, 333, first_day_ms + DAY_MS + 7);
+    snprintf(to_gang, sizeof to_gang, "/records/sent?person=%s&kind=lucky", gang.username);
+    snprintf(from_gang, sizeof from_gang, "/records/received?person=%s&kind=lucky", gang.username);
+    snprintf(text, sizeof text, "我发出的 · 共3个 · <bdi translate=\"no\">%s</bdi>一共领取40.00元</p>", gang.nickname);
+    assert_says(&ming, to_gang, text);
+    snprintf(text, sizeof text,
+             "<a href=\"/records/received?kind=lucky&amp;person=%s\">我收到的 · 共1个 · 合计3.33元</a>", gang.username);
+    assert_says(&ming, to_gang, text);
+    assert_says(&ming, from_gang, "<p class=\"found\">我收到的 · 共1个 · 合计3.33元</p>");
+    assert_says(&ming, from_gang, "</bdi>一共领取40.00元</a>");
+    /* What is nothing is not told, and what is of several people has one direction. */
+    snprintf(from_ming, sizeof from_ming, "/records/received?person=%s&kind=even", ming.username);
+    assert_says(&gang, from_ming, "<p class=\"found\">共1个 · 合计10.00元</p>");
+    assert_int_equal(requested(&v, &ming, "/records/sent?kind=lucky", false), 200);
+    assert_int_equal(visit_body_count(&v, "class=\"found\""), 1);
+    visit_end(&v);
+    assert_int_equal(db_exec(app->stores.db, NULL, "DELETE FROM grab WHERE packet_id = ?", DB_PARAMS(DB_U64(id))),
+                     ST_OK);
+    assert_int_equal(db_exec(app->stores.db, NULL, "DELETE FROM packet WHERE id = ?", DB_PARAMS(DB_U64(id))), ST_OK);
+}
+
 static void a_search_of_all_years_says_so(void **state)
 {
     (void)state;
@@ -547,6 +575,7 @@ int main(void)
         cmocka_unit_test(a_malformed_filter_has_a_message_beside_its_field),
         cmocka_unit_test(the_page_has_a_chip_for_each_filter_that_leaves_it_out),
         cmocka_unit_test(the_sum_of_a_person_is_what_the_person_kept),
+        cmocka_unit_test(of_one_person_both_directions_are_summed),
         cmocka_unit_test(a_search_of_all_years_says_so),
         cmocka_unit_test(totals_of_all_years_stand_beside_those_of_the_year),
         cmocka_unit_test(a_search_ends_after_some_records_and_continues_there),

@@ -1,4 +1,4 @@
-/* pages/screen from MySQL: who sees the list of a big screen, and who is the luckiest. */
+/* pages/screen from MySQL: who sees the list of a big screen, and who is the luckiest; and a large packet. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -179,6 +179,46 @@ static void a_share_that_went_back_into_the_packet_is_not_the_luckiest(void **st
     grabs_set(id, who, false);
 }
 
+/* Of 52 shares, the first of which is the largest: the page shows 50. */
+static void the_page_of_many_names_the_luckiest_above_the_newest(void **state)
+{
+    (void)state;
+    enum { SHARES = 52 };
+    struct person sender, luckiest = { 0 };
+    struct visit v;
+    person_new(app, &sender, 5000);
+    uint64_t id = person_send(app, &sender, "kind=lucky&amount=10&count=52");
+    for (uint32_t i = 0; i < SHARES; i++) {
+        struct person p;
+        person_new(app, &p, 0);
+        luckiest = i == 0 ? p : luckiest;
+        assert_int_equal(db_exec(app->stores.db, NULL,
+                                 "INSERT INTO grab (packet_id, share_no, user_id, nickname, amount_fen, grabbed_ms) "
+                                 "VALUES (?, ?, ?, ?, ?, 1700000000000)",
+                                 DB_PARAMS(DB_U64(id), DB_U64(i), DB_U64(p.id), DB_TEXT(str_from(p.nickname)),
+                                           DB_I64(i == 0 ? 490 : 10))),
+                         ST_OK);
+    }
+    static const char *sql = "UPDATE packet SET grabbed_count = ?, best_share_no = 0 WHERE id = ?";
+    for (uint32_t taken = SHARES - 1; taken <= SHARES; taken++) { /* once one is left */
+        assert_int_equal(db_exec(app->stores.db, NULL, sql, DB_PARAMS(DB_U64(taken), DB_U64(id))), ST_OK);
+        assert_int_equal(person_request(&v, app, &sender, packet_show_cold, "/p/x", NULL, id, false), 200);
+        assert_int_equal(visit_body_count(&v, "<li class=\"row\">"), taken == SHARES ? 51 : 50);
+        assert_int_equal(visit_body_count(&v, luckiest.nickname), taken == SHARES);
+        assert_int_equal(visit_body_count(&v, "手气最佳"), taken == SHARES);
+        visit_end(&v);
+    }
+    assert_int_equal(person_request(&v, app, &sender, packet_show_cold, "/p/x", NULL, id, true), 200);
+    assert_int_equal(visit_body_count(&v, "\"share_no\":"), 50);
+    visit_end(&v);
+    assert_int_equal(person_request(&v, app, &sender, packet_show_cold, "/p/x?after=2", NULL, id, false), 200);
+    assert_int_equal(visit_body_count(&v, "手气最佳"), 1); /* in its place */
+    visit_end(&v);
+    assert_int_equal(db_exec(app->stores.db, NULL, "DELETE FROM grab WHERE packet_id = ?", DB_PARAMS(DB_U64(id))),
+                     ST_OK);
+    assert_int_equal(db_exec(app->stores.db, NULL, sql, DB_PARAMS(DB_U64(0), DB_U64(id))), ST_OK);
+}
+
 static void an_exclusive_packet_has_no_screen(void **state)
 {
     (void)state;
@@ -202,6 +242,7 @@ int main(void)
         cmocka_unit_test(the_list_needs_the_key_or_the_sender),
         cmocka_unit_test(a_link_of_an_earlier_version_shows_the_list),
         cmocka_unit_test(a_share_that_went_back_into_the_packet_is_not_the_luckiest),
+        cmocka_unit_test(the_page_of_many_names_the_luckiest_above_the_newest),
         cmocka_unit_test(an_exclusive_packet_has_no_screen),
     };
     return cmocka_run_group_tests(tests, app_setup, app_teardown);

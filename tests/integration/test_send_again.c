@@ -207,6 +207,31 @@ static void only_the_sender_can_send_a_packet_again(void **state)
     visit_end(&v);
 }
 
+static void a_deleted_receiver_leaves_the_count_to_those_who_are_left(void **state)
+{
+    (void)state;
+    struct visit v;
+    struct person gone;
+    char id[URI_MAX], fields[URI_MAX];
+    person_new(app, &gone, 0);
+    snprintf(fields, sizeof fields, "kind=lucky&amount=1.50&count=2&to=%s,%s", hong.username, gone.username);
+    sent(&ming, fields, id);
+    assert_int_equal(again(&v, &ming, id), 200);
+    assert_true(visit_body_has(&v, "value=\"2\""));
+    visit_end(&v);
+    assert_int_equal(
+        db_exec(app->stores.db, NULL, "UPDATE user SET deleting_ms = 1 WHERE id = ?", DB_PARAMS(DB_U64(gone.id))),
+        ST_OK);
+    assert_int_equal(again(&v, &ming, id), 200);
+    assert_true(visit_body_has(&v, hong.username));
+    assert_false(visit_body_has(&v, gone.username) || visit_body_has(&v, "value=\"2\""));
+    visit_end(&v);
+    /* else a job would go on with the deletion */
+    assert_int_equal(
+        db_exec(app->stores.db, NULL, "UPDATE user SET deleting_ms = NULL WHERE id = ?", DB_PARAMS(DB_U64(gone.id))),
+        ST_OK);
+}
+
 static void a_link_names_the_receiver(void **state)
 {
     (void)state;
@@ -351,6 +376,7 @@ int main(void)
         cmocka_unit_test(a_part_is_open_when_it_has_a_value_or_an_error),
         cmocka_unit_test(an_opening_to_come_is_filled_in_and_the_form_says_what_must_be_typed_again),
         cmocka_unit_test(only_the_sender_can_send_a_packet_again),
+        cmocka_unit_test(a_deleted_receiver_leaves_the_count_to_those_who_are_left),
         cmocka_unit_test(a_link_names_the_receiver),
         cmocka_unit_test(recent_people_are_those_one_exchanged_packets_with_each_once),
         cmocka_unit_test(receivers_who_have_not_opened_are_recent_people),

@@ -8,6 +8,7 @@
 
 #include <cmocka.h>
 
+#include "base/array.h"
 #include "base/clock.h"
 #include "packet/story.h"
 #include "pages/story.h"
@@ -214,6 +215,38 @@ static void the_picture_has_counts_and_no_names_of_others_and_amounts_only_when_
     months_forget(&taker);
 }
 
+/* The coin has the face that pages show. */
+static void the_picture_has_the_face_of_its_person(void **state)
+{
+    (void)state;
+    struct visit v;
+    static const struct {
+        const char *query;
+        bool initial, drawn;
+    } FACES[] = { { "", true, false },
+                  { "&face=rabbit", false, true },
+                  { "&face=nothing", true, false },
+                  { "&face=%400000000000000000000000000", true, false } }; /* a picture that is gone */
+    for (size_t i = 0; i < ARRAY_LEN(FACES); i++) {
+        char uri[SQL_MAX];
+        (void)snprintf(uri, sizeof uri, "/story.png?lang=en&name=%%E9%%A6%%99&year=2024&sent=1&received=1&best=1%s",
+                       FACES[i].query);
+        visit_begin(&v, app, uri, NULL, NULL);
+        assert_int_equal(story_picture(&v.x), STEP_DONE);
+        respond_finish(&v.x);
+        assert_int_equal(v.x.status, 200);
+        assert_int_equal(drawn_has(">香<"), FACES[i].initial);
+        assert_int_equal(drawn_has("<g transform=\"translate(0 -180)\"><g>"), FACES[i].drawn); /* the fourth */
+        assert_false(drawn_has("<image"));
+        visit_end(&v);
+    }
+    visit_begin(&v, app, "/story.png", NULL, NULL);
+    v.x.visitor = (struct visitor){ .user_id = 1, .nickname = STR("香"), .face = face_from(STR("@a1b")) };
+    struct str url = story_picture_url(&v.x, &(struct user_year){ .year = 2024 }, false);
+    assert_true(str_after(url, STR("&face=%40a1b&year=2024")).ptr != NULL);
+    visit_end(&v);
+}
+
 int main(void)
 {
     static const struct CMUnitTest tests[] = {
@@ -222,6 +255,7 @@ int main(void)
         cmocka_unit_test(a_deleted_person_has_todays_word),
         cmocka_unit_test(a_story_of_many_records_reads_a_limited_number_of_rows),
         cmocka_unit_test(the_picture_has_counts_and_no_names_of_others_and_amounts_only_when_wanted),
+        cmocka_unit_test(the_picture_has_the_face_of_its_person),
     };
     return cmocka_run_group_tests(tests, setup, teardown);
 }

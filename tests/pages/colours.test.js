@@ -124,6 +124,7 @@ for (const colorScheme of ['light', 'dark']) {
     const avatars = await page.evaluate(() => [...Array(12).keys()].map((hue) => {
       const avatar = document.body.appendChild(document.createElement('span'));
       avatar.className = `avatar h${hue}`;
+      avatar.textContent = '小'; // an empty one is a deleted user's
       const { color, backgroundColor } = getComputedStyle(avatar);
       return [color, backgroundColor];
     }));

@@ -73,6 +73,10 @@ test('there are twelve drawn faces, each a view of one small picture', () => {
   assert.deepEqual(views.map(([, word]) => word), words);
   const tops = [...drawn.matchAll(/^<g(?: transform="translate\(0 (\d+)\)")?>/gm)].map(([, top = '0']) => Number(top));
   assert.deepEqual(views.map(([, , top]) => Math.round(Number(top) + 6.8)), tops, 'a view shows its picture');
+  // The picture of a year moves to a face by its number, and has what begins with the first <g.
+  const step = Number(/DRAWING_FACE_STEP = (\d+)/.exec(readFileSync(at('app/pages/drawing.h'), 'utf8'))[1]);
+  assert.deepEqual(tops, words.map((_, i) => i * step));
+  assert.match(drawn.slice(0, drawn.indexOf('<g')), /^<svg [^>]*>\n(?:<view [^>]*>\n)+$/, 'nothing is drawn before');
   assert.doesNotMatch(drawn, /<text|<image|<style|<script|href=|url\(/, 'it needs nothing from outside');
   assert.ok(drawn.length <= 12 * 1024 && gzipSync(drawn).length <= 2 * 1024, `${drawn.length} bytes, ${gzipSync(drawn).length} compressed`);
 });

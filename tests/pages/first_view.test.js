@@ -181,7 +181,7 @@ for (const locale of LANGUAGES) {
     const path = await packet({ kind: 'lucky', count: '2', amount: '15.54', phrase: '芝麻开门', opens_at: opens.toISOString() });
     const { answer, meta } = await preview(path, locale);
     const time = new Intl.DateTimeFormat('sv', { dateStyle: 'short', timeStyle: 'short', timeZone: 'Asia/Shanghai' }).format(opens);
-    const zone = { en: ' China time', 'zh-CN': '' }[locale];
+    const zone = { en: ' China time', 'zh-CN': '（北京时间）' }[locale];
     const when = words(locale, 'opens_at').replace(/\{\{.*\}\}/, time) + zone;
     assert.equal(meta['og:description'], `${GREETING} · ${when} · ${words(locale, 'card_phrase')}`);
     assert.ok(meta['og:title'].includes(NICKNAME), meta['og:title']);

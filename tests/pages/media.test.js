@@ -96,21 +96,61 @@ for (const [width, height] of [[390, 844], [320, 640], [844, 390], [640, 320]]) 
 }
 
 for (const width of [390, 320]) {
-  test(`with letters of twice the size the kinds of a packet are one row: ${width} px`, async () => {
+  test(`with letters of twice the size the kinds of a packet are whole, each a target of its own: ${width} px`, async () => {
     for (const locale of LANGUAGES) {
       const page = await visit('/send', 'sender', { viewport: { width, height: 844 }, locale });
       await page.evaluate(() => { document.documentElement.style.fontSize = '200%'; });
+      await page.locator('.tabs').scrollIntoViewIfNeeded();
       const kinds = await page.locator('.tabs span').evaluateAll((texts) => texts.map((text) => {
         const range = new Range();
         range.selectNodeContents(text);
-        const { top, height, right } = text.getBoundingClientRect();
-        return { top, height, inside: right <= innerWidth, lines: range.getClientRects().length };
+        const [box, letters] = [text.getBoundingClientRect(), range.getBoundingClientRect()];
+        const { top, right, bottom, left } = box;
+        const within = letters.left >= left && letters.right <= right && letters.top >= top && letters.bottom <= bottom;
+        const corners = [[left + 8, top + 8], [right - 8, top + 8], [left + 8, bottom - 8], [right - 8, bottom - 8]];
+        const own = corners.every(([x, y]) => text.parentElement.contains(document.elementFromPoint(x, y)));
+        return { top, right, bottom, left, own, whole: within && left >= 0 && right <= innerWidth, lines: range.getClientRects().length };
       }));
-      assert.ok(kinds.length === 3 && kinds.every((kind) => kind.top === kinds[0].top && kind.inside && kind.height >= 44 && kind.lines === 1), JSON.stringify(kinds));
+      const told = `${locale}: ${JSON.stringify(kinds)}`;
+      assert.equal(kinds.length, 3, told);
+      assert.ok(kinds.every(({ top, right, bottom, left }) => bottom - top >= 44 && right - left >= 44), told);
+      assert.ok(kinds.every(({ own, whole, lines }) => own && whole && lines === 1), told);
+      const apart = (one, next) => one.right <= next.left || one.bottom <= next.top;
+      assert.ok(apart(kinds[0], kinds[1]) && apart(kinds[0], kinds[2]) && apart(kinds[1], kinds[2]), told);
+      assert.ok(['top', 'left'].some((side) => kinds.every((kind) => kind[side] === kinds[0][side])), `a row, or a column: ${told}`);
       await page.context().close();
     }
   });
 }
+
+for (const locale of LANGUAGES) {
+  test(`with letters of twice the size what a result leads to is seen at once: ${locale}`, async () => {
+    const { opened, viewer } = await buildScene(locale);
+    for (const [width, height] of [[390, 844], [412, 892]]) {
+      const context = await browser.newContext({ viewport: { width, height }, locale });
+      await context.addCookies([{ name: 'sid', value: viewer.cookie('sid'), url: site.url }]);
+      const page = await context.newPage();
+      await page.goto(site.url + opened);
+      await page.evaluate(() => { document.documentElement.style.fontSize = '200%'; });
+      const [button, bar] = [await page.locator('.lip .button').boundingBox(), await page.locator('.nav').boundingBox()];
+      assert.ok(button.y + button.height <= bar.y, `${width} px: the button ends at ${button.y + button.height}, the bar begins at ${bar.y}`);
+      await context.close();
+    }
+  });
+}
+
+test('with letters of twice the size an amount on a line of its own stands under the name', async () => {
+  for (const [path, as] of [['/records/received', 'viewer'], ['/records/sent', 'sender'], ['/', 'viewer'], ['/wallet', 'sender'], [scene.finished, 'sender']]) {
+    const page = await visit(path, as);
+    await page.evaluate(() => { document.documentElement.style.fontSize = '200%'; });
+    const rows = await page.locator('.row:has(> .sum)').evaluateAll((all) => all.map((row) => {
+      const [name, sum] = [row.querySelector('.who'), row.querySelector('.sum b')].map((part) => part.getBoundingClientRect());
+      return { below: sum.top >= name.bottom, name: name.left, sum: sum.left };
+    }));
+    assert.ok(rows.length > 0 && rows.every(({ below, name, sum }) => below && Math.abs(name - sum) < 1), `${path}: ${JSON.stringify(rows)}`);
+    await page.context().close();
+  }
+});
 
 test('the bar with the total is not over a low page', async () => {
   const page = await visit('/send', 'sender', { viewport: { width: 640, height: 320 } });
@@ -240,10 +280,10 @@ for (const [how, insets] of Object.entries(INSETS)) {
       const under = await page.evaluate(({ top, bottom, left, right }) => {
         const shown = [...document.querySelectorAll('a, button, input, select, summary, h1, h2, p, .money, .avatar, svg.qr')]
           .filter((el) => el.checkVisibility() && !el.matches('.skip, .seal *, .scroll *, .minis *, [type=hidden], p:empty, .offline') && el.getBoundingClientRect().height > 0);
+        const page = document.documentElement.getBoundingClientRect().height; // scrollHeight is rounded
         return shown.filter((el) => {
           const box = el.getBoundingClientRect();
-          return box.left < left || box.right > innerWidth - right || box.top + scrollY < top
-            || box.bottom + scrollY > document.documentElement.scrollHeight - bottom;
+          return box.left < left || box.right > innerWidth - right || box.top + scrollY < top || box.bottom + scrollY > page - bottom;
         }).map((el) => el.outerHTML.slice(0, 80));
       }, insets);
       assert.deepEqual(under, []);

@@ -7,13 +7,14 @@
 
 #include <cmocka.h>
 
+#include "base/array.h"
 #include "packet/grab.h"
 #include "packet/view.h"
 #include "pages/show_model.h"
 #include "web/assets.h"
 #include "web/respond.h"
 
-enum { SENDER = 10001, FIRST_USER = 20000, STRANGER = 30000, GUEST = 0, SHARES = 70 };
+enum { SENDER = 10001, FIRST_USER = 20000, STRANGER = 30000, GUEST = 0, SHARES = 70, BEST = 3 };
 
 static struct arena *arena;
 static struct config config;
@@ -72,7 +73,7 @@ static int setup(void **state)
                                                   .kind = PACKET_LUCKY,
                                                   .amount_fen = 300000,
                                                   .count = SHARES,
-                                                  .best_share_no = SHARES - 1,
+                                                  .best_share_no = BEST,
                                                   .greeting = STR("恭喜 & 发财"),
                                                   .state = PACKET_FINISHED,
                                                   .grabbed_count = SHARES,
@@ -106,6 +107,7 @@ static struct packet_view view_read(uint64_t user_id, uint32_t after)
     view.rows = &rows[SHARES - stop];
     view.row_count = stop - start;
     view.next = view.row_count > 0 ? start : 0;
+    view.luckiest = stop == SHARES ? &rows[SHARES - 1 - BEST] : NULL;
     view.has_mine = user_id >= FIRST_USER && user_id < FIRST_USER + SHARES;
     if (view.has_mine)
         view.mine = rows[SHARES - 1 - (user_id - FIRST_USER)];
@@ -164,11 +166,38 @@ static void guests_do_not_get_the_cached_list(void **state)
     }
 }
 
+static void the_luckiest_is_named_once_in_every_part_that_has_it_or_is_the_first(void **state)
+{
+    (void)state;
+    static const struct {
+        uint32_t after;
+        int named;
+    } PARTS[] = { { PACKET_NO_SHARE, 1 }, { SHARES, 1 }, { SHARES - 1, 0 }, { BEST + 1, 1 }, { BEST, 0 } };
+    for (size_t i = 0; i < 2 * ARRAY_LEN(PARTS); i++) {
+        bool rendered = i % 2 == 1 && PARTS[i / 2].after >= SHARES;
+        struct exchange x = exchange_make(STRANGER, false, LANGUAGE_ZH_CN);
+        struct packet_view cached = cached_page_view(&page, STRANGER, PARTS[i / 2].after, SHOW_ROWS);
+        answer(&x, &cached, rendered ? &page.rows : NULL);
+        buf_char(&x.body, '\0');
+        const char *first = strstr(x.body.ptr, "手气最佳");
+        assert_int_equal(first != NULL, PARTS[i / 2].named);
+        if (first != NULL) {
+            assert_null(strstr(first + 1, "手气最佳"));
+            const char *row = strstr(x.body.ptr, "<li class=\"row\">"), *amount = strstr(row, "2.98元");
+            assert_true(amount != NULL && amount < first); /* at the top of the list */
+            assert_true(PARTS[i / 2].after < SHARES || first < strstr(row + 1, "<li class=\"row\">"));
+        }
+        buf_free(&x.body);
+        buf_free(&x.headers);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(every_visitor_gets_the_same_bytes_from_cache_and_redis),
         cmocka_unit_test(guests_do_not_get_the_cached_list),
+        cmocka_unit_test(the_luckiest_is_named_once_in_every_part_that_has_it_or_is_the_first),
     };
     return cmocka_run_group_tests(tests, setup, teardown);
 }

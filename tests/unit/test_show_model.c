@@ -485,6 +485,37 @@ static void a_scheduled_packet_waits_until_its_time(void **state)
     assert_non_null(member(root, "opens_at"));
 }
 
+/* A text of the visitor's language, with a site elsewhere. */
+static void assert_text_abroad(const char *name, const char *want)
+{
+    struct model m;
+    struct buf text = BUF_EMPTY;
+    arena_reset(arena);
+    model_init(&m, arena);
+    struct value *root = &m.root, *site = value_object(&m, root, "site");
+    value_text(&m, site, "timezone", STR("Europe/Paris"));
+    value_bool(&m, site, "china_time", false);
+    value_bool(&m, root, "is_open", true);
+    value_text(&m, root, "greeting", STR("恭喜"));
+    value_text(&m, root, "opens_text", STR("10:00"));
+    (void)value_object(&m, root, "waiting");
+    const struct mustache *template = templates_find(&services.templates, LANGUAGE_ZH_CN, str_from(name));
+    assert_non_null(template);
+    assert_int_equal(mustache_render(template, root, &text), ST_OK);
+    if (!str_equal(str_trim(buf_view(&text)), str_from(want)))
+        fail_msg("%s: %.*s", name, STR_ARG(buf_view(&text)));
+    buf_free(&text);
+}
+
+static void a_zone_abroad_has_one_blank_on_each_side(void **state)
+{
+    (void)state;
+    assert_text_abroad("text/og_more", "· 10:00 开抢（Europe/Paris 时区时间）");
+    assert_text_abroad("text/share_text", "给你发了一个红包：恭喜 · Europe/Paris 时区时间 10:00 开抢");
+    assert_text_abroad("text/site_times", "时间均为 Europe/Paris 时区时间。");
+    assert_text_abroad("text/filter_zone", "月份和日期均按 Europe/Paris 时区时间计。");
+}
+
 static void a_scheduled_packet_was_finished_since_its_opening(void **state)
 {
     (void)state;
@@ -518,6 +549,7 @@ int main(void)
         cmocka_unit_test(durations_are_shown_in_their_largest_unit),
         cmocka_unit_test(a_scheduled_packet_waits_until_its_time),
         cmocka_unit_test(a_scheduled_packet_was_finished_since_its_opening),
+        cmocka_unit_test(a_zone_abroad_has_one_blank_on_each_side),
     };
     return cmocka_run_group_tests(tests, setup, teardown);
 }

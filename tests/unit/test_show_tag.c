@@ -96,6 +96,7 @@ static void the_same_answer_has_the_same_tag(void **state)
     b.view.now_ms += 5000;
     b.view.final = true;
     b.rows[0].settled = true;
+    b.view.luckiest = &(struct grab){ .share_no = 2, .nickname = STR("小红") }; /* rendered rows have it */
     assert_true(str_equal(tag, show_tag(&b.x, &b.view)));
 }
 
@@ -193,6 +194,20 @@ static void change_settled(struct facts *s)
 {
     s->view.mine.settled = true;
 }
+static void change_marks(struct facts *s)
+{
+    s->view.packet.returned_shares = STR("3");
+}
+static void change_best_mark(struct facts *s)
+{
+    static const struct grab luckiest = { .share_no = 2, .nickname = STR("小红"), .returned = true };
+    s->view.luckiest = &luckiest;
+}
+static void change_best_name(struct facts *s)
+{
+    static const struct grab luckiest = { .share_no = 2, .nickname = STR("") };
+    s->view.luckiest = &luckiest;
+}
 static void change_templates(struct facts *s)
 {
     s->x.app->templates.hash = 2;
@@ -211,6 +226,7 @@ static void every_fact_of_an_answer_changes_its_tag(void **state)
         change_count,     change_refund,     change_busy,      change_over,         change_waiting,
         change_newest,    change_mine,       change_no_rows,   change_newest_time,  change_my_share,
         change_settled,   change_assets,     change_templates, change_known_device, change_passkey_offer,
+        change_marks,     change_best_mark,  change_best_name,
     };
     const size_t count = ARRAY_LEN(changes);
     struct str tags[TAGS_MAX];

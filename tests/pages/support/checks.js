@@ -107,15 +107,15 @@ export async function head(page, language) {
   return found;
 }
 
-// Each selector of the page's style sheets, without what depends on a pointer, the focus or a pseudo element: whether it
-// matches something. As 'app.css: .rows > li' → true.
+// Each selector of the page's style sheets, without what depends on a pointer, the focus, the language or a pseudo
+// element: whether it matches something. As 'app.css: .rows > li' → true.
 export async function selectors(page) {
   return new Map(await page.evaluate(() => {
     const found = [];
     const read = (name, rules) => {
       for (const rule of rules) {
         if (rule.selectorText) {
-          const bare = rule.selectorText.replace(/:(:[a-z-]+|hover|active|focus(-visible|-within)?)/g, ':where(*)');
+          const bare = rule.selectorText.replace(/:(:[a-z-]+|hover|active|lang\(\w+\)|focus(-visible|-within)?)/g, ':where(*)');
           found.push([`${name}: ${rule.selectorText}`, document.querySelector(bare) !== null]);
         }
         if (rule.cssRules && !(rule instanceof CSSKeyframesRule)) read(name, rule.cssRules);

@@ -61,7 +61,7 @@ function makeStill() {
   all('.avatar:not(:has(img))', (avatar) => {
     avatar.className = `avatar h${(avatar.textContent.codePointAt(0) * 7) % 12}`;
   });
-  all('.chip small, .confirm h1 bdi + bdi', (username) => { username.textContent = 'username'; });
+  all('.pick small bdi, .confirm .hint bdi', (username) => { username.textContent = 'username'; });
   // People of the same second come in any order.
   all('.chips:not(:has([data-amount]))', (list) => list.append(...[...list.children].sort((a, b) => (a.textContent < b.textContent ? -1 : 1))));
   all('.facts dd', (fact) => { if (/\(\S+\)$/.test(fact.textContent)) fact.lastChild.data = ' (username)'; });

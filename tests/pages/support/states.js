@@ -113,6 +113,10 @@ async function choosePeople(page) {
   if (await faces.first().getAttribute('role') !== 'button') return;
   for (let i = 0; i < await faces.count(); i += 1) await faces.nth(i).click();
 }
+async function proposePeople(page) {
+  await page.click('.receivers summary');
+  await page.locator('#to').pressSequentially((await page.locator('.pick bdi').first().textContent()).slice(0, 1));
+}
 const choose = (cover) => async (page) => {
   await page.check(`[name=cover][value=${cover}]`, { force: true });
 };
@@ -225,6 +229,7 @@ const sending = [
   { name: 'send again with every option', as: 'sender', path: (w) => `/send?again=${w.everything.split('/').pop()}` },
   { name: 'send to people', as: 'sender', path: '/send', act: unfold('.receivers') },
   { name: 'send to people, chosen', as: 'sender', path: '/send', act: choosePeople },
+  { name: 'send to people, proposed', as: 'sender', path: '/send', act: proposePeople },
   { name: 'send a gift back', as: 'grabber', path: (w) => `/send?back=${w.finished.split('/').pop()}` },
   { name: 'send more options', as: 'sender', path: '/send', act: (page) => page.click('details:has([name=lifetime]) summary') },
   ...COVERS.map((cover) => ({ name: `send with the cover ${cover}`, as: 'sender', path: '/send', act: choose(cover) })),
