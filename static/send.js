@@ -73,7 +73,7 @@
     chip.addEventListener('click', pressed);
     return chip;
   };
-  /* The people whose nickname or username has what is being typed, as chips below the field. */
+  /* Whose nickname or username has what is typed: chips below it. */
   var propose = function () {
     var names = typed.names(typing.value), first = ENDED.test(typing.value) ? names.length : 0, found = [], text;
     var fits = function (face) { return held.indexOf(face.name) < 0 && has(face, text); };
@@ -103,7 +103,11 @@
         toggle(face);
         face.link.focus();
       });
-      chip.setAttribute('aria-label', word(to, 'drop', face.nickname));
+      var does = document.createElement('span');
+      does.className = 'vh';
+      does.textContent = word(to, 'drop', face.nickname);
+      chip.querySelector('bdi').setAttribute('aria-hidden', 'true');
+      chip.append(does);
       return chip;
     }));
   };

@@ -9,7 +9,12 @@ let browser;
 before(async () => { browser = await launch(); });
 after(async () => { await browser?.close(); });
 
-const people = (count) => Promise.all(Array.from({ length: count }, (_, i) => newUser({ nickname: `友${i + 1}` })));
+// One after the other: a packet names its receivers in the order of their registration.
+async function people(count) {
+  const all = [];
+  while (all.length < count) all.push(await newUser({ nickname: `友${all.length + 1}` }));
+  return all;
+}
 const namesOf = (users, separator) => users.map(({ username }) => username).join(separator);
 const order = (more) => ({ kind: 'lucky', amount: '1', request_key: unique('k'), ...more });
 
