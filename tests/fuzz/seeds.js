@@ -164,7 +164,7 @@ const TARGETS = {
   form: () => [...literals(...unit('web_form', 'base_utf8', 'base_money', 'base_clock', 'web_fields', 'send_form')),
     ...BODIES.map((text) => Buffer.from(text))],
   phrase: () => after('\x10', literals(...unit('phrase', 'text_fit', 'base_utf8'))),
-  headers: () => [...literals(...unit('user_session', 'user_token', 'recovery_code', 'user_shown_once', 'web_language', 'web_etag', 'web_bearer', 'base_public_id',
+  headers: () => [...literals(...unit('user_session', 'user_token', 'recovery_code', 'user_shown_once', 'web_language', 'web_respond', 'base_public_id',
     'web_router', 'looked')), Buffer.from(`sid=${'a'.repeat(43)}; language=en`), Buffer.from('cross-site\nhttp://a\na'), Buffer.from(SESSION)],
   passkey: () => [...vectors(), ...after('\0', literals(...unit('user_passkey'))), ...after('\x03', literals(...unit('user_passkey'))),
     ...['9b0000000008000000', 'bb0000000008000000', '9f', 'a1038120'].map((cbor) => Buffer.concat([Buffer.from([1]),

@@ -1,15 +1,9 @@
 /* The export of an account: all of one's own data and no secret, in constant memory. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include <cmocka.h>
 #include <jansson.h>
 
 #include "base/random.h"
 #include "pages/account_export.h"
+#include "support/test.h"
 #include "test_packet_two.h"
 #include "test_stream_fixture.h"
 
@@ -17,13 +11,11 @@ enum { MANY = 30000, TIMES = 2, PART_BYTES_MAX = 512 << 10 };
 
 static void exported(const struct person *p, struct stream_written *w)
 {
-    struct visit v;
     w->mark = "\"amount_fen\":";
-    assert_int_equal(person_request(&v, app, p, account_export, "/account/export", NULL, 0, true), 200);
-    assert_true(str_equal(visit_header(&v, "Content-Type"), STR("application/json")));
-    assert_true(str_starts(visit_header(&v, "Content-Disposition"), STR("attachment; filename=\"hongbao-")));
-    stream_run(&v.x, w, PART_BYTES_MAX);
-    visit_end(&v);
+    struct visit *v = person_json(p, account_export, "/account/export", NULL, 0);
+    assert_true(str_starts(visit_header(v, "Content-Disposition"), STR("attachment; filename=\"hongbao-")));
+    stream_run(&v->x, w, PART_BYTES_MAX);
+    visit_says(v, 200, "Content-Type: application/json");
 }
 
 static json_t *exported_json(const struct person *p)
@@ -48,9 +40,8 @@ static size_t length(json_t *json, const char *list)
     return json_array_size(json_object_get(json, list));
 }
 
-static void a_new_user_has_names_and_empty_lists(void **state)
+TEST(a_new_user_has_names_and_empty_lists)
 {
-    (void)state;
     json_t *json = exported_json(&hong);
     assert_int_equal(json_integer_value(json_object_get(json, "id")), hong.id);
     assert_string_equal(json_string_value(json_object_get(json, "username")), hong.username);
@@ -63,25 +54,19 @@ static void a_new_user_has_names_and_empty_lists(void **state)
     json_decref(json);
 }
 
-static void thanks_add(uint64_t packet_id, uint64_t user_id, const char *text)
+static void thanks_add(uint64_t packet_id, const struct person *by, const char *text)
 {
-    assert_int_equal(db_exec(app->stores.db, NULL,
-                             "INSERT INTO grab (packet_id, share_no, user_id, nickname, amount_fen, grabbed_ms)"
-                             " VALUES (?, 0, ?, 'h', 234, 1)",
-                             DB_PARAMS(DB_U64(packet_id), DB_U64(user_id))),
-                     ST_OK);
-    assert_int_equal(db_exec(app->stores.db, NULL,
-                             "INSERT INTO thanks (packet_id, share_no, user_id, text, created_ms, applied_ms)"
-                             " VALUES (?, 0, ?, ?, 1, 1)",
-                             DB_PARAMS(DB_U64(packet_id), DB_U64(user_id), DB_TEXT(str_from(text)))),
-                     ST_OK);
+    grab_row_add(app, packet_id, 0, by, 234, 1);
+    sql_run(app,
+            "INSERT INTO thanks (packet_id, share_no, user_id, text, created_ms, applied_ms)"
+            " VALUES (?, 0, ?, ?, 1, 1)",
+            DB_U64(packet_id), DB_U64(by->id), DB_TEXT(str_from(text)));
 }
 
-static void sender_and_receiver_each_export_their_own_side_of_a_packet(void **state)
+TEST(sender_and_receiver_each_export_their_own_side_of_a_packet)
 {
-    (void)state;
     uint64_t packet = person_send(app, &ming, "kind=lucky&amount=10&count=2&greeting=%3Cb%3E");
-    thanks_add(packet, hong.id, "\"谢谢\"");
+    thanks_add(packet, &hong, "\"谢谢\"");
     json_t *sender = exported_json(&ming), *receiver = exported_json(&hong);
     assert_int_equal(length(sender, "sent"), 1);
     assert_int_equal(length(sender, "received"), 0);
@@ -99,9 +84,8 @@ static void sender_and_receiver_each_export_their_own_side_of_a_packet(void **st
     json_decref(receiver);
 }
 
-static void a_large_export_takes_the_memory_of_a_small_one(void **state)
+TEST(a_large_export_takes_the_memory_of_a_small_one)
 {
-    (void)state;
     struct person sender, taker;
     two_with_records(&sender, &taker, TIMES, MANY);
     struct stream_written sent = { .parts = 0 }, received = { .parts = 0 };
@@ -114,12 +98,4 @@ static void a_large_export_takes_the_memory_of_a_small_one(void **state)
     assert_true(received.grown_kb < STREAM_GROWTH_KB_MAX);
 }
 
-int main(void)
-{
-    static const struct CMUnitTest tests[] = {
-        cmocka_unit_test(a_new_user_has_names_and_empty_lists),
-        cmocka_unit_test(sender_and_receiver_each_export_their_own_side_of_a_packet),
-        cmocka_unit_test(a_large_export_takes_the_memory_of_a_small_one),
-    };
-    return random_init() ? cmocka_run_group_tests(tests, two_setup, two_teardown) : 1;
-}
+TESTS(two_setup, two_teardown)

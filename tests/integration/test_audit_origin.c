@@ -1,17 +1,11 @@
 /* The audit of where money comes from, and of sessions: it names each planted contradiction. A pool that is taken over
  * can't plant most of them (test_rights.c). */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-
-#include <cmocka.h>
-#include <string.h>
-
 #include "base/array.h"
-#include "ops/audit.h"
-#include "test_settle_fixture.h"
+#include "support/stores_do.h"
+#include "support/test.h"
+#include "test_world.h"
 
-enum { MINUTE_MS = 60000, HOUR_MS = 3600000, USERS = 4 };
+enum { MINUTE_MS = 60000, USERS = 4 };
 
 /* The linker replaces clock_now_ms by the function below. This is added to the real time. */
 static int64_t clock_shift_ms;
@@ -25,32 +19,21 @@ int64_t __wrap_clock_now_ms(void)
 }
 
 /* A packet of three shares, of which one is taken, and a refund. */
-static uint64_t scene_begin(struct world *w)
+static uint64_t packet;
+
+static void scene_begin(void)
 {
     world_begin(w, USERS);
-    uint64_t id = world_send(w, 0, PACKET_EVEN, 300, 3, HOUR_MS, -1);
-    (void)world_grab(w, id, 1);
+    packet = world_even(w, 300, 3);
+    (void)world_grab(w, packet, 1);
     (void)world_send(w, 2, PACKET_EVEN, 100, 1, 0, -1);
     world_drain(w);
     world_audit_clean(w);
-    return id;
 }
 
-/* True when the audit names the subject in the check. */
-static bool is_named(struct world *w, enum audit_check check, const char *kind, uint64_t id)
-{
-    static struct audit audit;
-    char subject[AUDIT_SUBJECT_MAX];
-    audit = (struct audit){ 0 };
-    (void)snprintf(subject, sizeof subject, "%s %llu", kind, (unsigned long long)id);
-    assert_int_equal(audit_run(&w->auditor->stores, &audit), ST_OK);
-    for (uint64_t i = 0; i < audit.checks[check].violations && i < AUDIT_ROWS_MAX; i++)
-        if (strcmp(audit.checks[check].rows[i].subject, subject) == 0)
-            return true;
-    return false;
-}
+#define SCENE_TEST(name) WORLD_TEST_BY(name, scene_begin())
 
-static void money_that_was_never_asked_for_is_found(void **state)
+TEST(money_that_was_never_asked_for_is_found)
 {
     /* The account named is that of users[3]. Both balances change as the transfer says: the sums are right. */
     static const struct {
@@ -66,30 +49,26 @@ static void money_that_was_never_asked_for_is_found(void **state)
         { "SELECT 'return', id - 1, id, 500, NULL, NULL, NULL, 1 FROM account WHERE id = ?", "id - 1" },
         { "SELECT 'deposit', id - 1, id, 500, NULL, NULL, CONCAT(id, ':x'), 1 FROM account WHERE id = ?", "id - 1" },
     };
-    (void)state;
     for (size_t i = 0; i < ARRAY_LEN(planted); i++) {
-        struct world w;
-        (void)scene_begin(&w);
-        const struct db_param wallet = DB_U64(w.users[3]);
-        struct str insert = arena_printf(w.arena,
+        scene_begin();
+        const struct db_param wallet = DB_U64(w->users[3]);
+        struct str insert = arena_printf(w->arena,
                                          "INSERT INTO transfer (kind, debit_id, credit_id, amount_fen, packet_id, seq,"
                                          " request_key, created_ms) %s",
                                          planted[i].transfer);
         bool of_bank = strcmp(planted[i].debit, "1") == 0;
-        assert_int_equal(db_exec(w.app->stores.db, NULL, insert.ptr, DB_PARAMS(wallet)), ST_OK);
-        assert_int_equal(
-            db_exec(w.app->stores.db, NULL,
+        sql_do_with(w->app->stores.db, insert.ptr, DB_PARAMS(wallet));
+        sql_do_with(w->app->stores.db,
                     "UPDATE account SET balance_fen = balance_fen + IF(id = ?, 500, -500) WHERE id IN (?, ?)",
-                    DB_PARAMS(wallet, wallet, DB_U64(of_bank ? 1 : w.users[2]))),
-            ST_OK);
-        assert_int_equal(world_audit_violations(&w, "I5"), 0);
-        if (!is_named(&w, AUDIT_ORIGIN, "account", w.users[3]))
+                    DB_PARAMS(wallet, wallet, DB_U64(of_bank ? 1 : w->users[2])));
+        assert_int_equal(world_audit_violations(w, "I5"), 0);
+        if (!world_audit_names(w, AUDIT_ORIGIN, "account", w->users[3]))
             fail_msg("not found: %s", planted[i].transfer);
-        world_end(&w);
+        world_end(w);
     }
 }
 
-static void what_is_left_of_a_deleted_user_is_found(void **state)
+TEST(what_is_left_of_a_deleted_user_is_found)
 {
     /* Of users[3], whose account is empty but for what is planted. */
     static const char *const planted[] = {
@@ -100,69 +79,52 @@ static void what_is_left_of_a_deleted_user_is_found(void **state)
         "UPDATE `grab` SET user_id = ?",
         "UPDATE account SET balance_fen = 5 WHERE id = ?",
     };
-    (void)state;
     for (size_t i = 0; i < ARRAY_LEN(planted); i++) {
-        struct world w;
-        (void)scene_begin(&w);
-        const struct db_param user = DB_U64(w.users[3]);
-        struct db *db = w.app->stores.db;
-        assert_int_equal(
-            db_exec(db, NULL, "UPDATE user SET deleting_ms = 1, deleted_ms = 2 WHERE id = ?", DB_PARAMS(user)), ST_OK);
-        assert_int_equal(db_exec(db, NULL, "UPDATE account SET balance_fen = 0 WHERE id = ?", DB_PARAMS(user)), ST_OK);
-        assert_false(is_named(&w, AUDIT_DELETED, "user", w.users[3]));
-        assert_int_equal(db_exec(db, NULL, planted[i], DB_PARAMS(user)), ST_OK);
-        if (!is_named(&w, AUDIT_DELETED, "user", w.users[3]))
+        scene_begin();
+        const struct db_param user = DB_U64(w->users[3]);
+        struct db *db = w->app->stores.db;
+        sql_do_with(db, "UPDATE user SET deleting_ms = 1, deleted_ms = 2 WHERE id = ?", DB_PARAMS(user));
+        sql_do_with(db, "UPDATE account SET balance_fen = 0 WHERE id = ?", DB_PARAMS(user));
+        assert_false(world_audit_names(w, AUDIT_DELETED, "user", w->users[3]));
+        sql_do_with(db, planted[i], DB_PARAMS(user));
+        if (!world_audit_names(w, AUDIT_DELETED, "user", w->users[3]))
             fail_msg("not found: %s", planted[i]);
-        world_end(&w);
+        world_end(w);
     }
 }
 
-static void a_second_bank_and_accounts_of_nobody_are_found(void **state)
+SCENE_TEST(a_second_bank_and_accounts_of_nobody_are_found)
 {
-    struct world w;
-    (void)state;
-    (void)scene_begin(&w);
-    assert_int_equal(db_exec(w.app->stores.db, NULL, "INSERT INTO account (id, kind) VALUES (2, 'bank')", NULL, 0),
+    assert_int_equal(db_exec(w->app->stores.db, NULL, "INSERT INTO account (id, kind) VALUES (2, 'bank')", NULL, 0),
                      ST_INVALID); /* the table refuses it */
-    world_sql(&w, "SET check_constraint_checks = 0");
-    world_sql(&w, "INSERT INTO account (id, kind) VALUES (2, 'bank'), (3, 'wallet'), (1125899906842699, 'escrow')");
-    world_sql(&w, "SET check_constraint_checks = 1");
-    assert_true(is_named(&w, AUDIT_ORIGIN, "account", 2));
-    assert_true(is_named(&w, AUDIT_ORIGIN, "account", 3));
-    assert_true(is_named(&w, AUDIT_ORIGIN, "account", 1125899906842699));
-    world_end(&w);
+    world_sql(w, "SET check_constraint_checks = 0");
+    world_sql(w, "INSERT INTO account (id, kind) VALUES (2, 'bank'), (3, 'wallet'), (1125899906842699, 'escrow')");
+    world_sql(w, "SET check_constraint_checks = 1");
+    assert_true(world_audit_names(w, AUDIT_ORIGIN, "account", 2));
+    assert_true(world_audit_names(w, AUDIT_ORIGIN, "account", 3));
+    assert_true(world_audit_names(w, AUDIT_ORIGIN, "account", 1125899906842699));
 }
 
-static void deposits_while_demo_is_off_are_found(void **state)
+SCENE_TEST(deposits_while_demo_is_off_are_found)
 {
-    struct world w;
-    (void)state;
-    (void)scene_begin(&w);
-    w.config->demo = false;
-    assert_int_equal(world_audit_violations(&w, "origin"), USERS);
-    assert_true(is_named(&w, AUDIT_ORIGIN, "account", w.users[0]));
-    world_end(&w);
+    w->config->demo = false;
+    assert_int_equal(world_audit_violations(w, "origin"), USERS);
+    assert_true(world_audit_names(w, AUDIT_ORIGIN, "account", w->users[0]));
 }
 
-static void a_session_of_nobody_is_found(void **state)
+SCENE_TEST(a_session_of_nobody_is_found)
 {
-    struct world w;
-    (void)state;
-    uint64_t id = scene_begin(&w);
-    struct str known =
-        arena_printf(w.arena, "SET hb:session:known %llu,1,1,x,x PX 600000", (unsigned long long)w.users[0]);
-    (void)world_redis(&w, id, known.ptr);
-    assert_int_equal(world_audit_violations(&w, "sessions"), 0);
-    (void)world_redis(&w, id, "SET hb:session:nobody 999999999,1,1,x,x PX 600000");
-    assert_int_equal(world_audit_violations(&w, "sessions"), 1);
-    assert_true(is_named(&w, AUDIT_SESSIONS, "user", 999999999));
-    (void)world_redis(&w, id, "SET hb:session:malformed x PX 600000");
-    assert_int_equal(world_audit_violations(&w, "sessions"), 2);
-    world_end(&w);
+    (void)world_redisf(w, packet, "SET hb:session:known %llu,1,1,x,x PX 600000", (unsigned long long)w->users[0]);
+    assert_int_equal(world_audit_violations(w, "sessions"), 0);
+    (void)world_redis(w, packet, "SET hb:session:nobody 999999999,1,1,x,x PX 600000");
+    assert_int_equal(world_audit_violations(w, "sessions"), 1);
+    assert_true(world_audit_names(w, AUDIT_SESSIONS, "user", 999999999));
+    (void)world_redis(w, packet, "SET hb:session:malformed x PX 600000");
+    assert_int_equal(world_audit_violations(w, "sessions"), 2);
 }
 
 /* The session is right in everything except what each line of the table says. */
-static void a_session_that_its_list_or_its_times_do_not_explain_is_found(void **state)
+TEST(a_session_that_its_list_or_its_times_do_not_explain_is_found)
 {
     static const struct {
         const char *name;
@@ -176,98 +138,65 @@ static void a_session_that_its_list_or_its_times_do_not_explain_is_found(void **
         { "future", (int64_t)30 * 24 * 3600 * 1000, true, false, 1 },
         { "all", (int64_t)30 * 24 * 3600 * 1000, false, true, 1 }, /* the first fault is told */
     };
-    (void)state;
     for (size_t i = 0; i < ARRAY_LEN(CASES); i++) {
-        struct world w;
-        uint64_t id = scene_begin(&w);
-        const unsigned long long user = w.users[0];
+        scene_begin();
+        const unsigned long long user = w->users[0];
         const long long at_ms = (long long)(clock_now_ms() - MINUTE_MS + CASES[i].later_ms);
-        struct str set = arena_printf(w.arena, "SET hb:session:%s v2,%llu,%lld,%lld,x,x%s", CASES[i].name, user, at_ms,
-                                      at_ms, CASES[i].endless ? "" : " PX 600000");
-        struct str list = arena_printf(w.arena, "HSET hb:sessions:%llu %s %lld,x", user,
-                                       CASES[i].listed ? CASES[i].name : "y", at_ms);
-        (void)world_redis(&w, id, list.ptr);
-        (void)world_redis(&w, id, set.ptr);
-        assert_int_equal(world_audit_violations(&w, "sessions"), CASES[i].found);
+        (void)world_redisf(w, packet, "HSET hb:sessions:%llu %s %lld,x", user, CASES[i].listed ? CASES[i].name : "y",
+                           at_ms);
+        (void)world_redisf(w, packet, "SET hb:session:%s v2,%llu,%lld,%lld,x,x%s", CASES[i].name, user, at_ms, at_ms,
+                           CASES[i].endless ? "" : " PX 600000");
+        assert_int_equal(world_audit_violations(w, "sessions"), CASES[i].found);
         if (CASES[i].found > 0)
-            assert_true(is_named(&w, AUDIT_SESSIONS, "user", w.users[0]));
-        world_end(&w);
+            assert_true(world_audit_names(w, AUDIT_SESSIONS, "user", w->users[0]));
+        world_end(w);
     }
 }
 
 /* The watch ends sessions in the future, so a machine whose clock is behind must not find those of everybody. */
-static void a_clock_that_is_behind_finds_no_session_in_the_future(void **state)
+SCENE_TEST(a_clock_that_is_behind_finds_no_session_in_the_future)
 {
-    struct world w;
-    (void)state;
-    uint64_t id = scene_begin(&w);
-    const unsigned long long user = w.users[0];
+    const unsigned long long user = w->users[0];
     const long long now_ms = (long long)clock_now_ms(), later_ms = now_ms + CLOCKS_DIFFER_MS + MINUTE_MS;
-    (void)world_redis(&w, id,
-                      arena_printf(w.arena, "HSET hb:sessions:%llu a %lld,x b %lld,x", user, now_ms, now_ms).ptr);
-    (void)world_redis(
-        &w, id, arena_printf(w.arena, "SET hb:session:a v2,%llu,%lld,%lld,x,x PX 600000", user, now_ms, now_ms).ptr);
+    (void)world_redisf(w, packet, "HSET hb:sessions:%llu a %lld,x b %lld,x", user, now_ms, now_ms);
+    (void)world_redisf(w, packet, "SET hb:session:a v2,%llu,%lld,%lld,x,x PX 600000", user, now_ms, now_ms);
     clock_shift_ms = -HOUR_MS;
-    assert_int_equal(world_audit_violations(&w, "sessions"), 0);
-    (void)world_redis(
-        &w, id, arena_printf(w.arena, "SET hb:session:b v2,%llu,%lld,%lld,x,x PX 600000", user, now_ms, later_ms).ptr);
-    assert_int_equal(world_audit_violations(&w, "sessions"), 1);
+    assert_int_equal(world_audit_violations(w, "sessions"), 0);
+    (void)world_redisf(w, packet, "SET hb:session:b v2,%llu,%lld,%lld,x,x PX 600000", user, now_ms, later_ms);
+    assert_int_equal(world_audit_violations(w, "sessions"), 1);
     clock_shift_ms = 0;
-    world_end(&w);
 }
 
-static void a_key_without_its_time_to_live_or_with_an_unknown_name_is_found(void **state)
+SCENE_TEST(a_key_without_its_time_to_live_or_with_an_unknown_name_is_found)
 {
     static const char *const NAMES[] = { "hb:token:x", "hb:challenge:x", "hb:news:1", "hb:{limit}:send:1" };
-    struct world w;
-    (void)state;
-    uint64_t id = scene_begin(&w);
     for (size_t i = 0; i < ARRAY_LEN(NAMES); i++) {
-        (void)world_redis(&w, id, arena_printf(w.arena, "SET %s 1 PX 600000", NAMES[i]).ptr);
-        assert_int_equal(world_audit_violations(&w, "sessions"), i);
-        (void)world_redis(&w, id, arena_printf(w.arena, "PERSIST %s", NAMES[i]).ptr);
-        assert_int_equal(world_audit_violations(&w, "sessions"), i + 1);
+        (void)world_redisf(w, packet, "SET %s 1 PX 600000", NAMES[i]);
+        assert_int_equal(world_audit_violations(w, "sessions"), i);
+        (void)world_redisf(w, packet, "PERSIST %s", NAMES[i]);
+        assert_int_equal(world_audit_violations(w, "sessions"), i + 1);
     }
     static const char *const UNKNOWN[] = { "hb:planted",     "hb:{p07}:planted", "hb:{p07}:packet:x", "hb:{p07}:fence2",
                                            "hb:{px}:events", "hb:fence2",        "hb:{p07}" };
     for (size_t i = 0; i < ARRAY_LEN(UNKNOWN); i++) {
-        (void)world_redis(&w, id, arena_printf(w.arena, "SET %s 1 PX 600000", UNKNOWN[i]).ptr);
-        assert_int_equal(world_audit_violations(&w, "sessions"), ARRAY_LEN(NAMES) + i + 1);
+        (void)world_redisf(w, packet, "SET %s 1 PX 600000", UNKNOWN[i]);
+        assert_int_equal(world_audit_violations(w, "sessions"), ARRAY_LEN(NAMES) + i + 1);
     }
-    world_end(&w);
 }
 
 /* It is one violation more, and hides none of the others; neither does a list of another type. */
-static void a_session_of_another_type_hides_no_other(void **state)
+SCENE_TEST(a_session_of_another_type_hides_no_other)
 {
-    struct world w;
-    (void)state;
-    uint64_t id = scene_begin(&w);
-    (void)world_redis(&w, id, "HSET hb:session:planted a b");
-    assert_int_equal(world_audit_violations(&w, "sessions"), 1);
-    (void)world_redis(&w, id, "SET hb:session:nobody 999999999,1,1,x,x PX 600000");
-    assert_int_equal(world_audit_violations(&w, "sessions"), 2);
-    assert_true(is_named(&w, AUDIT_SESSIONS, "user", 999999999));
-    const unsigned long long user = w.users[0];
-    (void)world_redis(&w, id, arena_printf(w.arena, "SET hb:session:x v2,%llu,1,1,x,x PX 600000", user).ptr);
-    (void)world_redis(&w, id, arena_printf(w.arena, "SET hb:sessions:%llu x PX 600000", user).ptr);
-    assert_in_range(world_audit_violations(&w, "sessions"), 3, 4); /* with the user's own, unless it is just made */
-    assert_true(is_named(&w, AUDIT_SESSIONS, "user", w.users[0]));
-    world_end(&w);
+    (void)world_redis(w, packet, "HSET hb:session:planted a b");
+    assert_int_equal(world_audit_violations(w, "sessions"), 1);
+    (void)world_redis(w, packet, "SET hb:session:nobody 999999999,1,1,x,x PX 600000");
+    assert_int_equal(world_audit_violations(w, "sessions"), 2);
+    assert_true(world_audit_names(w, AUDIT_SESSIONS, "user", 999999999));
+    const unsigned long long user = w->users[0];
+    (void)world_redisf(w, packet, "SET hb:session:x v2,%llu,1,1,x,x PX 600000", user);
+    (void)world_redisf(w, packet, "SET hb:sessions:%llu x PX 600000", user);
+    assert_in_range(world_audit_violations(w, "sessions"), 3, 4); /* with the user's own, unless it is just made */
+    assert_true(world_audit_names(w, AUDIT_SESSIONS, "user", w->users[0]));
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(money_that_was_never_asked_for_is_found),
-        cmocka_unit_test(what_is_left_of_a_deleted_user_is_found),
-        cmocka_unit_test(a_second_bank_and_accounts_of_nobody_are_found),
-        cmocka_unit_test(deposits_while_demo_is_off_are_found),
-        cmocka_unit_test(a_session_of_nobody_is_found),
-        cmocka_unit_test(a_session_that_its_list_or_its_times_do_not_explain_is_found),
-        cmocka_unit_test(a_clock_that_is_behind_finds_no_session_in_the_future),
-        cmocka_unit_test(a_key_without_its_time_to_live_or_with_an_unknown_name_is_found),
-        cmocka_unit_test(a_session_of_another_type_hides_no_other),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TESTS(NULL, NULL)

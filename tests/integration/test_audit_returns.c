@@ -1,56 +1,43 @@
 /* The audit of returns and thanks: it names the packet of each planted contradiction. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-
-#include <cmocka.h>
-#include <string.h>
-
 #include "base/array.h"
 #include "base/clock.h"
 #include "ops/audit_internal.h"
 #include "settle/give_back.h"
 #include "settle/thanks.h"
-#include "test_settle_fixture.h"
-
-enum { HOUR_MS = 3600000 };
+#include "support/stores_do.h"
+#include "support/test.h"
+#include "test_world.h"
 
 /* An open packet of three shares: users 1 and 2 have given theirs back, as shares 3 and 4; users 3 and 4 have taken
  * shares 2 and 3, and user 3 has said thanks. A finished packet of two: user 1 has given share 0 back to the sender. */
-struct scene {
-    struct world w;
-    struct audit audit;
-    uint64_t open, finished;
-};
+static struct audit audit;
+static uint64_t open_packet, finished;
 
-static void gave_back(struct scene *s, uint64_t packet_id, size_t user)
+static void gave_back(uint64_t packet_id, size_t user)
 {
     struct give_back given;
-    assert_int_equal(give_back(&s->w.page->stores, s->w.arena, packet_id, s->w.users[user], clock_now_ms(), &given),
-                     ST_OK);
+    assert_int_equal(give_back(&w->page->stores, w->arena, packet_id, w->users[user], clock_now_ms(), &given), ST_OK);
     assert_int_equal(given.result, GIVE_BACK_DONE);
 }
 
-static void scene_begin(struct scene *s)
+static void scene_begin(void)
 {
     enum thanks_result said;
-    memset(s, 0, sizeof *s);
-    world_begin(&s->w, 6);
-    s->open = world_send(&s->w, 0, PACKET_EVEN, 300, 3, HOUR_MS, -1);
-    s->finished = world_send(&s->w, 0, PACKET_EVEN, 200, 2, HOUR_MS, -1);
-    world_grab_all(&s->w, s->open, 1, 2);
-    world_grab_all(&s->w, s->finished, 1, 2);
-    assert_int_equal(world_drain(&s->w), 4);
-    gave_back(s, s->open, 1);
-    gave_back(s, s->open, 2);
-    gave_back(s, s->finished, 1);
-    world_grab_all(&s->w, s->open, 3, 2);
-    assert_int_equal(world_drain(&s->w), 2);
+    world_begin(w, 6);
+    open_packet = world_even(w, 300, 3);
+    finished = world_even(w, 200, 2);
+    world_grab_all(w, open_packet, 1, 2);
+    world_grab_all(w, finished, 1, 2);
+    assert_int_equal(world_drain(w), 4);
+    gave_back(open_packet, 1);
+    gave_back(open_packet, 2);
+    gave_back(finished, 1);
+    world_grab_all(w, open_packet, 3, 2);
+    assert_int_equal(world_drain(w), 2);
     assert_int_equal(
-        thanks_say(&s->w.page->stores, s->w.arena, s->open, s->w.users[3], STR("thanks"), clock_now_ms(), &said),
-        ST_OK);
+        thanks_say(&w->page->stores, w->arena, open_packet, w->users[3], STR("thanks"), clock_now_ms(), &said), ST_OK);
     assert_int_equal(said, THANKS_SAID);
-    world_audit_clean(&s->w);
+    world_audit_clean(w);
 }
 
 static enum status tables_body(struct db *db, void *ctx)
@@ -59,18 +46,13 @@ static enum status tables_body(struct db *db, void *ctx)
 }
 
 /* True when the audit names the packet in this check; of the tables alone, or with Redis. */
-static bool is_named(struct scene *s, enum audit_check check, uint64_t packet_id, bool with_redis)
+static bool is_named(enum audit_check check, uint64_t packet_id, bool with_redis)
 {
-    char subject[AUDIT_SUBJECT_MAX];
-    s->audit = (struct audit){ 0 };
-    assert_int_equal(with_redis ? audit_run(&s->w.auditor->stores, &s->audit)
-                                : db_snapshot(s->w.auditor->stores.db, tables_body, &s->audit),
+    audit = (struct audit){ 0 };
+    assert_int_equal(with_redis ? audit_run(&w->auditor->stores, &audit)
+                                : db_snapshot(w->auditor->stores.db, tables_body, &audit),
                      ST_OK);
-    (void)snprintf(subject, sizeof subject, "packet %llu", (unsigned long long)packet_id);
-    for (uint64_t i = 0; i < s->audit.checks[check].violations && i < AUDIT_ROWS_MAX; i++)
-        if (strcmp(s->audit.checks[check].rows[i].subject, subject) == 0)
-            return true;
-    return false;
+    return audit_names(&audit, check, "packet", packet_id);
 }
 
 /* Plants each statement, with the id of the open packet for its ?, in a world of its own: the audit must name that
@@ -78,18 +60,17 @@ static bool is_named(struct scene *s, enum audit_check check, uint64_t packet_id
 static void each_is_found(enum audit_check check, const char *const *statements, size_t count)
 {
     for (size_t i = 0; i < count; i++) {
-        struct scene s;
-        scene_begin(&s);
-        world_sql(&s.w, "SET FOREIGN_KEY_CHECKS = 0");
-        assert_int_equal(db_exec(s.w.app->stores.db, NULL, statements[i], DB_PARAMS(DB_U64(s.open))), ST_OK);
-        if (!is_named(&s, check, s.open, false))
+        scene_begin();
+        world_sql(w, "SET FOREIGN_KEY_CHECKS = 0");
+        sql_do_with(w->app->stores.db, statements[i], DB_PARAMS(DB_U64(open_packet)));
+        if (!is_named(check, open_packet, false))
             fail_msg("not found: %s", statements[i]);
-        world_sql(&s.w, "SET FOREIGN_KEY_CHECKS = 1");
-        world_end(&s.w);
+        world_sql(w, "SET FOREIGN_KEY_CHECKS = 1");
+        world_end(w);
     }
 }
 
-static void money_that_is_not_where_the_row_says_is_found(void **state)
+TEST(money_that_is_not_where_the_row_says_is_found)
 {
     static const char *const planted[] = {
         /* the row says packet, the transfer says sender, and the other way round */
@@ -110,11 +91,10 @@ static void money_that_is_not_where_the_row_says_is_found(void **state)
         " WHERE kind = 'return' AND seq = 0 AND packet_id = ?",
         "DELETE FROM share_return WHERE share_no = 0 AND packet_id = ?",
     };
-    (void)state;
     each_is_found(AUDIT_RETURNS, planted, ARRAY_LEN(planted));
 }
 
-static void returns_that_do_not_fit_their_packet_and_its_grabs_are_found(void **state)
+TEST(returns_that_do_not_fit_their_packet_and_its_grabs_are_found)
 {
     static const char *const planted[] = {
         /* a gap, another beginning, other sums */
@@ -135,28 +115,25 @@ static void returns_that_do_not_fit_their_packet_and_its_grabs_are_found(void **
         /* of a packet that is missing */
         "DELETE FROM packet WHERE id = ?",
     };
-    (void)state;
     each_is_found(AUDIT_RETURNS, planted, ARRAY_LEN(planted));
 }
 
-static void a_return_to_the_sender_that_went_into_the_packet_is_found(void **state)
+TEST(a_return_to_the_sender_that_went_into_the_packet_is_found)
 {
     static const char *const planted[] = {
         "UPDATE transfer SET credit_id = packet_id WHERE kind = 'return' AND packet_id = ?",
         "UPDATE share_return SET position = 2 WHERE packet_id = ?",
     };
-    (void)state;
     for (size_t i = 0; i < ARRAY_LEN(planted); i++) {
-        struct scene s;
-        scene_begin(&s);
-        assert_int_equal(db_exec(s.w.app->stores.db, NULL, planted[i], DB_PARAMS(DB_U64(s.finished))), ST_OK);
-        assert_true(is_named(&s, AUDIT_RETURNS, s.finished, false));
-        world_end(&s.w);
+        scene_begin();
+        sql_do_with(w->app->stores.db, planted[i], DB_PARAMS(DB_U64(finished)));
+        assert_true(is_named(AUDIT_RETURNS, finished, false));
+        world_end(w);
     }
 }
 
 /* The row says that Redis was told. */
-static void what_redis_lacks_of_a_return_is_found(void **state)
+TEST(what_redis_lacks_of_a_return_is_found)
 {
     static const char *const planted[] = {
         "HDEL {pk} returned_shares",       /* both marks */
@@ -167,18 +144,16 @@ static void what_redis_lacks_of_a_return_is_found(void **state)
         "SETRANGE {sh} 16 abcd",           /* another amount of the last share */
         "APPEND {sh} abcd",                /* a share more */
     };
-    (void)state;
     for (size_t i = 0; i < ARRAY_LEN(planted); i++) {
-        struct scene s;
-        scene_begin(&s);
-        (void)world_redis(&s.w, s.open, planted[i]);
-        if (!is_named(&s, i == 5 ? AUDIT_I7 : AUDIT_I8, s.open, true))
+        scene_begin();
+        (void)world_redis(w, open_packet, planted[i]);
+        if (!is_named(i == 5 ? AUDIT_I7 : AUDIT_I8, open_packet, true))
             fail_msg("not found: %s", planted[i]);
-        world_end(&s.w);
+        world_end(w);
     }
 }
 
-static void thanks_of_nobody_and_miscounted_thanks_are_found(void **state)
+TEST(thanks_of_nobody_and_miscounted_thanks_are_found)
 {
     static const char *const planted[] = {
         "UPDATE thanks SET user_id = user_id + 1 WHERE packet_id = ?",
@@ -191,18 +166,7 @@ static void thanks_of_nobody_and_miscounted_thanks_are_found(void **state)
         "UPDATE packet SET thanks_count = 0 WHERE id = ?",
         "DELETE FROM `grab` WHERE share_no = 2 AND packet_id = ?",
     };
-    (void)state;
     each_is_found(AUDIT_THANKS, planted, ARRAY_LEN(planted));
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(money_that_is_not_where_the_row_says_is_found),
-        cmocka_unit_test(returns_that_do_not_fit_their_packet_and_its_grabs_are_found),
-        cmocka_unit_test(a_return_to_the_sender_that_went_into_the_packet_is_found),
-        cmocka_unit_test(what_redis_lacks_of_a_return_is_found),
-        cmocka_unit_test(thanks_of_nobody_and_miscounted_thanks_are_found),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TESTS(NULL, NULL)

@@ -1,11 +1,4 @@
 /* io/db with a real server: parameters, statuses of errors, transactions, lost connections. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stdio.h>
-#include <string.h>
-
-#include <cmocka.h>
-
 #include <mysql.h>
 #include <poll.h>
 #include <pthread.h>
@@ -14,17 +7,14 @@
 #include "base/array.h"
 #include "io/db_internal.h"
 #include "io/metrics.h"
+#include "support/stores_do.h"
+#include "support/test.h"
 #include "support/test_services.h"
 
 static struct services *app;
 static struct db *db;    /* the connection under test */
 static struct db *other; /* a second connection */
 static struct arena *arena;
-
-static void exec_ok(struct db *on, const char *sql)
-{
-    assert_int_equal(db_exec(on, NULL, sql, NULL, 0), ST_OK);
-}
 
 static int setup(void **state)
 {
@@ -62,11 +52,13 @@ static int teardown(void **state)
 static int empty_tables(void **state)
 {
     (void)state;
-    exec_ok(db, "DELETE FROM test_child");
-    exec_ok(db, "DELETE FROM test_item");
-    exec_ok(db, "INSERT INTO test_item (id, n, text) VALUES (1, 10, 'one'), (2, 20, 'two')");
+    sql_do(db, "DELETE FROM test_child");
+    sql_do(db, "DELETE FROM test_item");
+    sql_do(db, "INSERT INTO test_item (id, n, text) VALUES (1, 10, 'one'), (2, 20, 'two')");
     return 0;
 }
+
+#define ITEMS_TEST(name) TEST_WITH(name, empty_tables, NULL)
 
 static int64_t number(struct db *on, const char *sql)
 {
@@ -86,17 +78,15 @@ static struct str text(struct db *on, const char *sql)
 
 /* ---- parameters ---- */
 
-static void every_byte_is_stored_and_read_back(void **state)
+ITEMS_TEST(every_byte_is_stored_and_read_back)
 {
-    (void)state;
     char bytes[512];
     for (size_t i = 0; i < sizeof bytes; i++)
         bytes[i] = (char)i;
     const struct str all = { bytes, sizeof bytes };
     const struct str nasty = STR("'\"\\`;--\n\r\t\032%_? 恭喜 😀 ' OR '1'='1");
-    assert_int_equal(db_exec(db, NULL, "INSERT INTO test_item (id, n, text, bytes) VALUES (?, ?, ?, ?)",
-                             DB_PARAMS(DB_U64(7), DB_I64(0), DB_TEXT(nasty), DB_BYTES(all))),
-                     ST_OK);
+    sql_do_with(db, "INSERT INTO test_item (id, n, text, bytes) VALUES (?, ?, ?, ?)",
+                DB_PARAMS(DB_U64(7), DB_I64(0), DB_TEXT(nasty), DB_BYTES(all)));
     struct db_rows rows;
     assert_int_equal(db_query(db, arena, &rows, "SELECT text, bytes, text = ?, '?' FROM test_item WHERE id = ?",
                               DB_PARAMS(DB_TEXT(nasty), DB_U64(7))),
@@ -109,9 +99,8 @@ static void every_byte_is_stored_and_read_back(void **state)
     assert_true(str_equal(db_cell(&rows, 0, 3), STR("?")));
 }
 
-static void no_byte_of_a_text_ends_its_literal(void **state)
+ITEMS_TEST(no_byte_of_a_text_ends_its_literal)
 {
-    (void)state;
     for (int byte = 0; byte < 128; byte++) {
         char three[3] = { 'a', (char)byte, 'b' };
         struct db_rows rows;
@@ -124,9 +113,8 @@ static void no_byte_of_a_text_ends_its_literal(void **state)
     }
 }
 
-static void the_largest_and_smallest_numbers_and_null_are_read_back(void **state)
+ITEMS_TEST(the_largest_and_smallest_numbers_and_null_are_read_back)
 {
-    (void)state;
     struct db_rows rows;
     assert_int_equal(
         db_query(db, arena, &rows, "SELECT ?, ?, ?, ?, ?",
@@ -140,9 +128,8 @@ static void the_largest_and_smallest_numbers_and_null_are_read_back(void **state
     assert_int_equal(db_cell(&rows, 0, 4).len, 0);
 }
 
-static void a_statement_built_in_a_buffer_inserts_many_rows(void **state)
+ITEMS_TEST(a_statement_built_in_a_buffer_inserts_many_rows)
 {
-    (void)state;
     struct buf sql = BUF_EMPTY;
     buf_cstr(&sql, "INSERT INTO test_item (id, n, text) VALUES ");
     for (uint64_t i = 0; i < 1000; i++) {
@@ -164,12 +151,11 @@ static void a_statement_built_in_a_buffer_inserts_many_rows(void **state)
     buf_free(&sql);
 }
 
-static void the_last_id_is_kept_over_later_statements(void **state)
+ITEMS_TEST(the_last_id_is_kept_over_later_statements)
 {
-    (void)state;
-    exec_ok(db, "INSERT INTO test_item (text) VALUES ('auto')");
+    sql_do(db, "INSERT INTO test_item (text) VALUES ('auto')");
     uint64_t id = db_last_id(db);
-    exec_ok(db, "UPDATE test_item SET n = 5 WHERE id = 1");
+    sql_do(db, "UPDATE test_item SET n = 5 WHERE id = 1");
     assert_true(id > 0);
     assert_true(db_last_id(db) == id);
     assert_int_equal(number(db, "SELECT id FROM test_item WHERE text = 'auto'"), id);
@@ -177,9 +163,8 @@ static void the_last_id_is_kept_over_later_statements(void **state)
 
 /* ---- sessions ---- */
 
-static void a_session_is_strict_utc_and_read_committed(void **state)
+ITEMS_TEST(a_session_is_strict_utc_and_read_committed)
 {
-    (void)state;
     assert_true(str_equal(text(db, "SELECT @@session.time_zone"), STR("+00:00")));
     assert_true(str_equal(text(db, "SELECT @@session.character_set_connection"), STR("utf8mb4")));
     assert_int_equal(number(db, "SELECT @@session.autocommit"), 1);
@@ -204,9 +189,8 @@ static void a_session_is_strict_utc_and_read_committed(void **state)
 
 /* ---- errors ---- */
 
-static void each_server_error_has_its_status(void **state)
+ITEMS_TEST(each_server_error_has_its_status)
 {
-    (void)state;
     const struct {
         const char *sql;
         enum status want;
@@ -229,14 +213,13 @@ static void each_server_error_has_its_status(void **state)
     };
     for (size_t i = 0; i < ARRAY_LEN(cases); i++)
         assert_int_equal(db_exec(db, NULL, cases[i].sql, NULL, 0), cases[i].want);
-    exec_ok(db, "INSERT INTO test_child (item_id) VALUES (1)");
+    sql_do(db, "INSERT INTO test_child (item_id) VALUES (1)");
     assert_int_equal(db_exec(db, NULL, "DELETE FROM test_item WHERE id = 1", NULL, 0), ST_INVALID);
     assert_int_equal(number(db, "SELECT n FROM test_item WHERE id = 1"), 10);
 }
 
-static void affected_is_the_number_of_changed_rows(void **state)
+ITEMS_TEST(affected_is_the_number_of_changed_rows)
 {
-    (void)state;
     uint64_t affected = 9;
     assert_int_equal(db_exec(db, &affected, "UPDATE test_item SET n = n - 15 WHERE n >= 15", NULL, 0), ST_OK);
     assert_int_equal(affected, 1);
@@ -262,9 +245,8 @@ static bool count_row(void *ctx, const struct str *cells, size_t columns)
     return ++c->rows != c->stop_at;
 }
 
-static void db_each_passes_every_row_and_can_be_stopped(void **state)
+ITEMS_TEST(db_each_passes_every_row_and_can_be_stopped)
 {
-    (void)state;
     static const char sql[] = "WITH RECURSIVE s (i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM s WHERE i < 500)"
                               " SELECT i, NULL FROM s";
     struct counted c = { 0 };
@@ -277,9 +259,8 @@ static void db_each_passes_every_row_and_can_be_stopped(void **state)
     assert_int_equal(number(db, "SELECT 1"), 1);
 }
 
-static void a_result_larger_than_the_arena_is_no_memory(void **state)
+ITEMS_TEST(a_result_larger_than_the_arena_is_no_memory)
 {
-    (void)state;
     struct arena *small = arena_new(1024, 4096);
     struct db_rows rows;
     assert_int_equal(db_query(db, small, &rows, "SELECT REPEAT('x', 100000)", NULL, 0), ST_NO_MEMORY);
@@ -299,13 +280,12 @@ static enum status change_and_answer(struct db *on, void *ctx)
 {
     struct plan *plan = ctx;
     plan->runs++;
-    exec_ok(on, "UPDATE test_item SET n = n + 1 WHERE id = 1");
+    sql_do(on, "UPDATE test_item SET n = n + 1 WHERE id = 1");
     return plan->answer;
 }
 
-static void a_transaction_commits_only_on_ok(void **state)
+ITEMS_TEST(a_transaction_commits_only_on_ok)
 {
-    (void)state;
     struct plan ok = { .answer = ST_OK }, no = { .answer = ST_INVALID }, own = { .answer = ST_CONFLICT };
     assert_int_equal(db_transaction(db, change_and_answer, &ok), ST_OK);
     assert_int_equal(number(other, "SELECT n FROM test_item WHERE id = 1"), 11);
@@ -319,15 +299,14 @@ static void a_transaction_commits_only_on_ok(void **state)
 static enum status violate_and_ignore(struct db *on, void *ctx)
 {
     (void)ctx;
-    exec_ok(on, "UPDATE test_item SET n = 77 WHERE id = 1");
+    sql_do(on, "UPDATE test_item SET n = 77 WHERE id = 1");
     assert_int_equal(db_exec(on, NULL, "INSERT INTO test_item (id) VALUES (1)", NULL, 0), ST_EXISTS);
-    exec_ok(on, "UPDATE test_item SET n = 78 WHERE id = 2");
+    sql_do(on, "UPDATE test_item SET n = 78 WHERE id = 2");
     return ST_OK;
 }
 
-static void a_duplicate_key_does_not_end_the_transaction(void **state)
+ITEMS_TEST(a_duplicate_key_does_not_end_the_transaction)
 {
-    (void)state;
     assert_int_equal(db_transaction(db, violate_and_ignore, NULL), ST_OK);
     assert_int_equal(number(other, "SELECT SUM(n) FROM test_item"), 77 + 78);
 }
@@ -336,24 +315,23 @@ static enum status wait_for_lock(struct db *on, void *ctx)
 {
     struct plan *plan = ctx;
     plan->runs++;
-    exec_ok(on, "UPDATE test_item SET n = n + 1 WHERE id = 2");
+    sql_do(on, "UPDATE test_item SET n = n + 1 WHERE id = 2");
     enum status st = db_exec(on, NULL, "UPDATE test_item SET n = n + 1 WHERE id = 1", NULL, 0);
     if (plan->runs == 1) {
         assert_int_equal(st, ST_CONFLICT);
         /* The transaction is rolled back; further statements must not run outside of it. */
         assert_int_equal(db_exec(on, NULL, "UPDATE test_item SET n = 999 WHERE id = 2", NULL, 0), ST_CONFLICT);
-        exec_ok(other, "ROLLBACK");
+        sql_do(other, "ROLLBACK");
         return ST_OK; /* the conflict counts, although body returns ST_OK */
     }
     return st;
 }
 
-static void a_lock_wait_timeout_rolls_back_and_runs_the_body_again(void **state)
+ITEMS_TEST(a_lock_wait_timeout_rolls_back_and_runs_the_body_again)
 {
-    (void)state;
-    exec_ok(other, "SET idle_transaction_timeout = 0"); /* it holds the lock as long as the wait lasts */
-    exec_ok(other, "START TRANSACTION");
-    exec_ok(other, "UPDATE test_item SET n = n + 100 WHERE id = 1");
+    sql_do(other, "SET idle_transaction_timeout = 0"); /* it holds the lock as long as the wait lasts */
+    sql_do(other, "START TRANSACTION");
+    sql_do(other, "UPDATE test_item SET n = n + 100 WHERE id = 1");
     struct plan plan = { 0 };
     assert_int_equal(db_transaction(db, wait_for_lock, &plan), ST_OK);
     assert_int_equal(plan.runs, 2);
@@ -387,9 +365,8 @@ static void *cross_run(void *arg)
     return NULL;
 }
 
-static void after_a_deadlock_both_transactions_succeed(void **state)
+ITEMS_TEST(after_a_deadlock_both_transactions_succeed)
 {
-    (void)state;
     static const char one[] = "UPDATE test_item SET n = n + 1 WHERE id = 1";
     static const char two[] = "UPDATE test_item SET n = n + 1 WHERE id = 2";
     pthread_barrier_t barrier;
@@ -415,9 +392,8 @@ static enum status deadlock_always(struct db *on, void *ctx)
     return db_exec(on, NULL, "SIGNAL SQLSTATE '40001' SET MYSQL_ERRNO = 1213", NULL, 0);
 }
 
-static void after_five_deadlocks_the_transaction_is_a_conflict(void **state)
+ITEMS_TEST(after_five_deadlocks_the_transaction_is_a_conflict)
 {
-    (void)state;
     struct plan plan = { 0 };
     assert_int_equal(db_transaction(db, deadlock_always, &plan), ST_CONFLICT);
     assert_int_equal(plan.runs, 5);
@@ -467,9 +443,8 @@ static enum status cross_single(struct db *on, void *ctx)
     return st != ST_OK ? st : db_exec(on, NULL, "UPDATE test_item SET n = n + 10 WHERE id = 1", NULL, 0);
 }
 
-static void a_single_statement_that_lost_a_deadlock_is_repeated(void **state)
+ITEMS_TEST(a_single_statement_that_lost_a_deadlock_is_repeated)
 {
-    (void)state;
     struct crossing single = { .on = other };
     struct heavy h = { &single, .probe = db_new(app->stores.config), .rows = arena_new(1024, 4096) };
     assert_non_null(h.probe);
@@ -485,9 +460,8 @@ static void a_single_statement_that_lost_a_deadlock_is_repeated(void **state)
     arena_free(h.rows);
 }
 
-static void a_single_statement_that_always_loses_is_unavailable(void **state)
+ITEMS_TEST(a_single_statement_that_always_loses_is_unavailable)
 {
-    (void)state;
     assert_int_equal(db_exec(db, NULL, "SIGNAL SQLSTATE '40001' SET MYSQL_ERRNO = 1213", NULL, 0), ST_UNAVAILABLE);
     assert_int_equal(db_exec(db, NULL, "SIGNAL SQLSTATE 'HY000' SET MYSQL_ERRNO = 1205", NULL, 0), ST_UNAVAILABLE);
     assert_int_equal(number(db, "SELECT n FROM test_item WHERE id = 1"), 10);
@@ -497,18 +471,17 @@ static enum status read_twice(struct db *on, void *ctx)
 {
     (void)ctx;
     int64_t before = number(on, "SELECT SUM(n) FROM test_item");
-    exec_ok(other, "UPDATE test_item SET n = n + 1000 WHERE id = 1");
+    sql_do(other, "UPDATE test_item SET n = n + 1000 WHERE id = 1");
     assert_int_equal(number(on, "SELECT SUM(n) FROM test_item"), before);
     assert_int_equal(db_exec(on, NULL, "UPDATE test_item SET n = 0 WHERE id = 2", NULL, 0), ST_CORRUPT);
     return ST_OK;
 }
 
-static void a_snapshot_is_consistent_and_refuses_writes(void **state)
+ITEMS_TEST(a_snapshot_is_consistent_and_refuses_writes)
 {
-    (void)state;
     assert_int_equal(db_snapshot(db, read_twice, NULL), ST_OK);
     assert_int_equal(number(db, "SELECT SUM(n) FROM test_item"), 1030);
-    exec_ok(db, "UPDATE test_item SET n = 1 WHERE id = 2");
+    sql_do(db, "UPDATE test_item SET n = 1 WHERE id = 2");
 }
 
 /* ---- lost connections ---- */
@@ -518,18 +491,17 @@ static void connection_kill(struct db *of)
 {
     char sql[64];
     snprintf(sql, sizeof sql, "KILL %lld", (long long)number(of, "SELECT CONNECTION_ID()"));
-    exec_ok(other, sql);
+    sql_do(other, sql);
     struct pollfd closed = { .fd = mysql_get_socket(of->mysql), .events = POLLIN };
     assert_int_equal(poll(&closed, 1, -1), 1);
 }
 
-static void a_connection_that_died_while_idle_is_reopened(void **state)
+ITEMS_TEST(a_connection_that_died_while_idle_is_reopened)
 {
-    (void)state;
     uint64_t lost = metrics_get(METRIC_MYSQL_LOST);
     connection_kill(db);
     usleep(100000); /* idle for longer than IDLE_CHECK_MS */
-    exec_ok(db, "UPDATE test_item SET n = 3 WHERE id = 1");
+    sql_do(db, "UPDATE test_item SET n = 3 WHERE id = 1");
     assert_int_equal(metrics_get(METRIC_MYSQL_LOST), lost + 1);
 }
 
@@ -545,9 +517,8 @@ static void exec_until_available(struct db *on)
     assert_int_equal(st, ST_OK);
 }
 
-static void after_a_timeout_a_statement_is_unknown_and_a_query_unavailable(void **state)
+ITEMS_TEST(after_a_timeout_a_statement_is_unknown_and_a_query_unavailable)
 {
-    (void)state;
     struct db *short_timeout = db_new(app->stores.config);
     db_set_timeout_s(short_timeout, 1);
     struct db_rows rows;
@@ -564,7 +535,7 @@ static enum status lose_connection(struct db *on, void *ctx)
 {
     struct plan *plan = ctx;
     plan->runs++;
-    exec_ok(on, "UPDATE test_item SET n = 500 WHERE id = 1");
+    sql_do(on, "UPDATE test_item SET n = 500 WHERE id = 1");
     connection_kill(on);
     assert_int_equal(db_exec(on, NULL, "UPDATE test_item SET n = 501 WHERE id = 2", NULL, 0), ST_UNAVAILABLE);
     assert_int_equal(db_exec(on, NULL, "UPDATE test_item SET n = 502 WHERE id = 2", NULL, 0), ST_UNAVAILABLE);
@@ -573,9 +544,8 @@ static enum status lose_connection(struct db *on, void *ctx)
     return plan->answer;
 }
 
-static void a_transaction_that_lost_its_connection_before_commit_changes_nothing(void **state)
+ITEMS_TEST(a_transaction_that_lost_its_connection_before_commit_changes_nothing)
 {
-    (void)state;
     struct plan plan = { .answer = ST_OK };
     assert_int_equal(db_transaction(db, lose_connection, &plan), ST_UNAVAILABLE);
     assert_int_equal(plan.runs, 1);
@@ -585,14 +555,13 @@ static void a_transaction_that_lost_its_connection_before_commit_changes_nothing
 static enum status lose_at_commit(struct db *on, void *ctx)
 {
     (void)ctx;
-    exec_ok(on, "UPDATE test_item SET n = 500 WHERE id = 1");
+    sql_do(on, "UPDATE test_item SET n = 500 WHERE id = 1");
     connection_kill(on);
     return ST_OK;
 }
 
-static void a_connection_lost_at_commit_is_unknown(void **state)
+ITEMS_TEST(a_connection_lost_at_commit_is_unknown)
 {
-    (void)state;
     assert_int_equal(db_transaction(db, lose_at_commit, NULL), ST_UNKNOWN);
     assert_int_equal(number(db, "SELECT SUM(n) FROM test_item"), 30);
 }
@@ -614,9 +583,8 @@ static enum status count_run(struct db *on, void *ctx)
     return plan->answer;
 }
 
-static void a_commit_that_times_out_is_unknown_and_later_statements_fail_at_once(void **state)
+ITEMS_TEST(a_commit_that_times_out_is_unknown_and_later_statements_fail_at_once)
 {
-    (void)state;
     struct db *short_timeout = db_new(app->stores.config);
     struct plan plan = { .answer = ST_OK };
     db_set_timeout_s(short_timeout, 1);
@@ -629,9 +597,8 @@ static void a_commit_that_times_out_is_unknown_and_later_statements_fail_at_once
     db_free(short_timeout);
 }
 
-static void without_a_server_statements_are_unavailable(void **state)
+ITEMS_TEST(without_a_server_statements_are_unavailable)
 {
-    (void)state;
     struct config config = *app->stores.config;
     snprintf(config.mysql, sizeof config.mysql, "unix:/tmp/hb-no-such-socket");
     struct db *unreachable = db_new(&config);
@@ -644,35 +611,4 @@ static void without_a_server_statements_are_unavailable(void **state)
     db_free(unreachable);
 }
 
-#define TEST(name) cmocka_unit_test_setup(name, empty_tables)
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        TEST(every_byte_is_stored_and_read_back),
-        TEST(no_byte_of_a_text_ends_its_literal),
-        TEST(the_largest_and_smallest_numbers_and_null_are_read_back),
-        TEST(a_statement_built_in_a_buffer_inserts_many_rows),
-        TEST(the_last_id_is_kept_over_later_statements),
-        TEST(a_session_is_strict_utc_and_read_committed),
-        TEST(each_server_error_has_its_status),
-        TEST(affected_is_the_number_of_changed_rows),
-        TEST(db_each_passes_every_row_and_can_be_stopped),
-        TEST(a_result_larger_than_the_arena_is_no_memory),
-        TEST(a_transaction_commits_only_on_ok),
-        TEST(a_duplicate_key_does_not_end_the_transaction),
-        TEST(a_lock_wait_timeout_rolls_back_and_runs_the_body_again),
-        TEST(after_a_deadlock_both_transactions_succeed),
-        TEST(after_five_deadlocks_the_transaction_is_a_conflict),
-        TEST(a_single_statement_that_lost_a_deadlock_is_repeated),
-        TEST(a_single_statement_that_always_loses_is_unavailable),
-        TEST(a_snapshot_is_consistent_and_refuses_writes),
-        TEST(a_connection_that_died_while_idle_is_reopened),
-        TEST(after_a_timeout_a_statement_is_unknown_and_a_query_unavailable),
-        TEST(a_transaction_that_lost_its_connection_before_commit_changes_nothing),
-        TEST(a_connection_lost_at_commit_is_unknown),
-        TEST(a_commit_that_times_out_is_unknown_and_later_statements_fail_at_once),
-        TEST(without_a_server_statements_are_unavailable),
-    };
-    return cmocka_run_group_tests(tests, setup, teardown);
-}
+TESTS(setup, teardown)

@@ -1,17 +1,12 @@
 /* io/db_session with a real server: whatever values the server gives a new session, the program works with its own, or
  * refuses the server in a clear word. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stdio.h>
-#include <string.h>
-
-#include <cmocka.h>
-
 #include <mysql.h>
 
 #include "base/array.h"
 #include "io/db_session.h"
 #include "support/capture_stderr.h"
+#include "support/stores_do.h"
+#include "support/test.h"
 #include "support/test_services.h"
 
 static struct services *app;
@@ -96,9 +91,8 @@ static void session_works(const char *what)
     uint64_t changed = 0;
     if (db_exec(db, NULL, "DELETE FROM test_session", NULL, 0) != ST_OK)
         fail_msg("%s: no session", what);
-    assert_int_equal(db_exec(db, NULL, "INSERT INTO test_session (id, text) VALUES (1, ?), (2, ?)",
-                             DB_PARAMS(DB_TEXT(STR("红包🧧\\'\"")), DB_TEXT(STR("é")))),
-                     ST_OK);
+    sql_do_with(db, "INSERT INTO test_session (id, text) VALUES (1, ?), (2, ?)",
+                DB_PARAMS(DB_TEXT(STR("红包🧧\\'\"")), DB_TEXT(STR("é"))));
     assert_int_equal(
         db_query(db, arena, &rows, "SELECT text, at FROM test_session WHERE text <> \"\" ORDER BY id", NULL, 0), ST_OK);
     assert_int_equal(rows.count, 2);
@@ -116,7 +110,7 @@ static void session_works(const char *what)
     db_free(db);
 }
 
-static void a_server_with_odd_settings_serves_as_any_other(void **state)
+TEST(a_server_with_odd_settings_serves_as_any_other)
 {
     static const struct odd odds[] = {
         { "init_connect", "'SET NAMES latin1'" }, /* as skip-character-set-client-handshake does */
@@ -152,7 +146,6 @@ static void a_server_with_odd_settings_serves_as_any_other(void **state)
         { "innodb_lock_wait_timeout", "0" },
         { "binlog_format", "'STATEMENT'" }, /* without a binary log */
     };
-    (void)state;
     for (size_t i = 0; i < ARRAY_LEN(odds); i++) {
         struct str before = value_before(odds[i].name);
         odd_set(&odds[i]);
@@ -168,11 +161,10 @@ static void a_server_with_odd_settings_serves_as_any_other(void **state)
 }
 
 /* Each setting of the table has its value in the session, or the server does not have it. */
-static void a_session_has_the_values_of_the_table(void **state)
+TEST(a_session_has_the_values_of_the_table)
 {
     size_t count;
     const struct db_setting *settings = db_settings(&count);
-    (void)state;
     for (size_t i = 0; i < count; i++) {
         struct db_rows rows;
         assert_int_equal(db_query(app->stores.db, arena, &rows, "SHOW SESSION VARIABLES LIKE ?",
@@ -184,12 +176,11 @@ static void a_session_has_the_values_of_the_table(void **state)
     }
 }
 
-static void the_reference_lists_the_table(void **state)
+TEST(the_reference_lists_the_table)
 {
     size_t count;
     const struct db_setting *settings = db_settings(&count);
     struct buf page = { .limit = 1 << 20 };
-    (void)state;
     assert_int_equal(buf_file(&page, HB_SOURCE_DIR "/docs/reference/config.md"), ST_OK);
     const char *text = arena_cstr(arena, buf_view(&page));
     for (size_t i = 0; i < count; i++) {
@@ -205,11 +196,10 @@ static void the_reference_lists_the_table(void **state)
     buf_free(&page);
 }
 
-static void a_value_that_a_session_can_not_change_is_refused_in_a_clear_word(void **state)
+TEST(a_value_that_a_session_can_not_change_is_refused_in_a_clear_word)
 {
     const struct odd odd = { "max_allowed_packet", "65536" };
     char text[4096];
-    (void)state;
     struct str before = value_before(odd.name);
     odd_set(&odd);
     struct db *db = db_new(app->stores.config);
@@ -223,13 +213,4 @@ static void a_value_that_a_session_can_not_change_is_refused_in_a_clear_word(voi
     db_free(db);
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(a_session_has_the_values_of_the_table),
-        cmocka_unit_test(the_reference_lists_the_table),
-        cmocka_unit_test(a_server_with_odd_settings_serves_as_any_other),
-        cmocka_unit_test(a_value_that_a_session_can_not_change_is_refused_in_a_clear_word),
-    };
-    return cmocka_run_group_tests_name("db_session", tests, setup, teardown);
-}
+TESTS(setup, teardown)

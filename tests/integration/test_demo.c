@@ -1,12 +1,6 @@
 /* `hongbao demo` creates the requested number of users with money and a session, at every run. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-
-#include <cmocka.h>
-#include <string.h>
-
 #include "ops/demo.h"
+#include "support/test.h"
 #include "test_settle_fixture.h"
 #include "user/account.h"
 #include "user/session.h"
@@ -21,16 +15,15 @@ static bool line_read(FILE *in, struct line *out)
     return fscanf(in, "%llu\t%63[^\t]\t%127[^\n]\n", &out->id, out->username, out->cookie) == 3;
 }
 
-static void every_user_has_a_thousand_yuan_and_a_session(void **state)
+TEST(every_user_has_a_thousand_yuan_and_a_session)
 {
     struct world w;
     struct line line;
     size_t count = 0;
-    (void)state;
     world_begin(&w, 0);
     FILE *out = tmpfile();
     assert_non_null(out);
-    assert_int_equal(demo_make(&w.app->stores, 1203, out), ST_OK);
+    assert_int_equal(demo_make(&w.app->stores, 1203, DEMO_MONEY_FEN, out), ST_OK);
     rewind(out);
     for (; line_read(out, &line); count++) {
         char key[SESSION_KEY_MAX];
@@ -52,30 +45,31 @@ static void every_user_has_a_thousand_yuan_and_a_session(void **state)
     world_end(&w);
 }
 
-static void a_second_run_makes_other_users(void **state)
+TEST(a_second_run_makes_other_users)
 {
     struct world w;
-    (void)state;
     world_begin(&w, 600);
     FILE *out = tmpfile();
     assert_non_null(out);
-    assert_int_equal(demo_make(&w.app->stores, 600, out), ST_OK);
+    assert_int_equal(demo_make(&w.app->stores, 600, 0, out), ST_OK);
     (void)fclose(out);
     assert_int_equal(world_number(&w, "SELECT COUNT(DISTINCT username) FROM user", 0), 1200);
+    assert_int_equal(world_number(&w, "SELECT COUNT(*) FROM account WHERE kind = 'wallet' AND balance_fen = 0", 0),
+                     600);
+    assert_int_equal(world_balance(&w, 1), -600 * (int64_t)DEMO_MONEY_FEN);
     world_audit_clean(&w);
     world_end(&w);
 }
 
-static void a_demo_session_ends_like_any_other(void **state)
+TEST(a_demo_session_ends_like_any_other)
 {
     struct world w;
     struct line line;
     char key[SESSION_KEY_MAX];
-    (void)state;
     world_begin(&w, 0);
     FILE *out = tmpfile();
     assert_non_null(out);
-    assert_int_equal(demo_make(&w.app->stores, 1, out), ST_OK);
+    assert_int_equal(demo_make(&w.app->stores, 1, DEMO_MONEY_FEN, out), ST_OK);
     rewind(out);
     assert_true(line_read(out, &line));
     (void)fclose(out);
@@ -86,30 +80,25 @@ static void a_demo_session_ends_like_any_other(void **state)
     world_end(&w);
 }
 
-static void the_command_refuses_where_there_is_no_demo(void **state)
+TEST(the_command_refuses_where_there_is_no_demo)
 {
     struct world w;
     char *ok[] = { "demo", "--users", "3", "--out", "/dev/null" };
+    char *rich[] = { "demo", "--users", "1", "--yuan", "12.34", "--out", "/dev/null" };
+    char *bare[] = { "demo", "--users", "1", "--yuan", "much", "--out", "/dev/null" };
     char *none[] = { "demo", "--users", "0", "--out", "/dev/null" };
     char *half[] = { "demo", "--users", "3" };
-    (void)state;
     world_begin(&w, 0);
     assert_int_equal(demo_command(w.config, 5, ok), 0);
     assert_int_equal(demo_command(w.config, 5, none), 2);
     assert_int_equal(demo_command(w.config, 3, half), 2);
+    assert_int_equal(demo_command(w.config, 7, rich), 0);
+    assert_int_equal(demo_command(w.config, 7, bare), 2);
+    assert_int_equal(world_balance(&w, 1), -3 * (int64_t)DEMO_MONEY_FEN - 1234);
     w.config->demo = false;
     assert_int_equal(demo_command(w.config, 5, ok), 1);
-    assert_int_equal(world_number(&w, "SELECT COUNT(*) FROM user", 0), 3);
+    assert_int_equal(world_number(&w, "SELECT COUNT(*) FROM user", 0), 4);
     world_end(&w);
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(every_user_has_a_thousand_yuan_and_a_session),
-        cmocka_unit_test(a_second_run_makes_other_users),
-        cmocka_unit_test(a_demo_session_ends_like_any_other),
-        cmocka_unit_test(the_command_refuses_where_there_is_no_demo),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TESTS(NULL, NULL)

@@ -1,167 +1,125 @@
 /* A sender ends a packet early: nobody gets a share afterwards, and the rest goes back exactly once. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-
-#include <cmocka.h>
-
 #include "base/clock.h"
 #include "packet/store.h"
 #include "settle/end.h"
-#include "test_settle_fixture.h"
-
-enum { HOUR_MS = 3600000 };
+#include "support/test.h"
+#include "test_world.h"
 
 /* users[user] ends the packet, with the rights of a pool. */
-static enum status end_by(struct world *w, uint64_t packet_id, size_t user, struct end_packet *out)
+static enum status end_by(uint64_t packet_id, size_t user, struct end_packet *out)
 {
     return end_packet(&w->page->stores, w->arena, packet_id, w->users[user], clock_now_ms(), out);
 }
 
-static void assert_ended(struct world *w, uint64_t packet_id, enum packet_state expected)
+static void assert_ended(uint64_t packet_id, enum packet_state expected)
 {
     struct end_packet ended;
-    assert_int_equal(end_by(w, packet_id, 0, &ended), ST_OK);
+    assert_int_equal(end_by(packet_id, 0, &ended), ST_OK);
     assert_int_equal(ended.result, END_DONE);
     assert_int_equal(ended.state, expected);
 }
 
-static void the_rest_goes_back_once_and_nobody_gets_a_share_any_more(void **state)
+WORLD_TEST(the_rest_goes_back_once_and_nobody_gets_a_share_any_more, 4)
 {
-    struct world w;
-    (void)state;
-    world_begin(&w, 4);
-    uint64_t id = world_send(&w, 0, PACKET_LUCKY, 1001, 5, HOUR_MS, -1);
-    int64_t grabbed_fen = world_grab(&w, id, 1).amount_fen;
-    struct live_grab mine = world_grab(&w, id, 1);
-    assert_ended(&w, id, PACKET_EXPIRED);
-    assert_int_equal(world_grab(&w, id, 2).code, LIVE_EXPIRED);
-    struct live_grab again = world_grab(&w, id, 1);
+    uint64_t id = world_send(w, 0, PACKET_LUCKY, 1001, 5, HOUR_MS, -1);
+    int64_t grabbed_fen = world_grab(w, id, 1).amount_fen;
+    struct live_grab mine = world_grab(w, id, 1);
+    assert_ended(id, PACKET_EXPIRED);
+    assert_int_equal(world_grab(w, id, 2).code, LIVE_EXPIRED);
+    struct live_grab again = world_grab(w, id, 1);
     assert_int_equal(again.code, LIVE_ALREADY);
     assert_int_equal(again.amount_fen, mine.amount_fen);
-    assert_ended(&w, id, PACKET_EXPIRED); /* before and after settling */
-    assert_int_equal(world_drain(&w), 2);
-    assert_ended(&w, id, PACKET_EXPIRED);
-    assert_int_equal(world_expire(&w, NULL), 0);
-    assert_int_equal(world_drain(&w), 0);
-    struct packet p = world_packet(&w, id);
+    assert_ended(id, PACKET_EXPIRED); /* before and after settling */
+    assert_int_equal(world_drain(w), 2);
+    assert_ended(id, PACKET_EXPIRED);
+    assert_int_equal(world_expire(w, NULL), 0);
+    assert_int_equal(world_drain(w), 0);
+    struct packet p = world_packet(w, id);
     assert_int_equal(p.state, PACKET_CLOSED);
     assert_int_equal(p.refund_fen, 1001 - grabbed_fen);
     assert_true(p.ended_ms > 0);
     assert_int_equal(p.ended_ms, p.expires_ms);
-    assert_int_equal(world_balance(&w, w.users[0]), 100000 - grabbed_fen);
-    assert_int_equal(world_balance(&w, id), 0);
-    world_audit_clean(&w);
-    world_end(&w);
+    assert_int_equal(world_balance(w, w->users[0]), 100000 - grabbed_fen);
+    assert_int_equal(world_balance(w, id), 0);
+    world_audit_clean(w);
 }
 
-static void nobody_but_the_sender_ends_it(void **state)
+WORLD_TEST(nobody_but_the_sender_ends_it, 3)
 {
-    struct world w;
     struct end_packet ended;
-    (void)state;
-    world_begin(&w, 3);
-    uint64_t id = world_send(&w, 0, PACKET_EVEN, 500, 5, HOUR_MS, -1);
-    assert_int_equal(end_by(&w, id, 1, &ended), ST_OK);
+    uint64_t id = world_even(w, 500, 5);
+    assert_int_equal(end_by(id, 1, &ended), ST_OK);
     assert_int_equal(ended.result, END_NOT_SENDER);
-    assert_int_equal(end_by(&w, id + 1, 0, &ended), ST_NOT_FOUND);
-    assert_int_equal(world_packet(&w, id).ended_ms, 0);
-    assert_int_equal(world_grab(&w, id, 2).code, LIVE_GRABBED);
-    world_end(&w);
+    assert_int_equal(end_by(id + 1, 0, &ended), ST_NOT_FOUND);
+    assert_int_equal(world_packet(w, id).ended_ms, 0);
+    assert_int_equal(world_grab(w, id, 2).code, LIVE_GRABBED);
 }
 
-static void an_end_after_the_last_grab_changes_nothing(void **state)
+WORLD_TEST(an_end_after_the_last_grab_changes_nothing, 4)
 {
-    struct world w;
-    (void)state;
-    world_begin(&w, 4);
-    uint64_t id = world_send(&w, 0, PACKET_EVEN, 300, 3, HOUR_MS, -1);
-    world_grab_all(&w, id, 1, 3);
-    assert_ended(&w, id, PACKET_FINISHED); /* the tables do not know the grabs yet */
-    world_audit_clean(&w);
-    assert_int_equal(world_drain(&w), 3);
-    assert_ended(&w, id, PACKET_FINISHED);
-    assert_int_equal(world_packet(&w, id).refund_fen, 0);
-    assert_int_equal(world_balance(&w, w.users[0]), 100000 - 300);
-    world_audit_clean(&w);
-    world_end(&w);
+    uint64_t id = world_even(w, 300, 3);
+    world_grab_all(w, id, 1, 3);
+    assert_ended(id, PACKET_FINISHED); /* the tables do not know the grabs yet */
+    world_audit_clean(w);
+    assert_int_equal(world_drain(w), 3);
+    assert_ended(id, PACKET_FINISHED);
+    assert_int_equal(world_packet(w, id).refund_fen, 0);
+    assert_int_equal(world_balance(w, w->users[0]), 100000 - 300);
+    world_audit_clean(w);
 }
 
-static void an_end_after_the_expiry_is_no_end(void **state)
+WORLD_TEST(an_end_after_the_expiry_is_no_end, 2)
 {
-    struct world w;
-    (void)state;
-    world_begin(&w, 2);
     struct end_packet ended;
-    uint64_t id = world_send(&w, 0, PACKET_EVEN, 500, 5, 0, -1);
-    assert_int_equal(end_by(&w, id, 0, &ended), ST_UNAVAILABLE); /* until the worker has closed it */
-    assert_int_equal(world_expire(&w, NULL), 1);
-    assert_int_equal(world_drain(&w), 1);
-    assert_ended(&w, id, PACKET_EXPIRED);
-    assert_int_equal(world_packet(&w, id).ended_ms, 0);
-    world_end(&w);
+    uint64_t id = world_send(w, 0, PACKET_EVEN, 500, 5, 0, -1);
+    assert_int_equal(end_by(id, 0, &ended), ST_UNAVAILABLE); /* until the worker has closed it */
+    assert_int_equal(world_expire(w, NULL), 1);
+    assert_int_equal(world_drain(w), 1);
+    assert_ended(id, PACKET_EXPIRED);
+    assert_int_equal(world_packet(w, id).ended_ms, 0);
 }
 
-static void the_worker_closes_what_a_pool_that_died_has_ended(void **state)
+WORLD_TEST(the_worker_closes_what_a_pool_that_died_has_ended, 3)
 {
-    struct world w;
-    (void)state;
-    world_begin(&w, 3);
-    uint64_t id = world_send(&w, 0, PACKET_EVEN, 500, 5, HOUR_MS, -1);
-    world_grab_all(&w, id, 1, 1);
+    uint64_t id = world_even(w, 500, 5);
+    world_grab_all(w, id, 1, 1);
     int64_t ahead_ms = clock_now_ms() + HOUR_MS / 2; /* of a pool whose clock is ahead of Redis's */
-    assert_int_equal(packet_end(w.app->stores.db, id, ahead_ms), ST_OK);
-    assert_int_equal(world_expire(&w, NULL), 0);
+    assert_int_equal(packet_end(w->app->stores.db, id, ahead_ms), ST_OK);
+    assert_int_equal(world_expire(w, NULL), 0);
     int64_t now_ms = clock_now_ms();
-    world_sql(&w, arena_printf(w.arena, "UPDATE packet SET ended_ms = %lld, expires_ms = %lld", (long long)now_ms,
-                               (long long)now_ms)
-                      .ptr);
-    assert_int_equal(world_expire(&w, NULL), 1);
-    assert_int_equal(world_grab(&w, id, 2).code, LIVE_EXPIRED);
+    world_sqlf(w, "UPDATE packet SET ended_ms = %lld, expires_ms = %lld", (long long)now_ms, (long long)now_ms);
+    assert_int_equal(world_expire(w, NULL), 1);
+    assert_int_equal(world_grab(w, id, 2).code, LIVE_EXPIRED);
     assert_true(
-        str_equal(world_redis_text(&w, id, "HGET {pk} ended_ms"), arena_printf(w.arena, "%lld", (long long)now_ms)));
-    world_drain(&w);
-    assert_int_equal(world_packet(&w, id).refund_fen, 400);
-    world_audit_clean(&w);
-    world_end(&w);
+        str_equal(world_redis_text(w, id, "HGET {pk} ended_ms"), arena_printf(w->arena, "%lld", (long long)now_ms)));
+    world_drain(w);
+    assert_int_equal(world_packet(w, id).refund_fen, 400);
+    world_audit_clean(w);
 }
 
 /* An ended packet is closed by an event even when Redis has lost it: the cursor tells that a copy is older. */
-static void an_ended_packet_that_redis_lost_is_rebuilt_and_closed_by_an_event(void **state)
+TEST(an_ended_packet_that_redis_lost_is_rebuilt_and_closed_by_an_event)
 {
     static const char *const states[] = { "open", "funding" };
-    (void)state;
     for (size_t i = 0; i < 2; i++) {
-        struct world w;
-        world_begin(&w, 3);
-        uint64_t id = world_send(&w, 0, PACKET_EVEN, 500, 5, HOUR_MS, -1);
-        world_grab_all(&w, id, 1, (size_t)(1 - i));
-        world_drain(&w);
-        (void)world_redis(&w, id, "DEL {pk} {sh} {gr} {or}");
-        world_sql(&w, arena_printf(w.arena, "UPDATE packet SET state = '%s'", states[i]).ptr);
-        assert_ended(&w, id, PACKET_EXPIRED);
+        world_begin(w, 3);
+        uint64_t id = world_even(w, 500, 5);
+        world_grab_all(w, id, 1, (size_t)(1 - i));
+        world_drain(w);
+        (void)world_redis(w, id, "DEL {pk} {sh} {gr} {or}");
+        world_sqlf(w, "UPDATE packet SET state = '%s'", states[i]);
+        assert_ended(id, PACKET_EXPIRED);
         struct recover_done done = { 0 };
-        assert_int_equal(recover_packet(w.settle, id, clock_now_ms(), &done), ST_OK);
+        assert_int_equal(recover_packet(w->settle, id, clock_now_ms(), &done), ST_OK);
         assert_int_equal(done.refunded, 0);
-        assert_int_equal(world_grab(&w, id, 2).code, LIVE_EXPIRED);
-        assert_int_equal(world_expire(&w, NULL), 1);
-        assert_int_equal(world_drain(&w), 1);
-        assert_int_equal(world_packet(&w, id).state, PACKET_CLOSED);
-        assert_int_equal(world_balance(&w, w.users[0]), 100000 - (i == 0 ? 100 : 0));
-        world_audit_clean(&w);
-        world_end(&w);
+        assert_int_equal(world_grab(w, id, 2).code, LIVE_EXPIRED);
+        assert_int_equal(world_expire(w, NULL), 1);
+        assert_int_equal(world_drain(w), 1);
+        assert_int_equal(world_packet(w, id).state, PACKET_CLOSED);
+        assert_int_equal(world_balance(w, w->users[0]), 100000 - (i == 0 ? 100 : 0));
+        world_audit_clean(w);
+        world_end(w);
     }
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(the_rest_goes_back_once_and_nobody_gets_a_share_any_more),
-        cmocka_unit_test(nobody_but_the_sender_ends_it),
-        cmocka_unit_test(an_end_after_the_last_grab_changes_nothing),
-        cmocka_unit_test(an_end_after_the_expiry_is_no_end),
-        cmocka_unit_test(the_worker_closes_what_a_pool_that_died_has_ended),
-        cmocka_unit_test(an_ended_packet_that_redis_lost_is_rebuilt_and_closed_by_an_event),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TESTS(NULL, NULL)

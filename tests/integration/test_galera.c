@@ -1,15 +1,5 @@
 /* The client of MySQL and a Galera cluster of three nodes, which are set to read only, killed, and left without their
  * cluster. The tests build on each other: the nodes that they kill stay away. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-/* cmocka needs the four above. */
-#include <cmocka.h>
-
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <time.h>
@@ -21,6 +11,8 @@
 #include "base/log.h"
 #include "io/db.h"
 #include "support/script_run.h"
+#include "support/stores_do.h"
+#include "support/test.h"
 
 enum {
     NODES = 3,
@@ -89,27 +81,22 @@ static void pause_ms(long ms)
 
 /* ---- which node is used ---- */
 
-static void the_first_node_of_the_list_is_used(void **state)
+TEST(the_first_node_of_the_list_is_used)
 {
-    (void)state;
     struct db *db = db_new(&config);
     assert_int_equal(node_of(db), 1);
-    assert_int_equal(
-        db_exec(db, NULL, "CREATE TABLE counter (id INT PRIMARY KEY, n INT NOT NULL) ENGINE = InnoDB", NULL, 0), ST_OK);
-    assert_int_equal(
-        db_exec(db, NULL, "CREATE TABLE item (worker INT, no INT, PRIMARY KEY (worker, no)) ENGINE = InnoDB", NULL, 0),
-        ST_OK);
-    assert_int_equal(db_exec(db, NULL, "INSERT INTO counter VALUES (1, 0), (2, 0)", NULL, 0), ST_OK);
+    sql_do(db, "CREATE TABLE counter (id INT PRIMARY KEY, n INT NOT NULL) ENGINE = InnoDB");
+    sql_do(db, "CREATE TABLE item (worker INT, no INT, PRIMARY KEY (worker, no)) ENGINE = InnoDB");
+    sql_do(db, "INSERT INTO counter VALUES (1, 0), (2, 0)");
     db_free(db);
 }
 
-static void what_one_node_committed_is_read_on_another_at_once(void **state)
+TEST(what_one_node_committed_is_read_on_another_at_once)
 {
     struct config at_1, at_2;
-    (void)state;
     struct db *one = node_open(&at_1, 1), *two = node_open(&at_2, 2);
     for (int i = 1; i <= 200; i++) {
-        assert_int_equal(db_exec(one, NULL, "UPDATE counter SET n = n + 1 WHERE id = 2", NULL, 0), ST_OK);
+        sql_do(one, "UPDATE counter SET n = n + 1 WHERE id = 2");
         assert_int_equal(number(two, "SELECT n FROM counter WHERE id = 2"), i);
     }
     db_free(one);
@@ -117,15 +104,14 @@ static void what_one_node_committed_is_read_on_another_at_once(void **state)
 }
 
 /* A single UPDATE that finds its row only after the other node's change. */
-static void what_one_node_committed_decides_a_single_update_on_another(void **state)
+TEST(what_one_node_committed_decides_a_single_update_on_another)
 {
     struct config at_1, at_2;
-    (void)state;
     struct db *one = node_open(&at_1, 1), *two = node_open(&at_2, 2);
-    assert_int_equal(db_exec(one, NULL, "UPDATE counter SET n = 0 WHERE id = 2", NULL, 0), ST_OK);
+    sql_do(one, "UPDATE counter SET n = 0 WHERE id = 2");
     for (int i = 0; i < 400; i += 2) {
         uint64_t changed = 0;
-        assert_int_equal(db_exec(one, NULL, "UPDATE counter SET n = n + 1 WHERE id = 2", NULL, 0), ST_OK);
+        sql_do(one, "UPDATE counter SET n = n + 1 WHERE id = 2");
         assert_int_equal(
             db_exec(two, &changed, "UPDATE counter SET n = n + 1 WHERE id = 2 AND n = ?", DB_PARAMS(DB_I64(i + 1))),
             ST_OK);
@@ -144,17 +130,16 @@ static uint64_t connection_of(struct db *db)
     return st == ST_OK ? db_cell_u64(&rows, 0, 0) : 0;
 }
 
-static void the_node_that_was_used_last_is_used_again(void **state)
+TEST(the_node_that_was_used_last_is_used_again)
 {
     struct config at_2;
-    (void)state;
     struct db *db = db_new(&config), *other = node_open(&at_2, 2);
     node_sql(1, "SET GLOBAL read_only = 1");
     assert_int_equal(node_of(db), 2);
     node_sql(1, "SET GLOBAL read_only = 0");
     uint64_t id = connection_of(db);
     pause_ms(AVOIDED_MS); /* the first one was avoided because it was read-only */
-    assert_int_equal(db_exec(other, NULL, "KILL ?", DB_PARAMS(DB_U64(id))), ST_OK);
+    sql_do_with(other, "KILL ?", DB_PARAMS(DB_U64(id)));
     for (uint64_t now = id; now == id || now == 0; now = connection_of(db))
         pause_ms(50); /* the time limit of the test ends it */
     assert_int_equal(node_of(db), 2);
@@ -162,9 +147,8 @@ static void the_node_that_was_used_last_is_used_again(void **state)
     db_free(other);
 }
 
-static void a_node_that_is_read_only_is_skipped_and_left(void **state)
+TEST(a_node_that_is_read_only_is_skipped_and_left)
 {
-    (void)state;
     struct db *db = db_new(&config);
     node_sql(1, "SET GLOBAL read_only = 1");
     assert_int_equal(node_of(db), 2); /* skipped */
@@ -172,7 +156,7 @@ static void a_node_that_is_read_only_is_skipped_and_left(void **state)
     assert_int_equal(node_of(db), 2); /* still answers */
     assert_int_equal(db_exec(db, NULL, "UPDATE counter SET n = 0 WHERE id = 2", NULL, 0), ST_UNAVAILABLE);
     assert_int_equal(node_of(db), 3); /* left */
-    assert_int_equal(db_exec(db, NULL, "UPDATE counter SET n = 0 WHERE id = 2", NULL, 0), ST_OK);
+    sql_do(db, "UPDATE counter SET n = 0 WHERE id = 2");
     node_sql(3, "SET GLOBAL read_only = 1");
     assert_int_equal(db_exec(db, NULL, "UPDATE counter SET n = 0 WHERE id = 2", NULL, 0), ST_UNAVAILABLE);
     assert_int_equal(node_of(db), 0); /* none takes writes */
@@ -190,17 +174,16 @@ static void a_node_that_is_read_only_is_skipped_and_left(void **state)
 }
 
 /* One server has nobody to go to: what can be read is read. */
-static void a_single_server_that_is_read_only_is_read(void **state)
+TEST(a_single_server_that_is_read_only_is_read)
 {
     struct config at_1;
-    (void)state;
     struct db *db = node_open(&at_1, 1);
     node_sql(1, "SET GLOBAL read_only = 1");
     assert_int_equal(node_of(db), 1);
     assert_int_equal(db_exec(db, NULL, "UPDATE counter SET n = 0 WHERE id = 2", NULL, 0), ST_UNAVAILABLE);
     assert_int_equal(node_of(db), 1);
     node_sql(1, "SET GLOBAL read_only = 0");
-    assert_int_equal(db_exec(db, NULL, "UPDATE counter SET n = 0 WHERE id = 2", NULL, 0), ST_OK);
+    sql_do(db, "UPDATE counter SET n = 0 WHERE id = 2");
     db_free(db);
 }
 
@@ -221,10 +204,9 @@ static bool tls_answers(int node, const char *ca)
     return has_cipher;
 }
 
-static void with_tls_only_a_server_with_a_certificate_of_its_name_is_used(void **state)
+TEST(with_tls_only_a_server_with_a_certificate_of_its_name_is_used)
 {
     char ca[64], other[64];
-    (void)state;
     snprintf(ca, sizeof ca, "%s/ca.pem", dir);
     snprintf(other, sizeof other, "%s/2.pem", dir); /* signs nothing */
     assert_true(tls_answers(1, ca));
@@ -252,9 +234,8 @@ static bool certificate_answers(bool has_certificate)
     return st == ST_OK;
 }
 
-static void a_user_with_a_certificate_needs_it(void **state)
+TEST(a_user_with_a_certificate_needs_it)
 {
-    (void)state;
     assert_true(certificate_answers(true));
     assert_false(certificate_answers(false));
 }
@@ -272,20 +253,19 @@ static enum status count_against(struct db *db, void *ctx)
     struct conflict *c = ctx;
     enum status st = db_exec(db, NULL, "UPDATE counter SET n = n + 1 WHERE id = 1", NULL, 0);
     if (c->tries++ == 0)
-        assert_int_equal(db_exec(c->other, NULL, "UPDATE counter SET n = n + 10 WHERE id = 1", NULL, 0), ST_OK);
+        sql_do(c->other, "UPDATE counter SET n = n + 10 WHERE id = 1");
     return st;
 }
 
-static void a_commit_that_another_node_forestalls_is_repeated(void **state)
+TEST(a_commit_that_another_node_forestalls_is_repeated)
 {
     struct config at_1, at_2;
-    (void)state;
     struct db *one = node_open(&at_1, 1), *two = node_open(&at_2, 2);
     struct conflict c = { .other = two };
     assert_int_equal(db_transaction(one, count_against, &c), ST_OK);
     assert_int_equal(c.tries, 2);
     assert_int_equal(number(two, "SELECT n FROM counter WHERE id = 1"), 11);
-    assert_int_equal(db_exec(one, NULL, "UPDATE counter SET n = 0 WHERE id = 1", NULL, 0), ST_OK);
+    sql_do(one, "UPDATE counter SET n = 0 WHERE id = 1");
     db_free(one);
     db_free(two);
 }
@@ -328,11 +308,10 @@ static int worker_run(int worker)
     return 0;
 }
 
-static void a_node_killed_under_load_loses_and_doubles_nothing(void **state)
+TEST(a_node_killed_under_load_loses_and_doubles_nothing)
 {
     pid_t pids[WORKERS];
     struct config at_3;
-    (void)state;
     for (int w = 0; w < WORKERS; w++) {
         pids[w] = fork();
         assert_true(pids[w] >= 0);
@@ -386,13 +365,12 @@ static enum status write_around(struct db *db, void *ctx)
     return st != ST_OK ? st : db_exec(db, NULL, "UPDATE counter SET n = n + 1 WHERE id = 1", NULL, 0);
 }
 
-static void a_node_that_is_not_primary_is_unavailable_and_comes_back(void **state)
+TEST(a_node_that_is_not_primary_is_unavailable_and_comes_back)
 {
     struct config at_3;
-    (void)state;
     struct db *first = node_open(&at_3, 3), *any = db_new(&config);
     struct alone a = { .second = node_open(&at_3, 3), .probe = node_open(&at_3, 3) };
-    assert_int_equal(db_exec(first, NULL, "UPDATE counter SET n = 7 WHERE id = 2", NULL, 0), ST_OK);
+    sql_do(first, "UPDATE counter SET n = 7 WHERE id = 2");
     assert_int_equal(db_transaction(first, write_around, &a), ST_UNAVAILABLE);
     assert_int_equal(a.second_status, ST_UNKNOWN);
     for (int i = 0; i < 20; i++) {
@@ -409,7 +387,7 @@ static void a_node_that_is_not_primary_is_unavailable_and_comes_back(void **stat
     assert_int_equal(number(any, "SELECT n FROM counter WHERE id = 2"), 7);
     assert_int_equal(number(any, "SELECT n FROM counter WHERE id = 1"), WORKERS * WORKER_ROWS);
     assert_int_equal(number(any, "SELECT COUNT(*) FROM item"), WORKERS * WORKER_ROWS);
-    assert_int_equal(db_exec(any, NULL, "UPDATE counter SET n = n + 1 WHERE id = 2", NULL, 0), ST_OK);
+    sql_do(any, "UPDATE counter SET n = n + 1 WHERE id = 2");
     db_free(first);
     db_free(a.second);
     db_free(a.probe);
@@ -425,19 +403,6 @@ static int cluster_stop(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(the_first_node_of_the_list_is_used),
-        cmocka_unit_test(what_one_node_committed_is_read_on_another_at_once),
-        cmocka_unit_test(what_one_node_committed_decides_a_single_update_on_another),
-        cmocka_unit_test(a_node_that_is_read_only_is_skipped_and_left),
-        cmocka_unit_test(the_node_that_was_used_last_is_used_again),
-        cmocka_unit_test(a_single_server_that_is_read_only_is_read),
-        cmocka_unit_test(with_tls_only_a_server_with_a_certificate_of_its_name_is_used),
-        cmocka_unit_test(a_user_with_a_certificate_needs_it),
-        cmocka_unit_test(a_commit_that_another_node_forestalls_is_repeated),
-        cmocka_unit_test(a_node_killed_under_load_loses_and_doubles_nothing),
-        cmocka_unit_test(a_node_that_is_not_primary_is_unavailable_and_comes_back),
-    };
     char path[64];
     log_init("test", LOG_SILENT);
     arena = arena_new(1 << 20, 64 << 20);
@@ -452,5 +417,5 @@ int main(void)
     }
     (void)fclose(file);
     settings_make();
-    return cmocka_run_group_tests(tests, NULL, cluster_stop);
+    return tests_run(NULL, cluster_stop);
 }

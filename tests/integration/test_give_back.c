@@ -1,101 +1,68 @@
 /* Shares that are given back: the money is where the row says, once, in whatever order the stores learn of it. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-
-#include <cmocka.h>
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
 
-#include "base/clock.h"
 #include "ledger/ledger.h"
-#include "live/view.h"
 #include "packet/returns.h"
 #include "packet/store.h"
 #include "packet/totals.h"
 #include "settle/end.h"
 #include "settle/give_back.h"
 #include "settle/recover.h"
-#include "settle/tell.h"
+#include "support/test.h"
 #include "support/test_services.h"
-#include "test_settle_fixture.h"
+#include "test_world_app.h"
 
-enum { HOUR_MS = 3600000, PASSES_MAX = 200, FUNDED_FEN = 100000, RETRY_MS = 150 };
+enum { RETRY_MS = 150 };
 
 /* users[user] gives back, with the rights of a pool. */
-static struct give_back give_back_by(struct world *w, uint64_t packet_id, size_t user)
+static struct give_back give_back_by(uint64_t packet_id, size_t user)
 {
     struct give_back given;
-    assert_int_equal(give_back(&w->page->stores, w->arena, packet_id, w->users[user], clock_now_ms(), &given), ST_OK);
+    assert_int_equal(give_back(&w.page->stores, w.arena, packet_id, w.users[user], clock_now_ms(), &given), ST_OK);
     return given;
 }
 
-static struct share_return given_back(struct world *w, uint64_t packet_id, size_t user)
+static struct share_return given_back(uint64_t packet_id, size_t user)
 {
-    struct give_back given = give_back_by(w, packet_id, user);
+    struct give_back given = give_back_by(packet_id, user);
     assert_int_equal(given.result, GIVE_BACK_DONE);
     return given.share;
 }
 
-static void recover_all(struct world *w)
+static void recover_all(void)
 {
     struct recover r = { .full_walk = true };
     struct recover_done done = { 0 };
     for (int pass = 0; r.full_walk && pass < PASSES_MAX; pass++)
-        assert_int_equal(recover_pass(&r, w->settle, clock_now_ms(), &done), ST_OK);
+        assert_int_equal(recover_pass(&r, w.settle, clock_now_ms(), &done), ST_OK);
     assert_false(r.full_walk);
 }
 
-/* The settle worker goes once through everything that Redis was not told. Returns its passes. */
-static int tell_all(struct world *w)
-{
-    struct tell t = { 0 };
-    int passes = 0;
-    do
-        assert_int_equal(tell_pass(&t, w->settle, clock_now_ms()), ST_OK);
-    while (++passes < PASSES_MAX && t.returns.packet_id + t.thanks.packet_id != 0);
-    return passes;
-}
-
 /* Makes the packet expire now, in both stores. */
-static void time_runs_out(struct world *w, uint64_t packet_id)
+static void time_runs_out(uint64_t packet_id)
 {
     const long long over_ms = clock_now_ms() - 1;
-    world_sql(w, arena_printf(w->arena, "UPDATE packet SET expires_ms = %lld WHERE id = %llu", over_ms,
-                              (unsigned long long)packet_id)
-                     .ptr);
-    (void)world_redis(w, packet_id, arena_printf(w->arena, "HSET {pk} expires_ms %lld", over_ms).ptr);
+    world_sql(&w, arena_printf(w.arena, "UPDATE packet SET expires_ms = %lld WHERE id = %llu", over_ms,
+                               (unsigned long long)packet_id)
+                      .ptr);
+    (void)world_redis(&w, packet_id, arena_printf(w.arena, "HSET {pk} expires_ms %lld", over_ms).ptr);
 }
 
-static struct packet_view view_of(struct world *w, uint64_t packet_id, size_t user)
+TEST_WITH(into_an_open_packet_it_is_one_more_share_for_somebody_else, world_setup, world_teardown)
 {
-    struct redis_call call;
-    struct packet_view view;
-    live_view_queue(&w->live, &call, packet_id, w->users[user], PACKET_NO_SHARE, LIVE_ROWS_MAX);
-    redis_round(w->live.redis);
-    assert_int_equal(live_view_read(&call, w->arena, packet_id, &view), ST_OK);
-    view.packet.returned_shares = arena_str(w->arena, view.packet.returned_shares);
-    redis_call_free(&call);
-    return view;
-}
-
-static void into_an_open_packet_it_is_one_more_share_for_somebody_else(void **state)
-{
-    struct world w;
-    (void)state;
-    world_begin(&w, 6);
     uint64_t id = world_send(&w, 0, PACKET_LUCKY, 1001, 3, HOUR_MS, -1);
     int64_t fen = world_grab(&w, id, 1).amount_fen;
     world_drain(&w);
-    struct share_return r = given_back(&w, id, 1);
+    struct share_return r = given_back(id, 1);
     assert_int_equal(r.position, 3);
     assert_int_equal(r.amount_fen, fen);
     assert_int_equal(world_balance(&w, w.users[1]), FUNDED_FEN);
     assert_int_equal(world_balance(&w, id), 1001);
     world_audit_clean(&w);
 
-    struct packet_view view = view_of(&w, id, 1);
+    struct packet_view view = view_of(id, 1);
     assert_int_equal(view.packet.count, 3);
     assert_int_equal(view.packet.amount_fen, 1001);
     assert_int_equal(packet_share_total(&view.packet), 4);
@@ -103,7 +70,7 @@ static void into_an_open_packet_it_is_one_more_share_for_somebody_else(void **st
     assert_int_equal(packet_taken_fen(&view.packet), 0);
     assert_true(view.mine.returned);
     assert_int_equal(world_grab(&w, id, 1).code, LIVE_ALREADY); /* once is enough */
-    assert_int_equal(give_back_by(&w, id, 1).share.position, 3);
+    assert_int_equal(give_back_by(id, 1).share.position, 3);
 
     world_grab_all(&w, id, 2, 2);
     struct live_grab last = world_grab(&w, id, 4);
@@ -112,7 +79,7 @@ static void into_an_open_packet_it_is_one_more_share_for_somebody_else(void **st
     assert_int_equal(last.amount_fen, fen);
     assert_int_equal(last.left_count, 0);
     assert_int_equal(world_grab(&w, id, 5).code, LIVE_EMPTY);
-    assert_int_equal(view_of(&w, id, 5).packet.state, PACKET_FINISHED);
+    assert_int_equal(view_of(id, 5).packet.state, PACKET_FINISHED);
     world_drain(&w);
     struct packet p = world_packet(&w, id);
     assert_int_equal(p.state, PACKET_CLOSED);
@@ -120,143 +87,114 @@ static void into_an_open_packet_it_is_one_more_share_for_somebody_else(void **st
     assert_int_equal(world_balance(&w, id), 0);
     assert_int_equal(world_number(&w, "SELECT COUNT(*) FROM transfer WHERE kind = 'return' AND packet_id = ?", id), 1);
     world_audit_clean(&w);
-    world_end(&w);
 }
 
-static void after_the_end_it_goes_to_the_sender(void **state)
+TEST_WITH(after_the_end_it_goes_to_the_sender, world_setup, world_teardown)
 {
-    struct world w;
-    (void)state;
-    world_begin(&w, 4);
     uint64_t finished = world_send(&w, 0, PACKET_EVEN, 200, 2, HOUR_MS, -1);
     uint64_t expired = world_send(&w, 0, PACKET_EVEN, 300, 3, HOUR_MS, -1);
     world_grab_all(&w, finished, 1, 2);
-    world_grab_all(&w, expired, 1, 1);
-    world_drain(&w);
-    time_runs_out(&w, expired);
+    grab_settled(expired, 1, 1);
+    time_runs_out(expired);
     (void)world_expire(&w, NULL);
     world_drain(&w);
-    assert_int_equal(given_back(&w, finished, 2).position, PACKET_NO_SHARE);
-    assert_int_equal(given_back(&w, expired, 1).position, PACKET_NO_SHARE);
-    assert_int_equal(given_back(&w, expired, 1).position, PACKET_NO_SHARE);
+    assert_int_equal(given_back(finished, 2).position, PACKET_NO_SHARE);
+    assert_int_equal(given_back(expired, 1).position, PACKET_NO_SHARE);
+    assert_int_equal(given_back(expired, 1).position, PACKET_NO_SHARE);
     assert_int_equal(world_balance(&w, w.users[0]), FUNDED_FEN - 100);
     assert_int_equal(world_balance(&w, w.users[1]), FUNDED_FEN + 100);
     assert_int_equal(world_balance(&w, w.users[2]), FUNDED_FEN);
-    assert_true(view_of(&w, finished, 2).mine.returned);
-    assert_false(view_of(&w, finished, 1).mine.returned);
-    assert_int_equal(view_of(&w, finished, 1).packet.state, PACKET_FINISHED);
+    assert_true(view_of(finished, 2).mine.returned);
+    assert_false(view_of(finished, 1).mine.returned);
+    assert_int_equal(view_of(finished, 1).packet.state, PACKET_FINISHED);
     assert_int_equal(world_number(&w, "SELECT received_count FROM user_month WHERE user_id = ?", w.users[2]), 0);
     world_audit_clean(&w);
-    world_end(&w);
 }
 
 /* Of three receivers two have a share each of two: one more share has a taker, the next one has none. */
-static void a_share_that_nobody_could_take_goes_to_the_sender_of_the_open_packet(void **state)
+TEST_WITH(a_share_that_nobody_could_take_goes_to_the_sender_of_the_open_packet, world_setup, world_teardown)
 {
-    struct world w;
     const size_t to[] = { 1, 2, 3 };
-    (void)state;
-    world_begin(&w, 4);
     uint64_t id = world_send_to(&w, 0, PACKET_EVEN, 200, 2, HOUR_MS, to, 3);
     uint64_t exclusive = world_send(&w, 0, PACKET_EXCLUSIVE, 100, 1, HOUR_MS, 1);
     world_grab_all(&w, id, 1, 1);
-    world_grab_all(&w, exclusive, 1, 1);
-    world_drain(&w);
-    assert_int_equal(given_back(&w, exclusive, 1).position, PACKET_NO_SHARE);
-    assert_int_equal(given_back(&w, id, 1).position, 2);
-    world_grab_all(&w, id, 2, 1);
-    world_drain(&w);
-    assert_int_equal(view_of(&w, id, 2).packet.state, PACKET_OPEN);
-    assert_int_equal(given_back(&w, id, 2).position, PACKET_NO_SHARE);
+    grab_settled(exclusive, 1, 1);
+    assert_int_equal(given_back(exclusive, 1).position, PACKET_NO_SHARE);
+    assert_int_equal(given_back(id, 1).position, 2);
+    grab_settled(id, 2, 1);
+    assert_int_equal(view_of(id, 2).packet.state, PACKET_OPEN);
+    assert_int_equal(given_back(id, 2).position, PACKET_NO_SHARE);
     assert_int_equal(world_balance(&w, w.users[0]), FUNDED_FEN - 100);
     assert_int_equal(world_balance(&w, w.users[2]), FUNDED_FEN);
-    struct packet_view view = view_of(&w, id, 2);
+    struct packet_view view = view_of(id, 2);
     assert_true(view.mine.returned);
     assert_int_equal(view.packet.returned_count, 1);
     world_audit_clean(&w);
 
-    world_grab_all(&w, id, 3, 1);
-    world_drain(&w);
+    grab_settled(id, 3, 1);
     assert_int_equal(world_packet(&w, id).state, PACKET_CLOSED);
     world_audit_clean(&w);
-    world_end(&w);
 }
 
-static void it_is_refused_without_a_share_before_settlement_and_without_money(void **state)
+TEST_WITH(it_is_refused_without_a_share_before_settlement_and_without_money, world_setup, world_teardown)
 {
-    struct world w;
-    (void)state;
-    world_begin(&w, 4);
     uint64_t id = world_send(&w, 0, PACKET_EVEN, 300, 3, HOUR_MS, -1);
     world_grab_all(&w, id, 1, 1);
-    assert_int_equal(give_back_by(&w, id, 2).result, GIVE_BACK_NO_SHARE);
-    assert_int_equal(give_back_by(&w, id + 1, 2).result, GIVE_BACK_NO_SHARE);
-    assert_int_equal(give_back_by(&w, id, 1).result, GIVE_BACK_UNSETTLED);
+    assert_int_equal(give_back_by(id, 2).result, GIVE_BACK_NO_SHARE);
+    assert_int_equal(give_back_by(id + 1, 2).result, GIVE_BACK_NO_SHARE);
+    assert_int_equal(give_back_by(id, 1).result, GIVE_BACK_UNSETTLED);
     world_redis(&w, id, "HSET {pk} state busy"); /* a rebuild may bring shares that are not there now */
-    assert_int_equal(give_back_by(&w, id, 2).result, GIVE_BACK_UNSETTLED);
+    assert_int_equal(give_back_by(id, 2).result, GIVE_BACK_UNSETTLED);
     world_redis(&w, id, "HSET {pk} state open");
     world_drain(&w);
-    uint64_t spent = world_send(&w, 1, PACKET_EVEN, FUNDED_FEN + 100, 10, HOUR_MS, -1);
-    assert_int_equal(give_back_by(&w, id, 1).result, GIVE_BACK_NO_MONEY);
+    (void)world_send(&w, 1, PACKET_EVEN, FUNDED_FEN + 100, 10, HOUR_MS, -1);
+    assert_int_equal(give_back_by(id, 1).result, GIVE_BACK_NO_MONEY);
     assert_int_equal(world_number(&w, "SELECT COUNT(*) FROM share_return WHERE packet_id = ?", id), 0);
-    (void)spent;
     /* The last shares are grabbed, but not settled: where it goes is not known yet. */
     world_grab_all(&w, id, 2, 1);
     uint64_t full = world_send(&w, 0, PACKET_EVEN, 200, 2, HOUR_MS, -1);
-    world_grab_all(&w, full, 2, 1);
-    world_drain(&w);
+    grab_settled(full, 2, 1);
     world_grab_all(&w, full, 3, 1);
-    assert_int_equal(give_back_by(&w, full, 2).result, GIVE_BACK_UNSETTLED);
+    assert_int_equal(give_back_by(full, 2).result, GIVE_BACK_UNSETTLED);
     world_drain(&w);
-    assert_int_equal(given_back(&w, full, 2).position, PACKET_NO_SHARE);
+    assert_int_equal(given_back(full, 2).position, PACKET_NO_SHARE);
     /* The sender's own share of a packet that is over. */
     uint64_t own = world_send(&w, 0, PACKET_EVEN, 100, 1, HOUR_MS, -1);
-    world_grab_all(&w, own, 0, 1);
-    world_drain(&w);
-    assert_int_equal(give_back_by(&w, own, 0).result, GIVE_BACK_OWN);
+    grab_settled(own, 0, 1);
+    assert_int_equal(give_back_by(own, 0).result, GIVE_BACK_OWN);
     world_audit_clean(&w);
-    world_end(&w);
 }
 
-static void an_open_packet_takes_back_as_many_shares_as_it_was_sent_with(void **state)
+TEST_WITH(an_open_packet_takes_back_as_many_shares_as_it_was_sent_with, world_setup, world_teardown)
 {
-    struct world w;
-    (void)state;
-    world_begin(&w, 6);
     uint64_t id = world_send(&w, 0, PACKET_EVEN, 200, 2, HOUR_MS, -1);
     for (size_t user = 1; user <= 3; user++) {
-        world_grab_all(&w, id, user, 1);
-        world_drain(&w);
+        grab_settled(id, user, 1);
         if (user < 3)
-            assert_int_equal(given_back(&w, id, user).position, 1 + user);
+            assert_int_equal(given_back(id, user).position, 1 + user);
     }
-    assert_int_equal(give_back_by(&w, id, 3).result, GIVE_BACK_TOO_MANY);
-    assert_int_equal(give_back_by(&w, id, 2).result, GIVE_BACK_DONE); /* a repeat */
+    assert_int_equal(give_back_by(id, 3).result, GIVE_BACK_TOO_MANY);
+    assert_int_equal(give_back_by(id, 2).result, GIVE_BACK_DONE); /* a repeat */
     assert_int_equal(world_balance(&w, w.users[3]), FUNDED_FEN + 100);
     assert_int_equal(world_packet(&w, id).returned_count, 2);
-    world_grab_all(&w, id, 4, 1);
-    world_drain(&w);
+    grab_settled(id, 4, 1);
     assert_int_equal(world_packet(&w, id).state, PACKET_CLOSED);
-    assert_int_equal(given_back(&w, id, 3).position, PACKET_NO_SHARE); /* to the sender */
+    assert_int_equal(given_back(id, 3).position, PACKET_NO_SHARE); /* to the sender */
     world_audit_clean(&w);
-    world_end(&w);
 }
 
 /* Gives the best share back: the best is then another share of the same amount, or the new one. */
-static void the_best_share_moves_behind_the_others(void **state)
+TEST_WITH(the_best_share_moves_behind_the_others, world_setup, world_teardown)
 {
-    struct world w;
-    (void)state;
-    world_begin(&w, 9);
     uint64_t id = world_send(&w, 0, PACKET_LUCKY, 5003, 4, HOUR_MS, -1);
     uint32_t best = world_packet(&w, id).best_share_no;
     for (uint32_t i = 0; i <= best && i < 3; i++)
         world_grab_all(&w, id, 1 + i, 1);
     world_drain(&w);
     if (best < 3) {
-        assert_int_equal(given_back(&w, id, 1 + best).position, 4);
+        assert_int_equal(given_back(id, 1 + best).position, 4);
         assert_int_equal(world_packet(&w, id).best_share_no, 4); /* amounts of a seed rarely tie */
-        assert_int_equal(view_of(&w, id, 0).packet.best_share_no, 4);
+        assert_int_equal(view_of(id, 0).packet.best_share_no, 4);
         world_audit_clean(&w);
         for (size_t user = 5; world_grab(&w, id, user).code == LIVE_GRABBED && user < 8; user++)
             continue;
@@ -266,18 +204,13 @@ static void the_best_share_moves_behind_the_others(void **state)
     world_drain(&w);
     assert_int_equal(world_packet(&w, id).state, PACKET_CLOSED);
     world_audit_clean(&w);
-    world_end(&w);
 }
 
 /* The pool died between the stores. */
-static void the_worker_tells_redis_what_a_pool_that_died_has_not(void **state)
+TEST_WITH(the_worker_tells_redis_what_a_pool_that_died_has_not, world_setup, world_teardown)
 {
-    struct world w;
-    (void)state;
-    world_begin(&w, 5);
     uint64_t id = world_send(&w, 0, PACKET_EVEN, 300, 3, HOUR_MS, -1);
-    world_grab_all(&w, id, 1, 2);
-    world_drain(&w);
+    grab_settled(id, 1, 2);
     test_services_fences_write(w.app, "another-process");
     (void)world_redis(&w, id, "CLIENT KILL TYPE normal SKIPME yes");
     struct give_back given;
@@ -294,53 +227,42 @@ static void the_worker_tells_redis_what_a_pool_that_died_has_not(void **state)
     assert_int_equal(world_redis(&w, id, "HGET {pk} count"), 3);
     for (int i = 0; i < 2; i++) { /* the second time as if the row had not been marked */
         world_sql(&w, "UPDATE share_return SET applied_ms = NULL");
-        tell_all(&w);
+        tell_all();
         assert_int_equal(world_redis(&w, id, "HGET {pk} count"), 4);
     }
     assert_int_equal(
         world_number(&w, "SELECT COUNT(*) FROM share_return WHERE applied_ms IS NULL AND packet_id = ?", id), 0);
-    world_grab_all(&w, id, 3, 2);
-    world_drain(&w);
+    grab_settled(id, 3, 2);
     assert_int_equal(world_packet(&w, id).state, PACKET_CLOSED);
     world_audit_clean(&w);
-    world_end(&w);
 }
 
-static void a_damaged_packet_does_not_keep_redis_from_the_returns_of_others(void **state)
+TEST_WITH(a_damaged_packet_does_not_keep_redis_from_the_returns_of_others, world_setup, world_teardown)
 {
-    struct world w;
     uint64_t ids[2];
-    (void)state;
-    world_begin(&w, 4);
     for (size_t i = 0; i < 2; i++) {
         ids[i] = world_send(&w, 0, PACKET_EVEN, 300, 3, HOUR_MS, -1);
-        world_grab_all(&w, ids[i], 1, 1);
-        world_drain(&w);
-        (void)given_back(&w, ids[i], 1);
+        grab_settled(ids[i], 1, 1);
+        (void)given_back(ids[i], 1);
     }
     world_sql(&w, "UPDATE share_return SET applied_ms = NULL");
     (void)world_redis(&w, ids[0], "DEL {pk}");
     (void)world_redis(&w, ids[0], "LPUSH {pk} damaged");
-    tell_all(&w);
+    tell_all();
     for (size_t i = 0; i < 2; i++)
         assert_int_equal(
             world_number(&w, "SELECT COUNT(*) FROM share_return WHERE applied_ms IS NOT NULL AND packet_id = ?",
                          ids[i]),
             i);
-    world_end(&w);
 }
 
 /* Returns of a packet that is not in Redis stay pending, more of them than the worker reads at once, and all older. */
-static void returns_that_must_wait_do_not_keep_redis_from_later_ones(void **state)
+TEST_WITH(returns_that_must_wait_do_not_keep_redis_from_later_ones, world_setup, world_teardown)
 {
-    struct world w;
-    (void)state;
-    world_begin(&w, 4);
     uint64_t ids[2];
     for (size_t i = 0; i < 2; i++) {
         ids[i] = world_send(&w, 0, PACKET_EVEN, 300, 3, HOUR_MS, -1);
-        world_grab_all(&w, ids[i], 1, 1);
-        world_drain(&w);
+        grab_settled(ids[i], 1, 1);
     }
     (void)world_redis(&w, ids[0], "DEL {pk}");
     world_sql(&w, "SET FOREIGN_KEY_CHECKS = 0");
@@ -351,33 +273,28 @@ static void returns_that_must_wait_do_not_keep_redis_from_later_ones(void **stat
                                TELL_ROWS_MAX + 3, (unsigned long long)ids[0], (unsigned long long)w.users[1])
                       .ptr);
     world_sql(&w, "SET FOREIGN_KEY_CHECKS = 1");
-    (void)given_back(&w, ids[1], 1);
+    (void)given_back(ids[1], 1);
     world_sql(&w, arena_printf(w.arena, "UPDATE share_return SET applied_ms = NULL WHERE packet_id = %llu",
                                (unsigned long long)ids[1])
                       .ptr);
-    assert_int_equal(tell_all(&w), 2);
+    assert_int_equal(tell_all(), 2);
     assert_int_equal(world_number(&w, "SELECT COUNT(*) FROM share_return WHERE applied_ms IS NULL", 0),
                      TELL_ROWS_MAX + 3);
-    world_end(&w);
 }
 
-static void a_rebuilt_packet_has_the_shares_and_the_marks(void **state)
+TEST_WITH(a_rebuilt_packet_has_the_shares_and_the_marks, world_setup, world_teardown)
 {
-    struct world w;
-    (void)state;
-    world_begin(&w, 9);
     uint64_t id = world_send(&w, 0, PACKET_LUCKY, 900, 4, HOUR_MS, -1);
-    world_grab_all(&w, id, 1, 3);
-    world_drain(&w);
-    (void)given_back(&w, id, 2);
-    (void)given_back(&w, id, 1);
+    grab_settled(id, 1, 3);
+    (void)given_back(id, 2);
+    (void)given_back(id, 1);
     world_grab_all(&w, id, 4, 2); /* the last share of the draw, and the first one that was given back */
     world_drain(&w);
-    (void)given_back(&w, id, 5); /* given back twice */
-    struct packet_view before = view_of(&w, id, 1);
+    (void)given_back(id, 5); /* given back twice */
+    struct packet_view before = view_of(id, 1);
     (void)world_redis(&w, id, "DEL {pk} {sh} {gr} {or}");
-    recover_all(&w);
-    struct packet_view after = view_of(&w, id, 1);
+    recover_all();
+    struct packet_view after = view_of(id, 1);
     assert_int_equal(after.packet.count, 4);
     assert_int_equal(packet_share_total(&after.packet), 7);
     assert_int_equal(after.packet.amount_fen, 900);
@@ -393,48 +310,37 @@ static void a_rebuilt_packet_has_the_shares_and_the_marks(void **state)
     world_drain(&w);
     assert_int_equal(world_packet(&w, id).state, PACKET_CLOSED);
     world_audit_clean(&w);
-    world_end(&w);
 }
 
 /* An older copy of Redis lacks a return that it was told of. */
-static void what_an_older_copy_lacks_is_added_again(void **state)
+TEST_WITH(what_an_older_copy_lacks_is_added_again, world_setup, world_teardown)
 {
-    struct world w;
-    (void)state;
-    world_begin(&w, 6);
     uint64_t id = world_send(&w, 0, PACKET_EVEN, 300, 3, HOUR_MS, -1);
-    world_grab_all(&w, id, 1, 2);
-    world_drain(&w);
-    (void)given_back(&w, id, 1);
-    (void)given_back(&w, id, 2);
+    grab_settled(id, 1, 2);
+    (void)given_back(id, 1);
+    (void)given_back(id, 2);
     (void)world_redis(&w, id, "HSET {pk} count 3 amount 300 returned_count 0 returned_fen 0 returned_shares 0");
     (void)world_redis(&w, id, "HDEL {pk} returned_shares");
     (void)world_redis(&w, id, "DEL {sh}");
     (void)world_redis(&w, id, "EVAL return(redis.call('SET',KEYS[1],string.rep(string.char(0,0,0,100),3))) 1 {sh}");
     assert_int_equal(world_redis(&w, id, "STRLEN {sh}"), 12);
     world_sql(&w, "UPDATE share_return SET applied_ms = NULL WHERE position = 4");
-    tell_all(&w); /* the newer one waits for the older one */
+    tell_all(); /* the newer one waits for the older one */
     assert_int_equal(world_redis(&w, id, "HGET {pk} count"), 3);
-    recover_all(&w);
+    recover_all();
     assert_int_equal(world_redis(&w, id, "HGET {pk} count"), 5);
     world_audit_clean(&w);
-    world_grab_all(&w, id, 3, 3);
-    world_drain(&w);
+    grab_settled(id, 3, 3);
     assert_int_equal(world_packet(&w, id).state, PACKET_CLOSED);
     world_audit_clean(&w);
-    world_end(&w);
 }
 
 /* Redis closed the packet before it was told: the refund is what the tables say. */
-static void a_close_event_that_does_not_know_the_return_is_no_fault(void **state)
+TEST_WITH(a_close_event_that_does_not_know_the_return_is_no_fault, world_setup, world_teardown)
 {
-    struct world w;
-    (void)state;
-    world_begin(&w, 4);
     uint64_t id = world_send(&w, 0, PACKET_EVEN, 300, 3, HOUR_MS, -1);
-    world_grab_all(&w, id, 1, 2);
-    world_drain(&w);
-    (void)given_back(&w, id, 1);
+    grab_settled(id, 1, 2);
+    (void)given_back(id, 1);
     world_sql(&w, arena_printf(w.arena, "UPDATE packet SET expires_ms = created_ms + 1 WHERE id = %llu",
                                (unsigned long long)id)
                       .ptr);
@@ -448,48 +354,37 @@ static void a_close_event_that_does_not_know_the_return_is_no_fault(void **state
     assert_int_equal(world_balance(&w, id), 0);
     assert_int_equal(world_number(&w, "SELECT COUNT(*) FROM dead_letter WHERE packet_id = ?", id), 0);
     world_audit_clean(&w);
-    world_end(&w);
 }
 
-static void an_expired_packet_refunds_what_was_given_back_and_not_taken(void **state)
+TEST_WITH(an_expired_packet_refunds_what_was_given_back_and_not_taken, world_setup, world_teardown)
 {
-    struct world w;
     struct end_packet ended;
-    (void)state;
-    world_begin(&w, 4);
     uint64_t id = world_send(&w, 0, PACKET_EVEN, 300, 3, HOUR_MS, -1);
-    world_grab_all(&w, id, 1, 2);
-    world_drain(&w);
-    (void)given_back(&w, id, 2);
+    grab_settled(id, 1, 2);
+    (void)given_back(id, 2);
     assert_int_equal(end_packet(&w.page->stores, w.arena, id, w.users[0], clock_now_ms(), &ended), ST_OK);
     world_drain(&w);
     struct packet p = world_packet(&w, id);
     assert_int_equal(p.refund_fen, 200);
     assert_int_equal(world_balance(&w, w.users[0]), FUNDED_FEN - 100);
-    assert_int_equal(view_of(&w, id, 0).packet.refund_fen, 200);
+    assert_int_equal(view_of(id, 0).packet.refund_fen, 200);
     world_audit_clean(&w);
-    world_end(&w);
 }
 
 /* A return to the sender has no share that Redis could lack, only its mark. */
-static void a_mark_that_an_older_copy_lacks_is_set_again(void **state)
+TEST_WITH(a_mark_that_an_older_copy_lacks_is_set_again, world_setup, world_teardown)
 {
-    struct world w;
     const size_t to[] = { 1, 2 };
-    (void)state;
-    world_begin(&w, 4);
     uint64_t id = world_send_to(&w, 0, PACKET_EVEN, 200, 2, HOUR_MS, to, 2);
-    world_grab_all(&w, id, 1, 1);
-    world_drain(&w);
-    assert_int_equal(given_back(&w, id, 1).position, PACKET_NO_SHARE);
+    grab_settled(id, 1, 1);
+    assert_int_equal(given_back(id, 1).position, PACKET_NO_SHARE);
     world_redis(&w, id, "HDEL {pk} returned_shares");
-    assert_false(view_of(&w, id, 1).mine.returned);
+    assert_false(view_of(id, 1).mine.returned);
     world_restart_worker(&w);
     world_check_redis(&w);
-    recover_all(&w);
-    assert_true(view_of(&w, id, 1).mine.returned);
+    recover_all();
+    assert_true(view_of(id, 1).mine.returned);
     world_audit_clean(&w);
-    world_end(&w);
 }
 
 /* ---- another Galera node ---- */
@@ -499,7 +394,6 @@ enum { LOCKED_MS = 300, LOCK_WAIT_MS = 20000 };
 /* A share that another process gives back to the sender without a lock on the packet, as a transaction of another
  * Galera node does until it is certified. */
 struct elsewhere {
-    struct world *w;
     uint64_t packet_id;
     size_t user;
     int ready; /* a pipe: the rows are written */
@@ -514,12 +408,12 @@ static void pause_ms(long ms)
 /* Until somebody else has the lock on the packet and, a moment later, waits for these rows. */
 static enum status packet_locked_wait(struct elsewhere *e)
 {
-    struct db *probe = db_new(e->w->config);
+    struct db *probe = db_new(w.config);
     const int64_t limit_ms = clock_monotonic_ms() + LOCK_WAIT_MS;
     enum status st = probe == NULL ? ST_NO_MEMORY : ST_OK;
     while (st == ST_OK && clock_monotonic_ms() < limit_ms) {
         struct db_rows rows;
-        st = db_query(probe, e->w->arena, &rows, "SELECT id FROM packet WHERE id = ? FOR UPDATE NOWAIT",
+        st = db_query(probe, w.arena, &rows, "SELECT id FROM packet WHERE id = ? FOR UPDATE NOWAIT",
                       DB_PARAMS(DB_U64(e->packet_id)));
         pause_ms(st == ST_OK ? 5 : LOCKED_MS);
     }
@@ -531,8 +425,8 @@ static enum status elsewhere_body(struct db *db, void *ctx)
 {
     struct elsewhere *e = ctx;
     struct grab grab;
-    const uint64_t user_id = e->w->users[e->user];
-    enum status st = packet_grab_of(db, e->w->arena, e->packet_id, user_id, &grab);
+    const uint64_t user_id = w.users[e->user];
+    enum status st = packet_grab_of(db, w.arena, e->packet_id, user_id, &grab);
     struct share_return r = { .packet_id = e->packet_id,
                               .share_no = grab.share_no,
                               .user_id = user_id,
@@ -548,26 +442,22 @@ static enum status elsewhere_body(struct db *db, void *ctx)
     return st == ST_OK && write(e->ready, "r", 1) == 1 ? packet_locked_wait(e) : ST_CONFLICT;
 }
 
-static void a_share_that_another_node_gives_back_at_the_same_time_is_given_back_once(void **state)
+TEST_WITH(a_share_that_another_node_gives_back_at_the_same_time_is_given_back_once, world_setup, world_teardown)
 {
-    struct world w;
     int ready[2], status;
     char letter;
-    (void)state;
-    world_begin(&w, 3);
     uint64_t id = world_send(&w, 0, PACKET_EVEN, 200, 2, HOUR_MS, -1);
-    world_grab_all(&w, id, 1, 2);
-    world_drain(&w);
+    grab_settled(id, 1, 2);
     assert_int_equal(pipe(ready), 0);
     pid_t pid = fork();
     assert_true(pid >= 0);
     if (pid == 0) {
-        struct elsewhere e = { &w, id, 1, ready[1] };
+        struct elsewhere e = { id, 1, ready[1] };
         _exit((int)db_transaction(db_new(w.config), elsewhere_body, &e));
     }
     assert_int_equal(close(ready[1]), 0);
     assert_int_equal(read(ready[0], &letter, 1), 1);
-    assert_int_equal(given_back(&w, id, 1).amount_fen, 100);
+    assert_int_equal(given_back(id, 1).amount_fen, 100);
     assert_int_equal(waitpid(pid, &status, 0), pid);
     assert_true(WIFEXITED(status));
     assert_int_equal(WEXITSTATUS(status), ST_OK);
@@ -575,29 +465,8 @@ static void a_share_that_another_node_gives_back_at_the_same_time_is_given_back_
     assert_int_equal(world_balance(&w, w.users[1]), FUNDED_FEN);
     assert_int_equal(world_balance(&w, w.users[0]), FUNDED_FEN - 100);
     assert_int_equal(world_number(&w, "SELECT COUNT(*) FROM transfer WHERE kind = 'return' AND packet_id = ?", id), 1);
-    assert_true(view_of(&w, id, 1).mine.returned);
+    assert_true(view_of(id, 1).mine.returned);
     world_audit_clean(&w);
-    world_end(&w);
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(into_an_open_packet_it_is_one_more_share_for_somebody_else),
-        cmocka_unit_test(after_the_end_it_goes_to_the_sender),
-        cmocka_unit_test(a_share_that_nobody_could_take_goes_to_the_sender_of_the_open_packet),
-        cmocka_unit_test(it_is_refused_without_a_share_before_settlement_and_without_money),
-        cmocka_unit_test(an_open_packet_takes_back_as_many_shares_as_it_was_sent_with),
-        cmocka_unit_test(the_best_share_moves_behind_the_others),
-        cmocka_unit_test(the_worker_tells_redis_what_a_pool_that_died_has_not),
-        cmocka_unit_test(a_damaged_packet_does_not_keep_redis_from_the_returns_of_others),
-        cmocka_unit_test(returns_that_must_wait_do_not_keep_redis_from_later_ones),
-        cmocka_unit_test(a_rebuilt_packet_has_the_shares_and_the_marks),
-        cmocka_unit_test(what_an_older_copy_lacks_is_added_again),
-        cmocka_unit_test(a_mark_that_an_older_copy_lacks_is_set_again),
-        cmocka_unit_test(a_close_event_that_does_not_know_the_return_is_no_fault),
-        cmocka_unit_test(an_expired_packet_refunds_what_was_given_back_and_not_taken),
-        cmocka_unit_test(a_share_that_another_node_gives_back_at_the_same_time_is_given_back_once),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TESTS(NULL, NULL)

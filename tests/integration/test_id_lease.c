@@ -1,15 +1,11 @@
 /* packet/id_lease with a real MySQL: two processes never hold the same instance number at the same time. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stdio.h>
 #include <sys/wait.h>
 #include <unistd.h>
-
-#include <cmocka.h>
 
 #include "base/clock.h"
 #include "packet/id_lease.h"
 #include "support/id_parts.h"
+#include "support/test.h"
 #include "test_packet_fixture.h"
 
 static struct services *app;
@@ -51,9 +47,8 @@ static int64_t leased_until(uint16_t instance)
     return sql_number(app, "SELECT until_ms FROM instance_lease WHERE instance_no = ?", instance);
 }
 
-static void the_first_id_takes_a_lease(void **state)
+TEST_WITH(the_first_id_takes_a_lease, setup, teardown)
 {
-    (void)state;
     struct id_lease l;
     uint64_t id;
     id_lease_init(&l, 77);
@@ -63,9 +58,8 @@ static void the_first_id_takes_a_lease(void **state)
     assert_int_equal(sql_number(app, "SELECT holder FROM instance_lease WHERE instance_no = ?", id_instance(id)), 77);
 }
 
-static void two_holders_get_different_numbers(void **state)
+TEST_WITH(two_holders_get_different_numbers, setup, teardown)
 {
-    (void)state;
     struct id_lease a, b;
     uint64_t id_a, id_b;
     id_lease_init(&a, 1);
@@ -75,9 +69,8 @@ static void two_holders_get_different_numbers(void **state)
     assert_int_not_equal(id_instance(id_a), id_instance(id_b));
 }
 
-static void a_holder_keeps_its_number_by_renewing_the_lease(void **state)
+TEST_WITH(a_holder_keeps_its_number_by_renewing_the_lease, setup, teardown)
 {
-    (void)state;
     struct id_lease l;
     uint64_t id;
     id_lease_init(&l, 5);
@@ -92,9 +85,8 @@ static void a_holder_keeps_its_number_by_renewing_the_lease(void **state)
     }
 }
 
-static void an_expired_lease_is_renewed_when_the_number_has_no_other_holder(void **state)
+TEST_WITH(an_expired_lease_is_renewed_when_the_number_has_no_other_holder, setup, teardown)
 {
-    (void)state;
     struct id_lease l;
     uint64_t first, second;
     id_lease_init(&l, 5);
@@ -104,9 +96,8 @@ static void an_expired_lease_is_renewed_when_the_number_has_no_other_holder(void
     assert_true(second > first);
 }
 
-static void the_next_holder_of_an_expired_number_makes_only_later_ids(void **state)
+TEST_WITH(the_next_holder_of_an_expired_number_makes_only_later_ids, setup, teardown)
 {
-    (void)state;
     struct id_lease old, new;
     uint64_t last, first, id;
     only_instance(9);
@@ -124,9 +115,8 @@ static void the_next_holder_of_an_expired_number_makes_only_later_ids(void **sta
     assert_false(old.held);
 }
 
-static void a_holder_with_a_slow_clock_makes_no_id_beyond_its_lease(void **state)
+TEST_WITH(a_holder_with_a_slow_clock_makes_no_id_beyond_its_lease, setup, teardown)
 {
-    (void)state;
     struct id_lease old, new;
     uint64_t id, other;
     only_instance(4);
@@ -141,9 +131,8 @@ static void a_holder_with_a_slow_clock_makes_no_id_beyond_its_lease(void **state
     assert_true(id_ms(other) >= now + ID_LEASE_MS);
 }
 
-static void after_the_clock_was_set_back_far_another_number_is_leased(void **state)
+TEST_WITH(after_the_clock_was_set_back_far_another_number_is_leased, setup, teardown)
 {
-    (void)state;
     const int64_t hour_ms = 3600000;
     struct id_lease l;
     uint64_t before, back, restored;
@@ -160,9 +149,8 @@ static void after_the_clock_was_set_back_far_another_number_is_leased(void **sta
     assert_int_equal(id_lease_next(&l, app->stores.db, now - hour_ms, &back), ST_UNAVAILABLE);
 }
 
-static void without_mysql_ids_are_made_until_the_lease_ends(void **state)
+TEST_WITH(without_mysql_ids_are_made_until_the_lease_ends, setup, teardown)
 {
-    (void)state;
     struct id_lease l;
     struct config config = *app->stores.config;
     uint64_t id;
@@ -177,9 +165,8 @@ static void without_mysql_ids_are_made_until_the_lease_ends(void **state)
     assert_int_equal(id_lease_next(&l, app->stores.db, now + ID_LEASE_MS, &id), ST_OK);
 }
 
-static void twenty_processes_lease_different_numbers_than_their_parent(void **state)
+TEST_WITH(twenty_processes_lease_different_numbers_than_their_parent, setup, teardown)
 {
-    (void)state;
     enum { PROCESSES = 20 };
     int results[2];
     uint64_t ids[PROCESSES], parent_id;
@@ -209,20 +196,4 @@ static void twenty_processes_lease_different_numbers_than_their_parent(void **st
     (void)close(results[1]);
 }
 
-#define LEASE_TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
-
-int main(void)
-{
-    static const struct CMUnitTest tests[] = {
-        LEASE_TEST(the_first_id_takes_a_lease),
-        LEASE_TEST(two_holders_get_different_numbers),
-        LEASE_TEST(a_holder_keeps_its_number_by_renewing_the_lease),
-        LEASE_TEST(an_expired_lease_is_renewed_when_the_number_has_no_other_holder),
-        LEASE_TEST(the_next_holder_of_an_expired_number_makes_only_later_ids),
-        LEASE_TEST(a_holder_with_a_slow_clock_makes_no_id_beyond_its_lease),
-        LEASE_TEST(after_the_clock_was_set_back_far_another_number_is_leased),
-        LEASE_TEST(without_mysql_ids_are_made_until_the_lease_ends),
-        LEASE_TEST(twenty_processes_lease_different_numbers_than_their_parent),
-    };
-    return cmocka_run_group_tests_name("id_lease", tests, NULL, NULL);
-}
+TESTS(NULL, NULL)

@@ -1,12 +1,5 @@
 /* web/limits and user/login_limits: Redis counts, and what is beyond a limit is refused before any work is done. */
 #include <inttypes.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdio.h>
-#include <string.h>
-
-#include <cmocka.h>
 
 #include "base/array.h"
 #include "base/clock.h"
@@ -16,6 +9,8 @@
 #include "pages/export_limit.h"
 #include "pages/records.h"
 #include "pages/send_receivers.h"
+#include "support/stores_do.h"
+#include "support/test.h"
 #include "test_user_app.h"
 #include "user/deletion_page.h"
 #include "user/known_device.h"
@@ -26,6 +21,8 @@
 #include "user/token_page.h"
 #include "web/limits.h"
 #include "web/respond.h"
+
+#define LIMITS_TEST(name) TEST_WITH(name, no_limits, NULL)
 
 static unsigned name_count;
 
@@ -42,16 +39,29 @@ static void visit_from(struct visit *v, const char *address)
     v->envp[0] = v->cookie;
 }
 
+/* A request of a user from 10.NETWORK.1. */
+static void visit_by(struct visit *v, unsigned network, uint64_t user_id)
+{
+    char address[32];
+    snprintf(address, sizeof address, "10.%u.%u.1", network >> 8 & 0xff, network & 0xff);
+    visit_from(v, address);
+    v->x.visitor.user_id = user_id;
+}
+
+static unsigned fresh_network(void)
+{
+    return (unsigned)(random_u64() & 0xffff);
+}
+
 /* Takes once; a refusal is answered in v. */
 static bool taken(struct visit *v, enum limit limit, struct str subject)
 {
     return limits_take(&v->x, &(struct limit_use){ limit, subject }, 1);
 }
 
-static void what_is_beyond_a_limit_is_429_with_retry_after(void **state)
+LIMITS_TEST(what_is_beyond_a_limit_is_429_with_retry_after)
 {
     struct visit v;
-    (void)state;
     strcpy(config->limit_login_account, "3 1/d");
     visit_from(&v, "192.0.2.1");
     struct str name = fresh(v.x.arena);
@@ -71,10 +81,9 @@ static void what_is_beyond_a_limit_is_429_with_retry_after(void **state)
     visit_end(&v);
 }
 
-static void a_limit_refills_with_time(void **state)
+LIMITS_TEST(a_limit_refills_with_time)
 {
     struct visit v;
-    (void)state;
     strcpy(config->limit_login_account, "2 1000000/s");
     visit_from(&v, "192.0.2.1");
     struct str name = fresh(v.x.arena);
@@ -83,10 +92,9 @@ static void a_limit_refills_with_time(void **state)
     visit_end(&v);
 }
 
-static void pauses_grow_with_the_tiers(void **state)
+LIMITS_TEST(pauses_grow_with_the_tiers)
 {
     struct visit v;
-    (void)state;
     strcpy(config->limit_login_account, "1 1/h 3 1/d");
     visit_from(&v, "192.0.2.1");
     struct str name = fresh(v.x.arena);
@@ -102,10 +110,9 @@ static void pauses_grow_with_the_tiers(void **state)
     visit_end(&v);
 }
 
-static void of_several_limits_all_are_taken_or_none(void **state)
+LIMITS_TEST(of_several_limits_all_are_taken_or_none)
 {
     struct visit v;
-    (void)state;
     strcpy(config->limit_login_account, "1 1/d");
     strcpy(config->limit_hash_site, "3 1/d");
     visit_from(&v, "192.0.2.1");
@@ -123,10 +130,9 @@ static void of_several_limits_all_are_taken_or_none(void **state)
     visit_end(&v);
 }
 
-static void what_is_given_back_can_be_taken_again_but_never_more(void **state)
+LIMITS_TEST(what_is_given_back_can_be_taken_again_but_never_more)
 {
     struct visit v;
-    (void)state;
     strcpy(config->limit_login_account, "2 1/d");
     visit_from(&v, "192.0.2.1");
     const struct limit_use use = { LIMIT_LOGIN_ACCOUNT, fresh(v.x.arena) };
@@ -141,12 +147,11 @@ static void what_is_given_back_can_be_taken_again_but_never_more(void **state)
     visit_end(&v);
 }
 
-static void an_address_and_its_network_have_limits_of_their_own(void **state)
+LIMITS_TEST(an_address_and_its_network_have_limits_of_their_own)
 {
     struct visit v;
     char address[32];
-    unsigned net = (unsigned)(random_u64() & 0xffff);
-    (void)state;
+    unsigned net = fresh_network();
     strcpy(config->limit_register_address, "1 1/d");
     strcpy(config->limit_register_network, "2 1/d");
     const unsigned set = LIMITED_BY(LIMIT_REGISTER_ADDRESS) | LIMITED_BY(LIMIT_REGISTER_NETWORK);
@@ -159,29 +164,23 @@ static void an_address_and_its_network_have_limits_of_their_own(void **state)
     }
 }
 
-static void keys_expire(void **state)
+LIMITS_TEST(keys_expire)
 {
     struct visit v;
-    struct redis_call call;
-    int64_t ms;
-    (void)state;
     strcpy(config->limit_login_account, "5 1/h");
     visit_from(&v, "192.0.2.1");
     struct str name = fresh(v.x.arena);
     assert_true(taken(&v, LIMIT_LOGIN_ACCOUNT, name));
-    const struct str pttl[] = { STR("PTTL"), arena_printf(v.x.arena, "hb:{limit}:login_account:%.*s", STR_ARG(name)) };
-    assert_int_equal(redis_do(app->stores.redis, &call, pttl, 2), ST_OK);
-    assert_true(redis_reply_i64(call.reply, &ms) && ms > 0 && ms <= 3600000);
-    redis_call_free(&call);
+    const int64_t ms = redis_number(app->stores.redis, "PTTL hb:{limit}:login_account:%.*s", STR_ARG(name));
+    assert_in_range(ms, 1, 3600000);
     visit_end(&v);
 }
 
-static void while_redis_is_away_nothing_passes(void **state)
+LIMITS_TEST(while_redis_is_away_nothing_passes)
 {
     struct visit v;
     struct config away = *config;
     struct services other = *app;
-    (void)state;
     strcpy(away.redis, "unix:/nonexistent/redis.sock");
     strcpy(away.limit_send, "5 1/h");
     other.stores.config = &away;
@@ -195,10 +194,9 @@ static void while_redis_is_away_nothing_passes(void **state)
     visit_end(&v);
 }
 
-static void switched_off_nothing_is_counted(void **state)
+LIMITS_TEST(switched_off_nothing_is_counted)
 {
     struct visit v;
-    (void)state;
     strcpy(config->limit_send, "1 1/d");
     config->limits = false;
     visit_from(&v, "192.0.2.1");
@@ -237,6 +235,17 @@ static struct person registered(void)
     return p;
 }
 
+/* Logs in from the known device; the cookie of the session. */
+static void session_begin(const struct person *p, char session[VISIT_TEXT_MAX])
+{
+    struct visit v;
+    char fields[VISIT_TEXT_MAX];
+    snprintf(fields, sizeof fields, "username=%s&password=long+enough", p->name);
+    assert_int_equal(visit_post(&v, app, login_submit, "/login", fields, p->device), 200);
+    assert_true(visit_cookie(&v, session));
+    visit_end(&v);
+}
+
 static int logged_in(const char *name, const char *password, const char *cookie)
 {
     struct visit v;
@@ -247,9 +256,8 @@ static int logged_in(const char *name, const char *password, const char *cookie)
     return status;
 }
 
-static void a_guess_beyond_the_limit_is_refused_without_a_hash(void **state)
+LIMITS_TEST(a_guess_beyond_the_limit_is_refused_without_a_hash)
 {
-    (void)state;
     struct person p = registered();
     strcpy(config->limit_login_account, "2 1/d");
     assert_int_equal(logged_in(p.name, "wrong-one", NULL), 422);
@@ -261,9 +269,8 @@ static void a_guess_beyond_the_limit_is_refused_without_a_hash(void **state)
     assert_int_equal(metrics_get(METRIC_HASHES), hashes);
 }
 
-static void the_owner_gets_in_from_a_known_device_while_others_guess(void **state)
+LIMITS_TEST(the_owner_gets_in_from_a_known_device_while_others_guess)
 {
-    (void)state;
     struct person p = registered();
     strcpy(config->limit_login_account, "1 1/d");
     strcpy(config->limit_hash_site, "3 1/d"); /* strangers and known devices each have so many */
@@ -276,9 +283,8 @@ static void the_owner_gets_in_from_a_known_device_while_others_guess(void **stat
     assert_int_equal(logged_in(p.name, "long+enough", p.device), 429); /* its own limits */
 }
 
-static void a_device_is_known_for_its_user_only_and_can_not_be_made_up(void **state)
+LIMITS_TEST(a_device_is_known_for_its_user_only_and_can_not_be_made_up)
 {
-    (void)state;
     struct person p = registered(), other = registered();
     char forged[VISIT_TEXT_MAX];
     strcpy(config->limit_login_account, "1 1/d");
@@ -294,9 +300,8 @@ static void a_device_is_known_for_its_user_only_and_can_not_be_made_up(void **st
     assert_int_equal(logged_in(p.name, "long+enough", p.device), 200);
 }
 
-static void right_passwords_do_not_count_as_wrong_ones(void **state)
+LIMITS_TEST(right_passwords_do_not_count_as_wrong_ones)
 {
-    (void)state;
     struct person p = registered();
     strcpy(config->limit_login_account, "1 1/d");
     strcpy(config->limit_login_new, "3 1/d");
@@ -305,9 +310,8 @@ static void right_passwords_do_not_count_as_wrong_ones(void **state)
     assert_int_equal(logged_in(p.name, "long+enough", NULL), 429); /* each was from a new device */
 }
 
-static void a_name_that_does_not_exist_is_limited_in_the_same_way(void **state)
+LIMITS_TEST(a_name_that_does_not_exist_is_limited_in_the_same_way)
 {
-    (void)state;
     struct person p = registered();
     char missing[33];
     snprintf(missing, sizeof missing, "m%012" PRIx64, random_u64() >> 16);
@@ -320,9 +324,8 @@ static void a_name_that_does_not_exist_is_limited_in_the_same_way(void **state)
     }
 }
 
-static void a_known_device_keeps_its_number(void **state)
+LIMITS_TEST(a_known_device_keeps_its_number)
 {
-    (void)state;
     struct person p = registered();
     struct visit v;
     char fields[VISIT_TEXT_MAX], again[VISIT_TEXT_MAX];
@@ -349,7 +352,7 @@ static int guessed_from(unsigned network, unsigned host)
 }
 
 /* Each of these alone refuses a guess before its hash, whatever name is guessed. */
-static void guesses_count_for_the_address_the_network_and_the_site(void **state)
+LIMITS_TEST(guesses_count_for_the_address_the_network_and_the_site)
 {
     static const struct {
         size_t limit;                   /* offset in struct config */
@@ -361,9 +364,8 @@ static void guesses_count_for_the_address_the_network_and_the_site(void **state)
         { offsetof(struct config, limit_hash_network), true, false },
         { offsetof(struct config, limit_hash_site), true, true },
     };
-    (void)state;
     for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
-        const unsigned network = (unsigned)(random_u64() & 0xffff);
+        const unsigned network = fresh_network();
         char *rate = (char *)config + cases[i].limit;
         strcpy(rate, "1 1/d");
         (void)guessed_from(network, 1); /* a test before may have used up that of the site */
@@ -377,10 +379,9 @@ static void guesses_count_for_the_address_the_network_and_the_site(void **state)
 }
 
 /* Twenty tokens or sessions of one user are one reader. Guests are no user: nginx counts their addresses. */
-static void reading_counts_for_the_user_and_not_for_guests(void **state)
+LIMITS_TEST(reading_counts_for_the_user_and_not_for_guests)
 {
     struct visit v;
-    (void)state;
     strcpy(config->limit_read, "2 1/d");
     const uint64_t user_id = random_u64() >> 16;
     for (int i = 0; i < 8; i++) { /* each visit has a session of its own, from an address of its own */
@@ -395,7 +396,7 @@ static void reading_counts_for_the_user_and_not_for_guests(void **state)
 
 /* The file of a user with 12,000 records takes three; at most as many as are there at once, so that it is not refused
  * for ever. */
-static void a_file_of_many_records_counts_for_more_than_one(void **state)
+LIMITS_TEST(a_file_of_many_records_counts_for_more_than_one)
 {
     static const struct {
         const char *user, *address; /* rates */
@@ -404,34 +405,27 @@ static void a_file_of_many_records_counts_for_more_than_one(void **state)
                   { "off", "4 1/d", { true, false, false } },
                   { "1 1/d", "2 1/d", { true, false, false } } };
     struct visit v;
-    (void)state;
     for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
-        const unsigned network = (unsigned)(random_u64() & 0xffff);
+        const unsigned network = fresh_network();
         const uint64_t user_id = random_u64() >> 16;
-        assert_int_equal(db_exec(app->stores.db, NULL,
-                                 "INSERT INTO user_month (user_id, year, month, sent_count, received_count) "
-                                 "VALUES (?, 2024, 2, 9000, 1000), (?, 2025, 1, 0, 2000)",
-                                 DB_PARAMS(DB_U64(user_id), DB_U64(user_id))),
-                         ST_OK);
+        sql_do_with(app->stores.db,
+                    "INSERT INTO user_month (user_id, year, month, sent_count, received_count) "
+                    "VALUES (?, 2024, 2, 9000, 1000), (?, 2025, 1, 0, 2000)",
+                    DB_PARAMS(DB_U64(user_id), DB_U64(user_id)));
         strcpy(config->limit_export, cases[i].user);
         strcpy(config->limit_export_address, cases[i].address);
         for (size_t k = 0; k < ARRAY_LEN(cases[i].taken); k++) {
-            char address[32];
-            snprintf(address, sizeof address, "10.%u.%u.1", network >> 8, network & 0xff);
-            visit_from(&v, address);
-            v.x.visitor.user_id = user_id;
+            visit_by(&v, network, user_id);
             assert_int_equal(export_limit_take(&v.x), cases[i].taken[k]);
             assert_int_equal(v.x.status, cases[i].taken[k] ? 0 : 429);
             visit_end(&v);
         }
-        assert_int_equal(
-            db_exec(app->stores.db, NULL, "DELETE FROM user_month WHERE user_id = ?", DB_PARAMS(DB_U64(user_id))),
-            ST_OK);
+        sql_do_with(app->stores.db, "DELETE FROM user_month WHERE user_id = ?", DB_PARAMS(DB_U64(user_id)));
     }
 }
 
 /* Names are counted one by one, whether they exist or not, and also over the accounts of an address. */
-static void names_count_for_the_user_and_the_address(void **state)
+LIMITS_TEST(names_count_for_the_user_and_the_address)
 {
     static const struct {
         size_t names;
@@ -439,16 +433,12 @@ static void names_count_for_the_user_and_the_address(void **state)
     } steps[] = { { 3, false, true }, { 3, false, false }, { 2, false, true }, { 1, false, false },
                   { 0, false, true }, { 3, true, true },   { 1, true, false } };
     struct visit v;
-    (void)state;
     strcpy(config->limit_names, "5 1/d");
     strcpy(config->limit_names_address, "8 1/d");
     const uint64_t user_id = random_u64() >> 16;
-    const unsigned network = (unsigned)(random_u64() & 0xffff);
+    const unsigned network = fresh_network();
     for (size_t i = 0; i < ARRAY_LEN(steps); i++) {
-        char address[32];
-        snprintf(address, sizeof address, "10.%u.%u.1", network >> 8, network & 0xff);
-        visit_from(&v, address);
-        v.x.visitor.user_id = user_id + steps[i].other_user;
+        visit_by(&v, network, user_id + steps[i].other_user);
         assert_int_equal(names_take(&v.x, steps[i].names), steps[i].taken);
         visit_end(&v);
     }
@@ -476,12 +466,11 @@ static int posted_from(unsigned network, handler_fn *handler, const char *uri, c
 }
 
 /* A search reads up to a thousand records, so all users of an address have one limit; lists have none. */
-static void searches_count_for_the_address(void **state)
+LIMITS_TEST(searches_count_for_the_address)
 {
     char name[VISIT_NAME_MAX], cookie[VISIT_TEXT_MAX];
-    (void)state;
     strcpy(config->limit_search_address, "1 1/d");
-    const unsigned network = (unsigned)(random_u64() & 0xffff);
+    const unsigned network = fresh_network();
     static const int wanted[] = { 200, 429 };
     for (size_t i = 0; i < ARRAY_LEN(wanted); i++) {
         fresh_username(name);
@@ -498,12 +487,11 @@ static enum step records_sent_page(struct exchange *x)
 }
 
 /* It has the sums of both directions; a program gets one. */
-static void a_page_of_one_person_is_two_searches(void **state)
+LIMITS_TEST(a_page_of_one_person_is_two_searches)
 {
     char name[VISIT_NAME_MAX], cookie[VISIT_TEXT_MAX], uri[VISIT_TEXT_MAX];
-    (void)state;
     strcpy(config->limit_search_address, "4 1/d");
-    const unsigned network = (unsigned)(random_u64() & 0xffff);
+    const unsigned network = fresh_network();
     fresh_username(name);
     (void)visit_register(app, name, cookie);
     snprintf(uri, sizeof uri, "/records/sent?person=%s", name);
@@ -514,7 +502,7 @@ static void a_page_of_one_person_is_two_searches(void **state)
 }
 
 /* Whatever makes a slow hash takes it from the budget of its address first; a right password is no way around it. */
-static void every_slow_hash_counts_for_the_address_that_makes_it(void **state)
+LIMITS_TEST(every_slow_hash_counts_for_the_address_that_makes_it)
 {
     static const struct {
         handler_fn *handler;
@@ -530,17 +518,12 @@ static void every_slow_hash_counts_for_the_address_that_makes_it(void **state)
         { token_submit, "/account/tokens", "password=long+enough&name=t&scopes=read&days=1" },
         { deletion_submit, "/account/delete", "username=NAME&password=long+enough" },
     };
-    (void)state;
     struct person p = registered();
-    struct visit v;
-    char fields[VISIT_TEXT_MAX], session[VISIT_TEXT_MAX];
-    snprintf(fields, sizeof fields, "username=%s&password=long+enough", p.name);
-    assert_int_equal(visit_post(&v, app, login_submit, "/login", fields, p.device), 200);
-    assert_true(visit_cookie(&v, session));
-    visit_end(&v);
+    char session[VISIT_TEXT_MAX];
+    session_begin(&p, session);
     strcpy(config->limit_hash_address, "1 1/d");
     for (size_t i = 0; i < ARRAY_LEN(ways); i++) {
-        const unsigned network = (unsigned)(random_u64() & 0xffff);
+        const unsigned network = fresh_network();
         const bool guest = ways[i].handler == login_submit || ways[i].handler == register_submit;
         struct str text = str_from(ways[i].fields), name;
         bool known = str_starts(text, STR("username=NAME"));
@@ -559,7 +542,7 @@ static void every_slow_hash_counts_for_the_address_that_makes_it(void **state)
 }
 
 /* A password that was not normalized needs two hashes. With one left it is refused, never called wrong. */
-static void a_password_that_needs_two_hashes_is_not_wrong_for_lack_of_one(void **state)
+LIMITS_TEST(a_password_that_needs_two_hashes_is_not_wrong_for_lack_of_one)
 {
     static const struct {
         handler_fn *handler;
@@ -570,17 +553,12 @@ static void a_password_that_needs_two_hashes_is_not_wrong_for_lack_of_one(void *
         { recovery_submit, "/account/recovery", "password=a%E3%80%80blank" },
         { token_submit, "/account/tokens", "password=cafe%CC%81&name=t&scopes=read&days=1" },
     };
-    (void)state;
     struct person p = registered();
-    struct visit v;
-    char fields[VISIT_TEXT_MAX], session[VISIT_TEXT_MAX];
-    snprintf(fields, sizeof fields, "username=%s&password=long+enough", p.name);
-    assert_int_equal(visit_post(&v, app, login_submit, "/login", fields, p.device), 200);
-    assert_true(visit_cookie(&v, session));
-    visit_end(&v);
+    char session[VISIT_TEXT_MAX];
+    session_begin(&p, session);
     strcpy(config->limit_hash_address, "1 1/d");
     for (size_t i = 0; i < ARRAY_LEN(ways); i++) {
-        const unsigned network = (unsigned)(random_u64() & 0xffff);
+        const unsigned network = fresh_network();
         const char *cookie = ways[i].handler == login_submit ? NULL : session;
         uint64_t hashes = metrics_get(METRIC_HASHES);
         assert_int_equal(posted_from(network, ways[i].handler, ways[i].uri, ways[i].fields, cookie), 429);
@@ -602,16 +580,11 @@ static int password_changed(const char *cookie, char *device)
 }
 
 /* Who has learned the password may have made a device known. */
-static void a_new_password_makes_all_other_devices_unknown(void **state)
+LIMITS_TEST(a_new_password_makes_all_other_devices_unknown)
 {
-    (void)state;
     struct person p = registered();
-    struct visit v;
-    char fields[VISIT_TEXT_MAX], session[VISIT_TEXT_MAX], renewed[VISIT_TEXT_MAX];
-    snprintf(fields, sizeof fields, "username=%s&password=long+enough", p.name);
-    assert_int_equal(visit_post(&v, app, login_submit, "/login", fields, p.device), 200);
-    assert_true(visit_cookie(&v, session));
-    visit_end(&v);
+    char session[VISIT_TEXT_MAX], renewed[VISIT_TEXT_MAX];
+    session_begin(&p, session);
     assert_int_equal(password_changed(session, renewed), 204);
     assert_string_not_equal(renewed, p.device);
     strcpy(config->limit_login_account, "1 1/d");
@@ -620,9 +593,8 @@ static void a_new_password_makes_all_other_devices_unknown(void **state)
     assert_int_equal(logged_in(p.name, "longer+than+that", renewed), 200);
 }
 
-static void the_end_of_all_sessions_makes_devices_unknown(void **state)
+LIMITS_TEST(the_end_of_all_sessions_makes_devices_unknown)
 {
-    (void)state;
     struct person p = registered();
     struct visit v;
     visit_begin(&v, app, "/", NULL, NULL);
@@ -635,20 +607,14 @@ static void the_end_of_all_sessions_makes_devices_unknown(void **state)
 }
 
 /* Such a mark would hold for a year, also for a device that becomes known later. */
-static void a_mark_that_nobody_of_the_site_has_written_makes_no_device_unknown(void **state)
+LIMITS_TEST(a_mark_that_nobody_of_the_site_has_written_makes_no_device_unknown)
 {
     static const char *const planted[][2] = {
         { "SET", "9223372036854775807" }, { "SET", "x" }, { "LPUSH", "1" }, { "SET", "99999999999999999999" }
     };
-    (void)state;
     for (size_t i = 0; i < ARRAY_LEN(planted); i++) {
         struct person p = registered();
-        char key[VISIT_TEXT_MAX];
-        struct redis_call call;
-        snprintf(key, sizeof key, "hb:{limit}:devices:%s", p.name);
-        const struct str words[] = { str_from(planted[i][0]), str_from(key), str_from(planted[i][1]) };
-        assert_int_equal(redis_do(app->stores.redis, &call, words, 3), ST_OK);
-        redis_call_free(&call);
+        (void)redis_number(app->stores.redis, "%s hb:{limit}:devices:%s %s", planted[i][0], p.name, planted[i][1]);
         strcpy(config->limit_login_account, "1 1/d");
         assert_int_equal(logged_in(p.name, "wrong", NULL), 422);
         assert_int_equal(logged_in(p.name, "long+enough", NULL), 429);
@@ -657,35 +623,4 @@ static void a_mark_that_nobody_of_the_site_has_written_makes_no_device_unknown(v
     }
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test_setup(what_is_beyond_a_limit_is_429_with_retry_after, no_limits),
-        cmocka_unit_test_setup(a_limit_refills_with_time, no_limits),
-        cmocka_unit_test_setup(pauses_grow_with_the_tiers, no_limits),
-        cmocka_unit_test_setup(of_several_limits_all_are_taken_or_none, no_limits),
-        cmocka_unit_test_setup(what_is_given_back_can_be_taken_again_but_never_more, no_limits),
-        cmocka_unit_test_setup(an_address_and_its_network_have_limits_of_their_own, no_limits),
-        cmocka_unit_test_setup(keys_expire, no_limits),
-        cmocka_unit_test_setup(while_redis_is_away_nothing_passes, no_limits),
-        cmocka_unit_test_setup(switched_off_nothing_is_counted, no_limits),
-        cmocka_unit_test_setup(a_guess_beyond_the_limit_is_refused_without_a_hash, no_limits),
-        cmocka_unit_test_setup(the_owner_gets_in_from_a_known_device_while_others_guess, no_limits),
-        cmocka_unit_test_setup(a_device_is_known_for_its_user_only_and_can_not_be_made_up, no_limits),
-        cmocka_unit_test_setup(right_passwords_do_not_count_as_wrong_ones, no_limits),
-        cmocka_unit_test_setup(a_name_that_does_not_exist_is_limited_in_the_same_way, no_limits),
-        cmocka_unit_test_setup(a_known_device_keeps_its_number, no_limits),
-        cmocka_unit_test_setup(reading_counts_for_the_user_and_not_for_guests, no_limits),
-        cmocka_unit_test_setup(a_file_of_many_records_counts_for_more_than_one, no_limits),
-        cmocka_unit_test_setup(searches_count_for_the_address, no_limits),
-        cmocka_unit_test_setup(a_page_of_one_person_is_two_searches, no_limits),
-        cmocka_unit_test_setup(names_count_for_the_user_and_the_address, no_limits),
-        cmocka_unit_test_setup(every_slow_hash_counts_for_the_address_that_makes_it, no_limits),
-        cmocka_unit_test_setup(a_password_that_needs_two_hashes_is_not_wrong_for_lack_of_one, no_limits),
-        cmocka_unit_test_setup(guesses_count_for_the_address_the_network_and_the_site, no_limits),
-        cmocka_unit_test_setup(a_new_password_makes_all_other_devices_unknown, no_limits),
-        cmocka_unit_test_setup(the_end_of_all_sessions_makes_devices_unknown, no_limits),
-        cmocka_unit_test_setup(a_mark_that_nobody_of_the_site_has_written_makes_no_device_unknown, no_limits),
-    };
-    return cmocka_run_group_tests(tests, app_setup, app_teardown);
-}
+TESTS(app_setup, app_teardown)

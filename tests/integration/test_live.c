@@ -1,11 +1,4 @@
 /* app/live with a real Redis: every reply of every script. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-
-#include <cmocka.h>
-#include <stdlib.h>
-
 #include "base/array.h"
 #include "base/clock.h"
 #include "io/redis_crowd.h"
@@ -23,6 +16,8 @@
 #include "packet/receivers.h"
 #include "packet/view.h"
 #include "support/close_one.h"
+#include "support/stores_do.h"
+#include "support/test.h"
 #include "support/test_services.h"
 
 enum { HOUR_MS = 3600 * 1000, SENDER = 10001, FIRST_USER = 20000, SHARES_MAX = 3000 };
@@ -52,127 +47,178 @@ static int teardown(void **state)
 {
     (void)state;
     char events[LIVE_KEY_MAX], settled[LIVE_KEY_MAX];
-    const struct str args[] = { STR("DEL"), live_events_key(events, PARTITIONS - 1),
-                                live_settled_key(settled, PARTITIONS - 1) };
-    struct redis_call call;
-    (void)redis_do(app->stores.redis, &call, args, 3);
-    redis_call_free(&call);
+    (void)redis_number(app->stores.redis, "DEL %s %s", live_events_key(events, PARTITIONS - 1).ptr,
+                       live_settled_key(settled, PARTITIONS - 1).ptr);
     arena_free(arena);
     test_services_close(app);
     return 0;
 }
 
-/* A packet with a new id and count shares of 100, 101, 102 … fen. */
-struct sample {
+/* The packet of a test: it has a new id and count shares of 100, 101, 102 … fen. */
+static struct sample {
     struct packet p;
     int64_t shares_fen[SHARES_MAX];
-};
+} s;
 
-static void sample_make(struct sample *s, enum packet_kind kind, uint32_t count)
+static void sample_make(enum packet_kind kind, uint32_t count)
 {
     static uint64_t made;
-    *s = (struct sample){ .p = { .id = ((random_u64() >> 8) + made++) * PARTITIONS + PARTITIONS - 1,
-                                 .sender_id = SENDER,
-                                 .sender_name = STR("小,明"),
-                                 .receiver_name = STR(""),
-                                 .kind = kind,
-                                 .split = kind == PACKET_LUCKY ? SPLIT_DOUBLE_AVERAGE : SPLIT_EVEN,
-                                 .count = count,
-                                 .best_share_no = kind == PACKET_LUCKY ? count - 1 : PACKET_NO_SHARE,
-                                 .greeting = STR("恭喜发财，大吉大利"),
-                                 .created_ms = clock_now_ms(),
-                                 .expires_ms = clock_now_ms() + HOUR_MS } };
+    s = (struct sample){ .p = { .id = ((random_u64() >> 8) + made++) * PARTITIONS + PARTITIONS - 1,
+                                .sender_id = SENDER,
+                                .sender_name = STR("小,明"),
+                                .receiver_name = STR(""),
+                                .kind = kind,
+                                .split = kind == PACKET_LUCKY ? SPLIT_DOUBLE_AVERAGE : SPLIT_EVEN,
+                                .count = count,
+                                .best_share_no = kind == PACKET_LUCKY ? count - 1 : PACKET_NO_SHARE,
+                                .greeting = STR("恭喜发财，大吉大利"),
+                                .created_ms = clock_now_ms(),
+                                .expires_ms = clock_now_ms() + HOUR_MS } };
     if (kind == PACKET_EXCLUSIVE) {
-        s->p.receiver_id = FIRST_USER;
-        s->p.receiver_name = STR("收");
+        s.p.receiver_id = FIRST_USER;
+        s.p.receiver_name = STR("收");
     }
     for (uint32_t i = 0; i < count; i++) {
-        s->shares_fen[i] = 100 + i;
-        s->p.amount_fen += s->shares_fen[i];
+        s.shares_fen[i] = 100 + i;
+        s.p.amount_fen += s.shares_fen[i];
     }
-    random_bytes(s->p.seed, sizeof s->p.seed);
-    hash_sha256(s->p.seed, sizeof s->p.seed, s->p.commitment);
+    random_bytes(s.p.seed, sizeof s.p.seed);
+    hash_sha256(s.p.seed, sizeof s.p.seed, s.p.commitment);
 }
 
-static enum live_code load(const struct sample *s)
+static enum live_code load(void)
 {
     enum live_code code;
-    assert_int_equal(live_load(&live, &s->p, s->shares_fen, NULL, 0, LIVE_STATE_OPEN, &code), ST_OK);
+    assert_int_equal(live_load(&live, &s.p, s.shares_fen, NULL, 0, LIVE_STATE_OPEN, &code), ST_OK);
     return code;
 }
 
-static struct live_grab try_phrase_at(const struct sample *s, uint64_t user_id, struct str hash, struct str source)
+static void sample_load(enum packet_kind kind, uint32_t count)
 {
-    struct redis_call call;
-    struct live_grab g;
-    const struct live_phrase phrase = { hash, source };
-    live_grab_queue(&live, &call, s->p.id, user_id, STR("某,人"), &phrase);
+    sample_make(kind, count);
+    assert_int_equal(load(), LIVE_LOADED);
+}
+
+#define PHRASE STR("the \x01 hash")
+
+/* A lucky packet that asks for PHRASE. */
+static void sample_load_with_phrase(uint32_t count)
+{
+    sample_make(PACKET_LUCKY, count);
+    s.p.phrase_hash = PHRASE;
+    assert_int_equal(load(), LIVE_LOADED);
+}
+
+/* How one user opens a packet; text that is not given is empty, the packet is the sample. */
+struct opening {
+    uint64_t user, packet_id;
+    struct str phrase, source, nickname;
+};
+
+/* All in one round, which makes crowds. */
+static void open_all(const struct opening *openings, size_t count, struct live_grab *out)
+{
+    struct redis_call calls[REDIS_CROWD_MAX * 2];
+    assert_true(count <= ARRAY_LEN(calls));
+    for (size_t i = 0; i < count; i++) {
+        const struct opening *o = &openings[i];
+        const struct live_phrase phrase = { o->phrase, o->source };
+        live_grab_queue(&live, &calls[i], o->packet_id != 0 ? o->packet_id : s.p.id, o->user, o->nickname, &phrase);
+    }
     redis_round(app->stores.redis);
-    assert_int_equal(live_grab_read(&call, &g), ST_OK);
-    redis_call_free(&call);
+    for (size_t i = 0; i < count; i++) {
+        assert_int_equal(live_grab_read(&calls[i], &out[i]), ST_OK);
+        redis_call_free(&calls[i]);
+    }
+}
+
+static struct live_grab try_phrase_at(uint64_t user_id, struct str hash, struct str source)
+{
+    struct live_grab g;
+    open_all(&(struct opening){ user_id, .phrase = hash, .source = source, .nickname = STR("某,人") }, 1, &g);
     return g;
 }
 
-static struct live_grab try_phrase(const struct sample *s, uint64_t user_id, struct str hash)
+static struct live_grab try_phrase(uint64_t user_id, struct str hash)
 {
-    return try_phrase_at(s, user_id, hash, STR(""));
+    return try_phrase_at(user_id, hash, STR(""));
 }
 
-static struct live_grab grab(const struct sample *s, uint64_t user_id)
+static struct live_grab grab(uint64_t user_id)
 {
-    return try_phrase(s, user_id, STR(""));
+    return try_phrase(user_id, STR(""));
+}
+
+/* FIRST_USER and the next ones take a share each. */
+static void grab_first(uint32_t count)
+{
+    for (uint32_t i = 0; i < count; i++)
+        assert_int_equal(grab(FIRST_USER + i).code, LIVE_GRABBED);
 }
 
 /* A view whose texts outlive the reply. */
-static struct packet_view view(const struct sample *s, uint64_t user_id, uint32_t after, uint32_t limit)
+static struct packet_view view(uint64_t user_id, uint32_t after, uint32_t limit)
 {
     struct redis_call call;
     struct packet_view v;
-    live_view_queue(&live, &call, s->p.id, user_id, after, limit);
+    live_view_queue(&live, &call, s.p.id, user_id, after, limit);
     redis_round(app->stores.redis);
-    assert_int_equal(live_view_read(&call, arena, s->p.id, &v), ST_OK);
-    v.packet.sender_name = arena_str(arena, v.packet.sender_name);
-    v.packet.receiver_name = arena_str(arena, v.packet.receiver_name);
-    v.packet.greeting = arena_str(arena, v.packet.greeting);
-    v.mine.nickname = arena_str(arena, v.mine.nickname);
+    assert_int_equal(live_view_read(&call, arena, s.p.id, &v), ST_OK);
+    struct str *const texts[] = {
+        &v.packet.sender_name,   &v.packet.receiver_name, &v.packet.greeting, &v.packet.phrase_hash,
+        &v.packet.phrase_sealed, &v.packet.cover,         &v.mine.nickname,   &v.packet.returned_shares,
+    };
+    for (size_t i = 0; i < ARRAY_LEN(texts); i++)
+        *texts[i] = arena_str(arena, *texts[i]);
     for (size_t i = 0; i < v.row_count; i++)
         v.rows[i].nickname = arena_str(arena, v.rows[i].nickname);
     redis_call_free(&call);
     return v;
 }
 
-/* Writes one field of the packet's hash. */
-static void field_set(const struct sample *s, struct str field, struct str value)
+/* The packet as a guest sees it, without rows. */
+static struct packet seen(void)
+{
+    return view(0, PACKET_NO_SHARE, 0).packet;
+}
+
+/* A key of the packet, as text. */
+static const char *key(enum live_key k)
 {
     struct live_keys keys;
-    live_keys(&keys, s->p.id, live.partitions);
-    const struct str args[] = { STR("HSET"), keys.key[LIVE_KEY_PACKET], field, value };
-    struct redis_call call;
-    assert_int_equal(redis_do(app->stores.redis, &call, args, 4), ST_OK);
-    redis_call_free(&call);
+    live_keys(&keys, s.p.id, live.partitions);
+    return arena_cstr(arena, keys.key[k]);
 }
 
-static void set_expired(const struct sample *s)
+/* Writes one field of the packet's hash. */
+static void field_set(const char *field, const char *value)
 {
-    field_set(s, STR("expires_ms"), STR("1000"));
+    (void)redis_number(app->stores.redis, "HSET %s %s %s", key(LIVE_KEY_PACKET), field, value);
 }
 
-static void config_set(struct str name, struct str value)
+static void set_expired(void)
 {
-    const struct str args[] = { STR("CONFIG"), STR("SET"), name, value };
-    struct redis_call call;
-    assert_int_equal(redis_do(app->stores.redis, &call, args, 4), ST_OK);
-    redis_call_free(&call);
+    field_set("expires_ms", "1000");
+}
+
+static void memory_limit(const char *bytes)
+{
+    (void)redis_number(app->stores.redis, "CONFIG SET maxmemory %s", bytes);
+}
+
+/* Closes the packet; the answer of Redis. */
+static struct live_close closed(void)
+{
+    struct live_close c;
+    assert_int_equal(close_one(&live, s.p.id, &c), ST_OK);
+    return c;
 }
 
 /* The newest event of the packet's partition. The caller frees *call. */
-static struct live_event last_event(const struct sample *s, struct redis_call *call)
+static struct live_event last_event(struct redis_call *call)
 {
-    struct live_keys keys;
-    live_keys(&keys, s->p.id, live.partitions);
-    const struct str args[] = {
-        STR("XREVRANGE"), keys.key[LIVE_KEY_EVENTS], STR("+"), STR("-"), STR("COUNT"), STR("1")
-    };
+    const struct str args[] = { STR("XREVRANGE"), str_from(key(LIVE_KEY_EVENTS)), STR("+"), STR("-"), STR("COUNT"),
+                                STR("1") };
     struct live_event e;
     assert_int_equal(redis_do(app->stores.redis, call, args, 6), ST_OK);
     assert_int_equal(live_entry_first(redis_reply_at(call->reply, 0), &e), ST_OK);
@@ -180,84 +226,62 @@ static struct live_event last_event(const struct sample *s, struct redis_call *c
 }
 
 /* Bytes of the keys of one packet in Redis, without its events. */
-static int64_t memory_bytes(const struct sample *s)
+static int64_t memory_bytes(void)
 {
-    struct live_keys keys;
-    live_keys(&keys, s->p.id, live.partitions);
     int64_t sum = 0;
-    for (size_t k = LIVE_KEY_PACKET; k <= LIVE_KEY_ORDER; k++) {
-        const struct str args[] = { STR("MEMORY"), STR("USAGE"), keys.key[k], STR("SAMPLES"), STR("0") };
-        struct redis_call call;
-        int64_t bytes = 0;
-        assert_int_equal(redis_do(app->stores.redis, &call, args, 5), ST_OK);
-        if (!redis_reply_is_nil(call.reply))
-            assert_true(redis_reply_i64(call.reply, &bytes));
-        sum += bytes;
-        redis_call_free(&call);
-    }
+    for (enum live_key k = LIVE_KEY_PACKET; k <= LIVE_KEY_ORDER; k++)
+        if (redis_number(app->stores.redis, "EXISTS %s", key(k)) == 1)
+            sum += redis_number(app->stores.redis, "MEMORY USAGE %s SAMPLES 0", key(k));
     return sum;
 }
 
-static void an_open_packet_with_the_longest_greeting_takes_at_most_900_bytes(void **state)
+TEST(an_open_packet_with_the_longest_greeting_takes_at_most_900_bytes)
 {
-    (void)state;
-    struct sample s;
-    sample_make(&s, PACKET_LUCKY, 10);
+    sample_make(PACKET_LUCKY, 10);
     s.p.greeting = STR("恭喜发财万事如意身体健康步步高升心想事成阖家幸福吉");
     s.p.sender_name = STR("一二三四五六七八九十一二三四五六七八九十一二三四五六七八九十甲乙");
-    assert_int_equal(load(&s), LIVE_LOADED);
-    assert_in_range(memory_bytes(&s), 1, 900);
+    assert_int_equal(load(), LIVE_LOADED);
+    assert_in_range(memory_bytes(), 1, 900);
 }
 
-static void a_grab_in_a_large_packet_takes_at_most_200_bytes(void **state)
+TEST(a_grab_in_a_large_packet_takes_at_most_200_bytes)
 {
-    (void)state;
-    struct sample s;
-    sample_make(&s, PACKET_LUCKY, SHARES_MAX);
-    assert_int_equal(load(&s), LIVE_LOADED);
-    for (uint32_t i = 0; i < SHARES_MAX; i++)
-        assert_int_equal(grab(&s, FIRST_USER + i).code, LIVE_GRABBED);
-    assert_in_range(memory_bytes(&s), 1, 200 * SHARES_MAX);
+    sample_load(PACKET_LUCKY, SHARES_MAX);
+    grab_first(SHARES_MAX);
+    assert_in_range(memory_bytes(), 1, 200 * SHARES_MAX);
 }
 
 /* ---- grab ---- */
 
-static void every_script_reports_an_unknown_packet_as_missing(void **state)
+TEST(every_script_reports_an_unknown_packet_as_missing)
 {
-    (void)state;
-    struct sample s;
-    sample_make(&s, PACKET_LUCKY, 3);
-    assert_int_equal(grab(&s, FIRST_USER).code, LIVE_MISSING);
+    sample_make(PACKET_LUCKY, 3);
+    assert_int_equal(grab(FIRST_USER).code, LIVE_MISSING);
     struct redis_call call;
     struct packet_view v;
     live_view_queue(&live, &call, s.p.id, FIRST_USER, PACKET_NO_SHARE, 10);
     redis_round(app->stores.redis);
     assert_int_equal(live_view_read(&call, arena, s.p.id, &v), ST_NOT_FOUND);
     redis_call_free(&call);
-    struct live_close c;
-    assert_int_equal(close_one(&live, s.p.id, &c), ST_OK);
-    assert_int_equal(c.code, LIVE_MISSING);
+    assert_int_equal(closed().code, LIVE_MISSING);
     assert_int_equal(live_shut(&live, &s.p.id, 1), ST_OK);
-    assert_int_equal(grab(&s, FIRST_USER).code, LIVE_MISSING); /* there was no packet to shut */
+    assert_int_equal(grab(FIRST_USER).code, LIVE_MISSING); /* there was no packet to shut */
     assert_int_equal(live_remove(&live, s.p.id), ST_OK);
 }
 
-static void shares_are_taken_in_order_until_the_packet_is_empty(void **state)
+TEST(shares_are_taken_in_order_until_the_packet_is_empty)
 {
-    (void)state;
-    struct sample s;
-    sample_make(&s, PACKET_LUCKY, 3);
-    assert_int_equal(load(&s), LIVE_LOADED);
+    sample_load(PACKET_LUCKY, 3);
     for (uint32_t i = 0; i < 3; i++) {
-        struct live_grab g = grab(&s, FIRST_USER + i);
+        struct live_grab g = grab(FIRST_USER + i);
         assert_int_equal(g.code, LIVE_GRABBED);
         assert_int_equal(g.share_no, i);
         assert_int_equal(g.amount_fen, s.shares_fen[i]);
         assert_int_equal(g.left_count, 2 - i);
     }
-    assert_int_equal(grab(&s, FIRST_USER + 3).code, LIVE_EMPTY);
+    assert_int_equal(grab(FIRST_USER + 3).code, LIVE_EMPTY);
     struct redis_call call;
-    struct live_event e = last_event(&s, &call);
+    struct live_event e = last_event(&call);
     assert_int_equal(e.type, LIVE_EVENT_GRAB);
     assert_true(e.packet_id == s.p.id);
     assert_int_equal(e.share_no, 2);
@@ -267,80 +291,68 @@ static void shares_are_taken_in_order_until_the_packet_is_empty(void **state)
     redis_call_free(&call);
 }
 
-static void a_repeated_grab_always_returns_the_first_share(void **state)
+TEST(a_repeated_grab_always_returns_the_first_share)
 {
-    (void)state;
-    struct sample s;
-    sample_make(&s, PACKET_LUCKY, 3);
-    (void)load(&s);
-    struct live_grab first = grab(&s, FIRST_USER);
+    sample_load(PACKET_LUCKY, 3);
+    struct live_grab first = grab(FIRST_USER);
     assert_int_equal(first.code, LIVE_GRABBED);
-    (void)grab(&s, FIRST_USER + 1);
+    (void)grab(FIRST_USER + 1);
     for (int i = 0; i < 3; i++) {
-        struct live_grab again = grab(&s, FIRST_USER);
+        struct live_grab again = grab(FIRST_USER);
         assert_int_equal(again.code, LIVE_ALREADY);
         assert_int_equal(again.share_no, first.share_no);
         assert_int_equal(again.amount_fen, first.amount_fen);
         assert_int_equal(again.left_count, i == 0 ? 1 : 0);
         if (i == 0)
-            set_expired(&s);
+            set_expired();
         if (i == 1)
-            field_set(&s, STR("state"), STR("closed"));
+            field_set("state", "closed");
     }
 }
 
-static void an_exclusive_packet_is_for_its_receiver_only(void **state)
+TEST(an_exclusive_packet_is_for_its_receiver_only)
 {
-    (void)state;
-    struct sample s;
-    sample_make(&s, PACKET_EXCLUSIVE, 1);
-    (void)load(&s);
-    assert_int_equal(grab(&s, FIRST_USER + 1).code, LIVE_NOT_FOR_YOU);
-    assert_int_equal(grab(&s, SENDER).code, LIVE_NOT_FOR_YOU);
-    assert_int_equal(grab(&s, FIRST_USER).code, LIVE_GRABBED);
-    assert_int_equal(grab(&s, FIRST_USER + 1).code, LIVE_NOT_FOR_YOU);
+    sample_load(PACKET_EXCLUSIVE, 1);
+    assert_int_equal(grab(FIRST_USER + 1).code, LIVE_NOT_FOR_YOU);
+    assert_int_equal(grab(SENDER).code, LIVE_NOT_FOR_YOU);
+    assert_int_equal(grab(FIRST_USER).code, LIVE_GRABBED);
+    assert_int_equal(grab(FIRST_USER + 1).code, LIVE_NOT_FOR_YOU);
 }
 
 /* Receivers FIRST_USER, FIRST_USER + 2, + 4 … */
-static void receivers_set(struct sample *s, size_t count)
+static void receivers_set(size_t count)
 {
     struct receiver items[RECEIVERS_MAX];
     struct receivers r = { items, count };
     for (size_t i = 0; i < count; i++)
         items[i] = (struct receiver){ .id = FIRST_USER + 2 * i, .name = STR("收") };
-    assert_int_equal(receivers_describe(arena, &s->p, &r), ST_OK);
+    assert_int_equal(receivers_describe(arena, &s.p, &r), ST_OK);
 }
 
-static void a_packet_for_several_is_for_them_only(void **state)
+TEST(a_packet_for_several_is_for_them_only)
 {
-    (void)state;
-    struct sample s;
-    sample_make(&s, PACKET_LUCKY, 2);
-    receivers_set(&s, 3);
-    (void)load(&s);
-    assert_int_equal(grab(&s, FIRST_USER + 1).code, LIVE_NOT_FOR_YOU);
-    assert_int_equal(grab(&s, SENDER).code, LIVE_NOT_FOR_YOU);
-    assert_int_equal(grab(&s, 2).code, LIVE_NOT_FOR_YOU); /* a part of an id */
-    assert_int_equal(grab(&s, FIRST_USER + 2).code, LIVE_GRABBED);
-    assert_int_equal(grab(&s, FIRST_USER + 4).code, LIVE_GRABBED);
-    assert_int_equal(grab(&s, FIRST_USER).code, LIVE_EMPTY);
-    assert_int_equal(grab(&s, FIRST_USER + 1).code, LIVE_NOT_FOR_YOU);
-    struct packet p = view(&s, FIRST_USER, PACKET_NO_SHARE, 0).packet;
+    sample_make(PACKET_LUCKY, 2);
+    receivers_set(3);
+    (void)load();
+    assert_int_equal(grab(FIRST_USER + 1).code, LIVE_NOT_FOR_YOU);
+    assert_int_equal(grab(SENDER).code, LIVE_NOT_FOR_YOU);
+    assert_int_equal(grab(2).code, LIVE_NOT_FOR_YOU); /* a part of an id */
+    assert_int_equal(grab(FIRST_USER + 2).code, LIVE_GRABBED);
+    assert_int_equal(grab(FIRST_USER + 4).code, LIVE_GRABBED);
+    assert_int_equal(grab(FIRST_USER).code, LIVE_EMPTY);
+    assert_int_equal(grab(FIRST_USER + 1).code, LIVE_NOT_FOR_YOU);
+    struct packet p = view(FIRST_USER, PACKET_NO_SHARE, 0).packet;
     assert_int_equal(p.receiver_count, 3);
 }
 
-static void a_grab_is_refused_once_the_packet_is_expired_or_closed(void **state)
+TEST(a_grab_is_refused_once_the_packet_is_expired_or_closed)
 {
-    (void)state;
-    struct sample s;
-    sample_make(&s, PACKET_LUCKY, 2);
-    (void)load(&s);
-    set_expired(&s);
-    assert_int_equal(grab(&s, FIRST_USER).code, LIVE_EXPIRED);
-    sample_make(&s, PACKET_LUCKY, 2);
-    (void)load(&s);
-    field_set(&s, STR("state"), STR("closed"));
-    assert_int_equal(grab(&s, FIRST_USER).code, LIVE_EXPIRED);
+    sample_load(PACKET_LUCKY, 2);
+    set_expired();
+    assert_int_equal(grab(FIRST_USER).code, LIVE_EXPIRED);
+    sample_load(PACKET_LUCKY, 2);
+    field_set("state", "closed");
+    assert_int_equal(grab(FIRST_USER).code, LIVE_EXPIRED);
 }
 
 /* Redis's clock in milliseconds. */
@@ -348,23 +360,21 @@ static int64_t redis_ms(void)
 {
     const struct str args[] = { STR("TIME") };
     struct redis_call call;
-    int64_t s = 0, us = 0;
+    int64_t sec = 0, us = 0;
     assert_int_equal(redis_do(app->stores.redis, &call, args, 1), ST_OK);
-    assert_true(redis_reply_i64(redis_reply_at(call.reply, 0), &s));
+    assert_true(redis_reply_i64(redis_reply_at(call.reply, 0), &sec));
     assert_true(redis_reply_i64(redis_reply_at(call.reply, 1), &us));
     redis_call_free(&call);
-    return s * 1000 + us / 1000;
+    return sec * 1000 + us / 1000;
 }
 
-static void nobody_opens_a_packet_before_its_scheduled_time(void **state)
+TEST(nobody_opens_a_packet_before_its_scheduled_time)
 {
-    (void)state;
-    struct sample s;
-    sample_make(&s, PACKET_LUCKY, 2);
+    sample_make(PACKET_LUCKY, 2);
     s.p.opens_ms = redis_ms() + 100;
-    (void)load(&s);
+    (void)load();
     struct live_grab g;
-    while ((g = grab(&s, FIRST_USER)).code == LIVE_NOT_YET) {
+    while ((g = grab(FIRST_USER)).code == LIVE_NOT_YET) {
         assert_int_equal(g.opens_ms, s.p.opens_ms);
         assert_true(redis_ms() < s.p.opens_ms + 1000);
     }
@@ -372,324 +382,251 @@ static void nobody_opens_a_packet_before_its_scheduled_time(void **state)
     assert_true(redis_ms() >= s.p.opens_ms);
 }
 
-static void of_several_reasons_the_first_is_told(void **state)
+TEST(of_several_reasons_the_first_is_told)
 {
-    (void)state;
-    struct sample s;
-    sample_make(&s, PACKET_EXCLUSIVE, 1);
+    sample_make(PACKET_EXCLUSIVE, 1);
     s.p.opens_ms = redis_ms() + HOUR_MS;
-    (void)load(&s);
-    assert_int_equal(grab(&s, FIRST_USER + 1).code, LIVE_NOT_FOR_YOU);
-    assert_int_equal(grab(&s, FIRST_USER).code, LIVE_NOT_YET);
-    set_expired(&s); /* the sender may end it before it has opened */
-    assert_int_equal(grab(&s, FIRST_USER).code, LIVE_EXPIRED);
+    (void)load();
+    assert_int_equal(grab(FIRST_USER + 1).code, LIVE_NOT_FOR_YOU);
+    assert_int_equal(grab(FIRST_USER).code, LIVE_NOT_YET);
+    set_expired(); /* the sender may end it before it has opened */
+    assert_int_equal(grab(FIRST_USER).code, LIVE_EXPIRED);
 }
 
-static void a_user_with_a_share_keeps_it_whatever_the_schedule_says(void **state)
+TEST(a_user_with_a_share_keeps_it_whatever_the_schedule_says)
 {
-    (void)state;
-    struct sample s;
-    sample_make(&s, PACKET_LUCKY, 2);
+    sample_make(PACKET_LUCKY, 2);
     s.p.opens_ms = 1;
-    (void)load(&s);
-    assert_int_equal(grab(&s, FIRST_USER).code, LIVE_GRABBED);
-    field_set(&s, STR("opens_ms"), STR("9999999999999"));
-    struct live_grab g = grab(&s, FIRST_USER);
+    (void)load();
+    assert_int_equal(grab(FIRST_USER).code, LIVE_GRABBED);
+    field_set("opens_ms", "9999999999999");
+    struct live_grab g = grab(FIRST_USER);
     assert_int_equal(g.code, LIVE_ALREADY);
     assert_int_equal(g.amount_fen, s.shares_fen[0]);
-    assert_int_equal(grab(&s, FIRST_USER + 1).code, LIVE_NOT_YET);
+    assert_int_equal(grab(FIRST_USER + 1).code, LIVE_NOT_YET);
 }
 
-#define PHRASE STR("the \x01 hash")
-
-static void a_packet_with_a_phrase_is_opened_by_it_only(void **state)
+TEST(a_packet_with_a_phrase_is_opened_by_it_only)
 {
-    (void)state;
-    struct sample s;
-    sample_make(&s, PACKET_LUCKY, 2);
-    s.p.phrase_hash = PHRASE;
-    (void)load(&s);
+    sample_load_with_phrase(2);
     for (int i = 0; i < 3; i++) { /* asking does not count */
-        struct live_grab asked = grab(&s, FIRST_USER);
+        struct live_grab asked = grab(FIRST_USER);
         assert_int_equal(asked.code, LIVE_WRONG_PHRASE);
         assert_int_equal(asked.tries_left, 10);
     }
-    assert_int_equal(try_phrase(&s, FIRST_USER, STR("other")).tries_left, 9);
-    assert_int_equal(try_phrase(&s, FIRST_USER, PHRASE).code, LIVE_GRABBED);
-    assert_int_equal(try_phrase(&s, FIRST_USER, STR("other")).code, LIVE_ALREADY);
-    assert_int_equal(grab(&s, FIRST_USER).code, LIVE_ALREADY);
-    assert_int_equal(try_phrase(&s, FIRST_USER + 1, PHRASE).code, LIVE_GRABBED);
-    assert_int_equal(try_phrase(&s, FIRST_USER + 2, STR("other")).code, LIVE_EMPTY);
+    assert_int_equal(try_phrase(FIRST_USER, STR("other")).tries_left, 9);
+    assert_int_equal(try_phrase(FIRST_USER, PHRASE).code, LIVE_GRABBED);
+    assert_int_equal(try_phrase(FIRST_USER, STR("other")).code, LIVE_ALREADY);
+    assert_int_equal(grab(FIRST_USER).code, LIVE_ALREADY);
+    assert_int_equal(try_phrase(FIRST_USER + 1, PHRASE).code, LIVE_GRABBED);
+    assert_int_equal(try_phrase(FIRST_USER + 2, STR("other")).code, LIVE_EMPTY);
 }
 
 /* A phrase that the version before hashed in another way has both hashes, and is one try. */
-static void each_hash_of_a_phrase_opens_its_packet(void **state)
+TEST(each_hash_of_a_phrase_opens_its_packet)
 {
-    (void)state;
     static const struct str all =
         STR("0123456789abcdef0123456789abcdeffedcba9876543210fedcba987654321011111111111111112222222222222222");
-    struct sample s;
     for (size_t at = 0; at < all.len; at += PHRASE_HASH_BYTES) {
-        sample_make(&s, PACKET_LUCKY, 3);
+        sample_make(PACKET_LUCKY, 3);
         s.p.phrase_hash = str_slice(all, at, at + PHRASE_HASH_BYTES);
-        (void)load(&s);
-        assert_int_equal(try_phrase(&s, FIRST_USER, str_slice(all, 0, at)).code, LIVE_WRONG_PHRASE);
-        assert_int_equal(try_phrase(&s, FIRST_USER, all).code, LIVE_GRABBED);
+        (void)load();
+        assert_int_equal(try_phrase(FIRST_USER, str_slice(all, 0, at)).code, LIVE_WRONG_PHRASE);
+        assert_int_equal(try_phrase(FIRST_USER, all).code, LIVE_GRABBED);
     }
     static const size_t others[] = { 1, PHRASE_HASH_BYTES / 2, PHRASE_HASH_BYTES + 1 }; /* parts of two hashes */
     for (size_t i = 0; i < ARRAY_LEN(others); i++) {
-        sample_make(&s, PACKET_LUCKY, 3);
+        sample_make(PACKET_LUCKY, 3);
         s.p.phrase_hash = str_slice(all, others[i], others[i] + PHRASE_HASH_BYTES);
-        (void)load(&s);
-        assert_int_equal(try_phrase(&s, FIRST_USER, all).tries_left, 9);
+        (void)load();
+        assert_int_equal(try_phrase(FIRST_USER, all).tries_left, 9);
     }
 }
 
-static void after_ten_wrong_phrases_even_the_right_one_is_refused(void **state)
+TEST(after_ten_wrong_phrases_even_the_right_one_is_refused)
 {
-    (void)state;
-    struct sample s;
-    sample_make(&s, PACKET_LUCKY, 2);
-    s.p.phrase_hash = PHRASE;
-    (void)load(&s);
+    sample_load_with_phrase(2);
     for (uint32_t left = 10; left-- > 0;) {
-        struct live_grab g = try_phrase(&s, FIRST_USER, STR("other"));
+        struct live_grab g = try_phrase(FIRST_USER, STR("other"));
         assert_int_equal(g.code, LIVE_WRONG_PHRASE);
         assert_int_equal(g.tries_left, left);
     }
-    assert_int_equal(try_phrase(&s, FIRST_USER, STR("other")).code, LIVE_TRIED_OUT);
-    assert_int_equal(try_phrase(&s, FIRST_USER, PHRASE).code, LIVE_TRIED_OUT);
-    assert_int_equal(grab(&s, FIRST_USER).code, LIVE_TRIED_OUT);
-    assert_int_equal(try_phrase(&s, FIRST_USER + 1, PHRASE).code, LIVE_GRABBED); /* counted for each user */
+    assert_int_equal(try_phrase(FIRST_USER, STR("other")).code, LIVE_TRIED_OUT);
+    assert_int_equal(try_phrase(FIRST_USER, PHRASE).code, LIVE_TRIED_OUT);
+    assert_int_equal(grab(FIRST_USER).code, LIVE_TRIED_OUT);
+    assert_int_equal(try_phrase(FIRST_USER + 1, PHRASE).code, LIVE_GRABBED); /* counted for each user */
 }
 
 /* 16 bytes: an address and its network. */
 #define AT(address, network) STR(address network)
 
-static void accounts_of_one_address_share_their_wrong_phrases(void **state)
+TEST(accounts_of_one_address_share_their_wrong_phrases)
 {
-    (void)state;
-    struct sample s;
     uint64_t user = FIRST_USER;
-    sample_make(&s, PACKET_LUCKY, 5);
-    s.p.phrase_hash = PHRASE;
-    (void)load(&s);
+    sample_load_with_phrase(5);
     for (int i = 0; i < 20; i++)
-        assert_int_equal(try_phrase_at(&s, user++, STR("other"), AT("address1", "network1")).code, LIVE_WRONG_PHRASE);
-    struct live_grab g = try_phrase_at(&s, user, STR("other"), AT("address1", "network1"));
+        assert_int_equal(try_phrase_at(user++, STR("other"), AT("address1", "network1")).code, LIVE_WRONG_PHRASE);
+    struct live_grab g = try_phrase_at(user, STR("other"), AT("address1", "network1"));
     assert_int_equal(g.code, LIVE_TRIED_OUT);
     assert_in_range(g.pause_ms, 1, 1000);
     /* Not even the right phrase: its answer would tell. No phrase is asked for as before. */
-    assert_int_equal(try_phrase_at(&s, user, PHRASE, AT("address1", "network1")).code, LIVE_TRIED_OUT);
-    assert_int_equal(try_phrase_at(&s, user, STR(""), AT("address1", "network1")).code, LIVE_WRONG_PHRASE);
-    assert_int_equal(try_phrase_at(&s, user, PHRASE, AT("address2", "network1")).code, LIVE_GRABBED);
+    assert_int_equal(try_phrase_at(user, PHRASE, AT("address1", "network1")).code, LIVE_TRIED_OUT);
+    assert_int_equal(try_phrase_at(user, STR(""), AT("address1", "network1")).code, LIVE_WRONG_PHRASE);
+    assert_int_equal(try_phrase_at(user, PHRASE, AT("address2", "network1")).code, LIVE_GRABBED);
 }
 
-static void pauses_grow_and_a_right_phrase_shortens_them(void **state)
+TEST(pauses_grow_and_a_right_phrase_shortens_them)
 {
     static const struct {
         const char *stored;
         int64_t pause_ms;
     } grown[] = { { "24,1", 32000 }, { "28,1", 512000 }, { "29,1", 600000 }, { "5000,1", 600000 } };
-    (void)state;
-    struct sample s;
-    struct live_keys keys;
+    static const char field[] = "guesses:1address1";
     uint64_t user = FIRST_USER;
-    sample_make(&s, PACKET_LUCKY, 5);
-    s.p.phrase_hash = PHRASE;
-    (void)load(&s);
-    live_keys(&keys, s.p.id, live.partitions);
-    const struct str field = STR("guesses:1address1");
     struct redis_call call;
+    sample_load_with_phrase(5);
     for (size_t i = 0; i < ARRAY_LEN(grown); i++) {
-        const struct str set[] = { STR("HSET"), keys.key[LIVE_KEY_PACKET], field, str_from(grown[i].stored) };
-        assert_int_equal(redis_do(app->stores.redis, &call, set, ARRAY_LEN(set)), ST_OK);
-        redis_call_free(&call);
-        assert_int_equal(try_phrase_at(&s, user, STR("other"), AT("address1", "network1")).code, LIVE_WRONG_PHRASE);
-        struct live_grab g = try_phrase_at(&s, user++, STR("other"), AT("address1", "network1"));
+        field_set(field, grown[i].stored);
+        assert_int_equal(try_phrase_at(user, STR("other"), AT("address1", "network1")).code, LIVE_WRONG_PHRASE);
+        struct live_grab g = try_phrase_at(user++, STR("other"), AT("address1", "network1"));
         assert_int_equal(g.code, LIVE_TRIED_OUT);
         assert_in_range(g.pause_ms, grown[i].pause_ms / 2, grown[i].pause_ms);
     }
-    const struct str over[] = { STR("HSET"), keys.key[LIVE_KEY_PACKET], field, STR("25,1") };
-    const struct str get[] = { STR("HGET"), keys.key[LIVE_KEY_PACKET], field };
-    assert_int_equal(redis_do(app->stores.redis, &call, over, ARRAY_LEN(over)), ST_OK);
-    redis_call_free(&call);
-    assert_int_equal(try_phrase_at(&s, user, PHRASE, AT("address1", "network1")).code, LIVE_GRABBED);
+    field_set(field, "25,1");
+    assert_int_equal(try_phrase_at(user, PHRASE, AT("address1", "network1")).code, LIVE_GRABBED);
+    const struct str get[] = { STR("HGET"), str_from(key(LIVE_KEY_PACKET)), str_from(field) };
     assert_int_equal(redis_do(app->stores.redis, &call, get, ARRAY_LEN(get)), ST_OK);
     assert_true(str_equal(redis_reply_str(call.reply), STR("24,1")));
     redis_call_free(&call);
 }
 
-static void wrong_phrases_count_for_the_network_and_for_everywhere(void **state)
+TEST(wrong_phrases_count_for_the_network_and_for_everywhere)
 {
-    (void)state;
-    struct sample s;
     char source[17];
     uint64_t user = FIRST_USER;
-    sample_make(&s, PACKET_LUCKY, 5);
-    s.p.phrase_hash = PHRASE;
-    (void)load(&s);
+    sample_load_with_phrase(5);
     for (int i = 0; i < 300; i++) { /* 60 in each of five networks, one for each address */
         (void)snprintf(source, sizeof source, "addr%04dnet%05d", i, i / 60);
-        assert_int_equal(try_phrase_at(&s, user++, STR("other"), str_from(source)).code, LIVE_WRONG_PHRASE);
+        assert_int_equal(try_phrase_at(user++, STR("other"), str_from(source)).code, LIVE_WRONG_PHRASE);
         if (i == 59)
-            assert_int_equal(try_phrase_at(&s, user, PHRASE, AT("addr9999", "net00000")).code, LIVE_TRIED_OUT);
+            assert_int_equal(try_phrase_at(user, PHRASE, AT("addr9999", "net00000")).code, LIVE_TRIED_OUT);
     }
-    struct live_grab g = try_phrase_at(&s, user, PHRASE, AT("addr9999", "net00099"));
+    struct live_grab g = try_phrase_at(user, PHRASE, AT("addr9999", "net00099"));
     assert_int_equal(g.code, LIVE_TRIED_OUT);
     assert_in_range(g.pause_ms, 1, 1000);
 }
 
-static void a_crowd_that_guesses_waits_as_one(void **state)
+TEST(a_crowd_that_guesses_waits_as_one)
 {
-    (void)state;
     enum { MANY = 40 };
-    struct redis_call calls[MANY];
-    struct sample s;
+    struct opening openings[MANY];
+    struct live_grab g[MANY];
     int wrong = 0;
-    sample_make(&s, PACKET_LUCKY, 5);
-    s.p.phrase_hash = PHRASE;
-    (void)load(&s);
-    for (uint64_t i = 0; i < MANY; i++)
-        live_grab_queue(&live, &calls[i], s.p.id, FIRST_USER + i, STR("n"),
-                        &(struct live_phrase){ STR("other"), AT("address1", "network1") });
-    redis_round(app->stores.redis);
-    for (size_t i = 0; i < MANY; i++) {
-        struct live_grab g;
-        assert_int_equal(live_grab_read(&calls[i], &g), ST_OK);
-        wrong += g.code == LIVE_WRONG_PHRASE;
-        redis_call_free(&calls[i]);
-    }
+    sample_load_with_phrase(5);
+    for (size_t i = 0; i < MANY; i++)
+        openings[i] = (struct opening){ FIRST_USER + i, .phrase = STR("other"), .source = AT("address1", "network1") };
+    open_all(openings, MANY, g);
+    for (size_t i = 0; i < MANY; i++)
+        wrong += g[i].code == LIVE_WRONG_PHRASE;
     assert_int_equal(wrong, 20);
 }
 
-static void a_phrase_is_asked_for_last(void **state)
+TEST(a_phrase_is_asked_for_last)
 {
-    (void)state;
-    struct sample s;
-    sample_make(&s, PACKET_LUCKY, 2);
+    sample_make(PACKET_LUCKY, 2);
     s.p.phrase_hash = PHRASE;
     s.p.opens_ms = redis_ms() + HOUR_MS;
-    receivers_set(&s, 2);
-    (void)load(&s);
-    assert_int_equal(try_phrase(&s, FIRST_USER + 1, STR("other")).code, LIVE_NOT_FOR_YOU);
-    assert_int_equal(try_phrase(&s, FIRST_USER, STR("other")).code, LIVE_NOT_YET);
-    field_set(&s, STR("opens_ms"), STR("1"));
-    assert_int_equal(try_phrase(&s, FIRST_USER, STR("other")).tries_left, 9); /* none was counted before */
-    assert_int_equal(try_phrase(&s, FIRST_USER, PHRASE).code, LIVE_GRABBED);
-    set_expired(&s);
-    assert_int_equal(try_phrase(&s, FIRST_USER + 2, STR("other")).code, LIVE_EXPIRED);
+    receivers_set(2);
+    (void)load();
+    assert_int_equal(try_phrase(FIRST_USER + 1, STR("other")).code, LIVE_NOT_FOR_YOU);
+    assert_int_equal(try_phrase(FIRST_USER, STR("other")).code, LIVE_NOT_YET);
+    field_set("opens_ms", "1");
+    assert_int_equal(try_phrase(FIRST_USER, STR("other")).tries_left, 9); /* none was counted before */
+    assert_int_equal(try_phrase(FIRST_USER, PHRASE).code, LIVE_GRABBED);
+    set_expired();
+    assert_int_equal(try_phrase(FIRST_USER + 2, STR("other")).code, LIVE_EXPIRED);
 }
 
-static void a_phrase_means_nothing_to_a_packet_without_one(void **state)
+TEST(a_phrase_means_nothing_to_a_packet_without_one)
 {
-    (void)state;
-    struct sample s;
-    sample_make(&s, PACKET_LUCKY, 1);
-    (void)load(&s);
-    assert_int_equal(try_phrase(&s, FIRST_USER, STR("other")).code, LIVE_GRABBED);
+    sample_load(PACKET_LUCKY, 1);
+    assert_int_equal(try_phrase(FIRST_USER, STR("other")).code, LIVE_GRABBED);
 }
 
-static void with_full_memory_a_grab_is_refused_before_its_first_write(void **state)
+TEST(with_full_memory_a_grab_is_refused_before_its_first_write)
 {
-    (void)state;
-    struct sample s;
-    sample_make(&s, PACKET_LUCKY, 2);
-    (void)load(&s);
-    (void)grab(&s, FIRST_USER);
+    sample_load(PACKET_LUCKY, 2);
+    (void)grab(FIRST_USER);
     struct redis_call call, before, after;
-    struct live_event_id last = last_event(&s, &before).id;
-    config_set(STR("maxmemory"), STR("1"));
+    struct live_event_id last = last_event(&before).id;
+    memory_limit("1");
     struct live_grab g;
     live_grab_queue(&live, &call, s.p.id, FIRST_USER + 1, STR("x"), NULL);
     redis_round(app->stores.redis);
     enum status st = live_grab_read(&call, &g);
-    struct packet_view v = view(&s, FIRST_USER, PACKET_NO_SHARE, 10);
-    config_set(STR("maxmemory"), STR("2gb"));
+    struct packet_view v = view(FIRST_USER, PACKET_NO_SHARE, 10);
+    memory_limit("2gb");
     assert_int_equal(st, ST_CONFLICT);
     assert_int_equal(v.packet.grabbed_count, 1); /* views still work */
-    assert_int_equal(live_event_id_compare(last_event(&s, &after).id, last), 0);
+    assert_int_equal(live_event_id_compare(last_event(&after).id, last), 0);
     redis_call_free(&call);
     redis_call_free(&before);
     redis_call_free(&after);
 }
 
-static void ten_thousand_users_take_exactly_a_hundred_shares(void **state)
+TEST(ten_thousand_users_take_exactly_a_hundred_shares)
 {
-    (void)state;
     enum { USERS = 10000, SHARES = 100, BATCH = 50 };
-    struct sample s;
-    sample_make(&s, PACKET_LUCKY, SHARES);
-    (void)load(&s);
     int64_t sum_fen = 0;
     uint32_t grabbed = 0, empty = 0;
     bool taken[SHARES] = { false };
+    sample_load(PACKET_LUCKY, SHARES);
     for (uint64_t user = 0; user < USERS; user += BATCH) {
-        struct redis_call calls[2 * BATCH];
+        struct opening openings[2 * BATCH];
+        struct live_grab g[2 * BATCH];
         for (uint64_t i = 0; i < 2 * BATCH; i++) /* each user twice */
-            live_grab_queue(&live, &calls[i], s.p.id, FIRST_USER + user + i / 2, STR("n"), NULL);
-        redis_round(app->stores.redis);
-        for (size_t i = 0; i < 2 * BATCH; i++) {
-            struct live_grab g;
-            assert_int_equal(live_grab_read(&calls[i], &g), ST_OK);
-            redis_call_free(&calls[i]);
-            if (g.code == LIVE_GRABBED) {
-                assert_false(taken[g.share_no]);
-                taken[g.share_no] = true;
-                sum_fen += g.amount_fen;
+            openings[i] = (struct opening){ FIRST_USER + user + i / 2, .nickname = STR("n") };
+        open_all(openings, 2 * BATCH, g);
+        for (size_t i = 0; i < 2 * BATCH; i++)
+            if (g[i].code == LIVE_GRABBED) {
+                assert_false(taken[g[i].share_no]);
+                taken[g[i].share_no] = true;
+                sum_fen += g[i].amount_fen;
                 grabbed++;
-            } else if (g.code == LIVE_EMPTY) {
+            } else if (g[i].code == LIVE_EMPTY) {
                 empty++;
             } else {
-                assert_int_equal(g.code, LIVE_ALREADY);
+                assert_int_equal(g[i].code, LIVE_ALREADY);
             }
-        }
     }
     assert_int_equal(grabbed, SHARES);
     assert_int_equal(empty, 2 * (USERS - SHARES));
     assert_int_equal(sum_fen, s.p.amount_fen);
-    assert_int_equal(view(&s, 0, PACKET_NO_SHARE, 0).packet.grabbed_fen, s.p.amount_fen);
+    assert_int_equal(seen().grabbed_fen, s.p.amount_fen);
 }
 
 /* ---- crowds: several grabs in one round ---- */
 
-/* users[i] opens the packet, all in one round. */
-static void crowd(const struct sample *s, const uint64_t *users, const struct str *nicknames, size_t count,
-                  struct live_grab *out)
-{
-    struct redis_call calls[REDIS_CROWD_MAX * 2];
-    assert_true(count <= ARRAY_LEN(calls));
-    for (size_t i = 0; i < count; i++)
-        live_grab_queue(&live, &calls[i], s->p.id, users[i], nicknames == NULL ? STR("某,人") : nicknames[i], NULL);
-    redis_round(app->stores.redis);
-    for (size_t i = 0; i < count; i++) {
-        assert_int_equal(live_grab_read(&calls[i], &out[i]), ST_OK);
-        redis_call_free(&calls[i]);
-    }
-}
-
 /* Reads the newest entry of the partition's stream: its events, in out. */
-static size_t last_entry(const struct sample *s, struct redis_call *call, struct live_event *out, size_t max)
+static size_t last_entry(struct redis_call *call, struct live_event *out, size_t max)
 {
     size_t count = 0;
-    (void)last_event(s, call);
+    (void)last_event(call);
     assert_in_range(live_entry_events(redis_reply_at(call->reply, 0)), 1, max);
     assert_int_equal(live_entry_read(redis_reply_at(call->reply, 0), out, &count), ST_OK);
     return count;
 }
 
-static void of_a_crowd_only_the_receivers_get_a_share(void **state)
+TEST(of_a_crowd_only_the_receivers_get_a_share)
 {
-    (void)state;
-    struct sample s;
     struct live_grab g[REDIS_CROWD_MAX];
-    uint64_t users[REDIS_CROWD_MAX];
-    sample_make(&s, PACKET_LUCKY, RECEIVERS_MAX);
-    receivers_set(&s, RECEIVERS_MAX);
-    (void)load(&s);
+    struct opening openings[REDIS_CROWD_MAX];
+    sample_make(PACKET_LUCKY, RECEIVERS_MAX);
+    receivers_set(RECEIVERS_MAX);
+    (void)load();
     for (size_t i = 0; i < REDIS_CROWD_MAX; i++)
-        users[i] = FIRST_USER + i;
-    crowd(&s, users, NULL, REDIS_CROWD_MAX, g);
+        openings[i] = (struct opening){ .user = FIRST_USER + i };
+    open_all(openings, REDIS_CROWD_MAX, g);
     for (size_t i = 0; i < REDIS_CROWD_MAX; i++) {
         assert_int_equal(g[i].code, i % 2 == 0 ? LIVE_GRABBED : LIVE_NOT_FOR_YOU);
         if (i % 2 == 0)
@@ -697,73 +634,52 @@ static void of_a_crowd_only_the_receivers_get_a_share(void **state)
     }
 }
 
-static void of_a_crowd_each_user_is_asked_for_the_phrase(void **state)
+TEST(of_a_crowd_each_user_is_asked_for_the_phrase)
 {
-    (void)state;
     enum { A = FIRST_USER, B, C };
+    static const struct opening openings[] = { { A, .phrase = STR("other") }, { B, .phrase = PHRASE },
+                                               { A, .phrase = STR("third") }, { A, .phrase = PHRASE },
+                                               { A, .phrase = STR("other") }, { C, .phrase = STR("") },
+                                               { C, .phrase = STR("other") } };
     static const struct {
-        uint64_t user;
-        struct str phrase;
         enum live_code code;
         uint32_t tries_left;
-    } want[] = { { A, STR("other"), LIVE_WRONG_PHRASE, 9 }, { B, PHRASE, LIVE_GRABBED, 0 },
-                 { A, STR("third"), LIVE_WRONG_PHRASE, 8 }, { A, PHRASE, LIVE_GRABBED, 0 },
-                 { A, STR("other"), LIVE_ALREADY, 0 },      { C, STR(""), LIVE_WRONG_PHRASE, 10 },
-                 { C, STR("other"), LIVE_WRONG_PHRASE, 9 } };
-    struct redis_call calls[ARRAY_LEN(want)];
-    struct sample s;
-    sample_make(&s, PACKET_LUCKY, 5);
-    s.p.phrase_hash = PHRASE;
-    (void)load(&s);
-    for (size_t i = 0; i < ARRAY_LEN(want); i++)
-        live_grab_queue(&live, &calls[i], s.p.id, want[i].user, STR("n"),
-                        &(struct live_phrase){ want[i].phrase, STR("") });
-    redis_round(app->stores.redis);
+    } want[] = { { LIVE_WRONG_PHRASE, 9 }, { LIVE_GRABBED, 0 },       { LIVE_WRONG_PHRASE, 8 }, { LIVE_GRABBED, 0 },
+                 { LIVE_ALREADY, 0 },      { LIVE_WRONG_PHRASE, 10 }, { LIVE_WRONG_PHRASE, 9 } };
+    struct live_grab g[ARRAY_LEN(want)];
+    sample_load_with_phrase(5);
+    open_all(openings, ARRAY_LEN(want), g);
     for (size_t i = 0; i < ARRAY_LEN(want); i++) {
-        struct live_grab g;
-        assert_int_equal(live_grab_read(&calls[i], &g), ST_OK);
-        assert_int_equal(g.code, want[i].code);
-        assert_int_equal(g.tries_left, want[i].tries_left);
-        redis_call_free(&calls[i]);
+        assert_int_equal(g[i].code, want[i].code);
+        assert_int_equal(g[i].tries_left, want[i].tries_left);
     }
-    assert_int_equal(try_phrase(&s, C, STR("other")).tries_left, 8); /* the crowd's tries are remembered */
+    assert_int_equal(try_phrase(C, STR("other")).tries_left, 8); /* the crowd's tries are remembered */
 }
 
-static void of_a_crowd_each_user_has_the_tries_of_before(void **state)
+TEST(of_a_crowd_each_user_has_the_tries_of_before)
 {
-    (void)state;
-    enum { A = FIRST_USER, B, BOTH };
-    static const uint32_t tries_left[] = { 7, 9 };
-    struct redis_call calls[BOTH - A];
-    struct sample s;
-    sample_make(&s, PACKET_LUCKY, 5);
-    s.p.phrase_hash = PHRASE;
-    (void)load(&s);
-    assert_int_equal(try_phrase(&s, A, STR("other")).tries_left, 9);
-    assert_int_equal(try_phrase(&s, A, STR("other")).tries_left, 8);
-    for (size_t i = 0; i < ARRAY_LEN(calls); i++)
-        live_grab_queue(&live, &calls[i], s.p.id, A + i, STR("n"), &(struct live_phrase){ STR("third"), STR("") });
-    redis_round(app->stores.redis);
-    for (size_t i = 0; i < ARRAY_LEN(calls); i++) {
-        struct live_grab g;
-        assert_int_equal(live_grab_read(&calls[i], &g), ST_OK);
-        assert_int_equal(g.tries_left, tries_left[i]);
-        redis_call_free(&calls[i]);
-    }
+    enum { A = FIRST_USER, B };
+    struct live_grab g[2];
+    sample_load_with_phrase(5);
+    assert_int_equal(try_phrase(A, STR("other")).tries_left, 9);
+    assert_int_equal(try_phrase(A, STR("other")).tries_left, 8);
+    open_all((const struct opening[]){ { A, .phrase = STR("third") }, { B, .phrase = STR("third") } }, 2, g);
+    assert_int_equal(g[0].tries_left, 7);
+    assert_int_equal(g[1].tries_left, 9);
 }
 
-static void a_crowd_is_one_event_and_each_user_gets_an_answer_of_their_own(void **state)
+TEST(a_crowd_is_one_event_and_each_user_gets_an_answer_of_their_own)
 {
-    (void)state;
     enum { A = FIRST_USER, B, C, D };
-    struct sample s;
     struct live_grab g[6];
     struct live_event e[6];
     struct redis_call call;
-    sample_make(&s, PACKET_LUCKY, 3);
-    (void)load(&s);
-    (void)grab(&s, A);
-    crowd(&s, (const uint64_t[]){ B, A, B, C, D, C }, NULL, 6, g);
+    sample_load(PACKET_LUCKY, 3);
+    (void)grab(A);
+    open_all(
+        (const struct opening[]){
+            { .user = B }, { .user = A }, { .user = B }, { .user = C }, { .user = D }, { .user = C } },
+        6, g);
     static const struct live_grab want[] = {
         { .code = LIVE_GRABBED, .share_no = 1, .amount_fen = 101, .left_count = 1 },
         { .code = LIVE_ALREADY, .share_no = 0, .amount_fen = 100, .left_count = 1 },
@@ -779,7 +695,7 @@ static void a_crowd_is_one_event_and_each_user_gets_an_answer_of_their_own(void 
         assert_int_equal(g[i].count, want[i].count);
         assert_int_equal(g[i].left_count, want[i].left_count);
     }
-    assert_int_equal(last_entry(&s, &call, e, 6), 2);
+    assert_int_equal(last_entry(&call, e, 6), 2);
     for (size_t i = 0; i < 2; i++) {
         assert_int_equal(e[i].packet_id, s.p.id);
         assert_int_equal(e[i].share_no, 1 + i);
@@ -788,100 +704,91 @@ static void a_crowd_is_one_event_and_each_user_gets_an_answer_of_their_own(void 
         assert_true(live_event_id_equal(e[i].id, e[0].id));
     }
     redis_call_free(&call);
-    struct packet_view v = view(&s, B, PACKET_NO_SHARE, 10);
+    struct packet_view v = view(B, PACKET_NO_SHARE, 10);
     assert_int_equal(v.packet.grabbed_count, 3);
     assert_int_equal(v.packet.grabbed_fen, 303);
     assert_int_equal(v.mine.share_no, 1);
 }
 
-static void a_crowd_at_an_exclusive_packet_has_one_winner(void **state)
+TEST(a_crowd_at_an_exclusive_packet_has_one_winner)
 {
-    (void)state;
-    struct sample s;
     struct live_grab g[3];
-    sample_make(&s, PACKET_EXCLUSIVE, 1);
-    (void)load(&s);
-    crowd(&s, (const uint64_t[]){ FIRST_USER + 1, FIRST_USER, FIRST_USER }, NULL, 3, g);
+    sample_load(PACKET_EXCLUSIVE, 1);
+    open_all((const struct opening[]){ { .user = FIRST_USER + 1 }, { .user = FIRST_USER }, { .user = FIRST_USER } }, 3,
+             g);
     assert_int_equal(g[0].code, LIVE_NOT_FOR_YOU);
     assert_int_equal(g[1].code, LIVE_GRABBED);
     assert_int_equal(g[2].code, LIVE_ALREADY);
 }
 
-static void a_nickname_in_a_crowd_can_hold_every_byte(void **state)
+TEST(a_nickname_in_a_crowd_can_hold_every_byte)
 {
-    (void)state;
-    struct sample s;
     struct live_grab g[3];
     struct live_event e[3];
     struct redis_call call;
     char bytes[256];
     for (size_t i = 0; i < sizeof bytes; i++)
         bytes[i] = (char)i;
-    const struct str names[] = { { bytes, sizeof bytes }, STR(",1,g 5\n"), STR("") };
-    sample_make(&s, PACKET_LUCKY, 3);
-    (void)load(&s);
-    crowd(&s, (const uint64_t[]){ FIRST_USER, FIRST_USER + 1, FIRST_USER + 2 }, names, 3, g);
-    assert_int_equal(last_entry(&s, &call, e, 3), 3);
+    const struct opening openings[] = { { FIRST_USER, .nickname = { bytes, sizeof bytes } },
+                                        { FIRST_USER + 1, .nickname = STR(",1,g 5\n") },
+                                        { FIRST_USER + 2, .nickname = STR("") } };
+    sample_load(PACKET_LUCKY, 3);
+    open_all(openings, 3, g);
+    assert_int_equal(last_entry(&call, e, 3), 3);
     for (size_t i = 0; i < 3; i++)
-        assert_true(str_equal(e[i].nickname, names[i]));
+        assert_true(str_equal(e[i].nickname, openings[i].nickname));
     redis_call_free(&call);
-    struct packet_view v = view(&s, FIRST_USER, PACKET_NO_SHARE, 10);
+    struct packet_view v = view(FIRST_USER, PACKET_NO_SHARE, 10);
     for (size_t i = 0; i < 3; i++)
-        assert_true(str_equal(v.rows[i].nickname, names[2 - i]));
+        assert_true(str_equal(v.rows[i].nickname, openings[2 - i].nickname));
 }
 
-static void crowds_of_several_packets_are_answered_apart(void **state)
+TEST(crowds_of_several_packets_are_answered_apart)
 {
-    (void)state;
-    struct sample s[2];
-    struct redis_call calls[8];
+    uint64_t ids[2];
+    struct opening openings[8];
+    struct live_grab g[8];
     for (size_t k = 0; k < 2; k++) {
-        sample_make(&s[k], PACKET_LUCKY, 2);
-        (void)load(&s[k]);
+        sample_load(PACKET_LUCKY, 2);
+        ids[k] = s.p.id;
     }
     for (size_t i = 0; i < 8; i++)
-        live_grab_queue(&live, &calls[i], s[i % 2].p.id, FIRST_USER + i, STR("n"), NULL);
-    redis_round(app->stores.redis);
+        openings[i] = (struct opening){ FIRST_USER + i, .packet_id = ids[i % 2] };
+    open_all(openings, 8, g);
     for (size_t i = 0; i < 8; i++) {
-        struct live_grab g;
-        assert_int_equal(live_grab_read(&calls[i], &g), ST_OK);
-        assert_int_equal(g.code, i < 4 ? LIVE_GRABBED : LIVE_EMPTY);
-        assert_int_equal(g.share_no, i < 4 ? i / 2 : 0);
-        redis_call_free(&calls[i]);
+        assert_int_equal(g[i].code, i < 4 ? LIVE_GRABBED : LIVE_EMPTY);
+        assert_int_equal(g[i].share_no, i < 4 ? i / 2 : 0);
     }
 }
 
-static void a_crowd_at_a_missing_shut_or_expired_packet_gets_one_answer(void **state)
+TEST(a_crowd_at_a_missing_shut_or_expired_packet_gets_one_answer)
 {
-    (void)state;
-    struct sample s;
     struct live_grab g[3];
-    const uint64_t users[] = { FIRST_USER, FIRST_USER + 1, FIRST_USER + 2 };
-    sample_make(&s, PACKET_LUCKY, 5);
-    crowd(&s, users, NULL, 3, g);
+    const struct opening openings[] = { { .user = FIRST_USER },
+                                        { .user = FIRST_USER + 1 },
+                                        { .user = FIRST_USER + 2 } };
+    sample_make(PACKET_LUCKY, 5);
+    open_all(openings, 3, g);
     for (size_t i = 0; i < 3; i++)
         assert_int_equal(g[i].code, LIVE_MISSING);
-    (void)load(&s);
-    (void)grab(&s, FIRST_USER);
-    set_expired(&s);
-    crowd(&s, users, NULL, 3, g);
+    (void)load();
+    (void)grab(FIRST_USER);
+    set_expired();
+    open_all(openings, 3, g);
     for (size_t i = 0; i < 3; i++)
         assert_int_equal(g[i].code, i == 0 ? LIVE_ALREADY : LIVE_EXPIRED);
-    field_set(&s, STR("grabbed_fen"), STR("0")); /* as if a key had been lost */
-    crowd(&s, users, NULL, 3, g);
+    field_set("grabbed_fen", "0"); /* as if a key had been lost */
+    open_all(openings, 3, g);
     for (size_t i = 0; i < 3; i++)
         assert_int_equal(g[i].code, LIVE_BUSY);
 }
 
 /* ---- view ---- */
 
-static void a_view_contains_all_fields_of_the_packet(void **state)
+TEST(a_view_contains_all_fields_of_the_packet)
 {
-    (void)state;
-    struct sample s;
-    sample_make(&s, PACKET_EXCLUSIVE, 1);
-    (void)load(&s);
-    struct packet_view v = view(&s, 0, PACKET_NO_SHARE, 10);
+    sample_load(PACKET_EXCLUSIVE, 1);
+    struct packet_view v = view(0, PACKET_NO_SHARE, 10);
     const struct packet *p = &v.packet;
     assert_true(p->id == s.p.id);
     assert_int_equal(p->sender_id, SENDER);
@@ -908,17 +815,13 @@ static void a_view_contains_all_fields_of_the_packet(void **state)
     assert_true(llabs(v.now_ms - clock_now_ms()) < 60000);
 }
 
-static void rows_are_newest_first_in_pages(void **state)
+TEST(rows_are_newest_first_in_pages)
 {
-    (void)state;
-    struct sample s;
-    sample_make(&s, PACKET_LUCKY, 7);
-    (void)load(&s);
-    for (uint32_t i = 0; i < 7; i++)
-        (void)grab(&s, FIRST_USER + i);
+    sample_load(PACKET_LUCKY, 7);
+    grab_first(7);
     uint32_t after = PACKET_NO_SHARE, want = 7, pages = 0;
     do {
-        struct packet_view v = view(&s, FIRST_USER + 2, after, 3);
+        struct packet_view v = view(FIRST_USER + 2, after, 3);
         assert_true(v.has_mine);
         assert_int_equal(v.mine.share_no, 2);
         assert_int_equal(v.mine.amount_fen, s.shares_fen[2]);
@@ -933,204 +836,160 @@ static void rows_are_newest_first_in_pages(void **state)
     } while (after != 0);
     assert_int_equal(want, 0);
     assert_int_equal(pages, 3);
-    struct packet_view v = view(&s, 0, PACKET_NO_SHARE, 1);
+    struct packet_view v = view(0, PACKET_NO_SHARE, 1);
     assert_int_equal(v.packet.state, PACKET_FINISHED);
     assert_int_equal(v.packet.finished_ms, v.rows[0].grabbed_ms);
 }
 
-static void the_luckiest_is_told_when_the_newest_rows_of_a_finished_packet_lack_it(void **state)
+TEST(the_luckiest_is_told_when_the_newest_rows_of_a_finished_packet_lack_it)
 {
-    (void)state;
-    struct sample s;
-    sample_make(&s, PACKET_LUCKY, 5);
+    sample_make(PACKET_LUCKY, 5);
     s.p.best_share_no = 1;
-    (void)load(&s);
-    for (uint32_t i = 0; i < 4; i++)
-        (void)grab(&s, FIRST_USER + i);
-    assert_null(view(&s, FIRST_USER, PACKET_NO_SHARE, 2).luckiest); /* a share is left */
-    (void)grab(&s, FIRST_USER + 4);
-    struct packet_view v = view(&s, FIRST_USER, PACKET_NO_SHARE, 2);
+    (void)load();
+    grab_first(4);
+    assert_null(view(FIRST_USER, PACKET_NO_SHARE, 2).luckiest); /* a share is left */
+    (void)grab(FIRST_USER + 4);
+    struct packet_view v = view(FIRST_USER, PACKET_NO_SHARE, 2);
     assert_int_equal(v.row_count, 2);
     assert_non_null(v.luckiest);
     assert_int_equal(v.luckiest->share_no, 1);
     assert_int_equal(v.luckiest->user_id, FIRST_USER + 1);
     assert_int_equal(v.luckiest->amount_fen, s.shares_fen[1]);
-    assert_non_null(view(&s, 0, 5, 3).luckiest);           /* the newest rows, too */
-    assert_null(view(&s, 0, PACKET_NO_SHARE, 4).luckiest); /* among them */
-    assert_null(view(&s, 0, PACKET_NO_SHARE, 0).luckiest); /* no rows wanted */
-    assert_null(view(&s, FIRST_USER, 4, 2).luckiest);      /* a later part of the list */
-    sample_make(&s, PACKET_EVEN, 2);
-    (void)load(&s);
-    for (uint32_t i = 0; i < 2; i++)
-        (void)grab(&s, FIRST_USER + i);
-    assert_null(view(&s, 0, PACKET_NO_SHARE, 1).luckiest);
+    assert_non_null(view(0, 5, 3).luckiest);           /* the newest rows, too */
+    assert_null(view(0, PACKET_NO_SHARE, 4).luckiest); /* among them */
+    assert_null(view(0, PACKET_NO_SHARE, 0).luckiest); /* no rows wanted */
+    assert_null(view(FIRST_USER, 4, 2).luckiest);      /* a later part of the list */
+    sample_load(PACKET_EVEN, 2);
+    grab_first(2);
+    assert_null(view(0, PACKET_NO_SHARE, 1).luckiest);
 }
 
 /* Publishes the position of the packet's partition; LIVE_EVENT_NONE: deletes it. */
-static void position_set(const struct sample *s, struct live_event_id event)
+static void position_set(struct live_event_id event)
 {
-    struct live_keys keys;
     char id[LIVE_EVENT_ID_MAX];
-    struct redis_call call;
-    live_keys(&keys, s->p.id, live.partitions);
-    const struct str set[] = { STR("SET"), keys.key[LIVE_KEY_SETTLED], live_event_id_text(id, event) };
-    const struct str del[] = { STR("DEL"), keys.key[LIVE_KEY_SETTLED] };
-    bool none = live_event_id_equal(event, LIVE_EVENT_NONE);
-    assert_int_equal(redis_do(app->stores.redis, &call, none ? del : set, none ? 2 : 3), ST_OK);
-    redis_call_free(&call);
+    if (live_event_id_equal(event, LIVE_EVENT_NONE))
+        (void)redis_number(app->stores.redis, "DEL %s", key(LIVE_KEY_SETTLED));
+    else
+        (void)redis_number(app->stores.redis, "SET %s %s", key(LIVE_KEY_SETTLED), live_event_id_text(id, event).ptr);
 }
 
-static void a_grab_is_settled_up_to_the_published_position(void **state)
+TEST(a_grab_is_settled_up_to_the_published_position)
 {
-    (void)state;
-    struct sample s;
-    sample_make(&s, PACKET_LUCKY, 2);
-    (void)load(&s);
+    sample_load(PACKET_LUCKY, 2);
     struct redis_call call;
-    (void)grab(&s, FIRST_USER);
-    struct live_event_id first = last_event(&s, &call).id;
+    (void)grab(FIRST_USER);
+    struct live_event_id first = last_event(&call).id;
     redis_call_free(&call);
-    (void)grab(&s, FIRST_USER + 1);
-    struct packet_view v = view(&s, FIRST_USER, PACKET_NO_SHARE, 10);
+    (void)grab(FIRST_USER + 1);
+    struct packet_view v = view(FIRST_USER, PACKET_NO_SHARE, 10);
     assert_false(v.mine.settled);
-    position_set(&s, first);
-    v = view(&s, FIRST_USER, PACKET_NO_SHARE, 10);
+    position_set(first);
+    v = view(FIRST_USER, PACKET_NO_SHARE, 10);
     assert_true(v.mine.settled);
     assert_false(v.rows[0].settled);
     assert_true(v.rows[1].settled);
-    position_set(&s, LIVE_EVENT_NONE);
+    position_set(LIVE_EVENT_NONE);
 }
 
 /* Reads the view of a user: exactly the shares below `settled` are settled. */
-static void settled_expect(const struct sample *s, uint32_t user, uint32_t settled)
+static void settled_expect(uint32_t user, uint32_t settled)
 {
-    struct packet_view v = view(s, FIRST_USER + user, PACKET_NO_SHARE, 10);
+    struct packet_view v = view(FIRST_USER + user, PACKET_NO_SHARE, 10);
     assert_int_equal(v.mine.share_no, user);
     assert_int_equal(v.mine.settled, user < settled);
     for (size_t i = 0; i < v.row_count; i++)
         assert_int_equal(v.rows[i].settled, v.rows[i].share_no < settled);
 }
 
-static void grabs_and_refund_behind_a_dead_letter_are_not_settled(void **state)
+TEST(grabs_and_refund_behind_a_dead_letter_are_not_settled)
 {
-    (void)state;
-    struct sample s, none;
     struct redis_call call;
-    struct live_close c;
-    sample_make(&s, PACKET_LUCKY, 4);
-    (void)load(&s);
-    for (uint32_t i = 0; i < 3; i++)
-        (void)grab(&s, FIRST_USER + i);
-    set_expired(&s);
-    assert_int_equal(close_one(&live, s.p.id, &c), ST_OK);
-    position_set(&s, last_event(&s, &call).id);
+    sample_make(PACKET_LUCKY, 1); /* not in Redis */
+    struct live_hold holds[2] = { { .packet_id = s.p.id, .from_share = 0 } };
+    sample_load(PACKET_LUCKY, 4);
+    holds[1] = (struct live_hold){ .packet_id = s.p.id, .from_share = 1 };
+    grab_first(3);
+    set_expired();
+    const int64_t rest_fen = closed().rest_fen;
+    position_set(last_event(&call).id);
     redis_call_free(&call);
-    settled_expect(&s, 2, 3);
-    assert_int_equal(view(&s, 0, PACKET_NO_SHARE, 0).packet.refund_fen, c.rest_fen);
+    settled_expect(2, 3);
+    assert_int_equal(seen().refund_fen, rest_fen);
 
-    sample_make(&none, PACKET_LUCKY, 1); /* not in Redis */
-    struct live_hold holds[] = { { .packet_id = none.p.id, .from_share = 0 },
-                                 { .packet_id = s.p.id, .from_share = 1 } };
-    config_set(STR("maxmemory"), STR("1"));
+    memory_limit("1");
     enum status st = live_hold_all(&live, holds, 2);
-    config_set(STR("maxmemory"), STR("2gb"));
+    memory_limit("2gb");
     assert_int_equal(st, ST_OK);
-    settled_expect(&s, 0, 1);
-    settled_expect(&s, 1, 1);
-    assert_int_equal(view(&s, 0, PACKET_NO_SHARE, 0).packet.refund_fen, 0);
-    assert_int_equal(load(&none), LIVE_LOADED); /* live_hold_all has not created it */
+    settled_expect(0, 1);
+    settled_expect(1, 1);
+    assert_int_equal(seen().refund_fen, 0);
 
     holds[1].from_share = PACKET_NO_SHARE;
     assert_int_equal(live_hold_all(&live, &holds[1], 1), ST_OK);
-    settled_expect(&s, 1, 3);
-    assert_int_equal(view(&s, 0, PACKET_NO_SHARE, 0).packet.refund_fen, c.rest_fen);
-    position_set(&s, LIVE_EVENT_NONE);
+    settled_expect(1, 3);
+    assert_int_equal(seen().refund_fen, rest_fen);
+    position_set(LIVE_EVENT_NONE);
+    s.p.id = holds[0].packet_id;
+    assert_int_equal(redis_number(app->stores.redis, "EXISTS %s", key(LIVE_KEY_PACKET)), 0); /* not created */
 }
 
 /* ---- close ---- */
 
-static void an_expired_packet_is_closed_once_with_the_rest(void **state)
+TEST(an_expired_packet_is_closed_once_with_the_rest)
 {
-    (void)state;
-    struct sample s;
-    struct live_close c;
-    sample_make(&s, PACKET_LUCKY, 3);
-    (void)load(&s);
-    (void)grab(&s, FIRST_USER);
-    assert_int_equal(close_one(&live, s.p.id, &c), ST_OK);
-    assert_int_equal(c.code, LIVE_NOT_YET);
-    set_expired(&s);
-    assert_int_equal(view(&s, 0, PACKET_NO_SHARE, 0).packet.state, PACKET_EXPIRED);
-    assert_false(view(&s, 0, PACKET_NO_SHARE, 0).over);
-    assert_int_equal(close_one(&live, s.p.id, &c), ST_OK);
+    sample_load(PACKET_LUCKY, 3);
+    (void)grab(FIRST_USER);
+    assert_int_equal(closed().code, LIVE_NOT_YET);
+    set_expired();
+    assert_int_equal(seen().state, PACKET_EXPIRED);
+    assert_false(view(0, PACKET_NO_SHARE, 0).over);
+    struct live_close c = closed();
     assert_int_equal(c.code, LIVE_CLOSED);
-    assert_true(view(&s, 0, PACKET_NO_SHARE, 0).over);
+    assert_true(view(0, PACKET_NO_SHARE, 0).over);
     assert_int_equal(c.grabbed_count, 1);
     assert_int_equal(c.grabbed_fen, s.shares_fen[0]);
     assert_int_equal(c.rest_fen, s.p.amount_fen - s.shares_fen[0]);
     struct redis_call call;
-    struct live_event e = last_event(&s, &call);
+    struct live_event e = last_event(&call);
     assert_int_equal(e.type, LIVE_EVENT_CLOSE);
     assert_true(e.packet_id == s.p.id);
     assert_int_equal(e.grabbed_count, 1);
     assert_int_equal(e.grabbed_fen, c.grabbed_fen);
     assert_int_equal(e.rest_fen, c.rest_fen);
     redis_call_free(&call);
-    assert_int_equal(close_one(&live, s.p.id, &c), ST_OK);
-    assert_int_equal(c.code, LIVE_ALREADY);
-    assert_int_equal(view(&s, 0, PACKET_NO_SHARE, 0).packet.state, PACKET_EXPIRED);
+    assert_int_equal(closed().code, LIVE_ALREADY);
+    assert_int_equal(seen().state, PACKET_EXPIRED);
     assert_int_equal(live_remove(&live, s.p.id), ST_OK);
-    assert_int_equal(grab(&s, FIRST_USER).code, LIVE_MISSING);
+    assert_int_equal(grab(FIRST_USER).code, LIVE_MISSING);
 }
 
-static void a_finished_packet_has_nothing_to_close(void **state)
+TEST(a_finished_packet_has_nothing_to_close)
 {
-    (void)state;
-    struct sample s;
-    struct live_close c;
-    sample_make(&s, PACKET_LUCKY, 1);
-    (void)load(&s);
-    (void)grab(&s, FIRST_USER);
-    set_expired(&s);
-    assert_int_equal(close_one(&live, s.p.id, &c), ST_OK);
-    assert_int_equal(c.code, LIVE_FINISHED);
-    assert_int_equal(view(&s, 0, PACKET_NO_SHARE, 0).packet.state, PACKET_FINISHED);
+    sample_load(PACKET_LUCKY, 1);
+    (void)grab(FIRST_USER);
+    set_expired();
+    assert_int_equal(closed().code, LIVE_FINISHED);
+    assert_int_equal(seen().state, PACKET_FINISHED);
 }
 
 /* ---- load ---- */
 
-static void loading_twice_changes_nothing(void **state)
+TEST(loading_twice_changes_nothing)
 {
-    (void)state;
-    struct sample s;
-    sample_make(&s, PACKET_LUCKY, 3);
-    assert_int_equal(load(&s), LIVE_LOADED);
-    (void)grab(&s, FIRST_USER);
-    assert_int_equal(load(&s), LIVE_EXISTS);
-    assert_int_equal(view(&s, FIRST_USER, PACKET_NO_SHARE, 0).packet.grabbed_count, 1);
+    sample_load(PACKET_LUCKY, 3);
+    (void)grab(FIRST_USER);
+    assert_int_equal(load(), LIVE_EXISTS);
+    assert_int_equal(view(FIRST_USER, PACKET_NO_SHARE, 0).packet.grabbed_count, 1);
 }
 
-static struct packet_view view_of(const struct sample *s, struct redis_call *call)
+TEST(options_are_shown_and_are_absent_without_them)
 {
-    struct packet_view view;
-    live_view_queue(&live, call, s->p.id, 0, PACKET_NO_SHARE, 10);
-    redis_round(app->stores.redis);
-    assert_int_equal(live_view_read(call, arena, s->p.id, &view), ST_OK);
-    return view;
-}
-
-static void options_are_shown_and_are_absent_without_them(void **state)
-{
-    (void)state;
-    struct sample s;
-    struct redis_call call;
-    sample_make(&s, PACKET_LUCKY, 3);
-    (void)load(&s);
-    struct packet_view view = view_of(&s, &call);
-    assert_int_equal(view.packet.opens_ms + view.packet.ended_ms, 0);
-    assert_int_equal(view.packet.cover.len + view.packet.phrase_hash.len + view.packet.phrase_sealed.len, 0);
-    assert_int_equal(view.packet.receiver_count + view.packet.returned_count + view.packet.thanks_count, 0);
-    redis_call_free(&call);
+    sample_load(PACKET_LUCKY, 3);
+    struct packet p = seen();
+    assert_int_equal(p.opens_ms + p.ended_ms, 0);
+    assert_int_equal(p.cover.len + p.phrase_hash.len + p.phrase_sealed.len, 0);
+    assert_int_equal(p.receiver_count + p.returned_count + p.thanks_count, 0);
     assert_int_equal(live_remove(&live, s.p.id), ST_OK);
 
     s.p.opens_ms = s.p.created_ms + 1;
@@ -1145,91 +1004,61 @@ static void options_are_shown_and_are_absent_without_them(void **state)
     s.shares_fen[4] = s.shares_fen[1];
     s.p.returned_shares = STR("0,1");
     s.p.thanks_count = 5;
-    (void)load(&s);
-    view = view_of(&s, &call);
-    assert_int_equal(view.packet.opens_ms, s.p.opens_ms);
-    assert_int_equal(view.packet.ended_ms, s.p.ended_ms);
-    assert_true(str_equal(view.packet.phrase_hash, s.p.phrase_hash));
-    assert_true(str_equal(view.packet.phrase_sealed, s.p.phrase_sealed));
-    assert_true(str_equal(view.packet.cover, s.p.cover));
-    assert_int_equal(view.packet.receiver_count, 3);
-    assert_int_equal(view.packet.returned_count, 2);
-    assert_int_equal(view.packet.returned_fen, s.p.returned_fen);
-    assert_true(str_equal(view.packet.returned_shares, STR("0,1")));
-    assert_int_equal(view.packet.count, 3); /* of the draw */
-    assert_int_equal(view.packet.amount_fen, s.p.amount_fen);
-    assert_int_equal(view.packet.thanks_count, 5);
-    redis_call_free(&call);
+    (void)load();
+    p = seen();
+    assert_int_equal(p.opens_ms, s.p.opens_ms);
+    assert_int_equal(p.ended_ms, s.p.ended_ms);
+    assert_true(str_equal(p.phrase_hash, s.p.phrase_hash));
+    assert_true(str_equal(p.phrase_sealed, s.p.phrase_sealed));
+    assert_true(str_equal(p.cover, s.p.cover));
+    assert_int_equal(p.receiver_count, 3);
+    assert_int_equal(p.returned_count, 2);
+    assert_int_equal(p.returned_fen, s.p.returned_fen);
+    assert_true(str_equal(p.returned_shares, STR("0,1")));
+    assert_int_equal(p.count, 3); /* of the draw */
+    assert_int_equal(p.amount_fen, s.p.amount_fen);
+    assert_int_equal(p.thanks_count, 5);
     assert_int_equal(live_remove(&live, s.p.id), ST_OK);
 }
 
-static void shares_that_do_not_add_up_are_not_loaded(void **state)
+TEST(shares_that_do_not_add_up_are_not_loaded)
 {
-    (void)state;
-    struct sample s;
-    sample_make(&s, PACKET_LUCKY, 3);
+    sample_make(PACKET_LUCKY, 3);
     s.p.amount_fen--;
-    assert_int_equal(load(&s), LIVE_BAD);
+    assert_int_equal(load(), LIVE_BAD);
     s.p.amount_fen++;
     s.shares_fen[0] = 0;
-    assert_int_equal(load(&s), LIVE_BAD);
-    sample_make(&s, PACKET_LUCKY, 3);
+    assert_int_equal(load(), LIVE_BAD);
+    sample_make(PACKET_LUCKY, 3);
     const struct live_settled other = { .user_id = FIRST_USER, .nickname = STR("n"), .amount_fen = 1 };
     enum live_code code;
     assert_int_equal(live_load(&live, &s.p, s.shares_fen, &other, 1, LIVE_STATE_OPEN, &code), ST_OK);
     assert_int_equal(code, LIVE_BAD);
-    assert_int_equal(grab(&s, FIRST_USER).code, LIVE_MISSING);
-}
-
-static void expire_in_an_hour(const struct sample *s)
-{
-    struct live_keys keys;
-    live_keys(&keys, s->p.id, live.partitions);
-    const struct str args[] = { STR("EXPIRE"), keys.key[LIVE_KEY_PACKET], STR("3600") };
-    struct redis_call call;
-    assert_int_equal(redis_do(app->stores.redis, &call, args, 3), ST_OK);
-    redis_call_free(&call);
-}
-
-static bool has_no_time_to_live(const struct sample *s)
-{
-    struct live_keys keys;
-    live_keys(&keys, s->p.id, live.partitions);
-    const struct str args[] = { STR("TTL"), keys.key[LIVE_KEY_PACKET] };
-    struct redis_call call;
-    int64_t ttl_s = 0;
-    assert_int_equal(redis_do(app->stores.redis, &call, args, 2), ST_OK);
-    assert_true(redis_reply_i64(call.reply, &ttl_s));
-    redis_call_free(&call);
-    return ttl_s == -1;
+    assert_int_equal(grab(FIRST_USER).code, LIVE_MISSING);
 }
 
 /* Rebuilds a packet of count shares with settled_count grabs, and compares. */
 static void rebuild(uint32_t count, uint32_t settled_count)
 {
-    static struct sample s;
     static struct live_settled settled[SHARES_MAX];
-    sample_make(&s, PACKET_LUCKY, count);
-    (void)load(&s);
-    (void)grab(&s, FIRST_USER + 5); /* discarded by the rebuild */
+    sample_load(PACKET_LUCKY, count);
+    (void)grab(FIRST_USER + 5); /* discarded by the rebuild */
     for (uint32_t i = 0; i < settled_count; i++)
         settled[i] = (struct live_settled){ .user_id = FIRST_USER + i,
                                             .nickname = STR("老,友"),
                                             .amount_fen = s.shares_fen[i],
                                             .event = { .ms = 1700000000000 + i } };
     enum live_code code;
-    expire_in_an_hour(&s);
+    (void)redis_number(app->stores.redis, "EXPIRE %s 3600", key(LIVE_KEY_PACKET));
     assert_int_equal(live_shut(&live, &s.p.id, 1), ST_OK);
-    assert_true(view(&s, 0, PACKET_NO_SHARE, 0).busy);
-    assert_int_equal(grab(&s, FIRST_USER + SHARES_MAX).code, LIVE_BUSY);
-    struct live_close c;
-    assert_int_equal(close_one(&live, s.p.id, &c), ST_OK);
-    assert_int_equal(c.code, LIVE_BUSY);
+    assert_true(view(0, PACKET_NO_SHARE, 0).busy);
+    assert_int_equal(grab(FIRST_USER + SHARES_MAX).code, LIVE_BUSY);
+    assert_int_equal(closed().code, LIVE_BUSY);
     assert_int_equal(live_load(&live, &s.p, s.shares_fen, settled, settled_count, LIVE_STATE_OPEN, &code), ST_OK);
     assert_int_equal(code, LIVE_LOADED);
 
-    assert_true(has_no_time_to_live(&s));
-    struct packet_view v = view(&s, FIRST_USER + settled_count - 1, PACKET_NO_SHARE, 1);
+    assert_int_equal(redis_number(app->stores.redis, "TTL %s", key(LIVE_KEY_PACKET)), -1);
+    struct packet_view v = view(FIRST_USER + settled_count - 1, PACKET_NO_SHARE, 1);
     assert_false(v.busy);
     assert_int_equal(v.packet.grabbed_count, settled_count);
     assert_int_equal(v.mine.share_no, settled_count - 1);
@@ -1239,35 +1068,30 @@ static void rebuild(uint32_t count, uint32_t settled_count)
     for (uint32_t i = 0; i < settled_count; i++)
         sum_fen += s.shares_fen[i];
     assert_int_equal(v.packet.grabbed_fen, sum_fen);
-    struct live_grab next = grab(&s, FIRST_USER + SHARES_MAX);
+    struct live_grab next = grab(FIRST_USER + SHARES_MAX);
     assert_int_equal(next.code, LIVE_GRABBED);
     assert_int_equal(next.share_no, settled_count);
-    assert_int_equal(grab(&s, FIRST_USER).code, LIVE_ALREADY);
+    assert_int_equal(grab(FIRST_USER).code, LIVE_ALREADY);
     assert_int_equal(live_remove(&live, s.p.id), ST_OK);
 }
 
-static void a_busy_packet_is_rebuilt_from_its_settled_grabs(void **state)
+TEST(a_busy_packet_is_rebuilt_from_its_settled_grabs)
 {
-    (void)state;
     rebuild(10, 3);
 }
 
-static void a_large_packet_is_rebuilt_in_several_calls(void **state)
+TEST(a_large_packet_is_rebuilt_in_several_calls)
 {
-    (void)state;
     rebuild(SHARES_MAX, 2500);
     rebuild(SHARES_MAX, 1000);
     rebuild(SHARES_MAX, 1001);
 }
 
 /* As when two workers rebuild one packet, or a call was delayed. */
-static void a_repeated_call_of_a_rebuild_is_refused(void **state)
+TEST(a_repeated_call_of_a_rebuild_is_refused)
 {
-    (void)state;
-    static struct sample s;
-    sample_make(&s, PACKET_LUCKY, 3);
-    (void)load(&s);
-    assert_int_equal(grab(&s, FIRST_USER).share_no, 0);
+    sample_load(PACKET_LUCKY, 3);
+    assert_int_equal(grab(FIRST_USER).share_no, 0);
     assert_int_equal(live_shut(&live, &s.p.id, 1), ST_OK);
     struct live_keys keys;
     /* A rebuild: one grab from share 1 on, further calls follow. */
@@ -1290,23 +1114,20 @@ static void a_repeated_call_of_a_rebuild_is_refused(void **state)
     assert_int_equal(live_remove(&live, s.p.id), ST_OK);
 }
 
-static void a_closed_packet_can_be_shown_again(void **state)
+TEST(a_closed_packet_can_be_shown_again)
 {
-    (void)state;
-    struct sample s;
-    sample_make(&s, PACKET_LUCKY, 2);
+    sample_make(PACKET_LUCKY, 2);
     enum live_code code;
     assert_int_equal(live_load(&live, &s.p, s.shares_fen, NULL, 0, LIVE_STATE_CLOSED, &code), ST_OK);
     assert_int_equal(code, LIVE_LOADED);
-    assert_int_equal(grab(&s, FIRST_USER).code, LIVE_EXPIRED);
-    assert_int_equal(view(&s, 0, PACKET_NO_SHARE, 0).packet.state, PACKET_EXPIRED);
+    assert_int_equal(grab(FIRST_USER).code, LIVE_EXPIRED);
+    assert_int_equal(seen().state, PACKET_EXPIRED);
 }
 
 /* ---- events ---- */
 
-static void keys_of_a_packet_lie_in_one_slot(void **state)
+TEST(keys_of_a_packet_lie_in_one_slot)
 {
-    (void)state;
     struct live_keys keys;
     live_keys(&keys, 18446744073709551615u, 100);
     assert_true(str_equal(keys.key[LIVE_KEY_PACKET], STR("hb:{p15}:packet:18446744073709551615")));
@@ -1318,50 +1139,50 @@ static void keys_of_a_packet_lie_in_one_slot(void **state)
 }
 
 /* Adds field and value to a separate stream and reads the entry. */
-static enum status event_of(struct str field, struct str value)
+static enum status event_of(const char *field, const char *value)
 {
-    const struct str add[] = { STR("XADD"), STR("test:events"), STR("*"), field, value };
     const struct str range[] = { STR("XRANGE"), STR("test:events"), STR("-"), STR("+") };
-    const struct str del[] = { STR("DEL"), STR("test:events") };
     struct redis_call call;
     struct live_event e;
-    assert_int_equal(redis_do(app->stores.redis, &call, add, 5), ST_OK);
-    redis_call_free(&call);
+    (void)redis_number(app->stores.redis, "XADD test:events * %s %s", field, value);
     assert_int_equal(redis_do(app->stores.redis, &call, range, 4), ST_OK);
     enum status st = live_entry_first(redis_reply_at(call.reply, 0), &e);
     assert_true(e.id.ms > 0);
     redis_call_free(&call);
-    assert_int_equal(redis_do(app->stores.redis, &call, del, 2), ST_OK);
-    redis_call_free(&call);
+    (void)redis_number(app->stores.redis, "DEL test:events");
     return st;
 }
 
-static void a_malformed_event_is_refused(void **state)
+TEST(a_malformed_event_is_refused)
 {
-    (void)state;
-    assert_int_equal(event_of(STR("g"), STR("5,0,10001,100,n")), ST_OK);
-    assert_int_equal(event_of(STR("g"), STR("5,0,10001,100,")), ST_OK);
-    assert_int_equal(event_of(STR("c"), STR("5,1,100,20")), ST_OK);
-    static const char *const grabs[] = { "",
-                                         "5",
-                                         "5,0,10001,100",
-                                         "x,0,10001,100,n",
-                                         "5,-1,10001,100,n",
-                                         "5,0,10001,0,n",
-                                         "5,0,10001,9223372036854775808,n",
-                                         "5,4294967295,1,1,n",
-                                         "5,0,,100,n",
-                                         "05,0,10001,100,n" };
-    for (size_t i = 0; i < ARRAY_LEN(grabs); i++)
-        assert_int_equal(event_of(STR("g"), str_from(grabs[i])), ST_CORRUPT);
-    assert_int_equal(event_of(STR("c"), STR("5,1,100")), ST_CORRUPT);
-    assert_int_equal(event_of(STR("c"), STR("5,1,100,20,9")), ST_CORRUPT);
-    assert_int_equal(event_of(STR("x"), STR("5,0,10001,100,n")), ST_CORRUPT);
+    static const struct {
+        const char *field, *value;
+        enum status status;
+    } events[] = {
+        { "g", "5,0,10001,100,n", ST_OK },
+        { "g", "5,0,10001,100,", ST_OK },
+        { "c", "5,1,100,20", ST_OK },
+        { "g", "", ST_CORRUPT },
+        { "g", "5", ST_CORRUPT },
+        { "g", "5,0,10001,100", ST_CORRUPT },
+        { "g", "x,0,10001,100,n", ST_CORRUPT },
+        { "g", "5,-1,10001,100,n", ST_CORRUPT },
+        { "g", "5,0,10001,0,n", ST_CORRUPT },
+        { "g", "5,0,10001,9223372036854775808,n", ST_CORRUPT },
+        { "g", "5,4294967295,1,1,n", ST_CORRUPT },
+        { "g", "5,0,,100,n", ST_CORRUPT },
+        { "g", "05,0,10001,100,n", ST_CORRUPT },
+        { "c", "5,1,100", ST_CORRUPT },
+        { "c", "5,1,100,20,9", ST_CORRUPT },
+        { "x", "5,0,10001,100,n", ST_CORRUPT },
+    };
+    for (size_t i = 0; i < ARRAY_LEN(events); i++)
+        if (event_of(events[i].field, events[i].value) != events[i].status)
+            fail_msg("%s %s", events[i].field, events[i].value);
 }
 
-static void event_ids_compare_by_time_then_sequence(void **state)
+TEST(event_ids_compare_by_time_then_sequence)
 {
-    (void)state;
     struct live_event_id a, b;
     char text[LIVE_EVENT_ID_MAX];
     assert_true(live_event_id_parse(STR("9-10"), &a));
@@ -1377,56 +1198,4 @@ static void event_ids_compare_by_time_then_sequence(void **state)
     assert_false(live_event_id_parse(STR("9-1x"), &a));
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(an_open_packet_with_the_longest_greeting_takes_at_most_900_bytes),
-        cmocka_unit_test(a_grab_in_a_large_packet_takes_at_most_200_bytes),
-        cmocka_unit_test(every_script_reports_an_unknown_packet_as_missing),
-        cmocka_unit_test(shares_are_taken_in_order_until_the_packet_is_empty),
-        cmocka_unit_test(a_repeated_grab_always_returns_the_first_share),
-        cmocka_unit_test(an_exclusive_packet_is_for_its_receiver_only),
-        cmocka_unit_test(a_packet_for_several_is_for_them_only),
-        cmocka_unit_test(a_grab_is_refused_once_the_packet_is_expired_or_closed),
-        cmocka_unit_test(nobody_opens_a_packet_before_its_scheduled_time),
-        cmocka_unit_test(of_several_reasons_the_first_is_told),
-        cmocka_unit_test(a_user_with_a_share_keeps_it_whatever_the_schedule_says),
-        cmocka_unit_test(a_packet_with_a_phrase_is_opened_by_it_only),
-        cmocka_unit_test(each_hash_of_a_phrase_opens_its_packet),
-        cmocka_unit_test(after_ten_wrong_phrases_even_the_right_one_is_refused),
-        cmocka_unit_test(accounts_of_one_address_share_their_wrong_phrases),
-        cmocka_unit_test(pauses_grow_and_a_right_phrase_shortens_them),
-        cmocka_unit_test(wrong_phrases_count_for_the_network_and_for_everywhere),
-        cmocka_unit_test(a_crowd_that_guesses_waits_as_one),
-        cmocka_unit_test(a_phrase_is_asked_for_last),
-        cmocka_unit_test(a_phrase_means_nothing_to_a_packet_without_one),
-        cmocka_unit_test(with_full_memory_a_grab_is_refused_before_its_first_write),
-        cmocka_unit_test(ten_thousand_users_take_exactly_a_hundred_shares),
-        cmocka_unit_test(of_a_crowd_only_the_receivers_get_a_share),
-        cmocka_unit_test(of_a_crowd_each_user_is_asked_for_the_phrase),
-        cmocka_unit_test(of_a_crowd_each_user_has_the_tries_of_before),
-        cmocka_unit_test(a_crowd_is_one_event_and_each_user_gets_an_answer_of_their_own),
-        cmocka_unit_test(a_crowd_at_an_exclusive_packet_has_one_winner),
-        cmocka_unit_test(a_nickname_in_a_crowd_can_hold_every_byte),
-        cmocka_unit_test(crowds_of_several_packets_are_answered_apart),
-        cmocka_unit_test(a_crowd_at_a_missing_shut_or_expired_packet_gets_one_answer),
-        cmocka_unit_test(a_view_contains_all_fields_of_the_packet),
-        cmocka_unit_test(rows_are_newest_first_in_pages),
-        cmocka_unit_test(the_luckiest_is_told_when_the_newest_rows_of_a_finished_packet_lack_it),
-        cmocka_unit_test(a_grab_is_settled_up_to_the_published_position),
-        cmocka_unit_test(grabs_and_refund_behind_a_dead_letter_are_not_settled),
-        cmocka_unit_test(an_expired_packet_is_closed_once_with_the_rest),
-        cmocka_unit_test(a_finished_packet_has_nothing_to_close),
-        cmocka_unit_test(loading_twice_changes_nothing),
-        cmocka_unit_test(options_are_shown_and_are_absent_without_them),
-        cmocka_unit_test(shares_that_do_not_add_up_are_not_loaded),
-        cmocka_unit_test(a_busy_packet_is_rebuilt_from_its_settled_grabs),
-        cmocka_unit_test(a_large_packet_is_rebuilt_in_several_calls),
-        cmocka_unit_test(a_repeated_call_of_a_rebuild_is_refused),
-        cmocka_unit_test(a_closed_packet_can_be_shown_again),
-        cmocka_unit_test(keys_of_a_packet_lie_in_one_slot),
-        cmocka_unit_test(a_malformed_event_is_refused),
-        cmocka_unit_test(event_ids_compare_by_time_then_sequence),
-    };
-    return cmocka_run_group_tests(tests, setup, teardown);
-}
+TESTS(setup, teardown)

@@ -1,12 +1,4 @@
 /* ops/migrate in a database of its own. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include <cmocka.h>
-
 #include <pthread.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -14,6 +6,8 @@
 #include "base/array.h"
 #include "base/clock.h"
 #include "ops/migrate.h"
+#include "support/stores_do.h"
+#include "support/test.h"
 #include "support/test_services.h"
 #include "test_migrate_fixture.h"
 
@@ -112,6 +106,15 @@ static enum status folder_check(struct db *of, const char *sql_dir, FILE *out)
 #define RUN()   with_output(migrate_run)
 #define CHECK() with_output(folder_check)
 
+/* The status, and a part of what was printed. */
+static void said(enum status st, enum status wanted, const char *part)
+{
+    if (st != wanted || strstr(output, part) == NULL)
+        fail_msg("status %d, not %d with \"%s\": %s", (int)st, (int)wanted, part, output);
+}
+
+#define FOLDER_TEST(name) TEST_WITH(name, begin, NULL)
+
 static int64_t number(const char *sql)
 {
     struct db_rows rows;
@@ -119,25 +122,20 @@ static int64_t number(const char *sql)
     return db_cell_i64(&rows, 0, 0);
 }
 
-static void an_empty_database_gets_every_migration_once(void **state)
+FOLDER_TEST(an_empty_database_gets_every_migration_once)
 {
-    (void)state;
-    assert_int_equal(CHECK(), ST_CONFLICT);
-    assert_non_null(strstr(output, "0 of 2"));
-    assert_int_equal(RUN(), ST_OK);
-    assert_non_null(strstr(output, "applied 0001_first.sql"));
+    said(CHECK(), ST_CONFLICT, "0 of 2");
+    said(RUN(), ST_OK, "applied 0001_first.sql");
     assert_non_null(strstr(output, "applied 0002_second.sql"));
     assert_int_equal(CHECK(), ST_OK);
-    assert_int_equal(RUN(), ST_OK);
-    assert_non_null(strstr(output, "up to date"));
+    said(RUN(), ST_OK, "up to date");
     assert_int_equal(number("SELECT COUNT(*) FROM one"), 2);
     assert_int_equal(number("SELECT COUNT(*) FROM two WHERE t = 'a;b'"), 1);
     assert_int_equal(number("SELECT COUNT(*) FROM schema_migration WHERE name IN ('first', 'second')"), 2);
 }
 
-static void a_later_file_is_applied_alone(void **state)
+FOLDER_TEST(a_later_file_is_applied_alone)
 {
-    (void)state;
     assert_int_equal(RUN(), ST_OK);
     file_write("0003_third.sql", "ALTER TABLE one ADD COLUMN n INT NOT NULL DEFAULT 7");
     assert_int_equal(CHECK(), ST_CONFLICT);
@@ -146,71 +144,59 @@ static void a_later_file_is_applied_alone(void **state)
     assert_int_equal(number("SELECT SUM(n) FROM one"), 14);
 }
 
-static void a_gap_stops_everything(void **state)
+FOLDER_TEST(a_gap_stops_everything)
 {
-    (void)state;
     file_write("0004_fourth.sql", "CREATE TABLE four (id INT)");
-    assert_int_equal(RUN(), ST_INVALID);
-    assert_non_null(strstr(output, "0003 is missing"));
+    said(RUN(), ST_INVALID, "0003 is missing");
     assert_int_equal(CHECK(), ST_INVALID);
     assert_int_equal(number("SELECT COUNT(*) FROM information_schema.tables WHERE table_schema = DATABASE()"), 0);
 }
 
-static void a_number_twice_and_a_strange_name_stop_everything(void **state)
+FOLDER_TEST(a_number_twice_and_a_strange_name_stop_everything)
 {
-    (void)state;
     file_write("0002_again.sql", "DO 1");
-    assert_int_equal(RUN(), ST_INVALID);
-    assert_non_null(strstr(output, "two files 0002"));
+    said(RUN(), ST_INVALID, "two files 0002");
     file_remove("0002_again.sql");
     file_write("3_third.sql", "DO 1");
-    assert_int_equal(RUN(), ST_INVALID);
-    assert_non_null(strstr(output, "NNNN_name.sql"));
+    said(RUN(), ST_INVALID, "NNNN_name.sql");
     file_remove("3_third.sql");
     file_write("README.md", "not a migration");
     file_write(".#0003_third.sql", "of an editor");
     assert_int_equal(RUN(), ST_OK);
 }
 
-static void a_changed_file_stops_everything(void **state)
+FOLDER_TEST(a_changed_file_stops_everything)
 {
-    (void)state;
     assert_int_equal(RUN(), ST_OK);
     file_write("0001_first.sql", "CREATE TABLE one (id BIGINT PRIMARY KEY);\n");
     file_write("0003_third.sql", "CREATE TABLE three (id INT)");
-    assert_int_equal(RUN(), ST_INVALID);
-    assert_non_null(strstr(output, "0001_first.sql has changed"));
+    said(RUN(), ST_INVALID, "0001_first.sql has changed");
     assert_int_equal(CHECK(), ST_INVALID);
     assert_int_equal(number("SELECT COUNT(*) FROM schema_migration"), 2);
 }
 
-static void a_version_from_the_future_stops_everything(void **state)
+FOLDER_TEST(a_version_from_the_future_stops_everything)
 {
-    (void)state;
     assert_int_equal(RUN(), ST_OK);
     file_remove("0002_second.sql");
-    assert_int_equal(RUN(), ST_INVALID);
-    assert_non_null(strstr(output, "0002_second"));
+    said(RUN(), ST_INVALID, "0002_second");
     assert_int_equal(CHECK(), ST_INVALID);
 }
 
-static void an_older_program_works_with_an_additive_newer_schema(void **state)
+FOLDER_TEST(an_older_program_works_with_an_additive_newer_schema)
 {
-    (void)state;
     file_write("0003_third.sql", "-- additive: yes\nALTER TABLE one ADD COLUMN n INT NOT NULL DEFAULT 7;\n");
     file_write("0004_fourth.sql", "-- additive: yes\nCREATE TABLE four (id INT);\n");
     assert_int_equal(RUN(), ST_OK);
     file_remove("0003_third.sql");
     file_remove("0004_fourth.sql");
-    assert_int_equal(CHECK(), ST_OK);
-    assert_non_null(strstr(output, "the database (0004) is newer than this program (0002)"));
-    assert_int_equal(RUN(), ST_OK);
-    assert_non_null(strstr(output, "left as it is"));
+    said(CHECK(), ST_OK, "the database (0004) is newer than this program (0002)");
+    said(RUN(), ST_OK, "left as it is");
     assert_int_equal(number("SELECT COUNT(*) FROM schema_migration"), 4);
     assert_int_equal(number("SELECT SUM(n) FROM one"), 14);
 }
 
-static void a_newer_version_that_is_not_additive_stops_everything(void **state)
+FOLDER_TEST(a_newer_version_that_is_not_additive_stops_everything)
 {
     static const char *const heads[] = { "-- additive: no, the column is renamed\n", "# additive: yes\n", "",
                                          "-- additive: yes, nearly\n", "-- Words.\n-- additive: yes\n" };
@@ -223,30 +209,26 @@ static void a_newer_version_that_is_not_additive_stops_everything(void **state)
         assert_int_equal(RUN(), ST_OK);
         file_remove("0003_third.sql");
         file_remove("0004_fourth.sql");
-        assert_int_equal(CHECK(), ST_INVALID);
-        assert_non_null(strstr(output, "the database has 0004_fourth"));
+        said(CHECK(), ST_INVALID, "the database has 0004_fourth");
         assert_int_equal(RUN(), ST_INVALID);
     }
 }
 
-static void a_hole_in_newer_versions_stops_everything(void **state)
+FOLDER_TEST(a_hole_in_newer_versions_stops_everything)
 {
-    (void)state;
     file_write("0003_third.sql", "-- additive: yes\nDO 1;\n");
     file_write("0004_fourth.sql", "-- additive: yes\nDO 1;\n");
     assert_int_equal(RUN(), ST_OK);
     file_remove("0003_third.sql");
     file_remove("0004_fourth.sql");
-    assert_int_equal(db_exec(db, NULL, "DELETE FROM schema_migration WHERE version = 3", NULL, 0), ST_OK);
-    assert_int_equal(CHECK(), ST_INVALID);
-    assert_non_null(strstr(output, "0003 was never applied"));
+    sql_do(db, "DELETE FROM schema_migration WHERE version = 3");
+    said(CHECK(), ST_INVALID, "0003 was never applied");
 }
 
-static void records_of_an_earlier_version_get_the_column_additive(void **state)
+FOLDER_TEST(records_of_an_earlier_version_get_the_column_additive)
 {
-    (void)state;
     assert_int_equal(RUN(), ST_OK);
-    assert_int_equal(db_exec(db, NULL, "ALTER TABLE schema_migration DROP COLUMN additive", NULL, 0), ST_OK);
+    sql_do(db, "ALTER TABLE schema_migration DROP COLUMN additive");
     file_write("0003_third.sql", "-- additive: yes\nDO 1;\n");
     assert_int_equal(CHECK(), ST_CONFLICT);
     assert_int_equal(RUN(), ST_OK);
@@ -254,48 +236,38 @@ static void records_of_an_earlier_version_get_the_column_additive(void **state)
     assert_int_equal(number("SELECT COUNT(*) FROM schema_migration WHERE NOT additive"), 2);
 }
 
-static void a_hole_in_what_was_applied_stops_everything(void **state)
+FOLDER_TEST(a_hole_in_what_was_applied_stops_everything)
 {
-    (void)state;
     assert_int_equal(RUN(), ST_OK);
-    assert_int_equal(db_exec(db, NULL, "DELETE FROM schema_migration WHERE version = 1", NULL, 0), ST_OK);
-    assert_int_equal(RUN(), ST_INVALID);
-    assert_non_null(strstr(output, "0001 was never applied"));
+    sql_do(db, "DELETE FROM schema_migration WHERE version = 1");
+    said(RUN(), ST_INVALID, "0001 was never applied");
 }
 
-static void after_an_interrupted_restore_nothing_is_made(void **state)
+FOLDER_TEST(after_an_interrupted_restore_nothing_is_made)
 {
-    (void)state;
-    assert_int_equal(db_exec(db, NULL,
-                             "CREATE TABLE schema_migration SELECT 0 AS version, 'restore' AS name,"
-                             " UNHEX(REPEAT('00', 32)) AS sha256, 0 AS applied_at, FALSE AS additive",
-                             NULL, 0),
-                     ST_OK);
-    assert_int_equal(CHECK(), ST_NOT_FOUND);
-    assert_non_null(strstr(output, "a restore was interrupted: repeat it with --replace"));
-    assert_int_equal(RUN(), ST_NOT_FOUND);
-    assert_non_null(strstr(output, "a restore was interrupted: repeat it with --replace"));
+    sql_do(db, "CREATE TABLE schema_migration SELECT 0 AS version, 'restore' AS name,"
+               " UNHEX(REPEAT('00', 32)) AS sha256, 0 AS applied_at, FALSE AS additive");
+    said(CHECK(), ST_NOT_FOUND, "a restore was interrupted: repeat it with --replace");
+    said(RUN(), ST_NOT_FOUND, "a restore was interrupted: repeat it with --replace");
     assert_int_equal(number("SELECT COUNT(*) FROM information_schema.tables WHERE table_schema = DATABASE() AND"
                             " table_name IN ('one', 'two')"),
                      0);
 }
 
-static void a_failing_statement_is_named_and_not_recorded(void **state)
+FOLDER_TEST(a_failing_statement_is_named_and_not_recorded)
 {
-    (void)state;
     file_write("0003_third.sql",
                "CREATE TABLE three (id INT);\nCREATE TABLE one (id INT);\nCREATE TABLE four (id INT);");
-    assert_int_equal(RUN(), ST_CORRUPT);
-    assert_non_null(strstr(output, "0003_third.sql failed in statement 2"));
+    said(RUN(), ST_CORRUPT, "0003_third.sql failed in statement 2");
     assert_int_equal(number("SELECT COUNT(*) FROM schema_migration"), 2);
     assert_int_equal(CHECK(), ST_CONFLICT);
     /* As the header says: undo by hand, correct the file, run again. */
-    assert_int_equal(db_exec(db, NULL, "DROP TABLE three", NULL, 0), ST_OK);
+    sql_do(db, "DROP TABLE three");
     file_write("0003_third.sql", "CREATE TABLE three (id INT)");
     assert_int_equal(RUN(), ST_OK);
 }
 
-static void the_next_migrator_continues_where_a_killed_one_stopped(void **state)
+FOLDER_TEST(the_next_migrator_continues_where_a_killed_one_stopped)
 {
     static const char *const points[] = { "migrate-before-statement", "migrate-after-statement",
                                           "migrate-before-record", "migrate-after-record" };
@@ -335,26 +307,23 @@ static void the_next_migrator_continues_where_a_killed_one_stopped(void **state)
     assert_int_equal(deaths, 17 + 13 + 3 + 3); /* statements, statements that write no rows, files, files */
 }
 
-static void a_table_that_has_the_new_name_does_not_make_a_rename_done(void **state)
+FOLDER_TEST(a_table_that_has_the_new_name_does_not_make_a_rename_done)
 {
     enum { STATEMENTS_BEFORE = 4 };
-    (void)state;
 #ifndef HB_CRASH_POINTS
     skip();
 #endif
     file_write("0003_third.sql", "RENAME TABLE one TO two");
     assert_true(migrator_dies(&config, dir, "migrate-before-statement", STATEMENTS_BEFORE + 1));
-    assert_int_equal(RUN(), ST_CORRUPT);
-    assert_non_null(strstr(output, "0003_third.sql failed in statement 1"));
+    said(RUN(), ST_CORRUPT, "0003_third.sql failed in statement 1");
     assert_int_equal(number("SELECT COUNT(*) FROM one"), 2);
     assert_int_equal(number("SELECT COUNT(*) FROM two"), 2);
 }
 
-static void a_file_that_changed_since_it_was_interrupted_begins_anew(void **state)
+FOLDER_TEST(a_file_that_changed_since_it_was_interrupted_begins_anew)
 {
-    (void)state;
     assert_int_equal(RUN(), ST_OK);
-    assert_int_equal(db_exec(db, NULL, "INSERT INTO schema_progress VALUES (3, REPEAT('x', 32), 2)", NULL, 0), ST_OK);
+    sql_do(db, "INSERT INTO schema_progress VALUES (3, REPEAT('x', 32), 2)");
     file_write("0003_third.sql", "CREATE TABLE three (id INT);\nCREATE TABLE four (id INT);");
     assert_int_equal(RUN(), ST_OK);
     assert_int_equal(number("SELECT COUNT(*) FROM three"), 0);
@@ -369,10 +338,9 @@ static void *run_beside(void *result)
 }
 
 /* A process keeps its list while an upgrade puts newer files into the folder. */
-static void a_check_compares_with_the_list_and_not_with_the_folder(void **state)
+FOLDER_TEST(a_check_compares_with_the_list_and_not_with_the_folder)
 {
     struct migrations *known;
-    (void)state;
     assert_int_equal(migrations_read(dir, &known, NULL), ST_OK);
     assert_int_equal(RUN(), ST_OK);
     file_write("0003_later.sql", "-- additive: yes\nCREATE TABLE three (id INT);\n");
@@ -393,9 +361,8 @@ static void a_check_compares_with_the_list_and_not_with_the_folder(void **state)
     migrations_free(known);
 }
 
-static void two_migrators_wait_for_each_other(void **state)
+FOLDER_TEST(two_migrators_wait_for_each_other)
 {
-    (void)state;
     file_write("0003_slow.sql", "DO SLEEP(0.3); CREATE TABLE three (id INT)");
     pthread_t thread;
     enum status beside = ST_CORRUPT;
@@ -406,9 +373,8 @@ static void two_migrators_wait_for_each_other(void **state)
     assert_int_equal(number("SELECT COUNT(*) FROM one"), 2);
 }
 
-static void without_a_server_the_result_is_unavailable(void **state)
+FOLDER_TEST(without_a_server_the_result_is_unavailable)
 {
-    (void)state;
     struct config unreachable_config = config;
     snprintf(unreachable_config.mysql, sizeof unreachable_config.mysql, "unix:/tmp/hb-no-such-socket");
     struct db *unreachable = db_new(&unreachable_config);
@@ -417,13 +383,12 @@ static void without_a_server_the_result_is_unavailable(void **state)
     db_free(unreachable);
 }
 
-static void the_projects_own_migrations_make_the_bank_and_the_leases(void **state)
+FOLDER_TEST(the_projects_own_migrations_make_the_bank_and_the_leases)
 {
-    (void)state;
     assert_int_equal(migrate_run(db, app->stores.config->sql_dir, NULL), ST_OK);
     assert_int_equal(number("SELECT COUNT(*) FROM account WHERE id = 1 AND kind = 'bank' AND balance_fen = 0"), 1);
     assert_int_equal(number("SELECT COUNT(*) FROM instance_lease WHERE instance_no BETWEEN 0 AND 1023"), 1024);
-    assert_int_equal(db_exec(db, NULL, "UPDATE account SET balance_fen = -1 WHERE id = 1", NULL, 0), ST_OK);
+    sql_do(db, "UPDATE account SET balance_fen = -1 WHERE id = 1");
     assert_int_equal(db_exec(db, NULL, "INSERT INTO account VALUES (10001, 'wallet', -1)", NULL, 0), ST_INVALID);
     assert_int_equal(db_exec(db, NULL, "INSERT INTO account VALUES (10001, 'escrow', -1)", NULL, 0), ST_INVALID);
 }
@@ -436,36 +401,24 @@ static void folder_fill(const char *pattern)
     assert_int_equal(system(command), 0);
 }
 
-static void monthly_totals_of_the_past_are_computed_in_the_services_zone(void **state)
+FOLDER_TEST(monthly_totals_of_the_past_are_computed_in_the_services_zone)
 {
-    (void)state;
     char command[128];
     snprintf(command, sizeof command, "rm %s/migrations/*", dir);
     assert_int_equal(system(command), 0);
     folder_fill("000[123]_*");
     assert_int_equal(RUN(), ST_OK);
     /* Two packets of user 1 and their three grabs, around the first of March and the new year in Shanghai. */
-    assert_int_equal(
-        db_exec(
-            db, NULL,
-            "INSERT INTO user (id, username, nickname, created_at) VALUES (10001, 'a', 'a', 1), (10002, 'b', 'b', 1)",
-            NULL, 0),
-        ST_OK);
-    assert_int_equal(
-        db_exec(
-            db, NULL,
-            "INSERT INTO packet (id, sender_id, sender_name, kind, split, amount, share_count, greeting, seed,"
-            " commitment, state, created_at, expires_at, request_key)"
-            " SELECT id, 10001, 'a', 'even', 'even', 300, 3, '', REPEAT('s', 32), REPEAT('c', 32), 'open', ms, ms, id"
-            " FROM (SELECT 7 AS id, 1772294399999 AS ms UNION SELECT 8, 1772294400000) AS p",
-            NULL, 0),
-        ST_OK);
-    assert_int_equal(db_exec(db, NULL,
-                             "INSERT INTO `grab` VALUES (7, 0, 10001, 'a', 100, 1772294399999),"
-                             " (7, 1, 10002, 'b', 90, 1767196799999), (8, 0, 10002, 'b', 110, 1767196800000),"
-                             " (8, 1, 10001, 'a', 10, 1772294400000)",
-                             NULL, 0),
-                     ST_OK);
+    sql_do(db,
+           "INSERT INTO user (id, username, nickname, created_at) VALUES (10001, 'a', 'a', 1), (10002, 'b', 'b', 1)");
+    sql_do(db,
+           "INSERT INTO packet (id, sender_id, sender_name, kind, split, amount, share_count, greeting, seed,"
+           " commitment, state, created_at, expires_at, request_key)"
+           " SELECT id, 10001, 'a', 'even', 'even', 300, 3, '', REPEAT('s', 32), REPEAT('c', 32), 'open', ms, ms, id"
+           " FROM (SELECT 7 AS id, 1772294399999 AS ms UNION SELECT 8, 1772294400000) AS p");
+    sql_do(db, "INSERT INTO `grab` VALUES (7, 0, 10001, 'a', 100, 1772294399999),"
+               " (7, 1, 10002, 'b', 90, 1767196799999), (8, 0, 10002, 'b', 110, 1767196800000),"
+               " (8, 1, 10001, 'a', 10, 1772294400000)");
     assert_true(clock_zone_set("Asia/Shanghai"));
     folder_fill("0004_*");
     assert_int_equal(RUN(), ST_OK);
@@ -477,9 +430,8 @@ static void monthly_totals_of_the_past_are_computed_in_the_services_zone(void **
                      4);
 }
 
-static void statements_end_at_their_own_semicolons(void **state)
+TEST(statements_end_at_their_own_semicolons)
 {
-    (void)state;
     struct str rest =
         STR("-- a; b\n;; SELECT ';' /* ; */, \"a;\"\"b\", `c;` ;\n# x;\nDO 'it''s; \\'; ok'; \n DO 5--1; /* end; */\n");
     assert_true(str_equal(migrate_statement_next(&rest), STR("SELECT ';' /* ; */, \"a;\"\"b\", `c;`")));
@@ -496,9 +448,8 @@ static void statements_end_at_their_own_semicolons(void **state)
     }
 }
 
-static void a_routine_ends_with_its_last_block(void **state)
+FOLDER_TEST(a_routine_ends_with_its_last_block)
 {
-    (void)state;
     struct str rest = STR("CREATE PROCEDURE p(a INT) BEGIN\n -- END;\n IF a > 1 THEN DO 'END;'; END IF;\n"
                           " BEGIN DO 1; END;\n WHILE a > 2 DO DO 2; END WHILE;\nEND;\n"
                           "CREATE PROCEDURE q() DO 3;\nDO 4; BEGIN; DO 5;");
@@ -512,34 +463,4 @@ static void a_routine_ends_with_its_last_block(void **state)
     assert_int_equal(migrate_statement_next(&rest).len, 0);
 }
 
-#define TEST(name) cmocka_unit_test_setup(name, begin)
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        TEST(an_empty_database_gets_every_migration_once),
-        TEST(a_later_file_is_applied_alone),
-        TEST(a_routine_ends_with_its_last_block),
-        TEST(a_gap_stops_everything),
-        TEST(a_number_twice_and_a_strange_name_stop_everything),
-        TEST(a_changed_file_stops_everything),
-        TEST(a_version_from_the_future_stops_everything),
-        TEST(an_older_program_works_with_an_additive_newer_schema),
-        TEST(a_newer_version_that_is_not_additive_stops_everything),
-        TEST(a_hole_in_newer_versions_stops_everything),
-        TEST(records_of_an_earlier_version_get_the_column_additive),
-        TEST(a_hole_in_what_was_applied_stops_everything),
-        TEST(after_an_interrupted_restore_nothing_is_made),
-        TEST(a_failing_statement_is_named_and_not_recorded),
-        TEST(the_next_migrator_continues_where_a_killed_one_stopped),
-        TEST(a_table_that_has_the_new_name_does_not_make_a_rename_done),
-        TEST(a_file_that_changed_since_it_was_interrupted_begins_anew),
-        TEST(a_check_compares_with_the_list_and_not_with_the_folder),
-        TEST(two_migrators_wait_for_each_other),
-        TEST(without_a_server_the_result_is_unavailable),
-        TEST(the_projects_own_migrations_make_the_bank_and_the_leases),
-        TEST(monthly_totals_of_the_past_are_computed_in_the_services_zone),
-        cmocka_unit_test(statements_end_at_their_own_semicolons),
-    };
-    return cmocka_run_group_tests(tests, setup, teardown);
-}
+TESTS(setup, teardown)

@@ -1,13 +1,6 @@
 /* Migrations 0006 and 0007: tables in which every grab has a second row in `transfer` keep all money, statements and
  * totals. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-
-#include <cmocka.h>
 #include <inttypes.h>
-#include <stdlib.h>
-#include <string.h>
 #include <unistd.h>
 
 #include "base/array.h"
@@ -16,6 +9,8 @@
 #include "ops/migrate.h"
 #include "packet/split.h"
 #include "packet/totals.h"
+#include "support/stores_do.h"
+#include "support/test.h"
 #include "support/test_services.h"
 #include "test_migrate_fixture.h"
 #include "wallet/statement.h"
@@ -82,16 +77,13 @@ static int teardown(void **state)
 
 static void pay(const char *kind, uint64_t from, uint64_t to, int64_t fen, uint64_t packet_id, uint32_t seq, int64_t ms)
 {
-    assert_int_equal(db_exec(db, NULL,
-                             "INSERT INTO transfer (kind, debit_id, credit_id, amount_fen, packet_id, seq, created_ms)"
-                             " VALUES (?, ?, ?, ?, NULLIF(?, 0), IF(? = 0, NULL, ?), ?)",
-                             DB_PARAMS(DB_TEXT(str_from(kind)), DB_U64(from), DB_U64(to), DB_I64(fen),
-                                       DB_U64(packet_id), DB_U64(packet_id), DB_U64(seq), DB_I64(ms))),
-                     ST_OK);
-    assert_int_equal(db_exec(db, NULL,
-                             "UPDATE account SET balance_fen = balance_fen + IF(id = ?, ?, ?) WHERE id IN (?, ?)",
-                             DB_PARAMS(DB_U64(to), DB_I64(fen), DB_I64(-fen), DB_U64(from), DB_U64(to))),
-                     ST_OK);
+    sql_do_with(db,
+                "INSERT INTO transfer (kind, debit_id, credit_id, amount_fen, packet_id, seq, created_ms)"
+                " VALUES (?, ?, ?, ?, NULLIF(?, 0), IF(? = 0, NULL, ?), ?)",
+                DB_PARAMS(DB_TEXT(str_from(kind)), DB_U64(from), DB_U64(to), DB_I64(fen), DB_U64(packet_id),
+                          DB_U64(packet_id), DB_U64(seq), DB_I64(ms)));
+    sql_do_with(db, "UPDATE account SET balance_fen = balance_fen + IF(id = ?, ?, ?) WHERE id IN (?, ?)",
+                DB_PARAMS(DB_U64(to), DB_I64(fen), DB_I64(-fen), DB_U64(from), DB_U64(to)));
 }
 
 static void total(uint64_t user_id, int64_t ms, const char *what, int64_t fen)
@@ -130,8 +122,7 @@ static void packet_fill(uint64_t id, enum packet_kind kind, int64_t amount_fen, 
         rest_fen -= shares_fen[i];
     const int64_t refund_fen = closed ? rest_fen : 0;
     uint32_t best = split_best_share_no(shares_fen, count);
-    assert_int_equal(
-        db_exec(db, NULL,
+    sql_do_with(db,
                 "INSERT INTO packet (id, sender_id, sender_name, kind, split, amount_fen, count, best_share_no,"
                 " greeting, seed, commitment, state, grabbed_count, grabbed_fen, refund_fen, created_ms, expires_ms,"
                 " finished_ms, closed_ms, request_key)"
@@ -143,25 +134,20 @@ static void packet_fill(uint64_t id, enum packet_kind kind, int64_t amount_fen, 
                           DB_BYTES(((struct str){ (const char *)p.commitment, sizeof p.commitment })),
                           DB_TEXT(closed ? STR("closed") : STR("open")), DB_U64(grabs), DB_I64(amount_fen - rest_fen),
                           DB_I64(refund_fen), DB_I64(ms), DB_I64(ms + 100), finished ? DB_I64(ms + grabs) : DB_NULL,
-                          closed ? DB_I64(ms + 100) : DB_NULL, DB_U64(id))),
-        ST_OK);
-    assert_int_equal(db_exec(db, NULL, "INSERT INTO account (id, kind) VALUES (?, 'escrow')", DB_PARAMS(DB_U64(id))),
-                     ST_OK);
+                          closed ? DB_I64(ms + 100) : DB_NULL, DB_U64(id)));
+    sql_do_with(db, "INSERT INTO account (id, kind) VALUES (?, 'escrow')", DB_PARAMS(DB_U64(id)));
     pay("send", SENDER, id, amount_fen, id, 0, ms);
     total(SENDER, ms, "sent", amount_fen);
     for (uint32_t i = 0; i < grabs; i++) {
         const int64_t at_ms = ms + 1 + i;
-        assert_int_equal(
-            db_exec(db, NULL, "INSERT INTO `grab` VALUES (?, ?, ?, 'x', ?, ?)",
-                    DB_PARAMS(DB_U64(id), DB_U64(i), DB_U64(users[i]), DB_I64(shares_fen[i]), DB_I64(at_ms))),
-            ST_OK);
+        sql_do_with(db, "INSERT INTO `grab` VALUES (?, ?, ?, 'x', ?, ?)",
+                    DB_PARAMS(DB_U64(id), DB_U64(i), DB_U64(users[i]), DB_I64(shares_fen[i]), DB_I64(at_ms)));
         pay("grab", id, users[i], shares_fen[i], id, i, at_ms);
         total(users[i], at_ms, "received", shares_fen[i]);
     }
     if (finished && kind == PACKET_LUCKY)
-        assert_int_equal(db_exec(db, NULL, "UPDATE user_year SET best_count = best_count + 1 WHERE user_id = ?",
-                                 DB_PARAMS(DB_U64(users[best]))),
-                         ST_OK);
+        sql_do_with(db, "UPDATE user_year SET best_count = best_count + 1 WHERE user_id = ?",
+                    DB_PARAMS(DB_U64(users[best])));
     if (refund_fen > 0)
         pay("refund", id, SENDER, refund_fen, id, 0, ms + 100);
 }
@@ -304,9 +290,8 @@ static void assert_kept(const struct kept *k)
 
 /* ---- tests ---- */
 
-static void money_statements_and_totals_stay(void **state)
+TEST(money_statements_and_totals_stay)
 {
-    (void)state;
     tables_fill();
     struct kept k = keep();
     assert_int_equal(migrate_all(), ST_OK);
@@ -320,7 +305,7 @@ static void money_statements_and_totals_stay(void **state)
     assert_int_equal(db_exec(db, NULL, "UPDATE transfer SET credit_id = 5", NULL, 0), ST_INVALID);
 }
 
-static void a_grab_that_differs_from_its_transfer_is_refused(void **state)
+TEST(a_grab_that_differs_from_its_transfer_is_refused)
 {
     static const char *const damage[][2] = {
         { "UPDATE transfer SET amount_fen = amount_fen + 1 WHERE kind = 'grab'",
@@ -335,7 +320,6 @@ static void a_grab_that_differs_from_its_transfer_is_refused(void **state)
           " SELECT 'grab', id, 10001, 1, id, 77, 1 FROM packet",
           "DELETE FROM transfer WHERE seq = 77" },
     };
-    (void)state;
     tables_fill();
     struct kept k = keep();
     for (size_t i = 0; i < ARRAY_LEN(damage); i++) {
@@ -354,9 +338,8 @@ static void a_grab_that_differs_from_its_transfer_is_refused(void **state)
     assert_kept(&k);
 }
 
-static void a_killed_migrator_is_continued(void **state)
+TEST(a_killed_migrator_is_continued)
 {
-    (void)state;
 #ifndef HB_CRASH_POINTS
     skip();
 #endif
@@ -373,9 +356,8 @@ static void a_killed_migrator_is_continued(void **state)
 }
 
 /* Wherever the migrator died, a deposit of the older program fails or is in the new tables. */
-static void a_program_that_was_not_stopped_loses_no_transfer(void **state)
+TEST(a_program_that_was_not_stopped_loses_no_transfer)
 {
-    (void)state;
 #ifndef HB_CRASH_POINTS
     skip();
 #endif
@@ -395,13 +377,4 @@ static void a_program_that_was_not_stopped_loses_no_transfer(void **state)
     assert_true(refused >= 6);
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(money_statements_and_totals_stay),
-        cmocka_unit_test(a_grab_that_differs_from_its_transfer_is_refused),
-        cmocka_unit_test(a_killed_migrator_is_continued),
-        cmocka_unit_test(a_program_that_was_not_stopped_loses_no_transfer),
-    };
-    return cmocka_run_group_tests(tests, setup, teardown);
-}
+TESTS(setup, teardown)

@@ -1,15 +1,5 @@
 /* The client of MySQL with a primary and its semi-synchronous replica: a failover loses nothing, and the old primary,
  * which comes back, is not used again. The tests build on each other. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-/* cmocka needs the four above. */
-#include <cmocka.h>
-
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <time.h>
 
 #include "base/arena.h"
@@ -18,6 +8,8 @@
 #include "base/log.h"
 #include "io/db.h"
 #include "support/script_run.h"
+#include "support/stores_do.h"
+#include "support/test.h"
 
 enum {
     ROWS = 200,
@@ -55,12 +47,11 @@ static int64_t number_wait(struct db *on, const char *sql, int64_t wanted)
     return n;
 }
 
-static void what_was_committed_outlives_the_primary(void **state)
+TEST(what_was_committed_outlives_the_primary)
 {
-    (void)state;
-    assert_int_equal(db_exec(db, NULL, "CREATE TABLE item (no INT PRIMARY KEY) ENGINE = InnoDB", NULL, 0), ST_OK);
+    sql_do(db, "CREATE TABLE item (no INT PRIMARY KEY) ENGINE = InnoDB");
     for (int i = 0; i < ROWS; i++)
-        assert_int_equal(db_exec(db, NULL, "INSERT INTO item VALUES (?)", DB_PARAMS(DB_I64(i))), ST_OK);
+        sql_do_with(db, "INSERT INTO item VALUES (?)", DB_PARAMS(DB_I64(i)));
     assert_int_equal(number(db, "SELECT @@server_id"), 1);
     assert_int_equal(script_run("mariadb_pair", "kill %s 1", dir), 0);
 
@@ -71,14 +62,13 @@ static void what_was_committed_outlives_the_primary(void **state)
     assert_int_equal(number(db, "SELECT @@server_id"), -1); /* none takes writes */
     assert_int_equal(script_run("mariadb_pair", "promote %s 2", dir), 0);
     assert_int_equal(number_wait(db, "SELECT @@server_id", 2), 2);
-    assert_int_equal(db_exec(db, NULL, "INSERT INTO item VALUES (?)", DB_PARAMS(DB_I64(ROWS))), ST_OK);
+    sql_do_with(db, "INSERT INTO item VALUES (?)", DB_PARAMS(DB_I64(ROWS)));
     db_free(two);
 }
 
 /* A process that starts now has the old primary first in its list. */
-static void an_old_primary_that_comes_back_is_read_only(void **state)
+TEST(an_old_primary_that_comes_back_is_read_only)
 {
-    (void)state;
     assert_int_equal(script_run("mariadb_pair", "again %s 1", dir), 0);
     struct db *started = db_new(&config);
     assert_int_equal(number(started, "SELECT @@server_id"), 2);
@@ -87,11 +77,10 @@ static void an_old_primary_that_comes_back_is_read_only(void **state)
 }
 
 /* Somebody has left read_only out of its configuration. */
-static void an_old_primary_that_takes_writes_is_not_used_by_those_who_left_it(void **state)
+TEST(an_old_primary_that_takes_writes_is_not_used_by_those_who_left_it)
 {
     char kill[64];
     const struct timespec pause = { .tv_sec = AVOIDED_MS / 1000 };
-    (void)state;
     node_sql(1, "SET GLOBAL read_only = 0");
     nanosleep(&pause, NULL);
     int64_t id = number(db, "SELECT CONNECTION_ID()");
@@ -130,11 +119,6 @@ static bool settings_make(void)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(what_was_committed_outlives_the_primary),
-        cmocka_unit_test(an_old_primary_that_comes_back_is_read_only),
-        cmocka_unit_test(an_old_primary_that_takes_writes_is_not_used_by_those_who_left_it),
-    };
     log_init("test", LOG_SILENT);
     arena = arena_new(1 << 20, 64 << 20);
     if (arena == NULL || mkdtemp(dir) == NULL)
@@ -143,5 +127,5 @@ int main(void)
         (void)pair_stop(NULL);
         return 1;
     }
-    return cmocka_run_group_tests(tests, NULL, pair_stop);
+    return tests_run(NULL, pair_stop);
 }

@@ -1,18 +1,12 @@
 /* Answers on real stores when an allocation fails. The linker wraps malloc, calloc and realloc of the program's
  * objects. Every allocation of a request fails in turn, once, or together with all later ones. The answer must be byte
  * for byte the complete one, or a 503. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include <cmocka.h>
-
 #include "base/array.h"
 #include "base/clock.h"
 #include "base/log.h"
 #include "pages/routes.h"
+#include "support/stores_do.h"
+#include "support/test.h"
 #include "support/test_services.h"
 #include "test_packet_fixture.h"
 #include "user/language.h"
@@ -155,12 +149,9 @@ static void token_copy_delete(void)
 {
     uint8_t hash[HASH_BYTES];
     char key[TOKEN_KEY_MAX];
-    struct redis_call call = { 0 };
     hash_sha256(token, TOKEN_LEN, hash);
     token_key_write(hash, key);
-    const struct str args[] = { STR("DEL"), { key, TOKEN_KEY_LEN } };
-    assert_int_equal(redis_do(app->stores.redis, &call, args, ARRAY_LEN(args)), ST_OK);
-    redis_call_free(&call);
+    (void)redis_number(app->stores.redis, "DEL %.*s", (int)TOKEN_KEY_LEN, key);
 }
 
 /* Restores a connection that broke in the previous run, so that the next run starts with an open connection and a known
@@ -269,30 +260,23 @@ static void each_fails_in_both_ways(struct request_spec q, int json_status, int 
     }
 }
 
-static void the_packets_page_is_complete_or_503(void **state)
+static void page_is_complete(enum pool pool, const char *uri)
 {
-    (void)state;
-    each_fails_in_both_ways((struct request_spec){ POOL_HOT, "GET", packet_path, "", NULL }, 200, 200, NULL);
-    each_fails_in_both_ways((struct request_spec){ POOL_PAGE, "GET", packet_path, "", NULL }, 200, 200, NULL);
+    each_fails_in_both_ways((struct request_spec){ pool, "GET", uri, "", NULL }, 200, 200, NULL);
 }
 
 /* A failed read of the session must not show the page of a guest. */
-static void home_is_complete_or_503_and_never_that_of_a_guest(void **state)
+TEST(a_page_is_complete_or_503_and_never_that_of_a_guest)
 {
-    (void)state;
-    each_fails_in_both_ways((struct request_spec){ POOL_PAGE, "GET", "/", "", NULL }, 200, 200, NULL);
-}
-
-static void the_account_page_is_complete_or_503(void **state)
-{
-    (void)state;
-    each_fails_in_both_ways((struct request_spec){ POOL_PAGE, "GET", "/account", "", NULL }, 200, 200, NULL);
+    static const char *const pages[] = { packet_path, "/", "/account", "/records/sent" };
+    page_is_complete(POOL_HOT, packet_path);
+    for (size_t i = 0; i < ARRAY_LEN(pages); i++)
+        page_is_complete(POOL_PAGE, pages[i]);
 }
 
 /* Home with a token: 401 would mean that the token is wrong, and a guest's home that there is none. */
-static void a_token_is_read_from_each_store_or_the_answer_is_503(void **state)
+TEST(a_token_is_read_from_each_store_or_the_answer_is_503)
 {
-    (void)state;
     struct visit v;
     assert_int_equal(
         visit_post(&v, app, token_submit, "/account/tokens", "name=n&scopes=read&days=1&password=long+enough", cookie),
@@ -302,17 +286,11 @@ static void a_token_is_read_from_each_store_or_the_answer_is_503(void **state)
     memcpy(token, text.ptr, TOKEN_LEN);
     visit_end(&v);
     use_token = true;
-    each_fails_in_both_ways((struct request_spec){ POOL_PAGE, "GET", "/", "", NULL }, 200, 200, NULL);
-    each_fails_in_both_ways((struct request_spec){ POOL_HOT, "GET", packet_path, "", NULL }, 200, 200, NULL);
+    page_is_complete(POOL_PAGE, "/");
+    page_is_complete(POOL_HOT, packet_path);
     copy_lost = true;
-    each_fails_in_both_ways((struct request_spec){ POOL_PAGE, "GET", "/", "", NULL }, 200, 200, NULL);
+    page_is_complete(POOL_PAGE, "/");
     use_token = copy_lost = false;
-}
-
-static void the_records_are_complete_or_503(void **state)
-{
-    (void)state;
-    each_fails_in_both_ways((struct request_spec){ POOL_PAGE, "GET", "/records/sent", "", NULL }, 200, 200, NULL);
 }
 
 static unsigned unknowns;
@@ -336,18 +314,16 @@ static void payment_check(const struct visit *refusal)
     outcome_check(refusal, key_taken);
 }
 
-static void a_grab_answers_its_share_or_unknown(void **state)
+TEST(a_grab_answers_its_share_or_unknown)
 {
-    (void)state;
     unknowns = 0;
     each_fails_in_both_ways((struct request_spec){ POOL_HOT, "POST", open_path, "", NULL }, 200, 303, grab_check);
     assert_true(unknowns > 0);
 }
 
 /* Repeats with the same key, which get the answer of the first one. */
-static void a_payment_that_was_made_answers_success_or_unknown(void **state)
+TEST(a_payment_that_was_made_answers_success_or_unknown)
 {
-    (void)state;
     char key[PERSON_KEY_MAX], fields[VISIT_TEXT_MAX];
     unknowns = 0;
     fresh_key(key);
@@ -359,9 +335,8 @@ static void a_payment_that_was_made_answers_success_or_unknown(void **state)
     assert_true(unknowns > 0);
 }
 
-static void a_guest_is_redirected_to_the_login_with_next_or_gets_503(void **state)
+TEST(a_guest_is_redirected_to_the_login_with_next_or_gets_503)
 {
-    (void)state;
     char kept[VISIT_TEXT_MAX];
     memcpy(kept, cookie, sizeof kept);
     cookie[0] = '\0';
@@ -370,9 +345,8 @@ static void a_guest_is_redirected_to_the_login_with_next_or_gets_503(void **stat
 }
 
 /* A key that could not be allocated must not become an empty one, which all such deposits would share. */
-static void a_deposit_without_a_key_gets_a_key_of_its_own_or_503(void **state)
+TEST(a_deposit_without_a_key_gets_a_key_of_its_own_or_503)
 {
-    (void)state;
     static const struct request_spec deposit = { POOL_PAGE, "POST", "/wallet/deposit", "amount=0.01",
                                                  "application/json" };
     bool complete = false;
@@ -391,18 +365,4 @@ static void a_deposit_without_a_key_gets_a_key_of_its_own_or_503(void **state)
                      0);
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(the_packets_page_is_complete_or_503),
-        cmocka_unit_test(home_is_complete_or_503_and_never_that_of_a_guest),
-        cmocka_unit_test(the_account_page_is_complete_or_503),
-        cmocka_unit_test(a_token_is_read_from_each_store_or_the_answer_is_503),
-        cmocka_unit_test(the_records_are_complete_or_503),
-        cmocka_unit_test(a_grab_answers_its_share_or_unknown),
-        cmocka_unit_test(a_payment_that_was_made_answers_success_or_unknown),
-        cmocka_unit_test(a_guest_is_redirected_to_the_login_with_next_or_gets_503),
-        cmocka_unit_test(a_deposit_without_a_key_gets_a_key_of_its_own_or_503),
-    };
-    return cmocka_run_group_tests(tests, setup, teardown);
-}
+TESTS(setup, teardown)

@@ -1,11 +1,5 @@
 /* Tables that are older than Redis: a dump taken before the last grabs is restored, or a lagging replica is promoted.
  * Contradicting events become dead letters, all others are settled. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-
-#include <cmocka.h>
-
 #include "base/clock.h"
 #include "live/fence.h"
 #include "live/live.h"
@@ -14,13 +8,14 @@
 #include "settle/read.h"
 #include "settle/recover.h"
 #include "settle/settle.h"
-#include "test_settle_fixture.h"
+#include "support/test.h"
+#include "test_world.h"
 
-enum { HOUR_MS = 3600000, LATER_MS = 10000 };
+enum { LATER_MS = 10000 };
 enum { TRIES_MORE = 16 /* rolled back batches beyond one for each letter */ };
 
 /* All packets share one partition, as on a busy site. */
-static void world_begin_one_partition(struct world *w, size_t users)
+static void world_begin_one_partition(size_t users)
 {
     world_begin(w, users);
     world_sql(w, "DELETE FROM stream_cursor");
@@ -30,8 +25,10 @@ static void world_begin_one_partition(struct world *w, size_t users)
     world_check_redis(w);
 }
 
+#define ONE_PARTITION_TEST(name, user_count) WORLD_TEST_BY(name, world_begin_one_partition(user_count))
+
 /* Whether the page says that users[user] has the money of a grab. */
-static bool seen_settled(struct world *w, uint64_t id, size_t user)
+static bool seen_settled(uint64_t id, size_t user)
 {
     struct redis_call call = { 0 };
     struct packet_view view;
@@ -44,14 +41,14 @@ static bool seen_settled(struct world *w, uint64_t id, size_t user)
 }
 
 /* Restores the saved tables and restarts the worker. */
-static void restore(struct world *w)
+static void restore(void)
 {
     world_tables_restore(w);
     world_restart_worker(w);
     world_check_redis(w);
 }
 
-static struct recover_done recover_all(struct world *w)
+static struct recover_done recover_all(void)
 {
     struct recover r = { .full_walk = true };
     struct recover_done done = { 0 };
@@ -60,250 +57,188 @@ static struct recover_done recover_all(struct world *w)
     return done;
 }
 
-static int64_t letters_of(struct world *w, uint64_t packet_id)
-{
-    return world_number(w, "SELECT COUNT(*) FROM dead_letter WHERE packet_id = ? AND resolved_ms IS NULL", packet_id);
-}
-
-static int64_t letters(struct world *w)
-{
-    return world_number(w, "SELECT COUNT(*) FROM dead_letter WHERE resolved_ms IS NULL", 0);
-}
-
-static uint64_t send_four(struct world *w)
-{
-    return world_send(w, 0, PACKET_EVEN, 400, 4, HOUR_MS, -1);
-}
-
-static void drop_letters(struct world *w)
+static void drop_letters(void)
 {
     world_sql(w, "UPDATE dead_letter SET resolved_ms = 1, resolution = 'dropped'");
 }
 
-static void contradicting_events_become_letters_and_other_packets_are_settled(void **state)
+ONE_PARTITION_TEST(contradicting_events_become_letters_and_other_packets_are_settled, 5)
 {
-    struct world w;
-    (void)state;
-    world_begin_one_partition(&w, 5);
-    uint64_t contradicts = send_four(&w), follows = send_four(&w), forgotten = send_four(&w), untouched = send_four(&w);
-    world_grab(&w, contradicts, 1);
-    world_grab(&w, follows, 1);
-    world_grab(&w, forgotten, 1);
-    world_drain(&w);
-    world_tables_keep(&w);
-    world_grab(&w, contradicts, 2);
-    world_grab(&w, forgotten, 2);
-    uint64_t unknown = send_four(&w);
-    world_grab(&w, unknown, 1);
-    world_drain(&w);
-    world_grab(&w, contradicts, 3);
-    world_grab(&w, follows, 2);
-    world_grab(&w, unknown, 2);
-    restore(&w);
+    uint64_t contradicts = world_even(w, 400, 4), follows = world_even(w, 400, 4), forgotten = world_even(w, 400, 4),
+             untouched = world_even(w, 400, 4);
+    world_grab(w, contradicts, 1);
+    world_grab(w, follows, 1);
+    world_grab(w, forgotten, 1);
+    world_drain(w);
+    world_tables_keep(w);
+    world_grab(w, contradicts, 2);
+    world_grab(w, forgotten, 2);
+    uint64_t unknown = world_even(w, 400, 4);
+    world_grab(w, unknown, 1);
+    world_drain(w);
+    world_grab(w, contradicts, 3);
+    world_grab(w, follows, 2);
+    world_grab(w, unknown, 2);
+    restore();
 
-    assert_int_equal(world_grab(&w, follows, 3).code, LIVE_BUSY);
-    assert_int_equal(world_drain(&w), 1); /* the grab of `follows` */
-    assert_false(settle_is_stopped(w.settle));
-    assert_int_equal(world_redis(&w, follows, "XLEN {ev}"), 1);
-    assert_int_equal(letters_of(&w, contradicts), 1);
-    assert_int_equal(letters_of(&w, unknown), 2); /* its first grab is the newest entry that was settled */
-    assert_int_equal(letters(&w), 3);
-    assert_int_equal(recover_all(&w).loaded, 3);
-    assert_int_equal(world_grab(&w, contradicts, 4).code, LIVE_BUSY);
-    assert_int_equal(world_grab(&w, unknown, 4).code, LIVE_BUSY);
-    assert_false(seen_settled(&w, unknown, 1));               /* no money came */
-    assert_int_equal(world_grab(&w, follows, 2).share_no, 1); /* as in Redis */
-    assert_int_equal(world_grab(&w, follows, 3).share_no, 2);
-    assert_int_equal(world_grab(&w, forgotten, 3).share_no, 1); /* the share of users[2] before the restore */
-    assert_int_equal(world_grab(&w, untouched, 1).code, LIVE_GRABBED);
-    assert_int_equal(world_drain(&w), 3);
-    assert_int_equal(world_balance(&w, w.users[2]), 100100);
-    assert_int_equal(letters(&w), 3);
+    assert_int_equal(world_grab(w, follows, 3).code, LIVE_BUSY);
+    assert_int_equal(world_drain(w), 1); /* the grab of `follows` */
+    assert_false(settle_is_stopped(w->settle));
+    assert_int_equal(world_redis(w, follows, "XLEN {ev}"), 1);
+    assert_int_equal(world_letters(w, contradicts), 1);
+    assert_int_equal(world_letters(w, unknown), 2); /* its first grab is the newest entry that was settled */
+    assert_int_equal(world_letters(w, 0), 3);
+    assert_int_equal(recover_all().loaded, 3);
+    assert_int_equal(world_grab(w, contradicts, 4).code, LIVE_BUSY);
+    assert_int_equal(world_grab(w, unknown, 4).code, LIVE_BUSY);
+    assert_false(seen_settled(unknown, 1));                  /* no money came */
+    assert_int_equal(world_grab(w, follows, 2).share_no, 1); /* as in Redis */
+    assert_int_equal(world_grab(w, follows, 3).share_no, 2);
+    assert_int_equal(world_grab(w, forgotten, 3).share_no, 1); /* the share of users[2] before the restore */
+    assert_int_equal(world_grab(w, untouched, 1).code, LIVE_GRABBED);
+    assert_int_equal(world_drain(w), 3);
+    assert_int_equal(world_balance(w, w->users[2]), 100100);
+    assert_int_equal(world_letters(w, 0), 3);
 
-    drop_letters(&w);
-    assert_int_equal(recover_all(&w).loaded, 1);
-    assert_int_equal(world_grab(&w, contradicts, 4).share_no, 1);
-    world_drain(&w);
-    world_audit_clean(&w);
-    world_partitions_set(&w, 16);
-    world_end(&w);
+    drop_letters();
+    assert_int_equal(recover_all().loaded, 1);
+    assert_int_equal(world_grab(w, contradicts, 4).share_no, 1);
+    world_drain(w);
+    world_audit_clean(w);
 }
 
 /* The stream has only two events, both of one packet. The search must be able to read the first one alone. */
-static void events_of_one_packet_at_the_head_become_letters_one_by_one(void **state)
+ONE_PARTITION_TEST(events_of_one_packet_at_the_head_become_letters_one_by_one, 5)
 {
-    struct world w;
-    (void)state;
-    world_begin_one_partition(&w, 5);
-    uint64_t id = send_four(&w);
-    world_grab(&w, id, 1);
-    world_drain(&w);
-    world_tables_keep(&w);
-    world_grab(&w, id, 2);
-    world_grab(&w, id, 3);
-    world_drain(&w);
-    world_grab(&w, id, 4);
-    restore(&w);
-    struct settle_partition *p = world_partition(&w, id);
+    uint64_t id = world_even(w, 400, 4);
+    world_grab(w, id, 1);
+    world_drain(w);
+    world_tables_keep(w);
+    world_grab(w, id, 2);
+    world_grab(w, id, 3);
+    world_drain(w);
+    world_grab(w, id, 4);
+    restore();
+    struct settle_partition *p = world_partition(w, id);
     p->batch_max = 1;
-    assert_int_equal(settle_read(w.settle, p->no, 1), ST_OK);
+    assert_int_equal(settle_read(w->settle, p->no, 1), ST_OK);
     assert_int_equal(p->event_count, 1);
-    assert_int_equal(world_drain(&w), 0);
-    assert_int_equal(letters_of(&w, id), 2);
-    world_partitions_set(&w, 16);
-    world_end(&w);
+    assert_int_equal(world_drain(w), 0);
+    assert_int_equal(world_letters(w, id), 2);
 }
 
 /* Nothing of the partition was settled when the dump was taken, so its cursor is 0-0. */
-static void tables_without_a_position_are_older_too(void **state)
+ONE_PARTITION_TEST(tables_without_a_position_are_older_too, 5)
 {
-    struct world w;
-    (void)state;
-    world_begin_one_partition(&w, 5);
-    uint64_t contradicts = send_four(&w), forgotten = send_four(&w), last = send_four(&w);
-    world_tables_keep(&w);
-    world_grab(&w, contradicts, 1);
-    world_grab(&w, forgotten, 1);
-    world_grab(&w, last, 1);
-    world_drain(&w);
-    world_grab(&w, contradicts, 2);
-    world_grab(&w, contradicts, 3);
-    restore(&w);
-    assert_int_equal(world_drain(&w), 1); /* the entry of `last` was at the newer cursor */
-    assert_int_equal(letters_of(&w, contradicts), 2);
-    assert_int_equal(letters(&w), 2);
-    assert_int_equal(recover_all(&w).loaded, 2);
-    assert_int_equal(world_grab(&w, contradicts, 4).code, LIVE_BUSY);
-    assert_int_equal(world_grab(&w, forgotten, 2).share_no, 0);
-    assert_int_equal(world_grab(&w, last, 2).share_no, 1);
-    world_drain(&w);
-    drop_letters(&w);
-    assert_int_equal(recover_all(&w).loaded, 1);
-    world_audit_clean(&w);
-    world_partitions_set(&w, 16);
-    world_end(&w);
+    uint64_t contradicts = world_even(w, 400, 4), forgotten = world_even(w, 400, 4), last = world_even(w, 400, 4);
+    world_tables_keep(w);
+    world_grab(w, contradicts, 1);
+    world_grab(w, forgotten, 1);
+    world_grab(w, last, 1);
+    world_drain(w);
+    world_grab(w, contradicts, 2);
+    world_grab(w, contradicts, 3);
+    restore();
+    assert_int_equal(world_drain(w), 1); /* the entry of `last` was at the newer cursor */
+    assert_int_equal(world_letters(w, contradicts), 2);
+    assert_int_equal(world_letters(w, 0), 2);
+    assert_int_equal(recover_all().loaded, 2);
+    assert_int_equal(world_grab(w, contradicts, 4).code, LIVE_BUSY);
+    assert_int_equal(world_grab(w, forgotten, 2).share_no, 0);
+    assert_int_equal(world_grab(w, last, 2).share_no, 1);
+    world_drain(w);
+    drop_letters();
+    assert_int_equal(recover_all().loaded, 1);
+    world_audit_clean(w);
 }
 
 /* Rolled back transactions of all connections. */
-static int64_t rolled_back(struct world *w)
+static int64_t rolled_back(void)
 {
     return world_number(
         w, "SELECT variable_value FROM information_schema.global_status WHERE variable_name = 'COM_ROLLBACK'", 0);
 }
 
 /* Registered after the dump: the tables have neither the user nor the account. */
-static void user_forget(struct world *w, uint64_t user_id)
+static void user_forget(uint64_t user_id)
 {
     unsigned long long id = user_id;
-    world_sql(w, arena_printf(w->arena, "DELETE FROM transfer WHERE credit_id = %llu", id).ptr);
-    world_sql(w, arena_printf(w->arena, "DELETE FROM account WHERE id = %llu", id).ptr);
-    world_sql(w, arena_printf(w->arena, "DELETE FROM user WHERE id = %llu", id).ptr);
+    world_sqlf(w, "DELETE FROM transfer WHERE credit_id = %llu", id);
+    world_sqlf(w, "DELETE FROM account WHERE id = %llu", id);
+    world_sqlf(w, "DELETE FROM user WHERE id = %llu", id);
     world_sql(w, "UPDATE account SET balance_fen = balance_fen + 100000 WHERE id = 1");
 }
 
-static void a_grab_of_an_unknown_user_is_found_without_searching(void **state)
+ONE_PARTITION_TEST(a_grab_of_an_unknown_user_is_found_without_searching, 32)
 {
     enum { PACKETS = 100, STRANGERS = 30 };
-    struct world w;
     uint64_t ids[PACKETS];
-    (void)state;
-    world_begin_one_partition(&w, 2 + STRANGERS);
     for (size_t i = 0; i < PACKETS; i++)
-        ids[i] = world_send(&w, 0, PACKET_EVEN, 2, 2, HOUR_MS, -1);
+        ids[i] = world_even(w, 2, 2);
     for (size_t i = 0; i < PACKETS; i++)
-        world_grab(&w, ids[i], i % 3 == 1 && i / 3 < STRANGERS ? 2 + i / 3 : 1);
+        world_grab(w, ids[i], i % 3 == 1 && i / 3 < STRANGERS ? 2 + i / 3 : 1);
     for (size_t i = 0; i < STRANGERS; i++)
-        user_forget(&w, w.users[2 + i]);
-    int64_t before = rolled_back(&w);
-    assert_int_equal(world_drain(&w), PACKETS - STRANGERS);
+        user_forget(w->users[2 + i]);
+    int64_t before = rolled_back();
+    assert_int_equal(world_drain(w), PACKETS - STRANGERS);
     /* Twice: the routine rolls back what it refuses, and so does the program then. */
-    assert_in_range(rolled_back(&w) - before, 0, 2 * STRANGERS + TRIES_MORE);
-    assert_int_equal(letters(&w), STRANGERS);
-    assert_int_equal(letters_of(&w, ids[1]), 1);
-    world_partitions_set(&w, 16);
-    world_end(&w);
+    assert_in_range(rolled_back() - before, 0, 2 * STRANGERS + TRIES_MORE);
+    assert_int_equal(world_letters(w, 0), STRANGERS);
+    assert_int_equal(world_letters(w, ids[1]), 1);
 }
 
-static void recovery_looks_again_when_a_search_ends_by_good_batches(void **state)
+ONE_PARTITION_TEST(recovery_looks_again_when_a_search_ends_by_good_batches, 2)
 {
-    struct world w;
     uint64_t events;
-    (void)state;
-    world_begin_one_partition(&w, 2);
-    struct settle_partition *p = &w.settle->partitions[0];
+    struct settle_partition *p = &w->settle->partitions[0];
     for (size_t i = 0; i < 16; i++)
-        world_grab(&w, world_send(&w, 0, PACKET_EVEN, 2, 2, HOUR_MS, -1), 1);
-    p->batch_max = (uint32_t)w.config->settle_batch / 2 + 1; /* the next good batch ends the search */
-    assert_true(settle_is_searching(w.settle, p));
-    w.settle->stream_repaired = false;
-    assert_int_equal(settle_pass(w.settle, &events), ST_OK);
+        world_grab(w, world_even(w, 2, 2), 1);
+    p->batch_max = (uint32_t)w->config->settle_batch / 2 + 1; /* the next good batch ends the search */
+    assert_true(settle_is_searching(w->settle, p));
+    w->settle->stream_repaired = false;
+    assert_int_equal(settle_pass(w->settle, &events), ST_OK);
     assert_int_equal(events, 16);
-    assert_false(settle_is_searching(w.settle, p));
-    assert_true(w.settle->stream_repaired);
-    world_partitions_set(&w, 16);
-    world_end(&w);
+    assert_false(settle_is_searching(w->settle, p));
+    assert_true(w->settle->stream_repaired);
 }
 
-static void each_of_many_letters_costs_a_few_small_transactions(void **state)
+ONE_PARTITION_TEST(each_of_many_letters_costs_a_few_small_transactions, 5)
 {
     enum { PACKETS = 300, CONTRADICTING = 90 };
-    struct world w;
     uint64_t ids[PACKETS];
-    (void)state;
-    world_begin_one_partition(&w, 5);
     for (size_t i = 0; i < PACKETS; i++)
-        ids[i] = world_send(&w, 0, PACKET_EVEN, 4, 4, HOUR_MS, -1);
-    world_grab(&w, ids[PACKETS - 1], 1); /* the cursor is not 0-0 */
-    world_drain(&w);
-    world_tables_keep(&w);
+        ids[i] = world_even(w, 4, 4);
+    world_grab(w, ids[PACKETS - 1], 1); /* the cursor is not 0-0 */
+    world_drain(w);
+    world_tables_keep(w);
     for (size_t i = 0; i < CONTRADICTING; i++)
-        world_grab(&w, ids[i * 3], 1);
-    world_grab(&w, ids[PACKETS - 1], 2);
-    world_drain(&w);
+        world_grab(w, ids[i * 3], 1);
+    world_grab(w, ids[PACKETS - 1], 2);
+    world_drain(w);
     for (size_t i = 0; i < PACKETS; i++) {
-        world_grab(&w, ids[i], 3);
+        world_grab(w, ids[i], 3);
         if (i % 6 == 0)
-            world_grab(&w, ids[i], 4); /* a second event of every other contradicting packet */
+            world_grab(w, ids[i], 4); /* a second event of every other contradicting packet */
     }
-    restore(&w);
-    int64_t before = rolled_back(&w);
-    assert_int_equal(world_drain(&w), PACKETS + 1 - CONTRADICTING + (PACKETS / 6 - CONTRADICTING / 2));
-    assert_in_range(rolled_back(&w) - before, 0, CONTRADICTING + CONTRADICTING / 2 + TRIES_MORE);
-    assert_int_equal(letters(&w), CONTRADICTING + CONTRADICTING / 2);
-    assert_int_equal(recover_all(&w).loaded, PACKETS - CONTRADICTING);
+    restore();
+    int64_t before = rolled_back();
+    assert_int_equal(world_drain(w), PACKETS + 1 - CONTRADICTING + (PACKETS / 6 - CONTRADICTING / 2));
+    assert_in_range(rolled_back() - before, 0, CONTRADICTING + CONTRADICTING / 2 + TRIES_MORE);
+    assert_int_equal(world_letters(w, 0), CONTRADICTING + CONTRADICTING / 2);
+    assert_int_equal(recover_all().loaded, PACKETS - CONTRADICTING);
     for (size_t i = 0; i < PACKETS - 1; i++)
-        assert_int_equal(world_grab(&w, ids[i], 2).code,
-                         i % 3 == 0 && i / 3 < CONTRADICTING ? LIVE_BUSY : LIVE_GRABBED);
-    world_partitions_set(&w, 16);
-    world_end(&w);
+        assert_int_equal(world_grab(w, ids[i], 2).code, i % 3 == 0 && i / 3 < CONTRADICTING ? LIVE_BUSY : LIVE_GRABBED);
 }
 
-static void recovery_skips_the_packets_of_a_partition_during_a_search(void **state)
+ONE_PARTITION_TEST(recovery_skips_the_packets_of_a_partition_during_a_search, 2)
 {
-    struct world w;
-    (void)state;
-    world_begin_one_partition(&w, 2);
-    uint64_t id = send_four(&w);
-    (void)world_redis(&w, id, "HSET {pk} state busy");
-    world_partition(&w, id)->batch_max = 1;
-    assert_int_equal(recover_all(&w).loaded, 0);
-    world_drain(&w);
-    assert_true(w.settle->stream_repaired); /* recovery must check again */
-    assert_int_equal(recover_all(&w).loaded, 1);
-    world_partitions_set(&w, 16);
-    world_end(&w);
+    uint64_t id = world_even(w, 400, 4);
+    (void)world_redis(w, id, "HSET {pk} state busy");
+    world_partition(w, id)->batch_max = 1;
+    assert_int_equal(recover_all().loaded, 0);
+    world_drain(w);
+    assert_true(w->settle->stream_repaired); /* recovery must check again */
+    assert_int_equal(recover_all().loaded, 1);
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(contradicting_events_become_letters_and_other_packets_are_settled),
-        cmocka_unit_test(events_of_one_packet_at_the_head_become_letters_one_by_one),
-        cmocka_unit_test(tables_without_a_position_are_older_too),
-        cmocka_unit_test(a_grab_of_an_unknown_user_is_found_without_searching),
-        cmocka_unit_test(recovery_looks_again_when_a_search_ends_by_good_batches),
-        cmocka_unit_test(each_of_many_letters_costs_a_few_small_transactions),
-        cmocka_unit_test(recovery_skips_the_packets_of_a_partition_during_a_search),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TESTS(NULL, NULL)

@@ -1,17 +1,13 @@
 #include "test_packet_fixture.h"
+#include "support/test.h"
 
 #include <inttypes.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stdio.h>
-#include <string.h>
-
-#include <cmocka.h>
 
 #include "base/array.h"
 #include "base/clock.h"
 #include "base/random.h"
 #include "ledger/ledger.h"
+#include "pages/records.h"
 #include "pages/send.h"
 #include "support/test_services.h"
 #include "user/store.h"
@@ -106,6 +102,15 @@ int person_request(struct visit *v, struct services *app, const struct person *p
     return v->x.status;
 }
 
+struct visit *person_visit_new(struct services *app, const struct person *p, handler_fn *handler, const char *uri,
+                               const char *fields, uint64_t packet_id, bool json)
+{
+    struct visit *v = calloc(1, sizeof *v);
+    assert_non_null(v);
+    (void)person_request(v, app, p, handler, uri, fields, packet_id, json);
+    return v;
+}
+
 uint64_t person_send(struct services *app, const struct person *p, const char *fields)
 {
     struct visit v;
@@ -118,13 +123,62 @@ uint64_t person_send(struct services *app, const struct person *p, const char *f
     return id;
 }
 
-size_t visit_body_count(const struct visit *v, const char *text)
+void packet_row_add(struct services *app, uint64_t id, const struct packet_row *row)
 {
-    size_t count = 0;
-    struct str rest = buf_view(&v->x.body);
-    while ((rest = str_after(rest, str_from(text))).ptr != NULL)
-        count++;
-    return count;
+    const struct packet_row r = *row;
+    char key[PERSON_KEY_MAX];
+    fresh_key(key);
+    sql_run(app,
+            "INSERT INTO packet (id, sender_id, sender_name, receiver_id, kind, split, amount_fen, count, greeting, "
+            "seed, commitment, state, grabbed_count, refund_fen, created_ms, expires_ms, request_key) VALUES "
+            "(?, ?, ?, ?, ?, ?, ?, ?, ?, REPEAT('s', 32), REPEAT('c', 32), ?, ?, ?, ?, ?, ?)",
+            DB_U64(id), DB_U64(r.sender->id),
+            DB_TEXT(str_from(r.sender_name != NULL ? r.sender_name : r.sender->nickname)),
+            r.receiver != NULL ? DB_U64(r.receiver->id) : DB_NULL, DB_TEXT(str_from(r.kind != NULL ? r.kind : "even")),
+            DB_TEXT(str_from(r.split != NULL ? r.split : "even")), DB_I64(r.amount_fen != 0 ? r.amount_fen : 100),
+            DB_U64(r.count != 0 ? r.count : 1), DB_TEXT(str_from(r.greeting != NULL ? r.greeting : "")),
+            DB_TEXT(str_from(r.state != NULL ? r.state : "open")), DB_U64(r.grabbed_count), DB_I64(r.refund_fen),
+            DB_I64(r.created_ms), DB_I64(r.expires_ms != 0 ? r.expires_ms : r.created_ms), DB_TEXT(str_from(key)));
+}
+
+void grab_row_add(struct services *app, uint64_t packet_id, uint32_t share_no, const struct person *by, int64_t fen,
+                  int64_t ms)
+{
+    sql_run(app,
+            "INSERT INTO grab (packet_id, share_no, user_id, nickname, amount_fen, grabbed_ms) "
+            "VALUES (?, ?, ?, ?, ?, ?)",
+            DB_U64(packet_id), DB_U64(share_no), DB_U64(by->id), DB_TEXT(str_from(by->nickname)), DB_I64(fen),
+            DB_I64(ms));
+}
+
+struct visit *records_of(struct services *app, const struct person *p, const char *uri, bool json)
+{
+    bool is_sent = strncmp(uri, "/records/sent", 13) == 0;
+    return person_visit_new(app, p, is_sent ? records_sent : records_received, uri, NULL, 0, json);
+}
+
+size_t records_all_pages(struct services *app, const struct person *p, const char *uri, const char *mark, size_t *pages)
+{
+    enum { PAGES_MAX = 400 };
+    const char *page = uri;
+    char next[128];
+    size_t items = 0;
+    for (*pages = 1; *pages < PAGES_MAX; (*pages)++) {
+        struct visit *v = records_of(app, p, page, true);
+        size_t here = visit_body_count(v, mark);
+        assert_true(here <= RECORDS_PAGE_ITEMS);
+        items += here;
+        bool more = !visit_body_has(v, "\"next\":null");
+        if (more) {
+            visit_json_text(v, "next", next, sizeof next);
+            page = text_printf("%s%cbefore=%s", uri, strchr(uri, '?') != NULL ? '&' : '?', next);
+        }
+        visit_says(v, 200);
+        if (!more)
+            return items;
+    }
+    fail_msg("%s does not end", uri);
+    return 0;
 }
 
 #define NUMBERS                                                                                                        \
@@ -135,21 +189,17 @@ void records_many(struct services *app, const struct person *sender, const struc
                   int64_t count)
 {
     uint64_t first_id = (UINT64_C(1) << 62) + (random_u64() >> 4);
-    assert_int_equal(
-        db_exec(app->stores.db, NULL,
-                "INSERT INTO packet (id, sender_id, sender_name, kind, split, amount_fen, count, greeting, "
-                "seed, commitment, state, created_ms, expires_ms, request_key) "
-                "SELECT ? + s.no, ?, 'many', 'even', 'even', 100, 1, IF(s.no % 1000 = 0, '稀有', '常见'), "
-                "REPEAT('s', 32), REPEAT('c', 32), 'closed', ? + s.no * 60000, ? + s.no * 60000, "
-                "CONCAT('many-', ?, '-', s.no) FROM (" NUMBERS ") AS s WHERE s.no < ?",
-                DB_PARAMS(DB_U64(first_id), DB_U64(sender->id), DB_I64(from_ms), DB_I64(from_ms), DB_U64(first_id),
-                          DB_I64(count))),
-        ST_OK);
-    assert_int_equal(db_exec(app->stores.db, NULL,
-                             "INSERT INTO grab (packet_id, share_no, user_id, nickname, amount_fen, grabbed_ms) "
-                             "SELECT id, 0, ?, 'many', 100, created_ms FROM packet WHERE id >= ? AND id < ?",
-                             DB_PARAMS(DB_U64(taker->id), DB_U64(first_id), DB_U64(first_id + (uint64_t)count))),
-                     ST_OK);
+    sql_run(app,
+            "INSERT INTO packet (id, sender_id, sender_name, kind, split, amount_fen, count, greeting, "
+            "seed, commitment, state, created_ms, expires_ms, request_key) "
+            "SELECT ? + s.no, ?, 'many', 'even', 'even', 100, 1, IF(s.no % 1000 = 0, '稀有', '常见'), "
+            "REPEAT('s', 32), REPEAT('c', 32), 'closed', ? + s.no * 60000, ? + s.no * 60000, "
+            "CONCAT('many-', ?, '-', s.no) FROM (" NUMBERS ") AS s WHERE s.no < ?",
+            DB_U64(first_id), DB_U64(sender->id), DB_I64(from_ms), DB_I64(from_ms), DB_U64(first_id), DB_I64(count));
+    sql_run(app,
+            "INSERT INTO grab (packet_id, share_no, user_id, nickname, amount_fen, grabbed_ms) "
+            "SELECT id, 0, ?, 'many', 100, created_ms FROM packet WHERE id >= ? AND id < ?",
+            DB_U64(taker->id), DB_U64(first_id), DB_U64(first_id + (uint64_t)count));
 }
 
 bool packets_forget(struct services *app, const struct person *first)
@@ -165,15 +215,4 @@ bool packets_forget(struct services *app, const struct person *first)
     }
     done &= db_exec(app->stores.db, NULL, "DELETE FROM packet WHERE sender_id >= ?", DB_PARAMS(sender)) == ST_OK;
     return done;
-}
-
-int64_t sql_number(struct services *app, const char *sql, uint64_t id)
-{
-    struct arena *a = fixture_arena();
-    struct db_rows rows;
-    assert_int_equal(db_query(app->stores.db, a, &rows, sql, DB_PARAMS(DB_U64(id))), ST_OK);
-    assert_int_equal(rows.count, 1);
-    int64_t number = db_cell_i64(&rows, 0, 0);
-    arena_free(a);
-    return number;
 }

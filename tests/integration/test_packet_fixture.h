@@ -26,10 +26,31 @@ int64_t person_balance(struct services *app, const struct person *p);
 int person_request(struct visit *v, struct services *app, const struct person *p, handler_fn *handler, const char *uri,
                    const char *fields, uint64_t packet_id, bool json);
 
+/* The same, on the heap until visit_says. */
+struct visit *person_visit_new(struct services *app, const struct person *p, handler_fn *handler, const char *uri,
+                               const char *fields, uint64_t packet_id, bool json);
+
 /* Sends a packet with these fields of the form, which must succeed, and returns its id. */
 uint64_t person_send(struct services *app, const struct person *p, const char *fields);
-/* How often the text occurs in the body. */
-size_t visit_body_count(const struct visit *v, const char *text);
+
+/* The row of a packet, without its transfers. Members that are left out: even, open, 100 fen, one share, no greeting,
+ * of the sender's nickname, expired at once, for everybody. */
+struct packet_row {
+    const struct person *sender, *receiver;
+    const char *sender_name, *kind, *split, *state, *greeting;
+    int64_t amount_fen, refund_fen, created_ms, expires_ms;
+    uint32_t count, grabbed_count;
+};
+void packet_row_add(struct services *app, uint64_t id, const struct packet_row *row);
+/* The row of a share, without its money. */
+void grab_row_add(struct services *app, uint64_t packet_id, uint32_t share_no, const struct person *by, int64_t fen,
+                  int64_t ms);
+
+/* The page of /records/sent or /records/received at this address. */
+struct visit *records_of(struct services *app, const struct person *p, const char *uri, bool json);
+/* Reads pages of it until there is no next one. Returns how often they have the mark, and sets their number. */
+size_t records_all_pages(struct services *app, const struct person *p, const char *uri, const char *mark,
+                         size_t *pages);
 
 /* Inserts count rows (at most 32768) of packets of one yuan that sender has sent, a minute apart, the oldest at
  * from_ms, and of their grabs by taker. One of 1000 has the greeting 稀有, the others 常见. No money is moved:
@@ -42,8 +63,6 @@ void records_many(struct services *app, const struct person *sender, const struc
  * statement failed. */
 bool packets_forget(struct services *app, const struct person *first);
 
-/* One number from the database. */
-int64_t sql_number(struct services *app, const char *sql, uint64_t id);
 /* A request key nobody used. */
 void fresh_key(char *out);
 

@@ -1,4 +1,4 @@
-/* Two users for a group of packet tests: cmocka_run_group_tests(tests, two_setup, two_teardown). The tables are shared
+/* Two users for a group of packet tests: TESTS(two_setup, two_teardown). The tables are shared
  * with other tests, so the packets of both are deleted at the end. */
 #ifndef HB_TEST_PACKET_TWO_H
 #define HB_TEST_PACKET_TWO_H

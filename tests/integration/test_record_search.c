@@ -1,24 +1,17 @@
 /* The filters of the records pages on a real database: what they find, page by page, and how many rows they read. */
 #include <inttypes.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include <cmocka.h>
 
 #include "base/array.h"
 #include "base/clock.h"
 #include "base/random.h"
 #include "packet/record_search.h"
 #include "pages/records.h"
-#include "test_packet_fixture.h"
+#include "support/test.h"
+#include "test_packet_app.h"
 #include "user/store.h"
 
-enum { URI_MAX = 1024, MANY = 5000, PAGES_MAX = 400 };
+enum { URI_MAX = 1024, MANY = 5000 };
 
-static struct services *app;
 static struct person ming, hong, gang; /* ming sends to hong and gang */
 static uint64_t next_id;
 static int64_t first_day_ms; /* of 2025 */
@@ -34,39 +27,23 @@ struct sent {
 
 static uint64_t packet_add(const struct person *sender, const struct sent *p)
 {
-    char key[PERSON_KEY_MAX];
-    uint64_t id = next_id++;
-    fresh_key(key);
-    assert_int_equal(
-        db_exec(app->stores.db, NULL,
-                "INSERT INTO packet (id, sender_id, sender_name, receiver_id, kind, split, amount_fen, "
-                "count, greeting, seed, commitment, state, grabbed_count, created_ms, expires_ms, "
-                "request_key) VALUES (?, ?, ?, ?, ?, 'even', ?, 2, ?, REPEAT('s', 32), REPEAT('c', 32), "
-                "?, IF(? = 'finished', 2, 0), ?, ?, ?)",
-                DB_PARAMS(DB_U64(id), DB_U64(sender->id), DB_TEXT(str_from(sender->nickname)),
-                          p->receiver != NULL ? DB_U64(p->receiver->id) : DB_NULL, DB_TEXT(str_from(p->kind)),
-                          DB_I64(p->amount_fen), DB_TEXT(str_from(p->greeting)), DB_TEXT(str_from(p->state)),
-                          DB_TEXT(str_from(p->state)), DB_I64(p->created_ms), DB_I64(INT64_C(4102444800000)),
-                          DB_TEXT(str_from(key)))),
-        ST_OK);
-    return id;
-}
-
-static void grab_add(uint64_t packet_id, uint32_t share_no, const struct person *by, int64_t fen, int64_t ms)
-{
-    assert_int_equal(db_exec(app->stores.db, NULL,
-                             "INSERT INTO grab (packet_id, share_no, user_id, nickname, amount_fen, grabbed_ms) "
-                             "VALUES (?, ?, ?, ?, ?, ?)",
-                             DB_PARAMS(DB_U64(packet_id), DB_U64(share_no), DB_U64(by->id),
-                                       DB_TEXT(str_from(by->nickname)), DB_I64(fen), DB_I64(ms))),
-                     ST_OK);
+    packet_row_add(app, next_id,
+                   &(struct packet_row){ .sender = sender,
+                                         .receiver = p->receiver,
+                                         .kind = p->kind,
+                                         .state = p->state,
+                                         .greeting = p->greeting,
+                                         .amount_fen = p->amount_fen,
+                                         .count = 2,
+                                         .grabbed_count = strcmp(p->state, "finished") == 0 ? 2 : 0,
+                                         .created_ms = p->created_ms,
+                                         .expires_ms = INT64_C(4102444800000) });
+    return next_id++;
 }
 
 static int setup(void **state)
 {
-    (void)state;
-    app = packet_services_open();
-    if (app == NULL)
+    if (app_setup(state) != 0)
         return 1;
     person_new(app, &ming, 0);
     person_new(app, &hong, 0);
@@ -84,46 +61,35 @@ static int setup(void **state)
     for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
         uint64_t id = packet_add(&ming, &rows[i]);
         if (strcmp(rows[i].kind, "exclusive") != 0)
-            grab_add(id, 0, &gang, rows[i].amount_fen / 2, rows[i].created_ms + 1);
+            grab_row_add(app, id, 0, &gang, rows[i].amount_fen / 2, rows[i].created_ms + 1);
     }
     const struct sent of_hong = { "lucky", "open", "红的", 800, first_day_ms + DAY_MS, NULL };
-    grab_add(packet_add(&hong, &of_hong), 0, &gang, 800, first_day_ms + DAY_MS + 5);
+    grab_row_add(app, packet_add(&hong, &of_hong), 0, &gang, 800, first_day_ms + DAY_MS + 5);
     return 0;
 }
 
 /* Packets of this test have rows but no transfers, so an audit by another test must not find them. */
 static int teardown(void **state)
 {
-    (void)state;
     bool done = packets_forget(app, &ming);
-    packet_services_close(app);
-    return !done;
-}
-
-static int requested(struct visit *v, const struct person *p, const char *uri, bool json)
-{
-    bool is_sent = strncmp(uri, "/records/sent", 13) == 0;
-    return person_request(v, app, p, is_sent ? records_sent : records_received, uri, NULL, 0, json);
+    return app_teardown(state) != 0 || !done;
 }
 
 static void assert_found(const struct person *p, const char *uri, size_t count, const char *greeting)
 {
-    struct visit v;
-    assert_int_equal(requested(&v, p, uri, true), 200);
-    size_t found = visit_body_count(&v, "\"greeting\":");
+    struct visit *v = records_of(app, p, uri, true);
+    size_t found = visit_body_count(v, "\"greeting\":");
     if (found != count)
         fail_msg("%s: found %zu instead of %zu", uri, found, count);
-    if (greeting != NULL && !visit_body_has(&v, greeting))
+    if (greeting != NULL && !visit_body_has(v, greeting))
         fail_msg("%s: %s is missing", uri, greeting);
-    assert_true(visit_body_has(&v, "\"next\":null"));
-    visit_end(&v);
+    visit_says(v, 200, "\"next\":null");
 }
 
 /* ---- what is found ---- */
 
-static void sent_packets_are_found_by_each_filter(void **state)
+TEST(sent_packets_are_found_by_each_filter)
 {
-    (void)state;
     char uri[URI_MAX];
     assert_found(&ming, "/records/sent?kind=lucky", 3, NULL); /* of all years */
     assert_found(&ming, "/records/sent?kind=exclusive", 1, "生日快乐");
@@ -139,35 +105,31 @@ static void sent_packets_are_found_by_each_filter(void **state)
     assert_found(&ming, "/records/sent?min=10&max=20", 2, NULL);
     snprintf(uri, sizeof uri, "/records/sent?person=%s", hong.username); /* a named receiver who has not opened it */
     assert_found(&ming, uri, 1, "生日快乐");
-    assert_int_equal(db_exec(app->stores.db, NULL,
-                             "INSERT INTO packet_receiver (packet_id, user_id, name, expires_ms) "
-                             "SELECT id, ?, 'hong', expires_ms FROM packet WHERE sender_id = ? AND kind = 'even'",
-                             DB_PARAMS(DB_U64(hong.id), DB_U64(ming.id))),
-                     ST_OK);
+    sql_run(app,
+            "INSERT INTO packet_receiver (packet_id, user_id, name, expires_ms) "
+            "SELECT id, ?, 'hong', expires_ms FROM packet WHERE sender_id = ? AND kind = 'even'",
+            DB_U64(hong.id), DB_U64(ming.id));
     assert_found(&ming, uri, 2, "Happy NEW Year");                       /* one of several named receivers */
     snprintf(uri, sizeof uri, "/records/sent?person=%s", gang.username); /* a user with a share */
     assert_found(&ming, uri, 4, NULL);
 }
 
-static void received_shares_are_found_by_each_filter(void **state)
+TEST(received_shares_are_found_by_each_filter)
 {
-    (void)state;
     char uri[URI_MAX];
     assert_found(&gang, "/records/received?kind=even", 1, "Happy NEW Year");
     assert_found(&gang, "/records/received?state=open", 2, "红的");
     assert_found(&gang, "/records/received?q=%E7%BA%A2", 1, "红的");
     assert_found(&gang, "/records/received?min=10", 3, NULL); /* of the share, not of the packet */
     assert_found(&gang, "/records/received?max=5", 1, "新年快乐");
-    snprintf(uri, sizeof uri, "/records/received?person=%s", ming.username);
-    assert_found(&gang, uri, 4, NULL);
+    assert_found(&gang, text_printf("/records/received?person=%s", ming.username), 4, NULL);
     snprintf(uri, sizeof uri, "/records/received?person=%s", hong.username);
     assert_found(&gang, uri, 1, "红的");
     assert_found(&hong, uri, 0, NULL);
 }
 
-static void days_include_both_ends_in_the_service_zone(void **state)
+TEST(days_include_both_ends_in_the_service_zone)
 {
-    (void)state;
     assert_found(&ming, "/records/sent?from=2025-01-02", 4, NULL);
     assert_found(&ming, "/records/sent?to=2025-01-02", 2, NULL);
     assert_found(&ming, "/records/sent?from=2025-01-03&to=2025-01-03", 2, "100% 快乐_");
@@ -178,24 +140,21 @@ static void days_include_both_ends_in_the_service_zone(void **state)
     assert_found(&ming, "/records/sent?from=2026-01-01&year=2025", 0, NULL);
 }
 
-static void filters_hold_together_and_with_a_year(void **state)
+TEST(filters_hold_together_and_with_a_year)
 {
-    (void)state;
-    char uri[URI_MAX];
     assert_found(&ming, "/records/sent?kind=lucky&year=2025", 2, NULL);
     assert_found(&ming, "/records/sent?kind=lucky&year=2026", 1, NULL);
     assert_found(&ming, "/records/sent?kind=lucky&state=expired&q=%E5%BF%AB&min=30&max=30", 1, "100% 快乐_");
     assert_found(&ming, "/records/sent?kind=even&state=expired", 0, NULL);
-    snprintf(uri, sizeof uri, "/records/received?person=%s&kind=lucky&from=2025-01-01&to=2025-01-31&min=5",
-             ming.username);
-    assert_found(&gang, uri, 2, NULL);
+    assert_found(
+        &gang, text_printf("/records/received?person=%s&kind=lucky&from=2025-01-01&to=2025-01-31&min=5", ming.username),
+        2, NULL);
     /* A form without anything typed in is the list of the year. */
     assert_found(&ming, "/records/sent?year=2025&kind=&state=&person=&q=&from=&to=&min=&max=", 4, NULL);
 }
 
-static void a_malformed_filter_has_a_message_beside_its_field(void **state)
+TEST(a_malformed_filter_has_a_message_beside_its_field)
 {
-    (void)state;
     static const struct {
         const char *query, *field;
     } bad[] = {
@@ -220,308 +179,196 @@ static void a_malformed_filter_has_a_message_beside_its_field(void **state)
         { "max=0", "max" },
         { "min=2&max=1", "max" }
     };
-    struct visit v;
-    char uri[URI_MAX], field[64];
     for (size_t i = 0; i < ARRAY_LEN(bad); i++) {
-        snprintf(uri, sizeof uri, "/records/sent?%s", bad[i].query);
-        assert_int_equal(requested(&v, &ming, uri, true), 422);
-        snprintf(field, sizeof field, "{\"field\":\"%s\",", bad[i].field);
-        assert_int_equal(visit_body_count(&v, "\"field\":"), 1);
-        assert_true(visit_body_has(&v, field));
-        visit_end(&v);
-        assert_int_equal(requested(&v, &ming, uri, false), 422);
-        snprintf(field, sizeof field, "id=\"%s_error\"", bad[i].field);
-        assert_true(visit_body_has(&v, field));
-        assert_true(visit_body_has(&v, "<details class=\"filters\" open>"));
-        assert_false(visit_body_has(&v, "class=\"row\""));
-        visit_end(&v);
+        const char *uri = text_printf("/records/sent?%s", bad[i].query);
+        visit_says(records_of(app, &ming, uri, true), 422,
+                   "1 × \"field\":", text_printf("{\"field\":\"%s\",", bad[i].field));
+        visit_says(records_of(app, &ming, uri, false), 422, text_printf("id=\"%s_error\"", bad[i].field),
+                   "<details class=\"filters\" open>", LACKS, "class=\"row\"");
     }
     static const struct {
         const char *uri, *says;
     } named[] = { { "/records/sent?person=nobody-of-this-name", "没有用户 nobody-of-this-name，" },
                   { "/records/received?person=%20a%20b", "没有用户 a b，" } };
     for (size_t i = 0; i < ARRAY_LEN(named); i++)
-        for (int json = 0; json < 2; json++) {
-            assert_int_equal(requested(&v, &ming, named[i].uri, json), 422);
-            assert_true(visit_body_has(&v, named[i].says));
-            visit_end(&v);
-        }
-    assert_int_equal(requested(&v, &ming, "/records/sent?kind=lucky&before=x", true), 400);
-    visit_end(&v);
-    assert_int_equal(requested(&v, &ming, "/records/sent?year=", true), 200);
-    visit_end(&v);
+        for (int json = 0; json < 2; json++)
+            visit_says(records_of(app, &ming, named[i].uri, json), 422, named[i].says);
+    visit_says(records_of(app, &ming, "/records/sent?kind=lucky&before=x", true), 400);
+    visit_says(records_of(app, &ming, "/records/sent?year=", true), 200);
 }
 
-static void one_of_ones_people_is_found_by_the_nickname_too(void **state)
+TEST(one_of_ones_people_is_found_by_the_nickname_too)
 {
-    (void)state;
-    struct visit v;
-    char uri[URI_MAX];
-    snprintf(uri, sizeof uri, "/records/sent?person=%s", gang.nickname);
-    assert_found(&ming, uri, 4, NULL);
-    snprintf(uri, sizeof uri, "/records/received?person=%s", ming.nickname);
-    assert_found(&gang, uri, 4, NULL);
-    assert_int_equal(requested(&v, &hong, uri, true), 422); /* hong has never exchanged anything with ming */
-    visit_end(&v);
-    snprintf(uri, sizeof uri, "/records/sent?person=%s", gang.nickname);
+    const char *from_ming = text_printf("/records/received?person=%s", ming.nickname);
+    const char *to_gang = text_printf("/records/sent?person=%s", gang.nickname);
+    assert_found(&ming, to_gang, 4, NULL);
+    assert_found(&gang, from_ming, 4, NULL);
+    visit_says(records_of(app, &hong, from_ming, true), 422); /* hong has never exchanged anything with ming */
     /* The page offers them, and shows the chosen one by the nickname. */
-    assert_int_equal(requested(&v, &ming, uri, false), 200);
-    snprintf(uri, sizeof uri, "href=\"/records/sent?person=%s\"", hong.username);
-    assert_true(visit_body_has(&v, uri));
-    snprintf(uri, sizeof uri, "<option value=\"%s\">%s</option>", gang.username, gang.nickname);
-    assert_true(visit_body_has(&v, uri));
-    snprintf(uri, sizeof uri, "<bdi translate=\"no\">%s</bdi></a></li>", gang.nickname);
-    assert_true(visit_body_has(&v, uri));
-    assert_true(visit_body_has(&v, "href=\"/records/sent\" aria-current=\"true\""));
-    visit_end(&v);
+    visit_says(records_of(app, &ming, to_gang, false), 200,
+               text_printf("href=\"/records/sent?person=%s\"", hong.username),
+               text_printf("<option value=\"%s\">%s</option>", gang.username, gang.nickname),
+               text_printf("<bdi translate=\"no\">%s</bdi></a></li>", gang.nickname),
+               "href=\"/records/sent\" aria-current=\"true\"");
 }
 
-static void a_nickname_of_several_people_is_refused(void **state)
+TEST(a_nickname_of_several_people_is_refused)
 {
-    (void)state;
-    struct visit v;
-    struct person twin;
-    char uri[URI_MAX];
-    person_new(app, &twin, 0);
+    struct person twin = person_with(0);
     const struct sent to_twin = { "lucky", "open", "双", 100, first_day_ms, NULL };
-    grab_add(packet_add(&ming, &to_twin), 0, &twin, 100, first_day_ms + 1);
+    grab_row_add(app, packet_add(&ming, &to_twin), 0, &twin, 100, first_day_ms + 1);
     const struct str same = str_from(gang.nickname);
     assert_int_equal(user_rename(app->stores.db, twin.id, &same, NULL), ST_OK);
-    snprintf(uri, sizeof uri, "/records/sent?person=%s", gang.nickname);
-    assert_int_equal(requested(&v, &ming, uri, true), 422);
-    assert_true(visit_body_has(&v, "请填用户名"));
-    visit_end(&v);
+    visit_says(records_of(app, &ming, text_printf("/records/sent?person=%s", gang.nickname), true), 422, "请填用户名");
 }
 
 /* ---- the page ---- */
 
 static void assert_says(const struct person *p, const char *uri, const char *text)
 {
-    struct visit v;
-    assert_int_equal(requested(&v, p, uri, false), 200);
-    if (!visit_body_has(&v, text))
+    struct visit *v = records_of(app, p, uri, false);
+    if (!visit_body_has(v, text))
         fail_msg("%s does not say %s", uri, text);
-    visit_end(&v);
+    visit_says(v, 200);
 }
 
 /* What a person has of shared packets, not what the packets were; and without what was given back. */
-static void the_sum_of_a_person_is_what_the_person_kept(void **state)
+TEST(the_sum_of_a_person_is_what_the_person_kept)
 {
-    (void)state;
-    char of_gang[URI_MAX], of_hong[URI_MAX], from_ming[URI_MAX], text[URI_MAX];
-    snprintf(of_gang, sizeof of_gang, "/records/sent?person=%s", gang.username);
-    snprintf(of_hong, sizeof of_hong, "/records/sent?person=%s&kind=exclusive", hong.username);
-    snprintf(from_ming, sizeof from_ming, "/records/received?person=%s", ming.username);
-    snprintf(text, sizeof text, "共4个 · <bdi translate=\"no\">%s</bdi>一共领取50.00元</p>", gang.nickname);
-    assert_says(&ming, of_gang, text);
+    const char *of_gang = text_printf("/records/sent?person=%s", gang.username);
+    const char *of_hong = text_printf("/records/sent?person=%s&kind=exclusive", hong.username);
+    const char *from_ming = text_printf("/records/received?person=%s", ming.username);
+    assert_says(&ming, of_gang,
+                text_printf("共4个 · <bdi translate=\"no\">%s</bdi>一共领取50.00元</p>", gang.nickname));
     assert_says(&ming, of_gang, "<small>对方领取5.00元</small>");
     assert_says(&ming, of_hong, "</bdi>一共领取0.00元</p>"); /* hers, and not opened */
     assert_says(&gang, from_ming, "共4个 · 合计50.00元</p>");
-    assert_int_equal(db_exec(app->stores.db, NULL,
-                             "INSERT INTO share_return (packet_id, share_no, user_id, amount_fen, returned_ms) "
-                             "SELECT packet_id, share_no, user_id, amount_fen, grabbed_ms + 1 FROM grab "
-                             "WHERE user_id = ? AND amount_fen = 500",
-                             DB_PARAMS(DB_U64(gang.id))),
-                     ST_OK);
+    sql_run(app,
+            "INSERT INTO share_return (packet_id, share_no, user_id, amount_fen, returned_ms) "
+            "SELECT packet_id, share_no, user_id, amount_fen, grabbed_ms + 1 FROM grab "
+            "WHERE user_id = ? AND amount_fen = 500",
+            DB_U64(gang.id));
     assert_says(&ming, of_gang, "</bdi>一共领取45.00元</p>");
     assert_says(&gang, from_ming, "共4个 · 合计45.00元</p>");
-    assert_int_equal(
-        db_exec(app->stores.db, NULL, "DELETE FROM share_return WHERE user_id = ?", DB_PARAMS(DB_U64(gang.id))), ST_OK);
+    sql_run(app, "DELETE FROM share_return WHERE user_id = ?", DB_U64(gang.id));
 }
 
-static void of_one_person_both_directions_are_summed(void **state)
+TEST(of_one_person_both_directions_are_summed)
 {
-    (void)state;
     const struct sent of_gang = { "lucky", "open", "回礼", 900, first_day_ms + DAY_MS, NULL };
-    char to_gang[URI_MAX], from_ming[URI_MAX], from_gang[URI_MAX], text[URI_MAX];
-    struct visit v;
     uint64_t id = packet_add(&gang, &of_gang);
-    grab_add(id, 0, &ming, 333, first_day_ms + DAY_MS + 7);
-    snprintf(to_gang, sizeof to_gang, "/records/sent?person=%s&kind=lucky", gang.username);
-    snprintf(from_gang, sizeof from_gang, "/records/received?person=%s&kind=lucky", gang.username);
-    snprintf(text, sizeof text, "我发出的 · 共3个 · <bdi translate=\"no\">%s</bdi>一共领取40.00元</p>", gang.nickname);
-    assert_says(&ming, to_gang, text);
-    snprintf(text, sizeof text,
-             "<a href=\"/records/received?kind=lucky&amp;person=%s\">我收到的 · 共1个 · 合计3.33元</a>", gang.username);
-    assert_says(&ming, to_gang, text);
+    grab_row_add(app, id, 0, &ming, 333, first_day_ms + DAY_MS + 7);
+    const char *to_gang = text_printf("/records/sent?person=%s&kind=lucky", gang.username);
+    const char *from_gang = text_printf("/records/received?person=%s&kind=lucky", gang.username);
+    assert_says(&ming, to_gang,
+                text_printf("我发出的 · 共3个 · <bdi translate=\"no\">%s</bdi>一共领取40.00元</p>", gang.nickname));
+    assert_says(&ming, to_gang,
+                text_printf("<a href=\"/records/received?kind=lucky&amp;person=%s\">我收到的 · 共1个 · 合计3.33元</a>",
+                            gang.username));
     assert_says(&ming, from_gang, "<p class=\"found\">我收到的 · 共1个 · 合计3.33元</p>");
     assert_says(&ming, from_gang, "</bdi>一共领取40.00元</a>");
     /* What is nothing is not told, and what is of several people has one direction. */
-    snprintf(from_ming, sizeof from_ming, "/records/received?person=%s&kind=even", ming.username);
-    assert_says(&gang, from_ming, "<p class=\"found\">共1个 · 合计10.00元</p>");
-    assert_int_equal(requested(&v, &ming, "/records/sent?kind=lucky", false), 200);
-    assert_int_equal(visit_body_count(&v, "class=\"found\""), 1);
-    visit_end(&v);
-    assert_int_equal(db_exec(app->stores.db, NULL, "DELETE FROM grab WHERE packet_id = ?", DB_PARAMS(DB_U64(id))),
-                     ST_OK);
-    assert_int_equal(db_exec(app->stores.db, NULL, "DELETE FROM packet WHERE id = ?", DB_PARAMS(DB_U64(id))), ST_OK);
+    assert_says(&gang, text_printf("/records/received?person=%s&kind=even", ming.username),
+                "<p class=\"found\">共1个 · 合计10.00元</p>");
+    visit_says(records_of(app, &ming, "/records/sent?kind=lucky", false), 200, "1 × class=\"found\"");
+    sql_run(app, "DELETE FROM grab WHERE packet_id = ?", DB_U64(id));
+    sql_run(app, "DELETE FROM packet WHERE id = ?", DB_U64(id));
 }
 
-static void a_search_of_all_years_says_so(void **state)
+TEST(a_search_of_all_years_says_so)
 {
-    (void)state;
-    struct visit v;
     assert_says(&ming, "/records/sent?kind=lucky", "符合条件的红包 · 全部年份</h2>");
     assert_says(&ming, "/records/sent?year=2025&kind=lucky", "符合条件的红包 · 2025年</h2>");
     /* A search that finds nothing in a year offers all of them. */
     assert_says(&ming, "/records/sent?year=2026&kind=even", "<a href=\"/records/sent?kind=even\">在全部年份中找</a>");
     /* Days are of one zone, and say of which. */
     assert_says(&ming, "/records/sent?from=2025-01-02", "class=\"hint\">月份和日期均按北京时间计。</p>");
-    assert_int_equal(requested(&v, &ming, "/records/sent?from=2025-01-02", false), 200);
-    assert_false(visit_body_has(&v, "全部年份"));
-    visit_end(&v);
-    assert_int_equal(requested(&v, &ming, "/records/sent?year=2025", false), 200);
-    assert_false(visit_body_has(&v, "全部年份"));
-    visit_end(&v);
+    visit_says(records_of(app, &ming, "/records/sent?from=2025-01-02", false), 200, LACKS, "全部年份");
+    visit_says(records_of(app, &ming, "/records/sent?year=2025", false), 200, LACKS, "全部年份");
 }
 
-static void the_page_has_a_chip_for_each_filter_that_leaves_it_out(void **state)
+TEST(the_page_has_a_chip_for_each_filter_that_leaves_it_out)
 {
-    (void)state;
-    struct visit v;
-    assert_int_equal(requested(&v, &ming, "/records/sent?year=2025&kind=lucky&state=&q=%3Cb%3E&min=1", false), 200);
-    assert_int_equal(visit_body_count(&v, "class=\"chip gone\""), 4);
-    assert_true(visit_body_has(&v, "href=\"/records/sent?kind=lucky&amp;q=%3Cb%3E&amp;min=1\""));
-    assert_true(visit_body_has(&v, "href=\"/records/sent?year=2025&amp;q=%3Cb%3E&amp;min=1\""));
-    assert_true(visit_body_has(&v, "href=\"/records/sent?year=2025&amp;kind=lucky&amp;min=1\""));
-    assert_true(visit_body_has(&v, "href=\"/records/sent?year=2025&amp;kind=lucky&amp;q=%3Cb%3E\""));
-    assert_true(visit_body_has(&v, "&lt;b&gt;"));
-    assert_true(visit_body_has(&v, "没有符合条件的红包"));
-    assert_true(visit_body_has(&v, "清除筛选条件"));
-    assert_true(visit_body_has(&v, "<option value=\"lucky\" selected>"));
-    assert_true(visit_body_has(&v, "name=\"year\" value=\"2025\""));
-    visit_end(&v);
-    assert_int_equal(requested(&v, &ming, "/records/sent?year=2025", false), 200);
-    assert_int_equal(visit_body_count(&v, "class=\"chip gone\""), 0);
-    assert_false(visit_body_has(&v, "清除筛选条件"));
-    visit_end(&v);
+    visit_says(records_of(app, &ming, "/records/sent?year=2025&kind=lucky&state=&q=%3Cb%3E&min=1", false), 200,
+               "4 × class=\"chip gone\"", "href=\"/records/sent?kind=lucky&amp;q=%3Cb%3E&amp;min=1\"",
+               "href=\"/records/sent?year=2025&amp;q=%3Cb%3E&amp;min=1\"",
+               "href=\"/records/sent?year=2025&amp;kind=lucky&amp;min=1\"",
+               "href=\"/records/sent?year=2025&amp;kind=lucky&amp;q=%3Cb%3E\"", "&lt;b&gt;", "没有符合条件的红包",
+               "清除筛选条件", "<option value=\"lucky\" selected>", "name=\"year\" value=\"2025\"");
+    visit_says(records_of(app, &ming, "/records/sent?year=2025", false), 200, "0 × class=\"chip gone\"", LACKS,
+               "清除筛选条件");
 }
 
-static void totals_of_all_years_stand_beside_those_of_the_year(void **state)
+TEST(totals_of_all_years_stand_beside_those_of_the_year)
 {
-    (void)state;
-    struct person p;
-    struct visit v;
-    person_new(app, &p, 0);
+    struct person p = person_with(0);
     static const char *const months[] = { "(?, 2024, 2, 2, 300, 5, 50, 1)", "(?, 2025, 1, 1, 100, 0, 0, 0)",
                                           "(?, 2025, 7, 3, 70, 1, 9, 1)" };
     for (size_t i = 0; i < ARRAY_LEN(months); i++) {
-        char sql[256];
-        snprintf(sql, sizeof sql,
-                 "INSERT INTO user_month (user_id, year, month, sent_count, sent_fen, received_count, received_fen, "
-                 "best_count) VALUES %s",
-                 months[i]);
-        assert_int_equal(db_exec(app->stores.db, NULL, sql, DB_PARAMS(DB_U64(p.id))), ST_OK);
+        sql_run(app,
+                text_printf("INSERT INTO user_month (user_id, year, month, sent_count, sent_fen, received_count, "
+                            "received_fen, best_count) VALUES %s",
+                            months[i]),
+                DB_U64(p.id));
     }
-    assert_int_equal(requested(&v, &p, "/records/sent?year=2025", true), 200);
-    assert_true(visit_body_has(&v, "\"year\":2025,\"total_fen\":170,\"count\":4,\"best_count\":0,"
-                                   "\"all_time\":{\"total_fen\":470,\"count\":6,\"best_count\":0}"));
-    visit_end(&v);
-    assert_int_equal(requested(&v, &p, "/records/received?year=2025", true), 200);
-    assert_true(visit_body_has(&v, "\"year\":2025,\"total_fen\":9,\"count\":1,\"best_count\":1,"
-                                   "\"all_time\":{\"total_fen\":59,\"count\":6,\"best_count\":2}"));
-    visit_end(&v);
-    assert_int_equal(requested(&v, &p, "/records/sent?year=2025", false), 200);
-    assert_true(visit_body_has(&v, "历年合计</dt><dd>4.70元</dd>"));
-    assert_true(visit_body_has(&v, "<nav class=\"years scroll\""));
-    visit_end(&v);
+    visit_says(records_of(app, &p, "/records/sent?year=2025", true), 200,
+               "\"year\":2025,\"total_fen\":170,\"count\":4,\"best_count\":0,"
+               "\"all_time\":{\"total_fen\":470,\"count\":6,\"best_count\":0}");
+    visit_says(records_of(app, &p, "/records/received?year=2025", true), 200,
+               "\"year\":2025,\"total_fen\":9,\"count\":1,\"best_count\":1,"
+               "\"all_time\":{\"total_fen\":59,\"count\":6,\"best_count\":2}");
+    visit_says(records_of(app, &p, "/records/sent?year=2025", false), 200, "历年合计</dt><dd>4.70元</dd>",
+               "<nav class=\"years scroll\"");
     /* Of a side that has one year, they would be the same figure again. */
-    assert_int_equal(db_exec(app->stores.db, NULL,
-                             "UPDATE user_month SET sent_count = 0, sent_fen = 0 WHERE user_id = ? AND year = 2024",
-                             DB_PARAMS(DB_U64(p.id))),
-                     ST_OK);
-    assert_int_equal(requested(&v, &p, "/records/sent?year=2025", false), 200);
-    assert_false(visit_body_has(&v, "历年合计"));
-    visit_end(&v);
+    sql_run(app, "UPDATE user_month SET sent_count = 0, sent_fen = 0 WHERE user_id = ? AND year = 2024", DB_U64(p.id));
+    visit_says(records_of(app, &p, "/records/sent?year=2025", false), 200, LACKS, "历年合计");
     /* A search has the years as links, and all of them as one more. */
-    assert_int_equal(requested(&v, &p, "/records/sent?kind=even", false), 200);
-    assert_true(
-        visit_body_has(&v, "<a class=\"chip\" href=\"/records/sent?kind=even\" aria-current=\"true\">全部年份"));
-    visit_end(&v);
-    assert_int_equal(requested(&v, &p, "/records/sent?kind=even&year=2024", false), 200);
-    assert_true(visit_body_has(&v, "<a class=\"chip\" href=\"/records/sent?kind=even\">全部年份"));
-    visit_end(&v);
-    assert_int_equal(db_exec(app->stores.db, NULL, "DELETE FROM user_month WHERE user_id = ?", DB_PARAMS(DB_U64(p.id))),
-                     ST_OK);
+    visit_says(records_of(app, &p, "/records/sent?kind=even", false), 200,
+               "<a class=\"chip\" href=\"/records/sent?kind=even\" aria-current=\"true\">全部年份");
+    visit_says(records_of(app, &p, "/records/sent?kind=even&year=2024", false), 200,
+               "<a class=\"chip\" href=\"/records/sent?kind=even\">全部年份");
+    sql_run(app, "DELETE FROM user_month WHERE user_id = ?", DB_U64(p.id));
 }
 
 /* ---- many records ---- */
 
-/* Follows `next` to the end. Returns the number of items. */
-static size_t all_pages(const struct person *p, const char *path, size_t *pages)
-{
-    struct visit v;
-    char uri[URI_MAX], next[128];
-    size_t items = 0;
-    snprintf(uri, sizeof uri, "%s", path);
-    for (*pages = 1; *pages < PAGES_MAX; (*pages)++) {
-        assert_int_equal(requested(&v, p, uri, true), 200);
-        size_t here = visit_body_count(&v, "\"greeting\":");
-        assert_true(here <= RECORDS_PAGE_ITEMS);
-        items += here;
-        bool more = !visit_body_has(&v, "\"next\":null");
-        if (more) {
-            visit_json_text(&v, "next", next, sizeof next);
-            snprintf(uri, sizeof uri, "%s&before=%s", path, next);
-        }
-        visit_end(&v);
-        if (!more)
-            return items;
-    }
-    fail_msg("%s does not end", path);
-    return 0;
-}
-
-/* Rows read by one request; a count of its own for looking is subtracted. */
+/* Rows read by one request. */
 static int64_t rows_of(const struct person *p, const char *uri)
 {
-    struct visit v;
-    int64_t before = sql_rows_read(app), looked = sql_rows_read(app);
-    assert_int_equal(requested(&v, p, uri, true), 200);
-    visit_end(&v);
-    return sql_rows_read(app) - looked - (looked - before);
+    int64_t before = sql_rows_read(app);
+    visit_says(records_of(app, p, uri, true), 200);
+    return sql_rows_read(app) - before;
 }
 
-static void a_search_ends_after_some_records_and_continues_there(void **state)
+TEST(a_search_ends_after_some_records_and_continues_there)
 {
-    (void)state;
-    struct person sender, taker;
-    struct visit v;
+    struct person sender = person_with(0), taker = person_with(0);
     size_t pages;
-    person_new(app, &sender, 0);
-    person_new(app, &taker, 0);
     records_many(app, &sender, &taker, first_day_ms, MANY);
-    assert_int_equal(all_pages(&sender, "/records/sent?q=%E7%A8%80%E6%9C%89", &pages), MANY / 1000);
+    assert_int_equal(records_all_pages(app, &sender, "/records/sent?q=%E7%A8%80%E6%9C%89", "\"greeting\":", &pages),
+                     MANY / 1000);
     assert_true(pages >= MANY / RECORD_SEARCH_ROWS_MAX);
-    assert_int_equal(all_pages(&taker, "/records/received?q=%E7%A8%80%E6%9C%89", &pages), MANY / 1000);
-    assert_int_equal(all_pages(&taker, "/records/received?kind=lucky", &pages), 0);
-    assert_int_equal(all_pages(&taker, "/records/received?min=1&kind=even", &pages), MANY);
+    assert_int_equal(records_all_pages(app, &taker, "/records/received?q=%E7%A8%80%E6%9C%89", "\"greeting\":", &pages),
+                     MANY / 1000);
+    assert_int_equal(records_all_pages(app, &taker, "/records/received?kind=lucky", "\"greeting\":", &pages), 0);
+    assert_int_equal(records_all_pages(app, &taker, "/records/received?min=1&kind=even", "\"greeting\":", &pages),
+                     MANY);
     assert_int_equal(pages, MANY / RECORDS_PAGE_ITEMS);
-    assert_int_equal(requested(&v, &taker, "/records/received?kind=lucky", false), 200);
-    assert_true(visit_body_has(&v, "继续往前找"));
-    assert_true(visit_body_has(&v, "已查到"));
-    assert_false(visit_body_has(&v, "没有符合条件的红包"));
-    visit_end(&v);
-    assert_int_equal(requested(&v, &taker, "/records/received?kind=even", false), 200);
-    assert_true(visit_body_has(&v, "共999个 · 合计999.00元 · 只算了最近的999条"));
-    assert_int_equal(visit_body_count(&v, "class=\"row\""), RECORDS_PAGE_ITEMS);
-    assert_true(visit_body_has(&v, "rel=\"next\""));
-    visit_end(&v);
-    assert_int_equal(requested(&v, &ming, "/records/sent?kind=lucky&year=2025", false), 200);
-    assert_true(visit_body_has(&v, "class=\"found\">共"));
-    assert_false(visit_body_has(&v, "只算了"));
-    visit_end(&v);
+    visit_says(records_of(app, &taker, "/records/received?kind=lucky", false), 200, "继续往前找", "已查到", LACKS,
+               "没有符合条件的红包");
+    visit_says(records_of(app, &taker, "/records/received?kind=even", false), 200,
+               text_printf("%d × class=\"row\"", RECORDS_PAGE_ITEMS), "共999个 · 合计999.00元 · 只算了最近的999条",
+               "rel=\"next\"");
+    visit_says(records_of(app, &ming, "/records/sent?kind=lucky&year=2025", false), 200, "class=\"found\">共", LACKS,
+               "只算了");
 }
 
 /* A row of the list costs its key, its packet, a look among what was given back, and for a person a look among
  * receivers and shares. */
-static void no_filter_reads_many_rows_more_than_it_shows(void **state)
+TEST(no_filter_reads_many_rows_more_than_it_shows)
 {
-    (void)state;
-    struct person sender, taker;
+    struct person sender = person_with(0), taker = person_with(0);
     char uri[URI_MAX];
-    person_new(app, &sender, 0);
-    person_new(app, &taker, 0);
     records_many(app, &sender, &taker, first_day_ms, MANY);
     static const char *const all[] = { "year=2025",       "kind=even",     "state=expired",
                                        "q=%E5%B8%B8",     "min=1",         "max=1",
@@ -550,37 +397,18 @@ static void no_filter_reads_many_rows_more_than_it_shows(void **state)
         int64_t with = rows_of(p, uri);
         if (with > 8 * (RECORDS_PAGE_ITEMS + 1))
             fail_msg("%s reads %" PRId64 " rows", uri, with);
-        snprintf(uri, sizeof uri, "%s?person=%s", sides[side].path, ming.username);
-        assert_true(rows_of(p, uri) <= 8 * RECORD_SEARCH_ROWS_MAX);
+        assert_true(rows_of(p, text_printf("%s?person=%s", sides[side].path, ming.username)) <=
+                    8 * RECORD_SEARCH_ROWS_MAX);
         /* Days that are long past are reached by the key. */
-        snprintf(uri, sizeof uri, "%s?from=2025-01-01&to=2025-01-01&kind=even", sides[side].path);
-        assert_true(rows_of(p, uri) <= 5 * (RECORDS_PAGE_ITEMS + 1));
+        assert_true(rows_of(p, text_printf("%s?from=2025-01-01&to=2025-01-01&kind=even", sides[side].path)) <=
+                    5 * (RECORDS_PAGE_ITEMS + 1));
         /* So are pages deep in the list. */
         char id[PUBLIC_ID_TEXT_MAX];
         public_id_encode(&app->id_key, 1, id);
-        snprintf(uri, sizeof uri, "%s?kind=even&before=%lld-%s", sides[side].path,
-                 (long long)(first_day_ms + MANY / 4 * 60000), id);
-        assert_true(rows_of(p, uri) <= 5 * (RECORDS_PAGE_ITEMS + 1));
+        assert_true(rows_of(p, text_printf("%s?kind=even&before=%lld-%s", sides[side].path,
+                                           (long long)(first_day_ms + MANY / 4 * 60000), id)) <=
+                    5 * (RECORDS_PAGE_ITEMS + 1));
     }
 }
 
-int main(void)
-{
-    static const struct CMUnitTest tests[] = {
-        cmocka_unit_test(sent_packets_are_found_by_each_filter),
-        cmocka_unit_test(received_shares_are_found_by_each_filter),
-        cmocka_unit_test(one_of_ones_people_is_found_by_the_nickname_too),
-        cmocka_unit_test(days_include_both_ends_in_the_service_zone),
-        cmocka_unit_test(filters_hold_together_and_with_a_year),
-        cmocka_unit_test(a_malformed_filter_has_a_message_beside_its_field),
-        cmocka_unit_test(the_page_has_a_chip_for_each_filter_that_leaves_it_out),
-        cmocka_unit_test(the_sum_of_a_person_is_what_the_person_kept),
-        cmocka_unit_test(of_one_person_both_directions_are_summed),
-        cmocka_unit_test(a_search_of_all_years_says_so),
-        cmocka_unit_test(totals_of_all_years_stand_beside_those_of_the_year),
-        cmocka_unit_test(a_search_ends_after_some_records_and_continues_there),
-        cmocka_unit_test(no_filter_reads_many_rows_more_than_it_shows),
-        cmocka_unit_test(a_nickname_of_several_people_is_refused),
-    };
-    return random_init() ? cmocka_run_group_tests(tests, setup, teardown) : 1;
-}
+TESTS(setup, teardown)

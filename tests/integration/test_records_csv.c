@@ -1,15 +1,8 @@
 /* The records as a CSV file: every row once, in constant memory. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include <cmocka.h>
-
 #include "base/clock.h"
 #include "base/random.h"
 #include "pages/records.h"
+#include "support/test.h"
 #include "test_packet_two.h"
 #include "test_stream_fixture.h"
 
@@ -46,38 +39,35 @@ static void assert_file(const struct person *p, const char *uri, const char *wan
 
 static uint64_t packet_add(uint64_t id, const char *greeting, int64_t created_ms)
 {
-    char key[PERSON_KEY_MAX];
-    fresh_key(key);
-    assert_int_equal(
-        db_exec(app->stores.db, NULL,
-                "INSERT INTO packet (id, sender_id, sender_name, kind, split, amount_fen, count, greeting, "
-                "seed, commitment, state, grabbed_count, refund_fen, created_ms, expires_ms, request_key) "
-                "VALUES (?, ?, '=ming', 'lucky', 'uniform', 1234, 3, ?, REPEAT('s', 32), REPEAT('c', 32), "
-                "'closed', 1, 1000, ?, ?, ?)",
-                DB_PARAMS(DB_U64(id), DB_U64(ming.id), DB_TEXT(str_from(greeting)), DB_I64(created_ms),
-                          DB_I64(created_ms + 1), DB_TEXT(str_from(key)))),
-        ST_OK);
-    assert_int_equal(db_exec(app->stores.db, NULL,
-                             "INSERT INTO grab (packet_id, share_no, user_id, nickname, amount_fen, grabbed_ms) "
-                             "VALUES (?, 0, ?, 'h', 234, ?)",
-                             DB_PARAMS(DB_U64(id), DB_U64(hong.id), DB_I64(created_ms))),
-                     ST_OK);
+    const struct packet_row row = { .sender = &ming,
+                                    .sender_name = "=ming",
+                                    .kind = "lucky",
+                                    .split = "uniform",
+                                    .state = "closed",
+                                    .greeting = greeting,
+                                    .amount_fen = 1234,
+                                    .refund_fen = 1000,
+                                    .count = 3,
+                                    .grabbed_count = 1,
+                                    .created_ms = created_ms,
+                                    .expires_ms = created_ms + 1 };
+    packet_row_add(app, id, &row);
+    grab_row_add(app, id, 0, &hong, 234, created_ms);
     return id;
 }
 
-static void a_file_has_every_row_with_its_cells_defused(void **state)
+TEST(a_file_has_every_row_with_its_cells_defused)
 {
-    (void)state;
     char first[PUBLIC_ID_TEXT_MAX], second[PUBLIC_ID_TEXT_MAX], wanted[1024];
     uint64_t id = (UINT64_C(1) << 61) + (random_u64() >> 4);
     int64_t start = clock_zone_year_start_ms(2024);
     public_id_encode(&app->id_key, packet_add(id, "=1+1, \"x\"", start - 1), first);
     public_id_encode(&app->id_key, packet_add(id + 1, "恭喜", start), second);
-    snprintf(wanted, sizeof wanted,
-             "2024-01-01 00:00:00,%s,拼手气红包,恭喜,12.34,3,1,已过期,10.00,0.00,UTC+08:00,\r\n"
-             "2023-12-31 23:59:59,%s,拼手气红包,\"'=1+1, \"\"x\"\"\",12.34,3,1,已过期,10.00,0.00,UTC+08:00,\r\n",
-             second, first);
-    assert_file(&ming, "/records/sent.csv", wanted); /* of all years */
+    assert_file(
+        &ming, "/records/sent.csv",
+        text_printf("2024-01-01 00:00:00,%s,拼手气红包,恭喜,12.34,3,1,已过期,10.00,0.00,UTC+08:00,\r\n"
+                    "2023-12-31 23:59:59,%s,拼手气红包,\"'=1+1, \"\"x\"\"\",12.34,3,1,已过期,10.00,0.00,UTC+08:00,\r\n",
+                    second, first)); /* of all years */
     snprintf(wanted, sizeof wanted, "2024-01-01 00:00:00,%s,拼手气红包,'=ming,恭喜,1,2.34,0.00,,UTC+08:00\r\n", second);
     assert_file(&hong, "/records/received.csv?year=2024", wanted);
     assert_file(&hong, "/records/received.csv?q=%E6%81%AD&min=1", wanted);
@@ -89,39 +79,34 @@ static void a_file_has_every_row_with_its_cells_defused(void **state)
 
 static void return_add(uint64_t id, struct db_param position)
 {
-    assert_int_equal(db_exec(app->stores.db, NULL,
-                             "INSERT INTO share_return (packet_id, share_no, user_id, amount_fen, position, "
-                             "returned_ms, applied_ms) VALUES (?, 0, ?, 234, ?, 1, 1)",
-                             DB_PARAMS(DB_U64(id), DB_U64(hong.id), position)),
-                     ST_OK);
+    sql_run(app,
+            "INSERT INTO share_return (packet_id, share_no, user_id, amount_fen, position, "
+            "returned_ms, applied_ms) VALUES (?, 0, ?, 234, ?, 1, 1)",
+            DB_U64(id), DB_U64(hong.id), position);
 }
 
 /* What was kept, and what a packet cost, is a sum over columns. */
-static void a_share_given_back_is_in_a_column_of_its_own(void **state)
+TEST(a_share_given_back_is_in_a_column_of_its_own)
 {
-    (void)state;
-    char wanted[1024], into[PUBLIC_ID_TEXT_MAX], to_sender[PUBLIC_ID_TEXT_MAX];
+    char into[PUBLIC_ID_TEXT_MAX], to_sender[PUBLIC_ID_TEXT_MAX];
     uint64_t id = (UINT64_C(1) << 61) + (random_u64() >> 4);
     int64_t start = clock_zone_year_start_ms(2021);
     public_id_encode(&app->id_key, packet_add(id, "a", start), into);
     public_id_encode(&app->id_key, packet_add(id + 1, "b", start + 1000), to_sender);
     return_add(id, DB_U64(3));
     return_add(id + 1, DB_NULL);
-    snprintf(wanted, sizeof wanted,
-             "2021-01-01 00:00:01,%s,拼手气红包,'=ming,b,1,2.34,2.34,,UTC+08:00\r\n"
-             "2021-01-01 00:00:00,%s,拼手气红包,'=ming,a,1,2.34,2.34,,UTC+08:00\r\n",
-             to_sender, into);
-    assert_file(&hong, "/records/received.csv?year=2021", wanted);
-    snprintf(wanted, sizeof wanted,
-             "2021-01-01 00:00:01,%s,拼手气红包,b,12.34,3,1,已过期,10.00,2.34,UTC+08:00,\r\n"
-             "2021-01-01 00:00:00,%s,拼手气红包,a,12.34,3,1,已过期,10.00,0.00,UTC+08:00,\r\n",
-             to_sender, into);
-    assert_file(&ming, "/records/sent.csv?year=2021", wanted);
+    assert_file(&hong, "/records/received.csv?year=2021",
+                text_printf("2021-01-01 00:00:01,%s,拼手气红包,'=ming,b,1,2.34,2.34,,UTC+08:00\r\n"
+                            "2021-01-01 00:00:00,%s,拼手气红包,'=ming,a,1,2.34,2.34,,UTC+08:00\r\n",
+                            to_sender, into));
+    assert_file(&ming, "/records/sent.csv?year=2021",
+                text_printf("2021-01-01 00:00:01,%s,拼手气红包,b,12.34,3,1,已过期,10.00,2.34,UTC+08:00,\r\n"
+                            "2021-01-01 00:00:00,%s,拼手气红包,a,12.34,3,1,已过期,10.00,0.00,UTC+08:00,\r\n",
+                            to_sender, into));
 }
 
-static void a_large_file_takes_the_memory_of_a_small_one(void **state)
+TEST(a_large_file_takes_the_memory_of_a_small_one)
 {
-    (void)state;
     struct person sender, taker;
     two_with_records(&sender, &taker, TIMES, MANY);
     struct stream_written sent = { .parts = 0 }, received = { .parts = 0 }, found = { .parts = 0 };
@@ -137,12 +122,4 @@ static void a_large_file_takes_the_memory_of_a_small_one(void **state)
     assert_true(found.grown_kb < STREAM_GROWTH_KB_MAX);
 }
 
-int main(void)
-{
-    static const struct CMUnitTest tests[] = {
-        cmocka_unit_test(a_file_has_every_row_with_its_cells_defused),
-        cmocka_unit_test(a_share_given_back_is_in_a_column_of_its_own),
-        cmocka_unit_test(a_large_file_takes_the_memory_of_a_small_one),
-    };
-    return random_init() ? cmocka_run_group_tests(tests, two_setup, two_teardown) : 1;
-}
+TESTS(two_setup, two_teardown)

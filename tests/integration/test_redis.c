@@ -1,12 +1,4 @@
 /* io/redis with a real Redis, and with a fake server for replies that a real one does not give. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include <cmocka.h>
-
 #include <poll.h>
 #include <pthread.h>
 #include <sys/socket.h>
@@ -21,6 +13,8 @@
 #include "io/redis_function_load.h"
 #include "io/redis_reply.h"
 #include "support/capture_stderr.h"
+#include "support/stores_do.h"
+#include "support/test.h"
 #include "support/test_services.h"
 #include "support/unix_path.h"
 
@@ -61,19 +55,21 @@ static enum status run(struct redis *r, char *out, size_t out_size, size_t count
     redis_call_free(&call);
     return st;
 }
-#define RUN(r, out, ...)                                                                                               \
+#define RUN_INTO(r, out, ...)                                                                                          \
     run(r, out, sizeof out, sizeof((const char *const[]){ __VA_ARGS__ }) / sizeof(char *),                             \
         (const char *const[]){ __VA_ARGS__ })
+#define RUN(r, ...) RUN_INTO(r, reply, __VA_ARGS__)
+
+static char reply[256]; /* to the last RUN */
 
 enum { PING_TRIES = 1000 * HB_TEST_PATIENCE };
 
 /* Repeats PING until the client may connect again (at most one attempt per 100 ms). */
-static void ping_until_answered(struct redis *r, char *out, size_t out_size)
+static void ping_until_answered(struct redis *r)
 {
-    static const char *const words[] = { "PING" };
     enum status st = ST_UNAVAILABLE;
     for (int i = 0; i < PING_TRIES && st == ST_UNAVAILABLE; i++) {
-        st = run(r, out, out_size, 1, words);
+        st = RUN(r, "PING");
         if (st == ST_UNAVAILABLE)
             usleep(10000);
     }
@@ -89,7 +85,7 @@ static void ping_until_answered(struct redis *r, char *out, size_t out_size)
 /* A server with one script per connection. It replies to INFO of connection i, then replies answers[i] to what it reads
  * next. First character '!': it closes the connection after the rest; '-': it replies this to INFO; '#': it replies the
  * rest, and reads nothing more. */
-struct fake {
+static struct fake {
     char dir[64];
     struct config config;
     int listen_fd;
@@ -97,19 +93,19 @@ struct fake {
     bool running;
     const char *answers[FAKE_CONNECTIONS_MAX];
     size_t count;
-};
+} fake;
 
 static void *fake_run(void *arg)
 {
-    const struct fake *f = arg;
-    for (size_t i = 0; i < f->count; i++) {
-        int fd = accept(f->listen_fd, NULL, NULL);
+    (void)arg;
+    for (size_t i = 0; i < fake.count; i++) {
+        int fd = accept(fake.listen_fd, NULL, NULL);
         if (fd < 0)
             return NULL;
         static const char greeting[] = "$17\r\n# Server\nrun_id:1\r\n";
         char bytes[4096];
         ssize_t n = recv(fd, bytes, sizeof bytes, 0);
-        const char *answer = f->answers[i];
+        const char *answer = fake.answers[i];
         if (n > 0 && answer[0] != '-')
             (void)send(fd, greeting, sizeof greeting - 1, MSG_NOSIGNAL);
         if (answer[0] == '#') {
@@ -132,52 +128,50 @@ static void *fake_run(void *arg)
     return NULL;
 }
 
-static struct redis *fake_start(struct fake *f, size_t count, const char *const *answers)
+static struct redis *fake_start(size_t count, const char *const *answers)
 {
-    snprintf(f->dir, sizeof f->dir, "/tmp/hb-fake-XXXXXX");
-    assert_non_null(mkdtemp(f->dir));
-    f->config = *app->stores.config;
-    f->config.redis_user[0] = '\0';
-    f->config.redis_timeout_ms = FAKE_PATIENT_MS;
-    snprintf(f->config.redis, sizeof f->config.redis, "unix:%s/s", f->dir);
+    snprintf(fake.dir, sizeof fake.dir, "/tmp/hb-fake-XXXXXX");
+    assert_non_null(mkdtemp(fake.dir));
+    fake.config = *app->stores.config;
+    fake.config.redis_user[0] = '\0';
+    fake.config.redis_timeout_ms = FAKE_PATIENT_MS;
+    snprintf(fake.config.redis, sizeof fake.config.redis, "unix:%s/s", fake.dir);
     struct sockaddr_un address = { .sun_family = AF_UNIX };
-    snprintf(address.sun_path, sizeof address.sun_path, "%s/s", f->dir);
-    f->listen_fd = socket(AF_UNIX, SOCK_STREAM, 0);
-    assert_int_equal(bind(f->listen_fd, (struct sockaddr *)&address, sizeof address), 0);
-    assert_int_equal(listen(f->listen_fd, 8), 0);
-    f->count = count;
+    snprintf(address.sun_path, sizeof address.sun_path, "%s/s", fake.dir);
+    fake.listen_fd = socket(AF_UNIX, SOCK_STREAM, 0);
+    assert_int_equal(bind(fake.listen_fd, (struct sockaddr *)&address, sizeof address), 0);
+    assert_int_equal(listen(fake.listen_fd, 8), 0);
+    fake.count = count;
     for (size_t i = 0; i < count; i++)
-        f->answers[i] = answers[i];
-    f->running = count > 0;
-    if (f->running)
-        assert_int_equal(pthread_create(&f->thread, NULL, fake_run, f), 0);
-    struct redis *r = redis_new(&f->config);
+        fake.answers[i] = answers[i];
+    fake.running = count > 0;
+    if (fake.running)
+        assert_int_equal(pthread_create(&fake.thread, NULL, fake_run, NULL), 0);
+    struct redis *r = redis_new(&fake.config);
     assert_non_null(r);
     return r;
 }
-#define FAKE_START(f, ...)                                                                                             \
-    fake_start(f, sizeof((const char *const[]){ __VA_ARGS__ }) / sizeof(char *), (const char *const[]){ __VA_ARGS__ })
+#define FAKE_START(...)                                                                                                \
+    fake_start(sizeof((const char *const[]){ __VA_ARGS__ }) / sizeof(char *), (const char *const[]){ __VA_ARGS__ })
 
-static void fake_stop(struct fake *f, struct redis *r)
+static void fake_stop(struct redis *r)
 {
     redis_free(r);
-    shutdown(f->listen_fd, SHUT_RDWR);
-    if (f->running)
-        pthread_join(f->thread, NULL);
-    close(f->listen_fd);
-    unlink(unix_path(f->config.redis));
-    rmdir(f->dir);
+    shutdown(fake.listen_fd, SHUT_RDWR);
+    if (fake.running)
+        pthread_join(fake.thread, NULL);
+    close(fake.listen_fd);
+    unlink(unix_path(fake.config.redis));
+    rmdir(fake.dir);
 }
 
 /* ---- rounds ---- */
 
-static void replies_arrive_in_the_order_of_the_commands(void **state)
+TEST(replies_arrive_in_the_order_of_the_commands)
 {
-    (void)state;
     enum { COUNT = 300 };
     static struct redis_call calls[COUNT];
-    char out[64];
-    assert_int_equal(RUN(app->stores.redis, out, "DEL", "test:counter"), ST_OK);
+    assert_int_equal(RUN(app->stores.redis, "DEL", "test:counter"), ST_OK);
     const struct str args[] = { STR("INCR"), STR("test:counter") };
     for (size_t i = 0; i < COUNT; i++) {
         redis_queue(app->stores.redis, &calls[i], args, 2);
@@ -195,9 +189,8 @@ static void replies_arrive_in_the_order_of_the_commands(void **state)
     }
 }
 
-static void a_value_can_hold_every_byte(void **state)
+TEST(a_value_can_hold_every_byte)
 {
-    (void)state;
     char bytes[512];
     for (size_t i = 0; i < sizeof bytes; i++)
         bytes[i] = (char)i;
@@ -211,9 +204,8 @@ static void a_value_can_hold_every_byte(void **state)
     redis_call_free(&call);
 }
 
-static void an_error_reply_concerns_its_own_command_only(void **state)
+TEST(an_error_reply_concerns_its_own_command_only)
 {
-    (void)state;
     struct redis_call good, bad, last;
     const struct str ping[] = { STR("PING") };
     const struct str wrong[] = { STR("NOSUCHCOMMAND") };
@@ -230,21 +222,17 @@ static void an_error_reply_concerns_its_own_command_only(void **state)
     redis_call_free(&last);
 }
 
-static void a_command_refused_for_full_memory_is_a_conflict(void **state)
+TEST(a_command_refused_for_full_memory_is_a_conflict)
 {
-    (void)state;
-    char out[256];
-    assert_int_equal(RUN(app->stores.redis, out, "CONFIG", "SET", "maxmemory", "1"), ST_OK);
-    enum status st = RUN(app->stores.redis, out, "SET", "test:full", "x");
-    char restored[256];
-    assert_int_equal(RUN(app->stores.redis, restored, "CONFIG", "SET", "maxmemory", "2gb"), ST_OK);
+    assert_int_equal(RUN(app->stores.redis, "CONFIG", "SET", "maxmemory", "1"), ST_OK);
+    enum status st = RUN(app->stores.redis, "SET", "test:full", "x");
+    (void)redis_number(app->stores.redis, "CONFIG SET maxmemory 2gb");
     assert_int_equal(st, ST_CONFLICT);
-    assert_memory_equal(out, "OOM", 3);
+    assert_memory_equal(reply, "OOM", 3);
 }
 
-static void a_round_takes_a_limited_number_of_commands(void **state)
+TEST(a_round_takes_a_limited_number_of_commands)
 {
-    (void)state;
     struct redis_call *calls = calloc(REDIS_QUEUE_MAX + 1, sizeof *calls);
     const struct str ping[] = { STR("PING") };
     for (size_t i = 0; i <= REDIS_QUEUE_MAX; i++)
@@ -294,20 +282,18 @@ static int64_t code_of(struct redis_call *call)
     return code;
 }
 
-static void a_server_without_the_functions_executes_nothing_until_they_are_loaded(void **state)
+TEST(a_server_without_the_functions_executes_nothing_until_they_are_loaded)
 {
-    (void)state;
     struct redis *r = app->stores.redis;
     const struct redis_functions *all = app->stores.functions;
     const struct redis_function *busy = redis_function_find(all, "busy"), *view = redis_function_find(all, "view");
     const struct str keys[] = { STR("test:none1"), STR("test:none2"), STR("test:none3"), STR("test:none4") };
     const struct str args[] = { STR(""), STR(""), STR("10") }, ping[] = { STR("PING") };
-    char out[64];
     struct redis_functions_state found;
     for (int round = 0; round < 2; round++) {
         struct redis_call calls[3];
         if (round == 0)
-            assert_int_equal(RUN(r, out, "FUNCTION", "FLUSH"), ST_OK);
+            assert_int_equal(RUN(r, "FUNCTION", "FLUSH"), ST_OK);
         else
             assert_int_equal(redis_functions_load(r, all), ST_OK);
         assert_int_equal(redis_functions_compare(r, all, 0, &found), ST_OK);
@@ -330,9 +316,8 @@ static void a_server_without_the_functions_executes_nothing_until_they_are_loade
 }
 
 /* Those of a program before are not replaced, and only what is missing is loaded. */
-static void functions_of_two_programs_stand_side_by_side(void **state)
+TEST(functions_of_two_programs_stand_side_by_side)
 {
-    (void)state;
     struct redis *r = app->stores.redis;
     struct redis_functions *sets[2] = { NULL, NULL };
     const char *const texts[] = { "#!lua\nreturn {1}\n", "#!lua flags=allow-oom,no-writes\nreturn {2}\n" };
@@ -353,12 +338,12 @@ static void functions_of_two_programs_stand_side_by_side(void **state)
 /* Deletes the library, if there is one, and loads another of its name, which registers the function. */
 static void library_plant(struct redis *r, struct str library, struct str function)
 {
-    char text[512], name[128], out[64];
+    char text[512], name[128];
     snprintf(name, sizeof name, "%.*s", STR_ARG(library));
     snprintf(text, sizeof text, "#!lua name=%s\nredis.register_function('%.*s', function() return {77} end)\n", name,
              STR_ARG(function));
-    (void)RUN(r, out, "FUNCTION", "DELETE", name);
-    assert_int_equal(RUN(r, out, "FUNCTION", "LOAD", text), ST_OK);
+    (void)RUN(r, "FUNCTION", "DELETE", name);
+    assert_int_equal(RUN(r, "FUNCTION", "LOAD", text), ST_OK);
 }
 
 /* Loads the functions again. wanted: so many are told in the security log. */
@@ -378,21 +363,20 @@ static void functions_mend(struct redis *r, const struct redis_functions *set, s
 }
 
 /* Also when it is in a library of another name, and when two libraries have each other's function. */
-static void another_text_of_a_function_is_told_and_replaced(void **state)
+TEST(another_text_of_a_function_is_told_and_replaced)
 {
-    (void)state;
     struct redis *r = app->stores.redis;
     const struct redis_functions *all = app->stores.functions;
     const struct redis_function *busy = redis_function_find(all, "busy");
     const struct str names[] = { redis_function_name(busy), redis_function_name(redis_function_find(all, "view")) };
     const struct str key = STR("test:none");
-    char out[64], name[128];
+    char name[128];
     snprintf(name, sizeof name, "%.*s", STR_ARG(names[0]));
     for (size_t way = 0; way < 3; way++) {
         struct redis_call call;
         struct redis_functions_state found;
         functions_mend(r, all, 0);
-        assert_int_equal(RUN(r, out, "FUNCTION", "DELETE", name), ST_OK);
+        assert_int_equal(RUN(r, "FUNCTION", "DELETE", name), ST_OK);
         if (way == 2) {
             library_plant(r, names[1], names[0]);
             library_plant(r, names[0], names[1]);
@@ -409,9 +393,8 @@ static void another_text_of_a_function_is_told_and_replaced(void **state)
     functions_mend(r, all, 0);
 }
 
-static void a_function_that_redis_cannot_read_is_told(void **state)
+TEST(a_function_that_redis_cannot_read_is_told)
 {
-    (void)state;
     struct redis_functions *set = function_read("wrong-1.lua", "#!lua\nreturn }\n");
     assert_int_equal(redis_functions_load(app->stores.redis, set), ST_CORRUPT);
     redis_functions_free(set);
@@ -447,9 +430,8 @@ static void functions_expect(const char *name, const char *text, const char *inc
     assert_int_equal(system(command), 0);
 }
 
-static void includes_are_resolved_once_and_errors_are_reported(void **state)
+TEST(includes_are_resolved_once_and_errors_are_reported)
 {
-    (void)state;
     functions_expect("one-2.lua", "#!lua\n-- @include \"part\"\n-- @include \"part\"\nreturn a\n", "local a = 1\n",
                      NULL);
     functions_expect("one-2.lua", "#!lua\n-- @include \"other\"\n", "", "include/other.lua");
@@ -471,12 +453,11 @@ static const struct redis_function *count_load(struct redis_functions **set)
 
 /* ---- faults ---- */
 
-static void commands_on_a_killed_connection_are_unknown_and_a_later_round_works(void **state)
+TEST(commands_on_a_killed_connection_are_unknown_and_a_later_round_works)
 {
-    (void)state;
-    char out[64], id[64];
+    char id[64];
     uint64_t lost = metrics_get(METRIC_REDIS_LOST);
-    assert_int_equal(RUN(app->stores.redis, id, "CLIENT", "ID"), ST_OK);
+    assert_int_equal(RUN_INTO(app->stores.redis, id, "CLIENT", "ID"), ST_OK);
     struct redis_call kill_call, after;
     const struct str kill_self[] = { STR("CLIENT"), STR("KILL"), STR("ID"), str_from(id), STR("SKIPME"), STR("no") };
     const struct str ping[] = { STR("PING") };
@@ -488,86 +469,71 @@ static void commands_on_a_killed_connection_are_unknown_and_a_later_round_works(
     assert_null(after.reply);
     redis_call_free(&kill_call);
     assert_int_equal(metrics_get(METRIC_REDIS_LOST), lost + 1);
-    ping_until_answered(app->stores.redis, out, sizeof out);
+    ping_until_answered(app->stores.redis);
 }
 
-static void a_connection_that_died_while_idle_is_replaced_before_a_command_is_sent(void **state)
+TEST(a_connection_that_died_while_idle_is_replaced_before_a_command_is_sent)
 {
-    (void)state;
-    char out[64], id[64];
+    char id[64];
     struct redis *other = redis_new(app->stores.config);
-    assert_int_equal(RUN(other, id, "CLIENT", "ID"), ST_OK);
-    assert_int_equal(RUN(app->stores.redis, out, "CLIENT", "KILL", "ID", id), ST_OK);
+    assert_int_equal(RUN_INTO(other, id, "CLIENT", "ID"), ST_OK);
+    assert_int_equal(RUN(app->stores.redis, "CLIENT", "KILL", "ID", id), ST_OK);
     /* A connection that was used just before is not tested. */
     for (int64_t used_ms = clock_monotonic_ms(); clock_monotonic_ms() - used_ms <= IDLE_CHECK_MS;)
         usleep(1000);
     /* Until the client may connect again the status is unavailable, never unknown: nothing was sent. */
-    ping_until_answered(other, out, sizeof out);
+    ping_until_answered(other);
     redis_free(other);
 }
 
-static void without_a_server_commands_are_unavailable(void **state)
+TEST(without_a_server_commands_are_unavailable)
 {
-    (void)state;
     struct config config = *app->stores.config;
     snprintf(config.redis, sizeof config.redis, "unix:/tmp/hb-no-such-socket");
     struct redis *r = redis_new(&config);
-    char out[64];
-    assert_int_equal(RUN(r, out, "PING"), ST_UNAVAILABLE);
-    assert_int_equal(RUN(r, out, "PING"), ST_UNAVAILABLE);
+    assert_int_equal(RUN(r, "PING"), ST_UNAVAILABLE);
+    assert_int_equal(RUN(r, "PING"), ST_UNAVAILABLE);
     redis_free(r);
 }
 
-static void after_a_missed_deadline_rounds_fail_at_once_and_late_replies_are_dropped(void **state)
+TEST(after_a_missed_deadline_rounds_fail_at_once_and_late_replies_are_dropped)
 {
-    (void)state;
-    struct fake f;
-    struct redis *r = FAKE_START(&f, "#+FIRST\r\n", "+SECOND\r\n");
-    char out[64];
-    assert_int_equal(RUN(r, out, "PING"), ST_OK);
-    f.config.redis_timeout_ms = FAKE_DEADLINE_MS;
-    assert_int_equal(RUN(r, out, "PING"), ST_UNKNOWN);
-    f.config.redis_timeout_ms = FAKE_PATIENT_MS;
-    assert_int_equal(RUN(r, out, "PING"), ST_UNAVAILABLE); /* at once, without waiting for a deadline */
-    ping_until_answered(r, out, sizeof out);
-    assert_string_equal(out, "SECOND");
-    fake_stop(&f, r);
+    struct redis *r = FAKE_START("#+FIRST\r\n", "+SECOND\r\n");
+    assert_int_equal(RUN(r, "PING"), ST_OK);
+    fake.config.redis_timeout_ms = FAKE_DEADLINE_MS;
+    assert_int_equal(RUN(r, "PING"), ST_UNKNOWN);
+    fake.config.redis_timeout_ms = FAKE_PATIENT_MS;
+    assert_int_equal(RUN(r, "PING"), ST_UNAVAILABLE); /* at once, without waiting for a deadline */
+    ping_until_answered(r);
+    assert_string_equal(reply, "SECOND");
+    fake_stop(r);
 }
 
-static void a_surplus_reply_never_reaches_a_later_round(void **state)
+TEST(a_surplus_reply_never_reaches_a_later_round)
 {
-    (void)state;
-    struct fake f;
-    struct redis *r = FAKE_START(&f, "+ONE\r\n+SURPLUS\r\n", "+TWO\r\n");
-    char out[64];
-    assert_int_equal(RUN(r, out, "PING"), ST_OK);
-    assert_string_equal(out, "ONE");
-    ping_until_answered(r, out, sizeof out);
-    assert_string_equal(out, "TWO");
-    fake_stop(&f, r);
+    struct redis *r = FAKE_START("+ONE\r\n+SURPLUS\r\n", "+TWO\r\n");
+    assert_int_equal(RUN(r, "PING"), ST_OK);
+    assert_string_equal(reply, "ONE");
+    ping_until_answered(r);
+    assert_string_equal(reply, "TWO");
+    fake_stop(r);
 }
 
-static void a_connection_closed_within_a_reply_is_unknown(void **state)
+TEST(a_connection_closed_within_a_reply_is_unknown)
 {
-    (void)state;
     static const char *const answers[] = { "!", "!$10\r\nhal", "!hello\r\n" };
     for (size_t i = 0; i < ARRAY_LEN(answers); i++) {
-        struct fake f;
-        struct redis *r = FAKE_START(&f, answers[i]);
-        char out[64];
-        assert_int_equal(RUN(r, out, "GET", "x"), ST_UNKNOWN);
-        fake_stop(&f, r);
+        struct redis *r = FAKE_START(answers[i]);
+        assert_int_equal(RUN(r, "GET", "x"), ST_UNKNOWN);
+        fake_stop(r);
     }
 }
 
-static void a_command_that_was_not_written_completely_is_unavailable(void **state)
+TEST(a_command_that_was_not_written_completely_is_unavailable)
 {
-    (void)state;
-    struct fake f;
-    struct redis *r = FAKE_START(&f, "#+PONG\r\n");
-    char out[64];
-    assert_int_equal(RUN(r, out, "PING"), ST_OK);
-    f.config.redis_timeout_ms = FAKE_DEADLINE_MS;
+    struct redis *r = FAKE_START("#+PONG\r\n");
+    assert_int_equal(RUN(r, "PING"), ST_OK);
+    fake.config.redis_timeout_ms = FAKE_DEADLINE_MS;
     size_t size = 16 << 20;
     char *bytes = calloc(1, size);
     const struct str ping[] = { STR("PING") };
@@ -579,23 +545,19 @@ static void a_command_that_was_not_written_completely_is_unavailable(void **stat
     assert_int_equal(first.status, ST_UNKNOWN);
     assert_int_equal(second.status, ST_UNAVAILABLE);
     free(bytes);
-    fake_stop(&f, r);
+    fake_stop(r);
 }
 
-static void commands_to_a_server_with_too_many_clients_are_unavailable(void **state)
+TEST(commands_to_a_server_with_too_many_clients_are_unavailable)
 {
-    (void)state;
-    struct fake f;
-    struct redis *r = FAKE_START(&f, "-ERR max number of clients reached\r\n");
-    char out[64];
-    assert_int_equal(RUN(r, out, "INCR", "x"), ST_UNAVAILABLE);
-    fake_stop(&f, r);
+    struct redis *r = FAKE_START("-ERR max number of clients reached\r\n");
+    assert_int_equal(RUN(r, "INCR", "x"), ST_UNAVAILABLE);
+    fake_stop(r);
 
-    assert_int_equal(RUN(app->stores.redis, out, "CONFIG", "SET", "maxclients", "1"), ST_OK);
+    assert_int_equal(RUN(app->stores.redis, "CONFIG", "SET", "maxclients", "1"), ST_OK);
     r = redis_new(app->stores.config);
-    enum status st = RUN(r, out, "PING");
-    char restored[64];
-    assert_int_equal(RUN(app->stores.redis, restored, "CONFIG", "SET", "maxclients", "10000"), ST_OK);
+    enum status st = RUN(r, "PING");
+    (void)redis_number(app->stores.redis, "CONFIG SET maxclients 10000");
     assert_int_equal(st, ST_UNAVAILABLE);
     redis_free(r);
 }
@@ -621,15 +583,14 @@ static struct str test_fence_key(char *out, uint32_t fence)
     return (struct str){ out, (size_t)len };
 }
 
-static void a_fenced_call_is_sent_only_through_an_open_fence(void **state)
+TEST(a_fenced_call_is_sent_only_through_an_open_fence)
 {
-    (void)state;
-    char out[64], id[64];
+    char id[64];
     struct redis_call plain;
     struct redis *r = redis_new(app->stores.config);
     struct redis_functions *set = NULL;
     const struct redis_function *function = count_load(&set);
-    assert_int_equal(RUN(app->stores.redis, out, "DEL", "test:fenced", "test:fence"), ST_OK);
+    assert_int_equal(RUN(app->stores.redis, "DEL", "test:fenced", "test:fence"), ST_OK);
     redis_fences_set(r, test_fence_key, 16);
     assert_int_equal(redis_fence_text(r, 16, id), ST_UNAVAILABLE); /* there is no such fence */
     assert_int_equal(redis_fence_text(r, 0, id), ST_OK);
@@ -641,13 +602,13 @@ static void a_fenced_call_is_sent_only_through_an_open_fence(void **state)
     const char *const wrong[] = { NULL, "0123456789012345678901234567890123456789 16", other_number, no_number };
     for (size_t i = 0; i < ARRAY_LEN(wrong); i++) {
         if (wrong[i] != NULL)
-            assert_int_equal(RUN(app->stores.redis, out, "SET", "test:fence", wrong[i]), ST_OK);
+            assert_int_equal(RUN(app->stores.redis, "SET", "test:fence", wrong[i]), ST_OK);
         assert_int_equal(run_fenced(r, function, &plain), ST_UNAVAILABLE);
         assert_true(str_equal(redis_reply_str(plain.reply), STR("PONG"))); /* other commands get their own reply */
         redis_call_free(&plain);
         assert_false(redis_fence_is_open(r, 0));
     }
-    assert_int_equal(RUN(app->stores.redis, out, "SET", "test:fence", id), ST_OK);
+    assert_int_equal(RUN(app->stores.redis, "SET", "test:fence", id), ST_OK);
     assert_int_equal(run_fenced(r, function, &plain), ST_OK); /* the round reads the fence first */
     assert_true(redis_fence_is_open(r, 0));
     assert_int_equal(redis_fences_open(r), 1);
@@ -655,49 +616,46 @@ static void a_fenced_call_is_sent_only_through_an_open_fence(void **state)
     redis_call_free(&plain);
 
     /* The fence is open for this connection only. */
-    assert_int_equal(RUN(r, id, "CLIENT", "ID"), ST_OK);
-    assert_int_equal(RUN(app->stores.redis, out, "CLIENT", "KILL", "ID", id), ST_OK);
+    assert_int_equal(RUN_INTO(r, id, "CLIENT", "ID"), ST_OK);
+    assert_int_equal(RUN(app->stores.redis, "CLIENT", "KILL", "ID", id), ST_OK);
     usleep(130000); /* longer than IDLE_CHECK_MS, and 100 ms after the last connect */
-    assert_int_equal(RUN(app->stores.redis, out, "SET", "test:fence", other_number), ST_OK);
+    assert_int_equal(RUN(app->stores.redis, "SET", "test:fence", other_number), ST_OK);
     assert_int_equal(run_fenced(r, function, &plain), ST_UNAVAILABLE);
     assert_true(str_equal(redis_reply_str(plain.reply), STR("PONG")));
     assert_true(plain.connection > connection);
     redis_call_free(&plain);
-    assert_int_equal(RUN(app->stores.redis, out, "SET", "test:fence", own), ST_OK);
+    assert_int_equal(RUN(app->stores.redis, "SET", "test:fence", own), ST_OK);
     assert_int_equal(run_fenced(r, function, &plain), ST_OK);
     redis_call_free(&plain);
-    assert_int_equal(RUN(app->stores.redis, out, "GET", "test:fenced"), ST_OK);
-    assert_string_equal(out, "2");
+    assert_int_equal(RUN(app->stores.redis, "GET", "test:fenced"), ST_OK);
+    assert_string_equal(reply, "2");
     redis_functions_free(set);
     redis_free(r);
 }
 
-static void after_a_wrong_password_no_command_is_sent(void **state)
+TEST(after_a_wrong_password_no_command_is_sent)
 {
-    (void)state;
-    char out[64];
-    assert_int_equal(RUN(app->stores.redis, out, "ACL", "SETUSER", "tester", "on", ">right", "~*", "+@all"), ST_OK);
-    assert_int_equal(RUN(app->stores.redis, out, "DEL", "test:auth"), ST_OK);
+    assert_int_equal(RUN(app->stores.redis, "ACL", "SETUSER", "tester", "on", ">right", "~*", "+@all"), ST_OK);
+    assert_int_equal(RUN(app->stores.redis, "DEL", "test:auth"), ST_OK);
     struct config config = *app->stores.config;
     snprintf(config.redis_user, sizeof config.redis_user, "tester");
     snprintf(config.redis_password, sizeof config.redis_password, "wrong");
     struct redis *r = redis_new(&config);
-    assert_int_equal(RUN(r, out, "SET", "test:auth", "1"), ST_UNAVAILABLE);
+    assert_int_equal(RUN(r, "SET", "test:auth", "1"), ST_UNAVAILABLE);
     redis_free(r);
-    assert_int_equal(RUN(app->stores.redis, out, "EXISTS", "test:auth"), ST_OK);
-    assert_string_equal(out, "0");
+    assert_int_equal(RUN(app->stores.redis, "EXISTS", "test:auth"), ST_OK);
+    assert_string_equal(reply, "0");
 
     snprintf(config.redis_password, sizeof config.redis_password, "right");
     r = redis_new(&config);
-    assert_int_equal(RUN(r, out, "ACL", "WHOAMI"), ST_OK);
-    assert_string_equal(out, "tester");
+    assert_int_equal(RUN(r, "ACL", "WHOAMI"), ST_OK);
+    assert_string_equal(reply, "tester");
     redis_free(r);
-    assert_int_equal(RUN(app->stores.redis, out, "ACL", "DELUSER", "tester"), ST_OK);
+    assert_int_equal(RUN(app->stores.redis, "ACL", "DELUSER", "tester"), ST_OK);
 }
 
-static void a_reply_of_another_type_is_refused(void **state)
+TEST(a_reply_of_another_type_is_refused)
 {
-    (void)state;
     redisReply text = { .type = REDIS_REPLY_STRING, .str = (char[]){ "12" }, .len = 2 };
     redisReply word = { .type = REDIS_REPLY_STRING, .str = (char[]){ "1x" }, .len = 2 };
     redisReply nil = { .type = REDIS_REPLY_NIL };
@@ -718,30 +676,4 @@ static void a_reply_of_another_type_is_refused(void **state)
     assert_false(redis_reply_is_nil(NULL));
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(replies_arrive_in_the_order_of_the_commands),
-        cmocka_unit_test(a_value_can_hold_every_byte),
-        cmocka_unit_test(an_error_reply_concerns_its_own_command_only),
-        cmocka_unit_test(a_command_refused_for_full_memory_is_a_conflict),
-        cmocka_unit_test(a_round_takes_a_limited_number_of_commands),
-        cmocka_unit_test(a_server_without_the_functions_executes_nothing_until_they_are_loaded),
-        cmocka_unit_test(functions_of_two_programs_stand_side_by_side),
-        cmocka_unit_test(another_text_of_a_function_is_told_and_replaced),
-        cmocka_unit_test(includes_are_resolved_once_and_errors_are_reported),
-        cmocka_unit_test(a_function_that_redis_cannot_read_is_told),
-        cmocka_unit_test(commands_on_a_killed_connection_are_unknown_and_a_later_round_works),
-        cmocka_unit_test(a_connection_that_died_while_idle_is_replaced_before_a_command_is_sent),
-        cmocka_unit_test(without_a_server_commands_are_unavailable),
-        cmocka_unit_test(after_a_missed_deadline_rounds_fail_at_once_and_late_replies_are_dropped),
-        cmocka_unit_test(a_surplus_reply_never_reaches_a_later_round),
-        cmocka_unit_test(a_connection_closed_within_a_reply_is_unknown),
-        cmocka_unit_test(a_command_that_was_not_written_completely_is_unavailable),
-        cmocka_unit_test(commands_to_a_server_with_too_many_clients_are_unavailable),
-        cmocka_unit_test(a_fenced_call_is_sent_only_through_an_open_fence),
-        cmocka_unit_test(after_a_wrong_password_no_command_is_sent),
-        cmocka_unit_test(a_reply_of_another_type_is_refused),
-    };
-    return cmocka_run_group_tests(tests, setup, teardown);
-}
+TESTS(setup, teardown)

@@ -1,12 +1,4 @@
 /* io/redis with a real Redis Cluster: routes, slots that move, a primary that dies, replicas that do not confirm. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include <cmocka.h>
-
 #include <signal.h>
 #include <sys/wait.h>
 #include <time.h>
@@ -23,6 +15,7 @@
 #include "io/redis_slot.h"
 #include "support/capture_stderr.h"
 #include "support/cluster_servers.h"
+#include "support/test.h"
 
 enum { FENCES = 16, KEYS = 2000, WAIT_MS = 60000 * HB_TEST_PATIENCE, RESHARD_SLOTS = 1500 };
 
@@ -148,9 +141,8 @@ static void wait_until_all_ok(void)
 
 /* ---- tests ---- */
 
-static void slots_are_those_of_the_server(void **state)
+TEST(slots_are_those_of_the_server)
 {
-    (void)state;
     static const char *const keys[] = { "foo", "hb:{p07}:events", "hb:{p07}:packet:1", "{}x",   "a{}b",
                                         "a{b", "a}b{c}d",         "hb:session:abc",    "{{x}}", "123456789" };
     for (size_t i = 0; i < ARRAY_LEN(keys); i++) {
@@ -162,9 +154,8 @@ static void slots_are_those_of_the_server(void **state)
 }
 
 /* With a filter of system calls that allows Unix sockets only. */
-static void a_cluster_that_is_named_by_a_socket_is_told_in_the_log(void **state)
+TEST(a_cluster_that_is_named_by_a_socket_is_told_in_the_log)
 {
-    (void)state;
     char log[4096];
     struct config by[2] = { config, config };
     snprintf(by[1].redis, sizeof by[1].redis, "unix:%s/%d.sock", servers.dir, servers.ports[0]);
@@ -180,9 +171,8 @@ static void a_cluster_that_is_named_by_a_socket_is_told_in_the_log(void **state)
     }
 }
 
-static void every_key_finds_its_server_in_one_round(void **state)
+TEST(every_key_finds_its_server_in_one_round)
 {
-    (void)state;
     static struct redis_call calls[KEYS + 1];
     for (size_t i = 0; i < KEYS; i++) {
         char text[32];
@@ -212,9 +202,8 @@ static void every_key_finds_its_server_in_one_round(void **state)
     assert_int_equal(redis_primaries(r), CLUSTER_PRIMARIES);
 }
 
-static void each_primary_can_be_asked(void **state)
+TEST(each_primary_can_be_asked)
 {
-    (void)state;
     int64_t sum = 0;
     for (size_t i = 0; i < CLUSTER_PRIMARIES; i++) {
         struct redis_call call;
@@ -230,9 +219,8 @@ static void each_primary_can_be_asked(void **state)
     redis_call_free(&none);
 }
 
-static void another_text_of_a_function_is_found_in_each_primary(void **state)
+TEST(another_text_of_a_function_is_found_in_each_primary)
 {
-    (void)state;
     char text[512];
     const struct str name = redis_function_name(counter);
     snprintf(text, sizeof text, "#!lua name=%.*s\nredis.register_function('%.*s', function() return {77} end)\n",
@@ -254,9 +242,8 @@ static void another_text_of_a_function_is_found_in_each_primary(void **state)
     }
 }
 
-static void each_partition_has_a_fence_of_its_own(void **state)
+TEST(each_partition_has_a_fence_of_its_own)
 {
-    (void)state;
     enum status statuses[FENCES];
     char key[REDIS_FENCE_KEY_MAX];
     fenced_all(statuses);
@@ -275,9 +262,8 @@ static void each_partition_has_a_fence_of_its_own(void **state)
 }
 
 /* Slots move from the first primary to the second while counters grow: none counts twice, none loses. */
-static void slots_that_move_under_load_lose_nothing(void **state)
+TEST(slots_that_move_under_load_lose_nothing)
 {
-    (void)state;
     static int64_t expected[KEYS];
     char words[256], out[256], to[64], from[64];
     assert_int_equal(cluster_servers_cli(&servers, 0, "CLUSTER MYID", from, sizeof from), 0);
@@ -334,9 +320,8 @@ static void slot_half_move(const char *key, int from, int to)
     setslot(from, key, "MIGRATING", to);
 }
 
-static void a_function_follows_a_slot_that_is_being_moved(void **state)
+TEST(a_function_follows_a_slot_that_is_being_moved)
 {
-    (void)state;
     struct redis_call call;
     const struct str key = STR("t:{moving}:counter");
     const int from = cluster_servers_of(&servers, key.ptr, false), to = from == 0 ? 1 : 0;
@@ -366,9 +351,8 @@ static enum status read_confirmed(const char *key)
 }
 
 /* A reshard that was aborted: of the slot of a partition, or of the key that is written before WAIT. */
-static void while_a_slot_is_half_moved_the_server_confirms(void **state)
+TEST(while_a_slot_is_half_moved_the_server_confirms)
 {
-    (void)state;
     char partition[64], mark[64];
     counter_key(partition, 0);
     wait_until_all_ok();
@@ -392,9 +376,8 @@ static void while_a_slot_is_half_moved_the_server_confirms(void **state)
     wait_until_all_ok();
 }
 
-static void writes_that_no_replica_confirms_are_unknown(void **state)
+TEST(writes_that_no_replica_confirms_are_unknown)
 {
-    (void)state;
     char key[64];
     enum status statuses[FENCES];
     counter_key(key, 0);
@@ -421,9 +404,8 @@ static void writes_that_no_replica_confirms_are_unknown(void **state)
     wait_until_all_ok();
 }
 
-static void a_primary_that_dies_takes_only_its_partitions_and_loses_nothing_confirmed(void **state)
+TEST(a_primary_that_dies_takes_only_its_partitions_and_loses_nothing_confirmed)
 {
-    (void)state;
     char key[64];
     int64_t confirmed[FENCES] = { 0 }, n;
     enum status statuses[FENCES];
@@ -470,9 +452,8 @@ static void a_primary_that_dies_takes_only_its_partitions_and_loses_nothing_conf
 
 /* A round has a command for a server, then one for a server that is gone: the map is in doubt, and while it is asked
  * for, the first server does not answer either. */
-static void servers_that_fall_silent_within_a_round_end_it_only(void **state)
+TEST(servers_that_fall_silent_within_a_round_end_it_only)
 {
-    (void)state;
     char gone_key[64], silent_key[64] = "";
     const struct timespec pause = { .tv_nsec = 100000000 };             /* an idle connection is looked at */
     snprintf(config.redis_replicas, sizeof config.redis_replicas, "0"); /* a primary has lost its replica above */
@@ -512,21 +493,4 @@ static void servers_that_fall_silent_within_a_round_end_it_only(void **state)
     }
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(slots_are_those_of_the_server),
-        cmocka_unit_test(a_cluster_that_is_named_by_a_socket_is_told_in_the_log),
-        cmocka_unit_test(every_key_finds_its_server_in_one_round),
-        cmocka_unit_test(each_primary_can_be_asked),
-        cmocka_unit_test(another_text_of_a_function_is_found_in_each_primary),
-        cmocka_unit_test(each_partition_has_a_fence_of_its_own),
-        cmocka_unit_test(slots_that_move_under_load_lose_nothing),
-        cmocka_unit_test(a_function_follows_a_slot_that_is_being_moved),
-        cmocka_unit_test(while_a_slot_is_half_moved_the_server_confirms),
-        cmocka_unit_test(writes_that_no_replica_confirms_are_unknown),
-        cmocka_unit_test(a_primary_that_dies_takes_only_its_partitions_and_loses_nothing_confirmed),
-        cmocka_unit_test(servers_that_fall_silent_within_a_round_end_it_only),
-    };
-    return cmocka_run_group_tests(tests, setup, teardown);
-}
+TESTS(setup, teardown)

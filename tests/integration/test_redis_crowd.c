@@ -1,17 +1,11 @@
 /* Crowds of the Redis client (io/redis_crowd.c): calls of one function with one key, queued in one round, are one
  * command. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-
-#include <cmocka.h>
-#include <stdio.h>
-#include <stdlib.h>
-
 #include "base/array.h"
 #include "io/redis_crowd.h"
 #include "io/redis_function_load.h"
 #include "io/redis_reply.h"
+#include "support/stores_do.h"
+#include "support/test.h"
 #include "support/test_services.h"
 
 enum { CALLS_MAX = 200 };
@@ -66,14 +60,6 @@ static int teardown(void **state)
     return 0;
 }
 
-static void command(const char *first, const char *second, const char *third)
-{
-    const struct str args[] = { str_from(first), str_from(second), third == NULL ? STR_NONE : str_from(third) };
-    struct redis_call call;
-    assert_int_equal(redis_do(app->stores.redis, &call, args, third == NULL ? 2 : 3), ST_OK);
-    redis_call_free(&call);
-}
-
 static void queue(struct redis_call *call, const char *key_text, int fence, struct str own)
 {
     const struct str key = str_from(key_text), shared = STR("shared");
@@ -100,12 +86,11 @@ static int64_t answer(struct redis_call *call, struct str own)
     return number;
 }
 
-static void calls_of_one_key_are_one_command_and_each_gets_its_answer(void **state)
+TEST(calls_of_one_key_are_one_command_and_each_gets_its_answer)
 {
-    (void)state;
     struct redis_call calls[5], ping;
     const struct str own[] = { STR("a"), STR("b"), STR(""), STR("*1\r\n$4\r\nPING\r\n"), STR("e") };
-    command("DEL", "test:crowd:1", "test:crowd:2");
+    (void)redis_number(app->stores.redis, "DEL test:crowd:1 test:crowd:2");
     for (size_t i = 0; i < 5; i++) {
         queue(&calls[i], i == 2 ? "test:crowd:2" : "test:crowd:1", REDIS_ANY, own[i]);
         assert_int_equal(calls[i].status, ST_UNKNOWN);
@@ -122,9 +107,8 @@ static void calls_of_one_key_are_one_command_and_each_gets_its_answer(void **sta
     assert_int_equal(answer(&calls[0], own[0]), 2);
 }
 
-static void own_arguments_are_sent_column_by_column(void **state)
+TEST(own_arguments_are_sent_column_by_column)
 {
-    (void)state;
     struct redis_call calls[2];
     const struct str key = STR("test:crowd:1");
     const struct str own[2][2] = { { STR("a1"), STR("a2") }, { STR("b1"), STR("b2") } };
@@ -141,12 +125,11 @@ static void own_arguments_are_sent_column_by_column(void **state)
     }
 }
 
-static void a_large_crowd_is_several_commands(void **state)
+TEST(a_large_crowd_is_several_commands)
 {
-    (void)state;
     struct redis_call calls[CALLS_MAX];
     char own[CALLS_MAX][8];
-    command("DEL", "test:crowd:1", NULL);
+    (void)redis_number(app->stores.redis, "DEL test:crowd:1");
     for (size_t i = 0; i < CALLS_MAX; i++) {
         snprintf(own[i], sizeof own[i], "%zu", i);
         queue(&calls[i], "test:crowd:1", REDIS_ANY, str_from(own[i]));
@@ -156,11 +139,10 @@ static void a_large_crowd_is_several_commands(void **state)
         assert_int_equal(answer(&calls[i], str_from(own[i])), i / REDIS_CROWD_MAX + 1);
 }
 
-static void without_the_function_no_caller_is_served(void **state)
+TEST(without_the_function_no_caller_is_served)
 {
-    (void)state;
     struct redis_call calls[3];
-    command("FUNCTION", "FLUSH", NULL);
+    (void)redis_number(app->stores.redis, "FUNCTION FLUSH");
     for (size_t i = 0; i < 3; i++)
         queue(&calls[i], "test:crowd:1", REDIS_ANY, STR("x"));
     redis_round(app->stores.redis);
@@ -171,9 +153,8 @@ static void without_the_function_no_caller_is_served(void **state)
     assert_int_equal(redis_functions_load(app->stores.redis, set), ST_OK);
 }
 
-static void an_error_is_the_status_of_each_caller(void **state)
+TEST(an_error_is_the_status_of_each_caller)
 {
-    (void)state;
     struct redis_call calls[3];
     for (size_t i = 0; i < 3; i++)
         queue(&calls[i], "test:crowd:1", REDIS_ANY, i == 1 ? STR("fail") : STR("x"));
@@ -184,9 +165,8 @@ static void an_error_is_the_status_of_each_caller(void **state)
     }
 }
 
-static void a_reply_with_too_few_answers_answers_nobody(void **state)
+TEST(a_reply_with_too_few_answers_answers_nobody)
 {
-    (void)state;
     struct redis_call calls[3];
     for (size_t i = 0; i < 3; i++)
         queue(&calls[i], "test:crowd:1", REDIS_ANY, i == 1 ? STR("short") : STR("x"));
@@ -199,9 +179,8 @@ static void a_reply_with_too_few_answers_answers_nobody(void **state)
     }
 }
 
-static void behind_a_shut_fence_no_caller_is_sent(void **state)
+TEST(behind_a_shut_fence_no_caller_is_sent)
 {
-    (void)state;
     struct redis_call calls[2], plain;
     struct redis *own = redis_new(app->stores.config), *whole = app->stores.redis;
     app->stores.redis = own; /* without keys its fences are shut */
@@ -220,19 +199,13 @@ static void behind_a_shut_fence_no_caller_is_sent(void **state)
     assert_int_equal(calls[0].status, ST_UNAVAILABLE);
 }
 
-static void after_a_broken_connection_each_caller_is_unknown(void **state)
+TEST(after_a_broken_connection_each_caller_is_unknown)
 {
-    (void)state;
-    struct redis_call id_call, kill, calls[2];
+    struct redis_call kill, calls[2];
     struct redis *own = redis_new(app->stores.config), *whole = app->stores.redis;
-    const struct str id[] = { STR("CLIENT"), STR("ID") };
     char id_text[24];
-    int64_t number = 0;
     app->stores.redis = own;
-    assert_int_equal(redis_do(own, &id_call, id, 2), ST_OK);
-    assert_true(redis_reply_i64(id_call.reply, &number));
-    redis_call_free(&id_call);
-    snprintf(id_text, sizeof id_text, "%lld", (long long)number);
+    snprintf(id_text, sizeof id_text, "%lld", (long long)redis_number(own, "CLIENT ID"));
     const struct str kill_self[] = {
         STR("CLIENT"), STR("KILL"), STR("ID"), str_from(id_text), STR("SKIPME"), STR("no")
     };
@@ -249,17 +222,4 @@ static void after_a_broken_connection_each_caller_is_unknown(void **state)
     app->stores.redis = whole;
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(calls_of_one_key_are_one_command_and_each_gets_its_answer),
-        cmocka_unit_test(own_arguments_are_sent_column_by_column),
-        cmocka_unit_test(a_large_crowd_is_several_commands),
-        cmocka_unit_test(without_the_function_no_caller_is_served),
-        cmocka_unit_test(an_error_is_the_status_of_each_caller),
-        cmocka_unit_test(a_reply_with_too_few_answers_answers_nobody),
-        cmocka_unit_test(behind_a_shut_fence_no_caller_is_sent),
-        cmocka_unit_test(after_a_broken_connection_each_caller_is_unknown),
-    };
-    return cmocka_run_group_tests(tests, setup, teardown);
-}
+TESTS(setup, teardown)

@@ -1,12 +1,4 @@
 /* io/redis with a list of addresses: primaries and replicas that change places. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include <cmocka.h>
-
 #include <signal.h>
 #include <sys/prctl.h>
 #include <sys/wait.h>
@@ -15,6 +7,7 @@
 
 #include "base/clock.h"
 #include "io/redis.h"
+#include "support/test.h"
 #include "support/test_port.h"
 
 enum { SERVERS = 4, WAIT_MS = 60000 * HB_TEST_PATIENCE, PAUSE_NS = 50000000 };
@@ -172,9 +165,8 @@ static int client_end(void **state)
 }
 
 /* Nobody ends the connections of the demoted server, as Sentinel does. */
-static void a_demoted_server_is_left_also_by_those_who_only_read(void **state)
+TEST_WITH(a_demoted_server_is_left_also_by_those_who_only_read, NULL, client_end)
 {
-    (void)state;
     client_begin(2);
     replica_of(1, 0);
     assert_true(reads_are_confirmed());
@@ -183,9 +175,8 @@ static void a_demoted_server_is_left_also_by_those_who_only_read(void **state)
     assert_true(reads_are_confirmed());
 }
 
-static void of_two_primaries_the_one_with_replicas_is_used(void **state)
+TEST_WITH(of_two_primaries_the_one_with_replicas_is_used, NULL, client_end)
 {
-    (void)state;
     replica_of(2, 1);
     assert_true(has_replica(1));
     client_begin(2);
@@ -193,17 +184,15 @@ static void of_two_primaries_the_one_with_replicas_is_used(void **state)
     assert_int_equal(server_in_use(), 1);
 }
 
-static void without_replicas_the_first_primary_is_used(void **state)
+TEST_WITH(without_replicas_the_first_primary_is_used, NULL, client_end)
 {
-    (void)state;
     client_begin(2);
     assert_int_equal(server_in_use(), 0);
 }
 
 /* The old primary is not told that it was replaced: its connections stay, and it says that it is a primary. */
-static void a_primary_that_lost_its_replica_to_another_one_is_left(void **state)
+TEST_WITH(a_primary_that_lost_its_replica_to_another_one_is_left, NULL, client_end)
 {
-    (void)state;
     replica_of(2, 0);
     assert_true(has_replica(0));
     client_begin(2);
@@ -215,9 +204,8 @@ static void a_primary_that_lost_its_replica_to_another_one_is_left(void **state)
 }
 
 /* The old primary was cut off from its replica, and still counts it. */
-static void a_primary_whose_replica_is_silent_is_left(void **state)
+TEST_WITH(a_primary_whose_replica_is_silent_is_left, NULL, client_end)
 {
-    (void)state;
     replica_of(2, 0);
     replica_of(3, 1);
     assert_true(has_replica(0));
@@ -243,9 +231,8 @@ static void client_with_replica(const char *user)
 }
 
 /* It refuses SET, but settling has to go on. */
-static void a_full_server_confirms_what_replicas_have_and_no_more(void **state)
+TEST_WITH(a_full_server_confirms_what_replicas_have_and_no_more, NULL, client_end)
 {
-    (void)state;
     client_with_replica("");
     assert_true(reads_are_confirmed());
     assert_int_equal(kill(pids[2], SIGSTOP), 0);
@@ -259,9 +246,8 @@ static void a_full_server_confirms_what_replicas_have_and_no_more(void **state)
 }
 
 /* WAIT needs a write before it since Redis 7.2. */
-static void a_user_who_may_not_write_before_wait_gets_nothing_confirmed(void **state)
+TEST_WITH(a_user_who_may_not_write_before_wait_gets_nothing_confirmed, NULL, client_end)
 {
-    (void)state;
     assert_int_equal(cli(0, "ACL SETUSER reader on '>reader' '~k' +@all"), 0);
     client_with_replica("reader");
     bool writes = cli(0, "INFO server | grep -Eq '^redis_version:(7\\.[2-9]|[89]\\.|[1-9][0-9])'") == 0;
@@ -272,16 +258,4 @@ static void a_user_who_may_not_write_before_wait_gets_nothing_confirmed(void **s
     assert_int_equal(cli(0, "ACL DELUSER reader"), 0);
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test_teardown(a_demoted_server_is_left_also_by_those_who_only_read, client_end),
-        cmocka_unit_test_teardown(of_two_primaries_the_one_with_replicas_is_used, client_end),
-        cmocka_unit_test_teardown(without_replicas_the_first_primary_is_used, client_end),
-        cmocka_unit_test_teardown(a_primary_that_lost_its_replica_to_another_one_is_left, client_end),
-        cmocka_unit_test_teardown(a_primary_whose_replica_is_silent_is_left, client_end),
-        cmocka_unit_test_teardown(a_full_server_confirms_what_replicas_have_and_no_more, client_end),
-        cmocka_unit_test_teardown(a_user_who_may_not_write_before_wait_gets_nothing_confirmed, client_end),
-    };
-    return cmocka_run_group_tests(tests, setup, teardown);
-}
+TESTS(setup, teardown)

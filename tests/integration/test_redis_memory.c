@@ -1,16 +1,9 @@
 /* ops/redis_memory: an operator is told long before Redis is full. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <string.h>
-
-#include <cmocka.h>
-
 #include "base/log.h"
 #include "ops/redis_memory.h"
 #include "ops/redis_state.h"
+#include "support/stores_do.h"
+#include "support/test.h"
 #include "support/test_services.h"
 
 static char logged[512];
@@ -34,12 +27,7 @@ static int setup(void **state)
 
 static void maxmemory_set(int64_t bytes)
 {
-    char text[32];
-    struct redis_call call;
-    snprintf(text, sizeof text, "%lld", (long long)bytes);
-    const struct str args[] = { STR("CONFIG"), STR("SET"), STR("maxmemory"), str_from(text) };
-    assert_int_equal(redis_do(app->stores.redis, &call, args, 4), ST_OK);
-    redis_call_free(&call);
+    (void)redis_number(app->stores.redis, "CONFIG SET maxmemory %lld", (long long)bytes);
 }
 
 static int teardown(void **state)
@@ -56,15 +44,14 @@ static struct redis_memory memory(void)
     return m;
 }
 
-static void an_instance_has_a_memory_limit_far_above_its_use(void **state)
+TEST(an_instance_has_a_memory_limit_far_above_its_use)
 {
-    (void)state;
     struct redis_memory m = memory();
     assert_true(m.used_bytes > 0 && m.max_bytes > m.used_bytes);
     assert_int_equal(redis_memory_state(&m), REDIS_MEMORY_FINE);
 }
 
-static void the_state_follows_from_the_share_in_use(void **state)
+TEST(the_state_follows_from_the_share_in_use)
 {
     static const struct {
         int64_t used, max;
@@ -73,17 +60,15 @@ static void the_state_follows_from_the_share_in_use(void **state)
                   { 76000, 100000, REDIS_MEMORY_HIGH },      { 94000, 100000, REDIS_MEMORY_HIGH },
                   { 97000, 100000, REDIS_MEMORY_FULL },      { 300000, 100000, REDIS_MEMORY_FULL },
                   { INT64_C(1) << 40, 1, REDIS_MEMORY_FULL } };
-    (void)state;
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++)
         assert_int_equal(
             redis_memory_state(&(struct redis_memory){ .used_bytes = cases[i].used, .max_bytes = cases[i].max }),
             cases[i].state);
 }
 
-static void a_reply_without_the_numbers_is_refused(void **state)
+TEST(a_reply_without_the_numbers_is_refused)
 {
     struct redis_memory m;
-    (void)state;
     assert_true(redis_memory_parse(STR("# Memory\r\nused_memory:12\r\nmaxmemory:30\r\n"), &m));
     assert_int_equal(m.used_bytes, 12);
     assert_int_equal(m.max_bytes, 30);
@@ -100,11 +85,10 @@ static const char *watched(struct redis_memory_watch *w, int64_t ms)
     return logged;
 }
 
-static void the_worker_says_so_long_before_redis_is_full(void **state)
+TEST(the_worker_says_so_long_before_redis_is_full)
 {
     struct redis_memory_watch w = { 0 };
     struct redis_memory before = memory();
-    (void)state;
     assert_string_equal(watched(&w, 1000), "");
     maxmemory_set(before.used_bytes * 100 / 85);
     assert_string_equal(watched(&w, 5000), ""); /* not due */
@@ -119,11 +103,10 @@ static void the_worker_says_so_long_before_redis_is_full(void **state)
     assert_string_equal(watched(&w, 150000), "redis memory is fine");
 }
 
-static void the_metrics_have_both_numbers(void **state)
+TEST(the_metrics_have_both_numbers)
 {
     struct buf out = BUF_EMPTY;
     struct redis_state redis;
-    (void)state;
     assert_int_equal(redis_state_read(app->stores.redis, &redis), ST_OK);
     redis_state_print(&redis, &out);
     assert_non_null(str_after(buf_view(&out), STR("\nhongbao_redis_memory_used_bytes ")).ptr);
@@ -131,14 +114,4 @@ static void the_metrics_have_both_numbers(void **state)
     buf_free(&out);
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(an_instance_has_a_memory_limit_far_above_its_use),
-        cmocka_unit_test(the_state_follows_from_the_share_in_use),
-        cmocka_unit_test(a_reply_without_the_numbers_is_refused),
-        cmocka_unit_test(the_worker_says_so_long_before_redis_is_full),
-        cmocka_unit_test(the_metrics_have_both_numbers),
-    };
-    return cmocka_run_group_tests(tests, setup, teardown);
-}
+TESTS(setup, teardown)

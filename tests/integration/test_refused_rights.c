@@ -1,15 +1,8 @@
 /* What the stores refuse to a role is in the security log, once for each refusal that matters. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdio.h>
-#include <string.h>
-
-#include <cmocka.h>
-
 #include "base/array.h"
 #include "io/redis_function.h"
 #include "support/capture_stderr.h"
+#include "support/test.h"
 #include "support/test_services.h"
 
 enum { TRIES = 50, TRY_US = 10000 }; /* longer than the pauses after failed connects: several attempts */
@@ -49,9 +42,8 @@ static enum status redis_run(struct redis *r, const char *command, const char *a
     return st;
 }
 
-static void a_statement_without_the_right_is_logged(void **state)
+TEST(a_statement_without_the_right_is_logged)
 {
-    (void)state;
     char lines[8192];
 
     CAPTURE(lines, assert_int_equal(db_exec(audit->stores.db, NULL, "DELETE FROM transfer", NULL, 0), ST_UNAVAILABLE));
@@ -62,9 +54,8 @@ static void a_statement_without_the_right_is_logged(void **state)
     assert_int_equal(count_of(lines, "event="), 0);
 }
 
-static void a_command_without_the_right_is_logged(void **state)
+TEST(a_command_without_the_right_is_logged)
 {
-    (void)state;
     char lines[8192];
 
     CAPTURE(lines, assert_int_equal(redis_run(audit->stores.redis, "FLUSHALL", "SYNC"), ST_CONFLICT));
@@ -76,9 +67,8 @@ static void a_command_without_the_right_is_logged(void **state)
 }
 
 /* The client connects again all the time, and a refused password is logged once. */
-static void a_refused_password_is_logged_once_by_each_store(void **state)
+TEST(a_refused_password_is_logged_once_by_each_store)
 {
-    (void)state;
     char lines[8192];
     struct config config = *audit->stores.config;
     (void)snprintf(config.redis_password, sizeof config.redis_password, "wrong");
@@ -99,9 +89,8 @@ static void a_refused_password_is_logged_once_by_each_store(void **state)
     redis_free(redis);
 }
 
-static void a_shut_fence_is_logged_once_a_connection(void **state)
+TEST(a_shut_fence_is_logged_once_a_connection)
 {
-    (void)state;
     char lines[8192];
     struct redis *redis = redis_new(admin->stores.config);
     const struct redis_function *function = admin->stores.live.fence;
@@ -120,13 +109,4 @@ static void a_shut_fence_is_logged_once_a_connection(void **state)
     redis_free(redis);
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(a_statement_without_the_right_is_logged),
-        cmocka_unit_test(a_command_without_the_right_is_logged),
-        cmocka_unit_test(a_refused_password_is_logged_once_by_each_store),
-        cmocka_unit_test(a_shut_fence_is_logged_once_a_connection),
-    };
-    return cmocka_run_group_tests(tests, setup, teardown);
-}
+TESTS(setup, teardown)

@@ -1,15 +1,9 @@
 /* Each role is refused what it has no right to. That its rights suffice is shown by other tests: settlement, expiry,
  * recovery and the audit run with the rights of their roles (test_settle_fixture.h), the pools in the tests of the
  * site. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-
-#include <cmocka.h>
 #include <inttypes.h>
 #include <mysql.h>
 #include <mysqld_error.h>
-#include <string.h>
 
 #include "base/array.h"
 #include "base/buf.h"
@@ -24,9 +18,10 @@
 #include "ops/replay.h"
 #include "packet/id.h"
 #include "settle/dead_letter.h"
+#include "support/test.h"
 #include "support/test_services.h"
 #include "support/unix_path.h"
-#include "test_settle_fixture.h"
+#include "test_world.h"
 #include "user/session.h"
 #include "user/session_list.h"
 #include "user/store.h"
@@ -93,147 +88,101 @@ static bool is_denied(unsigned int code)
            code == ER_PROCACCESS_DENIED_ERROR;
 }
 
-static void assert_denied(const struct services *role, const char *sql)
+static void denied_each(const struct services *role, const char *const *statements)
 {
-    unsigned int code = sql_error(role, sql);
-    if (!is_denied(code))
-        fail_msg("%s: code %u instead of access denied: %s", role->stores.config->mysql_user, code, sql);
+    for (size_t i = 0; statements[i] != NULL; i++) {
+        unsigned int code = sql_error(role, statements[i]);
+        if (!is_denied(code))
+            fail_msg("%s: code %u instead of access denied: %s", role->stores.config->mysql_user, code, statements[i]);
+    }
 }
+#define assert_denied(role, ...) denied_each(role, (const char *const[]){ __VA_ARGS__, NULL })
 
-static void assert_denied_to_all(const char *sql)
+static void denied_to_all(const char *const *statements)
 {
     for (size_t i = 0; i < MYSQL_ROLES; i++)
-        assert_denied(roles[i], sql);
+        denied_each(roles[i], statements);
+}
+#define assert_denied_to_all(...) denied_to_all((const char *const[]){ __VA_ARGS__, NULL })
+
+static void assert_allowed(const struct services *role, const char *sql)
+{
+    unsigned int code = sql_error(role, sql);
+    if (code != 0)
+        fail_msg("%s: code %u: %s", role->stores.config->mysql_user, code, sql);
 }
 
-static void no_role_changes_or_deletes_rows_of_the_ledger(void **state)
+TEST(no_role_changes_or_deletes_rows_of_the_ledger)
 {
-    static const char *const statements[] = {
-        "UPDATE transfer SET amount_fen = 1",
-        "UPDATE transfer SET credit_id = 1 WHERE id = 0",
-        "DELETE FROM transfer",
-        "TRUNCATE TABLE transfer",
-        "REPLACE INTO transfer (id, kind, debit_id, credit_id, amount_fen, created_ms)"
-        " VALUES (1, 'deposit', 1, 1, 1, 1)",
-        "ALTER TABLE transfer DROP KEY transfer_packet",
-        "DROP TABLE transfer",
-        "UPDATE `grab` SET amount_fen = 1",
-        "UPDATE `grab` SET user_id = 1 WHERE packet_id = 0",
-        "DELETE FROM `grab`",
-        "TRUNCATE TABLE `grab`",
-        "DROP TABLE `grab`"
-    };
-    (void)state;
-    for (size_t i = 0; i < ARRAY_LEN(statements); i++)
-        assert_denied_to_all(statements[i]);
+    assert_denied_to_all("UPDATE transfer SET amount_fen = 1", "UPDATE transfer SET credit_id = 1 WHERE id = 0",
+                         "DELETE FROM transfer", "TRUNCATE TABLE transfer",
+                         "REPLACE INTO transfer (id, kind, debit_id, credit_id, amount_fen, created_ms)"
+                         " VALUES (1, 'deposit', 1, 1, 1, 1)",
+                         "ALTER TABLE transfer DROP KEY transfer_packet", "DROP TABLE transfer",
+                         "UPDATE `grab` SET amount_fen = 1", "UPDATE `grab` SET user_id = 1 WHERE packet_id = 0",
+                         "DELETE FROM `grab`", "TRUNCATE TABLE `grab`", "DROP TABLE `grab`");
 }
 
-static void no_role_changes_what_a_packet_promised_or_the_schema(void **state)
+TEST(no_role_changes_what_a_packet_promised_or_the_schema)
 {
-    static const char *const statements[] = { "UPDATE packet SET amount_fen = 1",
-                                              "UPDATE packet SET seed = ''",
-                                              "UPDATE packet SET commitment = ''",
-                                              "UPDATE packet SET sender_id = 1",
-                                              "DELETE FROM packet",
-                                              "DELETE FROM packet_receiver",
-                                              "UPDATE packet_receiver SET user_id = 1",
-                                              "UPDATE account SET kind = 'bank'",
-                                              "UPDATE account SET id = 2 WHERE id = 0",
-                                              "DELETE FROM account",
-                                              "UPDATE user SET username = 'x'",
-                                              "DELETE FROM user",
-                                              "DELETE FROM user_month",
-                                              "DELETE FROM stream_cursor",
-                                              "DELETE FROM schema_migration",
-                                              "UPDATE schema_migration SET sha256 = ''",
-                                              "CREATE TABLE planted (id INT)",
-                                              "DROP DATABASE hongbao",
-                                              "SET GLOBAL read_only = 1",
-                                              "SELECT * FROM mysql.global_priv" };
-    (void)state;
-    for (size_t i = 0; i < ARRAY_LEN(statements); i++)
-        assert_denied_to_all(statements[i]);
+    assert_denied_to_all("UPDATE packet SET amount_fen = 1", "UPDATE packet SET seed = ''",
+                         "UPDATE packet SET commitment = ''", "UPDATE packet SET sender_id = 1", "DELETE FROM packet",
+                         "DELETE FROM packet_receiver", "UPDATE packet_receiver SET user_id = 1",
+                         "UPDATE account SET kind = 'bank'", "UPDATE account SET id = 2 WHERE id = 0",
+                         "DELETE FROM account", "UPDATE user SET username = 'x'", "DELETE FROM user",
+                         "DELETE FROM user_month", "DELETE FROM stream_cursor", "DELETE FROM schema_migration",
+                         "UPDATE schema_migration SET sha256 = ''", "CREATE TABLE planted (id INT)",
+                         "DROP DATABASE hongbao", "SET GLOBAL read_only = 1", "SELECT * FROM mysql.global_priv");
 }
 
-static void each_role_writes_its_own_columns_only(void **state)
+TEST(each_role_writes_its_own_columns_only)
 {
-    (void)state;
-    /* Only the settle worker writes grabs, their sums and the cursors. */
-    assert_denied(roles[PAGE], "INSERT INTO `grab` (packet_id, share_no, user_id, nickname, amount_fen, grabbed_ms)"
-                               " VALUES (1, 0, 1, 'x', 1, 1)");
-    assert_denied(roles[PAGE], "UPDATE packet SET grabbed_fen = 0");
-    assert_denied(roles[PAGE], "UPDATE packet SET refund_fen = 0");
-    assert_denied(roles[PAGE], "UPDATE share_return SET amount_fen = 0");
-    assert_denied(roles[PAGE], "DELETE FROM share_return");
-    assert_denied(roles[PAGE], "UPDATE user_month SET best_count = 0");
-    assert_denied(roles[PAGE], "UPDATE stream_cursor SET last_id = '0-0'");
-    /* A sender's end is a new expiry; the settle worker ends nothing. */
-    assert_denied(roles[SETTLE], "UPDATE packet SET expires_ms = 0");
-    assert_denied(roles[SETTLE], "UPDATE packet SET ended_ms = 0");
-    /* Receivers write thanks, the settle worker tells Redis. */
-    assert_denied(roles[SETTLE],
-                  "INSERT INTO thanks (packet_id, share_no, user_id, text, created_ms) VALUES (1, 0, 1, 'x', 1)");
-    assert_denied(roles[SETTLE], "UPDATE thanks SET text = ''");
-    assert_denied(roles[SETTLE], "UPDATE packet SET thanks_count = 0");
-    assert_denied(roles[PAGE], "UPDATE thanks SET text = ''");
-    assert_denied(roles[PAGE], "DELETE FROM thanks");
-    assert_denied(roles[SETTLE], "INSERT INTO share_return SELECT * FROM share_return");
-    assert_denied(roles[SETTLE], "UPDATE share_return SET position = 0");
-    assert_denied(roles[SETTLE], "UPDATE packet SET returned_fen = 0");
-    /* The settle worker creates no users, packets or accounts, and reads no passwords. */
-    assert_denied(roles[SETTLE], "SELECT password_hash FROM user");
-    assert_denied(roles[SETTLE], "SELECT username FROM user");
-    assert_denied(roles[SETTLE], "SELECT name FROM token"); /* with the rest it compares copies */
-    assert_denied(roles[SETTLE], "UPDATE user SET deleted_ms = 1");
-    assert_denied(roles[SETTLE], "UPDATE `grab` SET nickname = ''");
-    assert_denied(roles[AUTH], "UPDATE user SET deleting_ms = 1");
-    assert_denied(roles[AUTH], "INSERT INTO username_retired VALUES ('x')");
-    assert_denied(roles[AUTH], "DELETE FROM username_retired");
-    assert_denied(roles[AUTH], "SELECT seed FROM packet");
-    assert_denied(roles[SETTLE], "DELETE FROM token");
+    /* Only the settle worker writes grabs, their sums and the cursors; receivers write thanks once. */
+    assert_denied(roles[PAGE],
+                  "INSERT INTO `grab` (packet_id, share_no, user_id, nickname, amount_fen, grabbed_ms)"
+                  " VALUES (1, 0, 1, 'x', 1, 1)",
+                  "UPDATE packet SET grabbed_fen = 0", "UPDATE packet SET refund_fen = 0",
+                  "UPDATE share_return SET amount_fen = 0", "DELETE FROM share_return",
+                  "UPDATE user_month SET best_count = 0", "UPDATE stream_cursor SET last_id = '0-0'",
+                  "UPDATE thanks SET text = ''", "DELETE FROM thanks", "UPDATE token SET user_id = 1",
+                  "UPDATE token SET expires_ms = 0", "UPDATE token SET hash = ''");
+    /* A sender's end is a new expiry: the settle worker ends nothing. It tells Redis of thanks, and writes none. It
+     * creates no users, packets or accounts, and reads no passwords; of tokens it compares copies. */
+    assert_denied(roles[SETTLE], "UPDATE packet SET expires_ms = 0", "UPDATE packet SET ended_ms = 0",
+                  "INSERT INTO thanks (packet_id, share_no, user_id, text, created_ms) VALUES (1, 0, 1, 'x', 1)",
+                  "UPDATE thanks SET text = ''", "UPDATE packet SET thanks_count = 0",
+                  "INSERT INTO share_return SELECT * FROM share_return", "UPDATE share_return SET position = 0",
+                  "UPDATE packet SET returned_fen = 0", "SELECT password_hash FROM user", "SELECT username FROM user",
+                  "SELECT name FROM token", "DELETE FROM token", "UPDATE user SET deleted_ms = 1",
+                  "UPDATE `grab` SET nickname = ''",
+                  "INSERT INTO user (username, nickname, created_ms) VALUES ('x', 'x', 1)",
+                  "INSERT INTO account (id, kind) VALUES (2, 'wallet')", "INSERT INTO packet SELECT * FROM packet",
+                  "INSERT INTO packet_receiver VALUES (1, 1, 'x', 1)", "UPDATE instance_lease SET holder = 0",
+                  "UPDATE user_month SET sent_fen = 0");
+    assert_denied(roles[AUTH], "UPDATE user SET deleting_ms = 1", "INSERT INTO username_retired VALUES ('x')",
+                  "DELETE FROM username_retired", "SELECT seed FROM packet", "UPDATE token SET expires_ms = 0");
     assert_denied(roles[AUDIT], "SELECT hash FROM token");
-    assert_denied(roles[PAGE], "UPDATE token SET user_id = 1");
-    assert_denied(roles[PAGE], "UPDATE token SET expires_ms = 0");
-    assert_denied(roles[PAGE], "UPDATE token SET hash = ''");
-    assert_denied(roles[AUTH], "UPDATE token SET expires_ms = 0");
-    assert_int_equal(sql_error(roles[AUTH], "SELECT 1 FROM user WHERE id = 0 FOR UPDATE"), 0); /* user/token_store.c */
-    assert_denied(roles[SETTLE], "INSERT INTO user (username, nickname, created_ms) VALUES ('x', 'x', 1)");
-    assert_denied(roles[SETTLE], "INSERT INTO account (id, kind) VALUES (2, 'wallet')");
-    assert_denied(roles[SETTLE], "INSERT INTO packet SELECT * FROM packet");
-    assert_denied(roles[SETTLE], "INSERT INTO packet_receiver VALUES (1, 1, 'x', 1)");
-    assert_denied(roles[SETTLE], "UPDATE instance_lease SET holder = 0");
-    assert_denied(roles[SETTLE], "UPDATE user_month SET sent_fen = 0");
+    assert_allowed(roles[AUTH], "SELECT 1 FROM user WHERE id = 0 FOR UPDATE"); /* user/token_store.c */
 }
 
 /* Money moves only through the routines of the ledger. */
-static void no_role_mints_money(void **state)
+TEST(no_role_mints_money)
 {
-    static const char *const statements[] = {
+    assert_denied_to_all(
         "UPDATE account SET balance_fen = 100000000 WHERE id = 10001",
         "UPDATE account SET balance_fen = balance_fen - 100000000 WHERE id = 1",
         "INSERT INTO account (id, kind, balance_fen) VALUES (2, 'wallet', 100000000)",
-        "INSERT INTO account (id, kind) VALUES (2, 'bank')",
-        "INSERT INTO account (id, kind) VALUES (2, 'wallet')",
+        "INSERT INTO account (id, kind) VALUES (2, 'bank')", "INSERT INTO account (id, kind) VALUES (2, 'wallet')",
         "REPLACE INTO account (id, kind, balance_fen) VALUES (10001, 'wallet', 5)",
         "INSERT INTO account (id, kind) VALUES (1, 'bank') ON DUPLICATE KEY UPDATE balance_fen = 5",
         "INSERT INTO transfer (kind, debit_id, credit_id, amount_fen, created_ms) VALUES ('deposit', 1, 10001, 5, 1)",
         "INSERT INTO transfer (kind, debit_id, credit_id, amount_fen, created_ms) VALUES ('refund', 1, 10001, 5, 1)",
         "SELECT ledger_move('deposit', 1, 'bank', 10001, 'wallet', 100000000, NULL, NULL, 'x', 1)",
-        "SELECT ledger_send(0)",
-        "SELECT ledger_settle('[]', NULL, 1)",
-        "SELECT ledger_demo('[10001]', 5, 1)",
-        "SELECT user_delete(0, 'x', 'x', TRUE)",
-        "SELECT user_deleted(0, 1)",
-        "CREATE FUNCTION planted() RETURNS INT RETURN 1",
-        "DROP FUNCTION ledger_move",
-        "CREATE PROCEDURE planted() DO 1",
-        "DROP PROCEDURE ledger_send",
-        "ALTER PROCEDURE ledger_send SQL SECURITY INVOKER",
-        "ALTER FUNCTION ledger_move SQL SECURITY INVOKER",
-    };
-    (void)state;
-    for (size_t i = 0; i < ARRAY_LEN(statements); i++)
-        assert_denied_to_all(statements[i]);
+        "SELECT ledger_send(0)", "SELECT ledger_settle('[]', NULL, 1)", "SELECT ledger_demo('[10001]', 5, 1)",
+        "SELECT user_delete(0, 'x', 'x', TRUE)", "SELECT user_deleted(0, 1)",
+        "CREATE FUNCTION planted() RETURNS INT RETURN 1", "DROP FUNCTION ledger_move",
+        "CREATE PROCEDURE planted() DO 1", "DROP PROCEDURE ledger_send",
+        "ALTER PROCEDURE ledger_send SQL SECURITY INVOKER", "ALTER FUNCTION ledger_move SQL SECURITY INVOKER");
 }
 
 /* The role has the right, but the routine refuses. */
@@ -245,7 +194,7 @@ static void assert_refused(const struct services *role, const char *sql)
 }
 
 /* Which role may call which routine; where demo = off, nobody a deposit (deploy/rights/grants-demo.sql). */
-static void each_role_calls_its_own_routines_only(void **state)
+TEST(each_role_calls_its_own_routines_only)
 {
     static const struct {
         const char *call;
@@ -262,7 +211,6 @@ static void each_role_calls_its_own_routines_only(void **state)
         { "CALL user_erase(0, '[]')", SETTLE },
         { "CALL user_deleted(0, 1)", SETTLE },
     };
-    (void)state;
     for (size_t i = 0; i < ARRAY_LEN(routines); i++)
         for (size_t role = 0; role < MYSQL_ROLES; role++)
             if (role != routines[i].role)
@@ -283,9 +231,22 @@ static void redis_run(const struct services *role, const char *words, struct red
     (void)redis_do(role->stores.redis, call, args, count);
 }
 
-/* ---- attacks with the rights of a role ---- */
+/* A command that Redis executes, as by printf. */
+static __attribute__((format(printf, 2, 3))) void redis_plant(const struct services *role, const char *format, ...)
+{
+    char words[1 << 17];
+    struct redis_call call;
+    va_list args;
+    va_start(args, format);
+    assert_in_range(vsnprintf(words, sizeof words, format, args), 1, sizeof words - 1);
+    va_end(args);
+    redis_run(role, words, &call);
+    if (call.status != ST_OK)
+        fail_msg("%s: not executed: %s", role->stores.config->redis_user, words);
+    redis_call_free(&call);
+}
 
-enum { HOUR_MS = 3600000 };
+/* ---- attacks with the rights of a role ---- */
 
 /* Runs a statement as an attacker would, who commits whatever the server says: by itself, and within a transaction;
  * with and without the constraints of the tables. */
@@ -311,7 +272,7 @@ static void attack(const struct services *role, const char *sql)
 }
 
 /* The text with the ids of two wallets for {a} and {b}, and that of an escrow for {e}. */
-static const char *text_fill(struct world *w, const char *text, uint64_t escrow)
+static const char *text_fill(const char *text, uint64_t escrow)
 {
     struct buf sql = BUF_EMPTY;
     for (const char *p = text; *p != '\0'; p++) {
@@ -329,11 +290,10 @@ static const char *text_fill(struct world *w, const char *text, uint64_t escrow)
 }
 
 /* Plays each text; the escrow has 300 fen. No balance may change. */
-static void attack_each(struct world *w, const struct services *role, const char *const *texts, size_t count,
-                        uint64_t escrow)
+static void attack_each(const struct services *role, const char *const *texts, size_t count, uint64_t escrow)
 {
     for (size_t i = 0; i < count; i++) {
-        const char *sql = text_fill(w, texts[i], escrow);
+        const char *sql = text_fill(texts[i], escrow);
         attack(role, sql);
         int64_t wallets = world_number(w, "SELECT SUM(balance_fen) FROM account WHERE kind = 'wallet' AND id > ?", 0);
         int64_t held = world_number(w, "SELECT balance_fen FROM account WHERE id = ?", escrow);
@@ -342,7 +302,7 @@ static void attack_each(struct world *w, const struct services *role, const char
     }
 }
 
-static void the_worker_moves_money_only_from_escrows_to_wallets(void **state)
+WORLD_TEST(the_worker_moves_money_only_from_escrows_to_wallets, 2)
 {
     static const char *const texts[] = {
         "CALL ledger_settle('[[{a},100000000]]', NULL, 1)",                /* out of nothing */
@@ -360,30 +320,26 @@ static void the_worker_moves_money_only_from_escrows_to_wallets(void **state)
         "CALL ledger_refund({a}, 5, 1)",
         "CALL ledger_refund(1, 5, 1)",
     };
-    struct world w;
-    (void)state;
-    world_begin(&w, 2);
-    uint64_t id = world_send(&w, 0, PACKET_EVEN, 300, 3, HOUR_MS, -1);
-    attack_each(&w, roles[SETTLE], texts, ARRAY_LEN(texts), id);
-    world_audit_clean(&w);
-    world_end(&w);
+    uint64_t id = world_even(w, 300, 3);
+    attack_each(roles[SETTLE], texts, ARRAY_LEN(texts), id);
+    world_audit_clean(w);
 }
 
-/* Inserts a row like that of the only packet, with another amount and state, as a taken-over pool could. */
-static void forge_packet(unsigned no, const char *amount, const char *packet_state)
+/* Inserts a row like that of the only packet, with another id, amount and state, as a taken-over pool could. */
+static void forge_packet(uint64_t id, const char *amount, const char *packet_state)
 {
     char sql[512];
-    (void)snprintf(
-        sql, sizeof(sql),
-        "INSERT INTO packet (id, sender_id, sender_name, kind, split, amount_fen, count, greeting, seed,"
-        " commitment, state, created_ms, expires_ms, request_key) SELECT MIN(id) + %u, sender_id, sender_name,"
-        " kind, split, %s, count, greeting, seed, commitment, '%s', created_ms, expires_ms, 'forged %u'"
-        " FROM packet",
-        no, amount, packet_state, no);
-    assert_int_equal(sql_error(roles[PAGE], sql), 0);
+    (void)snprintf(sql, sizeof sql,
+                   "INSERT INTO packet (id, sender_id, sender_name, kind, split, amount_fen, count, greeting, seed,"
+                   " commitment, state, created_ms, expires_ms, request_key) SELECT %" PRIu64
+                   ", sender_id, sender_name,"
+                   " kind, split, %s, count, greeting, seed, commitment, '%s', created_ms, expires_ms, '%" PRIu64 "'"
+                   " FROM packet LIMIT 1",
+                   id, amount, packet_state, id);
+    assert_allowed(roles[PAGE], sql);
 }
 
-static void a_pool_pays_only_what_its_packets_and_grabs_say(void **state)
+WORLD_TEST(a_pool_pays_only_what_its_packets_and_grabs_say, 2)
 {
     static const char *const texts[] = {
         "CALL ledger_send({e})", /* again */
@@ -397,74 +353,48 @@ static void a_pool_pays_only_what_its_packets_and_grabs_say(void **state)
         "CALL ledger_deposit(1, 5, 'x', 1)",
         "UPDATE account SET balance_fen = 100000000 WHERE id = {a}",
     };
-    struct world w;
-    (void)state;
-    world_begin(&w, 2);
-    uint64_t id = world_send(&w, 0, PACKET_EVEN, 300, 3, HOUR_MS, -1);
-    attack_each(&w, roles[PAGE], texts, ARRAY_LEN(texts), id);
-    world_audit_clean(&w);
+    uint64_t id = world_even(w, 300, 3);
+    attack_each(roles[PAGE], texts, ARRAY_LEN(texts), id);
+    world_audit_clean(w);
     /* A packet of more than the sender has, and one that does not wait for its money, are rows without money. */
-    forge_packet(1, "100000000", "funding");
-    forge_packet(2, "100", "closed");
+    forge_packet(id + 1, "100000000", "funding");
+    forge_packet(id + 2, "100", "closed");
     for (unsigned i = 1; i <= 2; i++)
-        attack(roles[PAGE], arena_printf(w.arena, "CALL ledger_send(%llu)", (unsigned long long)id + i).ptr);
-    assert_true(world_audit_violations(&w, "I1") > 0);
-    world_end(&w);
+        attack(roles[PAGE], arena_printf(w->arena, "CALL ledger_send(%llu)", (unsigned long long)id + i).ptr);
+    assert_true(world_audit_violations(w, "I1") > 0);
 }
 
 /* Else registrations would fail: the id of a new user would have an account already, or be no number any more. */
-static void no_pool_takes_the_ids_of_users_to_come(void **state)
+WORLD_TEST(no_pool_takes_the_ids_of_users_to_come, 2)
 {
-    struct world w;
-    (void)state;
-    world_begin(&w, 2);
-    (void)world_send(&w, 0, PACKET_EVEN, 300, 3, HOUR_MS, -1);
-    unsigned long long next = w.users[1] + 1;
-    struct str forged = arena_printf(w.arena,
-                                     "INSERT INTO packet (id, sender_id, sender_name, kind, split, amount_fen, count,"
-                                     " greeting, seed, commitment, state, created_ms, expires_ms, request_key)"
-                                     " SELECT %llu, sender_id, sender_name, kind, split, 1, 1, greeting, seed,"
-                                     " commitment, 'funding', created_ms, expires_ms, 'forged' FROM packet",
-                                     next);
-    assert_int_equal(sql_error(roles[PAGE], forged.ptr), 0);
-    attack(roles[PAGE], arena_printf(w.arena, "CALL ledger_send(%llu)", next).ptr);
+    (void)world_even(w, 300, 3);
+    unsigned long long next = w->users[1] + 1;
+    forge_packet(next, "1", "funding");
+    attack(roles[PAGE], arena_printf(w->arena, "CALL ledger_send(%llu)", next).ptr);
     assert_denied(roles[AUTH], "INSERT INTO user (id, username, nickname, created_ms) VALUES (1 << 63, 'x', 'x', 1)");
     assert_denied(roles[AUTH],
                   "INSERT INTO user (username, nickname, created_ms, deleting_ms) VALUES ('x', 'x', 1, 1)");
-    world_end(&w);
 }
 
 /* ---- attacks that are not refused, but found by the watch of the settle worker ---- */
 
-/* A command that Redis executes. */
-static void redis_plant(const struct services *role, const char *words)
-{
-    struct redis_call call;
-    redis_run(role, words, &call);
-    assert_int_equal(call.status, ST_OK);
-    redis_call_free(&call);
-}
-
 /* Whether the watch, with the rights of the worker, names the subject in the check. Runs one look and one walk. */
-static bool is_found(struct world *w, enum audit_check check, const char *kind, uint64_t id)
+static bool is_found(enum audit_check check, const char *kind, uint64_t id)
 {
     static struct audit_watch watch;
-    char subject[AUDIT_SUBJECT_MAX];
     watch = (struct audit_watch){ 0 };
-    (void)snprintf(subject, sizeof subject, "%s %llu", kind, (unsigned long long)id);
     do {
         assert_int_equal(audit_watch_run(&watch, &w->settler->stores, 0), ST_OK);
-        for (uint64_t i = 0; i < watch.audit.checks[check].violations && i < AUDIT_ROWS_MAX; i++)
-            if (strcmp(watch.audit.checks[check].rows[i].subject, subject) == 0)
-                return true;
+        if (audit_names(&watch.audit, check, kind, id))
+            return true;
     } while (watch.part != 0 || watch.to != 0);
     return false;
 }
 
 /* A statement that the server executes; it commits it, too. */
-static void plant(struct world *w, const struct services *role, const char *text, uint64_t escrow)
+static void plant(const struct services *role, const char *text, uint64_t escrow)
 {
-    const char *sql = text_fill(w, text, escrow);
+    const char *sql = text_fill(text, escrow);
     unsigned int code = sql_error(role, sql);
     if (code != 0)
         fail_msg("%s: code %u: %s", role->stores.config->mysql_user, code, sql);
@@ -476,53 +406,43 @@ static enum status money_take(struct db *db, void *ctx)
 }
 
 /* Of an open packet: its money without a grab, and a grab without money. The first needs a transaction. */
-static void what_the_worker_takes_from_a_packet_is_found(void **state)
+TEST(what_the_worker_takes_from_a_packet_is_found)
 {
-    struct world w;
-    (void)state;
-    world_begin(&w, 2);
-    uint64_t id = world_send(&w, 0, PACKET_EVEN, 300, 3, HOUR_MS, -1);
-    world_drain(&w);
-    assert_false(is_found(&w, AUDIT_I1, "packet", id));
-    char *take = (char *)text_fill(&w, "CALL ledger_settle('[[{a},300],[{e},-300]]', NULL, 1)", id);
+    world_begin(w, 2);
+    uint64_t id = world_even(w, 300, 3);
+    world_drain(w);
+    assert_false(is_found(AUDIT_I1, "packet", id));
+    char *take = (char *)text_fill("CALL ledger_settle('[[{a},300],[{e},-300]]', NULL, 1)", id);
     assert_int_equal(db_transaction(roles[SETTLE]->stores.db, money_take, take), ST_OK);
-    assert_true(is_found(&w, AUDIT_I1, "packet", id));
-    world_end(&w);
-    world_begin(&w, 2);
-    id = world_send(&w, 0, PACKET_EVEN, 300, 3, HOUR_MS, -1);
-    world_drain(&w);
-    plant(&w, roles[SETTLE],
+    assert_true(is_found(AUDIT_I1, "packet", id));
+    world_end(w);
+    world_begin(w, 2);
+    id = world_even(w, 300, 3);
+    world_drain(w);
+    plant(roles[SETTLE],
           "INSERT INTO `grab` (packet_id, share_no, user_id, nickname, amount_fen, grabbed_ms)"
           " VALUES ({e}, 0, {b}, 'x', 100, 1)",
           id);
-    assert_true(is_found(&w, AUDIT_I1, "packet", id));
-    world_end(&w);
+    assert_true(is_found(AUDIT_I1, "packet", id));
+    world_end(w);
 }
 
-static void a_packet_without_money_is_found(void **state)
+TEST(a_packet_without_money_is_found)
 {
     static const char *const states[] = { "funding", "open" };
-    (void)state;
     for (size_t i = 0; i < ARRAY_LEN(states); i++) {
-        struct world w;
-        world_begin(&w, 2);
-        uint64_t id = world_send(&w, 0, PACKET_EVEN, 300, 3, HOUR_MS, -1);
-        world_drain(&w);
-        struct str sql = arena_printf(w.arena,
-                                      "INSERT INTO packet (id, sender_id, sender_name, kind, split, amount_fen, count,"
-                                      " greeting, seed, commitment, state, created_ms, expires_ms, request_key)"
-                                      " SELECT id + 1, sender_id, sender_name, kind, split, 100000000, count,"
-                                      " greeting, seed, commitment, '%s', created_ms, expires_ms, 'forged' FROM packet",
-                                      states[i]);
-        plant(&w, roles[PAGE], sql.ptr, id);
-        assert_true(is_found(&w, AUDIT_I1, "packet", id + 1));
-        assert_false(is_found(&w, AUDIT_I1, "packet", id));
-        world_end(&w);
+        world_begin(w, 2);
+        uint64_t id = world_even(w, 300, 3);
+        world_drain(w);
+        forge_packet(id + 1, "100000000", states[i]);
+        assert_true(is_found(AUDIT_I1, "packet", id + 1));
+        assert_false(is_found(AUDIT_I1, "packet", id));
+        world_end(w);
     }
 }
 
 /* Sums of such numbers do not fit into BIGINT. */
-static void a_row_with_the_largest_numbers_is_found(void **state)
+TEST(a_row_with_the_largest_numbers_is_found)
 {
     static const struct {
         const char *sql, *check;
@@ -533,22 +453,20 @@ static void a_row_with_the_largest_numbers_is_found(void **state)
         { "UPDATE packet SET returned_count = 4294967295", "returns", false },
         { "UPDATE user_month SET received_fen = -9223372036854775808", "months", false },
     };
-    (void)state;
     for (size_t i = 0; i < ARRAY_LEN(planted); i++) {
-        struct world w;
-        world_begin(&w, 2);
-        uint64_t id = world_send(&w, 0, PACKET_EVEN, 300, 3, HOUR_MS, -1);
-        world_drain(&w);
-        plant(&w, roles[PAGE],
-              arena_printf(w.arena, "SET STATEMENT check_constraint_checks = 0 FOR %s", planted[i].sql).ptr, id);
-        assert_int_equal(world_audit_violations(&w, planted[i].check), 1);
-        assert_int_equal(is_found(&w, AUDIT_I1, "packet", id), planted[i].watched);
-        world_end(&w);
+        world_begin(w, 2);
+        uint64_t id = world_even(w, 300, 3);
+        world_drain(w);
+        plant(roles[PAGE],
+              arena_printf(w->arena, "SET STATEMENT check_constraint_checks = 0 FOR %s", planted[i].sql).ptr, id);
+        assert_int_equal(world_audit_violations(w, planted[i].check), 1);
+        assert_int_equal(is_found(AUDIT_I1, "packet", id), planted[i].watched);
+        world_end(w);
     }
 }
 
 /* A session may choose its clock (SET timestamp), the routines of the ledger do not follow it. */
-static void no_routine_writes_a_time_of_the_future(void **state)
+WORLD_TEST(no_routine_writes_a_time_of_the_future, 2)
 {
     static const char *const calls[] = {
         "SET STATEMENT timestamp = 2147000000 FOR CALL user_delete({a}, 'hash', 'x', TRUE)",
@@ -558,28 +476,22 @@ static void no_routine_writes_a_time_of_the_future(void **state)
         "CALL user_deleted({a}, 4000000000000)",
     };
     static const size_t callers[] = { AUTH, PAGE, PAGE, SETTLE, SETTLE };
-    struct world w;
-    (void)state;
-    world_begin(&w, 2);
-    uint64_t id = world_send(&w, 1, PACKET_EVEN, 300, 3, HOUR_MS, -1) + 1;
-    forge_packet(1, "100", "funding");
-    world_sql(&w, "UPDATE packet SET created_ms = 4000000000000 WHERE request_key = 'forged 1'");
-    world_sql(&w, arena_printf(w.arena, "UPDATE user SET password_hash = 'hash' WHERE id = %llu",
-                               (unsigned long long)w.users[0])
-                      .ptr);
+    uint64_t id = world_send(w, 1, PACKET_EVEN, 300, 3, HOUR_MS, -1) + 1;
+    forge_packet(id, "100", "funding");
+    world_sql(w, "UPDATE packet SET created_ms = 4000000000000 WHERE state = 'funding'");
+    world_sqlf(w, "UPDATE user SET password_hash = 'hash' WHERE id = %llu", (unsigned long long)w->users[0]);
     for (size_t i = 0; i < ARRAY_LEN(calls); i++)
-        plant(&w, roles[callers[i]], calls[i], id);
-    assert_int_equal(world_number(&w,
+        plant(roles[callers[i]], calls[i], id);
+    assert_int_equal(world_number(w,
                                   "SELECT (SELECT COUNT(*) FROM transfer WHERE created_ms > 3000000000000) +"
                                   " (SELECT COUNT(*) FROM user WHERE GREATEST(deleting_ms, deleted_ms) > 2000000000000)"
                                   " + (SELECT COUNT(*) FROM packet WHERE ended_ms > 2000000000000)",
                                   0),
                      0);
-    world_end(&w);
 }
 
 /* What a role may write itself is found: by the watch in packets that are open, by the audit everywhere. */
-static void times_of_the_future_are_found(void **state)
+TEST(times_of_the_future_are_found)
 {
     static const struct {
         const char *sql;
@@ -597,35 +509,29 @@ static void times_of_the_future_are_found(void **state)
           " VALUES ({e}, 0, {b}, 'x', 100, 4000000000000)",
           SETTLE, false },
     };
-    (void)state;
     for (size_t i = 0; i < ARRAY_LEN(planted); i++) {
-        struct world w;
-        world_begin(&w, 2);
-        uint64_t id = world_send(&w, 0, PACKET_EVEN, 300, 3, HOUR_MS, -1);
-        world_drain(&w);
-        assert_false(is_found(&w, AUDIT_TIMES, "packet", id));
-        assert_int_equal(world_audit_violations(&w, "times"), 0);
-        plant(&w, roles[planted[i].role], planted[i].sql, id);
+        world_begin(w, 2);
+        uint64_t id = world_even(w, 300, 3);
+        world_drain(w);
+        assert_false(is_found(AUDIT_TIMES, "packet", id));
+        assert_int_equal(world_audit_violations(w, "times"), 0);
+        plant(roles[planted[i].role], planted[i].sql, id);
         if (planted[i].watched)
-            assert_true(is_found(&w, AUDIT_TIMES, "packet", id));
-        assert_int_equal(world_audit_violations(&w, "times"), 1);
-        world_end(&w);
+            assert_true(is_found(AUDIT_TIMES, "packet", id));
+        assert_int_equal(world_audit_violations(w, "times"), 1);
+        world_end(w);
     }
 }
 
-static void a_user_of_the_future_is_found(void **state)
+WORLD_TEST(a_user_of_the_future_is_found, 2)
 {
-    struct world w;
-    (void)state;
-    world_begin(&w, 2);
-    plant(&w, roles[AUTH],
+    plant(roles[AUTH],
           "INSERT INTO user (username, nickname, password_hash, created_ms) VALUES ('x', 'x', 'x', 4000000000000)", 0);
-    assert_int_equal(world_audit_violations(&w, "times"), 1);
-    world_end(&w);
+    assert_int_equal(world_audit_violations(w, "times"), 1);
 }
 
 /* The auth pool inserts them. The form lets none end later than in 366 days. */
-static void an_access_token_that_the_form_does_not_make_is_found(void **state)
+TEST(an_access_token_that_the_form_does_not_make_is_found)
 {
     static const struct {
         const char *times; /* when it was made and when it ends */
@@ -639,64 +545,48 @@ static void an_access_token_that_the_form_does_not_make_is_found(void **state)
         { "-9223372036854775808, 9223372036854775807", true },
         { "9223372036854775807, 9223372036854775807", true },
     };
-    (void)state;
     for (size_t i = 0; i < ARRAY_LEN(planted); i++) {
-        struct world w;
-        world_begin(&w, 1);
-        plant(&w, roles[AUTH],
-              arena_printf(w.arena,
+        world_begin(w, 1);
+        plant(roles[AUTH],
+              arena_printf(w->arena,
                            "INSERT INTO token (user_id, hash, name, scopes, created_ms, expires_ms)"
                            " VALUES ({a}, REPEAT('x', 32), 'x', 'read', %s)",
                            planted[i].times)
                   .ptr,
               0);
-        const uint64_t id = (uint64_t)world_number(&w, "SELECT id FROM token", 0);
-        assert_int_equal(is_found(&w, AUDIT_TIMES, "token", id), planted[i].is_found);
-        assert_int_equal(world_audit_violations(&w, "times"), planted[i].is_found);
-        world_end(&w);
+        const uint64_t id = (uint64_t)world_number(w, "SELECT id FROM token", 0);
+        assert_int_equal(is_found(AUDIT_TIMES, "token", id), planted[i].is_found);
+        assert_int_equal(world_audit_violations(w, "times"), planted[i].is_found);
+        world_end(w);
     }
 }
 
 /* The page pool renews sessions, so it may write them. */
-static void a_session_of_nobody_is_found(void **state)
+TEST(a_session_that_nobody_began_is_found)
 {
     static const size_t writers[] = { PAGE, AUTH };
-    (void)state;
-    for (size_t i = 0; i < ARRAY_LEN(writers); i++) {
-        struct world w;
-        world_begin(&w, 1);
-        assert_false(is_found(&w, AUDIT_SESSIONS, "user", 999999999));
-        redis_plant(roles[writers[i]], "SET hb:session:planted 999999999,1,1,x,x");
-        assert_true(is_found(&w, AUDIT_SESSIONS, "user", 999999999));
-        world_end(&w);
+    for (size_t i = 0; i < 2 * ARRAY_LEN(writers); i++) {
+        world_begin(w, 1);
+        /* Of nobody, or of a user whose list does not explain it; nothing ends a key by itself. */
+        const uint64_t user = i % 2 == 0 ? 999999999 : w->users[0];
+        assert_false(is_found(AUDIT_SESSIONS, "user", user));
+        redis_plant(roles[writers[i / 2]],
+                    i % 2 == 0 ? "SET hb:session:planted %llu,1,1,x,x"
+                               : "SET hb:session:planted v2,%llu,1,1,x,x PX 600000",
+                    (unsigned long long)user);
+        assert_true(is_found(AUDIT_SESSIONS, "user", user));
+        world_end(w);
     }
 }
 
-/* Of a user who exists: the list of the user does not explain the session, and nothing ends a key by itself. */
-static void a_session_of_a_user_that_the_list_does_not_explain_is_found(void **state)
+static bool exists(const char *key)
 {
-    static const size_t writers[] = { PAGE, AUTH };
-    (void)state;
-    for (size_t i = 0; i < ARRAY_LEN(writers); i++) {
-        struct world w;
-        world_begin(&w, 1);
-        assert_false(is_found(&w, AUDIT_SESSIONS, "user", w.users[0]));
-        struct str set =
-            arena_printf(w.arena, "SET hb:session:planted v2,%llu,1,1,x,x PX 600000", (unsigned long long)w.users[0]);
-        redis_plant(roles[writers[i]], set.ptr);
-        assert_true(is_found(&w, AUDIT_SESSIONS, "user", w.users[0]));
-        world_end(&w);
-    }
-}
-
-static bool exists(struct world *w, const char *key)
-{
-    return world_redis(w, 0, arena_printf(w->arena, "EXISTS %s", key).ptr) == 1;
+    return world_redisf(w, 0, "EXISTS %s", key) == 1;
 }
 
 /* A session that was planted before the operator disabled the user, with an entry in the list of the user, or after all
  * sessions were ended; a copy of an access token that was never made. The watch ends each, and what is right stays. */
-static void the_watch_ends_what_was_planted(void **state)
+TEST(the_watch_ends_what_was_planted)
 {
     static const struct {
         size_t role;
@@ -710,40 +600,35 @@ static void the_watch_ends_what_was_planted(void **state)
         { PAGE, "hb:session:aa", "", "9000000000000,9000000000000,x,x PX 600000", false, false },
         { PAGE, "hb:token:aa", "v2,1,", "7,9999999999999,x,x PX 600000", false, false },
     };
-    (void)state;
     for (size_t i = 0; i < ARRAY_LEN(PLANTED); i++) {
-        struct world w;
         char command[256];
-        world_begin(&w, 2);
-        const unsigned long long user = w.users[0];
+        world_begin(w, 2);
+        const unsigned long long user = w->users[0];
         if (PLANTED[i].disabled)
-            world_sql(&w, arena_printf(w.arena, "UPDATE user SET disabled_ms = 1 WHERE id = %llu", user).ptr);
+            world_sqlf(w, "UPDATE user SET disabled_ms = 1 WHERE id = %llu", user);
         (void)snprintf(command, sizeof command, "SET %s %s%llu,%s", PLANTED[i].key, PLANTED[i].before, user,
                        PLANTED[i].after);
-        redis_plant(roles[PLANTED[i].role], command);
+        redis_plant(roles[PLANTED[i].role], "%s", command);
         if (PLANTED[i].listed)
-            redis_plant(roles[PLANTED[i].role], arena_printf(w.arena, "HSET hb:sessions:%llu aa 1,x", user).ptr);
-        (void)world_redis(&w, 0, "HSET hb:session:wrongtype a b"); /* hides nothing that comes after it */
-        (void)world_redis(
-            &w, 0,
-            arena_printf(w.arena, "SET hb:session:bb v2,%llu,1,1,x,x PX 600000", (unsigned long long)w.users[1]).ptr);
-        (void)world_redis(&w, 0,
-                          arena_printf(w.arena, "HSET hb:sessions:%llu bb 1,x", (unsigned long long)w.users[1]).ptr);
-        (void)world_redis(&w, 0, "SET hb:token:cc revoked PX 600000");
-        (void)world_redis(&w, 0, "HSET hb:token:dd a b");
-        (void)is_found(&w, AUDIT_I8, "packet", 0); /* one whole walk */
-        if (exists(&w, PLANTED[i].key))
+            redis_plant(roles[PLANTED[i].role], "HSET hb:sessions:%llu aa 1,x", user);
+        (void)world_redis(w, 0, "HSET hb:session:wrongtype a b"); /* hides nothing that comes after it */
+        (void)world_redisf(w, 0, "SET hb:session:bb v2,%llu,1,1,x,x PX 600000", (unsigned long long)w->users[1]);
+        (void)world_redisf(w, 0, "HSET hb:sessions:%llu bb 1,x", (unsigned long long)w->users[1]);
+        (void)world_redis(w, 0, "SET hb:token:cc revoked PX 600000");
+        (void)world_redis(w, 0, "HSET hb:token:dd a b");
+        (void)is_found(AUDIT_I8, "packet", 0); /* one whole walk */
+        if (exists(PLANTED[i].key))
             fail_msg("not ended: %s", command);
-        assert_false(exists(&w, "hb:session:wrongtype"));
-        assert_false(exists(&w, "hb:token:dd"));
-        assert_true(exists(&w, "hb:session:bb") && exists(&w, "hb:token:cc"));
-        world_end(&w);
+        assert_false(exists("hb:session:wrongtype"));
+        assert_false(exists("hb:token:dd"));
+        assert_true(exists("hb:session:bb") && exists("hb:token:cc"));
+        world_end(w);
     }
 }
 
 /* A copy that is planted for an honest token of another user, or of one who is disabled, ends within a minute; one that
  * says what the row says stays. */
-static void the_watch_ends_copies_that_differ_from_their_token(void **state)
+TEST(the_watch_ends_copies_that_differ_from_their_token)
 {
     static const struct {
         const char *before, *after; /* the user's id is between them */
@@ -753,34 +638,31 @@ static void the_watch_ends_copies_that_differ_from_their_token(void **state)
         { "v2,1,1", ",1,9999999999999,x,x", false, true }, { "v2,1,", ",7,9999999999999,x,x", false, true },
         { "v2,1,", ",1,9999999999998,x,x", false, true },  { "not a copy ", "", false, true },
     };
-    (void)state;
     for (size_t i = 0; i < ARRAY_LEN(planted); i++) {
-        struct world w;
         struct redis_call call;
-        world_begin(&w, 1);
-        const unsigned long long user = w.users[0];
-        world_sql(&w, arena_printf(w.arena,
-                                   "INSERT INTO token (user_id, hash, name, scopes, created_ms, expires_ms)"
-                                   " VALUES (%llu, UNHEX(REPEAT('c7', 32)), 'x', 'read', 1, 9999999999999)",
-                                   user)
-                          .ptr);
+        world_begin(w, 1);
+        const unsigned long long user = w->users[0];
+        world_sqlf(w,
+                   "INSERT INTO token (user_id, hash, name, scopes, created_ms, expires_ms)"
+                   " VALUES (%llu, UNHEX(REPEAT('c7', 32)), 'x', 'read', 1, 9999999999999)",
+                   user);
         if (planted[i].disabled)
-            world_sql(&w, arena_printf(w.arena, "UPDATE user SET disabled_ms = 1 WHERE id = %llu", user).ptr);
-        const struct str set[] = { STR("SET"), arena_printf(w.arena, "hb:token:%s", TOKEN_HEX),
-                                   arena_printf(w.arena, "%s%llu%s", planted[i].before, user, planted[i].after),
+            world_sqlf(w, "UPDATE user SET disabled_ms = 1 WHERE id = %llu", user);
+        const struct str set[] = { STR("SET"), arena_printf(w->arena, "hb:token:%s", TOKEN_HEX),
+                                   arena_printf(w->arena, "%s%llu%s", planted[i].before, user, planted[i].after),
                                    STR("PX"), STR("600000") };
         assert_int_equal(redis_do(roles[PAGE]->stores.redis, &call, set, ARRAY_LEN(set)), ST_OK);
         redis_call_free(&call);
-        (void)is_found(&w, AUDIT_I8, "packet", 0); /* one whole walk */
-        if (exists(&w, "hb:token:" TOKEN_HEX) == planted[i].ends)
+        (void)is_found(AUDIT_I8, "packet", 0); /* one whole walk */
+        if (exists("hb:token:" TOKEN_HEX) == planted[i].ends)
             fail_msg("%zu: the copy %s", i, planted[i].ends ? "lives on" : "was ended");
-        world_end(&w);
+        world_end(w);
     }
 }
 
 /* Who may write a key may give it another type. A list of sessions like that would keep the operator from ending any.
  */
-static void keys_of_another_type_are_found(void **state)
+TEST(keys_of_another_type_are_found)
 {
     static const struct {
         size_t role;
@@ -790,52 +672,40 @@ static void keys_of_another_type_are_found(void **state)
         { PAGE, "SET hb:sessions:10001 x PX 600000", "hb:sessions:10001", true },
         { AUTH, "HSET hb:{limit}:read:10001 a b", "hb:{limit}:read:10001", false },
     };
-    (void)state;
     for (size_t i = 0; i < ARRAY_LEN(planted); i++) {
-        struct world w;
-        world_begin(&w, 1);
-        assert_false(is_found(&w, AUDIT_SESSIONS, "key", 0));
-        redis_plant(roles[planted[i].role], planted[i].command);
-        assert_true(world_audit_violations(&w, "sessions") > 0);
-        assert_true(is_found(&w, AUDIT_SESSIONS, "key", 0));
-        assert_int_equal(exists(&w, planted[i].key), !planted[i].ends);
-        world_end(&w);
+        world_begin(w, 1);
+        assert_false(is_found(AUDIT_SESSIONS, "key", 0));
+        redis_plant(roles[planted[i].role], "%s", planted[i].command);
+        assert_true(world_audit_violations(w, "sessions") > 0);
+        assert_true(is_found(AUDIT_SESSIONS, "key", 0));
+        assert_int_equal(exists(planted[i].key), !planted[i].ends);
+        world_end(w);
     }
 }
 
 /* The end of all sessions reads the whole list. */
-static void a_list_of_sessions_that_is_too_long_is_ended(void **state)
+WORLD_TEST(a_list_of_sessions_that_is_too_long_is_ended, 1)
 {
-    struct world w;
-    struct redis_call call;
     struct buf command = BUF_EMPTY;
-    (void)state;
-    world_begin(&w, 1);
     for (size_t more = 0; more < 2; more++) {
         buf_reset(&command);
         buf_cstr(&command, "HSET hb:sessions:10001");
         for (int i = 0; i < SESSION_LIST_LEN_MAX + (int)more; i++)
             buf_printf(&command, " %064x 1,x", i);
-        redis_run(roles[AUTH], arena_printf(w.arena, "%.*s", STR_ARG(buf_view(&command))).ptr, &call);
-        assert_int_equal(call.status, ST_OK);
-        redis_call_free(&call);
-        assert_int_equal(world_audit_violations(&w, "sessions"), more);
-        assert_int_equal(is_found(&w, AUDIT_SESSIONS, "key", 0), more);
-        assert_int_equal(exists(&w, "hb:sessions:10001"), more == 0);
+        redis_plant(roles[AUTH], "%.*s", STR_ARG(buf_view(&command)));
+        assert_int_equal(world_audit_violations(w, "sessions"), more);
+        assert_int_equal(is_found(AUDIT_SESSIONS, "key", 0), more);
+        assert_int_equal(exists("hb:sessions:10001"), more == 0);
     }
     buf_free(&command);
-    world_end(&w);
 }
 
 /* A session without an entry would look planted, so there is none when the entry can't be made. */
-static void a_session_is_entered_before_it_is_stored(void **state)
+WORLD_TEST(a_session_is_entered_before_it_is_stored, 1)
 {
-    struct world w;
     char token[SESSION_TOKEN_MAX], key[SESSION_KEY_MAX];
     const int64_t now_ms = clock_now_ms();
-    (void)state;
-    world_begin(&w, 1);
-    const struct session s = { .user_id = w.users[0],
+    const struct session s = { .user_id = w->users[0],
                                .created_ms = now_ms,
                                .seen_ms = now_ms,
                                .username = STR("x"),
@@ -843,15 +713,14 @@ static void a_session_is_entered_before_it_is_stored(void **state)
                                .listed = true };
     session_token_new(token);
     session_key_write(str_from(token), key);
-    (void)world_redis(&w, 0, arena_printf(w.arena, "SET hb:sessions:%llu x", (unsigned long long)w.users[0]).ptr);
-    assert_int_equal(session_list_start(&roles[AUTH]->stores, w.arena, str_from(key), &s, STR("Firefox"), now_ms),
+    (void)world_redisf(w, 0, "SET hb:sessions:%llu x", (unsigned long long)w->users[0]);
+    assert_int_equal(session_list_start(&roles[AUTH]->stores, w->arena, str_from(key), &s, STR("Firefox"), now_ms),
                      ST_UNAVAILABLE);
-    assert_false(exists(&w, key));
-    world_end(&w);
+    assert_false(exists(key));
 }
 
 /* While a pool that is taken over holds all numbers, nobody can send. */
-static void a_lease_of_the_future_is_found_and_that_no_number_is_free(void **state)
+TEST(a_lease_of_the_future_is_found_and_that_no_number_is_free)
 {
     static const struct {
         const char *sql;
@@ -862,51 +731,41 @@ static void a_lease_of_the_future_is_found_and_that_no_number_is_free(void **sta
         { "UPDATE instance_lease SET holder = 7, until_ms = (UNIX_TIMESTAMP() + 60) * 1000", ID_INSTANCES },
         { "UPDATE instance_lease SET holder = 7, until_ms = 4000000000000 WHERE instance_no = 1023", 1 },
     };
-    (void)state;
     for (size_t i = 0; i < ARRAY_LEN(planted); i++) {
-        struct world w;
-        world_begin(&w, 1);
-        plant(&w, roles[PAGE], planted[i].sql, 0);
-        assert_int_equal(world_audit_violations(&w, "times"), planted[i].found);
-        assert_int_equal(is_found(&w, AUDIT_TIMES, "instance", ID_INSTANCES - planted[i].found), planted[i].found > 0);
-        world_sql(&w, "UPDATE instance_lease SET until_ms = 0");
-        world_end(&w);
+        world_begin(w, 1);
+        plant(roles[PAGE], planted[i].sql, 0);
+        assert_int_equal(world_audit_violations(w, "times"), planted[i].found);
+        assert_int_equal(is_found(AUDIT_TIMES, "instance", ID_INSTANCES - planted[i].found), planted[i].found > 0);
+        world_sql(w, "UPDATE instance_lease SET until_ms = 0");
+        world_end(w);
     }
 }
 
-static void a_copy_of_a_token_without_a_time_to_live_is_found(void **state)
+WORLD_TEST(a_copy_of_a_token_without_a_time_to_live_is_found, 1)
 {
-    struct world w;
-    (void)state;
-    world_begin(&w, 1);
-    assert_false(is_found(&w, AUDIT_SESSIONS, "key", 0));
+    assert_false(is_found(AUDIT_SESSIONS, "key", 0));
     redis_plant(roles[PAGE], "SET hb:token:planted v2,1,10001,7,9999999999999,x,x");
-    assert_true(is_found(&w, AUDIT_SESSIONS, "key", 0));
-    world_end(&w);
+    assert_true(is_found(AUDIT_SESSIONS, "key", 0));
 }
 
 /* No role may do this; an administrator, or a bug, might. */
-static void money_from_nowhere_and_accounts_of_nobody_are_found(void **state)
+WORLD_TEST(money_from_nowhere_and_accounts_of_nobody_are_found, 2)
 {
-    struct world w;
-    (void)state;
-    world_begin(&w, 2);
-    assert_false(is_found(&w, AUDIT_ORIGIN, "account", w.users[0]));
-    plant(&w, admin,
+    assert_false(is_found(AUDIT_ORIGIN, "account", w->users[0]));
+    plant(admin,
           "INSERT INTO transfer (kind, debit_id, credit_id, amount_fen, created_ms) VALUES ('deposit', 1, {a}, 5, 1)",
           0);
-    assert_true(is_found(&w, AUDIT_ORIGIN, "account", w.users[0]));
-    assert_false(is_found(&w, AUDIT_ORIGIN, "account", w.users[1]));
-    world_sql(&w, "SET check_constraint_checks = 0");
-    world_sql(&w, "INSERT INTO account (id, kind) VALUES (2, 'bank'), (3, 'wallet'), (1125899906842699, 'escrow')");
-    world_sql(&w, "SET check_constraint_checks = 1");
-    assert_true(is_found(&w, AUDIT_ORIGIN, "account", 2));
-    assert_true(is_found(&w, AUDIT_ORIGIN, "account", 3));
-    assert_true(is_found(&w, AUDIT_ORIGIN, "account", 1125899906842699));
-    world_end(&w);
+    assert_true(is_found(AUDIT_ORIGIN, "account", w->users[0]));
+    assert_false(is_found(AUDIT_ORIGIN, "account", w->users[1]));
+    world_sql(w, "SET check_constraint_checks = 0");
+    world_sql(w, "INSERT INTO account (id, kind) VALUES (2, 'bank'), (3, 'wallet'), (1125899906842699, 'escrow')");
+    world_sql(w, "SET check_constraint_checks = 1");
+    assert_true(is_found(AUDIT_ORIGIN, "account", 2));
+    assert_true(is_found(AUDIT_ORIGIN, "account", 3));
+    assert_true(is_found(AUDIT_ORIGIN, "account", 1125899906842699));
 }
 
-static void replay_all(struct world *w, uint64_t packet_id)
+static void replay_all(uint64_t packet_id)
 {
     FILE *out = tmpfile();
     assert_non_null(out);
@@ -915,7 +774,7 @@ static void replay_all(struct world *w, uint64_t packet_id)
 }
 
 /* Who may append to a stream may trim it. The list of grabs of the packet has what the stream has lost. */
-static void grabs_that_the_hot_pool_trims_become_dead_letters(void **state)
+TEST(grabs_that_the_hot_pool_trims_become_dead_letters)
 {
     static const struct {
         const char *rest; /* of XADD */
@@ -926,87 +785,79 @@ static void grabs_that_the_hot_pool_trims_become_dead_letters(void **state)
         { "MAXLEN 0 * g x", false, true },
         { "MAXLEN 1 * r 1", true, true },
     };
-    (void)state;
     for (size_t i = 0; i < ARRAY_LEN(attacks); i++) {
-        struct world w;
         char key[LIVE_KEY_MAX];
         struct recover r = { .full_walk = true };
         struct recover_done done = { 0 };
-        world_begin(&w, 5);
-        const uint64_t id = world_send(&w, 0, PACKET_EVEN, 500, 5, HOUR_MS, -1);
-        const uint64_t other = world_send_beside(&w, id, 500, 5);
-        (void)world_grab(&w, id, 1);
-        world_drain(&w);
-        world_grab_all(&w, id, 2, 2);
-        (void)live_events_key(key, packet_partition(id, w.config->partitions));
-        redis_plant(roles[HOT], arena_printf(w.arena, "XADD %s %s", key, attacks[i].rest).ptr);
+        world_begin(w, 5);
+        const uint64_t id = world_even(w, 500, 5);
+        const uint64_t other = world_send_beside(w, id, 500, 5);
+        (void)world_grab(w, id, 1);
+        world_drain(w);
+        world_grab_all(w, id, 2, 2);
+        (void)live_events_key(key, packet_partition(id, w->config->partitions));
+        redis_plant(roles[HOT], "XADD %s %s", key, attacks[i].rest);
         if (attacks[i].same)
-            assert_int_equal(world_grab(&w, id, 4).code, LIVE_GRABBED);
+            assert_int_equal(world_grab(w, id, 4).code, LIVE_GRABBED);
         if (attacks[i].other)
-            assert_int_equal(world_grab(&w, other, 1).code, LIVE_GRABBED);
-        assert_int_equal(world_drain(&w), attacks[i].other);
-        assert_int_equal(recover_pass(&r, w.settle, clock_now_ms(), &done), ST_OK);
-        assert_false(settle_is_stopped(w.settle));
-        assert_int_equal(world_balance(&w, w.users[2]), DEMO_MONEY_FEN);
-        assert_int_equal(world_grab(&w, id, 2).share_no, 1); /* as it was shown */
-        assert_int_equal(world_number(&w, "SELECT COUNT(*) FROM dead_letter WHERE packet_id = ?", id),
+            assert_int_equal(world_grab(w, other, 1).code, LIVE_GRABBED);
+        assert_int_equal(world_drain(w), attacks[i].other);
+        assert_int_equal(recover_pass(&r, w->settle, clock_now_ms(), &done), ST_OK);
+        assert_false(settle_is_stopped(w->settle));
+        assert_int_equal(world_balance(w, w->users[2]), DEMO_MONEY_FEN);
+        assert_int_equal(world_grab(w, id, 2).share_no, 1); /* as it was shown */
+        assert_int_equal(world_number(w, "SELECT COUNT(*) FROM dead_letter WHERE packet_id = ?", id),
                          1 + attacks[i].same); /* one of the entry that both came with */
-        replay_all(&w, id);
-        world_sql(&w, "UPDATE dead_letter SET resolved_ms = 1, resolution = 'dropped' WHERE resolved_ms IS NULL");
+        replay_all(id);
+        world_sql(w, "UPDATE dead_letter SET resolved_ms = 1, resolution = 'dropped' WHERE resolved_ms IS NULL");
         for (size_t user = 2; user < (attacks[i].same ? 5 : 4); user++)
-            assert_int_equal(world_balance(&w, w.users[user]), DEMO_MONEY_FEN + 100);
+            assert_int_equal(world_balance(w, w->users[user]), DEMO_MONEY_FEN + 100);
         r.full_walk = true;
-        assert_int_equal(recover_pass(&r, w.settle, clock_now_ms(), &done), ST_OK);
+        assert_int_equal(recover_pass(&r, w->settle, clock_now_ms(), &done), ST_OK);
         assert_int_equal(done.faults, 0);
-        assert_int_equal(world_grab(&w, id, 0).code, LIVE_GRABBED);
-        world_drain(&w);
-        world_audit_clean(&w);
-        world_end(&w);
+        assert_int_equal(world_grab(w, id, 0).code, LIVE_GRABBED);
+        world_drain(w);
+        world_audit_clean(w);
+        world_end(w);
     }
 }
 
 /* It may also write into the list: entries that no call has made, and ids that the stream has not given yet. */
-static void a_list_with_foreign_entries_stops_no_partition(void **state)
+WORLD_TEST(a_list_with_foreign_entries_stops_no_partition, 5)
 {
-    struct world w;
     char key[LIVE_KEY_MAX];
     struct recover r = { .full_walk = true };
     struct recover_done done = { 0 };
-    (void)state;
-    world_begin(&w, 5);
-    const uint64_t id = world_send(&w, 0, PACKET_EVEN, 500, 5, HOUR_MS, -1);
-    const uint64_t other = world_send_beside(&w, id, 500, 5);
-    (void)world_grab(&w, id, 1);
-    world_drain(&w);
-    const struct live_event_id cursor = world_partition(&w, id)->last;
-    (void)world_grab(&w, id, 2);
-    (void)live_events_key(key, packet_partition(id, w.config->partitions));
-    char *name = arena_alloc(w.arena, DEAD_LETTER_CONTENT_MAX);
+    const uint64_t id = world_even(w, 500, 5);
+    const uint64_t other = world_send_beside(w, id, 500, 5);
+    (void)world_grab(w, id, 1);
+    world_drain(w);
+    const struct live_event_id cursor = world_partition(w, id)->last;
+    (void)world_grab(w, id, 2);
+    (void)live_events_key(key, packet_partition(id, w->config->partitions));
+    char *name = arena_alloc(w->arena, DEAD_LETTER_CONTENT_MAX);
     memset(name, 'x', DEAD_LETTER_CONTENT_MAX);
     struct live_keys keys;
-    live_keys(&keys, other, w.config->partitions);
-    const char *order = arena_printf(w.arena, "%.*s", STR_ARG(keys.key[LIVE_KEY_ORDER])).ptr;
-    redis_plant(roles[HOT], arena_printf(w.arena, "RPUSH %s 5,1,9000000000000-0,x", order).ptr);
-    redis_plant(roles[HOT], arena_printf(w.arena, "RPUSH %s 5,1,%" PRIu64 "-%" PRIu64 ",%.*s", order, cursor.ms,
-                                         cursor.seq + 1, DEAD_LETTER_CONTENT_MAX, name)
-                                .ptr);
-    redis_plant(roles[HOT], arena_printf(w.arena, "XADD %s MAXLEN 0 * g x", key).ptr);
-    assert_int_equal(world_drain(&w), 0);
-    assert_int_equal(recover_pass(&r, w.settle, clock_now_ms(), &done), ST_OK);
-    assert_false(settle_is_stopped(w.settle));
-    assert_int_equal(world_number(&w, "SELECT COUNT(*) FROM dead_letter", 0), 1);
-    assert_int_equal(world_number(&w, "SELECT COUNT(*) FROM dead_letter WHERE packet_id = ?", id), 1);
-    assert_int_equal(world_grab(&w, other, 3).share_no, 0); /* its list was made anew */
-    assert_int_equal(world_drain(&w), 1);
-    world_end(&w);
+    live_keys(&keys, other, w->config->partitions);
+    const char *order = arena_printf(w->arena, "%.*s", STR_ARG(keys.key[LIVE_KEY_ORDER])).ptr;
+    redis_plant(roles[HOT], "RPUSH %s 5,1,9000000000000-0,x", order);
+    redis_plant(roles[HOT], "RPUSH %s 5,1,%" PRIu64 "-%" PRIu64 ",%.*s", order, cursor.ms, cursor.seq + 1,
+                DEAD_LETTER_CONTENT_MAX, name);
+    redis_plant(roles[HOT], "XADD %s MAXLEN 0 * g x", key);
+    assert_int_equal(world_drain(w), 0);
+    assert_int_equal(recover_pass(&r, w->settle, clock_now_ms(), &done), ST_OK);
+    assert_false(settle_is_stopped(w->settle));
+    assert_int_equal(world_number(w, "SELECT COUNT(*) FROM dead_letter", 0), 1);
+    assert_int_equal(world_number(w, "SELECT COUNT(*) FROM dead_letter WHERE packet_id = ?", id), 1);
+    assert_int_equal(world_grab(w, other, 3).share_no, 0); /* its list was made anew */
+    assert_int_equal(world_drain(w), 1);
 }
 
 /* Deposits are granted by grants-demo.sql alone. */
-static void where_demo_is_off_nobody_may_deposit(void **state)
+TEST(where_demo_is_off_nobody_may_deposit)
 {
     char path[512];
     struct buf grants = { .limit = 1 << 16 };
-    (void)state;
     (void)snprintf(path, sizeof path, "%s/../deploy/rights/grants.sql", admin->stores.config->sql_dir);
     assert_int_equal(buf_file(&grants, path), ST_OK);
     assert_int_equal(str_find(buf_view(&grants), STR("ledger_deposit")), grants.len);
@@ -1015,324 +866,214 @@ static void where_demo_is_off_nobody_may_deposit(void **state)
 }
 
 /* A page pool that is taken over learns no password hash, and a card pool no name. */
-static void only_the_auth_pool_has_users_and_their_hashes(void **state)
+TEST(only_the_auth_pool_has_users_and_their_hashes)
 {
-    (void)state;
-    for (size_t i = 0; i < MYSQL_ROLES; i++) {
-        if (i == AUTH)
-            continue;
-        assert_denied(roles[i], "SELECT password_hash FROM user");
-        assert_denied(roles[i], "SELECT * FROM user");
-        assert_denied(roles[i], "UPDATE user SET password_hash = ''");
-        assert_denied(roles[i], "INSERT INTO user (username, nickname, created_ms) VALUES ('x', 'x', 1)");
-    }
-    assert_int_equal(sql_error(roles[PAGE], "SELECT id, username, nickname FROM user LIMIT 1"), 0);
-    assert_denied(roles[CARD], "SELECT id FROM user");
-    assert_denied(roles[CARD], "SELECT * FROM `grab`");
-    assert_denied(roles[AUTH], "UPDATE account SET kind = 'wallet'");
-    assert_denied(roles[AUTH], "SELECT * FROM packet");
-    assert_denied(roles[AUTH], "INSERT INTO packet SELECT * FROM packet");
+    for (size_t i = 0; i < MYSQL_ROLES; i++)
+        if (i != AUTH)
+            assert_denied(roles[i], "SELECT password_hash FROM user", "SELECT * FROM user",
+                          "UPDATE user SET password_hash = ''",
+                          "INSERT INTO user (username, nickname, created_ms) VALUES ('x', 'x', 1)");
+    assert_allowed(roles[PAGE], "SELECT id, username, nickname FROM user LIMIT 1");
+    assert_denied(roles[CARD], "SELECT id FROM user", "SELECT * FROM `grab`");
+    assert_denied(roles[AUTH], "UPDATE account SET kind = 'wallet'", "SELECT * FROM packet",
+                  "INSERT INTO packet SELECT * FROM packet");
 }
 
-/* No pool changes whose passkey a key is, or the key. The auth pool adds keys and notes logins, the page pool removes
- * keys. */
-static void the_key_of_a_passkey_never_changes(void **state)
+/* No pool changes whose passkey a key is, or the key. The auth pool, which asks for the password, adds keys and notes
+ * logins, the page pool removes keys. */
+TEST(the_key_of_a_passkey_never_changes)
 {
-    (void)state;
+    assert_denied_to_all("UPDATE passkey SET public_key = ''", "UPDATE passkey SET user_id = 1");
     for (size_t i = 0; i < MYSQL_ROLES; i++) {
-        assert_denied(roles[i], "UPDATE passkey SET public_key = ''");
-        assert_denied(roles[i], "UPDATE passkey SET user_id = 1");
         if (i != PAGE)
             assert_denied(roles[i], "DELETE FROM passkey");
-        if (i != AUTH) { /* which asks for the password */
-            assert_denied(roles[i], "INSERT INTO passkey SELECT * FROM passkey");
-            assert_denied(roles[i], "INSERT INTO token SELECT * FROM token");
-        }
+        if (i != AUTH)
+            assert_denied(roles[i], "INSERT INTO passkey SELECT * FROM passkey",
+                          "INSERT INTO token SELECT * FROM token");
         if (i != PAGE && i != AUTH)
             assert_denied(roles[i], "SELECT * FROM passkey");
     }
     assert_denied(roles[PAGE], "UPDATE passkey SET sign_count = 0");
 }
 
-/* The page pool writes covers and reads no file; the card pool serves them without knowing whose they are. The audit
+/* The page pool writes them and reads no file; the card pool serves them without knowing whose they are. The audit
  * sees who has one. */
-static void covers_are_written_by_the_page_pool_and_read_by_the_card_pool(void **state)
+TEST(covers_and_pictures_are_written_by_the_page_pool_and_read_by_the_card_pool)
 {
-    (void)state;
-    for (size_t i = 0; i < MYSQL_ROLES; i++) {
-        assert_denied(roles[i], "UPDATE cover SET bytes = ''");
-        assert_denied(roles[i], "SELECT * FROM cover");
-        if (i != CARD)
-            assert_denied(roles[i], "SELECT bytes FROM cover");
-        if (i != PAGE) {
-            assert_denied(roles[i], "INSERT INTO cover VALUES (10001, REPEAT('0', 26), 'x', 1)");
-            assert_denied(roles[i], "DELETE FROM cover");
+    static const struct {
+        const char *change, *all, *bytes, *insert, *remove, *owner, *by_hash, *by_user, *hash;
+    } files[] = {
+        { "UPDATE cover SET bytes = ''", "SELECT * FROM cover", "SELECT bytes FROM cover",
+          "INSERT INTO cover VALUES (10001, REPEAT('0', 26), 'x', 1)", "DELETE FROM cover", "SELECT user_id FROM cover",
+          "SELECT bytes FROM cover WHERE hash = ''", "SELECT hash FROM cover WHERE user_id = 1",
+          "SELECT hash FROM cover" },
+        { "UPDATE picture SET bytes = ''", "SELECT * FROM picture", "SELECT bytes FROM picture",
+          "INSERT INTO picture VALUES (10001, REPEAT('0', 26), 'x', 1)", "DELETE FROM picture",
+          "SELECT user_id FROM picture", "SELECT bytes FROM picture WHERE hash = ''",
+          "SELECT hash FROM picture WHERE user_id = 1", "SELECT hash FROM picture" },
+    };
+    for (size_t k = 0; k < ARRAY_LEN(files); k++) {
+        assert_denied_to_all(files[k].change, files[k].all);
+        for (size_t i = 0; i < MYSQL_ROLES; i++) {
+            if (i != CARD)
+                assert_denied(roles[i], files[k].bytes);
+            if (i != PAGE)
+                assert_denied(roles[i], files[k].insert, files[k].remove);
+            if (i != PAGE && i != AUDIT)
+                assert_denied(roles[i], files[k].owner);
         }
-        if (i == CARD || i == SETTLE || i == AUTH)
-            assert_denied(roles[i], "SELECT user_id FROM cover");
+        assert_allowed(roles[CARD], files[k].by_hash);
+        assert_allowed(roles[PAGE], files[k].by_user);
+        assert_denied(support, files[k].hash);
     }
-    assert_int_equal(sql_error(roles[CARD], "SELECT bytes FROM cover WHERE hash = ''"), 0);
-    assert_int_equal(sql_error(roles[PAGE], "SELECT hash FROM cover WHERE user_id = 1"), 0);
-    assert_denied(support, "SELECT hash FROM cover");
-}
-
-/* The page pool writes pictures and reads none; the card pool serves them without knowing whose they are. The audit
- * sees who has one. */
-static void pictures_are_written_by_the_page_pool_and_read_by_the_card_pool(void **state)
-{
-    (void)state;
-    for (size_t i = 0; i < MYSQL_ROLES; i++) {
-        assert_denied(roles[i], "UPDATE picture SET bytes = ''");
-        assert_denied(roles[i], "SELECT * FROM picture");
-        if (i != CARD)
-            assert_denied(roles[i], "SELECT bytes FROM picture");
-        if (i != PAGE) {
-            assert_denied(roles[i], "INSERT INTO picture VALUES (10001, REPEAT('0', 26), 'x', 1)");
-            assert_denied(roles[i], "DELETE FROM picture");
-        }
-        if (i != PAGE && i != AUDIT)
-            assert_denied(roles[i], "SELECT user_id FROM picture");
-    }
-    assert_int_equal(sql_error(roles[CARD], "SELECT bytes FROM picture WHERE hash = ''"), 0);
-    assert_int_equal(sql_error(roles[PAGE], "SELECT hash FROM picture WHERE user_id = 1"), 0);
-    assert_denied(support, "SELECT hash FROM picture");
 }
 
 /* The page pool counts codes; nobody but the auth pool reads or adds one, and nobody changes one. */
-static void only_the_auth_pool_has_recovery_codes(void **state)
+TEST(only_the_auth_pool_has_recovery_codes)
 {
-    static const char *const reads[] = { "SELECT hash FROM recovery_code", "SELECT * FROM recovery_code",
-                                         "INSERT INTO recovery_code VALUES (10001, 0, 'x', 1)",
-                                         "DELETE FROM recovery_code" };
-    (void)state;
+    static const char counted[] = "SELECT COUNT(user_id) FROM recovery_code WHERE user_id = 1";
+    assert_denied_to_all("UPDATE recovery_code SET hash = ''", "UPDATE recovery_code SET user_id = 1");
     for (size_t i = 0; i < MYSQL_ROLES; i++) {
-        assert_denied(roles[i], "UPDATE recovery_code SET hash = ''");
-        assert_denied(roles[i], "UPDATE recovery_code SET user_id = 1");
-        for (size_t k = 0; k < ARRAY_LEN(reads) && i != AUTH; k++)
-            assert_denied(roles[i], reads[k]);
+        if (i != AUTH)
+            assert_denied(roles[i], "SELECT hash FROM recovery_code", "SELECT * FROM recovery_code",
+                          "INSERT INTO recovery_code VALUES (10001, 0, 'x', 1)", "DELETE FROM recovery_code");
         if (i != PAGE && i != AUTH)
-            assert_denied(roles[i], "SELECT COUNT(user_id) FROM recovery_code WHERE user_id = 1");
+            assert_denied(roles[i], counted);
     }
-    assert_int_equal(sql_error(roles[PAGE], "SELECT COUNT(user_id) FROM recovery_code WHERE user_id = 1"), 0);
-    assert_denied(support, "SELECT hash FROM recovery_code");
-    assert_denied(support, "INSERT INTO recovery_code VALUES (10001, 0, 'x', 1)");
+    assert_allowed(roles[PAGE], counted);
+    assert_denied(support, "SELECT hash FROM recovery_code", "INSERT INTO recovery_code VALUES (10001, 0, 'x', 1)");
 }
 
-static void the_audit_only_reads(void **state)
+TEST(the_audit_only_reads)
 {
     static const char *const tables[] = { "user",       "account",       "transfer",       "packet",          "`grab`",
                                           "user_month", "stream_cursor", "instance_lease", "schema_migration" };
-    (void)state;
     for (size_t i = 0; i < ARRAY_LEN(tables); i++) {
-        char sql[128];
-        (void)snprintf(sql, sizeof sql, "DELETE FROM %s", tables[i]);
-        assert_denied(roles[AUDIT], sql);
-        (void)snprintf(sql, sizeof sql, "INSERT INTO %s VALUES ()", tables[i]);
-        assert_denied(roles[AUDIT], sql);
+        char delete[128], insert[128];
+        (void)snprintf(delete, sizeof delete, "DELETE FROM %s", tables[i]);
+        (void)snprintf(insert, sizeof insert, "INSERT INTO %s VALUES ()", tables[i]);
+        assert_denied(roles[AUDIT], delete, insert);
     }
-    assert_denied(roles[AUDIT], "UPDATE account SET balance_fen = 0");
-    assert_denied(roles[AUDIT], "UPDATE packet SET state = 'closed'");
-    assert_denied(roles[AUDIT], "SELECT * FROM user");
-    assert_int_equal(sql_error(roles[AUDIT], "SELECT * FROM transfer LIMIT 1"), 0);
+    assert_denied(roles[AUDIT], "UPDATE account SET balance_fen = 0", "UPDATE packet SET state = 'closed'",
+                  "SELECT * FROM user");
+    assert_allowed(roles[AUDIT], "SELECT * FROM transfer LIMIT 1");
 }
 
-static void the_pools_can_check_the_schema(void **state)
+TEST(the_pools_can_check_the_schema)
 {
-    (void)state;
     assert_int_equal(migrate_check(roles[PAGE]->stores.db, roles[PAGE]->migrations, NULL), ST_OK);
 }
 
 /* ---- Redis ---- */
 
-static void assert_no_permission(const struct services *role, const char *words)
+static void no_permission_each(const struct services *role, const char *const *commands)
 {
-    struct redis_call call;
-    redis_run(role, words, &call);
-    if (call.reply == NULL || call.reply->type != REDIS_REPLY_ERROR ||
-        strncmp(call.reply->str, "NOPERM", REDIS_NOPERM_LEN) != 0)
-        fail_msg("%s: no NOPERM for: %s", role->stores.config->redis_user, words);
-    redis_call_free(&call);
+    for (size_t i = 0; commands[i] != NULL; i++) {
+        struct redis_call call;
+        redis_run(role, commands[i], &call);
+        if (call.reply == NULL || call.reply->type != REDIS_REPLY_ERROR ||
+            strncmp(call.reply->str, "NOPERM", REDIS_NOPERM_LEN) != 0)
+            fail_msg("%s: no NOPERM for: %s", role->stores.config->redis_user, commands[i]);
+        redis_call_free(&call);
+    }
+}
+#define assert_no_permission(role, ...) no_permission_each(role, (const char *const[]){ __VA_ARGS__, NULL })
+
+TEST(no_role_empties_scans_or_configures_redis)
+{
+    for (size_t role = 0; role < ROLES; role++)
+        assert_no_permission(roles[role], "FLUSHALL", "FLUSHDB", "CONFIG GET *", "CONFIG SET appendonly no", "KEYS *",
+                             "RANDOMKEY", "SHUTDOWN NOSAVE", "ACL LIST", "ACL SETUSER x", "MONITOR", "REPLICAOF a 1",
+                             "SCRIPT FLUSH", "EVAL return(1) 0", "EVALSHA 0 0", "EVAL_RO return(1) 0", "BGREWRITEAOF",
+                             "CLIENT KILL x", "SCRIPT LOAD return(1)", "SCRIPT EXISTS x", "FUNCTION FLUSH",
+                             "FUNCTION DUMP", "FUNCTION RESTORE x", "FUNCTION KILL", "FUNCTION STATS", "SWAPDB 0 0",
+                             "RENAME a b", "MIGRATE a 1 b 0 1", "DUMP hb:{p00}:events", "DEL other", "GET other",
+                             "SET other 1");
 }
 
-static void no_role_empties_scans_or_configures_redis(void **state)
+TEST(each_role_reaches_its_own_keys_only)
 {
-    static const char *const commands[] = { "FLUSHALL",
-                                            "FLUSHDB",
-                                            "CONFIG GET *",
-                                            "CONFIG SET appendonly no",
-                                            "KEYS *",
-                                            "RANDOMKEY",
-                                            "SHUTDOWN NOSAVE",
-                                            "ACL LIST",
-                                            "ACL SETUSER x",
-                                            "MONITOR",
-                                            "REPLICAOF a 1",
-                                            "SCRIPT FLUSH",
-                                            "EVAL return(1) 0",
-                                            "EVALSHA 0 0",
-                                            "EVAL_RO return(1) 0",
-                                            "BGREWRITEAOF",
-                                            "CLIENT KILL x",
-                                            "SCRIPT LOAD return(1)",
-                                            "SCRIPT EXISTS x",
-                                            "FUNCTION FLUSH",
-                                            "FUNCTION DUMP",
-                                            "FUNCTION RESTORE x",
-                                            "FUNCTION KILL",
-                                            "FUNCTION STATS",
-                                            "SWAPDB 0 0",
-                                            "RENAME a b",
-                                            "MIGRATE a 1 b 0 1",
-                                            "DUMP hb:{p00}:events",
-                                            "DEL other",
-                                            "GET other",
-                                            "SET other 1" };
-    (void)state;
-    for (size_t i = 0; i < ARRAY_LEN(commands); i++)
-        for (size_t role = 0; role < ROLES; role++)
-            assert_no_permission(roles[role], commands[i]);
-}
-
-static void each_role_reaches_its_own_keys_only(void **state)
-{
-    struct redis_call call;
-    (void)state;
     /* The pools add events to the streams and can't remove any; only the page pool reads how old they are. */
-    assert_no_permission(roles[PAGE], "XTRIM hb:{p00}:events MAXLEN 0");
-    assert_no_permission(roles[PAGE], "XDEL hb:{p00}:events 1-1");
-    assert_no_permission(roles[PAGE], "XRANGE hb:{p00}:order:1 - +");
-    assert_no_permission(roles[AUTH], "XRANGE hb:{p00}:events - +");
-    assert_no_permission(roles[PAGE], "UNLINK hb:{p00}:events");
-    assert_no_permission(roles[PAGE], "RPOP hb:{p00}:order:1");
+    assert_no_permission(roles[PAGE], "XTRIM hb:{p00}:events MAXLEN 0", "XDEL hb:{p00}:events 1-1",
+                         "XRANGE hb:{p00}:order:1 - +", "UNLINK hb:{p00}:events", "RPOP hb:{p00}:order:1",
+                         "SET hb:challenge:x 1");
     /* The hot pool writes no session and no token; the auth pool reaches no packet, and the card pool only limits. */
-    assert_no_permission(roles[HOT], "XTRIM hb:{p00}:events MAXLEN 0");
-    assert_no_permission(roles[HOT], "XRANGE hb:{p00}:events - +");
-    assert_no_permission(roles[HOT], "SET hb:session:x 10001,1,1,x,x");
-    assert_no_permission(roles[HOT], "DEL hb:session:x");
-    assert_no_permission(roles[HOT], "SET hb:token:x 1");
-    assert_no_permission(roles[HOT], "GET hb:news:1");
-    assert_no_permission(roles[AUTH], "XADD hb:{p00}:events * g 1");
-    assert_no_permission(roles[AUTH], "GET hb:token:x");
-    assert_no_permission(roles[AUTH], "SET hb:token:x 1");
-    for (size_t i = 0; i < ROLES; i++)
-        assert_no_permission(roles[i], "GET hb:challenge:x");
-    assert_no_permission(roles[HOT], "SET hb:challenge:x 1");
-    assert_no_permission(roles[CARD], "SET hb:challenge:x 1");
-    assert_no_permission(roles[PAGE], "SET hb:challenge:x 1");
-    assert_no_permission(roles[CARD], "GET hb:session:x");
-    assert_no_permission(roles[CARD], "GET hb:{p00}:settled");
-    assert_no_permission(roles[HOT], "SET hb:{limit}:send:1 1");
+    assert_no_permission(roles[HOT], "XTRIM hb:{p00}:events MAXLEN 0", "XRANGE hb:{p00}:events - +",
+                         "SET hb:session:x 10001,1,1,x,x", "DEL hb:session:x", "SET hb:token:x 1", "GET hb:news:1",
+                         "SET hb:challenge:x 1", "SET hb:{limit}:send:1 1");
+    assert_no_permission(roles[AUTH], "XRANGE hb:{p00}:events - +", "XADD hb:{p00}:events * g 1", "GET hb:token:x",
+                         "SET hb:token:x 1");
+    assert_no_permission(roles[CARD], "SET hb:challenge:x 1", "GET hb:session:x", "GET hb:{p00}:settled",
+                         "SET hb:wait:{0} 1");
     redis_plant(roles[HOT], "SET hb:wait:{0} 1 NX PX 60000"); /* before each WAIT; see redis_wait.c */
     redis_plant(roles[HOT], "PEXPIRE hb:wait:{0} 60000");
-    assert_no_permission(roles[HOT], "GET hb:wait:{0}");
-    assert_no_permission(roles[HOT], "SET hb:waiting 1");
-    assert_no_permission(roles[CARD], "SET hb:wait:{0} 1");
-    assert_no_permission(roles[SETTLE], "SET hb:{limit}:send:1 1");
-    assert_no_permission(roles[SETTLE], "SET hb:session:x 1");
-    assert_no_permission(roles[SETTLE], "SET hb:sessions:1 1");
-    assert_no_permission(roles[SETTLE], "GET hb:news:1");
-    assert_no_permission(roles[SETTLE], "SET hb:token:x 1");
-    assert_no_permission(roles[AUDIT], "GET hb:news:1");
-    assert_no_permission(roles[AUDIT], "GET hb:token:x");
-    assert_no_permission(roles[SETTLE], "XDEL hb:{p00}:events 1-1");
-    assert_no_permission(roles[AUDIT], "SET hb:{p00}:settled 0-0");
-    assert_no_permission(roles[AUDIT], "DEL hb:{p00}:packet:1");
-    assert_no_permission(roles[AUDIT], "XADD hb:{p00}:events * g 1");
-    assert_no_permission(roles[AUDIT], "FCALL x 0");
-    for (size_t role = 0; role < ROLES; role++)
+    assert_no_permission(roles[HOT], "GET hb:wait:{0}", "SET hb:waiting 1");
+    assert_no_permission(roles[SETTLE], "SET hb:{limit}:send:1 1", "SET hb:session:x 1", "SET hb:sessions:1 1",
+                         "GET hb:news:1", "SET hb:token:x 1", "XDEL hb:{p00}:events 1-1");
+    assert_no_permission(roles[AUDIT], "GET hb:news:1", "GET hb:token:x", "SET hb:{p00}:settled 0-0",
+                         "DEL hb:{p00}:packet:1", "XADD hb:{p00}:events * g 1", "FCALL x 0");
+    for (size_t role = 0; role < ROLES; role++) {
+        assert_no_permission(roles[role], "GET hb:challenge:x");
         if (role != AUDIT && role != SETTLE)
             assert_no_permission(roles[role], "SCAN 0"); /* these two look for sessions of nobody */
-    redis_run(roles[AUDIT], "GET hb:{p00}:settled", &call);
-    assert_int_equal(call.status, ST_OK);
-    redis_call_free(&call);
+    }
+    redis_plant(roles[AUDIT], "GET hb:{p00}:settled");
 }
 
 /* Who counts logins could shut a user out, or guess without end. */
-static void only_the_auth_pool_counts_logins(void **state)
+TEST(only_the_auth_pool_counts_logins)
 {
-    (void)state;
-    for (size_t role = 0; role < ROLES; role++) {
-        if (role == AUTH)
-            continue;
-        assert_no_permission(roles[role], "SET hb:{limit}:login_account:x 1");
-        assert_no_permission(roles[role], "DEL hb:{limit}:login_site:all");
-        assert_no_permission(roles[role], "DEL hb:{limit}:password:1");
-        assert_no_permission(roles[role], "SET hb:{limit}:recovery_code:x 1");
-        assert_no_permission(roles[role], "GET hb:{limit}:devices:x");
-    }
-    assert_no_permission(roles[CARD], "DEL hb:{limit}:send:1");
-    assert_no_permission(roles[CARD], "SET hb:{limit}:devices:x 1");
+    for (size_t role = 0; role < ROLES; role++)
+        if (role != AUTH)
+            assert_no_permission(roles[role], "SET hb:{limit}:login_account:x 1", "DEL hb:{limit}:login_site:all",
+                                 "DEL hb:{limit}:password:1", "SET hb:{limit}:recovery_code:x 1",
+                                 "GET hb:{limit}:devices:x");
+    assert_no_permission(roles[CARD], "DEL hb:{limit}:send:1", "SET hb:{limit}:devices:x 1");
     assert_no_permission(roles[PAGE], "DEL hb:{limit}:card:1");
 }
 
 /* The seed tells each share before it is opened. */
-static void the_card_pool_reads_only_what_a_picture_shows(void **state)
+TEST(the_card_pool_reads_only_what_a_picture_shows)
 {
-    static const char *const columns[] = { "seed",          "phrase_hash", "phrase_sealed", "amount_fen",
-                                           "best_share_no", "request_key", "sender_id" };
-    (void)state;
-    for (size_t i = 0; i < ARRAY_LEN(columns); i++) {
-        char sql[64];
-        (void)snprintf(sql, sizeof sql, "SELECT %s FROM packet", columns[i]);
-        assert_denied(roles[CARD], sql);
-    }
-    assert_int_equal(sql_error(roles[CARD], "SELECT sender_name, greeting FROM packet LIMIT 1"), 0);
-    for (size_t i = 0; i < MYSQL_ROLES; i++) /* yes or no, and only for the picture */
-        if (i == CARD)
-            assert_int_equal(sql_error(roles[i], "SELECT packet_needs_phrase(1)"), 0);
-        else
-            assert_denied(roles[i], "SELECT packet_needs_phrase(1)");
+    static const char needs_phrase[] = "SELECT packet_needs_phrase(1)";
+    assert_denied(roles[CARD], "SELECT seed FROM packet", "SELECT phrase_hash FROM packet",
+                  "SELECT phrase_sealed FROM packet", "SELECT amount_fen FROM packet",
+                  "SELECT best_share_no FROM packet", "SELECT request_key FROM packet", "SELECT sender_id FROM packet");
+    assert_allowed(roles[CARD], "SELECT sender_name, greeting FROM packet LIMIT 1");
+    assert_allowed(roles[CARD], needs_phrase); /* yes or no, and only for the picture */
+    for (size_t i = 0; i < MYSQL_ROLES; i++)
+        if (i != CARD)
+            assert_denied(roles[i], needs_phrase);
 }
 
 /* The page pool finds users by name and renames them; their password hashes and usernames are none of its business. */
-static void the_page_pool_reads_users_without_their_hashes(void **state)
+TEST(the_page_pool_reads_users_without_their_hashes)
 {
-    (void)state;
     struct arena *a = arena_new(4096, 1 << 20);
     struct user found;
     assert_int_equal(user_find_by_name(roles[PAGE]->stores.db, a, STR("nobody-here"), &found), ST_NOT_FOUND);
     assert_int_equal(user_rename(roles[PAGE]->stores.db, 1, &STR("nobody"), &FACE_NONE), ST_OK);
-    assert_denied(roles[PAGE], "SELECT password_hash FROM user");
-    assert_denied(roles[PAGE], "UPDATE user SET password_hash = NULL");
-    assert_denied(roles[PAGE], "UPDATE user SET username = 'x'");
-    assert_denied(roles[AUTH], "UPDATE user SET username = 'x'");
-    assert_denied(roles[PAGE], "UPDATE user SET disabled_ms = NULL");
+    assert_denied(roles[PAGE], "UPDATE user SET password_hash = NULL", "UPDATE user SET disabled_ms = NULL");
     assert_denied(roles[AUTH], "UPDATE user SET disabled_ms = NULL");
     arena_free(a);
 }
 
 /* The operator can do what docs/how-to/restart.md and dead-letters.md need, and nothing else. */
-static void the_operator_changes_settings_and_loads_rights(void **state)
+TEST(the_operator_changes_settings_and_loads_rights)
 {
-    static const char *const refused[] = { "FLUSHALL",
-                                           "KEYS *",
-                                           "GET hb:news:1",
-                                           "GET hb:session:x",
-                                           "DEL hb:sessions:1",
-                                           "SET hb:token:x revoked",
-                                           "SET hb:{p00}:fence x",
-                                           "ACL SETUSER x",
-                                           "ACL LIST",
-                                           "SHUTDOWN NOSAVE",
-                                           "MONITOR",
-                                           "EVAL return(1) 0",
-                                           "XRANGE hb:{p00}:events - +",
-                                           "RPUSH hb:{p00}:order:1 x" };
     static const char *const allowed[] = { "INFO persistence", "CONFIG GET auto-aof-rewrite-percentage",
                                            "LRANGE hb:{p00}:order:1 0 -1", "TIME", "ACL GETUSER hongbao_hot" };
     /* Not run: it closes the connections of other tests. */
     static const char *const dry[] = { "ACL DRYRUN hongbao_operator ACL LOAD",
                                        "ACL DRYRUN hongbao_operator CONFIG SET auto-aof-rewrite-percentage 0" };
-    struct redis_call call;
-    (void)state;
-    for (size_t i = 0; i < ARRAY_LEN(refused); i++)
-        assert_no_permission(operator_role, refused[i]);
-    for (size_t i = 0; i < ARRAY_LEN(allowed); i++) {
-        redis_run(operator_role, allowed[i], &call);
-        assert_int_equal(call.status, ST_OK);
-        redis_call_free(&call);
-    }
+    assert_no_permission(operator_role, "FLUSHALL", "KEYS *", "GET hb:news:1", "GET hb:session:x", "DEL hb:sessions:1",
+                         "SET hb:token:x revoked", "SET hb:{p00}:fence x", "ACL SETUSER x", "ACL LIST",
+                         "SHUTDOWN NOSAVE", "MONITOR", "EVAL return(1) 0", "XRANGE hb:{p00}:events - +",
+                         "RPUSH hb:{p00}:order:1 x");
+    for (size_t i = 0; i < ARRAY_LEN(allowed); i++)
+        redis_plant(operator_role, "%s", allowed[i]);
     for (size_t i = 0; i < ARRAY_LEN(dry); i++) {
+        struct redis_call call;
         redis_run(admin, dry[i], &call);
         assert_int_equal(call.status, ST_OK);
         assert_true(str_equal(redis_reply_str(call.reply), STR("OK")));
@@ -1341,86 +1082,43 @@ static void the_operator_changes_settings_and_loads_rights(void **state)
 }
 
 /* It is on the disk of the machine that makes backups every night. */
-static void the_backup_reads_everything_and_writes_nothing(void **state)
+TEST(the_backup_reads_everything_and_writes_nothing)
 {
-    static const char *const statements[] = { "UPDATE account SET balance_fen = 1",
-                                              "INSERT INTO transfer SELECT * FROM transfer",
-                                              "DELETE FROM user",
-                                              "UPDATE packet SET seed = ''",
-                                              "CREATE TABLE planted (id INT)",
-                                              "DROP DATABASE hongbao",
-                                              "CALL ledger_wallet(1)",
-                                              "SET GLOBAL read_only = 1",
-                                              "SELECT * FROM mysql.global_priv" };
-    static const char *const commands[] = { "FLUSHALL",
-                                            "CONFIG SET appendonly no",
-                                            "ACL LIST",
-                                            "KEYS *",
-                                            "GET hb:session:x",
-                                            "SET hb:session:x 1",
-                                            "SHUTDOWN NOSAVE",
-                                            "REPLICAOF a 1",
-                                            "DEL hb:{p00}:events",
-                                            "EVAL return(1) 0",
-                                            "XADD hb:{p00}:events * g 1" };
-    (void)state;
-    assert_int_equal(sql_error(backup, "SELECT password_hash FROM user"), 0);
-    assert_int_equal(sql_error(backup, "SHOW CREATE PROCEDURE ledger_settle"), 0);
-    for (size_t i = 0; i < ARRAY_LEN(statements); i++)
-        assert_denied(backup, statements[i]);
-    for (size_t i = 0; i < ARRAY_LEN(commands); i++)
-        assert_no_permission(backup, commands[i]);
+    assert_allowed(backup, "SELECT password_hash FROM user");
+    assert_allowed(backup, "SHOW CREATE PROCEDURE ledger_settle");
+    assert_denied(backup, "UPDATE account SET balance_fen = 1", "INSERT INTO transfer SELECT * FROM transfer",
+                  "DELETE FROM user", "UPDATE packet SET seed = ''", "CREATE TABLE planted (id INT)",
+                  "DROP DATABASE hongbao", "CALL ledger_wallet(1)", "SET GLOBAL read_only = 1",
+                  "SELECT * FROM mysql.global_priv");
+    assert_no_permission(backup, "FLUSHALL", "CONFIG SET appendonly no", "ACL LIST", "KEYS *", "GET hb:session:x",
+                         "SET hb:session:x 1", "SHUTDOWN NOSAVE", "REPLICAOF a 1", "DEL hb:{p00}:events",
+                         "EVAL return(1) 0", "XADD hb:{p00}:events * g 1");
 }
 
 /* `hongbao user` ends sessions and tokens and sets passwords that it can't read; it finds the sender of a
  * packet, and has nothing else to do with packets, money or the settings of the stores. */
-static void the_support_helps_users_and_does_nothing_else(void **state)
+TEST(the_support_helps_users_and_does_nothing_else)
 {
-    static const char *const statements[] = { "SELECT password_hash FROM user",
-                                              "UPDATE user SET nickname = 'x'",
-                                              "UPDATE account SET balance_fen = 1",
-                                              "SELECT * FROM account",
-                                              "INSERT INTO transfer SELECT * FROM transfer",
-                                              "SELECT * FROM packet",
-                                              "SELECT greeting FROM packet",
-                                              "SELECT seed FROM packet",
-                                              "SELECT amount_fen FROM packet",
-                                              "SELECT * FROM packet_receiver",
-                                              "SELECT * FROM `grab`",
-                                              "UPDATE packet SET state = 'open'",
-                                              "INSERT INTO token SELECT * FROM token",
-                                              "CALL ledger_wallet(0)",
-                                              "CALL ledger_deposit(0, 0, 'x', 1)" };
-    static const char *const commands[] = { "FLUSHALL",
-                                            "KEYS *",
-                                            "SCAN 0",
-                                            "CONFIG GET maxmemory",
-                                            "CONFIG SET appendonly no",
-                                            "ACL LOAD",
-                                            "ACL LIST",
-                                            "LRANGE hb:{p00}:order:1 0 -1",
-                                            "GET hb:news:1",
-                                            "SET hb:{p00}:fence x",
-                                            "XRANGE hb:{p00}:events - +" };
-    (void)state;
-    assert_int_equal(sql_error(support, "SELECT id, sender_id, state, count, grabbed_count, created_ms FROM packet"),
-                     0);
-    for (size_t i = 0; i < ARRAY_LEN(statements); i++)
-        assert_denied(support, statements[i]);
-    for (size_t i = 0; i < ARRAY_LEN(commands); i++)
-        assert_no_permission(support, commands[i]);
+    assert_allowed(support, "SELECT id, sender_id, state, count, grabbed_count, created_ms FROM packet");
+    assert_denied(support, "SELECT password_hash FROM user", "UPDATE user SET nickname = 'x'",
+                  "UPDATE account SET balance_fen = 1", "SELECT * FROM account",
+                  "INSERT INTO transfer SELECT * FROM transfer", "SELECT * FROM packet", "SELECT greeting FROM packet",
+                  "SELECT seed FROM packet", "SELECT amount_fen FROM packet", "SELECT * FROM packet_receiver",
+                  "SELECT * FROM `grab`", "UPDATE packet SET state = 'open'", "INSERT INTO token SELECT * FROM token",
+                  "CALL ledger_wallet(0)", "CALL ledger_deposit(0, 0, 'x', 1)");
+    assert_no_permission(support, "FLUSHALL", "KEYS *", "SCAN 0", "CONFIG GET maxmemory", "CONFIG SET appendonly no",
+                         "ACL LOAD", "ACL LIST", "LRANGE hb:{p00}:order:1 0 -1", "GET hb:news:1",
+                         "SET hb:{p00}:fence x", "XRANGE hb:{p00}:events - +");
 }
 
 /* Whoever takes over a pool can't run a loop of its own, which would stop Redis. */
-static void only_the_worker_loads_functions(void **state)
+TEST(only_the_worker_loads_functions)
 {
-    (void)state;
     for (size_t role = 0; role < ROLES; role++) {
         struct redis_call call;
         if (role == SETTLE)
             continue;
-        assert_no_permission(roles[role], "FUNCTION LOAD x");
-        assert_no_permission(roles[role], "FUNCTION DELETE x");
+        assert_no_permission(roles[role], "FUNCTION LOAD x", "FUNCTION DELETE x");
         if (role != AUDIT)
             assert_no_permission(roles[role], "FUNCTION LIST");
         const struct str text =
@@ -1429,8 +1127,7 @@ static void only_the_worker_loads_functions(void **state)
         assert_int_equal(redis_do(roles[role]->stores.redis, &call, load, 4), ST_CONFLICT);
         redis_call_free(&call);
     }
-    assert_no_permission(operator_role, "FUNCTION LOAD x");
-    assert_no_permission(operator_role, "FUNCTION DELETE x");
+    assert_no_permission(operator_role, "FUNCTION LOAD x", "FUNCTION DELETE x");
     assert_int_equal(redis_functions_load(roles[SETTLE]->stores.redis, roles[SETTLE]->stores.functions), ST_OK);
 }
 
@@ -1449,7 +1146,7 @@ static void function_plant(const struct redis_function *f)
 }
 
 /* The worker must load what Redis has lost, so it could plant: its text gets the rights of the pool that calls it. */
-static void a_function_that_the_worker_plants_is_found_and_replaced(void **state)
+WORLD_TEST(a_function_that_the_worker_plants_is_found_and_replaced, 1)
 {
     const struct services *auth = roles[AUTH];
     const struct services *readers[] = { roles[SETTLE], roles[AUDIT], operator_role };
@@ -1458,9 +1155,6 @@ static void a_function_that_the_worker_plants_is_found_and_replaced(void **state
     struct redis_call call;
     struct str keys[16];
     const uint32_t key_count = redis_function_key_count(auth->stores.limit);
-    struct world w;
-    (void)state;
-    world_begin(&w, 1);
     assert_true(key_count <= ARRAY_LEN(keys));
     for (size_t i = 0; i < key_count; i++)
         keys[i] = STR("hb:{limit}:unused");
@@ -1474,24 +1168,22 @@ static void a_function_that_the_worker_plants_is_found_and_replaced(void **state
             assert_int_equal(found.missing_count, 0);
             assert_int_equal(found.other_count, round == 0 ? 1 : 0);
         }
-        assert_int_equal(world_audit_violations(&w, "functions"), round == 0 ? 1 : 0);
+        assert_int_equal(world_audit_violations(w, "functions"), round == 0 ? 1 : 0);
         (void)redis_do_function(auth->stores.redis, &call, auth->stores.limit, REDIS_ANY, keys, key_count, NULL, 0);
         redis_call_free(&call);
         redis_run(admin, "DEL hb:session:planted", &call);
         assert_int_equal(call.reply->integer, round == 0 ? 1 : 0);
         redis_call_free(&call);
     }
-    world_end(&w);
 }
 
 /* A function runs with the rights of its caller. */
-static void a_function_has_no_more_rights_than_its_caller(void **state)
+TEST(a_function_has_no_more_rights_than_its_caller)
 {
     static const char LIBRARY[] = "#!lua name=planted\n"
                                   "redis.register_function('planted', function() return redis.call('FLUSHALL') end)";
     const struct str load[] = { STR("FUNCTION"), STR("LOAD"), STR("REPLACE"), str_from(LIBRARY) };
     struct redis_call call;
-    (void)state;
     assert_int_equal(redis_do(admin->stores.redis, &call, load, 4), ST_OK);
     redis_call_free(&call);
     redis_run(roles[PAGE], "FCALL planted 0", &call);
@@ -1515,55 +1207,4 @@ static void a_function_has_no_more_rights_than_its_caller(void **state)
     }
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(no_role_changes_or_deletes_rows_of_the_ledger),
-        cmocka_unit_test(no_role_changes_what_a_packet_promised_or_the_schema),
-        cmocka_unit_test(each_role_writes_its_own_columns_only),
-        cmocka_unit_test(no_role_mints_money),
-        cmocka_unit_test(each_role_calls_its_own_routines_only),
-        cmocka_unit_test(the_worker_moves_money_only_from_escrows_to_wallets),
-        cmocka_unit_test(a_pool_pays_only_what_its_packets_and_grabs_say),
-        cmocka_unit_test(no_pool_takes_the_ids_of_users_to_come),
-        cmocka_unit_test(what_the_worker_takes_from_a_packet_is_found),
-        cmocka_unit_test(a_packet_without_money_is_found),
-        cmocka_unit_test(a_row_with_the_largest_numbers_is_found),
-        cmocka_unit_test(no_routine_writes_a_time_of_the_future),
-        cmocka_unit_test(times_of_the_future_are_found),
-        cmocka_unit_test(a_user_of_the_future_is_found),
-        cmocka_unit_test(an_access_token_that_the_form_does_not_make_is_found),
-        cmocka_unit_test(a_session_of_nobody_is_found),
-        cmocka_unit_test(a_session_of_a_user_that_the_list_does_not_explain_is_found),
-        cmocka_unit_test(the_watch_ends_what_was_planted),
-        cmocka_unit_test(the_watch_ends_copies_that_differ_from_their_token),
-        cmocka_unit_test(keys_of_another_type_are_found),
-        cmocka_unit_test(a_list_of_sessions_that_is_too_long_is_ended),
-        cmocka_unit_test(a_session_is_entered_before_it_is_stored),
-        cmocka_unit_test(a_lease_of_the_future_is_found_and_that_no_number_is_free),
-        cmocka_unit_test(a_copy_of_a_token_without_a_time_to_live_is_found),
-        cmocka_unit_test(money_from_nowhere_and_accounts_of_nobody_are_found),
-        cmocka_unit_test(grabs_that_the_hot_pool_trims_become_dead_letters),
-        cmocka_unit_test(a_list_with_foreign_entries_stops_no_partition),
-        cmocka_unit_test(where_demo_is_off_nobody_may_deposit),
-        cmocka_unit_test(only_the_auth_pool_has_users_and_their_hashes),
-        cmocka_unit_test(the_key_of_a_passkey_never_changes),
-        cmocka_unit_test(pictures_are_written_by_the_page_pool_and_read_by_the_card_pool),
-        cmocka_unit_test(covers_are_written_by_the_page_pool_and_read_by_the_card_pool),
-        cmocka_unit_test(only_the_auth_pool_has_recovery_codes),
-        cmocka_unit_test(the_audit_only_reads),
-        cmocka_unit_test(the_pools_can_check_the_schema),
-        cmocka_unit_test(no_role_empties_scans_or_configures_redis),
-        cmocka_unit_test(each_role_reaches_its_own_keys_only),
-        cmocka_unit_test(only_the_auth_pool_counts_logins),
-        cmocka_unit_test(the_card_pool_reads_only_what_a_picture_shows),
-        cmocka_unit_test(the_page_pool_reads_users_without_their_hashes),
-        cmocka_unit_test(the_operator_changes_settings_and_loads_rights),
-        cmocka_unit_test(the_backup_reads_everything_and_writes_nothing),
-        cmocka_unit_test(the_support_helps_users_and_does_nothing_else),
-        cmocka_unit_test(only_the_worker_loads_functions),
-        cmocka_unit_test(a_function_that_the_worker_plants_is_found_and_replaced),
-        cmocka_unit_test(a_function_has_no_more_rights_than_its_caller),
-    };
-    return cmocka_run_group_tests(tests, roles_open, roles_close);
-}
+TESTS(roles_open, roles_close)

@@ -1,14 +1,5 @@
 /* pages/send on real stores: money leaves the wallet exactly once, and a packet that was paid for is loaded into
  * Redis. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <sys/wait.h>
-#include <unistd.h>
-
-#include <cmocka.h>
-
 #include "base/clock.h"
 #include "io/redis_reply.h"
 #include "live/keys.h"
@@ -19,10 +10,8 @@
 #include "packet/store.h"
 #include "pages/send.h"
 #include "settle/fund.h"
-#include "test_packet_fixture.h"
-
-static struct services *app;
-static struct arena *arena;
+#include "support/test.h"
+#include "test_packet_app.h"
 
 /* The fault of the next transaction (db_transaction is wrapped by the linker). */
 static enum { FAULT_NONE, FAULT_REPLY_LOST, FAULT_COMMIT_LOST, FAULT_REPLIES_LOST } fault; /* the last one stays */
@@ -44,34 +33,23 @@ enum status __wrap_db_transaction(struct db *db, enum status (*body)(struct db *
     return __real_db_transaction(db, body, ctx);
 }
 
-static int setup(void **state)
+static struct visit *posted(const struct person *p, const char *fields)
 {
-    (void)state;
-    app = packet_services_open();
-    arena = arena_new(65536, 256 << 20);
-    return app == NULL || arena == NULL;
+    return person_visit_new(app, p, send_form_post, "/send", fields, 0, true);
 }
 
-static int teardown(void **state)
+/* A request key that nobody used. */
+static const char *new_key(void)
 {
-    (void)state;
-    arena_free(arena);
-    packet_services_close(app);
-    return 0;
-}
-
-static int posted(struct visit *v, const struct person *p, const char *fields)
-{
-    return person_request(v, app, p, send_form_post, "/send", fields, 0, true);
+    char key[PERSON_KEY_MAX];
+    fresh_key(key);
+    return text_printf("%s", key);
 }
 
 /* The request key of these fields is that of another order. */
 static void assert_other_order(const struct person *p, const char *fields)
 {
-    struct visit v;
-    assert_int_equal(posted(&v, p, fields), 422);
-    assert_true(visit_body_has(&v, "\"field\":\"request_key\""));
-    visit_end(&v);
+    visit_says(posted(p, fields), 422, "\"field\":\"request_key\"");
 }
 
 /* Sends a packet and reads it from MySQL by the id in the answer. */
@@ -117,11 +95,9 @@ static bool is_live(const struct packet *p)
     return live;
 }
 
-static void a_send_moves_the_money_into_escrow_and_opens_the_packet(void **state)
+TEST(a_send_moves_the_money_into_escrow_and_opens_the_packet)
 {
-    (void)state;
-    struct person p;
-    person_new(app, &p, 10000);
+    struct person p = person_with(10000);
     struct packet packet = sent(&p, "kind=lucky&amount=10.00&count=5&greeting=%E6%96%B0%E5%B9%B4%E5%A5%BD");
     assert_int_equal(person_balance(app, &p), 9000);
     assert_int_equal(escrow_of(&packet), 1000);
@@ -138,26 +114,19 @@ static void a_send_moves_the_money_into_escrow_and_opens_the_packet(void **state
     assert_int_equal(sql_number(app, "SELECT sent_count FROM user_month WHERE user_id = ?", p.id), 1);
 }
 
-static void the_answer_has_the_packets_address_and_commitment(void **state)
+TEST(the_answer_has_the_packets_address_and_commitment)
 {
-    (void)state;
-    struct person p;
-    struct visit v;
+    struct person p = person_with(10000);
     struct packet packet;
-    char id[64], url[512], commitment[80], wanted[512];
+    char id[64], url[512], commitment[80];
     uint64_t packet_id;
     uint8_t hash[HASH_BYTES];
-    person_new(app, &p, 10000);
-    assert_int_equal(posted(&v, &p, "kind=lucky&amount=3&count=3"), 201);
-    visit_json_text(&v, "id", id, sizeof id);
-    visit_json_text(&v, "url", url, sizeof url);
-    visit_json_text(&v, "commitment", commitment, sizeof commitment);
-    snprintf(wanted, sizeof wanted, "/p/%s", id);
-    assert_true(str_equal(visit_header(&v, "Location"), str_from(wanted)));
-    snprintf(wanted, sizeof wanted, "%s/p/%s", app->stores.config->base_url, id);
-    assert_string_equal(url, wanted);
-    assert_false(visit_body_has(&v, "seed"));
-    visit_end(&v);
+    struct visit *v = posted(&p, "kind=lucky&amount=3&count=3");
+    visit_json_text(v, "id", id, sizeof id);
+    visit_json_text(v, "url", url, sizeof url);
+    visit_json_text(v, "commitment", commitment, sizeof commitment);
+    assert_string_equal(url, text_printf("%s/p/%s", app->stores.config->base_url, id));
+    visit_says(v, 201, text_printf("Location: /p/%s", id), LACKS, "seed");
     assert_true(public_id_decode(&app->id_key, str_from(id), &packet_id));
     assert_int_equal(packet_find(app->stores.db, arena, packet_id, &packet), ST_OK);
     split_commitment(packet.seed, hash);
@@ -169,25 +138,19 @@ static void the_answer_has_the_packets_address_and_commitment(void **state)
     }
 }
 
-static void a_browser_is_redirected_to_the_packet(void **state)
+TEST(a_browser_is_redirected_to_the_packet)
 {
-    (void)state;
-    struct person p;
-    struct visit v;
-    person_new(app, &p, 10000);
-    assert_int_equal(person_request(&v, app, &p, send_form_post, "/send", "kind=even&amount=1.5&count=4", 0, false),
-                     303);
-    assert_true(str_starts(visit_header(&v, "Location"), STR("/p/")));
-    visit_end(&v);
+    struct person p = person_with(10000);
+    struct visit *v = person_html(&p, send_form_post, "/send", "kind=even&amount=1.5&count=4", 0);
+    assert_true(str_starts(visit_header(v, "Location"), STR("/p/")));
+    visit_says(v, 303);
     assert_int_equal(person_balance(app, &p), 10000 - 600);
 }
 
-static void the_best_share_is_stored_at_send_for_lucky_packets_only(void **state)
+TEST(the_best_share_is_stored_at_send_for_lucky_packets_only)
 {
-    (void)state;
-    struct person p;
+    struct person p = person_with(100000);
     int64_t shares[20];
-    person_new(app, &p, 100000);
     struct packet lucky = sent(&p, "kind=lucky&amount=20&count=20&split=uniform");
     assert_int_equal(split_packet(&lucky, shares), ST_OK);
     assert_int_equal(lucky.best_share_no, split_best_share_no(shares, 20));
@@ -197,16 +160,10 @@ static void the_best_share_is_stored_at_send_for_lucky_packets_only(void **state
     assert_int_equal(even.split, SPLIT_EVEN);
 }
 
-static void an_exclusive_packet_names_its_receiver(void **state)
+TEST(an_exclusive_packet_names_its_receiver)
 {
-    (void)state;
-    struct person p, receiver;
-    struct visit v;
-    char fields[256];
-    person_new(app, &p, 10000);
-    person_new(app, &receiver, 0);
-    snprintf(fields, sizeof fields, "kind=exclusive&amount=5.20&to=%s", receiver.username);
-    struct packet packet = sent(&p, fields);
+    struct person p = person_with(10000), receiver = person_with(0);
+    struct packet packet = sent(&p, text_printf("kind=exclusive&amount=5.20&to=%s", receiver.username));
     assert_int_equal(packet.receiver_id, receiver.id);
     assert_true(str_equal(packet.receiver_name, str_from(receiver.nickname)));
     assert_int_equal(packet.count, 1);
@@ -214,30 +171,17 @@ static void an_exclusive_packet_names_its_receiver(void **state)
     assert_int_equal(sql_number(app, "SELECT user_id FROM packet_receiver WHERE packet_id = ?", packet.id),
                      receiver.id);
 
-    assert_int_equal(posted(&v, &p, "kind=exclusive&amount=1&to=nobody-of-this-name"), 422);
-    assert_true(visit_body_has(&v, "没有用户 nobody-of-this-name"));
-    visit_end(&v);
-    snprintf(fields, sizeof fields, "kind=exclusive&amount=1&to=%s", p.username);
-    assert_int_equal(posted(&v, &p, fields), 422);
-    assert_true(visit_body_has(&v, "领取人不能是自己"));
-    visit_end(&v);
-    assert_int_equal(posted(&v, &p, "kind=exclusive&amount=1&to=x%27+OR+1%3D1"), 422);
-    visit_end(&v);
+    visit_says(posted(&p, "kind=exclusive&amount=1&to=nobody-of-this-name"), 422, "没有用户 nobody-of-this-name");
+    visit_says(posted(&p, text_printf("kind=exclusive&amount=1&to=%s", p.username)), 422, "领取人不能是自己");
+    visit_says(posted(&p, "kind=exclusive&amount=1&to=x%27+OR+1%3D1"), 422);
     assert_int_equal(packets_of(&p), 1);
 }
 
-static void a_packet_names_several_receivers(void **state)
+TEST(a_packet_names_several_receivers)
 {
-    (void)state;
-    struct person p, one, other, third;
-    char fields[512];
-    person_new(app, &p, 10000);
-    person_new(app, &one, 0);
-    person_new(app, &other, 0);
-    person_new(app, &third, 0);
-    snprintf(fields, sizeof fields, "kind=even&amount=1&request_key=many&to=%s%%0A%s,%s", other.username, one.username,
-             other.username);
-    struct packet packet = sent(&p, fields);
+    struct person p = person_with(10000), one = person_with(0), other = person_with(0), third = person_with(0);
+    struct packet packet = sent(&p, text_printf("kind=even&amount=1&request_key=many&to=%s%%0A%s,%s", other.username,
+                                                one.username, other.username));
     assert_int_equal(packet.count, 2);
     assert_int_equal(packet.receiver_count, 2);
     assert_int_equal(packet.receiver_id, 0);
@@ -248,19 +192,16 @@ static void a_packet_names_several_receivers(void **state)
     assert_int_equal(sql_number(app, "SELECT MIN(expires_ms) FROM packet_receiver WHERE packet_id = ?", packet.id),
                      packet.expires_ms);
     assert_true(is_live(&packet));
-    snprintf(fields, sizeof fields, "kind=even&amount=1&request_key=many&to=%s+%s", one.username, other.username);
-    assert_int_equal(sent(&p, fields).id, packet.id); /* the same people */
-    snprintf(fields, sizeof fields, "kind=even&amount=1&request_key=many&to=%s+%s", one.username, third.username);
-    assert_other_order(&p, fields);
+    assert_int_equal(
+        sent(&p, text_printf("kind=even&amount=1&request_key=many&to=%s+%s", one.username, other.username)).id,
+        packet.id); /* the same people */
+    assert_other_order(&p, text_printf("kind=even&amount=1&request_key=many&to=%s+%s", one.username, third.username));
     assert_int_equal(packets_of(&p), 1);
 }
 
-static void a_phrase_is_stored_as_a_hash_and_sealed(void **state)
+TEST(a_phrase_is_stored_as_a_hash_and_sealed)
 {
-    (void)state;
-    struct person p;
-    struct visit v;
-    person_new(app, &p, 10000);
+    struct person p = person_with(10000);
     struct packet packet = sent(&p, "kind=even&amount=1&count=1&request_key=phrase&phrase=Open+Sesame");
     const struct keys *keys = &app->stores.config->keys;
     assert_true(
@@ -275,44 +216,33 @@ static void a_phrase_is_stored_as_a_hash_and_sealed(void **state)
         assert_other_order(&p, fields);
     }
     (void)sent(&p, "kind=even&amount=1&count=1&request_key=plain");
-    assert_int_equal(posted(&v, &p, "kind=even&amount=1&count=1&request_key=plain&phrase=x"), 422);
-    visit_end(&v);
+    visit_says(posted(&p, "kind=even&amount=1&count=1&request_key=plain&phrase=x"), 422);
     assert_int_equal(packets_of(&p), 2);
 }
 
-static void receivers_who_do_not_exist_are_named(void **state)
+TEST(receivers_who_do_not_exist_are_named)
 {
-    (void)state;
-    struct person p, one;
-    struct visit v;
-    char fields[512];
-    person_new(app, &p, 10000);
-    person_new(app, &one, 0);
-    snprintf(fields, sizeof fields, "kind=lucky&amount=1&to=nobody-1,%s,nobody-2", one.username);
-    assert_int_equal(posted(&v, &p, fields), 422);
-    assert_true(visit_body_has(&v, "没有用户 nobody-1、nobody-2，"));
-    visit_end(&v);
-    snprintf(fields, sizeof fields, "kind=lucky&amount=1&to=%s,%s", one.username, p.username);
-    assert_int_equal(posted(&v, &p, fields), 422);
-    assert_true(visit_body_has(&v, "领取人不能是自己"));
-    visit_end(&v);
+    struct person p = person_with(10000), one = person_with(0);
+    visit_says(posted(&p, text_printf("kind=lucky&amount=1&to=nobody-1,%s,nobody-2", one.username)), 422,
+               "没有用户 nobody-1、nobody-2，");
+    visit_says(posted(&p, text_printf("kind=lucky&amount=1&to=%s,%s", one.username, p.username)), 422,
+               "领取人不能是自己");
     assert_int_equal(packets_of(&p), 0);
 }
 
-static void a_repeated_send_returns_the_same_packet(void **state)
+TEST(a_repeated_send_returns_the_same_packet_and_pays_nothing)
 {
-    (void)state;
-    struct person p;
-    char key[PERSON_KEY_MAX], fields[256];
-    person_new(app, &p, 10000);
-    fresh_key(key);
-    snprintf(fields, sizeof fields, "kind=lucky&amount=10&count=5&request_key=%s", key);
+    struct person p = person_with(10000), other = person_with(1000);
+    const char *fields = text_printf("kind=lucky&amount=10&count=5&request_key=%s", new_key());
     struct packet first = sent(&p, fields);
-    struct packet second = sent(&p, fields);
-    assert_int_equal(first.id, second.id);
+    assert_int_equal(sent(&p, fields).id, first.id);
     assert_int_equal(packets_of(&p), 1);
     assert_int_equal(person_balance(app, &p), 9000);
     assert_int_equal(sql_number(app, "SELECT sent_count FROM user_month WHERE user_id = ?", p.id), 1);
+    (void)sent(&p, "kind=lucky&amount=90&count=5");
+    assert_int_equal(sent(&p, fields).id, first.id); /* although the wallet is empty */
+    assert_int_equal(person_balance(app, &p), 0);
+    assert_true(sent(&other, fields).id != first.id);
 }
 
 static enum step sent_a_minute_later(struct exchange *x)
@@ -322,93 +252,48 @@ static enum step sent_a_minute_later(struct exchange *x)
 }
 
 /* Back in the browser and the button once more. */
-static void a_form_that_is_sent_again_later_shows_what_it_has_sent(void **state)
+TEST(a_form_that_is_sent_again_later_shows_what_it_has_sent)
 {
-    (void)state;
-    struct person p;
-    struct visit v;
-    char key[PERSON_KEY_MAX], fields[256], path[256];
-    person_new(app, &p, 10000);
-    fresh_key(key);
-    snprintf(fields, sizeof fields, "kind=lucky&amount=10&count=5&request_key=%s", key);
-    assert_int_equal(person_request(&v, app, &p, send_form_post, "/send", fields, 0, false), 303);
-    snprintf(path, sizeof path, "href=\"%.*s\"", STR_ARG(visit_header(&v, "Location")));
-    visit_end(&v);
-    assert_int_equal(person_request(&v, app, &p, send_form_post, "/send", fields, 0, false), 303); /* pressed twice */
-    visit_end(&v);
-    assert_int_equal(person_request(&v, app, &p, sent_a_minute_later, "/send", fields, 0, false), 200);
-    assert_true(visit_body_has(&v, path));
-    assert_true(visit_body_has(&v, "没有重复扣款"));
-    assert_true(visit_body_has(&v, "value=\"10\""));
-    assert_false(visit_body_has(&v, key)); /* the button below sends one more */
-    visit_end(&v);
-    assert_int_equal(person_request(&v, app, &p, sent_a_minute_later, "/send", fields, 0, true), 201); /* a program */
-    visit_end(&v);
-    snprintf(fields, sizeof fields, "kind=lucky&amount=20&count=5&request_key=%s", key);
-    assert_int_equal(person_request(&v, app, &p, send_form_post, "/send", fields, 0, false), 422);
-    assert_true(visit_body_has(&v, path));
-    assert_false(visit_body_has(&v, "没有重复扣款"));
-    visit_end(&v);
+    struct person p = person_with(10000);
+    const char *key = new_key(), *path;
+    const char *fields = text_printf("kind=lucky&amount=10&count=5&request_key=%s", key);
+    struct visit *v = person_html(&p, send_form_post, "/send", fields, 0);
+    path = text_printf("href=\"%.*s\"", STR_ARG(visit_header(v, "Location")));
+    visit_says(v, 303);
+    /* The button is pressed twice. */
+    visit_says(person_html(&p, send_form_post, "/send", fields, 0), 303);
+    /* Later, the form has a new key: its button sends one more. */
+    visit_says(person_html(&p, sent_a_minute_later, "/send", fields, 0), 200, path, "没有重复扣款", "value=\"10\"",
+               LACKS, key);
+    /* A program gets the packet again. */
+    visit_says(person_json(&p, sent_a_minute_later, "/send", fields, 0), 201);
+    visit_says(
+        person_html(&p, send_form_post, "/send", text_printf("kind=lucky&amount=20&count=5&request_key=%s", key), 0),
+        422, path, LACKS, "没有重复扣款");
     assert_int_equal(packets_of(&p), 1);
     assert_int_equal(person_balance(app, &p), 9000);
 }
 
-static void a_repeat_succeeds_even_when_the_wallet_is_empty(void **state)
+TEST(the_same_key_with_another_order_is_refused)
 {
-    (void)state;
-    struct person p;
-    char key[PERSON_KEY_MAX], fields[256];
-    person_new(app, &p, 1000);
-    fresh_key(key);
-    snprintf(fields, sizeof fields, "kind=lucky&amount=10&count=5&request_key=%s", key);
-    struct packet first = sent(&p, fields);
-    assert_int_equal(person_balance(app, &p), 0);
-    assert_int_equal(sent(&p, fields).id, first.id);
-}
-
-static void the_same_key_of_another_sender_is_another_packet(void **state)
-{
-    (void)state;
-    struct person p, q;
-    char key[PERSON_KEY_MAX], fields[256];
-    person_new(app, &p, 1000);
-    person_new(app, &q, 1000);
-    fresh_key(key);
-    snprintf(fields, sizeof fields, "kind=lucky&amount=10&count=5&request_key=%s", key);
-    assert_true(sent(&p, fields).id != sent(&q, fields).id);
-}
-
-static void the_same_key_with_another_order_is_refused(void **state)
-{
-    (void)state;
-    struct person p;
-    struct visit v;
-    char key[PERSON_KEY_MAX], fields[256];
-    person_new(app, &p, 10000);
-    fresh_key(key);
-    snprintf(fields, sizeof fields, "kind=lucky&amount=10&count=5&request_key=%s", key);
-    (void)sent(&p, fields);
-    snprintf(fields, sizeof fields, "kind=lucky&amount=20&count=5&request_key=%s", key);
-    assert_other_order(&p, fields);
-    snprintf(fields, sizeof fields, "kind=lucky&amount=10&count=5&cover=birthday&request_key=%s", key);
+    struct person p = person_with(10000);
+    const char *key = new_key();
+    (void)sent(&p, text_printf("kind=lucky&amount=10&count=5&request_key=%s", key));
+    assert_other_order(&p, text_printf("kind=lucky&amount=20&count=5&request_key=%s", key));
+    const char *fields = text_printf("kind=lucky&amount=10&count=5&cover=birthday&request_key=%s", key);
     assert_other_order(&p, fields);
     /* The form that is shown again has a new key, so sending it again works. */
-    assert_int_equal(person_request(&v, app, &p, send_form_post, "/send", fields, 0, false), 422);
-    assert_false(visit_body_has(&v, key));
-    visit_end(&v);
+    visit_says(person_html(&p, send_form_post, "/send", fields, 0), 422, LACKS, key);
     assert_int_equal(packets_of(&p), 1);
     assert_int_equal(person_balance(app, &p), 9000);
 }
 
-static void the_smallest_share_is_part_of_the_draw_and_of_the_order(void **state)
+TEST(the_smallest_share_is_part_of_the_draw_and_of_the_order)
 {
-    (void)state;
-    struct person p;
+    struct person p = person_with(10000);
     int64_t shares[10];
-    char key[PERSON_KEY_MAX], fields[256];
-    person_new(app, &p, 10000);
-    fresh_key(key);
-    snprintf(fields, sizeof fields, "kind=lucky&amount=10&count=10&share_min=0.9&request_key=%s", key);
+    const char *key = new_key();
+    const char *fields = text_printf("kind=lucky&amount=10&count=10&share_min=0.9&request_key=%s", key);
     struct packet first = sent(&p, fields);
     assert_int_equal(first.share_min_fen, 90);
     assert_true(is_live(&first));
@@ -416,67 +301,47 @@ static void the_smallest_share_is_part_of_the_draw_and_of_the_order(void **state
     for (size_t i = 0; i < 10; i++)
         assert_in_range(shares[i], 90, 190);
     assert_int_equal(sent(&p, fields).id, first.id);
-    snprintf(fields, sizeof fields, "kind=lucky&amount=10&count=10&request_key=%s", key);
-    assert_other_order(&p, fields);
+    assert_other_order(&p, text_printf("kind=lucky&amount=10&count=10&request_key=%s", key));
     assert_int_equal(packets_of(&p), 1);
 }
 
-static void a_lifetime_belongs_to_the_order(void **state)
+TEST(a_lifetime_belongs_to_the_order)
 {
-    (void)state;
-    struct person p;
-    char key[PERSON_KEY_MAX], fields[256];
-    person_new(app, &p, 10000);
-    fresh_key(key);
-    snprintf(fields, sizeof fields, "kind=lucky&amount=10&count=5&lifetime=7d&request_key=%s", key);
+    struct person p = person_with(10000);
+    const char *key = new_key();
+    const char *fields = text_printf("kind=lucky&amount=10&count=5&lifetime=7d&request_key=%s", key);
     struct packet first = sent(&p, fields);
     assert_int_equal(first.expires_ms - first.created_ms, 7 * INT64_C(86400000));
     assert_int_equal(sent(&p, fields).id, first.id);
-    snprintf(fields, sizeof fields, "kind=lucky&amount=10&count=5&lifetime=3d&request_key=%s", key);
-    assert_other_order(&p, fields);
-    snprintf(fields, sizeof fields, "kind=lucky&amount=10&count=5&lifetime=&request_key=%s", key);
-    assert_int_equal(sent(&p, fields).id, first.id);
+    assert_other_order(&p, text_printf("kind=lucky&amount=10&count=5&lifetime=3d&request_key=%s", key));
+    assert_int_equal(sent(&p, text_printf("kind=lucky&amount=10&count=5&lifetime=&request_key=%s", key)).id, first.id);
     assert_int_equal(packets_of(&p), 1);
 }
 
-static void the_form_offers_the_lifetimes_and_selects_one(void **state)
+TEST(the_form_offers_the_lifetimes_and_selects_one)
 {
-    (void)state;
-    struct person p;
-    struct visit v;
-    person_new(app, &p, 10000);
-    assert_int_equal(person_request(&v, app, &p, send_form_get, "/send", NULL, 0, true), 200);
-    assert_true(visit_body_has(&v, "\"lifetimes\":[{\"lifetime\":\"1h\",\"lifetime_ms\":3600000},"
-                                   "{\"lifetime\":\"24h\",\"lifetime_ms\":86400000},"));
-    visit_end(&v);
-    assert_int_equal(person_request(&v, app, &p, send_form_get, "/send", NULL, 0, false), 200);
-    assert_true(visit_body_has(&v, "<option value=\"24h\" selected>24小时</option>"));
-    assert_int_equal(visit_body_count(&v, " selected>"), 2); /* the other one is a split */
-    visit_end(&v);
-    assert_int_equal(person_request(&v, app, &p, send_form_post, "/send", "amount=1&lifetime=3d", 0, false), 422);
-    assert_true(visit_body_has(&v, "<option value=\"3d\" selected>3天</option>"));
-    visit_end(&v);
-    assert_int_equal(person_request(&v, app, &p, send_form_post, "/send", "amount=1&count=1&lifetime=5d", 0, false),
-                     422);
-    assert_true(visit_body_has(&v, "请选择有效期"));
-    assert_true(visit_body_has(&v, "<option value=\"24h\" selected>"));
-    visit_end(&v);
+    struct person p = person_with(10000);
+    visit_says(person_json(&p, send_form_get, "/send", NULL, 0), 200,
+               "\"lifetimes\":[{\"lifetime\":\"1h\",\"lifetime_ms\":3600000},"
+               "{\"lifetime\":\"24h\",\"lifetime_ms\":86400000},");
+    /* A lifetime and a split are selected. */
+    visit_says(person_html(&p, send_form_get, "/send", NULL, 0), 200, "2 ×  selected>",
+               "<option value=\"24h\" selected>24小时</option>");
+    visit_says(person_html(&p, send_form_post, "/send", "amount=1&lifetime=3d", 0), 422,
+               "<option value=\"3d\" selected>3天</option>");
+    visit_says(person_html(&p, send_form_post, "/send", "amount=1&count=1&lifetime=5d", 0), 422, "请选择有效期",
+               "<option value=\"24h\" selected>");
     assert_int_equal(packets_of(&p), 0);
 }
 
-static void the_same_key_for_another_receiver_is_refused(void **state)
+TEST(the_same_key_for_another_receiver_is_refused)
 {
-    (void)state;
-    struct person p, first, second;
-    char key[PERSON_KEY_MAX], fields[256];
-    person_new(app, &p, 10000);
-    person_new(app, &first, 0);
-    person_new(app, &second, 0);
-    fresh_key(key);
-    snprintf(fields, sizeof fields, "kind=exclusive&amount=5&to=%s&request_key=%s", first.username, key);
-    assert_int_equal(sent(&p, fields).receiver_id, first.id);
-    snprintf(fields, sizeof fields, "kind=exclusive&amount=5&to=%s&request_key=%s", second.username, key);
-    assert_other_order(&p, fields);
+    struct person p = person_with(10000), first = person_with(0), second = person_with(0);
+    const char *key = new_key();
+    assert_int_equal(
+        sent(&p, text_printf("kind=exclusive&amount=5&to=%s&request_key=%s", first.username, key)).receiver_id,
+        first.id);
+    assert_other_order(&p, text_printf("kind=exclusive&amount=5&to=%s&request_key=%s", second.username, key));
     assert_int_equal(packets_of(&p), 1);
 }
 
@@ -489,47 +354,34 @@ static const char *opening_in(int64_t seconds, const char *key, char *fields, si
     return fields;
 }
 
-static void the_lifetime_of_a_scheduled_packet_begins_at_its_opening(void **state)
+TEST(the_lifetime_of_a_scheduled_packet_begins_at_its_opening)
 {
-    (void)state;
-    struct person p;
+    struct person p = person_with(1000);
     char fields[160];
-    person_new(app, &p, 1000);
     struct packet packet = sent(&p, opening_in(3600, "opens-1", fields, sizeof fields));
     assert_in_range(packet.opens_ms, packet.created_ms + 3500 * 1000, packet.created_ms + 3600 * 1000);
     assert_int_equal(packet.expires_ms, packet.opens_ms + app->stores.config->packet_lifetime_ms);
     assert_true(is_live(&packet));
 }
 
-static void an_opening_in_the_past_is_refused_unless_the_packet_was_sent_before_it(void **state)
+TEST(an_opening_in_the_past_is_refused_unless_the_packet_was_sent_before_it)
 {
-    (void)state;
-    struct person p;
-    struct visit v;
+    struct person p = person_with(1000);
     char fields[160], soon[160];
-    person_new(app, &p, 1000);
-    assert_int_equal(posted(&v, &p, opening_in(-1, "opens-2", fields, sizeof fields)), 422);
-    assert_int_equal(visit_body_count(&v, "\"opens_at\""), 1);
-    visit_end(&v);
+    visit_says(posted(&p, opening_in(-1, "opens-2", fields, sizeof fields)), 422, "1 × \"opens_at\"");
     struct packet packet = sent(&p, opening_in(1, "opens-3", soon, sizeof soon));
     while (clock_now_ms() <= packet.opens_ms)
         ;
     assert_int_equal(sent(&p, soon).id, packet.id);
-    assert_int_equal(posted(&v, &p, opening_in(7200, "opens-3", fields, sizeof fields)), 422); /* another order */
-    visit_end(&v);
+    /* Another order has the same key. */
+    visit_says(posted(&p, opening_in(7200, "opens-3", fields, sizeof fields)), 422);
     assert_int_equal(packets_of(&p), 1);
 }
 
-static void an_empty_wallet_sends_nothing(void **state)
+TEST(an_empty_wallet_sends_nothing)
 {
-    (void)state;
-    struct person p;
-    struct visit v;
-    person_new(app, &p, 999);
-    assert_int_equal(posted(&v, &p, "kind=lucky&amount=10&count=5"), 422);
-    assert_true(visit_body_has(&v, "可用余额不足"));
-    assert_true(visit_body_has(&v, "\"field\":\"amount\""));
-    visit_end(&v);
+    struct person p = person_with(999);
+    visit_says(posted(&p, "kind=lucky&amount=10&count=5"), 422, "可用余额不足", "\"field\":\"amount\"");
     assert_int_equal(packets_of(&p), 0);
     assert_int_equal(person_balance(app, &p), 999);
     assert_int_equal(sql_number(app, "SELECT COUNT(*) FROM user_month WHERE user_id = ?", p.id), 0);
@@ -537,110 +389,69 @@ static void an_empty_wallet_sends_nothing(void **state)
     assert_int_equal(person_balance(app, &p), 0);
 }
 
-static void a_refused_form_shows_the_typed_texts(void **state)
+TEST(a_refused_form_shows_the_typed_texts)
 {
-    (void)state;
-    struct person p;
-    struct visit v;
-    person_new(app, &p, 10000);
+    struct person p = person_with(10000);
     const char *fields =
         "kind=even&amount=200.01&count=1&greeting=%3Cb%3E%E5%96%9C&to=somebody&split=gaussian&request_key=k-1";
-    assert_int_equal(person_request(&v, app, &p, send_form_post, "/send", fields, 0, false), 422);
-    assert_true(visit_body_has(&v, "单个红包金额不可超过200元"));
-    assert_true(visit_body_has(&v, "value=\"200.01\""));
-    assert_true(visit_body_has(&v, "value=\"1\""));
-    assert_true(visit_body_has(&v, ">&lt;b&gt;喜</textarea>"));
-    assert_true(visit_body_has(&v, ">somebody</textarea>"));
-    assert_true(visit_body_has(&v, "value=\"k-1\""));
-    assert_true(visit_body_has(&v, "value=\"even\" checked"));
-    assert_true(visit_body_has(&v, "value=\"gaussian\" selected"));
-    assert_false(visit_body_has(&v, "<b>"));
-    visit_end(&v);
+    visit_says(person_html(&p, send_form_post, "/send", fields, 0), 422, "单个红包金额不可超过200元",
+               "value=\"200.01\"", "value=\"1\"", ">&lt;b&gt;喜</textarea>", ">somebody</textarea>", "value=\"k-1\"",
+               "value=\"even\" checked", "value=\"gaussian\" selected", LACKS, "<b>");
     assert_int_equal(packets_of(&p), 0);
 }
 
-static void the_form_shows_balance_limits_and_a_new_key(void **state)
+TEST(the_form_shows_balance_limits_and_a_new_key)
 {
-    (void)state;
-    struct person p;
-    struct visit v;
+    struct person p = person_with(12345);
     char once[80], again[80];
-    person_new(app, &p, 12345);
-    assert_int_equal(person_request(&v, app, &p, send_form_get, "/send", NULL, 0, true), 200);
-    assert_int_equal(visit_json_int(&v, "balance_fen"), 12345);
-    assert_int_equal(visit_json_int(&v, "share_fen_max"), app->stores.config->share_fen_max);
-    visit_json_text(&v, "request_key", once, sizeof once);
-    visit_end(&v);
-    assert_int_equal(person_request(&v, app, &p, send_form_get, "/send", NULL, 0, true), 200);
-    visit_json_text(&v, "request_key", again, sizeof again);
-    visit_end(&v);
+    struct visit *v = person_json(&p, send_form_get, "/send", NULL, 0);
+    assert_int_equal(visit_json_int(v, "balance_fen"), 12345);
+    assert_int_equal(visit_json_int(v, "share_fen_max"), app->stores.config->share_fen_max);
+    visit_json_text(v, "request_key", once, sizeof once);
+    visit_says(v, 200);
+    v = person_json(&p, send_form_get, "/send", NULL, 0);
+    visit_json_text(v, "request_key", again, sizeof again);
+    visit_says(v, 200);
     assert_string_not_equal(once, again);
-    assert_int_equal(person_request(&v, app, &p, send_form_get, "/send", NULL, 0, false), 200);
-    assert_true(visit_body_has(&v, "name=\"request_key\""));
-    assert_true(visit_body_has(&v, "123.45"));
-    assert_true(visit_body_has(&v, "value=\"lucky\" checked"));
-    visit_end(&v);
+    visit_says(person_html(&p, send_form_get, "/send", NULL, 0), 200, "name=\"request_key\"", "123.45",
+               "value=\"lucky\" checked");
 }
 
-static void a_send_whose_commit_reply_was_lost_pays_once_and_succeeds(void **state)
+TEST(a_send_whose_commit_or_its_reply_was_lost_pays_once_and_succeeds)
 {
-    (void)state;
-    struct person p;
-    person_new(app, &p, 10000);
-    fault = FAULT_REPLY_LOST;
-    struct packet packet = sent(&p, "kind=lucky&amount=10&count=5");
-    assert_int_equal(packets_of(&p), 1);
-    assert_int_equal(person_balance(app, &p), 9000);
-    assert_int_equal(escrow_of(&packet), 1000);
-    assert_true(is_live(&packet));
-}
-
-static void a_commit_that_was_lost_is_repeated(void **state)
-{
-    (void)state;
-    struct person p;
-    person_new(app, &p, 10000);
-    fault = FAULT_COMMIT_LOST;
-    struct packet packet = sent(&p, "kind=lucky&amount=10&count=5");
-    assert_int_equal(packets_of(&p), 1);
-    assert_int_equal(person_balance(app, &p), 9000);
-    assert_true(is_live(&packet));
+    for (int i = 0; i < 2; i++) {
+        struct person p = person_with(10000);
+        fault = i == 0 ? FAULT_REPLY_LOST : FAULT_COMMIT_LOST;
+        struct packet packet = sent(&p, "kind=lucky&amount=10&count=5");
+        assert_int_equal(packets_of(&p), 1);
+        assert_int_equal(person_balance(app, &p), 9000);
+        assert_int_equal(escrow_of(&packet), 1000);
+        assert_true(is_live(&packet));
+    }
 }
 
 /* The page leads to the order, which tells whether the packet was paid for. */
-static void an_unknown_payment_has_a_page_that_looks_at_its_order(void **state)
+TEST(an_unknown_payment_has_a_page_that_looks_at_its_order)
 {
-    (void)state;
-    struct person p;
-    struct visit v;
-    person_new(app, &p, 10000);
+    struct person p = person_with(10000);
     fault = FAULT_REPLIES_LOST;
     const char *fields = "kind=lucky&amount=10&count=5&request_key=unknown-payment";
-    assert_int_equal(person_request(&v, app, &p, send_form_post, "/send", fields, 0, false), 503);
-    assert_true(visit_body_has(&v, "href=\"/orders/unknown-payment\" data-look>"));
-    assert_true(visit_body_has(&v, "refresh."));
-    visit_end(&v);
-    assert_int_equal(person_request(&v, app, &p, send_form_post, "/send", fields, 0, true), 503);
-    assert_false(visit_body_has(&v, "look"));
-    visit_end(&v);
+    visit_says(person_html(&p, send_form_post, "/send", fields, 0), 503, "href=\"/orders/unknown-payment\" data-look>",
+               "refresh.");
+    visit_says(person_json(&p, send_form_post, "/send", fields, 0), 503, LACKS, "look");
     fault = FAULT_NONE;
     assert_int_equal(packets_of(&p), 1);
     assert_int_equal(person_balance(app, &p), 9000);
 }
 
-static void without_redis_the_packet_is_sent_and_loaded_later(void **state)
+TEST(without_redis_the_packet_is_sent_and_loaded_later)
 {
-    (void)state;
-    struct person p;
-    struct config config = *app->stores.config;
-    struct redis *redis = app->stores.redis;
-    person_new(app, &p, 10000);
-    snprintf(config.redis, sizeof config.redis, "unix:/nonexistent/redis.sock");
-    app->stores.redis = app->stores.live.redis = redis_new(&config);
-    assert_non_null(app->stores.redis);
-    struct packet packet = sent(&p, "kind=lucky&amount=10&count=5");
-    redis_free(app->stores.redis);
-    app->stores.redis = app->stores.live.redis = redis;
+    struct person p = person_with(10000);
+    struct services *lacking = services_without(app, "redis");
+    struct packet packet;
+    uint64_t id = person_send(lacking, &p, "kind=lucky&amount=10&count=5");
+    services_without_free(lacking);
+    assert_int_equal(packet_find(app->stores.db, arena, id, &packet), ST_OK);
     assert_int_equal(packet.state, PACKET_FUNDING);
     assert_int_equal(person_balance(app, &p), 9000);
     assert_false(is_live(&packet));
@@ -652,80 +463,64 @@ static void without_redis_the_packet_is_sent_and_loaded_later(void **state)
     assert_int_equal(fund_load(&app->stores, &packet), ST_OK); /* a repeat changes nothing */
 }
 
-static void a_late_load_does_not_restore_a_packet_that_was_removed(void **state)
+TEST(a_late_load_does_not_restore_a_packet_that_was_removed)
 {
-    (void)state;
-    struct person p;
-    person_new(app, &p, 10000);
+    struct person p = person_with(10000);
     struct packet packet = sent(&p, "kind=lucky&amount=10&count=5");
     assert_int_equal(live_remove(&app->stores.live, packet.id), ST_OK); /* as after the grace time of a closed packet */
     assert_int_equal(fund_load(&app->stores, &packet), ST_OK);
     assert_false(is_live(&packet));
     /* Makes the packet loadable again, so that the recovery of other tests' workers finds nothing to do. */
-    assert_int_equal(
-        db_exec(app->stores.db, NULL, "UPDATE packet SET state = 'funding' WHERE id = ?", DB_PARAMS(DB_U64(packet.id))),
-        ST_OK);
+    sql_run(app, "UPDATE packet SET state = 'funding' WHERE id = ?", DB_U64(packet.id));
     assert_int_equal(fund_load(&app->stores, &packet), ST_OK);
     assert_true(is_live(&packet));
 }
 
-/* Posts the form in n concurrent processes, each with connections of its own. Returns how many got 201. */
-static int in_parallel(int n, const struct person *p, const char *fields)
+struct order {
+    const struct person *p;
+    const char *fields;
+};
+
+/* 0: sent; 1: refused. */
+static int send_racer(void *ctx)
 {
-    int started[2], succeeded = 0;
-    char go = 0;
-    assert_int_equal(pipe(started), 0);
-    for (int i = 0; i < n; i++) {
-        pid_t pid = fork();
-        assert_true(pid >= 0);
-        if (pid == 0) {
-            struct services *own = packet_services_open();
-            struct visit v;
-            (void)close(started[1]);
-            if (own == NULL || read(started[0], &go, 1) != 0)
-                _exit(2);
-            int status = person_request(&v, own, p, send_form_post, "/send", fields, 0, true);
-            _exit(status == 201 ? 0 : status == 422 ? 1 : 3);
-        }
-    }
-    (void)close(started[0]);
-    (void)close(started[1]); /* closing the pipe starts all processes at once */
-    for (int i = 0; i < n; i++) {
-        int status = 0;
-        assert_true(wait(&status) > 0);
-        assert_true(WIFEXITED(status));
-        assert_in_range(WEXITSTATUS(status), 0, 1);
-        succeeded += WEXITSTATUS(status) == 0 ? 1 : 0;
-    }
-    return succeeded;
+    const struct order *order = ctx;
+    struct services *own = packet_services_open();
+    struct visit v;
+    if (own == NULL)
+        return 2;
+    int status = person_request(&v, own, order->p, send_form_post, "/send", order->fields, 0, true);
+    return status == 201 ? 0 : status == 422 ? 1 : 3;
 }
 
-static void parallel_repeats_make_one_packet(void **state)
+/* Posts the form in n concurrent processes, each with connections of its own. Returns how many got 201. */
+static unsigned in_parallel(unsigned n, const struct person *p, const char *fields)
 {
-    (void)state;
-    struct person p;
-    char key[PERSON_KEY_MAX], fields[256];
-    person_new(app, &p, 10000);
-    fresh_key(key);
-    snprintf(fields, sizeof fields, "kind=lucky&amount=10&count=5&request_key=%s", key);
-    assert_int_equal(in_parallel(8, &p, fields), 8);
+    unsigned results[RACE_RESULTS];
+    race_run(n, send_racer, &(struct order){ p, fields }, results);
+    assert_int_equal(results[0] + results[1], n);
+    return results[0];
+}
+
+TEST(parallel_repeats_make_one_packet)
+{
+    struct person p = person_with(10000);
+    const char *key = new_key();
+    assert_int_equal(in_parallel(8, &p, text_printf("kind=lucky&amount=10&count=5&request_key=%s", key)), 8);
     assert_int_equal(packets_of(&p), 1);
     assert_int_equal(person_balance(app, &p), 9000);
 }
 
-static void parallel_sends_can_not_overdraw_the_wallet(void **state)
+TEST(parallel_sends_can_not_overdraw_the_wallet)
 {
-    (void)state;
-    struct person p;
-    person_new(app, &p, 3500);
+    struct person p = person_with(3500);
     assert_int_equal(in_parallel(8, &p, "kind=lucky&amount=10&count=5"), 3);
     assert_int_equal(packets_of(&p), 3);
     assert_int_equal(person_balance(app, &p), 500);
 }
 
-static void a_packet_of_a_hundred_thousand_shares_can_be_sent(void **state)
+TEST(a_packet_of_a_hundred_thousand_shares_can_be_sent)
 {
-    (void)state;
     struct person p;
     struct config config = *app->stores.config;
     const struct config *before = app->stores.config;
@@ -740,60 +535,15 @@ static void a_packet_of_a_hundred_thousand_shares_can_be_sent(void **state)
     assert_int_equal(person_balance(app, &p), 0);
 }
 
-static void a_send_is_busy_and_makes_no_packet_while_mysql_is_unreachable(void **state)
+TEST(a_send_is_busy_and_makes_no_packet_while_mysql_is_unreachable)
 {
-    (void)state;
-    struct person p;
-    struct visit v;
-    struct config config = *app->stores.config;
-    struct db *db = app->stores.db;
-    person_new(app, &p, 10000);
-    snprintf(config.mysql, sizeof config.mysql, "unix:/nonexistent/mysql.sock");
-    app->stores.db = db_new(&config);
-    assert_non_null(app->stores.db);
-    int status = posted(&v, &p, "kind=lucky&amount=10&count=5");
-    db_free(app->stores.db);
-    app->stores.db = db;
-    assert_int_equal(status, 503);
-    assert_true(visit_header(&v, "Retry-After").len > 0);
-    visit_end(&v);
+    struct person p = person_with(10000);
+    struct services *lacking = services_without(app, "mysql");
+    struct visit *v = person_visit_new(lacking, &p, send_form_post, "/send", "kind=lucky&amount=10&count=5", 0, true);
+    services_without_free(lacking);
+    assert_true(visit_header(v, "Retry-After").len > 0);
+    visit_says(v, 503);
     assert_int_equal(packets_of(&p), 0);
 }
 
-int main(void)
-{
-    static const struct CMUnitTest tests[] = {
-        cmocka_unit_test(a_send_moves_the_money_into_escrow_and_opens_the_packet),
-        cmocka_unit_test(the_answer_has_the_packets_address_and_commitment),
-        cmocka_unit_test(a_browser_is_redirected_to_the_packet),
-        cmocka_unit_test(the_best_share_is_stored_at_send_for_lucky_packets_only),
-        cmocka_unit_test(an_exclusive_packet_names_its_receiver),
-        cmocka_unit_test(a_packet_names_several_receivers),
-        cmocka_unit_test(a_phrase_is_stored_as_a_hash_and_sealed),
-        cmocka_unit_test(receivers_who_do_not_exist_are_named),
-        cmocka_unit_test(a_repeated_send_returns_the_same_packet),
-        cmocka_unit_test(a_form_that_is_sent_again_later_shows_what_it_has_sent),
-        cmocka_unit_test(a_repeat_succeeds_even_when_the_wallet_is_empty),
-        cmocka_unit_test(the_same_key_of_another_sender_is_another_packet),
-        cmocka_unit_test(the_same_key_with_another_order_is_refused),
-        cmocka_unit_test(the_smallest_share_is_part_of_the_draw_and_of_the_order),
-        cmocka_unit_test(a_lifetime_belongs_to_the_order),
-        cmocka_unit_test(the_form_offers_the_lifetimes_and_selects_one),
-        cmocka_unit_test(the_same_key_for_another_receiver_is_refused),
-        cmocka_unit_test(the_lifetime_of_a_scheduled_packet_begins_at_its_opening),
-        cmocka_unit_test(an_opening_in_the_past_is_refused_unless_the_packet_was_sent_before_it),
-        cmocka_unit_test(an_empty_wallet_sends_nothing),
-        cmocka_unit_test(a_refused_form_shows_the_typed_texts),
-        cmocka_unit_test(the_form_shows_balance_limits_and_a_new_key),
-        cmocka_unit_test(a_send_whose_commit_reply_was_lost_pays_once_and_succeeds),
-        cmocka_unit_test(a_commit_that_was_lost_is_repeated),
-        cmocka_unit_test(an_unknown_payment_has_a_page_that_looks_at_its_order),
-        cmocka_unit_test(without_redis_the_packet_is_sent_and_loaded_later),
-        cmocka_unit_test(a_late_load_does_not_restore_a_packet_that_was_removed),
-        cmocka_unit_test(parallel_repeats_make_one_packet),
-        cmocka_unit_test(parallel_sends_can_not_overdraw_the_wallet),
-        cmocka_unit_test(a_packet_of_a_hundred_thousand_shares_can_be_sent),
-        cmocka_unit_test(a_send_is_busy_and_makes_no_packet_while_mysql_is_unreachable),
-    };
-    return cmocka_run_group_tests_name("send", tests, setup, teardown);
-}
+TESTS(app_setup, app_teardown)

@@ -1,13 +1,5 @@
 /* The settle worker with a real Redis Cluster: what replicas do not have is not settled, and a failover to a replica
  * that lacks settled grabs is repaired. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include <cmocka.h>
-
 #include <signal.h>
 #include <sys/wait.h>
 #include <time.h>
@@ -24,16 +16,17 @@
 #include "settle/tell.h"
 #include "settle/thanks.h"
 #include "support/cluster_servers.h"
-#include "test_settle_fixture.h"
+#include "support/test.h"
+#include "test_world.h"
 #include "user/session.h"
 #include "user/session_list.h"
 
-enum { HOUR_MS = 3600000, WAIT_MS = 60000 * HB_TEST_PATIENCE, LATER_MS = 5000, RECOVER_PASSES = 3 };
+enum { WAIT_MS = 60000 * HB_TEST_PATIENCE, LATER_MS = 5000, RECOVER_PASSES = 3 };
 
 static struct cluster_servers servers;
 
 /* A cluster and a world of users and packets in it. replicas: the setting redis_replicas. */
-static void begin(struct world *w, const char *replicas)
+static void begin(const char *replicas)
 {
     char addresses[256];
     assert_true(cluster_servers_start(&servers));
@@ -46,17 +39,21 @@ static void begin(struct world *w, const char *replicas)
     world_drain(w);
 }
 
-static void end(struct world *w)
+static int end(void **state)
 {
+    (void)state;
     world_end(w);
     unsetenv("HB_REDIS");
     unsetenv("HB_REDIS_USER");
     unsetenv("HB_REDIS_REPLICAS");
     unsetenv("HB_REDIS_REPLICAS_TIMEOUT_MS");
     cluster_servers_stop(&servers);
+    return 0;
 }
 
-static void packet_key(const struct world *w, uint64_t packet_id, char out[LIVE_KEY_MAX])
+#define CLUSTER_TEST(name, replicas) WORLD_TEST_WITH(name, begin(replicas), end)
+
+static void packet_key(uint64_t packet_id, char out[LIVE_KEY_MAX])
 {
     struct live_keys keys;
     live_keys(&keys, packet_id, w->config->partitions);
@@ -82,7 +79,7 @@ static void replica_join(int primary, int replica)
     assert_true(cluster_servers_wait(&servers, primary, "INFO replication", "state=online"));
 }
 
-static enum status grab_try(struct world *w, uint64_t packet_id, size_t user, struct live_grab *grab)
+static enum status grab_try(uint64_t packet_id, size_t user, struct live_grab *grab)
 {
     struct redis_call call;
     live_grab_queue(&w->live, &call, packet_id, w->users[user], STR("小强"), NULL);
@@ -92,66 +89,62 @@ static enum status grab_try(struct world *w, uint64_t packet_id, size_t user, st
     return st;
 }
 
-static void a_cut_off_primary_promises_nothing_and_nothing_of_it_is_settled(void **state)
+CLUSTER_TEST(a_cut_off_primary_promises_nothing_and_nothing_of_it_is_settled, "auto")
 {
-    struct world w;
     struct live_grab grab, again;
     uint64_t events;
     char key[LIVE_KEY_MAX];
-    (void)state;
-    begin(&w, "auto");
-    uint64_t id = world_send(&w, 0, PACKET_EVEN, 400, 4, HOUR_MS, -1);
-    packet_key(&w, id, key);
+    uint64_t id = world_even(w, 400, 4);
+    packet_key(id, key);
     int primary = cluster_servers_of(&servers, key, false), replica = replica_cut(primary, key);
     uint64_t other = id;
     char other_key[LIVE_KEY_MAX];
     do {
-        other = world_send_apart(&w, id, 200, 2);
-        packet_key(&w, other, other_key);
+        other = world_send_apart(w, id, 200, 2);
+        packet_key(other, other_key);
     } while (cluster_servers_of(&servers, other_key, false) == primary);
 
-    assert_int_equal(grab_try(&w, id, 1, &grab), ST_UNKNOWN);
-    assert_int_equal(world_grab(&w, other, 1).code, LIVE_GRABBED);
-    assert_int_equal(settle_pass(w.settle, &events), ST_OK);
+    assert_int_equal(grab_try(id, 1, &grab), ST_UNKNOWN);
+    assert_int_equal(world_grab(w, other, 1).code, LIVE_GRABBED);
+    assert_int_equal(settle_pass(w->settle, &events), ST_OK);
     assert_int_equal(events, 1); /* of the other primary */
-    assert_true(world_partition(&w, id)->away);
-    assert_false(world_partition(&w, other)->away);
-    assert_int_equal(world_number(&w, "SELECT COUNT(*) FROM `grab` WHERE packet_id = ?", id), 0);
+    assert_true(world_partition(w, id)->away);
+    assert_false(world_partition(w, other)->away);
+    assert_int_equal(world_number(w, "SELECT COUNT(*) FROM `grab` WHERE packet_id = ?", id), 0);
     struct recover r = { .full_walk = true };
     bool open = true;
-    assert_int_equal(recover_fences(&r, w.settle, &open), ST_OK);
+    assert_int_equal(recover_fences(&r, w->settle, &open), ST_OK);
     assert_false(open);
-    assert_int_equal(r.opened[world_partition(&w, id)->no][0], '\0');
+    assert_int_equal(r.opened[world_partition(w, id)->no][0], '\0');
     bool settled = true; /* a deletion: the streams may have grabs that this server lacks */
     const int64_t later_ms = clock_now_ms() + HOUR_MS;
-    assert_int_equal(erase_settled(&w.settler->stores, w.arena, w.users[2], later_ms, &settled), ST_UNAVAILABLE);
+    assert_int_equal(erase_settled(&w->settler->stores, w->arena, w->users[2], later_ms, &settled), ST_UNAVAILABLE);
     assert_false(settled);
 
     replica_join(primary, replica);
-    assert_int_equal(grab_try(&w, id, 1, &again), ST_OK); /* a repeat, which only reads: WAIT confirms the first */
+    assert_int_equal(grab_try(id, 1, &again), ST_OK); /* a repeat, which only reads: WAIT confirms the first */
     assert_int_equal(again.share_no, 0);
-    assert_int_equal(world_drain(&w), 1);
-    assert_int_equal(world_number(&w, "SELECT COUNT(*) FROM `grab` WHERE packet_id = ?", id), 1);
-    assert_int_equal(erase_settled(&w.settler->stores, w.arena, w.users[2], later_ms, &settled), ST_OK);
+    assert_int_equal(world_drain(w), 1);
+    assert_int_equal(world_number(w, "SELECT COUNT(*) FROM `grab` WHERE packet_id = ?", id), 1);
+    assert_int_equal(erase_settled(&w->settler->stores, w->arena, w->users[2], later_ms, &settled), ST_OK);
     assert_true(settled);
-    world_audit_clean(&w);
-    end(&w);
+    world_audit_clean(w);
 }
 
 /* Sends packets until one is on another primary, or on the same one. */
-static uint64_t send_by_server(struct world *w, int primary, bool same, int64_t lifetime_ms)
+static uint64_t send_by_server(int primary, bool same, int64_t lifetime_ms)
 {
     char key[LIVE_KEY_MAX];
     uint64_t id;
     do {
         id = world_send(w, 0, PACKET_EVEN, 400, 4, lifetime_ms, -1);
-        packet_key(w, id, key);
+        packet_key(id, key);
     } while ((cluster_servers_of(&servers, key, false) == primary) != same);
     return id;
 }
 
 /* Thanks that Redis was not told. */
-static void thank_untold(struct world *w, uint64_t packet_id, size_t user)
+static void thank_untold(uint64_t packet_id, size_t user)
 {
     enum thanks_result result;
     assert_int_equal(
@@ -166,7 +159,7 @@ static void server_signal(int server, int signal)
 }
 
 /* Opens all fences of the cluster once it works again, as the settle worker does. */
-static void fences_open(struct world *w)
+static void fences_open(void)
 {
     const struct timespec pause = { .tv_nsec = 50000000 };
     int64_t until_ms = clock_monotonic_ms() + WAIT_MS;
@@ -188,22 +181,22 @@ static void fences_open(struct world *w)
 }
 
 /* The hot pool has to notice the failover first. */
-static struct live_grab grab_wait(struct world *w, uint64_t packet_id, size_t user)
+static struct live_grab grab_wait(uint64_t packet_id, size_t user)
 {
     const struct timespec pause = { .tv_nsec = 50000000 };
     int64_t until_ms = clock_monotonic_ms() + WAIT_MS;
     struct live_grab grab = { 0 };
-    enum status st = grab_try(w, packet_id, user, &grab);
+    enum status st = grab_try(packet_id, user, &grab);
     while (st == ST_UNAVAILABLE && clock_monotonic_ms() < until_ms) {
         nanosleep(&pause, NULL);
-        st = grab_try(w, packet_id, user, &grab);
+        st = grab_try(packet_id, user, &grab);
     }
     assert_int_equal(st, ST_OK);
     return grab;
 }
 
 /* A session whose key is on this server. */
-static void session_begin(struct world *w, int server, char key[SESSION_KEY_MAX])
+static void session_begin(int server, char key[SESSION_KEY_MAX])
 {
     char token[SESSION_TOKEN_MAX];
     const int64_t now_ms = clock_now_ms();
@@ -229,7 +222,7 @@ static void replica_promote(int primary, int replica)
 }
 
 /* Ends the session; connections that were dropped are made again after a pause. */
-static enum status session_end_wait(struct world *w, const char *key)
+static enum status session_end_wait(const char *key)
 {
     const struct timespec pause = { .tv_nsec = 50000000 };
     const int64_t until_ms = clock_monotonic_ms() + WAIT_MS;
@@ -243,7 +236,7 @@ static enum status session_end_wait(struct world *w, const char *key)
 }
 
 /* Tells Redis all thanks. Returns how many it was not told in the end. */
-static int64_t untold_wait(struct world *w)
+static int64_t untold_wait(void)
 {
     const struct timespec pause = { .tv_nsec = 50000000 };
     const int64_t until_ms = clock_monotonic_ms() + WAIT_MS;
@@ -264,31 +257,29 @@ static bool is_unconfirmed(enum status st)
     return st == ST_UNKNOWN || st == ST_UNAVAILABLE;
 }
 
-static void what_ended_stays_ended_after_a_failover(void **state)
+CLUSTER_TEST(what_ended_stays_ended_after_a_failover, "auto")
 {
-    struct world w;
     char key[LIVE_KEY_MAX], session[SESSION_KEY_MAX], ask[128], answer[64];
     enum thanks_result result;
-    (void)state;
-    begin(&w, "auto");
-    const struct stores *page = &w.page->stores;
-    uint64_t id = world_send(&w, 0, PACKET_EVEN, 400, 4, HOUR_MS, -1);
-    packet_key(&w, id, key);
-    (void)world_grab(&w, id, 1);
-    world_drain(&w);
+    const struct stores *page = &w->page->stores;
+    uint64_t id = world_even(w, 400, 4);
+    packet_key(id, key);
+    (void)world_grab(w, id, 1);
+    world_drain(w);
     int primary = cluster_servers_of(&servers, key, false);
-    session_begin(&w, primary, session);
+    session_begin(primary, session);
 
     /* Without the replica nothing of it counts. */
     int replica = replica_cut(primary, key);
-    assert_true(is_unconfirmed(session_list_end_key(page, w.arena, w.users[1], str_from(session))));
-    assert_int_equal(thanks_say(&w.page->stores, w.arena, id, w.users[1], STR("谢谢"), clock_now_ms(), &result), ST_OK);
-    assert_int_equal(world_number(&w, "SELECT COUNT(*) FROM thanks WHERE applied_ms IS NULL", 0), 1);
-    assert_true(is_unconfirmed(live_tombstone(&w.settler->stores.live, id + (uint64_t)w.config->partitions)));
+    assert_true(is_unconfirmed(session_list_end_key(page, w->arena, w->users[1], str_from(session))));
+    assert_int_equal(thanks_say(&w->page->stores, w->arena, id, w->users[1], STR("谢谢"), clock_now_ms(), &result),
+                     ST_OK);
+    assert_int_equal(world_number(w, "SELECT COUNT(*) FROM thanks WHERE applied_ms IS NULL", 0), 1);
+    assert_true(is_unconfirmed(live_tombstone(&w->settler->stores.live, id + (uint64_t)w->config->partitions)));
 
     replica_join(primary, replica);
-    assert_int_equal(session_end_wait(&w, session), ST_OK);
-    assert_int_equal(untold_wait(&w), 0);
+    assert_int_equal(session_end_wait(session), ST_OK);
+    assert_int_equal(untold_wait(), 0);
 
     replica_promote(primary, replica);
     (void)snprintf(ask, sizeof ask, "EXISTS '%s'", session);
@@ -297,7 +288,6 @@ static void what_ended_stays_ended_after_a_failover(void **state)
     (void)snprintf(ask, sizeof ask, "HGET '%s' thanks_count", key);
     assert_int_equal(cluster_servers_cli(&servers, replica, ask, answer, sizeof answer), 0);
     assert_int_equal(atoi(answer), 1);
-    end(&w);
 }
 
 struct apart {
@@ -306,7 +296,7 @@ struct apart {
 };
 
 /* What the worker does in one step. */
-static void step_without_a_primary(struct world *w, struct recover *r, uint64_t *closed, struct recover_done *done)
+static void step_without_a_primary(struct recover *r, uint64_t *closed, struct recover_done *done)
 {
     struct tell t = { 0 };
     struct expire e = { 0 };
@@ -321,7 +311,7 @@ static void step_without_a_primary(struct world *w, struct recover *r, uint64_t 
 }
 
 /* Steps of the worker until the others are repaired, closed and told. */
-static void others_go_on(struct world *w, const struct apart *a)
+static void others_go_on(const struct apart *a)
 {
     struct recover r = { .full_walk = true };
     struct recover_done done = { 0 };
@@ -331,7 +321,7 @@ static void others_go_on(struct world *w, const struct apart *a)
     while ((done.loaded == 0 || world_packet(w, a->due).state != PACKET_CLOSED ||
             world_number(w, "SELECT COUNT(*) FROM thanks WHERE applied_ms IS NULL", 0) > 1) &&
            clock_monotonic_ms() < until_ms)
-        step_without_a_primary(w, &r, &closed, &done);
+        step_without_a_primary(&r, &closed, &done);
     assert_true(world_partition(w, a->dead)->away);
     assert_true(r.skipped);
     assert_true(closed > 0);
@@ -342,69 +332,62 @@ static void others_go_on(struct world *w, const struct apart *a)
     assert_int_equal(world_number(w, "SELECT COUNT(*) FROM thanks WHERE applied_ms IS NULL AND packet_id = ?", a->dead),
                      1);
     assert_int_equal(world_number(w, "SELECT COUNT(*) FROM thanks WHERE applied_ms IS NULL", 0), 1);
-    (void)grab_wait(w, a->gap, 2); /* it was rebuilt */
+    (void)grab_wait(a->gap, 2); /* it was rebuilt */
 }
 
-static void without_one_primary_the_others_are_repaired_expired_and_told(void **state)
+CLUSTER_TEST(without_one_primary_the_others_are_repaired_expired_and_told, "auto")
 {
-    struct world w;
     struct apart a;
     char key[LIVE_KEY_MAX];
-    (void)state;
-    begin(&w, "auto");
-    a.dead = world_send(&w, 0, PACKET_EVEN, 400, 4, HOUR_MS, -1);
-    packet_key(&w, a.dead, key);
+    a.dead = world_even(w, 400, 4);
+    packet_key(a.dead, key);
     int primary = cluster_servers_of(&servers, key, false), replica = cluster_servers_of(&servers, key, true);
-    a.gap = send_by_server(&w, primary, false, HOUR_MS);
-    a.dead_due = send_by_server(&w, primary, true, -1);
+    a.gap = send_by_server(primary, false, HOUR_MS);
+    a.dead_due = send_by_server(primary, true, -1);
     do
-        a.due = send_by_server(&w, primary, false, -1);
-    while (packet_partition(a.due, w.config->partitions) == packet_partition(a.gap, w.config->partitions));
-    (void)world_grab(&w, a.dead, 1);
-    (void)world_grab(&w, a.gap, 1);
-    world_drain(&w);
-    thank_untold(&w, a.dead, 1);
-    thank_untold(&w, a.gap, 1);
+        a.due = send_by_server(primary, false, -1);
+    while (packet_partition(a.due, w->config->partitions) == packet_partition(a.gap, w->config->partitions));
+    (void)world_grab(w, a.dead, 1);
+    (void)world_grab(w, a.gap, 1);
+    world_drain(w);
+    thank_untold(a.dead, 1);
+    thank_untold(a.gap, 1);
 
     /* Both come back as what they were. */
     assert_int_equal(cluster_servers_cli(&servers, replica, "CONFIG SET cluster-replica-no-failover yes", NULL, 0), 0);
     server_signal(replica, SIGSTOP);
     server_signal(primary, SIGSTOP);
-    others_go_on(&w, &a);
+    others_go_on(&a);
 
     server_signal(primary, SIGCONT);
     server_signal(replica, SIGCONT);
-    fences_open(&w);
-    while (world_packet(&w, a.dead_due).state != PACKET_CLOSED) { /* the time limit of the test ends it */
-        (void)world_expire(&w, NULL);
-        world_drain(&w);
+    fences_open();
+    while (world_packet(w, a.dead_due).state != PACKET_CLOSED) { /* the time limit of the test ends it */
+        (void)world_expire(w, NULL);
+        world_drain(w);
     }
-    world_audit_clean(&w);
-    end(&w);
+    world_audit_clean(w);
 }
 
-static void a_failover_to_a_replica_that_lacks_settled_grabs_is_repaired(void **state)
+CLUSTER_TEST(a_failover_to_a_replica_that_lacks_settled_grabs_is_repaired, "0") /* nothing is confirmed */
 {
-    struct world w;
     char key[LIVE_KEY_MAX];
-    (void)state;
-    begin(&w, "0"); /* nothing is confirmed */
-    uint64_t id = world_send(&w, 0, PACKET_LUCKY, 1000, 4, HOUR_MS, -1);
-    packet_key(&w, id, key);
-    struct live_grab first = world_grab(&w, id, 1);
-    world_drain(&w);
+    uint64_t id = world_send(w, 0, PACKET_LUCKY, 1000, 4, HOUR_MS, -1);
+    packet_key(id, key);
+    struct live_grab first = world_grab(w, id, 1);
+    world_drain(w);
     int primary = cluster_servers_of(&servers, key, false), replica = replica_cut(primary, key);
-    struct live_grab second = world_grab(&w, id, 2);
-    world_drain(&w);
-    (void)world_grab(&w, id, 3); /* never settled: lost with the primary */
+    struct live_grab second = world_grab(w, id, 2);
+    world_drain(w);
+    (void)world_grab(w, id, 3); /* never settled: lost with the primary */
 
     /* The replica may have been cut off before it had the functions. */
     replica_promote(primary, replica);
     assert_int_equal(cluster_servers_cli(&servers, replica, "FUNCTION FLUSH", NULL, 0), 0);
-    fences_open(&w);
+    fences_open();
 
     /* What was settled holds: same users, same shares; the third user takes the next share anew. */
-    struct live_grab one = grab_wait(&w, id, 1), two = grab_wait(&w, id, 2), three = grab_wait(&w, id, 4);
+    struct live_grab one = grab_wait(id, 1), two = grab_wait(id, 2), three = grab_wait(id, 4);
     assert_int_equal(one.code, LIVE_ALREADY);
     assert_int_equal(one.share_no, first.share_no);
     assert_int_equal(one.amount_fen, first.amount_fen);
@@ -413,20 +396,10 @@ static void a_failover_to_a_replica_that_lacks_settled_grabs_is_repaired(void **
     assert_int_equal(two.amount_fen, second.amount_fen);
     assert_int_equal(three.code, LIVE_GRABBED);
     assert_int_equal(three.share_no, 2);
-    world_drain(&w);
-    assert_int_equal(world_number(&w, "SELECT COUNT(*) FROM `grab` WHERE packet_id = ?", id), 3);
-    assert_int_equal(world_number(&w, "SELECT COUNT(*) FROM dead_letter", 0), 0);
-    world_audit_clean(&w);
-    end(&w);
+    world_drain(w);
+    assert_int_equal(world_number(w, "SELECT COUNT(*) FROM `grab` WHERE packet_id = ?", id), 3);
+    assert_int_equal(world_number(w, "SELECT COUNT(*) FROM dead_letter", 0), 0);
+    world_audit_clean(w);
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(a_cut_off_primary_promises_nothing_and_nothing_of_it_is_settled),
-        cmocka_unit_test(without_one_primary_the_others_are_repaired_expired_and_told),
-        cmocka_unit_test(what_ended_stays_ended_after_a_failover),
-        cmocka_unit_test(a_failover_to_a_replica_that_lacks_settled_grabs_is_repaired),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TESTS(NULL, NULL)

@@ -1,12 +1,6 @@
 #include "test_settle_fixture.h"
-
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-
-#include <cmocka.h>
-#include <stdlib.h>
-#include <string.h>
+#include "support/stores_do.h"
+#include "support/test.h"
 
 #include "base/array.h"
 #include "base/clock.h"
@@ -15,7 +9,6 @@
 #include "live/grab.h"
 #include "live/keys.h"
 #include "live/live.h"
-#include "ops/audit.h"
 #include "ops/demo.h"
 #include "packet/store.h"
 #include "pages/send.h"
@@ -26,7 +19,7 @@
 #include "settle/settle.h"
 #include "support/test_services.h"
 
-enum { WORDS_MAX = 16, WORD_MAX = 200, DRAIN_PASSES_MAX = 1000, EXPIRE_PASSES_MAX = 200, HOUR_MS = 3600000 };
+enum { WORDS_MAX = 16, TEXT_MAX = 4096, DRAIN_PASSES_MAX = 1000, EXPIRE_PASSES_MAX = 200, HOUR_MS = 3600000 };
 
 static const char *const tables[] = { "thanks",           "share_return",  "grab",           "transfer", "packet",
                                       "user_month",       "stream_cursor", "dead_letter",    "account",  "user",
@@ -81,7 +74,7 @@ void world_begin(struct world *w, size_t user_count)
     tables_empty(w);
     FILE *out = tmpfile();
     assert_non_null(out);
-    assert_int_equal(demo_make(&auth->stores, (uint32_t)user_count, out), ST_OK); /* 0: none */
+    assert_int_equal(demo_make(&auth->stores, (uint32_t)user_count, DEMO_MONEY_FEN, out), ST_OK); /* 0: none */
     rewind(out);
     for (size_t i = 0; i < user_count; i++) {
         unsigned long long id;
@@ -152,11 +145,25 @@ uint64_t world_send(struct world *w, size_t sender, enum packet_kind kind, int64
     return world_send_to(w, sender, kind, total_fen, count, lifetime_ms, &one, to >= 0 ? 1 : 0);
 }
 
+uint64_t world_even(struct world *w, int64_t total_fen, uint32_t count)
+{
+    return world_send(w, 0, PACKET_EVEN, total_fen, count, HOUR_MS, -1);
+}
+
+uint64_t world_even_settled(struct world *w, int64_t total_fen, uint32_t count, size_t settled)
+{
+    uint64_t id = world_even(w, total_fen, count);
+    for (size_t user = 1; user <= settled; user++)
+        assert_int_equal(world_grab(w, id, user).code, LIVE_GRABBED);
+    assert_int_equal(world_drain(w), settled);
+    return id;
+}
+
 uint64_t world_send_beside(struct world *w, uint64_t packet_id, int64_t total_fen, uint32_t count)
 {
     uint64_t id;
     do
-        id = world_send(w, 0, PACKET_EVEN, total_fen, count, HOUR_MS, -1);
+        id = world_even(w, total_fen, count);
     while (world_partition(w, id) != world_partition(w, packet_id));
     return id;
 }
@@ -165,7 +172,7 @@ uint64_t world_send_apart(struct world *w, uint64_t packet_id, int64_t total_fen
 {
     uint64_t id;
     do
-        id = world_send(w, 0, PACKET_EVEN, total_fen, count, HOUR_MS, -1);
+        id = world_even(w, total_fen, count);
     while (world_partition(w, id) == world_partition(w, packet_id));
     return id;
 }
@@ -278,10 +285,21 @@ int64_t world_number(struct world *w, const char *sql, uint64_t id)
 
 void world_sql(struct world *w, const char *sql)
 {
-    assert_int_equal(db_exec(w->app->stores.db, NULL, sql, NULL, 0), ST_OK);
+    sql_do(w->app->stores.db, sql);
 }
 
-static void redis_words(struct world *w, uint64_t packet_id, const char *words, struct redis_call *call)
+void world_sqlf(struct world *w, const char *format, ...)
+{
+    char sql[TEXT_MAX];
+    va_list args;
+    va_start(args, format);
+    assert_in_range(vsnprintf(sql, sizeof sql, format, args), 1, sizeof sql - 1);
+    va_end(args);
+    world_sql(w, sql);
+}
+
+static void redis_words(struct world *w, struct services *role, uint64_t packet_id, const char *words,
+                        struct redis_call *call)
 {
     static const char *const marks[LIVE_KEY_COUNT] = { "{pk}", "{sh}", "{gr}", "{or}", "{ev}", "{se}" };
     struct str args[WORDS_MAX], rest = str_from(words);
@@ -302,14 +320,29 @@ static void redis_words(struct world *w, uint64_t packet_id, const char *words, 
         count++;
     }
     *call = (struct redis_call){ 0 };
-    assert_int_equal(redis_do(w->app->stores.redis, call, args, count), ST_OK);
+    assert_int_equal(redis_do(role->stores.redis, call, args, count), ST_OK);
+}
+
+int64_t world_redisf(struct world *w, uint64_t packet_id, const char *format, ...)
+{
+    char words[TEXT_MAX];
+    va_list args;
+    va_start(args, format);
+    assert_in_range(vsnprintf(words, sizeof words, format, args), 1, sizeof words - 1);
+    va_end(args);
+    return world_redis(w, packet_id, words);
 }
 
 int64_t world_redis(struct world *w, uint64_t packet_id, const char *words)
 {
+    return world_redis_as(w, w->app, packet_id, words);
+}
+
+int64_t world_redis_as(struct world *w, struct services *role, uint64_t packet_id, const char *words)
+{
     struct redis_call call;
     int64_t n = -1;
-    redis_words(w, packet_id, words, &call);
+    redis_words(w, role, packet_id, words, &call);
     if (call.reply->type == REDIS_REPLY_ARRAY)
         n = (int64_t)call.reply->elements;
     else
@@ -321,7 +354,7 @@ int64_t world_redis(struct world *w, uint64_t packet_id, const char *words)
 struct str world_redis_text(struct world *w, uint64_t packet_id, const char *words)
 {
     struct redis_call call;
-    redis_words(w, packet_id, words, &call);
+    redis_words(w, w->app, packet_id, words, &call);
     struct str text = redis_reply_str(call.reply);
     if (text.ptr != NULL)
         text = arena_str(w->arena, text);
@@ -348,6 +381,12 @@ void world_lose_tail(struct world *w, uint64_t packet_id)
     (void)world_redis(w, packet_id, "RPOP {or}");
     struct str words = arena_printf(w->arena, "HDEL {gr} %llu", (unsigned long long)w->users[2]);
     (void)world_redis(w, packet_id, words.ptr);
+}
+
+int64_t world_letters(struct world *w, uint64_t packet_id)
+{
+    return world_number(w, "SELECT COUNT(*) FROM dead_letter WHERE resolved_ms IS NULL AND ? IN (0, packet_id)",
+                        packet_id);
 }
 
 int64_t world_balance(struct world *w, uint64_t account_id)
@@ -382,6 +421,29 @@ uint64_t world_audit_violations(struct world *w, const char *check)
             return audit.checks[i].violations;
     fail_msg("there is no check %s", check);
     return 0;
+}
+
+bool audit_names_subject(const struct audit *audit, enum audit_check check, const char *subject)
+{
+    for (uint64_t i = 0; i < audit->checks[check].violations && i < AUDIT_ROWS_MAX; i++)
+        if (strcmp(audit->checks[check].rows[i].subject, subject) == 0)
+            return true;
+    return false;
+}
+
+bool audit_names(const struct audit *audit, enum audit_check check, const char *kind, uint64_t id)
+{
+    char subject[AUDIT_SUBJECT_MAX];
+    (void)snprintf(subject, sizeof subject, "%s %llu", kind, (unsigned long long)id);
+    return audit_names_subject(audit, check, subject);
+}
+
+bool world_audit_names(struct world *w, enum audit_check check, const char *kind, uint64_t id)
+{
+    static struct audit audit;
+    audit.packet_id = 0;
+    assert_int_equal(audit_run(&w->auditor->stores, &audit), ST_OK);
+    return audit_names(&audit, check, kind, id);
 }
 
 struct settle_partition *world_partition(struct world *w, uint64_t packet_id)

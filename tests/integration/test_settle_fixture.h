@@ -6,6 +6,7 @@
 #include "base/config.h"
 #include "live/grab.h"
 #include "live/live.h"
+#include "ops/audit.h"
 #include "packet/packet.h"
 #include "settle/recover.h"
 #include "settle/settle.h"
@@ -43,6 +44,10 @@ uint64_t world_send_beside(struct world *w, uint64_t packet_id, int64_t total_fe
 uint64_t world_send_apart(struct world *w, uint64_t packet_id, int64_t total_fen, uint32_t count);
 /* A nickname with the face that all users have, as Redis has it. In the arena. */
 struct str world_badge(struct world *w, const char *nickname);
+/* An even packet of users[0], which is open for an hour. */
+uint64_t world_even(struct world *w, int64_t total_fen, uint32_t count);
+/* The same, of which users[1] … users[settled] have a share each, and the worker has settled them. */
+uint64_t world_even_settled(struct world *w, int64_t total_fen, uint32_t count, size_t settled);
 /* users[user] opens the packet. */
 struct live_grab world_grab(struct world *w, uint64_t packet_id, size_t user);
 /* users[first] … users[first + count - 1] open it; each must get a share. */
@@ -64,9 +69,14 @@ void world_restart_worker(struct world *w);
 /* Reads one number from SQL ("SELECT …" with one row and one column; NULL is 0). */
 int64_t world_number(struct world *w, const char *sql, uint64_t id);
 void world_sql(struct world *w, const char *sql);
+void world_sqlf(struct world *w, const char *format, ...) __attribute__((format(printf, 2, 3)));
 /* Runs one Redis command, words separated by blanks; {ev}, {pk}, {sh}, {gr}, {or} and {se} stand for the packet's keys.
  * Its integer, or the length of an array, or -1. */
 int64_t world_redis(struct world *w, uint64_t packet_id, const char *words);
+int64_t world_redisf(struct world *w, uint64_t packet_id, const char *format, ...)
+    __attribute__((format(printf, 3, 4)));
+/* As world_redis, with the rights of a role: w->page, w->hot … */
+int64_t world_redis_as(struct world *w, struct services *role, uint64_t packet_id, const char *words);
 /* As world_redis; returns the reply as text in the arena. */
 struct str world_redis_text(struct world *w, uint64_t packet_id, const char *words);
 
@@ -77,12 +87,19 @@ void world_tables_restore(struct world *w);
 /* Makes Redis lose its newest data: it lacks the grab of users[2], which MySQL has. */
 void world_lose_tail(struct world *w, uint64_t packet_id);
 
+/* Dead letters that wait: of a packet; 0: of all. */
+int64_t world_letters(struct world *w, uint64_t packet_id);
 int64_t world_balance(struct world *w, uint64_t account_id);
 struct packet world_packet(struct world *w, uint64_t packet_id);
 /* Runs the whole audit; prints it and fails the test unless it is clean. */
 void world_audit_clean(struct world *w);
 /* Runs the whole audit; the number of violations of one check. */
 uint64_t world_audit_violations(struct world *w, const char *check);
+/* Whether an audit that has run names the subject, as "packet 77", in this check. */
+bool audit_names_subject(const struct audit *audit, enum audit_check check, const char *subject);
+bool audit_names(const struct audit *audit, enum audit_check check, const char *kind, uint64_t id);
+/* Runs the whole audit first. */
+bool world_audit_names(struct world *w, enum audit_check check, const char *kind, uint64_t id);
 struct settle_partition *world_partition(struct world *w, uint64_t packet_id);
 
 #endif

@@ -1,55 +1,47 @@
 /* Whether tables and Redis belong together: what the settle worker, and a pool, make of it. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-
-#include <cmocka.h>
-#include <stdio.h>
-#include <string.h>
 #include <time.h>
 
 #include "live/keys.h"
 #include "live/site.h"
 #include "settle/recover_stream.h"
 #include "settle/site.h"
+#include "support/test.h"
 #include "support/test_services.h"
-#include "test_settle_fixture.h"
+#include "test_world_app.h"
 
-enum { HOUR_MS = 3600000 };
 #define OTHER "00000000000000000000000000c0ffee"
 
 /* A worker that has not compared yet. */
-static void worker_anew(struct world *w)
+static void worker_anew(void)
 {
-    world_restart_worker(w);
-    w->settle->site = (struct settle_site){ .agrees = false };
+    world_restart_worker(&w);
+    w.settle->site = (struct settle_site){ .agrees = false };
 }
 
-static struct site_mark row(struct world *w)
+static struct site_mark row(void)
 {
-    assert_int_equal(site_row_read(&w->settler->stores), ST_OK);
-    return w->settler->stores.site.row;
+    assert_int_equal(site_row_read(&w.settler->stores), ST_OK);
+    return w.settler->stores.site.row;
 }
 
-static enum site_verdict look(struct world *w)
+static enum site_verdict look(void)
 {
     struct settle_site_look look;
-    assert_int_equal(settle_site_look(w->app->stores.redis, w->app->stores.db, w->settle->partition_count, &look),
-                     ST_OK);
+    assert_int_equal(settle_site_look(w.app->stores.redis, w.app->stores.db, w.settle->partition_count, &look), ST_OK);
     return look.verdict;
 }
 
-static struct str mark_of(struct world *w, uint64_t packet_id)
+static struct str mark_of(uint64_t packet_id)
 {
-    return world_redis_text(w, packet_id, "GET {si}");
+    return world_redis_text(&w, packet_id, "GET {si}");
 }
 
-static void mark_set(struct world *w, uint64_t packet_id, struct str mark)
+static void mark_set(uint64_t packet_id, struct str mark)
 {
     char key[LIVE_KEY_MAX];
     struct redis_call call;
     const struct str set[] = { STR("SET"), live_site_key(key, (uint32_t)packet_id), mark };
-    assert_int_equal(redis_do(w->app->stores.redis, &call, set, 3), ST_OK);
+    assert_int_equal(redis_do(w.app->stores.redis, &call, set, 3), ST_OK);
     redis_call_free(&call);
 }
 
@@ -63,168 +55,135 @@ static bool is_served(void)
     return served;
 }
 
-static void begin(struct world *w)
+/* A world whose worker has compared. */
+static int begin_compared(void **state)
 {
-    world_begin(w, 4);
-    worker_anew(w);
-    assert_int_equal(settle_site_confirm(w->settle), ST_OK);
+    (void)world_setup(state);
+    worker_anew();
+    assert_int_equal(settle_site_confirm(w.settle), ST_OK);
+    return 0;
 }
 
-static void an_empty_redis_is_marked_and_the_generation_is_raised(void **state)
+TEST_WITH(an_empty_redis_is_marked_and_the_generation_is_raised, world_setup, world_teardown)
 {
-    struct world w;
-    (void)state;
-    world_begin(&w, 1);
-    worker_anew(&w);
-    const struct site_mark before = row(&w);
+    worker_anew();
+    const struct site_mark before = row();
     assert_int_equal(settle_site_confirm(w.settle), ST_OK);
-    const struct site_mark after = row(&w);
+    const struct site_mark after = row();
     char text[SITE_MARK_MAX];
     assert_string_equal(after.id, before.id);
     assert_int_equal(after.generation, before.generation + 1);
     for (uint64_t packet = 0; packet < w.settle->partition_count; packet++)
-        assert_true(str_equal(mark_of(&w, packet), site_mark_text(&after, text)));
+        assert_true(str_equal(mark_of(packet), site_mark_text(&after, text)));
     assert_int_equal(settle_site_confirm(w.settle), ST_OK); /* nothing is new */
-    assert_int_equal(row(&w).generation, after.generation);
+    assert_int_equal(row().generation, after.generation);
     settle_site_raise(w.settle); /* the end of a worker */
-    assert_int_equal(row(&w).generation, after.generation + 1);
+    assert_int_equal(row().generation, after.generation + 1);
     assert_true(is_served());
-    world_end(&w);
 }
 
-static void a_worker_that_died_between_the_stores_is_followed(void **state)
+TEST_WITH(a_worker_that_died_between_the_stores_is_followed, begin_compared, world_teardown)
 {
-    struct world w;
-    (void)state;
-    begin(&w);
     world_sql(&w, "UPDATE site SET generation = generation + 1");
-    worker_anew(&w);
+    worker_anew();
     assert_true(is_served());
     assert_int_equal(settle_site_confirm(w.settle), ST_OK);
-    assert_int_equal(look(&w), SITE_AGREES);
-    world_end(&w);
+    assert_int_equal(look(), SITE_AGREES);
 }
 
-static void two_workers_raise_it_in_turn(void **state)
+TEST_WITH(two_workers_raise_it_in_turn, begin_compared, world_teardown)
 {
-    struct world w;
-    (void)state;
-    begin(&w);
-    const uint64_t generation = row(&w).generation;
+    const uint64_t generation = row().generation;
     world_sql(&w, "UPDATE site SET generation = generation + 1"); /* the other one, whose marks come late */
     settle_site_raise(w.settle);
-    assert_int_equal(row(&w).generation, generation + 2);
-    assert_int_equal(look(&w), SITE_AGREES);
-    world_end(&w);
+    assert_int_equal(row().generation, generation + 2);
+    assert_int_equal(look(), SITE_AGREES);
 }
 
 /* The worker refuses the stores, opens no fence, and changes no mark; no pool serves. */
-static void assert_refused(struct world *w, enum site_verdict verdict)
+static void assert_refused(enum site_verdict verdict)
 {
     struct recover r = { .full_walk = true };
     bool open = true;
-    const struct str mark = mark_of(w, 0);
-    worker_anew(w);
-    assert_int_equal(settle_site_confirm(w->settle), ST_CONFLICT);
-    assert_int_equal(settle_site_confirm(w->settle), ST_CONFLICT);
-    assert_int_equal(w->settler->stores.site.verdict, verdict);
-    assert_int_equal(look(w), verdict);
-    assert_true(verdict == SITE_TABLES_OLDER || str_equal(mark_of(w, 0), mark));
+    const struct str mark = mark_of(0);
+    worker_anew();
+    assert_int_equal(settle_site_confirm(w.settle), ST_CONFLICT);
+    assert_int_equal(settle_site_confirm(w.settle), ST_CONFLICT);
+    assert_int_equal(w.settler->stores.site.verdict, verdict);
+    assert_int_equal(look(), verdict);
+    assert_true(verdict == SITE_TABLES_OLDER || str_equal(mark_of(0), mark));
     if (verdict == SITE_OTHER || verdict == SITE_REDIS_OLDER) {
-        (void)recover_fences(&r, w->settle, &open);
+        (void)recover_fences(&r, w.settle, &open);
         assert_false(open);
     }
 }
 
-static void a_redis_of_another_site_is_refused(void **state)
+TEST_WITH(a_redis_of_another_site_is_refused, begin_compared, world_teardown)
 {
-    struct world w;
-    (void)state;
-    begin(&w);
     for (uint64_t packet = 0; packet < w.settle->partition_count; packet++)
-        mark_set(&w, packet, STR(OTHER " 1"));
-    assert_refused(&w, SITE_OTHER);
+        mark_set(packet, STR(OTHER " 1"));
+    assert_refused(SITE_OTHER);
     assert_false(is_served());
     world_sql(&w, "SET FOREIGN_KEY_CHECKS = 0");
     world_sql(&w, "DELETE FROM user"); /* as of tables that were made anew */
-    assert_refused(&w, SITE_TABLES_GONE);
-    world_end(&w);
+    assert_refused(SITE_TABLES_GONE);
 }
 
-static void older_stores_are_refused(void **state)
+TEST_WITH(older_stores_are_refused, begin_compared, world_teardown)
 {
-    struct world w;
-    (void)state;
-    begin(&w);
     world_sql(&w, "UPDATE site SET generation = generation - 1");
     w.settler->stores.site = (struct site){ .known = false }; /* another process */
-    assert_refused(&w, SITE_TABLES_OLDER);
+    assert_refused(SITE_TABLES_OLDER);
     assert_false(is_served());
     world_sql(&w, "UPDATE site SET generation = generation + 3");
-    assert_refused(&w, SITE_REDIS_OLDER);
+    assert_refused(SITE_REDIS_OLDER);
     assert_false(is_served());
     world_sql(&w, "UPDATE site SET generation = generation - 2");
-    world_end(&w);
 }
 
-static void tables_that_lack_what_was_settled_are_refused(void **state)
+TEST_WITH(tables_that_lack_what_was_settled_are_refused, begin_compared, world_teardown)
 {
-    struct world w;
-    (void)state;
-    begin(&w);
     uint64_t id = world_send(&w, 0, PACKET_EVEN, 300, 3, HOUR_MS, -1);
     world_grab(&w, id, 1);
     world_drain(&w);
     world_tables_keep(&w);
     world_grab(&w, id, 2);
     world_drain(&w);
-    assert_int_equal(look(&w), SITE_AGREES);
+    assert_int_equal(look(), SITE_AGREES);
     world_tables_restore(&w);
     assert_true(is_served()); /* a pool can't know it yet */
-    assert_refused(&w, SITE_TABLES_OLDER);
+    assert_refused(SITE_TABLES_OLDER);
     assert_false(is_served());
     (void)world_redis(&w, 0, "FLUSHALL"); /* the way out */
     assert_int_equal(settle_site_confirm(w.settle), ST_OK);
     world_check_redis(&w);
-    world_end(&w);
 }
 
 /* Whoever has the page pool can write it. */
-static void a_planted_position_alone_shows_nothing(void **state)
+TEST_WITH(a_planted_position_alone_shows_nothing, begin_compared, world_teardown)
 {
-    struct world w;
-    (void)state;
-    begin(&w);
     uint64_t id = world_send(&w, 0, PACKET_EVEN, 300, 3, HOUR_MS, -1);
     world_grab(&w, id, 1);
     world_drain(&w);
     (void)world_redis(&w, id, "SET {se} 9000000000000-0");
-    worker_anew(&w);
+    worker_anew();
     assert_int_equal(settle_site_confirm(w.settle), ST_OK);
-    world_end(&w);
 }
 
-static void a_planted_mark_of_another_type_is_replaced(void **state)
+TEST_WITH(a_planted_mark_of_another_type_is_replaced, begin_compared, world_teardown)
 {
-    struct world w;
-    (void)state;
-    begin(&w);
     (void)world_redis(&w, 0, "DEL {si}");
     (void)world_redis(&w, 0, "HSET {si} a b");
     assert_true(is_served());
-    worker_anew(&w);
+    worker_anew();
     assert_int_equal(settle_site_confirm(w.settle), ST_OK);
-    assert_int_equal(look(&w), SITE_AGREES);
-    assert_true(mark_of(&w, 0).len > 0);
-    world_end(&w);
+    assert_int_equal(look(), SITE_AGREES);
+    assert_true(mark_of(0).len > 0);
 }
 
 /* Of a version without marks: an upgrade. */
-static void a_redis_without_marks_is_taken_unless_the_tables_are_empty(void **state)
+TEST_WITH(a_redis_without_marks_is_taken_unless_the_tables_are_empty, begin_compared, world_teardown)
 {
-    struct world w;
-    (void)state;
-    begin(&w);
     uint64_t id = world_send(&w, 0, PACKET_EVEN, 300, 3, HOUR_MS, -1);
     world_grab(&w, id, 1);
     world_drain(&w);
@@ -233,7 +192,7 @@ static void a_redis_without_marks_is_taken_unless_the_tables_are_empty(void **st
     world_sql(&w, "UPDATE site SET generation = 0");
     assert_false(is_served()); /* before the worker has compared */
     w.settler->stores.site = (struct site){ .known = false };
-    worker_anew(&w);
+    worker_anew();
     assert_int_equal(settle_site_confirm(w.settle), ST_OK);
     assert_true(is_served());
     for (uint64_t packet = 0; packet < w.settle->partition_count; packet++)
@@ -241,8 +200,7 @@ static void a_redis_without_marks_is_taken_unless_the_tables_are_empty(void **st
     world_sql(&w, "SET FOREIGN_KEY_CHECKS = 0");
     world_sql(&w, "DELETE FROM user");
     world_sql(&w, "DELETE FROM stream_cursor");
-    assert_refused(&w, SITE_TABLES_GONE);
-    world_end(&w);
+    assert_refused(SITE_TABLES_GONE);
 }
 
 /* For 200 ms after a refused connection the client makes none. */
@@ -252,13 +210,10 @@ static void retry_pause(void)
 }
 
 /* A process does not go on with other tables than those that it began with. */
-static void a_connection_to_other_tables_is_refused(void **state)
+TEST_WITH(a_connection_to_other_tables_is_refused, begin_compared, world_teardown)
 {
-    struct world w;
     struct db_rows rows;
-    (void)state;
-    begin(&w);
-    const struct site_mark own = row(&w);
+    const struct site_mark own = row();
     struct db *db = w.page->stores.db;
     assert_int_equal(site_confirm(&w.page->stores), ST_OK);
     world_sql(&w, "UPDATE site SET id = '" OTHER "'");
@@ -271,15 +226,11 @@ static void a_connection_to_other_tables_is_refused(void **state)
     world_sql(&w, "UPDATE site SET generation = generation + 1");
     retry_pause();
     assert_int_equal(db_query(db, w.arena, &rows, "SELECT 1", NULL, 0), ST_OK);
-    world_end(&w);
 }
 
 /* The months of the tables begin by their time zone: a process with another one would count them wrongly. */
-static void tables_of_another_time_zone_are_refused(void **state)
+TEST_WITH(tables_of_another_time_zone_are_refused, begin_compared, world_teardown)
 {
-    struct world w;
-    (void)state;
-    begin(&w);
     const char *own = w.app->stores.config->timezone;
     const char *there[] = { own, "", "Europe/Berlin" };
     for (size_t i = 0; i < 3; i++) {
@@ -287,16 +238,12 @@ static void tables_of_another_time_zone_are_refused(void **state)
         assert_int_equal(is_served(), i < 2);
     }
     world_sql(&w, arena_printf(w.arena, "UPDATE site SET timezone = '%s'", own).ptr);
-    world_end(&w);
 }
 
 /* A server whose tables have no column for the time zone, a replica that lags behind an upgrade, is compared, too. */
-static void tables_without_a_time_zone_are_compared(void **state)
+TEST_WITH(tables_without_a_time_zone_are_compared, begin_compared, world_teardown)
 {
-    struct world w;
     struct db_rows rows;
-    (void)state;
-    begin(&w);
     struct db *db = w.page->stores.db;
     assert_int_equal(site_confirm(&w.page->stores), ST_OK);
     world_sql(&w, "ALTER TABLE site RENAME COLUMN timezone TO timezone_away");
@@ -307,24 +254,6 @@ static void tables_without_a_time_zone_are_compared(void **state)
     retry_pause();
     assert_int_equal(db_query(db, w.arena, &rows, "SELECT 1", NULL, 0), ST_OK);
     world_sql(&w, "ALTER TABLE site RENAME COLUMN timezone_away TO timezone");
-    world_end(&w);
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(an_empty_redis_is_marked_and_the_generation_is_raised),
-        cmocka_unit_test(a_worker_that_died_between_the_stores_is_followed),
-        cmocka_unit_test(two_workers_raise_it_in_turn),
-        cmocka_unit_test(a_redis_of_another_site_is_refused),
-        cmocka_unit_test(older_stores_are_refused),
-        cmocka_unit_test(tables_that_lack_what_was_settled_are_refused),
-        cmocka_unit_test(a_planted_position_alone_shows_nothing),
-        cmocka_unit_test(a_planted_mark_of_another_type_is_replaced),
-        cmocka_unit_test(a_redis_without_marks_is_taken_unless_the_tables_are_empty),
-        cmocka_unit_test(a_connection_to_other_tables_is_refused),
-        cmocka_unit_test(tables_of_another_time_zone_are_refused),
-        cmocka_unit_test(tables_without_a_time_zone_are_compared),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TESTS(NULL, NULL)

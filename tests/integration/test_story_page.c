@@ -1,18 +1,12 @@
 /* pages/story on a real database: the year, whose it is, how many rows it reads, and what the picture is told. */
 #include <inttypes.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include <cmocka.h>
 
 #include "base/array.h"
 #include "base/clock.h"
 #include "packet/story.h"
 #include "pages/story.h"
 #include "pages/story_picture.h"
+#include "support/test.h"
 #include "test_packet_app.h"
 #include "web/respond.h"
 
@@ -55,124 +49,83 @@ static bool drawn_has(const char *text)
 
 static void month_add(const struct person *p, const char *values)
 {
-    char sql[SQL_MAX];
-    (void)snprintf(sql, sizeof sql,
-                   "INSERT INTO user_month (user_id, year, month, sent_count, sent_fen, received_count, received_fen, "
-                   "best_count) VALUES (?, %s)",
-                   values);
-    assert_int_equal(db_exec(app->stores.db, NULL, sql, DB_PARAMS(DB_U64(p->id))), ST_OK);
+    sql_run(
+        app,
+        text_printf("INSERT INTO user_month (user_id, year, month, sent_count, sent_fen, received_count, received_fen, "
+                    "best_count) VALUES (?, %s)",
+                    values),
+        DB_U64(p->id));
 }
 
 static void months_forget(const struct person *p)
 {
-    assert_int_equal(
-        db_exec(app->stores.db, NULL, "DELETE FROM user_month WHERE user_id = ?", DB_PARAMS(DB_U64(p->id))), ST_OK);
+    sql_run(app, "DELETE FROM user_month WHERE user_id = ?", DB_U64(p->id));
 }
 
-static void a_story_tells_sums_people_and_shares_of_the_year_only(void **state)
+TEST(a_story_tells_sums_people_and_shares_of_the_year_only)
 {
-    (void)state;
-    struct person sender, taker;
-    struct visit v;
-    char text[SQL_MAX];
-    person_new(app, &sender, 0);
-    person_new(app, &taker, 0);
+    struct person sender = person_with(0), taker = person_with(0);
     records_many(app, &sender, &taker, clock_zone_year_start_ms(2024), 3);
     month_add(&taker, "2024, 1, 2, 500, 3, 300, 1");
     month_add(&taker, "2025, 1, 9, 999, 9, 999, 9");
-    assert_int_equal(person_request(&v, app, &taker, story_show, "/records/story?year=2024", NULL, 0, true), 200);
-    assert_int_equal(visit_json_int(&v, "sent_fen"), 500);
-    assert_int_equal(visit_json_int(&v, "received_fen"), 300);
-    assert_int_equal(visit_json_int(&v, "best_count"), 1);
-    (void)snprintf(text, sizeof text,
-                   "\"given_most\":null,\"received_most\":{\"user\":{\"id\":%" PRIu64
-                   ",\"nickname\":\"%s\"},\"amount_fen\":300,\"count\":3,\"exchanged\":3}",
-                   sender.id, sender.nickname);
-    assert_true(visit_body_has(&v, text));
-    assert_true(visit_body_has(&v, "\"liveliest\":{\"date\":\"2024-01-01\",\"sent_count\":0,\"received_count\":3,"));
-    assert_true(visit_body_has(&v, "\"cut\":false"));
-    visit_end(&v);
-    assert_int_equal(person_request(&v, app, &sender, story_show, "/records/story?year=2024", NULL, 0, true), 200);
-    (void)snprintf(text, sizeof text, "\"given_most\":{\"user\":{\"id\":%" PRIu64, taker.id);
-    assert_true(visit_body_has(&v, text));
-    visit_end(&v);
-    assert_int_equal(person_request(&v, app, &taker, story_show, "/records/story?year=2023", NULL, 0, false), 200);
-    assert_true(visit_body_has(&v, "这一年还没有红包"));
-    assert_false(visit_body_has(&v, "/story.png"));
-    visit_end(&v);
-    assert_int_equal(person_request(&v, app, &taker, story_show, "/records/story?year=x", NULL, 0, false), 400);
-    visit_end(&v);
+    visit_says(person_json(&taker, story_show, "/records/story?year=2024", NULL, 0), 200, "sent_fen: 500",
+               "received_fen: 300", "best_count: 1",
+               text_printf("\"given_most\":null,\"received_most\":{\"user\":{\"id\":%" PRIu64
+                           ",\"nickname\":\"%s\"},\"amount_fen\":300,\"count\":3,\"exchanged\":3}",
+                           sender.id, sender.nickname),
+               "\"liveliest\":{\"date\":\"2024-01-01\",\"sent_count\":0,\"received_count\":3,", "\"cut\":false");
+    visit_says(person_json(&sender, story_show, "/records/story?year=2024", NULL, 0), 200,
+               text_printf("\"given_most\":{\"user\":{\"id\":%" PRIu64, taker.id));
+    visit_says(person_html(&taker, story_show, "/records/story?year=2023", NULL, 0), 200, "这一年还没有红包", LACKS,
+               "/story.png");
+    visit_says(person_html(&taker, story_show, "/records/story?year=x", NULL, 0), 400);
     months_forget(&taker);
 }
 
-static void what_was_given_back_is_nobodys_gift(void **state)
+TEST(what_was_given_back_is_nobodys_gift)
 {
-    (void)state;
-    struct person sender, taker;
-    struct visit v;
-    person_new(app, &sender, 0);
-    person_new(app, &taker, 0);
+    struct person sender = person_with(0), taker = person_with(0);
     records_many(app, &sender, &taker, clock_zone_year_start_ms(2024), 1);
-    assert_int_equal(db_exec(app->stores.db, NULL,
-                             "INSERT INTO share_return (packet_id, share_no, user_id, amount_fen, returned_ms) "
-                             "SELECT packet_id, share_no, user_id, amount_fen, grabbed_ms + 1 FROM grab "
-                             "WHERE user_id = ?",
-                             DB_PARAMS(DB_U64(taker.id))),
-                     ST_OK);
-    assert_int_equal(person_request(&v, app, &taker, story_show, "/records/story?year=2024", NULL, 0, true), 200);
-    assert_true(visit_body_has(&v, "\"received_most\":null,\"largest\":null,\"fastest\":null"));
-    visit_end(&v);
-    assert_int_equal(person_request(&v, app, &sender, story_show, "/records/story?year=2024", NULL, 0, true), 200);
-    assert_true(visit_body_has(&v, "\"given_most\":null"));
-    visit_end(&v);
+    sql_run(app,
+            "INSERT INTO share_return (packet_id, share_no, user_id, amount_fen, returned_ms) "
+            "SELECT packet_id, share_no, user_id, amount_fen, grabbed_ms + 1 FROM grab "
+            "WHERE user_id = ?",
+            DB_U64(taker.id));
+    visit_says(person_json(&taker, story_show, "/records/story?year=2024", NULL, 0), 200,
+               "\"received_most\":null,\"largest\":null,\"fastest\":null");
+    visit_says(person_json(&sender, story_show, "/records/story?year=2024", NULL, 0), 200, "\"given_most\":null");
 }
 
-static void a_deleted_person_has_todays_word(void **state)
+TEST(a_deleted_person_has_todays_word)
 {
-    (void)state;
-    struct person sender, taker;
-    struct visit v;
-    person_new(app, &sender, 0);
-    person_new(app, &taker, 0);
+    struct person sender = person_with(0), taker = person_with(0);
     records_many(app, &sender, &taker, clock_zone_year_start_ms(2024), 1);
     month_add(&taker, "2024, 1, 0, 0, 1, 100, 0");
-    assert_int_equal(
-        db_exec(app->stores.db, NULL, "UPDATE user SET deleting_ms = 1 WHERE id = ?", DB_PARAMS(DB_U64(sender.id))),
-        ST_OK);
-    assert_int_equal(person_request(&v, app, &taker, story_show, "/records/story?year=2024", NULL, 0, false), 200);
-    assert_false(visit_body_has(&v, sender.nickname));
-    assert_true(visit_body_has(&v, "已注销用户"));
-    visit_end(&v);
-    assert_int_equal(
-        db_exec(app->stores.db, NULL, "UPDATE user SET deleting_ms = NULL WHERE id = ?", DB_PARAMS(DB_U64(sender.id))),
-        ST_OK);
+    sql_run(app, "UPDATE user SET deleting_ms = 1 WHERE id = ?", DB_U64(sender.id));
+    visit_says(person_html(&taker, story_show, "/records/story?year=2024", NULL, 0), 200, "已注销用户", LACKS,
+               sender.nickname);
+    sql_run(app, "UPDATE user SET deleting_ms = NULL WHERE id = ?", DB_U64(sender.id));
     months_forget(&taker);
 }
 
 /* A row costs its key, its packet, and looks among what was given back and thanked for. */
-static void a_story_of_many_records_reads_a_limited_number_of_rows(void **state)
+TEST(a_story_of_many_records_reads_a_limited_number_of_rows)
 {
-    (void)state;
     struct person people[2];
-    struct visit v;
     for (size_t i = 0; i < 2; i++)
         person_new(app, &people[i], 0);
     records_many(app, &people[0], &people[1], clock_zone_year_start_ms(YEAR_OF_MANY), MANY);
     for (size_t i = 0; i < 2; i++) {
-        int64_t before = sql_rows_read(app), looked = sql_rows_read(app);
-        assert_int_equal(person_request(&v, app, &people[i], story_show, "/records/story?year=2025", NULL, 0, true),
-                         200);
-        assert_true(visit_body_has(&v, "\"cut\":true"));
-        visit_end(&v);
-        int64_t rows = sql_rows_read(app) - looked - (looked - before);
+        int64_t before = sql_rows_read(app);
+        visit_says(person_json(&people[i], story_show, "/records/story?year=2025", NULL, 0), 200, "\"cut\":true");
+        int64_t rows = sql_rows_read(app) - before;
         if (rows > 5 * STORY_RECEIVED_MAX)
             fail_msg("side %zu reads %" PRId64 " rows", i, rows);
     }
     /* A year before them is found by the keys. */
-    int64_t before = sql_rows_read(app), looked = sql_rows_read(app);
-    assert_int_equal(person_request(&v, app, &people[1], story_show, "/records/story?year=2024", NULL, 0, true), 200);
-    visit_end(&v);
-    assert_true(sql_rows_read(app) - looked - (looked - before) < 20);
+    int64_t before = sql_rows_read(app);
+    visit_says(person_json(&people[1], story_show, "/records/story?year=2024", NULL, 0), 200);
+    assert_true(sql_rows_read(app) - before < 20);
 }
 
 /* The address that the page pool passes on, and what the card pool draws for it. */
@@ -194,13 +147,10 @@ static void picture_of(const struct person *p, const char *uri, char *address, s
     visit_end(&v);
 }
 
-static void the_picture_has_counts_and_no_names_of_others_and_amounts_only_when_wanted(void **state)
+TEST(the_picture_has_counts_and_no_names_of_others_and_amounts_only_when_wanted)
 {
-    (void)state;
-    struct person sender, taker;
+    struct person sender = person_with(0), taker = person_with(0);
     char address[SQL_MAX];
-    person_new(app, &sender, 0);
-    person_new(app, &taker, 0);
     records_many(app, &sender, &taker, clock_zone_year_start_ms(2024), 1);
     month_add(&taker, "2024, 1, 41, 432100, 67, 987600, 8");
     picture_of(&taker, "/story.png?year=2024", address, sizeof address);
@@ -216,9 +166,8 @@ static void the_picture_has_counts_and_no_names_of_others_and_amounts_only_when_
 }
 
 /* The coin has the face that pages show. */
-static void the_picture_has_the_face_of_its_person(void **state)
+TEST(the_picture_has_the_face_of_its_person)
 {
-    (void)state;
     struct visit v;
     static const struct {
         const char *query;
@@ -247,15 +196,4 @@ static void the_picture_has_the_face_of_its_person(void **state)
     visit_end(&v);
 }
 
-int main(void)
-{
-    static const struct CMUnitTest tests[] = {
-        cmocka_unit_test(a_story_tells_sums_people_and_shares_of_the_year_only),
-        cmocka_unit_test(what_was_given_back_is_nobodys_gift),
-        cmocka_unit_test(a_deleted_person_has_todays_word),
-        cmocka_unit_test(a_story_of_many_records_reads_a_limited_number_of_rows),
-        cmocka_unit_test(the_picture_has_counts_and_no_names_of_others_and_amounts_only_when_wanted),
-        cmocka_unit_test(the_picture_has_the_face_of_its_person),
-    };
-    return cmocka_run_group_tests(tests, setup, teardown);
-}
+TESTS(setup, teardown)

@@ -1,18 +1,21 @@
-/* The services of a group of user tests: cmocka_run_group_tests(tests, app_setup, app_teardown). */
+/* The services and the memory of a group of user tests: TESTS(app_setup, app_teardown). */
 #ifndef HB_TEST_USER_APP_H
 #define HB_TEST_USER_APP_H
 
 #include "support/test_services.h"
 #include "test_user_fixture.h"
+#include "user/login.h"
 
 static struct services *app;
+static struct arena *arena;
 static struct config *config; /* of app; tests may change it */
 
 static inline int app_setup(void **state)
 {
     (void)state;
     app = site_open();
-    if (app == NULL)
+    arena = arena_new(64 << 10, 64 << 20);
+    if (app == NULL || arena == NULL)
         return 1;
     config = test_services_config(app);
     return 0;
@@ -21,8 +24,26 @@ static inline int app_setup(void **state)
 static inline int app_teardown(void **state)
 {
     (void)state;
+    arena_free(arena);
     site_close(app);
     return 0;
+}
+
+/* Answers, for visit_says. fields NULL: GET. */
+static inline struct visit *html_of(handler_fn *handler, const char *uri, const char *fields, const char *cookie)
+{
+    return visit_html_new(app, handler, uri, fields, cookie);
+}
+
+static inline struct visit *json_of(handler_fn *handler, const char *uri, const char *fields, const char *cookie)
+{
+    return visit_json_new(app, handler, uri, fields, cookie);
+}
+
+/* The answer to a login. */
+static inline struct visit *login_of(const char *username, const char *password)
+{
+    return json_of(login_submit, "/login", text_printf("username=%s&password=%s", username, password), NULL);
 }
 
 /* Before each test that sets limits of its own. */

@@ -1,51 +1,40 @@
 /* Deleting an account: the name goes everywhere, open packets end first, the money is accounted for, the ledger
  * stays. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-
-#include <cmocka.h>
-#include <string.h>
-
-#include "base/clock.h"
 #include "packet/receivers.h"
 #include "settle/fund.h"
 #include "settle/give_back.h"
+#include "support/test.h"
 #include "support/test_services.h"
-#include "test_settle_fixture.h"
+#include "test_user_fixture.h"
+#include "test_world_app.h"
 #include "user/deletion.h"
 #include "user/session.h"
 #include "user/session_list.h"
 #include "user/store.h"
 
-enum { HOUR_MS = 3600000, PASSES_MAX = 200, FUNDED_FEN = 100000, LATER_MS = DELETION_WAIT_MS + 1000 };
+enum { LATER_MS = DELETION_WAIT_MS + 1000 };
 
 static const struct str HASH = { "hash", 4 };
 
-static struct world w;            /* of each test anew: users[1], "leaver", has a password */
+/* In each world users[1], "leaver", has a password. */
 static struct services *auth;     /* with the rights of its pool */
 static struct deletion_walk walk; /* of the worker */
 
 static int leaver_begin(void **state)
 {
-    (void)state;
-    world_begin(&w, 4);
+    (void)world_setup(state);
     walk = (struct deletion_walk){ 0 };
     auth = test_services_open_as("auth");
     assert_non_null(auth);
-    assert_int_equal(db_exec(w.app->stores.db, NULL,
-                             "UPDATE user SET username = 'leaver', password_hash = ? WHERE id = ?",
-                             DB_PARAMS(DB_TEXT(HASH), DB_U64(w.users[1]))),
-                     ST_OK);
+    sql_run(w.app, "UPDATE user SET username = 'leaver', password_hash = ? WHERE id = ?", DB_TEXT(HASH),
+            DB_U64(w.users[1]));
     return 0;
 }
 
 static int leaver_end(void **state)
 {
-    (void)state;
     test_services_close(auth);
-    world_end(&w);
-    return 0;
+    return world_teardown(state);
 }
 
 static enum deletion_result begin_with(struct str password, bool give_up)
@@ -88,9 +77,8 @@ static bool has_name(uint64_t packet_id, int share_no)
 
 /* ---- beginning ---- */
 
-static void a_deletion_needs_the_password_and_a_decision_about_the_money(void **state)
+TEST_WITH(a_deletion_needs_the_password_and_a_decision_about_the_money, leaver_begin, leaver_end)
 {
-    (void)state;
     uint64_t id = world_send(&w, 1, PACKET_EVEN, 500, 5, HOUR_MS, -1);
     struct deletion_money money;
     assert_int_equal(deletion_money_find(auth->stores.db, w.arena, w.users[1], &money), ST_OK);
@@ -112,9 +100,8 @@ static void a_deletion_needs_the_password_and_a_decision_about_the_money(void **
                      1);
 }
 
-static void the_money_of_an_open_packet_counts_with_an_empty_wallet(void **state)
+TEST_WITH(the_money_of_an_open_packet_counts_with_an_empty_wallet, leaver_begin, leaver_end)
 {
-    (void)state;
     uint64_t id = world_send(&w, 1, PACKET_EVEN, FUNDED_FEN, 10, HOUR_MS, -1);
     assert_int_equal(begin_with(HASH, false), DELETION_MONEY_LEFT);
     for (size_t i = 0; i < 4; i++)
@@ -123,9 +110,8 @@ static void the_money_of_an_open_packet_counts_with_an_empty_wallet(void **state
     assert_int_equal(begin_with(HASH, true), DELETION_BEGUN);
 }
 
-static void nobody_takes_the_username_again(void **state)
+TEST_WITH(nobody_takes_the_username_again, leaver_begin, leaver_end)
 {
-    (void)state;
     const struct keys *keys = &auth->stores.config->keys;
     deleted();
     struct user again = { .username = STR("leaver"), .nickname = STR("x") };
@@ -146,9 +132,8 @@ static void nobody_takes_the_username_again(void **state)
     world_audit_clean(&w);
 }
 
-static void neither_from_nor_to_the_user_a_packet_is_sent_any_more(void **state)
+TEST_WITH(neither_from_nor_to_the_user_a_packet_is_sent_any_more, leaver_begin, leaver_end)
 {
-    (void)state;
     assert_int_equal(begin_with(HASH, true), DELETION_BEGUN);
     for (size_t sender = 0; sender < 2; sender++) { /* requests that began before */
         struct receiver to = { .id = w.users[1 - sender], .name = STR("小红") };
@@ -173,9 +158,8 @@ static void neither_from_nor_to_the_user_a_packet_is_sent_any_more(void **state)
 
 /* ---- continuing ---- */
 
-static void the_name_goes_from_both_stores_and_the_ledger_stays(void **state)
+TEST_WITH(the_name_goes_from_both_stores_and_the_ledger_stays, leaver_begin, leaver_end)
 {
-    (void)state;
     uint64_t own = world_send(&w, 1, PACKET_LUCKY, 1001, 5, HOUR_MS, -1);
     uint64_t joined = world_send(&w, 0, PACKET_EVEN, 500, 5, HOUR_MS, -1);
     uint64_t done = world_send(&w, 0, PACKET_EVEN, 200, 2, HOUR_MS, -1);
@@ -212,9 +196,8 @@ static void the_name_goes_from_both_stores_and_the_ledger_stays(void **state)
     world_audit_clean(&w);
 }
 
-static void a_deletion_waits_for_grabs_that_are_not_settled(void **state)
+TEST_WITH(a_deletion_waits_for_grabs_that_are_not_settled, leaver_begin, leaver_end)
 {
-    (void)state;
     uint64_t id = world_send(&w, 0, PACKET_EVEN, 500, 5, HOUR_MS, -1);
     (void)world_drain(&w);
     int64_t fen = world_grab(&w, id, 1).amount_fen;
@@ -232,9 +215,8 @@ static void a_deletion_waits_for_grabs_that_are_not_settled(void **state)
     world_audit_clean(&w);
 }
 
-static void the_list_of_a_finished_packet_goes_when_it_is_closed(void **state)
+TEST_WITH(the_list_of_a_finished_packet_goes_when_it_is_closed, leaver_begin, leaver_end)
 {
-    (void)state;
     uint64_t id = world_send(&w, 0, PACKET_EVEN, 200, 2, HOUR_MS, -1);
     assert_int_equal(world_grab(&w, id, 1).code, LIVE_GRABBED);
     (void)world_drain(&w);
@@ -247,9 +229,8 @@ static void the_list_of_a_finished_packet_goes_when_it_is_closed(void **state)
     assert_int_equal(world_redis(&w, id, "EXISTS {or}"), 0);
 }
 
-static void a_deletion_waits_for_a_finished_packet_that_keeps_the_name(void **state)
+TEST_WITH(a_deletion_waits_for_a_finished_packet_that_keeps_the_name, leaver_begin, leaver_end)
 {
-    (void)state;
     uint64_t id = world_send(&w, 0, PACKET_EVEN, 200, 2, HOUR_MS, -1);
     assert_int_equal(world_grab(&w, id, 1).code, LIVE_GRABBED);
     (void)world_drain(&w);
@@ -266,9 +247,8 @@ static void a_deletion_waits_for_a_finished_packet_that_keeps_the_name(void **st
     world_audit_clean(&w);
 }
 
-static void a_deletion_waits_for_requests_that_are_under_way(void **state)
+TEST_WITH(a_deletion_waits_for_requests_that_are_under_way, leaver_begin, leaver_end)
 {
-    (void)state;
     assert_int_equal(begin_with(HASH, true), DELETION_BEGUN);
     pass_after(DELETION_WAIT_MS / 2);
     assert_false(is_deleted());
@@ -276,9 +256,8 @@ static void a_deletion_waits_for_requests_that_are_under_way(void **state)
     assert_true(is_deleted());
 }
 
-static void a_deletion_waits_for_a_dead_letter_and_then_empties_it(void **state)
+TEST_WITH(a_deletion_waits_for_a_dead_letter_and_then_empties_it, leaver_begin, leaver_end)
 {
-    (void)state;
     assert_int_equal(begin_with(HASH, true), DELETION_BEGUN);
     struct str sql = arena_printf(w.arena,
                                   "INSERT INTO dead_letter (partition_no, event_id, content, reason, created_ms) VALUES"
@@ -293,9 +272,8 @@ static void a_deletion_waits_for_a_dead_letter_and_then_empties_it(void **state)
     assert_int_equal(world_number(&w, "SELECT COUNT(*) FROM dead_letter WHERE content = 'erased'", 0), 1);
 }
 
-static void a_grab_that_comes_too_late_is_found_and_undone(void **state)
+TEST_WITH(a_grab_that_comes_too_late_is_found_and_undone, leaver_begin, leaver_end)
 {
-    (void)state;
     uint64_t id = world_send(&w, 0, PACKET_EVEN, 500, 5, HOUR_MS, -1);
     deleted();
     assert_int_equal(world_grab(&w, id, 1).code, LIVE_GRABBED); /* by a process that was stopped for a long time */
@@ -306,10 +284,9 @@ static void a_grab_that_comes_too_late_is_found_and_undone(void **state)
     world_audit_clean(&w);
 }
 
-static void a_share_is_not_given_back_to_a_sender_who_is_gone(void **state)
+TEST_WITH(a_share_is_not_given_back_to_a_sender_who_is_gone, leaver_begin, leaver_end)
 {
     struct give_back given;
-    (void)state;
     uint64_t id = world_send(&w, 1, PACKET_EVEN, 500, 5, HOUR_MS, -1);
     assert_int_equal(world_grab(&w, id, 2).code, LIVE_GRABBED);
     deleted();
@@ -319,26 +296,23 @@ static void a_share_is_not_given_back_to_a_sender_who_is_gone(void **state)
 }
 
 /* The settle worker may be away. */
-static void the_beginning_removes_the_copies_of_tokens(void **state)
+TEST_WITH(the_beginning_removes_the_copies_of_tokens, leaver_begin, leaver_end)
 {
     static const char hash[] = "abababababababababababababababababababababababababababababababab";
-    (void)state;
-    assert_int_equal(db_exec(w.app->stores.db, NULL,
-                             "INSERT INTO token (user_id, hash, name, scopes, created_ms, expires_ms)"
-                             " VALUES (?, UNHEX(?), 'bot', 'read', 1, 4102444800000)",
-                             DB_PARAMS(DB_U64(w.users[1]), DB_TEXT(str_from(hash)))),
-                     ST_OK);
+    sql_run(w.app,
+            "INSERT INTO token (user_id, hash, name, scopes, created_ms, expires_ms)"
+            " VALUES (?, UNHEX(?), 'bot', 'read', 1, 4102444800000)",
+            DB_U64(w.users[1]), DB_TEXT(str_from(hash)));
     (void)world_redis(&w, 0, arena_printf(w.arena, "SET hb:token:%s copy", hash).ptr);
     assert_int_equal(begin_with(HASH, true), DELETION_BEGUN);
     assert_int_equal(world_redis(&w, 0, arena_printf(w.arena, "EXISTS hb:token:%s", hash).ptr), 0);
 }
 
-static void the_worker_ends_the_sessions_that_the_pool_did_not(void **state)
+TEST_WITH(the_worker_ends_the_sessions_that_the_pool_did_not, leaver_begin, leaver_end)
 {
     char token[SESSION_TOKEN_MAX], key[SESSION_KEY_MAX];
     struct session_entry *entries;
     size_t count;
-    (void)state;
     assert_int_equal(begin_with(HASH, true), DELETION_BEGUN);
     session_token_new(token);
     session_key_write(str_from(token), key);
@@ -397,10 +371,9 @@ static int64_t rows_read(void)
     return sum;
 }
 
-static void no_row_is_read_more_than_twice(void **state)
+TEST_WITH(no_row_is_read_more_than_twice, leaver_begin, leaver_end)
 {
     enum { GRABS = 10000, OTHER_ROWS_MAX = GRABS / 10 };
-    (void)state;
     old_grabs_make(1, GRABS);
     assert_int_equal(begin_with(HASH, true), DELETION_BEGUN);
     int64_t before = rows_read();
@@ -412,9 +385,8 @@ static void no_row_is_read_more_than_twice(void **state)
     assert_in_range(rows, GRABS, 2 * GRABS + OTHER_ROWS_MAX);
 }
 
-static void a_name_behind_the_walk_is_found(void **state)
+TEST_WITH(a_name_behind_the_walk_is_found, leaver_begin, leaver_end)
 {
-    (void)state;
     old_grabs_make(1, 3 * ERASE_ROWS_MAX);
     world_sql(&w, "UPDATE `grab` SET nickname = ''");
     assert_int_equal(begin_with(HASH, true), DELETION_BEGUN);
@@ -427,14 +399,13 @@ static void a_name_behind_the_walk_is_found(void **state)
     assert_int_equal(grab_names(1), 0);
 }
 
-static void users_with_many_grabs_take_turns(void **state)
+TEST_WITH(users_with_many_grabs_take_turns, leaver_begin, leaver_end)
 {
-    (void)state;
     old_grabs_make(1, 2 * ERASE_ROWS_MAX);
     old_grabs_make(2, 2 * ERASE_ROWS_MAX);
     assert_int_equal(begin_with(HASH, true), DELETION_BEGUN);
-    world_sql(&w, "UPDATE user SET deleting_ms = 1 WHERE nickname <> '' ORDER BY id DESC LIMIT 2");
-    world_sql(&w, "UPDATE user SET nickname = '' WHERE deleting_ms = 1");
+    for (size_t user = 2; user <= 3; user++)
+        sql_run(w.app, "UPDATE user SET deleting_ms = 1, nickname = '' WHERE id = ?", DB_U64(w.users[user]));
     walk = (struct deletion_walk){ .user_id = w.users[0], .settled = true }; /* another worker has come first */
     for (int pass = 0; pass < PASSES_MAX && grab_names(1) + grab_names(2) > 0; pass++)
         pass_after(LATER_MS);
@@ -450,28 +421,4 @@ static void users_with_many_grabs_take_turns(void **state)
     assert_int_equal(grab_names(1) + grab_names(2), 0);
 }
 
-#define TEST(test) cmocka_unit_test_setup_teardown(test, leaver_begin, leaver_end)
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        TEST(a_deletion_needs_the_password_and_a_decision_about_the_money),
-        TEST(the_money_of_an_open_packet_counts_with_an_empty_wallet),
-        TEST(nobody_takes_the_username_again),
-        TEST(neither_from_nor_to_the_user_a_packet_is_sent_any_more),
-        TEST(the_name_goes_from_both_stores_and_the_ledger_stays),
-        TEST(a_deletion_waits_for_grabs_that_are_not_settled),
-        TEST(the_list_of_a_finished_packet_goes_when_it_is_closed),
-        TEST(a_deletion_waits_for_a_finished_packet_that_keeps_the_name),
-        TEST(a_deletion_waits_for_requests_that_are_under_way),
-        TEST(a_deletion_waits_for_a_dead_letter_and_then_empties_it),
-        TEST(a_grab_that_comes_too_late_is_found_and_undone),
-        TEST(a_share_is_not_given_back_to_a_sender_who_is_gone),
-        TEST(the_beginning_removes_the_copies_of_tokens),
-        TEST(the_worker_ends_the_sessions_that_the_pool_did_not),
-        TEST(no_row_is_read_more_than_twice),
-        TEST(a_name_behind_the_walk_is_found),
-        TEST(users_with_many_grabs_take_turns),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TESTS(NULL, NULL)

@@ -1,13 +1,9 @@
 #include "test_user_fixture.h"
+#include "support/test.h"
 
 #include <inttypes.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include <cmocka.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
 #include "base/clock.h"
 #include "base/log.h"
@@ -63,7 +59,7 @@ void visit_begin(struct visit *v, struct services *app, const char *uri, const c
     x->fcgi = &v->request;
     x->arena = v->request.arena;
     x->method = fields != NULL ? METHOD_POST : METHOD_GET;
-    x->target = str_from(uri);
+    x->target = str_from(text_printf("%s", uri)); /* outlives the caller */
     x->path = str_cut(x->target, '?', &x->query_text);
     x->request_id = STR("test");
     x->wants_json = true;
@@ -126,6 +122,212 @@ int visit_page(struct visit *v, struct services *app, handler_fn *handler, const
     return v->x.status;
 }
 
+struct visit *visit_json_new(struct services *app, handler_fn *handler, const char *uri, const char *fields,
+                             const char *cookie)
+{
+    struct visit *v = calloc(1, sizeof *v);
+    assert_non_null(v);
+    (void)visit_post(v, app, handler, uri, fields, cookie);
+    return v;
+}
+
+struct visit *visit_html_new(struct services *app, handler_fn *handler, const char *uri, const char *fields,
+                             const char *cookie)
+{
+    struct visit *v = calloc(1, sizeof *v);
+    assert_non_null(v);
+    (void)visit_page(v, app, handler, uri, fields, cookie);
+    return v;
+}
+
+int visit_close(struct visit *v)
+{
+    int status = v->x.status;
+    visit_end(v);
+    free(v);
+    return status;
+}
+
+static bool body_has(const struct visit *v, struct str text)
+{
+    bool number = text.len > 0 && text.ptr[text.len - 1] >= '0' && text.ptr[text.len - 1] <= '9';
+    struct str rest = buf_view(&v->x.body);
+    while ((rest = str_after(rest, text)).ptr != NULL)
+        if (!number || rest.len == 0 || rest.ptr[0] < '0' || rest.ptr[0] > '9')
+            return true;
+    return false;
+}
+
+static bool header_has(const struct visit *v, struct str line)
+{
+    struct str rest = buf_view(&v->x.headers);
+    while (rest.len > 0)
+        if (str_equal(str_trim(str_cut(rest, '\n', &rest)), line))
+            return true;
+    return false;
+}
+
+/* Whether a text of visit_says is `3 × <p>` or `count: 2`, not words that are looked for as they are. */
+static bool is_of_a_number(const char *text)
+{
+    char *end;
+    const size_t digits = strspn(text, "0123456789"), letters = strspn(text, "abcdefghijklmnopqrstuvwxyz_");
+    if (digits > 0 && strncmp(text + digits, " × ", strlen(" × ")) == 0)
+        return true;
+    if (letters == 0 || strncmp(text + letters, ": ", 2) != 0)
+        return false;
+    (void)strtoll(text + letters + 2, &end, 10);
+    return end != text + letters + 2 && *end == '\0';
+}
+
+/* Whether the answer is as a text of visit_says wants it. */
+static bool answer_has(const struct visit *v, const char *text)
+{
+    struct str rest;
+    const struct str first = str_cut(str_from(text), ' ', &rest);
+    if (is_of_a_number(text) && str_skip_prefix(&rest, STR("× ")))
+        return visit_body_count(v, rest.ptr) == strtoull(text, NULL, 10);
+    if (is_of_a_number(text)) {
+        const char *member = text_printf("%.*s", (int)first.len - 1, text);
+        return visit_body_has(v, text_printf("\"%s\":", member)) &&
+               visit_json_int(v, member) == strtoll(rest.ptr, NULL, 10);
+    }
+    if (str_starts(str_from(text), STR("Location: ")))
+        return str_equal(visit_header(v, "Location"), rest);
+    return body_has(v, str_from(text)) || header_has(v, str_from(text));
+}
+
+static void texts_check(const struct visit *v, const char *file, int line, va_list texts)
+{
+    bool wanted = true;
+    for (const char *text; (text = va_arg(texts, const char *)) != NULL;) {
+        if (strcmp(text, LACKS) == 0) {
+            wanted = false;
+        } else if (wanted ? !answer_has(v, text)
+                          : is_of_a_number(text) || visit_body_has(v, text) || header_has(v, str_from(text))) {
+            print_error("%.*s: %s %s in the answer:\n%.*s%.*s\n", STR_ARG(v->x.target),
+                        wanted ? "not" : "forbidden:", text, STR_ARG(buf_view(&v->x.headers)),
+                        STR_ARG(buf_view(&v->x.body)));
+            _fail(file, line);
+        }
+    }
+}
+
+void visit_said(struct visit *v, const char *file, int line, int status, ...)
+{
+    va_list texts;
+    if (v->x.status != status) {
+        print_error("%.*s: status %d instead of %d:\n%.*s\n", STR_ARG(v->x.target), v->x.status, status,
+                    STR_ARG(buf_view(&v->x.body)));
+        _fail(file, line);
+    }
+    va_start(texts, status);
+    texts_check(v, file, line, texts);
+    va_end(texts);
+    (void)visit_close(v);
+}
+
+const char *text_printf(const char *format, ...)
+{
+    static struct arena *texts;
+    if (texts == NULL)
+        texts = arena_new(64 << 10, 64 << 20);
+    va_list args;
+    va_start(args, format);
+    int len = vsnprintf(NULL, 0, format, args);
+    va_end(args);
+    char *text = arena_alloc(texts, (size_t)len + 1);
+    assert_non_null(text);
+    va_start(args, format);
+    (void)vsnprintf(text, (size_t)len + 1, format, args);
+    va_end(args);
+    return text;
+}
+
+void sql_ran(struct services *app, const char *file, int line, const char *sql, const struct db_param *params,
+             size_t count)
+{
+    if (db_exec(app->stores.db, NULL, sql, params, count) == ST_OK)
+        return;
+    print_error("refused: %s\n", sql);
+    _fail(file, line);
+}
+
+int64_t sql_number(struct services *app, const char *sql, uint64_t id)
+{
+    struct arena *a = arena_new(1 << 12, 1 << 20);
+    struct db_rows rows;
+    assert_non_null(a);
+    assert_int_equal(db_query(app->stores.db, a, &rows, sql, DB_PARAMS(DB_U64(id))), ST_OK);
+    assert_int_equal(rows.count, 1);
+    int64_t number = db_cell_i64(&rows, 0, 0);
+    arena_free(a);
+    return number;
+}
+
+void race_run(unsigned count, int (*body)(void *ctx), void *ctx, unsigned results[RACE_RESULTS])
+{
+    memset(results, 0, RACE_RESULTS * sizeof *results);
+    int started[2];
+    char go;
+    assert_int_equal(pipe(started), 0);
+    for (unsigned i = 0; i < count; i++) {
+        pid_t pid = fork();
+        assert_true(pid >= 0);
+        if (pid == 0) {
+            (void)close(started[1]);
+            _exit(read(started[0], &go, 1) == 0 ? body(ctx) : RACE_RESULTS);
+        }
+    }
+    (void)close(started[0]);
+    (void)close(started[1]); /* starts them all */
+    for (unsigned i = 0; i < count; i++) {
+        int status = 0;
+        assert_true(wait(&status) > 0);
+        assert_true(WIFEXITED(status) && WEXITSTATUS(status) < RACE_RESULTS);
+        results[WEXITSTATUS(status)]++;
+    }
+}
+
+struct lacking {
+    struct services app; /* the first member */
+    struct config config;
+    bool redis;
+};
+
+struct services *services_without(struct services *app, const char *store)
+{
+    struct lacking *l = calloc(1, sizeof *l);
+    assert_non_null(l);
+    *l = (struct lacking){ .app = *app, .config = *app->stores.config, .redis = strcmp(store, "redis") == 0 };
+    l->app.stores.config = &l->config;
+    strcpy(l->redis ? l->config.redis : l->config.mysql, "unix:/nonexistent/socket");
+    if (l->redis)
+        l->app.stores.redis = l->app.stores.live.redis = redis_new(&l->config);
+    else
+        l->app.stores.db = db_new(&l->config);
+    assert_true(l->app.stores.redis != NULL && l->app.stores.db != NULL);
+    return &l->app;
+}
+
+void services_without_free(struct services *lacking)
+{
+    struct lacking *l = (struct lacking *)lacking;
+    if (l->redis)
+        redis_free(l->app.stores.redis);
+    else
+        db_free(l->app.stores.db);
+    free(l);
+}
+
+struct account account_new(struct services *app)
+{
+    struct account a;
+    fresh_username(a.name);
+    a.id = visit_register(app, a.name, a.cookie);
+    return a;
+}
+
 void fresh_username(char *out)
 {
     static unsigned count;
@@ -135,9 +337,9 @@ void fresh_username(char *out)
 uint64_t visit_register(struct services *app, const char *username, char *cookie)
 {
     struct visit v;
-    char fields[VISIT_TEXT_MAX];
-    snprintf(fields, sizeof fields, "username=%s&nickname=Ming&password=long+enough", username);
-    assert_int_equal(visit_post(&v, app, register_submit, "/register", fields, NULL), 201);
+    assert_int_equal(visit_post(&v, app, register_submit, "/register",
+                                text_printf("username=%s&nickname=Ming&password=long+enough", username), NULL),
+                     201);
     uint64_t id = (uint64_t)visit_json_int(&v, "id");
     if (cookie != NULL)
         assert_true(visit_cookie(&v, cookie));
@@ -173,20 +375,26 @@ bool visit_body_has(const struct visit *v, const char *text)
     return str_after(buf_view(&v->x.body), str_from(text)).ptr != NULL;
 }
 
+size_t visit_body_count(const struct visit *v, const char *text)
+{
+    size_t count = 0;
+    struct str rest = buf_view(&v->x.body);
+    while ((rest = str_after(rest, str_from(text))).ptr != NULL)
+        count++;
+    return count;
+}
+
 int64_t visit_json_int(const struct visit *v, const char *name)
 {
-    char wanted[64];
-    snprintf(wanted, sizeof wanted, "\"%s\":", name);
-    struct str number = str_after(buf_view(&v->x.body), str_from(wanted));
+    struct str number = str_after(buf_view(&v->x.body), str_from(text_printf("\"%s\":", name)));
     assert_non_null(number.ptr);
     return strtoll(number.ptr, NULL, 10);
 }
 
 void visit_json_text(const struct visit *v, const char *name, char *out, size_t out_size)
 {
-    char wanted[64];
-    snprintf(wanted, sizeof wanted, "\"%s\":\"", name);
-    struct str rest, text = str_cut(str_after(buf_view(&v->x.body), str_from(wanted)), '"', &rest);
+    struct str rest,
+        text = str_cut(str_after(buf_view(&v->x.body), str_from(text_printf("\"%s\":\"", name))), '"', &rest);
     assert_non_null(rest.ptr);
     assert_true(text.len < out_size);
     memcpy(out, text.ptr, text.len);
@@ -211,28 +419,17 @@ enum status transfer_make(struct db *db, const struct transfer *t)
 
 void account_make(struct services *app, uint64_t id, const char *kind)
 {
-    assert_int_equal(db_exec(app->stores.db, NULL, "INSERT INTO account (id, kind) VALUES (?, ?)",
-                             DB_PARAMS(DB_U64(id), DB_TEXT(str_from(kind)))),
-                     ST_OK);
+    sql_run(app, "INSERT INTO account (id, kind) VALUES (?, ?)", DB_U64(id), DB_TEXT(str_from(kind)));
 }
 
 void accounts_forget(struct services *app, const uint64_t *ids, size_t count)
 {
     for (size_t i = 0; i < count; i++) {
         const struct db_param id = DB_U64(ids[i]);
-        assert_int_equal(
-            db_exec(app->stores.db, NULL, "DELETE FROM grab WHERE packet_id = ? OR user_id = ?", DB_PARAMS(id, id)),
-            ST_OK);
-        assert_int_equal(db_exec(app->stores.db, NULL, "DELETE FROM transfer WHERE debit_id = ? OR credit_id = ?",
-                                 DB_PARAMS(id, id)),
-                         ST_OK);
-        assert_int_equal(
-            db_exec(app->stores.db, NULL, "UPDATE account SET balance_fen = 0 WHERE id = ?", DB_PARAMS(id)), ST_OK);
-        assert_int_equal(
-            db_exec(app->stores.db, NULL,
-                    "DELETE FROM account WHERE id = ? AND NOT EXISTS (SELECT 1 FROM user WHERE user.id = ?)",
-                    DB_PARAMS(id, id)),
-            ST_OK);
+        sql_run(app, "DELETE FROM grab WHERE packet_id = ? OR user_id = ?", id, id);
+        sql_run(app, "DELETE FROM transfer WHERE debit_id = ? OR credit_id = ?", id, id);
+        sql_run(app, "UPDATE account SET balance_fen = 0 WHERE id = ?", id);
+        sql_run(app, "DELETE FROM account WHERE id = ? AND NOT EXISTS (SELECT 1 FROM user WHERE user.id = ?)", id, id);
     }
     assert_int_equal(
         db_exec(app->stores.db, NULL,
@@ -242,7 +439,7 @@ void accounts_forget(struct services *app, const uint64_t *ids, size_t count)
         ST_OK);
 }
 
-int64_t sql_rows_read(struct services *app)
+static int64_t rows_read(struct services *app)
 {
     struct arena *a = arena_new(1 << 16, 1 << 20);
     struct db_rows rows;
@@ -254,6 +451,14 @@ int64_t sql_rows_read(struct services *app)
             sum += db_cell_i64(&rows, i, 1);
     arena_free(a);
     return sum;
+}
+
+int64_t sql_rows_read(struct services *app)
+{
+    int64_t before = rows_read(app), now = rows_read(app), looked = now - before;
+    static int64_t all_looks;
+    all_looks += 2 * looked;
+    return now + looked - all_looks;
 }
 
 uint64_t visit_user(struct services *app, const char *cookie)

@@ -36,19 +36,63 @@ int visit_get(struct visit *v, struct services *app, handler_fn *handler, const 
 int visit_page(struct visit *v, struct services *app, handler_fn *handler, const char *uri, const char *fields,
                const char *cookie);
 
+/* Runs body in count processes at once, each with a copy of this memory: results[r] of them have returned r. */
+enum { RACE_RESULTS = 16 };
+void race_run(unsigned count, int (*body)(void *ctx), void *ctx, unsigned results[RACE_RESULTS]);
+
+/* A copy of the services, except that the socket of this store ("redis", "mysql") does not exist. */
+struct services *services_without(struct services *app, const char *store);
+void services_without_free(struct services *lacking);
+
+/* One number from the database. */
+int64_t sql_number(struct services *app, const char *sql, uint64_t id);
+
+/* A user with a session, who was registered by the form: "Ming", with the password "long enough". */
+struct account {
+    uint64_t id;
+    char name[VISIT_NAME_MAX], cookie[VISIT_TEXT_MAX];
+};
+struct account account_new(struct services *app);
+
 /* A username that nobody has. out: VISIT_NAME_MAX bytes. */
 void fresh_username(char *out);
 /* Registers a new user of this name, with the nickname Ming and the password "long enough". cookie: VISIT_TEXT_MAX
  * bytes, or NULL. Returns the id. */
 uint64_t visit_register(struct services *app, const char *username, char *cookie);
 
+/* The same requests, whose answer is on the heap until visit_says. */
+struct visit *visit_json_new(struct services *app, handler_fn *handler, const char *uri, const char *fields,
+                             const char *cookie);
+struct visit *visit_html_new(struct services *app, handler_fn *handler, const char *uri, const char *fields,
+                             const char *cookie);
+/* Frees an answer on the heap; returns its status. */
+int visit_close(struct visit *v);
+
+/* Asserts an answer's status and texts, and closes it. Each text is in the body, or a line of the header; those after
+ * LACKS are in neither. A wanted text that ends with a digit stands before none, and may have three other forms:
+ *     visit_says(v, 303, "Location: /wallet");              the whole line
+ *     visit_says(v, 200, "count: 2", "total_fen: -600");    the first member of this name in the JSON is this number
+ *     visit_says(v, 200, "3 × <rect ");                     so often, and not more */
+#define visit_says(v, ...) visit_said(v, __FILE__, __LINE__, __VA_ARGS__, (const char *)NULL)
+#define LACKS              "\n"
+void visit_said(struct visit *v, const char *file, int line, int status, ...);
+
+/* A text in memory of the program. */
+const char *text_printf(const char *format, ...) __attribute__((format(printf, 1, 2)));
+
+/* Runs a statement as an administrator, which must succeed: sql_run(app, "DELETE … WHERE id = ?", DB_U64(id)). */
+#define sql_run(app, sql, ...) sql_ran(app, __FILE__, __LINE__, sql, DB_PARAMS(__VA_ARGS__))
+void sql_ran(struct services *app, const char *file, int line, const char *sql, const struct db_param *params,
+             size_t count);
+
 /* The value of a header of the answer. STR_NONE: absent. */
 struct str visit_header(const struct visit *v, const char *name);
 /* The cookie that the answer sets, as the value of a Cookie header ("sid=…"). out: VISIT_TEXT_MAX bytes. False:
  * none. */
 bool visit_cookie(const struct visit *v, char *out);
-/* True when the body contains the text. */
+/* True when the body contains the text; how often. */
 bool visit_body_has(const struct visit *v, const char *text);
+size_t visit_body_count(const struct visit *v, const char *text);
 /* The integer behind "name": in the JSON body; fails the test when absent. */
 int64_t visit_json_int(const struct visit *v, const char *name);
 /* The text behind "name":" in the JSON body, up to the next quote; out_size bytes, caller's. Fails when absent. */
@@ -75,7 +119,7 @@ void account_make(struct services *app, uint64_t id, const char *kind);
  * that belong to no user. The servers are shared with other tests, whose audits must find no fault. */
 void accounts_forget(struct services *app, const uint64_t *ids, size_t count);
 
-/* Rows that the connection has read so far, by keys and by scans; looking adds some: as many each time. */
+/* Rows that the connection has read so far, by keys and by scans, without those of this function itself. */
 int64_t sql_rows_read(struct services *app);
 
 #endif

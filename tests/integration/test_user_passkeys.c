@@ -1,35 +1,14 @@
 /* user/passkey_store on a real server: whose passkey it is, how many, and its counter. The ceremonies need
  * signatures and are in e2e.passkeys. */
 #include <inttypes.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <string.h>
-
-#include <cmocka.h>
 
 #include "base/random.h"
+#include "support/test.h"
 #include "test_user_app.h"
 #include "user/passkey_store.h"
 #include "user/register.h"
 
 enum { ID_BYTES = 32, MAX = 3 };
-
-static struct arena *arena;
-
-static int setup(void **state)
-{
-    arena = arena_new(4096, 1 << 20);
-    return app_setup(state) != 0 || arena == NULL;
-}
-
-static int teardown(void **state)
-{
-    arena_free(arena);
-    return app_teardown(state);
-}
 
 static uint64_t user_new(void)
 {
@@ -55,9 +34,8 @@ static enum status added(struct passkey *p, bool *full)
     return passkey_insert(app->stores.db, arena, p, MAX, full);
 }
 
-static void a_passkey_is_read_back_and_is_of_one_user(void **state)
+TEST(a_passkey_is_read_back_and_is_of_one_user)
 {
-    (void)state;
     bool full;
     uint64_t owner = user_new(), other = user_new();
     struct passkey p = passkey_of(owner, 1000), found, *list;
@@ -91,9 +69,8 @@ static void a_passkey_is_read_back_and_is_of_one_user(void **state)
     assert_int_equal(passkey_find(app->stores.db, arena, p.key.credential_id, &found), ST_NOT_FOUND);
 }
 
-static void a_user_has_at_most_the_configured_number(void **state)
+TEST(a_user_has_at_most_the_configured_number)
 {
-    (void)state;
     bool full;
     uint64_t owner = user_new();
     for (int i = 0; i < MAX; i++) {
@@ -106,9 +83,8 @@ static void a_user_has_at_most_the_configured_number(void **state)
     assert_true(full);
 }
 
-static void a_counter_is_raised_once(void **state)
+TEST(a_counter_is_raised_once)
 {
-    (void)state;
     bool full;
     struct passkey p = passkey_of(user_new(), 1000), found;
     assert_int_equal(added(&p, &full), ST_OK);
@@ -125,12 +101,4 @@ static void a_counter_is_raised_once(void **state)
     assert_int_equal(passkey_used(app->stores.db, p.id, 0, 3000), ST_OK);
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(a_passkey_is_read_back_and_is_of_one_user),
-        cmocka_unit_test(a_user_has_at_most_the_configured_number),
-        cmocka_unit_test(a_counter_is_raised_once),
-    };
-    return cmocka_run_group_tests(tests, setup, teardown);
-}
+TESTS(app_setup, app_teardown)

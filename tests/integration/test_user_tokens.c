@@ -1,19 +1,9 @@
 /* user/token, user/token_store and their pages on real stores: made once, used by every process, revoked at once. */
-#include <inttypes.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-#include <sys/wait.h>
-#include <unistd.h>
-
-#include <cmocka.h>
-
 #include "base/array.h"
 #include "base/clock.h"
 #include "base/random.h"
 #include "io/redis_reply.h"
+#include "support/test.h"
 #include "test_user_app.h"
 #include "user/account_page.h"
 #include "user/register.h"
@@ -39,14 +29,6 @@ static int setup(void **state)
     return 0;
 }
 
-/* Registers a new user. cookie: VISIT_TEXT_MAX bytes. Returns the id. */
-static uint64_t registered(char *cookie)
-{
-    char name[VISIT_NAME_MAX];
-    fresh_username(name);
-    return visit_register(app, name, cookie);
-}
-
 struct made {
     char token[TOKEN_MAX];
     char id[PUBLIC_ID_TEXT_MAX];
@@ -54,12 +36,11 @@ struct made {
 
 static struct made made(const char *cookie, const char *fields)
 {
-    struct visit v;
     struct made m;
-    assert_int_equal(visit_post(&v, app, token_submit, "/account/tokens", fields, cookie), 201);
-    visit_json_text(&v, "token", m.token, sizeof m.token);
-    visit_json_text(&v, "id", m.id, sizeof m.id);
-    visit_end(&v);
+    struct visit *v = json_of(token_submit, "/account/tokens", fields, cookie);
+    visit_json_text(v, "token", m.token, sizeof m.token);
+    visit_json_text(v, "id", m.id, sizeof m.id);
+    visit_says(v, 201);
     return m;
 }
 
@@ -136,73 +117,57 @@ static int64_t redis_int(struct str word, struct str key)
     return n;
 }
 
-static int64_t number_of(const char *sql, uint64_t user_id)
+TEST(a_token_stands_for_its_user_in_every_process)
 {
-    struct arena *a = arena_new(4096, 1 << 20);
-    struct db_rows rows;
-    assert_int_equal(db_query(app->stores.db, a, &rows, sql, DB_PARAMS(DB_U64(user_id))), ST_OK);
-    int64_t n = db_cell_i64(&rows, 0, 0);
-    arena_free(a);
-    return n;
-}
-
-static void a_token_stands_for_its_user_in_every_process(void **state)
-{
-    (void)state;
-    char cookie[VISIT_TEXT_MAX], key[TOKEN_KEY_MAX];
-    uint64_t found, id = registered(cookie);
+    char key[TOKEN_KEY_MAX];
+    struct account user = account_new(app);
+    uint64_t found;
     unsigned scopes;
-    struct made m = made(cookie, "name=bot&scopes=read+open&days=1&password=long+enough");
+    struct made m = made(user.cookie, "name=bot&scopes=read+open&days=1&password=long+enough");
     assert_int_equal(hot_status(m.token), ST_NOT_FOUND);
     assert_int_equal(look_up_at(app, m.token, clock_now_ms(), &found, &scopes), ST_OK);
-    assert_int_equal(found, id);
+    assert_int_equal(found, user.id);
     assert_int_equal(scopes, SCOPE_READ | SCOPE_OPEN);
-    assert_int_equal(user_of(&hot, m.token), id);
+    assert_int_equal(user_of(&hot, m.token), user.id);
     int64_t left_ms = redis_int(STR("PTTL"), token_key(m.token, key));
     assert_true(left_ms > 0 && left_ms <= HOUR_MS);
 }
 
-static void the_stores_have_only_its_hash(void **state)
+TEST(the_stores_have_only_its_hash)
 {
-    (void)state;
-    char cookie[VISIT_TEXT_MAX];
-    uint64_t id = registered(cookie);
-    struct made m = made(cookie, READER);
+    struct account user = account_new(app);
+    struct made m = made(user.cookie, READER);
     uint8_t hash[HASH_BYTES];
-    struct arena *a = arena_new(4096, 1 << 20);
     struct db_rows rows;
     hash_sha256(m.token, TOKEN_LEN, hash);
     assert_int_equal(
-        db_query(app->stores.db, a, &rows, "SELECT hash FROM token WHERE user_id = ?", DB_PARAMS(DB_U64(id))), ST_OK);
+        db_query(app->stores.db, arena, &rows, "SELECT hash FROM token WHERE user_id = ?", DB_PARAMS(DB_U64(user.id))),
+        ST_OK);
     assert_int_equal(rows.count, 1);
     assert_true(str_equal(db_cell(&rows, 0, 0), (struct str){ (char *)hash, HASH_BYTES }));
-    arena_free(a);
 }
 
-static void a_revoked_token_is_refused_at_once(void **state)
+TEST(a_revoked_token_is_refused_at_once)
 {
-    (void)state;
-    char cookie[VISIT_TEXT_MAX];
-    uint64_t id = registered(cookie);
-    struct made used = made(cookie, "name=used&scopes=read&days=1&password=long+enough");
-    struct made fresh = made(cookie, "name=fresh&scopes=read&days=1&password=long+enough");
-    assert_int_equal(user_of(app, used.token), id);
-    assert_int_equal(token_deleted(&used, cookie), 204);
-    assert_int_equal(token_deleted(&fresh, cookie), 204);
+    struct account user = account_new(app);
+    struct made used = made(user.cookie, "name=used&scopes=read&days=1&password=long+enough");
+    struct made fresh = made(user.cookie, "name=fresh&scopes=read&days=1&password=long+enough");
+    assert_int_equal(user_of(app, used.token), user.id);
+    assert_int_equal(token_deleted(&used, user.cookie), 204);
+    assert_int_equal(token_deleted(&fresh, user.cookie), 204);
     assert_int_equal(user_of(&hot, used.token), 0);
     assert_int_equal(user_of(app, used.token), 0);
     assert_int_equal(user_of(&hot, fresh.token), 0);
-    assert_int_equal(token_deleted(&used, cookie), 404);
-    assert_int_equal(number_of("SELECT COUNT(*) FROM token WHERE user_id = ?", id), 0);
+    assert_int_equal(token_deleted(&used, user.cookie), 404);
+    assert_int_equal(sql_number(app, "SELECT COUNT(*) FROM token WHERE user_id = ?", user.id), 0);
 }
 
 /* Another process has read the row just before the revocation, and stores its copy after it. */
-static void a_concurrent_reader_of_the_row_makes_no_copy(void **state)
+TEST(a_concurrent_reader_of_the_row_makes_no_copy)
 {
-    (void)state;
-    char cookie[VISIT_TEXT_MAX], key[TOKEN_KEY_MAX];
-    (void)registered(cookie);
-    struct made m = made(cookie, READER);
+    char key[TOKEN_KEY_MAX];
+    struct account user = account_new(app);
+    struct made m = made(user.cookie, READER);
     uint8_t hash[HASH_BYTES];
     struct visit v;
     hash_sha256(m.token, TOKEN_LEN, hash);
@@ -218,20 +183,19 @@ static void a_concurrent_reader_of_the_row_makes_no_copy(void **state)
     visit_end(&v);
     assert_int_equal(user_of(&hot, m.token), 0);
     assert_true(redis_int(STR("PTTL"), token_key(m.token, key)) > 23 * (int64_t)HOUR_MS);
-    assert_int_equal(token_deleted(&m, cookie), 204); /* and it can be revoked again */
+    assert_int_equal(token_deleted(&m, user.cookie), 204); /* and it can be revoked again */
 }
 
 /* So that whoever keeps tokens that are over can't make the site look them up all the time. */
-static void a_token_that_is_over_is_looked_up_once_in_two_seconds(void **state)
+TEST(a_token_that_is_over_is_looked_up_once_in_two_seconds)
 {
     static const char *const ends[] = { "DELETE FROM token WHERE user_id = ?",
                                         "UPDATE token SET expires_ms = 1 WHERE user_id = ?" };
-    (void)state;
     for (size_t i = 0; i < ARRAY_LEN(ends); i++) {
-        char cookie[VISIT_TEXT_MAX], key[TOKEN_KEY_MAX];
-        uint64_t id = registered(cookie);
-        struct made m = made(cookie, READER);
-        assert_int_equal(db_exec(app->stores.db, NULL, ends[i], DB_PARAMS(DB_U64(id))), ST_OK);
+        char key[TOKEN_KEY_MAX];
+        struct account user = account_new(app);
+        struct made m = made(user.cookie, READER);
+        sql_run(app, ends[i], DB_U64(user.id));
         assert_int_equal(hot_status(m.token), ST_NOT_FOUND); /* goes to the page pool */
         bool kept = false;                                   /* a slow machine may take longer than it is */
         for (int tries = 0; tries < 20 && !kept; tries++) {
@@ -243,37 +207,34 @@ static void a_token_that_is_over_is_looked_up_once_in_two_seconds(void **state)
     }
 }
 
-static void a_redis_that_lost_its_data_gets_a_copy_again(void **state)
+TEST(a_redis_that_lost_its_data_gets_a_copy_again)
 {
-    (void)state;
-    char cookie[VISIT_TEXT_MAX], key[TOKEN_KEY_MAX];
-    uint64_t id = registered(cookie);
-    struct made m = made(cookie, "name=bot&scopes=send&days=1&password=long+enough");
-    assert_int_equal(user_of(app, m.token), id);
+    char key[TOKEN_KEY_MAX];
+    struct account user = account_new(app);
+    struct made m = made(user.cookie, "name=bot&scopes=send&days=1&password=long+enough");
+    assert_int_equal(user_of(app, m.token), user.id);
     assert_int_equal(redis_int(STR("DEL"), token_key(m.token, key)), 1);
     assert_int_equal(hot_status(m.token), ST_NOT_FOUND);
-    assert_int_equal(user_of(app, m.token), id);
-    assert_int_equal(user_of(&hot, m.token), id);
+    assert_int_equal(user_of(app, m.token), user.id);
+    assert_int_equal(user_of(&hot, m.token), user.id);
 }
 
 /* Whoever may write copies, as a page pool that was taken over, makes none that outlives its hour or its token. */
-static void a_planted_copy_is_not_believed(void **state)
+TEST(a_planted_copy_is_not_believed)
 {
-    (void)state;
-    char cookie[VISIT_TEXT_MAX], key[TOKEN_KEY_MAX], token[TOKEN_MAX];
-    uint64_t id = registered(cookie);
-    struct arena *a = arena_new(4096, 1 << 20);
+    char key[TOKEN_KEY_MAX], token[TOKEN_MAX];
+    struct account user = account_new(app);
     const int64_t now_ms = clock_now_ms();
     const int64_t made_ms[] = { now_ms - HOUR_MS, now_ms + HOUR_MS, INT64_C(4102444800000) };
     token_new(&app->id_key, token);
     for (size_t i = 0; i <= ARRAY_LEN(made_ms); i++) {
         const struct token_copy copy = { .made_ms = i < ARRAY_LEN(made_ms) ? made_ms[i] : 1,
-                                         .user_id = id,
+                                         .user_id = user.id,
                                          .scopes = SCOPE_SEND,
                                          .expires_ms = INT64_C(4102444800000),
                                          .username = STR("u"),
                                          .nickname = STR("n") };
-        struct str value = token_copy_text(a, &copy);
+        struct str value = token_copy_text(arena, &copy);
         if (i == ARRAY_LEN(made_ms)) /* as the version before wrote it */
             value = str_skip(value, strlen("v2,1,"));
         const struct str set[] = { STR("SET"), token_key(token, key), value };
@@ -284,20 +245,17 @@ static void a_planted_copy_is_not_believed(void **state)
         assert_int_equal(user_of(app, token), 0);
         assert_true(redis_int(STR("STRLEN"), token_key(token, key)) <= (int64_t)strlen("revoked")); /* for 2 s */
     }
-    arena_free(a);
 }
 
 /* The clocks of the two pools differ so much that no copy of the one is fresh for the other. The request must not go
  * back and forth between them. */
-static void a_copy_that_is_never_fresh_is_asked_for_once(void **state)
+TEST(a_copy_that_is_never_fresh_is_asked_for_once)
 {
     static const int64_t later_ms[] = { -HOUR_MS, HOUR_MS };
     static char loaded[] = "TOKEN_LOADED=1";
-    (void)state;
     for (size_t i = 0; i < ARRAY_LEN(later_ms); i++) {
-        char cookie[VISIT_TEXT_MAX];
-        (void)registered(cookie);
-        struct made m = made(cookie, READER);
+        struct account user = account_new(app);
+        struct made m = made(user.cookie, READER);
         assert_true(user_of(app, m.token) != 0);
         for (int again = 0; again < 2; again++) {
             struct visit v;
@@ -313,107 +271,93 @@ static void a_copy_that_is_never_fresh_is_asked_for_once(void **state)
     }
 }
 
-static void an_expired_token_is_refused(void **state)
+TEST(an_expired_token_is_refused)
 {
-    (void)state;
-    char cookie[VISIT_TEXT_MAX], key[TOKEN_KEY_MAX];
-    uint64_t found, id = registered(cookie);
+    char key[TOKEN_KEY_MAX];
+    struct account user = account_new(app);
+    uint64_t found;
     unsigned scopes;
-    struct made m = made(cookie, READER);
-    int64_t end_ms = number_of("SELECT expires_ms FROM token WHERE user_id = ?", id);
+    struct made m = made(user.cookie, READER);
+    int64_t end_ms = sql_number(app, "SELECT expires_ms FROM token WHERE user_id = ?", user.id);
     assert_int_equal(look_up_at(app, m.token, end_ms - 1, &found, &scopes), ST_OK);
-    assert_int_equal(found, id);
+    assert_int_equal(found, user.id);
     assert_true(redis_int(STR("PTTL"), token_key(m.token, key)) <= 1);
     assert_int_equal(look_up_at(app, m.token, end_ms, &found, &scopes), ST_OK);
     assert_int_equal(found, 0);
     (void)redis_int(STR("DEL"), token_key(m.token, key)); /* the copy of a millisecond may still be there */
     assert_int_equal(look_up_at(app, m.token, clock_now_ms(), &found, &scopes), ST_OK); /* with a long copy */
-    assert_int_equal(found, id);
+    assert_int_equal(found, user.id);
     assert_int_equal(look_up_at(&hot, m.token, end_ms, &found, &scopes), ST_NOT_FOUND); /* the copy is old */
     assert_int_equal(found, 0);
 }
 
-static void its_last_use_is_noted_when_a_copy_is_made(void **state)
+TEST(its_last_use_is_noted_when_a_copy_is_made)
 {
-    (void)state;
-    char cookie[VISIT_TEXT_MAX], key[TOKEN_KEY_MAX];
-    uint64_t found, id = registered(cookie);
+    char key[TOKEN_KEY_MAX];
+    struct account user = account_new(app);
+    uint64_t found;
     unsigned scopes;
-    struct made m = made(cookie, READER);
+    struct made m = made(user.cookie, READER);
     int64_t now_ms = clock_now_ms();
-    assert_int_equal(number_of("SELECT used_ms FROM token WHERE user_id = ?", id), 0);
+    assert_int_equal(sql_number(app, "SELECT used_ms FROM token WHERE user_id = ?", user.id), 0);
     assert_int_equal(look_up_at(app, m.token, now_ms, &found, &scopes), ST_OK);
     assert_int_equal(look_up_at(app, m.token, now_ms + 5, &found, &scopes), ST_OK);
-    assert_int_equal(number_of("SELECT used_ms FROM token WHERE user_id = ?", id), now_ms);
+    assert_int_equal(sql_number(app, "SELECT used_ms FROM token WHERE user_id = ?", user.id), now_ms);
     (void)redis_int(STR("DEL"), token_key(m.token, key));
     assert_int_equal(look_up_at(app, m.token, now_ms + 9, &found, &scopes), ST_OK);
-    assert_int_equal(number_of("SELECT used_ms FROM token WHERE user_id = ?", id), now_ms + 9);
+    assert_int_equal(sql_number(app, "SELECT used_ms FROM token WHERE user_id = ?", user.id), now_ms + 9);
 }
 
-static void a_forged_token_reaches_no_store(void **state)
+TEST(a_forged_token_reaches_no_store)
 {
-    (void)state;
     struct visit v;
     bearer_begin(&v, app, "hbt_AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA", NULL);
     assert_false(visitor_queue(&v.x));
     visit_end(&v);
 }
 
-static void a_cookie_beside_a_token_is_ignored(void **state)
+TEST(a_cookie_beside_a_token_is_ignored)
 {
-    (void)state;
-    char cookie[VISIT_TEXT_MAX], other_cookie[VISIT_TEXT_MAX];
     struct visit v;
-    (void)registered(cookie);
-    uint64_t other = registered(other_cookie);
-    struct made m = made(other_cookie, READER);
-    bearer_begin(&v, app, m.token, cookie);
+    struct account user = account_new(app), other = account_new(app);
+    struct made m = made(other.cookie, READER);
+    bearer_begin(&v, app, m.token, user.cookie);
     assert_true(visitor_queue(&v.x));
     redis_round(app->stores.redis);
     assert_int_equal(visitor_read(&v.x), ST_OK);
-    assert_int_equal(v.x.visitor.user_id, other);
+    assert_int_equal(v.x.visitor.user_id, other.id);
     visit_end(&v);
-    bearer_begin(&v, app, "nonsense", cookie);
+    bearer_begin(&v, app, "nonsense", user.cookie);
     assert_false(visitor_queue(&v.x));
     visit_end(&v);
 }
 
-static void another_users_token_is_not_found_and_stays(void **state)
+TEST(another_users_token_is_not_found_and_stays)
 {
-    (void)state;
-    char cookie[VISIT_TEXT_MAX], stranger[VISIT_TEXT_MAX];
-    uint64_t id = registered(cookie);
-    (void)registered(stranger);
-    struct made m = made(cookie, READER);
-    assert_int_equal(token_deleted(&m, stranger), 404);
-    assert_int_equal(user_of(app, m.token), id);
+    struct account user = account_new(app), stranger = account_new(app);
+    struct made m = made(user.cookie, READER);
+    assert_int_equal(token_deleted(&m, stranger.cookie), 404);
+    assert_int_equal(user_of(app, m.token), user.id);
 }
 
-static void a_user_has_at_most_20_tokens_that_are_not_expired(void **state)
+TEST(a_user_has_at_most_20_tokens_that_are_not_expired)
 {
-    (void)state;
-    char cookie[VISIT_TEXT_MAX];
-    struct visit v;
-    uint64_t id = registered(cookie);
+    struct account user = account_new(app);
     for (int i = 0; i < TOKENS_MAX; i++)
-        (void)made(cookie, READER);
-    assert_int_equal(visit_post(&v, app, token_submit, "/account/tokens", READER, cookie), 422);
-    assert_true(visit_body_has(&v, "最多有20个令牌"));
-    visit_end(&v);
-    assert_int_equal(db_exec(app->stores.db, NULL, "UPDATE token SET expires_ms = 1 WHERE user_id = ? LIMIT 2",
-                             DB_PARAMS(DB_U64(id))),
-                     ST_OK);
-    (void)made(cookie, READER);
-    assert_int_equal(number_of("SELECT COUNT(*) FROM token WHERE user_id = ?", id), TOKENS_MAX - 1);
+        (void)made(user.cookie, READER);
+    visit_says(json_of(token_submit, "/account/tokens", READER, user.cookie), 422, "最多有20个令牌");
+    sql_run(app, "UPDATE token SET expires_ms = 1 WHERE user_id = ? LIMIT 2", DB_U64(user.id));
+    (void)made(user.cookie, READER);
+    assert_int_equal(sql_number(app, "SELECT COUNT(*) FROM token WHERE user_id = ?", user.id), TOKENS_MAX - 1);
 }
 
-/* A process of its own with a connection of its own. Exits with 0 when it made the token, with 1 when it was full. */
-static void racer(uint64_t user_id)
+/* 0: it made the token; 1: there were too many. */
+static int racer(void *ctx)
 {
+    const uint64_t user_id = *(const uint64_t *)ctx;
     bool full;
     uint8_t hash[HASH_BYTES];
     struct db *db = db_new(app->stores.config);
-    struct arena *a = arena_new(4096, 1 << 20);
     int64_t now_ms = clock_now_ms();
     struct token t = { .user_id = user_id,
                        .name = STR("racer"),
@@ -421,127 +365,62 @@ static void racer(uint64_t user_id)
                        .created_ms = now_ms,
                        .expires_ms = now_ms + HOUR_MS };
     random_bytes(hash, sizeof hash);
-    enum status st = token_insert(db, a, &t, hash, &full);
-    _exit(st == ST_OK ? 0 : st == ST_INVALID && full ? 1 : 2);
+    enum status st = token_insert(db, arena, &t, hash, &full);
+    return st == ST_OK ? 0 : st == ST_INVALID && full ? 1 : 2;
 }
 
-static void concurrent_forms_keep_the_limit(void **state)
+TEST(concurrent_forms_keep_the_limit)
 {
-    (void)state;
-    char cookie[VISIT_TEXT_MAX];
-    pid_t racers[RACERS];
-    int counts[3] = { 0 };
-    uint64_t id = registered(cookie);
+    unsigned results[RACE_RESULTS];
+    struct account user = account_new(app);
     for (int i = 0; i < TOKENS_MAX - RACERS / 2; i++)
-        (void)made(cookie, READER);
-    for (int i = 0; i < RACERS; i++) {
-        racers[i] = fork();
-        assert_true(racers[i] >= 0);
-        if (racers[i] == 0)
-            racer(id);
-    }
-    for (int i = 0; i < RACERS; i++) {
-        int status;
-        assert_int_equal(waitpid(racers[i], &status, 0), racers[i]);
-        assert_true(WIFEXITED(status) && WEXITSTATUS(status) < 3);
-        counts[WEXITSTATUS(status)]++;
-    }
-    assert_int_equal(counts[2], 0);
-    assert_int_equal(counts[0], RACERS / 2);
-    assert_int_equal(number_of("SELECT COUNT(*) FROM token WHERE user_id = ?", id), TOKENS_MAX);
+        (void)made(user.cookie, READER);
+    race_run(RACERS, racer, &user.id, results);
+    assert_int_equal(results[0], RACERS / 2);
+    assert_int_equal(results[1], RACERS / 2);
+    assert_int_equal(sql_number(app, "SELECT COUNT(*) FROM token WHERE user_id = ?", user.id), TOKENS_MAX);
 }
 
-static void the_page_shows_a_token_once(void **state)
+TEST(the_page_shows_a_token_once)
 {
-    (void)state;
-    char cookie[VISIT_TEXT_MAX];
     char once[2 * VISIT_TEXT_MAX];
-    struct visit v;
-    (void)registered(cookie);
-    assert_int_equal(visit_page(&v, app, token_submit, "/account/tokens",
-                                "name=%3Cbot%3E&scope_read=1&scope_open=1&days=30&password=long+enough", cookie),
-                     303);
-    assert_true(str_equal(visit_header(&v, "Location"), STR("/account/developers?made=1")));
-    assert_false(visit_body_has(&v, "hbt_"));
-    struct str value = str_after(visit_header(&v, "Set-Cookie"), STR("once="));
+    struct account user = account_new(app);
+    struct visit *v = html_of(token_submit, "/account/tokens",
+                              "name=%3Cbot%3E&scope_read=1&scope_open=1&days=30&password=long+enough", user.cookie);
+    struct str value = str_after(visit_header(v, "Set-Cookie"), STR("once="));
     assert_true(value.len > 0);
-    snprintf(once, sizeof once, "%s; once=%.*s", cookie, (int)str_find(value, STR(";")), value.ptr);
-    visit_end(&v);
-    assert_int_equal(visit_page(&v, app, developers_show, "/account/developers?made=1", NULL, once), 200);
-    assert_true(visit_body_has(&v, "value=\"hbt_"));
-    assert_true(str_starts(visit_header(&v, "Set-Cookie"), STR("once=; Path=/account/developers;")));
-    assert_true(visit_body_has(&v, "&lt;bot&gt;"));
-    assert_true(str_equal(visit_header(&v, "Cache-Control"), STR("no-store")));
-    visit_end(&v);
-    assert_int_equal(visit_page(&v, app, developers_show, "/account/developers?made=1", NULL, cookie), 200);
-    assert_true(visit_body_has(&v, "&lt;bot&gt;"));
-    assert_true(visit_body_has(&v, "这个令牌已经显示过一次"));
-    assert_false(visit_body_has(&v, "hbt_"));
-    visit_end(&v);
-    assert_int_equal(visit_get(&v, app, account_show, "/account", cookie), 200);
-    assert_true(visit_body_has(&v, "\"name\":\"\\u003cbot\\u003e\",\"scopes\":\"read open\""));
-    assert_true(visit_body_has(&v, "\"used_at\":null"));
-    visit_end(&v);
+    snprintf(once, sizeof once, "%s; once=%.*s", user.cookie, (int)str_find(value, STR(";")), value.ptr);
+    visit_says(v, 303, "Location: /account/developers?made=1", LACKS, "hbt_");
+    v = html_of(developers_show, "/account/developers?made=1", NULL, once);
+    assert_true(str_starts(visit_header(v, "Set-Cookie"), STR("once=; Path=/account/developers;")));
+    visit_says(v, 200, "value=\"hbt_", "&lt;bot&gt;", "Cache-Control: no-store");
+    visit_says(html_of(developers_show, "/account/developers?made=1", NULL, user.cookie), 200, "&lt;bot&gt;",
+               "这个令牌已经显示过一次", LACKS, "hbt_");
+    visit_says(json_of(account_show, "/account", NULL, user.cookie), 200,
+               "\"name\":\"\\u003cbot\\u003e\",\"scopes\":\"read open\"", "\"used_at\":null");
 }
 
-static void a_refused_form_keeps_what_was_typed(void **state)
+TEST(a_refused_form_keeps_what_was_typed)
 {
-    (void)state;
-    char cookie[VISIT_TEXT_MAX];
-    struct visit v;
-    (void)registered(cookie);
-    assert_int_equal(visit_page(&v, app, token_submit, "/account/tokens",
-                                "name=my+bot&scope_send=1&days=400&password=long+enough", cookie),
-                     422);
-    assert_true(visit_body_has(&v, "value=\"my bot\""));
-    assert_true(visit_body_has(&v, "value=\"400\""));
-    assert_true(visit_body_has(&v, "name=\"scope_send\" value=\"1\" checked"));
-    assert_false(visit_body_has(&v, "name=\"scope_read\" value=\"1\" checked"));
-    assert_true(visit_body_has(&v, "有效天数最多366天"));
-    visit_end(&v);
+    struct account user = account_new(app);
+    visit_says(
+        html_of(token_submit, "/account/tokens", "name=my+bot&scope_send=1&days=400&password=long+enough", user.cookie),
+        422, "value=\"my bot\"", "value=\"400\"", "name=\"scope_send\" value=\"1\" checked", "有效天数最多366天", LACKS,
+        "name=\"scope_read\" value=\"1\" checked");
 }
 
-static void an_unreachable_store_is_503_and_never_a_guest(void **state)
+TEST(an_unreachable_store_is_503_and_never_a_guest)
 {
-    (void)state;
-    char cookie[VISIT_TEXT_MAX];
     uint64_t id;
     unsigned scopes;
-    struct config nowhere = *app->stores.config;
-    struct services without_redis = *app, without_mysql = *app;
-    (void)registered(cookie);
-    struct made m = made(cookie, READER);
-    snprintf(nowhere.redis, sizeof nowhere.redis, "unix:/nonexistent/redis.sock");
-    snprintf(nowhere.mysql, sizeof nowhere.mysql, "unix:/nonexistent/mysql.sock");
-    without_redis.stores.redis = redis_new(&nowhere);
-    without_mysql.stores.db = db_new(&nowhere);
-    assert_int_equal(look_up_at(&without_redis, m.token, clock_now_ms(), &id, &scopes), ST_UNAVAILABLE);
-    assert_int_equal(look_up_at(&without_mysql, m.token, clock_now_ms(), &id, &scopes), ST_UNAVAILABLE);
-    redis_free(without_redis.stores.redis);
-    db_free(without_mysql.stores.db);
+    struct account user = account_new(app);
+    struct made m = made(user.cookie, READER);
+    static const char *const stores[] = { "redis", "mysql" };
+    for (size_t i = 0; i < ARRAY_LEN(stores); i++) {
+        struct services *lacking = services_without(app, stores[i]);
+        assert_int_equal(look_up_at(lacking, m.token, clock_now_ms(), &id, &scopes), ST_UNAVAILABLE);
+        services_without_free(lacking);
+    }
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(a_token_stands_for_its_user_in_every_process),
-        cmocka_unit_test(the_stores_have_only_its_hash),
-        cmocka_unit_test(a_revoked_token_is_refused_at_once),
-        cmocka_unit_test(a_concurrent_reader_of_the_row_makes_no_copy),
-        cmocka_unit_test(a_token_that_is_over_is_looked_up_once_in_two_seconds),
-        cmocka_unit_test(a_redis_that_lost_its_data_gets_a_copy_again),
-        cmocka_unit_test(a_planted_copy_is_not_believed),
-        cmocka_unit_test(a_copy_that_is_never_fresh_is_asked_for_once),
-        cmocka_unit_test(an_expired_token_is_refused),
-        cmocka_unit_test(its_last_use_is_noted_when_a_copy_is_made),
-        cmocka_unit_test(a_forged_token_reaches_no_store),
-        cmocka_unit_test(a_cookie_beside_a_token_is_ignored),
-        cmocka_unit_test(another_users_token_is_not_found_and_stays),
-        cmocka_unit_test(a_user_has_at_most_20_tokens_that_are_not_expired),
-        cmocka_unit_test(concurrent_forms_keep_the_limit),
-        cmocka_unit_test(the_page_shows_a_token_once),
-        cmocka_unit_test(a_refused_form_keeps_what_was_typed),
-        cmocka_unit_test(an_unreachable_store_is_503_and_never_a_guest),
-    };
-    return cmocka_run_group_tests(tests, setup, app_teardown);
-}
+TESTS(setup, app_teardown)

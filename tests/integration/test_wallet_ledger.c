@@ -1,16 +1,12 @@
 /* ledger/ledger with a real MySQL: transfers are atomic, covered by the balance, and made once. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <string.h>
 #include <sys/wait.h>
 #include <unistd.h>
-
-#include <cmocka.h>
 
 #include "base/array.h"
 #include "base/clock.h"
 #include "base/random.h"
 #include "ledger/ledger.h"
+#include "support/test.h"
 #include "test_user_fixture.h"
 #include "user/store.h"
 
@@ -82,9 +78,8 @@ static int64_t number_from(const char *sql, uint64_t id)
     return db_cell(&rows, 0, 0).ptr != NULL ? db_cell_i64(&rows, 0, 0) : 0;
 }
 
-static void a_transfer_works_in_both_directions(void **state)
+TEST(a_transfer_works_in_both_directions)
 {
-    (void)state;
     uint64_t low = funded_account(1000), high = funded_account(1000);
     if (low > high) {
         uint64_t swap = low;
@@ -99,9 +94,8 @@ static void a_transfer_works_in_both_directions(void **state)
     assert_int_equal(balance_of(high), 0);
 }
 
-static void a_transfer_of_more_than_the_balance_is_refused(void **state)
+TEST(a_transfer_of_more_than_the_balance_is_refused)
 {
-    (void)state;
     uint64_t poor = funded_account(100), other = fresh_account();
     assert_int_equal(transfer_fen(app->stores.db, poor, other, 101), ST_INVALID);
     assert_int_equal(balance_of(poor), 100);
@@ -111,9 +105,8 @@ static void a_transfer_of_more_than_the_balance_is_refused(void **state)
     assert_int_equal(transfer_fen(app->stores.db, poor, other, 1), ST_INVALID);
 }
 
-static void only_the_bank_may_go_below_zero(void **state)
+TEST(only_the_bank_may_go_below_zero)
 {
-    (void)state;
     uint64_t id = fresh_account();
     int64_t before = balance_of(ACCOUNT_BANK_ID);
     assert_int_equal(transfer_fen(app->stores.db, ACCOUNT_BANK_ID, id, 500), ST_OK);
@@ -125,9 +118,8 @@ static void only_the_bank_may_go_below_zero(void **state)
         ST_INVALID);
 }
 
-static void a_transfer_with_a_missing_account_changes_nothing(void **state)
+TEST(a_transfer_with_a_missing_account_changes_nothing)
 {
-    (void)state;
     uint64_t id = funded_account(100);
     assert_int_equal(transfer_fen(app->stores.db, id, (uint64_t)1 << 49, 50), ST_NOT_FOUND);
     assert_int_equal(transfer_fen(app->stores.db, (uint64_t)1 << 49, id, 50), ST_INVALID);
@@ -136,9 +128,8 @@ static void a_transfer_with_a_missing_account_changes_nothing(void **state)
     assert_int_equal(ledger_balance(app->stores.db, arena, (uint64_t)1 << 49, &fen), ST_NOT_FOUND);
 }
 
-static void a_user_has_one_wallet(void **state)
+TEST(a_user_has_one_wallet)
 {
-    (void)state;
     struct user user = { .username = arena_printf(arena, "wallet%llx", (unsigned long long)random_u64()),
                          .nickname = STR("x") };
     assert_int_equal(user_insert(app->stores.db, arena, &app->stores.config->keys, &user, clock_now_ms()), ST_OK);
@@ -147,9 +138,8 @@ static void a_user_has_one_wallet(void **state)
     assert_int_equal(ledger_wallet(app->stores.db, (uint64_t)1 << 49), ST_NOT_FOUND);
 }
 
-static void an_amount_is_above_zero_and_moves_between_two_accounts(void **state)
+TEST(an_amount_is_above_zero_and_moves_between_two_accounts)
 {
-    (void)state;
     uint64_t from = funded_account(100), to = fresh_account();
     assert_int_equal(transfer_fen(app->stores.db, from, to, 0), ST_INVALID);
     assert_int_equal(transfer_fen(app->stores.db, from, to, -5), ST_INVALID);
@@ -158,9 +148,8 @@ static void an_amount_is_above_zero_and_moves_between_two_accounts(void **state)
     assert_int_equal(balance_of(to), 0);
 }
 
-static void a_transfer_of_a_packet_is_made_once(void **state)
+TEST(a_transfer_of_a_packet_is_made_once)
 {
-    (void)state;
     uint64_t from = funded_account(1000), to = fresh_account();
     struct transfer t = { .kind = TRANSFER_SEND,
                           .debit_id = from,
@@ -207,9 +196,8 @@ static int take_ten(struct db *db, unsigned number)
     return (int)transfer_fen(db, race_from, race_to, 10);
 }
 
-static void concurrent_debits_take_no_more_than_the_balance(void **state)
+TEST(concurrent_debits_take_no_more_than_the_balance)
 {
-    (void)state;
     unsigned exits[ST_COUNT];
     race_from = funded_account(105);
     race_to = fresh_account();
@@ -239,9 +227,8 @@ static int64_t deadlocks(void)
                        0);
 }
 
-static void opposite_transfers_do_not_deadlock(void **state)
+TEST(opposite_transfers_do_not_deadlock)
 {
-    (void)state;
     unsigned exits[ST_COUNT];
     int64_t before = deadlocks();
     race_from = funded_account(1000);
@@ -252,9 +239,8 @@ static void opposite_transfers_do_not_deadlock(void **state)
     assert_int_equal(balance_of(race_from) + balance_of(race_to), 2000);
 }
 
-static void a_balance_is_the_sum_of_its_transfers(void **state)
+TEST(a_balance_is_the_sum_of_its_transfers)
 {
-    (void)state;
     uint64_t ids[] = { race_from, race_to };
     for (size_t i = 0; i < 2; i++) {
         int64_t in = number_from("SELECT SUM(amount_fen) FROM transfer WHERE credit_id = ? AND debit_id <> ?", ids[i]);
@@ -263,19 +249,4 @@ static void a_balance_is_the_sum_of_its_transfers(void **state)
     }
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(a_transfer_works_in_both_directions),
-        cmocka_unit_test(a_transfer_of_more_than_the_balance_is_refused),
-        cmocka_unit_test(only_the_bank_may_go_below_zero),
-        cmocka_unit_test(a_transfer_with_a_missing_account_changes_nothing),
-        cmocka_unit_test(a_user_has_one_wallet),
-        cmocka_unit_test(an_amount_is_above_zero_and_moves_between_two_accounts),
-        cmocka_unit_test(a_transfer_of_a_packet_is_made_once),
-        cmocka_unit_test(concurrent_debits_take_no_more_than_the_balance),
-        cmocka_unit_test(opposite_transfers_do_not_deadlock),
-        cmocka_unit_test(a_balance_is_the_sum_of_its_transfers),
-    };
-    return cmocka_run_group_tests(tests, setup, teardown);
-}
+TESTS(setup, teardown)

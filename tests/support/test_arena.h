@@ -1,8 +1,9 @@
-/* The arena of a group of unit tests: cmocka_run_group_tests(tests, arena_setup, arena_teardown). */
+/* The arena of a group of unit tests: TESTS(arena_setup, arena_teardown). */
 #ifndef HB_TESTS_SUPPORT_TEST_ARENA_H
 #define HB_TESTS_SUPPORT_TEST_ARENA_H
 
 #include "base/arena.h"
+#include "base/random.h"
 
 static struct arena *arena;
 
@@ -10,7 +11,7 @@ static inline int arena_setup(void **state)
 {
     (void)state;
     arena = arena_new(4096, 1 << 20);
-    return arena == NULL;
+    return arena == NULL || !random_init();
 }
 
 static inline int arena_teardown(void **state)

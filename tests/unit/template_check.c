@@ -1,8 +1,6 @@
 /* template_check DIR LANGUAGE: compiles all templates below DIR with the texts of the language and renders every
  * example: DIR/examples/NAME.json is a context for the template NAME. Every page (DIR/pages/…) must have an example.
- * Errors go to stderr; the exit code is then 1.
- *
- * template_check DIR LANGUAGE NAME: renders the template NAME ("pages/home", or "home") with its example to stdout. */
+ * Errors go to stderr; the exit code is then 1. */
 #include <fts.h>
 #include <limits.h>
 #include <stdio.h>
@@ -129,34 +127,14 @@ static bool check_pages(const struct check *c)
     return ok;
 }
 
-static bool show_one(const struct check *c, const char *name)
-{
-    struct buf out = BUF_EMPTY;
-    const struct mustache *page = mustache_find(c->set, str_from(name));
-
-    if (!page) {
-        struct str in_pages = arena_printf(c->arena, "pages/%s", name);
-        page = in_pages.ptr ? mustache_find(c->set, in_pages) : NULL;
-    }
-    if (!page) {
-        fprintf(stderr, "%s: there is no template %s\n", c->dir, name);
-        return false;
-    }
-    bool ok = example_render(c, page, &out);
-    if (ok)
-        fwrite(out.ptr, 1, out.len, stdout);
-    buf_free(&out);
-    return ok;
-}
-
 int main(int argc, char **argv)
 {
     char error[ERROR_BYTES] = "no memory";
     struct templates templates = { 0 };
     enum language language;
 
-    if ((argc != 3 && argc != 4) || !language_from_tag(str_from(argv[2]), &language)) {
-        fprintf(stderr, "usage: template_check DIR LANGUAGE [NAME]\n");
+    if (argc != 3 || !language_from_tag(str_from(argv[2]), &language)) {
+        fprintf(stderr, "usage: template_check DIR LANGUAGE\n");
         return 2;
     }
     struct check c = { .dir = argv[1], .arena = arena_new(ARENA_CHUNK_BYTES, ARENA_BYTES_MAX) };
@@ -166,9 +144,8 @@ int main(int argc, char **argv)
         return EXIT_FAILURE;
     }
     c.set = templates.sets[language];
-    bool ok = argc == 4 ? show_one(&c, argv[3]) : check_examples(&c);
-    if (argc == 3)
-        ok = check_pages(&c) && ok;
+    bool ok = check_examples(&c);
+    ok = check_pages(&c) && ok;
     templates_free(&templates);
     arena_free(c.arena);
     return ok ? EXIT_SUCCESS : EXIT_FAILURE;

@@ -1,27 +1,20 @@
 /* ops/api: every route and every field of its form and query is described; a process makes the description once. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <string.h>
-
-#include <cmocka.h>
 #include <zlib.h>
 
+#include "base/array.h"
 #include "base/log.h"
 #include "ops/api.h"
 #include "ops/site_routes.h"
 #include "packet/receipt_keys.h"
 #include "pages/receipt.h"
+#include "support/test_site.h"
 #include "web/accept.h"
 #include "web/respond.h"
 
 #define WHERE "app/ops/api_operations.c"
 
-static void every_route_is_described(void **state)
+TEST(every_route_is_described_and_nothing_else)
 {
-    (void)state;
     for (size_t i = 0; i < site_routes_count(); i++) {
         const struct route *route = site_route(i);
         if (api_operation_of(route) == NULL)
@@ -29,11 +22,6 @@ static void every_route_is_described(void **state)
                      "how to call it in tests/e2e/openapi.test.js",
                      route->method, route->path);
     }
-}
-
-static void every_description_is_of_a_route_and_has_an_id_of_its_own(void **state)
-{
-    (void)state;
     for (size_t i = 0; i < api_operations_count; i++) {
         const struct api_operation *op = &api_operations[i];
         bool found = false;
@@ -58,9 +46,8 @@ static size_t fields_check(const struct api_operation *op, const struct field *f
     return count;
 }
 
-static void every_field_is_described_and_no_other(void **state)
+TEST(every_field_is_described_and_no_other_and_required_ones_have_an_example)
 {
-    (void)state;
     for (size_t i = 0; i < api_operations_count; i++) {
         const struct api_operation *op = &api_operations[i];
         size_t in_tables = fields_check(op, op->form), described = 0;
@@ -71,14 +58,6 @@ static void every_field_is_described_and_no_other(void **state)
         if (described != in_tables)
             fail_msg("%s %s: " WHERE " describes %zu fields, its tables have %zu", op->method, op->path, described,
                      in_tables);
-    }
-}
-
-static void an_example_has_the_required_fields(void **state)
-{
-    (void)state;
-    for (size_t i = 0; i < api_operations_count; i++) {
-        const struct api_operation *op = &api_operations[i];
         for (const struct field *field = op->form; field != NULL && field->name != NULL; field++)
             if (field->required && field->applies == NULL && api_field_of(op, field->name)->example == NULL)
                 fail_msg("%s %s: " WHERE " has no example for %s", op->method, op->path, field->name);
@@ -87,38 +66,46 @@ static void an_example_has_the_required_fields(void **state)
 
 /* ---- answers that a process makes once ---- */
 
-enum { ARENA_BYTES = 1 << 20, PARAM_BYTES = 128 };
+enum { PARAM_BYTES = 128 };
 
-static struct services services;
-static struct config config;
 static struct receipt_keys keys;
 static struct fcgi_request request;
 static struct exchange x;
 
+/* Whether the folder of the templates is there. */
+static void templates_are(bool there)
+{
+    (void)snprintf(config.template_dir, sizeof config.template_dir, "%s",
+                   there ? HB_SOURCE_DIR "/templates" : "/nowhere");
+}
+
 static int kept_setup(void **state)
 {
-    (void)state;
     char error[512];
     log_init("test", LOG_SILENT);
-    config_defaults(&config);
-    keys_derive(STR("a secret of more than thirty-two characters"), false, &config.keys);
-    services = (struct services){ .stores.config = &config, .receipt_keys = &keys };
-    (void)snprintf(config.template_dir, sizeof config.template_dir, "%s", HB_SOURCE_DIR "/templates");
-    return receipt_keys_open(&keys, &config, error, sizeof error) != ST_OK ||
-           templates_load(config.template_dir, &services.templates, error, sizeof error) != ST_OK;
+    int failed = site_setup(state);
+    services.receipt_keys = &keys;
+    templates_are(true);
+    return failed != 0 || receipt_keys_open(&keys, &config, error, sizeof error) != ST_OK;
+}
+
+static void answer_free(void)
+{
+    buf_free(&x.headers);
+    buf_free(&x.body);
+    arena_reset(arena);
 }
 
 static int kept_teardown(void **state)
 {
-    (void)state;
+    answer_free();
     kept_json_free(&services.api);
     kept_json_free(&services.keys_shown);
-    templates_free(&services.templates);
     receipt_keys_close(&keys);
-    return 0;
+    return site_teardown(state);
 }
 
-/* Runs the handler with up to one request header ("HTTP_NAME=value", NULL: none). Answers are in x, up to asked_end. */
+/* Runs the handler with up to one request header ("HTTP_NAME=value", NULL: none). The answer is in x until the next. */
 static void asked(handler_fn *handler, const char *header)
 {
     static char param[PARAM_BYTES];
@@ -126,29 +113,20 @@ static void asked(handler_fn *handler, const char *header)
     (void)snprintf(param, sizeof param, "%s", header == NULL ? "" : header);
     params[0] = header == NULL ? NULL : param;
     request = (struct fcgi_request){ .fcgx.envp = params };
-    x = (struct exchange){
-        .app = &services,
-        .fcgi = &request,
-        .arena = arena_new(ARENA_BYTES, 4 * ARENA_BYTES),
-        .method = METHOD_GET,
-        .target = STR("/x"),
-        .path = STR("/x"),
-        .request_id = STR("0123"),
-        .wants_json = true,
-    };
-    assert_non_null(x.arena);
+    answer_free();
+    x = (struct exchange){ .app = &services,
+                           .fcgi = &request,
+                           .arena = arena,
+                           .method = METHOD_GET,
+                           .target = STR("/x"),
+                           .path = STR("/x"),
+                           .request_id = STR("0123"),
+                           .wants_json = true };
     assert_int_equal(handler(&x), STEP_DONE);
     respond_finish(&x);
 }
 
-static void asked_end(void)
-{
-    buf_free(&x.headers);
-    buf_free(&x.body);
-    arena_free(x.arena);
-}
-
-/* The value of the answer's header, in x's arena; NULL: it has none. */
+/* The value of the answer's header, in the arena; NULL: it has none. */
 static const char *header(const char *name)
 {
     struct str rest = buf_view(&x.headers);
@@ -156,31 +134,28 @@ static const char *header(const char *name)
         struct str value, line = str_cut(rest, '\r', &rest);
         (void)str_skip_prefix(&rest, STR("\n"));
         if (str_equal(str_cut(line, ':', &value), str_from(name)))
-            return arena_cstr(x.arena, str_trim(value));
+            return arena_cstr(arena, str_trim(value));
     }
     return NULL;
 }
 
-static bool is_kept(const char *name)
+static bool is_kept(void)
 {
     const char *age = header("Cache-Control");
     assert_non_null(age);
-    return x.status == 200 && strstr(age, "public, max-age=") == age && header(name) != NULL;
+    return x.status == 200 && strstr(age, "public, max-age=") == age && header("ETag") != NULL;
 }
 
-static void a_description_without_its_schemas_is_refused_and_not_kept(void **state)
+TEST(a_description_without_its_schemas_is_refused_and_not_kept)
 {
-    (void)state;
-    (void)snprintf(config.template_dir, sizeof config.template_dir, "/nowhere");
+    templates_are(false);
     asked(api_show, NULL);
     assert_int_equal(x.status, 503);
     assert_string_equal(header("Cache-Control"), "no-store");
     assert_null(header("ETag"));
-    asked_end();
-    (void)snprintf(config.template_dir, sizeof config.template_dir, "%s", HB_SOURCE_DIR "/templates");
+    templates_are(true);
     asked(api_show, NULL);
-    assert_true(is_kept("ETag"));
-    asked_end();
+    assert_true(is_kept());
 }
 
 /* After the first answer, what it is made of is gone. */
@@ -188,56 +163,44 @@ static void a_kept_answer_is_made_once_and_has_a_tag(handler_fn *handler)
 {
     static char body[1 << 20], not_modified[PARAM_BYTES];
     asked(handler, NULL);
-    assert_true(is_kept("ETag"));
+    assert_true(is_kept());
     size_t len = x.body.len;
     assert_true(len > 0 && len < sizeof body);
     memcpy(body, x.body.ptr, len);
     (void)snprintf(not_modified, sizeof not_modified, "HTTP_IF_NONE_MATCH=%s", header("ETag"));
-    asked_end();
 
-    (void)snprintf(config.template_dir, sizeof config.template_dir, "/nowhere");
+    templates_are(false);
     services.receipt_keys = NULL;
     asked(handler, NULL);
-    assert_true(is_kept("ETag"));
+    assert_true(is_kept());
     assert_int_equal(x.body.len, len);
     assert_memory_equal(x.body.ptr, body, len);
-    asked_end();
 
     asked(handler, not_modified);
     assert_int_equal(x.status, 304);
     assert_int_equal(x.body.len, 0);
     assert_string_not_equal(header("Cache-Control"), "no-store");
-    asked_end();
 
     asked(handler, "HTTP_IF_NONE_MATCH=W/\"other\"");
     assert_int_equal(x.status, 200);
-    asked_end();
     services.receipt_keys = &keys;
-    (void)snprintf(config.template_dir, sizeof config.template_dir, "%s", HB_SOURCE_DIR "/templates");
+    templates_are(true);
 }
 
-static void the_description_is_made_once_and_has_a_tag(void **state)
+TEST(the_description_and_the_list_of_receipt_keys_are_made_once_and_have_a_tag)
 {
-    (void)state;
     a_kept_answer_is_made_once_and_has_a_tag(api_show);
-}
-
-static void the_list_of_receipt_keys_is_made_once_and_has_a_tag(void **state)
-{
-    (void)state;
     a_kept_answer_is_made_once_and_has_a_tag(receipt_keys_show);
 }
 
-static void the_description_is_kept_compressed(void **state)
+TEST(the_description_is_kept_compressed)
 {
     static char body[1 << 20], opened[1 << 20];
-    (void)state;
     asked(api_show, "HTTP_ACCEPT_ENCODING=br;q=1, gzip;q=0");
     assert_null(header("Content-Encoding"));
     assert_string_equal(header("Vary"), "Accept-Encoding");
     size_t len = x.body.len;
     memcpy(body, x.body.ptr, len);
-    asked_end();
 
     asked(api_show, "HTTP_ACCEPT_ENCODING=deflate, gzip;q=0.5, br");
     assert_string_equal(header("Content-Encoding"), "gzip");
@@ -251,37 +214,21 @@ static void the_description_is_kept_compressed(void **state)
     assert_int_equal(z.total_out, len);
     assert_memory_equal(opened, body, len);
     (void)inflateEnd(&z);
-    asked_end();
 }
 
-static void gzip_is_accepted_when_it_is_named_or_anything_is(void **state)
+TEST(gzip_is_accepted_when_it_is_named_or_anything_is)
 {
-    (void)state;
     static const char *const accepted[] = { "gzip", "GZIP",       "deflate, gzip;q=1.0, *;q=0.5",
                                             "*",    "br, x-gzip", "gzip;q=0.1" };
     static const char *const refused[] = { "",      "br",       "gzip;q=0", "gzip;q=0, *",
                                            "*;q=0", "identity", "gzipped",  "gzip;q=x" };
-    for (size_t i = 0; i < sizeof accepted / sizeof *accepted; i++)
+    for (size_t i = 0; i < ARRAY_LEN(accepted); i++)
         if (!accept_gzip(str_from(accepted[i])))
             fail_msg("\"%s\" is refused", accepted[i]);
-    for (size_t i = 0; i < sizeof refused / sizeof *refused; i++)
+    for (size_t i = 0; i < ARRAY_LEN(refused); i++)
         if (accept_gzip(str_from(refused[i])))
             fail_msg("\"%s\" is accepted", refused[i]);
     assert_false(accept_gzip(STR_NONE));
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(every_route_is_described),
-        cmocka_unit_test(every_description_is_of_a_route_and_has_an_id_of_its_own),
-        cmocka_unit_test(every_field_is_described_and_no_other),
-        cmocka_unit_test(an_example_has_the_required_fields),
-        cmocka_unit_test(a_description_without_its_schemas_is_refused_and_not_kept),
-        cmocka_unit_test(the_description_is_made_once_and_has_a_tag),
-        cmocka_unit_test(the_list_of_receipt_keys_is_made_once_and_has_a_tag),
-        cmocka_unit_test(the_description_is_kept_compressed),
-        cmocka_unit_test(gzip_is_accepted_when_it_is_named_or_anything_is),
-    };
-    return cmocka_run_group_tests(tests, kept_setup, kept_teardown);
-}
+TESTS(kept_setup, kept_teardown)

@@ -1,19 +1,11 @@
 /* base/badge: a nickname and a face as one text. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-/* cmocka needs the four above. */
-#include <cmocka.h>
-#include <string.h>
-
 #include "base/array.h"
 #include "base/badge.h"
 #include "base/utf8.h"
+#include "support/test.h"
+#include "support/test_arena.h"
 
 #define MARK "\xf3\xa0\x80\x81"
-
-static struct arena *arena;
 
 static struct str badge_of(const char *nickname, const char *word)
 {
@@ -21,9 +13,8 @@ static struct str badge_of(const char *nickname, const char *word)
     return badge_text(arena, str_from(nickname), &face);
 }
 
-static void a_word_has_few_characters(void **state)
+TEST(a_word_has_few_characters)
 {
-    (void)state;
     static const char *const words[] = { "rabbit", "a", "@0f_-z", "0123456789012345678901234567890123456789" };
     for (size_t i = 0; i < ARRAY_LEN(words); i++) {
         struct face face = face_from(str_from(words[i]));
@@ -37,9 +28,8 @@ static void a_word_has_few_characters(void **state)
     assert_int_equal(face_from(STR_NONE).len, 0);
 }
 
-static void a_badge_is_read_back(void **state)
+TEST(a_badge_is_read_back)
 {
-    (void)state;
     static const char *const words[] = { "rabbit", "@0123456789abcdefghijklmn_-" };
     static const char *const nicknames[] = { "小明", "a,b g 1,2", "", "🧧" };
     for (size_t i = 0; i < ARRAY_LEN(words); i++)
@@ -53,9 +43,8 @@ static void a_badge_is_read_back(void **state)
         }
 }
 
-static void without_a_face_the_badge_is_the_nickname(void **state)
+TEST(without_a_face_the_badge_is_the_nickname)
 {
-    (void)state;
     struct face face = face_from(STR("ox"));
     assert_true(str_equal(badge_of("小明", NULL), STR("小明")));
     assert_true(str_equal(badge_parse(STR("小明"), &face), STR("小明")));
@@ -64,9 +53,8 @@ static void without_a_face_the_badge_is_the_nickname(void **state)
 }
 
 /* The program before shows and settles it as a nickname: valid, no longer than the column, and drawn like one. */
-static void an_older_program_takes_a_badge_for_a_nickname(void **state)
+TEST(an_older_program_takes_a_badge_for_a_nickname)
 {
-    (void)state;
     struct str badge = badge_of("小明", "@0123456789abcdef"), clean;
     assert_true(utf8_valid(badge));
     for (size_t i = 0; i < badge.len; i++)
@@ -75,9 +63,8 @@ static void an_older_program_takes_a_badge_for_a_nickname(void **state)
     assert_true(str_equal(clean, STR("小明"))); /* so no nickname can contain a face */
 }
 
-static void a_face_that_has_no_room_is_left_out(void **state)
+TEST(a_face_that_has_no_room_is_left_out)
 {
-    (void)state;
     char nickname[BADGE_CODEPOINTS_MAX + 1] = { 0 };
     memset(nickname, 'n', BADGE_CODEPOINTS_MAX - 7);
     struct str badge = badge_of(nickname, "rabbit");
@@ -86,9 +73,8 @@ static void a_face_that_has_no_room_is_left_out(void **state)
     assert_true(str_equal(badge_of(nickname, "rabbit"), str_from(nickname)));
 }
 
-static void what_is_no_face_is_not_cut_off(void **state)
+TEST(what_is_no_face_is_not_cut_off)
 {
-    (void)state;
     static const char *const damaged[] = {
         "小明" MARK,
         "小明" MARK "rabbit",
@@ -112,28 +98,12 @@ static void what_is_no_face_is_not_cut_off(void **state)
     assert_int_equal(face.len, 0);
 }
 
-static void without_memory_there_is_no_badge(void **state)
+TEST(without_memory_there_is_no_badge)
 {
-    (void)state;
     struct arena *small = arena_new(16, 16);
     struct face face = face_from(STR("rabbit"));
     assert_null(badge_text(small, STR("小明"), &face).ptr);
     arena_free(small);
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(a_word_has_few_characters),
-        cmocka_unit_test(a_badge_is_read_back),
-        cmocka_unit_test(without_a_face_the_badge_is_the_nickname),
-        cmocka_unit_test(an_older_program_takes_a_badge_for_a_nickname),
-        cmocka_unit_test(a_face_that_has_no_room_is_left_out),
-        cmocka_unit_test(what_is_no_face_is_not_cut_off),
-        cmocka_unit_test(without_memory_there_is_no_badge),
-    };
-    arena = arena_new(4096, 1 << 16);
-    int failed = cmocka_run_group_tests(tests, NULL, NULL);
-    arena_free(arena);
-    return failed;
-}
+TESTS(arena_setup, arena_teardown)

@@ -1,13 +1,7 @@
 /* base/calendar: escapes and folded lines of RFC 5545, 3.1 and 3.3.11. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
-
 #include "base/calendar.h"
 #include "base/utf8.h"
+#include "support/test.h"
 
 static void written_check(struct buf *out, const char *wanted)
 {
@@ -17,9 +11,8 @@ static void written_check(struct buf *out, const char *wanted)
     buf_free(out);
 }
 
-static void a_text_is_escaped_and_a_value_is_not(void **state)
+TEST(a_text_is_escaped_and_a_value_is_not)
 {
-    (void)state;
     struct buf out = BUF_EMPTY;
     calendar_text(&out, "SUMMARY", STR("a,b;c\\d:e\"\nf\r\tg\x7f"));
     written_check(&out, "SUMMARY:a\\,b\\;c\\\\d:e\"\\nfg\r\n");
@@ -29,18 +22,16 @@ static void a_text_is_escaped_and_a_value_is_not(void **state)
     written_check(&out, "SUMMARY:\r\n");
 }
 
-static void nobody_adds_a_line_by_a_name(void **state)
+TEST(nobody_adds_a_line_by_a_name)
 {
-    (void)state;
     struct buf out = BUF_EMPTY;
     calendar_text(&out, "SUMMARY", STR("a\r\nATTENDEE:mailto:b@c.example"));
     written_check(&out, "SUMMARY:a\\nATTENDEE:mailto:b@c.example\r\n");
 }
 
 /* 66 bytes of text fill the line of "SUMMARY:" and one more byte; the next line has 74 after its blank. */
-static void a_line_has_at_most_75_bytes(void **state)
+TEST(a_line_has_at_most_75_bytes)
 {
-    (void)state;
     struct buf out = BUF_EMPTY;
     const char *digits67 = "1234567890123456789012345678901234567890123456789012345678901234567";
     calendar_text(&out, "SUMMARY", str_from(digits67));
@@ -50,9 +41,8 @@ static void a_line_has_at_most_75_bytes(void **state)
 }
 
 /* Every line end, folded or not, stands between whole characters and whole escapes. */
-static void no_character_is_cut(void **state)
+TEST(no_character_is_cut)
 {
-    (void)state;
     static const char *const pieces[] = { "恭", "é", "🧧", ",", "a" };
     for (size_t lead = 0; lead < 80; lead++) {
         struct buf text = BUF_EMPTY, out = BUF_EMPTY;
@@ -78,22 +68,11 @@ static void no_character_is_cut(void **state)
     }
 }
 
-static void a_time_is_in_utc(void **state)
+TEST(a_time_is_in_utc)
 {
-    (void)state;
     char text[CALENDAR_TIME_MAX];
     assert_string_equal(calendar_time(1763625600000 + 5999, text).ptr, "20251120T080005Z");
     assert_string_equal(calendar_time(0, text).ptr, "19700101T000000Z");
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(a_text_is_escaped_and_a_value_is_not),
-        cmocka_unit_test(nobody_adds_a_line_by_a_name),
-        cmocka_unit_test(a_line_has_at_most_75_bytes),
-        cmocka_unit_test(no_character_is_cut),
-        cmocka_unit_test(a_time_is_in_utc),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TESTS(NULL, NULL)

@@ -1,26 +1,17 @@
 /* Settings: nothing starts on a half-understood configuration. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-/* cmocka needs the four above. */
-#include <cmocka.h>
-
 #include <ctype.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-#include <unistd.h>
 
 #include "base/array.h"
 #include "base/config.h"
 #include "base/str.h"
 #include "base/typed.h"
+#include "support/test.h"
+#include "support/test_folder.h"
 
-#define SECRET "secret = 0123456789abcdef0123456789abcdef\n"
+#define SECRET_TEXT "0123456789abcdef0123456789abcdef"
+#define SECRET      "secret = " SECRET_TEXT "\n"
 
-static char path[] = "/tmp/hongbao-config-XXXXXX";
-static char rights[] = "/tmp/hongbao-rights-XXXXXX";
+static char path[sizeof folder_file]; /* of the configuration, beside which the files of roles and secrets are */
 static struct config config;
 static char error[512];
 
@@ -29,7 +20,6 @@ static int environment_clear(void **state)
 {
     size_t count;
     const struct config_setting *settings = config_settings(&count);
-
     (void)state;
     for (size_t i = 0; i < count; i++) {
         char name[64];
@@ -43,23 +33,21 @@ static int environment_clear(void **state)
     return 0;
 }
 
-static int file_make(void **state)
+static int setup(void **state)
 {
-    int fd = mkstemp(path);
-
-    return fd < 0 || close(fd) != 0 || mkdtemp(rights) == NULL ? -1 : environment_clear(state);
+    assert_int_equal(folder_setup(state), 0);
+    (void)snprintf(path, sizeof path, "%s", folder_path("conf"));
+    return environment_clear(state);
 }
 
-static int file_remove(void **state)
+static void environment_set(const char *name, const char *value)
 {
-    (void)state;
-    return rmdir(rights) == 0 && unlink(path) == 0 ? 0 : -1;
+    assert_int_equal(setenv(name, value, 1), 0);
 }
 
 static enum status load_bytes(const char *text, size_t len)
 {
     FILE *file = fopen(path, "w");
-
     assert_non_null(file);
     assert_int_equal(fwrite(text, 1, len, file), len);
     assert_int_equal(fclose(file), 0);
@@ -73,21 +61,36 @@ static enum status load(const char *text)
     return load_bytes(text, strlen(text));
 }
 
+/* Loads the text as the process of a role; its files are in the folder. */
+static enum status load_role(const char *role, const char *text)
+{
+    char whole[512];
+    (void)snprintf(whole, sizeof whole, "%srights_dir = %s\n", text, folder);
+    folder_write("conf", whole);
+    config_defaults(&config);
+    error[0] = '\0';
+    return config_load(&config, path, role, error, sizeof error);
+}
+
+/* The error is that of a file of the folder. */
+static void assert_error_of(const char *file_and_words)
+{
+    assert_string_equal(error, folder_path(file_and_words));
+}
+
 /* The text is refused with this message behind "PATH:line: ". */
 static void assert_refused(const char *text, unsigned line, const char *words)
 {
     char want[512];
-
-    assert_int_equal(setenv("HB_SECRET", "0123456789abcdef0123456789abcdef", 1), 0);
+    environment_set("HB_SECRET", SECRET_TEXT);
     assert_int_equal(load(text), ST_INVALID);
     snprintf(want, sizeof want, "%s:%u: %s", path, line, words);
     assert_string_equal(error, want);
 }
 
 /* Some editors write the mark EF BB BF before UTF-8. Only the start of a file may have it. */
-static void the_mark_of_utf8_is_no_part_of_the_first_name(void **state)
+TEST(the_mark_of_utf8_is_no_part_of_the_first_name)
 {
-    (void)state;
     assert_int_equal(load("\xef\xbb\xbf" SECRET "\xef\xbb\xbf"
                           "demo = on\n"),
                      ST_INVALID);
@@ -98,9 +101,8 @@ static void the_mark_of_utf8_is_no_part_of_the_first_name(void **state)
     assert_true(config.demo);
 }
 
-static void defaults_are_those_of_the_design(void **state)
+TEST(defaults_are_those_of_the_design)
 {
-    (void)state;
     config_defaults(&config);
     assert_int_equal(config.partitions, 16);
     assert_int_equal(config.share_fen_max, 20000);
@@ -124,12 +126,10 @@ static void defaults_are_those_of_the_design(void **state)
     assert_string_equal(config.secret, "");
 }
 
-static void every_default_but_the_secret_is_a_legal_value(void **state)
+TEST(every_default_but_the_secret_is_a_legal_value)
 {
-    (void)state;
     size_t count;
     const struct config_setting *settings = config_settings(&count);
-
     for (size_t i = 0; i < count; i++) {
         char text[1024];
         bool secret = strcmp(settings[i].name, "secret") == 0;
@@ -141,44 +141,37 @@ static void every_default_but_the_secret_is_a_legal_value(void **state)
     }
 }
 
-static void a_changed_file_has_another_digest(void **state)
+TEST(a_changed_file_has_another_digest)
 {
-    (void)state;
     assert_int_equal(load(SECRET), ST_OK);
     const uint64_t digest = config.file_digest;
     assert_int_equal(load(SECRET "demo = on\n"), ST_OK);
     assert_int_not_equal(config.file_digest, digest);
     assert_int_equal(load(SECRET), ST_OK);
     assert_int_equal(config.file_digest, digest);
-    char role[64];
-    (void)snprintf(role, sizeof role, "%s/page.conf", rights);
-    FILE *file = fopen(role, "w");
-    assert_non_null(file);
-    assert_int_equal(fclose(file), 0);
-    (void)snprintf(config.rights_dir, sizeof config.rights_dir, "%s", rights);
+    folder_write("page.conf", "");
+    (void)snprintf(config.rights_dir, sizeof config.rights_dir, "%s", folder);
     assert_int_equal(config_role(&config, "page", error, sizeof error), ST_OK);
     assert_int_equal(config.file_digest, digest); /* of the file of all processes */
-    assert_int_equal(unlink(role), 0);
+    folder_remove("page.conf");
 }
 
 /* What `hongbao trace` does, for a user who may not read the secret. */
-static void without_the_secret_what_can_be_read_is_read(void **state)
+TEST_WITH(without_the_secret_what_can_be_read_is_read, NULL, environment_clear)
 {
-    (void)state;
     assert_int_equal(load("secret_file = /nowhere/secret\ncommand_dir = /folder\npartitions = many\nnone = 1\n"),
                      ST_INVALID);
     config_defaults(&config);
     config_load_unchecked(&config, path);
     assert_string_equal(config.command_dir, "/folder");
     assert_int_equal(config.partitions, 16);
-    assert_int_equal(setenv("HB_COMMAND_DIR", "/other", 1), 0);
+    environment_set("HB_COMMAND_DIR", "/other");
     config_load_unchecked(&config, "/nowhere/hongbao.conf");
     assert_string_equal(config.command_dir, "/other");
 }
 
-static void a_file_sets_what_it_names(void **state)
+TEST(a_file_sets_what_it_names)
 {
-    (void)state;
     assert_int_equal(load("# an instance\n"
                           "\n"
                           "  partitions=32\n"
@@ -196,18 +189,16 @@ static void a_file_sets_what_it_names(void **state)
     assert_int_equal(config.settle_batch, 1000); /* not named: as before */
 }
 
-static void texts_may_be_emptied_where_that_means_something(void **state)
+TEST_WITH(texts_may_be_emptied_where_that_means_something, NULL, environment_clear)
 {
-    (void)state;
     assert_int_equal(load(SECRET "mysql_user =\nmysql_password = # none\n"), ST_OK);
     assert_string_equal(config.mysql_user, "");
     assert_string_equal(config.mysql_password, "");
     assert_refused("redis_socket =\n", 1, "redis_socket must have from 1 to 107 bytes");
 }
 
-static void mistakes_are_refused_with_file_and_line(void **state)
+TEST_WITH(mistakes_are_refused_with_file_and_line, NULL, environment_clear)
 {
-    (void)state;
     assert_refused("\n\nparttions = 16\n", 3, "there is no such setting: parttions; did you mean partitions?");
     assert_refused("Partitions = 16\n", 1, "there is no such setting: Partitions; did you mean partitions?");
     assert_refused("HB_PARTITIONS = 16\n", 1, "there is no such setting: HB_PARTITIONS; did you mean partitions?");
@@ -220,11 +211,10 @@ static void mistakes_are_refused_with_file_and_line(void **state)
     assert_refused("partitions = 16\n# again\npartitions = 16\n", 3, "partitions is set twice");
 }
 
-static void all_mistakes_are_told_a_line_each(void **state)
+TEST_WITH(all_mistakes_are_told_a_line_each, NULL, environment_clear)
 {
-    (void)state;
-    char want[512];
-    assert_int_equal(setenv("HB_DEMO", "yes", 1), 0);
+    char want[2048];
+    environment_set("HB_DEMO", "yes");
     assert_int_equal(load("partitions = 0\nreload\nsecret = short\nshare_fen_max = 200\npacket_fen_max = 100\n"),
                      ST_INVALID);
     snprintf(want, sizeof want,
@@ -235,24 +225,22 @@ static void all_mistakes_are_told_a_line_each(void **state)
     assert_string_equal(error, want);
 }
 
-static void messages_that_do_not_fit_are_left_out(void **state)
+TEST(messages_that_do_not_fit_are_left_out)
 {
-    (void)state;
-    char few[80] = "";
     assert_int_equal(load("partitions = 0\nreload\n"), ST_INVALID); /* writes the file */
+    assert_non_null(strchr(error, '\n'));
     config_defaults(&config);
-    assert_int_equal(config_load(&config, path, NULL, few, sizeof few), ST_INVALID);
-    assert_null(strchr(few, '\n'));
-    assert_non_null(strstr(few, ":1: "));
+    error[0] = '\0';
+    assert_int_equal(config_load(&config, path, NULL, error, strlen(path) + 50), ST_INVALID);
+    assert_null(strchr(error, '\n'));
+    assert_non_null(strstr(error, ":1: "));
 }
 
-static void bad_numbers_are_refused(void **state)
+TEST_WITH(bad_numbers_are_refused, NULL, environment_clear)
 {
-    (void)state;
     static const char *const bad[] = {
         "", "x", "1.5", "0x10", "1e2", "016", "+16", "16s", "1_000", "１６", "99999999999999999999", "- 1"
     };
-
     for (size_t i = 0; i < ARRAY_LEN(bad); i++) {
         char text[128];
         snprintf(text, sizeof text, "partitions = %s\n", bad[i]);
@@ -260,12 +248,10 @@ static void bad_numbers_are_refused(void **state)
     }
 }
 
-static void numbers_out_of_their_range_are_refused_at_both_ends(void **state)
+TEST_WITH(numbers_out_of_their_range_are_refused_at_both_ends, NULL, environment_clear)
 {
-    (void)state;
     size_t count;
     const struct config_setting *settings = config_settings(&count);
-
     for (size_t i = 0; i < count; i++) {
         const struct config_setting *s = &settings[i];
         if (s->type != CONFIG_INT)
@@ -280,29 +266,24 @@ static void numbers_out_of_their_range_are_refused_at_both_ends(void **state)
     }
 }
 
-static void amounts_are_limited_to_what_can_be_typed(void **state)
+TEST(amounts_are_limited_to_what_can_be_typed)
 {
-    (void)state;
     int64_t fen = 0;
-
     assert_true(typed_yuan(STR("9999999.99"), &fen));
     assert_int_equal(load(SECRET "packet_fen_max = 999999999\nshare_fen_max = 999999999\n"), ST_OK);
     assert_int_equal(config.packet_fen_max, fen);
 }
 
-static void switches_are_on_or_off(void **state)
+TEST_WITH(switches_are_on_or_off, NULL, environment_clear)
 {
-    (void)state;
     assert_refused("demo = yes\n", 1, "demo must be on or off");
     assert_refused("demo = 1\n", 1, "demo must be on or off");
     assert_refused("reload =\n", 1, "reload must be on or off");
 }
 
-static void bad_texts_are_refused(void **state)
+TEST_WITH(bad_texts_are_refused, NULL, environment_clear)
 {
-    (void)state;
     char text[512];
-
     assert_refused("base_url = https://红包.example:8443\n", 1,
                    "base_url: its host must be written in ASCII: https://xn--uirv82h.example:8443");
     assert_refused("base_url = https://x/y\n", 1,
@@ -336,9 +317,8 @@ static void bad_texts_are_refused(void **state)
     assert_int_equal(load_bytes("\0\n", 2), ST_INVALID);
 }
 
-static void the_stores_have_lists_of_addresses(void **state)
+TEST_WITH(the_stores_have_lists_of_addresses, NULL, environment_clear)
 {
-    (void)state;
     assert_int_equal(load(SECRET), ST_OK);
     assert_false(config_stores_by_tcp(&config));
     assert_int_equal(load(SECRET "redis = unix:/run/a b.sock, unix:/run/c\nmysql = unix:/run/d\n"), ST_OK);
@@ -355,18 +335,16 @@ static void the_stores_have_lists_of_addresses(void **state)
 }
 
 /* The configuration of an earlier version is understood. */
-static void a_socket_may_be_set_by_its_older_name(void **state)
+TEST_WITH(a_socket_may_be_set_by_its_older_name, NULL, environment_clear)
 {
     char text[256];
-
-    (void)state;
     assert_int_equal(load(SECRET "redis_socket = /run/r.sock\nmysql_socket = m.sock\n"), ST_OK);
     assert_string_equal(config.redis, "unix:/run/r.sock");
     assert_string_equal(config.mysql, "unix:m.sock");
-    assert_int_equal(setenv("HB_REDIS_SOCKET", "/run/env.sock", 1), 0);
+    environment_set("HB_REDIS_SOCKET", "/run/env.sock");
     assert_int_equal(load(SECRET "redis = db-1:6379\n"), ST_OK);
     assert_string_equal(config.redis, "unix:/run/env.sock");
-    assert_int_equal(setenv("HB_REDIS", "db-1:6379", 1), 0);
+    environment_set("HB_REDIS", "db-1:6379");
     assert_int_equal(load(SECRET), ST_INVALID);
     assert_string_equal(error, "HB_REDIS_SOCKET: redis and redis_socket are the same setting; only one may be set");
     assert_int_equal(unsetenv("HB_REDIS_SOCKET"), 0);
@@ -383,25 +361,22 @@ static void a_socket_may_be_set_by_its_older_name(void **state)
     assert_refused(text, 1, "mysql_socket must have from 1 to 107 bytes");
 }
 
-static void a_message_never_shows_a_value(void **state)
+TEST(a_message_never_shows_a_value)
 {
-    (void)state;
     assert_int_equal(load("redis_password = hunter2\x01\n"), ST_INVALID);
     assert_null(strstr(error, "hunter2"));
     assert_int_equal(load("redis_pasword = hunter2\n"), ST_INVALID);
     assert_null(strstr(error, "hunter2"));
 }
 
-static void the_secret_must_be_set(void **state)
+TEST(the_secret_must_be_set)
 {
-    (void)state;
     assert_int_equal(load("partitions = 16\n"), ST_INVALID);
     assert_non_null(strstr(error, "secret must be set"));
 }
 
-static void without_any_configuration_the_message_is_that_of_the_setup(void **state)
+TEST(without_any_configuration_the_message_is_that_of_the_setup)
 {
-    (void)state;
     config_defaults(&config);
     assert_int_equal(config_load(&config, NULL, "page", error, sizeof error), ST_INVALID);
     assert_string_equal(error, "not set up yet: run hongbao setup");
@@ -413,41 +388,28 @@ static void without_any_configuration_the_message_is_that_of_the_setup(void **st
 /* Loads a configuration whose secret_file is the file "secret", with the text in it. */
 static enum status load_secret(const char *settings, const char *text)
 {
-    char whole[512], secret_path[64];
-    snprintf(secret_path, sizeof secret_path, "%s/secret", rights);
-    FILE *file = fopen(secret_path, "w");
-    assert_non_null(file);
-    assert_true(fputs(text, file) >= 0);
-    assert_int_equal(fclose(file), 0);
-    snprintf(whole, sizeof whole, "%ssecret_file = %s\n", settings, secret_path);
-    enum status st = load(whole);
-    assert_int_equal(unlink(secret_path), 0);
-    return st;
+    char whole[512];
+    folder_write("secret", text);
+    (void)snprintf(whole, sizeof whole, "%ssecret_file = %s\n", settings, folder_path("secret"));
+    return load(whole);
 }
 
-static void the_secret_may_be_in_a_file_of_its_own(void **state)
+TEST(the_secret_may_be_in_a_file_of_its_own)
 {
-    char want[128];
-
-    (void)state;
-    assert_int_equal(load_secret("", "0123456789abcdef0123456789abcdef\n"), ST_OK);
-    assert_string_equal(config.secret, "0123456789abcdef0123456789abcdef");
-    assert_int_equal(load_secret(SECRET, "0123456789abcdef0123456789abcdef\n"), ST_INVALID);
-    snprintf(want, sizeof want, "%s/secret: secret and secret_file are both set; only one may be", rights);
-    assert_string_equal(error, want);
+    assert_int_equal(load_secret("", SECRET_TEXT "\n"), ST_OK);
+    assert_string_equal(config.secret, SECRET_TEXT);
+    assert_int_equal(load_secret(SECRET, SECRET_TEXT "\n"), ST_INVALID);
+    assert_error_of("secret: secret and secret_file are both set; only one may be");
     assert_int_equal(load_secret("", "short\n"), ST_INVALID);
-    snprintf(want, sizeof want, "%s/secret: secret must have from 32 to 255 bytes", rights);
-    assert_string_equal(error, want);
+    assert_error_of("secret: secret must have from 32 to 255 bytes");
     assert_int_equal(load_secret("", ""), ST_INVALID);
-    snprintf(want, sizeof want, "%s/secret: the file is empty", rights);
-    assert_string_equal(error, want);
+    assert_error_of("secret: the file is empty");
     assert_int_equal(load("secret_file = /nonexistent/secret\n"), ST_INVALID);
     assert_string_equal(error, "/nonexistent/secret: No such file or directory");
 }
 
-static void a_configuration_without_its_secret_can_be_read(void **state)
+TEST(a_configuration_without_its_secret_can_be_read)
 {
-    (void)state;
     assert_int_equal(load("partitions = 32\nsecret_file = /nonexistent/secret\n"), ST_INVALID);
     config_defaults(&config);
     assert_int_equal(config_load_without_secret(&config, path, error, sizeof error), ST_OK);
@@ -458,33 +420,35 @@ static void a_configuration_without_its_secret_can_be_read(void **state)
     config.secret_file[0] = '\0';
     assert_int_equal(config_secret_read(&config, error, sizeof error), ST_INVALID);
     assert_non_null(strstr(error, "secret must be set"));
-    memcpy(config.secret, "0123456789abcdef0123456789abcdef", 33);
+    memcpy(config.secret, SECRET_TEXT, 33);
     assert_int_equal(config_secret_read(&config, error, sizeof error), ST_OK);
 }
 
-static void settings_that_contradict_each_other_are_refused(void **state)
+TEST(settings_that_contradict_each_other_are_refused)
 {
-    (void)state;
-    assert_int_equal(load(SECRET "share_fen_max = 200\npacket_fen_max = 100\n"), ST_INVALID);
-    assert_non_null(strstr(error, "share_fen_max must not be above packet_fen_max"));
-    assert_int_equal(load(SECRET "session_idle_s = 200\nsession_absolute_s = 100\n"), ST_INVALID);
-    assert_non_null(strstr(error, "session_idle_s must not be above session_absolute_s"));
-    assert_int_equal(load(SECRET "mysql_tls = on\n"), ST_INVALID);
-    assert_non_null(strstr(error, "mysql_tls = on needs mysql_tls_ca"));
-    assert_int_equal(load(SECRET "mysql_tls_cert = /c.pem\n"), ST_INVALID);
-    assert_non_null(strstr(error, "mysql_tls_cert and mysql_tls_key need each other"));
-    assert_int_equal(load(SECRET "mysql_tls_key = /c.key\n"), ST_INVALID);
+    static const char *const refused[][2] = {
+        { "share_fen_max = 200\npacket_fen_max = 100\n", "share_fen_max must not be above packet_fen_max" },
+        { "session_idle_s = 200\nsession_absolute_s = 100\n", "session_idle_s must not be above session_absolute_s" },
+        { "mysql_tls = on\n", "mysql_tls = on needs mysql_tls_ca" },
+        { "mysql_tls_cert = /c.pem\n", "mysql_tls_cert and mysql_tls_key need each other" },
+        { "mysql_tls_key = /c.key\n", "mysql_tls_cert and mysql_tls_key need each other" },
+    };
+    for (size_t i = 0; i < ARRAY_LEN(refused); i++) {
+        char text[256];
+        (void)snprintf(text, sizeof text, SECRET "%s", refused[i][0]);
+        if (load(text) != ST_INVALID || strstr(error, refused[i][1]) == NULL)
+            fail_msg("%s: %s", refused[i][0], error);
+    }
     assert_int_equal(load(SECRET "mysql_tls = on\nmysql_tls_ca = /a.pem\nmysql_tls_cert = /c\nmysql_tls_key = /k\n"),
                      ST_OK);
 }
 
-static void the_environment_wins_over_the_file(void **state)
+TEST_WITH(the_environment_wins_over_the_file, NULL, environment_clear)
 {
-    (void)state;
-    assert_int_equal(setenv("HB_PARTITIONS", "64", 1), 0);
-    assert_int_equal(setenv("HB_DEMO", "off", 1), 0);
-    assert_int_equal(setenv("HB_REDIS_PASSWORD", "", 1), 0);
-    assert_int_equal(setenv("HB_NOT_A_SETTING", "fine", 1), 0);
+    environment_set("HB_PARTITIONS", "64");
+    environment_set("HB_DEMO", "off");
+    environment_set("HB_REDIS_PASSWORD", "");
+    environment_set("HB_NOT_A_SETTING", "fine");
     assert_int_equal(load(SECRET "partitions = 32\ndemo = on\nredis_password = x\n"), ST_OK);
     assert_int_equal(config.partitions, 64);
     assert_false(config.demo);
@@ -492,114 +456,73 @@ static void the_environment_wins_over_the_file(void **state)
     assert_int_equal(unsetenv("HB_NOT_A_SETTING"), 0);
 }
 
-static void a_bad_variable_is_refused_by_its_name(void **state)
+TEST_WITH(a_bad_variable_is_refused_by_its_name, NULL, environment_clear)
 {
-    (void)state;
-    assert_int_equal(setenv("HB_PACKET_LIFETIME_MS", "4s", 1), 0);
+    environment_set("HB_PACKET_LIFETIME_MS", "4s");
     assert_int_equal(load(SECRET), ST_INVALID);
     assert_string_equal(error, "HB_PACKET_LIFETIME_MS: packet_lifetime_ms must be a whole number");
 }
 
-static void a_configuration_without_a_file_is_fine(void **state)
+TEST_WITH(a_configuration_without_a_file_is_fine, NULL, environment_clear)
 {
-    (void)state;
-    assert_int_equal(setenv("HB_SECRET", "0123456789abcdef0123456789abcdef", 1), 0);
+    environment_set("HB_SECRET", SECRET_TEXT);
     config_defaults(&config);
     assert_int_equal(config_load(&config, NULL, NULL, error, sizeof error), ST_OK);
 }
 
-/* Loads the text and a rights_dir in which ROLE.conf, "role.conf", says role_text. */
-static enum status load_role(const char *role, const char *text, const char *role_text)
-{
-    char whole[512];
-    char role_path[64];
-    snprintf(role_path, sizeof role_path, "%s/role.conf", rights);
-    FILE *file = fopen(role_path, "w");
-
-    assert_non_null(file);
-    assert_true(fputs(role_text, file) >= 0);
-    assert_int_equal(fclose(file), 0);
-    snprintf(whole, sizeof whole, "%srights_dir = %s\n", text, rights);
-    (void)load(whole); /* writes the file */
-    config_defaults(&config);
-    error[0] = '\0';
-    enum status st = config_load(&config, path, role, error, sizeof error);
-    assert_int_equal(unlink(role_path), 0);
-    return st;
-}
-
-static void a_role_has_the_users_of_its_file(void **state)
+TEST(a_role_has_the_users_of_its_file)
 {
     const char *text = SECRET "mysql_user = everybody\nmysql_database = money\n";
-
-    (void)state;
-    assert_int_equal(load_role("role", text, "mysql_user = one\nredis_user = two\n"), ST_OK);
+    folder_write("role.conf", "mysql_user = one\nredis_user = two\n");
+    assert_int_equal(load_role("role", text), ST_OK);
     assert_string_equal(config.mysql_user, "one");
     assert_string_equal(config.redis_user, "two");
     assert_string_equal(config.mysql_database, "money");
-    assert_int_equal(load_role(NULL, text, "mysql_user = one\n"), ST_OK);
+    assert_int_equal(load_role(NULL, text), ST_OK);
     assert_string_equal(config.mysql_user, "everybody");
 }
 
-static void the_environment_wins_over_the_role(void **state)
+TEST_WITH(the_environment_wins_over_the_role, NULL, environment_clear)
 {
-    (void)state;
-    assert_int_equal(setenv("HB_MYSQL_USER", "other", 1), 0);
-    assert_int_equal(load_role("role", SECRET "", "mysql_user = one\n"), ST_OK);
+    environment_set("HB_MYSQL_USER", "other");
+    folder_write("role.conf", "mysql_user = one\n");
+    assert_int_equal(load_role("role", SECRET), ST_OK);
     assert_string_equal(config.mysql_user, "other");
 }
 
-static void a_role_without_its_file_is_nobody(void **state)
+TEST(a_role_without_its_file_is_nobody)
 {
-    char want[128];
-
-    (void)state;
-    assert_int_equal(load_role("no-such-role", SECRET "mysql_user = everybody\n", ""), ST_INVALID);
-    snprintf(want, sizeof want, "%s/no-such-role.conf: No such file or directory", rights);
-    assert_string_equal(error, want);
-    assert_int_equal(load_role("role", SECRET "", "mysql_uzer = one\n"), ST_INVALID);
-    snprintf(want, sizeof want, "%s/role.conf:1: there is no such setting: mysql_uzer; did you mean mysql_user?",
-             rights);
-    assert_string_equal(error, want);
+    assert_int_equal(load_role("no-such-role", SECRET "mysql_user = everybody\n"), ST_INVALID);
+    assert_error_of("no-such-role.conf: No such file or directory");
+    folder_write("role.conf", "mysql_uzer = one\n");
+    assert_int_equal(load_role("role", SECRET), ST_INVALID);
+    assert_error_of("role.conf:1: there is no such setting: mysql_uzer; did you mean mysql_user?");
 }
 
-/* Writes pool.keys and pool.conf for the role card, and loads its configuration, which has no secret. */
+/* Loads the configuration of the role card, which has these keys and no secret. */
 static enum status load_keys(const char *keys)
 {
-    char keys_path[64], conf_path[64], whole[128];
-    snprintf(keys_path, sizeof keys_path, "%s/card.keys", rights);
-    snprintf(conf_path, sizeof conf_path, "%s/card.conf", rights);
-    snprintf(whole, sizeof whole, "secret_file = /nonexistent/secret\nrights_dir = %s\n", rights);
-    FILE *file = fopen(keys_path, "w"), *conf = fopen(conf_path, "w");
-    assert_true(file != NULL && conf != NULL && fputs(keys, file) >= 0);
-    assert_int_equal(fclose(file), 0);
-    assert_int_equal(fclose(conf), 0);
-    (void)load(whole); /* writes the file */
-    config_defaults(&config);
-    error[0] = '\0';
-    enum status st = config_load(&config, path, "card", error, sizeof error);
-    assert_int_equal(unlink(keys_path), 0);
-    assert_int_equal(unlink(conf_path), 0);
-    return st;
+    folder_write("card.keys", keys);
+    folder_write("card.conf", "");
+    return load_role("card", "secret_file = /nonexistent/secret\n");
 }
 
 #define HEX "00112233445566778899aabbccddeeff00112233445566778899aabbccddeeff"
 
-static void a_pool_has_its_keys_instead_of_the_secret(void **state)
+TEST(a_pool_has_its_keys_instead_of_the_secret)
 {
-    (void)state;
     assert_int_equal(load_keys("# a comment\n\nids = " HEX "\n"), ST_OK);
     assert_int_equal(keys_get(&config.keys, KEY_IDS)->bytes[1], 0x11);
     assert_false(config.keys.has[KEY_SCREENS] || config.keys.has[KEY_BEFORE]);
     assert_string_equal(config.secret, "");
     /* With another mistake the secret, which it can't read, is not missed. */
-    assert_int_equal(setenv("HB_PARTITIONS", "many", 1), 0);
+    environment_set("HB_PARTITIONS", "many");
     assert_int_equal(load_keys("ids = " HEX "\n"), ST_INVALID);
     assert_string_equal(error, "HB_PARTITIONS: partitions must be a whole number");
     assert_int_equal(unsetenv("HB_PARTITIONS"), 0);
 }
 
-static void keys_that_a_pool_can_not_use_are_refused(void **state)
+TEST(keys_that_a_pool_can_not_use_are_refused)
 {
     static const struct {
         const char *text, *message;
@@ -609,49 +532,40 @@ static void keys_that_a_pool_can_not_use_are_refused(void **state)
                     { "\nids\n", ":2: a key has 64 hex digits" },
                     { "ids = " HEX "\nids = " HEX "\n", ":2: the key is there twice" },
                     { "secret = " HEX "\n", ":1: there is no such key" } };
-    (void)state;
     for (size_t i = 0; i < sizeof refused / sizeof refused[0]; i++) {
         char want[128];
-        snprintf(want, sizeof want, "%s/card.keys%s", rights, refused[i].message);
+        (void)snprintf(want, sizeof want, "card.keys%s", refused[i].message);
         assert_int_equal(load_keys(refused[i].text), ST_INVALID);
-        assert_string_equal(error, want);
+        assert_error_of(want);
         assert_null(strstr(error, HEX));
     }
 }
 
 /* So that a process with a secret of its own, as one of the version before, goes on with it. */
-static void a_secret_of_the_environment_wins_over_the_keys(void **state)
+TEST(a_secret_of_the_environment_wins_over_the_keys)
 {
-    (void)state;
-    assert_int_equal(setenv("HB_SECRET", "0123456789abcdef0123456789abcdef", 1), 0);
-    assert_int_equal(setenv("HB_SECRET_FILE", "", 1), 0);
+    environment_set("HB_SECRET", SECRET_TEXT);
+    environment_set("HB_SECRET_FILE", "");
     assert_int_equal(load_keys("ids = " HEX "\n"), ST_OK);
     assert_int_not_equal(keys_get(&config.keys, KEY_IDS)->bytes[1], 0x11);
     assert_true(config.keys.has[KEY_BEFORE]); /* older_keys is on */
-    assert_int_equal(setenv("HB_OLDER_KEYS", "off", 1), 0);
+    environment_set("HB_OLDER_KEYS", "off");
     assert_int_equal(load_keys("ids = " HEX "\n"), ST_OK);
     assert_false(config.keys.has[KEY_BEFORE]);
 }
 
-static void without_its_file_a_pool_names_the_older_role_web(void **state)
+TEST(without_its_file_a_pool_names_the_older_role_web)
 {
-    char web[64], want[256];
-
-    (void)state;
-    snprintf(web, sizeof web, "%s/web.conf", rights);
-    FILE *file = fopen(web, "w");
-    assert_non_null(file);
-    assert_int_equal(fclose(file), 0);
-    assert_int_equal(load_role("page", SECRET "", ""), ST_INVALID);
-    snprintf(want, sizeof want, "%s/page.conf is missing: the role web was divided (docs/reference/rights.md)", rights);
-    assert_string_equal(error, want);
-    assert_int_equal(load_role("role", SECRET "", ""), ST_OK);
-    assert_int_equal(unlink(web), 0);
+    folder_write("web.conf", "");
+    folder_write("role.conf", "");
+    assert_int_equal(load_role("page", SECRET), ST_INVALID);
+    assert_error_of("page.conf is missing: the role web was divided (docs/reference/rights.md)");
+    assert_int_equal(load_role("role", SECRET), ST_OK);
+    folder_remove("web.conf");
 }
 
-static void a_missing_or_unreadable_file_is_refused(void **state)
+TEST(a_missing_or_unreadable_file_is_refused)
 {
-    (void)state;
     config_defaults(&config);
     assert_int_equal(config_load(&config, "/nonexistent/hongbao.conf", NULL, error, sizeof error), ST_INVALID);
     assert_string_equal(error, "/nonexistent/hongbao.conf: No such file or directory");
@@ -659,43 +573,4 @@ static void a_missing_or_unreadable_file_is_refused(void **state)
     assert_string_equal(error, "/tmp: Is a directory");
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(defaults_are_those_of_the_design),
-        cmocka_unit_test(the_mark_of_utf8_is_no_part_of_the_first_name),
-        cmocka_unit_test(every_default_but_the_secret_is_a_legal_value),
-        cmocka_unit_test(a_changed_file_has_another_digest),
-        cmocka_unit_test_teardown(without_the_secret_what_can_be_read_is_read, environment_clear),
-        cmocka_unit_test(a_file_sets_what_it_names),
-        cmocka_unit_test_teardown(texts_may_be_emptied_where_that_means_something, environment_clear),
-        cmocka_unit_test_teardown(mistakes_are_refused_with_file_and_line, environment_clear),
-        cmocka_unit_test_teardown(all_mistakes_are_told_a_line_each, environment_clear),
-        cmocka_unit_test(messages_that_do_not_fit_are_left_out),
-        cmocka_unit_test_teardown(bad_numbers_are_refused, environment_clear),
-        cmocka_unit_test_teardown(numbers_out_of_their_range_are_refused_at_both_ends, environment_clear),
-        cmocka_unit_test(amounts_are_limited_to_what_can_be_typed),
-        cmocka_unit_test_teardown(switches_are_on_or_off, environment_clear),
-        cmocka_unit_test_teardown(bad_texts_are_refused, environment_clear),
-        cmocka_unit_test_teardown(the_stores_have_lists_of_addresses, environment_clear),
-        cmocka_unit_test_teardown(a_socket_may_be_set_by_its_older_name, environment_clear),
-        cmocka_unit_test(a_message_never_shows_a_value),
-        cmocka_unit_test(the_secret_must_be_set),
-        cmocka_unit_test(without_any_configuration_the_message_is_that_of_the_setup),
-        cmocka_unit_test(a_configuration_without_its_secret_can_be_read),
-        cmocka_unit_test(the_secret_may_be_in_a_file_of_its_own),
-        cmocka_unit_test(settings_that_contradict_each_other_are_refused),
-        cmocka_unit_test_teardown(the_environment_wins_over_the_file, environment_clear),
-        cmocka_unit_test_teardown(a_bad_variable_is_refused_by_its_name, environment_clear),
-        cmocka_unit_test_teardown(a_configuration_without_a_file_is_fine, environment_clear),
-        cmocka_unit_test(a_role_has_the_users_of_its_file),
-        cmocka_unit_test_teardown(the_environment_wins_over_the_role, environment_clear),
-        cmocka_unit_test(a_role_without_its_file_is_nobody),
-        cmocka_unit_test(a_pool_has_its_keys_instead_of_the_secret),
-        cmocka_unit_test(keys_that_a_pool_can_not_use_are_refused),
-        cmocka_unit_test(a_secret_of_the_environment_wins_over_the_keys),
-        cmocka_unit_test(without_its_file_a_pool_names_the_older_role_web),
-        cmocka_unit_test(a_missing_or_unreadable_file_is_refused),
-    };
-    return cmocka_run_group_tests(tests, file_make, file_remove);
-}
+TESTS(setup, folder_teardown)

@@ -1,18 +1,10 @@
 /* Crash points kill exactly once they are told to, so that a fault test can be repeated. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-/* cmocka needs the four above. */
-#include <cmocka.h>
-
 #include <signal.h>
-#include <stdbool.h>
-#include <stdlib.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include "base/crash.h"
+#include "support/test.h"
 
 #ifdef HB_CRASH_POINTS
 static const bool compiled_in = true;
@@ -25,7 +17,6 @@ static int passes_survived(const char *wanted)
 {
     int ends[2], passes = 0, how;
     char byte;
-
     assert_int_equal(pipe(ends), 0);
     pid_t child = fork();
     assert_true(child >= 0);
@@ -54,9 +45,8 @@ static int passes_survived(const char *wanted)
     return passes;
 }
 
-static void the_named_point_kills_at_the_nth_pass(void **state)
+TEST(the_named_point_kills_at_the_nth_pass)
 {
-    (void)state;
     if (!compiled_in)
         skip();
     assert_int_equal(passes_survived("a:1"), 0);
@@ -65,9 +55,8 @@ static void the_named_point_kills_at_the_nth_pass(void **state)
     assert_int_equal(passes_survived("b:1"), 3);
 }
 
-static void other_points_and_later_passes_live(void **state)
+TEST(other_points_and_later_passes_live)
 {
-    (void)state;
     assert_int_equal(passes_survived(""), 4);
     assert_int_equal(passes_survived("a:4"), 4);
     assert_int_equal(passes_survived("b:2"), 4);
@@ -75,9 +64,8 @@ static void other_points_and_later_passes_live(void **state)
     assert_int_equal(passes_survived(":1"), 4);
 }
 
-static void every_point_of_the_program_is_listed_once(void **state)
+TEST(every_point_of_the_program_is_listed_once)
 {
-    (void)state;
     char *listed = NULL;
     size_t size;
     FILE *out = open_memstream(&listed, &size);
@@ -88,12 +76,4 @@ static void every_point_of_the_program_is_listed_once(void **state)
     free(listed);
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(the_named_point_kills_at_the_nth_pass),
-        cmocka_unit_test(other_points_and_later_passes_live),
-        cmocka_unit_test(every_point_of_the_program_is_listed_once),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TESTS(NULL, NULL)

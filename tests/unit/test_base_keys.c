@@ -1,14 +1,9 @@
-/* The keys of each purpose (base/keys.h): what earlier versions made with the secret stays valid. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <string.h>
-
-#include <cmocka.h>
-
+/* The keys of each purpose (base/keys.h): what earlier versions made with the secret stays valid. And base/random: the
+ * system's randomness, and SHA-256 by its published vectors. */
 #include "base/array.h"
 #include "base/keys.h"
+#include "base/random.h"
+#include "support/test.h"
 
 static const struct str SECRET = STR("0123456789abcdef0123456789abcdef");
 
@@ -23,9 +18,8 @@ static void first_version_derive(const char *purpose, unsigned char *out, size_t
         crypto_generichash(out, bytes, (const unsigned char *)purpose, strlen(purpose), inner, sizeof inner);
 }
 
-static void ids_and_receipts_have_the_keys_of_the_first_version(void **state)
+TEST(ids_and_receipts_have_the_keys_of_the_first_version)
 {
-    (void)state;
     unsigned char want[KEY_BYTES] = { 0 };
     first_version_derive("hongbao public id v1", want, 16);
     assert_memory_equal(key_derive(SECRET, KEY_IDS).bytes, want, sizeof want);
@@ -34,9 +28,8 @@ static void ids_and_receipts_have_the_keys_of_the_first_version(void **state)
 }
 
 /* It stands for all that the first version made with it. */
-static void the_key_of_before_is_that_of_the_first_version(void **state)
+TEST(the_key_of_before_is_that_of_the_first_version)
 {
-    (void)state;
     struct keys keys;
     unsigned char want[KEY_BYTES];
     first_version_derive(NULL, want, sizeof want);
@@ -51,9 +44,8 @@ static void the_key_of_before_is_that_of_the_first_version(void **state)
 }
 
 /* Whoever has the key of before, as a pool of a site that was upgraded, computes keys from it as this program does. */
-static void from_the_key_of_before_no_new_key_can_be_computed(void **state)
+TEST(from_the_key_of_before_no_new_key_can_be_computed)
 {
-    (void)state;
     static const char *const names[] = { "hongbao recovery codes v2", "hongbao screens v2", "hongbao phrase hashes v2",
                                          "hongbao phrase seals v2", "hongbao usernames v2" };
     const struct key before = key_derive(SECRET, KEY_BEFORE);
@@ -66,9 +58,8 @@ static void from_the_key_of_before_no_new_key_can_be_computed(void **state)
     }
 }
 
-static void no_two_purposes_have_the_same_key(void **state)
+TEST(no_two_purposes_have_the_same_key)
 {
-    (void)state;
     struct keys keys;
     keys_derive(SECRET, true, &keys);
     for (size_t i = 0; i < KEY_PURPOSES; i++)
@@ -76,16 +67,15 @@ static void no_two_purposes_have_the_same_key(void **state)
             assert_memory_not_equal(keys.of[i].bytes, keys.of[j].bytes, KEY_BYTES);
 }
 
-static void another_secret_makes_other_keys(void **state)
+TEST(another_secret_makes_other_keys)
 {
-    (void)state;
     for (size_t i = 0; i < KEY_PURPOSES; i++)
         assert_memory_not_equal(key_derive(SECRET, (enum key_purpose)i).bytes,
                                 key_derive(STR("0123456789abcdef0123456789abcdeg"), (enum key_purpose)i).bytes,
                                 KEY_BYTES);
 }
 
-static void a_role_gets_its_keys_and_no_others(void **state)
+TEST(a_role_gets_its_keys_and_no_others)
 {
     static const struct {
         const char *role;
@@ -96,7 +86,6 @@ static void a_role_gets_its_keys_and_no_others(void **state)
         { "settle", 0 },
     };
     unsigned set, page, auth;
-    (void)state;
     for (size_t i = 0; i < ARRAY_LEN(roles); i++) {
         assert_true(keys_of_role(str_from(roles[i].role), &set));
         assert_int_equal(set, roles[i].set);
@@ -106,9 +95,8 @@ static void a_role_gets_its_keys_and_no_others(void **state)
     assert_false(keys_of_role(STR("audit"), &set) || keys_of_role(STR(""), &set));
 }
 
-static void keys_are_read_as_they_are_written(void **state)
+TEST(keys_are_read_as_they_are_written)
 {
-    (void)state;
     struct keys keys, read = { 0 };
     unsigned set;
     keys_derive(SECRET, true, &keys);
@@ -129,16 +117,32 @@ static void keys_are_read_as_they_are_written(void **state)
     assert_string_equal(key_add(&read, STR("none"), STR("")), "there is no such key");
 }
 
-int main(void)
+TEST(sha256_is_sha256)
 {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(ids_and_receipts_have_the_keys_of_the_first_version),
-        cmocka_unit_test(the_key_of_before_is_that_of_the_first_version),
-        cmocka_unit_test(from_the_key_of_before_no_new_key_can_be_computed),
-        cmocka_unit_test(no_two_purposes_have_the_same_key),
-        cmocka_unit_test(another_secret_makes_other_keys),
-        cmocka_unit_test(a_role_gets_its_keys_and_no_others),
-        cmocka_unit_test(keys_are_read_as_they_are_written),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    static const uint8_t empty[HASH_BYTES] = { 0xe3, 0xb0, 0xc4, 0x42, 0x98, 0xfc, 0x1c, 0x14, 0x9a, 0xfb, 0xf4,
+                                               0xc8, 0x99, 0x6f, 0xb9, 0x24, 0x27, 0xae, 0x41, 0xe4, 0x64, 0x9b,
+                                               0x93, 0x4c, 0xa4, 0x95, 0x99, 0x1b, 0x78, 0x52, 0xb8, 0x55 };
+    static const uint8_t abc[4] = { 0xba, 0x78, 0x16, 0xbf };
+    uint8_t out[HASH_BYTES];
+    hash_sha256(NULL, 0, out);
+    assert_memory_equal(out, empty, HASH_BYTES);
+    hash_sha256("abc", 3, out);
+    assert_memory_equal(out, abc, sizeof abc);
 }
+
+TEST(random_bytes_differ)
+{
+    uint8_t a[32] = { 0 }, b[32] = { 0 };
+    random_bytes(a, sizeof a);
+    random_bytes(b, sizeof b);
+    assert_memory_not_equal(a, b, sizeof a);
+    assert_true(random_u64() != random_u64());
+}
+
+static int start(void **state)
+{
+    (void)state;
+    return random_init() && random_init() ? 0 : -1; /* twice is fine */
+}
+
+TESTS(start, NULL)

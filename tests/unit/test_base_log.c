@@ -1,27 +1,18 @@
 /* Log lines: one write each, and nobody outside can forge one. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-/* cmocka needs the four above. */
-#include <cmocka.h>
-
 #include <errno.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/array.h"
 #include "base/log.h"
 #include "base/utf8.h"
 #include "support/capture_stderr.h"
+#include "support/test.h"
 
-static void a_line_is_logfmt_with_time_level_role_and_words(void **state)
+static char line[3 * LOG_LINE_MAX]; /* what was logged last */
+
+TEST(a_line_is_logfmt_with_time_level_role_and_words)
 {
-    (void)state;
-    char line[4096];
-
     log_init("settle", LOG_INFO);
     CAPTURE(line, log_warn("cursor moved", "partition=%d id=%s", 7, "1-2"));
     assert_int_equal(strncmp(line, "ts=2", 4), 0);
@@ -32,13 +23,11 @@ static void a_line_is_logfmt_with_time_level_role_and_words(void **state)
     assert_non_null(strstr(line, " msg=\"bare\"\n"));
 }
 
-static void a_line_in_the_journal_begins_with_its_priority(void **state)
+TEST(a_line_in_the_journal_begins_with_its_priority)
 {
-    (void)state;
-    char line[4096], stream[64];
+    char stream[64];
     struct stat st;
     int fds[2], stderr_kept = dup(STDERR_FILENO);
-
     assert_int_equal(pipe(fds), 0);
     assert_int_equal(fstat(fds[1], &st), 0);
     (void)snprintf(stream, sizeof stream, "%llu:%llu", (unsigned long long)st.st_dev, (unsigned long long)st.st_ino);
@@ -56,11 +45,8 @@ static void a_line_in_the_journal_begins_with_its_priority(void **state)
     assert_int_equal(unsetenv("JOURNAL_STREAM") | close(fds[0]) | close(fds[1]) | close(stderr_kept), 0);
 }
 
-static void lines_below_the_minimum_are_not_written(void **state)
+TEST(lines_below_the_minimum_are_not_written)
 {
-    (void)state;
-    char line[4096];
-
     log_init("hot", LOG_WARN);
     CAPTURE(line, log_info("quiet", NULL));
     assert_string_equal(line, "");
@@ -68,11 +54,9 @@ static void lines_below_the_minimum_are_not_written(void **state)
     assert_int_not_equal(strlen(line), 0);
 }
 
-static void an_endless_line_is_cut_and_still_ends(void **state)
+TEST(an_endless_line_is_cut_and_still_ends)
 {
-    (void)state;
-    char line[3 * LOG_LINE_MAX], big[2 * LOG_LINE_MAX];
-
+    char big[2 * LOG_LINE_MAX];
     memset(big, 'x', sizeof big - 1);
     big[sizeof big - 1] = '\0';
     log_init("hot", LOG_INFO);
@@ -92,11 +76,8 @@ static void an_endless_line_is_cut_and_still_ends(void **state)
     assert_ptr_equal(strchr(line, '\n'), line + strlen(line) - 1);
 }
 
-static void logging_keeps_errno(void **state)
+TEST(logging_keeps_errno)
 {
-    (void)state;
-    char line[4096];
-
     errno = EAGAIN;
     CAPTURE(line, errno = EDOM; log_info("x", NULL); assert_int_equal(errno, EDOM));
 }
@@ -104,13 +85,11 @@ static void logging_keeps_errno(void **state)
 static void assert_quoted(struct str s, const char *want)
 {
     char out[256];
-
     assert_string_equal(log_quote(s, out, sizeof out), want);
 }
 
-static void text_from_outside_can_not_leave_its_quotes(void **state)
+TEST(text_from_outside_can_not_leave_its_quotes)
 {
-    (void)state;
     assert_quoted(STR("plain 恭喜 🧧"), "\"plain 恭喜 🧧\"");
     assert_quoted(STR_NONE, "\"\"");
     assert_quoted(STR("a\" level=error msg=\"b"), "\"a\\\" level=error msg=\\\"b\"");
@@ -118,18 +97,15 @@ static void text_from_outside_can_not_leave_its_quotes(void **state)
     assert_quoted(STR("a\r\0\x1b[2J"), "\"a\\x0d\\x00\\x1b[2J\"");
     assert_quoted(STR("\\x0a"), "\"\\\\x0a\"");
     assert_quoted(STR("%s%n"), "\"%s%n\"");
-    assert_quoted(STR("\xc2\x9b"
-                      "31m"),
-                  "\"\\xc2\\x9b31m\"");                      /* C1 control: CSI */
+    assert_quoted(STR("\302\23331m"), "\"\\xc2\\x9b31m\"");  /* C1 control: CSI */
     assert_quoted(STR("a\u202eb"), "\"a\\xe2\\x80\\xaeb\""); /* bidi override */
     assert_quoted(STR("\u2028\u2066\ufeff\u061c"), "\"\\xe2\\x80\\xa8\\xe2\\x81\\xa6\\xef\\xbb\\xbf\\xd8\\x9c\"");
     assert_quoted(STR("\xff\xe6\x81"), "\"\\xff\\xe6\\x81\""); /* broken UTF-8 */
     assert_quoted(STR("…—"), "\"…—\"");                        /* U+2026, U+2014: punctuation stays */
 }
 
-static void a_cut_quote_is_closed_and_whole(void **state)
+TEST(a_cut_quote_is_closed_and_whole)
 {
-    (void)state;
     for (size_t size = 3; size < 40; size++) {
         char out[64];
         memset(out, '#', sizeof out);
@@ -145,11 +121,8 @@ static void a_cut_quote_is_closed_and_whole(void **state)
     }
 }
 
-static void a_line_about_a_request_ends_with_its_id_once(void **state)
+TEST(a_line_about_a_request_ends_with_its_id_once)
 {
-    (void)state;
-    char line[4096];
-
     log_init("page", LOG_INFO);
     log_request(STR("00112233445566778899aabbccddeeff"));
     CAPTURE(line, log_warn("deposit", "user_id=%d", 7));
@@ -160,24 +133,11 @@ static void a_line_about_a_request_ends_with_its_id_once(void **state)
                                        { "00112233445566778899aabbccddeef", 31 },
                                        { "00112233445566778899aabbccddeefF", 32 },
                                        { "00112233445566778899aabbccdde\n=x", 32 } };
-    for (size_t i = 0; i < sizeof none / sizeof none[0]; i++) {
+    for (size_t i = 0; i < ARRAY_LEN(none); i++) {
         log_request(none[i]);
         CAPTURE(line, log_warn("deposit", "user_id=%d", 7));
         assert_non_null(strstr(line, " user_id=7\n"));
     }
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(a_line_is_logfmt_with_time_level_role_and_words),
-        cmocka_unit_test(a_line_in_the_journal_begins_with_its_priority),
-        cmocka_unit_test(a_line_about_a_request_ends_with_its_id_once),
-        cmocka_unit_test(lines_below_the_minimum_are_not_written),
-        cmocka_unit_test(an_endless_line_is_cut_and_still_ends),
-        cmocka_unit_test(logging_keeps_errno),
-        cmocka_unit_test(text_from_outside_can_not_leave_its_quotes),
-        cmocka_unit_test(a_cut_quote_is_closed_and_whole),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TESTS(NULL, NULL)

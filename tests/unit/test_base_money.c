@@ -1,19 +1,10 @@
 /* Money: the text that people see, and sums that must not overflow. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-/* cmocka needs the four above. */
-#include <cmocka.h>
-
-#include <string.h>
-
 #include "base/array.h"
 #include "base/money.h"
+#include "support/test.h"
 
-static void fen_are_shown_as_yuan(void **state)
+TEST(fen_are_shown_as_yuan)
 {
-    (void)state;
     static const struct {
         int64_t fen;
         const char *text;
@@ -32,7 +23,6 @@ static void fen_are_shown_as_yuan(void **state)
         { INT64_MIN, "-92233720368547758.08" },
     };
     struct arena *a = arena_new(1024, 4096);
-
     for (size_t i = 0; i < ARRAY_LEN(shown); i++) {
         char text[MONEY_TEXT_MAX];
         assert_int_equal(money_format(shown[i].fen, text), strlen(shown[i].text));
@@ -42,19 +32,16 @@ static void fen_are_shown_as_yuan(void **state)
     arena_free(a);
 }
 
-static void money_text_without_memory_is_none(void **state)
+TEST(money_text_without_memory_is_none)
 {
-    (void)state;
     struct arena *a = arena_new(16, 16);
-
     (void)arena_alloc(a, 1);
     assert_null(money_text(a, 1234).ptr);
     arena_free(a);
 }
 
-static void receipts_have_capitals(void **state)
+TEST(receipts_have_capitals)
 {
-    (void)state;
     static const struct {
         int64_t fen;
         const char *text;
@@ -92,7 +79,6 @@ static void receipts_have_capitals(void **state)
         { INT64_C(99999999999999), "玖仟玖佰玖拾玖亿玖仟玖佰玖拾玖万玖仟玖佰玖拾玖元玖角玖分" },
     };
     struct arena *a = arena_new(1024, 65536), *small = arena_new(16, 16);
-
     for (size_t i = 0; i < ARRAY_LEN(shown); i++) {
         struct str text = money_capitals(a, shown[i].fen);
         if (!str_equal(text, str_from(shown[i].text)))
@@ -107,11 +93,9 @@ static void receipts_have_capitals(void **state)
     arena_free(a);
 }
 
-static void overflow_is_reported_and_changes_nothing(void **state)
+TEST(overflow_is_reported_and_changes_nothing)
 {
-    (void)state;
     int64_t out = 4711;
-
     assert_false(money_add(INT64_MAX, 1, &out));
     assert_false(money_add(INT64_MIN, -1, &out));
     assert_int_equal(out, 4711);
@@ -121,13 +105,4 @@ static void overflow_is_reported_and_changes_nothing(void **state)
     assert_int_equal(out, -2);
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(fen_are_shown_as_yuan),
-        cmocka_unit_test(money_text_without_memory_is_none),
-        cmocka_unit_test(receipts_have_capitals),
-        cmocka_unit_test(overflow_is_reported_and_changes_nothing),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TESTS(NULL, NULL)

@@ -1,38 +1,43 @@
 /* base/public_id: the text of an id, and what is refused before any store is asked. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <string.h>
-
-#include <cmocka.h>
-
 #include "base/array.h"
 #include "base/public_id.h"
 #include "base/random.h"
+#include "support/test.h"
+#include "support/test_arena.h"
 
 static const uint64_t IDS[] = { 0, 1, 12345678901234ULL, 1ULL << 63, UINT64_MAX };
 
 static struct public_id_key key_of(const char *secret)
 {
-    struct public_id_key key;
-    public_id_key_set(&key, (struct key[]){ key_derive(str_from(secret), KEY_IDS) });
-    return key;
+    struct public_id_key made;
+    public_id_key_set(&made, (struct key[]){ key_derive(str_from(secret), KEY_IDS) });
+    return made;
 }
 
-static bool decodes(const struct public_id_key *key, const char *text)
+static bool decodes_by(const struct public_id_key *by, const char *text)
 {
     uint64_t id = 77;
-    bool ok = public_id_decode(key, str_from(text), &id);
+    bool ok = public_id_decode(by, str_from(text), &id);
     if (!ok)
         assert_int_equal(id, 77);
     return ok;
 }
 
-static void an_id_comes_back_from_its_text(void **state)
+static struct public_id_key key;
+
+static bool decodes(const char *text)
 {
-    (void)state;
-    struct public_id_key key = key_of("a secret of at least thirty-two characters");
+    return decodes_by(&key, text);
+}
+
+static int setup(void **state)
+{
+    key = key_of("a secret of at least thirty-two characters");
+    return arena_setup(state);
+}
+
+TEST(an_id_comes_back_from_its_text)
+{
     for (size_t i = 0; i < ARRAY_LEN(IDS); i++) {
         char text[PUBLIC_ID_TEXT_MAX];
         uint64_t id;
@@ -50,20 +55,16 @@ static void an_id_comes_back_from_its_text(void **state)
     }
 }
 
-static void the_text_of_an_id_never_changes(void **state)
+TEST(the_text_of_an_id_never_changes)
 {
-    (void)state;
-    struct public_id_key key = key_of("a secret of at least thirty-two characters");
     char text[PUBLIC_ID_TEXT_MAX];
     /* Links live longer than builds: recomputed with Python's hashlib and a SipHash-2-4 of its own. */
     public_id_encode(&key, 12345678901234ULL, text);
     assert_string_equal(text, "00005kmwye5zsc4yqkbbkvv7pj");
 }
 
-static void letters_are_read_in_any_case_and_lookalikes_as_digits(void **state)
+TEST(letters_are_read_in_any_case_and_lookalikes_as_digits)
 {
-    (void)state;
-    struct public_id_key key = key_of("a secret of at least thirty-two characters");
     unsigned replaced = 0;
     for (uint64_t wanted = 1; wanted < 200; wanted++) {
         char text[PUBLIC_ID_TEXT_MAX];
@@ -82,49 +83,43 @@ static void letters_are_read_in_any_case_and_lookalikes_as_digits(void **state)
     assert_true(replaced > 10);
 }
 
-static void one_wrong_character_anywhere_is_refused(void **state)
+TEST(one_wrong_character_anywhere_is_refused)
 {
-    (void)state;
-    struct public_id_key key = key_of("a secret of at least thirty-two characters");
     char text[PUBLIC_ID_TEXT_MAX];
     public_id_encode(&key, 987654321, text);
     for (size_t i = 0; i < PUBLIC_ID_LEN; i++) {
         char right = text[i];
         for (const char *c = "0123456789abcdefghjkmnpqrstvwxyz"; *c != '\0'; c++) {
             text[i] = *c;
-            assert_int_equal(decodes(&key, text), *c == right);
+            assert_int_equal(decodes(text), *c == right);
         }
         text[i] = right;
     }
 }
 
-static void malformed_texts_are_refused(void **state)
+TEST(malformed_texts_are_refused)
 {
-    (void)state;
-    struct public_id_key key = key_of("a secret of at least thirty-two characters");
     char text[PUBLIC_ID_TEXT_MAX + 1];
     uint64_t id;
     public_id_encode(&key, 5, text);
-    assert_false(decodes(&key, ""));
+    assert_false(decodes(""));
     assert_false(public_id_decode(&key, (struct str){ text, PUBLIC_ID_LEN - 1 }, &id));
     text[PUBLIC_ID_LEN] = '0';
     text[PUBLIC_ID_LEN + 1] = '\0';
-    assert_false(decodes(&key, text));
+    assert_false(decodes(text));
     assert_false(public_id_decode(&key, STR_NONE, &id));
     for (const char *c = "uU-_ /%\x7f\xc3+"; *c != '\0'; c++) {
         public_id_encode(&key, 5, text);
         text[7] = *c;
-        assert_false(decodes(&key, text));
+        assert_false(decodes(text));
     }
     public_id_encode(&key, 5, text);
     text[7] = '\0';
     assert_false(public_id_decode(&key, (struct str){ text, PUBLIC_ID_LEN }, &id));
 }
 
-static void bits_beyond_the_128_are_refused(void **state)
+TEST(bits_beyond_the_128_are_refused)
 {
-    (void)state;
-    struct public_id_key key = key_of("a secret of at least thirty-two characters");
     static const char digits[] = "0123456789abcdefghjkmnpqrstvwxyz";
     char text[PUBLIC_ID_TEXT_MAX];
     public_id_encode(&key, 5, text);
@@ -132,27 +127,23 @@ static void bits_beyond_the_128_are_refused(void **state)
     for (size_t above = 8; above < 32; above += 8) {
         char right = text[0];
         text[0] = digits[(size_t)(strchr(digits, right) - digits) + above];
-        assert_false(decodes(&key, text));
+        assert_false(decodes(text));
         text[0] = right;
     }
-    assert_true(decodes(&key, text));
+    assert_true(decodes(text));
 }
 
-static void another_secret_makes_other_texts(void **state)
+TEST(another_secret_makes_other_texts)
 {
-    (void)state;
-    struct public_id_key key = key_of("a secret of at least thirty-two characters");
     struct public_id_key other = key_of("a secret of at least thirty-two characterz");
     char text[PUBLIC_ID_TEXT_MAX];
     public_id_encode(&key, 42, text);
-    assert_true(decodes(&key, text));
-    assert_false(decodes(&other, text));
+    assert_true(decodes(text));
+    assert_false(decodes_by(&other, text));
 }
 
-static void a_text_lives_in_the_arena(void **state)
+TEST(a_text_lives_in_the_arena)
 {
-    (void)state;
-    struct public_id_key key = key_of("a secret of at least thirty-two characters");
     struct arena *a = arena_new(256, 256);
     struct str text = public_id_text(a, &key, 42);
     uint64_t id;
@@ -163,17 +154,4 @@ static void a_text_lives_in_the_arena(void **state)
     arena_free(a);
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(an_id_comes_back_from_its_text),
-        cmocka_unit_test(the_text_of_an_id_never_changes),
-        cmocka_unit_test(letters_are_read_in_any_case_and_lookalikes_as_digits),
-        cmocka_unit_test(one_wrong_character_anywhere_is_refused),
-        cmocka_unit_test(malformed_texts_are_refused),
-        cmocka_unit_test(bits_beyond_the_128_are_refused),
-        cmocka_unit_test(another_secret_makes_other_texts),
-        cmocka_unit_test(a_text_lives_in_the_arena),
-    };
-    return random_init() ? cmocka_run_group_tests(tests, NULL, NULL) : 1;
-}
+TESTS(setup, arena_teardown)

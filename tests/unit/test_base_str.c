@@ -1,28 +1,19 @@
 /* Slices of bytes and the decimal numbers in them. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-/* cmocka needs the four above. */
-#include <cmocka.h>
-
 #include "base/array.h"
 #include "base/status.h"
 #include "base/str.h"
+#include "support/test.h"
 
-static void slice_of_null_is_none(void **state)
+TEST(slice_of_null_is_none)
 {
-    (void)state;
     struct str s = str_from(NULL);
-
     assert_null(s.ptr);
     assert_int_equal(s.len, 0);
     assert_int_equal(str_from("abc").len, 3);
 }
 
-static void empty_slices_are_equal_whatever_they_point_at(void **state)
+TEST(empty_slices_are_equal_whatever_they_point_at)
 {
-    (void)state;
     assert_true(str_equal(STR_NONE, STR("")));
     assert_true(str_equal_fold(STR(""), STR_NONE));
     assert_true(str_starts(STR("x"), STR_NONE));
@@ -30,34 +21,30 @@ static void empty_slices_are_equal_whatever_they_point_at(void **state)
     assert_int_equal(str_trim(STR_NONE).len, 0);
 }
 
-static void equal_means_every_byte(void **state)
+TEST(equal_means_every_byte)
 {
-    (void)state;
     assert_true(str_equal(STR("a\0b"), STR("a\0b")));
     assert_false(str_equal(STR("a\0b"), STR("a\0c")));
     assert_false(str_equal(STR("ab"), STR("abc")));
     assert_false(str_equal(STR("ab"), STR("AB")));
 }
 
-static void fold_knows_ascii_letters_only(void **state)
+TEST(fold_knows_ascii_letters_only)
 {
-    (void)state;
     assert_true(str_equal_fold(STR("Content-Type"), STR("CONTENT-tYPE")));
     assert_false(str_equal_fold(STR("@"), STR("`"))); /* 0x20 apart, no letters */
     assert_false(str_equal_fold(STR("["), STR("{")));
     assert_false(str_equal_fold(STR("Ä"), STR("ä")));
 }
 
-static void starts_compares_the_front(void **state)
+TEST(starts_compares_the_front)
 {
-    (void)state;
     assert_true(str_starts(STR("/static/a"), STR("/static/")));
     assert_false(str_starts(STR("/stat"), STR("/static/")));
 }
 
-static void ends_compares_the_back(void **state)
+TEST(ends_compares_the_back)
 {
-    (void)state;
     assert_true(str_ends(STR("0001_user.sql"), STR(".sql")));
     assert_true(str_ends(STR(".sql"), STR(".sql")));
     assert_true(str_ends(STR_NONE, STR_NONE));
@@ -65,9 +52,8 @@ static void ends_compares_the_back(void **state)
     assert_false(str_ends(STR("a.sql~"), STR(".sql")));
 }
 
-static void parts_are_cut_by_position(void **state)
+TEST(parts_are_cut_by_position)
 {
-    (void)state;
     assert_true(str_equal(str_slice(STR("abcd"), 1, 3), STR("bc")));
     assert_int_equal(str_slice(STR("abcd"), 4, 4).len, 0);
     assert_true(str_equal(str_skip(STR("abcd"), 1), STR("bcd")));
@@ -75,20 +61,17 @@ static void parts_are_cut_by_position(void **state)
     assert_null(str_skip(STR_NONE, 0).ptr);
 }
 
-static void a_prefix_is_skipped_only_when_it_is_there(void **state)
+TEST(a_prefix_is_skipped_only_when_it_is_there)
 {
-    (void)state;
     struct str s = STR("https://a");
-
     assert_false(str_skip_prefix(&s, STR("http://")));
     assert_true(str_equal(s, STR("https://a")));
     assert_true(str_skip_prefix(&s, STR("https://")));
     assert_true(str_equal(s, STR("a")));
 }
 
-static void the_first_needle_is_found(void **state)
+TEST(the_first_needle_is_found)
 {
-    (void)state;
     assert_int_equal(str_find(STR("a\r\nb\r\n"), STR("\r\n")), 1);
     assert_int_equal(str_find(STR("a\0bc"), STR("bc")), 2);
     assert_int_equal(str_find(STR("abc"), STR("abc")), 0);
@@ -102,11 +85,9 @@ static void the_first_needle_is_found(void **state)
     assert_int_equal(end.len, 0);
 }
 
-static void cut_splits_at_the_first_byte(void **state)
+TEST(cut_splits_at_the_first_byte)
 {
-    (void)state;
     struct str rest;
-
     assert_true(str_equal(str_cut(STR("a=b=c"), '=', &rest), STR("a")));
     assert_true(str_equal(rest, STR("b=c")));
     assert_true(str_equal(str_cut(STR("a="), '=', &rest), STR("a")));
@@ -118,9 +99,8 @@ static void cut_splits_at_the_first_byte(void **state)
     assert_true(str_equal(rest, STR("x")));
 }
 
-static void a_word_is_letters_digits_underscores_and_hyphens(void **state)
+TEST(a_word_is_letters_digits_underscores_and_hyphens)
 {
-    (void)state;
     assert_true(str_is_word(STR("azAZ09_-")));
     assert_true(str_is_word(STR("")));
     static const struct str others[] = { STR("a b"),      STR("a+b"), STR("a/b"), STR("a="), STR("a:b"), STR("a\0"),
@@ -129,20 +109,17 @@ static void a_word_is_letters_digits_underscores_and_hyphens(void **state)
         assert_false(str_is_word(others[i]));
 }
 
-static void trim_takes_ascii_blanks_from_both_ends(void **state)
+TEST(trim_takes_ascii_blanks_from_both_ends)
 {
-    (void)state;
     assert_true(str_equal(str_trim(STR(" \t\r\n\v\fa b\n ")), STR("a b")));
     assert_int_equal(str_trim(STR(" \n ")).len, 0);
     assert_true(str_equal(str_trim(STR("\xc2\xa0x")), STR("\xc2\xa0x")));
 }
 
-static void numbers_are_read_up_to_the_type_limits(void **state)
+TEST(numbers_are_read_up_to_the_type_limits)
 {
-    (void)state;
     uint64_t u = 0;
     int64_t i = 0;
-
     assert_true(str_to_u64(STR("0"), &u));
     assert_int_equal(u, 0);
     assert_true(str_to_u64(STR("18446744073709551615"), &u));
@@ -157,32 +134,16 @@ static void numbers_are_read_up_to_the_type_limits(void **state)
     assert_int_equal(i, 0);
 }
 
-static void anything_but_a_plain_number_is_refused(void **state)
+TEST(anything_but_a_plain_number_is_refused)
 {
-    (void)state;
-    static const char *const bad[] = { "",
-                                       "-",
-                                       "+1",
-                                       " 1",
-                                       "1 ",
-                                       "01",
-                                       "00",
-                                       "0x1",
-                                       "1e3",
-                                       "1.0",
-                                       "1,000",
-                                       "１",
-                                       "a",
-                                       "--1",
-                                       "18446744073709551616",
-                                       "184467440737095516150",
-                                       "99999999999999999999999" };
+    struct str bad = STR("|-|+1| 1|1 |01|00|0x1|1e3|1.0|1,000|１|a|--1|18446744073709551616|184467440737095516150|"
+                         "99999999999999999999999");
     uint64_t u = 77;
     int64_t i = 77;
-
-    for (size_t n = 0; n < ARRAY_LEN(bad); n++) {
-        assert_false(str_to_u64(str_from(bad[n]), &u));
-        assert_false(str_to_i64(str_from(bad[n]), &i));
+    while (bad.ptr != NULL) {
+        const struct str text = str_cut(bad, '|', &bad);
+        if (str_to_u64(text, &u) || str_to_i64(text, &i))
+            fail_msg("\"%.*s\" is a number", STR_ARG(text));
     }
     assert_false(str_to_u64(STR_NONE, &u));
     assert_false(str_to_u64(STR("1\0"), &u));
@@ -195,19 +156,16 @@ static void anything_but_a_plain_number_is_refused(void **state)
     assert_int_equal(i, 77);
 }
 
-static void numbers_are_written_in_decimal(void **state)
+TEST(numbers_are_written_in_decimal)
 {
-    (void)state;
     char out[STR_U64_MAX];
-
     assert_true(str_equal(str_u64(out, 0), STR("0")));
     assert_true(str_equal(str_u64(out, 1000), STR("1000")));
     assert_true(str_equal(str_u64(out, UINT64_MAX), STR("18446744073709551615")));
 }
 
-static void every_status_has_a_word_of_its_own(void **state)
+TEST(every_status_has_a_word_of_its_own)
 {
-    (void)state;
     for (int a = 0; a < ST_COUNT; a++) {
         assert_string_not_equal(status_name((enum status)a), "no-such-status");
         for (int b = 0; b < a; b++)
@@ -217,9 +175,8 @@ static void every_status_has_a_word_of_its_own(void **state)
     assert_string_equal(status_name((enum status)99), "no-such-status");
 }
 
-static void a_lost_reply_is_only_unavailable_to_those_who_ask_again(void **state)
+TEST(a_lost_reply_is_only_unavailable_to_those_who_ask_again)
 {
-    (void)state;
     for (enum status st = ST_OK; st < ST_COUNT; st++) {
         enum status lost = st == ST_UNKNOWN ? ST_UNAVAILABLE : st;
         assert_int_equal(status_idempotent(st), lost);
@@ -227,26 +184,4 @@ static void a_lost_reply_is_only_unavailable_to_those_who_ask_again(void **state
     }
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(slice_of_null_is_none),
-        cmocka_unit_test(empty_slices_are_equal_whatever_they_point_at),
-        cmocka_unit_test(equal_means_every_byte),
-        cmocka_unit_test(fold_knows_ascii_letters_only),
-        cmocka_unit_test(starts_compares_the_front),
-        cmocka_unit_test(ends_compares_the_back),
-        cmocka_unit_test(parts_are_cut_by_position),
-        cmocka_unit_test(a_prefix_is_skipped_only_when_it_is_there),
-        cmocka_unit_test(the_first_needle_is_found),
-        cmocka_unit_test(cut_splits_at_the_first_byte),
-        cmocka_unit_test(a_word_is_letters_digits_underscores_and_hyphens),
-        cmocka_unit_test(trim_takes_ascii_blanks_from_both_ends),
-        cmocka_unit_test(numbers_are_read_up_to_the_type_limits),
-        cmocka_unit_test(anything_but_a_plain_number_is_refused),
-        cmocka_unit_test(numbers_are_written_in_decimal),
-        cmocka_unit_test(every_status_has_a_word_of_its_own),
-        cmocka_unit_test(a_lost_reply_is_only_unavailable_to_those_who_ask_again),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TESTS(NULL, NULL)

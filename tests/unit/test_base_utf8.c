@@ -1,118 +1,59 @@
 /* Text from people: what is valid, how long it looks, and what is kept of it. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-/* cmocka needs the four above. */
-#include <cmocka.h>
-
-#include <stdio.h>
-#include <string.h>
+#include <utf8proc.h>
 
 #include "base/array.h"
-#include "base/random.h"
 #include "base/utf8.h"
 #include "packet/draw.h"
-
-static struct arena *arena;
-
-static int arena_make(void **state)
-{
-    (void)state;
-    arena = arena_new(4096, 8 << 20);
-    return arena ? 0 : -1;
-}
-
-static int arena_drop(void **state)
-{
-    (void)state;
-    arena_free(arena);
-    return 0;
-}
+#include "support/test.h"
+#include "support/test_arena.h"
 
 static void assert_clean(const char *dirty, const char *want)
 {
     struct str out;
-
     assert_int_equal(utf8_clean(arena, str_from(dirty), &out), ST_OK);
     if (!str_equal(out, str_from(want)))
         fail_msg("\"%s\" became \"%.*s\", not \"%s\"", dirty, STR_ARG(out), want);
 }
 
-static void well_formed_text_is_valid(void **state)
+TEST(well_formed_text_is_valid)
 {
-    (void)state;
-    static const char *const good[] = {
-        "",
-        "hello, world, longer than a word",
-        "\x7f",
-        "\xc2\x80",
-        "\xdf\xbf",
-        "\xe0\xa0\x80",
-        "\xed\x9f\xbf",
-        "\xee\x80\x80",
-        "\xef\xbf\xbf",
-        "\xf0\x90\x80\x80",
-        "\xf4\x8f\xbf\xbf",
-        "恭喜发财，大吉大利",
-        "🧧",
-        "aaaaaaa恭",
-        "aaaaaaaa恭aaaaaaaa",
-    };
-
-    for (size_t i = 0; i < ARRAY_LEN(good); i++)
-        assert_true(utf8_valid(str_from(good[i])));
+    struct str good =
+        STR("|hello, world, longer than a word|\x7f|\xc2\x80|\xdf\xbf|\xe0\xa0\x80|\xed\x9f\xbf|"
+            "\xee\x80\x80|\xef\xbf\xbf|\xf0\x90\x80\x80|\xf4\x8f\xbf\xbf|恭喜发财，大吉大利|🧧|"
+            "aaaaaaa恭|aaaaaaaa恭aaaaaaaa");
+    while (good.ptr != NULL) {
+        const struct str text = str_cut(good, '|', &good);
+        if (!utf8_valid(text))
+            fail_msg("\"%.*s\"", STR_ARG(text));
+    }
     assert_true(utf8_valid(STR_NONE));
 }
 
-static void broken_text_is_refused_wherever_it_stands(void **state)
+TEST(broken_text_is_refused_wherever_it_stands)
 {
-    (void)state;
-    static const char *const bad[] = {
-        "\x80",
-        "\xbf",
-        "\xc0\x80",
-        "\xc1\xbf",
-        "\xc2",
-        "\xc2\x41",
-        "\xc2\xc2",
-        "\xe0\x80\x80",
-        "\xe0\x9f\xbf",
-        "\xe1\x80",
-        "\xe1\x80\x41",
-        "\xe1\x41\x80",
-        "\xed\xa0\x80",
-        "\xed\xbf\xbf",
-        "\xf0\x80\x80\x80",
-        "\xf0\x8f\xbf\xbf",
-        "\xf1\x80\x80",
-        "\xf1\x80\x80\x41",
-        "\xf1\x80\x41\x80",
-        "\xf4\x90\x80\x80",
-        "\xf5\x80\x80\x80",
-        "\xfe",
-        "\xff",
-        "\xf8\x88\x80\x80\x80",
-    };
-
-    for (size_t i = 0; i < ARRAY_LEN(bad); i++) {
+    struct str rest = STR("\x80|\xbf|\xc0\x80|\xc1\xbf|\xc2|\xc2\x41|\xc2\xc2|\xe0\x80\x80|\xe0\x9f\xbf|\xe1\x80|"
+                          "\xe1\x80\x41|\xe1\x41\x80|\xed\xa0\x80|\xed\xbf\xbf|\xf0\x80\x80\x80|\xf0\x8f\xbf\xbf|"
+                          "\xf1\x80\x80|\xf1\x80\x80\x41|\xf1\x80\x41\x80|\xf4\x90\x80\x80|\xf5\x80\x80\x80|\xfe|\xff|"
+                          "\xf8\x88\x80\x80\x80");
+    while (rest.ptr != NULL) {
         char text[64];
         struct str out;
+        const struct str bad = str_cut(rest, '|', &rest);
         for (int before = 0; before < 18; before++) {
-            int n = snprintf(text, sizeof text, "%.*s%s%s", before, "aaaaaaaaaaaaaaaaaa", bad[i],
+            int n = snprintf(text, sizeof text, "%.*s%.*s%s", before, "aaaaaaaaaaaaaaaaaa", STR_ARG(bad),
                              before % 2 ? "bbbbbbbbb" : "");
             assert_true(n > 0);
-            assert_false(utf8_valid(str_from(text)));
+            if (utf8_valid(str_from(text)))
+                fail_msg("\"%s\" is valid", text);
         }
-        assert_int_equal(utf8_clean(arena, str_from(bad[i]), &out), ST_INVALID);
-        assert_int_equal(utf8_fold_pasted(arena, str_from(bad[i]), &out), ST_INVALID);
-        assert_int_equal(utf8_sequence(str_from(bad[i])), 0);
+        assert_int_equal(utf8_clean(arena, bad, &out), ST_INVALID);
+        assert_int_equal(utf8_fold_pasted(arena, bad, &out), ST_INVALID);
+        assert_int_equal(utf8_sequence(bad), 0);
     }
 }
 
-static void nul_is_refused_wherever_it_stands(void **state)
+TEST(nul_is_refused_wherever_it_stands)
 {
-    (void)state;
     for (size_t at = 0; at < 20; at++) {
         char text[20];
         memset(text, 'a', sizeof text);
@@ -121,36 +62,19 @@ static void nul_is_refused_wherever_it_stands(void **state)
     }
 }
 
-static void every_code_point_is_valid_and_every_surrogate_is_not(void **state)
+TEST(every_code_point_is_valid_and_every_surrogate_is_not)
 {
-    (void)state;
     for (unsigned code = 1; code <= 0x10ffff; code++) {
         char text[4];
-        size_t n = 0;
-        if (code < 0x80) {
-            text[n++] = (char)code;
-        } else if (code < 0x800) {
-            text[n++] = (char)(0xc0 | code >> 6);
-            text[n++] = (char)(0x80 | (code & 63));
-        } else if (code < 0x10000) {
-            text[n++] = (char)(0xe0 | code >> 12);
-            text[n++] = (char)(0x80 | (code >> 6 & 63));
-            text[n++] = (char)(0x80 | (code & 63));
-        } else {
-            text[n++] = (char)(0xf0 | code >> 18);
-            text[n++] = (char)(0x80 | (code >> 12 & 63));
-            text[n++] = (char)(0x80 | (code >> 6 & 63));
-            text[n++] = (char)(0x80 | (code & 63));
-        }
+        const size_t n = (size_t)utf8proc_encode_char((utf8proc_int32_t)code, (utf8proc_uint8_t *)text);
         bool surrogate = code >= 0xd800 && code <= 0xdfff;
         if (utf8_valid((struct str){ text, n }) == surrogate)
             fail_msg("U+%04X", code);
     }
 }
 
-static void length_is_what_people_count(void **state)
+TEST(length_is_what_people_count)
 {
-    (void)state;
     assert_int_equal(utf8_graphemes(STR("")), 0);
     assert_int_equal(utf8_graphemes(STR_NONE), 0);
     assert_int_equal(utf8_graphemes(STR("恭喜发财，大吉大利")), 9);
@@ -165,9 +89,8 @@ static void length_is_what_people_count(void **state)
     assert_int_equal(utf8_graphemes(STR("\u1100\u1161\u11a8")), 1);
 }
 
-static void two_narrow_characters_are_as_wide_as_one(void **state)
+TEST(two_narrow_characters_are_as_wide_as_one)
 {
-    (void)state;
     assert_int_equal(utf8_width(STR_NONE), 0);
     assert_int_equal(utf8_width(STR("恭喜发财")), 4);
     assert_int_equal(utf8_width(STR("abcd")), 2);
@@ -180,18 +103,16 @@ static void two_narrow_characters_are_as_wide_as_one(void **state)
     assert_int_equal(utf8_width(STR("\u25ff\u2600")), 2);
 }
 
-static void code_points_are_what_a_column_counts(void **state)
+TEST(code_points_are_what_a_column_counts)
 {
-    (void)state;
     assert_int_equal(utf8_codepoints(STR_NONE), 0);
     assert_int_equal(utf8_codepoints(STR("abc")), 3);
     assert_int_equal(utf8_codepoints(STR("恭喜é")), 3);
     assert_int_equal(utf8_codepoints(STR("👨‍👩‍👧‍👦")), 7);
 }
 
-static void first_grapheme_is_a_whole_one(void **state)
+TEST(first_grapheme_is_a_whole_one)
 {
-    (void)state;
     assert_true(str_equal(utf8_first_grapheme(STR("张三")), STR("张")));
     assert_true(str_equal(utf8_first_grapheme(STR("👨‍👩‍👧‍👦家")), STR("👨‍👩‍👧‍👦")));
     assert_true(str_equal(utf8_first_grapheme(STR("🇨🇳🇩🇪")), STR("🇨🇳")));
@@ -204,38 +125,23 @@ static void first_grapheme_is_a_whole_one(void **state)
     assert_true(str_equal(utf8_first_grapheme(STR("\xe5\xbc")), STR("\xe5")));
 }
 
-static void decent_text_stays_as_it_is(void **state)
+TEST(decent_text_stays_as_it_is)
 {
-    (void)state;
-    static const char *const good[] = { "",
-                                        "a",
-                                        "恭喜发财，大吉大利",
-                                        "100% {{x}} <b> & \"'",
-                                        "🧧👨‍👩‍👧‍👦❤️",
-                                        "🇨🇳",
-                                        "né",
-                                        "नमस्ते",
-                                        "क्‍ष",
-                                        "می‌خواهم",
-                                        "각",
-                                        "ＡＢＣ",
-                                        "㊗" };
-
+    static const char *const good[] = { "",   "a",      "🇨🇳", "né", "नमस्ते", "क्‍ष", "می‌خواهم",
+                                        "각", "ＡＢＣ", "㊗" };
     for (size_t i = 0; i < ARRAY_LEN(good); i++)
         assert_clean(good[i], good[i]);
+    assert_clean("恭喜发财，大吉大利", "恭喜发财，大吉大利");
+    assert_clean("100% {{x}} <b> & \"'", "100% {{x}} <b> & \"'");
+    assert_clean("🧧👨‍👩‍👧‍👦❤️", "🧧👨‍👩‍👧‍👦❤️");
 }
 
-static void blanks_and_line_breaks_become_one_blank(void **state)
+TEST(blanks_and_line_breaks_become_one_blank)
 {
-    (void)state;
     assert_clean("  a  b  ", "a b");
-    assert_clean("a\r\nb\tc\x0b"
-                 "d",
-                 "a b c d");
+    assert_clean("a\r\nb\tc\vd", "a b c d");
     assert_clean("a\u00a0\u3000\u2003b", "a b");
-    assert_clean("a\u2028b\u2029c\xc2\x85"
-                 "d",
-                 "a b c d");
+    assert_clean("a\u2028b\u2029c\302\205d", "a b c d");
     assert_clean("\x01\x1f\x7f", "");
     assert_clean(" \n\u3000 ", "");
     assert_clean("\u3000恭喜\u3000发财\u3000", "恭喜 发财");
@@ -243,9 +149,8 @@ static void blanks_and_line_breaks_become_one_blank(void **state)
     assert_clean("\x1b[31mred", "[31mred");
 }
 
-static void bidi_and_invisible_characters_are_removed(void **state)
+TEST(bidi_and_invisible_characters_are_removed)
 {
-    (void)state;
     assert_clean("a\u202eb\u202cc", "abc");
     assert_clean("\u202aa\u202b\u202d\u2066b\u2067\u2068\u2069", "ab");
     assert_clean("\u200ea\u200fb\u061c", "ab");
@@ -258,18 +163,16 @@ static void bidi_and_invisible_characters_are_removed(void **state)
     assert_clean("\u0600١", "\u0600١");                   /* shown, although a format character */
 }
 
-static void joiners_alone_are_no_text(void **state)
+TEST(joiners_alone_are_no_text)
 {
-    (void)state;
     assert_clean("\u200d", "");
     assert_clean("\u200c\u200d\ufe0f", "");
     assert_clean("\ufe0f \u200d", "");
     assert_clean("a\u200d", "a\u200d");
 }
 
-static void characters_that_draw_nothing_are_no_text(void **state)
+TEST(characters_that_draw_nothing_are_no_text)
 {
-    (void)state;
     static const char *const shown[][2] = {
         { "\U0001d159\ufffc \U00013441", "" }, { "\ue000", "" },        { "\u0301\ufe0f", "" },  { "Bob\ufffc", "Bob" },
         { "\u0301Bob\ue000", "Bob\ue000" },    { "a \ufffc b", "a b" }, { "e\ufffc\u0301", "é" }
@@ -285,9 +188,8 @@ static void characters_that_draw_nothing_are_no_text(void **state)
     assert_int_equal(utf8_clean_shown(arena, STR("\xff"), &out), ST_INVALID);
 }
 
-static void text_is_composed(void **state)
+TEST(text_is_composed)
 {
-    (void)state;
     assert_clean("e\u0301", "é");
     assert_clean("\u1100\u1161\u11a8", "각");
     assert_clean("a\u0323\u0307", "ạ\u0307");
@@ -298,12 +200,10 @@ static void text_is_composed(void **state)
     assert_clean("\u0958", "\u0915\u093c");
 }
 
-static void a_pile_of_accents_is_cut(void **state)
+TEST(a_pile_of_accents_is_cut)
 {
-    (void)state;
     char text[8001] = "x";
     struct str out;
-
     for (size_t i = 1; i + 4 <= 8000; i += 4)
         memcpy(text + i, "\u0353\u0300", 4);
     assert_int_equal(utf8_clean(arena, str_from(text), &out), ST_OK);
@@ -318,9 +218,8 @@ static void a_pile_of_accents_is_cut(void **state)
     assert_clean("👨🏻‍👩🏻‍👧🏻‍👦🏻", "👨🏻‍👩🏻‍👧🏻‍👦🏻");
 }
 
-static void what_follows_a_cut_cluster_does_not_join_it(void **state)
+TEST(what_follows_a_cut_cluster_does_not_join_it)
 {
-    (void)state;
     static const char text[] =
         "👨\u200d👩🏻🏻\u200d👧🏻\u200d👦🏻🏻\u200d👍🏻\u200d👧🎍a"; /* cut behind its 16th code point */
     struct str once, twice;
@@ -331,9 +230,8 @@ static void what_follows_a_cut_cluster_does_not_join_it(void **state)
     assert_true(str_ends(once, STR("a")));
 }
 
-static void cleaning_clean_text_changes_nothing(void **state)
+TEST(cleaning_clean_text_changes_nothing)
 {
-    (void)state;
     static const char *const pieces[] = { "a",      "恭",           " ",      "\u3000", "\n",         "e",
                                           "\u0301", "\u0323",       "\u200d", "\u202e", "🧧",       "👨",
                                           "🏽",   "\u1100",       "\u1161", "\u11a8", "\ufe0f",     "\u0344",
@@ -341,7 +239,6 @@ static void cleaning_clean_text_changes_nothing(void **state)
                                           "\u1100", "\u0f71\u0f73", "\u2126" };
     struct draw d;
     uint8_t seed[SEED_BYTES] = { 1 };
-
     draw_init(&d, seed);
     for (int round = 0; round < 20000; round++) {
         char text[400] = "";
@@ -365,9 +262,8 @@ static void assert_pasted(const char *pasted, const char *want)
         fail_msg("\"%s\" became \"%.*s\"", pasted, STR_ARG(out));
 }
 
-static void pasted_text_has_no_blanks_around_it_and_nothing_invisible(void **state)
+TEST(pasted_text_has_no_blanks_around_it_and_nothing_invisible)
 {
-    (void)state;
     static const char *const around[] = { " ",      "\t",     "\r\n",   "\u00a0", "\u2000", "\u200a",
                                           "\u2028", "\u202f", "\u3000", "\u2800", "\u200b", "\ufeff",
                                           "\u2060", "\u00ad", "\u200e", "\u200f", "\u202b", "\u2069",
@@ -383,11 +279,9 @@ static void pasted_text_has_no_blanks_around_it_and_nothing_invisible(void **sta
     assert_pasted("新年\u3000快乐", "新年 快乐");
 }
 
-static void full_width_ascii_is_folded(void **state)
+TEST(full_width_ascii_is_folded)
 {
-    (void)state;
     struct str out;
-
     assert_int_equal(utf8_fold_pasted(arena, STR("１２。５０　ＡＢｃ！～｡"), &out), ST_OK);
     assert_true(str_equal(out, STR("12.50 ABc!~.")));
     assert_int_equal(utf8_fold_pasted(arena, STR("恭喜、ｶ￠"), &out), ST_OK); /* neighbours stay */
@@ -396,9 +290,8 @@ static void full_width_ascii_is_folded(void **state)
     assert_int_equal(out.len, 0);
 }
 
-static void texts_that_people_read_as_the_same_fold_to_the_same(void **state)
+TEST(texts_that_people_read_as_the_same_fold_to_the_same)
 {
-    (void)state;
     static const char *const same[][2] = { { "Happy NEW Year", "happy new year" },
                                            { "ｈａｐｐｙ", "happy" },
                                            { "STRASSE", "straße" },
@@ -419,11 +312,9 @@ static void texts_that_people_read_as_the_same_fold_to_the_same(void **state)
     assert_int_equal(utf8_fold_case(arena, STR("\xff"), &a), ST_INVALID);
 }
 
-static void without_memory_it_says_so(void **state)
+TEST(without_memory_it_says_so)
 {
-    (void)state;
     struct str out = STR("untouched");
-
     for (size_t bytes = 16; bytes <= 64; bytes += 16) {
         struct arena *small = arena_new(bytes, bytes);
         assert_int_equal(utf8_clean(small, STR("e\u0301e\u0301e\u0301e\u0301e\u0301e\u0301"), &out), ST_NO_MEMORY);
@@ -436,30 +327,4 @@ static void without_memory_it_says_so(void **state)
     assert_true(str_equal(out, STR("untouched")));
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(well_formed_text_is_valid),
-        cmocka_unit_test(broken_text_is_refused_wherever_it_stands),
-        cmocka_unit_test(nul_is_refused_wherever_it_stands),
-        cmocka_unit_test(every_code_point_is_valid_and_every_surrogate_is_not),
-        cmocka_unit_test(length_is_what_people_count),
-        cmocka_unit_test(two_narrow_characters_are_as_wide_as_one),
-        cmocka_unit_test(code_points_are_what_a_column_counts),
-        cmocka_unit_test(first_grapheme_is_a_whole_one),
-        cmocka_unit_test(decent_text_stays_as_it_is),
-        cmocka_unit_test(blanks_and_line_breaks_become_one_blank),
-        cmocka_unit_test(bidi_and_invisible_characters_are_removed),
-        cmocka_unit_test(joiners_alone_are_no_text),
-        cmocka_unit_test(characters_that_draw_nothing_are_no_text),
-        cmocka_unit_test(text_is_composed),
-        cmocka_unit_test(a_pile_of_accents_is_cut),
-        cmocka_unit_test(what_follows_a_cut_cluster_does_not_join_it),
-        cmocka_unit_test(cleaning_clean_text_changes_nothing),
-        cmocka_unit_test(pasted_text_has_no_blanks_around_it_and_nothing_invisible),
-        cmocka_unit_test(full_width_ascii_is_folded),
-        cmocka_unit_test(texts_that_people_read_as_the_same_fold_to_the_same),
-        cmocka_unit_test(without_memory_it_says_so),
-    };
-    return cmocka_run_group_tests(tests, arena_make, arena_drop);
-}
+TESTS(arena_setup, arena_teardown)

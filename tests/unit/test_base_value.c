@@ -1,22 +1,18 @@
 /* The model of a page and its JSON. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-/* cmocka needs the four above. */
-#include <cmocka.h>
-
 #include <signal.h>
-#include <string.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "base/array.h"
 #include "base/value.h"
+#include "support/test.h"
+#include "support/test_arena.h"
+
+static struct model m;
 
 static void assert_json(const struct value *v, const char *want)
 {
     struct buf out = BUF_EMPTY;
-
     value_json(&out, v);
     assert_false(out.failed);
     if (!str_equal(buf_view(&out), str_from(want)))
@@ -27,7 +23,6 @@ static void assert_json(const struct value *v, const char *want)
 static void assert_json_string(struct str s, const char *want)
 {
     struct value v = { .type = VALUE_TEXT, .as.text = s };
-
     assert_json(&v, want);
 }
 
@@ -36,13 +31,9 @@ static const struct value *get(const struct value *object, struct str name)
     return value_get(object, name, value_hash(name));
 }
 
-static void every_type_has_its_json(void **state)
+TEST(every_type_has_its_json)
 {
-    (void)state;
-    struct arena *a = arena_new(4096, 65536);
-    struct model m;
-
-    model_init(&m, a);
+    model_init(&m, arena);
     assert_json(&m.root, "{}");
     value_null(&m, &m.root, "seed");
     value_bool(&m, &m.root, "yes", true);
@@ -60,16 +51,11 @@ static void every_type_has_its_json(void **state)
     assert_json(&m.root, "{\"seed\":null,\"yes\":true,\"no\":false,\"least\":-9223372036854775808,"
                          "\"most\":9223372036854775807,\"text\":\"恭喜\",\"none\":\"\",\"empty\":[],"
                          "\"list\":[{\"n\":1},{}],\"sender\":{\"nickname\":\"张三\"}}");
-    arena_free(a);
 }
 
-static void page_only_members_are_for_templates_alone(void **state)
+TEST(page_only_members_are_for_templates_alone)
 {
-    (void)state;
-    struct arena *a = arena_new(4096, 65536);
-    struct model m;
-
-    model_init(&m, a);
+    model_init(&m, arena);
     value_page_text(&m, &m.root, "title", STR("t"));
     value_int(&m, &m.root, "id", 1);
     value_page_bool(&m, &m.root, "open", true);
@@ -83,16 +69,11 @@ static void page_only_members_are_for_templates_alone(void **state)
     assert_int_equal(get(&m.root, STR("hue"))->as.integer, 3);
     assert_true(get(&m.root, STR("open"))->as.boolean);
     assert_true(str_equal(get(inner, STR("initial"))->as.text, STR("张")));
-    arena_free(a);
 }
 
-static void members_are_found_by_their_whole_name(void **state)
+TEST(members_are_found_by_their_whole_name)
 {
-    (void)state;
-    struct arena *a = arena_new(4096, 65536);
-    struct model m;
-
-    model_init(&m, a);
+    model_init(&m, arena);
     value_int(&m, &m.root, "amount_fen", 5);
     value_int(&m, &m.root, "amount", 6);
     assert_int_equal(get(&m.root, STR("amount"))->as.integer, 6);
@@ -102,25 +83,20 @@ static void members_are_found_by_their_whole_name(void **state)
     /* The hash alone decides nothing. */
     assert_null(value_get(&m.root, STR("mount"), value_hash(STR("amount"))));
     assert_null(value_get(get(&m.root, STR("amount")), STR("amount"), value_hash(STR("amount"))));
-    arena_free(a);
 }
 
-static void the_hash_is_fnv_1a(void **state)
+TEST(the_hash_is_fnv_1a)
 {
-    (void)state;
     assert_int_equal(value_hash(STR("")), 0x811c9dc5);
     assert_int_equal(value_hash(STR("a")), 0xe40c292c);
     assert_int_equal(value_hash(STR("foobar")), 0xbf9cf968);
 }
 
-static void a_name_set_twice_is_a_bug_of_ours(void **state)
+TEST(a_name_set_twice_is_a_bug_of_ours)
 {
-    (void)state;
     pid_t child = fork();
-
     assert_true(child >= 0);
     if (child == 0) {
-        struct model m;
         (void)close(STDERR_FILENO);
         (void)signal(SIGABRT, SIG_DFL);
         model_init(&m, arena_new(4096, 65536));
@@ -133,12 +109,10 @@ static void a_name_set_twice_is_a_bug_of_ours(void **state)
     assert_true(WIFSIGNALED(how) && WTERMSIG(how) == SIGABRT);
 }
 
-static void without_memory_building_goes_on_in_silence(void **state)
+TEST(without_memory_building_goes_on_in_silence)
 {
-    (void)state;
     for (size_t bytes = 16; bytes < 1024; bytes += 16) {
         struct arena *a = arena_new(bytes, bytes);
-        struct model m;
         model_init(&m, a);
         for (int round = 0; round < 2; round++) {
             /* The same names again: nothing is looked up once it has failed. */
@@ -154,7 +128,6 @@ static void without_memory_building_goes_on_in_silence(void **state)
         arena_free(a);
     }
     struct arena *a = arena_new(16, 16);
-    struct model m;
     model_init(&m, a);
     value_int(&m, &m.root, "i", 1);
     assert_true(m.failed);
@@ -163,31 +136,23 @@ static void without_memory_building_goes_on_in_silence(void **state)
     arena_free(a);
 }
 
-static void a_lost_text_fails_the_model(void **state)
+TEST(a_lost_text_fails_the_model)
 {
-    (void)state;
-    for (int i = 0; i < 3; i++) {
-        struct arena *a = arena_new(4096, 4096);
-        struct model m;
-        model_init(&m, a);
+    void (*const set[])(struct model *, struct value *, const char *, struct str) = { value_text, value_page_text,
+                                                                                      value_ready_json };
+    for (size_t i = 0; i < ARRAY_LEN(set); i++) {
+        model_init(&m, arena);
         value_text(&m, &m.root, "kept", STR(""));
         assert_false(m.failed);
-        switch (i) {
-        case 0: value_text(&m, &m.root, "lost", STR_NONE); break;
-        case 1: value_page_text(&m, &m.root, "lost", STR_NONE); break;
-        default: value_ready_json(&m, &m.root, "lost", STR_NONE); break;
-        }
+        set[i](&m, &m.root, "lost", STR_NONE);
         assert_true(m.failed);
-        arena_free(a);
     }
 }
 
 /* Here the lost text is a part of one that found room. */
-static void what_is_made_of_a_lost_text_fails_the_model_as_well(void **state)
+TEST(what_is_made_of_a_lost_text_fails_the_model_as_well)
 {
-    (void)state;
     struct arena *a = arena_new(4096, 4096);
-    struct model m;
     model_init(&m, a);
     struct str lost = arena_printf(a, "%05000d", 1);
     struct str made = arena_printf(a, "/login?next=%.*s", STR_ARG(lost));
@@ -198,9 +163,8 @@ static void what_is_made_of_a_lost_text_fails_the_model_as_well(void **state)
     arena_free(a);
 }
 
-static void strings_are_safe_anywhere(void **state)
+TEST(strings_are_safe_anywhere)
 {
-    (void)state;
     assert_json_string(STR(""), "\"\"");
     assert_json_string(STR("a\"b\\c/d"), "\"a\\\"b\\\\c/d\"");
     assert_json_string(STR("</script><!-- & -->"), "\"\\u003c/script\\u003e\\u003c!-- \\u0026 --\\u003e\"");
@@ -209,42 +173,18 @@ static void strings_are_safe_anywhere(void **state)
     assert_json_string(STR("\u2027\u202a🧧{{x}}'"), "\"\u2027\u202a🧧{{x}}'\"");
 }
 
-static void broken_utf8_becomes_the_replacement_character(void **state)
+TEST(broken_utf8_becomes_the_replacement_character)
 {
-    (void)state;
-    assert_json_string(STR("a\xff"
-                           "b"),
-                       "\"a\\ufffdb\"");
+    assert_json_string(STR("a\xffx"), "\"a\\ufffdx\"");
     assert_json_string(STR("\xe6\x81"), "\"\\ufffd\\ufffd\"");
     assert_json_string(STR("\xed\xa0\x80x"), "\"\\ufffd\\ufffd\\ufffdx\"");
 }
 
-static void names_are_escaped_as_well(void **state)
+TEST(names_are_escaped_as_well)
 {
-    (void)state;
-    struct arena *a = arena_new(4096, 65536);
-    struct model m;
-
-    model_init(&m, a);
+    model_init(&m, arena);
     value_null(&m, &m.root, "a\"<");
     assert_json(&m.root, "{\"a\\\"\\u003c\":null}");
-    arena_free(a);
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(every_type_has_its_json),
-        cmocka_unit_test(page_only_members_are_for_templates_alone),
-        cmocka_unit_test(members_are_found_by_their_whole_name),
-        cmocka_unit_test(the_hash_is_fnv_1a),
-        cmocka_unit_test(a_name_set_twice_is_a_bug_of_ours),
-        cmocka_unit_test(without_memory_building_goes_on_in_silence),
-        cmocka_unit_test(a_lost_text_fails_the_model),
-        cmocka_unit_test(what_is_made_of_a_lost_text_fails_the_model_as_well),
-        cmocka_unit_test(strings_are_safe_anywhere),
-        cmocka_unit_test(broken_utf8_becomes_the_replacement_character),
-        cmocka_unit_test(names_are_escaped_as_well),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TESTS(arena_setup, arena_teardown)

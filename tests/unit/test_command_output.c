@@ -1,16 +1,10 @@
 /* ops/command_output: what a command prints, or that it failed. */
-#include <setjmp.h>
 #include <signal.h>
-#include <stdarg.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include <cmocka.h>
-
 #include "ops/command_output.h"
+#include "support/test.h"
 
 enum { PRINTED_BYTES = 100000, LIMIT_BYTES = 64 << 10, LIMIT_MS = 60 * 1000, SHORT_MS = 50 };
 
@@ -20,9 +14,8 @@ static bool script(const char *text, struct buf *out)
     return command_output((const char *const[]){ "sh", "-c", text, NULL }, LIMIT_MS, out);
 }
 
-static void test_the_output_is_read_whole_and_appended(void **state)
+TEST(test_the_output_is_read_whole_and_appended)
 {
-    (void)state;
     struct buf out = BUF_EMPTY;
     buf_cstr(&out, "before ");
     assert_true(script("echo one; echo not this >&2; echo two", &out));
@@ -33,10 +26,9 @@ static void test_the_output_is_read_whole_and_appended(void **state)
     buf_free(&out);
 }
 
-static void test_a_command_has_no_input(void **state)
+TEST(test_a_command_has_no_input)
 {
     int own[2], before = dup(STDIN_FILENO);
-    (void)state;
     struct buf out = BUF_EMPTY;
     assert_int_equal(pipe(own), 0);
     assert_int_equal(write(own[1], "own input", 9), 9);
@@ -50,9 +42,8 @@ static void test_a_command_has_no_input(void **state)
     buf_free(&out);
 }
 
-static void test_a_command_that_fails_is_told(void **state)
+TEST(test_a_command_that_fails_is_told)
 {
-    (void)state;
     struct buf out = BUF_EMPTY;
     assert_false(script("echo x; exit 3", &out));
     assert_false(script("kill -9 $$", &out));
@@ -60,9 +51,8 @@ static void test_a_command_that_fails_is_told(void **state)
     buf_free(&out);
 }
 
-static void test_more_output_than_the_limit_is_a_failure(void **state)
+TEST(test_more_output_than_the_limit_is_a_failure)
 {
-    (void)state;
     struct buf out = { .limit = LIMIT_BYTES };
     assert_false(script("head -c 100000 /dev/zero; exec cat /dev/zero", &out));
     buf_reset(&out);
@@ -72,9 +62,8 @@ static void test_more_output_than_the_limit_is_a_failure(void **state)
     buf_free(&out);
 }
 
-static void test_a_command_that_does_not_end_is_killed(void **state)
+TEST(test_a_command_that_does_not_end_is_killed)
 {
-    (void)state;
     struct buf out = BUF_EMPTY;
     assert_false(command_output((const char *const[]){ "sleep", "infinity", NULL }, SHORT_MS, &out));
     assert_false(command_output((const char *const[]){ "sh", "-c", "exec sleep infinity >&-", NULL }, SHORT_MS, &out));
@@ -82,9 +71,8 @@ static void test_a_command_that_does_not_end_is_killed(void **state)
     buf_free(&out);
 }
 
-static void test_a_command_may_end_by_sigpipe(void **state)
+TEST(test_a_command_may_end_by_sigpipe)
 {
-    (void)state;
     struct buf out = BUF_EMPTY;
     void (*before)(int) = signal(SIGPIPE, SIG_IGN);
     assert_false(script("kill -PIPE $$; exit 0", &out));
@@ -92,15 +80,4 @@ static void test_a_command_may_end_by_sigpipe(void **state)
     buf_free(&out);
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_the_output_is_read_whole_and_appended),
-        cmocka_unit_test(test_a_command_has_no_input),
-        cmocka_unit_test(test_a_command_that_fails_is_told),
-        cmocka_unit_test(test_more_output_than_the_limit_is_a_failure),
-        cmocka_unit_test(test_a_command_that_does_not_end_is_killed),
-        cmocka_unit_test(test_a_command_may_end_by_sigpipe),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TESTS(NULL, NULL)

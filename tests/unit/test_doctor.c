@@ -1,33 +1,27 @@
-/* ops/doctor, ops/findings: the parts of the doctor that need no server. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
-#include <stdio.h>
-#include <string.h>
-
+/* ops/doctor, ops/findings, ops/doctor_units: the parts of the doctor that need no server. */
+#include "base/array.h"
 #include "ops/doctor_internal.h"
 #include "ops/doctor_words.h"
+#include "support/test.h"
+#include "support/test_arena.h"
 
-static struct arena *arena;
+enum { TEXT_BYTES = 4096 };
 
-static int begin(void **state)
+/* What is printed about these findings. */
+static const char *printed(const struct findings *found)
 {
-    (void)state;
-    arena = arena_new(4096, 1 << 22);
-    return arena == NULL ? -1 : 0;
+    static char text[TEXT_BYTES];
+    memset(text, 0, sizeof text);
+    FILE *out = fmemopen(text, sizeof text, "w");
+    assert_non_null(out);
+    assert_true(findings_print(found, out));
+    assert_int_equal(fclose(out), 0);
+    return text;
 }
 
-static int end(void **state)
-{
-    (void)state;
-    arena_free(arena);
-    return 0;
-}
+/* ---- addresses ---- */
 
-static void the_port_of_a_listen_is_read_in_all_its_forms(void **state)
+TEST(the_port_of_a_listen_is_read_in_all_its_forms)
 {
     static const struct {
         const char *listen;
@@ -43,15 +37,14 @@ static void the_port_of_a_listen_is_read_in_all_its_forms(void **state)
         { "65536", 0 },
         { "unix:/run/a:443 ssl", 0 },
     };
-    (void)state;
-    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++)
+    for (size_t i = 0; i < ARRAY_LEN(cases); i++)
         assert_int_equal(doctor_listen_port(cases[i].listen), cases[i].port);
     assert_true(doctor_listen_has("443 http2 ssl", STR("ssl")));
     assert_false(doctor_listen_has("443 sslx", STR("ssl")));
     assert_false(doctor_listen_has("443", STR("ssl")));
 }
 
-static void the_host_and_the_port_of_base_url_are_read(void **state)
+TEST(the_host_and_the_port_of_base_url_are_read)
 {
     static const struct {
         const char *url, *host;
@@ -64,8 +57,7 @@ static void the_host_and_the_port_of_base_url_are_read(void **state)
         { "https://[::1]:8443", "::1", 8443, true },
         { "https://[2001:db8::1]", "2001:db8::1", 443, true },
     };
-    (void)state;
-    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+    for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
         static struct config config;
         char host[DOCTOR_HOST_MAX];
         bool tls = !cases[i].tls;
@@ -76,10 +68,11 @@ static void the_host_and_the_port_of_base_url_are_read(void **state)
     }
 }
 
-static void words_that_another_set_lacks_are_listed_up_to_five(void **state)
+/* ---- findings ---- */
+
+TEST(words_that_another_set_lacks_are_listed_up_to_five)
 {
     struct words a = { .count = 0 }, b = { .count = 0 };
-    (void)state;
     words_add_all(&a, STR("get  set get mget"));
     words_add_all(&b, STR("set"));
     assert_int_equal(a.count, 3);
@@ -89,76 +82,130 @@ static void words_that_another_set_lacks_are_listed_up_to_five(void **state)
     assert_string_equal(words_without(&a, &b, arena), "get, mget, a, b, c and 1 more");
 }
 
-static void what_is_wrong_comes_first_and_what_is_skipped_is_left_out(void **state)
+TEST(what_is_wrong_comes_first_and_what_is_skipped_is_left_out)
 {
-    char text[512] = "";
+    char json[512] = "";
     struct findings found = { .arena = arena, .skip = { "known" }, .skip_count = 1 };
-    FILE *out = fmemopen(text, sizeof text, "w");
-    (void)state;
-    assert_non_null(out);
     finding_unchecked(&found, "clock", "no %s", "clock");
     finding_wrong(&found, "known", "mend", "known");
     finding_wrong(&found, "first", "this", "is \"%s\"", "bad");
     finding_wrong(&found, "second", "that", "two\r\nlines");
     assert_int_equal(found.wrong, 2);
     assert_int_equal(found.unchecked, 1);
-    assert_true(findings_print(&found, out));
-    assert_string_equal(text, "wrong: first: is \"bad\"\n    mend: this\nwrong: second: two  lines\n    mend: that\n"
-                              "not checked: clock: no clock\n");
-    rewind(out);
-    memset(text, 0, sizeof text);
+    assert_string_equal(printed(&found), "wrong: first: is \"bad\"\n    mend: this\n"
+                                         "wrong: second: two  lines\n    mend: that\n"
+                                         "not checked: clock: no clock\n");
+    FILE *out = fmemopen(json, sizeof json, "w");
+    assert_non_null(out);
     assert_true(findings_print_json(&found, STR("2026-11-28T03:41:07.112Z"), out));
-    assert_string_equal(text,
+    assert_int_equal(fclose(out), 0);
+    assert_string_equal(json,
                         "{\"ok\":false,\"wrong\":[{\"name\":\"first\",\"text\":\"is \\\"bad\\\"\",\"mend\":\"this\"},"
                         "{\"name\":\"second\",\"text\":\"two  lines\",\"mend\":\"that\"}],"
                         "\"unchecked\":[{\"name\":\"clock\",\"text\":\"no clock\"}],"
                         "\"audited_at\":\"2026-11-28T03:41:07.112Z\"}\n");
-    assert_int_equal(fclose(out), 0);
 }
 
-static void several_subjects_of_one_cause_are_one_finding(void **state)
+TEST(several_subjects_of_one_cause_are_one_finding)
 {
-    char text[1024] = "";
-    struct findings found = { .arena = arena };
-    FILE *out = fmemopen(text, sizeof text, "w");
-    (void)state;
-    assert_non_null(out);
     static const char *const files[] = { "a", "b", "a", "c", "d", "e", "f" };
-    for (size_t i = 0; i < sizeof files / sizeof *files; i++) {
+    struct findings found = { .arena = arena };
+    for (size_t i = 0; i < ARRAY_LEN(files); i++) {
         finding_of(&found, "file", "chmod {} # all", "these are open", files[i]);
         finding_of(&found, "file", "chmod {}", "these are closed", "only");
     }
     assert_int_equal(found.wrong, 2);
-    assert_true(findings_print(&found, out));
-    assert_string_equal(text,
-                        "wrong: file: these are open: a; b; c; d; e; and 1 more\n    mend: chmod a b c d e f # all\n"
-                        "wrong: file: these are closed: only\n    mend: chmod only\n");
-    assert_int_equal(fclose(out), 0);
+    assert_string_equal(printed(&found), "wrong: file: these are open: a; b; c; d; e; and 1 more\n"
+                                         "    mend: chmod a b c d e f # all\n"
+                                         "wrong: file: these are closed: only\n    mend: chmod only\n");
 }
 
-static void the_manual_is_named_with_the_folder_in_which_it_is_installed(void **state)
+TEST(the_manual_is_named_with_the_folder_in_which_it_is_installed)
 {
-    char text[512] = "";
     struct findings found = { .arena = arena, .manual = "/usr/share/doc/x/docs" };
-    FILE *out = fmemopen(text, sizeof text, "w");
-    (void)state;
-    assert_non_null(out);
     finding_wrong(&found, "one", "docs/a.md", "see (docs/how-to/b.md), not /srv/docs/c.md or mydocs/d.md");
-    assert_true(findings_print(&found, out));
-    assert_int_equal(fclose(out), 0);
-    assert_string_equal(text, "wrong: one: see (/usr/share/doc/x/docs/how-to/b.md), not /srv/docs/c.md or mydocs/d.md\n"
-                              "    mend: /usr/share/doc/x/docs/a.md\n");
+    assert_string_equal(printed(&found), "wrong: one: see (/usr/share/doc/x/docs/how-to/b.md), not /srv/docs/c.md or "
+                                         "mydocs/d.md\n    mend: /usr/share/doc/x/docs/a.md\n");
 }
 
-int main(void)
+/* ---- the states of units that systemctl prints ---- */
+
+#define UNIT(id, load, active, sub, file, reload)                                                                      \
+    "Id=" id "\nLoadState=" load "\nActiveState=" active "\nSubState=" sub "\nUnitFileState=" file                     \
+    "\nNeedDaemonReload=" reload "\n\n"
+#define TARGET(active, file) UNIT("hongbao.target", "loaded", active, active, file, "no")
+#define RUNS(id)             UNIT(id, "loaded", "active", "running", "enabled", "no")
+
+/* What the doctor prints about these units, and what their logs say. */
+static const char *told(const char *units, const char *said)
 {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(the_port_of_a_listen_is_read_in_all_its_forms),
-        cmocka_unit_test(the_host_and_the_port_of_base_url_are_read),
-        cmocka_unit_test(words_that_another_set_lacks_are_listed_up_to_five),
-        cmocka_unit_test(what_is_wrong_comes_first_and_what_is_skipped_is_left_out),
-        cmocka_unit_test(several_subjects_of_one_cause_are_one_finding),
-        cmocka_unit_test(the_manual_is_named_with_the_folder_in_which_it_is_installed),
-    };
-    return cmocka_run_group_tests(tests, begin, end);
+    struct findings found = { .arena = arena };
+    doctor_units_tell(&found, str_from(units), str_from(said));
+    return printed(&found);
 }
+
+TEST(a_failed_unit_is_told_with_its_last_words)
+{
+    const char *text =
+        told(TARGET("active", "enabled") UNIT("hongbao-hot@2.service", "loaded", "failed", "failed", "enabled", "no"),
+             "hongbao-card@1.service other\nhongbao-hot@2.service can't read x: y\n");
+    assert_non_null(strstr(text, "hongbao-hot@2.service; hongbao-hot@2.service says: can't read x: y\n"));
+    assert_null(strstr(text, "other"));
+}
+
+TEST(a_service_that_runs_has_no_finding)
+{
+    assert_string_equal(told(TARGET("active", "enabled") RUNS("hongbao-hot@1.service") RUNS("hongbao-hot.socket")
+                                 UNIT("hongbao-backup.service", "loaded", "inactive", "dead", "static", "no")
+                                     UNIT("hongbao-backup.timer", "loaded", "inactive", "dead", "disabled", "no"),
+                             ""),
+                        "");
+}
+
+TEST(each_state_is_one_finding_with_its_command)
+{
+    const char *text = told(TARGET("active", "disabled")                                                           //
+                            UNIT("hongbao-hot@1.service", "masked", "inactive", "dead", "masked", "no")            //
+                            UNIT("hongbao-hot@2.service", "loaded", "activating", "auto-restart", "enabled", "no") //
+                            UNIT("hongbao-backup.service", "loaded", "failed", "failed", "static", "no")           //
+                            UNIT("hongbao-page@1.service", "loaded", "inactive", "dead", "enabled", "no")          //
+                            UNIT("hongbao-page.socket", "loaded", "inactive", "dead", "enabled", "no")             //
+                            UNIT("hongbao-settle.service", "loaded", "active", "running", "enabled", "yes"),
+                            "");
+    assert_string_equal(
+        text,
+        "wrong: unit-masked: these units are masked, so they never start: hongbao-hot@1.service\n"
+        "    mend: systemctl unmask hongbao-hot@1.service\n"
+        "wrong: unit-failed: these units ended with an error: hongbao-hot@2.service hongbao-backup.service\n"
+        "    mend: systemctl restart hongbao-hot@2.service hongbao-backup.service;"
+        " journalctl -u 'hongbao-*' -n 50 --no-pager\n"
+        "wrong: unit-stopped: these units are enabled, but do not run: hongbao-page@1.service hongbao-page.socket\n"
+        "    mend: systemctl start hongbao-page@1.service hongbao-page.socket\n"
+        "wrong: unit-disabled: these units do not start with the machine: hongbao.target\n"
+        "    mend: systemctl enable --now hongbao.target\n"
+        "wrong: unit-old-file: the files of these units have changed since systemd read them: hongbao-settle.service\n"
+        "    mend: systemctl daemon-reload; systemctl try-restart 'hongbao-*@*.service' hongbao-settle.service\n");
+}
+
+TEST(of_a_service_that_is_stopped_only_the_target_is_named)
+{
+    assert_string_equal(told(TARGET("inactive", "enabled")
+                                 UNIT("hongbao-hot@1.service", "loaded", "inactive", "dead", "enabled", "no"),
+                             ""),
+                        "wrong: unit-stopped: the service is stopped: hongbao.target\n"
+                        "    mend: systemctl start hongbao.target\n");
+}
+
+TEST(a_site_is_out_of_service_when_its_target_is_disabled_and_stopped)
+{
+    const char *const removed =
+        TARGET("inactive", "disabled") UNIT("hongbao-hot@1.service", "loaded", "inactive", "dead", "disabled", "no");
+    assert_true(doctor_units_out_of_service(str_from(removed)));
+    assert_string_equal(told(removed, ""), "");
+    assert_false(doctor_units_out_of_service(str_from(TARGET("active", "disabled"))));
+    assert_false(doctor_units_out_of_service(str_from(TARGET("inactive", "enabled"))));
+    assert_false(doctor_units_out_of_service(str_from(TARGET("failed", "disabled"))));
+    assert_false(doctor_units_out_of_service(STR_NONE));
+}
+
+TESTS(arena_setup, arena_teardown)

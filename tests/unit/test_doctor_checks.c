@@ -1,72 +1,42 @@
 /* ops/doctor_pools, doctor_files, doctor_certificates, doctor_nginx, doctor_machine, doctor_processes: what the doctor
  * finds in sockets, files and processes, without stores. */
-#include <setjmp.h>
 #include <signal.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 
-#include <cmocka.h>
 #include <fastcgi.h>
-#include <openssl/ec.h>
 #include <openssl/pem.h>
-#include <openssl/x509.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/socket.h>
-#include <sys/stat.h>
 #include <sys/un.h>
 #include <sys/wait.h>
-#include <unistd.h>
 
 #include "io/metrics_processes.h"
 #include "io/program_id.h"
 #include "ops/doctor_internal.h"
+#include "support/assert_text.h"
+#include "support/test_certificate.h"
+#include "support/test_folder.h"
 
-enum { ARENA_BYTES = 64 << 10, ARENA_BYTES_MAX = 4 << 20, TEXT_BYTES = 16 << 10, HOUR_S = 3600, DAY_S = 24 * HOUR_S };
+enum { TEXT_BYTES = 16 << 10, HOUR_S = 3600, DAY_S = 24 * HOUR_S };
 
-static char folder[] = "/tmp/hb-doctor-XXXXXX";
-static char path[128], printed[TEXT_BYTES];
+static char printed[TEXT_BYTES];
 static struct config config;
 static struct doctor doctor;
 
 static int begin(void **state)
 {
-    (void)state;
     config = (struct config){ .base_url = "http://hongbao.example", .secret = "0123456789abcdef0123456789abcdef" };
     doctor = (struct doctor){ .config = &config, .nginx_is_read = true, .redis_is_up = true, .mysql_is_up = true };
-    doctor.arena = doctor.found.arena = arena_new(ARENA_BYTES, ARENA_BYTES_MAX);
-    (void)snprintf(folder, sizeof folder, "/tmp/hb-doctor-XXXXXX");
-    return doctor.arena == NULL || mkdtemp(folder) == NULL ? -1 : 0;
+    int failed = folder_setup(state);
+    doctor.arena = arena;
+    return failed;
 }
 
-static int end(void **state)
-{
-    char command[128];
-    (void)state;
-    (void)snprintf(command, sizeof command, "rm -r %s", folder);
-    arena_free(doctor.arena);
-    return system(command);
-}
+#define DOCTOR_TEST(name) TEST_WITH(name, begin, folder_teardown)
 
-/* A path in the folder, until the next call. */
-static const char *in_folder(const char *name)
-{
-    (void)snprintf(path, sizeof path, "%s/%s", folder, name);
-    return path;
-}
+/* Sets a setting of text. */
+#define SET(member, ...) (void)snprintf(config.member, sizeof config.member, __VA_ARGS__)
 
-static void file_make(const char *name, mode_t mode)
-{
-    FILE *out = fopen(in_folder(name), "w");
-    assert_non_null(out);
-    assert_int_equal(fclose(out), 0);
-    assert_int_equal(chmod(path, mode), 0);
-}
-
-/* What the check prints about what it finds. */
-static const char *told(void (*check)(struct doctor *d))
+/* What the check prints about what it finds, in printed. */
+static void tell(void (*check)(struct doctor *d))
 {
     memset(printed, 0, sizeof printed);
     FILE *out = fmemopen(printed, sizeof printed - 1, "w");
@@ -75,25 +45,22 @@ static const char *told(void (*check)(struct doctor *d))
     assert_non_null(out);
     assert_true(findings_print(&doctor.found, out));
     assert_int_equal(fclose(out), 0);
-    return printed;
 }
 
-static bool tells(const char *text)
-{
-    return strstr(printed, text) != NULL;
-}
+/* Expects these texts in what was printed last. */
+#define TOLD(...) assert_parts(printed, __VA_ARGS__)
 
 /* ---- pools ---- */
 
 static int listener_open(const char *name)
 {
     struct sockaddr_un address = { .sun_family = AF_UNIX };
-    (void)snprintf(address.sun_path, sizeof address.sun_path, "%s", in_folder(name));
+    (void)snprintf(address.sun_path, sizeof address.sun_path, "%s", folder_path(name));
     int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
     assert_true(fd >= 0);
     assert_int_equal(bind(fd, (const struct sockaddr *)&address, sizeof address), 0);
     assert_int_equal(listen(fd, 1), 0);
-    assert_int_equal(chmod(path, S_IRUSR | S_IWUSR), 0);
+    assert_int_equal(chmod(folder_file, S_IRUSR | S_IWUSR), 0);
     return fd;
 }
 
@@ -129,16 +96,16 @@ static void pools_beside_a_fault(struct doctor *d)
 static void pool_tell_by(void (*check)(struct doctor *d), const char *answer, mode_t mode)
 {
     int listener = listener_open("hot.sock");
-    assert_int_equal(chmod(path, mode), 0);
-    doctor.nginx.sockets = (struct nginx_conf_list){ .items = { path }, .count = 1 };
+    assert_int_equal(chmod(folder_file, mode), 0);
+    doctor.nginx.sockets = (struct nginx_conf_list){ .items = { folder_file }, .count = 1 };
     pid_t pool = fork();
     if (pool == 0)
         pool_serve(listener, answer);
     assert_true(pool > 0);
     (void)close(listener);
-    (void)told(check);
+    tell(check);
     assert_int_equal(waitpid(pool, NULL, 0), pool);
-    assert_int_equal(unlink(path), 0);
+    assert_int_equal(unlink(folder_file), 0);
 }
 
 static void pool_tell(const char *answer, mode_t mode)
@@ -146,92 +113,77 @@ static void pool_tell(const char *answer, mode_t mode)
     pool_tell_by(doctor_check_pools, answer, mode);
 }
 
-static void a_pool_that_is_not_ready_is_restarted_unless_something_else_explains_it(void **state)
+DOCTOR_TEST(a_pool_that_is_not_ready_is_restarted_unless_something_else_explains_it)
 {
-    (void)state;
     const char *not_ready = "Status: 503 Service Unavailable\r\n\r\nfence: closed\n";
     pool_tell_by(pools_beside_a_bad_certificate, not_ready, 0660);
-    assert_true(tells("mend: restart the pool hot") && !tells("mend: hongbao doctor"));
+    TOLD("mend: restart the pool hot", "!mend: hongbao doctor");
     pool_tell_by(pools_beside_a_fault, not_ready, 0660);
-    assert_true(tells("mend: hongbao doctor") && !tells("mend: restart the pool hot"));
+    TOLD("mend: hongbao doctor", "!mend: restart the pool hot");
 }
 
-static void a_pool_that_is_not_ready_is_told_with_its_reasons(void **state)
+DOCTOR_TEST(a_pool_that_is_not_ready_is_told_with_its_reasons)
 {
-    (void)state;
+    const char *not_ready = "Status: 503 Service Unavailable\r\n\r\nredis: no answer\ntables: too old\n";
     pool_tell("Content-Type: text/plain\r\n\r\nready\n", 0660);
-    assert_false(tells("hot.sock"));
+    TOLD("!hot.sock");
     pool_tell("Status: 200 OK\r\n\r\nready\n", 0660);
-    assert_false(tells("hot.sock"));
-    pool_tell("Status: 503 Service Unavailable\r\n\r\nredis: no answer\ntables: too old\n", 0660);
-    assert_true(tells("wrong: pool-not-ready:"));
-    assert_true(tells("redis: no answer") && tells("tables: too old"));
+    TOLD("!hot.sock");
+    pool_tell(not_ready, 0660);
+    TOLD("wrong: pool-not-ready:", "redis: no answer", "tables: too old");
     doctor.redis_is_up = false; /* which is told by its own name */
-    pool_tell("Status: 503 Service Unavailable\r\n\r\nredis: no answer\ntables: too old\n", 0660);
-    assert_true(!tells("redis: no answer") && tells("tables: too old"));
+    pool_tell(not_ready, 0660);
+    TOLD("!redis: no answer", "tables: too old");
 }
 
-static void a_socket_to_which_everybody_may_connect_is_told(void **state)
+DOCTOR_TEST(a_socket_to_which_everybody_may_connect_is_told)
 {
-    (void)state;
     pool_tell("Status: 200 OK\r\n\r\n", 0662); /* to connect is to write */
-    assert_true(tells("wrong: pool-socket-mode:"));
+    TOLD("wrong: pool-socket-mode:");
     pool_tell("Status: 200 OK\r\n\r\n", 0660);
-    assert_false(tells("wrong: pool-socket-mode:"));
+    TOLD("!wrong: pool-socket-mode:");
 }
 
 /* ---- files ---- */
 
-static void a_secret_that_others_may_read_is_told(void **state)
+DOCTOR_TEST(a_secret_that_others_may_read_or_that_somebody_typed_is_told)
 {
-    (void)state;
-    file_make("secret", 0640);
-    (void)snprintf(config.secret_file, sizeof config.secret_file, "%s", path);
-    (void)told(doctor_check_files);
-    assert_false(tells("wrong: secret-file:"));
+    folder_write_as("secret", "", 0640);
+    SET(secret_file, "%s", folder_file);
+    tell(doctor_check_files);
+    TOLD("!wrong: secret-file:", "!wrong: secret-weak:");
     assert_int_equal(chmod(config.secret_file, 0644), 0);
-    (void)told(doctor_check_files);
-    assert_true(tells("wrong: secret-file:"));
+    tell(doctor_check_files);
+    TOLD("wrong: secret-file:");
+    SET(secret, "abcabcabcabcabcabcabcabcabcabcabcabc");
+    tell(doctor_check_files);
+    TOLD("wrong: secret-weak:");
 }
 
-static void a_secret_that_somebody_typed_is_told(void **state)
+DOCTOR_TEST(of_an_installed_site_a_mend_is_a_command)
 {
-    (void)state;
-    (void)told(doctor_check_files);
-    assert_false(tells("wrong: secret-weak:"));
-    (void)snprintf(config.secret, sizeof config.secret, "abcabcabcabcabcabcabcabcabcabcabcabc");
-    (void)told(doctor_check_files);
-    assert_true(tells("wrong: secret-weak:"));
-}
-
-static void of_an_installed_site_a_mend_is_a_command(void **state)
-{
-    (void)state;
     doctor.is_service = true;
     doctor.has_setup = true;
-    file_make("secret", 0600);
-    (void)snprintf(config.secret_file, sizeof config.secret_file, "%s", path);
-    (void)snprintf(config.secret, sizeof config.secret, "abcabcabcabcabcabcabcabcabcabcabcabc");
-    (void)snprintf(config.metrics_file, sizeof config.metrics_file, "%s", folder); /* which is no file */
-    (void)told(doctor_check_files);
-    assert_true(tells("mend: systemctl stop hongbao.target; openssl rand -hex 32 >") &&
-                tells("/secret; hongbao setup --non-interactive"));
-    assert_true(tells("wrong: metrics-missing:") && tells("mend: mv /tmp/hb-doctor-"));
-    (void)told(doctor_check_pools);
-    assert_true(
-        tells("names no socket of these pools: hot; page; auth; card\n    mend: hongbao setup --non-interactive\n"));
+    folder_write("secret", "");
+    SET(secret_file, "%s", folder_file);
+    SET(secret, "abcabcabcabcabcabcabcabcabcabcabcabc");
+    SET(metrics_file, "%s", folder); /* which is no file */
+    tell(doctor_check_files);
+    TOLD("mend: systemctl stop hongbao.target; openssl rand -hex 32 >", "/secret; hongbao setup --non-interactive",
+         "wrong: metrics-missing:", arena_printf(arena, "mend: mv %s", folder).ptr);
+    tell(doctor_check_pools);
+    TOLD("names no socket of these pools: hot; page; auth; card\n    mend: hongbao setup --non-interactive\n");
 }
 
-static void a_file_that_everybody_may_change_is_told(void **state)
+DOCTOR_TEST(a_file_that_everybody_may_change_is_told)
 {
-    (void)state;
-    file_make("page.mustache", 0664);
-    (void)snprintf(config.template_dir, sizeof config.template_dir, "%s", folder);
-    (void)told(doctor_check_files);
-    assert_false(tells("wrong: writable-file:"));
-    file_make("other.mustache", 0642);
-    (void)told(doctor_check_files);
-    assert_true(tells("wrong: writable-file:") && tells("other.mustache") && !tells("page.mustache"));
+    folder_write_as("page.mustache", "", 0664);
+    SET(template_dir, "%s", folder);
+    tell(doctor_check_files);
+    TOLD("!wrong: writable-file:");
+    folder_write_as("other.mustache", "", 0642);
+    tell(doctor_check_files);
+    TOLD("wrong: writable-file:", "other.mustache", "!page.mustache");
 }
 
 /* ---- certificates ---- */
@@ -240,58 +192,40 @@ static void a_file_that_everybody_may_change_is_told(void **state)
 static void certificate_tell(long from_s, long to_s)
 {
     EVP_PKEY *key = EVP_EC_gen("P-256");
-    X509 *certificate = X509_new();
-    X509_NAME *name = X509_get_subject_name(certificate);
-    assert_int_equal(
-        X509_NAME_add_entry_by_txt(name, "CN", MBSTRING_ASC, (const unsigned char *)"hongbao.example", -1, -1, 0), 1);
-    assert_int_equal(X509_set_issuer_name(certificate, name), 1);
-    assert_non_null(X509_gmtime_adj(X509_getm_notBefore(certificate), from_s));
-    assert_non_null(X509_gmtime_adj(X509_getm_notAfter(certificate), to_s));
-    assert_int_equal(X509_set_pubkey(certificate, key), 1);
-    assert_true(X509_sign(certificate, key, EVP_sha256()) > 0);
-    FILE *out = fopen(in_folder("pem"), "w");
+    X509 *certificate = certificate_new("hongbao.example", key, from_s, to_s);
+    FILE *out = fopen(folder_path("pem"), "w");
     assert_non_null(out);
     assert_int_equal(PEM_write_X509(out, certificate), 1);
     assert_int_equal(fclose(out), 0);
     X509_free(certificate);
     EVP_PKEY_free(key);
-    doctor.nginx.certificates = (struct nginx_conf_list){ .items = { path }, .count = 1 };
-    (void)told(doctor_check_certificates);
+    doctor.nginx.certificates = (struct nginx_conf_list){ .items = { folder_file }, .count = 1 };
+    tell(doctor_check_certificates);
 }
 
-static void a_certificate_is_judged_to_the_second(void **state)
+DOCTOR_TEST(a_certificate_is_judged_to_the_second)
 {
-    (void)state;
     certificate_tell(-HOUR_S, 100L * DAY_S);
-    assert_true(!tells("certificate-expire") && !tells("certificate-early"));
+    TOLD("!certificate-expire", "!certificate-early", "wrong: certificate-self-signed:");
     certificate_tell(-2L * HOUR_S, -HOUR_S);
-    assert_true(tells("wrong: certificate-expired:"));
+    TOLD("wrong: certificate-expired:");
     certificate_tell(-HOUR_S, HOUR_S);
-    assert_true(tells("wrong: certificate-expires:") && !tells("certificate-expired"));
+    TOLD("wrong: certificate-expires:", "!certificate-expired");
     certificate_tell(HOUR_S, 100L * DAY_S);
-    assert_true(tells("wrong: certificate-early:"));
+    TOLD("wrong: certificate-early:");
 }
 
-static void a_certificate_for_another_host_is_told(void **state)
+DOCTOR_TEST(a_certificate_for_another_host_is_told)
 {
-    (void)state;
-    (void)snprintf(config.base_url, sizeof config.base_url, "https://hongbao.example");
+    SET(base_url, "https://hongbao.example");
     certificate_tell(-HOUR_S, 100L * DAY_S);
-    assert_false(tells("certificate-host"));
-    (void)snprintf(config.base_url, sizeof config.base_url, "https://other.example");
+    TOLD("!certificate-host");
+    SET(base_url, "https://other.example");
     certificate_tell(-HOUR_S, 100L * DAY_S);
-    assert_true(tells("wrong: certificate-host: no certificate is for other.example"));
-    assert_true(tells("mend: nginx -s reload # once "));
+    TOLD("wrong: certificate-host: no certificate is for other.example", "mend: nginx -s reload # once ");
     doctor.is_service = true;
     certificate_tell(-HOUR_S, 100L * DAY_S);
-    assert_true(tells("mend: hongbao setup --certificate FILE --key FILE # "));
-}
-
-static void a_certificate_that_signs_itself_is_told(void **state)
-{
-    (void)state;
-    certificate_tell(-HOUR_S, 100L * DAY_S);
-    assert_true(tells("wrong: certificate-self-signed:"));
+    TOLD("mend: hongbao setup --certificate FILE --key FILE # ");
 }
 
 /* ---- nginx ---- */
@@ -299,36 +233,33 @@ static void a_certificate_that_signs_itself_is_told(void **state)
 /* What the doctor prints about a server of nginx with these lines, and its address. */
 static void nginx_tell(const char *lines, const char *url)
 {
-    FILE *out = fopen(in_folder("nginx.conf"), "w");
-    assert_non_null(out);
-    assert_true(fprintf(out, "http { server { %s } }\n", lines) > 0);
-    assert_int_equal(fclose(out), 0);
-    (void)snprintf(config.base_url, sizeof config.base_url, "%s", url);
+    char text[TEXT_BYTES];
+    (void)snprintf(text, sizeof text, "http { server { %s } }\n", lines);
+    folder_write_as("nginx.conf", text, 0644);
+    SET(base_url, "%s", url);
     config.body_bytes_max = 16384;
-    nginx_conf_init(&doctor.nginx, doctor.arena, path);
-    (void)told(doctor_check_nginx);
+    nginx_conf_init(&doctor.nginx, doctor.arena, folder_file);
+    tell(doctor_check_nginx);
 }
 
-static void base_url_is_compared_with_what_nginx_listens_on(void **state)
+DOCTOR_TEST(base_url_is_compared_with_what_nginx_listens_on)
 {
-    (void)state;
     nginx_tell("listen 1 ssl;", "https://hongbao.example:1");
-    assert_true(tells("wrong: nginx-port: nothing listens on port 1 ") && !tells("nginx-address"));
+    TOLD("wrong: nginx-port: nothing listens on port 1 ", "!nginx-address");
     nginx_tell("listen 1;", "https://hongbao.example:1");
-    assert_true(tells("wrong: nginx-address:") && tells("mend: base_url = http://hongbao.example:1\n"));
+    TOLD("wrong: nginx-address:", "mend: base_url = http://hongbao.example:1\n");
     nginx_tell("listen 80; listen 1 ssl;", "https://hongbao.example");
-    assert_true(tells("wrong: nginx-address:") && tells("mend: base_url = https://hongbao.example:1\n"));
+    TOLD("wrong: nginx-address:", "mend: base_url = https://hongbao.example:1\n");
     nginx_tell("listen 443 ssl;", "https://[::1]:8443");
-    assert_true(tells("mend: base_url = https://[::1]\n"));
+    TOLD("mend: base_url = https://[::1]\n");
 }
 
-static void a_body_that_nginx_refuses_is_told(void **state)
+DOCTOR_TEST(a_body_that_nginx_refuses_is_told)
 {
-    (void)state;
     nginx_tell("listen 1; client_max_body_size 16k;", "http://hongbao.example:1");
-    assert_false(tells("nginx-body"));
+    TOLD("!nginx-body");
     nginx_tell("listen 1; client_max_body_size 16383;", "http://hongbao.example:1");
-    assert_true(tells("wrong: nginx-body:") && tells("mend: body_bytes_max = 16383\n"));
+    TOLD("wrong: nginx-body:", "mend: body_bytes_max = 16383\n");
 }
 
 /* ---- logs ---- */
@@ -338,9 +269,8 @@ static bool rotates(const char *text)
     return doctor_rotates(doctor.arena, str_from(text), "/var/log/nginx/hongbao.access.log");
 }
 
-static void a_file_of_logrotate_has_a_log_by_its_path_or_by_a_pattern(void **state)
+DOCTOR_TEST(a_file_of_logrotate_has_a_log_by_its_path_or_by_a_pattern)
 {
-    (void)state;
     assert_true(rotates("/var/log/nginx/*.log {\n\tdaily\n}\n"));
     assert_true(rotates("/var/log/other \"/var/log/nginx/hongbao.access.log\"{\n}"));
     assert_true(rotates("/var/log/nginx/hongbao.access.log"));
@@ -351,19 +281,17 @@ static void a_file_of_logrotate_has_a_log_by_its_path_or_by_a_pattern(void **sta
 
 /* ---- disks ---- */
 
-static void a_disk_without_room_is_told(void **state)
+DOCTOR_TEST(a_disk_without_room_is_told)
 {
-    (void)state;
     doctor.redis_is_up = false;
-    (void)snprintf(config.redis, sizeof config.redis, "unix:/nowhere/redis.sock");
-    (void)snprintf(config.mysql, sizeof config.mysql, "unix:/nowhere/mysqld.sock");
-    (void)snprintf(config.nginx_counts_dir, sizeof config.nginx_counts_dir, "%s", folder);
-    (void)told(doctor_check_disks);
-    assert_true(!tells("wrong: ") && tells("not checked: disk-redis:") && tells("not checked: disk-mysql:"));
+    SET(redis, "unix:/nowhere/redis.sock");
+    SET(mysql, "unix:/nowhere/mysqld.sock");
+    SET(nginx_counts_dir, "%s", folder);
+    tell(doctor_check_disks);
+    TOLD("!wrong: ", "not checked: disk-redis:", "not checked: disk-mysql:");
     doctor.free_mib_min = 1 << 30;
-    (void)told(doctor_check_disks);
-    assert_true(tells("wrong: disk-logs: only ") && tells("mend: du -x -d 1 /tmp/hb-doctor-"));
-    assert_false(tells("wrong: disk-redis") || tells("wrong: disk-mysql"));
+    tell(doctor_check_disks);
+    TOLD("wrong: disk-logs: only ", "mend: du -x -d 1 /tmp/hb-test-", "!wrong: disk-redis", "!wrong: disk-mysql");
 }
 
 /* ---- stores ---- */
@@ -382,23 +310,21 @@ _Noreturn static void tunnel_serve(int listener)
     _exit(0);
 }
 
-static void a_store_behind_a_tunnel_that_closes_connections_is_down(void **state)
+DOCTOR_TEST(a_store_behind_a_tunnel_that_closes_connections_is_down)
 {
-    (void)state;
     int listener = listener_open("tunnel.sock");
-    (void)snprintf(config.redis, sizeof config.redis, "unix:%s", path);
-    (void)snprintf(config.mysql, sizeof config.mysql, "unix:%s", path);
+    SET(redis, "unix:%s", folder_file);
+    SET(mysql, "unix:%s", folder_file);
     pid_t tunnel = fork();
     if (tunnel == 0)
         tunnel_serve(listener);
     assert_true(tunnel > 0);
     (void)close(listener);
-    (void)told(doctor_check_roles);
+    tell(doctor_check_roles);
     assert_int_equal(waitpid(tunnel, NULL, 0), tunnel);
-    assert_true(tells("wrong: redis-down: Redis does not answer") &&
-                tells("wrong: mysql-down: MariaDB does not answer"));
-    assert_true(tells("it accepts connections, and closes them at once") && tells("mend: start Redis, or set redis"));
-    assert_false(tells("redis-login") || tells("mysql-login"));
+    TOLD("wrong: redis-down: Redis does not answer", "wrong: mysql-down: MariaDB does not answer",
+         "it accepts connections, and closes them at once", "mend: start Redis, or set redis", "!redis-login",
+         "!mysql-login");
 }
 
 /* ---- processes ---- */
@@ -408,7 +334,7 @@ static void process_tell(uint64_t program, uint64_t settings)
 {
     int ready[2];
     char byte;
-    (void)snprintf(config.metrics_file, sizeof config.metrics_file, "%s", in_folder("metrics"));
+    SET(metrics_file, "%s", folder_path("metrics"));
     config.file_digest = 8;
     assert_int_equal(pipe(ready), 0);
     pid_t process = fork();
@@ -422,7 +348,7 @@ static void process_tell(uint64_t program, uint64_t settings)
     }
     assert_true(process > 0);
     assert_int_equal(read(ready[0], &byte, 1), 1);
-    (void)told(doctor_check_processes);
+    tell(doctor_check_processes);
     assert_int_equal(kill(process, SIGKILL), 0);
     assert_int_equal(waitpid(process, NULL, 0), process);
     (void)close(ready[0]);
@@ -430,38 +356,14 @@ static void process_tell(uint64_t program, uint64_t settings)
     assert_int_equal(unlink(config.metrics_file), 0);
 }
 
-static void a_process_of_another_program_or_with_other_settings_is_told(void **state)
+DOCTOR_TEST(a_process_of_another_program_or_with_other_settings_is_told)
 {
-    (void)state;
     process_tell(program_id(), 8);
     assert_string_equal(printed, "");
     process_tell(program_id() + 1, 8);
-    assert_true(tells("wrong: process-program:") && tells(": card ") && !tells("process-settings"));
+    TOLD("wrong: process-program:", ": card ", "!process-settings");
     process_tell(program_id(), 7);
-    assert_true(tells("wrong: process-settings:") && tells(": card ") && !tells("process-program"));
+    TOLD("wrong: process-settings:", ": card ", "!process-program");
 }
 
-#define TEST(name) cmocka_unit_test_setup_teardown(name, begin, end)
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        TEST(a_pool_that_is_not_ready_is_told_with_its_reasons),
-        TEST(a_pool_that_is_not_ready_is_restarted_unless_something_else_explains_it),
-        TEST(a_socket_to_which_everybody_may_connect_is_told),
-        TEST(a_secret_that_others_may_read_is_told),
-        TEST(a_secret_that_somebody_typed_is_told),
-        TEST(a_file_that_everybody_may_change_is_told),
-        TEST(of_an_installed_site_a_mend_is_a_command),
-        TEST(a_certificate_is_judged_to_the_second),
-        TEST(a_certificate_for_another_host_is_told),
-        TEST(a_certificate_that_signs_itself_is_told),
-        TEST(base_url_is_compared_with_what_nginx_listens_on),
-        TEST(a_body_that_nginx_refuses_is_told),
-        TEST(a_file_of_logrotate_has_a_log_by_its_path_or_by_a_pattern),
-        TEST(a_disk_without_room_is_told),
-        TEST(a_store_behind_a_tunnel_that_closes_connections_is_down),
-        TEST(a_process_of_another_program_or_with_other_settings_is_told),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TESTS(NULL, NULL)

@@ -1,20 +1,12 @@
 /* io/cpu_yield: pauses are counted as voluntary context switches, as the work itself never waits. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <string.h>
-
-#include <cmocka.h>
-
 #include <errno.h>
 #include <signal.h>
-#include <stdbool.h>
 #include <sys/resource.h>
 #include <sys/select.h>
 #include <time.h>
 
 #include "io/cpu_yield.h"
+#include "support/test.h"
 
 enum { PAUSES = 10, OWN_ERRNO = 77 };
 static const clock_t PATIENCE = (clock_t)10 * CLOCKS_PER_SEC, WORK = (clock_t)CLOCKS_PER_SEC / 50; /* of CPU time */
@@ -45,9 +37,8 @@ static bool work_until_paused(long times)
     return false;
 }
 
-static void busy_work_is_paused_repeatedly(void **state)
+TEST(busy_work_is_paused_repeatedly)
 {
-    (void)state;
     for (int round = 0; round < 2; round++) {
         cpu_yield_begin();
         bool was_paused = work_until_paused(PAUSES);
@@ -81,9 +72,8 @@ int __wrap_pselect(int n, fd_set *in, fd_set *out, fd_set *err, const struct tim
     return -1;
 }
 
-static void a_process_that_got_no_cpu_time_is_not_paused(void **state)
+TEST(a_process_that_got_no_cpu_time_is_not_paused)
 {
-    (void)state;
     cpu_clock_stopped = 1;
     cpu_yield_begin();
     paused = 0;
@@ -94,9 +84,8 @@ static void a_process_that_got_no_cpu_time_is_not_paused(void **state)
     assert_int_equal(paused, 0);
 }
 
-static void a_pause_leaves_errno_unchanged(void **state)
+TEST(a_pause_leaves_errno_unchanged)
 {
-    (void)state;
     errno = OWN_ERRNO;
     cpu_yield_begin();
     bool was_paused = work_until_paused(PAUSES);
@@ -107,9 +96,8 @@ static void a_pause_leaves_errno_unchanged(void **state)
     assert_int_equal(left, OWN_ERRNO);
 }
 
-static void no_signal_arrives_after_cpu_yield_end(void **state)
+TEST(no_signal_arrives_after_cpu_yield_end)
 {
-    (void)state;
     cpu_yield_begin();
     bool was_paused = work_until_paused(1);
     cpu_yield_end();
@@ -123,13 +111,4 @@ static void no_signal_arrives_after_cpu_yield_end(void **state)
     assert_int_equal(signal_count, 0);
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(busy_work_is_paused_repeatedly),
-        cmocka_unit_test(a_process_that_got_no_cpu_time_is_not_paused),
-        cmocka_unit_test(a_pause_leaves_errno_unchanged),
-        cmocka_unit_test(no_signal_arrives_after_cpu_yield_end),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TESTS(NULL, NULL)

@@ -1,14 +1,8 @@
 /* db_transaction_repeat: which statuses of the replays decide after a COMMIT with unknown outcome. The linker replaces
  * db_transaction by the one of this test. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-/* cmocka needs the four above. */
-#include <cmocka.h>
-
 #include "io/db.h"
 #include "io/db_repeat.h"
+#include "support/test.h"
 
 static const enum status *outcomes; /* statuses of the next transactions */
 static int runs;
@@ -43,17 +37,15 @@ static enum status replayed(const enum status *given, int runs_expected)
 #define REPLAYED(...)                                                                                                  \
     replayed((const enum status[]){ __VA_ARGS__ }, sizeof((const enum status[]){ __VA_ARGS__ }) / sizeof(enum status))
 
-static void a_transaction_with_a_known_outcome_runs_once(void **state)
+TEST(a_transaction_with_a_known_outcome_runs_once)
 {
-    (void)state;
     for (enum status st = ST_OK; st < ST_COUNT; st++)
         if (st != ST_UNKNOWN)
             assert_int_equal(REPLAYED(st), st);
 }
 
-static void a_replay_that_commits_or_is_refused_decides(void **state)
+TEST(a_replay_that_commits_or_is_refused_decides)
 {
-    (void)state;
     assert_int_equal(REPLAYED(ST_UNKNOWN, ST_OK), ST_OK);
     assert_int_equal(REPLAYED(ST_UNKNOWN, ST_EXISTS), ST_EXISTS);
     assert_int_equal(REPLAYED(ST_UNKNOWN, ST_INVALID), ST_INVALID);
@@ -62,21 +54,12 @@ static void a_replay_that_commits_or_is_refused_decides(void **state)
     assert_int_equal(REPLAYED(ST_UNKNOWN, ST_UNAVAILABLE, ST_OK), ST_OK);
 }
 
-static void replays_without_a_decisive_status_leave_it_unknown(void **state)
+TEST(replays_without_a_decisive_status_leave_it_unknown)
 {
-    (void)state;
     assert_int_equal(REPLAYED(ST_UNKNOWN, ST_UNKNOWN, ST_UNKNOWN), ST_UNKNOWN);
     assert_int_equal(REPLAYED(ST_UNKNOWN, ST_UNAVAILABLE, ST_UNAVAILABLE), ST_UNKNOWN);
     assert_int_equal(REPLAYED(ST_UNKNOWN, ST_CONFLICT, ST_NO_MEMORY), ST_UNKNOWN);
     assert_int_equal(REPLAYED(ST_UNKNOWN, ST_CORRUPT, ST_CORRUPT), ST_UNKNOWN);
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(a_transaction_with_a_known_outcome_runs_once),
-        cmocka_unit_test(a_replay_that_commits_or_is_refused_decides),
-        cmocka_unit_test(replays_without_a_decisive_status_leave_it_unknown),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TESTS(NULL, NULL)

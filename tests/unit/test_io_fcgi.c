@@ -1,30 +1,18 @@
 /* io/fcgi: the loop runs in a child process; the clients of the test speak raw FastCGI. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <string.h>
-
-#include <cmocka.h>
-
 #include <fcntl.h>
 #include <linux/sockios.h>
 #include <netinet/in.h>
 #include <netinet/tcp.h>
-#include <poll.h>
 #include <signal.h>
-#include <stdio.h>
-#include <stdlib.h>
 #include <sys/ioctl.h>
 #include <sys/prctl.h>
 #include <sys/resource.h>
-#include <sys/socket.h>
-#include <sys/un.h>
 #include <sys/wait.h>
-#include <unistd.h>
 
 #include "base/array.h"
 #include "io/fcgi.h"
+#include "support/test.h"
+#include "support/test_supervisor.h"
 
 enum {
     CLIENTS = 100,
@@ -48,9 +36,11 @@ struct server {
     } address;
     socklen_t address_len;
     int listen_fd, reports[2], resume[2];
-    pid_t pid;
+    pid_t pid; /* 0: it does not run */
     bool in_steps;
 };
+
+static struct server server; /* of the running test */
 
 static void large_write(struct fcgi_request *r)
 {
@@ -60,11 +50,10 @@ static void large_write(struct fcgi_request *r)
 
 static enum fcgi_step serve_step(void *ctx, struct fcgi_request *r)
 {
-    const struct server *s = ctx;
-    if (s->in_steps && r->state == NULL) {
+    if (server.in_steps && r->state == NULL) {
         r->state = ctx;
         uint8_t number = (uint8_t)strtoul(fcgi_param(r, "N").ptr, NULL, 10);
-        assert_int_equal(write(s->reports[1], &number, 1), 1);
+        assert_int_equal(write(server.reports[1], &number, 1), 1);
         return FCGI_WAIT;
     }
     fcgi_write(r, STR("Status: 204\r\n\r\n"));
@@ -75,10 +64,10 @@ static enum fcgi_step serve_step(void *ctx, struct fcgi_request *r)
 
 static void serve_round(void *ctx)
 {
-    const struct server *s = ctx;
+    (void)ctx;
     uint8_t byte = ROUND_ENDS;
-    assert_int_equal(write(s->reports[1], &byte, 1), 1);
-    assert_int_equal(read(s->resume[0], &byte, 1), 1);
+    assert_int_equal(write(server.reports[1], &byte, 1), 1);
+    assert_int_equal(read(server.resume[0], &byte, 1), 1);
 }
 
 static void serve_finish(void *ctx, struct fcgi_request *r)
@@ -99,8 +88,9 @@ static void server_address_set(struct server *s, bool by_tcp)
     (void)unlink(s->address.path.sun_path);
 }
 
-static void server_start_at(struct server *s, bool by_tcp, bool in_steps, rlim_t files_max)
+static void server_start(bool by_tcp, bool in_steps, rlim_t files_max)
 {
+    struct server *s = &server;
     *s = (struct server){ .in_steps = in_steps };
     server_address_set(s, by_tcp);
     s->listen_fd = socket(s->address.any.sa_family, SOCK_STREAM, 0);
@@ -121,37 +111,29 @@ static void server_start_at(struct server *s, bool by_tcp, bool in_steps, rlim_t
     _exit(fcgi_serve(&options, &app) == ST_OK ? 0 : 1);
 }
 
-static void server_start(struct server *s, bool in_steps, rlim_t files_max)
+static int server_end(void **state)
 {
-    server_start_at(s, false, in_steps, files_max);
-}
-
-/* Of a process that has ended. */
-static void server_close(struct server *s)
-{
-    close(s->listen_fd);
+    (void)state;
+    if (server.pid != 0 && (kill(server.pid, SIGKILL) != 0 || waitpid(server.pid, NULL, 0) != server.pid))
+        return -1;
+    server.pid = 0;
+    close(server.listen_fd);
     for (int i = 0; i < 2; i++) {
-        close(s->reports[i]);
-        close(s->resume[i]);
+        close(server.reports[i]);
+        close(server.resume[i]);
     }
-    if (s->address.any.sa_family == AF_UNIX)
-        (void)unlink(s->address.path.sun_path);
-}
-
-static void server_end(struct server *s)
-{
-    (void)kill(s->pid, SIGKILL);
-    assert_int_equal(waitpid(s->pid, NULL, 0), s->pid);
-    server_close(s);
+    if (server.address.any.sa_family == AF_UNIX)
+        (void)unlink(server.address.path.sun_path);
+    return 0;
 }
 
 /* ---- the clients ---- */
 
-static int client_connect(const struct server *s)
+static int client_connect(void)
 {
-    int fd = socket(s->address.any.sa_family, SOCK_STREAM, 0);
+    int fd = socket(server.address.any.sa_family, SOCK_STREAM, 0);
     assert_true(fd >= 0);
-    assert_int_equal(connect(fd, &s->address.any, s->address_len), 0);
+    assert_int_equal(connect(fd, &server.address.any, server.address_len), 0);
     return fd;
 }
 
@@ -228,14 +210,14 @@ static bool clients_wait(int *fds, unsigned last)
 }
 
 /* Reads the client numbers of the running batch. */
-static size_t batch_read(const struct server *s, uint8_t *numbers)
+static size_t batch_read(uint8_t *numbers)
 {
     size_t count = 0;
     for (;;) {
-        struct pollfd p = { .fd = s->reports[0], .events = POLLIN };
+        struct pollfd p = { .fd = server.reports[0], .events = POLLIN };
         uint8_t byte;
         assert_int_equal(poll(&p, 1, PATIENCE_MS), 1);
-        assert_int_equal(read(s->reports[0], &byte, 1), 1);
+        assert_int_equal(read(server.reports[0], &byte, 1), 1);
         if (byte == ROUND_ENDS)
             return count;
         assert_true(count < FCGI_BATCH_MAX);
@@ -246,25 +228,23 @@ static size_t batch_read(const struct server *s, uint8_t *numbers)
 /* ---- the cases ---- */
 
 /* While a batch runs, its clients send the next request, so more connections are always ready than a batch takes. */
-static void every_connection_is_served_when_more_are_ready_than_a_batch_takes(void **state)
+TEST_WITH(every_connection_is_served_when_more_are_ready_than_a_batch_takes, NULL, server_end)
 {
-    (void)state;
-    struct server s;
     int fds[CLIENTS];
     unsigned served[CLIENTS] = { 0 };
-    server_start(&s, true, 1024);
+    server_start(false, true, 1024);
     for (unsigned i = 0; i < CLIENTS; i++) {
-        fds[i] = client_connect(&s);
+        fds[i] = client_connect();
         client_ask(fds[i], i);
     }
     for (unsigned round = 0; round < ROUNDS; round++) {
         uint8_t numbers[FCGI_BATCH_MAX];
-        size_t count = batch_read(&s, numbers);
+        size_t count = batch_read(numbers);
         for (size_t i = 0; i < count; i++) {
             served[numbers[i]]++;
             client_ask(fds[numbers[i]], numbers[i]);
         }
-        assert_int_equal(write(s.resume[1], "", 1), 1);
+        assert_int_equal(write(server.resume[1], "", 1), 1);
         for (size_t i = 0; i < count; i++)
             assert_true(client_answer(fds[numbers[i]]));
     }
@@ -272,42 +252,38 @@ static void every_connection_is_served_when_more_are_ready_than_a_batch_takes(vo
         assert_in_range(served[i], ROUNDS / 4, ROUNDS);
         close(fds[i]);
     }
-    server_end(&s);
 }
 
-static void a_new_connection_is_accepted_when_kept_ones_use_all_descriptors(void **state)
+TEST_WITH(a_new_connection_is_accepted_when_kept_ones_use_all_descriptors, NULL, server_end)
 {
-    (void)state;
-    struct server s;
     int fds[CLIENTS];
     unsigned kept = 0;
-    server_start(&s, false, FILES_MAX);
+    server_start(false, false, FILES_MAX);
     for (unsigned i = 0; i < CLIENTS; i++) {
-        fds[i] = client_connect(&s);
+        fds[i] = client_connect();
         client_ask(fds[i], i);
         assert_true(clients_wait(fds, i) && client_answer(fds[i]));
     }
     for (unsigned i = 0; i < CLIENTS; i++)
         kept += fds[i] >= 0 && close(fds[i]) == 0;
     assert_in_range(kept, 1, FILES_MAX);
-    server_end(&s);
 }
 
 /* The second client connects while the server waits for the first. */
-static void a_peer_that_stops_within_a_request_is_closed_and_the_others_are_answered(void **state)
+TEST_WITH(a_peer_that_stops_within_a_request_is_closed_and_the_others_are_answered, NULL, server_end)
 {
-    (void)state;
     static const enum part parts[][2] = { { PART_BEGIN, PART_PARAMS }, { PART_PARAMS, PART_HEAD } };
     for (size_t i = 0; i < ARRAY_LEN(parts); i++) {
-        struct server s;
+        if (i > 0)
+            assert_int_equal(server_end(NULL), 0);
         int fds[3];
-        server_start(&s, false, 1024);
-        fds[0] = client_connect(&s);
+        server_start(false, false, 1024);
+        fds[0] = client_connect();
         client_send(fds[0], 0, parts[i][0]);
         wait_until_read(fds[0]);
-        fds[1] = client_connect(&s);
+        fds[1] = client_connect();
         client_send(fds[1], 1, parts[i][1]);
-        fds[2] = client_connect(&s);
+        fds[2] = client_connect();
         client_ask(fds[2], 2);
         assert_true(clients_wait(fds, 2) && client_answer(fds[2]));
         assert_int_equal(fds[0], -1); /* closed */
@@ -315,16 +291,13 @@ static void a_peer_that_stops_within_a_request_is_closed_and_the_others_are_answ
         client_ask(fds[2], 2);
         assert_true(client_answer(fds[2]));
         close(fds[2]);
-        server_end(&s);
     }
 }
 
-static void a_peer_that_does_not_read_its_answer_is_closed_and_the_others_are_answered(void **state)
+TEST_WITH(a_peer_that_does_not_read_its_answer_is_closed_and_the_others_are_answered, NULL, server_end)
 {
-    (void)state;
-    struct server s;
-    server_start(&s, false, 1024);
-    int not_reading = client_connect(&s), other = client_connect(&s);
+    server_start(false, false, 1024);
+    int not_reading = client_connect(), other = client_connect();
     client_ask(not_reading, LARGE);
     wait_until_read(not_reading);
     client_ask(other, 1);
@@ -332,74 +305,40 @@ static void a_peer_that_does_not_read_its_answer_is_closed_and_the_others_are_an
     assert_false(client_answer(not_reading)); /* cut off */
     close(not_reading);
     close(other);
-    server_end(&s);
 }
 
 /* ---- a supervisor that keeps connections ---- */
 
-/* Takes the supervisor's place; returns its socket. */
-static int supervisor_begin(struct sockaddr_un *address)
+static int supervisor_begin(void **state)
 {
-    *address = (struct sockaddr_un){ .sun_family = AF_UNIX };
-    (void)snprintf(address->sun_path, sizeof address->sun_path, "/tmp/hb-fcgi-%ld.notify", (long)getpid());
-    (void)unlink(address->sun_path);
-    int fd = socket(AF_UNIX, SOCK_DGRAM, 0);
-    assert_int_equal(bind(fd, (const struct sockaddr *)address, sizeof *address), 0);
-    assert_int_equal(setenv("NOTIFY_SOCKET", address->sun_path, 1), 0);
-    assert_int_equal(setenv("FDSTORE", "1", 1), 0);
-    return fd;
+    return supervisor_open(state) | setenv("NOTIFY_SOCKET", supervisor_address.sun_path, 1) | setenv("FDSTORE", "1", 1);
 }
 
-static void supervisor_end(int fd, const struct sockaddr_un *address)
+static int supervisor_end(void **state)
 {
-    (void)unsetenv("NOTIFY_SOCKET");
-    (void)unsetenv("FDSTORE");
-    (void)unlink(address->sun_path);
-    close(fd);
-}
-
-/* Reads messages up to the one with descriptors; fills fds with them and returns their number. */
-static size_t supervisor_keeps(int fd, int fds[2])
-{
-    union {
-        struct cmsghdr header;
-        char bytes[CMSG_SPACE(2 * sizeof(int))];
-    } control;
-    for (;;) {
-        char text[64];
-        struct iovec part = { .iov_base = text, .iov_len = sizeof text };
-        struct msghdr message = {
-            .msg_iov = &part, .msg_iovlen = 1, .msg_control = control.bytes, .msg_controllen = sizeof control.bytes
-        };
-        struct pollfd p = { .fd = fd, .events = POLLIN };
-        if (poll(&p, 1, PATIENCE_MS) <= 0 || recvmsg(fd, &message, 0) < 0)
-            return 0;
-        const struct cmsghdr *header = CMSG_FIRSTHDR(&message);
-        if (header == NULL)
-            continue;
-        memcpy(fds, CMSG_DATA(header), header->cmsg_len - CMSG_LEN(0));
-        return (header->cmsg_len - CMSG_LEN(0)) / sizeof(int);
-    }
+    return server_end(state) | supervisor_close(state) | unsetenv("NOTIFY_SOCKET") | unsetenv("FDSTORE");
 }
 
 /* The first client has asked nothing yet, the second has. */
-static void a_process_that_stops_leaves_all_connections_open(void **state)
+TEST_WITH(a_process_that_stops_leaves_all_connections_open, supervisor_begin, supervisor_end)
 {
-    (void)state;
-    struct server s;
-    struct sockaddr_un address;
-    int supervisor = supervisor_begin(&address), clients[2], kept[2];
-    char byte = 0;
-    server_start(&s, false, 1024);
+    int clients[2], kept[SUPERVISOR_FDS_MAX];
+    size_t kept_count = 0;
+    char byte = 0, text[SUPERVISOR_TEXT_BYTES];
+    server_start(false, false, 1024);
     for (int i = 0; i < 2; i++)
-        clients[i] = client_connect(&s);
+        clients[i] = client_connect();
     client_ask(clients[1], 1);
     assert_true(client_answer(clients[1]));
-    assert_int_equal(kill(s.pid, SIGTERM), 0);
-    assert_int_equal(supervisor_keeps(supervisor, kept), 2);
+    assert_int_equal(kill(server.pid, SIGTERM), 0);
+    do
+        kept_count = supervisor_take(PATIENCE_MS, text, kept);
+    while (kept_count == 0 && text[0] != '\0');
+    assert_int_equal(kept_count, 2);
     for (int i = 0; i < 2; i++)
         client_ask(clients[i], 2);
-    assert_int_equal(waitpid(s.pid, NULL, 0), s.pid);
+    assert_int_equal(waitpid(server.pid, NULL, 0), server.pid);
+    server.pid = 0;
     for (int i = 0; i < 2; i++) {
         uint8_t request[PART_ALL];
         assert_int_equal(recv(kept[i], request, sizeof request, MSG_DONTWAIT), PART_ALL);
@@ -408,58 +347,38 @@ static void a_process_that_stops_leaves_all_connections_open(void **state)
         assert_int_equal(recv(clients[i], &byte, 1, 0), 1);
         close(clients[i]);
     }
-    supervisor_end(supervisor, &address);
-    server_close(&s);
 }
 
 /* As when systemd starts a process of the same pool: it clears O_NONBLOCK of the socket that they share. */
-static void a_pool_serves_a_socket_of_tcp(void **state)
+TEST_WITH(a_pool_serves_a_socket_of_tcp, NULL, server_end)
 {
-    (void)state;
-    struct server s;
     int no_delay = 0;
     socklen_t len = sizeof no_delay;
-    server_start_at(&s, true, false, 1024);
-    int client = client_connect(&s);
+    server_start(true, false, 1024);
+    int client = client_connect();
     for (unsigned n = 0; n < ROUNDS; n++) {
         client_ask(client, n == 0 ? LARGE : n);
         assert_true(client_answer(client));
     }
-    assert_int_equal(getsockopt(s.listen_fd, IPPROTO_TCP, TCP_NODELAY, &no_delay, &len), 0);
+    assert_int_equal(getsockopt(server.listen_fd, IPPROTO_TCP, TCP_NODELAY, &no_delay, &len), 0);
     assert_true(no_delay != 0);
     close(client);
-    server_end(&s);
 }
 
-static void a_process_serves_while_accept_would_block(void **state)
+TEST_WITH(a_process_serves_while_accept_would_block, NULL, server_end)
 {
-    (void)state;
-    struct server s;
-    server_start(&s, false, 1024);
-    int kept = client_connect(&s);
+    server_start(false, false, 1024);
+    int kept = client_connect();
     client_ask(kept, 1);
     assert_true(client_answer(kept));
-    assert_int_equal(fcntl(s.listen_fd, F_SETFL, fcntl(s.listen_fd, F_GETFL) & ~O_NONBLOCK), 0);
-    int fresh = client_connect(&s);
+    assert_int_equal(fcntl(server.listen_fd, F_SETFL, fcntl(server.listen_fd, F_GETFL) & ~O_NONBLOCK), 0);
+    int fresh = client_connect();
     client_ask(fresh, 2);
     assert_true(client_answer(fresh));
     client_ask(kept, 3);
     assert_true(client_answer(kept));
     close(fresh);
     close(kept);
-    server_end(&s);
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(every_connection_is_served_when_more_are_ready_than_a_batch_takes),
-        cmocka_unit_test(a_new_connection_is_accepted_when_kept_ones_use_all_descriptors),
-        cmocka_unit_test(a_peer_that_stops_within_a_request_is_closed_and_the_others_are_answered),
-        cmocka_unit_test(a_peer_that_does_not_read_its_answer_is_closed_and_the_others_are_answered),
-        cmocka_unit_test(a_pool_serves_a_socket_of_tcp),
-        cmocka_unit_test(a_process_serves_while_accept_would_block),
-        cmocka_unit_test(a_process_that_stops_leaves_all_connections_open),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TESTS(NULL, NULL)

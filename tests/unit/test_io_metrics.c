@@ -1,12 +1,4 @@
 /* io/metrics: counters in one file shared by several processes. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include <cmocka.h>
-
 #include <errno.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
@@ -15,6 +7,7 @@
 #include "io/metrics.h"
 #include "io/metrics_internal.h"
 #include "io/metrics_processes.h"
+#include "support/test.h"
 
 static char dir[] = "/tmp/hb-metrics-XXXXXX";
 static char path[64];
@@ -35,18 +28,16 @@ static int teardown(void **state)
     return rmdir(dir);
 }
 
-static void without_a_file_counting_still_works(void **state)
+TEST(without_a_file_counting_still_works)
 {
-    (void)state;
     assert_false(metrics_open("/no/such/folder/metrics"));
     assert_int_equal(errno, ENOENT);
     metrics_add(METRIC_SENT, 2);
     assert_int_equal(metrics_get(METRIC_SENT), 2);
 }
 
-static void processes_add_to_the_same_counters(void **state)
+TEST(processes_add_to_the_same_counters)
 {
-    (void)state;
     enum { CHILDREN = 4, TIMES = 10000 };
     mode_t mask = umask(077);
     struct stat st;
@@ -72,60 +63,53 @@ static void processes_add_to_the_same_counters(void **state)
     assert_int_equal(metrics_get(METRIC_GRABBED), CHILDREN * TIMES);
 }
 
-static void counts_survive_a_restart(void **state)
+TEST(counts_survive_a_restart)
 {
-    (void)state;
     uint64_t before = metrics_get(METRIC_GRABBED);
     assert_true(before > 0);
     assert_true(metrics_open(path));
     assert_int_equal(metrics_get(METRIC_GRABBED), before);
 }
 
-static void every_family_is_described_once_before_its_values(void **state)
+/* The metrics as text, with those of other counters; valid until the next call. */
+static const char *printed(const struct metric_sample *others, size_t count)
 {
-    (void)state;
+    static char text[1 << 16];
     struct buf out = BUF_EMPTY;
-    metrics_print(&out, NULL, 0);
-    buf_char(&out, '\0');
-    assert_false(out.failed);
-    const char *first = strstr(out.ptr, "# HELP hongbao_requests_total Requests answered.\n"
-                                        "# TYPE hongbao_requests_total counter\n"
-                                        "hongbao_requests_total{pool=\"hot\"} 0\n"
-                                        "hongbao_requests_total{pool=\"page\"} 0\n");
-    assert_non_null(first);
-    assert_null(strstr(first + 1, "# HELP hongbao_requests_total"));
-    assert_null(strstr(out.ptr, "(null)"));
+    metrics_print(&out, others, count);
+    assert_true(!out.failed && out.len < sizeof text);
+    (void)snprintf(text, sizeof text, "%.*s", STR_ARG(buf_view(&out)));
     buf_free(&out);
-}
-
-static void lines_of_a_family_are_together_with_those_of_other_counters(void **state)
-{
-    (void)state;
-    struct buf out = BUF_EMPTY;
-    const struct metric_sample others[] = { { "hongbao_limited_total{limit=\"elsewhere\"}", 7 },
-                                            { "hongbao_limited_total{limit=\"there\"}", 8 } };
-    metrics_print(&out, others, 2);
-    buf_char(&out, '\0');
-    assert_false(out.failed);
-    assert_non_null(strstr(out.ptr, "hongbao_limited_total{limit=\"phrase\"} 0\n"
-                                    "hongbao_limited_total{limit=\"elsewhere\"} 7\n"
-                                    "hongbao_limited_total{limit=\"there\"} 8\n# HELP "));
-    buf_free(&out);
+    return text;
 }
 
 static bool prints(const char *text)
 {
-    struct buf out = BUF_EMPTY;
-    metrics_print(&out, NULL, 0);
-    assert_false(out.failed);
-    bool found = str_after(buf_view(&out), str_from(text)).ptr != NULL;
-    buf_free(&out);
-    return found;
+    return strstr(printed(NULL, 0), text) != NULL;
 }
 
-static void a_histogram_counts_values_up_to_each_bound(void **state)
+TEST(every_family_is_described_once_before_its_values)
 {
-    (void)state;
+    const char *first = strstr(printed(NULL, 0), "# HELP hongbao_requests_total Requests answered.\n"
+                                                 "# TYPE hongbao_requests_total counter\n"
+                                                 "hongbao_requests_total{pool=\"hot\"} 0\n"
+                                                 "hongbao_requests_total{pool=\"page\"} 0\n");
+    assert_non_null(first);
+    assert_null(strstr(first + 1, "# HELP hongbao_requests_total"));
+    assert_false(prints("(null)"));
+}
+
+TEST(lines_of_a_family_are_together_with_those_of_other_counters)
+{
+    const struct metric_sample others[] = { { "hongbao_limited_total{limit=\"elsewhere\"}", 7 },
+                                            { "hongbao_limited_total{limit=\"there\"}", 8 } };
+    assert_non_null(strstr(printed(others, 2), "hongbao_limited_total{limit=\"phrase\"} 0\n"
+                                               "hongbao_limited_total{limit=\"elsewhere\"} 7\n"
+                                               "hongbao_limited_total{limit=\"there\"} 8\n# HELP "));
+}
+
+TEST(a_histogram_counts_values_up_to_each_bound)
+{
     assert_int_equal(metrics_observed(HISTOGRAM_HOT_WRITE), 0);
     metrics_observe(HISTOGRAM_HOT_WRITE, -5);
     metrics_observe(HISTOGRAM_HOT_WRITE, 250);
@@ -141,18 +125,16 @@ static void a_histogram_counts_values_up_to_each_bound(void **state)
                        "hongbao_request_seconds_count{pool=\"hot\",class=\"write\"} 4\n"));
 }
 
-static void sizes_are_whole_numbers(void **state)
+TEST(sizes_are_whole_numbers)
 {
-    (void)state;
     metrics_observe(HISTOGRAM_CROWD, 64);
     assert_true(prints("hongbao_crowd_grabs_bucket{le=\"32\"} 0\nhongbao_crowd_grabs_bucket{le=\"64\"} 1\n"));
     assert_true(prints("hongbao_crowd_grabs_bucket{le=\"+Inf\"} 1\nhongbao_crowd_grabs_sum 64\n"
                        "hongbao_crowd_grabs_count 1\n"));
 }
 
-static void a_counter_of_seconds_is_printed_in_seconds(void **state)
+TEST(a_counter_of_seconds_is_printed_in_seconds)
 {
-    (void)state;
     metrics_add(METRIC_BUSY_PAGE, 1234567);
     assert_true(prints("\nhongbao_busy_seconds_total{pool=\"page\"} 1.234567\n"));
 }
@@ -186,10 +168,9 @@ static pid_t worker_start(int ready[2], int leave[2], bool ends_well)
     return child;
 }
 
-static void a_process_is_in_the_list_from_its_beginning_to_its_end(void **state)
+TEST(a_process_is_in_the_list_from_its_beginning_to_its_end)
 {
     int ready[2], leave[2], status;
-    (void)state;
     assert_int_equal(crew(METRICS_HOT).count, 0);
     assert_int_equal(crew(METRICS_HOT).beat_ms, -1);
     uint64_t starts = metrics_get(METRIC_STARTS_HOT);
@@ -220,10 +201,9 @@ static bool member_find(struct metrics_member *out)
     return false;
 }
 
-static void a_process_says_what_it_began_with(void **state)
+TEST(a_process_says_what_it_began_with)
 {
     struct metrics_member one;
-    (void)state;
     assert_false(member_find(&one));
     metrics_process_with(7, 8);
     metrics_process_begin(METRICS_AUTH);
@@ -244,10 +224,9 @@ static void a_process_says_what_it_began_with(void **state)
     assert_false(member_find(&one));
 }
 
-static void another_process_can_read_the_file_without_writing_to_it(void **state)
+TEST(another_process_can_read_the_file_without_writing_to_it)
 {
     int status;
-    (void)state;
     metrics_process_with(7, 8);
     metrics_process_begin(METRICS_PAGE);
     const pid_t parent = getpid();
@@ -270,9 +249,8 @@ static void another_process_can_read_the_file_without_writing_to_it(void **state
     metrics_process_end();
 }
 
-static void the_list_has_room_for_many_processes_and_the_rest_is_not_counted(void **state)
+TEST(the_list_has_room_for_many_processes_and_the_rest_is_not_counted)
 {
-    (void)state;
     enum { MANY = 300, ROOM = 256 };
     int status;
     for (int i = 0; i < MANY; i++) {
@@ -289,21 +267,4 @@ static void the_list_has_room_for_many_processes_and_the_rest_is_not_counted(voi
     assert_int_equal(crew(METRICS_CARD).busy, crew(METRICS_CARD).count);
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(without_a_file_counting_still_works),
-        cmocka_unit_test(processes_add_to_the_same_counters),
-        cmocka_unit_test(counts_survive_a_restart),
-        cmocka_unit_test(every_family_is_described_once_before_its_values),
-        cmocka_unit_test(lines_of_a_family_are_together_with_those_of_other_counters),
-        cmocka_unit_test(a_histogram_counts_values_up_to_each_bound),
-        cmocka_unit_test(sizes_are_whole_numbers),
-        cmocka_unit_test(a_counter_of_seconds_is_printed_in_seconds),
-        cmocka_unit_test(a_process_is_in_the_list_from_its_beginning_to_its_end),
-        cmocka_unit_test(a_process_says_what_it_began_with),
-        cmocka_unit_test(another_process_can_read_the_file_without_writing_to_it),
-        cmocka_unit_test(the_list_has_room_for_many_processes_and_the_rest_is_not_counted),
-    };
-    return cmocka_run_group_tests(tests, setup, teardown);
-}
+TESTS(setup, teardown)

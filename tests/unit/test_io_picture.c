@@ -1,18 +1,8 @@
 /* io/picture: each kind of file becomes the same small square; what is no picture, cut off or too large is refused.
  * And io/picture_child, which runs this test's program as the process that decodes. The files of tests/support/pictures
  * show four colours: yellow, green; red, black. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <string.h>
-
-#include <cmocka.h>
-
 #include <fcntl.h>
 #include <signal.h>
-#include <stdio.h>
-#include <stdlib.h>
 #include <sys/socket.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -26,6 +16,7 @@
 #include "io/picture_inline.h"
 #include "io/picture_internal.h"
 #include "io/sandbox.h"
+#include "support/test.h"
 
 #define FOLDER HB_SOURCE_DIR "/tests/support/pictures/"
 
@@ -47,6 +38,23 @@ static enum status square_of(struct str bytes, uint64_t pixels_max)
 {
     buf_reset(&out);
     return picture_make(bytes, AVATAR, pixels_max, &out);
+}
+
+/* Makes a cover of the part of the file. */
+static void cover_make(enum picture_part part)
+{
+    const struct picture_want want = { PICTURE_COVER, part };
+    buf_reset(&out);
+    assert_int_equal(picture_make(buf_view(&file), want, PICTURE_PIXELS_MAX, &out), ST_OK);
+}
+
+static void assert_result(const char *name, int width_wanted, int height_wanted)
+{
+    int width, height;
+    assert_true(picture_is_result(buf_view(&out)));
+    assert_true(WebPGetInfo((const uint8_t *)out.ptr, out.len, &width, &height));
+    if (width != width_wanted || height != height_wanted)
+        fail_msg("%s: %d x %d", name, width, height);
 }
 
 /* ---- what it looks like ---- */
@@ -77,9 +85,8 @@ static void colours_read(char colours[5])
     WebPFree(rgb);
 }
 
-static void every_kind_of_file_becomes_the_square_of_its_middle(void **state)
+TEST(every_kind_of_file_becomes_the_square_of_its_middle)
 {
-    (void)state;
     static const struct {
         const char *name, *colours;
     } FILES[] = {
@@ -92,22 +99,17 @@ static void every_kind_of_file_becomes_the_square_of_its_middle(void **state)
     };
     char colours[5];
     for (size_t i = 0; i < ARRAY_LEN(FILES); i++) {
-        int width, height;
         file_read(FILES[i].name);
         assert_int_equal(square_of(buf_view(&file), PICTURE_PIXELS_MAX), ST_OK);
-        assert_true(picture_is_result(buf_view(&out)));
-        assert_true(WebPGetInfo((const uint8_t *)out.ptr, out.len, &width, &height));
-        assert_int_equal(width, SIDE);
-        assert_int_equal(height, SIDE);
+        assert_result(FILES[i].name, SIDE, SIDE);
         colours_read(colours);
         if (strcmp(colours, FILES[i].colours) != 0)
             fail_msg("%s: %s", FILES[i].name, colours);
     }
 }
 
-static void nothing_of_the_file_but_its_pixels_is_kept(void **state)
+TEST(nothing_of_the_file_but_its_pixels_is_kept)
 {
-    (void)state;
     static const char *const names[] = { "turned.jpg", "palette.png" };
     for (size_t i = 0; i < ARRAY_LEN(names); i++) {
         file_read(names[i]);
@@ -119,9 +121,8 @@ static void nothing_of_the_file_but_its_pixels_is_kept(void **state)
     }
 }
 
-static void each_orientation_turns_as_its_name_says(void **state)
+TEST(each_orientation_turns_as_its_name_says)
 {
-    (void)state;
     static const char *const turned[] = {
         "abcd", "abcd", "badc", "dcba", "cdab", "acbd", "cadb", "dbca", "bdac", "abcd"
     };
@@ -136,9 +137,8 @@ static void each_orientation_turns_as_its_name_says(void **state)
     }
 }
 
-static void an_average_is_weighted_by_area_and_alpha(void **state)
+TEST(an_average_is_weighted_by_area_and_alpha)
 {
-    (void)state;
     static struct cut s;
     uint8_t row[SQUARE * 3 * PICTURE_CHANNELS];
     cut_begin(&s, AVATAR, 1, 240, 240); /* three pixels become two */
@@ -163,9 +163,8 @@ static void an_average_is_weighted_by_area_and_alpha(void **state)
 
 /* ---- covers ---- */
 
-static void a_cover_is_the_part_that_is_wanted(void **state)
+TEST(a_cover_is_the_part_that_is_wanted)
 {
-    (void)state;
     static const struct {
         uint32_t width, height, source_width, source_height, left, top;
         enum picture_part part;
@@ -209,28 +208,21 @@ static void a_cover_is_the_part_that_is_wanted(void **state)
     }
 }
 
-static void every_kind_of_file_becomes_a_cover(void **state)
+TEST(every_kind_of_file_becomes_a_cover)
 {
-    (void)state;
     static const char *const names[] = { "turned.jpg",     "cmyk.jpg",   "progressive.jpg", "palette.png",
                                          "interlaced.png", "lossy.webp", "lossless.webp",   "animated.webp" };
     for (size_t i = 0; i < ARRAY_LEN(names); i++) {
-        int width, height;
         const bool turned = strcmp(names[i], "turned.jpg") == 0; /* 32 wide and 48 high as it is seen */
         file_read(names[i]);
-        buf_reset(&out);
-        assert_int_equal(picture_make(buf_view(&file), COVER, PICTURE_PIXELS_MAX, &out), ST_OK);
-        assert_true(picture_is_result(buf_view(&out)));
-        assert_true(WebPGetInfo((const uint8_t *)out.ptr, out.len, &width, &height));
-        assert_int_equal(width, turned ? 32 : 48);
-        assert_int_equal(height, turned ? 19 : 28);
+        cover_make(PICTURE_AUTO);
+        assert_result(names[i], turned ? 32 : 48, turned ? 19 : 28);
     }
 }
 
 /* The file is seen in two rows: red and yellow above black and green. */
-static void the_top_is_that_of_the_picture_as_it_is_seen(void **state)
+TEST(the_top_is_that_of_the_picture_as_it_is_seen)
 {
-    (void)state;
     static const struct {
         enum picture_part part;
         int above, below; /* of red, in the first and the last row */
@@ -238,10 +230,7 @@ static void the_top_is_that_of_the_picture_as_it_is_seen(void **state)
     file_read("turned.jpg");
     for (size_t i = 0; i < ARRAY_LEN(CASES); i++) {
         int width, height;
-        buf_reset(&out);
-        assert_int_equal(picture_make(buf_view(&file), (struct picture_want){ PICTURE_COVER, CASES[i].part },
-                                      PICTURE_PIXELS_MAX, &out),
-                         ST_OK);
+        cover_make(CASES[i].part);
         uint8_t *rgb = WebPDecodeRGB((const uint8_t *)out.ptr, out.len, &width, &height);
         assert_non_null(rgb);
         assert_int_equal(height, 19);
@@ -252,13 +241,11 @@ static void the_top_is_that_of_the_picture_as_it_is_seen(void **state)
 }
 
 /* Noise is what a WebP file needs most bytes for. */
-static void a_cover_of_noise_has_its_size_and_few_bytes(void **state)
+TEST(a_cover_of_noise_has_its_size_and_few_bytes)
 {
-    (void)state;
     enum { SOURCE_WIDTH = 900, SOURCE_HEIGHT = 600 };
     uint32_t noise = 1;
     uint8_t *rgb = malloc((size_t)SOURCE_WIDTH * SOURCE_HEIGHT * 3), *bytes = NULL;
-    int width, height;
     assert_non_null(rgb);
     for (size_t i = 0; i < (size_t)SOURCE_WIDTH * SOURCE_HEIGHT * 3; i++) {
         noise = noise * 1664525 + 1013904223;
@@ -270,14 +257,11 @@ static void a_cover_of_noise_has_its_size_and_few_bytes(void **state)
     assert_int_equal(picture_make((struct str){ (const char *)bytes, len }, COVER, PICTURE_PIXELS_MAX, &out), ST_OK);
     WebPFree(bytes);
     assert_true(out.len <= 30 << 10);
-    assert_true(WebPGetInfo((const uint8_t *)out.ptr, out.len, &width, &height));
-    assert_int_equal(width, WIDTH);
-    assert_int_equal(height, HEIGHT);
+    assert_result("noise", WIDTH, HEIGHT);
 }
 
-static void shapes_and_parts_are_read_back_from_their_words(void **state)
+TEST(shapes_and_parts_are_read_back_from_their_words)
 {
-    (void)state;
     for (unsigned i = 0; i < PICTURE_SHAPES; i++) {
         enum picture_shape shape;
         assert_true(picture_shape_from(picture_shape_word((enum picture_shape)i), &shape));
@@ -294,9 +278,8 @@ static void shapes_and_parts_are_read_back_from_their_words(void **state)
 
 /* ---- what is refused ---- */
 
-static void what_is_cut_off_or_too_large_is_refused(void **state)
+TEST(what_is_cut_off_or_too_large_is_refused)
 {
-    (void)state;
     static const char *const names[] = { "turned.jpg",  "cmyk.jpg",      "progressive.jpg",
                                          "palette.png", "sixteen.png",   "interlaced.png",
                                          "lossy.webp",  "lossless.webp", "animated.webp" };
@@ -319,9 +302,8 @@ static void what_is_cut_off_or_too_large_is_refused(void **state)
         assert_int_equal(square_of(str_from(others[i]), PICTURE_PIXELS_MAX), ST_INVALID);
 }
 
-static void a_side_has_a_limit_of_its_own(void **state)
+TEST(a_side_has_a_limit_of_its_own)
 {
-    (void)state;
     assert_true(picture_size_allowed(PICTURE_SIDE_MAX, 1, PICTURE_PIXELS_MAX));
     assert_false(picture_size_allowed(PICTURE_SIDE_MAX + 1, 1, PICTURE_PIXELS_MAX));
     assert_false(picture_size_allowed(1, PICTURE_SIDE_MAX + 1, PICTURE_PIXELS_MAX));
@@ -331,9 +313,8 @@ static void a_side_has_a_limit_of_its_own(void **state)
     assert_false(picture_size_allowed(UINT32_MAX, UINT32_MAX, PICTURE_PIXELS_MAX));
 }
 
-static void exif_that_is_broken_turns_nothing(void **state)
+TEST(exif_that_is_broken_turns_nothing)
 {
-    (void)state;
     static const struct str TIFFS[] = {
         { "", 0 },
         { "MM\0*", 4 },
@@ -349,17 +330,15 @@ static void exif_that_is_broken_turns_nothing(void **state)
 
 /* ---- the process ---- */
 
-static void the_process_gives_the_same_answer(void **state)
+TEST(the_process_gives_the_same_answer)
 {
-    (void)state;
     struct buf answer = BUF_EMPTY;
     file_read("turned.jpg");
     assert_int_equal(square_of(buf_view(&file), PICTURE_PIXELS_MAX), ST_OK);
     assert_int_equal(picture_child_make(PICTURE_PROGRAM, buf_view(&file), AVATAR, &answer), ST_OK);
     assert_true(str_equal(buf_view(&answer), buf_view(&out)));
     buf_free(&answer);
-    buf_reset(&out);
-    assert_int_equal(picture_make(buf_view(&file), COVER, PICTURE_PIXELS_MAX, &out), ST_OK);
+    cover_make(PICTURE_AUTO);
     assert_int_equal(picture_child_make(PICTURE_PROGRAM, buf_view(&file), COVER, &answer), ST_OK);
     assert_true(str_equal(buf_view(&answer), buf_view(&out)));
     buf_free(&answer);
@@ -367,9 +346,8 @@ static void the_process_gives_the_same_answer(void **state)
     assert_int_equal(answer.len, 0);
 }
 
-static void a_long_file_that_is_refused_by_its_first_bytes_blocks_nothing(void **state)
+TEST(a_long_file_that_is_refused_by_its_first_bytes_blocks_nothing)
 {
-    (void)state;
     struct buf answer = BUF_EMPTY, large = BUF_EMPTY;
     assert_true(buf_reserve(&large, PICTURE_FILE_BYTES_MAX));
     memset(large.ptr, 'x', PICTURE_FILE_BYTES_MAX);
@@ -378,9 +356,8 @@ static void a_long_file_that_is_refused_by_its_first_bytes_blocks_nothing(void *
     buf_free(&large);
 }
 
-static void a_process_that_answers_something_else_costs_the_picture(void **state)
+TEST(a_process_that_answers_something_else_costs_the_picture)
 {
-    (void)state;
     struct buf answer = BUF_EMPTY;
     assert_int_equal(picture_child_make("/bin/true", STR("x"), AVATAR, &answer), ST_INVALID);
     assert_int_equal(picture_child_make("/bin/false", STR("x"), AVATAR, &answer), ST_INVALID);
@@ -389,58 +366,39 @@ static void a_process_that_answers_something_else_costs_the_picture(void **state
     assert_int_equal(answer.len, 0);
 }
 
+enum call { NOTHING, OPEN, SOCKET, EXECUTE, PARENT };
+
 /* The wait status of a process that has narrowed itself, and then makes the call. */
-static int narrowed(void (*call)(void))
+static int narrowed(enum call call)
 {
     int status = 0;
     pid_t pid = fork();
     assert_true(pid >= 0);
     if (pid == 0) {
+        char *const none[] = { NULL };
         if (!sandbox_init() || sandbox_enter(SANDBOX_PAGE, false) != ST_OK)
             _exit(1);
         (void)signal(SIGSYS, SIG_DFL); /* as after exec */
         if (sandbox_narrow(SANDBOX_PICTURE) != ST_OK)
             _exit(2);
-        call();
+        switch (call) {
+        case NOTHING: free(malloc(1 << 20)); break;
+        case OPEN: (void)open("/etc/passwd", O_RDONLY); break;
+        case SOCKET: (void)socket(AF_UNIX, SOCK_STREAM, 0); break;
+        case EXECUTE: (void)execve("/bin/true", none, none); break;
+        case PARENT: (void)getppid(); break;
+        }
         _exit(0);
     }
     assert_int_equal(waitpid(pid, &status, 0), pid);
     return status;
 }
 
-static void nothing_done(void)
+TEST(what_decodes_opens_nothing_and_executes_nothing)
 {
-    free(malloc(1 << 20));
-}
-
-static void file_opened(void)
-{
-    (void)open("/etc/passwd", O_RDONLY);
-}
-
-static void socket_opened(void)
-{
-    (void)socket(AF_UNIX, SOCK_STREAM, 0);
-}
-
-static void program_executed(void)
-{
-    char *const none[] = { NULL };
-    (void)execve("/bin/true", none, none);
-}
-
-static void parent_asked(void)
-{
-    (void)getppid();
-}
-
-static void what_decodes_opens_nothing_and_executes_nothing(void **state)
-{
-    (void)state;
-    static void (*const calls[])(void) = { file_opened, socket_opened, program_executed, parent_asked };
-    assert_int_equal(narrowed(nothing_done), 0);
-    for (size_t i = 0; i < ARRAY_LEN(calls); i++) {
-        int status = narrowed(calls[i]);
+    assert_int_equal(narrowed(NOTHING), 0);
+    for (int call = OPEN; call <= PARENT; call++) {
+        int status = narrowed((enum call)call);
         assert_true(WIFSIGNALED(status));
         assert_int_equal(WTERMSIG(status), SIGSYS);
     }
@@ -455,12 +413,11 @@ static int bufs_free(void **state)
 }
 
 /* For the picture to share: only a whole result, of its size, becomes a part of it. */
-static void only_a_result_is_put_into_a_document(void **state)
+TEST(only_a_result_is_put_into_a_document)
 {
     static const char *const others[] = { "lossless.webp", "animated.webp", "turned.jpg" };
     static const char HEAD[] = "data:image/jpeg;base64,/9j/";
     struct buf url = BUF_EMPTY;
-    (void)state;
     for (size_t i = 0; i < ARRAY_LEN(others); i++) {
         file_read(others[i]);
         assert_int_equal(picture_inline(buf_view(&file), &url), ST_INVALID);
@@ -483,30 +440,11 @@ static void only_a_result_is_put_into_a_document(void **state)
 
 int main(int argc, char **argv)
 {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(only_a_result_is_put_into_a_document),
-        cmocka_unit_test(every_kind_of_file_becomes_the_square_of_its_middle),
-        cmocka_unit_test(nothing_of_the_file_but_its_pixels_is_kept),
-        cmocka_unit_test(each_orientation_turns_as_its_name_says),
-        cmocka_unit_test(an_average_is_weighted_by_area_and_alpha),
-        cmocka_unit_test(a_cover_is_the_part_that_is_wanted),
-        cmocka_unit_test(every_kind_of_file_becomes_a_cover),
-        cmocka_unit_test(the_top_is_that_of_the_picture_as_it_is_seen),
-        cmocka_unit_test(a_cover_of_noise_has_its_size_and_few_bytes),
-        cmocka_unit_test(shapes_and_parts_are_read_back_from_their_words),
-        cmocka_unit_test(what_is_cut_off_or_too_large_is_refused),
-        cmocka_unit_test(a_side_has_a_limit_of_its_own),
-        cmocka_unit_test(exif_that_is_broken_turns_nothing),
-        cmocka_unit_test(the_process_gives_the_same_answer),
-        cmocka_unit_test(a_long_file_that_is_refused_by_its_first_bytes_blocks_nothing),
-        cmocka_unit_test(a_process_that_answers_something_else_costs_the_picture),
-        cmocka_unit_test(what_decodes_opens_nothing_and_executes_nothing),
-    };
     struct picture_want want;
     if (argc == 4 && strcmp(argv[1], "picture") == 0)
         return picture_shape_from(str_from(argv[2]), &want.shape) && picture_part_from(str_from(argv[3]), &want.part)
                    ? picture_child_run(want)
                    : 2;
     (void)signal(SIGPIPE, SIG_IGN); /* as hongbao does */
-    return cmocka_run_group_tests(tests, NULL, bufs_free);
+    return tests_run(NULL, bufs_free);
 }

@@ -1,18 +1,8 @@
 /* io/process: restart, stop and nice value. The cases start `test_io_process ROLE SOCKET`, the program that is
  * restarted.
  */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <string.h>
-
-#include <cmocka.h>
-
 #include <fcntl.h>
 #include <signal.h>
-#include <stdio.h>
-#include <stdlib.h>
 #include <sys/prctl.h>
 #include <sys/resource.h>
 #include <sys/socket.h>
@@ -22,6 +12,7 @@
 #include "base/array.h"
 #include "base/log.h"
 #include "io/process.h"
+#include "support/test.h"
 
 enum { PATIENCE_MS = 10000 * HB_TEST_PATIENCE, POLL_MS = 1000, ASK_GENERATION = 'g', LINE_MAX_BYTES = 64 };
 
@@ -126,9 +117,8 @@ static void program_end(pid_t pid, int signal_no, int fd)
     (void)close(fd);
 }
 
-static void sighup_restarts_the_program_and_keeps_its_connections(void **state)
+TEST(sighup_restarts_the_program_and_keeps_its_connections)
 {
-    (void)state;
     int fd;
     char line[LINE_MAX_BYTES], next[LINE_MAX_BYTES];
     pid_t pid = program_start("fine", &fd, NULL);
@@ -144,9 +134,8 @@ static void sighup_restarts_the_program_and_keeps_its_connections(void **state)
 }
 
 /* The last signals arrive during the check, during the exec, or before the handlers are installed. */
-static void a_stop_is_not_lost_in_a_restart(void **state)
+TEST(a_stop_is_not_lost_in_a_restart)
 {
-    (void)state;
     for (int i = 0; i < 20; i++) {
         int fd;
         char line[LINE_MAX_BYTES], next[LINE_MAX_BYTES];
@@ -178,9 +167,8 @@ static void name_wait(pid_t pid, const char *expected)
     assert_string_equal(name, expected);
 }
 
-static void a_restart_whose_check_fails_is_refused_and_the_program_keeps_running(void **state)
+TEST(a_restart_whose_check_fails_is_refused_and_the_program_keeps_running)
 {
-    (void)state;
     int fd, log_fd;
     char line[LINE_MAX_BYTES], log[1024];
     pid_t pid = program_start("broken", &fd, &log_fd);
@@ -202,9 +190,8 @@ static void a_restart_whose_check_fails_is_refused_and_the_program_keeps_running
     (void)close(log_fd);
 }
 
-static void a_failed_restart_changes_nothing(void **state)
+TEST(a_failed_restart_changes_nothing)
 {
-    (void)state;
     char name[] = "/nowhere/test", *argv[] = { name, NULL };
     int pair[2];
     assert_int_equal(socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, pair), 0);
@@ -220,9 +207,8 @@ static void a_failed_restart_changes_nothing(void **state)
 
 /* ---- the handover variable ---- */
 
-static void only_inherited_connected_sockets_are_taken_over(void **state)
+TEST(only_inherited_connected_sockets_are_taken_over)
 {
-    (void)state;
     char name[] = "test", *argv[] = { name, NULL }, text[256];
     int pair[2], other[2], kept[2], pipes[2], fds[8];
     assert_int_equal(socketpair(AF_UNIX, SOCK_STREAM, 0, pair), 0);
@@ -264,9 +250,8 @@ static void only_inherited_connected_sockets_are_taken_over(void **state)
         (void)close(all[i]);
 }
 
-static void the_nice_value_is_raised_and_never_lowered(void **state)
+TEST(the_nice_value_is_raised_and_never_lowered)
 {
-    (void)state;
     pid_t pid = fork();
     assert_true(pid >= 0);
     if (pid == 0) {
@@ -291,13 +276,5 @@ int main(int argc, char **argv)
         return strcmp(argv[1], "broken") == 0;
     if (argc == 3)
         return program(argv);
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(sighup_restarts_the_program_and_keeps_its_connections),
-        cmocka_unit_test(a_stop_is_not_lost_in_a_restart),
-        cmocka_unit_test(a_restart_whose_check_fails_is_refused_and_the_program_keeps_running),
-        cmocka_unit_test(a_failed_restart_changes_nothing),
-        cmocka_unit_test(only_inherited_connected_sockets_are_taken_over),
-        cmocka_unit_test(the_nice_value_is_raised_and_never_lowered),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    return tests_run(NULL, NULL);
 }

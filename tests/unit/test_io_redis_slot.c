@@ -1,17 +1,10 @@
 /* io/redis_slot: the slots are those that Redis gives (CLUSTER KEYSLOT). */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
-
 #include "base/array.h"
 #include "io/redis_slot.h"
+#include "support/test.h"
 
-static void a_key_has_the_slot_that_redis_gives_it(void **state)
+TEST(a_key_has_the_slot_that_redis_gives_it)
 {
-    (void)state;
     static const struct {
         const char *key;
         int slot;
@@ -28,19 +21,11 @@ static void a_key_has_the_slot_that_redis_gives_it(void **state)
         assert_int_equal(redis_slot(str_from(cases[i].key)), cases[i].slot);
 }
 
-static void keys_with_one_hash_tag_have_one_slot(void **state)
+TEST(keys_with_one_hash_tag_have_one_slot)
 {
-    (void)state;
     assert_int_equal(redis_slot(STR("hb:{p07}:events")), redis_slot(STR("p07")));
     assert_int_equal(redis_slot(STR("foo{bar}{zap}")), redis_slot(STR("bar")));
     assert_int_equal(redis_slot(STR("foo{{bar}}zap")), redis_slot(STR("{bar")));
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(a_key_has_the_slot_that_redis_gives_it),
-        cmocka_unit_test(keys_with_one_hash_tag_have_one_slot),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TESTS(NULL, NULL)

@@ -1,13 +1,4 @@
 /* io/sandbox: the filter of each role, tried in a child process, because a filter can't be taken back. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <string.h>
-
-#include <cmocka.h>
-
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
@@ -15,8 +6,6 @@
 #include <netinet/in.h>
 #include <sched.h>
 #include <signal.h>
-#include <stdio.h>
-#include <stdlib.h>
 #include <sys/mman.h>
 #include <sys/prctl.h>
 #include <sys/resource.h>
@@ -29,6 +18,7 @@
 #include "base/log.h"
 #include "io/metrics.h"
 #include "io/sandbox.h"
+#include "support/test.h"
 
 enum { OUTPUT_MAX = 16 << 10, FAILED = 99 };
 
@@ -39,7 +29,7 @@ struct outcome {
 };
 
 /* Runs work in a child within the sandbox of the role. by_tcp: its stores are on other machines. */
-static struct outcome child_run_with(enum sandbox_role role, bool by_tcp, int (*work)(enum sandbox_role role))
+static struct outcome child_run(enum sandbox_role role, bool by_tcp, int (*work)(enum sandbox_role role))
 {
     struct outcome out = { 0 };
     int log[2];
@@ -61,17 +51,22 @@ static struct outcome child_run_with(enum sandbox_role role, bool by_tcp, int (*
     return out;
 }
 
-static struct outcome child_run(enum sandbox_role role, int (*work)(enum sandbox_role role))
-{
-    return child_run_with(role, false, work);
-}
-
 static size_t lines_with(const char *text, const char *part)
 {
     size_t count = 0;
     for (const char *at = text; (at = strstr(at, part)) != NULL; at += strlen(part))
         count++;
     return count;
+}
+
+/* Expects that work succeeds in each role, and logs so many lines with this part; NULL: it may log anything. */
+static void each_role_runs(int (*work)(enum sandbox_role role), bool by_tcp, size_t lines, const char *part)
+{
+    for (int role = 0; role < SANDBOX_ROLES; role++) {
+        struct outcome out = child_run((enum sandbox_role)role, by_tcp, work);
+        if (out.status != 0 || (part != NULL && lines_with(out.log, part) != lines))
+            fail_msg("role %d: status %x: %s", role, (unsigned)out.status, out.log);
+    }
 }
 
 static bool refused(long result)
@@ -100,11 +95,10 @@ static int forbidden_calls(enum sandbox_role role)
     return metrics_get(METRIC_CALLS_REFUSED) == FORBIDDEN_CALLS ? 0 : 4;
 }
 
-static void each_role_refuses_and_logs_forbidden_calls(void **state)
+TEST(each_role_refuses_and_logs_forbidden_calls)
 {
-    (void)state;
     for (int role = 0; role < SANDBOX_ROLES; role++) {
-        struct outcome out = child_run((enum sandbox_role)role, forbidden_calls);
+        struct outcome out = child_run((enum sandbox_role)role, false, forbidden_calls);
         assert_int_equal(out.status, 0);
         assert_int_equal(lines_with(out.log, "level=error"), FORBIDDEN_CALLS);
         assert_int_equal(lines_with(out.log, "msg=\"system call refused\" call="), FORBIDDEN_CALLS);
@@ -118,11 +112,10 @@ static int intrusion(enum sandbox_role role)
     return 0;
 }
 
-static void a_call_that_only_an_intruder_makes_ends_the_process(void **state)
+TEST(a_call_that_only_an_intruder_makes_ends_the_process)
 {
-    (void)state;
     for (int role = 0; role < SANDBOX_ROLES; role++) {
-        struct outcome out = child_run((enum sandbox_role)role, intrusion);
+        struct outcome out = child_run((enum sandbox_role)role, false, intrusion);
         assert_true(WIFSIGNALED(out.status));
         assert_int_equal(WTERMSIG(out.status), SIGSYS);
     }
@@ -137,89 +130,61 @@ enum {
     COMMAND = 1 << SANDBOX_COMMAND | DOCTOR
 };
 
-static long nothing_accepted(void)
-{
-    return accept(-1, NULL, NULL);
-}
+/* Calls with arguments for which the kernel has an error of its own; the filter has EPERM. */
+enum probe {
+    UDP_OF_A_STREAM,
+    ACCEPT,
+    SYNC,
+    RENAME,
+    UNLINK,
+    NICE_OF_ANOTHER,
+    LIMITS_OF_ANOTHER,
+    CAPABILITY_READ, /* by the start of libcap, after a restart */
+    WRITE,
+    TRUNCATE,
+    KILL,
+    EXECUTE
+};
 
-static long nothing_opened_to_the_network(void)
-{
-    return socket(AF_INET, SOCK_STREAM, IPPROTO_UDP);
-}
-
-static long nothing_synced(void)
-{
-    return fsync(-1);
-}
-
-static long nothing_renamed(void)
-{
-    return rename("/nowhere/a", "/nowhere/b");
-}
-
-static long nothing_unlinked(void)
-{
-    return unlink("/nowhere/a");
-}
-
-static long nobody_made_nicer(void)
-{
-    return setpriority(PRIO_PROCESS, INT_MAX, 5);
-}
-
-static long nobodys_statistics(void)
-{
-    struct rlimit limit;
-    return prlimit(INT_MAX, RLIMIT_NOFILE, NULL, &limit);
-}
-
-static long no_capability_read(void) /* by the start of libcap, after a restart */
-{
-    return prctl(PR_CAPBSET_READ, INT_MAX, 0, 0, 0);
-}
-
-#ifndef __SANITIZE_ADDRESS__ /* which needs these calls */
-static long nothing_written(void)
-{
-    return open("/nowhere/a", O_WRONLY);
-}
-
-static long nothing_truncated(void)
-{
-    return open("/nowhere/a", O_RDWR | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
-}
-
-static long nobody_stopped(void)
-{
-    return kill(INT_MAX, SIGTERM);
-}
-
-static long nothing_executed(void)
+static long probe_call(enum probe probe)
 {
     char *const none[] = { NULL };
-    return execve("/nowhere/a", none, none);
+    struct rlimit limit;
+    switch (probe) {
+    case UDP_OF_A_STREAM: return socket(AF_INET, SOCK_STREAM, IPPROTO_UDP);
+    case ACCEPT: return accept(-1, NULL, NULL);
+    case SYNC: return fsync(-1);
+    case RENAME: return rename("/nowhere/a", "/nowhere/b");
+    case UNLINK: return unlink("/nowhere/a");
+    case NICE_OF_ANOTHER: return setpriority(PRIO_PROCESS, INT_MAX, 5);
+    case LIMITS_OF_ANOTHER: return prlimit(INT_MAX, RLIMIT_NOFILE, NULL, &limit);
+    case CAPABILITY_READ: return prctl(PR_CAPBSET_READ, INT_MAX, 0, 0, 0);
+    case WRITE: return open("/nowhere/a", O_WRONLY);
+    case TRUNCATE: return open("/nowhere/a", O_RDWR | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
+    case KILL: return kill(INT_MAX, SIGTERM);
+    case EXECUTE: return execve("/nowhere/a", none, none);
+    }
+    return 0;
 }
-#endif
 
-/* Calls with arguments for which the kernel has an error of its own; the filter has EPERM. */
 static const struct {
-    long (*call)(void);
+    enum probe probe;
     int allowed; /* roles */
     int error;   /* of the kernel */
 } PROBES[] = {
-    { nothing_opened_to_the_network, DOCTOR, EPROTONOSUPPORT },
-    { nothing_accepted, POOLS, EBADF },
-    { nothing_synced, COMMAND, EBADF },
-    { nothing_renamed, COMMAND, ENOENT },
-    { nothing_unlinked, COMMAND, ENOENT },
-    { nobody_made_nicer, 0, ESRCH },
-    { nobodys_statistics, 0, ESRCH },
-    { no_capability_read, SERVERS, EINVAL },
-#ifndef __SANITIZE_ADDRESS__
-    { nothing_written, COMMAND, ENOENT },
-    { nothing_truncated, COMMAND, ENOENT },
-    { nobody_stopped, 0, ESRCH },
-    { nothing_executed, SERVERS, ENOENT },
+    { UDP_OF_A_STREAM, DOCTOR, EPROTONOSUPPORT },
+    { ACCEPT, POOLS, EBADF },
+    { SYNC, COMMAND, EBADF },
+    { RENAME, COMMAND, ENOENT },
+    { UNLINK, COMMAND, ENOENT },
+    { NICE_OF_ANOTHER, 0, ESRCH },
+    { LIMITS_OF_ANOTHER, 0, ESRCH },
+    { CAPABILITY_READ, SERVERS, EINVAL },
+#ifndef __SANITIZE_ADDRESS__ /* which needs these calls */
+    { WRITE, COMMAND, ENOENT },
+    { TRUNCATE, COMMAND, ENOENT },
+    { KILL, 0, ESRCH },
+    { EXECUTE, SERVERS, ENOENT },
 #endif
 };
 
@@ -229,17 +194,15 @@ static int calls_of_roles(enum sandbox_role role)
     for (size_t i = 0; i < ARRAY_LEN(PROBES); i++) {
         bool allowed = (PROBES[i].allowed & 1 << role) != 0;
         errno = 0;
-        if (PROBES[i].call() != -1 || errno != (allowed ? PROBES[i].error : EPERM))
+        if (probe_call(PROBES[i].probe) != -1 || errno != (allowed ? PROBES[i].error : EPERM))
             return 1 + (int)i;
     }
     return 0;
 }
 
-static void each_role_may_do_its_own_work_only(void **state)
+TEST(each_role_may_do_its_own_work_only)
 {
-    (void)state;
-    for (int role = 0; role < SANDBOX_ROLES; role++)
-        assert_int_equal(child_run((enum sandbox_role)role, calls_of_roles).status, 0);
+    each_role_runs(calls_of_roles, false, 0, NULL);
 }
 
 /* ---- what is not refused ---- */
@@ -260,14 +223,9 @@ static int usual_calls(enum sandbox_role role)
     return 0;
 }
 
-static void each_role_may_connect_read_and_allocate(void **state)
+TEST(each_role_may_connect_read_and_allocate)
 {
-    (void)state;
-    for (int role = 0; role < SANDBOX_ROLES; role++) {
-        struct outcome out = child_run((enum sandbox_role)role, usual_calls);
-        assert_int_equal(out.status, 0);
-        assert_int_equal(lines_with(out.log, "msg="), 1);
-    }
+    each_role_runs(usual_calls, false, 1, "msg=");
 }
 
 /* ---- the process ---- */
@@ -287,9 +245,8 @@ static long status_number(const char *name)
     return number;
 }
 
-static void before_the_filter_others_of_the_user_are_kept_out_and_exec_gives_no_privileges(void **state)
+TEST(before_the_filter_others_of_the_user_are_kept_out_and_exec_gives_no_privileges)
 {
-    (void)state;
     int status = 0;
     pid_t pid = fork();
     assert_true(pid >= 0);
@@ -324,15 +281,10 @@ static int entered_again(enum sandbox_role role)
     return sandbox_enter((enum sandbox_role)((role + 1) % SANDBOX_ROLES), false) == ST_CONFLICT ? 0 : 4;
 }
 
-static void a_restarted_program_keeps_its_filter_and_another_table_is_refused(void **state)
+TEST(a_restarted_program_keeps_its_filter_and_another_table_is_refused)
 {
-    (void)state;
     filters_before = status_number("Seccomp_filters");
-    for (int role = 0; role < SANDBOX_ROLES; role++) {
-        struct outcome out = child_run((enum sandbox_role)role, entered_again);
-        assert_int_equal(out.status, 0);
-        assert_int_equal(lines_with(out.log, "stop it and start it"), 1);
-    }
+    each_role_runs(entered_again, false, 1, "stop it and start it");
 }
 
 /* ---- stores on other machines ---- */
@@ -354,26 +306,9 @@ static int names_and_addresses_used(enum sandbox_role role)
     return sandbox_enter(role, false) == ST_CONFLICT ? 0 : 5; /* a restart after the stores have moved */
 }
 
-static void with_stores_on_other_machines_each_role_may_look_them_up_and_connect(void **state)
+TEST(with_stores_on_other_machines_each_role_may_look_them_up_and_connect)
 {
-    (void)state;
-    for (int role = 0; role < SANDBOX_ROLES; role++) {
-        struct outcome out = child_run_with((enum sandbox_role)role, true, names_and_addresses_used);
-        if (out.status != 0)
-            fail_msg("role %d: status %x: %s", role, (unsigned)out.status, out.log);
-    }
+    each_role_runs(names_and_addresses_used, true, 0, NULL);
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(each_role_refuses_and_logs_forbidden_calls),
-        cmocka_unit_test(a_call_that_only_an_intruder_makes_ends_the_process),
-        cmocka_unit_test(each_role_may_do_its_own_work_only),
-        cmocka_unit_test(each_role_may_connect_read_and_allocate),
-        cmocka_unit_test(with_stores_on_other_machines_each_role_may_look_them_up_and_connect),
-        cmocka_unit_test(before_the_filter_others_of_the_user_are_kept_out_and_exec_gives_no_privileges),
-        cmocka_unit_test(a_restarted_program_keeps_its_filter_and_another_table_is_refused),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TESTS(NULL, NULL)

@@ -1,13 +1,6 @@
 /* pages/looked: the cookie of packets that were looked at before their opening. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <string.h>
-
-#include <cmocka.h>
-
 #include "pages/looked.h"
+#include "support/test.h"
 #include "support/test_arena.h"
 
 enum { A = 10001, B = 10002, SENDER = 10003, NOW_MS = 1000 };
@@ -77,9 +70,8 @@ static struct str remembered(uint64_t user_id, struct str cookie, uint64_t id)
 #define IDS(...) ((const uint64_t[]){ __VA_ARGS__, 0 })
 static const uint64_t NONE[] = { 0 };
 
-static void a_cookie_has_four_packets_of_one_user(void **state)
+TEST(a_cookie_has_four_packets_of_one_user)
 {
-    (void)state;
     struct visitor_case v;
     visitor_make(&v, A, STR("")); /* the key */
     assert_read(A, cookie_make(A, IDS(1, 2)), IDS(1, 2));
@@ -90,9 +82,8 @@ static void a_cookie_has_four_packets_of_one_user(void **state)
     assert_read(0, cookie_make(A, IDS(1, 2)), NONE);
 }
 
-static void a_token_has_no_cookie(void **state)
+TEST(a_token_has_no_cookie)
 {
-    (void)state;
     struct visitor_case v;
     struct inbox_looked got;
     visitor_make(&v, A, cookie_make(A, IDS(1)));
@@ -101,9 +92,8 @@ static void a_token_has_no_cookie(void **state)
     assert_int_equal(got.count, 0);
 }
 
-static void what_nobody_has_made_is_left_out(void **state)
+TEST(what_nobody_has_made_is_left_out)
 {
-    (void)state;
     static const char *const texts[] = {
         "", ".", "....", "10001", "10001.", "10001........", "x.y", "-1.1", "10001.1.2"
     };
@@ -113,31 +103,19 @@ static void what_nobody_has_made_is_left_out(void **state)
     assert_read(A, arena_printf(arena, "10001...x.%.*sx.%.*s..", STR_ARG(good), STR_ARG(good)), IDS(5));
 }
 
-static void the_latest_packet_comes_first_and_the_oldest_is_dropped(void **state)
+TEST(the_latest_packet_comes_first_and_the_oldest_is_dropped)
 {
-    (void)state;
     assert_true(str_equal(remembered(A, STR(""), 1), cookie_make(A, IDS(1))));
     assert_true(str_equal(remembered(A, cookie_make(A, IDS(1)), 2), cookie_make(A, IDS(2, 1))));
     assert_true(str_equal(remembered(A, cookie_make(A, IDS(4, 3, 2, 1)), 5), cookie_make(A, IDS(5, 4, 3, 2))));
     assert_null(remembered(A, cookie_make(A, IDS(4, 3, 2, 1)), 1).ptr); /* it is there */
 }
 
-static void the_cookie_is_of_the_user_who_looked_last(void **state)
+TEST(the_cookie_is_of_the_user_who_looked_last)
 {
-    (void)state;
     assert_true(str_equal(remembered(B, cookie_make(A, IDS(1, 2)), 3), cookie_make(B, IDS(3))));
     assert_null(remembered(0, STR(""), 3).ptr);
     assert_null(remembered(SENDER, STR(""), 3).ptr);
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(a_cookie_has_four_packets_of_one_user),
-        cmocka_unit_test(a_token_has_no_cookie),
-        cmocka_unit_test(what_nobody_has_made_is_left_out),
-        cmocka_unit_test(the_latest_packet_comes_first_and_the_oldest_is_dropped),
-        cmocka_unit_test(the_cookie_is_of_the_user_who_looked_last),
-    };
-    return cmocka_run_group_tests(tests, arena_setup, arena_teardown);
-}
+TESTS(arena_setup, arena_teardown)

@@ -1,61 +1,20 @@
-/* ops/nginx_conf: what the doctor reads of nginx's files. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-#include <unistd.h>
-
+/* ops/nginx_conf: what the doctor reads of nginx's files.
+ * ops/nginx_counts: the size of a file of nginx is the number of requests that its limit has refused. */
 #include "ops/nginx_conf.h"
+#include "ops/nginx_counts.h"
+#include "support/test_folder.h"
 
-static char folder[] = "/tmp/hongbao-nginx-XXXXXX";
-static char path[64];
-static struct arena *arena;
 static struct nginx_conf conf;
-
-static int begin(void **state)
-{
-    (void)state;
-    arena = arena_new(4096, 1 << 22);
-    if (arena == NULL || mkdtemp(folder) == NULL)
-        return -1;
-    snprintf(path, sizeof path, "%s/nginx.conf", folder);
-    return 0;
-}
-
-static int end(void **state)
-{
-    (void)state;
-    char command[64];
-    snprintf(command, sizeof command, "rm -r %s", folder);
-    arena_free(arena);
-    return system(command);
-}
-
-static void file_write(const char *name, const char *text)
-{
-    char file[128];
-    snprintf(file, sizeof file, "%s/%s", folder, name);
-    FILE *out = fopen(file, "w");
-    assert_non_null(out);
-    assert_true(fputs(text, out) >= 0);
-    assert_int_equal(fclose(out), 0);
-}
 
 static enum status read_text(const char *text)
 {
-    file_write("nginx.conf", text);
-    nginx_conf_init(&conf, arena, path);
+    folder_write_as("nginx.conf", text, 0644);
+    nginx_conf_init(&conf, arena, folder_file);
     return nginx_conf_read(&conf);
 }
 
-static void directives_are_read_in_every_block(void **state)
+TEST(directives_are_read_in_every_block)
 {
-    (void)state;
     assert_int_equal(read_text("user x; # listen 1;\nhttp {\n  client_max_body_size 16k;\n"
                                "  upstream a { server \"unix:/run/a b/hot.sock\" max_fails=0; server 127.0.0.1:1; }\n"
                                "  server { listen 443 ssl http2; listen [::]:80;listen unix:/x;\n"
@@ -76,9 +35,8 @@ static void directives_are_read_in_every_block(void **state)
     assert_int_equal(conf.body_bytes_max, 16 << 10);
 }
 
-static void access_logs_of_the_site_are_read_each_once(void **state)
+TEST(access_logs_of_the_site_are_read_each_once)
 {
-    (void)state;
     assert_int_equal(read_text("access_log /log/a hongbao buffer=64k; access_log /log/a hongbao; access_log off;"
                                "access_log log/b hongbao; access_log /log/count hongbao_count if=$x;"
                                "access_log syslog:server=192.0.2.1 hongbao; access_log /log/$host hongbao;"),
@@ -88,11 +46,10 @@ static void access_logs_of_the_site_are_read_each_once(void **state)
     assert_true(str_ends(str_from(conf.logs.items[1]), STR("/log/b")));
 }
 
-static void includes_are_followed(void **state)
+TEST(includes_are_followed)
 {
-    (void)state;
-    file_write("one.conf", "listen 1;");
-    file_write("two.conf", "listen 2; include one.conf;");
+    folder_write_as("one.conf", "listen 1;", 0644);
+    folder_write_as("two.conf", "listen 2; include one.conf;", 0644);
     assert_int_equal(read_text("include two.conf; listen 3;"), ST_OK);
     assert_int_equal(conf.listens.count, 3);
     assert_string_equal(conf.listens.items[1], "1");
@@ -100,32 +57,35 @@ static void includes_are_followed(void **state)
     assert_int_equal(conf.listens.count, 2);
     assert_int_equal(read_text("include none.conf;"), ST_UNAVAILABLE);
     assert_non_null(strstr(conf.error, "none.conf: No such file"));
-    file_write("round.conf", "include round.conf;");
+    folder_write_as("round.conf", "include round.conf;", 0644);
     assert_int_equal(read_text("include round.conf;"), ST_INVALID);
     assert_non_null(strstr(conf.error, "too many includes"));
 }
 
-static void sizes_have_units_and_zero_is_without_limit(void **state)
+TEST(sizes_have_units_and_zero_is_without_limit)
 {
-    (void)state;
-    assert_int_equal(read_text("client_max_body_size 1M;"), ST_OK);
-    assert_int_equal(conf.body_bytes_max, 1 << 20);
-    assert_int_equal(read_text("client_max_body_size 100;"), ST_OK);
-    assert_int_equal(conf.body_bytes_max, 100);
-    assert_int_equal(read_text("client_max_body_size 0; client_max_body_size 1k;"), ST_OK);
-    assert_int_equal(conf.body_bytes_max, INT64_MAX);
-    assert_int_equal(read_text("client_max_body_size 16k; location /a { client_max_body_size 5m; }"), ST_OK);
-    assert_int_equal(conf.body_bytes_max, 16 << 10); /* 5m is of uploads (web/router.h) */
-    assert_int_equal(read_text("client_max_body_size much;"), ST_OK);
-    assert_int_equal(conf.body_bytes_max, -1);
+    static const struct {
+        const char *text;
+        int64_t bytes;
+    } rows[] = {
+        { "client_max_body_size 1M;", 1 << 20 },
+        { "client_max_body_size 100;", 100 },
+        { "client_max_body_size 0; client_max_body_size 1k;", INT64_MAX },
+        { "client_max_body_size 16k; location /a { client_max_body_size 5m; }", 16 << 10 }, /* uploads: web/router.h */
+        { "client_max_body_size much;", -1 },
+    };
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        assert_int_equal(read_text(rows[i].text), ST_OK);
+        if (conf.body_bytes_max != rows[i].bytes)
+            fail_msg("%s is %lld", rows[i].text, (long long)conf.body_bytes_max);
+    }
 }
 
-static void half_a_file_is_read_as_far_as_it_goes(void **state)
+TEST(half_a_file_is_read_as_far_as_it_goes)
 {
     static const char *const texts[] = {
         "", ";", "{", "}", "\"", "'\\", "listen", "listen 1", "#", "include", "a \"b"
     };
-    (void)state;
     for (size_t i = 0; i < sizeof texts / sizeof *texts; i++) {
         assert_int_equal(read_text(texts[i]), ST_OK);
         assert_int_equal(conf.listens.count, 0);
@@ -134,14 +94,41 @@ static void half_a_file_is_read_as_far_as_it_goes(void **state)
     assert_string_equal(conf.listens.items[0], "");
 }
 
-int main(void)
+/* Appends as nginx does, so many lines. */
+static void refuse(const char *name, size_t times)
 {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(directives_are_read_in_every_block),
-        cmocka_unit_test(access_logs_of_the_site_are_read_each_once),
-        cmocka_unit_test(includes_are_followed),
-        cmocka_unit_test(sizes_have_units_and_zero_is_without_limit),
-        cmocka_unit_test(half_a_file_is_read_as_far_as_it_goes),
-    };
-    return cmocka_run_group_tests(tests, begin, end);
+    FILE *f = fopen(folder_path(name), "a");
+    assert_non_null(f);
+    for (size_t i = 0; i < times; i++)
+        assert_int_equal(fputc('\n', f), '\n');
+    assert_int_equal(fclose(f), 0);
 }
+
+TEST(without_files_nothing_is_counted)
+{
+    struct metric_sample counts[NGINX_COUNTS_MAX];
+    assert_int_equal(nginx_counts_read(folder, counts), 0);
+    assert_int_equal(nginx_counts_read("/no/such/folder", counts), 0);
+}
+
+TEST(each_file_is_the_count_of_its_limit)
+{
+    struct metric_sample counts[NGINX_COUNTS_MAX];
+    refuse("hongbao-limited-visitor", 3);
+    refuse("hongbao-limited-guest", 0);
+    refuse("hongbao-limited-login", 1);
+    assert_int_equal(mkdir(folder_path("hongbao-limited-connections"), 0700), 0); /* no file of nginx: not counted */
+    assert_int_equal(nginx_counts_read(folder, counts), 3);
+    static const struct metric_sample wanted[] = { { "hongbao_limited_total{limit=\"nginx_visitor\"}", 3 },
+                                                   { "hongbao_limited_total{limit=\"nginx_guest\"}", 0 },
+                                                   { "hongbao_limited_total{limit=\"nginx_login\"}", 1 } };
+    for (size_t i = 0; i < 3; i++) {
+        assert_string_equal(counts[i].name, wanted[i].name);
+        assert_int_equal(counts[i].value, wanted[i].value);
+    }
+    refuse("hongbao-limited-login", 4);
+    assert_int_equal(nginx_counts_read(folder, counts), 3);
+    assert_int_equal(counts[2].value, 5);
+}
+
+TESTS(folder_setup, folder_teardown)

@@ -1,16 +1,12 @@
-/* packet/packet: names, the shown state, partitions. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-
-#include <cmocka.h>
-
+/* packet/packet: names, the shown state, partitions. packet/receivers: for whom a packet is. */
 #include "packet/cover.h"
 #include "packet/packet.h"
+#include "packet/receivers.h"
+#include "support/assert_text.h"
+#include "support/test_arena.h"
 
-static void every_name_is_read_back(void **state)
+TEST(every_name_is_read_back)
 {
-    (void)state;
     for (int i = PACKET_LUCKY; i <= PACKET_EXCLUSIVE; i++) {
         enum packet_kind kind;
         assert_true(packet_kind_from(packet_kind_name((enum packet_kind)i), &kind));
@@ -28,9 +24,8 @@ static void every_name_is_read_back(void **state)
     }
 }
 
-static void a_cover_is_read_back_and_an_unknown_one_is_plain(void **state)
+TEST(a_cover_is_read_back_and_an_unknown_one_is_plain)
 {
-    (void)state;
     for (unsigned i = 0; i < COVER_COUNT; i++) {
         enum packet_cover cover = (enum packet_cover)i;
         assert_int_equal(packet_cover_from(packet_cover_name(cover)), cover);
@@ -40,28 +35,24 @@ static void a_cover_is_read_back_and_an_unknown_one_is_plain(void **state)
     assert_int_equal(packet_cover_from(STR("of-a-newer-program")), COVER_PLAIN);
 }
 
-static void a_cover_of_ones_own_is_a_sign_and_a_hash(void **state)
+TEST(a_cover_of_ones_own_is_a_sign_and_a_hash)
 {
-    (void)state;
     const struct str own = STR("@0123456789abcdefghjkmnpqrs");
     assert_true(str_equal(packet_cover_hash(own), str_slice(own, 1, own.len)));
     assert_true(str_equal(packet_cover_shown(own), STR("own")));
     assert_int_equal(packet_cover_from(own), COVER_PLAIN); /* as an older program reads it */
-    static const struct str others[] = { STR(""),
-                                         STR("birthday"),
-                                         STR("@"),
-                                         STR("@0123456789abcdefghjkmnpqr"),
-                                         STR("@0123456789abcdefghjkmnpqrU"),
-                                         STR("0123456789abcdefghjkmnpqrs") };
+    static const char *const others[] = {
+        "", "birthday", "@", "@0123456789abcdefghjkmnpqr", "@0123456789abcdefghjkmnpqrU", "0123456789abcdefghjkmnpqrs"
+    };
     for (size_t i = 0; i < sizeof others / sizeof others[0]; i++) {
-        assert_null(packet_cover_hash(others[i]).ptr);
-        assert_true(str_equal(packet_cover_shown(others[i]), packet_cover_name(packet_cover_from(others[i]))));
+        const struct str other = str_from(others[i]);
+        assert_null(packet_cover_hash(other).ptr);
+        assert_true(str_equal(packet_cover_shown(other), packet_cover_name(packet_cover_from(other))));
     }
 }
 
-static void an_unknown_name_is_refused_and_changes_nothing(void **state)
+TEST(an_unknown_name_is_refused_and_changes_nothing)
 {
-    (void)state;
     enum packet_kind kind = PACKET_EVEN;
     enum split_method method = SPLIT_UNIFORM;
     enum packet_state word = PACKET_OPEN;
@@ -74,54 +65,73 @@ static void an_unknown_name_is_refused_and_changes_nothing(void **state)
     assert_int_equal(word, PACKET_OPEN);
 }
 
-static void the_shown_state_is_open_finished_or_expired(void **state)
+TEST(the_shown_state_is_open_finished_or_expired_and_it_is_over_once_it_is_closed)
 {
-    (void)state;
-    struct packet p = { .state = PACKET_OPEN, .count = 3, .grabbed_count = 2, .expires_ms = 1000 };
-    assert_int_equal(packet_state_shown(&p, 999), PACKET_OPEN);
-    assert_int_equal(packet_state_shown(&p, 1000), PACKET_EXPIRED); /* expired at expires_ms itself */
-    p.state = PACKET_FUNDING;
-    assert_int_equal(packet_state_shown(&p, 999), PACKET_OPEN);
-    p.state = PACKET_CLOSED;
-    assert_int_equal(packet_state_shown(&p, 999), PACKET_EXPIRED);
-    p.grabbed_count = 3;
-    assert_int_equal(packet_state_shown(&p, 5000), PACKET_FINISHED);
-    p.state = PACKET_OPEN;
-    assert_int_equal(packet_state_shown(&p, 5000), PACKET_FINISHED);
+    static const struct {
+        enum packet_state state;
+        uint32_t grabbed;
+        int64_t now_ms;
+        enum packet_state shown;
+        bool over;
+    } rows[] = {
+        { PACKET_OPEN, 2, 999, PACKET_OPEN, false },
+        { PACKET_OPEN, 2, 1000, PACKET_EXPIRED, false }, /* expired at expires_ms itself */
+        { PACKET_OPEN, 2, 5000, PACKET_EXPIRED, false },
+        { PACKET_FUNDING, 2, 999, PACKET_OPEN, false },
+        { PACKET_CLOSED, 2, 999, PACKET_EXPIRED, true },
+        { PACKET_CLOSED, 3, 5000, PACKET_FINISHED, true },
+        { PACKET_OPEN, 3, 5000, PACKET_FINISHED, true },
+    };
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        struct packet p = { .state = rows[i].state, .count = 3, .grabbed_count = rows[i].grabbed, .expires_ms = 1000 };
+        if (packet_state_shown(&p, rows[i].now_ms) != rows[i].shown || packet_is_over(&p) != rows[i].over)
+            fail_msg("row %zu", i);
+    }
 }
 
-static void an_expired_packet_is_over_only_once_it_is_closed(void **state)
+TEST(the_partition_is_the_id_modulo_the_number_of_partitions)
 {
-    (void)state;
-    struct packet p = { .state = PACKET_OPEN, .count = 3, .grabbed_count = 2, .expires_ms = 1000 };
-    assert_int_equal(packet_state_shown(&p, 5000), PACKET_EXPIRED);
-    assert_false(packet_is_over(&p));
-    p.state = PACKET_CLOSED;
-    assert_true(packet_is_over(&p));
-    p.state = PACKET_OPEN;
-    p.grabbed_count = 3;
-    assert_true(packet_is_over(&p));
-}
-
-static void the_partition_is_the_id_modulo_the_number_of_partitions(void **state)
-{
-    (void)state;
     assert_int_equal(packet_partition(0, 16), 0);
     assert_int_equal(packet_partition(UINT64_MAX, 16), 15);
     assert_int_equal(packet_partition(UINT64_MAX, 1), 0);
     assert_int_equal(packet_partition(107, 100), 7);
 }
 
-int main(void)
+TEST(a_packet_is_for_everybody_or_for_its_receiver)
 {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(every_name_is_read_back),
-        cmocka_unit_test(a_cover_is_read_back_and_an_unknown_one_is_plain),
-        cmocka_unit_test(a_cover_of_ones_own_is_a_sign_and_a_hash),
-        cmocka_unit_test(an_unknown_name_is_refused_and_changes_nothing),
-        cmocka_unit_test(the_shown_state_is_open_finished_or_expired),
-        cmocka_unit_test(an_expired_packet_is_over_only_once_it_is_closed),
-        cmocka_unit_test(the_partition_is_the_id_modulo_the_number_of_partitions),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    const struct packet lucky = { .kind = PACKET_LUCKY };
+    const struct packet exclusive = { .kind = PACKET_EXCLUSIVE, .receiver_id = 10001 };
+    assert_true(packet_is_for(&lucky, 10001) && packet_is_for(&lucky, 0));
+    assert_true(packet_is_for(&exclusive, 10001));
+    assert_false(packet_is_for(&exclusive, 10002) || packet_is_for(&exclusive, 0));
 }
+
+TEST(several_receivers_are_told_by_their_whole_ids)
+{
+    struct receiver items[] = { { .id = UINT64_MAX, .name = STR("四") },
+                                { .id = 10002, .name = STR("二") },
+                                { .id = 10010, .name = STR("三") },
+                                { .id = 7, .name = STR("一") } };
+    struct receivers r = { items, 4 };
+    struct packet p = { .kind = PACKET_EVEN };
+    assert_int_equal(receivers_describe(arena, &p, &r), ST_OK);
+    assert_int_equal(p.receiver_count, 4);
+    assert_text(p.receivers, ",7,10002,10010,18446744073709551615,");
+    assert_text(p.receiver_names, "一\n二\n三\n");
+    for (size_t i = 0; i < 4; i++)
+        assert_true(packet_is_for(&p, items[i].id));
+    static const uint64_t others[] = { 0, 1, 70, 1000, 10001, 100020, 2, 1844674407370955161 };
+    for (size_t i = 0; i < sizeof others / sizeof others[0]; i++)
+        assert_false(packet_is_for(&p, others[i]));
+}
+
+TEST(without_memory_the_receivers_are_not_described)
+{
+    struct arena *tiny = arena_new(8, 8);
+    struct receiver items[] = { { .id = 10001, .name = STR("一") }, { .id = 10002, .name = STR("二") } };
+    struct packet p = { .kind = PACKET_EVEN };
+    assert_int_equal(receivers_describe(tiny, &p, &(struct receivers){ items, 2 }), ST_NO_MEMORY);
+    arena_free(tiny);
+}
+
+TESTS(arena_setup, arena_teardown)

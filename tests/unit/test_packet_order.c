@@ -1,12 +1,6 @@
 /* packet/order: which packet of a request key is the one that an order made. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
-
 #include "packet/order.h"
+#include "support/test.h"
 #include "support/test_arena.h"
 
 #define KEY_OF(purpose) ((struct key[]){ key_derive(STR("a secret of more than thirty-two characters"), purpose) })
@@ -45,14 +39,14 @@ static bool matches(const struct send_order *order, const struct packet *p)
     return order_matches(arena, (struct key_pair){ KEY, KEY_OF(KEY_BEFORE) }, order, &wanted, p);
 }
 
-static void a_repeated_order_matches_the_packet_that_it_made(void **state)
+TEST(a_repeated_order_matches_the_packet_that_it_made)
 {
-    (void)state;
     struct packet p = packet_made();
     assert_true(matches(&ORDER, &p));
     p.state = PACKET_CLOSED; /* what happens to the packet later */
     p.grabbed_count = p.returned_count = 1;
     p.grabbed_fen = p.returned_fen = 250;
+    p.expires_ms = p.ended_ms = OPENS_MS + 1; /* an end changes the lifetime */
     assert_true(matches(&ORDER, &p));
 }
 
@@ -64,9 +58,8 @@ static void a_repeated_order_matches_the_packet_that_it_made(void **state)
         assert_false(matches(&ORDER, &differs));                                                                       \
     } while (0)
 
-static void each_other_value_is_another_order(void **state)
+TEST(each_other_value_is_another_order)
 {
-    (void)state;
     MUST_DIFFER(kind, PACKET_EVEN);
     MUST_DIFFER(split, SPLIT_GAUSSIAN);
     MUST_DIFFER(amount_fen, 1001);
@@ -80,20 +73,14 @@ static void each_other_value_is_another_order(void **state)
     MUST_DIFFER(greeting, STR("good luck!"));
     MUST_DIFFER(opens_ms, 0);
     MUST_DIFFER(expires_ms, OPENS_MS + LIFETIME_MS + 1);
+    struct packet later = packet_made(); /* with the same lifetime */
+    later.opens_ms += 1;
+    later.expires_ms += 1;
+    assert_false(matches(&ORDER, &later));
 }
 
-static void another_opening_with_the_same_lifetime_is_another_order(void **state)
+TEST(another_phrase_one_more_and_one_less_are_other_orders)
 {
-    (void)state;
-    struct packet p = packet_made();
-    p.opens_ms += 1;
-    p.expires_ms += 1;
-    assert_false(matches(&ORDER, &p));
-}
-
-static void another_phrase_one_more_and_one_less_are_other_orders(void **state)
-{
-    (void)state;
     struct packet p = packet_made();
     const struct send_order none = { .opens_ms = OPENS_MS };
     assert_false(matches(&none, &p));
@@ -105,9 +92,8 @@ static void another_phrase_one_more_and_one_less_are_other_orders(void **state)
 }
 
 /* The order is sent again after an upgrade, which folds phrases in another way and has another key. */
-static void a_repeated_order_matches_the_packet_of_the_version_before(void **state)
+TEST(a_repeated_order_matches_the_packet_of_the_version_before)
 {
-    (void)state;
     struct packet p = packet_made();
     struct send_order order = ORDER;
     order.phrase = (struct phrase){ .shown = STR("it’s") };
@@ -120,9 +106,8 @@ static void a_repeated_order_matches_the_packet_of_the_version_before(void **sta
     assert_false(matches(&order, &p));
 }
 
-static void what_was_left_to_a_default_is_not_compared(void **state)
+TEST(what_was_left_to_a_default_is_not_compared)
 {
-    (void)state;
     struct packet p = packet_made();
     struct send_order order = ORDER;
     p.greeting = STR("恭喜发财");
@@ -136,24 +121,4 @@ static void what_was_left_to_a_default_is_not_compared(void **state)
     assert_false(matches(&order, &p));
 }
 
-static void an_end_may_have_changed_the_lifetime(void **state)
-{
-    (void)state;
-    struct packet p = packet_made();
-    p.expires_ms = p.ended_ms = OPENS_MS + 1;
-    assert_true(matches(&ORDER, &p));
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(a_repeated_order_matches_the_packet_that_it_made),
-        cmocka_unit_test(each_other_value_is_another_order),
-        cmocka_unit_test(another_opening_with_the_same_lifetime_is_another_order),
-        cmocka_unit_test(another_phrase_one_more_and_one_less_are_other_orders),
-        cmocka_unit_test(a_repeated_order_matches_the_packet_of_the_version_before),
-        cmocka_unit_test(what_was_left_to_a_default_is_not_compared),
-        cmocka_unit_test(an_end_may_have_changed_the_lifetime),
-    };
-    return cmocka_run_group_tests(tests, arena_setup, arena_teardown);
-}
+TESTS(arena_setup, arena_teardown)

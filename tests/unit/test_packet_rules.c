@@ -1,14 +1,8 @@
 /* packet/rules: accepted sums, and which limit is violated. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <string.h>
-
-#include <cmocka.h>
-
+#include "base/array.h"
 #include "packet/rules.h"
 #include "packet/split.h"
+#include "support/test.h"
 
 static struct config config;
 
@@ -19,76 +13,70 @@ static int setup(void **state)
     return 0;
 }
 
-static struct rules_sum check(enum packet_kind kind, int64_t amount_fen, uint32_t count)
+static struct rules_sum check(bool is_total, int64_t amount_fen, uint32_t count)
 {
-    return rules_check(&config,
-                       &(struct rules_amount){ .fen = amount_fen, .is_total = kind == PACKET_LUCKY, .count = count });
+    return rules_check(&config, &(struct rules_amount){ .fen = amount_fen, .is_total = is_total, .count = count });
 }
 
-static void assert_total(struct rules_sum sum, int64_t total_fen)
+struct sum {
+    bool is_total;
+    int64_t fen;
+    uint32_t count;
+    enum rules_fault fault;
+    int64_t result_fen; /* the total, or the limit */
+};
+
+static void assert_sums(const struct sum *rows, size_t count)
 {
-    assert_int_equal(sum.fault, RULES_OK);
-    assert_int_equal(sum.total_fen, total_fen);
+    for (size_t i = 0; i < count; i++) {
+        const struct sum *row = &rows[i];
+        struct rules_sum got = check(row->is_total, row->fen, row->count);
+        if (got.fault != row->fault || (got.fault == RULES_OK ? got.total_fen : got.limit_fen) != row->result_fen)
+            fail_msg("%lld fen in %u: fault %d, total %lld, limit %lld", (long long)row->fen, row->count,
+                     (int)got.fault, (long long)got.total_fen, (long long)got.limit_fen);
+    }
 }
 
-static void assert_violation(struct rules_sum sum, enum rules_fault fault, int64_t limit_fen)
+TEST_WITH(a_total_is_checked_by_its_largest_share_and_a_share_by_its_total, setup, NULL)
 {
-    assert_int_equal(sum.fault, fault);
-    assert_int_equal(sum.limit_fen, limit_fen);
-}
-
-static void a_lucky_packet_is_checked_by_its_total(void **state)
-{
-    (void)state;
-    assert_total(check(PACKET_LUCKY, 1, 1), 1);
-    assert_total(check(PACKET_LUCKY, 20000, 1), 20000);
-    assert_total(check(PACKET_LUCKY, 2000000, 100), 2000000);
-    assert_violation(check(PACKET_LUCKY, 0, 1), RULES_SHARE_MIN, 1);
-    assert_violation(check(PACKET_LUCKY, 9, 10), RULES_SHARE_MIN, 1);
-    assert_violation(check(PACKET_LUCKY, 20001, 1), RULES_SHARE_MAX, 20000);
-    assert_violation(check(PACKET_LUCKY, 40001, 2), RULES_SHARE_MAX, 20000);
-    assert_violation(check(PACKET_LUCKY, 2000001, 100), RULES_TOTAL_MAX, 2000000);
-}
-
-static void the_other_kinds_are_checked_by_one_share(void **state)
-{
-    (void)state;
-    assert_total(check(PACKET_EVEN, 1, 3), 3);
-    assert_total(check(PACKET_EVEN, 20000, 100), 2000000);
-    assert_total(check(PACKET_EXCLUSIVE, 5200, 1), 5200);
-    assert_violation(check(PACKET_EVEN, 0, 3), RULES_SHARE_MIN, 1);
-    assert_violation(check(PACKET_EVEN, 20001, 2), RULES_SHARE_MAX, 20000);
-    assert_violation(check(PACKET_EXCLUSIVE, 20001, 1), RULES_SHARE_MAX, 20000);
+    static const struct sum rows[] = {
+        { true, 1, 1, RULES_OK, 1 },
+        { true, 20000, 1, RULES_OK, 20000 },
+        { true, 2000000, 100, RULES_OK, 2000000 },
+        { true, 1000, 3, RULES_OK, 1000 },
+        { true, 60000, 3, RULES_OK, 60000 },
+        { true, 60001, 3, RULES_SHARE_MAX, 20000 }, /* the first share gets the fen that is left over */
+        { true, 2, 3, RULES_SHARE_MIN, 1 },
+        { true, 0, 1, RULES_SHARE_MIN, 1 },
+        { true, 9, 10, RULES_SHARE_MIN, 1 },
+        { true, 20001, 1, RULES_SHARE_MAX, 20000 },
+        { true, 40001, 2, RULES_SHARE_MAX, 20000 },
+        { true, 2000001, 100, RULES_TOTAL_MAX, 2000000 },
+        { false, 1, 3, RULES_OK, 3 },
+        { false, 20000, 100, RULES_OK, 2000000 },
+        { false, 5200, 1, RULES_OK, 5200 },
+        { false, 0, 3, RULES_SHARE_MIN, 1 },
+        { false, 20001, 2, RULES_SHARE_MAX, 20000 },
+        { false, 20001, 1, RULES_SHARE_MAX, 20000 },
+    };
+    static const struct sum lower[] = { { false, 20000, 3, RULES_TOTAL_MAX, 50000 } };
+    assert_sums(rows, ARRAY_LEN(rows));
     config.packet_fen_max = 50000;
-    assert_violation(check(PACKET_EVEN, 20000, 3), RULES_TOTAL_MAX, 50000);
+    assert_sums(lower, ARRAY_LEN(lower));
 }
 
-static void an_even_packet_by_its_total_is_checked_by_its_largest_share(void **state)
+TEST_WITH(without_a_count_only_violations_with_every_count_are_reported, setup, NULL)
 {
-    (void)state;
-    struct rules_amount amount = { .fen = 1000, .is_total = true, .count = 3 };
-    assert_total(rules_check(&config, &amount), 1000);
-    amount.fen = 60000;
-    assert_total(rules_check(&config, &amount), 60000);
-    amount.fen = 60001; /* the first share gets the fen that is left over */
-    assert_violation(rules_check(&config, &amount), RULES_SHARE_MAX, 20000);
-    amount.fen = 2;
-    assert_violation(rules_check(&config, &amount), RULES_SHARE_MIN, 1);
+    static const struct sum rows[] = { { true, 0, 0, RULES_SHARE_MIN, 1 },
+                                       { true, 2000001, 0, RULES_TOTAL_MAX, 2000000 },
+                                       { false, 20001, 0, RULES_SHARE_MAX, 20000 } };
+    assert_sums(rows, ARRAY_LEN(rows));
+    assert_int_equal(check(true, 2000000, 0).fault, RULES_OK);
+    assert_int_equal(check(false, 20000, 0).fault, RULES_OK);
 }
 
-static void without_a_count_only_violations_with_every_count_are_reported(void **state)
+TEST_WITH(settings_are_capped_by_the_limits_of_a_split, setup, NULL)
 {
-    (void)state;
-    assert_violation(check(PACKET_LUCKY, 0, 0), RULES_SHARE_MIN, 1);
-    assert_violation(check(PACKET_LUCKY, 2000001, 0), RULES_TOTAL_MAX, 2000000);
-    assert_int_equal(check(PACKET_LUCKY, 2000000, 0).fault, RULES_OK);
-    assert_violation(check(PACKET_EVEN, 20001, 0), RULES_SHARE_MAX, 20000);
-    assert_int_equal(check(PACKET_EVEN, 20000, 0).fault, RULES_OK);
-}
-
-static void settings_are_capped_by_the_limits_of_a_split(void **state)
-{
-    (void)state;
     assert_int_equal(rules_count_max(&config), 100);
     assert_int_equal(rules_total_fen_max(&config), 2000000);
     config.packet_shares_max = SPLIT_COUNT_MAX + 1;
@@ -97,9 +85,8 @@ static void settings_are_capped_by_the_limits_of_a_split(void **state)
     assert_int_equal(rules_total_fen_max(&config), SPLIT_TOTAL_FEN_MAX);
 }
 
-static void the_smallest_share_is_at_most_the_average_and_the_largest(void **state)
+TEST_WITH(the_smallest_share_is_at_most_the_average_and_the_largest, setup, NULL)
 {
-    (void)state;
     assert_int_equal(rules_share_min_fen_max(&config, 1000, 3), 333);
     assert_int_equal(rules_share_min_fen_max(&config, 1000, 10), 100);
     assert_int_equal(rules_share_min_fen_max(&config, 20000, 1), 20000);
@@ -107,9 +94,8 @@ static void the_smallest_share_is_at_most_the_average_and_the_largest(void **sta
     assert_int_equal(rules_share_min_fen_max(&config, 20000, 1), 150);
 }
 
-static void the_lifetimes_are_the_words_of_the_setting(void **state)
+TEST_WITH(the_lifetimes_are_the_words_of_the_setting, setup, NULL)
 {
-    (void)state;
     static const struct {
         const char *word;
         int64_t ms;
@@ -121,17 +107,15 @@ static void the_lifetimes_are_the_words_of_the_setting(void **state)
         assert_true(str_equal(word, str_from(wanted[i].word)));
         assert_int_equal(ms, wanted[i].ms);
     }
-    assert_false(rules_lifetime(&config, 4, &word, &ms));
-    assert_false(rules_lifetime(&config, 5, &word, &ms));
+    assert_false(rules_lifetime(&config, 4, &word, &ms) || rules_lifetime(&config, 5, &word, &ms));
     strcpy(config.packet_lifetimes, "90s");
     assert_true(rules_lifetime(&config, 0, &word, &ms));
     assert_int_equal(ms, 90000);
     assert_false(rules_lifetime(&config, 1, &word, &ms));
 }
 
-static void every_accepted_sum_can_be_split(void **state)
+TEST_WITH(every_accepted_sum_can_be_split, setup, NULL)
 {
-    (void)state;
     static const int64_t amounts_fen[] = { 1, 99, 100, 19999, 20000, 20001, 333333, 2000000 };
     static const uint32_t counts[] = { 1, 2, 3, 17, 99, 100 };
     int64_t shares[100];
@@ -140,7 +124,7 @@ static void every_accepted_sum_can_be_split(void **state)
     for (size_t i = 0; i < 8 * 6 * 2; i++) {
         bool lucky = i % 2 == 0;
         uint32_t count = counts[i / 16];
-        struct rules_sum sum = check(lucky ? PACKET_LUCKY : PACKET_EVEN, amounts_fen[i / 2 % 8], count);
+        struct rules_sum sum = check(lucky, amounts_fen[i / 2 % 8], count);
         if (sum.fault != RULES_OK)
             continue;
         accepted++;
@@ -151,19 +135,4 @@ static void every_accepted_sum_can_be_split(void **state)
     assert_true(accepted > 30);
 }
 
-#define RULES_TEST(name) cmocka_unit_test_setup(name, setup)
-
-int main(void)
-{
-    static const struct CMUnitTest tests[] = {
-        RULES_TEST(a_lucky_packet_is_checked_by_its_total),
-        RULES_TEST(the_other_kinds_are_checked_by_one_share),
-        RULES_TEST(an_even_packet_by_its_total_is_checked_by_its_largest_share),
-        RULES_TEST(without_a_count_only_violations_with_every_count_are_reported),
-        RULES_TEST(settings_are_capped_by_the_limits_of_a_split),
-        RULES_TEST(the_smallest_share_is_at_most_the_average_and_the_largest),
-        RULES_TEST(the_lifetimes_are_the_words_of_the_setting),
-        RULES_TEST(every_accepted_sum_can_be_split),
-    };
-    return cmocka_run_group_tests_name("packet_rules", tests, NULL, NULL);
-}
+TESTS(NULL, NULL)

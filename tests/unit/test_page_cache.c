@@ -1,18 +1,15 @@
-/* pages/page_cache: the packets that are cacheable, the answers from the cache, and its limits. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <string.h>
-
-#include <cmocka.h>
-
+/* pages/page_cache: the packets that are cacheable, the answers from the cache, its limits, and its pages. */
+#include "base/array.h"
 #include "live/grab.h"
 #include "live/live.h"
 #include "live/view.h"
 #include "packet/grab.h"
 #include "packet/view.h"
 #include "pages/page_cache.h"
+#include "pages/show_model.h"
+#include "support/assert_text.h"
+#include "support/test_site.h"
+#include "web/respond.h"
 
 enum { SENDER = 10001, FIRST_USER = 20000, STRANGER = 30000, SHARES = 7 };
 
@@ -47,12 +44,6 @@ static struct cached_page finished_make(uint64_t id, uint32_t count)
                                  .complete = true };
 }
 
-static void assert_text(struct str got, const char *want)
-{
-    if (!str_equal(got, str_from(want)))
-        fail_msg("got %.*s, want %s", STR_ARG(got), want);
-}
-
 /* Finished, but not settled: the newest 3 rows of a packet with count shares. */
 static struct cached_page unsettled_make(uint64_t id, uint32_t count)
 {
@@ -66,9 +57,8 @@ static struct cached_page unsettled_make(uint64_t id, uint32_t count)
     return p;
 }
 
-static void the_rows_of_a_finished_packet_are_kept_before_it_is_settled(void **state)
+TEST(the_rows_of_a_finished_packet_are_kept_before_it_is_settled)
 {
-    (void)state;
     struct page_cache *cache = page_cache_new(4, 1 << 20);
     struct cached_page p = unsettled_make(1, SHARES);
     assert_false(page_cacheable(&p.view));
@@ -98,10 +88,9 @@ static void the_rows_of_a_finished_packet_are_kept_before_it_is_settled(void **s
     page_cache_free(cache);
 }
 
-static void only_users_without_a_share_are_served_and_not_for_long(void **state)
+TEST(only_users_without_a_share_are_served_and_not_for_long)
 {
     enum { NOW_MS = 100000 };
-    (void)state;
     struct cached_page p = unsettled_make(1, SHARES);
     p.checked_ms = NOW_MS;
     assert_false(page_serves(&p, STRANGER, NOW_MS)); /* it has not all grabs: the user may have a share */
@@ -124,9 +113,8 @@ static void only_users_without_a_share_are_served_and_not_for_long(void **state)
     assert_false(page_serves(&p, SENDER, NOW_MS));
 }
 
-static void an_entry_with_other_marks_is_replaced_but_never_by_an_older_copy(void **state)
+TEST(an_entry_with_other_marks_is_replaced_but_never_by_an_older_copy)
 {
-    (void)state;
     struct cached_page old = finished_make(1, SHARES), marked = old;
     assert_false(page_replaces(&marked, &old));
     marked.view.packet.returned_shares = STR("2");
@@ -147,9 +135,8 @@ static void an_entry_with_other_marks_is_replaced_but_never_by_an_older_copy(voi
     assert_false(page_outlives(&old, &open));
 }
 
-static void a_share_that_was_given_back_is_one_more_row(void **state)
+TEST(a_share_that_was_given_back_is_one_more_row)
 {
-    (void)state;
     struct cached_page p = finished_make(1, SHARES);
     p.view.packet.count = SHARES - 1;
     assert_false(page_cacheable(&p.view));
@@ -160,59 +147,47 @@ static void a_share_that_was_given_back_is_one_more_row(void **state)
     assert_true(page_needs_all_rows(&p.view));
 }
 
-static void only_finished_packets_have_rows_to_keep(void **state)
+/* The packet p, made by make, is not as the check wants it after the change. */
+#define MUST_NOT(check, make, change)                                                                                  \
+    do {                                                                                                               \
+        struct cached_page p = make(1, SHARES);                                                                        \
+        change;                                                                                                        \
+        if (check(&p.view))                                                                                            \
+            fail_msg("%s after %s", #check, #change);                                                                  \
+    } while (0)
+
+TEST(only_finished_packets_have_rows_to_keep)
 {
-    (void)state;
-    struct cached_page p = unsettled_make(1, SHARES);
-    p.view.busy = true;
-    assert_false(page_rows_keepable(&p.view));
-    p = unsettled_make(1, SHARES);
-    p.view.over = false;
-    assert_false(page_rows_keepable(&p.view));
-    p = unsettled_make(1, SHARES);
-    p.view.packet.state = PACKET_EXPIRED;
-    assert_false(page_rows_keepable(&p.view));
-    p = unsettled_make(1, SHARES);
-    p.view.row_count = 0;
-    assert_false(page_rows_keepable(&p.view));
-    p = unsettled_make(1, SHARES);
-    p.view.rows++; /* not the newest ones */
-    assert_false(page_rows_keepable(&p.view));
+    MUST_NOT(page_rows_keepable, unsettled_make, p.view.busy = true);
+    MUST_NOT(page_rows_keepable, unsettled_make, p.view.over = false);
+    MUST_NOT(page_rows_keepable, unsettled_make, p.view.packet.state = PACKET_EXPIRED);
+    MUST_NOT(page_rows_keepable, unsettled_make, p.view.row_count = 0);
+    MUST_NOT(page_rows_keepable, unsettled_make, p.view.rows++); /* not the newest ones */
 }
 
-static void only_packets_that_never_change_are_cacheable(void **state)
+TEST(only_packets_that_never_change_are_cacheable)
 {
-    (void)state;
-    struct cached_page p = finished_make(1, SHARES);
-    assert_true(page_cacheable(&p.view));
-    assert_false(page_needs_all_rows(&p.view));
-    rows[3].settled = false;
-    assert_false(page_cacheable(&p.view));
-    p = finished_make(1, SHARES);
-    p.view.busy = true;
-    assert_false(page_cacheable(&p.view));
-    p = finished_make(1, SHARES);
-    p.view.packet.state = PACKET_EXPIRED;
-    assert_false(page_cacheable(&p.view));
-    p = finished_make(1, SHARES);
-    p.view.over = false;
-    assert_false(page_cacheable(&p.view));
-    p = finished_make(1, SHARES);
-    p.view.final = false; /* the published position also passes dead letters */
-    assert_false(page_cacheable(&p.view));
-    p.view.row_count = SHARES - 1;
-    assert_true(page_needs_all_rows(&p.view)); /* before the settlement its rows are kept */
-    p = finished_make(1, SHARES);
-    p.view.row_count = SHARES - 1;
-    assert_false(page_cacheable(&p.view));
-    assert_true(page_needs_all_rows(&p.view));
+    struct cached_page page = finished_make(1, SHARES);
+    assert_true(page_cacheable(&page.view));
+    assert_false(page_needs_all_rows(&page.view));
+    MUST_NOT(page_cacheable, finished_make, rows[3].settled = false);
+    MUST_NOT(page_cacheable, finished_make, p.view.busy = true);
+    MUST_NOT(page_cacheable, finished_make, p.view.packet.state = PACKET_EXPIRED);
+    MUST_NOT(page_cacheable, finished_make, p.view.over = false);
+    MUST_NOT(page_cacheable, finished_make, p.view.final = false); /* the published position also passes dead letters */
+    MUST_NOT(page_cacheable, finished_make, p.view.row_count = SHARES - 1);
+    page = finished_make(1, SHARES);
+    page.view.row_count = SHARES - 1;
+    assert_true(page_needs_all_rows(&page.view));
+    page.view.final = false;
+    assert_true(page_needs_all_rows(&page.view)); /* before the settlement its rows are kept */
+    page.view.final = true;
     rows[0].settled = false;
-    assert_false(page_needs_all_rows(&p.view));
+    assert_false(page_needs_all_rows(&page.view));
 }
 
-static void a_packet_with_more_shares_than_a_view_is_never_probed(void **state)
+TEST(a_packet_with_more_shares_than_a_view_is_never_probed)
 {
-    (void)state;
     struct cached_page p = finished_make(1, LIVE_ROWS_MAX);
     p.view.row_count = 50;
     assert_true(page_needs_all_rows(&p.view));
@@ -228,9 +203,8 @@ static void a_packet_with_more_shares_than_a_view_is_never_probed(void **state)
     page_cache_free(cache);
 }
 
-static void a_cached_packet_is_a_copy(void **state)
+TEST(a_cached_packet_is_a_copy)
 {
-    (void)state;
     struct page_cache *cache = page_cache_new(4, 1 << 16);
     char name[] = "阿红", html[] = "<li>1</li>";
     struct cached_page p = finished_make(77, SHARES);
@@ -258,9 +232,8 @@ static void a_cached_packet_is_a_copy(void **state)
     page_cache_free(cache);
 }
 
-static void a_user_with_a_share_gets_it_and_all_others_get_empty(void **state)
+TEST(a_user_with_a_share_gets_it_and_all_others_get_empty)
 {
-    (void)state;
     struct cached_page p = finished_make(1, SHARES);
     for (uint32_t i = 0; i < SHARES; i++) {
         struct live_grab g = cached_page_grab(&p, FIRST_USER + i);
@@ -277,36 +250,41 @@ static void a_user_with_a_share_gets_it_and_all_others_get_empty(void **state)
     assert_int_equal(cached_page_grab(&p, STRANGER).code, LIVE_NOT_FOR_YOU);
 }
 
-static void pages_are_cut_as_by_the_view_script(void **state)
+TEST(pages_are_cut_as_by_the_view_script)
 {
-    (void)state;
+    static const struct {
+        uint64_t user_id;
+        uint32_t after, limit, row_count, first_share, next; /* first_share: with rows */
+    } cuts[] = {
+        { FIRST_USER + 2, PACKET_NO_SHARE, 3, 3, 6, 4 },
+        { STRANGER, 4, 3, 3, 3, 1 },
+        { 0, 1, 3, 1, 0, 0 },
+        { 0, 0, 3, 0, 0, 0 },
+        { 0, SHARES + 5, SHARES, SHARES, SHARES - 1, 0 },
+    };
     struct cached_page p = finished_make(1, SHARES);
-    struct packet_view v = cached_page_view(&p, FIRST_USER + 2, PACKET_NO_SHARE, 3);
-    assert_true(v.has_mine);
-    assert_int_equal(v.mine.share_no, 2);
-    assert_int_equal(v.row_count, 3);
-    assert_int_equal(v.rows[0].share_no, 6);
-    assert_int_equal(v.next, 4);
-    v = cached_page_view(&p, STRANGER, 4, 3);
-    assert_false(v.has_mine);
-    assert_int_equal(v.rows[0].share_no, 3);
-    assert_int_equal(v.next, 1);
-    v = cached_page_view(&p, 0, 1, 3);
-    assert_false(v.has_mine);
-    assert_int_equal(v.row_count, 1);
-    assert_int_equal(v.rows[0].share_no, 0);
-    assert_int_equal(v.next, 0);
-    v = cached_page_view(&p, 0, 0, 3);
-    assert_int_equal(v.row_count, 0);
-    assert_int_equal(v.next, 0);
-    v = cached_page_view(&p, 0, SHARES + 5, SHARES);
-    assert_int_equal(v.row_count, SHARES);
-    assert_int_equal(v.next, 0);
+    for (size_t i = 0; i < sizeof cuts / sizeof cuts[0]; i++) {
+        struct packet_view v = cached_page_view(&p, cuts[i].user_id, cuts[i].after, cuts[i].limit);
+        if (v.row_count != cuts[i].row_count || v.next != cuts[i].next)
+            fail_msg("row %zu: %zu rows, next %u", i, (size_t)v.row_count, v.next);
+        if (v.row_count > 0)
+            assert_int_equal(v.rows[0].share_no, cuts[i].first_share);
+        assert_int_equal(v.has_mine, i == 0);
+        if (v.has_mine)
+            assert_int_equal(v.mine.share_no, 2);
+    }
 }
 
-static void packets_not_used_lately_are_evicted(void **state)
+static size_t cached_count(struct page_cache *cache, uint64_t last_id)
 {
-    (void)state;
+    size_t count = 0;
+    for (uint64_t id = 1; id <= last_id; id++)
+        count += page_cache_find(cache, id) != NULL;
+    return count;
+}
+
+TEST(packets_not_used_lately_are_evicted)
+{
     enum { ROOM = 8 };
     struct page_cache *cache = page_cache_new(ROOM, 1 << 20);
     for (uint64_t id = 1; id <= 100; id++) {
@@ -315,36 +293,27 @@ static void packets_not_used_lately_are_evicted(void **state)
         assert_non_null(page_cache_find(cache, id));
         assert_non_null(page_cache_find(cache, 1)); /* the first one is used all the time */
     }
-    size_t cached = 0;
-    for (uint64_t id = 1; id <= 100; id++)
-        cached += page_cache_find(cache, id) != NULL;
-    assert_int_equal(cached, ROOM);
+    assert_int_equal(cached_count(cache, 100), ROOM);
     page_cache_free(cache);
 }
 
-static void the_bytes_of_all_packets_are_limited(void **state)
+TEST(the_bytes_of_all_packets_are_limited)
 {
-    (void)state;
-    struct cached_page one = finished_make(1, SHARES);
     const size_t bytes = SHARES * (sizeof(struct grab) + strlen("某,人")) + strlen("小明恭喜发财<li><li lang=en>[]");
     struct page_cache *cache = page_cache_new(100, 3 * bytes);
     for (uint64_t id = 1; id <= 10; id++) {
-        one = finished_make(id, SHARES);
+        struct cached_page one = finished_make(id, SHARES);
         page_cache_put(cache, &one);
     }
-    size_t cached = 0;
-    for (uint64_t id = 1; id <= 10; id++)
-        cached += page_cache_find(cache, id) != NULL;
-    assert_int_equal(cached, 3);
+    assert_int_equal(cached_count(cache, 10), 3);
     struct cached_page large = finished_make(11, 4 * SHARES);
     page_cache_put(cache, &large);
     assert_null(page_cache_find(cache, 11));
     page_cache_free(cache);
 }
 
-static void a_new_generation_of_templates_empties_the_cache(void **state)
+TEST(a_new_generation_of_templates_empties_the_cache)
 {
-    (void)state;
     struct page_cache *cache = page_cache_new(4, 1 << 16);
     struct cached_page p = finished_make(5, SHARES);
     page_cache_put(cache, &p);
@@ -358,22 +327,140 @@ static void a_new_generation_of_templates_empties_the_cache(void **state)
     page_cache_free(cache);
 }
 
-int main(void)
+/* ---- a cached packet's page and JSON are byte for byte those that are rendered from Redis's reply ---- */
+
+enum { GUEST = 0, MANY = 70, BEST = 3 };
+
+static struct grab many[MANY];
+static struct cached_page page;
+static struct fcgi_request request; /* without cookies */
+
+static struct exchange exchange_make(uint64_t user_id, bool wants_json, enum language language)
 {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(the_rows_of_a_finished_packet_are_kept_before_it_is_settled),
-        cmocka_unit_test(only_users_without_a_share_are_served_and_not_for_long),
-        cmocka_unit_test(an_entry_with_other_marks_is_replaced_but_never_by_an_older_copy),
-        cmocka_unit_test(a_share_that_was_given_back_is_one_more_row),
-        cmocka_unit_test(only_finished_packets_have_rows_to_keep),
-        cmocka_unit_test(only_packets_that_never_change_are_cacheable),
-        cmocka_unit_test(a_packet_with_more_shares_than_a_view_is_never_probed),
-        cmocka_unit_test(a_cached_packet_is_a_copy),
-        cmocka_unit_test(a_user_with_a_share_gets_it_and_all_others_get_empty),
-        cmocka_unit_test(pages_are_cut_as_by_the_view_script),
-        cmocka_unit_test(packets_not_used_lately_are_evicted),
-        cmocka_unit_test(the_bytes_of_all_packets_are_limited),
-        cmocka_unit_test(a_new_generation_of_templates_empties_the_cache),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    return (struct exchange){ .app = &services,
+                              .fcgi = &request,
+                              .arena = arena,
+                              .target = STR("/p/abc"),
+                              .wants_json = wants_json,
+                              .language = language,
+                              .visitor = { .user_id = user_id, .nickname = STR("<小 & 明>") } };
 }
+
+static int setup(void **state)
+{
+    static const struct str names[] = { STR("阿红"), STR("<b>&\"'`"), STR("某,人"), STR("a") };
+    if (site_setup(state) != 0)
+        return 1;
+    page = finished_make((uint64_t)1 << 60, MANY);
+    page.view.rows = memcpy(many, rows, sizeof many);
+    for (uint32_t i = 0; i < MANY; i++) {
+        many[i].nickname = names[i % 4];
+        many[i].face = face_from(i % 3 == 0 ? STR("rabbit") : STR(""));
+        many[i].amount_fen = 1 + 99 * many[i].share_no;
+        many[i].grabbed_ms = 1700000000000 + 1000 * many[i].share_no;
+    }
+    struct packet *p = &page.view.packet;
+    p->amount_fen = p->grabbed_fen = 300000;
+    p->best_share_no = BEST;
+    p->greeting = STR("恭喜 & 发财");
+    p->created_ms = 1699999999000;
+    p->finished_ms = 1700000069000;
+    p->expires_ms = 1700086400000;
+    struct exchange x = exchange_make(GUEST, false, LANGUAGE_ZH_CN);
+    struct packet_view first = cached_page_view(&page, GUEST, PACKET_NO_SHARE, SHOW_ROWS);
+    return show_rows(&x, &first, &page.rows) != ST_OK;
+}
+
+/* The view that live_view_read makes of the script's reply: only the rows of the requested page. */
+static struct packet_view view_read(uint64_t user_id, uint32_t after)
+{
+    struct packet_view view = page.view;
+    uint32_t stop = after < MANY ? after : MANY, start = stop > SHOW_ROWS ? stop - SHOW_ROWS : 0;
+    view.rows = &many[MANY - stop];
+    view.row_count = stop - start;
+    view.next = view.row_count > 0 ? start : 0;
+    view.luckiest = stop == MANY ? &many[MANY - 1 - BEST] : NULL;
+    view.has_mine = user_id >= FIRST_USER && user_id < FIRST_USER + MANY;
+    if (view.has_mine)
+        view.mine = many[MANY - 1 - (user_id - FIRST_USER)];
+    return view;
+}
+
+/* Ends with answer_free. */
+static struct exchange answer(uint64_t user_id, bool json, enum language language, const struct packet_view *view,
+                              const struct cached_rows *rendered)
+{
+    struct exchange x = exchange_make(user_id, json, language);
+    struct model m;
+    model_init(&m, arena);
+    show_model(&x, view, rendered, &m);
+    respond_model(&x, 200, "pages/packet", &m);
+    respond_finish(&x);
+    assert_int_equal(x.status, 200);
+    assert_true(x.body.len > 200);
+    return x;
+}
+
+static void answer_free(struct exchange *x)
+{
+    buf_free(&x->body);
+    buf_free(&x->headers);
+}
+
+TEST(every_visitor_gets_the_same_bytes_from_cache_and_redis)
+{
+    static const uint64_t visitors[] = { GUEST, SENDER, STRANGER, FIRST_USER, FIRST_USER + MANY - 1 };
+    static const uint32_t afters[] = { PACKET_NO_SHARE, MANY, MANY + 1, MANY - 1, 20, 1, 0 };
+    for (size_t i = 0; i < 2 * LANGUAGES * 5 * 7; i++) {
+        bool json = i % 2 == 1;
+        enum language language = (enum language)(i / 2 % LANGUAGES);
+        uint64_t user_id = visitors[i / (2 * LANGUAGES) % 5];
+        uint32_t after = afters[i / (2 * LANGUAGES * 5)];
+        struct packet_view read = view_read(user_id, after),
+                           cached = cached_page_view(&page, user_id, after, SHOW_ROWS);
+        struct exchange from_redis = answer(user_id, json, language, &read, NULL);
+        struct exchange from_cache = answer(user_id, json, language, &cached, after >= MANY ? &page.rows : NULL);
+        if (!str_equal(buf_view(&from_cache.body), buf_view(&from_redis.body)))
+            fail_msg("json %d, %s, user %u, after %u: the answers differ", json, language_tag(language),
+                     (unsigned)user_id, after);
+        assert_true(str_equal(buf_view(&from_cache.headers), buf_view(&from_redis.headers)));
+        answer_free(&from_cache);
+        answer_free(&from_redis);
+    }
+}
+
+TEST(guests_do_not_get_the_cached_list)
+{
+    for (int json = 0; json < 2; json++) {
+        struct packet_view cached = cached_page_view(&page, GUEST, PACKET_NO_SHARE, SHOW_ROWS);
+        struct exchange x = answer(GUEST, json == 1, LANGUAGE_ZH_CN, &cached, &page.rows);
+        buf_char(&x.body, '\0');
+        assert_null(strstr(x.body.ptr, "阿红"));
+        answer_free(&x);
+    }
+}
+
+TEST(the_luckiest_is_named_once_in_every_part_that_has_it_or_is_the_first)
+{
+    static const struct {
+        uint32_t after;
+        int named;
+    } PARTS[] = { { PACKET_NO_SHARE, 1 }, { MANY, 1 }, { MANY - 1, 0 }, { BEST + 1, 1 }, { BEST, 0 } };
+    for (size_t i = 0; i < 2 * ARRAY_LEN(PARTS); i++) {
+        bool rendered = i % 2 == 1 && PARTS[i / 2].after >= MANY;
+        struct packet_view cached = cached_page_view(&page, STRANGER, PARTS[i / 2].after, SHOW_ROWS);
+        struct exchange x = answer(STRANGER, false, LANGUAGE_ZH_CN, &cached, rendered ? &page.rows : NULL);
+        buf_char(&x.body, '\0');
+        const char *first = strstr(x.body.ptr, "手气最佳");
+        assert_int_equal(first != NULL, PARTS[i / 2].named);
+        if (first != NULL) {
+            assert_null(strstr(first + 1, "手气最佳"));
+            const char *row = strstr(x.body.ptr, "<li class=\"row\">"), *amount = strstr(row, "2.98元");
+            assert_true(amount != NULL && amount < first); /* at the top of the list */
+            assert_true(PARTS[i / 2].after < MANY || first < strstr(row + 1, "<li class=\"row\">"));
+        }
+        answer_free(&x);
+    }
+}
+
+TESTS(setup, site_teardown)

@@ -1,15 +1,8 @@
 /* packet/phrase: what counts as the same passphrase, its hash and its sealed form. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <string.h>
-
-#include <cmocka.h>
-
 #include "base/array.h"
-#include "base/random.h"
 #include "packet/phrase.h"
+#include "support/assert_text.h"
+#include "support/test_arena.h"
 
 #define KEY_OF(secret, purpose) ((struct key[]){ key_derive(STR(secret), purpose) })
 #define KEY                     KEY_OF("a secret of more than thirty-two characters", KEY_PHRASE_HASH)
@@ -18,22 +11,6 @@
 #define ONLY(key)               ((struct key_pair){ key, NULL })
 #define KEYS                    ((struct key_pair){ KEY, KEY_OF_BEFORE })
 
-static struct arena *arena;
-
-static int setup(void **state)
-{
-    (void)state;
-    arena = arena_new(1 << 16, 1 << 22);
-    return arena == NULL || !random_init();
-}
-
-static int teardown(void **state)
-{
-    (void)state;
-    arena_free(arena);
-    return 0;
-}
-
 static struct str folded(const char *typed)
 {
     struct str out;
@@ -41,71 +18,49 @@ static struct str folded(const char *typed)
     return out;
 }
 
-static void width_case_blanks_and_composition_do_not_matter(void **state)
+TEST(width_case_blanks_and_composition_do_not_matter)
 {
-    (void)state;
-    static const char *const same[][2] = {
-        { "Hello", "hELLO" },
-        { "ｈｅｌｌｏ１２３", "hello123" },
-        { "  恭喜发财\u3000", "恭喜发财" },
-        { "happy \t  new\u3000year", "Happy New Year" },
-        { "caf\u00e9", "CAFE\u0301" },
-        { "Straße", "STRASSE" },
-        { "①", "1" },
-        { "ﾊﾛｰ", "ハロー" },
-        { "\u2764\uFE0F", "\u2764" },
-        { "a\u200Bb", "ab" },
-        { "\u00A0x\u00A0", "x" },
-        { "\uFE0F 恭喜 \uFE0F", "恭喜" },
-        { "a \uFE0F b", "a b" },
-        { "cafe\uFE0F\u0301", "café" },
-        { "it's", "it’s" },
-        { "it's", "it‘s" },
-        { "it's", "IT\u02bcS" },
-        { "it's", "it\u2032s" },
-        { "it's", "it\u00b4s" },
-        { "it's", "it＇s" },
-        { "\"hi\"", "“Hi”" },
-        { "\"hi\"", "„hi“" },
-        { "\"hi\"", "«hi»" },
-        { "\"hi\"", "〝hi〞" },
-        { "a-b", "a–b" },
-        { "a-b", "a—b" },
-        { "a-b", "a\u2011b" },
-        { "a-b", "a\u2212b" },
-        { "a--b", "a—b" }, /* phones make one dash of two hyphens */
-        { "新年——快乐", "新年-快乐" },
-        { "wait...", "wait…" },
-        { "88.8", "88。8" },
-        { "88.8", "８８｡８" },
-        { "a,b", "a、b" },
-        { "a,b", "a､b" },
-        { "~o~", "〜o〜" },
-        { "~o~", "～o～" },
-        { "[a]", "【a】" },
-        { "<a>", "《a》" },
-        { "<a>", "〈a〉" },
-        { "<a>", "︽a︾" },
-        { "1/2", "½" },
-        { "1/2", "1\u22152" },
-        { "a·b", "a・b" },
-        { "a·b", "a･b" },
-        { "a·b", "a•b" },
-        { "a·b", "a‧b" },
-        { "\u2764\uFE0E", "\u2764" },
-        { "葛\U000E0100", "葛" },
-        { "👩\u200D👧", "👩👧" },
-        { "می\u200Cخواهم", "میخواهم" },
+    static const struct {
+        const char *one, *same[6];
+    } rows[] = {
+        { "Hello", { "hELLO" } },
+        { "ｈｅｌｌｏ１２３", { "hello123" } },
+        { "  恭喜发财\u3000", { "恭喜发财" } },
+        { "happy \t  new\u3000year", { "Happy New Year" } },
+        { "caf\u00e9", { "CAFE\u0301", "cafe\uFE0F\u0301" } },
+        { "Straße", { "STRASSE" } },
+        { "①", { "1" } },
+        { "ﾊﾛｰ", { "ハロー" } },
+        { "\u2764", { "\u2764\uFE0F", "\u2764\uFE0E" } },
+        { "a\u200Bb", { "ab" } },
+        { "\u00A0x\u00A0", { "x" } },
+        { "\uFE0F 恭喜 \uFE0F", { "恭喜" } },
+        { "a \uFE0F b", { "a b" } },
+        { "it's", { "it’s", "it‘s", "IT\u02bcS", "it\u2032s", "it\u00b4s", "it＇s" } },
+        { "\"hi\"", { "“Hi”", "„hi“", "«hi»", "〝hi〞" } },
+        { "a-b", { "a–b", "a—b", "a\u2011b", "a\u2212b", "a--b" } }, /* phones make one dash of two hyphens */
+        { "新年——快乐", { "新年-快乐" } },
+        { "wait...", { "wait…" } },
+        { "88.8", { "88。8", "８８｡８" } },
+        { "a,b", { "a、b", "a､b" } },
+        { "~o~", { "〜o〜", "～o～" } },
+        { "[a]", { "【a】" } },
+        { "<a>", { "《a》", "〈a〉", "︽a︾" } },
+        { "1/2", { "½", "1\u22152" } },
+        { "a·b", { "a・b", "a･b", "a•b", "a‧b" } },
+        { "葛\U000E0100", { "葛" } },
+        { "👩\u200D👧", { "👩👧" } },
+        { "می\u200Cخواهم", { "میخواهم" } },
     };
-    for (size_t i = 0; i < ARRAY_LEN(same); i++)
-        if (!str_equal(folded(same[i][0]), folded(same[i][1])))
-            fail_msg("%s is not %s", same[i][0], same[i][1]);
+    for (size_t i = 0; i < ARRAY_LEN(rows); i++)
+        for (size_t k = 0; k < ARRAY_LEN(rows[i].same) && rows[i].same[k] != NULL; k++)
+            if (!str_equal(folded(rows[i].one), folded(rows[i].same[k])))
+                fail_msg("%s is not %s", rows[i].one, rows[i].same[k]);
 }
 
 /* Packets that the version before made live on: their hash is of the phrase as it was folded then. */
-static void a_phrase_also_has_the_hash_of_the_version_before(void **state)
+TEST(a_phrase_also_has_the_hash_of_the_version_before)
 {
-    (void)state;
     static const struct {
         const char *typed, *before;
     } changed[] = { { "it’s", "it’s" },
@@ -142,9 +97,8 @@ static void a_phrase_also_has_the_hash_of_the_version_before(void **state)
 }
 
 /* Packets that are open have the hash of it, and processes of two versions run side by side during an upgrade. */
-static void a_phrase_of_characters_without_a_picture_stays_the_same(void **state)
+TEST(a_phrase_of_characters_without_a_picture_stays_the_same)
 {
-    (void)state;
     static const char *const kept[] = { "\ufffc",     "新\ufffc年", "a \ufffc b", "e\ufffc\u0301", "\ufffc \ufffc",
                                         "\U0001d159", "\U00013441", "\U00013442", "\U00016fe4",    "\uffff",
                                         "\ufdd0",     "\ue000",     "李\ue863",   "\uf8ff \ue001", "\U000f0000",
@@ -157,9 +111,8 @@ static void a_phrase_of_characters_without_a_picture_stays_the_same(void **state
     assert_true(str_equal(folded("\u0301\ufe0f"), STR("\u0301")));
 }
 
-static void other_phrases_stay_different(void **state)
+TEST(other_phrases_stay_different)
 {
-    (void)state;
     static const char *const other[][2] = {
         { "恭喜", "恭喜发财" }, { "ab", "a b" },
         { "👩", "👨" },           { "👍🏻", "👍🏿" },
@@ -175,9 +128,8 @@ static void other_phrases_stay_different(void **state)
             fail_msg("%s is %s", other[i][0], other[i][1]);
 }
 
-static void folding_changes_nothing_more(void **state)
+TEST(folding_changes_nothing_more)
 {
-    (void)state;
     static const char *const texts[] = { "Ｈｅｌｌｏ  Ｗörld",  "\u00A8 x", "ﬁ ﬀ",     "İstanbul",
                                          "❤️ 开\u3000心", "《\u0338", "︽\u0338" };
     for (size_t i = 0; i < ARRAY_LEN(texts); i++) {
@@ -190,9 +142,8 @@ static void folding_changes_nothing_more(void **state)
     assert_int_equal(phrase_fold(arena, STR("\xff"), &out), ST_INVALID);
 }
 
-static void a_hash_belongs_to_phrase_packet_and_secret(void **state)
+TEST(a_hash_belongs_to_phrase_packet_and_secret)
 {
-    (void)state;
     struct str hash = phrase_hash(arena, KEY, 1, STR("开心"));
     assert_int_equal(hash.len, 32);
     assert_true(str_equal(hash, phrase_hash(arena, KEY, 1, STR("开心"))));
@@ -202,9 +153,8 @@ static void a_hash_belongs_to_phrase_packet_and_secret(void **state)
 }
 
 /* Redis learns no address, and can't tell that two packets had the same visitor. */
-static void a_source_belongs_to_packet_and_key(void **state)
+TEST(a_source_belongs_to_packet_and_key)
 {
-    (void)state;
     struct str one = phrase_source(arena, KEY, 1, STR("10.0.0.7"), STR("10.0.0.0/24"));
     struct str neighbour = phrase_source(arena, KEY, 1, STR("10.0.0.8"), STR("10.0.0.0/24"));
     const struct str others[] = { neighbour, phrase_source(arena, KEY, 1, STR("10.0.0.7"), STR("10.0.1.0/24")),
@@ -217,9 +167,8 @@ static void a_source_belongs_to_packet_and_key(void **state)
     assert_true(str_equal(str_skip(one, PHRASE_SOURCE_BYTES / 2), str_skip(neighbour, PHRASE_SOURCE_BYTES / 2)));
 }
 
-static void a_sealed_phrase_is_read_by_this_service_only(void **state)
+TEST(a_sealed_phrase_is_read_by_this_service_only)
 {
-    (void)state;
     struct str shown = STR("开心 Ｈａｐｐｙ"), sealed = phrase_seal(arena, KEY, 7, shown);
     assert_true(str_equal(phrase_unseal(arena, ONLY(KEY), 7, sealed), shown));
     assert_false(str_equal(sealed, phrase_seal(arena, KEY, 7, shown))); /* another nonce */
@@ -238,18 +187,16 @@ static void a_sealed_phrase_is_read_by_this_service_only(void **state)
     assert_null(phrase_unseal(arena, ONLY(KEY), 7, (struct str){ damaged, sealed.len }).ptr);
 }
 
-static void the_longest_phrase_fits_its_column(void **state)
+TEST(the_longest_phrase_fits_its_column)
 {
-    (void)state;
     enum { COLUMN_BYTES = 400 };
     char text[4 * PHRASE_CODE_POINTS_MAX] = { 0 };
     struct str sealed = phrase_seal(arena, KEY, 7, (struct str){ text, sizeof text });
     assert_in_range(sealed.len, 1, COLUMN_BYTES);
 }
 
-static void without_memory_there_is_no_hash(void **state)
+TEST(without_memory_there_is_no_hash)
 {
-    (void)state;
     struct arena *small = arena_new(8, 8);
     struct str out;
     assert_null(phrase_hash(small, KEY, 1, STR("x")).ptr);
@@ -259,19 +206,4 @@ static void without_memory_there_is_no_hash(void **state)
     arena_free(small);
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(width_case_blanks_and_composition_do_not_matter),
-        cmocka_unit_test(a_phrase_also_has_the_hash_of_the_version_before),
-        cmocka_unit_test(a_phrase_of_characters_without_a_picture_stays_the_same),
-        cmocka_unit_test(other_phrases_stay_different),
-        cmocka_unit_test(folding_changes_nothing_more),
-        cmocka_unit_test(a_hash_belongs_to_phrase_packet_and_secret),
-        cmocka_unit_test(a_source_belongs_to_packet_and_key),
-        cmocka_unit_test(a_sealed_phrase_is_read_by_this_service_only),
-        cmocka_unit_test(the_longest_phrase_fits_its_column),
-        cmocka_unit_test(without_memory_there_is_no_hash),
-    };
-    return cmocka_run_group_tests(tests, setup, teardown);
-}
+TESTS(arena_setup, arena_teardown)

@@ -1,12 +1,7 @@
 /* packet/record_search: comparing a record with a filter. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
-
+#include "base/array.h"
 #include "packet/record_search.h"
+#include "support/test.h"
 #include "support/test_arena.h"
 
 static const int64_t NOW_MS = 1000000;
@@ -28,9 +23,8 @@ static bool received_matches(const struct record *row, const struct record_filte
     return record_matches(arena, row, RECORD_RECEIVED, filter, NOW_MS);
 }
 
-static void an_empty_filter_matches_everything(void **state)
+TEST(an_empty_filter_matches_everything)
 {
-    (void)state;
     const struct record_filter none = { 0 };
     struct record row = record_of();
     assert_false(record_filter_given(&none));
@@ -38,44 +32,36 @@ static void an_empty_filter_matches_everything(void **state)
     assert_true(record_matches(arena, &row, RECORD_SENT, &none, NOW_MS));
 }
 
-static void each_condition_can_exclude_a_record(void **state)
+TEST(each_condition_can_exclude_a_record)
 {
-    (void)state;
-    static const struct record_filter excluding[] = {
-        { .kinds = 1U << PACKET_EVEN | 1U << PACKET_EXCLUSIVE },
-        { .states = 1U << PACKET_FINISHED },
-        { .person_id = 8 },
-        { .text = { "new", 3 } },
-        { .min_fen = 521 },
-        { .max_fen = 519 },
-    };
-    static const struct record_filter including[] = {
-        { .kinds = 1U << PACKET_LUCKY },
-        { .states = 1U << PACKET_OPEN },
-        { .person_id = 7 },
-        { .text = { "happy", 5 } },
-        { .min_fen = 520 },
-        { .max_fen = 520 },
+    static const struct {
+        struct record_filter excluding, including;
+    } rows[] = {
+        { { .kinds = 1U << PACKET_EVEN | 1U << PACKET_EXCLUSIVE }, { .kinds = 1U << PACKET_LUCKY } },
+        { { .states = 1U << PACKET_FINISHED }, { .states = 1U << PACKET_OPEN } },
+        { { .person_id = 8 }, { .person_id = 7 } },
+        { { .text = { "new", 3 } }, { .text = { "happy", 5 } } },
+        { { .min_fen = 521 }, { .min_fen = 520 } },
+        { { .max_fen = 519 }, { .max_fen = 520 } },
     };
     struct record row = record_of();
-    for (size_t i = 0; i < sizeof excluding / sizeof excluding[0]; i++) {
-        assert_true(record_filter_given(&excluding[i]));
-        assert_false(received_matches(&row, &excluding[i]));
-        assert_true(received_matches(&row, &including[i]));
+    for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
+        assert_true(record_filter_given(&rows[i].excluding));
+        assert_false(received_matches(&row, &rows[i].excluding));
+        assert_true(received_matches(&row, &rows[i].including));
     }
 }
 
 /* The text of a filter is folded as greetings are: as phrases, so that what phones replace does not matter. */
-static void a_greeting_is_found_by_what_another_keyboard_writes(void **state)
+TEST(a_greeting_is_found_by_what_another_keyboard_writes)
 {
-    (void)state;
     static const char *const same[][2] = { { "It’s yours", "it's" },
                                            { "It's yours", "it’s" },
                                            { "“hi” — you", "\"hi\" -" },
                                            { "2025\u20132026", "2025-2026" },
                                            { "\u2764\uFE0F you", "\u2764 you" } };
     struct record row = record_of();
-    for (size_t i = 0; i < sizeof same / sizeof same[0]; i++) {
+    for (size_t i = 0; i < ARRAY_LEN(same); i++) {
         struct record_filter filter = { .kinds = 0 };
         assert_int_equal(record_filter_text(arena, str_from(same[i][1]), &filter), ST_OK);
         row.greeting = str_from(same[i][0]);
@@ -83,9 +69,8 @@ static void a_greeting_is_found_by_what_another_keyboard_writes(void **state)
     }
 }
 
-static void the_state_is_the_one_that_users_see(void **state)
+TEST(the_state_is_the_one_that_users_see)
 {
-    (void)state;
     const struct record_filter open = { .states = 1U << PACKET_OPEN }, expired = { .states = 1U << PACKET_EXPIRED },
                                finished = { .states = 1U << PACKET_FINISHED };
     struct record row = record_of();
@@ -98,9 +83,8 @@ static void the_state_is_the_one_that_users_see(void **state)
     assert_false(received_matches(&row, &expired));
 }
 
-static void the_person_of_a_sent_packet_is_a_receiver(void **state)
+TEST(the_person_of_a_sent_packet_is_a_receiver)
 {
-    (void)state;
     const struct record_filter person = { .person_id = 7 };
     struct record row = record_of();
     assert_false(record_matches(arena, &row, RECORD_SENT, &person, NOW_MS));
@@ -109,14 +93,4 @@ static void the_person_of_a_sent_packet_is_a_receiver(void **state)
     assert_true(record_matches(arena, &row, RECORD_SENT, &person, NOW_MS));
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(an_empty_filter_matches_everything),
-        cmocka_unit_test(each_condition_can_exclude_a_record),
-        cmocka_unit_test(a_greeting_is_found_by_what_another_keyboard_writes),
-        cmocka_unit_test(the_state_is_the_one_that_users_see),
-        cmocka_unit_test(the_person_of_a_sent_packet_is_a_receiver),
-    };
-    return cmocka_run_group_tests(tests, arena_setup, arena_teardown);
-}
+TESTS(arena_setup, arena_teardown)

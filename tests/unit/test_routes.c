@@ -1,20 +1,12 @@
 /* The route tables of all floors: the requirements of each path. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <string.h>
-
-#include <cmocka.h>
-
 #include "base/array.h"
 #include "ops/site_routes.h"
+#include "support/test.h"
 #include "web/bearer.h"
 #include "web/limits.h"
 
-static void every_post_requires_the_same_origin(void **state)
+TEST(every_post_requires_the_same_origin)
 {
-    (void)state;
     size_t posts = 0;
     for (size_t i = 0; i < site_routes_count(); i++) {
         const struct route *r = site_route(i);
@@ -27,9 +19,8 @@ static void every_post_requires_the_same_origin(void **state)
     assert_true(posts >= 7);
 }
 
-static void money_and_records_need_a_user(void **state)
+TEST(money_and_records_need_a_user)
 {
-    (void)state;
     static const char *const private[] = { "/send",     "/p/:id/open", "/wallet",
                                            "/records/", "/orders/",    "/account/tokens/:id/delete" };
     size_t found = 0;
@@ -46,9 +37,8 @@ static void money_and_records_need_a_user(void **state)
 }
 
 /* A new route decides: FOR_SEND, FOR_OPEN, or NO_TOKEN. */
-static void every_post_of_a_user_says_which_tokens_may_use_it(void **state)
+TEST(every_post_of_a_user_says_which_tokens_may_use_it)
 {
-    (void)state;
     for (size_t i = 0; i < site_routes_count(); i++) {
         const struct route *r = site_route(i);
         unsigned tokens = r->needs & (FOR_SEND | FOR_OPEN | NO_TOKEN);
@@ -60,9 +50,8 @@ static void every_post_of_a_user_says_which_tokens_may_use_it(void **state)
     }
 }
 
-static void no_token_reaches_the_account(void **state)
+TEST(no_token_reaches_the_account)
 {
-    (void)state;
     static const char *const own[] = { "/account", "/login", "/register", "/logout" };
     for (size_t i = 0; i < site_routes_count(); i++)
         for (size_t k = 0; k < ARRAY_LEN(own); k++) {
@@ -73,23 +62,21 @@ static void no_token_reaches_the_account(void **state)
 }
 
 /* Taking a limit is a round of its own, and the hot pool works on many requests at a time: nginx limits its routes. */
-static void routes_of_the_hot_pool_have_no_limits(void **state)
+TEST(routes_of_the_hot_pool_have_no_limits)
 {
-    (void)state;
     for (size_t i = 0; i < site_routes_count(); i++)
         if ((site_route(i)->pools & POOL_HOT) != 0)
             assert_int_equal(site_route(i)->needs & LIMITED, 0);
 }
 
 /* Limits of nginx hold for one address; a user may have many. */
-static void a_user_has_a_limit_wherever_mysql_may_be_asked(void **state)
+TEST(a_user_has_a_limit_wherever_mysql_may_be_asked)
 {
     /* The handler counts the password: user/password_confirm.h. */
     static const char *const confirmed[] = { "/account/password", "/account/recovery", "/account/delete",
                                              "/account/tokens", "/account/passkeys/challenge" };
     const unsigned of_users =
         LIMITED_BY(LIMIT_SEND) | LIMITED_BY(LIMIT_DEPOSIT) | LIMITED_BY(LIMIT_READ) | LIMITED_BY(LIMIT_PICTURE);
-    (void)state;
     for (size_t i = 0; i < site_routes_count(); i++) {
         const struct route *r = site_route(i);
         bool counted = (r->needs & of_users) != 0 || (r->pools & POOL_HOT) != 0 || (r->needs & NEED_USER) != NEED_USER;
@@ -100,7 +87,7 @@ static void a_user_has_a_limit_wherever_mysql_may_be_asked(void **state)
     }
 }
 
-static void what_costs_money_or_time_has_a_limit(void **state)
+TEST(what_costs_money_or_time_has_a_limit)
 {
     static const struct {
         const char *method, *path;
@@ -117,7 +104,6 @@ static void what_costs_money_or_time_has_a_limit(void **state)
                     { "POST", "/covers", LIMITED_BY(LIMIT_PICTURE) },
                     { "GET", "/picture/:key", LIMITED_BY(LIMIT_CARD) },
                     { "GET", "/p/:id/card.png", LIMITED_BY(LIMIT_CARD) } };
-    (void)state;
     for (size_t k = 0; k < ARRAY_LEN(limited); k++) {
         unsigned found = 0;
         for (size_t i = 0; i < site_routes_count(); i++) {
@@ -129,16 +115,4 @@ static void what_costs_money_or_time_has_a_limit(void **state)
     }
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(every_post_requires_the_same_origin),
-        cmocka_unit_test(money_and_records_need_a_user),
-        cmocka_unit_test(every_post_of_a_user_says_which_tokens_may_use_it),
-        cmocka_unit_test(no_token_reaches_the_account),
-        cmocka_unit_test(routes_of_the_hot_pool_have_no_limits),
-        cmocka_unit_test(a_user_has_a_limit_wherever_mysql_may_be_asked),
-        cmocka_unit_test(what_costs_money_or_time_has_a_limit),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TESTS(NULL, NULL)

@@ -1,744 +1,440 @@
 /* pages/send_form: the order that the form defines, and the messages of a refused form. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include <cmocka.h>
-
 #include "base/array.h"
 #include "base/clock.h"
-#include "base/random.h"
 #include "packet/receivers.h"
 #include "packet/rules.h"
 #include "packet/split.h"
 #include "pages/send_form.h"
+#include "support/assert_text.h"
+#include "support/test.h"
+#include "support/test_arena.h"
 #include "user/account.h"
 
+enum { HOUR_MS = 3600 * 1000, DAY_MS = 24 * HOUR_MS };
 static const int64_t NOW_MS = 1795161600000; /* 2026-11-20T08:00:00Z */
 
-/* The typed texts. */
+/* The typed texts, in the order of NAMES. NULL: as in USUAL. */
 struct typed {
-    struct str kind, amount_of, amount, count, greeting, to, split, share_min, lifetime, cover, opens_at, phrase,
-        request_key;
+    const char *kind, *amount_of, *amount, *count, *greeting, *to, *split, *share_min, *lifetime, *cover, *opens_at,
+        *phrase, *request_key;
 };
+static const char *const NAMES[] = { "kind",      "amount_of", "amount", "count",    "greeting", "to",         "split",
+                                     "share_min", "lifetime",  "cover",  "opens_at", "phrase",   "request_key" };
+static const struct typed USUAL = { "lucky", "", "10.00", "10", "新年好", "", "", "", "", "", "", "", "" };
+enum { FIELDS = ARRAY_LEN(NAMES) };
 
-struct fixture {
-    struct arena *arena;
-    struct config config;
-    struct services services;
-    struct typed form;
-    struct send_order order;
-    struct form_errors errors;
-};
+static struct config config;
+static struct services services = { .stores.config = &config };
+static struct send_order order;
+static struct form_errors errors;
 
-static int fixture_up(void **state)
+static int defaults(void **state)
 {
-    struct fixture *f = calloc(1, sizeof *f);
-    if (f == NULL)
-        return -1;
-    f->arena = arena_new(65536, 1 << 20);
-    config_defaults(&f->config);
-    f->services.stores.config = &f->config;
-    f->form =
-        (struct typed){ .kind = STR("lucky"), .amount = STR("10.00"), .count = STR("10"), .greeting = STR("新年好") };
-    *state = f;
-    return f->arena == NULL ? -1 : 0;
-}
-
-static int fixture_down(void **state)
-{
-    struct fixture *f = *state;
-    arena_free(f->arena);
-    free(f);
+    (void)state;
+    config_defaults(&config);
     return 0;
 }
 
-static enum status form_order(struct fixture *f, struct arena *a)
+static int setup(void **state)
 {
-    const struct typed *t = &f->form;
-    struct exchange x = { .app = &f->services, .arena = a, .now_ms = NOW_MS };
-    const struct form_field fields[] = {
-        { STR("kind"), t->kind },    { STR("amount_of"), t->amount_of },     { STR("amount"), t->amount },
-        { STR("count"), t->count },  { STR("greeting"), t->greeting },       { STR("to"), t->to },
-        { STR("split"), t->split },  { STR("share_min"), t->share_min },     { STR("lifetime"), t->lifetime },
-        { STR("cover"), t->cover },  { STR("request_key"), t->request_key }, { STR("opens_at"), t->opens_at },
-        { STR("phrase"), t->phrase }
-    };
-    memcpy(x.form.fields, fields, sizeof fields);
-    x.form.count = ARRAY_LEN(fields);
-    return send_order_read(&x, &f->order, &f->errors);
+    (void)defaults(state);
+    return arena_setup(state);
 }
 
-static void assert_fine(struct fixture *f)
+static enum status form_order(const struct typed *form, struct arena *a)
 {
-    enum status st = form_order(f, f->arena);
-    if (f->errors.count > 0)
-        fail_msg("%s: %s", f->errors.items[0].field, f->errors.items[0].text);
-    assert_int_equal(st, ST_OK);
+    struct exchange x = { .app = &services, .arena = a, .now_ms = NOW_MS };
+    const char *typed[FIELDS], *usual[FIELDS];
+    memcpy(typed, form, sizeof typed);
+    memcpy(usual, &USUAL, sizeof usual);
+    x.form.count = FIELDS;
+    for (size_t i = 0; i < FIELDS; i++)
+        x.form.fields[i] = (struct form_field){ str_from(NAMES[i]), str_from(typed[i] == NULL ? usual[i] : typed[i]) };
+    return send_order_read(&x, &order, &errors);
 }
 
-/* Expects exactly one message, at field. message: the text's name, then a blank and its value if it has one. */
-static void assert_refused(struct fixture *f, const char *field, const char *message)
+/* The messages of a form: "FIELD: NAME VALUE", joined by "; ". "": there is none. */
+static const char *messages(const struct typed *form)
 {
-    assert_int_equal(form_order(f, f->arena), ST_INVALID);
-    assert_int_equal(f->errors.count, 1);
-    assert_string_equal(f->errors.items[0].field, field);
-    const struct form_error *error = &f->errors.items[0];
-    struct str got =
-        arena_printf(f->arena, "%s%s%.*s", error->text, error->value.len > 0 ? " " : "", STR_ARG(error->value));
-    assert_true(str_equal(got, str_from(message)));
+    arena_reset(arena);
+    enum status st = form_order(form, arena);
+    struct str all = STR("");
+    for (size_t i = 0; i < errors.count; i++) {
+        const struct form_error *e = &errors.items[i];
+        all = arena_printf(arena, "%.*s%s%s: %s%s%.*s", STR_ARG(all), i > 0 ? "; " : "", e->field, e->text,
+                           e->value.len > 0 ? " " : "", STR_ARG(e->value));
+    }
+    assert_int_equal(st, errors.count == 0 ? ST_OK : ST_INVALID);
+    return arena_cstr(arena, all);
 }
 
-static void form_amount(struct fixture *f, const char *kind, const char *amount, const char *count)
+/* The order of a form that has these texts and no message. */
+#define FINE(...) fine(&(const struct typed){ __VA_ARGS__ })
+static const struct send_order *fine(const struct typed *form)
 {
-    f->form.kind = str_from(kind);
-    f->form.amount = str_from(amount);
-    f->form.count = str_from(count);
+    assert_string_equal(messages(form), "");
+    return &order;
 }
 
-static void a_lucky_packet_is_ordered_by_its_total(void **state)
-{
-    struct fixture *f = *state;
-    assert_fine(f);
-    assert_int_equal(f->order.kind, PACKET_LUCKY);
-    assert_int_equal(f->order.split, SPLIT_DOUBLE_AVERAGE);
-    assert_int_equal(f->order.amount_fen, 1000);
-    assert_int_equal(f->order.count, 10);
-    assert_true(str_equal(f->order.greeting, STR("新年好")));
-    assert_int_equal(f->order.share_max_fen, 20000);
-}
-
-static void an_even_packet_is_ordered_by_its_share(void **state)
-{
-    struct fixture *f = *state;
-    form_amount(f, "even", "1.23", "7");
-    f->form.split = STR("gaussian"); /* does not apply: ignored */
-    assert_fine(f);
-    assert_int_equal(f->order.amount_fen, 861);
-    assert_int_equal(f->order.split, SPLIT_EVEN);
-}
-
-static void an_even_packet_can_be_ordered_by_its_total(void **state)
-{
-    struct fixture *f = *state;
-    form_amount(f, "even", "10.00", "3");
-    f->form.amount_of = STR("total");
-    assert_fine(f);
-    assert_int_equal(f->order.amount_fen, 1000);
-    assert_int_equal(f->order.split, SPLIT_EVEN);
-    f->form.amount_of = STR("share");
-    assert_fine(f);
-    assert_int_equal(f->order.amount_fen, 3000);
-    f->form.amount_of = STR("all");
-    assert_refused(f, "amount_of", "text/amount_of_unknown share, total");
-    f->form.kind = STR("lucky"); /* does not apply: ignored */
-    assert_fine(f);
-    assert_int_equal(f->order.amount_fen, 1000);
-    f->form.amount_of = STR("total");
-    form_amount(f, "even", "", "3");
-    assert_refused(f, "amount", "text/amount_total_missing");
-    form_amount(f, "even", "0.02", "3");
-    assert_refused(f, "amount", "text/share_min");
-    form_amount(f, "even", "600.01", "3");
-    assert_refused(f, "amount", "text/share_max 200");
-    form_amount(f, "exclusive", "", "3");
-    f->form.to = STR("xiaoming");
-    assert_refused(f, "amount", "text/amount_one_missing");
-}
+/* Expects these messages of a form that has these texts. */
+#define REFUSED(wanted, ...) assert_string_equal(messages(&(const struct typed){ __VA_ARGS__ }), wanted)
 
 /* Expects these receivers, each with a blank behind it but the last. */
-static void assert_to(struct fixture *f, const char *names)
+static void assert_to(const struct send_order *o, const char *names)
 {
-    struct buf got = BUF_EMPTY;
-    for (size_t i = 0; i < f->order.to.count; i++) {
-        buf_cstr(&got, i == 0 ? "" : " ");
-        buf_str(&got, f->order.to.items[i]);
-    }
-    if (!str_equal(buf_view(&got), str_from(names)))
-        fail_msg("%.*s instead of %s", STR_ARG(buf_view(&got)), names);
-    buf_free(&got);
+    struct str got = STR("");
+    for (size_t i = 0; i < o->to.count; i++)
+        got = arena_printf(arena, "%.*s%s%.*s", STR_ARG(got), i == 0 ? "" : " ", STR_ARG(o->to.items[i]));
+    assert_text(got, names);
 }
 
-static void an_exclusive_packet_is_one_share_for_one_person(void **state)
+TEST(a_lucky_packet_is_ordered_by_its_total)
 {
-    struct fixture *f = *state;
-    form_amount(f, "exclusive", "52.00", "99");
-    f->form.to = STR(" xiaoming ");
-    assert_fine(f);
-    assert_int_equal(f->order.count, 1);
-    assert_int_equal(f->order.amount_fen, 5200);
-    assert_int_equal(f->order.split, SPLIT_EVEN);
-    assert_to(f, "xiaoming");
-    f->form.count = STR("");
-    assert_fine(f);
-    f->form.to = STR("  ");
-    assert_refused(f, "to", "text/to_missing");
+    const struct send_order *o = FINE(.kind = "lucky");
+    assert_int_equal(o->kind, PACKET_LUCKY);
+    assert_int_equal(o->split, SPLIT_DOUBLE_AVERAGE);
+    assert_int_equal(o->amount_fen, 1000);
+    assert_int_equal(o->count, 10);
+    assert_text(o->greeting, "新年好");
+    assert_int_equal(o->share_max_fen, 20000);
+    assert_int_equal(o->share_min_fen, 1);
+    assert_int_equal(o->lifetime_ms, DAY_MS);
+    assert_true(o->lifetime_by_default);
+    assert_int_equal(o->cover.len, 0);
+    assert_int_equal(o->phrase.folded.len, 0);
+    assert_int_equal(o->opens_ms, 0);
+    assert_to(o, "");
+    assert_true(request_key_valid(o->request_key));
 }
 
-static void an_empty_kind_is_lucky_and_an_unknown_one_is_refused(void **state)
+TEST(an_even_packet_is_ordered_by_its_share)
 {
-    struct fixture *f = *state;
-    f->form.kind = STR("");
-    assert_fine(f);
-    assert_int_equal(f->order.kind, PACKET_LUCKY);
-    f->form.kind = STR("LUCKY");
-    assert_refused(f, "kind", "text/kind_unknown lucky, even, exclusive");
-    f->form.kind = STR("ev en");
-    assert_refused(f, "kind", "text/kind_unknown lucky, even, exclusive");
+    const struct send_order *o = FINE(.kind = "even", .amount = "1.23", .count = "7", .split = "gaussian");
+    assert_int_equal(o->amount_fen, 861);
+    assert_int_equal(o->split, SPLIT_EVEN); /* what does not apply is ignored */
 }
 
-static void amounts_beyond_the_limits_are_refused_with_the_limit(void **state)
+TEST(an_even_packet_can_be_ordered_by_its_total)
 {
-    struct fixture *f = *state;
-    static const struct {
-        const char *kind, *amount, *count, *message;
-    } refused[] = {
-        { "lucky", "", "10", "text/amount_total_missing" },
-        { "even", "", "10", "text/amount_each_missing" },
-        { "lucky", "0.09", "10", "text/share_min" },
-        { "lucky", "0", "1", "text/share_min" },
-        { "even", "0.00", "3", "text/share_min" },
-        { "lucky", "200.01", "1", "text/share_max 200" },
-        { "lucky", "400.01", "2", "text/share_max 200" },
-        { "even", "200.01", "2", "text/share_max 200" },
-        { "even", "9999999.99", "100", "text/share_max 200" },
-        { "lucky", "20000.01", "100", "text/total_max 20000" },
-        { "lucky", "9999999.99", "100", "text/total_max 20000" },
-    };
-    for (size_t i = 0; i < ARRAY_LEN(refused); i++) {
-        form_amount(f, refused[i].kind, refused[i].amount, refused[i].count);
-        assert_refused(f, "amount", refused[i].message);
-    }
+    const struct send_order *o = FINE(.kind = "even", .count = "3", .amount_of = "total");
+    assert_int_equal(o->amount_fen, 1000);
+    assert_int_equal(o->split, SPLIT_EVEN);
+    assert_int_equal(FINE(.kind = "even", .count = "3", .amount_of = "share")->amount_fen, 3000);
+    assert_int_equal(FINE(.kind = "lucky", .count = "3", .amount_of = "all")->amount_fen, 1000); /* ignored */
+    REFUSED("amount_of: text/amount_of_unknown share, total", .kind = "even", .amount_of = "all");
+    REFUSED("amount: text/amount_total_missing", .kind = "even", .amount_of = "total", .amount = "");
+    REFUSED("amount: text/share_min", .kind = "even", .amount_of = "total", .amount = "0.02", .count = "3");
+    REFUSED("amount: text/share_max 200", .kind = "even", .amount_of = "total", .amount = "600.01", .count = "3");
+    REFUSED("amount: text/amount_one_missing", .kind = "exclusive", .amount_of = "total", .amount = "", .to = "ming");
 }
 
-static void amounts_at_the_limits_are_accepted(void **state)
+TEST(an_exclusive_packet_is_one_share_for_one_person)
 {
-    struct fixture *f = *state;
-    static const struct {
-        const char *kind, *amount, *count;
-        int64_t total;
-    } fine[] = { { "lucky", "0.01", "1", 1 },          { "lucky", "1", "100", 100 },
-                 { "lucky", "200", "1", 20000 },       { "lucky", "20000", "100", 2000000 },
-                 { "even", "200.00", "100", 2000000 }, { "even", "0.1", "1", 10 } };
-    for (size_t i = 0; i < ARRAY_LEN(fine); i++) {
-        form_amount(f, fine[i].kind, fine[i].amount, fine[i].count);
-        assert_fine(f);
-        assert_int_equal(f->order.amount_fen, fine[i].total);
-    }
+    const struct send_order *o = FINE(.kind = "exclusive", .amount = "52.00", .count = "99", .to = " xiaoming ");
+    assert_int_equal(o->count, 1);
+    assert_int_equal(o->amount_fen, 5200);
+    assert_int_equal(o->split, SPLIT_EVEN);
+    assert_to(o, "xiaoming");
+    (void)FINE(.kind = "exclusive", .count = "", .to = "xiaoming");
+    REFUSED("to: text/to_missing", .kind = "exclusive", .to = "  ");
 }
 
-static void malformed_amounts_are_refused(void **state)
+TEST(an_empty_kind_is_lucky_and_an_unknown_one_is_refused)
 {
-    struct fixture *f = *state;
-    static const char *const bad[] = { "-1",
-                                       "+1",
-                                       "1e3",
-                                       "1.234",
-                                       "0x10",
-                                       "1,0",
-                                       ".",
-                                       "NaN",
-                                       "١٢",
-                                       "1.2.3",
-                                       "一",
-                                       "￥￥1",
-                                       "1_0",
-                                       "1/2",
-                                       "∞",
-                                       "1 1",
-                                       "9999999999999999999999.999" };
-    for (size_t i = 0; i < ARRAY_LEN(bad); i++) {
-        f->form.amount = str_from(bad[i]);
-        assert_refused(f, "amount", "text/amount_not_money");
-    }
+    assert_int_equal(FINE(.kind = "")->kind, PACKET_LUCKY);
+    REFUSED("kind: text/kind_unknown lucky, even, exclusive", .kind = "LUCKY");
+    REFUSED("kind: text/kind_unknown lucky, even, exclusive", .kind = "ev en");
 }
 
-static void an_amount_of_any_size_is_named_too_large(void **state)
+/* test_packet_rules.c has the limits themselves. */
+TEST(amounts_up_to_the_limits_are_accepted_and_others_refused_with_the_limit)
 {
-    struct fixture *f = *state;
+    assert_int_equal(FINE(.amount = "20000", .count = "100")->amount_fen, 2000000);
+    assert_int_equal(FINE(.kind = "even", .amount = "200.00", .count = "100")->amount_fen, 2000000);
+    REFUSED("amount: text/amount_total_missing", .amount = "");
+    REFUSED("amount: text/amount_each_missing", .kind = "even", .amount = "");
+    REFUSED("amount: text/share_min", .amount = "0.09");
+    REFUSED("amount: text/share_min", .kind = "even", .amount = "0.00", .count = "3");
+    REFUSED("amount: text/share_max 200", .amount = "200.01", .count = "1");
+    REFUSED("amount: text/share_max 200", .kind = "even", .amount = "200.01", .count = "2");
+    REFUSED("amount: text/total_max 20000", .amount = "20000.01", .count = "100");
+}
+
+/* typed.json has the texts that are no amount or no count, those in full width, and how names are separated. */
+TEST(malformed_amounts_are_refused)
+{
+    static const char *const bad[] = { "-1", "1.234", "1,0", "NaN", "一", "￥￥1", "9999999999999999999999.999" };
+    for (size_t i = 0; i < ARRAY_LEN(bad); i++)
+        REFUSED("amount: text/amount_not_money", .amount = bad[i]);
+}
+
+TEST(an_amount_of_any_size_is_named_too_large)
+{
     static const char *const large[] = { "10000000", "99999999.5", "9999999999999999999999.99" };
     for (size_t i = 0; i < ARRAY_LEN(large); i++) {
-        form_amount(f, "lucky", large[i], "10");
-        assert_refused(f, "amount", "text/total_max 20000");
-        form_amount(f, "even", large[i], "100");
-        assert_refused(f, "amount", "text/share_max 200");
+        REFUSED("amount: text/total_max 20000", .amount = large[i]);
+        REFUSED("amount: text/share_max 200", .kind = "even", .amount = large[i], .count = "100");
     }
-    form_amount(f, "lucky", "10", "10");
-    f->form.share_min = STR("99999999");
-    assert_refused(f, "share_min", "text/share_min_max 1");
+    REFUSED("share_min: text/share_min_max 1", .share_min = "99999999");
 }
 
-static void full_width_digits_are_read_as_digits(void **state)
+TEST(counts_that_are_not_whole_or_out_of_range_are_refused)
 {
-    struct fixture *f = *state;
-    form_amount(f, "lucky", "８。８８", "１０");
-    assert_fine(f);
-    assert_int_equal(f->order.amount_fen, 888);
-    assert_int_equal(f->order.count, 10);
-    form_amount(f, "even", "０．０１", "３");
-    assert_fine(f);
-    assert_int_equal(f->order.amount_fen, 3);
+    REFUSED("count: text/count_not_whole", .count = "-1");
+    REFUSED("count: text/count_not_whole", .count = "1.5");
+    REFUSED("count: text/count_not_whole", .count = "十");
+    REFUSED("count: text/count_missing", .count = "");
+    REFUSED("count: text/count_zero", .count = "0");
+    REFUSED("count: text/count_zero", .count = "00");
+    REFUSED("count: text/count_max 100", .count = "101");
+    REFUSED("count: text/count_max 100", .count = "99999999999999999999999");
+    assert_int_equal(FINE(.amount = "８。８８", .count = "１００")->count, 100);
+    assert_int_equal(order.amount_fen, 888);
 }
 
-static void counts_that_are_not_whole_or_out_of_range_are_refused(void **state)
+TEST_WITH(the_limits_in_messages_come_from_the_settings, NULL, defaults)
 {
-    struct fixture *f = *state;
-    static const struct {
-        const char *count, *message;
-    } refused[] = {
-        { "", "text/count_missing" },        { "0", "text/count_zero" },
-        { "101", "text/count_max 100" },     { "99999999999999999999999", "text/count_max 100" },
-        { "-1", "text/count_not_whole" },    { "1.5", "text/count_not_whole" },
-        { "1e2", "text/count_not_whole" },   { "5 5", "text/count_not_whole" },
-        { "0007x", "text/count_not_whole" }, { "十", "text/count_not_whole" },
-        { "00", "text/count_zero" },
-    };
-    for (size_t i = 0; i < ARRAY_LEN(refused); i++) {
-        f->form.count = str_from(refused[i].count);
-        assert_refused(f, "count", refused[i].message);
-    }
-    f->form.count = STR("100");
-    assert_fine(f);
+    config.share_fen_max = 1250;
+    config.packet_fen_max = 100001;
+    config.packet_shares_max = 5000;
+    REFUSED("amount: text/share_max 12.50", .kind = "even", .amount = "12.51", .count = "1");
+    REFUSED("amount: text/total_max 1000.01", .amount = "1000.02", .count = "5000");
+    REFUSED("count: text/count_max 5000", .amount = "1000.01", .count = "5001");
+    assert_int_equal(FINE(.amount = "1000.01", .count = "5000")->share_max_fen, 1250);
+    config.packet_shares_max = 2;
+    REFUSED("count: text/count_max", .kind = "even", .count = "", .to = "anna bert carl");
 }
 
-static void the_limits_in_messages_come_from_the_settings(void **state)
+TEST(a_greeting_is_cleaned_and_counted_in_graphemes)
 {
-    struct fixture *f = *state;
-    f->config.share_fen_max = 1250;
-    f->config.packet_fen_max = 100001;
-    f->config.packet_shares_max = 5000;
-    form_amount(f, "even", "12.51", "1");
-    assert_refused(f, "amount", "text/share_max 12.50");
-    form_amount(f, "lucky", "1000.02", "5000");
-    assert_refused(f, "amount", "text/total_max 1000.01");
-    form_amount(f, "lucky", "1000.01", "5001");
-    assert_refused(f, "count", "text/count_max 5000");
-    form_amount(f, "lucky", "1000.01", "5000");
-    assert_fine(f);
-    assert_int_equal(f->order.share_max_fen, 1250);
-}
-
-static void a_greeting_is_cleaned_and_counted_in_graphemes(void **state)
-{
-    struct fixture *f = *state;
-    f->form.greeting = STR("");
-    assert_fine(f);
-    assert_true(str_equal(f->order.greeting, STR("text/greeting_default"))); /* without a catalogue: its name */
-    f->form.greeting = STR(" \t ");
-    assert_fine(f);
-    assert_true(f->order.greeting_by_default);
-    assert_true(str_equal(f->order.greeting, STR("text/greeting_default")));
-    f->form.greeting = STR("  a\r\nb  ");
-    assert_fine(f);
-    assert_false(f->order.greeting_by_default);
-    assert_true(str_equal(f->order.greeting, STR("a b")));
-    f->form.greeting = STR("一二三四五六七八九十一二三四五六七八九十一二三四五");
-    assert_fine(f);
-    f->form.greeting = STR("一二三四五六七八九十一二三四五六七八九十一二三四五六");
-    assert_refused(f, "greeting", "text/greeting_long 25");
-    f->form.greeting = STR("12345678901234567890123456789012345678901234567890"); /* two narrow ones are one */
-    assert_fine(f);
-    f->form.greeting = STR("12345678901234567890123456789012345678901234567890x");
-    assert_refused(f, "greeting", "text/greeting_long 25");
-    /* 25 families: 25 graphemes, 175 code points. */
-    char families[25 * 25 + 1] = "";
+    char families[25 * 25 + 1] = ""; /* 25 graphemes, 175 code points */
     for (int i = 0; i < 25; i++)
         strcat(families, "👨‍👩‍👧‍👦");
-    f->form.greeting = str_from(families);
-    assert_fine(f);
-    f->form.greeting = STR("\xff");
-    assert_refused(f, "greeting", "text/greeting_invalid");
+    const char *const fit[] = { "一二三四五六七八九十一二三四五六七八九十一二三四五", families,
+                                "12345678901234567890123456789012345678901234567890" }; /* two narrow ones are one */
+    for (size_t i = 0; i < ARRAY_LEN(fit); i++)
+        (void)FINE(.greeting = fit[i]);
+    REFUSED("greeting: text/greeting_long 25", .greeting = "一二三四五六七八九十一二三四五六七八九十一二三四五六");
+    REFUSED("greeting: text/greeting_long 25", .greeting = "12345678901234567890123456789012345678901234567890x");
+    REFUSED("greeting: text/greeting_invalid", .greeting = "\xff");
+    assert_text(FINE(.greeting = "")->greeting, "text/greeting_default"); /* without a catalogue: its name */
+    assert_text(FINE(.greeting = " \t ")->greeting, "text/greeting_default");
+    assert_true(order.greeting_by_default);
+    assert_text(FINE(.greeting = "  a\r\nb  ")->greeting, "a b");
+    assert_false(order.greeting_by_default);
 }
 
-static void a_greeting_with_stacked_marks_fits_its_column(void **state)
+TEST_WITH(a_greeting_with_stacked_marks_fits_its_column, NULL, defaults)
 {
-    struct fixture *f = *state;
-    enum { LETTERS = 30, MARKS = 40 };
+    enum { LETTERS = 30, MARKS = 40, GRAPHEMES_MAX = 25 };
     char marks[LETTERS * (1 + 2 * MARKS) + 1] = "";
     for (int i = 0; i < LETTERS; i++) {
         strcat(marks, "x");
         for (int j = 0; j < MARKS; j++)
             strcat(marks, "\xcc\x81");
     }
-    f->form.greeting = (struct str){ marks, 25 * (1 + 2 * MARKS) }; /* 25 graphemes */
-    assert_fine(f);
-    assert_true(f->order.greeting.len <= 2 * GREETING_CODE_POINTS_MAX);
-    f->config.greeting_graphemes_max = LETTERS;
-    f->form.greeting = str_from(marks); /* a setting can't widen the column */
-    assert_refused(f, "greeting", "text/greeting_long 30");
+    const char *fit = marks + (LETTERS - GRAPHEMES_MAX) * (1 + 2 * MARKS);
+    assert_true(FINE(.greeting = fit)->greeting.len <= 2 * GREETING_CODE_POINTS_MAX);
+    config.greeting_graphemes_max = LETTERS; /* a setting can't widen the column */
+    REFUSED("greeting: text/greeting_long 30", .greeting = marks);
 }
 
-static void a_split_is_chosen_for_lucky_packets_only(void **state)
+TEST(a_split_is_chosen_for_lucky_packets_only)
 {
-    struct fixture *f = *state;
-    f->form.split = STR("uniform");
-    assert_fine(f);
-    assert_int_equal(f->order.split, SPLIT_UNIFORM);
-    f->form.split = STR("gaussian");
-    assert_fine(f);
-    assert_int_equal(f->order.split, SPLIT_GAUSSIAN);
-    f->form.split = STR("even");
-    assert_refused(f, "split", "text/split_unknown double-average, uniform, gaussian");
-    f->form.split = STR("magic");
-    assert_refused(f, "split", "text/split_unknown double-average, uniform, gaussian");
+    assert_int_equal(FINE(.split = "uniform")->split, SPLIT_UNIFORM);
+    assert_int_equal(FINE(.split = "gaussian")->split, SPLIT_GAUSSIAN);
+    REFUSED("split: text/split_unknown double-average, uniform, gaussian", .split = "even");
+    REFUSED("split: text/split_unknown double-average, uniform, gaussian", .split = "magic");
 }
 
-static void a_smallest_share_is_chosen_for_lucky_packets_only(void **state)
+TEST(a_smallest_share_is_chosen_for_lucky_packets_only)
 {
-    struct fixture *f = *state;
-    assert_fine(f);
-    assert_int_equal(f->order.share_min_fen, 1);
-    f->form.share_min = STR("０．５");
-    assert_fine(f);
-    assert_int_equal(f->order.share_min_fen, 50);
-    f->form.share_min = STR("1.00"); /* 10.00 in 10: all the same */
-    assert_fine(f);
-    f->form.share_min = STR("1.01");
-    assert_refused(f, "share_min", "text/share_min_max 1");
-    f->form.count = STR("3");
-    f->form.share_min = STR("3.34");
-    assert_refused(f, "share_min", "text/share_min_max 3.33");
-    f->form.share_min = STR("0");
-    assert_refused(f, "share_min", "text/share_min");
-    f->form.share_min = STR("-1");
-    assert_refused(f, "share_min", "text/amount_not_money");
-    form_amount(f, "even", "1", "3");
-    assert_fine(f);
-    assert_int_equal(f->order.share_min_fen, 1);
-    form_amount(f, "lucky", "10", "0");
-    f->form.share_min = STR("200"); /* may be fine with another count */
-    assert_refused(f, "count", "text/count_zero");
+    assert_int_equal(FINE(.share_min = "０．５")->share_min_fen, 50);
+    (void)FINE(.share_min = "1.00"); /* 10.00 in 10: all the same */
+    REFUSED("share_min: text/share_min_max 1", .share_min = "1.01");
+    REFUSED("share_min: text/share_min_max 3.33", .count = "3", .share_min = "3.34");
+    REFUSED("share_min: text/share_min", .count = "3", .share_min = "0");
+    REFUSED("share_min: text/amount_not_money", .count = "3", .share_min = "-1");
+    assert_int_equal(FINE(.kind = "even", .amount = "1", .count = "3", .share_min = "-1")->share_min_fen, 1);
+    REFUSED("count: text/count_zero", .count = "0", .share_min = "200"); /* may be fine with another count */
 }
 
-static void a_lifetime_is_one_of_the_setting_or_the_default(void **state)
+TEST_WITH(a_lifetime_is_one_of_the_setting_or_the_default, NULL, defaults)
 {
-    struct fixture *f = *state;
-    assert_fine(f);
-    assert_int_equal(f->order.lifetime_ms, 86400000);
-    assert_true(f->order.lifetime_by_default);
-    f->form.lifetime = STR("24h");
-    assert_fine(f);
-    assert_int_equal(f->order.lifetime_ms, 86400000);
-    assert_false(f->order.lifetime_by_default);
-    f->form.lifetime = STR("7d");
-    assert_fine(f);
-    assert_int_equal(f->order.lifetime_ms, 604800000);
     static const char *const bad[] = { "2h", "7", "7D", "1h 24h", "24 h", "604800000" };
-    for (size_t i = 0; i < ARRAY_LEN(bad); i++) {
-        f->form.lifetime = str_from(bad[i]);
-        assert_refused(f, "lifetime", "text/lifetime_unknown 1h, 24h, 3d, 7d");
-    }
-    strcpy(f->config.packet_lifetimes, "2h");
-    f->form.lifetime = STR("2h");
-    assert_fine(f);
-    assert_int_equal(f->order.lifetime_ms, 7200000);
+    assert_int_equal(FINE(.lifetime = "24h")->lifetime_ms, DAY_MS);
+    assert_false(order.lifetime_by_default);
+    assert_int_equal(FINE(.lifetime = "7d")->lifetime_ms, 7 * (int64_t)DAY_MS);
+    for (size_t i = 0; i < ARRAY_LEN(bad); i++)
+        REFUSED("lifetime: text/lifetime_unknown 1h, 24h, 3d, 7d", .lifetime = bad[i]);
+    strcpy(config.packet_lifetimes, "2h");
+    assert_int_equal(FINE(.lifetime = "2h")->lifetime_ms, 2 * HOUR_MS);
 }
 
-static void a_receiver_may_be_typed_in_full_width(void **state)
+TEST(a_receiver_may_be_typed_in_full_width)
 {
-    struct fixture *f = *state;
-    char typed[3 * USERNAME_BYTES_MAX + 3] = "";
-    for (int i = 0; i < USERNAME_BYTES_MAX; i++)
+    char typed[3 * USERNAME_BYTES_MAX + 3] = "", wanted[USERNAME_BYTES_MAX + 1] = "";
+    for (int i = 0; i < USERNAME_BYTES_MAX; i++) {
         strcat(typed, "ａ");
-    f->form.kind = STR("exclusive");
-    f->form.to = str_from(typed);
-    assert_fine(f);
-    assert_int_equal(f->order.to.count, 1);
-    assert_int_equal(f->order.to.items[0].len, USERNAME_BYTES_MAX);
-    assert_int_equal(f->order.to.items[0].ptr[0], 'a');
-    f->form.to = STR("Xiao Ming");
-    assert_refused(f, "to", "text/to_one");
+        strcat(wanted, "a");
+    }
+    assert_to(FINE(.kind = "exclusive", .to = typed), wanted);
+    REFUSED("to: text/to_one", .kind = "exclusive", .to = "Xiao Ming");
 }
 
-static void several_receivers_are_separated_by_blanks_commas_or_lines(void **state)
+/* typed.json has what stands between names. */
+TEST(several_receivers_are_read_each_once)
 {
-    struct fixture *f = *state;
-    f->form.count = STR("2");
-    assert_fine(f);
-    assert_to(f, "");
-    f->form.to = STR(" ming, hong\r\ngang,,ming\tＬＩ，wu、zhao\u3000qian；sun ");
-    assert_fine(f);
-    assert_to(f, "ming hong gang li wu zhao qian sun");
-    f->form.to = STR("@ming\u00a0＠hong\u2028gang\u200b\u2003\ufeffming");
-    assert_fine(f);
-    assert_to(f, "ming hong gang");
-    f->form.to = STR("ming hong");
-    f->form.kind = STR("even");
-    assert_fine(f);
-    f->form.to = STR("Ming X -Hong Ming");
-    assert_fine(f);
-    assert_to(f, "ming x -hong"); /* the handler refuses them with the names that nobody has */
+    assert_to(FINE(.count = "2", .to = " ming, @hong\r\ngang,,ming\tＬＩ，wu、zhao\u3000qian；sun "),
+              "ming hong gang li wu zhao qian sun");
+    (void)FINE(.kind = "even", .count = "2", .to = "ming hong");
+    /* The handler refuses them with the names that nobody has. */
+    assert_to(FINE(.kind = "even", .count = "2", .to = "Ming X -Hong Ming"), "ming x -hong");
 }
 
-static void a_packet_has_at_most_a_hundred_receivers(void **state)
+TEST(a_packet_has_at_most_a_hundred_receivers)
 {
-    struct fixture *f = *state;
     struct buf names = BUF_EMPTY;
     for (int i = 0; i < RECEIVERS_MAX; i++)
         buf_printf(&names, "user%d ", i);
-    f->form.to = buf_view(&names);
-    assert_fine(f);
-    assert_int_equal(f->order.to.count, RECEIVERS_MAX);
-    buf_cstr(&names, "user7"); /* named before */
-    f->form.to = buf_view(&names);
-    assert_fine(f);
-    buf_cstr(&names, " one-more");
-    f->form.to = buf_view(&names);
-    assert_refused(f, "to", "text/to_many 100");
-    f->form.count = STR("");
-    f->form.amount = STR("500");
-    f->form.share_min = STR("3"); /* neither is compared with a number of receivers that is wrong */
-    assert_refused(f, "to", "text/to_many 100");
+    buf_printf(&names, "user7"); /* named before */
+    buf_char(&names, '\0');
+    assert_int_equal(FINE(.to = names.ptr)->to.count, RECEIVERS_MAX);
+    names.ptr[names.len - 1] = ' ';
+    buf_cstr(&names, "one-more");
+    buf_char(&names, '\0');
+    REFUSED("to: text/to_many 100", .to = names.ptr);
+    /* Neither is compared with a number of receivers that is wrong. */
+    REFUSED("to: text/to_many 100", .to = names.ptr, .count = "", .amount = "500", .share_min = "3");
     buf_free(&names);
 }
 
-static void there_are_as_many_shares_as_receivers_or_fewer(void **state)
+TEST(there_are_as_many_shares_as_receivers_or_fewer)
 {
-    struct fixture *f = *state;
-    f->form.to = STR("ming hong gang");
-    f->form.count = STR("");
-    assert_fine(f);
-    assert_int_equal(f->order.count, 3);
-    f->form.count = STR("3");
-    assert_fine(f);
-    f->form.count = STR("1");
-    assert_fine(f);
-    assert_int_equal(f->order.count, 1);
-    f->form.count = STR("4");
-    assert_refused(f, "count", "text/count_over_to 3");
+    assert_int_equal(FINE(.to = "ming hong gang", .count = "")->count, 3);
+    assert_int_equal(FINE(.to = "ming hong gang", .count = "3")->count, 3);
+    assert_int_equal(FINE(.to = "ming hong gang", .count = "1")->count, 1);
+    REFUSED("count: text/count_over_to 3", .to = "ming hong gang", .count = "4");
 }
 
-static void a_malformed_request_key_is_refused(void **state)
+TEST(a_malformed_request_key_is_refused_and_replaced_by_a_new_one)
 {
-    struct fixture *f = *state;
     char key[REQUEST_KEY_MAX + 2] = "";
     memset(key, 'k', REQUEST_KEY_MAX);
-    f->form.request_key = str_from(key);
-    assert_fine(f);
+    assert_text(FINE(.request_key = key)->request_key, key);
     key[REQUEST_KEY_MAX] = 'k';
-    f->form.request_key = str_from(key);
-    assert_refused(f, "request_key", "text/request_key_invalid");
-    f->form.request_key = STR("a b");
-    assert_refused(f, "request_key", "text/request_key_invalid");
-}
-
-static void an_absent_or_malformed_key_is_replaced_by_a_new_one(void **state)
-{
-    struct fixture *f = *state;
-    assert_fine(f);
-    assert_true(request_key_valid(f->order.request_key));
-    f->form.request_key = STR("a b");
-    assert_refused(f, "request_key", "text/request_key_invalid");
-    assert_true(request_key_valid(f->order.request_key));
+    REFUSED("request_key: text/request_key_invalid", .request_key = key);
+    REFUSED("request_key: text/request_key_invalid", .request_key = "a b");
+    assert_true(request_key_valid(order.request_key));
 }
 
 /* Fields that depend on the kind are not read, because the kind is unknown. */
-static void an_unknown_kind_hides_the_fields_that_depend_on_it(void **state)
+TEST(an_unknown_kind_hides_the_fields_that_depend_on_it)
 {
-    struct fixture *f = *state;
-    f->form = (struct typed){ .kind = STR("?"), .greeting = STR("\xff"), .split = STR("?") };
-    assert_int_equal(form_order(f, f->arena), ST_INVALID);
-    assert_int_equal(f->errors.count, 2);
-    assert_string_equal(f->errors.items[0].field, "kind");
-    assert_string_equal(f->errors.items[1].field, "greeting");
+    REFUSED("kind: text/kind_unknown lucky, even, exclusive; greeting: text/greeting_invalid", .kind = "?",
+            .amount = "", .count = "", .greeting = "\xff", .split = "?");
 }
 
 /* The amount is checked as far as possible without the count. */
-static void a_wrong_count_does_not_hide_a_wrong_amount(void **state)
+TEST(a_wrong_count_does_not_hide_a_wrong_amount)
 {
-    struct fixture *f = *state;
-    static const struct {
-        const char *kind, *amount, *message;
-    } refused[] = { { "lucky", "20000.01", "text/total_max" },
-                    { "even", "200.01", "text/share_max" },
-                    { "even", "0", "text/share_min" },
-                    { "lucky", "0", "text/share_min" },
-                    { "lucky", "20000", NULL } };
-    for (size_t i = 0; i < ARRAY_LEN(refused); i++) {
-        form_amount(f, refused[i].kind, refused[i].amount, "x");
-        assert_int_equal(form_order(f, f->arena), ST_INVALID);
-        assert_int_equal(f->errors.count, refused[i].message == NULL ? 1 : 2);
-        assert_string_equal(f->errors.items[0].field, "count");
-        if (refused[i].message != NULL)
-            assert_string_equal(f->errors.items[1].text, refused[i].message);
-    }
+#define NO_COUNT "count: text/count_not_whole"
+    REFUSED(NO_COUNT "; amount: text/total_max 20000", .amount = "20000.01", .count = "x");
+    REFUSED(NO_COUNT "; amount: text/share_max 200", .kind = "even", .amount = "200.01", .count = "x");
+    REFUSED(NO_COUNT "; amount: text/share_min", .kind = "even", .amount = "0", .count = "x");
+    REFUSED(NO_COUNT "; amount: text/share_min", .amount = "0", .count = "x");
+    REFUSED(NO_COUNT, .amount = "20000", .count = "x");
 }
 
-static void a_phrase_has_at_most_twenty_graphemes(void **state)
+TEST(a_phrase_has_at_most_twenty_graphemes)
 {
-    struct fixture *f = *state;
-    assert_fine(f);
-    assert_int_equal(f->order.phrase.folded.len, 0);
-    f->form.phrase = STR("  Ｏpen\u3000Sesame ");
-    assert_fine(f);
-    assert_true(str_equal(f->order.phrase.shown, STR("Ｏpen Sesame")));
-    assert_true(str_equal(f->order.phrase.folded, STR("open sesame")));
-    f->form.phrase = STR("一二三四五六七八九十一二三四五六七八九👨‍👩‍👧");
-    assert_fine(f);
-    f->form.phrase = STR("一二三四五六七八九十一二三四五六七八九十一");
-    assert_refused(f, "phrase", "text/phrase_long 20");
-    f->form.phrase = STR("   ");
-    assert_refused(f, "phrase", "text/phrase_invalid");
-    f->form.phrase = STR("新\ufffc年\ue000"); /* as packet/phrase folds what is typed to open it */
-    assert_fine(f);
-    assert_true(str_equal(f->order.phrase.folded, f->form.phrase));
-    struct buf families = BUF_EMPTY; /* few graphemes, but more code points than can be stored */
+    assert_text(FINE(.phrase = "  Ｏpen\u3000Sesame ")->phrase.shown, "Ｏpen Sesame");
+    assert_text(order.phrase.folded, "open sesame");
+    (void)FINE(.phrase = "一二三四五六七八九十一二三四五六七八九👨‍👩‍👧");
+    /* As packet/phrase folds what is typed to open it. */
+    assert_text(FINE(.phrase = "新\ufffc年\ue000")->phrase.folded, "新\ufffc年\ue000");
+    REFUSED("phrase: text/phrase_long 20", .phrase = "一二三四五六七八九十一二三四五六七八九十一");
+    REFUSED("phrase: text/phrase_invalid", .phrase = "   ");
+    char families[12 * 41 + 1] = ""; /* few graphemes, but more code points than can be stored */
     for (int i = 0; i < 12; i++)
-        buf_cstr(&families, "👨🏽‍👩🏽‍👧🏽‍👦🏽");
-    f->form.phrase = buf_view(&families);
-    assert_refused(f, "phrase", "text/phrase_long 20");
-    buf_free(&families);
+        strcat(families, "👨🏽‍👩🏽‍👧🏽‍👦🏽");
+    REFUSED("phrase: text/phrase_long 20", .phrase = families);
 }
 
-static void assert_opening_shown(struct fixture *f, const char *typed, const char *shown)
+TEST(an_opening_is_shown_again_as_its_input_has_it)
 {
-    struct form form = { .count = 1, .fields = { { STR("opens_at"), str_from(typed) } } };
-    struct model m;
-    model_init(&m, f->arena);
-    form_typed_model(&m, &m.root, send_fields, &form);
-    struct str got = value_get(&m.root, STR("opens_at"), value_hash(STR("opens_at")))->as.text;
-    if (!str_equal(got, str_from(shown)))
-        fail_msg("%s: %.*s instead of %s", typed, STR_ARG(got), shown);
-}
-
-static void an_opening_is_shown_again_as_its_input_has_it(void **state)
-{
-    struct fixture *f = *state;
+    static const char *const rows[][2] = {
+        { "2026/12/1 20：00", "2026-12-01T20:00" },
+        { "2026-12-01 20:00:05 Z", "2026-12-01T21:00:05" },
+        { "2026-10-25 02:30", "2026-10-25T02:30" },
+        { "2026-10-25 02:30 +01:00", "2026-10-25 02:30 +01:00" }, /* the second of two */
+        { "2026-12-01 20:00:05.5", "2026-12-01 20:00:05.5" },
+        { "tomorrow", "tomorrow" },
+    };
     assert_true(clock_zone_set("Europe/Berlin"));
-    assert_opening_shown(f, "2026/12/1 20：00", "2026-12-01T20:00");
-    assert_opening_shown(f, "2026-12-01 20:00:05 Z", "2026-12-01T21:00:05");
-    assert_opening_shown(f, "2026-10-25 02:30", "2026-10-25T02:30");
-    assert_opening_shown(f, "2026-10-25 02:30 +01:00", "2026-10-25 02:30 +01:00"); /* the second of two */
-    assert_opening_shown(f, "2026-12-01 20:00:05.5", "2026-12-01 20:00:05.5");
-    assert_opening_shown(f, "tomorrow", "tomorrow");
+    for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
+        struct form form = { .count = 1, .fields = { { STR("opens_at"), str_from(rows[i][0]) } } };
+        struct model m;
+        model_init(&m, arena);
+        form_typed_model(&m, &m.root, send_fields, &form);
+        assert_text(value_get(&m.root, STR("opens_at"), value_hash(STR("opens_at")))->as.text, rows[i][1]);
+    }
     assert_true(clock_zone_set("UTC"));
 }
 
-static void assert_opens(struct fixture *f, const char *typed, int64_t opens_ms)
+TEST(an_opening_is_scheduled_at_most_thirty_days_ahead)
 {
-    f->form.opens_at = str_from(typed);
-    assert_fine(f);
-    assert_int_equal(f->order.opens_ms, opens_ms);
-}
-
-static void an_opening_is_scheduled_at_most_thirty_days_ahead(void **state)
-{
-    struct fixture *f = *state;
-    assert_opens(f, "", 0);
-    assert_opens(f, "2026-11-20T10:00:00Z", NOW_MS + 2 * 3600 * 1000);
-    assert_opens(f, " 2026-11-20T18:00:00+08:00 ", NOW_MS + 2 * 3600 * 1000);
-    assert_opens(f, "2026-12-20T08:00:00Z", NOW_MS + RULES_OPENS_AHEAD_MAX_MS);
-    assert_opens(f, "2026-11-20T07:00:00Z", NOW_MS - 3600 * 1000); /* the handler refuses it, unless it is a repeat */
-    f->form.opens_at = STR("2026-12-20T08:00:00.001Z");
-    assert_refused(f, "opens_at", "text/opens_late");
-    assert_opens(f, "\u00a0２０２６－１１－２１Ｔ０８：００：００Ｚ\u200b", NOW_MS + 24 * 3600 * 1000);
-    assert_true(clock_zone_set("Asia/Shanghai"));
-    assert_opens(f, "2026/11/21\u300016：00", NOW_MS + 24 * 3600 * 1000);
-    assert_opens(f, "2026-11-20 18:00 +08:00", NOW_MS + 2 * 3600 * 1000);
+    static const struct {
+        const char *zone, *typed;
+        int64_t after_ms;
+    } rows[] = {
+        { "UTC", "2026-11-20T10:00:00Z", 2 * HOUR_MS },
+        { "UTC", " 2026-11-20T18:00:00+08:00 ", 2 * HOUR_MS },
+        { "UTC", "2026-12-20T08:00:00Z", RULES_OPENS_AHEAD_MAX_MS },
+        { "UTC", "2026-11-20T07:00:00Z", -HOUR_MS }, /* the handler refuses it, unless it is a repeat */
+        { "UTC", "\u00a0２０２６－１１－２１Ｔ０８：００：００Ｚ\u200b", DAY_MS },
+        { "Asia/Shanghai", "2026/11/21\u300016：00", DAY_MS },
+        { "Asia/Shanghai", "2026-11-20 18:00 +08:00", 2 * HOUR_MS },
+    };
+    for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
+        assert_true(clock_zone_set(rows[i].zone));
+        if (FINE(.opens_at = rows[i].typed)->opens_ms != NOW_MS + rows[i].after_ms)
+            fail_msg("%s is %lld", rows[i].typed, (long long)order.opens_ms);
+    }
     assert_true(clock_zone_set("America/Santiago")); /* skips the first hour of 6 September */
-    f->form.opens_at = STR("2026-09-06 00:30");
-    assert_refused(f, "opens_at", "text/opens_skipped");
+    REFUSED("opens_at: text/opens_skipped", .opens_at = "2026-09-06 00:30");
     assert_true(clock_zone_set("UTC"));
-    f->form.opens_at = STR("tomorrow");
-    assert_refused(f, "opens_at", "text/opens_invalid");
+    REFUSED("opens_at: text/opens_late", .opens_at = "2026-12-20T08:00:00.001Z");
+    REFUSED("opens_at: text/opens_invalid", .opens_at = "tomorrow");
 }
 
-static void every_wrong_field_gets_a_message_at_once(void **state)
+TEST(every_wrong_field_gets_a_message_at_once)
 {
-    struct fixture *f = *state;
-    f->form = (struct typed){ .kind = STR("exclusive"), .greeting = STR("\xc3"), .request_key = STR("!") };
-    assert_int_equal(form_order(f, f->arena), ST_INVALID);
-    assert_int_equal(f->errors.count, 4);
-    form_amount(f, "lucky", "x", "y");
-    assert_int_equal(form_order(f, f->arena), ST_INVALID);
-    assert_int_equal(f->errors.count, 4);
+    (void)messages(&(struct typed){ .kind = "exclusive", .amount = "", .greeting = "\xc3", .request_key = "!" });
+    assert_int_equal(errors.count, 4);
+    (void)messages(&(struct typed){ .amount = "x", .count = "y", .greeting = "\xc3", .request_key = "!" });
+    assert_int_equal(errors.count, 4);
 }
 
-static void a_cover_is_one_of_the_list_and_brings_its_greeting(void **state)
+TEST(a_cover_is_one_of_the_list_and_brings_its_greeting)
 {
-    struct fixture *f = *state;
-    assert_fine(f);
-    assert_int_equal(f->order.cover.len, 0);
-    f->form.cover = STR("birthday");
-    assert_fine(f);
-    assert_true(str_equal(f->order.cover, STR("birthday")));
-    assert_true(str_equal(f->order.greeting, STR("新年好")));
-    f->form.greeting = STR("");
-    assert_fine(f);
-    assert_true(str_equal(f->order.greeting, STR("text/greeting_birthday")));
-    f->form.cover = STR("@0123456789abcdefghjkmnpqrs"); /* whose it is, the handler finds out */
-    assert_fine(f);
-    assert_true(str_equal(f->order.cover, STR("@0123456789abcdefghjkmnpqrs")));
-    assert_true(str_equal(f->order.greeting, STR("text/greeting_default")));
-    f->form.cover = STR("plain");
-    assert_fine(f);
-    assert_int_equal(f->order.cover.len, 0);
-    f->form.cover = STR("Birthday");
-    assert_refused(f, "cover",
-                   "text/cover_unknown plain, spring-festival, mid-autumn, birthday, wedding, baby, new-job, thanks");
+    static const char own[] = "@0123456789abcdefghjkmnpqrs"; /* whose it is, the handler finds out */
+    assert_text(FINE(.cover = "birthday")->cover, "birthday");
+    assert_text(order.greeting, "新年好");
+    assert_text(FINE(.cover = "birthday", .greeting = "")->greeting, "text/greeting_birthday");
+    assert_text(FINE(.cover = own, .greeting = "")->cover, own);
+    assert_text(order.greeting, "text/greeting_default");
+    assert_text(FINE(.cover = "plain")->cover, "");
+    REFUSED("cover: text/cover_unknown plain, spring-festival, mid-autumn, birthday, wedding, baby, new-job, thanks",
+            .cover = "Birthday");
 }
 
-static void more_receivers_than_a_packet_may_have_shares_are_refused(void **state)
+TEST(without_memory_nothing_is_ordered)
 {
-    struct fixture *f = *state;
-    f->config.packet_shares_max = 2;
-    f->form.kind = STR("even");
-    f->form.count = STR("");
-    f->form.to = STR("anna bert carl");
-    (void)form_order(f, f->arena);
-    assert_int_equal(f->errors.count, 1);
-    assert_true(form_failed(&f->errors, "count"));
-}
-
-static void without_memory_nothing_is_ordered(void **state)
-{
-    struct fixture *f = *state;
     struct arena *small = arena_new(16, 16);
     assert_non_null(small);
-    assert_int_equal(form_order(f, small), ST_NO_MEMORY);
+    assert_int_equal(form_order(&USUAL, small), ST_NO_MEMORY);
     arena_free(small);
 }
 
-#define FORM_TEST(name) cmocka_unit_test_setup_teardown(name, fixture_up, fixture_down)
-
-int main(void)
-{
-    static const struct CMUnitTest tests[] = {
-        FORM_TEST(an_opening_is_shown_again_as_its_input_has_it),
-        FORM_TEST(a_lucky_packet_is_ordered_by_its_total),
-        FORM_TEST(an_even_packet_is_ordered_by_its_share),
-        FORM_TEST(an_even_packet_can_be_ordered_by_its_total),
-        FORM_TEST(an_exclusive_packet_is_one_share_for_one_person),
-        FORM_TEST(an_empty_kind_is_lucky_and_an_unknown_one_is_refused),
-        FORM_TEST(amounts_beyond_the_limits_are_refused_with_the_limit),
-        FORM_TEST(amounts_at_the_limits_are_accepted),
-        FORM_TEST(malformed_amounts_are_refused),
-        FORM_TEST(an_amount_of_any_size_is_named_too_large),
-        FORM_TEST(full_width_digits_are_read_as_digits),
-        FORM_TEST(counts_that_are_not_whole_or_out_of_range_are_refused),
-        FORM_TEST(the_limits_in_messages_come_from_the_settings),
-        FORM_TEST(a_greeting_is_cleaned_and_counted_in_graphemes),
-        FORM_TEST(a_greeting_with_stacked_marks_fits_its_column),
-        FORM_TEST(a_split_is_chosen_for_lucky_packets_only),
-        FORM_TEST(a_smallest_share_is_chosen_for_lucky_packets_only),
-        FORM_TEST(a_lifetime_is_one_of_the_setting_or_the_default),
-        FORM_TEST(a_receiver_may_be_typed_in_full_width),
-        FORM_TEST(several_receivers_are_separated_by_blanks_commas_or_lines),
-        FORM_TEST(a_packet_has_at_most_a_hundred_receivers),
-        FORM_TEST(there_are_as_many_shares_as_receivers_or_fewer),
-        FORM_TEST(a_malformed_request_key_is_refused),
-        FORM_TEST(an_absent_or_malformed_key_is_replaced_by_a_new_one),
-        FORM_TEST(an_unknown_kind_hides_the_fields_that_depend_on_it),
-        FORM_TEST(a_wrong_count_does_not_hide_a_wrong_amount),
-        FORM_TEST(a_phrase_has_at_most_twenty_graphemes),
-        FORM_TEST(an_opening_is_scheduled_at_most_thirty_days_ahead),
-        FORM_TEST(every_wrong_field_gets_a_message_at_once),
-        FORM_TEST(a_cover_is_one_of_the_list_and_brings_its_greeting),
-        FORM_TEST(more_receivers_than_a_packet_may_have_shares_are_refused),
-        FORM_TEST(without_memory_nothing_is_ordered),
-    };
-    return random_init() ? cmocka_run_group_tests_name("send_form", tests, NULL, NULL) : 1;
-}
+TESTS(setup, arena_teardown)

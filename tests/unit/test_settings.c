@@ -1,15 +1,7 @@
 /* The reference of the settings is made from their table: docs/reference/config.md has what the program prints. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-
-#include <cmocka.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
 #include "base/config.h"
 #include "ops/settings.h"
+#include "support/test.h"
 
 static char *printed(bool (*print)(FILE *out))
 {
@@ -33,22 +25,20 @@ static char *reference_read(void)
     return text;
 }
 
-static void the_table_of_the_reference_is_what_the_program_prints(void **state)
+TEST(the_table_of_the_reference_is_what_the_program_prints)
 {
     char *table = printed(settings_markdown), *reference = reference_read();
-    (void)state;
     if (strstr(reference, table) == NULL)
         fail_msg("docs/reference/config.md: replace its table by the output of hongbao settings --markdown");
     free(table);
     free(reference);
 }
 
-static void the_manual_page_has_every_setting(void **state)
+TEST(the_manual_page_has_every_setting)
 {
     char *page = printed(settings_man);
     size_t count;
     const struct config_setting *settings = config_settings(&count);
-    (void)state;
     for (size_t i = 0; i < count; i++) {
         char entry[128];
         (void)snprintf(entry, sizeof entry, "\n.TP\n.B %s\n", settings[i].name);
@@ -60,11 +50,10 @@ static void the_manual_page_has_every_setting(void **state)
     free(page);
 }
 
-static void other_arguments_are_refused(void **state)
+TEST(other_arguments_are_refused)
 {
     char name[] = "settings", html[] = "--html";
     char *none[] = { name, NULL }, *other[] = { name, html, NULL };
-    (void)state;
     assert_int_equal(settings_command(NULL, 1, none), 2);
     assert_int_equal(settings_command(NULL, 2, other), 2);
 }
@@ -80,11 +69,10 @@ static int setting_status(const char *name)
     return status;
 }
 
-static void every_setting_but_passwords_and_the_secret_has_a_value_to_show(void **state)
+TEST(every_setting_but_passwords_and_the_secret_has_a_value_to_show)
 {
     size_t count;
     const struct config_setting *settings = config_settings(&count);
-    (void)state;
     for (size_t i = 0; i < count; i++) {
         bool hidden = strstr(settings[i].name, "password") != NULL && strncmp(settings[i].name, "limit_", 6) != 0;
         hidden = hidden || strcmp(settings[i].name, "secret") == 0;
@@ -97,13 +85,4 @@ static void every_setting_but_passwords_and_the_secret_has_a_value_to_show(void 
     assert_int_equal(setting_status(""), 2);
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(the_table_of_the_reference_is_what_the_program_prints),
-        cmocka_unit_test(the_manual_page_has_every_setting),
-        cmocka_unit_test(other_arguments_are_refused),
-        cmocka_unit_test(every_setting_but_passwords_and_the_secret_has_a_value_to_show),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TESTS(NULL, NULL)

@@ -1,17 +1,10 @@
 /* What the settle worker believes of an event: its time, its user and its amount. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-
-#include <cmocka.h>
-#include <stdlib.h>
-#include <string.h>
-
 #include "base/array.h"
 #include "packet/split.h"
 #include "settle/batch.h"
 #include "settle/shares.h"
 #include "settle/verify.h"
+#include "support/test.h"
 
 #define OPENS_MS   INT64_C(1800000000000)
 #define EXPIRES_MS (OPENS_MS + 3600000)
@@ -25,7 +18,7 @@ static struct live_event grab_at(int64_t ms)
     };
 }
 
-static void a_grab_is_believed_from_its_opening_to_its_expiry(void **state)
+TEST(a_grab_is_believed_from_its_opening_to_its_expiry)
 {
     static const struct {
         int64_t event_ms, now_ms;
@@ -41,29 +34,27 @@ static void a_grab_is_believed_from_its_opening_to_its_expiry(void **state)
         { EXPIRES_MS + VERIFY_MARGIN_MS, EXPIRES_MS, FAULT_AFTER_EXPIRY },
         { OPENS_MS + SETTLE_FUTURE_MS + 1, OPENS_MS, FAULT_IN_FUTURE },
     };
-    (void)state;
     for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
         struct live_event e = grab_at(cases[i].event_ms);
-        assert_int_equal(verify_grab(&TERMS, &e, cases[i].now_ms), cases[i].fault);
+        if (verify_grab(&TERMS, &e, cases[i].now_ms) != cases[i].fault)
+            fail_msg("row %zu", i);
     }
 }
 
 /* Its id has the time of the entry before, which may be later than the grab. */
-static void a_grab_that_follows_may_be_older_than_its_id(void **state)
+TEST(a_grab_that_follows_may_be_older_than_its_id)
 {
     struct live_event late = grab_at(EXPIRES_MS + VERIFY_MARGIN_MS), future = grab_at(EXPIRES_MS + SETTLE_FUTURE_MS);
-    (void)state;
     late.follows = future.follows = true;
     assert_int_equal(verify_grab(&TERMS, &late, EXPIRES_MS), FAULT_NONE);
     assert_int_equal(verify_grab(&TERMS, &future, OPENS_MS - 1), FAULT_NONE);
     assert_int_equal(verify_grab(&TERMS, &future, OPENS_MS - VERIFY_MARGIN_MS - 1), FAULT_BEFORE_OPENING);
 }
 
-static void an_ended_packet_has_grabs_until_it_is_closed(void **state)
+TEST(an_ended_packet_has_grabs_until_it_is_closed)
 {
     struct verify_terms ended = TERMS;
     struct live_event late = grab_at(EXPIRES_MS + VERIFY_MARGIN_MS);
-    (void)state;
     ended.ended_ms = EXPIRES_MS;
     assert_int_equal(verify_grab(&ended, &late, EXPIRES_MS), FAULT_NONE);
     late.type = LIVE_EVENT_CLOSE;
@@ -71,10 +62,9 @@ static void an_ended_packet_has_grabs_until_it_is_closed(void **state)
     assert_int_equal(verify_close(&ended, &late, EXPIRES_MS - 1), FAULT_NONE);
 }
 
-static void a_close_event_is_believed_after_the_expiry(void **state)
+TEST(a_close_event_is_believed_after_the_expiry)
 {
     struct live_event e = { .id = { (uint64_t)EXPIRES_MS, 0 }, .type = LIVE_EVENT_CLOSE };
-    (void)state;
     assert_int_equal(verify_close(&TERMS, &e, EXPIRES_MS), FAULT_NONE);
     assert_int_equal(verify_close(&TERMS, &e, EXPIRES_MS - VERIFY_MARGIN_MS), FAULT_NONE);
     assert_int_equal(verify_close(&TERMS, &e, EXPIRES_MS - VERIFY_MARGIN_MS - 1), FAULT_CLOSED_EARLY);
@@ -86,12 +76,11 @@ static void a_close_event_is_believed_after_the_expiry(void **state)
     assert_int_equal(verify_close(&TERMS, &e, EXPIRES_MS), FAULT_IN_FUTURE);
 }
 
-static void only_the_receiver_and_a_possible_nickname_are_believed(void **state)
+TEST(only_the_receiver_and_a_possible_nickname_are_believed)
 {
     struct verify_terms exclusive = { .receiver_id = 11, .expires_ms = EXPIRES_MS };
     struct live_event e = grab_at(OPENS_MS);
     char longest[4 * 64 + 2] = "";
-    (void)state;
     assert_int_equal(verify_grab(&exclusive, &e, OPENS_MS), FAULT_NONE);
     exclusive.receiver_id = 12;
     assert_int_equal(verify_grab(&exclusive, &e, OPENS_MS), FAULT_NOT_RECEIVER);
@@ -112,10 +101,9 @@ static void only_the_receiver_and_a_possible_nickname_are_believed(void **state)
     assert_int_equal(verify_grab(&TERMS, &e, OPENS_MS), FAULT_NICKNAME);
 }
 
-static void an_impossible_time_becomes_the_time_of_the_worker(void **state)
+TEST(an_impossible_time_becomes_the_time_of_the_worker)
 {
     struct live_event e = grab_at(OPENS_MS + SETTLE_FUTURE_MS);
-    (void)state;
     assert_int_equal(settle_grab_ms(&e, OPENS_MS), OPENS_MS + SETTLE_FUTURE_MS);
     e.id.ms++;
     assert_int_equal(settle_grab_ms(&e, OPENS_MS), OPENS_MS);
@@ -150,11 +138,10 @@ static void assert_drawn(struct shares *s, const struct packet *p)
 }
 
 /* Packets of one slot take its place from each other, and all are forgotten at the limit. */
-static void shares_are_those_of_the_draw_whatever_is_remembered(void **state)
+TEST(shares_are_those_of_the_draw_whatever_is_remembered)
 {
     enum { PACKETS = 3 * SHARES_SLOTS, LARGE = SPLIT_COUNT_MAX };
     struct shares *s = shares_new();
-    (void)state;
     assert_non_null(s);
     for (int round = 0; round < 2; round++)
         for (uint64_t id = 1; id <= PACKETS; id += 97) {
@@ -168,23 +155,18 @@ static void shares_are_those_of_the_draw_whatever_is_remembered(void **state)
     shares_free(s);
 }
 
-static void a_packet_with_the_same_id_and_other_terms_is_drawn_again(void **state)
+TEST(a_packet_with_the_same_id_and_other_terms_is_drawn_again)
 {
     struct shares *s = shares_new();
-    struct packet p = packet_make(9, 10);
-    (void)state;
+    struct packet p = packet_make(9, 10), others[] = { p, p, p, p, p, p };
     assert_non_null(s);
-    assert_drawn(s, &p);
-    p.seed[31] ^= 1;
-    assert_drawn(s, &p);
-    p.amount_fen++;
-    assert_drawn(s, &p);
-    p.share_max_fen = 150;
-    assert_drawn(s, &p);
-    p.share_min_fen = 90;
-    assert_drawn(s, &p);
-    p.split = SPLIT_UNIFORM;
-    assert_drawn(s, &p);
+    others[1].seed[31] ^= 1;
+    others[2].amount_fen++;
+    others[3].share_max_fen = 150;
+    others[4].share_min_fen = 90;
+    others[5].split = SPLIT_UNIFORM;
+    for (size_t i = 0; i < ARRAY_LEN(others); i++)
+        assert_drawn(s, &others[i]);
     const int64_t *drawn;
     p.amount_fen = 1;
     assert_int_equal(shares_drawn(s, &p, &drawn), ST_INVALID);
@@ -193,17 +175,4 @@ static void a_packet_with_the_same_id_and_other_terms_is_drawn_again(void **stat
     shares_free(s);
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(a_grab_is_believed_from_its_opening_to_its_expiry),
-        cmocka_unit_test(a_grab_that_follows_may_be_older_than_its_id),
-        cmocka_unit_test(an_ended_packet_has_grabs_until_it_is_closed),
-        cmocka_unit_test(a_close_event_is_believed_after_the_expiry),
-        cmocka_unit_test(only_the_receiver_and_a_possible_nickname_are_believed),
-        cmocka_unit_test(an_impossible_time_becomes_the_time_of_the_worker),
-        cmocka_unit_test(shares_are_those_of_the_draw_whatever_is_remembered),
-        cmocka_unit_test(a_packet_with_the_same_id_and_other_terms_is_drawn_again),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TESTS(NULL, NULL)

@@ -1,51 +1,17 @@
-/* pages/show_model: the parts of a packet's page that each visitor sees in each state. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <string.h>
-
-#include <cmocka.h>
-
+/* pages/show_model: the parts of a packet's page that each visitor sees in each state, and pages that may still change.
+ * pages/show_tag: the tag changes with the answer. */
 #include "base/array.h"
 #include "packet/grab.h"
 #include "packet/phrase.h"
 #include "packet/view.h"
 #include "pages/show_model.h"
-#include "web/assets.h"
+#include "pages/show_tag.h"
+#include "support/assert_text.h"
+#include "support/test_site.h"
 
 enum { SENDER = 10001, GRABBER = 10002, STRANGER = 10003, GUEST = 0 };
 
-static struct arena *arena;
-static struct config config;
-static struct services services;
-static struct exchange exchange;
 static struct fcgi_request request; /* without cookies */
-
-static int setup(void **state)
-{
-    (void)state;
-    char error[512];
-    arena = arena_new(1 << 16, 1 << 22);
-    config_defaults(&config);
-    keys_derive(STR("a secret of more than thirty-two characters"), false, &config.keys);
-    strcpy(config.base_url, "http://hongbao.example");
-    public_id_key_set(&services.id_key,
-                      (struct key[]){ key_derive(STR("a secret of more than thirty-two characters"), KEY_IDS) });
-    services.stores.config = &config;
-    return arena == NULL ||
-           templates_load(HB_SOURCE_DIR "/templates", &services.templates, error, sizeof error) != ST_OK ||
-           assets_load(HB_SOURCE_DIR "/static", &services.assets) != ST_OK;
-}
-
-static int teardown(void **state)
-{
-    (void)state;
-    templates_free(&services.templates);
-    assets_free(services.assets);
-    arena_free(arena);
-    return 0;
-}
 
 /* A lucky packet of 3 shares, 10.00 yuan; one share (2.50) taken by GRABBER. */
 static struct packet_view view_open(uint64_t visitor_id)
@@ -76,10 +42,11 @@ static struct packet_view view_open(uint64_t visitor_id)
 
 static const struct value *shown(const struct packet_view *view, uint64_t visitor_id, struct model *m)
 {
-    exchange = (struct exchange){ .app = &services, .fcgi = &request, .arena = arena, .visitor.user_id = visitor_id };
+    static struct exchange x;
+    x = (struct exchange){ .app = &services, .fcgi = &request, .arena = arena, .visitor.user_id = visitor_id };
     arena_reset(arena);
     model_init(m, arena);
-    show_model(&exchange, view, NULL, m);
+    show_model(&x, view, NULL, m);
     assert_false(m->failed);
     return &m->root;
 }
@@ -89,320 +56,245 @@ static const struct value *member(const struct value *object, const char *name)
     return value_get(object, str_from(name), value_hash(str_from(name)));
 }
 
-static bool flag(const struct value *root, const char *name)
+/* The model as its JSON, with ' for ", and then the flags of the page: " NAME=true" or " NAME=false". */
+static const char *model_text(const struct value *root)
 {
-    const struct value *v = member(root, name);
-    assert_non_null(v);
-    assert_int_equal(v->type, VALUE_BOOL);
-    return v->as.boolean;
+    static const char *const flags[] = { "can_thank",   "may_thank", "can_open", "needs_login",
+                                         "not_for_you", "sold_out",  "late" };
+    struct buf text = BUF_EMPTY;
+    value_json(&text, root);
+    for (size_t i = 0; i < ARRAY_LEN(flags); i++) {
+        const struct value *flag = member(root, flags[i]);
+        if (flag != NULL && flag->type == VALUE_BOOL)
+            buf_printf(&text, " %s=%s", flags[i], flag->as.boolean ? "true" : "false");
+    }
+    for (size_t i = 0; i < text.len; i++)
+        text.ptr[i] = (char)(text.ptr[i] == '"' ? '\'' : text.ptr[i]);
+    const char *copy = arena_cstr(arena, buf_view(&text));
+    buf_free(&text);
+    return copy;
 }
 
-static bool json_has(const struct model *m, const char *part)
-{
-    struct buf json = BUF_EMPTY;
-    value_json(&json, &m->root);
-    buf_char(&json, '\0');
-    bool found = strstr(json.ptr, part) != NULL;
-    buf_free(&json);
-    return found;
-}
+/* Expects these parts of the model's text (model_text). "!" before a part: it is missing. */
+#define SHOWS(view, visitor_id, ...)                                                                                   \
+    do {                                                                                                               \
+        struct model shown_model;                                                                                      \
+        assert_parts(model_text(shown(view, visitor_id, &shown_model)), __VA_ARGS__);                                  \
+    } while (0)
 
-static void a_receiver_can_thank_once_the_money_has_come(void **state)
+TEST(a_receiver_can_thank_once_the_money_has_come)
 {
-    (void)state;
-    struct model m;
     struct packet_view view = view_open(GRABBER);
-    assert_false(flag(shown(&view, GRABBER, &m), "can_thank"));
-    assert_true(flag(&m.root, "may_thank")); /* its place is kept */
-    assert_true(json_has(&m, "\"thanks\":null"));
+    SHOWS(&view, GRABBER, "can_thank=false", "may_thank=true" /* its place is kept */, "'thanks':null");
     view.mine.settled = true;
-    assert_true(flag(shown(&view, GRABBER, &m), "can_thank"));
+    SHOWS(&view, GRABBER, "can_thank=true");
     view.mine.returned = true;
-    assert_false(flag(shown(&view, GRABBER, &m), "can_thank"));
+    SHOWS(&view, GRABBER, "can_thank=false");
     view.mine.returned = false;
     view.mine.thanks = view.rows[0].thanks = STR("谢谢\"<b>");
-    assert_false(flag(shown(&view, GRABBER, &m), "can_thank"));
-    assert_true(json_has(&m, "\"thanks\":\"谢谢\\\"\\u003cb\\u003e\""));
+    SHOWS(&view, GRABBER, "can_thank=false", "'thanks':'谢谢\\'\\u003cb\\u003e'");
     view.mine.thanks = STR_NONE;
-    assert_true(flag(shown(&view, GRABBER, &m), "can_thank"));
+    SHOWS(&view, GRABBER, "can_thank=true");
     view.packet.sender_name = STR(""); /* has deleted the account */
-    assert_false(flag(shown(&view, GRABBER, &m), "can_thank"));
+    SHOWS(&view, GRABBER, "can_thank=false");
     view.packet.sender_id = GRABBER; /* the own share of an own packet */
     view.packet.sender_name = STR("小明");
-    assert_false(flag(shown(&view, GRABBER, &m), "can_thank"));
+    SHOWS(&view, GRABBER, "can_thank=false");
 }
 
-static void only_the_sender_sees_the_amounts(void **state)
+TEST(only_the_sender_sees_the_amounts)
 {
-    (void)state;
-    struct model m;
     struct packet_view view = view_open(SENDER);
-    (void)shown(&view, SENDER, &m);
-    assert_true(json_has(&m, "\"amount_fen\":1000"));
-    assert_true(json_has(&m, "\"grabbed_fen\":250"));
-    (void)shown(&view, STRANGER, &m);
-    assert_false(json_has(&m, "amount_fen"));
-    assert_false(json_has(&m, "grabbed_fen"));
+    SHOWS(&view, SENDER, "'amount_fen':1000", "'grabbed_fen':250");
+    SHOWS(&view, STRANGER, "!amount_fen", "!grabbed_fen");
     view = view_open(GRABBER);
-    (void)shown(&view, GRABBER, &m);
-    assert_false(json_has(&m, "\"amount_fen\":1000"));
-    assert_false(json_has(&m, "grabbed_fen"));
+    SHOWS(&view, GRABBER, "!'amount_fen':1000", "!grabbed_fen");
 }
 
-static void the_greeting_of_an_exclusive_packet_is_for_its_sender_and_its_receiver(void **state)
+TEST(the_greeting_of_an_exclusive_packet_is_for_its_sender_and_its_receiver)
 {
-    (void)state;
-    struct model m;
     struct packet_view view = view_open(STRANGER);
-    (void)shown(&view, GUEST, &m);
-    assert_true(json_has(&m, "\"greeting\":\"恭喜\""));
+    SHOWS(&view, GUEST, "'greeting':'恭喜'");
     view.packet.kind = PACKET_EXCLUSIVE;
     view.packet.receiver_id = GRABBER;
     view.packet.receiver_name = STR("小明");
+    SHOWS(&view, SENDER, "恭喜", "!'greeting':null");
+    SHOWS(&view, GRABBER, "恭喜", "!'greeting':null");
+    SHOWS(&view, STRANGER, "!恭喜", "'greeting':null");
+    SHOWS(&view, GUEST, "!恭喜", "'greeting':null");
+}
+
+TEST(the_list_is_for_the_sender_and_users_with_a_share_and_at_the_end_for_all_for_whom_the_packet_is)
+{
     static const struct {
+        bool named; /* the packet is for GRABBER and another user */
+        enum packet_state state;
         uint64_t visitor_id;
-        bool reads;
-    } cases[] = { { SENDER, true }, { GRABBER, true }, { STRANGER, false }, { GUEST, false } };
-    for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
-        (void)shown(&view, cases[i].visitor_id, &m);
-        assert_int_equal(json_has(&m, "恭喜"), cases[i].reads);
-        assert_int_equal(json_has(&m, "\"greeting\":null"), !cases[i].reads);
+        bool has_mine, allowed;
+    } rows[] = {
+        { false, PACKET_OPEN, SENDER, false, true },       { false, PACKET_OPEN, GRABBER, true, true },
+        { false, PACKET_OPEN, STRANGER, false, false },    { false, PACKET_OPEN, GUEST, false, false },
+        { false, PACKET_FINISHED, STRANGER, false, true }, { false, PACKET_FINISHED, GUEST, false, false },
+        { false, PACKET_EXPIRED, STRANGER, false, true },  { true, PACKET_FINISHED, SENDER, false, true },
+        { true, PACKET_FINISHED, GRABBER, false, true },   { true, PACKET_FINISHED, STRANGER, false, false },
+        { true, PACKET_FINISHED, GUEST, false, false },    { true, PACKET_EXPIRED, SENDER, false, true },
+        { true, PACKET_EXPIRED, GRABBER, false, true },    { true, PACKET_EXPIRED, STRANGER, false, false },
+        { true, PACKET_EXPIRED, GUEST, false, false },
+    };
+    for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
+        struct packet p = view_open(0).packet;
+        p.state = rows[i].state;
+        p.receiver_count = rows[i].named ? 2 : 0;
+        p.receivers = rows[i].named ? STR(",10002,10009,") : STR_NONE;
+        if (show_list_allowed(&p, rows[i].has_mine, rows[i].visitor_id) != rows[i].allowed)
+            fail_msg("row %zu: %s", i, rows[i].allowed ? "refused" : "allowed");
     }
 }
 
-static void the_list_of_an_open_packet_is_for_the_sender_and_users_with_a_share(void **state)
+TEST(the_coin_is_shown_to_users_who_can_open_the_packet)
 {
-    (void)state;
-    struct packet p = view_open(0).packet;
-    assert_true(show_list_allowed(&p, false, SENDER));
-    assert_true(show_list_allowed(&p, true, GRABBER));
-    assert_false(show_list_allowed(&p, false, STRANGER));
-    assert_false(show_list_allowed(&p, false, GUEST));
-    p.state = PACKET_FINISHED;
-    assert_true(show_list_allowed(&p, false, STRANGER));
-    assert_false(show_list_allowed(&p, false, GUEST));
-    p.state = PACKET_EXPIRED;
-    assert_true(show_list_allowed(&p, false, STRANGER));
-}
-
-static void the_list_of_a_packet_for_named_receivers_is_for_them_and_its_sender(void **state)
-{
-    (void)state;
-    struct packet p = view_open(0).packet;
-    p.receiver_count = 2;
-    p.receivers = STR(",10002,10009,");
-    static const enum packet_state over[] = { PACKET_FINISHED, PACKET_EXPIRED };
-    for (size_t i = 0; i < ARRAY_LEN(over); i++) {
-        p.state = over[i];
-        assert_true(show_list_allowed(&p, false, SENDER));
-        assert_true(show_list_allowed(&p, false, GRABBER));
-        assert_false(show_list_allowed(&p, false, STRANGER));
-        assert_false(show_list_allowed(&p, false, GUEST));
-    }
-}
-
-static void the_coin_is_shown_to_users_who_can_open_the_packet(void **state)
-{
-    (void)state;
-    struct model m;
     struct packet_view view = view_open(STRANGER);
-    const struct value *root = shown(&view, STRANGER, &m);
-    assert_true(flag(root, "can_open"));
-    assert_false(flag(root, "needs_login"));
-    root = shown(&view, GUEST, &m);
-    assert_false(flag(root, "can_open"));
-    assert_true(flag(root, "needs_login"));
+    SHOWS(&view, STRANGER, "can_open=true", "needs_login=false");
+    SHOWS(&view, GUEST, "can_open=false", "needs_login=true");
     view = view_open(GRABBER);
-    root = shown(&view, GRABBER, &m);
-    assert_false(flag(root, "can_open"));
+    SHOWS(&view, GRABBER, "can_open=false");
 }
 
-static void an_exclusive_packet_can_be_opened_by_its_receiver_only(void **state)
+TEST(an_exclusive_packet_can_be_opened_by_its_receiver_only)
 {
-    (void)state;
-    struct model m;
     struct packet_view view = view_open(STRANGER);
     view.packet.kind = PACKET_EXCLUSIVE;
     view.packet.count = 1;
     view.packet.grabbed_count = 0;
     view.packet.receiver_id = GRABBER;
     view.packet.receiver_name = STR("小明");
-    const struct value *root = shown(&view, STRANGER, &m);
-    assert_true(flag(root, "not_for_you"));
-    assert_false(flag(root, "can_open"));
-    root = shown(&view, GRABBER, &m);
-    assert_true(flag(root, "can_open"));
-    root = shown(&view, SENDER, &m);
-    assert_false(flag(root, "can_open"));
-    assert_false(flag(root, "not_for_you"));
+    SHOWS(&view, STRANGER, "not_for_you=true", "can_open=false");
+    SHOWS(&view, GRABBER, "can_open=true");
+    SHOWS(&view, SENDER, "can_open=false", "not_for_you=false");
 }
 
-static void a_packet_for_several_can_be_opened_by_them_only(void **state)
+TEST(a_packet_for_several_can_be_opened_by_them_only)
 {
-    (void)state;
     struct model m;
     struct packet_view view = view_open(STRANGER);
     view.packet.grabbed_count = 0;
     view.packet.receiver_count = 5;
     view.packet.receivers = STR(",1,2,3,10002,100030,");
     view.packet.receiver_names = STR("小明\n小红\n小刚\n");
-    const struct value *root = shown(&view, STRANGER, &m);
-    assert_true(flag(root, "not_for_you"));
-    assert_false(flag(root, "can_open"));
-    assert_true(json_has(&m, "\"receivers\":{\"named\":[{\"nickname\":\"小明\"},{\"nickname\":\"小红\"},"
-                             "{\"nickname\":\"小刚\"}],\"count\":5}"));
-    assert_int_equal(member(member(member(root, "receivers"), "more"), "more_count")->as.integer, 2);
-    root = shown(&view, GRABBER, &m);
-    assert_true(flag(root, "can_open"));
-    assert_false(flag(root, "not_for_you"));
-    assert_false(flag(shown(&view, SENDER, &m), "not_for_you"));
+    SHOWS(&view, STRANGER, "not_for_you=true", "can_open=false",
+          "'receivers':{'named':[{'nickname':'小明'},{'nickname':'小红'},{'nickname':'小刚'}],'count':5}");
+    SHOWS(&view, GRABBER, "can_open=true", "not_for_you=false");
+    SHOWS(&view, SENDER, "not_for_you=false");
+    const struct value *receivers = member(shown(&view, STRANGER, &m), "receivers");
+    assert_int_equal(member(member(receivers, "more"), "more_count")->as.integer, 2);
     view.packet.receiver_count = 0;
-    (void)shown(&view, STRANGER, &m);
-    assert_true(json_has(&m, "\"receivers\":null"));
+    SHOWS(&view, STRANGER, "'receivers':null");
 }
 
-static void only_the_sender_sees_the_phrase(void **state)
+TEST(only_the_sender_sees_the_phrase)
 {
-    (void)state;
-    struct model m;
+    static const uint64_t others[] = { GRABBER, STRANGER, GUEST };
     struct packet_view view = view_open(SENDER);
     struct arena *a = arena_new(1024, 65536);
-    (void)shown(&view, SENDER, &m);
-    assert_true(json_has(&m, "\"needs_phrase\":false"));
-    assert_true(json_has(&m, "\"phrase\":null"));
     struct str hash = phrase_hash(a, &config.keys.of[KEY_PHRASE_HASH], view.packet.id, STR("开心"));
     struct str sealed = phrase_seal(a, &config.keys.of[KEY_PHRASE_SEAL], view.packet.id, STR("开心"));
+    SHOWS(&view, SENDER, "'needs_phrase':false", "'phrase':null");
     view.packet.phrase_hash = hash;
     view.packet.phrase_sealed = sealed;
-    (void)shown(&view, SENDER, &m);
-    assert_true(json_has(&m, "\"phrase\":\"开心\""));
-    static const uint64_t others[] = { GRABBER, STRANGER, GUEST };
+    SHOWS(&view, SENDER, "'phrase':'开心'");
     for (size_t i = 0; i < ARRAY_LEN(others); i++) {
         view = view_open(others[i]);
         view.packet.phrase_hash = hash;
         view.packet.phrase_sealed = sealed;
-        const struct value *root = shown(&view, others[i], &m);
-        assert_true(flag(root, "needs_phrase"));
-        assert_null(member(root, "phrase"));
-        assert_false(json_has(&m, "开心"));
+        SHOWS(&view, others[i], "'needs_phrase':true", "!'phrase':", "!开心");
+        struct model m;
+        assert_null(member(shown(&view, others[i], &m), "phrase")); /* nor is it for templates alone */
     }
     arena_free(a);
 }
 
-static void seed_and_best_share_are_shown_only_at_the_end(void **state)
+TEST(seed_and_best_share_are_shown_only_at_the_end)
 {
-    (void)state;
-    struct model m;
     struct packet_view view = view_open(GRABBER);
     view.packet.best_share_no = 0;
-    (void)shown(&view, GRABBER, &m);
-    assert_true(json_has(&m, "\"seed\":null"));
-    assert_false(json_has(&m, "\"best\":true"));
+    SHOWS(&view, GRABBER, "'seed':null", "!'best':true");
+    /* Until the close event is stored, the packet opens again when the clock is set back. */
+    view.packet.state = PACKET_EXPIRED;
+    SHOWS(&view, SENDER, "'state':'expired'", "'seed':null");
+    view.over = true;
+    SHOWS(&view, GRABBER, "!'seed':null", "!'best':true");
     view.packet.state = PACKET_FINISHED;
     view.packet.finished_ms = 1700000037000;
-    view.over = true;
-    (void)shown(&view, GRABBER, &m);
-    assert_false(json_has(&m, "\"seed\":null"));
-    assert_true(json_has(&m, "\"best\":true"));
-    view.packet.state = PACKET_EXPIRED;
-    (void)shown(&view, GRABBER, &m);
-    assert_false(json_has(&m, "\"seed\":null"));
-    assert_false(json_has(&m, "\"best\":true"));
+    SHOWS(&view, GRABBER, "!'seed':null", "'best':true");
 }
 
-/* Until the close event is stored, the packet opens again when the clock is set back. */
-static void an_expired_packet_hides_its_seed_until_it_is_closed(void **state)
+TEST(late_visitors_get_the_reason)
 {
-    (void)state;
-    struct model m;
-    struct packet_view view = view_open(SENDER);
-    view.packet.state = PACKET_EXPIRED;
-    (void)shown(&view, SENDER, &m);
-    assert_true(json_has(&m, "\"state\":\"expired\""));
-    assert_true(json_has(&m, "\"seed\":null"));
-}
-
-static void late_visitors_get_the_reason(void **state)
-{
-    (void)state;
-    struct model m;
     struct packet_view view = view_open(STRANGER);
     view.packet.state = PACKET_FINISHED;
-    assert_true(flag(shown(&view, STRANGER, &m), "sold_out"));
-    assert_false(flag(shown(&view, STRANGER, &m), "can_open"));
+    SHOWS(&view, STRANGER, "sold_out=true", "can_open=false");
     view.packet.state = PACKET_EXPIRED;
-    assert_true(flag(shown(&view, STRANGER, &m), "late"));
+    SHOWS(&view, STRANGER, "late=true");
     view = view_open(GRABBER);
     view.packet.state = PACKET_EXPIRED;
-    assert_false(flag(shown(&view, GRABBER, &m), "late"));
+    SHOWS(&view, GRABBER, "late=false");
 }
 
 /* Expects that the template renders the model like this. */
-static void assert_rendered(const struct value *root, enum language language, struct str name, const char *want)
+static void assert_rendered(const struct value *root, enum language language, const char *name, const char *want)
 {
     struct buf said = BUF_EMPTY;
-    const struct mustache *text = templates_find(&services.templates, language, name);
+    const struct mustache *text = templates_find(&services.templates, language, str_from(name));
     assert_non_null(text);
     assert_int_equal(mustache_render(text, root, &said), ST_OK);
-    if (!str_equal(buf_view(&said), str_from(want)))
-        fail_msg("got \"%.*s\", want \"%s\"", STR_ARG(buf_view(&said)), want);
+    assert_text(buf_view(&said), want);
     buf_free(&said);
 }
 
-static void an_expired_packet_tells_its_own_lifetime(void **state)
+TEST(an_expired_packet_tells_its_own_lifetime)
 {
-    (void)state;
     static const struct {
-        int64_t ms;
+        int64_t opened_ms, ended_ms, lifetime_ms; /* after it was sent */
         const char *chinese, *english;
-    } cases[] = {
-        { 1, "已超过1秒", "expired after 1 second" },
-        { 90000, "已超过90秒", "expired after 90 seconds" },
-        { 3600000, "已超过1小时", "expired after 1 hour" },
-        { 86400000, "已超过24小时", "expired after 24 hours" },
-        { 129600000, "已超过36小时", "expired after 36 hours" },
-        { 172800000, "已超过2天", "expired after 2 days" },
-        { 604800000, "已超过7天", "expired after 7 days" },
+    } rows[] = {
+        { 0, 0, 1, "已超过1秒", "expired after 1 second" },
+        { 0, 0, 90000, "已超过90秒", "expired after 90 seconds" },
+        { 0, 0, 3600000, "已超过1小时", "expired after 1 hour" },
+        { 0, 0, 86400000, "已超过24小时", "expired after 24 hours" },
+        { 0, 0, 129600000, "已超过36小时", "expired after 36 hours" },
+        { 0, 0, 172800000, "已超过2天", "expired after 2 days" },
+        { 0, 0, 604800000, "已超过7天", "expired after 7 days" },
+        { 5000, 0, 3605000, "已超过1小时", "expired after 1 hour" },
+        { 0, 7000, 3605000, "已过期", "has expired" },
     };
     char chinese[256], english[256];
     struct model m;
     struct packet_view view = view_open(STRANGER);
-    view.packet.state = PACKET_EXPIRED;
-    for (size_t i = 0; i < ARRAY_LEN(cases) + 2; i++) {
-        bool scheduled = i == ARRAY_LEN(cases), ended = i > ARRAY_LEN(cases);
-        view.packet.opens_ms = scheduled ? view.packet.created_ms + 5000 : 0;
-        view.packet.ended_ms = ended ? view.packet.created_ms + 7000 : 0;
-        view.packet.expires_ms = view.packet.created_ms + (scheduled || ended ? 3605000 : cases[i].ms);
-        snprintf(chinese, sizeof chinese, "该红包%s。如已领取，可在“我的红包”中查看",
-                 ended       ? "已过期"
-                 : scheduled ? "已超过1小时"
-                             : cases[i].chinese);
+    struct packet *p = &view.packet;
+    p->state = PACKET_EXPIRED;
+    for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
+        p->opens_ms = rows[i].opened_ms > 0 ? p->created_ms + rows[i].opened_ms : 0;
+        p->ended_ms = rows[i].ended_ms > 0 ? p->created_ms + rows[i].ended_ms : 0;
+        p->expires_ms = p->created_ms + rows[i].lifetime_ms;
+        snprintf(chinese, sizeof chinese, "该红包%s。如已领取，可在“我的红包”中查看", rows[i].chinese);
         snprintf(english, sizeof english, "This red packet %s. If you took a share, you’ll find it in “My red packets”",
-                 ended       ? "has expired"
-                 : scheduled ? "expired after 1 hour"
-                             : cases[i].english);
-        assert_rendered(shown(&view, STRANGER, &m), LANGUAGE_ZH_CN, STR("text/late"), chinese);
-        assert_rendered(shown(&view, STRANGER, &m), LANGUAGE_EN, STR("text/late"), english);
+                 rows[i].english);
+        assert_rendered(shown(&view, STRANGER, &m), LANGUAGE_ZH_CN, "text/late", chinese);
+        assert_rendered(&m.root, LANGUAGE_EN, "text/late", english);
     }
 }
 
 /* Expects that partials/packet_list_text renders the sentence above the list like this. */
-static void assert_said(const struct packet *p, uint64_t visitor_id, enum language language, const char *want)
+static void assert_list_says(const struct packet *p, uint64_t visitor_id, const char *chinese, const char *english)
 {
     struct packet_view view = { .packet = *p };
     struct model m;
-    assert_rendered(shown(&view, visitor_id, &m), language, STR("partials/packet_list_text"), want);
+    assert_rendered(shown(&view, visitor_id, &m), LANGUAGE_ZH_CN, "partials/packet_list_text", chinese);
+    assert_rendered(&m.root, LANGUAGE_EN, "partials/packet_list_text", english);
 }
 
-static void assert_list_says(const struct packet *p, uint64_t visitor_id, const char *chinese, const char *english)
+TEST(the_sentence_above_the_list_has_the_words_of_the_apps)
 {
-    assert_said(p, visitor_id, LANGUAGE_ZH_CN, chinese);
-    assert_said(p, visitor_id, LANGUAGE_EN, english);
-}
-
-static void the_sentence_above_the_list_has_the_words_of_the_apps(void **state)
-{
-    (void)state;
     struct packet p = view_open(0).packet;
     assert_list_says(&p, SENDER, "已领取1/3个，共2.50/<wbr>10.00元", "1 of 3 taken, ¥2.50 of ¥10.00");
     assert_list_says(&p, GRABBER, "领取1/3个", "1 of 3 taken");
@@ -417,9 +309,8 @@ static void the_sentence_above_the_list_has_the_words_of_the_apps(void **state)
     assert_list_says(&p, GRABBER, "3个红包，37秒被抢光", "All 3 shares taken in 37 seconds");
 }
 
-static void a_packet_of_one_share_has_texts_in_the_singular(void **state)
+TEST(a_packet_of_one_share_has_texts_in_the_singular)
 {
-    (void)state;
     struct packet p = view_open(0).packet;
     p.kind = PACKET_EXCLUSIVE;
     p.receiver_name = STR("小明");
@@ -443,9 +334,8 @@ static void a_packet_of_one_share_has_texts_in_the_singular(void **state)
     assert_list_says(&p, GRABBER, "1个红包，1分钟被抢光", "Opened");
 }
 
-static void durations_are_shown_in_their_largest_unit(void **state)
+TEST(durations_are_shown_in_their_largest_unit)
 {
-    (void)state;
     static const struct {
         int64_t ms;
         const char *chinese, *english;
@@ -468,28 +358,26 @@ static void durations_are_shown_in_their_largest_unit(void **state)
     }
 }
 
-static void a_scheduled_packet_waits_until_its_time(void **state)
+TEST(a_scheduled_packet_waits_until_its_time_and_was_finished_since_then)
 {
-    (void)state;
     struct packet_view view = view_open(STRANGER);
     struct model m;
     view.packet.opens_ms = 1700000030000;
     view.now_ms = 1700000028500;
-    const struct value *root = shown(&view, STRANGER, &m);
-    assert_true(str_equal(member(root, "opens_at")->as.text, STR("2023-11-14T22:13:50.000Z")));
-    assert_true(str_equal(member(root, "state")->as.text, STR("open")));
-    assert_int_equal(member(member(root, "waiting"), "left_ms")->as.integer, 1500);
+    SHOWS(&view, STRANGER, "'opens_at':'2023-11-14T22:13:50.000Z'", "'state':'open'");
+    assert_int_equal(member(member(shown(&view, STRANGER, &m), "waiting"), "left_ms")->as.integer, 1500);
     view.now_ms = view.packet.opens_ms;
-    root = shown(&view, STRANGER, &m);
-    assert_null(member(root, "waiting"));
-    assert_non_null(member(root, "opens_at"));
+    SHOWS(&view, STRANGER, "'opens_at':'2023-11-14T22:13:50.000Z'");
+    assert_null(member(shown(&view, STRANGER, &m), "waiting"));
+    view.packet.state = PACKET_FINISHED;
+    view.packet.grabbed_count = 3;
+    view.packet.finished_ms = 1700000037000;
+    assert_int_equal(member(member(shown(&view, SENDER, &m), "duration"), "seconds")->as.integer, 7);
 }
 
-/* A text of the visitor's language, with a site elsewhere. */
-static void assert_text_abroad(const char *name, const char *want)
+TEST(a_zone_abroad_has_one_blank_on_each_side)
 {
     struct model m;
-    struct buf text = BUF_EMPTY;
     arena_reset(arena);
     model_init(&m, arena);
     struct value *root = &m.root, *site = value_object(&m, root, "site");
@@ -499,57 +387,159 @@ static void assert_text_abroad(const char *name, const char *want)
     value_text(&m, root, "greeting", STR("恭喜"));
     value_text(&m, root, "opens_text", STR("10:00"));
     (void)value_object(&m, root, "waiting");
-    const struct mustache *template = templates_find(&services.templates, LANGUAGE_ZH_CN, str_from(name));
-    assert_non_null(template);
-    assert_int_equal(mustache_render(template, root, &text), ST_OK);
-    if (!str_equal(str_trim(buf_view(&text)), str_from(want)))
-        fail_msg("%s: %.*s", name, STR_ARG(buf_view(&text)));
-    buf_free(&text);
+    assert_rendered(root, LANGUAGE_ZH_CN, "text/og_more", " · 10:00 开抢（Europe/Paris 时区时间）");
+    assert_rendered(root, LANGUAGE_ZH_CN, "text/share_text",
+                    "给你发了一个红包：恭喜 · Europe/Paris 时区时间 10:00 开抢");
+    assert_rendered(root, LANGUAGE_ZH_CN, "text/site_times", "时间均为 Europe/Paris 时区时间。");
+    assert_rendered(root, LANGUAGE_ZH_CN, "text/filter_zone", "月份和日期均按 Europe/Paris 时区时间计。");
 }
 
-static void a_zone_abroad_has_one_blank_on_each_side(void **state)
+/* ---- the tag of an answer, and pages that may still change ---- */
+
+enum { TAGS_MAX = 32 };
+
+/* The facts of one answer. Each test changes one of them. */
+struct facts {
+    struct fcgi_request request;
+    struct exchange x;
+    struct packet_view view;
+    struct grab rows[2];
+};
+
+/* Two shares are taken; the visitor is GRABBER, who has the first one. */
+static void facts_make(struct facts *s)
 {
-    (void)state;
-    assert_text_abroad("text/og_more", "· 10:00 开抢（Europe/Paris 时区时间）");
-    assert_text_abroad("text/share_text", "给你发了一个红包：恭喜 · Europe/Paris 时区时间 10:00 开抢");
-    assert_text_abroad("text/site_times", "时间均为 Europe/Paris 时区时间。");
-    assert_text_abroad("text/filter_zone", "月份和日期均按 Europe/Paris 时区时间计。");
+    services.templates.hash = 1;
+    *s = (struct facts){ .view = view_open(GRABBER) };
+    s->x = (struct exchange){ .app = &services,
+                              .fcgi = &s->request,
+                              .arena = arena,
+                              .target = STR("/p/abc"),
+                              .visitor = { .user_id = GRABBER, .nickname = STR("小明") } };
+    s->rows[0] = (struct grab){ .share_no = 1, .user_id = STRANGER, .amount_fen = 300, .grabbed_ms = 1700000070000 };
+    s->rows[1] = s->view.mine;
+    s->view.rows = s->rows;
+    s->view.row_count = s->view.packet.grabbed_count = 2;
+    s->view.packet.grabbed_fen = 550;
 }
 
-static void a_scheduled_packet_was_finished_since_its_opening(void **state)
+TEST(the_same_answer_has_the_same_tag)
 {
-    (void)state;
-    struct packet_view view = view_open(SENDER);
-    struct model m;
-    view.packet.opens_ms = 1700000030000;
-    view.packet.state = PACKET_FINISHED;
-    view.packet.grabbed_count = 3;
-    view.packet.finished_ms = 1700000037000;
-    assert_int_equal(member(member(shown(&view, SENDER, &m), "duration"), "seconds")->as.integer, 7);
+    struct facts a, b;
+    facts_make(&a);
+    facts_make(&b);
+    struct str tag = show_tag(&a.x, &a.view);
+    assert_int_equal(tag.len, 2 + 2 + 32);
+    assert_true(str_starts(tag, STR("W/\"")));
+    assert_true(str_equal(tag, show_tag(&b.x, &b.view)));
+    /* Facts that no page shows: Redis's clock, and whether others' shares are settled. */
+    b.view.now_ms += 5000;
+    b.view.final = true;
+    b.rows[0].settled = true;
+    b.view.luckiest = &(struct grab){ .share_no = 2, .nickname = STR("小红") }; /* rendered rows have it */
+    assert_true(str_equal(tag, show_tag(&b.x, &b.view)));
 }
 
-int main(void)
+TEST(every_fact_of_an_answer_changes_its_tag)
 {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(a_receiver_can_thank_once_the_money_has_come),
-        cmocka_unit_test(only_the_sender_sees_the_amounts),
-        cmocka_unit_test(the_greeting_of_an_exclusive_packet_is_for_its_sender_and_its_receiver),
-        cmocka_unit_test(the_list_of_an_open_packet_is_for_the_sender_and_users_with_a_share),
-        cmocka_unit_test(the_list_of_a_packet_for_named_receivers_is_for_them_and_its_sender),
-        cmocka_unit_test(the_coin_is_shown_to_users_who_can_open_the_packet),
-        cmocka_unit_test(an_exclusive_packet_can_be_opened_by_its_receiver_only),
-        cmocka_unit_test(a_packet_for_several_can_be_opened_by_them_only),
-        cmocka_unit_test(only_the_sender_sees_the_phrase),
-        cmocka_unit_test(seed_and_best_share_are_shown_only_at_the_end),
-        cmocka_unit_test(an_expired_packet_hides_its_seed_until_it_is_closed),
-        cmocka_unit_test(late_visitors_get_the_reason),
-        cmocka_unit_test(the_sentence_above_the_list_has_the_words_of_the_apps),
-        cmocka_unit_test(a_packet_of_one_share_has_texts_in_the_singular),
-        cmocka_unit_test(an_expired_packet_tells_its_own_lifetime),
-        cmocka_unit_test(durations_are_shown_in_their_largest_unit),
-        cmocka_unit_test(a_scheduled_packet_waits_until_its_time),
-        cmocka_unit_test(a_scheduled_packet_was_finished_since_its_opening),
-        cmocka_unit_test(a_zone_abroad_has_one_blank_on_each_side),
+    static char *known_device[] = { "HTTP_COOKIE=device=1", NULL }, *passkey_offer[] = { "HTTP_COOKIE=offer=1", NULL };
+    static const struct grab returned = { .share_no = 2, .nickname = STR("小红"), .returned = true },
+                             nameless = { .share_no = 2, .nickname = STR("") };
+    struct assets *assets = services.assets, *others;
+    assert_int_equal(assets_load(HB_SOURCE_DIR "/docs", &others), ST_OK);
+    const char *changes[TAGS_MAX] = { "nothing" };
+    struct str tags[TAGS_MAX];
+    struct facts s;
+    facts_make(&s);
+    tags[0] = show_tag(&s.x, &s.view);
+    size_t count = 1;
+#define TAG_AFTER(change)                                                                                              \
+    do {                                                                                                               \
+        facts_make(&s);                                                                                                \
+        change;                                                                                                        \
+        changes[count] = #change;                                                                                      \
+        tags[count++] = show_tag(&s.x, &s.view);                                                                       \
+    } while (0)
+    TAG_AFTER(s.x.language = LANGUAGE_EN);
+    TAG_AFTER(s.x.wants_json = true);
+    TAG_AFTER(s.x.visitor.user_id = SENDER);
+    TAG_AFTER(s.view.packet.receiver_name = STR("小红"));
+    TAG_AFTER(s.view.packet.receiver_names = STR("小红\n\n小刚"));
+    TAG_AFTER(s.x.visitor.nickname = STR("小月"));
+    TAG_AFTER(s.request.fcgx.envp = known_device);
+    TAG_AFTER(s.request.fcgx.envp = passkey_offer);
+    TAG_AFTER(s.x.visitor = (struct visitor){ 0 });
+    TAG_AFTER(s.x.target = STR("/p/abc?after=2"));
+    TAG_AFTER(s.view.packet.id = 78);
+    TAG_AFTER(s.view.packet.state = PACKET_EXPIRED);
+    TAG_AFTER(s.view.packet.grabbed_count = 3);
+    TAG_AFTER(s.view.packet.refund_fen = 450);
+    TAG_AFTER(s.view.busy = true);
+    TAG_AFTER(s.view.packet.opens_ms = s.view.now_ms + 1);
+    TAG_AFTER(s.view.over = true);
+    TAG_AFTER(s.rows[0].user_id = 10009);
+    TAG_AFTER(s.rows[0].grabbed_ms++);
+    TAG_AFTER(s.view.row_count = 0);
+    TAG_AFTER(s.view.has_mine = false);
+    TAG_AFTER(s.view.mine.share_no = 1);
+    TAG_AFTER(s.view.mine.settled = true);
+    TAG_AFTER(s.view.packet.returned_shares = STR("3"));
+    TAG_AFTER(s.view.luckiest = &returned);
+    TAG_AFTER(s.view.luckiest = &nameless);
+    TAG_AFTER(services.templates.hash = 2);
+    TAG_AFTER(services.assets = others);
+    services.assets = assets;
+    assets_free(others);
+    for (size_t i = 0; i < count; i++)
+        for (size_t j = 0; j < i; j++)
+            if (str_equal(tags[i], tags[j]))
+                fail_msg("these have the same tag: %s; %s", changes[j], changes[i]);
+}
+
+TEST(adjacent_texts_are_hashed_separately)
+{
+    struct facts a, b;
+    facts_make(&a);
+    facts_make(&b);
+    a.x.target = STR("/p/abc?a");
+    a.x.visitor.nickname = STR("bc");
+    b.x.target = STR("/p/abc?ab");
+    b.x.visitor.nickname = STR("c");
+    assert_false(str_equal(show_tag(&a.x, &a.view), show_tag(&b.x, &b.view)));
+}
+
+TEST(the_page_of_an_open_packet_or_of_one_with_money_to_come_may_change)
+{
+    enum { MINE = 1, SETTLED = 2, REFUNDED = 4, ALL_TAKEN = 8 };
+    static const struct {
+        enum packet_state state;
+        unsigned facts;
+        uint64_t visitor_id;
+        bool may_change;
+    } rows[] = {
+        { PACKET_OPEN, MINE | SETTLED, GRABBER, true },
+        { PACKET_OPEN, 0, SENDER, true },
+        { PACKET_OPEN, 0, STRANGER, false },
+        { PACKET_OPEN, 0, GUEST, false },
+        { PACKET_FINISHED, MINE, GRABBER, true },
+        { PACKET_FINISHED, MINE | SETTLED, GRABBER, false },
+        { PACKET_FINISHED, ALL_TAKEN, SENDER, false },
+        { PACKET_FINISHED, ALL_TAKEN, STRANGER, false },
+        { PACKET_EXPIRED, 0, SENDER, true },
+        { PACKET_EXPIRED, 0, STRANGER, false },
+        { PACKET_EXPIRED, REFUNDED, SENDER, false },
     };
-    return cmocka_run_group_tests(tests, setup, teardown);
+    for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
+        struct facts s;
+        facts_make(&s);
+        s.view.packet.state = rows[i].state;
+        s.view.has_mine = (rows[i].facts & MINE) != 0;
+        s.view.mine.settled = (rows[i].facts & SETTLED) != 0;
+        s.view.packet.refund_fen = (rows[i].facts & REFUNDED) != 0 ? 450 : 0;
+        s.view.packet.grabbed_fen = (rows[i].facts & ALL_TAKEN) != 0 ? 1000 : 550;
+        if (show_may_change(&s.view, rows[i].visitor_id) != rows[i].may_change)
+            fail_msg("row %zu", i);
+    }
 }
+
+TESTS(site_setup, site_teardown)

@@ -1,16 +1,13 @@
-/* packet/split: exact sums, limits, no bias by position, reproducible. The known vectors were made by an independent
+/* packet/draw: the documented stream. Its vectors were made with sha256sum, not with this code:
+ * (printf hongbao-draw-v1; head -c 40 /dev/zero) | sha256sum
+ *
+ * packet/split: exact sums, limits, no bias by position, reproducible. The known vectors were made by an independent
  * implementation in another language, written from the description in packet/split.h alone. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include <cmocka.h>
-
 #include "base/array.h"
+#include "base/random.h"
+#include "packet/draw.h"
 #include "packet/split.h"
+#include "support/test.h"
 
 enum { SMALL_MAX = 2000 };
 
@@ -23,6 +20,61 @@ static void seed_counting(uint8_t *seed)
     for (unsigned i = 0; i < SEED_BYTES; i++)
         seed[i] = (uint8_t)i;
 }
+
+/* ---- draws ---- */
+
+static const uint8_t ZERO_SEED[SEED_BYTES];
+
+TEST(words_are_the_documented_stream)
+{
+    static const uint32_t zero[] = { 0x0d7a6a09, 0x217a4dd2, 0xd36e9a7a, 0xef76639c, 0xb5c8b963,
+                                     0x8b71b4b0, 0x668241fa, 0xa709880a, 0xefd19261, 0x0b5e9d7c };
+    static const uint32_t counting[] = { 0xa2c148cd, 0x8453c941, 0x8e4b4757, 0xf1a08de6, 0xee254eea,
+                                         0x698548fd, 0x5e016bb0, 0x381f9979, 0x342b9598, 0x131eaca6 };
+    uint8_t seed[SEED_BYTES];
+    struct draw a, b;
+    seed_counting(seed);
+    draw_init(&a, ZERO_SEED);
+    draw_init(&b, seed);
+    for (size_t i = 0; i < ARRAY_LEN(zero); i++) {
+        assert_int_equal(draw_u32(&a), zero[i]);
+        assert_int_equal(draw_u32(&b), counting[i]);
+    }
+}
+
+TEST(draws_below_a_bound_are_the_documented_ones)
+{
+    static const struct {
+        uint32_t bound, want[6];
+    } vectors[] = {
+        { 1, { 0, 0, 0, 0, 0, 0 } },
+        { 6, { 1, 4, 0, 0, 5, 2 } },
+        { 100, { 45, 42, 82, 72, 55, 48 } },
+        /* Nearly half of the words are rejected here. */
+        { 2147483649, { 226126345, 561663442, 1719812602, 190750076, 768569324, 368387221 } },
+        { UINT32_MAX, { 226126345, 561663442, 3547241082, 4017513372, 3049830755, 2339484848 } },
+    };
+    for (size_t v = 0; v < ARRAY_LEN(vectors); v++) {
+        struct draw d;
+        draw_init(&d, ZERO_SEED);
+        for (size_t i = 0; i < 6; i++)
+            assert_int_equal(draw_below(&d, vectors[v].bound), vectors[v].want[i]);
+    }
+}
+
+TEST(draws_are_uniform)
+{
+    enum { SIDES = 6, DRAWS = 60000 };
+    int counts[SIDES] = { 0 };
+    struct draw d;
+    draw_init(&d, ZERO_SEED); /* fixed seed, so the result is deterministic */
+    for (int i = 0; i < DRAWS; i++)
+        counts[draw_below(&d, SIDES)]++;
+    for (int i = 0; i < SIDES; i++)
+        assert_in_range(counts[i], 9700, 10300); /* 3.3 standard deviations */
+}
+
+/* ---- shares ---- */
 
 /* A different seed for every n. */
 static void seed_numbered(uint8_t *seed, uint32_t n)
@@ -53,9 +105,8 @@ static void assert_split(enum split_method method, int64_t total, uint32_t count
     assert_split_above(method, total, count, 1, max, seed, shares);
 }
 
-static void split_sum_is_exact_and_shares_are_within_limits_for_every_method(void **state)
+TEST(split_sum_is_exact_and_shares_are_within_limits_for_every_method)
 {
-    (void)state;
     static int64_t shares[SMALL_MAX];
     uint8_t seed[SEED_BYTES];
     struct draw d;
@@ -70,9 +121,8 @@ static void split_sum_is_exact_and_shares_are_within_limits_for_every_method(voi
     }
 }
 
-static void split_of_the_smallest_total_gives_one_fen_each_and_of_the_largest_the_limit_each(void **state)
+TEST(split_of_the_smallest_total_gives_one_fen_each_and_of_the_largest_the_limit_each)
 {
-    (void)state;
     static int64_t shares[SMALL_MAX];
     uint8_t seed[SEED_BYTES];
     static const uint32_t counts[] = { 1, 2, 3, 7, 100, SMALL_MAX };
@@ -93,9 +143,8 @@ static void split_of_the_smallest_total_gives_one_fen_each_and_of_the_largest_th
     }
 }
 
-static void split_near_the_limit_of_a_share_stays_exact_over_many_seeds(void **state)
+TEST(split_is_exact_near_the_limit_of_a_share_for_one_share_and_up_to_the_largest_total)
 {
-    (void)state;
     int64_t shares[10];
     uint8_t seed[SEED_BYTES];
     for (uint32_t n = 0; n < 2000; n++) {
@@ -104,50 +153,40 @@ static void split_near_the_limit_of_a_share_stays_exact_over_many_seeds(void **s
             assert_split(METHODS[m], 10 * 20000 - 1 - n % 37, 10, 20000, seed, shares);
             assert_split(METHODS[m], 10 * 20000 / 2 + n, 10, 20000, seed, shares);
         }
+        assert_split(METHODS[n % METHOD_COUNT], 1 + n, 1, 20000, seed, shares);
+        assert_split(METHODS[n % METHOD_COUNT], SPLIT_TOTAL_FEN_MAX, 2, INT64_MAX, seed, shares);
     }
 }
 
-static void split_of_one_share_is_the_total(void **state)
+TEST(split_even_gives_the_rest_to_the_first_shares)
 {
-    (void)state;
-    uint8_t seed[SEED_BYTES];
-    int64_t share;
-    for (uint32_t n = 0; n < 1000; n++) {
-        seed_numbered(seed, n);
-        assert_split(METHODS[n % METHOD_COUNT], 1 + n, 1, 20000, seed, &share);
-    }
-}
-
-static void split_even_gives_the_rest_to_the_first_shares(void **state)
-{
-    (void)state;
     int64_t shares[3];
+    static const int64_t wanted[] = { 34, 33, 33 };
     assert_int_equal(split_shares(SPLIT_EVEN, 100, 3, 1, 20000, NULL, shares), ST_OK);
-    assert_int_equal(shares[0], 34);
-    assert_int_equal(shares[1], 33);
-    assert_int_equal(shares[2], 33);
+    assert_memory_equal(shares, wanted, sizeof wanted);
 }
 
-static void split_refuses_impossible_arguments(void **state)
+TEST(split_refuses_impossible_arguments)
 {
-    (void)state;
     static const struct {
         int64_t total;
         uint32_t count;
         int64_t max;
-    } bad[] = { { 0, 0, 20000 },
-                { 1, 0, 20000 },
-                { 0, 1, 20000 },
-                { -1, 1, 20000 },
-                { 9, 10, 20000 },
-                { 20001, 1, 20000 },
-                { 40001, 2, 20000 },
-                { 10, 1, 0 },
-                { 10, 1, -5 },
-                { SPLIT_TOTAL_FEN_MAX + 1, 2, INT64_MAX },
-                { 200001, SPLIT_COUNT_MAX + 1, 20000 },
-                { INT64_MAX, 1, INT64_MAX },
-                { INT64_MIN, 3, 20000 } };
+    } bad[] = {
+        { 0, 0, 20000 },
+        { 1, 0, 20000 },
+        { 0, 1, 20000 },
+        { -1, 1, 20000 },
+        { 9, 10, 20000 },
+        { 20001, 1, 20000 },
+        { 40001, 2, 20000 },
+        { 10, 1, 0 },
+        { 10, 1, -5 },
+        { SPLIT_TOTAL_FEN_MAX + 1, 2, INT64_MAX },
+        { 200001, SPLIT_COUNT_MAX + 1, 20000 },
+        { INT64_MAX, 1, INT64_MAX },
+        { INT64_MIN, 3, 20000 },
+    };
     uint8_t seed[SEED_BYTES] = { 0 };
     int64_t shares[2];
     for (size_t i = 0; i < ARRAY_LEN(bad); i++) {
@@ -159,20 +198,8 @@ static void split_refuses_impossible_arguments(void **state)
     assert_int_equal(split_shares((enum split_method)99, 10, 2, 1, 100, seed, shares), ST_INVALID);
 }
 
-static void split_works_up_to_the_largest_total(void **state)
+TEST(split_follows_the_known_vectors)
 {
-    (void)state;
-    int64_t shares[2];
-    uint8_t seed[SEED_BYTES];
-    for (uint32_t n = 0; n < 200; n++) {
-        seed_numbered(seed, n);
-        assert_split(METHODS[n % METHOD_COUNT], SPLIT_TOTAL_FEN_MAX, 2, INT64_MAX, seed, shares);
-    }
-}
-
-static void split_follows_the_known_vectors(void **state)
-{
-    (void)state;
     static const struct {
         enum split_method method;
         int64_t total, max;
@@ -201,9 +228,8 @@ static void split_follows_the_known_vectors(void **state)
     }
 }
 
-static void split_with_a_smallest_share_is_exact_and_within_its_limits(void **state)
+TEST(split_with_a_smallest_share_is_exact_and_within_its_limits)
 {
-    (void)state;
     static int64_t shares[SMALL_MAX];
     uint8_t seed[SEED_BYTES];
     struct draw d;
@@ -237,16 +263,12 @@ static void shares_hash_hex(const int64_t *shares, uint32_t count, char *out)
             bytes[4 * i + b] = (uint8_t)((uint64_t)shares[i] >> (24 - 8 * b));
     hash_sha256(bytes, (size_t)count * 4, hash);
     free(bytes);
-    for (unsigned i = 0; i < HASH_BYTES; i++) {
-        out[2 * i] = "0123456789abcdef"[hash[i] >> 4];
-        out[2 * i + 1] = "0123456789abcdef"[hash[i] & 15];
-    }
-    out[64] = '\0';
+    for (unsigned i = 0; i < HASH_BYTES; i++)
+        (void)snprintf(out + 2 * i, 3, "%02x", hash[i]);
 }
 
-static void split_of_a_hundred_thousand_follows_the_known_hashes(void **state)
+TEST(split_of_a_hundred_thousand_follows_the_known_hashes)
 {
-    (void)state;
     static const struct {
         enum split_method method;
         const char *large, *folded;
@@ -272,9 +294,8 @@ static void split_of_a_hundred_thousand_follows_the_known_hashes(void **state)
     }
 }
 
-static void commitment_is_the_hash_of_the_seed(void **state)
+TEST(commitment_is_the_hash_of_the_seed)
 {
-    (void)state;
     static const uint8_t known[] = { 0x63, 0x0d, 0xcd, 0x29, 0x66, 0xc4, 0x33, 0x66, 0x91, 0x12, 0x54,
                                      0x48, 0xbb, 0xb2, 0x5b, 0x4f, 0xf4, 0x12, 0xa4, 0x9c, 0x73, 0x2d,
                                      0xb2, 0xc8, 0xab, 0xc1, 0xb8, 0x58, 0x1b, 0xd7, 0x10, 0xdd };
@@ -284,9 +305,8 @@ static void commitment_is_the_hash_of_the_seed(void **state)
     assert_memory_equal(commitment, known, sizeof known);
 }
 
-static void split_depends_on_nothing_but_its_arguments(void **state)
+TEST(split_depends_on_nothing_but_its_arguments)
 {
-    (void)state;
     int64_t once[50], again[50];
     uint8_t seed[SEED_BYTES];
     seed_numbered(seed, 77);
@@ -327,9 +347,8 @@ static void assert_positions_equal(enum split_method method, int64_t total, int6
     }
 }
 
-static void every_position_has_the_same_distribution(void **state)
+TEST(every_position_has_the_same_distribution)
 {
-    (void)state;
     for (size_t m = 0; m < 3; m++) {
         assert_positions_equal(METHODS[m], 10000, 20000);
         assert_positions_equal(METHODS[m], 10000, 2500); /* the limit of a share takes effect */
@@ -337,9 +356,8 @@ static void every_position_has_the_same_distribution(void **state)
 }
 
 /* 二倍均值 of two shares is uniform in 1 … total − 1: each tenth of the range is hit equally often. */
-static void double_average_of_two_shares_is_uniform(void **state)
+TEST(double_average_of_two_shares_is_uniform)
 {
-    (void)state;
     enum { ROUNDS = 20000, BINS = 10 };
     uint32_t hits[BINS] = { 0 };
     int64_t shares[2];
@@ -354,9 +372,8 @@ static void double_average_of_two_shares_is_uniform(void **state)
 }
 
 /* gaussian has the smallest variance, uniform the largest. */
-static void methods_spread_as_described(void **state)
+TEST(methods_spread_as_described)
 {
-    (void)state;
     enum { COUNT = 20, ROUNDS = 1000, TOTAL = 20000 };
     int64_t square[3] = { 0 };
     int64_t shares[COUNT];
@@ -374,20 +391,15 @@ static void methods_spread_as_described(void **state)
     assert_in_range(square[2] / ROUNDS / COUNT, 95000, 115000);
 }
 
-static void best_share_is_the_first_of_the_largest(void **state)
+TEST(best_share_is_the_first_of_the_largest)
 {
-    (void)state;
-    static const int64_t tie[] = { 3, 9, 1, 9, 9 };
-    static const int64_t one[] = { 5 };
-    static const int64_t last[] = { 1, 2, 3 };
-    assert_int_equal(split_best_share_no(tie, 5), 1);
-    assert_int_equal(split_best_share_no(one, 1), 0);
-    assert_int_equal(split_best_share_no(last, 3), 2);
+    assert_int_equal(split_best_share_no((const int64_t[]){ 3, 9, 1, 9, 9 }, 5), 1);
+    assert_int_equal(split_best_share_no((const int64_t[]){ 5 }, 1), 0);
+    assert_int_equal(split_best_share_no((const int64_t[]){ 1, 2, 3 }, 3), 2);
 }
 
-static void a_packet_keeps_its_shares_when_the_limit_changes_later(void **state)
+TEST(a_packet_keeps_its_shares_when_the_limit_changes_later)
 {
-    (void)state;
     struct packet p = {
         .split = SPLIT_UNIFORM, .amount_fen = 1900, .count = 10, .share_min_fen = 1, .share_max_fen = 200
     };
@@ -398,26 +410,10 @@ static void a_packet_keeps_its_shares_when_the_limit_changes_later(void **state)
     assert_int_equal(shares[1], 200);
 }
 
-int main(void)
+static int start(void **state)
 {
-    static const struct CMUnitTest tests[] = {
-        cmocka_unit_test(split_sum_is_exact_and_shares_are_within_limits_for_every_method),
-        cmocka_unit_test(split_of_the_smallest_total_gives_one_fen_each_and_of_the_largest_the_limit_each),
-        cmocka_unit_test(split_near_the_limit_of_a_share_stays_exact_over_many_seeds),
-        cmocka_unit_test(split_of_one_share_is_the_total),
-        cmocka_unit_test(split_even_gives_the_rest_to_the_first_shares),
-        cmocka_unit_test(split_refuses_impossible_arguments),
-        cmocka_unit_test(split_works_up_to_the_largest_total),
-        cmocka_unit_test(split_follows_the_known_vectors),
-        cmocka_unit_test(split_with_a_smallest_share_is_exact_and_within_its_limits),
-        cmocka_unit_test(split_of_a_hundred_thousand_follows_the_known_hashes),
-        cmocka_unit_test(commitment_is_the_hash_of_the_seed),
-        cmocka_unit_test(split_depends_on_nothing_but_its_arguments),
-        cmocka_unit_test(every_position_has_the_same_distribution),
-        cmocka_unit_test(double_average_of_two_shares_is_uniform),
-        cmocka_unit_test(methods_spread_as_described),
-        cmocka_unit_test(best_share_is_the_first_of_the_largest),
-        cmocka_unit_test(a_packet_keeps_its_shares_when_the_limit_changes_later),
-    };
-    return cmocka_run_group_tests_name("split", tests, NULL, NULL);
+    (void)state;
+    return random_init() && random_init() ? 0 : -1; /* may be called twice */
 }
+
+TESTS(start, NULL)

@@ -1,23 +1,20 @@
 /* packet/story: what a year's gifts tell. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <string.h>
-
-#include <cmocka.h>
-
 #include "base/array.h"
 #include "packet/story.h"
+#include "support/test.h"
 
 enum { SELF = 1, GRANDMA = 2, FRIEND = 3, DAY_MS = 86400000 };
 
 static const int64_t NEW_YEAR_MS = 1767225600000; /* 2026-01-01 in UTC */
 
-#define GIFTS(array)                                                                                                   \
-    {                                                                                                                  \
-        (array), ARRAY_LEN(array), false                                                                               \
-    }
+static struct story story_of(struct story_gift *given, size_t given_count, struct story_gift *received,
+                             size_t received_count)
+{
+    struct story_gifts to = { given, given_count, false }, from = { received, received_count, false };
+    struct story story;
+    story_tell(&from, &to, SELF, &story);
+    return story;
+}
 
 static int setup(void **state)
 {
@@ -25,18 +22,15 @@ static int setup(void **state)
     return clock_zone_set("UTC") ? 0 : 1;
 }
 
-static void the_sum_decides_whom_one_gave_most(void **state)
+TEST(the_sum_decides_whom_one_gave_most)
 {
-    (void)state;
     struct story_gift given[] = { { .packet_id = 9, .person_id = FRIEND, .amount_fen = 300 },
                                   { .packet_id = 8, .person_id = GRANDMA, .amount_fen = 200 },
                                   { .packet_id = 7, .person_id = FRIEND, .amount_fen = 10 },
                                   { .packet_id = 6, .person_id = GRANDMA, .amount_fen = 200 } };
     struct story_gift received[] = { { .person_id = GRANDMA, .amount_fen = 5 },
                                      { .person_id = FRIEND, .amount_fen = 1 } };
-    struct story_gifts to = GIFTS(given), from = GIFTS(received);
-    struct story story;
-    story_tell(&from, &to, SELF, &story);
+    const struct story story = story_of(given, ARRAY_LEN(given), received, ARRAY_LEN(received));
     assert_int_equal(story.given_most.id, GRANDMA);
     assert_int_equal(story.given_most.amount_fen, 400);
     assert_int_equal(story.given_most.count, 2);
@@ -46,45 +40,38 @@ static void the_sum_decides_whom_one_gave_most(void **state)
     assert_false(story.cut);
 }
 
-static void equal_sums_name_the_one_with_more_shares_then_the_older_account(void **state)
+TEST(equal_sums_name_the_one_with_more_shares_then_the_older_account)
 {
-    (void)state;
     struct story_gift given[] = { { .person_id = GRANDMA, .amount_fen = 200 },
                                   { .person_id = FRIEND, .amount_fen = 100 },
                                   { .person_id = FRIEND, .amount_fen = 100 } };
     struct story_gift received[] = { { .person_id = FRIEND, .amount_fen = 7 },
                                      { .person_id = GRANDMA, .amount_fen = 7 } };
-    struct story_gifts to = GIFTS(given), from = GIFTS(received);
-    struct story story;
-    story_tell(&from, &to, SELF, &story);
+    const struct story story = story_of(given, ARRAY_LEN(given), received, ARRAY_LEN(received));
     assert_int_equal(story.given_most.id, FRIEND);
     assert_int_equal(story.received_most.id, GRANDMA);
 }
 
-static void oneself_what_was_given_back_and_unopened_packets_count_for_nobody(void **state)
+TEST(oneself_what_was_given_back_and_unopened_packets_count_for_nobody)
 {
-    (void)state;
     struct story_gift given[] = { { .person_id = SELF, .amount_fen = 900 },
                                   { .person_id = GRANDMA, .amount_fen = 800, .returned = true },
                                   { .person_id = 0 } };
     struct story_gift received[] = { { .person_id = SELF, .amount_fen = 900, .after_ms = 5 },
                                      { .person_id = GRANDMA, .amount_fen = 950, .after_ms = 1, .returned = true } };
-    struct story_gifts to = GIFTS(given), from = GIFTS(received);
-    struct story story;
-    story_tell(&from, &to, SELF, &story);
+    const struct story story = story_of(given, ARRAY_LEN(given), received, ARRAY_LEN(received));
     assert_int_equal(story.given_most.id, 0);
     assert_int_equal(story.received_most.id, 0);
     assert_int_equal(story.largest.amount_fen, 900);
     assert_int_equal(story.fastest.after_ms, 5);
 }
 
-static void of_equal_shares_the_later_one_is_the_largest(void **state)
+TEST(of_equal_shares_the_later_one_is_the_largest)
 {
-    (void)state;
     struct story_gift received[] = { { .packet_id = 12, .person_id = FRIEND, .amount_fen = 50, .after_ms = 70 },
                                      { .packet_id = 11, .person_id = GRANDMA, .amount_fen = 50, .after_ms = 30 },
                                      { .packet_id = 10, .person_id = GRANDMA, .amount_fen = 20, .after_ms = 30 } };
-    struct story_gifts to = { NULL, 0, true }, from = GIFTS(received);
+    struct story_gifts to = { NULL, 0, true }, from = { received, ARRAY_LEN(received), false };
     struct story story;
     story_tell(&from, &to, SELF, &story);
     assert_int_equal(story.largest.packet_id, 12);
@@ -92,9 +79,8 @@ static void of_equal_shares_the_later_one_is_the_largest(void **state)
     assert_true(story.cut);
 }
 
-static void the_liveliest_day_counts_packets_shares_and_thanks(void **state)
+TEST(the_liveliest_day_counts_packets_shares_and_thanks)
 {
-    (void)state;
     const int64_t first = NEW_YEAR_MS, second = NEW_YEAR_MS + DAY_MS;
     struct story_gift given[] = {
         { .ms = second, .packet_id = 5, .person_id = GRANDMA, .amount_fen = 1, .thanked = true },
@@ -104,9 +90,7 @@ static void the_liveliest_day_counts_packets_shares_and_thanks(void **state)
     struct story_gift received[] = { { .ms = second + DAY_MS - 1, .person_id = FRIEND, .amount_fen = 1 },
                                      { .ms = first, .person_id = FRIEND, .amount_fen = 1, .returned = true },
                                      { .ms = first, .person_id = FRIEND, .amount_fen = 1 } };
-    struct story_gifts to = GIFTS(given), from = GIFTS(received);
-    struct story story;
-    story_tell(&from, &to, SELF, &story);
+    const struct story story = story_of(given, ARRAY_LEN(given), received, ARRAY_LEN(received));
     assert_int_equal(story.liveliest.date.year, 2026);
     assert_int_equal(story.liveliest.date.month, 1);
     assert_int_equal(story.liveliest.date.day, 2);
@@ -116,26 +100,12 @@ static void the_liveliest_day_counts_packets_shares_and_thanks(void **state)
     assert_int_equal(story.thanked_count, 1);
 }
 
-static void a_year_without_records_tells_nothing(void **state)
+TEST(a_year_without_records_tells_nothing)
 {
-    (void)state;
-    struct story_gifts none = { NULL, 0, false };
-    struct story story;
-    story_tell(&none, &none, SELF, &story);
+    const struct story story = story_of(NULL, 0, NULL, 0);
     assert_int_equal(story.given_most.id, 0);
     assert_int_equal(story.largest.amount_fen, 0);
     assert_int_equal(story.liveliest.date.year, 0);
 }
 
-int main(void)
-{
-    static const struct CMUnitTest tests[] = {
-        cmocka_unit_test(the_sum_decides_whom_one_gave_most),
-        cmocka_unit_test(equal_sums_name_the_one_with_more_shares_then_the_older_account),
-        cmocka_unit_test(oneself_what_was_given_back_and_unopened_packets_count_for_nobody),
-        cmocka_unit_test(of_equal_shares_the_later_one_is_the_largest),
-        cmocka_unit_test(the_liveliest_day_counts_packets_shares_and_thanks),
-        cmocka_unit_test(a_year_without_records_tells_nothing),
-    };
-    return cmocka_run_group_tests(tests, setup, NULL);
-}
+TESTS(setup, NULL)

@@ -1,73 +1,43 @@
 /* base/text_fit: widths and lines of texts in pictures; base/link_key. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <string.h>
-
-#include <cmocka.h>
-
 #include "base/link_key.h"
 #include "base/text_fit.h"
+#include "support/assert_text.h"
+#include "support/test_arena.h"
 
 enum { LINES = 2 };
 
-static struct arena *arena;
 static struct str lines[LINES];
-
-static int setup(void **state)
-{
-    (void)state;
-    arena = arena_new(1 << 14, 1 << 18);
-    return arena == NULL;
-}
-
-static int teardown(void **state)
-{
-    (void)state;
-    arena_free(arena);
-    return 0;
-}
 
 static size_t fit(const char *text, uint32_t width)
 {
     return text_fit(arena, str_from(text), width, lines, LINES);
 }
 
-static void assert_line(size_t i, const char *text)
+TEST(a_chinese_character_is_an_em_wide_and_a_cluster_as_wide_as_its_first)
 {
-    if (!str_equal(lines[i], str_from(text)))
-        fail_msg("line %zu is \"%.*s\"", i, STR_ARG(lines[i]));
-}
-
-static void a_chinese_character_is_an_em_wide_and_a_cluster_as_wide_as_its_first(void **state)
-{
-    (void)state;
     assert_int_equal(text_width(STR("红包")), 200);
     assert_int_equal(text_width(STR("👨‍👩‍👧")), 100);
     assert_true(text_width(STR("iiii")) < text_width(STR("WWWW")));
     assert_int_equal(text_width(STR("")), 0);
 }
 
-static void a_text_is_divided_at_blanks_or_between_characters(void **state)
+TEST(a_text_is_divided_at_blanks_or_between_characters)
 {
-    (void)state;
     assert_int_equal(fit("红包", 1000), 1);
-    assert_line(0, "红包");
+    assert_text(lines[0], "红包");
     assert_int_equal(fit("一二三四五六七", 500), 2);
-    assert_line(0, "一二三四五");
-    assert_line(1, "六七");
+    assert_text(lines[0], "一二三四五");
+    assert_text(lines[1], "六七");
     assert_int_equal(fit("good luck in it", 700), 2);
-    assert_line(0, "good luck in");
-    assert_line(1, "it");
+    assert_text(lines[0], "good luck in");
+    assert_text(lines[1], "it");
     assert_int_equal(fit("  ", 700), 0);
 }
 
-static void a_text_that_is_too_long_ends_with_an_ellipsis_and_every_line_fits(void **state)
+TEST(a_text_that_is_too_long_ends_with_an_ellipsis_and_every_line_fits)
 {
-    (void)state;
     assert_int_equal(fit("一二三四五六七八九十一", 500), 2);
-    assert_line(1, "六七八九…");
+    assert_text(lines[1], "六七八九…");
     static const char *const texts[] = {
         "WWWWWWWWWWWWWWWWWWWWWWWWW",
         "كل عام وأنتم بخير ٢٠٢٦!!!",
@@ -82,17 +52,16 @@ static void a_text_that_is_too_long_ends_with_an_ellipsis_and_every_line_fits(vo
     }
 }
 
-static void emoji_and_characters_that_xml_refuses_are_left_out(void **state)
+TEST(emoji_and_characters_that_xml_refuses_are_left_out)
 {
-    (void)state;
     assert_int_equal(fit("🎉👨‍👩‍👧 百年 🇨🇳 好合", 1000), 1);
-    assert_line(0, "百年  好合");
+    assert_text(lines[0], "百年  好合");
     assert_int_equal(fit("👨‍👩‍👧🇨🇳", 1000), 0);
     assert_int_equal(fit("a\xef\xbf\xbf"
                          "b\xef\xbf\xbe",
                          1000),
                      1);
-    assert_line(0, "ab");
+    assert_text(lines[0], "ab");
 }
 
 static void balance_check(const char *text, uint32_t width_max, const char *first, const char *second)
@@ -100,13 +69,13 @@ static void balance_check(const char *text, uint32_t width_max, const char *firs
     struct str two[2] = { STR_NONE, STR_NONE };
     size_t count = text_balance(arena, str_from(text), width_max, two);
     assert_int_equal(count, second == NULL ? 1 : 2);
-    assert_true(str_equal(two[0], str_from(first)));
-    assert_true(second == NULL || str_equal(two[1], str_from(second)));
+    assert_text(two[0], first);
+    if (second != NULL)
+        assert_text(two[1], second);
 }
 
-static void two_lines_are_balanced_and_end_at_a_mark_near_the_middle(void **state)
+TEST(two_lines_are_balanced_and_end_at_a_mark_near_the_middle)
 {
-    (void)state;
     balance_check("恭喜发财", 500, "恭喜发财", NULL);
     balance_check("恭喜发财大吉", 500, "恭喜发", "财大吉"); /* not one character alone */
     balance_check("恭喜发财大吉大", 500, "恭喜发财", "大吉大");
@@ -118,41 +87,25 @@ static void two_lines_are_balanced_and_end_at_a_mark_near_the_middle(void **stat
     assert_int_equal(text_balance(arena, STR("🎉"), 500, (struct str[2]){ STR_NONE, STR_NONE }), 0);
 }
 
-static void a_link_key_fits_one_secret_purpose_and_id(void **state)
+TEST(a_link_key_fits_one_secret_purpose_and_id)
 {
-    (void)state;
     const struct key one = key_derive(STR("a secret of more than thirty-two characters"), KEY_SCREENS);
+    const struct key another = key_derive(STR("another secret of more than thirty-two characters"), KEY_SCREENS);
     struct str key = link_key(arena, &one, "a", 1);
     assert_int_equal(key.len, 32);
     assert_true(link_key_is(key, &one, "a", 1));
     assert_false(link_key_is(key, &one, "a", 2));
     assert_false(link_key_is(key, &one, "b", 1));
-    assert_false(link_key_is(
-        key, (struct key[]){ key_derive(STR("another secret of more than thirty-two characters"), KEY_SCREENS) }, "a",
-        1));
+    assert_false(link_key_is(key, &another, "a", 1));
     assert_false(link_key_is(str_slice(key, 0, 31), &one, "a", 1));
     assert_false(link_key_is(STR(""), &one, "a", 1));
 }
 
 /* Links stay good as long as the data. Computed with Python: hashlib.blake2b. */
-static void a_link_key_is_the_same_in_all_versions(void **state)
+TEST(a_link_key_is_the_same_in_all_versions)
 {
-    (void)state;
-    assert_true(str_equal(
-        link_key(arena, (struct key[]){ key_derive(STR("0123456789abcdef0123456789abcdef"), KEY_BEFORE) }, "a", 1),
-        STR("b5503f3054bcda2dd3c3062ec1a972b9")));
+    const struct key key = key_derive(STR("0123456789abcdef0123456789abcdef"), KEY_BEFORE);
+    assert_text(link_key(arena, &key, "a", 1), "b5503f3054bcda2dd3c3062ec1a972b9");
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(a_chinese_character_is_an_em_wide_and_a_cluster_as_wide_as_its_first),
-        cmocka_unit_test(a_text_is_divided_at_blanks_or_between_characters),
-        cmocka_unit_test(a_text_that_is_too_long_ends_with_an_ellipsis_and_every_line_fits),
-        cmocka_unit_test(emoji_and_characters_that_xml_refuses_are_left_out),
-        cmocka_unit_test(two_lines_are_balanced_and_end_at_a_mark_near_the_middle),
-        cmocka_unit_test(a_link_key_fits_one_secret_purpose_and_id),
-        cmocka_unit_test(a_link_key_is_the_same_in_all_versions),
-    };
-    return cmocka_run_group_tests(tests, setup, teardown);
-}
+TESTS(arena_setup, arena_teardown)

@@ -1,23 +1,15 @@
 /* ops/tls_ask: the certificate of a server, and servers that never end their handshake. */
 #include <errno.h>
 #include <netinet/in.h>
-#include <openssl/ec.h>
 #include <openssl/ssl.h>
-#include <openssl/x509v3.h>
 #include <poll.h>
-#include <setjmp.h>
 #include <signal.h>
-#include <stdarg.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/socket.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include <cmocka.h>
-
 #include "ops/tls_ask.h"
+#include "support/test_certificate.h"
 
 /* The whole record takes far longer than SHORT_MS. */
 enum { SHORT_MS = 200, DRIP_MS = 1, LIMIT_MS = 60 * 1000, VALID_S = 3600 };
@@ -52,15 +44,7 @@ static SSL_CTX *context_of(const char *name)
 {
     SSL_CTX *ctx = SSL_CTX_new(TLS_server_method());
     EVP_PKEY *key = EVP_EC_gen("P-256");
-    X509 *certificate = X509_new();
-    X509_NAME *subject = X509_get_subject_name(certificate);
-    assert_int_equal(X509_NAME_add_entry_by_txt(subject, "CN", MBSTRING_ASC, (const unsigned char *)name, -1, -1, 0),
-                     1);
-    (void)X509_gmtime_adj(X509_getm_notBefore(certificate), 0);
-    (void)X509_gmtime_adj(X509_getm_notAfter(certificate), VALID_S);
-    assert_int_equal(X509_set_issuer_name(certificate, subject), 1);
-    assert_int_equal(X509_set_pubkey(certificate, key), 1);
-    assert_true(X509_sign(certificate, key, EVP_sha256()) > 0);
+    X509 *certificate = certificate_new(name, key, 0, VALID_S);
     assert_int_equal(SSL_CTX_use_certificate(ctx, certificate), 1);
     assert_int_equal(SSL_CTX_use_PrivateKey(ctx, key), 1);
     X509_free(certificate);
@@ -89,11 +73,10 @@ _Noreturn static void sites_serve(int listener, SSL_CTX *one, SSL_CTX *two)
     _exit(0);
 }
 
-static void test_of_several_sites_the_certificate_of_the_host_is_got_whoever_has_signed_it(void **state)
+TEST(test_of_several_sites_the_certificate_of_the_host_is_got_whoever_has_signed_it)
 {
     static const char *const hosts[] = { "one.example", "two.example" };
     SSL_CTX *one = context_of(hosts[0]), *two = context_of(hosts[1]);
-    (void)state;
     for (size_t i = 0; i < 2; i++) {
         struct sockaddr_in address;
         int listener = listener_open(&address);
@@ -112,9 +95,8 @@ static void test_of_several_sites_the_certificate_of_the_host_is_got_whoever_has
     SSL_CTX_free(two);
 }
 
-static void test_a_server_that_says_nothing_is_left_at_the_deadline(void **state)
+TEST(test_a_server_that_says_nothing_is_left_at_the_deadline)
 {
-    (void)state;
     struct sockaddr_in address;
     int listener = listener_open(&address);
     assert_null(tls_ask((struct sockaddr *)&address, sizeof address, "localhost", SHORT_MS));
@@ -124,9 +106,8 @@ static void test_a_server_that_says_nothing_is_left_at_the_deadline(void **state
     assert_int_equal(errno, ECONNREFUSED);
 }
 
-static void test_a_server_that_sends_byte_by_byte_is_left_at_the_deadline(void **state)
+TEST(test_a_server_that_sends_byte_by_byte_is_left_at_the_deadline)
 {
-    (void)state;
     struct sockaddr_in address;
     int listener = listener_open(&address);
     pid_t server = fork();
@@ -142,12 +123,4 @@ static void test_a_server_that_sends_byte_by_byte_is_left_at_the_deadline(void *
     assert_int_equal(error, ETIMEDOUT);
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_of_several_sites_the_certificate_of_the_host_is_got_whoever_has_signed_it),
-        cmocka_unit_test(test_a_server_that_says_nothing_is_left_at_the_deadline),
-        cmocka_unit_test(test_a_server_that_sends_byte_by_byte_is_left_at_the_deadline),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TESTS(NULL, NULL)

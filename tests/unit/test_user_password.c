@@ -1,11 +1,4 @@
 /* user/password: Argon2id, its costs, and the dummy hash for unknown users. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <string.h>
-
-#include <cmocka.h>
 #include <errno.h>
 #include <sodium.h>
 #include <sys/resource.h>
@@ -13,6 +6,8 @@
 
 #include "base/array.h"
 #include "base/random.h"
+#include "support/test.h"
+#include "support/test_arena.h"
 #include "user/password.h"
 
 static const clock_t PATIENCE = (clock_t)10 * CLOCKS_PER_SEC,
@@ -65,21 +60,28 @@ int __wrap_crypto_pwhash_str_verify(const char *hash, const char *password, unsi
     return __real_crypto_pwhash_str_verify(hash, password, len);
 }
 
-static void a_password_matches_its_own_hash_only(void **state)
+#define ONCE  (&(struct hash_permit){ 1 })
+#define TWICE (&(struct hash_permit){ 2 })
+
+static const char *hash_of(struct str password)
 {
-    (void)state;
-    char hash[PASSWORD_HASH_MAX];
-    assert_int_equal(password_hash(&(struct hash_permit){ 1 }, STR("correct horse"), hash), ST_OK);
-    assert_int_equal(password_verify(&(struct hash_permit){ 1 }, str_from(hash), STR("correct horse")), ST_OK);
-    assert_int_equal(password_verify(&(struct hash_permit){ 1 }, str_from(hash), STR("correct horsf")), ST_NOT_FOUND);
-    assert_int_equal(password_verify(&(struct hash_permit){ 1 }, str_from(hash), STR("correct horse ")), ST_NOT_FOUND);
-    assert_int_equal(password_verify(&(struct hash_permit){ 1 }, str_from(hash), STR("")), ST_NOT_FOUND);
+    char *hash = arena_alloc(arena, PASSWORD_HASH_MAX);
+    assert_int_equal(password_hash(ONCE, password, hash), ST_OK);
+    return hash;
+}
+
+TEST(a_password_matches_its_own_hash_only)
+{
+    const char *hash = hash_of(STR("correct horse"));
+    assert_int_equal(password_verify(ONCE, str_from(hash), STR("correct horse")), ST_OK);
+    assert_int_equal(password_verify(ONCE, str_from(hash), STR("correct horsf")), ST_NOT_FOUND);
+    assert_int_equal(password_verify(ONCE, str_from(hash), STR("correct horse ")), ST_NOT_FOUND);
+    assert_int_equal(password_verify(ONCE, str_from(hash), STR("")), ST_NOT_FOUND);
 }
 
 /* Devices differ in how they write the same letters (NFC, NFD) and blanks. */
-static void one_password_has_one_text(void **state)
+TEST(one_password_has_one_text)
 {
-    (void)state;
     static const char *const same[][2] = { { "caf\u00e9 au lait", "cafe\u0301 au lait" },
                                            { "\u1112\u1161\u11ab\uae00 one", "\ud55c\uae00 one" },
                                            { "correct horse", "correct\u00a0horse" },
@@ -90,125 +92,89 @@ static void one_password_has_one_text(void **state)
                                             { "ａｂｃ", "abc" },
                                             { "a\u200bb", "ab" },
                                             { "\ufb01sh", "fish" } };
-    struct arena *a = arena_new(4096, 1 << 20);
     struct password one, two;
     for (size_t i = 0; i < ARRAY_LEN(same); i++) {
-        assert_int_equal(password_normalize(a, str_from(same[i][0]), &one), ST_OK);
-        assert_int_equal(password_normalize(a, str_from(same[i][1]), &two), ST_OK);
+        assert_int_equal(password_normalize(arena, str_from(same[i][0]), &one), ST_OK);
+        assert_int_equal(password_normalize(arena, str_from(same[i][1]), &two), ST_OK);
         assert_true(str_equal(one.text, two.text));
         assert_true(str_equal(two.text, str_from(same[i][1])) || str_equal(two.raw, str_from(same[i][1])));
     }
     for (size_t i = 0; i < ARRAY_LEN(other); i++) {
-        assert_int_equal(password_normalize(a, str_from(other[i][0]), &one), ST_OK);
-        assert_int_equal(password_normalize(a, str_from(other[i][1]), &two), ST_OK);
+        assert_int_equal(password_normalize(arena, str_from(other[i][0]), &one), ST_OK);
+        assert_int_equal(password_normalize(arena, str_from(other[i][1]), &two), ST_OK);
         assert_false(str_equal(one.text, two.text));
         assert_int_equal(one.raw.len + two.raw.len, 0);
     }
-    arena_free(a);
 }
 
-static void an_older_hash_of_the_typed_bytes_still_matches(void **state)
+TEST(an_older_hash_of_the_typed_bytes_still_matches)
 {
-    (void)state;
     static const struct str typed = STR("cafe\u0301 au lait");
-    char old[PASSWORD_HASH_MAX], now[PASSWORD_HASH_MAX];
     bool raw;
-    struct arena *a = arena_new(4096, 1 << 20);
     struct password password;
-    assert_int_equal(password_normalize(a, typed, &password), ST_OK);
-    assert_int_equal(password_hash(&(struct hash_permit){ 1 }, typed, old), ST_OK);
-    assert_int_equal(password_hash(&(struct hash_permit){ 1 }, password.text, now), ST_OK);
-    assert_int_equal(password_verify_typed(&(struct hash_permit){ 2 }, str_from(old), &password, &raw), ST_OK);
+    assert_int_equal(password_normalize(arena, typed, &password), ST_OK);
+    const char *old = hash_of(typed), *now = hash_of(password.text);
+    assert_int_equal(password_verify_typed(TWICE, str_from(old), &password, &raw), ST_OK);
     assert_true(raw);
-    assert_int_equal(password_verify_typed(&(struct hash_permit){ 2 }, str_from(now), &password, &raw), ST_OK);
+    assert_int_equal(password_verify_typed(TWICE, str_from(now), &password, &raw), ST_OK);
     assert_false(raw);
     verified_count = 0; /* an unknown user takes as long */
-    assert_int_equal(password_verify_typed(&(struct hash_permit){ 2 }, STR_NONE, &password, &raw), ST_NOT_FOUND);
+    assert_int_equal(password_verify_typed(TWICE, STR_NONE, &password, &raw), ST_NOT_FOUND);
     assert_int_equal(verified_count, 2);
-    arena_free(a);
 }
 
-static void a_hash_has_the_agreed_costs_and_a_salt(void **state)
+TEST(a_hash_has_the_agreed_costs_and_a_salt)
 {
-    (void)state;
-    char first[PASSWORD_HASH_MAX], second[PASSWORD_HASH_MAX];
-    assert_int_equal(password_hash(&(struct hash_permit){ 1 }, STR("correct horse"), first), ST_OK);
-    assert_int_equal(password_hash(&(struct hash_permit){ 1 }, STR("correct horse"), second), ST_OK);
+    const char *first = hash_of(STR("correct horse")), *second = hash_of(STR("correct horse"));
     assert_memory_equal(first, COSTS, sizeof COSTS - 1);
     assert_string_not_equal(first, second);
     assert_false(password_needs_rehash(str_from(first)));
 }
 
-static void a_hash_of_other_costs_needs_a_rehash(void **state)
+TEST(a_hash_of_other_costs_needs_a_rehash)
 {
-    (void)state;
     char cheap[crypto_pwhash_STRBYTES];
     assert_int_equal(crypto_pwhash_str(cheap, "correct horse", 13, 1, 8192 * 1024), 0);
-    assert_int_equal(password_verify(&(struct hash_permit){ 1 }, str_from(cheap), STR("correct horse")), ST_OK);
+    assert_int_equal(password_verify(ONCE, str_from(cheap), STR("correct horse")), ST_OK);
     assert_true(password_needs_rehash(str_from(cheap)));
 }
 
-static void an_unknown_user_costs_a_whole_hash_and_never_matches(void **state)
+TEST(an_unknown_user_costs_a_whole_hash_and_never_matches)
 {
-    (void)state;
     char too_long[2 * PASSWORD_HASH_MAX];
     memset(too_long, 'x', sizeof too_long);
     const struct str unknown[] = { STR_NONE, STR(""), { too_long, sizeof too_long } };
     for (size_t i = 0; i < ARRAY_LEN(unknown); i++) {
         verified_count = 0;
-        assert_int_equal(password_verify(&(struct hash_permit){ 1 }, unknown[i], STR("correct horse")), ST_NOT_FOUND);
+        assert_int_equal(password_verify(ONCE, unknown[i], STR("correct horse")), ST_NOT_FOUND);
         assert_int_equal(verified_count, 1);
         assert_memory_equal(verified_hash, COSTS, sizeof COSTS - 1);
     }
+    /* libsodium would refuse a malformed hash at once, and the time of the answer would reveal which users exist. */
+    assert_false(password_needs_rehash(str_from(verified_hash)));
 }
 
-static void without_memory_no_password_is_reported_wrong(void **state)
+TEST(without_memory_no_password_is_reported_wrong)
 {
-    (void)state;
-    char hash[PASSWORD_HASH_MAX];
-    assert_int_equal(password_hash(&(struct hash_permit){ 1 }, STR("correct horse"), hash), ST_OK);
+    const char *hash = hash_of(STR("correct horse"));
     memory_missing = true;
-    enum status known = password_verify(&(struct hash_permit){ 1 }, str_from(hash), STR("correct horse"));
-    enum status unknown = password_verify(&(struct hash_permit){ 1 }, STR_NONE, STR("correct horse"));
+    enum status known = password_verify(ONCE, str_from(hash), STR("correct horse"));
+    enum status unknown = password_verify(ONCE, STR_NONE, STR("correct horse"));
     memory_missing = false;
     assert_int_equal(known, ST_NO_MEMORY);
     assert_int_equal(unknown, ST_NO_MEMORY);
 }
 
-static void the_dummy_is_a_valid_hash(void **state)
+TEST(hashing_yields_the_cpu)
 {
-    (void)state;
-    /* libsodium would refuse a malformed hash at once, and the time of the answer would reveal which users exist. */
-    assert_int_equal(password_verify(&(struct hash_permit){ 1 }, STR_NONE, STR("correct horse")), ST_NOT_FOUND);
-    assert_false(password_needs_rehash(str_from(verified_hash)));
-}
-
-static void hashing_yields_the_cpu(void **state)
-{
-    (void)state;
-    char hash[PASSWORD_HASH_MAX];
     yielded = false;
-    assert_int_equal(password_hash(&(struct hash_permit){ 1 }, STR("correct horse"), hash), ST_OK);
+    const char *hash = hash_of(STR("correct horse"));
     assert_true(yielded);
     assert_false(paused_within(SOME_WORK));
     yielded = false;
-    assert_int_equal(password_verify(&(struct hash_permit){ 1 }, str_from(hash), STR("correct horse")), ST_OK);
+    assert_int_equal(password_verify(ONCE, str_from(hash), STR("correct horse")), ST_OK);
     assert_true(yielded);
     assert_false(paused_within(SOME_WORK));
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(a_password_matches_its_own_hash_only),
-        cmocka_unit_test(one_password_has_one_text),
-        cmocka_unit_test(an_older_hash_of_the_typed_bytes_still_matches),
-        cmocka_unit_test(a_hash_has_the_agreed_costs_and_a_salt),
-        cmocka_unit_test(a_hash_of_other_costs_needs_a_rehash),
-        cmocka_unit_test(an_unknown_user_costs_a_whole_hash_and_never_matches),
-        cmocka_unit_test(without_memory_no_password_is_reported_wrong),
-        cmocka_unit_test(the_dummy_is_a_valid_hash),
-        cmocka_unit_test(hashing_yields_the_cpu),
-    };
-    return random_init() ? cmocka_run_group_tests(tests, NULL, NULL) : 1;
-}
+TESTS(arena_setup, arena_teardown)

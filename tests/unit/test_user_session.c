@@ -1,19 +1,15 @@
-/* user/session, the parts without I/O: tokens, keys, stored values and lifetimes. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <string.h>
-
-#include <cmocka.h>
-
+/* user/session, the parts without I/O: tokens, keys, stored values and lifetimes. user/device: the name of a device in
+ * the list of sessions. */
 #include "base/array.h"
 #include "base/clock.h"
 #include "base/random.h"
+#include "support/test.h"
+#include "support/test_arena.h"
+#include "user/device.h"
 #include "user/session.h"
 
 enum { HOUR_MS = 3600 * 1000 };
-static const int64_t DAY_MS = 24 * (int64_t)HOUR_MS;
+#define DAY_MS (24 * (int64_t)HOUR_MS)
 static const int64_t LOGIN_MS = 1800000000000;
 
 static struct config seven_days(void)
@@ -35,20 +31,17 @@ static struct session session_at(int64_t created_ms, int64_t seen_ms)
                              .listed = true };
 }
 
-static void tokens_are_well_formed_and_unique(void **state)
+TEST(tokens_are_well_formed_and_unique)
 {
-    (void)state;
     char first[SESSION_TOKEN_MAX], second[SESSION_TOKEN_MAX];
     session_token_new(first);
     session_token_new(second);
-    assert_true(session_token_valid(str_from(first)));
-    assert_true(session_token_valid(str_from(second)));
+    assert_true(session_token_valid(str_from(first)) && session_token_valid(str_from(second)));
     assert_string_not_equal(first, second);
 }
 
-static void malformed_tokens_are_refused(void **state)
+TEST(malformed_tokens_are_refused)
 {
-    (void)state;
     char token[SESSION_TOKEN_MAX + 1];
     session_token_new(token);
     assert_false(session_token_valid((struct str){ token, SESSION_TOKEN_LEN - 1 }));
@@ -63,22 +56,19 @@ static void malformed_tokens_are_refused(void **state)
     }
 }
 
-static void a_key_is_the_hash_of_its_token(void **state)
+TEST(a_key_is_the_hash_of_its_token)
 {
-    (void)state;
     char key[SESSION_KEY_MAX];
     /* printf %s AAAA…A (43 times) | sha256sum */
     session_key_write(STR("AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA"), key);
     assert_string_equal(key, "hb:session:0f007385b6f9d4b7eeb2748605afe1a984a0a3bfa3f014d09e2a784ce9e5cd1a");
 }
 
-static void a_stored_value_is_read_back(void **state)
+TEST(a_stored_value_is_read_back)
 {
-    (void)state;
-    struct arena *a = arena_new(1024, 1024);
     struct session s = session_at(LOGIN_MS, LOGIN_MS + 5), back;
     s.nickname = STR("小,明,🧧");
-    struct str value = session_value_text(a, &s);
+    struct str value = session_value_text(arena, &s);
     assert_true(str_equal(value, STR("v2,10001,1800000000000,1800000000005,xiaoming,小,明,🧧")));
     assert_true(session_value_read(value, &back));
     assert_int_equal(back.user_id, s.user_id);
@@ -87,25 +77,20 @@ static void a_stored_value_is_read_back(void **state)
     assert_true(str_equal(back.username, s.username));
     assert_true(str_equal(back.nickname, s.nickname));
     assert_true(back.listed);
-    arena_free(a);
 }
 
-static void a_value_of_the_version_before_is_in_no_list(void **state)
+TEST(a_value_of_the_version_before_is_in_no_list)
 {
-    (void)state;
-    struct arena *a = arena_new(1024, 1024);
     struct session s;
     static const char before[] = "10001,1800000000000,1800000000005,xiaoming,小明";
     assert_true(session_value_read(str_from(before), &s));
     assert_false(s.listed);
     assert_int_equal(s.user_id, 10001);
-    assert_true(str_equal(session_value_text(a, &s), str_from(before)));
-    arena_free(a);
+    assert_true(str_equal(session_value_text(arena, &s), str_from(before)));
 }
 
-static void malformed_values_are_refused(void **state)
+TEST(malformed_values_are_refused)
 {
-    (void)state;
     static const char *const values[] = {
         "",
         "v2,",
@@ -130,64 +115,50 @@ static void malformed_values_are_refused(void **state)
     };
     struct session s;
     for (size_t i = 0; i < ARRAY_LEN(values); i++)
-        assert_false(session_value_read(str_from(values[i]), &s));
+        if (session_value_read(str_from(values[i]), &s))
+            fail_msg("%s is accepted", values[i]);
 }
 
-static void a_session_ends_after_the_idle_time(void **state)
+/* Times are from the login on. */
+TEST(a_session_ends_after_its_idle_time_and_its_absolute_lifetime)
 {
-    (void)state;
+    static const struct {
+        int64_t seen_ms, now_ms, left_ms;
+    } rows[] = {
+        { 0, 0, 7 * DAY_MS },
+        { 0, 7 * DAY_MS - 1, 7 * DAY_MS },
+        { 0, 7 * DAY_MS, 0 },
+        { 29 * DAY_MS, 29 * DAY_MS, DAY_MS }, /* in spite of visits */
+        { 29 * DAY_MS, 30 * DAY_MS - 1, 1 },
+        { 29 * DAY_MS, 30 * DAY_MS, 0 },
+        { 0, -CLOCKS_DIFFER_MS, 7 * DAY_MS },
+        { 0, -CLOCKS_DIFFER_MS - 1, 0 }, /* a clock set back neither ends nor extends a session */
+    };
     struct config c = seven_days();
-    struct session s = session_at(LOGIN_MS, LOGIN_MS);
-    assert_int_equal(session_ttl_ms(&c, &s, LOGIN_MS), 7 * DAY_MS);
-    assert_int_equal(session_ttl_ms(&c, &s, LOGIN_MS + 7 * DAY_MS - 1), 7 * DAY_MS);
-    assert_int_equal(session_ttl_ms(&c, &s, LOGIN_MS + 7 * DAY_MS), 0);
-}
-
-static void a_session_ends_after_its_absolute_lifetime_in_spite_of_visits(void **state)
-{
-    (void)state;
-    struct config c = seven_days();
-    struct session s = session_at(LOGIN_MS, LOGIN_MS + 29 * DAY_MS);
-    assert_int_equal(session_ttl_ms(&c, &s, LOGIN_MS + 29 * DAY_MS), DAY_MS);
-    assert_int_equal(session_ttl_ms(&c, &s, LOGIN_MS + 30 * DAY_MS - 1), 1);
-    assert_int_equal(session_ttl_ms(&c, &s, LOGIN_MS + 30 * DAY_MS), 0);
-}
-
-static void a_clock_set_back_neither_ends_nor_extends_a_session(void **state)
-{
-    (void)state;
-    struct config c = seven_days();
-    struct session s = session_at(LOGIN_MS, LOGIN_MS);
-    assert_int_equal(session_ttl_ms(&c, &s, LOGIN_MS - CLOCKS_DIFFER_MS), 7 * DAY_MS); /* clocks differ */
-    assert_int_equal(session_ttl_ms(&c, &s, LOGIN_MS - CLOCKS_DIFFER_MS - 1), 0);
-    s.created_ms -= DAY_MS; /* a visit in the future is none, too */
+    for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
+        struct session s = session_at(LOGIN_MS, LOGIN_MS + rows[i].seen_ms);
+        if (session_ttl_ms(&c, &s, LOGIN_MS + rows[i].now_ms) != rows[i].left_ms)
+            fail_msg("row %zu", i);
+    }
+    struct session s = session_at(LOGIN_MS - DAY_MS, LOGIN_MS); /* a visit in the future is none, too */
     assert_int_equal(session_ttl_ms(&c, &s, LOGIN_MS - CLOCKS_DIFFER_MS - 1), 0);
     assert_false(session_refresh_due(&c, &s, LOGIN_MS - 100 * DAY_MS));
 }
 
-static void a_session_is_renewed_once_an_hour(void **state)
+TEST(a_session_is_renewed_once_an_hour_or_sooner_with_a_short_idle_time)
 {
-    (void)state;
     struct config c = seven_days();
     struct session s = session_at(LOGIN_MS, LOGIN_MS);
     assert_false(session_refresh_due(&c, &s, LOGIN_MS));
     assert_false(session_refresh_due(&c, &s, LOGIN_MS + HOUR_MS - 1));
     assert_true(session_refresh_due(&c, &s, LOGIN_MS + HOUR_MS));
-}
-
-static void a_session_with_a_short_idle_time_is_renewed_sooner(void **state)
-{
-    (void)state;
-    struct config c = seven_days();
-    struct session s = session_at(LOGIN_MS, LOGIN_MS);
     c.session_idle_s = 100;
     assert_false(session_refresh_due(&c, &s, LOGIN_MS + 999));
     assert_true(session_refresh_due(&c, &s, LOGIN_MS + 1000));
 }
 
-static void without_memory_a_visitor_is_not_a_guest(void **state)
+TEST(without_memory_a_visitor_is_not_a_guest)
 {
-    (void)state;
     static char sid[] = "HTTP_COOKIE=sid=AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA";
     char *envp[] = { sid, NULL };
     struct config c = seven_days();
@@ -200,21 +171,47 @@ static void without_memory_a_visitor_is_not_a_guest(void **state)
     arena_free(request.arena);
 }
 
-int main(void)
+TEST(browsers_and_systems_are_named)
 {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(tokens_are_well_formed_and_unique),
-        cmocka_unit_test(malformed_tokens_are_refused),
-        cmocka_unit_test(a_key_is_the_hash_of_its_token),
-        cmocka_unit_test(a_stored_value_is_read_back),
-        cmocka_unit_test(a_value_of_the_version_before_is_in_no_list),
-        cmocka_unit_test(malformed_values_are_refused),
-        cmocka_unit_test(a_session_ends_after_the_idle_time),
-        cmocka_unit_test(a_session_ends_after_its_absolute_lifetime_in_spite_of_visits),
-        cmocka_unit_test(a_clock_set_back_neither_ends_nor_extends_a_session),
-        cmocka_unit_test(a_session_is_renewed_once_an_hour),
-        cmocka_unit_test(a_session_with_a_short_idle_time_is_renewed_sooner),
-        cmocka_unit_test(without_memory_a_visitor_is_not_a_guest),
+    static const struct {
+        const char *agent, *name;
+    } cases[] = {
+        { "Mozilla/5.0 (Linux; Android 14; Pixel 8) AppleWebKit/537.36 (KHTML, like Gecko) Chrome/126.0 Mobile "
+          "Safari/537.36",
+          "Chrome · Android" },
+        { "Mozilla/5.0 (Linux; Android 14) AppleWebKit/537.36 Chrome/126.0 Mobile Safari/537.36 "
+          "MicroMessenger/8.0.49",
+          "WeChat · Android" },
+        { "Mozilla/5.0 (iPhone; CPU iPhone OS 17_5 like Mac OS X) AppleWebKit/605.1.15 (KHTML, like Gecko) "
+          "Version/17.5 Mobile/15E148 Safari/604.1",
+          "Safari · iPhone" },
+        { "Mozilla/5.0 (Windows NT 10.0; Win64; x64) AppleWebKit/537.36 Chrome/126.0 Safari/537.36 Edg/126.0",
+          "Edge · Windows" },
+        { "Mozilla/5.0 (X11; Linux x86_64; rv:128.0) Gecko/20100101 Firefox/128.0", "Firefox · Linux" },
+        { "Mozilla/5.0 (Macintosh; Intel Mac OS X 10_15_7) AppleWebKit/605.1.15 Version/17.4 Safari/605.1.15",
+          "Safari · macOS" },
+        { "curl/7.88.1", "curl" },
+        { "party-bot_1.2 (hello)", "party-bot_1.2" },
+        { "Dalvik (Linux; Android 9)", "Android" },
+        { "", "" },
     };
-    return random_init() ? cmocka_run_group_tests(tests, NULL, NULL) : 1;
+    for (size_t i = 0; i < ARRAY_LEN(cases); i++)
+        assert_string_equal(device_name(arena, str_from(cases[i].agent)).ptr, cases[i].name);
+    assert_int_equal(device_name(arena, STR_NONE).len, 0);
 }
+
+TEST(a_name_has_only_our_words_or_a_plain_first_word)
+{
+    static const char *const agents[] = {
+        "<script>alert(1)</script>", "\xff\xfe", "银行", "a\nb", "{{x}}", "%s%n", "\""
+    };
+    char large[8192];
+    for (size_t i = 0; i < ARRAY_LEN(agents); i++)
+        assert_int_equal(device_name(arena, str_from(agents[i])).len, 0);
+    memset(large, 'x', sizeof large);
+    assert_true(device_name(arena, (struct str){ large, sizeof large }).len <= DEVICE_BYTES_MAX);
+    memcpy(large + sizeof large - 8, "Chrome/1", 8); /* beyond what is read */
+    assert_int_equal(device_name(arena, (struct str){ large, sizeof large }).len, 32);
+}
+
+TESTS(arena_setup, arena_teardown)

@@ -1,12 +1,5 @@
 /* user/shown_once: what is sealed for a page is opened by its session, its page, in its time, and by nobody else. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <string.h>
-
-#include <cmocka.h>
-
+#include "support/test.h"
 #include "support/test_arena.h"
 #include "user/shown_once.h"
 
@@ -24,9 +17,8 @@ static struct str sealed(struct str text)
     return made;
 }
 
-static void what_is_sealed_is_opened_until_its_end(void **state)
+TEST(what_is_sealed_is_opened_until_its_end)
 {
-    (void)state;
     struct str made = sealed(TEXT);
     assert_true(str_equal(shown_open(arena, KEY, SHOWN_CODES, SESSION, NOW_MS, made), TEXT));
     assert_true(str_equal(shown_open(arena, KEY, SHOWN_CODES, SESSION, END_MS - 1, made), TEXT));
@@ -35,9 +27,8 @@ static void what_is_sealed_is_opened_until_its_end(void **state)
     assert_false(str_equal(made, sealed(TEXT)));
 }
 
-static void an_empty_text_and_the_longest_one_are_opened(void **state)
+TEST(an_empty_text_and_the_longest_one_are_opened)
 {
-    (void)state;
     char text[SHOWN_BYTES_MAX];
     memset(text, 'x', sizeof text);
     struct str longest = { text, sizeof text }, made = sealed(STR(""));
@@ -47,9 +38,8 @@ static void an_empty_text_and_the_longest_one_are_opened(void **state)
     assert_true(str_equal(shown_open(arena, KEY, SHOWN_CODES, SESSION, NOW_MS, sealed(longest)), longest));
 }
 
-static void another_session_page_or_site_opens_nothing(void **state)
+TEST(another_session_page_or_site_opens_nothing)
 {
-    (void)state;
     struct str made = sealed(TEXT);
     assert_null(shown_open(arena, KEY, SHOWN_CODES, STR("hb:session:2"), NOW_MS, made).ptr);
     assert_null(shown_open(arena, KEY, SHOWN_CODES, STR(""), NOW_MS, made).ptr);
@@ -58,9 +48,8 @@ static void another_session_page_or_site_opens_nothing(void **state)
     assert_null(shown_open(arena, KEY_OF("another secret of 32 characters!"), SHOWN_CODES, SESSION, NOW_MS, made).ptr);
 }
 
-static void a_changed_or_cut_text_opens_nothing(void **state)
+TEST(a_changed_or_cut_text_opens_nothing)
 {
-    (void)state;
     char text[1024];
     struct str made = sealed(STR("text"));
     assert_true(made.len < sizeof text);
@@ -75,13 +64,4 @@ static void a_changed_or_cut_text_opens_nothing(void **state)
     assert_null(shown_open(arena, KEY, SHOWN_CODES, SESSION, NOW_MS, STR("no base64!")).ptr);
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(what_is_sealed_is_opened_until_its_end),
-        cmocka_unit_test(an_empty_text_and_the_longest_one_are_opened),
-        cmocka_unit_test(another_session_page_or_site_opens_nothing),
-        cmocka_unit_test(a_changed_or_cut_text_opens_nothing),
-    };
-    return cmocka_run_group_tests(tests, arena_setup, arena_teardown);
-}
+TESTS(arena_setup, arena_teardown)

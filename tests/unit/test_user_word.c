@@ -1,38 +1,21 @@
 /* ops/user_word: what an operator may paste to find a user. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <string.h>
-
-#include <cmocka.h>
-
 #include "base/array.h"
 #include "base/public_id.h"
 #include "base/random.h"
 #include "ops/user_word.h"
+#include "support/assert_text.h"
+#include "support/test_arena.h"
 
 #define PACKET_ID 1234567890123456789ULL
 
-static struct arena *arena;
 static char public_id[PUBLIC_ID_TEXT_MAX];
 
 static int setup(void **state)
 {
     struct public_id_key key;
-    (void)state;
     public_id_key_set(&key, (struct key[]){ key_derive(STR("a secret of at least thirty-two characters"), KEY_IDS) });
     public_id_encode(&key, PACKET_ID, public_id);
-    arena = arena_new(16 << 10, 64 << 20);
-    return arena == NULL || !random_init();
-}
-
-static int teardown(void **state)
-{
-    (void)state;
-    arena_free(arena);
-    return 0;
+    return arena_setup(state);
 }
 
 static struct user_word word(const char *text)
@@ -44,10 +27,9 @@ static struct user_word word(const char *text)
     return w;
 }
 
-static void an_id_is_read_as_it_stands_in_commands_logs_and_chats(void **state)
+TEST(an_id_is_read_as_it_stands_in_commands_logs_and_chats)
 {
     static const char *const texts[] = { "~10007", "10007", " 10007\n", "～１０００７", "user_id=10007", "id=10007" };
-    (void)state;
     for (size_t i = 0; i < ARRAY_LEN(texts); i++)
         assert_int_equal(word(texts[i]).user_id, 10007);
     assert_int_equal(word("~10007").packet_count, 0);
@@ -57,27 +39,29 @@ static void an_id_is_read_as_it_stands_in_commands_logs_and_chats(void **state)
         assert_int_equal(word(others[i]).user_id, 0);
 }
 
-static void a_packet_is_read_out_of_whatever_stands_around_its_id(void **state)
+TEST(a_packet_is_read_out_of_whatever_stands_around_its_id)
 {
-    static const char *const around[] = { "%s",
-                                          "https://hongbao.example/p/%s",
-                                          "http://127.0.0.1:8080/p/%s/screen?key=0123456789abcdef0123456789abcdef#x",
-                                          "快来抢红包：/p/%s。手慢无🧧",
-                                          "/p/%s, /p/%s",
-                                          "\"%s'",
-                                          "/P/%s/" };
+    static const struct {
+        const char *before, *after;
+        bool twice;
+    } around[] = {
+        { "", "", false },
+        { "https://hongbao.example/p/", "", false },
+        { "http://127.0.0.1:8080/p/", "/screen?key=0123456789abcdef0123456789abcdef#x", false },
+        { "快来抢红包：/p/", "。手慢无🧧", false },
+        { "/p/", ", /p/", true },
+        { "\"", "'", false },
+        { "/P/", "/", false },
+    };
     char text[512];
-    (void)state;
     for (size_t i = 0; i < ARRAY_LEN(around); i++) {
         for (int capitals = 0; capitals < 2; capitals++) {
             char id[PUBLIC_ID_TEXT_MAX];
             memcpy(id, public_id, sizeof id);
             for (char *c = id; capitals == 1 && *c != '\0'; c++)
                 *c = (char)(*c >= 'a' && *c <= 'z' ? *c - 'a' + 'A' : *c);
-#pragma GCC diagnostic push
-#pragma GCC diagnostic ignored "-Wformat-nonliteral"
-            (void)snprintf(text, sizeof text, around[i], id, id);
-#pragma GCC diagnostic pop
+            (void)snprintf(text, sizeof text, "%s%s%s%s", around[i].before, id, around[i].after,
+                           around[i].twice ? id : "");
             const struct user_word w = word(text);
             assert_int_equal(w.packet_count, 1);
             assert_int_equal(w.packet_ids[0], PACKET_ID);
@@ -88,26 +72,20 @@ static void a_packet_is_read_out_of_whatever_stands_around_its_id(void **state)
     assert_int_equal(word(text).packet_count, 0);
 }
 
-static void names_are_what_a_user_may_have(void **state)
+TEST(names_are_what_a_user_may_have)
 {
-    (void)state;
-    struct user_word w = word(" @Ａlice ");
-    assert_true(str_equal(w.username, STR("alice")));
-    w = word("  小  明 ");
-    assert_null(w.username.ptr);
-    assert_true(str_equal(w.nickname, STR("小 明")));
-    w = word("👨‍👩‍👧");
-    assert_true(str_equal(w.nickname, STR("👨‍👩‍👧")));
-    w = word("' OR 1=1; -- \\");
-    assert_null(w.username.ptr);
-    assert_true(str_equal(w.nickname, STR("' OR 1=1; -- \\")));
     char longer[66] = { 0 };
     memset(longer, 'a', sizeof longer - 1);
-    w = word(longer);
-    assert_true(w.username.ptr == NULL && w.nickname.ptr == NULL);
+    assert_text(word(" @Ａlice ").username, "alice");
+    assert_text(word("👨‍👩‍👧").nickname, "👨‍👩‍👧");
+    assert_text(word("  小  明 ").nickname, "小 明");
+    assert_text(word("' OR 1=1; -- \\").nickname, "' OR 1=1; -- \\");
+    assert_null(word("  小  明 ").username.ptr);
+    assert_null(word("' OR 1=1; -- \\").username.ptr);
+    assert_true(word(longer).username.ptr == NULL && word(longer).nickname.ptr == NULL);
 }
 
-static void what_can_not_be_read_is_refused_in_a_sentence(void **state)
+TEST(what_can_not_be_read_is_refused_in_a_sentence)
 {
     static const struct {
         const char *text, *why;
@@ -116,7 +94,6 @@ static void what_can_not_be_read_is_refused_in_a_sentence(void **state)
     static char longest[USER_WORD_BYTES_MAX + 2];
     struct user_word w;
     const char *why;
-    (void)state;
     for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
         assert_int_equal(user_word_read(arena, str_from(cases[i].text), &w, &why), ST_INVALID);
         assert_non_null(strstr(why, cases[i].why));
@@ -127,9 +104,8 @@ static void what_can_not_be_read_is_refused_in_a_sentence(void **state)
     (void)word(longest + 1);
 }
 
-static void any_bytes_are_read_or_refused(void **state)
+TEST(any_bytes_are_read_or_refused)
 {
-    (void)state;
     for (int i = 0; i < 20000; i++) {
         unsigned char bytes[64];
         struct user_word w;
@@ -144,14 +120,4 @@ static void any_bytes_are_read_or_refused(void **state)
     }
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(an_id_is_read_as_it_stands_in_commands_logs_and_chats),
-        cmocka_unit_test(a_packet_is_read_out_of_whatever_stands_around_its_id),
-        cmocka_unit_test(names_are_what_a_user_may_have),
-        cmocka_unit_test(what_can_not_be_read_is_refused_in_a_sentence),
-        cmocka_unit_test(any_bytes_are_read_or_refused),
-    };
-    return cmocka_run_group_tests(tests, setup, teardown);
-}
+TESTS(setup, arena_teardown)

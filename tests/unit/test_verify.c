@@ -1,23 +1,14 @@
 /* ops/verify: its arguments. tests/e2e/flow.test.js compares its shares with those of the site. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include <cmocka.h>
-
 #include "base/array.h"
 #include "ops/verify.h"
+#include "support/test.h"
 
 enum { LARGE_BYTES = 17 << 20 }; /* more than the command's memory */
 
 #define SEED "000102030405060708090a0b0c0d0e0f101112131415161718191a1b1c1d1e1f"
 
-static void pasted_arguments_are_read(void **state)
+TEST(pasted_arguments_are_read)
 {
-    (void)state;
     char *plain[] = { "verify", SEED, "lucky", "10.00", "3", "double-average", "--returned", "0,1" };
     char *pasted[] = { "verify",     "\u200b" SEED, "lucky ", "１０．００元", "３个", "double\u2011average\ufeff",
                        "--returned", "０，１" };
@@ -30,9 +21,8 @@ static void pasted_arguments_are_read(void **state)
 }
 
 /* An argument that can't be folded is not an absent one: the shares of another split would be printed. */
-static void without_memory_no_argument_counts_as_absent(void **state)
+TEST(without_memory_no_argument_counts_as_absent)
 {
-    (void)state;
     char *large = malloc(LARGE_BYTES + 1);
     assert_non_null(large);
     memset(large, ' ', LARGE_BYTES);
@@ -46,11 +36,4 @@ static void without_memory_no_argument_counts_as_absent(void **state)
     free(large);
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(pasted_arguments_are_read),
-        cmocka_unit_test(without_memory_no_argument_counts_as_absent),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TESTS(NULL, NULL)

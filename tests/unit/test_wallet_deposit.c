@@ -1,14 +1,8 @@
 /* wallet/deposit and ledger, the parts without I/O: the form, and the names of transfer kinds. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
-
 #include "base/array.h"
 #include "base/random.h"
 #include "ledger/ledger.h"
+#include "support/test.h"
 #include "support/test_arena.h"
 #include "wallet/deposit.h"
 
@@ -32,12 +26,12 @@ static enum status form_with(struct str amount, struct str request_key, struct d
     return form_read(&x, deposit_fields, d, errors);
 }
 
-static void assert_amount(struct str typed, int64_t wanted_fen)
+static struct deposit deposit_of(struct str amount)
 {
     struct deposit d;
     struct form_errors errors;
-    assert_int_equal(form_with(typed, STR("k"), &d, &errors), ST_OK);
-    assert_int_equal(d.amount_fen, wanted_fen);
+    assert_int_equal(form_with(amount, STR("k"), &d, &errors), ST_OK);
+    return d;
 }
 
 static void assert_refused(struct str typed, const char *wanted)
@@ -49,25 +43,21 @@ static void assert_refused(struct str typed, const char *wanted)
     assert_int_equal(errors.count, 1);
     assert_string_equal(errors.items[0].field, "amount");
     assert_string_equal(errors.items[0].text, wanted);
+    if (strcmp(wanted, "text/deposit_max") == 0)
+        assert_true(str_equal(errors.items[0].value, STR("1000"))); /* the limit as an amount */
 }
 
-static void amounts_up_to_the_limit_are_accepted(void **state)
+TEST(amounts_up_to_the_limit_are_accepted)
 {
-    (void)state;
-    assert_amount(STR("0.01"), 1);
-    assert_amount(STR("12.3"), 1230);
-    assert_amount(STR("1000"), 100000);
-    assert_amount(STR("１２．３４"), 1234);
-    assert_amount(STR("１２。５"), 1250);
-    assert_amount(STR(" 10\t"), 1000);
-    assert_amount(STR("\u300010 "), 1000);
+    assert_int_equal(deposit_of(STR("0.01")).amount_fen, 1);
+    assert_int_equal(deposit_of(STR("1000")).amount_fen, 100000);
+    assert_int_equal(deposit_of(STR("\u3000１２。５ ")).amount_fen, 1250);
 }
 
-static void other_amounts_are_refused_with_a_message(void **state)
+TEST(other_amounts_are_refused_with_a_message)
 {
-    (void)state;
-    static const struct str malformed[] = { STR("-1"),  STR("+1"),    STR("1 0"), STR("1e30"), STR("1e3"), STR("0x10"),
-                                            STR("1,0"), STR("1.234"), STR("٣"),   STR("一百"), STR("NaN"), STR("1\0") };
+    /* typed.json has more of them. */
+    static const struct str malformed[] = { STR("-1"), STR("1e3"), STR("1.234"), STR("一百"), STR("1\0") };
     for (size_t i = 0; i < ARRAY_LEN(malformed); i++)
         assert_refused(malformed[i], "text/deposit_not_money");
     assert_refused(STR(""), "text/deposit_missing");
@@ -80,18 +70,8 @@ static void other_amounts_are_refused_with_a_message(void **state)
     assert_refused(STR("99999999999999999999.505"), "text/deposit_not_money");
 }
 
-static void the_message_names_the_limit_as_an_amount(void **state)
+TEST(a_form_without_a_valid_key_gets_a_new_one)
 {
-    (void)state;
-    struct deposit d;
-    struct form_errors errors;
-    assert_int_equal(form_with(STR("1000.01"), STR("k"), &d, &errors), ST_INVALID);
-    assert_true(str_equal(errors.items[0].value, STR("1000")));
-}
-
-static void a_form_without_a_valid_key_gets_a_new_one(void **state)
-{
-    (void)state;
     struct deposit d;
     struct form_errors errors;
     assert_int_equal(form_with(STR("1"), STR("my-key"), &d, &errors), ST_OK);
@@ -104,9 +84,8 @@ static void a_form_without_a_valid_key_gets_a_new_one(void **state)
     assert_true(request_key_valid(d.request_key));
 }
 
-static void the_name_of_a_transfer_kind_is_read_back(void **state)
+TEST(the_name_of_a_transfer_kind_is_read_back)
 {
-    (void)state;
     enum transfer_kind kind;
     for (enum transfer_kind k = 0; k < TRANSFER_KIND_COUNT; k++) {
         assert_true(transfer_kind_read(str_from(transfer_kind_name(k)), &kind));
@@ -117,14 +96,4 @@ static void the_name_of_a_transfer_kind_is_read_back(void **state)
     assert_false(transfer_kind_read(STR(""), &kind));
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(amounts_up_to_the_limit_are_accepted),
-        cmocka_unit_test(other_amounts_are_refused_with_a_message),
-        cmocka_unit_test(the_message_names_the_limit_as_an_amount),
-        cmocka_unit_test(a_form_without_a_valid_key_gets_a_new_one),
-        cmocka_unit_test(the_name_of_a_transfer_kind_is_read_back),
-    };
-    return random_init() ? cmocka_run_group_tests(tests, setup, arena_teardown) : 1;
-}
+TESTS(setup, arena_teardown)

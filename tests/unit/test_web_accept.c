@@ -1,13 +1,7 @@
 /* web/accept: which of two types the header Accept prefers. tests/e2e/bad_input.test.js reads these lists, too: nginx
  * has the same rule for its own errors. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
-
 #include "base/array.h"
+#include "support/test.h"
 #include "web/accept.h"
 
 static void assert_preferred(const char *const *accepts, size_t count, const char *type, const char *other, bool wanted)
@@ -17,9 +11,8 @@ static void assert_preferred(const char *const *accepts, size_t count, const cha
             fail_msg("\"%s\": %s %s %s", accepts[i], type, wanted ? "is not before" : "is before", other);
 }
 
-static void json_is_preferred_by_its_weight_and_then_by_its_place(void **state)
+TEST(json_is_preferred_by_its_weight_and_then_by_its_place)
 {
-    (void)state;
     static const char *const accepts[] = {
         "application/json",
         "APPLICATION/JSON",
@@ -48,9 +41,8 @@ static void json_is_preferred_by_its_weight_and_then_by_its_place(void **state)
     assert_preferred(accepts, ARRAY_LEN(accepts), MEDIA_HTML, MEDIA_JSON, false);
 }
 
-static void html_is_the_answer_to_everybody_else(void **state)
+TEST(html_is_the_answer_to_everybody_else)
 {
-    (void)state;
     static const char *const accepts[] = {
         "",
         "*/*",
@@ -83,11 +75,4 @@ static void html_is_the_answer_to_everybody_else(void **state)
     assert_false(accept_prefers(STR_NONE, STR(MEDIA_JSON), STR(MEDIA_HTML)));
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(json_is_preferred_by_its_weight_and_then_by_its_place),
-        cmocka_unit_test(html_is_the_answer_to_everybody_else),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TESTS(NULL, NULL)

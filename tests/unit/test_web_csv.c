@@ -1,11 +1,5 @@
 /* web/csv: cells that spreadsheet programs read as they were meant. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
-
+#include "support/test.h"
 #include "web/csv.h"
 
 static void assert_row(const char *const *cells, size_t count, const char *wanted)
@@ -23,25 +17,22 @@ static void assert_row(const char *const *cells, size_t count, const char *wante
     assert_row((const char *const[]){ __VA_ARGS__ }, sizeof(const char *const[]){ __VA_ARGS__ } / sizeof(char *),      \
                wanted)
 
-static void cells_are_separated_by_commas_and_rows_end_with_cr_lf(void **state)
+TEST(cells_are_separated_by_commas_and_rows_end_with_cr_lf)
 {
-    (void)state;
     ASSERT_ROW("a,b,c\r\n", "a", "b", "c");
     ASSERT_ROW("恭喜发财\r\n", "恭喜发财");
     ASSERT_ROW(",,\r\n", "", "", "");
 }
 
-static void a_cell_with_a_mark_of_the_format_is_quoted(void **state)
+TEST(a_cell_with_a_mark_of_the_format_is_quoted)
 {
-    (void)state;
     ASSERT_ROW("\"a,b\",c\r\n", "a,b", "c");
     ASSERT_ROW("\"say \"\"hi\"\"\"\r\n", "say \"hi\"");
     ASSERT_ROW("\"a\nb\",\"a\rb\"\r\n", "a\nb", "a\rb");
 }
 
-static void a_cell_that_looks_like_a_formula_is_defused(void **state)
+TEST(a_cell_that_looks_like_a_formula_is_defused)
 {
-    (void)state;
     ASSERT_ROW("'=1+1\r\n", "=1+1");
     ASSERT_ROW("'+1,'-1,'@SUM\r\n", "+1", "-1", "@SUM");
     ASSERT_ROW("\"'\tx\",\"'\rx\",\"'\nx\"\r\n", "\tx", "\rx", "\nx");
@@ -50,9 +41,8 @@ static void a_cell_that_looks_like_a_formula_is_defused(void **state)
     ASSERT_ROW("a=1,1-1\r\n", "a=1", "1-1");
 }
 
-static void blanks_and_quotes_do_not_hide_a_formula(void **state)
+TEST(blanks_and_quotes_do_not_hide_a_formula)
 {
-    (void)state;
     ASSERT_ROW("' =1,'  +1\r\n", " =1", "  +1");
     ASSERT_ROW("'\u3000=1,'\u00a0@1,'\u200b\ufeff－1\r\n", "\u3000=1", "\u00a0@1", "\u200b\ufeff－1");
     ASSERT_ROW("\"'\"\"=1\"\"\"\r\n", "\"=1\"");
@@ -60,9 +50,8 @@ static void blanks_and_quotes_do_not_hide_a_formula(void **state)
 }
 
 /* Programs whose separator is the semicolon, or the tab, see the cells of a line elsewhere. */
-static void a_formula_behind_another_separator_is_defused(void **state)
+TEST(a_formula_behind_another_separator_is_defused)
 {
-    (void)state;
     ASSERT_ROW("\"a;'=1+1;b\"\r\n", "a;=1+1;b");
     ASSERT_ROW("\"a; b;c\"\r\n", "a; b;c");
     ASSERT_ROW("\";' =1;' ＝1;'\"\"@x\"\"\"\r\n", "; =1; ＝1;\"@x\"");
@@ -70,21 +59,18 @@ static void a_formula_behind_another_separator_is_defused(void **state)
     ASSERT_ROW("\"a,=1\"\r\n", "a,=1");
 }
 
-static void a_file_begins_with_the_byte_order_mark(void **state)
+TEST(a_file_begins_with_the_byte_order_mark)
 {
-    (void)state;
     struct buf out = BUF_EMPTY;
     csv_begin(&out);
     csv_cell(&out, STR("a"));
     csv_row_end(&out);
-    assert_true(str_equal(buf_view(&out), STR("\xef\xbb\xbf"
-                                              "a\r\n")));
+    assert_true(str_equal(buf_view(&out), STR("\ufeffa\r\n")));
     buf_free(&out);
 }
 
-static void without_memory_the_buffer_says_so(void **state)
+TEST(without_memory_the_buffer_says_so)
 {
-    (void)state;
     struct buf out = { .limit = 1 };
     csv_cell(&out, STR("a long cell that does not fit"));
     csv_row_end(&out);
@@ -92,16 +78,4 @@ static void without_memory_the_buffer_says_so(void **state)
     buf_free(&out);
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(cells_are_separated_by_commas_and_rows_end_with_cr_lf),
-        cmocka_unit_test(a_cell_with_a_mark_of_the_format_is_quoted),
-        cmocka_unit_test(a_cell_that_looks_like_a_formula_is_defused),
-        cmocka_unit_test(blanks_and_quotes_do_not_hide_a_formula),
-        cmocka_unit_test(a_formula_behind_another_separator_is_defused),
-        cmocka_unit_test(a_file_begins_with_the_byte_order_mark),
-        cmocka_unit_test(without_memory_the_buffer_says_so),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TESTS(NULL, NULL)

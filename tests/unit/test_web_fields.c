@@ -1,14 +1,8 @@
 /* web/fields: reading forms and queries by their tables. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
-
 #include "base/array.h"
 #include "base/clock.h"
 #include "base/random.h"
+#include "support/test.h"
 #include "support/test_arena.h"
 #include "web/field_types.h"
 
@@ -40,48 +34,19 @@ static int64_t price_max(const struct config *config)
     return config->share_fen_max;
 }
 
+#define FIELD(field_name, of_type, to) .name = field_name, .type = &(of_type), .member = offsetof(struct order, to)
+
 static const struct field order_fields[] = {
-    { .name = "color",
-      .type = &FIELD_WORD,
-      .member = offsetof(struct order, color),
-      .word = color_word,
-      .malformed = "text/color" },
-    { .name = "count",
-      .type = &FIELD_COUNT,
-      .member = offsetof(struct order, count),
-      .required = true,
-      .applies = is_green,
-      .min = 2,
-      .max = 7,
-      .missing = "text/count_missing",
-      .malformed = "text/count_malformed",
-      .low = "text/count_low",
+    { FIELD("color", FIELD_WORD, color), .word = color_word, .malformed = "text/color" },
+    { FIELD("count", FIELD_COUNT, count), .required = true, .applies = is_green, .min = 2, .max = 7,
+      .missing = "text/count_missing", .malformed = "text/count_malformed", .low = "text/count_low",
       .high = "text/count_high" },
-    { .name = "price",
-      .type = &FIELD_YUAN,
-      .member = offsetof(struct order, price_fen),
-      .max_of = price_max,
-      .malformed = "text/price_malformed",
+    { FIELD("price", FIELD_YUAN, price_fen), .max_of = price_max, .malformed = "text/price_malformed",
       .high = "text/price_high" },
-    { .name = "note",
-      .type = &FIELD_LINE,
-      .member = offsetof(struct order, note),
-      .max = 3,
-      .code_points_max = 4,
-      .malformed = "text/note_malformed",
-      .high = "text/note_high",
-      .wide = "text/note_wide" },
-    { .name = "secret",
-      .type = &FIELD_TEXT,
-      .member = offsetof(struct order, secret),
-      .no_echo = true,
-      .min = 2,
-      .low = "text/secret_low" },
-    { .name = "key",
-      .type = &FIELD_REQUEST_KEY,
-      .member = offsetof(struct order, key),
-      .no_echo = true,
-      .malformed = "text/key" },
+    { FIELD("note", FIELD_LINE, note), .max = 3, .code_points_max = 4, .malformed = "text/note_malformed",
+      .high = "text/note_high", .wide = "text/note_wide" },
+    { FIELD("secret", FIELD_TEXT, secret), .no_echo = true, .min = 2, .low = "text/secret_low" },
+    { FIELD("key", FIELD_REQUEST_KEY, key), .no_echo = true, .malformed = "text/key" },
     { .name = NULL },
 };
 
@@ -107,9 +72,8 @@ static void assert_refused(const char *body, const char *text, const char *value
     assert_true(str_equal(errors.items[0].value, str_from(value)));
 }
 
-static void a_form_is_read_into_typed_values(void **state)
+TEST(a_form_is_read_into_typed_values)
 {
-    (void)state;
     assert_int_equal(posted("color=green&count=%EF%BC%97&price=1.5&note=+a++b&secret=+s+x+&key=k-1"), ST_OK);
     assert_int_equal(errors.count, 0);
     assert_int_equal(order.color, GREEN);
@@ -120,9 +84,8 @@ static void a_form_is_read_into_typed_values(void **state)
     assert_true(str_equal(order.key, STR("k-1")));
 }
 
-static void an_empty_field_keeps_the_default_value(void **state)
+TEST(an_empty_field_keeps_the_default_value)
 {
-    (void)state;
     static const char *const bodies[] = { "", "color=&price=&note=++&secret=&key=",
                                           "color=+&price=+&secret=%C2%A0&key=%E2%80%8B" };
     for (size_t i = 0; i < ARRAY_LEN(bodies); i++) {
@@ -135,17 +98,15 @@ static void an_empty_field_keeps_the_default_value(void **state)
     }
 }
 
-static void a_field_that_does_not_apply_is_ignored(void **state)
+TEST(a_field_that_does_not_apply_is_ignored)
 {
-    (void)state;
     assert_int_equal(posted("color=red&count=lots"), ST_OK);
     assert_int_equal(order.count, 1);
     assert_refused("color=green", "text/count_missing", "");
 }
 
-static void a_value_beyond_a_limit_is_refused_with_the_limit(void **state)
+TEST(a_value_beyond_a_limit_is_refused_with_the_limit)
 {
-    (void)state;
     assert_refused("color=green&count=1", "text/count_low", "");
     assert_refused("color=green&count=8", "text/count_high", "7");
     assert_refused("color=green&count=99999999999999999999999", "text/count_high", "7");
@@ -160,9 +121,8 @@ static void a_value_beyond_a_limit_is_refused_with_the_limit(void **state)
     assert_refused("key=a+b", "text/key", "");
 }
 
-static void amounts_are_read_as_people_write_them(void **state)
+TEST(amounts_are_read_as_people_write_them)
 {
-    (void)state;
     static const char *const bodies[] = { "price=%C2%A51.5", "price=%EF%BF%A51.50", "price=1.5%E5%85%83",
                                           "price=%C2%A5+1.5+%E5%85%83", "price=+1.5+" };
     for (size_t i = 0; i < ARRAY_LEN(bodies); i++) {
@@ -182,9 +142,8 @@ static void amounts_are_read_as_people_write_them(void **state)
         assert_refused(malformed[i], "text/price_malformed", "");
 }
 
-static void pasted_text_is_read_as_if_it_was_typed(void **state)
+TEST(pasted_text_is_read_as_if_it_was_typed)
 {
-    (void)state;
     static const char *const around[] = { "+",         "%0D%0A",    "%C2%A0",    "%E2%80%8B", "%EF%BB%BF",
                                           "%E2%80%89", "%E3%80%80", "%E2%80%8E", "%C2%AD",    "%E2%80%A8" };
     for (size_t i = 0; i < ARRAY_LEN(around); i++) {
@@ -204,9 +163,8 @@ static void pasted_text_is_read_as_if_it_was_typed(void **state)
     assert_int_equal(order.price_fen, 150);
 }
 
-static void messages_come_in_the_order_of_the_table(void **state)
+TEST(messages_come_in_the_order_of_the_table)
 {
-    (void)state;
     static const char *const wanted[] = { "color", "price", "note", "secret", "key" };
     assert_int_equal(posted("key=%21&secret=s&note=abcd&price=x&color=blue"), ST_INVALID);
     assert_int_equal(errors.count, 5);
@@ -216,9 +174,8 @@ static void messages_come_in_the_order_of_the_table(void **state)
     assert_false(form_failed(&errors, "count"));
 }
 
-static void typed_texts_are_shown_again_except_secret_ones(void **state)
+TEST(typed_texts_are_shown_again_except_secret_ones)
 {
-    (void)state;
     struct form form;
     struct model m;
     struct buf json = BUF_EMPTY;
@@ -244,8 +201,8 @@ static bool query_broken; /* by query_valid */
 static bool query_valid(const char *query, struct order *out)
 {
     static const struct field query_fields[] = {
-        { .name = "from", .type = &FIELD_NUMBER, .member = offsetof(struct order, from), .min = 1 },
-        { .name = "until", .type = &FIELD_NUMBER, .member = offsetof(struct order, until), .max = 9 },
+        { FIELD("from", FIELD_NUMBER, from), .min = 1 },
+        { FIELD("until", FIELD_NUMBER, until), .max = 9 },
         { .name = NULL },
     };
     struct exchange x = { .app = &services, .arena = arena, .query_text = str_from(query) };
@@ -255,9 +212,8 @@ static bool query_valid(const char *query, struct order *out)
     return valid;
 }
 
-static void a_query_with_a_malformed_field_is_refused(void **state)
+TEST(a_query_with_a_malformed_field_is_refused)
 {
-    (void)state;
     static const char *const bad[] = { "from=", "from=0", "from=00", "from=x", "from=%EF%BC%97x", "until=10", "until" };
     struct order out;
     assert_true(query_valid("", &out));
@@ -271,9 +227,8 @@ static void a_query_with_a_malformed_field_is_refused(void **state)
     assert_false(query_broken); /* these are for the handler to refuse or to ignore */
 }
 
-static void only_a_field_that_is_read_breaks_a_query(void **state)
+TEST(only_a_field_that_is_read_breaks_a_query)
 {
-    (void)state;
     static const char *const broken[] = { "from=%", "from=1&from=1", "until=%00", "until=1&x=%&unti%6C=1" };
     struct order out;
     assert_true(query_valid("x=1&x=1&from=7&%&\xB0=%E5&until%=1", &out));
@@ -286,9 +241,8 @@ static void only_a_field_that_is_read_breaks_a_query(void **state)
 }
 
 /* Also when the two tables of a page have a field in common. */
-static void a_field_of_a_query_may_be_read_twice_but_not_that_of_a_posted_address(void **state)
+TEST(a_field_of_a_query_may_be_read_twice_but_not_that_of_a_posted_address)
 {
-    (void)state;
     struct exchange x = { .app = &services, .arena = arena, .query_text = STR("next=%2F") };
     assert_true(str_equal(query_get(&x, "next", NULL), STR("/")));
     assert_true(str_equal(query_get(&x, "next", NULL), STR("/")));
@@ -298,9 +252,8 @@ static void a_field_of_a_query_may_be_read_twice_but_not_that_of_a_posted_addres
     assert_false(post.query_broken);
 }
 
-static void a_form_in_the_query_is_read_like_a_posted_one(void **state)
+TEST(a_form_in_the_query_is_read_like_a_posted_one)
 {
-    (void)state;
     struct exchange x = { .app = &services, .arena = arena, .query_text = STR("color=green&count=&price=x&note=") };
     order = (struct order){ .note = STR("before") };
     assert_int_equal(query_form_read(&x, order_fields, &order, &errors), ST_INVALID);
@@ -325,9 +278,8 @@ static bool day_valid(const char *typed, int64_t *out)
     return query_read(&x, day_fields, out);
 }
 
-static void a_day_is_read_as_its_first_instant_in_the_zone(void **state)
+TEST(a_day_is_read_as_its_first_instant_in_the_zone)
 {
-    (void)state;
     static const char *const bad[] = { "2026-02-30", "2026-11- 20", "1999-12-31", "2101-01-01", "2026-11-20T00" };
     int64_t ms;
     assert_true(clock_zone_set("Asia/Shanghai"));
@@ -354,9 +306,8 @@ static struct str shown_again(const struct field *fields, const char *typed)
     return value_get(&m.root, STR("day"), value_hash(STR("day")))->as.text;
 }
 
-static void a_day_is_shown_again_as_its_input_has_it(void **state)
+TEST(a_day_is_shown_again_as_its_input_has_it)
 {
-    (void)state;
     static const struct field day_fields[] = { { .name = "day", .type = &FIELD_DAY }, { .name = NULL } };
     static const char *const same[] = { "2026-12-01", "2026/12/1", "\u00a02026.12.01 " };
     for (size_t i = 0; i < ARRAY_LEN(same); i++)
@@ -365,9 +316,8 @@ static void a_day_is_shown_again_as_its_input_has_it(void **state)
     assert_true(str_equal(shown_again(day_fields, ""), STR("")));
 }
 
-static void without_memory_a_form_is_neither_accepted_nor_refused(void **state)
+TEST(without_memory_a_form_is_neither_accepted_nor_refused)
 {
-    (void)state;
     struct arena *full = arena_new(16, 16);
     struct exchange x = { .app = &services, .arena = full };
     assert_non_null(full);
@@ -376,24 +326,4 @@ static void without_memory_a_form_is_neither_accepted_nor_refused(void **state)
     arena_free(full);
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(a_form_is_read_into_typed_values),
-        cmocka_unit_test(an_empty_field_keeps_the_default_value),
-        cmocka_unit_test(a_field_that_does_not_apply_is_ignored),
-        cmocka_unit_test(a_value_beyond_a_limit_is_refused_with_the_limit),
-        cmocka_unit_test(amounts_are_read_as_people_write_them),
-        cmocka_unit_test(pasted_text_is_read_as_if_it_was_typed),
-        cmocka_unit_test(messages_come_in_the_order_of_the_table),
-        cmocka_unit_test(typed_texts_are_shown_again_except_secret_ones),
-        cmocka_unit_test(a_query_with_a_malformed_field_is_refused),
-        cmocka_unit_test(only_a_field_that_is_read_breaks_a_query),
-        cmocka_unit_test(a_field_of_a_query_may_be_read_twice_but_not_that_of_a_posted_address),
-        cmocka_unit_test(a_form_in_the_query_is_read_like_a_posted_one),
-        cmocka_unit_test(a_day_is_read_as_its_first_instant_in_the_zone),
-        cmocka_unit_test(a_day_is_shown_again_as_its_input_has_it),
-        cmocka_unit_test(without_memory_a_form_is_neither_accepted_nor_refused),
-    };
-    return random_init() ? cmocka_run_group_tests(tests, arena_setup, arena_teardown) : 1;
-}
+TESTS(arena_setup, arena_teardown)

@@ -1,29 +1,24 @@
-/* web/form: accepted and refused bodies, request keys, and lists of messages. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <string.h>
-
-#include <cmocka.h>
-
+/* web/form: accepted and refused bodies, request keys, and lists of messages. web/multipart: bodies as browsers and
+ * curl write them, and what is refused. */
 #include "base/array.h"
 #include "base/buf.h"
 #include "base/random.h"
+#include "support/test.h"
 #include "support/test_arena.h"
 #include "web/form.h"
+#include "web/multipart.h"
 
-static enum status parse(const char *text, struct form *form)
+static struct form form; /* what was parsed last */
+
+static enum status parse(const char *text)
 {
-    return form_parse(arena, str_from(text), form);
+    return form_parse(arena, str_from(text), &form);
 }
 
-static void fields_are_decoded(void **state)
+TEST(fields_are_decoded)
 {
-    (void)state;
-    struct form form;
     bool present;
-    assert_int_equal(parse("kind=lucky&greeting=%E6%81%AD%E5%96%9C+%26+ok&empty=&flag", &form), ST_OK);
+    assert_int_equal(parse("kind=lucky&greeting=%E6%81%AD%E5%96%9C+%26+ok&empty=&flag"), ST_OK);
     assert_int_equal(form.count, 4);
     assert_true(str_equal(form_get(&form, "greeting", NULL), STR("恭喜 & ok")));
     assert_true(str_equal(form_get(&form, "empty", &present), STR("")));
@@ -34,41 +29,33 @@ static void fields_are_decoded(void **state)
     assert_false(present);
 }
 
-static void an_empty_body_has_no_fields(void **state)
+TEST(an_empty_body_has_no_fields)
 {
-    (void)state;
-    struct form form;
-    assert_int_equal(parse("", &form), ST_OK);
+    assert_int_equal(parse(""), ST_OK);
     assert_int_equal(form.count, 0);
-    assert_int_equal(parse("&&", &form), ST_OK);
+    assert_int_equal(parse("&&"), ST_OK);
     assert_int_equal(form.count, 0);
 }
 
-static void a_repeated_field_is_refused_however_it_is_written(void **state)
+TEST(a_repeated_field_is_refused_however_it_is_written)
 {
-    (void)state;
-    struct form form;
-    assert_int_equal(parse("amount=1&amount=2", &form), ST_INVALID);
-    assert_int_equal(parse("amount=1&%61mount=1", &form), ST_INVALID);
-    assert_int_equal(parse("amount=1&Amount=1", &form), ST_OK);
+    assert_int_equal(parse("amount=1&amount=2"), ST_INVALID);
+    assert_int_equal(parse("amount=1&%61mount=1"), ST_INVALID);
+    assert_int_equal(parse("amount=1&Amount=1"), ST_OK);
 }
 
-static void broken_text_is_refused(void **state)
+TEST(broken_text_is_refused)
 {
-    (void)state;
     static const char *const broken[] = {
         "a=%",      "a=%4",        "a=%zz",          "a=%4z", "%=1",        "a=%00",    "a=%FF",
         "a=%C0%80", "a=%ED%A0%80", "a=%F4%90%80%80", "%FF=a", "a=\xE6\x81", "a=%E6%81", "a=%z0%90%80%80",
     };
-    struct form form;
     for (size_t i = 0; i < ARRAY_LEN(broken); i++)
-        assert_int_equal(parse(broken[i], &form), ST_INVALID);
+        assert_int_equal(parse(broken[i]), ST_INVALID);
 }
 
-static void too_many_fields_are_refused(void **state)
+TEST(too_many_fields_are_refused)
 {
-    (void)state;
-    struct form form;
     struct buf text = BUF_EMPTY;
     for (int i = 0; i < FORM_FIELDS_MAX; i++)
         buf_printf(&text, "f%d=1&", i);
@@ -78,22 +65,19 @@ static void too_many_fields_are_refused(void **state)
     buf_free(&text);
 }
 
-static void a_name_in_both_query_and_body_is_found(void **state)
+TEST(a_name_in_both_query_and_body_is_found)
 {
-    (void)state;
-    struct form body;
-    assert_int_equal(parse("amount=1&%E7%BA%A2=2", &body), ST_OK);
-    assert_true(form_overlaps(&body, STR("year=2026&amount=5")));
-    assert_true(form_overlaps(&body, STR("%&&am%6funt")));
-    assert_true(form_overlaps(&body, STR("\xE7%BA%A2")));
-    assert_false(form_overlaps(&body, STR("")));
-    assert_false(form_overlaps(&body, STR("amount%=1&amoun=1&amounts=1&amount%00=1&am%6=1&x=amount")));
+    assert_int_equal(parse("amount=1&%E7%BA%A2=2"), ST_OK);
+    assert_true(form_overlaps(&form, STR("year=2026&amount=5")));
+    assert_true(form_overlaps(&form, STR("%&&am%6funt")));
+    assert_true(form_overlaps(&form, STR("\xE7%BA%A2")));
+    assert_false(form_overlaps(&form, STR("")));
+    assert_false(form_overlaps(&form, STR("amount%=1&amoun=1&amounts=1&amount%00=1&am%6=1&x=amount")));
 }
 
 /* Each field that nobody asks for may be anything, and may be there more than once. */
-static void a_field_is_picked_from_any_query(void **state)
+TEST(a_field_is_picked_from_any_query)
 {
-    (void)state;
     static const struct {
         const char *query;
         enum status status;
@@ -112,8 +96,8 @@ static void a_field_is_picked_from_any_query(void **state)
         { "after=\xB0\xC5", ST_INVALID, NULL },
     };
     for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
-        struct form form = { .count = 0 };
         bool present;
+        form.count = 0;
         assert_int_equal(form_pick(arena, str_from(cases[i].query), STR("after"), &form), cases[i].status);
         struct str value = form_get(&form, "after", &present);
         assert_int_equal(present, cases[i].value != NULL);
@@ -122,11 +106,10 @@ static void a_field_is_picked_from_any_query(void **state)
     }
 }
 
-static void a_picked_field_is_found_behind_any_number_of_others(void **state)
+TEST(a_picked_field_is_found_behind_any_number_of_others)
 {
-    (void)state;
-    struct form form = { .count = 0 };
     struct buf text = BUF_EMPTY;
+    form.count = 0;
     for (int i = 0; i < 10 * FORM_FIELDS_MAX; i++)
         buf_printf(&text, "f%d=1&", i);
     buf_cstr(&text, "after=7");
@@ -135,27 +118,23 @@ static void a_picked_field_is_found_behind_any_number_of_others(void **state)
     buf_free(&text);
 }
 
-static void an_address_is_written_in_ascii(void **state)
+TEST(an_address_is_written_in_ascii)
 {
-    (void)state;
     struct str plain = STR("/p/x?a=%E7&b=\x7F+");
     assert_ptr_equal(form_ascii(arena, plain).ptr, plain.ptr);
     assert_true(str_equal(form_ascii(arena, STR("/\xE7\xBA?\xFF=%\x80")), STR("/%E7%BA?%FF=%%80")));
 }
 
-static void an_encoded_value_is_decoded_to_itself(void **state)
+TEST(an_encoded_value_is_decoded_to_itself)
 {
-    (void)state;
-    struct form form;
     struct str value = STR("/records/sent?year=2026&before=1-x y+恭%");
     struct str text = arena_printf(arena, "next=%.*s", STR_ARG(form_encode(arena, value)));
     assert_int_equal(form_parse(arena, text, &form), ST_OK);
     assert_true(str_equal(form_get(&form, "next", NULL), value));
 }
 
-static void the_first_message_of_a_field_stays(void **state)
+TEST(the_first_message_of_a_field_stays)
 {
-    (void)state;
     struct form_errors errors = { 0 };
     form_fail(&errors, "amount", "text/first");
     form_fail_with(&errors, "count", "text/other", STR("100"));
@@ -167,9 +146,8 @@ static void the_first_message_of_a_field_stays(void **state)
     assert_true(str_equal(errors.items[1].value, STR("100")));
 }
 
-static void a_request_key_is_a_word_of_limited_length(void **state)
+TEST(a_request_key_is_a_word_of_limited_length)
 {
-    (void)state;
     char text[REQUEST_KEY_MAX + 1];
     memset(text, 'k', sizeof text);
     assert_true(request_key_valid(STR("a")));
@@ -182,31 +160,128 @@ static void a_request_key_is_a_word_of_limited_length(void **state)
     assert_false(request_key_valid(STR("键")));
 }
 
-static void new_request_keys_are_valid_and_unique(void **state)
+TEST(new_request_keys_are_valid_and_unique)
 {
-    (void)state;
     struct str first = request_key_new(arena), second = request_key_new(arena);
     assert_true(request_key_valid(first));
     assert_int_equal(first.len, 32);
     assert_false(str_equal(first, second));
 }
 
-int main(void)
+/* ---- bodies with files ---- */
+
+#define TYPE "multipart/form-data; boundary=B"
+#define HEAD "Content-Disposition: form-data; name=\"picture\"; filename=\"a.jpg\"\r\nContent-Type: image/jpeg\r\n\r\n"
+
+static enum status find(const char *type, const char *body, struct str *content)
 {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(fields_are_decoded),
-        cmocka_unit_test(an_empty_body_has_no_fields),
-        cmocka_unit_test(a_repeated_field_is_refused_however_it_is_written),
-        cmocka_unit_test(broken_text_is_refused),
-        cmocka_unit_test(too_many_fields_are_refused),
-        cmocka_unit_test(a_name_in_both_query_and_body_is_found),
-        cmocka_unit_test(a_field_is_picked_from_any_query),
-        cmocka_unit_test(a_picked_field_is_found_behind_any_number_of_others),
-        cmocka_unit_test(an_address_is_written_in_ascii),
-        cmocka_unit_test(an_encoded_value_is_decoded_to_itself),
-        cmocka_unit_test(the_first_message_of_a_field_stays),
-        cmocka_unit_test(a_request_key_is_a_word_of_limited_length),
-        cmocka_unit_test(new_request_keys_are_valid_and_unique),
-    };
-    return random_init() ? cmocka_run_group_tests(tests, arena_setup, arena_teardown) : 1;
+    return multipart_find(str_from(type), str_from(body), "picture", content);
 }
+
+TEST(a_part_is_found_by_its_name)
+{
+    static const struct {
+        const char *type, *body, *content;
+    } BODIES[] = {
+        { TYPE, "--B\r\n" HEAD "bytes\r\n--B--\r\n", "bytes" },
+        { TYPE, "--B\r\n" HEAD "bytes\r\n--B--", "bytes" },
+        { TYPE, "--B\r\n" HEAD "\r\n--B--\r\n", "" },
+        { TYPE, "--B\r\n" HEAD "a\r\n--\r\n-B\r\n\r\n--B--\r\n", "a\r\n--\r\n-B\r\n" },
+        { TYPE,
+          "--B\r\nContent-Disposition: form-data; name=\"x\"\r\n\r\n1\r\n--B\r\n" HEAD "2\r\n--B\r\n"
+          "Content-Disposition: form-data; name=\"y\"\r\n\r\n3\r\n--B--\r\n",
+          "2" },
+        { "Multipart/Form-Data;  boundary=\"------------------------d74496d66958873e\"",
+          "--------------------------d74496d66958873e\r\n"
+          "content-disposition: FORM-DATA; name=\"picture\"; filename=\"a\\\"b; c.jpg\"\r\n\r\nx\r\n"
+          "--------------------------d74496d66958873e--\r\n",
+          "x" },
+        { TYPE "; charset=utf-8",
+          "--B\r\nContent-Disposition: form-data; filename=\"\xe7\x85\xa7.jpg\"; name=picture\r\n\r\nx\r\n--B--\r\n",
+          "x" },
+    };
+    for (size_t i = 0; i < ARRAY_LEN(BODIES); i++) {
+        struct str content;
+        assert_int_equal(find(BODIES[i].type, BODIES[i].body, &content), ST_OK);
+        assert_true(str_equal(content, str_from(BODIES[i].content)));
+    }
+}
+
+TEST(a_body_without_the_part_is_told_from_a_broken_one)
+{
+    struct str content;
+    assert_int_equal(find(TYPE, "--B\r\nContent-Disposition: form-data; name=\"x\"\r\n\r\n1\r\n--B--\r\n", &content),
+                     ST_NOT_FOUND);
+    assert_int_equal(find(TYPE, "--B--\r\n", &content), ST_NOT_FOUND);
+}
+
+TEST(what_is_malformed_or_ambiguous_is_refused)
+{
+    struct str types = STR("multipart/\tform-data; boundary=B|multipart /form-data; boundary=B||multipart/form-data|"
+                           "multipart/form-data; boundary=|multipart/form-data; boundary=\"|"
+                           "multipart/form-data; boundary=\"B \"|multipart/form-data; boundary=B; boundary=B|"
+                           "multipart/form-data; boundary=\"\xc3\xa9\"|multipart/form-data boundary=B|"
+                           "multipart/mixed; boundary=B|text/plain; boundary=B|multipart/form-data; boundary="
+                           "BBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBB");
+    static const char *const bodies[] = {
+        "",
+        "--B",
+        "--B\r\n",
+        "--B-",
+        "--C\r\n" HEAD "1\r\n--C--\r\n",
+        "\r\n--B\r\n" HEAD "1\r\n--B--\r\n",                 /* something before the first part */
+        "--B\r\n" HEAD "1\r\n--B--\r\nmore",                 /* and behind the last */
+        "--B\r\n" HEAD "1\r\n--B",                           /* cut off */
+        "--B\r\n" HEAD "1\r\n--Bx\r\n",                      /* a longer boundary */
+        "--B\r\n" HEAD "1\r\n--B\r\n" HEAD "2\r\n--B--\r\n", /* two of one name */
+        "--B\r\nContent-Type: image/jpeg\r\n\r\n1\r\n--B--\r\n",
+        "--B\r\nContent-Disposition: form-data\r\n\r\n1\r\n--B--\r\n",
+        "--B\r\nContent-Disposition: form-data; name=\"\"\r\n\r\n1\r\n--B--\r\n",
+        "--B\r\nContent-Disposition: form-data; name=\"a b\"\r\n\r\n1\r\n--B--\r\n",
+        "--B\r\nContent-Disposition: form-data; name=\"a\"; name=\"b\"\r\n\r\n1\r\n--B--\r\n",
+        "--B\r\nContent-Disposition: attachment; name=\"picture\"\r\n\r\n1\r\n--B--\r\n",
+        "--B\r\nContent-Disposition: form-data; name=\"picture\r\n\r\n1\r\n--B--\r\n",
+        "--B\r\nContent-Disposition: form-data; name=\"picture\" x\r\n\r\n1\r\n--B--\r\n",
+        "--B\r\nContent-Disposition: form-data; name=\"picture\"\n\n1\r\n--B--\r\n",
+        "--B\r\n" HEAD,
+        "--B\r\nContent-Transfer-Encoding: base64\r\n" HEAD "1\r\n--B--\r\n",
+        "--B\r\nX\r\n" HEAD "1\r\n--B--\r\n",
+        "--B\r\n" HEAD "1\r\n--B\r\n\r\n2\r\n--B--\r\n",
+    };
+    struct str content;
+    while (types.ptr != NULL) {
+        const struct str type = str_cut(types, '|', &types);
+        if (multipart_find(type, STR("--B\r\n" HEAD "1\r\n--B--\r\n"), "picture", &content) != ST_INVALID)
+            fail_msg("%.*s", STR_ARG(type));
+    }
+    for (size_t i = 0; i < ARRAY_LEN(bodies); i++)
+        if (find(TYPE, bodies[i], &content) != ST_INVALID)
+            fail_msg("body %zu", i);
+}
+
+TEST(there_are_limits)
+{
+    char body[16384];
+    struct str content;
+    for (int parts = MULTIPART_PARTS_MAX; parts <= MULTIPART_PARTS_MAX + 1; parts++) {
+        int len = 0;
+        for (int i = 0; i < parts; i++)
+            len += snprintf(body + len, sizeof body - (size_t)len,
+                            "--B\r\nContent-Disposition: form-data; name=\"n%d\"\r\n\r\n1\r\n", i);
+        (void)snprintf(body + len, sizeof body - (size_t)len, "--B--\r\n");
+        assert_int_equal(find(TYPE, body, &content), parts > MULTIPART_PARTS_MAX ? ST_INVALID : ST_NOT_FOUND);
+    }
+    (void)snprintf(body, sizeof body, "--B\r\nContent-Type: %0*d\r\n" HEAD "1\r\n--B--\r\n", MULTIPART_HEAD_MAX, 0);
+    assert_int_equal(find(TYPE, body, &content), ST_INVALID);
+}
+
+TEST(the_media_type_is_read_in_any_case)
+{
+    assert_true(multipart_is(STR("Multipart/Form-Data; boundary=x")));
+    assert_true(multipart_is(STR("multipart/form-data")));
+    assert_false(multipart_is(STR("multipart/form-data2")));
+    assert_false(multipart_is(STR("application/x-www-form-urlencoded")));
+    assert_false(multipart_is(STR_NONE));
+}
+
+TESTS(arena_setup, arena_teardown)

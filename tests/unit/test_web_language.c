@@ -1,34 +1,9 @@
 /* web/language, web/text: the choice of a visitor's language, and texts in it. tests/e2e/language.test.js reads the
  * list of weights, too. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
-
 #include "base/array.h"
+#include "support/test.h"
+#include "support/test_site.h"
 #include "web/text.h"
-
-static struct services services;
-static struct arena *arena;
-
-static int setup(void **state)
-{
-    (void)state;
-    char error[512];
-    arena = arena_new(4096, 1 << 20);
-    return arena == NULL ||
-           templates_load(HB_SOURCE_DIR "/templates", &services.templates, error, sizeof error) != ST_OK;
-}
-
-static int teardown(void **state)
-{
-    (void)state;
-    templates_free(&services.templates);
-    arena_free(arena);
-    return 0;
-}
 
 static void assert_chosen(struct str cookie, const char *accept_language, enum language wanted)
 {
@@ -37,9 +12,8 @@ static void assert_chosen(struct str cookie, const char *accept_language, enum l
         fail_msg("\"%.*s\" and \"%.*s\" are not %s", STR_ARG(cookie), STR_ARG(accept), language_tag(wanted));
 }
 
-static void the_language_has_the_highest_weight_in_accept_language(void **state)
+TEST(the_language_has_the_highest_weight_in_accept_language)
 {
-    (void)state;
     static const struct {
         const char *accept;
         enum language wanted;
@@ -80,9 +54,8 @@ static void the_language_has_the_highest_weight_in_accept_language(void **state)
         assert_chosen(STR_NONE, cases[i].accept, cases[i].wanted);
 }
 
-static void a_language_chosen_by_cookie_wins_over_accept_language(void **state)
+TEST(a_language_chosen_by_cookie_wins_over_accept_language)
 {
-    (void)state;
     assert_chosen(STR("zh-CN"), "en", LANGUAGE_ZH_CN);
     assert_chosen(STR("en"), "zh-CN", LANGUAGE_EN);
     assert_chosen(STR("en"), NULL, LANGUAGE_EN);
@@ -91,9 +64,8 @@ static void a_language_chosen_by_cookie_wins_over_accept_language(void **state)
     assert_chosen(STR(""), "en", LANGUAGE_EN);
 }
 
-static void a_text_is_in_the_language_of_the_visitor(void **state)
+TEST(a_text_is_in_the_language_of_the_visitor)
 {
-    (void)state;
     struct exchange x = { .app = &services, .arena = arena, .language = LANGUAGE_ZH_CN };
     assert_true(str_equal(text_of(&x, "text/sold_out"), STR("手慢了，红包派完了")));
     assert_true(str_equal(text_with(&x, "text/share_max", STR("12.50")), STR("单个红包金额不可超过12.50元")));
@@ -104,12 +76,4 @@ static void a_text_is_in_the_language_of_the_visitor(void **state)
     assert_true(str_equal(text_of(&x, "text/nothing"), STR("text/nothing")));
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(the_language_has_the_highest_weight_in_accept_language),
-        cmocka_unit_test(a_language_chosen_by_cookie_wins_over_accept_language),
-        cmocka_unit_test(a_text_is_in_the_language_of_the_visitor),
-    };
-    return cmocka_run_group_tests(tests, setup, teardown);
-}
+TESTS(site_setup, site_teardown)

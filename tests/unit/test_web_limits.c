@@ -1,11 +1,5 @@
 /* web/limits, the parts without I/O: which addresses count as one. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
-
+#include "support/test.h"
 #include "support/test_arena.h"
 #include "web/limits.h"
 
@@ -15,9 +9,8 @@ static void assert_text(struct str got, const char *want)
         fail_msg("%.*s instead of %s", STR_ARG(got), want);
 }
 
-static void an_address_of_ipv4_is_one_also_inside_ipv6(void **state)
+TEST(an_address_of_ipv4_is_one_also_inside_ipv6)
 {
-    (void)state;
     assert_text(limit_address(arena, STR("192.0.2.65")), "c0000241");
     assert_text(limit_address(arena, STR("::ffff:192.0.2.65")), "c0000241");
     assert_text(limit_network(arena, STR("192.0.2.65")), "c00002");
@@ -25,9 +18,8 @@ static void an_address_of_ipv4_is_one_also_inside_ipv6(void **state)
     assert_text(limit_network(arena, STR("0.0.7.1")), "000007");
 }
 
-static void a_household_has_a_64_and_a_network_is_a_48(void **state)
+TEST(a_household_has_a_64_and_a_network_is_a_48)
 {
-    (void)state;
     assert_text(limit_address(arena, STR("2001:db8:1:2:3:4:5:6")), "20010db800010002");
     assert_text(limit_address(arena, STR("2001:db8:1:2::9")), "20010db800010002");
     assert_text(limit_address(arena, STR("2001:db8:1:3::9")), "20010db800010003");
@@ -35,21 +27,12 @@ static void a_household_has_a_64_and_a_network_is_a_48(void **state)
     assert_text(limit_address(arena, STR("::1")), "0000000000000000");
 }
 
-static void a_text_that_is_no_address_is_its_own_subject(void **state)
+TEST(a_text_that_is_no_address_is_its_own_subject)
 {
-    (void)state;
     assert_text(limit_address(arena, STR("unix:")), "unix:");
     assert_text(limit_address(arena, STR("")), "");
     assert_text(limit_network(arena, STR("1234567890123456789012345678901234567890123456789")),
                 "1234567890123456789012345678901234567890123456789");
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(an_address_of_ipv4_is_one_also_inside_ipv6),
-        cmocka_unit_test(a_household_has_a_64_and_a_network_is_a_48),
-        cmocka_unit_test(a_text_that_is_no_address_is_its_own_subject),
-    };
-    return cmocka_run_group_tests(tests, arena_setup, arena_teardown);
-}
+TESTS(arena_setup, arena_teardown)

@@ -1,14 +1,7 @@
 /* web/mended_link: what chats and people add to a link, and the address that was meant. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <string.h>
-
-#include <cmocka.h>
-
 #include "base/array.h"
+#include "support/test.h"
+#include "support/test_arena.h"
 #include "web/mended_link.h"
 
 #define ID       "00005kmwye5zsc4yqkbbkvv7pj" /* of the secret below */
@@ -16,7 +9,6 @@
 #define FORGED   "00005kmwye5zsc4yqkbbkvv7pk"
 
 static struct services services;
-static struct arena *arena;
 
 static const struct route routes[] = {
     { "GET", "/", 0, POOL_PAGE, NULL },
@@ -33,18 +25,9 @@ static const struct router router = { routes, ARRAY_LEN(routes), POOL_PAGE, &ser
 
 static int setup(void **state)
 {
-    (void)state;
     public_id_key_set(&services.id_key,
                       (struct key[]){ key_derive(STR("a secret of at least thirty-two characters"), KEY_IDS) });
-    arena = arena_new(4096, 1 << 20);
-    return arena == NULL;
-}
-
-static int teardown(void **state)
-{
-    (void)state;
-    arena_free(arena);
-    return 0;
+    return arena_setup(state);
 }
 
 static void assert_mended(const char *path, const char *wanted)
@@ -55,75 +38,23 @@ static void assert_mended(const char *path, const char *wanted)
     arena_reset(arena);
 }
 
-static void what_is_added_behind_an_id_is_dropped(void **state)
+TEST(what_is_added_behind_an_id_is_dropped)
 {
-    (void)state;
-    static const char *const added[] = {
-        "。",
-        "，",
-        "！快来",
-        "）",
-        "」",
-        "》",
-        "】",
-        "”",
-        "’",
-        "…",
-        "\xc2\xa0",
-        "\xe2\x80\x8b",
-        "\xef\xbb\xbf",
-        "🧧",
-        ".",
-        ",",
-        ")",
-        "]",
-        "}",
-        ">",
-        "\"",
-        "'",
-        "*",
-        "**",
-        "_",
-        "~",
-        "!",
-        ";",
-        ":",
-        "/",
-        "//",
-        "/)",
-        "&nbsp;",
-        "&amp;x=1",
-        ").",
-        ".More",
-        "-later",
-        ",http://elsewhere.example/x",
-        "%E3%80%82",
-        "%EF%BC%89%E5%BF%AB",
-        "%20",
-        "%20now",
-        "%0A",
-        "%E2%80%8B",
-        "%22%3Ehere%3C/a%3E",
-        "%3F",
-        "%ff",
-        "%e3%80",
-        "%",
-        "%zz",
-        "%00",
-        "\xff",
-        "/。",
-        "\\",
-    };
-    for (size_t i = 0; i < ARRAY_LEN(added); i++) {
+    struct str rest =
+        STR("。 ， ！快来 ） 」 》 】 ” ’ … 🧧 \xc2\xa0 \xe2\x80\x8b \xef\xbb\xbf \xff /。 "
+            ". , ) ] } > \" ' * ** _ ~ ! ; : / // /) ). .More -later \\ &nbsp; &amp;x=1 "
+            ",http://elsewhere.example/x %E3%80%82 %EF%BC%89%E5%BF%AB %20 %20now %0A %E2%80%8B "
+            "%22%3Ehere%3C/a%3E %3F %ff %e3%80 % %zz %00");
+    while (rest.ptr != NULL) {
         char path[256];
-        (void)snprintf(path, sizeof path, "/p/" ID "%s", added[i]);
+        struct str added = str_cut(rest, ' ', &rest);
+        (void)snprintf(path, sizeof path, "/p/" ID "%.*s", STR_ARG(added));
         assert_mended(path, "/p/" ID);
     }
 }
 
-static void a_longer_address_with_an_id_is_found(void **state)
+TEST(a_longer_address_with_an_id_is_found)
 {
-    (void)state;
     assert_mended("/p/" ID "/receipt。", "/p/" ID "/receipt");
     assert_mended("/p/" ID "/receipt.json)", "/p/" ID "/receipt.json");
     assert_mended("/p/" ID "/card.png%EF%BC%81", "/p/" ID "/card.png");
@@ -137,9 +68,8 @@ static void a_longer_address_with_an_id_is_found(void **state)
     assert_mended("/。", "/");
 }
 
-static void what_is_in_front_and_between_is_skipped(void **state)
+TEST(what_is_in_front_and_between_is_skipped)
 {
-    (void)state;
     assert_mended("/p/%20" ID, "/p/" ID);
     assert_mended("/p/「" ID "」", "/p/" ID);
     assert_mended("//p/" ID, "/p/" ID);
@@ -149,53 +79,34 @@ static void what_is_in_front_and_between_is_skipped(void **state)
     assert_mended("/p/%30%30005kmwye5zsc4yqkbbkvv7pj", "/p/" ID);
 }
 
-static void capitals_and_lookalikes_are_read_as_everywhere(void **state)
+TEST(capitals_and_lookalikes_are_read_as_everywhere)
 {
-    (void)state;
     assert_mended("/P/" ID_LOOKS, "/p/" ID);
     assert_mended("/p/" ID_LOOKS "。", "/p/" ID);
     assert_mended("/P/" ID "/RECEIPT.JSON", "/p/" ID "/receipt.json");
     assert_mended("/WALLET", "/wallet");
 }
 
-static void other_addresses_are_not_guessed(void **state)
+TEST(other_addresses_are_not_guessed)
 {
-    (void)state;
-    static const char *const strangers[] = {
-        "/p/" ID,
-        "/p/" ID "/open",
-        "/p/" ID "x",
-        "/p/" ID "0",
-        "/p/" ID "/nothing",
-        "/p/" FORGED,
-        "/p/" FORGED ")",
-        "/p/" ID "/../" FORGED,
-        "/p/" ID "/receiptx",
-        "/p/",
-        "/p/)",
-        "/p/x",
-        "/q/" ID,
-        "/wallet.php",
-        "/wallets",
-        "/wallet/x",
-        "/.env",
-        "/.git/config",
-        "/nothing",
-        "/orders/",
-        "/orders/a)b",
-        "/orders/my-key_1",
-        "",
-        "wallet",
-        "/p/" ID "%2Fnothing",
-        "/static/x.css)",
-    };
-    for (size_t i = 0; i < ARRAY_LEN(strangers); i++)
-        assert_mended(strangers[i], NULL);
+    static const char *const behind_id[] = { "", "/open", "x", "0", "/nothing", "/receiptx", "%2Fnothing" };
+    static const char *const others[] = { "/p/",        "/p/)",          "/p/x",        "/wallet.php",
+                                          "/wallets",   "/wallet/x",     "/.env",       "/.git/config",
+                                          "/nothing",   "/orders/",      "/orders/a)b", "/orders/my-key_1",
+                                          "",           "wallet",        "/q/" ID,      "/static/x.css)",
+                                          "/p/" FORGED, "/p/" FORGED ")" };
+    for (size_t i = 0; i < ARRAY_LEN(behind_id); i++) {
+        char path[128];
+        (void)snprintf(path, sizeof path, "/p/" ID "%s", behind_id[i]);
+        assert_mended(path, NULL);
+    }
+    assert_mended("/p/" ID "/../" FORGED, NULL);
+    for (size_t i = 0; i < ARRAY_LEN(others); i++)
+        assert_mended(others[i], NULL);
 }
 
-static void the_address_has_nothing_else_of_the_request(void **state)
+TEST(the_address_has_nothing_else_of_the_request)
 {
-    (void)state;
     assert_mended("/p/" ID "%0d%0aSet-Cookie:x=1", "/p/" ID);
     assert_mended("//evil.example/p/" ID, NULL);
     assert_mended("/\\evil.example", NULL);
@@ -203,18 +114,16 @@ static void the_address_has_nothing_else_of_the_request(void **state)
     assert_mended("/p/" ID "@evil.example", "/p/" ID);
 }
 
-static void without_memory_nothing_is_mended(void **state)
+TEST(without_memory_nothing_is_mended)
 {
-    (void)state;
     struct arena *tiny = arena_new(64, 64);
     assert_non_null(tiny);
     assert_null(mended_link(&router, tiny, STR("/p/" ID "................................................")).ptr);
     arena_free(tiny);
 }
 
-static void added_slashes_are_told_from_other_additions(void **state)
+TEST(added_slashes_are_told_from_other_additions)
 {
-    (void)state;
     static const char *const added[] = { "/p/x", "//p/x", "/p/x/", "///p//x//" };
     static const char *const others[] = { "/p/x.", "/p/x/.", "/P/x/", "/p", "/px", "/p/x/y", "//evil/p/x", "/" };
     for (size_t i = 0; i < ARRAY_LEN(added); i++)
@@ -224,9 +133,8 @@ static void added_slashes_are_told_from_other_additions(void **state)
     assert_true(mended_link_slashes(STR("//"), STR("/")));
 }
 
-static void a_value_of_a_query_ends_with_a_letter_or_digit(void **state)
+TEST(a_value_of_a_query_ends_with_a_letter_or_digit)
 {
-    (void)state;
     assert_true(str_equal(mended_link_value(STR("a1。快来")), STR("a1")));
     assert_true(str_equal(mended_link_value(STR("5)")), STR("5")));
     assert_true(str_equal(mended_link_value(STR("1-0000")), STR("1-0000")));
@@ -235,18 +143,4 @@ static void a_value_of_a_query_ends_with_a_letter_or_digit(void **state)
     assert_int_equal(mended_link_value(STR("")).len, 0);
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(what_is_added_behind_an_id_is_dropped),
-        cmocka_unit_test(a_longer_address_with_an_id_is_found),
-        cmocka_unit_test(what_is_in_front_and_between_is_skipped),
-        cmocka_unit_test(capitals_and_lookalikes_are_read_as_everywhere),
-        cmocka_unit_test(other_addresses_are_not_guessed),
-        cmocka_unit_test(the_address_has_nothing_else_of_the_request),
-        cmocka_unit_test(without_memory_nothing_is_mended),
-        cmocka_unit_test(added_slashes_are_told_from_other_additions),
-        cmocka_unit_test(a_value_of_a_query_ends_with_a_letter_or_digit),
-    };
-    return cmocka_run_group_tests(tests, setup, teardown);
-}
+TESTS(setup, arena_teardown)

@@ -1,41 +1,44 @@
-/* web/router: requests that must not reach a handler. Runs whole requests; fcgi_serve and fcgi_write are wrapped by the
- * linker. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include <cmocka.h>
-
+/* web/router, web/bearer, web/stream: whole requests, which must not reach a handler, or are answered in parts. The
+ * linker wraps the functions of io/fcgi. */
 #include "base/array.h"
 #include "base/utf8.h"
-#include "web/assets.h"
+#include "support/test.h"
+#include "support/test_site.h"
+#include "web/bearer.h"
 #include "web/fields.h"
+#include "web/origin.h"
 #include "web/respond.h"
 #include "web/router.h"
 
-enum { ENV_MAX = 8, ANSWER_MAX = 4096, USER = 10001 };
+enum { ENV_MAX = 8, USER = 10001, PARTS = 3 };
 
 enum status __wrap_fcgi_serve(const struct fcgi_options *options, const struct fcgi_app *app);
 void __wrap_fcgi_write(struct fcgi_request *r, struct str bytes);
+bool __wrap_fcgi_flush(struct fcgi_request *r);
+void __wrap_fcgi_break_off(struct fcgi_request *r);
+
+/* Who asks: the owner of the session or of the token, as a hook finds it. */
+static struct visitor owner;
+static enum status found;
 
 static struct served {
     struct fcgi_request request;
-    char *env[ENV_MAX + 1]; /* "NAME=value" */
     struct buf answer;
-    unsigned handled;
-    bool answer_is_utf8;
-    bool answer_is_whole; /* one Content-Type and no Location */
-    uint64_t visitor;     /* the session's user id; 0: a guest */
+    unsigned handled, looked_up;
+    char bearer[16]; /* the token that was looked up */
+    bool wants_json; /* as the handler sees it */
+    int parts;       /* of a stream: how many were made */
+    bool broken_off;
 } served;
+
+static int fail_at, close_at; /* the part that fails, and the part that the peer does not take; 0: none */
 
 enum status __wrap_fcgi_serve(const struct fcgi_options *options, const struct fcgi_app *app)
 {
     (void)options;
     while (app->step(app->ctx, &served.request) == FCGI_WAIT)
-        continue;
+        if (services.stores.redis != NULL)
+            app->round(app->ctx);
     app->finish(app->ctx, &served.request);
     return ST_OK;
 }
@@ -46,22 +49,36 @@ void __wrap_fcgi_write(struct fcgi_request *r, struct str bytes)
     buf_str(&served.answer, bytes);
 }
 
+bool __wrap_fcgi_flush(struct fcgi_request *r)
+{
+    (void)r;
+    return close_at != served.parts;
+}
+
+void __wrap_fcgi_break_off(struct fcgi_request *r)
+{
+    (void)r;
+    served.broken_off = true;
+}
+
 static bool visitor_queue(struct exchange *x)
 {
     (void)x;
+    served.looked_up++;
     return true;
 }
 
 static enum status visitor_read(struct exchange *x)
 {
-    x->visitor.user_id = served.visitor;
-    x->visitor.nickname = STR("Ming");
-    return ST_OK;
+    x->visitor = owner;
+    (void)snprintf(served.bearer, sizeof served.bearer, "%.*s", STR_ARG(x->bearer));
+    return found;
 }
 
 static enum step handle(struct exchange *x)
 {
     served.handled++;
+    served.wants_json = x->wants_json;
     respond_empty(x, 204);
     return STEP_DONE;
 }
@@ -75,108 +92,142 @@ static enum step handle_query(struct exchange *x)
     return STEP_DONE;
 }
 
-/* Runs a request for path: POST with body, or GET when body is NULL, as user USER from a page of this site. more:
- * further "NAME=value" parameters, which come first and so replace the default ones. Returns the status. */
-static int ask(const char *path, const char *body, const char *const *more, size_t count)
+static enum status part_next(struct exchange *x, bool *more)
 {
-    static const struct route site[] = {
-        { "GET", "/wallet", NEED_USER, POOL_PAGE, handle },
-        { "POST", "/send", NEED_USER | SAME_ORIGIN, POOL_PAGE, handle },
-        { "GET", "/p/:id", WANT_VISITOR, POOL_PAGE, handle },
-        { "GET", "/records", WANT_VISITOR, POOL_PAGE, handle_query },
-    };
-    static struct services app;
-    static struct config config;
-    char error[512], uri[128] = "REQUEST_URI=";
-    const char *defaults[ENV_MAX] = { body == NULL ? "REQUEST_METHOD=GET" : "REQUEST_METHOD=POST", uri,
-                                      "HTTP_ACCEPT=application/json", "CONTENT_TYPE=application/x-www-form-urlencoded",
-                                      "HTTP_SEC_FETCH_SITE=same-origin" };
-    size_t env_count = 0;
-    (void)strncat(uri, path, sizeof uri - strlen(uri) - 1);
-    assert_true(5 + count <= ENV_MAX);
-    for (size_t i = 0; i < count; i++) /* the first one counts */
-        served.env[env_count++] = strdup(more[i]);
-    for (size_t i = 0; i < 5; i++)
-        served.env[env_count++] = strdup(defaults[i]);
-    config_defaults(&config);
-    app = (struct services){ .stores.config = &config, .visitor_queue = visitor_queue, .visitor_read = visitor_read };
-    assert_int_equal(templates_load(HB_SOURCE_DIR "/templates", &app.templates, error, sizeof error), ST_OK);
-    assert_int_equal(assets_load(HB_SOURCE_DIR "/static", &app.assets), ST_OK);
-    served.request.fcgx.envp = served.env;
-    served.request.arena = arena_new(4096, 1 << 20);
-    served.request.body = body == NULL ? STR("") : str_from(body);
-    served.handled = 0;
-    served.answer_is_utf8 = false;
-    served.answer = BUF_EMPTY;
-    assert_int_equal(router_serve(&(struct router){ site, ARRAY_LEN(site), POOL_PAGE, &app }), ST_OK);
-    assert_true(str_starts(buf_view(&served.answer), STR("Status: ")));
-    served.answer_is_utf8 = utf8_valid(buf_view(&served.answer));
-    size_t type = str_find(buf_view(&served.answer), STR("Content-Type: "));
-    served.answer_is_whole =
-        str_find(buf_view(&served.answer), STR("Location: ")) == served.answer.len && type < served.answer.len &&
-        str_find(str_skip(buf_view(&served.answer), type + 1), STR("Content-Type: ")) == served.answer.len - type - 1;
-    int status = atoi(served.answer.ptr + sizeof "Status: " - 1);
-    for (size_t i = 0; i < env_count; i++)
-        free(served.env[i]);
+    served.parts++;
+    *more = served.parts < PARTS;
+    if (served.parts == fail_at)
+        return ST_UNAVAILABLE;
+    buf_printf(&x->body, "part %d;", served.parts);
+    return ST_OK;
+}
+
+static enum step handle_stream(struct exchange *x)
+{
+    respond_header(x, "X-Name", STR("value"));
+    respond_stream(x, STR("text/csv"), part_next);
+    return STEP_DONE;
+}
+
+static const struct route site[] = {
+    { "GET", "/", WANT_VISITOR, POOL_PAGE, handle },
+    { "GET", "/p/:id", WANT_VISITOR, POOL_HOT | POOL_PAGE, handle },
+    { "POST", "/p/:id/open", NEED_USER | SAME_ORIGIN, POOL_HOT, handle },
+    { "POST", "/logout", SAME_ORIGIN, POOL_AUTH, handle },
+    { "GET", "/wallet", NEED_USER, POOL_PAGE, handle },
+    { "GET", "/send", NEED_USER, POOL_PAGE, handle },
+    { "POST", "/send", NEED_USER | SAME_ORIGIN | FOR_SEND, POOL_PAGE, handle },
+    { "POST", "/open", NEED_USER | SAME_ORIGIN | FOR_OPEN, POOL_PAGE, handle },
+    { "POST", "/other", NEED_USER | SAME_ORIGIN, POOL_PAGE, handle },
+    { "GET", "/account", NEED_USER | NO_TOKEN, POOL_PAGE, handle },
+    { "POST", "/account", NEED_USER | SAME_ORIGIN | NO_TOKEN, POOL_PAGE, handle },
+    { "POST", "/free", SAME_ORIGIN, POOL_PAGE, handle },
+    { "GET", "/free", 0, POOL_PAGE, handle },
+    { "GET", "/split", 0, POOL_HOT, handle },
+    { "POST", "/split", 0, POOL_PAGE, handle },
+    { "GET", "/records", WANT_VISITOR, POOL_PAGE, handle_query },
+    { "GET", "/stream", 0, POOL_PAGE, handle_stream },
+};
+
+struct asked {
+    const char *uri;
+    const char *body;   /* NULL: none */
+    const char *method; /* NULL: GET, or POST when there is a body */
+    const char *accept; /* NULL: JSON */
+    enum pool pool;     /* 0: page */
+    const char *env[4]; /* further "NAME=value" */
+};
+
+/* Runs a request. Returns its status; the answer is in `served` until the next one. */
+static int ask(const struct asked *a)
+{
+    const char *method = a->method != NULL ? a->method : a->body != NULL ? "POST" : "GET";
+    const struct router router = { site, ARRAY_LEN(site), a->pool != 0 ? a->pool : POOL_PAGE, &services };
+    const char *texts[ENV_MAX + 1] = { NULL };
+    char *env[ENV_MAX + 1];
+    size_t count = 0;
+    arena_reset(arena);
+    while (count < ARRAY_LEN(a->env) && a->env[count] != NULL) { /* the first one of a name counts */
+        texts[count] = a->env[count];
+        count++;
+    }
+    texts[count++] = arena_printf(arena, "REQUEST_METHOD=%s", method).ptr;
+    texts[count++] = arena_printf(arena, "REQUEST_URI=%s", a->uri).ptr;
+    texts[count++] = arena_printf(arena, "HTTP_ACCEPT=%s", a->accept != NULL ? a->accept : "application/json").ptr;
+    texts[count++] = "CONTENT_TYPE=application/x-www-form-urlencoded";
+    memcpy(env, texts, sizeof env);
     buf_free(&served.answer);
-    arena_free(served.request.arena);
-    templates_free(&app.templates);
-    assets_free(app.assets);
-    memset(served.env, 0, sizeof served.env);
-    memset(&served.request, 0, sizeof served.request);
-    return status;
+    served = (struct served){ .request = { .fcgx.envp = env, .arena = arena, .body = str_from(a->body) } };
+    services.visitor_queue = visitor_queue;
+    services.visitor_read = visitor_read;
+    assert_int_equal(router_serve(&router), ST_OK);
+    assert_true(str_starts(buf_view(&served.answer), STR("Status: ")));
+    return atoi(served.answer.ptr + strlen("Status: "));
 }
 
-#define ASK(path, body, ...)                                                                                           \
-    ask(path, body, (const char *const[]){ __VA_ARGS__ }, sizeof(const char *const[]){ __VA_ARGS__ } / sizeof(char *))
+#define ASK(path, ...) ask(&(const struct asked){ .uri = (path), __VA_ARGS__ })
 
-static void a_foreign_post_reaches_no_handler(void **state)
+static bool answer_has(const char *text)
+{
+    return str_after(buf_view(&served.answer), str_from(text)).ptr != NULL;
+}
+
+static int user_asks(void **state)
 {
     (void)state;
-    served.visitor = USER;
-    assert_int_equal(ASK("/send", "amount=1", "HTTP_SEC_FETCH_SITE=same-origin"), 204);
+    owner = (struct visitor){ .user_id = USER, .nickname = STR("Ming") };
+    return 0;
+}
+
+static int guest_asks(void **state)
+{
+    (void)state;
+    owner = (struct visitor){ 0 };
+    return 0;
+}
+
+/* ---- what reaches no handler ---- */
+
+TEST_WITH(a_foreign_post_reaches_no_handler, user_asks, NULL)
+{
+    assert_int_equal(ASK("/send", .body = "amount=1", .env = { "HTTP_SEC_FETCH_SITE=same-origin" }), 204);
     assert_int_equal(served.handled, 1);
-    assert_int_equal(ASK("/send", "amount=1", "HTTP_SEC_FETCH_SITE=cross-site"), 403);
+    assert_int_equal(ASK("/send", .body = "amount=1", .env = { "HTTP_SEC_FETCH_SITE=cross-site" }), 403);
     assert_int_equal(served.handled, 0);
-    assert_int_equal(ASK("/wallet", NULL, "HTTP_SEC_FETCH_SITE=cross-site"), 204); /* a link on another site */
+    /* A link on another site. */
+    assert_int_equal(ASK("/wallet", .env = { "HTTP_SEC_FETCH_SITE=cross-site" }), 204);
 }
 
-static void a_guest_reaches_no_handler_that_needs_a_user(void **state)
+TEST_WITH(a_guest_reaches_no_handler_that_needs_a_user, guest_asks, NULL)
 {
-    (void)state;
-    served.visitor = 0;
-    assert_int_equal(ASK("/wallet", NULL, "HTTP_ACCEPT=application/json"), 401);
+    assert_int_equal(ASK("/wallet"), 401);
     assert_int_equal(served.handled, 0);
-    assert_int_equal(ASK("/wallet", NULL, "HTTP_ACCEPT=text/html"), 303);
+    assert_int_equal(ASK("/wallet", .accept = "text/html"), 303);
     assert_int_equal(served.handled, 0);
-    assert_int_equal(ASK("/send", "amount=1", "HTTP_ACCEPT=application/json"), 401);
-    assert_int_equal(served.handled, 0);
-}
-
-static void a_body_of_another_media_type_reaches_no_handler(void **state)
-{
-    (void)state;
-    served.visitor = USER;
-    assert_int_equal(ASK("/send", "amount=1", "CONTENT_TYPE=text/plain"), 415);
-    assert_int_equal(served.handled, 0);
-    assert_int_equal(ASK("/send", "amount=1", "CONTENT_TYPE=Application/X-WWW-Form-Urlencoded; charset=UTF-8"), 204);
-    assert_int_equal(ASK("/send", "", "CONTENT_TYPE="), 204); /* curl -d '' */
-    assert_int_equal(ASK("/send", "amount=%", "HTTP_ACCEPT=application/json"), 400);
+    assert_int_equal(ASK("/send", .body = "amount=1"), 401);
     assert_int_equal(served.handled, 0);
 }
 
-static void a_field_in_query_and_body_reaches_no_handler(void **state)
+TEST_WITH(a_body_of_another_media_type_reaches_no_handler, user_asks, NULL)
 {
-    (void)state;
-    served.visitor = USER;
-    assert_int_equal(ASK("/send?amount=2", "amount=1", "HTTP_ACCEPT=application/json"), 400);
+    assert_int_equal(ASK("/send", .body = "amount=1", .env = { "CONTENT_TYPE=text/plain" }), 415);
     assert_int_equal(served.handled, 0);
-    assert_int_equal(ASK("/send?count=2", "amount=1", "HTTP_ACCEPT=application/json"), 204);
+    static const char mixed_case[] = "CONTENT_TYPE=Application/X-WWW-Form-Urlencoded; charset=UTF-8";
+    assert_int_equal(ASK("/send", .body = "amount=1", .env = { mixed_case }), 204);
+    assert_int_equal(ASK("/send", .body = "", .env = { "CONTENT_TYPE=" }), 204); /* curl -d '' */
+    assert_int_equal(ASK("/send", .body = "amount=%"), 400);
+    assert_int_equal(served.handled, 0);
 }
 
-static void of_an_address_only_what_the_handler_reads_is_refused(void **state)
+TEST_WITH(a_field_in_query_and_body_reaches_no_handler, user_asks, NULL)
 {
-    (void)state;
+    assert_int_equal(ASK("/send?amount=2", .body = "amount=1"), 400);
+    assert_int_equal(served.handled, 0);
+    assert_int_equal(ASK("/send?count=2", .body = "amount=1"), 204);
+}
+
+TEST_WITH(of_an_address_only_what_the_handler_reads_is_refused, user_asks, NULL)
+{
     static const char *const added[] = { "from=a&from=a",
                                          "%",
                                          "x=\xB0\xC5",
@@ -186,51 +237,298 @@ static void of_an_address_only_what_the_handler_reads_is_refused(void **state)
                                          "a&a&a&a&a&a&a&a&a&a&a&a&a&a&a&a&a&a&a&a&a&a&a&a&a&a&a&a&a&a&a&a&a&a" };
     static const char *const broken[] = { "before=%", "before=1&x&before=1", "before=\xB0", "x=%&before=%00" };
     char uri[128];
-    served.visitor = USER;
     for (size_t i = 0; i < ARRAY_LEN(added); i++) {
         (void)snprintf(uri, sizeof uri, "/records?before=1&%s", added[i]);
-        assert_int_equal(ASK(uri, NULL, "HTTP_ACCEPT=text/html"), 303);
+        assert_int_equal(ASK(uri, .accept = "text/html"), 303);
         (void)snprintf(uri, sizeof uri, "/send?%s", added[i]);
-        assert_int_equal(ASK(uri, "amount=1", "HTTP_ACCEPT=text/html"), 204);
+        assert_int_equal(ASK(uri, .body = "amount=1", .accept = "text/html"), 204);
     }
     for (size_t i = 0; i < ARRAY_LEN(broken); i++) {
         (void)snprintf(uri, sizeof uri, "/records?%s", broken[i]);
-        assert_int_equal(ASK(uri, NULL, "HTTP_ACCEPT=application/json"), 400);
-        assert_true(served.answer_is_whole);
+        assert_int_equal(ASK(uri), 400);
+        assert_false(answer_has("Location: ")); /* the answer is replaced as a whole */
+        struct str type = str_after(buf_view(&served.answer), STR("Content-Type: "));
+        assert_true(type.ptr != NULL && str_after(type, STR("Content-Type: ")).ptr == NULL);
     }
 }
 
-static void a_forged_packet_id_reaches_no_handler(void **state)
+TEST_WITH(a_forged_packet_id_reaches_no_handler, user_asks, NULL)
 {
-    (void)state;
-    served.visitor = USER;
-    assert_int_equal(ASK("/p/00000000000000000000000000", NULL, "HTTP_ACCEPT=application/json"), 404);
+    assert_int_equal(ASK("/p/00000000000000000000000000"), 404);
     assert_int_equal(served.handled, 0);
 }
 
-static void a_page_about_a_malformed_address_is_utf8(void **state)
+TEST_WITH(a_page_about_a_malformed_address_is_utf8, user_asks, NULL)
 {
-    (void)state;
     static const char *const addresses[] = { "/records?before=\x91", "/p/\xe8", "/nowhere/\xff?\x91",
                                              "/records?before=%" };
-    for (size_t i = 0; i < ARRAY_LEN(addresses); i++) {
-        assert_in_range(ASK(addresses[i], NULL, "HTTP_ACCEPT=text/html"), 400, 405);
-        assert_true(served.answer_is_utf8);
-        assert_in_range(ASK(addresses[i], NULL, "HTTP_ACCEPT=application/json"), 400, 405);
-        assert_true(served.answer_is_utf8);
+    static const char *const accepts[] = { "text/html", "application/json" };
+    for (size_t i = 0; i < 2 * ARRAY_LEN(addresses); i++) {
+        assert_in_range(ASK(addresses[i / 2], .accept = accepts[i % 2]), 400, 405);
+        assert_true(utf8_valid(buf_view(&served.answer)));
     }
 }
 
-int main(void)
+/* ---- what is answered without a handler ---- */
+
+TEST(allow_names_the_methods_of_the_path)
 {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(a_foreign_post_reaches_no_handler),
-        cmocka_unit_test(a_guest_reaches_no_handler_that_needs_a_user),
-        cmocka_unit_test(a_body_of_another_media_type_reaches_no_handler),
-        cmocka_unit_test(a_field_in_query_and_body_reaches_no_handler),
-        cmocka_unit_test(of_an_address_only_what_the_handler_reads_is_refused),
-        cmocka_unit_test(a_forged_packet_id_reaches_no_handler),
-        cmocka_unit_test(a_page_about_a_malformed_address_is_utf8),
+    static const struct {
+        enum pool pool;
+        const char *method, *path, *allow;
+    } cases[] = {
+        { POOL_PAGE, "POST", "/", "GET, HEAD" },
+        { POOL_HOT, "DELETE", "/p/abc", "GET, HEAD" },
+        { POOL_HOT, "PUT", "/p/abc/open", "POST" },
+        { POOL_AUTH, "PUT", "/logout", "POST" },
+        { POOL_PAGE, "PUT", "/send", "GET, HEAD, POST" },
+        { POOL_PAGE, "OPTIONS", "/send", "GET, HEAD, POST" },
+        { POOL_HOT, "OPTIONS", "/p/abc/open", "POST" },
+        { POOL_HOT, "POST", "/split", "GET, HEAD, POST" }, /* of all pools, not only of this one */
     };
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
+        char line[64];
+        int status = ASK(cases[i].path, .method = cases[i].method, .pool = cases[i].pool, .accept = "text/html");
+        (void)snprintf(line, sizeof line, "\r\nAllow: %s\r\n", cases[i].allow);
+        if (status != (strcmp(cases[i].method, "OPTIONS") == 0 ? 204 : 405) || !answer_has(line))
+            fail_msg("%s %s: %.*s", cases[i].method, cases[i].path, STR_ARG(buf_view(&served.answer)));
+    }
 }
+
+/* Expects an answer that no handler gave; location: the whole header, NULL: there is none. */
+static void assert_led(const struct asked *a, int status, const char *location)
+{
+    int got = ask(a);
+    if (got != status || served.handled != 0 ||
+        (location == NULL ? answer_has("\r\nLocation: ")
+                          : !answer_has(arena_printf(arena, "\r\nLocation: %s\r\n", location).ptr)))
+        fail_msg("%s: %.*s", a->uri, STR_ARG(buf_view(&served.answer)));
+}
+
+/* Who reloads the address of a form that was posted. */
+TEST(the_address_of_a_form_leads_a_reader_to_its_page)
+{
+    static const struct {
+        struct asked asked;
+        const char *location;
+    } cases[] = {
+        { { .uri = "/p/abc/open", .pool = POOL_HOT, .accept = "text/html" }, "/p/abc" },
+        { { .uri = "/p/abc/open", .pool = POOL_HOT, .accept = "text/html", .method = "HEAD" }, "/p/abc" },
+        { { .uri = "/logout", .pool = POOL_AUTH, .accept = "text/html" }, "/" },
+    };
+    for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
+        assert_led(&cases[i].asked, 303, cases[i].location);
+        assert_false(answer_has("Allow: POST"));
+    }
+}
+
+/* A chat has added something to the link. */
+TEST(a_mended_link_is_a_redirect_that_keeps_the_query)
+{
+    static const struct {
+        const char *method, *path, *location; /* NULL: 404 */
+    } cases[] = {
+        { "GET", "/send%E3%80%82", "/send" },
+        { "HEAD", "/send/", "/send" },
+        { "GET", "/send/?to=a", "/send?to=a" },
+        { "GET", "/send)?to=\\a", "/send" },
+        { "GET", "//evil.example", NULL },
+        { "GET", "//evil.example/send/", NULL },
+        { "POST", "/send/", "/send" },
+        { "POST", "//send//?a=\xB0", "/send?a=%B0" },
+        { "PUT", "/send/", "/send" },
+        { "POST", "/send)", NULL },
+        { "POST", "/SEND/", NULL },
+        { "POST", "/sends/", NULL },
+    };
+    for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
+        const struct asked a = { .uri = cases[i].path, .method = cases[i].method, .accept = "text/html" };
+        assert_led(&a, cases[i].location != NULL ? 308 : 404, cases[i].location);
+    }
+}
+
+/* Expects that GET uri redirects a guest to location. */
+static void assert_guest_redirected(const char *uri, const char *location)
+{
+    assert_led(&(struct asked){ .uri = uri, .accept = "text/html" }, 303, location);
+}
+
+TEST_WITH(the_login_returns_a_guest_to_the_address_unless_it_is_too_long, guest_asks, NULL)
+{
+    static char uri[8192] = "/send?x=", location[3 * sizeof uri];
+    const size_t head = strlen(uri);
+    assert_guest_redirected("/send?to=a&x=%2F", "/login?next=/send%3Fto%3Da%26x%3D%252F");
+    memset(uri + head, 'a', NEXT_BYTES_MAX - head);
+    (void)snprintf(location, sizeof location, "/login?next=/send%%3Fx%%3D%s", uri + head);
+    assert_guest_redirected(uri, location);
+    uri[NEXT_BYTES_MAX] = 'a';
+    assert_guest_redirected(uri, "/login");
+    memset(uri + head, 'a', 6 << 10);
+    assert_guest_redirected(uri, "/login");
+}
+
+/* ---- requests with an access token ---- */
+
+/* A browser on another site asks. authorization NULL: it has no token; scopes: those of the token, 0: it is unknown.
+ * Returns the status. */
+static int ask_with(unsigned scopes, const char *method, const char *uri, const char *authorization, const char *more)
+{
+    char header[64];
+    struct asked a = {
+        .uri = uri, .method = method, .accept = "text/html", .env = { "HTTP_SEC_FETCH_SITE=cross-site" }
+    };
+    (void)snprintf(header, sizeof header, "HTTP_AUTHORIZATION=%s", authorization);
+    a.env[1] = authorization != NULL ? header : more;
+    a.env[2] = authorization != NULL ? more : NULL;
+    owner = (struct visitor){ .user_id = scopes == 0 ? 0 : USER, .scopes = scopes, .nickname = STR("Ming") };
+    return ask(&a);
+}
+
+static int ask_by_token(unsigned scopes, const char *method, const char *uri)
+{
+    return ask_with(scopes, method, uri, "Bearer hbt_0", NULL);
+}
+
+TEST(a_token_needs_the_scope_of_the_route)
+{
+    static const struct {
+        unsigned scopes;
+        const char *method, *uri;
+        bool handled;
+    } cases[] = {
+        { SCOPE_READ, "GET", "/wallet", true },
+        { SCOPE_READ, "HEAD", "/wallet", true },
+        { SCOPE_READ, "GET", "/", true },
+        { SCOPE_SEND, "POST", "/send", true },
+        { SCOPE_OPEN, "POST", "/open", true },
+        { SCOPE_SEND | SCOPE_OPEN, "GET", "/wallet", false },
+        { SCOPE_SEND | SCOPE_OPEN, "GET", "/", false },
+        { SCOPE_READ | SCOPE_OPEN, "POST", "/send", false },
+        { SCOPE_READ | SCOPE_SEND, "POST", "/open", false },
+    };
+    for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
+        int status = ask_by_token(cases[i].scopes, cases[i].method, cases[i].uri);
+        if (status != (cases[i].handled ? 204 : 403) || served.handled != cases[i].handled)
+            fail_msg("%s %s with %x: %d", cases[i].method, cases[i].uri, cases[i].scopes, status);
+    }
+    assert_true(answer_has("WWW-Authenticate: Bearer error=\"insufficient_scope\", scope=\"open\""));
+    assert_true(answer_has("\"scope\":\"open\""));
+    assert_true(answer_has("urn:hongbao:problem:insufficient-scope"));
+}
+
+TEST(a_route_without_a_scope_refuses_tokens_before_any_store)
+{
+    static const char *const routes[][2] = { { "POST", "/other" }, { "GET", "/account" }, { "POST", "/account" } };
+    for (size_t i = 0; i < ARRAY_LEN(routes); i++) {
+        assert_int_equal(ask_by_token(SCOPE_READ | SCOPE_SEND | SCOPE_OPEN, routes[i][0], routes[i][1]), 403);
+        assert_true(answer_has("urn:hongbao:problem:token-refused"));
+        assert_int_equal(served.handled + served.looked_up, 0);
+    }
+}
+
+TEST(an_unknown_token_is_401_also_where_guests_are_welcome)
+{
+    assert_int_equal(ask_by_token(0, "GET", "/"), 401);
+    assert_int_equal(served.handled, 0);
+    assert_true(answer_has("WWW-Authenticate: Bearer error=\"invalid_token\""));
+    assert_true(answer_has("urn:hongbao:problem:unauthorized"));
+    assert_int_equal(ask_with(0, "GET", "/", "Bearer", NULL), 401);
+    assert_int_equal(ask_with(0, "GET", "/", "Bearer ", NULL), 401);
+}
+
+/* The guard is for what a browser sends by itself. A route that does not ask for the visitor ignores the header, so
+ * there the guard stays. */
+TEST(the_cross_origin_guard_is_for_requests_without_a_token)
+{
+    assert_int_equal(ask_by_token(SCOPE_SEND, "POST", "/send"), 204);
+    assert_int_equal(ask_with(SCOPE_SEND, "POST", "/send", NULL, NULL), 403);
+    assert_int_equal(ask_with(SCOPE_SEND, "POST", "/send", "Basic YTpi", NULL), 403);
+    assert_int_equal(ask_by_token(SCOPE_SEND, "POST", "/free"), 403);
+    assert_true(answer_has("urn:hongbao:problem:cross-origin"));
+    assert_int_equal(served.handled, 0);
+    assert_int_equal(ask_by_token(0, "GET", "/free"), 204);
+}
+
+TEST(an_answer_to_a_token_is_json)
+{
+    (void)ask_by_token(SCOPE_READ, "GET", "/wallet");
+    assert_true(served.handled == 1 && served.wants_json);
+    (void)ask_with(0, "GET", "/", NULL, NULL);
+    assert_true(served.handled == 1 && !served.wants_json);
+    (void)ask_with(0, "GET", "/", "bEARER  hbt_0 ", NULL);
+    assert_string_equal(served.bearer, "hbt_0");
+}
+
+/* The hot pool has no MySQL: the page pool puts the token into Redis and passes the request back. */
+TEST(a_token_that_only_mysql_knows_is_looked_up_by_the_page_pool)
+{
+    found = ST_NOT_FOUND;
+    assert_int_equal(ask_by_token(0, "POST", "/open"), 200);
+    assert_true(answer_has("X-Accel-Redirect: @token"));
+    assert_int_equal(served.handled, 0);
+    found = ST_OK;
+    services.stores.db = (struct db *)&found; /* never used: the page pool is the one that has MySQL */
+    assert_int_equal(ask_with(SCOPE_OPEN, "POST", "/open", "Bearer hbt_0", "TOKEN_LOAD=1"), 200);
+    assert_true(answer_has("X-Accel-Redirect: @hot"));
+    assert_int_equal(served.handled, 0);
+    assert_int_equal(ask_with(0, "POST", "/open", "Bearer hbt_0", "TOKEN_LOAD=1"), 401);
+    services.stores.db = NULL;
+}
+
+/* ---- answers in parts ---- */
+
+static void stream(const char *method, int failing, int not_taken)
+{
+    fail_at = failing;
+    close_at = not_taken;
+    services.stores.redis = redis_new(&config);
+    assert_non_null(services.stores.redis);
+    (void)ASK("/stream", .method = method);
+    redis_free(services.stores.redis);
+    services.stores.redis = NULL;
+}
+
+TEST(parts_are_sent_one_by_one_without_a_length)
+{
+    stream("GET", 0, 0);
+    assert_true(str_starts(buf_view(&served.answer), STR("Status: 200 OK\r\n")));
+    assert_true(str_ends(buf_view(&served.answer), STR("\r\n\r\npart 1;part 2;part 3;")));
+    assert_true(answer_has("X-Name: value\r\n"));
+    assert_true(answer_has("Cache-Control: no-store\r\n"));
+    assert_false(answer_has("Content-Length"));
+    assert_false(served.broken_off);
+}
+
+TEST(a_head_request_gets_no_part)
+{
+    stream("HEAD", 0, 0);
+    assert_true(str_ends(buf_view(&served.answer), STR("\r\n\r\n")));
+    assert_int_equal(served.parts, 0);
+}
+
+TEST(when_the_first_part_fails_the_answer_says_so)
+{
+    stream("GET", 1, 0);
+    assert_true(str_starts(buf_view(&served.answer), STR("Status: 503 ")));
+    assert_true(answer_has("Content-Length"));
+    assert_false(answer_has("X-Name"));
+    assert_false(answer_has("part"));
+    assert_false(served.broken_off);
+}
+
+TEST(when_a_later_part_fails_the_answer_is_broken_off)
+{
+    stream("GET", 2, 0);
+    assert_true(str_ends(buf_view(&served.answer), STR("\r\n\r\npart 1;")));
+    assert_true(served.broken_off);
+    assert_int_equal(served.parts, 2);
+}
+
+TEST(nothing_more_is_made_for_a_peer_that_has_gone)
+{
+    stream("GET", 0, 1);
+    assert_int_equal(served.parts, 1);
+    buf_free(&served.answer);
+}
+
+TESTS(site_setup, site_teardown)

@@ -1,42 +1,21 @@
-/* web/respond: an answer that lacks a part for lack of memory becomes a complete 503. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <string.h>
-
-#include <cmocka.h>
-
+/* web/respond: an answer that lacks a part for lack of memory becomes a complete 503. And web/etag. */
+#include "base/array.h"
 #include "base/log.h"
-#include "web/assets.h"
+#include "support/test.h"
+#include "support/test_site.h"
+#include "web/etag.h"
 #include "web/respond.h"
 
 enum { ARENA_BYTES = 1 << 16 };
 
-static struct services services;
-static struct config config;
 static char *no_params[] = { NULL };
 static struct fcgi_request request = { .fcgx.envp = no_params };
 static struct exchange x;
 
 static int group_setup(void **state)
 {
-    (void)state;
-    char error[512];
     log_init("test", LOG_ERROR);
-    config_defaults(&config);
-    services.stores.config = &config;
-    return templates_load(HB_SOURCE_DIR "/templates", &services.templates, error, sizeof error) != ST_OK ||
-           assets_load(HB_SOURCE_DIR "/static", &services.assets) != ST_OK;
-}
-
-static int group_teardown(void **state)
-{
-    (void)state;
-    templates_free(&services.templates);
-    assets_free(services.assets);
-    return 0;
+    return site_setup(state);
 }
 
 static int setup(void **state)
@@ -67,8 +46,10 @@ static bool has(const struct buf *b, const char *text)
     return b->len > 0 && memmem(b->ptr, b->len, text, strlen(text)) != NULL;
 }
 
+/* The answer, once it is complete, is a problem of this type. */
 static void assert_problem(const char *type)
 {
+    respond_finish(&x);
     assert_int_equal(x.status, 503);
     assert_true(has(&x.body, type));
     assert_true(has(&x.headers, "Content-Type: application/problem+json"));
@@ -84,9 +65,8 @@ static struct str lost_text(void)
     return arena_printf(x.arena, "%0*d", ARENA_BYTES, 1);
 }
 
-static void a_complete_answer_is_unchanged(void **state)
+TEST_WITH(a_complete_answer_is_unchanged, setup, teardown)
 {
-    (void)state;
     respond_see_other(&x, STR("/p/abc"));
     respond_cookie(&x, STR("sid"), STR(""), 0);
     respond_finish(&x);
@@ -95,42 +75,33 @@ static void a_complete_answer_is_unchanged(void **state)
     assert_true(has(&x.headers, "Set-Cookie: sid=; Path=/"));
 }
 
-static void a_redirect_without_an_address_is_answered_busy(void **state)
+TEST_WITH(a_redirect_without_an_address_is_answered_busy, setup, teardown)
 {
-    (void)state;
     respond_see_other(&x, STR_NONE);
-    respond_finish(&x);
     assert_problem("urn:hongbao:problem:busy");
 }
 
-static void an_incomplete_answer_after_a_change_is_unknown_not_busy(void **state)
+TEST_WITH(an_incomplete_answer_after_a_change_is_unknown_not_busy, setup, teardown)
 {
-    (void)state;
     x.fallback_problem = &PROBLEM_UNKNOWN;
     respond_see_other(&x, STR_NONE);
-    respond_finish(&x);
     assert_problem("urn:hongbao:problem:unknown");
 }
 
-static void an_answer_that_lacks_a_cookie_is_replaced(void **state)
+TEST_WITH(an_answer_that_lacks_a_cookie_is_replaced, setup, teardown)
 {
-    (void)state;
     respond_empty(&x, 204);
     while (arena_alloc(x.arena, 16) != NULL)
         continue;
     respond_cookie(&x, STR("sid"), STR("token"), 60);
-    respond_finish(&x);
     assert_problem("urn:hongbao:problem:busy");
 }
 
 /* On https a cookie of another host of the same domain, which can't have the prefix, is not read. */
-static void on_https_every_cookie_is_of_this_host_alone(void **state)
+TEST_WITH(on_https_every_cookie_is_of_this_host_alone, setup, teardown)
 {
-    (void)state;
     static char sent[] = "HTTP_COOKIE=language=zh-CN; __Host-language=en; x__Host-other=1";
-    char *params[] = { sent, NULL };
-    struct fcgi_request with_cookies = { .fcgx.envp = params };
-    x.fcgi = &with_cookies;
+    x.fcgi = &(struct fcgi_request){ .fcgx.envp = (char *[]){ sent, NULL } };
     assert_true(str_equal(exchange_cookie(&x, STR("language")), STR("zh-CN")));
     (void)snprintf(config.base_url, sizeof config.base_url, "https://hongbao.example");
     assert_true(str_equal(exchange_cookie(&x, STR("language")), STR("en")));
@@ -141,29 +112,23 @@ static void on_https_every_cookie_is_of_this_host_alone(void **state)
 }
 
 /* nginx counts requests by the session, and takes nothing but these for a blank (nginx/limits.conf). */
-static void around_a_cookie_only_blanks_and_tabs_are_skipped(void **state)
+TEST_WITH(around_a_cookie_only_blanks_and_tabs_are_skipped, setup, teardown)
 {
-    (void)state;
     static char sent[] = "HTTP_COOKIE=\vsid=hidden; sid\f=hidden;\t sid=shown \t; sid=second";
-    char *params[] = { sent, NULL };
-    struct fcgi_request with_cookies = { .fcgx.envp = params };
-    x.fcgi = &with_cookies;
+    x.fcgi = &(struct fcgi_request){ .fcgx.envp = (char *[]){ sent, NULL } };
     assert_true(str_equal(exchange_cookie(&x, STR("sid")), STR("shown")));
 }
 
-static void an_answer_that_lacks_a_tag_is_replaced(void **state)
+TEST_WITH(an_answer_that_lacks_a_tag_is_replaced, setup, teardown)
 {
-    (void)state;
     respond_header(&x, "ETag", STR("\"kept\""));
     assert_false(respond_not_modified(&x, STR_NONE));
     respond_empty(&x, 204);
-    respond_finish(&x);
     assert_problem("urn:hongbao:problem:busy");
 }
 
-static void a_model_that_lacks_a_text_is_replaced_as_page_and_json(void **state)
+TEST_WITH(a_model_that_lacks_a_text_is_replaced_as_page_and_json, setup, teardown)
 {
-    (void)state;
     for (int i = 0; i < 2; i++) {
         struct model m;
         x.wants_json = i == 1;
@@ -178,9 +143,8 @@ static void a_model_that_lacks_a_text_is_replaced_as_page_and_json(void **state)
 }
 
 /* Even when the handler has not checked the allocation: here a username that did not fit looks like an empty one. */
-static void an_answer_after_a_failed_allocation_is_replaced(void **state)
+TEST_WITH(an_answer_after_a_failed_allocation_is_replaced, setup, teardown)
 {
-    (void)state;
     struct form_errors e = { .count = 0 };
     struct model m;
     if (lost_text().len == 0)
@@ -188,31 +152,25 @@ static void an_answer_after_a_failed_allocation_is_replaced(void **state)
     model_init(&m, x.arena);
     respond_form_errors(&x, "pages/login", &m, &e);
     assert_int_equal(x.status, 422);
-    respond_finish(&x);
     assert_problem("urn:hongbao:problem:busy");
 }
 
-static void a_replaced_unknown_problem_stays_unknown(void **state)
+TEST_WITH(a_replaced_unknown_problem_stays_unknown, setup, teardown)
 {
-    (void)state;
     (void)lost_text();
     respond_problem(&x, &PROBLEM_UNKNOWN);
-    respond_finish(&x);
     assert_problem("urn:hongbao:problem:unknown");
 }
 
-static void an_answer_in_a_full_buffer_is_replaced(void **state)
+TEST_WITH(an_answer_in_a_full_buffer_is_replaced, setup, teardown)
 {
-    (void)state;
     respond_text(&x, 200, STR("text/plain"), STR("ok"));
     x.body.failed = true;
-    respond_finish(&x);
     assert_problem("urn:hongbao:problem:busy");
 }
 
-static void a_problem_that_does_not_fit_is_a_bare_503(void **state)
+TEST_WITH(a_problem_that_does_not_fit_is_a_bare_503, setup, teardown)
 {
-    (void)state;
     x.body.limit = 8;
     respond_see_other(&x, STR_NONE);
     respond_finish(&x);
@@ -222,23 +180,35 @@ static void a_problem_that_does_not_fit_is_a_bare_503(void **state)
     assert_false(x.body.failed);
 }
 
-#define TEST(f) cmocka_unit_test_setup_teardown(f, setup, teardown)
+/* ---- tags in If-None-Match ---- */
 
-int main(void)
+static bool matches(const char *list)
 {
-    const struct CMUnitTest tests[] = {
-        TEST(a_complete_answer_is_unchanged),
-        TEST(a_redirect_without_an_address_is_answered_busy),
-        TEST(an_incomplete_answer_after_a_change_is_unknown_not_busy),
-        TEST(an_answer_that_lacks_a_cookie_is_replaced),
-        TEST(on_https_every_cookie_is_of_this_host_alone),
-        TEST(around_a_cookie_only_blanks_and_tabs_are_skipped),
-        TEST(an_answer_that_lacks_a_tag_is_replaced),
-        TEST(a_model_that_lacks_a_text_is_replaced_as_page_and_json),
-        TEST(an_answer_after_a_failed_allocation_is_replaced),
-        TEST(a_replaced_unknown_problem_stays_unknown),
-        TEST(an_answer_in_a_full_buffer_is_replaced),
-        TEST(a_problem_that_does_not_fit_is_a_bare_503),
-    };
-    return cmocka_run_group_tests(tests, group_setup, group_teardown);
+    return etag_matches(str_from(list), STR("W/\"abc\""));
 }
+
+TEST(a_tag_matches_at_any_place_of_the_list)
+{
+    static const char *const lists[] = {
+        "W/\"abc\"",       "\"abc\"",       "*", " * ", "\"x\", W/\"abc\"", "W/\"abc\",\"x\"", "\"\",\"a,b\",\"abc\"",
+        ", ,\t\"abc\" , ", "\"x\" \"abc\"",
+    };
+    for (size_t i = 0; i < ARRAY_LEN(lists); i++)
+        if (!matches(lists[i]))
+            fail_msg("%s should match", lists[i]);
+    assert_true(etag_matches(STR("W/\"abc\""), STR("\"abc\"")));
+}
+
+TEST(another_tag_or_a_malformed_one_does_not_match)
+{
+    static const char *const lists[] = {
+        NULL,  "",        " ",           ",",          "W/",           "\"",       "W/\"",   "\"abc",
+        "abc", "\"ABC\"", "\"abc \"",    "w/\"abc\"",  "W/ \"abc\"",   "\"abcd\"", "\"ab\"", "\"a\",\"b\",\"c\"",
+        "**",  "*,",      "W/W/\"abc\"", "x, \"abc\"", "\"x, \"abc\"", "'abc'",
+    };
+    for (size_t i = 0; i < ARRAY_LEN(lists); i++)
+        if (matches(lists[i]))
+            fail_msg("%s should not match", lists[i]);
+}
+
+TESTS(group_setup, site_teardown)

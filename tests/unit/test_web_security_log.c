@@ -1,71 +1,55 @@
 /* The security log: one line for each event, which nobody outside can forge, and which is described. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <string.h>
-
-#include <cmocka.h>
-
+#include "base/array.h"
 #include "base/buf.h"
 #include "base/log.h"
 #include "support/capture_stderr.h"
+#include "support/test.h"
 #include "web/security_log.h"
 
 #define REQUEST_ID "0123456789abcdef0123456789abcdef"
 #define HOSTILE    "192.0.2.9\nts=x level=warn msg=\"security\" event=login-refused address=192.0.2.66"
 
+static char line[4096]; /* what was logged last */
+
 /* Logs the event for a request of this address and id. address NULL: the parameter is absent. */
-static void log_for(char *line, size_t line_size, const char *address, const char *request_id)
+static void log_for(const char *address, const char *request_id)
 {
-    char remote[256], got_line[4096];
+    char remote[256];
     char *env[] = { remote, NULL };
     struct fcgi_request request = { .fcgx.envp = env };
     struct exchange x = { .fcgi = &request, .request_id = str_from(request_id) };
-
     (void)snprintf(remote, sizeof remote, "%s=%s", address == NULL ? "OTHER" : "REMOTE_ADDR", address);
-    CAPTURE(got_line, security_log(&x, SECURITY_LOGIN_REFUSED, 10001, NULL));
-    (void)snprintf(line, line_size, "%s", got_line);
+    CAPTURE(line, security_log(&x, SECURITY_LOGIN_REFUSED, 10001, NULL));
 }
 
-static void assert_ends(const char *line, const char *want)
+static void assert_ends(const char *want)
 {
     size_t len = strlen(line), want_len = strlen(want);
-
     assert_true(len >= want_len);
     assert_string_equal(line + len - want_len, want);
     assert_ptr_equal(strchr(line, '\n'), line + len - 1);
 }
 
-static void a_line_has_event_user_address_and_request(void **state)
+TEST(a_line_has_event_user_address_and_request)
 {
-    (void)state;
-    char line[4096];
-
     log_init("auth", LOG_INFO);
-    log_for(line, sizeof line, "192.0.2.1", REQUEST_ID);
+    log_for("192.0.2.1", REQUEST_ID);
     assert_non_null(strstr(line, " level=warn role=auth pid="));
-    assert_ends(line,
-                " msg=\"security\" event=login-refused user_id=10001 address=192.0.2.1 request_id=" REQUEST_ID "\n");
+    assert_ends(" msg=\"security\" event=login-refused user_id=10001 address=192.0.2.1 request_id=" REQUEST_ID "\n");
 }
 
-static void the_pairs_of_the_caller_follow_the_request_id(void **state)
+TEST(the_pairs_of_the_caller_follow_the_request_id)
 {
-    (void)state;
-    char line[4096];
     char *env[] = { NULL };
     struct fcgi_request request = { .fcgx.envp = env };
     struct exchange x = { .fcgi = &request, .request_id = STR(REQUEST_ID) };
-
     CAPTURE(line, security_log(&x, SECURITY_TOKEN_MADE, 10001, "token_id=%d", 7));
-    assert_ends(line, " event=token-made user_id=10001 address=- request_id=" REQUEST_ID " token_id=7\n");
+    assert_ends(" event=token-made user_id=10001 address=- request_id=" REQUEST_ID " token_id=7\n");
     assert_non_null(strstr(line, " level=info "));
 }
 
-static void an_address_has_one_spelling(void **state)
+TEST(an_address_has_one_spelling)
 {
-    (void)state;
     static const struct {
         const char *remote, *want;
     } cases[] = {
@@ -82,8 +66,7 @@ static void an_address_has_one_spelling(void **state)
         { HOSTILE, "-" },
         { "2001:db8:0:0:0:0:0:0000000000000000000000000000007", "-" },
     };
-
-    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+    for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
         char out[ADDRESS_TEXT_MAX];
         assert_string_equal(address_text(str_from(cases[i].remote), out), cases[i].want);
     }
@@ -92,38 +75,31 @@ static void an_address_has_one_spelling(void **state)
     assert_string_equal(address_text(STR("192.0.2.1\0x"), out), "-");
 }
 
-static void a_request_can_not_forge_a_line(void **state)
+TEST(a_request_can_not_forge_a_line)
 {
-    (void)state;
-    char line[4096];
-
-    log_for(line, sizeof line, HOSTILE, REQUEST_ID);
-    assert_ends(line, " address=- request_id=" REQUEST_ID "\n");
-    log_for(line, sizeof line, NULL, "x\" address=192.0.2.66 request_id=y");
-    assert_ends(line, " address=- request_id=-\n");
-    log_for(line, sizeof line, NULL, "0123456789ABCDEF0123456789abcdef");
-    assert_ends(line, " address=- request_id=-\n");
+    log_for(HOSTILE, REQUEST_ID);
+    assert_ends(" address=- request_id=" REQUEST_ID "\n");
+    log_for(NULL, "x\" address=192.0.2.66 request_id=y");
+    assert_ends(" address=- request_id=-\n");
+    log_for(NULL, "0123456789ABCDEF0123456789abcdef");
+    assert_ends(" address=- request_id=-\n");
 }
 
-static void the_error_of_a_store_stays_within_its_quotes(void **state)
+TEST(the_error_of_a_store_stays_within_its_quotes)
 {
-    (void)state;
-    char line[4096], big[2 * LOG_LINE_MAX];
-
+    char big[2 * LOG_LINE_MAX];
     CAPTURE(line, security_role_refused("mysql", STR("denied to 'x'@\"y\"\nts=1")));
     assert_non_null(strstr(line, " level=error "));
-    assert_ends(line, " event=role-refused store=mysql error=\"denied to 'x'@\\\"y\\\"\\x0ats=1\"\n");
+    assert_ends(" event=role-refused store=mysql error=\"denied to 'x'@\\\"y\\\"\\x0ats=1\"\n");
     memset(big, 'x', sizeof big);
     CAPTURE(line, security_role_refused("redis", (struct str){ big, sizeof big }));
-    assert_ends(line, "xxx\"\n");
+    assert_ends("xxx\"\n");
 }
 
 /* docs/reference/log.md has a row for each event. */
-static void each_event_is_described(void **state)
+TEST(each_event_is_described)
 {
-    (void)state;
     struct buf page = BUF_EMPTY;
-
     assert_int_equal(buf_file(&page, HB_SOURCE_DIR "/docs/reference/log.md"), ST_OK);
     for (int i = 0; i < SECURITY_EVENT_COUNT; i++) {
         char row[64];
@@ -134,15 +110,4 @@ static void each_event_is_described(void **state)
     buf_free(&page);
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(a_line_has_event_user_address_and_request),
-        cmocka_unit_test(the_pairs_of_the_caller_follow_the_request_id),
-        cmocka_unit_test(an_address_has_one_spelling),
-        cmocka_unit_test(a_request_can_not_forge_a_line),
-        cmocka_unit_test(the_error_of_a_store_stays_within_its_quotes),
-        cmocka_unit_test(each_event_is_described),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TESTS(NULL, NULL)

@@ -1,12 +1,7 @@
 /* web/traffic: what a pool counts about its requests. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
-
+#include "base/array.h"
 #include "base/clock.h"
+#include "support/test.h"
 #include "web/traffic.h"
 
 static enum step handler(struct exchange *x)
@@ -25,7 +20,7 @@ static enum status part(struct exchange *x, bool *more)
 static const struct route user_route = { "GET", "/", WANT_VISITOR, POOL_PAGE, handler };
 static const struct route nobodys_route = { "GET", "/readyz", 0, POOL_PAGE, handler };
 
-static void a_request_counts_in_its_class(void **state)
+TEST(a_request_counts_in_its_class)
 {
     struct fcgi_request request = { .begun_us = clock_monotonic_us() };
     const struct {
@@ -49,8 +44,7 @@ static void a_request_counts_in_its_class(void **state)
         { POOL_CARD, &user_route, METHOD_GET, NULL, HISTOGRAM_CARD_READ },
         { POOL_CARD, NULL, METHOD_GET, NULL, HISTOGRAM_CARD_OTHER },
     };
-    (void)state;
-    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+    for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
         struct exchange x = {
             .fcgi = &request, .route = cases[i].route, .method = cases[i].method, .stream = cases[i].stream
         };
@@ -60,14 +54,11 @@ static void a_request_counts_in_its_class(void **state)
     }
 }
 
-static void an_answer_counts_by_pool_and_status(void **state)
+TEST(an_answer_counts_by_pool_and_status)
 {
-    (void)state;
-    traffic_answered(POOL_AUTH, 200);
-    traffic_answered(POOL_AUTH, 303);
-    traffic_answered(POOL_AUTH, 404);
-    traffic_answered(POOL_AUTH, 499);
-    traffic_answered(POOL_AUTH, 503);
+    static const int statuses[] = { 200, 303, 404, 499, 503 };
+    for (size_t i = 0; i < ARRAY_LEN(statuses); i++)
+        traffic_answered(POOL_AUTH, statuses[i]);
     traffic_answered(POOL_CARD, 500);
     traffic_broken_off(POOL_PAGE);
     assert_int_equal(metrics_get(METRIC_REQUESTS_AUTH), 5);
@@ -80,7 +71,7 @@ static void an_answer_counts_by_pool_and_status(void **state)
     assert_int_equal(metrics_get(METRIC_5XX_HOT), 0);
 }
 
-static void the_wait_is_measured_from_the_time_that_nginx_names(void **state)
+TEST(the_wait_is_measured_from_the_time_that_nginx_names)
 {
     char wrong[][32] = { "REQUEST_MSEC=", "REQUEST_MSEC=1790000000", "REQUEST_MSEC=1790000000.1234",
                          "REQUEST_MSEC=-790000000.123", "REQUEST_MSEC=1790000000,123" };
@@ -89,7 +80,6 @@ static void the_wait_is_measured_from_the_time_that_nginx_names(void **state)
     struct fcgi_request request = { .fcgx.envp = envp };
     struct exchange x = { .fcgi = &request, .now_ms = 1790000000145 };
     struct buf out = BUF_EMPTY;
-    (void)state;
     traffic_begun(POOL_CARD, &x);
     traffic_begun(POOL_HOT, &x); /* has none */
     metrics_print(&out, NULL, 0);
@@ -97,7 +87,7 @@ static void the_wait_is_measured_from_the_time_that_nginx_names(void **state)
                                                   "hongbao_queue_seconds_count{pool=\"card\"} 1\n"))
                         .ptr);
     buf_free(&out);
-    for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++) {
+    for (size_t i = 0; i < ARRAY_LEN(wrong); i++) {
         envp[0] = wrong[i];
         traffic_begun(POOL_CARD, &x);
     }
@@ -106,9 +96,8 @@ static void the_wait_is_measured_from_the_time_that_nginx_names(void **state)
     assert_int_equal(metrics_observed(HISTOGRAM_QUEUE_CARD), 1);
 }
 
-static void a_batch_counts_its_time_and_in_the_hot_pool_its_size(void **state)
+TEST(a_batch_counts_its_time_and_in_the_hot_pool_its_size)
 {
-    (void)state;
     traffic_batch(POOL_HOT, 3, 1500);
     traffic_batch(POOL_PAGE, 1, 2500);
     traffic_batch(POOL_PAGE, 1, -1);
@@ -117,13 +106,4 @@ static void a_batch_counts_its_time_and_in_the_hot_pool_its_size(void **state)
     assert_int_equal(metrics_observed(HISTOGRAM_BATCH), 1);
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(a_request_counts_in_its_class),
-        cmocka_unit_test(an_answer_counts_by_pool_and_status),
-        cmocka_unit_test(the_wait_is_measured_from_the_time_that_nginx_names),
-        cmocka_unit_test(a_batch_counts_its_time_and_in_the_hot_pool_its_size),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TESTS(NULL, NULL)

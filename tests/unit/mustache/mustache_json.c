@@ -10,7 +10,6 @@ static bool value_fill(struct arena *a, const json_t *json, struct value *out);
 static struct str real_text(struct arena *a, double number)
 {
     char text[REAL_TEXT_BYTES];
-
     for (int digits = 1; digits <= REAL_DIGITS_MAX; digits++) {
         snprintf(text, sizeof text, "%.*g", digits, number);
         if (strtod(text, NULL) <= number && strtod(text, NULL) >= number)
@@ -87,6 +86,5 @@ static bool value_fill(struct arena *a, const json_t *json, struct value *out)
 struct value *value_from_json(struct arena *a, const json_t *json)
 {
     struct value *v = arena_alloc(a, sizeof *v);
-
     return v && value_fill(a, json, v) ? v : NULL;
 }

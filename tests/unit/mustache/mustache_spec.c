@@ -111,7 +111,6 @@ int main(int argc, char **argv)
 {
     struct tally tally = { 0, 0 };
     bool ok = true;
-
     if (argc < 2) {
         fprintf(stderr, "usage: mustache_spec FILE.json...\n");
         return 2;
