@@ -60,6 +60,7 @@ static const struct command_word {
     { "settings", "--man", "as the manual page hongbao.conf(5)" },
     { "keys", "ROLE", "hot, page, auth, card or settle" },
     { "demo", "--users N", "how many users" },
+    { "demo", "--yuan AMOUNT", "the money of each: 1000" },
     { "demo", "--out FILE", "the file for their ids, names and sessions" },
     { "user", "find WORD", "who has this id, username, nickname or packet; WORD may be a link" },
     { "user", "show NAME",

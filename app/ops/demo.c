@@ -7,6 +7,7 @@
 #include "base/array.h"
 #include "base/clock.h"
 #include "base/random.h"
+#include "base/typed.h"
 #include "ledger/ledger.h"
 #include "live/stores.h"
 #include "ops/command_stores.h"
@@ -34,7 +35,7 @@ struct batch {
     struct arena *arena;
     struct person *people;
     size_t count;
-    int64_t now_ms;
+    int64_t money_fen, now_ms;
     struct buf sql;
 };
 
@@ -70,11 +71,17 @@ static enum status users_ids(struct batch *g, struct db *db)
 /* The wallets, with their money. */
 static enum status wallets_open(struct batch *g, struct db *db)
 {
+    enum status st = ST_OK;
+    if (g->money_fen == 0) {
+        for (size_t i = 0; st == ST_OK && i < g->count; i++)
+            st = ledger_wallet(db, g->people[i].id);
+        return st;
+    }
     buf_reset(&g->sql);
     for (size_t i = 0; i < g->count; i++)
         buf_printf(&g->sql, "%c%" PRIu64, i == 0 ? '[' : ',', g->people[i].id);
     buf_char(&g->sql, ']');
-    return g->sql.failed ? ST_NO_MEMORY : ledger_demo(db, buf_view(&g->sql), DEMO_MONEY_FEN, g->now_ms);
+    return g->sql.failed ? ST_NO_MEMORY : ledger_demo(db, buf_view(&g->sql), g->money_fen, g->now_ms);
 }
 
 static enum status batch_body(struct db *db, void *ctx)
@@ -142,9 +149,9 @@ static void batch_name(struct batch *g, uint64_t run, uint32_t first)
     }
 }
 
-enum status demo_make(struct stores *stores, uint32_t count, FILE *out)
+enum status demo_make(struct stores *stores, uint32_t count, int64_t money_fen, FILE *out)
 {
-    struct batch g = { .stores = stores };
+    struct batch g = { .stores = stores, .money_fen = money_fen };
     const uint64_t run = random_u64();
     enum status st = ST_OK;
     g.arena = arena_new(ARENA_CHUNK_BYTES, ARENA_LIMIT_BYTES);
@@ -172,17 +179,21 @@ enum status demo_make(struct stores *stores, uint32_t count, FILE *out)
 
 static int usage(void)
 {
-    (void)fputs("usage: hongbao demo --users N --out FILE\n", stderr);
+    (void)fputs("usage: hongbao demo --users N [--yuan AMOUNT] --out FILE\n", stderr);
     return 2;
 }
 
 int demo_command(const struct config *config, int argc, char **argv)
 {
     uint64_t count = 0;
+    int64_t money_fen = DEMO_MONEY_FEN;
     const char *path = NULL;
     for (int i = 1; i < argc; i += 2) {
         if (i + 1 < argc && strcmp(argv[i], "--users") == 0 && str_to_u64(str_from(argv[i + 1]), &count) &&
             count >= 1 && count <= DEMO_USERS_MAX)
+            continue;
+        if (i + 1 < argc && strcmp(argv[i], "--yuan") == 0 && typed_yuan(str_from(argv[i + 1]), &money_fen) &&
+            money_fen < INT64_MAX)
             continue;
         if (i + 1 < argc && strcmp(argv[i], "--out") == 0)
             path = argv[i + 1];
@@ -204,7 +215,7 @@ int demo_command(const struct config *config, int argc, char **argv)
         stores_close(&stores);
         return 1;
     }
-    enum status st = demo_make(&stores, (uint32_t)count, out);
+    enum status st = demo_make(&stores, (uint32_t)count, money_fen, out);
     if (out != stdout && fclose(out) != 0 && st == ST_OK)
         st = ST_UNAVAILABLE;
     if (st != ST_OK)

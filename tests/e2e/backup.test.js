@@ -9,7 +9,7 @@ import { FOLDER, folder, refusal } from './support/backups.js';
 import { HowTo } from './support/how_to.js';
 import { env } from './support/instance.js';
 import { sql } from './support/mysql.js';
-import { audit, newUser, poll, pooled, sendPacket, site } from './support/site.js';
+import { audit, poll, pooled, registerUser as newUser, sendPacket, site } from './support/site.js';
 
 const PAGE = 'Without the package';
 const page = new HowTo('backup.md', import.meta.url);

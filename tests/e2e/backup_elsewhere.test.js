@@ -12,7 +12,7 @@ import { env } from './support/instance.js';
 import { sql } from './support/mysql.js';
 import { freePort } from './support/port.js';
 import { redis } from './support/redis.js';
-import { audit, newUser, poll, sendPacket, site } from './support/site.js';
+import { audit, poll, registerUser as newUser, sendPacket, site } from './support/site.js';
 
 const ROOT = new URL('../..', import.meta.url).pathname.replace(/\/$/, '');
 const SERVICES = ['nginx', 'hot', 'page', 'auth', 'card', 'settle'];

@@ -102,3 +102,12 @@ test(`${PEOPLE} people on as many connections open a packet of ${SHARES} at once
   for (const person of losers.slice(0, SAMPLE)) assert.equal((await person.get('/wallet')).json.balance_fen, START_FEN);
   assert.equal((await sender.client.get('/wallet')).json.balance_fen, 0);
 });
+
+test('many requests of one person at once get one share', async () => {
+  const [sender, one] = [await newUser({ yuan: '50' }), await newUser()];
+  const path = `/p/${(await sendPacket(sender, { kind: 'lucky', amount: '50', count: '100' })).json.id}`;
+  const answers = await Promise.all(Array.from({ length: 200 }, () => one.client.post(`${path}/open`)));
+  assert.equal(answers.filter(({ json }) => json.result === 'grabbed').length, 1);
+  assert.equal(new Set(answers.map(({ json }) => `${json.share_no} ${json.amount_fen}`)).size, 1);
+  assert.equal((await sender.client.get(path)).json.grabbed_count, 1);
+});

@@ -73,12 +73,6 @@ test('a deposit is refused as page and as JSON, and the wallet offers none', asy
   assert.equal(await balance(), '0');
 });
 
-test('no demo users are made', async () => {
-  assert.equal(await sql('SELECT COUNT(*) FROM user'), '1');
-  await assert.rejects(dev('hongbao', 'demo', '--users', '1', '--out', join(folder, 'users')), /demo/);
-  assert.equal(await sql('SELECT COUNT(*) FROM user'), '1');
-});
-
 test('no role may call a routine that makes money', async () => {
   const calls = [`CALL ledger_deposit(${user}, 5, 'x', 1)`, `CALL ledger_demo('[${user}]', 5, 1)`];
   for (const role of ['page', 'auth', 'card', 'settle', 'audit', 'support']) {

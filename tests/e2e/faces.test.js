@@ -1,16 +1,16 @@
 // The drawn avatars: a user chooses one, others see it wherever the user is shown, and no text has it beside the nickname.
 import assert from 'node:assert/strict';
-import { after, before, test } from 'node:test';
+import { test } from 'node:test';
+import { fileBrowser } from './support/browser.js';
 import { sql } from './support/mysql.js';
-import { audit, clientPage, launch, newUser, poll, sendPacket, site } from './support/site.js';
+import { opened, sentPath, settled } from './support/packets.js';
+import { audit, clientPage, newUser, poll, sendPacket, site } from './support/site.js';
 import { LANGUAGES, words } from './support/texts.js';
 
 const DELETION_S = 60; // the worker waits ten seconds for requests that are under way
 const TAG = /[\u{e0000}-\u{e007f}]/u; // what carries a face in Redis
 
-let browser;
-before(async () => { browser = await launch(); });
-after(async () => { await browser?.close(); });
+const browser = fileBrowser();
 
 async function faced(nickname, face, yuan) {
   const user = await newUser({ nickname, yuan });
@@ -29,8 +29,8 @@ const html = async ({ client }, path) => {
 const shows = async (user, path, face) => (await html(user, path)).split(new RegExp(`/static/avatars\\.[0-9a-f]{10}\\.svg#${face}"`)).length - 1;
 
 const grab = async (user, path) => {
-  assert.equal((await user.client.post(`${path}/open`)).status, 200);
-  await poll('settled', async () => (await user.client.get(path)).json.mine.settled);
+  await opened(user, path);
+  await settled(user, path);
 };
 
 test('a face is one of the drawn ones or the initial, and only its owner chooses it', async () => {
@@ -63,7 +63,7 @@ test('others see it wherever the user is shown, and every text has the nickname 
   const sender = await faced('阿红', 'horse', '20');
   const friend = await faced('小,明', 'rabbit');
   const plain = await newUser({ nickname: '朴素' });
-  const { id, screen_url: screen } = (await sender.client.get(`/p/${(await sendPacket(sender, { kind: 'even', amount: '1', count: '3' })).json.id}`)).json;
+  const { id, screen_url: screen } = (await sender.client.get(await sentPath(sender, { kind: 'even', amount: '1', count: '3' }))).json;
   const path = `/p/${id}`;
   await grab(friend, path);
   await grab(plain, path);
@@ -100,7 +100,7 @@ test('others see it wherever the user is shown, and every text has the nickname 
 
 test('a page is answered anew once its reader has another face', async () => {
   const user = await newUser({ nickname: '小明', yuan: '5' });
-  const path = `/p/${(await sendPacket(user, { kind: 'even', amount: '1', count: '2' })).json.id}`;
+  const path = await sentPath(user, { kind: 'even', amount: '1', count: '2' });
   const tag = (await user.client.getHtml(path)).headers.get('etag');
   await user.client.post('/account/nickname', { nickname: '小明', face: 'pig' });
   const again = await user.client.getHtml(path, { 'if-none-match': tag });

@@ -3,13 +3,14 @@
 import assert from 'node:assert/strict';
 import { execFile, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { cp, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
+import { cp, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { after, before, test } from 'node:test';
 import { promisify } from 'node:util';
 import { Client, request } from './support/client.js';
 import { env } from './support/instance.js';
+import { linesOf } from './support/logs.js';
 import { newUser, poll, unique } from './support/site.js';
 
 const run = promisify(execFile);
@@ -36,20 +37,12 @@ async function foundIn(text, filter) {
 }
 
 const guess = (fields = {}, headers = {}) => new Client().post('/login', { username: unique('u'), password: 'guessed', ...fields }, headers);
-const lineOf = async (answer, log) => {
-  const id = answer.headers.get('x-request-id');
-  let line;
-  await poll(`${log} has request ${id}`, async () => {
-    line = (await readFile(log, 'utf8')).split('\n').find((each) => each.includes(id));
-    return line !== undefined;
-  });
-  return line;
-};
+const lineOf = async (answer, name) => (await linesOf(answer, name))[0];
 
 test('refused logins and tokens are found, with the address of the client', async () => {
-  const login = await lineOf(await guess(), LOGS[0]);
-  const token = await lineOf(await request('/wallet', { headers: { authorization: 'Bearer hbt_x' } }), LOGS[1]);
-  const code = await lineOf(await new Client().post('/login/recovery', { username: unique('u'), code: '0-GUES-GUES-GUES-GUES' }), LOGS[0]);
+  const login = await lineOf(await guess(), 'auth');
+  const token = await lineOf(await request('/wallet', { headers: { authorization: 'Bearer hbt_x' } }), 'page');
+  const code = await lineOf(await new Client().post('/login/recovery', { username: unique('u'), code: '0-GUES-GUES-GUES-GUES' }), 'auth');
   assert.deepEqual(await foundIn(`${login}\n${token}\n${code}\n`), ['127.0.0.1', '127.0.0.1', '127.0.0.1']);
   assert.deepEqual(await foundIn(`${login} passkey_id=7 reason=unknown\n${login} passkey_id=${SOMEBODY}\n`), ['127.0.0.1']);
   const from = (address) => login.replace('127.0.0.1', address);
@@ -63,7 +56,7 @@ test('what users do, and what another website can make a browser do, is not coun
   const foreign = await guess({}, { 'sec-fetch-site': 'cross-site' });
   const again = await user.client.get(`/send?again=${'0'.repeat(26)}`);
   assert.deepEqual([login.status, foreign.status, again.status], [200, 403, 404]);
-  const lines = [await lineOf(login, LOGS[0]), await lineOf(foreign, LOGS[0])];
+  const lines = [await lineOf(login, 'auth'), await lineOf(foreign, 'auth')];
   assert.deepEqual(await foundIn(`${lines.join('\n')}\n`), []);
 });
 
@@ -80,19 +73,14 @@ test('nothing that a client sends names another address', async () => {
     const addresses = new Set(await found(log));
     assert.ok(addresses.has('127.0.0.1') && !addresses.has(SOMEBODY), `${log}: ${[...addresses]}`);
   }
-  const real = await lineOf(await guess(), LOGS[0]);
+  const real = await lineOf(await guess(), 'auth');
   const error = `error="denied ${FAKE.replaceAll('"', '\\"')}"`;
   assert.deepEqual(await foundIn(`${real.replace(/event=.*/, `event=role-refused store=mysql ${error}`)}\n${real} ${FAKE}\n`), []);
 });
 
 test('answers 429 are found in the access log', async () => {
   const answer = await request(`/?${encodeURIComponent('","status":429,')}`, { headers: { 'user-agent': '","status":429,' } });
-  let line;
-  await poll('nginx has logged the request', async () => {
-    const text = await readFile(join(env.HB_TEST_VAR, 'log/access.log'), 'utf8');
-    line = text.split('\n').find((each) => each.includes(answer.headers.get('x-request-id')));
-    return line !== undefined;
-  });
+  const line = await lineOf(answer, 'access');
   assert.deepEqual(await foundIn(`${line}\n`, 'hongbao-limits'), []);
   assert.deepEqual(await foundIn(`${line.replace('"status":200', '"status":429')}\n`, 'hongbao-limits'), ['127.0.0.1']);
 });

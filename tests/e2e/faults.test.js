@@ -1,11 +1,13 @@
-// Unreachable stores and killed pools: requests get 503, no process exits, and the service recovers soon after.
+// Unreachable stores and killed pools: requests get 503, no process exits, and the service recovers soon after. And hashing
+// holds up nothing else.
 import assert from 'node:assert/strict';
-import { readFileSync } from 'node:fs';
+import { existsSync, readFileSync } from 'node:fs';
 import { after, test } from 'node:test';
 import { setTimeout as pause } from 'node:timers/promises';
 import { env, processes } from './support/instance.js';
 import { sql } from './support/mysql.js';
-import { Client, audit, newUser, poll, sendPacket, site, unique } from './support/site.js';
+import { sentPath } from './support/packets.js';
+import { Client, audit, newUser, poll, sendPacket, site } from './support/site.js';
 
 const OUTAGE_MS = 2500; // the worker looks after everything once a second
 
@@ -20,8 +22,7 @@ after(() => site.allUp());
 
 test('without Redis the packet page is 503 and recovers by itself', async () => {
   const sender = await newUser({ yuan: '10' });
-  const sent = await sendPacket(sender, { kind: 'lucky', amount: '5', count: '2' });
-  const path = `/p/${sent.json.id}`;
+  const path = await sentPath(sender, { kind: 'lucky', amount: '5', count: '2' });
   await site.dev('stop', 'redis');
   const view = await sender.client.get(path);
   assert.equal(view.status, 503);
@@ -123,24 +124,6 @@ test('a role without its rights: pages are 503, the worker waits, and all goes o
   await audit();
 });
 
-test('a payment whose answer is lost is unknown, and the same request_key finds it', async () => {
-  const sender = await newUser({ yuan: '10' });
-  const fields = { kind: 'even', amount: '1', count: '3', request_key: unique('k') };
-  await site.withSetting(['page'], { HB_CRASH: 'send-after-commit' }, async () => {
-    const lost = await sendPacket(sender, fields);
-    assert.equal(lost.status, 503);
-    assert.equal(lost.json.type, 'urn:hongbao:problem:unknown');
-    assert.ok(Number(lost.headers.get('retry-after')) >= 1);
-    const page = await sender.client.postHtml('/send', { ...fields, request_key: unique('k') });
-    assert.equal(page.status, 503);
-    assert.match(page.text, /结果暂时未知/);
-  });
-  const again = await sendPacket(sender, fields);
-  assert.equal(again.status, 201, again.text);
-  assert.equal((await sender.client.get('/wallet')).json.balance_fen, 400);
-  await audit();
-});
-
 test('a payment that reached no process is busy, not unknown', async () => {
   const sender = await newUser({ yuan: '10' });
   await site.dev('stop', 'page');
@@ -165,13 +148,14 @@ for (const pool of ['hot', 'page', 'auth']) {
     assert.ok(answers.length - failed.length >= 60, `${failed.length} of ${answers.length} failed`);
     assert.ok(failed.every((answer) => [502, 503, 504].includes(answer.status)));
     await poll('the pool is back', async () => (await request(users[0])).status < 500);
-    const mine = new Map();
-    for (const client of users.slice(0, 60)) {
-      if (pool !== 'hot') break;
-      const open = await client.post(`/p/${sent.json.id}/open`, {});
-      assert.equal(open.status, 200);
-      assert.ok(!mine.has(open.json.share_no), 'one share, one user');
-      mine.set(open.json.share_no, open.json.amount_fen);
+    if (pool === 'hot') {
+      const shares = new Set();
+      for (const client of users) {
+        const { status, json } = await request(client);
+        assert.equal(status, 200);
+        shares.add(json.share_no);
+      }
+      assert.equal(shares.size, users.length, 'one share, one user');
     }
     await audit();
   });
@@ -185,4 +169,27 @@ test('a killed settle worker is restarted and finishes the work', async () => {
   for (const client of users) assert.equal((await client.post(`/p/${sent.json.id}/open`, {})).status, 200);
   for (const client of users) await poll('settled', async () => (await client.get(`/p/${sent.json.id}`)).json.mine.settled);
   await audit();
+});
+
+// The nice values of a process and of its session, where Linux groups processes by session (autogroup).
+function niceness(pid) {
+  const own = Number(readFileSync(`/proc/${pid}/stat`, 'utf8').split(') ').at(-1).split(' ')[16]);
+  const file = `/proc/${pid}/autogroup`;
+  const session = existsSync(file) ? Number(/nice (-?\d+)/.exec(readFileSync(file, 'utf8'))?.[1] ?? 0) : null;
+  return { own, session };
+}
+
+test('the auth pool runs with the lowest CPU priority, also after a killed process was replaced', async () => {
+  const lowered = () => {
+    const found = processes('auth').map(niceness);
+    return found.length === 2 && found.every(({ own, session }) => own >= 10 && (session === null || session >= 10));
+  };
+  assert.ok(lowered(), JSON.stringify(processes('auth').map(niceness)));
+  const here = niceness(process.pid);
+  for (const pid of ['hot', 'page', 'nginx', 'redis'].flatMap(processes)) {
+    const { own, session } = niceness(pid);
+    assert.ok(own <= here.own && (session ?? 0) === 0, `process ${pid} has nice values ${own} and ${session}`);
+  }
+  await site.killPool('auth');
+  await poll('the new processes are lowered', lowered);
 });

@@ -78,6 +78,7 @@ before(async () => {
       set_real_ip_from unix:;
       real_ip_header X-Real-IP;
       ${pools.join(' ')}
+      server { listen unix:${folder}/address; set $hb_error ""; set $hb_login_path ""; location / { return 200 "$hb_address"; } }
       server { listen unix:${folder}/site; root ${folder}/static; include hongbao/site.conf; }
       ${howTo()}
       ${packagePlain()}
@@ -369,6 +370,20 @@ test('no spelling of a query gets a key into the access log, and none is in the 
   const policy = async (path) => (await site(path)).headers.get('referrer-policy');
   assert.deepEqual([await policy(`${page}?key=${secret}`), await policy(`/p/${'0'.repeat(26)}`), await policy('/')],
     ['strict-origin', 'same-origin', 'same-origin']);
+});
+
+// ---- who is one visitor to the limits ----
+
+test('an address is a visitor of its own, also one of IPv4 inside IPv6; a /64 of IPv6 is one', async () => {
+  const visitor = async (address) => {
+    const { stdout } = await run('curl', ['-sS', '--unix-socket', join(folder, 'address'), '-H', `X-Real-IP: ${address}`, `http://${HOST}/`], { encoding: 'latin1' });
+    return stdout;
+  };
+  for (const [address, name] of [['2001:db8:1:2:3:4:5:6', '2001:db8:1:2'], ['2001:db8:1:2::9', '2001:db8:1:2'], ['2001:db8::7', '2001:db8::'],
+    ['2001:db8::7:8', '2001:db8::'], ['::1', '::']]) assert.equal(await visitor(address), name, address);
+  for (const [one, other] of [['2001:db8:1:3::9', '2001:db8:1:2::9'], ['192.0.2.65', '192.0.2.66'], ['::ffff:192.0.2.65', '::ffff:192.0.2.66']]) {
+    assert.notEqual(await visitor(one), await visitor(other), one);
+  }
 });
 
 // ---- embedding ----

@@ -11,7 +11,7 @@ import { HowTo } from './support/how_to.js';
 import { env } from './support/instance.js';
 import { sql } from './support/mysql.js';
 import { redis } from './support/redis.js';
-import { audit, Client, newUser, poll, sendPacket, site } from './support/site.js';
+import { audit, Client, poll, registerUser as newUser, sendPacket, site } from './support/site.js';
 
 const PAGE = 'Without the package';
 const page = new HowTo('lost.md', import.meta.url);

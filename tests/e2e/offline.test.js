@@ -4,7 +4,9 @@ import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import { connect, createServer } from 'node:net';
 import { after, before, test } from 'node:test';
-import { audit, clientPage, launch, newUser, poll, sendPacket, site } from './support/site.js';
+import { consoleErrors, fileBrowser } from './support/browser.js';
+import { sentPath } from './support/packets.js';
+import { audit, clientPage, newUser, poll, site } from './support/site.js';
 import { LANGUAGES, words } from './support/texts.js';
 
 const KEPT = ['/static/app.css', '/static/calm.svg', '/static/favicon.svg', '/static/offline.html', '/static/offline.js'];
@@ -37,34 +39,25 @@ async function line() {
   return { url: `http://127.0.0.1:${port}`, cut, mend: () => mend(port), options, close: () => server.listening && cut() };
 }
 
-let browser;
+const browser = fileBrowser();
 let sender;
 let receiver;
 let net;
 before(async () => {
-  browser = await launch();
   sender = await newUser({ yuan: '100' });
   receiver = await newUser();
   net = await line();
 });
-after(async () => {
-  await browser?.close();
-  await net?.close();
-});
+after(async () => { await net?.close(); });
 
-async function packet() {
-  const sent = await sendPacket(sender, { kind: 'lucky', amount: '3', count: '3' });
-  assert.equal(sent.status, 201, sent.text);
-  return `/p/${sent.json.id}`;
-}
+const packet = () => sentPath(sender, { kind: 'lucky', amount: '3', count: '3' });
 
 const taken = async (path) => (await sender.client.get(path)).json.grabbed_count;
 
 // A page of the user whose service worker is active: { page, problems }.
 async function visit({ client }, path, locale = 'zh-CN') {
   const page = await clientPage(browser, client, { locale, serviceWorkers: 'allow' });
-  const problems = [];
-  page.on('console', (message) => { if (message.type() === 'error') problems.push(message.text()); });
+  const problems = consoleErrors(page);
   await page.goto(net.url);
   await poll('the worker is active', () => page.evaluate(async () => (
     (await navigator.serviceWorker.getRegistration())?.active?.state === 'activated')));
@@ -229,8 +222,7 @@ test('a send whose answer was lost is made once, when the page of the browser is
 });
 
 test('a phrase that is typed without a network is tried once when it is back', async () => {
-  const sent = await sendPacket(sender, { kind: 'lucky', amount: '3', count: '3', phrase: 'open sesame' });
-  const path = `/p/${sent.json.id}`;
+  const path = await sentPath(sender, { kind: 'lucky', amount: '3', count: '3', phrase: 'open sesame' });
   const { page } = await visit(receiver, path);
   await page.context().setOffline(true);
   await page.fill('#phrase', 'open barley');

@@ -1,23 +1,19 @@
 // Passkeys: added and used in a real Chromium with its virtual authenticator, and what is refused.
 import assert from 'node:assert/strict';
-import { readFile } from 'node:fs/promises';
-import { join } from 'node:path';
-import { after, before, test } from 'node:test';
+import { after, test } from 'node:test';
 import { Passkey } from './support/authenticator.js';
-import { Client, request } from './support/client.js';
-import { env, url } from './support/instance.js';
-import { launch, newUser, PASSWORD, poll, sendPacket, site, unique } from './support/site.js';
+import { consoleErrors, fileBrowser } from './support/browser.js';
+import { Client } from './support/client.js';
+import { url } from './support/instance.js';
+import { linesOf } from './support/logs.js';
+import { newUser, PASSWORD, sendPacket, site, unique } from './support/site.js';
 import { LANGUAGES, words } from './support/texts.js';
 
 const LOCALHOST = url.replace('127.0.0.1', 'localhost'); // browsers allow no passkeys at an address without a domain
 const TYPE = 'urn:hongbao:problem:';
 
-let browser;
-before(async () => { browser = await launch(); });
-after(async () => {
-  await browser?.close();
-  await site.allUp();
-});
+const browser = fileBrowser();
+after(async () => { await site.allUp(); });
 
 // A page in this language, at localhost, with the session of client (if any) and an authenticator. problems: what its
 // console says is wrong.
@@ -26,8 +22,7 @@ async function device(language, client) {
   const sid = client?.cookie('sid');
   if (sid) await context.addCookies([{ name: 'sid', value: sid, url: LOCALHOST }]);
   const page = await context.newPage();
-  const problems = [];
-  page.on('console', (message) => { if (message.type() === 'error') problems.push(message.text()); });
+  const problems = consoleErrors(page);
   page.on('pageerror', (error) => problems.push(String(error)));
   const cdp = await context.newCDPSession(page);
   await cdp.send('WebAuthn.enable');
@@ -49,13 +44,7 @@ async function assertRefused(answer, type, status = 422) {
 
 // The reason in the security log of the pool for this answer.
 async function reasonOf(answer, pool) {
-  const id = answer.headers.get('x-request-id');
-  let line;
-  await poll('it is logged', async () => {
-    const text = await readFile(join(env.HB_TEST_VAR, 'log', `${pool}.log`), 'utf8');
-    line = text.split('\n').find((one) => one.includes(id));
-    return line !== undefined;
-  });
+  const [line] = await linesOf(answer, pool);
   return `${/event=([\w-]+)/.exec(line)[1]} ${/reason=(\w+)/.exec(line)?.[1]}`;
 }
 
@@ -256,62 +245,45 @@ test('at an address without a domain, and without JavaScript, the page offers th
   }
 });
 
-test('a disabled user is refused like an unknown passkey, and let in again with the same one', async () => {
-  const { client, username } = await newUser();
-  const passkey = new Passkey(url, 'es256');
-  assert.equal((await passkey.add(client, { name: 'phone' })).status, 201);
-  await site.hongbao('user', 'disable', username);
-  const refused = await passkey.login(new Client());
-  await assertRefused(refused, 'passkey-refused');
-  assert.doesNotMatch(String(refused.headers.get('set-cookie')), /sid=/);
-  assert.equal(await reasonOf(refused, 'auth'), 'login-refused disabled');
-  await site.hongbao('user', 'enable', username);
-  assert.equal((await passkey.login(new Client())).status, 200);
+for (const [what, ends, reason] of [['a disabled user', ({ username }) => site.hongbao('user', 'disable', username), 'disabled'],
+  // The worker removes passkeys ten seconds later.
+  ['who has asked for the deletion of the account', ({ client, username, password }) => client.post('/account/delete', { username, password, give_up: '1' }), 'deleted']]) {
+  test(`${what} is refused like an unknown passkey`, async () => {
+    const user = await newUser();
+    const passkey = new Passkey(url);
+    assert.equal((await passkey.add(user.client, { name: 'phone' })).status, 201);
+    await ends(user);
+    const refused = await passkey.login(new Client());
+    await assertRefused(refused, 'passkey-refused');
+    assert.doesNotMatch(String(refused.headers.get('set-cookie')), /sid=/);
+    assert.equal(await reasonOf(refused, 'auth'), `login-refused ${reason}`);
+    if (reason !== 'disabled') return;
+    await site.hongbao('user', 'enable', user.username);
+    assert.equal((await passkey.login(new Client())).status, 200);
+  });
+}
+
+test('a passkey logs in, each time with a new session', async () => {
+  const { client, id, username } = await newUser();
+  const passkey = new Passkey(url, 'eddsa');
+  const added = await passkey.add(client, { name: '  我的\u3000手机 ' });
+  assert.equal(added.status, 201, added.text);
+  const visitor = new Client();
+  const first = await passkey.login(visitor);
+  assert.deepEqual([first.status, first.json?.id, first.json?.username], [200, id, username], first.text);
+  const before = visitor.cookie('sid');
+  assert.equal((await passkey.login(visitor)).status, 200);
+  assert.notEqual(visitor.cookie('sid'), before);
+  assert.equal((await new Client({ sid: before }).get('/account')).status, 401);
+  assert.equal((await visitor.get('/account')).json.passkeys[0].id, added.json.id);
 });
 
-test('who has asked for the deletion of the account is refused like an unknown passkey', async () => {
-  const { client, username, password } = await newUser();
-  const passkey = new Passkey(url, 'es256');
-  assert.equal((await passkey.add(client, { name: 'phone' })).status, 201);
-  assert.equal((await client.post('/account/delete', { username, password, give_up: '1' })).status, 204);
-  const refused = await passkey.login(new Client()); // the worker removes passkeys ten seconds later
-  await assertRefused(refused, 'passkey-refused');
-  assert.equal(await reasonOf(refused, 'auth'), 'login-refused deleted');
-});
-
-test('passkeys of every kind log in, each time with a new session', async () => {
-  for (const kind of ['es256', 'eddsa', 'rs256']) {
-    const { client, id, username } = await newUser();
-    const passkey = new Passkey(url, kind);
-    const added = await passkey.add(client, { name: '  我的\u3000手机 ' });
-    assert.equal(added.status, 201, added.text);
-    const visitor = new Client();
-    const first = await passkey.login(visitor);
-    assert.equal(first.status, 200, first.text);
-    assert.deepEqual([first.json.id, first.json.username], [id, username]);
-    const before = visitor.cookie('sid');
-    assert.equal((await passkey.login(visitor)).status, 200);
-    assert.notEqual(visitor.cookie('sid'), before);
-    assert.equal((await request('/account', { headers: { cookie: `sid=${before}`, accept: 'application/json' } })).status, 401);
-    assert.equal((await visitor.get('/account')).json.passkeys[0].id, added.json.id);
-  }
-});
-
-test('a login that is not for this site, this browser or this moment is refused', async () => {
+test('a login that is not for this site, this browser or this moment is refused, and logged with the reason', async () => {
   const { client } = await newUser();
   const passkey = new Passkey(url);
-  assert.equal((await passkey.add(client)).status, 201);
-  const cases = [
-    [{ client: { origin: 'http://localhost.evil.example' } }, 'origin'],
-    [{ client: { origin: url } }, 'origin'],
-    [{ client: { crossOrigin: true } }, 'origin'],
-    [{ client: { challenge: 'A'.repeat(64) } }, 'challenge'],
-    [{ client: { type: 'webauthn.create' } }, 'malformed'],
-    [{ domain: 'evil.example' }, 'domain'],
-    [{ flags: 1 }, 'unverified'],
-    [{ flags: 0x85 }, 'malformed'],
-  ];
-  for (const [changes, reason] of cases) {
+  assert.equal((await passkey.add(client, { count: 5 })).status, 201);
+  for (const [changes, reason] of [[{ client: { origin: url } }, 'origin'], [{ client: { challenge: 'A'.repeat(64) } }, 'challenge'],
+    [{ client: { type: 'webauthn.create' } }, 'malformed'], [{ domain: 'evil.example' }, 'domain'], [{ flags: 1 }, 'unverified'], [{ count: 4 }, 'counter']]) {
     const answer = await passkey.login(new Client(), changes);
     await assertRefused(answer, 'passkey-refused');
     assert.equal(await reasonOf(answer, 'auth'), `login-refused ${reason}`);
@@ -326,69 +298,31 @@ test('a login that is not for this site, this browser or this moment is refused'
   assert.equal(await reasonOf(await passkey.login(new Client()), 'auth'), 'login-refused user');
 });
 
-test('a challenge counts once, in the browser that asked for it, and for its ceremony', async () => {
-  const { client } = await newUser();
-  const passkey = new Passkey(url);
-  assert.equal((await passkey.add(client)).status, 201);
-  const visitor = new Client();
-  const { json } = await visitor.post('/login/passkey/challenge');
-  const answer = passkey.get(json);
-  await assertRefused(await new Client().post('/login/passkey', answer), 'passkey-expired');
-  const cookie = visitor.cookie('passkey');
-  assert.equal(cookie, json.challenge);
-  assert.equal((await visitor.post('/login/passkey', answer)).status, 200);
-  assert.equal(visitor.cookie('passkey'), undefined);
-  const replay = await new Client({ passkey: cookie }).post('/login/passkey', answer);
-  await assertRefused(replay, 'passkey-expired');
-  assert.equal(await reasonOf(replay, 'auth'), 'login-refused replay');
-  const begun = await Passkey.begin(client);
-  await assertRefused(await client.post('/login/passkey', passkey.get(begun.json)), 'passkey-expired');
-  const forged = 'A'.repeat(64);
-  await assertRefused(await new Client({ passkey: forged }).post('/login/passkey', passkey.get({ challenge: forged })), 'passkey-expired');
-  const another = (await newUser()).client;
-  const stolen = await Passkey.begin(client);
-  const session = new Client({ sid: another.cookie('sid'), passkey: stolen.json.challenge });
-  await assertRefused(await session.post('/account/passkeys', new Passkey(url).create(stolen.json)), 'passkey-expired');
-});
-
-test('one of two logins with the same answer at the same time gets a session', async () => {
+test('a challenge counts once, in the browser that asked for it, and for its ceremony and session', async () => {
   const { client } = await newUser();
   const passkey = new Passkey(url);
   assert.equal((await passkey.add(client)).status, 201);
   const visitor = new Client();
   const answer = passkey.get((await visitor.post('/login/passkey/challenge')).json);
   const cookie = visitor.cookie('passkey');
+  await assertRefused(await new Client().post('/login/passkey', answer), 'passkey-expired');
   const both = await Promise.all([0, 1].map(() => new Client({ passkey: cookie }).post('/login/passkey', answer)));
   assert.deepEqual(both.map(({ status }) => status).sort(), [200, 422]);
+  const replay = await new Client({ passkey: cookie }).post('/login/passkey', answer);
+  await assertRefused(replay, 'passkey-expired');
+  assert.equal(await reasonOf(replay, 'auth'), 'login-refused replay');
+  const begun = await Passkey.begin(client);
+  await assertRefused(await client.post('/login/passkey', passkey.get(begun.json)), 'passkey-expired');
+  const another = (await newUser()).client;
+  const stolen = await Passkey.begin(client);
+  const session = new Client({ sid: another.cookie('sid'), passkey: stolen.json.challenge });
+  await assertRefused(await session.post('/account/passkeys', new Passkey(url).create(stolen.json)), 'passkey-expired');
 });
 
-test('a counter that goes back is refused and logged', async () => {
+test('a passkey that is wrong is refused, logged with the reason, and not added', async () => {
   const { client } = await newUser();
-  const passkey = new Passkey(url);
-  assert.equal((await passkey.add(client, { count: 5 })).status, 201);
-  for (const count of [5, 4, 0]) {
-    const answer = await passkey.login(new Client(), { count });
-    await assertRefused(answer, 'passkey-refused');
-    assert.equal(await reasonOf(answer, 'auth'), 'login-refused counter');
-  }
-  assert.equal((await passkey.login(new Client(), { count: 6 })).status, 200);
-  assert.equal((await passkey.login(new Client(), { count: 6 })).status, 422);
-});
-
-test('a registration that is wrong is refused, and nothing is added', async () => {
-  const { client } = await newUser();
-  const bomb = Buffer.from('9b0000000008000000', 'hex');
-  const cases = [
-    [{ client: { origin: 'https://evil.example' } }, 'origin'],
-    [{ client: { type: 'webauthn.get' } }, 'malformed'],
-    [{ domain: 'evil.example' }, 'domain'],
-    [{ flags: 0x41 }, 'unverified'],
-    [{ flags: 0x05 }, 'malformed'],
-    [{ cose: bomb }, 'malformed'],
-    [{ cose: Buffer.from('a0', 'hex') }, 'algorithm'],
-    [{ cose: Buffer.alloc(0) }, 'malformed'],
-  ];
-  for (const [changes, reason] of cases) {
+  for (const [changes, reason] of [[{ client: { origin: 'https://evil.example' } }, 'origin'], [{ domain: 'evil.example' }, 'domain'],
+    [{ flags: 0x41 }, 'unverified'], [{ cose: Buffer.from('a0', 'hex') }, 'algorithm']]) {
     const answer = await new Passkey(url).add(client, changes);
     await assertRefused(answer, 'passkey-refused');
     assert.equal(await reasonOf(answer, 'auth'), `passkey-refused ${reason}`);
@@ -409,10 +343,8 @@ test('a user has as many passkeys as the setting allows, each once, and removes 
   const added = await first.add(client);
   assert.equal(added.status, 201, added.text);
   const { user } = first;
-  await assertRefused(await first.add(client), 'passkey-exists', 409);
-  await assertRefused(await first.add(stranger.client), 'passkey-exists', 409);
+  for (const one of [client, stranger.client]) await assertRefused(await first.add(one), 'passkey-exists', 409);
   first.user = user;
-  assert.equal((await Passkey.begin(client)).json.exclude[0].id, first.id.toString('base64url'));
   for (let i = 1; i < 10; i++) assert.equal((await new Passkey(url).add(client)).status, 201);
   const full = await new Passkey(url).add(client);
   assert.deepEqual([full.status, full.json.errors[0].field], [422, 'passkeys']);
@@ -420,20 +352,7 @@ test('a user has as many passkeys as the setting allows, each once, and removes 
   assert.equal((await stranger.client.post(path)).status, 404);
   assert.equal((await first.login(new Client())).status, 200);
   assert.equal((await client.post(path)).status, 204);
-  assert.equal((await client.post(path)).status, 404);
   await assertRefused(await first.login(new Client()), 'passkey-refused');
-  assert.equal((await new Passkey(url).add(client)).status, 201);
-});
-
-test('guests, other websites and access tokens are kept out', async () => {
-  const { client } = await newUser();
-  const { json } = await client.post('/account/tokens', { name: unique('bot'), scopes: 'read send open', days: '1', password: PASSWORD });
-  for (const path of ['/account/passkeys/challenge', '/account/passkeys', '/login/passkey/challenge', '/login/passkey']) {
-    if (path.startsWith('/account')) assert.equal((await new Client().post(path)).status, 401, path);
-    assert.equal((await client.post(path, {}, { origin: 'https://evil.example' })).status, 403, path);
-    assert.equal((await client.post(path, {}, { 'sec-fetch-site': 'cross-site' })).status, 403, path);
-    assert.equal((await new Client().post(path, {}, { authorization: `Bearer ${json.token}` })).status, 403, path);
-  }
 });
 
 test('a site without a domain has no passkeys', async () => {

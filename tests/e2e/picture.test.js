@@ -5,11 +5,12 @@ import { execFile } from 'node:child_process';
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
-import { after, before, test } from 'node:test';
+import { after, test } from 'node:test';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
+import { fileBrowser } from './support/browser.js';
 import { sql } from './support/mysql.js';
-import { Client, clientPage, launch, newUser, poll, site } from './support/site.js';
+import { clientPage, newUser, poll, site } from './support/site.js';
 import { LANGUAGES, words } from './support/texts.js';
 
 const run = promisify(execFile);
@@ -18,10 +19,8 @@ const FOLDER = mkdtempSync(join(tmpdir(), 'hongbao-picture-'));
 const file = (name) => join(PICTURES, name);
 const PHOTO = file('turned.jpg');
 
-let browser;
-before(async () => { browser = await launch(); });
+const browser = fileBrowser();
 after(async () => {
-  await browser?.close();
   await site.allUp();
   rmSync(FOLDER, { recursive: true });
 });
@@ -103,53 +102,20 @@ test('a browser uploads a picture, sees it, and removes it; without JavaScript, 
 test('a refused upload says why beside the field, on the account page', async () => {
   const user = await newUser();
   const photo = readFileSync(PHOTO);
-  const bomb = Buffer.from(readFileSync(file('sixteen.png')));
-  bomb.writeUInt32BE(50_000, 16);
-  bomb.writeUInt32BE(50_000, 20);
-  const large = made('large.jpg', Buffer.concat([photo, Buffer.alloc(4 << 20)]));
-  const larger = made('larger.jpg', Buffer.alloc(7 << 20));
-  const cases = [
-    [made('text.jpg', 'no picture'), 'picture_unreadable'],
+  for (const [path, word] of [
     [made('cut.jpg', photo.subarray(0, 500)), 'picture_unreadable'],
-    [made('bomb.png', bomb), 'picture_unreadable'],
-    [made('page.svg', '<svg xmlns="http://www.w3.org/2000/svg"/>'), 'picture_unreadable'],
     [made('empty.jpg', ''), 'picture_missing'],
-    [large, 'picture_large'],
-    [larger, 'picture_large'], // nginx does not read it to its end
-  ];
-  for (const [path, word] of cases) {
+    [made('large.jpg', Buffer.concat([photo, Buffer.alloc(4 << 20)])), 'picture_large'],
+    [made('larger.jpg', Buffer.alloc(7 << 20)), 'picture_large'], // nginx does not read it to its end
+  ]) {
     const { status, json } = await upload(user.client, path);
     assert.deepEqual([status, json?.errors?.[0].field], [422, 'picture'], `${path}: ${JSON.stringify(json)}`);
     for (const language of LANGUAGES) {
       const said = await upload(user.client, path, { headers: ['accept: text/html', `accept-language: ${language}`] });
-      const message = words(language, word);
-      assert.equal(said.status, 422);
-      assert.ok(said.text.includes(message), `${path}: ${message}`);
-      assert.match(said.text, /id="picture"[^>]* aria-invalid="true"/);
-      assert.match(said.text, /<a href="#picture">/);
+      assert.deepEqual([said.status, said.text.includes(words(language, word))], [422, true], path);
+      assert.match(said.text, /<a href="#picture">[^]*id="picture"[^>]* aria-invalid="true"/);
     }
   }
-  assert.equal(await addressOf(user), undefined);
-  assert.equal((await upload(user.client, PHOTO, { field: 'other' })).json.errors[0].field, 'picture');
-});
-
-test('bodies that are no form of this page are refused before anything is decoded', async () => {
-  const { client } = await newUser();
-  const post = (body, headers) => client.request('/account/picture', { method: 'POST', body, headers: { accept: 'application/json', ...headers } });
-  assert.equal((await post('picture=x', { 'content-type': 'application/x-www-form-urlencoded' })).status, 415);
-  assert.equal((await post('--B\r\nnonsense', { 'content-type': 'multipart/form-data; boundary=B' })).status, 400);
-  assert.equal((await client.request('/account/nickname', { method: 'POST', body: '--B--', headers: { 'content-type': 'multipart/form-data; boundary=B' } })).status, 415);
-  assert.equal((await client.request('/send', { method: 'POST', body: 'a'.repeat(20_000), headers: { 'content-type': 'application/x-www-form-urlencoded' } })).status, 413);
-});
-
-test('strangers, guests and tokens upload nothing', async () => {
-  const user = await newUser();
-  const guest = await upload(new Client({ sid: 'a'.repeat(43) }), PHOTO);
-  assert.equal(guest.status, 401);
-  const foreign = await upload(user.client, PHOTO, { headers: ['accept: application/json', 'origin: http://elsewhere.example', 'sec-fetch-site: cross-site'] });
-  assert.equal(foreign.status, 403);
-  assert.equal((await new Client().post('/account/picture/delete')).status, 401);
-  assert.equal((await user.client.post('/account/picture/delete', {}, { origin: 'http://elsewhere.example', 'sec-fetch-site': 'cross-site' })).status, 403);
   assert.equal(await addressOf(user), undefined);
 });
 
@@ -194,10 +160,4 @@ test('while a store is away an upload is answered 503, and works when it is repe
   }
   await poll('a repeat works', async () => (await upload(user.client, PHOTO)).status === 200);
   assert.ok(await addressOf(user));
-});
-
-test('names that are no hash are not found', async () => {
-  for (const name of ['a.webp', `${'0'.repeat(26)}.webp`, `${'u'.repeat(26)}.webp`, `${'0'.repeat(26)}`, `${'0'.repeat(26)}.webp.webp`]) {
-    assert.equal((await fetched(`/picture/${name}`)).status, 404, name);
-  }
 });

@@ -1,10 +1,12 @@
 // What belongs to a packet that is announced: the poster that its sender prints, the file for a calendar, and what the
 // sender's own page prints.
 import assert from 'node:assert/strict';
-import { after, before, test } from 'node:test';
+import { before, test } from 'node:test';
+import { fileBrowser } from './support/browser.js';
+import { sentPath } from './support/packets.js';
 import { LANGUAGES, words } from './support/texts.js';
 import { openNow } from './support/moments.js';
-import { Client, clientPage, launch, newUser, sendPacket, site } from './support/site.js';
+import { Client, clientPage, newUser, site } from './support/site.js';
 import { landscape, upload } from './support/upload.js';
 
 const PHRASE = '芝麻开门';
@@ -15,23 +17,17 @@ const SHEET_MM = 215.9; // the wider one
 const PX_PER_MM = 96 / 25.4;
 const opens = () => new Date(Math.ceil(Date.now() / 60_000 + 60) * 60_000);
 
-let browser;
+const browser = fileBrowser();
 let sender;
 let path;
 let at;
 before(async () => {
-  browser = await launch();
   sender = await newUser({ nickname: '青禾', yuan: '1000' });
   at = opens();
   path = await send({ opens_at: at.toISOString(), phrase: PHRASE });
 });
-after(async () => { await browser?.close(); });
 
-async function send(fields = {}, from = sender) {
-  const sent = await sendPacket(from, { kind: 'lucky', amount: AMOUNT, count: '3', greeting: GREETING, ...fields });
-  assert.equal(sent.status, 201, sent.text);
-  return `/p/${sent.json.id}`;
-}
+const send = (fields = {}, from = sender) => sentPath(from, { kind: 'lucky', amount: AMOUNT, count: '3', greeting: GREETING, ...fields });
 
 const pages = (pdf) => pdf.toString('latin1').match(/\/Type \/Page\b/g).length;
 const secrets = (text) => [PHRASE, AMOUNT].filter((secret) => text.includes(secret));
@@ -142,21 +138,5 @@ test('the envelope that waits has the link, and loses it when the time has come'
   assert.equal(await page.getAttribute('.under [data-soon] a', 'href'), `${path}/calendar.ics`);
   await page.clock.fastForward(2 * 3_600_000);
   await page.waitForSelector('[data-soon]', { state: 'hidden' });
-  await page.context().close();
-});
-
-test('a grab whose outcome is not known is an envelope that waits, with one way on', async () => {
-  const open = await send({ kind: 'even', amount: '1' });
-  const guest = await newUser();
-  const page = await clientPage(browser, guest.client, { javaScriptEnabled: false });
-  await page.goto(site.url + open);
-  await site.withSetting(['hot'], { HB_REDIS_REPLICAS: '1' }, async () => {
-    await page.click('.opener button');
-    assert.equal(await page.innerText('h1'), '结果待确认');
-    assert.equal(await page.locator('.coin.hold').count(), 1);
-    assert.equal(await page.getAttribute('.under .button', 'href'), open);
-  });
-  await page.click('.under .button');
-  await page.waitForSelector('.result');
   await page.context().close();
 });

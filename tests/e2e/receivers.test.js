@@ -1,13 +1,12 @@
 // A packet for several named receivers: only they may open it, and its page says for whom it is.
 import assert from 'node:assert/strict';
-import { after, before, test } from 'node:test';
+import { test } from 'node:test';
+import { fileBrowser } from './support/browser.js';
 import { unfold } from './support/forms.js';
-import { audit, clientPage, launch, newUser, poll, sendPacket, site, unique } from './support/site.js';
+import { clientPage, newUser, poll, sendPacket, site, unique } from './support/site.js';
 import { LANGUAGES, words } from './support/texts.js';
 
-let browser;
-before(async () => { browser = await launch(); });
-after(async () => { await browser?.close(); });
+const browser = fileBrowser();
 
 // One after the other: a packet names its receivers in the order of their registration.
 async function people(count) {
@@ -19,66 +18,6 @@ const namesOf = (users, separator) => users.map(({ username }) => username).join
 const order = (more) => ({ kind: 'lucky', amount: '1', request_key: unique('k'), ...more });
 
 const pageOf = ({ client }, options) => clientPage(browser, client, options);
-
-test('only the named receivers open it, each once, and as many shares as they are by default', async () => {
-  const sender = await newUser({ yuan: '10' });
-  const friends = await people(4);
-  const sent = await sendPacket(sender, order({ to: namesOf(friends, ', ') }));
-  assert.equal(sent.status, 201, sent.text);
-  const path = `/p/${sent.json.id}`;
-  const stranger = await newUser();
-  for (const user of [stranger, sender]) {
-    const refused = await user.client.post(`${path}/open`);
-    assert.equal(refused.status, 403);
-    assert.match(refused.json.type, /:not-for-you$/);
-  }
-  const opened = await Promise.all(friends.map(({ client }) => client.post(`${path}/open`)));
-  assert.deepEqual(opened.map(({ json }) => json.result), Array(4).fill('grabbed'));
-  assert.equal(opened.reduce((sum, { json }) => sum + json.amount_fen, 0), 100);
-  const late = await stranger.client.post(`${path}/open`);
-  assert.match(late.json.type, /:not-for-you$/);
-  const shown = (await stranger.client.get(path)).json;
-  assert.equal(shown.receivers.count, 4);
-  assert.equal(shown.receivers.named.length, 3);
-  assert.equal(shown.state, 'finished');
-  assert.deepEqual([shown.grabs, shown.next], [[], null]); // a stranger learns nothing of who got what
-  assert.equal((await friends[0].client.get(path)).json.grabs.length, 4);
-  assert.equal((await sender.client.get(path)).json.grabs.length, 4);
-  const draw = async ({ client }) => (await client.get(`${path}/verify`)).json;
-  assert.deepEqual([(await draw(stranger)).shares, (await draw(stranger)).amount_fen], [[], null]);
-  const page = (await stranger.client.getHtml(path)).text;
-  assert.ok(page.includes(words('zh-CN', 'not_for_you')));
-  assert.ok(!/class="rows"|data-refresh|友4/.test(page), 'no list, and nothing that asks for one');
-  await poll('the draw is shown to a receiver', async () => (await draw(friends[0])).shares.length === 4);
-  await audit();
-});
-
-test('a packet without names is for everybody', async () => {
-  const sender = await newUser({ yuan: '10' });
-  const sent = await sendPacket(sender, order({ count: '1', to: ' ' }));
-  assert.equal((await sender.client.get(`/p/${sent.json.id}`)).json.receivers, null);
-  assert.equal((await sender.client.post(`/p/${sent.json.id}/open`)).status, 200);
-});
-
-test('unknown names, the own name and too many shares get a message beside the field', async () => {
-  const sender = await newUser({ yuan: '10' });
-  const [friend] = await people(1);
-  const cases = [
-    [{ to: `${friend.username} nobody-here` }, 'to', words('zh-CN', 'to_unknown', 'nobody-here')],
-    [{ to: `<x> ${friend.username},Nobody-Here，小明`, amount: '500' }, 'to', words('zh-CN', 'to_unknown', '<x>、nobody-here、小明')],
-    [{ to: `${friend.username}\n${sender.username}` }, 'to', words('zh-CN', 'to_self')],
-    [{ to: friend.username, count: '2' }, 'count', words('zh-CN', 'count_over_to', '1')],
-    [{ kind: 'exclusive', to: `${friend.username},bob` }, 'to', words('zh-CN', 'to_one')],
-  ];
-  for (const [fields, field, message] of cases) {
-    const refused = await sendPacket(sender, order(fields));
-    assert.equal(refused.status, 422);
-    assert.deepEqual(refused.json.errors, [{ field, message }]);
-  }
-  const [amount, to] = (await sendPacket(sender, order({ to: '! nobody-here', amount: 'x' }))).json.errors;
-  assert.equal(amount.field, 'amount');
-  assert.deepEqual(to, { field: 'to', message: words('zh-CN', 'to_unknown', '!、nobody-here') });
-});
 
 for (const language of LANGUAGES) {
   for (const javaScriptEnabled of [true, false]) {

@@ -1,63 +1,24 @@
 // The big screen of an event: who sees what, and how it changes by itself in Chromium.
 import assert from 'node:assert/strict';
-import { readFile } from 'node:fs/promises';
-import { after, before, test } from 'node:test';
-import { env } from './support/instance.js';
-import { Client, clientPage, launch, newUser, poll, site, unique } from './support/site.js';
+import { before, test } from 'node:test';
+import { consoleErrors, fileBrowser } from './support/browser.js';
+import { opened, sentPath } from './support/packets.js';
+import { Client, clientPage, newUser, poll, site } from './support/site.js';
 
-let browser;
+const browser = fileBrowser();
 let sender;
 let guests;
 before(async () => {
-  browser = await launch();
   sender = await newUser({ nickname: '艾丽', yuan: '500' });
   guests = await Promise.all(['小波', '卡萝', '大卫'].map((nickname) => newUser({ nickname })));
 });
-after(async () => { await browser?.close(); });
 
 async function send(fields = {}) {
-  const order = { kind: 'lucky', amount: '10', count: '3', request_key: unique('k'), ...fields };
-  const sent = await sender.client.post('/send', order);
-  assert.equal(sent.status, 201, sent.text);
-  const path = `/p/${sent.json.id}`;
+  const path = await sentPath(sender, { kind: 'lucky', amount: '10', count: '3', ...fields });
   return { path, screen: (await sender.client.get(path)).json.screen_url };
 }
 
-const open = async ({ client }, path) => {
-  const opened = await client.post(`${path}/open`);
-  assert.equal(opened.status, 200, opened.text);
-  return opened.json.amount_fen;
-};
-
-test('names and amounts need the key or the sender; a wrong key is not found', async () => {
-  const { path, screen } = await send();
-  const amount = await open(guests[0], path);
-  const guest = new Client();
-  const closed = (await guest.get(`${path}/screen`)).json;
-  assert.deepEqual([closed.with_list, closed.luckiest, closed.grabs, closed.left_count], [false, null, [], 2]);
-  for (const shown of [(await guest.get(screen)).json, (await sender.client.get(`${path}/screen`)).json]) {
-    assert.deepEqual(shown.grabs.map((row) => [row.user.nickname, row.amount_fen]), [['小波', amount]]);
-    assert.equal(shown.luckiest.amount_fen, amount);
-  }
-  assert.equal((await guest.get(`${path}/screen?key=0`)).status, 404);
-  assert.equal((await guest.get(`${(await send()).path}/screen?${screen.split('?')[1]}`)).status, 404);
-  assert.equal((await guest.get(path)).json.screen_url, undefined, 'the link is for the sender only');
-  assert.equal((await guests[0].client.get(path)).json.screen_url, undefined);
-  assert.doesNotMatch((await guest.getHtml(`${path}/screen`)).text, /小波/);
-});
-
-test('the access log has the requests, but not the key', async () => {
-  const { path, screen } = await send();
-  const key = screen.split('key=')[1];
-  const guest = new Client();
-  await guest.getHtml(screen);
-  await guest.getHtml(`/login?next=${encodeURIComponent(screen)}`);
-  await guest.getHtml(`${path}?after=1`);
-  const logged = async () => (await readFile(`${env.HB_TEST_VAR}/log/access.log`, 'utf8')).split('\n').filter((line) => line.includes(path));
-  await poll('the requests are logged', async () => (await logged()).some((line) => line.includes(`"${path}?after=1"`)));
-  assert.ok((await logged()).some((line) => line.includes(`"${path}/screen"`)));
-  assert.ok(!(await readFile(`${env.HB_TEST_VAR}/log/access.log`, 'utf8')).includes(key));
-});
+const open = async (user, path) => (await opened(user, path)).amount_fen;
 
 test('an unchanged screen is answered 304, and a finished one is shown from MySQL, too', async () => {
   const { path, screen } = await send({ kind: 'even', amount: '0.01', count: '1' });
@@ -73,8 +34,7 @@ test('an unchanged screen is answered 304, and a finished one is shown from MySQ
 test('the screen shows each grab by itself, and in the end the luckiest', async () => {
   const { path, screen } = await send({ cover: 'birthday' });
   const page = await (await browser.newContext({ viewport: { width: 1920, height: 1080 }, locale: 'zh-CN' })).newPage();
-  const problems = [];
-  page.on('console', (message) => { if (message.type() === 'error') problems.push(message.text()); });
+  const problems = consoleErrors(page);
   await page.goto(site.url + screen);
   assert.equal(await page.innerText('.start'), '开抢！');
   assert.match(await page.innerText('.left'), /还剩\s*3\s*个/);

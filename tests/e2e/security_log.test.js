@@ -1,31 +1,18 @@
 // The security log of a running site: what users and strangers did is in it, with the address, and no secret is in any
 // log.
 import assert from 'node:assert/strict';
-import { readFile, readdir } from 'node:fs/promises';
-import { join } from 'node:path';
 import { test } from 'node:test';
 import { Client, request } from './support/client.js';
-import { env } from './support/instance.js';
-import { newUser, PASSWORD, poll, sendPacket, unique } from './support/site.js';
+import { allLogs, linesOf } from './support/logs.js';
+import { sentPath } from './support/packets.js';
+import { newUser, PASSWORD, unique } from './support/site.js';
 
 const LINE = /^ts=\S+ level=(\w+) role=(\w+) pid=\d+ msg="security" event=([\w-]+) user_id=(\d+) address=(\S+) request_id=([0-9a-f]{32})( [\w]+=\S+)*$/;
 const ADDRESS = '127.0.0.1';
 
-const logs = async () => {
-  const folder = join(env.HB_TEST_VAR, 'log');
-  const names = await readdir(folder);
-  return Promise.all(names.map(async (name) => ({ name, text: await readFile(join(folder, name), 'utf8') })));
-};
-
 // The one security event of the answer's request, from the log of the pool.
 async function eventOf(answer, pool) {
-  const id = answer.headers.get('x-request-id');
-  let lines;
-  await poll(`the ${pool} pool has logged request ${id}`, async () => {
-    const text = await readFile(join(env.HB_TEST_VAR, 'log', `${pool}.log`), 'utf8');
-    lines = text.split('\n').filter((line) => line.includes(id));
-    return lines.length > 0;
-  });
+  const lines = await linesOf(answer, pool);
   assert.equal(lines.length, 1, lines.join('\n'));
   assert.match(lines[0], LINE);
   const [, level, role, event, user, address] = LINE.exec(lines[0]);
@@ -41,7 +28,7 @@ async function assertEvent(answer, pool, event, user, { level = 'info' } = {}) {
 
 const refused = { level: 'warn' };
 
-test('registration, login, its refusal and logout are logged with user and address', async () => {
+test('registration, login, logout, a change of the password and refusals are logged with user and address', async () => {
   const user = { username: unique('u'), password: unique('a good password ') };
   const client = new Client();
   const registered = await client.post('/register', { ...user, nickname: 'x' });
@@ -52,6 +39,9 @@ test('registration, login, its refusal and logout are logged with user and addre
   await assertEvent(await client.post('/login', { ...user, password: 'a wrong password' }), 'auth', 'login-refused', id, refused);
   await assertEvent(await client.post('/login', { ...user, username: unique('nobody') }), 'auth', 'login-refused', 0, refused);
   await assertEvent(await client.post('/login', user), 'auth', 'login', id);
+  const change = (old) => client.post('/account/password', { old_password: old, new_password: unique('another password ') });
+  await assertEvent(await change('not my password'), 'auth', 'password-refused', id, refused);
+  await assertEvent(await change(user.password), 'auth', 'password-changed', id);
 });
 
 test('tokens, their refusal and a missing scope are logged', async () => {
@@ -73,7 +63,7 @@ test('tokens, their refusal and a missing scope are logged', async () => {
 test('what another website sends, and what belongs to somebody else, is logged as refused', async () => {
   const sender = await newUser({ yuan: '10' });
   const other = await newUser();
-  const path = `/p/${(await sendPacket(sender, { kind: 'lucky', amount: '5', count: '2', request_key: unique('k') })).json.id}`;
+  const path = await sentPath(sender, { kind: 'lucky', amount: '5', count: '2' });
   const foreign = { 'sec-fetch-site': 'cross-site' };
   await assertEvent(await sender.client.post('/send', {}, foreign), 'page', 'origin-refused', 0, refused);
   await assertEvent(await sender.client.post('/login', {}, foreign), 'auth', 'origin-refused', 0, refused);
@@ -90,7 +80,7 @@ test('no client can write a line of its own, and an address is nginx’s alone',
   const answer = await new Client().post('/login', { username, password: fake, next: `/${fake}` }, headers);
   assert.equal(answer.status, 422);
   await assertEvent(answer, 'auth', 'login-refused', 0, refused);
-  for (const { name, text } of await logs()) {
+  for (const { name, text } of await allLogs()) {
     if (name === 'access.log') continue;
     assert.ok(!text.includes('192.0.2.66'), name);
   }
@@ -106,11 +96,13 @@ test('no log has a password, a token, a cookie or the key of a screen', async ()
   assert.equal((await client.post('/login', { username, password: `${password}!` })).status, 422);
   assert.equal((await client.post('/login', { username: password, password })).status, 422); // typed into the wrong field
   assert.equal((await client.post('/login', { username, password })).status, 200);
-  secrets.push(client.cookie('sid'));
-  const made = await client.post('/account/tokens', { name: unique('bot'), scopes: 'read', days: '1', password });
+  secrets.push(client.cookie('sid'), unique('a new secret password '));
+  assert.equal((await client.post('/account/password', { old_password: password, new_password: secrets.at(-1) })).status, 204);
+  const made = await client.post('/account/tokens', { name: unique('bot'), scopes: 'read', days: '1', password: secrets.at(-1) });
   assert.equal(made.status, 201, made.text);
   secrets.push(made.json.token);
-  await request('/wallet', { headers: { authorization: `Bearer ${made.json.token}` } });
+  for (const [path, token] of [['/wallet', made.json.token], ['/nothing', made.json.token], ['/wallet', `${made.json.token}x`]])
+    await request(path, { headers: { authorization: `Bearer ${token}` } });
   await client.post('/wallet/deposit', { amount: '10', request_key: unique('k') });
   const sent = await client.post('/send', { kind: 'even', amount: '1', count: '1', phrase: '芝麻开门呀', request_key: unique('k') });
   const { screen_url: screen } = (await client.get(`/p/${sent.json.id}`)).json;
@@ -118,10 +110,9 @@ test('no log has a password, a token, a cookie or the key of a screen', async ()
   assert.ok(key.length > 20);
   const last = await client.get(screen);
   assert.equal(last.status, 200);
-  await poll('the access log has the last request', async () => (await logs())
-    .some(({ name, text }) => name === 'access.log' && text.includes(last.headers.get('x-request-id'))));
+  await linesOf(last, 'access');
   assert.ok(secrets.every((secret) => secret?.length >= 20));
-  for (const { name, text } of await logs())
+  for (const { name, text } of await allLogs())
     for (const secret of [...secrets, key, '芝麻开门呀', encodeURIComponent('芝麻开门呀')])
       assert.ok(!text.includes(secret), `${name} has ${secret}`);
 });
@@ -132,7 +123,6 @@ test('no log has what the address of a form was filled with', async () => {
   let last;
   for (const path of ['/send', '/wallet', '/login', '/login/recovery', '/records/sent', '/records/received', '/records/sent.csv',
     '/records/received.csv', '/register']) last = await client.getHtml(`${path}?q=${typed}`);
-  await poll('the access log has the last path', async () => (await logs()).some(({ name, text }) => name === 'access.log'
-    && text.split('\n').some((line) => line.includes(last.headers.get('x-request-id')) && line.includes('"uri":"/register"'))));
-  for (const { name, text } of await logs()) assert.ok(!text.includes(typed), name);
+  assert.match((await linesOf(last, 'access'))[0], /"uri":"\/register"/);
+  for (const { name, text } of await allLogs()) assert.ok(!text.includes(typed), name);
 });

@@ -1,21 +1,17 @@
 // A failover may take back a grab that no replica has. With redis_replicas, neither the answer nor the packet's page shows
 // such a grab as a share. Here no replica ever confirms, as Redis has none.
 import assert from 'node:assert/strict';
-import { after, before, test } from 'node:test';
-import { launch } from './support/browser.js';
-import { audit, clientPage, newUser, poll, sendPacket, site } from './support/site.js';
+import { after, test } from 'node:test';
+import { fileBrowser } from './support/browser.js';
+import { sentPath } from './support/packets.js';
+import { audit, clientPage, newUser, poll, site } from './support/site.js';
 
-let browser;
-before(async () => { browser = await launch(); });
-after(async () => {
-  await browser?.close();
-  await site.allUp();
-});
+const browser = fileBrowser();
+after(async () => { await site.allUp(); });
 
 test('a share that no replica has is not shown as one, until it is settled', async () => {
   const [sender, receiver, stranger] = [await newUser({ yuan: '10' }), await newUser(), await newUser()];
-  const sent = await sendPacket(sender, { kind: 'even', amount: '1.00', count: '2' });
-  const path = `/p/${sent.json.id}`;
+  const path = await sentPath(sender, { kind: 'even', amount: '1.00', count: '2' });
   await poll('the packet is open', async () => (await receiver.client.get(path)).json.state === 'open');
   await site.dev('stop', 'settle');
   const grabbed = await receiver.client.post(`${path}/open`);
@@ -41,7 +37,7 @@ for (const javaScriptEnabled of [true, false]) {
   const how = javaScriptEnabled ? 'looks by itself, and' : 'has a link, which';
   test(`the page of an unknown grab ${how} shows the share`, async () => {
     const [sender, receiver] = [await newUser({ yuan: '10' }), await newUser()];
-    const path = `/p/${(await sendPacket(sender, { kind: 'even', amount: '1.00', count: '1' })).json.id}`;
+    const path = await sentPath(sender, { kind: 'even', amount: '1.00', count: '1' });
     await poll('the packet is open', async () => (await receiver.client.get(path)).json.state === 'open');
     const page = await clientPage(browser, receiver.client, { javaScriptEnabled });
     await site.dev('stop', 'settle');

@@ -22,7 +22,6 @@ const adminFile = `${env.HB_TEST_VAR}/admin.conf`;
 
 const TIMES = Number(process.env.CRASH_TIMES ?? 1);
 const PAIRS_ONLY = process.env.CRASH_PAIRS === 'only';
-const SHORT_LIFE_MS = 700;
 const AMOUNT_FEN = 300;
 const GRABBERS = 3;
 const THANKS = '谢谢老板 🙏';
@@ -202,8 +201,8 @@ async function grabbedAndSettled(passes) {
 
 // server: the process that dies. prepare(passes): before it is restarted with the crash point. provoke: passes the crash
 // point once; false when the process may have died. ends: the sender ends the packets early. lead: instead, all
-// preparation with the process stopped: it dies after its start; due: the packet is then over. passes: the pass at which
-// it dies. repair: the steps of an operator afterwards. finished: true when the settle worker has finished what the process
+// preparation with the process stopped: it dies after its start. due: the packets are over. passes: the pass at which it
+// dies. repair: the steps of an operator afterwards. finished: true when the settle worker has finished what the process
 // that died had begun.
 const scenarios = {
   send: { server: 'page', provoke: () => send() },
@@ -219,10 +218,11 @@ const scenarios = {
   },
   expire: {
     server: 'settle',
-    lifetimeMs: SHORT_LIFE_MS,
+    due: true,
     async provoke() {
       assert.ok(await send());
       await grab(packets.at(-1), grabbers[0]);
+      await expireNow(packets.at(-1).id);
       return false;
     },
   },
@@ -302,7 +302,6 @@ async function visit(point, passes, scenario = scenarioOf(point), worker = undef
   const crash = `${point}:${scenario.passes ?? passes}`;
   packets = [];
   [sender, ...grabbers] = await demoUsers(1 + GRABBERS);
-  if (scenario.lifetimeMs) await restart(servers.page, { HB_PACKET_LIFETIME_MS: String(scenario.lifetimeMs) });
   if (scenario.prepare) assert.ok(await scenario.prepare(passes));
   if (worker) await servers.settle.kill(); // so that nothing is finished before the worker that dies starts
 
@@ -321,7 +320,6 @@ async function visit(point, passes, scenario = scenarioOf(point), worker = undef
 
   if (worker) await workerDies(worker, packets[0], scenario);
   else await server.start();
-  if (scenario.lifetimeMs) await restart(servers.page);
   await scenario.repair?.();
   await finish(scenario);
 }
@@ -338,7 +336,7 @@ async function finish(scenario) {
     if (packet.giver) await finishReturn(packet);
     if (packet.thanker) assert.ok(await thank(packet, packet.thanker));
     if (packet.conditions.opens_at) packet.conditions.opens_at = await openNow(packet.id);
-    if (scenario.lifetimeMs || scenario.due) await poll('the packet has ended', async () => (await look(packet, sender)).state !== 'open');
+    if (scenario.due) await poll('the packet has ended', async () => (await look(packet, sender)).state !== 'open');
     await grabAll(packet);
   }
   await drained();
@@ -359,7 +357,7 @@ async function finishReturn(packet) {
 async function check(packet, scenario) {
   await checkConditions(packet);
   const grabs = [...packet.grabs];
-  const whole = !scenario.lifetimeMs && !scenario.due && !scenario.ends;
+  const whole = !scenario.due && !scenario.ends;
   if (whole) assert.equal(grabs.length, GRABBERS + (packet.giver ? 1 : 0), 'every share is grabbed');
   assert.equal(new Set(grabs.map(([, { share_no }]) => share_no)).size, grabs.length, 'no share twice');
   let sumFen = 0;

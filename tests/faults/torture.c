@@ -404,7 +404,7 @@ static void world_inside(void)
     redis_call_free(&call);
     fences_open(&app); /* users grab before a settle worker runs */
     FILE *out = tmpfile();
-    expect(out != NULL && demo_make(&app.stores, TORTURE_USERS, out) == ST_OK, "no users");
+    expect(out != NULL && demo_make(&app.stores, TORTURE_USERS, DEMO_MONEY_FEN, out) == ST_OK, "no users");
     rewind(out);
     users_take(out);
     (void)fclose(out);

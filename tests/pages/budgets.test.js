@@ -3,7 +3,8 @@
 import assert from 'node:assert/strict';
 import { writeFileSync } from 'node:fs';
 import { after, before, test } from 'node:test';
-import { launch, poll, site } from '../e2e/support/site.js';
+import { fileBrowser } from '../e2e/support/browser.js';
+import { poll, site } from '../e2e/support/site.js';
 import { buildWorld, states, urlOf } from './support/states.js';
 
 const KB = 1024;
@@ -14,16 +15,10 @@ const PAGES = ['welcome', 'register', 'login', 'home', 'wallet', 'account', 'dev
   'envelope with a phrase', 'envelope waiting', 'screen', 'screen waiting', 'result', 'result with a cover', 'receipt',
   'sold out hundred', 'received full', 'sent full', 'verify open', 'verify hundred', 'not found'];
 
-let browser;
+const browser = fileBrowser();
 let world;
-before(async () => {
-  browser = await launch();
-  world = await buildWorld();
-});
-after(async () => {
-  await world?.end();
-  await browser?.close();
-});
+before(async () => { world = await buildWorld(); });
+after(async () => { await world?.end(); });
 
 // Records the requests of a page from now on: Map of { url, type, bytes, body, done }; bytes is 0 when the response came
 // from the cache, body is without headers.

@@ -1,13 +1,14 @@
 // Every page in every state, in both languages, with and without JavaScript, light and dark, at three widths. Checks
 // accessibility rules, layout, console and HTML. Each state is visited once, with the looks by turns; HB_TEST_VISITS=all:
-// so often that each pair of values occurs (support/pairwise.js). HB_TEST_STATE=WORD: only states with that word in their
-// name.
+// so often that each pair of values occurs (support/pairwise.js). HB_TEST_STATE=WORD|WORD: only states with one of these
+// words in their name.
 import assert from 'node:assert/strict';
 import { readFileSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { after, before, test } from 'node:test';
 import { fileURLToPath } from 'node:url';
-import { audit, launch, pooled } from '../e2e/support/site.js';
+import { fileBrowser } from '../e2e/support/browser.js';
+import { audit, pooled } from '../e2e/support/site.js';
 import { axe, fields, head, layout, selectors } from './support/checks.js';
 import { htmlValidate, vnu } from './support/html.js';
 import { pairwise } from './support/pairwise.js';
@@ -24,7 +25,8 @@ const LOOKS = {
   width: [320, 390, 1280],
 };
 
-const chosen = states.filter(({ name }) => name.includes(process.env.HB_TEST_STATE ?? ''));
+const words = (process.env.HB_TEST_STATE ?? '').split('|');
+const chosen = states.filter(({ name }) => words.some((word) => name.includes(word)));
 const factors = Object.entries({ state: chosen, ...LOOKS });
 const all = process.env.HB_TEST_VISITS === 'all';
 const looks = pairwise(LOOKS);
@@ -33,18 +35,14 @@ const html = new Map(); // 'state, language' → the HTML as sent
 const matched = new Map(); // 'app: .row' → whether this selector of a style sheet matches something in a state
 const titles = new Map(); // 'language: title' → the pages with this title
 
-let browser;
+const browser = fileBrowser();
 let windows;
 let world;
 before(async () => {
-  browser = await launch();
   windows = new Windows(browser);
   world = await buildWorld();
 });
-after(async () => {
-  await world?.end();
-  await browser?.close();
-});
+after(async () => { await world?.end(); });
 
 const none = (found) => assert.equal(found.length, 0, `${found.length} findings:\n${found.slice(0, SHOWN).join('\n')}`);
 

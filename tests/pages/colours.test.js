@@ -1,8 +1,9 @@
 // The roles of colours (docs/DESIGN-LANGUAGE.md): the contrast of each with every ground that it stands on, in both
 // schemes, read from the page as the browser shows it. And a button is visible as a button.
 import assert from 'node:assert/strict';
-import { after, before, test } from 'node:test';
-import { clientPage, launch, site } from '../e2e/support/site.js';
+import { before, test } from 'node:test';
+import { fileBrowser } from '../e2e/support/browser.js';
+import { clientPage, site } from '../e2e/support/site.js';
 import { buildScene } from './support/scene.js';
 import { COVERS } from './support/world.js';
 
@@ -33,13 +34,9 @@ const ROLES = [
 ];
 const DECOR = ['line']; // a line between rows: what is a row is seen without it
 
-let browser;
+const browser = fileBrowser();
 let scene;
-before(async () => {
-  browser = await launch();
-  scene = await buildScene('zh-CN');
-});
-after(async () => { await browser?.close(); });
+before(async () => { scene = await buildScene('zh-CN'); });
 
 const rgb = (colour) => /^rgba?\(([^)]+)\)$/.exec(colour)[1].split(/[ ,/]+/).map(Number);
 

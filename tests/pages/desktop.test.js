@@ -2,8 +2,9 @@
 // HTML is the same. An envelope that is alone is in the middle of the line.
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
+import { fileBrowser } from '../e2e/support/browser.js';
 import { sql } from '../e2e/support/mysql.js';
-import { Client, clientPage, launch, newUser, site } from '../e2e/support/site.js';
+import { Client, clientPage, newUser, site } from '../e2e/support/site.js';
 import { LANGUAGES } from '../e2e/support/texts.js';
 import { layout } from './support/checks.js';
 import { buildScene } from './support/scene.js';
@@ -13,11 +14,10 @@ const WIDE = [1440, 900];
 const NARROW = [899, 390];
 const LAST_YEAR = new Date().getFullYear() - 1;
 
-let browser;
+const browser = fileBrowser();
 let scene;
 let id;
 before(async () => {
-  browser = await launch();
   scene = await buildScene('zh-CN');
   scene.stranger = (await newUser({ nickname: LONGEST.latin })).client;
   scene.guest = new Client();
@@ -25,10 +25,7 @@ before(async () => {
   const months = [1, 2, 3, 4].map((month) => `(${id}, ${LAST_YEAR}, ${month}, 2, ${month * 1000})`);
   await sql(`INSERT INTO user_month (user_id, year, month, received_count, received_fen) VALUES ${months}`);
 });
-after(async () => {
-  await sql(`DELETE FROM user_month WHERE user_id = ${id} AND year = ${LAST_YEAR}`);
-  await browser?.close();
-});
+after(async () => { await sql(`DELETE FROM user_month WHERE user_id = ${id} AND year = ${LAST_YEAR}`); });
 
 const list = '[aria-labelledby=grabs]';
 const rows = '[aria-labelledby=list_title]';

@@ -3,8 +3,9 @@
 // a link); it shows no amounts. The button leads through login or
 // registration back to the packet, where one more tap opens it.
 import assert from 'node:assert/strict';
-import { after, before, describe, test } from 'node:test';
-import { audit, clientPage, launch, newUser, sendPacket, site, unique } from '../e2e/support/site.js';
+import { before, describe, test } from 'node:test';
+import { fileBrowser } from '../e2e/support/browser.js';
+import { audit, clientPage, newUser, sendPacket, site, unique } from '../e2e/support/site.js';
 import { Client } from '../e2e/support/client.js';
 import { LANGUAGES, words } from '../e2e/support/texts.js';
 
@@ -16,13 +17,9 @@ const GREETING = '新年快乐，万事如意';
 // Of a share and of the packet, in yuan and in fen; not a part of an id or of a hash.
 const AMOUNTS = /7[.．]77|15[.．]54|(?<![0-9a-z])(?:777|1554)(?![0-9a-z])|[¥￥元]/;
 
-let browser;
+const browser = fileBrowser();
 let sender;
-before(async () => {
-  browser = await launch();
-  sender = await newUser({ nickname: NICKNAME, yuan: '2000' });
-});
-after(async () => { await browser?.close(); });
+before(async () => { sender = await newUser({ nickname: NICKNAME, yuan: '2000' }); });
 
 async function packet(fields) {
   const sent = await sendPacket(sender, { greeting: GREETING, ...fields });
@@ -196,12 +193,13 @@ for (const locale of LANGUAGES) {
     assert.equal(meta['og:url'], site.url + path);
     assert.equal(meta['og:type'], 'website');
     assert.doesNotMatch(answer.text, AMOUNTS);
-    assert.ok(meta['og:image'].startsWith(site.url), 'the picture has a whole address');
+    assert.equal(meta['og:image'], `${site.url}${path}/card.png?lang=${locale}`);
+    assert.ok(meta['og:image:alt'].includes(NICKNAME), meta['og:image:alt']);
     const picture = await fetch(meta['og:image']);
-    assert.equal(picture.status, 200);
-    assert.equal(picture.headers.get('content-type'), 'image/png');
+    assert.deepEqual([picture.status, picture.headers.get('content-type')], [200, 'image/png']);
     const header = new DataView(await picture.arrayBuffer());
-    assert.ok(header.getUint32(16) >= 200 && header.getUint32(20) >= 200, 'the picture is large enough to be shown');
+    const size = [String(header.getUint32(16)), String(header.getUint32(20))];
+    assert.deepEqual([meta['og:image:width'], meta['og:image:height']], size);
   });
 }
 

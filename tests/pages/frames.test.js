@@ -2,8 +2,9 @@
 // times slower: what moves, moves on the compositor, and nothing is pushed aside. Long tasks of the page depend on the
 // machine: they are told, not judged.
 import assert from 'node:assert/strict';
-import { after, before, test } from 'node:test';
-import { clientPage, launch, newUser, poll, site } from '../e2e/support/site.js';
+import { before, test } from 'node:test';
+import { fileBrowser } from '../e2e/support/browser.js';
+import { clientPage, newUser, poll, site } from '../e2e/support/site.js';
 import { grab, send } from './support/world.js';
 
 const SLOWER = 6;
@@ -12,16 +13,14 @@ const SHIFT_MAX = 0.01;
 const SIZES = { 'a phone': { width: 390, height: 844 }, 'a desktop': { width: 1280, height: 800 } };
 const CATEGORIES = ['blink.animations', 'devtools.timeline', 'disabled-by-default-devtools.timeline', 'loading'];
 
-let browser;
+const browser = fileBrowser();
 let sender;
 let others;
 before(async () => {
-  browser = await launch();
   sender = await newUser({ nickname: '阿红', yuan: '2000' });
   others = [];
   for (const nickname of ['李雷', '韩梅梅', '王小虎']) others.push(await newUser({ nickname }));
 });
-after(async () => { await browser?.close(); });
 
 // The trace of an opening, from the press until the share is settled and nothing moves any more.
 async function traced(client, path, viewport) {

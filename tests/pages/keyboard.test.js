@@ -1,17 +1,16 @@
 // The whole flow by keyboard, on a narrow phone, with and without JavaScript, in both languages. The test never clicks,
 // never sets the focus, and opens only the first page by its address.
 import assert from 'node:assert/strict';
-import { after, before, describe, test } from 'node:test';
-import { audit, launch, newUser, site, unique } from '../e2e/support/site.js';
+import { describe, test } from 'node:test';
+import { fileBrowser } from '../e2e/support/browser.js';
+import { audit, newUser, site, unique } from '../e2e/support/site.js';
 import { LANGUAGES } from '../e2e/support/texts.js';
 import { Walker } from './support/walker.js';
 
 const PACKET = /\/p\/[0-9a-z]{26}$/;
 const at = (path) => site.url + path;
 
-let browser;
-before(async () => { browser = await launch(); });
-after(async () => { await browser?.close(); });
+const browser = fileBrowser();
 
 async function visit(context, address) {
   const page = await context.newPage();

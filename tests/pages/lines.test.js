@@ -1,8 +1,10 @@
 // Where lines break on the pages of a packet, on a small phone with letters of twice the size and on a usual one: no word
 // and no amount is torn apart, no line begins with a comma, and a greeting without punctuation fills its lines.
 import assert from 'node:assert/strict';
-import { after, before, test } from 'node:test';
-import { clientPage, launch, newUser, poll, sendPacket, site } from '../e2e/support/site.js';
+import { before, test } from 'node:test';
+import { fileBrowser } from '../e2e/support/browser.js';
+import { opened, sentPath, settled } from '../e2e/support/packets.js';
+import { clientPage, newUser, site } from '../e2e/support/site.js';
 import { Client } from '../e2e/support/client.js';
 
 const LOOKS = { '320 px, 200 %': { width: 320, letters: '200%' }, '390 px': { width: 390, letters: '' } };
@@ -13,19 +15,15 @@ const WORDS = ['红包', '领取', '还没', '提前', '结束', '小时', '有�
   '撤销', '剩下', '重新', '加载', '最多', '余额', '输入', '用户名', '名字', '立即', '时区', '拼手气', '普通', '专属', '单个', '未领取'];
 const RUN = '祝妈妈生日快乐身体健康万事如意天天开心年年有余岁岁平安'.slice(0, 25);
 
-let browser, sender, taker, paths;
+const browser = fileBrowser();
+let sender, taker, paths;
 before(async () => {
-  browser = await launch();
   sender = await newUser({ nickname: '小明', yuan: '30000' });
   taker = await newUser({ nickname: '乐乐' });
-  const send = async (fields) => {
-    const sent = await sendPacket(sender, { kind: 'lucky', amount: '20', count: '5', ...fields });
-    assert.equal(sent.status, 201, sent.text);
-    return `/p/${sent.json.id}`;
-  };
-  const grab = async ({ client }, path) => {
-    assert.equal((await client.post(`${path}/open`)).status, 200);
-    await poll('settled', async () => (await client.get(path)).json.mine.settled);
+  const send = (fields) => sentPath(sender, { kind: 'lucky', amount: '20', count: '5', ...fields });
+  const grab = async (user, path) => {
+    await opened(user, path);
+    await settled(user, path);
   };
   paths = {
     short: await send({ greeting: '妈妈生日快乐！' }),
@@ -48,7 +46,6 @@ before(async () => {
   await send({ kind: 'exclusive', count: '1', amount: '1', to: known.username });
   assert.equal((await known.client.post('/account/nickname', { nickname: '乐乐和她的小猫', face: 'rabbit' })).status, 200);
 });
-after(async () => { await browser?.close(); });
 
 // Runs in the page, on all but its foot: the words and amounts that are on two lines, and the lines that begin with what ends a clause.
 function torn(words) {
@@ -203,8 +200,7 @@ const linesOf = (page) => page.locator('.greeting').first().evaluate((greeting) 
 
 test('a clause of up to twelve characters is not broken: on the envelope, on the sender’s page and in the result', async () => {
   for (const greeting of ['2026年会快乐，感谢大家一年的努力', '祝奶奶福如东海寿比南山，年年有今日岁岁有今朝', '祝大家新的一年万事都如意']) {
-    const sent = await sendPacket(sender, { kind: 'lucky', amount: '20', count: '5', greeting });
-    const path = `/p/${sent.json.id}`;
+    const path = await sentPath(sender, { kind: 'lucky', amount: '20', count: '5', greeting });
     const whole = (lines, where) => {
       assert.equal(lines.join(''), greeting);
       assert.ok(lines.slice(0, -1).every((line) => line.endsWith('，')), `${where}: ${lines.join(' / ')}`);
@@ -227,7 +223,7 @@ test('a clause of up to twelve characters is not broken: on the envelope, on the
 });
 
 test('a greeting in English fills its lines on a Chinese page, a Chinese one has its own lines on an English page', async () => {
-  const send = async (greeting) => `/p/${(await sendPacket(sender, { kind: 'lucky', amount: '20', count: '5', greeting })).json.id}`;
+  const send = (greeting) => sentPath(sender, { kind: 'lucky', amount: '20', count: '5', greeting });
   const user = await stranger();
   const page = await visit(user, await send('Happy birthday Grandma, from all of us in New York'), LOOKS['390 px']);
   const english = await linesOf(page);

@@ -1,17 +1,14 @@
 // What a visitor's device asks for: no motion, large letters, and paper, which shows the content without controls.
 import assert from 'node:assert/strict';
-import { after, before, test } from 'node:test';
-import { launch, site } from '../e2e/support/site.js';
+import { before, test } from 'node:test';
+import { fileBrowser } from '../e2e/support/browser.js';
+import { site } from '../e2e/support/site.js';
 import { LANGUAGES } from '../e2e/support/texts.js';
 import { buildScene } from './support/scene.js';
 
-let browser;
+const browser = fileBrowser();
 let scene;
-before(async () => {
-  browser = await launch();
-  scene = await buildScene('zh-CN');
-});
-after(async () => { await browser?.close(); });
+before(async () => { scene = await buildScene('zh-CN'); });
 
 async function visit(path, as, options = {}) {
   const context = await browser.newContext({ viewport: { width: 390, height: 844 }, locale: 'zh-CN', ...options });

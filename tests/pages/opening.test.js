@@ -3,9 +3,10 @@
 // of docs/PAGES.md.
 import assert from 'node:assert/strict';
 import { writeFileSync } from 'node:fs';
-import { after, before, test } from 'node:test';
+import { before, test } from 'node:test';
 import { fileURLToPath } from 'node:url';
-import { clientPage, launch, newUser, poll, site } from '../e2e/support/site.js';
+import { fileBrowser } from '../e2e/support/browser.js';
+import { clientPage, newUser, poll, site } from '../e2e/support/site.js';
 import { decode, encode } from './support/png.js';
 import { grab, send } from './support/world.js';
 
@@ -15,16 +16,14 @@ const REST_MS = 1700; // from the landing of the digits until the last row is th
 const SAME_PX = 1;
 const COUNT = 6;
 
-let browser;
+const browser = fileBrowser({ FONTCONFIG_FILE: fileURLToPath(new URL('support/fonts.conf', import.meta.url)) });
 let sender;
 let others;
 before(async () => {
-  browser = await launch({ FONTCONFIG_FILE: fileURLToPath(new URL('support/fonts.conf', import.meta.url)) });
   sender = await newUser({ nickname: '阿红', yuan: '2000' });
   others = [];
   for (const nickname of ['李雷', '韩梅梅', '王小虎', '小明']) others.push(await newUser({ nickname }));
 });
-after(async () => { await browser?.close(); });
 
 // Runs in the page: animations stand still, timers are recorded and do not run, and the clock of the answering page is
 // ANSWER_MS ahead of the pressed one's.

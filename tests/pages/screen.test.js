@@ -1,8 +1,9 @@
 // The big screen of an event fills a projector's picture, and nothing of it is below the edge: before the opening, while
 // it is open, at the end, and ended early, with the longest names and a greeting of two lines. At the end there is air.
 import assert from 'node:assert/strict';
-import { after, before, test } from 'node:test';
-import { launch, newUser, site } from '../e2e/support/site.js';
+import { before, test } from 'node:test';
+import { fileBrowser } from '../e2e/support/browser.js';
+import { newUser, site } from '../e2e/support/site.js';
 import { LANGUAGES, words } from '../e2e/support/texts.js';
 import { landscape, upload } from '../e2e/support/upload.js';
 import { LONGEST, grab, send } from './support/world.js';
@@ -12,10 +13,9 @@ const GREETING = '恭喜发财大吉大利万事如意身体健康阖家幸福�
 const GRABS = 12; // more than the rows of the screen, and the podium
 const PHRASE = '芝麻开门';
 
-let browser;
+const browser = fileBrowser();
 const screens = {};
 before(async () => {
-  browser = await launch();
   const sender = (await newUser({ nickname: LONGEST.wide, yuan: '2000' })).client;
   const guests = await site.demoUsers(GRABS - 1);
   guests.push((await newUser({ nickname: LONGEST.latin })).client);
@@ -38,7 +38,6 @@ before(async () => {
   for (const [name, path] of Object.entries(packets)) screens[name] = (await sender.get(path)).json.screen_url;
   screens['without names'] = `${packets.open}/screen`;
 });
-after(async () => { await browser?.close(); });
 
 // Texts and the QR code that are not wholly inside the window, or are cut off by their own box; parts of the ticket that are
 // not wholly on it; and texts of the board that reach into the header.

@@ -5,10 +5,11 @@ import { execFileSync } from 'node:child_process';
 import { existsSync, mkdirSync, mkdtempSync, readFileSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { after, before, test } from 'node:test';
+import { before, test } from 'node:test';
 import { fileURLToPath } from 'node:url';
 import pixelmatch from 'pixelmatch';
-import { audit, launch, site } from '../e2e/support/site.js';
+import { fileBrowser } from '../e2e/support/browser.js';
+import { audit, site } from '../e2e/support/site.js';
 import { decode, encode } from './support/png.js';
 import { buildScene, freeze, withPastMonths } from './support/scene.js';
 
@@ -85,13 +86,9 @@ const LOOKS = [
 ];
 const fileOf = (name, { language, width, scheme }) => `${name}-${language}-${width}-${scheme}.png`;
 
-let browser;
+const browser = fileBrowser({ FONTCONFIG_FILE: FONTS });
 const scenes = new Map();
-before(async () => {
-  browser = await launch({ FONTCONFIG_FILE: FONTS });
-  for (const language of ['zh-CN', 'en']) scenes.set(language, await buildScene(language));
-});
-after(async () => { await browser?.close(); });
+before(async () => { for (const language of ['zh-CN', 'en']) scenes.set(language, await buildScene(language)); });
 
 async function takePicture({ path, as, act }, { language, width, scheme, height, scale = 1, natural }, scene) {
   const context = await browser.newContext({

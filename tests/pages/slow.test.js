@@ -2,7 +2,8 @@
 // what a server sends at once, and little else shares the line with them. The time on a 2G network is told, not judged.
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
-import { launch, site } from '../e2e/support/site.js';
+import { fileBrowser } from '../e2e/support/browser.js';
+import { site } from '../e2e/support/site.js';
 import { buildWorld, states, urlOf } from './support/states.js';
 
 const FIRST_BYTES = 14 * 1024; // ten segments of TCP, which need no answer of the browser
@@ -13,16 +14,10 @@ const STATES = ['envelope', 'envelope with a cover', 'envelope with a phrase', '
 const GPRS = { offline: false, latency: 500, downloadThroughput: 50_000 / 8, uploadThroughput: 20_000 / 8 };
 const EDGE = { offline: false, latency: 300, downloadThroughput: 250_000 / 8, uploadThroughput: 50_000 / 8 };
 
-let browser;
+const browser = fileBrowser();
 let world;
-before(async () => {
-  browser = await launch();
-  world = await buildWorld();
-});
-after(async () => {
-  await world?.end();
-  await browser?.close();
-});
+before(async () => { world = await buildWorld(); });
+after(async () => { await world?.end(); });
 
 async function visitor(state) {
   const context = await browser.newContext({ viewport: { width: 390, height: 844 }, locale: 'zh-CN' });

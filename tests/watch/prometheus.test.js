@@ -27,7 +27,7 @@ const wellAgain = () => poll('the site is ready', async () => (await readyz()).s
 before(async () => {
   folder = await mkdtemp(join(tmpdir(), 'hongbao-prometheus-'));
   await writeFile(join(folder, 'prometheus.yml'), `
-global: { scrape_interval: 1s, evaluation_interval: 1s }
+global: { scrape_interval: 3s, evaluation_interval: 1s } # an answer has an interval of time, too
 rule_files: ['${DEPLOY}/alerts.yml']
 scrape_configs:
   - { job_name: hongbao, static_configs: [{ targets: ['${new URL(url).host}'] }] }

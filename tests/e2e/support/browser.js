@@ -1,6 +1,7 @@
 // Debian's Chromium, driven by playwright-core: its headless shell, which has the whole engine but no user interface and
 // needs a fraction of the CPU time; or the browser itself.
 import { existsSync } from 'node:fs';
+import { after, before } from 'node:test';
 import { chromium } from 'playwright-core';
 import { PATIENCE } from './poll.js';
 
@@ -38,6 +39,26 @@ export async function launch(extra = {}, more = [], executablePath = program()) 
 
 // The same with the browser itself.
 export const launchBrowser = () => launch({}, [], program(BROWSERS));
+
+// The browser of a test file, which starts before its tests and is closed after them. The arguments are those of launch.
+export function fileBrowser(...launched) {
+  let browser;
+  before(async () => { browser = await launch(...launched); });
+  after(() => browser?.close());
+  return {
+    newContext: (options) => browser.newContext(options),
+    newPage: (options) => browser.newPage(options),
+    startTracing: (...options) => browser.startTracing(...options),
+    stopTracing: () => browser.stopTracing(),
+  };
+}
+
+// The errors that the console of a page has from now on.
+export function consoleErrors(page) {
+  const found = [];
+  page.on('console', (message) => { if (message.type() === 'error') found.push(message.text()); });
+  return found;
+}
 
 // The links, buttons and fields under nine points of this box in the window: what taps there would hit, as HTML.
 export const hits = (page, { x, y, width, height }) => page.evaluate((points) => points.map(([left, top]) => (

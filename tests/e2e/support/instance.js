@@ -1,6 +1,6 @@
 // The site under test: HB_TEST_ENV names a file of NAME=value lines that tests/support/servers wrote.
 import { execFile } from 'node:child_process';
-import { readFileSync, readdirSync } from 'node:fs';
+import { closeSync, openSync, readFileSync, readdirSync, writeSync } from 'node:fs';
 import { promisify } from 'node:util';
 import { PATIENCE, poll, pollWithin } from './poll.js';
 
@@ -17,9 +17,29 @@ function readEnv(file) {
 export const env = readEnv(process.env.HB_TEST_ENV);
 export const url = env.HB_TEST_URL;
 
-// ./dev COMMAND on this instance. extra: environment, e.g. { HB_SESSION_IDLE_S: '4' }.
+// On servers of the kind `clock` (tests/support/servers): what gives a program their clock.
+const clock = Object.fromEntries(['LD_PRELOAD', 'HB_TEST_CLOCK_FILE', 'ASAN_OPTIONS'].filter((name) => env[name]).map((name) => [name, env[name]]));
+
+const clockShiftMs = () => (clock.HB_TEST_CLOCK_FILE ? Number(readFileSync(clock.HB_TEST_CLOCK_FILE).readBigInt64LE()) : 0);
+
+// The time of the servers.
+export const now = () => Date.now() + clockShiftMs();
+
+// Moves the clock of all servers and programs of this instance, of the kind `clock`, forward at once. It stays there for
+// the tests that follow: what they compare with the site's time comes from now().
+export function passTime(ms) {
+  const shift = Buffer.alloc(8);
+  shift.writeBigInt64LE(BigInt(clockShiftMs() + ms));
+  const file = openSync(clock.HB_TEST_CLOCK_FILE, 'r+'); // the same file: they have it in memory
+  writeSync(file, shift);
+  closeSync(file);
+}
+
+// ./dev COMMAND on this instance, with its program. extra: environment, e.g. { HB_PACKET_GRACE_MS: '500' }.
 export function dev(args, extra = {}) {
-  return run(env.HB_TEST_DEV, ['--var', env.HB_TEST_VAR, ...args], { env: { ...process.env, ...extra }, maxBuffer: 64 << 20 });
+  return run(env.HB_TEST_DEV, ['--var', env.HB_TEST_VAR, ...args], {
+    env: { ...process.env, HB_BINARY: env.HB_TEST_BINARY, ...clock, ...extra }, maxBuffer: 64 << 20,
+  });
 }
 
 // Why root's ./dev could not leave root, by what it said; undefined: it could.
@@ -27,7 +47,7 @@ export const staysRoot = (stderr) => /the servers run as root: .*/.exec(stderr)?
 
 // The program with the configuration of this instance; rejects (with code, stdout and stderr) when it fails.
 export function hongbao(...args) {
-  return run(env.HB_TEST_BINARY, args, { env: { ...process.env, HB_CONFIG: env.HB_TEST_CONFIG }, maxBuffer: 64 << 20 });
+  return run(env.HB_TEST_BINARY, args, { env: { ...process.env, ...clock, HB_CONFIG: env.HB_TEST_CONFIG }, maxBuffer: 64 << 20 });
 }
 
 // The processes of a server without its supervisor (for a server that has none: itself).

@@ -23,7 +23,7 @@ let users = []; // with PASSWORD, a session and 1,000 yuan; each call takes one
 
 // Makes the users for count calls.
 export async function usersForCalls(count) {
-  users = users.concat(await site.usersWithPassword(count));
+  users = users.concat(await site.demoUsers(count));
   sender ??= users.pop();
 }
 

@@ -5,6 +5,7 @@ import { Passkey } from '../../e2e/support/authenticator.js';
 import { poll } from '../../e2e/support/instance.js';
 import { expireNow } from '../../e2e/support/moments.js';
 import { sql } from '../../e2e/support/mysql.js';
+import { opened, sentPath, settled as isSettled } from '../../e2e/support/packets.js';
 import { Client, newUser, PASSWORD, pooled, site, unique } from '../../e2e/support/site.js';
 import { landscape, upload } from '../../e2e/support/upload.js';
 
@@ -25,18 +26,10 @@ const FACES = ['rabbit', 'horse', 'tiger', 'dragon', 'monkey', 'pig']; // of the
 export const COVERS = ['plain', 'spring-festival', 'mid-autumn', 'birthday', 'wedding', 'baby', 'new-job', 'thanks'];
 
 // Sends a packet and returns its path.
-export async function send(client, fields) {
-  const sent = await client.post('/send', { count: '1', request_key: unique('k'), ...fields });
-  assert.equal(sent.status, 201, sent.text);
-  return `/p/${sent.json.id}`;
-}
+export const send = (client, fields) => sentPath({ client }, { count: '1', ...fields });
+export const grab = (client, path) => opened({ client }, path);
 
-export async function grab(client, path) {
-  const opened = await client.post(`${path}/open`);
-  assert.equal(opened.status, 200, opened.text);
-}
-
-const settled = (client, path) => poll(`${path} is settled`, async () => (await client.get(path)).json.mine?.settled);
+const settled = (client, path) => isSettled({ client }, path);
 const over = (client, path) => poll(`${path} is over`, async () => (await client.get(`${path}/verify`)).json.seed);
 
 async function choose(client, face) {
@@ -46,7 +39,7 @@ async function choose(client, face) {
 }
 
 async function people() {
-  const [sender, grabber, stranger, fresh, ...crowd] = await site.usersWithPassword(4 + SHARES_MAX - 3);
+  const [sender, grabber, stranger, fresh, ...crowd] = await site.demoUsers(4 + SHARES_MAX - 3);
   const named = ['wide', 'latin', 'rtl', 'arabic'].map((name) => newUser({ nickname: LONGEST[name] }));
   const [wide, latin, rtl, awaited] = await Promise.all(named);
   for (let i = 0; i < 5; i += 1) {
