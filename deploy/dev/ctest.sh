@@ -1,6 +1,7 @@
 # shellcheck shell=bash disable=SC2154
 # ctest: a second look at the tests that failed, and the closing lines, which name them with the evidence.
-#   DIR/ctest.log            the whole output of ctest, of all looks
+#   DIR/ctest.log            the whole output of ctest, of all looks; tests/support/glance.js prints what it shows
+#   DIR/passed               when each test last passed, and with which sources: TEST TREE SECONDS-SINCE-1970
 #   DIR/machine.log          how busy the machine was
 #   DIR/unsteady/TEST.log    the output of a test that failed in the first look
 #   DIR/servers/failed/TEST  the logs of its servers (tests/support/servers)
@@ -14,16 +15,19 @@ NO_SECOND_LOOK='^(unit|tidy|fuzz|chaos)\.|\.stop$'
 FAULTS=$ROOT/tests/support/faults.txt
 EVIDENCE_PAUSE_S=5
 
-# ctest_run DIR OPTION...: runs the tests of the build in DIR. Tests that failed run again, one at a time: a test that
-# then passes is unsteady, not red. The caller has the lock. Fails with 8 when a test is red. The last line is ctest's own.
+# ctest_run DIR TREE OPTION...: runs the tests of the build in DIR, whose sources TREE names. Tests that failed run again,
+# one at a time: a test that then passes is unsteady, not red. The caller has the lock. Fails with 8 when a test is red. The
+# last line is ctest's own.
 ctest_run() {
-    local dir=$1 red rest again each watcher
+    local dir=$1 tree=$2 red rest again each watcher
     local -a unsteady=() looked=()
-    shift
-    rm -rf -- "$dir"/{unsteady,servers/failed,servers/made-anew.log,ctest.log,machine.log}
+    shift 2
+    rm -rf -- "$dir"/{look.table,unsteady,servers/failed,servers/made-anew.log,ctest.log,machine.log,cpu}
+    ctest_passed_begin "$dir"
     evidence_watch >"$dir/machine.log" 2>&1 </dev/null 8>&- &
     watcher=$!
     ctest_look "$dir" "$@"
+    mv -- "$dir/look.table" "$dir/table" 2>/dev/null || : >"$dir/table"
     ctest_keep_outputs "$dir"
     red=$(ctest_without_second_look "$dir")
     rest=$(cut -d' ' -f1 -- "$dir/failed" | grep -vxFf <(echo "$red") || true)
@@ -53,10 +57,51 @@ ctest_run() {
     mapfile -t looked < <(sed '/^$/d' <<<"$red"$'\n'"$rest")
     [ ${#looked[@]} -eq 0 ] || evidence_print "$dir" "${looked[@]}"
     [ ! -s "$dir/servers/made-anew.log" ] || sed 's/^/dev: /' -- "$dir/servers/made-anew.log"
+    # What sanitizers reported may be of any of these tests.
+    ! grep -q '\.stop$' <<<"$red" || mv -- "$dir/passed.before" "$dir/passed"
+    rm -f -- "$dir/passed.before"
+    # On a terminal the table is still there, unless evidence follows it.
+    if [ ! -t 1 ] || [ ${#looked[@]} -gt 0 ]; then cat -- "$dir/table"; fi
+    ctest_print_cpu "$dir"
+    echo "dev: the whole log: $dir/ctest.log"
     for each in "${unsteady[@]}"; do echo "dev: unsteady: $each ($dir/unsteady/${each%%:*}.log)"; done
     for each in "${looked[@]}"; do echo "dev: red: $each"; done
     tail -n 1 -- "$dir/ctest.log"
     [ ${#looked[@]} -eq 0 ] || return 8
+}
+
+# ctest_beside DIR OPTION...: runs tests without servers, beside other runs of the build in DIR, so it writes no file there.
+ctest_beside() {
+    local dir=$1
+    shift
+    ctest --test-dir "$dir" --output-on-failure --no-tests=error "$@" </dev/null 2>&1 |
+        node "$ROOT/tests/support/glance.js" <(ctest --test-dir "$dir" -N "$@")
+}
+
+# ctest_passed_begin DIR: of each test, DIR/passed keeps the last line. DIR/passed.before exists while tests run.
+ctest_passed_begin() {
+    touch -- "$1/passed"
+    awk '{ last[$1] = $0 } END { for (test in last) print last[test] }' "$1/passed" | sort >"$1/passed.before"
+    cp -- "$1/passed.before" "$1/passed"
+}
+
+# ctest_end DIR: stops the servers that an interrupted run left. If they reported faults, none of its tests has passed.
+ctest_end() {
+    local run faults=no
+    local -a logs=()
+    for run in "$1"/servers/*/run; do
+        [ ! -d "$run" ] || logs+=("${run%/run}/log" "${run%/run}.reports")
+    done
+    "$ROOT/tests/support/servers" stop-all "$1/servers"
+    ! grep -qs ' Test *#[0-9]*: [^ ]*\.stop .*\*\*\*' "$1/ctest.log" "$1/look.log" || faults=yes
+    [ ${#logs[@]} -eq 0 ] || ! grep -rqsEf "$FAULTS" "${logs[@]}" || faults=yes
+    [ ! -f "$1/passed.before" ] || [ "$faults" = no ] || mv -- "$1/passed.before" "$1/passed"
+}
+
+# ctest_print_cpu DIR: prints the seconds of CPU of all looks, servers included (tests/support/cpu_seconds.c).
+ctest_print_cpu() {
+    [ ! -s "$1/cpu" ] || awk '{ in_user += $1; in_system += $2 }
+        END { printf "dev: %.0f s of CPU: %.0f user, %.0f system\n", in_user + in_system, in_user, in_system }' "$1/cpu"
 }
 
 # ctest_lock DIR: one run at a time has the servers and the files of DIR, until ./dev ends.
@@ -69,12 +114,15 @@ ctest_lock() {
 }
 
 # ctest_look DIR OPTION...: runs ctest, and writes a line `TEST REASON` for each test that did not pass into DIR/failed.
-# Prints all but ctest's last line, which is the last one of DIR/ctest.log. Ends ./dev when ctest itself fails.
+# Shows how it goes. Ends ./dev when ctest itself fails.
 ctest_look() {
     local dir=$1 status=0
+    local -a counter=("$dir/tests/support/cpu_seconds" "$dir/cpu")
     shift
-    ctest --test-dir "$dir" --output-on-failure --no-tests=error "$@" </dev/null 2>&1 8>&- | tee -- "$dir/look.log" |
-        sed -u '$d' || status=$?
+    [ -x "${counter[0]}" ] || counter=()
+    ctest --test-dir "$dir" -N "$@" >"$dir/look.list" 8>&-
+    "${counter[@]}" ctest --test-dir "$dir" --output-on-failure --no-tests=error "$@" </dev/null 2>&1 8>&- |
+        tee -- "$dir/look.log" | node "$ROOT/tests/support/glance.js" "$dir"/{look.list,look.table,passed} "$tree" 8>&- || status=$?
     cat -- "$dir/look.log" >>"$dir/ctest.log"
     sed -nE '/^The following tests FAILED:/,$s/^[[:space:]]+[0-9]+ - ([^ ]+) \(([^)]*)\).*/\1 \2/p' "$dir/look.log" >"$dir/failed"
     [ "$status" -eq 0 ] || [ -s "$dir/failed" ] || die "ctest ended with status $status and named no test; $dir/ctest.log"

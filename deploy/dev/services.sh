@@ -136,12 +136,15 @@ service_redis_answers() {
 }
 
 # The command prefix, NUL-separated, that runs the program with the configuration of the instance and an environment that
-# has nothing else: settings, and what the sanitizers are told in tests.
+# has nothing else: settings, what the sanitizers are told in tests, and a clock that tests move (tests/support/servers).
 service_environment() {
     local name
     printf '%s\0' env -i "PATH=$PATH" LANG=C.UTF-8
-    for name in "${!HB_@}" ASAN_OPTIONS UBSAN_OPTIONS LSAN_OPTIONS; do
-        case $name in HB_CONFIG | HB_BUILD | HB_BINARY | HB_TEST_*) continue ;; esac
+    for name in "${!HB_@}" ASAN_OPTIONS UBSAN_OPTIONS LSAN_OPTIONS LD_PRELOAD; do
+        case $name in
+        HB_TEST_CLOCK_FILE) ;;
+        HB_CONFIG | HB_BUILD | HB_BINARY | HB_TEST_*) continue ;;
+        esac
         [ -z "${!name:-}" ] || printf '%s\0' "$name=${!name}"
     done
     printf '%s\0' "HB_CONFIG=$VAR/hongbao.conf"
