@@ -74,7 +74,7 @@ static void log_add(struct nginx_conf *conf, const struct directive *one)
 /* The size of uploads (nginx/site.conf) is of two addresses. */
 static void body_size_take(struct nginx_conf *conf, int64_t bytes)
 {
-    if (bytes > conf->body_bytes_max && bytes != (int64_t)UPLOAD_BYTES_MAX)
+    if (bytes > conf->body_bytes_max && bytes != (int64_t)UPLOAD_BYTES_MAX && bytes != INT64_MAX)
         conf->body_bytes_max = bytes;
 }
 

@@ -30,7 +30,7 @@ struct nginx_conf {
     struct nginx_conf_list keys;
     struct nginx_conf_list
         logs;               /* the files of the access logs in the site's format, `hongbao`; none with a variable */
-    int64_t body_bytes_max; /* the largest client_max_body_size, without that of uploads; -1: none */
+    int64_t body_bytes_max; /* the largest client_max_body_size but of uploads, and of answers to 413 (0); -1: none */
     char error[512];        /* the first file that can't be read or understood */
 };
 

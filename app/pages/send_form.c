@@ -100,9 +100,9 @@ static enum status count_read(struct field_input *in)
     uint32_t *count = in->out;
     if (in->typed.len == 0) {
         *count = (uint32_t)order->to.count;
-        if (order->to.count > (size_t)rules_count_max(in->x->app->stores.config))
-            return field_fail(in, in->field->high);
-        return order->to.count > 0 || form_failed(in->errors, "to") ? ST_OK : field_fail(in, in->field->missing);
+        if (order->to.count > 0)
+            return field_limits(in, (int64_t)order->to.count);
+        return form_failed(in->errors, "to") ? ST_OK : field_fail(in, in->field->missing);
     }
     enum status st = FIELD_COUNT.read(in);
     if (st == ST_OK && order->to.count > 0 && *count > order->to.count)

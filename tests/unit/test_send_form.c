@@ -202,7 +202,7 @@ TEST_WITH(the_limits_in_messages_come_from_the_settings, NULL, defaults)
     REFUSED("count: text/count_max 5000", .amount = "1000.01", .count = "5001");
     assert_int_equal(FINE(.amount = "1000.01", .count = "5000")->share_max_fen, 1250);
     config.packet_shares_max = 2;
-    REFUSED("count: text/count_max", .kind = "even", .count = "", .to = "anna bert carl");
+    REFUSED("count: text/count_max 2", .kind = "even", .count = "", .to = "anna bert carl");
 }
 
 TEST(a_greeting_is_cleaned_and_counted_in_graphemes)
