@@ -6,38 +6,39 @@
 set -euo pipefail
 
 EARLIER_DAYS=30
-declare -A linked
+declare -A hash_of linked
 
-# put FROM NAME: gives the target folder this file, and compressed when it is a text.
+# hashes FOLDER: prints the hash and the name of each file in it.
+hashes() {
+    (cd -- "$1" && find . -type f -printf '%P\0' | xargs -0r sha256sum --)
+}
+
+# put NAME AS: gives the target folder this file by the name AS, and compressed when it is a text; unless it is there.
 put() {
-    install -p -m 644 -- "$1" "$to/.new"
+    [ "${hash_of[$2]:-}" != "$hash" ] || return 0
+    [[ $2 != */* ]] || install -d -m 755 -- "$to/${2%/*}"
+    install -p -m 644 -- "$from/$1" "$to/.new"
     if [[ $2 =~ \.(css|js|svg)$ ]]; then
-        gzip -9nc -- "$1" >"$to/.new.gz"
-        touch -r "$1" -- "$to/.new.gz"
-        chmod 644 -- "$to/.new.gz"
+        gzip -9nkf -- "$to/.new"
         mv -- "$to/.new.gz" "$to/$2.gz"
     fi
     mv -- "$to/.new" "$to/$2"
-}
-
-copy() {
-    local hash name=$1
-    if [[ $name != */* && $name == ?*.* ]]; then
-        hash=$(sha256sum <"$from/$name")
-        linked[${name%.*}.${hash:0:10}.${name##*.}]=yes
-        [ -f "$to/${name%.*}.${hash:0:10}.${name##*.}" ] || put "$from/$name" "${name%.*}.${hash:0:10}.${name##*.}"
-    fi
-    cmp -s -- "$from/$name" "$to/$name" || put "$from/$name" "$name"
 }
 
 [ $# -eq 2 ] || { sed -n '2,5s/^# //p' "${BASH_SOURCE[0]}" >&2 && exit 2; }
 from=$1 to=$2
 mkdir -p -- "$to"
 chmod 755 -- "$to"
-while read -r name; do
-    [[ $name != */* ]] || install -d -m 755 -- "$to/${name%/*}"
-    copy "$name"
-done < <(cd -- "$from" && find . -type f -printf '%P\n')
+while read -r hash name; do hash_of[$name]=$hash; done < <(hashes "$to")
+while read -r hash name; do
+    if [[ $name != */* && $name == ?*.* ]]; then
+        link=${name%.*}.${hash:0:10}.${name##*.}
+        linked[$link]=yes
+        put "$name" "$link"
+    fi
+    put "$name" "$name"
+done < <(hashes "$from")
+wait $! # fails when a file could not be read
 while read -r name; do
     [ -n "${linked[${name%.gz}]:-}" ] || rm -f -- "$to/$name"
 done < <(cd -- "$to" && find . -maxdepth 1 -ctime "+$EARLIER_DAYS" -regextype posix-extended \

@@ -47,7 +47,7 @@ drain() {
 }
 
 hongbao serve --pool "$POOL" --check
-spawn-fcgi -n -s "$OWN" -M 0660 -b "$3" -- /usr/bin/multiwatch -f "$2" -r 1000000 -t 1000 -s USR1 -- \
+spawn-fcgi -n -s "$OWN" -M 0660 -b "$3" -- /usr/bin/multiwatch -f "$2" -r 1000000 -t 1000 -- \
     /usr/bin/hongbao serve --pool "$POOL" &
 SUPERVISOR=$!
 trap drain TERM INT

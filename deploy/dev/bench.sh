@@ -4,7 +4,6 @@
 # bench_ready ROOT PRESET: all that a measurement of this checkout needs.
 bench_ready() {
     local ROOT=$1 # for the functions below
-    checks_npm tests/bench
     checks_npm tests/e2e
     build_preset "$2" hongbao bench
 }

@@ -163,7 +163,7 @@ demo = on"
         printf '%s\n' '# The settings of this instance; docs/reference/config.md explains all names, and HB_NAME in the environment wins.' \
             '# ./dev rewrites this part at every start; settings that you make further down are left out here.'
         while read -r line; do
-            grep -q "^[[:blank:]]*${line%% *}[[:blank:]]*=" <<<"$kept" || printf '%s\n' "$line"
+            [[ $'\n'$kept =~ $'\n'[[:blank:]]*"${line%% *}"[[:blank:]]*= ]] || printf '%s\n' "$line"
         done <<TEXT
 redis = unix:$SOCKETS/redis.sock
 mysql = unix:$SOCKETS/mariadb.sock

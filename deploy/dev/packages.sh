@@ -21,7 +21,7 @@ packages_install() {
     fi
     installed=$(dpkg-query -W -f='${db:Status-Status} ${Package}\n' "${wanted[@]}" 2>/dev/null || true)
     for package in "${wanted[@]}"; do
-        grep -qxF "installed $package" <<<"$installed" || missing+=("$package")
+        [[ $'\n'$installed$'\n' == *$'\n'"installed $package"$'\n'* ]] || missing+=("$package")
     done
     [ ${#missing[@]} -gt 0 ] || return 0
 

@@ -52,6 +52,8 @@ process_running() {
 # process_group_alive GROUP: whether any process of ours is left in the group.
 process_group_alive() {
     local entry
+    ! process_is_ours "$1" || return 0 # its leader
+    kill -s 0 -- "-$1" 2>/dev/null || return 1
     for entry in /proc/[0-9]*; do
         if process_stat "${entry#/proc/}" && [ "$stat_group" = "$1" ] && process_is_ours "${entry#/proc/}"; then
             return 0
@@ -144,16 +146,17 @@ process_end() {
 }
 
 # process_signal GROUP SIGNAL SECONDS: false when a process of the group is left after SECONDS. Sends the signal again
-# each second: MariaDB loses a signal that comes while it starts. A stopped process needs CONT to receive it.
+# each second: MariaDB loses a signal that comes while it starts. A stopped process needs CONT to receive it; CONT comes
+# before, as the leak check of a process that ends would wait for ever when it came then.
 process_signal() {
     local group=$1 signal=$2 seconds=$3
+    kill -s CONT -- "-$group" 2>/dev/null || true
     for ((; seconds > 0; seconds--)); do
         if process_is_ours "$group"; then
             kill -s "$signal" "$group" 2>/dev/null || true
         else
             kill -s TERM -- "-$group" 2>/dev/null || true
         fi
-        kill -s CONT -- "-$group" 2>/dev/null || true
         ! wait_until 1 process_group_ended "$group" || return 0
     done
     return 1

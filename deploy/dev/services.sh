@@ -163,21 +163,21 @@ service_link_program() {
 
 # service_listens PATH: whether a process listens on the socket. The file appears a moment before that.
 service_listens() {
-    local flags path
-    while read -r _ _ _ flags _ _ _ path; do
-        [ "$flags" != 00010000 ] || [ "$path" != "$1" ] || return 0
-    done </proc/net/unix
-    return 1
+    local sockets
+    sockets=$(</proc/net/unix) # at once: `read` takes its lines one by one, and the kernel makes the file anew for each
+    [[ $sockets =~ \ 00010000\ [^$'\n']*\ "$1"($'\n'|$) ]]
 }
 
 # service_start_pool NAME PROCESSES BACKLOG: opens the listening socket and starts a supervisor that replaces every
-# process that ends. At most BACKLOG connections wait to be accepted; nginx answers the next one 503 with Retry-After.
+# process that ends, and sends SIGUSR1 to all when it is stopped itself. (Its option -s takes an index for the signal:
+# multiwatch 1.0.0 sends SIGILL with -s USR1.) At most BACKLOG connections wait to be accepted; nginx answers the next one
+# 503 with Retry-After.
 service_start_pool() {
     local -a environment
     mapfile -d '' environment < <(service_environment)
     service_link_program
     process_spawn "$1" "${environment[@]}" spawn-fcgi -n -s "$SOCKETS/$1.sock" -M 0660 -b "$3" -- \
-        "$(command -v multiwatch)" -f "$2" -r 1000000 -t 1000 -s USR1 -- \
+        "$(command -v multiwatch)" -f "$2" -r 1000000 -t 1000 -- \
         run/hongbao serve --pool "$1"
     process_wait_ready "$1" "$process_spawned" 20 service_listens "$SOCKETS/$1.sock"
 }
@@ -218,7 +218,7 @@ service_start_settle() {
     local -a environment
     mapfile -d '' environment < <(service_environment)
     service_link_program
-    process_spawn settle "${environment[@]}" multiwatch -f 1 -r 1000000 -t 1000 -s TERM -- run/hongbao settle
+    process_spawn settle "${environment[@]}" multiwatch -f 1 -r 1000000 -t 1000 -- run/hongbao settle
     process_wait_ready settle "$process_spawned" 5 process_running settle
 }
 

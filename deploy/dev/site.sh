@@ -130,36 +130,41 @@ site_end_all() {
 }
 
 site_start() {
-    [ $# -eq 1 ] || die "start needs one name: ${SERVICES[*]}"
-    service_known "$1"
+    local name
+    local -a missing=()
+    [ $# -gt 0 ] || die "start needs names: ${SERVICES[*]}"
+    for name; do service_known "$name"; done
     instance_open
     instance_lock
     instance_recall_environment
-    if process_running "$1"; then
-        say "dev: $1 is running already"
-        return 0
-    fi
+    for name; do
+        if process_running "$name"; then say "dev: $name is running already"; else missing+=("$name"); fi
+    done
+    [ ${#missing[@]} -gt 0 ] || return 0
     packages_install run
-    [ "$1" != nginx ] || site_check_port
-    case $1 in mariadb | hot | page | auth | card | settle) [ -x "$(build_binary_path)" ] || build_binary ;; esac
+    [[ " ${missing[*]} " != *" nginx "* ]] || site_check_port
+    [ -x "$(build_binary_path)" ] || build_binary
     instance_configure
     [ -f "$VAR/run/port" ] || instance_remember_environment
     trap 'site_undo' EXIT
     trap 'exit 130' INT TERM HUP
-    site_start_one "$1"
+    for name in "${missing[@]}"; do site_start_one "$name"; done
     trap - EXIT INT TERM HUP
     instance_unlock
 }
 
 site_stop() {
-    [ $# -eq 1 ] || die "stop needs one name: ${SERVICES[*]}"
-    service_known "$1"
-    if ! instance_exists || ! process_recorded "$1" >/dev/null; then
-        say "dev: $1 does not run"
+    local name
+    [ $# -gt 0 ] || die "stop needs names: ${SERVICES[*]}"
+    for name; do service_known "$name"; done
+    if ! instance_exists; then
+        say "dev: nothing runs in $VAR"
         return 0
     fi
     instance_lock
-    service_end "$1"
+    for name; do
+        if process_recorded "$name" >/dev/null; then service_end "$name"; else say "dev: $name does not run"; fi
+    done
 }
 
 # Without a name: the pools and settle, so that a new program, new settings or new templates take over while the site

@@ -51,7 +51,7 @@ rights_keys() {
 
 # rights_password FOLDER ROLE
 rights_password() {
-    sed -n 's/[[:space:]]*$//; s/^\(mysql\|redis\)_password = //p' "$1/$2.conf" | head -n 1
+    sed -n '/^\(mysql\|redis\)_password = /{s///; s/[[:space:]]*$//; p; q}' "$1/$2.conf"
 }
 
 # rights_sql FOLDER DATABASE: prints what makes the database and its users.
@@ -92,7 +92,10 @@ rights_acl_setup() {
 
 # rights_sha256 FOLDER ROLE
 rights_sha256() {
-    rights_password "$1" "$2" | tr -d '\n' | sha256sum | cut -d ' ' -f 1
+    local sum
+    sum=$(rights_password "$1" "$2") || return
+    sum=$(printf %s "$sum" | sha256sum)
+    printf '%s\n' "${sum%% *}"
 }
 
 # rights_acl_change STEP SHOWN WANTED: prints the commands that make the users of Redis, SHOWN by ACL LIST, those of an

@@ -1,240 +1,268 @@
-/* Fills the empty stores of HB_CONFIG as the program would have done:
- *   bench_world closed GRABS SHARES          closed lucky packets of SHARES shares with GRABS grabs in all
- *   bench_world open PACKETS SHARES LIFE_MS  open packets without grabs, also in Redis; they expire LIFE_MS from now
- * The settle worker must not run meanwhile. */
+/* Makes packets in the stores of HB_CONFIG (an administrator's) by the program's own code, and takes their shares:
+ *   bench_world COMMAND FIRST STEP PACKETS SHARES EXPIRES_MS
+ * The packets are numbered FIRST, FIRST + STEP and so on; each is lucky, has SHARES shares and is open for a day. No
+ * settle worker runs meanwhile. COMMAND is one of
+ *   closed  the rows of packets of which every share is taken, and of these grabs
+ *   open    the rows of packets without grabs
+ *   load    packets without grabs, in Redis
+ *   grab    takes SHARES shares of each packet in Redis, one of each packet in turn, each by a call of its own
+ *   remove  deletes the packets from Redis
+ *   ids     prints their public ids as a list of JSON
+ * All but ids print {"count":…,"own_ns":…}: grabs or packets, and the CPU time of this process for them. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 
 #include "base/array.h"
 #include "base/buf.h"
-#include "base/clock.h"
-#include "bench.h"
+#include "io/redis_reply.h"
+#include "live/keys.h"
 #include "live/live.h"
 #include "live/load.h"
+#include "live/shut.h"
 #include "packet/split.h"
 #include "packet/store.h"
 #include "support/test_services.h"
 
-enum { ROWS_PER_COMMIT = 5000 };
-static const int64_t PAST_MS = INT64_C(1750000000000); /* June 2025 */
-
-struct person {
-    int64_t sent_fen, received_fen;
-    uint32_t sent, received, best;
+enum {
+    USER_FIRST = 10001,
+    USERS_MIN = 10000,
+    SHARE_FEN = 100, /* on average */
+    DAY_MS = 24 * 3600 * 1000,
+    CALLS_PER_ROUND = 16, /* about as many as the hot pool batches under load */
+    ROWS_PER_COMMIT = 5000
 };
+#define PACKET_FIRST (UINT64_C(1) << 58)
 
-struct world {
+struct work {
     struct services *app;
-    struct person *people;
-    uint32_t users, shares;
-    uint64_t packets, made;
-    bool open;
-    int64_t now_ms, life_ms;
-    int64_t *fen;
-    struct buf packet, account, transfer, grab, user, wallet, deposit, month;
+    uint64_t first, step, packets, shares, expires_ms;
+    int64_t *fen; /* the shares of a packet */
+    uint64_t done;
+    bool closed;
+    struct buf grabs; /* SQL */
 };
 
-static void begin(struct buf *b, const char *sql)
+static uint64_t number_of(const struct work *w, uint64_t i)
 {
-    buf_reset(b);
-    buf_cstr(b, sql);
+    return w->first + i * w->step;
 }
 
-static void packets_begin(struct world *w)
+/* Visits the packets in a scattered order, so that adjacent memory does not help. */
+static uint64_t scattered_number_of(const struct work *w, uint64_t i)
 {
-    begin(&w->packet, "INSERT INTO packet (id, sender_id, sender_name, kind, split, amount_fen, count, share_max_fen,"
-                      " best_share_no, greeting, seed, commitment, state, grabbed_count, grabbed_fen, created_ms,"
-                      " expires_ms, finished_ms, closed_ms, request_key) VALUES ");
-    begin(&w->account, "INSERT INTO account (id, kind, balance_fen) VALUES ");
-    begin(&w->transfer,
-          "INSERT INTO transfer (kind, debit_id, credit_id, amount_fen, packet_id, seq, created_ms) VALUES ");
-    begin(&w->grab, "INSERT INTO `grab` (packet_id, share_no, user_id, nickname, amount_fen, grabbed_ms) VALUES ");
+    static const uint64_t prime = 1000003;
+    return number_of(w, i * prime % w->packets);
 }
 
-static void hex(struct buf *b, const uint8_t *bytes)
+static unsigned long long user_of(const struct work *w, uint64_t number, uint64_t share_no)
 {
-    buf_cstr(b, "X'");
-    for (size_t i = 0; i < HASH_BYTES; i++)
-        buf_printf(b, "%02x", bytes[i]);
-    buf_char(b, '\'');
+    return USER_FIRST + (number * 7 + share_no) % (w->shares > USERS_MIN ? w->shares : USERS_MIN);
 }
 
-/* Appends the rows of one packet; fen has its amounts. */
-static bool packet_make(struct world *w, uint64_t index, struct packet *p)
+/* Makes the packet of this number, and its shares in w->fen. */
+static enum status packet_make(struct work *w, struct packet *p, uint64_t number)
 {
-    bool ok = bench_packet(p, w->fen, index, w->shares, w->open ? w->now_ms : PAST_MS + (int64_t)index);
-    if (w->open) {
-        p->created_ms = w->now_ms + w->life_ms - BENCH_DAY_MS;
-        p->expires_ms = w->now_ms + w->life_ms;
-    }
-    return ok;
-}
-
-static void packet_row(struct world *w, const struct packet *p, const char *comma)
-{
-    buf_printf(&w->packet, "%s(%llu,%llu,'x','lucky','double-average',%lld,%u,%lld,%u,'恭喜发财，大吉大利',", comma,
-               (unsigned long long)p->id, (unsigned long long)p->sender_id, (long long)p->amount_fen, p->count,
-               (long long)p->share_max_fen, p->best_share_no);
-    hex(&w->packet, p->seed);
-    buf_char(&w->packet, ',');
-    hex(&w->packet, p->commitment);
-    if (w->open)
-        buf_printf(&w->packet, ",'open',0,0,%lld,%lld,NULL,NULL,", (long long)p->created_ms, (long long)p->expires_ms);
-    else
-        buf_printf(&w->packet, ",'closed',%u,%lld,%lld,%lld,%lld,%lld,", p->count, (long long)p->amount_fen,
-                   (long long)p->created_ms, (long long)p->expires_ms, (long long)p->created_ms,
-                   (long long)p->created_ms);
-    buf_printf(&w->packet, "'k%llu')", (unsigned long long)w->made);
-}
-
-static void grab_rows(struct world *w, const struct packet *p, const char *comma)
-{
-    for (uint32_t i = 0; i < w->shares; i++) {
-        uint64_t user = bench_user(w->made, i, w->shares);
-        struct person *one = &w->people[user - BENCH_USER_FIRST];
-        buf_printf(&w->grab, "%s(%llu,%u,%llu,'x',%lld,%lld)", i == 0 ? comma : ",", (unsigned long long)p->id, i,
-                   (unsigned long long)user, (long long)w->fen[i], (long long)p->created_ms);
-        one->received_fen += w->fen[i];
-        one->received++;
-        one->best += i == p->best_share_no;
-    }
-}
-
-static bool packet_add(struct world *w, const char *comma)
-{
-    struct packet p;
-    if (!packet_make(w, w->made, &p))
-        return false;
-    struct person *sender = &w->people[p.sender_id - BENCH_USER_FIRST];
-    packet_row(w, &p, comma);
-    buf_printf(&w->account, "%s(%llu,'escrow',%lld)", comma, (unsigned long long)p.id,
-               w->open ? (long long)p.amount_fen : 0);
-    buf_printf(&w->transfer, "%s('send',%llu,%llu,%lld,%llu,0,%lld)", comma, (unsigned long long)p.sender_id,
-               (unsigned long long)p.id, (long long)p.amount_fen, (unsigned long long)p.id, (long long)p.created_ms);
-    if (!w->open)
-        grab_rows(w, &p, comma);
-    sender->sent_fen += p.amount_fen;
-    sender->sent++;
-    w->made++;
-    return true;
-}
-
-static enum status packets_body(struct db *db, void *ctx)
-{
-    struct world *w = ctx;
-    packets_begin(w);
-    for (uint32_t rows = 0; rows < ROWS_PER_COMMIT && w->made < w->packets; rows += w->open ? 1 : w->shares)
-        if (!packet_add(w, rows == 0 ? "" : ","))
-            return ST_INVALID;
-    enum status st = db_exec_buf(db, NULL, &w->account);
+    const int64_t total_fen = (int64_t)w->shares * SHARE_FEN, expires_ms = (int64_t)w->expires_ms;
+    *p = (struct packet){ .id = PACKET_FIRST + number,
+                          .sender_id = user_of(w, number, 0),
+                          .sender_name = STR("小明"),
+                          .kind = PACKET_LUCKY,
+                          .split = SPLIT_DOUBLE_AVERAGE,
+                          .amount_fen = total_fen,
+                          .count = (uint32_t)w->shares,
+                          .share_min_fen = 1,
+                          .share_max_fen = total_fen,
+                          .greeting = STR("恭喜发财，大吉大利"),
+                          .state = PACKET_OPEN,
+                          .created_ms = expires_ms - DAY_MS,
+                          .expires_ms = expires_ms };
+    memcpy(p->seed, &p->id, sizeof p->id);
+    split_commitment(p->seed, p->commitment);
+    enum status st = split_packet(p, w->fen);
     if (st == ST_OK)
-        st = db_exec_buf(db, NULL, &w->packet);
-    if (st == ST_OK && !w->open)
-        st = db_exec_buf(db, NULL, &w->grab);
-    return st == ST_OK ? db_exec_buf(db, NULL, &w->transfer) : st;
+        p->best_share_no = split_best_share_no(w->fen, p->count);
+    return st;
 }
 
-/* Every user has a deposit of the amount that they sent. */
-static enum status people_body(struct db *db, void *ctx)
+/* ---- rows ---- */
+
+static void grabs_add(struct work *w, const struct packet *p)
 {
-    struct world *w = ctx;
-    int64_t bank_fen = 0;
-    size_t deposits = 0;
-    /* All closed packets are of one month. */
-    const struct clock_date date = clock_zone_date(w->open ? w->now_ms + w->life_ms - BENCH_DAY_MS : PAST_MS);
-    begin(&w->user, "INSERT INTO user (id, username, nickname, created_ms) VALUES ");
-    begin(&w->wallet, "INSERT INTO account (id, kind, balance_fen) VALUES ");
-    begin(&w->deposit, "INSERT INTO transfer (kind, debit_id, credit_id, amount_fen, created_ms, request_key) VALUES ");
-    begin(&w->month, "INSERT INTO user_month VALUES ");
-    for (uint32_t i = 0; i < w->users; i++) {
-        const struct person *one = &w->people[i];
-        const unsigned id = BENCH_USER_FIRST + i;
-        const char *comma = i == 0 ? "" : ",";
-        bank_fen -= one->sent_fen;
-        buf_printf(&w->user, "%s(%u,'u%u','x',1)", comma, id, id);
-        buf_printf(&w->wallet, "%s(%u,'wallet',%lld)", comma, id, (long long)one->received_fen);
-        if (one->sent_fen > 0)
-            buf_printf(&w->deposit, "%s('deposit',1,%u,%lld,1,'%u:bench')", deposits++ == 0 ? "" : ",", id,
-                       (long long)one->sent_fen, id);
-        buf_printf(&w->month, "%s(%u,%d,%d,%u,%lld,%u,%lld,%u)", comma, id, date.year, date.month, one->sent,
-                   (long long)one->sent_fen, one->received, (long long)one->received_fen, one->best);
-    }
-    struct buf *all[] = { &w->user, &w->wallet, &w->deposit, &w->month };
-    enum status st = ST_OK;
-    for (size_t i = 0; st == ST_OK && i < ARRAY_LEN(all); i++)
-        st = db_exec_buf(db, NULL, all[i]);
-    return st == ST_OK
-               ? db_exec(db, NULL, "UPDATE account SET balance_fen = ? WHERE id = 1", DB_PARAMS(DB_I64(bank_fen)))
-               : st;
+    for (uint32_t i = 0; i < p->count; i++)
+        buf_printf(&w->grabs, "%s(%llu,%u,%llu,'x',%lld,%lld)",
+                   w->grabs.len > 0 ? ","
+                                    : "INSERT INTO `grab` (packet_id, share_no, user_id, nickname, amount_fen,"
+                                      " grabbed_ms) VALUES ",
+                   (unsigned long long)p->id, i, user_of(w, p->id - PACKET_FIRST, i), (long long)w->fen[i],
+                   (long long)p->created_ms);
 }
 
-static enum status live_make(struct world *w)
+static enum status row_insert(struct db *db, struct work *w)
 {
     struct packet p;
-    enum live_code code = LIVE_LOADED;
+    char key[STR_U64_MAX];
+    enum status st = packet_make(w, &p, number_of(w, w->done++));
+    if (st != ST_OK)
+        return st;
+    p.request_key = str_u64(key, p.id);
+    if (w->closed) {
+        p.state = PACKET_CLOSED;
+        p.grabbed_count = p.count;
+        p.grabbed_fen = p.amount_fen;
+        p.finished_ms = p.closed_ms = p.created_ms;
+        grabs_add(w, &p);
+    }
+    return packet_insert(db, &p);
+}
+
+static enum status rows_body(struct db *db, void *ctx)
+{
+    struct work *w = ctx;
     enum status st = ST_OK;
-    test_services_fences_open(w->app); /* the packets have no grabs: no comparison is needed */
-    for (uint64_t i = 0; st == ST_OK && i < w->packets; i++) {
-        if (!packet_make(w, i, &p))
-            return ST_INVALID;
-        st = live_load(&w->app->stores.live, &p, w->fen, NULL, 0, LIVE_STATE_OPEN, &code);
+    buf_reset(&w->grabs);
+    for (uint64_t n = 0; st == ST_OK && n < ROWS_PER_COMMIT && w->done < w->packets; n += w->closed ? w->shares : 1)
+        st = row_insert(db, w);
+    return st == ST_OK && w->closed ? db_exec_buf(db, NULL, &w->grabs) : st;
+}
+
+/* What the rows refer to is inserted afterwards. */
+static enum status rows(struct work *w)
+{
+    struct db *db = w->app->stores.db;
+    enum status st = db_exec(db, NULL, "SET SESSION foreign_key_checks = 0", NULL, 0);
+    while (st == ST_OK && w->done < w->packets)
+        st = db_transaction(db, rows_body, w);
+    return st;
+}
+
+/* ---- Redis ---- */
+
+static enum status load(struct work *w)
+{
+    struct packet p;
+    enum live_code code;
+    enum status st = ST_OK;
+    for (; st == ST_OK && w->done < w->packets; w->done++) {
+        st = packet_make(w, &p, number_of(w, w->done));
+        if (st == ST_OK)
+            st = live_load(&w->app->stores.live, &p, w->fen, NULL, 0, LIVE_STATE_OPEN, &code);
         if (st == ST_OK && code != LIVE_LOADED)
             st = ST_EXISTS;
     }
     return st;
 }
 
-static enum status world_make(struct world *w)
+static void grab_queue(struct work *w, struct redis_call *call, uint64_t number, uint64_t share_no)
 {
-    struct db *db = w->app->stores.db;
-    enum status st = db_exec(db, NULL, "SET SESSION foreign_key_checks = 0", NULL, 0);
-    while (st == ST_OK && w->made < w->packets)
-        st = db_transaction(db, packets_body, w);
-    if (st == ST_OK)
-        st = db_transaction(db, people_body, w);
-    return st == ST_OK && w->open ? live_make(w) : st;
+    const struct live *live = &w->app->stores.live;
+    const uint64_t id = PACKET_FIRST + number;
+    struct live_keys keys;
+    char packet[STR_U64_MAX], user[STR_U64_MAX];
+    live_keys(&keys, id, live->partitions);
+    const struct str names[] = { keys.key[LIVE_KEY_PACKET], keys.key[LIVE_KEY_SHARES], keys.key[LIVE_KEY_GRABS],
+                                 keys.key[LIVE_KEY_ORDER], keys.key[LIVE_KEY_EVENTS] };
+    const struct str args[] = { str_u64(packet, id), str_u64(user, user_of(w, number, share_no)), STR("小强"), STR(""),
+                                STR("") };
+    redis_queue_function(live->redis, call, live->grab, (int)packet_partition(id, live->partitions), names,
+                         ARRAY_LEN(names), args, ARRAY_LEN(args));
 }
 
-static bool world_parse(struct world *w, int argc, char **argv)
+/* ST_CONFLICT: the user got no share. */
+static enum status grab_read(const struct redis_call *call)
 {
-    uint64_t count, shares, life_ms = 0;
-    w->open = argc == 5 && strcmp(argv[1], "open") == 0;
-    if (!w->open && (argc != 4 || strcmp(argv[1], "closed") != 0))
-        return false;
-    if (!bench_number(argv[2], 1, UINT32_MAX, &count) || !bench_number(argv[3], 1, SPLIT_COUNT_MAX, &shares) ||
-        (w->open && !bench_number(argv[4], 0, UINT32_MAX, &life_ms)))
-        return false;
-    w->shares = (uint32_t)shares;
-    w->packets = w->open ? count : (count + shares - 1) / shares;
-    w->life_ms = (int64_t)life_ms;
-    w->now_ms = clock_now_ms();
-    w->users = bench_users(shares);
-    return true;
+    int64_t code;
+    if (call->status != ST_OK)
+        return call->status;
+    return redis_reply_i64(redis_reply_at(redis_reply_at(call->reply, 0), 0), &code) && code == LIVE_GRABBED
+               ? ST_OK
+               : ST_CONFLICT;
+}
+
+static enum status grab(struct work *w)
+{
+    struct redis_call calls[CALLS_PER_ROUND];
+    const uint64_t total = w->packets * w->shares;
+    enum status st = ST_OK;
+    while (st == ST_OK && w->done < total) {
+        size_t count = 0;
+        for (; count < CALLS_PER_ROUND && w->done < total; count++, w->done++)
+            grab_queue(w, &calls[count], scattered_number_of(w, w->done % w->packets), w->done / w->packets);
+        redis_round(w->app->stores.redis);
+        for (size_t i = 0; i < count; i++) {
+            if (st == ST_OK)
+                st = grab_read(&calls[i]);
+            redis_call_free(&calls[i]);
+        }
+    }
+    return st;
+}
+
+static enum status unload(struct work *w)
+{
+    enum status st = ST_OK;
+    for (; st == ST_OK && w->done < w->packets; w->done++)
+        st = live_remove(&w->app->stores.live, PACKET_FIRST + number_of(w, w->done));
+    return st;
+}
+
+static enum status ids(struct work *w)
+{
+    char id[PUBLIC_ID_TEXT_MAX];
+    for (; w->done < w->packets; w->done++) {
+        public_id_encode(&w->app->id_key, PACKET_FIRST + scattered_number_of(w, w->done), id);
+        (void)printf("%s\"%s\"", w->done == 0 ? "[" : ",", id);
+    }
+    (void)puts("]");
+    return ST_OK;
+}
+
+/* ---- the program ---- */
+
+static const struct command {
+    const char *name;
+    enum status (*run)(struct work *w);
+} COMMANDS[] = { { "closed", rows }, { "open", rows },     { "load", load },
+                 { "grab", grab },   { "remove", unload }, { "ids", ids } };
+
+static const struct command *work_parse(struct work *w, int argc, char **argv)
+{
+    uint64_t *const numbers[] = { &w->first, &w->step, &w->packets, &w->shares, &w->expires_ms };
+    bool ok = argc == 2 + (int)ARRAY_LEN(numbers);
+    for (size_t i = 0; ok && i < ARRAY_LEN(numbers); i++)
+        ok = str_to_u64(str_from(argv[2 + i]), numbers[i]);
+    if (ok && w->packets > 0 && w->shares > 0 && w->shares <= SPLIT_COUNT_MAX)
+        for (size_t i = 0; i < ARRAY_LEN(COMMANDS); i++)
+            if (strcmp(argv[1], COMMANDS[i].name) == 0)
+                return &COMMANDS[i];
+    return NULL;
 }
 
 int main(int argc, char **argv)
 {
-    static struct world w;
-    if (!world_parse(&w, argc, argv)) {
-        (void)fputs("usage: bench_world closed GRABS SHARES | open PACKETS SHARES LIFE_MS\n", stderr);
+    struct work w = { 0 };
+    const struct command *c = work_parse(&w, argc, argv);
+    if (c == NULL) {
+        (void)fputs("usage: bench_world closed|open|load|grab|remove|ids FIRST STEP PACKETS SHARES EXPIRES_MS\n",
+                    stderr);
         return 2;
     }
     w.app = test_services_open();
-    if (w.app == NULL)
-        return 1;
-    w.people = calloc(w.users, sizeof *w.people);
     w.fen = calloc(w.shares, sizeof *w.fen);
-    enum status st = w.people == NULL || w.fen == NULL ? ST_NO_MEMORY : world_make(&w);
-    struct buf *all[] = { &w.packet, &w.account, &w.transfer, &w.grab, &w.user, &w.wallet, &w.deposit, &w.month };
-    for (size_t i = 0; i < ARRAY_LEN(all); i++)
-        buf_free(all[i]);
-    free(w.people);
+    if (w.app == NULL || w.fen == NULL)
+        return 1;
+    test_services_fences_open(w.app);
+    w.closed = strcmp(c->name, "closed") == 0;
+    const clock_t before = clock();
+    enum status st = c->run(&w);
+    const long long own_ns = (long long)(clock() - before) * (1000000000 / CLOCKS_PER_SEC);
+    buf_free(&w.grabs);
     free(w.fen);
     test_services_close(w.app);
     if (st != ST_OK)
-        return bench_fail("bench_world", st);
-    (void)printf("{\"packets\":%llu,\"grabs\":%llu,\"users\":%u}\n", (unsigned long long)w.packets,
-                 w.open ? 0ULL : (unsigned long long)(w.packets * w.shares), w.users);
-    return 0;
+        (void)fprintf(stderr, "bench_world %s: %s\n", c->name, status_name(st));
+    else if (c->run != ids)
+        (void)printf("{\"count\":%llu,\"own_ns\":%lld}\n", (unsigned long long)w.done, own_ns);
+    return st == ST_OK ? 0 : 1;
 }

@@ -3,7 +3,7 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { ClusterInstance } from '../chaos/cluster_instance.js';
 import { poll } from '../chaos/deployment.js';
-import { isLasting, processTree } from './cpu.js';
+import { nginxTree, processTree } from './cpu.js';
 import { SiteUnderLoad, environmentOf } from './site_under_load.js';
 
 const NODE_PORT = '8080'; // CLUSTER_PORT of deploy/dev/cluster.sh
@@ -92,9 +92,9 @@ export class ClusterSite extends SiteUnderLoad {
   // The processes that answer a grab: { nginx, app, redis, replicas }, lists of pids; redis: the primaries.
   groups() {
     const pid = (machine, name) => Number(readFileSync(join(this.#cluster.folderOf(machine), 'run', `${name}.pid`), 'utf8'));
-    const trees = (machines, name) => machines.flatMap((machine) => processTree(pid(machine, name)));
+    const trees = (machines, name, tree = processTree) => machines.flatMap((machine) => tree(pid(machine, name)));
     const replicas = this.#cluster.names('redis').filter((name) => !this.#primaryNames.includes(name));
-    return { nginx: trees(this.#machines, 'nginx').filter(isLasting), app: trees(this.#machines, 'hot'),
+    return { nginx: trees(this.#machines, 'nginx', nginxTree), app: trees(this.#machines, 'hot'),
       redis: trees(this.#primaryNames, 'redis'), replicas: trees(replicas, 'redis') };
   }
 }

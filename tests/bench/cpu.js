@@ -1,6 +1,7 @@
 // CPU time (nanoseconds) and memory of processes, from /proc, and the CPUs on which they run.
 import { spawnSync } from 'node:child_process';
 import { readFileSync, readdirSync } from 'node:fs';
+import { cpus } from 'node:os';
 
 const read = (path) => {
   try {
@@ -19,30 +20,29 @@ const tasks = (pid, proc) => {
   }
 };
 
-// A process and all its descendants.
+// In the order of their start.
+const childrenOf = (pid, tid, proc) => (read(`${proc}/${pid}/task/${tid}/children`) ?? '').split(' ').filter(Boolean).map(Number);
+
+// A process and all its descendants; none for 0.
 export function processTree(pid, proc = '/proc') {
-  const found = [];
-  for (const waiting = [pid]; waiting.length > 0;) {
-    const one = waiting.pop();
-    if (!one) continue;
-    found.push(one);
-    for (const tid of tasks(one, proc)) {
-      waiting.push(...(read(`${proc}/${one}/task/${tid}/children`) ?? '').split(' ').filter(Boolean).map(Number));
-    }
-  }
-  return found;
+  if (!pid) return [];
+  return [pid, ...tasks(pid, proc).flatMap((tid) => childrenOf(pid, tid, proc)).flatMap((child) => processTree(child, proc))];
 }
 
-// False: the process is nginx's cache loader, which ends a minute after the start.
-export const isLasting = (pid) => !readFileSync(`/proc/${pid}/cmdline`, 'utf8').includes('cache loader');
+// nginx's first process and its workers, one for each CPU: the first children, as /proc has them in the order of their
+// start. What follows may end by itself, as the cache loader does, which has the name of the first process at first.
+export function nginxTree(pid, proc = '/proc', workers = cpus().length) {
+  return pid ? [pid, ...childrenOf(pid, pid, proc).slice(0, workers)] : [];
+}
 
-// CPU time of every thread of the processes, in ns: Map of "pid/tid".
+// CPU time of every thread of the processes: Map of "pid/tid" to { ns, command }.
 export function cpuOf(pids, proc = '/proc') {
   const found = new Map();
   for (const pid of pids) {
+    const command = (read(`${proc}/${pid}/cmdline`) ?? '').replaceAll('\0', ' ').trim();
     for (const tid of tasks(pid, proc)) {
       const text = read(`${proc}/${pid}/task/${tid}/schedstat`);
-      if (text) found.set(`${pid}/${tid}`, Number(text.split(' ')[0]));
+      if (text) found.set(`${pid}/${tid}`, { ns: Number(text.split(' ')[0]), command });
     }
   }
   return found;
@@ -50,9 +50,9 @@ export function cpuOf(pids, proc = '/proc') {
 
 // The CPU time between two samples. Throws when a thread has ended: its time is lost.
 export function cpuBetween(before, after) {
-  for (const thread of before.keys()) if (!after.has(thread)) throw new Error(`thread ${thread} ended while it was measured`);
+  for (const [thread, { command }] of before) if (!after.has(thread)) throw new Error(`thread ${thread} (${command}) ended while it was measured`);
   let sum = 0;
-  for (const [thread, ns] of after) sum += ns - (before.get(thread) ?? 0);
+  for (const [thread, { ns }] of after) sum += ns - (before.get(thread)?.ns ?? 0);
   return sum;
 }
 

@@ -1,17 +1,15 @@
-// Grabs and views as requests to a site, for growing numbers of packets and of shares. bench_live.c loads the packets into
+// Grabs and views as requests to a site, for growing numbers of packets and of shares. bench_world.c loads the packets into
 // the site's Redis with the program's own code, `hongbao demo` creates the users; nothing is settled.
 import { Grabs } from './grabs.js';
 import { rounds } from './rounds.js';
-import { administer, runOn } from './stores.js';
+import { unsynced, world } from './stores.js';
 
-const SECONDS = 3;
-const SECONDS_QUICK = 1;
 const SHARES_MIN = 10;
 const PACKETS_MAX = 100_000;  // of one load; the next one takes others
 const LOADERS = 4;            // side by side: one waits for each answer
 const GRABBERS = 20_011;      // a prime: request n is of grabber n for packet n, and they do not meet again
 const VIEWERS = 989;
-const USER_FIRST = 1_000_000; // behind the people of bench_live
+const USER_FIRST = 1_000_000; // behind the people of bench_world
 const RATE_MIN = 30_000;      // there are shares for so many grabs a second, or
 const ROOM = 2;               // for so many times what a trial did
 
@@ -19,11 +17,10 @@ const rowOf = (subject, of, n, row) => ({ subject, of, n, 'µs': row['server µs
 
 class World {
   static async open(bench) {
-    const self = Object.assign(new World(), { bench, seconds: bench.quick ? SECONDS_QUICK : SECONDS, round: 0 });
+    const self = Object.assign(new World(), { bench, seconds: bench.size(3, 1), round: 0 });
     self.site = await bench.site({ own: true });
     await self.site.stop('settle');
     await self.site.sql(`ALTER TABLE user AUTO_INCREMENT = ${USER_FIRST}`);
-    administer(self.site);
     self.grabs = await Grabs.open(bench, { site: self.site, users: GRABBERS + VIEWERS });
     const cookies = self.grabs.users.map(({ cookie }) => cookie);
     self.grabbers = cookies.slice(0, GRABBERS);
@@ -31,30 +28,27 @@ class World {
     return self;
   }
 
-  live(...args) {
-    return runOn(this.bench, this.site, 'bench_live', ...args);
+  live(command, packets) {
+    return world(this.bench, this.site, command, packets);
   }
 
-  // Runs work() without waiting for the disk.
-  async unsynced(work) {
-    await this.site.redis('CONFIG', 'SET', 'appendfsync', 'no');
-    await work();
-    await this.site.redis('CONFIG', 'SET', 'appendfsync', 'always');
+  remove(first, packets) {
+    return unsynced(this.site, () => this.live('remove', { first, packets }));
   }
 
   // Loads count packets of so many shares, and takes the first shares of each.
   async load(first, count, shares, taken) {
-    await this.unsynced(async () => {
+    await unsynced(this.site, async () => {
       const parts = count >= LOADERS * 100 ? LOADERS : 1;
       const from = (part) => Math.floor(part * count / parts);
-      await Promise.all(Array.from({ length: parts }, (_, i) => this.live('load', first + from(i), from(i + 1) - from(i), shares)));
-      await this.live('grab', first, 1, count, taken, 1);
+      await Promise.all(Array.from({ length: parts }, (_, i) => this.live('load', { first: first + from(i), packets: from(i + 1) - from(i), shares })));
+      await this.live('grab', { first, packets: count, shares: taken });
     });
   }
 
   // A file with one line per packet, always with the same number of lines: the list also passes through wrk's CPU caches.
   async #paths(first, step, count, text) {
-    const lines = (await this.live('ids', first, step, count)).map(text);
+    const lines = (await this.live('ids', { first, step, packets: count })).map(text);
     return this.grabs.file(Array.from({ length: Math.ceil(PACKETS_MAX / count) * count }, (_, i) => lines[i % count]));
   }
 
@@ -63,7 +57,7 @@ class World {
     const shift = this.round++ % GRABBERS;
     const cookies = this.grabs.file([...this.grabbers.slice(shift), ...this.grabbers.slice(0, shift)]);
     const paths = await this.#paths(first, step, count, (id) => `POST /p/${id}/open`);
-    const ids = await this.live('ids', first, step, count);
+    const ids = await this.live('ids', { first, step, packets: count });
     const won = () => this.grabs.counter('hongbao_grabs_total{result="grabbed"}');
     const [taken, counted] = [await this.grabs.taken(ids), await won()];
     const row = await this.grabs.load(this.grabs.target(), { paths, cookies, seconds: this.seconds, count: won });
@@ -98,7 +92,7 @@ async function openPackets(bench, worlds, room) {
   }
   const grab = async (world) => {
     if (world.step === 1 && world.round > 0) {
-      await world.unsynced(() => world.live('remove', 0, 1, world.n));
+      await world.remove(0, world.n);
       await world.load(0, world.n, world.shares, 1);
     }
     return rowOf('grab', 'open packets', world.n, await world.grab(world.round % world.step, world.step, world.chosen));
@@ -119,7 +113,7 @@ async function shares(bench, world, sizes, room) {
     const count = Math.ceil(room / Math.min(n / 2, GRABBERS)) + 1;
     await world.load(first, count, n, n / 2);
     const row = rowOf('grab', 'shares', n, await world.grab(first, 1, count));
-    await world.unsynced(() => world.live('remove', first, 1, count));
+    await world.remove(first, count);
     return row;
   };
   return { grab_shares: await each(grab), view_shares: await each(view) };

@@ -8,16 +8,11 @@
 import { chmodSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { run } from '../chaos/deployment.js';
-import { RedisServer } from './redis_server.js';
 import { Site } from './site.js';
 import { median, medians, percentile, ratio } from './stats.js';
 
 const ROUNDS = 5;
 const ROUNDS_QUICK = 2;
-
-// Packets large enough that every request of a load can win.
-const SETTINGS = { HB_PACKET_SHARES_MAX: 100_000 };
 
 export class Bench {
   #servers = []; #shared = null; #count = 0; #closing = null;
@@ -29,28 +24,22 @@ export class Bench {
     this.rounds = rounds ?? (quick ? ROUNDS_QUICK : ROUNDS);
     this.folder = mkdtempSync(join(tmpdir(), 'hongbao-bench-'));
     chmodSync(this.folder, 0o755); // the servers have a user of their own
+    this.settings = { HB_PACKET_SHARES_MAX: 100_000 }; // of every site: each request of a load can win
     Object.assign(this, { median, medians, percentile, ratio });
-  }
-
-  // Of every site that is measured.
-  get settings() {
-    return SETTINGS;
   }
 
   log(text) {
     console.error(`bench: ${text}`);
   }
 
+  // The size of something: the second one in a run with --quick.
+  size(whole, quick) {
+    return this.quick ? quick : whole;
+  }
+
   // A program of the CMake target bench.
   program(name) {
     return join(this.build, 'tests/bench', name);
-  }
-
-  // What a function of lua/ ("grab") is called in Redis.
-  async functionName(name) {
-    const { code, stdout, stderr } = await run(this.program('function_name'), [join(this.root, 'lua'), name]);
-    if (code !== 0) throw new Error(stderr);
-    return stdout;
   }
 
   // The path of a new folder below this.folder; the folder is not created.
@@ -70,17 +59,10 @@ export class Bench {
   async site({ own = false, settings = {}, cpu = null } = {}) {
     if (!own && this.#shared) return this.#shared;
     const site = this.keep(new Site({ root: this.root, build: this.build, folder: this.newFolder('site'),
-      settings: { ...SETTINGS, ...settings }, cpu }), !own);
+      settings: { ...this.settings, ...settings }, cpu }), !own);
     await site.up();
     if (!own) this.#shared = site;
     return site;
-  }
-
-  // Starts a Redis for this case alone: see redis_server.js. settings replace lines of the project's redis.conf.
-  async redisServer(settings = {}) {
-    const server = this.keep(new RedisServer({ root: this.root, folder: this.newFolder('redis'), settings }));
-    await server.start();
-    return server;
   }
 
   // Ends all servers, also when ending one of them fails.

@@ -7,7 +7,7 @@ import { join } from 'node:path';
 import { poll } from '../chaos/deployment.js';
 import { PARTITIONS } from '../e2e/support/packet_id.js';
 import { freePort } from '../e2e/support/port.js';
-import { cpuNs, processTree } from './cpu.js';
+import { cpuNs, nginxTree, processTree } from './cpu.js';
 
 const PHP_WORKERS_PER_CPU = 8;
 const MODULES = ['ndk_http_module.so', 'ngx_http_lua_module.so'];
@@ -26,13 +26,13 @@ function phpProgram() {
   return found;
 }
 
-// A server with an application of its own, or none: { conf, app } below. mariadb: its grabs are in MariaDB; nowait: it refuses
-// those that find a lock.
+// A server with an application of its own, or none (Lua): { conf, app } below. kept: nginx keeps its connections to the
+// application, which would occupy a process that serves one request at a time. mariadb: its grabs are in MariaDB.
 export class Peer {
   #children = [];
 
-  constructor({ name, root, build, folder, site, grabFunction, conf, modules = false, app = null, mariadb = false, nowait = false }) {
-    Object.assign(this, { name, root, build, folder, site, grabFunction, conf, modules, app, mariadb, nowait });
+  constructor({ name, root, build, folder, site, grabFunction, conf = 'fastcgi.conf.in', modules = false, app = null, kept = false, mariadb = false }) {
+    Object.assign(this, { name, root, build, folder, site, grabFunction, conf, modules, app, kept, mariadb });
   }
 
   async start() {
@@ -60,7 +60,9 @@ export class Peer {
   names(more = {}) {
     const hot = roleOf(this.site, 'hot');
     return { ROOT: this.root, VAR: this.folder, PORT: this.port, REDIS: this.site.socket('redis'), GRAB_FUNCTION: this.grabFunction,
-      PARTITIONS, REDIS_USER: hot.redis_user, REDIS_PASSWORD: hot.redis_password, ...more };
+      PARTITIONS, REDIS_USER: hot.redis_user, REDIS_PASSWORD: hot.redis_password,
+      ...(this.kept ? { KEEPALIVE: 'keepalive 128; keepalive_requests 1000000;', KEPT: 'on', SCRIPT: '' }
+        : { KEEPALIVE: '', KEPT: 'off', SCRIPT: `fastcgi_param SCRIPT_FILENAME "${this.root}/tests/bench/peers/grab.php";` }), ...more };
   }
 
   // Fills a file of peers/ into the peer's folder; its path.
@@ -89,7 +91,7 @@ export class Peer {
   }
 
   groups() {
-    return { nginx: processTree(this.nginxPid), app: this.appPid ? processTree(this.appPid) : [], redis: processTree(this.site.pid('redis')),
+    return { nginx: nginxTree(this.nginxPid), app: processTree(this.appPid), redis: processTree(this.site.pid('redis')),
       ...(this.mariadb ? { mariadb: () => cpuNs(this.site.pid('mariadb')) } : {}) };
   }
 
@@ -97,7 +99,7 @@ export class Peer {
   async stop() {
     for (const child of this.#children.reverse()) {
       if (!child.pid || child.exitCode !== null || child.signalCode !== null) continue;
-      process.kill(-child.pid, 'SIGTERM');
+      child.kill('SIGTERM'); // it ends its processes; multiwatch would start those again that get the signal before itself
       const timer = setTimeout(() => process.kill(-child.pid, 'SIGKILL'), 5000);
       await child.ended;
       clearTimeout(timer);
@@ -107,7 +109,7 @@ export class Peer {
 
 // spawn-fcgi and multiwatch, as ./dev starts the site's pools.
 const pool = (program, processes, env) => (peer) => ['spawn-fcgi', ['-n', '-s', join(peer.folder, 'run/app.sock'), '-M', '0660',
-  '-b', '1024', '--', '/usr/bin/multiwatch', '-f', String(processes), '-r', '1000000', '-t', '1000', '-s', 'TERM', '--',
+  '-b', '1024', '--', '/usr/bin/multiwatch', '-f', String(processes), '-r', '1000000', '-t', '1000', '--',
   join(peer.build, 'tests/bench', program)], env(peer)];
 
 const blockingEnv = (peer) => ({ HB_CONFIG: join(peer.site.var, 'hongbao.conf'), BENCH_GRAB_FUNCTION: peer.grabFunction });
@@ -115,27 +117,21 @@ const blockingEnv = (peer) => ({ HB_CONFIG: join(peer.site.var, 'hongbao.conf'),
 // The database of the peer without Redis, beside that of the site; the role migrate has all rights on it.
 export const DATABASE = 'hongbao_bench';
 
-function mariadbEnv(peer, nowait) {
+function mariadbEnv(peer) {
   const owner = roleOf(peer.site, 'migrate');
-  return { HB_CONFIG: join(peer.site.var, 'hongbao.conf'), HB_MYSQL_USER: owner.mysql_user, HB_MYSQL_PASSWORD: owner.mysql_password,
-    HB_MYSQL_DATABASE: DATABASE, BENCH_NOWAIT: nowait ? '1' : '0' };
+  return { HB_CONFIG: join(peer.site.var, 'hongbao.conf'), HB_MYSQL_USER: owner.mysql_user, HB_MYSQL_PASSWORD: owner.mysql_password, HB_MYSQL_DATABASE: DATABASE };
 }
-
-const mariadbKind = (name, nowait) => ({ name, conf: 'fastcgi.conf.in', mariadb: true, nowait,
-  app: pool('grab_mariadb', 8, (peer) => mariadbEnv(peer, nowait)) });
 
 export const KINDS = {
   lua: { name: 'nginx Lua module', conf: 'lua.conf.in', modules: true },
-  php: { name: 'php-fpm, phpredis', conf: 'fastcgi.conf.in', app: (peer) => [phpProgram(), ['--nodaemonize',
+  php: { name: 'php-fpm, phpredis', app: (peer) => [phpProgram(), ['--nodaemonize',
     '--fpm-config', peer.file('php-fpm.conf', { PROCESSES: PHP_WORKERS_PER_CPU * availableParallelism(),
       USER: process.getuid() === 0 ? `user = root\ngroup = ${group()}` : '' }),
     ...(process.getuid() === 0 ? ['-R'] : []), '-d', 'opcache.enable=1', '-d', 'opcache.validate_timestamps=0',
     '-d', 'redis.pconnect.pooling_enabled=1', '-d', 'redis.pconnect.echo_check_liveness=0']] },
-  fcgi8: { name: 'libfcgi, 8 processes', conf: 'fastcgi.conf.in', app: pool('grab_blocking', 8, blockingEnv) },
-  fcgi16: { name: 'libfcgi, 16 processes', conf: 'fastcgi.conf.in', app: pool('grab_blocking', 16, blockingEnv) },
-  rowLock: mariadbKind('MariaDB, FOR UPDATE', false),
-  rowLockNowait: mariadbKind('MariaDB, FOR UPDATE NOWAIT', true),
-  constant: { name: 'floor: the loop, a constant', conf: 'constant.conf.in',
+  fcgi8: { name: 'libfcgi, 8 processes', app: pool('grab_blocking', 8, blockingEnv) },
+  fcgi16: { name: 'libfcgi, 16 processes', app: pool('grab_blocking', 16, blockingEnv) },
+  rowLock: { name: 'MariaDB, FOR UPDATE', mariadb: true, app: pool('grab_mariadb', 8, mariadbEnv) },
+  constant: { name: 'floor: the loop, a constant', kept: true,
     app: pool('constant', availableParallelism(), (peer) => ({ BENCH_ANSWER: join(peer.folder, 'answer') })) },
-  return: { name: 'floor: nginx alone', conf: 'return.conf.in' },
 };

@@ -6,16 +6,13 @@ import { figure } from './stats.js';
 
 const MARKS = { from: '<!-- bench: from here -->', to: '<!-- bench: to here -->' };
 
-// Chinese characters take two columns of a terminal.
-const width = (text) => [...text].reduce((sum, character) => sum + (character.codePointAt(0) > 0x2e80 ? 2 : 1), 0);
-
 // Lines of a table; heads are the keys of all rows, in the order of their first appearance.
 function table(rows, { markdown }) {
   const heads = [...new Set(rows.flatMap(Object.keys))];
   const cells = [heads, ...rows.map((row) => heads.map((head) => figure(row[head])))];
   const isNumber = heads.map((head) => rows.some((row) => typeof row[head] === 'number'));
-  const widths = heads.map((_, i) => Math.max(...cells.map((row) => width(row[i]))));
-  const pad = (text, i) => (isNumber[i] ? ' '.repeat(widths[i] - width(text)) + text : text + ' '.repeat(widths[i] - width(text)));
+  const widths = heads.map((_, i) => Math.max(...cells.map((row) => row[i].length)));
+  const pad = (text, i) => (isNumber[i] ? text.padStart(widths[i]) : text.padEnd(widths[i]));
   if (!markdown) return cells.map((row) => `  ${row.map(pad).join('  ').trimEnd()}`);
   const rule = heads.map((_, i) => (isNumber[i] ? '---:' : '---'));
   return [cells[0], rule, ...cells.slice(1)].map((row) => `| ${row.join(' | ')} |`);
@@ -43,7 +40,7 @@ const version = (file, args, pattern) => {
 };
 
 // Options for paths of files, which change no figure.
-const PLACES = ['--build', '--json', '--markdown', '--plot'];
+const PLACES = ['--build', '--markdown'];
 
 // The facts about the machine that figures depend on.
 export function machine(args) {

@@ -4,7 +4,7 @@ import { median, medians } from './stats.js';
 // targets: [{ name, load }]; load() returns a flat row. around(work): wraps the loads of a round.
 // rows: the median row of each target, with its name. ratio(a, b, column, other): target a's column by target b's column
 // `other` (default: the same); the median of the ratios of the rounds, because the loads of one round ran under the same
-// conditions. worst(a, column): the largest figure of target a.
+// conditions.
 export async function rounds(bench, targets, around = (work) => work()) {
   const rows = targets.map(() => []);
   for (let round = 0; round < bench.rounds; round++) {
@@ -17,6 +17,5 @@ export async function rounds(bench, targets, around = (work) => work()) {
     });
   }
   const ratio = (a, b, column, other = column) => median(rows[a].map((row, i) => row[column] / rows[b][i][other]));
-  const worst = (a, column) => Math.max(...rows[a].map((row) => row[column]));
-  return { rows: rows.map(medians), ratio, worst };
+  return { rows: rows.map(medians), ratio };
 }

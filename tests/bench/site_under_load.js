@@ -44,14 +44,14 @@ export class SiteUnderLoad {
   }
 
   // Sends one request: { status, headers, text, json }. With fields it is a POST. accept: JSON by default.
-  // base: another server's address.
-  request(path, { cookie, fields, accept = 'application/json', method, base = this.url } = {}) {
+  // base: another server's address. from: the client's address, over a connection of its own.
+  request(path, { cookie, fields, accept = 'application/json', base = this.url, from } = {}) {
     const body = fields ? new URLSearchParams(fields).toString() : null;
     const headers = { Accept: accept, ...(cookie ? { Cookie: cookie } : {}),
       ...(body !== null ? { 'Content-Type': 'application/x-www-form-urlencoded', 'Content-Length': Buffer.byteLength(body) } : {}) };
     return new Promise((resolve, reject) => {
-      const request = http.request(base + path, { method: method ?? (body === null ? 'GET' : 'POST'), headers,
-        agent: this.#agent, timeout: REQUEST_MS_MAX }, (response) => {
+      const request = http.request(base + path, { method: body === null ? 'GET' : 'POST', headers, localAddress: from,
+        agent: from === undefined && this.#agent, timeout: REQUEST_MS_MAX }, (response) => {
         const parts = [];
         response.on('data', (part) => parts.push(part));
         response.on('error', reject);
@@ -68,9 +68,9 @@ export class SiteUnderLoad {
   }
 
   // Sends a packet of count shares of one fen each; returns its public id.
-  async send(user, count, fields = {}) {
+  async send(user, count) {
     const { status, json, text } = await this.request('/send', { cookie: user.cookie, fields: {
-      kind: 'even', amount: '0.01', count: String(count), greeting: '恭喜发财', request_key: `bench-${SiteUnderLoad.#keys++}-${Date.now()}`, ...fields } });
+      kind: 'even', amount: '0.01', count: String(count), greeting: '恭喜发财', request_key: `bench-${SiteUnderLoad.#keys++}-${Date.now()}` } });
     if (status !== 201) throw new Error(`POST /send: ${status} ${text}`);
     return json.id;
   }

@@ -21,13 +21,11 @@ export function medians(list) {
     typeof value === 'number' ? median(list.map((one) => one[name])) : value]));
 }
 
-const COMPARE = {
-  '<=': (a, b) => a <= b, '>=': (a, b) => a >= b, '<': (a, b) => a < b, '>': (a, b) => a > b, '=': (a, b) => a === b,
-};
+const COMPARE = { '<=': (a, b) => a <= b, '>=': (a, b) => a >= b, '=': (a, b) => a === b };
 
 // { name, ratio, want, ok }; want, the target, is an operator and a number: '<= 0.75'. ok is false for NaN or infinity.
 export function ratio(name, value, want) {
-  const [, operator, limit] = /^(<=|>=|<|>|=) ?(-?[0-9.]+)$/.exec(want) ?? [];
+  const [, operator, limit] = /^(<=|>=|=) ?([0-9.]+)$/.exec(want) ?? [];
   if (!operator) throw new Error(`"${want}" is not a target such as '<= 0.75'`);
   return { name, ratio: Number.isFinite(value) ? Number(value.toPrecision(4)) : null, want,
     ok: Number.isFinite(value) && COMPARE[operator](value, Number(limit)) };

@@ -1,46 +1,73 @@
-// MariaDB and Redis of an instance without the program's own processes, filled by bench_world; CPU and memory of processes.
+// An instance of which only some servers run, filled by bench_world; CPU and memory of processes.
 import { spawn } from 'node:child_process';
-import { readFileSync, writeFileSync } from 'node:fs';
+import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { run } from '../chaos/deployment.js';
 import { cpuNs } from './cpu.js';
-import { measure } from './program.js';
 import { Site } from './site.js';
 
-let made = 0;
+export const DAY_MS = 24 * 3600 * 1000;
+const USER_FIRST = 10_001; // as in bench_world.c
+const USERS_MIN = 10_000;
 
-// A Site of which only the stores run; start other servers by name. It ends with the case.
-export async function startStores(bench, settings = {}) {
-  const site = bench.keep(new Site({ root: bench.root, build: bench.build, folder: join(bench.folder, `stores-${++made}`), settings }));
-  await site.dev('start', 'mariadb');
-  await site.dev('start', 'redis');
+// A Site of which only these servers run; start others by name. It ends with the case.
+export async function startStores(bench, names = ['mariadb', 'redis']) {
+  const site = bench.keep(new Site({ root: bench.root, build: bench.build, folder: bench.newFolder('stores') }));
+  for (const name of names) await site.start(name);
   await site.redis('CONFIG', 'SET', 'auto-aof-rewrite-percentage', '0');
-  administer(site);
   return site;
 }
 
-// Writes admin.conf, the settings of a program with the rights of an administrator: runOn needs it.
-export function administer(site) {
+// Runs work() without waiting for the disk; what it returns.
+export async function unsynced(site, work) {
+  const sync = (redis, mariadb) => Promise.all([site.redis('CONFIG', 'SET', 'appendfsync', redis), site.sql(`SET GLOBAL innodb_flush_log_at_trx_commit = ${mariadb}`)]);
+  await sync('no', 0);
+  const result = await work();
+  await sync('always', 1);
+  return result;
+}
+
+// Runs a command of bench_world.c on the stores, with the rights of an administrator and long timeouts.
+export async function world(bench, site, command, { first = 0, step = 1, packets, shares = 1, expiresMs = Date.now() + DAY_MS }) {
   const lines = (file) => readFileSync(join(site.var, file), 'utf8').split('\n');
-  const own = [...lines('hongbao.conf').filter((line) => !line.startsWith('rights_dir ')),
-    ...lines('rights/migrate.conf').filter((line) => line.startsWith('mysql_'))];
-  writeFileSync(join(site.var, 'admin.conf'), own.join('\n'), { mode: 0o600 });
+  const settings = join(site.var, 'admin.conf');
+  if (!existsSync(settings)) {
+    writeFileSync(settings, [...lines('hongbao.conf').filter((line) => !line.startsWith('rights_dir ')),
+      ...lines('rights/migrate.conf').filter((line) => line.startsWith('mysql_'))].join('\n'), { mode: 0o600 });
+  }
+  const { code, stdout, stderr } = await run(bench.program('bench_world'), [command, first, step, packets, shares, expiresMs].map(String),
+    { env: { ...process.env, HB_CONFIG: settings, HB_REDIS_TIMEOUT_MS: '60000', HB_MYSQL_TIMEOUT_S: '60' } });
+  if (code !== 0) throw new Error(`bench_world ${command}: ${code}\n${stderr}`);
+  return JSON.parse(stdout);
 }
 
-// The environment of a program with the rights of an administrator and long timeouts.
-const administrator = (site) => ({ HB_CONFIG: join(site.var, 'admin.conf'), HB_REDIS_TIMEOUT_MS: '60000', HB_MYSQL_TIMEOUT_S: '60' });
+// What the rows of packets and grabs refer to: people with a deposit of all that they sent, balances, monthly totals.
+const people = (count) => `SET foreign_key_checks = 0;
+  INSERT INTO user (id, username, nickname, created_ms) SELECT seq, CONCAT('u', seq), 'x', 1 FROM seq_${USER_FIRST}_to_${USER_FIRST + count - 1};
+  INSERT INTO account (id, kind, balance_fen) SELECT id, 'escrow', amount_fen - grabbed_fen FROM packet;
+  INSERT INTO transfer (kind, debit_id, credit_id, amount_fen, packet_id, seq, created_ms)
+    SELECT 'send', sender_id, id, amount_fen, id, 0, created_ms FROM packet;
+  INSERT INTO transfer (kind, debit_id, credit_id, amount_fen, created_ms, request_key)
+    SELECT 'deposit', 1, sender_id, SUM(amount_fen), 1, CONCAT(sender_id, ':bench') FROM packet GROUP BY sender_id;
+  UPDATE account SET balance_fen = -(SELECT SUM(amount_fen) FROM packet) WHERE id = 1;
+  INSERT INTO user_month (user_id, year, month, sent_count, sent_fen)
+    SELECT sender_id, YEAR(FROM_UNIXTIME(created_ms / 1000)) AS y, MONTH(FROM_UNIXTIME(created_ms / 1000)) AS m, COUNT(*), SUM(amount_fen)
+    FROM packet GROUP BY sender_id, y, m;
+  INSERT INTO user_month (user_id, year, month, received_count, received_fen, best_count)
+    SELECT g.user_id, YEAR(FROM_UNIXTIME(grabbed_ms / 1000)) AS y, MONTH(FROM_UNIXTIME(grabbed_ms / 1000)) AS m, COUNT(*), SUM(g.amount_fen),
+      SUM(share_no = best_share_no) FROM \`grab\` AS g JOIN packet AS p ON p.id = g.packet_id GROUP BY g.user_id, y, m
+    ON DUPLICATE KEY UPDATE received_count = VALUES(received_count), received_fen = VALUES(received_fen), best_count = VALUES(best_count);
+  INSERT INTO account (id, kind, balance_fen) SELECT u.id, 'wallet', COALESCE(SUM(received_fen), 0)
+    FROM user AS u LEFT JOIN user_month ON user_id = u.id GROUP BY u.id`;
 
-// Runs bench_world and bench_live on these stores, without waiting for the disk at every step.
-export async function makeWorld(bench, site, ...args) {
-  await site.redis('CONFIG', 'SET', 'appendfsync', 'no');
-  await site.sql('SET GLOBAL innodb_flush_log_at_trx_commit = 0');
-  const world = await runOn(bench, site, 'bench_world', ...args);
-  await site.sql('SET GLOBAL innodb_flush_log_at_trx_commit = 1');
-  await site.redis('CONFIG', 'SET', 'appendfsync', 'always');
-  return world;
+// Fills empty stores with packets, closed ones of which every share is taken, or open ones, which are also in Redis.
+export function makeWorld(bench, site, state, packets, shares, expiresMs = Date.now() + DAY_MS) {
+  return unsynced(site, async () => {
+    await world(bench, site, state, { packets, shares, expiresMs });
+    await site.sql(people(Math.max(shares, USERS_MIN)));
+    if (state === 'open') await world(bench, site, 'load', { packets, shares, expiresMs });
+  });
 }
-
-export const runOn = (bench, site, program, ...args) => measure(bench.program(program), args, administrator(site));
-
 
 // Wall time of work(), and CPU time of the named servers meanwhile: { seconds, NAME: seconds, … }.
 export async function timed(site, names, work) {
@@ -57,15 +84,14 @@ export function watched(file, args, environment) {
     const started = performance.now();
     const child = spawn(file, args, { env: { ...process.env, ...environment }, stdio: ['ignore', 'pipe', 'inherit'] });
     let stdout = '', peak = 0, cpu = 0;
-    const look = () => {
+    const timer = setInterval(() => {
       try {
         peak = Number(/VmHWM:\s+(\d+)/.exec(readFileSync(`/proc/${child.pid}/status`, 'utf8'))?.[1] ?? peak);
         cpu = cpuNs(child.pid) / 1e9;
       } catch {
         // It has ended.
       }
-    };
-    const timer = setInterval(look, 20);
+    }, 20);
     child.stdout.on('data', (part) => { stdout += part; });
     child.on('error', reject);
     child.on('close', (code) => {

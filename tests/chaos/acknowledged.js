@@ -1,11 +1,10 @@
-// node acknowledged.js --binary FILE [--json FILE]: ./dev chaos --cluster --acknowledged.
+// node acknowledged.js --binary FILE: ./dev chaos --cluster --acknowledged.
 // How many acknowledged grabs a Redis Cluster loses with a primary when no replica confirms them, and when one does
 // (redis_replicas): docs/RELIABILITY.md. Exit 0 when none is lost that a replica has confirmed.
-import { writeFileSync } from 'node:fs';
 import { parseArgs } from 'node:util';
 import { packetNumber, partitionOf } from '../e2e/support/packet_id.js';
 import { ClusterInstance } from './cluster_instance.js';
-import { pause, poll } from './deployment.js';
+import { pause, poll, whenInterrupted } from './deployment.js';
 import { Site } from './http.js';
 
 const USERS = 100;
@@ -19,7 +18,7 @@ const SETTLED_S = 120;
 const LIFETIME_MS = '600000'; // of packets: no grab fails because its packet is over
 
 const { values: given } = parseArgs({ options: {
-  binary: { type: 'string' }, 'clock-shift': { type: 'string' }, json: { type: 'string' },
+  binary: { type: 'string' }, 'clock-shift': { type: 'string' },
   cluster: { type: 'boolean', default: false }, acknowledged: { type: 'boolean', default: false },
 } });
 
@@ -80,9 +79,7 @@ async function lostBy(instance, site, users, strike, name) {
   await instance.do('heal');
   const acknowledged = await grabs;
   if (!instance.isRunning(machine)) await instance.ensure(machine);
-  for (const kind of ['redis', 'app', 'lb']) {
-    if (!await instance.isWell(kind)) throw new Error(`not all machines of kind ${kind} are well again`);
-  }
+  for (const kind of ['redis', 'app', 'lb']) await instance.wellAgain(kind);
   if (!await poll(SETTLED_S, async () => (await instance.audit())?.unsettled === 0)) {
     throw new Error('not all grabs are settled');
   }
@@ -105,10 +102,9 @@ async function measure(instance, replicas) {
 }
 
 let instance;
-let ending = null;
+let ending;
 const end = (keep) => (ending ??= instance.down(keep));
-// When interrupted, the run ends its servers and removes its files.
-for (const name of ['SIGINT', 'SIGTERM', 'SIGHUP']) process.on(name, () => end(false).then(() => process.exit(130)));
+whenInterrupted(() => end(false));
 
 const rows = [];
 for (const replicas of [0, 1]) {
@@ -117,7 +113,7 @@ for (const replicas of [0, 1]) {
   try {
     rows.push(...await measure(instance, replicas));
     await end(false);
-    ending = null;
+    ending = undefined;
   } catch (error) {
     console.log(`redis_replicas ${replicas}: ${error.stack}\nLogs and data: ${instance.dir}`);
     await end(true);
@@ -128,5 +124,4 @@ console.log('| redis_replicas | fault | acknowledged | of these lost |\n|---|---
 for (const { replicas, fault, acknowledged, lost } of rows) {
   console.log(`| ${replicas} | ${fault} | ${acknowledged} | ${lost} |`);
 }
-if (given.json) writeFileSync(given.json, `${JSON.stringify(rows)}\n`);
 process.exit(rows.some(({ replicas, lost }) => replicas > 0 && lost > 0) ? 1 : 0);

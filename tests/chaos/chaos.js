@@ -1,7 +1,6 @@
 // node chaos.js --binary FILE --clock-shift FILE [--seconds N] [--seed S] [--visitors N] [--patience S]
-//     [--only FAULT:TARGET,…] [--keep] [--json FILE] [--cluster [--profile NAME] [--times FAULT:COUNT,…]]
+//     [--only FAULT:TARGET,…] [--cluster [--profile NAME] [--times FAULT:COUNT,…]]
 // Fault injection on real servers under load: docs/RELIABILITY.md. Exit 0 when there is no violation.
-import { writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
@@ -11,13 +10,13 @@ import { Load } from './client.js';
 import { History } from './history.js';
 import { Site } from './http.js';
 import { ClusterInstance } from './cluster_instance.js';
-import { pause, poll } from './deployment.js';
+import { pause, poll, whenInterrupted } from './deployment.js';
 import { drill, drillPlan } from './drill.js';
 import { Instance } from './instance.js';
 import { FAULTS, plan, torment } from './nemesis.js';
 import { clusterFaults, repairAll } from './nemesis_cluster.js';
 import { Probes } from './probes.js';
-import { print, summarize } from './report.js';
+import { print } from './report.js';
 
 const ROOT = join(dirname(fileURLToPath(import.meta.url)), '../..');
 const USERS = 40;
@@ -34,8 +33,7 @@ const ALARMS = /^ts=\S+ level=error (?!.*msg="redis memory is full")/; // a full
 const { values: given } = parseArgs({ options: {
   binary: { type: 'string' }, 'clock-shift': { type: 'string' }, seconds: { type: 'string', default: '60' },
   seed: { type: 'string', default: String(Date.now() % 1_000_000) }, visitors: { type: 'string', default: '8' },
-  patience: { type: 'string' }, keep: { type: 'boolean', default: false }, json: { type: 'string' },
-  only: { type: 'string', default: '' }, cluster: { type: 'boolean', default: false },
+  patience: { type: 'string' }, only: { type: 'string', default: '' }, cluster: { type: 'boolean', default: false },
   profile: { type: 'string', default: 'cluster' }, times: { type: 'string' },
 } });
 const seconds = Number(given.seconds);
@@ -52,7 +50,7 @@ async function auditAlong(instance, history, audits, isOver) {
     else if (violated.some(({ id }) => id === 'I8')) audits.rebuilding++;
     else if (violated.length === 0) audits.clean++;
     for (const check of violated.filter(({ id }) => id !== 'I8')) {
-      history.blame('broken', undefined, `audit during the run, ${check.id}: ${JSON.stringify(check.rows)}`);
+      history.broken(`audit during the run, ${check.id}: ${JSON.stringify(check.rows)}`);
     }
     await pause(AUDIT_EVERY_MS);
   }
@@ -62,13 +60,13 @@ async function auditAlong(instance, history, audits, isOver) {
 async function recoverAll(instance, load, run) {
   const repaired = Date.now();
   for (const name of instance.servers) {
-    if (!instance.isRunning(name)) run.history.blame('broken', undefined, `${name} does not run, although every fault is repaired`);
+    if (!instance.isRunning(name)) run.history.broken(`${name} does not run, although every fault is repaired`);
   }
   const works = await poll(patience, () => load.roundTrip(LAG_MS_MAX / 1000));
   run.backMs = Date.now() - repaired;
-  if (!works) run.history.blame('broken', undefined, `${patience} s after the last fault not everything works`);
+  if (!works) run.history.broken(`${patience} s after the last fault not everything works`);
   run.lagMs = await measureLag(instance, patience > 10 ? patience * 1000 : LAG_MS_MAX).catch(() => null); // a store is unreachable
-  if (run.lagMs === null) run.history.blame('broken', undefined, 'the events that waited after the last fault are not settled in time');
+  if (run.lagMs === null) run.history.broken('the events that waited after the last fault are not settled in time');
 }
 
 async function drain(instance, history, what) {
@@ -79,7 +77,7 @@ async function drain(instance, history, what) {
   });
   if (clean) return;
   const rows = last?.checks.filter(({ violations }) => violations > 0) ?? [];
-  history.blame('broken', undefined, `${what} the audit is not clean: ${last ? `${last.unsettled} unsettled, ${JSON.stringify(rows)}` : 'it could not run'}`);
+  history.broken(`${what} the audit is not clean: ${last ? `${last.unsettled} unsettled, ${JSON.stringify(rows)}` : 'it could not run'}`);
 }
 
 // Every packet expires, and its rest is refunded to the sender.
@@ -88,7 +86,7 @@ async function expireAll(instance, history) {
   const closed = await poll(DRAIN_S, async () => (await instance.sql("SELECT COUNT(*) FROM packet WHERE state <> 'closed'"))[0][0] === '0');
   if (closed) return;
   const rows = await instance.sql("SELECT id, state, expires_ms, grabbed_count, count FROM packet WHERE state <> 'closed' LIMIT 10");
-  history.blame('broken', undefined, `expired packets are not closed: ${JSON.stringify(rows)}`);
+  history.broken(`expired packets are not closed: ${JSON.stringify(rows)}`);
 }
 
 // Compares the tables with the history, and the pages with the tables; repeats it when they differ, because a refund may
@@ -160,10 +158,9 @@ if (given.times && !given.cluster) throw new Error('--times is of --cluster');
 const instance = given.cluster ? new ClusterInstance({ binary: given.binary, profile: given.profile, lifetimeMs: given.times && DRILL_LIFETIME_MS })
   : new Instance({ root: ROOT, binary: given.binary, clockShift: given['clock-shift'] });
 const run = { seed: given.seed, seconds, times: given.times, only: given.only, profile: given.cluster ? given.profile : null, dir: instance.dir, notes: [], violations: [], audits: { clean: 0, incomplete: 0, rebuilding: 0 }, recovered: {}, pages: 0 };
-let ending = null;
+let ending;
 const end = (keep) => (ending ??= instance.down(keep));
-// When interrupted, the run ends its servers and removes its files.
-for (const name of ['SIGINT', 'SIGTERM', 'SIGHUP']) process.on(name, () => end(false).then(() => process.exit(130)));
+whenInterrupted(() => end(false));
 for (const name of ['uncaughtException', 'unhandledRejection']) {
   process.on(name, (error) => { console.log(error); end(true).then(() => process.exit(1)); });
 }
@@ -172,12 +169,10 @@ console.log(`chaos: seed ${given.seed}, ${given.times ? `${faults.length} faults
 try {
   await chaos(instance, run);
   print(run);
-  if (given.json) writeFileSync(given.json, `${JSON.stringify(summarize(run))}\n`);
 } catch (error) {
   console.log(`The run failed with an error (seed ${given.seed}): ${error.stack}\nLogs and data: ${instance.dir}`);
   run.violations.push({ kind: 'broken', text: error.message });
 }
 const failed = run.violations.length > 0;
-await end(failed || given.keep);
-if (given.keep) console.log(`kept: ${instance.dir}`);
+await end(failed);
 process.exit(failed ? 1 : 0);

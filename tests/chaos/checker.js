@@ -13,8 +13,9 @@ const WALLET_READS_MAX = 5;
 
 // The columns that are read from each table and, of these, the numeric ones; ids stay text.
 const TABLES = {
-  packets: ['packet', 'id, sender_id, request_key, amount_fen, count, state, grabbed_count, refund_fen, returned_count, returned_fen, ended_ms, thanks_count',
-    ['amount_fen', 'count', 'grabbed_count', 'refund_fen', 'returned_count', 'returned_fen', 'thanks_count']],
+  packets: ['packet', 'id, sender_id, request_key, amount_fen, count, state, grabbed_count, refund_fen, returned_count,'
+    + ' returned_fen, ended_ms, thanks_count',
+  ['amount_fen', 'count', 'grabbed_count', 'refund_fen', 'returned_count', 'returned_fen', 'thanks_count']],
   returns: ['share_return', 'packet_id, share_no, user_id, amount_fen, position', ['share_no', 'amount_fen']],
   thanks: ['thanks', 'packet_id, share_no, user_id, text', ['share_no']],
   grabs: ['`grab`', 'packet_id, share_no, user_id, amount_fen, grabbed_ms', ['share_no', 'amount_fen', 'grabbed_ms']],
@@ -26,8 +27,9 @@ const TABLES = {
 // The tables as lists of objects, from one snapshot: packets expire meanwhile.
 export async function readFacts(instance) {
   const facts = Object.fromEntries(Object.keys(TABLES).map((name) => [name, []]));
-  const rows = await instance.sql(['SET TRANSACTION ISOLATION LEVEL REPEATABLE READ', 'START TRANSACTION WITH CONSISTENT SNAPSHOT',
-    ...Object.entries(TABLES).map(([name, [from, columns]]) => `SELECT '${name}', ${columns} FROM ${from}`)].join('; '));
+  const reads = Object.entries(TABLES).map(([name, [from, columns]]) => `SELECT '${name}', ${columns} FROM ${from}`);
+  const rows = await instance.sql(['SET TRANSACTION ISOLATION LEVEL REPEATABLE READ',
+    'START TRANSACTION WITH CONSISTENT SNAPSHOT', ...reads].join('; '));
   for (const [name, ...cells] of rows) {
     const [, columns, numbers] = TABLES[name];
     const row = Object.fromEntries(columns.split(', ').map((column, i) => [column, cells[i]]));
@@ -48,21 +50,53 @@ function grouped(list, keyOf) {
   return groups;
 }
 
+const ofUser = ({ packet_id, user_id }) => `${packet_id} ${user_id}`;
+const ofShare = ({ packet_id, share_no }) => `${packet_id} ${share_no}`;
+const sumFen = (rows) => rows.reduce((sum, { amount_fen }) => sum + amount_fen, 0);
+
 class Verdict {
   violations = [];
   recovered = {};
+
+  constructor(operations, facts) {
+    this.operations = operations;
+    this.facts = facts;
+    this.publicIds = publicIdsOf(operations);
+    this.packets = new Map(facts.packets.map((packet) => [packet.id, packet]));
+  }
+
+  of(op) {
+    return this.operations.filter((operation) => operation.op === op);
+  }
 
   blame(kind, packet, text) {
     this.violations.push({ kind, packet, text });
   }
 
+  // The same of a packet's number in the tables.
+  blameNumber(kind, number, text) {
+    this.blame(kind, this.publicIds.get(number), text);
+  }
+
   recover(op) {
     this.recovered[op] = (this.recovered[op] ?? 0) + 1;
   }
+
+  // What users did with packets: for each user and packet the requests of this operation, and the rows.
+  userEffects(op, rows) {
+    const requests = grouped(this.of(op), ({ packet, user }) => ofUser({ packet_id: packetNumber(packet), user_id: user }));
+    return effects(requests, grouped(rows, ofUser)).map((effect) => {
+      const [number, user] = effect.key.split(' ');
+      return { op, packet: this.publicIds.get(number), user, ...effect };
+    });
+  }
 }
 
-// Judges one effect: the requests that asked for it, and its rows.
-// told(operation, row): null, or how the row differs from the operation's answer.
+// For each key of the two maps, the requests that asked for it and its rows.
+const effects = (asked, rows) => [...new Set([...rows.keys(), ...asked.keys()])]
+  .map((key) => ({ key, asked: asked.get(key) ?? [], rows: rows.get(key) ?? [] }));
+
+// Judges one effect. told(operation, row): null, or how the row differs from the operation's answer.
 function judgeEffect(verdict, { op, packet, name, asked, rows, told }) {
   const by = (outcome) => asked.filter((operation) => operation.outcome === outcome);
   if (rows.length > 1) verdict.blame('duplicated', packet, `${name} is there ${rows.length} times`);
@@ -72,9 +106,10 @@ function judgeEffect(verdict, { op, packet, name, asked, rows, told }) {
       const difference = told(operation, rows[0]);
       if (difference) verdict.blame('changed', packet, `${name}: request ${operation.n} ${difference}`);
     }
-    for (const operation of by('refused')) {
-      const before = by('ok').find((other) => other.end < operation.at);
-      if (before) verdict.blame('changed', packet, `${name}: request ${operation.n} is refused (${operation.why}) after request ${before.n} was told ok`);
+    for (const { n, at, why } of by('refused')) {
+      const before = by('ok').find((other) => other.end < at);
+      if (!before) continue;
+      verdict.blame('changed', packet, `${name}: request ${n} is refused (${why}) after request ${before.n} was told ok`);
     }
   } else if (rows.length > 0) {
     if (by('unknown').length > 0) verdict.recover(op);
@@ -82,210 +117,198 @@ function judgeEffect(verdict, { op, packet, name, asked, rows, told }) {
   }
 }
 
-function judgeGrabs(verdict, opens, facts, publicIds) {
-  const keyOf = (packet, user) => `${packet} ${user}`;
-  const rows = grouped(facts.grabs, (grab) => keyOf(grab.packet_id, grab.user_id));
-  const asked = grouped(opens, (open) => keyOf(packetNumber(open.packet), open.user));
-  for (const key of new Set([...rows.keys(), ...asked.keys()])) {
-    const [number, user] = key.split(' ');
-    const packet = publicIds.get(number);
-    const requests = asked.get(key) ?? [];
+function judgeGrabs(verdict) {
+  const { grabs } = verdict.facts;
+  for (const effect of verdict.userEffects('open', grabs)) {
+    const { packet, user, asked } = effect;
     const name = `the grab of user ${user}`;
-    judgeEffect(verdict, { op: 'open', packet, name, asked: requests, rows: rows.get(key) ?? [],
+    judgeEffect(verdict, { ...effect, name,
       told: (open, grab) => (open.share_no === grab.share_no && open.amount_fen === grab.amount_fen ? null
         : `was told share ${open.share_no}, ${open.amount_fen} fen, there is share ${grab.share_no}, ${grab.amount_fen} fen`) });
-    const grabbed = requests.filter((open) => open.result === 'grabbed');
+    const grabbed = asked.filter((open) => open.result === 'grabbed');
     if (grabbed.length > 1) verdict.blame('duplicated', packet, `${name} was told as new ${grabbed.length} times`);
-    if (grabbed.length === 0 && requests.some((open) => open.outcome === 'ok') && !requests.some((open) => open.outcome === 'unknown')) {
+    const has = (outcome) => asked.some((open) => open.outcome === outcome);
+    if (grabbed.length === 0 && has('ok') && !has('unknown')) {
       verdict.blame('unexpected', packet, `${name} was "already" there, but no request can have made it`);
     }
   }
-  for (const [key, twice] of grouped(facts.grabs, (grab) => `${grab.packet_id} ${grab.share_no}`)) {
-    if (twice.length > 1) verdict.blame('duplicated', publicIds.get(key.split(' ')[0]), `share ${key.split(' ')[1]} is grabbed ${twice.length} times`);
+  for (const [{ packet_id, share_no }, ...more] of grouped(grabs, ofShare).values()) {
+    if (more.length > 0) verdict.blameNumber('duplicated', packet_id, `share ${share_no} is grabbed ${1 + more.length} times`);
   }
 }
 
 // The answer "empty" ("手慢了，红包派完了") is correct only when every share of the packet is grabbed. Shares that were given
 // back later may be left.
-function judgeEmpty(verdict, opens, packets) {
-  const blamed = new Set();
-  for (const open of opens) {
-    const packet = packets.get(packetNumber(open.packet));
-    if (open.why !== 'empty' || !packet || packet.grabbed_count >= packet.count || blamed.has(packet.id)) continue;
-    blamed.add(packet.id);
-    verdict.blame('broken', open.packet, `request ${open.n} was told that it is empty; grabbed are ${packet.grabbed_count} of ${packet.count}`);
+function judgeEmpty(verdict) {
+  const empty = grouped(verdict.of('open').filter(({ why }) => why === 'empty'), ({ packet }) => packet);
+  for (const [id, [{ n }]] of empty) {
+    const packet = verdict.packets.get(packetNumber(id));
+    if (!packet || packet.grabbed_count >= packet.count) continue;
+    verdict.blame('broken', id, `request ${n} was told that it is empty; grabbed are ${packet.grabbed_count} of ${packet.count}`);
   }
 }
 
 // A share is given back once, and to where the answer said.
-function judgeReturns(verdict, asked, facts, publicIds) {
-  const keyOf = (packet, user) => `${packet} ${user}`;
-  const rows = grouped(facts.returns, (row) => keyOf(row.packet_id, row.user_id));
-  const requests = grouped(asked, ({ packet, user }) => keyOf(packetNumber(packet), user));
-  for (const key of new Set([...rows.keys(), ...requests.keys()])) {
-    const [number, user] = key.split(' ');
-    judgeEffect(verdict, { op: 'return', packet: publicIds.get(number), name: `the return of user ${user}`,
-      asked: requests.get(key) ?? [], rows: rows.get(key) ?? [],
+function judgeReturns(verdict) {
+  for (const effect of verdict.userEffects('return', verdict.facts.returns)) {
+    judgeEffect(verdict, { ...effect, name: `the return of user ${effect.user}`,
       told: (told, row) => (told.returned_fen === row.amount_fen && (told.to === 'packet') === (row.position !== 'NULL') ? null
         : `was told ${told.returned_fen} fen to the ${told.to}, there are ${row.amount_fen} at position ${row.position}`) });
   }
 }
 
 // The shares of a packet that were given back into it follow those of its draw.
-function judgePositions(verdict, facts, publicIds) {
-  const packets = new Map(facts.packets.map((packet) => [packet.id, packet]));
-  const rows = grouped(facts.returns.filter(({ position }) => position !== 'NULL'), ({ packet_id }) => packet_id);
-  for (const [id, returns] of rows) {
-    const { count, returned_count, returned_fen } = packets.get(id);
+function judgePositions(verdict) {
+  const into = verdict.facts.returns.filter(({ position }) => position !== 'NULL');
+  for (const [id, returns] of grouped(into, ({ packet_id }) => packet_id)) {
+    const { count, returned_count, returned_fen } = verdict.packets.get(id);
     const positions = returns.map(({ position }) => Number(position)).sort((a, b) => a - b);
-    const fen = returns.reduce((sum, row) => sum + row.amount_fen, 0);
-    if (positions.some((position, i) => position !== count + i) || positions.length !== returned_count || fen !== returned_fen) {
-      verdict.blame('broken', publicIds.get(id), `given back are shares ${positions} for ${fen} fen, the packet has ${returned_count} for ${returned_fen} after ${count}`);
-    }
+    const fen = sumFen(returns);
+    if (positions.every((position, i) => position === count + i) && positions.length === returned_count && fen === returned_fen) continue;
+    verdict.blameNumber('broken', id, `given back are shares ${positions} for ${fen} fen, the packet has ${returned_count} for ${returned_fen} after ${count}`);
   }
 }
 
-const thanksOf = ({ packet_id, share_no }) => `${packet_id} ${share_no}`;
-
 // What users thanked with: each with their own text, once, and for the share that they have.
-function judgeThanks(verdict, asked, facts, publicIds) {
-  const keyOf = (packet, user) => `${packet} ${user}`;
-  const rows = grouped(facts.thanks, (row) => keyOf(row.packet_id, row.user_id));
-  const requests = grouped(asked, ({ packet, user }) => keyOf(packetNumber(packet), user));
-  const returned = new Set(facts.returns.map(({ packet_id, user_id }) => keyOf(packet_id, user_id)));
-  for (const key of new Set([...rows.keys(), ...requests.keys()])) {
-    const [number, user] = key.split(' ');
-    const [packet, name, all, found] = [publicIds.get(number), `the thanks of user ${user}`, requests.get(key) ?? [], rows.get(key) ?? []];
-    const text = found[0]?.text;
+function judgeThanks(verdict) {
+  const returned = new Set(verdict.facts.returns.map(ofUser));
+  for (const effect of verdict.userEffects('thanks', verdict.facts.thanks)) {
+    const { key, packet, asked, rows } = effect;
+    const name = `the thanks of user ${effect.user}`;
+    const text = rows[0]?.text;
     // A text that is refused because of another one is no contradiction to that one.
-    const others = all.filter(({ why }) => why === 'thanks-already');
-    judgeEffect(verdict, { op: 'thanks', packet, name, asked: all.filter((thanks) => !others.includes(thanks)), rows: found,
-      told: (thanks) => (thanks.text === text && thanks.said === text ? null : `said "${thanks.text}", was told "${thanks.said}", there is "${text}"`) });
-    if (found.length > 0 && !all.some((thanks) => thanks.outcome !== 'refused' && thanks.text === text)) {
+    const others = asked.filter(({ why }) => why === 'thanks-already');
+    judgeEffect(verdict, { ...effect, name, asked: asked.filter((thanks) => !others.includes(thanks)),
+      told: (thanks) => (thanks.text === text && thanks.said === text ? null
+        : `said "${thanks.text}", was told "${thanks.said}", there is "${text}"`) });
+    if (rows.length > 0 && !asked.some((thanks) => thanks.outcome !== 'refused' && thanks.text === text)) {
       verdict.blame('unexpected', packet, `${name} are "${text}", which was not said`);
     }
-    for (const { n, text: refused } of others.filter((other) => found.length === 0 || other.text === text)) {
-      verdict.blame('broken', packet, `${name}: request ${n} with "${refused}" was refused for another text, there is ${found.length === 0 ? 'none' : 'this one'}`);
+    for (const { n, text: refused } of others.filter((other) => rows.length === 0 || other.text === text)) {
+      const there = rows.length === 0 ? 'none' : 'this one';
+      verdict.blame('broken', packet, `${name}: request ${n} with "${refused}" was refused for another text, there is ${there}`);
     }
-    const denied = all.find(({ why }) => why === 'no-share');
-    if (denied && !returned.has(key)) verdict.blame('lost', packet, `${name}: request ${denied.n} was told that there is no share, which was not given back`);
+    const denied = asked.find(({ why }) => why === 'no-share');
+    if (denied && !returned.has(key)) {
+      verdict.blame('lost', packet, `${name}: request ${denied.n} was told that there is no share, which was not given back`);
+    }
   }
 }
 
 // Thanks are for a share of the user who said them, at most one for a share, and the packet counts them.
-function judgeThankedShares(verdict, facts, publicIds) {
-  const owners = new Map(facts.grabs.map((grab) => [thanksOf(grab), grab.user_id]));
-  for (const [share, rows] of grouped(facts.thanks, thanksOf)) {
-    const packet = publicIds.get(rows[0].packet_id);
-    if (rows.length > 1) verdict.blame('duplicated', packet, `share ${rows[0].share_no} is thanked for ${rows.length} times`);
-    for (const { user_id, share_no } of rows.filter((row) => row.user_id !== owners.get(share))) {
-      verdict.blame('broken', packet, `user ${user_id} thanks for share ${share_no} of ${owners.get(share) ?? 'nobody'}`);
+function judgeThankedShares(verdict) {
+  const { facts } = verdict;
+  const owners = new Map(facts.grabs.map((grab) => [ofShare(grab), grab.user_id]));
+  for (const [share, rows] of grouped(facts.thanks, ofShare)) {
+    const { packet_id: id, share_no } = rows[0];
+    if (rows.length > 1) verdict.blameNumber('duplicated', id, `share ${share_no} is thanked for ${rows.length} times`);
+    for (const { user_id } of rows.filter((row) => row.user_id !== owners.get(share))) {
+      verdict.blameNumber('broken', id, `user ${user_id} thanks for share ${share_no} of ${owners.get(share) ?? 'nobody'}`);
     }
   }
   const counts = grouped(facts.thanks, ({ packet_id }) => packet_id);
   for (const { id, thanks_count } of facts.packets) {
     const count = counts.get(id)?.length ?? 0;
-    if (count !== thanks_count) verdict.blame('broken', publicIds.get(id), `it counts ${thanks_count} thanks, there are ${count}`);
+    if (count !== thanks_count) verdict.blameNumber('broken', id, `it counts ${thanks_count} thanks, there are ${count}`);
   }
 }
 
 // A packet that was ended, as told, is ended in the tables, or every share was taken before.
-function judgeEnds(verdict, ends, packets) {
-  for (const end of ends.filter(({ outcome }) => outcome === 'ok')) {
-    const packet = packets.get(packetNumber(end.packet));
+function judgeEnds(verdict) {
+  for (const { n, packet: id, state } of verdict.of('end').filter(({ outcome }) => outcome === 'ok')) {
+    const packet = verdict.packets.get(packetNumber(id));
     const taken = packet.grabbed_count >= packet.count;
-    if (end.state === 'expired' && packet.ended_ms === 'NULL' && !taken && packet.state === 'open') {
-      verdict.blame('lost', end.packet, `request ${end.n} was told that it is over, it is open`);
+    if (state === 'expired' && packet.ended_ms === 'NULL' && !taken && packet.state === 'open') {
+      verdict.blame('lost', id, `request ${n} was told that it is over, it is open`);
     }
-    if (end.state === 'finished' && !taken) verdict.blame('broken', end.packet, `request ${end.n} was told that it is finished, it is not`);
+    if (state === 'finished' && !taken) verdict.blame('broken', id, `request ${n} was told that it is finished, it is not`);
   }
 }
 
-function judgeSends(verdict, sends, facts, publicIds) {
-  const rows = grouped(facts.packets, (packet) => `${packet.sender_id} ${packet.request_key}`);
-  const asked = grouped(sends, (send) => `${send.user} ${send.key}`);
-  for (const key of new Set([...rows.keys(), ...asked.keys()])) {
-    const found = rows.get(key) ?? [];
-    const requests = asked.get(key) ?? [];
-    const packet = publicIds.get(found[0]?.id) ?? requests.find((send) => send.packet)?.packet;
-    judgeEffect(verdict, { op: 'send', packet, name: `the packet with key ${key.split(' ')[1]} of user ${key.split(' ')[0]}`,
-      asked: requests, rows: found,
+function judgeSends(verdict) {
+  const sends = grouped(verdict.of('send'), ({ user, key }) => `${user} ${key}`);
+  const packets = grouped(verdict.facts.packets, ({ sender_id, request_key }) => `${sender_id} ${request_key}`);
+  for (const { key, asked, rows } of effects(sends, packets)) {
+    const [user, requestKey] = key.split(' ');
+    const packet = verdict.publicIds.get(rows[0]?.id) ?? asked.find((send) => send.packet)?.packet;
+    judgeEffect(verdict, { op: 'send', packet, name: `the packet with key ${requestKey} of user ${user}`, asked, rows,
       told: (send, row) => (packetNumber(send.packet) === row.id && send.amount_fen === row.amount_fen && send.count === row.count ? null
         : `was told ${send.amount_fen} fen in ${send.count} shares, there is packet ${row.id} with ${row.amount_fen} in ${row.count}`) });
   }
 }
 
-function judgeDeposits(verdict, deposits, facts) {
-  const made = facts.transfers.filter(({ kind, request_key }) => kind === 'deposit' && !/:demo/.test(request_key));
-  const rows = grouped(made, ({ request_key }) => request_key);
-  const asked = grouped(deposits, ({ user, key }) => `${user}:${key}`);
-  for (const key of new Set([...rows.keys(), ...asked.keys()])) {
-    judgeEffect(verdict, { op: 'deposit', name: `the deposit ${key}`, asked: asked.get(key) ?? [], rows: rows.get(key) ?? [],
-      told: (deposit, row) => (deposit.amount_fen === row.amount_fen && deposit.got_fen === row.amount_fen && row.credit_id === String(deposit.user) ? null
-        : `paid ${deposit.amount_fen} fen in, there are ${row.amount_fen} for account ${row.credit_id}`) });
+function judgeDeposits(verdict) {
+  const made = verdict.facts.transfers.filter(({ kind, request_key }) => kind === 'deposit' && !/:demo/.test(request_key));
+  const deposits = grouped(verdict.of('deposit'), ({ user, key }) => `${user}:${key}`);
+  for (const { key, asked, rows } of effects(deposits, grouped(made, ({ request_key }) => request_key))) {
+    judgeEffect(verdict, { op: 'deposit', name: `the deposit ${key}`, asked, rows,
+      told: ({ amount_fen, got_fen, user }, row) => (amount_fen === row.amount_fen && got_fen === row.amount_fen && row.credit_id === String(user) ? null
+        : `paid ${amount_fen} fen in, there are ${row.amount_fen} for account ${row.credit_id}`) });
   }
 }
 
 // The row of a user who has asked for the deletion has no name any more.
-function judgeAccounts(verdict, registers, deletes, facts) {
-  const gone = new Map(deletes.filter(({ outcome }) => outcome !== 'refused').map(({ user, name }) => [`~${user}`, name]));
-  const rows = grouped(facts.users, ({ username }) => gone.get(username) ?? username);
-  for (const [name, asked] of grouped(registers, (register) => register.name)) {
-    judgeEffect(verdict, { op: 'register', name: `the account ${name}`, asked, rows: rows.get(name) ?? [],
+function judgeAccounts(verdict) {
+  const deletes = verdict.of('delete').filter(({ outcome }) => outcome !== 'refused');
+  const gone = new Map(deletes.map(({ user, name }) => [`~${user}`, name]));
+  const users = grouped(verdict.facts.users, ({ username }) => gone.get(username) ?? username);
+  for (const [name, asked] of grouped(verdict.of('register'), (register) => register.name)) {
+    judgeEffect(verdict, { op: 'register', name: `the account ${name}`, asked, rows: users.get(name) ?? [],
       told: (register, row) => (String(register.user) === row.id ? null : `got id ${register.user}, there is ${row.id}`) });
   }
 }
 
 // An account is deleted when its user has asked for it, and only then.
-function judgeDeletions(verdict, deletes, facts) {
-  const asked = grouped(deletes, ({ user }) => String(user));
-  for (const { id, username, nickname, deleting_ms, deleted_ms } of facts.users) {
-    const requests = asked.get(id) ?? [];
+function judgeDeletions(verdict) {
+  const deletes = grouped(verdict.of('delete').filter(({ outcome }) => outcome !== 'refused'), ({ user }) => String(user));
+  for (const { id, username, nickname, deleting_ms, deleted_ms } of verdict.facts.users) {
     const begun = deleting_ms !== 'NULL';
-    judgeEffect(verdict, { op: 'delete', name: `the deletion of user ${id}`, asked: requests.filter(({ outcome }) => outcome !== 'refused'),
+    judgeEffect(verdict, { op: 'delete', name: `the deletion of user ${id}`, asked: deletes.get(id) ?? [],
       rows: begun ? [{}] : [], told: () => null });
-    if (begun && (username !== `~${id}` || nickname !== '')) verdict.blame('broken', undefined, `user ${id} is deleted and has the name ${username} ${nickname}`);
+    if (begun && (username !== `~${id}` || nickname !== '')) {
+      verdict.blame('broken', undefined, `user ${id} is deleted and has the name ${username} ${nickname}`);
+    }
     if (begun && deleted_ms === 'NULL') verdict.blame('broken', undefined, `the deletion of user ${id} is not completed`);
   }
 }
 
 // Every send, refund and return has exactly one transfer, a grab is its own; every wallet has the balance that these give.
-function judgeMoney(verdict, facts, publicIds, demoUsers) {
+function judgeMoney(verdict, demoUsers) {
+  const { facts } = verdict;
   const transfers = grouped(facts.transfers.filter(({ packet_id }) => packet_id !== 'NULL'),
     ({ kind, packet_id, seq }) => `${kind} ${packet_id} ${seq}`);
   const one = (kind, packet, seq, amount, debit, credit) => {
-    const found = transfers.get(`${kind} ${packet} ${seq}`) ?? [];
-    transfers.delete(`${kind} ${packet} ${seq}`);
-    const name = `the transfer "${kind}" ${seq}`;
-    if (found.length === 0) verdict.blame('lost', publicIds.get(packet), `${name} is missing`);
-    else if (found.length > 1) verdict.blame('duplicated', publicIds.get(packet), `${name} is there ${found.length} times`);
-    else if (found[0].amount_fen !== amount || found[0].debit_id !== debit || found[0].credit_id !== credit) {
-      verdict.blame('changed', publicIds.get(packet), `${name} moves ${found[0].amount_fen} fen from ${found[0].debit_id} to ${found[0].credit_id}`);
+    const key = `${kind} ${packet} ${seq}`;
+    const [found, ...more] = transfers.get(key) ?? [];
+    transfers.delete(key);
+    const blame = (what, text) => verdict.blameNumber(what, packet, `the transfer "${kind}" ${seq} ${text}`);
+    if (!found) blame('lost', 'is missing');
+    else if (more.length > 0) blame('duplicated', `is there ${1 + more.length} times`);
+    else if (found.amount_fen !== amount || found.debit_id !== debit || found.credit_id !== credit) {
+      blame('changed', `moves ${found.amount_fen} fen from ${found.debit_id} to ${found.credit_id}`);
     }
   };
   const balance = new Map(facts.wallets.map(({ id }) => [id, demoUsers.has(id) ? DEMO_FEN : 0]));
   const add = (user, fen) => balance.set(user, (balance.get(user) ?? 0) + fen);
-  for (const packet of facts.packets) {
-    one('send', packet.id, '0', packet.amount_fen, packet.sender_id, packet.id);
-    if (packet.refund_fen > 0) one('refund', packet.id, '0', packet.refund_fen, packet.id, packet.sender_id);
-    add(packet.sender_id, packet.refund_fen - packet.amount_fen);
+  for (const { id, sender_id, amount_fen, refund_fen } of facts.packets) {
+    one('send', id, '0', amount_fen, sender_id, id);
+    if (refund_fen > 0) one('refund', id, '0', refund_fen, id, sender_id);
+    add(sender_id, refund_fen - amount_fen);
   }
-  const senders = new Map(facts.packets.map((packet) => [packet.id, packet.sender_id]));
   for (const { packet_id: packet, share_no, user_id, amount_fen, position } of facts.returns) {
-    const to = position === 'NULL' ? senders.get(packet) : packet;
+    const toSender = position === 'NULL';
+    const to = toSender ? verdict.packets.get(packet)?.sender_id : packet;
     one('return', packet, String(share_no), amount_fen, user_id, to);
     add(user_id, -amount_fen);
-    if (position === 'NULL') add(to, amount_fen);
+    if (toSender) add(to, amount_fen);
   }
   for (const grab of facts.grabs) add(grab.user_id, grab.amount_fen);
-  for (const { kind, credit_id, amount_fen, request_key } of facts.transfers) {
+  for (const { kind, debit_id, credit_id, amount_fen, request_key } of facts.transfers) {
     if (kind === 'deposit' && !(demoUsers.has(credit_id) && /:demo$/.test(request_key))) add(credit_id, amount_fen);
-  }
-  for (const { kind, debit_id, amount_fen } of facts.transfers) {
     if (kind === 'forfeit') add(debit_id, -amount_fen);
   }
-  for (const [key, extra] of transfers) {
-    verdict.blame('unexpected', publicIds.get(extra[0].packet_id), `a transfer that belongs to nothing: ${key}`);
+  for (const [key, [extra]] of transfers) {
+    verdict.blameNumber('unexpected', extra.packet_id, `a transfer that belongs to nothing: ${key}`);
   }
   for (const { id, balance_fen: fen } of facts.wallets) {
     if (fen !== balance.get(id)) verdict.blame('broken', undefined, `wallet ${id} has ${fen} fen, what happened makes ${balance.get(id)}`);
@@ -294,21 +317,9 @@ function judgeMoney(verdict, facts, publicIds, demoUsers) {
 
 // operations: of the history, all finished. demoUsers: ids (text) of the users that `hongbao demo` created.
 export function judge(operations, facts, demoUsers) {
-  const verdict = new Verdict();
-  const of = (op) => operations.filter((operation) => operation.op === op);
-  const publicIds = publicIdsOf(operations);
-  judgeGrabs(verdict, of('open'), facts, publicIds);
-  judgeEmpty(verdict, of('open'), new Map(facts.packets.map((packet) => [packet.id, packet])));
-  judgeReturns(verdict, of('return'), facts, publicIds);
-  judgePositions(verdict, facts, publicIds);
-  judgeThanks(verdict, of('thanks'), facts, publicIds);
-  judgeThankedShares(verdict, facts, publicIds);
-  judgeEnds(verdict, of('end'), new Map(facts.packets.map((packet) => [packet.id, packet])));
-  judgeSends(verdict, of('send'), facts, publicIds);
-  judgeDeposits(verdict, of('deposit'), facts);
-  judgeAccounts(verdict, of('register'), of('delete'), facts);
-  judgeDeletions(verdict, of('delete'), facts);
-  judgeMoney(verdict, facts, publicIds, demoUsers);
+  const verdict = new Verdict(operations, facts);
+  for (const part of [judgeGrabs, judgeEmpty, judgeReturns, judgePositions, judgeThanks, judgeThankedShares, judgeEnds,
+    judgeSends, judgeDeposits, judgeAccounts, judgeDeletions, judgeMoney]) part(verdict, demoUsers);
   return verdict;
 }
 
@@ -352,7 +363,7 @@ export async function checkPages({ site, users, facts, sample, publicIds, balanc
     pages += 2;
   }
   const rows = grouped(facts.grabs, ({ packet_id }) => packet_id);
-  const thanks = new Map(facts.thanks.map((row) => [thanksOf(row), row.text]));
+  const thanks = new Map(facts.thanks.map((row) => [ofShare(row), row.text]));
   const cookies = new Map(users.map(({ id, cookie }) => [id, cookie]));
   for (const packet of sample) {
     const id = publicIds.get(packet.id);
@@ -366,7 +377,7 @@ export async function checkPages({ site, users, facts, sample, publicIds, balanc
     } while (next);
     const line = (grabs) => grabs.map((grab) => JSON.stringify(grab)).sort().join(' ');
     const there = line((rows.get(packet.id) ?? []).map((grab) => [grab.share_no, String(grab.user_id), grab.amount_fen,
-      returned.has(`${packet.id} ${grab.user_id}`), thanks.get(thanksOf(grab)) ?? null]));
+      returned.has(`${packet.id} ${grab.user_id}`), thanks.get(ofShare(grab)) ?? null]));
     const page = line(shown.map((grab) => [grab.share_no, String(grab.user.id), grab.amount_fen, grab.returned, grab.thanks]));
     if (page !== there) blame(id, `its page shows ${page}, the tables have ${there}`);
   }

@@ -17,7 +17,6 @@ const LEAVE_TRIES_MAX = 60;
 
 const ACTIONS = { open: 57, view: 16, send: 8, giveBack: 4, wallet: 4, thank: 3, deposit: 3, records: 3, end: 1, login: 1, register: 1, leave: 1 };
 
-
 // The outcome of a request by the status of its answer.
 export function outcomeOf(status) {
   if (status >= 200 && status < 400) return 'ok';
@@ -63,15 +62,50 @@ export class Load {
     return operation;
   }
 
+  // ---- requests ----
+
+  #deposit(user, key, fen) {
+    return this.#ask('deposit', { user: user.id, key, amount_fen: fen },
+      () => this.#site.post('/wallet/deposit', user.cookie, { amount: (fen / 100).toFixed(2), request_key: key }),
+      (json) => ({ got_fen: json.amount_fen }));
+  }
+
+  // fen: in all. fields: of the form, without the key.
+  #send(user, key, fen, fields) {
+    return this.#ask('send', { user: user.id, key, amount_fen: fen, count: fields.count, kind: fields.kind },
+      () => this.#site.post('/send', user.cookie, { ...fields, request_key: key }), (json) => ({ packet: json.id }));
+  }
+
+  // The same of even shares of a fen.
+  #sendEven(user, key, count) {
+    return this.#send(user, key, count, { kind: 'even', amount: '0.01', count });
+  }
+
+  #open(packet, user, phrase) {
+    return this.#ask('open', { user: user.id, packet },
+      () => this.#site.post(`/p/${packet}/open`, user.cookie, phrase ? { phrase } : undefined),
+      (json) => ({ result: json.result, share_no: json.share_no, amount_fen: json.amount_fen }));
+  }
+
+  // The new account, and the operation with the id of its user and a session cookie that is not recorded.
+  async #register(prefix, rng) {
+    const account = { username: `${prefix}${rng.word(14)}`, password: rng.word(12) };
+    let cookie;
+    const made = await this.#ask('register', { name: account.username },
+      () => this.#site.post('/register', '', { ...account, nickname: account.username }), (json, { cookies }) => {
+        cookie = cookies.find((text) => /^(__Host-)?sid=/.test(text));
+        return { user: json.id };
+      });
+    return { account, made, cookie };
+  }
+
   // ---- money into packets ----
 
   async deposit(rng) {
     const user = rng.pick(this.#users);
-    const fields = { amount: (rng.int(1, 5000) / 100).toFixed(2), request_key: rng.word(20) };
-    const tries = rng.int(1, RETRIES_MAX);
-    await this.#repeat(tries, rng, () => this.#ask('deposit',
-      { user: user.id, key: fields.request_key, amount_fen: Math.round(Number(fields.amount) * 100) },
-      () => this.#site.post('/wallet/deposit', user.cookie, fields), (json) => ({ got_fen: json.amount_fen })));
+    const fen = rng.int(1, 5000);
+    const key = rng.word(20);
+    await this.#repeat(rng.int(1, RETRIES_MAX), rng, () => this.#deposit(user, key, fen));
   }
 
   // Repeats the same request while its outcome is unknown, at most tries times.
@@ -99,16 +133,14 @@ export class Load {
     const count = kind === 'exclusive' ? 1 : rng.int(1, named.length || 30);
     const fen = kind === 'lucky' ? rng.int(count, 40 * count) : rng.int(1, 40);
     const total = kind === 'lucky' ? fen : fen * count;
-    const fields = { kind, amount: (fen / 100).toFixed(2), count, request_key: rng.word(20), greeting: `恭喜发财 ${rng.word(4)}`,
+    const key = rng.word(20);
+    const fields = { kind, amount: (fen / 100).toFixed(2), count, greeting: `恭喜发财 ${rng.word(4)}`,
       split: rng.pick(['double-average', 'uniform', 'gaussian']) };
     if (kind === 'exclusive') fields.to = receiver.name;
     if (named.length > 0) fields.to = named.map(({ name }) => name).join(' ');
     if (rng.oneIn(6)) fields.opens_at = new Date(Date.now() + rng.int(500, 4000)).toISOString();
     if (rng.oneIn(6)) fields.phrase = rng.word(8);
-    const tries = rng.int(1, RETRIES_MAX);
-    const sent = await this.#repeat(tries, rng, () => this.#ask('send',
-      { user: user.id, key: fields.request_key, amount_fen: total, count, kind },
-      () => this.#site.post('/send', user.cookie, fields), (json) => ({ packet: json.id })));
+    const sent = await this.#repeat(rng.int(1, RETRIES_MAX), rng, () => this.#send(user, key, total, fields));
     if (sent?.outcome !== 'ok' || this.#known.has(sent.packet)) return;
     const to = kind === 'exclusive' ? [receiver] : named;
     const packet = { id: sent.packet, sender: user, phrase: fields.phrase, to: to.map(({ id }) => id) };
@@ -122,16 +154,10 @@ export class Load {
   async roundTrip(settledWithin) {
     const rng = new Rng(this.#seed, `round trip ${this.#trips++}`);
     const [sender, other] = this.#users;
-    const fields = { kind: 'even', amount: '0.01', count: 2, request_key: rng.word(20) };
-    const sent = await this.#ask('send', { user: sender.id, key: fields.request_key, amount_fen: 2, count: 2, kind: 'even' },
-      () => this.#site.post('/send', sender.cookie, fields), (json) => ({ packet: json.id }));
+    const sent = await this.#sendEven(sender, rng.word(20), 2);
     if (sent.outcome !== 'ok') return false;
-    const opened = await this.#ask('open', { user: other.id, packet: sent.packet },
-      () => this.#site.post(`/p/${sent.packet}/open`, other.cookie),
-      (json) => ({ result: json.result, share_no: json.share_no, amount_fen: json.amount_fen }));
-    const account = { username: `r${rng.word(14)}`, password: rng.word(12) };
-    const made = await this.#ask('register', { name: account.username },
-      () => this.#site.post('/register', '', { ...account, nickname: account.username }), (json) => ({ user: json.id }));
+    const opened = await this.#open(sent.packet, other);
+    const { made } = await this.#register('r', rng);
     if (opened.outcome !== 'ok' || made.outcome !== 'ok') return false;
     return Boolean(await poll(settledWithin, async () => {
       const page = await this.#site.get(`/p/${sent.packet}`, other.cookie);
@@ -143,25 +169,17 @@ export class Load {
 
   // The packet of so many even shares; undefined: it could not be sent.
   async sendFor(sender, count) {
-    const key = `probe${this.#trips++}`;
-    const sent = await this.#ask('send', { user: sender.id, key, amount_fen: count, count, kind: 'even' },
-      () => this.#site.post('/send', sender.cookie, { kind: 'even', amount: '0.01', count, request_key: key }), (json) => ({ packet: json.id }));
-    return sent.packet;
+    return (await this.#sendEven(sender, `probe${this.#trips++}`, count)).packet;
   }
 
   // Whether the user got a share.
   async openFor(packet, user) {
-    const opened = await this.#ask('open', { user: user.id, packet }, () => this.#site.post(`/p/${packet}/open`, user.cookie),
-      (json) => ({ result: json.result, share_no: json.share_no, amount_fen: json.amount_fen }));
-    return opened.result === 'grabbed';
+    return (await this.#open(packet, user)).result === 'grabbed';
   }
 
   // Whether a fen was deposited.
   async depositFor(user) {
-    const key = `probe${this.#trips++}`;
-    const made = await this.#ask('deposit', { user: user.id, key, amount_fen: 1 },
-      () => this.#site.post('/wallet/deposit', user.cookie, { amount: '0.01', request_key: key }), (json) => ({ got_fen: json.amount_fen }));
-    return made.outcome === 'ok';
+    return (await this.#deposit(user, `probe${this.#trips++}`, 1)).outcome === 'ok';
   }
 
   // ---- money out of packets ----
@@ -181,9 +199,7 @@ export class Load {
   }
 
   async #tap(packet, user, phrase) {
-    const opened = await this.#ask('open', { user: user.id, packet: packet.id },
-      () => this.#site.post(`/p/${packet.id}/open`, user.cookie, phrase ? { phrase } : undefined),
-      (json) => ({ result: json.result, share_no: json.share_no, amount_fen: json.amount_fen }));
+    const opened = await this.#open(packet.id, user, phrase);
     if (opened.result === 'grabbed') this.#judgeOpener(opened, packet, user, phrase);
     if (opened.outcome === 'ok') this.#see(opened, packet.id, user.id, opened.share_no, opened.amount_fen);
     if (opened.result === 'grabbed' && !user.leaves) {
@@ -272,30 +288,17 @@ export class Load {
   // ---- accounts ----
 
   async register(rng) {
-    const account = { username: `c${rng.word(14)}`, password: rng.word(12) };
-    const made = await this.#ask('register', { name: account.username },
-      () => this.#site.post('/register', '', { ...account, nickname: account.username }), (json) => ({ user: json.id }));
+    const { account, made } = await this.#register('c', rng);
     if (made.outcome === 'ok') this.#accounts.push(account);
   }
 
   // A new user gets money, sends a packet, opens another one, and deletes the account. Others may open the packet.
   async leave(rng) {
-    const account = { username: `d${rng.word(14)}`, password: rng.word(12) };
-    let cookie;
-    const made = await this.#ask('register', { name: account.username },
-      () => this.#site.post('/register', '', { ...account, nickname: account.username }),
-      (json, { cookies }) => {
-        cookie = cookies.find((text) => /^(__Host-)?sid=/.test(text));
-        return { user: json.id };
-      });
+    const { account, made, cookie } = await this.#register('d', rng);
     if (made.outcome !== 'ok' || !cookie) return;
     const user = { id: String(made.user), name: account.username, cookie, leaves: true };
-    const key = rng.word(20);
-    await this.#ask('deposit', { user: user.id, key, amount_fen: 500 },
-      () => this.#site.post('/wallet/deposit', cookie, { amount: '5.00', request_key: key }), (json) => ({ got_fen: json.amount_fen }));
-    const fields = { kind: 'even', amount: '0.10', count: 3, request_key: rng.word(20) };
-    const sent = await this.#ask('send', { user: user.id, key: fields.request_key, amount_fen: 30, count: 3, kind: 'even' },
-      () => this.#site.post('/send', cookie, fields), (json) => ({ packet: json.id }));
+    await this.#deposit(user, rng.word(20), 500);
+    const sent = await this.#send(user, rng.word(20), 30, { kind: 'even', amount: '0.10', count: 3 });
     const packet = this.#pickPacket(rng);
     if (packet) await this.#tap(packet, user, packet.phrase);
     if (sent.outcome === 'ok') await this.#tap({ id: sent.packet, to: [] }, rng.pick(this.#users), undefined);
@@ -309,7 +312,7 @@ export class Load {
         () => this.#site.post('/account/delete', user.cookie, { ...account, give_up: '1' }));
       if (asked.outcome === 'ok') return;
       if (asked.outcome === 'refused' && (i === 0 || asked.status !== 401)) {
-        this.#history.blame('broken', undefined, `request ${asked.n}: the deletion of ${account.username} is refused (${asked.status})`);
+        this.#history.broken(`request ${asked.n}: the deletion of ${account.username} is refused (${asked.status})`);
       }
       if (asked.outcome === 'refused') return;
       await pause(rng.int(100, 500));

@@ -26,6 +26,29 @@ export function run(file, args, options = {}) {
   });
 }
 
+// Rows of text cells, as the administrator of the MariaDB behind the socket. Rejects when it is unreachable.
+export async function rowsOf(socket, query, options = [], timeout = 0) {
+  const { code, stdout, stderr } = await run('mariadb', ['--no-defaults', `--socket=${socket}`, '--user=root', ...options,
+    '--default-character-set=utf8mb4', '--batch', '--raw', '--skip-column-names', '--quick', '--connect-timeout=5', '-e', query, 'hongbao'], { timeout });
+  if (code !== 0) throw new Error(`mariadb: ${stderr}`);
+  return stdout.split('\n').filter(Boolean).map((line) => line.split('\t'));
+}
+
+export function signalPids(pids, what) {
+  for (const pid of pids) {
+    try {
+      process.kill(pid, what);
+    } catch (error) {
+      if (error.code !== 'ESRCH') throw error;
+    }
+  }
+}
+
+// When a run is interrupted, it ends its servers and removes its files: end().
+export function whenInterrupted(end) {
+  for (const name of ['SIGINT', 'SIGTERM', 'SIGHUP']) process.on(name, () => end().then(() => process.exit(130)));
+}
+
 // A subclass has dir (its folder), url, servers (their names), logFolders, and
 //   up(), down(keep)     starts it; ends it, and removes the folder unless keep
 //   isRunning(server)    canExpire, passTime(ms): whether all packets can be made to expire, and how

@@ -41,6 +41,10 @@ export class History {
     this.#write({ at: this.now(), blame: kind, packet, text });
   }
 
+  broken(text) {
+    this.blame('broken', undefined, text);
+  }
+
   close() {
     return new Promise((resolve) => { this.#file.end(resolve); });
   }

@@ -4,11 +4,10 @@ import { spawn, spawnSync } from 'node:child_process';
 import {
   chmodSync, closeSync, existsSync, mkdirSync, mkdtempSync, openSync, readFileSync, rmSync, statSync, symlinkSync, writeFileSync, writeSync,
 } from 'node:fs';
-import { connect } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { freePort } from '../e2e/support/port.js';
-import { Deployment, pause, poll, run } from './deployment.js';
+import { Deployment, pause, poll, rowsOf, run, signalPids } from './deployment.js';
 import { Proxy } from './proxy.js';
 import { redis } from './redis.js';
 
@@ -21,24 +20,11 @@ const DISK_MIB = 256;
 // Every page process takes the next one, so that packets with all lifetimes exist.
 const LIFETIMES_MS = [3000, 8000, 20_000, 3_600_000];
 
-const isFree = (port) => new Promise((resolve) => {
-  const socket = connect(port, '127.0.0.1', () => { socket.destroy(); resolve(false); });
-  socket.on('error', () => resolve(true));
-});
-
 const isAlive = (pid) => {
   try {
     return !/^\d+ \(.*\) [ZX]/s.test(readFileSync(`/proc/${pid}/stat`, 'utf8'));
   } catch {
     return false;
-  }
-};
-
-const signal = (pid, name) => {
-  try {
-    process.kill(pid, name);
-  } catch (error) {
-    if (error.code !== 'ESRCH') throw error;
   }
 };
 
@@ -139,17 +125,11 @@ export class Instance extends Deployment {
   async up() {
     this.canFillDisk = Boolean(this.wires) && this.#mountDisk();
     for (const wire of Object.values(this.wires ?? {})) await wire.listen();
-    for (let tries = 0; tries < 3; tries++) {
-      const port = await freePort();
-      this.url = `http://127.0.0.1:${port}`;
-      const { code, stderr } = await this.dev('--port', String(port), 'up');
-      if (code === 0) {
-        if (this.wires) this.#startSecond();
-        return;
-      }
-      if (await isFree(port)) throw new Error(`the instance did not start:\n${stderr}`);
-    }
-    throw new Error('no free port');
+    const port = await freePort();
+    this.url = `http://127.0.0.1:${port}`;
+    const { code, stderr } = await this.dev('--port', String(port), 'up');
+    if (code !== 0) throw new Error(`the instance did not start:\n${stderr}`);
+    if (this.wires) this.#startSecond();
   }
 
   // Starts a second settle worker: both read the same events, and the later one must notice. We are its supervisor.
@@ -220,14 +200,14 @@ export class Instance extends Deployment {
 
   signalWorkers(name, what) {
     const pids = this.workers(name);
-    for (const pid of pids) signal(pid, what);
+    signalPids(pids, what);
     return pids.length;
   }
 
   // Signals the process group of a server.
   signalAll(name, what) {
     if (name === SECOND) this.signalWorkers(name, what);
-    else if (this.isRunning(name)) signal(-this.first(name), what);
+    else if (this.isRunning(name)) signalPids([-this.first(name)], what);
   }
 
   // Starts a server that does not run; retries, because a concurrent fault may make the start fail.
@@ -241,12 +221,8 @@ export class Instance extends Deployment {
     return redis(this.socket('redis'), commands);
   }
 
-  // Rows of text cells, as the administrator of the instance. Rejects when MariaDB is unreachable.
-  async sql(query) {
-    const { code, stdout, stderr } = await run('mariadb', ['--no-defaults', `--socket=${this.socket('mariadb')}`, '--user=root',
-      '--default-character-set=utf8mb4', '--batch', '--raw', '--skip-column-names', '--quick', '--connect-timeout=5', '-e', query, 'hongbao']);
-    if (code !== 0) throw new Error(`mariadb: ${stderr}`);
-    return stdout.split('\n').filter(Boolean).map((line) => line.split('\t'));
+  sql(query) {
+    return rowsOf(this.socket('mariadb'), query);
   }
 
   // Runs the program with the settings of the instance, without proxies and with the real clock.

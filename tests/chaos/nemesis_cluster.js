@@ -1,6 +1,6 @@
 // The faults of a cluster. One kind of machines has one fault at a time, and is well again before the next one: what is
 // promised holds while one machine of each kind is away.
-import { pause, poll } from './deployment.js';
+import { pause, poll, signalPids } from './deployment.js';
 
 const REST_MS = 15_000; // until a replica has taken over, or a node has what it has missed
 const WELL_S = 120;
@@ -11,17 +11,12 @@ const SLOW_RUNNING_MS = 10;
 const kindOf = (target) => target.replace(/[0-9+].*/, '').replace('settle', 'app');
 const occupies = kindOf;
 
-// kind: redis, db, app, sentinel.
-async function wellAgain(instance, kind) {
-  if (!await instance.isWell(kind)) throw new Error(`not all machines of kind ${kind} are well again`);
-}
-
 function faultOf(targets, for_ms, act) {
   return {
     targets, for_ms, occupies, rest_ms: REST_MS,
     async act(instance, fault) {
       await act(instance, fault);
-      await wellAgain(instance, kindOf(fault.target));
+      await instance.wellAgain(kindOf(fault.target));
     },
   };
 }
@@ -47,12 +42,12 @@ async function slow(instance, machine, for_ms) {
 async function onlyWorker(instance, { target, for_ms, times }) {
   const mine = target.replace('settle', 'app');
   const others = instance.names('app').filter((name) => name !== mine).flatMap((name) => instance.workers(name));
-  instance.signalPids(others, 'SIGSTOP');
+  signalPids(others, 'SIGSTOP');
   for (let i = 0; i < times; i++) {
-    instance.signalPids(instance.workers(mine), 'SIGKILL');
+    signalPids(instance.workers(mine), 'SIGKILL');
     await pause(for_ms / times);
   }
-  instance.signalPids(others, 'SIGCONT');
+  signalPids(others, 'SIGCONT');
 }
 
 // Power fails for all machines of a kind at once.
@@ -61,7 +56,7 @@ async function killKind(instance, { target, for_ms }) {
   for (const name of names) instance.signalAll(name, 'SIGKILL');
   await instance.do('kill', ...names);
   await pause(for_ms);
-  if (!await instance.ensure(...names)) throw new Error(`${names.join(' ')} do not start`);
+  await instance.ensure(...names);
 }
 
 // The faults for a profile of ./dev cluster.
@@ -74,7 +69,7 @@ export function clusterFaults(profile) {
     kill: faultOf(machines, [0, 10_000], async (instance, { target, for_ms }) => {
       await instance.do('kill', target);
       await pause(for_ms);
-      if (!await instance.ensure(target)) throw new Error(`${target} does not start`);
+      await instance.ensure(target);
     }),
     stop: faultOf(machines, [500, 12_000], async (instance, { target, for_ms }) => {
       instance.signalAll(target, 'SIGSTOP');
@@ -96,8 +91,8 @@ export function clusterFaults(profile) {
       for (const name of instance.names(target)) {
         await instance.do('stop', name);
         await pause(for_ms);
-        if (!await instance.ensure(name)) throw new Error(`${name} does not start`);
-        await wellAgain(instance, target);
+        await instance.ensure(name);
+        await instance.wellAgain(target);
       }
     }),
   };
@@ -120,7 +115,7 @@ export async function repairAll(instance) {
   await poll(WELL_S, async () => {
     for (const kind of ['redis', 'sentinel', 'db', 'app', 'lb']) {
       const down = instance.names(kind).filter((name) => !instance.isRunning(name));
-      if (down.length > 0) await instance.ensure(...down);
+      if (down.length > 0) await instance.try('start', ...down);
     }
     return instance.servers.every((name) => instance.isRunning(name));
   });

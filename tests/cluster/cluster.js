@@ -1,20 +1,27 @@
-// A cluster of ./dev cluster in a folder of its own: its commands, its state, and what it must not leave behind.
-import { execFile, execFileSync, spawn, spawnSync } from 'node:child_process';
+// A cluster of ./dev cluster (docs/how-to/cluster.md) in a folder of its own: its commands, its machines, and what it must
+// not leave behind. Its stores are asked over their Unix sockets, which a machine that is cut off still has.
+import { execFileSync, spawn, spawnSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
 import { existsSync, readdirSync, readFileSync, readlinkSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { Deployment, poll, rowsOf, run, signalPids } from '../chaos/deployment.js';
+import { redis } from '../chaos/redis.js';
+import { PATIENCE } from '../e2e/support/poll.js';
 import { freePort } from '../e2e/support/port.js';
 
 const DEV = fileURLToPath(new URL('../../dev', import.meta.url));
-const OUTPUT_MAX = 64 << 20;
+const START_S = 120;
 
-export class Cluster {
-  #environment; #port;
+export class Cluster extends Deployment {
+  #environment; #port; #machines = {};
 
-  // dir: the instance's folder. binary: the built program. settings: HB_NAME=value for all machines.
-  constructor(dir, binary, settings = {}) {
+  // dir: the instance's folder. binary: the built program. settings: HB_NAME=value for all machines. profile: of
+  // ./dev cluster up.
+  constructor(dir, binary, settings = {}, profile = 'cluster') {
+    super();
     this.dir = dir;
+    this.profile = profile;
     this.folder = join(dir, 'cluster');
     this.binary = binary;
     this.#environment = { ...process.env, ...settings, HB_BINARY: binary };
@@ -61,12 +68,7 @@ export class Cluster {
 
   // Runs ./dev cluster: { code, stdout, stderr }; never rejects.
   async try(...command) {
-    const all = await this.#arguments(command);
-    return new Promise((resolve) => {
-      execFile(DEV, all, { env: this.#environment, maxBuffer: OUTPUT_MAX }, (error, stdout, stderr) => {
-        resolve({ code: error ? error.code ?? 1 : 0, stdout, stderr });
-      });
-    });
+    return run(DEV, await this.#arguments(command), { env: this.#environment });
   }
 
   // The same; rejects when the command fails. Returns its output.
@@ -80,15 +82,10 @@ export class Cluster {
     return spawn(DEV, await this.#arguments(command), { env: this.#environment, stdio: 'ignore' });
   }
 
-  // Starts it; url is the balancer's address then.
+  // Starts it; url is the balancer's address then. options: further ones of ./dev cluster up.
   async up(...options) {
-    const told = await this.do('up', ...options);
-    [this.url] = /http:\/\/\S+/.exec(told);
-  }
-
-  // Runs a command of the program on that machine: { code, stdout, stderr }.
-  hongbao(node, ...args) {
-    return this.try('on', node, DEV, '--var', join(this.folder, node), 'hongbao', ...args);
+    [this.url] = /http:\/\/\S+/.exec(await this.do('up', '--profile', this.profile, ...options));
+    this.#machines = (await this.status()).machines;
   }
 
   // The table of `status`: { isWell, machines: { NAME: { kind, address, pid, isWell, role } }, text }.
@@ -100,6 +97,115 @@ export class Cluster {
       if (name) machines[name] = { kind, address, pid: Number(pid) || 0, isWell: state === 'ok', role };
     }
     return { isWell: code === 0, machines, text: stdout };
+  }
+
+  get servers() {
+    return Object.keys(this.#machines);
+  }
+
+  get logFolders() {
+    return this.servers.map((name) => join(this.folder, name, 'log'));
+  }
+
+  names(kind) {
+    return this.servers.filter((name) => this.#machines[name].kind === kind);
+  }
+
+  isRunning(machine) {
+    return this.pids(machine).length > 0;
+  }
+
+  // The settle workers of a machine, without their supervisor.
+  workers(machine) {
+    return this.pids(machine).filter((pid) => {
+      try {
+        return /^[^\0]*hongbao\0settle\0/.test(readFileSync(`/proc/${pid}/cmdline`, 'utf8'));
+      } catch {
+        return false; // it has ended
+      }
+    });
+  }
+
+  signalAll(machine, what) {
+    signalPids(this.pids(machine), what);
+  }
+
+  // The role of each Redis machine, as `status` tells it: { NAME: text }.
+  async roles() {
+    const { machines } = await this.status();
+    return Object.fromEntries(this.names('redis').map((name) => [name, machines[name].role]));
+  }
+
+  // The Redis machines that are primaries now.
+  async primaries() {
+    const roles = await this.roles();
+    return Object.keys(roles).filter((name) => roles[name].startsWith('primary'));
+  }
+
+  // Starts machines that do not run; repeats it, because a machine that is cut off does not get ready.
+  async ensure(...machines) {
+    if (!await poll(START_S, async () => (await this.try('start', ...machines)).code === 0)) throw new Error(`${machines} do not start`);
+  }
+
+  // Waits until all machines of the kind, or of all kinds, are well.
+  async wellAgain(kind) {
+    const well = await poll(START_S, async () => Object.values((await this.status()).machines)
+      .every((machine) => (kind && machine.kind !== kind) || machine.isWell));
+    if (!well) throw new Error(`not all machines ${kind ? `of kind ${kind} ` : ''}are well`);
+  }
+
+  // A replica becomes the primary, as an operator has it done.
+  async failover() {
+    const command = ['redis-cli', '-e'];
+    if (this.profile === 'sentinel') {
+      const [sentinel] = this.names('sentinel');
+      await this.do('on', sentinel, ...command, '-h', this.#machines[sentinel].address, '-p', '26379', 'SENTINEL', 'FAILOVER', 'hongbao');
+      return;
+    }
+    const roles = await this.roles();
+    const replica = this.names('redis').find((name) => roles[name].startsWith('replica'));
+    await this.do('on', replica, ...command, '-s', this.#socket(replica, 'redis'), 'CLUSTER', 'FAILOVER');
+  }
+
+  // ---- stores and program ----
+
+  #socket(machine, name) {
+    return join(this.folder, machine, 'run', `${name}.sock`);
+  }
+
+  // Each command is answered by the primary that serves its key: the others answer MOVED or READONLY.
+  async redis(...commands) {
+    const answers = await Promise.all(this.names('redis').map((name) => redis(this.#socket(name, 'redis'), commands).catch(() => null)));
+    const there = answers.filter(Boolean);
+    if (there.length === 0) throw new Error('redis: no node answers');
+    return commands.map((_, i) => (there.find((replies) => !(replies[i] instanceof Error)) ?? there[0])[i]);
+  }
+
+  // From the first Galera node that is in the primary component; it shows what all others have committed.
+  async sql(query) {
+    let why;
+    for (const name of this.names('db')) {
+      try {
+        return await rowsOf(this.#socket(name, 'mariadb'), query, ['--init-command=SET SESSION wsrep_sync_wait = 1'], 60_000 * PATIENCE);
+      } catch (error) {
+        why = error;
+      }
+    }
+    throw why;
+  }
+
+  // On a machine of the site; on the other one when that one is away.
+  async hongbao(...args) {
+    let told;
+    for (const name of this.names('app')) {
+      told = await this.hongbaoOn(name, ...args);
+      if (told.code === 0 || told.code === 1) break;
+    }
+    return told;
+  }
+
+  hongbaoOn(node, ...args) {
+    return this.try('on', node, DEV, '--var', join(this.folder, node), 'hongbao', ...args);
   }
 
   // What is left of it: processes in its folder, namespaces, links, the folder itself.

@@ -1,23 +1,18 @@
 // ./dev cluster: several machines on this one. The site works through the balancer while one machine is cut off or killed.
 import assert from 'node:assert/strict';
-import { existsSync, mkdirSync, rmSync } from 'node:fs';
+import { existsSync } from 'node:fs';
+import { join } from 'node:path';
 import { after, test } from 'node:test';
 import { Site } from '../chaos/http.js';
 import { poll } from '../e2e/support/poll.js';
 import { Cluster } from './cluster.js';
+import { testCluster } from './visitors.js';
 
-const DIR = process.env.HB_TEST_CLUSTER_DIR;
-const cluster = new Cluster(DIR, process.env.HB_TEST_BINARY);
-mkdirSync(DIR, { recursive: true });
-const skip = Cluster.impossible(DIR) ?? false;
+const { cluster, skip } = testCluster();
 let site;
 let number = 0;
 
-after(async () => {
-  site?.close();
-  if (!skip) await cluster.try('down');
-  rmSync(DIR, { recursive: true, force: true });
-});
+after(() => site?.close());
 
 // A new user with a session; null while the site can't.
 async function register() {
@@ -57,12 +52,10 @@ async function answers(host, port) {
   }
 }
 
-const isWell = () => poll('all machines are well', async () => (await cluster.status()).isWell, 120);
-
 test('a cluster starts, tells its machines, and is reached at one address only', { skip }, async () => {
   await cluster.up();
   site = new Site(cluster.url);
-  await isWell();
+  await cluster.wellAgain();
   const { machines } = await cluster.status();
   assert.deepEqual([...new Set(Object.values(machines).map(({ kind }) => kind))], ['redis', 'db', 'app', 'lb']);
   for (const [name, { pid }] of Object.entries(machines)) assert.ok(pid > 0, name);
@@ -83,7 +76,7 @@ test('a Galera node that is cut off is told, and the others go on', { skip }, as
   assert.equal(well, false);
   assert.match(machines.db1.role, /cut off/);
   await cluster.do('heal');
-  await isWell();
+  await cluster.wellAgain();
 });
 
 test('after kill -9 of a primary its replica takes over, and the killed one becomes a replica', { skip }, async () => {
@@ -96,7 +89,7 @@ test('after kill -9 of a primary its replica takes over, and the killed one beco
     .some(([name, { role }]) => name !== primary && role.startsWith(`primary of ${slots} `)));
   await poll('the site works without it', flowWorksOften);
   await cluster.do('start', primary);
-  await isWell();
+  await cluster.wellAgain();
   assert.match((await cluster.status()).machines[primary].role, /^replica of/);
 });
 
@@ -116,8 +109,8 @@ test('a primary that is cut off with a machine of the site takes part again afte
     .filter(({ role }) => /^primary of \S+ /.test(role)).length === 4);
   await poll('the site works without both', flowWorksOften);
   await cluster.do('heal');
-  await isWell();
-  const { code, stdout, stderr } = await cluster.hongbao('app1', 'audit');
+  await cluster.wellAgain();
+  const { code, stdout, stderr } = await cluster.hongbaoOn('app1', 'audit');
   assert.equal(code, 0, stdout + stderr);
 });
 
@@ -128,7 +121,7 @@ test('down leaves nothing: no process, namespace, link or file', { skip }, async
 });
 
 test('down leaves nothing of a start that was killed half-way', { skip }, async () => {
-  const half = new Cluster(`${DIR}/half`, process.env.HB_TEST_BINARY);
+  const half = new Cluster(join(cluster.dir, 'half'), cluster.binary);
   const child = await half.spawn('up', '--profile', 'sentinel');
   const ended = new Promise((resolve) => { child.on('exit', resolve); });
   await poll('the first server runs', () => existsSync(`${half.folder}/redis1/run/redis.pid`));

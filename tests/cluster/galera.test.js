@@ -1,17 +1,12 @@
 // All Galera nodes are down: ./dev cluster start begins the cluster anew with the node that has the last transaction.
 import assert from 'node:assert/strict';
-import { mkdirSync, rmSync } from 'node:fs';
 import { after, before, test } from 'node:test';
 import { poll } from '../e2e/support/poll.js';
 import { Site } from '../chaos/http.js';
-import { Cluster } from './cluster.js';
-import { demoUsers } from './visitors.js';
+import { testCluster } from './visitors.js';
 
-const DIR = process.env.HB_TEST_CLUSTER_DIR;
 const NODES = ['db1', 'db2', 'db3'];
-const cluster = new Cluster(DIR, process.env.HB_TEST_BINARY);
-mkdirSync(DIR, { recursive: true });
-const skip = Cluster.impossible(DIR) ?? false;
+const { cluster, skip } = testCluster();
 let site;
 let users;
 let deposits = 0;
@@ -20,14 +15,10 @@ before(async () => {
   if (skip) return;
   await cluster.up();
   site = new Site(cluster.url);
-  users = await demoUsers(cluster, 1);
+  users = await cluster.demoUsers(1);
 });
 
-after(async () => {
-  site?.close();
-  if (!skip) await cluster.try('down');
-  rmSync(DIR, { recursive: true, force: true });
-});
+after(() => site?.close());
 
 // One deposit of a yuan, asked for until it is taken.
 async function deposit() {
@@ -39,10 +30,10 @@ const balance = () => poll('the balance is shown', async () => (await site.get('
 
 // Every acknowledged deposit is there, and the next one is taken.
 async function nothingIsLost(expected) {
-  await poll('all machines are well', async () => (await cluster.status()).isWell, 120);
+  await cluster.wellAgain();
   assert.equal(await balance(), expected);
   await deposit();
-  assert.equal((await cluster.hongbao('app1', 'audit')).code, 0);
+  assert.equal((await cluster.hongbaoOn('app1', 'audit')).code, 0);
 }
 
 test('nodes that were all killed at once go on with every acknowledged transaction', { skip }, async () => {

@@ -1,35 +1,24 @@
 // The machines of the site are restarted, and get another program, one after the other; no visitor notices.
 import assert from 'node:assert/strict';
-import { cpSync, mkdirSync, readdirSync, readlinkSync, rmSync, writeFileSync } from 'node:fs';
+import { cpSync, readdirSync, readlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { after, before, test } from 'node:test';
+import { before, test } from 'node:test';
 import { fileURLToPath } from 'node:url';
 import { poll } from '../e2e/support/poll.js';
-import { Cluster } from './cluster.js';
-import { underLoad } from './visitors.js';
+import { testCluster, underLoad } from './visitors.js';
 
-const DIR = process.env.HB_TEST_CLUSTER_DIR;
 const SQL = fileURLToPath(new URL('../../sql', import.meta.url));
 const REQUESTS_MIN = 200; // far fewer than come: a load that stands still proves nothing
 // Long limits: on a busy machine an answer of a store or a replica may be late, and that is not what is tested.
-const cluster = new Cluster(DIR, process.env.HB_TEST_BINARY, {
-  HB_REDIS_TIMEOUT_MS: '5000', HB_REDIS_REPLICAS_TIMEOUT_MS: '5000',
-});
-mkdirSync(DIR, { recursive: true });
-const skip = Cluster.impossible(DIR) ?? false;
+const { cluster, skip } = testCluster({ HB_REDIS_TIMEOUT_MS: '5000', HB_REDIS_REPLICAS_TIMEOUT_MS: '5000' });
 
 before(async () => {
   if (!skip) await cluster.up();
 });
 
-after(async () => {
-  if (!skip) await cluster.try('down');
-  rmSync(DIR, { recursive: true, force: true });
-});
-
 // The files of sql/ with a migration of a table that is in use.
 function laterTables() {
-  const folder = join(DIR, 'sql');
+  const folder = join(cluster.dir, 'sql');
   cpSync(SQL, folder, { recursive: true });
   const migrations = join(folder, 'migrations');
   const number = String(readdirSync(migrations).length + 1).padStart(4, '0');
@@ -59,8 +48,8 @@ async function withoutError(work) {
 }
 
 async function isSound() {
-  await poll('all machines are well', async () => (await cluster.status()).isWell, 120);
-  await poll('the audit is clean', async () => (await cluster.hongbao('app1', 'audit')).code === 0);
+  await cluster.wellAgain();
+  await poll('the audit is clean', async () => (await cluster.hongbaoOn('app1', 'audit')).code === 0);
 }
 
 test('the machines of the site are restarted one after the other without an error', { skip }, async () => {

@@ -1,22 +1,27 @@
-// Visitors of a cluster while something is done to it: the load of chaos, whose requests must all be answered well.
-import { readFileSync } from 'node:fs';
+// The cluster of a test, and its visitors while something is done to it: the load of chaos, whose requests must all be
+// answered well.
+import { mkdirSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
+import { after } from 'node:test';
 import { Load } from '../chaos/client.js';
 import { History } from '../chaos/history.js';
 import { Site } from '../chaos/http.js';
+import { Cluster } from './cluster.js';
 
 const VISITORS = 8;
 const USERS = 30;
 
-// Makes users with a session and money on a machine of the site: [{ id, name, cookie }].
-export async function demoUsers(cluster, count, node = 'app1') {
-  const file = join(cluster.folder, node, 'tmp', 'users');
-  const { code, stderr } = await cluster.hongbao(node, 'demo', '--users', String(count), '--out', file);
-  if (code !== 0) throw new Error(`hongbao demo: ${stderr}`);
-  return readFileSync(file, 'utf8').trim().split('\n').map((line) => {
-    const [id, name, cookie] = line.split('\t');
-    return { id, name, cookie };
+// The cluster of a test file, which is ended after its tests: { cluster, skip }; skip: why no cluster can run here, or false.
+export function testCluster(settings) {
+  const dir = process.env.HB_TEST_CLUSTER_DIR;
+  const cluster = new Cluster(dir, process.env.HB_TEST_BINARY, settings);
+  mkdirSync(dir, { recursive: true });
+  const skip = Cluster.impossible(dir) ?? false;
+  after(async () => {
+    if (!skip) await cluster.try('down');
+    rmSync(dir, { recursive: true, force: true });
   });
+  return { cluster, skip };
 }
 
 // A share that is not in its wallet yet can't be given back or thanked for: that is no error.
@@ -25,7 +30,7 @@ const isError = (request) => request.outcome !== 'ok' && request.outcome !== 're
 
 // Runs work() under load; returns { requests, errors }, errors as lines of JSON.
 export async function underLoad(cluster, work) {
-  const users = await demoUsers(cluster, USERS);
+  const users = await cluster.demoUsers(USERS);
   const site = new Site(cluster.url);
   const history = new History(join(cluster.dir, 'history.jsonl'));
   const load = new Load({ site, users, history, seed: String(Date.now()) });

@@ -18,7 +18,6 @@ const SLIM = ['doc', 'man', 'locale'].map((name) => `path-exclude=/usr/share/${n
 
 export class Engine {
   #process;
-
   #first; // the first process of the namespaces
 
   constructor() {

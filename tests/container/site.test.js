@@ -3,13 +3,11 @@
 import assert from 'node:assert/strict';
 import { cpSync, mkdirSync, readFileSync, readdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { after } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { poll } from '../e2e/support/poll.js';
-import { ROOT } from '../package/machine.js';
+import { ROOT, toldBy } from '../package/machine.js';
 import { Pages } from '../package/pages.js';
-import { whileLoaded } from '../package/site.js';
-import { toldBy } from '../package/told.js';
+import { Site, whileLoaded } from '../package/site.js';
 import { BASE, Engine } from './engine.js';
 
 if (process.getuid() !== 0) throw new Error('run this test as root: namespaces, debootstrap and buildah need it');
@@ -25,7 +23,6 @@ const BLOCK = {
 const OFFLINE = ['--pull ', '']; // no registry is asked
 const POOLS = ['hot', 'auth', 'card', 'page'];
 const SERVICES = [...POOLS, 'settle', 'redis', 'mariadb', 'nginx'];
-const PASSWORD = 'correct-horse-9';
 const engine = new Engine();
 const sources = join(engine.folder, 'sources');
 const folder = join(sources, 'deploy/container');
@@ -43,19 +40,16 @@ before(async () => {
     cpSync(join(ROOT, name), join(sources, name), { preserveTimestamps: true });
   }
 });
-after(() => engine.end());
 
 // The block of the page, in the folder of compose.yaml.
 const run = (index, ...replacements) => engine.shell(pages.script(PAGE, index, ...replacements).replace('cd /root', `cd ${index === BLOCK.start ? sources : folder}`));
 const compose = (...words) => engine.run('docker', 'compose', '-f', join(folder, 'compose.yaml'), ...words);
-const curl = (path, ...options) => engine.run('curl', '-sS', ...options, URL_HERE + path);
+const site = new (class extends Site {
+  curl(path, ...options) { return engine.run('curl', '-sS', ...options, URL_HERE + path); }
+
+  as(name) { return ['-b', '-c'].flatMap((option) => [option, join(engine.folder, `${name}.jar`)]); }
+})(engine);
 const upgrade = (...replacements) => run(BLOCK.upgrade, ...replacements);
-const status = (path, ...options) => curl(path, '-o', '/dev/null', '-w', '%{http_code}', ...options);
-const isReady = () => poll('the site is ready', async () => (await status('/readyz').catch(() => '')) === '200');
-const jar = (name) => join(engine.folder, `${name}.jar`);
-const json = async (path, name, ...options) => JSON.parse(await curl(path, '-H', 'Accept: application/json', '-b', jar(name), '-c', jar(name), ...options));
-const balance = async (name) => (await json('/wallet', name)).balance_fen;
-const deposit = (name, yuan, key) => json('/wallet/deposit', name, '-d', `amount=${yuan}&request_key=${key}`);
 const audited = async () => assert.match(await run(BLOCK.audit), /^I1 +ok[\s\S]*clean$/m);
 const containers = async (service) => (await compose('ps', '-q', service)).split('\n').filter(Boolean);
 
@@ -112,33 +106,28 @@ test('a service reaches the sockets that it needs and no others, and nginx alone
 
 test('the address of a visitor is what the proxy has written, and nobody else reads the metrics', async () => {
   const forwarded = ['-H', 'X-Forwarded-For: 127.0.0.1, 203.0.113.7'];
-  assert.equal(await status('/metrics', ...forwarded), '403');
+  assert.equal(await site.status('/metrics', ...forwarded), '403');
   const last = (await compose('logs', '--no-color', '--tail', '9', 'nginx')).split('\n').filter((line) => line.includes('"uri":"/metrics"')).pop();
   assert.match(last, /"from":"203\.0\.113\.7"/);
 });
 
 test('the site knows all of its processes, though those of two containers may have the same number', async () => {
-  const metrics = await curl('/metrics');
+  const metrics = await site.curl('/metrics');
   for (const [role, count] of Object.entries({ hot: 2, page: 4, auth: 2, card: 1, settle: 1 })) {
     assert.match(metrics, new RegExp(`^hongbao_processes\\{pool="${role}"\\} ${count}$`, 'm'));
   }
 });
 
 test('the whole flow works, by HTTP', async () => {
-  for (const name of ['ming', 'hong']) {
-    assert.ok((await json('/register', name, '-d', `username=${name}&nickname=${name}&password=${PASSWORD}`)).id);
-  }
-  await deposit('ming', 100, 'first-deposit');
-  const sent = await json('/send', 'ming', '-d', 'kind=lucky&amount=50&count=100&greeting=x&request_key=first-packet');
-  packet = new URL(sent.url).pathname;
-  const grabbed = await json(`${packet}/open`, 'hong', '-d', '');
-  await poll('the grab is settled', async () => (await json(packet, 'hong')).mine?.settled);
-  assert.equal(await balance('hong'), grabbed.amount_fen);
+  await site.register('ming', 'hong');
+  await site.deposit('ming', 100);
+  packet = await site.send('ming', 'first-packet', 'kind=lucky', 'amount=50', 'count=100');
+  await site.has('hong', await site.open('hong', packet));
   await audited();
 });
 
 test('the fonts of the image draw every character of the texts, and a picture is drawn', async () => {
-  assert.equal(await curl(`${packet}/card.png`, '-o', '/dev/null', '-w', '%{http_code} %{content_type}'), '200 image/png');
+  assert.equal(await site.curl(`${packet}/card.png`, '-o', '/dev/null', '-w', '%{http_code} %{content_type}'), '200 image/png');
   const texts = join(ROOT, 'templates/text');
   const letters = new Set(readdirSync(texts).map((name) => readFileSync(join(texts, name), 'utf8')).join(''));
   const codes = [...letters].filter((letter) => letter > '~' && !/\p{Emoji_Presentation}/u.test(letter)).map((letter) => letter.codePointAt(0));
@@ -156,26 +145,22 @@ test('no pool and no worker was refused a system call or a file', async () => {
 
 // People log in, send, open and look at a picture until the work is done; then each has the money.
 async function withGifts(work) {
-  const before = await balance('hong');
+  const before = await site.balance('hong');
   let received = 0;
   let gifts = 0;
   let isDone = false;
   const done = work().finally(() => { isDone = true; });
   while (!isDone) {
     gifts++;
-    await json('/login', 'hong', '-d', `username=hong&password=${PASSWORD}`);
-    const sent = await json('/send', 'ming', '-d', `kind=lucky&amount=0.04&count=2&greeting=x&request_key=gift-${Date.now()}`);
-    assert.ok(sent.url, JSON.stringify(sent));
-    const { pathname } = new URL(sent.url);
-    const opened = await json(`${pathname}/open`, 'hong', '-d', '');
-    assert.equal(opened.result, 'grabbed', JSON.stringify(opened));
-    received += opened.amount_fen;
-    assert.equal(await status(`${pathname}/card.png`), '200');
+    await site.login('hong');
+    const gift = await site.send('ming', `gift-${Date.now()}`, 'kind=lucky', 'amount=0.04', 'count=2');
+    received += await site.open('hong', gift);
+    assert.equal(await site.status(`${gift}/card.png`), '200');
     await sleep(1000); // less than the limit of a session
   }
   await done;
   assert.ok(gifts >= 5, `${gifts} gifts`);
-  await poll('each share is in the wallet', async () => await balance('hong') === before + received);
+  await site.has('hong', before + received);
 }
 
 test('10,000 requests see no error while every service of the program is replaced by another image', async () => {
@@ -217,7 +202,7 @@ test('an upgrade that was killed is ended by the next, and one that would not st
     await imageChange(`LABEL moment="${moment}"`);
     writeFileSync(join(engine.folder, 'kill'), `${moment}\n`);
     await assert.rejects(upgrade(), /Killed|code: 137|failed/);
-    assert.equal(await status('/readyz'), '200', moment);
+    assert.equal(await site.status('/readyz'), '200', moment);
     await upgrade();
     for (const pool of POOLS) {
       const [one, ...others] = await containers(pool);
@@ -229,7 +214,7 @@ test('an upgrade that was killed is ended by the next, and one that would not st
   await imageChange('USER root', 'RUN echo no_setting = 1 >>/etc/hongbao/container.conf', 'USER hongbao');
   await assert.rejects(upgrade(), /no_setting/);
   assert.deepEqual(await containers('hot'), [one]);
-  assert.equal(await status('/readyz'), '200');
+  assert.equal(await site.status('/readyz'), '200');
   await engine.run('docker', 'tag', good, 'hongbao'); // back
   await upgrade();
   await audited();
@@ -242,35 +227,35 @@ test('a service that is killed comes back, also all at once', async () => {
     const before = await pids(); // `podman kill` would be an end that is wanted
     await engine.run('kill', '-KILL', ...before);
     await poll('other processes run', async () => (await pids()).every((pid) => pid !== '0' && !before.includes(pid)));
-    await isReady();
+    await site.ready();
   };
   for (const service of SERVICES) await killed([service]);
   await killed(SERVICES);
   await audited();
   await run(BLOCK.stores);
-  await isReady();
+  await site.ready();
 });
 
 test('a restore brings back what a verified backup has, and nothing of later', async () => {
-  const before = await balance('ming');
+  const before = await site.balance('ming');
   await run(BLOCK.backup);
-  await deposit('ming', 7, 'second-deposit');
-  assert.equal(await balance('ming'), before + 700);
+  await site.deposit('ming', 7, 'second-deposit');
+  assert.equal(await site.balance('ming'), before + 700);
   const name = (await run(BLOCK.list)).split('\n').pop();
   await run(BLOCK.restore, ['2026-11-29T033000Z', name]);
-  await isReady();
-  assert.equal(await balance('ming'), before);
-  assert.ok((await json(packet, 'hong')).mine);
+  await site.ready();
+  assert.equal(await site.balance('ming'), before);
+  assert.ok(await site.share('hong', packet));
   await audited();
 });
 
 test('the volume of a store is lost, and then all volumes: the secrets, a backup and the page bring the money back', async (t) => {
-  const before = await balance('ming');
+  const before = await site.balance('ming');
   const name = (await run(BLOCK.list)).split('\n').pop();
   const restored = async () => {
     await run(BLOCK.restore, ['2026-11-29T033000Z', name]);
-    await isReady();
-    assert.equal(await balance('ming'), before);
+    await site.ready();
+    assert.equal(await site.balance('ming'), before);
     await audited();
   };
   await run(BLOCK.lost);
@@ -278,7 +263,7 @@ test('the volume of a store is lost, and then all volumes: the secrets, a backup
   await compose('down', '-v');
   const begun = performance.now();
   await compose('up', '-d');
-  await isReady();
+  await site.ready();
   t.diagnostic(`an empty site is ready after ${((performance.now() - begun) / 1000).toFixed(1)} s`);
   await run(BLOCK.copies);
   await restored();
@@ -291,7 +276,7 @@ test('a site whose secrets are gone gets no others, and a role gets a new passwo
   const before = readFileSync(join(folder, 'secrets/hot.conf'), 'utf8');
   await run(BLOCK.passwords);
   assert.notEqual(readFileSync(join(folder, 'secrets/hot.conf'), 'utf8'), before);
-  await isReady();
+  await site.ready();
   await audited();
 });
 

@@ -1,13 +1,8 @@
 // The commands of docs/how-to/audit.md, and the continuous audit of the settle worker.
 import assert from 'node:assert/strict';
-import { execFile } from 'node:child_process';
-import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import { after, test } from 'node:test';
-import { promisify } from 'node:util';
 import { HowTo } from './support/how_to.js';
-import { env } from './support/instance.js';
+import { tried } from './support/instance.js';
 import { sql } from './support/mysql.js';
 import { audit, newUser, poll, sendPacket } from './support/site.js';
 
@@ -40,23 +35,16 @@ test('the settle worker audits packets continuously and finds nothing', async ()
 });
 
 test('an audit configured with another number of partitions than the tables refuses to run', async () => {
-  const folder = await mkdtemp(join(tmpdir(), 'hongbao-audit-'));
-  try {
-    const settings = await readFile(env.HB_TEST_CONFIG, 'utf8');
-    await writeFile(join(folder, 'conf'), `${settings}partitions = 8\n`);
-    const refused = await promisify(execFile)(env.HB_TEST_BINARY, ['audit'], { env: { ...process.env, HB_CONFIG: join(folder, 'conf') } })
-      .then(() => assert.fail('the audit ran'), (error) => error);
-    assert.equal(refused.code, 2);
-    assert.equal(refused.stdout, '');
-    assert.match(refused.stderr, /another number of partitions/);
-  } finally {
-    await rm(folder, { recursive: true });
-  }
+  const { code, stdout, stderr } = await tried(['audit'], { HB_PARTITIONS: '8' });
+  assert.deepEqual([code, stdout], [2, '']);
+  assert.match(stderr, /another number of partitions/);
 });
 
 // The exit status of a command with these settings besides those of the site, and all that it says.
-const hongbao = (settings, ...args) => promisify(execFile)(env.HB_TEST_BINARY, args, { env: { ...process.env, HB_CONFIG: env.HB_TEST_CONFIG, ...settings } })
-  .then((done) => ({ code: 0, ...done }), (error) => error).then(({ code, stdout, stderr }) => `${code} ${stdout}${stderr}`);
+const hongbao = async (settings, ...args) => {
+  const { code, stdout, stderr } = await tried(args, settings);
+  return `${code} ${stdout}${stderr}`;
+};
 const BERLIN = { HB_TIMEZONE: 'Europe/Berlin', HB_SANDBOX: 'off' }; // the sandbox takes root's right to the sockets of others
 
 test('no process works with tables whose months are of another time zone', async () => {

@@ -5,11 +5,11 @@ import { cpSync, existsSync, mkdirSync, readdirSync, readFileSync, rmSync, write
 import { join } from 'node:path';
 import { after, test } from 'node:test';
 import { promisify } from 'node:util';
-import { FOLDER, folder, refusal } from './support/backups.js';
+import { folder, refusal } from './support/backups.js';
 import { HowTo } from './support/how_to.js';
 import { env } from './support/instance.js';
 import { sql } from './support/mysql.js';
-import { audit, poll, pooled, registerUser as newUser, sendPacket, site } from './support/site.js';
+import { audit, poll, pooled, POOLS, registerUser as newUser, sendPacket, site } from './support/site.js';
 
 const PAGE = 'Without the package';
 const page = new HowTo('backup.md', import.meta.url);
@@ -95,9 +95,9 @@ test('a site whose stores are gone is restored, and a packet of the backup goes 
   const program = (await site.hongbao('version')).stdout.trim();
   assert.ok(readFileSync(join(BACKUP, 'manifest'), 'utf8').includes(`\nprogram = ${program}\n`), program);
   await open(late, packet);
-  for (const name of ['nginx', 'hot', 'page', 'auth', 'card', 'settle', 'redis', 'mariadb']) await site.dev('stop', name);
+  await site.dev('stop', ...POOLS, 'redis', 'mariadb');
   for (const store of ['redis', 'mariadb']) rmSync(join(env.HB_TEST_VAR, 'data', store), { recursive: true });
-  for (const name of ['mariadb', 'redis']) await site.dev('start', name);
+  await site.dev('start', 'mariadb', 'redis');
   const keys = join(env.HB_TEST_VAR, 'rights/card.keys');
   const right = readFileSync(keys, 'utf8');
   writeFileSync(keys, right.replace(/[0-9a-f]{64}/, 'a'.repeat(64))); // as of the secret that a new machine has made
@@ -138,7 +138,7 @@ test('what a killed restore leaves is not taken for a site; the next one with --
   cpSync(BACKUP, slow, { recursive: true });
   await run('bash', ['-euo', 'pipefail', '-c', `cd "$0"; gzip -dc tables.sql.gz | sed 's/^-- Table structure for table .user.$/SELECT SLEEP(600);/' >tables.sql
     gzip -f tables.sql; sha256sum manifest redis.rdb tables.sql.gz >SHA256SUMS`, slow]);
-  for (const name of ['nginx', 'hot', 'page', 'auth', 'card', 'settle']) await site.dev('stop', name);
+  await site.dev('stop', ...POOLS);
   const killed = spawn(env.HB_TEST_BINARY, ['restore', '--replace', slow], { env: { ...process.env, HB_CONFIG: env.HB_TEST_CONFIG }, detached: true, stdio: 'ignore' });
   await poll('the tables are half restored', async () => /SLEEP/.test(await sql("SELECT info FROM information_schema.processlist WHERE user = 'hongbao_migrate'")));
   process.kill(-killed.pid, 'SIGKILL');
@@ -160,7 +160,7 @@ test('what a killed restore leaves is not taken for a site; the next one with --
 async function noFenceOpens(user, packet) {
   const log = join(env.HB_TEST_VAR, 'log/settle.log');
   const before = readFileSync(log).length;
-  for (const name of ['settle', 'hot', 'page', 'nginx']) await site.dev('start', name);
+  await site.dev('start', 'settle', 'hot', 'page', 'nginx');
   await poll('the worker refuses the tables', () =>
     readFileSync(log).subarray(before).includes('a restore was interrupted: repeat it with --replace'));
   const refused = await user.client.post(`/p/${packet.json.id}/open`, {});
@@ -168,7 +168,7 @@ async function noFenceOpens(user, packet) {
   const ready = await user.client.get('/readyz');
   assert.equal(ready.status, 503);
   assert.match(ready.text, /a restore was interrupted: repeat it with --replace/);
-  for (const name of ['nginx', 'page', 'hot', 'settle']) await site.dev('stop', name);
+  await site.dev('stop', 'nginx', 'page', 'hot', 'settle');
 }
 
 test('nightly backups: the newest are kept', async () => {

@@ -12,10 +12,9 @@ import { env } from './support/instance.js';
 import { sql } from './support/mysql.js';
 import { freePort } from './support/port.js';
 import { redis } from './support/redis.js';
-import { audit, poll, registerUser as newUser, sendPacket, site } from './support/site.js';
+import { audit, poll, POOLS, registerUser as newUser, sendPacket, site } from './support/site.js';
 
 const ROOT = new URL('../..', import.meta.url).pathname.replace(/\/$/, '');
-const SERVICES = ['nginx', 'hot', 'page', 'auth', 'card', 'settle'];
 const ELSEWHERE = "sed -i 's/DEFINER=`hongbao_migrate`@`localhost`/DEFINER=`hongbao_migrate`@`10.0.0.%`/' tables.sql; grep -q '10[.]0[.]0' tables.sql";
 const MIGRATE = 'hongbao_migrate@localhost';
 const run = promisify(execFile);
@@ -26,7 +25,7 @@ after(async () => {
   await site.allUp();
 });
 
-const stopSite = async () => { for (const name of SERVICES) await site.dev('stop', name); };
+const stopSite = () => site.dev('stop', ...POOLS);
 const definers = () => sql("SELECT DISTINCT definer FROM information_schema.routines WHERE routine_schema = 'hongbao'").then((text) => text.trim());
 
 test('a backup of stores elsewhere is verified with grabs that wait, and restored: the routines are those of the user here', async () => {

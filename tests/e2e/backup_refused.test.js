@@ -10,7 +10,7 @@ import { FOLDER, folder, refusal } from './support/backups.js';
 import { env } from './support/instance.js';
 import { sql } from './support/mysql.js';
 import { redis } from './support/redis.js';
-import { audit, site } from './support/site.js';
+import { audit, POOLS, site } from './support/site.js';
 
 const run = promisify(execFile);
 
@@ -91,7 +91,7 @@ test('a backup goes only to where it fits', async () => {
   copyFileSync(join(env.HB_TEST_DEV, '../sql/migrations/0001_first_tables.sql'), join(older, 'migrations/0001_first_tables.sql'));
   assert.match(await refusal(['restore', '--replace', BACKUP], { HB_SQL_DIR: older }), /this program knows 1: install hongbao/);
   assert.match(await refusal(['restore', '--replace', BACKUP]), /the site runs: .*hongbao_settle/);
-  for (const name of ['nginx', 'hot', 'page', 'auth', 'card', 'settle']) await site.dev('stop', name);
+  await site.dev('stop', ...POOLS);
   assert.match(await refusal(['restore', BACKUP]), /the database has users or packets; --replace/);
   await site.allUp();
   await audit();

@@ -10,15 +10,14 @@ import { folder, refusal, spoil } from './support/backups.js';
 import { env } from './support/instance.js';
 import { sql } from './support/mysql.js';
 import { redis } from './support/redis.js';
-import { audit, newUser, poll, site } from './support/site.js';
+import { audit, newUser, poll, POOLS, site } from './support/site.js';
 
-const SERVICES = ['nginx', 'hot', 'page', 'auth', 'card', 'settle'];
 const run = promisify(execFile);
 
 after(() => site.allUp());
 
 const manifest = (path, name) => new RegExp(`^${name} = (.*)$`, 'm').exec(readFileSync(join(path, 'manifest'), 'utf8'))?.[1];
-const stopSite = async () => { for (const name of SERVICES) await site.dev('stop', name); };
+const stopSite = () => site.dev('stop', ...POOLS);
 const balance = (user) => sql(`SELECT balance_fen FROM account WHERE id = ${user.id}`).then((text) => text.trim());
 
 // Runs work while a wallet has a fen too much.

@@ -22,12 +22,12 @@ async function damaged() {
   const users = await Promise.all([newUser(), newUser({ nickname: '小, 明' }), newUser()]);
   const sent = await sendPacket(sender, { kind: 'lucky', amount: '9', count: '3' });
   await audit();
-  await site.dev('stop', 'settle');
   const fen = [];
-  for (const { client } of users) fen.push((await client.post(`/p/${sent.json.id}/open`, {})).json.amount_fen);
-  const secondGrab = new RegExp(`^(\\d+),1,${users[1].id},`);
-  const { key, id: event, content } = await replaceEvent((text) => secondGrab.test(text) && text.replace(/^(\d+),1,.*/, '$1,1'));
-  await site.dev('start', 'settle');
+  const { key, id: event, content } = await site.unsettled(async () => {
+    for (const { client } of users) fen.push((await client.post(`/p/${sent.json.id}/open`, {})).json.amount_fen);
+    const secondGrab = new RegExp(`^(\\d+),1,${users[1].id},`);
+    return replaceEvent((text) => secondGrab.test(text) && text.replace(/^(\d+),1,.*/, '$1,1'));
+  });
   return { id: sent.json.id, sender, users, fen, partition: key.slice(5, 7), event, packet: content.split(',')[0] };
 }
 

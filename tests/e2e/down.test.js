@@ -1,13 +1,11 @@
 // What every command says while a store does not answer, or lets nobody in: a plain sentence with the store, its address,
 // why, and what to do; never only what a client of the store has printed.
 import assert from 'node:assert/strict';
-import { execFile } from 'node:child_process';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, before, test } from 'node:test';
-import { promisify } from 'node:util';
-import { env } from './support/instance.js';
+import { env, tried } from './support/instance.js';
 import { newUser, site } from './support/site.js';
 
 const FOLDER = mkdtempSync(join(tmpdir(), 'hongbao-down-'));
@@ -31,21 +29,22 @@ const OTHERS = ['setup', 'check', 'doctor', 'trace', 'setting', 'settings', 'key
 const goesOn = (words, stores) => /^(serve|settle) /.test(words)
   || (!stores.includes('MariaDB') && /^(migrate|replay|user find)\b/.test(words));
 
-const NOWHERE = 'unix:/nonexistent/store.sock';
-const STATES = {
-  'MariaDB is nowhere': { settings: { HB_MYSQL: NOWHERE }, stores: ['MariaDB'], address: NOWHERE },
-  'Redis is nowhere': { settings: { HB_REDIS: NOWHERE }, stores: ['Redis'], address: NOWHERE },
-  'both are nowhere': { settings: { HB_MYSQL: NOWHERE, HB_REDIS: NOWHERE }, stores: ['MariaDB', 'Redis'], address: NOWHERE },
-  'MariaDB is on a port without a server': { settings: { HB_MYSQL: '127.0.0.1:1' }, stores: ['MariaDB'], address: '127.0.0.1:1' },
-  'Redis is on a port without a server': { settings: { HB_REDIS: '127.0.0.1:1' }, stores: ['Redis'], address: '127.0.0.1:1' },
-  'MariaDB refuses the password': { settings: { HB_MYSQL_PASSWORD: 'wrong' }, stores: ['MariaDB'], address: env.HB_TEST_MYSQL_SOCKET },
-  'Redis refuses the password': { settings: { HB_REDIS_PASSWORD: 'wrong' }, stores: ['Redis'], address: env.HB_TEST_REDIS_SOCKET },
-  'MariaDB is stopped': { server: 'mariadb', stores: ['MariaDB'], address: env.HB_TEST_MYSQL_SOCKET },
-  'Redis is stopped': { server: 'redis', stores: ['Redis'], address: env.HB_TEST_REDIS_SOCKET },
-};
+// Of the other states each kind of command says it: a process, a script and one that asks for rows.
+const OF_EACH_KIND = ['audit', 'replay', 'backup', 'serve'];
 
-const run = (command, settings) => promisify(execFile)(env.HB_TEST_BINARY, command,
-  { env: { ...process.env, HB_CONFIG: env.HB_TEST_CONFIG, ...settings } }).then((said) => ({ code: 0, ...said }), (error) => error);
+const NOWHERE = 'unix:/nonexistent/store.sock';
+const PORT = '127.0.0.1:1'; // without a server
+const MARIADB = env.HB_TEST_MYSQL_SOCKET, REDIS = env.HB_TEST_REDIS_SOCKET;
+// What it is, the stores that it is about, their address; settings, or the server that is stopped; commands.
+const STATES = [
+  ['MariaDB is stopped', ['MariaDB'], MARIADB, 'mariadb', Object.keys(COMMANDS)],
+  ['Redis is stopped', ['Redis'], REDIS, 'redis', Object.keys(COMMANDS)],
+  ['both are nowhere', ['MariaDB', 'Redis'], NOWHERE, { HB_MYSQL: NOWHERE, HB_REDIS: NOWHERE }, Object.keys(COMMANDS)],
+  ['MariaDB is on a port without a server', ['MariaDB'], PORT, { HB_MYSQL: PORT }, OF_EACH_KIND],
+  ['Redis is on a port without a server', ['Redis'], PORT, { HB_REDIS: PORT }, OF_EACH_KIND],
+  ['MariaDB refuses the password', ['MariaDB'], MARIADB, { HB_MYSQL_PASSWORD: 'wrong' }, OF_EACH_KIND],
+  ['Redis refuses the password', ['Redis'], REDIS, { HB_REDIS_PASSWORD: 'wrong' }, OF_EACH_KIND],
+];
 
 let somebody;
 before(async () => {
@@ -60,25 +59,26 @@ test('every command of the program is looked at', async () => {
   assert.deepEqual([...new Set(names)].sort(), [...Object.keys(COMMANDS), ...OTHERS].sort());
 });
 
-for (const [state, { settings, server, stores, address }] of Object.entries(STATES)) {
-  test(`${state}: each command says it in plain words`, async () => {
-    if (server) await site.dev('stop', server);
-    try {
-      for (const command of Object.values(COMMANDS).flat()) {
-        const words = command.join(' ');
-        const { code, stdout, stderr } = await run(command.map((word) => (word === 'SOMEBODY' ? somebody : word)), settings);
-        const said = `${stdout}${stderr}`.split('\n').filter((line) => !line.startsWith('ts='));
-        for (const line of said) assert.doesNotMatch(line, /ERROR \d|Got error: \d|: *$/, `${words}: ${line}`);
-        if (goesOn(words, stores)) continue;
-        assert.notEqual(code, 0, words);
-        for (const store of stores) {
-          const told = said.filter((line) => line.startsWith(`hongbao ${command[0]}: `) && line.includes(store) && line.includes(address));
-          assert.ok(told.length > 0, `${words} does not name ${store} and ${address}:\n${said.join('\n')}`);
-          for (const line of told) assert.match(line, /: .*\. hongbao doctor says what mends it; when its data is lost: \S+\/lost\.md$|the lines above/, words);
-        }
-      }
-    } finally {
-      if (server) await site.start(server, {});
+// Each of the commands says in plain words that these stores do not answer at this address.
+async function assertPlain(commands, stores, address, settings) {
+  for (const command of commands.flatMap((name) => COMMANDS[name])) {
+    const words = command.join(' ');
+    const { code, stdout, stderr } = await tried(command.map((word) => (word === 'SOMEBODY' ? somebody : word)), settings);
+    const said = `${stdout}${stderr}`.split('\n').filter((line) => !line.startsWith('ts='));
+    for (const line of said) assert.doesNotMatch(line, /ERROR \d|Got error: \d|: *$/, `${words}: ${line}`);
+    if (goesOn(words, stores)) continue;
+    assert.notEqual(code, 0, words);
+    for (const store of stores) {
+      const told = said.filter((line) => line.startsWith(`hongbao ${command[0]}: `) && line.includes(store) && line.includes(address));
+      assert.ok(told.length > 0, `${words} does not name ${store} and ${address}:\n${said.join('\n')}`);
+      for (const line of told) assert.match(line, /: .*\. hongbao doctor says what mends it; when its data is lost: \S+\/lost\.md$|the lines above/, words);
     }
+  }
+}
+
+for (const [state, stores, address, how, commands] of STATES) {
+  test(`${state}: each command says it in plain words`, async () => {
+    if (typeof how === 'string') await site.without([how], () => assertPlain(commands, stores, address));
+    else await assertPlain(commands, stores, address, how);
   });
 }

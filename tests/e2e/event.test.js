@@ -5,16 +5,18 @@ import { readFileSync } from 'node:fs';
 import { rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { after, test } from 'node:test';
+import { fileBrowser } from './support/browser.js';
 import { requestFrom } from './support/from_address.js';
 import { walk } from './support/how_to.js';
 import { env } from './support/instance.js';
-import { clientPage, launch, newUser, poll, pooled, sendPacket, site, unique } from './support/site.js';
+import { newUser, poll, pooled, sendPacket, site, unique } from './support/site.js';
 import { LANGUAGES, words } from './support/texts.js';
+import { clientPage, pageAt } from './support/visits.js';
 
 const PAGE = readFileSync(new URL('../../docs/how-to/event.md', import.meta.url), 'utf8');
 const CROWD = 60; // at once, without the lines for a hall
 const AT_ONCE = 20; // of them nobody is refused
-const HALL = Number(process.env.HB_TEST_GUESTS ?? 200); // e2e.event_hall: as many as the page is for
+const HALL = Number(process.env.HB_TEST_GUESTS ?? 40); // e2e.event_hall: as many as the page is for, above each limit
 const WIDTH = 16; // registrations at the same time
 const HALL_FILE = join(env.HB_TEST_VAR, 'hongbao-hall.conf');
 const TOO_MANY = 429;
@@ -23,18 +25,14 @@ const TOO_MANY = 429;
 const linesOf = (kind) => new RegExp(`\`\`\`${kind}\n([^]*?)\`\`\``).exec(PAGE)[1].replaceAll(/ *#.*$/gm, '').split('\n').filter(Boolean);
 const settings = Object.fromEntries(linesOf('ini').map((line) => line.split(' = ')).map(([name, value]) => [`HB_${name.toUpperCase()}`, value]));
 
-async function restart(extra) {
-  for (const name of ['nginx', 'auth', 'page']) {
-    await site.dev('stop', name);
-    await site.start(name, extra);
-  }
-}
+const restart = (extra) => site.startAnew(['nginx', 'auth', 'page'], extra);
 
 async function register(address) {
   const username = unique('h');
   return requestFrom(address, `${site.url}/register`, { fields: { username, nickname: username, password: `a good ${username}` } });
 }
 
+const browser = fileBrowser();
 const countOf = (answers, status) => answers.filter((answer) => answer.status === status).length;
 
 after(async () => {
@@ -51,7 +49,6 @@ test('the walk of the page for events', async () => {
 // 800 as on the page, with the settings of the walk.
 test('the words of the page are those of the pages, in the order of the errand', async () => {
   const sender = await newUser({ yuan: '3200' });
-  const browser = await launch();
   for (const [i, locale] of LANGUAGES.entries()) {
     // 总金额 (Total amount): both words of a place. Chinese has no blanks.
     const said = (chinese) => {
@@ -59,8 +56,7 @@ test('the words of the page are those of the pages, in the order of the errand',
       assert.ok(both, `the page has no ${chinese} (…)`);
       return [chinese, both[1]][i];
     };
-    const page = await clientPage(browser, sender.client, { locale });
-    await page.goto(site.url);
+    const page = await pageAt(browser, sender.client, '/', { locale });
     await page.click(`.nav >> text=${said('发红包')}`);
     await page.getByRole('radio', { name: said('拼手气红包') }).check();
     await page.getByLabel(said('总金额')).fill('1600');
@@ -89,10 +85,7 @@ test('the words of the page are those of the pages, in the order of the errand',
     const guest = await clientPage(browser, (await newUser()).client, { locale });
     await guest.goto(own);
     assert.ok((await guest.innerText('main')).includes(said('加入日历，到点提醒我')));
-    await guest.context().close();
-    await page.context().close();
   }
-  await browser.close();
 });
 
 test('the limits of a hall on the page are those of nginx and of the program', async () => {

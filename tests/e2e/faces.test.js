@@ -4,10 +4,10 @@ import { test } from 'node:test';
 import { fileBrowser } from './support/browser.js';
 import { sql } from './support/mysql.js';
 import { opened, sentPath, settled } from './support/packets.js';
-import { audit, clientPage, newUser, poll, sendPacket, site } from './support/site.js';
-import { LANGUAGES, words } from './support/texts.js';
+import { audit, newUser, sendPacket, site } from './support/site.js';
+import { words } from './support/texts.js';
+import { clientPage, testVisitors } from './support/visits.js';
 
-const DELETION_S = 60; // the worker waits ten seconds for requests that are under way
 const TAG = /[\u{e0000}-\u{e007f}]/u; // what carries a face in Redis
 
 const browser = fileBrowser();
@@ -108,47 +108,22 @@ test('a page is answered anew once its reader has another face', async () => {
   assert.match(again.text, /#pig"/);
 });
 
-test('a deleted user has no face any more', async () => {
-  const friend = await newUser({ yuan: '10' });
-  const user = await faced('要走的人', 'snake', '5');
-  const { id: own } = (await sendPacket(user, { kind: 'even', amount: '1', count: '2' })).json;
-  const { id: joined } = (await sendPacket(friend, { kind: 'even', amount: '1', count: '2' })).json;
-  await grab(friend, `/p/${own}`);
-  await grab(user, `/p/${joined}`);
-  for (const id of [own, joined]) assert.equal(await shows(friend, `/p/${id}`, 'snake'), 1);
-  const fields = { username: user.username, password: user.password, give_up: '1' };
-  assert.equal((await user.client.post('/account/delete', fields)).status, 204);
-  assert.equal((await sql(`SELECT face IS NULL FROM user WHERE id = ${user.id}`)).trim(), '1');
-  await poll('the account is deleted', async () => /^deleted 2/m.test((await site.hongbao('user', 'show', `~${user.id}`)).stdout), DELETION_S);
-  for (const path of [`/p/${own}`, `/p/${joined}`, '/records/received', '/']) assert.equal(await shows(friend, path, 'snake'), 0, path);
-  const page = await clientPage(browser, friend.client);
-  await page.goto(`${site.url}/p/${joined}`);
-  const figure = page.locator('.row', { hasText: words('zh-CN', 'deleted_user') }).locator('.avatar:empty');
-  assert.match(await figure.evaluate((face) => getComputedStyle(face).backgroundImage), /radial-gradient/, 'a figure of nobody');
-  await page.context().close();
+testVisitors('a face is chosen on the account page', async ({ locale: language, javaScriptEnabled }) => {
+  const user = await newUser({ nickname: '小明' });
+  const page = await clientPage(browser, user.client, { locale: language, javaScriptEnabled });
+  const radio = (face) => page.getByRole('radio', { name: words(language, `face_${face}`) });
+  await page.goto(`${site.url}/account`);
+  assert.equal(await radio('initial').isChecked(), true);
+  assert.equal(await page.locator('[name=face]').count(), 13);
+  await radio('initial').focus();
+  await page.keyboard.press('ArrowUp');
+  assert.equal(await radio('pig').isChecked(), true);
+  await radio('dragon').check();
+  await page.getByRole('button', { name: words(language, 'nickname_save') }).click();
+  await page.waitForURL(`${site.url}/account?saved=1`);
+  assert.equal(await radio('dragon').isChecked(), true);
+  const shown = page.locator('.me .avatar img');
+  assert.match(await shown.getAttribute('src'), /#dragon$/);
+  assert.deepEqual(await shown.evaluate((image) => [image.naturalWidth > 0, image.width, image.height]), [true, 32, 32]);
+  assert.equal(await page.locator('.me .avatar').innerText(), '');
 });
-
-for (const language of LANGUAGES) {
-  for (const javaScriptEnabled of [true, false]) {
-    test(`a face is chosen on the account page, ${language}, JavaScript ${javaScriptEnabled ? 'on' : 'off'}`, async () => {
-      const user = await newUser({ nickname: '小明' });
-      const page = await clientPage(browser, user.client, { locale: language, javaScriptEnabled });
-      const radio = (face) => page.getByRole('radio', { name: words(language, `face_${face}`) });
-      await page.goto(`${site.url}/account`);
-      assert.equal(await radio('initial').isChecked(), true);
-      assert.equal(await page.locator('[name=face]').count(), 13);
-      await radio('initial').focus();
-      await page.keyboard.press('ArrowUp');
-      assert.equal(await radio('pig').isChecked(), true);
-      await radio('dragon').check();
-      await page.getByRole('button', { name: words(language, 'nickname_save') }).click();
-      await page.waitForURL(`${site.url}/account?saved=1`);
-      assert.equal(await radio('dragon').isChecked(), true);
-      const shown = page.locator('.me .avatar img');
-      assert.match(await shown.getAttribute('src'), /#dragon$/);
-      assert.deepEqual(await shown.evaluate((image) => [image.naturalWidth > 0, image.width, image.height]), [true, 32, 32]);
-      assert.equal(await page.locator('.me .avatar').innerText(), '');
-      await page.context().close();
-    });
-  }
-}

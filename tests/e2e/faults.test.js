@@ -2,12 +2,14 @@
 // holds up nothing else.
 import assert from 'node:assert/strict';
 import { existsSync, readFileSync } from 'node:fs';
-import { after, test } from 'node:test';
+import { test } from 'node:test';
 import { setTimeout as pause } from 'node:timers/promises';
 import { env, processes } from './support/instance.js';
 import { sql } from './support/mysql.js';
-import { sentPath } from './support/packets.js';
+import { opened, sentPath, settled } from './support/packets.js';
 import { Client, audit, newUser, poll, sendPacket, site } from './support/site.js';
+import { words } from './support/texts.js';
+import { landscape, upload } from './support/upload.js';
 
 const OUTAGE_MS = 2500; // the worker looks after everything once a second
 
@@ -18,24 +20,24 @@ function settleLog() {
   return { away: count('store unreachable'), again: count('stores reachable again') };
 }
 
-after(() => site.allUp());
-
-test('without Redis the packet page is 503 and recovers by itself', async () => {
+test('without Redis pages are 503, lead back to what one did, and recover by themselves', async () => {
   const sender = await newUser({ yuan: '10' });
   const path = await sentPath(sender, { kind: 'lucky', amount: '5', count: '2' });
-  await site.dev('stop', 'redis');
-  const view = await sender.client.get(path);
-  assert.equal(view.status, 503);
-  assert.ok(Number(view.headers.get('retry-after')) >= 1);
-  const open = await sender.client.post(`${path}/open`, {});
-  assert.equal(open.status, 503);
-  assert.match((await sender.client.getHtml(path)).text, /太火爆啦，稍后再试试吧/);
-  const tapped = (await sender.client.postHtml(`${path}/open`, {})).text;
-  assert.ok(tapped.includes(`<a class="button" href="${path}">`), 'a link back to the packet');
-  assert.equal((await sender.client.post('/send', { kind: 'even', amount: '1', count: '1' })).status, 503);
-  assert.equal((await new Client().get('/readyz')).status, 503);
-  assert.equal((await new Client().get('/healthz')).status, 200);
-  await site.dev('start', 'redis');
+  await site.without(['redis'], async () => {
+    const view = await sender.client.get(path);
+    assert.equal(view.status, 503);
+    assert.ok(Number(view.headers.get('retry-after')) >= 1);
+    assert.match((await sender.client.getHtml(path)).text, /太火爆啦，稍后再试试吧/);
+    assert.equal((await sender.client.post(`${path}/open`)).status, 503);
+    const tapped = (await sender.client.postHtml(`${path}/open`)).text;
+    assert.ok(tapped.includes(`<a class="button" href="${path}">`), 'a link back to the packet');
+    const login = await new Client().postHtml('/login', { username: 'somebody', password: 'x'.repeat(9), next: '/wallet' });
+    assert.equal(login.status, 503);
+    assert.ok(login.text.includes('href="/login?next=/wallet&amp;username=somebody"'), login.text);
+    assert.equal((await sender.client.post('/send', { kind: 'even', amount: '1', count: '1' })).status, 503);
+    assert.equal((await new Client().get('/readyz')).status, 503);
+    assert.equal((await new Client().get('/healthz')).status, 200);
+  });
   const packet = await poll('the page is back', async () => {
     const answer = await sender.client.get(path);
     return answer.status === 200 && answer.json;
@@ -63,24 +65,25 @@ test('of a page pool that accepts and never answers /readyz says 503, before oth
 });
 
 test('without MySQL grabs succeed, money pages are 503, and everything settles afterwards', async () => {
-  const sender = await newUser({ yuan: '10' });
-  const sent = await sendPacket(sender, { kind: 'lucky', amount: '5', count: '2' });
+  const path = await sentPath(await newUser({ yuan: '10' }), { kind: 'lucky', amount: '5', count: '2' });
   const grabber = await newUser();
   const before = settleLog();
-  await site.dev('stop', 'mariadb');
-  const open = await grabber.client.post(`/p/${sent.json.id}/open`, {});
-  assert.equal(open.status, 200);
-  assert.equal((await grabber.client.get(`/p/${sent.json.id}`)).json.mine.settled, false);
-  const wallet = await grabber.client.get('/wallet');
-  assert.equal(wallet.status, 503);
-  assert.ok(wallet.headers.get('retry-after'));
-  assert.equal((await new Client().post('/login', { username: 'x1', password: 'password' })).status, 503);
-  assert.equal((await new Client().get('/readyz')).status, 503);
-  await poll('the worker says that MySQL is away', () => settleLog().away > before.away);
-  await pause(OUTAGE_MS);
-  await site.dev('start', 'mariadb');
-  await poll('the grab is settled', async () => (await grabber.client.get(`/p/${sent.json.id}`)).json.mine.settled);
-  assert.equal((await grabber.client.get('/wallet')).json.balance_fen, open.json.amount_fen);
+  let share;
+  await site.without(['mariadb'], async () => {
+    share = await opened(grabber, path);
+    assert.equal((await grabber.client.get(path)).json.mine.settled, false);
+    const wallet = await grabber.client.get('/wallet');
+    assert.equal(wallet.status, 503);
+    assert.ok(wallet.headers.get('retry-after'));
+    assert.equal((await upload(grabber.client, '/account/picture', landscape(1))).status, 503);
+    assert.equal((await new Client().post('/login', { username: 'x1', password: 'password' })).status, 503);
+    assert.equal((await new Client().get('/readyz')).status, 503);
+    await poll('the worker says that MySQL is away', () => settleLog().away > before.away);
+    await pause(OUTAGE_MS);
+  });
+  await settled(grabber, path);
+  assert.equal((await grabber.client.get('/wallet')).json.balance_fen, share.amount_fen);
+  await poll('a repeated upload works', async () => (await upload(grabber.client, '/account/picture', landscape(1))).status === 200);
   await poll('the worker says that MySQL is back', () => settleLog().again > before.again);
   assert.deepEqual(settleLog(), { away: before.away + 1, again: before.again + 1 }, 'an outage is told once');
   await audit();
@@ -99,7 +102,7 @@ test('a role without its rights: pages are 503, the worker waits, and all goes o
     }
   };
   const sender = await newUser({ yuan: '10' });
-  const { json: { id } } = await sendPacket(sender, { kind: 'even', amount: '1', count: '1' });
+  const path = await sentPath(sender, { kind: 'even', amount: '1', count: '1' });
   const deposit = () => sender.client.post('/wallet/deposit', { amount: '3', request_key: 'right-refused' });
 
   await without('page', 'PROCEDURE ledger_deposit', async () => {
@@ -116,29 +119,31 @@ test('a role without its rights: pages are 503, the worker waits, and all goes o
   const before = await letters();
   await without('settle', 'PROCEDURE ledger_settle', async () => {
     const { away } = settleLog();
-    assert.equal((await sender.client.post(`/p/${id}/open`, {})).json.result, 'grabbed');
+    assert.equal((await opened(sender, path)).result, 'grabbed');
     await poll('the worker has tried', () => settleLog().away > away);
   });
-  await poll('the grab is settled', async () => (await sender.client.get(`/p/${id}`)).json.mine.settled);
+  await settled(sender, path);
   assert.equal(await letters(), before);
   await audit();
 });
 
-test('a payment that reached no process is busy, not unknown', async () => {
+test('a payment that reached no process is busy, not unknown; an opening that reached none leads to the packet', async () => {
   const sender = await newUser({ yuan: '10' });
-  await site.dev('stop', 'page');
-  const answer = await sendPacket(sender, { kind: 'even', amount: '1', count: '3' });
-  assert.equal(answer.status, 503);
-  assert.equal(answer.json.type, 'urn:hongbao:problem:busy');
-  await site.dev('start', 'page');
+  const path = await sentPath(sender, { kind: 'lucky', amount: '2', count: '2' });
+  await site.without(['page', 'hot'], async () => {
+    const answer = await sendPacket(sender, { kind: 'even', amount: '1', count: '3' });
+    assert.deepEqual([answer.status, answer.json.type], [503, 'urn:hongbao:problem:busy']);
+    const tapped = await sender.client.postHtml(`${path}/open`);
+    assert.equal(tapped.status, 503);
+    assert.ok(tapped.text.includes(`<a class="button" href="${path}">${words('zh-CN', 'problem_packet')}`), tapped.text);
+  });
 });
 
 for (const pool of ['hot', 'page', 'auth']) {
   test(`killing every ${pool} process under load costs at most what it held, and the pool recovers`, async () => {
-    const sender = await newUser({ yuan: '100' });
-    const sent = await sendPacket(sender, { kind: 'lucky', amount: '50', count: '100' });
+    const path = await sentPath(await newUser({ yuan: '100' }), { kind: 'lucky', amount: '50', count: '100' });
     const users = await site.demoUsers(60);
-    const request = { hot: (c) => c.post(`/p/${sent.json.id}/open`, {}), page: (c) => c.get('/wallet'), auth: () => new Client().getHtml('/login') }[pool];
+    const request = { hot: (c) => c.post(`${path}/open`), page: (c) => c.get('/wallet'), auth: () => new Client().getHtml('/login') }[pool];
     const answers = [];
     const load = Promise.all(users.map(async (client) => { for (let i = 0; i < 20; i++) answers.push(await request(client)); }));
     const killed = await site.killPool(pool);
@@ -162,12 +167,11 @@ for (const pool of ['hot', 'page', 'auth']) {
 }
 
 test('a killed settle worker is restarted and finishes the work', async () => {
-  const sender = await newUser({ yuan: '10' });
-  const sent = await sendPacket(sender, { kind: 'even', amount: '1', count: '5' });
-  const users = await site.demoUsers(5);
+  const path = await sentPath(await newUser({ yuan: '10' }), { kind: 'even', amount: '1', count: '5' });
+  const users = (await site.demoUsers(5)).map((client) => ({ client }));
   await site.killPool('settle');
-  for (const client of users) assert.equal((await client.post(`/p/${sent.json.id}/open`, {})).status, 200);
-  for (const client of users) await poll('settled', async () => (await client.get(`/p/${sent.json.id}`)).json.mine.settled);
+  for (const user of users) await opened(user, path);
+  for (const user of users) await settled(user, path);
   await audit();
 });
 

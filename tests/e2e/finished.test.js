@@ -53,17 +53,14 @@ test('a finished packet is answered from the page cache, with the same answers a
   const lateGrab = async () => assert.equal((await stranger.post(`${path}/open`)).status, 410);
   await poll('late grabs run no script', async () => await scriptsOfRound(lateGrab) < ROUND / 4);
   const cached = await answersOf(path, visitors);
-  await site.dev('stop', 'settle');
-  try {
+  await site.unsettled(async () => {
     const scripts = await scriptsOfRound(async (i) => {
       const language = LANGUAGES[i % 2];
       const { text } = await stranger.getHtml(path, { 'accept-language': language });
       assert.ok(text.includes(words(language, 'amount').replace('{{amount_text}}', fen(grabs[SHARES - 1].amount_fen))), text);
     });
     assert.ok(scripts < ROUND / 4, 'a view still runs a script');
-  } finally {
-    await site.dev('start', 'settle');
-  }
+  });
   // Wherever the luckiest is in the list, its first part names that person, once.
   for (const visitor of [sender.client, people[0], stranger]) {
     const { text } = await visitor.getHtml(path, { 'accept-language': 'zh-CN' });
@@ -75,8 +72,7 @@ test('a finished packet is answered from the page cache, with the same answers a
   }
 
   // New processes have an empty cache, so the first answers come from Redis.
-  await site.dev('stop', 'hot');
-  await site.dev('start', 'hot');
+  await site.startAnew(['hot']);
   assert.deepEqual(await answersOf(path, visitors), cached);
   await audit();
 });
@@ -101,8 +97,7 @@ test('before the settlement the list comes from memory, and each visitor sees th
   const sent = await sendPacket(sender, { kind: 'lucky', amount: '60.00', count: String(SHARES) });
   const path = `/p/${sent.json.id}`;
   const people = await site.demoUsers(SHARES + 1);
-  await site.dev('stop', 'settle');
-  try {
+  await site.unsettled(async () => {
     for (const person of people.slice(0, SHARES)) assert.equal((await person.post(`${path}/open`)).status, 200);
     const visitors = [sender.client, people[0], people[SHARES - 1], people[SHARES]];
     const first = await answersOf(path, visitors);
@@ -115,9 +110,7 @@ test('before the settlement the list comes from memory, and each visitor sees th
     assert.equal(await commandCalls('lrange'), lists, 'the list is read again');
     const scripts = await scriptsOfRound(() => people[SHARES].get(path));
     assert.ok(scripts < ROUND / 4, 'a visitor without a share is not answered from memory');
-  } finally {
-    await site.dev('start', 'settle');
-  }
+  });
   await poll('all is settled', async () => (await people[SHARES - 1].get(path)).json.mine.settled);
   for (const person of people.slice(0, SHARES)) assert.equal((await person.get(path)).json.mine.settled, true);
   await audit();
@@ -130,8 +123,7 @@ test('a process that does not know a finished packet cuts the asked part out of 
   const people = await site.demoUsers(15);
   for (const person of people) assert.equal((await person.post(`${path}/open`)).status, 200);
   await poll('all is settled', async () => (await people[14].get(path)).json.mine.settled);
-  await site.dev('stop', 'hot');
-  await site.dev('start', 'hot');
+  await site.startAnew(['hot']);
   for (let i = 0; i < 4; i++) {
     const { json } = await sender.client.get(`${path}?after=10`);
     assert.deepEqual(json.grabs.map(({ share_no: no }) => no), [9, 8, 7, 6, 5, 4, 3, 2, 1, 0]);

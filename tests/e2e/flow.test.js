@@ -63,7 +63,7 @@ test('the main flow: somebody sends a lucky packet of three, three open it, and 
   assert.match((await late.client.getHtml(path)).text, /手慢了，红包派完了/);
 
   const packet = (await sender.client.get(path)).json;
-  assert.deepEqual([packet.state, packet.amount_fen, packet.grabbed_fen, packet.grabbed_count], ['finished', 1000, 1000, 3]);
+  assert.deepEqual([packet.state, packet.amount_fen, packet.grabbed_fen, packet.grabbed_count, packet.opens_at], ['finished', 1000, 1000, 3, null]);
   assert.deepEqual(packet.grabs.filter(({ best }) => best).map(({ amount_fen: fen }) => fen), [Math.max(...amounts)]);
   assert.equal(packet.commitment, sent.json.commitment);
   for (const [index, { client }] of grabbers.entries()) {

@@ -287,9 +287,12 @@ test('a request that is refused before its language is read gets a page in both 
 
 test('over HTTP/2, too, and on the port of TLS without TLS', async () => {
   const english = ['-H', 'Accept-Language: en', '--http2'];
+  const large = join(folder, 'large');
+  await writeFile(large, Buffer.alloc(6 << 20)); // the program answers, and it is not there
   for (const [status, title, path, ...options] of [[400, 'This request is not valid', CSS, '-H', 'Content-Length: x'],
     [405, 'This request method is not supported', CSS, '-d', 'x'], [416, 'The file has no such part', CSS, '-H', 'Range: bytes=9999999-'],
-    [404, 'Page not found', '/-/']]) {
+    [404, 'Page not found', '/-/'], [413, 'What you sent is too large', '/login', '-d', LONG],
+    [503, 'Very busy right now, please try again soon', '/account/picture', '--data-binary', `@${large}`]]) {
     const page = await get(`https://${HOST}${path}`, ...english, ...options);
     assert.equal(page.status, status, path);
     assert.ok(page.text.includes(`<h1>${title}</h1>`) && page.headers.has('strict-transport-security'), page.text);

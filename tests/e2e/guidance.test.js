@@ -3,8 +3,9 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { fileBrowser, hits } from './support/browser.js';
 import { sentPath } from './support/packets.js';
-import { Client, clientPage, newUser, poll, site, unique } from './support/site.js';
-import { LANGUAGES, words } from './support/texts.js';
+import { Client, newUser, poll, site, unique } from './support/site.js';
+import { words } from './support/texts.js';
+import { clientPage, pageAt, testScripts, testVisitors } from './support/visits.js';
 
 const browser = fileBrowser();
 
@@ -26,7 +27,6 @@ test('after sending, sharing comes first and one’s own coin last; a copy says 
   await page.waitForSelector('.result');
   await page.waitForSelector('.seal', { state: 'detached' });
   assert.equal(await page.locator('.ready').count(), 0);
-  await page.context().close();
 });
 
 for (const [language, said] of [['zh-CN', /^艾丽给你发了一个红包：恭喜发财 · 北京时间 .+ 开抢 · 领取时需要口令 http/],
@@ -50,13 +50,11 @@ for (const [locale, timezoneId, said] of [['zh-CN', 'Asia/Shanghai', /：福 · 
   test(`a copy says the opening as people do, in the sender’s zone: ${locale} ${timezoneId}`, async () => {
     const sender = await newUser({ yuan: '10' });
     const path = await sentPath(sender, { kind: 'lucky', amount: '2', count: '2', greeting: '福', opens_at: new Date(Date.now() + 3_600_000).toISOString() });
-    const page = await clientPage(browser, sender.client, { locale, timezoneId, permissions: ['clipboard-read', 'clipboard-write'] });
-    await page.goto(site.url + path);
+    const page = await pageAt(browser, sender.client, path, { locale, timezoneId, permissions: ['clipboard-read', 'clipboard-write'] });
     assert.ok(!(await page.innerText('.share figcaption')).includes('·'), 'no time that is left before it opens');
     await page.click('[data-copy]');
     await page.waitForFunction(() => document.querySelector('[data-copied]').textContent !== '');
     assert.match(await page.evaluate(() => navigator.clipboard.readText()), said);
-    await page.context().close();
   });
 }
 
@@ -65,13 +63,11 @@ test('once somebody took a share, the list comes before sharing; what only tells
   const path = await sentPath(sender, { kind: 'lucky', amount: '2', count: '2' });
   assert.equal((await (await newUser()).client.post(`${path}/open`)).status, 200);
   for (const width of [390, 1280]) {
-    const page = await clientPage(browser, sender.client, { locale: 'zh-CN', viewport: { width, height: 844 } });
-    await page.goto(site.url + path);
+    const page = await pageAt(browser, sender.client, path, { locale: 'zh-CN', viewport: { width, height: 844 } });
     assert.match(await page.innerText('.ready'), /1\/2/);
     assert.equal(await page.locator('.ready a').count(), 0);
     const [list, bar, share] = [await top(page, '#grabs'), await top(page, 'progress'), await top(page, '.share')];
     assert.ok(list < bar && bar < share, `${list} ${bar} ${share}`);
-    await page.context().close();
   }
 });
 
@@ -79,13 +75,11 @@ test('the envelope of an exclusive packet tells its sender whether it was taken,
   const sender = await newUser({ yuan: '10' });
   const receiver = await newUser({ nickname: '乐乐' });
   const path = await sentPath(sender, { kind: 'exclusive', amount: '2', to: receiver.username });
-  const page = await clientPage(browser, sender.client, { locale: 'zh-CN' });
-  await page.goto(site.url + path);
+  const page = await pageAt(browser, sender.client, path, { locale: 'zh-CN' });
   assert.ok((await page.innerText('.ready')).endsWith(words('zh-CN', 'sent_not_taken')));
   assert.equal((await receiver.client.post(`${path}/open`)).status, 200);
   const taken = words('zh-CN', 'sent_taken_by').replace(/\{\{.*\}\}/, '乐乐');
   await page.waitForFunction((text) => document.querySelector('.ready').innerText === text, taken);
-  await page.context().close();
 });
 
 test('a guest at a packet for named people can register, and a sold-out page says its sentence once', async () => {
@@ -116,21 +110,6 @@ test('an error has words first, keeps the navigation, and names a broken link of
     const guest = await new Client().getHtml(path);
     if (guest.status === status) assert.doesNotMatch(guest.text, /<a href="\/wallet"/, path);
   }
-});
-
-test('an opening that reaches no process leads to the packet', async () => {
-  const sender = await newUser({ yuan: '10' });
-  const { client } = await newUser();
-  const path = await sentPath(sender, { kind: 'lucky', amount: '2', count: '2' });
-  await site.dev('stop', 'hot');
-  try {
-    const answer = await client.postHtml(`${path}/open`, {});
-    assert.equal(answer.status, 503);
-    assert.ok(answer.text.includes(`<a class="button" href="${path}">${words('zh-CN', 'problem_packet')}`), answer.text);
-  } finally {
-    await site.dev('start', 'hot');
-  }
-  await poll('it opens', async () => (await client.post(`${path}/open`)).status === 200);
 });
 
 test('an exclusive packet is paid for after its sender has confirmed the person, and then only', async () => {
@@ -166,7 +145,6 @@ test('an exclusive packet is paid for after its sender has confirmed the person,
       assert.equal(new URL(back.url()).pathname, '/send', 'Back leads to no page of the browser');
       assert.equal(await page.inputValue('[name=greeting]'), '');
     }
-    await page.context().close();
   }
   assert.equal((await sender.client.get('/wallet')).json.balance_fen, 7900);
 
@@ -178,50 +156,25 @@ test('an exclusive packet is paid for after its sender has confirmed the person,
   await poll('it is said to be opened', () => says('sent_taken'));
 });
 
-test('of an exclusive packet, only its sender and its receiver learn the amount and what became of it', async () => {
-  const sender = await newUser({ yuan: '10' });
-  const [receiver, stranger] = [await newUser(), await newUser()];
-  const path = await sentPath(sender, { kind: 'exclusive', amount: '9.99', to: receiver.username });
-  assert.equal((await receiver.client.post(`${path}/open`)).status, 200);
-  await poll('it is settled', async () => (await receiver.client.get(path)).json.mine.settled);
-  for (const client of [stranger.client, new Client()]) {
-    for (const page of [path, `${path}/verify`]) {
-      const { text } = await client.getHtml(page);
-      assert.doesNotMatch(text, /9\.99|秒/, page);
-      const { json } = await client.get(page);
-      assert.deepEqual([json.amount_fen ?? null, json.grabs ?? json.shares, json.mine ?? null], [null, [], null], page);
-    }
+testVisitors('a second tap on the coin hits nothing', async ({ locale, javaScriptEnabled }) => {
+  const sender = await newUser({ nickname: '艾丽', yuan: '10' });
+  const opener = await newUser();
+  for (const more of [{}, { phrase: 'sesame', greeting: '恭'.repeat(25) }, { cover: 'birthday', to: opener.username }]) {
+    const path = await sentPath(sender, { kind: 'lucky', amount: '1', count: '1', ...more });
+    const page = await pageAt(browser, opener.client, path, { locale, javaScriptEnabled, reducedMotion: 'reduce' });
+    const coin = page.locator('button.coin');
+    assert.equal((await page.innerText('.opener')).replace(/\s+/g, ' '), locale === 'en' ? '開 Open' : '開', 'a word for who can’t read it');
+    const place = await coin.boundingBox();
+    if (more.phrase) await page.fill('#phrase', more.phrase);
+    await coin.click();
+    await page.waitForSelector('.result');
+    assert.deepEqual(await hits(page, place), []);
+    await poll('it is settled', async () => (await opener.client.get(path)).json.mine.settled);
+    await page.goto(site.url + path);
+    assert.deepEqual(await hits(page, place), []);
+    assert.equal(await page.getAttribute('[data-live=settled-links] a >> nth=0', 'href'), '/wallet');
   }
-  assert.match((await sender.client.getHtml(path)).text, /对方已领取/);
-  assert.match((await receiver.client.getHtml(path)).text, /你已领取/);
-  for (const { client } of [sender, receiver]) assert.match((await client.getHtml(`${path}/verify`)).text, /9\.99/);
 });
-
-for (const locale of LANGUAGES) {
-  for (const javaScriptEnabled of [true, false]) {
-    test(`a second tap on the coin hits nothing, ${locale}, JavaScript ${javaScriptEnabled ? 'on' : 'off'}`, async () => {
-      const sender = await newUser({ nickname: '艾丽', yuan: '10' });
-      const opener = await newUser();
-      for (const more of [{}, { phrase: 'sesame', greeting: '恭'.repeat(25) }, { cover: 'birthday', to: opener.username }]) {
-        const path = await sentPath(sender, { kind: 'lucky', amount: '1', count: '1', ...more });
-        const page = await clientPage(browser, opener.client, { locale, javaScriptEnabled, reducedMotion: 'reduce' });
-        await page.goto(site.url + path);
-        const coin = page.locator('button.coin');
-        assert.equal((await page.innerText('.opener')).replace(/\s+/g, ' '), locale === 'en' ? '開 Open' : '開', 'a word for who can’t read it');
-        const place = await coin.boundingBox();
-        if (more.phrase) await page.fill('#phrase', more.phrase);
-        await coin.click();
-        await page.waitForSelector('.result');
-        assert.deepEqual(await hits(page, place), []);
-        await poll('it is settled', async () => (await opener.client.get(path)).json.mine.settled);
-        await page.goto(site.url + path);
-        assert.deepEqual(await hits(page, place), []);
-        assert.equal(await page.getAttribute('[data-live=settled-links] a >> nth=0', 'href'), '/wallet');
-        await page.context().close();
-      }
-    });
-  }
-}
 
 test('the sender’s own row is marked, and a list without packets leads to the first one', async () => {
   const sender = await newUser({ nickname: '艾丽', yuan: '10' });
@@ -235,21 +188,18 @@ test('the sender’s own row is marked, and a list without packets leads to the 
 
 test('who may open a packet comes after its amount, its number and its greeting', async () => {
   const { client } = await newUser({ yuan: '10' });
-  const page = await clientPage(browser, client, { locale: 'zh-CN' });
-  await page.goto(`${site.url}/send`);
+  const page = await pageAt(browser, client, '/send', { locale: 'zh-CN' });
   const names = await page.locator('form#kept :is(input, textarea)[name]:not([type=radio])').evaluateAll((all) => all.map(({ name }) => name));
   assert.deepEqual(names.slice(0, 4), ['amount', 'count', 'greeting', 'to']);
   for (const kind of ['lucky', 'even', 'exclusive']) {
     await page.check(`[value=${kind}]`, { force: true });
     assert.equal(await page.innerText('.kinds'), words('zh-CN', `about_${kind}`), 'one sentence about the kind');
   }
-  await page.context().close();
 });
 
 test('what the server would refuse is told while it is typed, and how long the greeting is', async () => {
   const { client } = await newUser({ yuan: '10' });
-  const page = await clientPage(browser, client, { locale: 'en' });
-  await page.goto(`${site.url}/send`);
+  const page = await pageAt(browser, client, '/send', { locale: 'en' });
   const told = () => page.evaluate(() => document.querySelector('[data-over]').firstChild?.data ?? '');
   await page.fill('[name=amount]', '1205.5');
   assert.equal(await told(), words('en', 'over_balance').replace('~', '1,195.50'));
@@ -287,7 +237,6 @@ test('what the server would refuse is told while it is typed, and how long the g
   await page.press('[name=greeting]', 'Enter');
   const [value, lines, hidden] = await page.$eval('[name=greeting]', (field) => [field.value, field.clientHeight / 24, field.scrollHeight - field.clientHeight]);
   assert.deepEqual([value, lines > 2, hidden], ['all the best '.repeat(4).trim(), true, 0], 'a line that wraps and has no breaks');
-  await page.context().close();
 });
 
 test('a browser in which somebody has logged in is offered to log in first, another one to register', async () => {
@@ -303,8 +252,7 @@ test('a browser in which somebody has logged in is offered to log in first, anot
 });
 
 test('registration does not leave with a field that it shows as wrong, so that the password is kept', async () => {
-  const page = await (await browser.newContext({ locale: 'zh-CN' })).newPage();
-  await page.goto(`${site.url}/register`);
+  const page = await pageAt(browser, null, '/register', { locale: 'zh-CN' });
   let posts = 0;
   page.on('request', (request) => { posts += request.method() === 'POST' ? 1 : 0; });
   await page.fill('#nickname', '小明');
@@ -322,39 +270,32 @@ test('registration does not leave with a field that it shows as wrong, so that t
   await page.fill('#password', 'a good password');
   await page.click('main button[type=submit]');
   await page.waitForURL(`${site.url}/`);
-  await page.context().close();
 });
 
-for (const javaScriptEnabled of [true, false]) {
-  test(`a refused form has the focus on its summary, or on the first wrong field, JavaScript ${javaScriptEnabled ? 'on' : 'off'}`, async () => {
-    const page = await (await browser.newContext({ javaScriptEnabled })).newPage();
-    await page.goto(`${site.url}/login/recovery`);
+testScripts('a refused form has the focus on its summary, or on the first wrong field', async ({ javaScriptEnabled }) => {
+  const page = await pageAt(browser, null, '/login/recovery', { javaScriptEnabled });
+  await Promise.all([page.waitForEvent('load'), page.click('main button[type=submit]:visible')]);
+  assert.equal(await page.locator('.errors:focus').count(), 1);
+  await page.keyboard.press('Tab');
+  assert.equal(await page.locator('.errors a:focus').count(), 1);
+  // Login and registration say it at the fields alone.
+  await page.goto(`${site.url}/login`);
+  await page.fill('#username', unique('u'));
+  for (const field of ['#password', '#username']) {
     await Promise.all([page.waitForEvent('load'), page.click('main button[type=submit]:visible')]);
-    assert.equal(await page.locator('.errors:focus').count(), 1);
-    await page.keyboard.press('Tab');
-    assert.equal(await page.locator('.errors a:focus').count(), 1);
-    // Login and registration say it at the fields alone.
-    await page.goto(`${site.url}/login`);
-    await page.fill('#username', unique('u'));
-    for (const field of ['#password', '#username']) {
-      await Promise.all([page.waitForEvent('load'), page.click('main button[type=submit]:visible')]);
-      assert.equal(await page.locator(`${field}:focus`).count(), 1, field);
-      assert.equal(await page.locator('.errors').count(), 0);
-      assert.notEqual(await page.innerText(`${field}_error[role=alert]`), '');
-      await page.fill('#username', '');
-    }
-    await page.goto(`${site.url}/register`);
-    await Promise.all([page.waitForEvent('load'), page.click('main button[type=submit]')]);
-    assert.equal(await page.locator('#nickname:focus').count(), 1);
+    assert.equal(await page.locator(`${field}:focus`).count(), 1, field);
     assert.equal(await page.locator('.errors').count(), 0);
-    await page.context().close();
-  });
-}
+    assert.notEqual(await page.innerText(`${field}_error[role=alert]`), '');
+    await page.fill('#username', '');
+  }
+  await page.goto(`${site.url}/register`);
+  await Promise.all([page.waitForEvent('load'), page.click('main button[type=submit]')]);
+  assert.deepEqual([await page.locator('#nickname:focus').count(), await page.locator('.errors').count()], [1, 0]);
+});
 
 test('a refusal of the send form goes once its reason is gone', async () => {
   const { client } = await newUser({ yuan: '100' });
-  const page = await clientPage(browser, client, { locale: 'zh-CN' });
-  await page.goto(`${site.url}/send?kind=even&amount=x&count=0&to=${unique('nobody')}`);
+  const page = await pageAt(browser, client, `/send?kind=even&amount=x&count=0&to=${unique('nobody')}`, { locale: 'zh-CN' });
   await page.click('main button.wide');
   await page.waitForSelector('.errors');
   const refused = () => page.locator('.errors li a').evaluateAll((links) => links.map((link) => link.hash.slice(1)));
@@ -372,25 +313,21 @@ test('a refusal of the send form goes once its reason is gone', async () => {
   assert.deepEqual([await refused(), await page.getAttribute('#to', 'aria-invalid')], [['to'], 'true']);
   await page.fill('#to', '');
   assert.equal(await page.locator('.errors, [aria-invalid]').count(), 0);
-  await page.context().close();
 });
 
 test('the button of the send form says what is paid in English, and there is no minus for nothing', async () => {
   const { client } = await newUser({ yuan: '100' });
-  const page = await clientPage(browser, client, { locale: 'en' });
-  await page.goto(`${site.url}/send`);
+  const page = await pageAt(browser, client, '/send', { locale: 'en' });
   const button = page.locator('main button.wide');
   assert.equal(await button.innerText(), words('en', 'put_money_in'));
   await page.fill('#amount', '12');
   assert.equal(await button.innerText(), 'Send ¥12.00');
   await page.goto(`${site.url}/wallet`);
   assert.doesNotMatch(await page.innerText('main'), /[-+]0\.00/);
-  await page.context().close();
 });
 
 test('a password can be read while it is typed, and is hidden again when it is sent', async () => {
-  const page = await (await browser.newContext({ locale: 'zh-CN' })).newPage();
-  await page.goto(`${site.url}/login`);
+  const page = await pageAt(browser, null, '/login', { locale: 'zh-CN' });
   const kind = () => page.getAttribute('#password', 'type');
   const button = page.getByRole('button', { name: words('zh-CN', 'password_show') });
   await page.fill('#password', 'a good password');
@@ -401,5 +338,4 @@ test('a password can be read while it is typed, and is hidden again when it is s
   await page.evaluate(() => { document.querySelector('#kept').addEventListener('submit', (event) => event.preventDefault()); });
   await page.click('#kept button[type=submit]');
   assert.equal(await kind(), 'password');
-  await page.context().close();
 });

@@ -3,8 +3,9 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { fileBrowser } from './support/browser.js';
 import { unfold } from './support/forms.js';
-import { Client, PASSWORD, clientPage, newUser, sendPacket, site, unique } from './support/site.js';
-import { LANGUAGES, words } from './support/texts.js';
+import { Client, PASSWORD, newUser, sendPacket, site, unique } from './support/site.js';
+import { words } from './support/texts.js';
+import { clientPage, pageAt, testLanguages, testScripts } from './support/visits.js';
 
 const browser = fileBrowser();
 
@@ -18,69 +19,58 @@ const fill = async (page) => {
 const press = (page, selector) => Promise.all([page.waitForEvent('load'), page.click(selector)]);
 const kept = (page) => values(page, Object.keys(TYPED));
 
-for (const javaScriptEnabled of [true, false]) {
-  const how = `JavaScript ${javaScriptEnabled ? 'on' : 'off'}`;
+testScripts('a half-filled send form survives the switch of the language', async ({ javaScriptEnabled }) => {
+  const { client } = await newUser({ yuan: '5' });
+  const page = await pageAt(browser, client, '/send', { javaScriptEnabled, locale: 'zh-CN' });
+  await fill(page);
+  await press(page, 'button[name=language]');
+  assert.equal(await page.getAttribute('html', 'lang'), 'en');
+  assert.deepEqual(await kept(page), Object.values(TYPED));
+  assert.equal((await client.get('/wallet')).json.balance_fen, 500, 'nothing was sent');
+});
 
-  test(`a half-filled send form survives the switch of the language, ${how}`, async () => {
-    const { client } = await newUser({ yuan: '5' });
-    const page = await clientPage(browser, client, { javaScriptEnabled, locale: 'zh-CN' });
-    await page.goto(`${site.url}/send`);
-    await fill(page);
-    await press(page, 'button[name=language]');
-    assert.equal(await page.getAttribute('html', 'lang'), 'en');
-    assert.deepEqual(await kept(page), Object.values(TYPED));
-    assert.equal((await client.get('/wallet')).json.balance_fen, 500, 'nothing was sent');
-    await page.context().close();
-  });
+testScripts('next and the names survive the switch of the language, also after a refusal', async ({ javaScriptEnabled }) => {
+  const page = await pageAt(browser, null, '/register?next=%2Fwallet%3Fbefore%3Dx', { javaScriptEnabled, locale: 'zh-CN' });
+  // With the script a name that it knows to be wrong is not sent.
+  const [name, refusal] = javaScriptEnabled ? [(await newUser()).username, 'username_taken'] : ['-', 'username_invalid'];
+  await page.fill('[name=username]', name);
+  await page.fill('[name=nickname]', '小明');
+  await page.fill('[name=password]', 'a secret password');
+  await press(page, 'main button[type=submit]');
+  await page.waitForSelector('.wrong[role=alert]');
+  assert.equal(await page.getByText(words('zh-CN', refusal)).count(), 1, 'told once, at the field');
+  const [proposed] = await values(page, ['username']);
+  assert.match(proposed, /^[a-z0-9-]{8,32}$/, 'one that is free');
+  assert.notEqual(proposed, name);
+  await press(page, 'button[name=language]');
+  assert.equal(await page.getAttribute('html', 'lang'), 'en');
+  assert.deepEqual(await values(page, ['username', 'nickname', 'password', 'next']), [proposed, '小明', '', '/wallet?before=x']);
+  assert.doesNotMatch(page.url(), /password|secret/);
+  await page.click('main a[href^="/login?"]');
+  assert.deepEqual(await values(page, ['next']), ['/wallet?before=x']);
+});
 
-  test(`next and the names survive the switch of the language, also after a refusal, ${how}`, async () => {
-    const page = await (await browser.newContext({ javaScriptEnabled, locale: 'zh-CN' })).newPage();
-    await page.goto(`${site.url}/register?next=%2Fwallet%3Fbefore%3Dx`);
-    // With the script a name that it knows to be wrong is not sent.
-    const [name, refusal] = javaScriptEnabled ? [(await newUser()).username, 'username_taken'] : ['-', 'username_invalid'];
-    await page.fill('[name=username]', name);
-    await page.fill('[name=nickname]', '小明');
-    await page.fill('[name=password]', 'a secret password');
-    await press(page, 'main button[type=submit]');
-    await page.waitForSelector('.wrong[role=alert]');
-    assert.equal(await page.getByText(words('zh-CN', refusal)).count(), 1, 'told once, at the field');
-    const [proposed] = await values(page, ['username']);
-    assert.match(proposed, /^[a-z0-9-]{8,32}$/, 'one that is free');
-    assert.notEqual(proposed, name);
-    await press(page, 'button[name=language]');
-    assert.equal(await page.getAttribute('html', 'lang'), 'en');
-    assert.deepEqual(await values(page, ['username', 'nickname', 'password', 'next']), [proposed, '小明', '', '/wallet?before=x']);
-    assert.doesNotMatch(page.url(), /password|secret/);
-    await page.click('main a[href^="/login?"]');
-    assert.deepEqual(await values(page, ['next']), ['/wallet?before=x']);
-    await page.context().close();
-  });
-
-  test(`a session that ends while a form is filled loses nothing but the session, ${how}`, async () => {
-    const { client, username } = await newUser({ yuan: '5' });
-    assert.equal((await client.post('/login', { username, password: PASSWORD })).status, 200); // from now on a known device
-    const page = await clientPage(browser, client, { javaScriptEnabled, locale: 'zh-CN' });
-    await page.goto(`${site.url}/send`);
-    await fill(page);
-    await page.context().clearCookies();
-    await page.context().addCookies([{ name: 'device', value: client.cookie('device'), url: site.url }]);
-    await press(page, 'main button.wide');
-    assert.equal(new URL(page.url()).pathname, '/login');
-    assert.equal(await page.innerText('[role=status]'), words('zh-CN', 'login_expired'));
-    await page.fill('[name=username]', username);
-    await page.fill('[name=password]', PASSWORD);
-    await press(page, 'main button[type=submit]:visible');
-    assert.equal(new URL(page.url()).pathname, '/send');
-    assert.deepEqual(await kept(page), Object.values(TYPED));
-    assert.equal((await client.get('/wallet')).json.balance_fen, 500, 'nothing was sent');
-    await page.context().close();
-  });
-}
+testScripts('a session that ends while a form is filled loses nothing but the session', async ({ javaScriptEnabled }) => {
+  const { client, username } = await newUser({ yuan: '5' });
+  assert.equal((await client.post('/login', { username, password: PASSWORD })).status, 200); // from now on a known device
+  const page = await pageAt(browser, client, '/send', { javaScriptEnabled, locale: 'zh-CN' });
+  await fill(page);
+  await page.context().clearCookies();
+  await page.context().addCookies([{ name: 'device', value: client.cookie('device'), url: site.url }]);
+  await press(page, 'main button.wide');
+  assert.equal(new URL(page.url()).pathname, '/login');
+  assert.equal(await page.innerText('[role=status]'), words('zh-CN', 'login_expired'));
+  await page.fill('[name=username]', username);
+  await page.fill('[name=password]', PASSWORD);
+  await press(page, 'main button[type=submit]:visible');
+  assert.equal(new URL(page.url()).pathname, '/send');
+  assert.deepEqual(await kept(page), Object.values(TYPED));
+  assert.equal((await client.get('/wallet')).json.balance_fen, 500, 'nothing was sent');
+});
 
 test('a passphrase stays in its tab on the way to missing money, and comes back to this form alone', async () => {
   const user = await newUser();
-  const page = await clientPage(browser, user.client, { locale: 'zh-CN' });
-  await page.goto(`${site.url}/send`);
+  const page = await pageAt(browser, user.client, '/send', { locale: 'zh-CN' });
   await page.fill('[name=amount]', '5');
   await page.fill('[name=count]', '1');
   await unfold(page, 'phrase');
@@ -108,7 +98,6 @@ test('a passphrase stays in its tab on the way to missing money, and comes back 
   await page.click('form[action="/logout"] button');
   await page.waitForURL(/\/login|\/$/);
   assert.equal(await kept(), null, 'another user of this tab');
-  await page.context().close();
 });
 
 test('passphrases, passwords and request keys are never part of an address', async () => {
@@ -165,21 +154,9 @@ test('login and registration for a packet show who sent it, and the greeting unl
   assert.match(typed.text, /艾丽/);
 });
 
-test('a form that finds a store away leads back to itself with what was typed', async () => {
-  await site.dev('stop', 'redis');
-  try {
-    const answer = await new Client().postHtml('/login', { username: 'somebody', password: 'x'.repeat(9), next: '/wallet' });
-    assert.equal(answer.status, 503);
-    assert.ok(answer.text.includes('href="/login?next=/wallet&amp;username=somebody"'), answer.text);
-  } finally {
-    await site.dev('start', 'redis');
-  }
-});
-
 test('a balance that is too low says what is missing, and the way to it leads back to the form', async () => {
   const { client } = await newUser({ yuan: '1' });
-  const page = await clientPage(browser, client, { javaScriptEnabled: false, locale: 'zh-CN' });
-  await page.goto(`${site.url}/send`);
+  const page = await pageAt(browser, client, '/send', { javaScriptEnabled: false, locale: 'zh-CN' });
   await page.fill('[name=amount]', '99.5');
   await page.fill('[name=count]', '9');
   await page.fill('[name=greeting]', '早安');
@@ -200,39 +177,35 @@ test('a balance that is too low says what is missing, and the way to it leads ba
   assert.match(refused.text, /name="next" value="\/send\?amount=1"/);
   const foreign = await client.postHtml('/wallet/deposit', { amount: '1', next: 'https://evil.example/' });
   assert.equal(foreign.headers.get('location'), '/wallet?deposited=1');
-  await page.context().close();
 });
 
-for (const locale of LANGUAGES) {
-  test(`the script that says what is missing leads there and back, too: ${locale}`, async () => {
-    const { client } = await newUser({ yuan: '1' });
-    const page = await clientPage(browser, client, { locale });
-    const link = page.locator('[data-over] a');
-    await page.goto(`${site.url}/send`);
-    await page.fill('[name=amount]', '1234.5');
-    await page.fill('[name=greeting]', 'good & bad + more');
-    assert.equal(await link.innerText(), words(locale, 'deposit_go'));
-    await page.fill('[name=count]', '9');
-    await unfold(page, 'to');
-    await page.fill('#to', Array.from({ length: 99 }, (_, i) => `somebody-${i}`).join(' '));
-    await link.click();
-    await page.waitForURL(/\/wallet\?/);
-    assert.equal(await page.inputValue('#amount'), '1233.50');
-    await page.click('form[action="/wallet/deposit"] button');
-    await page.waitForURL(/\/send\?/);
-    assert.deepEqual(await values(page, ['kind', 'amount', 'count', 'greeting', 'to']), ['lucky', '1234.5', '9', 'good & bad + more', '']);
-    assert.equal(await page.locator('a[href="#to"]').count(), 1, 'the form says what it lacks');
-    assert.equal(await page.innerText('.done[role=status]'), words(locale, 'deposit_done'));
-    assert.equal(await link.count(), 0);
-    await page.goto(`${site.url}/wallet`);
-    assert.equal(await page.locator('.done').count(), 0);
-    await page.fill('#amount', '1');
-    await page.click('form[action="/wallet/deposit"] button');
-    await page.waitForURL(`${site.url}/wallet?deposited=1`);
-    assert.equal(await page.innerText('.done[role=status]'), words(locale, 'deposit_done'));
-    await page.context().close();
-  });
-}
+testLanguages('the script that says what is missing leads there and back, too', async ({ locale }) => {
+  const { client } = await newUser({ yuan: '1' });
+  const page = await clientPage(browser, client, { locale });
+  const link = page.locator('[data-over] a');
+  await page.goto(`${site.url}/send`);
+  await page.fill('[name=amount]', '1234.5');
+  await page.fill('[name=greeting]', 'good & bad + more');
+  assert.equal(await link.innerText(), words(locale, 'deposit_go'));
+  await page.fill('[name=count]', '9');
+  await unfold(page, 'to');
+  await page.fill('#to', Array.from({ length: 99 }, (_, i) => `somebody-${i}`).join(' '));
+  await link.click();
+  await page.waitForURL(/\/wallet\?/);
+  assert.equal(await page.inputValue('#amount'), '1233.50');
+  await page.click('form[action="/wallet/deposit"] button');
+  await page.waitForURL(/\/send\?/);
+  assert.deepEqual(await values(page, ['kind', 'amount', 'count', 'greeting', 'to']), ['lucky', '1234.5', '9', 'good & bad + more', '']);
+  assert.equal(await page.locator('a[href="#to"]').count(), 1, 'the form says what it lacks');
+  assert.equal(await page.innerText('.done[role=status]'), words(locale, 'deposit_done'));
+  assert.equal(await link.count(), 0);
+  await page.goto(`${site.url}/wallet`);
+  assert.equal(await page.locator('.done').count(), 0);
+  await page.fill('#amount', '1');
+  await page.click('form[action="/wallet/deposit"] button');
+  await page.waitForURL(`${site.url}/wallet?deposited=1`);
+  assert.equal(await page.innerText('.done[role=status]'), words(locale, 'deposit_done'));
+});
 
 test('who never logged in here is not told that the login has ended', async () => {
   const { client, username } = await newUser();

@@ -1,25 +1,19 @@
 // The keys of a pool, which it has in place of the secret: `hongbao keys`, and the files of an instance.
 import assert from 'node:assert/strict';
-import { execFile } from 'node:child_process';
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { after, test } from 'node:test';
-import { promisify } from 'node:util';
-import { env } from './support/instance.js';
+import { test } from 'node:test';
+import { env, tried } from './support/instance.js';
 import { Client, newUser, sendPacket, site } from './support/site.js';
 
 const RIGHTS = join(env.HB_TEST_VAR, 'rights');
 const POOLS = ['hot', 'page', 'auth', 'card'];
 const KEY = /^[a-z_]+ = [0-9a-f]{64}$/;
 
-// As somebody with the configuration and these settings (environment): { code, stdout, stderr }.
-const keys = (role, settings = {}) => promisify(execFile)(env.HB_TEST_BINARY, ['keys', role], {
-  env: { HB_CONFIG: env.HB_TEST_CONFIG, ...settings } }).then((done) => ({ code: 0, ...done }), (error) => error);
+const keys = (role, settings) => tried(['keys', role], settings);
 
 const linesOf = (text) => text.trim().split('\n').filter((line) => !line.startsWith('#'));
 const words = (text) => linesOf(text).map((line) => line.split(' ')[0]);
-
-after(() => site.allUp());
 
 test('each role gets its keys, which depend on the secret, and not the secret', async () => {
   const secret = /^secret = (.*)$/m.exec(readFileSync(env.HB_TEST_CONFIG, 'utf8'))[1];
@@ -43,8 +37,7 @@ test('a pool reads the keys of its file, and does not start without one of them'
   const file = join(RIGHTS, 'card.keys');
   const right = readFileSync(file, 'utf8');
   assert.equal(right, (await keys('card')).stdout);
-  const start = () => promisify(execFile)(env.HB_TEST_BINARY, ['serve', '--pool', 'card', '--check'], {
-    env: { HB_CONFIG: env.HB_TEST_CONFIG } }).then(({ stdout }) => ({ code: 0, stdout }), (error) => error);
+  const start = () => tried(['serve', '--pool', 'card', '--check']);
   try {
     writeFileSync(file, '# nothing\n');
     const refused = await start();
@@ -61,12 +54,10 @@ test('with other keys than the other pools have, a pool knows no address', async
   const sender = await newUser({ yuan: '1' });
   const { id } = (await sendPacket(sender, { kind: 'even', amount: '0.01', count: '1' })).json;
   const picture = `/p/${id}/card.png`;
-  const other = await keys('card', { HB_SECRET: 'x'.repeat(40) });
-  await site.dev('stop', 'card');
-  await site.start('card', { HB_SECRET: 'x'.repeat(40) });
-  assert.equal(readFileSync(join(RIGHTS, 'card.keys'), 'utf8'), other.stdout, 'an instance makes the files of its secret');
-  assert.equal((await new Client().get(picture)).status, 404);
-  await site.dev('stop', 'card');
-  await site.start('card');
+  const secret = { HB_SECRET: 'x'.repeat(40) };
+  await site.withSetting(['card'], secret, async () => {
+    assert.equal(readFileSync(join(RIGHTS, 'card.keys'), 'utf8'), (await keys('card', secret)).stdout, 'an instance makes the files of its secret');
+    assert.equal((await new Client().get(picture)).status, 404);
+  });
   assert.equal((await new Client().get(picture)).status, 200);
 });

@@ -2,12 +2,13 @@
 // Chinese.
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
-import { after, test } from 'node:test';
+import { test } from 'node:test';
 import { fileBrowser } from './support/browser.js';
 import { expireNow } from './support/moments.js';
 import { sentPath } from './support/packets.js';
-import { Client, clientPage, newUser, poll, sendPacket, site, unique } from './support/site.js';
+import { Client, newUser, poll, sendPacket, site, unique } from './support/site.js';
 import { LANGUAGES, words } from './support/texts.js';
+import { clientPage, testLanguages, testScripts } from './support/visits.js';
 
 const ENGLISH = { 'accept-language': 'en-GB,en;q=0.9,zh;q=0.5' };
 
@@ -15,40 +16,35 @@ const languageOf = ({ text }) => /<html lang="([^"]*)">/.exec(text)?.[1];
 const varies = ({ headers }) => (headers.get('vary') ?? '').split(/,\s*/).filter((name) => name !== 'Accept-Encoding').sort().join();
 
 const browser = fileBrowser();
-after(async () => { await site.allUp(); });
 
-for (const language of LANGUAGES) {
-  test(`a total of ten millions is on one line of a small phone (${language})`, async () => {
-    const { client } = await newUser();
-    for (let i = 0; i < 50; i += 1) {
-      const paid = await client.post('/wallet/deposit', { amount: '200000', request_key: unique('k') });
-      assert.equal(paid.status, 201, paid.text);
-    }
-    const page = await clientPage(browser, client, { locale: language, viewport: { width: 360, height: 640 } });
-    for (const path of ['/', '/wallet']) {
-      await page.goto(site.url + path);
-      const money = await page.locator('.balance .money').evaluate((line) => {
-        const range = document.createRange();
-        range.selectNodeContents(line);
-        const { right, height } = range.getBoundingClientRect();
-        return { text: line.textContent, right, lines: height / parseFloat(getComputedStyle(line).lineHeight) };
-      });
-      assert.equal(money.text, '¥10,000,000.00');
-      assert.ok(money.right <= 360 && money.lines < 2, JSON.stringify(money));
-      assert.ok(await page.evaluate(() => document.scrollingElement.scrollWidth <= innerWidth));
-    }
-    await page.goto(`${site.url}/send`);
-    await page.fill('[name=amount]', '1234567.8');
-    assert.equal(await page.textContent('[data-total] output'), '1,234,567.80');
-    await page.context().close();
-  });
-}
+testLanguages('a total of ten millions is on one line of a small phone', async ({ locale: language }) => {
+  const { client } = await newUser();
+  for (let i = 0; i < 50; i += 1) {
+    const paid = await client.post('/wallet/deposit', { amount: '200000', request_key: unique('k') });
+    assert.equal(paid.status, 201, paid.text);
+  }
+  const page = await clientPage(browser, client, { locale: language, viewport: { width: 360, height: 640 } });
+  for (const path of ['/', '/wallet']) {
+    await page.goto(site.url + path);
+    const money = await page.locator('.balance .money').evaluate((line) => {
+      const range = document.createRange();
+      range.selectNodeContents(line);
+      const { right, height } = range.getBoundingClientRect();
+      return { text: line.textContent, right, lines: height / parseFloat(getComputedStyle(line).lineHeight) };
+    });
+    assert.equal(money.text, '¥10,000,000.00');
+    assert.ok(money.right <= 360 && money.lines < 2, JSON.stringify(money));
+    assert.ok(await page.evaluate(() => document.scrollingElement.scrollWidth <= innerWidth));
+  }
+  await page.goto(`${site.url}/send`);
+  await page.fill('[name=amount]', '1234567.8');
+  assert.equal(await page.textContent('[data-total] output'), '1,234,567.80');
+});
 
 test('the switch sets a cookie for a year and leads back', async () => {
   const { client } = await newUser();
   const answer = await client.postHtml('/language', { language: 'en', next: '/records/sent?year=2026' });
-  assert.equal(answer.status, 303);
-  assert.equal(answer.headers.get('location'), '/records/sent?year=2026');
+  assert.deepEqual([answer.status, answer.headers.get('location')], [303, '/records/sent?year=2026']);
   assert.deepEqual(answer.cookies, ['language=en; Path=/; HttpOnly; SameSite=Lax; Max-Age=31536000']);
   assert.equal(languageOf(await client.getHtml('/wallet')), 'en');
   const back = await client.post('/language', { language: 'zh-CN' });
@@ -113,15 +109,14 @@ test('a page in English has no Chinese words, in any state', async () => {
   }
 });
 
-test('the program and nginx choose the language of the highest weight', async () => {
+// tests/unit/test_web_language.c has the program.
+test('nginx chooses the language of the highest weight', async () => {
   const lists = readFileSync(new URL('../unit/test_web_language.c', import.meta.url), 'utf8');
   const cases = [...lists.matchAll(/\{ "([^"]+)", LANGUAGE_(ZH_CN|EN) \}/g)];
   assert.ok(cases.length > 15);
   for (const [, weights, name] of cases) {
-    for (const path of ['/nothing', '/static/nothing.css']) { // nginx has the second
-      const answer = await new Client().getHtml(path, { 'accept-language': weights });
-      assert.equal(languageOf(answer), name === 'EN' ? 'en' : 'zh-CN', `${path} ${weights}`);
-    }
+    const answer = await new Client().getHtml('/static/nothing.css', { 'accept-language': weights });
+    assert.equal(languageOf(answer), name === 'EN' ? 'en' : 'zh-CN', weights);
   }
 });
 
@@ -160,32 +155,30 @@ test('the answer of nginx to too many logins is in both languages and formats, a
   });
 });
 
-for (const javaScriptEnabled of [true, false]) {
-  test(`the switch changes the language of this and later pages, JavaScript ${javaScriptEnabled ? 'on' : 'off'}`, async () => {
-    const context = await browser.newContext({ locale: 'zh-CN', javaScriptEnabled });
-    const page = await context.newPage();
-    const shown = () => page.getAttribute('html', 'lang');
-    const change = async () => {
-      await Promise.all([page.waitForEvent('load'), page.click('button[name=language]')]);
-    };
-    const there = `${site.url}/login?next=/wallet`;
-    await page.goto(there);
-    assert.equal(await shown(), 'zh-CN');
-    assert.equal(await page.innerText('button[name=language]'), words('zh-CN', 'switch_name'));
-    await change();
-    assert.deepEqual([page.url(), await shown()], [there, 'en']);
-    await page.goto(`${site.url}/register`);
-    assert.equal(await shown(), 'en');
-    const proposed = await page.inputValue('[name=username]');
-    await change();
-    assert.deepEqual([new URL(page.url()).pathname, await shown()], ['/register', 'zh-CN']);
-    assert.equal(await page.inputValue('[name=username]'), proposed, 'the form is kept');
-    await context.close();
+testScripts('the switch changes the language of this and later pages', async ({ javaScriptEnabled }) => {
+  const context = await browser.newContext({ locale: 'zh-CN', javaScriptEnabled });
+  const page = await context.newPage();
+  const shown = () => page.getAttribute('html', 'lang');
+  const change = async () => {
+    await Promise.all([page.waitForEvent('load'), page.click('button[name=language]')]);
+  };
+  const there = `${site.url}/login?next=/wallet`;
+  await page.goto(there);
+  assert.equal(await shown(), 'zh-CN');
+  assert.equal(await page.innerText('button[name=language]'), words('zh-CN', 'switch_name'));
+  await change();
+  assert.deepEqual([page.url(), await shown()], [there, 'en']);
+  await page.goto(`${site.url}/register`);
+  assert.equal(await shown(), 'en');
+  const proposed = await page.inputValue('[name=username]');
+  await change();
+  assert.deepEqual([new URL(page.url()).pathname, await shown()], ['/register', 'zh-CN']);
+  assert.equal(await page.inputValue('[name=username]'), proposed, 'the form is kept');
+  await context.close();
 
-    const abroad = await browser.newContext({ locale: 'en-US', javaScriptEnabled });
-    const first = await abroad.newPage();
-    await first.goto(site.url);
-    assert.equal(await first.getAttribute('html', 'lang'), 'en');
-    await abroad.close();
-  });
-}
+  const abroad = await browser.newContext({ locale: 'en-US', javaScriptEnabled });
+  const first = await abroad.newPage();
+  await first.goto(site.url);
+  assert.equal(await first.getAttribute('html', 'lang'), 'en');
+  await abroad.close();
+});

@@ -10,7 +10,7 @@ import { linesOf } from './support/logs.js';
 import { sentPath } from './support/packets.js';
 import { Client, newUser, poll, pollWithin, sendPacket, site, unique } from './support/site.js';
 
-const POOLS = ['nginx', 'page', 'auth', 'card'];
+const GUESSES = 111;
 const VIEWS = 500;
 const CONNECTIONS = 1500;
 const REFUSED_BY_NGINX = /"status":429,.*"upstream":""/; // as docs/reference/log.md counts them
@@ -22,12 +22,7 @@ const { hostname, port, host } = new URL(site.url);
 const files = Number(/^Max open files +(\d+)/m.exec(readFileSync('/proc/self/limits', 'utf8'))[1]);
 const skip = files < CONNECTIONS + FILES_MORE ? `only ${files} files may be open` : false;
 
-async function restart(settings) {
-  for (const pool of POOLS) {
-    await site.dev('stop', pool);
-    await site.start(pool, settings);
-  }
-}
+const restart = (settings) => site.startAnew(['nginx', 'page', 'auth', 'card'], settings);
 
 before(() => restart({ HB_LIMITS: 'on' }));
 after(() => restart({}));

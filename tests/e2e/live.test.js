@@ -1,14 +1,13 @@
 // The open page of a packet refreshes itself, requests only changes, and stops when the packet can't change any more.
 // Also: every form is sent once.
 import assert from 'node:assert/strict';
-import { execFile } from 'node:child_process';
-import { promisify } from 'node:util';
-import { after, before, test } from 'node:test';
+import { test } from 'node:test';
+import { fileBrowser } from './support/browser.js';
 import { expireNow, forgetNow } from './support/moments.js';
-import { Client, audit, clientPage, launch, newUser, poll, sendPacket, site, unique } from './support/site.js';
+import { Client, audit, newUser, poll, sendPacket, site, unique } from './support/site.js';
 import { LANGUAGES, words } from './support/texts.js';
+import { clientPage, testLanguages } from './support/visits.js';
 
-const run = promisify(execFile);
 const STEP_MS = 500; // step in which a test advances the page's clock
 const MINUTE_MS = 60_000;
 
@@ -18,12 +17,7 @@ const about = (ms, wanted) => ms >= wanted && ms <= wanted * 1.2 + STEP_MS;
 const QUICK_MS = 1500;
 const SLOW_MS = 30_000;
 
-let browser;
-before(async () => { browser = await launch(); });
-after(async () => {
-  await browser?.close();
-  await site.allUp();
-});
+const browser = fileBrowser();
 
 // ---- visitors and their pages ----
 
@@ -149,14 +143,6 @@ test('a client with the current tag gets 304 until the answer changes', async ()
   assert.equal((await sender.client.get(path, { 'if-none-match': next.headers.get('etag') })).json.state, 'finished');
 });
 
-test('curl gets 304 without a body for the current tag', async () => {
-  const { sender, path } = await packetWith(1);
-  const cookie = `sid=${sender.client.cookie('sid')}`;
-  const curl = async (...args) => (await run('curl', ['-sS', '--noproxy', '*', '-b', cookie, ...args, site.url + path])).stdout;
-  const [, tag] = /^etag: (.*?)\r?$/im.exec(await curl('-D', '-', '-o', '/dev/null'));
-  assert.equal(await curl('-H', `If-None-Match: ${tag}`, '-o', '/dev/null', '-w', '%{http_code} %{size_download}'), '304 0');
-});
-
 test('the tag is the same from Redis, from the page cache and from MySQL', async () => {
   const { sender, path, people: [one, late] } = await packetWith(1);
   await grab(one, path);
@@ -172,8 +158,7 @@ test('the tag is the same from Redis, from the page cache and from MySQL', async
   for (let i = 0; i < 20; i++) await all(); // enough requests for every process to cache it
   await forgetNow(path);
   await all();
-  await site.dev('stop', 'hot');
-  await site.dev('start', 'hot');
+  await site.startAnew(['hot']);
   await all(); // the new processes have empty caches
 });
 
@@ -203,7 +188,6 @@ test('a grab in one browser appears in the other one, and focus, selection and s
     const start = performance.now();
     await poll(`${i + 1} rows`, async () => await rows(watching) === i + 1);
     waits.push(Math.round(performance.now() - start));
-    await page.context().close();
     if (i === 0) await watching.evaluate(() => { window.first = document.querySelector('[data-live=rows] > li'); });
   }
   t.diagnostic(`ms from the answer to a grab until the other browser shows it: ${waits.join(' ')}`);
@@ -221,24 +205,21 @@ test('a grab in one browser appears in the other one, and focus, selection and s
   assert.deepEqual(kept, { stayed: true, last: true, focused: true, from: 3, to: 8, scrolled: true, empty: 0 });
 });
 
-for (const language of LANGUAGES) {
-  test(`an unsettled share is shown as settled later, ${language}`, async () => {
-    const { path, people: [one] } = await packetWith(2);
-    await site.dev('stop', 'settle');
-    const page = await pageOf(one, { language });
+testLanguages('an unsettled share is shown as settled later', async ({ locale: language }) => {
+  const { path, people: [one] } = await packetWith(2);
+  const page = await pageOf(one, { language });
+  await site.unsettled(async () => {
     await page.goto(site.url + path);
     await page.click('form[data-open] button');
     await page.waitForSelector('.result');
     assert.equal(await read(page, '.settled'), words(language, 'settling'));
     assert.equal(await page.isVisible('[data-live=settled-links] a'), false);
     await page.evaluate(() => { window.stayed = true; });
-    await site.dev('start', 'settle');
-    await poll('the share is settled', async () => await read(page, '.settled') === words(language, 'settled'));
-    assert.equal(await page.isVisible('[data-live=settled-links] a[href="/wallet"]'), true);
-    assert.equal(await page.evaluate(() => window.stayed), true);
-    await page.context().close();
   });
-}
+  await poll('the share is settled', async () => await read(page, '.settled') === words(language, 'settled'));
+  assert.equal(await page.isVisible('[data-live=settled-links] a[href="/wallet"]'), true);
+  assert.equal(await page.evaluate(() => window.stayed), true);
+});
 
 test('after the last grab, obsolete parts are removed and the page stops its requests', async () => {
   const { sender, path, people: [one, two] } = await packetWith(2);
@@ -260,7 +241,6 @@ test('after the last grab, obsolete parts are removed and the page stops its req
   await hide(page, false);
   await pass(page, heard, MINUTE_MS, MINUTE_MS);
   assert.equal(heard.asked.length, asked);
-  await page.context().close();
 });
 
 test('the pages of a finished packet and of an envelope send no requests', async () => {
@@ -269,7 +249,6 @@ test('the pages of a finished packet and of an envelope send no requests', async
     const { page, heard } = await opened(client, path);
     await pass(page, heard, 2 * MINUTE_MS, MINUTE_MS);
     assert.deepEqual(heard.asked, []);
-    await page.context().close();
   }
   await grab(one, path);
   await settled(one, path);
@@ -280,7 +259,6 @@ test('the pages of a finished packet and of an envelope send no requests', async
     await hide(page, false);
     await pass(page, heard, MINUTE_MS, MINUTE_MS);
     assert.deepEqual(heard.asked, []);
-    await page.context().close();
   }
 });
 
@@ -296,7 +274,6 @@ test('the page of an expired packet is refreshed until the refund is shown', asy
   const asked = heard.asked.length;
   await pass(page, heard, 5 * MINUTE_MS, MINUTE_MS);
   assert.equal(heard.asked.length, asked);
-  await page.context().close();
 });
 
 // ---- intervals ----
@@ -326,7 +303,6 @@ test('the interval grows without changes, and a page that becomes visible is ref
   assert.equal(await rows(page), 1);
   await pass(page, heard, 10_000);
   assert.ok(gaps(heard.asked.slice(asked)).every((ms) => about(ms, QUICK_MS)));
-  await page.context().close();
 });
 
 test('after errors the page waits, at least for Retry-After, and then continues', async () => {
@@ -363,7 +339,6 @@ test('after errors the page waits, at least for Retry-After, and then continues'
   await pass(page, heard, 2 * MINUTE_MS, MINUTE_MS);
   assert.equal(heard.asked.length, before);
   assert.ok(await page.isVisible(`a[href="${path}"]`));
-  await page.context().close();
 });
 
 test('a page that asks too often asks half as often, and then slowly more often again', async () => {
@@ -377,44 +352,37 @@ test('a page that asks too often asks half as often, and then slowly more often 
   const wanted = [2, 4, 8, ...Array.from({ length: 6 }, (_, i) => 8 * 0.9 ** (i + 1))].map((times) => times * QUICK_MS);
   assert.ok(wanted.every((ms, i) => about(asked[i], ms)), `${asked.join(' ')} instead of ${wanted.join(' ')}`);
   assert.ok(about(asked.at(-1), QUICK_MS), asked.join(' '));
-  await page.context().close();
 });
 
 test('the page continues after the pool was stopped and started', async () => {
   const { sender, path, people: [one] } = await packetWith(3);
   const page = await pageOf(sender.client);
   await page.goto(site.url + path);
-  await site.dev('stop', 'hot');
-  await page.waitForResponse((response) => response.status() === 503);
-  await site.dev('start', 'hot');
+  await site.without(['hot'], () => page.waitForResponse((response) => response.status() === 503));
   await poll('the packet can be grabbed', async () => (await one.post(`${path}/open`)).status === 200);
   await poll('the row is there', async () => await rows(page) === 1, 60);
-  await page.context().close();
 });
 
-for (const language of LANGUAGES) {
-  test(`the reload link is shown without JavaScript only, and on a page that may still change, ${language}`, async () => {
-    const { sender, path, people: [one, two] } = await packetWith(2);
-    const plain = await pageOf(sender.client, { language, javaScriptEnabled: false });
-    await plain.goto(site.url + path);
-    const link = plain.locator(`main a[href="${path}"]`);
-    assert.equal((await link.textContent()).trim(), words(language, 'reload'));
-    assert.ok(await link.isVisible());
-    await grab(one, path);
-    await link.click();
-    assert.equal(await rows(plain), 1);
-    const page = await pageOf(sender.client, { language });
-    await page.goto(site.url + path);
-    assert.ok(await page.locator(`main a[href="${path}"]`).isHidden());
-    await grab(two, path);
-    await poll('the packet is finished', async () => (await sender.client.get(path)).json.state === 'finished');
-    for (const now of [plain, page]) {
-      if (now === plain) await plain.goto(site.url + path);
-      await poll('the link is gone', async () => await now.locator(`main a[href="${path}"]`).count() === 0, 60);
-      await now.context().close();
-    }
-  });
-}
+testLanguages('the reload link is shown without JavaScript only, and on a page that may still change', async ({ locale: language }) => {
+  const { sender, path, people: [one, two] } = await packetWith(2);
+  const plain = await pageOf(sender.client, { language, javaScriptEnabled: false });
+  await plain.goto(site.url + path);
+  const link = plain.locator(`main a[href="${path}"]`);
+  assert.equal((await link.textContent()).trim(), words(language, 'reload'));
+  assert.ok(await link.isVisible());
+  await grab(one, path);
+  await link.click();
+  assert.equal(await rows(plain), 1);
+  const page = await pageOf(sender.client, { language });
+  await page.goto(site.url + path);
+  assert.ok(await page.locator(`main a[href="${path}"]`).isHidden());
+  await grab(two, path);
+  await poll('the packet is finished', async () => (await sender.client.get(path)).json.state === 'finished');
+  for (const now of [plain, page]) {
+    if (now === plain) await plain.goto(site.url + path);
+    await poll('the link is gone', async () => await now.locator(`main a[href="${path}"]`).count() === 0, 60);
+  }
+});
 
 // ---- forms ----
 
@@ -470,7 +438,6 @@ test('every form is sent once, however often its button is pressed', async () =>
   await page.goto(`${site.url}/wallet`);
   assert.match(await read(page, '.rows'), /50\.00/);
   assert.equal(await page.locator('.rows li').count(), 4, 'one entry for each: deposit, send, two grabs');
-  await page.context().close();
   await grab(one, path);
   assert.equal((await sender.client.get(path)).json.grabbed_count, 2);
   await audit();

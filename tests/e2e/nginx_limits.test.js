@@ -24,10 +24,7 @@ const PATH = '/favicon.ico'; // nginx answers it without a pool
 const PAGE = '/account/nickname'; // the page pool answers it without a store
 const ACCESS_LOG = join(env.HB_TEST_VAR, 'log/access.log');
 
-async function restart(settings) {
-  await site.dev('stop', 'nginx');
-  await site.start('nginx', settings);
-}
+const restart = (settings) => site.startAnew(['nginx'], settings);
 
 before(async () => {
   await restart(ON);

@@ -6,8 +6,9 @@ import { connect, createServer } from 'node:net';
 import { after, before, test } from 'node:test';
 import { consoleErrors, fileBrowser } from './support/browser.js';
 import { sentPath } from './support/packets.js';
-import { audit, clientPage, newUser, poll, site } from './support/site.js';
-import { LANGUAGES, words } from './support/texts.js';
+import { audit, newUser, poll, site } from './support/site.js';
+import { words } from './support/texts.js';
+import { clientPage, testLanguages } from './support/visits.js';
 
 const KEPT = ['/static/app.css', '/static/calm.svg', '/static/favicon.svg', '/static/offline.html', '/static/offline.js'];
 const PAPER = 'rgb(250, 243, 231)';
@@ -91,7 +92,6 @@ test('without a network a page says so in the look of the site, and comes when t
   await page.context().setOffline(false);
   await page.waitForSelector('[data-live=rows]', { state: 'attached' });
   assert.equal(page.url(), net.url + path);
-  await page.context().close();
 });
 
 test('only the files of that page are kept', async () => {
@@ -106,7 +106,6 @@ test('only the files of that page are kept', async () => {
     return stores.flat().map(({ url }) => new URL(url)).map(({ pathname, search }) => pathname + search);
   });
   assert.deepEqual(kept.sort(), KEPT);
-  await page.context().close();
 });
 
 test('a file that can not be fetched leaves the others', async () => {
@@ -117,51 +116,44 @@ test('a file that can not be fetched leaves the others', async () => {
   assert.ok(await isOffline(page));
   net.options.refuse = undefined;
   await net.mend();
-  await page.context().close();
 });
 
-for (const language of LANGUAGES) {
-  for (const look of ['', '/screen']) {
-    test(`a live page${look} waits for the network, and then goes on, ${language}`, async () => {
-      const path = await packet();
-      const { page } = await visit(sender, path + look, language);
-      const said = () => page.textContent('main > .offline');
-      await page.waitForSelector('main > .offline', { state: 'attached' });
-      assert.equal(await said(), '');
-      await page.context().setOffline(true);
-      await poll('the page says that it waits', async () => await said() === words(language, 'offline'));
-      assert.ok(await page.isVisible('main > .offline'));
-      assert.equal((await receiver.client.post(`${path}/open`)).status, 200);
-      await page.context().setOffline(false);
-      // The big screen names the first three on its podium, and not a second time below.
-      await poll('the row is there', async () => await page.locator('[data-live=rows] > li, [data-live=top] > li').count() === 1);
-      assert.equal(await said(), '');
-      await page.context().close();
-    });
-  }
+for (const look of ['', '/screen']) {
+  testLanguages(`a live page${look} waits for the network, and then goes on`, async ({ locale: language }) => {
+    const path = await packet();
+    const { page } = await visit(sender, path + look, language);
+    const said = () => page.textContent('main > .offline');
+    await page.waitForSelector('main > .offline', { state: 'attached' });
+    assert.equal(await said(), '');
+    await page.context().setOffline(true);
+    await poll('the page says that it waits', async () => await said() === words(language, 'offline'));
+    assert.ok(await page.isVisible('main > .offline'));
+    assert.equal((await receiver.client.post(`${path}/open`)).status, 200);
+    await page.context().setOffline(false);
+    // The big screen names the first three on its podium, and not a second time below.
+    await poll('the row is there', async () => await page.locator('[data-live=rows] > li, [data-live=top] > li').count() === 1);
+    assert.equal(await said(), '');
+  });
 }
 
 // Waits until the page says that its pressed coin waits for the network.
 const waits = (page, language) => poll('the page says that it waits', async () => (
   await page.textContent('main > .offline') === words(language, 'open_offline')));
 
-for (const language of LANGUAGES) {
-  test(`a coin pressed without a network waits for it, and then opens the packet, ${language}`, async () => {
-    const path = await packet();
-    const { page } = await visit(receiver, path, language);
-    await page.context().setOffline(true);
-    await page.click('button.coin');
-    await waits(page, language);
-    await page.click('button.coin', { force: true });
-    assert.equal(page.url(), net.url + path);
-    assert.equal(await taken(path), 0);
-    await page.context().setOffline(false);
-    await page.waitForSelector('.result');
-    assert.equal(page.url(), net.url + path);
-    assert.equal(await taken(path), 1);
-    await page.context().close();
-  });
-}
+testLanguages('a coin pressed without a network waits for it, and then opens the packet', async ({ locale: language }) => {
+  const path = await packet();
+  const { page } = await visit(receiver, path, language);
+  await page.context().setOffline(true);
+  await page.click('button.coin');
+  await waits(page, language);
+  await page.click('button.coin', { force: true });
+  assert.equal(page.url(), net.url + path);
+  assert.equal(await taken(path), 0);
+  await page.context().setOffline(false);
+  await page.waitForSelector('.result');
+  assert.equal(page.url(), net.url + path);
+  assert.equal(await taken(path), 1);
+});
 
 test('a network that is away without a word to the browser is waited for, too', async () => {
   const path = await packet();
@@ -173,7 +165,6 @@ test('a network that is away without a word to the browser is waited for, too', 
   await net.mend();
   await page.waitForSelector('.result');
   assert.equal(await taken(path), 1);
-  await page.context().close();
 });
 
 test('a browser that believes to have no network, but reaches the site, opens the packet and says thanks', async () => {
@@ -187,7 +178,6 @@ test('a browser that believes to have no network, but reaches the site, opens th
   await page.click(luck);
   await page.waitForSelector('.rows .thanks');
   assert.equal(await page.innerText('.rows .thanks'), words('zh-CN', 'thanks_luck'));
-  await page.context().close();
 });
 
 test('a share whose answer was lost is taken once, and shown when the network is back', async () => {
@@ -200,7 +190,6 @@ test('a share whose answer was lost is taken once, and shown when the network is
   net.options.deaf = false;
   await page.waitForSelector('.result');
   assert.equal(await taken(path), 1);
-  await page.context().close();
   await audit();
 });
 
@@ -218,7 +207,6 @@ test('a send whose answer was lost is made once, when the page of the browser is
   await page.waitForURL(/\/p\/[0-9a-z]{26}$/);
   assert.equal((await user.client.get('/wallet')).json.balance_fen, 700);
   assert.equal((await user.client.get('/records/sent')).json.items.length, 1);
-  await page.context().close();
 });
 
 test('a phrase that is typed without a network is tried once when it is back', async () => {
@@ -234,28 +222,24 @@ test('a phrase that is typed without a network is tried once when it is back', a
   await page.fill('#phrase', 'open sesame');
   await page.click('button.coin');
   await page.waitForSelector('.result');
-  await page.context().close();
 });
 
-for (const language of LANGUAGES) {
-  test(`a form that is sent without a network stays as it is, and is sent when it is pressed again, ${language}`, async () => {
-    const user = await newUser({ yuan: '10' });
-    const { page } = await visit(user, '/send', language);
-    await page.fill('[name=count]', '2');
-    await page.fill('[name=amount]', '3');
-    await page.context().setOffline(true);
-    await page.click('form[action="/send"] button.wide');
-    await poll('the page says so', async () => await page.textContent('main > .offline') === words(language, 'form_offline'));
-    assert.equal(await page.inputValue('[name=amount]'), '3');
-    await page.context().setOffline(false);
-    await poll('the notice goes', async () => await page.textContent('main > .offline') === '');
-    assert.equal((await user.client.get('/wallet')).json.balance_fen, 1000);
-    await page.click('form[action="/send"] button.wide');
-    await page.waitForURL(/\/p\/[0-9a-z]{26}$/);
-    assert.equal((await user.client.get('/wallet')).json.balance_fen, 700);
-    await page.context().close();
-  });
-}
+testLanguages('a form that is sent without a network stays as it is, and is sent when it is pressed again', async ({ locale: language }) => {
+  const user = await newUser({ yuan: '10' });
+  const { page } = await visit(user, '/send', language);
+  await page.fill('[name=count]', '2');
+  await page.fill('[name=amount]', '3');
+  await page.context().setOffline(true);
+  await page.click('form[action="/send"] button.wide');
+  await poll('the page says so', async () => await page.textContent('main > .offline') === words(language, 'form_offline'));
+  assert.equal(await page.inputValue('[name=amount]'), '3');
+  await page.context().setOffline(false);
+  await poll('the notice goes', async () => await page.textContent('main > .offline') === '');
+  assert.equal((await user.client.get('/wallet')).json.balance_fen, 1000);
+  await page.click('form[action="/send"] button.wide');
+  await page.waitForURL(/\/p\/[0-9a-z]{26}$/);
+  assert.equal((await user.client.get('/wallet')).json.balance_fen, 700);
+});
 
 test('a site that is busy is asked again, not before it wants', async () => {
   const path = await packet();
@@ -270,7 +254,6 @@ test('a site that is busy is asked again, not before it wants', async () => {
   assert.deepEqual(asked.map(([type]) => type), ['xhr', 'document']);
   assert.ok(asked[1][1] - asked[0][1] >= 1000);
   assert.equal(await taken(path), 1);
-  await page.context().close();
 });
 
 test('a session that has ended leads to the login, and back to the packet', async () => {
@@ -282,5 +265,4 @@ test('a session that has ended leads to the login, and back to the packet', asyn
   await page.waitForURL(/\/login\?/);
   assert.equal(new URL(page.url()).searchParams.get('next'), path);
   assert.equal(await taken(path), 0);
-  await page.context().close();
 });

@@ -1,27 +1,27 @@
 // Passkeys: added and used in a real Chromium with its virtual authenticator, and what is refused.
 import assert from 'node:assert/strict';
-import { after, test } from 'node:test';
+import { test } from 'node:test';
 import { Passkey } from './support/authenticator.js';
 import { consoleErrors, fileBrowser } from './support/browser.js';
 import { Client } from './support/client.js';
 import { url } from './support/instance.js';
 import { linesOf } from './support/logs.js';
 import { newUser, PASSWORD, sendPacket, site, unique } from './support/site.js';
-import { LANGUAGES, words } from './support/texts.js';
+import { words } from './support/texts.js';
+import { clientPage } from './support/visits.js';
 
 const LOCALHOST = url.replace('127.0.0.1', 'localhost'); // browsers allow no passkeys at an address without a domain
 const TYPE = 'urn:hongbao:problem:';
 
 const browser = fileBrowser();
-after(async () => { await site.allUp(); });
 
 // A page in this language, at localhost, with the session of client (if any) and an authenticator. problems: what its
 // console says is wrong.
-async function device(language, client) {
-  const context = await browser.newContext({ viewport: { width: 390, height: 844 }, locale: language });
+async function device(locale, client) {
+  const page = await clientPage(browser, null, { locale });
+  const context = page.context();
   const sid = client?.cookie('sid');
   if (sid) await context.addCookies([{ name: 'sid', value: sid, url: LOCALHOST }]);
-  const page = await context.newPage();
   const problems = consoleErrors(page);
   page.on('pageerror', (error) => problems.push(String(error)));
   const cdp = await context.newCDPSession(page);
@@ -48,120 +48,116 @@ async function reasonOf(answer, pool) {
   return `${/event=([\w-]+)/.exec(line)[1]} ${/reason=(\w+)/.exec(line)?.[1]}`;
 }
 
-for (const language of LANGUAGES) {
-  test(`a passkey is added, logs in without a name, and is removed (${language})`, async () => {
-    const user = await newUser({ nickname: '小明' });
-    const { context, page, problems } = await device(language, user.client);
-    await page.goto(`${LOCALHOST}/account/passkeys`);
-    assert.ok(await page.getByText(words(language, 'passkeys_none')).isVisible());
-    await page.fill('#passkey_name', 'my phone');
-    await page.fill('#passkey_password', user.password);
-    await addButton(page).click();
-    await page.waitForURL(`${LOCALHOST}/account/passkeys?passkey=added`);
-    assert.equal(await page.locator('main li').getByText(words(language, 'session_current')).count(), 1, 'which one is here');
-    assert.ok(await page.getByText(words(language, 'passkey_added')).isVisible());
-    const [added] = (await user.client.get('/account')).json.passkeys;
-    assert.deepEqual([added.name, added.used_at], ['my phone', null]);
-    assert.match((await site.hongbao('user', 'show', user.username)).stdout, /^passkeys 1$/m);
+test('a passkey is added, logs in without a name, and is removed', async () => {
+  const language = 'zh-CN';
+  const user = await newUser({ nickname: '小明' });
+  const { context, page, problems } = await device(language, user.client);
+  await page.goto(`${LOCALHOST}/account/passkeys`);
+  assert.ok(await page.getByText(words(language, 'passkeys_none')).isVisible());
+  await page.fill('#passkey_name', 'my phone');
+  await page.fill('#passkey_password', user.password);
+  await addButton(page).click();
+  await page.waitForURL(`${LOCALHOST}/account/passkeys?passkey=added`);
+  assert.equal(await page.locator('main li').getByText(words(language, 'session_current')).count(), 1, 'which one is here');
+  assert.ok(await page.getByText(words(language, 'passkey_added')).isVisible());
+  const [added] = (await user.client.get('/account')).json.passkeys;
+  assert.deepEqual([added.name, added.used_at], ['my phone', null]);
+  assert.match((await site.hongbao('user', 'show', user.username)).stdout, /^passkeys 1$/m);
 
-    await context.clearCookies();
-    await page.goto(`${LOCALHOST}/login?next=/wallet`);
-    await loginButton(page).click();
-    await page.waitForURL(`${LOCALHOST}/wallet`);
-    await page.goto(`${LOCALHOST}/account`);
-    assert.ok((await page.innerText('main')).includes(user.username));
-    await page.getByRole('link', { name: words(language, 'passkeys') }).click();
-    assert.notEqual((await user.client.get('/account')).json.passkeys[0].used_at, null);
+  await context.clearCookies();
+  await page.goto(`${LOCALHOST}/login?next=/wallet`);
+  await loginButton(page).click();
+  await page.waitForURL(`${LOCALHOST}/wallet`);
+  await page.goto(`${LOCALHOST}/account`);
+  assert.ok((await page.innerText('main')).includes(user.username));
+  await page.getByRole('link', { name: words(language, 'passkeys') }).click();
+  assert.notEqual((await user.client.get('/account')).json.passkeys[0].used_at, null);
 
-    // Its phone is lost: on another device removing it comes first, and the way on second; here nothing says remove it.
-    const remove = page.getByRole('button', { name: words(language, 'passkey_remove_confirm') });
-    const onward = page.locator('a.button[href="/account/recovery?lost=2"]');
-    await page.goto(`${LOCALHOST}/account/passkeys?lost=2`);
-    assert.deepEqual([await remove.isVisible(), await addButton(page).count()], [false, 0]);
-    assert.ok(!(await onward.getAttribute('class')).includes('quiet'));
-    await context.clearCookies({ name: /way$/ });
-    await page.reload();
-    assert.deepEqual([await remove.isVisible(), await remove.getAttribute('class')], [true, 'button wide']);
-    assert.ok((await onward.getAttribute('class')).includes('quiet'));
-    await page.goto(`${LOCALHOST}/account/passkeys`);
-    await page.getByText(words(language, 'passkey_remove'), { exact: true }).click();
-    await remove.click();
-    await page.waitForURL(`${LOCALHOST}/account/passkeys?passkey=removed`);
-    assert.ok(await page.getByText(words(language, 'passkey_removed')).isVisible());
-    assert.deepEqual((await user.client.get('/account')).json.passkeys, []);
-    assert.deepEqual(problems, []);
+  // Its phone is lost: on another device removing it comes first, and the way on second; here nothing says remove it.
+  const remove = page.getByRole('button', { name: words(language, 'passkey_remove_confirm') });
+  const onward = page.locator('a.button[href="/account/recovery?lost=2"]');
+  await page.goto(`${LOCALHOST}/account/passkeys?lost=2`);
+  assert.deepEqual([await remove.isVisible(), await addButton(page).count()], [false, 0]);
+  assert.ok(!(await onward.getAttribute('class')).includes('quiet'));
+  await context.clearCookies({ name: /way$/ });
+  await page.reload();
+  assert.deepEqual([await remove.isVisible(), await remove.getAttribute('class')], [true, 'button wide']);
+  assert.ok((await onward.getAttribute('class')).includes('quiet'));
+  await page.goto(`${LOCALHOST}/account/passkeys`);
+  await page.getByText(words(language, 'passkey_remove'), { exact: true }).click();
+  await remove.click();
+  await page.waitForURL(`${LOCALHOST}/account/passkeys?passkey=removed`);
+  assert.ok(await page.getByText(words(language, 'passkey_removed')).isVisible());
+  assert.deepEqual((await user.client.get('/account')).json.passkeys, []);
+  assert.deepEqual(problems, []);
 
-    await context.clearCookies();
-    await page.goto(`${LOCALHOST}/login`);
-    await loginButton(page).click();
-    await page.locator('form[data-passkey=login] [role=alert]', { hasText: words(language, 'passkey_refused_detail') }).waitFor();
-    await context.close();
-  });
+  await context.clearCookies();
+  await page.goto(`${LOCALHOST}/login`);
+  await loginButton(page).click();
+  await page.locator('form[data-passkey=login] [role=alert]', { hasText: words(language, 'passkey_refused_detail') }).waitFor();
+});
 
-  test(`a passkey that the device has already, and a user who is not verified, are told (${language})`, async () => {
-    const { client, password } = await newUser();
-    const { context, page, cdp, authenticatorId } = await device(language, client);
-    await page.goto(`${LOCALHOST}/account/passkeys`);
-    await page.fill('#passkey_password', 'not my password');
-    await addButton(page).click();
-    await page.locator('form[data-passkey=add] [role=alert]', { hasText: words(language, 'confirm_wrong') }).waitFor();
-    await page.fill('#passkey_password', password);
-    await addButton(page).click();
-    await page.waitForURL(/passkey=added/);
-    const alert = page.locator('form[data-passkey=add] [role=alert]');
-    await page.fill('#passkey_password', password);
-    await addButton(page).click();
-    await alert.filter({ hasText: words(language, 'passkey_exists') }).waitFor();
-    await cdp.send('WebAuthn.setUserVerified', { authenticatorId, isUserVerified: false });
-    await context.clearCookies();
-    await page.goto(`${LOCALHOST}/login`);
-    await loginButton(page).click();
-    await page.locator('form[data-passkey=login] [role=alert]', { hasText: words(language, 'passkey_none_cancelled') }).waitFor();
-    await context.close();
-  });
-}
+test('a passkey that the device has already, and a user who is not verified, are told', async () => {
+  const language = 'en';
+  const { client, password } = await newUser();
+  const { context, page, cdp, authenticatorId } = await device(language, client);
+  await page.goto(`${LOCALHOST}/account/passkeys`);
+  await page.fill('#passkey_password', 'not my password');
+  await addButton(page).click();
+  await page.locator('form[data-passkey=add] [role=alert]', { hasText: words(language, 'confirm_wrong') }).waitFor();
+  await page.fill('#passkey_password', password);
+  await addButton(page).click();
+  await page.waitForURL(/passkey=added/);
+  const alert = page.locator('form[data-passkey=add] [role=alert]');
+  await page.fill('#passkey_password', password);
+  await addButton(page).click();
+  await alert.filter({ hasText: words(language, 'passkey_exists') }).waitFor();
+  await cdp.send('WebAuthn.setUserVerified', { authenticatorId, isUserVerified: false });
+  await context.clearCookies();
+  await page.goto(`${LOCALHOST}/login`);
+  await loginButton(page).click();
+  await page.locator('form[data-passkey=login] [role=alert]', { hasText: words(language, 'passkey_none_cancelled') }).waitFor();
+});
 
-for (const language of LANGUAGES) {
-  test(`after registering a passkey is offered once, without the password again, and leads on (${language})`, async () => {
-    const { context, page, problems } = await device(language);
-    const username = unique('u');
-    await page.goto(`${LOCALHOST}/register?next=/wallet`);
-    await page.fill('#nickname', '小明');
-    await page.fill('#username', username);
-    await page.fill('#password', PASSWORD);
-    await page.getByRole('button', { name: words(language, 'register') }).click();
-    await page.waitForURL(`${LOCALHOST}/account/passkeys?passkey=offer&next=/wallet`);
-    assert.equal(await page.innerText('#yours b'), username, 'how to log in next time');
-    await page.getByRole('heading', { name: words(language, 'passkey_offer') }).waitFor();
-    assert.equal(await page.getByRole('link', { name: words(language, 'passkey_later') }).getAttribute('href'), '/wallet');
-    assert.equal(await page.locator('#passkey_password').count(), 0);
-    await addButton(page).click();
-    await page.getByRole('status').filter({ hasText: words(language, 'passkey_added') }).waitFor();
-    assert.equal(await addButton(page).isVisible(), false);
-    await page.getByRole('link', { name: words(language, 'go_on') }).click();
-    await page.waitForURL(`${LOCALHOST}/wallet`);
-    await page.goto(`${LOCALHOST}/account/passkeys`);
-    assert.equal(await page.locator('form[action$="/delete"]').count(), 1);
-    assert.match(await page.innerText('b[id^=passkey_]'), /^[\w ]+ · [\w ]+$/, 'named by its browser');
-    assert.equal(await page.locator('#passkey_password').count(), 1, 'the next one needs the password');
-    assert.deepEqual(problems, []);
+test('after registering a passkey is offered once, without the password again, and leads on', async () => {
+  const language = 'en';
+  const { context, page, problems } = await device(language);
+  const username = unique('u');
+  await page.goto(`${LOCALHOST}/register?next=/wallet`);
+  await page.fill('#nickname', '小明');
+  await page.fill('#username', username);
+  await page.fill('#password', PASSWORD);
+  await page.getByRole('button', { name: words(language, 'register') }).click();
+  await page.waitForURL(`${LOCALHOST}/account/passkeys?passkey=offer&next=/wallet`);
+  assert.equal(await page.innerText('#yours b'), username, 'how to log in next time');
+  await page.getByRole('heading', { name: words(language, 'passkey_offer') }).waitFor();
+  assert.equal(await page.getByRole('link', { name: words(language, 'passkey_later') }).getAttribute('href'), '/wallet');
+  assert.equal(await page.locator('#passkey_password').count(), 0);
+  await addButton(page).click();
+  await page.getByRole('status').filter({ hasText: words(language, 'passkey_added') }).waitFor();
+  assert.equal(await addButton(page).isVisible(), false);
+  await page.getByRole('link', { name: words(language, 'go_on') }).click();
+  await page.waitForURL(`${LOCALHOST}/wallet`);
+  await page.goto(`${LOCALHOST}/account/passkeys`);
+  assert.equal(await page.locator('form[action$="/delete"]').count(), 1);
+  assert.match(await page.innerText('b[id^=passkey_]'), /^[\w ]+ · [\w ]+$/, 'named by its browser');
+  assert.equal(await page.locator('#passkey_password').count(), 1, 'the next one needs the password');
+  assert.deepEqual(problems, []);
 
-    // Where a passkey was used, it comes first on the login page; elsewhere the password.
-    const first = async () => (await page.locator('main form').first().getAttribute('data-passkey')) === 'login';
-    await context.clearCookies({ name: 'sid' });
-    await page.goto(`${LOCALHOST}/login?next=/wallet`);
-    assert.ok(await first());
-    await context.clearCookies();
-    await page.goto(`${LOCALHOST}/login?next=/wallet`);
-    assert.equal(await first(), false);
-    await loginButton(page).click();
-    await page.waitForURL(`${LOCALHOST}/wallet`);
-    await context.clearCookies({ name: 'sid' });
-    await page.goto(`${LOCALHOST}/login`);
-    assert.ok(await first());
-    await context.close();
-  });
-}
+  // Where a passkey was used, it comes first on the login page; elsewhere the password.
+  const first = async () => (await page.locator('main form').first().getAttribute('data-passkey')) === 'login';
+  await context.clearCookies({ name: 'sid' });
+  await page.goto(`${LOCALHOST}/login?next=/wallet`);
+  assert.ok(await first());
+  await context.clearCookies();
+  await page.goto(`${LOCALHOST}/login?next=/wallet`);
+  assert.equal(await first(), false);
+  await loginButton(page).click();
+  await page.waitForURL(`${LOCALHOST}/wallet`);
+  await context.clearCookies({ name: 'sid' });
+  await page.goto(`${LOCALHOST}/login`);
+  assert.ok(await first());
+});
 
 test('who registers for a packet goes to it at once; its result offers the passkey, once', async () => {
   const sender = await newUser({ yuan: '10' });
@@ -203,45 +199,41 @@ test('only the session that has just registered adds a passkey without the passw
   assert.match(evil.text, new RegExp(`<a [^>]*href="/" [^>]*>${words('zh-CN', 'passkey_later')}</a>`));
 });
 
-for (const language of LANGUAGES) {
-  test(`a browser that keeps no cookies, of the challenge or of the session, is told so (${language})`, async () => {
-    const { client, password } = await newUser();
-    const { context, page } = await device(language, client);
-    await page.goto(`${LOCALHOST}/account/passkeys`);
-    await page.fill('#passkey_password', password);
-    await addButton(page).click();
-    await page.waitForURL(/passkey=added/);
-    for (const path of ['/login/passkey', '/login?cookie=1&next=%2Fwallet']) {
-      const forget = async (route) => {
-        await context.clearCookies();
-        await route.continue();
-      };
+test('a browser that keeps no cookies, of the challenge or of the session, is told so', async () => {
+  const language = 'zh-CN';
+  const { client, password } = await newUser();
+  const { context, page } = await device(language, client);
+  await page.goto(`${LOCALHOST}/account/passkeys`);
+  await page.fill('#passkey_password', password);
+  await addButton(page).click();
+  await page.waitForURL(/passkey=added/);
+  for (const path of ['/login/passkey', '/login?cookie=1&next=%2Fwallet']) {
+    const forget = async (route) => {
       await context.clearCookies();
-      await page.goto(`${LOCALHOST}/login?next=/wallet`);
-      await page.route((url) => url.pathname + url.search === path, forget);
-      await loginButton(page).click();
-      const alert = page.getByRole('alert').filter({ hasText: /\S/ });
-      await alert.waitFor();
-      assert.equal(await alert.innerText(), words(language, 'login_no_cookies'));
-      await page.unrouteAll();
-    }
-    await context.close();
-  });
-}
+      await route.continue();
+    };
+    await context.clearCookies();
+    await page.goto(`${LOCALHOST}/login?next=/wallet`);
+    await page.route((url) => url.pathname + url.search === path, forget);
+    await loginButton(page).click();
+    const alert = page.getByRole('alert').filter({ hasText: /\S/ });
+    await alert.waitFor();
+    assert.equal(await alert.innerText(), words(language, 'login_no_cookies'));
+    await page.unrouteAll();
+  }
+});
 
 test('at an address without a domain, and without JavaScript, the page offers the password alone', async () => {
   const { client } = await newUser();
   for (const [options, at] of [[{}, url], [{ javaScriptEnabled: false }, LOCALHOST]]) {
-    const context = await browser.newContext(options);
-    const page = await context.newPage();
+    const page = await clientPage(browser, null, options);
     await page.goto(`${at}/login`);
     assert.ok(await page.locator('form[action="/login"] [type=submit]').isVisible());
     assert.equal(await loginButton(page).isVisible(), false);
-    await context.addCookies([{ name: 'sid', value: client.cookie('sid'), url: at }]);
+    await page.context().addCookies([{ name: 'sid', value: client.cookie('sid'), url: at }]);
     await page.goto(`${at}/account/passkeys`);
     assert.equal(await addButton(page).isVisible(), false);
     assert.ok(await page.locator('[data-passkey-off]').isVisible());
-    await context.close();
   }
 });
 

@@ -2,64 +2,42 @@
 // pixels; refused ones; and what is left of one that was removed.
 import assert from 'node:assert/strict';
 import { execFile } from 'node:child_process';
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { dirname, join } from 'node:path';
-import { after, test } from 'node:test';
+import { readFileSync } from 'node:fs';
+import { test } from 'node:test';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { fileBrowser } from './support/browser.js';
+import { fetched } from './support/client.js';
 import { sql } from './support/mysql.js';
-import { clientPage, newUser, poll, site } from './support/site.js';
+import { newUser, poll, site } from './support/site.js';
 import { LANGUAGES, words } from './support/texts.js';
+import { upload } from './support/upload.js';
+import { pageAt } from './support/visits.js';
 
-const run = promisify(execFile);
-const PICTURES = join(dirname(fileURLToPath(import.meta.url)), '../support/pictures');
-const FOLDER = mkdtempSync(join(tmpdir(), 'hongbao-picture-'));
-const file = (name) => join(PICTURES, name);
-const PHOTO = file('turned.jpg');
+const file = (name) => fileURLToPath(new URL(`../support/pictures/${name}`, import.meta.url));
+const PHOTO = readFileSync(file('turned.jpg'));
+const [OTHER, LOSSY] = ['grey.jpg', 'lossy.webp'].map((name) => readFileSync(file(name)));
 
 const browser = fileBrowser();
-after(async () => {
-  await site.allUp();
-  rmSync(FOLDER, { recursive: true });
-});
 
-const made = (name, bytes) => {
-  writeFileSync(join(FOLDER, name), bytes);
-  return join(FOLDER, name);
-};
-
-// Uploads as curl does. { status, json, location }
-async function upload(client, path, { field = 'picture', headers = ['accept: application/json'] } = {}) {
-  const { stdout } = await run('curl', ['-s', '-w', '\n%{http_code} %{redirect_url}', '-H', `cookie: sid=${client.cookie('sid')}`,
-    ...headers.flatMap((header) => ['-H', header]), '-F', `${field}=@${path}`, `${site.url}/account/picture`], { maxBuffer: 1 << 24 });
-  const at = stdout.lastIndexOf('\n');
-  const [status, location] = stdout.slice(at + 1).split(' ');
-  const text = stdout.slice(0, at);
-  return { status: Number(status), location, text, json: text.startsWith('{') ? JSON.parse(text) : undefined };
-}
-
-const setPicture = async (user, path = PHOTO) => {
-  const answer = await upload(user.client, path);
+const send = (user, picture, headers) => upload(user.client, '/account/picture', picture, headers);
+const setPicture = async (user, picture = PHOTO) => {
+  const answer = await send(user, picture);
   assert.equal(answer.status, 200, answer.text);
 };
 const addressIn = (html) => /\/picture\/[0-9a-z]{26}\.webp/.exec(html)?.[0];
 const addressOf = async (user) => addressIn((await user.client.getHtml('/account')).text);
-const fetched = async (path) => {
-  const answer = await fetch(site.url + path);
-  return { status: answer.status, headers: answer.headers, bytes: Buffer.from(await answer.arrayBuffer()) };
-};
 const rowsOf = async ({ id }) => Number(await sql(`SELECT COUNT(*) FROM picture WHERE user_id = ${id}`));
 
 test('a picture that curl has uploaded is served without what the file said besides its pixels', async () => {
   const user = await newUser();
-  assert.match(readFileSync(PHOTO, 'latin1'), /GPS 31\.2304 N[\s\S]*secret camera/);
-  await setPicture(user);
+  assert.match(PHOTO.toString('latin1'), /GPS 31\.2304 N[\s\S]*secret camera/);
+  const { stdout } = await promisify(execFile)('curl', ['-s', '-w', '%{http_code}', '-o', '/dev/null', '-H', 'accept: application/json',
+    '-H', `cookie: sid=${user.client.cookie('sid')}`, '-F', `picture=@${file('turned.jpg')}`, `${site.url}/account/picture`]);
+  assert.equal(stdout, '200');
   const path = await addressOf(user);
   const picture = await fetched(path);
-  assert.equal(picture.status, 200);
-  assert.equal(picture.headers.get('content-type'), 'image/webp');
+  assert.deepEqual([picture.status, picture.headers.get('content-type')], [200, 'image/webp']);
   assert.equal(picture.headers.get('x-content-type-options'), 'nosniff');
   assert.match(picture.headers.get('content-security-policy'), /sandbox/);
   assert.equal(picture.headers.get('cache-control'), 'public, max-age=86400');
@@ -74,19 +52,16 @@ test('other users see the picture in the list of a packet', async () => {
   const { id } = (await sender.client.post('/send', { kind: 'even', amount: '1', count: '2' })).json;
   assert.equal((await grabber.client.post(`/p/${id}/open`)).status, 200);
   assert.equal((await sender.client.post(`/p/${id}/open`)).status, 200);
-  const page = await clientPage(browser, sender.client);
-  await page.goto(`${site.url}/p/${id}`);
+  const page = await pageAt(browser, sender.client, `/p/${id}`);
   const shown = page.locator(`.rows img[src="${path}"]`);
   await shown.scrollIntoViewIfNeeded();
   await poll('the picture is drawn', () => shown.evaluate((image) => image.complete && image.naturalWidth > 0));
-  await page.context().close();
 });
 
 test('a browser uploads a picture, sees it, and removes it; without JavaScript, too', async () => {
   for (const javaScriptEnabled of [true, false]) {
     const user = await newUser({ nickname: 'Zoe' });
-    const page = await clientPage(browser, user.client, { javaScriptEnabled });
-    await page.goto(`${site.url}/account`);
+    const page = await pageAt(browser, user.client, '/account', { javaScriptEnabled });
     await page.setInputFiles('#picture', file('sixteen.png'));
     await page.click('#own_picture form:first-of-type button');
     await page.waitForURL(/picture=set/);
@@ -95,24 +70,22 @@ test('a browser uploads a picture, sees it, and removes it; without JavaScript, 
     await page.waitForURL(/picture=removed/);
     assert.equal(addressIn(await page.content()), undefined);
     assert.match(await page.locator('.me .avatar').first().textContent(), /Z/);
-    await page.context().close();
   }
 });
 
 test('a refused upload says why beside the field, on the account page', async () => {
   const user = await newUser();
-  const photo = readFileSync(PHOTO);
-  for (const [path, word] of [
-    [made('cut.jpg', photo.subarray(0, 500)), 'picture_unreadable'],
-    [made('empty.jpg', ''), 'picture_missing'],
-    [made('large.jpg', Buffer.concat([photo, Buffer.alloc(4 << 20)])), 'picture_large'],
-    [made('larger.jpg', Buffer.alloc(7 << 20)), 'picture_large'], // nginx does not read it to its end
+  for (const [what, picture, word] of [
+    ['cut', PHOTO.subarray(0, 500), 'picture_unreadable'],
+    ['empty', Buffer.alloc(0), 'picture_missing'],
+    ['large', Buffer.concat([PHOTO, Buffer.alloc(4 << 20)]), 'picture_large'],
+    ['larger', Buffer.alloc(7 << 20), 'picture_large'], // nginx does not read it to its end
   ]) {
-    const { status, json } = await upload(user.client, path);
-    assert.deepEqual([status, json?.errors?.[0].field], [422, 'picture'], `${path}: ${JSON.stringify(json)}`);
+    const { status, json } = await send(user, picture);
+    assert.deepEqual([status, json?.errors?.[0].field], [422, 'picture'], what);
     for (const language of LANGUAGES) {
-      const said = await upload(user.client, path, { headers: ['accept: text/html', `accept-language: ${language}`] });
-      assert.deepEqual([said.status, said.text.includes(words(language, word))], [422, true], path);
+      const said = await send(user, picture, { accept: 'text/html', 'accept-language': language });
+      assert.deepEqual([said.status, said.text.includes(words(language, word))], [422, true], what);
       assert.match(said.text, /<a href="#picture">[^]*id="picture"[^>]* aria-invalid="true"/);
     }
   }
@@ -121,11 +94,11 @@ test('a refused upload says why beside the field, on the account page', async ()
 
 test('the same picture twice is one, another replaces it, and a deleted account leaves none', async () => {
   const user = await newUser();
-  await setPicture(user, file('lossy.webp'));
+  await setPicture(user, LOSSY);
   const first = await addressOf(user);
-  await setPicture(user, file('lossy.webp'));
+  await setPicture(user, LOSSY);
   assert.equal(await addressOf(user), first);
-  await setPicture(user, file('grey.jpg'));
+  await setPicture(user, OTHER);
   const second = await addressOf(user);
   assert.notEqual(second, first);
   assert.equal((await fetched(first)).status, 404, 'nobody has asked for it before, so no cache has it');
@@ -139,7 +112,7 @@ test('the same picture twice is one, another replaces it, and a deleted account 
 test('whoever chooses a drawn face or none leaves no picture, and a new name alone keeps it', async () => {
   for (const face of ['dragon', 'initial']) {
     const user = await newUser();
-    await setPicture(user, file('grey.jpg'));
+    await setPicture(user, OTHER);
     assert.equal((await user.client.post('/account/nickname', { nickname: '小红' })).status, 200);
     assert.ok(await addressOf(user));
     assert.equal((await user.client.post('/account/nickname', { nickname: '小红', face: 'no-face' })).status, 422);
@@ -148,16 +121,4 @@ test('whoever chooses a drawn face or none leaves no picture, and a new name alo
     assert.equal(await rowsOf(user), 0);
     assert.equal(await addressOf(user), undefined);
   }
-});
-
-test('while a store is away an upload is answered 503, and works when it is repeated', async () => {
-  const user = await newUser();
-  await site.dev('stop', 'mariadb');
-  try {
-    assert.equal((await upload(user.client, PHOTO)).status, 503);
-  } finally {
-    await site.allUp();
-  }
-  await poll('a repeat works', async () => (await upload(user.client, PHOTO)).status === 200);
-  assert.ok(await addressOf(user));
 });

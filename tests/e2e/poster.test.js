@@ -6,8 +6,9 @@ import { fileBrowser } from './support/browser.js';
 import { sentPath } from './support/packets.js';
 import { LANGUAGES, words } from './support/texts.js';
 import { openNow } from './support/moments.js';
-import { Client, clientPage, newUser, site } from './support/site.js';
+import { Client, newUser, site } from './support/site.js';
 import { landscape, upload } from './support/upload.js';
+import { clientPage, pageAt, testLanguages } from './support/visits.js';
 
 const PHRASE = '芝麻开门';
 const AMOUNT = '67.89';
@@ -44,48 +45,39 @@ test('the poster is for the sender alone, and of no exclusive packet', async () 
   assert.doesNotMatch((await sender.client.getHtml(exclusive)).text, /\/poster"/);
 });
 
-for (const language of LANGUAGES) {
-  test(`the poster says what one needs, without an amount or the passphrase, on one sheet (${language})`, async () => {
-    const page = await clientPage(browser, sender.client, { locale: language });
-    await page.goto(site.url + path);
-    await page.click(`text=${words(language, 'poster_open')}`);
-    assert.equal(page.url(), `${site.url}${path}/poster`);
-    const shown = await page.innerText('.poster');
-    for (const wanted of ['青禾', GREETING, words(language, 'poster_phrase'), words(language, 'screen_scan')]) assert.ok(shown.includes(wanted), wanted);
-    assert.equal(await page.getAttribute('.poster time', 'datetime'), at.toISOString());
-    assert.deepEqual(secrets(await page.content()), []);
-    for (const format of SHEETS) assert.equal(pages(await page.pdf({ format, printBackground: true })), 1, format);
-    await page.emulateMedia({ media: 'print' });
-    assert.equal(await page.isVisible('[data-print]'), false);
-    assert.equal(await page.isVisible('.poster .flap'), true);
-    const [code, when, zone] = await Promise.all(['.qr', '.when time', '.when small'].map((selector) => page.locator(selector).boundingBox()));
-    assert.ok(code.width / PX_PER_MM >= SHEET_MM / 2, 'the code is half as wide as the sheet');
-    const [poster, flap] = await Promise.all(['.poster', '.poster .flap'].map((selector) => page.locator(selector).first().boundingBox()));
-    assert.ok(Math.abs(flap.height - 0.6 * flap.width) < 2 && flap.y >= poster.y - 1 && flap.width >= poster.width - 1, 'all of the flap is seen');
-    assert.equal(await page.locator('.when time').evaluate((time) => time.getClientRects().length), 1, 'the time is one line');
-    assert.ok(zone.y > when.y + when.height / 2, 'its zone is another');
-    await page.context().close();
-  });
-}
+testLanguages('the poster says what one needs, without an amount or the passphrase, on one sheet', async ({ locale: language }) => {
+  const page = await pageAt(browser, sender.client, path, { locale: language });
+  await page.click(`text=${words(language, 'poster_open')}`);
+  assert.equal(page.url(), `${site.url}${path}/poster`);
+  const shown = await page.innerText('.poster');
+  for (const wanted of ['青禾', GREETING, words(language, 'poster_phrase'), words(language, 'screen_scan')]) assert.ok(shown.includes(wanted), wanted);
+  assert.equal(await page.getAttribute('.poster time', 'datetime'), at.toISOString());
+  assert.deepEqual(secrets(await page.content()), []);
+  for (const format of SHEETS) assert.equal(pages(await page.pdf({ format, printBackground: true })), 1, format);
+  await page.emulateMedia({ media: 'print' });
+  assert.deepEqual([await page.isVisible('[data-print]'), await page.isVisible('.poster .flap')], [false, true]);
+  const [code, when, zone] = await Promise.all(['.qr', '.when time', '.when small'].map((selector) => page.locator(selector).boundingBox()));
+  assert.ok(code.width / PX_PER_MM >= SHEET_MM / 2, 'the code is half as wide as the sheet');
+  const [poster, flap] = await Promise.all(['.poster', '.poster .flap'].map((selector) => page.locator(selector).first().boundingBox()));
+  assert.ok(Math.abs(flap.height - 0.6 * flap.width) < 2 && flap.y >= poster.y - 1 && flap.width >= poster.width - 1, 'all of the flap is seen');
+  assert.equal(await page.locator('.when time').evaluate((time) => time.getClientRects().length), 1, 'the time is one line');
+  assert.ok(zone.y > when.y + when.height / 2, 'its zone is another');
+});
 
 test('with the longest name and greeting, and with a cover of one\'s own, the poster is one sheet, too', async () => {
   const long = await newUser({ nickname: '福'.repeat(32), yuan: '1000' });
   const cover = (await upload(long.client, '/covers', landscape(1))).json.name;
   const poster = await send({ greeting: '恭喜发财大吉大利万事如意身体健康阖家幸福财源广进啊', phrase: PHRASE, opens_at: at.toISOString(), cover }, long);
   for (const locale of LANGUAGES) {
-    const page = await clientPage(browser, long.client, { locale });
-    await page.goto(`${site.url}${poster}/poster`);
+    const page = await pageAt(browser, long.client, `${poster}/poster`, { locale });
     for (const format of SHEETS) assert.equal(pages(await page.pdf({ format, printBackground: true })), 1, `${locale}, ${format}`);
-    await page.context().close();
   }
 });
 
 test('the own page of an open packet prints neither the passphrase nor the total', async () => {
-  const page = await clientPage(browser, sender.client);
-  await page.goto(site.url + path);
+  const page = await pageAt(browser, sender.client, path);
   assert.deepEqual(secrets(await page.innerText('body')), [PHRASE, AMOUNT]);
   assert.deepEqual(secrets(await printed(page)), []);
-  await page.context().close();
 });
 
 // The lines of a calendar file, unfolded: { NAME: value as written }.
@@ -138,5 +130,4 @@ test('the envelope that waits has the link, and loses it when the time has come'
   assert.equal(await page.getAttribute('.under [data-soon] a', 'href'), `${path}/calendar.ics`);
   await page.clock.fastForward(2 * 3_600_000);
   await page.waitForSelector('[data-soon]', { state: 'hidden' });
-  await page.context().close();
 });

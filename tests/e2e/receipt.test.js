@@ -1,35 +1,34 @@
 // Receipts: their signature checked by another implementation (node's) and by `hongbao verify-receipt`, the keys, the page.
 import assert from 'node:assert/strict';
-import { execFile } from 'node:child_process';
 import { createHash, createPublicKey, verify } from 'node:crypto';
-import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, before, test } from 'node:test';
-import { Client, clientPage, launch, newUser, poll, sendPacket, site } from './support/site.js';
-import { env } from './support/instance.js';
-import { LANGUAGES, words } from './support/texts.js';
+import { fileBrowser } from './support/browser.js';
+import { tried } from './support/instance.js';
+import { opened, settled } from './support/packets.js';
+import { Client, newUser, poll, sendPacket, site } from './support/site.js';
+import { words } from './support/texts.js';
+import { pageAt, testVisitors } from './support/visits.js';
 
 const KEYS = '/.well-known/hongbao-receipt-keys';
 const NAMES = ['packet', 'share_no', 'amount_fen', 'user_id', 'username', 'nickname', 'grabbed_at', 'sender_id', 'sender',
   'commitment', 'issued_by'];
 
-let folder, browser, sender, grabber, path, packet;
+const browser = fileBrowser();
+const folder = mkdtempSync(join(tmpdir(), 'hongbao-receipts-'));
+let sender, grabber, path, packet;
 
 before(async () => {
-  folder = await mkdtemp(join(tmpdir(), 'hongbao-receipts-'));
-  browser = await launch();
   sender = await newUser({ nickname: '小明 = 明', yuan: '100' });
   grabber = await newUser({ nickname: '阿刚 <b>&amp;</b> "\\"' });
   packet = (await sendPacket(sender, { kind: 'lucky', amount: '10', count: '3' })).json;
   path = `/p/${packet.id}`;
-  assert.equal((await grabber.client.post(`${path}/open`, {})).status, 200);
-  await poll('settled', async () => (await grabber.client.get(path)).json.mine.settled);
+  await opened(grabber, path);
+  await settled(grabber, path);
 });
-after(async () => {
-  await browser?.close();
-  await rm(folder, { recursive: true, force: true });
-});
+after(() => rmSync(folder, { recursive: true }));
 
 const keysNow = async () => (await new Client().get(KEYS)).json.keys;
 
@@ -43,12 +42,14 @@ function isSigned({ receipt, signature, key_id }, keys) {
   return verify(null, Buffer.from(text), key, Buffer.from(signature, 'base64url'));
 }
 
-// `hongbao verify-receipt` on this value; returns exit code and output.
-async function checked(value, ...more) {
-  const file = join(folder, 'receipt.json');
-  await writeFile(file, typeof value === 'string' ? value : JSON.stringify(value));
-  return site.hongbao('verify-receipt', file, ...more).then(({ stdout }) => ({ code: 0, stdout }), (error) => error);
-}
+const written = (name, text) => {
+  writeFileSync(join(folder, name), text);
+  return join(folder, name);
+};
+
+// `hongbao verify-receipt` on this value: { code, stdout, stderr }.
+const checked = (value, more = [], settings = {}) => tried(['verify-receipt',
+  written('receipt.json', typeof value === 'string' ? value : JSON.stringify(value)), ...more], settings);
 
 test('a receipt says what the own share was, and another implementation finds the signature good', async () => {
   const mine = (await grabber.client.get(path)).json.mine;
@@ -73,61 +74,46 @@ test('the file to save is the same JSON, and the program finds it good with and 
   assert.deepEqual(saved.json, (await grabber.client.get(`${path}/receipt`)).json);
   const good = await checked(saved.text);
   assert.equal(good.code, 0, good.stderr);
-  assert.match(good.stdout, /^good: /);
-  assert.ok(good.stdout.includes(packet.id));
-  const list = join(folder, 'keys.json');
-  await writeFile(list, (await new Client().get(KEYS)).text);
-  assert.equal((await checked(saved.text, '--keys', list)).code, 0);
-  await writeFile(list, '{"keys":[]}');
-  const unknown = await checked(saved.text, '--keys', list);
+  assert.match(good.stdout, new RegExp(`^good: .*${packet.id}`, 's'));
+  assert.equal((await checked(saved.text, ['--keys', written('keys.json', (await new Client().get(KEYS)).text)])).code, 0);
+  const unknown = await checked(saved.text, ['--keys', written('keys.json', '{"keys":[]}')]);
   assert.equal(unknown.code, 1);
   assert.match(unknown.stdout, /^forged/);
 });
 
+// tests/unit/test_receipt.c changes each field, for the program.
 test('a change of any member is forged, and what is not a receipt is said to be none', async () => {
   const good = (await grabber.client.get(`${path}/receipt`)).json;
   const keys = await keysNow();
-  for (const name of NAMES) {
-    const value = good.receipt[name];
-    const forged = { ...good, receipt: { ...good.receipt, [name]: typeof value === 'number' ? value + 1 : `${value}x` } };
-    assert.equal((await checked(forged)).code, 1, name);
-    assert.equal(isSigned(forged, keys), false, name);
+  const forged = (name) => ({ ...good, receipt: { ...good.receipt, [name]: typeof good.receipt[name] === 'number' ? good.receipt[name] + 1 : `${good.receipt[name]}x` } });
+  for (const name of NAMES) assert.equal(isSigned(forged(name), keys), false, name);
+  assert.equal((await checked(forged('amount_fen'))).code, 1);
+  const changed = (members) => ({ ...good, receipt: { ...good.receipt, ...members } });
+  for (const bad of ['no JSON', { ...good, note: 'more' }, changed({ version: 2 }), changed({ issued_by: undefined })]) {
+    const { code, stderr } = await checked(bad);
+    assert.equal(code, 2, JSON.stringify(bad));
+    assert.match(stderr, /not a receipt/);
   }
-  const flipped = good.signature.replace(/^./, (c) => (c === 'A' ? 'B' : 'A'));
-  assert.equal((await checked({ ...good, signature: flipped })).code, 1);
-  const { issued_by, ...less } = good.receipt;
-  assert.ok(issued_by);
-  for (const bad of ['', 'no JSON', '{}', { ...good, receipt: less }, { ...good, note: 'more' },
-    { ...good, receipt: { ...good.receipt, note: 'more' } }, { ...good, receipt: { ...good.receipt, version: 2 } }]) {
-    const answer = await checked(bad);
-    assert.equal(answer.code, 2, JSON.stringify(bad));
-    assert.match(answer.stderr, /not a receipt/);
-  }
-  assert.equal((await site.hongbao('verify-receipt').catch((error) => error)).code, 2);
-  assert.equal((await site.hongbao('verify-receipt', join(folder, 'missing')).catch((error) => error)).code, 2);
-  assert.equal((await checked(good, '--keys', join(folder, 'missing'))).code, 2);
+  for (const words of [[], [join(folder, 'missing')]]) assert.equal((await tried(['verify-receipt', ...words])).code, 2);
+  assert.equal((await checked(good, ['--keys', join(folder, 'missing')])).code, 2);
 });
 
 test('only who has a settled share gets a receipt', async () => {
   const guest = await new Client().get(`${path}/receipt`);
   assert.equal(guest.status, 401);
   const login = await new Client().getHtml(`${path}/receipt`);
-  assert.equal(login.status, 303);
-  assert.equal(login.headers.get('location'), `/login?next=${path}/receipt`);
+  assert.deepEqual([login.status, login.headers.get('location')], [303, `/login?next=${path}/receipt`]);
   for (const visitor of [sender, await newUser()]) {
     const none = await visitor.client.get(`${path}/receipt`);
     assert.equal(none.status, 404);
     assert.equal(none.json.type, 'urn:hongbao:problem:no-receipt');
   }
   const late = await newUser();
-  await site.dev('stop', 'settle');
-  try {
-    assert.equal((await late.client.post(`${path}/open`, {})).status, 200);
+  await site.unsettled(async () => {
+    await opened(late, path);
     assert.equal((await late.client.get(`${path}/receipt`)).status, 404);
     assert.ok(!(await late.client.getHtml(path)).text.includes(`${path}/receipt`), 'no link before');
-  } finally {
-    await site.dev('start', 'settle');
-  }
+  });
   await poll('a receipt', async () => (await late.client.get(`${path}/receipt`)).status === 200);
   // The page's link comes a moment later: with the position that the worker publishes after its COMMIT.
   await poll('a link to it', async () => (await late.client.getHtml(path)).text.includes(`${path}/receipt`));
@@ -135,8 +121,7 @@ test('only who has a settled share gets a receipt', async () => {
 
 test('the keys are for everybody and may be cached; a new one signs from its day on, the earlier ones stay', async () => {
   const answer = await new Client().getHtml(KEYS);
-  assert.equal(answer.status, 200);
-  assert.equal(answer.headers.get('content-type'), 'application/json');
+  assert.deepEqual([answer.status, answer.headers.get('content-type')], [200, 'application/json']);
   assert.equal(answer.headers.get('cache-control'), 'public, max-age=3600');
   assert.equal(answer.headers.get('set-cookie'), null);
   const [first] = answer.json.keys;
@@ -155,48 +140,34 @@ test('the keys are for everybody and may be cached; a new one signs from its day
     assert.ok(isSigned(earlier, keys));
   });
   // The keys of another secret are known by their file; without it the receipt has no key.
-  const list = join(folder, 'earlier.json');
-  await writeFile(list, answer.text);
-  const file = join(folder, 'receipt.json');
-  await writeFile(file, JSON.stringify(earlier));
-  const another = (extra) => ({ ...process.env, HB_CONFIG: env.HB_TEST_CONFIG, HB_SECRET: 'x'.repeat(40), ...extra });
-  const code = (extra) => new Promise((done) => {
-    execFile(env.HB_TEST_BINARY, ['verify-receipt', file], { env: another(extra) }, (error) => done(error?.code ?? 0));
-  });
-  assert.equal(await code({}), 1);
-  assert.equal(await code({ HB_RECEIPT_KEYS_FILE: list }), 0);
-  assert.equal(await code({ HB_RECEIPT_KEYS_FILE: join(folder, 'missing') }), 2);
+  const other = (settings) => checked(earlier, [], { HB_SECRET: 'x'.repeat(40), ...settings });
+  assert.equal((await other({})).code, 1);
+  assert.equal((await other({ HB_RECEIPT_KEYS_FILE: written('earlier.json', answer.text) })).code, 0);
+  assert.equal((await other({ HB_RECEIPT_KEYS_FILE: join(folder, 'missing') })).code, 2);
 });
 
-for (const locale of LANGUAGES) {
-  for (const javaScriptEnabled of [true, false]) {
-    test(`the page of the result leads to the receipt: ${locale}, ${javaScriptEnabled ? 'with' : 'without'} JavaScript`, async () => {
-      const page = await clientPage(browser, grabber.client, { viewport: { width: 320, height: 700 }, locale, javaScriptEnabled });
-      await page.goto(site.url + path);
-      await page.click(`a[href="${path}/receipt"]`);
-      assert.ok((await page.title()).startsWith(words(locale, 'receipt')));
-      const { receipt, signature } = (await grabber.client.get(`${path}/receipt`)).json;
-      const shown = await page.textContent('main'); // what a program checks is folded
-      const first = await page.innerText('article');
-      assert.equal(/[壹贰叁肆伍陆柒捌玖][元角分]/.test(first), locale === 'zh-CN', 'the amount in capitals, where they are used');
-      assert.ok(first.includes(receipt.nickname) && first.includes(receipt.sender), 'people come first');
-      assert.ok(!first.includes(receipt.commitment) && !first.includes(signature), 'then what a program checks');
-      for (const text of [(receipt.amount_fen / 100).toFixed(2), receipt.nickname, receipt.username, receipt.commitment, signature]) {
-        assert.ok(shown.includes(text), text);
-      }
-      const width = await page.evaluate(() => document.documentElement.scrollWidth);
-      assert.ok(width <= 320, `${width} pixels wide`);
-      await page.emulateMedia({ media: 'print' });
-      assert.equal(await page.isVisible('.actions'), false);
-      assert.equal(await page.isVisible('dl'), true);
-      assert.match(await page.innerText('.receipt dd:has(time)'), /^\d{4}-\d\d-\d\d \d\d:\d\d:\d\d(（北京时间）|, China Standard Time)/, 'in the zone of the site, which is printed');
-      assert.equal(await page.isVisible('details'), false);
-      await page.emulateMedia({ media: 'screen' });
-      await page.click('summary');
-      const [download] = await Promise.all([page.waitForEvent('download'), page.click(`a[href="${path}/receipt.json"]`)]);
-      assert.equal(download.suggestedFilename(), `hongbao-receipt-${packet.id}.json`);
-      assert.equal((await site.hongbao('verify-receipt', await download.path())).stdout.slice(0, 5), 'good:');
-      await page.context().close();
-    });
+testVisitors('the page of the result leads to the receipt', async ({ locale, javaScriptEnabled }) => {
+  const page = await pageAt(browser, grabber.client, path, { viewport: { width: 320, height: 700 }, locale, javaScriptEnabled });
+  await page.click(`a[href="${path}/receipt"]`);
+  assert.ok((await page.title()).startsWith(words(locale, 'receipt')));
+  const { receipt, signature } = (await grabber.client.get(`${path}/receipt`)).json;
+  const shown = await page.textContent('main'); // what a program checks is folded
+  const first = await page.innerText('article');
+  assert.equal(/[壹贰叁肆伍陆柒捌玖][元角分]/.test(first), locale === 'zh-CN', 'the amount in capitals, where they are used');
+  assert.ok(first.includes(receipt.nickname) && first.includes(receipt.sender), 'people come first');
+  assert.ok(!first.includes(receipt.commitment) && !first.includes(signature), 'then what a program checks');
+  for (const text of [(receipt.amount_fen / 100).toFixed(2), receipt.nickname, receipt.username, receipt.commitment, signature]) {
+    assert.ok(shown.includes(text), text);
   }
-}
+  const width = await page.evaluate(() => document.documentElement.scrollWidth);
+  assert.ok(width <= 320, `${width} pixels wide`);
+  await page.emulateMedia({ media: 'print' });
+  assert.deepEqual([await page.isVisible('.actions'), await page.isVisible('dl')], [false, true]);
+  assert.match(await page.innerText('.receipt dd:has(time)'), /^\d{4}-\d\d-\d\d \d\d:\d\d:\d\d(（北京时间）|, China Standard Time)/, 'in the zone of the site, which is printed');
+  assert.equal(await page.isVisible('details'), false);
+  await page.emulateMedia({ media: 'screen' });
+  await page.click('summary');
+  const [download] = await Promise.all([page.waitForEvent('download'), page.click(`a[href="${path}/receipt.json"]`)]);
+  assert.equal(download.suggestedFilename(), `hongbao-receipt-${packet.id}.json`);
+  assert.equal((await site.hongbao('verify-receipt', await download.path())).stdout.slice(0, 5), 'good:');
+});

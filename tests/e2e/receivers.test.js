@@ -3,8 +3,9 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { fileBrowser } from './support/browser.js';
 import { unfold } from './support/forms.js';
-import { clientPage, newUser, poll, sendPacket, site, unique } from './support/site.js';
-import { LANGUAGES, words } from './support/texts.js';
+import { newUser, poll, sendPacket, site, unique } from './support/site.js';
+import { words } from './support/texts.js';
+import { clientPage, testScripts, testVisitors } from './support/visits.js';
 
 const browser = fileBrowser();
 
@@ -19,45 +20,38 @@ const order = (more) => ({ kind: 'lucky', amount: '1', request_key: unique('k'),
 
 const pageOf = ({ client }, options) => clientPage(browser, client, options);
 
-for (const language of LANGUAGES) {
-  for (const javaScriptEnabled of [true, false]) {
-    test(`the page says for whom it is, ${language}, JavaScript ${javaScriptEnabled ? 'on' : 'off'}`, async () => {
-      const options = { locale: language, javaScriptEnabled };
-      const sender = await newUser({ yuan: '10' });
-      const friends = await people(5);
-      const form = await pageOf(sender, options);
-      await form.goto(`${site.url}/send`);
-      await form.fill('[name=amount]', '5');
-      await unfold(form, 'to');
-      await form.fill('#to', namesOf(friends, '\n'));
-      await form.click('form[action="/send"] button[type=submit]');
-      assert.equal(await form.innerText('.confirm h1'), words(language, 'confirm_ask_several').replace('{{count}}', '5'));
-      assert.deepEqual((await form.locator('.confirm .pick > bdi').allInnerTexts()).toSorted(), ['友1', '友2', '友3', '友4', '友5']);
-      assert.deepEqual((await form.locator('.confirm .pick small').allInnerTexts()).toSorted(), namesOf(friends, ' ').split(' ').toSorted());
-      await form.click('.confirm button[type=submit]');
-      await form.waitForURL(/\/p\/[0-9a-z]{26}$/);
-      const path = new URL(form.url()).pathname;
-      const said = language === 'en' ? /^Just for 友\d, 友\d, 友\d and 2 others$/ : /^只给友\d、友\d、友\d和另外2人的红包$/;
-      assert.match(await form.innerText('.kind >> nth=0'), said);
-      const ready = language === 'en' ? /^It is on the home page of 友\d, 友\d, 友\d and 2 others$/ : /^已送到友\d、友\d、友\d和另外2人的首页$/;
-      assert.match(await form.innerText('.ready'), ready);
-      await form.context().close();
+testVisitors('the page says for whom it is', async ({ locale: language, javaScriptEnabled }) => {
+  const options = { locale: language, javaScriptEnabled };
+  const sender = await newUser({ yuan: '10' });
+  const friends = await people(5);
+  const form = await pageOf(sender, options);
+  await form.goto(`${site.url}/send`);
+  await form.fill('[name=amount]', '5');
+  await unfold(form, 'to');
+  await form.fill('#to', namesOf(friends, '\n'));
+  await form.click('form[action="/send"] button[type=submit]');
+  assert.equal(await form.innerText('.confirm h1'), words(language, 'confirm_ask_several').replace('{{count}}', '5'));
+  assert.deepEqual((await form.locator('.confirm .pick > bdi').allInnerTexts()).toSorted(), ['友1', '友2', '友3', '友4', '友5']);
+  assert.deepEqual((await form.locator('.confirm .pick small').allInnerTexts()).toSorted(), namesOf(friends, ' ').split(' ').toSorted());
+  await form.click('.confirm button[type=submit]');
+  await form.waitForURL(/\/p\/[0-9a-z]{26}$/);
+  const path = new URL(form.url()).pathname;
+  const said = language === 'en' ? /^Just for 友\d, 友\d, 友\d and 2 others$/ : /^只给友\d、友\d、友\d和另外2人的红包$/;
+  assert.match(await form.innerText('.kind >> nth=0'), said);
+  const ready = language === 'en' ? /^It is on the home page of 友\d, 友\d, 友\d and 2 others$/ : /^已送到友\d、友\d、友\d和另外2人的首页$/;
+  assert.match(await form.innerText('.ready'), ready);
 
-      const stranger = await pageOf(await newUser(), options);
-      await stranger.goto(site.url + path);
-      assert.match(await stranger.innerText('main'), new RegExp(words(language, 'not_for_you')));
-      assert.equal(await stranger.locator('button.coin').count(), 0);
-      await stranger.context().close();
+  const stranger = await pageOf(await newUser(), options);
+  await stranger.goto(site.url + path);
+  assert.match(await stranger.innerText('main'), new RegExp(words(language, 'not_for_you')));
+  assert.equal(await stranger.locator('button.coin').count(), 0);
 
-      const receiver = await pageOf(friends[0], options);
-      await receiver.goto(site.url + path);
-      assert.match(await receiver.innerText('.kind >> nth=0'), said);
-      await receiver.click(`form[action="${path}/open"] button`);
-      await receiver.waitForSelector('.result');
-      await receiver.context().close();
-    });
-  }
-}
+  const receiver = await pageOf(friends[0], options);
+  await receiver.goto(site.url + path);
+  assert.match(await receiver.innerText('.kind >> nth=0'), said);
+  await receiver.click(`form[action="${path}/open"] button`);
+  await receiver.waitForSelector('.result');
+});
 
 test('without a count the live total has a share for each named receiver', async () => {
   const form = await pageOf(await newUser(), {});
@@ -77,7 +71,6 @@ test('without a count the live total has a share for each named receiver', async
   await form.fill('[name=count]', '');
   await form.fill('#to', '');
   assert.equal(await form.getAttribute('[name=count]', 'placeholder'), asked);
-  await form.context().close();
 });
 
 test('from one packet of the home page to the next: the result leads on while others wait', async () => {
@@ -111,7 +104,6 @@ test('from one packet of the home page to the next: the result leads on while ot
   await page.reload();
   await page.waitForLoadState('load');
   assert.equal(home.length, 3, 'nobody waits: nothing is asked for');
-  await page.context().close();
 });
 
 // A sender who has exchanged packets with some friends; their faces are offered.
@@ -127,30 +119,26 @@ async function acquainted(count) {
 const posted = (form) => form.inputValue('[name=to]');
 const top = async (form, selector) => (await form.locator(selector).boundingBox()).y;
 
-for (const javaScriptEnabled of [true, false]) {
-  test(`who gets an exclusive packet, or one in return, is on top of the form, JavaScript ${javaScriptEnabled ? 'on' : 'off'}`, async () => {
-    const { sender, friends: [friend], packet } = await acquainted(1);
-    for (const [client, path, said] of [[sender, `/send?to=${friend.username}`, '发给 友1'], [friend, `/send?back=${packet}`, '回礼给 主人']]) {
-      const form = await pageOf(client, { locale: 'zh-CN', javaScriptEnabled, viewport: { width: 390, height: 844 } });
-      await form.goto(site.url + path);
-      assert.equal((await form.innerText('.receivers > summary b')).replace(/\s+/g, ' '), said);
-      assert.equal(await form.locator('.receivers > summary .avatar').count(), 1);
-      assert.ok(await form.isHidden('#to'), 'the names are folded away');
-      const places = [await top(form, '.receivers > summary'), await top(form, '#amount'), await top(form, '#greeting')];
-      assert.deepEqual(places, places.toSorted((a, b) => a - b), 'receiver, amount, greeting');
-      assert.ok(await top(form, '#amount') < 400);
-      await form.context().close();
-    }
-    const form = await pageOf(sender, { locale: 'zh-CN', javaScriptEnabled });
-    await form.goto(`${site.url}/send`);
-    await form.check('[value=exclusive]', { force: true });
-    assert.ok(await form.isVisible('#to'));
-    if (javaScriptEnabled) assert.ok(await top(form, '#to') < await top(form, '#amount'));
-    await form.check('[value=lucky]', { force: true });
-    assert.ok(await top(form, '#amount') < await top(form, '.receivers'));
-    await form.context().close();
-  });
-}
+testScripts('who gets an exclusive packet, or one in return, is on top of the form', async ({ javaScriptEnabled }) => {
+  const { sender, friends: [friend], packet } = await acquainted(1);
+  for (const [client, path, said] of [[sender, `/send?to=${friend.username}`, '发给 友1'], [friend, `/send?back=${packet}`, '回礼给 主人']]) {
+    const form = await pageOf(client, { locale: 'zh-CN', javaScriptEnabled, viewport: { width: 390, height: 844 } });
+    await form.goto(site.url + path);
+    assert.equal((await form.innerText('.receivers > summary b')).replace(/\s+/g, ' '), said);
+    assert.equal(await form.locator('.receivers > summary .avatar').count(), 1);
+    assert.ok(await form.isHidden('#to'), 'the names are folded away');
+    const places = [await top(form, '.receivers > summary'), await top(form, '#amount'), await top(form, '#greeting')];
+    assert.deepEqual(places, places.toSorted((a, b) => a - b), 'receiver, amount, greeting');
+    assert.ok(await top(form, '#amount') < 400);
+  }
+  const form = await pageOf(sender, { locale: 'zh-CN', javaScriptEnabled });
+  await form.goto(`${site.url}/send`);
+  await form.check('[value=exclusive]', { force: true });
+  assert.ok(await form.isVisible('#to'));
+  if (javaScriptEnabled) assert.ok(await top(form, '#to') < await top(form, '#amount'));
+  await form.check('[value=lucky]', { force: true });
+  assert.ok(await top(form, '#amount') < await top(form, '.receivers'));
+});
 
 test('letters of a name propose the people who have them; usernames tell apart two of the same name, and nobody else', async () => {
   const sender = await newUser({ yuan: '10' });
@@ -190,7 +178,6 @@ test('letters of a name propose the people who have them; usernames tell apart t
   assert.equal(await hints(), false);
   await form.fill('#to', 'nobody-known');
   assert.equal(await hints(), true, 'a name of nobody one knows');
-  await form.context().close();
 });
 
 test('Enter takes the first proposal: the whole name, else what begins so; a name that another begins with waits', async () => {
@@ -218,7 +205,6 @@ test('Enter takes the first proposal: the whole name, else what begins so; a nam
   await form.keyboard.press('Enter');
   assert.deepEqual([await held(), await posted(form)], [['Ann Bo', 'Ann'], `${users[1].username} ${users[0].username}`]);
   assert.equal(new URL(form.url()).pathname, '/send');
-  await form.context().close();
 });
 
 test('receivers who are known are chips with faces, by a press or by typing, and the count is told', async () => {
@@ -263,7 +249,6 @@ test('receivers who are known are chips with faces, by a press or by typing, and
   await form.click('main button.wide'); // who is picked by face has been seen
   await form.waitForURL(/\/p\/[0-9a-z]{26}$/);
   assert.deepEqual((await three.client.get(new URL(form.url()).pathname)).json.receivers.named.map(({ nickname }) => nickname), [three.nickname]);
-  await form.context().close();
 });
 
 test('several people are confirmed before they are paid for, unless their sender knows them all', async () => {

@@ -3,7 +3,8 @@ import assert from 'node:assert/strict';
 import { before, test } from 'node:test';
 import { consoleErrors, fileBrowser } from './support/browser.js';
 import { opened, sentPath } from './support/packets.js';
-import { Client, clientPage, newUser, poll, site } from './support/site.js';
+import { Client, newUser, poll, site } from './support/site.js';
+import { clientPage, pageAt } from './support/visits.js';
 
 const browser = fileBrowser();
 let sender;
@@ -33,7 +34,7 @@ test('an unchanged screen is answered 304, and a finished one is shown from MySQ
 
 test('the screen shows each grab by itself, and in the end the luckiest', async () => {
   const { path, screen } = await send({ cover: 'birthday' });
-  const page = await (await browser.newContext({ viewport: { width: 1920, height: 1080 }, locale: 'zh-CN' })).newPage();
+  const page = await clientPage(browser, null, { viewport: { width: 1920, height: 1080 }, locale: 'zh-CN' });
   const problems = consoleErrors(page);
   await page.goto(site.url + screen);
   assert.equal(await page.innerText('.start'), '开抢！');
@@ -60,7 +61,6 @@ test('the screen shows each grab by itself, and in the end the luckiest', async 
   }));
   assert.ok(sizes.row >= 1080 / 35 && sizes.first >= 1080 / 24 && sizes.code >= 1080 * 0.45 && sizes.scroll <= 1080, JSON.stringify(sizes));
   assert.deepEqual(problems, []);
-  await page.context().close();
 });
 
 test('the luckiest are those so far only while shares remain', async () => {
@@ -79,12 +79,11 @@ test('the luckiest are those so far only while shares remain', async () => {
 
 test('the screen counts down in large digits, and at zero says that it begins', async () => {
   const { screen } = await send({ opens_at: new Date(Date.now() + 3_600_000).toISOString(), phrase: '芝麻开门' });
-  const page = await (await browser.newContext({ viewport: { width: 1280, height: 720 }, locale: 'zh-CN' })).newPage();
+  const page = await clientPage(browser, null, { viewport: { width: 1280, height: 720 }, locale: 'zh-CN' });
   await page.clock.install();
   await page.goto(site.url + screen);
   await page.route('**/screen?*', (route) => route.abort()); // an answer has the site's clock, which counts
-  assert.equal(await page.isVisible('.start'), false);
-  assert.equal(await page.innerText('#grabs'), '共3个红包');
+  assert.deepEqual([await page.isVisible('.start'), await page.innerText('#grabs')], [false, '共3个红包']);
   await page.clock.fastForward(1_800_000);
   await poll('half an hour is left', async () => /^[23]\d:\d\d$/.test(await page.innerText('.clock')));
   assert.ok(await page.evaluate(() => parseFloat(getComputedStyle(document.querySelector('.clock')).fontSize) >= innerHeight / 5));
@@ -102,20 +101,17 @@ test('the screen counts down in large digits, and at zero says that it begins', 
   assert.equal(await page.innerText('.start'), '开抢！');
   await page.clock.runFor(30_000);
   assert.equal(await asked(), 20, 'it asks more often, for ten seconds');
-  await page.context().close();
 });
 
 test('without JavaScript the screen can be loaded again, and the sender finds its link', async () => {
   const { path, screen } = await send();
-  const page = await clientPage(browser, sender.client, { locale: 'en', javaScriptEnabled: false });
-  await page.goto(site.url + path);
+  const page = await pageAt(browser, sender.client, path, { locale: 'en', javaScriptEnabled: false });
   await page.click('text=big screen');
   assert.equal(page.url(), site.url + screen);
   await open(guests[2], path);
   await page.click('text=Reload');
   assert.match(await page.innerText('.podium'), /大卫/);
   assert.match(await page.innerText('.left'), /2 left/);
-  await page.context().close();
 });
 
 test('a button fills the screen, and the device stays awake', async () => {
@@ -130,5 +126,4 @@ test('a button fills the screen, and the device stays awake', async () => {
   await page.click('[data-full]');
   await page.waitForFunction(() => document.fullscreenElement === document.documentElement);
   await page.waitForSelector('[data-full]', { state: 'hidden' });
-  await page.context().close();
 });

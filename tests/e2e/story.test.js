@@ -2,7 +2,9 @@
 import assert from 'node:assert/strict';
 import { before, test } from 'node:test';
 import { fileBrowser } from './support/browser.js';
-import { Client, clientPage, newUser, poll, sendPacket, site, unique } from './support/site.js';
+import { fetched } from './support/client.js';
+import { Client, newUser, poll, sendPacket, site, unique } from './support/site.js';
+import { pageAt, testScripts } from './support/visits.js';
 
 const PNG = Buffer.from('89504e470d0a1a0a', 'hex');
 const YEAR = new Date().getFullYear();
@@ -18,10 +20,8 @@ before(async () => {
   await poll('it is settled', async () => (await friend.client.get(`/p/${id}`)).json.mine.settled);
 });
 
-async function picture(client, query = '', options = {}) {
-  const answer = await fetch(`${site.url}/story.png${query}`, { redirect: 'manual', ...options, headers: { cookie: `sid=${client.cookie('sid') ?? ''}`, ...options.headers } });
-  return { status: answer.status, headers: answer.headers, bytes: Buffer.from(await answer.arrayBuffer()) };
-}
+const picture = (client, query = '', { headers, ...options } = {}) => fetched(`/story.png${query}`,
+  { ...options, headers: { cookie: `sid=${client.cookie('sid') ?? ''}`, ...headers } });
 
 test('the records lead to the story, which names who gave and who received, to its user alone', async () => {
   assert.match((await friend.client.getHtml('/records/received')).text, new RegExp(`href="/records/story\\?year=${YEAR}"`));
@@ -56,18 +56,14 @@ test('the picture is a PNG of one\'s own, saved as a file, and no cache may keep
   assert.ok(english.status === 200 && !card.bytes.equals(english.bytes), 'in the language of the visitor');
 });
 
-for (const javaScriptEnabled of [true, false]) {
-  test(`the picture that is looked at first is the one that is saved, JavaScript ${javaScriptEnabled ? 'on' : 'off'}`, async () => {
-    const page = await clientPage(browser, sender.client, { javaScriptEnabled });
-    await page.goto(`${site.url}/records/story`);
-    await page.click('.share summary');
-    const shown = () => page.locator('.share img:visible').evaluateAll((images) => images.map((image) => image.getAttribute('src')));
-    assert.deepEqual(await shown(), [`/story.png?year=${YEAR}`]);
-    await page.check('[name=amounts]');
-    assert.deepEqual(await shown(), [`/story.png?year=${YEAR}&amounts=1`]);
-    await page.context().close();
-  });
-}
+testScripts('the picture that is looked at first is the one that is saved', async ({ javaScriptEnabled }) => {
+  const page = await pageAt(browser, sender.client, '/records/story', { javaScriptEnabled });
+  await page.click('.share summary');
+  const shown = () => page.locator('.share img:visible').evaluateAll((images) => images.map((image) => image.getAttribute('src')));
+  assert.deepEqual(await shown(), [`/story.png?year=${YEAR}`]);
+  await page.check('[name=amounts]');
+  assert.deepEqual(await shown(), [`/story.png?year=${YEAR}&amounts=1`]);
+});
 
 test('nobody can have a picture drawn without a session, or with words of one\'s own', async () => {
   const guest = await picture(new Client());
@@ -84,14 +80,11 @@ test('nobody can have a picture drawn without a session, or with words of one\'s
 });
 
 test('without the pool that draws, the picture says so and the page stays', async () => {
-  await site.dev('stop', 'card');
-  try {
+  await site.without(['card'], async () => {
     const away = await picture(sender.client);
     assert.equal(away.headers.get('content-disposition'), null, 'a page of an error is no file');
     assert.ok([502, 503].includes(away.status), String(away.status));
     assert.equal((await sender.client.getHtml('/records/story')).status, 200);
-  } finally {
-    await site.dev('start', 'card');
-  }
+  });
   await poll('the pool is back', async () => (await picture(sender.client)).status === 200);
 });

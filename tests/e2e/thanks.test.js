@@ -3,8 +3,9 @@ import assert from 'node:assert/strict';
 import { before, test } from 'node:test';
 import { fileBrowser, hits } from './support/browser.js';
 import { opened, sentPath, settled } from './support/packets.js';
-import { Client, clientPage, newUser, poll, site } from './support/site.js';
-import { LANGUAGES, words } from './support/texts.js';
+import { Client, newUser, poll, site } from './support/site.js';
+import { words } from './support/texts.js';
+import { clientPage, pageAt, testScripts, testVisitors } from './support/visits.js';
 
 const browser = fileBrowser();
 let sender;
@@ -50,34 +51,27 @@ test('who has no share or no text is told so', async () => {
   assert.equal((await receiver.client.post(`${path}/thanks`, { text: '👨‍👩‍👧‍👦'.repeat(25) })).status, 200, '25 characters');
 });
 
-for (const javaScriptEnabled of [true, false]) {
-  test(`thanks that come before the share is settled are not lost: ${javaScriptEnabled ? 'they are sent again' : 'the text stays'}`, async () => {
-    const user = await newUser();
-    const path = await packetOf(2);
-    const page = await clientPage(browser, user.client, { locale: 'zh-CN', javaScriptEnabled });
-    const press = (button) => button.evaluate((chip) => { chip.click(); }); // its place is kept, and cannot be touched
-    await site.dev('stop', 'settle');
-    try {
-      assert.equal((await user.client.post(`${path}/open`, {})).status, 200);
-      await page.goto(site.url + path);
-      const [answer] = await Promise.all([page.waitForResponse((one) => one.url().endsWith('/thanks')), press(page.locator('.thank .chip').first())]);
-      assert.equal(answer.status(), 503);
-      assert.equal(answer.headers()['retry-after'], '1');
-      await page.waitForSelector('#text_error');
-      assert.equal(await page.innerText('#text_error'), words('zh-CN', 'thanks_unsettled'));
-      assert.equal(await page.inputValue('#text'), words('zh-CN', 'thanks_plain'));
-    } finally {
-      await site.dev('start', 'settle');
-    }
-    if (!javaScriptEnabled) {
-      await poll('settled', async () => (await user.client.get(path)).json.mine.settled);
-      await page.click('.line button');
-    }
-    await page.waitForSelector('.rows .thanks');
-    assert.deepEqual(await thanksIn(sender, path), [words('zh-CN', 'thanks_plain')]);
-    await page.context().close();
+testScripts('thanks that come before the share is settled are not lost: with scripts they are sent again, without the text stays', async ({ javaScriptEnabled }) => {
+  const user = await newUser();
+  const path = await packetOf(2);
+  const page = await clientPage(browser, user.client, { locale: 'zh-CN', javaScriptEnabled });
+  await site.unsettled(async () => {
+    await opened(user, path);
+    await page.goto(site.url + path);
+    const press = page.locator('.thank .chip').first().evaluate((chip) => { chip.click(); }); // its place is kept, and cannot be touched
+    const [answer] = await Promise.all([page.waitForResponse((one) => one.url().endsWith('/thanks')), press]);
+    assert.deepEqual([answer.status(), answer.headers()['retry-after']], [503, '1']);
+    await page.waitForSelector('#text_error');
+    assert.equal(await page.innerText('#text_error'), words('zh-CN', 'thanks_unsettled'));
+    assert.equal(await page.inputValue('#text'), words('zh-CN', 'thanks_plain'));
   });
-}
+  if (!javaScriptEnabled) {
+    await settled(user, path);
+    await page.click('.line button');
+  }
+  await page.waitForSelector('.rows .thanks');
+  assert.deepEqual(await thanksIn(sender, path), [words('zh-CN', 'thanks_plain')]);
+});
 
 test('a finished packet that the processes keep in memory shows new thanks soon, and a page from the tables as well', async () => {
   const receivers = [await newUser(), await newUser()];
@@ -104,47 +98,40 @@ test('who was given a share can send one to its sender: the form has the name', 
   assert.equal((await receiver.client.getHtml('/send?back=nothing')).status, 200);
 });
 
-for (const locale of LANGUAGES) {
-  for (const javaScriptEnabled of [true, false]) {
-    test(`the result page has buttons and a line for thanks: ${locale}, ${javaScriptEnabled ? 'with' : 'without'} JavaScript`, async () => {
-      const [one, two] = [await newUser(), await newUser()];
-      const path = await packetOf(3, one, two);
-      const open = async ({ client }) => {
-        const page = await clientPage(browser, client, { viewport: { width: 320, height: 700 }, locale, javaScriptEnabled });
-        await page.goto(site.url + path);
-        return page;
-      };
-      const page = await open(one);
-      const button = `button[value="${words(locale, 'thanks_got')}"]`;
-      const below = () => page.locator('.settled-links').evaluate((part) => part.getBoundingClientRect().top + scrollY);
-      const before = await below();
-      const chips = await page.locator('.thank .chip').all();
-      const places = await Promise.all(chips.map((chip) => chip.boundingBox()));
-      await page.click(button);
-      await page.waitForSelector('.rows .thanks');
-      assert.equal(await page.innerText('.rows .thanks'), words(locale, 'thanks_got'));
-      assert.equal(await page.innerText('.said h2'), words(locale, 'thanks_said'));
-      assert.equal(await page.innerText('.said .thanks'), words(locale, 'thanks_got'));
-      assert.equal(await page.locator('[data-live=thanks] :is(form, button, input)').count(), 0, 'only once');
-      assert.ok(await below() < before, 'the form leaves no hole');
-      for (const place of places) assert.deepEqual(await hits(page, place), [], 'a second tap hits nothing');
+testVisitors('the result page has buttons and a line for thanks', async ({ locale, javaScriptEnabled }) => {
+  const [one, two] = [await newUser(), await newUser()];
+  const path = await packetOf(3, one, two);
+  const open = async ({ client }) => {
+    const page = await pageAt(browser, client, path, { viewport: { width: 320, height: 700 }, locale, javaScriptEnabled });
+    return page;
+  };
+  const page = await open(one);
+  const button = `button[value="${words(locale, 'thanks_got')}"]`;
+  const below = () => page.locator('.settled-links').evaluate((part) => part.getBoundingClientRect().top + scrollY);
+  const before = await below();
+  const chips = await page.locator('.thank .chip').all();
+  const places = await Promise.all(chips.map((chip) => chip.boundingBox()));
+  await page.click(button);
+  await page.waitForSelector('.rows .thanks');
+  assert.equal(await page.innerText('.rows .thanks'), words(locale, 'thanks_got'));
+  assert.equal(await page.innerText('.said h2'), words(locale, 'thanks_said'));
+  assert.equal(await page.innerText('.said .thanks'), words(locale, 'thanks_got'));
+  assert.equal(await page.locator('[data-live=thanks] :is(form, button, input)').count(), 0, 'only once');
+  assert.ok(await below() < before, 'the form leaves no hole');
+  for (const place of places) assert.deepEqual(await hits(page, place), [], 'a second tap hits nothing');
 
-      const other = await open(two);
-      await other.click('.thank summary');
-      await other.fill('#text', '谢'.repeat(26));
-      if (javaScriptEnabled) assert.equal(await other.innerText('.thank [data-count]'), '26/25');
-      await other.click('.line button');
-      assert.equal(await other.innerText('#text_error'), words(locale, 'thanks_long', '25'));
-      assert.equal(await other.inputValue('#text'), '谢'.repeat(26));
-      assert.ok((await other.title()).startsWith(words(locale, 'error_before').replace(/\{\{!.*?\}\}/, '').trim()));
-      await other.fill('#text', '谢谢小明');
-      await other.click('.line button');
-      await other.waitForSelector('.rows .thanks >> text=谢谢小明');
-      const width = await other.evaluate(() => document.documentElement.scrollWidth);
-      assert.ok(width <= 320, `${width} pixels wide`);
-      assert.deepEqual(await thanksIn(sender, path), ['谢谢小明', words(locale, 'thanks_got')]);
-      await page.context().close();
-      await other.context().close();
-    });
-  }
-}
+  const other = await open(two);
+  await other.click('.thank summary');
+  await other.fill('#text', '谢'.repeat(26));
+  if (javaScriptEnabled) assert.equal(await other.innerText('.thank [data-count]'), '26/25');
+  await other.click('.line button');
+  assert.equal(await other.innerText('#text_error'), words(locale, 'thanks_long', '25'));
+  assert.equal(await other.inputValue('#text'), '谢'.repeat(26));
+  assert.ok((await other.title()).startsWith(words(locale, 'error_before').replace(/\{\{!.*?\}\}/, '').trim()));
+  await other.fill('#text', '谢谢小明');
+  await other.click('.line button');
+  await other.waitForSelector('.rows .thanks >> text=谢谢小明');
+  const width = await other.evaluate(() => document.documentElement.scrollWidth);
+  assert.ok(width <= 320, `${width} pixels wide`);
+  assert.deepEqual(await thanksIn(sender, path), ['谢谢小明', words(locale, 'thanks_got')]);
+});

@@ -1,10 +1,12 @@
 // Times on pages: with scripts in words and in the visitor's zone, the full time in the title; without scripts as the
 // service writes them, with the name of its zone. The browser's clock is moved, never waited for.
 import assert from 'node:assert/strict';
-import { after, before, test } from 'node:test';
+import { before, test } from 'node:test';
+import { fileBrowser } from './support/browser.js';
 import { sql } from './support/mysql.js';
-import { audit, clientPage, launch, newUser, sendPacket, site, unique } from './support/site.js';
-import { LANGUAGES, words } from './support/texts.js';
+import { audit, newUser, sendPacket, site, unique } from './support/site.js';
+import { words } from './support/texts.js';
+import { clientPage, pageAt, testLanguages } from './support/visits.js';
 
 const MINUTE_MS = 60_000;
 const HOUR_MS = 60 * MINUTE_MS;
@@ -19,13 +21,9 @@ function morning() {
 }
 const timezoneId = morning();
 
-let browser;
+const browser = fileBrowser();
 let sender;
-before(async () => {
-  browser = await launch();
-  sender = await newUser({ yuan: '100' });
-});
-after(async () => { await browser?.close(); });
+before(async () => { sender = await newUser({ yuan: '100' }); });
 
 // A page so much later. device: what its clock is ahead of the server's.
 async function visit(path, { ahead = 0, device = 0, hidden = false, language = 'zh-CN', client = sender.client, ...options } = {}) {
@@ -64,57 +62,51 @@ function expected(language, at, ahead, headed) {
 
 const entry = (page) => page.locator('.rows time').first();
 
-for (const language of LANGUAGES) {
-  test(`a time is said in words, the older the less exactly (${language})`, async () => {
-    const user = await newUser({ yuan: '1' });
-    for (const ahead of [-1500, 0, 5 * MINUTE_MS + 30_000, 2 * HOUR_MS, DAY_MS, 3 * DAY_MS, 400 * DAY_MS]) {
-      const page = await visit('/wallet', { ahead, language, client: user.client });
-      const time = await entry(page).evaluate(({ dateTime, textContent, title }) => ({ dateTime, textContent, title }));
-      const headed = await page.locator('h3[data-today]').isVisible(); // in the zone of the service
-      assert.equal(time.textContent, expected(language, Date.parse(time.dateTime), ahead, headed));
-      assert.match(time.title, /\d{4}.*\d:\d\d:\d\d/);
-      const footer = await page.textContent('footer');
-      assert.ok(footer.includes(words(language, 'times_yours')), footer);
-      await page.context().close();
-    }
-  });
-
-  test(`the time that is left of a packet, for its sender (${language})`, async () => {
-    const sent = await sendPacket(sender, { kind: 'lucky', count: '2', amount: '1', lifetime: '3d' });
-    const path = `/p/${sent.json.id}`;
-    const lefts = [
-      [0, 'left_days', [2, 3]],
-      [DAY_MS + HOUR_MS / 2, 'left_hours', [47]],
-      [3 * DAY_MS - 90 * MINUTE_MS, 'left_hours', [1]],
-      [3 * DAY_MS - 30 * MINUTE_MS, 'left_minutes', [29, 30]],
-    ];
-    for (const [ahead, key, numbers] of lefts) {
-      const page = await visit(path, { ahead, language });
-      const shown = await page.textContent('time[data-left]');
-      assert.ok(numbers.some((number) => shown === words(language, key).replace('~', number)), shown);
-      await page.context().close();
-    }
-  });
-
-  test(`without scripts the service's zone is named (${language})`, async () => {
-    const page = await visit('/wallet', { language, javaScriptEnabled: false });
-    assert.match(await entry(page).textContent(), /^\d{4}-\d\d-\d\d \d\d:\d\d$/);
+testLanguages('a time is said in words, the older the less exactly', async ({ locale: language }) => {
+  const user = await newUser({ yuan: '1' });
+  for (const ahead of [-1500, 0, 5 * MINUTE_MS + 30_000, 2 * HOUR_MS, DAY_MS, 3 * DAY_MS, 400 * DAY_MS]) {
+    const page = await visit('/wallet', { ahead, language, client: user.client });
+    const time = await entry(page).evaluate(({ dateTime, textContent, title }) => ({ dateTime, textContent, title }));
+    const headed = await page.locator('h3[data-today]').isVisible(); // in the zone of the service
+    assert.equal(time.textContent, expected(language, Date.parse(time.dateTime), ahead, headed));
+    assert.match(time.title, /\d{4}.*\d:\d\d:\d\d/);
     const footer = await page.textContent('footer');
-    assert.ok(!footer.includes(words(language, 'times_yours')) && /China Standard Time|北京时间/.test(footer), footer);
-    await page.context().close();
-  });
-}
+    assert.ok(footer.includes(words(language, 'times_yours')), footer);
+  }
+});
+
+testLanguages('the time that is left of a packet, for its sender', async ({ locale: language }) => {
+  const sent = await sendPacket(sender, { kind: 'lucky', count: '2', amount: '1', lifetime: '3d' });
+  const path = `/p/${sent.json.id}`;
+  const lefts = [
+    [0, 'left_days', [2, 3]],
+    [DAY_MS + HOUR_MS / 2, 'left_hours', [47]],
+    [3 * DAY_MS - 90 * MINUTE_MS, 'left_hours', [1]],
+    [3 * DAY_MS - 30 * MINUTE_MS, 'left_minutes', [29, 30]],
+  ];
+  for (const [ahead, key, numbers] of lefts) {
+    const page = await visit(path, { ahead, language });
+    const shown = await page.textContent('time[data-left]');
+    assert.ok(numbers.some((number) => shown === words(language, key).replace('~', number)), shown);
+  }
+});
+
+testLanguages(`without scripts the service's zone is named`, async ({ locale: language }) => {
+  const page = await visit('/wallet', { language, javaScriptEnabled: false });
+  assert.match(await entry(page).textContent(), /^\d{4}-\d\d-\d\d \d\d:\d\d$/);
+  const footer = await page.textContent('footer');
+  assert.ok(!footer.includes(words(language, 'times_yours')) && /China Standard Time|北京时间/.test(footer), footer);
+});
 
 for (const hidden of [false, true]) {
   test(`a device's clock that is days off changes neither what is left nor a name of a day${hidden ? ', without the header' : ''}`, async () => {
     const sent = await sendPacket(sender, { kind: 'lucky', count: '2', amount: '1', lifetime: '24h' });
     const opens_at = new Date(Date.now() + 2 * HOUR_MS).toISOString();
     const later = await sendPacket(sender, { kind: 'lucky', count: '2', amount: '1', opens_at });
-    for (const device of [2 * DAY_MS, -3 * DAY_MS - HOUR_MS]) {
+    for (const device of hidden ? [2 * DAY_MS] : [2 * DAY_MS, -3 * DAY_MS - HOUR_MS]) {
       const shows = async (path, selector, text, client = sender.client) => {
         const page = await visit(path, { device, hidden, client });
         await page.waitForFunction(([s, t]) => document.querySelector(s).textContent.includes(t), [selector, text]);
-        await page.context().close();
       };
       await shows(`/p/${sent.json.id}`, 'time[data-left]', words('zh-CN', 'left_hours').replace(/~.*/, 2)); /* 24, then 23 */
       await shows('/wallet', '.rows time', said('zh-CN', 'time_now'), (await newUser({ yuan: '1' })).client);
@@ -130,28 +122,22 @@ test('a device whose clock is corrected while the page is open shows the same ti
   const sent = await sendPacket(sender, { kind: 'lucky', count: '2', amount: '1', opens_at });
   const open = await sendPacket(sender, { kind: 'lucky', count: '2', amount: '1', lifetime: '24h' });
   const screen = (await sender.client.get(`/p/${sent.json.id}`)).json.screen_url;
-  for (const hours of [3, -3]) {
-    for (const [path, client] of [[`/p/${sent.json.id}`, (await newUser()).client], [screen, (await newUser()).client]]) {
-      const page = await visit(path, { client });
-      const first = await page.textContent('.clock');
-      await page.evaluate((ms) => {
-        const { now } = Date;
-        Date.now = () => now() + ms;
-      }, hours * HOUR_MS);
-      await page.waitForFunction((text) => document.querySelector('.clock').textContent !== text, first);
-      assert.match(await page.textContent('.clock'), /^1:(2[89]|30):/);
-      assert.equal(await page.isVisible('[data-countdown]'), true);
-      await page.context().close();
-    }
-    const page = await visit(`/p/${open.json.id}`);
-    const left = await page.textContent('time[data-left]');
-    await page.evaluate((ms) => {
-      const { now } = Date;
-      Date.now = () => now() + ms;
-      dispatchEvent(new Event('afterprint')); // shows all times anew
-    }, hours * HOUR_MS);
-    assert.equal(await page.textContent('time[data-left]'), left);
-    await page.context().close();
+  const correct = (page, hours) => page.evaluate((ms) => {
+    const { now } = Date;
+    Date.now = () => now() + ms;
+  }, hours * HOUR_MS);
+  for (const [hours, path] of [[3, `/p/${sent.json.id}`], [-3, screen]]) {
+    const page = await visit(path, { client: (await newUser()).client });
+    const first = await page.textContent('.clock');
+    await correct(page, hours);
+    await page.waitForFunction((text) => document.querySelector('.clock').textContent !== text, first);
+    assert.match(await page.textContent('.clock'), /^1:(2[89]|30):/);
+    assert.equal(await page.isVisible('[data-countdown]'), true);
+    const other = await visit(`/p/${open.json.id}`);
+    const left = await other.textContent('time[data-left]');
+    await correct(other, hours);
+    await other.evaluate(() => dispatchEvent(new Event('afterprint'))); // shows all times anew
+    assert.equal(await other.textContent('time[data-left]'), left);
   }
 });
 
@@ -173,7 +159,6 @@ test('the big screen counts on to the same moment after a sleep', async () => {
   });
   assert.match(awake, /^1:(4[89]|50):/);
   await page.waitForFunction(() => /^1:(2[89]|30):/.test(document.querySelector('.clock').textContent));
-  await page.context().close();
 });
 
 test('a device that gets another time asks for the site’s again', async () => {
@@ -185,27 +170,22 @@ test('a device that gets another time asks for the site’s again', async () => 
   }, 2 * DAY_MS);
   await page.waitForFunction((ms) => Math.abs(performance.now() - document.documentElement.getAttribute('data-ahead') - Date.now() + ms) < 60_000, 2 * DAY_MS);
   assert.equal(await entry(page).textContent(), said('zh-CN', 'time_now'));
-  await page.context().close();
 });
 
-for (const language of LANGUAGES) {
-  test(`more than two days before the opening, days are counted (${language})`, async () => {
-    const sent = await sendPacket(sender, { kind: 'lucky', count: '2', amount: '1', opens_at: new Date(Date.now() + 25 * DAY_MS + 5.5 * HOUR_MS).toISOString() });
-    for (const path of [`/p/${sent.json.id}`, (await sender.client.get(`/p/${sent.json.id}`)).json.screen_url]) {
-      const page = await visit(path, { language });
-      assert.equal(await page.textContent('.clock'), language === 'en' ? '25 days 5 h' : '25天5小时');
-      assert.equal(await page.evaluate(() => document.querySelector('.clock').scrollWidth > document.querySelector('.clock').parentNode.clientWidth), false);
-      await page.context().close();
-    }
-  });
-}
+testLanguages('more than two days before the opening, days are counted', async ({ locale: language }) => {
+  const sent = await sendPacket(sender, { kind: 'lucky', count: '2', amount: '1', opens_at: new Date(Date.now() + 25 * DAY_MS + 5.5 * HOUR_MS).toISOString() });
+  for (const path of [`/p/${sent.json.id}`, (await sender.client.get(`/p/${sent.json.id}`)).json.screen_url]) {
+    const page = await visit(path, { language });
+    assert.equal(await page.textContent('.clock'), language === 'en' ? '25 days 5 h' : '25天5小时');
+    assert.equal(await page.evaluate(() => document.querySelector('.clock').scrollWidth > document.querySelector('.clock').parentNode.clientWidth), false);
+  }
+});
 
 test('a waiting page that the browser kept counts down to the same moment', async () => {
   const opens_at = new Date(Date.now() + HOUR_MS + 30 * MINUTE_MS).toISOString();
   const sent = await sendPacket(sender, { kind: 'lucky', count: '2', amount: '1', opens_at });
   const page = await visit(`/p/${sent.json.id}`, { ahead: HOUR_MS });
   assert.match(await page.textContent('.clock'), /^0:(29|30):/);
-  await page.context().close();
 });
 
 test('a time to come is said in words, too', async () => {
@@ -217,7 +197,6 @@ test('a time to come is said in words, too', async () => {
     const page = await visit(`/p/${sent.json.id}`, { language });
     const line = await page.textContent('[data-countdown]');
     assert.ok(line.includes(sentence), line);
-    await page.context().close();
   }
 });
 
@@ -233,7 +212,6 @@ test('a page that refreshes itself keeps its rows', async () => {
   await page.waitForFunction(() => document.querySelectorAll('[data-live=rows] > li').length === 2);
   assert.deepEqual((await rows.evaluateAll((list) => list.map((row) => row.kept ?? false))).sort(), [false, true]);
   assert.equal(await page.locator('[data-live=rows] time').first().textContent(), words('zh-CN', 'time_now'));
-  await page.context().close();
 });
 
 // Days that are typed and months are of one zone, the site's; times of the list are of the visitor's, as everywhere.
@@ -257,7 +235,6 @@ for (const zone of ['Pacific/Kiritimati', 'Pacific/Pago_Pago']) {
       assert.ok((await page.textContent('footer')).includes(words('zh-CN', 'times_yours')));
       const csv = (await who.get(`${path}.csv?from=${day}&to=${day}`)).text.split('\r\n');
       assert.ok(csv[1].startsWith(day) && csv[1].includes(',UTC+08:00'), csv[1]);
-      await page.context().close();
     }
   });
 }
@@ -271,8 +248,7 @@ test('the wallet has headings for today and yesterday, in the zone of the servic
   const age = (days) => sql(`UPDATE transfer SET created_ms = created_ms - ${days * DAY_MS} WHERE credit_id = ${user.id} AND amount_fen = 200`);
   const headings = (page) => page.locator('h3.month:visible').allTextContents();
   const look = async (options) => {
-    const page = await clientPage(browser, user.client, { locale: 'zh-CN', ...options });
-    await page.goto(`${site.url}/wallet`);
+    const page = await pageAt(browser, user.client, '/wallet', { locale: 'zh-CN', ...options });
     return page;
   };
   await age(1);
@@ -282,17 +258,14 @@ test('the wallet has headings for today and yesterday, in the zone of the servic
       const page = await look(options);
       assert.deepEqual(await headings(page), day === today() ? [words('zh-CN', 'day_today'), words('zh-CN', 'day_yesterday')] : await headings(page));
       if (options.timezoneId) assert.match(await page.locator('.rows time').last().textContent(), /^\d\d:\d\d$/);
-      await page.context().close();
     }
     const abroad = await look({ timezoneId: 'Pacific/Honolulu' });
     assert.deepEqual(await headings(abroad), []);
     assert.match(await abroad.locator('.rows time').last().textContent(), /[今昨]天 \d\d:\d\d$/);
-    await abroad.context().close();
   }
   await age(60);
   const earlier = await look({ timezoneId: service });
   assert.match((await headings(earlier)).at(-1), /月$/);
-  await earlier.context().close();
   await age(-61); // as the audit compares it
 });
 
@@ -317,7 +290,6 @@ test('a printed page has full times', async () => {
   assert.equal(await page.textContent('#copy'), title);
   await page.evaluate(() => dispatchEvent(new Event('afterprint')));
   assert.equal(await time.textContent(), said('zh-CN', 'time_now'));
-  await page.context().close();
 });
 
 test('a receipt has the exact time of the site, with its zone, whoever reads it and wherever', async () => {

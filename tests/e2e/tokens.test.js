@@ -3,8 +3,9 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { fileBrowser } from './support/browser.js';
 import { request } from './support/client.js';
-import { audit, Client, clientPage, newUser, PASSWORD, poll, site, unique } from './support/site.js';
-import { LANGUAGES, words } from './support/texts.js';
+import { audit, Client, newUser, PASSWORD, poll, site, unique } from './support/site.js';
+import { words } from './support/texts.js';
+import { clientPage, testVisitors } from './support/visits.js';
 
 const FORM = 'application/x-www-form-urlencoded';
 
@@ -56,55 +57,49 @@ test('the first use by many at once in the hot pool is looked up and answered, w
   assert.equal(one.size, 1);
 });
 
-for (const language of LANGUAGES) {
-  for (const javaScriptEnabled of [true, false]) {
-    test(`a token is made, shown once and revoked, ${language}, JavaScript ${javaScriptEnabled ? 'on' : 'off'}`, async () => {
-      const user = await newUser();
-      const page = await clientPage(browser, user.client, { locale: language, javaScriptEnabled });
-      const text = (key, value) => words(language, key, value);
-      const make = () => page.getByRole('button', { name: text('token_make') }).click();
-      await page.goto(site.url);
-      await page.click('header a[href="/account"]');
-      assert.equal(await page.locator('[action^="/account/tokens"]').count(), 0);
-      await page.getByRole('link', { name: text('developers') }).click();
-      await page.waitForURL(`${site.url}/account/developers`);
-      await page.getByText(text('tokens_none')).waitFor();
-      await page.locator('summary', { hasText: text('token_new') }).click();
-      await page.uncheck('[name=scope_read]');
-      await make();
-      for (const key of ['token_name_missing', 'token_scopes_missing']) {
-        await page.getByRole('alert').getByText(text(key)).waitFor();
-      }
-      await page.getByRole('alert').getByText(text('password_missing')).waitFor();
-      await page.fill('#name', '抽奖 bot');
-      await page.fill('#password', 'not my password');
-      await page.check('[name=scope_read]');
-      await make();
-      await page.getByRole('alert').getByText(text('confirm_wrong')).waitFor();
-      assert.equal(await page.inputValue('#name'), '抽奖 bot');
-      assert.equal(await page.inputValue('#password'), '');
-      await page.fill('#password', PASSWORD);
-      await make();
-      await page.waitForURL(`${site.url}/account/developers?made=1`);
-      const token = await page.inputValue('#new_token');
-      const named = page.locator('.rows', { hasText: '抽奖 bot' });
-      await named.getByText(text('token_unused')).waitFor();
-      assert.equal((await program(token).get('/wallet')).status, 200);
-      await page.reload();
-      assert.ok(!(await page.content()).includes(token));
-      await page.getByRole('status').getByText(text('token_shown')).waitFor();
-      assert.equal((await user.client.get('/account')).json.tokens.length, 1, 'a reload makes no second one');
-      await named.getByText(text('token_used')).waitFor();
-      await page.locator('summary', { hasText: text('token_revoke') }).click();
-      await page.getByRole('button', { name: text('token_revoke_confirm') }).click();
-      await page.waitForURL(`${site.url}/account/developers?revoked=1#tokens`);
-      await page.getByRole('status').getByText(text('token_revoked')).waitFor();
-      await page.getByText(text('tokens_none')).waitFor();
-      assert.equal((await program(token).get('/wallet')).status, 401);
-      await page.context().close();
-    });
+testVisitors('a token is made, shown once and revoked', async ({ locale: language, javaScriptEnabled }) => {
+  const user = await newUser();
+  const page = await clientPage(browser, user.client, { locale: language, javaScriptEnabled });
+  const text = (key, value) => words(language, key, value);
+  const make = () => page.getByRole('button', { name: text('token_make') }).click();
+  await page.goto(site.url);
+  await page.click('header a[href="/account"]');
+  assert.equal(await page.locator('[action^="/account/tokens"]').count(), 0);
+  await page.getByRole('link', { name: text('developers') }).click();
+  await page.waitForURL(`${site.url}/account/developers`);
+  await page.getByText(text('tokens_none')).waitFor();
+  await page.locator('summary', { hasText: text('token_new') }).click();
+  await page.uncheck('[name=scope_read]');
+  await make();
+  for (const key of ['token_name_missing', 'token_scopes_missing']) {
+    await page.getByRole('alert').getByText(text(key)).waitFor();
   }
-}
+  await page.getByRole('alert').getByText(text('password_missing')).waitFor();
+  await page.fill('#name', '抽奖 bot');
+  await page.fill('#password', 'not my password');
+  await page.check('[name=scope_read]');
+  await make();
+  await page.getByRole('alert').getByText(text('confirm_wrong')).waitFor();
+  assert.deepEqual([await page.inputValue('#name'), await page.inputValue('#password')], ['抽奖 bot', '']);
+  await page.fill('#password', PASSWORD);
+  await make();
+  await page.waitForURL(`${site.url}/account/developers?made=1`);
+  const token = await page.inputValue('#new_token');
+  const named = page.locator('.rows', { hasText: '抽奖 bot' });
+  await named.getByText(text('token_unused')).waitFor();
+  assert.equal((await program(token).get('/wallet')).status, 200);
+  await page.reload();
+  assert.ok(!(await page.content()).includes(token));
+  await page.getByRole('status').getByText(text('token_shown')).waitFor();
+  assert.equal((await user.client.get('/account')).json.tokens.length, 1, 'a reload makes no second one');
+  await named.getByText(text('token_used')).waitFor();
+  await page.locator('summary', { hasText: text('token_revoke') }).click();
+  await page.getByRole('button', { name: text('token_revoke_confirm') }).click();
+  await page.waitForURL(`${site.url}/account/developers?revoked=1#tokens`);
+  await page.getByRole('status').getByText(text('token_revoked')).waitFor();
+  await page.getByText(text('tokens_none')).waitFor();
+  assert.equal((await program(token).get('/wallet')).status, 401);
+});
 
 test('what is no token, or one without the word Bearer, is refused as a token, whatever the cookies', async () => {
   const user = await newUser();

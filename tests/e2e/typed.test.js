@@ -4,8 +4,9 @@ import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { test } from 'node:test';
 import { fileBrowser } from './support/browser.js';
-import { Client, clientPage, newUser, sendPacket, site, unique } from './support/site.js';
+import { Client, newUser, sendPacket, unique } from './support/site.js';
 import { words } from './support/texts.js';
+import { pageAt } from './support/visits.js';
 
 const browser = fileBrowser();
 
@@ -14,8 +15,7 @@ const order = (more) => ({ kind: 'even', amount: '1', count: '1', request_key: u
 
 test('the live total of the page is what the server would take', async () => {
   const { client } = await newUser();
-  const page = await clientPage(browser, client);
-  await page.goto(`${site.url}/send`);
+  const page = await pageAt(browser, client, '/send');
   await page.check('[name=kind][value=even]', { force: true });
   const total = () => page.innerText('[data-total] output');
   await page.fill('[name=count]', '1');
@@ -30,7 +30,6 @@ test('the live total of the page is what the server would take', async () => {
     await page.fill('[name=count]', typed);
     assert.equal(await total(), `${count}.00`, JSON.stringify(typed));
   }
-  await page.context().close();
 });
 
 test('a name is the same with an @, blanks of any kind and invisible characters around it', async () => {

@@ -8,34 +8,39 @@ import { execFile } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
 import { after, before, test } from 'node:test';
 import { promisify } from 'node:util';
-import { Client } from '../e2e/support/client.js';
 import { env, hongbao, PATIENCE, poll } from '../e2e/support/instance.js';
 import { expireNow, openNow } from '../e2e/support/moments.js';
-import { mariadb } from '../e2e/support/mysql.js';
+import { mariadb, sql } from '../e2e/support/mysql.js';
 import { liveKey, packetNumber, partitionKeys, partitionOf } from '../e2e/support/packet_id.js';
 import { redis, replaceEvent } from '../e2e/support/redis.js';
-import { demoUsers, drained, servers, stopAll } from './site.js';
+import { demoUsers, drained, open, servers, startAll, stopAll } from './site.js';
 
 const run = promisify(execFile);
-
-const adminFile = `${env.HB_TEST_VAR}/admin.conf`;
 
 const TIMES = Number(process.env.CRASH_TIMES ?? 1);
 const PAIRS_ONLY = process.env.CRASH_PAIRS === 'only';
 const AMOUNT_FEN = 300;
 const GRABBERS = 3;
+const STOCK = 100;
 const THANKS = '谢谢老板 🙏';
 const PHRASE = '新年快乐';
 const OPENS_AFTER_MS = 3_600_000; // the test opens it
 
 let sender;
 let grabbers;
-let packets; // of the current scenario
+let packets; // of the current visit
 
-before(async () => {
-  for (const server of Object.values(servers)) await server.start();
-});
+before(startAll);
 after(stopAll);
+
+// Many people are made at once; each visit has others.
+const stock = [];
+
+async function meet() {
+  packets = [];
+  if (stock.length <= GRABBERS) stock.push(...await demoUsers(STOCK));
+  [sender, ...grabbers] = stock.splice(0, 1 + GRABBERS);
+}
 
 // ---- requests ----
 
@@ -45,6 +50,13 @@ async function ask(request) {
   return answer?.status >= 500 ? undefined : answer;
 }
 
+// True when the answer confirms it; false when the outcome is unknown.
+async function does(user, path, fields, confirmed) {
+  const answer = await ask(() => user.client.post(path, fields));
+  if (answer) assert.deepEqual([answer.status, answer.json], [200, confirmed]);
+  return answer !== undefined;
+}
+
 // Sends one more packet; true when the answer confirms it. conditions: further fields of the form.
 async function send(conditions = {}) {
   const packet = { key: randomBytes(8).toString('hex'), grabs: new Map(), conditions };
@@ -52,27 +64,29 @@ async function send(conditions = {}) {
   return sendAgain(packet);
 }
 
-const soon = () => new Date(Date.now() + OPENS_AFTER_MS).toISOString();
-
-// For the grabbers, with a passphrase, and only from a moment on.
-const sendWithConditions = () => send({
-  to: grabbers.map(({ name }) => name).join(' '), phrase: PHRASE, opens_at: soon(),
-});
-
 async function sendAgain(packet) {
-  const fields = { kind: 'lucky', amount: (AMOUNT_FEN / 100).toFixed(2), count: GRABBERS, greeting: '恭喜发财', request_key: packet.key, ...packet.conditions };
-  const answer = await ask(() => sender.client.post('/send', fields));
+  const fields = { kind: 'lucky', amount: (AMOUNT_FEN / 100).toFixed(2), count: GRABBERS, greeting: '恭喜发财' };
+  const answer = await ask(() => sender.client.post('/send', { ...fields, request_key: packet.key, ...packet.conditions }));
   if (!answer) return false;
   assert.equal(answer.status, 201, answer.text);
   packet.id = answer.json.id;
   return true;
 }
 
+const soon = () => new Date(Date.now() + OPENS_AFTER_MS).toISOString();
+
+// For the grabbers, with a passphrase, and only from a moment on.
+const sendWithConditions = () => send({
+  to: grabbers.map(({ username }) => username).join(' '), phrase: PHRASE, opens_at: soon(),
+});
+
+const isEarly = (answer) => /:not-open-yet$/.test(answer.json?.type);
+
 // True when the outcome is known. A repeated grab must return the same share and amount.
 async function grab(packet, user) {
   const { phrase } = packet.conditions;
-  const answer = await ask(() => user.client.post(`/p/${packet.id}/open`, phrase ? { phrase } : {}));
-  if (!answer || /:not-open-yet$/.test(answer.json?.type)) return false;
+  const answer = await ask(() => open(user, packet.id, phrase ? { phrase } : {}));
+  if (!answer || isEarly(answer)) return false;
   const told = packet.grabs.get(user);
   if (answer.status === 200) {
     const { share_no, amount_fen } = answer.json;
@@ -85,32 +99,24 @@ async function grab(packet, user) {
   return true;
 }
 
-// True when the answer confirms the end.
-async function end(packet) {
-  const answer = await ask(() => sender.client.post(`/p/${packet.id}/end`, {}));
-  if (answer) assert.deepEqual([answer.status, answer.json], [200, { state: 'expired' }]);
-  return answer !== undefined;
-}
+// Repeated, each of these happens once.
+const end = (packet) => does(sender, `/p/${packet.id}/end`, {}, { state: 'expired' });
 
-// True when the answer confirms the return. Repeated, it happens once.
-async function giveBack(packet, user) {
+function giveBack(packet, user) {
   packet.giver = user;
-  const answer = await ask(() => user.client.post(`/p/${packet.id}/return`, {}));
-  if (answer) assert.deepEqual([answer.status, answer.json], [200, { returned_fen: packet.grabs.get(user).amount_fen, to: 'packet' }]);
-  return answer !== undefined;
+  return does(user, `/p/${packet.id}/return`, {}, { returned_fen: packet.grabs.get(user).amount_fen, to: 'packet' });
 }
 
-// True when the answer confirms the thanks. Repeated, they are said once.
-async function thank(packet, user) {
+function thank(packet, user) {
   packet.thanker = user;
-  const answer = await ask(() => user.client.post(`/p/${packet.id}/thanks`, { text: THANKS }));
-  if (answer) assert.deepEqual([answer.status, answer.json], [200, { text: THANKS }]);
-  return answer !== undefined;
+  return does(user, `/p/${packet.id}/thanks`, { text: THANKS }, { text: THANKS });
 }
 
 // Call it while all servers run: a packet that is shut opens within seconds.
+const grabbed = (packet, user) => poll('the packet is open', () => grab(packet, user));
+
 async function grabAll(packet) {
-  for (const user of grabbers) await poll('the packet is open', () => grab(packet, user));
+  for (const user of grabbers) await grabbed(packet, user);
 }
 
 async function look(packet, user) {
@@ -118,6 +124,11 @@ async function look(packet, user) {
   assert.equal(answer.status, 200, answer.text);
   return answer.json;
 }
+
+const settled = (packet, user) => poll('the page shows the grab as settled', async () => {
+  const { mine } = await look(packet, user);
+  return mine?.settled && mine;
+});
 
 // What the tables have of a packet whose send got no answer; null: nothing.
 async function orderOf(packet) {
@@ -129,8 +140,8 @@ async function orderOf(packet) {
 
 // True when Redis has the packet and it can be opened, now or later.
 async function isOpen(packet) {
-  const answer = await ask(() => grabbers[0].client.post(`/p/${packet.id}/open`, { phrase: PHRASE }));
-  return answer?.status === 200 || /:not-open-yet$/.test(answer?.json?.type);
+  const answer = await ask(() => open(grabbers[0], packet.id, { phrase: PHRASE }));
+  return answer !== undefined && (answer.status === 200 || isEarly(answer));
 }
 
 const balanceFen = async (user) => (await user.client.get('/wallet')).json?.balance_fen;
@@ -150,14 +161,19 @@ async function losePartition(packet) {
   assert.ok(Number(await redis('DEL', ...keys)) > 4);
 }
 
-// A packet with one settled grab; then the settle worker stops, the packet may fall due, and `lose` removes data from
-// Redis.
-async function settledThenLost(lose, due) {
+// A packet with one settled grab.
+async function grabbedAndSettled() {
   assert.ok(await send());
   const packet = packets.at(-1);
-  assert.ok(await grab(packet, grabbers[0]));
-  await poll('the grab is settled', async () => (await look(packet, grabbers[0])).mine.settled);
-  await servers.settle.stop();
+  await grabbed(packet, grabbers[0]);
+  await settled(packet, grabbers[0]);
+  return packet;
+}
+
+// The same; then the settle worker is away, the packet may fall due, and `lose` removes data from Redis.
+async function settledThenLost(lose, due) {
+  const packet = await grabbedAndSettled();
+  await servers.settle.kill();
   if (due) await expireNow(packet.id);
   await lose(packet);
 }
@@ -187,17 +203,12 @@ async function replayAll() {
   for (let left = await letters(); left.length > 0; left = await letters()) await hongbao('replay', ...replayArgs(left[0]));
 }
 
-// A packet for each pass, with one settled grab.
-async function grabbedAndSettled(passes) {
-  for (let i = 0; i < passes; i++) {
-    assert.ok(await send());
-    await poll('the packet is open', () => grab(packets[i], grabbers[0]));
-    await poll('the grab is settled', async () => (await look(packets[i], grabbers[0])).mine.settled);
-  }
+// ---- the scenarios ----
+
+async function oneForEach(passes) {
+  for (let i = 0; i < passes; i++) await grabbedAndSettled();
   return true;
 }
-
-// ---- the scenarios ----
 
 // server: the process that dies. prepare(passes): before it is restarted with the crash point. provoke: passes the crash
 // point once; false when the process may have died. ends: the sender ends the packets early. lead: instead, all
@@ -238,39 +249,39 @@ const scenarios = {
   },
   return: {
     server: 'page',
-    prepare: grabbedAndSettled,
+    prepare: oneForEach,
     provoke: () => giveBack(packets.find(({ giver }) => !giver), grabbers[0]),
     finished: async (packet) => (await look(packet, grabbers[0])).mine.returned,
   },
   thanks: {
     server: 'page',
-    prepare: grabbedAndSettled,
+    prepare: oneForEach,
     provoke: () => thank(packets.find(({ thanker }) => !thanker), grabbers[0]),
     finished: async (packet) => (await look(packet, grabbers[0])).mine.thanks === THANKS,
   },
   letter: { server: 'settle', passes: 1, lead: grabbedThenDamaged, repair: () => lettersWritten().then(replayAll) },
-  'recover-after-load': { server: 'settle', passes: 1, lead: () => settledThenLost(loseLiveKeys) },
-  'recover-after-doors': { server: 'settle', passes: 1, lead: () => settledThenLost(losePartition) },
-  'recover-after-mark': { server: 'settle', passes: 1, lead: () => settledThenLost(losePartition) },
 };
 scenarios.answer = scenarios.grab;
-for (const [what, lose] of Object.entries({
-  'before-refund': loseLiveKeys, 'after-refund': loseLiveKeys, 'before-remove': shutPacket, 'after-remove': shutPacket, 'after-commit': shutPacket,
-})) {
-  scenarios[`recover-${what}`] = { server: 'settle', passes: 1, due: true, lead: () => settledThenLost(lose, true) };
+const WITH_CONDITIONS = scenarios['send-with-conditions'];
+scenarios['send-after-receivers'] = WITH_CONDITIONS;
+for (const [whats, lose, due] of [
+  [['after-load'], loseLiveKeys], [['after-doors', 'after-mark'], losePartition],
+  [['before-refund', 'after-refund'], loseLiveKeys, true],
+  [['before-remove', 'after-remove', 'after-commit'], shutPacket, true],
+]) {
+  const scenario = { server: 'settle', passes: 1, due, lead: () => settledThenLost(lose, due) };
+  for (const what of whats) scenarios[`recover-${what}`] = scenario;
 }
-
-scenarios['send-after-receivers'] = scenarios['send-with-conditions'];
 
 const scenarioOf = (point) => scenarios[point] ?? scenarios[point.split('-')[0]];
 
 // The points at which a pool dies, and then the settle worker, which finishes it.
 const PAIRS = [
-  ['send-after-commit', 'recover-after-load', scenarios['send-with-conditions']],
-  ['return-after-commit', 'return-after-script'], ['return-after-commit', 'return-after-mark'], ['return-after-script', 'return-after-script'],
-  ['thanks-after-commit', 'thanks-after-script'], ['thanks-after-commit', 'thanks-after-mark'], ['thanks-after-script', 'thanks-after-script'],
-  ['end-after-commit', 'expire-after-close'], ['end-after-commit', 'expire-before-refund'], ['end-after-commit', 'expire-after-refund'],
-  ['end-after-close', 'expire-before-refund'],
+  ['send-after-commit', ['recover-after-load'], WITH_CONDITIONS],
+  ['return-after-commit', ['return-after-script', 'return-after-mark']], ['return-after-script', ['return-after-script']],
+  ['thanks-after-commit', ['thanks-after-script', 'thanks-after-mark']], ['thanks-after-script', ['thanks-after-script']],
+  ['end-after-commit', ['expire-after-close', 'expire-before-refund', 'expire-after-refund']],
+  ['end-after-close', ['expire-before-refund']],
 ];
 
 // ---- one crash ----
@@ -300,8 +311,7 @@ async function workerDies(point, packet, scenario) {
 async function visit(point, passes, scenario = scenarioOf(point), worker = undefined) {
   const server = servers[scenario.server];
   const crash = `${point}:${scenario.passes ?? passes}`;
-  packets = [];
-  [sender, ...grabbers] = await demoUsers(1 + GRABBERS);
+  await meet();
   if (scenario.prepare) assert.ok(await scenario.prepare(passes));
   if (worker) await servers.settle.kill(); // so that nothing is finished before the worker that dies starts
 
@@ -339,19 +349,19 @@ async function finish(scenario) {
     if (scenario.due) await poll('the packet has ended', async () => (await look(packet, sender)).state !== 'open');
     await grabAll(packet);
   }
-  await drained();
   for (const packet of packets) await check(packet, scenario);
   for (const user of [sender, ...grabbers]) {
     let fen;
     await poll('the balance is right', async () => (fen = await balanceFen(user)) === user.balanceFen)
       .catch((error) => assert.fail(`${error.message}: ${fen}, not ${user.balanceFen}`));
   }
+  await drained(); // last: an audit costs more than the pages
 }
 
 // The share that was given back is open for the sender, who takes it: then every share is grabbed.
 async function finishReturn(packet) {
   await poll('the share is given back', () => giveBack(packet, packet.giver));
-  for (const user of [...grabbers, sender]) await poll('the packet is open', () => grab(packet, user));
+  for (const user of [...grabbers, sender]) await grabbed(packet, user);
 }
 
 async function check(packet, scenario) {
@@ -362,8 +372,7 @@ async function check(packet, scenario) {
   assert.equal(new Set(grabs.map(([, { share_no }]) => share_no)).size, grabs.length, 'no share twice');
   let sumFen = 0;
   for (const [user, { share_no, amount_fen }] of grabs) {
-    let mine;
-    await poll('the page shows the grab as settled', async () => ({ mine } = await look(packet, user)).mine?.settled);
+    const mine = await settled(packet, user);
     assert.deepEqual([mine.share_no, mine.amount_fen], [share_no, amount_fen], 'the acknowledged share is the settled one');
     user.balanceFen += amount_fen;
     sumFen += amount_fen;
@@ -371,7 +380,7 @@ async function check(packet, scenario) {
   if (packet.thanker) await poll('the page shows the thanks', async () => (await look(packet, packet.thanker)).mine.thanks === THANKS);
   if (packet.giver) {
     const { amount_fen: fen } = packet.grabs.get(packet.giver);
-    assert.equal((await look(packet, packet.giver)).mine.returned, true);
+    await poll('the page shows the return', async () => (await look(packet, packet.giver)).mine.returned);
     packet.giver.balanceFen -= fen;
     sumFen -= fen;
   }
@@ -392,25 +401,27 @@ async function checkConditions(packet) {
 // A user with an open packet and a share deletes the account; the pool or the worker dies at it.
 async function visitDeletion(point) {
   const server = point.startsWith('delete-') ? servers.auth : servers.settle;
-  const fields = { username: `u${randomBytes(6).toString('hex')}`, password: 'a good password', give_up: '1' };
-  packets = [];
-  [sender, ...grabbers] = await demoUsers(1 + GRABBERS);
-  const leaver = { client: new Client() };
-  const registered = await leaver.client.post('/register', { ...fields, nickname: fields.username });
-  assert.equal(registered.status, 201, registered.text);
-  assert.ok((await leaver.client.post('/wallet/deposit', { amount: '5', request_key: 'first' })).status < 300);
+  await meet();
+  const leaver = grabbers[0];
+  const fields = { username: leaver.username, password: leaver.password, give_up: '1' };
   const own = await leaver.client.post('/send', { kind: 'even', amount: '1', count: '2' });
   assert.equal(own.status, 201, own.text);
   assert.ok(await send());
-  await poll('the packet is open', () => grab(packets[0], leaver));
+  await grabbed(packets[0], leaver);
+  await settled(packets[0], leaver);
   await restart(server, { HB_CRASH: point });
   const ask204 = async () => [204, 401].includes((await ask(() => leaver.client.post('/account/delete', fields)))?.status);
+  // It begins; as if that had been longer ago than the worker waits for requests under way.
+  const begin = async () => {
+    await poll('the deletion has begun', ask204);
+    await sql(`UPDATE user SET deleting_ms = deleting_ms - 60000 WHERE id = ${leaver.id}`);
+  };
   if (server === servers.auth) assert.equal(await ask204(), false);
-  else await poll('the deletion has begun', ask204);
+  else await begin();
   assertDied(server, await server.endsWithin(30_000 * PATIENCE), point);
   await server.start();
-  await poll('the deletion has begun', ask204);
-  await poll('the account is deleted', async () => /^deleted 2/m.test((await hongbao('user', 'show', `~${registered.json.id}`)).stdout), 60);
+  await begin();
+  await poll('the account is deleted', async () => await sql(`SELECT 1 FROM user WHERE id = ${leaver.id} AND deleted_ms > 0`) !== '');
   await drained();
   const { grabs } = await look(packets[0], sender);
   assert.deepEqual(grabs.map(({ user }) => user.nickname), ['']);
@@ -424,8 +435,7 @@ const assertCrashed = (how, point) => assert.deepEqual(
 );
 
 async function visitReplay(point) {
-  packets = [];
-  [sender, ...grabbers] = await demoUsers(1 + GRABBERS);
+  await meet();
   await grabbedThenDamaged();
   await servers.settle.start();
   await lettersWritten();
@@ -437,26 +447,27 @@ async function visitReplay(point) {
 
 // ---- migrations: a database of their own ----
 
-const schemaEmpty = (database) => mariadb('mariadb', '-e', `DROP DATABASE IF EXISTS ${database}; CREATE DATABASE ${database}`);
-
-async function schema(database) {
-  return (await mariadb('mariadb-dump', '--no-data', '--skip-comments', database)).replaceAll(/ AUTO_INCREMENT=\d+/g, '');
-}
-
 const BESIDE = '--restoring'; // empty tables beside the Redis of a site
 
+const migrate = (arg, extra = {}) => run(env.HB_TEST_BINARY, ['migrate', arg], {
+  env: { ...process.env, HB_CONFIG: `${env.HB_TEST_VAR}/admin.conf`, HB_MYSQL_DATABASE: 'hongbao_crash', ...extra },
+});
+
+const emptied = () => mariadb('mariadb', '-e', 'DROP DATABASE IF EXISTS hongbao_crash; CREATE DATABASE hongbao_crash');
+
+async function schema() {
+  return (await mariadb('mariadb-dump', '--no-data', '--skip-comments', 'hongbao_crash')).replaceAll(/ AUTO_INCREMENT=\d+/g, '');
+}
+
+let uninterrupted; // the schema of a migration without a crash
+
 async function visitMigrate(point, passes) {
-  const migrate = (database, extra, ...args) => run(env.HB_TEST_BINARY, ['migrate', ...args], {
-    env: { ...process.env, HB_CONFIG: adminFile, HB_MYSQL_DATABASE: database, ...extra },
-  });
-  await schemaEmpty('hongbao_crash');
-  await schemaEmpty('hongbao_uninterrupted');
-  const how = await migrate('hongbao_crash', { HB_CRASH: `${point}:${/statement$/.test(point) ? passes : 1}` }, BESIDE).catch((error) => error);
-  assertCrashed(how, point);
-  await migrate('hongbao_crash', {}, BESIDE);
-  await migrate('hongbao_crash', {}, '--check');
-  await migrate('hongbao_uninterrupted', {}, BESIDE);
-  assert.equal(await schema('hongbao_crash'), await schema('hongbao_uninterrupted'));
+  uninterrupted ??= await emptied().then(() => migrate(BESIDE)).then(schema);
+  await emptied();
+  assertCrashed(await migrate(BESIDE, { HB_CRASH: `${point}:${/statement$/.test(point) ? passes : 1}` }).catch((error) => error), point);
+  await migrate(BESIDE);
+  await migrate('--check');
+  assert.equal(await schema(), uninterrupted);
 }
 
 // ---- the tests ----
@@ -472,25 +483,21 @@ test('every crash point has a unique name of words with hyphens, and a scenario'
   }
 });
 
-for (const point of PAIRS_ONLY ? [] : points) {
-  test(`a crash at ${point} loses nothing`, async () => {
-    for (let i = 0; i < TIMES; i++) {
-      if (point.startsWith('migrate-')) await visitMigrate(point, 1 + (4 * i) % 9);
-      else if (point.startsWith('replay-')) await visitReplay(point);
-      else if (/^(delete|erase)-/.test(point)) await visitDeletion(point);
-      else await visit(point, 1 + i % 3);
-    }
-  });
+function visitOnce(point, i) {
+  if (point.startsWith('migrate-')) return visitMigrate(point, 1 + (4 * i) % 9);
+  if (point.startsWith('replay-')) return visitReplay(point);
+  return /^(delete|erase)-/.test(point) ? visitDeletion(point) : visit(point, 1 + i % 3);
 }
 
-for (const point of PAIRS_ONLY ? [] : points.filter((name) => name.startsWith('send-'))) {
-  test(`a crash at ${point} of a packet with conditions loses nothing`, async () => {
-    for (let i = 0; i < TIMES; i++) await visit(point, 1 + i % 3, scenarios['send-with-conditions']);
-  });
-}
+const visits = PAIRS_ONLY
+  ? PAIRS.flatMap(([point, workers, scenario]) => workers.map((worker) => (
+    [`${point} and then one of the worker at ${worker} lose`, () => visit(point, 1, scenario, worker)])))
+  : [...points.map((point) => [`${point} loses`, (i) => visitOnce(point, i)]),
+    ...points.filter((point) => point.startsWith('send-'))
+      .map((point) => [`${point} of a packet with conditions loses`, (i) => visit(point, 1 + i % 3, WITH_CONDITIONS)])];
 
-for (const [point, worker, scenario] of PAIRS_ONLY ? PAIRS : []) {
-  test(`a crash at ${point} and then one of the worker at ${worker} lose nothing`, async () => {
-    for (let i = 0; i < TIMES; i++) await visit(point, 1, scenario, worker);
+for (const [what, once] of visits) {
+  test(`a crash at ${what} nothing`, async () => {
+    for (let i = 0; i < TIMES; i++) await once(i);
   });
 }

@@ -5,7 +5,7 @@ import { rmSync } from 'node:fs';
 import { after, before, test } from 'node:test';
 import { dev, env, poll } from '../e2e/support/instance.js';
 import { keys, redis } from '../e2e/support/redis.js';
-import { demoUsers, drained, killRedis, servers, stopAll } from './site.js';
+import { demoUsers, drained, killRedis, open, ready, startAll, stopAll } from './site.js';
 
 const PACKETS = Number(process.env.EMPTIED_PACKETS ?? 1000);
 const SHARES = 4;
@@ -17,10 +17,10 @@ let users;
 let senders;
 
 before(async () => {
-  for (const server of Object.values(servers)) await server.start();
+  await startAll();
   users = await demoUsers(SENDERS + SHARES);
   senders = users.splice(SHARES);
-  await poll('the site is ready', async () => (await users[0].client.get('/readyz/page')).status === 200);
+  await ready(users[0]);
 });
 after(stopAll);
 
@@ -32,10 +32,8 @@ async function each(items, work) {
   }));
 }
 
-const open = ({ client }, packet) => client.post(`/p/${packet.id}/open`, {});
-
 async function grab(user, packet) {
-  const answer = await open(user, packet);
+  const answer = await open(user, packet.id);
   assert.equal(answer.status, 200, answer.text);
   return answer.json;
 }
@@ -74,7 +72,7 @@ async function check(t, packets) {
   await poll('every packet accepts a grab', async () => {
     const refused = [];
     await each(waiting, async (packet) => {
-      const answer = await open(users[2], packet);
+      const answer = await open(users[2], packet.id);
       if (answer.status === 200) packet.third = answer.json;
       else if ([502, 503, 504].includes(answer.status)) refused.push(packet);
       else assert.fail(`${answer.status} ${answer.text}`);

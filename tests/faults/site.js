@@ -5,8 +5,8 @@ import { spawn } from 'node:child_process';
 import { closeSync, openSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import net from 'node:net';
 import { dirname } from 'node:path';
-import { Client } from '../e2e/support/client.js';
 import { env, hongbao, poll } from '../e2e/support/instance.js';
+import { makePeople } from '../e2e/support/people.js';
 import { redis } from '../e2e/support/redis.js';
 
 const sockets = dirname(env.HB_TEST_REDIS_SOCKET);
@@ -73,6 +73,10 @@ class Server {
 
 export const servers = { page: new Server('page'), hot: new Server('hot'), auth: new Server('auth'), settle: new Server('settle') };
 
+export async function startAll() {
+  for (const server of Object.values(servers)) await server.start();
+}
+
 // Stops each of them, also when one has died or fails to end well, which is told afterwards: a process that goes on would
 // keep the test from ending.
 export async function stopAll() {
@@ -81,15 +85,14 @@ export async function stopAll() {
   if (failed) throw failed.reason;
 }
 
-// Creates count users with a session and 1,000 yuan each.
+// Makes count users with a session and 1,000 yuan each.
 export async function demoUsers(count) {
-  const { stdout } = await hongbao('demo', '--users', String(count), '--out', '-');
-  return stdout.trim().split('\n').map((line) => {
-    const [id, name, cookie] = line.split('\t');
-    const [sid, token] = cookie.split('=');
-    return { id: Number(id), name, client: new Client({ [sid]: token }), balanceFen: 100_000 };
-  });
+  return (await makePeople(count, '1000')).map((person) => ({ ...person, balanceFen: 100_000 }));
 }
+
+export const ready = (user) => poll('the site is ready', async () => (await user.client.get('/readyz/page')).status === 200);
+
+export const open = ({ client }, packet, fields = {}) => client.post(`/p/${packet}/open`, fields);
 
 export async function killRedis() {
   process.kill(Number((await redis('INFO', 'server')).match(/process_id:(\d+)/)[1]), 'SIGKILL');

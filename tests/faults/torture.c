@@ -44,10 +44,11 @@ enum {
     KINDS_MAX = 64,
     ROUNDS_MAX = 3,
     STARTS_MAX = 3,
-    ARENA_BYTES = 1 << 20
+    TEXTS_BYTES = 1 << 20
 };
 
 static struct config config;
+static struct services app; /* of a run or of the making of a world, each in a process of its own */
 static const char *log_path;
 static const char socket_format[] = "hongbao-torture-%ld";
 
@@ -101,110 +102,108 @@ static void phase(const char *name, command_fn *command, const char *pool, visit
     expect(code == 0, "a command does not start");
 }
 
-/* ---- data loss, so that recovery has work ---- */
+/* ---- the stores ---- */
 
-static void redis_run(struct services *app, const struct str *words, size_t count)
+static void services_start(void)
+{
+    char error[512];
+    expect(services_open(&app, &config, SERVICES_MYSQL, error, sizeof error) == ST_OK, error);
+}
+
+static void sql_run(const char *sql)
+{
+    expect(db_exec(app.stores.db, NULL, sql, NULL, 0) == ST_OK, "MySQL is unreachable");
+}
+
+/* The query finds this number; why: what is wrong when it does not. */
+static void sql_expect(int64_t wanted, const char *why, const char *sql)
+{
+    struct db_rows rows;
+    expect(db_query(app.stores.db, torture_texts, &rows, sql, NULL, 0) == ST_OK && rows.count == 1,
+           "MySQL is unreachable");
+    expect(db_cell(&rows, 0, 0).ptr != NULL && db_cell_i64(&rows, 0, 0) == wanted, why);
+}
+
+static void redis_run(const struct str *words, size_t count)
 {
     struct redis_call call;
-    expect(redis_do(app->stores.redis, &call, words, count) == ST_OK, "Redis is unreachable");
+    expect(redis_do(app.stores.redis, &call, words, count) == ST_OK, "Redis is unreachable");
     redis_call_free(&call);
 }
 
-static void live_lose(struct services *app, const struct told_packet *p)
+/* ---- data loss, so that recovery has work ---- */
+
+static void live_lose(const struct told_packet *p)
 {
     struct live_keys keys;
     live_keys(&keys, p->number, config.partitions);
     const struct str del[] = { STR("DEL"), keys.key[LIVE_KEY_PACKET], keys.key[LIVE_KEY_SHARES],
                                keys.key[LIVE_KEY_GRABS], keys.key[LIVE_KEY_ORDER] };
-    redis_run(app, del, 5);
+    redis_run(del, ARRAY_LEN(del));
 }
 
 /* Deletes the stream of the packet's partition, and the published position. */
-static void stream_lose(struct services *app, const struct told_packet *p)
+static void stream_lose(const struct told_packet *p)
 {
     struct live_keys keys;
     live_keys(&keys, p->number, config.partitions);
     const struct str del[] = { STR("DEL"), keys.key[LIVE_KEY_EVENTS], keys.key[LIVE_KEY_SETTLED] };
-    redis_run(app, del, 3);
+    redis_run(del, ARRAY_LEN(del));
 }
 
 /* Moves the packet's expiry into the past, in both stores. */
-static void expire_now(struct services *app, const struct told_packet *p)
+static void expire_now(const struct told_packet *p)
 {
     static const char script[] =
         "if redis.call('EXISTS', KEYS[1]) == 1 then redis.call('HSET', KEYS[1], 'expires_ms', 1) end";
     struct live_keys keys;
     live_keys(&keys, p->number, config.partitions);
     const struct str eval[] = { STR("EVAL"), str_from(script), STR("1"), keys.key[LIVE_KEY_PACKET] };
-    redis_run(app, eval, 4);
-    expect(db_exec(app->stores.db, NULL, "UPDATE packet SET expires_ms = created_ms + 1 WHERE id = ?",
-                   DB_PARAMS(DB_U64(p->number))) == ST_OK,
-           "MySQL is unreachable");
+    redis_run(eval, ARRAY_LEN(eval));
+    sql_run(TEXT("UPDATE packet SET expires_ms = created_ms + 1 WHERE id = %" PRIu64, p->number));
 }
 
 /* As if the pool had died before it told Redis about returns and thanks, and Redis had lost the packet then. */
-static void pool_died(struct services *app, const struct told_packet *p)
+static void pool_died(const struct told_packet *p)
 {
-    live_lose(app, p);
-    expect(db_exec(app->stores.db, NULL,
-                   "UPDATE share_return SET applied_ms = NULL, returned_ms = returned_ms - 60000 WHERE packet_id = ?",
-                   DB_PARAMS(DB_U64(p->number))) == ST_OK &&
-               db_exec(app->stores.db, NULL,
-                       "UPDATE thanks SET applied_ms = NULL, created_ms = created_ms - 60000 WHERE packet_id = ?",
-                       DB_PARAMS(DB_U64(p->number))) == ST_OK,
-           "MySQL is unreachable");
+    live_lose(p);
+    sql_run(
+        TEXT("UPDATE share_return SET applied_ms = NULL, returned_ms = returned_ms - 60000 WHERE packet_id = %" PRIu64,
+             p->number));
+    sql_run(TEXT("UPDATE thanks SET applied_ms = NULL, created_ms = created_ms - 60000 WHERE packet_id = %" PRIu64,
+                 p->number));
 }
 
-static uint64_t number(struct services *app, struct arena *a, const char *sql, const struct db_param *params,
-                       size_t count)
-{
-    struct db_rows rows;
-    arena_reset(a);
-    expect(db_query(app->stores.db, a, &rows, sql, params, count) == ST_OK && rows.count == 1, "MySQL is unreachable");
-    return db_cell(&rows, 0, 0).ptr == NULL ? UINT64_MAX : db_cell_u64(&rows, 0, 0);
-}
+/* ---- promises ---- */
 
-/* What a user's answers promised about the share: thanks, and where it was given back to. */
-static void share_promises_check(struct services *app, struct arena *a, const struct told_packet *p, int user)
+/* The user has the row that an answer promised, once, and no other one; or none. content: what was promised of it. */
+static void row_check(bool promised, const char *why, const char *table, const struct told_packet *p, int user,
+                      const char *content)
 {
-    const struct told_grab *grab = &p->grabs[user];
-    const struct db_param who[] = { DB_U64(p->number), DB_U64(torture->users[user].id), DB_U64(grab->share_no),
-                                    DB_I64(grab->fen), DB_I64(grab->to_sender) };
-    expect(number(app, a, "SELECT COUNT(*) FROM share_return WHERE packet_id = ? AND user_id = ?", who, 2) ==
-                   grab->returned &&
-               number(app, a,
-                      "SELECT COUNT(*) FROM share_return WHERE packet_id = ? AND user_id = ? AND share_no = ?"
-                      " AND amount_fen = ? AND (position IS NULL) = ?",
-                      who, 5) == grab->returned,
-           "a return's row differs from its answer");
-    expect(number(app, a, "SELECT COUNT(*) FROM thanks WHERE packet_id = ? AND user_id = ?", who, 2) == grab->thanked,
-           "the row of thanks differs from the answer");
+    const char *rows = TEXT("SELECT COUNT(*) FROM `%s` WHERE packet_id = %" PRIu64 " AND user_id = %" PRIu64, table,
+                            p->number, torture->users[user].id);
+    sql_expect(promised, why, rows);
+    sql_expect(promised, why, TEXT("%s %s", rows, content));
 }
 
 /* The rows are those that the answers promised: one packet for each request key, ended or not; for each user one grab
- * with the share and amount of the answer, or none without an answer. */
-static void promises_check(struct services *app, struct arena *a)
+ * with the share and amount of the answer, or none without an answer; a return, to where the answer said; thanks. */
+static void promises_check(void)
 {
     for (int i = 0; i < TORTURE_PACKETS; i++) {
         const struct told_packet *p = &torture->packets[i];
-        expect(number(app, a, "SELECT COUNT(*) FROM packet WHERE sender_id = ? AND request_key = ?",
-                      DB_PARAMS(DB_U64(torture->users[i == TORTURE_LEFT ? TORTURE_NEWCOMER : 0].id),
-                                DB_TEXT(str_from(p->key)))) == 1,
-               "not exactly one packet for a request key");
-        expect(number(app, a, "SELECT COUNT(ended_ms) FROM packet WHERE id = ?", DB_PARAMS(DB_U64(p->number))) ==
-                   p->ended,
-               "the end of a packet differs from the answer");
+        sql_expect(1, "not exactly one packet for a request key",
+                   TEXT("SELECT COUNT(*) FROM packet WHERE sender_id = %" PRIu64 " AND request_key = '%s'",
+                        torture->users[i == TORTURE_LEFT ? TORTURE_NEWCOMER : 0].id, p->key));
+        sql_expect(p->ended, "the end of a packet differs from the answer",
+                   TEXT("SELECT COUNT(ended_ms) FROM packet WHERE id = %" PRIu64, p->number));
         for (int user = 0; user < TORTURE_PEOPLE; user++) {
             const struct told_grab *grab = &p->grabs[user];
-            const struct db_param who[] = { DB_U64(p->number), DB_U64(torture->users[user].id), DB_U64(grab->share_no),
-                                            DB_I64(grab->fen) };
-            uint64_t rows = number(app, a, "SELECT COUNT(*) FROM `grab` WHERE packet_id = ? AND user_id = ?", who, 2);
-            uint64_t told = number(app, a,
-                                   "SELECT COUNT(*) FROM `grab` WHERE packet_id = ? AND user_id = ? AND share_no = ?"
-                                   " AND amount_fen = ?",
-                                   who, 4);
-            expect(rows == grab->told && told == grab->told, "a grab's row differs from its answer");
-            share_promises_check(app, a, p, user);
+            const char *share = TEXT("AND share_no = %" PRIu32 " AND amount_fen = %" PRId64, grab->share_no, grab->fen);
+            row_check(grab->told, "a grab's row differs from its answer", "grab", p, user, share);
+            row_check(grab->returned, "a return's row differs from its answer", "share_return", p, user,
+                      TEXT("%s AND (position IS NULL) = %d", share, grab->to_sender));
+            row_check(grab->thanked, "the row of thanks differs from the answer", "thanks", p, user, "");
         }
     }
 }
@@ -212,17 +211,15 @@ static void promises_check(struct services *app, struct arena *a)
 /* ---- the user who deletes the account ---- */
 
 /* As if the deletion had begun longer ago, after all grabs. */
-static void deletion_wait_end(struct services *app)
+static void deletion_wait_end(void)
 {
     expect(torture->left, "the deletion has not begun");
-    expect(db_exec(app->stores.db, NULL, "UPDATE user SET deleting_ms = ? WHERE id = ?",
-                   DB_PARAMS(DB_I64(clock_now_ms() - DELETION_WAIT_MS - 1),
-                             DB_U64(torture->users[TORTURE_NEWCOMER].id))) == ST_OK,
-           "MySQL is unreachable");
+    sql_run(TEXT("UPDATE user SET deleting_ms = %" PRId64 " WHERE id = %" PRIu64, clock_now_ms() - DELETION_WAIT_MS - 1,
+                 torture->users[TORTURE_NEWCOMER].id));
 }
 
 /* Redis must not have the newcomer's name in the packet. */
-static void live_name_check(struct services *app, const struct told_packet *p)
+static void live_name_check(const struct told_packet *p)
 {
     static const char script[] = "local all = table.concat(redis.call('HVALS', KEYS[1]), '\\n') .. '\\n'"
                                  " .. table.concat(redis.call('HVALS', KEYS[2]), '\\n') .. '\\n'"
@@ -239,7 +236,7 @@ static void live_name_check(struct services *app, const struct told_packet *p)
                                 keys.key[LIVE_KEY_GRABS],
                                 keys.key[LIVE_KEY_ORDER],
                                 str_from(torture->users[TORTURE_NEWCOMER].username) };
-    expect(redis_do(app->stores.redis, &call, eval, ARRAY_LEN(eval)) == ST_OK && redis_reply_i64(call.reply, &there),
+    expect(redis_do(app.stores.redis, &call, eval, ARRAY_LEN(eval)) == ST_OK && redis_reply_i64(call.reply, &there),
            "Redis is unreachable");
     redis_call_free(&call);
     expect(there == 0, "Redis has the name of the deleted user");
@@ -247,35 +244,32 @@ static void live_name_check(struct services *app, const struct told_packet *p)
 
 /* The user's row and the names are gone, and every fen is accounted for: what was deposited, less what others opened of
  * the own packet, and what the user opened, went to the bank. */
-static void leaver_check(struct services *app, struct arena *a)
+static void leaver_check(void)
 {
-    const struct db_param id = DB_U64(torture->users[TORTURE_NEWCOMER].id);
+    const uint64_t id = torture->users[TORTURE_NEWCOMER].id;
     int64_t fen = TORTURE_DEPOSIT_FEN;
     for (int user = 0; user < TORTURE_PEOPLE; user++)
         fen -= torture->packets[TORTURE_LEFT].grabs[user].fen;
     for (int i = 0; i < TORTURE_PACKETS; i++) {
         fen += torture->packets[i].grabs[TORTURE_NEWCOMER].fen;
-        live_name_check(app, &torture->packets[i]);
+        live_name_check(&torture->packets[i]);
     }
-    expect(number(app, a,
-                  "SELECT COUNT(*) FROM user WHERE id = ? AND username = CONCAT('~', id) AND nickname = ''"
-                  " AND password_hash IS NULL AND deleted_ms > 0",
-                  &id, 1) == 1,
-           "the user's row is not that of a deleted user");
-    expect(number(app, a,
-                  "SELECT (SELECT COUNT(*) FROM packet WHERE sender_id = ? AND sender_name <> '')"
-                  " + (SELECT COUNT(*) FROM packet_receiver WHERE user_id = ? AND name <> '')"
-                  " + (SELECT COUNT(*) FROM `grab` WHERE user_id = ? AND nickname <> '')",
-                  DB_PARAMS(id, id, id)) == 0,
-           "the tables have the name of the deleted user");
-    expect(number(app, a,
-                  "SELECT CAST(COALESCE(SUM(amount_fen), 0) AS SIGNED) FROM transfer"
-                  " WHERE kind = 'forfeit' AND debit_id = ? AND credit_id = 1",
-                  &id, 1) == (uint64_t)fen &&
-               number(app, a, "SELECT balance_fen FROM account WHERE id = ?", &id, 1) == 0,
-           "the money of the deleted user did not go to the bank");
-    expect(number(app, a, "SELECT COUNT(*) FROM transfer WHERE ? IN (debit_id, credit_id)", &id, 1) == 4,
-           "the ledger lacks a deposit, a send, a refund or what was given up, or has more");
+    sql_expect(1, "the user's row is not that of a deleted user",
+               TEXT("SELECT COUNT(*) FROM user WHERE id = %" PRIu64 " AND username = CONCAT('~', id) AND nickname = ''"
+                    " AND password_hash IS NULL AND deleted_ms > 0",
+                    id));
+    sql_expect(0, "the tables have the name of the deleted user",
+               TEXT("SELECT (SELECT COUNT(*) FROM packet WHERE sender_id = %" PRIu64 " AND sender_name <> '')"
+                    " + (SELECT COUNT(*) FROM packet_receiver WHERE user_id = %" PRIu64 " AND name <> '')"
+                    " + (SELECT COUNT(*) FROM `grab` WHERE user_id = %" PRIu64 " AND nickname <> '')",
+                    id, id, id));
+    sql_expect(fen, "the money of the deleted user did not go to the bank",
+               TEXT("SELECT CAST(COALESCE(SUM(amount_fen), 0) AS SIGNED) FROM transfer"
+                    " WHERE kind = 'forfeit' AND debit_id = %" PRIu64 " AND credit_id = 1",
+                    id));
+    sql_expect(0, "the deleted user has money", TEXT("SELECT balance_fen FROM account WHERE id = %" PRIu64, id));
+    sql_expect(4, "the ledger lacks a deposit, a send, a refund or what was given up, or has more",
+               TEXT("SELECT COUNT(*) FROM transfer WHERE %" PRIu64 " IN (debit_id, credit_id)", id));
 }
 
 static void audit_undisturbed(void)
@@ -302,33 +296,33 @@ static bool some_missing(void)
     return false;
 }
 
-static void play(struct services *app, struct arena *a)
+static void play(void)
 {
     char socket[64];
     (void)snprintf(socket, sizeof socket, socket_format, (long)getpid());
     listen_on_0(socket);
     phase("registering", serve_command, "auth", visit_newcomers, socket);
     phase("sending", serve_command, "page", visit_senders, socket);
-    live_lose(app, &torture->packets[TORTURE_EXCLUSIVE]);
+    live_lose(&torture->packets[TORTURE_EXCLUSIVE]);
     bool more = true;
     for (int round = 0; more; round++) {
         expect(round < ROUNDS_MAX, "a packet is not loaded into Redis");
         phase("grabbing", serve_command, "hot", visit_grabbers, socket);
         more = some_missing();
         if (!more) {
-            live_lose(app, &torture->packets[TORTURE_ABANDONED]);
-            expire_now(app, &torture->packets[TORTURE_ABANDONED]);
-            expire_now(app, &torture->packets[TORTURE_EXPIRING]);
+            live_lose(&torture->packets[TORTURE_ABANDONED]);
+            expire_now(&torture->packets[TORTURE_ABANDONED]);
+            expire_now(&torture->packets[TORTURE_EXPIRING]);
             phase("leaving", serve_command, "auth", visit_leavers, socket);
-            deletion_wait_end(app);
+            deletion_wait_end();
         }
         phase("settling", settle_command, NULL, visit_settling, socket);
         if (more) /* all of its events are settled now */
-            stream_lose(app, &torture->packets[TORTURE_LUCKY]);
+            stream_lose(&torture->packets[TORTURE_LUCKY]);
     }
-    leaver_check(app, a);
+    leaver_check();
     phase("giving back", serve_command, "page", visit_givers, socket);
-    pool_died(app, &torture->packets[TORTURE_ENDED]);
+    pool_died(&torture->packets[TORTURE_ENDED]);
     phase("ending", settle_command, NULL, visit_settling, socket);
     phase("reading", serve_command, "page", visit_readers, socket);
     audit_tortured();
@@ -344,17 +338,12 @@ static void stderr_to_log(void)
 /* Returns only when the run is good; leaks are reported at exit. */
 static void run_inside(void)
 {
-    struct services app;
-    char error[512];
     (void)alarm(RUN_SECONDS_MAX);
     stderr_to_log();
-    expect(services_open(&app, &config, SERVICES_MYSQL, error, sizeof error) == ST_OK, error);
-    struct arena *a = arena_new(ARENA_BYTES, ARENA_BYTES);
-    expect(a != NULL, "no memory");
-    play(&app, a);
-    promises_check(&app, a);
-    leaver_check(&app, a); /* what was rebuilt since has no name either */
-    arena_free(a);
+    services_start();
+    play();
+    promises_check();
+    leaver_check(); /* what was rebuilt since has no name either */
     services_close(&app);
     audit_undisturbed();
 }
@@ -369,13 +358,13 @@ static void users_take(FILE *in)
                "no users");
 }
 
-static void fences_open(struct services *app)
+static void fences_open(void)
 {
     char text[REDIS_FENCE_TEXT_MAX];
-    live_fences_set(app->stores.redis, &config);
+    live_fences_set(app.stores.redis, &config);
     for (uint32_t i = 0; i < (uint32_t)config.partitions; i++)
-        expect(redis_fence_text(app->stores.redis, i, text) == ST_OK &&
-                   live_fence_open(&app->stores.live, i, str_from(text)) == ST_OK,
+        expect(redis_fence_text(app.stores.redis, i, text) == ST_OK &&
+                   live_fence_open(&app.stores.live, i, str_from(text)) == ST_OK,
                "Redis is unreachable");
 }
 
@@ -385,24 +374,16 @@ static void world_inside(void)
     static const char *const tables[] = { "thanks",   "share_return", "packet_receiver", "grab",
                                           "transfer", "packet",       "user_month",      "stream_cursor",
                                           "account",  "user",         "username_retired" };
-    struct services app;
-    struct redis_call call;
-    char error[512], sql[128];
-    expect(services_open(&app, &config, SERVICES_MYSQL, error, sizeof error) == ST_OK, error);
+    services_start();
     expect(migrate_run(app.stores.db, config.sql_dir, NULL) == ST_OK, "no schema");
-    expect(db_exec(app.stores.db, NULL, "SET FOREIGN_KEY_CHECKS = 0", NULL, 0) == ST_OK, "MySQL is unreachable");
-    for (size_t i = 0; i < ARRAY_LEN(tables); i++) {
-        (void)snprintf(sql, sizeof sql, "DELETE FROM `%s`", tables[i]);
-        expect(db_exec(app.stores.db, NULL, sql, NULL, 0) == ST_OK, "MySQL is unreachable");
-    }
-    expect(db_exec(app.stores.db, NULL, "SET FOREIGN_KEY_CHECKS = 1", NULL, 0) == ST_OK &&
-               db_exec(app.stores.db, NULL, "UPDATE instance_lease SET until_ms = 0", NULL, 0) == ST_OK &&
-               db_exec(app.stores.db, NULL, "INSERT INTO account (id, kind, balance_fen) VALUES (1, 'bank', 0)", NULL,
-                       0) == ST_OK,
-           "MySQL is unreachable");
-    expect(redis_do(app.stores.redis, &call, &STR("FLUSHALL"), 1) == ST_OK, "Redis is unreachable");
-    redis_call_free(&call);
-    fences_open(&app); /* users grab before a settle worker runs */
+    sql_run("SET FOREIGN_KEY_CHECKS = 0");
+    for (size_t i = 0; i < ARRAY_LEN(tables); i++)
+        sql_run(TEXT("DELETE FROM `%s`", tables[i]));
+    sql_run("SET FOREIGN_KEY_CHECKS = 1");
+    sql_run("UPDATE instance_lease SET until_ms = 0");
+    sql_run("INSERT INTO account (id, kind, balance_fen) VALUES (1, 'bank', 0)");
+    redis_run(&STR("FLUSHALL"), 1);
+    fences_open(); /* users grab before a settle worker runs */
     FILE *out = tmpfile();
     expect(out != NULL && demo_make(&app.stores, TORTURE_USERS, DEMO_MONEY_FEN, out) == ST_OK, "no users");
     rewind(out);
@@ -536,15 +517,13 @@ static struct target *targets_order(uint64_t count, uint64_t *way_count)
     return targets;
 }
 
-/* Keeps the targets of the part given by --part, and returns their number. A target belongs to the same part on every
- * machine, even when the machines record different calls. */
-static uint64_t targets_part(struct target *targets, uint64_t count, int argc, char **argv)
+/* Keeps the targets of a part, "I/N", and returns their number. A target belongs to the same part on every machine,
+ * even when the machines record different calls. */
+static uint64_t targets_part(struct target *targets, uint64_t count, const char *which)
 {
-    unsigned part = 1, parts = 1;
+    unsigned part, parts;
     uint64_t kept = 0;
-    for (int i = 1; i + 1 < argc; i++)
-        if (strcmp(argv[i], "--part") == 0)
-            expect(sscanf(argv[i + 1], "%u/%u", &part, &parts) == 2 && part >= 1 && part <= parts, "--part I/N");
+    expect(sscanf(which, "%u/%u", &part, &parts) == 2 && part >= 1 && part <= parts, "--part I/N");
     for (uint64_t i = 0; i < count; i++)
         if ((shuffled(targets[i], 0) >> 32) % parts == part - 1) /* the lower half is less mixed */
             targets[kept++] = targets[i];
@@ -612,44 +591,43 @@ static void prepare(void)
         die(error);
     config.sandbox = false; /* the processes of a run start others, and visitors use sockets */
     expect(clock_zone_set(config.timezone), "no time zone");
+    torture_texts = arena_new(TEXTS_BYTES, TEXTS_BYTES);
     torture = mmap(NULL, sizeof *torture, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
-    expect(torture != MAP_FAILED, "no memory");
+    expect(torture != MAP_FAILED && torture_texts != NULL, "no memory");
     static char log_file[64];
     (void)snprintf(log_file, sizeof log_file, "/tmp/hongbao-torture-%ld.log", (long)getpid());
     log_path = log_file;
 }
 
-static uint64_t number_arg(int argc, char **argv, const char *name, uint64_t otherwise)
+static const char *option(int argc, char **argv, const char *name, const char *otherwise)
 {
     for (int i = 1; i + 1 < argc; i++)
         if (strcmp(argv[i], name) == 0)
-            return strtoull(argv[i + 1], NULL, 10);
+            return argv[i + 1];
     return otherwise;
 }
 
 int main(int argc, char **argv)
 {
+    const char *sample = getenv("TORTURE_SAMPLE"), *only = option(argc, argv, "--only", NULL);
+    uint64_t runs = strtoull(sample != NULL ? sample : option(argc, argv, "--sample", "0"), NULL, 10), ways;
     prepare();
     world_make();
     int how = run((struct target){ 0 }, true);
-    uint64_t count = torture->calls, ways;
-    target_seed = number_arg(argc, argv, "--seed", 1);
+    uint64_t count = torture->calls;
+    target_seed = strtoull(option(argc, argv, "--seed", "1"), NULL, 10);
     if (how != 0) {
         print_failure((struct target){ 0 }, how);
         return 1;
     }
     expect(count < TORTURE_CALLS_MAX, "too many calls");
     struct target *targets = targets_order(count, &ways);
-    uint64_t runs = number_arg(argc, argv, "--sample", 0);
-    if (getenv("TORTURE_SAMPLE") != NULL)
-        runs = strtoull(getenv("TORTURE_SAMPLE"), NULL, 10);
     (void)printf("torture: %" PRIu64 " calls by %" PRIu64 " ways\n", count, ways);
-    for (int i = 1; i + 1 < argc; i++)
-        if (strcmp(argv[i], "--only") == 0) {
-            expect(sscanf(argv[i + 1], "%" SCNx64 ":%" SCNu64, &targets[0].way, &targets[0].pass) == 2, "WAY:PASS");
-            runs = 1;
-        }
-    count = targets_part(targets, count, argc, argv);
+    count = targets_part(targets, count, option(argc, argv, "--part", "1/1"));
+    if (only != NULL) {
+        expect(sscanf(only, "%" SCNx64 ":%" SCNu64, &targets[0].way, &targets[0].pass) == 2, "WAY:PASS");
+        runs = 1;
+    }
     unsigned failed = targets_run(targets, runs > 0 && runs < count ? runs : count);
     free(targets);
     (void)unlink(log_path);

@@ -11,6 +11,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "base/arena.h"
 #include "base/config.h"
 
 enum {
@@ -81,6 +82,10 @@ struct torture {
 };
 
 extern struct torture *torture;
+
+/* A formatted text, which stays as long as the process, or until torture_texts is reset. */
+#define TEXT(...) arena_printf(torture_texts, __VA_ARGS__).ptr
+extern struct arena *torture_texts;
 
 /* ---- torture_calls.c ---- */
 

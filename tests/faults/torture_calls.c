@@ -20,6 +20,7 @@
 #include "torture.h"
 
 struct torture *torture;
+struct arena *torture_texts;
 
 static bool on;
 static int outer_frames;        /* stack frames of the torture test itself, above the program's */
@@ -83,133 +84,68 @@ static bool fails(const char *what)
     return fails_in_mode(what, 1, &mode);
 }
 
-/* ---- memory ---- */
+/* Defines the wrapper of a call, which does `first`; its value is `failed` when it must fail now. */
+#define WRAP_AFTER(first, type, call, parameters, arguments, failed)                                                   \
+    type __real_##call parameters;                                                                                     \
+    type __wrap_##call parameters;                                                                                     \
+    type __wrap_##call parameters                                                                                      \
+    {                                                                                                                  \
+        first;                                                                                                         \
+        return fails(#call) ? (failed) : __real_##call arguments;                                                      \
+    }
+#define WRAP(type, call, parameters, arguments, failed) WRAP_AFTER((void)0, type, call, parameters, arguments, failed)
 
-void *__real_malloc(size_t size);
-void *__real_calloc(size_t count, size_t size);
-void *__real_realloc(void *old, size_t size);
-char *__real_strdup(const char *s);
-void *__wrap_malloc(size_t size);
-void *__wrap_calloc(size_t count, size_t size);
-void *__wrap_realloc(void *old, size_t size);
-char *__wrap_strdup(const char *s);
-
-static void *no_memory(void)
+static void *error_null(int code)
 {
-    errno = ENOMEM;
+    errno = code;
     return NULL;
 }
 
-void *__wrap_malloc(size_t size)
+static int error_minus_1(int code)
 {
-    return fails("malloc") ? no_memory() : __real_malloc(size);
+    errno = code;
+    return -1;
 }
 
-void *__wrap_calloc(size_t count, size_t size)
-{
-    return fails("calloc") ? no_memory() : __real_calloc(count, size);
-}
+/* ---- memory ---- */
 
-void *__wrap_realloc(void *old, size_t size)
-{
-    return fails("realloc") ? no_memory() : __real_realloc(old, size);
-}
-
-char *__wrap_strdup(const char *s)
-{
-    return fails("strdup") ? no_memory() : __real_strdup(s);
-}
-
-QRcode *__real_QRcode_encodeString8bit(const char *string, int version, QRecLevel level);
-QRcode *__wrap_QRcode_encodeString8bit(const char *string, int version, QRecLevel level);
-QRcode *__wrap_QRcode_encodeString8bit(const char *string, int version, QRecLevel level)
-{
-    return fails("QRcode_encodeString8bit") ? no_memory() : __real_QRcode_encodeString8bit(string, version, level);
-}
+WRAP(void *, malloc, (size_t size), (size), error_null(ENOMEM))
+WRAP(void *, calloc, (size_t count, size_t size), (count, size), error_null(ENOMEM))
+WRAP(void *, realloc, (void *old, size_t size), (old, size), error_null(ENOMEM))
+WRAP(char *, strdup, (const char *s), (s), error_null(ENOMEM))
+WRAP(QRcode *, QRcode_encodeString8bit, (const char *string, int version, QRecLevel level), (string, version, level),
+     error_null(ENOMEM))
 
 /* Argon2id allocates 19 MiB. */
-int __real_crypto_pwhash_str_alg(char *out, const char *password, unsigned long long len, unsigned long long passes,
-                                 size_t memory, int algorithm);
-int __real_crypto_pwhash_str_verify(const char *hash, const char *password, unsigned long long len);
-int __wrap_crypto_pwhash_str_alg(char *out, const char *password, unsigned long long len, unsigned long long passes,
-                                 size_t memory, int algorithm);
-int __wrap_crypto_pwhash_str_verify(const char *hash, const char *password, unsigned long long len);
-
-int __wrap_crypto_pwhash_str_alg(char *out, const char *password, unsigned long long len, unsigned long long passes,
-                                 size_t memory, int algorithm)
-{
-    if (!fails("crypto_pwhash_str_alg"))
-        return __real_crypto_pwhash_str_alg(out, password, len, passes, memory, algorithm);
-    errno = ENOMEM;
-    return -1;
-}
-
-int __wrap_crypto_pwhash_str_verify(const char *hash, const char *password, unsigned long long len)
-{
-    if (!fails("crypto_pwhash_str_verify"))
-        return __real_crypto_pwhash_str_verify(hash, password, len);
-    errno = ENOMEM;
-    return -1;
-}
+WRAP(int, crypto_pwhash_str_alg,
+     (char *out, const char *password, unsigned long long len, unsigned long long passes, size_t memory, int algorithm),
+     (out, password, len, passes, memory, algorithm), error_minus_1(ENOMEM))
+WRAP(int, crypto_pwhash_str_verify, (const char *hash, const char *password, unsigned long long len),
+     (hash, password, len), error_minus_1(ENOMEM))
 
 /* ---- descriptors ---- */
 
-FILE *__real_fopen(const char *path, const char *mode);
+WRAP(FILE *, fopen, (const char *path, const char *mode), (path, mode), error_null(EMFILE))
+WRAP(DIR *, opendir, (const char *path), (path), error_null(EMFILE))
+
 FILE *__wrap_fopen64(const char *path, const char *mode);
-DIR *__real_opendir(const char *path);
-FILE *__wrap_fopen(const char *path, const char *mode);
-DIR *__wrap_opendir(const char *path);
-
-static void *no_descriptor(void)
-{
-    errno = EMFILE;
-    return NULL;
-}
-
-FILE *__wrap_fopen(const char *path, const char *mode)
-{
-    return fails("fopen") ? no_descriptor() : __real_fopen(path, mode);
-}
-
 FILE *__wrap_fopen64(const char *path, const char *mode)
 {
     return __wrap_fopen(path, mode);
 }
 
-DIR *__wrap_opendir(const char *path)
-{
-    return fails("opendir") ? no_descriptor() : __real_opendir(path);
-}
-
 /* ---- Redis: hiredis, and the socket, which io/redis_wire.c reads and writes itself ---- */
 
-redisContext *__real_redisConnectUnixNonBlock(const char *path);
-int __real_redisReaderFeed(redisReader *r, const char *bytes, size_t len);
-int __real_redisReaderGetReply(redisReader *r, void **reply);
+WRAP(redisContext *, redisConnectUnixNonBlock, (const char *path), (path), error_null(ENOMEM))
+WRAP(int, redisReaderFeed, (redisReader * r, const char *bytes, size_t len), (r, bytes, len), REDIS_ERR)
+WRAP(int, redisReaderGetReply, (redisReader * r, void **reply), (r, reply), REDIS_ERR)
+/* The reply is lost. */
+WRAP(ssize_t, recv, (int fd, void *bytes, size_t len, int flags), (fd, bytes, len, flags), error_minus_1(ECONNRESET))
+/* A timeout. */
+WRAP(int, poll, (struct pollfd * fds, nfds_t count, int timeout_ms), (fds, count, timeout_ms), 0)
+
 ssize_t __real_send(int fd, const void *bytes, size_t len, int flags);
-ssize_t __real_recv(int fd, void *bytes, size_t len, int flags);
-int __real_poll(struct pollfd *fds, nfds_t count, int timeout_ms);
-redisContext *__wrap_redisConnectUnixNonBlock(const char *path);
-int __wrap_redisReaderFeed(redisReader *r, const char *bytes, size_t len);
-int __wrap_redisReaderGetReply(redisReader *r, void **reply);
 ssize_t __wrap_send(int fd, const void *bytes, size_t len, int flags);
-ssize_t __wrap_recv(int fd, void *bytes, size_t len, int flags);
-int __wrap_poll(struct pollfd *fds, nfds_t count, int timeout_ms);
-
-redisContext *__wrap_redisConnectUnixNonBlock(const char *path)
-{
-    return fails("redisConnectUnixNonBlock") ? no_memory() : __real_redisConnectUnixNonBlock(path);
-}
-
-int __wrap_redisReaderFeed(redisReader *r, const char *bytes, size_t len)
-{
-    return fails("redisReaderFeed") ? REDIS_ERR : __real_redisReaderFeed(r, bytes, len);
-}
-
-int __wrap_redisReaderGetReply(redisReader *r, void **reply)
-{
-    return fails("redisReaderGetReply") ? REDIS_ERR : __real_redisReaderGetReply(r, reply);
-}
 
 /* Fails before anything is written, or after the first half. */
 ssize_t __wrap_send(int fd, const void *bytes, size_t len, int flags)
@@ -219,55 +155,14 @@ ssize_t __wrap_send(int fd, const void *bytes, size_t len, int flags)
         return __real_send(fd, bytes, len, flags);
     if (mode == 1)
         (void)__real_send(fd, bytes, len / 2, flags);
-    errno = EPIPE;
-    return -1;
-}
-
-/* The reply is lost. */
-ssize_t __wrap_recv(int fd, void *bytes, size_t len, int flags)
-{
-    if (!fails("recv"))
-        return __real_recv(fd, bytes, len, flags);
-    errno = ECONNRESET;
-    return -1;
-}
-
-/* A timeout. */
-int __wrap_poll(struct pollfd *fds, nfds_t count, int timeout_ms)
-{
-    return fails("poll") ? 0 : __real_poll(fds, count, timeout_ms);
+    return error_minus_1(EPIPE);
 }
 
 /* ---- MySQL ---- */
 
-MYSQL *__real_mysql_init(MYSQL *mysql);
-int __real_mysql_options(MYSQL *mysql, enum mysql_option option, const void *value);
-MYSQL *__real_mysql_real_connect(MYSQL *mysql, const char *host, const char *user, const char *password,
-                                 const char *database, unsigned int port, const char *socket, unsigned long flags);
-int __real_mysql_query(MYSQL *mysql, const char *sql);
-int __real_mysql_real_query(MYSQL *mysql, const char *sql, unsigned long len);
-MYSQL_RES *__real_mysql_store_result(MYSQL *mysql);
-MYSQL_RES *__real_mysql_use_result(MYSQL *mysql);
-MYSQL_ROW __real_mysql_fetch_row(MYSQL_RES *result);
-unsigned long __real_mysql_real_escape_string(MYSQL *mysql, char *to, const char *from, unsigned long len);
-unsigned int __real_mysql_errno(MYSQL *mysql);
-MYSQL *__wrap_mysql_init(MYSQL *mysql);
-int __wrap_mysql_options(MYSQL *mysql, enum mysql_option option, const void *value);
-MYSQL *__wrap_mysql_real_connect(MYSQL *mysql, const char *host, const char *user, const char *password,
-                                 const char *database, unsigned int port, const char *socket, unsigned long flags);
-int __wrap_mysql_query(MYSQL *mysql, const char *sql);
-int __wrap_mysql_real_query(MYSQL *mysql, const char *sql, unsigned long len);
-MYSQL_RES *__wrap_mysql_store_result(MYSQL *mysql);
-MYSQL_RES *__wrap_mysql_use_result(MYSQL *mysql);
-MYSQL_ROW __wrap_mysql_fetch_row(MYSQL_RES *result);
-unsigned long __wrap_mysql_real_escape_string(MYSQL *mysql, char *to, const char *from, unsigned long len);
-unsigned int __wrap_mysql_errno(MYSQL *mysql);
 #ifdef MARIADB_PACKAGE_VERSION
-my_socket __real_mysql_get_socket(MYSQL *mysql);
-my_socket __wrap_mysql_get_socket(MYSQL *mysql);
-#endif
+WRAP(my_socket, mysql_get_socket, (MYSQL * mysql), (mysql), -1)
 
-#ifdef MARIADB_PACKAGE_VERSION
 static int mysql_fd(MYSQL *mysql)
 {
     return __real_mysql_get_socket(mysql);
@@ -279,34 +174,37 @@ static int mysql_fd(const MYSQL *mysql)
 }
 #endif
 
+static void *mysql_error_null(unsigned int code)
+{
+    mysql_code = code;
+    return NULL;
+}
+
 static void *mysql_lost(MYSQL *mysql, unsigned int code)
 {
     int fd = mysql_fd(mysql);
     if (fd >= 0)
         (void)shutdown(fd, SHUT_RDWR);
-    mysql_code = code;
-    return NULL;
+    return mysql_error_null(code);
 }
 
-MYSQL *__wrap_mysql_init(MYSQL *mysql)
-{
-    return fails("mysql_init") ? no_memory() : __real_mysql_init(mysql);
-}
+WRAP(MYSQL *, mysql_init, (MYSQL * mysql), (mysql), error_null(ENOMEM))
+WRAP(int, mysql_options, (MYSQL * mysql, enum mysql_option option, const void *value), (mysql, option, value), 1)
+WRAP_AFTER(mysql_code = 0, MYSQL *, mysql_real_connect,
+           (MYSQL * mysql, const char *host, const char *user, const char *password, const char *database,
+            unsigned int port, const char *socket, unsigned long flags),
+           (mysql, host, user, password, database, port, socket, flags), mysql_error_null(CR_CONNECTION_ERROR))
+WRAP_AFTER(mysql_code = 0, MYSQL_RES *, mysql_store_result, (MYSQL * mysql), (mysql), mysql_lost(mysql, CR_SERVER_LOST))
+WRAP_AFTER(mysql_code = 0, MYSQL_RES *, mysql_use_result, (MYSQL * mysql), (mysql), mysql_lost(mysql, CR_OUT_OF_MEMORY))
+WRAP(MYSQL_ROW, mysql_fetch_row, (MYSQL_RES * result), (result),
+     result->handle == NULL ? NULL : mysql_lost(result->handle, CR_SERVER_LOST))
+WRAP(unsigned long, mysql_real_escape_string, (MYSQL * mysql, char *to, const char *from, unsigned long len),
+     (mysql, to, from, len), (unsigned long)-1)
 
-int __wrap_mysql_options(MYSQL *mysql, enum mysql_option option, const void *value)
-{
-    return fails("mysql_options") ? 1 : __real_mysql_options(mysql, option, value);
-}
-
-MYSQL *__wrap_mysql_real_connect(MYSQL *mysql, const char *host, const char *user, const char *password,
-                                 const char *database, unsigned int port, const char *socket, unsigned long flags)
-{
-    mysql_code = 0;
-    if (!fails("mysql_real_connect"))
-        return __real_mysql_real_connect(mysql, host, user, password, database, port, socket, flags);
-    mysql_code = CR_CONNECTION_ERROR;
-    return NULL;
-}
+int __real_mysql_query(MYSQL *mysql, const char *sql);
+int __wrap_mysql_query(MYSQL *mysql, const char *sql);
+int __real_mysql_real_query(MYSQL *mysql, const char *sql, unsigned long len);
+int __wrap_mysql_real_query(MYSQL *mysql, const char *sql, unsigned long len);
 
 int __wrap_mysql_real_query(MYSQL *mysql, const char *sql, unsigned long len)
 {
@@ -331,41 +229,10 @@ int __wrap_mysql_query(MYSQL *mysql, const char *sql)
     return __wrap_mysql_real_query(mysql, sql, strlen(sql));
 }
 
-MYSQL_RES *__wrap_mysql_store_result(MYSQL *mysql)
-{
-    mysql_code = 0;
-    return fails("mysql_store_result") ? mysql_lost(mysql, CR_SERVER_LOST) : __real_mysql_store_result(mysql);
-}
-
-MYSQL_RES *__wrap_mysql_use_result(MYSQL *mysql)
-{
-    mysql_code = 0;
-    return fails("mysql_use_result") ? mysql_lost(mysql, CR_OUT_OF_MEMORY) : __real_mysql_use_result(mysql);
-}
-
-MYSQL_ROW __wrap_mysql_fetch_row(MYSQL_RES *result)
-{
-    if (!fails("mysql_fetch_row"))
-        return __real_mysql_fetch_row(result);
-    if (result->handle != NULL)
-        (void)mysql_lost(result->handle, CR_SERVER_LOST);
-    return NULL;
-}
-
-unsigned long __wrap_mysql_real_escape_string(MYSQL *mysql, char *to, const char *from, unsigned long len)
-{
-    return fails("mysql_real_escape_string") ? (unsigned long)-1
-                                             : __real_mysql_real_escape_string(mysql, to, from, len);
-}
+unsigned int __real_mysql_errno(MYSQL *mysql);
+unsigned int __wrap_mysql_errno(MYSQL *mysql);
 
 unsigned int __wrap_mysql_errno(MYSQL *mysql)
 {
     return mysql_code != 0 ? mysql_code : __real_mysql_errno(mysql);
 }
-
-#ifdef MARIADB_PACKAGE_VERSION
-my_socket __wrap_mysql_get_socket(MYSQL *mysql)
-{
-    return fails("mysql_get_socket") ? -1 : __real_mysql_get_socket(mysql);
-}
-#endif

@@ -37,10 +37,11 @@ static void strict_check(struct str query, struct str name, const struct form *p
 /* Fields that were not asked for change nothing. */
 static void junk_check(struct str query, struct str name, const struct form *picked, enum status st)
 {
-    static const char *const junk[] = { "%s&%.*s&%%", "%s&%.*s&\xB0\xC5=\xFF", "%s&%.*s&=&&%%00=%%E5" };
+    static const char *const junk[] = { "%", "\xB0\xC5=\xFF", "=&&%00=%E5" };
     for (size_t i = 0; i < sizeof junk / sizeof junk[0]; i++) {
         enum status again;
-        struct form form = pick(arena_printf(fuzz_arena, junk[i], "%zz=%", STR_ARG(query)), name, &again);
+        struct str more = arena_printf(fuzz_arena, "%%zz=%%&%.*s&%s", STR_ARG(query), junk[i]);
+        struct form form = pick(more, name, &again);
         assert(again == st);
         same_check(picked, &form);
     }

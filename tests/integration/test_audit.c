@@ -55,8 +55,8 @@ static const char *marks_fill(const char *text)
     return out;
 }
 
-/* Each plants its statement, or its command of Redis for the keys of the open packet, in a scene of its own. Packet 77
- * does not exist; account 0 stands for all. */
+/* Each plants its statement, or its command of Redis for the keys of the open packet, in tables and a Redis that are
+ * right. Packet 77 does not exist; account 0 stands for all. */
 TEST(each_planted_violation_is_named)
 {
     static const struct {
@@ -117,21 +117,30 @@ TEST(each_planted_violation_is_named)
           NULL }, /* its only row */
         { AUDIT_MONTHS, "user {1}", "UPDATE user_month SET best_count = best_count + 1 WHERE user_id = {1}", NULL },
     };
+    scene_begin();
     for (size_t i = 0; i < ARRAY_LEN(planted); i++) {
-        scene_begin();
-        if (planted[i].sql != NULL)
+        const bool in_tables = planted[i].sql != NULL;
+        if (in_tables) {
+            world_tables_keep(w);
             world_sql(w, marks_fill(planted[i].sql));
-        else
+        } else {
             (void)world_redis(w, packets[OPEN], marks_fill(planted[i].redis));
+        }
         audit_packet(0);
         assert_false(audit_clean(&audit));
         if (!audit_names_subject(&audit, planted[i].check, marks_fill(planted[i].subject))) {
             audit_print(&audit, false, stderr);
-            fail_msg("%s is not named after: %s", planted[i].subject,
-                     planted[i].sql != NULL ? planted[i].sql : planted[i].redis);
+            fail_msg("%s is not named after: %s", planted[i].subject, in_tables ? planted[i].sql : planted[i].redis);
         }
-        world_end(w);
+        if (in_tables) {
+            world_tables_restore(w);
+        } else {
+            world_end(w);
+            scene_begin();
+        }
     }
+    world_audit_clean(w); /* nothing of them is left */
+    world_end(w);
 }
 
 /* The sums of the packet stay right: only the wallets are wrong. */

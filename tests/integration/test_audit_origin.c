@@ -49,14 +49,15 @@ TEST(money_that_was_never_asked_for_is_found)
         { "SELECT 'return', id - 1, id, 500, NULL, NULL, NULL, 1 FROM account WHERE id = ?", "id - 1" },
         { "SELECT 'deposit', id - 1, id, 500, NULL, NULL, CONCAT(id, ':x'), 1 FROM account WHERE id = ?", "id - 1" },
     };
+    scene_begin();
+    const struct db_param wallet = DB_U64(w->users[3]);
     for (size_t i = 0; i < ARRAY_LEN(planted); i++) {
-        scene_begin();
-        const struct db_param wallet = DB_U64(w->users[3]);
+        const bool of_bank = strcmp(planted[i].debit, "1") == 0;
         struct str insert = arena_printf(w->arena,
                                          "INSERT INTO transfer (kind, debit_id, credit_id, amount_fen, packet_id, seq,"
                                          " request_key, created_ms) %s",
                                          planted[i].transfer);
-        bool of_bank = strcmp(planted[i].debit, "1") == 0;
+        world_tables_keep(w);
         sql_do_with(w->app->stores.db, insert.ptr, DB_PARAMS(wallet));
         sql_do_with(w->app->stores.db,
                     "UPDATE account SET balance_fen = balance_fen + IF(id = ?, 500, -500) WHERE id IN (?, ?)",
@@ -64,8 +65,10 @@ TEST(money_that_was_never_asked_for_is_found)
         assert_int_equal(world_audit_violations(w, "I5"), 0);
         if (!world_audit_names(w, AUDIT_ORIGIN, "account", w->users[3]))
             fail_msg("not found: %s", planted[i].transfer);
-        world_end(w);
+        world_tables_restore(w);
     }
+    world_audit_clean(w); /* nothing of them is left */
+    world_end(w);
 }
 
 TEST(what_is_left_of_a_deleted_user_is_found)
@@ -79,18 +82,21 @@ TEST(what_is_left_of_a_deleted_user_is_found)
         "UPDATE `grab` SET user_id = ?",
         "UPDATE account SET balance_fen = 5 WHERE id = ?",
     };
+    scene_begin();
+    const struct db_param user = DB_U64(w->users[3]);
+    struct db *db = w->app->stores.db;
+    sql_do_with(db, "UPDATE user SET deleting_ms = 1, deleted_ms = 2 WHERE id = ?", DB_PARAMS(user));
+    sql_do_with(db, "UPDATE account SET balance_fen = 0 WHERE id = ?", DB_PARAMS(user));
+    assert_false(world_audit_names(w, AUDIT_DELETED, "user", w->users[3]));
     for (size_t i = 0; i < ARRAY_LEN(planted); i++) {
-        scene_begin();
-        const struct db_param user = DB_U64(w->users[3]);
-        struct db *db = w->app->stores.db;
-        sql_do_with(db, "UPDATE user SET deleting_ms = 1, deleted_ms = 2 WHERE id = ?", DB_PARAMS(user));
-        sql_do_with(db, "UPDATE account SET balance_fen = 0 WHERE id = ?", DB_PARAMS(user));
-        assert_false(world_audit_names(w, AUDIT_DELETED, "user", w->users[3]));
+        world_tables_keep(w);
         sql_do_with(db, planted[i], DB_PARAMS(user));
         if (!world_audit_names(w, AUDIT_DELETED, "user", w->users[3]))
             fail_msg("not found: %s", planted[i]);
-        world_end(w);
+        world_tables_restore(w);
+        assert_false(world_audit_names(w, AUDIT_DELETED, "user", w->users[3]));
     }
+    world_end(w);
 }
 
 SCENE_TEST(a_second_bank_and_accounts_of_nobody_are_found)
@@ -138,9 +144,9 @@ TEST(a_session_that_its_list_or_its_times_do_not_explain_is_found)
         { "future", (int64_t)30 * 24 * 3600 * 1000, true, false, 1 },
         { "all", (int64_t)30 * 24 * 3600 * 1000, false, true, 1 }, /* the first fault is told */
     };
+    scene_begin();
+    const unsigned long long user = w->users[0];
     for (size_t i = 0; i < ARRAY_LEN(CASES); i++) {
-        scene_begin();
-        const unsigned long long user = w->users[0];
         const long long at_ms = (long long)(clock_now_ms() - MINUTE_MS + CASES[i].later_ms);
         (void)world_redisf(w, packet, "HSET hb:sessions:%llu %s %lld,x", user, CASES[i].listed ? CASES[i].name : "y",
                            at_ms);
@@ -149,8 +155,9 @@ TEST(a_session_that_its_list_or_its_times_do_not_explain_is_found)
         assert_int_equal(world_audit_violations(w, "sessions"), CASES[i].found);
         if (CASES[i].found > 0)
             assert_true(world_audit_names(w, AUDIT_SESSIONS, "user", w->users[0]));
-        world_end(w);
+        (void)world_redisf(w, packet, "DEL hb:sessions:%llu hb:session:%s", user, CASES[i].name);
     }
+    world_end(w);
 }
 
 /* The watch ends sessions in the future, so a machine whose clock is behind must not find those of everybody. */

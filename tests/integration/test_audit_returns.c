@@ -55,24 +55,22 @@ static bool is_named(enum audit_check check, uint64_t packet_id, bool with_redis
     return audit_names(&audit, check, "packet", packet_id);
 }
 
-/* Plants each statement, with the id of the open packet for its ?, in a world of its own: the audit must name that
- * packet in this check. */
-static void each_is_found(enum audit_check check, const char *const *statements, size_t count)
+/* Plants each statement, with the packet's id for its ?, in tables that are right: the audit must name the packet. */
+static void each_is_found(enum audit_check check, uint64_t packet_id, const char *const *statements, size_t count)
 {
     for (size_t i = 0; i < count; i++) {
-        scene_begin();
+        world_tables_keep(w);
         world_sql(w, "SET FOREIGN_KEY_CHECKS = 0");
-        sql_do_with(w->app->stores.db, statements[i], DB_PARAMS(DB_U64(open_packet)));
-        if (!is_named(check, open_packet, false))
+        sql_do_with(w->app->stores.db, statements[i], DB_PARAMS(DB_U64(packet_id)));
+        if (!is_named(check, packet_id, false))
             fail_msg("not found: %s", statements[i]);
-        world_sql(w, "SET FOREIGN_KEY_CHECKS = 1");
-        world_end(w);
+        world_tables_restore(w);
     }
 }
 
-TEST(money_that_is_not_where_the_row_says_is_found)
+TEST(each_planted_return_and_thanks_is_named)
 {
-    static const char *const planted[] = {
+    static const char *const returns[] = {
         /* the row says packet, the transfer says sender, and the other way round */
         "UPDATE transfer t JOIN packet p ON p.id = t.packet_id SET t.credit_id = p.sender_id"
         " WHERE t.kind = 'return' AND t.seq = 0 AND t.packet_id = ?",
@@ -90,13 +88,6 @@ TEST(money_that_is_not_where_the_row_says_is_found)
         " SELECT kind, debit_id, credit_id, amount_fen, packet_id, 7, created_ms FROM transfer"
         " WHERE kind = 'return' AND seq = 0 AND packet_id = ?",
         "DELETE FROM share_return WHERE share_no = 0 AND packet_id = ?",
-    };
-    each_is_found(AUDIT_RETURNS, planted, ARRAY_LEN(planted));
-}
-
-TEST(returns_that_do_not_fit_their_packet_and_its_grabs_are_found)
-{
-    static const char *const planted[] = {
         /* a gap, another beginning, other sums */
         "UPDATE share_return SET position = 5 WHERE position = 4 AND packet_id = ?",
         "UPDATE share_return SET position = 2 WHERE position = 3 AND packet_id = ?",
@@ -115,21 +106,28 @@ TEST(returns_that_do_not_fit_their_packet_and_its_grabs_are_found)
         /* of a packet that is missing */
         "DELETE FROM packet WHERE id = ?",
     };
-    each_is_found(AUDIT_RETURNS, planted, ARRAY_LEN(planted));
-}
-
-TEST(a_return_to_the_sender_that_went_into_the_packet_is_found)
-{
-    static const char *const planted[] = {
+    static const char *const to_sender[] = {
+        /* it went into the packet */
         "UPDATE transfer SET credit_id = packet_id WHERE kind = 'return' AND packet_id = ?",
         "UPDATE share_return SET position = 2 WHERE packet_id = ?",
     };
-    for (size_t i = 0; i < ARRAY_LEN(planted); i++) {
-        scene_begin();
-        sql_do_with(w->app->stores.db, planted[i], DB_PARAMS(DB_U64(finished)));
-        assert_true(is_named(AUDIT_RETURNS, finished, false));
-        world_end(w);
-    }
+    static const char *const thanks[] = {
+        "UPDATE thanks SET user_id = user_id + 1 WHERE packet_id = ?",
+        "UPDATE thanks SET share_no = 4 WHERE packet_id = ?",
+        "UPDATE thanks SET share_no = 0 WHERE packet_id = ?",
+        "INSERT INTO thanks (packet_id, share_no, user_id, text, created_ms)"
+        " SELECT packet_id, 3, user_id, 'x', 1 FROM `grab` WHERE share_no = 3 AND packet_id = ?",
+        "DELETE FROM thanks WHERE packet_id = ?",
+        "UPDATE packet SET thanks_count = 2 WHERE id = ?",
+        "UPDATE packet SET thanks_count = 0 WHERE id = ?",
+        "DELETE FROM `grab` WHERE share_no = 2 AND packet_id = ?",
+    };
+    scene_begin();
+    each_is_found(AUDIT_RETURNS, open_packet, returns, ARRAY_LEN(returns));
+    each_is_found(AUDIT_RETURNS, finished, to_sender, ARRAY_LEN(to_sender));
+    each_is_found(AUDIT_THANKS, open_packet, thanks, ARRAY_LEN(thanks));
+    world_audit_clean(w); /* nothing of them is left */
+    world_end(w);
 }
 
 /* The row says that Redis was told. */
@@ -151,22 +149,6 @@ TEST(what_redis_lacks_of_a_return_is_found)
             fail_msg("not found: %s", planted[i]);
         world_end(w);
     }
-}
-
-TEST(thanks_of_nobody_and_miscounted_thanks_are_found)
-{
-    static const char *const planted[] = {
-        "UPDATE thanks SET user_id = user_id + 1 WHERE packet_id = ?",
-        "UPDATE thanks SET share_no = 4 WHERE packet_id = ?",
-        "UPDATE thanks SET share_no = 0 WHERE packet_id = ?",
-        "INSERT INTO thanks (packet_id, share_no, user_id, text, created_ms)"
-        " SELECT packet_id, 3, user_id, 'x', 1 FROM `grab` WHERE share_no = 3 AND packet_id = ?",
-        "DELETE FROM thanks WHERE packet_id = ?",
-        "UPDATE packet SET thanks_count = 2 WHERE id = ?",
-        "UPDATE packet SET thanks_count = 0 WHERE id = ?",
-        "DELETE FROM `grab` WHERE share_no = 2 AND packet_id = ?",
-    };
-    each_is_found(AUDIT_THANKS, planted, ARRAY_LEN(planted));
 }
 
 TESTS(NULL, NULL)

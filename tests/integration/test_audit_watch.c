@@ -86,7 +86,7 @@ WORLD_TEST(a_transfer_that_is_committed_late_is_found, 1)
 /* More rows than one query reads: the last one of each list is found, too. */
 WORLD_TEST(a_walk_reads_every_row, 600)
 {
-    enum { PACKETS = 450 };
+    enum { PACKETS = 410 };
     struct audit_watch *watch = watch_new();
     uint64_t last = 0;
     for (int i = 0; i < PACKETS; i++)

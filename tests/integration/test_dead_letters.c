@@ -1,4 +1,5 @@
 /* Dead letters: an unsettled event becomes one letter, later events of its packet follow, and a replay settles them. */
+#include <inttypes.h>
 #include <pthread.h>
 #include <unistd.h>
 
@@ -32,30 +33,32 @@ enum { LATER_MS = 10000, WORD_MAX = 200 };
 /* A packet of 4 × 100 fen whose second grab (users[2], share 1) is damaged in the stream; the third follows it. */
 static uint64_t packet;
 
-static void damage_last_event(uint64_t id, const char *value)
+/* Replaces the newest event of the packet's stream by "g" and this value, as by printf without blanks. */
+static __attribute__((format(printf, 2, 3))) void damage_last_event(uint64_t id, const char *format, ...)
 {
     struct redis_call call = { 0 };
     struct live_keys keys;
-    char event[WORD_MAX];
+    char event[WORD_MAX], value[WORD_MAX], cursor[LIVE_EVENT_ID_MAX];
+    va_list args;
+    va_start(args, format);
+    (void)vsnprintf(value, sizeof value, format, args);
+    va_end(args);
     live_keys(&keys, id, w->config->partitions);
     const struct str last[] = {
         STR("XREVRANGE"), keys.key[LIVE_KEY_EVENTS], STR("+"), STR("-"), STR("COUNT"), STR("1")
     };
     assert_int_equal(redis_do(w->app->stores.redis, &call, last, 6), ST_OK);
     struct str at = redis_reply_str(redis_reply_at(redis_reply_at(call.reply, 0), 0));
-    assert_true(at.len > 0 && at.len < sizeof event);
-    memcpy(event, at.ptr, at.len);
-    event[at.len] = '\0';
+    assert_in_range(at.len, 1, sizeof event - 1);
+    (void)snprintf(event, sizeof event, "%.*s", STR_ARG(at));
     redis_call_free(&call);
     /* An id can't be added twice: create the stream again up to this event. */
-    struct str words = arena_printf(w->arena, "XADD {ev} %s g %s", event, value);
     assert_int_equal(world_redis(w, id, "DEL {ev}"), 1);
     if (live_event_id_compare(world_partition(w, id)->last, LIVE_EVENT_NONE) != 0) {
-        char cursor[LIVE_EVENT_ID_MAX];
         (void)live_event_id_text(cursor, world_partition(w, id)->last);
         (void)world_redisf(w, id, "XADD {ev} %s r 1", cursor);
     }
-    assert_non_null(world_redis_text(w, id, words.ptr).ptr);
+    assert_non_null(world_redis_text(w, id, arena_printf(w->arena, "XADD {ev} %s g %s", event, value).ptr).ptr);
 }
 
 static void scene_begin(bool readable_packet)
@@ -65,8 +68,10 @@ static void scene_begin(bool readable_packet)
     world_grab(w, packet, 1);
     assert_int_equal(world_drain(w), 1);
     world_grab(w, packet, 2);
-    struct str damaged = arena_printf(w->arena, "%llu,one,?", (unsigned long long)packet);
-    damage_last_event(packet, readable_packet ? damaged.ptr : "nonsense");
+    if (readable_packet)
+        damage_last_event(packet, "%" PRIu64 ",one,?", packet);
+    else
+        damage_last_event(packet, "nonsense");
     world_grab(w, packet, 3);
     assert_int_equal(world_drain(w), 0);
 }
@@ -95,30 +100,22 @@ static bool seen_settled(uint64_t id, size_t user)
     return view.mine.settled;
 }
 
-static uint64_t letter_id(const char *order)
+/* Of the letters that wait: MIN or MAX. */
+static uint64_t letter_id(const char *which)
 {
-    struct str sql =
-        arena_printf(w->arena, "SELECT id FROM dead_letter WHERE resolved_ms IS NULL ORDER BY id %s LIMIT 1", order);
+    struct str sql = arena_printf(w->arena, "SELECT %s(id) FROM dead_letter WHERE resolved_ms IS NULL", which);
     return (uint64_t)world_number(w, sql.ptr, 0);
 }
 
-/* The replay commands, which print to a file that nobody reads. */
+/* The replay commands print to stdout. */
 static enum status replay_by_hand(uint64_t letter, struct str content)
 {
-    FILE *out = tmpfile();
-    assert_non_null(out);
-    enum status st = replay_letter(&w->settler->stores, letter, content, out);
-    (void)fclose(out);
-    return st;
+    return replay_letter(&w->settler->stores, letter, content, stdout);
 }
 
 static enum status command(enum status (*run)(struct stores *, uint64_t, FILE *), uint64_t id)
 {
-    FILE *out = tmpfile();
-    assert_non_null(out);
-    enum status st = run(&w->settler->stores, id, out);
-    (void)fclose(out);
-    return st;
+    return run(&w->settler->stores, id, stdout);
 }
 
 static struct settle_replay replay(uint64_t letter, struct str content)
@@ -131,15 +128,14 @@ static struct settle_replay replay(uint64_t letter, struct str content)
 /* The corrected content of the damaged event. */
 static struct str repaired(void)
 {
-    return arena_printf(w->arena, "g %llu,1,%llu,100,小,强", (unsigned long long)packet,
-                        (unsigned long long)w->users[2]);
+    return arena_printf(w->arena, "g %" PRIu64 ",1,%" PRIu64 ",100,小,强", packet, w->users[2]);
 }
 
 /* The event of a grab: a share of 100 fen for users[user]. */
 static struct str grab_line(uint64_t packet_id, size_t share_no, size_t user)
 {
-    return arena_printf(w->arena, "g %llu,%zu,%llu,100,%.*s", (unsigned long long)packet_id, share_no,
-                        (unsigned long long)w->users[user], STR_ARG(world_badge(w, "小强")));
+    return arena_printf(w->arena, "g %" PRIu64 ",%zu,%" PRIu64 ",100,%.*s", packet_id, share_no, w->users[user],
+                        STR_ARG(world_badge(w, "小强")));
 }
 
 SCENE_TEST(later_events_of_the_packet_follow_and_the_audit_names_them)
@@ -162,7 +158,7 @@ WORLD_TEST_BY(later_grabs_follow_a_letter_without_a_packet_id_because_a_share_is
 
 SCENE_TEST(a_repaired_letter_and_those_behind_it_are_settled_in_order)
 {
-    uint64_t first = letter_id("ASC"), last = letter_id("DESC");
+    uint64_t first = letter_id("MIN"), last = letter_id("MAX");
     assert_int_equal(replay(last, STR_NONE).outcome, REPLAY_EARLIER);
     assert_int_equal(replay(first, STR_NONE).outcome, REPLAY_UNREADABLE);
     assert_int_equal(world_letters(w, 0), 2);
@@ -186,10 +182,10 @@ SCENE_TEST(a_share_is_held_behind_a_letter_until_the_replay)
     assert_true(seen_settled(packet, 1)); /* before the letter */
     assert_false(seen_settled(packet, 2));
     assert_false(seen_settled(packet, 3));
-    assert_int_equal(replay_by_hand(letter_id("ASC"), repaired()), ST_OK);
+    assert_int_equal(replay_by_hand(letter_id("MIN"), repaired()), ST_OK);
     assert_true(seen_settled(packet, 2));
     assert_false(seen_settled(packet, 3));
-    assert_int_equal(replay_by_hand(letter_id("ASC"), STR_NONE), ST_OK);
+    assert_int_equal(replay_by_hand(letter_id("MIN"), STR_NONE), ST_OK);
     assert_true(seen_settled(packet, 3));
     world_grab(w, packet, 4);
     assert_false(seen_settled(packet, 4));
@@ -233,7 +229,7 @@ TEST(held_shares_are_published_before_the_position)
         world_grab(w, packet, 1);
         assert_int_equal(world_drain(w), 1);
         world_grab(w, packet, 2);
-        damage_last_event(packet, arena_printf(w->arena, "%llu,one,?", (unsigned long long)packet).ptr);
+        damage_last_event(packet, "%" PRIu64 ",one,?", packet);
         struct settle_partition *p = world_partition(w, packet);
         assert_int_equal(settle_new(&w->settler->stores, &other), ST_OK);
         if (late) /* has read the event, too, and finds the cursor moved */
@@ -259,8 +255,8 @@ TEST(the_next_worker_or_replay_publishes_that_a_share_is_no_longer_held)
 {
     for (int by_worker = 0; by_worker < 2; by_worker++) {
         scene_begin(true);
-        assert_int_equal(replay(letter_id("ASC"), repaired()).outcome, REPLAY_DONE);
-        assert_int_equal(replay(letter_id("ASC"), STR_NONE).outcome, REPLAY_DONE);
+        assert_int_equal(replay(letter_id("MIN"), repaired()).outcome, REPLAY_DONE);
+        assert_int_equal(replay(letter_id("MIN"), STR_NONE).outcome, REPLAY_DONE);
         assert_false(seen_settled(packet, 2)); /* not yet */
         if (by_worker) {
             world_restart_worker(w);
@@ -289,7 +285,7 @@ SCENE_TEST(a_repair_that_contradicts_is_refused_and_the_letter_stays)
                                arena_printf(w->arena, "c %llu,1,200,300", id),
                                arena_printf(w->arena, "c %llu,1,100,200", id) };
     for (size_t i = 0; i < ARRAY_LEN(bad); i++) {
-        struct settle_replay r = replay(letter_id("ASC"), bad[i]);
+        struct settle_replay r = replay(letter_id("MIN"), bad[i]);
         assert_int_equal(r.outcome, REPLAY_FAULT);
         assert_int_not_equal(r.fault.kind, FAULT_NONE);
     }
@@ -305,7 +301,7 @@ SCENE_TEST(a_whole_packet_is_replayed_by_one_command_and_leaves_redis_when_it_cl
     assert_int_equal(world_letters(w, 0), 3);
     assert_int_equal(command(replay_packet, packet), ST_INVALID); /* stops at the damaged one */
     assert_int_equal(world_letters(w, 0), 3);
-    assert_int_equal(replay_by_hand(letter_id("ASC"), repaired()), ST_OK);
+    assert_int_equal(replay_by_hand(letter_id("MIN"), repaired()), ST_OK);
     assert_int_equal(command(replay_packet, packet), ST_OK);
     assert_int_equal(world_letters(w, 0), 0);
     assert_int_equal(world_packet(w, packet).state, PACKET_CLOSED);
@@ -325,11 +321,11 @@ SCENE_TEST(recovery_and_expiry_skip_a_packet_in_quarantine)
     world_restart_worker(w);
     assert_int_equal(world_drain(w), 0);
     assert_int_equal(world_redis(w, packet, "EXISTS {pk}"), 0); /* publishing held shares creates no packet */
-    assert_int_equal(replay(letter_id("ASC"), repaired()).outcome, REPLAY_DONE);
-    assert_int_equal(replay(letter_id("ASC"), STR_NONE).outcome, REPLAY_DONE);
+    assert_int_equal(replay(letter_id("MIN"), repaired()).outcome, REPLAY_DONE);
+    assert_int_equal(replay(letter_id("MIN"), STR_NONE).outcome, REPLAY_DONE);
     assert_int_equal(recover_packet(w->settle, packet, clock_now_ms(), &done), ST_OK);
     assert_int_equal(done.loaded, 1);
-    struct live_grab again = world_grab(w, packet, 2);
+    const struct live_grab again = world_grab(w, packet, 2);
     assert_int_equal(again.code, LIVE_ALREADY);
     assert_int_equal(again.share_no, 1);
     assert_true(seen_settled(packet, 2));
@@ -372,9 +368,9 @@ SCENE_TEST(a_letter_is_seen_that_is_written_while_recovery_waits_for_the_packet)
 
 SCENE_TEST(a_dropped_letter_ends_the_quarantine_without_money)
 {
-    assert_int_equal(command(replay_drop, letter_id("DESC")), ST_OK);
+    assert_int_equal(command(replay_drop, letter_id("MAX")), ST_OK);
     assert_false(seen_settled(packet, 2));
-    assert_int_equal(command(replay_drop, letter_id("DESC")), ST_OK);
+    assert_int_equal(command(replay_drop, letter_id("MAX")), ST_OK);
     assert_int_equal(command(replay_drop, 1000000), ST_INVALID);
     assert_int_equal(world_letters(w, 0), 0);
     assert_int_equal(world_audit_violations(w, "letters"), 0);
@@ -393,22 +389,20 @@ static bool kept(uint64_t id)
 /* The text that the list of letters begins with. */
 static void assert_listed(const char *start)
 {
-    char text[WORD_MAX] = "";
-    FILE *out = tmpfile();
+    char *text;
+    size_t len;
+    FILE *out = open_memstream(&text, &len);
     assert_non_null(out);
     assert_int_equal(replay_list(&w->settler->stores, out), ST_OK);
-    rewind(out);
-    (void)fread(text, 1, sizeof text - 1, out);
     (void)fclose(out);
     assert_true(str_starts(str_from(text), str_from(start)));
+    free(text);
 }
 
 SCENE_TEST(the_list_has_each_letter_or_says_that_there_is_none)
 {
-    char start[WORD_MAX];
-    (void)snprintf(start, sizeof start, "letter %llu  packet %llu  event ", (unsigned long long)letter_id("ASC"),
-                   (unsigned long long)packet);
-    assert_listed(start);
+    assert_listed(
+        arena_printf(w->arena, "letter %" PRIu64 "  packet %" PRIu64 "  event ", letter_id("MIN"), packet).ptr);
     world_sql(w, "DELETE FROM dead_letter");
     assert_listed("no dead letters\n");
 }
@@ -445,22 +439,19 @@ WORLD_TEST(a_crowd_becomes_one_letter_and_its_repair_settles_all_of_it, 5)
 {
     uint64_t id = world_even(w, 400, 4);
     world_grab_all(w, id, 1, 3); /* one event */
-    struct str damaged =
-        arena_printf(w->arena, "%llu,0,%llu,?,x", (unsigned long long)id, (unsigned long long)w->users[1]);
-    damage_last_event(id, damaged.ptr);
+    damage_last_event(id, "%" PRIu64 ",0,%" PRIu64 ",?,x", id, w->users[1]);
     world_grab(w, id, 4);
     assert_int_equal(world_drain(w), 0);
     assert_int_equal(world_letters(w, 0), 2);
     struct str lines[3];
     for (size_t i = 0; i < 3; i++)
         lines[i] = grab_line(id, i, 1 + i);
-    struct str two = arena_printf(w->arena, "%.*s\n%.*s", STR_ARG(lines[0]), STR_ARG(lines[1]));
-    struct str other =
-        arena_printf(w->arena, "%.*s\ng 16,1,%llu,100,x", STR_ARG(lines[0]), (unsigned long long)w->users[2]);
-    struct str all = arena_printf(w->arena, "%.*s\n%.*s", STR_ARG(two), STR_ARG(lines[2]));
-    assert_int_equal(replay(letter_id("ASC"), other).outcome, REPLAY_UNREADABLE); /* of two packets */
-    assert_int_equal(replay(letter_id("ASC"), all).outcome, REPLAY_DONE);
-    assert_int_equal(replay(letter_id("ASC"), STR_NONE).outcome, REPLAY_DONE);
+    struct str other = arena_printf(w->arena, "%.*s\ng 16,1,%" PRIu64 ",100,x", STR_ARG(lines[0]), w->users[2]);
+    struct str all =
+        arena_printf(w->arena, "%.*s\n%.*s\n%.*s", STR_ARG(lines[0]), STR_ARG(lines[1]), STR_ARG(lines[2]));
+    assert_int_equal(replay(letter_id("MIN"), other).outcome, REPLAY_UNREADABLE); /* of two packets */
+    assert_int_equal(replay(letter_id("MIN"), all).outcome, REPLAY_DONE);
+    assert_int_equal(replay(letter_id("MIN"), STR_NONE).outcome, REPLAY_DONE);
     for (size_t i = 1; i <= 4; i++)
         assert_int_equal(world_balance(w, w->users[i]), 100100);
     world_drain(w);
@@ -477,14 +468,13 @@ WORLD_TEST(the_letter_of_a_crowd_is_replayed_as_it_was, 4)
     assert_int_equal(world_number(w, "SELECT LENGTH(content) - LENGTH(REPLACE(content, 'g ', '')) FROM dead_letter", 0),
                      3 * 2);
     world_sql(w, "UPDATE packet SET grabbed_count = 0");
-    struct str one = grab_line(id, 0, 1);
-    assert_int_equal(replay(letter_id("ASC"), one).outcome, REPLAY_INCOMPLETE);
+    assert_int_equal(replay(letter_id("MIN"), grab_line(id, 0, 1)).outcome, REPLAY_INCOMPLETE);
     /* A program that did not know crowds would have written them as one line. */
     world_sql(w, "UPDATE dead_letter SET content = REPLACE(content, CHAR(10), ' ')");
-    assert_int_equal(replay(letter_id("ASC"), STR_NONE).outcome, REPLAY_UNREADABLE);
+    assert_int_equal(replay(letter_id("MIN"), STR_NONE).outcome, REPLAY_UNREADABLE);
     world_sql(w, "UPDATE dead_letter SET content = REPLACE(content, ' g ', CONCAT(CHAR(10), 'g '))");
     assert_int_equal(world_letters(w, 0), 1);
-    assert_int_equal(replay(letter_id("ASC"), STR_NONE).outcome, REPLAY_DONE);
+    assert_int_equal(replay(letter_id("MIN"), STR_NONE).outcome, REPLAY_DONE);
     world_drain(w);
     world_audit_clean(w);
 }
@@ -498,13 +488,13 @@ WORLD_TEST(a_damaged_close_event_is_repaired_into_a_refund, 3)
     world_drain(w);
     assert_int_equal(expire_pass(&expire, w->settle, clock_now_ms() + LATER_MS, &closed, &done), ST_OK);
     assert_int_equal(closed, 1);
-    damage_last_event(id, arena_printf(w->arena, "%llu,?", (unsigned long long)id).ptr);
+    damage_last_event(id, "%" PRIu64 ",?", id);
     assert_int_equal(world_drain(w), 0);
     assert_int_equal(world_letters(w, 0), 1);
     assert_int_equal(seen(id, 0).packet.refund_fen, 0); /* its page shows no refund */
     assert_int_equal(recover_packet(w->settle, id, clock_now_ms(), &done), ST_OK);
     assert_int_equal(done.refunded, 0);
-    struct settle_replay r = replay(letter_id("ASC"), arena_printf(w->arena, "c %llu,0,0,300", (unsigned long long)id));
+    struct settle_replay r = replay(letter_id("MIN"), arena_printf(w->arena, "c %" PRIu64 ",0,0,300", id));
     assert_int_equal(r.outcome, REPLAY_DONE);
     assert_true(r.closed);
     assert_int_equal(world_balance(w, w->users[0]), 100000);

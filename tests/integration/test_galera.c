@@ -2,7 +2,6 @@
  * cluster. The tests build on each other: the nodes that they kill stay away. */
 #include <sys/stat.h>
 #include <sys/wait.h>
-#include <time.h>
 #include <unistd.h>
 
 #include "base/arena.h"
@@ -13,6 +12,7 @@
 #include "support/script_run.h"
 #include "support/stores_do.h"
 #include "support/test.h"
+#include "support/wait_until.h"
 
 enum {
     NODES = 3,
@@ -73,12 +73,6 @@ static int node_of(struct db *db)
     return st == ST_OK ? db_cell(&rows, 0, 0).ptr[2] - '0' : 0;
 }
 
-static void pause_ms(long ms)
-{
-    const struct timespec pause = { .tv_nsec = ms * 1000000 };
-    (void)nanosleep(&pause, NULL);
-}
-
 /* ---- which node is used ---- */
 
 TEST(the_first_node_of_the_list_is_used)
@@ -121,7 +115,6 @@ TEST(what_one_node_committed_decides_a_single_update_on_another)
     db_free(two);
 }
 
-/* After the loss of a connection the same node is used again, though one before it in the list came back. */
 /* 0: it was just lost. */
 static uint64_t connection_of(struct db *db)
 {
@@ -130,6 +123,7 @@ static uint64_t connection_of(struct db *db)
     return st == ST_OK ? db_cell_u64(&rows, 0, 0) : 0;
 }
 
+/* After the loss of a connection, though one before it in the list came back. */
 TEST(the_node_that_was_used_last_is_used_again)
 {
     struct config at_2;
@@ -138,10 +132,10 @@ TEST(the_node_that_was_used_last_is_used_again)
     assert_int_equal(node_of(db), 2);
     node_sql(1, "SET GLOBAL read_only = 0");
     uint64_t id = connection_of(db);
-    pause_ms(AVOIDED_MS); /* the first one was avoided because it was read-only */
+    wait_ms(AVOIDED_MS); /* the first one was avoided because it was read-only */
     sql_do_with(other, "KILL ?", DB_PARAMS(DB_U64(id)));
-    for (uint64_t now = id; now == id || now == 0; now = connection_of(db))
-        pause_ms(50); /* the time limit of the test ends it */
+    uint64_t now;
+    WAIT_UNTIL((now = connection_of(db)) != 0 && now != id);
     assert_int_equal(node_of(db), 2);
     db_free(db);
     db_free(other);
@@ -162,10 +156,7 @@ TEST(a_node_that_is_read_only_is_skipped_and_left)
     assert_int_equal(node_of(db), 0); /* none takes writes */
     for (int node = 1; node <= NODES; node++)
         node_sql(node, "SET GLOBAL read_only = 0");
-    const int64_t limit_ms = clock_monotonic_ms() + WAIT_MS;
-    while (db_exec(db, NULL, "UPDATE counter SET n = 0 WHERE id = 2", NULL, 0) != ST_OK &&
-           clock_monotonic_ms() < limit_ms)
-        pause_ms(50);
+    WAIT_UNTIL(db_exec(db, NULL, "UPDATE counter SET n = 0 WHERE id = 2", NULL, 0) == ST_OK);
     assert_true(node_of(db) != 0);
     db_free(db);
     db = db_new(&config);
@@ -300,7 +291,7 @@ static int worker_run(int worker)
         else if (st != ST_UNAVAILABLE && st != ST_UNKNOWN && st != ST_CONFLICT)
             return (int)st;
         if (st == ST_UNAVAILABLE)
-            pause_ms(20);
+            wait_ms(20);
         if (clock_monotonic_ms() > limit_ms)
             return 100;
     }
@@ -319,9 +310,7 @@ TEST(a_node_killed_under_load_loses_and_doubles_nothing)
             _exit(worker_run(w));
     }
     struct db *db = node_open(&at_3, 3);
-    const int64_t limit_ms = clock_monotonic_ms() + WAIT_MS;
-    while (number(db, "SELECT COUNT(*) FROM item") < WORKERS * WORKER_ROWS / 4 && clock_monotonic_ms() < limit_ms)
-        pause_ms(10);
+    WAIT_UNTIL(number(db, "SELECT COUNT(*) FROM item") >= WORKERS * WORKER_ROWS / 4);
     assert_int_equal(script_run("galera", "kill %s 1", dir), 0);
     for (int w = 0; w < WORKERS; w++) {
         int status;
@@ -351,7 +340,7 @@ static enum status write_and_be_alone(struct db *db, void *ctx)
         return ST_CORRUPT;
     const int64_t limit_ms = clock_monotonic_ms() + WAIT_MS;
     while (st == ST_OK && clock_monotonic_ms() < limit_ms) {
-        pause_ms(20);
+        wait_ms(20);
         st = db_query(a->probe, arena, &rows, "SELECT n FROM counter WHERE id = 2", NULL, 0);
     }
     return st == ST_UNAVAILABLE ? ST_OK : ST_CORRUPT; /* to COMMIT */
@@ -378,12 +367,10 @@ TEST(a_node_that_is_not_primary_is_unavailable_and_comes_back)
         assert_int_equal(db_query(any, arena, &rows, "SELECT n FROM counter WHERE id = 2", NULL, 0), ST_UNAVAILABLE);
         enum status st = db_exec(first, NULL, "UPDATE counter SET n = n + 1 WHERE id = 2", NULL, 0);
         assert_true(st == ST_UNAVAILABLE || st == ST_UNKNOWN); /* unknown: it began before the node knew */
-        pause_ms(50);
+        wait_ms(50);
     }
     assert_int_equal(script_run("galera", "bootstrap %s 3", dir), 0);
-    const int64_t limit_ms = clock_monotonic_ms() + WAIT_MS;
-    while (node_of(any) != 3 && clock_monotonic_ms() < limit_ms)
-        pause_ms(50);
+    WAIT_UNTIL(node_of(any) == 3);
     assert_int_equal(number(any, "SELECT n FROM counter WHERE id = 2"), 7);
     assert_int_equal(number(any, "SELECT n FROM counter WHERE id = 1"), WORKERS * WORKER_ROWS);
     assert_int_equal(number(any, "SELECT COUNT(*) FROM item"), WORKERS * WORKER_ROWS);

@@ -1,6 +1,5 @@
 /* Shares that are given back: the money is where the row says, once, in whatever order the stores learn of it. */
 #include <sys/wait.h>
-#include <time.h>
 #include <unistd.h>
 
 #include "ledger/ledger.h"
@@ -9,12 +8,11 @@
 #include "packet/totals.h"
 #include "settle/end.h"
 #include "settle/give_back.h"
-#include "settle/recover.h"
+#include "settle/thanks.h"
 #include "support/test.h"
 #include "support/test_services.h"
+#include "support/wait_until.h"
 #include "test_world_app.h"
-
-enum { RETRY_MS = 150 };
 
 /* users[user] gives back, with the rights of a pool. */
 static struct give_back give_back_by(uint64_t packet_id, size_t user)
@@ -29,25 +27,6 @@ static struct share_return given_back(uint64_t packet_id, size_t user)
     struct give_back given = give_back_by(packet_id, user);
     assert_int_equal(given.result, GIVE_BACK_DONE);
     return given.share;
-}
-
-static void recover_all(void)
-{
-    struct recover r = { .full_walk = true };
-    struct recover_done done = { 0 };
-    for (int pass = 0; r.full_walk && pass < PASSES_MAX; pass++)
-        assert_int_equal(recover_pass(&r, w.settle, clock_now_ms(), &done), ST_OK);
-    assert_false(r.full_walk);
-}
-
-/* Makes the packet expire now, in both stores. */
-static void time_runs_out(uint64_t packet_id)
-{
-    const long long over_ms = clock_now_ms() - 1;
-    world_sql(&w, arena_printf(w.arena, "UPDATE packet SET expires_ms = %lld WHERE id = %llu", over_ms,
-                               (unsigned long long)packet_id)
-                      .ptr);
-    (void)world_redis(&w, packet_id, arena_printf(w.arena, "HSET {pk} expires_ms %lld", over_ms).ptr);
 }
 
 TEST_WITH(into_an_open_packet_it_is_one_more_share_for_somebody_else, world_setup, world_teardown)
@@ -91,11 +70,11 @@ TEST_WITH(into_an_open_packet_it_is_one_more_share_for_somebody_else, world_setu
 
 TEST_WITH(after_the_end_it_goes_to_the_sender, world_setup, world_teardown)
 {
-    uint64_t finished = world_send(&w, 0, PACKET_EVEN, 200, 2, HOUR_MS, -1);
-    uint64_t expired = world_send(&w, 0, PACKET_EVEN, 300, 3, HOUR_MS, -1);
+    uint64_t finished = world_even(&w, 200, 2);
+    uint64_t expired = world_even(&w, 300, 3);
     world_grab_all(&w, finished, 1, 2);
     grab_settled(expired, 1, 1);
-    time_runs_out(expired);
+    world_time_runs_out(&w, expired);
     (void)world_expire(&w, NULL);
     world_drain(&w);
     assert_int_equal(given_back(finished, 2).position, PACKET_NO_SHARE);
@@ -138,7 +117,7 @@ TEST_WITH(a_share_that_nobody_could_take_goes_to_the_sender_of_the_open_packet, 
 
 TEST_WITH(it_is_refused_without_a_share_before_settlement_and_without_money, world_setup, world_teardown)
 {
-    uint64_t id = world_send(&w, 0, PACKET_EVEN, 300, 3, HOUR_MS, -1);
+    uint64_t id = world_even(&w, 300, 3);
     world_grab_all(&w, id, 1, 1);
     assert_int_equal(give_back_by(id, 2).result, GIVE_BACK_NO_SHARE);
     assert_int_equal(give_back_by(id + 1, 2).result, GIVE_BACK_NO_SHARE);
@@ -152,14 +131,14 @@ TEST_WITH(it_is_refused_without_a_share_before_settlement_and_without_money, wor
     assert_int_equal(world_number(&w, "SELECT COUNT(*) FROM share_return WHERE packet_id = ?", id), 0);
     /* The last shares are grabbed, but not settled: where it goes is not known yet. */
     world_grab_all(&w, id, 2, 1);
-    uint64_t full = world_send(&w, 0, PACKET_EVEN, 200, 2, HOUR_MS, -1);
+    uint64_t full = world_even(&w, 200, 2);
     grab_settled(full, 2, 1);
     world_grab_all(&w, full, 3, 1);
     assert_int_equal(give_back_by(full, 2).result, GIVE_BACK_UNSETTLED);
     world_drain(&w);
     assert_int_equal(given_back(full, 2).position, PACKET_NO_SHARE);
     /* The sender's own share of a packet that is over. */
-    uint64_t own = world_send(&w, 0, PACKET_EVEN, 100, 1, HOUR_MS, -1);
+    uint64_t own = world_even(&w, 100, 1);
     grab_settled(own, 0, 1);
     assert_int_equal(give_back_by(own, 0).result, GIVE_BACK_OWN);
     world_audit_clean(&w);
@@ -167,7 +146,7 @@ TEST_WITH(it_is_refused_without_a_share_before_settlement_and_without_money, wor
 
 TEST_WITH(an_open_packet_takes_back_as_many_shares_as_it_was_sent_with, world_setup, world_teardown)
 {
-    uint64_t id = world_send(&w, 0, PACKET_EVEN, 200, 2, HOUR_MS, -1);
+    uint64_t id = world_even(&w, 200, 2);
     for (size_t user = 1; user <= 3; user++) {
         grab_settled(id, user, 1);
         if (user < 3)
@@ -206,23 +185,22 @@ TEST_WITH(the_best_share_moves_behind_the_others, world_setup, world_teardown)
     world_audit_clean(&w);
 }
 
+static int64_t pending(const char *table)
+{
+    return world_number(&w, arena_printf(w.arena, "SELECT COUNT(*) FROM %s WHERE applied_ms IS NULL", table).ptr, 0);
+}
+
 /* The pool died between the stores. */
 TEST_WITH(the_worker_tells_redis_what_a_pool_that_died_has_not, world_setup, world_teardown)
 {
-    uint64_t id = world_send(&w, 0, PACKET_EVEN, 300, 3, HOUR_MS, -1);
-    grab_settled(id, 1, 2);
+    uint64_t id = world_even_settled(&w, 300, 3, 2);
     test_services_fences_write(w.app, "another-process");
     (void)world_redis(&w, id, "CLIENT KILL TYPE normal SKIPME yes");
     struct give_back given;
-    enum status st = ST_UNAVAILABLE;
-    const struct timespec pause = { .tv_nsec = RETRY_MS * 1000000L }; /* the back-off of a reconnect */
-    for (int i = 0; st == ST_UNAVAILABLE && i < PASSES_MAX; i++, nanosleep(&pause, NULL))
-        st = give_back(&w.page->stores, w.arena, id, w.users[2], clock_now_ms(), &given);
-    assert_int_equal(st, ST_OK);
+    WAIT_UNTIL(give_back(&w.page->stores, w.arena, id, w.users[2], clock_now_ms(), &given) == ST_OK);
     assert_int_equal(given.result, GIVE_BACK_DONE);
     assert_int_equal(world_redis(&w, id, "HGET {pk} count"), 3);
-    assert_int_equal(
-        world_number(&w, "SELECT COUNT(*) FROM share_return WHERE applied_ms IS NULL AND packet_id = ?", id), 1);
+    assert_int_equal(pending("share_return"), 1);
     world_check_redis(&w);
     assert_int_equal(world_redis(&w, id, "HGET {pk} count"), 3);
     for (int i = 0; i < 2; i++) { /* the second time as if the row had not been marked */
@@ -230,8 +208,7 @@ TEST_WITH(the_worker_tells_redis_what_a_pool_that_died_has_not, world_setup, wor
         tell_all();
         assert_int_equal(world_redis(&w, id, "HGET {pk} count"), 4);
     }
-    assert_int_equal(
-        world_number(&w, "SELECT COUNT(*) FROM share_return WHERE applied_ms IS NULL AND packet_id = ?", id), 0);
+    assert_int_equal(pending("share_return"), 0);
     grab_settled(id, 3, 2);
     assert_int_equal(world_packet(&w, id).state, PACKET_CLOSED);
     world_audit_clean(&w);
@@ -241,7 +218,7 @@ TEST_WITH(a_damaged_packet_does_not_keep_redis_from_the_returns_of_others, world
 {
     uint64_t ids[2];
     for (size_t i = 0; i < 2; i++) {
-        ids[i] = world_send(&w, 0, PACKET_EVEN, 300, 3, HOUR_MS, -1);
+        ids[i] = world_even(&w, 300, 3);
         grab_settled(ids[i], 1, 1);
         (void)given_back(ids[i], 1);
     }
@@ -256,30 +233,36 @@ TEST_WITH(a_damaged_packet_does_not_keep_redis_from_the_returns_of_others, world
             i);
 }
 
-/* Returns of a packet that is not in Redis stay pending, more of them than the worker reads at once, and all older. */
-TEST_WITH(returns_that_must_wait_do_not_keep_redis_from_later_ones, world_setup, world_teardown)
+/* Those of a packet that is not in Redis stay pending, perhaps for days: here more than the worker reads at once, and
+ * all older. */
+TEST_WITH(returns_and_thanks_that_must_wait_do_not_keep_redis_from_later_ones, world_setup, world_teardown)
 {
+    enum thanks_result said;
     uint64_t ids[2];
     for (size_t i = 0; i < 2; i++) {
-        ids[i] = world_send(&w, 0, PACKET_EVEN, 300, 3, HOUR_MS, -1);
-        grab_settled(ids[i], 1, 1);
+        ids[i] = world_even(&w, 300, 3);
+        grab_settled(ids[i], 1, 2);
     }
-    (void)world_redis(&w, ids[0], "DEL {pk}");
+    const unsigned long long missing = ids[0], user = w.users[1];
+    (void)world_redis(&w, missing, "DEL {pk}");
     world_sql(&w, "SET FOREIGN_KEY_CHECKS = 0");
-    world_sql(&w, arena_printf(w.arena,
-                               "INSERT INTO share_return (packet_id, share_no, user_id, amount_fen, returned_ms)"
-                               " WITH RECURSIVE n (i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < %d)"
-                               " SELECT %llu, 10 + i, %llu, 100, i DIV 3 FROM n",
-                               TELL_ROWS_MAX + 3, (unsigned long long)ids[0], (unsigned long long)w.users[1])
-                      .ptr);
+    world_sqlf(&w,
+               "INSERT INTO share_return (packet_id, share_no, user_id, amount_fen, returned_ms)"
+               " SELECT %llu, 10 + seq, %llu, 100, seq DIV 3 FROM seq_1_to_%d",
+               missing, user, TELL_ROWS_MAX + 3);
+    world_sqlf(&w,
+               "INSERT INTO thanks (packet_id, share_no, user_id, text, created_ms)"
+               " SELECT %llu, seq, %llu, 'x', seq DIV 3 FROM seq_1_to_%d",
+               missing, user, TELL_ROWS_MAX + 3);
     world_sql(&w, "SET FOREIGN_KEY_CHECKS = 1");
     (void)given_back(ids[1], 1);
-    world_sql(&w, arena_printf(w.arena, "UPDATE share_return SET applied_ms = NULL WHERE packet_id = %llu",
-                               (unsigned long long)ids[1])
-                      .ptr);
+    assert_int_equal(thanks_say(&w.page->stores, w.arena, ids[1], w.users[2], STR("thanks"), clock_now_ms(), &said),
+                     ST_OK);
+    world_sql(&w, "UPDATE share_return SET applied_ms = NULL");
+    world_sql(&w, "UPDATE thanks SET applied_ms = NULL");
     assert_int_equal(tell_all(), 2);
-    assert_int_equal(world_number(&w, "SELECT COUNT(*) FROM share_return WHERE applied_ms IS NULL", 0),
-                     TELL_ROWS_MAX + 3);
+    assert_int_equal(pending("share_return"), TELL_ROWS_MAX + 3);
+    assert_int_equal(pending("thanks"), TELL_ROWS_MAX + 3);
 }
 
 TEST_WITH(a_rebuilt_packet_has_the_shares_and_the_marks, world_setup, world_teardown)
@@ -293,7 +276,7 @@ TEST_WITH(a_rebuilt_packet_has_the_shares_and_the_marks, world_setup, world_tear
     (void)given_back(id, 5); /* given back twice */
     struct packet_view before = view_of(id, 1);
     (void)world_redis(&w, id, "DEL {pk} {sh} {gr} {or}");
-    recover_all();
+    world_recover(&w);
     struct packet_view after = view_of(id, 1);
     assert_int_equal(after.packet.count, 4);
     assert_int_equal(packet_share_total(&after.packet), 7);
@@ -315,8 +298,7 @@ TEST_WITH(a_rebuilt_packet_has_the_shares_and_the_marks, world_setup, world_tear
 /* An older copy of Redis lacks a return that it was told of. */
 TEST_WITH(what_an_older_copy_lacks_is_added_again, world_setup, world_teardown)
 {
-    uint64_t id = world_send(&w, 0, PACKET_EVEN, 300, 3, HOUR_MS, -1);
-    grab_settled(id, 1, 2);
+    uint64_t id = world_even_settled(&w, 300, 3, 2);
     (void)given_back(id, 1);
     (void)given_back(id, 2);
     (void)world_redis(&w, id, "HSET {pk} count 3 amount 300 returned_count 0 returned_fen 0 returned_shares 0");
@@ -327,7 +309,7 @@ TEST_WITH(what_an_older_copy_lacks_is_added_again, world_setup, world_teardown)
     world_sql(&w, "UPDATE share_return SET applied_ms = NULL WHERE position = 4");
     tell_all(); /* the newer one waits for the older one */
     assert_int_equal(world_redis(&w, id, "HGET {pk} count"), 3);
-    recover_all();
+    world_recover(&w);
     assert_int_equal(world_redis(&w, id, "HGET {pk} count"), 5);
     world_audit_clean(&w);
     grab_settled(id, 3, 3);
@@ -338,15 +320,12 @@ TEST_WITH(what_an_older_copy_lacks_is_added_again, world_setup, world_teardown)
 /* Redis closed the packet before it was told: the refund is what the tables say. */
 TEST_WITH(a_close_event_that_does_not_know_the_return_is_no_fault, world_setup, world_teardown)
 {
-    uint64_t id = world_send(&w, 0, PACKET_EVEN, 300, 3, HOUR_MS, -1);
-    grab_settled(id, 1, 2);
+    uint64_t id = world_even_settled(&w, 300, 3, 2);
     (void)given_back(id, 1);
-    world_sql(&w, arena_printf(w.arena, "UPDATE packet SET expires_ms = created_ms + 1 WHERE id = %llu",
-                               (unsigned long long)id)
-                      .ptr);
+    world_sqlf(&w, "UPDATE packet SET expires_ms = created_ms + 1 WHERE id = %llu", (unsigned long long)id);
     /* As if Redis had not been told when it closed the packet. */
     (void)world_redis(&w, id, "HSET {pk} state closed");
-    (void)world_redis(&w, id, arena_printf(w.arena, "XADD {ev} * c %llu,2,200,100", (unsigned long long)id).ptr);
+    (void)world_redisf(&w, id, "XADD {ev} * c %llu,2,200,100", (unsigned long long)id);
     world_drain(&w);
     struct packet p = world_packet(&w, id);
     assert_int_equal(p.state, PACKET_CLOSED);
@@ -359,8 +338,7 @@ TEST_WITH(a_close_event_that_does_not_know_the_return_is_no_fault, world_setup, 
 TEST_WITH(an_expired_packet_refunds_what_was_given_back_and_not_taken, world_setup, world_teardown)
 {
     struct end_packet ended;
-    uint64_t id = world_send(&w, 0, PACKET_EVEN, 300, 3, HOUR_MS, -1);
-    grab_settled(id, 1, 2);
+    uint64_t id = world_even_settled(&w, 300, 3, 2);
     (void)given_back(id, 2);
     assert_int_equal(end_packet(&w.page->stores, w.arena, id, w.users[0], clock_now_ms(), &ended), ST_OK);
     world_drain(&w);
@@ -382,7 +360,7 @@ TEST_WITH(a_mark_that_an_older_copy_lacks_is_set_again, world_setup, world_teard
     assert_false(view_of(id, 1).mine.returned);
     world_restart_worker(&w);
     world_check_redis(&w);
-    recover_all();
+    world_recover(&w);
     assert_true(view_of(id, 1).mine.returned);
     world_audit_clean(&w);
 }
@@ -399,12 +377,6 @@ struct elsewhere {
     int ready; /* a pipe: the rows are written */
 };
 
-static void pause_ms(long ms)
-{
-    const struct timespec pause = { .tv_nsec = ms * 1000000 };
-    (void)nanosleep(&pause, NULL);
-}
-
 /* Until somebody else has the lock on the packet and, a moment later, waits for these rows. */
 static enum status packet_locked_wait(struct elsewhere *e)
 {
@@ -415,7 +387,7 @@ static enum status packet_locked_wait(struct elsewhere *e)
         struct db_rows rows;
         st = db_query(probe, w.arena, &rows, "SELECT id FROM packet WHERE id = ? FOR UPDATE NOWAIT",
                       DB_PARAMS(DB_U64(e->packet_id)));
-        pause_ms(st == ST_OK ? 5 : LOCKED_MS);
+        wait_ms(st == ST_OK ? 5 : LOCKED_MS);
     }
     db_free(probe);
     return st == ST_OK ? ST_CONFLICT : ST_OK;
@@ -446,8 +418,7 @@ TEST_WITH(a_share_that_another_node_gives_back_at_the_same_time_is_given_back_on
 {
     int ready[2], status;
     char letter;
-    uint64_t id = world_send(&w, 0, PACKET_EVEN, 200, 2, HOUR_MS, -1);
-    grab_settled(id, 1, 2);
+    uint64_t id = world_even_settled(&w, 200, 2, 2);
     assert_int_equal(pipe(ready), 0);
     pid_t pid = fork();
     assert_true(pid >= 0);

@@ -16,26 +16,11 @@
 #include "support/stores_do.h"
 #include "support/test.h"
 #include "support/test_services.h"
+#include "support/unix_path.h"
+#include "test_user_fixture.h"
 #include "test_world.h"
 
 static struct services *app;
-
-/* The last request; ask steps through its handler as the FastCGI loop does. */
-static struct {
-    struct arena *arena;
-    struct fcgi_request request;
-    struct exchange x;
-    char *envp[1];
-} asked;
-
-static void asked_end(void)
-{
-    redis_call_free(&asked.x.call);
-    buf_free(&asked.x.headers);
-    buf_free(&asked.x.body);
-    arena_free(asked.arena);
-    memset(&asked, 0, sizeof asked);
-}
 
 static int app_begin(void **state)
 {
@@ -47,54 +32,45 @@ static int app_begin(void **state)
 static int app_end(void **state)
 {
     (void)state;
-    asked_end();
     test_services_close(app);
     return 0;
 }
 
 #define APP_TEST(name) TEST_WITH(name, app_begin, app_end)
 
-/* The status of the answer. */
-static int ask_as(struct services *of, handler_fn *handler, bool json)
+/* Steps through the handler as the FastCGI loop does. */
+static struct visit *answer_of(struct services *of, handler_fn *handler, bool json)
 {
-    asked_end();
+    struct visit *v = visit_new(of, "/", NULL, NULL);
     write_probe_forget();
-    asked.arena = arena_new(1 << 16, 1 << 22);
-    assert_non_null(asked.arena);
-    asked.request.arena = asked.arena;
-    asked.request.fcgx.envp = asked.envp;
-    asked.x = (struct exchange){ .app = of, .fcgi = &asked.request, .arena = asked.arena, .wants_json = json };
-    while (handler(&asked.x) == STEP_WAIT) {
+    v->x.wants_json = json;
+    while (handler(&v->x) == STEP_WAIT) {
         redis_round(of->stores.redis);
-        asked.x.step++;
+        v->x.step++;
     }
-    return asked.x.status;
+    return v;
 }
 
-static int ask(handler_fn *handler)
-{
-    return ask_as(app, handler, false);
-}
+#define expect(handler, ...) visit_says(answer_of(app, handler, false), __VA_ARGS__)
 
-static bool says(const char *text)
+static void nowhere(char *address)
 {
-    return str_after(buf_view(&asked.x.body), str_from(text)).ptr != NULL;
+    strcpy(address, "unix:/nowhere");
 }
 
 APP_TEST(a_process_that_answers_is_alive_whatever_the_stores_do)
 {
-    strcpy(test_services_config(app)->redis, "unix:/nowhere");
-    assert_int_equal(ask(health_alive), 200);
-    assert_true(says("ok"));
+    nowhere(test_services_config(app)->redis);
+    expect(health_alive, 200, "ok");
 }
 
 APP_TEST(with_both_stores_and_an_open_fence_it_is_ready)
 {
     test_services_fences_write(app, "another process");
-    assert_int_equal(ask(ready_packet_pool), 503); /* the fence is shut: no settle worker compared this Redis */
-    assert_true(says("fence: 16 of 16 partitions in Redis are not compared"));
+    /* The fence is shut: no settle worker compared this Redis. */
+    expect(ready_packet_pool, 503, "fence: 16 of 16 partitions in Redis are not compared");
     test_services_fences_open(app);
-    assert_int_equal(ask(ready_packet_pool), 200);
+    expect(ready_packet_pool, 200);
 }
 
 /* A store that answers every read and refuses every write: of each, how an administrator comes to it and back. */
@@ -125,9 +101,7 @@ APP_TEST(a_store_that_refuses_writes_is_not_ready)
 {
     static handler_fn *const pools[] = { ready_packet_pool, ready_other_pool };
     MYSQL *admin = mysql_init(NULL);
-    struct str socket = str_from(app->stores.config->mysql);
-    assert_true(str_skip_prefix(&socket, STR("unix:")));
-    assert_non_null(mysql_real_connect(admin, NULL, "root", "", NULL, 0, socket.ptr, 0));
+    assert_non_null(mysql_real_connect(admin, NULL, "root", "", NULL, 0, unix_path(app->stores.config->mysql), 0));
     test_services_fences_open(app);
     for (size_t i = 0; i < ARRAY_LEN(REFUSALS); i++) {
         const struct refusal *r = &REFUSALS[i];
@@ -135,17 +109,17 @@ APP_TEST(a_store_that_refuses_writes_is_not_ready)
         administrator_does(admin, r, r->plant);
         snprintf(line, sizeof line, "%s: ", r->part);
         for (size_t j = 0; j < ARRAY_LEN(pools); j++) {
-            int status = ask(pools[j]);
-            bool told = says(line) && says(r->says);
-            if (status != 503 || !told)
-                fail_msg("%s, pool %zu: %d", r->plant, j, status);
+            struct visit *v = answer_of(app, pools[j], false);
+            bool told = visit_body_has(v, line) && visit_body_has(v, r->says);
+            if (visit_close(v) != 503 || !told)
+                fail_msg("%s, pool %zu", r->plant, j);
         }
         if (r->mend != NULL)
             administrator_does(admin, r, r->mend);
         else
             assert_int_equal(redis_functions_load(app->stores.redis, app->stores.functions), ST_OK);
         live_fences_set(app->stores.redis, app->stores.config);
-        for (int tries = 0; ask(ready_packet_pool) != 200; tries++) {
+        for (int tries = 0; visit_close(answer_of(app, ready_packet_pool, false)) != 200; tries++) {
             assert_true(tries < 100);
             usleep(100000);
             test_services_fences_open(app);
@@ -165,8 +139,8 @@ APP_TEST(a_planted_key_makes_no_pool_unready)
         (void)redis_number(app->stores.redis, "DEL %s", name);
         (void)redis_number(app->stores.redis, "LPUSH %s x", name);
     }
-    assert_int_equal(ask(ready_packet_pool), 200);
-    assert_int_equal(ask(ready_other_pool), 200);
+    expect(ready_packet_pool, 200);
+    expect(ready_other_pool, 200);
 }
 
 /* As after the loss of one server of a cluster. */
@@ -176,35 +150,29 @@ APP_TEST(a_partition_that_is_shut_is_told)
     test_services_fences_open(app);
     (void)redis_number(app->stores.redis, "DEL %s", live_fence_key(key, 3).ptr);
     live_fences_set(app->stores.redis, app->stores.config); /* forget what was read over this connection */
-    assert_int_equal(ask(ready_packet_pool), 200);
-    (void)ask(ready_site);
-    assert_true(says("fence: ok: 1 of 16 partitions in Redis are not compared"));
-    assert_int_equal(ask(health_metrics), 200);
-    assert_true(says("\nhongbao_partitions_shut 1\n"));
+    expect(ready_packet_pool, 200);
+    expect(ready_site, 503, "fence: ok: 1 of 16 partitions in Redis are not compared");
+    expect(health_metrics, 200, "\nhongbao_partitions_shut 1\n");
     test_services_fences_open(app);
-    assert_int_equal(ask(health_metrics), 200);
-    assert_true(says("\nhongbao_partitions_shut 0\n"));
+    expect(health_metrics, 200, "\nhongbao_partitions_shut 0\n");
 }
 
 APP_TEST(an_unreachable_redis_is_named)
 {
-    strcpy(test_services_config(app)->redis, "unix:/nowhere");
-    assert_int_equal(ask(ready_packet_pool), 503);
-    assert_true(says("redis: "));
-    assert_false(says("mysql: "));
+    nowhere(test_services_config(app)->redis);
+    expect(ready_packet_pool, 503, "redis: ", LACKS, "mysql: ");
 }
 
 APP_TEST(an_unreachable_database_is_named_where_it_is_needed)
 {
     struct db *db;
     test_services_fences_open(app);
-    strcpy(test_services_config(app)->mysql, "unix:/nowhere");
+    nowhere(test_services_config(app)->mysql);
     db_set_timeout_s(app->stores.db, 1); /* connects anew */
-    assert_int_equal(ask(ready_packet_pool), 503);
-    assert_true(says("mysql: "));
+    expect(ready_packet_pool, 503, "mysql: ");
     db = app->stores.db;
     app->stores.db = NULL; /* the hot pool */
-    assert_int_equal(ask(ready_packet_pool), 200);
+    expect(ready_packet_pool, 200);
     app->stores.db = db;
 }
 
@@ -230,38 +198,41 @@ static void crew_begin(void)
 APP_TEST(the_site_is_ready_when_every_part_is)
 {
     test_services_fences_open(app);
-    assert_int_equal(ask(ready_site), 503);
-    assert_true(says("not ready\nredis: ok\nfence: ok\n"));
-    assert_true(says("\nhot: failed: no process runs\n"));
-    assert_true(says("\nsettle: failed: no process runs\n"));
+    expect(ready_site, 503, "not ready\nredis: ok\nfence: ok\n", "\nhot: failed: no process runs\n",
+           "\nsettle: failed: no process runs\n");
     for (int role = METRICS_HOT; role < METRICS_SETTLE; role++)
         metrics_process_begin((enum metrics_role)role);
-    assert_int_equal(ask(ready_site), 503);
-    assert_true(says("\nhot: ok\nauth: ok\ncard: ok\nsettle: failed: no process runs\n"));
+    expect(ready_site, 503, "\nhot: ok\nauth: ok\ncard: ok\nsettle: failed: no process runs\n");
     crew_begin();
-    assert_int_equal(ask(ready_site), 200);
-    assert_true(says("ready\nredis: ok\nfence: ok\ndurability: ok\nsettlement: ok\nmysql: ok\nschema: ok\nsite: ok\n"
-                     "hot: ok\nauth: ok\ncard: ok\nsettle: ok\n"));
+    expect(ready_site, 200,
+           "ready\nredis: ok\nfence: ok\ndurability: ok\nsettlement: ok\nmysql: ok\nschema: ok\nsite: ok\n"
+           "hot: ok\nauth: ok\ncard: ok\nsettle: ok\n");
 }
 
 APP_TEST(what_an_unreachable_store_would_know_is_unknown)
 {
     crew_begin();
-    strcpy(test_services_config(app)->redis, "unix:/nowhere");
-    assert_int_equal(ask(ready_site), 503);
-    assert_true(says("not ready\nredis: failed: unavailable\nfence: unknown\ndurability: unknown\n"
-                     "settlement: unknown\nmysql: ok\n"));
+    nowhere(test_services_config(app)->redis);
+    expect(ready_site, 503,
+           "not ready\nredis: failed: unavailable\nfence: unknown\ndurability: unknown\n"
+           "settlement: unknown\nmysql: ok\n");
 }
 
-APP_TEST(a_redis_that_keeps_nothing_on_disk_is_named)
+APP_TEST(a_redis_that_keeps_nothing_on_disk_or_forgets_packets_is_named)
 {
+    static const char *const settings[][3] = {
+        { "appendonly no", "appendonly yes", "\ndurability: failed: appendonly is off in Redis" },
+        { "maxmemory-policy allkeys-lru", "maxmemory-policy noeviction",
+          "\ndurability: failed: maxmemory-policy of Redis is not noeviction" },
+    };
     test_services_fences_open(app);
     crew_begin();
-    (void)redis_number(app->stores.redis, "CONFIG SET appendonly no");
-    assert_int_equal(ask(ready_site), 503);
-    assert_true(says("\ndurability: failed: appendonly is off in Redis"));
-    assert_int_equal(ask(ready_packet_pool), 200); /* a balancer can't mend it */
-    (void)redis_number(app->stores.redis, "CONFIG SET appendonly yes");
+    for (size_t i = 0; i < ARRAY_LEN(settings); i++) {
+        (void)redis_number(app->stores.redis, "CONFIG SET %s", settings[i][0]);
+        expect(ready_site, 503, settings[i][2]);
+        expect(ready_packet_pool, 200); /* a balancer can't mend it */
+        (void)redis_number(app->stores.redis, "CONFIG SET %s", settings[i][1]);
+    }
 }
 
 APP_TEST(a_settlement_that_is_behind_is_named_also_as_json)
@@ -271,20 +242,12 @@ APP_TEST(a_settlement_that_is_behind_is_named_also_as_json)
     crew_begin();
     (void)snprintf(id, sizeof id, "%lld-0", (long long)clock_now_ms() - 75000);
     (void)redis_number(app->stores.redis, "XADD %s %s r 1", live_events_key(key, 3).ptr, id);
-    assert_int_equal(ask_as(app, ready_site, true), 503);
-    assert_true(says("{\"ready\":false,\"parts\":[{\"part\":\"redis\",\"state\":\"ok\",\"detail\":\"\"},"));
-    assert_true(says("{\"part\":\"settlement\",\"state\":\"failed\",\"detail\":\"75 s behind\"}"));
+    visit_says(answer_of(app, ready_site, true), 503,
+               "{\"ready\":false,\"parts\":[{\"part\":\"redis\",\"state\":\"ok\",\"detail\":\"\"},",
+               "{\"part\":\"settlement\",\"state\":\"failed\",\"detail\":\"75 s behind\"}");
     test_services_config(app)->ready_lag_s = 600;
-    assert_int_equal(ask(ready_site), 200);
+    expect(ready_site, 200);
     (void)redis_number(app->stores.redis, "DEL %s", live_events_key(key, 3).ptr);
-}
-
-APP_TEST(a_redis_that_forgets_packets_is_named)
-{
-    (void)redis_number(app->stores.redis, "CONFIG SET maxmemory-policy allkeys-lru");
-    assert_int_equal(ask(ready_site), 503);
-    assert_true(says("\ndurability: failed: maxmemory-policy of Redis is not noeviction"));
-    (void)redis_number(app->stores.redis, "CONFIG SET maxmemory-policy noeviction");
 }
 
 /* The schema is compared with the migrations that the process has read, not with the folder. */
@@ -293,7 +256,7 @@ APP_TEST(a_schema_of_another_program_is_named)
     test_services_fences_open(app);
     struct migrations *known = app->migrations;
     strcpy(test_services_config(app)->sql_dir, "/nowhere");
-    assert_int_equal(ask(ready_packet_pool), 200);
+    expect(ready_packet_pool, 200);
 
     struct migration more[100];
     struct migrations later = { .list = more, .count = known->count + 1 };
@@ -302,18 +265,14 @@ APP_TEST(a_schema_of_another_program_is_named)
     more[known->count] =
         (struct migration){ .version = (uint32_t)later.count, .file = STR("later"), .name = STR("later") };
     app->migrations = &later;
-    assert_int_equal(ask(ready_packet_pool), 503);
-    assert_true(says("schema: migrations are missing: run hongbao migrate\n"));
+    expect(ready_packet_pool, 503, "schema: migrations are missing: run hongbao migrate\n");
 
     more[0].sha256[0] ^= 1;
     later.count = known->count;
-    assert_int_equal(ask(ready_packet_pool), 503);
-    assert_true(says("schema: the schema does not fit this program\n"));
-    assert_false(says("mysql: "));
+    expect(ready_packet_pool, 503, "schema: the schema does not fit this program\n", LACKS, "mysql: ");
 
     app->migrations = NULL; /* could not be read at the start */
-    assert_int_equal(ask(ready_packet_pool), 503);
-    assert_true(says("schema: the schema does not fit this program\n"));
+    expect(ready_packet_pool, 503, "schema: the schema does not fit this program\n");
     app->migrations = known;
 }
 
@@ -324,15 +283,11 @@ WORLD_TEST(the_metrics_count_what_waits_for_the_worker, 3)
     (void)world_grab(w, id, 1);
     (void)snprintf(line, sizeof line, "hongbao_unsettled_events{partition=\"%u\"} 1\n",
                    packet_partition(id, w->config->partitions));
-    assert_int_equal(ask_as(w->app, health_metrics, false), 200);
-    assert_true(says(line));
-    assert_true(says("# TYPE hongbao_requests_total counter"));
-    assert_true(says("\nhongbao_settlement_lag_seconds "));
-    assert_true(says("\nhongbao_store_up{store=\"redis\"} 1\nhongbao_store_up{store=\"mysql\"} 1\n"));
+    visit_says(answer_of(w->app, health_metrics, false), 200, line, "# TYPE hongbao_requests_total counter",
+               "\nhongbao_settlement_lag_seconds ",
+               "\nhongbao_store_up{store=\"redis\"} 1\nhongbao_store_up{store=\"mysql\"} 1\n");
     world_drain(w);
-    assert_int_equal(ask_as(w->app, health_metrics, false), 200);
-    assert_false(says(line));
-    assert_true(says("\nhongbao_settlement_lag_seconds 0.000\n"));
+    visit_says(answer_of(w->app, health_metrics, false), 200, "\nhongbao_settlement_lag_seconds 0.000\n", LACKS, line);
 }
 
 /* The two events are a minute old by their ids: XADD takes the ids that it is told. */
@@ -343,22 +298,19 @@ APP_TEST(the_lag_is_the_age_of_the_oldest_event_that_waits)
         (void)snprintf(id, sizeof id, "%lld-0", (long long)clock_now_ms() - i * 60000);
         (void)redis_number(app->stores.redis, "XADD %s %s r 1", live_events_key(key, (uint32_t)i).ptr, id);
     }
-    assert_int_equal(ask(health_metrics), 200);
-    assert_true(says("\nhongbao_settlement_lag_seconds 120."));
-    assert_true(says("hongbao_unsettled_events{partition=\"1\"} 1\n"));
+    expect(health_metrics, 200, "\nhongbao_settlement_lag_seconds 120.",
+           "hongbao_unsettled_events{partition=\"1\"} 1\n");
     for (uint32_t i = 1; i <= 2; i++)
         (void)redis_number(app->stores.redis, "DEL %s", live_events_key(key, i).ptr);
 }
 
 APP_TEST(without_the_stores_the_metrics_say_so)
 {
-    strcpy(test_services_config(app)->redis, "unix:/nowhere");
-    strcpy(test_services_config(app)->mysql, "unix:/nowhere");
+    nowhere(test_services_config(app)->redis);
+    nowhere(test_services_config(app)->mysql);
     db_set_timeout_s(app->stores.db, 1); /* connects anew */
-    assert_int_equal(ask(health_metrics), 200);
-    assert_true(says("\nhongbao_store_up{store=\"redis\"} 0\nhongbao_store_up{store=\"mysql\"} 0\n"));
-    assert_false(says("hongbao_settlement_lag_seconds"));
-    assert_false(says("hongbao_dead_letters "));
+    expect(health_metrics, 200, "\nhongbao_store_up{store=\"redis\"} 0\nhongbao_store_up{store=\"mysql\"} 0\n", LACKS,
+           "hongbao_settlement_lag_seconds", "hongbao_dead_letters ");
 }
 
 TESTS(no_event_waits, NULL)

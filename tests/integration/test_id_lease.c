@@ -47,122 +47,102 @@ static int64_t leased_until(uint16_t instance)
     return sql_number(app, "SELECT until_ms FROM instance_lease WHERE instance_no = ?", instance);
 }
 
-TEST_WITH(the_first_id_takes_a_lease, setup, teardown)
+static struct id_lease lease_of(uint64_t holder)
 {
     struct id_lease l;
-    uint64_t id;
-    id_lease_init(&l, 77);
-    assert_int_equal(id_lease_next(&l, app->stores.db, now, &id), ST_OK);
+    id_lease_init(&l, holder);
+    return l;
+}
+
+/* The next id of a lease, at a time after now; 0: none can be made. */
+static uint64_t next_id(struct id_lease *l, int64_t later_ms)
+{
+    uint64_t id = 0;
+    const enum status st = id_lease_next(l, app->stores.db, now + later_ms, &id);
+    assert_true(st == ST_OK || st == ST_UNAVAILABLE);
+    return st == ST_OK ? id : 0;
+}
+
+TEST_WITH(the_first_id_takes_a_lease_and_another_holder_gets_another_number, setup, teardown)
+{
+    struct id_lease l = lease_of(77), other = lease_of(78);
+    uint64_t id = next_id(&l, 0), of_other = next_id(&other, 0);
     assert_int_equal(id_ms(id), now);
     assert_int_equal(leased_until(id_instance(id)), now + ID_LEASE_MS);
     assert_int_equal(sql_number(app, "SELECT holder FROM instance_lease WHERE instance_no = ?", id_instance(id)), 77);
-}
-
-TEST_WITH(two_holders_get_different_numbers, setup, teardown)
-{
-    struct id_lease a, b;
-    uint64_t id_a, id_b;
-    id_lease_init(&a, 1);
-    id_lease_init(&b, 2);
-    assert_int_equal(id_lease_next(&a, app->stores.db, now, &id_a), ST_OK);
-    assert_int_equal(id_lease_next(&b, app->stores.db, now, &id_b), ST_OK);
-    assert_int_not_equal(id_instance(id_a), id_instance(id_b));
+    assert_int_equal(id_ms(of_other), now);
+    assert_int_not_equal(id_instance(of_other), id_instance(id));
 }
 
 TEST_WITH(a_holder_keeps_its_number_by_renewing_the_lease, setup, teardown)
 {
-    struct id_lease l;
-    uint64_t id;
-    id_lease_init(&l, 5);
-    assert_int_equal(id_lease_next(&l, app->stores.db, now, &id), ST_OK);
-    uint16_t instance = id_instance(id);
-    assert_int_equal(id_lease_next(&l, app->stores.db, now + 1000, &id), ST_OK);
+    struct id_lease l = lease_of(5);
+    uint16_t instance = id_instance(next_id(&l, 0));
+    (void)next_id(&l, 1000);
     assert_int_equal(leased_until(instance), now + ID_LEASE_MS); /* too early for a renewal */
     for (int64_t later = 0; later < 10 * ID_LEASE_MS; later += 15000) {
-        assert_int_equal(id_lease_next(&l, app->stores.db, now + later, &id), ST_OK);
-        assert_int_equal(id_instance(id), instance);
+        assert_int_equal(id_instance(next_id(&l, later)), instance);
         assert_true(leased_until(instance) >= now + later + ID_LEASE_RENEW_MS);
     }
 }
 
 TEST_WITH(an_expired_lease_is_renewed_when_the_number_has_no_other_holder, setup, teardown)
 {
-    struct id_lease l;
-    uint64_t first, second;
-    id_lease_init(&l, 5);
-    assert_int_equal(id_lease_next(&l, app->stores.db, now, &first), ST_OK);
-    assert_int_equal(id_lease_next(&l, app->stores.db, now + 5 * ID_LEASE_MS, &second), ST_OK);
+    struct id_lease l = lease_of(5);
+    uint64_t first = next_id(&l, 0), second = next_id(&l, 5 * ID_LEASE_MS);
     assert_int_equal(id_instance(first), id_instance(second));
     assert_true(second > first);
 }
 
 TEST_WITH(the_next_holder_of_an_expired_number_makes_only_later_ids, setup, teardown)
 {
-    struct id_lease old, new;
-    uint64_t last, first, id;
+    struct id_lease old = lease_of(5), new = lease_of(6);
     only_instance(9);
-    id_lease_init(&old, 5);
-    id_lease_init(&new, 6);
-    assert_int_equal(id_lease_next(&old, app->stores.db, now, &last), ST_OK);
-    assert_int_equal(id_instance(last), 9);
-    /* During the lease the number is not given to another holder. */
-    assert_int_equal(id_lease_next(&new, app->stores.db, now + ID_LEASE_MS - 1, &id), ST_UNAVAILABLE);
-    assert_int_equal(id_lease_next(&new, app->stores.db, now + ID_LEASE_MS, &first), ST_OK);
+    assert_int_equal(id_instance(next_id(&old, 0)), 9);
+    assert_int_equal(next_id(&new, ID_LEASE_MS - 1), 0); /* during the lease it is not given to another holder */
+    uint64_t first = next_id(&new, ID_LEASE_MS);
     assert_int_equal(id_instance(first), 9);
     assert_true(id_ms(first) >= now + ID_LEASE_MS);
     /* The old holder lost its number, and no other number is free. */
-    assert_int_equal(id_lease_next(&old, app->stores.db, now + ID_LEASE_MS + 5, &id), ST_UNAVAILABLE);
+    assert_int_equal(next_id(&old, ID_LEASE_MS + 5), 0);
     assert_false(old.held);
 }
 
 TEST_WITH(a_holder_with_a_slow_clock_makes_no_id_beyond_its_lease, setup, teardown)
 {
-    struct id_lease old, new;
-    uint64_t id, other;
+    struct id_lease old = lease_of(5), new = lease_of(6);
     only_instance(4);
-    id_lease_init(&old, 5);
-    id_lease_init(&new, 6);
-    assert_int_equal(id_lease_next(&old, app->stores.db, now, &id), ST_OK);
-    assert_int_equal(id_lease_next(&new, app->stores.db, now + ID_LEASE_MS, &other), ST_OK);
-    /* By the clock of the old holder half of its lease is left: its ids have a time before the end of the lease, … */
-    assert_int_equal(id_lease_next(&old, app->stores.db, now + ID_LEASE_MS / 2, &id), ST_OK);
-    assert_true(id_ms(id) < now + ID_LEASE_MS);
-    /* … and those of the new holder start there. */
-    assert_true(id_ms(other) >= now + ID_LEASE_MS);
+    (void)next_id(&old, 0);
+    /* By the clock of the old holder half of its lease is left: its ids have a time before the end of the lease, and
+     * those of the new holder start there. */
+    assert_true(id_ms(next_id(&new, ID_LEASE_MS)) >= now + ID_LEASE_MS);
+    uint64_t id = next_id(&old, ID_LEASE_MS / 2);
+    assert_true(id != 0 && id_ms(id) < now + ID_LEASE_MS);
 }
 
 TEST_WITH(after_the_clock_was_set_back_far_another_number_is_leased, setup, teardown)
 {
     const int64_t hour_ms = 3600000;
-    struct id_lease l;
-    uint64_t before, back, restored;
-    id_lease_init(&l, 5);
-    assert_int_equal(id_lease_next(&l, app->stores.db, now, &before), ST_OK);
-    assert_int_equal(id_lease_next(&l, app->stores.db, now - hour_ms, &back), ST_OK);
+    struct id_lease l = lease_of(5), other = lease_of(6);
+    uint64_t before = next_id(&l, 0), back = next_id(&l, -hour_ms), restored = next_id(&l, 0);
     assert_int_not_equal(id_instance(back), id_instance(before));
     assert_int_equal(id_ms(back), now - hour_ms);
-    assert_int_equal(id_lease_next(&l, app->stores.db, now, &restored), ST_OK);
-    assert_true(restored != before && restored != back);
+    assert_true(restored != 0 && restored != before && restored != back);
     /* By the earlier clock the first number is still leased. */
     only_instance(id_instance(before));
-    id_lease_init(&l, 6);
-    assert_int_equal(id_lease_next(&l, app->stores.db, now - hour_ms, &back), ST_UNAVAILABLE);
+    assert_int_equal(next_id(&other, -hour_ms), 0);
 }
 
 TEST_WITH(without_mysql_ids_are_made_until_the_lease_ends, setup, teardown)
 {
-    struct id_lease l;
-    struct config config = *app->stores.config;
+    struct id_lease l = lease_of(5);
+    struct services *lacking = services_without(app, "mysql");
     uint64_t id;
-    id_lease_init(&l, 5);
-    assert_int_equal(id_lease_next(&l, app->stores.db, now, &id), ST_OK);
-    snprintf(config.mysql, sizeof config.mysql, "unix:/nonexistent/mysql.sock");
-    struct db *unreachable = db_new(&config);
-    assert_non_null(unreachable);
-    assert_int_equal(id_lease_next(&l, unreachable, now + ID_LEASE_MS - 1, &id), ST_OK);
-    assert_int_equal(id_lease_next(&l, unreachable, now + ID_LEASE_MS, &id), ST_UNAVAILABLE);
-    db_free(unreachable);
-    assert_int_equal(id_lease_next(&l, app->stores.db, now + ID_LEASE_MS, &id), ST_OK);
+    assert_true(next_id(&l, 0) != 0);
+    assert_int_equal(id_lease_next(&l, lacking->stores.db, now + ID_LEASE_MS - 1, &id), ST_OK);
+    assert_int_equal(id_lease_next(&l, lacking->stores.db, now + ID_LEASE_MS, &id), ST_UNAVAILABLE);
+    services_without_free(lacking);
+    assert_true(next_id(&l, ID_LEASE_MS) != 0);
 }
 
 TEST_WITH(twenty_processes_lease_different_numbers_than_their_parent, setup, teardown)

@@ -9,7 +9,7 @@
 #include "test_packet_app.h"
 #include "web/respond.h"
 
-enum { MANY = 3000 };
+enum { MANY = 1500 };
 
 static struct person first, me; /* first: the first user of this test */
 static uint64_t first_id, next_id;
@@ -32,6 +32,8 @@ static int fresh(void **state)
     person_new(app, &me, 0);
     return 0;
 }
+
+#define INBOX_TEST(name) TEST_WITH(name, fresh, NULL)
 
 static int teardown(void **state)
 {
@@ -90,7 +92,7 @@ static struct visit *home(bool json)
     return person_visit_new(app, &me, home_show, "/", NULL, 0, json);
 }
 
-TEST_WITH(a_packet_waits_until_it_is_opened_or_over, fresh, NULL)
+INBOX_TEST(a_packet_waits_until_it_is_opened_or_over)
 {
     uint64_t opened = packet_for_me("open", now - 3, now + HOUR_MS);
     (void)packet_for_me("open", now - 2, now + HOUR_MS);
@@ -103,7 +105,7 @@ TEST_WITH(a_packet_waits_until_it_is_opened_or_over, fresh, NULL)
 }
 
 /* Those of named receivers are found by the name alone. */
-TEST_WITH(a_packet_that_was_looked_at_waits_if_it_is_for_everybody, fresh, NULL)
+INBOX_TEST(a_packet_that_was_looked_at_waits_if_it_is_for_everybody)
 {
     struct inbox inbox;
     const uint64_t mine = packet_add(&me, "open", now, now + HOUR_MS), over = packet_add(&first, "open", now, now - 1);
@@ -125,7 +127,7 @@ static void opens_at(uint64_t packet_id, int64_t ms)
     sql_run(app, "UPDATE packet SET opens_ms = ? WHERE id = ?", DB_I64(ms), DB_U64(packet_id));
 }
 
-TEST_WITH(what_opens_later_comes_last_and_what_was_looked_at_is_not_new, fresh, NULL)
+INBOX_TEST(what_opens_later_comes_last_and_what_was_looked_at_is_not_new)
 {
     struct inbox inbox;
     const uint64_t last = packet_for_me("open", now, now + HOUR_MS), next = packet_for_me("open", now, now + HOUR_MS);
@@ -147,7 +149,7 @@ TEST_WITH(what_opens_later_comes_last_and_what_was_looked_at_is_not_new, fresh, 
     visit_says(home(false), 200, "3个红包等你打开");
 }
 
-TEST_WITH(a_packet_waits_again_when_a_share_was_given_back, fresh, NULL)
+INBOX_TEST(a_packet_waits_again_when_a_share_was_given_back)
 {
     uint64_t id = packet_for_me("open", now, now + HOUR_MS);
     sql_run(app, "UPDATE packet SET grabbed_count = 2 WHERE id = ?", DB_U64(id));
@@ -156,7 +158,7 @@ TEST_WITH(a_packet_waits_again_when_a_share_was_given_back, fresh, NULL)
     visit_says(home(true), 200, "1 × \"kind\":\"waiting\"");
 }
 
-TEST_WITH(money_that_came_back_is_shown_for_a_week, fresh, NULL)
+INBOX_TEST(money_that_came_back_is_shown_for_a_week)
 {
     refund_add(&me, "refund", 123, now - HOUR_MS);
     refund_add(&me, "refund", 456, now - INBOX_SHOWN_MS - HOUR_MS);
@@ -165,7 +167,7 @@ TEST_WITH(money_that_came_back_is_shown_for_a_week, fresh, NULL)
     visit_says(home(true), 200, "1 × \"kind\":\"refund\"", "\"amount_fen\":123");
 }
 
-TEST_WITH(thanks_for_own_packets_are_shown, fresh, NULL)
+INBOX_TEST(thanks_for_own_packets_are_shown)
 {
     uint64_t mine = packet_add(&me, "open", now - HOUR_MS, now + HOUR_MS);
     uint64_t other = packet_add(&first, "open", now - HOUR_MS, now + HOUR_MS);
@@ -177,7 +179,7 @@ TEST_WITH(thanks_for_own_packets_are_shown, fresh, NULL)
     visit_says(home(false), 200, "&lt;谢谢&gt;", "答谢了你");
 }
 
-TEST_WITH(thanks_are_one_row_however_many, fresh, NULL)
+INBOX_TEST(thanks_are_one_row_however_many)
 {
     enum { THANKERS = INBOX_ITEMS_MAX + 2 };
     struct person by;
@@ -192,7 +194,7 @@ TEST_WITH(thanks_are_one_row_however_many, fresh, NULL)
                "12人答谢了你", "更多的答谢");
 }
 
-TEST_WITH(several_thanks_of_one_person_name_the_person, fresh, NULL)
+INBOX_TEST(several_thanks_of_one_person_name_the_person)
 {
     for (int i = 0; i < 2; i++) {
         uint64_t id = packet_add(&me, "open", now - HOUR_MS - i, now + HOUR_MS);
@@ -203,7 +205,7 @@ TEST_WITH(several_thanks_of_one_person_name_the_person, fresh, NULL)
                "更多的答谢");
 }
 
-TEST_WITH(what_waits_is_an_envelope_above_the_balance, fresh, NULL)
+INBOX_TEST(what_waits_is_an_envelope_above_the_balance)
 {
     (void)packet_for_me("open", now - 1, now + HOUR_MS);
     uint64_t dear = packet_for_me("open", now, now + HOUR_MS);
@@ -213,16 +215,14 @@ TEST_WITH(what_waits_is_an_envelope_above_the_balance, fresh, NULL)
             DB_I64(now + HOUR_MS / 2), DB_U64(dear));
     visit_says(home(true), 200, "1 × \"cover\":\"birthday\"", "1 × \"cover\":\"plain\"");
     struct visit *v = home(false);
-    assert_int_equal(visit_body_count(v, "class=\"mini cover-birthday\""), 1);
-    assert_int_equal(visit_body_count(v, "class=\"mini cover-plain\""), 1);
-    assert_int_equal(visit_body_count(v, ">開</span>"), 1); /* the other one can't be opened yet */
-    assert_int_equal(visit_body_count(v, " 开抢"), 1);
     struct str body = buf_view(&v->x.body);
     assert_true(str_find(body, STR("class=\"mini")) < str_find(body, STR("class=\"money")));
-    visit_says(v, 200, "2个红包等你打开");
+    /* One of them can't be opened yet. */
+    visit_says(v, 200, "2个红包等你打开", "1 × class=\"mini cover-birthday\"", "1 × class=\"mini cover-plain\"",
+               "1 × >開</span>", "1 ×  开抢");
 }
 
-TEST_WITH(the_home_of_a_new_user_offers_amounts_to_send, fresh, NULL)
+INBOX_TEST(the_home_of_a_new_user_offers_amounts_to_send)
 {
     visit_says(home(false), 200, "href=\"/send?amount=6.66\"");
     (void)packet_for_me("open", now, now + HOUR_MS);
@@ -239,7 +239,7 @@ static void return_add(uint64_t packet_id, const struct person *by, int position
             DB_U64(packet_id), DB_U64(by->id), position < 0 ? DB_NULL : DB_I64(position), DB_I64(ms), DB_I64(ms));
 }
 
-TEST_WITH(shares_given_back_are_shown, fresh, NULL)
+INBOX_TEST(shares_given_back_are_shown)
 {
     return_add(packet_add(&me, "open", now - HOUR_MS, now + HOUR_MS), &first, 2, now);
     return_add(packet_add(&me, "closed", now - HOUR_MS, now - 2), &first, -1, now - 1);
@@ -263,7 +263,7 @@ static int64_t counted(int64_t now_ms)
     return count;
 }
 
-TEST_WITH(news_are_counted_until_home_is_looked_at, fresh, NULL)
+INBOX_TEST(news_are_counted_until_home_is_looked_at)
 {
     assert_int_equal(counted(now), 0);
     (void)packet_for_me("open", now - 10, now + HOUR_MS);
@@ -281,25 +281,28 @@ TEST_WITH(news_are_counted_until_home_is_looked_at, fresh, NULL)
     assert_int_equal(counted(clock_now_ms() + 4 * NEWS_AGE_MS), 1);
 }
 
-TEST_WITH(every_page_shows_the_number, fresh, NULL)
+/* Begins a page for `me`, that much later. */
+static void page_begin(struct visit *v, const char *uri, int64_t later_ms)
+{
+    visit_begin(v, app, uri, NULL, NULL);
+    v->x.wants_json = false;
+    v->x.visitor.user_id = me.id;
+    v->x.visitor.nickname = str_from(me.nickname);
+    v->x.now_ms += later_ms;
+}
+
+INBOX_TEST(every_page_shows_the_number)
 {
     struct visit v;
+    struct model m;
     (void)packet_for_me("open", now, now + HOUR_MS);
     app->news_count = inbox_news_count;
-    visit_begin(&v, app, "/", NULL, NULL);
-    v.x.wants_json = false;
-    v.x.visitor.user_id = me.id;
-    v.x.visitor.nickname = str_from(me.nickname);
+    page_begin(&v, "/", 0);
     assert_int_equal(home_show(&v.x), STEP_DONE); /* looked at: nothing is new any more */
     assert_false(visit_body_has(&v, "class=\"news\""));
     visit_end(&v);
     (void)packet_for_me("open", clock_now_ms() + 1, now + HOUR_MS);
-    visit_begin(&v, app, "/?other", NULL, NULL);
-    v.x.wants_json = false;
-    v.x.visitor.user_id = me.id;
-    v.x.visitor.nickname = str_from(me.nickname);
-    v.x.now_ms += 2 * NEWS_AGE_MS;
-    struct model m;
+    page_begin(&v, "/?other", 2 * NEWS_AGE_MS);
     model_init(&m, v.x.arena);
     value_null(&m, &m.root, "user");
     respond_model(&v.x, 200, "pages/home", &m);
@@ -308,7 +311,7 @@ TEST_WITH(every_page_shows_the_number, fresh, NULL)
     app->news_count = NULL;
 }
 
-TEST_WITH(a_user_with_many_packets_reads_as_few_rows, fresh, NULL)
+INBOX_TEST(a_user_with_many_packets_reads_as_few_rows)
 {
     struct inbox inbox;
     records_many(app, &first, &me, clock_zone_year_start_ms(2025), MANY);

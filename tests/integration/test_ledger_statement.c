@@ -10,23 +10,12 @@
 #include "base/random.h"
 #include "support/test.h"
 #include "support/test_services.h"
-#include "support/unix_path.h"
 #include "test_world.h"
 
 enum { ENDS_MIN = 5, ROUNDS_MAX = 2000, TRIES_MAX = 4, USERS_PER_ROUND = 20, END_US_MAX = 2000, WAIT_US = 100000 };
 
 /* Far from the ids that the world has. */
 static const unsigned long long FIRST_USER = 1ULL << 40;
-
-static MYSQL *connection(const struct services *role)
-{
-    const struct config *c = role->stores.config;
-    MYSQL *mysql = mysql_init(NULL);
-    assert_non_null(mysql);
-    assert_non_null(mysql_real_connect(mysql, NULL, c->mysql_user, c->mysql_password, c->mysql_database, 0,
-                                       unix_path(c->mysql), 0));
-    return mysql;
-}
 
 /* What ends a statement: another connection, some time later. */
 struct end {
@@ -86,6 +75,12 @@ static void nothing_is_half_done(const char *after)
         "SELECT COUNT(*) FROM user WHERE deleted_ms IS NULL AND deleting_ms IS NOT NULL AND EXISTS"
         " (SELECT 1 FROM transfer WHERE kind = 'forfeit' AND debit_id = user.id)",
     };
+    static char all[4096]; /* in one statement, which is asked thousands of times */
+    if (all[0] == '\0')
+        for (size_t i = 0, len = 0; i < ARRAY_LEN(half); i++)
+            len += (size_t)snprintf(all + len, sizeof all - len, "%s ABS((%s))", i == 0 ? "SELECT" : " +", half[i]);
+    if (world_number(w, all, 0) == 0)
+        return;
     for (size_t i = 0; i < ARRAY_LEN(half); i++)
         if (world_number(w, half[i], 0) != 0)
             fail_msg("half done: %s: %s", after, half[i]);
@@ -190,9 +185,9 @@ static void scene_begin(struct scene *s)
     for (size_t i = 0; i < ARRAY_LEN(names); i++) {
         s->services[i] = test_services_open_as(names[i]);
         assert_non_null(s->services[i]);
-        s->r.roles[i] = connection(s->services[i]);
+        s->r.roles[i] = test_services_mysql(s->services[i]);
     }
-    s->admin = connection(w->app);
+    s->admin = test_services_mysql(w->app);
 }
 
 static void scene_end(struct scene *s)
@@ -308,8 +303,8 @@ WORLD_TEST(a_send_that_waits_for_its_wallet_is_not_refused, 2)
     struct services *auth = test_services_open_as("auth"), *page = test_services_open_as("page");
     assert_true(auth != NULL && page != NULL);
     struct round r = { 0 };
-    MYSQL *maker = connection(auth), *holder = connection(page);
-    MYSQL *sender = connection(page);
+    MYSQL *maker = test_services_mysql(auth), *holder = test_services_mysql(page);
+    MYSQL *sender = test_services_mysql(page);
     round_begin(&r, 0);
     names_set(maker, &r);
     names_set(holder, &r);

@@ -5,11 +5,9 @@
 #include "base/clock.h"
 #include "base/random.h"
 #include "io/metrics.h"
-#include "io/redis_reply.h"
 #include "pages/export_limit.h"
 #include "pages/records.h"
 #include "pages/send_receivers.h"
-#include "support/stores_do.h"
 #include "support/test.h"
 #include "test_user_app.h"
 #include "user/deletion_page.h"
@@ -31,20 +29,12 @@ static struct str fresh(struct arena *a)
     return arena_printf(a, "t%012" PRIx64 "-%u", random_u64() >> 16, name_count++);
 }
 
-/* A request from an address, for limits_take. */
-static void visit_from(struct visit *v, const char *address)
+/* A request of a user (0: a guest) from 10.NETWORK.HOST. */
+static void visit_from(struct visit *v, unsigned network, unsigned host, uint64_t user_id)
 {
     visit_begin(v, app, "/", NULL, NULL);
-    snprintf(v->cookie, sizeof v->cookie, "REMOTE_ADDR=%s", address);
+    snprintf(v->cookie, sizeof v->cookie, "REMOTE_ADDR=10.%u.%u.%u", network >> 8 & 0xff, network & 0xff, host);
     v->envp[0] = v->cookie;
-}
-
-/* A request of a user from 10.NETWORK.1. */
-static void visit_by(struct visit *v, unsigned network, uint64_t user_id)
-{
-    char address[32];
-    snprintf(address, sizeof address, "10.%u.%u.1", network >> 8 & 0xff, network & 0xff);
-    visit_from(v, address);
     v->x.visitor.user_id = user_id;
 }
 
@@ -53,212 +43,145 @@ static unsigned fresh_network(void)
     return (unsigned)(random_u64() & 0xffff);
 }
 
-/* Takes once; a refusal is answered in v. */
-static bool taken(struct visit *v, enum limit limit, struct str subject)
+/* A request, and a name that nobody has. */
+static struct visit one;
+static struct str name;
+
+static int one_begin(void **state)
 {
-    return limits_take(&v->x, &(struct limit_use){ limit, subject }, 1);
+    visit_from(&one, 1, 1, 0);
+    name = fresh(one.x.arena);
+    return no_limits(state);
 }
 
-LIMITS_TEST(what_is_beyond_a_limit_is_429_with_retry_after)
+static int one_end(void **state)
 {
-    struct visit v;
+    (void)state;
+    visit_end(&one);
+    return 0;
+}
+
+#define TAKE_TEST(name) TEST_WITH(name, one_begin, one_end)
+
+/* Takes once of the name's; a refusal is answered in `one`. */
+static bool taken(struct str subject)
+{
+    return limits_take(&one.x, &(struct limit_use){ LIMIT_LOGIN_ACCOUNT, subject }, 1);
+}
+
+TAKE_TEST(what_is_beyond_a_limit_is_429_with_retry_after)
+{
     strcpy(config->limit_login_account, "3 1/d");
-    visit_from(&v, "192.0.2.1");
-    struct str name = fresh(v.x.arena);
     uint64_t before = metrics_get(METRIC_LIMITED_LOGIN_ACCOUNT);
-    for (int i = 0; i < 3; i++)
-        assert_true(taken(&v, LIMIT_LOGIN_ACCOUNT, name));
-    assert_false(taken(&v, LIMIT_LOGIN_ACCOUNT, name));
-    assert_int_equal(v.x.status, 429);
-    assert_true(visit_body_has(&v, "\"type\":\"urn:hongbao:problem:too-many\""));
-    int64_t wait_s = visit_json_int(&v, "retry_after");
-    assert_true(wait_s > 86000 && wait_s <= 86400);
-    char text[32];
-    snprintf(text, sizeof text, "%" PRId64, wait_s);
-    assert_true(str_equal(visit_header(&v, "Retry-After"), str_from(text)));
+    for (int i = 0; i < 4; i++)
+        assert_int_equal(taken(name), i < 3);
+    assert_int_equal(one.x.status, 429);
+    assert_true(visit_body_has(&one, "\"type\":\"urn:hongbao:problem:too-many\""));
+    int64_t wait_s = visit_json_int(&one, "retry_after");
+    assert_in_range(wait_s, 86001, 86400);
+    assert_true(str_equal(visit_header(&one, "Retry-After"), str_from(text_printf("%" PRId64, wait_s))));
     assert_int_equal(metrics_get(METRIC_LIMITED_LOGIN_ACCOUNT) - before, 1);
-    assert_true(taken(&v, LIMIT_LOGIN_ACCOUNT, fresh(v.x.arena)));
-    visit_end(&v);
+    const int64_t ms = REDIS("PTTL hb:{limit}:login_account:%.*s", STR_ARG(name));
+    assert_in_range(ms, 1, 3 * 86400000); /* keys expire */
+    assert_true(taken(fresh(one.x.arena)));
 }
 
-LIMITS_TEST(a_limit_refills_with_time)
+TAKE_TEST(a_limit_refills_with_time)
 {
-    struct visit v;
     strcpy(config->limit_login_account, "2 1000000/s");
-    visit_from(&v, "192.0.2.1");
-    struct str name = fresh(v.x.arena);
     for (int i = 0; i < 50; i++) /* a call takes longer than a microsecond */
-        assert_true(taken(&v, LIMIT_LOGIN_ACCOUNT, name));
-    visit_end(&v);
+        assert_true(taken(name));
 }
 
-LIMITS_TEST(pauses_grow_with_the_tiers)
+TAKE_TEST(pauses_grow_with_the_tiers)
 {
-    struct visit v;
     strcpy(config->limit_login_account, "1 1/h 3 1/d");
-    visit_from(&v, "192.0.2.1");
-    struct str name = fresh(v.x.arena);
-    assert_true(taken(&v, LIMIT_LOGIN_ACCOUNT, name));
-    assert_false(taken(&v, LIMIT_LOGIN_ACCOUNT, name));
-    assert_true(visit_json_int(&v, "retry_after") <= 3600);
+    assert_true(taken(name));
+    assert_false(taken(name));
+    assert_true(visit_json_int(&one, "retry_after") <= 3600);
     strcpy(config->limit_login_account, "1 1000000/s 3 1/d");
-    struct str other = fresh(v.x.arena);
-    for (int i = 0; i < 3; i++)
-        assert_true(taken(&v, LIMIT_LOGIN_ACCOUNT, other));
-    assert_false(taken(&v, LIMIT_LOGIN_ACCOUNT, other));
-    assert_true(visit_json_int(&v, "retry_after") > 3600);
-    visit_end(&v);
+    const struct str other = fresh(one.x.arena);
+    for (int i = 0; i < 4; i++)
+        assert_int_equal(taken(other), i < 3);
+    assert_true(visit_json_int(&one, "retry_after") > 3600);
 }
 
-LIMITS_TEST(of_several_limits_all_are_taken_or_none)
+TAKE_TEST(of_several_limits_all_are_taken_or_none)
 {
-    struct visit v;
     strcpy(config->limit_login_account, "1 1/d");
     strcpy(config->limit_hash_site, "3 1/d");
-    visit_from(&v, "192.0.2.1");
-    struct str site = fresh(v.x.arena), name = fresh(v.x.arena);
-    struct limit_use uses[] = { { LIMIT_HASH_SITE, site }, { LIMIT_LOGIN_ACCOUNT, name } };
-    assert_true(limits_take(&v.x, uses, 2));
-    for (int i = 0; i < 5; i++)
-        assert_false(limits_take(&v.x, uses, 2));
-    for (int i = 0; i < 2; i++) {
-        uses[1].subject = fresh(v.x.arena);
-        assert_true(limits_take(&v.x, uses, 2));
+    struct limit_use uses[] = { { LIMIT_HASH_SITE, fresh(one.x.arena) }, { LIMIT_LOGIN_ACCOUNT, name } };
+    for (int i = 0; i < 6; i++)
+        assert_int_equal(limits_take(&one.x, uses, 2), i == 0);
+    for (int i = 0; i < 3; i++) {
+        uses[1].subject = fresh(one.x.arena);
+        assert_int_equal(limits_take(&one.x, uses, 2), i < 2);
     }
-    uses[1].subject = fresh(v.x.arena);
-    assert_false(limits_take(&v.x, uses, 2));
-    visit_end(&v);
 }
 
-LIMITS_TEST(what_is_given_back_can_be_taken_again_but_never_more)
+TAKE_TEST(what_is_given_back_can_be_taken_again_but_never_more)
 {
-    struct visit v;
     strcpy(config->limit_login_account, "2 1/d");
-    visit_from(&v, "192.0.2.1");
-    const struct limit_use use = { LIMIT_LOGIN_ACCOUNT, fresh(v.x.arena) };
-    assert_true(limits_take(&v.x, &use, 1) && limits_take(&v.x, &use, 1));
-    limits_give_back(&v.x, &use, 1);
-    assert_true(limits_take(&v.x, &use, 1));
-    assert_false(limits_take(&v.x, &use, 1));
+    const struct limit_use use = { LIMIT_LOGIN_ACCOUNT, name };
+    assert_true(taken(name) && taken(name));
+    limits_give_back(&one.x, &use, 1);
+    assert_true(taken(name));
+    assert_false(taken(name));
     for (int i = 0; i < 5; i++)
-        limits_give_back(&v.x, &use, 1);
-    assert_true(limits_take(&v.x, &use, 1) && limits_take(&v.x, &use, 1));
-    assert_false(limits_take(&v.x, &use, 1));
-    visit_end(&v);
+        limits_give_back(&one.x, &use, 1);
+    assert_true(taken(name) && taken(name));
+    assert_false(taken(name));
 }
 
 LIMITS_TEST(an_address_and_its_network_have_limits_of_their_own)
 {
     struct visit v;
-    char address[32];
-    unsigned net = fresh_network();
+    const unsigned network = fresh_network();
     strcpy(config->limit_register_address, "1 1/d");
     strcpy(config->limit_register_network, "2 1/d");
     const unsigned set = LIMITED_BY(LIMIT_REGISTER_ADDRESS) | LIMITED_BY(LIMIT_REGISTER_NETWORK);
     for (unsigned host = 1; host <= 3; host++) {
-        snprintf(address, sizeof address, "10.%u.%u.%u", net >> 8, net & 0xff, host);
-        visit_from(&v, address);
+        visit_from(&v, network, host, 0);
         assert_int_equal(limits_take_set(&v.x, set), host <= 2);
         assert_false(limits_take_set(&v.x, set));
         visit_end(&v);
     }
 }
 
-LIMITS_TEST(keys_expire)
-{
-    struct visit v;
-    strcpy(config->limit_login_account, "5 1/h");
-    visit_from(&v, "192.0.2.1");
-    struct str name = fresh(v.x.arena);
-    assert_true(taken(&v, LIMIT_LOGIN_ACCOUNT, name));
-    const int64_t ms = redis_number(app->stores.redis, "PTTL hb:{limit}:login_account:%.*s", STR_ARG(name));
-    assert_in_range(ms, 1, 3600000);
-    visit_end(&v);
-}
-
 LIMITS_TEST(while_redis_is_away_nothing_passes)
 {
     struct visit v;
-    struct config away = *config;
-    struct services other = *app;
-    strcpy(away.redis, "unix:/nonexistent/redis.sock");
-    strcpy(away.limit_send, "5 1/h");
-    other.stores.config = &away;
-    other.stores.redis = redis_new(&away);
-    visit_begin(&v, &other, "/send", NULL, NULL);
+    struct services *lacking = services_without(app, "redis");
+    strcpy(test_services_config(lacking)->limit_send, "5 1/h");
+    visit_begin(&v, lacking, "/send", NULL, NULL);
     v.x.visitor.user_id = 1;
     assert_false(limits_take_set(&v.x, LIMITED_BY(LIMIT_SEND)));
     assert_int_equal(v.x.status, 503);
     assert_true(visit_header(&v, "Retry-After").ptr != NULL);
-    redis_free(other.stores.redis);
+    services_without_free(lacking);
     visit_end(&v);
 }
 
-LIMITS_TEST(switched_off_nothing_is_counted)
+TAKE_TEST(switched_off_nothing_is_counted)
 {
-    struct visit v;
     strcpy(config->limit_send, "1 1/d");
     config->limits = false;
-    visit_from(&v, "192.0.2.1");
-    v.x.visitor.user_id = 7;
+    one.x.visitor.user_id = 7;
     for (int i = 0; i < 3; i++)
-        assert_true(limits_take_set(&v.x, LIMITED_BY(LIMIT_SEND)));
-    visit_end(&v);
+        assert_true(limits_take_set(&one.x, LIMITED_BY(LIMIT_SEND)));
 }
 
 /* ---- logins ---- */
 
-struct person {
-    char name[33];
-    char device[VISIT_TEXT_MAX]; /* "device=…" */
-};
-
-/* The value of a Cookie header with the device cookie that the answer sets. */
-static void device_cookie(const struct visit *v, char *out)
+static int logged_in(const char *username, const char *password, const char *cookie)
 {
-    struct str rest;
-    struct str value = str_cut(str_after(buf_view(&v->x.headers), STR("Set-Cookie: device=")), ';', &rest);
-    assert_true(value.len > 0);
-    snprintf(out, VISIT_TEXT_MAX, "device=%.*s", STR_ARG(value));
-}
-
-static struct person registered(void)
-{
-    struct person p;
-    struct visit v;
-    char fields[VISIT_TEXT_MAX];
-    snprintf(p.name, sizeof p.name, "u%012" PRIx64 "-%u", random_u64() >> 16, name_count++);
-    snprintf(fields, sizeof fields, "username=%s&nickname=x&password=long+enough", p.name);
-    assert_int_equal(visit_post(&v, app, register_submit, "/register", fields, NULL), 201);
-    device_cookie(&v, p.device);
-    visit_end(&v);
-    return p;
-}
-
-/* Logs in from the known device; the cookie of the session. */
-static void session_begin(const struct person *p, char session[VISIT_TEXT_MAX])
-{
-    struct visit v;
-    char fields[VISIT_TEXT_MAX];
-    snprintf(fields, sizeof fields, "username=%s&password=long+enough", p->name);
-    assert_int_equal(visit_post(&v, app, login_submit, "/login", fields, p->device), 200);
-    assert_true(visit_cookie(&v, session));
-    visit_end(&v);
-}
-
-static int logged_in(const char *name, const char *password, const char *cookie)
-{
-    struct visit v;
-    char fields[VISIT_TEXT_MAX];
-    snprintf(fields, sizeof fields, "username=%s&password=%s", name, password);
-    int status = visit_post(&v, app, login_submit, "/login", fields, cookie);
-    visit_end(&v);
-    return status;
+    return visit_close(
+        json_of(login_submit, "/login", text_printf("username=%s&password=%s", username, password), cookie));
 }
 
 LIMITS_TEST(a_guess_beyond_the_limit_is_refused_without_a_hash)
 {
-    struct person p = registered();
+    struct account p = account_new(app);
     strcpy(config->limit_login_account, "2 1/d");
     assert_int_equal(logged_in(p.name, "wrong-one", NULL), 422);
     assert_int_equal(logged_in(p.name, "wrong-two", NULL), 422);
@@ -271,7 +194,7 @@ LIMITS_TEST(a_guess_beyond_the_limit_is_refused_without_a_hash)
 
 LIMITS_TEST(the_owner_gets_in_from_a_known_device_while_others_guess)
 {
-    struct person p = registered();
+    struct account p = account_new(app);
     strcpy(config->limit_login_account, "1 1/d");
     strcpy(config->limit_hash_site, "3 1/d"); /* strangers and known devices each have so many */
     strcpy(config->limit_login_device, "3 1/d");
@@ -285,7 +208,7 @@ LIMITS_TEST(the_owner_gets_in_from_a_known_device_while_others_guess)
 
 LIMITS_TEST(a_device_is_known_for_its_user_only_and_can_not_be_made_up)
 {
-    struct person p = registered(), other = registered();
+    struct account p = account_new(app), other = account_new(app);
     char forged[VISIT_TEXT_MAX];
     strcpy(config->limit_login_account, "1 1/d");
     assert_int_equal(logged_in(p.name, "wrong", NULL), 422);
@@ -302,7 +225,7 @@ LIMITS_TEST(a_device_is_known_for_its_user_only_and_can_not_be_made_up)
 
 LIMITS_TEST(right_passwords_do_not_count_as_wrong_ones)
 {
-    struct person p = registered();
+    struct account p = account_new(app);
     strcpy(config->limit_login_account, "1 1/d");
     strcpy(config->limit_login_new, "3 1/d");
     for (int i = 0; i < 3; i++)
@@ -312,43 +235,47 @@ LIMITS_TEST(right_passwords_do_not_count_as_wrong_ones)
 
 LIMITS_TEST(a_name_that_does_not_exist_is_limited_in_the_same_way)
 {
-    struct person p = registered();
-    char missing[33];
-    snprintf(missing, sizeof missing, "m%012" PRIx64, random_u64() >> 16);
+    struct account p = account_new(app);
+    char missing[VISIT_NAME_MAX];
+    fresh_username(missing);
     strcpy(config->limit_login_account, "2 1/d");
     const char *const names[] = { p.name, missing };
-    for (size_t i = 0; i < ARRAY_LEN(names); i++) {
-        assert_int_equal(logged_in(names[i], "wrong", NULL), 422);
-        assert_int_equal(logged_in(names[i], "wrong", NULL), 422);
-        assert_int_equal(logged_in(names[i], "wrong", NULL), 429);
-    }
+    for (size_t i = 0; i < ARRAY_LEN(names); i++)
+        for (int k = 0; k < 3; k++)
+            assert_int_equal(logged_in(names[i], "wrong", NULL), k < 2 ? 422 : 429);
 }
 
 LIMITS_TEST(a_known_device_keeps_its_number)
 {
-    struct person p = registered();
-    struct visit v;
-    char fields[VISIT_TEXT_MAX], again[VISIT_TEXT_MAX];
-    snprintf(fields, sizeof fields, "username=%s&password=long+enough", p.name);
-    assert_int_equal(visit_post(&v, app, login_submit, "/login", fields, p.device), 200);
-    device_cookie(&v, again);
+    struct account p = account_new(app);
+    char again[VISIT_TEXT_MAX];
+    struct visit *v =
+        json_of(login_submit, "/login", text_printf("username=%s&password=long+enough", p.name), p.device);
+    visit_cookie_of(v, "device", again);
     assert_string_equal(again, p.device);
-    visit_end(&v);
+    visit_says(v, 200);
 }
 
-/* A wrong password for a name of its own, from 10.0.NETWORK.HOST. */
+/* The status of a POST with this cookie from 10.NETWORK.HOST. */
+static int posted_from(unsigned network, unsigned host, handler_fn *handler, const char *uri, const char *fields,
+                       const char *cookie)
+{
+    char address[64];
+    snprintf(address, sizeof address, "REMOTE_ADDR=10.%u.%u.%u", network >> 8 & 0xff, network & 0xff, host);
+    struct visit *v = visit_new(app, uri, fields, cookie);
+    v->envp[cookie == NULL ? 0 : 1] = address;
+    assert_int_equal(visit_look_up(v), ST_OK);
+    visit_handle(v, handler);
+    return visit_close(v);
+}
+
+/* A wrong password for a name of its own. */
 static int guessed_from(unsigned network, unsigned host)
 {
-    struct visit v;
-    char fields[VISIT_TEXT_MAX], address[64];
-    snprintf(fields, sizeof fields, "username=g%012" PRIx64 "-%u&password=wrong", random_u64() >> 16, name_count++);
-    snprintf(address, sizeof address, "REMOTE_ADDR=10.%u.%u.%u", network >> 8, network & 0xff, host);
-    visit_begin(&v, app, "/login", fields, NULL);
-    v.envp[0] = address;
-    assert_int_equal(login_submit(&v.x), STEP_DONE);
-    int status = v.x.status;
-    visit_end(&v);
-    return status;
+    char username[VISIT_NAME_MAX];
+    fresh_username(username);
+    return posted_from(network, host, login_submit, "/login", text_printf("username=%s&password=wrong", username),
+                       NULL);
 }
 
 /* Each of these alone refuses a guess before its hash, whatever name is guessed. */
@@ -385,10 +312,7 @@ LIMITS_TEST(reading_counts_for_the_user_and_not_for_guests)
     strcpy(config->limit_read, "2 1/d");
     const uint64_t user_id = random_u64() >> 16;
     for (int i = 0; i < 8; i++) { /* each visit has a session of its own, from an address of its own */
-        char address[32];
-        snprintf(address, sizeof address, "192.0.2.%d", i);
-        visit_from(&v, address);
-        v.x.visitor.user_id = i < 4 ? user_id : 0;
+        visit_from(&v, 1, (unsigned)i, i < 4 ? user_id : 0);
         assert_int_equal(limits_take_set(&v.x, LIMITED_BY(LIMIT_READ)), i < 2 || i >= 4);
         visit_end(&v);
     }
@@ -408,19 +332,19 @@ LIMITS_TEST(a_file_of_many_records_counts_for_more_than_one)
     for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
         const unsigned network = fresh_network();
         const uint64_t user_id = random_u64() >> 16;
-        sql_do_with(app->stores.db,
-                    "INSERT INTO user_month (user_id, year, month, sent_count, received_count) "
-                    "VALUES (?, 2024, 2, 9000, 1000), (?, 2025, 1, 0, 2000)",
-                    DB_PARAMS(DB_U64(user_id), DB_U64(user_id)));
+        sql_run(app,
+                "INSERT INTO user_month (user_id, year, month, sent_count, received_count) "
+                "VALUES (?, 2024, 2, 9000, 1000), (?, 2025, 1, 0, 2000)",
+                DB_U64(user_id), DB_U64(user_id));
         strcpy(config->limit_export, cases[i].user);
         strcpy(config->limit_export_address, cases[i].address);
         for (size_t k = 0; k < ARRAY_LEN(cases[i].taken); k++) {
-            visit_by(&v, network, user_id);
+            visit_from(&v, network, 1, user_id);
             assert_int_equal(export_limit_take(&v.x), cases[i].taken[k]);
             assert_int_equal(v.x.status, cases[i].taken[k] ? 0 : 429);
             visit_end(&v);
         }
-        sql_do_with(app->stores.db, "DELETE FROM user_month WHERE user_id = ?", DB_PARAMS(DB_U64(user_id)));
+        sql_run(app, "DELETE FROM user_month WHERE user_id = ?", DB_U64(user_id));
     }
 }
 
@@ -438,45 +362,27 @@ LIMITS_TEST(names_count_for_the_user_and_the_address)
     const uint64_t user_id = random_u64() >> 16;
     const unsigned network = fresh_network();
     for (size_t i = 0; i < ARRAY_LEN(steps); i++) {
-        visit_by(&v, network, user_id + steps[i].other_user);
+        visit_from(&v, network, 1, user_id + steps[i].other_user);
         assert_int_equal(names_take(&v.x, steps[i].names), steps[i].taken);
         visit_end(&v);
     }
-    visit_from(&v, "192.0.2.9"); /* more than there ever is: all of it */
-    v.x.visitor.user_id = user_id + 2;
+    visit_from(&v, network, 9, user_id + 2); /* more than there ever is: all of it */
     strcpy(config->limit_names_address, "off");
     assert_true(names_take(&v.x, 100));
     assert_false(names_take(&v.x, 1));
     visit_end(&v);
 }
 
-/* The status of a POST with this cookie from 10.NETWORK.1. */
-static int posted_from(unsigned network, handler_fn *handler, const char *uri, const char *fields, const char *cookie)
-{
-    struct visit v;
-    char address[64];
-    snprintf(address, sizeof address, "REMOTE_ADDR=10.%u.%u.1", network >> 8 & 0xff, network & 0xff);
-    visit_begin(&v, app, uri, fields, cookie);
-    v.envp[cookie == NULL ? 0 : 1] = address;
-    assert_int_equal(visit_look_up(&v), ST_OK);
-    assert_int_equal(handler(&v.x), STEP_DONE);
-    int status = v.x.status;
-    visit_end(&v);
-    return status;
-}
-
 /* A search reads up to a thousand records, so all users of an address have one limit; lists have none. */
 LIMITS_TEST(searches_count_for_the_address)
 {
-    char name[VISIT_NAME_MAX], cookie[VISIT_TEXT_MAX];
     strcpy(config->limit_search_address, "1 1/d");
     const unsigned network = fresh_network();
     static const int wanted[] = { 200, 429 };
     for (size_t i = 0; i < ARRAY_LEN(wanted); i++) {
-        fresh_username(name);
-        (void)visit_register(app, name, cookie);
-        assert_int_equal(posted_from(network, records_sent, "/records/sent?q=a", NULL, cookie), wanted[i]);
-        assert_int_equal(posted_from(network, records_received, "/records/received", NULL, cookie), 200);
+        struct account p = account_new(app);
+        assert_int_equal(posted_from(network, 1, records_sent, "/records/sent?q=a", NULL, p.cookie), wanted[i]);
+        assert_int_equal(posted_from(network, 1, records_received, "/records/received", NULL, p.cookie), 200);
     }
 }
 
@@ -489,16 +395,21 @@ static enum step records_sent_page(struct exchange *x)
 /* It has the sums of both directions; a program gets one. */
 LIMITS_TEST(a_page_of_one_person_is_two_searches)
 {
-    char name[VISIT_NAME_MAX], cookie[VISIT_TEXT_MAX], uri[VISIT_TEXT_MAX];
-    strcpy(config->limit_search_address, "4 1/d");
+    struct account p = account_new(app);
     const unsigned network = fresh_network();
-    fresh_username(name);
-    (void)visit_register(app, name, cookie);
-    snprintf(uri, sizeof uri, "/records/sent?person=%s", name);
-    assert_int_equal(posted_from(network, records_sent, uri, NULL, cookie), 200);                      /* 3 are left */
-    assert_int_equal(posted_from(network, records_sent_page, "/records/sent?q=a", NULL, cookie), 200); /* 2 */
-    assert_int_equal(posted_from(network, records_sent_page, uri, NULL, cookie), 200);                 /* 0 */
-    assert_int_equal(posted_from(network, records_sent, "/records/sent?q=a", NULL, cookie), 429);
+    static const char search[] = "/records/sent?q=a";
+    const char *of_one = text_printf("/records/sent?person=%s", p.name);
+    const struct {
+        handler_fn *handler;
+        const char *uri;
+        int status;
+    } steps[] = { { records_sent, of_one, 200 },      /* 3 are left */
+                  { records_sent_page, search, 200 }, /* 2 */
+                  { records_sent_page, of_one, 200 }, /* 0 */
+                  { records_sent, search, 429 } };
+    strcpy(config->limit_search_address, "4 1/d");
+    for (size_t i = 0; i < ARRAY_LEN(steps); i++)
+        assert_int_equal(posted_from(network, 1, steps[i].handler, steps[i].uri, NULL, p.cookie), steps[i].status);
 }
 
 /* Whatever makes a slow hash takes it from the budget of its address first; a right password is no way around it. */
@@ -518,25 +429,21 @@ LIMITS_TEST(every_slow_hash_counts_for_the_address_that_makes_it)
         { token_submit, "/account/tokens", "password=long+enough&name=t&scopes=read&days=1" },
         { deletion_submit, "/account/delete", "username=NAME&password=long+enough" },
     };
-    struct person p = registered();
-    char session[VISIT_TEXT_MAX];
-    session_begin(&p, session);
+    struct account p = account_new(app);
     strcpy(config->limit_hash_address, "1 1/d");
     for (size_t i = 0; i < ARRAY_LEN(ways); i++) {
         const unsigned network = fresh_network();
         const bool guest = ways[i].handler == login_submit || ways[i].handler == register_submit;
-        struct str text = str_from(ways[i].fields), name;
-        bool known = str_starts(text, STR("username=NAME"));
-        char typed[VISIT_TEXT_MAX], fresh_name[33];
-        snprintf(fresh_name, sizeof fresh_name, "n%012" PRIx64, random_u64() >> 16);
-        name = str_skip(text, known ? strlen("username=NAME") : strlen("username=NOBODY"));
-        if (str_starts(text, STR("username=")))
-            snprintf(typed, sizeof typed, "username=%s%.*s", known ? p.name : fresh_name, STR_ARG(name));
-        else
-            snprintf(typed, sizeof typed, "%s", ways[i].fields);
-        assert_int_equal(posted_from(network, login_submit, "/login", "username=somebody&password=wrong", NULL), 422);
+        struct str rest = str_from(ways[i].fields);
+        char nobody[VISIT_NAME_MAX];
+        fresh_username(nobody);
+        const char *username = str_skip_prefix(&rest, STR("username=NAME"))     ? p.name
+                               : str_skip_prefix(&rest, STR("username=NOBODY")) ? nobody
+                                                                                : NULL;
+        const char *typed = username == NULL ? ways[i].fields : text_printf("username=%s%.*s", username, STR_ARG(rest));
+        assert_int_equal(guessed_from(network, 1), 422);
         uint64_t hashes = metrics_get(METRIC_HASHES);
-        assert_int_equal(posted_from(network, ways[i].handler, ways[i].uri, typed, guest ? NULL : session), 429);
+        assert_int_equal(posted_from(network, 1, ways[i].handler, ways[i].uri, typed, guest ? NULL : p.cookie), 429);
         assert_int_equal(metrics_get(METRIC_HASHES), hashes);
     }
 }
@@ -553,39 +460,25 @@ LIMITS_TEST(a_password_that_needs_two_hashes_is_not_wrong_for_lack_of_one)
         { recovery_submit, "/account/recovery", "password=a%E3%80%80blank" },
         { token_submit, "/account/tokens", "password=cafe%CC%81&name=t&scopes=read&days=1" },
     };
-    struct person p = registered();
-    char session[VISIT_TEXT_MAX];
-    session_begin(&p, session);
+    struct account p = account_new(app);
     strcpy(config->limit_hash_address, "1 1/d");
     for (size_t i = 0; i < ARRAY_LEN(ways); i++) {
-        const unsigned network = fresh_network();
-        const char *cookie = ways[i].handler == login_submit ? NULL : session;
+        const char *cookie = ways[i].handler == login_submit ? NULL : p.cookie;
         uint64_t hashes = metrics_get(METRIC_HASHES);
-        assert_int_equal(posted_from(network, ways[i].handler, ways[i].uri, ways[i].fields, cookie), 429);
+        assert_int_equal(posted_from(fresh_network(), 1, ways[i].handler, ways[i].uri, ways[i].fields, cookie), 429);
         assert_int_equal(metrics_get(METRIC_HASHES), hashes);
     }
-}
-
-/* device: the cookie of the answer. */
-static int password_changed(const char *cookie, char *device)
-{
-    struct visit v;
-    visit_begin(&v, app, "/account/password", "old_password=long+enough&new_password=longer+than+that", cookie);
-    assert_int_equal(visit_look_up(&v), ST_OK);
-    assert_int_equal(password_submit(&v.x), STEP_DONE);
-    device_cookie(&v, device);
-    int status = v.x.status;
-    visit_end(&v);
-    return status;
 }
 
 /* Who has learned the password may have made a device known. */
 LIMITS_TEST(a_new_password_makes_all_other_devices_unknown)
 {
-    struct person p = registered();
-    char session[VISIT_TEXT_MAX], renewed[VISIT_TEXT_MAX];
-    session_begin(&p, session);
-    assert_int_equal(password_changed(session, renewed), 204);
+    struct account p = account_new(app);
+    char renewed[VISIT_TEXT_MAX];
+    struct visit *v = json_of(password_submit, "/account/password",
+                              "old_password=long+enough&new_password=longer+than+that", p.cookie);
+    visit_cookie_of(v, "device", renewed);
+    visit_says(v, 204);
     assert_string_not_equal(renewed, p.device);
     strcpy(config->limit_login_account, "1 1/d");
     assert_int_equal(logged_in(p.name, "wrong", p.device), 422);
@@ -595,12 +488,8 @@ LIMITS_TEST(a_new_password_makes_all_other_devices_unknown)
 
 LIMITS_TEST(the_end_of_all_sessions_makes_devices_unknown)
 {
-    struct person p = registered();
-    struct visit v;
-    visit_begin(&v, app, "/", NULL, NULL);
-    assert_int_equal(known_device_forget_all(app->stores.redis, v.x.arena, str_from(p.name), clock_now_ms() + 1),
-                     ST_OK);
-    visit_end(&v);
+    struct account p = account_new(app);
+    assert_int_equal(known_device_forget_all(app->stores.redis, arena, str_from(p.name), clock_now_ms() + 1), ST_OK);
     strcpy(config->limit_login_account, "1 1/d");
     assert_int_equal(logged_in(p.name, "wrong", p.device), 422);
     assert_int_equal(logged_in(p.name, "long+enough", p.device), 429);
@@ -613,8 +502,8 @@ LIMITS_TEST(a_mark_that_nobody_of_the_site_has_written_makes_no_device_unknown)
         { "SET", "9223372036854775807" }, { "SET", "x" }, { "LPUSH", "1" }, { "SET", "99999999999999999999" }
     };
     for (size_t i = 0; i < ARRAY_LEN(planted); i++) {
-        struct person p = registered();
-        (void)redis_number(app->stores.redis, "%s hb:{limit}:devices:%s %s", planted[i][0], p.name, planted[i][1]);
+        struct account p = account_new(app);
+        (void)REDIS("%s hb:{limit}:devices:%s %s", planted[i][0], p.name, planted[i][1]);
         strcpy(config->limit_login_account, "1 1/d");
         assert_int_equal(logged_in(p.name, "wrong", NULL), 422);
         assert_int_equal(logged_in(p.name, "long+enough", NULL), 429);

@@ -124,6 +124,8 @@ static int64_t number(const char *sql)
 
 FOLDER_TEST(an_empty_database_gets_every_migration_once)
 {
+    file_write("README.md", "not a migration");
+    file_write(".#0003_third.sql", "of an editor");
     said(CHECK(), ST_CONFLICT, "0 of 2");
     said(RUN(), ST_OK, "applied 0001_first.sql");
     assert_non_null(strstr(output, "applied 0002_second.sql"));
@@ -144,49 +146,63 @@ FOLDER_TEST(a_later_file_is_applied_alone)
     assert_int_equal(number("SELECT SUM(n) FROM one"), 14);
 }
 
-FOLDER_TEST(a_gap_stops_everything)
-{
-    file_write("0004_fourth.sql", "CREATE TABLE four (id INT)");
-    said(RUN(), ST_INVALID, "0003 is missing");
-    assert_int_equal(CHECK(), ST_INVALID);
-    assert_int_equal(number("SELECT COUNT(*) FROM information_schema.tables WHERE table_schema = DATABASE()"), 0);
-}
+#define ADDITIVE "-- additive: yes\n"
 
-FOLDER_TEST(a_number_twice_and_a_strange_name_stop_everything)
+/* On a folder, or tables, that are not as they should be. */
+FOLDER_TEST(what_does_not_fit_the_program_stops_everything)
 {
-    file_write("0002_again.sql", "DO 1");
-    said(RUN(), ST_INVALID, "two files 0002");
-    file_remove("0002_again.sql");
-    file_write("3_third.sql", "DO 1");
-    said(RUN(), ST_INVALID, "NNNN_name.sql");
-    file_remove("3_third.sql");
-    file_write("README.md", "not a migration");
-    file_write(".#0003_third.sql", "of an editor");
-    assert_int_equal(RUN(), ST_OK);
-}
-
-FOLDER_TEST(a_changed_file_stops_everything)
-{
-    assert_int_equal(RUN(), ST_OK);
-    file_write("0001_first.sql", "CREATE TABLE one (id BIGINT PRIMARY KEY);\n");
-    file_write("0003_third.sql", "CREATE TABLE three (id INT)");
-    said(RUN(), ST_INVALID, "0001_first.sql has changed");
-    assert_int_equal(CHECK(), ST_INVALID);
-    assert_int_equal(number("SELECT COUNT(*) FROM schema_migration"), 2);
-}
-
-FOLDER_TEST(a_version_from_the_future_stops_everything)
-{
-    assert_int_equal(RUN(), ST_OK);
-    file_remove("0002_second.sql");
-    said(RUN(), ST_INVALID, "0002_second");
-    assert_int_equal(CHECK(), ST_INVALID);
+    static const struct {
+        const char *newer[2];    /* files 0003 and 0004, which were applied by a newer program */
+        bool applied;            /* the other files, too */
+        const char *file, *text; /* then written; no text: removed */
+        const char *sql;         /* then run */
+        const char *says;
+    } cases[] = {
+        { .file = "0004_fourth.sql", .text = "DO 1", .says = "0003 is missing" },
+        { .file = "0002_again.sql", .text = "DO 1", .says = "two files 0002" },
+        { .file = "3_third.sql", .text = "DO 1", .says = "NNNN_name.sql" },
+        { .applied = true, .file = "0001_first.sql", .text = "DO 1", .says = "0001_first.sql has changed" },
+        { .applied = true, .file = "0002_second.sql", .says = "0002_second" },
+        { .applied = true, .sql = "DELETE FROM schema_migration WHERE version = 1", .says = "0001 was never applied" },
+        { { ADDITIVE, ADDITIVE },
+          .sql = "DELETE FROM schema_migration WHERE version = 3",
+          .says = "0003 was never applied" },
+        { { ADDITIVE, "-- additive: no, the column is renamed\n" }, .says = "the database has 0004_fourth" },
+        { { ADDITIVE, "# additive: yes\n" }, .says = "the database has 0004_fourth" },
+        { { ADDITIVE, "" }, .says = "the database has 0004_fourth" },
+        { { ADDITIVE, "-- additive: yes, nearly\n" }, .says = "the database has 0004_fourth" },
+        { { ADDITIVE, "-- Words.\n-- additive: yes\n" }, .says = "the database has 0004_fourth" },
+    };
+    static const char *const newer[] = { "0003_third.sql", "0004_fourth.sql" };
+    static const char tables[] = "SELECT COUNT(*) FROM information_schema.tables WHERE table_schema = DATABASE()";
+    for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
+        begin(state);
+        const bool is_newer = cases[i].newer[0] != NULL;
+        for (size_t j = 0; is_newer && j < 2; j++)
+            file_write(newer[j], arena_printf(arena, "%sDO 1;\n", cases[i].newer[j]).ptr);
+        if (is_newer || cases[i].applied)
+            assert_int_equal(RUN(), ST_OK);
+        for (size_t j = 0; is_newer && j < 2; j++)
+            file_remove(newer[j]);
+        if (cases[i].applied && cases[i].text != NULL)
+            file_write("0003_third.sql", "CREATE TABLE three (id INT)");
+        if (cases[i].text != NULL)
+            file_write(cases[i].file, cases[i].text);
+        else if (cases[i].file != NULL)
+            file_remove(cases[i].file);
+        if (cases[i].sql != NULL)
+            sql_do(db, cases[i].sql);
+        const int64_t before = number(tables);
+        said(CHECK(), ST_INVALID, cases[i].says);
+        said(RUN(), ST_INVALID, cases[i].says);
+        assert_int_equal(number(tables), before);
+    }
 }
 
 FOLDER_TEST(an_older_program_works_with_an_additive_newer_schema)
 {
-    file_write("0003_third.sql", "-- additive: yes\nALTER TABLE one ADD COLUMN n INT NOT NULL DEFAULT 7;\n");
-    file_write("0004_fourth.sql", "-- additive: yes\nCREATE TABLE four (id INT);\n");
+    file_write("0003_third.sql", ADDITIVE "ALTER TABLE one ADD COLUMN n INT NOT NULL DEFAULT 7;\n");
+    file_write("0004_fourth.sql", ADDITIVE "CREATE TABLE four (id INT);\n");
     assert_int_equal(RUN(), ST_OK);
     file_remove("0003_third.sql");
     file_remove("0004_fourth.sql");
@@ -196,51 +212,15 @@ FOLDER_TEST(an_older_program_works_with_an_additive_newer_schema)
     assert_int_equal(number("SELECT SUM(n) FROM one"), 14);
 }
 
-FOLDER_TEST(a_newer_version_that_is_not_additive_stops_everything)
-{
-    static const char *const heads[] = { "-- additive: no, the column is renamed\n", "# additive: yes\n", "",
-                                         "-- additive: yes, nearly\n", "-- Words.\n-- additive: yes\n" };
-    for (size_t i = 0; i < ARRAY_LEN(heads); i++) {
-        char text[128];
-        begin(state);
-        file_write("0003_third.sql", "-- additive: yes\nDO 1;\n");
-        snprintf(text, sizeof text, "%sDO 1;\n", heads[i]);
-        file_write("0004_fourth.sql", text);
-        assert_int_equal(RUN(), ST_OK);
-        file_remove("0003_third.sql");
-        file_remove("0004_fourth.sql");
-        said(CHECK(), ST_INVALID, "the database has 0004_fourth");
-        assert_int_equal(RUN(), ST_INVALID);
-    }
-}
-
-FOLDER_TEST(a_hole_in_newer_versions_stops_everything)
-{
-    file_write("0003_third.sql", "-- additive: yes\nDO 1;\n");
-    file_write("0004_fourth.sql", "-- additive: yes\nDO 1;\n");
-    assert_int_equal(RUN(), ST_OK);
-    file_remove("0003_third.sql");
-    file_remove("0004_fourth.sql");
-    sql_do(db, "DELETE FROM schema_migration WHERE version = 3");
-    said(CHECK(), ST_INVALID, "0003 was never applied");
-}
-
 FOLDER_TEST(records_of_an_earlier_version_get_the_column_additive)
 {
     assert_int_equal(RUN(), ST_OK);
     sql_do(db, "ALTER TABLE schema_migration DROP COLUMN additive");
-    file_write("0003_third.sql", "-- additive: yes\nDO 1;\n");
+    file_write("0003_third.sql", ADDITIVE "DO 1;\n");
     assert_int_equal(CHECK(), ST_CONFLICT);
     assert_int_equal(RUN(), ST_OK);
     assert_int_equal(number("SELECT COUNT(*) FROM schema_migration WHERE additive"), 1);
     assert_int_equal(number("SELECT COUNT(*) FROM schema_migration WHERE NOT additive"), 2);
-}
-
-FOLDER_TEST(a_hole_in_what_was_applied_stops_everything)
-{
-    assert_int_equal(RUN(), ST_OK);
-    sql_do(db, "DELETE FROM schema_migration WHERE version = 1");
-    said(RUN(), ST_INVALID, "0001 was never applied");
 }
 
 FOLDER_TEST(after_an_interrupted_restore_nothing_is_made)
@@ -343,7 +323,7 @@ FOLDER_TEST(a_check_compares_with_the_list_and_not_with_the_folder)
     struct migrations *known;
     assert_int_equal(migrations_read(dir, &known, NULL), ST_OK);
     assert_int_equal(RUN(), ST_OK);
-    file_write("0003_later.sql", "-- additive: yes\nCREATE TABLE three (id INT);\n");
+    file_write("0003_later.sql", ADDITIVE "CREATE TABLE three (id INT);\n");
     file_write("0001_first.sql", "CREATE TABLE another (id INT);\n");
     file_remove("0002_second.sql");
     assert_int_equal(migrate_check(db, known, NULL), ST_OK);
@@ -351,7 +331,7 @@ FOLDER_TEST(a_check_compares_with_the_list_and_not_with_the_folder)
 
     assert_int_equal(begin(state), 0);
     assert_int_equal(migrate_check(db, known, NULL), ST_CONFLICT);
-    file_write("0003_later.sql", "-- additive: yes\nCREATE TABLE three (id INT);\n");
+    file_write("0003_later.sql", ADDITIVE "CREATE TABLE three (id INT);\n");
     assert_int_equal(RUN(), ST_OK);
     assert_int_equal(migrate_check(db, known, NULL), ST_OK);
     file_write("0004_last.sql", "-- additive: no, a table is gone\nDROP TABLE three;\n");

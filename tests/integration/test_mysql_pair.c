@@ -1,21 +1,15 @@
 /* The client of MySQL with a primary and its semi-synchronous replica: a failover loses nothing, and the old primary,
  * which comes back, is not used again. The tests build on each other. */
-#include <time.h>
-
 #include "base/arena.h"
-#include "base/clock.h"
 #include "base/config.h"
 #include "base/log.h"
 #include "io/db.h"
 #include "support/script_run.h"
 #include "support/stores_do.h"
 #include "support/test.h"
+#include "support/wait_until.h"
 
-enum {
-    ROWS = 200,
-    WAIT_MS = 120000 * HB_TEST_PATIENCE,
-    AVOIDED_MS = 11000, /* longer than the client avoids a server */
-};
+enum { ROWS = 200, AVOIDED_MS = 11000 /* longer than the client avoids a server */ };
 
 static char dir[] = "/tmp/hongbao-pair-XXXXXX";
 static struct config config;
@@ -34,19 +28,6 @@ static int64_t number(struct db *on, const char *sql)
     return st == ST_OK && rows.count == 1 ? db_cell_i64(&rows, 0, 0) : -1;
 }
 
-/* Asks again until the answer is this one, for a while. */
-static int64_t number_wait(struct db *on, const char *sql, int64_t wanted)
-{
-    const struct timespec pause = { .tv_nsec = 50000000 };
-    const int64_t until_ms = clock_monotonic_ms() + WAIT_MS;
-    int64_t n = number(on, sql);
-    while (n != wanted && clock_monotonic_ms() < until_ms) {
-        nanosleep(&pause, NULL);
-        n = number(on, sql);
-    }
-    return n;
-}
-
 TEST(what_was_committed_outlives_the_primary)
 {
     sql_do(db, "CREATE TABLE item (no INT PRIMARY KEY) ENGINE = InnoDB");
@@ -58,10 +39,10 @@ TEST(what_was_committed_outlives_the_primary)
     struct config at_2 = config;
     snprintf(at_2.mysql, sizeof at_2.mysql, "%s", strchr(config.mysql, ' ') + 1);
     struct db *two = db_new(&at_2);
-    assert_int_equal(number_wait(two, "SELECT COUNT(*) FROM item", ROWS), ROWS);
+    WAIT_UNTIL(number(two, "SELECT COUNT(*) FROM item") == ROWS);
     assert_int_equal(number(db, "SELECT @@server_id"), -1); /* none takes writes */
     assert_int_equal(script_run("mariadb_pair", "promote %s 2", dir), 0);
-    assert_int_equal(number_wait(db, "SELECT @@server_id", 2), 2);
+    WAIT_UNTIL(number(db, "SELECT @@server_id") == 2);
     sql_do_with(db, "INSERT INTO item VALUES (?)", DB_PARAMS(DB_I64(ROWS)));
     db_free(two);
 }
@@ -80,16 +61,15 @@ TEST(an_old_primary_that_comes_back_is_read_only)
 TEST(an_old_primary_that_takes_writes_is_not_used_by_those_who_left_it)
 {
     char kill[64];
-    const struct timespec pause = { .tv_sec = AVOIDED_MS / 1000 };
     node_sql(1, "SET GLOBAL read_only = 0");
-    nanosleep(&pause, NULL);
+    wait_ms(AVOIDED_MS);
     int64_t id = number(db, "SELECT CONNECTION_ID()");
     assert_true(id > 0);
     snprintf(kill, sizeof kill, "KILL %lld", (long long)id);
     node_sql(2, kill);
-    for (int64_t now = id; now == id || now <= 0; now = number(db, "SELECT CONNECTION_ID()"))
-        nanosleep(&(struct timespec){ .tv_nsec = 50 * 1000 * 1000 }, NULL); /* the time limit of the test ends it */
-    assert_int_equal(number_wait(db, "SELECT @@server_id", 2), 2);
+    int64_t now;
+    WAIT_UNTIL((now = number(db, "SELECT CONNECTION_ID()")) > 0 && now != id);
+    WAIT_UNTIL(number(db, "SELECT @@server_id") == 2);
 }
 
 static int pair_stop(void **state)

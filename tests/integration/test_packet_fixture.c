@@ -181,10 +181,6 @@ size_t records_all_pages(struct services *app, const struct person *p, const cha
     return 0;
 }
 
-#define NUMBERS                                                                                                        \
-    "WITH RECURSIVE n (i) AS (SELECT 0 UNION ALL SELECT i + 1 FROM n WHERE i < 31) "                                   \
-    "SELECT a.i * 1024 + b.i * 32 + c.i AS no FROM n AS a CROSS JOIN n AS b CROSS JOIN n AS c"
-
 void records_many(struct services *app, const struct person *sender, const struct person *taker, int64_t from_ms,
                   int64_t count)
 {
@@ -194,7 +190,7 @@ void records_many(struct services *app, const struct person *sender, const struc
             "seed, commitment, state, created_ms, expires_ms, request_key) "
             "SELECT ? + s.no, ?, 'many', 'even', 'even', 100, 1, IF(s.no % 1000 = 0, '稀有', '常见'), "
             "REPEAT('s', 32), REPEAT('c', 32), 'closed', ? + s.no * 60000, ? + s.no * 60000, "
-            "CONCAT('many-', ?, '-', s.no) FROM (" NUMBERS ") AS s WHERE s.no < ?",
+            "CONCAT('many-', ?, '-', s.no) FROM (SELECT seq AS no FROM seq_0_to_32767) AS s WHERE s.no < ?",
             DB_U64(first_id), DB_U64(sender->id), DB_I64(from_ms), DB_I64(from_ms), DB_U64(first_id), DB_I64(count));
     sql_run(app,
             "INSERT INTO grab (packet_id, share_no, user_id, nickname, amount_fen, grabbed_ms) "

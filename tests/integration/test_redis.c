@@ -7,7 +7,6 @@
 #include <unistd.h>
 
 #include "base/array.h"
-#include "base/clock.h"
 #include "io/metrics.h"
 #include "io/redis_fence.h"
 #include "io/redis_function_load.h"
@@ -17,6 +16,7 @@
 #include "support/test.h"
 #include "support/test_services.h"
 #include "support/unix_path.h"
+#include "support/wait_until.h"
 
 enum { IDLE_CHECK_MS = 20 }; /* a connection unused for longer is tested before use (io/redis_connection.c) */
 
@@ -62,17 +62,11 @@ static enum status run(struct redis *r, char *out, size_t out_size, size_t count
 
 static char reply[256]; /* to the last RUN */
 
-enum { PING_TRIES = 1000 * HB_TEST_PATIENCE };
-
-/* Repeats PING until the client may connect again (at most one attempt per 100 ms). */
+/* Repeats PING until the client may connect again (at most one attempt per 100 ms): nothing else is unavailable. */
 static void ping_until_answered(struct redis *r)
 {
-    enum status st = ST_UNAVAILABLE;
-    for (int i = 0; i < PING_TRIES && st == ST_UNAVAILABLE; i++) {
-        st = RUN(r, "PING");
-        if (st == ST_UNAVAILABLE)
-            usleep(10000);
-    }
+    enum status st;
+    WAIT_UNTIL((st = RUN(r, "PING")) != ST_UNAVAILABLE);
     assert_int_equal(st, ST_OK);
 }
 
@@ -171,15 +165,16 @@ TEST(replies_arrive_in_the_order_of_the_commands)
 {
     enum { COUNT = 300 };
     static struct redis_call calls[COUNT];
-    assert_int_equal(RUN(app->stores.redis, "DEL", "test:counter"), ST_OK);
+    struct redis *r = app->stores.redis;
+    assert_int_equal(RUN(r, "DEL", "test:counter"), ST_OK);
     const struct str args[] = { STR("INCR"), STR("test:counter") };
     for (size_t i = 0; i < COUNT; i++) {
-        redis_queue(app->stores.redis, &calls[i], args, 2);
+        redis_queue(r, &calls[i], args, 2);
         assert_int_equal(calls[i].status, ST_UNKNOWN);
     }
-    assert_true(redis_queued(app->stores.redis));
-    redis_round(app->stores.redis);
-    assert_false(redis_queued(app->stores.redis));
+    assert_true(redis_queued(r));
+    redis_round(r);
+    assert_false(redis_queued(r));
     for (size_t i = 0; i < COUNT; i++) {
         int64_t n;
         assert_int_equal(calls[i].status, ST_OK);
@@ -206,20 +201,16 @@ TEST(a_value_can_hold_every_byte)
 
 TEST(an_error_reply_concerns_its_own_command_only)
 {
-    struct redis_call good, bad, last;
-    const struct str ping[] = { STR("PING") };
-    const struct str wrong[] = { STR("NOSUCHCOMMAND") };
-    redis_queue(app->stores.redis, &good, ping, 1);
-    redis_queue(app->stores.redis, &bad, wrong, 1);
-    redis_queue(app->stores.redis, &last, ping, 1);
+    struct redis_call calls[3];
+    const struct str ping = STR("PING"), wrong = STR("NOSUCHCOMMAND");
+    for (size_t i = 0; i < 3; i++)
+        redis_queue(app->stores.redis, &calls[i], i == 1 ? &wrong : &ping, 1);
     redis_round(app->stores.redis);
-    assert_int_equal(good.status, ST_OK);
-    assert_int_equal(bad.status, ST_INVALID);
-    assert_int_equal(bad.reply->type, REDIS_REPLY_ERROR);
-    assert_int_equal(last.status, ST_OK);
-    redis_call_free(&good);
-    redis_call_free(&bad);
-    redis_call_free(&last);
+    assert_int_equal(calls[1].reply->type, REDIS_REPLY_ERROR);
+    for (size_t i = 0; i < 3; i++) {
+        assert_int_equal(calls[i].status, i == 1 ? ST_INVALID : ST_OK);
+        redis_call_free(&calls[i]);
+    }
 }
 
 TEST(a_command_refused_for_full_memory_is_a_conflict)
@@ -249,27 +240,36 @@ TEST(a_round_takes_a_limited_number_of_commands)
 
 /* ---- functions ---- */
 
-static void file_write(const char *dir, const char *name, const char *text)
+/* Reads a folder with one function and one include. Returns the status. */
+static enum status functions_read(const char *name, const char *text, const char *include, struct redis_functions **set,
+                                  char error[static 256])
 {
-    char path[256];
-    snprintf(path, sizeof path, "%s/%s", dir, name);
-    FILE *f = fopen(path, "w");
-    assert_non_null(f);
-    fputs(text, f);
-    fclose(f);
+    char dir[] = "/tmp/hb-lua-XXXXXX", path[64];
+    const char *const names[] = { name, "include/part.lua" }, *const texts[] = { text, include };
+    assert_non_null(mkdtemp(dir));
+    snprintf(path, sizeof path, "%s/include", dir);
+    assert_int_equal(mkdir(path, 0700), 0);
+    for (size_t i = 0; i < 2; i++) {
+        snprintf(path, sizeof path, "%s/%s", dir, names[i]);
+        FILE *f = fopen(path, "w");
+        assert_non_null(f);
+        fputs(texts[i], f);
+        fclose(f);
+    }
+    *set = NULL;
+    error[0] = '\0';
+    enum status st = redis_functions_read(dir, set, error, 256);
+    snprintf(path, sizeof path, "rm -r %s", dir);
+    assert_int_equal(system(path), 0);
+    return st;
 }
 
 /* The set of one function. The caller frees it. */
 static struct redis_functions *function_read(const char *name, const char *text)
 {
-    char dir[] = "/tmp/hb-lua-XXXXXX", path[64], error[256];
-    struct redis_functions *set = NULL;
-    assert_non_null(mkdtemp(dir));
-    file_write(dir, name, text);
-    assert_int_equal(redis_functions_read(dir, &set, error, sizeof error), ST_OK);
-    snprintf(path, sizeof path, "%s/%s", dir, name);
-    assert_int_equal(unlink(path), 0);
-    assert_int_equal(rmdir(dir), 0);
+    char error[256];
+    struct redis_functions *set;
+    assert_int_equal(functions_read(name, text, "", &set, error), ST_OK);
     return set;
 }
 
@@ -400,47 +400,36 @@ TEST(a_function_that_redis_cannot_read_is_told)
     redis_functions_free(set);
 }
 
-/* Reads a folder with one function and one include. want: part of the error message; NULL: reading succeeds. */
-static void functions_expect(const char *name, const char *text, const char *include, const char *want)
-{
-    char dir[] = "/tmp/hb-lua-XXXXXX", command[64], path[64], error[256] = "";
-    assert_non_null(mkdtemp(dir));
-    snprintf(path, sizeof path, "%s/include", dir);
-    assert_int_equal(mkdir(path, 0700), 0);
-    file_write(dir, name, text);
-    file_write(dir, "include/part.lua", include);
-    struct redis_functions *s = NULL;
-    enum status st = redis_functions_read(dir, &s, error, sizeof error);
-    if (want == NULL) {
-        assert_int_equal(st, ST_OK);
-        const struct redis_function *one = redis_function_find(s, "one");
-        const char *library = redis_function_library(one).ptr;
-        assert_true(str_starts(redis_function_name(one), STR("hongbao_one_")));
-        assert_non_null(strstr(library, redis_function_name(one).ptr));
-        assert_non_null(strstr(library, "\nlocal a = 1\nredis.register_function{"));
-        assert_non_null(strstr(library, "callback=function(KEYS, ARGV)\nreturn a\nend}\n"));
-        assert_int_equal(redis_function_key_count(redis_function_find(s, "one")), 2);
-    } else {
-        assert_int_equal(st, ST_INVALID);
-        assert_non_null(strstr(error, want));
-        assert_null(s);
-    }
-    redis_functions_free(s);
-    snprintf(command, sizeof command, "rm -r %s", dir);
-    assert_int_equal(system(command), 0);
-}
-
 TEST(includes_are_resolved_once_and_errors_are_reported)
 {
-    functions_expect("one-2.lua", "#!lua\n-- @include \"part\"\n-- @include \"part\"\nreturn a\n", "local a = 1\n",
-                     NULL);
-    functions_expect("one-2.lua", "#!lua\n-- @include \"other\"\n", "", "include/other.lua");
-    functions_expect("one-2.lua", "#!lua\n-- @include \"part\"\n", "-- @include \"part\"\n", "includes itself");
-    functions_expect("one-2.lua", "#!lua\n-- @include \"../x\"\n", "", "bad include name");
-    functions_expect("one-2.lua", "return 1\n", "", "#!lua");
-    functions_expect("one-2.lua", "#!lua name=x\nreturn 1\n", "", "#!lua");
-    functions_expect("one.lua", "#!lua\n", "", "NAME-KEYS");
-    functions_expect("one-x.lua", "#!lua\n", "", "NAME-KEYS");
+    static const struct {
+        const char *name, *text, *include, *error;
+    } wrong[] = {
+        { "one-2.lua", "#!lua\n-- @include \"other\"\n", "", "include/other.lua" },
+        { "one-2.lua", "#!lua\n-- @include \"part\"\n", "-- @include \"part\"\n", "includes itself" },
+        { "one-2.lua", "#!lua\n-- @include \"../x\"\n", "", "bad include name" },
+        { "one-2.lua", "return 1\n", "", "#!lua" },
+        { "one-2.lua", "#!lua name=x\nreturn 1\n", "", "#!lua" },
+        { "one.lua", "#!lua\n", "", "NAME-KEYS" },
+        { "one-x.lua", "#!lua\n", "", "NAME-KEYS" },
+    };
+    char error[256];
+    struct redis_functions *set;
+    for (size_t i = 0; i < ARRAY_LEN(wrong); i++) {
+        assert_int_equal(functions_read(wrong[i].name, wrong[i].text, wrong[i].include, &set, error), ST_INVALID);
+        if (set != NULL || strstr(error, wrong[i].error) == NULL)
+            fail_msg("%s: %s", wrong[i].text, error);
+    }
+    static const char twice[] = "#!lua\n-- @include \"part\"\n-- @include \"part\"\nreturn a\n";
+    assert_int_equal(functions_read("one-2.lua", twice, "local a = 1\n", &set, error), ST_OK);
+    const struct redis_function *one = redis_function_find(set, "one");
+    const char *library = redis_function_library(one).ptr;
+    assert_true(str_starts(redis_function_name(one), STR("hongbao_one_")));
+    assert_non_null(strstr(library, redis_function_name(one).ptr));
+    assert_non_null(strstr(library, "\nlocal a = 1\nredis.register_function{"));
+    assert_non_null(strstr(library, "callback=function(KEYS, ARGV)\nreturn a\nend}\n"));
+    assert_int_equal(redis_function_key_count(one), 2);
+    redis_functions_free(set);
 }
 
 /* Loads a function that increments KEYS[1] and returns the count, its key and argument. The caller frees the set. */
@@ -478,9 +467,7 @@ TEST(a_connection_that_died_while_idle_is_replaced_before_a_command_is_sent)
     struct redis *other = redis_new(app->stores.config);
     assert_int_equal(RUN_INTO(other, id, "CLIENT", "ID"), ST_OK);
     assert_int_equal(RUN(app->stores.redis, "CLIENT", "KILL", "ID", id), ST_OK);
-    /* A connection that was used just before is not tested. */
-    for (int64_t used_ms = clock_monotonic_ms(); clock_monotonic_ms() - used_ms <= IDLE_CHECK_MS;)
-        usleep(1000);
+    wait_ms(IDLE_CHECK_MS + 1); /* a connection that was used just before is not tested */
     /* Until the client may connect again the status is unavailable, never unknown: nothing was sent. */
     ping_until_answered(other);
     redis_free(other);
@@ -618,7 +605,7 @@ TEST(a_fenced_call_is_sent_only_through_an_open_fence)
     /* The fence is open for this connection only. */
     assert_int_equal(RUN_INTO(r, id, "CLIENT", "ID"), ST_OK);
     assert_int_equal(RUN(app->stores.redis, "CLIENT", "KILL", "ID", id), ST_OK);
-    usleep(130000); /* longer than IDLE_CHECK_MS, and 100 ms after the last connect */
+    wait_ms(130); /* longer than IDLE_CHECK_MS, and 100 ms after the last connect */
     assert_int_equal(RUN(app->stores.redis, "SET", "test:fence", other_number), ST_OK);
     assert_int_equal(run_fenced(r, function, &plain), ST_UNAVAILABLE);
     assert_true(str_equal(redis_reply_str(plain.reply), STR("PONG")));

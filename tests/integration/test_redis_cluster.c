@@ -1,11 +1,9 @@
 /* io/redis with a real Redis Cluster: routes, slots that move, a primary that dies, replicas that do not confirm. */
 #include <signal.h>
 #include <sys/wait.h>
-#include <time.h>
 #include <unistd.h>
 
 #include "base/array.h"
-#include "base/clock.h"
 #include "io/metrics.h"
 #include "io/redis_cluster.h"
 #include "io/redis_crowd.h"
@@ -16,8 +14,9 @@
 #include "support/capture_stderr.h"
 #include "support/cluster_servers.h"
 #include "support/test.h"
+#include "support/wait_until.h"
 
-enum { FENCES = 16, KEYS = 2000, WAIT_MS = 60000 * HB_TEST_PATIENCE, RESHARD_SLOTS = 1500 };
+enum { FENCES = 16, KEYS = 2000, RESHARD_SLOTS = 1500 };
 
 static struct cluster_servers servers;
 static struct config config;
@@ -32,16 +31,14 @@ static struct str fence_key(char *out, uint32_t fence)
 
 static void function_make(void)
 {
-    char dir[] = "/tmp/hb-lua-XXXXXX", path[64], error[256];
+    char dir[] = "/tmp/hb-lua-XXXXXX", command[128], error[256];
     assert_non_null(mkdtemp(dir));
-    snprintf(path, sizeof path, "%s/count-1.lua", dir);
-    FILE *f = fopen(path, "w");
-    assert_non_null(f);
-    fputs("#!lua\nreturn {redis.call('INCR', KEYS[1])}\n", f);
-    fclose(f);
+    snprintf(command, sizeof command, "printf '#!lua\\nreturn {redis.call(\"INCR\", KEYS[1])}\\n' > %s/count-1.lua",
+             dir);
+    assert_int_equal(system(command), 0);
     assert_int_equal(redis_functions_read(dir, &functions, error, sizeof error), ST_OK);
-    assert_int_equal(unlink(path), 0);
-    assert_int_equal(rmdir(dir), 0);
+    snprintf(command, sizeof command, "rm -r %s", dir);
+    assert_int_equal(system(command), 0);
     counter = redis_function_find(functions, "count");
 }
 
@@ -114,9 +111,11 @@ static void fenced_all(enum status statuses[FENCES])
     }
 }
 
+/* Opens the fences, as the settle worker does, and calls the function through each. */
 static bool all_ok(void)
 {
     enum status statuses[FENCES];
+    (void)redis_functions_load(r, functions);
     fences_open();
     fenced_all(statuses);
     for (size_t i = 0; i < FENCES; i++)
@@ -125,18 +124,23 @@ static bool all_ok(void)
     return true;
 }
 
-static void wait_until_all_ok(void)
+/* Counts those that succeeded. */
+static void count_ok(const enum status statuses[FENCES], int64_t counts[FENCES])
 {
-    const struct timespec pause = { .tv_nsec = 50000000 };
-    int64_t until_ms = clock_monotonic_ms() + WAIT_MS;
-    bool ok = false;
-    while (!ok && clock_monotonic_ms() < until_ms) {
-        (void)redis_functions_load(r, functions); /* as the settle worker does */
-        ok = all_ok();
-        if (!ok)
-            nanosleep(&pause, NULL);
+    for (size_t i = 0; i < FENCES; i++)
+        counts[i] += statuses[i] == ST_OK;
+}
+
+/* Increments every key, in one round. */
+static void increment_all(struct redis_call calls[KEYS])
+{
+    for (size_t i = 0; i < KEYS; i++) {
+        char text[32];
+        snprintf(text, sizeof text, "key:%zu", i);
+        const struct str incr[] = { STR("INCR"), str_from(text) };
+        redis_queue(r, &calls[i], incr, 2);
     }
-    assert_true(ok);
+    redis_round(r);
 }
 
 /* ---- tests ---- */
@@ -174,14 +178,8 @@ TEST(a_cluster_that_is_named_by_a_socket_is_told_in_the_log)
 TEST(every_key_finds_its_server_in_one_round)
 {
     static struct redis_call calls[KEYS + 1];
-    for (size_t i = 0; i < KEYS; i++) {
-        char text[32];
-        snprintf(text, sizeof text, "key:%zu", i);
-        const struct str incr[] = { STR("INCR"), str_from(text) };
-        redis_queue(r, &calls[i], incr, 2);
-    }
-    redis_queue(r, &calls[KEYS], &STR("PING"), 1);
-    redis_round(r);
+    redis_queue(r, &calls[KEYS], &STR("PING"), 1); /* any server */
+    increment_all(calls);
     uint64_t connections[4] = { 0 };
     size_t count = 0;
     for (size_t i = 0; i <= KEYS; i++) {
@@ -282,13 +280,7 @@ TEST(slots_that_move_under_load_lose_nothing)
     for (bool done = false; !done; rounds++) {
         static struct redis_call calls[KEYS];
         done = waitpid(pid, &status, WNOHANG) == pid;
-        for (size_t i = 0; i < KEYS; i++) {
-            char text[32];
-            snprintf(text, sizeof text, "key:%zu", i);
-            const struct str incr[] = { STR("INCR"), str_from(text) };
-            redis_queue(r, &calls[i], incr, 2);
-        }
-        redis_round(r);
+        increment_all(calls);
         for (size_t i = 0; i < KEYS; i++) {
             int64_t n;
             if (calls[i].status == ST_OK && redis_reply_i64(calls[i].reply, &n))
@@ -301,7 +293,7 @@ TEST(slots_that_move_under_load_lose_nothing)
     assert_true(WIFEXITED(status) && WEXITSTATUS(status) == 0);
     assert_int_equal(failed, 0);
     assert_true(rounds > 1);
-    wait_until_all_ok();
+    WAIT_UNTIL(all_ok());
 }
 
 static void setslot(int server, const char *key, const char *how, int other)
@@ -337,7 +329,7 @@ TEST(a_function_follows_a_slot_that_is_being_moved)
 
     setslot(to, key.ptr, "NODE", to);
     setslot(from, key.ptr, "NODE", to);
-    wait_until_all_ok();
+    WAIT_UNTIL(all_ok());
 }
 
 static enum status read_confirmed(const char *key)
@@ -355,7 +347,7 @@ TEST(while_a_slot_is_half_moved_the_server_confirms)
 {
     char partition[64], mark[64];
     counter_key(partition, 0);
-    wait_until_all_ok();
+    WAIT_UNTIL(all_ok());
     const int from = cluster_servers_of(&servers, partition, false), to = from == 0 ? 1 : 0;
     int tag = 0;
     do
@@ -373,7 +365,7 @@ TEST(while_a_slot_is_half_moved_the_server_confirms)
         setslot(from, slots[i], "STABLE", -1);
         setslot(to, slots[i], "STABLE", -1);
     }
-    wait_until_all_ok();
+    WAIT_UNTIL(all_ok());
 }
 
 TEST(writes_that_no_replica_confirms_are_unknown)
@@ -381,7 +373,7 @@ TEST(writes_that_no_replica_confirms_are_unknown)
     char key[64];
     enum status statuses[FENCES];
     counter_key(key, 0);
-    wait_until_all_ok();
+    WAIT_UNTIL(all_ok());
     int primary = cluster_servers_of(&servers, key, false), replica = cluster_servers_of(&servers, key, true);
     assert_true(primary >= 0 && replica >= 0);
     assert_int_equal(kill(servers.pids[replica], SIGSTOP), 0);
@@ -401,7 +393,7 @@ TEST(writes_that_no_replica_confirms_are_unknown)
         ok += !same;
     }
     assert_true(ok > 0);
-    wait_until_all_ok();
+    WAIT_UNTIL(all_ok());
 }
 
 TEST(a_primary_that_dies_takes_only_its_partitions_and_loses_nothing_confirmed)
@@ -410,7 +402,7 @@ TEST(a_primary_that_dies_takes_only_its_partitions_and_loses_nothing_confirmed)
     int64_t confirmed[FENCES] = { 0 }, n;
     enum status statuses[FENCES];
     int owner[FENCES];
-    wait_until_all_ok();
+    WAIT_UNTIL(all_ok());
     for (uint32_t i = 0; i < FENCES; i++) {
         counter_key(key, i);
         assert_int_equal(run(&n, "GET", key, NULL), ST_OK);
@@ -419,30 +411,21 @@ TEST(a_primary_that_dies_takes_only_its_partitions_and_loses_nothing_confirmed)
     }
     for (int round = 0; round < 200; round++) {
         fenced_all(statuses);
-        for (size_t i = 0; i < FENCES; i++)
-            confirmed[i] += statuses[i] == ST_OK;
+        count_ok(statuses, confirmed);
     }
-    assert_int_equal(kill(servers.pids[owner[0]], SIGKILL), 0);
-    (void)waitpid(servers.pids[owner[0]], NULL, 0);
-    servers.pids[owner[0]] = 0;
+    cluster_servers_kill(&servers, owner[0]);
     fenced_all(statuses); /* notices it */
-    for (size_t i = 0; i < FENCES; i++)
-        confirmed[i] += statuses[i] == ST_OK;
+    count_ok(statuses, confirmed);
     fenced_all(statuses);
-    for (size_t i = 0; i < FENCES; i++) {
+    count_ok(statuses, confirmed);
+    for (size_t i = 0; i < FENCES; i++)
         assert_int_equal(statuses[i], owner[i] == owner[0] ? ST_UNAVAILABLE : ST_OK);
-        confirmed[i] += statuses[i] == ST_OK;
-    }
     /* The promoted replica has the fence of the dead primary, which does not open for it. */
-    int64_t until_ms = clock_monotonic_ms() + WAIT_MS;
-    const struct timespec pause = { .tv_nsec = 50000000 };
     counter_key(key, 0);
-    while (run(&n, "GET", key, NULL) != ST_OK && clock_monotonic_ms() < until_ms)
-        nanosleep(&pause, NULL);
+    WAIT_UNTIL(run(NULL, "GET", key, NULL) == ST_OK);
     fenced_all(statuses);
     assert_int_equal(statuses[0], ST_UNAVAILABLE);
-    for (size_t i = 1; i < FENCES; i++)
-        confirmed[i] += statuses[i] == ST_OK;
+    count_ok(statuses, confirmed);
     for (uint32_t i = 0; i < FENCES; i++) {
         counter_key(key, i);
         assert_int_equal(run(&n, "GET", key, NULL), ST_OK);
@@ -455,13 +438,12 @@ TEST(a_primary_that_dies_takes_only_its_partitions_and_loses_nothing_confirmed)
 TEST(servers_that_fall_silent_within_a_round_end_it_only)
 {
     char gone_key[64], silent_key[64] = "";
-    const struct timespec pause = { .tv_nsec = 100000000 };             /* an idle connection is looked at */
     snprintf(config.redis_replicas, sizeof config.redis_replicas, "0"); /* a primary has lost its replica above */
     redis_free(r);
     r = redis_new(&config);
     assert_non_null(r);
     redis_fences_set(r, fence_key, FENCES);
-    wait_until_all_ok();
+    WAIT_UNTIL(all_ok());
     counter_key(gone_key, 0);
     int gone = cluster_servers_of(&servers, gone_key, false), silent = -1;
     for (uint32_t i = 1; i < FENCES && (silent < 0 || silent == gone); i++) {
@@ -473,10 +455,8 @@ TEST(servers_that_fall_silent_within_a_round_end_it_only)
     for (int i = 0; i < CLUSTER_SERVERS; i++)
         if (i != gone && servers.pids[i] > 0)
             (void)kill(servers.pids[i], SIGSTOP);
-    assert_int_equal(kill(servers.pids[gone], SIGKILL), 0);
-    (void)waitpid(servers.pids[gone], NULL, 0);
-    servers.pids[gone] = 0;
-    nanosleep(&pause, NULL);
+    cluster_servers_kill(&servers, gone);
+    wait_ms(100); /* an idle connection is looked at */
     struct redis_call calls[3];
     const char *const keys[] = { silent_key, gone_key, silent_key };
     for (size_t i = 0; i < ARRAY_LEN(calls); i++) {

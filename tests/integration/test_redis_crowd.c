@@ -60,10 +60,10 @@ static int teardown(void **state)
     return 0;
 }
 
-static void queue(struct redis_call *call, const char *key_text, int fence, struct str own)
+static void queue_at(struct redis *r, struct redis_call *call, const char *key_text, int fence, struct str own)
 {
     const struct str key = str_from(key_text), shared = STR("shared");
-    redis_queue_crowd(app->stores.redis, call,
+    redis_queue_crowd(r, call,
                       &(struct redis_crowd_call){ .function = function,
                                                   .fence = fence,
                                                   .keys = &key,
@@ -72,6 +72,11 @@ static void queue(struct redis_call *call, const char *key_text, int fence, stru
                                                   .shared_count = 1,
                                                   .own = &own,
                                                   .own_count = 1 });
+}
+
+static void queue(struct redis_call *call, const char *key_text, struct str own)
+{
+    queue_at(app->stores.redis, call, key_text, REDIS_ANY, own);
 }
 
 /* Checks the answer of one caller and frees it. Returns the number of the call. */
@@ -92,7 +97,7 @@ TEST(calls_of_one_key_are_one_command_and_each_gets_its_answer)
     const struct str own[] = { STR("a"), STR("b"), STR(""), STR("*1\r\n$4\r\nPING\r\n"), STR("e") };
     (void)redis_number(app->stores.redis, "DEL test:crowd:1 test:crowd:2");
     for (size_t i = 0; i < 5; i++) {
-        queue(&calls[i], i == 2 ? "test:crowd:2" : "test:crowd:1", REDIS_ANY, own[i]);
+        queue(&calls[i], i == 2 ? "test:crowd:2" : "test:crowd:1", own[i]);
         assert_int_equal(calls[i].status, ST_UNKNOWN);
     }
     redis_queue(app->stores.redis, &ping, &STR("PING"), 1);
@@ -102,7 +107,7 @@ TEST(calls_of_one_key_are_one_command_and_each_gets_its_answer)
     for (size_t i = 0; i < 5; i++)
         assert_int_equal(answer(&calls[i], own[i]), 1);
     assert_false(redis_queued(app->stores.redis));
-    queue(&calls[0], "test:crowd:1", REDIS_ANY, own[0]); /* the next round is the next command */
+    queue(&calls[0], "test:crowd:1", own[0]); /* the next round is the next command */
     redis_round(app->stores.redis);
     assert_int_equal(answer(&calls[0], own[0]), 2);
 }
@@ -132,60 +137,43 @@ TEST(a_large_crowd_is_several_commands)
     (void)redis_number(app->stores.redis, "DEL test:crowd:1");
     for (size_t i = 0; i < CALLS_MAX; i++) {
         snprintf(own[i], sizeof own[i], "%zu", i);
-        queue(&calls[i], "test:crowd:1", REDIS_ANY, str_from(own[i]));
+        queue(&calls[i], "test:crowd:1", str_from(own[i]));
     }
     redis_round(app->stores.redis);
     for (size_t i = 0; i < CALLS_MAX; i++)
         assert_int_equal(answer(&calls[i], str_from(own[i])), i / REDIS_CROWD_MAX + 1);
 }
 
-TEST(without_the_function_no_caller_is_served)
-{
-    struct redis_call calls[3];
-    (void)redis_number(app->stores.redis, "FUNCTION FLUSH");
-    for (size_t i = 0; i < 3; i++)
-        queue(&calls[i], "test:crowd:1", REDIS_ANY, STR("x"));
-    redis_round(app->stores.redis);
-    for (size_t i = 0; i < 3; i++) {
-        assert_int_equal(calls[i].status, ST_UNAVAILABLE);
-        redis_call_free(&calls[i]);
-    }
-    assert_int_equal(redis_functions_load(app->stores.redis, set), ST_OK);
-}
-
-TEST(an_error_is_the_status_of_each_caller)
+/* Three callers, the second with another argument: each gets this status and no answer. */
+static void assert_unanswered(struct str second, enum status wanted)
 {
     struct redis_call calls[3];
     for (size_t i = 0; i < 3; i++)
-        queue(&calls[i], "test:crowd:1", REDIS_ANY, i == 1 ? STR("fail") : STR("x"));
-    redis_round(app->stores.redis);
-    for (size_t i = 0; i < 3; i++) {
-        assert_int_equal(calls[i].status, ST_INVALID);
-        redis_call_free(&calls[i]);
-    }
-}
-
-TEST(a_reply_with_too_few_answers_answers_nobody)
-{
-    struct redis_call calls[3];
-    for (size_t i = 0; i < 3; i++)
-        queue(&calls[i], "test:crowd:1", REDIS_ANY, i == 1 ? STR("short") : STR("x"));
+        queue(&calls[i], "test:crowd:1", i == 1 ? second : STR("x"));
     redis_round(app->stores.redis);
     for (size_t i = 0; i < 3; i++) {
         int64_t number;
-        assert_int_equal(calls[i].status, ST_OK);
+        assert_int_equal(calls[i].status, wanted);
         assert_false(redis_reply_i64(redis_reply_at(calls[i].reply, 0), &number));
         redis_call_free(&calls[i]);
     }
 }
 
+TEST(an_error_is_the_status_of_each_caller_and_too_few_answers_answer_nobody)
+{
+    assert_unanswered(STR("fail"), ST_INVALID);
+    assert_unanswered(STR("short"), ST_OK);
+    (void)redis_number(app->stores.redis, "FUNCTION FLUSH");
+    assert_unanswered(STR("x"), ST_UNAVAILABLE);
+    assert_int_equal(redis_functions_load(app->stores.redis, set), ST_OK);
+}
+
 TEST(behind_a_shut_fence_no_caller_is_sent)
 {
     struct redis_call calls[2], plain;
-    struct redis *own = redis_new(app->stores.config), *whole = app->stores.redis;
-    app->stores.redis = own; /* without keys its fences are shut */
-    queue(&calls[0], "test:crowd:1", 0, STR("x"));
-    queue(&calls[1], "test:crowd:1", REDIS_ANY, STR("x"));
+    struct redis *own = redis_new(app->stores.config); /* without keys its fences are shut */
+    queue_at(own, &calls[0], "test:crowd:1", 0, STR("x"));
+    queue_at(own, &calls[1], "test:crowd:1", REDIS_ANY, STR("x"));
     redis_queue(own, &plain, &STR("PING"), 1);
     redis_round(own);
     assert_int_equal(calls[0].status, ST_UNAVAILABLE);
@@ -193,24 +181,22 @@ TEST(behind_a_shut_fence_no_caller_is_sent)
     (void)answer(&calls[1], STR("x"));
     assert_int_equal(plain.status, ST_OK);
     redis_call_free(&plain);
-    queue(&calls[0], "test:crowd:1", REDIS_ANY, STR("x"));
+    queue_at(own, &calls[0], "test:crowd:1", REDIS_ANY, STR("x"));
     redis_free(own); /* with a caller in the queue */
-    app->stores.redis = whole;
     assert_int_equal(calls[0].status, ST_UNAVAILABLE);
 }
 
 TEST(after_a_broken_connection_each_caller_is_unknown)
 {
     struct redis_call kill, calls[2];
-    struct redis *own = redis_new(app->stores.config), *whole = app->stores.redis;
+    struct redis *own = redis_new(app->stores.config);
     char id_text[24];
-    app->stores.redis = own;
     snprintf(id_text, sizeof id_text, "%lld", (long long)redis_number(own, "CLIENT ID"));
     const struct str kill_self[] = {
         STR("CLIENT"), STR("KILL"), STR("ID"), str_from(id_text), STR("SKIPME"), STR("no")
     };
-    queue(&calls[0], "test:crowd:1", REDIS_ANY, STR("x"));
-    queue(&calls[1], "test:crowd:1", REDIS_ANY, STR("y"));
+    for (size_t i = 0; i < 2; i++)
+        queue_at(own, &calls[i], "test:crowd:1", REDIS_ANY, STR("x"));
     redis_queue(own, &kill, kill_self, 6); /* sent before the crowd */
     redis_round(own);
     redis_call_free(&kill);
@@ -219,7 +205,6 @@ TEST(after_a_broken_connection_each_caller_is_unknown)
         assert_null(calls[i].reply);
     }
     redis_free(own);
-    app->stores.redis = whole;
 }
 
 TESTS(setup, teardown)

@@ -2,15 +2,14 @@
 #include <signal.h>
 #include <sys/prctl.h>
 #include <sys/wait.h>
-#include <time.h>
 #include <unistd.h>
 
-#include "base/clock.h"
 #include "io/redis.h"
 #include "support/test.h"
 #include "support/test_port.h"
+#include "support/wait_until.h"
 
-enum { SERVERS = 4, WAIT_MS = 60000 * HB_TEST_PATIENCE, PAUSE_NS = 50000000 };
+enum { SERVERS = 4 };
 
 static char dir[] = "/tmp/hb-list-XXXXXX";
 static int ports[SERVERS];
@@ -46,46 +45,21 @@ static enum status read_confirmed(void)
     return call.status;
 }
 
-/* Repeats a confirmed read until it succeeds. False: it does not. */
-static bool reads_are_confirmed(void)
-{
-    const struct timespec pause = { .tv_nsec = PAUSE_NS };
-    int64_t until_ms = clock_monotonic_ms() + WAIT_MS;
-    do {
-        if (read_confirmed() == ST_OK)
-            return true;
-        nanosleep(&pause, NULL);
-    } while (clock_monotonic_ms() < until_ms);
-    return false;
-}
-
-static bool server_answers(int server)
-{
-    int64_t until_ms = clock_monotonic_ms() + WAIT_MS;
-    while (clock_monotonic_ms() < until_ms)
-        if (cli(server, "PING") == 0)
-            return true;
-    return false;
-}
-
 static int setup(void **state)
 {
-    bool ok = true;
     (void)state;
     signal(SIGPIPE, SIG_IGN);
-    if (mkdtemp(dir) == NULL)
-        return 1;
+    assert_non_null(mkdtemp(dir));
     for (int i = 0; i < SERVERS; i++) {
         ports[i] = test_port_next();
-        if (ports[i] == 0)
-            return 1;
+        assert_true(ports[i] > 0);
         pids[i] = fork();
         if (pids[i] == 0)
             server_run(ports[i]);
     }
     for (int i = 0; i < SERVERS; i++)
-        ok = ok && server_answers(i);
-    return !ok;
+        WAIT_UNTIL(cli(i, "PING") == 0);
+    return 0;
 }
 
 /* A client of the first count servers. */
@@ -101,30 +75,17 @@ static void client_begin(int count)
     assert_non_null(r);
 }
 
-/* Makes a server the replica of another one, or a primary. */
+/* Makes a server the replica of another one. */
 static void replica_of(int server, int primary)
 {
     char words[64];
-    if (primary < 0)
-        snprintf(words, sizeof words, "REPLICAOF NO ONE");
-    else
-        snprintf(words, sizeof words, "REPLICAOF 127.0.0.1 %d", ports[primary]);
+    snprintf(words, sizeof words, "REPLICAOF 127.0.0.1 %d", ports[primary]);
     assert_int_equal(cli(server, words), 0);
 }
 
 static bool has_replica(int server)
 {
-    const struct timespec pause = { .tv_nsec = PAUSE_NS };
-    int64_t until_ms = clock_monotonic_ms() + WAIT_MS;
-    while (clock_monotonic_ms() < until_ms) {
-        char command[256];
-        snprintf(command, sizeof command, "timeout 60 redis-cli -p %d INFO replication | grep -q state=online",
-                 ports[server]);
-        if (system(command) == 0)
-            return true;
-        nanosleep(&pause, NULL);
-    }
-    return false;
+    return cli(server, "INFO replication | grep -q state=online") == 0;
 }
 
 /* The server to which the client is connected. */
@@ -169,18 +130,18 @@ TEST_WITH(a_demoted_server_is_left_also_by_those_who_only_read, NULL, client_end
 {
     client_begin(2);
     replica_of(1, 0);
-    assert_true(reads_are_confirmed());
-    replica_of(1, -1);
+    WAIT_UNTIL(read_confirmed() == ST_OK);
+    assert_int_equal(cli(1, "REPLICAOF NO ONE"), 0);
     replica_of(0, 1);
-    assert_true(reads_are_confirmed());
+    WAIT_UNTIL(read_confirmed() == ST_OK);
 }
 
 TEST_WITH(of_two_primaries_the_one_with_replicas_is_used, NULL, client_end)
 {
     replica_of(2, 1);
-    assert_true(has_replica(1));
+    WAIT_UNTIL(has_replica(1));
     client_begin(2);
-    assert_true(reads_are_confirmed());
+    WAIT_UNTIL(read_confirmed() == ST_OK);
     assert_int_equal(server_in_use(), 1);
 }
 
@@ -194,12 +155,12 @@ TEST_WITH(without_replicas_the_first_primary_is_used, NULL, client_end)
 TEST_WITH(a_primary_that_lost_its_replica_to_another_one_is_left, NULL, client_end)
 {
     replica_of(2, 0);
-    assert_true(has_replica(0));
+    WAIT_UNTIL(has_replica(0));
     client_begin(2);
-    assert_true(reads_are_confirmed());
+    WAIT_UNTIL(read_confirmed() == ST_OK);
     assert_int_equal(server_in_use(), 0);
     replica_of(2, 1);
-    assert_true(reads_are_confirmed());
+    WAIT_UNTIL(read_confirmed() == ST_OK);
     assert_int_equal(server_in_use(), 1);
 }
 
@@ -208,14 +169,14 @@ TEST_WITH(a_primary_whose_replica_is_silent_is_left, NULL, client_end)
 {
     replica_of(2, 0);
     replica_of(3, 1);
-    assert_true(has_replica(0));
-    assert_true(has_replica(1));
+    WAIT_UNTIL(has_replica(0));
+    WAIT_UNTIL(has_replica(1));
     client_begin(2);
-    assert_true(reads_are_confirmed());
+    WAIT_UNTIL(read_confirmed() == ST_OK);
     assert_int_equal(server_in_use(), 0);
     assert_int_equal(kill(pids[2], SIGSTOP), 0);
     assert_int_equal(cli(0, "SET k v"), 0);
-    assert_true(reads_are_confirmed());
+    WAIT_UNTIL(read_confirmed() == ST_OK);
     assert_int_equal(server_in_use(), 1);
 }
 
@@ -223,7 +184,7 @@ TEST_WITH(a_primary_whose_replica_is_silent_is_left, NULL, client_end)
 static void client_with_replica(const char *user)
 {
     replica_of(2, 0);
-    assert_true(has_replica(0));
+    WAIT_UNTIL(has_replica(0));
     client_begin(1);
     snprintf(config.redis_replicas, sizeof config.redis_replicas, "1");
     snprintf(config.redis_user, sizeof config.redis_user, "%s", user);
@@ -234,14 +195,14 @@ static void client_with_replica(const char *user)
 TEST_WITH(a_full_server_confirms_what_replicas_have_and_no_more, NULL, client_end)
 {
     client_with_replica("");
-    assert_true(reads_are_confirmed());
+    WAIT_UNTIL(read_confirmed() == ST_OK);
     assert_int_equal(kill(pids[2], SIGSTOP), 0);
     assert_int_equal(cli(0, "SET k v"), 0);
     assert_int_equal(cli(0, "CONFIG SET maxmemory 1"), 0);
     assert_int_not_equal(cli(0, "SET k v"), 0);
     assert_int_equal(read_confirmed(), ST_UNKNOWN);
     assert_int_equal(kill(pids[2], SIGCONT), 0);
-    assert_true(reads_are_confirmed());
+    WAIT_UNTIL(read_confirmed() == ST_OK);
     assert_int_equal(cli(0, "CONFIG SET maxmemory 0"), 0);
 }
 
@@ -254,7 +215,7 @@ TEST_WITH(a_user_who_may_not_write_before_wait_gets_nothing_confirmed, NULL, cli
     if (writes)
         assert_int_equal(read_confirmed(), ST_UNKNOWN);
     else
-        assert_true(reads_are_confirmed());
+        WAIT_UNTIL(read_confirmed() == ST_OK);
     assert_int_equal(cli(0, "ACL DELUSER reader"), 0);
 }
 

@@ -12,16 +12,13 @@ static const int64_t GRABBED_MS = 1700000000000;
 static void grabs_set(uint64_t packet_id, const struct person *who, bool there)
 {
     static const int64_t fen[] = { 200, 400, 400 };
-    if (!there)
-        assert_int_equal(
-            db_exec(app->stores.db, NULL, "DELETE FROM grab WHERE packet_id = ?", DB_PARAMS(DB_U64(packet_id))), ST_OK);
     for (uint32_t i = 0; there && i < 3; i++) {
-        char name[] = { (char)('a' + i), 'b', 'c', '\0' };
-        sql_run(app,
-                "INSERT INTO grab (packet_id, share_no, user_id, nickname, amount_fen, grabbed_ms) "
-                "VALUES (?, ?, ?, ?, ?, 1700000000000)",
-                DB_U64(packet_id), DB_U64(i), DB_U64(who[i].id), DB_TEXT(str_from(name)), DB_I64(fen[i]));
+        struct person named = who[i];
+        snprintf(named.nickname, sizeof named.nickname, "%cbc", 'a' + (int)i);
+        grab_row_add(app, packet_id, i, &named, fen[i], GRABBED_MS);
     }
+    if (!there)
+        sql_run(app, "DELETE FROM grab WHERE packet_id = ?", DB_U64(packet_id));
     sql_run(app, "UPDATE packet SET grabbed_count = ?, best_share_no = 1 WHERE id = ?", DB_U64(there ? 3 : 0),
             DB_U64(packet_id));
 }
@@ -84,11 +81,8 @@ TEST(a_link_of_an_earlier_version_shows_the_list)
 
 TEST(the_list_needs_the_key_or_the_sender)
 {
-    struct person sender, who[3];
+    struct person sender = person_with(5000), who[] = { person_with(0), person_with(0), person_with(0) };
     char key[PATH_MAX_BYTES], other_key[PATH_MAX_BYTES];
-    person_new(app, &sender, 5000);
-    for (int i = 0; i < 3; i++)
-        person_new(app, &who[i], 0);
     uint64_t id = person_send(app, &sender, "kind=lucky&amount=10&count=3");
     uint64_t other = person_send(app, &sender, "kind=lucky&amount=10&count=3");
     screen_key(&sender, id, key);
@@ -109,10 +103,7 @@ TEST(the_list_needs_the_key_or_the_sender)
 
 TEST(a_share_that_went_back_into_the_packet_is_not_the_luckiest)
 {
-    struct person sender, who[3];
-    person_new(app, &sender, 5000);
-    for (int i = 0; i < 3; i++)
-        person_new(app, &who[i], 0);
+    struct person sender = person_with(5000), who[] = { person_with(0), person_with(0), person_with(0) };
     uint64_t id = person_send(app, &sender, "kind=lucky&amount=10&count=3");
     grabs_set(id, who, true);
     return_set(id, 0, who[0].id, true, true);
@@ -137,8 +128,7 @@ TEST(a_share_that_went_back_into_the_packet_is_not_the_luckiest)
 TEST(the_page_of_many_names_the_luckiest_above_the_newest)
 {
     enum { SHARES = 52 };
-    struct person sender, luckiest = { 0 };
-    person_new(app, &sender, 5000);
+    struct person sender = person_with(5000), luckiest = { 0 };
     uint64_t id = person_send(app, &sender, "kind=lucky&amount=10&count=52");
     for (uint32_t i = 0; i < SHARES; i++) {
         struct person p = person_with(0);

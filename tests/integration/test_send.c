@@ -46,12 +46,6 @@ static const char *new_key(void)
     return text_printf("%s", key);
 }
 
-/* The request key of these fields is that of another order. */
-static void assert_other_order(const struct person *p, const char *fields)
-{
-    visit_says(posted(p, fields), 422, "\"field\":\"request_key\"");
-}
-
 /* Sends a packet and reads it from MySQL by the id in the answer. */
 static struct packet sent(const struct person *p, const char *fields)
 {
@@ -195,7 +189,6 @@ TEST(a_packet_names_several_receivers)
     assert_int_equal(
         sent(&p, text_printf("kind=even&amount=1&request_key=many&to=%s+%s", one.username, other.username)).id,
         packet.id); /* the same people */
-    assert_other_order(&p, text_printf("kind=even&amount=1&request_key=many&to=%s+%s", one.username, third.username));
     assert_int_equal(packets_of(&p), 1);
 }
 
@@ -209,15 +202,7 @@ TEST(a_phrase_is_stored_as_a_hash_and_sealed)
     assert_true(str_equal(phrase_unseal(arena, keys_pair(keys, KEY_PHRASE_SEAL), packet.id, packet.phrase_sealed),
                           STR("Open Sesame")));
     assert_int_equal(sent(&p, "kind=even&amount=1&count=1&request_key=phrase&phrase=OPEN++sesame").id, packet.id);
-    static const char *const others[] = { "&phrase=Sesame", "" };
-    for (size_t i = 0; i < 2; i++) {
-        char fields[128];
-        snprintf(fields, sizeof fields, "kind=even&amount=1&count=1&request_key=phrase%s", others[i]);
-        assert_other_order(&p, fields);
-    }
-    (void)sent(&p, "kind=even&amount=1&count=1&request_key=plain");
-    visit_says(posted(&p, "kind=even&amount=1&count=1&request_key=plain&phrase=x"), 422);
-    assert_int_equal(packets_of(&p), 2);
+    assert_int_equal(packets_of(&p), 1);
 }
 
 TEST(receivers_who_do_not_exist_are_named)
@@ -274,48 +259,31 @@ TEST(a_form_that_is_sent_again_later_shows_what_it_has_sent)
     assert_int_equal(person_balance(app, &p), 9000);
 }
 
+/* Which values make another order is tested in unit/test_packet_order. */
 TEST(the_same_key_with_another_order_is_refused)
 {
     struct person p = person_with(10000);
     const char *key = new_key();
     (void)sent(&p, text_printf("kind=lucky&amount=10&count=5&request_key=%s", key));
-    assert_other_order(&p, text_printf("kind=lucky&amount=20&count=5&request_key=%s", key));
     const char *fields = text_printf("kind=lucky&amount=10&count=5&cover=birthday&request_key=%s", key);
-    assert_other_order(&p, fields);
+    visit_says(posted(&p, fields), 422, "\"field\":\"request_key\"");
     /* The form that is shown again has a new key, so sending it again works. */
     visit_says(person_html(&p, send_form_post, "/send", fields, 0), 422, LACKS, key);
     assert_int_equal(packets_of(&p), 1);
     assert_int_equal(person_balance(app, &p), 9000);
 }
 
-TEST(the_smallest_share_is_part_of_the_draw_and_of_the_order)
+TEST(the_smallest_share_is_part_of_the_draw_and_a_lifetime_is_chosen)
 {
     struct person p = person_with(10000);
     int64_t shares[10];
-    const char *key = new_key();
-    const char *fields = text_printf("kind=lucky&amount=10&count=10&share_min=0.9&request_key=%s", key);
-    struct packet first = sent(&p, fields);
-    assert_int_equal(first.share_min_fen, 90);
-    assert_true(is_live(&first));
-    assert_int_equal(split_packet(&first, shares), ST_OK);
+    struct packet packet = sent(&p, "kind=lucky&amount=10&count=10&share_min=0.9&lifetime=7d");
+    assert_int_equal(packet.expires_ms - packet.created_ms, 7 * INT64_C(86400000));
+    assert_int_equal(packet.share_min_fen, 90);
+    assert_true(is_live(&packet));
+    assert_int_equal(split_packet(&packet, shares), ST_OK);
     for (size_t i = 0; i < 10; i++)
         assert_in_range(shares[i], 90, 190);
-    assert_int_equal(sent(&p, fields).id, first.id);
-    assert_other_order(&p, text_printf("kind=lucky&amount=10&count=10&request_key=%s", key));
-    assert_int_equal(packets_of(&p), 1);
-}
-
-TEST(a_lifetime_belongs_to_the_order)
-{
-    struct person p = person_with(10000);
-    const char *key = new_key();
-    const char *fields = text_printf("kind=lucky&amount=10&count=5&lifetime=7d&request_key=%s", key);
-    struct packet first = sent(&p, fields);
-    assert_int_equal(first.expires_ms - first.created_ms, 7 * INT64_C(86400000));
-    assert_int_equal(sent(&p, fields).id, first.id);
-    assert_other_order(&p, text_printf("kind=lucky&amount=10&count=5&lifetime=3d&request_key=%s", key));
-    assert_int_equal(sent(&p, text_printf("kind=lucky&amount=10&count=5&lifetime=&request_key=%s", key)).id, first.id);
-    assert_int_equal(packets_of(&p), 1);
 }
 
 TEST(the_form_offers_the_lifetimes_and_selects_one)
@@ -334,31 +302,18 @@ TEST(the_form_offers_the_lifetimes_and_selects_one)
     assert_int_equal(packets_of(&p), 0);
 }
 
-TEST(the_same_key_for_another_receiver_is_refused)
-{
-    struct person p = person_with(10000), first = person_with(0), second = person_with(0);
-    const char *key = new_key();
-    assert_int_equal(
-        sent(&p, text_printf("kind=exclusive&amount=5&to=%s&request_key=%s", first.username, key)).receiver_id,
-        first.id);
-    assert_other_order(&p, text_printf("kind=exclusive&amount=5&to=%s&request_key=%s", second.username, key));
-    assert_int_equal(packets_of(&p), 1);
-}
-
 /* Fields of an even packet that opens in that many seconds. */
-static const char *opening_in(int64_t seconds, const char *key, char *fields, size_t size)
+static const char *opening_in(int64_t seconds, const char *key)
 {
     char at[CLOCK_TEXT_MAX];
     (void)clock_rfc3339_format(clock_now_ms() + seconds * 1000, at);
-    (void)snprintf(fields, size, "kind=even&amount=1&count=2&request_key=%s&opens_at=%s", key, at);
-    return fields;
+    return text_printf("kind=even&amount=1&count=2&request_key=%s&opens_at=%s", key, at);
 }
 
 TEST(the_lifetime_of_a_scheduled_packet_begins_at_its_opening)
 {
     struct person p = person_with(1000);
-    char fields[160];
-    struct packet packet = sent(&p, opening_in(3600, "opens-1", fields, sizeof fields));
+    struct packet packet = sent(&p, opening_in(3600, "opens-1"));
     assert_in_range(packet.opens_ms, packet.created_ms + 3500 * 1000, packet.created_ms + 3600 * 1000);
     assert_int_equal(packet.expires_ms, packet.opens_ms + app->stores.config->packet_lifetime_ms);
     assert_true(is_live(&packet));
@@ -367,14 +322,11 @@ TEST(the_lifetime_of_a_scheduled_packet_begins_at_its_opening)
 TEST(an_opening_in_the_past_is_refused_unless_the_packet_was_sent_before_it)
 {
     struct person p = person_with(1000);
-    char fields[160], soon[160];
-    visit_says(posted(&p, opening_in(-1, "opens-2", fields, sizeof fields)), 422, "1 × \"opens_at\"");
-    struct packet packet = sent(&p, opening_in(1, "opens-3", soon, sizeof soon));
-    while (clock_now_ms() <= packet.opens_ms)
-        ;
-    assert_int_equal(sent(&p, soon).id, packet.id);
-    /* Another order has the same key. */
-    visit_says(posted(&p, opening_in(7200, "opens-3", fields, sizeof fields)), 422);
+    const char *soon = opening_in(30, "opens-3");
+    visit_says(posted(&p, opening_in(-1, "opens-2")), 422, "1 × \"opens_at\"");
+    (void)sent(&p, soon);
+    visit_says(person_json(&p, sent_a_minute_later, "/send", soon, 0), 201);
+    visit_says(posted(&p, opening_in(7200, "opens-3")), 422); /* another order has the same key */
     assert_int_equal(packets_of(&p), 1);
 }
 

@@ -8,7 +8,7 @@
 #include "support/test.h"
 #include "test_packet_app.h"
 
-enum { URI_MAX = 256, MANY = 5000, HOUR_MS = 3600000, MINUTE_BYTES = 17 };
+enum { URI_MAX = 256, MANY = 1000, HOUR_MS = 3600000 };
 
 static struct person ming, hong;
 
@@ -95,21 +95,21 @@ TEST(a_part_is_open_when_it_has_a_value_or_an_error)
 }
 
 /* The time as an input of type datetime-local has it. */
-static void local_time(int64_t ms, char out[MINUTE_BYTES])
+static const char *local_time(int64_t ms)
 {
-    struct str minute = clock_zone_minute(arena, ms);
-    snprintf(out, MINUTE_BYTES, "%.*s", STR_ARG(minute));
-    out[strcspn(out, " ")] = 'T';
+    char *text = arena_cstr(arena, clock_zone_minute(arena, ms));
+    text[strcspn(text, " ")] = 'T';
+    return text;
 }
 
 TEST(an_opening_to_come_is_filled_in_and_the_form_says_what_must_be_typed_again)
 {
-    char id[URI_MAX], opens[MINUTE_BYTES];
+    char id[URI_MAX];
+    const char *const opens = local_time(clock_now_ms() + HOUR_MS);
     const char *const asks_phrase = "<a href=\"#phrase\">", *const asks_time = "<a href=\"#opens_at\">";
     sent(&ming, "kind=even&amount=1.50&count=3", id);
     visit_says(again(&ming, id), 200, LACKS, asks_phrase, asks_time);
 
-    local_time(clock_now_ms() + HOUR_MS, opens);
     sent(&ming, text_printf("kind=even&amount=1.50&count=3&phrase=sesame-again&opens_at=%s", opens), id);
     visit_says(again(&ming, id), 200, text_printf("value=\"%s\"", opens), asks_phrase, LACKS, asks_time,
                "sesame-again");
@@ -167,11 +167,19 @@ static void exchanged(const struct person *sender, const struct person *named, c
     next_id++;
 }
 
+/* The ids of the recent people: those of count friends from first on, which follow each other upwards or downwards. */
+static void assert_recent(const struct person *me, const struct person *first, size_t count, int step)
+{
+    struct people people;
+    assert_int_equal(people_recent(app->stores.db, arena, me->id, &people), ST_OK);
+    assert_int_equal(people.count, count);
+    for (size_t i = 0; i < count; i++, first += step)
+        assert_int_equal(people.ids[i], first->id);
+}
+
 TEST(recent_people_are_those_one_exchanged_packets_with_each_once)
 {
     struct person me, friends[PEOPLE_MAX + 2];
-    struct people people;
-    char text[URI_MAX];
     next_id = (UINT64_C(1) << 61) + (random_u64() >> 4);
     person_new(app, &me, 0);
     for (size_t i = 0; i < ARRAY_LEN(friends); i++)
@@ -181,22 +189,16 @@ TEST(recent_people_are_those_one_exchanged_packets_with_each_once)
     exchanged(&me, NULL, &friends[2], 3000);
     exchanged(&me, NULL, &me, 4000);
     exchanged(&friends[0], NULL, &friends[3], 5000); /* without me */
-    assert_int_equal(people_recent(app->stores.db, arena, me.id, &people), ST_OK);
-    assert_int_equal(people.count, 3);
-    for (size_t i = 0; i < people.count; i++)
-        assert_int_equal(people.ids[i], friends[2 - i].id);
+    assert_recent(&me, &friends[2], 3, -1);
 
-    exchanged(&friends[0], NULL, &me, 6000); /* again: first now, and still once */
+    exchanged(&friends[0], NULL, &me, 9000); /* again: first now, and still once */
     for (size_t i = 3; i < ARRAY_LEN(friends); i++)
-        exchanged(&friends[i], NULL, &me, 5000);
-    assert_int_equal(people_recent(app->stores.db, arena, me.id, &people), ST_OK);
-    assert_int_equal(people.count, PEOPLE_MAX);
-    assert_int_equal(people.ids[0], friends[0].id);
-
+        exchanged(&friends[i], NULL, &me, 9000 - (int64_t)i);
     struct visit *v = person_html(&me, send_form_get, "/send", NULL, 0);
-    snprintf(text, sizeof text, "href=\"/send?to=%s\"", friends[0].username);
     assert_int_equal(visit_body_count(v, "data-to="), PEOPLE_MAX);
-    visit_says(v, 200, text);
+    visit_says(v, 200, text_printf("href=\"/send?to=%s\"", friends[0].username));
+    friends[2] = friends[0];
+    assert_recent(&me, &friends[2], PEOPLE_MAX, 1);
     assert_true(packets_forget(app, &me));
 }
 
@@ -211,21 +213,16 @@ static void named(struct person *one)
 TEST(receivers_who_have_not_opened_are_recent_people)
 {
     enum { PACKETS = 19, EACH = 9 }; /* together more rows than are read */
-    struct person me, latest, friends[EACH];
-    struct people people;
+    struct person me, people[1 + EACH], *const latest = people, *const friends = people + 1;
     person_new(app, &me, 0);
-    person_new(app, &latest, 0);
-    for (size_t i = 0; i < EACH; i++)
-        person_new(app, &friends[i], 0);
+    for (size_t i = 0; i < 1 + EACH; i++)
+        person_new(app, &people[i], 0);
     exchanged(&me, NULL, &friends[0], 1000); /* of its two receivers one has opened it */
     named(&friends[0]);
     named(&friends[1]);
-    exchanged(&latest, NULL, NULL, 1500); /* without me */
+    exchanged(latest, NULL, NULL, 1500); /* without me */
     named(&friends[2]);
-    assert_int_equal(people_recent(app->stores.db, arena, me.id, &people), ST_OK);
-    assert_int_equal(people.count, 2);
-    assert_int_equal(people.ids[0], friends[0].id);
-    assert_int_equal(people.ids[1], friends[1].id);
+    assert_recent(&me, friends, 2, 1);
 
     for (int64_t n = 0; n < PACKETS; n++) {
         exchanged(&me, NULL, NULL, 2000 + n);
@@ -233,12 +230,8 @@ TEST(receivers_who_have_not_opened_are_recent_people)
             named(&friends[i]);
     }
     exchanged(&me, NULL, NULL, 3000);
-    named(&latest);
-    assert_int_equal(people_recent(app->stores.db, arena, me.id, &people), ST_OK);
-    assert_int_equal(people.count, PEOPLE_MAX);
-    assert_int_equal(people.ids[0], latest.id);
-    for (size_t i = 1; i < people.count; i++)
-        assert_int_equal(people.ids[i], friends[i - 1].id);
+    named(latest);
+    assert_recent(&me, people, PEOPLE_MAX, 1);
     assert_true(packets_forget(app, &me));
 }
 

@@ -1,9 +1,8 @@
 /* The settle worker with a real Redis Cluster: what replicas do not have is not settled, and a failover to a replica
  * that lacks settled grabs is repaired. */
 #include <signal.h>
-#include <sys/wait.h>
-#include <time.h>
 
+#include "base/array.h"
 #include "base/clock.h"
 #include "io/redis_fence.h"
 #include "io/redis_function_load.h"
@@ -17,13 +16,17 @@
 #include "settle/thanks.h"
 #include "support/cluster_servers.h"
 #include "support/test.h"
+#include "support/wait_until.h"
 #include "test_world.h"
 #include "user/session.h"
 #include "user/session_list.h"
 
-enum { WAIT_MS = 60000 * HB_TEST_PATIENCE, LATER_MS = 5000, RECOVER_PASSES = 3 };
+enum { LATER_MS = 5000, RECOVER_PASSES = 3 };
 
 static struct cluster_servers servers;
+
+static const char *const SETTINGS[] = { "HB_REDIS", "HB_REDIS_USER", "HB_REDIS_REPLICAS",
+                                        "HB_REDIS_REPLICAS_TIMEOUT_MS" };
 
 /* A cluster and a world of users and packets in it. replicas: the setting redis_replicas. */
 static void begin(const char *replicas)
@@ -31,10 +34,9 @@ static void begin(const char *replicas)
     char addresses[256];
     assert_true(cluster_servers_start(&servers));
     cluster_servers_setting(&servers, addresses, sizeof addresses);
-    setenv("HB_REDIS", addresses, 1);
-    setenv("HB_REDIS_USER", "", 1);
-    setenv("HB_REDIS_REPLICAS", replicas, 1);
-    setenv("HB_REDIS_REPLICAS_TIMEOUT_MS", "1000", 1);
+    const char *const values[] = { addresses, "", replicas, "1000" };
+    for (size_t i = 0; i < ARRAY_LEN(values); i++)
+        setenv(SETTINGS[i], values[i], 1);
     world_begin(w, 6);
     world_drain(w);
 }
@@ -43,10 +45,8 @@ static int end(void **state)
 {
     (void)state;
     world_end(w);
-    unsetenv("HB_REDIS");
-    unsetenv("HB_REDIS_USER");
-    unsetenv("HB_REDIS_REPLICAS");
-    unsetenv("HB_REDIS_REPLICAS_TIMEOUT_MS");
+    for (size_t i = 0; i < ARRAY_LEN(SETTINGS); i++)
+        unsetenv(SETTINGS[i]);
     cluster_servers_stop(&servers);
     return 0;
 }
@@ -89,6 +89,18 @@ static enum status grab_try(uint64_t packet_id, size_t user, struct live_grab *g
     return st;
 }
 
+/* Sends packets until one is on another primary, or on the same one. */
+static uint64_t send_by_server(int primary, bool same, int64_t lifetime_ms)
+{
+    char key[LIVE_KEY_MAX];
+    uint64_t id;
+    do {
+        id = world_send(w, 0, PACKET_EVEN, 400, 4, lifetime_ms, -1);
+        packet_key(id, key);
+    } while ((cluster_servers_of(&servers, key, false) == primary) != same);
+    return id;
+}
+
 CLUSTER_TEST(a_cut_off_primary_promises_nothing_and_nothing_of_it_is_settled, "auto")
 {
     struct live_grab grab, again;
@@ -97,12 +109,7 @@ CLUSTER_TEST(a_cut_off_primary_promises_nothing_and_nothing_of_it_is_settled, "a
     uint64_t id = world_even(w, 400, 4);
     packet_key(id, key);
     int primary = cluster_servers_of(&servers, key, false), replica = replica_cut(primary, key);
-    uint64_t other = id;
-    char other_key[LIVE_KEY_MAX];
-    do {
-        other = world_send_apart(w, id, 200, 2);
-        packet_key(other, other_key);
-    } while (cluster_servers_of(&servers, other_key, false) == primary);
+    uint64_t other = send_by_server(primary, false, HOUR_MS);
 
     assert_int_equal(grab_try(id, 1, &grab), ST_UNKNOWN);
     assert_int_equal(world_grab(w, other, 1).code, LIVE_GRABBED);
@@ -131,18 +138,6 @@ CLUSTER_TEST(a_cut_off_primary_promises_nothing_and_nothing_of_it_is_settled, "a
     world_audit_clean(w);
 }
 
-/* Sends packets until one is on another primary, or on the same one. */
-static uint64_t send_by_server(int primary, bool same, int64_t lifetime_ms)
-{
-    char key[LIVE_KEY_MAX];
-    uint64_t id;
-    do {
-        id = world_send(w, 0, PACKET_EVEN, 400, 4, lifetime_ms, -1);
-        packet_key(id, key);
-    } while ((cluster_servers_of(&servers, key, false) == primary) != same);
-    return id;
-}
-
 /* Thanks that Redis was not told. */
 static void thank_untold(uint64_t packet_id, size_t user)
 {
@@ -153,44 +148,30 @@ static void thank_untold(uint64_t packet_id, size_t user)
     world_sql(w, "UPDATE thanks SET applied_ms = NULL");
 }
 
-static void server_signal(int server, int signal)
+/* One step of opening all fences of the cluster, as the settle worker does it. True: all are open. */
+static bool fences_open(struct recover *r)
 {
-    assert_int_equal(kill(servers.pids[server], signal), 0);
+    bool open = false;
+    (void)redis_functions_load(w->settle->stores->redis, w->settle->stores->functions);
+    (void)recover_fences(r, w->settle, &open);
+    return open;
 }
 
-/* Opens all fences of the cluster once it works again, as the settle worker does. */
-static void fences_open(void)
+/* The same once the cluster works again, and recovers the packets. */
+static void fences_open_wait(void)
 {
-    const struct timespec pause = { .tv_nsec = 50000000 };
-    int64_t until_ms = clock_monotonic_ms() + WAIT_MS;
     struct recover r = { .full_walk = true };
-    bool open = false;
-    while (!open && clock_monotonic_ms() < until_ms) {
-        (void)redis_functions_load(w->settle->stores->redis, w->settle->stores->functions);
-        (void)recover_fences(&r, w->settle, &open);
-        if (!open)
-            nanosleep(&pause, NULL);
-    }
-    assert_true(open);
-    for (int i = 0; i < RECOVER_PASSES; i++) {
-        struct recover walk = { .full_walk = true };
-        struct recover_done done = { 0 };
-        assert_int_equal(recover_pass(&walk, w->settle, clock_now_ms() + LATER_MS, &done), ST_OK);
-        assert_int_equal(done.faults, 0);
-    }
+    WAIT_UNTIL(fences_open(&r));
+    for (int i = 0; i < RECOVER_PASSES; i++)
+        assert_int_equal(world_recover(w).faults, 0);
 }
 
 /* The hot pool has to notice the failover first. */
 static struct live_grab grab_wait(uint64_t packet_id, size_t user)
 {
-    const struct timespec pause = { .tv_nsec = 50000000 };
-    int64_t until_ms = clock_monotonic_ms() + WAIT_MS;
     struct live_grab grab = { 0 };
-    enum status st = grab_try(packet_id, user, &grab);
-    while (st == ST_UNAVAILABLE && clock_monotonic_ms() < until_ms) {
-        nanosleep(&pause, NULL);
-        st = grab_try(packet_id, user, &grab);
-    }
+    enum status st;
+    WAIT_UNTIL((st = grab_try(packet_id, user, &grab)) != ST_UNAVAILABLE);
     assert_int_equal(st, ST_OK);
     return grab;
 }
@@ -215,40 +196,18 @@ static void session_begin(int server, char key[SESSION_KEY_MAX])
 
 static void replica_promote(int primary, int replica)
 {
-    assert_int_equal(kill(servers.pids[primary], SIGKILL), 0);
-    (void)waitpid(servers.pids[primary], NULL, 0);
+    cluster_servers_kill(&servers, primary);
     assert_int_equal(cluster_servers_cli(&servers, replica, "CLUSTER FAILOVER TAKEOVER", NULL, 0), 0);
     assert_true(cluster_servers_wait(&servers, replica, "INFO replication", "role:master"));
 }
 
-/* Ends the session; connections that were dropped are made again after a pause. */
-static enum status session_end_wait(const char *key)
+/* The worker tells Redis its thanks. True: all. */
+static bool all_told(void)
 {
-    const struct timespec pause = { .tv_nsec = 50000000 };
-    const int64_t until_ms = clock_monotonic_ms() + WAIT_MS;
-    enum status st;
-    do {
-        st = session_list_end_key(&w->page->stores, w->arena, w->users[1], str_from(key));
-        if (st != ST_OK)
-            nanosleep(&pause, NULL);
-    } while (st != ST_OK && clock_monotonic_ms() < until_ms);
-    return st;
-}
-
-/* Tells Redis all thanks. Returns how many it was not told in the end. */
-static int64_t untold_wait(void)
-{
-    const struct timespec pause = { .tv_nsec = 50000000 };
-    const int64_t until_ms = clock_monotonic_ms() + WAIT_MS;
-    int64_t untold;
-    do {
-        struct tell t = { 0 };
-        nanosleep(&pause, NULL);
-        settle_away_begin(w->settle);
-        (void)tell_pass(&t, w->settle, clock_now_ms());
-        untold = world_number(w, "SELECT COUNT(*) FROM thanks WHERE applied_ms IS NULL", 0);
-    } while (untold > 0 && clock_monotonic_ms() < until_ms);
-    return untold;
+    struct tell t = { 0 };
+    settle_away_begin(w->settle);
+    (void)tell_pass(&t, w->settle, clock_now_ms());
+    return world_number(w, "SELECT COUNT(*) FROM thanks WHERE applied_ms IS NULL", 0) == 0;
 }
 
 /* After a reply that was too late for its deadline, the next command may be refused at once. */
@@ -278,8 +237,9 @@ CLUSTER_TEST(what_ended_stays_ended_after_a_failover, "auto")
     assert_true(is_unconfirmed(live_tombstone(&w->settler->stores.live, id + (uint64_t)w->config->partitions)));
 
     replica_join(primary, replica);
-    assert_int_equal(session_end_wait(session), ST_OK);
-    assert_int_equal(untold_wait(), 0);
+    /* connections that were dropped are made again after a pause */
+    WAIT_UNTIL(session_list_end_key(page, w->arena, w->users[1], str_from(session)) == ST_OK);
+    WAIT_UNTIL(all_told());
 
     replica_promote(primary, replica);
     (void)snprintf(ask, sizeof ask, "EXISTS '%s'", session);
@@ -310,24 +270,25 @@ static void step_without_a_primary(struct recover *r, uint64_t *closed, struct r
     assert_int_equal(expire_pass(&e, w->settle, clock_now_ms(), closed, done), ST_OK);
 }
 
-/* Steps of the worker until the others are repaired, closed and told. */
+/* Whether the others are repaired, closed and told after one more step of the worker. */
+static bool others_went_on(const struct apart *a, struct recover *r, uint64_t *closed, struct recover_done *done)
+{
+    step_without_a_primary(r, closed, done);
+    return done->loaded > 0 && world_packet(w, a->due).state == PACKET_CLOSED &&
+           world_number(w, "SELECT COUNT(*) FROM thanks WHERE applied_ms IS NULL", 0) <= 1;
+}
+
 static void others_go_on(const struct apart *a)
 {
     struct recover r = { .full_walk = true };
     struct recover_done done = { 0 };
     uint64_t closed = 0;
-    const int64_t until_ms = clock_monotonic_ms() + WAIT_MS;
     assert_int_equal(world_redis(w, a->gap, "DEL {ev}"), 1);
-    while ((done.loaded == 0 || world_packet(w, a->due).state != PACKET_CLOSED ||
-            world_number(w, "SELECT COUNT(*) FROM thanks WHERE applied_ms IS NULL", 0) > 1) &&
-           clock_monotonic_ms() < until_ms)
-        step_without_a_primary(&r, &closed, &done);
+    WAIT_UNTIL(others_went_on(a, &r, &closed, &done));
     assert_true(world_partition(w, a->dead)->away);
     assert_true(r.skipped);
     assert_true(closed > 0);
-    assert_true(done.loaded > 0);
     assert_int_equal(done.faults, 0);
-    assert_int_equal(world_packet(w, a->due).state, PACKET_CLOSED);
     assert_int_equal(world_packet(w, a->dead_due).state, PACKET_OPEN);
     assert_int_equal(world_number(w, "SELECT COUNT(*) FROM thanks WHERE applied_ms IS NULL AND packet_id = ?", a->dead),
                      1);
@@ -355,17 +316,15 @@ CLUSTER_TEST(without_one_primary_the_others_are_repaired_expired_and_told, "auto
 
     /* Both come back as what they were. */
     assert_int_equal(cluster_servers_cli(&servers, replica, "CONFIG SET cluster-replica-no-failover yes", NULL, 0), 0);
-    server_signal(replica, SIGSTOP);
-    server_signal(primary, SIGSTOP);
+    const int stopped[] = { replica, primary };
+    for (size_t i = 0; i < 2; i++)
+        assert_int_equal(kill(servers.pids[stopped[i]], SIGSTOP), 0);
     others_go_on(&a);
 
-    server_signal(primary, SIGCONT);
-    server_signal(replica, SIGCONT);
-    fences_open();
-    while (world_packet(w, a.dead_due).state != PACKET_CLOSED) { /* the time limit of the test ends it */
-        (void)world_expire(w, NULL);
-        world_drain(w);
-    }
+    for (size_t i = 0; i < 2; i++)
+        assert_int_equal(kill(servers.pids[stopped[i]], SIGCONT), 0);
+    fences_open_wait();
+    WAIT_UNTIL(world_expire(w, NULL) + world_drain(w) == 0 && world_packet(w, a.dead_due).state == PACKET_CLOSED);
     world_audit_clean(w);
 }
 
@@ -384,18 +343,14 @@ CLUSTER_TEST(a_failover_to_a_replica_that_lacks_settled_grabs_is_repaired, "0") 
     /* The replica may have been cut off before it had the functions. */
     replica_promote(primary, replica);
     assert_int_equal(cluster_servers_cli(&servers, replica, "FUNCTION FLUSH", NULL, 0), 0);
-    fences_open();
+    fences_open_wait();
 
     /* What was settled holds: same users, same shares; the third user takes the next share anew. */
-    struct live_grab one = grab_wait(id, 1), two = grab_wait(id, 2), three = grab_wait(id, 4);
-    assert_int_equal(one.code, LIVE_ALREADY);
-    assert_int_equal(one.share_no, first.share_no);
-    assert_int_equal(one.amount_fen, first.amount_fen);
-    assert_int_equal(two.code, LIVE_ALREADY);
-    assert_int_equal(two.share_no, second.share_no);
-    assert_int_equal(two.amount_fen, second.amount_fen);
-    assert_int_equal(three.code, LIVE_GRABBED);
-    assert_int_equal(three.share_no, 2);
+    struct live_grab third = grab_wait(id, 4);
+    assert_int_equal(third.code, LIVE_GRABBED);
+    assert_int_equal(third.share_no, 2);
+    assert_same_share(&first, id, 1);
+    assert_same_share(&second, id, 2);
     world_drain(w);
     assert_int_equal(world_number(w, "SELECT COUNT(*) FROM `grab` WHERE packet_id = ?", id), 3);
     assert_int_equal(world_number(w, "SELECT COUNT(*) FROM dead_letter", 0), 0);

@@ -19,7 +19,14 @@
 #include "settle/settle.h"
 #include "support/test_services.h"
 
-enum { WORDS_MAX = 16, TEXT_MAX = 4096, DRAIN_PASSES_MAX = 1000, EXPIRE_PASSES_MAX = 200, HOUR_MS = 3600000 };
+enum {
+    WORDS_MAX = 16,
+    TEXT_MAX = 4096,
+    DRAIN_PASSES_MAX = 1000,
+    WALK_PASSES_MAX = 200,
+    HOUR_MS = 3600000,
+    RECOVER_LATER_MS = 10000,
+};
 
 static const char *const tables[] = { "thanks",           "share_return",  "grab",           "transfer", "packet",
                                       "user_month",       "stream_cursor", "dead_letter",    "account",  "user",
@@ -245,18 +252,42 @@ uint64_t world_drain(struct world *w)
     return events;
 }
 
+uint64_t world_drain_clean(struct world *w)
+{
+    const uint64_t events = world_drain(w);
+    world_audit_clean(w);
+    return events;
+}
+
+struct recover_done world_recover(struct world *w)
+{
+    struct recover r = { .full_walk = true };
+    struct recover_done done = { 0 };
+    for (int pass = 0; r.full_walk && pass < WALK_PASSES_MAX; pass++)
+        assert_int_equal(recover_pass(&r, w->settle, clock_now_ms() + RECOVER_LATER_MS, &done), ST_OK);
+    assert_false(r.full_walk);
+    return done;
+}
+
 uint64_t world_expire(struct world *w, struct recover_done *done)
 {
     struct expire e = { 0 };
     struct recover_done ignored = { 0 };
     uint64_t closed = 0;
-    for (int pass = 0; pass < EXPIRE_PASSES_MAX; pass++) {
+    for (int pass = 0; pass < WALK_PASSES_MAX; pass++) {
         assert_int_equal(expire_pass(&e, w->settle, clock_now_ms(), &closed, done != NULL ? done : &ignored), ST_OK);
         if (e.packet_id == 0)
             return closed;
     }
     fail_msg("the walk over the due packets does not end");
     return 0;
+}
+
+void world_time_runs_out(struct world *w, uint64_t packet_id)
+{
+    const long long over_ms = clock_now_ms() - 1;
+    world_sqlf(w, "UPDATE packet SET expires_ms = %lld WHERE id = %llu", over_ms, (unsigned long long)packet_id);
+    assert_int_equal(world_redisf(w, packet_id, "HSET {pk} expires_ms %lld", over_ms), 0); /* the field existed */
 }
 
 void world_partitions_set(struct world *w, int64_t partitions)

@@ -58,9 +58,15 @@ enum status settle_drain(struct settle *s, unsigned passes_max, uint64_t *events
 bool settle_is_stopped(const struct settle *s);
 /* Settles all events; returns their number. Fails the test when a store is unreachable. */
 uint64_t world_drain(struct world *w);
+/* The same, after which the audit must be clean. */
+uint64_t world_drain_clean(struct world *w);
+/* Recovers all packets, some seconds later, so that the grace time of sends is over. */
+struct recover_done world_recover(struct world *w);
 /* Closes all packets that are due, as the worker does, and returns how many it has closed. done: adds what else the
  * worker has done; may be NULL. Fails the test when a store is unreachable or the walk does not end. */
 uint64_t world_expire(struct world *w, struct recover_done *done);
+/* Makes the packet expire now, in both stores, so that earlier grabs are in time on a slow machine. */
+void world_time_runs_out(struct world *w, uint64_t packet_id);
 /* Sets the configured number of partitions of all processes. */
 void world_partitions_set(struct world *w, int64_t partitions);
 /* Replaces the worker by a new one, as after a crash. */

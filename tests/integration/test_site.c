@@ -1,12 +1,11 @@
 /* Whether tables and Redis belong together: what the settle worker, and a pool, make of it. */
-#include <time.h>
-
 #include "live/keys.h"
 #include "live/site.h"
 #include "settle/recover_stream.h"
 #include "settle/site.h"
 #include "support/test.h"
 #include "support/test_services.h"
+#include "support/wait_until.h"
 #include "test_world_app.h"
 
 #define OTHER "00000000000000000000000000c0ffee"
@@ -36,13 +35,15 @@ static struct str mark_of(uint64_t packet_id)
     return world_redis_text(&w, packet_id, "GET {si}");
 }
 
-static void mark_set(uint64_t packet_id, struct str mark)
+/* Sets the marks of all partitions to the first generation of this site. NULL: deletes them. */
+static void marks_set(const char *site)
 {
-    char key[LIVE_KEY_MAX];
-    struct redis_call call;
-    const struct str set[] = { STR("SET"), live_site_key(key, (uint32_t)packet_id), mark };
-    assert_int_equal(redis_do(w.app->stores.redis, &call, set, 3), ST_OK);
-    redis_call_free(&call);
+    for (uint64_t packet = 0; packet < w.settle->partition_count; packet++)
+        if (site == NULL)
+            (void)world_redis(&w, packet, "DEL {si}");
+        else
+            (void)world_redisf(&w, packet, "EVAL redis.call('SET',KEYS[1],ARGV[1]..string.char(32)..1) 1 {si} %s",
+                               site);
 }
 
 /* Whether a process of the page pool that starts now would serve. */
@@ -120,8 +121,8 @@ static void assert_refused(enum site_verdict verdict)
 
 TEST_WITH(a_redis_of_another_site_is_refused, begin_compared, world_teardown)
 {
-    for (uint64_t packet = 0; packet < w.settle->partition_count; packet++)
-        mark_set(packet, STR(OTHER " 1"));
+    marks_set(OTHER);
+    assert_true(str_equal(mark_of(0), STR(OTHER " 1")));
     assert_refused(SITE_OTHER);
     assert_false(is_served());
     world_sql(&w, "SET FOREIGN_KEY_CHECKS = 0");
@@ -143,9 +144,7 @@ TEST_WITH(older_stores_are_refused, begin_compared, world_teardown)
 
 TEST_WITH(tables_that_lack_what_was_settled_are_refused, begin_compared, world_teardown)
 {
-    uint64_t id = world_send(&w, 0, PACKET_EVEN, 300, 3, HOUR_MS, -1);
-    world_grab(&w, id, 1);
-    world_drain(&w);
+    uint64_t id = world_even_settled(&w, 300, 3, 1);
     world_tables_keep(&w);
     world_grab(&w, id, 2);
     world_drain(&w);
@@ -162,9 +161,7 @@ TEST_WITH(tables_that_lack_what_was_settled_are_refused, begin_compared, world_t
 /* Whoever has the page pool can write it. */
 TEST_WITH(a_planted_position_alone_shows_nothing, begin_compared, world_teardown)
 {
-    uint64_t id = world_send(&w, 0, PACKET_EVEN, 300, 3, HOUR_MS, -1);
-    world_grab(&w, id, 1);
-    world_drain(&w);
+    uint64_t id = world_even_settled(&w, 300, 3, 1);
     (void)world_redis(&w, id, "SET {se} 9000000000000-0");
     worker_anew();
     assert_int_equal(settle_site_confirm(w.settle), ST_OK);
@@ -184,29 +181,19 @@ TEST_WITH(a_planted_mark_of_another_type_is_replaced, begin_compared, world_tear
 /* Of a version without marks: an upgrade. */
 TEST_WITH(a_redis_without_marks_is_taken_unless_the_tables_are_empty, begin_compared, world_teardown)
 {
-    uint64_t id = world_send(&w, 0, PACKET_EVEN, 300, 3, HOUR_MS, -1);
-    world_grab(&w, id, 1);
-    world_drain(&w);
-    for (uint64_t packet = 0; packet < w.settle->partition_count; packet++)
-        (void)world_redis(&w, packet, "DEL {si}");
+    (void)world_even_settled(&w, 300, 3, 1);
+    marks_set(NULL);
     world_sql(&w, "UPDATE site SET generation = 0");
     assert_false(is_served()); /* before the worker has compared */
     w.settler->stores.site = (struct site){ .known = false };
     worker_anew();
     assert_int_equal(settle_site_confirm(w.settle), ST_OK);
     assert_true(is_served());
-    for (uint64_t packet = 0; packet < w.settle->partition_count; packet++)
-        (void)world_redis(&w, packet, "DEL {si}");
+    marks_set(NULL);
     world_sql(&w, "SET FOREIGN_KEY_CHECKS = 0");
     world_sql(&w, "DELETE FROM user");
     world_sql(&w, "DELETE FROM stream_cursor");
     assert_refused(SITE_TABLES_GONE);
-}
-
-/* For 200 ms after a refused connection the client makes none. */
-static void retry_pause(void)
-{
-    (void)nanosleep(&(struct timespec){ .tv_nsec = 250000000 }, NULL);
 }
 
 /* A process does not go on with other tables than those that it began with. */
@@ -221,11 +208,10 @@ TEST_WITH(a_connection_to_other_tables_is_refused, begin_compared, world_teardow
     assert_int_equal(db_query(db, w.arena, &rows, "SELECT 1", NULL, 0), ST_UNAVAILABLE);
     world_sql(&w, arena_printf(w.arena, "UPDATE site SET id = '%s', generation = generation - 1", own.id).ptr);
     db_set_timeout_s(db, 3);
-    retry_pause();
+    wait_ms(250); /* for 200 ms after a refused connection the client makes none */
     assert_int_equal(db_query(db, w.arena, &rows, "SELECT 1", NULL, 0), ST_UNAVAILABLE);
     world_sql(&w, "UPDATE site SET generation = generation + 1");
-    retry_pause();
-    assert_int_equal(db_query(db, w.arena, &rows, "SELECT 1", NULL, 0), ST_OK);
+    WAIT_UNTIL(db_query(db, w.arena, &rows, "SELECT 1", NULL, 0) == ST_OK);
 }
 
 /* The months of the tables begin by their time zone: a process with another one would count them wrongly. */
@@ -251,8 +237,7 @@ TEST_WITH(tables_without_a_time_zone_are_compared, begin_compared, world_teardow
     db_set_timeout_s(db, 3); /* closes the connection */
     assert_int_equal(db_query(db, w.arena, &rows, "SELECT 1", NULL, 0), ST_UNAVAILABLE);
     world_sql(&w, "UPDATE site SET generation = generation + 1");
-    retry_pause();
-    assert_int_equal(db_query(db, w.arena, &rows, "SELECT 1", NULL, 0), ST_OK);
+    WAIT_UNTIL(db_query(db, w.arena, &rows, "SELECT 1", NULL, 0) == ST_OK);
     world_sql(&w, "ALTER TABLE site RENAME COLUMN timezone_away TO timezone");
 }
 

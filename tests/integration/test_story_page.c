@@ -7,24 +7,13 @@
 #include "pages/story.h"
 #include "pages/story_picture.h"
 #include "support/test.h"
+#include "test_drawn.h"
 #include "test_packet_app.h"
-#include "web/respond.h"
 
-enum { SQL_MAX = 512, MANY = 5000, YEAR_OF_MANY = 2025 };
+/* Read all, they would be more rows than 5 * STORY_RECEIVED_MAX. */
+enum { MANY = 5000, YEAR_OF_MANY = 2025 };
 
 static struct person first; /* of this test */
-static struct buf drawn;    /* the newest SVG */
-
-enum status __wrap_svg_png_draw(const struct svg_png *s, struct str svg, int width, int height, struct buf *out);
-enum status __wrap_svg_png_draw(const struct svg_png *s, struct str svg, int width, int height, struct buf *out)
-{
-    assert_null(s);
-    assert_true(width > 0 && height > 0);
-    buf_free(&drawn);
-    buf_str(&drawn, svg);
-    buf_cstr(out, "PNG");
-    return ST_OK;
-}
 
 static int setup(void **state)
 {
@@ -38,13 +27,7 @@ static int setup(void **state)
 static int teardown(void **state)
 {
     bool done = packets_forget(app, &first);
-    buf_free(&drawn);
     return app_teardown(state) != 0 || !done;
-}
-
-static bool drawn_has(const char *text)
-{
-    return str_after(buf_view(&drawn), str_from(text)).ptr != NULL;
 }
 
 static void month_add(const struct person *p, const char *values)
@@ -128,67 +111,56 @@ TEST(a_story_of_many_records_reads_a_limited_number_of_rows)
     assert_true(sql_rows_read(app) - before < 20);
 }
 
-/* The address that the page pool passes on, and what the card pool draws for it. */
-static void picture_of(const struct person *p, const char *uri, char *address, size_t size)
+/* What the card pool draws for this address. */
+static struct visit *drawn_of(const char *address)
 {
-    struct visit v;
-    assert_int_equal(person_request(&v, app, p, story_share, uri, NULL, 0, false), 200);
-    struct str to = visit_header(&v, "X-Accel-Redirect");
-    assert_true(to.ptr != NULL && to.len < size);
-    (void)snprintf(address, size, "%.*s", STR_ARG(to));
-    assert_null(visit_header(&v, "Content-Disposition").ptr); /* nginx would keep it for a refusal of the card pool */
-    visit_end(&v);
-    visit_begin(&v, app, address, NULL, NULL);
-    assert_int_equal(story_picture(&v.x), STEP_DONE);
-    respond_finish(&v.x);
-    assert_int_equal(v.x.status, 200);
-    assert_true(str_equal(visit_header(&v, "Cache-Control"), STR("private, no-store")));
-    assert_true(str_equal(visit_header(&v, "Content-Disposition"), STR("attachment; filename=\"hongbao-2024.png\"")));
-    visit_end(&v);
+    struct visit *v = visit_new(app, address, NULL, NULL);
+    visit_handle(v, story_picture);
+    return v;
+}
+
+/* The address that the page pool passes on for this one. */
+static const char *shared_at(const struct person *p, const char *uri)
+{
+    struct visit *v = person_html(p, story_share, uri, NULL, 0);
+    const struct str to = visit_header(v, "X-Accel-Redirect");
+    assert_non_null(to.ptr);
+    const char *address = text_printf("%.*s", STR_ARG(to));
+    assert_null(visit_header(v, "Content-Disposition").ptr); /* nginx would keep it for a refusal of the card pool */
+    visit_says(v, 200);
+    return address;
 }
 
 TEST(the_picture_has_counts_and_no_names_of_others_and_amounts_only_when_wanted)
 {
     struct person sender = person_with(0), taker = person_with(0);
-    char address[SQL_MAX];
     records_many(app, &sender, &taker, clock_zone_year_start_ms(2024), 1);
     month_add(&taker, "2024, 1, 41, 432100, 67, 987600, 8");
-    picture_of(&taker, "/story.png?year=2024", address, sizeof address);
+    const char *address = shared_at(&taker, "/story.png?year=2024");
     assert_null(strstr(address, "yuan"));
-    assert_true(drawn_has(taker.nickname));
-    assert_true(drawn_has(">2024<") && drawn_has(">41<") && drawn_has(">67<") && drawn_has(">8<"));
-    assert_false(drawn_has("4321") || drawn_has("4,321") || drawn_has("9876") || drawn_has("9,876"));
-    assert_false(drawn_has(sender.nickname));
-    picture_of(&taker, "/story.png?year=2024&amounts=1", address, sizeof address);
-    assert_true(drawn_has("4,321.00") && drawn_has("9,876.00"));
-    assert_false(drawn_has(sender.nickname));
+    visit_says(drawn_of(address), 200, "Cache-Control: private, no-store",
+               "Content-Disposition: attachment; filename=\"hongbao-2024.png\"", taker.nickname, ">2024<", ">41<",
+               ">67<", ">8<", LACKS, "4321", "4,321", "9876", "9,876", sender.nickname);
+    visit_says(drawn_of(shared_at(&taker, "/story.png?year=2024&amounts=1")), 200, "4,321.00", "9,876.00", LACKS,
+               sender.nickname);
     months_forget(&taker);
 }
 
 /* The coin has the face that pages show. */
 TEST(the_picture_has_the_face_of_its_person)
 {
-    struct visit v;
+    static const char initial[] = ">香<", fourth[] = "<g transform=\"translate(0 -180)\"><g>";
     static const struct {
-        const char *query;
-        bool initial, drawn;
-    } FACES[] = { { "", true, false },
-                  { "&face=rabbit", false, true },
-                  { "&face=nothing", true, false },
-                  { "&face=%400000000000000000000000000", true, false } }; /* a picture that is gone */
-    for (size_t i = 0; i < ARRAY_LEN(FACES); i++) {
-        char uri[SQL_MAX];
-        (void)snprintf(uri, sizeof uri, "/story.png?lang=en&name=%%E9%%A6%%99&year=2024&sent=1&received=1&best=1%s",
-                       FACES[i].query);
-        visit_begin(&v, app, uri, NULL, NULL);
-        assert_int_equal(story_picture(&v.x), STEP_DONE);
-        respond_finish(&v.x);
-        assert_int_equal(v.x.status, 200);
-        assert_int_equal(drawn_has(">香<"), FACES[i].initial);
-        assert_int_equal(drawn_has("<g transform=\"translate(0 -180)\"><g>"), FACES[i].drawn); /* the fourth */
-        assert_false(drawn_has("<image"));
-        visit_end(&v);
-    }
+        const char *query, *has, *lacks;
+    } FACES[] = { { "", initial, fourth },
+                  { "&face=rabbit", fourth, initial },
+                  { "&face=nothing", initial, fourth },
+                  { "&face=%400000000000000000000000000", initial, fourth } }; /* a picture that is gone */
+    struct visit v;
+    for (size_t i = 0; i < ARRAY_LEN(FACES); i++)
+        visit_says(drawn_of(text_printf("/story.png?lang=en&name=%%E9%%A6%%99&year=2024&sent=1&received=1&best=1%s",
+                                        FACES[i].query)),
+                   200, FACES[i].has, LACKS, FACES[i].lacks, "<image");
     visit_begin(&v, app, "/story.png", NULL, NULL);
     v.x.visitor = (struct visitor){ .user_id = 1, .nickname = STR("香"), .face = face_from(STR("@a1b")) };
     struct str url = story_picture_url(&v.x, &(struct user_year){ .year = 2024 }, false);

@@ -8,7 +8,7 @@
 #include "test_user_fixture.h"
 #include "web/stream.h"
 
-enum { STREAM_WARM_PARTS = 20, STREAM_GROWTH_KB_MAX = 4096 };
+enum { STREAM_WARM_PARTS = 20, STREAM_GROWTH_KB_MAX = 2048 };
 
 /* The sanitizer keeps freed memory; here it would look like memory in use. */
 const char *__asan_default_options(void);

@@ -2,9 +2,11 @@
 #ifndef HB_TEST_USER_APP_H
 #define HB_TEST_USER_APP_H
 
+#include "support/stores_do.h"
 #include "support/test_services.h"
 #include "test_user_fixture.h"
 #include "user/login.h"
+#include "user/session.h"
 
 static struct services *app;
 static struct arena *arena;
@@ -44,6 +46,16 @@ static inline struct visit *json_of(handler_fn *handler, const char *uri, const 
 static inline struct visit *login_of(const char *username, const char *password)
 {
     return json_of(login_submit, "/login", text_printf("username=%s&password=%s", username, password), NULL);
+}
+
+/* The integer reply of a command of Redis, as by printf. */
+#define REDIS(...) redis_number(app->stores.redis, __VA_ARGS__)
+
+/* The key of a cookie's session. key: SESSION_KEY_MAX bytes. */
+static inline char *session_key_of(const char *cookie, char *key)
+{
+    session_key_write(str_skip(str_from(cookie), strlen("sid=")), key);
+    return key;
 }
 
 /* Before each test that sets limits of its own. */

@@ -37,12 +37,19 @@ static int leaver_end(void **state)
     return world_teardown(state);
 }
 
+#define LEAVER_TEST(name) TEST_WITH(name, leaver_begin, leaver_end)
+
 static enum deletion_result begin_with(struct str password, bool give_up)
 {
     enum deletion_result result;
     assert_int_equal(deletion_begin(&auth->stores, w.arena, w.users[1], STR("leaver"), password, give_up, &result),
                      ST_OK);
     return result;
+}
+
+static void begin(void)
+{
+    assert_int_equal(begin_with(HASH, true), DELETION_BEGUN);
 }
 
 /* One pass of the worker, as if it ran so much later. */
@@ -56,14 +63,31 @@ static bool is_deleted(void)
     return world_number(&w, "SELECT deleted_ms IS NOT NULL FROM user WHERE id = ?", w.users[1]) == 1;
 }
 
-static void deleted(void)
+static void passes_after(int64_t ms)
 {
-    assert_int_equal(begin_with(HASH, true), DELETION_BEGUN);
-    (void)world_expire(&w, NULL);
-    (void)world_drain(&w);
+    for (int pass = 0; pass < 3; pass++)
+        pass_after(ms);
+}
+
+static void until_deleted(void)
+{
     for (int pass = 0; pass < PASSES_MAX && !is_deleted(); pass++)
         pass_after(LATER_MS);
     assert_true(is_deleted());
+}
+
+/* The money of the account that went to the bank. */
+static int64_t forfeited_fen(void)
+{
+    return world_number(&w, "SELECT amount_fen FROM transfer WHERE kind = 'forfeit' AND debit_id = ?", w.users[1]);
+}
+
+static void deleted(void)
+{
+    begin();
+    (void)world_expire(&w, NULL);
+    (void)world_drain(&w);
+    until_deleted();
 }
 
 /* Whether the entry of a share in Redis has a name. */
@@ -77,7 +101,7 @@ static bool has_name(uint64_t packet_id, int share_no)
 
 /* ---- beginning ---- */
 
-TEST_WITH(a_deletion_needs_the_password_and_a_decision_about_the_money, leaver_begin, leaver_end)
+LEAVER_TEST(a_deletion_needs_the_password_and_a_decision_about_the_money)
 {
     uint64_t id = world_send(&w, 1, PACKET_EVEN, 500, 5, HOUR_MS, -1);
     struct deletion_money money;
@@ -90,7 +114,7 @@ TEST_WITH(a_deletion_needs_the_password_and_a_decision_about_the_money, leaver_b
     assert_int_equal(world_number(&w, "SELECT deleting_ms IS NULL FROM user WHERE id = ?", w.users[1]), 1);
     assert_int_equal(world_packet(&w, id).ended_ms, 0);
     assert_int_equal(world_number(&w, "SELECT COUNT(*) FROM username_retired", 0), 0);
-    assert_int_equal(begin_with(HASH, true), DELETION_BEGUN);
+    begin();
     assert_int_equal(begin_with(STR("any"), false), DELETION_BEGUN); /* a repeat */
     assert_true(world_packet(&w, id).ended_ms > 0);
     assert_int_equal(world_number(&w,
@@ -100,17 +124,17 @@ TEST_WITH(a_deletion_needs_the_password_and_a_decision_about_the_money, leaver_b
                      1);
 }
 
-TEST_WITH(the_money_of_an_open_packet_counts_with_an_empty_wallet, leaver_begin, leaver_end)
+LEAVER_TEST(the_money_of_an_open_packet_counts_with_an_empty_wallet)
 {
     uint64_t id = world_send(&w, 1, PACKET_EVEN, FUNDED_FEN, 10, HOUR_MS, -1);
     assert_int_equal(begin_with(HASH, false), DELETION_MONEY_LEFT);
     for (size_t i = 0; i < 4; i++)
         if (i != 1)
             assert_int_equal(world_grab(&w, id, i).code, LIVE_GRABBED);
-    assert_int_equal(begin_with(HASH, true), DELETION_BEGUN);
+    begin();
 }
 
-TEST_WITH(nobody_takes_the_username_again, leaver_begin, leaver_end)
+LEAVER_TEST(nobody_takes_the_username_again)
 {
     const struct keys *keys = &auth->stores.config->keys;
     deleted();
@@ -132,9 +156,9 @@ TEST_WITH(nobody_takes_the_username_again, leaver_begin, leaver_end)
     world_audit_clean(&w);
 }
 
-TEST_WITH(neither_from_nor_to_the_user_a_packet_is_sent_any_more, leaver_begin, leaver_end)
+LEAVER_TEST(neither_from_nor_to_the_user_a_packet_is_sent_any_more)
 {
-    assert_int_equal(begin_with(HASH, true), DELETION_BEGUN);
+    begin();
     for (size_t sender = 0; sender < 2; sender++) { /* requests that began before */
         struct receiver to = { .id = w.users[1 - sender], .name = STR("小红") };
         struct receivers receivers = { &to, 1 };
@@ -158,7 +182,7 @@ TEST_WITH(neither_from_nor_to_the_user_a_packet_is_sent_any_more, leaver_begin, 
 
 /* ---- continuing ---- */
 
-TEST_WITH(the_name_goes_from_both_stores_and_the_ledger_stays, leaver_begin, leaver_end)
+LEAVER_TEST(the_name_goes_from_both_stores_and_the_ledger_stays)
 {
     uint64_t own = world_send(&w, 1, PACKET_LUCKY, 1001, 5, HOUR_MS, -1);
     uint64_t joined = world_send(&w, 0, PACKET_EVEN, 500, 5, HOUR_MS, -1);
@@ -169,7 +193,7 @@ TEST_WITH(the_name_goes_from_both_stores_and_the_ledger_stays, leaver_begin, lea
     world_grab_all(&w, done, 1, 2);
     assert_int_equal(world_grab(&w, own, 2).code, LIVE_GRABBED);
     (void)world_drain(&w);
-    assert_int_equal(begin_with(HASH, true), DELETION_BEGUN);
+    begin();
     pass_after(0);
     assert_false(is_deleted()); /* its own packet is open */
     assert_int_equal(world_redis(&w, done, "EXISTS {or}"), 0);
@@ -185,43 +209,34 @@ TEST_WITH(the_name_goes_from_both_stores_and_the_ledger_stays, leaver_begin, lea
     (void)world_drain(&w);
     struct packet p = world_packet(&w, own);
     assert_int_equal(p.state, PACKET_CLOSED);
-    for (int pass = 0; pass < 3; pass++)
-        pass_after(LATER_MS);
-    assert_true(is_deleted());
+    until_deleted();
     assert_int_equal(world_balance(&w, w.users[1]), 0);
-    assert_int_equal(
-        world_number(&w, "SELECT amount_fen FROM transfer WHERE kind = 'forfeit' AND debit_id = ?", w.users[1]),
-        balance_fen + p.refund_fen);
+    assert_int_equal(forfeited_fen(), balance_fen + p.refund_fen);
     assert_int_equal(world_number(&w, "SELECT COUNT(*) FROM grab WHERE user_id = ? AND nickname = ''", w.users[1]), 2);
     world_audit_clean(&w);
 }
 
-TEST_WITH(a_deletion_waits_for_grabs_that_are_not_settled, leaver_begin, leaver_end)
+LEAVER_TEST(a_deletion_waits_for_grabs_that_are_not_settled)
 {
     uint64_t id = world_send(&w, 0, PACKET_EVEN, 500, 5, HOUR_MS, -1);
     (void)world_drain(&w);
     int64_t fen = world_grab(&w, id, 1).amount_fen;
-    assert_int_equal(begin_with(HASH, true), DELETION_BEGUN);
-    for (int pass = 0; pass < 3; pass++)
-        pass_after(LATER_MS);
+    begin();
+    passes_after(LATER_MS);
     assert_false(is_deleted());
     (void)world_drain(&w);
-    for (int pass = 0; pass < 3; pass++)
-        pass_after(LATER_MS);
-    assert_true(is_deleted());
-    assert_int_equal(
-        world_number(&w, "SELECT amount_fen FROM transfer WHERE kind = 'forfeit' AND debit_id = ?", w.users[1]),
-        FUNDED_FEN + fen);
+    until_deleted();
+    assert_int_equal(forfeited_fen(), FUNDED_FEN + fen);
     world_audit_clean(&w);
 }
 
-TEST_WITH(the_list_of_a_finished_packet_goes_when_it_is_closed, leaver_begin, leaver_end)
+LEAVER_TEST(the_list_of_a_finished_packet_goes_when_it_is_closed)
 {
     uint64_t id = world_send(&w, 0, PACKET_EVEN, 200, 2, HOUR_MS, -1);
     assert_int_equal(world_grab(&w, id, 1).code, LIVE_GRABBED);
     (void)world_drain(&w);
     assert_int_equal(world_grab(&w, id, 2).code, LIVE_GRABBED); /* the last one, not settled */
-    assert_int_equal(begin_with(HASH, true), DELETION_BEGUN);
+    begin();
     pass_after(0);
     assert_true(has_name(id, 0)); /* processes may have it in memory */
     (void)world_drain(&w);
@@ -229,41 +244,37 @@ TEST_WITH(the_list_of_a_finished_packet_goes_when_it_is_closed, leaver_begin, le
     assert_int_equal(world_redis(&w, id, "EXISTS {or}"), 0);
 }
 
-TEST_WITH(a_deletion_waits_for_a_finished_packet_that_keeps_the_name, leaver_begin, leaver_end)
+LEAVER_TEST(a_deletion_waits_for_a_finished_packet_that_keeps_the_name)
 {
     uint64_t id = world_send(&w, 0, PACKET_EVEN, 200, 2, HOUR_MS, -1);
     assert_int_equal(world_grab(&w, id, 1).code, LIVE_GRABBED);
     (void)world_drain(&w);
-    assert_int_equal(begin_with(HASH, true), DELETION_BEGUN);
+    begin();
     world_sql(&w, "UPDATE user SET deleting_ms = 1 WHERE deleting_ms > 1"); /* everything from before is settled */
     assert_int_equal(world_grab(&w, id, 2).code, LIVE_GRABBED);             /* the last one, not settled */
-    for (int pass = 0; pass < 3; pass++)
-        pass_after(0);
+    passes_after(0);
     assert_false(is_deleted());
     (void)world_drain(&w);
-    for (int pass = 0; pass < 3; pass++)
-        pass_after(0);
-    assert_true(is_deleted());
+    until_deleted();
     world_audit_clean(&w);
 }
 
-TEST_WITH(a_deletion_waits_for_requests_that_are_under_way, leaver_begin, leaver_end)
+LEAVER_TEST(a_deletion_waits_for_requests_that_are_under_way)
 {
-    assert_int_equal(begin_with(HASH, true), DELETION_BEGUN);
+    begin();
     pass_after(DELETION_WAIT_MS / 2);
     assert_false(is_deleted());
     pass_after(LATER_MS);
     assert_true(is_deleted());
 }
 
-TEST_WITH(a_deletion_waits_for_a_dead_letter_and_then_empties_it, leaver_begin, leaver_end)
+LEAVER_TEST(a_deletion_waits_for_a_dead_letter_and_then_empties_it)
 {
-    assert_int_equal(begin_with(HASH, true), DELETION_BEGUN);
-    struct str sql = arena_printf(w.arena,
-                                  "INSERT INTO dead_letter (partition_no, event_id, content, reason, created_ms) VALUES"
-                                  " (0, '1-1', 'g 1,0,%llu,5,leaver', 'test', 1)",
-                                  (unsigned long long)w.users[1]);
-    world_sql(&w, arena_cstr(w.arena, sql));
+    begin();
+    world_sqlf(&w,
+               "INSERT INTO dead_letter (partition_no, event_id, content, reason, created_ms) VALUES"
+               " (0, '1-1', 'g 1,0,%llu,5,leaver', 'test', 1)",
+               (unsigned long long)w.users[1]);
     pass_after(LATER_MS);
     assert_false(is_deleted());
     world_sql(&w, "UPDATE dead_letter SET resolved_ms = 2, resolution = 'dropped'");
@@ -272,19 +283,18 @@ TEST_WITH(a_deletion_waits_for_a_dead_letter_and_then_empties_it, leaver_begin, 
     assert_int_equal(world_number(&w, "SELECT COUNT(*) FROM dead_letter WHERE content = 'erased'", 0), 1);
 }
 
-TEST_WITH(a_grab_that_comes_too_late_is_found_and_undone, leaver_begin, leaver_end)
+LEAVER_TEST(a_grab_that_comes_too_late_is_found_and_undone)
 {
     uint64_t id = world_send(&w, 0, PACKET_EVEN, 500, 5, HOUR_MS, -1);
     deleted();
     assert_int_equal(world_grab(&w, id, 1).code, LIVE_GRABBED); /* by a process that was stopped for a long time */
     (void)world_drain(&w);
     assert_true(world_audit_violations(&w, "deleted") > 0);
-    for (int pass = 0; pass < 3; pass++)
-        pass_after(2 * LATER_MS);
+    passes_after(2 * LATER_MS);
     world_audit_clean(&w);
 }
 
-TEST_WITH(a_share_is_not_given_back_to_a_sender_who_is_gone, leaver_begin, leaver_end)
+LEAVER_TEST(a_share_is_not_given_back_to_a_sender_who_is_gone)
 {
     struct give_back given;
     uint64_t id = world_send(&w, 1, PACKET_EVEN, 500, 5, HOUR_MS, -1);
@@ -296,24 +306,24 @@ TEST_WITH(a_share_is_not_given_back_to_a_sender_who_is_gone, leaver_begin, leave
 }
 
 /* The settle worker may be away. */
-TEST_WITH(the_beginning_removes_the_copies_of_tokens, leaver_begin, leaver_end)
+LEAVER_TEST(the_beginning_removes_the_copies_of_tokens)
 {
     static const char hash[] = "abababababababababababababababababababababababababababababababab";
     sql_run(w.app,
             "INSERT INTO token (user_id, hash, name, scopes, created_ms, expires_ms)"
             " VALUES (?, UNHEX(?), 'bot', 'read', 1, 4102444800000)",
             DB_U64(w.users[1]), DB_TEXT(str_from(hash)));
-    (void)world_redis(&w, 0, arena_printf(w.arena, "SET hb:token:%s copy", hash).ptr);
-    assert_int_equal(begin_with(HASH, true), DELETION_BEGUN);
-    assert_int_equal(world_redis(&w, 0, arena_printf(w.arena, "EXISTS hb:token:%s", hash).ptr), 0);
+    (void)world_redisf(&w, 0, "SET hb:token:%s copy", hash);
+    begin();
+    assert_int_equal(world_redisf(&w, 0, "EXISTS hb:token:%s", hash), 0);
 }
 
-TEST_WITH(the_worker_ends_the_sessions_that_the_pool_did_not, leaver_begin, leaver_end)
+LEAVER_TEST(the_worker_ends_the_sessions_that_the_pool_did_not)
 {
     char token[SESSION_TOKEN_MAX], key[SESSION_KEY_MAX];
     struct session_entry *entries;
     size_t count;
-    assert_int_equal(begin_with(HASH, true), DELETION_BEGUN);
+    begin();
     session_token_new(token);
     session_key_write(str_from(token), key);
     int64_t now_ms = clock_now_ms() + 100; /* of a login that has checked the password before */
@@ -331,24 +341,22 @@ TEST_WITH(the_worker_ends_the_sessions_that_the_pool_did_not, leaver_begin, leav
 /* So many packets of users[0] that were closed long ago, each opened by users[user]; only in the tables. */
 static void old_grabs_make(size_t user, size_t count)
 {
-    static const char numbers[] = "SELECT a.i * 1000 + b.i * 100 + c.i * 10 + d.i AS n"
-                                  " FROM digit AS a CROSS JOIN digit AS b CROSS JOIN digit AS c CROSS JOIN digit AS d";
-    static const char digits[] = "WITH RECURSIVE digit (i) AS (SELECT 0 UNION ALL SELECT i + 1 FROM digit WHERE i < 9)";
-    unsigned long long first = 1000000000000ull + 1000000 * user, id = w.users[user];
-    struct str packets = arena_printf(
-        w.arena,
+#define NUMBERS                                                                                                        \
+    "WITH RECURSIVE digit (i) AS (SELECT 0 UNION ALL SELECT i + 1 FROM digit WHERE i < 9), list (n) AS"                \
+    " (SELECT a.i * 1000 + b.i * 100 + c.i * 10 + d.i FROM digit AS a CROSS JOIN digit AS b CROSS JOIN digit AS c"     \
+    " CROSS JOIN digit AS d) "
+    const struct db_param first = DB_U64(UINT64_C(1000000000000) + 1000000 * user), rows = DB_U64(count);
+    sql_run(
+        w.app,
         "INSERT INTO packet (id, sender_id, sender_name, kind, split, amount_fen, count, greeting, seed, commitment,"
-        " state, grabbed_count, grabbed_fen, created_ms, expires_ms, closed_ms, request_key)"
-        " %s SELECT %llu + n, %llu, 'Ming', 'even', 'even', 1, 1, '', '', '', 'closed', 1, 1, n, n + 2, n + 3,"
-        " CONCAT('old-%zu-', n) FROM (%s) AS list WHERE n < %zu",
-        digits, first, (unsigned long long)w.users[0], user, numbers, count);
-    struct str grabs =
-        arena_printf(w.arena,
-                     "INSERT INTO `grab` (packet_id, share_no, user_id, nickname, amount_fen, grabbed_ms)"
-                     " %s SELECT %llu + n, 0, %llu, 'Hong', 1, n + 1 FROM (%s) AS list WHERE n < %zu",
-                     digits, first, id, numbers, count);
-    world_sql(&w, arena_cstr(w.arena, packets));
-    world_sql(&w, arena_cstr(w.arena, grabs));
+        " state, grabbed_count, grabbed_fen, created_ms, expires_ms, closed_ms, request_key) " NUMBERS
+        "SELECT ? + n, ?, 'Ming', 'even', 'even', 1, 1, '', '', '', 'closed', 1, 1, n, n + 2, n + 3,"
+        " CONCAT('old-', ?, '-', n) FROM list WHERE n < ?",
+        first, DB_U64(w.users[0]), first, rows);
+    sql_run(w.app,
+            "INSERT INTO `grab` (packet_id, share_no, user_id, nickname, amount_fen, grabbed_ms) " NUMBERS
+            "SELECT ? + n, 0, ?, 'Hong', 1, n + 1 FROM list WHERE n < ?",
+            first, DB_U64(w.users[user]), rows);
 }
 
 static int64_t grab_names(size_t user)
@@ -371,39 +379,36 @@ static int64_t rows_read(void)
     return sum;
 }
 
-TEST_WITH(no_row_is_read_more_than_twice, leaver_begin, leaver_end)
+LEAVER_TEST(no_row_is_read_more_than_twice)
 {
-    enum { GRABS = 10000, OTHER_ROWS_MAX = GRABS / 10 };
+    enum { GRABS = 3000, OTHER_ROWS_MAX = GRABS / 10 };
     old_grabs_make(1, GRABS);
-    assert_int_equal(begin_with(HASH, true), DELETION_BEGUN);
+    begin();
     int64_t before = rows_read();
-    for (int pass = 0; pass < PASSES_MAX && !is_deleted(); pass++)
-        pass_after(LATER_MS);
+    until_deleted();
     int64_t rows = rows_read() - before;
     assert_true(is_deleted());
     assert_int_equal(grab_names(1), 0);
     assert_in_range(rows, GRABS, 2 * GRABS + OTHER_ROWS_MAX);
 }
 
-TEST_WITH(a_name_behind_the_walk_is_found, leaver_begin, leaver_end)
+LEAVER_TEST(a_name_behind_the_walk_is_found)
 {
     old_grabs_make(1, 3 * ERASE_ROWS_MAX);
     world_sql(&w, "UPDATE `grab` SET nickname = ''");
-    assert_int_equal(begin_with(HASH, true), DELETION_BEGUN);
+    begin();
     pass_after(0);
     assert_true(walk.user_id == w.users[1]);
     world_sql(&w, "UPDATE `grab` SET nickname = 'Hong' WHERE grabbed_ms = 1"); /* a grab that is settled late */
-    for (int pass = 0; pass < PASSES_MAX && !is_deleted(); pass++)
-        pass_after(LATER_MS);
-    assert_true(is_deleted());
+    until_deleted();
     assert_int_equal(grab_names(1), 0);
 }
 
-TEST_WITH(users_with_many_grabs_take_turns, leaver_begin, leaver_end)
+LEAVER_TEST(users_with_many_grabs_take_turns)
 {
     old_grabs_make(1, 2 * ERASE_ROWS_MAX);
     old_grabs_make(2, 2 * ERASE_ROWS_MAX);
-    assert_int_equal(begin_with(HASH, true), DELETION_BEGUN);
+    begin();
     for (size_t user = 2; user <= 3; user++)
         sql_run(w.app, "UPDATE user SET deleting_ms = 1, nickname = '' WHERE id = ?", DB_U64(w.users[user]));
     walk = (struct deletion_walk){ .user_id = w.users[0], .settled = true }; /* another worker has come first */
@@ -411,13 +416,10 @@ TEST_WITH(users_with_many_grabs_take_turns, leaver_begin, leaver_end)
         pass_after(LATER_MS);
     assert_int_equal(grab_names(1) + grab_names(2), 0);
     walk = (struct deletion_walk){ 0 }; /* the worker starts again */
-    for (int pass = 0; pass < PASSES_MAX && !is_deleted(); pass++)
+    static const char left[] = "SELECT COUNT(*) - 3 FROM user WHERE deleted_ms > 0";
+    for (int pass = 0; pass < PASSES_MAX && world_number(&w, left, 0) < 0; pass++)
         pass_after(LATER_MS);
-    assert_int_equal(world_number(&w, "SELECT COUNT(*) FROM user WHERE deleting_ms > 0", 0), 3);
-    for (int pass = 0; pass < PASSES_MAX && world_number(&w, "SELECT COUNT(*) FROM user WHERE deleted_ms > 0", 0) < 3;
-         pass++)
-        pass_after(LATER_MS);
-    assert_int_equal(world_number(&w, "SELECT COUNT(*) FROM user WHERE deleted_ms > 0", 0), 3);
+    assert_int_equal(world_number(&w, left, 0), 0);
     assert_int_equal(grab_names(1) + grab_names(2), 0);
 }
 

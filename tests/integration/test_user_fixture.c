@@ -9,8 +9,9 @@
 #include "base/log.h"
 #include "base/random.h"
 #include "support/test_services.h"
-#include "user/register.h"
+#include "user/password.h"
 #include "user/session.h"
+#include "user/store.h"
 #include "web/assets.h"
 #include "web/respond.h"
 
@@ -79,10 +80,8 @@ enum status visit_look_up(struct visit *v)
     return st;
 }
 
-/* Reads the session and runs the handler, which must finish in one step. */
-static void visit_run(struct visit *v, handler_fn *handler)
+void visit_handle(struct visit *v, handler_fn *handler)
 {
-    assert_int_equal(visit_look_up(v), ST_OK);
     assert_int_equal(handler(&v->x), STEP_DONE);
     respond_finish(&v->x);
 }
@@ -98,45 +97,30 @@ void visit_end(struct visit *v)
     memset(v, 0, sizeof *v);
 }
 
-int visit_post(struct visit *v, struct services *app, handler_fn *handler, const char *uri, const char *fields,
-               const char *cookie)
+struct visit *visit_new(struct services *app, const char *uri, const char *fields, const char *cookie)
 {
+    struct visit *v = calloc(1, sizeof *v);
+    assert_non_null(v);
     visit_begin(v, app, uri, fields, cookie);
-    visit_run(v, handler);
-    return v->x.status;
-}
-
-int visit_get(struct visit *v, struct services *app, handler_fn *handler, const char *uri, const char *cookie)
-{
-    visit_begin(v, app, uri, NULL, cookie);
-    visit_run(v, handler);
-    return v->x.status;
-}
-
-int visit_page(struct visit *v, struct services *app, handler_fn *handler, const char *uri, const char *fields,
-               const char *cookie)
-{
-    visit_begin(v, app, uri, fields, cookie);
-    v->x.wants_json = false;
-    visit_run(v, handler);
-    return v->x.status;
+    return v;
 }
 
 struct visit *visit_json_new(struct services *app, handler_fn *handler, const char *uri, const char *fields,
                              const char *cookie)
 {
-    struct visit *v = calloc(1, sizeof *v);
-    assert_non_null(v);
-    (void)visit_post(v, app, handler, uri, fields, cookie);
+    struct visit *v = visit_new(app, uri, fields, cookie);
+    assert_int_equal(visit_look_up(v), ST_OK);
+    visit_handle(v, handler);
     return v;
 }
 
 struct visit *visit_html_new(struct services *app, handler_fn *handler, const char *uri, const char *fields,
                              const char *cookie)
 {
-    struct visit *v = calloc(1, sizeof *v);
-    assert_non_null(v);
-    (void)visit_page(v, app, handler, uri, fields, cookie);
+    struct visit *v = visit_new(app, uri, fields, cookie);
+    v->x.wants_json = false;
+    assert_int_equal(visit_look_up(v), ST_OK);
+    visit_handle(v, handler);
     return v;
 }
 
@@ -320,31 +304,29 @@ void services_without_free(struct services *lacking)
     free(l);
 }
 
-struct account account_new(struct services *app)
-{
-    struct account a;
-    fresh_username(a.name);
-    a.id = visit_register(app, a.name, a.cookie);
-    return a;
-}
-
 void fresh_username(char *out)
 {
     static unsigned count;
     snprintf(out, VISIT_NAME_MAX, "u%012" PRIx64 "-%u", random_u64() >> 16, count++);
 }
 
-uint64_t visit_register(struct services *app, const char *username, char *cookie)
+struct account account_new(struct services *app)
 {
+    static char hash[PASSWORD_HASH_MAX];
+    struct account a;
     struct visit v;
-    assert_int_equal(visit_post(&v, app, register_submit, "/register",
-                                text_printf("username=%s&nickname=Ming&password=long+enough", username), NULL),
-                     201);
-    uint64_t id = (uint64_t)visit_json_int(&v, "id");
-    if (cookie != NULL)
-        assert_true(visit_cookie(&v, cookie));
+    fresh_username(a.name);
+    if (hash[0] == '\0')
+        assert_int_equal(password_hash(&(struct hash_permit){ 1 }, STR("long enough"), hash), ST_OK);
+    struct user user = { .username = str_from(a.name), .nickname = STR("Ming"), .password_hash = str_from(hash) };
+    visit_begin(&v, app, "/login", "", NULL);
+    assert_int_equal(user_insert(app->stores.db, v.x.arena, &app->stores.config->keys, &user, v.x.now_ms), ST_OK);
+    a.id = user.id;
+    assert_int_equal(session_start(&v.x, user.id, user.username, user.nickname), ST_OK);
+    assert_true(visit_cookie(&v, a.cookie));
+    visit_cookie_of(&v, "device", a.device);
     visit_end(&v);
-    return id;
+    return a;
 }
 
 struct str visit_header(const struct visit *v, const char *name)
@@ -368,6 +350,14 @@ bool visit_cookie(const struct visit *v, char *out)
         return false;
     snprintf(out, VISIT_TEXT_MAX, "%.*s", STR_ARG(pair));
     return true;
+}
+
+void visit_cookie_of(const struct visit *v, const char *name, char *out)
+{
+    struct str rest, value = str_after(buf_view(&v->x.headers), str_from(text_printf("Set-Cookie: %s=", name)));
+    value = str_cut(value, ';', &rest);
+    assert_true(value.len > 0);
+    snprintf(out, VISIT_TEXT_MAX, "%s=%.*s", name, STR_ARG(value));
 }
 
 bool visit_body_has(const struct visit *v, const char *text)

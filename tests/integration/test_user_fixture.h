@@ -28,13 +28,10 @@ void visit_end(struct visit *v);
 /* The user of the cookie's session; 0: a guest. */
 uint64_t visit_user(struct services *app, const char *cookie);
 
-/* Prepare and run a request that wants JSON. Return the status; the answer stays in v until visit_end. */
-int visit_post(struct visit *v, struct services *app, handler_fn *handler, const char *uri, const char *fields,
-               const char *cookie);
-int visit_get(struct visit *v, struct services *app, handler_fn *handler, const char *uri, const char *cookie);
-/* The same for a browser, which wants HTML. */
-int visit_page(struct visit *v, struct services *app, handler_fn *handler, const char *uri, const char *fields,
-               const char *cookie);
+/* The same on the heap, until visit_says or visit_close. */
+struct visit *visit_new(struct services *app, const char *uri, const char *fields, const char *cookie);
+/* Runs the handler, which must finish in one step, and finishes the answer. */
+void visit_handle(struct visit *v, handler_fn *handler);
 
 /* Runs body in count processes at once, each with a copy of this memory: results[r] of them have returned r. */
 enum { RACE_RESULTS = 16 };
@@ -47,20 +44,19 @@ void services_without_free(struct services *lacking);
 /* One number from the database. */
 int64_t sql_number(struct services *app, const char *sql, uint64_t id);
 
-/* A user with a session, who was registered by the form: "Ming", with the password "long enough". */
+/* A username that nobody has. out: VISIT_NAME_MAX bytes. */
+void fresh_username(char *out);
+
+/* A new user "Ming" with an empty wallet, the password "long enough", a session and a known device, as the form of the
+ * registration makes them. Without that form: the slow hash is made once for all. */
 struct account {
     uint64_t id;
-    char name[VISIT_NAME_MAX], cookie[VISIT_TEXT_MAX];
+    char name[VISIT_NAME_MAX], cookie[VISIT_TEXT_MAX], device[VISIT_TEXT_MAX];
 };
 struct account account_new(struct services *app);
 
-/* A username that nobody has. out: VISIT_NAME_MAX bytes. */
-void fresh_username(char *out);
-/* Registers a new user of this name, with the nickname Ming and the password "long enough". cookie: VISIT_TEXT_MAX
- * bytes, or NULL. Returns the id. */
-uint64_t visit_register(struct services *app, const char *username, char *cookie);
-
-/* The same requests, whose answer is on the heap until visit_says. */
+/* Prepares a request, reads its session and runs the handler: for a program, which wants JSON, or for a browser. The
+ * answer is on the heap until visit_says. */
 struct visit *visit_json_new(struct services *app, handler_fn *handler, const char *uri, const char *fields,
                              const char *cookie);
 struct visit *visit_html_new(struct services *app, handler_fn *handler, const char *uri, const char *fields,
@@ -90,6 +86,8 @@ struct str visit_header(const struct visit *v, const char *name);
 /* The cookie that the answer sets, as the value of a Cookie header ("sid=…"). out: VISIT_TEXT_MAX bytes. False:
  * none. */
 bool visit_cookie(const struct visit *v, char *out);
+/* The same of the cookie with this name, which must be set. */
+void visit_cookie_of(const struct visit *v, const char *name, char *out);
 /* True when the body contains the text; how often. */
 bool visit_body_has(const struct visit *v, const char *text);
 size_t visit_body_count(const struct visit *v, const char *text);

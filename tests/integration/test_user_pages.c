@@ -3,7 +3,6 @@
 
 #include "base/array.h"
 #include "base/clock.h"
-#include "base/random.h"
 #include "support/test.h"
 #include "test_user_app.h"
 #include "user/account.h"
@@ -19,23 +18,16 @@
 #include "user/token_page.h"
 #include "web/origin.h"
 
-/* Registers a new user. name: VISIT_NAME_MAX bytes; cookie may be NULL. Returns the id. */
-static int64_t registered(char *name, char *cookie)
+/* The answer to a login with this cookie. */
+static struct visit *login_with(const char *name, const char *password, const char *cookie)
 {
-    fresh_username(name);
-    return (int64_t)visit_register(app, name, cookie);
+    return json_of(login_submit, "/login", text_printf("username=%s&password=%s", name, password), cookie);
 }
 
-/* Posts a login. new_cookie (VISIT_TEXT_MAX bytes) is set unless NULL. Returns the status. */
-static int logged_in(const char *name, const char *password, const char *old_cookie, char *new_cookie)
+static struct visit *registration_of(const char *name, const char *password)
 {
-    struct visit v;
-    int status =
-        visit_post(&v, app, login_submit, "/login", text_printf("username=%s&password=%s", name, password), old_cookie);
-    if (new_cookie != NULL && !visit_cookie(&v, new_cookie))
-        fail_msg("the login of %s is answered %d", name, status);
-    visit_end(&v);
-    return status;
+    return json_of(register_submit, "/register", text_printf("username=%s&nickname=Ming&password=%s", name, password),
+                   NULL);
 }
 
 static int64_t rows_of(const char *sql, struct str name)
@@ -45,58 +37,49 @@ static int64_t rows_of(const char *sql, struct str name)
     return db_cell_i64(&rows, 0, 0);
 }
 
+static const char COOKIE[] = " Path=/; HttpOnly; SameSite=Lax; Max-Age=2592000";
+
 TEST(registering_makes_a_user_with_an_empty_wallet_and_logs_in)
 {
-    struct visit v;
-    struct account user = account_new(app);
-    assert_true(user.id >= 10001);
+    char name[VISIT_NAME_MAX], cookie[VISIT_TEXT_MAX];
+    struct visit visit;
+    fresh_username(name);
+    struct visit *v = registration_of(name, "long+enough");
+    const uint64_t id = (uint64_t)visit_json_int(v, "id");
+    struct str attributes, pair = str_cut(visit_header(v, "Set-Cookie"), ';', &attributes);
+    assert_true(str_skip_prefix(&pair, STR("sid=")) && session_token_valid(pair));
+    assert_true(str_equal(attributes, str_from(COOKIE)));
+    assert_true(visit_cookie(v, cookie));
+    visit_says(v, 201);
+    assert_true(id >= 10001);
     assert_int_equal(rows_of("SELECT a.balance_fen FROM account a JOIN user u ON u.id = a.id"
                              " WHERE u.username = ? AND a.kind = 'wallet'",
-                             str_from(user.name)),
+                             str_from(name)),
                      0);
-    visit_begin(&v, app, "/", NULL, user.cookie);
-    assert_int_equal(visit_look_up(&v), ST_OK);
-    assert_int_equal(v.x.visitor.user_id, user.id);
-    assert_true(str_equal(v.x.visitor.username, str_from(user.name)));
-    assert_true(str_equal(v.x.visitor.nickname, STR("Ming")));
-    visit_end(&v);
-}
-
-TEST(the_cookie_is_httponly_and_samesite)
-{
-    char name[VISIT_NAME_MAX];
-    fresh_username(name);
-    struct visit *v = json_of(register_submit, "/register",
-                              text_printf("username=%s&nickname=Ming&password=long+enough", name), NULL);
-    struct str attributes;
-    struct str pair = str_cut(visit_header(v, "Set-Cookie"), ';', &attributes);
-    assert_true(str_starts(pair, STR("sid=")));
-    assert_true(session_token_valid((struct str){ pair.ptr + 4, pair.len - 4 }));
-    assert_true(str_equal(attributes, STR(" Path=/; HttpOnly; SameSite=Lax; Max-Age=2592000")));
-    visit_says(v, 201);
+    visit_begin(&visit, app, "/", NULL, cookie);
+    assert_int_equal(visit_look_up(&visit), ST_OK);
+    assert_int_equal(visit.x.visitor.user_id, id);
+    assert_true(str_equal(visit.x.visitor.username, str_from(name)));
+    assert_true(str_equal(visit.x.visitor.nickname, STR("Ming")));
+    visit_end(&visit);
 }
 
 TEST(on_https_the_cookie_is_bound_to_the_host)
 {
     char cookie[VISIT_TEXT_MAX];
-    struct visit v;
     struct config https = *app->stores.config;
     struct services secure = *app;
     snprintf(https.base_url, sizeof https.base_url, "https://hongbao.example");
     secure.stores.config = &https;
     struct account user = account_new(app);
-    assert_int_equal(visit_post(&v, &secure, login_submit, "/login",
-                                text_printf("username=%s&password=long+enough", user.name), NULL),
-                     200);
+    struct visit *v = visit_json_new(&secure, login_submit, "/login",
+                                     text_printf("username=%s&password=long+enough", user.name), NULL);
     struct str attributes;
-    assert_true(str_starts(str_cut(visit_header(&v, "Set-Cookie"), ';', &attributes), STR("__Host-sid=")));
-    assert_true(str_equal(attributes, STR(" Path=/; HttpOnly; SameSite=Lax; Max-Age=2592000; Secure")));
-    assert_true(visit_cookie(&v, cookie));
-    visit_end(&v);
-    visit_begin(&v, &secure, "/", NULL, cookie);
-    assert_int_equal(visit_look_up(&v), ST_OK);
-    assert_true(v.x.visitor.user_id != 0);
-    visit_end(&v);
+    assert_true(str_starts(str_cut(visit_header(v, "Set-Cookie"), ';', &attributes), STR("__Host-sid=")));
+    assert_true(str_equal(attributes, str_from(text_printf("%s; Secure", COOKIE))));
+    assert_true(visit_cookie(v, cookie));
+    visit_says(v, 200);
+    assert_int_equal(visit_user(&secure, cookie), user.id);
     assert_int_equal(visit_user(app, cookie), 0); /* the cookie has another name on http */
 }
 
@@ -104,8 +87,7 @@ TEST(a_taken_username_is_refused_in_any_case)
 {
     struct account user = account_new(app);
     user.name[0] = 'U';
-    struct visit *v = json_of(register_submit, "/register",
-                              text_printf("username=%s&nickname=Ming&password=long+enough", user.name), NULL);
+    struct visit *v = registration_of(user.name, "long+enough");
     assert_null(visit_header(v, "Set-Cookie").ptr);
     visit_says(v, 422, "{\"field\":\"username\",\"message\":\"该用户名已被使用\"}");
 }
@@ -129,28 +111,28 @@ TEST(of_concurrent_registrations_of_one_username_one_succeeds)
         rows_of("SELECT COUNT(*) FROM user u JOIN account a ON a.id = u.id WHERE u.username = ?", str_from(name)), 1);
 }
 
-/* Posts the form of the page and copies the username that the refused page has. */
-static void proposed_for(const char *fields, char *out, size_t size)
+/* Posts the form of the page; the username that the refused page has. */
+static const char *proposed_for(const char *fields)
 {
     struct visit *v = html_of(register_submit, "/register", fields, NULL);
     struct str rest = str_after(str_after(buf_view(&v->x.body), STR("id=\"username\"")), STR("value=\""));
     assert_non_null(rest.ptr);
-    struct str value = str_cut(rest, '"', &rest);
-    snprintf(out, size, "%.*s", STR_ARG(value));
+    const struct str value = str_cut(rest, '"', &rest);
+    const char *proposed = text_printf("%.*s", STR_ARG(value));
     visit_says(v, 422, "data-proposed");
+    return proposed;
 }
 
 TEST(whoever_has_no_free_username_gets_a_free_one_proposed)
 {
-    char proposed[VISIT_TEXT_MAX];
     struct account user = account_new(app);
-    proposed_for(text_printf("username=%s&nickname=Ming&password=long+enough", user.name), proposed, sizeof proposed);
+    const char *proposed = proposed_for(text_printf("username=%s&nickname=Ming&password=long+enough", user.name));
     assert_int_equal(strncmp(proposed, user.name, strlen(user.name)), 0);
     assert_string_not_equal(proposed, user.name);
     assert_int_equal(rows_of("SELECT COUNT(*) FROM user WHERE username = ?", str_from(proposed)), 0);
-    proposed_for("username=%E5%B0%8F%E6%98%8E&nickname=Zoe+W&password=long+enough", proposed, sizeof proposed);
+    proposed = proposed_for("username=%E5%B0%8F%E6%98%8E&nickname=Zoe+W&password=long+enough");
     assert_int_equal(strncmp(proposed, "zoew", 4), 0);
-    proposed_for("username=&nickname=%E5%B0%8F%E6%98%8E&password=long+enough", proposed, sizeof proposed);
+    proposed = proposed_for("username=&nickname=%E5%B0%8F%E6%98%8E&password=long+enough");
     assert_true(username_valid(str_from(proposed)));
     visit_says(html_of(register_show, "/register", NULL, NULL), 200, "data-proposed", LACKS,
                "value=\"\" data-proposed");
@@ -178,68 +160,73 @@ TEST(login_answers_with_the_user)
     assert_int_equal(visit_user(app, cookie), user.id);
 }
 
-/* Writes the body of a refused login to out. */
-static void refused_login(const char *name, const char *password, char *out, size_t out_size)
+/* The body of a refused login. */
+static const char *refused_login(const char *name, const char *password)
 {
-    struct visit *v = json_of(login_submit, "/login", text_printf("username=%s&password=%s", name, password), NULL);
+    struct visit *v = login_with(name, password, NULL);
     assert_null(visit_header(v, "Set-Cookie").ptr);
-    snprintf(out, out_size, "%.*s", STR_ARG(buf_view(&v->x.body)));
+    const char *body = text_printf("%.*s", STR_ARG(buf_view(&v->x.body)));
     visit_says(v, 422);
+    return body;
 }
 
 TEST(unknown_name_and_wrong_password_get_the_same_answer)
 {
-    char stranger[VISIT_NAME_MAX], wrong[2048], unknown[2048], impossible[2048];
-    struct account user = account_new(app);
+    char stranger[VISIT_NAME_MAX];
     fresh_username(stranger);
-    refused_login(user.name, "long+enougH", wrong, sizeof wrong);
-    refused_login(stranger, "long+enough", unknown, sizeof unknown);
-    refused_login("No+Name+At+All", "long+enough", impossible, sizeof impossible);
+    const char *wrong = refused_login(account_new(app).name, "long+enougH");
     assert_non_null(strstr(wrong, "用户名或密码错误"));
-    assert_string_equal(wrong, unknown);
+    assert_string_equal(wrong, refused_login(stranger, "long+enough"));
+    const char *impossible = refused_login("No+Name+At+All", "long+enough");
     assert_null(strstr(impossible, "用户名或密码错误"));
     assert_non_null(strstr(impossible, "\"field\":\"username\",\"message\":\"这里填用户名"));
 }
 
+/* A user with this hash. name: VISIT_NAME_MAX bytes. */
+static void user_with(struct str password_hash, char *name)
+{
+    fresh_username(name);
+    struct user user = { .username = str_from(name), .nickname = STR("old"), .password_hash = password_hash };
+    assert_int_equal(user_insert(app->stores.db, arena, &config->keys, &user, clock_now_ms()), ST_OK);
+}
+
+/* After a login the hash is of today, and of this password. */
+static void assert_hash_of(const char *name, struct str password)
+{
+    struct user found;
+    assert_int_equal(user_find_for_login(app->stores.db, arena, str_from(name), &found), ST_OK);
+    assert_false(password_needs_rehash(found.password_hash));
+    assert_int_equal(password_verify(&(struct hash_permit){ 1 }, found.password_hash, password), ST_OK);
+}
+
 TEST(a_user_without_a_password_cannot_log_in)
 {
-    char name[VISIT_NAME_MAX], body[2048];
-    fresh_username(name);
-    struct user user = { .username = str_from(name), .nickname = STR("demo") };
-    assert_int_equal(user_insert(app->stores.db, arena, &app->stores.config->keys, &user, clock_now_ms()), ST_OK);
-    refused_login(name, "long+enough", body, sizeof body);
+    char name[VISIT_NAME_MAX];
+    user_with(STR_NONE, name);
+    (void)refused_login(name, "long+enough");
 }
 
 TEST(login_replaces_a_hash_of_lower_cost)
 {
-    char name[VISIT_NAME_MAX], cheap[crypto_pwhash_STRBYTES], cookie[VISIT_TEXT_MAX];
-    struct user found;
+    char name[VISIT_NAME_MAX], cheap[crypto_pwhash_STRBYTES];
     assert_int_equal(crypto_pwhash_str(cheap, "long enough", 11, 1, 8192 * 1024), 0);
-    fresh_username(name);
-    struct user user = { .username = str_from(name), .nickname = STR("old"), .password_hash = str_from(cheap) };
-    assert_int_equal(user_insert(app->stores.db, arena, &app->stores.config->keys, &user, clock_now_ms()), ST_OK);
-    assert_int_equal(logged_in(name, "long+enough", NULL, cookie), 200);
-    assert_int_equal(user_find_for_login(app->stores.db, arena, user.username, &found), ST_OK);
-    assert_false(password_needs_rehash(found.password_hash));
-    assert_int_equal(password_verify(&(struct hash_permit){ 1 }, found.password_hash, STR("long enough")), ST_OK);
+    user_with(str_from(cheap), name);
+    visit_says(login_of(name, "long+enough"), 200);
+    assert_hash_of(name, STR("long enough"));
 }
 
 /* The hash of the version before is of the bytes that were typed. */
 TEST(login_replaces_a_hash_of_a_text_that_was_not_normalized)
 {
     static const char *const typed = "cafe%CC%81+au%C2%A0lait", *const composed = "caf%C3%A9+au+lait";
-    char name[VISIT_NAME_MAX], old[PASSWORD_HASH_MAX], cookie[VISIT_TEXT_MAX];
-    struct user found;
+    char name[VISIT_NAME_MAX], old[PASSWORD_HASH_MAX];
     assert_int_equal(password_hash(&(struct hash_permit){ 1 }, STR("cafe\u0301 au\u00a0lait"), old), ST_OK);
-    fresh_username(name);
-    struct user user = { .username = str_from(name), .nickname = STR("old"), .password_hash = str_from(old) };
-    assert_int_equal(user_insert(app->stores.db, arena, &app->stores.config->keys, &user, clock_now_ms()), ST_OK);
-    assert_int_equal(logged_in(name, "cafe%CC%81+au%C2%A0laiT", NULL, NULL), 422);
-    assert_int_equal(logged_in(name, typed, NULL, cookie), 200);
-    assert_int_equal(user_find_for_login(app->stores.db, arena, user.username, &found), ST_OK);
-    assert_int_equal(password_verify(&(struct hash_permit){ 1 }, found.password_hash, STR("caf\u00e9 au lait")), ST_OK);
-    assert_int_equal(logged_in(name, composed, NULL, cookie), 200); /* as another device types it */
-    assert_int_equal(logged_in(name, typed, NULL, cookie), 200);
+    user_with(str_from(old), name);
+    visit_says(login_of(name, "cafe%CC%81+au%C2%A0laiT"), 422);
+    visit_says(login_of(name, typed), 200);
+    assert_hash_of(name, STR("caf\u00e9 au lait"));
+    visit_says(login_of(name, composed), 200); /* as another device types it */
+    visit_says(login_of(name, typed), 200);
 }
 
 /* Wherever a password is set or confirmed, letters may be composed or not, and blanks of any kind. */
@@ -248,44 +235,43 @@ TEST(one_device_sets_a_password_and_another_types_it)
     static const char *const decomposed = "cafe%CC%81+au%C2%A0lait", *const composed = "caf%C3%A9+au+lait";
     char name[VISIT_NAME_MAX], cookie[VISIT_TEXT_MAX];
     fresh_username(name);
-    visit_says(json_of(register_submit, "/register",
-                       text_printf("username=%s&nickname=Ming&password=%s", name, decomposed), NULL),
-               201);
-    assert_int_equal(logged_in(name, composed, NULL, cookie), 200);
+    visit_says(registration_of(name, decomposed), 201);
+    struct visit *v = login_of(name, composed);
+    assert_true(visit_cookie(v, cookie));
+    visit_says(v, 200);
     visit_says(
         json_of(token_submit, "/account/tokens", "name=t&scopes=read&days=1&password=cafe%CC%81+au+lait", cookie), 201);
     visit_says(json_of(password_submit, "/account/password",
                        text_printf("old_password=%s&new_password=%s+2", decomposed, decomposed), cookie),
                204);
-    assert_int_equal(logged_in(name, text_printf("%s+2", composed), NULL, cookie), 200);
+    v = login_of(name, text_printf("%s+2", composed));
+    assert_true(visit_cookie(v, cookie));
+    visit_says(v, 200);
     visit_says(json_of(deletion_submit, "/account/delete",
                        text_printf("username=%s&password=%s%%E3%%80%%802", name, composed), cookie),
                204);
 }
 
-TEST(login_rotates_the_session)
+TEST(login_rotates_the_session_and_never_adopts_a_presented_token)
 {
-    char second[VISIT_TEXT_MAX];
+    static const char chosen[] = "sid=AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA";
     struct account user = account_new(app);
-    assert_int_equal(logged_in(user.name, "long+enough", user.cookie, second), 200);
-    assert_string_not_equal(user.cookie, second);
-    assert_int_equal(visit_user(app, user.cookie), 0);
-    assert_int_equal(visit_user(app, second), user.id);
-}
-
-TEST(login_never_adopts_a_presented_token)
-{
-    char chosen[] = "sid=AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA", cookie[VISIT_TEXT_MAX];
-    struct account user = account_new(app);
-    assert_int_equal(logged_in(user.name, "long+enough", chosen, cookie), 200);
-    assert_string_not_equal(cookie, chosen);
-    assert_int_equal(visit_user(app, chosen), 0);
+    const char *const presented[] = { user.cookie, chosen };
+    for (size_t i = 0; i < ARRAY_LEN(presented); i++) {
+        char cookie[VISIT_TEXT_MAX];
+        struct visit *v = login_with(user.name, "long+enough", presented[i]);
+        assert_true(visit_cookie(v, cookie));
+        visit_says(v, 200);
+        assert_string_not_equal(presented[i], cookie);
+        assert_int_equal(visit_user(app, presented[i]), 0);
+        assert_int_equal(visit_user(app, cookie), user.id);
+    }
 }
 
 TEST(a_refused_login_does_not_end_the_presented_session)
 {
     struct account user = account_new(app);
-    assert_int_equal(logged_in(user.name, "wrong+password", user.cookie, NULL), 422);
+    visit_says(login_with(user.name, "wrong+password", user.cookie), 422);
     assert_int_equal(visit_user(app, user.cookie), user.id);
 }
 
@@ -321,14 +307,14 @@ TEST(a_next_that_is_too_long_is_replaced_by_home)
         size_t len;
         bool followed;
     } cases[] = { { NEXT_BYTES_MAX, true }, { NEXT_BYTES_MAX + 1, false }, { 6 << 10, false } };
-    static char name[VISIT_NAME_MAX], fields[8192], next[7168];
-    registered(name, NULL);
+    static char fields[8192], next[7168];
+    struct account user = account_new(app);
     for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
         memset(next, 'a', cases[i].len);
         next[0] = '/';
         next[cases[i].len] = '\0';
         const char *location = cases[i].followed ? next : "/";
-        snprintf(fields, sizeof fields, "username=%s&password=long+enough&next=%s", name, next);
+        snprintf(fields, sizeof fields, "username=%s&password=long+enough&next=%s", user.name, next);
         visit_says(html_of(login_submit, "/login", fields, OTHER_COOKIE), 303, text_printf("Location: %s", location));
         snprintf(fields, sizeof fields, "language=en&next=%s", next);
         visit_says(html_of(language_submit, "/language", fields, NULL), 303, text_printf("Location: %s", location));
@@ -383,31 +369,28 @@ TEST(logout_without_a_session_succeeds)
     visit_says(html_of(logout_submit, "/logout", "", "sid=nonsense"), 303, "Location: /");
 }
 
-/* Expects 503 from register and login, and no new account. */
-static void assert_both_refused(struct services *lacking, const char *known)
-{
-    char name[VISIT_NAME_MAX];
-    fresh_username(name);
-    struct visit *v = visit_json_new(lacking, register_submit, "/register",
-                                     text_printf("username=%s&nickname=n&password=long+enough", name), NULL);
-    assert_true(visit_header(v, "Retry-After").len > 0);
-    assert_null(visit_header(v, "Set-Cookie").ptr);
-    visit_says(v, 503);
-    assert_int_equal(rows_of("SELECT COUNT(*) FROM user WHERE username = ?", str_from(name)), 0);
-    v = visit_json_new(lacking, login_submit, "/login", text_printf("username=%s&password=long+enough", known), NULL);
-    assert_true(visit_header(v, "Retry-After").len > 0);
-    visit_says(v, 503);
-}
-
 TEST(register_and_login_are_503_while_a_store_is_unreachable)
 {
     static const char *const stores[] = { "redis", "mysql" };
+    char name[VISIT_NAME_MAX];
     struct account user = account_new(app);
+    fresh_username(name);
+    const struct {
+        handler_fn *handler;
+        const char *uri, *fields;
+    } forms[] = { { register_submit, "/register", text_printf("username=%s&nickname=n&password=long+enough", name) },
+                  { login_submit, "/login", text_printf("username=%s&password=long+enough", user.name) } };
     for (size_t i = 0; i < ARRAY_LEN(stores); i++) {
         struct services *lacking = services_without(app, stores[i]);
-        assert_both_refused(lacking, user.name);
+        for (size_t k = 0; k < ARRAY_LEN(forms); k++) {
+            struct visit *v = visit_json_new(lacking, forms[k].handler, forms[k].uri, forms[k].fields, NULL);
+            assert_true(visit_header(v, "Retry-After").len > 0);
+            assert_null(visit_header(v, "Set-Cookie").ptr);
+            visit_says(v, 503);
+        }
         services_without_free(lacking);
     }
+    assert_int_equal(rows_of("SELECT COUNT(*) FROM user WHERE username = ?", str_from(name)), 0);
 }
 
 TESTS(app_setup, app_teardown)

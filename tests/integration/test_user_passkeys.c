@@ -1,21 +1,11 @@
 /* user/passkey_store on a real server: whose passkey it is, how many, and its counter. The ceremonies need
  * signatures and are in e2e.passkeys. */
-#include <inttypes.h>
-
 #include "base/random.h"
 #include "support/test.h"
 #include "test_user_app.h"
 #include "user/passkey_store.h"
-#include "user/register.h"
 
 enum { ID_BYTES = 32, MAX = 3 };
-
-static uint64_t user_new(void)
-{
-    char name[VISIT_NAME_MAX];
-    fresh_username(name);
-    return visit_register(app, name, NULL);
-}
 
 static struct passkey passkey_of(uint64_t user_id, int64_t created_ms)
 {
@@ -37,7 +27,7 @@ static enum status added(struct passkey *p, bool *full)
 TEST(a_passkey_is_read_back_and_is_of_one_user)
 {
     bool full;
-    uint64_t owner = user_new(), other = user_new();
+    uint64_t owner = account_new(app).id, other = account_new(app).id;
     struct passkey p = passkey_of(owner, 1000), found, *list;
     size_t count;
     assert_int_equal(added(&p, &full), ST_OK);
@@ -72,7 +62,7 @@ TEST(a_passkey_is_read_back_and_is_of_one_user)
 TEST(a_user_has_at_most_the_configured_number)
 {
     bool full;
-    uint64_t owner = user_new();
+    uint64_t owner = account_new(app).id;
     for (int i = 0; i < MAX; i++) {
         struct passkey p = passkey_of(owner, 1000 + i);
         assert_int_equal(added(&p, &full), ST_OK);
@@ -86,7 +76,7 @@ TEST(a_user_has_at_most_the_configured_number)
 TEST(a_counter_is_raised_once)
 {
     bool full;
-    struct passkey p = passkey_of(user_new(), 1000), found;
+    struct passkey p = passkey_of(account_new(app).id, 1000), found;
     assert_int_equal(added(&p, &full), ST_OK);
     assert_int_equal(passkey_used(app->stores.db, p.id, 6, 3000), ST_OK);
     assert_int_equal(passkey_used(app->stores.db, p.id, 6, 3000), ST_CONFLICT);

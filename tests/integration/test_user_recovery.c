@@ -27,163 +27,165 @@
 #define PASSWORD "password=long+enough"
 
 struct person {
-    char name[VISIT_NAME_MAX];
-    uint64_t id;
-    char cookie[VISIT_TEXT_MAX];
+    struct account user;
     char codes[RECOVERY_CODES][RECOVERY_CODE_TEXT_LEN + 1];
 };
 
-/* A new user with the password "long enough", without codes. */
-static struct person person_new(void)
+/* By the form. */
+static void make_codes(struct person *of)
 {
-    struct person p;
-    fresh_username(p.name);
-    p.id = visit_register(app, p.name, p.cookie);
-    return p;
-}
-
-static void make_codes(struct person *p)
-{
-    struct visit *v = json_of(recovery_submit, "/account/recovery", PASSWORD, p->cookie);
+    struct visit *v = json_of(recovery_submit, "/account/recovery", PASSWORD, of->user.cookie);
     struct str rest = buf_view(&v->x.body);
     for (size_t i = 0; i < RECOVERY_CODES; i++) {
         rest = str_after(rest, STR("{\"code\":\""));
         assert_true(rest.len > RECOVERY_CODE_TEXT_LEN);
-        snprintf(p->codes[i], sizeof p->codes[i], "%.*s", RECOVERY_CODE_TEXT_LEN, rest.ptr);
-        assert_int_equal(p->codes[i][0], '0' + (int)i);
+        snprintf(of->codes[i], sizeof of->codes[i], "%.*s", RECOVERY_CODE_TEXT_LEN, rest.ptr);
+        assert_int_equal(of->codes[i][0], '0' + (int)i);
     }
     assert_null(str_after(rest, STR("{\"code\"")).ptr);
     visit_says(v, 201);
 }
 
-static struct person person_with_codes(void)
+/* A code that this site could have made for any name, as somebody would who knows its secret. */
+static struct recovery_code code_of_anybody(const char *name, unsigned slot)
 {
-    struct person p = person_new();
-    make_codes(&p);
-    return p;
+    struct recovery_code code;
+    assert_true(recovery_code_make(arena, &config->keys.of[KEY_RECOVERY_CODE], str_from(name), slot, &code));
+    return code;
 }
 
-/* Logs in with a code from an address. more: further fields ("&new_password=…"). body (2048 bytes) and cookie may be
- * NULL. Returns the status. */
-static int recovered_from(const char *address, const char *name, const char *code, const char *more, char *body,
-                          char *cookie)
+/* Without the form, and its slow hash. */
+static struct person person_with_codes(void)
 {
-    struct visit v;
-    char fields[VISIT_TEXT_MAX], remote[64];
-    snprintf(fields, sizeof fields, "username=%s&code=%s%s", name, code, more);
+    struct person made = { .user = account_new(app) };
+    struct str hashes[RECOVERY_CODES];
+    for (unsigned i = 0; i < RECOVERY_CODES; i++) {
+        const struct recovery_code code = code_of_anybody(made.user.name, i);
+        hashes[i] = recovery_code_hash(arena, &config->keys.of[KEY_RECOVERY_HASH], str_from(made.user.name), &code);
+        memcpy(made.codes[i], code.text, sizeof code.text);
+    }
+    assert_int_equal(recovery_codes_replace(app->stores.db, arena, made.user.id, hashes, clock_now_ms()), ST_OK);
+    return made;
+}
+
+static struct person p; /* of each test */
+
+static int person_begin(void **state)
+{
+    (void)no_limits(state);
+    p = person_with_codes();
+    return 0;
+}
+
+#define CODES_TEST(name) TEST_WITH(name, person_begin, NULL)
+
+/* Logs in with a code from an address. more: further fields ("&new_password=…"). */
+static struct visit *recovery_of(const char *address, const char *name, const char *code, const char *more)
+{
+    char remote[64];
     snprintf(remote, sizeof remote, "REMOTE_ADDR=%s", address);
-    visit_begin(&v, app, "/login/recovery", fields, NULL);
-    v.envp[0] = remote;
-    assert_int_equal(recovery_login_submit(&v.x), STEP_DONE);
-    int status = v.x.status;
-    if (body != NULL)
-        snprintf(body, 2048, "%.*s", STR_ARG(buf_view(&v.x.body)));
-    if (cookie != NULL)
-        assert_true(visit_cookie(&v, cookie));
-    if (status != 200)
-        assert_null(visit_header(&v, "Set-Cookie").ptr);
-    visit_end(&v);
-    return status;
+    struct visit *v = visit_new(app, "/login/recovery", text_printf("username=%s&code=%s%s", name, code, more), NULL);
+    v->envp[0] = remote;
+    visit_handle(v, recovery_login_submit);
+    v->envp[0] = NULL;
+    assert_int_equal(visit_header(v, "Set-Cookie").ptr != NULL, v->x.status == 200);
+    return v;
+}
+
+static struct visit *recovery_by(const char *name, const char *code)
+{
+    return recovery_of("192.0.2.1", name, code, "");
 }
 
 static int recovered(const char *name, const char *code)
 {
-    return recovered_from("192.0.2.1", name, code, "", NULL, NULL);
+    return visit_close(recovery_by(name, code));
 }
 
-static uint64_t codes_left(const struct person *p)
+/* The cookie of a login that succeeds. */
+static void recovered_with(const char *code, const char *more, char *cookie)
+{
+    struct visit *v = recovery_of("192.0.2.1", p.user.name, code, more);
+    assert_true(visit_cookie(v, cookie));
+    visit_says(v, 200);
+}
+
+static uint64_t codes_left(void)
 {
     uint64_t left;
-    assert_int_equal(recovery_codes_count(app->stores.db, arena, p->id, &left), ST_OK);
+    assert_int_equal(recovery_codes_count(app->stores.db, arena, p.user.id, &left), ST_OK);
     return left;
 }
 
 /* ---- making ---- */
 
-TEST_WITH(codes_are_shown_once_and_only_hashes_are_kept, no_limits, NULL)
+CODES_TEST(codes_are_shown_once_and_only_hashes_are_kept)
 {
-    struct person p = person_with_codes();
     struct db_rows rows;
+    uint64_t hashes = metrics_get(METRIC_HASHES);
+    make_codes(&p);
+    assert_int_equal(metrics_get(METRIC_HASHES), hashes + 1); /* of the password */
     assert_int_equal(db_query(app->stores.db, arena, &rows, "SELECT hash FROM recovery_code WHERE user_id = ?",
-                              DB_PARAMS(DB_U64(p.id))),
+                              DB_PARAMS(DB_U64(p.user.id))),
                      ST_OK);
     assert_int_equal(rows.count, RECOVERY_CODES);
     for (size_t i = 0; i < rows.count; i++)
         assert_true(str_starts(db_cell(&rows, i, 0), STR("k1$")));
-    struct visit *v = html_of(recovery_show, "/account/recovery", NULL, p.cookie);
+    struct visit *v = html_of(recovery_show, "/account/recovery", NULL, p.user.cookie);
     for (size_t i = 0; i < RECOVERY_CODES; i++)
         assert_false(visit_body_has(v, p.codes[i]));
     visit_says(v, 200, "还剩10个恢复码");
-    v = json_of(account_show, "/account", NULL, p.cookie);
-    assert_int_equal(visit_json_int(v, "recovery_codes"), RECOVERY_CODES);
-    visit_says(v, 200);
+    visit_says(json_of(account_show, "/account", NULL, p.user.cookie), 200, "recovery_codes: 10");
 }
 
 /* The version before kept a slow hash of each code: such a set still logs in, and a hash counts for its budget. */
-TEST_WITH(a_code_of_the_version_before_logs_in_once, no_limits, NULL)
+CODES_TEST(a_code_of_the_version_before_logs_in_once)
 {
-    struct person p = person_with_codes();
-    char chars[RECOVERY_CODE_CHARS + 1], hash[PASSWORD_HASH_MAX];
-    size_t len = 0;
-    for (const char *c = p.codes[6]; *c != '\0'; c++)
-        if (*c != '-')
-            chars[len++] = *c;
-    chars[len] = '\0';
-    assert_int_equal(len, RECOVERY_CODE_CHARS);
-    assert_int_equal(password_hash(&(struct hash_permit){ 1 }, str_from(chars), hash), ST_OK);
+    const struct recovery_code code = code_of_anybody(p.user.name, 6);
+    char hash[PASSWORD_HASH_MAX];
+    assert_int_equal(password_hash(&(struct hash_permit){ 1 }, str_from(code.chars), hash), ST_OK);
     sql_run(app, "UPDATE recovery_code SET hash = ? WHERE user_id = ? AND slot = 6", DB_TEXT(str_from(hash)),
-            DB_U64(p.id));
+            DB_U64(p.user.id));
     uint64_t hashes = metrics_get(METRIC_HASHES);
-    assert_int_equal(recovered(p.name, p.codes[6]), 200);
+    assert_int_equal(recovered(p.user.name, code.text), 200);
     assert_int_equal(metrics_get(METRIC_HASHES), hashes + 1);
-    assert_int_equal(recovered(p.name, p.codes[6]), 422);
-    assert_int_equal(recovered(p.name, p.codes[7]), 200); /* of today: no slow hash */
+    assert_int_equal(recovered(p.user.name, code.text), 422);
+    assert_int_equal(recovered(p.user.name, p.codes[7]), 200); /* of today: no slow hash */
     assert_int_equal(metrics_get(METRIC_HASHES), hashes + 1);
 }
 
-TEST_WITH(making_codes_costs_one_slow_hash, no_limits, NULL)
+CODES_TEST(a_new_set_replaces_the_earlier_one)
 {
-    struct person p = person_with_codes();
-    uint64_t hashes = metrics_get(METRIC_HASHES);
+    const struct person earlier = p;
     make_codes(&p);
-    assert_int_equal(metrics_get(METRIC_HASHES), hashes + 1); /* of the password */
-}
-
-TEST_WITH(a_new_set_replaces_the_earlier_one, no_limits, NULL)
-{
-    struct person p = person_with_codes(), earlier = p;
-    make_codes(&p);
-    assert_int_equal(codes_left(&p), RECOVERY_CODES);
+    assert_int_equal(codes_left(), RECOVERY_CODES);
     for (size_t i = 0; i < 3; i++)
-        assert_int_equal(recovered(p.name, earlier.codes[i]), 422);
-    assert_int_equal(recovered(p.name, p.codes[0]), 200);
+        assert_int_equal(recovered(p.user.name, earlier.codes[i]), 422);
+    assert_int_equal(recovered(p.user.name, p.codes[0]), 200);
 }
 
-TEST_WITH(codes_are_made_only_with_the_password, no_limits, NULL)
+CODES_TEST(codes_are_made_only_with_the_password)
 {
     static const char *const wrong[][2] = { { "password=long+enougH", "密码不正确" }, { "", "请填写密码" } };
-    struct person p = person_with_codes(), before = p;
-    for (size_t i = 0; i < ARRAY_LEN(wrong); i++) {
-        visit_says(html_of(recovery_submit, "/account/recovery", wrong[i][0], p.cookie), 422, wrong[i][1], LACKS,
+    for (size_t i = 0; i < ARRAY_LEN(wrong); i++)
+        visit_says(html_of(recovery_submit, "/account/recovery", wrong[i][0], p.user.cookie), 422, wrong[i][1], LACKS,
                    "enougH");
-    }
-    assert_int_equal(recovered(p.name, before.codes[9]), 200);
+    assert_int_equal(recovered(p.user.name, p.codes[9]), 200);
 }
 
 /* ---- logging in ---- */
 
-TEST_WITH(a_code_logs_in_once, no_limits, NULL)
+CODES_TEST(a_code_logs_in_once)
 {
-    struct person p = person_with_codes();
     char cookie[VISIT_TEXT_MAX];
-    assert_int_equal(recovered_from("192.0.2.1", p.name, p.codes[4], "", NULL, cookie), 200);
-    assert_int_equal(visit_user(app, cookie), p.id);
-    assert_int_equal(visit_user(app, p.cookie), p.id); /* no new password: other sessions stay */
-    assert_int_equal(recovered(p.name, p.codes[4]), 422);
-    assert_int_equal(codes_left(&p), RECOVERY_CODES - 1);
-    visit_says(login_of(p.name, "long+enough"), 200);
-    assert_int_equal(recovered(p.name, p.codes[5]), 200);
-    assert_int_equal(codes_left(&p), RECOVERY_CODES - 2);
+    recovered_with(p.codes[4], "", cookie);
+    assert_int_equal(visit_user(app, cookie), p.user.id);
+    assert_int_equal(visit_user(app, p.user.cookie), p.user.id); /* no new password: other sessions stay */
+    assert_int_equal(recovered(p.user.name, p.codes[4]), 422);
+    assert_int_equal(codes_left(), RECOVERY_CODES - 1);
+    visit_says(login_of(p.user.name, "long+enough"), 200);
+    assert_int_equal(recovered(p.user.name, p.codes[5]), 200);
+    assert_int_equal(codes_left(), RECOVERY_CODES - 2);
 }
 
 static struct str raced_hash; /* of code 2 */
@@ -193,202 +195,171 @@ static int code_racer(void *ctx)
     return (int)recovery_code_use(db_new(app->stores.config), arena, *(uint64_t *)ctx, 2, raced_hash, STR(""));
 }
 
-TEST_WITH(of_logins_with_one_code_at_once_one_gets_in, no_limits, NULL)
+CODES_TEST(of_logins_with_one_code_at_once_one_gets_in)
 {
     enum { RACERS = 8 };
-    struct person p = person_with_codes();
     unsigned results[RACE_RESULTS];
     struct user user;
-    assert_int_equal(recovery_code_find(app->stores.db, arena, str_from(p.name), 2, &user, &raced_hash), ST_OK);
-    race_run(RACERS, code_racer, &p.id, results);
+    assert_int_equal(recovery_code_find(app->stores.db, arena, str_from(p.user.name), 2, &user, &raced_hash), ST_OK);
+    race_run(RACERS, code_racer, &p.user.id, results);
     assert_int_equal(results[ST_OK], 1);
     assert_int_equal(results[ST_NOT_FOUND], RACERS - 1);
 }
 
-TEST_WITH(a_new_password_ends_all_other_sessions, no_limits, NULL)
+CODES_TEST(a_new_password_ends_all_other_sessions)
 {
-    struct person p = person_with_codes();
     char cookie[VISIT_TEXT_MAX];
-    assert_int_equal(recovered_from("192.0.2.1", p.name, p.codes[0], "&new_password=longer+than+that", NULL, cookie),
-                     200);
-    assert_int_equal(visit_user(app, cookie), p.id);
-    assert_int_equal(visit_user(app, p.cookie), 0);
-    visit_says(login_of(p.name, "long+enough"), 422);
-    visit_says(login_of(p.name, "longer+than+that"), 200);
-    assert_int_equal(recovered(p.name, p.codes[1]), 200); /* the other codes stay */
+    recovered_with(p.codes[0], "&new_password=longer+than+that", cookie);
+    assert_int_equal(visit_user(app, cookie), p.user.id);
+    assert_int_equal(visit_user(app, p.user.cookie), 0);
+    visit_says(login_of(p.user.name, "long+enough"), 422);
+    visit_says(login_of(p.user.name, "longer+than+that"), 200);
+    assert_int_equal(recovered(p.user.name, p.codes[1]), 200); /* the other codes stay */
 }
 
-TEST_WITH(a_refused_new_password_keeps_the_code, no_limits, NULL)
+CODES_TEST(a_refused_new_password_keeps_the_code)
 {
-    struct person p = person_with_codes();
-    char body[2048];
-    const char *const refused[] = { "&new_password=short", "&new_password=PassWord",
-                                    text_printf("&new_password=%s1", p.name) };
-    for (size_t i = 0; i < ARRAY_LEN(refused); i++) {
-        assert_int_equal(recovered_from("192.0.2.1", p.name, p.codes[0], refused[i], body, NULL), 422);
-        assert_non_null(strstr(body, "\"field\":\"new_password\""));
-    }
-    assert_int_equal(recovered(p.name, p.codes[0]), 200);
-    visit_says(login_of(p.name, "long+enough"), 200);
+    const char *const refused[] = { "short", "PassWord", text_printf("%s1", p.user.name) };
+    for (size_t i = 0; i < ARRAY_LEN(refused); i++)
+        visit_says(recovery_of("192.0.2.1", p.user.name, p.codes[0], text_printf("&new_password=%s", refused[i])), 422,
+                   "\"field\":\"new_password\"");
+    assert_int_equal(recovered(p.user.name, p.codes[0]), 200);
+    visit_says(login_of(p.user.name, "long+enough"), 200);
 }
 
-/* A code that this site could have made for any name, as somebody would who knows its secret. */
-static void code_of_anybody(const char *name, unsigned slot, char *out)
+CODES_TEST(every_wrong_case_gets_the_same_answer)
 {
-    struct recovery_code code;
-    assert_true(recovery_code_make(arena, &config->keys.of[KEY_RECOVERY_CODE], str_from(name), slot, &code));
-    memcpy(out, code.text, sizeof code.text);
-}
-
-TEST_WITH(every_wrong_case_gets_the_same_answer, no_limits, NULL)
-{
-    struct person p = person_with_codes(), other = person_with_codes(), bare = person_new();
-    char nobody[33], made_up[3][RECOVERY_CODE_TEXT_LEN + 1], first[2048], body[2048];
+    struct person other = person_with_codes();
+    struct account bare = account_new(app);
+    char nobody[VISIT_NAME_MAX];
     fresh_username(nobody);
-    assert_int_equal(recovered(p.name, p.codes[7]), 200);
-    code_of_anybody(nobody, 1, made_up[0]);
-    code_of_anybody(bare.name, 1, made_up[1]);
-    code_of_anybody(p.name, 1, made_up[2]);
+    assert_int_equal(recovered(p.user.name, p.codes[7]), 200);
+    const struct recovery_code made_up[] = { code_of_anybody(nobody, 1), code_of_anybody(bare.name, 1),
+                                             code_of_anybody(p.user.name, 1) };
     const struct {
         const char *name, *code;
-    } wrong[] = { { p.name, "0-0000-0000-0000-0000" },
-                  { p.name, other.codes[0] },
+    } wrong[] = { { p.user.name, "0-0000-0000-0000-0000" },
+                  { p.user.name, other.codes[0] },
                   { nobody, other.codes[0] },
                   { bare.name, other.codes[1] },
-                  { nobody, made_up[0] },
-                  { bare.name, made_up[1] },
-                  { p.name, made_up[2] },
-                  { p.name, p.codes[7] } };
+                  { nobody, made_up[0].text },
+                  { bare.name, made_up[1].text },
+                  { p.user.name, made_up[2].text },
+                  { p.user.name, p.codes[7] } };
+    const char *first = NULL;
     for (size_t i = 0; i < ARRAY_LEN(wrong); i++) {
         uint64_t hashes = metrics_get(METRIC_HASHES);
-        char *answer = i == 0 ? first : body;
-        assert_int_equal(recovered_from("192.0.2.1", wrong[i].name, wrong[i].code, "", answer, NULL), 422);
+        struct visit *v = recovery_by(wrong[i].name, wrong[i].code);
+        const char *body = text_printf("%.*s", STR_ARG(buf_view(&v->x.body)));
+        first = i == 0 ? body : first;
         assert_int_equal(metrics_get(METRIC_HASHES), hashes);
-        assert_string_equal(answer, first);
+        assert_string_equal(body, first);
+        visit_says(v, 422, "{\"field\":\"code\",\"message\":\"" WRONG "\"}");
     }
-    assert_non_null(strstr(first, "{\"field\":\"code\",\"message\":\"" WRONG "\"}"));
-    assert_int_equal(codes_left(&p), RECOVERY_CODES - 1);
+    assert_int_equal(codes_left(), RECOVERY_CODES - 1);
 }
 
-TEST_WITH(what_can_be_no_code_or_no_username_is_told_whoever_it_is, no_limits, NULL)
+CODES_TEST(what_can_be_no_code_or_no_username_is_told_whoever_it_is)
 {
-    struct person p = person_with_codes();
-    char nobody[33], body[2048], first[2048];
+    char nobody[VISIT_NAME_MAX];
     fresh_username(nobody);
-    assert_int_equal(recovered_from("192.0.2.1", p.name, "no code", "", first, NULL), 422);
-    assert_non_null(strstr(first, "{\"field\":\"code\",\"message\":\"这不是恢复码"));
-    assert_int_equal(recovered_from("192.0.2.1", nobody, "no code", "", body, NULL), 422);
-    assert_string_equal(body, first);
-    assert_int_equal(recovered_from("192.0.2.1", "No+Name+At+All", p.codes[0], "", body, NULL), 422);
-    assert_non_null(strstr(body, "{\"field\":\"username\",\"message\":\"这里填用户名"));
+    struct visit *v = recovery_by(p.user.name, "no code");
+    const char *told = text_printf("%.*s", STR_ARG(buf_view(&v->x.body)));
+    visit_says(v, 422, "{\"field\":\"code\",\"message\":\"这不是恢复码");
+    visit_says(recovery_by(nobody, "no code"), 422, told);
+    visit_says(recovery_by("No+Name+At+All", p.codes[0]), 422, "{\"field\":\"username\",\"message\":\"这里填用户名");
 }
 
-TEST_WITH(a_disabled_user_stays_out_and_keeps_the_code, no_limits, NULL)
+CODES_TEST(a_disabled_user_stays_out_and_keeps_the_code)
 {
-    struct person p = person_with_codes();
-    char body[2048];
     struct user user;
     struct str hash;
-    assert_int_equal(user_disable(app->stores.db, p.id, clock_now_ms()), ST_OK);
-    assert_int_equal(recovered_from("192.0.2.1", p.name, p.codes[0], "", body, NULL), 422);
-    assert_non_null(strstr(body, "该账号已停用"));
-    code_of_anybody(p.name, 0, p.codes[1]);
-    assert_int_equal(recovered_from("192.0.2.1", p.name, p.codes[1], "", body, NULL), 422);
-    assert_non_null(strstr(body, WRONG)); /* only a right code is told that */
-    assert_int_equal(recovery_code_find(app->stores.db, arena, str_from(p.name), 0, &user, &hash), ST_OK);
-    assert_int_equal(recovery_code_use(app->stores.db, arena, p.id, 0, hash, STR("")), ST_NOT_FOUND);
-    assert_int_equal(user_enable(app->stores.db, p.id), ST_OK);
-    assert_int_equal(recovered(p.name, p.codes[0]), 200);
+    assert_int_equal(user_disable(app->stores.db, p.user.id, clock_now_ms()), ST_OK);
+    visit_says(recovery_by(p.user.name, p.codes[0]), 422, "该账号已停用");
+    /* Only a right code is told that. */
+    visit_says(recovery_by(p.user.name, code_of_anybody(p.user.name, 0).text), 422, WRONG);
+    assert_int_equal(recovery_code_find(app->stores.db, arena, str_from(p.user.name), 0, &user, &hash), ST_OK);
+    assert_int_equal(recovery_code_use(app->stores.db, arena, p.user.id, 0, hash, STR("")), ST_NOT_FOUND);
+    assert_int_equal(user_enable(app->stores.db, p.user.id), ST_OK);
+    assert_int_equal(recovered(p.user.name, p.codes[0]), 200);
 }
 
-static void expect_no_way_in_is_added(struct person *p)
+static void expect_no_way_in_is_added(uint64_t user_id)
 {
     const uint8_t hash[HASH_BYTES] = { 1 };
-    const struct str hashes[RECOVERY_CODES] = { STR("x") };
-    struct token token = { .user_id = p->id, .name = STR("late"), .scopes = 1, .created_ms = 1, .expires_ms = 2 };
-    struct passkey passkey = { .user_id = p->id,
-                               .key = { -7, STR("late"), STR("key"), 0 },
-                               .user_handle = STR("late"),
-                               .name = STR("late"),
-                               .created_ms = 1 };
+    const struct str hashes[RECOVERY_CODES] = { STR("x") }, late = STR("late");
+    struct token token = { .user_id = user_id, .name = late, .scopes = 1, .created_ms = 1, .expires_ms = 2 };
+    struct passkey passkey = {
+        .user_id = user_id, .key = { -7, late, STR("key"), 0 }, .user_handle = late, .name = late, .created_ms = 1
+    };
     bool full;
     assert_int_equal(token_insert(app->stores.db, arena, &token, hash, &full), ST_UNAVAILABLE);
     assert_int_equal(passkey_insert(app->stores.db, arena, &passkey, 10, &full), ST_UNAVAILABLE);
-    assert_int_equal(recovery_codes_replace(app->stores.db, arena, p->id, hashes, 1), ST_UNAVAILABLE);
+    assert_int_equal(recovery_codes_replace(app->stores.db, arena, user_id, hashes, 1), ST_UNAVAILABLE);
 }
 
 /* A request that was under way when the user was disabled, or asked for the deletion. */
-TEST_WITH(a_late_request_gives_no_way_in, no_limits, NULL)
+CODES_TEST(a_late_request_gives_no_way_in)
 {
-    struct person disabled = person_new(), leaver = person_with_codes();
+    const uint64_t disabled_id = account_new(app).id, id = p.user.id;
     enum deletion_result result;
     struct user user;
     struct str code, hash, left;
-    assert_int_equal(user_disable(app->stores.db, disabled.id, clock_now_ms()), ST_OK);
-    expect_no_way_in_is_added(&disabled);
+    assert_int_equal(user_disable(app->stores.db, disabled_id, clock_now_ms()), ST_OK);
+    expect_no_way_in_is_added(disabled_id);
 
-    assert_int_equal(recovery_code_find(app->stores.db, arena, str_from(leaver.name), 0, &user, &code), ST_OK);
-    assert_int_equal(user_hash_find(app->stores.db, arena, leaver.id, &hash), ST_OK);
-    assert_int_equal(deletion_begin(&app->stores, arena, leaver.id, str_from(leaver.name), hash, true, &result), ST_OK);
+    assert_int_equal(recovery_code_find(app->stores.db, arena, str_from(p.user.name), 0, &user, &code), ST_OK);
+    assert_int_equal(user_hash_find(app->stores.db, arena, id, &hash), ST_OK);
+    assert_int_equal(deletion_begin(&app->stores, arena, id, str_from(p.user.name), hash, true, &result), ST_OK);
     assert_int_equal(result, DELETION_BEGUN);
-    assert_int_equal(recovery_code_use(app->stores.db, arena, leaver.id, 0, code, STR("hash")), ST_NOT_FOUND);
-    assert_int_equal(user_password_set(app->stores.db, leaver.id, STR("hash")), ST_OK);
-    assert_int_equal(user_hash_find(app->stores.db, arena, leaver.id, &left), ST_OK);
+    assert_int_equal(recovery_code_use(app->stores.db, arena, id, 0, code, STR("hash")), ST_NOT_FOUND);
+    assert_int_equal(user_password_set(app->stores.db, id, STR("hash")), ST_OK);
+    assert_int_equal(user_hash_find(app->stores.db, arena, id, &left), ST_OK);
     assert_null(left.ptr);
-    expect_no_way_in_is_added(&leaver);
+    expect_no_way_in_is_added(id);
 }
 
-TEST_WITH(without_redis_the_code_stays, no_limits, NULL)
+CODES_TEST(without_redis_the_code_stays)
 {
-    struct person p = person_with_codes();
     struct services *lacking = services_without(app, "redis");
-    const char *fields = text_printf("username=%s&code=%s", p.name, p.codes[0]);
+    const char *fields = text_printf("username=%s&code=%s", p.user.name, p.codes[0]);
     visit_says(visit_json_new(lacking, recovery_login_submit, "/login/recovery", fields, NULL), 503);
     services_without_free(lacking);
-    assert_int_equal(recovered(p.name, p.codes[0]), 200);
+    assert_int_equal(recovered(p.user.name, p.codes[0]), 200);
 }
 
 /* ---- pages ---- */
 
-/* Makes codes by the page, and reads the first one where it is shown: once. */
-static void codes_of_the_page(struct person *p)
+CODES_TEST(the_pages_work_without_scripts)
 {
-    char once[2 * VISIT_TEXT_MAX];
-    struct visit *v = html_of(recovery_submit, "/account/recovery", PASSWORD, p->cookie);
-    struct str value = str_after(visit_header(v, "Set-Cookie"), STR("once="));
-    assert_true(value.len > 0);
-    snprintf(once, sizeof once, "%s; once=%.*s", p->cookie, (int)str_find(value, STR(";")), value.ptr);
+    char once[VISIT_TEXT_MAX], code[RECOVERY_CODE_TEXT_LEN + 1], cookie[VISIT_TEXT_MAX];
+    const char *const name = p.user.name, *session = p.user.cookie;
+    /* New codes are shown once. */
+    struct visit *v = html_of(recovery_submit, "/account/recovery", PASSWORD, session);
+    visit_cookie_of(v, "once", once);
     visit_says(v, 303, "Location: /account/recovery?made=1");
-    v = html_of(recovery_show, "/account/recovery?made=1", NULL, once);
+    v = html_of(recovery_show, "/account/recovery?made=1", NULL, text_printf("%s; %s", session, once));
     struct str codes = str_after(buf_view(&v->x.body), STR("<li><code translate=\"no\">"));
     assert_true(codes.len > RECOVERY_CODE_TEXT_LEN);
-    snprintf(p->codes[0], sizeof p->codes[0], "%.*s", RECOVERY_CODE_TEXT_LEN, codes.ptr);
+    snprintf(code, sizeof code, "%.*s", RECOVERY_CODE_TEXT_LEN, codes.ptr);
     assert_true(str_starts(visit_header(v, "Set-Cookie"), STR("once=; Path=/account/recovery; HttpOnly;")));
     visit_says(v, 200);
-    visit_says(html_of(recovery_show, "/account/recovery?made=1", NULL, p->cookie), 200, "恢复码已经显示过一次",
-               "还剩10个恢复码", LACKS, p->codes[0]);
-    assert_int_equal(codes_left(p), RECOVERY_CODES);
-}
-
-TEST_WITH(the_pages_work_without_scripts, no_limits, NULL)
-{
-    struct person p = person_new();
-    char fields[VISIT_TEXT_MAX], cookie[VISIT_TEXT_MAX];
-    codes_of_the_page(&p);
+    visit_says(html_of(recovery_show, "/account/recovery?made=1", NULL, session), 200, "恢复码已经显示过一次",
+               "还剩10个恢复码", LACKS, code);
     visit_says(html_of(recovery_login_show, "/login/recovery?next=%2Fwallet", NULL, NULL), 200,
                "href=\"/login?next=/wallet\"");
     visit_says(html_of(login_show, "/login?next=%2Fwallet", NULL, NULL), 200, "href=\"/login/recovery?next=/wallet\"");
-    snprintf(fields, sizeof fields, "username=%s&code=%s&new_password=puny&next=/wallet", p.name, p.codes[0]);
     /* The code is not typed again. */
-    visit_says(html_of(recovery_login_submit, "/login/recovery", fields, NULL), 422, p.codes[0], LACKS, "puny");
-    snprintf(fields, sizeof fields, "username=%s&code=%s&next=/wallet", p.name, p.codes[0]);
+    visit_says(html_of(recovery_login_submit, "/login/recovery",
+                       text_printf("username=%s&code=%s&new_password=puny&next=/wallet", name, code), NULL),
+               422, code, LACKS, "puny");
     /* The user has forgotten the old password. */
-    visit_says(html_of(recovery_login_submit, "/login/recovery", fields, NULL), 422,
-               "id=\"new_password_error\">请填写密码");
-    assert_int_equal(codes_left(&p), RECOVERY_CODES);
-    struct visit *v =
-        html_of(recovery_login_submit, "/login/recovery",
-                text_printf("username=%s&code=%s&new_password=longer+than+that&next=/wallet", p.name, p.codes[0]),
+    visit_says(html_of(recovery_login_submit, "/login/recovery",
+                       text_printf("username=%s&code=%s&next=/wallet", name, code), NULL),
+               422, "id=\"new_password_error\">请填写密码");
+    assert_int_equal(codes_left(), RECOVERY_CODES);
+    v = html_of(recovery_login_submit, "/login/recovery",
+                text_printf("username=%s&code=%s&new_password=longer+than+that&next=/wallet", name, code),
                 "language=zh-CN");
     assert_true(visit_cookie(v, cookie));
     visit_says(v, 303, "Location: /login/recovery?used=password&next=/wallet");
@@ -398,46 +369,42 @@ TEST_WITH(the_pages_work_without_scripts, no_limits, NULL)
 
 /* ---- limits ---- */
 
-TEST_WITH(guesses_are_limited_by_address_cost_no_hash_and_keep_nobody_out, no_limits, NULL)
+CODES_TEST(guesses_are_limited_by_address_cost_no_hash_and_keep_nobody_out)
 {
-    struct person p = person_with_codes(), other = person_with_codes();
-    char address[32];
-    snprintf(address, sizeof address, "10.%u.%u.1", (unsigned)(random_u64() & 0xff), (unsigned)(random_u64() & 0xff));
+    struct person other = person_with_codes();
+    const char *address = text_printf("10.%u.%u.1", (unsigned)(random_u64() & 0xff), (unsigned)(random_u64() & 0xff));
     strcpy(config->limit_recovery_address, "3 1/d");
     uint64_t hashes = metrics_get(METRIC_HASHES), refused = metrics_get(METRIC_LIMITED_RECOVERY_ADDRESS);
     for (int i = 0; i < 20; i++)
-        assert_int_equal(recovered_from(address, p.name, other.codes[i % RECOVERY_CODES], "", NULL, NULL),
-                         i < 3 ? 422 : 429);
+        visit_says(recovery_of(address, p.user.name, other.codes[i % RECOVERY_CODES], ""), i < 3 ? 422 : 429);
     assert_int_equal(metrics_get(METRIC_HASHES), hashes);
     assert_int_equal(metrics_get(METRIC_LIMITED_RECOVERY_ADDRESS) - refused, 17);
-    assert_int_equal(recovered_from(address, p.name, p.codes[0], "", NULL, NULL), 200); /* from the same address */
+    visit_says(recovery_of(address, p.user.name, p.codes[0], ""), 200); /* from the same address */
     strcpy(config->limit_recovery_address, "off");
     strcpy(config->limit_recovery_network, "1 1/d");
-    assert_int_equal(recovered_from(address, p.name, "guess", "", NULL, NULL), 422);
-    assert_int_equal(recovered_from(address, p.name, "guess", "", NULL, NULL), 429);
+    visit_says(recovery_of(address, p.user.name, "guess", ""), 422);
+    visit_says(recovery_of(address, p.user.name, "guess", ""), 429);
 }
 
-TEST_WITH(a_used_code_is_limited_by_itself, no_limits, NULL)
+CODES_TEST(a_used_code_is_limited_by_itself)
 {
-    struct person p = person_with_codes();
     strcpy(config->limit_recovery_code, "3 1/d");
-    assert_int_equal(recovered(p.name, p.codes[0]), 200);
-    assert_int_equal(recovered(p.name, p.codes[0]), 422);
-    assert_int_equal(recovered(p.name, p.codes[0]), 422);
+    assert_int_equal(recovered(p.user.name, p.codes[0]), 200);
+    assert_int_equal(recovered(p.user.name, p.codes[0]), 422);
+    assert_int_equal(recovered(p.user.name, p.codes[0]), 422);
     uint64_t hashes = metrics_get(METRIC_HASHES);
     for (int i = 0; i < 10; i++)
-        assert_int_equal(recovered(p.name, p.codes[0]), 429);
+        assert_int_equal(recovered(p.user.name, p.codes[0]), 429);
     assert_int_equal(metrics_get(METRIC_HASHES), hashes);
-    assert_int_equal(recovered(p.name, p.codes[1]), 200);
+    assert_int_equal(recovered(p.user.name, p.codes[1]), 200);
 }
 
-TEST_WITH(sets_of_codes_are_limited, no_limits, NULL)
+CODES_TEST(sets_of_codes_are_limited)
 {
-    struct person p = person_new();
     strcpy(config->limit_recovery_make, "1 1/d");
     make_codes(&p);
-    visit_says(json_of(recovery_submit, "/account/recovery", PASSWORD, p.cookie), 429);
-    assert_int_equal(recovered(p.name, p.codes[0]), 200);
+    visit_says(json_of(recovery_submit, "/account/recovery", PASSWORD, p.user.cookie), 429);
+    assert_int_equal(recovered(p.user.name, p.codes[0]), 200);
 }
 
 /* Whoever has a session and not the password. */
@@ -456,22 +423,22 @@ TEST_WITH(guesses_of_the_password_in_a_session_are_limited_before_hashing, no_li
         { passkey_challenge_submit, "/account/passkeys/challenge", "password=a+wrong+one", PASSWORD, 200 },
     };
     for (size_t i = 0; i < ARRAY_LEN(forms); i++) {
-        struct person p = person_new();
+        const struct account user = account_new(app);
         strcpy(config->limit_password, "2 1/d");
-        visit_says(json_of(forms[i].handler, forms[i].uri, forms[i].wrong, p.cookie), 422);
-        visit_says(json_of(recovery_submit, "/account/recovery", PASSWORD, p.cookie), 201); /* a right one is none */
-        visit_says(json_of(forms[i].handler, forms[i].uri, forms[i].wrong, p.cookie), 422);
+        visit_says(json_of(forms[i].handler, forms[i].uri, forms[i].wrong, user.cookie), 422);
+        visit_says(json_of(recovery_submit, "/account/recovery", PASSWORD, user.cookie), 201); /* a right one is none */
+        visit_says(json_of(forms[i].handler, forms[i].uri, forms[i].wrong, user.cookie), 422);
         uint64_t hashes = metrics_get(METRIC_HASHES);
         for (int k = 0; k < 10; k++)
-            visit_says(json_of(forms[i].handler, forms[i].uri, forms[i].wrong, p.cookie), 429);
-        visit_says(json_of(forms[i].handler, forms[i].uri, forms[i].right, p.cookie), 429);
+            visit_says(json_of(forms[i].handler, forms[i].uri, forms[i].wrong, user.cookie), 429);
+        visit_says(json_of(forms[i].handler, forms[i].uri, forms[i].right, user.cookie), 429);
         assert_int_equal(metrics_get(METRIC_HASHES), hashes);
-        assert_int_equal(visit_user(app, p.cookie), p.id); /* only this is refused */
-        visit_says(login_of(p.name, "long+enough"), 200);
+        assert_int_equal(visit_user(app, user.cookie), user.id); /* only this is refused */
+        visit_says(login_of(user.name, "long+enough"), 200);
         strcpy(config->limit_password, "off");
         strcpy(config->limit_confirm, "1 1/d");
-        visit_says(json_of(forms[i].handler, forms[i].uri, forms[i].right, p.cookie), forms[i].done);
-        visit_says(json_of(forms[i].handler, forms[i].uri, forms[i].right, p.cookie), 429);
+        visit_says(json_of(forms[i].handler, forms[i].uri, forms[i].right, user.cookie), forms[i].done);
+        visit_says(json_of(forms[i].handler, forms[i].uri, forms[i].right, user.cookie), 429);
         strcpy(config->limit_confirm, "off");
     }
 }
@@ -489,15 +456,13 @@ TEST_WITH(a_session_alone_adds_no_way_in, no_limits, NULL)
     static const char *const typed[][2] = { { "", "请填写密码" },
                                             { "&password=", "请填写密码" },
                                             { "&password=a+wrong+one", "密码不正确" } };
-    struct person p = person_new();
-    char fields[VISIT_TEXT_MAX];
+    const struct account user = account_new(app);
     for (size_t i = 0; i < ARRAY_LEN(forms); i++)
-        for (size_t k = 0; k < ARRAY_LEN(typed); k++) {
-            snprintf(fields, sizeof fields, "%s%s", forms[i].fields, typed[k][0]);
-            visit_says(json_of(forms[i].handler, forms[i].uri, fields, p.cookie), 422,
-                       "{\"field\":\"password\",\"message\":", typed[k][1], LACKS, "\"challenge\":");
-        }
-    visit_says(json_of(account_show, "/account", NULL, p.cookie), 200, "recovery_codes: 0", "\"tokens\":[]");
+        for (size_t k = 0; k < ARRAY_LEN(typed); k++)
+            visit_says(
+                json_of(forms[i].handler, forms[i].uri, text_printf("%s%s", forms[i].fields, typed[k][0]), user.cookie),
+                422, "{\"field\":\"password\",\"message\":", typed[k][1], LACKS, "\"challenge\":");
+    visit_says(json_of(account_show, "/account", NULL, user.cookie), 200, "recovery_codes: 0", "\"tokens\":[]");
 }
 
 TESTS(app_setup, app_teardown)

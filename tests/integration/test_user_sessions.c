@@ -3,10 +3,8 @@
 
 #include "base/array.h"
 #include "base/clock.h"
-#include "base/random.h"
 #include "io/redis_reply.h"
 #include "support/test.h"
-#include "support/test_services.h"
 #include "test_user_app.h"
 #include "user/account_page.h"
 #include "user/login.h"
@@ -21,60 +19,37 @@
 
 enum { HOUR_MS = 3600 * 1000 };
 
-/* A user, and the cookies of two devices. */
-struct person {
-    char name[VISIT_NAME_MAX];
-    uint64_t id;
-    char phone[VISIT_TEXT_MAX], curl[VISIT_TEXT_MAX];
-};
-
-/* A request from this device; cookie may be NULL. Returns the status. */
-static int post_from(struct visit *v, handler_fn *handler, const char *uri, const char *fields, const char *cookie,
-                     char *agent)
+/* A further session of the user, from a browser with this HTTP_USER_AGENT, as a login starts it. */
+static void session_new(const struct account *user, const char *agent, char *cookie)
 {
-    visit_begin(v, app, uri, fields, cookie);
-    v->envp[cookie == NULL ? 0 : 1] = agent;
-    assert_int_equal(visit_look_up(v), ST_OK);
-    assert_int_equal(handler(&v->x), STEP_DONE);
-    return v->x.status;
-}
-
-/* Registers a user with the password "long enough" on an Android phone. */
-static struct person registered(void)
-{
-    static char agent[] = "HTTP_USER_AGENT=Mozilla/5.0 (Linux; Android 14) Chrome/126.0 Mobile Safari/537.36";
-    struct person p;
     struct visit v;
-    fresh_username(p.name);
-    assert_int_equal(post_from(&v, register_submit, "/register",
-                               text_printf("username=%s&nickname=Ming&password=long+enough", p.name), NULL, agent),
-                     201);
-    p.id = (uint64_t)visit_json_int(&v, "id");
-    assert_true(visit_cookie(&v, p.phone));
+    char env[VISIT_TEXT_MAX];
+    snprintf(env, sizeof env, "HTTP_USER_AGENT=%s", agent);
+    visit_begin(&v, app, "/login", "", NULL);
+    v.envp[0] = env;
+    assert_int_equal(session_start(&v.x, user->id, str_from(user->name), STR("Ming")), ST_OK);
+    assert_true(visit_cookie(&v, cookie));
     visit_end(&v);
-    return p;
 }
 
-/* Logs in with this password from curl. cookie: VISIT_TEXT_MAX bytes, or NULL. Returns the status. */
-static int logged_in(const struct person *p, const char *password, char *cookie)
+static const char CURL[] = "curl/7.88";
+
+/* Of each test: a user on two devices. */
+static struct {
+    struct account user;
+    char *phone, curl[VISIT_TEXT_MAX]; /* phone: the cookie of the user */
+} p;
+
+static int on_two_devices(void **state)
 {
-    static char agent[] = "HTTP_USER_AGENT=curl/7.88";
-    struct visit v;
-    int status =
-        post_from(&v, login_submit, "/login", text_printf("username=%s&password=%s", p->name, password), NULL, agent);
-    if (cookie != NULL)
-        assert_true(visit_cookie(&v, cookie));
-    visit_end(&v);
-    return status;
+    (void)state;
+    p.user = account_new(app);
+    p.phone = p.user.cookie;
+    session_new(&p.user, CURL, p.curl);
+    return 0;
 }
 
-/* The same, who then has logged in from curl. */
-static struct person on_two_devices(void)
-{
-    struct person p = registered();
-    assert_int_equal(logged_in(&p, "long+enough", p.curl), 200);
-    return p;
-}
+#define DEVICES_TEST(name) TEST_WITH(name, on_two_devices, NULL)
 
 /* The user id of the cookie's session in these services; 0: a guest. nickname (64 bytes) may be NULL. */
 static uint64_t visitor_in(struct services *services, const char *cookie, char *nickname)
@@ -89,150 +64,132 @@ static uint64_t visitor_in(struct services *services, const char *cookie, char *
     return id;
 }
 
-static uint64_t visitor_of(const char *cookie)
-{
-    return visitor_in(app, cookie, NULL);
-}
-
-static size_t session_count(uint64_t user_id)
+/* Sessions in the list of the user, as it is read so much later. */
+static size_t sessions_later(uint64_t user_id, int64_t ms)
 {
     struct session_entry *entries;
     size_t count;
     arena_reset(arena);
-    assert_int_equal(session_list_read(&app->stores, arena, user_id, clock_now_ms(), &entries, &count), ST_OK);
+    assert_int_equal(session_list_read(&app->stores, arena, user_id, clock_now_ms() + ms, &entries, &count), ST_OK);
     return count;
 }
 
-static struct str key_of(const char *cookie, char *key)
+static size_t session_count(uint64_t user_id)
 {
-    session_key_write((struct str){ cookie + 4, strlen(cookie) - 4 }, key);
-    return str_from(key);
+    return sessions_later(user_id, 0);
 }
 
-/* The reply to a command as a number; a text counts as 1, nil as 0. */
-static int64_t redis_number(const struct str *words, size_t count)
+static int64_t list_len(uint64_t user_id)
 {
-    struct redis_call call = { 0 };
-    int64_t n = 0;
-    assert_int_equal(redis_do(app->stores.redis, &call, words, count), ST_OK);
-    if (!redis_reply_i64(call.reply, &n))
-        n = !redis_reply_is_nil(call.reply);
-    redis_call_free(&call);
-    return n;
+    return REDIS("HLEN hb:sessions:%" PRIu64, user_id);
 }
-#define REDIS(...) redis_number((const struct str[]){ __VA_ARGS__ }, ARRAY_LEN(((const struct str[]){ __VA_ARGS__ })))
 
-static struct str list_of(uint64_t user_id)
+static int end_sessions(const char *fields, const char *cookie)
 {
-    return str_from(text_printf("hb:sessions:%" PRIu64, user_id));
+    return visit_close(json_of(session_end_submit, "/account/sessions/end", fields, cookie));
 }
 
 /* ---- the list ---- */
 
 TEST(the_account_page_lists_devices_and_marks_the_own_one)
 {
-    struct person p = on_two_devices();
-    struct visit *v = json_of(account_show, "/account", NULL, p.curl);
-    struct str first, rest = str_after(buf_view(&v->x.body), STR("\"sessions\":["));
-    first = str_cut(rest, '}', &rest);
-    struct str second = str_cut(rest, '}', &rest);
+    struct account user = account_new(app);
+    char phone[VISIT_TEXT_MAX], curl[VISIT_TEXT_MAX];
+    session_new(&user, "Mozilla/5.0 (Linux; Android 14) Chrome/126.0 Mobile Safari/537.36", phone);
+    session_new(&user, CURL, curl);
+    struct visit *v = json_of(account_show, "/account", NULL, curl);
+    struct str rest = str_after(buf_view(&v->x.body), STR("\"sessions\":["));
+    const struct str first = str_cut(rest, '}', &rest), second = str_cut(rest, '}', &rest);
     assert_true(str_after(first, STR("\"device\":\"curl\"")).ptr != NULL);
     assert_true(str_after(first, STR("\"current\":true")).ptr != NULL);
     assert_true(str_after(second, STR("\"device\":\"Chrome · Android\"")).ptr != NULL);
     assert_true(str_after(second, STR("\"current\":false")).ptr != NULL);
     visit_says(v, 200);
-    visit_says(html_of(account_show, "/account", NULL, p.phone), 200, "Chrome · Android", "href=\"/account/devices\"");
-    visit_says(html_of(devices_show, "/account/devices", NULL, p.phone), 200, "Chrome · Android", "退出其他所有设备",
-               LACKS, p.phone + 4);
+    visit_says(html_of(account_show, "/account", NULL, phone), 200, "Chrome · Android", "href=\"/account/devices\"");
+    visit_says(html_of(devices_show, "/account/devices", NULL, phone), 200, "Chrome · Android", "退出其他所有设备",
+               LACKS, phone + 4);
 }
 
-TEST(a_logout_leaves_the_list)
+DEVICES_TEST(a_logout_leaves_the_list)
 {
-    struct person p = on_two_devices();
-    assert_int_equal(session_count(p.id), 2);
+    assert_int_equal(session_count(p.user.id), 2);
     visit_says(json_of(logout_submit, "/logout", "", p.curl), 204);
-    assert_int_equal(session_count(p.id), 1);
-    assert_int_equal(REDIS(STR("HLEN"), list_of(p.id)), 1);
+    assert_int_equal(session_count(p.user.id), 1);
+    assert_int_equal(list_len(p.user.id), 1);
 }
 
-TEST(a_session_that_is_over_leaves_the_list)
+DEVICES_TEST(a_session_that_is_over_leaves_the_list)
 {
     char key[SESSION_KEY_MAX];
-    struct person p = on_two_devices();
-    assert_int_equal(REDIS(STR("DEL"), key_of(p.curl, key)), 1); /* as when it expires */
-    assert_int_equal(session_count(p.id), 1);
-    assert_int_equal(REDIS(STR("HLEN"), list_of(p.id)), 2); /* a young one could be on its way */
-    struct session_entry *entries;
-    size_t count;
-    assert_int_equal(session_list_read(&app->stores, arena, p.id, clock_now_ms() + 61 * 1000, &entries, &count), ST_OK);
-    assert_int_equal(count, 1);
-    assert_int_equal(REDIS(STR("HLEN"), list_of(p.id)), 1);
-    assert_true(REDIS(STR("PTTL"), list_of(p.id)) > 29 * 24 * (int64_t)HOUR_MS);
+    assert_int_equal(REDIS("DEL %s", session_key_of(p.curl, key)), 1); /* as when it expires */
+    assert_int_equal(session_count(p.user.id), 1);
+    assert_int_equal(list_len(p.user.id), 2); /* a young one could be on its way */
+    assert_int_equal(sessions_later(p.user.id, 61 * 1000), 1);
+    assert_int_equal(list_len(p.user.id), 1);
+    assert_true(REDIS("PTTL hb:sessions:%" PRIu64, p.user.id) > 29 * 24 * (int64_t)HOUR_MS);
 }
 
 TEST(a_further_login_ends_the_oldest_session)
 {
     enum { MAX = 3 };
     char cookies[MAX + 2][VISIT_TEXT_MAX];
-    int64_t before = app->stores.config->sessions_max;
-    test_services_config(app)->sessions_max = MAX;
-    struct person p = registered();
-    memcpy(cookies[0], p.phone, sizeof p.phone);
+    const int64_t before = config->sessions_max;
+    config->sessions_max = MAX;
+    struct account user = account_new(app);
+    memcpy(cookies[0], user.cookie, sizeof user.cookie);
     for (int i = 1; i < MAX + 2; i++)
-        assert_int_equal(logged_in(&p, "long+enough", cookies[i]), 200);
+        session_new(&user, CURL, cookies[i]);
     for (int i = 0; i < MAX + 2; i++)
-        assert_int_equal(visitor_of(cookies[i]), i < 2 ? 0 : p.id);
-    assert_int_equal(session_count(p.id), MAX);
-    test_services_config(app)->sessions_max = before;
+        assert_int_equal(visit_user(app, cookies[i]), i < 2 ? 0 : user.id);
+    assert_int_equal(session_count(user.id), MAX);
+    config->sessions_max = before;
 }
 
-TEST(one_session_is_ended_by_its_id)
+DEVICES_TEST(one_session_is_ended_by_its_id)
 {
     char key[SESSION_KEY_MAX];
-    struct person p = on_two_devices(), stranger = registered();
-    const char *fields = text_printf("session=%.16s", key_of(p.curl, key).ptr + SESSION_KEY_LEN - 64);
-    visit_says(json_of(session_end_submit, "/account/sessions/end", fields, stranger.phone), 404);
-    assert_int_equal(visitor_of(p.curl), p.id);
-    visit_says(json_of(session_end_submit, "/account/sessions/end", fields, p.phone), 204);
-    assert_int_equal(visitor_of(p.curl), 0);
-    assert_int_equal(visitor_of(p.phone), p.id);
-    visit_says(json_of(session_end_submit, "/account/sessions/end", fields, p.phone), 404);
-    visit_says(json_of(session_end_submit, "/account/sessions/end", "session=ended", p.phone), 404);
-    visit_says(json_of(session_end_submit, "/account/sessions/end", "", p.phone), 422);
+    struct account stranger = account_new(app);
+    const char *fields = text_printf("session=%.16s", session_key_of(p.curl, key) + SESSION_KEY_LEN - 64);
+    assert_int_equal(end_sessions(fields, stranger.cookie), 404);
+    assert_int_equal(visit_user(app, p.curl), p.user.id);
+    assert_int_equal(end_sessions(fields, p.phone), 204);
+    assert_int_equal(visit_user(app, p.curl), 0);
+    assert_int_equal(visit_user(app, p.phone), p.user.id);
+    assert_int_equal(end_sessions(fields, p.phone), 404);
+    assert_int_equal(end_sessions("session=ended", p.phone), 404);
+    assert_int_equal(end_sessions("", p.phone), 422);
 }
 
-TEST(all_others_are_ended_and_the_own_one_stays)
+DEVICES_TEST(all_others_are_ended_and_the_own_one_stays)
 {
-    char curl[2][VISIT_TEXT_MAX];
-    struct person p = registered();
-    for (int i = 0; i < 2; i++)
-        assert_int_equal(logged_in(&p, "long+enough", curl[i]), 200);
-    visit_says(json_of(session_end_submit, "/account/sessions/end", "others=1", curl[0]), 204);
-    assert_int_equal(visitor_of(curl[0]), p.id);
-    assert_int_equal(visitor_of(curl[1]), 0);
-    assert_int_equal(visitor_of(p.phone), 0);
+    char other[VISIT_TEXT_MAX];
+    session_new(&p.user, CURL, other);
+    assert_int_equal(end_sessions("others=1", p.curl), 204);
+    assert_int_equal(visit_user(app, p.curl), p.user.id);
+    assert_int_equal(visit_user(app, other), 0);
+    assert_int_equal(visit_user(app, p.phone), 0);
     for (int64_t now_ms = clock_now_ms(); clock_now_ms() <= now_ms;) /* a login of the same millisecond is refused */
         continue;
-    assert_int_equal(logged_in(&p, "long+enough", curl[1]), 200); /* later logins are not concerned */
-    assert_int_equal(visitor_of(curl[1]), p.id);
+    session_new(&p.user, CURL, other); /* later logins are not concerned */
+    assert_int_equal(visit_user(app, other), p.user.id);
 }
 
 /* The request of the login was read, and its password verified, before the sessions were ended. */
 TEST(a_login_that_overlaps_gets_no_session)
 {
     struct visit v;
-    struct person p = registered();
-    visit_begin(&v, app, "/login", "", NULL);
-    assert_int_equal(session_list_end_others(&app->stores, arena, p.id, STR(""), v.x.now_ms + 5), ST_OK);
-    assert_int_equal(session_start(&v.x, p.id, str_from(p.name), STR("Ming")), ST_CONFLICT);
-    assert_null(visit_header(&v, "Set-Cookie").ptr);
-    visit_end(&v);
-    assert_int_equal(session_count(p.id), 0);
+    struct account user = account_new(app);
     /* A mark of the far future is from before the clock was set back. */
-    visit_begin(&v, app, "/login", "", NULL);
-    assert_int_equal(session_list_end_others(&app->stores, arena, p.id, STR(""), v.x.now_ms + HOUR_MS), ST_OK);
-    assert_int_equal(session_start(&v.x, p.id, str_from(p.name), STR("Ming")), ST_OK);
-    visit_end(&v);
+    const int64_t marks_ms[] = { 5, HOUR_MS };
+    for (size_t i = 0; i < ARRAY_LEN(marks_ms); i++) {
+        visit_begin(&v, app, "/login", "", NULL);
+        assert_int_equal(session_list_end_others(&app->stores, arena, user.id, STR(""), v.x.now_ms + marks_ms[i]),
+                         ST_OK);
+        assert_int_equal(session_start(&v.x, user.id, str_from(user.name), STR("Ming")), i == 0 ? ST_CONFLICT : ST_OK);
+        assert_int_equal(visit_header(&v, "Set-Cookie").ptr != NULL, i);
+        assert_int_equal(session_count(user.id), i);
+        visit_end(&v);
+    }
 }
 
 /* ---- sessions of the version before ---- */
@@ -250,10 +207,8 @@ static void older_session(uint64_t user_id, int64_t created_ms, char *cookie, ch
     born_at(user_id, created_ms - 1);
     session_token_new(token);
     snprintf(cookie, VISIT_TEXT_MAX, "sid=%s", token);
-    (void)REDIS(STR("SET"), key_of(cookie, key),
-                str_from(text_printf("%" PRIu64 ",%" PRId64 ",%" PRId64 ",someone,Some,one", user_id, created_ms,
-                                     clock_now_ms())),
-                STR("PX"), STR("60000"));
+    (void)REDIS("SET %s %" PRIu64 ",%" PRId64 ",%" PRId64 ",someone,Some,one PX 60000", session_key_of(cookie, key),
+                user_id, created_ms, clock_now_ms());
 }
 
 TEST(a_session_of_the_version_before_works_and_is_entered)
@@ -261,52 +216,55 @@ TEST(a_session_of_the_version_before_works_and_is_entered)
     char older[VISIT_TEXT_MAX], key[SESSION_KEY_MAX], nickname[64];
     struct services hot = *app;
     struct visit v;
-    struct person p = registered();
-    older_session(p.id, clock_now_ms() - HOUR_MS / 2, older, key);
+    struct account user = account_new(app);
+    older_session(user.id, clock_now_ms() - HOUR_MS / 2, older, key);
     hot.stores.db = NULL;
     visit_begin(&v, &hot, "/p/x", "", older);
     assert_int_equal(visit_look_up(&v), ST_NOT_FOUND); /* handed to the page pool */
     visit_end(&v);
-    assert_int_equal(session_count(p.id), 1);
-    assert_int_equal(visitor_in(app, older, nickname), p.id);
+    assert_int_equal(session_count(user.id), 1);
+    assert_int_equal(visitor_in(app, older, nickname), user.id);
     assert_string_equal(nickname, "Some,one");
-    assert_int_equal(session_count(p.id), 2);
-    assert_int_equal(visitor_in(&hot, older, nickname), p.id);
-    visit_says(json_of(session_end_submit, "/account/sessions/end", "others=1", p.phone), 204);
-    assert_int_equal(visitor_of(older), 0);
+    assert_int_equal(session_count(user.id), 2);
+    assert_int_equal(visitor_in(&hot, older, nickname), user.id);
+    assert_int_equal(end_sessions("others=1", user.cookie), 204);
+    assert_int_equal(visit_user(app, older), 0);
 }
 
 TEST(a_session_of_the_version_before_ends_with_all_others)
 {
     char older[VISIT_TEXT_MAX], key[SESSION_KEY_MAX];
-    struct person p = registered();
-    older_session(p.id, clock_now_ms() - HOUR_MS / 2, older, key);
-    visit_says(json_of(session_end_submit, "/account/sessions/end", "others=1", p.phone), 204); /* not entered yet */
-    assert_int_equal(visitor_of(older), 0);
-    assert_int_equal(REDIS(STR("EXISTS"), str_from(key)), 0);
-    assert_int_equal(session_count(p.id), 1);
+    struct account user = account_new(app);
+    older_session(user.id, clock_now_ms() - HOUR_MS / 2, older, key);
+    assert_int_equal(end_sessions("others=1", user.cookie), 204); /* not entered yet */
+    assert_int_equal(visit_user(app, older), 0);
+    assert_int_equal(REDIS("EXISTS %s", key), 0);
+    assert_int_equal(session_count(user.id), 1);
 }
 
 /* ---- nickname and password ---- */
 
-TEST(a_new_nickname_is_in_all_sessions)
+static struct visit *renamed(const char *fields, const char *cookie)
+{
+    return json_of(nickname_submit, "/account/nickname", fields, cookie);
+}
+
+DEVICES_TEST(a_new_nickname_is_in_all_sessions)
 {
     char nickname[64], key[SESSION_KEY_MAX];
     struct user found;
-    struct person p = on_two_devices();
-    int64_t ttl_ms = REDIS(STR("PTTL"), key_of(p.phone, key));
-    visit_says(json_of(nickname_submit, "/account/nickname", "nickname=+A,+%F0%9F%A7%A7+", p.curl), 200,
-               "\"nickname\":\"A, 🧧\"");
-    assert_int_equal(visitor_in(app, p.phone, nickname), p.id);
-    assert_string_equal(nickname, "A, 🧧");
-    (void)visitor_in(app, p.curl, nickname);
-    assert_string_equal(nickname, "A, 🧧");
-    assert_true(REDIS(STR("PTTL"), str_from(key)) <= ttl_ms);
-    assert_int_equal(user_find_by_name(app->stores.db, arena, str_from(p.name), &found), ST_OK);
+    int64_t ttl_ms = REDIS("PTTL %s", session_key_of(p.phone, key));
+    visit_says(renamed("nickname=+A,+%F0%9F%A7%A7+", p.curl), 200, "\"nickname\":\"A, 🧧\"");
+    for (int i = 0; i < 2; i++) {
+        assert_int_equal(visitor_in(app, i == 0 ? p.phone : p.curl, nickname), p.user.id);
+        assert_string_equal(nickname, "A, 🧧");
+    }
+    assert_true(REDIS("PTTL %s", key) <= ttl_ms);
+    assert_int_equal(user_find_by_name(app->stores.db, arena, str_from(p.user.name), &found), ST_OK);
     assert_true(str_equal(found.nickname, STR("A, 🧧")));
-    visit_says(json_of(nickname_submit, "/account/nickname", "nickname=++", p.curl), 422);
-    visit_says(json_of(nickname_submit, "/account/nickname", "nickname=A&face=initial+", p.curl), 200);
-    visit_says(json_of(nickname_submit, "/account/nickname", "nickname=A&face=unicorn", p.curl), 422);
+    visit_says(renamed("nickname=++", p.curl), 422);
+    visit_says(renamed("nickname=A&face=initial+", p.curl), 200);
+    visit_says(renamed("nickname=A&face=unicorn", p.curl), 422);
     visit_says(html_of(nickname_submit, "/account/nickname", "nickname=xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx", p.curl), 422,
                "昵称最多32个字", "value=\"xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx\"");
 }
@@ -318,7 +276,7 @@ static void assert_face(const char *cookie, const char *word)
     struct session s;
     struct face face;
     struct redis_call call;
-    const struct str args[] = { STR("GET"), key_of(cookie, key) };
+    const struct str args[] = { STR("GET"), str_from(session_key_of(cookie, key)) };
     assert_int_equal(redis_do(app->stores.redis, &call, args, ARRAY_LEN(args)), ST_OK);
     assert_true(session_value_read(redis_reply_str(call.reply), &s));
     assert_true(str_equal(face_word(&s.face), str_from(word)));
@@ -328,80 +286,72 @@ static void assert_face(const char *cookie, const char *word)
     redis_call_free(&call);
 }
 
-TEST(a_new_face_is_in_all_sessions_and_in_later_ones)
+DEVICES_TEST(a_new_face_is_in_all_sessions_and_in_later_ones)
 {
     char later[VISIT_TEXT_MAX];
-    struct person p = on_two_devices();
-    const char *form = "nickname=%E5%B0%8F%E6%98%8E&face=rabbit";
-    visit_says(json_of(nickname_submit, "/account/nickname", form, p.curl), 200);
-    assert_int_equal(logged_in(&p, "long+enough", later), 200);
+    visit_says(renamed("nickname=%E5%B0%8F%E6%98%8E&face=rabbit", p.curl), 200);
+    struct visit *v = login_of(p.user.name, "long+enough");
+    assert_true(visit_cookie(v, later));
+    visit_says(v, 200);
     assert_face(p.phone, "rabbit");
     assert_face(p.curl, "rabbit");
     assert_face(later, "rabbit");
-    visit_says(json_of(nickname_submit, "/account/nickname", "nickname=%E5%B0%8F%E6%98%8E", p.phone), 200);
+    visit_says(renamed("nickname=%E5%B0%8F%E6%98%8E", p.phone), 200);
     assert_face(p.curl, "rabbit"); /* a program that knows no faces */
-    form = "nickname=%E5%B0%8F%E6%98%8E&face=initial";
-    visit_says(json_of(nickname_submit, "/account/nickname", form, p.phone), 200);
+    visit_says(renamed("nickname=%E5%B0%8F%E6%98%8E&face=initial", p.phone), 200);
     assert_face(p.curl, "");
 }
 
-TEST(changing_the_password_ends_all_other_sessions)
+#define NEW_PASSWORD "old_password=long+enough&new_password=longer+than+that"
+
+DEVICES_TEST(changing_the_password_ends_all_other_sessions)
 {
-    struct person p = on_two_devices();
-    visit_says(json_of(password_submit, "/account/password", "old_password=long+enough&new_password=longer+than+that",
-                       p.phone),
-               204);
-    assert_int_equal(visitor_of(p.phone), p.id);
-    assert_int_equal(visitor_of(p.curl), 0);
-    assert_int_equal(logged_in(&p, "long+enough", NULL), 422);
-    assert_int_equal(logged_in(&p, "longer+than+that", NULL), 200);
+    visit_says(json_of(password_submit, "/account/password", NEW_PASSWORD, p.phone), 204);
+    assert_int_equal(visit_user(app, p.phone), p.user.id);
+    assert_int_equal(visit_user(app, p.curl), 0);
+    visit_says(login_of(p.user.name, "long+enough"), 422);
+    visit_says(login_of(p.user.name, "longer+than+that"), 200);
 }
 
-TEST(a_password_is_changed_only_with_the_old_one_and_to_a_good_one)
+DEVICES_TEST(a_password_is_changed_only_with_the_old_one_and_to_a_good_one)
 {
-    static const char *const fields[][2] = {
+    const char *const fields[][2] = {
         { "old_password=long+enougH&new_password=longer+than+that", "旧密码不正确" },
         { "old_password=&new_password=longer+than+that", "请填写密码" },
         { "old_password=long+enough&new_password=", "请填写新密码" },
         { "old_password=long+enough&new_password=PassWord", "这个密码太常见" },
         { "old_password=long+enough&new_password=short", "密码至少8个字符" },
+        { text_printf("old_password=long+enough&new_password=%s99", p.user.name), "密码和用户名太像" },
     };
-    struct person p = on_two_devices();
-    for (size_t i = 0; i < ARRAY_LEN(fields); i++) {
+    for (size_t i = 0; i < ARRAY_LEN(fields); i++)
         visit_says(html_of(password_submit, "/account/password", fields[i][0], p.phone), 422, fields[i][1], LACKS,
                    "longer than that");
-    }
-    visit_says(html_of(password_submit, "/account/password",
-                       text_printf("old_password=long+enough&new_password=%s99", p.name), p.phone),
-               422, "密码和用户名太像");
-    assert_int_equal(visitor_of(p.curl), p.id);
-    assert_int_equal(logged_in(&p, "long+enough", NULL), 200);
+    assert_int_equal(visit_user(app, p.curl), p.user.id);
+    visit_says(login_of(p.user.name, "long+enough"), 200);
 }
 
 TEST(without_redis_the_password_stays)
 {
     struct services *lacking = services_without(app, "redis");
-    struct visit v;
-    struct person p = registered();
-    visit_begin(&v, app, "/account/password", "old_password=long+enough&new_password=longer+than+that", p.phone);
-    assert_int_equal(visit_look_up(&v), ST_OK);
-    v.x.app = lacking;
-    assert_int_equal(password_submit(&v.x), STEP_DONE);
-    assert_int_equal(v.x.status, 503);
-    v.x.app = app;
-    visit_end(&v);
+    struct account user = account_new(app);
+    struct visit *v = visit_new(app, "/account/password", NEW_PASSWORD, user.cookie);
+    assert_int_equal(visit_look_up(v), ST_OK);
+    v->x.app = lacking;
+    visit_handle(v, password_submit);
+    v->x.app = app;
+    visit_says(v, 503);
     services_without_free(lacking);
-    assert_int_equal(logged_in(&p, "long+enough", NULL), 200);
+    visit_says(login_of(user.name, "long+enough"), 200);
 }
 
 TEST(of_two_changes_at_once_one_is_refused)
 {
     struct str old_hash, now;
-    struct person p = registered();
-    assert_int_equal(user_hash_find(app->stores.db, arena, p.id, &old_hash), ST_OK);
-    assert_int_equal(user_password_change(app->stores.db, arena, p.id, old_hash, STR("first")), ST_OK);
-    assert_int_equal(user_password_change(app->stores.db, arena, p.id, old_hash, STR("second")), ST_CONFLICT);
-    assert_int_equal(user_hash_find(app->stores.db, arena, p.id, &now), ST_OK);
+    const uint64_t id = account_new(app).id;
+    assert_int_equal(user_hash_find(app->stores.db, arena, id, &old_hash), ST_OK);
+    assert_int_equal(user_password_change(app->stores.db, arena, id, old_hash, STR("first")), ST_OK);
+    assert_int_equal(user_password_change(app->stores.db, arena, id, old_hash, STR("second")), ST_CONFLICT);
+    assert_int_equal(user_hash_find(app->stores.db, arena, id, &now), ST_OK);
     assert_true(str_equal(now, STR("first")));
     assert_int_equal(user_hash_find(app->stores.db, arena, 1, &now), ST_NOT_FOUND);
 }
@@ -411,34 +361,34 @@ TEST(of_two_changes_at_once_one_is_refused)
 TEST(a_session_that_is_older_than_its_user_is_refused)
 {
     char older[VISIT_TEXT_MAX], key[SESSION_KEY_MAX];
-    struct person p = registered();
+    const uint64_t id = account_new(app).id;
     const int64_t started_ms = clock_now_ms() - HOUR_MS / 2;
-    older_session(p.id, started_ms, older, key);
-    born_at(p.id, started_ms + CLOCKS_DIFFER_MS + 1);
-    assert_int_equal(visitor_of(older), 0);
-    assert_int_equal(REDIS(STR("EXISTS"), str_from(key)), 0);
-    older_session(p.id, started_ms, older, key);
-    born_at(p.id, started_ms + CLOCKS_DIFFER_MS); /* on a machine whose clock is ahead */
-    assert_int_equal(visitor_of(older), p.id);
+    older_session(id, started_ms, older, key);
+    born_at(id, started_ms + CLOCKS_DIFFER_MS + 1);
+    assert_int_equal(visit_user(app, older), 0);
+    assert_int_equal(REDIS("EXISTS %s", key), 0);
+    older_session(id, started_ms, older, key);
+    born_at(id, started_ms + CLOCKS_DIFFER_MS); /* on a machine whose clock is ahead */
+    assert_int_equal(visit_user(app, older), id);
 }
 
 TEST(a_registration_ends_what_somebody_else_had_under_its_number)
 {
-    char stranger[VISIT_TEXT_MAX];
-    struct visit v;
+    char stranger[VISIT_TEXT_MAX], cookie[VISIT_TEXT_MAX];
     struct services hot = *app;
-    const uint64_t next = registered().id + 1;
-    visit_begin(&v, app, "/login", "", NULL);
-    assert_int_equal(session_start(&v.x, next, STR("stranger"), STR("Stranger")), ST_OK);
-    assert_true(visit_cookie(&v, stranger));
-    visit_end(&v);
+    struct account next = { .id = account_new(app).id + 1 };
+    fresh_username(next.name);
+    session_new(&next, CURL, stranger);
     hot.stores.db = NULL;
-    assert_int_equal(visitor_in(&hot, stranger, NULL), next);
-    const struct person fresh = registered();
-    assert_int_equal(fresh.id, next);
-    assert_int_equal(visitor_in(&hot, stranger, NULL), 0);
-    assert_int_equal(visitor_of(fresh.phone), next);
-    assert_int_equal(session_count(next), 1);
+    assert_int_equal(visit_user(&hot, stranger), next.id);
+    struct visit *v = json_of(register_submit, "/register",
+                              text_printf("username=%s&nickname=Ming&password=long+enough", next.name), NULL);
+    assert_int_equal(visit_json_int(v, "id"), next.id);
+    assert_true(visit_cookie(v, cookie));
+    visit_says(v, 201);
+    assert_int_equal(visit_user(&hot, stranger), 0);
+    assert_int_equal(visit_user(app, cookie), next.id);
+    assert_int_equal(session_count(next.id), 1);
 }
 
 TESTS(app_setup, app_teardown)

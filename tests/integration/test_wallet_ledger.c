@@ -1,54 +1,19 @@
 /* ledger/ledger with a real MySQL: transfers are atomic, covered by the balance, and made once. */
-#include <sys/wait.h>
 #include <unistd.h>
 
-#include "base/array.h"
 #include "base/clock.h"
 #include "base/random.h"
 #include "ledger/ledger.h"
 #include "support/test.h"
-#include "test_user_fixture.h"
+#include "test_wallet_app.h"
 #include "user/store.h"
-
-static struct services *app;
-static struct arena *arena;
-
-/* The accounts of this test, deleted at its end. */
-static uint64_t created[64];
-static size_t created_len;
-
-static int setup(void **state)
-{
-    (void)state;
-    app = site_open();
-    arena = arena_new(4096, 16 << 20);
-    return app == NULL || arena == NULL;
-}
-
-static int teardown(void **state)
-{
-    (void)state;
-    accounts_forget(app, created, created_len);
-    arena_free(arena);
-    site_close(app);
-    return 0;
-}
 
 /* Creates a wallet whose id is between those of users and packets, so that it belongs to no other test. */
 static uint64_t fresh_account(void)
 {
     uint64_t id = (uint64_t)1 << 40 | random_u64() >> 26;
     account_make(app, id, "wallet");
-    assert_true(created_len < ARRAY_LEN(created));
-    created[created_len++] = id;
-    return id;
-}
-
-static int64_t balance_of(uint64_t id)
-{
-    int64_t fen = -1;
-    assert_int_equal(ledger_balance(app->stores.db, arena, id, &fen), ST_OK);
-    return fen;
+    return account_kept(id);
 }
 
 static enum status transfer_body(struct db *db, void *ctx)
@@ -64,10 +29,15 @@ static enum status transfer_fen(struct db *db, uint64_t from, uint64_t to, int64
     return db_transaction(db, transfer_body, &t);
 }
 
+static enum status moved(uint64_t from, uint64_t to, int64_t fen)
+{
+    return transfer_fen(app->stores.db, from, to, fen);
+}
+
 static uint64_t funded_account(int64_t fen)
 {
     uint64_t id = fresh_account();
-    assert_int_equal(transfer_fen(app->stores.db, ACCOUNT_BANK_ID, id, fen), ST_OK);
+    assert_int_equal(moved(ACCOUNT_BANK_ID, id, fen), ST_OK);
     return id;
 }
 
@@ -80,36 +50,31 @@ static int64_t number_from(const char *sql, uint64_t id)
 
 TEST(a_transfer_works_in_both_directions)
 {
-    uint64_t low = funded_account(1000), high = funded_account(1000);
-    if (low > high) {
-        uint64_t swap = low;
-        low = high;
-        high = swap;
-    }
-    assert_int_equal(transfer_fen(app->stores.db, low, high, 300), ST_OK);
-    assert_int_equal(balance_of(low), 700);
-    assert_int_equal(balance_of(high), 1300);
-    assert_int_equal(transfer_fen(app->stores.db, high, low, 1300), ST_OK);
-    assert_int_equal(balance_of(low), 2000);
-    assert_int_equal(balance_of(high), 0);
+    uint64_t one = funded_account(1000), other = funded_account(1000);
+    assert_int_equal(moved(one, other, 300), ST_OK);
+    assert_int_equal(balance_of(one), 700);
+    assert_int_equal(balance_of(other), 1300);
+    assert_int_equal(moved(other, one, 1300), ST_OK);
+    assert_int_equal(balance_of(one), 2000);
+    assert_int_equal(balance_of(other), 0);
 }
 
 TEST(a_transfer_of_more_than_the_balance_is_refused)
 {
     uint64_t poor = funded_account(100), other = fresh_account();
-    assert_int_equal(transfer_fen(app->stores.db, poor, other, 101), ST_INVALID);
+    assert_int_equal(moved(poor, other, 101), ST_INVALID);
     assert_int_equal(balance_of(poor), 100);
     assert_int_equal(balance_of(other), 0);
-    assert_int_equal(transfer_fen(app->stores.db, poor, other, 100), ST_OK);
+    assert_int_equal(moved(poor, other, 100), ST_OK);
     assert_int_equal(balance_of(poor), 0);
-    assert_int_equal(transfer_fen(app->stores.db, poor, other, 1), ST_INVALID);
+    assert_int_equal(moved(poor, other, 1), ST_INVALID);
 }
 
 TEST(only_the_bank_may_go_below_zero)
 {
     uint64_t id = fresh_account();
     int64_t before = balance_of(ACCOUNT_BANK_ID);
-    assert_int_equal(transfer_fen(app->stores.db, ACCOUNT_BANK_ID, id, 500), ST_OK);
+    assert_int_equal(moved(ACCOUNT_BANK_ID, id, 500), ST_OK);
     assert_true(balance_of(ACCOUNT_BANK_ID) <= before - 500);
     assert_true(balance_of(ACCOUNT_BANK_ID) < 0);
     /* The constraint of the table refuses it, too. */
@@ -121,8 +86,8 @@ TEST(only_the_bank_may_go_below_zero)
 TEST(a_transfer_with_a_missing_account_changes_nothing)
 {
     uint64_t id = funded_account(100);
-    assert_int_equal(transfer_fen(app->stores.db, id, (uint64_t)1 << 49, 50), ST_NOT_FOUND);
-    assert_int_equal(transfer_fen(app->stores.db, (uint64_t)1 << 49, id, 50), ST_INVALID);
+    assert_int_equal(moved(id, (uint64_t)1 << 49, 50), ST_NOT_FOUND);
+    assert_int_equal(moved((uint64_t)1 << 49, id, 50), ST_INVALID);
     assert_int_equal(balance_of(id), 100);
     int64_t fen;
     assert_int_equal(ledger_balance(app->stores.db, arena, (uint64_t)1 << 49, &fen), ST_NOT_FOUND);
@@ -141,9 +106,9 @@ TEST(a_user_has_one_wallet)
 TEST(an_amount_is_above_zero_and_moves_between_two_accounts)
 {
     uint64_t from = funded_account(100), to = fresh_account();
-    assert_int_equal(transfer_fen(app->stores.db, from, to, 0), ST_INVALID);
-    assert_int_equal(transfer_fen(app->stores.db, from, to, -5), ST_INVALID);
-    assert_int_equal(transfer_fen(app->stores.db, from, from, 5), ST_INVALID);
+    assert_int_equal(moved(from, to, 0), ST_INVALID);
+    assert_int_equal(moved(from, to, -5), ST_INVALID);
+    assert_int_equal(moved(from, from, 5), ST_INVALID);
     assert_int_equal(balance_of(from), 100);
     assert_int_equal(balance_of(to), 0);
 }
@@ -168,50 +133,32 @@ TEST(a_transfer_of_a_packet_is_made_once)
     assert_int_equal(balance_of(from), 970);
 }
 
-/* Runs child in count processes, each with its own connection, and counts their exit codes, which are statuses. */
-static void race(unsigned count, int (*child)(struct db *db, unsigned number), unsigned exits[ST_COUNT])
-{
-    pid_t pids[32];
-    assert_true(count <= 32);
-    memset(exits, 0, ST_COUNT * sizeof *exits);
-    for (unsigned i = 0; i < count; i++) {
-        pids[i] = fork();
-        assert_true(pids[i] >= 0);
-        if (pids[i] == 0)
-            _exit(child(db_new(app->stores.config), i));
-    }
-    for (unsigned i = 0; i < count; i++) {
-        int status;
-        assert_int_equal(waitpid(pids[i], &status, 0), pids[i]);
-        assert_true(WIFEXITED(status) && WEXITSTATUS(status) < ST_COUNT);
-        exits[WEXITSTATUS(status)]++;
-    }
-}
-
 static uint64_t race_from, race_to;
 
-static int take_ten(struct db *db, unsigned number)
+static int take_ten(void *ctx)
 {
-    (void)number;
-    return (int)transfer_fen(db, race_from, race_to, 10);
+    (void)ctx;
+    return (int)transfer_fen(db_new(app->stores.config), race_from, race_to, 10);
 }
 
 TEST(concurrent_debits_take_no_more_than_the_balance)
 {
-    unsigned exits[ST_COUNT];
+    unsigned exits[RACE_RESULTS];
     race_from = funded_account(105);
     race_to = fresh_account();
-    race(20, take_ten, exits);
+    race_run(20, take_ten, NULL, exits);
     assert_int_equal(exits[ST_OK], 10);
     assert_int_equal(exits[ST_INVALID], 10);
     assert_int_equal(balance_of(race_from), 5);
     assert_int_equal(balance_of(race_to), 100);
 }
 
-static int back_and_forth(struct db *db, unsigned number)
+static int back_and_forth(void *ctx)
 {
+    struct db *db = db_new(app->stores.config);
+    (void)ctx;
     for (int i = 0; i < 25; i++) {
-        bool there = (number + (unsigned)i) % 2 == 0;
+        bool there = (getpid() + i) % 2 == 0;
         enum status st = transfer_fen(db, there ? race_from : race_to, there ? race_to : race_from, 1);
         if (st != ST_OK)
             return (int)st;
@@ -229,11 +176,11 @@ static int64_t deadlocks(void)
 
 TEST(opposite_transfers_do_not_deadlock)
 {
-    unsigned exits[ST_COUNT];
+    unsigned exits[RACE_RESULTS];
     int64_t before = deadlocks();
     race_from = funded_account(1000);
     race_to = funded_account(1000);
-    race(8, back_and_forth, exits);
+    race_run(8, back_and_forth, NULL, exits);
     assert_int_equal(exits[ST_OK], 8);
     assert_int_equal(deadlocks(), before); /* db_transaction would hide a deadlock by a retry */
     assert_int_equal(balance_of(race_from) + balance_of(race_to), 2000);
@@ -249,4 +196,4 @@ TEST(a_balance_is_the_sum_of_its_transfers)
     }
 }
 
-TESTS(setup, teardown)
+TESTS(app_setup, wallet_teardown)

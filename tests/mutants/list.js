@@ -7,16 +7,13 @@
 //
 // TESTS, separated by commas, run first: they should fail. A text of several lines has '- ' or '+ ' on each line; further
 // blanks belong to the text. Lines that begin with # are comments.
-import { existsSync, readFileSync } from 'node:fs';
-import { join } from 'node:path';
-
 const LIST = 'tests/mutants/mutants.txt';
 
-// { mutants: [{ name, file, tests, why, old, new, line }], problems: [`mutants.txt:LINE: why`] }
-export function mutantsRead(root) {
+// sources: of tests/tidy/sources.js. Returns { mutants: [{ name, file, tests, why, old, new, line }], problems: [`mutants.txt:LINE: why`] }
+export function mutantsRead(sources) {
   const mutants = [];
   const problems = [];
-  readFileSync(join(root, LIST), 'utf8').split('\n').forEach((text, i) => {
+  sources.read(LIST).split('\n').forEach((text, i) => {
     const line = i + 1;
     const head = /^(\w\S*) +(\S+) +(\S+)$/.exec(text);
     const body = /^ {4}(?:([-+]) )?(.*)$/.exec(text);
@@ -35,11 +32,11 @@ export function mutantsRead(root) {
     if (names.has(mutant.name)) say('another mutant has this name');
     names.add(mutant.name);
     if (!mutant.why) say('no line for the effect of the bug');
-    if (!existsSync(join(root, mutant.file))) {
+    if (!sources.exists(mutant.file)) {
       say(`no file ${mutant.file}`);
       continue;
     }
-    const found = mutant.old === '' ? 0 : readFileSync(join(root, mutant.file), 'utf8').split(mutant.old).length - 1;
+    const found = mutant.old === '' ? 0 : sources.read(mutant.file).split(mutant.old).length - 1;
     if (found !== 1) say(`${mutant.file} has "${mutant.old}" ${found} times`);
     if (mutant.old === mutant.new) say('it changes nothing');
   }

@@ -6,6 +6,7 @@ import { copyFileSync, existsSync, mkdirSync, readFileSync, readdirSync, rmSync,
 import { availableParallelism } from 'node:os';
 import { dirname, join, relative } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { Sources } from '../tidy/sources.js';
 import { mutantsRead } from './list.js';
 
 const ROOT = join(dirname(fileURLToPath(import.meta.url)), '../..');
@@ -134,7 +135,7 @@ async function judge(mutant, all, durations, remove) {
   return ['SURVIVED', mutant.why];
 }
 
-const { mutants, problems } = mutantsRead(ROOT);
+const { mutants, problems } = mutantsRead(new Sources(ROOT));
 const fits = (filter, { name, file }) => name.includes(filter) || file.includes(filter);
 const chosen = mutants.filter((mutant) => filters.length === 0 || filters.some((filter) => fits(filter, mutant)));
 for (const filter of filters) if (!chosen.some((mutant) => fits(filter, mutant))) problems.push(`no mutant whose name or file contains ${filter}`);

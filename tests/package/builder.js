@@ -5,8 +5,8 @@ import { basename, join, resolve } from 'node:path';
 import { promisify } from 'node:util';
 
 const run = promisify(execFile);
-const OUTPUT_MAX = 64 << 20;
-const ENVIRONMENT = ['env', '-i', 'PATH=/usr/sbin:/usr/bin:/sbin:/bin', 'HOME=/root', 'LANG=C.UTF-8', 'DEBIAN_FRONTEND=noninteractive'];
+export const OUTPUT_MAX = 64 << 20;
+export const ENVIRONMENT = ['env', '-i', 'PATH=/usr/sbin:/usr/bin:/sbin:/bin', 'HOME=/root', 'LANG=C.UTF-8', 'DEBIAN_FRONTEND=noninteractive'];
 // BASE FROM TO [FROM TO…] -- COMMAND…: mounts each folder FROM at TO of the base, where only the command sees it.
 const ENTER = `mount --make-rprivate /
 base=$1; shift

@@ -1,29 +1,26 @@
 // `hongbao doctor` on an installed site: each fault of faults.js is found, and the commands that it prints mend it.
 import assert from 'node:assert/strict';
 import { join } from 'node:path';
-import { after } from 'node:test';
 import { certificate, day } from '../e2e/support/certificate.js';
 import { poll } from '../e2e/support/poll.js';
-import { CERTIFICATES, FAULTS, HOST } from './faults.js';
-import { Machine, packageReady } from './machine.js';
-import { toldBy } from './told.js';
+import { CERTIFICATES, FAULTS } from './faults.js';
+import { Machine, packageReady, toldBy } from './machine.js';
+import { SETUP, Site } from './site.js';
 
 const ROUNDS_MAX = 4;
 const machine = new Machine('doctor');
 
-const doctor = async () => JSON.parse(await machine.try('hongbao', 'doctor', '--json'));
+const doctor = () => new Site(machine).doctor();
 
 const { before, test } = toldBy(machine);
 before(async () => {
-  const deb = await packageReady();
-  await machine.boot(deb);
-  await machine.run('apt-get', 'install', '-y', machine.give(deb, 'hongbao_1.deb'));
-  await machine.run('hongbao', 'setup', '--non-interactive', '--host', HOST, '--self-signed', '--demo');
+  await machine.boot(await packageReady(), { as: 'hongbao_1.deb' });
+  await machine.run('apt-get', 'install', '/root/hongbao_1.deb');
+  await machine.run(...SETUP);
   for (const { name, host, from, to } of CERTIFICATES) {
     certificate(join(machine.folder, 'root'), name, `DNS:${host}`, day(from), day(to));
   }
 });
-after(() => machine.end());
 
 // Whether the mend begins with a command, and is no sentence.
 const isCommand = (mend) => new RegExp(`^(${['systemctl', 'systemd-tmpfiles', 'REDISCLI_AUTH=.* redis-cli', 'mariadb', 'mariadb-dump', 'chmod', 'chown', 'mv', 'cat',
@@ -76,7 +73,4 @@ test('the file of a role that is missing is told before the unit that fails with
   await mendAll();
 });
 
-test('at least fifty faults were planted, and the money is right afterwards', async () => {
-  assert.ok(FAULTS.length >= 50, `${FAULTS.length} faults`);
-  await machine.run('hongbao', 'audit');
-});
+test('the money is right after all faults', () => machine.run('hongbao', 'audit'));

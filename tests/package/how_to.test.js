@@ -5,30 +5,26 @@ import { execFileSync } from 'node:child_process';
 import { once } from 'node:events';
 import { existsSync, mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { after } from 'node:test';
 import { isDeepStrictEqual } from 'node:util';
 import { poll } from '../e2e/support/poll.js';
-import { MORE, Machine, ROOT, packageReady } from './machine.js';
+import { MORE, Machine, ROOT, packageReady, toldBy } from './machine.js';
 import { Pages } from './pages.js';
-import { converse } from './terminal.js';
-import { toldBy } from './told.js';
+import { HOST, NOTHING_WRONG, Site } from './site.js';
+import { converse, setupDialogue } from './terminal.js';
 
-if (process.getuid() !== 0) throw new Error('run this test as root: debootstrap and systemd-nspawn need it');
-
-const HOST = 'hongbao.example';
 const ADDRESS = '192.0.2.10';
 const PAGES = ['../../README.md', '../tutorial.md', 'install.md', 'tls.md', 'users.md', 'scale.md', 'logs.md', 'watch.md', 'fail2ban.md',
   'firewall.md', 'branding.md', 'backup.md', 'migrations.md', 'upgrade.md', 'open.md', 'rotate-secrets.md', 'move.md', 'remove.md'];
 const pages = new Pages(import.meta.url, PAGES, { HOST });
 const machine = new Machine('how-to');
 const another = new Machine('how-to-new');
+const site = new Site(machine, ADDRESS);
 let deb;
 
-// A machine with the package in /root, an address of its own, and an apt that asks nothing.
+// A machine with an address of its own.
 async function boot(it) {
-  await it.boot(deb, MORE);
-  it.give(deb, 'hongbao_1_all.deb');
-  await it.shell(`echo '${ADDRESS} ${HOST}' >>/etc/hosts; echo 'APT::Get::Assume-Yes "true";' >/etc/apt/apt.conf.d/90test`);
+  await it.boot(deb, { packages: MORE, as: 'hongbao_1_all.deb' });
+  await it.shell(`echo '${ADDRESS} ${HOST}' >>/etc/hosts`);
   await connect(it);
 }
 
@@ -40,27 +36,12 @@ before(async () => {
   deb = await packageReady();
   await boot(machine);
 });
-after(async () => {
-  await machine.end();
-  await another.end();
-});
 
 const run = (page, index, ...replacements) => pages.run(machine, page, index, ...replacements);
-const curl = (path, ...options) => machine.run('curl', '-sSk', ...options, `https://${HOST}${path}`);
-const status = (path) => curl(path, '-o', '/dev/null', '-w', '%{http_code}');
-const isReady = () => poll('the site is ready', async () => (await status('/readyz')) === '200');
 const unitIs = async (unit) => machine.try('systemctl', 'is-active', unit);
-const register = (name) => curl('/register', '-o', '/dev/null', '-w', '%{http_code}', '-d', `username=${name}&nickname=${name}&password=correct-horse-9`);
-
-const trust = (it, file) => it.shell(`cp ${file} /usr/local/share/ca-certificates/site.crt && update-ca-certificates >/dev/null 2>&1`);
-
-// A certificate for the site, and its key, signed by itself; the machine trusts it.
-async function certificate(file, key) {
-  await machine.shell(`mkdir -p $(dirname ${file}) $(dirname ${key})
-  openssl req -x509 -newkey ec -pkeyopt ec_paramgen_curve:prime256v1 -nodes -days 90 -subj /CN=${HOST} -addext subjectAltName=DNS:${HOST} \\
-    -keyout ${key} -out ${file} 2>/dev/null`);
-  await trust(machine, file);
-}
+const shows = async (name, on = machine) => assert.match(await on.run('hongbao', 'user', 'show', name), new RegExp(`^username ${name}$`, 'm'));
+// nginx has the certificate that this machine trusts.
+const isTrusted = () => poll('nginx has the certificate', async () => /^ready/.test(await machine.try('curl', '-sS', `https://${HOST}/readyz`)));
 
 test('the tutorial: from an empty machine to a packet that a phone opens', async () => {
   await run('../tutorial.md', 0);
@@ -69,7 +50,7 @@ test('the tutorial: from an empty machine to a packet that a phone opens', async
   const browser = machine.spawn(process.execPath, join(ROOT, 'tests/package/tutorial.js'), ADDRESS);
   assert.equal((await once(browser, 'exit'))[0], 0);
   assert.match(await run('../tutorial.md', 2), /^I1 +ok[\s\S]*clean$/);
-  assert.match(await run('../tutorial.md', 3), /^0 wrong, 0 not checked$/m);
+  assert.match(await run('../tutorial.md', 3), NOTHING_WRONG);
 });
 
 test('remove.md: the money stays after a removal, and goes with a purge that was told so', async () => {
@@ -80,35 +61,33 @@ test('remove.md: the money stays after a removal, and goes with a purge that was
 });
 
 test('README.md, install.md: two commands and four answers make a site, which the same commands keep', async () => {
-  const { code, output } = await converse(machine.enter('bash', '-ec', pages.script('../../README.md', 0)),
-    [[/Name of the site.*: $/, HOST], [/certificate.*: $/, ''], [/Play money\?.*: $/, ''],
-      [/A backup every night.*\[yes\]: $/, '']]);
+  const { code, output } = await converse(machine.enter('bash', '-ec', pages.script('../../README.md', 0)), setupDialogue(HOST, '', '', ''));
   assert.equal(code, 0, output);
   assert.ok(output.includes(`https://${HOST}/`), output);
-  await isReady();
+  await site.ready();
   await run('install.md', 0);
-  await isReady();
+  await site.ready();
 });
 
 test('install.md: a certificate, and the units', async () => {
   const folder = `/etc/letsencrypt/live/${HOST}`;
-  await certificate(`${folder}/fullchain.pem`, `${folder}/privkey.pem`);
+  await site.sign(`${folder}/fullchain.pem`, `${folder}/privkey.pem`);
   assert.match(await run('install.md', 1), new RegExp(`^https://${HOST}/$`, 'm'));
-  await poll('nginx has the certificate', async () => /^ready/.test(await machine.try('curl', '-sS', `https://${HOST}/readyz`)));
+  await isTrusted();
   await run('install.md', 2);
   assert.equal(await unitIs('hongbao.target'), 'inactive');
   await machine.run('systemctl', 'start', 'hongbao.target');
-  await isReady();
+  await site.ready();
 });
 
 test('tls.md: the folder of Let\'s Encrypt, and another certificate', async () => {
-  await certificate('/etc/ssl/site.pem', '/etc/ssl/private/site.key');
+  await site.sign('/etc/ssl/site.pem', '/etc/ssl/private/site.key');
   await pages.runAll(machine, 'tls.md');
-  await poll('nginx has the certificate', async () => /^ready/.test(await machine.try('curl', '-sS', `https://${HOST}/readyz`)));
+  await isTrusted();
 });
 
 test('users.md: a user is shown, reset, disabled and enabled', async () => {
-  assert.equal(await register('alice'), '303');
+  await site.register('alice');
   const said = await run('users.md', 0);
   assert.match(said, /^username alice$/m);
   assert.match(said, /^new password \S+$/m);
@@ -147,7 +126,7 @@ test('logs.md: a request is found by its id, also in an older file, and logs are
   assert.match(await trace(5), line);
   assert.ok(existsSync(join(machine.folder, 'var/log/nginx/hongbao.access.log.1')));
   assert.ok(JSON.parse(await run('logs.md', 7)).MESSAGE);
-  assert.match(await machine.run('hongbao', 'doctor'), /^0 wrong, 0 not checked$/m);
+  await site.nothingIsWrong();
 });
 
 test('watch.md: Prometheus gets answers from every job', async () => {
@@ -170,7 +149,7 @@ test('watch.md: Prometheus gets answers from every job', async () => {
 
 test('fail2ban.md: guesses are counted from the journal, and their address is blocked', async () => {
   await run('fail2ban.md', 0);
-  const guess = () => curl('/login', '-o', '/dev/null', '-d', 'username=nobody&password=guessed');
+  const guess = () => site.curl('/login', '-o', '/dev/null', '-d', 'username=nobody&password=guessed');
   await guess();
   const look = () => run('fail2ban.md', 1).catch(({ stdout }) => stdout);
   await poll('the filter finds it', async () => /Journal matches:.*hongbao[^]*^Lines: .*, [1-9]\d* matched/m.test(await look()));
@@ -179,26 +158,26 @@ test('fail2ban.md: guesses are counted from the journal, and their address is bl
   for (let i = 0; i < 5; i++) await guess().catch(() => {}); // the last ones may be blocked
   await poll('the address is blocked', async () => new RegExp(`Banned IP list:\\s+${ADDRESS}`).test(await machine.run('fail2ban-client', 'status', 'hongbao')));
   // The list has the address before its rule is loaded.
-  const isRefused = () => curl('/', '-m', '5').then(() => false, ({ message }) => /Failed to connect|timed out|refused/i.test(message));
+  const isRefused = () => site.curl('/', '-m', '5').then(() => false, ({ message }) => /Failed to connect|timed out|refused/i.test(message));
   await poll('the address is refused', isRefused);
   await machine.shell(`ADDRESS=${ADDRESS}\n${pages.script('fail2ban.md', 2)}`);
   await poll('the address is served again', async () => !await isRefused());
   await machine.run('systemctl', 'stop', 'fail2ban');
-  await isReady();
+  await site.ready();
 });
 
 test('firewall.md: the rules are loaded', async () => {
   await pages.runAll(machine, 'firewall.md');
   assert.match(await machine.run('nft', 'list', 'table', 'inet', 'hongbao'), /ct count over 1000/);
-  await isReady();
+  await site.ready();
 });
 
 // What a visitor with this language sees: the home page, its style sheet, and a page of nginx itself.
 async function lookOf(language) {
-  const get = (path) => curl(path, '-H', `Accept-Language: ${language}`);
+  const get = (path) => site.curl(path, '-H', `Accept-Language: ${language}`);
   const home = await get('/');
   const [sheet] = /\/static\/app\.[0-9a-f]{10}\.css/.exec(home);
-  return { home, sheet, css: await curl(sheet, '-f'), missing: await get('/static/missing.css') };
+  return { home, sheet, css: await site.curl(sheet, '-f'), missing: await get('/static/missing.css') };
 }
 
 test('branding.md: another name, colour and logo, which an upgrade keeps, and back', async () => {
@@ -206,19 +185,19 @@ test('branding.md: another name, colour and logo, which an upgrade keeps, and ba
   const earlier = await looks();
   writeFileSync(join(machine.folder, 'root/logo.svg'), '<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 28 28"><path d="M0 0h28v28z"/></svg>');
   for (const block of [0, 1, 2, 3]) await run('branding.md', block);
-  assert.match(await run('branding.md', 4), /^0 wrong, 0 not checked$/m);
+  assert.match(await run('branding.md', 4), NOTHING_WRONG);
   const shown = async () => {
     for (const [look, name, title] of (await looks()).map((it, i) => [it, ...[['Lucky Goose', 'send some luck'], ['福鹅', '发一份好运']][i]])) {
       assert.match(look.home, new RegExp(`<title>${name}[^<]*${title}</title>`));
       assert.match(look.missing, new RegExp(`<title>.* · ${name}</title>`));
       assert.match(look.css, /--red: #0b5d55/);
       const [logo] = /\/static\/logo\.[0-9a-f]{10}\.svg/.exec(look.home);
-      assert.match(await curl(logo, '-f'), /M0 0h28v28z/);
+      assert.match(await site.curl(logo, '-f'), /M0 0h28v28z/);
     }
   };
   const areShown = () => poll('the pages have it', () => shown().then(() => true, () => false)).catch(shown);
   await areShown();
-  assert.match(await curl('/static/sw.js'), /look 1/);
+  assert.match(await site.curl('/static/sw.js'), /look 1/);
 
   // As after an upgrade: the version of before had another text, and lacked a file.
   await machine.shell(`cd /etc/hongbao/look
@@ -234,25 +213,25 @@ test('branding.md: another name, colour and logo, which an upgrade keeps, and ba
 
   await run('branding.md', 7);
   await poll('the pages are as before', async () => isDeepStrictEqual(await looks().catch(() => {}), earlier));
-  assert.match(await machine.run('hongbao', 'doctor'), /^0 wrong, 0 not checked$/m);
+  await site.nothingIsWrong();
 });
 
 test('backup.md: a backup is restored, also without its copy of Redis, and one is made every night', async () => {
-  assert.equal(await register('bob'), '303');
+  await site.register('bob');
   await run('backup.md', 0);
-  await isReady();
-  assert.match(await machine.run('hongbao', 'user', 'show', 'bob'), /^username bob$/m);
+  await site.ready();
+  await shows('bob');
   await run('backup.md', 1);
   await run('backup.md', 2);
-  await isReady();
-  assert.match(await machine.run('hongbao', 'user', 'show', 'bob'), /^username bob$/m);
+  await site.ready();
+  await shows('bob');
   assert.match(await machine.run('systemctl', 'list-timers', '--no-legend', 'hongbao-backup.timer'), /03:|04:0/);
 });
 
 test('migrations.md, upgrade.md: nothing is missing afterwards', async () => {
   await pages.runAll(machine, 'migrations.md');
   await pages.runAll(machine, 'upgrade.md');
-  assert.match(await machine.run('hongbao', 'doctor'), /^0 wrong, 0 not checked$/m);
+  await site.nothingIsWrong();
 });
 
 test('open.md: the list before the site opens', async () => {
@@ -279,7 +258,7 @@ test('open.md: the list before the site opens', async () => {
   await machine.reboots(() => run('open.md', 11));
   await connect(machine);
   await poll('nothing is wrong', async () => (await run('open.md', 12).catch(() => '')).endsWith('\n0 wrong, 0 not checked'));
-  await isReady();
+  await site.ready();
   await poll('fail2ban runs', async () => await unitIs('fail2ban') === 'active');
   await machine.run('systemctl', 'stop', 'fail2ban');
   assert.match(await run('open.md', 13), /^\{"result":"grabbed",.*"amount_fen":100,/);
@@ -295,8 +274,8 @@ test('rotate-secrets.md: new passwords, another certificate, another secret', as
   await pages.runAll(machine, 'rotate-secrets.md');
   assert.notEqual(machine.read('etc/hongbao/rights/page.conf'), before);
   assert.notEqual(machine.read('etc/hongbao/secret'), secret);
-  await isReady();
-  assert.match(await machine.run('hongbao', 'doctor'), /^0 wrong, 0 not checked$/m);
+  await site.ready();
+  await site.nothingIsWrong();
 });
 
 // The other machine is a folder here: the machines of this test have no network.
@@ -309,17 +288,15 @@ test('move.md: another machine has the users of the old one', async () => {
   };
   copies('etc/hongbao');
   for (const file of ['fullchain.pem', 'privkey.pem']) another.give(join(machine.folder, `etc/letsencrypt/live/${HOST}/${file}`), file);
-  await trust(another, '/root/fullchain.pem');
+  await new Site(another).trust('/root/fullchain.pem');
   await pages.run(another, 'move.md', 0, ['old-machine:', '/root/old']);
   await run('move.md', 1);
   copies('var/backups/hongbao-move');
   await pages.run(another, 'move.md', 2, ['old-machine:', '/root/old']);
   let found;
-  const look = async () => { found = await pages.run(another, 'move.md', 3).catch(({ stdout }) => stdout); };
-  await poll('nothing is wrong', async () => { await look(); return found?.endsWith('0 wrong, 0 not checked'); }).catch((error) => {
-    throw new Error(`${error.message}; the doctor says:\n${found}`);
-  });
-  assert.match(await another.run('hongbao', 'user', 'show', 'bob'), /^username bob$/m);
+  const look = async () => { found = await pages.run(another, 'move.md', 3).catch(({ stdout }) => stdout); return NOTHING_WRONG.test(found); };
+  await poll('nothing is wrong', look).catch(({ message }) => assert.fail(`${message}; the doctor says:\n${found}`));
+  await shows('bob', another);
 });
 
 test('every command of these pages was run', () => {

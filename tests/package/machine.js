@@ -5,10 +5,11 @@ import { createHash } from 'node:crypto';
 import { once } from 'node:events';
 import { existsSync, mkdirSync, openSync, readFileSync, readdirSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { basename, join } from 'node:path';
+import { after, before, test } from 'node:test';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { poll } from '../e2e/support/poll.js';
-import { buildIn, outputFolder, runIn } from './builder.js';
+import { ENVIRONMENT, OUTPUT_MAX, buildIn, outputFolder, runIn } from './builder.js';
 
 const run = promisify(execFile);
 export const ROOT = fileURLToPath(new URL('../..', import.meta.url));
@@ -24,8 +25,6 @@ const SYSTEM = ['systemd', 'systemd-sysv', 'dbus', 'apt-utils', 'debconf', 'proc
 // What the pages install from a mirror: a machine has none. All tests that need some of them share a bare system with all.
 export const MORE = ['prometheus', 'prometheus-node-exporter', 'prometheus-blackbox-exporter', 'fail2ban', 'python3-systemd', 'nftables', 'rsync',
   'stunnel4', 'sudo', 'logrotate'];
-const ENVIRONMENT = ['env', '-i', 'PATH=/usr/sbin:/usr/bin:/sbin:/bin', 'HOME=/root', 'LANG=C.UTF-8', 'DEBIAN_FRONTEND=noninteractive'];
-const OUTPUT_MAX = 64 << 20;
 const BOOT_SECONDS_MAX = 300; // three seconds as a rule
 // The part of the journal that a failed test prints, each with a title.
 const JOURNAL = [
@@ -162,26 +161,25 @@ function cgroups() {
 
 export class Machine {
   #nspawn;
-
   #cgroup; // the name of its folder in each hierarchy
-
   #leader;
-
   #release;
-
   #network;
 
   constructor(name, release = RELEASE, { network = ['--private-network'] } = {}) {
+    if (process.getuid() !== 0) throw new Error('run this test as root: debootstrap and systemd-nspawn need it');
     this.folder = join(FOLDER, `${name}-${release}`);
     this.#release = release;
     this.#network = network; // options of systemd-nspawn; none: this machine's
   }
 
-  // The machine has what the package depends on and these packages, as it gets nothing from a mirror later. store: valkey
-  // in place of redis.
-  async boot(deb, packages = [], store = 'redis') {
+  // The machine has what the package depends on and these packages, as it gets nothing from a mirror later, an apt that asks
+  // nothing, and the package in /root. store: valkey in place of redis.
+  async boot(deb, { packages = [], store = 'redis', as = 'hongbao.deb' } = {}) {
     const name = `debian-${this.#release}${packages.length ? '-more' : ''}${store === 'redis' ? '' : `-${store}`}`;
     await this.bootWith(name, [...packages, ...dependencies(deb, store)]);
+    await this.shell("echo 'APT::Get::Assume-Yes \"true\";' >/etc/apt/apt.conf.d/90test");
+    this.give(deb, as);
   }
 
   // The same with these packages only. name: of the folder of the bare system, which is kept.
@@ -319,4 +317,20 @@ export class Machine {
   spawn(...command) {
     return spawn('nsenter', ['-t', this.#leader, '-n', ...command], { stdio: ['ignore', 'pipe', 'inherit'] });
   }
+}
+
+// test() and before() of a file that has these machines, which end with it. A failure tells what their units have logged.
+export function toldBy(...machines) {
+  after(async () => {
+    for (const machine of machines) await machine.end();
+  });
+  const told = (work) => async (...given) => {
+    try {
+      return await work(...given);
+    } catch (error) {
+      for (const machine of machines) await machine.tell(); // nothing, when it is not booted
+      throw error;
+    }
+  };
+  return { test: (name, ...rest) => test(name, ...rest.slice(0, -1), told(rest.at(-1))), before: (work) => before(told(work)) };
 }

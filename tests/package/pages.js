@@ -3,9 +3,7 @@ import { blocksOf } from '../e2e/support/how_to_blocks.js';
 
 export class Pages {
   #test;
-
   #blocks = new Map();
-
   #left = new Set();
 
   // test: its import.meta.url. variables: those of the commands, { HOST: … }. names: all pages that the test runs.

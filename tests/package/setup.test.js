@@ -2,24 +2,24 @@
 // that existed before the site. Needs root, as machine.test.js.
 import assert from 'node:assert/strict';
 import { createHash } from 'node:crypto';
-import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { after } from 'node:test';
 import { certificate, day } from '../e2e/support/certificate.js';
 import { blocksOf } from '../e2e/support/how_to_blocks.js';
 import { poll } from '../e2e/support/poll.js';
-import { Machine, packageReady } from './machine.js';
-import { converse } from './terminal.js';
-import { toldBy } from './told.js';
+import { Machine, packageReady, toldBy } from './machine.js';
+import { HOST, Site } from './site.js';
+import { converse, setupDialogue } from './terminal.js';
 
-const HOST = 'hongbao.example';
+const CONF = '/etc/hongbao/hongbao.conf';
+const OWN = ['--host', HOST, '--certificate', '/root/tls/site.pem', '--key', '/root/tls/site.key'];
 const machine = new Machine('setup');
+const site = new Site(machine);
 
 const { before, test } = toldBy(machine);
 before(async () => {
-  const deb = await packageReady();
-  await machine.boot(deb);
-  await machine.run('apt-get', 'install', '-y', machine.give(deb, 'hongbao.deb'));
+  await machine.boot(await packageReady());
+  await machine.run('apt-get', 'install', '/root/hongbao.deb');
   mkdirSync(join(machine.folder, 'root/tls'));
   const tls = join(machine.folder, 'root/tls');
   const authority = certificate(tls, 'authority', 'DNS:authority.example', day(-30), day(90));
@@ -28,39 +28,42 @@ before(async () => {
   make('other', 'other.example', 90);
   make('old', HOST, -2);
   make('early', HOST, 90, 3);
-  writeFileSync(join(tls, 'reversed.pem'), readFileSync(join(tls, 'authority.pem')) + readFileSync(join(tls, 'site.pem')));
 });
-after(() => machine.end());
 
-const status = (path) => machine.run('curl', '-sk', '-o', '/dev/null', '-w', '%{http_code}', '--resolve', `${HOST}:443:127.0.0.1`,
-  `https://${HOST}${path}`);
 const setup = (...options) => machine.run('hongbao', 'setup', '--non-interactive', ...options);
 const refusal = (...command) => machine.run(...command).then(() => assert.fail('it has not failed'), ({ stderr }) => stderr);
 const refused = (...options) => refusal('hongbao', 'setup', '--non-interactive', ...options);
+
+// Does the work while this command has changed hongbao.conf, and sets up the site as it was.
+async function whileConf(change, work) {
+  await machine.shell(`cp -a ${CONF} /root/made.conf; ${change} ${CONF}`);
+  await work();
+  await machine.shell(`mv /root/made.conf ${CONF}`);
+  await setup();
+}
+
 const pids = async () => (await machine.shell("systemctl show -P MainPID 'hongbao-*.service' | sort -n")).split('\n').filter(Boolean);
 
 test('what can only be a mistake is refused before anything is made', async () => {
   assert.match(await machine.run('hongbao', 'setup', '--help'), /^usage: hongbao .*setup[\s\S]*--redis-socket PATH/);
   const tls = (pem, key) => ['--host', HOST, '--certificate', `/root/tls/${pem}`, '--key', `/root/tls/${key}`];
-  assert.match(await refused('--self-signed'), /which name has the site\? --host NAME/);
-  assert.match(await refused('--host', 'https://x.example', '--self-signed'), /'https:\/\/x\.example' is not a host name/);
-  for (const host of ['192.168.1.300', '1.2.3.4.5', '999']) {
-    assert.match(await refused('--host', host, '--self-signed'), new RegExp(`'${host}': its host looks like an address, but is none`));
-  }
-  assert.match(await refused('--host', '红包.example', '--self-signed'), /must be written in ASCII: https:\/\/xn--uirv82h\.example/);
-  assert.match(await refused(...tls('reversed.pem', 'site.key')), /reversed\.pem are in the wrong order: first the one of the site/);
+  const wrong = [ // the others, of a host and of a chain of certificates: e2e/setup.test.js
+    [['--self-signed'], /which name has the site\? --host NAME/],
+    [['--host', 'https://x.example', '--self-signed'], /'https:\/\/x\.example' is not a host name/],
+    [['--host', HOST], /which certificate has the site\?/],
+    [tls('nothing.pem', 'site.key'), /can't read the certificate \/root\/tls\/nothing\.pem: No such file or directory/],
+    [['--host', HOST, '--certificate', '/root/tls', '--key', '/root/tls'], /can't read the certificate \/root\/tls: it is no file/],
+    [tls('site.key', 'site.key'), /site\.key is no certificate/],
+    [tls('old.pem', 'old.key'), /old\.pem has expired: /],
+    [tls('early.pem', 'early.key'), /early\.pem is not valid before /],
+    [tls('site.pem', 'other.key'), /other\.key is not the key of \/root\/tls\/site\.pem/],
+    [['--host', HOST, '--self-signed', '--redis-socket', 'redis.sock'], /begins with \//],
+    [['--remove', '--host', HOST], /--remove takes no other option/],
+  ];
+  for (const [given, says] of wrong) assert.match(await refused(...given), says);
   await machine.shell("sed -i.before 's/^user www-data;/user daemon;/' /etc/nginx/nginx.conf");
   assert.match(await refused('--host', HOST, '--self-signed'), /nginx is not laid out as Debian's[\s\S]*\n {4}user www-data;/);
   await machine.run('mv', '/etc/nginx/nginx.conf.before', '/etc/nginx/nginx.conf');
-  assert.match(await refused('--host', HOST), /which certificate has the site\?/);
-  assert.match(await refused(...tls('nothing.pem', 'site.key')), /can't read the certificate \/root\/tls\/nothing\.pem: No such file or directory/);
-  assert.match(await refused('--host', HOST, '--certificate', '/root/tls', '--key', '/root/tls'), /can't read the certificate \/root\/tls: it is no file/);
-  assert.match(await refused(...tls('site.key', 'site.key')), /site\.key is no certificate/);
-  assert.match(await refused(...tls('old.pem', 'old.key')), /old\.pem has expired: /);
-  assert.match(await refused(...tls('early.pem', 'early.key')), /early\.pem is not valid before /);
-  assert.match(await refused(...tls('site.pem', 'other.key')), /other\.key is not the key of \/root\/tls\/site\.pem/);
-  assert.match(await refused('--host', HOST, '--self-signed', '--redis-socket', 'redis.sock'), /begins with \//);
-  assert.match(await refused('--remove', '--host', HOST), /--remove takes no other option/);
   assert.equal(await machine.run('systemctl', 'list-units', '--plain', '--no-legend', 'hongbao*'), '');
   assert.equal(existsSync(join(machine.folder, 'etc/hongbao')), false);
 });
@@ -108,8 +111,8 @@ test('at a terminal a wrong answer is asked for again, play money has to be chos
   assert.equal(code, 0, output);
   for (const text of ['/etc/hongbao/secret', 'hongbao-backup.timer', 'hongbao doctor', '/root/tls/site.pem: systemctl reload nginx', '80 and 443', 'every name below it',
     `https://${HOST}/\r\n`]) assert.ok(output.includes(text), text);
-  assert.match(machine.read('etc/hongbao/hongbao.conf'), /^demo = off$/m);
-  assert.equal(await status('/readyz'), '200');
+  assert.match(machine.read(CONF), /^demo = off$/m);
+  assert.equal(await site.status('/readyz'), '200');
   const timer = () => machine.try('systemctl', 'is-enabled', 'hongbao-backup.timer');
   assert.equal(await timer(), 'disabled');
   await machine.run('hongbao', 'setup', '--non-interactive');
@@ -133,11 +136,9 @@ test('a name that is longer than CN and than nginx\'s own hash, a proxy and a ~/
   await machine.shell(`echo 'proxy = http://127.0.0.1:1' >/root/.curlrc
     HTTPS_PROXY=http://127.0.0.1:1 MYSQL_HOST=192.0.2.1 hongbao setup --non-interactive --host ${long} --self-signed`);
   assert.match(machine.read('etc/nginx/sites-available/hongbao'), /^server_names_hash_bucket_size 512;$/m);
-  await setup('--host', HOST, '--certificate', '/root/tls/site.pem', '--key', '/root/tls/site.key');
+  await setup(...OWN);
   assert.match(machine.read('etc/nginx/sites-available/hongbao'), /^# server_names_hash_bucket_size 512;$/m);
-  await machine.shell(`cp -a /etc/hongbao/hongbao.conf /root/made.conf; sed -i 's,^base_url = .*,&:8443,' /etc/hongbao/hongbao.conf
-    hongbao setup --upgrade; hongbao setup --non-interactive; rm /root/.curlrc; mv /root/made.conf /etc/hongbao/hongbao.conf`);
-  await setup();
+  await whileConf("sed -i 's,^base_url = .*,&:8443,'", () => machine.shell('hongbao setup --upgrade; hongbao setup --non-interactive; rm /root/.curlrc'));
 });
 
 test('no role may connect to the sockets of the pools, nor after an upgrade from a version whose sockets were open to them', async () => {
@@ -153,59 +154,62 @@ test('no role may connect to the sockets of the pools, nor after an upgrade from
 
 test('what would not start takes the place of nothing: a reload fails at once, and so does setup', async () => {
   const running = await pids();
-  const log = (unit) => machine.run('journalctl', '-u', unit, '-o', 'cat', '--no-pager');
-  await machine.shell("cp /etc/hongbao/hongbao.conf /root/; echo 'partitons = 16' >>/etc/hongbao/hongbao.conf");
-  await refusal('systemctl', 'reload', 'hongbao-page@1');
-  assert.match(await log('hongbao-page@1'), /partitons[\s\S]*restart refused[\s\S]*refuses the new program and goes on with the old one/);
-  assert.match(await refused(), /no such setting: partitons; did you mean partitions\?/);
-  await machine.shell('cp /root/hongbao.conf /etc/hongbao/');
-  assert.deepEqual(await pids(), running);
-  assert.equal(await status('/readyz'), '200');
-  // What setup asks before it restarts a process that has refused a reload.
-  for (const pool of ['hot', 'page', 'auth', 'card']) await machine.run('hongbao', 'serve', '--pool', pool, '--check');
-  await setup();
+  await whileConf("sed -i '$ a partitons = 16'", async () => {
+    await refusal('systemctl', 'reload', 'hongbao-page@1');
+    assert.match(await machine.run('journalctl', '-u', 'hongbao-page@1', '-o', 'cat', '--no-pager'),
+      /partitons[\s\S]*restart refused[\s\S]*refuses the new program and goes on with the old one/);
+    assert.match(await refused(), /no such setting: partitons; did you mean partitions\?/);
+    await machine.run('cp', '/root/made.conf', CONF);
+    assert.deepEqual(await pids(), running);
+    assert.equal(await site.status('/readyz'), '200');
+    // What setup asks before it restarts a process that has refused a reload.
+    for (const pool of ['hot', 'page', 'auth', 'card']) await machine.run('hongbao', 'serve', '--pool', pool, '--check');
+  });
   assert.deepEqual(await pids(), running);
 });
 
-test('a setting is written as the program reads it, and the environment of a shell does not count', async () => {
-  const CONF = '/etc/hongbao/hongbao.conf';
+test('a setting is written as the program reads it, also with line ends of Windows; the environment of a shell does not count', async () => {
   const [recorded, served] = [machine.read('var/lib/hongbao/settings'), machine.read('etc/nginx/sites-available/hongbao')];
-  await machine.shell(`cp -a ${CONF} /root/made.conf; sed -i 's/^/  /; s/$/ # mine\r/' ${CONF}`);
-  await machine.shell('HB_BASE_URL=https://other.example HB_REDIS=unix:/run/typo.sock HB_CONFIG=/nowhere HB_PARTITIONS=0 hongbao setup --non-interactive');
-  await setup('--host', HOST, '--redis-socket', '/run/redis-hongbao/redis-server.sock'); // what the file says is no other wish
-  assert.match(await machine.shell('dpkg -i /root/hongbao.deb 2>&1'), /Setting up hongbao/);
-  assert.equal(await machine.run('dpkg-query', '-W', '-f', '${Status}', 'hongbao'), 'install ok installed');
-  assert.equal(machine.read('var/lib/hongbao/settings'), recorded);
-  assert.equal(machine.read('etc/nginx/sites-available/hongbao'), served);
-  await machine.run('mv', '/root/made.conf', CONF);
-  await setup();
+  await whileConf("sed -i 's/^/  /; s/$/ # mine\\r/'", async () => {
+    await machine.shell('HB_BASE_URL=https://other.example HB_REDIS=unix:/run/typo.sock HB_CONFIG=/nowhere HB_PARTITIONS=0 hongbao setup --non-interactive');
+    await setup('--host', HOST, '--redis-socket', '/run/redis-hongbao/redis-server.sock'); // what the file says is no other wish
+    assert.match(await machine.shell('dpkg -i /root/hongbao.deb 2>&1'), /Setting up hongbao/);
+    assert.equal(await machine.run('dpkg-query', '-W', '-f', '${Status}', 'hongbao'), 'install ok installed');
+    const other = ['--redis-socket', '/run/r.sock', '--mysql-socket', '/run/m.sock'];
+    assert.match(await refused(...other), /hongbao\.conf is yours: set redis = unix:\/run\/r\.sock and mysql = unix:\/run\/m\.sock there first/);
+    other[1] = '/run/redis-hongbao/redis-server.sock';
+    assert.match(await refused(...other), /hongbao\.conf is yours: set mysql = unix:\/run\/m\.sock there first/);
+    assert.equal(machine.read('var/lib/hongbao/settings'), recorded);
+    assert.equal(machine.read('etc/nginx/sites-available/hongbao'), served);
+  });
 });
 
 test('an upgrade that can not be carried out changes nothing, leaves the package installed, and says how to go on', async () => {
   const running = await pids();
   const marks = () => machine.run('stat', '-c', '%y', '/var/lib/hongbao/settings', '/etc/hongbao/rights/hot.keys', '/var/lib/hongbao/static');
   const before = await marks();
-  await machine.shell("cp -a /etc/hongbao/hongbao.conf /root/; echo 'partitons = 16' >>/etc/hongbao/hongbao.conf");
-  const said = await machine.shell('dpkg -i /root/hongbao.deb 2>&1');
-  assert.match(said, /no such setting: partitons; did you mean partitions\?[\s\S]*nothing was changed: correct .*, then run: hongbao setup --upgrade/);
-  assert.match(said, /the site goes on with the old program until [\s\S]* no backup is made\. [^\n]* then run:\n {4}hongbao setup --upgrade$/m);
-  assert.equal(await machine.run('dpkg-query', '-W', '-f', '${Status}', 'hongbao'), 'install ok installed');
-  assert.deepEqual([await marks(), await pids()], [before, running]);
-  await machine.shell('cp -a /root/hongbao.conf /etc/hongbao/; hongbao setup --upgrade');
-  assert.equal(await status('/readyz'), '200');
+  await whileConf("sed -i '$ a partitons = 16'", async () => {
+    const said = await machine.shell('dpkg -i /root/hongbao.deb 2>&1');
+    assert.match(said, /no such setting: partitons; did you mean partitions\?[\s\S]*nothing was changed: correct .*, then run: hongbao setup --upgrade/);
+    assert.match(said, /the site goes on with the old program until [\s\S]* no backup is made\. [^\n]* then run:\n {4}hongbao setup --upgrade$/m);
+    assert.equal(await machine.run('dpkg-query', '-W', '-f', '${Status}', 'hongbao'), 'install ok installed');
+    assert.deepEqual([await marks(), await pids()], [before, running]);
+    await machine.shell(`cp -a /root/made.conf ${CONF}; hongbao setup --upgrade`);
+    assert.equal(await site.status('/readyz'), '200');
+  });
 });
 
 test('a time zone that the months of the tables do not have is refused before anything is changed', async () => {
   const running = await pids();
-  await machine.shell(`cp -a /etc/hongbao/hongbao.conf /root/made.conf; sed -i 's,^timezone = .*,timezone = Europe/Berlin,' /etc/hongbao/hongbao.conf
-    mariadb hongbao -e "SET foreign_key_checks = 0; INSERT INTO user_month (user_id, year, month) VALUES (1, 2026, 1)"`);
-  for (const command of ['hongbao setup --non-interactive', 'hongbao setup --upgrade']) {
-    assert.match(await refusal('bash', '-c', command), /timezone is Europe\/Berlin, but the tables have months of another one/);
-  }
-  assert.match(await machine.try('hongbao', 'doctor'), /timezone is Europe\/Berlin, but the months of the tables are of Asia\/Shanghai/);
-  assert.deepEqual(await pids(), running);
-  await machine.shell("mv /root/made.conf /etc/hongbao/hongbao.conf; mariadb hongbao -e 'DELETE FROM user_month WHERE user_id = 1'");
-  await setup();
+  await machine.run('mariadb', 'hongbao', '-e', 'SET foreign_key_checks = 0; INSERT INTO user_month (user_id, year, month) VALUES (1, 2026, 1)');
+  await whileConf("sed -i 's,^timezone = .*,timezone = Europe/Berlin,'", async () => {
+    for (const command of ['hongbao setup --non-interactive', 'hongbao setup --upgrade']) {
+      assert.match(await refusal('bash', '-c', command), /timezone is Europe\/Berlin, but the tables have months of another one/);
+    }
+    assert.match(await machine.try('hongbao', 'doctor'), /timezone is Europe\/Berlin, but the months of the tables are of Asia\/Shanghai/);
+    assert.deepEqual(await pids(), running);
+    await machine.run('mariadb', 'hongbao', '-e', 'DELETE FROM user_month WHERE user_id = 1');
+  });
 });
 
 test('the user redis gets no file or folder of root by a symbolic link where setup writes', async () => {
@@ -222,42 +226,38 @@ test('the user redis gets no file or folder of root by a symbolic link where set
 
 test('an upgrade leaves a site with stores on other machines to its operator', async () => {
   for (const address of ['10.0.0.1:6379', 'unix:/run/a.sock, unix:/run/b.sock']) {
-    await machine.shell(`sed -i.before 's|^redis = .*|redis = ${address}|' /etc/hongbao/hongbao.conf`);
-    assert.match(await machine.shell('hongbao setup --upgrade 2>&1'), /stores of this site are on other machines[\s\S]*cluster\.md/);
-    assert.match(await refused(), /redis in \/etc\/hongbao\/hongbao\.conf is not one Unix socket/);
-    await machine.shell('mv /etc/hongbao/hongbao.conf.before /etc/hongbao/hongbao.conf');
+    await whileConf(`sed -i 's|^redis = .*|redis = ${address}|'`, async () => {
+      assert.match(await machine.shell('hongbao setup --upgrade 2>&1'), /stores of this site are on other machines[\s\S]*cluster\.md/);
+      assert.match(await refused(), /redis in \/etc\/hongbao\/hongbao\.conf is not one Unix socket/);
+    });
   }
-  await setup();
 });
 
-test('what is no file, where the user redis may write, is refused at once', async () => {
-  for (const file of ['/etc/redis/redis-hongbao.conf', '/etc/redis/hongbao-users.acl']) {
-    await machine.shell(`mv ${file} /root/kept; setpriv --reuid=redis --regid=redis --init-groups mkfifo ${file}`);
-    assert.match(await refusal('timeout', '120', 'hongbao', 'setup', '--non-interactive'), new RegExp(`${file} is a fifo, not a file: find out`));
-    await machine.shell(`rm ${file}; mv /root/kept ${file}`);
-  }
-  await setup();
-});
-
-test('when a unit or nginx does not start, setup quotes its journal and says how to see more', async () => {
-  const dropin = '/run/systemd/system/hongbao-card@.service.d';
-  await machine.shell(`systemctl stop hongbao-card@1; mkdir ${dropin}; printf '[Service]\\nEnvironment=HB_PARTITIONS=0\\n' >${dropin}/fault.conf`);
-  assert.match(await refused(), /hongbao-card@1\.service does not start:\n[\s\S]*HB_PARTITIONS: partitions must be .*\nMore: journalctl -u hongbao-card@1\.service -n 50/);
-  await machine.shell(`rm -r ${dropin}; systemctl stop nginx; systemd-run -q --unit=other-site systemd-socket-activate -l 0.0.0.0:443 sleep infinity`);
-  assert.match(await refused(), /nginx does not start:\n.* bind\(\) to 0\.0\.0\.0:443 failed \(98: [\s\S]*\nMore: journalctl -u nginx -n 50/);
-  await machine.run('systemctl', 'stop', 'other-site');
-  await setup();
-});
-
-test('setup says which part keeps the site from being ready', async () => {
-  const password = "export REDISCLI_AUTH=$(sed -n 's/^redis_password = //p' /etc/hongbao/rights/operator.conf)";
-  const append = (value) => machine.shell(`${password}
-    redis-cli -e -s /run/redis-hongbao/redis-server.sock --user hongbao_operator CONFIG SET appendonly ${value}`);
-  await append('no');
-  assert.match(await refused(), /the site is not ready:\n {4}durability: failed: appendonly is off.*\nhongbao doctor tells what mends it/);
-  await append('yes');
-  await setup();
-});
+const fifo = (file) => [`a fifo in place of ${file}`, `mv ${file} /root/kept; setpriv --reuid=redis --regid=redis --init-groups mkfifo ${file}`,
+  new RegExp(`${file} is a fifo, not a file: find out`), `rm ${file}; mv /root/kept ${file}`];
+const DROPIN = '/run/systemd/system/hongbao-card@.service.d';
+const append = (value) => `export REDISCLI_AUTH=$(sed -n 's/^redis_password = //p' /etc/hongbao/rights/operator.conf)
+  redis-cli -e -s /run/redis-hongbao/redis-server.sock --user hongbao_operator CONFIG SET appendonly ${value}`;
+for (const [what, plant, says, mend] of [
+  fifo('/etc/redis/redis-hongbao.conf'), // where the user redis may write
+  fifo('/etc/redis/hongbao-users.acl'),
+  ['a unit that does not start, with its journal', `systemctl stop hongbao-card@1; mkdir ${DROPIN}
+    printf '[Service]\\nEnvironment=HB_PARTITIONS=0\\n' >${DROPIN}/fault.conf`,
+  /hongbao-card@1\.service does not start:\n[\s\S]*HB_PARTITIONS: partitions must be .*\nMore: journalctl -u hongbao-card@1\.service -n 50/, `rm -r ${DROPIN}`],
+  ['an nginx that does not start, with its journal', 'systemctl stop nginx; systemd-run -q --unit=other-site systemd-socket-activate -l 0.0.0.0:443 sleep infinity',
+    /nginx does not start:\n.* bind\(\) to 0\.0\.0\.0:443 failed \(98: [\s\S]*\nMore: journalctl -u nginx -n 50/, 'systemctl stop other-site'],
+  ['a site that is not ready, with the part that keeps it', append('no'),
+    /the site is not ready:\n {4}durability: failed: appendonly is off.*\nhongbao doctor tells what mends it/, append('yes')],
+  ['a disk without room before anything is made', 'mount -t tmpfs -o size=1m none /var/lib/mysql',
+    /only \d MB are free in \/var\/lib\/mysql, of 32 that setup needs: make room/, 'umount /var/lib/mysql'],
+]) {
+  test(`setup names ${what}, and goes on when it is mended`, async () => {
+    await machine.shell(plant);
+    assert.match(await refusal('timeout', '600', 'hongbao', 'setup', '--non-interactive'), says);
+    await machine.shell(mend);
+    await setup();
+  });
+}
 
 test('when the file of a role is lost, setup makes new passwords, and every process of the role has them', async () => {
   await machine.run('rm', '/etc/hongbao/rights/hot.conf');
@@ -278,13 +278,6 @@ test('setup grants no rights anew that are as they should be, whatever the order
   assert.equal(await granted(), before);
 });
 
-test('a disk without room is named before anything is made', async () => {
-  await machine.run('mount', '-t', 'tmpfs', '-o', 'size=1m', 'none', '/var/lib/mysql');
-  assert.match(await refused(), /only \d MB are free in \/var\/lib\/mysql, of 32 that setup needs: make room/);
-  await machine.run('umount', '/var/lib/mysql');
-  await setup();
-});
-
 test('while MariaDB is down, setup makes no other secret', async () => {
   await machine.shell('systemctl stop hongbao.target mariadb.socket mariadb; mv /etc/hongbao/secret /root/secret');
   const said = await refused();
@@ -300,10 +293,7 @@ test('a wrong path of a socket changes nothing, by the option or in the settings
   const contents = made.map((file) => machine.read(file));
   assert.match(await refused('--redis-socket', '/run/typo.sock'), /Redis has no socket \/run\/typo\.sock/);
   assert.match(await refused('--mysql-socket', '/run/typo.sock'), /MariaDB has no socket \/run\/typo\.sock/);
-  await machine.shell("sed -i.before 's,^redis = .*,redis = unix:/run/typo.sock,' /etc/hongbao/hongbao.conf");
-  assert.match(await refused(), /Redis has no socket \/run\/typo\.sock/);
-  await machine.shell('mv /etc/hongbao/hongbao.conf.before /etc/hongbao/hongbao.conf');
-  await setup();
+  await whileConf("sed -i 's,^redis = .*,redis = unix:/run/typo.sock,'", async () => assert.match(await refused(), /Redis has no socket \/run\/typo\.sock/));
   assert.deepEqual(made.map((file) => machine.read(file)), contents);
   assert.equal(await machine.shell('cat /var/lib/hongbao/stores 2>/dev/null || true'), '');
 });
@@ -352,33 +342,27 @@ test('a site in stores of others: setup tells their administrators what to run, 
   await machine.run('systemctl', 'disable', '--now', 'mariadb', 'redis-server');
   await sharedStores();
   const [command] = blocksOf('install.md', import.meta.url)['Stores that exist already'];
-  const { code, output } = await converse(machine.enter('bash', '-c', command), [
-    [/Name of the site.*: $/, HOST],
-    [/certificate.*: $/, '/root/tls/site.pem'],
-    [/File of its key: $/, '/root/tls/site.key'],
-    [/Play money\?.*: $/, 'no'],
-    [/A backup every night.*: $/, ''],
-  ]);
+  const { code, output } = await converse(machine.enter('bash', '-c', command), setupDialogue(HOST, '/root/tls/site.pem', '/root/tls/site.key', 'no'));
   assert.equal(code, 1, output);
   assert.equal(await administratorsRun(output), 2); // users in both
   const [, again] = /^Then run: (hongbao setup .*)$/m.exec(output);
   assert.equal(await administratorsRun(await refusal('bash', '-c', again)), 1); // rights on the tables
   await machine.shell(again);
-  assert.equal(await status('/readyz'), '200');
+  assert.equal(await site.status('/readyz'), '200');
   await machine.run('hongbao', 'doctor'); // finds nothing
   await machine.run('systemctl', 'restart', 'redis-server@shared', 'hongbao.target'); // the users are kept
   await machine.run('dpkg', '-i', '/root/hongbao.deb');
-  assert.equal(await status('/readyz'), '200');
+  assert.equal(await site.status('/readyz'), '200');
   await machine.run('systemctl', 'stop', 'redis-server@shared');
   assert.match(await machine.try('hongbao', 'doctor'), /redis-down: [^\n]*\n +mend: start Redis, or set redis/);
   await machine.run('systemctl', 'start', 'redis-server@shared');
   await mysqlAdmin('SET GLOBAL innodb_flush_log_at_trx_commit = 2');
   const mend = await poll('nothing else is wrong', async () => {
-    const { wrong } = JSON.parse(await machine.try('hongbao', 'doctor', '--json'));
+    const { wrong } = await site.doctor();
     return wrong.length === 1 && wrong[0].name === 'mysql-flush' && wrong[0].mend;
   });
   assert.equal(await administratorsRun(`    ${mend}`), 1);
-  await poll('nothing is wrong', async () => /^0 wrong, 0 not checked$/m.test(await machine.try('hongbao', 'doctor')));
+  await site.nothingIsWrongSoon();
   const stores = await machine.try('systemctl', 'list-units', '--all', '--plain', '--no-legend', '--state=active,failed', 'redis-server@hongbao*', 'mariadb.service');
   assert.equal(stores, '');
 });
@@ -405,7 +389,7 @@ test('with an administrator in admin.conf setup does it itself', async () => {
   await machine.run('chmod', '600', '/etc/hongbao/admin.conf');
   await setup();
   await machine.run('hongbao', 'doctor');
-  assert.equal(await status('/readyz'), '200');
+  assert.equal(await site.status('/readyz'), '200');
 });
 
 test('setup does not write the configuration of a Redis of others: it says what to write there', async () => {
@@ -415,7 +399,7 @@ test('setup does not write the configuration of a Redis of others: it says what 
   assert.match(await machine.shell('hongbao setup --non-interactive 2>&1'),
     /Redis would forget the users[\s\S]*configuration file of Redis:\n\n {4}\/etc\/hongbao\/for-administrators\/redis-users\.conf\n/);
   await machine.shell(`cmp ${conf} /root/before; cat /etc/hongbao/for-administrators/redis-users.conf >>${conf}; systemctl restart redis-server@shared`);
-  await poll('the worker has compared Redis with the tables', async () => /^0 wrong, 0 not checked$/m.test(await machine.try('hongbao', 'doctor')));
+  await site.nothingIsWrongSoon(); // the worker compares Redis with the tables
   await machine.shell(`cp -p /root/redis-shared.conf ${conf}; systemctl restart redis-server@shared; rm /var/lib/hongbao/acl-loaded`);
   await setup();
 });
@@ -452,7 +436,7 @@ test('a removal and a purge leave the stores of others alone', async () => {
   await machine.run('systemctl', 'disable', 'redis-server@hongbao');
   assert.match(await machine.shell('dpkg -i /root/hongbao.deb 2>&1'), /The site is out of service\. `hongbao setup` brings it back/);
   await setup(); // with the certificate of before
-  assert.equal(await status('/readyz'), '200');
+  assert.equal(await site.status('/readyz'), '200');
   const own = ['/etc/systemd/system/hongbao-hot@.service.d', '/etc/nginx/hongbao-metrics.conf', '/etc/mysql/mariadb.conf.d/70-hongbao.cnf'];
   await machine.shell(`mkdir ${own[0]}; touch ${own.slice(1).join(' ')} ${own[0]}/nice.conf`);
   const told = await machine.shell(`${PURGE} 2>&1`);
@@ -467,51 +451,45 @@ test('a removal and a purge leave the stores of others alone', async () => {
 
 test('move.md: a site leaves the stores of others with all it has, and never without', async () => {
   const [block] = blocksOf('move.md', import.meta.url)['Other stores on the same machine'];
-  const post = (path) => machine.run('curl', '-sk', '-o', '/dev/null', '-w', '%{http_code}', '--resolve', `${HOST}:443:127.0.0.1`,
-    '-d', 'username=ming&nickname=ming&password=correct-horse-9', `https://${HOST}${path}`);
   await mysqlAdmin('DROP DATABASE hongbao');
   await redisAdmin('FLUSHALL');
   await machine.shell('apt-get install -y /root/hongbao.deb; mkdir -p /etc/hongbao');
   writeFileSync(join(machine.folder, 'etc/hongbao/admin.conf'), ADMIN);
   await machine.run('chmod', '600', '/etc/hongbao/admin.conf');
-  await setup('--host', HOST, '--certificate', '/root/tls/site.pem', '--key', '/root/tls/site.key', '--redis-socket', REDIS, '--mysql-socket', MYSQL);
-  assert.equal(await post('/register'), '303');
+  await setup(...OWN, '--redis-socket', REDIS, '--mysql-socket', MYSQL);
+  await site.register('ming');
   assert.match(await refused('--own-stores'), /users or packets in the stores that it would leave[\s\S]*\n +hongbao setup --own-stores --restore \S+\n/);
   await machine.run('hongbao', 'backup', '/root/early');
   assert.match(await refused('--own-stores', '--restore', '/root/early'), /the site runs, and would change after the backup/);
   await machine.run('systemctl', 'stop', 'hongbao.target');
   assert.match(await refused('--own-stores', '--restore', '/root/early'), /the site still ran when the backup \/root\/early was begun: make a new one/);
   assert.match(await refused('--own-stores', '--restore', '/root/tls'), /\/root\/tls is not a backup/);
-  assert.match(machine.read('etc/hongbao/hongbao.conf'), new RegExp(`^redis = unix:${REDIS}$`, 'm'));
+  assert.match(machine.read(CONF), new RegExp(`^redis = unix:${REDIS}$`, 'm'));
   await machine.shell(block);
-  assert.equal(await status('/readyz'), '200');
-  assert.equal(await post('/login'), '303');
-  assert.match(machine.read('etc/hongbao/hongbao.conf'), /^redis = unix:\/run\/redis-hongbao\/[\s\S]*^mysql = unix:\/run\/mysqld\//m);
+  assert.equal(await site.status('/readyz'), '200');
+  await site.login('ming');
+  assert.match(machine.read(CONF), /^redis = unix:\/run\/redis-hongbao\/[\s\S]*^mysql = unix:\/run\/mysqld\//m);
   await machine.shell('! grep . /var/lib/hongbao/stores; systemctl is-active redis-server@hongbao mariadb; systemctl stop redis-server@shared mariadb-shared');
-  await machine.run('hongbao', 'audit');
-  await machine.run('hongbao', 'doctor'); // finds nothing
+  await site.isRight();
 });
 
 test('demo = on by hand needs setup, as hongbao check says; setup then grants the right to make deposits', async () => {
   const grants = () => machine.run('mariadb', '-N', '-e', 'SHOW GRANTS FOR hongbao_page@localhost');
-  assert.match(machine.read('etc/hongbao/hongbao.conf'), /^# Some need hongbao setup after a change, .*: hongbao check says so\.$/m);
-  await machine.shell("cp -a /etc/hongbao/hongbao.conf /root/made.conf; sed -i 's/^demo = off/demo = on/' /etc/hongbao/hongbao.conf");
-  const told = await refusal('hongbao', 'check');
-  assert.match(told, /^wrong: setup-needed: demo has changed since the last hongbao setup, from 'off' to 'on': /m);
+  assert.match(machine.read(CONF), /^# Some need hongbao setup after a change, .*: hongbao check says so\.$/m);
+  await whileConf("sed -i 's/^demo = off/demo = on/'", async () => {
+    const told = await refusal('hongbao', 'check');
+    assert.match(told, /^wrong: setup-needed: demo has changed since the last hongbao setup, from 'off' to 'on': /m);
+    assert.doesNotMatch(await grants(), /ledger_deposit/);
+    await machine.shell(/\n +mend: (.*)\n/.exec(told)[1]);
+    await machine.run('hongbao', 'check');
+    assert.match(await grants(), /ledger_deposit/);
+  });
   assert.doesNotMatch(await grants(), /ledger_deposit/);
-  const [, mend] = /\n +mend: (.*)\n/.exec(told);
-  await machine.shell(mend);
-  await machine.run('hongbao', 'check');
-  assert.match(await grants(), /ledger_deposit/);
-  await machine.run('mv', '/root/made.conf', '/etc/hongbao/hongbao.conf');
-  await setup();
-  assert.doesNotMatch(await grants(), /ledger_deposit/);
-  assert.match(await machine.run('hongbao', 'doctor'), /^0 wrong, 0 not checked$/m);
+  await site.nothingIsWrong();
 });
 
 test('a site whose tables have play money is not set to demo = off: setup refuses it, and an upgrade tells it', async () => {
-  const CONF = '/etc/hongbao/hongbao.conf';
-  const demo = () => /^demo = (.*)$/m.exec(machine.read('etc/hongbao/hongbao.conf'))[1];
+  const demo = () => /^demo = (.*)$/m.exec(machine.read(CONF))[1];
   const upgrade = () => machine.shell('dpkg -i /root/hongbao.deb 2>&1');
   const running = await pids();
   await machine.run('hongbao', 'audit');
@@ -528,51 +506,37 @@ test('a site whose tables have play money is not set to demo = off: setup refuse
   assert.match(await refused(), /this one stays a demo: set demo = on in \/etc\/hongbao\/hongbao\.conf/);
   assert.match(await machine.try('hongbao', 'doctor', '--json'), /"name":"demo-money"/);
   assert.match(await upgrade(), /the tables have play money/);
-  assert.equal(await status('/readyz'), '200');
+  assert.equal(await site.status('/readyz'), '200');
   await machine.shell(`mv ${CONF} /root/`);
   assert.match(await refused('--host', HOST, '--self-signed'), /this one stays a demo: hongbao setup --demo/);
   await machine.shell(`rm -f ${CONF}; mv /root/hongbao.conf ${CONF}; mv ${CONF}.mine ${CONF}`);
   await setup();
   assert.equal(demo(), 'on');
   await machine.run('hongbao', 'audit'); // the worker has found what the audit refuses meanwhile
-  assert.match(await machine.run('hongbao', 'doctor'), /^0 wrong, 0 not checked$/m);
+  await site.nothingIsWrong();
 });
 
 test('lost.md: MariaDB loses its data; nothing is made in its place, and a backup brings the site back', async () => {
   const sections = blocksOf('lost.md', import.meta.url);
   const [empty, back] = sections['MariaDB is lost'];
-  const site = (path, ...options) => machine.run('curl', '-sk', '-o', '/dev/null', '-w', '%{http_code}', '--resolve', `${HOST}:443:127.0.0.1`,
-    '-b', '/root/jar', '-c', '/root/jar', ...options, `https://${HOST}${path}`);
-  assert.equal(await site('/register', '-d', 'username=late&nickname=late&password=correct-horse-9'), '303');
+  await site.register('late');
   await machine.run('hongbao', 'backup', '--verify', '/var/backups/hongbao-now');
   await machine.shell(empty);
-  const doctor = JSON.parse(await machine.try('hongbao', 'doctor', '--json'));
+  const doctor = await site.doctor();
   assert.equal(doctor.wrong[0].name, 'site-tables-gone', JSON.stringify(doctor));
   assert.match(doctor.wrong[0].text, /^MariaDB knows no user of the site: /);
   assert.match(doctor.wrong[0].mend, /^hongbao setup --non-interactive/);
   assert.ok(!doctor.wrong.some(({ name }) => name === 'mysql-login'), JSON.stringify(doctor));
   assert.match(await refused(), /MariaDB has no tables of this site, but Redis has its data[\s\S]*hongbao setup --restore BACKUP --replace/);
   assert.equal(await machine.run('mariadb', '-N', '-e', "SHOW DATABASES LIKE 'hongbao'"), '');
-  assert.equal(await site('/wallet'), '503');
+  assert.equal(await site.status('/wallet', ...site.as('late')), '503');
   await machine.shell(back);
-  assert.equal(await status('/readyz'), '200');
-  assert.equal(await site('/wallet'), '200');
+  assert.equal(await site.status('/readyz'), '200');
+  assert.equal(await site.status('/wallet', ...site.as('late')), '200');
   await machine.run('hongbao', 'audit');
-  assert.match(await machine.run('hongbao', 'doctor'), /^0 wrong, 0 not checked$/m);
+  await site.nothingIsWrong();
   await machine.run('mariadb', 'hongbao', '-e', 'DROP TABLE thanks');
   assert.match(await machine.try('hongbao', 'doctor'), /^wrong: schema: tables are missing, and only a backup has their rows: thanks$/m);
   await machine.shell(sections['A table is lost'][0]);
-  assert.match(await machine.run('hongbao', 'doctor'), /^0 wrong, 0 not checked$/m);
-});
-
-test('a hongbao.conf with line ends of Windows is read, and one that is changed says whatever stores it names', async () => {
-  const CONF = '/etc/hongbao/hongbao.conf';
-  const stores = ['--redis-socket', '/run/redis-hongbao/redis-server.sock', '--mysql-socket'];
-  await machine.shell(`sed -i.mine 's/$/\\r/' ${CONF}`);
-  await setup();
-  assert.match(await refused(...stores, '/run/other.sock'), /hongbao\.conf is yours: set mysql = unix:\/run\/other\.sock there first/);
-  assert.match(await refused('--redis-socket', '/run/r.sock', '--mysql-socket', '/run/m.sock'),
-    /set redis = unix:\/run\/r\.sock and mysql = unix:\/run\/m\.sock there first/);
-  await machine.shell(`mv ${CONF}.mine ${CONF}`);
-  await setup();
+  await site.nothingIsWrong();
 });

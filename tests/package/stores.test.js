@@ -4,31 +4,25 @@ import assert from 'node:assert/strict';
 import { execFileSync } from 'node:child_process';
 import { existsSync, mkdirSync } from 'node:fs';
 import { dirname, join } from 'node:path';
-import { after } from 'node:test';
 import { poll } from '../e2e/support/poll.js';
-import { MORE, Machine, packageReady } from './machine.js';
+import { MORE, Machine, packageReady, toldBy } from './machine.js';
 import { Pages } from './pages.js';
-import { converse } from './terminal.js';
-import { toldBy } from './told.js';
+import { HOST, Site } from './site.js';
+import { converse, setupDialogue } from './terminal.js';
 
-if (process.getuid() !== 0) throw new Error('run this test as root: debootstrap and systemd-nspawn need it');
-
-const HOST = 'hongbao.example';
 const TWO = 'two-machines.md';
-const PASSWORD = 'correct-horse-9';
-const FORM = ['-H', 'Accept: application/json'];
 const site = new Machine('stores-site');
 const stores = new Machine('stores-data');
 const other = new Machine('stores-new');
+const visited = new Site(site); // by people; the machine is another one once
 const pages = new Pages(import.meta.url, [TWO, 'lost.md', 'backup.md']);
 const PEOPLE = ['ming', 'hong', 'gang', 'lan', 'wang'];
 let deb;
 let packet;
-let serving = site; // the machine that people visit
 
 async function boot(machine) {
-  await machine.boot(deb, MORE);
-  await machine.shell(`echo '127.0.0.1 ${HOST}' >>/etc/hosts; echo 'APT::Get::Assume-Yes "true";' >/etc/apt/apt.conf.d/90test`);
+  await machine.boot(deb, { packages: MORE, as: 'hongbao_1_all.deb' });
+  await machine.shell(`echo '127.0.0.1 ${HOST}' >>/etc/hosts`);
 }
 
 const { before, test } = toldBy(site, stores, other);
@@ -36,11 +30,7 @@ before(async () => {
   deb = await packageReady();
   await boot(site);
   await boot(stores);
-  site.give(deb, 'hongbao_1_all.deb');
   await site.connect('10.0.0.1', stores, '10.0.0.2');
-});
-after(async () => {
-  for (const machine of [site, stores, other]) await machine.end();
 });
 
 // What `rsync -a FROM:FILE` of a page needs: no machine here has a server of ssh. The files are in a folder instead.
@@ -53,31 +43,26 @@ function copies(machine, name, from, ...files) {
   return [`${name}:`, `/root/${name}`];
 }
 
-const curl = (path, ...options) => serving.run('curl', '-sSk', ...options, `https://${HOST}${path}`);
-const status = (path, ...options) => curl(path, '-o', '/dev/null', '-w', '%{http_code}', ...options);
-const as = (name) => ['-b', `/root/${name}.jar`, '-c', `/root/${name}.jar`];
-const json = async (path, name, ...options) => JSON.parse(await curl(path, ...FORM, ...as(name), ...options));
-const isReady = () => poll('the site is ready', async () => (await status('/readyz')) === '200');
-const audited = async (machine = site) => assert.match(await machine.run('hongbao', 'audit'), /^I1 +ok[\s\S]*clean$/);
-
 // The doctor of a machine whose stores are elsewhere says that it can't see the folder of Redis.
-async function nothingIsWrong(machine = site) {
-  let found;
-  await poll('nothing is wrong', async () => { found = await machine.try('hongbao', 'doctor'); return /^(not checked: disk-(redis|mysql): .*\n){0,2}the audit was last clean: .*\n0 wrong, [012] not checked$/.test(found); })
-    .catch((error) => assert.fail(`${error.message}; the doctor says:\n${found}`));
-  await audited(machine);
+async function nothingIsWrong() {
+  await visited.nothingIsWrongSoon(/^(not checked: disk-(redis|mysql): .*\n){0,2}the audit was last clean: .*\n0 wrong, [012] not checked$/);
+  await visited.audited();
 }
 
-const open = async (name) => (await json(`${packet}/open`, name, '-d', '')).amount_fen;
-const settled = (name) => poll(`the grab of ${name} is settled`, async () => (await json(packet, name)).mine?.settled);
-
-const trust = (machine, file) => machine.shell(`cp ${file} /usr/local/share/ca-certificates/site.crt && update-ca-certificates >/dev/null 2>&1`);
+const open = (name) => visited.openSettled(name, packet);
 
 // What people see of their money: the site is the same when this is.
 async function seen() {
-  const wallets = await Promise.all(PEOPLE.map(async (name) => (await json('/wallet', name)).balance_fen));
-  const { grabbed_count, grabs } = await json(packet, 'ming');
+  const wallets = await Promise.all(PEOPLE.map((name) => visited.balance(name)));
+  const { grabbed_count, grabs } = await visited.ask('ming', packet);
   return { wallets, grabbed_count, grabs };
+}
+
+// The site is ready, nothing is wrong, and people see what they saw before.
+async function isAsBefore(before) {
+  await visited.ready();
+  await nothingIsWrong();
+  assert.deepEqual(await seen(), before);
 }
 
 test('two-machines.md: an empty machine and one with both stores make a site', async () => {
@@ -88,19 +73,12 @@ test('two-machines.md: an empty machine and one with both stores make a site', a
   await pages.run(stores, TWO, 3);
   await pages.run(site, TWO, 4, copies(site, 'stores', stores, 'etc/stunnel/hongbao/own.pem', 'root/stores/admin.conf'));
   await pages.run(site, TWO, 5);
-  await site.run('openssl', 'req', '-x509', '-newkey', 'ec', '-pkeyopt', 'ec_paramgen_curve:prime256v1', '-nodes', '-days', '90', '-subj', `/CN=${HOST}`,
-    '-addext', `subjectAltName=DNS:${HOST}`, '-keyout', '/etc/ssl/private/site.key', '-out', '/etc/ssl/site.pem');
-  await trust(site, '/etc/ssl/site.pem');
-  const { code, output } = await converse(site.enter('bash', '-ec', pages.script(TWO, 6)), [
-    [/Name of the site.*: $/, HOST],
-    [/certificate.*: $/, '/etc/ssl/site.pem'],
-    [/File of its key: $/, '/etc/ssl/private/site.key'],
-    [/Play money\?.*: $/, 'yes'],
-    [/A backup every night.*: $/, ''],
-  ]);
+  await visited.sign('/etc/ssl/site.pem', '/etc/ssl/private/site.key');
+  const { code, output } = await converse(site.enter('bash', '-ec', pages.script(TWO, 6)),
+    setupDialogue(HOST, '/etc/ssl/site.pem', '/etc/ssl/private/site.key', 'yes'));
   assert.equal(code, 0, output);
   await pages.run(site, TWO, 7);
-  await isReady();
+  await visited.ready();
   await nothingIsWrong();
 });
 
@@ -114,31 +92,25 @@ test('the stores are reached over TLS only, and only by the machine whose certif
   assert.match(await ask('-cert /etc/stunnel/hongbao/own.pem -key /etc/stunnel/hongbao/own.key'), /NOAUTH/);
 });
 
-const register = (name) => json('/register', name, '-d', `username=${name}&nickname=${name}&password=${PASSWORD}`);
-const logIn = (name) => json('/login', name, '-d', `username=${name}&password=${PASSWORD}`);
-
 test('two-machines.md: while the stores are away people get a calm 503, and the site comes back by itself', async () => {
-  for (const name of PEOPLE) await register(name);
-  await json('/wallet/deposit', 'ming', '-d', 'amount=100&request_key=first');
-  packet = new URL((await json('/send', 'ming', '-d', 'kind=lucky&amount=40&count=5&request_key=packet')).url).pathname;
-  assert.ok(await open('hong') > 0);
-  await settled('hong');
+  await visited.register(...PEOPLE);
+  await visited.deposit('ming', 100);
+  packet = await visited.send('ming', 'packet', 'kind=lucky', 'amount=40', 'count=5');
+  await open('hong');
   const before = await seen();
   await stores.run('ip', 'link', 'set', 'eth1', 'down');
-  await poll('the site is not ready', async () => (await status('/readyz')) === '503');
-  const answer = await curl('/wallet', '-i', ...as('hong'));
+  await poll('the site is not ready', async () => await visited.status('/readyz') === '503');
+  const answer = await visited.curl('/wallet', '-i', ...visited.as('hong'));
   assert.match(answer, /^HTTP\/2 503/);
   assert.match(answer, /retry-after: \d+/i);
-  assert.equal(await status(`${packet}/open`, '-d', '', ...as('gang')), '503');
-  const { wrong } = JSON.parse(await site.try('hongbao', 'doctor', '--json'));
+  assert.equal(await visited.status(`${packet}/open`, '-d', '', ...visited.as('gang')), '503');
+  const { wrong } = await visited.doctor();
   for (const name of ['redis-down', 'mysql-down']) assert.ok(wrong.some((one) => one.name === name), JSON.stringify(wrong));
   await stores.run('ip', 'link', 'set', 'eth1', 'up');
-  await isReady();
+  await visited.ready();
   assert.deepEqual(await seen(), before);
   await stores.run('systemctl', 'restart', 'redis-server@hongbao', 'mariadb', 'stunnel@hongbao-stores');
-  await isReady();
-  await nothingIsWrong();
-  assert.deepEqual(await seen(), before);
+  await isAsBefore(before);
 });
 
 test('two-machines.md: backups are made on the site machine, every night, and after the loss of the store machine one brings all back', async () => {
@@ -151,28 +123,23 @@ test('two-machines.md: backups are made on the site machine, every night, and af
   await pages.run(stores, TWO, 2);
   await pages.run(site, TWO, 4, copies(site, 'stores', stores, 'etc/stunnel/hongbao/own.pem', 'root/stores/admin.conf'));
   await pages.run(site, TWO, 9);
-  await isReady();
-  await nothingIsWrong();
-  assert.deepEqual(await seen(), before);
+  await isAsBefore(before);
 });
 
 test('two-machines.md: a site goes from two machines to one with links, sessions and money', async () => {
   const before = await seen();
   await pages.run(site, TWO, 11);
-  await isReady();
-  await nothingIsWrong();
-  assert.deepEqual(await seen(), before);
-  assert.ok(await open('gang') > 0);
-  await settled('gang');
-  await audited();
+  await isAsBefore(before);
+  await open('gang');
+  await visited.audited();
 });
 
 test('lost.md: Redis is lost alone; people log in again, and no money is missing', async () => {
   const before = await seen();
   await pages.run(site, 'lost.md', 0);
-  await isReady();
-  assert.equal(await status('/wallet', ...FORM, ...as('ming')), '401');
-  for (const name of PEOPLE) await logIn(name);
+  await visited.ready();
+  assert.equal(await visited.status('/wallet', '-H', 'Accept: application/json', ...visited.as('ming')), '401');
+  await visited.login(...PEOPLE);
   assert.deepEqual(await seen(), before);
   await nothingIsWrong();
 });
@@ -180,17 +147,16 @@ test('lost.md: Redis is lost alone; people log in again, and no money is missing
 test('lost.md: tables that are older than Redis are refused, and the site goes on from them', async () => {
   const before = await seen();
   await site.run('hongbao', 'backup', '/root/older');
-  assert.ok(await open('wang') > 0);
-  await settled('wang');
+  await open('wang');
   await site.shell(`systemctl stop hongbao.target
     mariadb -e 'DROP DATABASE hongbao; CREATE DATABASE hongbao CHARACTER SET utf8mb4 COLLATE utf8mb4_bin'
     gzip -dc /root/older/tables.sql.gz | mariadb hongbao; systemctl start hongbao.target`);
-  const { wrong } = JSON.parse(await site.try('hongbao', 'doctor', '--json'));
+  const { wrong } = await visited.doctor();
   assert.equal(wrong[0].name, 'site-tables-older', JSON.stringify(wrong));
-  assert.equal(await status('/wallet'), '503');
+  assert.equal(await visited.status('/wallet'), '503');
   await pages.run(site, 'lost.md', 2);
-  await isReady();
-  for (const name of PEOPLE) await logIn(name);
+  await visited.ready();
+  await visited.login(...PEOPLE);
   assert.deepEqual(await seen(), before);
   await nothingIsWrong();
 });
@@ -199,20 +165,17 @@ test('lost.md: the disk is lost; a new machine with a backup and the copy of /et
   const before = await seen();
   await site.run('hongbao', 'backup', '--verify', '/var/backups/hongbao-off-site');
   await boot(other);
-  other.give(deb, 'hongbao_1_all.deb');
   const keep = (from, to) => execFileSync('cp', ['-aT', join(site.folder, from), join(other.folder, 'root', to)]);
   keep('etc/hongbao', 'etc-hongbao');
   keep('var/backups/hongbao-off-site', 'hongbao-backup');
   keep('etc/ssl/site.pem', 'fullchain.pem');
   keep('etc/ssl/private/site.key', 'privkey.pem');
   for (const name of PEOPLE) keep(`root/${name}.jar`, `${name}.jar`);
-  await trust(other, '/root/fullchain.pem');
+  visited.machine = other;
+  await visited.trust('/root/fullchain.pem');
   await pages.run(other, 'lost.md', 1);
-  serving = other;
-  await isReady();
-  await nothingIsWrong(other);
-  assert.deepEqual(await seen(), before); // with the sessions of before
-  serving = site;
+  await isAsBefore(before); // with the sessions of before
+  visited.machine = site;
 });
 
 test('two-machines.md: a site goes from one machine to two with links, sessions and money', async () => {
@@ -221,13 +184,10 @@ test('two-machines.md: a site goes from one machine to two with links, sessions 
   await pages.run(site, TWO, 5);
   const before = await seen();
   await pages.run(site, TWO, 10);
-  await isReady();
-  await nothingIsWrong();
-  assert.deepEqual(await seen(), before);
-  assert.ok(await open('lan') > 0);
-  await settled('lan');
+  await isAsBefore(before);
+  await open('lan');
   await site.run('systemctl', 'restart', 'hongbao.target');
-  await isReady();
+  await visited.ready();
   assert.equal(await site.try('systemctl', 'is-active', 'mariadb', 'redis-server@hongbao'), 'inactive\ninactive');
   await nothingIsWrong();
 });

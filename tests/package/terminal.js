@@ -32,3 +32,9 @@ export async function converse(command, dialogue) {
     clearTimeout(late);
   }
 }
+
+// What `hongbao setup` asks, with these answers; key: '' for a certificate that it makes itself.
+export const setupDialogue = (host, certificate, key, demo) => [
+  [/Name of the site.*: $/, host], [/certificate.*: $/, certificate], ...(key ? [[/File of its key: $/, key]] : []),
+  [/Play money\?.*: $/, demo], [/A backup every night.*: $/, ''],
+];

@@ -38,6 +38,8 @@ try {
   await computer.click('main a:has-text("注册")');
   await fill(computer, { username: 'ming', nickname: '小明', password: 'a good password' });
   await computer.waitForURL(`${site}/`);
+  const cookie = (await computer.context().cookies(site)).find(({ name }) => name.endsWith('sid'));
+  assert.deepEqual([cookie.name, cookie.secure], ['__Host-sid', true]);
   await computer.click('nav a:has-text("零钱")');
   await computer.fill('[name=amount]', '100');
   await computer.click('button:has-text("充值")');

@@ -5,21 +5,16 @@ import { execFileSync, spawnSync } from 'node:child_process';
 import { copyFileSync, existsSync, mkdirSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { after } from 'node:test';
 import { poll } from '../e2e/support/poll.js';
-import { Machine, RELEASE, ROOT, packageMake, packageReady } from './machine.js';
-import { HOST, People } from './people.js';
-import { allRun, underLoad } from './site.js';
-import { toldBy } from './told.js';
-
-if (process.getuid() !== 0) throw new Error('run this test as root: debootstrap and systemd-nspawn need it');
+import { Machine, RELEASE, ROOT, packageMake, packageReady, toldBy } from './machine.js';
+import { SETUP, Site } from './site.js';
 
 const EARLIER = '306dc31b5025efe684d7dbf995dba34400dc4c3d'; // a landing whose package says 1.0.0
 const PHRASE = '新年快乐';
 const PEOPLE = ['ming', 'hong', 'gang'];
 const REFUSED_MAX = 64; // four for each of the 16 visitors of load.js: "a few requests in flight"
 const machine = new Machine('upgrade');
-const people = new People(machine);
+const site = new Site(machine);
 let packets;
 let phrased; // the packet with a passphrase
 let crowd; // the packet that visitors open
@@ -50,11 +45,9 @@ before(async () => {
   mkdirSync(join(ROOT, 'build/package'), { recursive: true });
   const deb = await packageReady();
   const earlier = await packageEarlier();
-  await machine.boot(deb);
+  await machine.boot(deb, { as: 'hongbao_2.deb' });
   machine.give(earlier, 'hongbao_1.deb');
-  machine.give(deb, 'hongbao_2.deb');
 });
-after(() => machine.end());
 
 async function seconds(t, what, work) {
   const begun = performance.now();
@@ -66,54 +59,51 @@ async function seconds(t, what, work) {
 test('a site of version 1.0 with money, and shares that nobody has settled yet', { skip }, async (t) => {
   await seconds(t, `apt install and hongbao setup of version 1.0 on Debian ${RELEASE}`, async () => {
     await machine.run('apt-get', 'install', '-y', '/root/hongbao_1.deb');
-    await machine.run('hongbao', 'setup', '--non-interactive', '--host', HOST, '--self-signed', '--demo');
+    await machine.run(...SETUP);
   });
   assert.equal(await machine.run('dpkg-query', '-W', '-f', '${Version}', 'hongbao'), '1.0.0');
-  await people.register(...PEOPLE, 'late');
-  await people.ask('ming', '/wallet/deposit', 'amount=1000', 'request_key=first-deposit');
-  const lucky = await people.send('ming', 'lucky-one', 'kind=lucky', 'amount=50', 'count=5');
-  const even = await people.send('ming', 'even-one', 'kind=even', 'amount=1.50', 'count=2');
-  const untouched = await people.send('ming', 'untouched', 'kind=lucky', 'amount=8.88', 'count=3');
-  phrased = await people.send('ming', 'phrase-one', 'kind=lucky', 'amount=6', 'count=3', `phrase=${PHRASE}`);
-  crowd = await people.send('ming', 'crowd-one', 'kind=lucky', 'amount=90', 'count=100');
+  await site.register(...PEOPLE);
+  await site.deposit('ming', 1000);
+  const lucky = await site.send('ming', 'lucky-one', 'kind=lucky', 'amount=50', 'count=5');
+  const even = await site.send('ming', 'even-one', 'kind=even', 'amount=1.50', 'count=2');
+  const untouched = await site.send('ming', 'untouched', 'kind=lucky', 'amount=8.88', 'count=3');
+  phrased = await site.send('ming', 'phrase-one', 'kind=lucky', 'amount=6', 'count=3', `phrase=${PHRASE}`);
+  crowd = await site.send('ming', 'crowd-one', 'kind=lucky', 'amount=90', 'count=100');
   packets = [even, untouched];
-  for (const name of ['hong', 'gang']) for (const packet of [lucky, even]) await people.open(name, packet);
-  await people.open('gang', phrased, `phrase=${PHRASE}`);
+  for (const name of ['hong', 'gang']) for (const packet of [lucky, even]) await site.open(name, packet);
+  await site.open('gang', phrased, `phrase=${PHRASE}`);
   await machine.run('hongbao', 'demo', '--users', '300', '--out', '/root/users.tsv');
-  const received = async (name) => (await people.ask(name, '/records/received')).count;
+  const received = async (name) => (await site.ask(name, '/records/received')).count;
   await poll('all is settled', async () => await received('gang') === 3 && await received('hong') === 2);
-  seen = await people.money(PEOPLE, packets);
+  seen = await site.money(PEOPLE, packets);
   assert.ok(Object.keys(seen).length > 20, JSON.stringify(seen));
 
-  await machine.run('systemctl', 'stop', 'hongbao-settle');
-  unsettled = await people.open('late', lucky) + await people.open('late', phrased, `phrase=${PHRASE}`);
-  assert.equal((await people.ask('late', '/wallet')).balance_fen, 0);
+  unsettled = await site.openUnsettled('late', [lucky, phrased], `phrase=${PHRASE}`);
 });
 
 test('the upgrade under load answers nothing but what the page says, and keeps every amount', { skip }, async (t) => {
-  const errors = await underLoad(machine, crowd, () => seconds(t, `the upgrade from version 1.0 on Debian ${RELEASE}`,
+  const errors = await site.underLoad(crowd, () => seconds(t, `the upgrade from version 1.0 on Debian ${RELEASE}`,
     () => machine.run('apt-get', 'install', '-y', '/root/hongbao_2.deb')));
   t.diagnostic(JSON.stringify(errors));
   const told = ([what]) => / 503 | (ECONNRESET|EPIPE) /.test(what);
   assert.deepEqual(Object.entries(errors).filter((one) => !told(one)), []);
   const refused = Object.values(errors).reduce((sum, count) => sum + count, 0);
   assert.ok(refused <= REFUSED_MAX, JSON.stringify(errors));
-  await poll('all units run', () => allRun(machine));
+  await site.allRun();
   assert.match(await machine.run('hongbao', 'version'), /^hongbao 1\.[1-9]/);
-  await poll('what was not settled is', async () => (await people.ask('late', '/wallet')).balance_fen === unsettled);
-  const now = await people.money(PEOPLE, packets);
-  assert.deepEqual(Object.fromEntries(Object.keys(seen).map((where) => [where, now[where]])), seen);
-  assert.match(await machine.run('hongbao', 'audit'), /clean$/);
-  const { wrong } = JSON.parse(await machine.try('hongbao', 'doctor', '--json'));
+  await site.has('late', unsettled);
+  await site.hasStill(seen, PEOPLE, packets);
+  await site.audited();
+  const { wrong } = await site.doctor();
   assert.deepEqual(wrong.map(({ name }) => name), ['backup-none'], 'a setup of version 1.0 started no backups');
   await machine.shell(wrong[0].mend.split(';')[0]);
-  assert.match(await machine.run('hongbao', 'doctor'), /^0 wrong, 0 not checked$/m);
+  await site.nothingIsWrong();
 });
 
 test('a passphrase and a session of version 1.0 are valid, and people go on', { skip }, async () => {
   assert.equal(await machine.run('hongbao', '--config', '/etc/hongbao/hongbao.conf', 'setting', 'older_keys'), 'on');
-  await people.open('hong', phrased, `phrase=${PHRASE}`);
-  const next = await people.send('ming', 'next-one', 'kind=even', 'amount=2', 'count=1');
-  assert.equal(await people.open('gang', next), 200);
+  await site.open('hong', phrased, `phrase=${PHRASE}`);
+  const next = await site.send('ming', 'next-one', 'kind=even', 'amount=2', 'count=1');
+  assert.equal(await site.open('gang', next), 200);
   await machine.run('hongbao', 'audit');
 });

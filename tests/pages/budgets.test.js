@@ -3,9 +3,9 @@
 import assert from 'node:assert/strict';
 import { writeFileSync } from 'node:fs';
 import { after, before, test } from 'node:test';
-import { fileBrowser } from '../e2e/support/browser.js';
-import { poll, site } from '../e2e/support/site.js';
+import { poll } from '../e2e/support/site.js';
 import { buildWorld, states, urlOf } from './support/states.js';
+import { fileWindow } from './support/windows.js';
 
 const KB = 1024;
 const BUDGET = { first: 70 * KB, requests: 8, repeat: 10 * KB, css: 14 * KB, js: 6 * KB };
@@ -15,39 +15,38 @@ const PAGES = ['welcome', 'register', 'login', 'home', 'wallet', 'account', 'dev
   'envelope with a phrase', 'envelope waiting', 'screen', 'screen waiting', 'result', 'result with a cover', 'receipt',
   'sold out hundred', 'received full', 'sent full', 'verify open', 'verify hundred', 'not found'];
 
-const browser = fileBrowser();
+const window = await fileWindow();
 let world;
-before(async () => { world = await buildWorld(); });
+let log; // of the network
+before(async () => {
+  world = await buildWorld(['open', 'finished']);
+  log = await window.page.context().newCDPSession(window.page);
+  await log.send('Network.enable');
+});
 after(async () => { await world?.end(); });
 
-// Records the requests of a page from now on: Map of { url, type, bytes, body, done }; bytes is 0 when the response came
-// from the cache, body is without headers.
-async function wire(page) {
-  const log = await page.context().newCDPSession(page);
-  const requests = new Map();
-  log.on('Network.requestWillBeSent', ({ requestId, request, type }) => {
-    if (!request.url.startsWith('data:')) requests.set(requestId, { url: request.url, type, bytes: 0, body: 0 });
-  });
-  log.on('Network.dataReceived', ({ requestId, encodedDataLength }) => {
-    if (requests.has(requestId)) requests.get(requestId).body += encodedDataLength;
-  });
-  log.on('Network.loadingFinished', ({ requestId, encodedDataLength }) => {
-    if (requests.has(requestId)) Object.assign(requests.get(requestId), { bytes: encodedDataLength, done: true });
-  });
-  await log.send('Network.enable');
-  return requests;
-}
-
-// Loads the page with everything that belongs to it, including the site's icon. known: the visitor has a session, so
-// was here before, and the drawn faces are no request of a first visit.
-async function cost(page, load, known) {
-  const requests = await wire(page);
-  await load();
-  await page.waitForLoadState('networkidle');
+// Loads the page with everything that belongs to it. Counts the requests that were not answered by the cache. known: the
+// visitor has a session, so was here before, and the drawn faces are no request of a first visit.
+async function cost({ page }, url, known) {
+  const requests = new Map(); // { url, type, bytes, body (bytes without headers), done }
+  const heard = {
+    'Network.requestWillBeSent': ({ requestId, request, type }) => {
+      if (!request.url.startsWith('data:')) requests.set(requestId, { url: request.url, type, bytes: 0, body: 0 });
+    },
+    'Network.dataReceived': ({ requestId, encodedDataLength }) => {
+      if (requests.has(requestId)) requests.get(requestId).body += encodedDataLength;
+    },
+    'Network.loadingFinished': ({ requestId, encodedDataLength }) => {
+      if (requests.has(requestId)) Object.assign(requests.get(requestId), { bytes: encodedDataLength, done: true });
+    },
+  };
+  for (const [event, hear] of Object.entries(heard)) log.on(event, hear);
+  await page.goto(url, { waitUntil: 'networkidle' });
   await poll('all resources are loaded', () => {
     const types = [...requests.values()].filter(({ done }) => done).map(({ type }) => type);
     return types.length === requests.size && types.includes('Stylesheet') && types.includes('Script');
   });
+  log.removeAllListeners();
   const all = [...requests.values()];
   const bodies = (name) => all.filter(({ type }) => type === name).map(({ body }) => body);
   return {
@@ -64,13 +63,13 @@ for (const name of PAGES) {
   test(`${name} is within its budget`, async () => {
     const state = states.find((one) => one.name === name);
     const url = urlOf(state, world);
-    const fresh = await browser.newContext({ viewport: { width: 390, height: 844 }, locale: 'zh-CN' });
-    if (state.as) await fresh.addCookies([{ name: 'sid', value: world[state.as].cookie('sid'), url: site.url }]);
-    const visitor = await fresh.newPage();
-    const first = await cost(visitor, () => visitor.goto(url), Boolean(state.as));
-    const again = await fresh.newPage();
-    const repeat = await cost(again, () => again.goto(url));
-    await fresh.close();
+    await window.enter(world[state.as]);
+    await log.send('Network.clearBrowserCache');
+    const first = await cost(window, url, Boolean(state.as));
+    await window.leave();
+    await window.enter(world[state.as]);
+    const repeat = await cost(window, url);
+    await window.leave();
     rows.push([name, first.requests, first.bytes, first.css, first.js, repeat.requests, repeat.bytes]);
     assert.ok(first.css > 0 && first.js > 0, 'the style sheet and the script are counted');
     assert.ok(first.bytes <= BUDGET.first, `${first.bytes} bytes at the first visit`);

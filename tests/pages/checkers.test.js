@@ -7,21 +7,22 @@ import { readFileSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { after, before, test } from 'node:test';
 import { fileURLToPath } from 'node:url';
-import { fileBrowser } from '../e2e/support/browser.js';
+import { launch, LIGHT } from '../e2e/support/browser.js';
 import { audit, pooled } from '../e2e/support/site.js';
-import { axe, fields, head, layout, selectors } from './support/checks.js';
+import { atRest, axe, fields, head, layout, selectors } from './support/checks.js';
 import { htmlValidate, vnu } from './support/html.js';
 import { pairwise } from './support/pairwise.js';
 import { buildWorld, inTrouble, open, states } from './support/states.js';
-import { Windows } from './support/windows.js';
+import { Window } from './support/windows.js';
 
 const STATIC = fileURLToPath(new URL('../../static', import.meta.url));
-const PAGES_AT_ONCE = 4;
+const PAGES_AT_ONCE = 2;
+const HEIGHT = 844;
 const SHOWN = 50;
 const LOOKS = {
-  language: ['zh-CN', 'en'],
-  javaScript: [true, false],
-  scheme: ['light', 'dark'],
+  locale: ['zh-CN', 'en'],
+  javaScriptEnabled: [true, false],
+  colorScheme: ['light', 'dark'],
   width: [320, 390, 1280],
 };
 
@@ -35,14 +36,17 @@ const html = new Map(); // 'state, language' → the HTML as sent
 const matched = new Map(); // 'app: .row' → whether this selector of a style sheet matches something in a state
 const titles = new Map(); // 'language: title' → the pages with this title
 
-const browser = fileBrowser();
-let windows;
+const windows = []; // those that are free
+let browser;
 let world;
 before(async () => {
-  windows = new Windows(browser);
+  browser = await launch({}, LIGHT);
   world = await buildWorld();
 });
-after(async () => { await world?.end(); });
+after(async () => {
+  await browser?.close();
+  await world?.end();
+});
 
 const none = (found) => assert.equal(found.length, 0, `${found.length} findings:\n${found.slice(0, SHOWN).join('\n')}`);
 
@@ -55,17 +59,19 @@ function pageOf({ status = 200 }, url) {
   return [pathname.replace(/^\/p\/[^/]+/, '/p/ID').replace('/account/tokens', '/account/developers').replace('/account/sessions/end', '/account/devices').replace(/\/(deposit|nickname|picture|open|thanks)$/, ''), searchParams.get('year') ?? ''].join('');
 }
 
-async function findings({ state, ...look }) {
-  const { page, response, html: sent, problems, close } = await open(windows, world, state, look);
-  html.set(`${state.name}, ${look.language}`, sent);
+async function findings({ state, width, ...look }) {
+  const window = windows.pop() ?? await new Window().open(browser);
+  const { page, response, html: sent, problems } = await open(window, world, state, { viewport: { width, height: HEIGHT }, ...look });
+  html.set(`${state.name}, ${look.locale}`, sent);
+  await atRest(page);
   for (const [selector, matches] of await selectors(page)) matched.set(selector, matches || matched.get(selector) === true);
-  const found = [...await head(page, look.language), ...await layout(page), ...await fields(page), ...await axe(page, look.javaScript)];
-  found.push(...problems);
-  const title = `${look.language}: ${(await page.title()).replace(/^错误：|^Error: /, '')}`;
+  const found = [...await head(page, look.locale), ...await layout(page), ...await fields(page), ...await axe(page, look.javaScriptEnabled)];
+  const title = `${look.locale}: ${(await page.title()).replace(/^错误：|^Error: /, '')}`;
   titles.set(title, new Set([...titles.get(title) ?? [], pageOf(state, response.url())]));
-  await close();
-  const where = [state.name, look.language, look.javaScript ? 'JS' : 'no JS', look.scheme, look.width].join(', ');
-  return found.map((what) => `${where}: ${what}`);
+  await window.leave();
+  windows.push(window);
+  const where = [state.name, look.locale, look.javaScriptEnabled ? 'JS' : 'no JS', look.colorScheme, width].join(', ');
+  return [...found, ...problems].map((what) => `${where}: ${what}`);
 }
 
 test('each state is visited once, and each value of a look in every turn', { skip: all && 'here in all pairs' }, () => {
@@ -86,7 +92,7 @@ test('each pair of values of different factors occurs in a visit', { skip: !all 
       assert.deepEqual(wanted.filter((both) => !met.has(both)), []);
     }
   }
-  const fewest = Math.max(chosen.length, LOOKS.language.length) * LOOKS.width.length;
+  const fewest = Math.max(chosen.length, LOOKS.locale.length) * LOOKS.width.length;
   assert.ok(visits.length <= fewest + 2, `${visits.length} visits where ${fewest} are the fewest`);
 });
 

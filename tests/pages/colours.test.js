@@ -2,9 +2,9 @@
 // schemes, read from the page as the browser shows it. And a button is visible as a button.
 import assert from 'node:assert/strict';
 import { before, test } from 'node:test';
-import { fileBrowser } from '../e2e/support/browser.js';
-import { clientPage, site } from '../e2e/support/site.js';
+import { contrast as contrastOf } from './support/contrast.js';
 import { buildScene } from './support/scene.js';
+import { fileWindow } from './support/windows.js';
 import { COVERS } from './support/world.js';
 
 // WCAG 2.2: 1.4.3 for text, 1.4.11 for what is no text.
@@ -34,22 +34,14 @@ const ROLES = [
 ];
 const DECOR = ['line']; // a line between rows: what is a row is seen without it
 
-const browser = fileBrowser();
+const pages = await fileWindow();
 let scene;
 before(async () => { scene = await buildScene('zh-CN'); });
 
-const rgb = (colour) => /^rgba?\(([^)]+)\)$/.exec(colour)[1].split(/[ ,/]+/).map(Number);
+const visit = (path, as, look) => pages.visit(scene[as], typeof path === 'function' ? path(scene) : path, look);
 
-function luminance(colour) {
-  const [r, g, b] = rgb(colour).slice(0, 3).map((level) => level / 255)
-    .map((level) => (level <= 0.04045 ? level / 12.92 : ((level + 0.055) / 1.055) ** 2.4));
-  return 0.2126 * r + 0.7152 * g + 0.0722 * b;
-}
-
-function contrast(one, other) {
-  const [dark, light] = [luminance(one), luminance(other)].sort((a, b) => a - b);
-  return (light + 0.05) / (dark + 0.05);
-}
+const rgb = (colour) => /^rgba?\(([^)]+)\)$/.exec(colour)[1].split(/[ ,/]+/).map(Number).slice(0, 3);
+const contrast = (one, other) => contrastOf(rgb(one), rgb(other));
 
 // The colours of each element and of the ground behind it (of a gradient without a ground: all of them), its text and the size of that.
 const read = (page, selector) => page.locator(selector).evaluateAll((found) => found
@@ -105,8 +97,7 @@ const OTHERS = {
 
 for (const colorScheme of ['light', 'dark']) {
   test(`each role has its contrast on every ground, with every cover: ${colorScheme}`, async () => {
-    const page = await clientPage(browser, scene.viewer, { colorScheme, locale: 'zh-CN' });
-    await page.goto(site.url);
+    const page = await visit('/', 'viewer', { colorScheme });
     for (const cover of COVERS) {
       const colours = await roles(page, cover);
       const known = new Set([...ROLES.flatMap(([role, , grounds]) => [role, ...grounds]), ...DECOR]);
@@ -126,13 +117,11 @@ for (const colorScheme of ['light', 'dark']) {
       return [color, backgroundColor];
     }));
     for (const [i, pair] of avatars.entries()) assert.ok(contrast(...pair) >= TEXT, `.h${i}: ${pair.join(' on ')}`);
-    await page.context().close();
   });
 
   for (const [name, [path, as]] of Object.entries(PAGES)) {
     test(`the main buttons stand out from their ground: ${name}, ${colorScheme}`, async () => {
-      const page = await clientPage(browser, as ? scene[as] : { cookie() {} }, { colorScheme, locale: 'zh-CN' });
-      await page.goto(site.url + (typeof path === 'function' ? path(scene) : path));
+      const page = await visit(path, as, { colorScheme });
       await page.evaluate(() => document.querySelectorAll('details').forEach((part) => { part.open = true; }));
       const found = await read(page, BUTTONS);
       assert.ok(found.length > 0);
@@ -141,15 +130,12 @@ for (const colorScheme of ['light', 'dark']) {
           assert.ok(contrast(fill, ground) >= SHAPE, `${text}: ${fill} on ${ground}: ${contrast(fill, ground).toFixed(2)}`);
         }
       }
-      await page.context().close();
     });
   }
 
   for (const [name, [path, as]] of Object.entries({ ...PAGES, ...OTHERS })) {
     test(`with a contrast theme all text has its contrast: ${name}, ${colorScheme}`, async () => {
-      const options = { colorScheme, locale: 'zh-CN', forcedColors: 'active' };
-      const page = await clientPage(browser, as ? scene[as] : { cookie() {} }, options);
-      await page.goto(site.url + (typeof path === 'function' ? path(scene) : path));
+      const page = await visit(path, as, { colorScheme, forcedColors: 'active' });
       await page.evaluate(() => document.querySelectorAll('details').forEach((part) => { part.open = true; }));
       await page.evaluate(() => document.querySelectorAll('body *').forEach((element) => {
         if ([...element.childNodes].some((node) => node.nodeType === Node.TEXT_NODE && node.data.trim())) element.dataset.said = '';
@@ -160,14 +146,12 @@ for (const colorScheme of ['light', 'dark']) {
         const ratio = Math.min(...(fills.length > 0 ? fills : behind).map((ground) => contrast(color, ground)));
         assert.ok(ratio >= TEXT, `${text}: ${color} on ${fills.length > 0 ? fills : behind}: ${ratio.toFixed(2)}`);
       }
-      await page.context().close();
     });
   }
 
   test(`the amount is large and has the contrast of text: ${colorScheme}`, async () => {
-    const page = await clientPage(browser, scene.viewer, { colorScheme, locale: 'zh-CN' });
     for (const path of [scene.opened, `${scene.finished}/receipt`, '/wallet']) {
-      await page.goto(site.url + path);
+      const page = await visit(path, 'viewer', { colorScheme });
       const found = await read(page, '.money');
       assert.ok(found.length > 0, path);
       for (const { text, color, behind, size } of found) {
@@ -175,6 +159,5 @@ for (const colorScheme of ['light', 'dark']) {
         assert.ok(size >= LARGE_PX && ratio >= TEXT, `${text}: ${color} on ${behind}, ${size} px`);
       }
     }
-    await page.context().close();
   });
 }

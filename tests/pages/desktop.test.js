@@ -2,25 +2,24 @@
 // HTML is the same. An envelope that is alone is in the middle of the line.
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
-import { fileBrowser } from '../e2e/support/browser.js';
 import { sql } from '../e2e/support/mysql.js';
-import { Client, clientPage, newUser, site } from '../e2e/support/site.js';
+import { newUser } from '../e2e/support/site.js';
 import { LANGUAGES } from '../e2e/support/texts.js';
 import { layout } from './support/checks.js';
 import { buildScene } from './support/scene.js';
+import { fileWindow } from './support/windows.js';
 import { LONGEST } from './support/world.js';
 
 const WIDE = [1440, 900];
 const NARROW = [899, 390];
 const LAST_YEAR = new Date().getFullYear() - 1;
 
-const browser = fileBrowser();
+const pages = await fileWindow();
 let scene;
 let id;
 before(async () => {
   scene = await buildScene('zh-CN');
   scene.stranger = (await newUser({ nickname: LONGEST.latin })).client;
-  scene.guest = new Client();
   ({ id } = (await scene.viewer.get('/')).json.user);
   const months = [1, 2, 3, 4].map((month) => `(${id}, ${LAST_YEAR}, ${month}, 2, ${month * 1000})`);
   await sql(`INSERT INTO user_month (user_id, year, month, received_count, received_fen) VALUES ${months}`);
@@ -41,11 +40,7 @@ const PAGES = {
   wallet: ['/wallet', 'viewer', '.balance', '[aria-labelledby=entries_title]'],
 };
 
-async function visit(path, as, options) {
-  const page = await clientPage(browser, scene[as], { locale: 'zh-CN', reducedMotion: 'reduce', ...options });
-  await page.goto(site.url + (typeof path === 'function' ? path(scene) : path));
-  return page;
-}
+const visit = (path, as, look) => pages.visit(scene[as], typeof path === 'function' ? path(scene) : path, { reducedMotion: 'reduce', ...look });
 
 const boxes = (page, ...selectors) => Promise.all(selectors.map((selector) => page.locator(selector).boundingBox()));
 const sideBySide = (a, b) => a.x + a.width <= b.x && b.y < a.y + a.height;
@@ -66,7 +61,6 @@ for (const [name, [path, as, left, right]] of Object.entries(PAGES)) {
       assert.ok(holds(a, b), `${width} px: ${JSON.stringify([a, b])}`);
       assert.deepEqual(await layout(page), [], `${width} px`);
     }
-    await page.context().close();
   });
 }
 
@@ -77,7 +71,6 @@ for (const name of ['home', 'result', 'sent', 'wallet']) {
     const found = await stops(page);
     assert.ok(found.includes(true) || found.includes(false));
     assert.deepEqual(found, [...found].sort((a, b) => a - b));
-    await page.context().close();
   });
 }
 
@@ -105,7 +98,6 @@ test('beside the send form is the envelope that friends will see', async () => {
     assert.equal(await page.isVisible('[data-envelope]'), false, `${width} px`);
     assert.deepEqual(await layout(page), [], `${width} px`);
   }
-  await page.context().close();
 });
 
 for (const [as, locale] of [['stranger', LANGUAGES[0]], ['guest', LANGUAGES[1]]]) {
@@ -124,6 +116,5 @@ for (const [as, locale] of [['stranger', LANGUAGES[0]], ['guest', LANGUAGES[1]]]
       const [box] = await boxes(page, '.envelope');
       assert.ok(Math.abs(box.x + box.width / 2 - width / 2) <= 1 && box.y < 100, `${width}: ${JSON.stringify(box)}`);
     }
-    await page.context().close();
   });
 }

@@ -13,7 +13,7 @@ const SHIFT_MAX = 0.01;
 const SIZES = { 'a phone': { width: 390, height: 844 }, 'a desktop': { width: 1280, height: 800 } };
 const CATEGORIES = ['blink.animations', 'devtools.timeline', 'disabled-by-default-devtools.timeline', 'loading'];
 
-const browser = fileBrowser();
+const browser = fileBrowser({}, []);
 let sender;
 let others;
 before(async () => {

@@ -2,15 +2,11 @@
 // the machine's speed are asserted; the performance score is only printed. HB_TEST_LIGHTHOUSE_RUNS: measurements of each
 // page, of which the median counts. docs/PAGES.md has the scores of a quiet machine.
 import assert from 'node:assert/strict';
-import { spawn } from 'node:child_process';
-import { mkdtemp, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
-import { createInterface } from 'node:readline';
 import { after, before, test } from 'node:test';
 import lighthouse from 'lighthouse';
 import { newUser, sendPacket, site } from '../e2e/support/site.js';
-import { program } from '../e2e/support/browser.js';
+import { launch } from '../e2e/support/browser.js';
+import { freePort } from '../e2e/support/port.js';
 
 const RUNS = Number(process.env.HB_TEST_LIGHTHOUSE_RUNS ?? 1);
 const TRIES_MAX = 4;
@@ -18,39 +14,20 @@ const BYTES_MAX = 70 * 1024;
 const REQUESTS_MAX = 8;
 const SHIFT_MAX = 0.05; // a script removes a link, on a slow machine after the first paint; up to 0.1 counts as good
 
-let folder;
 let browser;
 let port;
 let user;
 let packet;
 
-// A separate Chromium with a debugging port for Lighthouse, in a process group that can be killed as one.
 before(async () => {
-  folder = await mkdtemp(join(tmpdir(), 'hongbao-lighthouse-'));
-  browser = spawn(program(), ['--headless=new', '--no-sandbox', '--disable-gpu', '--disable-dev-shm-usage', '--no-first-run',
-    '--disable-background-networking', '--disable-component-update', '--disable-sync', '--disable-default-apps',
-    '--no-proxy-server', '--remote-debugging-port=0', `--user-data-dir=${folder}`, 'about:blank'],
-  { stdio: ['ignore', 'ignore', 'pipe'], detached: true });
-  port = await new Promise((resolve, reject) => {
-    createInterface({ input: browser.stderr }).on('line', (line) => {
-      const found = /^DevTools listening on ws:\/\/[^:]+:(\d+)\//.exec(line);
-      if (found) resolve(Number(found[1]));
-    });
-    browser.once('exit', (code) => reject(new Error(`Chromium exited: ${code}`)));
-  });
+  port = await freePort();
+  browser = await launch({}, [`--remote-debugging-port=${port}`]);
   const sender = await newUser({ nickname: '阿红', yuan: '100' });
   user = await newUser({ nickname: '小明' });
   packet = new URL((await sendPacket(sender, { kind: 'even', count: '3', amount: '6.66' })).json.url).pathname;
 });
 
-after(async () => {
-  if (browser && browser.exitCode === null) {
-    const exited = new Promise((resolve) => { browser.once('exit', resolve); });
-    process.kill(-browser.pid, 'SIGKILL');
-    await exited;
-  }
-  if (folder) await rm(folder, { recursive: true, maxRetries: 5 });
-});
+after(() => browser?.close());
 
 // On a busy machine the trace of a page load may have gaps, which Lighthouse reports as a runtime error. This is no
 // finding, so it is tried again.

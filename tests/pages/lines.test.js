@@ -2,10 +2,9 @@
 // and no amount is torn apart, no line begins with a comma, and a greeting without punctuation fills its lines.
 import assert from 'node:assert/strict';
 import { before, test } from 'node:test';
-import { fileBrowser } from '../e2e/support/browser.js';
 import { opened, sentPath, settled } from '../e2e/support/packets.js';
-import { clientPage, newUser, site } from '../e2e/support/site.js';
-import { Client } from '../e2e/support/client.js';
+import { newUser, site } from '../e2e/support/site.js';
+import { fileWindow } from './support/windows.js';
 
 const LOOKS = { '320 px, 200 %': { width: 320, letters: '200%' }, '390 px': { width: 390, letters: '' } };
 // Of our texts and of the greetings below. A dictionary of the platform's would know others in each version.
@@ -15,11 +14,13 @@ const WORDS = ['红包', '领取', '还没', '提前', '结束', '小时', '有�
   '撤销', '剩下', '重新', '加载', '最多', '余额', '输入', '用户名', '名字', '立即', '时区', '拼手气', '普通', '专属', '单个', '未领取'];
 const RUN = '祝妈妈生日快乐身体健康万事如意天天开心年年有余岁岁平安'.slice(0, 25);
 
-const browser = fileBrowser();
-let sender, taker, paths;
+const pages = await fileWindow();
+const people = { guest: undefined };
+let paths;
 before(async () => {
-  sender = await newUser({ nickname: '小明', yuan: '30000' });
-  taker = await newUser({ nickname: '乐乐' });
+  const sender = await newUser({ nickname: '小明', yuan: '30000' });
+  const taker = await newUser({ nickname: '乐乐' });
+  Object.assign(people, { sender, taker, stranger: await newUser() });
   const send = (fields) => sentPath(sender, { kind: 'lucky', amount: '20', count: '5', ...fields });
   const grab = async (user, path) => {
     await opened(user, path);
@@ -69,89 +70,90 @@ function torn(words) {
   return found;
 }
 
-async function visit({ client }, path, { width, letters }) {
-  const page = await clientPage(browser, client, { locale: 'zh-CN', viewport: { width, height: 844 } });
-  await page.goto(site.url + path);
+const large = LOOKS['320 px, 200 %'];
+async function resize(page, { width, letters }) {
+  await page.setViewportSize({ width, height: 844 });
   await page.evaluate((size) => { document.documentElement.style.fontSize = size; }, letters); // as the browser's setting does
+}
+async function visit(who, path, look = LOOKS['390 px'], locale = 'zh-CN') {
+  const page = await pages.visit(people[who]?.client, path, { locale });
+  await resize(page, look);
   return page;
 }
 
-const stranger = () => newUser();
-const guest = () => ({ client: new Client() });
 const unfold = (page) => page.evaluate(() => document.querySelectorAll('details').forEach((part) => { part.open = true; }));
 const missing = (page) => page.click('.coin');
 
 const STATES = [
-  ['an envelope', stranger, 'short'], ['an envelope of two clauses', stranger, 'clauses'], ['an envelope for a guest', guest, 'clauses'],
-  ['an envelope with a passphrase', stranger, 'secret'], ['a passphrase that is missing', stranger, 'secret', missing],
-  ['an envelope that waits', stranger, 'waiting'], ['an exclusive one for a guest', guest, 'kept'], ['an exclusive one for others', stranger, 'kept'],
-  ['an exclusive one', () => taker, 'kept'], ['a result', () => taker, 'taken', unfold], ['an exclusive result', () => taker, 'named'],
-  ['sold out', stranger, 'gone'], ['sold out for a guest', guest, 'gone'], ['ended', stranger, 'ended'],
-  ['one’s own', () => sender, 'short', unfold], ['one’s own, taken', () => sender, 'taken', unfold], ['one’s own, exclusive', () => sender, 'kept'],
-  ['one’s own, exclusive and taken', () => sender, 'named'], ['one’s own, of a great sum', () => sender, 'great'], ['one’s own, gone', () => sender, 'gone'],
-  ['one’s own, ended', () => sender, 'ended'], ['the form', () => sender, 'form', unfold], ['the form for one', () => sender, 'formForOne', unfold],
+  ['an envelope', 'stranger', 'short'], ['an envelope of two clauses', 'stranger', 'clauses'], ['an envelope for a guest', 'guest', 'clauses'],
+  ['an envelope with a passphrase', 'stranger', 'secret'], ['a passphrase that is missing', 'stranger', 'secret', missing],
+  ['an envelope that waits', 'stranger', 'waiting'], ['an exclusive one for a guest', 'guest', 'kept'],
+  ['an exclusive one for others', 'stranger', 'kept'], ['an exclusive one', 'taker', 'kept'], ['a result', 'taker', 'taken', unfold],
+  ['an exclusive result', 'taker', 'named'], ['sold out', 'stranger', 'gone'], ['sold out for a guest', 'guest', 'gone'],
+  ['ended', 'stranger', 'ended'], ['one’s own', 'sender', 'short', unfold], ['one’s own, taken', 'sender', 'taken', unfold],
+  ['one’s own, exclusive', 'sender', 'kept'], ['one’s own, exclusive and taken', 'sender', 'named'],
+  ['one’s own, of a great sum', 'sender', 'great'], ['one’s own, gone', 'sender', 'gone'], ['one’s own, ended', 'sender', 'ended'],
+  ['the form', 'sender', 'form', unfold], ['the form for one', 'sender', 'formForOne', unfold],
 ];
 
-for (const [look, how] of Object.entries(LOOKS)) {
-  for (const [name, who, packet, act] of STATES) {
-    test(`lines break between words, ${look}: ${name}`, async () => {
-      const page = await visit(await who(), paths[packet], how);
-      await act?.(page);
-      assert.deepEqual(await page.evaluate(torn, WORDS), []);
-      await page.context().close();
-    });
-  }
+for (const [name, who, packet, act] of STATES) {
+  test(`lines break between words: ${name}`, async () => {
+    const page = await visit(who, paths[packet]);
+    await act?.(page);
+    for (const [name, look] of Object.entries(LOOKS)) {
+      await resize(page, look);
+      assert.deepEqual(await page.evaluate(torn, WORDS), [], name);
+    }
+  });
+}
 
-  test(`a long greeting without punctuation fills balanced lines, ${look}`, async () => {
-    for (const [user, path] of [[await stranger(), paths.run], [sender, paths.run]]) {
-      const page = await visit(user, path, how);
+test('a long greeting without punctuation fills balanced lines', async () => {
+  for (const who of ['stranger', 'sender']) {
+    const page = await visit(who, paths.run);
+    for (const [name, look] of Object.entries(LOOKS)) {
+      await resize(page, look);
       const lines = await page.evaluate(() => {
         const range = document.createRange();
         range.selectNodeContents(document.querySelector('.greeting'));
         return [...range.getClientRects()].map(({ width }) => width);
       });
-      assert.ok(lines.length > 1 && Math.min(...lines) > Math.max(...lines) / 2, lines.join());
-      await page.context().close();
+      assert.ok(lines.length > 1 && Math.min(...lines) > Math.max(...lines) / 2, `${name}, ${who}: ${lines}`);
     }
-  });
-}
+  }
+});
 
 test('with letters of twice the size the form shows whole names, of a usual size, and the kinds below each other', async () => {
-  const page = await visit(sender, paths.formForOne, LOOKS['320 px, 200 %']);
+  const page = await visit('sender', paths.formForOne, large);
   const name = page.locator('.pick > bdi', { hasText: '乐乐和她的小猫' });
   assert.deepEqual(await name.evaluate((text) => [text.scrollWidth <= text.clientWidth, text.scrollHeight <= text.clientHeight + 1]), [true, true]);
   assert.ok(!(await page.locator('.pick small').first().isVisible()), 'a username that nobody needs');
   const tabs = await page.locator('.tabs > label').evaluateAll((labels) => labels.map((label) => label.getBoundingClientRect().top));
   assert.equal(new Set(tabs).size, 3, tabs.join());
   assert.ok(await page.locator('.tabs span').first().evaluate((text) => parseFloat(getComputedStyle(text).fontSize) >= 28));
-  await page.context().close();
 });
 
 test('names stand on one line below faces of all sorts', async () => {
-  const page = await visit(sender, paths.formForOne, LOOKS['390 px']);
+  const page = await visit('sender', paths.formForOne);
   const tops = await page.locator('.pick').evaluateAll((picks) => picks.map((pick) => pick.children[1].getBoundingClientRect().top - pick.getBoundingClientRect().top));
   assert.ok(tops.length >= 2 && new Set(tops.map(Math.round)).size === 1, tops.join());
-  await page.context().close();
 });
 
 test('a greeting of six characters is on one line of a small envelope at home', async () => {
-  for (const how of Object.values(LOOKS)) {
-    const page = await clientPage(browser, taker.client, { locale: 'zh-CN', viewport: { width: how.width, height: 844 } });
-    await page.goto(`${site.url}/`);
-    await page.evaluate((size) => { document.documentElement.style.fontSize = size; }, how.letters);
+  const page = await visit('taker', '/');
+  for (const [name, look] of Object.entries(LOOKS)) {
+    await resize(page, look);
     const lines = await page.locator('.mini .greeting', { hasText: '妈妈生日快乐' }).evaluate((text) => {
       const range = document.createRange();
       range.selectNodeContents(text);
       return range.getClientRects().length;
     });
-    assert.equal(lines, 1, `${how.width} px`);
-    await page.context().close();
+    assert.equal(lines, 1, name);
   }
 });
 
 test('with letters of twice the size the navigation covers no action that has the focus, nor the page’s end', async () => {
-  const covered = async (user, path, selector) => {
-    const page = await visit(user, path, LOOKS['320 px, 200 %']);
+  for (const [who, path, selector] of [['taker', paths.taken, '.lip .button'], ['stranger', paths.secret, '.phrase .button']]) {
+    const page = await visit(who, path, large);
     const nav = await page.locator('.nav').boundingBox();
     await page.locator(selector).focus();
     const { y, height } = await page.locator(selector).boundingBox();
@@ -159,17 +161,13 @@ test('with letters of twice the size the navigation covers no action that has th
     await page.evaluate(() => scrollTo(0, document.documentElement.scrollHeight));
     const foot = await page.locator('.bottom > :last-child').boundingBox();
     assert.ok(foot.y + foot.height <= nav.y, `the page ends at ${foot.y + foot.height} of ${nav.y}`);
-    await page.context().close();
-  };
-  await covered(taker, paths.taken, '.lip .button');
-  await covered(await stranger(), paths.secret, '.phrase .button');
+  }
 });
 
 // The pictures of an envelope are views of one file: without a shape of its own one takes that of another, by turns.
 test('the flap and the sea of an envelope keep their shapes, also when the file is in the cache', async () => {
-  const user = await stranger();
   const shapes = (page, selector) => page.locator(selector).evaluateAll((images) => images.map((image) => getComputedStyle(image).aspectRatio));
-  const page = await visit(user, paths.short, LOOKS['390 px']);
+  const page = await visit('stranger', paths.short);
   for (let i = 0; i < 10; i += 1) {
     const [flap, sea] = await Promise.all(['.flap', '.sea'].map((one) => page.locator(one).boundingBox()));
     assert.deepEqual([flap, sea].map(({ width, height }) => Math.round(width / height * 10)), [17, 56], `load ${i}`);
@@ -181,7 +179,6 @@ test('the flap and the sea of an envelope keep their shapes, also when the file 
     assert.deepEqual([...new Set([...flaps, '360 / 216'])], ['360 / 216'], path);
     assert.deepEqual([...new Set([...await shapes(page, '.sea'), '360 / 64'])], ['360 / 64'], path);
   }
-  await page.context().close();
 });
 
 // Runs in the page: the texts of the lines of the greeting.
@@ -200,37 +197,28 @@ const linesOf = (page) => page.locator('.greeting').first().evaluate((greeting) 
 
 test('a clause of up to twelve characters is not broken: on the envelope, on the sender’s page and in the result', async () => {
   for (const greeting of ['2026年会快乐，感谢大家一年的努力', '祝奶奶福如东海寿比南山，年年有今日岁岁有今朝', '祝大家新的一年万事都如意']) {
-    const path = await sentPath(sender, { kind: 'lucky', amount: '20', count: '5', greeting });
-    const whole = (lines, where) => {
-      assert.equal(lines.join(''), greeting);
-      assert.ok(lines.slice(0, -1).every((line) => line.endsWith('，')), `${where}: ${lines.join(' / ')}`);
-    };
-    const user = await stranger();
-    for (const width of [320, 390, 1280]) {
-      for (const who of [user, sender]) {
-        const page = await visit(who, path, { width, letters: '' });
-        whole(await linesOf(page), `${width} px`);
-        await page.context().close();
+    const path = await sentPath(people.sender, { kind: 'lucky', amount: '20', count: '5', greeting });
+    const whole = async (who, looks) => {
+      const page = await visit(who, path);
+      for (const look of looks) {
+        await resize(page, look);
+        const lines = await linesOf(page);
+        assert.equal(lines.join(''), greeting);
+        assert.ok(lines.slice(0, -1).every((line) => line.endsWith('，')), `${look.width} px: ${lines.join(' / ')}`);
       }
-    }
-    assert.equal((await user.client.post(`${path}/open`)).status, 200);
-    for (const [name, look] of Object.entries(LOOKS)) {
-      const page = await visit(user, path, look);
-      whole(await linesOf(page), name);
-      await page.context().close();
-    }
+    };
+    for (const who of ['stranger', 'sender']) await whole(who, [320, 390, 1280].map((width) => ({ width, letters: '' })));
+    await opened(people.stranger, path);
+    await whole('stranger', Object.values(LOOKS));
   }
 });
 
 test('a greeting in English fills its lines on a Chinese page, a Chinese one has its own lines on an English page', async () => {
-  const send = (greeting) => sentPath(sender, { kind: 'lucky', amount: '20', count: '5', greeting });
-  const user = await stranger();
-  const page = await visit(user, await send('Happy birthday Grandma, from all of us in New York'), LOOKS['390 px']);
-  const english = await linesOf(page);
+  const lines = async (greeting, locale) => {
+    const path = await sentPath(people.sender, { kind: 'lucky', amount: '20', count: '5', greeting });
+    return linesOf(await visit('stranger', path, undefined, locale));
+  };
+  const english = await lines('Happy birthday Grandma, from all of us in New York');
   assert.ok(english.length <= 3, english.join('/'));
-  await page.context().close();
-  const other = await clientPage(browser, user.client, { locale: 'en', viewport: { width: 390, height: 844 } });
-  await other.goto(site.url + await send('祝妈妈生日快乐，身体健康'));
-  assert.deepEqual(await linesOf(other), ['祝妈妈生日快乐，', '身体健康']);
-  await other.context().close();
+  assert.deepEqual(await lines('祝妈妈生日快乐，身体健康', 'en'), ['祝妈妈生日快乐，', '身体健康']);
 });

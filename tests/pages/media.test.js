@@ -1,22 +1,16 @@
 // What a visitor's device asks for: no motion, large letters, and paper, which shows the content without controls.
 import assert from 'node:assert/strict';
 import { before, test } from 'node:test';
-import { fileBrowser } from '../e2e/support/browser.js';
-import { site } from '../e2e/support/site.js';
 import { LANGUAGES } from '../e2e/support/texts.js';
 import { buildScene } from './support/scene.js';
+import { fileWindow } from './support/windows.js';
 
-const browser = fileBrowser();
+const pages = await fileWindow();
 let scene;
 before(async () => { scene = await buildScene('zh-CN'); });
 
-async function visit(path, as, options = {}) {
-  const context = await browser.newContext({ viewport: { width: 390, height: 844 }, locale: 'zh-CN', ...options });
-  await context.addCookies([{ name: 'sid', value: scene[as].cookie('sid'), url: site.url }]);
-  const page = await context.newPage();
-  await page.goto(site.url + path);
-  return page;
-}
+const visit = (path, as, look) => pages.visit(scene[as], typeof path === 'function' ? path(scene) : path, look);
+const enlarge = (page, letters = '200%') => page.evaluate((size) => { document.documentElement.style.fontSize = size; }, letters); // as the browser's setting does
 
 // Opens a packet. Returns the number of animations while the request is in flight, and on the page that answers it.
 async function motions(as, reducedMotion) {
@@ -30,7 +24,6 @@ async function motions(as, reducedMotion) {
     turning: Number(sessionStorage.getItem('turning')),
     fresh: document.getAnimations().length,
   }));
-  await page.context().close();
   return found;
 }
 
@@ -45,14 +38,13 @@ const LARGE = [['home', '/', 'viewer'], ['envelope', (s) => s.open, 'viewer'], [
 
 for (const [name, path, as] of LARGE) {
   test(`letters of twice the size fit: ${name}`, async () => {
-    const page = await visit(typeof path === 'function' ? path(scene) : path, as);
+    const page = await visit(path, as);
     const size = () => page.evaluate(() => parseFloat(getComputedStyle(document.body).fontSize));
     const usual = await size();
-    await page.evaluate(() => { document.documentElement.style.fontSize = '200%'; }); // as the browser's setting does
+    await enlarge(page);
     assert.equal(await size(), 2 * usual);
     const [width, window] = await page.evaluate(() => [document.documentElement.scrollWidth, innerWidth]);
     assert.ok(width <= window, `the page is ${width} px wide`);
-    await page.context().close();
   });
 }
 
@@ -65,38 +57,40 @@ for (const [name, path, as] of LARGE.filter(([one]) => ['home', 'records', 'wall
     }));
     const usual = await measure();
     for (const percent of [75, 200]) {
-      await page.evaluate((size) => { document.documentElement.style.fontSize = `${size}%`; }, percent);
+      await enlarge(page, `${percent}%`);
       const now = await measure();
       assert.ok(percent < 100 ? now.size < usual.size : now.size > usual.size, `${usual.size} px, then ${now.size} px`);
       assert.ok(now.fits);
     }
-    await page.context().close();
   });
 }
 
-for (const [width, height] of [[390, 844], [320, 640], [844, 390], [640, 320]]) {
-  test(`with letters of twice the size the four places are one row, of a fifth of the height at most: ${width}×${height}`, async () => {
-    for (const locale of LANGUAGES) {
-      const page = await visit('/wallet', 'sender', { viewport: { width, height }, locale });
-      await page.evaluate(() => { document.documentElement.style.fontSize = '200%'; });
+for (const locale of LANGUAGES) {
+  test(`with letters of twice the size the four places are one row, of a fifth of the height at most: ${locale}`, async () => {
+    const page = await visit('/wallet', 'sender', { locale });
+    await enlarge(page);
+    for (const [width, height] of [[390, 844], [320, 640], [844, 390], [640, 320]]) {
+      await page.setViewportSize({ width, height });
       const { bar, places, end } = await page.evaluate(() => {
-        const boxOf = (element) => { const { top, bottom, height: high } = element.getBoundingClientRect(); return { top, bottom, height: high, cut: element.scrollWidth > element.clientWidth }; };
+        const boxOf = (element) => {
+          const { top, bottom, height: high } = element.getBoundingClientRect();
+          return { top, bottom, height: high, cut: element.scrollWidth > element.clientWidth };
+        };
         scrollTo(0, document.documentElement.scrollHeight);
         const last = [...document.querySelectorAll('.bottom *')].map((element) => element.getBoundingClientRect().bottom);
         return { bar: boxOf(document.querySelector('.nav')), places: [...document.querySelectorAll('.nav a')].map(boxOf), end: Math.max(...last) };
       });
-      assert.ok(bar.height <= height / 5 && end <= bar.top, `${locale}: the bar is ${bar.height} px high, the page ends at ${end}`);
-      assert.ok(places.every((place) => place.top === places[0].top && place.height >= 44 && !place.cut), JSON.stringify(places));
-      await page.context().close();
+      const told = `${width}×${height}: the bar is ${bar.height} px high, the page ends at ${end}; ${JSON.stringify(places)}`;
+      assert.ok(bar.height <= height / 5 && end <= bar.top, told);
+      assert.ok(places.every((place) => place.top === places[0].top && place.height >= 44 && !place.cut), told);
     }
   });
-}
 
-for (const width of [390, 320]) {
-  test(`with letters of twice the size the kinds of a packet are whole, each a target of its own: ${width} px`, async () => {
-    for (const locale of LANGUAGES) {
-      const page = await visit('/send', 'sender', { viewport: { width, height: 844 }, locale });
-      await page.evaluate(() => { document.documentElement.style.fontSize = '200%'; });
+  test(`with letters of twice the size the kinds of a packet are whole, each a target of its own: ${locale}`, async () => {
+    const page = await visit('/send', 'sender', { locale });
+    await enlarge(page);
+    for (const width of [390, 320]) {
+      await page.setViewportSize({ width, height: 844 });
       await page.locator('.tabs').scrollIntoViewIfNeeded();
       const kinds = await page.locator('.tabs span').evaluateAll((texts) => texts.map((text) => {
         const range = new Range();
@@ -108,30 +102,24 @@ for (const width of [390, 320]) {
         const own = corners.every(([x, y]) => text.parentElement.contains(document.elementFromPoint(x, y)));
         return { top, right, bottom, left, own, whole: within && left >= 0 && right <= innerWidth, lines: range.getClientRects().length };
       }));
-      const told = `${locale}: ${JSON.stringify(kinds)}`;
+      const told = `${width} px: ${JSON.stringify(kinds)}`;
       assert.equal(kinds.length, 3, told);
       assert.ok(kinds.every(({ top, right, bottom, left }) => bottom - top >= 44 && right - left >= 44), told);
       assert.ok(kinds.every(({ own, whole, lines }) => own && whole && lines === 1), told);
       const apart = (one, next) => one.right <= next.left || one.bottom <= next.top;
       assert.ok(apart(kinds[0], kinds[1]) && apart(kinds[0], kinds[2]) && apart(kinds[1], kinds[2]), told);
       assert.ok(['top', 'left'].some((side) => kinds.every((kind) => kind[side] === kinds[0][side])), `a row, or a column: ${told}`);
-      await page.context().close();
     }
   });
-}
 
-for (const locale of LANGUAGES) {
   test(`with letters of twice the size what a result leads to is seen at once: ${locale}`, async () => {
     const { opened, viewer } = await buildScene(locale);
+    const page = await pages.visit(viewer, opened, { locale });
+    await enlarge(page);
     for (const [width, height] of [[390, 844], [412, 892]]) {
-      const context = await browser.newContext({ viewport: { width, height }, locale });
-      await context.addCookies([{ name: 'sid', value: viewer.cookie('sid'), url: site.url }]);
-      const page = await context.newPage();
-      await page.goto(site.url + opened);
-      await page.evaluate(() => { document.documentElement.style.fontSize = '200%'; });
+      await page.setViewportSize({ width, height });
       const [button, bar] = [await page.locator('.lip .button').boundingBox(), await page.locator('.nav').boundingBox()];
       assert.ok(button.y + button.height <= bar.y, `${width} px: the button ends at ${button.y + button.height}, the bar begins at ${bar.y}`);
-      await context.close();
     }
   });
 }
@@ -139,20 +127,18 @@ for (const locale of LANGUAGES) {
 test('with letters of twice the size an amount on a line of its own stands under the name', async () => {
   for (const [path, as] of [['/records/received', 'viewer'], ['/records/sent', 'sender'], ['/', 'viewer'], ['/wallet', 'sender'], [scene.finished, 'sender']]) {
     const page = await visit(path, as);
-    await page.evaluate(() => { document.documentElement.style.fontSize = '200%'; });
+    await enlarge(page);
     const rows = await page.locator('.row:has(> .sum)').evaluateAll((all) => all.map((row) => {
       const [name, sum] = [row.querySelector('.who'), row.querySelector('.sum b')].map((part) => part.getBoundingClientRect());
       return { below: sum.top >= name.bottom, name: name.left, sum: sum.left };
     }));
     assert.ok(rows.length > 0 && rows.every(({ below, name, sum }) => below && Math.abs(name - sum) < 1), `${path}: ${JSON.stringify(rows)}`);
-    await page.context().close();
   }
 });
 
 test('the bar with the total is not over a low page', async () => {
   const page = await visit('/send', 'sender', { viewport: { width: 640, height: 320 } });
   assert.equal(await page.locator('.pay').evaluate((element) => getComputedStyle(element).position), 'static');
-  await page.context().close();
 });
 
 test('in a very low window the places are a part of the header, and hide nothing', async () => {
@@ -161,7 +147,6 @@ test('in a very low window the places are a part of the header, and hide nothing
   assert.equal(await bar.evaluate((element) => getComputedStyle(element).position), 'static');
   const [{ y, height }, main] = [await bar.boundingBox(), await page.locator('main').boundingBox()];
   assert.ok(y + height <= main.y + 1, 'the places are above the page');
-  await page.context().close();
 });
 
 // Money of the viewer and the sender, on a small phone with large letters.
@@ -170,8 +155,8 @@ const MONEY = [['records', '/records/received', 'viewer'], ['sent', '/records/se
 
 for (const [name, path, as] of MONEY) {
   test(`an amount is never wrapped or cut off at 320 px with letters of twice the size: ${name}`, async () => {
-    const page = await visit(typeof path === 'function' ? path(scene) : path, as, { viewport: { width: 320, height: 844 } });
-    await page.evaluate(() => { document.documentElement.style.fontSize = '200%'; });
+    const page = await visit(path, as, { viewport: { width: 320, height: 844 } });
+    await enlarge(page);
     const { amounts, wrong, width } = await page.evaluate(() => {
       const texts = document.createTreeWalker(document.querySelector('main'), NodeFilter.SHOW_TEXT);
       const found = { amounts: 0, wrong: [], width: document.documentElement.scrollWidth };
@@ -192,7 +177,6 @@ for (const [name, path, as] of MONEY) {
     assert.ok(amounts > 0);
     assert.deepEqual(wrong, []);
     assert.ok(width <= 320, `the page is ${width} px wide`);
-    await page.context().close();
   });
 }
 
@@ -210,7 +194,7 @@ const PRINTED = [
 
 for (const [name, path, as, parts, secret = []] of PRINTED) {
   test(`on paper there are no controls: ${name}`, async () => {
-    const page = await visit(typeof path === 'function' ? path(scene) : path, as);
+    const page = await visit(path, as);
     await page.emulateMedia({ media: 'print', colorScheme: 'light' });
     for (const part of parts) assert.ok(await page.isVisible(part), `${part} is not on the paper`);
     for (const part of secret) assert.ok(!await page.isVisible(part), `${part} is on the paper`);
@@ -226,7 +210,6 @@ for (const [name, path, as, parts, secret = []] of PRINTED) {
     assert.match(await page.innerText('footer'), /China Standard Time|北京时间|时区|time zone/, 'the zone is not on the paper');
     const background = await page.evaluate(() => getComputedStyle(document.body).backgroundColor);
     assert.match(background, /^rgb\(255, 255, 255\)$|^rgba\(0, 0, 0, 0\)$/, 'the background is printed');
-    await page.context().close();
   });
 }
 
@@ -252,14 +235,13 @@ const MARKED = [
 
 for (const [name, path, as, marked, prepare] of MARKED) {
   test(`without backgrounds one sees ${name}`, async () => {
-    const page = await visit(typeof path === 'function' ? path(scene) : path, as, { forcedColors: 'active' });
+    const page = await visit(path, as, { forcedColors: 'active' });
     if (prepare) await page.evaluate(prepare);
     const line = await page.locator(marked).first().evaluate((el) => {
       const { borderBottomWidth, borderBottomStyle, outlineWidth, outlineStyle } = getComputedStyle(el);
       return { border: borderBottomStyle === 'none' ? 0 : parseFloat(borderBottomWidth), outline: outlineStyle === 'none' ? 0 : parseFloat(outlineWidth) };
     });
     assert.ok(line.border >= 2 || line.outline >= 2, JSON.stringify(line));
-    await page.context().close();
   });
 }
 
@@ -271,7 +253,7 @@ for (const [how, insets] of Object.entries(INSETS)) {
   for (const [name, path, as] of [...LARGE, ['screen', (s) => s.screen, 'sender']]) {
     test(`nothing is under a phone's notch, ${how}: ${name}`, async () => {
       const viewport = how === 'lying' ? { width: 932, height: 430 } : { width: 390, height: 844 };
-      const page = await visit(typeof path === 'function' ? path(scene) : path, as, { viewport });
+      const page = await visit(path, as, { viewport });
       const session = await page.context().newCDPSession(page);
       await session.send('Emulation.setSafeAreaInsetsOverride', { insets });
       const under = await page.evaluate(({ top, bottom, left, right }) => {
@@ -283,8 +265,8 @@ for (const [how, insets] of Object.entries(INSETS)) {
           return box.left < left || box.right > innerWidth - right || box.top + scrollY < top || box.bottom + scrollY > page - bottom;
         }).map((el) => el.outerHTML.slice(0, 80));
       }, insets);
+      await session.detach();
       assert.deepEqual(under, []);
-      await page.context().close();
     });
   }
 }
@@ -293,6 +275,5 @@ test('a phone makes no links of dates, amounts and numbers', async () => {
   for (const path of ['/', scene.opened, scene.screen]) {
     const page = await visit(path, 'viewer');
     assert.match(await page.getAttribute('meta[name=format-detection]', 'content'), /telephone=no.*date=no/);
-    await page.context().close();
   }
 });

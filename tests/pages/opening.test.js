@@ -5,9 +5,9 @@ import assert from 'node:assert/strict';
 import { writeFileSync } from 'node:fs';
 import { before, test } from 'node:test';
 import { fileURLToPath } from 'node:url';
-import { fileBrowser } from '../e2e/support/browser.js';
-import { clientPage, newUser, poll, site } from '../e2e/support/site.js';
+import { newUser, poll, site } from '../e2e/support/site.js';
 import { decode, encode } from './support/png.js';
+import { fileWindow } from './support/windows.js';
 import { grab, send } from './support/world.js';
 
 const TURN_MS = 700;
@@ -16,10 +16,11 @@ const REST_MS = 1700; // from the landing of the digits until the last row is th
 const SAME_PX = 1;
 const COUNT = 6;
 
-const browser = fileBrowser({ FONTCONFIG_FILE: fileURLToPath(new URL('support/fonts.conf', import.meta.url)) });
+const pages = await fileWindow({ FONTCONFIG_FILE: fileURLToPath(new URL('support/fonts.conf', import.meta.url)) });
 let sender;
 let others;
 before(async () => {
+  await pages.page.addInitScript(holdStill, ANSWER_MS);
   sender = await newUser({ nickname: '阿红', yuan: '2000' });
   others = [];
   for (const nickname of ['李雷', '韩梅梅', '王小虎', '小明']) others.push(await newUser({ nickname }));
@@ -43,13 +44,6 @@ function holdStill(answerMs) {
   addEventListener('submit', () => sessionStorage.setItem('buzzed', JSON.stringify(window.buzzed)));
 }
 
-async function visit(client, path, options = {}) {
-  const page = await clientPage(browser, client, { locale: 'zh-CN', ...options });
-  await page.addInitScript(holdStill, ANSWER_MS);
-  await page.goto(site.url + path);
-  return page;
-}
-
 async function press(page) {
   await page.click('button.coin');
   await page.waitForSelector('.result');
@@ -60,7 +54,7 @@ async function press(page) {
 async function opened({ kind = 'lucky', count = COUNT, amount = '66.66', grabs = 3, ...options } = {}) {
   const path = await send(sender.client, { kind, count: String(count), amount });
   for (const { client } of others.slice(0, grabs)) await grab(client, path);
-  const page = await visit(others.at(-1).client, path, options);
+  const page = await pages.visit(others.at(-1).client, path, options);
   await press(page);
   return page;
 }
@@ -125,14 +119,13 @@ test('the coin turns at least once, then the digits land, and only then the list
   assert.equal(new Set(came).size, 4, `the rows come at ${came}`);
   const last = await at(page, land + REST_MS);
   assert.deepEqual(last, { front: 0, amount: 1, landed: true, burst: 0, settled: 1, list: 1, rows: [1, 1, 1, 1] });
-  await page.context().close();
 });
 
 for (const [where, viewport, scroll] of [['a phone', { width: 390, height: 844 }, 0], ['a small phone, scrolled', { width: 320, height: 480 }, 90],
   ['a desktop', { width: 1280, height: 800 }, 0]]) {
   test(`the pressed envelope is there again with all its sizes and places, on ${where}`, async () => {
     const path = await send(sender.client, { kind: 'lucky', count: '2', amount: '8.88', cover: 'spring-festival', greeting: '新春快乐，万事如意' });
-    const page = await visit(others[0].client, path, { viewport });
+    const page = await pages.visit(others[0].client, path, { viewport });
     await page.evaluate((y) => scrollTo(0, y), scroll);
     const pressed = await boxes(page, '.envelope');
     await press(page);
@@ -146,7 +139,6 @@ for (const [where, viewport, scroll] of [['a phone', { width: 390, height: 844 }
     const now = { left: x, top: y, width, height: Math.max(height, front.height) };
     same([{ part: 'the opened envelope', ...now }], [{ ...front, height: now.height }]);
     assert.equal(await page.evaluate(() => document.scrollingElement.scrollWidth), viewport.width);
-    await page.context().close();
   });
 }
 
@@ -165,7 +157,6 @@ test('on a desktop the digits land where the envelope was, then they make room f
   }
   assert.equal(await places(land + REST_MS), true);
   assert.deepEqual((await at(page, land + REST_MS)).rows, [1, 1, 1, 1]);
-  await page.context().close();
 });
 
 test('only transform and opacity move', async () => {
@@ -173,19 +164,16 @@ test('only transform and opacity move', async () => {
   const moved = await page.evaluate(() => [...new Set(document.getAnimations()
     .flatMap((animation) => animation.effect.getKeyframes()).flatMap((frame) => Object.keys(frame)))].sort());
   assert.deepEqual(moved, ['composite', 'computedOffset', 'easing', 'offset', 'opacity', 'transform']);
-  await page.context().close();
 });
 
 test('the grab waits for no timer and no animation', async () => {
   const page = await opened({ grabs: 0 }); // timers and animations stand still
   assert.equal(await page.locator('.rows > li').count(), 1);
-  await page.context().close();
 });
 
 test('a phone vibrates when the coin is pressed, and when the digits land', async () => {
   const page = await opened();
   assert.deepEqual(JSON.parse(await page.evaluate(() => sessionStorage.getItem('buzzed'))).length, 1);
-  await page.context().close();
 });
 
 test('with reduced motion everything is there at once', async () => {
@@ -198,14 +186,12 @@ test('with reduced motion everything is there at once', async () => {
   assert.deepEqual(found, { moving: 0, parts: 0, buzzed: '[]' });
   const { settled, list, rows } = await at(page, 0);
   assert.deepEqual({ settled, list, rows }, { settled: 1, list: 1, rows: [1, 1, 1, 1] });
-  await page.context().close();
 });
 
 test('the flourish of the luckiest draw is bigger', async () => {
   const bursts = async (options) => {
     const page = await opened(options);
     const found = await page.locator('.burst').count();
-    await page.context().close();
     return found;
   };
   const plain = await bursts({ kind: 'even', count: 1, amount: '5.20', grabs: 0 });
@@ -222,7 +208,6 @@ test('a key or a touch ends it', async () => {
     assert.equal(await page.locator('.seal, .burst, .fresh, .reels').count(), 0);
     assert.equal(await page.textContent('.money'), amount);
     assert.deepEqual((await at(page, 0)).rows, [1, 1]);
-    await page.context().close();
   }
 });
 
@@ -236,7 +221,6 @@ test('the burst is behind the words of the slip', async () => {
     return words < 0 || (light >= 0 && light < words);
   }));
   assert.deepEqual(over, []);
-  await page.context().close();
 });
 
 test('it is seen once: a reload shows the result at once', async () => {
@@ -244,11 +228,10 @@ test('it is seen once: a reload shows the result at once', async () => {
   await page.reload();
   assert.equal(await page.locator('.result').count(), 1);
   assert.equal(await page.locator('.seal, .fresh').count(), 0);
-  await page.context().close();
 });
 
 test('it sounds only when the visitor has switched the sound on', async () => {
-  const page = await visit(others[0].client, await send(sender.client, { kind: 'even', count: '1', amount: '1' }));
+  const page = await pages.visit(others[0].client, await send(sender.client, { kind: 'even', count: '1', amount: '1' }));
   const button = page.locator('[data-sound]');
   assert.equal(await button.isVisible(), true, 'before the first opening');
   assert.equal(await button.getAttribute('aria-pressed'), 'false');
@@ -271,18 +254,16 @@ test('it sounds only when the visitor has switched the sound on', async () => {
   await page.goto(site.url + await send(sender.client, { kind: 'even', count: '1', amount: '1' }));
   await press(page);
   assert.equal(await land(), 0);
-  await page.context().close();
 });
 
 test('the sender opens a share of the own packet in the same way', async () => {
   const path = await send(sender.client, { kind: 'lucky', count: '2', amount: '10' });
-  const page = await visit(sender.client, path);
+  const page = await pages.visit(sender.client, path);
   await press(page);
   const { turn, land } = await times(page);
   assert.equal((await at(page, turn - 1)).front, 1);
   assert.deepEqual((await at(page, land - 1)).rows, [0]);
   assert.deepEqual((await at(page, land + REST_MS)).rows, [1]);
-  await page.context().close();
 });
 
 // ---- the film strip ----
@@ -295,7 +276,7 @@ const STRIP = { width: 190, across: 7, gap: 4 };
 async function film(colorScheme) {
   const path = await send(sender.client, { kind: 'lucky', count: '5', amount: '66.66', greeting: '新年快乐' });
   for (const { client } of others.slice(0, 3)) await grab(client, path);
-  const page = await visit(others.at(-1).client, path, { colorScheme, viewport: { width: WIDTH, height: HEIGHT } });
+  const page = await pages.visit(others.at(-1).client, path, { colorScheme, viewport: { width: WIDTH, height: HEIGHT } });
   const frames = [];
   const take = async (ms) => {
     frames.push({ ms, picture: (await page.screenshot({ caret: 'hide' })).toString('base64') });
@@ -312,20 +293,19 @@ async function film(colorScheme) {
     await at(page, ms);
     await take(ANSWER_MS + ms);
   }
-  await page.context().close();
   return frames;
 }
 
 async function strip(frames) {
   const { width, across, gap } = STRIP;
-  const page = await browser.newPage({ viewport: { width: across * (width + gap) + gap, height: 600 } });
+  const { page } = pages;
+  await page.goto('about:blank'); // the site's policy allows no style of a page
+  await page.setViewportSize({ width: across * (width + gap) + gap, height: 600 });
   await page.setContent(`<style>body{margin:${gap}px;display:grid;grid-template-columns:repeat(${across},${width}px);gap:${gap}px;
     font:11px sans-serif;background:#808080;color:#fff}figure{margin:0}img{width:100%;display:block}</style>${frames
     .map(({ ms, picture }) => `<figure><img src="data:image/png;base64,${picture}" alt="">${ms} ms</figure>`).join('')}`);
   await poll('the frames are there', () => page.evaluate(() => [...document.images].every(({ complete }) => complete)));
-  const picture = decode(await page.screenshot({ fullPage: true }));
-  await page.close();
-  return picture;
+  return decode(await page.screenshot({ fullPage: true }));
 }
 
 const skip = process.env.HB_TEST_UPDATE_PICTURES !== '1' && 'HB_TEST_UPDATE_PICTURES is not set';

@@ -2,10 +2,10 @@
 // it is open, at the end, and ended early, with the longest names and a greeting of two lines. At the end there is air.
 import assert from 'node:assert/strict';
 import { before, test } from 'node:test';
-import { fileBrowser } from '../e2e/support/browser.js';
 import { newUser, site } from '../e2e/support/site.js';
 import { LANGUAGES, words } from '../e2e/support/texts.js';
 import { landscape, upload } from '../e2e/support/upload.js';
+import { fileWindow } from './support/windows.js';
 import { LONGEST, grab, send } from './support/world.js';
 
 const SIZES = [[1920, 1080], [1280, 720], [3840, 2160], [1024, 768]];
@@ -13,8 +13,9 @@ const GREETING = '恭喜发财大吉大利万事如意身体健康阖家幸福�
 const GRABS = 12; // more than the rows of the screen, and the podium
 const PHRASE = '芝麻开门';
 
-const browser = fileBrowser();
+const pages = await fileWindow();
 const screens = {};
+const see = (name, look) => pages.visit(undefined, screens[name], { viewport: { width: 1280, height: 720 }, ...look });
 before(async () => {
   const sender = (await newUser({ nickname: LONGEST.wide, yuan: '2000' })).client;
   const guests = await site.demoUsers(GRABS - 1);
@@ -64,39 +65,37 @@ const outside = () => {
   return found;
 };
 
-for (const language of LANGUAGES) {
-  for (const [width, height] of SIZES) {
-    test(`nothing is below the edge at ${width}×${height} (${language})`, async () => {
-      for (const javaScriptEnabled of [true, false]) {
-        const context = await browser.newContext({ viewport: { width, height }, locale: language, javaScriptEnabled });
-        const page = await context.newPage();
-        for (const [name, path] of Object.entries(screens)) {
-          await page.goto(site.url + path);
-          assert.deepEqual(await page.evaluate(outside), [], `${name} ${javaScriptEnabled ? 'with' : 'without'} JavaScript`);
+for (const locale of LANGUAGES) {
+  for (const javaScriptEnabled of [true, false]) {
+    test(`nothing is below the edge (${locale}, ${javaScriptEnabled ? 'with' : 'without'} JavaScript)`, async () => {
+      for (const name of Object.keys(screens)) {
+        const page = await see(name, { locale, javaScriptEnabled });
+        for (const [width, height] of SIZES) {
+          await page.setViewportSize({ width, height });
+          assert.deepEqual(await page.evaluate(outside), [], `${name}, ${width}×${height}`);
           const code = await page.locator('.qr').boundingBox();
-          assert.ok(code.height >= 0.4 * Math.min(height, width * 9 / 16), `${name}: the code is ${code.height} px high`);
+          assert.ok(code.height >= 0.4 * Math.min(height, width * 9 / 16), `${name}, ${width}×${height}: the code is ${code.height} px high`);
         }
-        await context.close();
       }
     });
   }
 
-  test(`the screen says what it takes to open, and at the end nothing of opening (${language})`, async () => {
-    const page = await (await browser.newContext({ viewport: { width: 1280, height: 720 }, locale: language })).newPage();
-    const saying = async (name) => (await page.goto(site.url + screens[name]), page.innerText('main'));
-    for (const name of ['waiting', 'untouched']) assert.ok((await saying(name)).includes(words(language, 'phrase_needed')));
-    for (const name of ['open', 'finished', 'ended']) assert.ok(!(await saying(name)).includes(words(language, 'phrase_needed')));
+  test(`the screen says what it takes to open, and at the end nothing of opening (${locale})`, async () => {
+    let page;
+    const saying = async (name) => (page = await see(name, { locale }), page.innerText('main'));
+    for (const name of ['waiting', 'untouched']) assert.ok((await saying(name)).includes(words(locale, 'phrase_needed')));
+    for (const name of ['open', 'finished', 'ended']) assert.ok(!(await saying(name)).includes(words(locale, 'phrase_needed')));
     for (const name of ['waiting', 'untouched', 'secret']) {
       await saying(name);
       const phrase = page.locator('.phrase');
-      assert.equal((await phrase.innerText()).trim(), words(language, 'phrase_needed'));
+      assert.equal((await phrase.innerText()).trim(), words(locale, 'phrase_needed'));
       const [tag, board, size] = [await phrase.boundingBox(), await page.locator('.board').boundingBox(), await phrase.evaluate((line) => parseFloat(getComputedStyle(line).fontSize))];
       assert.ok(tag.width === board.width && size >= 720 / 28, `${name}: the passphrase is ${tag.width} px wide, ${size} px large`);
     }
-    assert.equal(await (await saying('taken by nobody'), page.innerText('#grabs')), words(language, 'screen_none'));
+    assert.equal(await (await saying('taken by nobody'), page.innerText('#grabs')), words(locale, 'screen_none'));
     for (const name of ['finished', 'ended']) {
       const text = await saying(name);
-      assert.ok(!text.includes(words(language, 'screen_scan')) && text.includes(words(language, 'screen_look')), name);
+      assert.ok(!text.includes(words(locale, 'screen_scan')) && text.includes(words(locale, 'screen_look')), name);
     }
     await saying('waiting');
     const [clock, code] = await Promise.all(['.clock', '.qr'].map((selector) => page.locator(selector).boundingBox()));
@@ -115,27 +114,22 @@ for (const language of LANGUAGES) {
       }, selector);
       assert.ok(middle < 1280 / 40, `${name}: ${middle} px beside the middle`);
     }
-    await page.context().close();
   });
 }
 
 test('nobody is on the screen twice, and the podium has its own three', async () => {
-  const page = await browser.newPage();
   for (const [name, rows] of [['open', 8], ['finished', GRABS - 3], ['ended', 8]]) {
-    await page.goto(site.url + screens[name]);
+    const page = await see(name);
     const people = await page.locator('.podium bdi, .crowd bdi').allTextContents();
     assert.equal(people.length, 3 + Math.min(rows, 8), name);
     assert.equal(new Set(people).size, people.length, `${name}: ${people}`);
   }
-  await page.close();
 });
 
 test('at the end there is air between header and foot, in both languages', async () => {
   for (const locale of LANGUAGES) {
-    const page = await (await browser.newContext({ viewport: { width: 1920, height: 1080 }, locale })).newPage();
-    await page.emulateMedia({ reducedMotion: 'reduce' });
     for (const name of ['finished', 'ended']) {
-      await page.goto(site.url + screens[name]);
+      const page = await see(name, { locale, viewport: { width: 1920, height: 1080 }, reducedMotion: 'reduce' });
       const air = await page.evaluate(() => {
         const board = document.querySelector('.board');
         const parts = [...board.children].map((part) => part.getBoundingClientRect()).filter(({ height }) => height);
@@ -143,6 +137,5 @@ test('at the end there is air between header and foot, in both languages', async
       });
       assert.ok(air >= 1080 / 20, `${locale}, ${name}: ${air} px`);
     }
-    await page.context().close();
   }
 });

@@ -9,7 +9,7 @@ import { before, test } from 'node:test';
 import { fileURLToPath } from 'node:url';
 import pixelmatch from 'pixelmatch';
 import { fileBrowser } from '../e2e/support/browser.js';
-import { audit, site } from '../e2e/support/site.js';
+import { audit, Client, clientPage, site } from '../e2e/support/site.js';
 import { decode, encode } from './support/png.js';
 import { buildScene, freeze, withPastMonths } from './support/scene.js';
 
@@ -86,26 +86,20 @@ const LOOKS = [
 ];
 const fileOf = (name, { language, width, scheme }) => `${name}-${language}-${width}-${scheme}.png`;
 
-const browser = fileBrowser({ FONTCONFIG_FILE: FONTS });
+const browser = fileBrowser({ FONTCONFIG_FILE: FONTS }, []);
 const scenes = new Map();
 before(async () => { for (const language of ['zh-CN', 'en']) scenes.set(language, await buildScene(language)); });
 
 async function takePicture({ path, as, act }, { language, width, scheme, height, scale = 1, natural }, scene) {
-  const context = await browser.newContext({
-    viewport: { width, height: height ?? (width > 600 ? 800 : 844) },
-    locale: language,
-    colorScheme: scheme,
-    reducedMotion: 'reduce',
-    deviceScaleFactor: scale,
-  });
-  if (as) await context.addCookies([{ name: 'sid', value: scene[as].cookie('sid'), url: site.url }]);
-  const page = await context.newPage();
+  const viewport = { width, height: height ?? (width > 600 ? 800 : 844) };
+  const looks = { viewport, locale: language, colorScheme: scheme, reducedMotion: 'reduce', deviceScaleFactor: scale };
+  const page = await clientPage(browser, scene[as] ?? new Client(), looks);
   await page.goto(site.url + (typeof path === 'function' ? path(scene) : path));
   await act?.(page, scene);
   if (!natural) await freeze(page);
   await page.evaluate(() => document.activeElement.blur());
   const picture = decode(await page.screenshot({ fullPage: !height, animations: 'disabled', caret: 'hide' }));
-  await context.close();
+  await page.context().close();
   return picture;
 }
 

@@ -3,7 +3,7 @@
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import { fileBrowser } from '../e2e/support/browser.js';
-import { site } from '../e2e/support/site.js';
+import { Client, clientPage } from '../e2e/support/site.js';
 import { buildWorld, states, urlOf } from './support/states.js';
 
 const FIRST_BYTES = 14 * 1024; // ten segments of TCP, which need no answer of the browser
@@ -14,25 +14,23 @@ const STATES = ['envelope', 'envelope with a cover', 'envelope with a phrase', '
 const GPRS = { offline: false, latency: 500, downloadThroughput: 50_000 / 8, uploadThroughput: 20_000 / 8 };
 const EDGE = { offline: false, latency: 300, downloadThroughput: 250_000 / 8, uploadThroughput: 50_000 / 8 };
 
-const browser = fileBrowser();
+const browser = fileBrowser({}, []);
 let world;
-before(async () => { world = await buildWorld(); });
+before(async () => { world = await buildWorld(['open']); });
 after(async () => { await world?.end(); });
 
 async function visitor(state) {
-  const context = await browser.newContext({ viewport: { width: 390, height: 844 }, locale: 'zh-CN' });
-  if (state.as) await context.addCookies([{ name: 'sid', value: world[state.as].cookie('sid'), url: site.url }]);
-  const page = await context.newPage();
-  const network = await context.newCDPSession(page);
+  const page = await clientPage(browser, world[state.as] ?? new Client(), { locale: 'zh-CN' });
+  const network = await page.context().newCDPSession(page);
   await network.send('Network.enable');
-  return { context, page, network };
+  return { page, network };
 }
 
 for (const name of STATES) {
   const state = states.find((one) => one.name === name);
 
   test(`${name}: the page and its style sheet are enough, and small`, async () => {
-    const { context, page, network } = await visitor(state);
+    const { page, network } = await visitor(state);
     let bytes = 0;
     network.on('Network.loadingFinished', ({ encodedDataLength }) => { bytes += encodedDataLength; });
     const needed = (request) => NEEDED.includes(request.resourceType());
@@ -42,12 +40,12 @@ for (const name of STATES) {
     const red = await page.$eval('.envelope .face', (face) => getComputedStyle(face).backgroundColor);
     assert.notEqual(red, 'rgba(0, 0, 0, 0)', 'the style sheet is there');
     assert.ok(bytes > 4096 && bytes <= FIRST_BYTES, `${bytes} bytes`);
-    await context.close();
+    await page.context().close();
   });
 
   test(`${name}: nothing but its flap and one small script shares a slow line with them`, async (t) => {
     for (const [line, conditions] of Object.entries({ GPRS, EDGE })) {
-      const { context, page, network } = await visitor(state);
+      const { page, network } = await visitor(state);
       const asked = new Map();
       network.on('Network.requestWillBeSent', ({ requestId, request, type, timestamp }) => {
         asked.set(requestId, { file: request.url.split('/').pop(), type, from: timestamp });
@@ -69,13 +67,13 @@ for (const name of STATES) {
       assert.ok(late.includes('app') && late.includes('opening') === Boolean(state.as), `${late} came before the page had loaded`);
       const ms = await page.evaluate(() => performance.getEntriesByName('first-contentful-paint')[0].startTime);
       t.diagnostic(`${line}: ${bytes} bytes, readable after ${Math.round(ms)} ms`);
-      await context.close();
+      await page.context().close();
     }
   });
 }
 
 test('late.js asks for our own files alone', async () => {
-  const { context, page } = await visitor(states.find(({ name }) => name === 'envelope'));
+  const { page } = await visitor(states.find(({ name }) => name === 'envelope'));
   const url = urlOf(states.find(({ name }) => name === 'envelope'), world);
   for (const other of ['https://elsewhere.example/static/x.0123456789.js', '//elsewhere.example/x.js', '/p/x.js', '/static/../x.js']) {
     await page.route(url, async (route) => {
@@ -88,5 +86,5 @@ test('late.js asks for our own files alone', async () => {
     assert.equal((await thrown).message, other);
     await page.unroute(url);
   }
-  await context.close();
+  await page.context().close();
 });

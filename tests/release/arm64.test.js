@@ -1,18 +1,17 @@
 // The program for arm64: built by Debian's cross-compiler, tested under qemu-user with servers of this machine's processor,
 // and on a kernel of arm64's where the kernel is the subject. arm64.sh has the commands.
 import assert from 'node:assert/strict';
-import { after, before, test } from 'node:test';
+import { toldBy } from '../package/machine.js';
 import { Bare } from './bare.js';
 
 const machine = new Bare('release-arm64', 13);
+const { before, test } = toldBy(machine);
 const step = (name) => machine.succeeds(machine.starts('tests/release/arm64.sh', name));
 
 before(async () => {
   await machine.bootBare();
   await step('install');
 });
-
-after(() => machine.end());
 
 test('unit and integration tests pass under qemu-user', async () => {
   const text = await step('test');

@@ -2,10 +2,9 @@
 // in `./dev test release/13`. Needs root, for debootstrap and systemd-nspawn, and the mirrors that this machine uses.
 import assert from 'node:assert/strict';
 import { existsSync, readFileSync } from 'node:fs';
-import { after, before, test } from 'node:test';
 import { poll } from '../e2e/support/poll.js';
 import { freePort } from '../e2e/support/port.js';
-import { RELEASES } from '../package/machine.js';
+import { RELEASES, toldBy } from '../package/machine.js';
 import { Bare } from './bare.js';
 
 const RELEASE = Number(process.env.HB_TEST_RELEASE);
@@ -18,12 +17,11 @@ const QUICK = ['unit', 'integration', 'tidy'];
 const INSTALL_SECONDS_MAX = 1800; // a minute as a rule, and another one to build
 
 const machine = new Bare(`release-${STORE}`, RELEASE);
+const { before, test } = toldBy(machine);
 const dev = (...args) => machine.starts('./dev', ...args);
-const succeeds = (running) => machine.succeeds(running);
 const source = (path) => readFileSync(machine.source(path), 'utf8');
 
 before(() => machine.bootBare(FOUND));
-after(() => machine.end());
 
 test('the first command installs, builds only the program, and serves', async () => {
   const port = await freePort();
@@ -33,15 +31,15 @@ test('the first command installs, builds only the program, and serves', async ()
   assert.equal(site.code, undefined, site.text);
   assert.equal((await fetch(`${url}/readyz`)).status, 200);
   assert.match(source('var/log/redis.log'), new RegExp(` ${STORE} is starting`, 'i'));
-  await succeeds(dev('down'));
-  await succeeds(site);
+  await machine.succeeds(dev('down'));
+  await machine.succeeds(site);
   assert.doesNotMatch(source('build/release.log'), /warning:/i);
   assert.doesNotMatch(source('var/log/nginx.log'), /\[(?:warn|error|crit|alert|emerg)\]/);
   assert.ok(!existsSync(machine.source('build/release/tests')), 'tests were configured');
 });
 
 test(`the second command passes: ${QUICK.join(', ')}`, async (t) => {
-  const text = await succeeds(dev('test', ...QUICK));
+  const text = await machine.succeeds(dev('test', ...QUICK));
   assert.match(text, /^100% tests passed, 0 tests failed out of \d{2,}$/m);
   assert.doesNotMatch(text, /^dev: red:/m);
   for (const line of text.match(/^dev: unsteady: .*/gm) ?? []) t.diagnostic(line);

@@ -21,19 +21,18 @@ enum {
 
 static void server_run(const struct cluster_servers *c, int port, int bus)
 {
-    char port_text[16], bus_text[16], timeout_text[16], nodes[32], log[32], path[32];
-    (void)snprintf(port_text, sizeof port_text, "%d", port);
-    (void)snprintf(bus_text, sizeof bus_text, "%d", bus);
-    (void)snprintf(timeout_text, sizeof timeout_text, "%d", NODE_TIMEOUT_MS);
-    (void)snprintf(nodes, sizeof nodes, "nodes-%d.conf", port);
-    (void)snprintf(log, sizeof log, "%d.log", port);
-    (void)snprintf(path, sizeof path, "%d.sock", port);
+    char path[128], text[512];
     (void)prctl(PR_SET_PDEATHSIG, SIGKILL);
-    execlp("redis-server", "redis-server", "--port", port_text, "--cluster-port", bus_text, "--bind", "127.0.0.1",
-           "--dir", c->dir, "--unixsocket", path, "--logfile", log, "--cluster-enabled", "yes", "--cluster-config-file",
-           nodes, "--cluster-node-timeout", timeout_text, "--cluster-require-full-coverage", "no",
-           "--cluster-allow-replica-migration", "no", "--appendonly", "no", "--save", "", "--repl-diskless-sync-delay",
-           "0", "--repl-ping-replica-period", "1", (char *)NULL);
+    (void)snprintf(text, sizeof text,
+                   "port %1$d\ncluster-port %2$d\nbind 127.0.0.1\ndir %3$s\nunixsocket %1$d.sock\nlogfile %1$d.log\n"
+                   "cluster-enabled yes\ncluster-config-file nodes-%1$d.conf\ncluster-node-timeout %4$d\n"
+                   "cluster-require-full-coverage no\ncluster-allow-replica-migration no\nappendonly no\nsave \"\"\n"
+                   "repl-diskless-sync-delay 0\nrepl-ping-replica-period 1\n",
+                   port, bus, c->dir, NODE_TIMEOUT_MS);
+    (void)snprintf(path, sizeof path, "%s/%d.conf", c->dir, port);
+    FILE *file = fopen(path, "w");
+    if (file != NULL && fputs(text, file) >= 0 && fclose(file) == 0)
+        execlp("redis-server", "redis-server", path, (char *)NULL);
     _exit(127);
 }
 
@@ -115,15 +114,19 @@ static bool server_is_up(struct cluster_servers *c, int server)
     return false;
 }
 
+void cluster_servers_kill(struct cluster_servers *c, int server)
+{
+    if (c->pids[server] > 0) {
+        (void)kill(c->pids[server], SIGKILL);
+        (void)waitpid(c->pids[server], NULL, 0);
+    }
+    c->pids[server] = 0;
+}
+
 static void servers_kill(struct cluster_servers *c)
 {
-    for (int i = 0; i < CLUSTER_SERVERS; i++) {
-        if (c->pids[i] > 0) {
-            (void)kill(c->pids[i], SIGKILL);
-            (void)waitpid(c->pids[i], NULL, 0);
-        }
-        c->pids[i] = 0;
-    }
+    for (int i = 0; i < CLUSTER_SERVERS; i++)
+        cluster_servers_kill(c, i);
 }
 
 static bool servers_try(struct cluster_servers *c)

@@ -23,9 +23,11 @@ void cluster_servers_setting(const struct cluster_servers *c, char *out, size_t 
 /* The server at which a key is now, by CLUSTER SLOTS of any server that answers; of its replicas the first one when
  * replica is true. Its index; -1: there is none. */
 int cluster_servers_of(const struct cluster_servers *c, const char *key, bool replica);
-/* Runs redis-cli with arguments for the shell, on the server. Returns its exit status; out (may be NULL): the output.
- * */
+/* Runs redis-cli with arguments for the shell, on the server. Returns its exit status; out (may be NULL): the
+ * output. */
 int cluster_servers_cli(const struct cluster_servers *c, int server, const char *words, char *out, size_t size);
+/* Ends a server for good. */
+void cluster_servers_kill(struct cluster_servers *c, int server);
 /* Repeats a question until its output contains text; at most a minute, times HB_TEST_PATIENCE. */
 bool cluster_servers_wait(const struct cluster_servers *c, int server, const char *words, const char *text);
 

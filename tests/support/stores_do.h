@@ -24,8 +24,9 @@ static inline void sql_do(struct db *db, const char *sql)
 /* A command of Redis, words as by printf, separated by blanks. Its integer, or -1 when the reply is none. */
 static inline __attribute__((format(printf, 2, 3))) int64_t redis_number(struct redis *r, const char *format, ...)
 {
-    char text[1024];
-    struct str words[24], rest;
+    static char text[1 << 17];
+    static struct str words[REDIS_ARGS_MAX];
+    struct str rest;
     size_t count = 0;
     int64_t number = -1;
     struct redis_call call;

@@ -3,6 +3,11 @@
  *     TEST(a_sum_is_exact) { … }                              a test; *state is what the setup of the group left
  *     TEST_WITH(a_file_is_read, file_make, file_remove) { … } with a setup and a teardown of its own, or NULL
  *     TESTS(setup, teardown)                                  once, at the end: main, which runs them in their order
+ *
+ *     EACH (row, rows)                                        a loop; row points at each row of an array
+ *     EACH_TEXT (text, "a", "b")                              text is each of these, and list_text all of them
+ *         assert_of(text, is_word(text));                     a failure names the text and the condition
+ *     assert_ints({ a, 1 }, { b, 2 });                        pairs of what there is and what is wanted
  */
 #ifndef HB_TESTS_SUPPORT_TEST_H
 #define HB_TESTS_SUPPORT_TEST_H
@@ -32,6 +37,37 @@
     {                                                                                                                  \
         return tests_run(setup, teardown);                                                                             \
     }
+
+#define EACH(row, rows) for (__typeof__(&(rows)[0]) row = (rows); row < (rows) + sizeof(rows) / sizeof *(rows); row++)
+
+#define EACH_TEXT(text, ...)                                                                                           \
+    for (const char *const list_##text[] = { __VA_ARGS__, NULL }, *const *at_##text = list_##text, *text;              \
+         ((text) = *at_##text) != NULL; at_##text++)
+
+#define assert_of(text, condition)                                                                                     \
+    do {                                                                                                               \
+        if (!(condition))                                                                                              \
+            fail_msg("\"%s\": %s", text, #condition);                                                                  \
+    } while (0)
+
+/* Has every value of 64 bits, with a sign or without. */
+__extension__ typedef __int128 whole_number;
+
+#define assert_ints(...)                                                                                               \
+    assert_ints_at((const whole_number[][2]){ __VA_ARGS__ }, sizeof((const whole_number[][2]){ __VA_ARGS__ }),         \
+                   #__VA_ARGS__, __FILE__, __LINE__)
+
+static inline void assert_ints_at(const whole_number (*pairs)[2], size_t bytes, const char *text, const char *file,
+                                  int line)
+{
+    for (size_t i = 0; i < bytes / sizeof *pairs; i++) {
+        if (pairs[i][0] == pairs[i][1])
+            continue;
+        print_error("pair %zu of %s: %lld instead of %lld\n", i + 1, text, (long long)pairs[i][0],
+                    (long long)pairs[i][1]);
+        _fail(file, line);
+    }
+}
 
 struct test_entry {
     int line;

@@ -4,6 +4,7 @@
 
 #include "base/arena.h"
 #include "base/random.h"
+#include "support/test.h"
 
 static struct arena *arena;
 

@@ -6,7 +6,6 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "support/test.h"
 #include "support/test_arena.h"
 
 static char folder[64], folder_file[100]; /* which a socket may have as its path */

@@ -5,6 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include <mysql.h>
+
 #include "base/random.h"
 #include "io/redis_fence.h"
 #include "io/redis_function_load.h"
@@ -12,6 +14,7 @@
 #include "live/keys.h"
 #include "live/stores.h"
 #include "ops/migrate.h"
+#include "support/unix_path.h"
 
 struct opened {
     struct services app;
@@ -82,6 +85,18 @@ struct services *test_services_open_as(const char *role)
         return NULL;
     }
     return &o->app;
+}
+
+MYSQL *test_services_mysql(const struct services *app)
+{
+    const struct config *c = app->stores.config;
+    MYSQL *mysql = mysql_init(NULL);
+    if (mysql == NULL || mysql_real_connect(mysql, NULL, c->mysql_user, c->mysql_password, c->mysql_database, 0,
+                                            unix_path(c->mysql), 0) == NULL) {
+        (void)fprintf(stderr, "%s: %s\n", c->mysql_user, mysql == NULL ? "no memory" : mysql_error(mysql));
+        abort();
+    }
+    return mysql;
 }
 
 void test_services_close(struct services *app)

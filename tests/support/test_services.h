@@ -10,6 +10,8 @@
 struct services *test_services_open(void);
 /* The same with the users and rights of a role ("page", "settle"), without migrations. */
 struct services *test_services_open_as(const char *role);
+/* A connection of its own to MariaDB, with the rights of these. Close it. */
+struct st_mysql *test_services_mysql(const struct services *app);
 void test_services_close(struct services *app); /* NULL is allowed */
 
 /* Opens all fences without a comparison, as no settle worker runs (settle/recover.h). app: of the administrator. */

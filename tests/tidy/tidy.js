@@ -2,12 +2,13 @@
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { checks } from './checks.js';
+import { Sources } from './sources.js';
 
 const [name, root = join(dirname(fileURLToPath(import.meta.url)), '../..')] = process.argv.slice(2);
 if (!checks[name]) {
   console.error(`usage: node tidy.js CHECK [ROOT]; CHECK is one of ${Object.keys(checks).join(' ')}`);
   process.exit(2);
 }
-const problems = checks[name](root);
+const problems = checks[name](new Sources(root));
 for (const problem of problems) console.log(problem);
 process.exit(problems.length === 0 ? 0 : 1);

@@ -8,6 +8,8 @@ import { after, test } from 'node:test';
 import { fileURLToPath } from 'node:url';
 
 const ROOT = join(dirname(fileURLToPath(import.meta.url)), '../..');
+// What a version is computed from, and a program that has it.
+const BASIS = ['deploy/version.sh', 'deploy/commit.txt', '.gitattributes', 'app/cmake/version.cmake', 'app/ops/version.h'];
 const PROGRAM = ['CMakeLists.txt', 'main.c', 'later.c'];
 const folder = mkdtempSync(join(tmpdir(), 'hongbao-version-'));
 after(() => rmSync(folder, { recursive: true }));
@@ -17,15 +19,13 @@ const WHO = ['-c', 'user.name=a', '-c', 'user.email=a@example', '-c', 'commit.gp
 const git = (at, args, env = {}) => run('git', ['-C', at, ...WHO, ...args], { env: { ...process.env, ...env }, stdio: 'pipe' }).trim();
 const version = (at, env = {}) => run('bash', [join(at, 'deploy/version.sh')], { env: { ...process.env, ...env } }).trim();
 const epoch = (at) => Number(run('bash', [join(at, 'deploy/version.sh'), '--time']));
-const sortsBefore = (a, b) => assert.doesNotThrow(() => run('dpkg', ['--compare-versions', a, 'lt', b]), `${a} is not before ${b}`);
+const ascend = (...found) => found.slice(1).forEach((later, i) => assert.doesNotThrow(() => run('dpkg', ['--compare-versions', found[i], 'lt', later]),
+  `${found[i]} is not before ${later}`));
 const fileTouch = (file, time) => utimesSync(file, new Date(time), new Date(time));
 
-// A folder with what a version is computed from, and a program that has it.
 function sourcesMake(name) {
   const at = join(folder, name);
-  for (const file of ['deploy/version.sh', 'deploy/commit.txt', '.gitattributes', 'app/cmake/version.cmake', 'app/ops/version.h']) {
-    cpSync(join(ROOT, file), join(at, file));
-  }
+  for (const file of BASIS) cpSync(join(ROOT, file), join(at, file));
   writeFileSync(join(at, 'CMakeLists.txt'), `cmake_minimum_required(VERSION 3.22)
 project(hongbao VERSION 3.4.5 LANGUAGES C)
 include(app/cmake/version.cmake)
@@ -56,8 +56,7 @@ test('a later commit has a later version, of its own time and hash, also on one 
     commit(at, time);
     found.push(version(at));
   }
-  found.push('3.4.5', '3.4.5.1', '3.5.0~20261201.000000.g0');
-  for (let i = 1; i < found.length; i++) sortsBefore(found[i - 1], found[i]);
+  ascend(...found, '3.4.5', '3.4.5.1', '3.5.0~20261201.000000.g0');
 });
 
 test('a commit has one version: whatever the zone, language, hook and copy of the repository', () => {
@@ -100,7 +99,7 @@ test('a changed tree is later than its commit, earlier than the next one, and la
   found.push(version(at));
   rmSync(join(at, 'later.c'));
   assert.match(version(at), /\.changed/);
-  for (let i = 1; i < found.length; i++) sortsBefore(found[i - 1], found[i]);
+  ascend(...found);
 });
 
 test('a release has the plain version, with its tag alone', () => {
@@ -111,7 +110,7 @@ test('a release has the plain version, with its tag alone', () => {
   assert.match(before, /^3\.4\.5~/);
   git(at, ['tag', '-a', '-m', 'x', 'v3.4.5']);
   assert.equal(version(at), '3.4.5');
-  sortsBefore(before, '3.4.5');
+  ascend(before, '3.4.5');
 });
 
 test('an archive has the version of its commit, and copied files have that of the newest one, also inside another checkout', () => {
@@ -128,9 +127,7 @@ test('an archive has the version of its commit, and copied files have that of th
   assert.equal(version(unpack(join(folder, 'unpacked'))), '3.4.5');
 
   const files = sourcesMake('outer/build/files');
-  for (const name of PROGRAM.concat('deploy/version.sh', 'deploy/commit.txt', '.gitattributes', 'app/cmake/version.cmake', 'app/ops/version.h')) {
-    fileTouch(join(files, name), '2026-11-28T09:00:00Z');
-  }
+  for (const name of [...PROGRAM, ...BASIS]) fileTouch(join(files, name), '2026-11-28T09:00:00Z');
   fileTouch(join(files, 'later.c'), '2026-11-28T11:00:00Z');
   mkdirSync(join(files, 'build'));
   writeFileSync(join(files, 'build/made'), '');

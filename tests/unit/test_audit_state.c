@@ -48,27 +48,7 @@ static void clean_at(int64_t ms)
     audit_state_note(&audit, ms, noted);
 }
 
-AUDIT_TEST(a_record_has_the_last_backup_of_each_kind)
-{
-    write_record("clean = /b/1\nclean_at = 2026-11-28T03:31:12.500000Z\nother = 1\nviolated = /b/2.violated\n"
-                 "violated_at = 1970-01-01T00:00:01Z\nunknown=/b/3\nunknown_at = yesterday\n");
-    assert_string_equal(record.last[BACKUP_CLEAN].dir, "/b/1");
-    assert_int_equal(record.last[BACKUP_CLEAN].at_ms, 1795836672500);
-    assert_string_equal(record.last[BACKUP_VIOLATED].dir, "/b/2.violated");
-    assert_int_equal(record.last[BACKUP_VIOLATED].at_ms, 1000);
-    assert_string_equal(record.last[BACKUP_UNKNOWN].dir, "/b/3");
-    assert_int_equal(record.last[BACKUP_UNKNOWN].at_ms, 0);
-}
-
-AUDIT_TEST(a_record_that_does_not_exist_is_empty_and_one_that_is_a_folder_can_not_be_read)
-{
-    record.last[BACKUP_CLEAN].at_ms = 1;
-    assert_true(backup_record_read("/tmp/hb-no-such-record", &record));
-    assert_int_equal(record.last[BACKUP_CLEAN].at_ms, 0);
-    assert_false(backup_record_read("/tmp", &record));
-}
-
-AUDIT_TEST(a_violation_lasts_until_an_audit_that_began_later_is_clean)
+AUDIT_TEST(a_violation_lasts_until_a_later_audit_or_copy_is_clean)
 {
     assert_seen(0, 0);
     clean_at(1000);
@@ -77,23 +57,7 @@ AUDIT_TEST(a_violation_lasts_until_an_audit_that_began_later_is_clean)
     assert_int_equal(seen.source, AUDIT_BY_COMMAND);
     clean_at(3000);
     assert_seen(3000, 0);
-}
-
-AUDIT_TEST(what_the_worker_has_found_counts_like_a_whole_audit)
-{
-    const int64_t before = clock_now_ms();
-    const uint64_t counted = metrics_get(METRIC_AUDIT_VIOLATED);
-    clean_at(before - 1);
-    audit_state_note_worker(0);
-    assert_seen(before - 1, 0);
-    audit_state_note_worker(2);
-    audit_state_read(&record, &seen);
-    assert_true(seen.violated_ms >= before && seen.source == AUDIT_BY_WORKER);
-    assert_int_equal(metrics_get(METRIC_AUDIT_VIOLATED), counted + 2);
-}
-
-AUDIT_TEST(a_clean_copy_ends_a_violation_and_a_violated_one_is_one)
-{
+    (void)fresh(NULL);
     violated_at(2000);
     record.last[BACKUP_CLEAN].at_ms = 3000;
     assert_seen(3000, 0);
@@ -104,7 +68,27 @@ AUDIT_TEST(a_clean_copy_ends_a_violation_and_a_violated_one_is_one)
     assert_seen(5000, 0);
 }
 
-AUDIT_TEST(a_clean_audit_is_noted_beside_the_backups_and_outlives_the_counters)
+AUDIT_TEST(what_the_worker_has_found_counts_and_what_waits_behind_a_dead_letter_is_no_violation)
+{
+    const int64_t before = clock_now_ms();
+    const uint64_t counted = metrics_get(METRIC_AUDIT_VIOLATED);
+    clean_at(before - 1);
+    audit_state_note_worker(0);
+    assert_seen(before - 1, 0);
+    audit_state_note_worker(2);
+    audit_state_read(&record, &seen);
+    assert_true(seen.violated_ms >= before && seen.source == AUDIT_BY_WORKER);
+    assert_int_equal(metrics_get(METRIC_AUDIT_VIOLATED), counted + 2);
+    (void)fresh(NULL);
+    audit.checks[AUDIT_LETTERS].violations = audit.checks[AUDIT_I8].violations = 1;
+    clean_at(1000);
+    assert_seen(1000, 0);
+    audit.checks[AUDIT_LETTERS].violations = 0;
+    clean_at(2000);
+    assert_seen(1000, 2000);
+}
+
+AUDIT_TEST(a_record_has_the_last_backup_of_each_kind_and_the_clean_audit_that_outlives_the_counters)
 {
     write_record("clean = /b/1\nclean_at = 1970-01-01T00:00:01Z\naudited_at = 1970-01-01T00:00:02Z\n"
                  "violated = /b/2\nviolated_at = 1970-01-01T00:00:03Z\n");
@@ -116,16 +100,19 @@ AUDIT_TEST(a_clean_audit_is_noted_beside_the_backups_and_outlives_the_counters)
     assert_seen(4000, 0);
     assert_string_equal(record.last[BACKUP_VIOLATED].dir, "/b/2");
     assert_int_equal(record.last[BACKUP_CLEAN].at_ms, 1000);
-}
-
-AUDIT_TEST(what_waits_behind_a_dead_letter_is_no_violation)
-{
-    audit.checks[AUDIT_LETTERS].violations = audit.checks[AUDIT_I8].violations = 1;
-    clean_at(1000);
-    assert_seen(1000, 0);
-    audit.checks[AUDIT_LETTERS].violations = 0;
-    clean_at(2000);
-    assert_seen(1000, 2000);
+    (void)fresh(NULL);
+    write_record("clean = /b/1\nclean_at = 2026-11-28T03:31:12.500000Z\nother = 1\nviolated = /b/2.violated\n"
+                 "violated_at = 1970-01-01T00:00:01Z\nunknown=/b/3\nunknown_at = yesterday\n");
+    assert_string_equal(record.last[BACKUP_CLEAN].dir, "/b/1");
+    assert_int_equal(record.last[BACKUP_CLEAN].at_ms, 1795836672500);
+    assert_string_equal(record.last[BACKUP_VIOLATED].dir, "/b/2.violated");
+    assert_int_equal(record.last[BACKUP_VIOLATED].at_ms, 1000);
+    assert_string_equal(record.last[BACKUP_UNKNOWN].dir, "/b/3");
+    assert_int_equal(record.last[BACKUP_UNKNOWN].at_ms, 0);
+    record.last[BACKUP_CLEAN].at_ms = 1;
+    assert_true(backup_record_read("/tmp/hb-no-such-record", &record));
+    assert_int_equal(record.last[BACKUP_CLEAN].at_ms, 0);
+    assert_false(backup_record_read("/tmp", &record));
 }
 
 TESTS(folder_setup, folder_teardown)

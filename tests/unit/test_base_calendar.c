@@ -11,7 +11,7 @@ static void written_check(struct buf *out, const char *wanted)
     buf_free(out);
 }
 
-TEST(a_text_is_escaped_and_a_value_is_not)
+TEST(a_text_is_escaped_so_nobody_adds_a_line_and_a_time_is_in_utc)
 {
     struct buf out = BUF_EMPTY;
     calendar_text(&out, "SUMMARY", STR("a,b;c\\d:e\"\nf\r\tg\x7f"));
@@ -20,13 +20,11 @@ TEST(a_text_is_escaped_and_a_value_is_not)
     written_check(&out, "URL:https://a.example/?b=1,2;3\r\n");
     calendar_text(&out, "SUMMARY", STR(""));
     written_check(&out, "SUMMARY:\r\n");
-}
-
-TEST(nobody_adds_a_line_by_a_name)
-{
-    struct buf out = BUF_EMPTY;
     calendar_text(&out, "SUMMARY", STR("a\r\nATTENDEE:mailto:b@c.example"));
     written_check(&out, "SUMMARY:a\\nATTENDEE:mailto:b@c.example\r\n");
+    char text[CALENDAR_TIME_MAX];
+    assert_string_equal(calendar_time(1763625600000 + 5999, text).ptr, "20251120T080005Z");
+    assert_string_equal(calendar_time(0, text).ptr, "19700101T000000Z");
 }
 
 /* 66 bytes of text fill the line of "SUMMARY:" and one more byte; the next line has 74 after its blank. */
@@ -66,13 +64,6 @@ TEST(no_character_is_cut)
         buf_free(&text);
         buf_free(&out);
     }
-}
-
-TEST(a_time_is_in_utc)
-{
-    char text[CALENDAR_TIME_MAX];
-    assert_string_equal(calendar_time(1763625600000 + 5999, text).ptr, "20251120T080005Z");
-    assert_string_equal(calendar_time(0, text).ptr, "19700101T000000Z");
 }
 
 TESTS(NULL, NULL)

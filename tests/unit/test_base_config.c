@@ -5,7 +5,6 @@
 #include "base/config.h"
 #include "base/str.h"
 #include "base/typed.h"
-#include "support/test.h"
 #include "support/test_folder.h"
 
 #define SECRET_TEXT "0123456789abcdef0123456789abcdef"
@@ -72,10 +71,17 @@ static enum status load_role(const char *role, const char *text)
     return config_load(&config, path, role, error, sizeof error);
 }
 
-/* The error is that of a file of the folder. */
-static void assert_error_of(const char *file_and_words)
+/* Expects that what was loaded is refused with this error. */
+static void assert_failed(enum status st, const char *wanted)
 {
-    assert_string_equal(error, folder_path(file_and_words));
+    assert_int_equal(st, ST_INVALID);
+    assert_string_equal(error, wanted);
+}
+
+/* The same of a file of the folder. */
+static void assert_failed_in(enum status st, const char *file_and_words)
+{
+    assert_failed(st, folder_path(file_and_words));
 }
 
 /* The text is refused with this message behind "PATH:line: ". */
@@ -88,46 +94,18 @@ static void assert_refused(const char *text, unsigned line, const char *words)
     assert_string_equal(error, want);
 }
 
-/* Some editors write the mark EF BB BF before UTF-8. Only the start of a file may have it. */
-TEST(the_mark_of_utf8_is_no_part_of_the_first_name)
-{
-    assert_int_equal(load("\xef\xbb\xbf" SECRET "\xef\xbb\xbf"
-                          "demo = on\n"),
-                     ST_INVALID);
-    assert_non_null(strstr(error, ":2: there is no such setting: "));
-    assert_int_equal(load("\xef\xbb\xbf"
-                          "demo = on\r\n" SECRET),
-                     ST_OK);
-    assert_true(config.demo);
-}
-
-TEST(defaults_are_those_of_the_design)
+TEST(defaults_are_those_of_the_design_and_legal_except_the_secret)
 {
     config_defaults(&config);
-    assert_int_equal(config.partitions, 16);
-    assert_int_equal(config.share_fen_max, 20000);
-    assert_int_equal(config.packet_fen_max, 2000000);
-    assert_int_equal(config.packet_shares_max, 100);
-    assert_int_equal(config.packet_lifetime_ms, 86400000);
-    assert_int_equal(config.packet_grace_ms, 3600000);
-    assert_int_equal(config.greeting_graphemes_max, 25);
-    assert_int_equal(config.deposit_fen_max, 20000000);
-    assert_int_equal(config.session_idle_s, 604800);
-    assert_int_equal(config.session_absolute_s, 2592000);
-    assert_int_equal(config.redis_timeout_ms, 800);
-    assert_int_equal(config.mysql_timeout_s, 2);
-    assert_int_equal(config.settle_interval_ms, 50);
-    assert_int_equal(config.settle_batch, 1000);
-    assert_int_equal(config.body_bytes_max, 16384);
+    assert_ints({ config.partitions, 16 }, { config.share_fen_max, 20000 }, { config.packet_fen_max, 2000000 },
+                { config.packet_shares_max, 100 }, { config.packet_lifetime_ms, 86400000 },
+                { config.packet_grace_ms, 3600000 }, { config.greeting_graphemes_max, 25 },
+                { config.deposit_fen_max, 20000000 }, { config.session_idle_s, 604800 },
+                { config.session_absolute_s, 2592000 }, { config.redis_timeout_ms, 800 }, { config.mysql_timeout_s, 2 },
+                { config.settle_interval_ms, 50 }, { config.settle_batch, 1000 }, { config.body_bytes_max, 16384 });
     assert_string_equal(config.timezone, "Asia/Shanghai");
     assert_string_equal(config.base_url, "http://127.0.0.1:8080");
-    assert_false(config.demo);
-    assert_false(config.reload);
-    assert_string_equal(config.secret, "");
-}
-
-TEST(every_default_but_the_secret_is_a_legal_value)
-{
+    assert_true(!config.demo && !config.reload && config.secret[0] == '\0');
     size_t count;
     const struct config_setting *settings = config_settings(&count);
     for (size_t i = 0; i < count; i++) {
@@ -170,7 +148,7 @@ TEST_WITH(without_the_secret_what_can_be_read_is_read, NULL, environment_clear)
     assert_string_equal(config.command_dir, "/other");
 }
 
-TEST(a_file_sets_what_it_names)
+TEST(a_file_sets_what_it_names_behind_the_mark_of_utf8)
 {
     assert_int_equal(load("# an instance\n"
                           "\n"
@@ -180,24 +158,23 @@ TEST(a_file_sets_what_it_names)
                           "base_url = https://hongbao.example\r\n"
                           "timezone = Europe/Berlin"),
                      ST_OK);
-    assert_int_equal(config.partitions, 32);
-    assert_int_equal(config.packet_lifetime_ms, 4000);
-    assert_true(config.demo);
+    assert_ints({ config.partitions, 32 }, { config.packet_lifetime_ms, 4000 }, { config.demo, true },
+                { config.settle_batch, 1000 } /* not named: as before */);
     assert_string_equal(config.redis_password, "a#b = c");
     assert_string_equal(config.base_url, "https://hongbao.example");
     assert_string_equal(config.timezone, "Europe/Berlin");
-    assert_int_equal(config.settle_batch, 1000); /* not named: as before */
+    /* Some editors write the mark EF BB BF before UTF-8. Only the start of a file may have it. */
+    assert_int_equal(load("\xef\xbb\xbf" SECRET "\xef\xbb\xbf"
+                          "demo = on\n"),
+                     ST_INVALID);
+    assert_non_null(strstr(error, ":2: there is no such setting: "));
+    assert_int_equal(load("\xef\xbb\xbf"
+                          "demo = on\r\n" SECRET),
+                     ST_OK);
+    assert_true(config.demo);
 }
 
-TEST_WITH(texts_may_be_emptied_where_that_means_something, NULL, environment_clear)
-{
-    assert_int_equal(load(SECRET "mysql_user =\nmysql_password = # none\n"), ST_OK);
-    assert_string_equal(config.mysql_user, "");
-    assert_string_equal(config.mysql_password, "");
-    assert_refused("redis_socket =\n", 1, "redis_socket must have from 1 to 107 bytes");
-}
-
-TEST_WITH(mistakes_are_refused_with_file_and_line, NULL, environment_clear)
+TEST_WITH(all_mistakes_are_told_a_line_each_with_file_and_line_and_without_values, NULL, environment_clear)
 {
     assert_refused("\n\nparttions = 16\n", 3, "there is no such setting: parttions; did you mean partitions?");
     assert_refused("Partitions = 16\n", 1, "there is no such setting: Partitions; did you mean partitions?");
@@ -209,10 +186,7 @@ TEST_WITH(mistakes_are_refused_with_file_and_line, NULL, environment_clear)
     assert_refused("partitions # = 16\n", 1, "expected name = value");
     assert_refused("[stores]\n", 1, "expected name = value");
     assert_refused("partitions = 16\n# again\npartitions = 16\n", 3, "partitions is set twice");
-}
-
-TEST_WITH(all_mistakes_are_told_a_line_each, NULL, environment_clear)
-{
+    (void)environment_clear(NULL);
     char want[2048];
     environment_set("HB_DEMO", "yes");
     assert_int_equal(load("partitions = 0\nreload\nsecret = short\nshare_fen_max = 200\npacket_fen_max = 100\n"),
@@ -223,10 +197,7 @@ TEST_WITH(all_mistakes_are_told_a_line_each, NULL, environment_clear)
              "%1$s: share_fen_max must not be above packet_fen_max",
              path);
     assert_string_equal(error, want);
-}
-
-TEST(messages_that_do_not_fit_are_left_out)
-{
+    (void)environment_clear(NULL);
     assert_int_equal(load("partitions = 0\nreload\n"), ST_INVALID); /* writes the file */
     assert_non_null(strchr(error, '\n'));
     config_defaults(&config);
@@ -234,29 +205,23 @@ TEST(messages_that_do_not_fit_are_left_out)
     assert_int_equal(config_load(&config, path, NULL, error, strlen(path) + 50), ST_INVALID);
     assert_null(strchr(error, '\n'));
     assert_non_null(strstr(error, ":1: "));
+    EACH_TEXT (text, "redis_password = hunter2\x01\n", "redis_pasword = hunter2\n")
+        assert_of(text, load(text) == ST_INVALID && strstr(error, "hunter2") == NULL);
 }
 
-TEST_WITH(bad_numbers_are_refused, NULL, environment_clear)
+TEST_WITH(bad_numbers_and_switches_and_numbers_beyond_either_end_are_refused, NULL, environment_clear)
 {
-    static const char *const bad[] = {
-        "", "x", "1.5", "0x10", "1e2", "016", "+16", "16s", "1_000", "１６", "99999999999999999999", "- 1"
-    };
-    for (size_t i = 0; i < ARRAY_LEN(bad); i++) {
+    EACH_TEXT (word, "", "x", "1.5", "0x10", "1e2", "016", "+16", "16s", "1_000", "１６", "99999999999999999999",
+               "- 1") {
         char text[128];
-        snprintf(text, sizeof text, "partitions = %s\n", bad[i]);
+        snprintf(text, sizeof text, "partitions = %s\n", word);
         assert_refused(text, 1, "partitions must be a whole number");
     }
-}
-
-TEST_WITH(numbers_out_of_their_range_are_refused_at_both_ends, NULL, environment_clear)
-{
     size_t count;
     const struct config_setting *settings = config_settings(&count);
     for (size_t i = 0; i < count; i++) {
         const struct config_setting *s = &settings[i];
-        if (s->type != CONFIG_INT)
-            continue;
-        for (int end = 0; end < 2; end++) {
+        for (int end = 0; s->type == CONFIG_INT && end < 2; end++) {
             char text[128], words[128];
             snprintf(text, sizeof text, "%s = %lld\n", s->name, (long long)(end ? s->max + 1 : s->min - 1));
             snprintf(words, sizeof words, "%s must be from %lld to %lld", s->name, (long long)s->min,
@@ -264,6 +229,9 @@ TEST_WITH(numbers_out_of_their_range_are_refused_at_both_ends, NULL, environment
             assert_refused(text, 1, words);
         }
     }
+    assert_refused("demo = yes\n", 1, "demo must be on or off");
+    assert_refused("demo = 1\n", 1, "demo must be on or off");
+    assert_refused("reload =\n", 1, "reload must be on or off");
 }
 
 TEST(amounts_are_limited_to_what_can_be_typed)
@@ -274,14 +242,7 @@ TEST(amounts_are_limited_to_what_can_be_typed)
     assert_int_equal(config.packet_fen_max, fen);
 }
 
-TEST_WITH(switches_are_on_or_off, NULL, environment_clear)
-{
-    assert_refused("demo = yes\n", 1, "demo must be on or off");
-    assert_refused("demo = 1\n", 1, "demo must be on or off");
-    assert_refused("reload =\n", 1, "reload must be on or off");
-}
-
-TEST_WITH(bad_texts_are_refused, NULL, environment_clear)
+TEST_WITH(bad_texts_are_refused_and_texts_may_be_emptied_where_that_means_something, NULL, environment_clear)
 {
     char text[512];
     assert_refused("base_url = https://红包.example:8443\n", 1,
@@ -290,17 +251,15 @@ TEST_WITH(bad_texts_are_refused, NULL, environment_clear)
                    "base_url: it must end after the host or its port: a path is not supported");
     assert_refused("timezone = Mars/Olympus\n", 1,
                    "timezone must be a name of the system's tz database, none below right/");
-    static const char *const lifetimes[] = { "24 h", "1h  24h", "1h,24h", "0s", "31d", "24" };
-    for (size_t i = 0; i < ARRAY_LEN(lifetimes); i++) {
-        snprintf(text, sizeof text, "packet_lifetimes = %s\n", lifetimes[i]);
+    EACH_TEXT (lifetime, "24 h", "1h  24h", "1h,24h", "0s", "31d", "24") {
+        snprintf(text, sizeof text, "packet_lifetimes = %s\n", lifetime);
         assert_refused(text, 1,
                        "packet_lifetimes must be spans such as 90s, 5m, 24h or 7d with a blank between them, each at "
                        "most 30d");
     }
-    static const char *const days[] = { "2026-1-1", "2026-01-01,2027-01-01", "2027-01-01 2026-01-01",
-                                        "2026-01-01 2026-01-01", "2026-01-01  2027-01-01" };
-    for (size_t i = 0; i < sizeof days / sizeof *days; i++) {
-        snprintf(text, sizeof text, "receipt_key_days = %s\n", days[i]);
+    EACH_TEXT (days, "2026-1-1", "2026-01-01,2027-01-01", "2027-01-01 2026-01-01", "2026-01-01 2026-01-01",
+               "2026-01-01  2027-01-01") {
+        snprintf(text, sizeof text, "receipt_key_days = %s\n", days);
         assert_refused(text, 1,
                        "receipt_key_days must be days like 2026-01-01 in ascending order, with one blank between two");
     }
@@ -315,6 +274,10 @@ TEST_WITH(bad_texts_are_refused, NULL, environment_clear)
     assert_int_equal(load(text), ST_OK);
     assert_int_equal(load_bytes("mysql_user = a\0b\n", 17), ST_INVALID);
     assert_int_equal(load_bytes("\0\n", 2), ST_INVALID);
+    assert_int_equal(load(SECRET "mysql_user =\nmysql_password = # none\n"), ST_OK);
+    assert_string_equal(config.mysql_user, "");
+    assert_string_equal(config.mysql_password, "");
+    assert_refused("redis_socket =\n", 1, "redis_socket must have from 1 to 107 bytes");
 }
 
 TEST_WITH(the_stores_have_lists_of_addresses, NULL, environment_clear)
@@ -345,8 +308,7 @@ TEST_WITH(a_socket_may_be_set_by_its_older_name, NULL, environment_clear)
     assert_int_equal(load(SECRET "redis = db-1:6379\n"), ST_OK);
     assert_string_equal(config.redis, "unix:/run/env.sock");
     environment_set("HB_REDIS", "db-1:6379");
-    assert_int_equal(load(SECRET), ST_INVALID);
-    assert_string_equal(error, "HB_REDIS_SOCKET: redis and redis_socket are the same setting; only one may be set");
+    assert_failed(load(SECRET), "HB_REDIS_SOCKET: redis and redis_socket are the same setting; only one may be set");
     assert_int_equal(unsetenv("HB_REDIS_SOCKET"), 0);
     assert_int_equal(unsetenv("HB_REDIS"), 0);
     assert_refused("redis_socket = /a\nredis_socket = /a\n", 2, "redis_socket is set twice");
@@ -361,28 +323,18 @@ TEST_WITH(a_socket_may_be_set_by_its_older_name, NULL, environment_clear)
     assert_refused(text, 1, "mysql_socket must have from 1 to 107 bytes");
 }
 
-TEST(a_message_never_shows_a_value)
-{
-    assert_int_equal(load("redis_password = hunter2\x01\n"), ST_INVALID);
-    assert_null(strstr(error, "hunter2"));
-    assert_int_equal(load("redis_pasword = hunter2\n"), ST_INVALID);
-    assert_null(strstr(error, "hunter2"));
-}
-
-TEST(the_secret_must_be_set)
+TEST(without_a_secret_or_a_file_that_can_be_read_the_message_says_so)
 {
     assert_int_equal(load("partitions = 16\n"), ST_INVALID);
     assert_non_null(strstr(error, "secret must be set"));
-}
-
-TEST(without_any_configuration_the_message_is_that_of_the_setup)
-{
     config_defaults(&config);
-    assert_int_equal(config_load(&config, NULL, "page", error, sizeof error), ST_INVALID);
-    assert_string_equal(error, "not set up yet: run hongbao setup");
+    assert_failed(config_load(&config, NULL, "page", error, sizeof error), "not set up yet: run hongbao setup");
     config_defaults(&config);
-    assert_int_equal(config_load_without_secret(&config, NULL, error, sizeof error), ST_INVALID);
-    assert_string_equal(error, "not set up yet: run hongbao setup");
+    assert_failed(config_load_without_secret(&config, NULL, error, sizeof error), "not set up yet: run hongbao setup");
+    config_defaults(&config);
+    assert_failed(config_load(&config, "/nonexistent/hongbao.conf", NULL, error, sizeof error),
+                  "/nonexistent/hongbao.conf: No such file or directory");
+    assert_failed(config_load(&config, "/tmp", NULL, error, sizeof error), "/tmp: Is a directory");
 }
 
 /* Loads a configuration whose secret_file is the file "secret", with the text in it. */
@@ -394,28 +346,20 @@ static enum status load_secret(const char *settings, const char *text)
     return load(whole);
 }
 
-TEST(the_secret_may_be_in_a_file_of_its_own)
+TEST(the_secret_may_be_in_a_file_of_its_own_which_is_read_later)
 {
     assert_int_equal(load_secret("", SECRET_TEXT "\n"), ST_OK);
     assert_string_equal(config.secret, SECRET_TEXT);
-    assert_int_equal(load_secret(SECRET, SECRET_TEXT "\n"), ST_INVALID);
-    assert_error_of("secret: secret and secret_file are both set; only one may be");
-    assert_int_equal(load_secret("", "short\n"), ST_INVALID);
-    assert_error_of("secret: secret must have from 32 to 255 bytes");
-    assert_int_equal(load_secret("", ""), ST_INVALID);
-    assert_error_of("secret: the file is empty");
-    assert_int_equal(load("secret_file = /nonexistent/secret\n"), ST_INVALID);
-    assert_string_equal(error, "/nonexistent/secret: No such file or directory");
-}
-
-TEST(a_configuration_without_its_secret_can_be_read)
-{
+    assert_failed_in(load_secret(SECRET, SECRET_TEXT "\n"),
+                     "secret: secret and secret_file are both set; only one may be");
+    assert_failed_in(load_secret("", "short\n"), "secret: secret must have from 32 to 255 bytes");
+    assert_failed_in(load_secret("", ""), "secret: the file is empty");
+    assert_failed(load("secret_file = /nonexistent/secret\n"), "/nonexistent/secret: No such file or directory");
     assert_int_equal(load("partitions = 32\nsecret_file = /nonexistent/secret\n"), ST_INVALID);
     config_defaults(&config);
     assert_int_equal(config_load_without_secret(&config, path, error, sizeof error), ST_OK);
     assert_int_equal(config.partitions, 32);
-    assert_int_equal(config_secret_read(&config, error, sizeof error), ST_INVALID);
-    assert_string_equal(error, "/nonexistent/secret: No such file or directory");
+    assert_failed(config_secret_read(&config, error, sizeof error), "/nonexistent/secret: No such file or directory");
     assert_string_equal(config.secret, "");
     config.secret_file[0] = '\0';
     assert_int_equal(config_secret_read(&config, error, sizeof error), ST_INVALID);
@@ -443,7 +387,7 @@ TEST(settings_that_contradict_each_other_are_refused)
                      ST_OK);
 }
 
-TEST_WITH(the_environment_wins_over_the_file, NULL, environment_clear)
+TEST_WITH(the_environment_wins_over_file_and_role_and_a_bad_variable_is_named, NULL, environment_clear)
 {
     environment_set("HB_PARTITIONS", "64");
     environment_set("HB_DEMO", "off");
@@ -454,23 +398,18 @@ TEST_WITH(the_environment_wins_over_the_file, NULL, environment_clear)
     assert_false(config.demo);
     assert_string_equal(config.redis_password, "");
     assert_int_equal(unsetenv("HB_NOT_A_SETTING"), 0);
-}
-
-TEST_WITH(a_bad_variable_is_refused_by_its_name, NULL, environment_clear)
-{
-    environment_set("HB_PACKET_LIFETIME_MS", "4s");
-    assert_int_equal(load(SECRET), ST_INVALID);
-    assert_string_equal(error, "HB_PACKET_LIFETIME_MS: packet_lifetime_ms must be a whole number");
-}
-
-TEST_WITH(a_configuration_without_a_file_is_fine, NULL, environment_clear)
-{
+    environment_set("HB_MYSQL_USER", "other");
+    folder_write("role.conf", "mysql_user = one\n");
+    assert_int_equal(load_role("role", SECRET), ST_OK);
+    assert_string_equal(config.mysql_user, "other");
     environment_set("HB_SECRET", SECRET_TEXT);
     config_defaults(&config);
     assert_int_equal(config_load(&config, NULL, NULL, error, sizeof error), ST_OK);
+    environment_set("HB_PACKET_LIFETIME_MS", "4s");
+    assert_failed(load(SECRET), "HB_PACKET_LIFETIME_MS: packet_lifetime_ms must be a whole number");
 }
 
-TEST(a_role_has_the_users_of_its_file)
+TEST(a_role_has_the_users_of_its_file_and_is_nobody_without_it)
 {
     const char *text = SECRET "mysql_user = everybody\nmysql_database = money\n";
     folder_write("role.conf", "mysql_user = one\nredis_user = two\n");
@@ -480,23 +419,17 @@ TEST(a_role_has_the_users_of_its_file)
     assert_string_equal(config.mysql_database, "money");
     assert_int_equal(load_role(NULL, text), ST_OK);
     assert_string_equal(config.mysql_user, "everybody");
-}
-
-TEST_WITH(the_environment_wins_over_the_role, NULL, environment_clear)
-{
-    environment_set("HB_MYSQL_USER", "other");
-    folder_write("role.conf", "mysql_user = one\n");
-    assert_int_equal(load_role("role", SECRET), ST_OK);
-    assert_string_equal(config.mysql_user, "other");
-}
-
-TEST(a_role_without_its_file_is_nobody)
-{
-    assert_int_equal(load_role("no-such-role", SECRET "mysql_user = everybody\n"), ST_INVALID);
-    assert_error_of("no-such-role.conf: No such file or directory");
+    assert_failed_in(load_role("no-such-role", SECRET "mysql_user = everybody\n"),
+                     "no-such-role.conf: No such file or directory");
     folder_write("role.conf", "mysql_uzer = one\n");
-    assert_int_equal(load_role("role", SECRET), ST_INVALID);
-    assert_error_of("role.conf:1: there is no such setting: mysql_uzer; did you mean mysql_user?");
+    assert_failed_in(load_role("role", SECRET),
+                     "role.conf:1: there is no such setting: mysql_uzer; did you mean mysql_user?");
+    folder_write("web.conf", "");
+    folder_write("role.conf", "");
+    assert_failed_in(load_role("page", SECRET),
+                     "page.conf is missing: the role web was divided (docs/reference/rights.md)");
+    assert_int_equal(load_role("role", SECRET), ST_OK);
+    folder_remove("web.conf");
 }
 
 /* Loads the configuration of the role card, which has these keys and no secret. */
@@ -509,7 +442,7 @@ static enum status load_keys(const char *keys)
 
 #define HEX "00112233445566778899aabbccddeeff00112233445566778899aabbccddeeff"
 
-TEST(a_pool_has_its_keys_instead_of_the_secret)
+TEST(a_pool_has_keys_that_it_can_use_instead_of_the_secret)
 {
     assert_int_equal(load_keys("# a comment\n\nids = " HEX "\n"), ST_OK);
     assert_int_equal(keys_get(&config.keys, KEY_IDS)->bytes[1], 0x11);
@@ -517,28 +450,14 @@ TEST(a_pool_has_its_keys_instead_of_the_secret)
     assert_string_equal(config.secret, "");
     /* With another mistake the secret, which it can't read, is not missed. */
     environment_set("HB_PARTITIONS", "many");
-    assert_int_equal(load_keys("ids = " HEX "\n"), ST_INVALID);
-    assert_string_equal(error, "HB_PARTITIONS: partitions must be a whole number");
+    assert_failed(load_keys("ids = " HEX "\n"), "HB_PARTITIONS: partitions must be a whole number");
     assert_int_equal(unsetenv("HB_PARTITIONS"), 0);
-}
-
-TEST(keys_that_a_pool_can_not_use_are_refused)
-{
-    static const struct {
-        const char *text, *message;
-    } refused[] = { { "", ": it lacks the key ids; run hongbao setup" },
-                    { "screens = " HEX "\n", ": it lacks the key ids; run hongbao setup" },
-                    { "ids = 00\n", ":1: a key has 64 hex digits" },
-                    { "\nids\n", ":2: a key has 64 hex digits" },
-                    { "ids = " HEX "\nids = " HEX "\n", ":2: the key is there twice" },
-                    { "secret = " HEX "\n", ":1: there is no such key" } };
-    for (size_t i = 0; i < sizeof refused / sizeof refused[0]; i++) {
-        char want[128];
-        (void)snprintf(want, sizeof want, "card.keys%s", refused[i].message);
-        assert_int_equal(load_keys(refused[i].text), ST_INVALID);
-        assert_error_of(want);
-        assert_null(strstr(error, HEX));
-    }
+    assert_failed_in(load_keys(""), "card.keys: it lacks the key ids; run hongbao setup");
+    assert_failed_in(load_keys("screens = " HEX "\n"), "card.keys: it lacks the key ids; run hongbao setup");
+    assert_failed_in(load_keys("ids = 00\n"), "card.keys:1: a key has 64 hex digits");
+    assert_failed_in(load_keys("\nids\n"), "card.keys:2: a key has 64 hex digits");
+    assert_failed_in(load_keys("ids = " HEX "\nids = " HEX "\n"), "card.keys:2: the key is there twice");
+    assert_failed_in(load_keys("secret = " HEX "\n"), "card.keys:1: there is no such key");
 }
 
 /* So that a process with a secret of its own, as one of the version before, goes on with it. */
@@ -552,25 +471,6 @@ TEST(a_secret_of_the_environment_wins_over_the_keys)
     environment_set("HB_OLDER_KEYS", "off");
     assert_int_equal(load_keys("ids = " HEX "\n"), ST_OK);
     assert_false(config.keys.has[KEY_BEFORE]);
-}
-
-TEST(without_its_file_a_pool_names_the_older_role_web)
-{
-    folder_write("web.conf", "");
-    folder_write("role.conf", "");
-    assert_int_equal(load_role("page", SECRET), ST_INVALID);
-    assert_error_of("page.conf is missing: the role web was divided (docs/reference/rights.md)");
-    assert_int_equal(load_role("role", SECRET), ST_OK);
-    folder_remove("web.conf");
-}
-
-TEST(a_missing_or_unreadable_file_is_refused)
-{
-    config_defaults(&config);
-    assert_int_equal(config_load(&config, "/nonexistent/hongbao.conf", NULL, error, sizeof error), ST_INVALID);
-    assert_string_equal(error, "/nonexistent/hongbao.conf: No such file or directory");
-    assert_int_equal(config_load(&config, "/tmp", NULL, error, sizeof error), ST_INVALID);
-    assert_string_equal(error, "/tmp: Is a directory");
 }
 
 TESTS(setup, folder_teardown)

@@ -45,23 +45,16 @@ static int passes_survived(const char *wanted)
     return passes;
 }
 
-TEST(the_named_point_kills_at_the_nth_pass)
+TEST(the_named_point_kills_at_the_nth_pass_and_other_points_and_later_passes_live)
 {
+    EACH_TEXT (point, "", "a:4", "b:2", "ab:1", ":1")
+        assert_of(point, passes_survived(point) == 4);
     if (!compiled_in)
         skip();
     assert_int_equal(passes_survived("a:1"), 0);
     assert_int_equal(passes_survived("a:3"), 2);
     assert_int_equal(passes_survived("a"), 0);
     assert_int_equal(passes_survived("b:1"), 3);
-}
-
-TEST(other_points_and_later_passes_live)
-{
-    assert_int_equal(passes_survived(""), 4);
-    assert_int_equal(passes_survived("a:4"), 4);
-    assert_int_equal(passes_survived("b:2"), 4);
-    assert_int_equal(passes_survived("ab:1"), 4);
-    assert_int_equal(passes_survived(":1"), 4);
 }
 
 TEST(every_point_of_the_program_is_listed_once)

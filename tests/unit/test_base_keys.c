@@ -18,20 +18,15 @@ static void first_version_derive(const char *purpose, unsigned char *out, size_t
         crypto_generichash(out, bytes, (const unsigned char *)purpose, strlen(purpose), inner, sizeof inner);
 }
 
-TEST(ids_and_receipts_have_the_keys_of_the_first_version)
+TEST(ids_and_receipts_and_the_key_of_before_are_as_in_the_first_version)
 {
     unsigned char want[KEY_BYTES] = { 0 };
     first_version_derive("hongbao public id v1", want, 16);
     assert_memory_equal(key_derive(SECRET, KEY_IDS).bytes, want, sizeof want);
     first_version_derive("hongbao receipt keys v1", want, sizeof want);
     assert_memory_equal(key_derive(SECRET, KEY_RECEIPTS).bytes, want, sizeof want);
-}
-
-/* It stands for all that the first version made with it. */
-TEST(the_key_of_before_is_that_of_the_first_version)
-{
+    /* It stands for all that the first version made with it. */
     struct keys keys;
-    unsigned char want[KEY_BYTES];
     first_version_derive(NULL, want, sizeof want);
     keys_derive(SECRET, true, &keys);
     static const enum key_purpose purposes[] = { KEY_RECOVERY_CODE, KEY_SCREENS, KEY_PHRASE_HASH, KEY_PHRASE_SEAL,
@@ -46,29 +41,24 @@ TEST(the_key_of_before_is_that_of_the_first_version)
 /* Whoever has the key of before, as a pool of a site that was upgraded, computes keys from it as this program does. */
 TEST(from_the_key_of_before_no_new_key_can_be_computed)
 {
-    static const char *const names[] = { "hongbao recovery codes v2", "hongbao screens v2", "hongbao phrase hashes v2",
-                                         "hongbao phrase seals v2", "hongbao usernames v2" };
     const struct key before = key_derive(SECRET, KEY_BEFORE);
-    for (size_t i = 0; i < ARRAY_LEN(names); i++) {
+    EACH_TEXT (name, "hongbao recovery codes v2", "hongbao screens v2", "hongbao phrase hashes v2",
+               "hongbao phrase seals v2", "hongbao usernames v2") {
         unsigned char made[KEY_BYTES];
-        crypto_generichash(made, sizeof made, (const unsigned char *)names[i], strlen(names[i]), before.bytes,
+        crypto_generichash(made, sizeof made, (const unsigned char *)name, strlen(name), before.bytes,
                            sizeof before.bytes);
         for (size_t k = 0; k < KEY_PURPOSES; k++)
             assert_memory_not_equal(key_derive(SECRET, (enum key_purpose)k).bytes, made, sizeof made);
     }
 }
 
-TEST(no_two_purposes_have_the_same_key)
+TEST(no_two_purposes_and_no_two_secrets_have_the_same_key)
 {
     struct keys keys;
     keys_derive(SECRET, true, &keys);
     for (size_t i = 0; i < KEY_PURPOSES; i++)
         for (size_t j = 0; j < i; j++)
             assert_memory_not_equal(keys.of[i].bytes, keys.of[j].bytes, KEY_BYTES);
-}
-
-TEST(another_secret_makes_other_keys)
-{
     for (size_t i = 0; i < KEY_PURPOSES; i++)
         assert_memory_not_equal(key_derive(SECRET, (enum key_purpose)i).bytes,
                                 key_derive(STR("0123456789abcdef0123456789abcdeg"), (enum key_purpose)i).bytes,
@@ -80,15 +70,14 @@ TEST(a_role_gets_its_keys_and_no_others)
     static const struct {
         const char *role;
         unsigned set;
-    } roles[] = {
-        { "card", 1U << KEY_IDS },
-        { "hot", 1U << KEY_IDS | 1U << KEY_SCREENS | 1U << KEY_PHRASE_HASH | 1U << KEY_PHRASE_SEAL | 1U << KEY_BEFORE },
-        { "settle", 0 },
-    };
+    } roles[] = { { "card", 1U << KEY_IDS },
+                  { "hot", 1U << KEY_IDS | 1U << KEY_SCREENS | 1U << KEY_PHRASE_HASH | 1U << KEY_PHRASE_SEAL |
+                               1U << KEY_BEFORE },
+                  { "settle", 0 } };
     unsigned set, page, auth;
-    for (size_t i = 0; i < ARRAY_LEN(roles); i++) {
-        assert_true(keys_of_role(str_from(roles[i].role), &set));
-        assert_int_equal(set, roles[i].set);
+    EACH (row, roles) {
+        assert_true(keys_of_role(str_from(row->role), &set));
+        assert_int_equal(set, row->set);
     }
     assert_true(keys_of_role(STR("page"), &page) && keys_of_role(STR("auth"), &auth));
     assert_int_equal(page & auth, 1U << KEY_IDS | 1U << KEY_DEVICES | 1U << KEY_BEFORE);
@@ -117,7 +106,7 @@ TEST(keys_are_read_as_they_are_written)
     assert_string_equal(key_add(&read, STR("none"), STR("")), "there is no such key");
 }
 
-TEST(sha256_is_sha256)
+TEST(sha256_is_sha256_and_random_bytes_differ)
 {
     static const uint8_t empty[HASH_BYTES] = { 0xe3, 0xb0, 0xc4, 0x42, 0x98, 0xfc, 0x1c, 0x14, 0x9a, 0xfb, 0xf4,
                                                0xc8, 0x99, 0x6f, 0xb9, 0x24, 0x27, 0xae, 0x41, 0xe4, 0x64, 0x9b,
@@ -128,10 +117,6 @@ TEST(sha256_is_sha256)
     assert_memory_equal(out, empty, HASH_BYTES);
     hash_sha256("abc", 3, out);
     assert_memory_equal(out, abc, sizeof abc);
-}
-
-TEST(random_bytes_differ)
-{
     uint8_t a[32] = { 0 }, b[32] = { 0 };
     random_bytes(a, sizeof a);
     random_bytes(b, sizeof b);

@@ -3,7 +3,6 @@
 #include <unistd.h>
 
 #include "base/arena.h"
-#include "base/array.h"
 #include "base/buf.h"
 #include "support/failing_malloc.h"
 #include "support/test.h"
@@ -29,7 +28,7 @@ static int end(void **state)
     return 0;
 }
 
-TEST_WITH(memory_comes_zeroed_and_aligned_even_after_a_reset, begin, end)
+TEST_WITH(memory_comes_zeroed_and_aligned_after_a_reset_too_and_rarely_from_malloc, begin, end)
 {
     a = arena_new(256, 4096);
     for (int round = 0; round < 2; round++) {
@@ -45,10 +44,7 @@ TEST_WITH(memory_comes_zeroed_and_aligned_even_after_a_reset, begin, end)
         arena_reset(a);
     }
     arena_free(NULL);
-}
-
-TEST_WITH(a_typical_request_never_calls_malloc, begin, end)
-{
+    (void)end(NULL);
     a = arena_new(4096, 65536);
     allocations = 0;
     for (int request = 0; request < 10; request++) {
@@ -59,7 +55,7 @@ TEST_WITH(a_typical_request_never_calls_malloc, begin, end)
     assert_int_equal(allocations, 0);
 }
 
-TEST_WITH(the_limit_holds_over_all_chunks, begin, end)
+TEST_WITH(the_limit_holds_over_all_chunks_and_a_large_object_leaves_the_current_one_in_use, begin, end)
 {
     a = arena_new(128, 1024);
     size_t total = 0;
@@ -70,10 +66,7 @@ TEST_WITH(the_limit_holds_over_all_chunks, begin, end)
     arena_reset(a);                    /* and is given back */
     assert_non_null(arena_alloc(a, 800));
     assert_null(arena_alloc(a, 800));
-}
-
-TEST_WITH(one_large_object_leaves_the_current_chunk_in_use, begin, end)
-{
+    (void)end(NULL);
     a = arena_new(1024, 1 << 20);
     char *before = arena_alloc(a, 16);
     assert_non_null(arena_alloc(a, 100000));
@@ -81,17 +74,7 @@ TEST_WITH(one_large_object_leaves_the_current_chunk_in_use, begin, end)
     assert_in_range(after - before, 16, 64);
 }
 
-TEST_WITH(overflowing_sizes_are_refused, begin, end)
-{
-    a = arena_new(128, SIZE_MAX);
-    assert_null(arena_alloc(a, SIZE_MAX));
-    assert_null(arena_alloc(a, SIZE_MAX - 20));
-    assert_null(arena_array(a, SIZE_MAX / 2, 3));
-    assert_null(arena_cstr(a, (struct str){ "x", SIZE_MAX }));
-    assert_non_null(arena_array(a, 0, 8));
-}
-
-TEST_WITH(copies_end_with_nul, begin, end)
+TEST_WITH(copies_end_with_nul_and_printf_text_may_be_longer_than_the_first_guess, begin, end)
 {
     a = arena_new(128, 1024);
     struct str copy = arena_str(a, (struct str){ "hello world", 5 });
@@ -99,22 +82,17 @@ TEST_WITH(copies_end_with_nul, begin, end)
     assert_string_equal(copy.ptr, "hello");
     assert_string_equal(arena_cstr(a, STR_NONE), "");
     assert_non_null(arena_str(a, STR_NONE).ptr);
-}
-
-TEST_WITH(printf_text_may_be_longer_than_the_first_guess, begin, end)
-{
+    (void)end(NULL);
     a = arena_new(128, 4096);
     for (int len = 250; len < 262; len++) {
         struct str s = arena_printf(a, "%0*d", len, 7);
-        assert_int_equal(s.len, len);
-        assert_int_equal(s.ptr[len], '\0');
-        assert_int_equal(s.ptr[len - 1], '7');
+        assert_ints({ s.len, len }, { s.ptr[len], '\0' }, { s.ptr[len - 1], '7' });
         arena_reset(a);
     }
     assert_null(arena_printf(a, "%05000d", 1).ptr);
 }
 
-TEST_WITH(a_refused_allocation_is_remembered_until_the_reset, begin, end)
+TEST_WITH(a_refused_allocation_is_remembered_until_the_reset_and_sizes_do_not_overflow, begin, end)
 {
     a = arena_new(64, 512);
     assert_false(arena_failed(a));
@@ -130,6 +108,13 @@ TEST_WITH(a_refused_allocation_is_remembered_until_the_reset, begin, end)
     arena_reset(a);
     assert_null(arena_printf(a, "%01000d", 1).ptr);
     assert_true(arena_failed(a));
+    (void)end(NULL);
+    a = arena_new(128, SIZE_MAX);
+    assert_null(arena_alloc(a, SIZE_MAX));
+    assert_null(arena_alloc(a, SIZE_MAX - 20));
+    assert_null(arena_array(a, SIZE_MAX / 2, 3));
+    assert_null(arena_cstr(a, (struct str){ "x", SIZE_MAX }));
+    assert_non_null(arena_array(a, 0, 8));
 }
 
 TEST_WITH(arena_without_memory_says_so_and_leaks_nothing, begin, end)
@@ -145,7 +130,7 @@ TEST_WITH(arena_without_memory_says_so_and_leaks_nothing, begin, end)
     assert_non_null(arena_alloc(a, 100)); /* the next try finds memory again */
 }
 
-TEST_WITH(buffer_takes_what_it_is_given, begin, end)
+TEST_WITH(a_buffer_takes_what_it_is_given_and_numbers_in_decimal, begin, end)
 {
     buf_cstr(&b, "a");
     buf_char(&b, '\0');
@@ -160,10 +145,6 @@ TEST_WITH(buffer_takes_what_it_is_given, begin, end)
     buf_free(&b);
     assert_null(b.ptr);
     assert_int_equal(b.cap, 0);
-}
-
-TEST_WITH(numbers_are_written_in_decimal, begin, end)
-{
     buf_u64(&b, 0);
     buf_char(&b, ' ');
     buf_u64(&b, UINT64_MAX);
@@ -176,7 +157,7 @@ TEST_WITH(numbers_are_written_in_decimal, begin, end)
     assert_true(str_equal(buf_view(&b), STR("0 18446744073709551615 -9223372036854775808 9223372036854775807 -1")));
 }
 
-TEST_WITH(growth_keeps_the_content, begin, end)
+TEST_WITH(growth_keeps_the_content_and_printf_fits_exactly_or_grows, begin, end)
 {
     for (int i = 0; i < 100000; i++)
         buf_char(&b, (char)('a' + i % 26));
@@ -184,21 +165,16 @@ TEST_WITH(growth_keeps_the_content, begin, end)
     for (size_t i = 0; i < b.len; i++)
         assert_int_equal(b.ptr[i], 'a' + (int)(i % 26));
     assert_in_range(allocations, 1, 16); /* doubling */
-}
-
-TEST_WITH(printf_fits_exactly_or_grows, begin, end)
-{
+    buf_free(&b);
     for (int len = 250; len < 262; len++) {
         assert_true(buf_reserve(&b, 1));
         buf_printf(&b, "%0*d", len, 7);
-        assert_false(b.failed);
-        assert_int_equal(b.len, len);
-        assert_int_equal(b.ptr[len - 1], '7');
+        assert_ints({ b.failed, false }, { b.len, len }, { b.ptr[len - 1], '7' });
         buf_free(&b);
     }
 }
 
-TEST_WITH(beyond_its_limit_the_buffer_fails_and_stays_failed, begin, end)
+TEST_WITH(beyond_its_limit_or_without_memory_a_buffer_fails_and_stays_failed, begin, end)
 {
     b.limit = 10;
     buf_cstr(&b, "0123456789");
@@ -219,10 +195,7 @@ TEST_WITH(beyond_its_limit_the_buffer_fails_and_stays_failed, begin, end)
     assert_int_equal(b.limit, 10);
     assert_false(b.failed);
     assert_false(buf_reserve(&b, SIZE_MAX));
-}
-
-TEST_WITH(buffer_without_memory_fails_and_keeps_what_it_has, begin, end)
-{
+    b = BUF_EMPTY;
     buf_cstr(&b, "kept");
     allocation_fails_in = 1;
     assert_false(buf_reserve(&b, 10000));
@@ -262,23 +235,21 @@ TEST(thousands_are_separated)
 {
     static const struct {
         const char *number, *separator, *grouped;
-    } numbers[] = {
-        { "", ",", "" },
-        { "0.05", ",", "0.05" },
-        { "999.99", ",", "999.99" },
-        { "1000", ",", "1,000" },
-        { "1105.74", ",", "1,105.74" },
-        { "-123456.00", ",", "\u2212123,456.00" },
-        { "+1234567.89", ",", "+1,234,567.89" },
-        { "-92233720368547758.08", ",", "\u221292,233,720,368,547,758.08" },
-        { "10000.00", "\u202f", "10\u202f000.00" },
-        { "1105.74", "", "1105.74" },
-        { "-0.05", "", "\u22120.05" },
-    };
-    for (size_t i = 0; i < ARRAY_LEN(numbers); i++) {
+    } numbers[] = { { "", ",", "" },
+                    { "0.05", ",", "0.05" },
+                    { "999.99", ",", "999.99" },
+                    { "1000", ",", "1,000" },
+                    { "1105.74", ",", "1,105.74" },
+                    { "-123456.00", ",", "\u2212123,456.00" },
+                    { "+1234567.89", ",", "+1,234,567.89" },
+                    { "-92233720368547758.08", ",", "\u221292,233,720,368,547,758.08" },
+                    { "10000.00", "\u202f", "10\u202f000.00" },
+                    { "1105.74", "", "1105.74" },
+                    { "-0.05", "", "\u22120.05" } };
+    EACH (row, numbers) {
         struct buf out = BUF_EMPTY;
-        buf_number(&out, str_from(numbers[i].number), str_from(numbers[i].separator));
-        assert_true(str_equal(buf_view(&out), str_from(numbers[i].grouped)));
+        buf_number(&out, str_from(row->number), str_from(row->separator));
+        assert_true(str_equal(buf_view(&out), str_from(row->grouped)));
         buf_free(&out);
     }
 }

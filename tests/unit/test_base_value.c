@@ -5,7 +5,6 @@
 
 #include "base/array.h"
 #include "base/value.h"
-#include "support/test.h"
 #include "support/test_arena.h"
 
 static struct model m;
@@ -31,7 +30,7 @@ static const struct value *get(const struct value *object, struct str name)
     return value_get(object, name, value_hash(name));
 }
 
-TEST(every_type_has_its_json)
+TEST(every_type_has_its_json_and_page_only_members_are_for_templates_alone)
 {
     model_init(&m, arena);
     assert_json(&m.root, "{}");
@@ -51,10 +50,6 @@ TEST(every_type_has_its_json)
     assert_json(&m.root, "{\"seed\":null,\"yes\":true,\"no\":false,\"least\":-9223372036854775808,"
                          "\"most\":9223372036854775807,\"text\":\"恭喜\",\"none\":\"\",\"empty\":[],"
                          "\"list\":[{\"n\":1},{}],\"sender\":{\"nickname\":\"张三\"}}");
-}
-
-TEST(page_only_members_are_for_templates_alone)
-{
     model_init(&m, arena);
     value_page_text(&m, &m.root, "title", STR("t"));
     value_int(&m, &m.root, "id", 1);
@@ -71,7 +66,7 @@ TEST(page_only_members_are_for_templates_alone)
     assert_true(str_equal(get(inner, STR("initial"))->as.text, STR("张")));
 }
 
-TEST(members_are_found_by_their_whole_name)
+TEST(members_are_found_by_their_whole_name_not_by_its_hash)
 {
     model_init(&m, arena);
     value_int(&m, &m.root, "amount_fen", 5);
@@ -83,10 +78,6 @@ TEST(members_are_found_by_their_whole_name)
     /* The hash alone decides nothing. */
     assert_null(value_get(&m.root, STR("mount"), value_hash(STR("amount"))));
     assert_null(value_get(get(&m.root, STR("amount")), STR("amount"), value_hash(STR("amount"))));
-}
-
-TEST(the_hash_is_fnv_1a)
-{
     assert_int_equal(value_hash(STR("")), 0x811c9dc5);
     assert_int_equal(value_hash(STR("a")), 0xe40c292c);
     assert_int_equal(value_hash(STR("foobar")), 0xbf9cf968);
@@ -136,7 +127,7 @@ TEST(without_memory_building_goes_on_in_silence)
     arena_free(a);
 }
 
-TEST(a_lost_text_fails_the_model)
+TEST(a_lost_text_or_what_is_made_of_it_fails_the_model)
 {
     void (*const set[])(struct model *, struct value *, const char *, struct str) = { value_text, value_page_text,
                                                                                       value_ready_json };
@@ -147,11 +138,7 @@ TEST(a_lost_text_fails_the_model)
         set[i](&m, &m.root, "lost", STR_NONE);
         assert_true(m.failed);
     }
-}
-
-/* Here the lost text is a part of one that found room. */
-TEST(what_is_made_of_a_lost_text_fails_the_model_as_well)
-{
+    /* Here the lost text is a part of one that found room. */
     struct arena *a = arena_new(4096, 4096);
     model_init(&m, a);
     struct str lost = arena_printf(a, "%05000d", 1);
@@ -163,7 +150,7 @@ TEST(what_is_made_of_a_lost_text_fails_the_model_as_well)
     arena_free(a);
 }
 
-TEST(strings_are_safe_anywhere)
+TEST(strings_and_names_are_safe_anywhere)
 {
     assert_json_string(STR(""), "\"\"");
     assert_json_string(STR("a\"b\\c/d"), "\"a\\\"b\\\\c/d\"");
@@ -171,17 +158,9 @@ TEST(strings_are_safe_anywhere)
     assert_json_string(STR("\b\f\n\r\t\0\x01\x1f\x7f"), "\"\\b\\f\\n\\r\\t\\u0000\\u0001\\u001f\\u007f\"");
     assert_json_string(STR("a\u2028b\u2029c"), "\"a\\u2028b\\u2029c\"");
     assert_json_string(STR("\u2027\u202a🧧{{x}}'"), "\"\u2027\u202a🧧{{x}}'\"");
-}
-
-TEST(broken_utf8_becomes_the_replacement_character)
-{
     assert_json_string(STR("a\xffx"), "\"a\\ufffdx\"");
     assert_json_string(STR("\xe6\x81"), "\"\\ufffd\\ufffd\"");
     assert_json_string(STR("\xed\xa0\x80x"), "\"\\ufffd\\ufffd\\ufffdx\"");
-}
-
-TEST(names_are_escaped_as_well)
-{
     model_init(&m, arena);
     value_null(&m, &m.root, "a\"<");
     assert_json(&m.root, "{\"a\\\"\\u003c\":null}");

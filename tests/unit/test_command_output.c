@@ -42,16 +42,20 @@ TEST(test_a_command_has_no_input)
     buf_free(&out);
 }
 
-TEST(test_a_command_that_fails_is_told)
+TEST(a_command_that_fails_or_ends_by_sigpipe_is_told)
 {
     struct buf out = BUF_EMPTY;
     assert_false(script("echo x; exit 3", &out));
     assert_false(script("kill -9 $$", &out));
     assert_false(command_output((const char *const[]){ "/nowhere/command", NULL }, LIMIT_MS, &out));
     buf_free(&out);
+    void (*before)(int) = signal(SIGPIPE, SIG_IGN);
+    assert_false(script("kill -PIPE $$; exit 0", &out));
+    (void)signal(SIGPIPE, before);
+    buf_free(&out);
 }
 
-TEST(test_more_output_than_the_limit_is_a_failure)
+TEST(a_command_that_prints_more_than_the_limit_or_does_not_end_is_killed)
 {
     struct buf out = { .limit = LIMIT_BYTES };
     assert_false(script("head -c 100000 /dev/zero; exec cat /dev/zero", &out));
@@ -60,24 +64,11 @@ TEST(test_more_output_than_the_limit_is_a_failure)
     assert_false(
         script("{ while grep -q '^State:.[^Z]' /proc/$$/status; do :; done; exec cat /dev/zero; } & exit 0", &out));
     buf_free(&out);
-}
-
-TEST(test_a_command_that_does_not_end_is_killed)
-{
-    struct buf out = BUF_EMPTY;
-    assert_false(command_output((const char *const[]){ "sleep", "infinity", NULL }, SHORT_MS, &out));
-    assert_false(command_output((const char *const[]){ "sh", "-c", "exec sleep infinity >&-", NULL }, SHORT_MS, &out));
+    struct buf none = BUF_EMPTY;
+    assert_false(command_output((const char *const[]){ "sleep", "infinity", NULL }, SHORT_MS, &none));
+    assert_false(command_output((const char *const[]){ "sh", "-c", "exec sleep infinity >&-", NULL }, SHORT_MS, &none));
     assert_int_equal(waitpid(-1, NULL, WNOHANG), -1);
-    buf_free(&out);
-}
-
-TEST(test_a_command_may_end_by_sigpipe)
-{
-    struct buf out = BUF_EMPTY;
-    void (*before)(int) = signal(SIGPIPE, SIG_IGN);
-    assert_false(script("kill -PIPE $$; exit 0", &out));
-    (void)signal(SIGPIPE, before);
-    buf_free(&out);
+    buf_free(&none);
 }
 
 TESTS(NULL, NULL)

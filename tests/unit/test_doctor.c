@@ -1,8 +1,6 @@
 /* ops/doctor, ops/findings, ops/doctor_units: the parts of the doctor that need no server. */
-#include "base/array.h"
 #include "ops/doctor_internal.h"
 #include "ops/doctor_words.h"
-#include "support/test.h"
 #include "support/test_arena.h"
 
 enum { TEXT_BYTES = 4096 };
@@ -21,50 +19,42 @@ static const char *printed(const struct findings *found)
 
 /* ---- addresses ---- */
 
-TEST(the_port_of_a_listen_is_read_in_all_its_forms)
+TEST(the_port_of_a_listen_and_host_and_port_of_base_url_are_read)
 {
     static const struct {
         const char *listen;
         unsigned port;
-    } cases[] = {
-        { "443 ssl http2", 443 },
-        { "127.0.0.1:8080", 8080 },
-        { "[::]:81 default_server", 81 },
-        { "[::1]", 80 },
-        { "example.net", 80 },
-        { "example.net:8443 ssl", 8443 },
-        { "*:65535", 65535 },
-        { "65536", 0 },
-        { "unix:/run/a:443 ssl", 0 },
-    };
-    for (size_t i = 0; i < ARRAY_LEN(cases); i++)
-        assert_int_equal(doctor_listen_port(cases[i].listen), cases[i].port);
+    } cases[] = { { "443 ssl http2", 443 },
+                  { "127.0.0.1:8080", 8080 },
+                  { "[::]:81 default_server", 81 },
+                  { "[::1]", 80 },
+                  { "example.net", 80 },
+                  { "example.net:8443 ssl", 8443 },
+                  { "*:65535", 65535 },
+                  { "65536", 0 },
+                  { "unix:/run/a:443 ssl", 0 } };
+    EACH (row, cases)
+        assert_int_equal(doctor_listen_port(row->listen), row->port);
     assert_true(doctor_listen_has("443 http2 ssl", STR("ssl")));
     assert_false(doctor_listen_has("443 sslx", STR("ssl")));
     assert_false(doctor_listen_has("443", STR("ssl")));
-}
-
-TEST(the_host_and_the_port_of_base_url_are_read)
-{
     static const struct {
         const char *url, *host;
         unsigned port;
         bool tls;
-    } cases[] = {
-        { "https://hongbao.example", "hongbao.example", 443, true },
-        { "http://hongbao.example", "hongbao.example", 80, false },
-        { "http://127.0.0.1:8080", "127.0.0.1", 8080, false },
-        { "https://[::1]:8443", "::1", 8443, true },
-        { "https://[2001:db8::1]", "2001:db8::1", 443, true },
-    };
-    for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
+    } urls[] = { { "https://hongbao.example", "hongbao.example", 443, true },
+                 { "http://hongbao.example", "hongbao.example", 80, false },
+                 { "http://127.0.0.1:8080", "127.0.0.1", 8080, false },
+                 { "https://[::1]:8443", "::1", 8443, true },
+                 { "https://[2001:db8::1]", "2001:db8::1", 443, true } };
+    EACH (row, urls) {
         static struct config config;
         char host[DOCTOR_HOST_MAX];
-        bool tls = !cases[i].tls;
-        (void)snprintf(config.base_url, sizeof config.base_url, "%s", cases[i].url);
-        assert_int_equal(doctor_base_url(&config, &tls, host), cases[i].port);
-        assert_string_equal(host, cases[i].host);
-        assert_int_equal(tls, cases[i].tls);
+        bool tls = !row->tls;
+        (void)snprintf(config.base_url, sizeof config.base_url, "%s", row->url);
+        assert_int_equal(doctor_base_url(&config, &tls, host), row->port);
+        assert_string_equal(host, row->host);
+        assert_int_equal(tls, row->tls);
     }
 }
 
@@ -106,25 +96,20 @@ TEST(what_is_wrong_comes_first_and_what_is_skipped_is_left_out)
                         "\"audited_at\":\"2026-11-28T03:41:07.112Z\"}\n");
 }
 
-TEST(several_subjects_of_one_cause_are_one_finding)
+TEST(several_subjects_of_one_cause_are_one_finding_and_the_manual_is_named_with_its_folder)
 {
-    static const char *const files[] = { "a", "b", "a", "c", "d", "e", "f" };
     struct findings found = { .arena = arena };
-    for (size_t i = 0; i < ARRAY_LEN(files); i++) {
-        finding_of(&found, "file", "chmod {} # all", "these are open", files[i]);
+    EACH_TEXT (file, "a", "b", "a", "c", "d", "e", "f") {
+        finding_of(&found, "file", "chmod {} # all", "these are open", file);
         finding_of(&found, "file", "chmod {}", "these are closed", "only");
     }
     assert_int_equal(found.wrong, 2);
     assert_string_equal(printed(&found), "wrong: file: these are open: a; b; c; d; e; and 1 more\n"
                                          "    mend: chmod a b c d e f # all\n"
                                          "wrong: file: these are closed: only\n    mend: chmod only\n");
-}
-
-TEST(the_manual_is_named_with_the_folder_in_which_it_is_installed)
-{
-    struct findings found = { .arena = arena, .manual = "/usr/share/doc/x/docs" };
-    finding_wrong(&found, "one", "docs/a.md", "see (docs/how-to/b.md), not /srv/docs/c.md or mydocs/d.md");
-    assert_string_equal(printed(&found), "wrong: one: see (/usr/share/doc/x/docs/how-to/b.md), not /srv/docs/c.md or "
+    struct findings named = { .arena = arena, .manual = "/usr/share/doc/x/docs" };
+    finding_wrong(&named, "one", "docs/a.md", "see (docs/how-to/b.md), not /srv/docs/c.md or mydocs/d.md");
+    assert_string_equal(printed(&named), "wrong: one: see (/usr/share/doc/x/docs/how-to/b.md), not /srv/docs/c.md or "
                                          "mydocs/d.md\n    mend: /usr/share/doc/x/docs/a.md\n");
 }
 
@@ -144,25 +129,29 @@ static const char *told(const char *units, const char *said)
     return printed(&found);
 }
 
-TEST(a_failed_unit_is_told_with_its_last_words)
-{
-    const char *text =
-        told(TARGET("active", "enabled") UNIT("hongbao-hot@2.service", "loaded", "failed", "failed", "enabled", "no"),
-             "hongbao-card@1.service other\nhongbao-hot@2.service can't read x: y\n");
-    assert_non_null(strstr(text, "hongbao-hot@2.service; hongbao-hot@2.service says: can't read x: y\n"));
-    assert_null(strstr(text, "other"));
-}
-
-TEST(a_service_that_runs_has_no_finding)
+TEST(a_service_that_runs_has_no_finding_and_of_a_stopped_one_only_the_target_is_named)
 {
     assert_string_equal(told(TARGET("active", "enabled") RUNS("hongbao-hot@1.service") RUNS("hongbao-hot.socket")
                                  UNIT("hongbao-backup.service", "loaded", "inactive", "dead", "static", "no")
                                      UNIT("hongbao-backup.timer", "loaded", "inactive", "dead", "disabled", "no"),
                              ""),
                         "");
+    assert_string_equal(told(TARGET("inactive", "enabled")
+                                 UNIT("hongbao-hot@1.service", "loaded", "inactive", "dead", "enabled", "no"),
+                             ""),
+                        "wrong: unit-stopped: the service is stopped: hongbao.target\n"
+                        "    mend: systemctl start hongbao.target\n");
+    const char *const removed =
+        TARGET("inactive", "disabled") UNIT("hongbao-hot@1.service", "loaded", "inactive", "dead", "disabled", "no");
+    assert_true(doctor_units_out_of_service(str_from(removed)));
+    assert_string_equal(told(removed, ""), "");
+    assert_false(doctor_units_out_of_service(str_from(TARGET("active", "disabled"))));
+    assert_false(doctor_units_out_of_service(str_from(TARGET("inactive", "enabled"))));
+    assert_false(doctor_units_out_of_service(str_from(TARGET("failed", "disabled"))));
+    assert_false(doctor_units_out_of_service(STR_NONE));
 }
 
-TEST(each_state_is_one_finding_with_its_command)
+TEST(each_state_is_one_finding_with_its_command_and_a_failed_unit_with_its_last_words)
 {
     const char *text = told(TARGET("active", "disabled")                                                           //
                             UNIT("hongbao-hot@1.service", "masked", "inactive", "dead", "masked", "no")            //
@@ -185,27 +174,11 @@ TEST(each_state_is_one_finding_with_its_command)
         "    mend: systemctl enable --now hongbao.target\n"
         "wrong: unit-old-file: the files of these units have changed since systemd read them: hongbao-settle.service\n"
         "    mend: systemctl daemon-reload; systemctl try-restart 'hongbao-*@*.service' hongbao-settle.service\n");
-}
-
-TEST(of_a_service_that_is_stopped_only_the_target_is_named)
-{
-    assert_string_equal(told(TARGET("inactive", "enabled")
-                                 UNIT("hongbao-hot@1.service", "loaded", "inactive", "dead", "enabled", "no"),
-                             ""),
-                        "wrong: unit-stopped: the service is stopped: hongbao.target\n"
-                        "    mend: systemctl start hongbao.target\n");
-}
-
-TEST(a_site_is_out_of_service_when_its_target_is_disabled_and_stopped)
-{
-    const char *const removed =
-        TARGET("inactive", "disabled") UNIT("hongbao-hot@1.service", "loaded", "inactive", "dead", "disabled", "no");
-    assert_true(doctor_units_out_of_service(str_from(removed)));
-    assert_string_equal(told(removed, ""), "");
-    assert_false(doctor_units_out_of_service(str_from(TARGET("active", "disabled"))));
-    assert_false(doctor_units_out_of_service(str_from(TARGET("inactive", "enabled"))));
-    assert_false(doctor_units_out_of_service(str_from(TARGET("failed", "disabled"))));
-    assert_false(doctor_units_out_of_service(STR_NONE));
+    text =
+        told(TARGET("active", "enabled") UNIT("hongbao-hot@2.service", "loaded", "failed", "failed", "enabled", "no"),
+             "hongbao-card@1.service other\nhongbao-hot@2.service can't read x: y\n");
+    assert_non_null(strstr(text, "hongbao-hot@2.service; hongbao-hot@2.service says: can't read x: y\n"));
+    assert_null(strstr(text, "other"));
 }
 
 TESTS(arena_setup, arena_teardown)

@@ -47,8 +47,13 @@ static void tell(void (*check)(struct doctor *d))
     assert_int_equal(fclose(out), 0);
 }
 
-/* Expects these texts in what was printed last. */
+/* Expects these texts in what was printed last, or by the call. */
 #define TOLD(...) assert_parts(printed, __VA_ARGS__)
+#define TELLS(call, ...)                                                                                               \
+    do {                                                                                                               \
+        call;                                                                                                          \
+        TOLD(__VA_ARGS__);                                                                                             \
+    } while (0)
 
 /* ---- pools ---- */
 
@@ -113,51 +118,38 @@ static void pool_tell(const char *answer, mode_t mode)
     pool_tell_by(doctor_check_pools, answer, mode);
 }
 
-DOCTOR_TEST(a_pool_that_is_not_ready_is_restarted_unless_something_else_explains_it)
+DOCTOR_TEST(a_pool_that_is_not_ready_or_open_to_everybody_is_told_with_its_reasons)
 {
     const char *not_ready = "Status: 503 Service Unavailable\r\n\r\nfence: closed\n";
-    pool_tell_by(pools_beside_a_bad_certificate, not_ready, 0660);
-    TOLD("mend: restart the pool hot", "!mend: hongbao doctor");
-    pool_tell_by(pools_beside_a_fault, not_ready, 0660);
-    TOLD("mend: hongbao doctor", "!mend: restart the pool hot");
-}
-
-DOCTOR_TEST(a_pool_that_is_not_ready_is_told_with_its_reasons)
-{
-    const char *not_ready = "Status: 503 Service Unavailable\r\n\r\nredis: no answer\ntables: too old\n";
-    pool_tell("Content-Type: text/plain\r\n\r\nready\n", 0660);
-    TOLD("!hot.sock");
-    pool_tell("Status: 200 OK\r\n\r\nready\n", 0660);
-    TOLD("!hot.sock");
-    pool_tell(not_ready, 0660);
-    TOLD("wrong: pool-not-ready:", "redis: no answer", "tables: too old");
+    TELLS(pool_tell_by(pools_beside_a_bad_certificate, not_ready, 0660), "mend: restart the pool hot",
+          "!mend: hongbao doctor");
+    TELLS(pool_tell_by(pools_beside_a_fault, not_ready, 0660), "mend: hongbao doctor", "!mend: restart the pool hot");
+    TELLS(pool_tell("Status: 200 OK\r\n\r\n", 0662), "wrong: pool-socket-mode:"); /* to connect is to write */
+    TELLS(pool_tell("Status: 200 OK\r\n\r\n", 0660), "!wrong: pool-socket-mode:");
+    not_ready = "Status: 503 Service Unavailable\r\n\r\nredis: no answer\ntables: too old\n";
+    TELLS(pool_tell("Content-Type: text/plain\r\n\r\nready\n", 0660), "!hot.sock");
+    TELLS(pool_tell("Status: 200 OK\r\n\r\nready\n", 0660), "!hot.sock");
+    TELLS(pool_tell(not_ready, 0660), "wrong: pool-not-ready:", "redis: no answer", "tables: too old");
     doctor.redis_is_up = false; /* which is told by its own name */
-    pool_tell(not_ready, 0660);
-    TOLD("!redis: no answer", "tables: too old");
-}
-
-DOCTOR_TEST(a_socket_to_which_everybody_may_connect_is_told)
-{
-    pool_tell("Status: 200 OK\r\n\r\n", 0662); /* to connect is to write */
-    TOLD("wrong: pool-socket-mode:");
-    pool_tell("Status: 200 OK\r\n\r\n", 0660);
-    TOLD("!wrong: pool-socket-mode:");
+    TELLS(pool_tell(not_ready, 0660), "!redis: no answer", "tables: too old");
 }
 
 /* ---- files ---- */
 
-DOCTOR_TEST(a_secret_that_others_may_read_or_that_somebody_typed_is_told)
+DOCTOR_TEST(a_secret_or_a_file_that_others_may_read_or_change_is_told)
 {
     folder_write_as("secret", "", 0640);
     SET(secret_file, "%s", folder_file);
-    tell(doctor_check_files);
-    TOLD("!wrong: secret-file:", "!wrong: secret-weak:");
+    TELLS(tell(doctor_check_files), "!wrong: secret-file:", "!wrong: secret-weak:");
     assert_int_equal(chmod(config.secret_file, 0644), 0);
-    tell(doctor_check_files);
-    TOLD("wrong: secret-file:");
+    TELLS(tell(doctor_check_files), "wrong: secret-file:");
     SET(secret, "abcabcabcabcabcabcabcabcabcabcabcabc");
-    tell(doctor_check_files);
-    TOLD("wrong: secret-weak:");
+    TELLS(tell(doctor_check_files), "wrong: secret-weak:");
+    folder_write_as("page.mustache", "", 0664);
+    SET(template_dir, "%s", folder);
+    TELLS(tell(doctor_check_files), "!wrong: writable-file:");
+    folder_write_as("other.mustache", "", 0642);
+    TELLS(tell(doctor_check_files), "wrong: writable-file:", "other.mustache", "!page.mustache");
 }
 
 DOCTOR_TEST(of_an_installed_site_a_mend_is_a_command)
@@ -173,17 +165,6 @@ DOCTOR_TEST(of_an_installed_site_a_mend_is_a_command)
          "wrong: metrics-missing:", arena_printf(arena, "mend: mv %s", folder).ptr);
     tell(doctor_check_pools);
     TOLD("names no socket of these pools: hot; page; auth; card\n    mend: hongbao setup --non-interactive\n");
-}
-
-DOCTOR_TEST(a_file_that_everybody_may_change_is_told)
-{
-    folder_write_as("page.mustache", "", 0664);
-    SET(template_dir, "%s", folder);
-    tell(doctor_check_files);
-    TOLD("!wrong: writable-file:");
-    folder_write_as("other.mustache", "", 0642);
-    tell(doctor_check_files);
-    TOLD("wrong: writable-file:", "other.mustache", "!page.mustache");
 }
 
 /* ---- certificates ---- */
@@ -203,29 +184,20 @@ static void certificate_tell(long from_s, long to_s)
     tell(doctor_check_certificates);
 }
 
-DOCTOR_TEST(a_certificate_is_judged_to_the_second)
+DOCTOR_TEST(a_certificate_is_judged_to_the_second_and_by_its_host)
 {
-    certificate_tell(-HOUR_S, 100L * DAY_S);
-    TOLD("!certificate-expire", "!certificate-early", "wrong: certificate-self-signed:");
-    certificate_tell(-2L * HOUR_S, -HOUR_S);
-    TOLD("wrong: certificate-expired:");
-    certificate_tell(-HOUR_S, HOUR_S);
-    TOLD("wrong: certificate-expires:", "!certificate-expired");
-    certificate_tell(HOUR_S, 100L * DAY_S);
-    TOLD("wrong: certificate-early:");
-}
-
-DOCTOR_TEST(a_certificate_for_another_host_is_told)
-{
+    TELLS(certificate_tell(-HOUR_S, 100L * DAY_S), "!certificate-expire", "!certificate-early",
+          "wrong: certificate-self-signed:");
+    TELLS(certificate_tell(-2L * HOUR_S, -HOUR_S), "wrong: certificate-expired:");
+    TELLS(certificate_tell(-HOUR_S, HOUR_S), "wrong: certificate-expires:", "!certificate-expired");
+    TELLS(certificate_tell(HOUR_S, 100L * DAY_S), "wrong: certificate-early:");
     SET(base_url, "https://hongbao.example");
-    certificate_tell(-HOUR_S, 100L * DAY_S);
-    TOLD("!certificate-host");
+    TELLS(certificate_tell(-HOUR_S, 100L * DAY_S), "!certificate-host");
     SET(base_url, "https://other.example");
-    certificate_tell(-HOUR_S, 100L * DAY_S);
-    TOLD("wrong: certificate-host: no certificate is for other.example", "mend: nginx -s reload # once ");
+    TELLS(certificate_tell(-HOUR_S, 100L * DAY_S), "wrong: certificate-host: no certificate is for other.example",
+          "mend: nginx -s reload # once ");
     doctor.is_service = true;
-    certificate_tell(-HOUR_S, 100L * DAY_S);
-    TOLD("mend: hongbao setup --certificate FILE --key FILE # ");
+    TELLS(certificate_tell(-HOUR_S, 100L * DAY_S), "mend: hongbao setup --certificate FILE --key FILE # ");
 }
 
 /* ---- nginx ---- */
@@ -242,24 +214,18 @@ static void nginx_tell(const char *lines, const char *url)
     tell(doctor_check_nginx);
 }
 
-DOCTOR_TEST(base_url_is_compared_with_what_nginx_listens_on)
+DOCTOR_TEST(base_url_and_the_size_of_a_body_are_compared_with_nginx)
 {
-    nginx_tell("listen 1 ssl;", "https://hongbao.example:1");
-    TOLD("wrong: nginx-port: nothing listens on port 1 ", "!nginx-address");
-    nginx_tell("listen 1;", "https://hongbao.example:1");
-    TOLD("wrong: nginx-address:", "mend: base_url = http://hongbao.example:1\n");
-    nginx_tell("listen 80; listen 1 ssl;", "https://hongbao.example");
-    TOLD("wrong: nginx-address:", "mend: base_url = https://hongbao.example:1\n");
-    nginx_tell("listen 443 ssl;", "https://[::1]:8443");
-    TOLD("mend: base_url = https://[::1]\n");
-}
-
-DOCTOR_TEST(a_body_that_nginx_refuses_is_told)
-{
-    nginx_tell("listen 1; client_max_body_size 16k;", "http://hongbao.example:1");
-    TOLD("!nginx-body");
-    nginx_tell("listen 1; client_max_body_size 16383;", "http://hongbao.example:1");
-    TOLD("wrong: nginx-body:", "mend: body_bytes_max = 16383\n");
+    TELLS(nginx_tell("listen 1 ssl;", "https://hongbao.example:1"), "wrong: nginx-port: nothing listens on port 1 ",
+          "!nginx-address");
+    TELLS(nginx_tell("listen 1;", "https://hongbao.example:1"),
+          "wrong: nginx-address:", "mend: base_url = http://hongbao.example:1\n");
+    TELLS(nginx_tell("listen 80; listen 1 ssl;", "https://hongbao.example"),
+          "wrong: nginx-address:", "mend: base_url = https://hongbao.example:1\n");
+    TELLS(nginx_tell("listen 443 ssl;", "https://[::1]:8443"), "mend: base_url = https://[::1]\n");
+    TELLS(nginx_tell("listen 1; client_max_body_size 16k;", "http://hongbao.example:1"), "!nginx-body");
+    TELLS(nginx_tell("listen 1; client_max_body_size 16383;", "http://hongbao.example:1"),
+          "wrong: nginx-body:", "mend: body_bytes_max = 16383\n");
 }
 
 /* ---- logs ---- */
@@ -269,29 +235,24 @@ static bool rotates(const char *text)
     return doctor_rotates(doctor.arena, str_from(text), "/var/log/nginx/hongbao.access.log");
 }
 
-DOCTOR_TEST(a_file_of_logrotate_has_a_log_by_its_path_or_by_a_pattern)
+/* ---- disks ---- */
+
+DOCTOR_TEST(a_disk_without_room_is_told_and_a_log_is_found_by_its_path_or_by_a_pattern)
 {
+    doctor.redis_is_up = false;
+    SET(redis, "unix:/nowhere/redis.sock");
+    SET(mysql, "unix:/nowhere/mysqld.sock");
+    SET(nginx_counts_dir, "%s", folder);
+    TELLS(tell(doctor_check_disks), "!wrong: ", "not checked: disk-redis:", "not checked: disk-mysql:");
+    doctor.free_mib_min = 1 << 30;
+    TELLS(tell(doctor_check_disks), "wrong: disk-logs: only ", "mend: du -x -d 1 /tmp/hb-test-", "!wrong: disk-redis",
+          "!wrong: disk-mysql");
     assert_true(rotates("/var/log/nginx/*.log {\n\tdaily\n}\n"));
     assert_true(rotates("/var/log/other \"/var/log/nginx/hongbao.access.log\"{\n}"));
     assert_true(rotates("/var/log/nginx/hongbao.access.log"));
     assert_false(rotates("# /var/log/nginx/*.log\n/var/log/*.log {\n}\n"));
     assert_false(rotates("/var/log/nginx/*.log.old\n*.log\n"));
     assert_false(rotates(""));
-}
-
-/* ---- disks ---- */
-
-DOCTOR_TEST(a_disk_without_room_is_told)
-{
-    doctor.redis_is_up = false;
-    SET(redis, "unix:/nowhere/redis.sock");
-    SET(mysql, "unix:/nowhere/mysqld.sock");
-    SET(nginx_counts_dir, "%s", folder);
-    tell(doctor_check_disks);
-    TOLD("!wrong: ", "not checked: disk-redis:", "not checked: disk-mysql:");
-    doctor.free_mib_min = 1 << 30;
-    tell(doctor_check_disks);
-    TOLD("wrong: disk-logs: only ", "mend: du -x -d 1 /tmp/hb-test-", "!wrong: disk-redis", "!wrong: disk-mysql");
 }
 
 /* ---- stores ---- */
@@ -360,10 +321,8 @@ DOCTOR_TEST(a_process_of_another_program_or_with_other_settings_is_told)
 {
     process_tell(program_id(), 8);
     assert_string_equal(printed, "");
-    process_tell(program_id() + 1, 8);
-    TOLD("wrong: process-program:", ": card ", "!process-settings");
-    process_tell(program_id(), 7);
-    TOLD("wrong: process-settings:", ": card ", "!process-program");
+    TELLS(process_tell(program_id() + 1, 8), "wrong: process-program:", ": card ", "!process-settings");
+    TELLS(process_tell(program_id(), 7), "wrong: process-settings:", ": card ", "!process-program");
 }
 
 TESTS(NULL, NULL)

@@ -37,16 +37,6 @@ static bool work_until_paused(long times)
     return false;
 }
 
-TEST(busy_work_is_paused_repeatedly)
-{
-    for (int round = 0; round < 2; round++) {
-        cpu_yield_begin();
-        bool was_paused = work_until_paused(PAUSES);
-        cpu_yield_end();
-        assert_true(was_paused);
-    }
-}
-
 /* While set, the CPU clock of the thread does not advance, as in a process that gets no CPU time. */
 static volatile sig_atomic_t cpu_clock_stopped;
 int __real_clock_gettime(clockid_t id, struct timespec *out);
@@ -84,16 +74,18 @@ TEST(a_process_that_got_no_cpu_time_is_not_paused)
     assert_int_equal(paused, 0);
 }
 
-TEST(a_pause_leaves_errno_unchanged)
+TEST(busy_work_is_paused_repeatedly_and_errno_left_unchanged)
 {
-    errno = OWN_ERRNO;
-    cpu_yield_begin();
-    bool was_paused = work_until_paused(PAUSES);
-    int left = errno;
-    cpu_yield_end();
-    assert_true(was_paused);
-    assert_true(paused > 0);
-    assert_int_equal(left, OWN_ERRNO);
+    for (int round = 0; round < 2; round++) {
+        errno = OWN_ERRNO;
+        cpu_yield_begin();
+        bool was_paused = work_until_paused(PAUSES);
+        int left = errno;
+        cpu_yield_end();
+        assert_true(was_paused);
+        assert_true(paused > 0);
+        assert_int_equal(left, OWN_ERRNO);
+    }
 }
 
 TEST(no_signal_arrives_after_cpu_yield_end)

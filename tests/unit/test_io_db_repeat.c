@@ -44,7 +44,7 @@ TEST(a_transaction_with_a_known_outcome_runs_once)
             assert_int_equal(REPLAYED(st), st);
 }
 
-TEST(a_replay_that_commits_or_is_refused_decides)
+TEST(a_replay_that_commits_or_is_refused_decides_others_leave_it_unknown)
 {
     assert_int_equal(REPLAYED(ST_UNKNOWN, ST_OK), ST_OK);
     assert_int_equal(REPLAYED(ST_UNKNOWN, ST_EXISTS), ST_EXISTS);
@@ -52,10 +52,6 @@ TEST(a_replay_that_commits_or_is_refused_decides)
     assert_int_equal(REPLAYED(ST_UNKNOWN, ST_NOT_FOUND), ST_NOT_FOUND);
     assert_int_equal(REPLAYED(ST_UNKNOWN, ST_UNKNOWN, ST_EXISTS), ST_EXISTS);
     assert_int_equal(REPLAYED(ST_UNKNOWN, ST_UNAVAILABLE, ST_OK), ST_OK);
-}
-
-TEST(replays_without_a_decisive_status_leave_it_unknown)
-{
     assert_int_equal(REPLAYED(ST_UNKNOWN, ST_UNKNOWN, ST_UNKNOWN), ST_UNKNOWN);
     assert_int_equal(REPLAYED(ST_UNKNOWN, ST_UNAVAILABLE, ST_UNAVAILABLE), ST_UNKNOWN);
     assert_int_equal(REPLAYED(ST_UNKNOWN, ST_CONFLICT, ST_NO_MEMORY), ST_UNKNOWN);

@@ -11,7 +11,6 @@
 
 #include "base/array.h"
 #include "io/fcgi.h"
-#include "support/test.h"
 #include "support/test_supervisor.h"
 
 enum {

@@ -1,43 +1,28 @@
 /* io/metrics: counters in one file shared by several processes. */
 #include <errno.h>
-#include <sys/stat.h>
 #include <sys/wait.h>
-#include <unistd.h>
 
 #include "io/metrics.h"
 #include "io/metrics_internal.h"
 #include "io/metrics_processes.h"
-#include "support/test.h"
+#include "support/assert_text.h"
+#include "support/test_folder.h"
 
-static char dir[] = "/tmp/hb-metrics-XXXXXX";
-static char path[64];
+static char path[sizeof folder_file];
 
 static int setup(void **state)
 {
-    (void)state;
-    if (mkdtemp(dir) == NULL)
-        return 1;
-    snprintf(path, sizeof path, "%s/metrics", dir);
-    return 0;
+    const int failed = folder_setup(state);
+    (void)snprintf(path, sizeof path, "%s", folder_path("metrics"));
+    return failed;
 }
 
-static int teardown(void **state)
-{
-    (void)state;
-    unlink(path);
-    return rmdir(dir);
-}
-
-TEST(without_a_file_counting_still_works)
+TEST(without_a_file_counting_still_works_and_with_one_processes_add_to_the_same_counters)
 {
     assert_false(metrics_open("/no/such/folder/metrics"));
     assert_int_equal(errno, ENOENT);
     metrics_add(METRIC_SENT, 2);
     assert_int_equal(metrics_get(METRIC_SENT), 2);
-}
-
-TEST(processes_add_to_the_same_counters)
-{
     enum { CHILDREN = 4, TIMES = 10000 };
     mode_t mask = umask(077);
     struct stat st;
@@ -61,10 +46,6 @@ TEST(processes_add_to_the_same_counters)
         assert_int_equal(status, 0);
     }
     assert_int_equal(metrics_get(METRIC_GRABBED), CHILDREN * TIMES);
-}
-
-TEST(counts_survive_a_restart)
-{
     uint64_t before = metrics_get(METRIC_GRABBED);
     assert_true(before > 0);
     assert_true(metrics_open(path));
@@ -83,12 +64,7 @@ static const char *printed(const struct metric_sample *others, size_t count)
     return text;
 }
 
-static bool prints(const char *text)
-{
-    return strstr(printed(NULL, 0), text) != NULL;
-}
-
-TEST(every_family_is_described_once_before_its_values)
+TEST(every_family_is_described_once_before_all_of_its_lines)
 {
     const char *first = strstr(printed(NULL, 0), "# HELP hongbao_requests_total Requests answered.\n"
                                                  "# TYPE hongbao_requests_total counter\n"
@@ -96,11 +72,7 @@ TEST(every_family_is_described_once_before_its_values)
                                                  "hongbao_requests_total{pool=\"page\"} 0\n");
     assert_non_null(first);
     assert_null(strstr(first + 1, "# HELP hongbao_requests_total"));
-    assert_false(prints("(null)"));
-}
-
-TEST(lines_of_a_family_are_together_with_those_of_other_counters)
-{
+    assert_parts(printed(NULL, 0), "!(null)");
     const struct metric_sample others[] = { { "hongbao_limited_total{limit=\"elsewhere\"}", 7 },
                                             { "hongbao_limited_total{limit=\"there\"}", 8 } };
     assert_non_null(strstr(printed(others, 2), "hongbao_limited_total{limit=\"phrase\"} 0\n"
@@ -108,7 +80,7 @@ TEST(lines_of_a_family_are_together_with_those_of_other_counters)
                                                "hongbao_limited_total{limit=\"there\"} 8\n# HELP "));
 }
 
-TEST(a_histogram_counts_values_up_to_each_bound)
+TEST(a_histogram_counts_up_to_each_bound_and_seconds_are_printed_as_such)
 {
     assert_int_equal(metrics_observed(HISTOGRAM_HOT_WRITE), 0);
     metrics_observe(HISTOGRAM_HOT_WRITE, -5);
@@ -116,27 +88,20 @@ TEST(a_histogram_counts_values_up_to_each_bound)
     metrics_observe(HISTOGRAM_HOT_WRITE, 251);
     metrics_observe(HISTOGRAM_HOT_WRITE, 60000000);
     assert_int_equal(metrics_observed(HISTOGRAM_HOT_WRITE), 4);
-    assert_true(prints("# TYPE hongbao_request_seconds histogram\n"
-                       "hongbao_request_seconds_bucket{pool=\"hot\",class=\"write\",le=\"0.000250\"} 2\n"
-                       "hongbao_request_seconds_bucket{pool=\"hot\",class=\"write\",le=\"0.000500\"} 3\n"));
-    assert_true(prints("le=\"10.000000\"} 3\n"
-                       "hongbao_request_seconds_bucket{pool=\"hot\",class=\"write\",le=\"+Inf\"} 4\n"
-                       "hongbao_request_seconds_sum{pool=\"hot\",class=\"write\"} 60.000501\n"
-                       "hongbao_request_seconds_count{pool=\"hot\",class=\"write\"} 4\n"));
-}
-
-TEST(sizes_are_whole_numbers)
-{
     metrics_observe(HISTOGRAM_CROWD, 64);
-    assert_true(prints("hongbao_crowd_grabs_bucket{le=\"32\"} 0\nhongbao_crowd_grabs_bucket{le=\"64\"} 1\n"));
-    assert_true(prints("hongbao_crowd_grabs_bucket{le=\"+Inf\"} 1\nhongbao_crowd_grabs_sum 64\n"
-                       "hongbao_crowd_grabs_count 1\n"));
-}
-
-TEST(a_counter_of_seconds_is_printed_in_seconds)
-{
     metrics_add(METRIC_BUSY_PAGE, 1234567);
-    assert_true(prints("\nhongbao_busy_seconds_total{pool=\"page\"} 1.234567\n"));
+    assert_parts(printed(NULL, 0),
+                 "# TYPE hongbao_request_seconds histogram\n"
+                 "hongbao_request_seconds_bucket{pool=\"hot\",class=\"write\",le=\"0.000250\"} 2\n"
+                 "hongbao_request_seconds_bucket{pool=\"hot\",class=\"write\",le=\"0.000500\"} 3\n",
+                 "le=\"10.000000\"} 3\n"
+                 "hongbao_request_seconds_bucket{pool=\"hot\",class=\"write\",le=\"+Inf\"} 4\n"
+                 "hongbao_request_seconds_sum{pool=\"hot\",class=\"write\"} 60.000501\n"
+                 "hongbao_request_seconds_count{pool=\"hot\",class=\"write\"} 4\n",
+                 "hongbao_crowd_grabs_bucket{le=\"32\"} 0\nhongbao_crowd_grabs_bucket{le=\"64\"} 1\n",
+                 "hongbao_crowd_grabs_bucket{le=\"+Inf\"} 1\nhongbao_crowd_grabs_sum 64\n"
+                 "hongbao_crowd_grabs_count 1\n",
+                 "\nhongbao_busy_seconds_total{pool=\"page\"} 1.234567\n");
 }
 
 static struct metrics_crew crew(enum metrics_role role)
@@ -147,7 +112,7 @@ static struct metrics_crew crew(enum metrics_role role)
 }
 
 /* A process enters the list, says on a pipe that it has, and ends when it may. */
-static pid_t worker_start(int ready[2], int leave[2], bool ends_well)
+static pid_t worker_start(int ready[2], int leave[2])
 {
     char byte = 0;
     assert_int_equal(pipe(ready), 0);
@@ -160,8 +125,7 @@ static pid_t worker_start(int ready[2], int leave[2], bool ends_well)
         metrics_process_begin(METRICS_HOT); /* again in place */
         metrics_process_busy(true);
         bool ok = write(ready[1], "", 1) == 1 && read(leave[0], &byte, 1) == 0;
-        if (ends_well)
-            metrics_process_end();
+        metrics_process_end();
         _exit(ok ? 0 : 1);
     }
     assert_int_equal(read(ready[0], &byte, 1), 1);
@@ -174,7 +138,7 @@ TEST(a_process_is_in_the_list_from_its_beginning_to_its_end)
     assert_int_equal(crew(METRICS_HOT).count, 0);
     assert_int_equal(crew(METRICS_HOT).beat_ms, -1);
     uint64_t starts = metrics_get(METRIC_STARTS_HOT);
-    pid_t child = worker_start(ready, leave, true);
+    pid_t child = worker_start(ready, leave);
     struct metrics_crew one = crew(METRICS_HOT);
     assert_int_equal(one.count, 1);
     assert_int_equal(one.busy, 1);
@@ -267,4 +231,4 @@ TEST(the_list_has_room_for_many_processes_and_the_rest_is_not_counted)
     assert_int_equal(crew(METRICS_CARD).busy, crew(METRICS_CARD).count);
 }
 
-TESTS(setup, teardown)
+TESTS(setup, folder_teardown)

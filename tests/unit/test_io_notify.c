@@ -5,17 +5,15 @@
 #include "base/array.h"
 #include "io/notify.h"
 #include "io/process.h"
-#include "support/test.h"
 #include "support/test_supervisor.h"
 
 enum { LISTENING = 3, CONNECTION = 4, MANY = 450 };
 
 static int environment_clear(void **state)
 {
-    const char *const names[] = { "NOTIFY_SOCKET", "WATCHDOG_USEC", "FDSTORE", "LISTEN_PID", "LISTEN_FDS" };
     (void)state;
-    for (size_t i = 0; i < ARRAY_LEN(names); i++)
-        if (unsetenv(names[i]) != 0)
+    EACH_TEXT (name, "NOTIFY_SOCKET", "WATCHDOG_USEC", "FDSTORE", "LISTEN_PID", "LISTEN_FDS")
+        if (unsetenv(name) != 0)
             return -1;
     return 0;
 }

@@ -76,16 +76,15 @@ static void colours_read(char colours[5])
         const uint8_t *p =
             rgb + 3 * ((ptrdiff_t)(height * (1 + 2 * (i / 2)) / 4) * width + width * (1 + 2 * (i % 2)) / 4);
         colours[i] = '?';
-        for (size_t n = 0; n < ARRAY_LEN(NAMES); n++)
-            if (abs(p[0] - NAMES[n].red) < NEAR && abs(p[1] - NAMES[n].green) < NEAR &&
-                abs(p[2] - NAMES[n].blue) < NEAR)
-                colours[i] = NAMES[n].letter;
+        EACH (row, NAMES)
+            if (abs(p[0] - row->red) < NEAR && abs(p[1] - row->green) < NEAR && abs(p[2] - row->blue) < NEAR)
+                colours[i] = row->letter;
     }
     colours[4] = '\0';
     WebPFree(rgb);
 }
 
-TEST(every_kind_of_file_becomes_the_square_of_its_middle)
+TEST(every_kind_of_file_becomes_the_square_of_its_middle_and_a_cover)
 {
     static const struct {
         const char *name, *colours;
@@ -98,30 +97,31 @@ TEST(every_kind_of_file_becomes_the_square_of_its_middle)
         { "animated.webp", "ygrk" }, /* its first picture */
     };
     char colours[5];
-    for (size_t i = 0; i < ARRAY_LEN(FILES); i++) {
-        file_read(FILES[i].name);
+    EACH (row, FILES) {
+        file_read(row->name);
         assert_int_equal(square_of(buf_view(&file), PICTURE_PIXELS_MAX), ST_OK);
-        assert_result(FILES[i].name, SIDE, SIDE);
+        assert_result(row->name, SIDE, SIDE);
         colours_read(colours);
-        if (strcmp(colours, FILES[i].colours) != 0)
-            fail_msg("%s: %s", FILES[i].name, colours);
+        if (strcmp(colours, row->colours) != 0)
+            fail_msg("%s: %s", row->name, colours);
+        const bool turned = strcmp(row->name, "turned.jpg") == 0; /* 32 wide and 48 high as it is seen */
+        cover_make(PICTURE_AUTO);
+        assert_result(row->name, turned ? 32 : 48, turned ? 19 : 28);
     }
 }
 
 TEST(nothing_of_the_file_but_its_pixels_is_kept)
 {
-    static const char *const names[] = { "turned.jpg", "palette.png" };
-    for (size_t i = 0; i < ARRAY_LEN(names); i++) {
-        file_read(names[i]);
+    EACH_TEXT (name, "turned.jpg", "palette.png") {
+        file_read(name);
         assert_true(str_find(buf_view(&file), STR("secret")) < file.len);
         assert_int_equal(square_of(buf_view(&file), PICTURE_PIXELS_MAX), ST_OK);
-        static const char *const marks[] = { "secret", "GPS", "Exif", "EXIF", "XMP", "ICCP" };
-        for (size_t m = 0; m < ARRAY_LEN(marks); m++)
-            assert_int_equal(str_find(buf_view(&out), str_from(marks[m])), out.len);
+        EACH_TEXT (mark, "secret", "GPS", "Exif", "EXIF", "XMP", "ICCP")
+            assert_int_equal(str_find(buf_view(&out), str_from(mark)), out.len);
     }
 }
 
-TEST(each_orientation_turns_as_its_name_says)
+TEST(each_orientation_turns_as_its_name_says_and_broken_exif_turns_nothing)
 {
     static const char *const turned[] = {
         "abcd", "abcd", "badc", "dcba", "cdab", "acbd", "cadb", "dbca", "bdac", "abcd"
@@ -135,6 +135,15 @@ TEST(each_orientation_turns_as_its_name_says)
         for (size_t i = 0; i < 4; i++)
             assert_int_equal(s.pixels[i * PICTURE_CHANNELS], turned[orientation][i]);
     }
+    static const struct str TIFFS[] = { { "", 0 },
+                                        { "MM\0*", 4 },
+                                        { "MM\0*\xff\xff\xff\xff", 8 },
+                                        { "II*\0\x08\0\0\0\xff\xff", 10 },
+                                        { "MM\0*\0\0\0\x08\0\x01\x01\x12\0\x03", 14 } };
+    for (size_t i = 0; i < ARRAY_LEN(TIFFS); i++)
+        assert_true(exif_orientation(TIFFS[i]) <= 1);
+    assert_int_equal(exif_orientation((struct str){ "II*\0\x08\0\0\0\x01\0\x12\x01\x03\0\x01\0\0\0\x08\0\0\0", 22 }),
+                     8);
 }
 
 TEST(an_average_is_weighted_by_area_and_alpha)
@@ -169,54 +178,38 @@ TEST(a_cover_is_the_part_that_is_wanted)
         uint32_t width, height, source_width, source_height, left, top;
         enum picture_part part;
         unsigned orientation;
-    } CASES[] = {
-        { 5000, 3000, 5000, 3000, 0, 0, PICTURE_AUTO, 1 },
-        { 5000, 3000, 5000, 3000, 0, 0, PICTURE_BOTTOM, 1 },
-        { 12000, 300, 500, 300, 5750, 0, PICTURE_TOP, 1 },
-        { 4000, 3000, 4000, 2400, 0, 300, PICTURE_AUTO, 1 }, /* lies: the middle */
-        { 3000, 3000, 3000, 1800, 0, 600, PICTURE_AUTO, 1 },
-        { 3000, 4000, 3000, 1800, 0, 366, PICTURE_AUTO, 1 }, /* upright: near the top */
-        { 3000, 4000, 3000, 1800, 0, 0, PICTURE_TOP, 1 },
-        { 3000, 4000, 3000, 1800, 0, 1100, PICTURE_MIDDLE, 1 },
-        { 3000, 4000, 3000, 1800, 0, 2200, PICTURE_BOTTOM, 1 },
-        { 3000, 4000, 3000, 1800, 0, 0, PICTURE_TOP, 2 },
-        { 3000, 4000, 3000, 1800, 0, 2200, PICTURE_TOP, 3 },
-        { 3000, 4000, 3000, 1800, 0, 2200, PICTURE_TOP, 4 },
-        { 4000, 3000, 1800, 3000, 0, 0, PICTURE_TOP, 5 },
-        { 4000, 3000, 1800, 3000, 0, 0, PICTURE_TOP, 6 },
-        { 4000, 3000, 1800, 3000, 366, 0, PICTURE_AUTO, 6 }, /* a phone's portrait */
-        { 4000, 3000, 1800, 3000, 2200, 0, PICTURE_TOP, 7 },
-        { 4000, 3000, 1800, 3000, 2200, 0, PICTURE_TOP, 8 },
-        { 4000, 3000, 1800, 3000, 0, 0, PICTURE_BOTTOM, 8 },
-        { 3000, 4000, 2400, 4000, 300, 0, PICTURE_AUTO, 8 }, /* is seen lying */
-        { 1, 12000, 1, 1, 0, 1999, PICTURE_AUTO, 1 },
-        { 12000, 1, 1, 1, 5999, 0, PICTURE_AUTO, 1 },
-        { 48, 32, 48, 28, 0, 4, PICTURE_BOTTOM, 1 },
-    };
+    } CASES[] = { { 5000, 3000, 5000, 3000, 0, 0, PICTURE_AUTO, 1 },
+                  { 5000, 3000, 5000, 3000, 0, 0, PICTURE_BOTTOM, 1 },
+                  { 12000, 300, 500, 300, 5750, 0, PICTURE_TOP, 1 },
+                  { 4000, 3000, 4000, 2400, 0, 300, PICTURE_AUTO, 1 }, /* lies: the middle */
+                  { 3000, 3000, 3000, 1800, 0, 600, PICTURE_AUTO, 1 },
+                  { 3000, 4000, 3000, 1800, 0, 366, PICTURE_AUTO, 1 }, /* upright: near the top */
+                  { 3000, 4000, 3000, 1800, 0, 0, PICTURE_TOP, 1 },
+                  { 3000, 4000, 3000, 1800, 0, 1100, PICTURE_MIDDLE, 1 },
+                  { 3000, 4000, 3000, 1800, 0, 2200, PICTURE_BOTTOM, 1 },
+                  { 3000, 4000, 3000, 1800, 0, 0, PICTURE_TOP, 2 },
+                  { 3000, 4000, 3000, 1800, 0, 2200, PICTURE_TOP, 3 },
+                  { 3000, 4000, 3000, 1800, 0, 2200, PICTURE_TOP, 4 },
+                  { 4000, 3000, 1800, 3000, 0, 0, PICTURE_TOP, 5 },
+                  { 4000, 3000, 1800, 3000, 0, 0, PICTURE_TOP, 6 },
+                  { 4000, 3000, 1800, 3000, 366, 0, PICTURE_AUTO, 6 }, /* a phone's portrait */
+                  { 4000, 3000, 1800, 3000, 2200, 0, PICTURE_TOP, 7 },
+                  { 4000, 3000, 1800, 3000, 2200, 0, PICTURE_TOP, 8 },
+                  { 4000, 3000, 1800, 3000, 0, 0, PICTURE_BOTTOM, 8 },
+                  { 3000, 4000, 2400, 4000, 300, 0, PICTURE_AUTO, 8 }, /* is seen lying */
+                  { 1, 12000, 1, 1, 0, 1999, PICTURE_AUTO, 1 },
+                  { 12000, 1, 1, 1, 5999, 0, PICTURE_AUTO, 1 },
+                  { 48, 32, 48, 28, 0, 4, PICTURE_BOTTOM, 1 } };
     static struct cut c;
-    for (size_t i = 0; i < ARRAY_LEN(CASES); i++) {
-        const struct picture_want want = { PICTURE_COVER, CASES[i].part };
-        const bool lying = orientation_lies(CASES[i].orientation);
-        cut_begin(&c, want, CASES[i].orientation, CASES[i].width, CASES[i].height);
-        assert_int_equal(c.source_width, CASES[i].source_width);
-        assert_int_equal(c.source_height, CASES[i].source_height);
-        assert_int_equal(c.left, CASES[i].left);
-        assert_int_equal(c.top, CASES[i].top);
+    EACH (row, CASES) {
+        const struct picture_want want = { PICTURE_COVER, row->part };
+        const bool lying = orientation_lies(row->orientation);
+        cut_begin(&c, want, row->orientation, row->width, row->height);
+        assert_ints({ c.source_width, row->source_width }, { c.source_height, row->source_height },
+                    { c.left, row->left }, { c.top, row->top });
         const uint32_t across = lying ? HEIGHT : WIDTH, down = lying ? WIDTH : HEIGHT;
         assert_int_equal(c.width, c.source_width < across ? c.source_width : across);
         assert_int_equal(c.height, c.source_height < down ? c.source_height : down);
-    }
-}
-
-TEST(every_kind_of_file_becomes_a_cover)
-{
-    static const char *const names[] = { "turned.jpg",     "cmyk.jpg",   "progressive.jpg", "palette.png",
-                                         "interlaced.png", "lossy.webp", "lossless.webp",   "animated.webp" };
-    for (size_t i = 0; i < ARRAY_LEN(names); i++) {
-        const bool turned = strcmp(names[i], "turned.jpg") == 0; /* 32 wide and 48 high as it is seen */
-        file_read(names[i]);
-        cover_make(PICTURE_AUTO);
-        assert_result(names[i], turned ? 32 : 48, turned ? 19 : 28);
     }
 }
 
@@ -228,14 +221,14 @@ TEST(the_top_is_that_of_the_picture_as_it_is_seen)
         int above, below; /* of red, in the first and the last row */
     } CASES[] = { { PICTURE_TOP, 255, 255 }, { PICTURE_BOTTOM, 0, 0 }, { PICTURE_MIDDLE, 255, 0 } };
     file_read("turned.jpg");
-    for (size_t i = 0; i < ARRAY_LEN(CASES); i++) {
+    EACH (row, CASES) {
         int width, height;
-        cover_make(CASES[i].part);
+        cover_make(row->part);
         uint8_t *rgb = WebPDecodeRGB((const uint8_t *)out.ptr, out.len, &width, &height);
         assert_non_null(rgb);
         assert_int_equal(height, 19);
-        assert_in_range(rgb[3 * (width / 4)] + NEAR, CASES[i].above, CASES[i].above + 2 * NEAR);
-        assert_in_range(rgb[3 * ((height - 1) * width + width / 4)] + NEAR, CASES[i].below, CASES[i].below + 2 * NEAR);
+        assert_in_range(rgb[3 * (width / 4)] + NEAR, row->above, row->above + 2 * NEAR);
+        assert_in_range(rgb[3 * ((height - 1) * width + width / 4)] + NEAR, row->below, row->below + 2 * NEAR);
         WebPFree(rgb);
     }
 }
@@ -278,32 +271,20 @@ TEST(shapes_and_parts_are_read_back_from_their_words)
 
 /* ---- what is refused ---- */
 
-TEST(what_is_cut_off_or_too_large_is_refused)
+TEST(what_is_cut_off_or_too_large_in_all_or_by_a_side_is_refused)
 {
-    static const char *const names[] = { "turned.jpg",  "cmyk.jpg",      "progressive.jpg",
-                                         "palette.png", "sixteen.png",   "interlaced.png",
-                                         "lossy.webp",  "lossless.webp", "animated.webp" };
-    for (size_t i = 0; i < ARRAY_LEN(names); i++) {
-        file_read(names[i]);
+    EACH_TEXT (name, "turned.jpg", "cmyk.jpg", "progressive.jpg", "palette.png", "sixteen.png", "interlaced.png",
+               "lossy.webp", "lossless.webp", "animated.webp") {
+        file_read(name);
         struct str bytes = buf_view(&file);
         assert_int_equal(square_of(bytes, (uint64_t)48 * 32), ST_OK);
         assert_int_equal(square_of(bytes, (uint64_t)48 * 32 - 1), ST_INVALID);
         for (size_t len = 0; len < bytes.len / 2; len++)
             assert_int_equal(square_of(str_slice(bytes, 0, len), PICTURE_PIXELS_MAX), ST_INVALID);
     }
-    static const char *const others[] = { "",
-                                          "GIF89a",
-                                          "<svg xmlns='http://www.w3.org/2000/svg'/>",
-                                          "\xff\xd8\xff",
-                                          "RIFF",
-                                          "\x89PNG\r\n\x1a\n",
-                                          "RIFF\x04\0\0\0WEBP" };
-    for (size_t i = 0; i < ARRAY_LEN(others); i++)
-        assert_int_equal(square_of(str_from(others[i]), PICTURE_PIXELS_MAX), ST_INVALID);
-}
-
-TEST(a_side_has_a_limit_of_its_own)
-{
+    EACH_TEXT (text, "", "GIF89a", "<svg xmlns='http://www.w3.org/2000/svg'/>", "\xff\xd8\xff", "RIFF",
+               "\x89PNG\r\n\x1a\n", "RIFF\x04\0\0\0WEBP")
+        assert_int_equal(square_of(str_from(text), PICTURE_PIXELS_MAX), ST_INVALID);
     assert_true(picture_size_allowed(PICTURE_SIDE_MAX, 1, PICTURE_PIXELS_MAX));
     assert_false(picture_size_allowed(PICTURE_SIDE_MAX + 1, 1, PICTURE_PIXELS_MAX));
     assert_false(picture_size_allowed(1, PICTURE_SIDE_MAX + 1, PICTURE_PIXELS_MAX));
@@ -313,24 +294,9 @@ TEST(a_side_has_a_limit_of_its_own)
     assert_false(picture_size_allowed(UINT32_MAX, UINT32_MAX, PICTURE_PIXELS_MAX));
 }
 
-TEST(exif_that_is_broken_turns_nothing)
-{
-    static const struct str TIFFS[] = {
-        { "", 0 },
-        { "MM\0*", 4 },
-        { "MM\0*\xff\xff\xff\xff", 8 },
-        { "II*\0\x08\0\0\0\xff\xff", 10 },
-        { "MM\0*\0\0\0\x08\0\x01\x01\x12\0\x03", 14 },
-    };
-    for (size_t i = 0; i < ARRAY_LEN(TIFFS); i++)
-        assert_true(exif_orientation(TIFFS[i]) <= 1);
-    assert_int_equal(exif_orientation((struct str){ "II*\0\x08\0\0\0\x01\0\x12\x01\x03\0\x01\0\0\0\x08\0\0\0", 22 }),
-                     8);
-}
-
 /* ---- the process ---- */
 
-TEST(the_process_gives_the_same_answer)
+TEST(the_process_gives_the_same_answer_and_anything_else_costs_the_picture)
 {
     struct buf answer = BUF_EMPTY;
     file_read("turned.jpg");
@@ -344,21 +310,12 @@ TEST(the_process_gives_the_same_answer)
     buf_free(&answer);
     assert_int_equal(picture_child_make(PICTURE_PROGRAM, STR("no picture"), COVER, &answer), ST_INVALID);
     assert_int_equal(answer.len, 0);
-}
-
-TEST(a_long_file_that_is_refused_by_its_first_bytes_blocks_nothing)
-{
-    struct buf answer = BUF_EMPTY, large = BUF_EMPTY;
+    struct buf large = BUF_EMPTY;
     assert_true(buf_reserve(&large, PICTURE_FILE_BYTES_MAX));
     memset(large.ptr, 'x', PICTURE_FILE_BYTES_MAX);
     large.len = PICTURE_FILE_BYTES_MAX;
     assert_int_equal(picture_child_make(PICTURE_PROGRAM, buf_view(&large), AVATAR, &answer), ST_INVALID);
     buf_free(&large);
-}
-
-TEST(a_process_that_answers_something_else_costs_the_picture)
-{
-    struct buf answer = BUF_EMPTY;
     assert_int_equal(picture_child_make("/bin/true", STR("x"), AVATAR, &answer), ST_INVALID);
     assert_int_equal(picture_child_make("/bin/false", STR("x"), AVATAR, &answer), ST_INVALID);
     assert_int_equal(picture_child_make("/bin/echo", STR("x"), AVATAR, &answer), ST_INVALID); /* no WebP */
@@ -415,11 +372,10 @@ static int bufs_free(void **state)
 /* For the picture to share: only a whole result, of its size, becomes a part of it. */
 TEST(only_a_result_is_put_into_a_document)
 {
-    static const char *const others[] = { "lossless.webp", "animated.webp", "turned.jpg" };
     static const char HEAD[] = "data:image/jpeg;base64,/9j/";
     struct buf url = BUF_EMPTY;
-    for (size_t i = 0; i < ARRAY_LEN(others); i++) {
-        file_read(others[i]);
+    EACH_TEXT (text, "lossless.webp", "animated.webp", "turned.jpg") {
+        file_read(text);
         assert_int_equal(picture_inline(buf_view(&file), &url), ST_INVALID);
     }
     file_read("turned.jpg");

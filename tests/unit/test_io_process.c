@@ -230,10 +230,9 @@ TEST(only_inherited_connected_sockets_are_taken_over)
     assert_int_equal(fcntl(pair[0], F_GETFD), FD_CLOEXEC);
     assert_int_equal(process_handover_take(fds, 8), 0);
 
-    const char *const malformed[] = { "", ":", "x:3,4", "3", "-1:3" };
-    for (size_t i = 0; i < ARRAY_LEN(malformed); i++) {
+    EACH_TEXT (word, "", ":", "x:3,4", "3", "-1:3") {
         assert_int_equal(fcntl(pair[0], F_SETFD, 0), 0);
-        assert_int_equal(setenv(PROCESS_HANDOVER, malformed[i], 1), 0);
+        assert_int_equal(setenv(PROCESS_HANDOVER, word, 1), 0);
         process_init(argv);
         assert_int_equal(process_handover_take(fds, 8), 0);
     }

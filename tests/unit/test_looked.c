@@ -1,6 +1,5 @@
 /* pages/looked: the cookie of packets that were looked at before their opening. */
 #include "pages/looked.h"
-#include "support/test.h"
 #include "support/test_arena.h"
 
 enum { A = 10001, B = 10002, SENDER = 10003, NOW_MS = 1000 };
@@ -70,7 +69,7 @@ static struct str remembered(uint64_t user_id, struct str cookie, uint64_t id)
 #define IDS(...) ((const uint64_t[]){ __VA_ARGS__, 0 })
 static const uint64_t NONE[] = { 0 };
 
-TEST(a_cookie_has_four_packets_of_one_user)
+TEST(a_cookie_has_four_packets_of_one_user_and_nothing_else)
 {
     struct visitor_case v;
     visitor_make(&v, A, STR("")); /* the key */
@@ -80,20 +79,11 @@ TEST(a_cookie_has_four_packets_of_one_user)
     assert_read(B, cookie_make(A, IDS(1, 2)), NONE);
     assert_read(0, cookie_make(0, IDS(1, 2)), NONE);
     assert_read(0, cookie_make(A, IDS(1, 2)), NONE);
-}
-
-TEST(a_token_has_no_cookie)
-{
-    struct visitor_case v;
     struct inbox_looked got;
     visitor_make(&v, A, cookie_make(A, IDS(1)));
     v.x.visitor.scopes = 1;
     looked_read(&v.x, &got);
     assert_int_equal(got.count, 0);
-}
-
-TEST(what_nobody_has_made_is_left_out)
-{
     static const char *const texts[] = {
         "", ".", "....", "10001", "10001.", "10001........", "x.y", "-1.1", "10001.1.2"
     };
@@ -103,16 +93,12 @@ TEST(what_nobody_has_made_is_left_out)
     assert_read(A, arena_printf(arena, "10001...x.%.*sx.%.*s..", STR_ARG(good), STR_ARG(good)), IDS(5));
 }
 
-TEST(the_latest_packet_comes_first_and_the_oldest_is_dropped)
+TEST(the_latest_packet_of_the_user_who_looked_last_comes_first)
 {
     assert_true(str_equal(remembered(A, STR(""), 1), cookie_make(A, IDS(1))));
     assert_true(str_equal(remembered(A, cookie_make(A, IDS(1)), 2), cookie_make(A, IDS(2, 1))));
     assert_true(str_equal(remembered(A, cookie_make(A, IDS(4, 3, 2, 1)), 5), cookie_make(A, IDS(5, 4, 3, 2))));
     assert_null(remembered(A, cookie_make(A, IDS(4, 3, 2, 1)), 1).ptr); /* it is there */
-}
-
-TEST(the_cookie_is_of_the_user_who_looked_last)
-{
     assert_true(str_equal(remembered(B, cookie_make(A, IDS(1, 2)), 3), cookie_make(B, IDS(3))));
     assert_null(remembered(0, STR(""), 3).ptr);
     assert_null(remembered(SENDER, STR(""), 3).ptr);

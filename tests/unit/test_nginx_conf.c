@@ -13,7 +13,7 @@ static enum status read_text(const char *text)
     return nginx_conf_read(&conf);
 }
 
-TEST(directives_are_read_in_every_block)
+TEST(directives_are_read_in_every_block_and_access_logs_each_once)
 {
     assert_int_equal(read_text("user x; # listen 1;\nhttp {\n  client_max_body_size 16k;\n"
                                "  upstream a { server \"unix:/run/a b/hot.sock\" max_fails=0; server 127.0.0.1:1; }\n"
@@ -33,10 +33,6 @@ TEST(directives_are_read_in_every_block)
     assert_true(str_starts(str_from(conf.certificates.items[0]), str_from(folder)));
     assert_string_equal(conf.keys.items[0], "/etc/key");
     assert_int_equal(conf.body_bytes_max, 16 << 10);
-}
-
-TEST(access_logs_of_the_site_are_read_each_once)
-{
     assert_int_equal(read_text("access_log /log/a hongbao buffer=64k; access_log /log/a hongbao; access_log off;"
                                "access_log log/b hongbao; access_log /log/count hongbao_count if=$x;"
                                "access_log syslog:server=192.0.2.1 hongbao; access_log /log/$host hongbao;"),
@@ -46,7 +42,7 @@ TEST(access_logs_of_the_site_are_read_each_once)
     assert_true(str_ends(str_from(conf.logs.items[1]), STR("/log/b")));
 }
 
-TEST(includes_are_followed)
+TEST(includes_are_followed_sizes_have_units_and_half_a_file_is_read)
 {
     folder_write_as("one.conf", "listen 1;", 0644);
     folder_write_as("two.conf", "listen 2; include one.conf;", 0644);
@@ -60,29 +56,20 @@ TEST(includes_are_followed)
     folder_write_as("round.conf", "include round.conf;", 0644);
     assert_int_equal(read_text("include round.conf;"), ST_INVALID);
     assert_non_null(strstr(conf.error, "too many includes"));
-}
-
-TEST(sizes_have_units_and_zero_is_without_limit)
-{
     static const struct {
         const char *text;
         int64_t bytes;
-    } rows[] = {
-        { "client_max_body_size 1M;", 1 << 20 },
-        { "client_max_body_size 100;", 100 },
-        { "client_max_body_size 0; client_max_body_size 1k;", 1 << 10 }, /* 0: answers to 413 */
-        { "client_max_body_size 16k; location /a { client_max_body_size 5m; }", 16 << 10 }, /* uploads: web/router.h */
-        { "client_max_body_size much;", -1 },
-    };
-    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
-        assert_int_equal(read_text(rows[i].text), ST_OK);
-        if (conf.body_bytes_max != rows[i].bytes)
-            fail_msg("%s is %lld", rows[i].text, (long long)conf.body_bytes_max);
+    } rows[] = { { "client_max_body_size 1M;", 1 << 20 },
+                 { "client_max_body_size 100;", 100 },
+                 { "client_max_body_size 0; client_max_body_size 1k;", 1 << 10 }, /* 0: nginx's answers to 413 */
+                 { "client_max_body_size 16k; location /a { client_max_body_size 5m; }",
+                   16 << 10 }, /* uploads: web/router.h */
+                 { "client_max_body_size much;", -1 } };
+    EACH (row, rows) {
+        assert_int_equal(read_text(row->text), ST_OK);
+        if (conf.body_bytes_max != row->bytes)
+            fail_msg("%s is %lld", row->text, (long long)conf.body_bytes_max);
     }
-}
-
-TEST(half_a_file_is_read_as_far_as_it_goes)
-{
     static const char *const texts[] = {
         "", ";", "{", "}", "\"", "'\\", "listen", "listen 1", "#", "include", "a \"b"
     };
@@ -104,16 +91,11 @@ static void refuse(const char *name, size_t times)
     assert_int_equal(fclose(f), 0);
 }
 
-TEST(without_files_nothing_is_counted)
+TEST(each_file_is_the_count_of_its_limit)
 {
     struct metric_sample counts[NGINX_COUNTS_MAX];
     assert_int_equal(nginx_counts_read(folder, counts), 0);
     assert_int_equal(nginx_counts_read("/no/such/folder", counts), 0);
-}
-
-TEST(each_file_is_the_count_of_its_limit)
-{
-    struct metric_sample counts[NGINX_COUNTS_MAX];
     refuse("hongbao-limited-visitor", 3);
     refuse("hongbao-limited-guest", 0);
     refuse("hongbao-limited-login", 1);

@@ -37,45 +37,41 @@ static void assert_sums(const struct sum *rows, size_t count)
     }
 }
 
-TEST_WITH(a_total_is_checked_by_its_largest_share_and_a_share_by_its_total, setup, NULL)
+TEST_WITH(a_total_is_checked_by_its_largest_share_and_without_a_count_with_every_one, setup, NULL)
 {
-    static const struct sum rows[] = {
-        { true, 1, 1, RULES_OK, 1 },
-        { true, 20000, 1, RULES_OK, 20000 },
-        { true, 2000000, 100, RULES_OK, 2000000 },
-        { true, 1000, 3, RULES_OK, 1000 },
-        { true, 60000, 3, RULES_OK, 60000 },
-        { true, 60001, 3, RULES_SHARE_MAX, 20000 }, /* the first share gets the fen that is left over */
-        { true, 2, 3, RULES_SHARE_MIN, 1 },
-        { true, 0, 1, RULES_SHARE_MIN, 1 },
-        { true, 9, 10, RULES_SHARE_MIN, 1 },
-        { true, 20001, 1, RULES_SHARE_MAX, 20000 },
-        { true, 40001, 2, RULES_SHARE_MAX, 20000 },
-        { true, 2000001, 100, RULES_TOTAL_MAX, 2000000 },
-        { false, 1, 3, RULES_OK, 3 },
-        { false, 20000, 100, RULES_OK, 2000000 },
-        { false, 5200, 1, RULES_OK, 5200 },
-        { false, 0, 3, RULES_SHARE_MIN, 1 },
-        { false, 20001, 2, RULES_SHARE_MAX, 20000 },
-        { false, 20001, 1, RULES_SHARE_MAX, 20000 },
-    };
+    static const struct sum rows[] = { { true, 1, 1, RULES_OK, 1 },
+                                       { true, 20000, 1, RULES_OK, 20000 },
+                                       { true, 2000000, 100, RULES_OK, 2000000 },
+                                       { true, 1000, 3, RULES_OK, 1000 },
+                                       { true, 60000, 3, RULES_OK, 60000 },
+                                       { true, 60001, 3, RULES_SHARE_MAX,
+                                         20000 }, /* the first share gets the fen that is left over */
+                                       { true, 2, 3, RULES_SHARE_MIN, 1 },
+                                       { true, 0, 1, RULES_SHARE_MIN, 1 },
+                                       { true, 9, 10, RULES_SHARE_MIN, 1 },
+                                       { true, 20001, 1, RULES_SHARE_MAX, 20000 },
+                                       { true, 40001, 2, RULES_SHARE_MAX, 20000 },
+                                       { true, 2000001, 100, RULES_TOTAL_MAX, 2000000 },
+                                       { false, 1, 3, RULES_OK, 3 },
+                                       { false, 20000, 100, RULES_OK, 2000000 },
+                                       { false, 5200, 1, RULES_OK, 5200 },
+                                       { false, 0, 3, RULES_SHARE_MIN, 1 },
+                                       { false, 20001, 2, RULES_SHARE_MAX, 20000 },
+                                       { false, 20001, 1, RULES_SHARE_MAX, 20000 } };
     static const struct sum lower[] = { { false, 20000, 3, RULES_TOTAL_MAX, 50000 } };
     assert_sums(rows, ARRAY_LEN(rows));
     config.packet_fen_max = 50000;
     assert_sums(lower, ARRAY_LEN(lower));
-}
-
-TEST_WITH(without_a_count_only_violations_with_every_count_are_reported, setup, NULL)
-{
-    static const struct sum rows[] = { { true, 0, 0, RULES_SHARE_MIN, 1 },
-                                       { true, 2000001, 0, RULES_TOTAL_MAX, 2000000 },
-                                       { false, 20001, 0, RULES_SHARE_MAX, 20000 } };
-    assert_sums(rows, ARRAY_LEN(rows));
+    config_defaults(&config);
+    static const struct sum uncounted[] = { { true, 0, 0, RULES_SHARE_MIN, 1 },
+                                            { true, 2000001, 0, RULES_TOTAL_MAX, 2000000 },
+                                            { false, 20001, 0, RULES_SHARE_MAX, 20000 } };
+    assert_sums(uncounted, ARRAY_LEN(uncounted));
     assert_int_equal(check(true, 2000000, 0).fault, RULES_OK);
     assert_int_equal(check(false, 20000, 0).fault, RULES_OK);
 }
 
-TEST_WITH(settings_are_capped_by_the_limits_of_a_split, setup, NULL)
+TEST_WITH(settings_have_the_limits_of_a_split_and_of_a_share_and_lifetimes_are_words, setup, NULL)
 {
     assert_int_equal(rules_count_max(&config), 100);
     assert_int_equal(rules_total_fen_max(&config), 2000000);
@@ -83,19 +79,12 @@ TEST_WITH(settings_are_capped_by_the_limits_of_a_split, setup, NULL)
     config.packet_fen_max = SPLIT_TOTAL_FEN_MAX + 1;
     assert_int_equal(rules_count_max(&config), SPLIT_COUNT_MAX);
     assert_int_equal(rules_total_fen_max(&config), SPLIT_TOTAL_FEN_MAX);
-}
-
-TEST_WITH(the_smallest_share_is_at_most_the_average_and_the_largest, setup, NULL)
-{
+    config_defaults(&config);
     assert_int_equal(rules_share_min_fen_max(&config, 1000, 3), 333);
     assert_int_equal(rules_share_min_fen_max(&config, 1000, 10), 100);
     assert_int_equal(rules_share_min_fen_max(&config, 20000, 1), 20000);
     config.share_fen_max = 150;
     assert_int_equal(rules_share_min_fen_max(&config, 20000, 1), 150);
-}
-
-TEST_WITH(the_lifetimes_are_the_words_of_the_setting, setup, NULL)
-{
     static const struct {
         const char *word;
         int64_t ms;

@@ -66,9 +66,7 @@ TEST(the_rows_of_a_finished_packet_are_kept_before_it_is_settled)
     page_cache_put(cache, &p);
     const struct cached_page *kept = page_cache_find(cache, 1);
     assert_non_null(kept);
-    assert_false(kept->complete);
-    assert_int_equal(kept->view.row_count, 3);
-    assert_int_equal(kept->view.next, SHARES - 3);
+    assert_ints({ kept->complete, false }, { kept->view.row_count, 3 }, { kept->view.next, SHARES - 3 });
     assert_text(kept->rows.html[0], "<li>");
 
     struct packet_view now = p.view;
@@ -135,18 +133,6 @@ TEST(an_entry_with_other_marks_is_replaced_but_never_by_an_older_copy)
     assert_false(page_outlives(&old, &open));
 }
 
-TEST(a_share_that_was_given_back_is_one_more_row)
-{
-    struct cached_page p = finished_make(1, SHARES);
-    p.view.packet.count = SHARES - 1;
-    assert_false(page_cacheable(&p.view));
-    p.view.packet.returned_count = 1;
-    assert_true(page_cacheable(&p.view));
-    assert_true(page_rows_keepable(&p.view));
-    p.view.row_count--;
-    assert_true(page_needs_all_rows(&p.view));
-}
-
 /* The packet p, made by make, is not as the check wants it after the change. */
 #define MUST_NOT(check, make, change)                                                                                  \
     do {                                                                                                               \
@@ -156,16 +142,7 @@ TEST(a_share_that_was_given_back_is_one_more_row)
             fail_msg("%s after %s", #check, #change);                                                                  \
     } while (0)
 
-TEST(only_finished_packets_have_rows_to_keep)
-{
-    MUST_NOT(page_rows_keepable, unsettled_make, p.view.busy = true);
-    MUST_NOT(page_rows_keepable, unsettled_make, p.view.over = false);
-    MUST_NOT(page_rows_keepable, unsettled_make, p.view.packet.state = PACKET_EXPIRED);
-    MUST_NOT(page_rows_keepable, unsettled_make, p.view.row_count = 0);
-    MUST_NOT(page_rows_keepable, unsettled_make, p.view.rows++); /* not the newest ones */
-}
-
-TEST(only_packets_that_never_change_are_cacheable)
+TEST(only_packets_that_never_change_are_cacheable_and_only_finished_ones_have_rows_to_keep)
 {
     struct cached_page page = finished_make(1, SHARES);
     assert_true(page_cacheable(&page.view));
@@ -184,6 +161,20 @@ TEST(only_packets_that_never_change_are_cacheable)
     page.view.final = true;
     rows[0].settled = false;
     assert_false(page_needs_all_rows(&page.view));
+    MUST_NOT(page_rows_keepable, unsettled_make, p.view.busy = true);
+    MUST_NOT(page_rows_keepable, unsettled_make, p.view.over = false);
+    MUST_NOT(page_rows_keepable, unsettled_make, p.view.packet.state = PACKET_EXPIRED);
+    MUST_NOT(page_rows_keepable, unsettled_make, p.view.row_count = 0);
+    MUST_NOT(page_rows_keepable, unsettled_make, p.view.rows++); /* not the newest ones */
+    /* A share that was given back is one more row. */
+    struct cached_page p = finished_make(1, SHARES);
+    p.view.packet.count = SHARES - 1;
+    assert_false(page_cacheable(&p.view));
+    p.view.packet.returned_count = 1;
+    assert_true(page_cacheable(&p.view));
+    assert_true(page_rows_keepable(&p.view));
+    p.view.row_count--;
+    assert_true(page_needs_all_rows(&p.view));
 }
 
 TEST(a_packet_with_more_shares_than_a_view_is_never_probed)
@@ -237,9 +228,7 @@ TEST(a_user_with_a_share_gets_it_and_all_others_get_empty)
     struct cached_page p = finished_make(1, SHARES);
     for (uint32_t i = 0; i < SHARES; i++) {
         struct live_grab g = cached_page_grab(&p, FIRST_USER + i);
-        assert_int_equal(g.code, LIVE_ALREADY);
-        assert_int_equal(g.share_no, i);
-        assert_int_equal(g.amount_fen, 100 + i);
+        assert_ints({ g.code, LIVE_ALREADY }, { g.share_no, i }, { g.amount_fen, 100 + i });
     }
     assert_int_equal(cached_page_grab(&p, STRANGER).code, LIVE_EMPTY);
     assert_int_equal(cached_page_grab(&p, SENDER).code, LIVE_EMPTY);
@@ -255,13 +244,11 @@ TEST(pages_are_cut_as_by_the_view_script)
     static const struct {
         uint64_t user_id;
         uint32_t after, limit, row_count, first_share, next; /* first_share: with rows */
-    } cuts[] = {
-        { FIRST_USER + 2, PACKET_NO_SHARE, 3, 3, 6, 4 },
-        { STRANGER, 4, 3, 3, 3, 1 },
-        { 0, 1, 3, 1, 0, 0 },
-        { 0, 0, 3, 0, 0, 0 },
-        { 0, SHARES + 5, SHARES, SHARES, SHARES - 1, 0 },
-    };
+    } cuts[] = { { FIRST_USER + 2, PACKET_NO_SHARE, 3, 3, 6, 4 },
+                 { STRANGER, 4, 3, 3, 3, 1 },
+                 { 0, 1, 3, 1, 0, 0 },
+                 { 0, 0, 3, 0, 0, 0 },
+                 { 0, SHARES + 5, SHARES, SHARES, SHARES - 1, 0 } };
     struct cached_page p = finished_make(1, SHARES);
     for (size_t i = 0; i < sizeof cuts / sizeof cuts[0]; i++) {
         struct packet_view v = cached_page_view(&p, cuts[i].user_id, cuts[i].after, cuts[i].limit);
@@ -283,7 +270,7 @@ static size_t cached_count(struct page_cache *cache, uint64_t last_id)
     return count;
 }
 
-TEST(packets_not_used_lately_are_evicted)
+TEST(packets_not_used_lately_beyond_the_bytes_or_of_other_templates_are_evicted)
 {
     enum { ROOM = 8 };
     struct page_cache *cache = page_cache_new(ROOM, 1 << 20);
@@ -295,12 +282,8 @@ TEST(packets_not_used_lately_are_evicted)
     }
     assert_int_equal(cached_count(cache, 100), ROOM);
     page_cache_free(cache);
-}
-
-TEST(the_bytes_of_all_packets_are_limited)
-{
     const size_t bytes = SHARES * (sizeof(struct grab) + strlen("某,人")) + strlen("小明恭喜发财<li><li lang=en>[]");
-    struct page_cache *cache = page_cache_new(100, 3 * bytes);
+    cache = page_cache_new(100, 3 * bytes);
     for (uint64_t id = 1; id <= 10; id++) {
         struct cached_page one = finished_make(id, SHARES);
         page_cache_put(cache, &one);
@@ -310,11 +293,7 @@ TEST(the_bytes_of_all_packets_are_limited)
     page_cache_put(cache, &large);
     assert_null(page_cache_find(cache, 11));
     page_cache_free(cache);
-}
-
-TEST(a_new_generation_of_templates_empties_the_cache)
-{
-    struct page_cache *cache = page_cache_new(4, 1 << 16);
+    cache = page_cache_new(4, 1 << 16);
     struct cached_page p = finished_make(5, SHARES);
     page_cache_put(cache, &p);
     page_cache_generation_set(cache, 0);
@@ -407,7 +386,7 @@ static void answer_free(struct exchange *x)
     buf_free(&x->headers);
 }
 
-TEST(every_visitor_gets_the_same_bytes_from_cache_and_redis)
+TEST(every_visitor_gets_the_same_bytes_from_cache_and_redis_and_guests_no_list)
 {
     static const uint64_t visitors[] = { GUEST, SENDER, STRANGER, FIRST_USER, FIRST_USER + MANY - 1 };
     static const uint32_t afters[] = { PACKET_NO_SHARE, MANY, MANY + 1, MANY - 1, 20, 1, 0 };
@@ -427,10 +406,6 @@ TEST(every_visitor_gets_the_same_bytes_from_cache_and_redis)
         answer_free(&from_cache);
         answer_free(&from_redis);
     }
-}
-
-TEST(guests_do_not_get_the_cached_list)
-{
     for (int json = 0; json < 2; json++) {
         struct packet_view cached = cached_page_view(&page, GUEST, PACKET_NO_SHARE, SHOW_ROWS);
         struct exchange x = answer(GUEST, json == 1, LANGUAGE_ZH_CN, &cached, &page.rows);

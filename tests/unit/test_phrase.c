@@ -18,44 +18,53 @@ static struct str folded(const char *typed)
     return out;
 }
 
-TEST(width_case_blanks_and_composition_do_not_matter)
+TEST(width_case_blanks_and_composition_do_not_matter_and_others_stay_different)
 {
     static const struct {
         const char *one, *same[6];
-    } rows[] = {
-        { "Hello", { "hELLO" } },
-        { "ｈｅｌｌｏ１２３", { "hello123" } },
-        { "  恭喜发财\u3000", { "恭喜发财" } },
-        { "happy \t  new\u3000year", { "Happy New Year" } },
-        { "caf\u00e9", { "CAFE\u0301", "cafe\uFE0F\u0301" } },
-        { "Straße", { "STRASSE" } },
-        { "①", { "1" } },
-        { "ﾊﾛｰ", { "ハロー" } },
-        { "\u2764", { "\u2764\uFE0F", "\u2764\uFE0E" } },
-        { "a\u200Bb", { "ab" } },
-        { "\u00A0x\u00A0", { "x" } },
-        { "\uFE0F 恭喜 \uFE0F", { "恭喜" } },
-        { "a \uFE0F b", { "a b" } },
-        { "it's", { "it’s", "it‘s", "IT\u02bcS", "it\u2032s", "it\u00b4s", "it＇s" } },
-        { "\"hi\"", { "“Hi”", "„hi“", "«hi»", "〝hi〞" } },
-        { "a-b", { "a–b", "a—b", "a\u2011b", "a\u2212b", "a--b" } }, /* phones make one dash of two hyphens */
-        { "新年——快乐", { "新年-快乐" } },
-        { "wait...", { "wait…" } },
-        { "88.8", { "88。8", "８８｡８" } },
-        { "a,b", { "a、b", "a､b" } },
-        { "~o~", { "〜o〜", "～o～" } },
-        { "[a]", { "【a】" } },
-        { "<a>", { "《a》", "〈a〉", "︽a︾" } },
-        { "1/2", { "½", "1\u22152" } },
-        { "a·b", { "a・b", "a･b", "a•b", "a‧b" } },
-        { "葛\U000E0100", { "葛" } },
-        { "👩\u200D👧", { "👩👧" } },
-        { "می\u200Cخواهم", { "میخواهم" } },
-    };
-    for (size_t i = 0; i < ARRAY_LEN(rows); i++)
-        for (size_t k = 0; k < ARRAY_LEN(rows[i].same) && rows[i].same[k] != NULL; k++)
-            if (!str_equal(folded(rows[i].one), folded(rows[i].same[k])))
-                fail_msg("%s is not %s", rows[i].one, rows[i].same[k]);
+    } rows[] = { { "Hello", { "hELLO" } },
+                 { "ｈｅｌｌｏ１２３", { "hello123" } },
+                 { "  恭喜发财\u3000", { "恭喜发财" } },
+                 { "happy \t  new\u3000year", { "Happy New Year" } },
+                 { "caf\u00e9", { "CAFE\u0301", "cafe\uFE0F\u0301" } },
+                 { "Straße", { "STRASSE" } },
+                 { "①", { "1" } },
+                 { "ﾊﾛｰ", { "ハロー" } },
+                 { "\u2764", { "\u2764\uFE0F", "\u2764\uFE0E" } },
+                 { "a\u200Bb", { "ab" } },
+                 { "\u00A0x\u00A0", { "x" } },
+                 { "\uFE0F 恭喜 \uFE0F", { "恭喜" } },
+                 { "a \uFE0F b", { "a b" } },
+                 { "it's", { "it’s", "it‘s", "IT\u02bcS", "it\u2032s", "it\u00b4s", "it＇s" } },
+                 { "\"hi\"", { "“Hi”", "„hi“", "«hi»", "〝hi〞" } },
+                 { "a-b", { "a–b", "a—b", "a\u2011b", "a\u2212b", "a--b" } }, /* phones make one dash of two hyphens */
+                 { "新年——快乐", { "新年-快乐" } },
+                 { "wait...", { "wait…" } },
+                 { "88.8", { "88。8", "８８｡８" } },
+                 { "a,b", { "a、b", "a､b" } },
+                 { "~o~", { "〜o〜", "～o～" } },
+                 { "[a]", { "【a】" } },
+                 { "<a>", { "《a》", "〈a〉", "︽a︾" } },
+                 { "1/2", { "½", "1\u22152" } },
+                 { "a·b", { "a・b", "a･b", "a•b", "a‧b" } },
+                 { "葛\U000E0100", { "葛" } },
+                 { "👩\u200D👧", { "👩👧" } },
+                 { "می\u200Cخواهم", { "میخواهم" } } };
+    EACH (row, rows)
+        for (size_t k = 0; k < ARRAY_LEN(row->same) && row->same[k] != NULL; k++)
+            if (!str_equal(folded(row->one), folded(row->same[k])))
+                fail_msg("%s is not %s", row->one, row->same[k]);
+    static const char *const other[][2] = { { "恭喜", "恭喜发财" }, { "ab", "a b" },
+                                            { "👩", "👨" },           { "👍🏻", "👍🏿" },
+                                            { "cafe", "café" },     { "0", "O" },
+                                            { "its", "it's" },      { "ab", "a-b" },
+                                            { "\"a\"", "'a'" },     { "👩‍👩‍👧", "👩‍👩‍👦" },
+                                            { "發財", "发财" },     { "a.b", "a,b" },
+                                            { "a.b", "a·b" },       { "[a]", "<a>" },
+                                            { "12", "1/2" } };
+    for (size_t i = 0; i < ARRAY_LEN(other); i++)
+        if (str_equal(folded(other[i][0]), folded(other[i][1])))
+            fail_msg("%s is %s", other[i][0], other[i][1]);
 }
 
 /* Packets that the version before made live on: their hash is of the phrase as it was folded then. */
@@ -72,14 +81,13 @@ TEST(a_phrase_also_has_the_hash_of_the_version_before)
                            "2" },
                     { "a・b", "a・b" },
                     { "【a】", "【a】" } };
-    static const char *const same[] = { "it's", "恭喜发财", "Straße", "wait…", "\u2764\uFE0F", "a - b" };
-    for (size_t i = 0; i < ARRAY_LEN(changed); i++) {
-        struct phrase phrase = { .shown = str_from(changed[i].typed) };
+    EACH (row, changed) {
+        struct phrase phrase = { .shown = str_from(row->typed) };
         assert_int_equal(phrase_read(arena, &phrase), ST_OK);
         struct str all = phrase_hashes(arena, KEYS, 7000, &phrase);
         const struct str made[] = { phrase_hash(arena, KEY, 7000, phrase.folded),
                                     phrase_hash(arena, KEY_OF_BEFORE, 7000, phrase.folded),
-                                    phrase_hash(arena, KEY_OF_BEFORE, 7000, str_from(changed[i].before)) };
+                                    phrase_hash(arena, KEY_OF_BEFORE, 7000, str_from(row->before)) };
         assert_int_equal(all.len, ARRAY_LEN(made) * PHRASE_HASH_BYTES);
         for (size_t k = 0; k < ARRAY_LEN(made); k++) {
             assert_true(phrase_matches(arena, KEYS, 7000, &phrase, made[k]));
@@ -87,8 +95,8 @@ TEST(a_phrase_also_has_the_hash_of_the_version_before)
             assert_false(phrase_matches(arena, KEYS, 7001, &phrase, made[k]));
         }
     }
-    for (size_t i = 0; i < ARRAY_LEN(same); i++) {
-        struct phrase phrase = { .shown = str_from(same[i]) };
+    EACH_TEXT (text, "it's", "恭喜发财", "Straße", "wait…", "\u2764\uFE0F", "a - b") {
+        struct phrase phrase = { .shown = str_from(text) };
         assert_int_equal(phrase_read(arena, &phrase), ST_OK);
         assert_true(
             str_equal(phrase_hashes(arena, ONLY(KEY), 7000, &phrase), phrase_hash(arena, KEY, 7000, phrase.folded)));
@@ -96,53 +104,28 @@ TEST(a_phrase_also_has_the_hash_of_the_version_before)
     }
 }
 
-/* Packets that are open have the hash of it, and processes of two versions run side by side during an upgrade. */
-TEST(a_phrase_of_characters_without_a_picture_stays_the_same)
+TEST(folding_changes_nothing_more_and_nothing_without_a_picture)
 {
-    static const char *const kept[] = { "\ufffc",     "新\ufffc年", "a \ufffc b", "e\ufffc\u0301", "\ufffc \ufffc",
-                                        "\U0001d159", "\U00013441", "\U00013442", "\U00016fe4",    "\uffff",
-                                        "\ufdd0",     "\ue000",     "李\ue863",   "\uf8ff \ue001", "\U000f0000",
-                                        "\u0378",     "\u0301",     "\u0301e",    "\u20dd",        "\u17d2",
-                                        "\u2065",     "\ufff0",     "\U000e0fff" };
-    for (size_t i = 0; i < ARRAY_LEN(kept); i++)
-        if (!str_equal(folded(kept[i]), str_from(kept[i])))
-            fail_msg("%s became %.*s", kept[i], STR_ARG(folded(kept[i])));
-    assert_true(str_equal(folded("\u200b \ufffc"), STR("\ufffc")));
-    assert_true(str_equal(folded("\u0301\ufe0f"), STR("\u0301")));
-}
-
-TEST(other_phrases_stay_different)
-{
-    static const char *const other[][2] = {
-        { "恭喜", "恭喜发财" }, { "ab", "a b" },
-        { "👩", "👨" },           { "👍🏻", "👍🏿" },
-        { "cafe", "café" },     { "0", "O" },
-        { "its", "it's" },      { "ab", "a-b" },
-        { "\"a\"", "'a'" },     { "👩‍👩‍👧", "👩‍👩‍👦" },
-        { "發財", "发财" },     { "a.b", "a,b" },
-        { "a.b", "a·b" },       { "[a]", "<a>" },
-        { "12", "1/2" },
-    };
-    for (size_t i = 0; i < ARRAY_LEN(other); i++)
-        if (str_equal(folded(other[i][0]), folded(other[i][1])))
-            fail_msg("%s is %s", other[i][0], other[i][1]);
-}
-
-TEST(folding_changes_nothing_more)
-{
-    static const char *const texts[] = { "Ｈｅｌｌｏ  Ｗörld",  "\u00A8 x", "ﬁ ﬀ",     "İstanbul",
-                                         "❤️ 开\u3000心", "《\u0338", "︽\u0338" };
-    for (size_t i = 0; i < ARRAY_LEN(texts); i++) {
-        struct str once = folded(texts[i]), twice;
+    EACH_TEXT (text, "Ｈｅｌｌｏ  Ｗörld", "\u00A8 x", "ﬁ ﬀ", "İstanbul", "❤️ 开\u3000心", "《\u0338",
+               "︽\u0338") {
+        struct str once = folded(text), twice;
         assert_int_equal(phrase_fold(arena, once, &twice), ST_OK);
         assert_true(str_equal(once, twice));
     }
     assert_int_equal(folded(" \u3000\u200B ").len, 0);
     struct str out;
     assert_int_equal(phrase_fold(arena, STR("\xff"), &out), ST_INVALID);
+    /* Packets that are open have the hash of it, and processes of two versions run side by side during an upgrade. */
+    EACH_TEXT (text, "\ufffc", "新\ufffc年", "a \ufffc b", "e\ufffc\u0301", "\ufffc \ufffc", "\U0001d159", "\U00013441",
+               "\U00013442", "\U00016fe4", "\uffff", "\ufdd0", "\ue000", "李\ue863", "\uf8ff \ue001", "\U000f0000",
+               "\u0378", "\u0301", "\u0301e", "\u20dd", "\u17d2", "\u2065", "\ufff0", "\U000e0fff")
+        if (!str_equal(folded(text), str_from(text)))
+            fail_msg("%s became %.*s", text, STR_ARG(folded(text)));
+    assert_true(str_equal(folded("\u200b \ufffc"), STR("\ufffc")));
+    assert_true(str_equal(folded("\u0301\ufe0f"), STR("\u0301")));
 }
 
-TEST(a_hash_belongs_to_phrase_packet_and_secret)
+TEST(a_hash_belongs_to_phrase_packet_and_secret_and_a_source_to_packet_and_key)
 {
     struct str hash = phrase_hash(arena, KEY, 1, STR("开心"));
     assert_int_equal(hash.len, 32);
@@ -150,11 +133,7 @@ TEST(a_hash_belongs_to_phrase_packet_and_secret)
     assert_false(str_equal(hash, phrase_hash(arena, KEY, 1, STR("开心!"))));
     assert_false(str_equal(hash, phrase_hash(arena, KEY, 2, STR("开心"))));
     assert_false(str_equal(hash, phrase_hash(arena, OTHER_KEY, 1, STR("开心"))));
-}
-
-/* Redis learns no address, and can't tell that two packets had the same visitor. */
-TEST(a_source_belongs_to_packet_and_key)
-{
+    /* Redis learns no address, and can't tell that two packets had the same visitor. */
     struct str one = phrase_source(arena, KEY, 1, STR("10.0.0.7"), STR("10.0.0.0/24"));
     struct str neighbour = phrase_source(arena, KEY, 1, STR("10.0.0.8"), STR("10.0.0.0/24"));
     const struct str others[] = { neighbour, phrase_source(arena, KEY, 1, STR("10.0.0.7"), STR("10.0.1.0/24")),
@@ -167,7 +146,7 @@ TEST(a_source_belongs_to_packet_and_key)
     assert_true(str_equal(str_skip(one, PHRASE_SOURCE_BYTES / 2), str_skip(neighbour, PHRASE_SOURCE_BYTES / 2)));
 }
 
-TEST(a_sealed_phrase_is_read_by_this_service_only)
+TEST(a_sealed_phrase_is_read_by_this_service_only_and_without_memory_there_is_none)
 {
     struct str shown = STR("开心 Ｈａｐｐｙ"), sealed = phrase_seal(arena, KEY, 7, shown);
     assert_true(str_equal(phrase_unseal(arena, ONLY(KEY), 7, sealed), shown));
@@ -185,18 +164,10 @@ TEST(a_sealed_phrase_is_read_by_this_service_only)
     memcpy(damaged, sealed.ptr, sealed.len);
     damaged[sealed.len - 1] = (char)(damaged[sealed.len - 1] ^ 1);
     assert_null(phrase_unseal(arena, ONLY(KEY), 7, (struct str){ damaged, sealed.len }).ptr);
-}
-
-TEST(the_longest_phrase_fits_its_column)
-{
     enum { COLUMN_BYTES = 400 };
     char text[4 * PHRASE_CODE_POINTS_MAX] = { 0 };
-    struct str sealed = phrase_seal(arena, KEY, 7, (struct str){ text, sizeof text });
+    sealed = phrase_seal(arena, KEY, 7, (struct str){ text, sizeof text });
     assert_in_range(sealed.len, 1, COLUMN_BYTES);
-}
-
-TEST(without_memory_there_is_no_hash)
-{
     struct arena *small = arena_new(8, 8);
     struct str out;
     assert_null(phrase_hash(small, KEY, 1, STR("x")).ptr);

@@ -81,7 +81,7 @@ static bool vector_signed(const struct receipt *r)
     return good;
 }
 
-TEST(a_change_of_any_field_is_found)
+TEST(a_change_of_any_field_is_found_and_a_text_that_could_end_its_line_has_no_bytes)
 {
     struct receipt good = sample();
     assert_true(vector_signed(&good));
@@ -103,10 +103,6 @@ TEST(a_change_of_any_field_is_found)
     MUST_BE_FOUND(sender = STR("小明"));
     MUST_BE_FOUND(commitment = STR(""));
     MUST_BE_FOUND(issued_by = STR("https://hongbao.example.org"));
-}
-
-TEST(a_text_that_could_end_its_line_has_no_bytes)
-{
     static const struct str bad[] = {
         STR("gang\nnickname=阿刚"), STR("a\rb"), STR("\t"), STR("a\x7f"), { "a\0b", 3 }, STR_NONE
     };
@@ -121,7 +117,7 @@ TEST(a_text_that_could_end_its_line_has_no_bytes)
 
 /* ---- JSON ---- */
 
-TEST(a_receipt_is_read_from_its_json)
+TEST(a_receipt_is_read_from_json_that_its_signature_covers)
 {
     struct receipt_signed_file file;
     char text[RECEIPT_TEXT_MAX];
@@ -130,27 +126,13 @@ TEST(a_receipt_is_read_from_its_json)
     receipt_text_write(file.signature, sizeof file.signature, text);
     assert_string_equal(text, VECTOR_SIGNATURE);
     assert_true(str_equal(file.key_id, STR(VECTOR_KEY_ID)));
-}
-
-TEST(what_the_signature_does_not_cover_is_refused)
-{
-    static const char *const bad[] = {
-        "",
-        "{}",
-        "[]",
-        JSON "x",
-        MEMBERS("2", "") SIGNED,
-        MEMBERS("\"1\"", "") SIGNED,
-        MEMBERS("1", ",\"note\":\"9999\"") SIGNED,
-        MEMBERS("1", ",\"share_no\":3") SIGNED,
-        MEMBERS("1", "") "\"signature\":\"" VECTOR_SIGNATURE "\",\"key_id\":\"" VECTOR_KEY_ID "\",\"more\":1}",
-        MEMBERS("1", "") "\"signature\":\"" VECTOR_KEY "\",\"key_id\":\"" VECTOR_KEY_ID "\"}",
-        MEMBERS("1", "") "\"signature\":\"" VECTOR_SIGNATURE "=\",\"key_id\":\"" VECTOR_KEY_ID "\"}",
-        MEMBERS("1", "") "\"signature\":\"" VECTOR_SIGNATURE "\"}",
-    };
-    struct receipt_signed_file file;
-    for (size_t i = 0; i < ARRAY_LEN(bad); i++)
-        assert_int_equal(receipt_file_read(arena, str_from(bad[i]), &file), ST_INVALID);
+    EACH_TEXT (bad, "", "{}", "[]", JSON "x", MEMBERS("2", "") SIGNED, MEMBERS("\"1\"", "") SIGNED,
+               MEMBERS("1", ",\"note\":\"9999\"") SIGNED, MEMBERS("1", ",\"share_no\":3") SIGNED,
+               MEMBERS("1", "") "\"signature\":\"" VECTOR_SIGNATURE "\",\"key_id\":\"" VECTOR_KEY_ID "\",\"more\":1}",
+               MEMBERS("1", "") "\"signature\":\"" VECTOR_KEY "\",\"key_id\":\"" VECTOR_KEY_ID "\"}",
+               MEMBERS("1", "") "\"signature\":\"" VECTOR_SIGNATURE "=\",\"key_id\":\"" VECTOR_KEY_ID "\"}",
+               MEMBERS("1", "") "\"signature\":\"" VECTOR_SIGNATURE "\"}")
+        assert_int_equal(receipt_file_read(arena, str_from(bad), &file), ST_INVALID);
 }
 
 #define KEY(id, from, until)                                                                                           \
@@ -158,21 +140,15 @@ TEST(what_the_signature_does_not_cover_is_refused)
 
 TEST(a_list_of_keys_is_read_whole_or_not_at_all)
 {
-    static const char *const bad[] = {
-        "",
-        "{\"keys\":{}}",
-        "{\"keys\":[1]}",
-        "{\"keys\":[],\"more\":[]}",
-        "{\"keys\":[" KEY("56475aa75463474d", "null", "null") "]}", /* the id of another key */
-        "{\"keys\":[" KEY(VECTOR_KEY_ID, "1", "null") "]}",
-        "{\"keys\":[" KEY(VECTOR_KEY_ID, "\"a time that is longer than any time\"", "null") "]}",
-        "{\"keys\":[" KEY(VECTOR_KEY_ID, "null", "null") "," KEY(VECTOR_KEY_ID, "null", "null") "," KEY(
-            VECTOR_KEY_ID, "null", "null") "]}", /* more than 2 */
-    };
     struct receipt_key keys[2];
     size_t count;
-    for (size_t i = 0; i < ARRAY_LEN(bad); i++)
-        assert_int_equal(receipt_keys_read(str_from(bad[i]), keys, 2, &count), ST_INVALID);
+    EACH_TEXT (text, "", "{\"keys\":{}}", "{\"keys\":[1]}", "{\"keys\":[],\"more\":[]}",
+               "{\"keys\":[" KEY("56475aa75463474d", "null", "null") "]}", /* the id of another key */
+               "{\"keys\":[" KEY(VECTOR_KEY_ID, "1", "null") "]}",
+               "{\"keys\":[" KEY(VECTOR_KEY_ID, "\"a time that is longer than any time\"", "null") "]}",
+               "{\"keys\":[" KEY(VECTOR_KEY_ID, "null", "null") "," KEY(VECTOR_KEY_ID, "null", "null") "," KEY(
+                   VECTOR_KEY_ID, "null", "null") "]}" /* more than 2 */)
+        assert_int_equal(receipt_keys_read(str_from(text), keys, 2, &count), ST_INVALID);
     assert_int_equal(receipt_keys_read(STR("{\"keys\":[]}"), keys, 2, &count), ST_OK);
     assert_int_equal(count, 0);
     assert_int_equal(
@@ -210,7 +186,7 @@ static void keys_open(struct receipt_keys *keys, const char *secret, const char 
     assert_int_equal(receipt_keys_open(keys, &c, error, sizeof error), ST_OK);
 }
 
-TEST(from_each_day_on_a_new_key_signs_and_the_earlier_ones_stay_known)
+TEST(from_each_day_on_a_new_key_signs_and_the_earlier_ones_stay_known_also_by_a_file)
 {
     struct receipt_keys keys, before;
     uint8_t signature[RECEIPT_SIGNATURE_BYTES];
@@ -227,20 +203,16 @@ TEST(from_each_day_on_a_new_key_signs_and_the_earlier_ones_stay_known)
         int64_t now_ms;
         size_t key;
     } cases[] = { { 0, 0 }, { day("2026-01-01"), 0 }, { day("2027-02-28") - 1, 0 }, { day("2027-02-28"), 1 } };
-    for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
-        const struct receipt_key *key = receipt_keys_sign(&keys, cases[i].now_ms, STR("bytes"), signature);
-        assert_ptr_equal(key, &keys.items[cases[i].key]);
+    EACH (row, cases) {
+        const struct receipt_key *key = receipt_keys_sign(&keys, row->now_ms, STR("bytes"), signature);
+        assert_ptr_equal(key, &keys.items[row->key]);
         assert_true(receipt_signed(key->bytes, STR("bytes"), signature));
         assert_ptr_equal(receipt_keys_find(&keys, str_from(key->id)), key);
     }
     assert_null(receipt_keys_find(&keys, STR("0000000000000000")));
-}
-
-TEST(the_keys_of_an_earlier_secret_stay_known_by_a_file)
-{
     folder_write_as("keys.json",
                     "{\"keys\":[" KEY(VECTOR_KEY_ID, "null", "null") "," KEY(VECTOR_KEY_ID, "null", "null") "]}", 0600);
-    struct receipt_keys keys, other;
+    struct receipt_keys other;
     keys_open(&keys, "a secret of a test, long enough for it", "2026-01-01", folder_file);
     keys_open(&other, "another secret of a test, long enough ", "2026-01-01", "");
     assert_int_equal(keys.own_count, 1);

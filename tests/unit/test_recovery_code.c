@@ -1,7 +1,5 @@
 /* user/recovery_code: what is a code of a user, and what is refused by arithmetic alone. */
-#include "base/array.h"
 #include "base/base32.h"
-#include "support/test.h"
 #include "support/test_arena.h"
 #include "user/recovery_code.h"
 
@@ -20,14 +18,13 @@ static bool is_read(struct str username, const char *typed, struct recovery_code
     return recovery_code_read(arena, (struct key_pair){ KEY, NULL }, username, str_from(typed), out);
 }
 
-TEST(codes_are_read_back_and_differ)
+TEST(codes_differ_and_are_read_back_as_people_type_them_also_of_an_earlier_version)
 {
     struct recovery_code read, earlier = made(0);
     for (unsigned slot = 0; slot < RECOVERY_CODES; slot++) {
         struct recovery_code code = made(slot);
-        assert_int_equal(strlen(code.text), RECOVERY_CODE_TEXT_LEN);
-        assert_int_equal(strlen(code.chars), RECOVERY_CODE_CHARS);
-        assert_int_equal(code.text[0], '0' + (int)slot);
+        assert_ints({ strlen(code.text), RECOVERY_CODE_TEXT_LEN }, { strlen(code.chars), RECOVERY_CODE_CHARS },
+                    { code.text[0], '0' + (int)slot });
         assert_true(is_read(STR("ming"), code.text, &read));
         assert_int_equal(read.slot, slot);
         assert_string_equal(read.chars, code.chars);
@@ -37,21 +34,26 @@ TEST(codes_are_read_back_and_differ)
         assert_false(str_equal(earlier.subject, code.subject));
         earlier = code;
     }
-}
-
-/* typed.json has what is told by telephone, or typed with a Chinese input method. */
-TEST(a_code_is_read_as_people_type_it)
-{
-    struct recovery_code read, code = made(1);
+    /* typed.json has what is told by telephone, or typed with a Chinese input method. */
+    struct recovery_code code = made(1);
     char typed[128];
     assert_true(is_read(STR("ming"), code.chars, &read));
     (void)snprintf(typed, sizeof typed, "  l－%.4s - %.4s\u2011\u00a0\u200b%s\u3000\u2060\n", code.chars + 1,
                    code.chars + 5, code.chars + 9);
     assert_true(is_read(STR("ming"), typed, &read));
     assert_string_equal(read.chars, code.chars);
+    /* With the key of before, and not without it. */
+    const struct key_pair both = { KEY, KEY_OF("a secret of at least 32 characters", KEY_BEFORE) };
+    struct recovery_code older;
+    assert_true(recovery_code_make(arena, both.before, STR("ming"), 2, &older));
+    assert_true(recovery_code_read(arena, both, STR("ming"), str_from(older.text), &read));
+    assert_string_equal(read.chars, older.chars);
+    assert_true(str_equal(read.subject, older.subject));
+    assert_false(is_read(STR("ming"), older.text, &read));
+    assert_true(recovery_code_read(arena, both, STR("ming"), str_from(made(3).text), &read));
 }
 
-TEST(a_changed_code_or_that_of_another_user_is_refused)
+TEST(a_changed_code_that_of_another_user_and_what_is_none_are_refused)
 {
     struct recovery_code read, code = made(3);
     char changed[RECOVERY_CODE_CHARS + 2];
@@ -68,28 +70,9 @@ TEST(a_changed_code_or_that_of_another_user_is_refused)
     assert_false(is_read(STR(""), code.text, &read));
     const struct key_pair other = { KEY_OF("another secret of 32 characters ...", KEY_RECOVERY_CODE), NULL };
     assert_false(recovery_code_read(arena, other, STR("ming"), str_from(code.text), &read));
-}
-
-/* With the key of before, and not without it. */
-TEST(a_code_of_an_earlier_version_is_read)
-{
-    const struct key_pair both = { KEY, KEY_OF("a secret of at least 32 characters", KEY_BEFORE) };
-    struct recovery_code earlier, read;
-    assert_true(recovery_code_make(arena, both.before, STR("ming"), 2, &earlier));
-    assert_true(recovery_code_read(arena, both, STR("ming"), str_from(earlier.text), &read));
-    assert_string_equal(read.chars, earlier.chars);
-    assert_true(str_equal(read.subject, earlier.subject));
-    assert_false(is_read(STR("ming"), earlier.text, &read));
-    assert_true(recovery_code_read(arena, both, STR("ming"), str_from(made(3).text), &read));
-}
-
-TEST(a_text_that_is_no_code_is_refused)
-{
     /* typed.json has more of them. */
-    static const char *const texts[] = { "", "-", "u", "0-0000-0000-0000-000", "A-0000-0000-0000-0000", "\xff" };
-    struct recovery_code read;
-    for (size_t i = 0; i < ARRAY_LEN(texts); i++)
-        assert_false(is_read(STR("ming"), texts[i], &read));
+    EACH_TEXT (text, "", "-", "u", "0-0000-0000-0000-000", "A-0000-0000-0000-0000", "\xff")
+        assert_of(text, !is_read(STR("ming"), text, &read));
     char longer[RECOVERY_CODE_CHARS + 2];
     strcat(strcpy(longer, made(4).chars), "0");
     assert_false(is_read(STR("ming"), longer, &read));

@@ -23,7 +23,7 @@ static struct share_return given(uint32_t share_no, int64_t fen, uint32_t positi
     return (struct share_return){ .share_no = share_no, .amount_fen = fen, .position = position };
 }
 
-TEST(returned_shares_follow_those_of_the_draw)
+TEST(returned_shares_follow_those_of_the_draw_without_a_gap)
 {
     struct packet p = even_packet(2);
     const struct share_return returns[] = { given(1, 100, 4), given(4, 100, 5), given(0, 100, PACKET_NO_SHARE) };
@@ -31,12 +31,7 @@ TEST(returned_shares_follow_those_of_the_draw)
     assert_int_equal(returns_shares(&p, returns, 3, shares), ST_OK);
     for (size_t i = 0; i < COUNT + 2; i++)
         assert_int_equal(shares[i], 100);
-}
-
-TEST(positions_with_a_gap_or_other_sums_are_corrupt)
-{
-    struct packet p = even_packet(2);
-    int64_t shares[COUNT + 2];
+    p = even_packet(2);
     const struct share_return gap[] = { given(1, 100, 4), given(2, 100, 6) };
     const struct share_return sums[] = { given(1, 100, 4), given(2, 101, 5) };
     const struct share_return more[] = { given(1, 100, 4), given(2, 100, 5), given(3, 100, 6) };
@@ -67,25 +62,23 @@ TEST(a_share_goes_into_an_open_packet_that_still_has_a_taker_else_to_its_sender)
         bool open;
         uint64_t user_id;
         enum return_way way;
-    } rows[] = {
-        { 0, 0, true, USER, RETURN_TO_PACKET },
-        { COUNT + 1, 0, true, USER, RETURN_TO_PACKET }, /* more receivers than shares */
-        { COUNT + 1, 1, true, USER, RETURN_TO_SENDER },
-        { COUNT, 0, true, USER, RETURN_TO_SENDER },
-        { 0, 0, true, SENDER, RETURN_TO_PACKET },
-        { 0, 0, false, USER, RETURN_TO_SENDER },
-        { 0, 0, false, SENDER, RETURN_OWN },
-        { COUNT, 0, true, SENDER, RETURN_OWN },
-        { 0, COUNT - 1, true, USER, RETURN_TO_PACKET }, /* as many times as it was sent with shares */
-        { 0, COUNT, true, USER, RETURN_TOO_MANY },
-        { 0, COUNT, true, SENDER, RETURN_TOO_MANY },
-        { 0, COUNT, false, USER, RETURN_TO_SENDER },
-    };
-    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
-        struct packet p = even_packet(rows[i].returned);
-        p.receiver_count = rows[i].receivers;
-        if (return_way(&p, rows[i].open, rows[i].user_id) != rows[i].way)
-            fail_msg("row %zu", i);
+    } rows[] = { { 0, 0, true, USER, RETURN_TO_PACKET },
+                 { COUNT + 1, 0, true, USER, RETURN_TO_PACKET }, /* more receivers than shares */
+                 { COUNT + 1, 1, true, USER, RETURN_TO_SENDER },
+                 { COUNT, 0, true, USER, RETURN_TO_SENDER },
+                 { 0, 0, true, SENDER, RETURN_TO_PACKET },
+                 { 0, 0, false, USER, RETURN_TO_SENDER },
+                 { 0, 0, false, SENDER, RETURN_OWN },
+                 { COUNT, 0, true, SENDER, RETURN_OWN },
+                 { 0, COUNT - 1, true, USER, RETURN_TO_PACKET }, /* as many times as it was sent with shares */
+                 { 0, COUNT, true, USER, RETURN_TOO_MANY },
+                 { 0, COUNT, true, SENDER, RETURN_TOO_MANY },
+                 { 0, COUNT, false, USER, RETURN_TO_SENDER } };
+    EACH (row, rows) {
+        struct packet p = even_packet(row->returned);
+        p.receiver_count = row->receivers;
+        if (return_way(&p, row->open, row->user_id) != row->way)
+            fail_msg("row %zu", (size_t)(row - rows));
     }
     const struct packet exclusive = { .kind = PACKET_EXCLUSIVE, .count = 1, .receiver_id = USER, .sender_id = SENDER };
     assert_int_equal(return_way(&exclusive, true, USER), RETURN_TO_SENDER);

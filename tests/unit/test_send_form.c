@@ -6,7 +6,6 @@
 #include "packet/split.h"
 #include "pages/send_form.h"
 #include "support/assert_text.h"
-#include "support/test.h"
 #include "support/test_arena.h"
 #include "user/account.h"
 
@@ -91,32 +90,20 @@ static void assert_to(const struct send_order *o, const char *names)
 TEST(a_lucky_packet_is_ordered_by_its_total)
 {
     const struct send_order *o = FINE(.kind = "lucky");
-    assert_int_equal(o->kind, PACKET_LUCKY);
-    assert_int_equal(o->split, SPLIT_DOUBLE_AVERAGE);
-    assert_int_equal(o->amount_fen, 1000);
-    assert_int_equal(o->count, 10);
+    assert_ints({ o->kind, PACKET_LUCKY }, { o->split, SPLIT_DOUBLE_AVERAGE }, { o->amount_fen, 1000 },
+                { o->count, 10 }, { o->share_max_fen, 20000 }, { o->share_min_fen, 1 }, { o->lifetime_ms, DAY_MS },
+                { o->lifetime_by_default, true }, { o->cover.len, 0 }, { o->phrase.folded.len, 0 }, { o->opens_ms, 0 });
     assert_text(o->greeting, "新年好");
-    assert_int_equal(o->share_max_fen, 20000);
-    assert_int_equal(o->share_min_fen, 1);
-    assert_int_equal(o->lifetime_ms, DAY_MS);
-    assert_true(o->lifetime_by_default);
-    assert_int_equal(o->cover.len, 0);
-    assert_int_equal(o->phrase.folded.len, 0);
-    assert_int_equal(o->opens_ms, 0);
     assert_to(o, "");
     assert_true(request_key_valid(o->request_key));
 }
 
-TEST(an_even_packet_is_ordered_by_its_share)
+TEST(an_even_packet_is_ordered_by_its_share_or_its_total)
 {
     const struct send_order *o = FINE(.kind = "even", .amount = "1.23", .count = "7", .split = "gaussian");
     assert_int_equal(o->amount_fen, 861);
     assert_int_equal(o->split, SPLIT_EVEN); /* what does not apply is ignored */
-}
-
-TEST(an_even_packet_can_be_ordered_by_its_total)
-{
-    const struct send_order *o = FINE(.kind = "even", .count = "3", .amount_of = "total");
+    o = FINE(.kind = "even", .count = "3", .amount_of = "total");
     assert_int_equal(o->amount_fen, 1000);
     assert_int_equal(o->split, SPLIT_EVEN);
     assert_int_equal(FINE(.kind = "even", .count = "3", .amount_of = "share")->amount_fen, 3000);
@@ -128,22 +115,19 @@ TEST(an_even_packet_can_be_ordered_by_its_total)
     REFUSED("amount: text/amount_one_missing", .kind = "exclusive", .amount_of = "total", .amount = "", .to = "ming");
 }
 
-TEST(an_exclusive_packet_is_one_share_for_one_person)
+TEST(an_exclusive_packet_is_one_share_and_an_unknown_kind_hides_the_fields_that_depend_on_it)
 {
     const struct send_order *o = FINE(.kind = "exclusive", .amount = "52.00", .count = "99", .to = " xiaoming ");
-    assert_int_equal(o->count, 1);
-    assert_int_equal(o->amount_fen, 5200);
-    assert_int_equal(o->split, SPLIT_EVEN);
+    assert_ints({ o->count, 1 }, { o->amount_fen, 5200 }, { o->split, SPLIT_EVEN });
     assert_to(o, "xiaoming");
     (void)FINE(.kind = "exclusive", .count = "", .to = "xiaoming");
     REFUSED("to: text/to_missing", .kind = "exclusive", .to = "  ");
-}
-
-TEST(an_empty_kind_is_lucky_and_an_unknown_one_is_refused)
-{
     assert_int_equal(FINE(.kind = "")->kind, PACKET_LUCKY);
     REFUSED("kind: text/kind_unknown lucky, even, exclusive", .kind = "LUCKY");
     REFUSED("kind: text/kind_unknown lucky, even, exclusive", .kind = "ev en");
+    /* Fields that depend on the kind are not read, because the kind is unknown. */
+    REFUSED("kind: text/kind_unknown lucky, even, exclusive; greeting: text/greeting_invalid", .kind = "?",
+            .amount = "", .count = "", .greeting = "\xff", .split = "?");
 }
 
 /* test_packet_rules.c has the limits themselves. */
@@ -158,31 +142,18 @@ TEST(amounts_up_to_the_limits_are_accepted_and_others_refused_with_the_limit)
     REFUSED("amount: text/share_max 200", .amount = "200.01", .count = "1");
     REFUSED("amount: text/share_max 200", .kind = "even", .amount = "200.01", .count = "2");
     REFUSED("amount: text/total_max 20000", .amount = "20000.01", .count = "100");
-}
-
-/* typed.json has the texts that are no amount or no count, those in full width, and how names are separated. */
-TEST(malformed_amounts_are_refused)
-{
-    static const char *const bad[] = { "-1", "1.234", "1,0", "NaN", "一", "￥￥1", "9999999999999999999999.999" };
-    for (size_t i = 0; i < ARRAY_LEN(bad); i++)
-        REFUSED("amount: text/amount_not_money", .amount = bad[i]);
-}
-
-TEST(an_amount_of_any_size_is_named_too_large)
-{
-    static const char *const large[] = { "10000000", "99999999.5", "9999999999999999999999.99" };
-    for (size_t i = 0; i < ARRAY_LEN(large); i++) {
-        REFUSED("amount: text/total_max 20000", .amount = large[i]);
-        REFUSED("amount: text/share_max 200", .kind = "even", .amount = large[i], .count = "100");
+    /* typed.json has the texts that are no amount or no count, those in full width, and how names are separated. */
+    REFUSED("amount: text/amount_not_money", .amount = "1.234");
+    EACH_TEXT (text, "10000000", "9999999999999999999999.99") {
+        REFUSED("amount: text/total_max 20000", .amount = text);
+        REFUSED("amount: text/share_max 200", .kind = "even", .amount = text, .count = "100");
     }
     REFUSED("share_min: text/share_min_max 1", .share_min = "99999999");
 }
 
-TEST(counts_that_are_not_whole_or_out_of_range_are_refused)
+TEST(counts_that_are_not_whole_or_out_of_range_are_refused_and_hide_no_wrong_amount)
 {
-    REFUSED("count: text/count_not_whole", .count = "-1");
     REFUSED("count: text/count_not_whole", .count = "1.5");
-    REFUSED("count: text/count_not_whole", .count = "十");
     REFUSED("count: text/count_missing", .count = "");
     REFUSED("count: text/count_zero", .count = "0");
     REFUSED("count: text/count_zero", .count = "00");
@@ -190,6 +161,13 @@ TEST(counts_that_are_not_whole_or_out_of_range_are_refused)
     REFUSED("count: text/count_max 100", .count = "99999999999999999999999");
     assert_int_equal(FINE(.amount = "８。８８", .count = "１００")->count, 100);
     assert_int_equal(order.amount_fen, 888);
+    /* The amount is checked as far as possible without the count. */
+#define NO_COUNT "count: text/count_not_whole"
+    REFUSED(NO_COUNT "; amount: text/total_max 20000", .amount = "20000.01", .count = "x");
+    REFUSED(NO_COUNT "; amount: text/share_max 200", .kind = "even", .amount = "200.01", .count = "x");
+    REFUSED(NO_COUNT "; amount: text/share_min", .kind = "even", .amount = "0", .count = "x");
+    REFUSED(NO_COUNT "; amount: text/share_min", .amount = "0", .count = "x");
+    REFUSED(NO_COUNT, .amount = "20000", .count = "x");
 }
 
 TEST_WITH(the_limits_in_messages_come_from_the_settings, NULL, defaults)
@@ -224,7 +202,7 @@ TEST(a_greeting_is_cleaned_and_counted_in_graphemes)
     assert_false(order.greeting_by_default);
 }
 
-TEST_WITH(a_greeting_with_stacked_marks_fits_its_column, NULL, defaults)
+TEST_WITH(a_greeting_with_stacked_marks_fits_its_column_and_a_lifetime_is_one_of_the_setting, NULL, defaults)
 {
     enum { LETTERS = 30, MARKS = 40, GRAPHEMES_MAX = 25 };
     char marks[LETTERS * (1 + 2 * MARKS) + 1] = "";
@@ -237,18 +215,22 @@ TEST_WITH(a_greeting_with_stacked_marks_fits_its_column, NULL, defaults)
     assert_true(FINE(.greeting = fit)->greeting.len <= 2 * GREETING_CODE_POINTS_MAX);
     config.greeting_graphemes_max = LETTERS; /* a setting can't widen the column */
     REFUSED("greeting: text/greeting_long 30", .greeting = marks);
+    (void)defaults(NULL);
+    assert_int_equal(FINE(.lifetime = "24h")->lifetime_ms, DAY_MS);
+    assert_false(order.lifetime_by_default);
+    assert_int_equal(FINE(.lifetime = "7d")->lifetime_ms, 7 * (int64_t)DAY_MS);
+    EACH_TEXT (text, "2h", "7", "7D", "1h 24h", "24 h", "604800000")
+        REFUSED("lifetime: text/lifetime_unknown 1h, 24h, 3d, 7d", .lifetime = text);
+    strcpy(config.packet_lifetimes, "2h");
+    assert_int_equal(FINE(.lifetime = "2h")->lifetime_ms, 2 * HOUR_MS);
 }
 
-TEST(a_split_is_chosen_for_lucky_packets_only)
+TEST(a_split_and_a_smallest_share_are_chosen_for_lucky_packets_only)
 {
     assert_int_equal(FINE(.split = "uniform")->split, SPLIT_UNIFORM);
     assert_int_equal(FINE(.split = "gaussian")->split, SPLIT_GAUSSIAN);
     REFUSED("split: text/split_unknown double-average, uniform, gaussian", .split = "even");
     REFUSED("split: text/split_unknown double-average, uniform, gaussian", .split = "magic");
-}
-
-TEST(a_smallest_share_is_chosen_for_lucky_packets_only)
-{
     assert_int_equal(FINE(.share_min = "０．５")->share_min_fen, 50);
     (void)FINE(.share_min = "1.00"); /* 10.00 in 10: all the same */
     REFUSED("share_min: text/share_min_max 1", .share_min = "1.01");
@@ -259,20 +241,14 @@ TEST(a_smallest_share_is_chosen_for_lucky_packets_only)
     REFUSED("count: text/count_zero", .count = "0", .share_min = "200"); /* may be fine with another count */
 }
 
-TEST_WITH(a_lifetime_is_one_of_the_setting_or_the_default, NULL, defaults)
+/* typed.json has what stands between names. */
+TEST(up_to_a_hundred_receivers_are_read_each_once_for_as_many_shares_or_fewer)
 {
-    static const char *const bad[] = { "2h", "7", "7D", "1h 24h", "24 h", "604800000" };
-    assert_int_equal(FINE(.lifetime = "24h")->lifetime_ms, DAY_MS);
-    assert_false(order.lifetime_by_default);
-    assert_int_equal(FINE(.lifetime = "7d")->lifetime_ms, 7 * (int64_t)DAY_MS);
-    for (size_t i = 0; i < ARRAY_LEN(bad); i++)
-        REFUSED("lifetime: text/lifetime_unknown 1h, 24h, 3d, 7d", .lifetime = bad[i]);
-    strcpy(config.packet_lifetimes, "2h");
-    assert_int_equal(FINE(.lifetime = "2h")->lifetime_ms, 2 * HOUR_MS);
-}
-
-TEST(a_receiver_may_be_typed_in_full_width)
-{
+    assert_to(FINE(.count = "2", .to = " ming, @hong\r\ngang,,ming\tＬＩ，wu、zhao\u3000qian；sun "),
+              "ming hong gang li wu zhao qian sun");
+    (void)FINE(.kind = "even", .count = "2", .to = "ming hong");
+    /* The handler refuses them with the names that nobody has. */
+    assert_to(FINE(.kind = "even", .count = "2", .to = "Ming X -Hong Ming"), "ming x -hong");
     char typed[3 * USERNAME_BYTES_MAX + 3] = "", wanted[USERNAME_BYTES_MAX + 1] = "";
     for (int i = 0; i < USERNAME_BYTES_MAX; i++) {
         strcat(typed, "ａ");
@@ -280,20 +256,10 @@ TEST(a_receiver_may_be_typed_in_full_width)
     }
     assert_to(FINE(.kind = "exclusive", .to = typed), wanted);
     REFUSED("to: text/to_one", .kind = "exclusive", .to = "Xiao Ming");
-}
-
-/* typed.json has what stands between names. */
-TEST(several_receivers_are_read_each_once)
-{
-    assert_to(FINE(.count = "2", .to = " ming, @hong\r\ngang,,ming\tＬＩ，wu、zhao\u3000qian；sun "),
-              "ming hong gang li wu zhao qian sun");
-    (void)FINE(.kind = "even", .count = "2", .to = "ming hong");
-    /* The handler refuses them with the names that nobody has. */
-    assert_to(FINE(.kind = "even", .count = "2", .to = "Ming X -Hong Ming"), "ming x -hong");
-}
-
-TEST(a_packet_has_at_most_a_hundred_receivers)
-{
+    assert_int_equal(FINE(.to = "ming hong gang", .count = "")->count, 3);
+    assert_int_equal(FINE(.to = "ming hong gang", .count = "3")->count, 3);
+    assert_int_equal(FINE(.to = "ming hong gang", .count = "1")->count, 1);
+    REFUSED("count: text/count_over_to 3", .to = "ming hong gang", .count = "4");
     struct buf names = BUF_EMPTY;
     for (int i = 0; i < RECEIVERS_MAX; i++)
         buf_printf(&names, "user%d ", i);
@@ -309,14 +275,6 @@ TEST(a_packet_has_at_most_a_hundred_receivers)
     buf_free(&names);
 }
 
-TEST(there_are_as_many_shares_as_receivers_or_fewer)
-{
-    assert_int_equal(FINE(.to = "ming hong gang", .count = "")->count, 3);
-    assert_int_equal(FINE(.to = "ming hong gang", .count = "3")->count, 3);
-    assert_int_equal(FINE(.to = "ming hong gang", .count = "1")->count, 1);
-    REFUSED("count: text/count_over_to 3", .to = "ming hong gang", .count = "4");
-}
-
 TEST(a_malformed_request_key_is_refused_and_replaced_by_a_new_one)
 {
     char key[REQUEST_KEY_MAX + 2] = "";
@@ -326,24 +284,6 @@ TEST(a_malformed_request_key_is_refused_and_replaced_by_a_new_one)
     REFUSED("request_key: text/request_key_invalid", .request_key = key);
     REFUSED("request_key: text/request_key_invalid", .request_key = "a b");
     assert_true(request_key_valid(order.request_key));
-}
-
-/* Fields that depend on the kind are not read, because the kind is unknown. */
-TEST(an_unknown_kind_hides_the_fields_that_depend_on_it)
-{
-    REFUSED("kind: text/kind_unknown lucky, even, exclusive; greeting: text/greeting_invalid", .kind = "?",
-            .amount = "", .count = "", .greeting = "\xff", .split = "?");
-}
-
-/* The amount is checked as far as possible without the count. */
-TEST(a_wrong_count_does_not_hide_a_wrong_amount)
-{
-#define NO_COUNT "count: text/count_not_whole"
-    REFUSED(NO_COUNT "; amount: text/total_max 20000", .amount = "20000.01", .count = "x");
-    REFUSED(NO_COUNT "; amount: text/share_max 200", .kind = "even", .amount = "200.01", .count = "x");
-    REFUSED(NO_COUNT "; amount: text/share_min", .kind = "even", .amount = "0", .count = "x");
-    REFUSED(NO_COUNT "; amount: text/share_min", .amount = "0", .count = "x");
-    REFUSED(NO_COUNT, .amount = "20000", .count = "x");
 }
 
 TEST(a_phrase_has_at_most_twenty_graphemes)
@@ -363,14 +303,13 @@ TEST(a_phrase_has_at_most_twenty_graphemes)
 
 TEST(an_opening_is_shown_again_as_its_input_has_it)
 {
-    static const char *const rows[][2] = {
-        { "2026/12/1 20：00", "2026-12-01T20:00" },
-        { "2026-12-01 20:00:05 Z", "2026-12-01T21:00:05" },
-        { "2026-10-25 02:30", "2026-10-25T02:30" },
-        { "2026-10-25 02:30 +01:00", "2026-10-25 02:30 +01:00" }, /* the second of two */
-        { "2026-12-01 20:00:05.5", "2026-12-01 20:00:05.5" },
-        { "tomorrow", "tomorrow" },
-    };
+    static const char *const rows[][2] = { { "2026/12/1 20：00", "2026-12-01T20:00" },
+                                           { "2026-12-01 20:00:05 Z", "2026-12-01T21:00:05" },
+                                           { "2026-10-25 02:30", "2026-10-25T02:30" },
+                                           { "2026-10-25 02:30 +01:00",
+                                             "2026-10-25 02:30 +01:00" }, /* the second of two */
+                                           { "2026-12-01 20:00:05.5", "2026-12-01 20:00:05.5" },
+                                           { "tomorrow", "tomorrow" } };
     assert_true(clock_zone_set("Europe/Berlin"));
     for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
         struct form form = { .count = 1, .fields = { { STR("opens_at"), str_from(rows[i][0]) } } };
@@ -387,19 +326,17 @@ TEST(an_opening_is_scheduled_at_most_thirty_days_ahead)
     static const struct {
         const char *zone, *typed;
         int64_t after_ms;
-    } rows[] = {
-        { "UTC", "2026-11-20T10:00:00Z", 2 * HOUR_MS },
-        { "UTC", " 2026-11-20T18:00:00+08:00 ", 2 * HOUR_MS },
-        { "UTC", "2026-12-20T08:00:00Z", RULES_OPENS_AHEAD_MAX_MS },
-        { "UTC", "2026-11-20T07:00:00Z", -HOUR_MS }, /* the handler refuses it, unless it is a repeat */
-        { "UTC", "\u00a0２０２６－１１－２１Ｔ０８：００：００Ｚ\u200b", DAY_MS },
-        { "Asia/Shanghai", "2026/11/21\u300016：00", DAY_MS },
-        { "Asia/Shanghai", "2026-11-20 18:00 +08:00", 2 * HOUR_MS },
-    };
-    for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
-        assert_true(clock_zone_set(rows[i].zone));
-        if (FINE(.opens_at = rows[i].typed)->opens_ms != NOW_MS + rows[i].after_ms)
-            fail_msg("%s is %lld", rows[i].typed, (long long)order.opens_ms);
+    } rows[] = { { "UTC", "2026-11-20T10:00:00Z", 2 * HOUR_MS },
+                 { "UTC", " 2026-11-20T18:00:00+08:00 ", 2 * HOUR_MS },
+                 { "UTC", "2026-12-20T08:00:00Z", RULES_OPENS_AHEAD_MAX_MS },
+                 { "UTC", "2026-11-20T07:00:00Z", -HOUR_MS }, /* the handler refuses it, unless it is a repeat */
+                 { "UTC", "\u00a0２０２６－１１－２１Ｔ０８：００：００Ｚ\u200b", DAY_MS },
+                 { "Asia/Shanghai", "2026/11/21\u300016：00", DAY_MS },
+                 { "Asia/Shanghai", "2026-11-20 18:00 +08:00", 2 * HOUR_MS } };
+    EACH (row, rows) {
+        assert_true(clock_zone_set(row->zone));
+        if (FINE(.opens_at = row->typed)->opens_ms != NOW_MS + row->after_ms)
+            fail_msg("%s is %lld", row->typed, (long long)order.opens_ms);
     }
     assert_true(clock_zone_set("America/Santiago")); /* skips the first hour of 6 September */
     REFUSED("opens_at: text/opens_skipped", .opens_at = "2026-09-06 00:30");
@@ -408,12 +345,16 @@ TEST(an_opening_is_scheduled_at_most_thirty_days_ahead)
     REFUSED("opens_at: text/opens_invalid", .opens_at = "tomorrow");
 }
 
-TEST(every_wrong_field_gets_a_message_at_once)
+TEST(every_wrong_field_gets_a_message_at_once_and_without_memory_none)
 {
     (void)messages(&(struct typed){ .kind = "exclusive", .amount = "", .greeting = "\xc3", .request_key = "!" });
     assert_int_equal(errors.count, 4);
     (void)messages(&(struct typed){ .amount = "x", .count = "y", .greeting = "\xc3", .request_key = "!" });
     assert_int_equal(errors.count, 4);
+    struct arena *small = arena_new(16, 16);
+    assert_non_null(small);
+    assert_int_equal(form_order(&USUAL, small), ST_NO_MEMORY);
+    arena_free(small);
 }
 
 TEST(a_cover_is_one_of_the_list_and_brings_its_greeting)
@@ -427,14 +368,6 @@ TEST(a_cover_is_one_of_the_list_and_brings_its_greeting)
     assert_text(FINE(.cover = "plain")->cover, "");
     REFUSED("cover: text/cover_unknown plain, spring-festival, mid-autumn, birthday, wedding, baby, new-job, thanks",
             .cover = "Birthday");
-}
-
-TEST(without_memory_nothing_is_ordered)
-{
-    struct arena *small = arena_new(16, 16);
-    assert_non_null(small);
-    assert_int_equal(form_order(&USUAL, small), ST_NO_MEMORY);
-    arena_free(small);
 }
 
 TESTS(setup, arena_teardown)

@@ -25,17 +25,17 @@ static char *reference_read(void)
     return text;
 }
 
-TEST(the_table_of_the_reference_is_what_the_program_prints)
+TEST(the_table_of_the_reference_is_what_the_program_prints_and_the_manual_page_has_every_setting)
 {
     char *table = printed(settings_markdown), *reference = reference_read();
     if (strstr(reference, table) == NULL)
         fail_msg("docs/reference/config.md: replace its table by the output of hongbao settings --markdown");
     free(table);
     free(reference);
-}
-
-TEST(the_manual_page_has_every_setting)
-{
+    char name[] = "settings", html[] = "--html";
+    char *none[] = { name, NULL }, *other[] = { name, html, NULL };
+    assert_int_equal(settings_command(NULL, 1, none), 2);
+    assert_int_equal(settings_command(NULL, 2, other), 2);
     char *page = printed(settings_man);
     size_t count;
     const struct config_setting *settings = config_settings(&count);
@@ -48,14 +48,6 @@ TEST(the_manual_page_has_every_setting)
     assert_non_null(strstr(page, "\nDefault: DATADIR/sql. Allowed: 1 – 255 bytes.\n"));
     assert_non_null(strstr(page, "\nDefault: unix:/run/redis/redis\\-server.sock. "));
     free(page);
-}
-
-TEST(other_arguments_are_refused)
-{
-    char name[] = "settings", html[] = "--html";
-    char *none[] = { name, NULL }, *other[] = { name, html, NULL };
-    assert_int_equal(settings_command(NULL, 1, none), 2);
-    assert_int_equal(settings_command(NULL, 2, other), 2);
 }
 
 /* The status of `hongbao setting NAME`. */

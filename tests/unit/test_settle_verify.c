@@ -18,43 +18,33 @@ static struct live_event grab_at(int64_t ms)
     };
 }
 
-TEST(a_grab_is_believed_from_its_opening_to_its_expiry)
+TEST(a_grab_is_believed_from_its_opening_to_its_expiry_or_its_end)
 {
     static const struct {
         int64_t event_ms, now_ms;
         enum settle_fault_kind fault;
-    } cases[] = {
-        { OPENS_MS, OPENS_MS, FAULT_NONE },
-        { OPENS_MS - 1, OPENS_MS, FAULT_BEFORE_OPENING },
-        { OPENS_MS, OPENS_MS - VERIFY_MARGIN_MS, FAULT_NONE },
-        { OPENS_MS, OPENS_MS - VERIFY_MARGIN_MS - 1, FAULT_BEFORE_OPENING }, /* its id can't be right */
-        { EXPIRES_MS - 1, EXPIRES_MS, FAULT_NONE },
-        { EXPIRES_MS - 1, EXPIRES_MS + SETTLE_FUTURE_MS, FAULT_NONE }, /* settled late */
-        { EXPIRES_MS + VERIFY_MARGIN_MS - 1, EXPIRES_MS, FAULT_NONE },
-        { EXPIRES_MS + VERIFY_MARGIN_MS, EXPIRES_MS, FAULT_AFTER_EXPIRY },
-        { OPENS_MS + SETTLE_FUTURE_MS + 1, OPENS_MS, FAULT_IN_FUTURE },
-    };
-    for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
-        struct live_event e = grab_at(cases[i].event_ms);
-        if (verify_grab(&TERMS, &e, cases[i].now_ms) != cases[i].fault)
-            fail_msg("row %zu", i);
+    } cases[] = { { OPENS_MS, OPENS_MS, FAULT_NONE },
+                  { OPENS_MS - 1, OPENS_MS, FAULT_BEFORE_OPENING },
+                  { OPENS_MS, OPENS_MS - VERIFY_MARGIN_MS, FAULT_NONE },
+                  { OPENS_MS, OPENS_MS - VERIFY_MARGIN_MS - 1, FAULT_BEFORE_OPENING }, /* its id can't be right */
+                  { EXPIRES_MS - 1, EXPIRES_MS, FAULT_NONE },
+                  { EXPIRES_MS - 1, EXPIRES_MS + SETTLE_FUTURE_MS, FAULT_NONE }, /* settled late */
+                  { EXPIRES_MS + VERIFY_MARGIN_MS - 1, EXPIRES_MS, FAULT_NONE },
+                  { EXPIRES_MS + VERIFY_MARGIN_MS, EXPIRES_MS, FAULT_AFTER_EXPIRY },
+                  { OPENS_MS + SETTLE_FUTURE_MS + 1, OPENS_MS, FAULT_IN_FUTURE } };
+    EACH (row, cases) {
+        struct live_event e = grab_at(row->event_ms);
+        if (verify_grab(&TERMS, &e, row->now_ms) != row->fault)
+            fail_msg("row %zu", (size_t)(row - cases));
     }
-}
-
-/* Its id has the time of the entry before, which may be later than the grab. */
-TEST(a_grab_that_follows_may_be_older_than_its_id)
-{
+    /* Its id has the time of the entry before, which may be later than the grab. */
     struct live_event late = grab_at(EXPIRES_MS + VERIFY_MARGIN_MS), future = grab_at(EXPIRES_MS + SETTLE_FUTURE_MS);
     late.follows = future.follows = true;
     assert_int_equal(verify_grab(&TERMS, &late, EXPIRES_MS), FAULT_NONE);
     assert_int_equal(verify_grab(&TERMS, &future, OPENS_MS - 1), FAULT_NONE);
     assert_int_equal(verify_grab(&TERMS, &future, OPENS_MS - VERIFY_MARGIN_MS - 1), FAULT_BEFORE_OPENING);
-}
-
-TEST(an_ended_packet_has_grabs_until_it_is_closed)
-{
     struct verify_terms ended = TERMS;
-    struct live_event late = grab_at(EXPIRES_MS + VERIFY_MARGIN_MS);
+    late = grab_at(EXPIRES_MS + VERIFY_MARGIN_MS);
     ended.ended_ms = EXPIRES_MS;
     assert_int_equal(verify_grab(&ended, &late, EXPIRES_MS), FAULT_NONE);
     late.type = LIVE_EVENT_CLOSE;
@@ -62,7 +52,7 @@ TEST(an_ended_packet_has_grabs_until_it_is_closed)
     assert_int_equal(verify_close(&ended, &late, EXPIRES_MS - 1), FAULT_NONE);
 }
 
-TEST(a_close_event_is_believed_after_the_expiry)
+TEST(a_close_event_is_believed_after_the_expiry_and_an_impossible_time_is_the_workers)
 {
     struct live_event e = { .id = { (uint64_t)EXPIRES_MS, 0 }, .type = LIVE_EVENT_CLOSE };
     assert_int_equal(verify_close(&TERMS, &e, EXPIRES_MS), FAULT_NONE);
@@ -74,6 +64,12 @@ TEST(a_close_event_is_believed_after_the_expiry)
     assert_int_equal(verify_close(&TERMS, &e, EXPIRES_MS), FAULT_CLOSED_EARLY);
     e = (struct live_event){ .id = { UINT64_MAX, UINT64_MAX }, .type = LIVE_EVENT_CLOSE };
     assert_int_equal(verify_close(&TERMS, &e, EXPIRES_MS), FAULT_IN_FUTURE);
+    e = grab_at(OPENS_MS + SETTLE_FUTURE_MS);
+    assert_int_equal(settle_grab_ms(&e, OPENS_MS), OPENS_MS + SETTLE_FUTURE_MS);
+    e.id.ms++;
+    assert_int_equal(settle_grab_ms(&e, OPENS_MS), OPENS_MS);
+    e.id.ms = UINT64_MAX;
+    assert_int_equal(settle_grab_ms(&e, OPENS_MS), OPENS_MS);
 }
 
 TEST(only_the_receiver_and_a_possible_nickname_are_believed)
@@ -92,23 +88,13 @@ TEST(only_the_receiver_and_a_possible_nickname_are_believed)
     } names[] = { { str_from(longest), FAULT_NONE }, { STR(""), FAULT_NONE },         { STR("\x7f"), FAULT_NICKNAME },
                   { STR("a\tb"), FAULT_NICKNAME },   { STR("\xc3"), FAULT_NICKNAME }, { STR("a\0b"), FAULT_NICKNAME },
                   { STR("小,强"), FAULT_NONE } };
-    for (size_t i = 0; i < ARRAY_LEN(names); i++) {
-        e.nickname = names[i].name;
-        assert_int_equal(verify_grab(&TERMS, &e, OPENS_MS), names[i].fault);
+    EACH (row, names) {
+        e.nickname = row->name;
+        assert_int_equal(verify_grab(&TERMS, &e, OPENS_MS), row->fault);
     }
     strcat(longest, "x");
     e.nickname = str_from(longest);
     assert_int_equal(verify_grab(&TERMS, &e, OPENS_MS), FAULT_NICKNAME);
-}
-
-TEST(an_impossible_time_becomes_the_time_of_the_worker)
-{
-    struct live_event e = grab_at(OPENS_MS + SETTLE_FUTURE_MS);
-    assert_int_equal(settle_grab_ms(&e, OPENS_MS), OPENS_MS + SETTLE_FUTURE_MS);
-    e.id.ms++;
-    assert_int_equal(settle_grab_ms(&e, OPENS_MS), OPENS_MS);
-    e.id.ms = UINT64_MAX;
-    assert_int_equal(settle_grab_ms(&e, OPENS_MS), OPENS_MS);
 }
 
 /* ---- the drawn shares ---- */

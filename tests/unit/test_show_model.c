@@ -59,14 +59,12 @@ static const struct value *member(const struct value *object, const char *name)
 /* The model as its JSON, with ' for ", and then the flags of the page: " NAME=true" or " NAME=false". */
 static const char *model_text(const struct value *root)
 {
-    static const char *const flags[] = { "can_thank",   "may_thank", "can_open", "needs_login",
-                                         "not_for_you", "sold_out",  "late" };
     struct buf text = BUF_EMPTY;
     value_json(&text, root);
-    for (size_t i = 0; i < ARRAY_LEN(flags); i++) {
-        const struct value *flag = member(root, flags[i]);
+    EACH_TEXT (word, "can_thank", "may_thank", "can_open", "needs_login", "not_for_you", "sold_out", "late") {
+        const struct value *flag = member(root, word);
         if (flag != NULL && flag->type == VALUE_BOOL)
-            buf_printf(&text, " %s=%s", flags[i], flag->as.boolean ? "true" : "false");
+            buf_printf(&text, " %s=%s", word, flag->as.boolean ? "true" : "false");
     }
     for (size_t i = 0; i < text.len; i++)
         text.ptr[i] = (char)(text.ptr[i] == '"' ? '\'' : text.ptr[i]);
@@ -102,18 +100,14 @@ TEST(a_receiver_can_thank_once_the_money_has_come)
     SHOWS(&view, GRABBER, "can_thank=false");
 }
 
-TEST(only_the_sender_sees_the_amounts)
+TEST(only_the_sender_sees_the_amounts_and_with_the_receiver_the_greeting_of_an_exclusive_packet)
 {
     struct packet_view view = view_open(SENDER);
     SHOWS(&view, SENDER, "'amount_fen':1000", "'grabbed_fen':250");
     SHOWS(&view, STRANGER, "!amount_fen", "!grabbed_fen");
     view = view_open(GRABBER);
     SHOWS(&view, GRABBER, "!'amount_fen':1000", "!grabbed_fen");
-}
-
-TEST(the_greeting_of_an_exclusive_packet_is_for_its_sender_and_its_receiver)
-{
-    struct packet_view view = view_open(STRANGER);
+    view = view_open(STRANGER);
     SHOWS(&view, GUEST, "'greeting':'恭喜'");
     view.packet.kind = PACKET_EXCLUSIVE;
     view.packet.receiver_id = GRABBER;
@@ -131,23 +125,21 @@ TEST(the_list_is_for_the_sender_and_users_with_a_share_and_at_the_end_for_all_fo
         enum packet_state state;
         uint64_t visitor_id;
         bool has_mine, allowed;
-    } rows[] = {
-        { false, PACKET_OPEN, SENDER, false, true },       { false, PACKET_OPEN, GRABBER, true, true },
-        { false, PACKET_OPEN, STRANGER, false, false },    { false, PACKET_OPEN, GUEST, false, false },
-        { false, PACKET_FINISHED, STRANGER, false, true }, { false, PACKET_FINISHED, GUEST, false, false },
-        { false, PACKET_EXPIRED, STRANGER, false, true },  { true, PACKET_FINISHED, SENDER, false, true },
-        { true, PACKET_FINISHED, GRABBER, false, true },   { true, PACKET_FINISHED, STRANGER, false, false },
-        { true, PACKET_FINISHED, GUEST, false, false },    { true, PACKET_EXPIRED, SENDER, false, true },
-        { true, PACKET_EXPIRED, GRABBER, false, true },    { true, PACKET_EXPIRED, STRANGER, false, false },
-        { true, PACKET_EXPIRED, GUEST, false, false },
-    };
-    for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
+    } rows[] = { { false, PACKET_OPEN, SENDER, false, true },       { false, PACKET_OPEN, GRABBER, true, true },
+                 { false, PACKET_OPEN, STRANGER, false, false },    { false, PACKET_OPEN, GUEST, false, false },
+                 { false, PACKET_FINISHED, STRANGER, false, true }, { false, PACKET_FINISHED, GUEST, false, false },
+                 { false, PACKET_EXPIRED, STRANGER, false, true },  { true, PACKET_FINISHED, SENDER, false, true },
+                 { true, PACKET_FINISHED, GRABBER, false, true },   { true, PACKET_FINISHED, STRANGER, false, false },
+                 { true, PACKET_FINISHED, GUEST, false, false },    { true, PACKET_EXPIRED, SENDER, false, true },
+                 { true, PACKET_EXPIRED, GRABBER, false, true },    { true, PACKET_EXPIRED, STRANGER, false, false },
+                 { true, PACKET_EXPIRED, GUEST, false, false } };
+    EACH (row, rows) {
         struct packet p = view_open(0).packet;
-        p.state = rows[i].state;
-        p.receiver_count = rows[i].named ? 2 : 0;
-        p.receivers = rows[i].named ? STR(",10002,10009,") : STR_NONE;
-        if (show_list_allowed(&p, rows[i].has_mine, rows[i].visitor_id) != rows[i].allowed)
-            fail_msg("row %zu: %s", i, rows[i].allowed ? "refused" : "allowed");
+        p.state = row->state;
+        p.receiver_count = row->named ? 2 : 0;
+        p.receivers = row->named ? STR(",10002,10009,") : STR_NONE;
+        if (show_list_allowed(&p, row->has_mine, row->visitor_id) != row->allowed)
+            fail_msg("row %zu: %s", (size_t)(row - rows), row->allowed ? "refused" : "allowed");
     }
 }
 
@@ -158,11 +150,7 @@ TEST(the_coin_is_shown_to_users_who_can_open_the_packet)
     SHOWS(&view, GUEST, "can_open=false", "needs_login=true");
     view = view_open(GRABBER);
     SHOWS(&view, GRABBER, "can_open=false");
-}
-
-TEST(an_exclusive_packet_can_be_opened_by_its_receiver_only)
-{
-    struct packet_view view = view_open(STRANGER);
+    view = view_open(STRANGER);
     view.packet.kind = PACKET_EXCLUSIVE;
     view.packet.count = 1;
     view.packet.grabbed_count = 0;
@@ -171,12 +159,8 @@ TEST(an_exclusive_packet_can_be_opened_by_its_receiver_only)
     SHOWS(&view, STRANGER, "not_for_you=true", "can_open=false");
     SHOWS(&view, GRABBER, "can_open=true");
     SHOWS(&view, SENDER, "can_open=false", "not_for_you=false");
-}
-
-TEST(a_packet_for_several_can_be_opened_by_them_only)
-{
     struct model m;
-    struct packet_view view = view_open(STRANGER);
+    view = view_open(STRANGER);
     view.packet.grabbed_count = 0;
     view.packet.receiver_count = 5;
     view.packet.receivers = STR(",1,2,3,10002,100030,");
@@ -213,7 +197,7 @@ TEST(only_the_sender_sees_the_phrase)
     arena_free(a);
 }
 
-TEST(seed_and_best_share_are_shown_only_at_the_end)
+TEST(seed_and_best_share_are_shown_only_at_the_end_when_late_visitors_get_the_reason)
 {
     struct packet_view view = view_open(GRABBER);
     view.packet.best_share_no = 0;
@@ -226,11 +210,7 @@ TEST(seed_and_best_share_are_shown_only_at_the_end)
     view.packet.state = PACKET_FINISHED;
     view.packet.finished_ms = 1700000037000;
     SHOWS(&view, GRABBER, "!'seed':null", "'best':true");
-}
-
-TEST(late_visitors_get_the_reason)
-{
-    struct packet_view view = view_open(STRANGER);
+    view = view_open(STRANGER);
     view.packet.state = PACKET_FINISHED;
     SHOWS(&view, STRANGER, "sold_out=true", "can_open=false");
     view.packet.state = PACKET_EXPIRED;
@@ -256,29 +236,27 @@ TEST(an_expired_packet_tells_its_own_lifetime)
     static const struct {
         int64_t opened_ms, ended_ms, lifetime_ms; /* after it was sent */
         const char *chinese, *english;
-    } rows[] = {
-        { 0, 0, 1, "已超过1秒", "expired after 1 second" },
-        { 0, 0, 90000, "已超过90秒", "expired after 90 seconds" },
-        { 0, 0, 3600000, "已超过1小时", "expired after 1 hour" },
-        { 0, 0, 86400000, "已超过24小时", "expired after 24 hours" },
-        { 0, 0, 129600000, "已超过36小时", "expired after 36 hours" },
-        { 0, 0, 172800000, "已超过2天", "expired after 2 days" },
-        { 0, 0, 604800000, "已超过7天", "expired after 7 days" },
-        { 5000, 0, 3605000, "已超过1小时", "expired after 1 hour" },
-        { 0, 7000, 3605000, "已过期", "has expired" },
-    };
+    } rows[] = { { 0, 0, 1, "已超过1秒", "expired after 1 second" },
+                 { 0, 0, 90000, "已超过90秒", "expired after 90 seconds" },
+                 { 0, 0, 3600000, "已超过1小时", "expired after 1 hour" },
+                 { 0, 0, 86400000, "已超过24小时", "expired after 24 hours" },
+                 { 0, 0, 129600000, "已超过36小时", "expired after 36 hours" },
+                 { 0, 0, 172800000, "已超过2天", "expired after 2 days" },
+                 { 0, 0, 604800000, "已超过7天", "expired after 7 days" },
+                 { 5000, 0, 3605000, "已超过1小时", "expired after 1 hour" },
+                 { 0, 7000, 3605000, "已过期", "has expired" } };
     char chinese[256], english[256];
     struct model m;
     struct packet_view view = view_open(STRANGER);
     struct packet *p = &view.packet;
     p->state = PACKET_EXPIRED;
-    for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
-        p->opens_ms = rows[i].opened_ms > 0 ? p->created_ms + rows[i].opened_ms : 0;
-        p->ended_ms = rows[i].ended_ms > 0 ? p->created_ms + rows[i].ended_ms : 0;
-        p->expires_ms = p->created_ms + rows[i].lifetime_ms;
-        snprintf(chinese, sizeof chinese, "该红包%s。如已领取，可在“我的红包”中查看", rows[i].chinese);
+    EACH (row, rows) {
+        p->opens_ms = row->opened_ms > 0 ? p->created_ms + row->opened_ms : 0;
+        p->ended_ms = row->ended_ms > 0 ? p->created_ms + row->ended_ms : 0;
+        p->expires_ms = p->created_ms + row->lifetime_ms;
+        snprintf(chinese, sizeof chinese, "该红包%s。如已领取，可在“我的红包”中查看", row->chinese);
         snprintf(english, sizeof english, "This red packet %s. If you took a share, you’ll find it in “My red packets”",
-                 rows[i].english);
+                 row->english);
         assert_rendered(shown(&view, STRANGER, &m), LANGUAGE_ZH_CN, "text/late", chinese);
         assert_rendered(&m.root, LANGUAGE_EN, "text/late", english);
     }
@@ -293,7 +271,7 @@ static void assert_list_says(const struct packet *p, uint64_t visitor_id, const 
     assert_rendered(&m.root, LANGUAGE_EN, "partials/packet_list_text", english);
 }
 
-TEST(the_sentence_above_the_list_has_the_words_of_the_apps)
+TEST(the_sentence_above_the_list_has_the_words_of_the_apps_and_durations_in_their_largest_unit)
 {
     struct packet p = view_open(0).packet;
     assert_list_says(&p, SENDER, "已领取1/3个，共2.50/<wbr>10.00元", "1 of 3 taken, ¥2.50 of ¥10.00");
@@ -307,11 +285,7 @@ TEST(the_sentence_above_the_list_has_the_words_of_the_apps)
     assert_list_says(&p, SENDER, "3个红包<wbr>共10.00元，37秒被抢光",
                      "All 3 shares, ¥10.00 in total, taken in 37 seconds");
     assert_list_says(&p, GRABBER, "3个红包，37秒被抢光", "All 3 shares taken in 37 seconds");
-}
-
-TEST(a_packet_of_one_share_has_texts_in_the_singular)
-{
-    struct packet p = view_open(0).packet;
+    p = view_open(0).packet;
     p.kind = PACKET_EXCLUSIVE;
     p.receiver_name = STR("小明");
     p.count = 1;
@@ -332,29 +306,23 @@ TEST(a_packet_of_one_share_has_texts_in_the_singular)
     p.state = PACKET_FINISHED;
     assert_list_says(&p, SENDER, "1个红包<wbr>共3.00元，1分钟被抢光", "Opened, ¥3.00");
     assert_list_says(&p, GRABBER, "1个红包，1分钟被抢光", "Opened");
-}
-
-TEST(durations_are_shown_in_their_largest_unit)
-{
     static const struct {
         int64_t ms;
         const char *chinese, *english;
-    } cases[] = {
-        { -1, "3个红包，1秒被抢光", "All 3 shares taken in 1 second" },
-        { 1999, "3个红包，1秒被抢光", "All 3 shares taken in 1 second" },
-        { 59999, "3个红包，59秒被抢光", "All 3 shares taken in 59 seconds" },
-        { 60000, "3个红包，1分钟被抢光", "All 3 shares taken in 1 minute" },
-        { 3599999, "3个红包，59分钟被抢光", "All 3 shares taken in 59 minutes" },
-        { 3600000, "3个红包，1小时被抢光", "All 3 shares taken in 1 hour" },
-        { 7200000, "3个红包，2小时被抢光", "All 3 shares taken in 2 hours" },
-        { 86400000, "3个红包，1天被抢光", "All 3 shares taken in 1 day" },
-        { 172800000, "3个红包，2天被抢光", "All 3 shares taken in 2 days" },
-    };
-    struct packet p = view_open(0).packet;
+    } cases[] = { { -1, "3个红包，1秒被抢光", "All 3 shares taken in 1 second" },
+                  { 1999, "3个红包，1秒被抢光", "All 3 shares taken in 1 second" },
+                  { 59999, "3个红包，59秒被抢光", "All 3 shares taken in 59 seconds" },
+                  { 60000, "3个红包，1分钟被抢光", "All 3 shares taken in 1 minute" },
+                  { 3599999, "3个红包，59分钟被抢光", "All 3 shares taken in 59 minutes" },
+                  { 3600000, "3个红包，1小时被抢光", "All 3 shares taken in 1 hour" },
+                  { 7200000, "3个红包，2小时被抢光", "All 3 shares taken in 2 hours" },
+                  { 86400000, "3个红包，1天被抢光", "All 3 shares taken in 1 day" },
+                  { 172800000, "3个红包，2天被抢光", "All 3 shares taken in 2 days" } };
+    p = view_open(0).packet;
     p.state = PACKET_FINISHED;
-    for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
-        p.finished_ms = p.created_ms + cases[i].ms;
-        assert_list_says(&p, STRANGER, cases[i].chinese, cases[i].english);
+    EACH (row, cases) {
+        p.finished_ms = p.created_ms + row->ms;
+        assert_list_says(&p, STRANGER, row->chinese, row->english);
     }
 }
 
@@ -423,7 +391,7 @@ static void facts_make(struct facts *s)
     s->view.packet.grabbed_fen = 550;
 }
 
-TEST(the_same_answer_has_the_same_tag)
+TEST(the_same_answer_has_the_same_tag_but_adjacent_texts_are_hashed_separately)
 {
     struct facts a, b;
     facts_make(&a);
@@ -438,6 +406,13 @@ TEST(the_same_answer_has_the_same_tag)
     b.rows[0].settled = true;
     b.view.luckiest = &(struct grab){ .share_no = 2, .nickname = STR("小红") }; /* rendered rows have it */
     assert_true(str_equal(tag, show_tag(&b.x, &b.view)));
+    facts_make(&a);
+    facts_make(&b);
+    a.x.target = STR("/p/abc?a");
+    a.x.visitor.nickname = STR("bc");
+    b.x.target = STR("/p/abc?ab");
+    b.x.visitor.nickname = STR("c");
+    assert_false(str_equal(show_tag(&a.x, &a.view), show_tag(&b.x, &b.view)));
 }
 
 TEST(every_fact_of_an_answer_changes_its_tag)
@@ -496,18 +471,6 @@ TEST(every_fact_of_an_answer_changes_its_tag)
                 fail_msg("these have the same tag: %s; %s", changes[j], changes[i]);
 }
 
-TEST(adjacent_texts_are_hashed_separately)
-{
-    struct facts a, b;
-    facts_make(&a);
-    facts_make(&b);
-    a.x.target = STR("/p/abc?a");
-    a.x.visitor.nickname = STR("bc");
-    b.x.target = STR("/p/abc?ab");
-    b.x.visitor.nickname = STR("c");
-    assert_false(str_equal(show_tag(&a.x, &a.view), show_tag(&b.x, &b.view)));
-}
-
 TEST(the_page_of_an_open_packet_or_of_one_with_money_to_come_may_change)
 {
     enum { MINE = 1, SETTLED = 2, REFUNDED = 4, ALL_TAKEN = 8 };
@@ -516,29 +479,27 @@ TEST(the_page_of_an_open_packet_or_of_one_with_money_to_come_may_change)
         unsigned facts;
         uint64_t visitor_id;
         bool may_change;
-    } rows[] = {
-        { PACKET_OPEN, MINE | SETTLED, GRABBER, true },
-        { PACKET_OPEN, 0, SENDER, true },
-        { PACKET_OPEN, 0, STRANGER, false },
-        { PACKET_OPEN, 0, GUEST, false },
-        { PACKET_FINISHED, MINE, GRABBER, true },
-        { PACKET_FINISHED, MINE | SETTLED, GRABBER, false },
-        { PACKET_FINISHED, ALL_TAKEN, SENDER, false },
-        { PACKET_FINISHED, ALL_TAKEN, STRANGER, false },
-        { PACKET_EXPIRED, 0, SENDER, true },
-        { PACKET_EXPIRED, 0, STRANGER, false },
-        { PACKET_EXPIRED, REFUNDED, SENDER, false },
-    };
-    for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
+    } rows[] = { { PACKET_OPEN, MINE | SETTLED, GRABBER, true },
+                 { PACKET_OPEN, 0, SENDER, true },
+                 { PACKET_OPEN, 0, STRANGER, false },
+                 { PACKET_OPEN, 0, GUEST, false },
+                 { PACKET_FINISHED, MINE, GRABBER, true },
+                 { PACKET_FINISHED, MINE | SETTLED, GRABBER, false },
+                 { PACKET_FINISHED, ALL_TAKEN, SENDER, false },
+                 { PACKET_FINISHED, ALL_TAKEN, STRANGER, false },
+                 { PACKET_EXPIRED, 0, SENDER, true },
+                 { PACKET_EXPIRED, 0, STRANGER, false },
+                 { PACKET_EXPIRED, REFUNDED, SENDER, false } };
+    EACH (row, rows) {
         struct facts s;
         facts_make(&s);
-        s.view.packet.state = rows[i].state;
-        s.view.has_mine = (rows[i].facts & MINE) != 0;
-        s.view.mine.settled = (rows[i].facts & SETTLED) != 0;
-        s.view.packet.refund_fen = (rows[i].facts & REFUNDED) != 0 ? 450 : 0;
-        s.view.packet.grabbed_fen = (rows[i].facts & ALL_TAKEN) != 0 ? 1000 : 550;
-        if (show_may_change(&s.view, rows[i].visitor_id) != rows[i].may_change)
-            fail_msg("row %zu", i);
+        s.view.packet.state = row->state;
+        s.view.has_mine = (row->facts & MINE) != 0;
+        s.view.mine.settled = (row->facts & SETTLED) != 0;
+        s.view.packet.refund_fen = (row->facts & REFUNDED) != 0 ? 450 : 0;
+        s.view.packet.grabbed_fen = (row->facts & ALL_TAKEN) != 0 ? 1000 : 550;
+        if (show_may_change(&s.view, row->visitor_id) != row->may_change)
+            fail_msg("row %zu", (size_t)(row - rows));
     }
 }
 

@@ -31,12 +31,9 @@ TEST(the_sum_decides_whom_one_gave_most)
     struct story_gift received[] = { { .person_id = GRANDMA, .amount_fen = 5 },
                                      { .person_id = FRIEND, .amount_fen = 1 } };
     const struct story story = story_of(given, ARRAY_LEN(given), received, ARRAY_LEN(received));
-    assert_int_equal(story.given_most.id, GRANDMA);
-    assert_int_equal(story.given_most.amount_fen, 400);
-    assert_int_equal(story.given_most.count, 2);
-    assert_int_equal(story.given_most.exchanged, 3);
-    assert_int_equal(story.received_most.id, GRANDMA);
-    assert_int_equal(story.received_most.exchanged, 3);
+    assert_ints({ story.given_most.id, GRANDMA }, { story.given_most.amount_fen, 400 }, { story.given_most.count, 2 },
+                { story.given_most.exchanged, 3 }, { story.received_most.id, GRANDMA },
+                { story.received_most.exchanged, 3 });
     assert_false(story.cut);
 }
 
@@ -60,10 +57,8 @@ TEST(oneself_what_was_given_back_and_unopened_packets_count_for_nobody)
     struct story_gift received[] = { { .person_id = SELF, .amount_fen = 900, .after_ms = 5 },
                                      { .person_id = GRANDMA, .amount_fen = 950, .after_ms = 1, .returned = true } };
     const struct story story = story_of(given, ARRAY_LEN(given), received, ARRAY_LEN(received));
-    assert_int_equal(story.given_most.id, 0);
-    assert_int_equal(story.received_most.id, 0);
-    assert_int_equal(story.largest.amount_fen, 900);
-    assert_int_equal(story.fastest.after_ms, 5);
+    assert_ints({ story.given_most.id, 0 }, { story.received_most.id, 0 }, { story.largest.amount_fen, 900 },
+                { story.fastest.after_ms, 5 });
 }
 
 TEST(of_equal_shares_the_later_one_is_the_largest)
@@ -74,9 +69,7 @@ TEST(of_equal_shares_the_later_one_is_the_largest)
     struct story_gifts to = { NULL, 0, true }, from = { received, ARRAY_LEN(received), false };
     struct story story;
     story_tell(&from, &to, SELF, &story);
-    assert_int_equal(story.largest.packet_id, 12);
-    assert_int_equal(story.fastest.packet_id, 11);
-    assert_true(story.cut);
+    assert_ints({ story.largest.packet_id, 12 }, { story.fastest.packet_id, 11 }, { story.cut, true });
 }
 
 TEST(the_liveliest_day_counts_packets_shares_and_thanks)
@@ -91,21 +84,15 @@ TEST(the_liveliest_day_counts_packets_shares_and_thanks)
                                      { .ms = first, .person_id = FRIEND, .amount_fen = 1, .returned = true },
                                      { .ms = first, .person_id = FRIEND, .amount_fen = 1 } };
     const struct story story = story_of(given, ARRAY_LEN(given), received, ARRAY_LEN(received));
-    assert_int_equal(story.liveliest.date.year, 2026);
-    assert_int_equal(story.liveliest.date.month, 1);
-    assert_int_equal(story.liveliest.date.day, 2);
-    assert_int_equal(story.liveliest.sent_count, 1);
-    assert_int_equal(story.liveliest.received_count, 1);
-    assert_int_equal(story.liveliest.thanked_count, 1);
-    assert_int_equal(story.thanked_count, 1);
+    assert_ints({ story.liveliest.date.year, 2026 }, { story.liveliest.date.month, 1 }, { story.liveliest.date.day, 2 },
+                { story.liveliest.sent_count, 1 }, { story.liveliest.received_count, 1 },
+                { story.liveliest.thanked_count, 1 }, { story.thanked_count, 1 });
 }
 
 TEST(a_year_without_records_tells_nothing)
 {
     const struct story story = story_of(NULL, 0, NULL, 0);
-    assert_int_equal(story.given_most.id, 0);
-    assert_int_equal(story.largest.amount_fen, 0);
-    assert_int_equal(story.liveliest.date.year, 0);
+    assert_ints({ story.given_most.id, 0 }, { story.largest.amount_fen, 0 }, { story.liveliest.date.year, 0 });
 }
 
 TESTS(setup, NULL)

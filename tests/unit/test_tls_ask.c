@@ -95,7 +95,7 @@ TEST(test_of_several_sites_the_certificate_of_the_host_is_got_whoever_has_signed
     SSL_CTX_free(two);
 }
 
-TEST(test_a_server_that_says_nothing_is_left_at_the_deadline)
+TEST(a_server_that_says_nothing_or_sends_byte_by_byte_is_left_at_the_deadline)
 {
     struct sockaddr_in address;
     int listener = listener_open(&address);
@@ -104,12 +104,7 @@ TEST(test_a_server_that_says_nothing_is_left_at_the_deadline)
     (void)close(listener);
     assert_null(tls_ask((struct sockaddr *)&address, sizeof address, "localhost", SHORT_MS));
     assert_int_equal(errno, ECONNREFUSED);
-}
-
-TEST(test_a_server_that_sends_byte_by_byte_is_left_at_the_deadline)
-{
-    struct sockaddr_in address;
-    int listener = listener_open(&address);
+    listener = listener_open(&address);
     pid_t server = fork();
     if (server == 0)
         record_drip(listener);

@@ -7,7 +7,6 @@
 #include "base/typed.h"
 #include "base/utf8.h"
 #include "packet/phrase.h"
-#include "support/test.h"
 #include "support/test_arena.h"
 #include "user/account.h"
 
@@ -54,10 +53,8 @@ static struct str yuan_read(struct str folded)
 /* The list as the field of the receivers reads it. */
 static struct str names_read(struct str folded)
 {
-    static const struct field names_fields[] = {
-        { .name = "to", .type = &FIELD_USERNAMES, .max = NAMES_MAX },
-        { .name = NULL },
-    };
+    static const struct field names_fields[] = { { .name = "to", .type = &FIELD_USERNAMES, .max = NAMES_MAX },
+                                                 { .name = NULL } };
     static struct config config;
     static struct services services = { .stores = { .config = &config } };
     struct exchange x = { .app = &services, .arena = arena };
@@ -162,17 +159,15 @@ TEST(what_people_type_is_read_as_the_table_has_it)
         const char *kind;
         reader *read;
         bool as_typed;
-    } kinds[] = {
-        { "fold", quoted, false },         { "count", count_read, false }, { "yuan", yuan_read, false },
-        { "names", names_read, true },     { "line", line_read, true },    { "code", code_read, false },
-        { "phrase", phrase_folded, true }, { "day", day_read, false },     { "time", time_read, false },
-    };
+    } kinds[] = { { "fold", quoted, false },         { "count", count_read, false }, { "yuan", yuan_read, false },
+                  { "names", names_read, true },     { "line", line_read, true },    { "code", code_read, false },
+                  { "phrase", phrase_folded, true }, { "day", day_read, false },     { "time", time_read, false } };
     assert_int_equal(json_object_size(table), ARRAY_LEN(kinds));
-    for (size_t i = 0; i < ARRAY_LEN(kinds); i++)
-        assert_kind(kinds[i].kind, kinds[i].read, kinds[i].as_typed);
+    EACH (row, kinds)
+        assert_kind(row->kind, row->read, row->as_typed);
 }
 
-TEST(every_amount_that_is_shown_is_read_back)
+TEST(every_amount_that_is_shown_is_read_back_and_a_day_of_a_setting_has_one_form)
 {
     for (int64_t fen = 0; fen <= 999999999; fen += fen < 100000 ? 1 : 99991) {
         char text[MONEY_TEXT_MAX];
@@ -181,10 +176,6 @@ TEST(every_amount_that_is_shown_is_read_back)
         assert_true(typed_yuan((struct str){ text, len }, &back));
         assert_int_equal(back, fen);
     }
-}
-
-TEST(what_no_text_is_is_refused)
-{
     static char digits[100000];
     int64_t fen;
     uint64_t n;
@@ -196,20 +187,14 @@ TEST(what_no_text_is_is_refused)
     assert_true(n == UINT64_MAX);
     digits[1] = '.';
     assert_false(typed_yuan((struct str){ digits, sizeof digits }, &fen));
-}
-
-TEST(a_day_of_a_setting_has_one_form)
-{
-    static const char *const bad[] = { "",           "2026-11-2",  "2026-11-200", "2026-1-20",  "2026-11-31",
-                                       "2026-02-29", "2026-13-01", "2026/01/01",  "+026-01-01", "2026-01-01 " };
     int64_t ms;
     assert_true(typed_utc_day(STR("1970-01-01"), &ms));
     assert_int_equal(ms, 0);
     assert_true(typed_utc_day(STR("2028-02-29"), &ms));
     assert_int_equal(ms, 1835395200000);
-    for (size_t i = 0; i < ARRAY_LEN(bad); i++)
-        if (typed_utc_day(str_from(bad[i]), &ms))
-            fail_msg("%s", bad[i]);
+    EACH_TEXT (text, "", "2026-11-2", "2026-11-200", "2026-1-20", "2026-11-31", "2026-02-29", "2026-13-01",
+               "2026/01/01", "+026-01-01", "2026-01-01 ")
+        assert_of(text, !typed_utc_day(str_from(text), &ms));
     assert_int_equal(ms, 1835395200000);
 }
 

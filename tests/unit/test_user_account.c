@@ -62,45 +62,28 @@ static void assert_passwords(const char *username, const char *const *typed, siz
         assert_password(username, str_from(typed[i]), message);
 }
 
-TEST(a_username_is_folded_to_lower_case)
+TEST(a_username_is_folded_to_lower_case_and_refused_outside_the_rule)
 {
     assert_text(username_fold(arena, STR("  Xiao.Ming_9- ")), "xiao.ming_9-");
     assert_text(username_fold(arena, STR("\u3000Ｘｉａｏ。ｍｉｎｇ＿９－")), "xiao.ming_9-");
     assert_text(username_fold(arena, STR("\xff")), "\xff"); /* refused later by username_valid */
-}
-
-TEST(usernames_outside_the_rule_are_refused)
-{
-    static const char *const good[] = { "ab", "0a", "a.b-c_d", "99", "abcdefghijklmnopqrstuvwxyz012345" };
-    static const char *const bad[] = { "",    "a",   "-ab", ".ab", "_ab", "a b", "小明",
-                                       "a@b", "a,b", "AB",  "a/b", "a%b", "a\tb" };
-    for (size_t i = 0; i < ARRAY_LEN(good); i++)
-        if (!username_valid(str_from(good[i])))
-            fail_msg("%s is refused", good[i]);
-    for (size_t i = 0; i < ARRAY_LEN(bad); i++)
-        if (username_valid(str_from(bad[i])))
-            fail_msg("%s is accepted", bad[i]);
+    EACH_TEXT (text, "ab", "0a", "a.b-c_d", "99", "abcdefghijklmnopqrstuvwxyz012345")
+        assert_of(text, username_valid(str_from(text)));
+    EACH_TEXT (text, "", "a", "-ab", ".ab", "_ab", "a b", "小明", "a@b", "a,b", "AB", "a/b", "a%b", "a\tb")
+        assert_of(text, !username_valid(str_from(text)));
     assert_false(username_valid(STR("abcdefghijklmnopqrstuvwxyz0123456")));
     assert_false(username_valid(STR_NONE));
 }
 
-TEST(a_nickname_is_required)
+TEST(a_nickname_is_required_cleaned_and_has_at_most_32_graphemes)
 {
     assert_nickname("", "text/nickname_missing");
     assert_nickname(" \t ", "text/nickname_missing");
     assert_nickname("a", "");
-}
-
-TEST(a_nickname_is_cleaned_and_a_password_is_not)
-{
     assert_int_equal(
         account_read(arena, STR("ab"), STR("  小\xe2\x80\xae明\n🧧 "), STR("  blanks count  "), STR("")), ST_OK);
     assert_text(form.nickname, "小明 🧧");
     assert_text(form.password, "  blanks count  ");
-}
-
-TEST(a_nickname_has_at_most_32_graphemes)
-{
     static const char hans32[] = "一二三四五六七八九十一二三四五六七八九十一二三四五六七八九十一二";
     char hans33[sizeof hans32 + 3], families[32 * 18 + 1] = "", longest[2 * 32 + 32 + 1] = "";
     memcpy(hans33, hans32, sizeof hans32 - 1);
@@ -115,24 +98,7 @@ TEST(a_nickname_has_at_most_32_graphemes)
     assert_nickname(families, "text/nickname_combined");
 }
 
-TEST(a_password_has_8_to_128_characters)
-{
-    char text[130], hans[3 * 129];
-    memset(text, 'x', sizeof text);
-    text[0] = 'k';
-    assert_password("ab", STR(""), "text/password_missing");
-    assert_password("ab", (struct str){ text, 7 }, "text/password_short");
-    assert_password("ab", (struct str){ text, 8 }, "");
-    assert_password("ab", (struct str){ text, 128 }, "");
-    assert_password("ab", (struct str){ text, 129 }, "text/password_long");
-    for (size_t i = 0; i < 129; i++)
-        memcpy(hans + 3 * i, "密", 3);
-    assert_password("ab", (struct str){ hans, 3 * 7 }, "text/password_short");
-    assert_password("ab", (struct str){ hans, 3 * 128 }, "");
-    assert_password("ab", (struct str){ hans, 3 * 129 }, "text/password_long");
-}
-
-TEST(a_common_password_is_refused_in_any_case)
+TEST(a_password_that_is_common_or_like_the_username_or_the_service_is_refused)
 {
     static const char *const common[] = { "password", "12345678", "1q2w3e4r", "PassWord1", "!qaz2wsx", "88888888",
                                           "87654321", "23456789", "34567890", "AbcdefghI", "zzzzzzzz" };
@@ -140,10 +106,21 @@ TEST(a_common_password_is_refused_in_any_case)
     static const char *const rare[] = { "passwordpasswore", "1q2w3e4r5t6y7u8i9o0p-", "correct-horse", "        ",
                                         "\n\n\n\n\n\n\n\n", "password\n12345678",    "888888889",     "12345689x" };
     assert_passwords("ab", rare, ARRAY_LEN(rare), "");
+    static const char *const like_name[] = {
+        "xiaoming", "XiaoMing", "gnimoaix", "xiaoming2024", "!xiaoming-xiaoming!", "xiaomingxiaoming"
+    };
+    static const char *const unlike_name[] = { "xiaoming20241", "xiaomin-xiaomin", "my name is xiaoming" };
+    assert_passwords(" Xiaoming ", like_name, ARRAY_LEN(like_name), "text/password_like_name");
+    assert_passwords("xiaoming", unlike_name, ARRAY_LEN(unlike_name), "");
+    assert_false(password_is_like_username(STR("some words"), STR("")));
+    static const char *const like_service[] = { "HongBao1", "hongbaohongbao", "redpacket", "!redenvelope",
+                                                "红包红包2024" };
+    assert_passwords("xiaoming", like_service, ARRAY_LEN(like_service), "text/password_common");
+    assert_password("xiaoming", STR("hongbao-demo"), "");
 }
 
 /* Every word of the list is found, also the first and the last one of the table, and no word between two of them. */
-TEST(each_of_the_10000_is_found)
+TEST(a_password_has_8_to_128_characters_and_each_of_the_10000_common_ones_is_found)
 {
     char line[256];
     size_t count = 0;
@@ -161,37 +138,28 @@ TEST(each_of_the_10000_is_found)
     }
     (void)fclose(list);
     assert_int_equal(count, 10000);
+    char text[130], hans[3 * 129];
+    memset(text, 'x', sizeof text);
+    text[0] = 'k';
+    assert_password("ab", STR(""), "text/password_missing");
+    assert_password("ab", (struct str){ text, 7 }, "text/password_short");
+    assert_password("ab", (struct str){ text, 8 }, "");
+    assert_password("ab", (struct str){ text, 128 }, "");
+    assert_password("ab", (struct str){ text, 129 }, "text/password_long");
+    for (size_t i = 0; i < 129; i++)
+        memcpy(hans + 3 * i, "密", 3);
+    assert_password("ab", (struct str){ hans, 3 * 7 }, "text/password_short");
+    assert_password("ab", (struct str){ hans, 3 * 128 }, "");
+    assert_password("ab", (struct str){ hans, 3 * 129 }, "text/password_long");
 }
 
-TEST(a_password_like_the_username_is_refused)
-{
-    static const char *const like[] = {
-        "xiaoming", "XiaoMing", "gnimoaix", "xiaoming2024", "!xiaoming-xiaoming!", "xiaomingxiaoming"
-    };
-    static const char *const unlike[] = { "xiaoming20241", "xiaomin-xiaomin", "my name is xiaoming" };
-    assert_passwords(" Xiaoming ", like, ARRAY_LEN(like), "text/password_like_name");
-    assert_passwords("xiaoming", unlike, ARRAY_LEN(unlike), "");
-    assert_false(password_is_like_username(STR("some words"), STR("")));
-}
-
-TEST(a_password_like_the_service_is_refused)
-{
-    static const char *const like[] = { "HongBao1", "hongbaohongbao", "redpacket", "!redenvelope", "红包红包2024" };
-    assert_passwords("xiaoming", like, ARRAY_LEN(like), "text/password_common");
-    assert_password("xiaoming", STR("hongbao-demo"), "");
-}
-
-TEST(only_a_local_path_is_taken_as_next)
+TEST(every_field_gets_its_own_message_only_a_local_path_is_next_and_without_memory_none)
 {
     assert_int_equal(account_read(arena, STR("ab"), STR("Ming"), STR("long enough"), STR("/p/x")), ST_OK);
     assert_text(form.next, "/p/x");
     assert_int_equal(account_read(arena, STR("ab"), STR("Ming"), STR("long enough"), STR("//elsewhere.example")),
                      ST_OK);
     assert_true(form.next.ptr != NULL && form.next.len == 0);
-}
-
-TEST(every_field_gets_its_own_message)
-{
     assert_int_equal(account_read(arena, STR(""), STR("\xff"), STR(""), STR("")), ST_INVALID);
     assert_int_equal(errors.count, 3);
     assert_username("", "text/username_missing");
@@ -200,9 +168,13 @@ TEST(every_field_gets_its_own_message)
     assert_username("小明@b.example", "text/username_address");
     assert_username("-ab", "text/username_invalid");
     assert_nickname("\xff", "text/nickname_invalid");
+    struct arena *tiny = arena_new(16, 16);
+    assert_int_equal(account_read(tiny, STR("a-name-of-some-length"), STR("小明"), STR("long enough"), STR("")),
+                     ST_NO_MEMORY);
+    arena_free(tiny);
 }
 
-TEST(an_invented_username_is_valid_and_another_one_each_time)
+TEST(an_invented_username_is_another_one_each_time_and_others_are_made_of_what_one_can_have)
 {
     struct str before = STR("");
     for (int i = 0; i < 100; i++) {
@@ -211,10 +183,6 @@ TEST(an_invented_username_is_valid_and_another_one_each_time)
         assert_false(str_equal(name, before));
         before = name;
     }
-}
-
-TEST(a_username_is_made_of_what_a_username_can_have)
-{
     static const char *const made[][2] = { { "Wang.Wei@example.com", "wang.wei" },
                                            { "No Good", "nogood" },
                                            { "@小明Ming", "ming" },
@@ -227,14 +195,6 @@ TEST(a_username_is_made_of_what_a_username_can_have)
     for (size_t i = 0; i < ARRAY_LEN(made); i++)
         assert_text(username_made_of(arena, str_from(made[i][0])), made[i][1]);
     assert_true(username_valid(username_made_of(arena, str_from(longest))));
-}
-
-TEST(without_memory_the_form_is_neither_accepted_nor_refused)
-{
-    struct arena *tiny = arena_new(16, 16);
-    assert_int_equal(account_read(tiny, STR("a-name-of-some-length"), STR("小明"), STR("long enough"), STR("")),
-                     ST_NO_MEMORY);
-    arena_free(tiny);
 }
 
 TESTS(arena_setup, arena_teardown)

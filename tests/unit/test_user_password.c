@@ -5,8 +5,6 @@
 #include <time.h>
 
 #include "base/array.h"
-#include "base/random.h"
-#include "support/test.h"
 #include "support/test_arena.h"
 #include "user/password.h"
 
@@ -70,13 +68,21 @@ static const char *hash_of(struct str password)
     return hash;
 }
 
-TEST(a_password_matches_its_own_hash_only)
+TEST(a_password_matches_its_own_hash_only_which_has_a_salt_and_the_agreed_costs)
 {
     const char *hash = hash_of(STR("correct horse"));
     assert_int_equal(password_verify(ONCE, str_from(hash), STR("correct horse")), ST_OK);
     assert_int_equal(password_verify(ONCE, str_from(hash), STR("correct horsf")), ST_NOT_FOUND);
     assert_int_equal(password_verify(ONCE, str_from(hash), STR("correct horse ")), ST_NOT_FOUND);
     assert_int_equal(password_verify(ONCE, str_from(hash), STR("")), ST_NOT_FOUND);
+    const char *first = hash_of(STR("correct horse")), *second = hash_of(STR("correct horse"));
+    assert_memory_equal(first, COSTS, sizeof COSTS - 1);
+    assert_string_not_equal(first, second);
+    assert_false(password_needs_rehash(str_from(first)));
+    char cheap[crypto_pwhash_STRBYTES];
+    assert_int_equal(crypto_pwhash_str(cheap, "correct horse", 13, 1, 8192 * 1024), 0);
+    assert_int_equal(password_verify(ONCE, str_from(cheap), STR("correct horse")), ST_OK);
+    assert_true(password_needs_rehash(str_from(cheap)));
 }
 
 /* Devices differ in how they write the same letters (NFC, NFD) and blanks. */
@@ -123,23 +129,7 @@ TEST(an_older_hash_of_the_typed_bytes_still_matches)
     assert_int_equal(verified_count, 2);
 }
 
-TEST(a_hash_has_the_agreed_costs_and_a_salt)
-{
-    const char *first = hash_of(STR("correct horse")), *second = hash_of(STR("correct horse"));
-    assert_memory_equal(first, COSTS, sizeof COSTS - 1);
-    assert_string_not_equal(first, second);
-    assert_false(password_needs_rehash(str_from(first)));
-}
-
-TEST(a_hash_of_other_costs_needs_a_rehash)
-{
-    char cheap[crypto_pwhash_STRBYTES];
-    assert_int_equal(crypto_pwhash_str(cheap, "correct horse", 13, 1, 8192 * 1024), 0);
-    assert_int_equal(password_verify(ONCE, str_from(cheap), STR("correct horse")), ST_OK);
-    assert_true(password_needs_rehash(str_from(cheap)));
-}
-
-TEST(an_unknown_user_costs_a_whole_hash_and_never_matches)
+TEST(an_unknown_user_costs_a_whole_hash_and_without_memory_nobody_is_wrong)
 {
     char too_long[2 * PASSWORD_HASH_MAX];
     memset(too_long, 'x', sizeof too_long);
@@ -152,17 +142,13 @@ TEST(an_unknown_user_costs_a_whole_hash_and_never_matches)
     }
     /* libsodium would refuse a malformed hash at once, and the time of the answer would reveal which users exist. */
     assert_false(password_needs_rehash(str_from(verified_hash)));
-}
-
-TEST(without_memory_no_password_is_reported_wrong)
-{
     const char *hash = hash_of(STR("correct horse"));
     memory_missing = true;
     enum status known = password_verify(ONCE, str_from(hash), STR("correct horse"));
-    enum status unknown = password_verify(ONCE, STR_NONE, STR("correct horse"));
+    enum status stranger = password_verify(ONCE, STR_NONE, STR("correct horse"));
     memory_missing = false;
     assert_int_equal(known, ST_NO_MEMORY);
-    assert_int_equal(unknown, ST_NO_MEMORY);
+    assert_int_equal(stranger, ST_NO_MEMORY);
 }
 
 TEST(hashing_yields_the_cpu)

@@ -1,9 +1,6 @@
 /* user/session, the parts without I/O: tokens, keys, stored values and lifetimes. user/device: the name of a device in
  * the list of sessions. */
-#include "base/array.h"
 #include "base/clock.h"
-#include "base/random.h"
-#include "support/test.h"
 #include "support/test_arena.h"
 #include "user/device.h"
 #include "user/session.h"
@@ -31,17 +28,13 @@ static struct session session_at(int64_t created_ms, int64_t seen_ms)
                              .listed = true };
 }
 
-TEST(tokens_are_well_formed_and_unique)
+TEST(tokens_are_well_formed_and_unique_and_a_key_is_the_hash_of_its_token)
 {
     char first[SESSION_TOKEN_MAX], second[SESSION_TOKEN_MAX];
     session_token_new(first);
     session_token_new(second);
     assert_true(session_token_valid(str_from(first)) && session_token_valid(str_from(second)));
     assert_string_not_equal(first, second);
-}
-
-TEST(malformed_tokens_are_refused)
-{
     char token[SESSION_TOKEN_MAX + 1];
     session_token_new(token);
     assert_false(session_token_valid((struct str){ token, SESSION_TOKEN_LEN - 1 }));
@@ -54,73 +47,46 @@ TEST(malformed_tokens_are_refused)
         token[20] = *c;
         assert_false(session_token_valid(str_from(token)));
     }
-}
-
-TEST(a_key_is_the_hash_of_its_token)
-{
     char key[SESSION_KEY_MAX];
     /* printf %s AAAA…A (43 times) | sha256sum */
     session_key_write(STR("AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA"), key);
     assert_string_equal(key, "hb:session:0f007385b6f9d4b7eeb2748605afe1a984a0a3bfa3f014d09e2a784ce9e5cd1a");
 }
 
-TEST(a_stored_value_is_read_back)
+TEST(a_stored_value_is_read_back_one_of_the_version_before_is_in_no_list_others_are_refused)
 {
-    struct session s = session_at(LOGIN_MS, LOGIN_MS + 5), back;
-    s.nickname = STR("小,明,🧧");
-    struct str value = session_value_text(arena, &s);
+    struct session s;
+    EACH_TEXT (value, "", "v2,", "v2", "v3,10001,1800000000000,1800000000000,xiaoming,小明",
+               "v2,v2,10001,1800000000000,1800000000000,xiaoming,小明", "10001", "10001,1800000000000,1800000000000",
+               "10001,1800000000000,1800000000000,xiaoming", "10001,1800000000000,1800000000000,xiaoming,",
+               "10001,1800000000000,1800000000000,,小明", "0,1800000000000,1800000000000,xiaoming,小明",
+               "-1,1800000000000,1800000000000,xiaoming,小明", "x,1800000000000,1800000000000,xiaoming,小明",
+               "10001,,1800000000000,xiaoming,小明", "10001,0,1800000000000,xiaoming,小明",
+               "10001,-5,1800000000000,xiaoming,小明", "10001,1800000000001,1800000000000,xiaoming,小明",
+               "10001,1800000000000,99999999999999999999,xiaoming,小明",
+               "99999999999999999999,1800000000000,1800000000000,xiaoming,小明",
+               "10001,1800000000000,1800000000000,xiaoming,\xe5\xb0")
+        if (session_value_read(str_from(value), &s))
+            fail_msg("%s is accepted", value);
+    struct session written = session_at(LOGIN_MS, LOGIN_MS + 5), back;
+    written.nickname = STR("小,明,🧧");
+    struct str value = session_value_text(arena, &written);
     assert_true(str_equal(value, STR("v2,10001,1800000000000,1800000000005,xiaoming,小,明,🧧")));
     assert_true(session_value_read(value, &back));
-    assert_int_equal(back.user_id, s.user_id);
-    assert_int_equal(back.created_ms, s.created_ms);
-    assert_int_equal(back.seen_ms, s.seen_ms);
-    assert_true(str_equal(back.username, s.username));
-    assert_true(str_equal(back.nickname, s.nickname));
+    assert_ints({ back.user_id, written.user_id }, { back.created_ms, written.created_ms },
+                { back.seen_ms, written.seen_ms });
+    assert_true(str_equal(back.username, written.username));
+    assert_true(str_equal(back.nickname, written.nickname));
     assert_true(back.listed);
-}
-
-TEST(a_value_of_the_version_before_is_in_no_list)
-{
-    struct session s;
     static const char before[] = "10001,1800000000000,1800000000005,xiaoming,小明";
-    assert_true(session_value_read(str_from(before), &s));
-    assert_false(s.listed);
-    assert_int_equal(s.user_id, 10001);
-    assert_true(str_equal(session_value_text(arena, &s), str_from(before)));
-}
-
-TEST(malformed_values_are_refused)
-{
-    static const char *const values[] = {
-        "",
-        "v2,",
-        "v2",
-        "v3,10001,1800000000000,1800000000000,xiaoming,小明",
-        "v2,v2,10001,1800000000000,1800000000000,xiaoming,小明",
-        "10001",
-        "10001,1800000000000,1800000000000",
-        "10001,1800000000000,1800000000000,xiaoming",
-        "10001,1800000000000,1800000000000,xiaoming,",
-        "10001,1800000000000,1800000000000,,小明",
-        "0,1800000000000,1800000000000,xiaoming,小明",
-        "-1,1800000000000,1800000000000,xiaoming,小明",
-        "x,1800000000000,1800000000000,xiaoming,小明",
-        "10001,,1800000000000,xiaoming,小明",
-        "10001,0,1800000000000,xiaoming,小明",
-        "10001,-5,1800000000000,xiaoming,小明",
-        "10001,1800000000001,1800000000000,xiaoming,小明",
-        "10001,1800000000000,99999999999999999999,xiaoming,小明",
-        "99999999999999999999,1800000000000,1800000000000,xiaoming,小明",
-        "10001,1800000000000,1800000000000,xiaoming,\xe5\xb0",
-    };
-    struct session s;
-    for (size_t i = 0; i < ARRAY_LEN(values); i++)
-        if (session_value_read(str_from(values[i]), &s))
-            fail_msg("%s is accepted", values[i]);
+    assert_true(session_value_read(str_from(before), &written));
+    assert_false(written.listed);
+    assert_int_equal(written.user_id, 10001);
+    assert_true(str_equal(session_value_text(arena, &written), str_from(before)));
 }
 
 /* Times are from the login on. */
-TEST(a_session_ends_after_its_idle_time_and_its_absolute_lifetime)
+TEST(a_session_is_renewed_once_an_hour_and_ends_after_its_idle_time_and_its_lifetime)
 {
     static const struct {
         int64_t seen_ms, now_ms, left_ms;
@@ -135,20 +101,15 @@ TEST(a_session_ends_after_its_idle_time_and_its_absolute_lifetime)
         { 0, -CLOCKS_DIFFER_MS - 1, 0 }, /* a clock set back neither ends nor extends a session */
     };
     struct config c = seven_days();
-    for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
-        struct session s = session_at(LOGIN_MS, LOGIN_MS + rows[i].seen_ms);
-        if (session_ttl_ms(&c, &s, LOGIN_MS + rows[i].now_ms) != rows[i].left_ms)
-            fail_msg("row %zu", i);
+    EACH (row, rows) {
+        struct session s = session_at(LOGIN_MS, LOGIN_MS + row->seen_ms);
+        if (session_ttl_ms(&c, &s, LOGIN_MS + row->now_ms) != row->left_ms)
+            fail_msg("row %zu", (size_t)(row - rows));
     }
     struct session s = session_at(LOGIN_MS - DAY_MS, LOGIN_MS); /* a visit in the future is none, too */
     assert_int_equal(session_ttl_ms(&c, &s, LOGIN_MS - CLOCKS_DIFFER_MS - 1), 0);
     assert_false(session_refresh_due(&c, &s, LOGIN_MS - 100 * DAY_MS));
-}
-
-TEST(a_session_is_renewed_once_an_hour_or_sooner_with_a_short_idle_time)
-{
-    struct config c = seven_days();
-    struct session s = session_at(LOGIN_MS, LOGIN_MS);
+    s = session_at(LOGIN_MS, LOGIN_MS);
     assert_false(session_refresh_due(&c, &s, LOGIN_MS));
     assert_false(session_refresh_due(&c, &s, LOGIN_MS + HOUR_MS - 1));
     assert_true(session_refresh_due(&c, &s, LOGIN_MS + HOUR_MS));
@@ -171,7 +132,7 @@ TEST(without_memory_a_visitor_is_not_a_guest)
     arena_free(request.arena);
 }
 
-TEST(browsers_and_systems_are_named)
+TEST(browsers_and_systems_are_named_in_our_words_or_by_a_plain_first_word)
 {
     static const struct {
         const char *agent, *name;
@@ -195,19 +156,12 @@ TEST(browsers_and_systems_are_named)
         { "Dalvik (Linux; Android 9)", "Android" },
         { "", "" },
     };
-    for (size_t i = 0; i < ARRAY_LEN(cases); i++)
-        assert_string_equal(device_name(arena, str_from(cases[i].agent)).ptr, cases[i].name);
+    EACH (row, cases)
+        assert_string_equal(device_name(arena, str_from(row->agent)).ptr, row->name);
     assert_int_equal(device_name(arena, STR_NONE).len, 0);
-}
-
-TEST(a_name_has_only_our_words_or_a_plain_first_word)
-{
-    static const char *const agents[] = {
-        "<script>alert(1)</script>", "\xff\xfe", "银行", "a\nb", "{{x}}", "%s%n", "\""
-    };
     char large[8192];
-    for (size_t i = 0; i < ARRAY_LEN(agents); i++)
-        assert_int_equal(device_name(arena, str_from(agents[i])).len, 0);
+    EACH_TEXT (agent, "<script>alert(1)</script>", "\xff\xfe", "银行", "a\nb", "{{x}}", "%s%n", "\"")
+        assert_int_equal(device_name(arena, str_from(agent)).len, 0);
     memset(large, 'x', sizeof large);
     assert_true(device_name(arena, (struct str){ large, sizeof large }).len <= DEVICE_BYTES_MAX);
     memcpy(large + sizeof large - 8, "Chrome/1", 8); /* beyond what is read */

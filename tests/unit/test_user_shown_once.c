@@ -1,5 +1,4 @@
 /* user/shown_once: what is sealed for a page is opened by its session, its page, in its time, and by nobody else. */
-#include "support/test.h"
 #include "support/test_arena.h"
 #include "user/shown_once.h"
 
@@ -17,7 +16,7 @@ static struct str sealed(struct str text)
     return made;
 }
 
-TEST(what_is_sealed_is_opened_until_its_end)
+TEST(what_is_sealed_is_opened_until_its_end_also_an_empty_and_the_longest_text)
 {
     struct str made = sealed(TEXT);
     assert_true(str_equal(shown_open(arena, KEY, SHOWN_CODES, SESSION, NOW_MS, made), TEXT));
@@ -25,20 +24,16 @@ TEST(what_is_sealed_is_opened_until_its_end)
     assert_null(shown_open(arena, KEY, SHOWN_CODES, SESSION, END_MS, made).ptr);
     assert_true(str_find(made, STR("7K3M")) == made.len);
     assert_false(str_equal(made, sealed(TEXT)));
-}
-
-TEST(an_empty_text_and_the_longest_one_are_opened)
-{
     char text[SHOWN_BYTES_MAX];
     memset(text, 'x', sizeof text);
-    struct str longest = { text, sizeof text }, made = sealed(STR(""));
-    struct str opened = shown_open(arena, KEY, SHOWN_CODES, SESSION, NOW_MS, made);
+    struct str longest = { text, sizeof text }, empty = sealed(STR(""));
+    struct str opened = shown_open(arena, KEY, SHOWN_CODES, SESSION, NOW_MS, empty);
     assert_non_null(opened.ptr);
     assert_int_equal(opened.len, 0);
     assert_true(str_equal(shown_open(arena, KEY, SHOWN_CODES, SESSION, NOW_MS, sealed(longest)), longest));
 }
 
-TEST(another_session_page_or_site_opens_nothing)
+TEST(another_session_page_or_site_and_a_changed_or_cut_text_open_nothing)
 {
     struct str made = sealed(TEXT);
     assert_null(shown_open(arena, KEY, SHOWN_CODES, STR("hb:session:2"), NOW_MS, made).ptr);
@@ -46,12 +41,8 @@ TEST(another_session_page_or_site_opens_nothing)
     assert_null(shown_open(arena, KEY, SHOWN_TOKEN, SESSION, NOW_MS, made).ptr);
     assert_null(shown_open(arena, KEY, SHOWN_REGISTERED, SESSION, NOW_MS, made).ptr);
     assert_null(shown_open(arena, KEY_OF("another secret of 32 characters!"), SHOWN_CODES, SESSION, NOW_MS, made).ptr);
-}
-
-TEST(a_changed_or_cut_text_opens_nothing)
-{
     char text[1024];
-    struct str made = sealed(STR("text"));
+    made = sealed(STR("text"));
     assert_true(made.len < sizeof text);
     for (size_t i = 0; i < made.len; i++) {
         memcpy(text, made.ptr, made.len);

@@ -1,5 +1,4 @@
 /* user/token and user/token_page, the parts without I/O: tokens, keys, copies, the form. */
-#include "base/array.h"
 #include "support/assert_text.h"
 #include "support/test_arena.h"
 #include "user/token.h"
@@ -15,7 +14,7 @@ static int setup(void **state)
     return arena_setup(state);
 }
 
-TEST(tokens_are_valid_and_unique)
+TEST(tokens_are_unique_and_a_changed_one_is_refused_without_a_store)
 {
     char first[TOKEN_MAX], second[TOKEN_MAX];
     token_new(&key, first);
@@ -24,11 +23,7 @@ TEST(tokens_are_valid_and_unique)
     assert_true(str_starts(str_from(first), STR("hbt_")));
     assert_true(token_valid(&key, str_from(first)) && token_valid(&key, str_from(second)));
     assert_string_not_equal(first, second);
-}
-
-/* So no store is used for a guess. */
-TEST(a_changed_token_is_refused_without_a_store)
-{
+    /* So no store is used for a guess. */
     char token[TOKEN_MAX];
     token_new(&key, token);
     assert_false(token_valid(&other_key, str_from(token)));
@@ -44,7 +39,7 @@ TEST(a_changed_token_is_refused_without_a_store)
     assert_false(token_valid(&key, STR_NONE));
 }
 
-TEST(a_copy_is_read_back)
+TEST(a_copy_is_read_back_and_believed_for_an_hour_and_a_malformed_one_refused)
 {
     struct token_copy back, copy = { .made_ms = 1700000000000,
                                      .user_id = 10001,
@@ -61,54 +56,23 @@ TEST(a_copy_is_read_back)
     assert_true(token_copy_read(STR("10001,5,1800000000000,xiaoming,n"), &back));
     assert_int_equal(back.user_id, 10001);
     assert_false(token_copy_is_fresh(&back, 1700000000000));
-}
-
-TEST(a_copy_is_believed_for_an_hour_by_its_own_time)
-{
     enum { HOUR_MS = 3600 * 1000, FUTURE_MS = 600 * 1000 };
-    const struct token_copy copy = { .made_ms = 1700000000000 };
-    assert_true(token_copy_is_fresh(&copy, copy.made_ms));
-    assert_true(token_copy_is_fresh(&copy, copy.made_ms + HOUR_MS - 1));
-    assert_false(token_copy_is_fresh(&copy, copy.made_ms + HOUR_MS));
-    assert_true(token_copy_is_fresh(&copy, copy.made_ms - FUTURE_MS)); /* clocks differ */
-    assert_false(token_copy_is_fresh(&copy, copy.made_ms - FUTURE_MS - 1));
-}
-
-TEST(malformed_copies_are_refused)
-{
-    static const char *const values[] = {
-        "",
-        "revoked",
-        "v2,-1,10001,1,1800000000000,xiaoming,n",
-        "v2,,10001,1,1800000000000,xiaoming,n",
-        "v2,1700000000000,10001,1,1800000000000,xiaoming",
-        "v2,1700000000000,10001,1,1800000000000,xiaoming,",
-        "v2,1700000000000,10001,1,1800000000000,,n",
-        "v2,1700000000000,0,1,1800000000000,xiaoming,n",
-        "v2,1700000000000,x,1,1800000000000,xiaoming,n",
-        "v2,1700000000000,10001,0,1800000000000,xiaoming,n",
-        "v2,1700000000000,10001,8,1800000000000,xiaoming,n",
-        "v2,1700000000000,10001,4294967297,1800000000000,xiaoming,n",
-        "v2,1700000000000,10001,1,0,xiaoming,n",
-        "v2,1700000000000,10001,1,-1,xiaoming,n",
-        "v2,1700000000000,10001,1,,xiaoming,n",
-        "v2,1700000000000,10001,1,1800000000000,xiaoming,\xe5\xb0",
-    };
-    struct token_copy copy;
-    for (size_t i = 0; i < ARRAY_LEN(values); i++)
-        if (token_copy_read(str_from(values[i]), &copy))
-            fail_msg("%s is accepted", values[i]);
-}
-
-TEST(scopes_have_names)
-{
-    assert_text(scopes_text(arena, SCOPE_READ | SCOPE_SEND | SCOPE_OPEN), "read send open");
-    assert_text(scopes_text(arena, SCOPE_OPEN), "open");
-    assert_int_equal(scopes_read(STR(" open  read open ")), SCOPE_READ | SCOPE_OPEN);
-    assert_int_equal(scopes_read(STR("read admin")), 0);
-    assert_int_equal(scopes_read(STR("Read")), 0);
-    assert_int_equal(scopes_read(STR("read,send")), 0);
-    assert_int_equal(scopes_read(STR("")), 0);
+    const struct token_copy aged = { .made_ms = 1700000000000 };
+    assert_true(token_copy_is_fresh(&aged, aged.made_ms));
+    assert_true(token_copy_is_fresh(&aged, aged.made_ms + HOUR_MS - 1));
+    assert_false(token_copy_is_fresh(&aged, aged.made_ms + HOUR_MS));
+    assert_true(token_copy_is_fresh(&aged, aged.made_ms - FUTURE_MS)); /* clocks differ */
+    assert_false(token_copy_is_fresh(&aged, aged.made_ms - FUTURE_MS - 1));
+    EACH_TEXT (value, "", "revoked", "v2,-1,10001,1,1800000000000,xiaoming,n", "v2,,10001,1,1800000000000,xiaoming,n",
+               "v2,1700000000000,10001,1,1800000000000,xiaoming", "v2,1700000000000,10001,1,1800000000000,xiaoming,",
+               "v2,1700000000000,10001,1,1800000000000,,n", "v2,1700000000000,0,1,1800000000000,xiaoming,n",
+               "v2,1700000000000,x,1,1800000000000,xiaoming,n", "v2,1700000000000,10001,0,1800000000000,xiaoming,n",
+               "v2,1700000000000,10001,8,1800000000000,xiaoming,n",
+               "v2,1700000000000,10001,4294967297,1800000000000,xiaoming,n", "v2,1700000000000,10001,1,0,xiaoming,n",
+               "v2,1700000000000,10001,1,-1,xiaoming,n", "v2,1700000000000,10001,1,,xiaoming,n",
+               "v2,1700000000000,10001,1,1800000000000,xiaoming,\xe5\xb0")
+        if (token_copy_read(str_from(value), &copy))
+            fail_msg("%s is accepted", value);
 }
 
 /* Reads the form with these fields: pairs of name and value. Returns the message for the wrong field; "": none. */
@@ -139,8 +103,15 @@ static const char *form_of(struct token_form *out, const char *const *pairs)
         assert_int_equal(form.days, 7);                                                                                \
     } while (0)
 
-TEST(scopes_come_from_boxes_from_words_or_from_both)
+TEST(scopes_have_names_and_come_from_boxes_from_words_or_from_both)
 {
+    assert_text(scopes_text(arena, SCOPE_READ | SCOPE_SEND | SCOPE_OPEN), "read send open");
+    assert_text(scopes_text(arena, SCOPE_OPEN), "open");
+    assert_int_equal(scopes_read(STR(" open  read open ")), SCOPE_READ | SCOPE_OPEN);
+    assert_int_equal(scopes_read(STR("read admin")), 0);
+    assert_int_equal(scopes_read(STR("Read")), 0);
+    assert_int_equal(scopes_read(STR("read,send")), 0);
+    assert_int_equal(scopes_read(STR("")), 0);
     assert_scopes(SCOPE_READ | SCOPE_SEND, "days", "7", "scopes", "send read");
     assert_scopes(SCOPE_OPEN, "days", "7", "scope_open", "1");
     assert_scopes(SCOPE_READ | SCOPE_SEND | SCOPE_OPEN, "days", "7", "scope_open", "on", "scope_read", "1", "scopes",

@@ -1,7 +1,5 @@
 /* ops/user_word: what an operator may paste to find a user. */
-#include "base/array.h"
 #include "base/public_id.h"
-#include "base/random.h"
 #include "ops/user_word.h"
 #include "support/assert_text.h"
 #include "support/test_arena.h"
@@ -29,14 +27,12 @@ static struct user_word word(const char *text)
 
 TEST(an_id_is_read_as_it_stands_in_commands_logs_and_chats)
 {
-    static const char *const texts[] = { "~10007", "10007", " 10007\n", "～１０００７", "user_id=10007", "id=10007" };
-    for (size_t i = 0; i < ARRAY_LEN(texts); i++)
-        assert_int_equal(word(texts[i]).user_id, 10007);
+    EACH_TEXT (text, "~10007", "10007", " 10007\n", "～１０００７", "user_id=10007", "id=10007")
+        assert_int_equal(word(text).user_id, 10007);
     assert_int_equal(word("~10007").packet_count, 0);
     assert_int_equal(word("packet=1234567890123456789").packet_ids[0], PACKET_ID);
-    static const char *const others[] = { "0", "~", "~0", "-1", "1.5", "~99999999999999999999999", "10007x", "a b=7" };
-    for (size_t i = 0; i < ARRAY_LEN(others); i++)
-        assert_int_equal(word(others[i]).user_id, 0);
+    EACH_TEXT (text, "0", "~", "~0", "-1", "1.5", "~99999999999999999999999", "10007x", "a b=7")
+        assert_int_equal(word(text).user_id, 0);
 }
 
 TEST(a_packet_is_read_out_of_whatever_stands_around_its_id)
@@ -44,35 +40,30 @@ TEST(a_packet_is_read_out_of_whatever_stands_around_its_id)
     static const struct {
         const char *before, *after;
         bool twice;
-    } around[] = {
-        { "", "", false },
-        { "https://hongbao.example/p/", "", false },
-        { "http://127.0.0.1:8080/p/", "/screen?key=0123456789abcdef0123456789abcdef#x", false },
-        { "快来抢红包：/p/", "。手慢无🧧", false },
-        { "/p/", ", /p/", true },
-        { "\"", "'", false },
-        { "/P/", "/", false },
-    };
+    } around[] = { { "", "", false },
+                   { "https://hongbao.example/p/", "", false },
+                   { "http://127.0.0.1:8080/p/", "/screen?key=0123456789abcdef0123456789abcdef#x", false },
+                   { "快来抢红包：/p/", "。手慢无🧧", false },
+                   { "/p/", ", /p/", true },
+                   { "\"", "'", false },
+                   { "/P/", "/", false } };
     char text[512];
-    for (size_t i = 0; i < ARRAY_LEN(around); i++) {
+    EACH (row, around) {
         for (int capitals = 0; capitals < 2; capitals++) {
             char id[PUBLIC_ID_TEXT_MAX];
             memcpy(id, public_id, sizeof id);
             for (char *c = id; capitals == 1 && *c != '\0'; c++)
                 *c = (char)(*c >= 'a' && *c <= 'z' ? *c - 'a' + 'A' : *c);
-            (void)snprintf(text, sizeof text, "%s%s%s%s", around[i].before, id, around[i].after,
-                           around[i].twice ? id : "");
+            (void)snprintf(text, sizeof text, "%s%s%s%s", row->before, id, row->after, row->twice ? id : "");
             const struct user_word w = word(text);
-            assert_int_equal(w.packet_count, 1);
-            assert_int_equal(w.packet_ids[0], PACKET_ID);
-            assert_int_equal(w.user_id, 0);
+            assert_ints({ w.packet_count, 1 }, { w.packet_ids[0], PACKET_ID }, { w.user_id, 0 });
         }
     }
     (void)snprintf(text, sizeof text, "%sx", public_id);
     assert_int_equal(word(text).packet_count, 0);
 }
 
-TEST(names_are_what_a_user_may_have)
+TEST(names_are_what_a_user_may_have_and_any_other_bytes_are_refused_in_a_sentence)
 {
     char longer[66] = { 0 };
     memset(longer, 'a', sizeof longer - 1);
@@ -83,10 +74,6 @@ TEST(names_are_what_a_user_may_have)
     assert_null(word("  小  明 ").username.ptr);
     assert_null(word("' OR 1=1; -- \\").username.ptr);
     assert_true(word(longer).username.ptr == NULL && word(longer).nickname.ptr == NULL);
-}
-
-TEST(what_can_not_be_read_is_refused_in_a_sentence)
-{
     static const struct {
         const char *text, *why;
     } cases[] = { { "", "empty" },         { " \t\n", "empty" },        { "\xe2\x80\x8b", "empty" },
@@ -94,22 +81,16 @@ TEST(what_can_not_be_read_is_refused_in_a_sentence)
     static char longest[USER_WORD_BYTES_MAX + 2];
     struct user_word w;
     const char *why;
-    for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
-        assert_int_equal(user_word_read(arena, str_from(cases[i].text), &w, &why), ST_INVALID);
-        assert_non_null(strstr(why, cases[i].why));
+    EACH (row, cases) {
+        assert_int_equal(user_word_read(arena, str_from(row->text), &w, &why), ST_INVALID);
+        assert_non_null(strstr(why, row->why));
     }
     memset(longest, '7', sizeof longest - 1);
     assert_int_equal(user_word_read(arena, str_from(longest), &w, &why), ST_INVALID);
     assert_non_null(strstr(why, "too long"));
     (void)word(longest + 1);
-}
-
-TEST(any_bytes_are_read_or_refused)
-{
     for (int i = 0; i < 20000; i++) {
         unsigned char bytes[64];
-        struct user_word w;
-        const char *why;
         random_bytes(bytes, sizeof bytes);
         for (size_t k = 1; i % 2 == 0 && k < sizeof bytes; k++)
             bytes[k] = (unsigned char)(' ' + bytes[k] % 95);

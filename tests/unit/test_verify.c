@@ -7,7 +7,7 @@ enum { LARGE_BYTES = 17 << 20 }; /* more than the command's memory */
 
 #define SEED "000102030405060708090a0b0c0d0e0f101112131415161718191a1b1c1d1e1f"
 
-TEST(pasted_arguments_are_read)
+TEST(pasted_arguments_are_read_and_without_memory_none_counts_as_absent)
 {
     char *plain[] = { "verify", SEED, "lucky", "10.00", "3", "double-average", "--returned", "0,1" };
     char *pasted[] = { "verify",     "\u200b" SEED, "lucky ", "１０．００元", "３个", "double\u2011average\ufeff",
@@ -18,11 +18,7 @@ TEST(pasted_arguments_are_read)
          *broken[] = { "verify", SEED, "lucky", "1\xff", "3" };
     assert_int_equal(verify_command(ARRAY_LEN(wrong), wrong), 2);
     assert_int_equal(verify_command(ARRAY_LEN(broken), broken), 2);
-}
-
-/* An argument that can't be folded is not an absent one: the shares of another split would be printed. */
-TEST(without_memory_no_argument_counts_as_absent)
-{
+    /* An argument that can't be folded is not an absent one: the shares of another split would be printed. */
     char *large = malloc(LARGE_BYTES + 1);
     assert_non_null(large);
     memset(large, ' ', LARGE_BYTES);

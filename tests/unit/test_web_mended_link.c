@@ -1,6 +1,5 @@
 /* web/mended_link: what chats and people add to a link, and the address that was meant. */
 #include "base/array.h"
-#include "support/test.h"
 #include "support/test_arena.h"
 #include "web/mended_link.h"
 
@@ -38,7 +37,7 @@ static void assert_mended(const char *path, const char *wanted)
     arena_reset(arena);
 }
 
-TEST(what_is_added_behind_an_id_is_dropped)
+TEST(what_is_added_behind_an_id_or_a_value_is_dropped_and_slashes_are_told_from_it)
 {
     struct str rest =
         STR("。 ， ！快来 ） 」 》 】 ” ’ … 🧧 \xc2\xa0 \xe2\x80\x8b \xef\xbb\xbf \xff /。 "
@@ -51,9 +50,20 @@ TEST(what_is_added_behind_an_id_is_dropped)
         (void)snprintf(path, sizeof path, "/p/" ID "%.*s", STR_ARG(added));
         assert_mended(path, "/p/" ID);
     }
+    EACH_TEXT (text, "/p/x", "//p/x", "/p/x/", "///p//x//")
+        assert_of(text, mended_link_slashes(str_from(text), STR("/p/x")));
+    EACH_TEXT (text, "/p/x.", "/p/x/.", "/P/x/", "/p", "/px", "/p/x/y", "//evil/p/x", "/")
+        assert_of(text, !mended_link_slashes(str_from(text), STR("/p/x")));
+    assert_true(mended_link_slashes(STR("//"), STR("/")));
+    assert_true(str_equal(mended_link_value(STR("a1。快来")), STR("a1")));
+    assert_true(str_equal(mended_link_value(STR("5)")), STR("5")));
+    assert_true(str_equal(mended_link_value(STR("1-0000")), STR("1-0000")));
+    assert_true(str_equal(mended_link_value(STR("5)x")), STR("5)x")));
+    assert_int_equal(mended_link_value(STR("…")).len, 0);
+    assert_int_equal(mended_link_value(STR("")).len, 0);
 }
 
-TEST(a_longer_address_with_an_id_is_found)
+TEST(what_is_in_front_between_and_behind_is_skipped_and_capitals_are_read_as_everywhere)
 {
     assert_mended("/p/" ID "/receipt。", "/p/" ID "/receipt");
     assert_mended("/p/" ID "/receipt.json)", "/p/" ID "/receipt.json");
@@ -66,10 +76,6 @@ TEST(a_longer_address_with_an_id_is_found)
     assert_mended("/records/sent/", "/records/sent");
     assert_mended("/wallet。", "/wallet");
     assert_mended("/。", "/");
-}
-
-TEST(what_is_in_front_and_between_is_skipped)
-{
     assert_mended("/p/%20" ID, "/p/" ID);
     assert_mended("/p/「" ID "」", "/p/" ID);
     assert_mended("//p/" ID, "/p/" ID);
@@ -77,36 +83,10 @@ TEST(what_is_in_front_and_between_is_skipped)
     assert_mended("/p/00005kmwye5zsc4y\xe2\x80\x8bqkbbkvv7pj", "/p/" ID);
     assert_mended("/p/00005kmw-ye5zsc4y-%0D%0Aqkbbkvv7pj", "/p/" ID);
     assert_mended("/p/%30%30005kmwye5zsc4yqkbbkvv7pj", "/p/" ID);
-}
-
-TEST(capitals_and_lookalikes_are_read_as_everywhere)
-{
     assert_mended("/P/" ID_LOOKS, "/p/" ID);
     assert_mended("/p/" ID_LOOKS "。", "/p/" ID);
     assert_mended("/P/" ID "/RECEIPT.JSON", "/p/" ID "/receipt.json");
     assert_mended("/WALLET", "/wallet");
-}
-
-TEST(other_addresses_are_not_guessed)
-{
-    static const char *const behind_id[] = { "", "/open", "x", "0", "/nothing", "/receiptx", "%2Fnothing" };
-    static const char *const others[] = { "/p/",        "/p/)",          "/p/x",        "/wallet.php",
-                                          "/wallets",   "/wallet/x",     "/.env",       "/.git/config",
-                                          "/nothing",   "/orders/",      "/orders/a)b", "/orders/my-key_1",
-                                          "",           "wallet",        "/q/" ID,      "/static/x.css)",
-                                          "/p/" FORGED, "/p/" FORGED ")" };
-    for (size_t i = 0; i < ARRAY_LEN(behind_id); i++) {
-        char path[128];
-        (void)snprintf(path, sizeof path, "/p/" ID "%s", behind_id[i]);
-        assert_mended(path, NULL);
-    }
-    assert_mended("/p/" ID "/../" FORGED, NULL);
-    for (size_t i = 0; i < ARRAY_LEN(others); i++)
-        assert_mended(others[i], NULL);
-}
-
-TEST(the_address_has_nothing_else_of_the_request)
-{
     assert_mended("/p/" ID "%0d%0aSet-Cookie:x=1", "/p/" ID);
     assert_mended("//evil.example/p/" ID, NULL);
     assert_mended("/\\evil.example", NULL);
@@ -114,33 +94,22 @@ TEST(the_address_has_nothing_else_of_the_request)
     assert_mended("/p/" ID "@evil.example", "/p/" ID);
 }
 
-TEST(without_memory_nothing_is_mended)
+TEST(other_addresses_are_not_guessed_and_without_memory_nothing_is_mended)
 {
+    EACH_TEXT (text, "", "/open", "x", "0", "/nothing", "/receiptx", "%2Fnothing") {
+        char path[128];
+        (void)snprintf(path, sizeof path, "/p/" ID "%s", text);
+        assert_mended(path, NULL);
+    }
+    assert_mended("/p/" ID "/../" FORGED, NULL);
+    EACH_TEXT (text, "/p/", "/p/)", "/p/x", "/wallet.php", "/wallets", "/wallet/x", "/.env", "/.git/config", "/nothing",
+               "/orders/", "/orders/a)b", "/orders/my-key_1", "", "wallet", "/q/" ID, "/static/x.css)", "/p/" FORGED,
+               "/p/" FORGED ")")
+        assert_mended(text, NULL);
     struct arena *tiny = arena_new(64, 64);
     assert_non_null(tiny);
     assert_null(mended_link(&router, tiny, STR("/p/" ID "................................................")).ptr);
     arena_free(tiny);
-}
-
-TEST(added_slashes_are_told_from_other_additions)
-{
-    static const char *const added[] = { "/p/x", "//p/x", "/p/x/", "///p//x//" };
-    static const char *const others[] = { "/p/x.", "/p/x/.", "/P/x/", "/p", "/px", "/p/x/y", "//evil/p/x", "/" };
-    for (size_t i = 0; i < ARRAY_LEN(added); i++)
-        assert_true(mended_link_slashes(str_from(added[i]), STR("/p/x")));
-    for (size_t i = 0; i < ARRAY_LEN(others); i++)
-        assert_false(mended_link_slashes(str_from(others[i]), STR("/p/x")));
-    assert_true(mended_link_slashes(STR("//"), STR("/")));
-}
-
-TEST(a_value_of_a_query_ends_with_a_letter_or_digit)
-{
-    assert_true(str_equal(mended_link_value(STR("a1。快来")), STR("a1")));
-    assert_true(str_equal(mended_link_value(STR("5)")), STR("5")));
-    assert_true(str_equal(mended_link_value(STR("1-0000")), STR("1-0000")));
-    assert_true(str_equal(mended_link_value(STR("5)x")), STR("5)x")));
-    assert_int_equal(mended_link_value(STR("…")).len, 0);
-    assert_int_equal(mended_link_value(STR("")).len, 0);
 }
 
 TESTS(setup, arena_teardown)

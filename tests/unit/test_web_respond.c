@@ -1,7 +1,6 @@
 /* web/respond: an answer that lacks a part for lack of memory becomes a complete 503. And web/etag. */
 #include "base/array.h"
 #include "base/log.h"
-#include "support/test.h"
 #include "support/test_site.h"
 #include "web/etag.h"
 #include "web/respond.h"
@@ -46,7 +45,7 @@ static bool has(const struct buf *b, const char *text)
     return b->len > 0 && memmem(b->ptr, b->len, text, strlen(text)) != NULL;
 }
 
-/* The answer, once it is complete, is a problem of this type. */
+/* The answer, once it is complete, is a problem of this type. The next one begins anew. */
 static void assert_problem(const char *type)
 {
     respond_finish(&x);
@@ -57,6 +56,8 @@ static void assert_problem(const char *type)
     assert_false(has(&x.headers, "Location"));
     assert_false(has(&x.headers, "Set-Cookie"));
     assert_false(has(&x.headers, "ETag"));
+    (void)teardown(NULL);
+    assert_int_equal(setup(NULL), 0);
 }
 
 /* A text that did not fit into the arena: STR_NONE. */
@@ -75,30 +76,41 @@ TEST_WITH(a_complete_answer_is_unchanged, setup, teardown)
     assert_true(has(&x.headers, "Set-Cookie: sid=; Path=/"));
 }
 
-TEST_WITH(a_redirect_without_an_address_is_answered_busy, setup, teardown)
+TEST_WITH(an_answer_that_lacks_a_part_is_replaced_and_unknown_after_a_change, setup, teardown)
 {
     respond_see_other(&x, STR_NONE);
     assert_problem("urn:hongbao:problem:busy");
-}
-
-TEST_WITH(an_incomplete_answer_after_a_change_is_unknown_not_busy, setup, teardown)
-{
     x.fallback_problem = &PROBLEM_UNKNOWN;
     respond_see_other(&x, STR_NONE);
     assert_problem("urn:hongbao:problem:unknown");
-}
-
-TEST_WITH(an_answer_that_lacks_a_cookie_is_replaced, setup, teardown)
-{
+    (void)lost_text();
+    respond_problem(&x, &PROBLEM_UNKNOWN);
+    assert_problem("urn:hongbao:problem:unknown");
     respond_empty(&x, 204);
     while (arena_alloc(x.arena, 16) != NULL)
         continue;
     respond_cookie(&x, STR("sid"), STR("token"), 60);
     assert_problem("urn:hongbao:problem:busy");
+    respond_header(&x, "ETag", STR("\"kept\""));
+    assert_false(respond_not_modified(&x, STR_NONE));
+    respond_empty(&x, 204);
+    assert_problem("urn:hongbao:problem:busy");
+    respond_text(&x, 200, STR("text/plain"), STR("ok"));
+    x.body.failed = true;
+    assert_problem("urn:hongbao:problem:busy");
+    /* Even when the handler has not checked the allocation: a username that did not fit looks like an empty one. */
+    struct form_errors e = { .count = 0 };
+    struct model m;
+    if (lost_text().len == 0)
+        form_fail(&e, "username", "text/username_missing");
+    model_init(&m, x.arena);
+    respond_form_errors(&x, "pages/login", &m, &e);
+    assert_int_equal(x.status, 422);
+    assert_problem("urn:hongbao:problem:busy");
 }
 
 /* On https a cookie of another host of the same domain, which can't have the prefix, is not read. */
-TEST_WITH(on_https_every_cookie_is_of_this_host_alone, setup, teardown)
+TEST_WITH(on_https_every_cookie_is_of_this_host_alone_and_around_it_only_blanks_are_skipped, setup, teardown)
 {
     static char sent[] = "HTTP_COOKIE=language=zh-CN; __Host-language=en; x__Host-other=1";
     x.fcgi = &(struct fcgi_request){ .fcgx.envp = (char *[]){ sent, NULL } };
@@ -109,22 +121,10 @@ TEST_WITH(on_https_every_cookie_is_of_this_host_alone, setup, teardown)
     respond_cookie(&x, STR("language"), STR("en"), 60);
     config_defaults(&config);
     assert_true(has(&x.headers, "Set-Cookie: __Host-language=en; Path=/; HttpOnly; SameSite=Lax; Max-Age=60; Secure"));
-}
-
-/* nginx counts requests by the session, and takes nothing but these for a blank (nginx/limits.conf). */
-TEST_WITH(around_a_cookie_only_blanks_and_tabs_are_skipped, setup, teardown)
-{
-    static char sent[] = "HTTP_COOKIE=\vsid=hidden; sid\f=hidden;\t sid=shown \t; sid=second";
-    x.fcgi = &(struct fcgi_request){ .fcgx.envp = (char *[]){ sent, NULL } };
+    /* nginx counts requests by the session, and takes nothing but these for a blank (nginx/limits.conf). */
+    static char blanks[] = "HTTP_COOKIE=\vsid=hidden; sid\f=hidden;\t sid=shown \t; sid=second";
+    x.fcgi = &(struct fcgi_request){ .fcgx.envp = (char *[]){ blanks, NULL } };
     assert_true(str_equal(exchange_cookie(&x, STR("sid")), STR("shown")));
-}
-
-TEST_WITH(an_answer_that_lacks_a_tag_is_replaced, setup, teardown)
-{
-    respond_header(&x, "ETag", STR("\"kept\""));
-    assert_false(respond_not_modified(&x, STR_NONE));
-    respond_empty(&x, 204);
-    assert_problem("urn:hongbao:problem:busy");
 }
 
 TEST_WITH(a_model_that_lacks_a_text_is_replaced_as_page_and_json, setup, teardown)
@@ -142,41 +142,12 @@ TEST_WITH(a_model_that_lacks_a_text_is_replaced_as_page_and_json, setup, teardow
     }
 }
 
-/* Even when the handler has not checked the allocation: here a username that did not fit looks like an empty one. */
-TEST_WITH(an_answer_after_a_failed_allocation_is_replaced, setup, teardown)
-{
-    struct form_errors e = { .count = 0 };
-    struct model m;
-    if (lost_text().len == 0)
-        form_fail(&e, "username", "text/username_missing");
-    model_init(&m, x.arena);
-    respond_form_errors(&x, "pages/login", &m, &e);
-    assert_int_equal(x.status, 422);
-    assert_problem("urn:hongbao:problem:busy");
-}
-
-TEST_WITH(a_replaced_unknown_problem_stays_unknown, setup, teardown)
-{
-    (void)lost_text();
-    respond_problem(&x, &PROBLEM_UNKNOWN);
-    assert_problem("urn:hongbao:problem:unknown");
-}
-
-TEST_WITH(an_answer_in_a_full_buffer_is_replaced, setup, teardown)
-{
-    respond_text(&x, 200, STR("text/plain"), STR("ok"));
-    x.body.failed = true;
-    assert_problem("urn:hongbao:problem:busy");
-}
-
 TEST_WITH(a_problem_that_does_not_fit_is_a_bare_503, setup, teardown)
 {
     x.body.limit = 8;
     respond_see_other(&x, STR_NONE);
     respond_finish(&x);
-    assert_int_equal(x.status, 503);
-    assert_int_equal(x.headers.len, 0);
-    assert_int_equal(x.body.len, 0);
+    assert_ints({ x.status, 503 }, { x.headers.len, 0 }, { x.body.len, 0 });
     assert_false(x.body.failed);
 }
 
@@ -187,20 +158,12 @@ static bool matches(const char *list)
     return etag_matches(str_from(list), STR("W/\"abc\""));
 }
 
-TEST(a_tag_matches_at_any_place_of_the_list)
+TEST(a_tag_matches_at_any_place_of_the_list_another_or_a_malformed_one_does_not)
 {
-    static const char *const lists[] = {
-        "W/\"abc\"",       "\"abc\"",       "*", " * ", "\"x\", W/\"abc\"", "W/\"abc\",\"x\"", "\"\",\"a,b\",\"abc\"",
-        ", ,\t\"abc\" , ", "\"x\" \"abc\"",
-    };
-    for (size_t i = 0; i < ARRAY_LEN(lists); i++)
-        if (!matches(lists[i]))
-            fail_msg("%s should match", lists[i]);
+    EACH_TEXT (list, "W/\"abc\"", "\"abc\"", "*", " * ", "\"x\", W/\"abc\"", "W/\"abc\",\"x\"", "\"\",\"a,b\",\"abc\"",
+               ", ,\t\"abc\" , ", "\"x\" \"abc\"")
+        assert_of(list, matches(list));
     assert_true(etag_matches(STR("W/\"abc\""), STR("\"abc\"")));
-}
-
-TEST(another_tag_or_a_malformed_one_does_not_match)
-{
     static const char *const lists[] = {
         NULL,  "",        " ",           ",",          "W/",           "\"",       "W/\"",   "\"abc",
         "abc", "\"ABC\"", "\"abc \"",    "w/\"abc\"",  "W/ \"abc\"",   "\"abcd\"", "\"ab\"", "\"a\",\"b\",\"c\"",

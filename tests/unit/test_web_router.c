@@ -30,7 +30,7 @@ static const struct route *find(enum pool pool, const char *method, const char *
     return route;
 }
 
-TEST(a_path_finds_its_handler_and_id)
+TEST(a_path_finds_its_handler_and_its_id_or_key)
 {
     assert_ptr_equal(find(POOL_PAGE, "GET", "/"), &routes[0]);
     assert_ptr_equal(find(POOL_HOT, "GET", "/p/abc"), &routes[1]);
@@ -39,10 +39,6 @@ TEST(a_path_finds_its_handler_and_id)
     assert_true(str_equal(params.id, STR("abc")));
     assert_ptr_equal(find(POOL_HOT, "HEAD", "/p/abc"), &routes[1]);
     assert_int_equal(params.key.len, 0);
-}
-
-TEST(a_key_in_a_path_is_not_an_id)
-{
     assert_ptr_equal(find(POOL_PAGE, "GET", "/orders/my-key_1"), &routes[9]);
     assert_true(str_equal(params.key, STR("my-key_1")));
     assert_int_equal(params.id.len, 0);
@@ -51,26 +47,17 @@ TEST(a_key_in_a_path_is_not_an_id)
     assert_null(find(POOL_PAGE, "GET", "/p/abc/:key"));
 }
 
-TEST(other_paths_are_unknown)
+TEST(other_paths_and_those_of_other_pools_are_unknown_and_a_wrong_method_is_not)
 {
-    static const char *const strangers[] = { "",        "p/abc",   "/p",           "/p/",         "/p//open",
-                                             "/p/abc/", "//p/abc", "/p/abc/open/", "/p/a/b/open", "/P/abc" };
-    for (size_t i = 0; i < ARRAY_LEN(strangers); i++) {
-        assert_null(find(POOL_HOT, "GET", strangers[i]));
+    EACH_TEXT (stranger, "", "p/abc", "/p", "/p/", "/p//open", "/p/abc/", "//p/abc", "/p/abc/open/", "/p/a/b/open",
+               "/P/abc") {
+        assert_null(find(POOL_HOT, "GET", stranger));
         assert_false(known);
     }
-}
-
-TEST(a_wrong_method_is_distinguished_from_a_wrong_path)
-{
     assert_null(find(POOL_HOT, "GET", "/p/abc/open"));
     assert_true(known);
     assert_null(find(POOL_HOT, "DELETE", "/p/abc"));
     assert_true(known);
-}
-
-TEST(a_pool_serves_only_its_own_routes)
-{
     assert_null(find(POOL_HOT, "POST", "/logout"));
     assert_false(known);
     assert_null(find(POOL_PAGE, "POST", "/p/abc/open"));
@@ -99,76 +86,57 @@ TEST(browsers_may_post_only_from_pages_of_this_site)
     assert_false(allows(STR_NONE, STR("http:"), host));
     assert_false(allows(STR_NONE, STR("http://"), STR("")));
     assert_false(allows(STR_NONE, STR("http://:80"), STR(":80")));
+    assert_true(allows(STR_NONE, STR_NONE, STR("hongbao.example")));
 }
 
 /* Host is what a proxy has made of it. */
-TEST(the_origin_of_base_url_is_the_sites_own)
+TEST(the_origin_of_base_url_is_the_sites_own_and_a_default_port_is_none)
 {
     static const struct {
         const char *origin, *base_url;
         bool allowed;
-    } cases[] = {
-        { "https://base.example", "https://base.example", true },
-        { "https://base.example", "https://BASE.example:443", true },
-        { "https://base.example/", "https://base.example", true },
-        { "http://base.example", "http://base.example:80", true },
-        { "http://[::1]:8080", "http://[::1]:8080", true },
-        { "http://base.example", "https://base.example", false },
-        { "https://base.example:80", "https://base.example", false },
-        { "https://base.example:8443", "https://base.example", false },
-        { "https://base.example", "https://base.example:8443", false },
-        { "https://base.example.evil.example", "https://base.example", false },
-        { "https://evil.example", "https://base.example", false },
-        { "null", "https://base.example", false },
-    };
-    for (size_t i = 0; i < ARRAY_LEN(cases); i++)
-        if (origin_allows(STR_NONE, str_from(cases[i].origin), STR("10.0.0.7:8000"), str_from(cases[i].base_url)) !=
-            cases[i].allowed)
-            fail_msg("%s %s", cases[i].origin, cases[i].base_url);
-}
-
-TEST(a_default_port_is_none)
-{
+    } cases[] = { { "https://base.example", "https://base.example", true },
+                  { "https://base.example", "https://BASE.example:443", true },
+                  { "https://base.example/", "https://base.example", true },
+                  { "http://base.example", "http://base.example:80", true },
+                  { "http://[::1]:8080", "http://[::1]:8080", true },
+                  { "http://base.example", "https://base.example", false },
+                  { "https://base.example:80", "https://base.example", false },
+                  { "https://base.example:8443", "https://base.example", false },
+                  { "https://base.example", "https://base.example:8443", false },
+                  { "https://base.example.evil.example", "https://base.example", false },
+                  { "https://evil.example", "https://base.example", false },
+                  { "null", "https://base.example", false } };
+    EACH (row, cases)
+        if (origin_allows(STR_NONE, str_from(row->origin), STR("10.0.0.7:8000"), str_from(row->base_url)) !=
+            row->allowed)
+            fail_msg("%s %s", row->origin, row->base_url);
     static const struct {
         const char *origin, *host;
         bool allowed;
-    } cases[] = {
-        { "http://site.example", "site.example:80", true },
-        { "https://site.example", "site.example:443", true },
-        { "https://site.example", "site.example:80", true }, /* a proxy ends TLS */
-        { "https://site.example:443", "site.example", true },
-        { "http://[::1]", "[::1]:80", true },
-        { "http://[::80]", "[::80]", true },
-        { "http://site.example:8080", "site.example:80", false },
-        { "http://site.example", "site.example:8080", false },
-        { "http://site.example", "site.example:180", false },
-        { "http://site.example:443", "site.example", false },
-    };
-    for (size_t i = 0; i < ARRAY_LEN(cases); i++)
-        if (allows(STR_NONE, str_from(cases[i].origin), str_from(cases[i].host)) != cases[i].allowed)
-            fail_msg("%s %s", cases[i].origin, cases[i].host);
+    } ports[] = { { "http://site.example", "site.example:80", true },
+                  { "https://site.example", "site.example:443", true },
+                  { "https://site.example", "site.example:80", true }, /* a proxy ends TLS */
+                  { "https://site.example:443", "site.example", true },
+                  { "http://[::1]", "[::1]:80", true },
+                  { "http://[::80]", "[::80]", true },
+                  { "http://site.example:8080", "site.example:80", false },
+                  { "http://site.example", "site.example:8080", false },
+                  { "http://site.example", "site.example:180", false },
+                  { "http://site.example:443", "site.example", false } };
+    EACH (row, ports)
+        if (allows(STR_NONE, str_from(row->origin), str_from(row->host)) != row->allowed)
+            fail_msg("%s %s", row->origin, row->host);
 }
 
-TEST(a_request_without_both_headers_is_allowed)
+TEST(next_is_followed_only_on_this_site_and_up_to_a_kilobyte)
 {
-    assert_true(allows(STR_NONE, STR_NONE, STR("hongbao.example")));
-}
-
-TEST(next_is_followed_only_on_this_site)
-{
-    static const char *const foreign[] = {
-        "",        "//evil.example",      "/\\evil.example", "http://evil.example", "p/abc", "/a b",
-        "/\tevil", "/a\r\nSet-Cookie: x", "/p\\abc",         "javascript:x",        " /p",   "\\/p"
-    };
-    for (size_t i = 0; i < ARRAY_LEN(foreign); i++)
-        assert_false(origin_path_is_local(str_from(foreign[i])));
+    EACH_TEXT (text, "", "//evil.example", "/\\evil.example", "http://evil.example", "p/abc", "/a b", "/\tevil",
+               "/a\r\nSet-Cookie: x", "/p\\abc", "javascript:x", " /p", "\\/p")
+        assert_of(text, !origin_path_is_local(str_from(text)));
     assert_true(origin_path_is_local(STR("/")));
     assert_true(origin_path_is_local(STR("/p/abc?after=3")));
     assert_true(origin_path_is_local(STR("/records/received?year=2026")));
-}
-
-TEST(next_has_at_most_a_kilobyte)
-{
     char next[NEXT_BYTES_MAX + 1];
     memset(next, 'a', sizeof next);
     next[0] = '/';

@@ -1,5 +1,4 @@
 /* The security log: one line for each event, which nobody outside can forge, and which is described. */
-#include "base/array.h"
 #include "base/buf.h"
 #include "base/log.h"
 #include "support/capture_stderr.h"
@@ -30,16 +29,12 @@ static void assert_ends(const char *want)
     assert_ptr_equal(strchr(line, '\n'), line + len - 1);
 }
 
-TEST(a_line_has_event_user_address_and_request)
+TEST(a_line_has_event_user_address_request_and_the_pairs_of_the_caller)
 {
     log_init("auth", LOG_INFO);
     log_for("192.0.2.1", REQUEST_ID);
     assert_non_null(strstr(line, " level=warn role=auth pid="));
     assert_ends(" msg=\"security\" event=login-refused user_id=10001 address=192.0.2.1 request_id=" REQUEST_ID "\n");
-}
-
-TEST(the_pairs_of_the_caller_follow_the_request_id)
-{
     char *env[] = { NULL };
     struct fcgi_request request = { .fcgx.envp = env };
     struct exchange x = { .fcgi = &request, .request_id = STR(REQUEST_ID) };
@@ -52,30 +47,28 @@ TEST(an_address_has_one_spelling)
 {
     static const struct {
         const char *remote, *want;
-    } cases[] = {
-        { "192.0.2.1", "192.0.2.1" },
-        { "2001:db8::7", "2001:db8::7" },
-        { "2001:DB8:0:0:0:0:0:7", "2001:db8::7" },
-        { "::ffff:192.0.2.1", "192.0.2.1" },
-        { "::1", "::1" },
-        { "unix:", "unix" },
-        { "", "-" },
-        { "localhost", "-" },
-        { "192.0.2.1 ", "-" },
-        { "192.0.2.1, 192.0.2.2", "-" },
-        { HOSTILE, "-" },
-        { "2001:db8:0:0:0:0:0:0000000000000000000000000000007", "-" },
-    };
-    for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
+    } cases[] = { { "192.0.2.1", "192.0.2.1" },
+                  { "2001:db8::7", "2001:db8::7" },
+                  { "2001:DB8:0:0:0:0:0:7", "2001:db8::7" },
+                  { "::ffff:192.0.2.1", "192.0.2.1" },
+                  { "::1", "::1" },
+                  { "unix:", "unix" },
+                  { "", "-" },
+                  { "localhost", "-" },
+                  { "192.0.2.1 ", "-" },
+                  { "192.0.2.1, 192.0.2.2", "-" },
+                  { HOSTILE, "-" },
+                  { "2001:db8:0:0:0:0:0:0000000000000000000000000000007", "-" } };
+    EACH (row, cases) {
         char out[ADDRESS_TEXT_MAX];
-        assert_string_equal(address_text(str_from(cases[i].remote), out), cases[i].want);
+        assert_string_equal(address_text(str_from(row->remote), out), row->want);
     }
     char out[ADDRESS_TEXT_MAX];
     assert_string_equal(address_text(STR_NONE, out), "-");
     assert_string_equal(address_text(STR("192.0.2.1\0x"), out), "-");
 }
 
-TEST(a_request_can_not_forge_a_line)
+TEST(neither_a_request_nor_the_error_of_a_store_can_forge_a_line)
 {
     log_for(HOSTILE, REQUEST_ID);
     assert_ends(" address=- request_id=" REQUEST_ID "\n");
@@ -83,10 +76,6 @@ TEST(a_request_can_not_forge_a_line)
     assert_ends(" address=- request_id=-\n");
     log_for(NULL, "0123456789ABCDEF0123456789abcdef");
     assert_ends(" address=- request_id=-\n");
-}
-
-TEST(the_error_of_a_store_stays_within_its_quotes)
-{
     char big[2 * LOG_LINE_MAX];
     CAPTURE(line, security_role_refused("mysql", STR("denied to 'x'@\"y\"\nts=1")));
     assert_non_null(strstr(line, " level=error "));

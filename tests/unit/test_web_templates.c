@@ -1,7 +1,6 @@
 /* web/templates, web/catalogue: loading templates with the texts of each language, and reloading changed files. */
 #include "base/array.h"
 #include "base/log.h"
-#include "support/test.h"
 #include "support/test_folder.h"
 #include "web/templates.h"
 
@@ -72,14 +71,18 @@ static void assert_refused(enum status want, const char *message)
 
 /* ---- catalogues ---- */
 
-TEST_WITH(a_template_is_compiled_with_the_texts_of_each_language, site_setup, site_teardown)
+TEST_WITH(a_template_is_compiled_once_with_the_texts_of_each_language, site_setup, site_teardown)
 {
     folder_load();
     assert_page(LANGUAGE_EN, "home", "<h1>Hello</h1>");
     assert_page(LANGUAGE_ZH_CN, "home", "<h1>你好</h1>");
+    const struct mustache_set *set = t.sets[LANGUAGE_EN];
+    templates_refresh(folder, &t);
+    assert_ptr_equal(t.sets[LANGUAGE_EN], set);
+    assert_int_equal(t.generation, 1);
 }
 
-TEST_WITH(a_line_of_a_catalogue_is_a_template, site_setup, site_teardown)
+TEST_WITH(a_line_of_a_catalogue_is_a_template_and_numbers_are_grouped_as_it_says, site_setup, site_teardown)
 {
     folder_write("text/en.txt",
                  "# a comment\n\n hi =  Hello, <b>{{>text/whom}}</b>! \r\nwhom=you\nnone =\na-B_9 = a=b");
@@ -89,10 +92,6 @@ TEST_WITH(a_line_of_a_catalogue_is_a_template, site_setup, site_teardown)
     assert_page(LANGUAGE_EN, "text/none", "");
     assert_page(LANGUAGE_EN, "text/a-B_9", "a=b");
     assert_null(templates_find(&t, LANGUAGE_ZH_CN, STR("text/whom")));
-}
-
-TEST_WITH(numbers_are_grouped_as_the_catalogue_says, site_setup, site_teardown)
-{
     const char *const pages[LANGUAGES] = {
         [LANGUAGE_ZH_CN] = "1234567.50 1234567.50", [LANGUAGE_EN] = "1,234,567.50 1234567.50"
     };
@@ -100,6 +99,8 @@ TEST_WITH(numbers_are_grouped_as_the_catalogue_says, site_setup, site_teardown)
     folder_write("text/en.txt", "hi = Hello\nthousands = ,");
     folder_write("text/zh-CN.txt", "hi = 你好\nthousands =");
     folder_write("sum.mustache", "{{sum}} {{text}}");
+    templates_free(&t);
+    t = (struct templates){ 0 };
     folder_load();
     model_init(&m, arena);
     value_page_number(&m, &m.root, "sum", STR("1234567.50"));
@@ -113,52 +114,38 @@ TEST_WITH(numbers_are_grouped_as_the_catalogue_says, site_setup, site_teardown)
     }
 }
 
-TEST_WITH(an_error_in_a_catalogue_names_its_line, site_setup, site_teardown)
+TEST_WITH(an_error_in_a_catalogue_names_its_line_and_a_large_or_missing_one_its_file, site_setup, site_teardown)
 {
     static const struct {
         const char *catalogue, *message;
-    } cases[] = {
-        { "hi = 1\n\nb\n", "text/en.txt:3:1: a line is \"key = text\", this one has no =" },
-        { "hi = 1\nb c = 2\n", "text/en.txt:2:1: a key consists of letters, digits, - and _" },
-        { " = 2\n", "text/en.txt:1:1: a key consists of letters, digits, - and _" },
-        { "# none\n hi = 你好 {{#x}}\n", "text/en.txt:2:10: {{#x}} is never closed" },
-        { "hi = 1 {{>text/none}}\n", "text/en.txt:1:8: there is no template text/none" },
-        { "hi = 1\nhi = 2\n", "text/en.txt:2:6: there are two templates of this name" },
-        { "", "home.mustache:1:5: there is no template text/hi" },
-    };
-    for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
-        folder_write("text/en.txt", cases[i].catalogue);
-        assert_refused(ST_INVALID, cases[i].message);
+    } cases[] = { { "hi = 1\n\nb\n", "text/en.txt:3:1: a line is \"key = text\", this one has no =" },
+                  { "hi = 1\nb c = 2\n", "text/en.txt:2:1: a key consists of letters, digits, - and _" },
+                  { " = 2\n", "text/en.txt:1:1: a key consists of letters, digits, - and _" },
+                  { "# none\n hi = 你好 {{#x}}\n", "text/en.txt:2:10: {{#x}} is never closed" },
+                  { "hi = 1 {{>text/none}}\n", "text/en.txt:1:8: there is no template text/none" },
+                  { "hi = 1\nhi = 2\n", "text/en.txt:2:6: there are two templates of this name" },
+                  { "", "home.mustache:1:5: there is no template text/hi" } };
+    EACH (row, cases) {
+        folder_write("text/en.txt", row->catalogue);
+        assert_refused(ST_INVALID, row->message);
     }
-}
-
-TEST_WITH(a_missing_catalogue_is_unavailable, site_setup, site_teardown)
-{
-    folder_remove("text/en.txt");
-    assert_refused(ST_UNAVAILABLE, "text/en.txt: ");
-}
-
-TEST_WITH(a_catalogue_that_is_too_large_is_refused, site_setup, site_teardown)
-{
     assert_int_equal(truncate(folder_path("text/en.txt"), (off_t)CATALOGUE_BYTES_MAX + 1), 0);
     assert_refused(ST_INVALID, "text/en.txt:1:1: the file is larger than 1048576 bytes");
+    folder_remove("text/en.txt");
+    assert_refused(ST_UNAVAILABLE, "text/en.txt: ");
 }
 
 /* ---- needed templates ---- */
 
 static const char *const needed[] = { "home", "pages/login", "pages/send", NULL };
 
-TEST_WITH(every_needed_template_that_is_missing_is_named, site_setup, site_teardown)
+TEST_WITH(a_needed_template_that_is_missing_is_named_and_the_old_set_stays, site_setup, site_teardown)
 {
     t.needed = needed;
     char error[ERROR_BYTES] = "";
     assert_int_equal(templates_load(folder, &t, error, sizeof error), ST_INVALID);
     assert_non_null(strstr(error, ": there is no pages/login.mustache, pages/send.mustache"));
     assert_null(t.sets[0]);
-}
-
-TEST_WITH(the_old_set_stays_when_a_needed_template_is_removed, site_setup, site_teardown)
-{
     static const char *const home[] = { "home", NULL };
     t.needed = home;
     folder_load();
@@ -173,23 +160,12 @@ TEST_WITH(the_old_set_stays_when_a_needed_template_is_removed, site_setup, site_
 
 /* ---- changes ---- */
 
-TEST_WITH(unchanged_templates_are_not_compiled_again, site_setup, site_teardown)
-{
-    folder_load();
-    const struct mustache_set *set = t.sets[LANGUAGE_EN];
-    templates_refresh(folder, &t);
-    assert_ptr_equal(t.sets[LANGUAGE_EN], set);
-    assert_int_equal(t.generation, 1);
-}
-
 TEST_WITH(a_changed_template_or_catalogue_is_compiled_again, site_setup, site_teardown)
 {
     static const struct {
         const char *file, *text, *english, *chinese;
-    } changes[] = {
-        { "home.mustache", "<h2>{{>text/hi}}</h2>", "<h2>Hello</h2>", "<h2>你好</h2>" },
-        { "text/zh-CN.txt", "hi = 您好！", "<h2>Hello</h2>", "<h2>您好！</h2>" },
-    };
+    } changes[] = { { "home.mustache", "<h2>{{>text/hi}}</h2>", "<h2>Hello</h2>", "<h2>你好</h2>" },
+                    { "text/zh-CN.txt", "hi = 您好！", "<h2>Hello</h2>", "<h2>您好！</h2>" } };
     folder_load();
     for (size_t i = 0; i < ARRAY_LEN(changes); i++) {
         const uint64_t hash = t.hash;

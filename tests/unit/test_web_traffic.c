@@ -29,32 +29,28 @@ TEST(a_request_counts_in_its_class)
         enum method method;
         stream_part *stream;
         enum histogram counted;
-    } cases[] = {
-        { POOL_HOT, &user_route, METHOD_POST, NULL, HISTOGRAM_HOT_WRITE },
-        { POOL_HOT, &user_route, METHOD_GET, NULL, HISTOGRAM_HOT_READ },
-        { POOL_HOT, NULL, METHOD_GET, NULL, HISTOGRAM_HOT_OTHER },
-        { POOL_PAGE, &user_route, METHOD_GET, NULL, HISTOGRAM_PAGE_READ },
-        { POOL_PAGE, &user_route, METHOD_HEAD, NULL, HISTOGRAM_PAGE_READ },
-        { POOL_PAGE, &user_route, METHOD_POST, NULL, HISTOGRAM_PAGE_WRITE },
-        { POOL_PAGE, &user_route, METHOD_GET, part, HISTOGRAM_PAGE_FILE },
-        { POOL_PAGE, &nobodys_route, METHOD_GET, NULL, HISTOGRAM_PAGE_OTHER },
-        { POOL_AUTH, &user_route, METHOD_GET, NULL, HISTOGRAM_AUTH_READ },
-        { POOL_AUTH, &user_route, METHOD_POST, NULL, HISTOGRAM_AUTH_WRITE },
-        { POOL_AUTH, NULL, METHOD_POST, NULL, HISTOGRAM_AUTH_OTHER },
-        { POOL_CARD, &user_route, METHOD_GET, NULL, HISTOGRAM_CARD_READ },
-        { POOL_CARD, NULL, METHOD_GET, NULL, HISTOGRAM_CARD_OTHER },
-    };
-    for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
-        struct exchange x = {
-            .fcgi = &request, .route = cases[i].route, .method = cases[i].method, .stream = cases[i].stream
-        };
-        uint64_t before = metrics_observed(cases[i].counted);
-        traffic_finished(cases[i].pool, &x);
-        assert_int_equal(metrics_observed(cases[i].counted), before + 1);
+    } cases[] = { { POOL_HOT, &user_route, METHOD_POST, NULL, HISTOGRAM_HOT_WRITE },
+                  { POOL_HOT, &user_route, METHOD_GET, NULL, HISTOGRAM_HOT_READ },
+                  { POOL_HOT, NULL, METHOD_GET, NULL, HISTOGRAM_HOT_OTHER },
+                  { POOL_PAGE, &user_route, METHOD_GET, NULL, HISTOGRAM_PAGE_READ },
+                  { POOL_PAGE, &user_route, METHOD_HEAD, NULL, HISTOGRAM_PAGE_READ },
+                  { POOL_PAGE, &user_route, METHOD_POST, NULL, HISTOGRAM_PAGE_WRITE },
+                  { POOL_PAGE, &user_route, METHOD_GET, part, HISTOGRAM_PAGE_FILE },
+                  { POOL_PAGE, &nobodys_route, METHOD_GET, NULL, HISTOGRAM_PAGE_OTHER },
+                  { POOL_AUTH, &user_route, METHOD_GET, NULL, HISTOGRAM_AUTH_READ },
+                  { POOL_AUTH, &user_route, METHOD_POST, NULL, HISTOGRAM_AUTH_WRITE },
+                  { POOL_AUTH, NULL, METHOD_POST, NULL, HISTOGRAM_AUTH_OTHER },
+                  { POOL_CARD, &user_route, METHOD_GET, NULL, HISTOGRAM_CARD_READ },
+                  { POOL_CARD, NULL, METHOD_GET, NULL, HISTOGRAM_CARD_OTHER } };
+    EACH (row, cases) {
+        struct exchange x = { .fcgi = &request, .route = row->route, .method = row->method, .stream = row->stream };
+        uint64_t before = metrics_observed(row->counted);
+        traffic_finished(row->pool, &x);
+        assert_int_equal(metrics_observed(row->counted), before + 1);
     }
 }
 
-TEST(an_answer_counts_by_pool_and_status)
+TEST(an_answer_counts_by_pool_and_status_and_a_batch_by_its_time_and_size)
 {
     static const int statuses[] = { 200, 303, 404, 499, 503 };
     for (size_t i = 0; i < ARRAY_LEN(statuses); i++)
@@ -69,6 +65,12 @@ TEST(an_answer_counts_by_pool_and_status)
     assert_int_equal(metrics_get(METRIC_5XX_PAGE), 1);
     assert_int_equal(metrics_get(METRIC_REQUESTS_PAGE), 0);
     assert_int_equal(metrics_get(METRIC_5XX_HOT), 0);
+    traffic_batch(POOL_HOT, 3, 1500);
+    traffic_batch(POOL_PAGE, 1, 2500);
+    traffic_batch(POOL_PAGE, 1, -1);
+    assert_int_equal(metrics_get(METRIC_BUSY_HOT), 1500);
+    assert_int_equal(metrics_get(METRIC_BUSY_PAGE), 2500);
+    assert_int_equal(metrics_observed(HISTOGRAM_BATCH), 1);
 }
 
 TEST(the_wait_is_measured_from_the_time_that_nginx_names)
@@ -94,16 +96,6 @@ TEST(the_wait_is_measured_from_the_time_that_nginx_names)
     envp[0] = NULL;
     traffic_begun(POOL_CARD, &x);
     assert_int_equal(metrics_observed(HISTOGRAM_QUEUE_CARD), 1);
-}
-
-TEST(a_batch_counts_its_time_and_in_the_hot_pool_its_size)
-{
-    traffic_batch(POOL_HOT, 3, 1500);
-    traffic_batch(POOL_PAGE, 1, 2500);
-    traffic_batch(POOL_PAGE, 1, -1);
-    assert_int_equal(metrics_get(METRIC_BUSY_HOT), 1500);
-    assert_int_equal(metrics_get(METRIC_BUSY_PAGE), 2500);
-    assert_int_equal(metrics_observed(HISTOGRAM_BATCH), 1);
 }
 
 TESTS(NULL, NULL)

@@ -87,8 +87,7 @@ before(async () => {
   ends.push(serve('prometheus-blackbox-exporter', [`--config.file=${WATCH}/blackbox.yml`, `--web.listen-address=${blackbox}`, '--log.level=error'], trust));
   const config = readFileSync(join(WATCH, 'prometheus.yml'), 'utf8').replaceAll('HOST:443', host).replaceAll('HOST', host)
     .replaceAll('127.0.0.1:9100', node).replaceAll('127.0.0.1:9115', blackbox).replaceAll('5s', '1s').replace('[alerts.yml]', `[${WATCH}/alerts.yml]`);
-  writeFileSync(join(folder, 'prometheus.yml'), config);
-  prometheus = await new Prometheus().start(folder, trust);
+  prometheus = await new Prometheus().start(config, trust);
   ends.push(prometheus.end);
 });
 

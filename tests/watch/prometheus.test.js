@@ -1,11 +1,8 @@
 // A real Prometheus watches the site: each query of the dashboard has an answer, and when a part of the site stops, the
 // right alert fires and /readyz names the part.
 import assert from 'node:assert/strict';
-import { spawn } from 'node:child_process';
-import { once } from 'node:events';
+import { spawnSync } from 'node:child_process';
 import { readFileSync } from 'node:fs';
-import { mkdtemp, rm, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, before, test } from 'node:test';
 import { fileURLToPath } from 'node:url';
@@ -17,7 +14,6 @@ import { Prometheus } from './support/prometheus.js';
 
 const DEPLOY = fileURLToPath(new URL('../../deploy/watch', import.meta.url));
 
-let folder;
 let prometheus;
 
 const fires = async (alert) => (await prometheus.firing()).some(({ alertname }) => alertname === alert);
@@ -25,33 +21,24 @@ const readyz = () => new Client().get('/readyz', { accept: 'text/plain' });
 const wellAgain = () => poll('the site is ready', async () => (await readyz()).status === 200);
 
 before(async () => {
-  folder = await mkdtemp(join(tmpdir(), 'hongbao-prometheus-'));
-  await writeFile(join(folder, 'prometheus.yml'), `
+  prometheus = await new Prometheus().start(`
 global: { scrape_interval: 3s, evaluation_interval: 1s } # an answer has an interval of time, too
 rule_files: ['${DEPLOY}/alerts.yml']
 scrape_configs:
   - { job_name: hongbao, static_configs: [{ targets: ['${new URL(url).host}'] }] }
 `);
-  prometheus = await new Prometheus().start(folder);
   await poll('Prometheus has looked twice', async () => {
     const { data } = await prometheus.query('count_over_time(up{job="hongbao"}[1m]) > 1');
     return data?.result.length === 1;
   });
 });
 
-after(async () => {
-  await prometheus.end();
-  await rm(folder, { recursive: true });
-});
+after(() => prometheus.end());
 
 test('promtool finds nothing wrong with /metrics', async () => {
   const { text } = await new Client().get('/metrics');
-  const promtool = spawn('promtool', ['check', 'metrics'], { stdio: ['pipe', 'pipe', 'pipe'] });
-  let said = '';
-  for (const stream of [promtool.stdout, promtool.stderr]) stream.on('data', (chunk) => { said += chunk; });
-  promtool.stdin.end(text);
-  await once(promtool, 'close');
-  assert.equal(said, '');
+  const { stdout, stderr } = spawnSync('promtool', ['check', 'metrics'], { input: text, encoding: 'utf8' });
+  assert.equal(stdout + stderr, '');
 });
 
 test('each query of the dashboard has an answer', async () => {

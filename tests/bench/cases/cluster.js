@@ -14,8 +14,6 @@ const PRIMARIES = [1, 2, 3];
 const MACHINES = [1, 2];
 const CONNECTIONS = 64; // of the site on one machine
 const APART = true; // false: all processes share all cores
-const SECONDS = 4;
-const SECONDS_QUICK = 2;
 const WANTED = '<= 1.5';
 const WANTED_FLAT = '<= 1.15';
 
@@ -78,7 +76,7 @@ export default {
     const alone = await Grabs.open(bench, { site: await bench.site({ own: true }) });
     await alone.withoutSettlement(() => alone.warmUp(alone.target(), { connections: CONNECTIONS }));
     const found = [];
-    for (const primaries of PRIMARIES) found.push(await compare(bench, alone, primaries, bench.quick ? SECONDS_QUICK : SECONDS));
+    for (const primaries of PRIMARIES) found.push(await compare(bench, alone, primaries, bench.size(4, 2)));
     const ratios = MACHINES.flatMap((machines, m) => [
       ...PRIMARIES.map((primaries, p) => bench.ratio(`cluster: CPU per grab, ${nameOf(primaries, machines)}, vs one machine`,
         found[p].against[m], WANTED)),

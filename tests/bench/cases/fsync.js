@@ -1,13 +1,15 @@
 // The cost of this machine's disk: every grab is answered after its fsync.
-const SECONDS = 2;
+import { rounds } from '../rounds.js';
+import { startStores } from '../stores.js';
+
+const VALUE = 'a value of a grab\'s size, more or less: eighty bytes of text and some digits';
 
 // Writes one after another, width of them on the way at a time; how many a second.
 async function rate(server, width, seconds) {
-  const batch = Array.from({ length: width }, (_, i) => ['SET', `key-${i}`, 'a value of a grab\'s size, more or less: eighty bytes of text and some digits']);
-  let done = 0;
-  const end = performance.now() + seconds * 1000;
+  const batch = Array.from({ length: width }, (_, i) => ['SET', `key-${i}`, VALUE]);
   const started = performance.now();
-  while (performance.now() < end) done += (await server.commands(batch)).length;
+  let done = 0;
+  while (performance.now() < started + seconds * 1000) done += (await server.redisAll(batch)).length;
   return done / ((performance.now() - started) / 1000);
 }
 
@@ -15,15 +17,12 @@ export default {
   name: 'fsync',
   title: 'a write on disk before its answer',
   async run(bench) {
-    const servers = {};
-    for (const appendfsync of ['always', 'no']) servers[appendfsync] = await bench.redisServer({ appendfsync });
-    const found = { always: [], no: [] };
-    for (let round = 0; round < bench.rounds; round++) {
-      for (const [appendfsync, server] of Object.entries(servers)) {
-        const seconds = bench.quick ? SECONDS / 4 : SECONDS;
-        found[appendfsync].push({ appendfsync, 'alone /s': await rate(server, 1, seconds), '64 together /s': await rate(server, 64, seconds) });
-      }
-    }
-    return { rows: Object.values(found).map(bench.medians), ratios: [] };
+    const seconds = bench.size(2, 0.5);
+    const server = await startStores(bench, ['redis']);
+    const { rows } = await rounds(bench, ['always', 'no'].map((name) => ({ name, load: async () => {
+      await server.redis('CONFIG', 'SET', 'appendfsync', name);
+      return { 'alone /s': await rate(server, 1, seconds), '64 together /s': await rate(server, 64, seconds) };
+    } })));
+    return { rows: rows.map(({ load, ...row }) => ({ appendfsync: load, ...row })) };
   },
 };

@@ -1,18 +1,18 @@
 // Does the cost grow with the number of packets, shares or records? CPU of a request in all servers, and of a background
 // job per item.
+import { poll } from '../../chaos/deployment.js';
+import { cpuBetween, cpuOf } from '../cpu.js';
 import { Grabs } from '../grabs.js';
-import { calls } from '../growth_calls.js';
 import { requests } from '../growth_requests.js';
 import { rounds } from '../rounds.js';
-import { makeWorld, runOn, startStores } from '../stores.js';
-import { auditOnce } from './audit.js';
-import { expireAll } from './expiry.js';
-import { drainByWorker, openWorld } from './settlement.js';
+import { startStores, unsynced, world } from '../stores.js';
+import { auditWorld } from './audit.js';
+import { openWorld, settleAll, workerCost } from './settlement.js';
 
 const GROWTH_MAX = '<= 1.15';
-const SECONDS = 3;
-const SECONDS_QUICK = 1;
 const READERS = 16; // connections of a load on the page pool
+const EXPIRING_SHARES = 10;
+const EXPIRY_S_MAX = 900;
 
 // One user with n grabs in this year.
 async function receivePast(site, user, sender, first, n) {
@@ -32,15 +32,16 @@ async function receivePast(site, user, sender, first, n) {
 
 // The first page and one in the middle of what a user has received, in turn.
 async function records(bench) {
-  const seconds = bench.quick ? SECONDS_QUICK : SECONDS;
+  const seconds = bench.size(3, 1);
   const site = await bench.site({ own: true });
   await site.stop('settle'); // its samples would find packets without transfers
-  const sizes = bench.quick ? [1000, 20_000] : [1000, 1_000_000];
+  const sizes = [1000, bench.size(1_000_000, 20_000)];
   const grabs = await Grabs.open(bench, { site, users: sizes.length + 1 });
   const sender = grabs.users.at(-1);
-  await site.sql('SET GLOBAL innodb_flush_log_at_trx_commit = 0');
-  for (const [i, n] of sizes.entries()) await receivePast(site, grabs.users[i].id, sender.id, 2 ** 58 + i * 2 ** 40, n);
-  await site.sql('SET GLOBAL innodb_flush_log_at_trx_commit = 1; ANALYZE TABLE packet, `grab`');
+  await unsynced(site, async () => {
+    for (const [i, n] of sizes.entries()) await receivePast(site, grabs.users[i].id, sender.id, 2 ** 58 + i * 2 ** 40, n);
+  });
+  await site.sql('ANALYZE TABLE packet, `grab`');
   const us = grabs.target('page');
   return rounds(bench, await Promise.all(sizes.map(async (n, i) => {
     const { cookie } = grabs.users[i];
@@ -57,51 +58,76 @@ async function records(bench) {
   })));
 }
 
-const jobRow = (subject, of, n, app, mariadb, redis) => ({ subject, of, n, 'µs': app + mariadb + redis, 'app µs': app, 'MariaDB µs': mariadb, 'Redis µs': redis });
+// A grab in the live layer and in Redis alone, each as a call of its own, for each number of shares of a packet.
+async function calls(bench, sizes) {
+  const site = await startStores(bench);
+  let first = 0;
+  const load = (shares) => unsynced(site, async () => {
+    const packets = { first, packets: sizes.at(-1) / shares, shares };
+    first += packets.packets;
+    await world(bench, site, 'load', packets);
+    const before = cpuOf([site.pid('redis')]);
+    const { count, own_ns: own } = await world(bench, site, 'grab', packets);
+    return { 'call µs': (own + cpuBetween(before, cpuOf([site.pid('redis')]))) / count / 1000 };
+  });
+  return rounds(bench, sizes.map((n) => ({ name: String(n), load: () => load(n) })));
+}
+
+// Packets that expire while the worker is stopped; then it continues, closes them and refunds the rest.
+async function expireAll(bench, packets) {
+  const site = await openWorld(bench, packets, EXPIRING_SHARES, { lifeMs: 0 });
+  const isOver = async () => (await site.sql("SELECT 1 FROM packet WHERE state IN ('funding', 'open', 'finished', 'expired') LIMIT 1")).length === 0;
+  const { seconds, cpu } = await workerCost(site, packets, async () => {
+    if (!await poll(EXPIRY_S_MAX, isOver)) throw new Error(`after ${EXPIRY_S_MAX} s not every packet is closed`);
+  });
+  const [[refunds, fen]] = await site.sql("SELECT COUNT(*), SUM(amount_fen) FROM transfer WHERE kind = 'refund'");
+  if (Number(refunds) !== packets || Number(fen) !== packets * EXPIRING_SHARES * 100) throw new Error(`${refunds} refunds of ${fen} fen`);
+  await site.down();
+  return { '/s': packets / seconds, ...cpu };
+}
 
 // Background work, per item of it.
 async function jobs(bench) {
-  const scale = bench.quick ? 1 / 50 : 1;
-  const found = { audit: [], settlement: [], expiry: [] };
-  for (const n of [20_000, 200_000, 1_000_000].map((size) => size * scale)) {
-    const site = await startStores(bench);
-    await makeWorld(bench, site, 'closed', n, 100);
-    const one = bench.medians([await auditOnce(site), await auditOnce(site), await auditOnce(site)]);
-    found.audit.push(jobRow('audit', 'grabs', n, one['CPU s'] * 1e6 / n, one['MariaDB CPU s'] * 1e6 / n, 0));
-    await site.down();
+  const rows = [];
+  const add = (subject, of, n, rate, app, mariadb, redis) => rows.push({ subject, of, n, 'µs': app + mariadb + redis, 'app µs': app,
+    'Redis µs': redis, 'MariaDB µs': mariadb, '/s': rate });
+  for (const n of [20_000, 200_000, 1_000_000].map((size) => bench.size(size, size / 50))) {
+    const one = await auditWorld(bench, n, 100);
+    add('audit', 'grabs', n, n / one.seconds, one['CPU s'] * 1e6 / n, one['MariaDB CPU s'] * 1e6 / n, 0);
   }
-  for (const n of [10_000, 100_000, 400_000].map((size) => size * scale)) {
-    const site = await openWorld(bench, n / 100, 100, { worker: true });
-    await runOn(bench, site, 'bench_live', 'grab', 0, 1, n / 100, 100, 1);
-    const one = await drainByWorker(site, n);
-    found.settlement.push(jobRow('settlement', 'grabs', n, one['settle µs'], one['mariadb µs'], one['redis µs']));
+  for (const n of [10_000, 100_000, 400_000].map((size) => bench.size(size, size / 50))) {
+    const site = await openWorld(bench, n / 100, 100);
+    const one = await settleAll(bench, site, 0, n / 100, 100);
     await site.down();
+    add('settlement', 'grabs', n, one['events/s'], one['settle µs'], one['mariadb µs'], one['redis µs']);
   }
-  for (const n of [1000, 10_000, 100_000].map((size) => size * (bench.quick ? 1 / 20 : 1))) {
+  for (const n of [1000, 10_000, 100_000].map((size) => bench.size(size, size / 20))) {
     const one = await expireAll(bench, n);
-    found.expiry.push(jobRow('expiry', 'packets', n, one['settle µs'], one['mariadb µs'], one['redis µs']));
+    add('expiry', 'packets', n, one['/s'], one['settle µs'], one['mariadb µs'], one['redis µs']);
   }
-  return Object.values(found).flat();
+  return rows;
 }
 
 export default {
   name: 'growth',
   title: 'CPU of one request or item, as there is more of everything',
   async run(bench) {
-    const wanted = bench.quick ? { packets: [100, 1000, 10_000], sizes: [100, 1000, 10_000] }
-      : { packets: [100, 10_000, 1_000_000], sizes: [100, 10_000, 100_000] };
-    const layer = await calls(bench, wanted);
-    const series = await requests(bench, wanted);
+    const packets = bench.size([100, 10_000, 1_000_000], [100, 1000, 10_000]);
+    const sizes = bench.size([100, 10_000, 100_000], [100, 1000, 10_000]);
+    const layer = await calls(bench, sizes);
+    const series = await requests(bench, { packets, sizes });
     await bench.endCase();
     series.records_grabs = await records(bench);
     await bench.endCase();
-    const rows = Object.entries(series).flatMap(([name, one]) => one.rows.map(({ load, ...row }, i) => ({ ...row, 'call µs': layer[name]?.rows[i]['call µs'] })));
+    series.grab_shares.rows.forEach((row, i) => { row['call µs'] = layer.rows[i]['call µs']; });
+    const rows = Object.values(series).flatMap((one) => one.rows.map(({ load, ...row }) => row));
+    const last = sizes.length - 1;
     return { rows: [...rows, ...await jobs(bench)],
       ratios: [
         ...Object.entries(series).map(([name, one]) => bench.ratio(`growth_${name}`, one.ratio(one.rows.length - 1, 0, 'µs'), GROWTH_MAX)),
-        bench.ratio('growth_grab_shares_call', layer.grab_shares.ratio(wanted.sizes.length - 1, 0, 'call µs'), GROWTH_MAX),
+        bench.ratio('growth_grab_shares_call', layer.ratio(last, 0, 'call µs'), GROWTH_MAX),
       ],
-      notes: ['call µs: the same grab or look by the layer below the site alone, in the program and in Redis; each grab is a call of its own.',
+      notes: ['call µs: the same grab by the layer below the site alone, in the program and in Redis; each grab is a call of its own.',
         'Of the packets with the most shares there are few: several grabs of one arrive together and are one call, so a request is cheaper there.'] };
   },
 };

@@ -7,9 +7,6 @@ import { rounds } from '../rounds.js';
 
 const CONNECTIONS = 256;
 const SHARES = 100;
-const SECONDS = 8;
-const SECONDS_QUICK = 3;
-const SERVERS = ['nginx', 'hot', 'page', 'auth', 'redis', 'settle', 'mariadb'];
 
 // WeChat's published peaks, and what each is compared with.
 const PEAKS = [
@@ -17,8 +14,6 @@ const PEAKS = [
   { year: 2015, what: '14,000,000 shakes a second', rate: 14_000_000, kind: 'losing' },
   { year: 2017, what: '760,000 packets a second', rate: 760_000, kind: 'winning' },
 ];
-
-const pidsOf = (site) => SERVERS.flatMap((name) => processTree(site.pid(name)));
 
 // All servers as one target, with the share of the core that they used.
 class Core {
@@ -28,8 +23,7 @@ class Core {
   }
 
   groups() {
-    const trees = Object.fromEntries(['nginx', 'redis', 'settle'].map((name) => [name, processTree(this.site.pid(name))]));
-    return { ...trees, app: processTree(this.site.pid('hot')), mariadb: () => cpuNs(this.site.pid('mariadb')) };
+    return { ...this.site.groups('hot'), settle: processTree(this.site.pid('settle')), mariadb: () => cpuNs(this.site.pid('mariadb')) };
   }
 
   // rate: of the work whose cost is in the row.
@@ -78,25 +72,20 @@ export default {
   name: 'per_core',
   title: `a whole site on one core, ${CONNECTIONS} connections`,
   async run(bench) {
-    const seconds = bench.quick ? SECONDS_QUICK : SECONDS;
+    const seconds = bench.size(8, 3);
     const [cpu, other] = cpusOf('self');
     if (other === undefined) throw new Error('this case needs two CPUs: one for the site, one for the load');
     const site = await bench.site({ own: true, cpu });
     const grabs = await Grabs.open(bench, { site });
     const core = new Core(grabs, other);
-    mustBePinned(pidsOf(site), cpu);
+    mustBePinned(site.processes(), cpu);
 
-    const [settled] = await grabs.packets(1, SHARES);
-    await grabs.empty(settled, SHARES);
+    const settled = await grabs.emptied(SHARES);
     await site.drained();
     const losers = grabs.file(grabs.users.slice(SHARES).map(({ cookie }) => cookie));
     const empty = () => grabs.counter('hongbao_grabs_total{result="empty"}');
     const lose = (id) => grabs.load(core, { cookies: losers, paths: grabs.file([`POST /p/${id}/open`]), seconds, refused: true, count: empty, ...core.more });
-    const loseFresh = () => grabs.withoutSettlement(async () => {
-      const [id] = await grabs.packets(1, SHARES);
-      await grabs.empty(id, SHARES);
-      return lose(id);
-    });
+    const loseFresh = () => grabs.withoutSettlement(async () => lose(await grabs.emptied(SHARES)));
     await grabs.withoutSettlement(() => grabs.warmUp(core, core.more));
     const { rows } = await rounds(bench, [
       { name: 'winning, one packet', load: async () => core.row(await grabs.withoutSettlement(() => grabs.win(core, seconds, core.more))) },
@@ -105,9 +94,9 @@ export default {
       { name: 'losing', load: async () => core.row(await lose(settled)) },
       { name: 'losing, before it is settled', load: async () => core.row(await loseFresh()) },
     ]);
-    mustBePinned(pidsOf(site), cpu);
+    mustBePinned(site.processes(), cpu);
     await site.mustBeSound();
     const [HOT, WIN, SETTLED, LOSE] = rows;
-    return { rows, ratios: [], notes: notesOf({ hot: HOT['/s'], win: WIN['/s'], settled: SETTLED['settled /s'], lose: LOSE['/s'] }) };
+    return { rows, notes: notesOf({ hot: HOT['/s'], win: WIN['/s'], settled: SETTLED['settled /s'], lose: LOSE['/s'] }) };
   },
 };

@@ -4,14 +4,12 @@ import { rounds } from '../rounds.js';
 
 const READERS = 64;
 const PACKETS = 60; // more than a page shows
-const SECONDS = 3;
-const SECONDS_QUICK = 1;
 
 export default {
   name: 'records',
   title: 'records, wallet and home',
   async run(bench) {
-    const seconds = bench.quick ? SECONDS_QUICK : SECONDS;
+    const seconds = bench.size(3, 1);
     const grabs = await Grabs.open(bench);
     const { site } = grabs;
     const readers = grabs.users.slice(0, READERS);
@@ -31,6 +29,6 @@ export default {
       look('wallet', '/wallet', 'text/html'),
       look('home', '/', 'text/html'),
     ]);
-    return { rows, ratios: [], notes: [`The records have ${json.items.length} rows and the year's totals.`] };
+    return { rows, notes: [`The records have ${json.items.length} rows and the year's totals.`] };
   },
 };

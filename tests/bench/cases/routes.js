@@ -2,13 +2,11 @@
 // docs/SECURITY.md, "What is expensive".
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { cpuBetween, cpuNs, cpuOf, isLasting, processTree } from '../cpu.js';
+import { pause } from '../../chaos/deployment.js';
+import { cpuBetween, cpuNs, cpuOf, nginxTree, processTree } from '../cpu.js';
 import { CORES_MAX, RouteLimits } from '../route_limits.js';
 
-const CALLS = 100;
-const CALLS_QUICK = 20;
 const HISTORY = 1000; // records of a user: as many as a search reads at once
-const HISTORY_QUICK = 100;
 const AT_ONCE = 4;
 const SHARES = 100;
 const IDLE_MS = 3000;
@@ -16,9 +14,7 @@ const YUAN = '10000';
 const NAMES_MAX = 100;
 const RECORDS_PER_USE = 5000; // app/pages/export_limit.h
 const SPECIAL = { changePassword: { perUse: 1 / 2 } }; // it makes two hashes, which count both
-const SERVERS = ['nginx', 'hot', 'page', 'auth', 'card', 'settle', 'redis'];
-
-const sleep = (ms) => new Promise((resolve) => { setTimeout(resolve, ms); });
+const SERVERS = ['hot', 'page', 'auth', 'card', 'settle', 'redis'];
 
 // The CPU time of all servers of the site, in ns.
 class Meter {
@@ -27,13 +23,13 @@ class Meter {
   static async open(site) {
     const self = new Meter();
     self.#site = site;
-    const [ns, ms] = await self.#raw(() => sleep(IDLE_MS));
+    const [ns, ms] = await self.#raw(() => pause(IDLE_MS));
     self.#idle = ns / ms;
     return self;
   }
 
   async #raw(work) {
-    const pids = SERVERS.flatMap((name) => processTree(this.#site.pid(name)).filter(isLasting));
+    const pids = [...nginxTree(this.#site.pid('nginx')), ...SERVERS.flatMap((name) => processTree(this.#site.pid(name)))];
     const [cpu, mariadb, begun] = [cpuOf(pids), cpuNs(this.#site.pid('mariadb')), performance.now()];
     await work();
     return [cpuBetween(cpu, cpuOf(pids)) + cpuNs(this.#site.pid('mariadb')) - mariadb, performance.now() - begun];
@@ -71,12 +67,11 @@ async function history({ poll, pooled, unique }, from, to, count) {
 
 // Requests that cost more than the example of their operation: [{ operationId, as, prepare, … }]: prepare() makes a call
 // like operations.js; the rest is for RouteLimits.
-async function dearer(site, tools, quick) {
+async function dearer(site, tools, count) {
   const { Client, takeUser, packet, packetSender, pooled, redis, keys, unique } = tools;
   const search = { more: ['search_address'] };
   const file = (records) => ({ perUse: RECORDS_PER_USE / records });
   const [old, other, stranger] = [takeUser(), takeUser(), takeUser()];
-  const count = quick ? HISTORY_QUICK : HISTORY;
   await history(tools, old, other, count);
   await history(tools, other, old, count);
   const full = await packet(packetSender(), { count: String(SHARES) });
@@ -152,12 +147,12 @@ export default {
     const { operations } = await tools.described();
     const limits = await RouteLimits.open(bench.root, site);
     limits.mustBeAll(operations);
-    const count = bench.quick ? CALLS_QUICK : CALLS;
+    const count = bench.size(100, 20);
     await tools.usersForCalls(10 + 2 * count * operations.length);
     await tools.packetSender().post('/wallet/deposit', { amount: YUAN, request_key: tools.unique('k') });
     const meter = await Meter.open(site);
     const requests = [...operations.map((operation) => ({ operation, as: '', prepare: () => tools.prepared(operation), ...SPECIAL[operation.operationId] })),
-      ...(await dearer(site, tools, bench.quick)).map((one) => ({ ...one, operation: operations.find(({ operationId }) => operationId === one.operationId) }))];
+      ...(await dearer(site, tools, bench.size(HISTORY, 100))).map((one) => ({ ...one, operation: operations.find(({ operationId }) => operationId === one.operationId) }))];
     const rows = [];
     for (const { operation, as, prepare, ...special } of requests) {
       const { ms, status } = await dearest(meter, tools, operation, prepare, count);

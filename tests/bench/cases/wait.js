@@ -4,27 +4,19 @@ import { poll } from '../../chaos/deployment.js';
 import { freePort } from '../../e2e/support/port.js';
 import { Delay } from '../delay.js';
 import { Grabs, SPREAD } from '../grabs.js';
-import { medians } from '../stats.js';
+import { rounds } from '../rounds.js';
+import { startStores } from '../stores.js';
 
 const HOT_PROCESSES = 4;
-const SECONDS = 4;
-const SECONDS_QUICK = 1;
 const CONNECTIONS = [64, 256];
 const DELAYS_MS = [0, 1];
 const WANTED = '>= 0.7';
 
 async function loads(bench, grabs, name) {
-  const rows = [];
-  const target = { name, url: grabs.site.url, groups: () => grabs.site.groups('hot') };
+  const target = { ...grabs.target(), name };
   await grabs.withoutSettlement(() => grabs.warmUp(target));
-  for (const connections of CONNECTIONS) {
-    const round = [];
-    for (let i = 0; i < bench.rounds; i++) {
-      round.push({ load: `${name}, ${connections} connections`,
-        ...await grabs.withoutSettlement(() => grabs.winSpread(target, bench.quick ? SECONDS_QUICK : SECONDS, { connections })) });
-    }
-    rows.push(medians(round));
-  }
+  const { rows } = await rounds(bench, CONNECTIONS.map((connections) => ({ name: `${name}, ${connections} connections`,
+    load: () => grabs.withoutSettlement(() => grabs.winSpread(target, bench.size(4, 1), { connections })) })));
   return rows;
 }
 
@@ -42,10 +34,11 @@ async function replica(bench, port, delayMs) {
   const line = bench.keep(new Delay(delayMs));
   const near = await freePort();
   await line.start(near, port);
-  const server = await bench.redisServer({ replicaof: `127.0.0.1 ${near}` });
-  const up = await poll(60, async () => /master_link_status:up/.test(await server.command('INFO', 'replication')));
+  const site = await startStores(bench, ['redis']);
+  await site.redis('REPLICAOF', '127.0.0.1', near);
+  const up = await poll(60, async () => /master_link_status:up/.test(await site.redis('INFO', 'replication')));
   if (!up) throw new Error('the replica does not connect');
-  return { line, server };
+  return { line, site };
 }
 
 export default {
@@ -59,7 +52,7 @@ export default {
     const port = await freePort();
     await site.redis('CONFIG', 'SET', 'port', String(port));
     for (const delayMs of DELAYS_MS) {
-      const { line, server } = await replica(bench, port, delayMs);
+      const { line, site: copy } = await replica(bench, port, delayMs);
       const without = await loads(bench, grabs, `a replica ${delayMs} ms away`);
       await confirm(site, 1);
       const waited = await loads(bench, grabs, `WAIT 1, ${delayMs} ms away`);
@@ -68,7 +61,7 @@ export default {
       ratios.push(...CONNECTIONS.map((connections, i) => bench.ratio(
         `wait: rate of grabs, ${connections} connections, confirmed by a replica ${delayMs} ms away vs not`,
         waited[i]['/s'] / without[i]['/s'], WANTED)));
-      await server.stop();
+      await copy.down();
       await line.stop();
     }
     await site.mustBeSound();

@@ -93,10 +93,7 @@ static void answer_grab(FCGX_Request *r, const struct blocking_grab *grab)
         break;
     }
     case LIVE_EMPTY: problem(r, 410, "empty"); break;
-    case LIVE_EXPIRED: problem(r, 410, "expired"); break;
-    case LIVE_NOT_FOR_YOU: problem(r, 403, "not-for-you"); break;
     case LIVE_MISSING: problem(r, 404, "not-found"); break;
-    case LIVE_BUSY: problem(r, 503, "busy"); break;
     default: problem(r, 503, "unknown");
     }
 }

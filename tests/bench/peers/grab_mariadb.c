@@ -1,6 +1,5 @@
 /* The peer without Redis: each grab is one MariaDB transaction that locks the packet's row. The tables are those of
- * mariadb.sql, in the database of HB_MYSQL_DATABASE; the session comes from Redis, as in the other peers.
- * BENCH_NOWAIT=1: a grab that finds the row locked is refused at once, instead of waiting. */
+ * mariadb.sql, in the database of HB_MYSQL_DATABASE; the session comes from Redis, as in the other peers. */
 #include <errmsg.h>
 #include <mysql.h>
 #include <mysqld_error.h>
@@ -16,7 +15,6 @@
 enum { SQL_MAX = 1024, NICKNAME_MAX = 128, COLUMNS_MAX = 2 };
 
 static MYSQL *mysql; /* kept; NULL after an error */
-static bool nowait;
 
 /* ---- statements ---- */
 
@@ -86,8 +84,7 @@ static unsigned share_of_user(struct work *w)
 static unsigned share_take(struct work *w)
 {
     long long packet[COLUMNS_MAX];
-    unsigned error = run("SELECT count, grabbed_count FROM packet WHERE id = %llu FOR UPDATE%s", w->packet_id,
-                         nowait ? " NOWAIT" : "");
+    unsigned error = run("SELECT count, grabbed_count FROM packet WHERE id = %llu FOR UPDATE", w->packet_id);
     if (error != 0)
         return error;
     w->got.code = LIVE_MISSING;
@@ -146,8 +143,6 @@ static struct blocking_grab grab(struct blocking *b, uint64_t packet_id, const s
         error = share_of_user(&w);
     if (error == 0)
         return w.got;
-    if (error == ER_LOCK_WAIT_TIMEOUT) /* also the error of NOWAIT */
-        return (struct blocking_grab){ .code = LIVE_BUSY };
     (void)fprintf(stderr, "grab_mariadb: %s\n", mysql_error(mysql));
     mysql_close(mysql);
     mysql = NULL;
@@ -157,7 +152,5 @@ static struct blocking_grab grab(struct blocking *b, uint64_t packet_id, const s
 int main(void)
 {
     static struct blocking b;
-    const char *wanted = getenv("BENCH_NOWAIT");
-    nowait = wanted != NULL && strcmp(wanted, "1") == 0;
     return blocking_serve(&b, "grab_mariadb", grab);
 }

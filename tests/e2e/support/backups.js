@@ -5,7 +5,7 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
-import { env } from './instance.js';
+import { tried } from './instance.js';
 
 const run = promisify(execFile);
 
@@ -15,11 +15,10 @@ process.once('exit', () => { rmSync(FOLDER, { recursive: true }); });
 export const folder = (name) => join(FOLDER, name);
 
 // Runs the program with other settings; expects that it fails, and returns what it says.
-export const refusal = async (args, settings = {}) => {
-  const failed = await run(env.HB_TEST_BINARY, args, { env: { ...process.env, HB_CONFIG: env.HB_TEST_CONFIG, ...settings } })
-    .then(() => assert.fail(`${args.join(' ')} did not fail`), (error) => error);
-  assert.equal(failed.code, 1, failed.stderr);
-  return failed.stderr;
+export const refusal = async (args, settings) => {
+  const { code, stderr } = await tried(args, settings);
+  assert.equal(code, 1, `${args.join(' ')}: ${stderr}`);
+  return stderr;
 };
 
 // Changes a backup: runs shell commands on its tables.sql, and makes its sums anew.

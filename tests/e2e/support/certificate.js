@@ -14,7 +14,7 @@ export function certificate(folder, file, name, from, to, authority) {
   writeFileSync(path('.cnf'), `[ca]\ndefault_ca = own\n[own]\nnew_certs_dir = ${folder}\ndatabase = ${path('.index')}\nrand_serial = yes\n`
     + `default_md = sha256\npolicy = any\nx509_extensions = names\n[any]\ncommonName = supplied\n[names]\nsubjectAltName = ${name}\n`);
   writeFileSync(path('.index'), '');
-  openssl('req', '-new', '-newkey', 'rsa:2048', '-nodes', '-keyout', path('.key'), '-out', path('.csr'), '-subj', `/CN=${file}`);
+  openssl('req', '-new', '-newkey', 'ec', '-pkeyopt', 'ec_paramgen_curve:prime256v1', '-nodes', '-keyout', path('.key'), '-out', path('.csr'), '-subj', `/CN=${file}`);
   const signer = authority ? ['-cert', authority.pem, '-keyfile', authority.key] : ['-selfsign', '-keyfile', path('.key')];
   openssl('ca', '-batch', '-config', path('.cnf'), ...signer, '-in', path('.csr'), '-out', path('.pem'),
     '-notext', '-startdate', `${from}000000Z`, '-enddate', `${to}000000Z`);

@@ -44,6 +44,12 @@ export function request(path, { method = 'GET', headers = {}, body } = {}) {
   });
 }
 
+// The answer with its bytes: { status, headers, bytes }. It follows no redirects.
+export async function fetched(path, options = {}) {
+  const answer = await fetch(url + path, { redirect: 'manual', ...options });
+  return { status: answer.status, headers: answer.headers, bytes: Buffer.from(await answer.arrayBuffer()) };
+}
+
 const FORM = 'application/x-www-form-urlencoded';
 const JSON_TYPE = 'application/json';
 const HTML_TYPE = 'text/html,application/xhtml+xml,*/*;q=0.8';

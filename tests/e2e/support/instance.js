@@ -50,6 +50,11 @@ export function hongbao(...args) {
   return run(env.HB_TEST_BINARY, args, { env: { ...process.env, ...clock, HB_CONFIG: env.HB_TEST_CONFIG }, maxBuffer: 64 << 20 });
 }
 
+// The program with these settings (environment) besides those of this instance: { code, stdout, stderr }, also when it fails.
+export const tried = (args, settings = {}) => run(env.HB_TEST_BINARY, args,
+  { env: { ...process.env, ...clock, HB_CONFIG: env.HB_TEST_CONFIG, ...settings }, maxBuffer: 64 << 20 })
+  .then((done) => ({ code: 0, ...done }), (error) => error);
+
 // The processes of a server without its supervisor (for a server that has none: itself).
 export function processes(name) {
   const first = readFileSync(`${env.HB_TEST_VAR}/run/${name}.pid`, 'utf8').trim();

@@ -1,12 +1,12 @@
 // Shared by the tests: users with money, packets, the audit, and ways to disturb the site.
 import assert from 'node:assert/strict';
 import { randomBytes } from 'node:crypto';
-import { launch } from './browser.js';
+import { readFileSync } from 'node:fs';
 import { Client } from './client.js';
-import { dev, hongbao, now, passTime, poll, pollWithin, processes, url } from './instance.js';
+import { dev, env, hongbao, now, passTime, poll, pollWithin, processes, stopProcess, url } from './instance.js';
 import { makePeople, PASSWORD, takePerson } from './people.js';
 
-export { Client, launch, PASSWORD, poll, pollWithin };
+export { Client, PASSWORD, poll, pollWithin };
 
 export const unique = (prefix) => `${prefix}${randomBytes(6).toString('hex')}`;
 
@@ -46,10 +46,9 @@ export function sendPacket({ client }, fields) {
 // A page of the browser with the client's session, if there is one; options are those of the browser's context.
 export async function clientPage(browser, client, options) {
   const context = await browser.newContext({ viewport: { width: 390, height: 844 }, ...options });
-  const sid = client.cookie('sid');
+  const sid = client?.cookie('sid');
   if (sid) await context.addCookies([{ name: 'sid', value: sid, url }]);
-  const page = await context.newPage();
-  return page;
+  return context.newPage();
 }
 
 // Calls work(item) for every item, at most width at the same time. Returns the results in the order of the items.
@@ -74,7 +73,8 @@ export async function audit() {
 
 const FEW = 10; // are sooner taken than made
 
-const SERVERS = ['mariadb', 'redis', 'nginx', 'hot', 'page', 'auth', 'card', 'settle'];
+export const POOLS = ['nginx', 'hot', 'page', 'auth', 'card', 'settle'];
+export const SERVERS = ['mariadb', 'redis', ...POOLS];
 
 export const site = {
   url,
@@ -101,24 +101,46 @@ export const site = {
     return pids.length;
   },
 
+  // Starts these servers anew with these settings.
+  async startAnew(names, settings) {
+    await dev(['stop', ...names]);
+    await dev(['start', ...names], settings);
+  },
+
   // Runs work while these servers have other settings.
-  async withSetting(pools, settings, work) {
-    const restart = async (extra) => {
-      for (const pool of pools) {
-        await dev(['stop', pool]);
-        await dev(['start', pool], extra);
-      }
-    };
-    await restart(settings);
+  async withSetting(names, settings, work) {
+    await site.startAnew(names, settings);
     try {
       await work();
     } finally {
-      await restart();
+      await site.startAnew(names);
+    }
+  },
+
+  // Runs work while these servers are stopped.
+  async without(names, work) {
+    await dev(['stop', ...names]);
+    try {
+      return await work();
+    } finally {
+      await dev(['start', ...names]);
+    }
+  },
+
+  // Runs work while no worker settles: its supervisor is stopped, so it starts no other one.
+  async unsettled(work) {
+    const supervisor = Number(readFileSync(`${env.HB_TEST_VAR}/run/settle.pid`, 'utf8'));
+    await stopProcess(supervisor); // first, as it may be about to start a worker
+    try {
+      const [worker] = processes('settle');
+      process.kill(worker, 'SIGTERM');
+      await poll('the worker has ended', () => / Z /.test(readFileSync(`/proc/${worker}/stat`, 'utf8')));
+      return await work();
+    } finally {
+      process.kill(supervisor, 'SIGCONT');
     }
   },
 
   // Starts all servers that a failed test left stopped.
-  async allUp() {
-    for (const name of SERVERS) await dev(['start', name]);
-  },
+  allUp: () => dev(['start', ...SERVERS]),
 };

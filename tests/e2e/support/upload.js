@@ -43,15 +43,15 @@ export function noise(width, height) {
 // A landscape with a sun, as a PNG file; each seed from 0 to 6 has colours of its own.
 export function landscape(seed, { width = 1000, height = 700 } = {}) {
   const lines = Buffer.alloc(height * (3 * width + 1));
+  const shades = (colour, light) => Uint8Array.from(colour, (level) => Math.min(255, level * light));
+  const hills = Array.from({ length: width }, (_, x) => 0.62 + 0.08 * Math.sin(7 * (x / width) + seed) + 0.03 * Math.sin(23 * (x / width)));
   for (let y = 0; y < height; y += 1) {
+    const v = y / height;
+    const sky = shades([120 + 18 * seed, 170 - 10 * seed, 215], 0.75 + 0.25 * v);
+    const ground = shades([40 + 20 * seed, 110, 70 + 10 * seed], 1.3 - 0.6 * v);
     for (let x = 0; x < width; x += 1) {
-      const [u, v] = [x / width, y / height];
-      const hills = 0.62 + 0.08 * Math.sin(7 * u + seed) + 0.03 * Math.sin(23 * u);
-      const sun = Math.hypot(u - 0.5, (v - 0.45) * height / width) < 0.09;
-      const sky = [120 + 18 * seed, 170 - 10 * seed, 215].map((level) => level * (0.75 + 0.25 * v));
-      const ground = [40 + 20 * seed, 110, 70 + 10 * seed].map((level) => level * (1.3 - 0.6 * v));
-      const colour = sun && v < hills ? [250, 222, 150] : v < hills ? sky : ground;
-      colour.forEach((level, i) => { lines[y * (3 * width + 1) + 1 + 3 * x + i] = Math.min(255, level); });
+      const sun = Math.hypot(x / width - 0.5, (v - 0.45) * height / width) < 0.09;
+      lines.set(v >= hills[x] ? ground : sun ? [250, 222, 150] : sky, y * (3 * width + 1) + 1 + 3 * x);
     }
   }
   return png(width, height, lines);

@@ -22,6 +22,14 @@ const UNDECIDED = [
   { id: 'label-content-name-mismatch', within: 'class="coin"' },
 ];
 
+// Brings what moves to where it ends.
+export const atRest = (page) => page.evaluate(() => {
+  for (const animation of document.getAnimations()) {
+    if (animation.effect.getComputedTiming().endTime < Infinity) animation.finish();
+    else animation.cancel();
+  }
+});
+
 // The rules of axe. When scripts are off, timers do not run, so timers without delay are replaced by promises.
 export async function axe(page, javaScript) {
   if (!javaScript) {

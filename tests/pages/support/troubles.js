@@ -7,20 +7,17 @@ import { grab } from './world.js';
 
 const isServed = async (client, path) => (await client.get(path)).status === 200;
 
-async function allServed({ sender, open }) {
-  await site.allUp();
-  for (const path of ['/wallet', open]) await poll(`${path} is served`, () => isServed(sender, path));
+async function without(server, work) {
+  await site.dev('stop', server);
+  try {
+    await work();
+  } finally {
+    await site.dev('start', server);
+  }
 }
 
-const without = (server) => async (world, work) => {
-  await site.dev('stop', server);
-  await work();
-};
-
-// Stops the settle worker. Nothing is settled, a packet that was paid for is not loaded, and the fence of a restarted
-// Redis stays shut.
-async function unsettled(world, work) {
-  await site.dev('stop', 'settle');
+// Nothing is settled, a packet that was paid for is not loaded, and the fence of a restarted Redis stays shut.
+const unsettled = (world, work) => without('settle', async () => {
   await grab(world.grabber, world.settling);
   await site.withSetting(['page'], { HB_CRASH: 'send-after-commit' }, async () => {
     const answer = await world.sender.post('/send', { kind: 'even', amount: '1', count: '2' });
@@ -28,11 +25,10 @@ async function unsettled(world, work) {
   });
   const { json } = await world.sender.get('/records/sent');
   world.unloaded = `/p/${json.items[0].id}`;
-  await site.dev('stop', 'redis');
-  await site.dev('start', 'redis');
+  await without('redis', () => {});
   await poll('packets are shown', () => isServed(world.sender, world.open));
   await work();
-}
+});
 
 // Makes a packet's row invalid: no draw has shares of at most 1 fen.
 async function corrupt({ damaged }, work) {
@@ -42,28 +38,21 @@ async function corrupt({ damaged }, work) {
   await set(20000);
 }
 
-// No replica confirms a grab, and none is settled: so the page that looks for the outcome by itself stays.
-async function grabsUnconfirmed(world, work) {
-  await site.dev('stop', 'settle');
-  await site.withSetting(['hot'], { HB_REDIS_REPLICAS: '1' }, work);
-}
-
 // Users may send once only.
-async function sendsLimited(world, work) {
-  await site.withSetting(['page'], { HB_LIMITS: 'on', HB_LIMIT_SEND: '1 1/d' }, async () => {
-    await poll('a send is refused', async () => (await world.sender.post('/send', {})).status === 429);
-    await work();
-  });
-}
+const sendsLimited = ({ sender }, work) => site.withSetting(['page'], { HB_LIMITS: 'on', HB_LIMIT_SEND: '1 1/d' }, async () => {
+  await poll('a send is refused', async () => (await sender.post('/send', {})).status === 429);
+  await work();
+});
 
 const TROUBLES = {
-  'page pool stopped': without('page'),
-  'mariadb stopped': without('mariadb'),
-  'redis stopped': without('redis'),
+  'page pool stopped': (world, work) => without('page', work),
+  'mariadb stopped': (world, work) => without('mariadb', work),
+  'redis stopped': (world, work) => without('redis', work),
   unsettled,
   corrupt,
   'answers lost': (world, work) => site.withSetting(['page'], { HB_CRASH: 'send-after-commit' }, work),
-  'grabs unconfirmed': grabsUnconfirmed,
+  // No replica confirms a grab, and none is settled: so the page that looks for the outcome by itself stays.
+  'grabs unconfirmed': (world, work) => without('settle', () => site.withSetting(['hot'], { HB_REDIS_REPLICAS: '1' }, work)),
   'sends limited': sendsLimited,
   'logins limited': (world, work) => site.withSetting(['nginx'], { HB_LIMITS: 'on' }, work),
 };
@@ -73,6 +62,6 @@ export async function inTrouble(name, world, work) {
   try {
     return await TROUBLES[name](world, work);
   } finally {
-    await allServed(world);
+    for (const path of ['/wallet', world.open]) await poll(`${path} is served`, () => isServed(world.sender, path));
   }
 }

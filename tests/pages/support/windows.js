@@ -1,43 +1,57 @@
 // Windows of a browser that are used again: a new one costs a second of CPU time, the next page in it a fourth of that.
-// A window has nothing of the visit before: no cookie, no storage, no cache, no listener, no route.
+// A visitor finds nothing of the one before but files in the cache: no cookie, no storage, no listener, no route.
+import { after } from 'node:test';
+import { launch, LIGHT } from '../../e2e/support/browser.js';
 import { site } from '../../e2e/support/site.js';
 
 const QUIET = `${site.url}/static/favicon.svg`; // no script, no session; another origin would be another process
+const MEDIA = { media: null, colorScheme: 'light', reducedMotion: 'no-preference', forcedColors: 'none' };
 
-export class Windows {
-  #browser;
+export class Window {
+  #devtools;
 
-  #free = new Map(); // options as JSON → pages
-
-  #kind = new WeakMap(); // page → its options as JSON
-
-  constructor(browser) {
-    this.#browser = browser;
+  async open(browser) {
+    this.page = await browser.newPage();
+    this.#devtools = await this.page.context().newCDPSession(this.page);
+    await this.leave();
+    return this;
   }
 
-  // A page whose context has these options (locale, javaScriptEnabled).
-  async take(options) {
-    const kind = JSON.stringify(options);
-    const free = this.#free.get(kind)?.pop();
-    if (free) return free;
-    const context = await this.#browser.newContext(options);
-    const page = await context.newPage();
-    const network = await context.newCDPSession(page);
-    await network.send('Network.enable');
-    await network.send('Network.setCacheDisabled', { cacheDisabled: true });
-    this.#kind.set(page, kind);
-    return page;
-  }
-
-  // For the next visit.
-  async give(page) {
-    page.removeAllListeners('console');
-    page.removeAllListeners('pageerror');
+  // After a visit: nothing of its page goes on.
+  async leave() {
+    const { page } = this;
+    for (const event of ['console', 'pageerror']) page.removeAllListeners(event);
     await page.unrouteAll();
-    await page.context().clearCookies();
     await page.goto(QUIET);
+    await page.context().clearCookies(); // now: an answer to the page before may have brought one
     await page.evaluate(() => { sessionStorage.clear(); localStorage.clear(); });
-    const kind = this.#kind.get(page);
-    this.#free.set(kind, [...this.#free.get(kind) ?? [], page]);
   }
+
+  // The page is that of a visitor with the client's session, if there is one. look: viewport, locale,
+  // javaScriptEnabled and what emulateMedia takes, as in the options of a context.
+  async enter(client, { viewport = { width: 390, height: 844 }, locale = 'zh-CN', javaScriptEnabled = true, ...media } = {}) {
+    const { page } = this;
+    const sid = client?.cookie('sid');
+    await page.setViewportSize(viewport);
+    await page.emulateMedia({ ...MEDIA, ...media });
+    await this.#devtools.send('Emulation.setScriptExecutionDisabled', { value: !javaScriptEnabled });
+    await this.#devtools.send('Emulation.setLocaleOverride', { locale });
+    await this.#devtools.send('Emulation.setUserAgentOverride', { userAgent: '', acceptLanguage: locale });
+    if (sid) await page.context().addCookies([{ name: 'sid', value: sid, url: site.url }]);
+  }
+
+  // The page at a path of the site, for a new visitor.
+  async visit(client, path, look) {
+    await this.leave();
+    await this.enter(client, look);
+    await this.page.goto(site.url + path);
+    return this.page;
+  }
+}
+
+// The window of a test file, of a browser that is closed after its tests.
+export async function fileWindow(env) {
+  const browser = await launch(env, LIGHT);
+  after(() => browser.close());
+  return new Window().open(browser);
 }

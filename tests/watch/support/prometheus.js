@@ -1,6 +1,8 @@
 // Debian's Prometheus and its exporters, as private servers of a test.
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { poll } from '../../e2e/support/poll.js';
 import { freePort } from '../../e2e/support/port.js';
@@ -18,11 +20,14 @@ export function serve(command, args, variables = {}) {
 export class Prometheus {
   #address;
 
-  // Starts it with folder/prometheus.yml; its data is in the folder, too.
-  async start(folder, variables) {
+  // Starts it with this configuration.
+  async start(config, variables) {
+    const folder = mkdtempSync(join(tmpdir(), 'hongbao-prometheus-'));
+    writeFileSync(join(folder, 'prometheus.yml'), config);
     this.#address = `127.0.0.1:${await freePort()}`;
-    this.end = serve('prometheus', [`--config.file=${join(folder, 'prometheus.yml')}`, `--storage.tsdb.path=${join(folder, 'data')}`,
+    const end = serve('prometheus', [`--config.file=${join(folder, 'prometheus.yml')}`, `--storage.tsdb.path=${join(folder, 'data')}`,
       `--web.listen-address=${this.#address}`, '--log.level=error'], variables);
+    this.end = () => end().then(() => rmSync(folder, { recursive: true }));
     await poll('Prometheus answers', () => this.#api('alerts'));
     return this;
   }
