@@ -33,7 +33,9 @@ async function withWrongMoney(work) {
 
 test('a copy with a lasting violation is kept as what it is, and restored only when asked for as evidence', async () => {
   const DIR = folder('lasting');
-  await withWrongMoney(async (user) => {
+  let user;
+  await withWrongMoney(async (owner) => {
+    user = owner;
     const said = await refusal(['backup', '--verify', DIR]);
     assert.match(said, new RegExp(`the audit of ${DIR} is violated:\n[\\s\\S]*^I5 +FAIL[\\s\\S]*^ +account ${user.id}: [\\s\\S]*the copy is kept, but is no good backup: ${DIR}\\.violated$`, 'm'));
     assert.ok(!existsSync(DIR) && !existsSync(`${DIR}.partial`));
@@ -44,7 +46,6 @@ test('a copy with a lasting violation is kept as what it is, and restored only w
   assert.equal(manifest(`${DIR}.violated`, 'audit'), 'violated');
   assert.match(manifest(`${DIR}.violated`, 'violations'), /^I5 \d+$/);
   assert.equal(manifest(folder('not-verified'), 'audit'), 'unknown');
-  const user = (await sql('SELECT id FROM account WHERE kind = "wallet" ORDER BY id DESC LIMIT 1')).trim();
   assert.match(await refusal(['restore', '--replace', `${DIR}.violated`]), /the audit of the backup itself was violated \(I5 \d+\): use another backup\. .* --violated/);
   await stopSite();
   assert.match(await refusal(['restore', '--replace', folder('not-verified')]),
@@ -52,8 +53,8 @@ test('a copy with a lasting violation is kept as what it is, and restored only w
   const taken = await site.hongbao('restore', '--replace', '--violated', `${DIR}.violated`);
   assert.match(taken.stderr, /^I5 +FAIL/m);
   assert.match(taken.stdout, /restored, the audit is violated/);
-  assert.equal(await balance({ id: user }), '301');
-  await sql(`UPDATE account SET balance_fen = 300 WHERE id = ${user}`);
+  assert.equal(await balance(user), '301');
+  await sql(`UPDATE account SET balance_fen = 300 WHERE id = ${user.id}`);
   await site.allUp();
   await audit();
 });

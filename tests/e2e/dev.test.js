@@ -286,7 +286,7 @@ test('an unknown test is refused with similar names, and nothing runs', async ()
   };
   await expect(['test', 'unit/base_srt'], 2, /no test 'unit\/base_srt'; near it: .*unit\/base_str /);
   await expect(['test', 'unit', 'integration/setle'], 2, /near it: .*integration\/settle /);
-  await expect(['test', 'unti'], 2, /no label 'unti'; there are: chaos cluster e2e faults fuzz integration machines package pages release tidy unit watch /);
+  await expect(['test', 'unti'], 2, /no label 'unti'; there are: chaos cluster container e2e faults fuzz integration machines package pages release tidy unit watch /);
   await expect(['test', '../unit'], 2, /no label '\.\.'/);
   await expect(['build', 'no-such-preset'], 1, /no preset 'no-such-preset'/);
   await expect(['mutants', 'no-such-mutant'], 1, /no mutant whose name .* no-such-mutant/);

@@ -268,9 +268,10 @@ test('faults of the tables', async () => {
   await finds('partitions', /made for 16/, { settings: { HB_PARTITIONS: '8' } });
   const settings = { HB_TIMEZONE: 'Europe/Berlin' };
   await finds('timezone', /timezone is Europe\/Berlin, and the tables, which have no months yet, were made for Asia\/Shanghai/,
-    { ...statements('DELETE FROM user_month', 'DO 1'), settings, mends: /^hongbao migrate$/ });
+    { ...statements('CREATE TABLE kept SELECT * FROM user_month; DELETE FROM user_month', 'DO 1'), settings, mends: /^hongbao migrate$/ });
   await finds('timezone', /timezone is Europe\/Berlin, but the months of the tables are of Asia\/Shanghai/, {
-    ...statements('SET foreign_key_checks = 0; INSERT INTO user_month (user_id, year, month) VALUES (9, 2026, 1)', 'DELETE FROM user_month'),
+    ...statements('SET foreign_key_checks = 0; INSERT INTO user_month (user_id, year, month) VALUES (9, 2026, 1)',
+      'DELETE FROM user_month; INSERT INTO user_month SELECT * FROM kept; DROP TABLE kept'),
     settings, mends: /^timezone = Asia\/Shanghai$/ });
 });
 

@@ -129,6 +129,7 @@ test('every limit of the program answers page and JSON, and is counted', async (
     HB_LIMIT_RECOVERY_NETWORK: '2 1/d',
     HB_LIMIT_PASSKEY_ADDRESS: once, HB_LIMIT_PASSKEY_NETWORK: '2 1/d', HB_LIMIT_REGISTER_ADDRESS: once, HB_LIMIT_REGISTER_NETWORK: '2 1/d' });
   const cookie = `sid=${user.client.cookie('sid')}`;
+  const recovery = (typed) => ({ username: user.username, code: typed, new_password: 'long enough words' });
   const registration = () => ({ username: unique('r'), nickname: 'r', password: 'long enough words' });
   const pictures = ['shape=wide&lang=en', 'shape=tall&lang=en', 'shape=tall&lang=zh-CN'].map((query) => `/p/${id}/card.png?${query}`);
   const limited = {
@@ -143,9 +144,9 @@ test('every limit of the program answers page and JSON, and is counted', async (
     password: (accept) => from('127.45.0.1', '/account/password', { fields: { old_password: 'a wrong one', new_password: 'another long one' }, accept, cookie }),
     confirm: (accept) => from('127.45.0.1', '/account/tokens', { fields: { name: 'bot', scopes: 'read', days: '1', password: other.password }, accept, cookie: `sid=${other.client.cookie('sid')}` }),
     recovery_make: (accept) => from('127.45.0.1', '/account/recovery', { fields: { password: maker.password }, accept, cookie: `sid=${maker.client.cookie('sid')}` }),
-    recovery_code: (accept) => from('127.46.0.1', '/login/recovery', { fields: { username: user.username, code }, accept }),
-    recovery_address: (accept) => from('127.47.0.1', '/login/recovery', { fields: { username: user.username, code: 'x' }, accept }),
-    recovery_network: (accept) => from(`127.48.0.${1 + Math.floor(Math.random() * 250)}`, '/login/recovery', { fields: { username: user.username, code: 'x' }, accept }),
+    recovery_code: (accept) => from('127.46.0.1', '/login/recovery', { fields: recovery(code), accept }),
+    recovery_address: (accept) => from('127.47.0.1', '/login/recovery', { fields: recovery('x'), accept }),
+    recovery_network: (accept) => from(`127.48.0.${1 + Math.floor(Math.random() * 250)}`, '/login/recovery', { fields: recovery('x'), accept }),
     register_address: (accept) => from('127.40.0.1', '/register', { fields: registration(), accept }),
     passkey_address: (accept) => from('127.60.0.1', '/login/passkey', { fields: { id: 'x' }, accept }),
     passkey_network: (accept) => from(`127.70.0.${1 + Math.floor(Math.random() * 250)}`, '/login/passkey', { fields: { id: 'x' }, accept }),
