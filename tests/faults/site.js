@@ -5,6 +5,7 @@ import { spawn } from 'node:child_process';
 import { closeSync, openSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import net from 'node:net';
 import { dirname } from 'node:path';
+import { Client } from '../e2e/support/client.js';
 import { env, hongbao, poll } from '../e2e/support/instance.js';
 import { makePeople } from '../e2e/support/people.js';
 import { redis } from '../e2e/support/redis.js';
@@ -75,6 +76,7 @@ export const servers = { page: new Server('page'), hot: new Server('hot'), auth:
 
 export async function startAll() {
   for (const server of Object.values(servers)) await server.start();
+  await ready({ client: new Client() }); // the worker has compared the stores
 }
 
 // Stops each of them, also when one has died or fails to end well, which is told afterwards: a process that goes on would
