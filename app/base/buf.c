@@ -73,7 +73,7 @@ void buf_number(struct buf *b, struct str number, struct str separator)
     for (size_t i = 0; i < number.len; i++) {
         if (i > sign && i < end && (end - i) % DIGITS_PER_GROUP == 0)
             buf_str(b, separator);
-        if (number.ptr[i] == '-' && i < sign)
+        if (i < sign && number.ptr[i] == '-')
             buf_cstr(b, MINUS);
         else
             buf_char(b, number.ptr[i]);

@@ -86,19 +86,18 @@ struct str money_capitals(struct arena *a, int64_t fen)
     struct capitals c = { .len = 0 };
     if (fen < 0 || fen >= CAPITALS_FEN_END)
         return STR_NONE;
-    const int64_t yuan = fen / 100, jiao = fen / 10 % 10;
-    fen %= 10;
+    const int64_t yuan = fen / 100, jiao = fen / 10 % 10, rest = fen % 10;
     capitals_yuan(&c, yuan);
-    if (yuan == 0 && jiao == 0 && fen == 0)
+    if (fen == 0)
         capitals_add(&c, DIGITS[0]);
     if (yuan > 0 || c.len > 0)
         capitals_add(&c, "元");
-    if (jiao > 0 || (fen > 0 && yuan > 0))
+    if (jiao > 0 || (rest > 0 && yuan > 0))
         capitals_add(&c, DIGITS[jiao]);
     if (jiao > 0)
         capitals_add(&c, "角");
-    if (fen > 0) {
-        capitals_add(&c, DIGITS[fen]);
+    if (rest > 0) {
+        capitals_add(&c, DIGITS[rest]);
         capitals_add(&c, "分");
     } else {
         capitals_add(&c, "整");

@@ -47,8 +47,7 @@ static const struct need {
     { "/usr/share/hongbao/redis/settings.conf", "redis valkey", 4, false, false, OF_REDIS,
       "Redis does not start again" },
     { "/var/log/redis/redis-server-hongbao.log", "redis", 2, false, false, OF_REDIS, "Redis does not start again" },
-    { "/var/log/valkey/valkey-server-hongbao.log", "valkey", 2, false, false, OF_REDIS,
-      "Valkey does not start again" },
+    { "/var/log/valkey/valkey-server-hongbao.log", "valkey", 2, false, false, OF_REDIS, "Valkey does not start again" },
 };
 
 /* A line of files.md. */

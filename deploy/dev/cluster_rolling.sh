@@ -44,14 +44,29 @@ cluster_is_sent_to() {
     [ "$(cluster_balancer_state "$1" status | sort -u)" = UP ]
 }
 
-# The balancer sends no new request to these machines; ends when none is under way there.
+cluster_is_drained() {
+    [ "$(cluster_balancer_state "$1" status | sort -u)" = DRAIN ]
+}
+
+cluster_is_one_sent_to() {
+    local node
+    for node; do
+        if cluster_is_sent_to "$node"; then return 0; fi
+    done
+    return 1
+}
+
+# The balancer sends no new request to these machines; ends when none is under way there. Another machine may have missed
+# a check, as while its settle worker starts anew: it is waited for.
 cluster_drain() {
-    local node other=
+    local node others=()
     cluster_need_app "$@"
     for node in $(cluster_nodes app); do
-        if [[ " $* " != *" $node "* ]] && cluster_is_sent_to "$node"; then other=$node; fi
+        if [[ " $* " != *" $node "* ]] && ! cluster_is_drained "$node"; then others+=("$node"); fi
     done
-    [ -n "$other" ] || die "no machine of the site would be left to serve"
+    if [ ${#others[@]} -eq 0 ] || ! wait_until "$CLUSTER_READY_S" cluster_is_one_sent_to "${others[@]}"; then
+        die "no machine of the site would be left to serve"
+    fi
     for node; do
         cluster_set_state "$node" drain
         wait_until "$CLUSTER_DRAIN_S" cluster_is_idle "$node" || die "$node still has requests after $CLUSTER_DRAIN_S s"

@@ -1,4 +1,4 @@
-# shellcheck shell=bash disable=SC2154
+# shellcheck shell=bash disable=SC2153,SC2154
 # The servers of an instance. service_start_NAME returns when the server is ready; service_end ends it.
 
 # In the order of starting; they are ended in reverse order. A machine of a cluster has only some (VAR/node), and may have

@@ -72,6 +72,7 @@ rights_hosts() {
 
 # The user default of a site's own Redis, as whom nobody can log in. It may do everything, because Redis from 7.2 on and
 # Valkey load the append-only file with its rights, and leave out what functions have written when these forbid it.
+# shellcheck disable=SC2034 # those that source this file use it
 RIGHTS_DEFAULT_OFF='off ~* &* +@all'
 
 # rights_acl FOLDER DEFAULT: prints the users of Redis. DEFAULT: the rights of the user default.

@@ -5,9 +5,10 @@ import { chmodSync, chownSync, cpSync, mkdirSync, mkdtempSync, readFileSync, rmS
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, before, test } from 'node:test';
+import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 
-const ROOT = join(import.meta.dirname ?? new URL('.', import.meta.url).pathname, '../..');
+const ROOT = fileURLToPath(new URL('../..', import.meta.url));
 const BINARY = process.env.HB_TEST_BINARY;
 let folder;
 

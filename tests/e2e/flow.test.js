@@ -99,6 +99,9 @@ test('the pages of a large packet lead to each other at the list', async () => {
   const { grabs, next } = (await sender.client.get(path)).json;
   assert.deepEqual([grabs.length, (await sender.client.get(`${path}?after=${next}`)).json.grabs.length], [50, 10]);
   assert.ok((await sender.client.getHtml(path)).text.includes(`?after=${next}#grabs"`), 'the next page is opened at its list');
-  const draw = (await sender.client.getHtml(`${path}/verify`)).text;
+  const draw = await poll('the draw is shown: all grabs are settled', async () => {
+    const { text } = await sender.client.getHtml(`${path}/verify`);
+    return text.includes('sha256sum') && text;
+  });
   assert.ok(draw.indexOf('sha256sum') < draw.indexOf('<table'), 'the fingerprint is above the shares');
 });

@@ -31,8 +31,8 @@ testVisitors('the page says for whom it is', async ({ locale: language, javaScri
   await form.fill('#to', namesOf(friends, '\n'));
   await form.click('form[action="/send"] button[type=submit]');
   assert.equal(await form.innerText('.confirm h1'), words(language, 'confirm_ask_several').replace('{{count}}', '5'));
-  assert.deepEqual((await form.locator('.confirm .pick > bdi').allInnerTexts()).toSorted(), ['友1', '友2', '友3', '友4', '友5']);
-  assert.deepEqual((await form.locator('.confirm .pick small').allInnerTexts()).toSorted(), namesOf(friends, ' ').split(' ').toSorted());
+  assert.deepEqual((await form.locator('.confirm .pick > bdi').allInnerTexts()).sort(), ['友1', '友2', '友3', '友4', '友5']);
+  assert.deepEqual((await form.locator('.confirm .pick small').allInnerTexts()).sort(), namesOf(friends, ' ').split(' ').sort());
   await form.click('.confirm button[type=submit]');
   await form.waitForURL(/\/p\/[0-9a-z]{26}$/);
   const path = new URL(form.url()).pathname;
@@ -128,7 +128,7 @@ testScripts('who gets an exclusive packet, or one in return, is on top of the fo
     assert.equal(await form.locator('.receivers > summary .avatar').count(), 1);
     assert.ok(await form.isHidden('#to'), 'the names are folded away');
     const places = [await top(form, '.receivers > summary'), await top(form, '#amount'), await top(form, '#greeting')];
-    assert.deepEqual(places, places.toSorted((a, b) => a - b), 'receiver, amount, greeting');
+    assert.deepEqual(places, [...places].sort((a, b) => a - b), 'receiver, amount, greeting');
     assert.ok(await top(form, '#amount') < 400);
   }
   const form = await pageOf(sender, { locale: 'zh-CN', javaScriptEnabled });
@@ -148,7 +148,7 @@ test('letters of a name propose the people who have them; usernames tell apart t
   const form = await pageOf(sender, { locale: 'zh-CN', viewport: { width: 390, height: 844 } });
   await form.goto(`${site.url}/send`);
   await unfold(form, 'to');
-  assert.deepEqual((await form.locator('.pick small').allInnerTexts()).toSorted(), [one.username, two.username].toSorted());
+  assert.deepEqual((await form.locator('.pick small').allInnerTexts()).sort(), [one.username, two.username].sort());
   const proposed = () => form.locator('.receivers [aria-live] .chip').allInnerTexts();
   const held = () => form.locator('.receivers .chips:not([aria-live]) .chip bdi').allInnerTexts();
   assert.deepEqual(await proposed(), []);
@@ -159,7 +159,7 @@ test('letters of a name propose the people who have them; usernames tell apart t
   assert.ok(await form.locator('#to').evaluate((element) => element === document.activeElement), 'the next name can be typed');
   await form.locator('#to').pressSequentially('nobody-known 小');
   assert.equal((await proposed()).length, 2, 'who is chosen is not proposed');
-  assert.deepEqual((await proposed()).map((text) => text.replace(/[\s小明]/g, '')).toSorted(), [one.username, two.username].toSorted());
+  assert.deepEqual((await proposed()).map((text) => text.replace(/[\s小明]/g, '')).sort(), [one.username, two.username].sort());
   await form.locator('.receivers [aria-live] .chip', { hasText: two.username }).focus();
   await form.keyboard.press('Enter');
   assert.deepEqual([await held(), await form.inputValue('#to')], [['Anna Li', '小明'], 'nobody-known']);
@@ -263,5 +263,5 @@ test('several people are confirmed before they are paid for, unless their sender
   assert.equal((await posts(namesOf([await newUser()], ' '), { amount: '100' })).status, 422, 'nobody confirms what cannot be paid');
   const again = (await sender.client.getHtml(`/send?again=${packet}`)).text;
   const [, confirmed] = /name="confirmed" value="([^"]*)"/.exec(again);
-  assert.deepEqual(confirmed.split(' ').toSorted(), friends.map(({ username }) => username).toSorted(), 'those of an earlier packet were confirmed');
+  assert.deepEqual(confirmed.split(' ').sort(), friends.map(({ username }) => username).sort(), 'those of an earlier packet were confirmed');
 });

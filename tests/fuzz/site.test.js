@@ -7,6 +7,7 @@ import { readFileSync, readdirSync, statSync, writeFileSync } from 'node:fs';
 import { connect } from 'node:net';
 import { dirname, join } from 'node:path';
 import { after, before, test } from 'node:test';
+import { fileURLToPath } from 'node:url';
 import { Rng } from '../chaos/rng.js';
 import { dev, env, poll, processes } from '../e2e/support/instance.js';
 import { audit, Client, newUser, sendPacket } from '../e2e/support/site.js';
@@ -23,6 +24,7 @@ const REPORT = /ERROR: AddressSanitizer|runtime error:|LeakSanitizer|Assertion .
 // libfcgi allocates what a pair of name and value claims, and ends the process when that is 2 GiB or more. nginx passes on
 // no such lengths, and nobody else may connect to a pool.
 const GIGABYTES = /fcgiapp\.c.*Malloc.*Assertion .* failed/;
+const LEAKS = fileURLToPath(new URL('leaks.txt', import.meta.url)); // those of libfcgi
 const FORM = 'application/x-www-form-urlencoded';
 
 const { hostname, port, host } = new URL(env.HB_TEST_URL);
@@ -41,7 +43,10 @@ async function restart(settings, stopped = () => {}) {
 }
 
 before(async () => {
-  await restart({ ASAN_OPTIONS: 'allocator_may_return_null=1' }); // too large an allocation fails, as without sanitizers
+  await restart({
+    ASAN_OPTIONS: 'allocator_may_return_null=1', // too large an allocation fails, as without sanitizers
+    LSAN_OPTIONS: `suppressions=${LEAKS}:print_suppressions=0`,
+  });
   user = await newUser({ yuan: '100' });
   packet = (await sendPacket(user, { kind: 'lucky', amount: '10', count: '100' })).json.id;
 });

@@ -60,8 +60,9 @@ static int teardown(void **state)
 }
 
 /* Rows as the program before wrote them: a deposit, and three packets around the end of February 2026 in Shanghai,
- * which is 1772294400000. One is finished, its third grab in March; one is refunded after a grab; one is open. All
- * shares of the lucky ones are 1 fen, so the first one is the best. */
+ * which is 1772294400000. One is finished, its third grab in March; one is refunded after a grab; one is open. The
+ * shares are those that the seed draws (I7 of the audit), and no two are equal, so that a row in another's place is
+ * seen; the first one is the best. */
 static const char *const ROWS[] = {
     "INSERT INTO user (id, username, nickname, created_ms) VALUES (10001, 'a', 'a', 1), (10002, 'b', 'b', 1),"
     " (10003, 'c', 'c', 1)",
@@ -69,13 +70,13 @@ static const char *const ROWS[] = {
     " commitment, state, grabbed_count, grabbed_fen, refund_fen, created_ms, expires_ms, finished_ms, closed_ms,"
     " request_key) SELECT (1 << 60) + no, 10001, 'x', kind, split, amount_fen, 3, best, '', REPEAT('s', 32),"
     " UNHEX(SHA2(REPEAT('s', 32), 256)), state, grabs, grabbed, refund, ms, ms + 100, finished, closed, no FROM ("
-    "SELECT 0 AS no, 'lucky' AS kind, 'double-average' AS split, 3 AS amount_fen, 0 AS best, 'closed' AS state,"
-    " 3 AS grabs, 3 AS grabbed, 0 AS refund, 1772294399997 AS ms, 1772294400000 AS finished, 1772294400097 AS closed"
+    "SELECT 0 AS no, 'lucky' AS kind, 'double-average' AS split, 101 AS amount_fen, 0 AS best, 'closed' AS state,"
+    " 3 AS grabs, 101 AS grabbed, 0 AS refund, 1772294399997 AS ms, 1772294400000 AS finished, 1772294400097 AS closed"
     " UNION ALL SELECT 1, 'even', 'even', 300, NULL, 'closed', 1, 100, 200, 1772294400999, NULL, 1772294401099"
-    " UNION ALL SELECT 2, 'lucky', 'double-average', 3, 0, 'open', 2, 2, 0, 1772294401999, NULL, NULL) AS p",
-    "INSERT INTO `grab` SELECT p.id, n.no, u.id, 'x', p.amount_fen / 3, p.created_ms + 1 + n.no"
-    " FROM packet p JOIN (SELECT 0 AS no UNION SELECT 1 UNION SELECT 2) n ON n.no < p.grabbed_count"
-    " JOIN user u ON u.id = 10001 + (n.no + 1) % 3",
+    " UNION ALL SELECT 2, 'lucky', 'double-average', 12, 0, 'open', 2, 11, 0, 1772294401999, NULL, NULL) AS p",
+    "INSERT INTO `grab` SELECT p.id, s.no, 10001 + (s.no + 1) % 3, 'x', s.fen, p.created_ms + 1 + s.no FROM packet p"
+    " JOIN (SELECT 0 AS packet, 0 AS no, 46 AS fen UNION SELECT 0, 1, 34 UNION SELECT 0, 2, 21 UNION SELECT 1, 0, 100"
+    " UNION SELECT 2, 0, 10 UNION SELECT 2, 1, 1) s ON p.id = (1 << 60) + s.packet",
     "INSERT INTO account (id, kind) SELECT id, 'wallet' FROM user UNION ALL SELECT id, 'escrow' FROM packet",
     "INSERT INTO transfer (kind, debit_id, credit_id, amount_fen, request_key, created_ms)"
     " VALUES ('deposit', 1, 10001, 5000, '10001:key', 1000)",
@@ -87,10 +88,10 @@ static const char *const ROWS[] = {
     "UPDATE account a SET balance_fen = (SELECT SUM(IF(t.credit_id = a.id, t.amount_fen, -t.amount_fen))"
     " FROM transfer t WHERE a.id IN (t.debit_id, t.credit_id))",
     "INSERT INTO user_year (user_id, year, sent_count, sent_fen, received_count, received_fen, best_count)"
-    " VALUES (10001, 2026, 3, 306, 1, 1, 0), (10002, 2026, 0, 0, 3, 102, 1), (10003, 2026, 0, 0, 2, 2, 0)",
+    " VALUES (10001, 2026, 3, 413, 1, 21, 0), (10002, 2026, 0, 0, 3, 156, 1), (10003, 2026, 0, 0, 2, 35, 0)",
     "INSERT INTO user_month (user_id, year, month, sent_count, sent_fen, received_count, received_fen)"
-    " VALUES (10001, 2026, 2, 1, 3, 0, 0), (10002, 2026, 2, 0, 0, 1, 1), (10003, 2026, 2, 0, 0, 1, 1),"
-    " (10001, 2026, 3, 2, 303, 1, 1), (10002, 2026, 3, 0, 0, 2, 101), (10003, 2026, 3, 0, 0, 1, 1)",
+    " VALUES (10001, 2026, 2, 1, 101, 0, 0), (10002, 2026, 2, 0, 0, 1, 46), (10003, 2026, 2, 0, 0, 1, 34),"
+    " (10001, 2026, 3, 2, 312, 1, 21), (10002, 2026, 3, 0, 0, 2, 110), (10003, 2026, 3, 0, 0, 1, 1)",
 };
 
 /* A new database with the migrations before, and these rows. */

@@ -84,6 +84,8 @@ const PLANTED = {
     ['app/base/planted.c', '#define NDEBUG\n', /planted\.c:1: NDEBUG/],
     ['CMakeLists.txt', added('add_compile_options(-DNDEBUG)\n'), /CMakeLists\.txt/],
     ['app/cmake/planted.cmake', '# never NDEBUG\n', FINE],
+    ['tests/e2e/planted.js', `[1].${'toSorted'}();\n`, /planted\.js:1/],
+    ['tests/e2e/planted.js', '[1].sort();\n', FINE],
   ],
   money: [
     ['app/web/planted.c', 'double balance;\n', /planted\.c:1/],

@@ -1,6 +1,6 @@
 // Uploads of pictures as a browser makes them, and pictures to upload.
 import { randomBytes } from 'node:crypto';
-import { crc32, deflateSync } from 'node:zlib';
+import { deflateSync, gzipSync } from 'node:zlib';
 
 const TYPE = 'multipart/form-data; boundary=B';
 
@@ -12,6 +12,12 @@ export function upload(client, path, picture, headers = {}, fields = {}) {
   const body = Buffer.concat([Buffer.from(others + part('picture', '; filename="a.jpg"\r\nContent-Type: image/jpeg')),
     picture, Buffer.from('\r\n--B--\r\n')]);
   return client.request(path, { method: 'POST', body, headers: { accept: 'application/json', 'content-type': TYPE, ...headers } });
+}
+
+// As gzip has it behind the data, before their length.
+function crc32(data) {
+  const file = gzipSync(data, { level: 1 });
+  return file.readUInt32LE(file.length - 8);
 }
 
 function chunk(type, data) {
