@@ -32,7 +32,38 @@
       addEventListener('online', offline_clear, { once: true });
     });
   };
-  window.hongbao = { all: all, ask_site: ask_site, offline_say: offline_say }; /* for opening.js */
+
+  /* A press is a click only if what is pressed is still under the pointer at its release. So what may move the page waits
+   * for that: what a field does when a press takes its focus away, and a refreshed page (refresh.js). What fields do comes
+   * before the click, which has its target by then: a form that is sent has it. A refreshed page comes after the click: a
+   * button that is replaced before it would send nothing. */
+  var RELEASE_MS = 50; /* from the release to the click; a finger's mouse events come after its release */
+  var pressed = false, held = [], release_timer;
+  var press_begin = function (event) {
+    clearTimeout(release_timer);
+    pressed = event.button === 0 && Boolean(event.target.closest('a, button, label, summary'));
+  };
+  var press_end = function () {
+    pressed = false;
+    held.splice(0).forEach(function (then) { then(); });
+  };
+  var release = function () {
+    clearTimeout(release_timer);
+    release_timer = setTimeout(press_end, RELEASE_MS);
+  };
+  var after_press = function (then) { if (pressed) held.push(function () { setTimeout(then); }); else then(); };
+  ['pointerdown', 'mousedown'].forEach(function (type) { addEventListener(type, press_begin, true); });
+  ['pointerup', 'mouseup', 'pointercancel', 'contextmenu'].forEach(function (type) { addEventListener(type, release, true); });
+  ['click', 'keydown'].forEach(function (type) { addEventListener(type, press_end, true); });
+  ['input', 'compositionend', 'change'].forEach(function (type) {
+    addEventListener(type, function (event) {
+      if (!pressed || !event.isTrusted) return;
+      event.stopImmediatePropagation();
+      held.push(function () { event.target.dispatchEvent(new Event(type, { bubbles: true })); });
+    }, true);
+  });
+
+  window.hongbao = { all: all, ask_site: ask_site, offline_say: offline_say, after_press: after_press }; /* for other scripts */
 
   /* The passphrase of a new packet is in no address. On the ways that lead back to the form it waits in this tab. */
   var session = function (use) { try { use(sessionStorage); } catch (e) { /* full, or not allowed: it is typed again */ } };

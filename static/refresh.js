@@ -4,6 +4,9 @@
   'use strict';
   var all = function (selector, each) { Array.prototype.forEach.call(document.querySelectorAll(selector), each); };
 
+  /* A page that changed under a press would lose the click (app.js, which the big screen has not). */
+  var after_press = window.hongbao ? window.hongbao.after_press : function (then) { then(); };
+
   /* Times are of performance.now(), because a device's clock may be corrected, by hours, while it counts. data-ahead is
    * what performance.now() is ahead of the site's clock, from app.js, or from the page. While a device sleeps,
    * performance.now() may stand still: then the next answer tells. */
@@ -149,12 +152,12 @@
       request.responseType = 'document';
       request.timeout = 10000;
       request.setRequestHeader('If-None-Match', tag);
-      request.onload = function () { heard(request); };
+      request.onload = function () { after_press(function () { heard(request); }); };
       request.onerror = request.ontimeout = function () {
         offline(link.getAttribute('data-offline'));
         slower();
       };
-      request.onloadend = function () { in_flight = false; next(); };
+      request.onloadend = function () { after_press(function () { in_flight = false; next(); }); };
       request.send();
     };
     /* Refresh at once when the page becomes visible, and when the network is back. */
