@@ -5,6 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import test from 'node:test';
 import { cpuBetween, cpuOf, cpusOf, memoryOf, nginxTree, processTree } from './cpu.js';
+import { turnsOf, wholeOf } from './gifts.js';
 import { packetsNeeded, SPREAD, spreadShares, USERS } from './grabs.js';
 import { measured, mustBeClean, parseWrk, rowOf } from './load.js';
 import { fillMarkdown, machine } from './report.js';
@@ -95,6 +96,20 @@ test('a load has more shares than requests, and no user twice for one packet', (
   assert.ok(packetsNeeded(10_000, 4) * USERS > 1.3 * 40_000);
 });
 
+test('each gift has a turn of as many users as it has shares, and no two of them stand together', () => {
+  const gifts = Array.from({ length: 2 * SPREAD }, (_, i) => i);
+  const turns = turnsOf(gifts, 50, Array.from({ length: USERS }, (_, i) => i));
+  assert.equal(new Set(turns.map(({ gift, user }) => `${gift} ${user}`)).size, 50 * gifts.length);
+  assert.ok(turns.every(({ gift }, i) => i === 0 || gift !== turns[i - 1].gift));
+});
+
+test('a gift costs its send, and for each share the other steps', () => {
+  const whole = wholeOf({ send: { '/s': 100, 'nginx µs': 7, 'server µs': 1000 }, open: { '/s': 500, 'nginx µs': 2, 'server µs': 30 } }, 5);
+  assert.ok(Math.abs(whole['/s'] - 50) < 1e-9, 'the times of one after another');
+  const figures = ['nginx µs', 'mariadb µs', 'server µs', 'send µs', 'open µs', 'settlement µs'].map((name) => whole[name]);
+  assert.deepEqual(figures, [17, 0, 1150, 1000, 150, 0]);
+});
+
 const WRK = `Running 1s test @ http://127.0.0.1:1\n\nRESULT {"requests":5000,"us":2000000,"bytes":1,"p50":1500,"p99":20500,"p999":30000,
 "max":40000,"connect":0,"read":1,"write":0,"status":2,"timeout":3}\n`.replace(',\n', ',');
 
@@ -146,6 +161,9 @@ test('results are written between the marks, and the rest of the page stays', (t
   const text = readFileSync(file, 'utf8');
   assert.match(text, /^before\n[^]*- machine: a box[^]*\| r \| 1 \| <= 2 \| ok \|[^]*### one: a case[^]*\| a \| 1,000 \|[^]*a note[^]*\nafter\n$/);
   assert.doesNotMatch(text, /old/);
+  writeFileSync(file, `<!-- bench one: from here -->\nold\n<!-- bench one: to here -->\n${text}`);
+  fillMarkdown(file, { results, ratios: [], facts: [] });
+  assert.match(readFileSync(file, 'utf8'), /one: a case[^]*<!-- bench one: to here -->\nbefore\n[^]*- machine: a box/, 'its own marks');
   writeFileSync(file, 'no marks');
   assert.throws(() => fillMarkdown(file, { results, ratios: [], facts: [] }), /lacks the marks/);
 });

@@ -12,7 +12,7 @@ const ROOT = join(dirname(fileURLToPath(import.meta.url)), '../..');
 const CASES = join(ROOT, 'tests/bench/cases');
 
 // The order of the cases; those not named here come last.
-const ORDER = ['fsync', 'per_core', 'grab_win', 'grab_lose', 'view', 'settlement', 'audit', 'records', 'send', 'login_flood', 'routes', 'connections',
+const ORDER = ['gift', 'fsync', 'per_core', 'grab_win', 'grab_lose', 'view', 'settlement', 'audit', 'records', 'send', 'login_flood', 'routes', 'connections',
   'growth', 'memory', 'wait', 'cluster'];
 
 const OPTIONS = {

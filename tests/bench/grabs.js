@@ -43,11 +43,11 @@ export class Grabs {
     return { name: 'hongbao', url: this.site.url, groups: () => this.site.groups(pool) };
   }
 
-  // Starts a peer, one of KINDS. answer: the constant answer of a floor, with its media type and status.
-  async peer(kind, { answer, type = 'application/json', status = 200 } = {}) {
+  // Starts a peer, one of KINDS. answer: the constant answer of a floor, with its media type and status. more: of Peer.
+  async peer(kind, { answer, type = 'application/json', status = 200, ...more } = {}) {
     const { bench, site } = this;
     const [, grabFunction] = /"(hongbao_grab_[0-9a-f]+)"/.exec(JSON.stringify(await site.redis('FUNCTION', 'LIST')));
-    const peer = bench.keep(new Peer({ ...KINDS[kind], root: bench.root, build: bench.build, folder: bench.newFolder(`peer-${kind}`), site, grabFunction }));
+    const peer = bench.keep(new Peer({ ...KINDS[kind], ...more, root: bench.root, build: bench.build, folder: bench.newFolder(`peer-${kind}`), site, grabFunction }));
     mkdirSync(peer.folder);
     if (answer !== undefined) {
       const head = `Status: ${status}\r\nContent-Length: ${Buffer.byteLength(answer)}\r\nContent-Type: ${type}\r\nCache-Control: no-store\r\nVary: Accept, Accept-Language, Cookie\r\n\r\n`;
@@ -105,13 +105,14 @@ export class Grabs {
   }
 
   // Runs a load of one kind of request; returns its row. refused: every request must be answered with an error, otherwise
-  // none may be. count(): a counter that each request must increase by 1.
-  async load(target, { paths, cookies = this.cookies, seconds, refused = false, count = null, kind = 'cycle', ...more }) {
+  // none may be. count(): a counter that each request must increase by 1. asked: so many requests must have been answered.
+  async load(target, { paths, cookies = this.cookies, seconds, refused = false, count = null, asked = null, kind = 'cycle', ...more }) {
     const before = count ? await this.#atRest(count) : 0;
     const { row } = await measured(target.groups(),
       () => wrk({ root: this.bench.root, url: target.url, kind, cookies, paths, seconds, ...more }),
       async ({ requests, errors }) => {
         mustBeClean(target.name, { errors }, { status: refused ? requests : 0 });
+        if (asked !== null && requests !== asked) throw new Error(`${target.name}: ${requests} of ${asked} requests were answered`);
         if (!count) return requests;
         const moved = await this.#atRest(count) - before;
         // Requests on their way at the end may add to the counter.

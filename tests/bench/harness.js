@@ -1,7 +1,8 @@
 // The interface for the cases in cases/. They start servers only through it, so that all servers are ended.
 //
-// A case exports { name, title, run(bench) }; run returns { rows, ratios, notes }:
+// A case exports { name, title, run(bench) }; run returns { rows, details, ratios, notes }:
 //   rows    flat objects, one per line of the table; the keys are the column heads
+//   details rows of a second table
 //   ratios  results of bench.ratio(name, value, want)
 //   notes   sentences below the table
 // A case that throws has failed; the next one runs.

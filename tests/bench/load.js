@@ -8,13 +8,13 @@ const TIMEOUT_S = 10;
 
 // Runs wrk with wrk/wrk.lua: { requests, seconds, errors: { connect, read, write, status, timeout }, p50, p99, p999, max }, the
 // last four in milliseconds. close: a connection for each request. delayMs: the pause of a connection between two requests.
-// cpu: wrk runs on this CPU only.
+// cpu: wrk runs on this CPU only. answers: a file into which the bodies of the answers are written; '' for none.
 export async function wrk({ root, url, kind, cookies, paths, seconds, connections = CONNECTIONS, threads = 1, accept = 'application/json',
-  close = false, delayMs = 0, cpu = null }) {
+  close = false, delayMs = 0, cpu = null, answers = '' }) {
   const command = cpu === null ? ['wrk'] : ['taskset', '-c', String(cpu), 'wrk'];
   const { code, stdout, stderr } = await run(command[0], [...command.slice(1), '-t', String(threads), '-c', String(connections), '-d', `${seconds}s`,
     '--timeout', `${TIMEOUT_S}s`, '-s', join(root, 'tests/bench/wrk/wrk.lua'), url, '--', kind, String(threads), cookies, paths, accept,
-    close ? 'close' : 'keep-alive', String(delayMs)]);
+    close ? 'close' : 'keep-alive', String(delayMs), String(connections), answers]);
   const result = parseWrk(stdout);
   if (code !== 0 || !result) throw new Error(`wrk: ${code}\n${stdout}${stderr}`);
   return result;

@@ -10,6 +10,7 @@ import { freePort } from '../e2e/support/port.js';
 import { cpuNs, nginxTree, processTree } from './cpu.js';
 
 const PHP_WORKERS_PER_CPU = 8;
+const PAGE = 'page.php'; // what PHP includes; programs in C read the same file
 const MODULES = ['ndk_http_module.so', 'ngx_http_lua_module.so'];
 
 const fill = (text, names) => Object.entries(names).reduce((done, [name, value]) => done.replaceAll(`@${name}@`, value), text);
@@ -28,11 +29,14 @@ function phpProgram() {
 
 // A server with an application of its own, or none (Lua): { conf, app } below. kept: nginx keeps its connections to the
 // application, which would occupy a process that serves one request at a time. mariadb: its grabs are in MariaDB.
+// script: of peers/, for php. page: the text around what a packet's page says; take: the name of peers/take.lua in Redis:
+// of the peers that serve a whole gift.
 export class Peer {
   #children = [];
 
-  constructor({ name, root, build, folder, site, grabFunction, conf = 'fastcgi.conf.in', modules = false, app = null, kept = false, mariadb = false }) {
-    Object.assign(this, { name, root, build, folder, site, grabFunction, conf, modules, app, kept, mariadb });
+  constructor({ name, root, build, folder, site, grabFunction, conf = 'fastcgi.conf.in', modules = false, app = null, kept = false, mariadb = false,
+    script = 'grab.php', page = null, take = 'none' }) {
+    Object.assign(this, { name, root, build, folder, site, grabFunction, conf, modules, app, kept, mariadb, script, page, take });
   }
 
   async start() {
@@ -40,6 +44,7 @@ export class Peer {
     symlinkSync(join(this.root, 'nginx'), join(this.folder, 'hongbao'));
     this.port = await freePort();
     this.url = `http://127.0.0.1:${this.port}`;
+    if (this.page) writeFileSync(join(this.folder, PAGE), this.page);
     if (this.app) this.appPid = this.#spawn('app', ...this.app(this));
     if (this.app) await this.#ready(() => existsSync(join(this.folder, 'run/app.sock')));
     writeFileSync(join(this.folder, 'nginx.conf'), this.#nginxConf());
@@ -58,11 +63,12 @@ export class Peer {
   }
 
   names(more = {}) {
-    const hot = roleOf(this.site, 'hot');
+    const hot = roleOf(this.site, 'hot'), owner = roleOf(this.site, 'migrate');
     return { ROOT: this.root, VAR: this.folder, PORT: this.port, REDIS: this.site.socket('redis'), GRAB_FUNCTION: this.grabFunction,
-      PARTITIONS, REDIS_USER: hot.redis_user, REDIS_PASSWORD: hot.redis_password,
+      PARTITIONS, REDIS_USER: hot.redis_user, REDIS_PASSWORD: hot.redis_password, TAKE: this.take,
+      MYSQL: this.site.socket('mariadb'), MYSQL_USER: owner.mysql_user, MYSQL_PASSWORD: owner.mysql_password, MYSQL_DATABASE: DATABASE,
       ...(this.kept ? { KEEPALIVE: 'keepalive 128; keepalive_requests 1000000;', KEPT: 'on', SCRIPT: '' }
-        : { KEEPALIVE: '', KEPT: 'off', SCRIPT: `fastcgi_param SCRIPT_FILENAME "${this.root}/tests/bench/peers/grab.php";` }), ...more };
+        : { KEEPALIVE: '', KEPT: 'off', SCRIPT: `fastcgi_param SCRIPT_FILENAME "${this.root}/tests/bench/peers/${this.script}";` }), ...more };
   }
 
   // Fills a file of peers/ into the peer's folder; its path.
@@ -72,9 +78,11 @@ export class Peer {
     return path;
   }
 
+  // On the CPU of the site, when it has only one.
   #spawn(name, file, args, env = {}) {
     const log = openSync(join(this.folder, 'log', `${name}.out`), 'a');
-    const child = spawn(file, args, { cwd: this.folder, detached: true, stdio: ['ignore', log, log], env: { ...process.env, ...env } });
+    const [program, ...rest] = this.site.cpu === null ? [file, ...args] : ['taskset', '-c', String(this.site.cpu), file, ...args];
+    const child = spawn(program, rest, { cwd: this.folder, detached: true, stdio: ['ignore', log, log], env: { ...process.env, ...env } });
     closeSync(log);
     child.on('error', () => {});
     child.ended = new Promise((resolve) => { child.once('close', resolve); });
@@ -114,24 +122,32 @@ const pool = (program, processes, env) => (peer) => ['spawn-fcgi', ['-n', '-s', 
 
 const blockingEnv = (peer) => ({ HB_CONFIG: join(peer.site.var, 'hongbao.conf'), BENCH_GRAB_FUNCTION: peer.grabFunction });
 
-// The database of the peer without Redis, beside that of the site; the role migrate has all rights on it.
+// The database of the peers with tables, beside that of the site; the role migrate has all rights on it.
 export const DATABASE = 'hongbao_bench';
 
 function mariadbEnv(peer) {
   const owner = roleOf(peer.site, 'migrate');
-  return { HB_CONFIG: join(peer.site.var, 'hongbao.conf'), HB_MYSQL_USER: owner.mysql_user, HB_MYSQL_PASSWORD: owner.mysql_password, HB_MYSQL_DATABASE: DATABASE };
+  return { HB_CONFIG: join(peer.site.var, 'hongbao.conf'), HB_MYSQL_USER: owner.mysql_user, HB_MYSQL_PASSWORD: owner.mysql_password, HB_MYSQL_DATABASE: DATABASE,
+    ...(peer.page && { BENCH_PAGE: join(peer.folder, PAGE) }) };
 }
+
+// As Redis's default user: the roles may not run scripts.
+const takeEnv = (peer) => ({ ...mariadbEnv(peer), HB_REDIS_USER: '', BENCH_TAKE: peer.take });
+
+const php = (peer) => [phpProgram(), ['--nodaemonize',
+  '--fpm-config', peer.file('php-fpm.conf', { PROCESSES: PHP_WORKERS_PER_CPU * (peer.site.cpu === null ? availableParallelism() : 1),
+    USER: process.getuid() === 0 ? `user = root\ngroup = ${group()}` : '' }),
+  ...(process.getuid() === 0 ? ['-R'] : []), '-d', 'opcache.enable=1', '-d', 'opcache.validate_timestamps=0',
+  '-d', 'redis.pconnect.pooling_enabled=1', '-d', 'redis.pconnect.echo_check_liveness=0']];
 
 export const KINDS = {
   lua: { name: 'nginx Lua module', conf: 'lua.conf.in', modules: true },
-  php: { name: 'php-fpm, phpredis', app: (peer) => [phpProgram(), ['--nodaemonize',
-    '--fpm-config', peer.file('php-fpm.conf', { PROCESSES: PHP_WORKERS_PER_CPU * availableParallelism(),
-      USER: process.getuid() === 0 ? `user = root\ngroup = ${group()}` : '' }),
-    ...(process.getuid() === 0 ? ['-R'] : []), '-d', 'opcache.enable=1', '-d', 'opcache.validate_timestamps=0',
-    '-d', 'redis.pconnect.pooling_enabled=1', '-d', 'redis.pconnect.echo_check_liveness=0']] },
+  php: { name: 'php-fpm, phpredis', app: php },
   fcgi8: { name: 'libfcgi, 8 processes', app: pool('grab_blocking', 8, blockingEnv) },
   fcgi16: { name: 'libfcgi, 16 processes', app: pool('grab_blocking', 16, blockingEnv) },
-  rowLock: { name: 'MariaDB, FOR UPDATE', mariadb: true, app: pool('grab_mariadb', 8, mariadbEnv) },
+  rowLock: { name: 'MariaDB, FOR UPDATE', mariadb: true, app: pool('gift', 8, mariadbEnv) },
+  giftPhp: { name: 'php-fpm, Redis, MariaDB', mariadb: true, script: 'gift.php', app: php },
+  giftFcgi: { name: 'libfcgi, Redis, MariaDB', mariadb: true, app: pool('gift', 8, takeEnv) },
   constant: { name: 'floor: the loop, a constant', kept: true,
     app: pool('constant', availableParallelism(), (peer) => ({ BENCH_ANSWER: join(peer.folder, 'answer') })) },
 };

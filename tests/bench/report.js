@@ -4,7 +4,8 @@ import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { cpus, loadavg, release, totalmem } from 'node:os';
 import { figure } from './stats.js';
 
-const MARKS = { from: '<!-- bench: from here -->', to: '<!-- bench: to here -->' };
+// Around the results; with the name of a case, around those of a run of this case alone.
+const marksOf = (name) => ({ from: `<!-- bench${name}: from here -->`, to: `<!-- bench${name}: to here -->` });
 
 // Lines of a table; heads are the keys of all rows, in the order of their first appearance.
 function table(rows, { markdown }) {
@@ -20,9 +21,9 @@ function table(rows, { markdown }) {
 
 const ratioRows = (ratios) => ratios.map(({ name, ratio, want, ok }) => ({ comparison: name, measured: ratio, wanted: want, '': ok ? 'ok' : 'MISSED' }));
 
-export function printCase({ name, title, rows, notes, failure, seconds }) {
+export function printCase({ name, title, rows, details = [], notes, failure, seconds }) {
   console.log(`\n${name}: ${title} (${figure(seconds)} s)`);
-  if (rows.length > 0) console.log(table(rows, {}).join('\n'));
+  for (const part of [rows, details].filter(({ length }) => length > 0)) console.log(table(part, {}).join('\n'));
   for (const note of notes ?? []) console.log(`  ${note}`);
   if (failure) console.log(`  FAILED: ${failure}`);
 }
@@ -58,19 +59,23 @@ export function machine(args) {
   ];
 }
 
-// Writes the results between the marks of the file, which is created when it is missing.
+// Writes the results between the marks of the file, which is created when it is missing: those of the only case, when the
+// file has them.
 export function fillMarkdown(file, { results, ratios, facts }) {
   const parts = [facts.map(([what, value]) => `- ${what}: ${what === 'command' ? `\`${value}\`` : value}`).join('\n')];
   if (ratios.length > 0) parts.push(table(ratioRows(ratios), { markdown: true }).join('\n'));
-  for (const { name, title, rows, notes, failure } of results) {
+  for (const { name, title, rows, details = [], notes, failure } of results) {
     parts.push(`### ${name}: ${title}`);
-    if (rows.length > 0) parts.push(table(rows, { markdown: true }).join('\n'));
+    for (const part of [rows, details].filter(({ length }) => length > 0)) parts.push(table(part, { markdown: true }).join('\n'));
     for (const note of notes ?? []) parts.push(note);
     if (failure) parts.push(`Failed: ${failure.split('\n')[0]}`);
   }
-  const text = `${MARKS.from}\n\n${parts.join('\n\n')}\n\n${MARKS.to}`;
-  const old = existsSync(file) ? readFileSync(file, 'utf8') : `${MARKS.from}\n${MARKS.to}\n`;
-  const [from, to] = [old.indexOf(MARKS.from), old.indexOf(MARKS.to)];
-  if (from < 0 || to < from) throw new Error(`${file} lacks the marks ${MARKS.from} and ${MARKS.to}`);
-  writeFileSync(file, old.slice(0, from) + text + old.slice(to + MARKS.to.length));
+  const all = marksOf('');
+  const old = existsSync(file) ? readFileSync(file, 'utf8') : `${all.from}\n${all.to}\n`;
+  const own = marksOf(` ${results[0]?.name}`);
+  const marks = results.length === 1 && old.includes(own.from) ? own : all;
+  const [from, to] = [old.indexOf(marks.from), old.indexOf(marks.to)];
+  if (from < 0 || to < from) throw new Error(`${file} lacks the marks ${marks.from} and ${marks.to}`);
+  const text = `${marks.from}\n\n${parts.join('\n\n')}\n\n${marks.to}`;
+  writeFileSync(file, old.slice(0, from) + text + old.slice(to + marks.to.length));
 }

@@ -14,7 +14,8 @@ const START_S_MAX = 60;
 const SAMPLE_MS = 50;
 const KEYS = Array.from({ length: PARTITIONS }, (_, i) => partitionKeys(i));
 
-function signalSettle(site, signal) {
+// Signals the worker and its supervisor.
+export function signalSettle(site, signal) {
   for (const pid of processTree(site.pid('settle')).reverse()) process.kill(pid, signal);
 }
 

@@ -13,26 +13,28 @@
 
 enum { BODY_MAX = 128, ERROR_MAX = 1024, HTTP_OK = 200 };
 
+static const char JSON[] = "application/json";
+
 static struct str param(const FCGX_Request *r, const char *name)
 {
     const char *value = FCGX_GetParam(name, r->envp);
     return value == NULL ? STR_NONE : str_from(value);
 }
 
-static void answer(FCGX_Request *r, int status, const char *body, int len)
+void blocking_answer(FCGX_Request *r, int status, const char *type, struct str body)
 {
     (void)FCGX_FPrintF(r->out,
-                       "Status: %d\r\nContent-Length: %d\r\nContent-Type: application/json\r\n"
+                       "Status: %d\r\nContent-Length: %d\r\nContent-Type: %s\r\n"
                        "Cache-Control: no-store\r\nVary: Accept, Accept-Language, Cookie\r\n\r\n",
-                       status, len);
-    (void)FCGX_PutStr(body, len, r->out);
+                       status, (int)body.len, type);
+    (void)FCGX_PutStr(body.ptr, (int)body.len, r->out);
 }
 
-static void problem(FCGX_Request *r, int status, const char *name)
+void blocking_problem(FCGX_Request *r, int status, const char *name)
 {
     char body[BODY_MAX];
     int len = snprintf(body, sizeof body, "{\"type\":\"urn:hongbao:problem:%s\",\"status\":%d}\n", name, status);
-    answer(r, status, body, len);
+    blocking_answer(r, status, JSON, (struct str){ body, (size_t)len });
 }
 
 static bool redis_ready(struct blocking *b)
@@ -48,6 +50,8 @@ static bool redis_ready(struct blocking *b)
                                    .tv_usec = b->config.redis_timeout_ms % 1000 * 1000 };
     if (redisSetTimeout(b->redis, limit) != REDIS_OK)
         return false;
+    if (b->config.redis_user[0] == '\0')
+        return true;
     redisReply *reply = redisCommand(b->redis, "AUTH %s %s", b->config.redis_user, b->config.redis_password);
     bool ok = reply != NULL && reply->type == REDIS_REPLY_STATUS;
     freeReplyObject(reply);
@@ -80,7 +84,21 @@ static redisReply *session_find(struct blocking *b, const FCGX_Request *r, struc
     return NULL;
 }
 
-static void answer_grab(FCGX_Request *r, const struct blocking_grab *grab)
+struct blocking_grab blocking_grab_read(const redisReply *reply)
+{
+    struct blocking_grab out = { .code = LIVE_BAD };
+    if (reply == NULL || reply->type != REDIS_REPLY_ARRAY || reply->elements == 0)
+        return out;
+    out.code = (enum live_code)reply->element[0]->integer;
+    if (reply->elements >= 4) {
+        out.share_no = reply->element[1]->integer;
+        out.fen = reply->element[2]->integer;
+        out.left_count = reply->element[3]->integer;
+    }
+    return out;
+}
+
+void blocking_answer_grab(FCGX_Request *r, const struct blocking_grab *grab)
 {
     char body[BODY_MAX];
     switch (grab->code) {
@@ -89,55 +107,58 @@ static void answer_grab(FCGX_Request *r, const struct blocking_grab *grab)
         int len = snprintf(
             body, sizeof body, "{\"result\":\"%s\",\"share_no\":%lld,\"amount_fen\":%lld,\"left_count\":%lld}\n",
             grab->code == LIVE_GRABBED ? "grabbed" : "already", grab->share_no, grab->fen, grab->left_count);
-        answer(r, HTTP_OK, body, len);
+        blocking_answer(r, HTTP_OK, JSON, (struct str){ body, (size_t)len });
         break;
     }
-    case LIVE_EMPTY: problem(r, 410, "empty"); break;
-    case LIVE_MISSING: problem(r, 404, "not-found"); break;
-    default: problem(r, 503, "unknown");
+    case LIVE_EMPTY: blocking_problem(r, 410, "empty"); break;
+    case LIVE_MISSING: blocking_problem(r, 404, "not-found"); break;
+    default: blocking_problem(r, 503, "unknown");
     }
 }
 
-/* Reads the id of "/p/ID/open"; false: another path, or a forged id. */
-static bool path_read(struct blocking *b, struct str path, uint64_t *out)
+/* packet_id: of "/p/ID" and "/p/ID/open". A forged id has none. */
+static enum blocking_action action_of(const struct blocking *b, const FCGX_Request *r, uint64_t *packet_id)
 {
-    const struct str head = STR("/p/"), tail = STR("/open");
-    if (path.len != head.len + PUBLIC_ID_LEN + tail.len || !str_starts(path, head) ||
-        !str_equal((struct str){ path.ptr + head.len + PUBLIC_ID_LEN, tail.len }, tail))
-        return false;
-    return public_id_decode(&b->id_key, (struct str){ path.ptr + head.len, PUBLIC_ID_LEN }, out);
+    const bool posted = str_equal(param(r, "REQUEST_METHOD"), STR("POST"));
+    struct str path = param(r, "REQUEST_URI");
+    if (posted && str_equal(path, STR("/send")))
+        return BLOCKING_SEND;
+    if (!str_skip_prefix(&path, STR("/p/")) || path.len < PUBLIC_ID_LEN ||
+        !public_id_decode(&b->id_key, str_slice(path, 0, PUBLIC_ID_LEN), packet_id))
+        return BLOCKING_NONE;
+    const struct str tail = str_skip(path, PUBLIC_ID_LEN);
+    if (posted)
+        return str_equal(tail, STR("/open")) ? BLOCKING_OPEN : BLOCKING_NONE;
+    return tail.len == 0 ? BLOCKING_VIEW : BLOCKING_NONE;
 }
 
-static void request_serve(struct blocking *b, FCGX_Request *r,
-                          struct blocking_grab (*grab)(struct blocking *b, uint64_t packet_id,
-                                                       const struct session *session))
+static void request_serve(struct blocking *b, FCGX_Request *r, blocking_handler *const handlers[BLOCKING_NONE])
 {
-    uint64_t packet_id;
+    uint64_t packet_id = 0;
     struct session session;
-    if (!str_equal(param(r, "REQUEST_METHOD"), STR("POST")) || !path_read(b, param(r, "REQUEST_URI"), &packet_id)) {
-        problem(r, 404, "not-found");
+    const enum blocking_action action = action_of(b, r, &packet_id);
+    if (action == BLOCKING_NONE || handlers[action] == NULL) {
+        blocking_problem(r, 404, "not-found");
         return;
     }
-    if (!origin_allows(param(r, "HTTP_SEC_FETCH_SITE"), param(r, "HTTP_ORIGIN"), param(r, "HTTP_HOST"), STR(""))) {
-        problem(r, 403, "cross-origin");
+    if (action != BLOCKING_VIEW &&
+        !origin_allows(param(r, "HTTP_SEC_FETCH_SITE"), param(r, "HTTP_ORIGIN"), param(r, "HTTP_HOST"), STR(""))) {
+        blocking_problem(r, 403, "cross-origin");
         return;
     }
     if (!redis_ready(b)) {
-        problem(r, 503, "busy");
+        blocking_problem(r, 503, "busy");
         return;
     }
     redisReply *visitor = session_find(b, r, &session);
-    if (visitor == NULL) {
-        problem(r, 401, "unauthorized");
-        return;
-    }
-    struct blocking_grab got = grab(b, packet_id, &session);
-    answer_grab(r, &got);
+    if (visitor != NULL)
+        handlers[action](b, r, packet_id, &session);
+    else
+        blocking_problem(r, 401, "unauthorized");
     freeReplyObject(visitor);
 }
 
-int blocking_serve(struct blocking *b, const char *name,
-                   struct blocking_grab (*grab)(struct blocking *b, uint64_t packet_id, const struct session *session))
+int blocking_serve(struct blocking *b, const char *name, blocking_handler *const handlers[BLOCKING_NONE])
 {
     char error[ERROR_MAX] = "";
     FCGX_Request r;
@@ -150,7 +171,7 @@ int blocking_serve(struct blocking *b, const char *name,
     if (FCGX_Init() != 0 || FCGX_InitRequest(&r, 0, 0) != 0)
         return 1;
     while (FCGX_Accept_r(&r) == 0) {
-        request_serve(b, &r, grab);
+        request_serve(b, &r, handlers);
         FCGX_Finish_r(&r);
     }
     return 0;

@@ -25,9 +25,23 @@ struct blocking_grab {
     long long share_no, fen, left_count;
 };
 
-/* Answers POST /p/ID/open until the process ends, with the outcome that grab returns; the session comes from Redis.
- * Returns the exit status. name: for errors on stderr. */
-int blocking_serve(struct blocking *b, const char *name,
-                   struct blocking_grab (*grab)(struct blocking *b, uint64_t packet_id, const struct session *session));
+/* Reads {code, share_no, fen, left, …}, the last ones only with a share. NULL and an error are LIVE_BAD. */
+struct blocking_grab blocking_grab_read(const redisReply *reply);
+
+/* POST /p/ID/open, GET /p/ID, POST /send; anything else. */
+enum blocking_action { BLOCKING_OPEN, BLOCKING_VIEW, BLOCKING_SEND, BLOCKING_NONE };
+
+/* Answers a visitor with a session by the functions below. packet_id: 0 for a send. */
+typedef void blocking_handler(struct blocking *b, FCGX_Request *r, uint64_t packet_id, const struct session *session);
+
+void blocking_answer(FCGX_Request *r, int status, const char *type, struct str body);
+/* A refusal: its type and status as JSON. */
+void blocking_problem(FCGX_Request *r, int status, const char *name);
+/* The outcome of a grab as JSON. */
+void blocking_answer_grab(FCGX_Request *r, const struct blocking_grab *grab);
+
+/* Answers requests until the process ends; the session comes from Redis. Returns the exit status. name: for errors on
+ * stderr. handlers: one for each action; NULL: it is not found. */
+int blocking_serve(struct blocking *b, const char *name, blocking_handler *const handlers[BLOCKING_NONE]);
 
 #endif

@@ -33,29 +33,14 @@ static redisReply *function_call(struct blocking *b, uint64_t packet_id, const s
     return redisCommandArgv(b->redis, n, argv, lengths);
 }
 
-/* The function answers a list, with one answer here: {code, share_no, fen, left, …}. */
-static struct blocking_grab answer_read(const redisReply *reply)
-{
-    struct blocking_grab out = { .code = LIVE_BAD };
-    const redisReply *one =
-        reply != NULL && reply->type == REDIS_REPLY_ARRAY && reply->elements == 1 ? reply->element[0] : NULL;
-    if (one == NULL || one->type != REDIS_REPLY_ARRAY || one->elements == 0)
-        return out;
-    out.code = (enum live_code)one->element[0]->integer;
-    if (one->elements >= 4) {
-        out.share_no = one->element[1]->integer;
-        out.fen = one->element[2]->integer;
-        out.left_count = one->element[3]->integer;
-    }
-    return out;
-}
-
-static struct blocking_grab grab(struct blocking *b, uint64_t packet_id, const struct session *session)
+static void grab(struct blocking *b, FCGX_Request *r, uint64_t packet_id, const struct session *session)
 {
     redisReply *reply = function_call(b, packet_id, session);
-    struct blocking_grab out = answer_read(reply);
+    /* The function answers a list, with one answer here. */
+    const bool answered = reply != NULL && reply->type == REDIS_REPLY_ARRAY && reply->elements == 1;
+    const struct blocking_grab got = blocking_grab_read(answered ? reply->element[0] : NULL);
+    blocking_answer_grab(r, &got);
     freeReplyObject(reply);
-    return out;
 }
 
 int main(void)
@@ -66,5 +51,5 @@ int main(void)
         (void)fputs("grab_blocking: BENCH_GRAB_FUNCTION is not set\n", stderr);
         return 1;
     }
-    return blocking_serve(&b, "grab_blocking", grab);
+    return blocking_serve(&b, "grab_blocking", (blocking_handler *[BLOCKING_NONE]){ [BLOCKING_OPEN] = grab });
 }

@@ -1,16 +1,48 @@
--- The load. wrk -s wrk.lua URL -- KIND THREADS COOKIES PATHS ACCEPT CONNECTION DELAY_MS; both files: one item a line.
+-- The load. wrk -s wrk.lua URL -- KIND THREADS COOKIES PATHS ACCEPT CONNECTION DELAY_MS CONNECTIONS ANSWERS; the files
+-- COOKIES and PATHS have one item a line.
 --   every   each path with each cookie once; after that, requests that the server answers with an error
 --   cycle   request n has cookie n and path n, and begins again after the last one
+--   once    the same, from the first cookie to the last; the load ends with the last answer. One thread
 -- A path that begins with `POST ` is posted without fields; `POST PATH BODY` with these fields, in which {n} becomes a
 -- number unique in the run.
 local kind, threads, cookies, items, next_request
 local NUMBER = "%02d%010d"
+local IDLE_MS, SIGINT = 3600 * 1000, 2
+local ffi = require("ffi")
+ffi.cdef("typedef struct { long s, us; } timeval; int gettimeofday(timeval *, void *);")
+ffi.cdef("int getpid(void); int kill(int, int);")
 local HEAD = "Host: 127.0.0.1\r\nConnection: %s\r\nAccept: %s\r\nCookie: "
 
 local created = 0
+local first_thread
 function setup(thread)
+    first_thread = first_thread or thread
     thread:set("id", created)
     created = created + 1
+end
+
+local function now_us()
+    local time = ffi.new("timeval")
+    ffi.C.gettimeofday(time, nil)
+    return tonumber(time.s) * 1e6 + tonumber(time.us)
+end
+
+-- wrk asks for the delay before each request. After the last request each connection waits; when all do, every answer
+-- is here, and wrk is told to end. took_us: the time until then.
+local function delay_of_once(count, connections)
+    local asked, started_us = 0, nil
+    return function()
+        started_us = started_us or now_us()
+        asked = asked + 1
+        if asked <= count then
+            return 0
+        end
+        if asked == count + connections then
+            took_us = now_us() - started_us
+            ffi.C.kill(ffi.C.getpid(), SIGINT)
+        end
+        return IDLE_MS
+    end
 end
 
 local function lines(file)
@@ -51,6 +83,14 @@ function init(args)
         delay = function() return math.random(0, 2 * delay_ms) end
     end
     next_request = kind == "every" and 0 or id * 7919
+    if kind == "once" then
+        next_request = -1 -- wrk tries request() before the load
+        delay = delay_of_once(#cookies, tonumber(args[8]))
+    end
+    if args[9] ~= "" then
+        local answers = io.open(args[9], "w")
+        response = function(_, _, body) answers:write(body, "\n") end
+    end
 end
 
 function request()
@@ -73,8 +113,9 @@ end
 
 function done(summary, latency)
     local e = summary.errors
+    local us = first_thread:get("took_us") or summary.duration
     io.write(("\nRESULT {\"requests\":%d,\"us\":%d,\"bytes\":%d,\"p50\":%d,\"p99\":%d,\"p999\":%d,\"max\":%d,"
         .. "\"connect\":%d,\"read\":%d,\"write\":%d,\"status\":%d,\"timeout\":%d}\n"):format(summary.requests,
-        summary.duration, summary.bytes, latency:percentile(50), latency:percentile(99), latency:percentile(99.9),
+        us, summary.bytes, latency:percentile(50), latency:percentile(99), latency:percentile(99.9),
         latency.max, e.connect, e.read, e.write, e.status, e.timeout))
 end
