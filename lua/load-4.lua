@@ -1,8 +1,9 @@
 #!lua
 -- Writes a packet: a new one, or a rebuild from MySQL with its settled grabs. A new packet is written only if there is
--- neither the packet nor a tombstone (the load may be delayed). A rebuild replaces a packet that is busy or has a
--- tombstone. A rebuild with many grabs takes several calls; the state stays busy until the last one, and an interrupted
--- rebuild can be repeated.
+-- neither the packet nor a tombstone (the load may be delayed), and only for some seconds, which are its sender's: the
+-- rebuild of a packet that was never seen here waits until they are over. A rebuild replaces a packet that is busy or
+-- has a tombstone. A rebuild with many grabs takes several calls; the state stays busy until the last one, and an
+-- interrupted rebuild can be repeated.
 --
 -- KEYS[1] packet, KEYS[2] shares, KEYS[3] grabs, KEYS[4] order
 -- ARGV[1] state after the last call: open or closed
@@ -10,22 +11,30 @@
 -- ARGV[3] more: 1 when further calls follow, else 0
 -- ARGV[4] 1 for a rebuild, 0 for a new packet
 -- ARGV[5] shares, 4 bytes each; empty when first > 0
--- ARGV[6] number of arguments that describe the packet
--- ARGV[7…] these: names and values of its fields in the hash
+-- ARGV[6] until when, in ms by this clock, a new packet is its sender's; empty: it has been here before
+-- ARGV[7] number of arguments that describe the packet
+-- ARGV[8…] these: names and values of its fields in the hash
 -- ARGV[…] settled grabs in share order, each `user,fen,ms-seq,nickname`
--- returns {LIVE_LOADED}, {LIVE_EXISTS}, {LIVE_BAD}: the arguments contradict each other or the keys
+-- returns {LIVE_LOADED}, {LIVE_EXISTS}, {LIVE_EXPIRED}: a new packet that comes too late, {LIVE_NOT_YET}: a rebuild
+--   that comes too early, {LIVE_BAD}: the arguments contradict each other or the keys
 -- @include "codes"
+-- @include "clock"
 -- @include "share"
 
 local final_state, first, more = ARGV[1], tonumber(ARGV[2]), ARGV[3] == '1'
 local rebuild = ARGV[4] == '1'
 local shares = ARGV[5]
-local FIELDS_AT = 7
-local GRABS_AT = FIELDS_AT + tonumber(ARGV[6])
+local sender_until = tonumber(ARGV[6])
+local FIELDS_AT = 8
+local GRABS_AT = FIELDS_AT + tonumber(ARGV[7])
 
 local state = redis.call('HGET', KEYS[1], 'state')
-if state and state ~= 'busy' or not rebuild and redis.call('EXISTS', KEYS[1]) == 1 then
+local exists = state or redis.call('EXISTS', KEYS[1]) == 1
+if state and state ~= 'busy' or not rebuild and exists then
     return {LIVE_EXISTS}
+end
+if sender_until and not exists and rebuild ~= (now_ms() > sender_until) then
+    return {rebuild and LIVE_NOT_YET or LIVE_EXPIRED}
 end
 
 if first == 0 then

@@ -120,7 +120,7 @@ struct config {
 
     /* settle worker */
     int64_t settle_interval_ms; /* pause when all streams were empty */
-    int64_t settle_batch;       /* events per transaction */
+    int64_t settle_batch;       /* events per transaction, at most */
 };
 
 /* One row of the table of settings. */

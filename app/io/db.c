@@ -40,6 +40,7 @@ void db_free(struct db *db)
         return;
     db_connection_close(db);
     buf_free(&db->sql);
+    buf_free(&db->prepared_sql);
     free(db);
 }
 
@@ -120,6 +121,7 @@ static bool server_left(struct db *db, unsigned int code)
 static enum status statement_failed(struct db *db, unsigned int code, bool reads)
 {
     bool in_transaction = db->transaction != TRANSACTION_NONE;
+    db->failed_code = code;
     if (db_error_is_connection_loss(code)) {
         statement_connection_lost(db, code);
         transaction_abort(db, ST_UNAVAILABLE);
@@ -139,15 +141,15 @@ static enum status statement_failed(struct db *db, unsigned int code, bool reads
                   log_quote(str_from(mysql_error(db->mysql)), quoted, sizeof quoted));
         db_error_right_refused_log(db->mysql);
     }
-    if (st == ST_CONFLICT && !in_transaction)
+    if (st != ST_CONFLICT)
+        return st;
+    db->transaction_conflict = true;
+    if (!in_transaction)
         return ST_UNAVAILABLE; /* the server has undone the statement */
-    if (st == ST_CONFLICT) {
-        /* After a lock wait timeout the server has undone only the statement: roll back the rest. */
-        transaction_rollback(db);
-        transaction_abort(db, ST_CONFLICT);
-        db->transaction_conflict = true;
-    }
-    return st;
+    /* After a lock wait timeout the server has undone only the statement: roll back the rest. */
+    transaction_rollback(db);
+    transaction_abort(db, ST_CONFLICT);
+    return ST_CONFLICT;
 }
 
 /* ---- statements ---- */
@@ -160,15 +162,15 @@ void db_append(struct db *db, struct buf *sql, const struct db_param *param)
         sql->failed = true;
 }
 
-/* Sends one statement. ST_OK: it succeeded, and its result can be fetched. */
-static enum status statement_run(struct db *db, const char *sql, const struct db_param *params, size_t count,
-                                 bool reads)
+/* The text of a statement, with literals; the connection is open. */
+static enum status statement_text(struct db *db, const char *sql, const struct db_param *params, size_t count,
+                                  struct str *out)
 {
     if (db->transaction == TRANSACTION_ABORTED)
         return db->aborted_status;
     if (!db_connection_ready(db))
         return ST_UNAVAILABLE;
-    struct str text = str_from(sql);
+    *out = str_from(sql);
     if (count > 0) {
         if (db->sql.cap > SQL_BYTES_KEPT)
             buf_free(&db->sql);
@@ -176,8 +178,19 @@ static enum status statement_run(struct db *db, const char *sql, const struct db
         db_sql_expand(db->mysql, &db->sql, sql, params, count);
         if (db->sql.failed)
             return ST_NO_MEMORY;
-        text = buf_view(&db->sql);
+        *out = buf_view(&db->sql);
     }
+    return ST_OK;
+}
+
+/* Sends one statement. ST_OK: it succeeded, and its result can be fetched. */
+static enum status statement_run(struct db *db, const char *sql, const struct db_param *params, size_t count,
+                                 bool reads)
+{
+    struct str text;
+    enum status st = statement_text(db, sql, params, count, &text);
+    if (st != ST_OK)
+        return st;
     db->statement_start_ms = clock_monotonic_ms();
     int failed = mysql_real_query(db->mysql, text.ptr, (unsigned long)text.len);
     /* Outside of a transaction the server has undone all of a statement that lost a deadlock: of InnoDB, or against
@@ -254,6 +267,28 @@ enum status db_query(struct db *db, struct arena *a, struct db_rows *rows, const
     return st;
 }
 
+enum status db_query_prepared(struct db *db, struct arena *a, struct db_rows *rows, const char *sql,
+                              const struct db_param *params, size_t count)
+{
+    struct db_numbers numbers;
+    struct str text;
+    unsigned int code = 0;
+    *rows = (struct db_rows){ 0 };
+    enum status st = statement_text(db, sql, params, count, &text);
+    if (st != ST_OK)
+        return st;
+    buf_reset(&db->prepared_sql);
+    if (!db_sql_lift(&db->prepared_sql, text, &numbers))
+        return db_query(db, a, rows, sql, params, count);
+    db->statement_start_ms = clock_monotonic_ms();
+    if (!db_prepared_query(db, a, rows, buf_view(&db->prepared_sql), &numbers, &st, &code))
+        return db_query(db, a, rows, sql, params, count);
+    if (code != 0)
+        return statement_failed(db, code, true);
+    db->last_used_ms = clock_monotonic_ms();
+    return st;
+}
+
 enum status db_find(struct db *db, struct arena *a, struct db_rows *rows, const char *sql,
                     const struct db_param *params, size_t count)
 {
@@ -321,6 +356,12 @@ enum status db_query_buf(struct db *db, struct arena *a, struct db_rows *rows, s
 {
     buf_char(sql, '\0');
     return sql->failed ? ST_NO_MEMORY : db_query(db, a, rows, sql->ptr, NULL, 0);
+}
+
+enum status db_query_buf_prepared(struct db *db, struct arena *a, struct db_rows *rows, struct buf *sql)
+{
+    buf_char(sql, '\0');
+    return sql->failed ? ST_NO_MEMORY : db_query_prepared(db, a, rows, sql->ptr, NULL, 0);
 }
 
 struct str db_cell(const struct db_rows *rows, size_t row, size_t column)
@@ -409,6 +450,23 @@ static enum status transaction_run(struct db *db, const char *const *begin,
         enum status st = transaction_try(db, begin, body, ctx);
         if (!db->transaction_conflict || tries == TRANSACTION_TRIES_MAX)
             return st;
+        jitter_wait(tries);
+    }
+}
+
+enum status db_exec_retried(struct db *db, const char *sql, const struct db_param *params, size_t count)
+{
+    assert(db->transaction == TRANSACTION_NONE);
+    for (unsigned tries = 1;; tries++) {
+        db->transaction_conflict = false;
+        db->failed_code = 0;
+        enum status st = db_exec(db, NULL, sql, params, count);
+        if (db_error_is_perhaps_done(db->failed_code))
+            return ST_UNKNOWN;
+        if (!db->transaction_conflict)
+            return st;
+        if (tries == TRANSACTION_TRIES_MAX)
+            return ST_CONFLICT;
         jitter_wait(tries);
     }
 }

@@ -23,6 +23,7 @@ enum {
 
 void db_connection_close(struct db *db)
 {
+    db_prepared_close(db);
     if (db->mysql != NULL)
         mysql_close(db->mysql);
     db->mysql = NULL;

@@ -39,6 +39,13 @@ bool db_error_is_of_server(unsigned int code)
     return code == ER_GALERA_NOT_READY || code == ER_OPTION_PREVENTS_STATEMENT || code == ER_READ_ONLY_MODE;
 }
 
+/* A Galera node that lost its cluster answers so to anything, perhaps to the COMMIT. A time limit of the server does
+ * not interrupt the COMMIT of a statement in a routine, but the routine after it. */
+bool db_error_is_perhaps_done(unsigned int code)
+{
+    return code == ER_GALERA_NOT_READY || code == ER_MARIADB_STATEMENT_TIMEOUT || code == ER_MYSQL_QUERY_TIMEOUT;
+}
+
 bool db_error_is_right_refused(unsigned int code)
 {
     return code == ER_DBACCESS_DENIED_ERROR || code == ER_ACCESS_DENIED_ERROR || code == ER_TABLEACCESS_DENIED_ERROR ||

@@ -1,5 +1,5 @@
-/* The parts of the client of MySQL: the connection, and what the server's errors mean. Only for db.c, db_connection.c
- * and db_error.c. */
+/* The parts of the client of MySQL: the connection, and what the server's errors mean. Only for
+ * the files of that client. */
 #ifndef HB_IO_DB_INTERNAL_H
 #define HB_IO_DB_INTERNAL_H
 
@@ -15,6 +15,15 @@
 #include "io/db_session.h"
 
 enum transaction { TRANSACTION_NONE, TRANSACTION_OPEN, TRANSACTION_ABORTED };
+
+/* A statement that the server keeps parsed (db_prepared.c). */
+struct db_prepared {
+    MYSQL_STMT *statement; /* NULL: an unused place */
+    char *sql;
+    size_t sql_len;
+    uint64_t used; /* prepared_uses at its last use */
+};
+enum { DB_PREPARED_MAX = 24, DB_NUMBERS_MAX = 96 };
 
 struct db {
     const struct config *config;
@@ -36,9 +45,13 @@ struct db {
     void *accept_ctx;
     enum transaction transaction;
     enum status aborted_status; /* returned by every statement of an aborted transaction */
-    bool transaction_conflict;  /* a deadlock or lock wait timeout aborted this transaction */
+    bool transaction_conflict;  /* a deadlock or lock wait timeout aborted this transaction, or a statement alone */
+    unsigned int failed_code;   /* the server's code for the last statement that failed */
     uint64_t last_id;
     struct buf sql;
+    struct buf prepared_sql; /* sql with ? in place of its numbers */
+    struct db_prepared prepared[DB_PREPARED_MAX];
+    uint64_t prepared_uses;
 };
 
 /* ---- db_connection.c ---- */
@@ -55,12 +68,29 @@ void db_connection_drop(struct db *db, unsigned int code);
  * others, statements fail at once for a moment instead of waiting, too. */
 void db_connection_avoid(struct db *db);
 
+/* ---- db_prepared.c ---- */
+
+/* The numbers of a query, in their order. */
+struct db_numbers {
+    uint64_t values[DB_NUMBERS_MAX];
+    size_t count;
+};
+/* Runs the query, whose ? stand for the numbers, by a prepared statement. The connection is open. False: the server
+ * can't prepare it (it has reached its limit, say); nothing was executed. True: *code is the error of the server; with
+ * 0 *out is the result, ST_OK or ST_NO_MEMORY. */
+bool db_prepared_query(struct db *db, struct arena *a, struct db_rows *rows, struct str sql,
+                       const struct db_numbers *numbers, enum status *out, unsigned int *code);
+/* Before the connection is closed. */
+void db_prepared_close(struct db *db);
+
 /* ---- db_error.c ---- */
 
 /* Whether the connection is of no more use, so that the fate of the statement is unknown. */
 bool db_error_is_connection_loss(unsigned int code);
 /* Whether the server refuses, for now, what another one may do: nothing was executed. It may still answer reads. */
 bool db_error_is_of_server(unsigned int code);
+/* Whether a statement that is a transaction of its own, and failed so, may have been committed. */
+bool db_error_is_perhaps_done(unsigned int code);
 /* Whether the role's user lacks a right, or is not accepted: nothing was executed, and nothing will be until an
  * operator grants it. */
 bool db_error_is_right_refused(unsigned int code);

@@ -2,6 +2,7 @@
 
 #include <assert.h>
 #include <sodium.h>
+#include <string.h>
 
 static void text_append(MYSQL *handle, struct buf *out, struct str text)
 {
@@ -66,4 +67,55 @@ void db_sql_expand(MYSQL *handle, struct buf *out, const char *sql, const struct
     }
     buf_bytes(out, start, (size_t)(p - start));
     assert(used == count && quote == '\0');
+}
+
+static bool is_of_name(char c)
+{
+    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_' || c == '.' ||
+           c == '$' || c == '@' || (unsigned char)c >= 0x80;
+}
+
+static bool follows(struct str sql, size_t at, struct str word)
+{
+    return at >= word.len && memcmp(sql.ptr + at - word.len, word.ptr, word.len) == 0;
+}
+
+/* The length of the whole number that begins here and is lifted; 0: none is. A LIMIT stays, as plans depend on it. */
+static size_t number_len(struct str sql, size_t at)
+{
+    size_t end = at;
+    if ((at > 0 && is_of_name(sql.ptr[at - 1])) || follows(sql, at, STR("LIMIT ")))
+        return 0;
+    while (end < sql.len && sql.ptr[end] >= '0' && sql.ptr[end] <= '9')
+        end++;
+    return end < sql.len && is_of_name(sql.ptr[end]) ? 0 : end - at;
+}
+
+bool db_sql_lift(struct buf *lifted, struct str sql, struct db_numbers *out)
+{
+    char quote = '\0';     /* as in db_sql_expand */
+    bool in_order = false; /* behind ORDER BY and GROUP BY a number is a column, which a ? is not */
+    size_t from = 0;
+    out->count = 0;
+    for (size_t at = 0; at < sql.len; at++) {
+        char c = sql.ptr[at];
+        if (c == '\\' || (quote == '\0' && c == '?'))
+            return false;
+        if (quote != '\0' || c == '\'' || c == '"' || c == '`') {
+            quote = quote == '\0' ? c : c == quote ? '\0' : quote;
+            continue;
+        }
+        in_order = (in_order && c != ')') || follows(sql, at, STR(" BY "));
+        size_t len = in_order ? 0 : number_len(sql, at);
+        if (len == 0)
+            continue;
+        if (out->count == DB_NUMBERS_MAX || !str_to_u64(str_slice(sql, at, at + len), &out->values[out->count++]))
+            return false;
+        buf_bytes(lifted, sql.ptr + from, at - from);
+        buf_char(lifted, '?');
+        from = at + len;
+        at = from - 1;
+    }
+    buf_bytes(lifted, sql.ptr + from, sql.len - from);
+    return quote == '\0' && !lifted->failed;
 }

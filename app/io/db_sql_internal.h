@@ -6,6 +6,7 @@
 
 #include "base/buf.h"
 #include "io/db.h"
+#include "io/db_internal.h"
 
 /* Appends one literal. handle: initialised, connected or not; it holds the character set for escaping. On failure sets
  * out->failed. */
@@ -13,5 +14,9 @@ void db_sql_literal(MYSQL *handle, struct buf *out, const struct db_param *param
 /* Appends sql with each ? replaced by the next parameter. A ? within quotes is left alone. sql has exactly count other
  * ? and no backslash (asserted). On failure sets out->failed. */
 void db_sql_expand(MYSQL *handle, struct buf *out, const char *sql, const struct db_param *params, size_t count);
+/* Appends sql with a ? in place of each whole number outside of quotes, and puts the numbers into *out, so that queries
+ * that differ by numbers alone have one text. Numbers of LIMIT, ORDER BY and GROUP BY stay, up to the next ). Comments
+ * are not told apart. False: there are too many or too large ones, a ? or a backslash, an open quote, or no memory. */
+bool db_sql_lift(struct buf *lifted, struct str sql, struct db_numbers *out);
 
 #endif

@@ -11,6 +11,7 @@
 #include <sys/resource.h>
 #include <sys/socket.h>
 #include <sys/time.h>
+#include <sys/uio.h>
 
 #include "base/clock.h"
 #include "base/log.h"
@@ -23,9 +24,11 @@ enum {
     DRAIN_BYTES_MAX = 1 << 20, /* discarded of a body over the limit; with more left, the connection is closed */
     POLL_MS_MAX = 1000,
     STOP_POLL_MS = 50,
-    OTHER_FILES_MAX = 24, /* descriptors besides connections: stores, counters, a template file */
-    ACCEPT_US_MAX = 1000, /* of an accept that finds no connection */
-    STOP_MS_MAX = 3000    /* on a stop, nginx has this long to close idle kept connections */
+    OTHER_FILES_MAX = 24,         /* descriptors besides connections: stores, counters, a template file */
+    ANSWER_BYTES_MAX = 256 << 10, /* of an answer that are written at once */
+    ACCEPT_US_MAX = 1000,         /* of an accept that finds no connection */
+    STOP_QUIET_MS = 250,          /* on a stop, it ends after so long without a request: nginx keeps idle connections */
+    STOP_MS_MAX = 3000            /* and at the latest after this time */
 };
 
 struct loop {
@@ -41,11 +44,14 @@ struct loop {
     size_t keep_max;                      /* with more connections, each is closed after its answer */
     size_t next_slot;                     /* where the scan for the next batch starts */
     struct arena *arenas[FCGI_BATCH_MAX]; /* one per request of a batch */
+    struct buf answers[FCGI_BATCH_MAX];   /* the same; they have ANSWER_BYTES_MAX from the start, so no write fails */
     struct fcgi_request *batch[FCGI_BATCH_MAX];
     size_t batch_len;
     int64_t batch_begun_us;   /* monotonic */
     int64_t next_idle_ms;     /* monotonic */
     int64_t stop_deadline_ms; /* monotonic; 0 until a stop is requested */
+    int64_t stop_quiet_ms;    /* monotonic; moves on with each request */
+    bool last_look;           /* it was quiet for so long; the next poll does not wait */
 };
 
 /* Ten parameters are looked up in each request. Comparing them here takes half the time of FCGX_GetParam. */
@@ -63,33 +69,94 @@ struct str fcgi_param(const struct fcgi_request *r, const char *name)
     return STR_NONE;
 }
 
-/* After a failed write: later writes fail at once, and the connection is closed when the request is finished. */
-static void peer_shutdown(const struct fcgi_request *r)
+/* ---- writing ---- */
+
+enum { RECORD_HEAD_BYTES = 8, RECORD_BYTES_MAX = 65528, RECORD_VERSION = 1, RECORD_END = 3, RECORD_STDOUT = 6 };
+
+static void record_head(uint8_t *out, uint8_t type, int request_id, size_t len)
 {
-    (void)shutdown(r->fcgx.ipcFd, SHUT_RDWR);
+    const uint8_t head[RECORD_HEAD_BYTES] = {
+        RECORD_VERSION, type, (uint8_t)(request_id >> 8), (uint8_t)request_id, (uint8_t)(len >> 8), (uint8_t)len
+    };
+    memcpy(out, head, sizeof head);
 }
 
+/* The peer has closed the connection, or has not taken the bytes within FCGI_PEER_TIMEOUT_S. */
+static void peer_lost(struct fcgi_request *r)
+{
+    r->broken = true;
+    buf_reset(r->answer);
+}
+
+/* Writes all of these bytes. */
+static void bytes_send(struct fcgi_request *r, struct iovec *parts, size_t count)
+{
+    struct msghdr message = { .msg_iov = parts, .msg_iovlen = count };
+    while (message.msg_iovlen > 0 && !r->broken) {
+        ssize_t n = sendmsg(r->fcgx.ipcFd, &message, MSG_NOSIGNAL);
+        if (n < 0 && errno == EINTR) /* the process was stopped meanwhile, and goes on (SIGCONT) */
+            continue;
+        if (n < 0) {
+            peer_lost(r);
+            return;
+        }
+        for (; message.msg_iovlen > 0 && (size_t)n >= message.msg_iov->iov_len; message.msg_iov++, message.msg_iovlen--)
+            n -= (ssize_t)message.msg_iov->iov_len;
+        if (message.msg_iovlen > 0) {
+            message.msg_iov->iov_base = (char *)message.msg_iov->iov_base + n;
+            message.msg_iov->iov_len -= (size_t)n;
+        }
+    }
+}
+
+/* Sends what was written so far, with one system call: nginx is then woken once. ends: the answer is complete. */
+static void answer_send(struct fcgi_request *r, bool ends)
+{
+    enum { RECORDS_MAX = ANSWER_BYTES_MAX / RECORD_BYTES_MAX + 1, END_BYTES = 3 * RECORD_HEAD_BYTES };
+    uint8_t heads[RECORDS_MAX][RECORD_HEAD_BYTES], end[END_BYTES] = { 0 };
+    struct iovec parts[2 * RECORDS_MAX + 1];
+    size_t count = 0, records = 0;
+    for (size_t at = 0; at < r->answer->len; at += RECORD_BYTES_MAX) {
+        size_t len = r->answer->len - at < RECORD_BYTES_MAX ? r->answer->len - at : RECORD_BYTES_MAX;
+        record_head(heads[records], RECORD_STDOUT, r->fcgx.requestId, len);
+        parts[count++] = (struct iovec){ heads[records++], RECORD_HEAD_BYTES };
+        parts[count++] = (struct iovec){ r->answer->ptr + at, len };
+    }
+    if (ends) { /* an empty record, and that the request is complete: its 8 bytes are 0 */
+        record_head(end, RECORD_STDOUT, r->fcgx.requestId, 0);
+        record_head(end + RECORD_HEAD_BYTES, RECORD_END, r->fcgx.requestId, RECORD_HEAD_BYTES);
+        parts[count++] = (struct iovec){ end, sizeof end };
+    }
+    bytes_send(r, parts, count);
+    buf_reset(r->answer);
+}
+
+/* A piece that does not fit any more is sent before the next one. */
 void fcgi_write(struct fcgi_request *r, struct str bytes)
 {
-    assert(bytes.len <= INT32_MAX);
-    if (bytes.len > 0 && FCGX_PutStr(bytes.ptr, (int)bytes.len, r->fcgx.out) < 0)
-        peer_shutdown(r);
+    while (bytes.len > 0 && !r->broken) {
+        size_t room = ANSWER_BYTES_MAX - r->answer->len, len = bytes.len < room ? bytes.len : room;
+        buf_bytes(r->answer, bytes.ptr, len);
+        if (len == room)
+            answer_send(r, false);
+        bytes = (struct str){ bytes.ptr + len, bytes.len - len };
+    }
 }
 
 bool fcgi_flush(struct fcgi_request *r)
 {
     notify_alive(); /* a long answer is no hang */
-    if (FCGX_FFlush(r->fcgx.out) >= 0)
-        return true;
-    peer_shutdown(r);
-    return false;
+    answer_send(r, false);
+    return !r->broken;
 }
 
-/* Makes libfcgi drop the bytes that it still has, and not write the record that ends a complete answer. */
+/* The bytes that were not sent yet are dropped, and so is the record that ends a complete answer. */
 void fcgi_break_off(struct fcgi_request *r)
 {
-    peer_shutdown(r);
+    peer_lost(r);
 }
+
+/* ---- reading ---- */
 
 /* Reads and discards the rest of the body. False: the rest is too long, or the peer closed the connection. */
 static bool body_drain(struct fcgi_request *r)
@@ -136,13 +203,15 @@ static void body_read(struct fcgi_request *r, size_t limit)
  * closed the connection or exceeded FCGI_PEER_TIMEOUT_S; the connection is closed. */
 static bool request_accept(struct loop *loop, struct fcgi_request *r)
 {
+    r->fresh = false;
     if (FCGX_Accept_r(&r->fcgx) != 0) {
         loop->open_len--;
         return false;
     }
     r->arena = loop->arenas[loop->batch_len];
+    r->answer = &loop->answers[loop->batch_len];
     r->body = STR_NONE;
-    r->body_too_large = r->body_broken = false;
+    r->body_too_large = r->body_broken = r->broken = false;
     r->begun_us = loop->batch_begun_us;
     r->state = NULL;
     (void)FCGX_Attach(&r->fcgx);
@@ -156,7 +225,9 @@ static void request_finish(struct loop *loop, struct fcgi_request *r)
     loop->app->finish(loop->app->ctx, r);
     if (loop->stop_deadline_ms != 0 || loop->open_len > loop->keep_max)
         r->fcgx.keepConnection = 0;
-    FCGX_Finish_r(&r->fcgx);
+    answer_send(r, true);
+    /* Not FCGX_Finish_r, which would write an answer of its own. */
+    FCGX_Free(&r->fcgx, !r->fcgx.keepConnection || r->broken || FCGX_GetError(r->fcgx.in) != 0);
     loop->open_len -= r->fcgx.ipcFd < 0;
     arena_reset(r->arena);
     r->state = NULL;
@@ -179,6 +250,10 @@ static void batch_run(struct loop *loop)
         if (waiting > 0)
             loop->app->round(loop->app->ctx);
     }
+    if (count > 0 && loop->stop_deadline_ms != 0) {
+        loop->stop_quiet_ms = clock_monotonic_ms() + STOP_QUIET_MS;
+        loop->last_look = false;
+    }
     if (count > 0 && loop->app->batch != NULL)
         loop->app->batch(loop->app->ctx, count, clock_monotonic_us() - loop->batch_begun_us);
 }
@@ -193,10 +268,11 @@ static void peer_timeout_set(int fd)
         log_warn("connection timeout not set", "error=\"%s\"", strerror(errno));
 }
 
-static void connection_add(struct loop *loop, struct fcgi_request *r, int fd)
+static void connection_add(struct loop *loop, struct fcgi_request *r, int fd, bool fresh)
 {
     peer_timeout_set(fd);
     r->fcgx.ipcFd = fd;
+    r->fresh = fresh;
     /* Closing an idle connection must neither shut it down nor read from it: the next process may have it, too. */
     (void)FCGX_Detach(&r->fcgx);
     r->fcgx.keepConnection = 1; /* otherwise FCGX_Accept_r closes the connection before it reads */
@@ -214,7 +290,7 @@ static void connections_accept(struct loop *loop, struct fcgi_request *const *sp
         int fd = accept4(loop->options->listen_fd, NULL, NULL, SOCK_CLOEXEC);
         if (fd < 0)
             return; /* another process accepted the connection, or there is no further one */
-        connection_add(loop, spare[i], fd);
+        connection_add(loop, spare[i], fd, true);
     }
 }
 
@@ -274,7 +350,8 @@ static void batch_collect(struct loop *loop)
     bool listens = spare_len > 0 && loop->stop_deadline_ms == 0;
     if (listens)
         fds[len] = (struct pollfd){ .fd = loop->options->listen_fd, .events = POLLIN };
-    if (process_poll(fds, len + listens, loop->stop_deadline_ms != 0 ? STOP_POLL_MS : POLL_MS_MAX) <= 0)
+    int64_t wait_ms = loop->last_look ? 0 : loop->stop_deadline_ms != 0 ? STOP_POLL_MS : POLL_MS_MAX;
+    if (process_poll(fds, len + listens, wait_ms) <= 0)
         return;
     loop->batch_begun_us = clock_monotonic_us();
     requests_collect(loop, fds, slot_of, len);
@@ -302,12 +379,27 @@ static bool stop_begin(struct loop *loop, int64_t now_ms)
     int fds[FCGI_CONNECTIONS_MAX];
     log_info("stopping", "connections=%zu", loop->open_len);
     loop->stop_deadline_ms = now_ms + STOP_MS_MAX;
+    loop->stop_quiet_ms = now_ms + STOP_QUIET_MS;
     notify_stopping();
     return notify_keep(fds, connections_list(loop, fds));
 }
 
-/* True when a stop was requested and every connection is closed or kept, or the deadline has passed. Also calls
- * app->idle. */
+/* After a stop: whether nobody asks any more. Over a connection that was accepted just before, a request is on its way.
+ * On a busy machine the process may have been waiting for the CPU since its last poll, so it looks once more. */
+static bool stop_is_quiet(struct loop *loop, int64_t now_ms)
+{
+    if (now_ms < loop->stop_quiet_ms)
+        return false;
+    for (size_t i = 0; i < loop->slots_len; i++)
+        if (loop->slots[i].fcgx.ipcFd >= 0 && loop->slots[i].fresh)
+            return false;
+    bool looked = loop->last_look;
+    loop->last_look = true;
+    return looked;
+}
+
+/* True when a stop was requested and every connection is closed or kept, nobody asks any more, or the deadline has
+ * passed. Also calls app->idle. */
 static bool loop_ended(struct loop *loop)
 {
     int64_t now_ms = clock_monotonic_ms();
@@ -322,7 +414,7 @@ static bool loop_ended(struct loop *loop)
         }
         return false;
     }
-    return loop->open_len == 0 || now_ms >= loop->stop_deadline_ms;
+    return loop->open_len == 0 || now_ms >= loop->stop_deadline_ms || stop_is_quiet(loop, now_ms);
 }
 
 /* Restarts the program with all connections. */
@@ -338,7 +430,7 @@ static void connections_take_over(struct loop *loop)
     size_t len = process_handover_take(fds, loop->slots_len);
     notify_forget();
     for (size_t i = 0; i < len; i++)
-        connection_add(loop, &loop->slots[i], fds[i]);
+        connection_add(loop, &loop->slots[i], fds[i], false);
 }
 
 /* The number of connections that the limit of open files allows; first raises the soft limit as far as possible. */
@@ -354,6 +446,14 @@ static size_t slots_count(void)
     return files.rlim_cur > OTHER_FILES_MAX ? (size_t)files.rlim_cur - OTHER_FILES_MAX : 1;
 }
 
+static void batches_free(struct loop *loop)
+{
+    for (int i = 0; i < loop->options->batch_max; i++) {
+        arena_free(loop->arenas[i]);
+        buf_free(&loop->answers[i]);
+    }
+}
+
 static struct loop *loop_new(const struct fcgi_options *options, const struct fcgi_app *app)
 {
     struct loop *loop = calloc(1, sizeof *loop);
@@ -363,9 +463,8 @@ static struct loop *loop_new(const struct fcgi_options *options, const struct fc
     loop->app = app;
     for (int i = 0; i < options->batch_max; i++) {
         loop->arenas[i] = arena_new(ARENA_CHUNK_BYTES, ARENA_LIMIT_BYTES);
-        if (loop->arenas[i] == NULL) {
-            for (int j = 0; j < i; j++)
-                arena_free(loop->arenas[j]);
+        if (loop->arenas[i] == NULL || !buf_reserve(&loop->answers[i], ANSWER_BYTES_MAX)) {
+            batches_free(loop);
             free(loop);
             return NULL;
         }
@@ -385,8 +484,7 @@ static void loop_free(struct loop *loop)
 {
     for (size_t i = 0; i < FCGI_CONNECTIONS_MAX; i++)
         FCGX_Free(&loop->slots[i].fcgx, 1);
-    for (int i = 0; i < loop->options->batch_max; i++)
-        arena_free(loop->arenas[i]);
+    batches_free(loop);
     free(loop);
 }
 
@@ -398,7 +496,7 @@ static bool listener_prepare(int fd)
     const struct timeval timeout = { .tv_usec = ACCEPT_US_MAX };
     const int on = 1;
     int flags = fcntl(fd, F_GETFL);
-    /* Of TCP, for the accepted connections: an answer is several writes, and none waits for the other side's ACK. */
+    /* Of TCP, for the accepted connections: a long answer is several writes, and none waits for an ACK. */
     (void)setsockopt(fd, IPPROTO_TCP, TCP_NODELAY, &on, sizeof on);
     return flags >= 0 && fcntl(fd, F_SETFL, flags | O_NONBLOCK) == 0 &&
            setsockopt(fd, SOL_SOCKET, SO_RCVTIMEO, &timeout, sizeof timeout) == 0;

@@ -13,6 +13,7 @@
 #include <stdbool.h>
 
 #include "base/arena.h"
+#include "base/buf.h"
 #include "base/status.h"
 #include "base/str.h"
 
@@ -27,9 +28,12 @@ struct fcgi_request {
     struct arena *arena; /* reset after the answer */
     struct str body;     /* read to its end before the first step; over the limit: empty, body_too_large */
     bool body_too_large;
-    bool body_broken; /* the peer closed in the middle, or CONTENT_LENGTH does not agree */
-    int64_t begun_us; /* monotonic: the loop began to read the batch of this request */
-    void *state;      /* the application's, NULL before the first step; memory from the arena */
+    bool body_broken;   /* the peer closed in the middle, or CONTENT_LENGTH does not agree */
+    bool fresh;         /* the loop's: nothing was asked over this connection yet */
+    struct buf *answer; /* the loop's: written and not sent yet */
+    bool broken;        /* the loop's: the answer can't be completed, the connection will be closed */
+    int64_t begun_us;   /* monotonic: the loop began to read the batch of this request */
+    void *state;        /* the application's, NULL before the first step; memory from the arena */
 };
 
 enum fcgi_step { FCGI_WAIT, FCGI_DONE };
@@ -54,9 +58,10 @@ struct fcgi_options {
     size_t body_bytes_max; /* a larger body is discarded: body_too_large */
 };
 
-/* Serves until SIGTERM, SIGUSR1 or SIGINT; answers the requests of kept connections for up to 3 s more, then returns
- * ST_OK. SIGHUP restarts the program and keeps every connection (io/process.h). ST_UNAVAILABLE: libfcgi or the
- * listening socket can't be used · ST_NO_MEMORY. options and app are borrowed. */
+/* Serves until SIGTERM, SIGUSR1 or SIGINT; answers the requests of kept connections until none has come for 250 ms, and
+ * the first one of each new connection, for up to 3 s, then returns ST_OK. SIGHUP restarts the program and keeps every
+ * connection (io/process.h). ST_UNAVAILABLE: libfcgi or the listening socket can't be used · ST_NO_MEMORY. options and
+ * app are borrowed. */
 enum status fcgi_serve(const struct fcgi_options *options, const struct fcgi_app *app);
 
 /* The value of a FastCGI parameter, valid until the answer; STR_NONE when absent. Of duplicates the first counts. */

@@ -40,11 +40,6 @@ enum status ledger_demo(struct db *db, struct str ids, int64_t amount_fen, int64
     return db_exec(db, NULL, "CALL ledger_demo(?, ?, ?)", DB_PARAMS(DB_TEXT(ids), DB_I64(amount_fen), DB_I64(now_ms)));
 }
 
-enum status ledger_send(struct db *db, uint64_t packet_id)
-{
-    return db_exec(db, NULL, "CALL ledger_send(?)", DB_PARAMS(DB_U64(packet_id)));
-}
-
 enum status ledger_return(struct db *db, uint64_t packet_id, uint32_t share_no, bool to_packet, int64_t now_ms)
 {
     return db_exec(db, NULL, "CALL ledger_return(?, ?, ?, ?)",

@@ -7,7 +7,8 @@
  *
  * Only the routines of the database (sql/migrations, ledger_…) write accounts and transfers: no role may do it directly
  * (docs/reference/rights.md). Each checks the kinds of the accounts and that the payer can pay. Call these functions
- * inside db_transaction and roll back on anything but ST_OK. */
+ * inside db_transaction and roll back on anything but ST_OK. The money of a send is moved by packet_send
+ * (packet/store.h). */
 #ifndef HB_LEDGER_LEDGER_H
 #define HB_LEDGER_LEDGER_H
 
@@ -49,8 +50,6 @@ enum status ledger_wallet(struct db *db, uint64_t user_id);
 enum status ledger_deposit(struct db *db, uint64_t user_id, int64_t amount_fen, struct str key, int64_t now_ms);
 /* The wallets of new users, each with this amount from the bank. ids: as a JSON array. */
 enum status ledger_demo(struct db *db, struct str ids, int64_t amount_fen, int64_t now_ms);
-/* The sender of a packet in state funding, whose row is in the tables, pays its amount into its new escrow. */
-enum status ledger_send(struct db *db, uint64_t packet_id);
 /* The receiver of a share gives its amount back: into the packet's escrow, or to the packet's sender. */
 enum status ledger_return(struct db *db, uint64_t packet_id, uint32_t share_no, bool to_packet, int64_t now_ms);
 /* The rest of a packet goes from its escrow to its sender. */

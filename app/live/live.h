@@ -43,13 +43,13 @@ enum live_code {
     LIVE_ALREADY = 3,       /* grab: the user has this share already; close: it was closed before */
     LIVE_NOT_FOR_YOU = 4,   /* the packet has receivers, and the user is not one of them */
     LIVE_EMPTY = 5,         /* every share is grabbed */
-    LIVE_EXPIRED = 6,       /* closed, or its expiry has passed */
+    LIVE_EXPIRED = 6,       /* closed, or its expiry has passed; load: it comes too late */
     LIVE_BUSY = 7,          /* shut for a rebuild */
     LIVE_LOADED = 8,        /* written */
     LIVE_EXISTS = 9,        /* load: the packet exists; anchor: the stream does not need one; nothing was written */
     LIVE_CLOSED = 10,       /* this call closed or deleted the packet */
     LIVE_NOT_YET = 11,      /* close: expires_ms has not passed on Redis's clock; grab: opens_ms has not; return: the
-                               share before it is missing */
+                               share before it is missing; load: its sender may still load it */
     LIVE_FINISHED = 12,     /* close: every share is grabbed, nothing to refund */
     LIVE_VIEW = 13,         /* view: the packet follows */
     LIVE_WRONG_PHRASE = 14, /* grab: another passphrase, or none */

@@ -17,7 +17,8 @@ enum {
     SHARE_BYTES = 4,
     LOAD_GRABS_MAX = 1000, /* settled grabs per call; these take Redis some milliseconds */
     LOAD_FIELDS = 16,      /* fields of the hash that every packet has, without those that the function sets */
-    LOAD_ARGS_MAX = 6 + 2 * (LOAD_FIELDS + LIVE_OPTION_COUNT) /* arguments before the grabs */
+    LOAD_HEAD = 7,         /* arguments before the fields */
+    LOAD_ARGS_MAX = LOAD_HEAD + 2 * (LOAD_FIELDS + LIVE_OPTION_COUNT) /* arguments before the grabs */
 };
 
 /* Encodes the shares for Redis, SHARE_BYTES each. False: a share is out of range, or their sum is not the total. */
@@ -40,7 +41,7 @@ struct load {
     struct str args[LOAD_ARGS_MAX + LOAD_GRABS_MAX];
     size_t head; /* arguments before the grabs */
     char numbers[6][STR_U64_MAX];
-    char field_args[STR_U64_MAX];
+    char field_args[STR_U64_MAX], sender_until[STR_U64_MAX];
     struct live_options options;
     char commitment[2 * HASH_BYTES + 1], seed[2 * SEED_BYTES + 1];
     struct buf badge, entries;
@@ -48,7 +49,7 @@ struct load {
     uint8_t shares[];
 };
 
-/* The arguments from 6 on: the fields of the hash, those that a grab needs first. */
+/* The arguments behind the head: the fields of the hash, those that a grab needs first. */
 static void load_fields(struct load *l, const struct packet *p)
 {
     const struct str none = STR("");
@@ -78,14 +79,14 @@ static void load_fields(struct load *l, const struct packet *p)
         { STR("close_event"), none },
     };
     _Static_assert(ARRAY_LEN(fields) == LOAD_FIELDS, "room for every field");
-    l->head = 6;
+    l->head = LOAD_HEAD;
     for (size_t i = 0; i < ARRAY_LEN(fields); i++) {
         l->args[l->head++] = fields[i].name;
         l->args[l->head++] = fields[i].value;
     }
     for (size_t i = 0; i < option_args; i++)
         l->args[l->head++] = options[i];
-    l->args[5] = str_u64(l->field_args, l->head - 6);
+    l->args[LOAD_HEAD - 1] = str_u64(l->field_args, l->head - LOAD_HEAD);
 }
 
 /* Adds the grabs of one call, count from settled[first] on, to the arguments. settled may be NULL when there are none.
@@ -156,6 +157,9 @@ enum status live_load(const struct live *live, const struct packet *p, const int
     }
     l->args[0] = state == LIVE_STATE_CLOSED ? STR("closed") : STR("open");
     l->args[3] = l->rebuild ? STR("1") : STR("0");
+    l->args[5] = !l->rebuild || p->state == PACKET_FUNDING
+                     ? str_u64(l->sender_until, (uint64_t)p->created_ms + LIVE_LOAD_WITHIN_MS)
+                     : STR("");
 
     uint32_t first = 0;
     do {

@@ -17,13 +17,20 @@ struct live_settled {
     struct live_event_id event; /* time of the grab; MySQL does not store seq, use 0 */
 };
 
+/* A new packet is written until so long after it was sent, by Redis's clock, and the rebuild of one that is in state
+ * funding and of which Redis has nothing only from then on. So a load that comes late, by a process that was stopped,
+ * never brings back the beginning of a packet that the settle worker has loaded and Redis has forgotten since. */
+enum { LIVE_LOAD_WITHIN_MS = 5000 };
+
 /* Writes a packet. shares_fen: packet_share_total(p) amounts, those of the draw first, then those given back.
  * settled NULL: a new packet; else a rebuild with the first settled_count grabs in share order.
  * state: LIVE_STATE_OPEN, or LIVE_STATE_CLOSED to show a closed packet again.
  * A rebuild replaces a packet that is busy or has a tombstone; a new packet replaces neither. A rebuild with many grabs
  * takes several calls; the packet is busy until the last one, and an interrupted rebuild can be repeated.
- * ST_OK: see *code: LIVE_LOADED · LIVE_EXISTS: not changed · LIVE_BAD: shares and amounts contradict each other,
- * nothing written. Else as live_grab_read; a new packet is not sent while the fence is shut (ST_UNAVAILABLE). */
+ * ST_OK: see *code: LIVE_LOADED · LIVE_EXISTS: not changed · LIVE_EXPIRED: too late for a new packet, nothing
+ * written · LIVE_NOT_YET: too early for a rebuild, its sender may still load it · LIVE_BAD: shares and amounts
+ * contradict each other, nothing written. Else as live_grab_read; a new packet is not sent while the fence is shut
+ * (ST_UNAVAILABLE). */
 enum status live_load(const struct live *live, const struct packet *p, const int64_t *shares_fen,
                       const struct live_settled *settled, uint32_t settled_count, enum live_state state,
                       enum live_code *code);

@@ -6,14 +6,16 @@
 #include "live/live_internal.h"
 #include "packet/packet.h"
 
-/* Reads the codes of all calls and frees the calls. ST_OK, or the first error. */
+/* Reads the codes of all calls and frees the calls. ST_OK, or the first error. A key that is no packet is logged:
+ * nobody grabs there, and it must not stop the others. */
 static enum status codes_read(struct redis_call *calls, size_t count, const char *name)
 {
     enum status st = ST_OK;
     for (size_t i = 0; i < count; i++) {
         enum live_code code;
-        if (st == ST_OK)
-            st = live_code_read(&calls[i], name, &code);
+        enum status one = live_code_read(&calls[i], name, &code);
+        if (st == ST_OK && !redis_reply_is_wrong_type(calls[i].reply))
+            st = one;
         redis_call_free(&calls[i]);
     }
     return st;

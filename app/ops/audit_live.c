@@ -12,6 +12,7 @@
 #include "io/redis_reply.h"
 #include "live/event.h"
 #include "live/keys.h"
+#include "live/load.h"
 #include "live/stores.h"
 #include "packet/grab.h"
 #include "packet/returns.h"
@@ -23,7 +24,7 @@ enum {
     GRABS_PER_ROUND = 1000,
     ATTEMPTS_MAX = 4, /* comparisons of a packet that differs; the last one is reported */
     RETRY_MS = 300,
-    FUNDING_GRACE_MS = 5000 /* a packet younger than this may not be in Redis yet */
+    FUNDING_GRACE_MS = 2 * LIVE_LOAD_WITHIN_MS /* a packet younger than this may not be in Redis yet */
 };
 static const size_t ARENA_CHUNK_BYTES = (size_t)256 << 10;
 static const size_t ARENA_LIMIT_BYTES = (size_t)64 << 20;

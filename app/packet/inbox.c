@@ -4,14 +4,9 @@
 #include <stdlib.h>
 
 #include "io/db_page.h"
-#include "packet/faces.h"
 
 /* Each part reads a few rows by an index and then looks up what belongs to them, in this order: STRAIGHT_JOIN, because
  * the optimizer would begin with another table that it believes to be small. */
-
-#define SENDER_FACE   FACE_OF("packet.sender_id")
-#define THANKER_FACE  FACE_OF("thanks.user_id")
-#define RETURNER_FACE FACE_OF("share_return.user_id")
 
 /* The rows that a part looks at. */
 #define LATEST_ROWS "100"
@@ -45,11 +40,14 @@ struct str inbox_kind_name(enum inbox_kind kind)
 
 #define WAITING_COLUMNS                                                                                                \
     "SELECT 'waiting', packet.created_ms, packet.id, packet.greeting, packet.sender_id, packet.sender_name, "          \
-    "packet.opens_ms, NULL, NULL, 0, packet.cover, packet.kind = 'exclusive', " SENDER_FACE ", 0 "
+    "packet.opens_ms, NULL, NULL, 0, packet.cover, packet.kind = 'exclusive', user.face, 0 "
+/* A join: a subquery would stay a scan of all grabs, as it is executed when there are few (db_query_prepared). */
+#define AND_TAKEN                                                                                                      \
+    "LEFT JOIN user ON user.id = packet.sender_id "                                                                    \
+    "LEFT JOIN grab FORCE INDEX (grab_once) ON grab.packet_id = packet.id AND grab.user_id = %" PRIu64 " "
 #define NOT_TAKEN                                                                                                      \
-    "packet.state = 'open' AND packet.grabbed_count < packet.count + packet.returned_count "                           \
-    "AND NOT EXISTS (SELECT 1 FROM grab "                                                                              \
-    "FORCE INDEX (grab_once) WHERE grab.packet_id = packet.id AND grab.user_id = %" PRIu64 ") "
+    "packet.state IN ('funding', 'open') AND packet.grabbed_count < packet.count + packet.returned_count "             \
+    "AND grab.user_id IS NULL "
 
 static void waiting_append(struct buf *sql, uint64_t user_id, int64_t now_ms)
 {
@@ -59,21 +57,20 @@ static void waiting_append(struct buf *sql, uint64_t user_id, int64_t now_ms)
                "FROM packet_receiver FORCE INDEX (packet_receiver_waiting) WHERE user_id = %" PRIu64
                " AND expires_ms > %" PRId64 " ORDER BY expires_ms DESC, packet_id DESC LIMIT " LATEST_ROWS
                ") AS latest "
-               "STRAIGHT_JOIN packet ON packet.id = latest.packet_id "
-               "WHERE " NOT_TAKEN "ORDER BY packet.created_ms DESC, packet.id DESC LIMIT %d",
+               "STRAIGHT_JOIN packet ON packet.id = latest.packet_id " AND_TAKEN "WHERE " NOT_TAKEN
+               "ORDER BY packet.created_ms DESC, packet.id DESC LIMIT %d",
                user_id, now_ms, user_id, INBOX_ITEMS_MAX);
 }
 
 /* A sender's own packets are among those that were sent. */
 static void looked_append(struct buf *sql, uint64_t user_id, int64_t now_ms, const struct inbox_looked *looked)
 {
-    buf_cstr(sql, " UNION ALL (" WAITING_COLUMNS "FROM packet WHERE packet.id IN (");
-    for (size_t i = 0; i < looked->count; i++)
-        buf_printf(sql, "%s%" PRIu64, i > 0 ? ", " : "", looked->ids[i]);
+    buf_printf(sql, " UNION ALL (" WAITING_COLUMNS "FROM packet " AND_TAKEN "WHERE packet.id IN ", user_id);
+    db_ids(sql, looked->ids, looked->count);
     buf_printf(sql,
-               ") AND packet.kind <> 'exclusive' AND packet.receiver_count = 0 AND packet.sender_id <> %" PRIu64
+               " AND packet.kind <> 'exclusive' AND packet.receiver_count = 0 AND packet.sender_id <> %" PRIu64
                " AND packet.expires_ms > %" PRId64 " AND " NOT_TAKEN ")",
-               user_id, now_ms, user_id);
+               user_id, now_ms);
 }
 
 static void refund_append(struct buf *sql, uint64_t user_id, int64_t now_ms)
@@ -109,11 +106,12 @@ static void thanks_append(struct buf *sql, uint64_t user_id, int64_t now_ms)
 {
     buf_cstr(sql,
              "SELECT 'thanks', thanks.created_ms, latest.id, latest.greeting, thanks.user_id, grab.nickname, NULL, "
-             "NULL, thanks.text, 0, NULL, 0, " THANKER_FACE ", (SELECT COUNT(DISTINCT thanks.user_id)");
+             "NULL, thanks.text, 0, NULL, 0, user.face, (SELECT COUNT(DISTINCT thanks.user_id)");
     thanks_from_append(sql, user_id, now_ms, "");
     buf_char(sql, ')');
     thanks_from_append(sql, user_id, now_ms,
-                       "STRAIGHT_JOIN grab ON grab.packet_id = thanks.packet_id AND grab.share_no = thanks.share_no ");
+                       "STRAIGHT_JOIN grab ON grab.packet_id = thanks.packet_id AND grab.share_no = thanks.share_no "
+                       "LEFT JOIN user ON user.id = thanks.user_id ");
     buf_printf(sql, " ORDER BY thanks.created_ms DESC, latest.id DESC LIMIT %d", INBOX_ITEMS_MAX);
 }
 
@@ -122,12 +120,13 @@ static void return_append(struct buf *sql, uint64_t user_id, int64_t now_ms)
 {
     buf_cstr(sql, "SELECT 'return', share_return.returned_ms, latest.id, latest.greeting, share_return.user_id, "
                   "grab.nickname, NULL, share_return.amount_fen, NULL, share_return.position IS NOT NULL, NULL, "
-                  "0, " RETURNER_FACE ", 0");
+                  "0, user.face, 0");
     sent_append(sql, user_id);
     buf_printf(
         sql,
         "STRAIGHT_JOIN share_return ON share_return.packet_id = latest.id "
         "STRAIGHT_JOIN grab ON grab.packet_id = share_return.packet_id AND grab.share_no = share_return.share_no "
+        "LEFT JOIN user ON user.id = share_return.user_id "
         "WHERE share_return.returned_ms > %" PRId64 " AND share_return.user_id <> %" PRIu64
         " ORDER BY share_return.returned_ms DESC, latest.id DESC LIMIT %d",
         now_ms - INBOX_SHOWN_MS, user_id, INBOX_ITEMS_MAX);
@@ -202,7 +201,7 @@ enum status inbox_find(struct db *db, struct arena *a, uint64_t user_id, int64_t
     }
     if (looked != NULL && looked->count > 0)
         looked_append(&sql, user_id, now_ms, looked);
-    enum status st = db_query_buf(db, a, &rows, &sql);
+    enum status st = db_query_buf_prepared(db, a, &rows, &sql);
     buf_free(&sql);
     if (st != ST_OK)
         return st;

@@ -19,7 +19,7 @@ enum packet_kind {
 enum split_method { SPLIT_DOUBLE_AVERAGE, SPLIT_UNIFORM, SPLIT_GAUSSIAN, SPLIT_EVEN };
 
 enum packet_state {
-    PACKET_FUNDING,  /* the money is in escrow; not yet loaded into Redis */
+    PACKET_FUNDING,  /* the money is in escrow; the settle worker has not seen it in Redis yet */
     PACKET_OPEN,     /* can be grabbed */
     PACKET_FINISHED, /* every share is grabbed; settlement may still be under way */
     PACKET_EXPIRED,  /* expired; the rest is or will be refunded to the sender */

@@ -38,7 +38,7 @@ enum status people_recent(struct db *db, struct arena *a, uint64_t user_id, stru
 {
     struct db_rows rows;
     *out = (struct people){ .count = 0 };
-    enum status st = db_query(
+    enum status st = db_query_prepared(
         db, a, &rows,
         "SELECT packet.sender_id, latest.grabbed_ms FROM (SELECT packet_id, grabbed_ms FROM grab WHERE user_id = ? "
         "ORDER BY grabbed_ms DESC, packet_id DESC LIMIT " RECEIVED_ROWS ") AS latest "

@@ -46,27 +46,6 @@ enum status receivers_describe(struct arena *a, struct packet *p, struct receive
     return p->receivers.ptr == NULL || p->receiver_names.ptr == NULL ? ST_NO_MEMORY : ST_OK;
 }
 
-enum status receivers_insert(struct db *db, const struct packet *p, const struct receivers *r)
-{
-    struct buf sql = BUF_EMPTY;
-    buf_cstr(&sql, "INSERT INTO packet_receiver (packet_id, user_id, name, expires_ms) VALUES ");
-    for (size_t i = 0; i < r->count; i++) {
-        db_comma(&sql, i);
-        buf_char(&sql, '(');
-        db_append(db, &sql, &DB_U64(p->id));
-        db_comma(&sql, 1);
-        db_append(db, &sql, &DB_U64(r->items[i].id));
-        db_comma(&sql, 1);
-        db_append(db, &sql, &DB_TEXT(r->items[i].name));
-        db_comma(&sql, 1);
-        db_append(db, &sql, &DB_I64(p->expires_ms));
-        buf_char(&sql, ')');
-    }
-    enum status st = db_exec_buf(db, NULL, &sql);
-    buf_free(&sql);
-    return st;
-}
-
 enum status receivers_find(struct db *db, struct arena *a, struct packet *p)
 {
     struct db_rows rows;

@@ -36,8 +36,6 @@ bool packet_is_for(const struct packet *p, uint64_t user_id);
  * ST_NO_MEMORY. */
 enum status receivers_describe(struct arena *a, struct packet *p, struct receivers *r);
 
-/* Inserts a row for each receiver, in the transaction that inserts the packet. Returns as db_exec. */
-enum status receivers_insert(struct db *db, const struct packet *p, const struct receivers *r);
 /* Reads the receivers of a packet of MySQL, as receivers_describe. Does nothing when it has not several. Returns as
  * db_query; ST_CORRUPT: another number than the packet's row says. */
 enum status receivers_find(struct db *db, struct arena *a, struct packet *p);

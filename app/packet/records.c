@@ -3,8 +3,6 @@
 #include <inttypes.h>
 #include <stdlib.h>
 
-#include "packet/faces.h"
-
 enum {
     COLUMN_SIDE,
     COLUMN_PACKET,
@@ -33,9 +31,7 @@ enum {
 #define BEST                                                                                                           \
     "packet.grabbed_count = packet.count + packet.returned_count "                                                     \
     "AND COALESCE(packet.best_share_no = grab.share_no, FALSE)"
-#define RETURNED                                                                                                       \
-    "COALESCE((SELECT r.amount_fen FROM share_return AS r "                                                            \
-    "WHERE r.packet_id = grab.packet_id AND r.share_no = grab.share_no), 0)"
+#define RETURNED "COALESCE(share_return.amount_fen, 0)"
 #define RETURNED_TO_SENDER                                                                                             \
     "COALESCE((SELECT SUM(r.amount_fen) FROM share_return AS r "                                                       \
     "WHERE r.packet_id = packet.id AND r.position IS NULL), 0)"
@@ -51,18 +47,21 @@ static const struct {
     const char *name, *select, *from, *where, *ms, *id;
 } SIDES[] = {
     [RECORD_RECEIVED] = { .name = "received",
-                          .select =
-                              "SELECT 'received', grab.packet_id, grab.grabbed_ms, grab.amount_fen, "
-                              "grab.share_no, " BEST ", " RETURNED ", " OF_PACKET FACE_OF("packet.sender_id") ", ",
-                          .from = " FROM grab FORCE INDEX (grab_received) JOIN packet ON packet.id = grab.packet_id",
+                          .select = "SELECT 'received', grab.packet_id, grab.grabbed_ms, grab.amount_fen, "
+                                    "grab.share_no, " BEST ", " RETURNED ", " OF_PACKET "user.face, ",
+                          .from =
+                              " FROM grab FORCE INDEX (grab_received) STRAIGHT_JOIN packet "
+                              "ON packet.id = grab.packet_id LEFT JOIN share_return "
+                              "ON share_return.packet_id = grab.packet_id AND share_return.share_no = grab.share_no "
+                              "LEFT JOIN user ON user.id = packet.sender_id",
                           .where = " WHERE grab.user_id = ",
                           .ms = "grab.grabbed_ms",
                           .id = "grab.packet_id" },
     [RECORD_SENT] = { .name = "sent",
                       .select =
                           "SELECT 'sent', packet.id, packet.created_ms, packet.amount_fen, 0, 0, " RETURNED_TO_SENDER
-                          ", " OF_PACKET FACE_OF("packet.receiver_id") ", ",
-                      .from = " FROM packet FORCE INDEX (packet_sent)",
+                          ", " OF_PACKET "user.face, ",
+                      .from = " FROM packet FORCE INDEX (packet_sent) LEFT JOIN user ON user.id = packet.receiver_id",
                       .where = " WHERE packet.sender_id = ",
                       .ms = "packet.created_ms",
                       .id = "packet.id" },
@@ -163,7 +162,7 @@ enum status records_find(struct db *db, struct arena *a, const struct record_que
     struct buf sql = { 0 };
     struct db_rows rows;
     side_append(&sql, query, page);
-    enum status st = db_query_buf(db, a, &rows, &sql);
+    enum status st = db_query_buf_prepared(db, a, &rows, &sql);
     buf_free(&sql);
     return st == ST_OK ? list_read(a, &rows, query->side, out) : st;
 }
@@ -194,7 +193,7 @@ enum status overview_find(struct db *db, struct arena *a, uint64_t user_id, size
              "SELECT 'balance', NULL, NULL, balance_fen, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, "
              "NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL FROM account WHERE id = ");
     buf_u64(&sql, user_id);
-    enum status st = db_query_buf(db, a, &rows, &sql);
+    enum status st = db_query_buf_prepared(db, a, &rows, &sql);
     buf_free(&sql);
     if (st == ST_OK)
         st = balance_read(&rows, &out->balance_fen);

@@ -3,7 +3,7 @@
 #include <assert.h>
 #include <string.h>
 
-#include "packet/receivers.h"
+#include "base/clock.h"
 #include "packet/split.h"
 
 /* ---- rows ---- */
@@ -186,39 +186,55 @@ static struct str str_of_bytes(const uint8_t *bytes, size_t len)
     return (struct str){ (const char *)bytes, len };
 }
 
-enum status packet_insert(struct db *db, const struct packet *p)
+/* The list that packet_send takes. False: out of memory. */
+static bool receiver_ids_append(struct buf *out, const struct receivers *r)
 {
-    bool exclusive = p->receiver_id != 0;
-    bool has_best = p->best_share_no != PACKET_NO_SHARE;
-    return db_exec(
-        db, NULL,
-        "INSERT INTO packet (id, sender_id, sender_name, receiver_id, receiver_name, kind, split, amount_fen, "
-        "count, share_max_fen, best_share_no, greeting, seed, commitment, state, grabbed_count, "
-        "grabbed_fen, refund_fen, created_ms, expires_ms, finished_ms, closed_ms, request_key, share_min_fen, "
-        "opens_ms, phrase_hash, phrase_sealed, cover, receiver_count) "
-        "VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
-        DB_PARAMS(DB_U64(p->id), DB_U64(p->sender_id), DB_TEXT(p->sender_name),
-                  exclusive ? DB_U64(p->receiver_id) : DB_NULL, exclusive ? DB_TEXT(p->receiver_name) : DB_NULL,
-                  DB_TEXT(packet_kind_name(p->kind)), DB_TEXT(split_method_name(p->split)), DB_I64(p->amount_fen),
-                  DB_U64(p->count), DB_I64(p->share_max_fen), has_best ? DB_U64(p->best_share_no) : DB_NULL,
-                  DB_TEXT(p->greeting), DB_BYTES(str_of_bytes(p->seed, sizeof p->seed)),
-                  DB_BYTES(str_of_bytes(p->commitment, sizeof p->commitment)), DB_TEXT(packet_state_name(p->state)),
-                  DB_U64(p->grabbed_count), DB_I64(p->grabbed_fen), DB_I64(p->refund_fen), DB_I64(p->created_ms),
-                  DB_I64(p->expires_ms), p->finished_ms != 0 ? DB_I64(p->finished_ms) : DB_NULL,
-                  p->closed_ms != 0 ? DB_I64(p->closed_ms) : DB_NULL, DB_TEXT(p->request_key), DB_I64(p->share_min_fen),
-                  p->opens_ms != 0 ? DB_I64(p->opens_ms) : DB_NULL,
-                  p->phrase_hash.len > 0 ? DB_BYTES(p->phrase_hash) : DB_NULL,
-                  p->phrase_sealed.len > 0 ? DB_BYTES(p->phrase_sealed) : DB_NULL, DB_TEXT(str_or_empty(p->cover)),
-                  DB_U64(p->receiver_count)));
+    for (size_t i = 0; i < r->count; i++) {
+        buf_char(out, i == 0 ? '[' : ',');
+        buf_u64(out, r->items[i].id);
+    }
+    if (r->count > 0)
+        buf_char(out, ']');
+    return !out->failed;
 }
 
-enum status packet_mark_open(struct db *db, uint64_t packet_id, bool *changed)
+enum status packet_send(struct db *db, const struct packet *p, const struct receivers *receivers)
 {
-    uint64_t affected = 0;
-    enum status st = db_exec(db, &affected, "UPDATE packet SET state = 'open' WHERE id = ? AND state = 'funding'",
-                             DB_PARAMS(DB_U64(packet_id)));
-    if (st == ST_OK && changed != NULL)
-        *changed = affected != 0;
+    const bool exclusive = p->receiver_id != 0;
+    const struct clock_date month = clock_zone_date(p->created_ms);
+    struct buf ids = BUF_EMPTY;
+    enum status st = ST_NO_MEMORY;
+    if (receiver_ids_append(&ids, receivers))
+        st = db_exec_retried(
+            db, "CALL packet_send(?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
+            DB_PARAMS(DB_U64(p->id), DB_U64(p->sender_id), DB_TEXT(p->sender_name),
+                      exclusive ? DB_U64(p->receiver_id) : DB_NULL, exclusive ? DB_TEXT(p->receiver_name) : DB_NULL,
+                      DB_TEXT(packet_kind_name(p->kind)), DB_TEXT(split_method_name(p->split)), DB_I64(p->amount_fen),
+                      DB_U64(p->count), DB_I64(p->share_max_fen), DB_I64(p->share_min_fen),
+                      p->best_share_no != PACKET_NO_SHARE ? DB_U64(p->best_share_no) : DB_NULL, DB_TEXT(p->greeting),
+                      DB_BYTES(str_of_bytes(p->seed, sizeof p->seed)),
+                      DB_BYTES(str_of_bytes(p->commitment, sizeof p->commitment)), DB_I64(p->created_ms),
+                      DB_I64(p->expires_ms), p->opens_ms != 0 ? DB_I64(p->opens_ms) : DB_NULL, DB_TEXT(p->request_key),
+                      p->phrase_hash.len > 0 ? DB_BYTES(p->phrase_hash) : DB_NULL,
+                      p->phrase_sealed.len > 0 ? DB_BYTES(p->phrase_sealed) : DB_NULL, DB_TEXT(str_or_empty(p->cover)),
+                      DB_U64(p->receiver_count), ids.len > 0 ? DB_TEXT(buf_view(&ids)) : DB_NULL, DB_I64(month.year),
+                      DB_I64(month.month)));
+    buf_free(&ids);
+    return st;
+}
+
+enum status packet_mark_open(struct db *db, uint64_t packet_id)
+{
+    return packets_mark_open(db, &packet_id, 1, NULL);
+}
+
+enum status packets_mark_open(struct db *db, const uint64_t *packet_ids, size_t count, uint64_t *changed)
+{
+    struct buf sql = BUF_EMPTY;
+    buf_cstr(&sql, "UPDATE packet FORCE INDEX (PRIMARY) SET state = 'open' WHERE state = 'funding' AND id IN ");
+    db_ids(&sql, packet_ids, count);
+    enum status st = db_exec_buf(db, changed, &sql);
+    buf_free(&sql);
     return st;
 }
 

@@ -8,6 +8,7 @@
 #include "io/db.h"
 #include "packet/grab.h"
 #include "packet/packet.h"
+#include "packet/receivers.h"
 
 /* The columns for packet_from_row, of a table with the name or alias packet. */
 #define PACKET_COLUMNS                                                                                                 \
@@ -40,12 +41,17 @@ enum status packet_find_locked(struct db *db, struct arena *a, uint64_t packet_i
 /* Reads the packet that was sent with this request key. ST_NOT_FOUND: none. */
 enum status packet_find_by_key(struct db *db, struct arena *a, uint64_t sender_id, struct str request_key,
                                struct packet *out);
-/* Inserts a packet with all values of p, also state and grabbed_count. Inside a transaction. ST_EXISTS: the id or the
- * sender's request_key is taken. */
-enum status packet_insert(struct db *db, const struct packet *p);
-/* Changes the state from funding to open, after the packet was loaded into Redis. *changed (may be NULL): false if it
- * was in another state. */
-enum status packet_mark_open(struct db *db, uint64_t packet_id, bool *changed);
+/* Makes the packet, in state funding, with its receivers; its sender pays, and the totals of the month count it: one
+ * statement, all of it or nothing (sql/migrations, packet_send). Outside a transaction. A packet that is only for some
+ * has a row for each of them, an exclusive one, too; their names there are the nicknames of now.
+ * ST_EXISTS: the sender's request_key is taken, or the id · ST_INVALID: the sender can't pay · ST_NOT_FOUND: the sender
+ * or a receiver does not exist or is being deleted · ST_CONFLICT: nothing was done, see db_exec_retried · ST_UNKNOWN:
+ * perhaps done, the request_key tells. */
+enum status packet_send(struct db *db, const struct packet *p, const struct receivers *receivers);
+/* Change the state from funding to open, once Redis has the packets; others are left alone. count ≥ 1 (asserted).
+ * *changed (may be NULL): how many were. */
+enum status packet_mark_open(struct db *db, uint64_t packet_id);
+enum status packets_mark_open(struct db *db, const uint64_t *packet_ids, size_t count, uint64_t *changed);
 
 /* Ends a packet early that is not expired at now_ms and has shares left by the tables: sets ended_ms and expires_ms to
  * now_ms. Otherwise changes nothing, so it may be repeated. Outside a transaction. */

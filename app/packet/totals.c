@@ -14,10 +14,11 @@ static void month_add(struct user_year *year, const struct db_rows *rows, size_t
 enum status user_totals_find(struct db *db, struct arena *a, uint64_t user_id, int year, struct user_totals *out)
 {
     struct db_rows rows;
-    enum status st = db_query(db, a, &rows,
-                              "SELECT year, month, sent_count, sent_fen, received_count, received_fen, best_count "
-                              "FROM user_month WHERE user_id = ? ORDER BY year DESC, month DESC",
-                              DB_PARAMS(DB_U64(user_id)));
+    enum status st =
+        db_query_prepared(db, a, &rows,
+                          "SELECT year, month, sent_count, sent_fen, received_count, received_fen, best_count "
+                          "FROM user_month WHERE user_id = ? ORDER BY year DESC, month DESC",
+                          DB_PARAMS(DB_U64(user_id)));
     *out = (struct user_totals){ 0 };
     if (st != ST_OK)
         return st;
@@ -39,16 +40,6 @@ enum status user_totals_find(struct db *db, struct arena *a, uint64_t user_id, i
                                                           .received_fen = db_cell_i64(&rows, i, COLUMN_RECEIVED_FEN) };
     }
     return ST_OK;
-}
-
-enum status user_totals_add_sent(struct db *db, uint64_t user_id, int64_t sent_ms, int64_t amount_fen)
-{
-    struct clock_date date = clock_zone_date(sent_ms);
-    return db_exec(
-        db, NULL,
-        "INSERT INTO user_month (user_id, year, month, sent_count, sent_fen) VALUES (?, ?, ?, 1, ?) "
-        "ON DUPLICATE KEY UPDATE sent_count = sent_count + 1, sent_fen = sent_fen + ?",
-        DB_PARAMS(DB_U64(user_id), DB_I64(date.year), DB_I64(date.month), DB_I64(amount_fen), DB_I64(amount_fen)));
 }
 
 enum status user_totals_take_back(struct db *db, uint64_t user_id, int64_t grabbed_ms, int64_t amount_fen)

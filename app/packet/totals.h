@@ -25,8 +25,6 @@ struct user_totals {
 /* Reads all years of the user, and the months of one of them. ST_CORRUPT: a month outside of 1 … 12 · ST_NO_MEMORY ·
  * else as db_query. */
 enum status user_totals_find(struct db *db, struct arena *a, uint64_t user_id, int year, struct user_totals *out);
-/* Adds a packet sent at sent_ms to the totals of its month. Inside the transaction of the send. */
-enum status user_totals_add_sent(struct db *db, uint64_t user_id, int64_t sent_ms, int64_t amount_fen);
 /* Subtracts a share that was given back from what its user received in the month of the grab. Inside a transaction.
  * ST_CORRUPT: the month has no such total. Else as db_exec. */
 enum status user_totals_take_back(struct db *db, uint64_t user_id, int64_t grabbed_ms, int64_t amount_fen);

@@ -64,7 +64,7 @@ enum step home_show(struct exchange *x)
         return STEP_DONE;
     }
     if (!x->wants_json && x->method == METHOD_GET) /* a person looks at it */
-        home.seen_ms = inbox_news_seen(x);
+        home.seen_ms = inbox_news_seen(x, &home.inbox);
     home_model(x, &m, &home);
     respond_model(x, 200, "pages/home", &m);
     return STEP_DONE;

@@ -8,7 +8,8 @@
 #include "pages/present.h"
 #include "web/view.h"
 
-#define NEWS_KEY "hb:news:"
+#define NEWS_KEY    "hb:news:"
+#define SEEN_AGE_MS ((int64_t)86400000)
 enum { NEWS_TTL_S = 30 * 86400, INBOX_FACES_MAX = 3 };
 
 /* The value of the key: "COUNT,COUNTED_MS,SEEN_MS". */
@@ -68,7 +69,7 @@ int64_t inbox_news_count(struct exchange *x)
 {
     struct news news;
     struct inbox inbox;
-    if (!news_read(x, &news))
+    if (x->news_seen || !news_read(x, &news))
         return 0;
     if (is_fresh(x, &news))
         return news.count;
@@ -82,12 +83,23 @@ int64_t inbox_news_count(struct exchange *x)
     return news.count;
 }
 
-int64_t inbox_news_seen(struct exchange *x)
+/* Whether the value would say something else to the next page, or would be gone soon. A write of Redis is an fsync. */
+static bool seen_is_news(const struct exchange *x, const struct news *news, const struct inbox *inbox)
+{
+    for (size_t i = 0; i < inbox->count; i++)
+        if (inbox->items[i].ms > news->seen_ms)
+            return true;
+    return news->count > 0 || x->now_ms - news->seen_ms > SEEN_AGE_MS;
+}
+
+int64_t inbox_news_seen(struct exchange *x, const struct inbox *inbox)
 {
     struct news news;
+    x->news_seen = true;
     if (!news_read(x, &news))
         return 0;
-    news_write(x, &(struct news){ .counted_ms = x->now_ms, .seen_ms = x->now_ms });
+    if (seen_is_news(x, &news, inbox))
+        news_write(x, &(struct news){ .counted_ms = x->now_ms, .seen_ms = x->now_ms });
     return news.seen_ms;
 }
 

@@ -13,8 +13,9 @@
 /* The number of new items, for the layout (struct services). 0 also when a store does not answer. May block. */
 int64_t inbox_news_count(struct exchange *x);
 
-/* The time until which the user has seen the inbox; 0: never. From then on everything until now counts as seen. */
-int64_t inbox_news_seen(struct exchange *x);
+/* The time until which the user has seen the inbox; 0: never. From then on everything in it counts as seen: what a page
+ * shows. */
+int64_t inbox_news_seen(struct exchange *x, const struct inbox *inbox);
 
 /* Adds the list `inbox`, the newest first: [{ kind waiting|refund|thanks|return, packet (its id),
  * greeting, at, page: at_text, url "/p/ID", new (after seen_ms), is_waiting, is_refund, is_thanks, is_return }], also:

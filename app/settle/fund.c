@@ -6,7 +6,6 @@
 #include "base/crash.h"
 #include "base/log.h"
 #include "io/db_repeat.h"
-#include "ledger/ledger.h"
 #include "live/live.h"
 #include "live/load.h"
 #include "packet/id_lease.h"
@@ -14,47 +13,10 @@
 #include "packet/receivers.h"
 #include "packet/split.h"
 #include "packet/store.h"
-#include "packet/totals.h"
-
-/* ---- money ---- */
-
-struct fund_job {
-    const struct packet *packet;
-    const struct receivers *receivers;
-};
-
-/* Inserts the packet first: a repeated request_key is detected before the balance is checked. */
-static enum status fund_body(struct db *db, void *ctx)
-{
-    const struct fund_job *job = ctx;
-    const struct packet *p = job->packet;
-    enum status st = packet_insert(db, p);
-    if (st == ST_OK && job->receivers->count > 0)
-        st = receivers_insert(db, p, job->receivers);
-    if (job->receivers->count > 0)
-        crash_point("send-after-receivers");
-    if (st == ST_INVALID)
-        return ST_CORRUPT; /* foreign key: the user does not exist */
-    if (st == ST_OK) {
-        st = ledger_send(db, p->id);
-        if (st == ST_EXISTS)
-            return ST_CORRUPT;  /* an id used twice */
-        if (st == ST_NOT_FOUND) /* the sender or a receiver deletes the account at this moment; a repeat says so */
-            return ST_UNAVAILABLE;
-    }
-    if (st == ST_OK)
-        st = user_totals_add_sent(db, p->sender_id, p->created_ms, p->amount_fen);
-    crash_point("send-before-commit");
-    return st;
-}
 
 /* ---- loading ---- */
 
-struct load_job {
-    const struct live *live;
-    const struct packet *packet;
-};
-
+/* LIVE_EXPIRED: the send took so long that the packet is the settle worker's by now. */
 static enum status load_shares(const struct live *live, const struct packet *p, enum live_code *code)
 {
     int64_t *shares_fen = calloc(p->count, sizeof *shares_fen);
@@ -67,43 +29,17 @@ static enum status load_shares(const struct live *live, const struct packet *p, 
     return st;
 }
 
-/* Marks the packet as open first: that locks its row and tells whether it is still in state 'funding'. */
-static enum status load_body(struct db *db, void *ctx)
-{
-    const struct load_job *job = ctx;
-    bool funding;
-    enum live_code code = LIVE_BAD;
-    enum status st = packet_mark_open(db, job->packet->id, &funding);
-    if (st != ST_OK || !funding)
-        return st;
-    st = load_shares(job->live, job->packet, &code);
-    if (st != ST_OK) {
-        /* Not ST_CONFLICT: db_transaction would run the body again at once. */
-        return st == ST_NO_MEMORY || st == ST_CORRUPT ? st : ST_UNAVAILABLE;
-    }
-    if (code != LIVE_LOADED && code != LIVE_EXISTS) {
-        log_error("load function refused packet", "packet=%llu code=%d", (unsigned long long)job->packet->id,
-                  (int)code);
-        return ST_CORRUPT;
-    }
-    crash_point("send-after-load");
-    return ST_OK;
-}
-
-enum status fund_load(struct stores *stores, const struct packet *p)
-{
-    struct load_job job = { .live = &stores->live, .packet = p };
-    return db_transaction(stores->db, load_body, &job);
-}
-
-/* The sender has paid, so the send succeeds even if the load fails. */
+/* Loads a packet that this process has just made, once: only so a load can't bring back an older state of it
+ * (LIVE_LOAD_WITHIN_MS). The sender has paid, so the send succeeds even if the load fails. */
 static void load_after_send(struct stores *stores, const struct packet *p)
 {
-    enum status st = fund_load(stores, p);
-    if (st != ST_OK) {
-        log_warn("packet not loaded, the settle worker will load it", "packet=%llu status=%s",
-                 (unsigned long long)p->id, status_name(st));
-    }
+    enum live_code code = LIVE_BAD;
+    enum status st = load_shares(&stores->live, p, &code);
+    crash_point("send-after-load");
+    if (st == ST_OK && (code == LIVE_LOADED || code == LIVE_EXISTS))
+        return;
+    log_warn("packet not loaded, the settle worker will load it", "packet=%llu status=%s code=%d",
+             (unsigned long long)p->id, status_name(st), (int)code);
 }
 
 /* ---- sending ---- */
@@ -186,6 +122,20 @@ static enum status earlier_find(struct stores *stores, struct arena *a, const st
     return ST_OK;
 }
 
+struct fund_job {
+    const struct packet *packet;
+    const struct receivers *receivers;
+};
+
+static enum status fund_run(struct db *db, void *ctx)
+{
+    const struct fund_job *job = ctx;
+    crash_point("send-before-commit");
+    enum status st = packet_send(db, job->packet, job->receivers);
+    /* The sender or a receiver deletes the account at this moment; a repeat says so. */
+    return st == ST_NOT_FOUND ? ST_UNAVAILABLE : st;
+}
+
 enum status fund_packet(struct stores *stores, struct arena *a, struct send_party sender, struct receivers *receivers,
                         const struct send_order *order, int64_t now_ms, struct fund_packet *out)
 {
@@ -198,7 +148,7 @@ enum status fund_packet(struct stores *stores, struct arena *a, struct send_part
     enum status st = packet_prepare(stores, a, sender, receivers, order, now_ms, &out->packet);
     if (st != ST_OK)
         return st;
-    st = db_transaction_repeat(stores->db, fund_body, &(struct fund_job){ p, receivers });
+    st = db_repeat(stores->db, fund_run, &(struct fund_job){ p, receivers });
     if (st == ST_INVALID) {
         out->result = FUND_BALANCE_SHORT;
         return ST_OK;
@@ -208,7 +158,7 @@ enum status fund_packet(struct stores *stores, struct arena *a, struct send_part
     if (st != ST_OK || out->result == FUND_OTHER_ORDER)
         return st;
     crash_point("send-after-commit");
-    if (p->state == PACKET_FUNDING)
+    if (out->result == FUND_DONE)
         load_after_send(stores, p);
     return ST_OK;
 }

@@ -31,9 +31,9 @@ struct fund_packet {
     struct packet packet; /* but with FUND_BALANCE_SHORT; its texts are borrowed from the arguments or in the arena */
 };
 
-/* Funds a new packet. One transaction debits the wallet, credits the escrow, inserts the packet in state 'funding' and
- * adds to the sender's totals; then the packet is loaded into Redis and opened. If the load fails, the packet is funded
- * all the same, and the settle worker loads it.
+/* Funds a new packet. One statement debits the wallet, credits the escrow, inserts the packet in state 'funding' and
+ * adds to the sender's totals; then the packet is loaded into Redis, once, and can be grabbed. The settle worker marks
+ * it open when it sees it there, and loads it when this call could not.
  *
  * sender: pays. receivers: exactly one for an exclusive packet; for other kinds the only users who may open it, empty
  * for everybody. Without the sender and without repetitions. The call sorts them. order: validated, with a request_key.
@@ -42,11 +42,5 @@ struct fund_packet {
  * repeat the call with the same request_key · ST_CORRUPT · ST_NO_MEMORY. */
 enum status fund_packet(struct stores *stores, struct arena *a, struct send_party sender, struct receivers *receivers,
                         const struct send_order *order, int64_t now_ms, struct fund_packet *out);
-
-/* Loads a funded packet into Redis and opens it, in a transaction of its own under the lock of the packet's row. Does
- * nothing unless the packet is in state 'funding', so a late call can't bring back an older state. ST_OK: loaded now or
- * before, or there is no such packet · other errors: the packet stays in state 'funding', and the call may be repeated.
- * p: as fund_packet made it. */
-enum status fund_load(struct stores *stores, const struct packet *p);
 
 #endif

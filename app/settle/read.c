@@ -13,22 +13,40 @@
 #include "settle/fault.h"
 #include "settle/settle_internal.h"
 
-/* Entries to read: batch_max, but no more than fill a batch of the configured size, if they are like the last ones. */
+/* Events to read: the configured batch for a partition that is behind. A large batch costs less a grab, because it
+ * changes each packet, wallet and month once; but it locks them for longer. */
+static uint32_t events_wanted(const struct settle *s, const struct settle_partition *p)
+{
+    const uint32_t batch = (uint32_t)s->stores->config->settle_batch;
+    return p->behind || batch < SETTLE_PROMPT_EVENTS ? batch : SETTLE_PROMPT_EVENTS;
+}
+
+/* Entries to read: batch_max, but no more than hold the events to read, if they are like the last ones. */
 static uint32_t entries_wanted(const struct settle *s, const struct settle_partition *p)
 {
-    uint64_t wanted = (uint64_t)s->stores->config->settle_batch / p->entry_events + 1;
+    uint64_t wanted = (uint64_t)events_wanted(s, p) / p->entry_events + 1;
     return wanted < p->batch_max ? (uint32_t)wanted : p->batch_max;
+}
+
+uint32_t settle_read_group(const struct settle *s, uint32_t first, uint32_t count)
+{
+    uint32_t group = 0, events = 0;
+    for (; group < count && group < SETTLE_READ_PARTITIONS_MAX; group++) {
+        events += events_wanted(s, &s->partitions[first + group]);
+        if (group > 0 && events > SETTLE_READ_EVENTS_MAX)
+            break;
+    }
+    return group;
 }
 
 static void read_queue(struct settle *s, struct settle_partition *p)
 {
     char key[LIVE_KEY_MAX], from[LIVE_EVENT_ID_MAX], count[STR_U64_MAX];
-    const struct str args[] = { STR("XRANGE"),
-                                live_events_key(key, p->no),
-                                live_event_id_text(from, p->last),
-                                STR("+"),
-                                STR("COUNT"),
-                                str_u64(count, entries_wanted(s, p) + 1) }; /* plus the cursor's entry */
+    p->entries_asked = entries_wanted(s, p) + 1; /* plus the cursor's entry */
+    const struct str args[] = {
+        STR("XRANGE"), live_events_key(key, p->no),     live_event_id_text(from, p->last), STR("+"),
+        STR("COUNT"),  str_u64(count, p->entries_asked)
+    };
     redis_queue_confirmed(s->stores->redis, &p->call, args, ARRAY_LEN(args));
 }
 
@@ -60,7 +78,8 @@ static enum status entries_parse(struct settle *s, struct settle_partition *p, c
     size_t end = reply->elements - first > p->batch_max ? first + p->batch_max : reply->elements, i = first;
     struct live_event_id before = p->last;
     enum status st = events_reserve(p, reply, first, end);
-    for (; st == ST_OK && i < end && p->event_count < (size_t)s->stores->config->settle_batch; i++) {
+    const uint32_t wanted = events_wanted(s, p);
+    for (; st == ST_OK && i < end && p->event_count < wanted; i++) {
         size_t count;
         struct live_event *events = &p->events[p->event_count];
         if (live_entry_read(reply->element[i], events, &count) != ST_OK) {
@@ -76,6 +95,7 @@ static enum status entries_parse(struct settle *s, struct settle_partition *p, c
         }
         before = events[0].id;
     }
+    p->behind = i < reply->elements || reply->elements >= p->entries_asked;
     if (i > first)
         p->entry_events = (uint32_t)((p->event_count + i - first - 1) / (i - first));
     return st;
@@ -101,6 +121,7 @@ static enum status read_events(struct settle *s, struct settle_partition *p)
         return ST_OK;
     }
     if (reply->elements == first) {
+        p->behind = false;
         settle_search_end(s, p);
         return ST_OK;
     }

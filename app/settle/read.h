@@ -4,7 +4,15 @@
 
 #include "settle/settle.h"
 
-enum { SETTLE_READ_PARTITIONS_MAX = 8 }; /* streams read in one round: bounds the memory of the replies */
+enum {
+    /* Streams, and events, read in one round: bounds the memory of the replies, and how long Redis works at them. */
+    SETTLE_READ_PARTITIONS_MAX = 8,
+    SETTLE_READ_EVENTS_MAX = 8000,
+    SETTLE_PROMPT_EVENTS = 1000 /* a batch while the worker keeps up: it locks wallets for a short time */
+};
+
+/* How many of these partitions, from the first one on, are read in one round: at least 1 of count > 0. */
+uint32_t settle_read_group(const struct settle *s, uint32_t first, uint32_t count);
 
 /* Reads the next events of the partitions first … first + count - 1 in one round. Skips a stopped partition before its
  * retry time. When the stream lacks the cursor's entry, sets the partition's gap and reads nothing: recover_gaps is

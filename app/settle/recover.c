@@ -32,7 +32,6 @@
 enum {
     WALK_PACKETS_MAX = 1000,   /* checked in one round */
     PENDING_EVENTS_MAX = 2000, /* unsettled events searched for those of a packet */
-    FUNDING_GRACE_MS = 2000,   /* the sender's process loads its packet itself within this time */
     ARENA_CHUNK_BYTES = 65536
 };
 static const size_t ARENA_LIMIT_BYTES = (size_t)64 << 20;
@@ -46,6 +45,7 @@ struct snapshot {
     enum snapshot_state state;
     int64_t grabbed_fen; /* 0 if the packet is missing */
     bool settled;        /* the stream has no gap at the cursor, and no event of this packet after it */
+    bool planted;        /* the key is no packet; nothing else was read (ST_INVALID) */
 };
 
 static void state_read(const redisReply *reply, enum snapshot_state *out)
@@ -98,7 +98,7 @@ static enum status snapshot_read(struct settle *s, uint64_t packet_id, struct li
     redis_queue_confirmed(s->stores->redis, &calls[1], info, 3);
     redis_queue_confirmed(s->stores->redis, &calls[2], range, 6);
     redis_round(s->stores->redis);
-    *out = (struct snapshot){ .state = SNAPSHOT_MISSING };
+    *out = (struct snapshot){ .state = SNAPSHOT_MISSING, .planted = redis_reply_is_wrong_type(calls[0].reply) };
     enum status st = calls[0].status != ST_OK ? calls[0].status : calls[2].status;
     if (st == ST_OK)
         st = live_stream_last_id(&calls[1], &last);
@@ -122,7 +122,7 @@ struct task {
     uint64_t packet_id;
     int64_t now_ms;
     enum settle_fault_kind fault;
-    bool loaded, opened, refunded;
+    bool loaded, refunded, left;
     int64_t refund_fen;
 };
 
@@ -178,17 +178,16 @@ static enum status packet_rebuild(struct task *t, struct db *db, struct packet *
             return st;
     }
     st = live_load(&t->s->stores->live, p, shares, settled, (uint32_t)grab_count, LIVE_STATE_OPEN, &code);
-    if (st == ST_OK && code != LIVE_LOADED && code != LIVE_EXISTS) {
+    t->left = st == ST_OK && code == LIVE_NOT_YET;
+    if (st != ST_OK || t->left)
+        return st;
+    if (code != LIVE_LOADED && code != LIVE_EXISTS) {
         t->fault = FAULT_REBUILD_REFUSED;
         return ST_CORRUPT;
     }
     crash_point("recover-after-load");
-    if (st == ST_OK) {
-        t->loaded = code == LIVE_LOADED;
-        if (p->state == PACKET_FUNDING)
-            st = packet_mark_open(db, p->id, NULL);
-    }
-    return st;
+    t->loaded = code == LIVE_LOADED;
+    return p->state == PACKET_FUNDING ? packet_mark_open(db, p->id) : ST_OK;
 }
 
 /* Refunds the rest without a close event: Redis has no unsettled event of the packet. The unique key (kind, packet,
@@ -222,16 +221,34 @@ static bool packet_is_due(const struct packet *p, int64_t now_ms)
     return p->ended_ms != 0 || p->expires_ms <= now_ms + VERIFY_MARGIN_MS;
 }
 
+/* An ended packet is always closed by an event. An older copy of Redis has it open until its first expiry; the cursor,
+ * which is behind the event then, tells that this copy is older. */
+static bool packet_is_over_by_time(const struct packet *p, int64_t now_ms)
+{
+    return p->expires_ms <= now_ms && p->ended_ms == 0;
+}
+
+/* Before a refund of a packet that its sender may still load, for example because this clock is ahead: the load finds a
+ * tombstone, or the packet is shut. Reads the snapshot again. */
+static enum status sender_keep_out(struct task *t, struct live_event_id cursor, struct snapshot *snapshot)
+{
+    enum status st = status_idempotent(live_shut(&t->s->stores->live, &t->packet_id, 1));
+    return st == ST_OK ? snapshot_read(t->s, t->packet_id, cursor, snapshot) : st;
+}
+
+/* Removes a key that is no packet: Redis has nothing of this one. Reads the snapshot again. */
+static enum status planted_remove(struct task *t, struct live_event_id cursor, struct snapshot *snapshot)
+{
+    security_event_log(SECURITY_EVENT_FORGED, "packet=%llu reason=\"its key is no packet\"",
+                       (unsigned long long)t->packet_id);
+    enum status st = status_idempotent(live_remove(&t->s->stores->live, t->packet_id));
+    return st == ST_OK ? snapshot_read(t->s, t->packet_id, cursor, snapshot) : st;
+}
+
 static enum status packet_repair(struct task *t, struct db *db, struct packet *p, const struct snapshot *snapshot)
 {
-    /* An ended packet is always closed by an event. An older copy of Redis has it open until its first expiry; the
-     * cursor, which is behind the event then, tells that this copy is older. */
-    bool due = p->expires_ms <= t->now_ms && p->ended_ms == 0;
-    if (snapshot->state == SNAPSHOT_OPEN) {
-        if (p->state != PACKET_FUNDING)
-            return ST_OK;
-        return packet_mark_open(db, p->id, &t->opened);
-    }
+    if (snapshot->state == SNAPSHOT_OPEN)
+        return ST_OK; /* loaded meanwhile */
     if (!snapshot->settled)
         return ST_OK; /* its events are settled first */
     if (snapshot->state == SNAPSHOT_CLOSED && !packet_is_due(p, t->now_ms)) {
@@ -248,7 +265,7 @@ static enum status packet_repair(struct task *t, struct db *db, struct packet *p
         }
         return packet_refund(t, db, p);
     }
-    return due ? packet_refund(t, db, p) : packet_rebuild(t, db, p);
+    return packet_is_over_by_time(p, t->now_ms) ? packet_refund(t, db, p) : packet_rebuild(t, db, p);
 }
 
 static enum status packet_body(struct db *db, void *ctx)
@@ -257,7 +274,7 @@ static enum status packet_body(struct db *db, void *ctx)
     struct live_event_id cursor;
     struct packet p;
     struct snapshot snapshot;
-    t->loaded = t->opened = t->refunded = false;
+    t->loaded = t->refunded = t->left = false;
     t->fault = FAULT_NONE;
     uint32_t partition = packet_partition(t->packet_id, t->s->stores->config->partitions);
     bool quarantined = false;
@@ -277,6 +294,11 @@ static enum status packet_body(struct db *db, void *ctx)
     if (st != ST_OK || quarantined)
         return st;
     st = snapshot_read(t->s, t->packet_id, cursor, &snapshot);
+    if (snapshot.planted)
+        st = planted_remove(t, cursor, &snapshot);
+    if (st == ST_OK && p.state == PACKET_FUNDING && snapshot.state == SNAPSHOT_MISSING &&
+        packet_is_over_by_time(&p, t->now_ms))
+        st = sender_keep_out(t, cursor, &snapshot);
     if (st == ST_OK)
         st = packet_repair(t, db, &p, &snapshot);
     if (st != ST_OK || !t->refunded)
@@ -315,8 +337,8 @@ enum status recover_packet(struct settle *s, uint64_t packet_id, int64_t now_ms,
         st = ST_OK;
     } else if (st == ST_OK) {
         done->loaded += t.loaded;
-        done->opened += t.opened;
         done->refunded += t.refunded;
+        done->left += t.left;
         metrics_add(METRIC_RECOVERED_LOADED, t.loaded);
         metrics_add(METRIC_RECOVERED_REFUNDED, t.refunded);
         if (t.refunded)
@@ -328,69 +350,102 @@ enum status recover_packet(struct settle *s, uint64_t packet_id, int64_t now_ms,
 
 /* ---- the walk ---- */
 
+/* Packets of a walk, and those in state funding of which it has seen that Redis has them. */
+struct walk {
+    struct settle *s;
+    struct arena *arena;
+    int64_t now_ms;
+    struct recover_done *done;
+    uint64_t loaded[WALK_PACKETS_MAX];
+    size_t loaded_count;
+};
+
 #define PACKETS                                                                                                        \
-    "SELECT id, expires_ms, state, (SELECT COUNT(*) FROM share_return WHERE packet_id = packet.id) FROM packet"
+    "SELECT id, expires_ms, state, created_ms,"                                                                        \
+    " (SELECT COUNT(*) FROM share_return WHERE packet_id = packet.id) FROM packet"
+enum { ROW_ID, ROW_EXPIRES, ROW_STATE, ROW_CREATED, ROW_RETURNS };
 
 /* Recovers the packet of a row, if it needs it. call: of its state and its returns in Redis. */
-static enum status packet_check(struct settle *s, struct arena *a, const struct db_rows *rows, size_t i,
-                                const struct redis_call *call, int64_t now_ms, struct recover_done *done)
+static enum status packet_check(struct walk *w, const struct db_rows *rows, size_t i, const struct redis_call *call)
 {
     enum snapshot_state state;
-    uint64_t packet_id = db_cell_u64(rows, i, 0);
-    bool funding = str_equal(db_cell(rows, i, 2), packet_state_name(PACKET_FUNDING));
+    uint64_t packet_id = db_cell_u64(rows, i, ROW_ID);
+    bool funding = str_equal(db_cell(rows, i, ROW_STATE), packet_state_name(PACKET_FUNDING));
+    if (redis_reply_is_wrong_type(call->reply)) /* planted: whatever comes of it concerns this packet alone */
+        return recover_packet(w->s, packet_id, w->now_ms, w->done);
     if (call->status != ST_OK)
         return status_idempotent(call->status);
     state_read(redis_reply_at(call->reply, 0), &state);
-    if (state != SNAPSHOT_OPEN || funding)
-        return recover_packet(s, packet_id, now_ms, done);
-    if (returns_text_count(redis_reply_str(redis_reply_at(call->reply, 1))) >= db_cell_i64(rows, i, 3))
+    if (funding && state == SNAPSHOT_OPEN)
+        w->loaded[w->loaded_count++] = packet_id;
+    const int64_t age_ms = w->now_ms - db_cell_i64(rows, i, ROW_CREATED);
+    if (funding && state == SNAPSHOT_MISSING && age_ms < LIVE_LOAD_WITHIN_MS) {
+        w->done->left += age_ms > -LIVE_LOAD_WITHIN_MS; /* nobody waits for one of the future */
+        return ST_OK;                                   /* Redis decides it by its own clock */
+    }
+    if (state != SNAPSHOT_OPEN)
+        return recover_packet(w->s, packet_id, w->now_ms, w->done);
+    if (returns_text_count(redis_reply_str(redis_reply_at(call->reply, 1))) >= db_cell_i64(rows, i, ROW_RETURNS))
         return ST_OK;
     /* an older copy of Redis: each return comes with its mark */
-    return give_back_apply(s->stores, a, packet_id, GIVE_BACK_ALL, now_ms);
+    return give_back_apply(w->s->stores, w->arena, packet_id, GIVE_BACK_ALL, w->now_ms);
 }
 
 /* Reads the state of every listed packet in Redis and recovers those that need it. rows: as PACKETS selects them. */
-static enum status packets_check(struct settle *s, struct arena *a, const struct db_rows *rows, int64_t now_ms,
-                                 struct recover_done *done)
+static enum status packets_check(struct walk *w, const struct db_rows *rows)
 {
-    struct redis_call *calls = arena_array(a, rows->count + 1, sizeof *calls);
+    struct settle *s = w->s;
+    struct redis_call *calls = arena_array(w->arena, rows->count + 1, sizeof *calls);
     enum status st = calls == NULL ? ST_NO_MEMORY : ST_OK;
     for (size_t i = 0; st == ST_OK && i < rows->count; i++) {
         struct live_keys keys;
-        live_keys(&keys, db_cell_u64(rows, i, 0), s->stores->config->partitions);
+        live_keys(&keys, db_cell_u64(rows, i, ROW_ID), s->stores->config->partitions);
         const struct str hmget[] = { STR("HMGET"), keys.key[LIVE_KEY_PACKET], STR("state"), STR("returned_shares") };
         redis_queue(s->stores->redis, &calls[i], hmget, 4);
     }
     if (st == ST_OK && rows->count > 0)
         redis_round(s->stores->redis);
     for (size_t i = 0; calls != NULL && i < rows->count; i++) {
-        uint64_t packet_id = db_cell_u64(rows, i, 0);
+        uint64_t packet_id = db_cell_u64(rows, i, ROW_ID);
         if (st == ST_OK && !settle_packet_is_away(s, packet_id))
-            st = settle_packet_away_take(s, packet_id, packet_check(s, a, rows, i, &calls[i], now_ms, done));
+            st = settle_packet_away_take(s, packet_id, packet_check(w, rows, i, &calls[i]));
         redis_call_free(&calls[i]);
     }
     return st;
 }
 
+/* Marks the packets as open that Redis has. It needs no lock of the cursor: what Redis loses from now on is rebuilt as
+ * of any open packet. */
+static enum status loaded_open(struct walk *w)
+{
+    uint64_t opened = 0;
+    enum status st = ST_OK;
+    if (w->loaded_count > 0)
+        st = packets_mark_open(w->s->stores->db, w->loaded, w->loaded_count, &opened);
+    w->done->opened += opened;
+    return status_retry(st);
+}
+
 /* Checks the next packets in this state. more: false after the last one; then the walk is at its start again. */
-static enum status walk_next(struct recover_walk *walk, struct settle *s, struct arena *a, enum packet_state state,
-                             int64_t now_ms, struct recover_done *done, bool *more)
+static enum status walk_next(struct recover_walk *at, struct walk *w, enum packet_state state, bool *more)
 {
     struct db_rows rows;
-    int64_t created_ms = state == PACKET_FUNDING ? now_ms - FUNDING_GRACE_MS : INT64_MAX;
-    enum status st = db_query(s->stores->db, a, &rows,
-                              PACKETS " WHERE state = ? AND created_ms <= ? AND expires_ms >= ?"
-                                      " AND (expires_ms > ? OR id > ?) ORDER BY expires_ms, id LIMIT ?",
-                              DB_PARAMS(DB_TEXT(packet_state_name(state)), DB_I64(created_ms), DB_I64(walk->expires_ms),
-                                        DB_I64(walk->expires_ms), DB_U64(walk->packet_id), DB_I64(WALK_PACKETS_MAX)));
+    enum status st = db_query(w->s->stores->db, w->arena, &rows,
+                              PACKETS " WHERE state = ? AND expires_ms >= ? AND (expires_ms > ? OR id > ?)"
+                                      " ORDER BY expires_ms, id LIMIT ?",
+                              DB_PARAMS(DB_TEXT(packet_state_name(state)), DB_I64(at->expires_ms),
+                                        DB_I64(at->expires_ms), DB_U64(at->packet_id), DB_I64(WALK_PACKETS_MAX)));
+    w->loaded_count = 0;
     if (st == ST_OK)
-        st = packets_check(s, a, &rows, now_ms, done);
+        st = packets_check(w, &rows);
+    if (st == ST_OK)
+        st = loaded_open(w);
     if (st != ST_OK)
         return st;
     *more = rows.count == WALK_PACKETS_MAX;
-    *walk = *more ? (struct recover_walk){ .expires_ms = db_cell_i64(&rows, rows.count - 1, 1),
-                                           .packet_id = db_cell_u64(&rows, rows.count - 1, 0) }
-                  : (struct recover_walk){ 0 };
+    *at = *more ? (struct recover_walk){ .expires_ms = db_cell_i64(&rows, rows.count - 1, ROW_EXPIRES),
+                                         .packet_id = db_cell_u64(&rows, rows.count - 1, ROW_ID) }
+                : (struct recover_walk){ 0 };
     return ST_OK;
 }
 
@@ -418,6 +473,11 @@ static void fences_verify(struct recover *r, struct settle *s)
     }
 }
 
+uint64_t recover_worked(const struct recover_done *done)
+{
+    return done->loaded + done->opened + done->refunded;
+}
+
 enum status recover_pass(struct recover *r, struct settle *s, int64_t now_ms, struct recover_done *done)
 {
     struct arena *a = arena_new(ARENA_CHUNK_BYTES, ARENA_LIMIT_BYTES);
@@ -425,13 +485,16 @@ enum status recover_pass(struct recover *r, struct settle *s, int64_t now_ms, st
     bool more;
     if (a == NULL)
         return ST_NO_MEMORY;
+    struct walk w = { .s = s, .arena = a, .now_ms = now_ms, .done = done };
     fences_verify(r, s);
     if (s->stream_repaired || (r->skipped && settle_away_count(s) == 0))
         recover_restart(r);
     s->stream_repaired = r->skipped = false;
-    st = walk_next(&r->funding, s, a, PACKET_FUNDING, now_ms, done, &more);
+    const uint64_t before = recover_worked(done);
+    st = walk_next(&r->funding, &w, PACKET_FUNDING, &more);
+    r->funding_more = st == ST_OK && more && recover_worked(done) > before;
     if (st == ST_OK)
-        st = walk_next(&r->open, s, a, PACKET_OPEN, now_ms, done, &more);
+        st = walk_next(&r->open, &w, PACKET_OPEN, &more);
     if (st == ST_OK && !more)
         r->full_walk = false;
     r->skipped = settle_away_count(s) > 0;

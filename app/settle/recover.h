@@ -1,8 +1,9 @@
 /* Recovery: makes Redis and MySQL consistent after one of them has lost data. Every rule is idempotent and may run in
  * several workers at once.
  *
- * - A packet that is funded or open in MySQL, missing in Redis and not expired: is rebuilt in Redis from its seed and
- *   its settled grabs.
+ * - A packet in state funding that Redis has: is marked open.
+ * - A packet that is open in MySQL, or funding when the time of its sender is over (LIVE_LOAD_WITHIN_MS), missing in
+ *   Redis and not expired: is rebuilt in Redis from its seed and its settled grabs.
  * - An expired packet without an unsettled event in Redis: the rest is refunded to the sender directly.
  * - A stream that lacks its cursor's entry: the packets of the partition are shut. If Redis has lost data, a stream
  *   anchor sets the stream's last id to the cursor. If the tables are older than Redis, the remaining events are
@@ -31,10 +32,14 @@
 
 struct recover_done {
     uint64_t loaded;   /* loaded or rebuilt in Redis */
-    uint64_t opened;   /* was open in Redis; now marked open in MySQL */
+    uint64_t opened;   /* loaded by their senders, and now marked open in MySQL */
     uint64_t refunded; /* refunded without a close event */
+    uint64_t left;     /* in state funding, missing in Redis, and left to their senders for some seconds */
     uint64_t faults;   /* packets that can't be recovered; logged */
 };
+
+/* How many packets were changed. */
+uint64_t recover_worked(const struct recover_done *done);
 
 /* A walk over packets in the order of their expiry: the last one that was checked; zeros at its start. */
 struct recover_walk {
@@ -46,6 +51,8 @@ struct recover_walk {
 struct recover {
     bool full_walk; /* the walk over open packets runs without a pause: at start, after a restart of Redis, after a
                        stream was repaired; false again at its end */
+    bool funding_more; /* the walk over packets in state funding has changed some, and is not at its end: more than
+                          a thousand a second are sent, or the worker was away */
     struct recover_walk open, funding; /* over packets in this state */
     bool skipped;                      /* packets whose partition was away: the walk starts again once it is not */
     char opened[SETTLE_PARTITIONS_MAX][REDIS_FENCE_TEXT_MAX]; /* of each partition, the text with which this worker has
@@ -55,9 +62,9 @@ struct recover {
 /* Starts the walk again, without a pause. */
 void recover_restart(struct recover *r);
 
-/* Checks the next thousand packets in state funding that are older than a grace time, and the next thousand open ones;
- * after the last it begins again. Call it once a second; while full_walk is set, at once again. Skips packets whose
- * partition is away (settle/away.h).
+/* Checks the next thousand packets in state funding, and the next thousand open ones; after the last it begins again.
+ * Call it once a second; while full_walk or funding_more is set, at once again. Skips packets whose partition is away
+ * (settle/away.h). A key that is no packet is removed: Redis has nothing of that one.
  * ST_OK · ST_UNAVAILABLE: MySQL or every Redis server is unreachable · ST_NO_MEMORY. */
 enum status recover_pass(struct recover *r, struct settle *s, int64_t now_ms, struct recover_done *done);
 

@@ -17,8 +17,8 @@
 
 enum {
     MAINTENANCE_INTERVAL_MS = 1000, /* of expiry and recovery, of extra, and of a look at the functions */
-    /* The worker is idle after so many passes of maintenance in a row that found nothing to do: they take longer than a
-     * packet is left to the process of its sender (settle/recover.c). */
+    /* The worker is idle after so many passes of maintenance in a row that found nothing to do, and no packet that is
+     * still left to the process of its sender. */
     IDLE_PASSES = 4,
     RETRY_PAUSE_MS = 100 /* while a store is unreachable; short, because grabs are refused until the fence is open */
 };
@@ -54,7 +54,7 @@ static enum status maintain(struct worker *w)
     if (closed + done.loaded + done.refunded > 0)
         log_info("recovery pass finished", "closed=%llu loaded=%llu refunded=%llu", (unsigned long long)closed,
                  (unsigned long long)done.loaded, (unsigned long long)done.refunded);
-    bool worked = closed + done.loaded + done.opened + done.refunded > 0 || w->expire.packet_id != 0 ||
+    bool worked = closed + recover_worked(&done) + done.left > 0 || w->expire.packet_id != 0 ||
                   w->recover.full_walk || tell_is_walking(&w->tell);
     w->idle_passes = worked ? 0 : w->idle_passes + 1;
     return recovered != ST_OK ? recovered : looked != ST_OK ? looked : told != ST_OK ? told : expired;
@@ -66,7 +66,7 @@ static enum status maintain_when_due(struct worker *w)
         return ST_OK;
     enum status st = maintain(w);
     w->maintenance_failed = st != ST_OK;
-    bool more = st == ST_OK && (w->expire.packet_id != 0 || w->recover.full_walk);
+    bool more = st == ST_OK && (w->expire.packet_id != 0 || w->recover.full_walk || w->recover.funding_more);
     w->maintenance_due_ms = clock_monotonic_ms() + (more ? 0 : MAINTENANCE_INTERVAL_MS);
     return st;
 }

@@ -136,10 +136,9 @@ enum status settle_pass(struct settle *s, uint64_t *events)
     *events = 0;
     s->pass_due = false;
     settle_away_begin(s);
-    for (uint32_t first = 0; first < s->partition_count; first += SETTLE_READ_PARTITIONS_MAX) {
-        uint32_t left = s->partition_count - first;
-        enum status st =
-            pass_group(s, first, left < SETTLE_READ_PARTITIONS_MAX ? left : SETTLE_READ_PARTITIONS_MAX, events);
+    for (uint32_t first = 0, count; first < s->partition_count; first += count) {
+        count = settle_read_group(s, first, s->partition_count - first);
+        enum status st = pass_group(s, first, count, events);
         if (failed == ST_OK)
             failed = st;
     }

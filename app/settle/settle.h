@@ -36,16 +36,18 @@ enum {
 
 struct settle_partition {
     uint32_t no;
-    uint32_t batch_max;    /* entries of the next batch; halved or cut while a contradicting event is searched */
-    uint32_t entry_events; /* events per entry in the last batch, rounded up; at least 1 */
-    bool cursor_loaded;    /* last was read from MySQL */
-    bool gap;              /* the stream lacks the cursor's entry: recover_gaps is due */
-    bool gap_accepted;     /* recovery has shut the packets: settle the events after the gap */
-    bool stopped;          /* by a failure that no single entry causes */
-    bool away;             /* its Redis server does not answer or is not confirmed (settle/away.h) */
-    bool held_due;         /* publish held shares before the position (settle/held.h): Redis may lack some */
-    int64_t retry_ms;      /* monotonic time; stopped until then */
-    int64_t future_due_ms; /* monotonic: a cursor in the future is looked at then (settle/recover_stream.h) */
+    uint32_t batch_max;     /* entries of the next batch; halved or cut while a contradicting event is searched */
+    uint32_t entry_events;  /* events per entry in the last batch, rounded up; at least 1 */
+    uint32_t entries_asked; /* of the last read */
+    bool behind;            /* the last read left events in the stream: read a larger batch */
+    bool cursor_loaded;     /* last was read from MySQL */
+    bool gap;               /* the stream lacks the cursor's entry: recover_gaps is due */
+    bool gap_accepted;      /* recovery has shut the packets: settle the events after the gap */
+    bool stopped;           /* by a failure that no single entry causes */
+    bool away;              /* its Redis server does not answer or is not confirmed (settle/away.h) */
+    bool held_due;          /* publish held shares before the position (settle/held.h): Redis may lack some */
+    int64_t retry_ms;       /* monotonic time; stopped until then */
+    int64_t future_due_ms;  /* monotonic: a cursor in the future is looked at then (settle/recover_stream.h) */
     int64_t backoff_ms;
     struct live_event_id last;      /* our copy of the cursor */
     struct live_event_id published; /* the position in Redis */

@@ -6,7 +6,6 @@
 #include "base/array.h"
 #include "base/money.h"
 #include "base/public_id.h"
-#include "packet/faces.h"
 #include "packet/totals.h"
 #include "user/store.h"
 #include "web/field_types.h"
@@ -59,8 +58,7 @@ static enum status rows_read(struct arena *a, const struct db_rows *rows, size_t
 }
 
 /* The parts of a statement: the entries of one index each. The account's id follows, and a page. For a page deep in the
- * list the optimizer would read an index of transfers from the newest row on, unless it is told; that of grabs has all
- * columns of the part, and is read at the right place. */
+ * list the optimizer would read an index of transfers from the newest row on, unless it is told. */
 static const struct {
     const char *select, *ms, *id;
 } PARTS[] = {
@@ -70,8 +68,9 @@ static const struct {
     { "SELECT id, kind, -amount_fen, packet_id, created_ms, credit_id FROM transfer FORCE INDEX (transfer_debit)"
       " WHERE debit_id = ",
       "created_ms", "id" },
-    { "SELECT packet_id, 'grab', amount_fen, packet_id, grabbed_ms, 0 FROM grab WHERE user_id = ", "grabbed_ms",
-      "packet_id" },
+    { "SELECT packet_id, 'grab', amount_fen, packet_id, grabbed_ms, 0 FROM grab FORCE INDEX (grab_received)"
+      " WHERE user_id = ",
+      "grabbed_ms", "packet_id" },
 };
 
 /* One SELECT, so that the balance always includes the newest entry. Each part of the UNION reads its own index
@@ -94,7 +93,7 @@ enum status statement_read(struct db *db, struct arena *a, uint64_t account_id, 
         db_page_append(&sql, &page, PARTS[i].ms, PARTS[i].id);
         buf_char(&sql, ')');
     }
-    enum status st = db_query_buf(db, a, &rows, &sql);
+    enum status st = db_query_buf_prepared(db, a, &rows, &sql);
     buf_free(&sql);
     return st == ST_OK ? rows_read(a, &rows, limit, out) : st;
 }
@@ -125,15 +124,17 @@ struct about {
 static enum status packets_find(struct exchange *x, const struct statement *s, struct db_rows *out)
 {
     struct buf sql = { 0 };
-    buf_cstr(&sql, "SELECT id, sender_id, sender_name, " FACE_OF("sender_id"));
-    buf_cstr(&sql, ", COALESCE(receiver_id, 0), receiver_name, " FACE_OF("receiver_id"));
-    buf_cstr(&sql, ", kind = 'exclusive', greeting, count FROM packet WHERE id IN (0");
-    for (size_t i = 0; i < s->count; i++) {
-        buf_cstr(&sql, ", ");
-        buf_u64(&sql, s->entries[i].packet_id);
-    }
-    buf_char(&sql, ')');
-    enum status st = db_query_buf(x->app->stores.db, x->arena, out, &sql);
+    uint64_t ids[STATEMENT_PAGE_ENTRIES] = { 0 }; /* always as many, so that it is always the same statement */
+    for (size_t i = 0; i < s->count; i++)
+        ids[i] = s->entries[i].packet_id;
+    /* All columns with their table: a later version may add one of the same name to the other. */
+    buf_cstr(&sql, "SELECT packet.id, packet.sender_id, packet.sender_name, sender.face, "
+                   "COALESCE(packet.receiver_id, 0), packet.receiver_name, receiver.face, "
+                   "packet.kind = 'exclusive', packet.greeting, packet.count FROM packet "
+                   "LEFT JOIN user AS sender ON sender.id = packet.sender_id "
+                   "LEFT JOIN user AS receiver ON receiver.id = packet.receiver_id WHERE packet.id IN ");
+    db_ids(&sql, ids, STATEMENT_PAGE_ENTRIES);
+    enum status st = db_query_buf_prepared(x->app->stores.db, x->arena, out, &sql);
     buf_free(&sql);
     return st;
 }

@@ -101,6 +101,7 @@ struct exchange {
     const struct problem *refused; /* the answer, once the session was read for the page's header; NULL: none */
     bool visitor_pending;          /* the session lookup is queued; its reply is not read yet */
     bool visitor_known;            /* the session was read: user_id 0 means a guest */
+    bool news_seen;                /* the answer shows the inbox, so nothing in it is new any more */
     unsigned step;                 /* of the handler, from 0 */
     void *state;                   /* for the handler's use; from the arena */
     struct redis_call session_call;

@@ -23,6 +23,7 @@
 #include "live/shut.h"
 #include "packet/split.h"
 #include "packet/store.h"
+#include "support/packet_row.h"
 #include "support/test_services.h"
 
 enum {
@@ -141,13 +142,14 @@ static enum status rows(struct work *w)
 
 static enum status load(struct work *w)
 {
+    const struct live_settled none = { 0 };
     struct packet p;
     enum live_code code;
     enum status st = ST_OK;
     for (; st == ST_OK && w->done < w->packets; w->done++) {
         st = packet_make(w, &p, number_of(w, w->done));
         if (st == ST_OK)
-            st = live_load(&w->app->stores.live, &p, w->fen, NULL, 0, LIVE_STATE_OPEN, &code);
+            st = live_load(&w->app->stores.live, &p, w->fen, &none, 0, LIVE_STATE_OPEN, &code); /* not a new one */
         if (st == ST_OK && code != LIVE_LOADED)
             st = ST_EXISTS;
     }

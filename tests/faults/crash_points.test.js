@@ -263,7 +263,6 @@ const scenarios = {
 };
 scenarios.answer = scenarios.grab;
 const WITH_CONDITIONS = scenarios['send-with-conditions'];
-scenarios['send-after-receivers'] = WITH_CONDITIONS;
 for (const [whats, lose, due] of [
   [['after-load'], loseLiveKeys], [['after-doors', 'after-mark'], losePartition],
   [['before-refund', 'after-refund'], loseLiveKeys, true],

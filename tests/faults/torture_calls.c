@@ -236,3 +236,60 @@ unsigned int __wrap_mysql_errno(MYSQL *mysql)
 {
     return mysql_code != 0 ? mysql_code : __real_mysql_errno(mysql);
 }
+
+/* ---- prepared statements ---- */
+
+static int stmt_lost(MYSQL_STMT *statement, unsigned int code)
+{
+    (void)mysql_lost(statement->mysql, code);
+    return 1;
+}
+
+WRAP(MYSQL_STMT *, mysql_stmt_init, (MYSQL * mysql), (mysql), error_null(ENOMEM))
+WRAP_AFTER(mysql_code = 0, int, mysql_stmt_store_result, (MYSQL_STMT * statement), (statement),
+           stmt_lost(statement, CR_SERVER_LOST))
+WRAP(int, mysql_stmt_fetch, (MYSQL_STMT * statement), (statement), 1)
+WRAP(int, mysql_stmt_fetch_column, (MYSQL_STMT * statement, MYSQL_BIND *bind, unsigned int column, unsigned long from),
+     (statement, bind, column, from), 1)
+
+int __real_mysql_stmt_prepare(MYSQL_STMT *statement, const char *sql, unsigned long len);
+int __wrap_mysql_stmt_prepare(MYSQL_STMT *statement, const char *sql, unsigned long len);
+int __real_mysql_stmt_execute(MYSQL_STMT *statement);
+int __wrap_mysql_stmt_execute(MYSQL_STMT *statement);
+unsigned int __real_mysql_stmt_errno(MYSQL_STMT *statement);
+unsigned int __wrap_mysql_stmt_errno(MYSQL_STMT *statement);
+
+/* The connection is lost, or the server has its limit of statements. */
+int __wrap_mysql_stmt_prepare(MYSQL_STMT *statement, const char *sql, unsigned long len)
+{
+    unsigned mode;
+    mysql_code = 0;
+    if (!fails_in_mode("mysql_stmt_prepare", 2, &mode))
+        return __real_mysql_stmt_prepare(statement, sql, len);
+    if (mode == 0)
+        return stmt_lost(statement, CR_SERVER_GONE_ERROR);
+    mysql_code = ER_MAX_PREPARED_STMT_COUNT_REACHED;
+    return 1;
+}
+
+/* The connection is lost before the server gets it, or after it; or the server does not know it any more. */
+int __wrap_mysql_stmt_execute(MYSQL_STMT *statement)
+{
+    unsigned mode;
+    mysql_code = 0;
+    if (!fails_in_mode("mysql_stmt_execute", 3, &mode))
+        return __real_mysql_stmt_execute(statement);
+    if (mode == 0)
+        return stmt_lost(statement, CR_SERVER_GONE_ERROR);
+    if (mode == 1) {
+        (void)__real_mysql_stmt_execute(statement);
+        return stmt_lost(statement, CR_SERVER_LOST);
+    }
+    mysql_code = ER_UNKNOWN_STMT_HANDLER;
+    return 1;
+}
+
+unsigned int __wrap_mysql_stmt_errno(MYSQL_STMT *statement)
+{
+    return mysql_code != 0 ? mysql_code : __real_mysql_stmt_errno(statement);
+}

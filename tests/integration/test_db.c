@@ -7,6 +7,7 @@
 #include "base/array.h"
 #include "io/db_internal.h"
 #include "io/metrics.h"
+#include "support/capture_stderr.h"
 #include "support/stores_do.h"
 #include "support/test.h"
 #include "support/test_services.h"
@@ -255,6 +256,122 @@ ITEMS_TEST(a_result_larger_than_the_arena_is_no_memory)
     assert_int_equal(number(db, "SELECT 1"), 1);
 }
 
+/* ---- prepared statements ---- */
+
+/* How often this session has done something: Com_stmt_prepare, Com_stmt_close. */
+static int64_t session_count(const char *name)
+{
+    struct db_rows rows;
+    assert_int_equal(db_query(db, arena, &rows, "SHOW SESSION STATUS LIKE ?", DB_PARAMS(DB_TEXT(str_from(name)))),
+                     ST_OK);
+    assert_int_equal(rows.count, 1);
+    return db_cell_i64(&rows, 0, 1);
+}
+
+static void assert_rows_equal(const struct db_rows *a, const struct db_rows *b)
+{
+    assert_int_equal(a->count, b->count);
+    assert_int_equal(a->columns, b->columns);
+    for (size_t i = 0; i < a->count * a->columns; i++) {
+        assert_true((a->cells[i].ptr == NULL) == (b->cells[i].ptr == NULL));
+        assert_true(str_equal(a->cells[i], b->cells[i]));
+    }
+}
+
+ITEMS_TEST(a_prepared_query_finds_what_any_other_does)
+{
+    static const char *const queries[] = {
+        "SELECT id, n, text, bytes, n IS NULL, 7 FROM test_item ORDER BY id",
+        "SELECT SUM(n), COUNT(*), -n, 18446744073709551615, 'a 1' FROM test_item WHERE id >= 2 LIMIT 1",
+        "SELECT 1, text FROM test_item WHERE id = 2 UNION ALL (SELECT id, NULL FROM test_item ORDER BY id LIMIT 2)",
+        "SELECT id AS id2, n FROM test_item AS i1 WHERE i1.id IN (1, 3) AND text <> '1' AND n > -5",
+        "SELECT id FROM test_item WHERE id > 1000",
+        "SELECT 18446744073709551615, -9223372036854775808, 9223372036854775808, -5, 7-5, .5, 1.5, 1e3, 0x1F, X'41'",
+        "SELECT 5, 6 UNION ALL (SELECT n, NULL FROM test_item ORDER BY id)",
+        "SELECT 18446744073709551615, 0 UNION ALL (SELECT n, NULL FROM test_item ORDER BY id)",
+        "SELECT n, -n, text FROM test_item ORDER BY 1, 3",
+        "SELECT n, -n, text FROM test_item ORDER BY 2, 3",
+        "SELECT REPEAT('x', 128), REPEAT('y', 129), REPEAT('z', 70000), '', NULL, AVG(n), SUM(n) * 0.5 FROM test_item",
+        "SELECT CAST(5 AS DECIMAL(10, 2)), DATE '2020-01-02' + INTERVAL 3 DAY", /* can't be prepared like this */
+        "SELECT 1 /* 2 */, 3",                                                  /* nor this */
+    };
+    char text[400];
+    memset(text, 'x', sizeof text);
+    sql_do_with(db, "INSERT INTO test_item (id, n, text, bytes) VALUES (3, 9223372036854775807, NULL, ?)",
+                DB_PARAMS(DB_BYTES(((struct str){ text, sizeof text }))));
+    for (size_t i = 0; i < 2 * ARRAY_LEN(queries); i++) {
+        struct db_rows rows, prepared;
+        const char *sql = queries[i % ARRAY_LEN(queries)];
+        assert_int_equal(db_query(db, arena, &rows, sql, NULL, 0), ST_OK);
+        assert_int_equal(db_query_prepared(db, arena, &prepared, sql, NULL, 0), ST_OK);
+        assert_rows_equal(&rows, &prepared);
+    }
+    struct db_rows rows;
+    assert_int_equal(db_query_prepared(db, arena, &rows, "SELECT no_such FROM test_item", NULL, 0), ST_CORRUPT);
+}
+
+/* The second row of the first query is the error: the server has sent the first one. */
+ITEMS_TEST(an_error_of_a_prepared_query_is_logged_and_the_next_query_has_its_rows)
+{
+    static const struct {
+        const char *sql, *logged;
+    } cases[] = {
+        { "SELECT id, (SELECT i.id FROM test_item AS i WHERE i.id <= test_item.id) FROM test_item ORDER BY id",
+          "code=1242 error=\"Subquery returns more than 1 row\"" },
+        { "SELECT item_id FROM test_child WHERE item_id = 5", "test_child' doesn't exist\"" },
+    };
+    struct db_rows rows;
+    char lines[1024];
+    assert_int_equal(db_query_prepared(db, arena, &rows, cases[1].sql, NULL, 0), ST_OK);
+    sql_do(db, "RENAME TABLE test_child TO test_renamed");
+    EACH (c, cases) {
+        CAPTURE(lines, assert_int_equal(db_query_prepared(db, arena, &rows, c->sql, NULL, 0), ST_CORRUPT));
+        assert_non_null(strstr(lines, c->logged));
+        assert_int_equal(number(db, "SELECT n FROM test_item WHERE id = 2"), 20);
+    }
+    sql_do(db, "RENAME TABLE test_renamed TO test_child");
+    assert_int_equal(db_query_prepared(db, arena, &rows, cases[1].sql, NULL, 0), ST_OK);
+}
+
+ITEMS_TEST(queries_that_differ_by_numbers_alone_are_prepared_once)
+{
+    struct db_rows rows;
+    const int64_t before = session_count("Com_stmt_prepare");
+    for (int64_t id = 0; id < 4; id++) {
+        assert_int_equal(db_query_prepared(db, arena, &rows, "SELECT n, 7 AS n7 FROM test_item WHERE id = ? LIMIT 1",
+                                           DB_PARAMS(DB_I64(id))),
+                         ST_OK);
+        assert_int_equal(rows.count, id == 1 || id == 2);
+        assert_true(rows.count == 0 || db_cell_i64(&rows, 0, 0) == 10 * id);
+    }
+    assert_int_equal(session_count("Com_stmt_prepare") - before, 1);
+}
+
+ITEMS_TEST(a_connection_keeps_a_limited_number_of_prepared_statements)
+{
+    struct db_rows rows;
+    const int64_t prepared = session_count("Com_stmt_prepare"), closed = session_count("Com_stmt_close");
+    for (int i = 0; i < 2 * DB_PREPARED_MAX; i++) {
+        char sql[64];
+        snprintf(sql, sizeof sql, "SELECT n AS n%d FROM test_item", i);
+        assert_int_equal(db_query_prepared(db, arena, &rows, sql, NULL, 0), ST_OK);
+        assert_int_equal(rows.count, 2);
+    }
+    assert_int_equal(session_count("Com_stmt_prepare") - prepared, 2 * DB_PREPARED_MAX);
+    assert_in_range(session_count("Com_stmt_close") - closed, DB_PREPARED_MAX, 2 * DB_PREPARED_MAX);
+}
+
+ITEMS_TEST(a_prepared_query_goes_on_after_a_change_of_its_table)
+{
+    static const char sql[] = "SELECT id, n FROM test_item WHERE id >= 1 ORDER BY id";
+    struct db_rows rows;
+    assert_int_equal(db_query_prepared(db, arena, &rows, sql, NULL, 0), ST_OK);
+    sql_do(db, "ALTER TABLE test_item ADD COLUMN later BIGINT FIRST");
+    assert_int_equal(db_query_prepared(db, arena, &rows, sql, NULL, 0), ST_OK);
+    assert_int_equal(db_cell_i64(&rows, 1, 1), 20);
+    sql_do(db, "ALTER TABLE test_item DROP COLUMN later");
+}
+
 /* ---- transactions ---- */
 
 struct plan {
@@ -436,6 +553,41 @@ ITEMS_TEST(a_single_statement_that_lost_a_deadlock_is_repeated)
     arena_free(h.rows);
 }
 
+/* Fails with the error until it was tried so often; each try is run twice when it lost a deadlock. */
+#define FAILS_UNTIL(tries, code)                                                                                       \
+    "BEGIN NOT ATOMIC SET @tries = @tries + 1; IF @tries < " tries                                                     \
+    " THEN SIGNAL SQLSTATE '40001' SET MYSQL_ERRNO = " code "; END IF; INSERT INTO test_item (n) VALUES (7); END"
+
+ITEMS_TEST(a_statement_that_is_a_transaction_is_run_again_after_conflicts)
+{
+    static const struct {
+        const char *sql;
+        enum status result;
+        int64_t tries, rows;
+    } cases[] = {
+        { FAILS_UNTIL("5", "1213"), ST_OK, 5, 1 },
+        { FAILS_UNTIL("5", "1020"), ST_OK, 5, 1 }, /* snapshot isolation */
+        { FAILS_UNTIL("6", "1020"), ST_CONFLICT, 5, 0 },
+        { FAILS_UNTIL("2", "1062"), ST_EXISTS, 1, 0 },
+        /* max_statement_time has passed while it was committed */
+        { "BEGIN NOT ATOMIC SET @tries = @tries + 1; INSERT INTO test_item (n) VALUES (7);"
+          " SIGNAL SQLSTATE '70100' SET MYSQL_ERRNO = 1969; END",
+          ST_UNKNOWN, 1, 1 },
+    };
+    for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
+        sql_do(db, "DELETE FROM test_item WHERE n = 7");
+        sql_do(db, "SET @tries = 0");
+        assert_int_equal(db_exec_retried(db, cases[i].sql, NULL, 0), cases[i].result);
+        assert_int_equal(number(db, "SELECT @tries"), cases[i].tries);
+        assert_int_equal(number(db, "SELECT COUNT(*) FROM test_item WHERE n = 7"), cases[i].rows);
+    }
+    /* A Galera node answers so that has lost its cluster, also to the COMMIT. */
+    sql_do(db, "SET @tries = 0");
+    assert_int_equal(db_exec_retried(db, FAILS_UNTIL("9", "1047"), NULL, 0), ST_UNKNOWN);
+    while (db_exec(db, NULL, "DO 1", NULL, 0) != ST_OK) /* it avoids the node for a moment */
+        wait_ms(10);
+}
+
 ITEMS_TEST(a_single_statement_that_always_loses_is_unavailable)
 {
     assert_int_equal(db_exec(db, NULL, "SIGNAL SQLSTATE '40001' SET MYSQL_ERRNO = 1213", NULL, 0), ST_UNAVAILABLE);
@@ -479,6 +631,20 @@ ITEMS_TEST(a_connection_that_died_while_idle_is_reopened)
     wait_ms(100); /* idle for longer than IDLE_CHECK_MS */
     sql_do(db, "UPDATE test_item SET n = 3 WHERE id = 1");
     assert_int_equal(metrics_get(METRIC_MYSQL_LOST), lost + 1);
+}
+
+ITEMS_TEST(a_prepared_query_is_prepared_anew_after_a_lost_connection)
+{
+    struct db_rows rows;
+    for (int i = 0; i < 2; i++) {
+        assert_int_equal(db_query_prepared(db, arena, &rows, "SELECT n FROM test_item", NULL, 0), ST_OK);
+        assert_int_equal(rows.count, 2);
+        connection_kill(db);
+        if (i == 0)
+            wait_ms(100); /* as above; without it the loss is found by the query */
+    }
+    assert_int_equal(db_query_prepared(db, arena, &rows, "SELECT n FROM test_item", NULL, 0), ST_UNAVAILABLE);
+    WAIT_UNTIL(db_query_prepared(db, arena, &rows, "SELECT n FROM test_item", NULL, 0) == ST_OK);
 }
 
 ITEMS_TEST(after_a_timeout_a_statement_is_unknown_and_a_query_unavailable)

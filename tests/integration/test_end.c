@@ -107,7 +107,7 @@ TEST(an_ended_packet_that_redis_lost_is_rebuilt_and_closed_by_an_event)
         world_grab_all(w, id, 1, (size_t)(1 - i));
         world_drain(w);
         (void)world_redis(w, id, "DEL {pk} {sh} {gr} {or}");
-        world_sqlf(w, "UPDATE packet SET state = '%s'", states[i]);
+        world_sqlf(w, "UPDATE packet SET state = '%s', created_ms = created_ms - 10000", states[i]);
         assert_ended(id, PACKET_EXPIRED);
         struct recover_done done = { 0 };
         assert_int_equal(recover_packet(w->settle, id, clock_now_ms(), &done), ST_OK);

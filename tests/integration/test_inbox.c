@@ -1,7 +1,10 @@
 /* The inbox of the home page, and the number of what is new in it. */
+#include <inttypes.h>
+
 #include "base/array.h"
 #include "base/clock.h"
 #include "base/random.h"
+#include "io/redis_reply.h"
 #include "packet/inbox.h"
 #include "pages/home.h"
 #include "pages/inbox.h"
@@ -289,6 +292,47 @@ static void page_begin(struct visit *v, const char *uri, int64_t later_ms)
     v->x.visitor.user_id = me.id;
     v->x.visitor.nickname = str_from(me.nickname);
     v->x.now_ms += later_ms;
+}
+
+/* What Redis has of `me`: "COUNT,COUNTED_MS,SEEN_MS"; empty: nothing. */
+static struct str news_kept(void)
+{
+    struct redis_call call;
+    const struct str args[] = { STR("GET"), arena_printf(arena, "hb:news:%" PRIu64, me.id) };
+    assert_int_equal(redis_do(app->stores.redis, &call, args, ARRAY_LEN(args)), ST_OK);
+    struct str kept = arena_str(arena, str_or_empty(redis_reply_str(call.reply)));
+    redis_call_free(&call);
+    return kept;
+}
+
+/* Whether looking at home, that much later, changes what Redis has. */
+static bool home_writes(int64_t later_ms)
+{
+    struct visit v;
+    struct str before = news_kept();
+    page_begin(&v, "/", later_ms);
+    assert_int_equal(home_show(&v.x), STEP_DONE);
+    visit_end(&v);
+    return !str_equal(before, news_kept());
+}
+
+/* A write of Redis is an fsync. */
+INBOX_TEST(home_writes_only_when_something_is_new)
+{
+    enum { DAY_MS = 86400000 };
+    assert_true(home_writes(0)); /* never looked before */
+    assert_false(home_writes(1000));
+    const uint64_t packet = packet_for_me("open", clock_now_ms() + 2000, now + HOUR_MS);
+    assert_true(home_writes(3000));
+    assert_false(home_writes(4000)); /* it is still there */
+    assert_int_equal(counted(clock_now_ms() + 4000 + NEWS_AGE_MS), 0);
+    const uint64_t later = packet_for_me("open", clock_now_ms() + 20000, now + HOUR_MS);
+    assert_int_equal(counted(clock_now_ms() + 30000), 1);
+    sql_run(app, "UPDATE packet SET state = 'closed' WHERE id IN (?, ?)", DB_U64(packet), DB_U64(later));
+    assert_true(home_writes(30001)); /* other pages show a number of what is gone */
+    assert_int_equal(counted(clock_now_ms() + 30002), 0);
+    assert_false(home_writes(HOUR_MS));
+    assert_true(home_writes(DAY_MS + 40000)); /* or it would be forgotten one day, and all be new */
 }
 
 INBOX_TEST(every_page_shows_the_number)

@@ -67,6 +67,11 @@ static void nothing_is_half_done(const char *after)
         " COALESCE((SELECT SUM(amount_fen) FROM `grab` WHERE packet_id = a.id), 0)",
         "SELECT COUNT(*) FROM account AS a WHERE kind = 'escrow' AND NOT EXISTS"
         " (SELECT 1 FROM transfer WHERE kind = 'send' AND credit_id = a.id)",
+        "SELECT COUNT(*) FROM packet AS p WHERE sender_id >= @user AND greeting = 'sent' AND NOT (EXISTS"
+        " (SELECT 1 FROM transfer WHERE kind = 'send' AND credit_id = p.id) AND EXISTS"
+        " (SELECT 1 FROM packet_receiver WHERE packet_id = p.id))",
+        "SELECT (SELECT COUNT(*) FROM packet WHERE sender_id >= @user AND greeting = 'sent') -"
+        " (SELECT COALESCE(SUM(sent_count), 0) FROM user_month WHERE user_id >= @user)",
         "SELECT COUNT(*) FROM account AS a JOIN user ON user.id = a.id WHERE a.id >= @user AND user.nickname <> 'alone'"
         " AND NOT EXISTS (SELECT 1 FROM transfer WHERE kind = 'deposit' AND credit_id = a.id)",
         "SELECT (SELECT COUNT(*) FROM username_retired) - (SELECT COUNT(*) FROM user WHERE deleting_ms IS NOT NULL)",
@@ -87,14 +92,14 @@ static void nothing_is_half_done(const char *after)
 }
 
 /* The statements of one round, each by the role that may call it. [id, …] of new users become wallets with money, and
- * one more user gets an empty one. The first user gets a deposit, sends two packets, has a share of one and gives it
- * back, gets both packets' money back, and deletes the account. */
+ * one more user gets an empty one. The first user gets a deposit, sends three packets, has a share of one and gives it
+ * back, gets two packets' money back, and deletes the account. */
 struct round {
     MYSQL *roles[3]; /* auth, page, settle */
     unsigned long long user, packet;
 };
 enum { AUTH, PAGE, SETTLE };
-enum { IDS_PER_ROUND = USERS_PER_ROUND + 1, PACKETS_PER_ROUND = 2 };
+enum { IDS_PER_ROUND = USERS_PER_ROUND + 1, PACKETS_PER_ROUND = 3 };
 
 static void users_make(const struct round *r)
 {
@@ -112,7 +117,13 @@ static void users_make(const struct round *r)
     " state, created_ms, expires_ms, request_key) SELECT " id ", @user, 'x', kind, split, 100, 1, greeting, seed,"     \
     " commitment, 'funding', created_ms, expires_ms, CONCAT('round ', " id ") FROM packet LIMIT 1"
 
-enum { DEMO, WALLET, DEPOSIT, SEND, SEND_OTHER, RETURN, REFUND, MOVE, DELETE, ERASE, DELETED, CALLS_COUNT };
+/* As the page pool sends: @alone may open it. */
+#define SENT                                                                                                           \
+    "CALL packet_send(@packet + 2, @user, 'x', NULL, NULL, 'even', 'even', 100, 1, 100, 1, NULL, 'sent',"              \
+    " REPEAT('s', 32), REPEAT('c', 32), 1, 2, NULL, CONCAT('round ', @packet + 2), NULL, NULL, '', 1,"                 \
+    " CONCAT('[', @alone, ']'), 2026, 1)"
+
+enum { DEMO, WALLET, DEPOSIT, SEND, SEND_OTHER, SEND_WHOLE, RETURN, REFUND, MOVE, DELETE, ERASE, DELETED, CALLS_COUNT };
 
 /* Every routine that a role may call, with what the administrator does before. */
 static const struct call {
@@ -125,6 +136,7 @@ static const struct call {
     [DEPOSIT] = { "CALL ledger_deposit(@user, 7, 'again', 1)", PAGE, { NULL } },
     [SEND] = { "CALL ledger_send(@packet)", PAGE, { PACKET_INSERT("@packet") } },
     [SEND_OTHER] = { "CALL ledger_send(@other)", PAGE, { PACKET_INSERT("@other") } },
+    [SEND_WHOLE] = { SENT, PAGE, { NULL } },
     /* the worker has settled a share, and the packet is open */
     [RETURN] = { "CALL ledger_return(@packet, 0, TRUE, 1)",
                  PAGE,
@@ -208,6 +220,7 @@ static void round_begin(struct round *r, unsigned no)
     for (size_t i = 0; i < ARRAY_LEN(r->roles); i++)
         if (r->roles[i] != NULL)
             names_set(r->roles[i], r);
+    world_sql(w, "DELETE FROM user_month WHERE user_id >= @user"); /* of the tests before */
     users_make(r);
 }
 
@@ -293,35 +306,37 @@ static void *statement_run(void *ctx)
     return NULL;
 }
 
-/* A send reads the packet first; the wallet that it waits for is newer than that when it gets the lock. */
+/* A send waits for its wallet, which is newer when it gets the lock than what it has read before. */
 WORLD_TEST(a_send_that_waits_for_its_wallet_is_not_refused, 2)
 {
     static const char *const session[] = { "SET SESSION TRANSACTION ISOLATION LEVEL READ COMMITTED",
                                            "SET SESSION innodb_snapshot_isolation = ON" };
-    pthread_t thread;
+    static const size_t sends[] = { SEND, SEND_WHOLE };
     (void)world_even(w, 300, 3);
     struct services *auth = test_services_open_as("auth"), *page = test_services_open_as("page");
     assert_true(auth != NULL && page != NULL);
     struct round r = { 0 };
     MYSQL *maker = test_services_mysql(auth), *holder = test_services_mysql(page);
     MYSQL *sender = test_services_mysql(page);
-    round_begin(&r, 0);
-    names_set(maker, &r);
-    names_set(holder, &r);
-    names_set(sender, &r);
-    assert_int_equal(mysql_query(maker, CALLS[DEMO].sql), 0);
-    struct running send = { .mysql = sender, .sql = prepared(&CALLS[SEND]) };
+    MYSQL *const all[] = { maker, holder, sender };
     for (size_t i = 0; i < ARRAY_LEN(session); i++)
-        assert_int_equal(mysql_query(send.mysql, session[i]), 0);
-    assert_int_equal(mysql_query(holder, "START TRANSACTION"), 0);
-    assert_int_equal(mysql_query(holder, CALLS[DEPOSIT].sql), 0);
-    assert_int_equal(pthread_create(&thread, NULL, statement_run, &send), 0);
-    (void)usleep(WAIT_US); /* a thread that is slower does not wait for the lock, which proves nothing */
-    assert_int_equal(mysql_query(holder, "COMMIT"), 0);
-    assert_int_equal(pthread_join(thread, NULL), 0);
-    assert_int_equal(send.failed, 0);
-    nothing_is_half_done(send.sql);
-    MYSQL *const all[] = { maker, holder, send.mysql };
+        assert_int_equal(mysql_query(sender, session[i]), 0);
+    for (unsigned no = 0; no < ARRAY_LEN(sends); no++) {
+        pthread_t thread;
+        round_begin(&r, no);
+        for (size_t i = 0; i < ARRAY_LEN(all); i++)
+            names_set(all[i], &r);
+        assert_int_equal(mysql_query(maker, CALLS[DEMO].sql), 0);
+        struct running send = { .mysql = sender, .sql = prepared(&CALLS[sends[no]]) };
+        assert_int_equal(mysql_query(holder, "START TRANSACTION"), 0);
+        assert_int_equal(mysql_query(holder, CALLS[DEPOSIT].sql), 0);
+        assert_int_equal(pthread_create(&thread, NULL, statement_run, &send), 0);
+        (void)usleep(WAIT_US); /* a thread that is slower does not wait for the lock, which proves nothing */
+        assert_int_equal(mysql_query(holder, "COMMIT"), 0);
+        assert_int_equal(pthread_join(thread, NULL), 0);
+        assert_int_equal(send.failed, 0);
+        nothing_is_half_done(send.sql);
+    }
     for (size_t i = 0; i < ARRAY_LEN(all); i++)
         mysql_close(all[i]);
     test_services_close(auth);

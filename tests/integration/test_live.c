@@ -72,6 +72,7 @@ static void sample_make(enum packet_kind kind, uint32_t count)
                                 .count = count,
                                 .best_share_no = kind == PACKET_LUCKY ? count - 1 : PACKET_NO_SHARE,
                                 .greeting = STR("恭喜发财，大吉大利"),
+                                .state = PACKET_OPEN,
                                 .created_ms = clock_now_ms(),
                                 .expires_ms = clock_now_ms() + HOUR_MS } };
     if (kind == PACKET_EXCLUSIVE) {
@@ -1092,9 +1093,8 @@ TEST(a_repeated_call_of_a_rebuild_is_refused)
     assert_int_equal(live_shut(&live, &s.p.id, 1), ST_OK);
     struct live_keys keys;
     /* A rebuild: one grab from share 1 on, further calls follow. */
-    const struct str args[] = {
-        STR("open"), STR("1"), STR("1"), STR("1"), STR(""), STR("0"), STR("20001,101,1700000000000-0,名")
-    };
+    const struct str args[] = { STR("open"), STR("1"), STR("1"), STR("1"),
+                                STR(""),     STR(""),  STR("0"), STR("20001,101,1700000000000-0,名") };
     live_keys(&keys, s.p.id, PARTITIONS);
     for (int64_t wanted = LIVE_LOADED;; wanted = LIVE_BAD) {
         struct redis_call call;

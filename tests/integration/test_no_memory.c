@@ -82,6 +82,16 @@ enum status __wrap_db_transaction(struct db *db, enum status (*body)(struct db *
     return st;
 }
 
+enum status __real_db_exec_retried(struct db *db, const char *sql, const struct db_param *params, size_t count);
+enum status __wrap_db_exec_retried(struct db *db, const char *sql, const struct db_param *params, size_t count);
+
+enum status __wrap_db_exec_retried(struct db *db, const char *sql, const struct db_param *params, size_t count)
+{
+    enum status st = __real_db_exec_retried(db, sql, params, count);
+    key_taken = key_taken || st == ST_EXISTS;
+    return st;
+}
+
 /* ---- the site ---- */
 
 static struct services *app;

@@ -12,6 +12,7 @@
 #include "pages/home.h"
 #include "pages/records.h"
 #include "pages/verify.h"
+#include "support/packet_row.h"
 #include "support/test.h"
 #include "test_packet_app.h"
 
@@ -68,7 +69,11 @@ static struct packet packet_of(const struct person *p, enum packet_kind kind, in
         free(shares);
     }
     assert_int_equal(packet_insert(app->stores.db, &packet), ST_OK);
-    assert_int_equal(user_totals_add_sent(app->stores.db, p->id, created_ms, total_fen), ST_OK);
+    const struct clock_date month = clock_zone_date(created_ms);
+    sql_run(app,
+            "INSERT INTO user_month (user_id, year, month, sent_count, sent_fen) VALUES (?, ?, ?, 1, ?) "
+            "ON DUPLICATE KEY UPDATE sent_count = sent_count + 1, sent_fen = sent_fen + ?",
+            DB_U64(p->id), DB_I64(month.year), DB_I64(month.month), DB_I64(total_fen), DB_I64(total_fen));
     return packet;
 }
 

@@ -18,6 +18,7 @@
 #include "settle/publish.h"
 #include "settle/read.h"
 #include "settle/recover.h"
+#include "settle/run.h"
 #include "settle/recover_stream.h"
 #include "settle/settle.h"
 #include "support/close_one.h"
@@ -27,6 +28,9 @@
 #include "test_world.h"
 
 enum { LATER_MS = 10000 };
+
+/* As if the senders had paid, and their time to load the packets were over (LIVE_LOAD_WITHIN_MS). */
+#define FUNDED_BEFORE "UPDATE packet SET state = 'funding', created_ms = created_ms - 10000"
 
 static void world_begin_drained(size_t users)
 {
@@ -40,7 +44,7 @@ DRAINED_TEST(a_funded_packet_that_was_not_loaded_is_loaded, 3)
 {
     uint64_t id = world_send(w, 0, PACKET_LUCKY, 1000, 3, HOUR_MS, -1);
     (void)world_redis(w, id, "DEL {pk} {sh}"); /* as if the sender's process had died before the load */
-    world_sql(w, "UPDATE packet SET state = 'funding'");
+    world_sql(w, FUNDED_BEFORE);
     assert_int_equal(world_recover(w).loaded, 1);
     assert_int_equal(world_packet(w, id).state, PACKET_OPEN);
     assert_int_equal(world_grab(w, id, 1).code, LIVE_GRABBED);
@@ -105,20 +109,39 @@ DRAINED_TEST(a_thousand_rows_that_can_t_be_recovered_keep_no_other_packet_from_i
     struct recover r = { .full_walk = true };
     struct recover_done done = { 0 };
     uint64_t id = world_even(w, 1000, 3);
-    world_sql(w, "UPDATE packet SET state = 'funding'");
+    world_sql(w, FUNDED_BEFORE);
     packets_copy(1000, 0);
     (void)world_redis(w, id, "DEL {pk} {sh}");
     for (int pass = 0; pass < 2; pass++)
         assert_int_equal(recover_pass(&r, w->settle, clock_now_ms() + LATER_MS, &done), ST_OK);
     assert_int_equal(done.faults, 1000);
+    assert_false(r.funding_more);
     assert_int_equal(done.loaded, 1);
     assert_int_equal(world_packet(w, id).state, PACKET_OPEN);
+}
+
+/* A hot pool that is taken over plants it, before the packet is there. */
+DRAINED_TEST(a_key_that_is_no_packet_is_removed_and_keeps_no_packet_from_being_opened, 1)
+{
+    for (int lost = 0; lost < 2; lost++) { /* an open packet that Redis has lost, and one that was never there */
+        uint64_t planted = world_even(w, 300, 3), other = world_even(w, 300, 3);
+        (void)world_redis(w, planted, "DEL {pk} {sh}");
+        (void)world_redis(w, planted, "RPUSH {pk} x");
+        world_sqlf(w, lost ? FUNDED_BEFORE " WHERE id = %llu" : FUNDED_BEFORE, (unsigned long long)other);
+        struct recover_done done = world_recover(w);
+        assert_int_equal(done.faults, 0);
+        assert_int_equal(done.opened, 1);
+        assert_int_equal(done.loaded, 1);
+        assert_int_equal(world_packet(w, other).state, PACKET_OPEN);
+        assert_int_equal(world_packet(w, planted).state, PACKET_OPEN);
+        assert_int_equal(world_grab(w, planted, 0).code, LIVE_GRABBED);
+    }
 }
 
 DRAINED_TEST(a_packet_that_was_loaded_but_not_marked_open_is_marked_open, 2)
 {
     uint64_t id = world_even(w, 300, 3);
-    world_sql(w, "UPDATE packet SET state = 'funding'");
+    world_sql(w, FUNDED_BEFORE);
     struct recover_done done = world_recover(w);
     assert_int_equal(done.opened, 1);
     assert_int_equal(done.loaded, 0);
@@ -130,9 +153,50 @@ DRAINED_TEST(recovery_leaves_a_newly_funded_packet_to_its_sender, 2)
     struct recover r = { .full_walk = true };
     struct recover_done done = { 0 };
     (void)world_redis(w, world_even(w, 300, 3), "DEL {pk} {sh}");
-    world_sql(w, "UPDATE packet SET state = 'funding'");
+    world_sql(w, FUNDED_BEFORE);
     assert_int_equal(recover_pass(&r, w->settle, clock_now_ms() - LATER_MS, &done), ST_OK);
     assert_int_equal(done.loaded, 0);
+    assert_int_equal(done.left, 1);
+    world_sql(w, "UPDATE packet SET created_ms = created_ms + 60000"); /* by a pool whose clock is ahead */
+    assert_int_equal(recover_pass(&r, w->settle, clock_now_ms(), &done), ST_OK);
+    assert_int_equal(done.loaded, 0);
+    assert_int_equal(done.left, 1);
+}
+
+DRAINED_TEST(a_worker_that_ends_once_it_is_idle_waits_for_a_packet_that_its_sender_may_load, 2)
+{
+    uint64_t id = world_even(w, 300, 3);
+    (void)world_redis(w, id, "DEL {pk} {sh}");
+    world_sql(w, "UPDATE packet SET state = 'funding', created_ms = created_ms - 1000");
+    assert_int_equal(settle_run(&w->settler->stores, SETTLE_UNTIL_IDLE, NULL, NULL), ST_OK);
+    assert_int_equal(world_packet(w, id).state, PACKET_OPEN);
+    world_fence_set(w);
+    assert_int_equal(world_grab(w, id, 1).code, LIVE_GRABBED);
+}
+
+/* As when more than a thousand are sent in a second. */
+DRAINED_TEST(packets_that_are_sent_faster_than_one_pass_opens_them_are_opened_without_a_pause, 1)
+{
+    enum { COPIES = 1100 };
+    struct recover r = { .full_walk = true };
+    struct recover_done done = { 0 };
+    uint64_t id = world_even(w, 3, 3);
+    packets_copy(COPIES, 3);
+    world_sql(w, FUNDED_BEFORE);
+    for (uint64_t copy = id; copy <= id + COPIES; copy++)
+        (void)world_redis(w, copy, "HSET {pk} state open");
+    assert_int_equal(recover_pass(&r, w->settle, clock_now_ms(), &done), ST_OK);
+    assert_int_equal(done.opened, 1000);
+    assert_true(r.funding_more);
+    assert_int_equal(recover_pass(&r, w->settle, clock_now_ms(), &done), ST_OK);
+    assert_int_equal(done.opened, COPIES + 1);
+    assert_false(r.funding_more);
+
+    world_sql(w, FUNDED_BEFORE);
+    (void)world_redis(w, 0, "FLUSHALL");
+    assert_int_equal(recover_pass(&r, w->settle, clock_now_ms(), &done), ST_OK);
+    assert_int_equal(done.loaded, 1000);
+    assert_true(r.funding_more);
 }
 
 DRAINED_TEST(a_rebuilt_packet_is_for_its_receivers_only, 5)
@@ -162,7 +226,7 @@ DRAINED_TEST(a_load_after_the_refund_opens_nothing, 3)
     struct recover_done done = { 0 };
     uint64_t id = world_even(w, 300, 3);
     (void)world_redis(w, id, "DEL {pk} {sh}"); /* not loaded yet */
-    world_sql(w, "UPDATE packet SET state = 'funding'");
+    world_sql(w, FUNDED_BEFORE);
     /* The worker's clock is far ahead: for Redis the packet expires only in an hour. */
     assert_int_equal(recover_packet(w->settle, id, clock_now_ms() + 2 * HOUR_MS, &done), ST_OK);
     assert_int_equal(done.refunded, 1);
@@ -375,6 +439,8 @@ DRAINED_TEST(a_pool_with_another_number_of_partitions_grabs_and_loads_nothing, 4
     world_partitions_set(w, 16);
     world_fence_set(w);
     assert_int_equal(world_redis(w, sent, "EXISTS {pk}"), 0);
+    assert_int_equal(world_recover(w).loaded, 0); /* its sender may still load it */
+    world_sqlf(w, "UPDATE packet SET created_ms = created_ms - 10000 WHERE id = %llu", (unsigned long long)sent);
     assert_int_equal(world_recover(w).loaded, 1);
     assert_int_equal(world_redis(w, sent, "EXISTS {pk}"), 1);
     (void)redis_ping(w->hot->stores.redis); /* the first round reads the fence key */
@@ -528,10 +594,25 @@ DRAINED_TEST(a_stream_whose_settled_entries_were_trimmed_is_settled, 4)
     assert_int_equal(world_drain_clean(w), 1);
 }
 
+DRAINED_TEST(a_key_that_is_no_packet_keeps_no_partition_from_being_repaired, 4)
+{
+    uint64_t id = world_even_settled(w, 300, 3, 1), planted = world_send_beside(w, id, 3, 3);
+    (void)world_redis(w, planted, "DEL {pk} {sh}");
+    (void)world_redis(w, planted, "RPUSH {pk} x");
+    (void)world_redis(w, id, "DEL {ev}");
+    assert_int_equal(world_drain(w), 0);
+    assert_int_equal(world_grab(w, id, 2).code, LIVE_BUSY);
+    (void)world_recover(w);
+    assert_int_equal(world_grab(w, id, 2).code, LIVE_GRABBED);
+    assert_int_equal(world_grab(w, planted, 2).code, LIVE_GRABBED);
+    assert_int_equal(world_drain_clean(w), 2);
+}
+
 /* While the worker of this world compares a stream with its cursor, it loses its connection, and another worker moves
  * the cursor by move_on_sql; once. NULL: nothing happens. */
 static struct world *moved_on;
 static char move_on_sql[256];
+static uint64_t loaded_now; /* a packet that its sender loads at this moment */
 
 enum status __real_live_stream_last_id(const struct redis_call *info, struct live_event_id *out);
 enum status __wrap_live_stream_last_id(const struct redis_call *info, struct live_event_id *out);
@@ -542,7 +623,33 @@ enum status __wrap_live_stream_last_id(const struct redis_call *info, struct liv
         world_sql(moved_on, move_on_sql);
         moved_on = NULL;
     }
+    if (loaded_now != 0) {
+        const uint64_t id = loaded_now;
+        loaded_now = 0;
+        assert_int_equal(load_late(id), LIVE_LOADED);
+        assert_int_equal(world_grab(w, id, 1).code, LIVE_GRABBED);
+    }
     return __real_live_stream_last_id(info, out);
+}
+
+/* The worker's clock is ahead; it sees that Redis has nothing of the packet, then its sender loads it, and a share is
+ * opened. */
+DRAINED_TEST(a_packet_is_not_refunded_while_its_sender_loads_it, 3)
+{
+    struct recover_done done = { 0 };
+    uint64_t id = world_even(w, 300, 3);
+    (void)world_redis(w, id, "DEL {pk} {sh}");
+    world_sql(w,
+              "UPDATE packet SET state = 'funding', created_ms = created_ms + 60000"); /* long enough for this test */
+    loaded_now = id;
+    assert_int_equal(recover_packet(w->settle, id, clock_now_ms() + 2 * HOUR_MS, &done), ST_OK);
+    assert_int_equal(loaded_now, 0);
+    assert_int_equal(done.refunded, 0);
+    assert_int_equal(world_grab(w, id, 2).code, LIVE_BUSY); /* shut, for a rebuild */
+    assert_int_equal(world_drain(w), 1);
+    assert_int_equal(world_recover(w).loaded, 1);
+    assert_int_equal(world_grab(w, id, 2).share_no, 1);
+    assert_int_equal(world_drain_clean(w), 1);
 }
 
 /* The lock is lost: here with its connection, in a Galera cluster by a COMMIT at another node. */

@@ -1,6 +1,8 @@
 /* The settle worker: every event is settled exactly once, also across crashes. */
 #include <time.h>
 
+#include <mysql.h>
+
 #include "base/array.h"
 #include "base/clock.h"
 #include "io/metrics.h"
@@ -169,6 +171,31 @@ WORLD_TEST(crowds_are_settled_in_batches_of_whole_entries, 71)
         assert_int_equal(world_packet(w, ids[i]).state, PACKET_CLOSED);
     assert_int_equal(world_balance(w, w->users[SHARES]), 100000 + PACKETS);
     world_audit_clean(w);
+}
+
+WORLD_TEST(a_partition_that_is_behind_is_settled_in_larger_batches_and_read_with_fewer_others, 501)
+{
+    enum { SHARES = 500, PACKETS = 5, EVENTS = SHARES * PACKETS };
+    uint64_t id = 0;
+    assert_int_equal(settle_read_group(w->settle, 0, 16), SETTLE_READ_PARTITIONS_MAX);
+    for (size_t i = 0; i < PACKETS; i++) {
+        id = i == 0 ? world_even(w, SHARES, SHARES) : world_send_beside(w, id, SHARES, SHARES);
+        world_grab_all(w, id, 1, SHARES);
+    }
+    const uint64_t prompt = commit_only(id);
+    assert_in_range(prompt, SETTLE_PROMPT_EVENTS, SETTLE_PROMPT_EVENTS + SHARES - 1);
+    assert_int_equal(settle_read_group(w->settle, world_partition(w, id)->no, 1), 1);
+    assert_true(world_partition(w, id)->behind);
+    assert_true(EVENTS - prompt > SETTLE_PROMPT_EVENTS);
+    assert_int_equal(commit_only(id), EVENTS - prompt);
+    assert_int_equal(commit_only(id), 0);
+    assert_false(world_partition(w, id)->behind);
+    for (size_t i = 0; i < 16; i++)
+        w->settle->partitions[i].behind = true;
+    assert_int_equal(settle_read_group(w->settle, 0, 16), SETTLE_READ_EVENTS_MAX / w->config->settle_batch);
+    world_restart_worker(w);
+    world_drain_clean(w);
+    assert_int_equal(world_balance(w, w->users[SHARES]), 100000 + PACKETS);
 }
 
 WORLD_TEST(a_crowd_with_one_contradiction_becomes_one_letter_and_others_are_settled, 5)
@@ -549,6 +576,24 @@ WORLD_TEST(a_packet_in_state_funding_is_settled_and_becomes_open, 3)
     world_grab(w, id, 1);
     assert_int_equal(world_drain(w), 1);
     assert_int_equal(world_packet(w, id).state, PACKET_OPEN);
+}
+
+/* A user may be changing a name, or be held by an operator. */
+WORLD_TEST(a_grab_is_settled_while_its_user_is_locked, 2)
+{
+    uint64_t id = world_even(w, 300, 3), settled = 0;
+    char lock[96];
+    world_grab(w, id, 1);
+    MYSQL *other = test_services_mysql(w->app);
+    (void)snprintf(lock, sizeof lock, "SELECT id FROM user WHERE id = %llu FOR UPDATE",
+                   (unsigned long long)w->users[1]);
+    assert_int_equal(mysql_query(other, "START TRANSACTION"), 0);
+    assert_int_equal(mysql_query(other, lock), 0);
+    mysql_free_result(mysql_store_result(other));
+    assert_int_equal(settle_drain(w->settle, 3, &settled), ST_OK);
+    assert_int_equal(settled, 1);
+    mysql_close(other);
+    world_audit_clean(w);
 }
 
 WORLD_TEST(a_slow_transaction_is_neither_aborted_nor_repeated, 2)

@@ -249,6 +249,13 @@ int64_t sql_number(struct services *app, const char *sql, uint64_t id)
     return number;
 }
 
+static unsigned racer; /* of this process */
+
+unsigned race_number(void)
+{
+    return racer;
+}
+
 void race_run(unsigned count, int (*body)(void *ctx), void *ctx, unsigned results[RACE_RESULTS])
 {
     memset(results, 0, RACE_RESULTS * sizeof *results);
@@ -259,6 +266,7 @@ void race_run(unsigned count, int (*body)(void *ctx), void *ctx, unsigned result
         pid_t pid = fork();
         assert_true(pid >= 0);
         if (pid == 0) {
+            racer = i;
             (void)close(started[1]);
             _exit(read(started[0], &go, 1) == 0 ? body(ctx) : RACE_RESULTS);
         }

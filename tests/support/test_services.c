@@ -54,12 +54,12 @@ static bool open_all(struct opened *o, const char *role, char *error, size_t err
     if (stores_open(&o->app.stores, &o->config, true, error, error_size) != ST_OK)
         return false;
     public_id_key_set(&o->app.id_key, &o->config.keys.of[KEY_IDS]);
-    if (migrations_read(o->config.sql_dir, &o->app.migrations, stderr) != ST_OK)
-        return false;
     if (role != NULL)
         return true;
     (void)snprintf(error, error_size, "the migrations failed");
-    enum status st = migrate_run(o->app.stores.db, o->config.sql_dir, NULL);
+    enum status st = migrations_read(o->config.sql_dir, &o->app.migrations, stderr);
+    if (st == ST_OK)
+        st = migrate_run(o->app.stores.db, o->config.sql_dir, NULL);
     if (st == ST_OK) /* as a settle worker has compared the stores */
         st = db_exec(o->app.stores.db, NULL, "UPDATE site SET generation = 1 WHERE generation = 0", NULL, 0);
     db_set_timeout_s(o->app.stores.db, o->config.mysql_timeout_s);

@@ -8,7 +8,8 @@
  * Templates, assets and the visitor hook are NULL. NULL on an error, with the reason on stderr. Free with
  * test_services_close. */
 struct services *test_services_open(void);
-/* The same with the users and rights of a role ("page", "settle"), without migrations. */
+/* The same with the users and rights of a role ("page", "settle"). It runs no migrations and knows none: to read and
+ * hash them takes longer than the rest. */
 struct services *test_services_open_as(const char *role);
 /* A connection of its own to MariaDB, with the rights of these. Close it. */
 struct st_mysql *test_services_mysql(const struct services *app);

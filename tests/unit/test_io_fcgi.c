@@ -5,11 +5,13 @@
 #include <netinet/tcp.h>
 #include <signal.h>
 #include <sys/ioctl.h>
+#include <sys/mman.h>
 #include <sys/prctl.h>
 #include <sys/resource.h>
 #include <sys/wait.h>
 
 #include "base/array.h"
+#include "base/clock.h"
 #include "io/fcgi.h"
 #include "support/test_supervisor.h"
 
@@ -41,10 +43,29 @@ struct server {
 
 static struct server server; /* of the running test */
 
-static void large_write(struct fcgi_request *r)
+/* The lengths of answers behind their head: around a record, and what is written at once. The client's number is SIZED
+ * and the index. */
+enum { SIZED = 900, HEAD = 15, RECORD = 65528 - HEAD, AT_ONCE = (256 << 10) - HEAD };
+static const size_t SIZES[] = { 0,           1,       RECORD - 1,  RECORD,      RECORD + 1, RECORD + HEAD,
+                                AT_ONCE - 1, AT_ONCE, AT_ONCE + 1, AT_ONCE * 3, LARGE_BYTES };
+
+static char sized_byte(size_t at)
+{
+    return (char)(at * 31 + (at >> 13));
+}
+
+/* In one piece, in pieces, and with flushes between. */
+static void sized_write(struct fcgi_request *r, size_t len)
 {
     static char bytes[LARGE_BYTES];
-    fcgi_write(r, (struct str){ bytes, sizeof bytes });
+    for (size_t i = 0; i < len; i++)
+        bytes[i] = sized_byte(i);
+    size_t piece = len % 3 == 0 ? len : 10007;
+    for (size_t at = 0; at < len; at += piece) {
+        fcgi_write(r, (struct str){ bytes + at, len - at < piece ? len - at : piece });
+        if (len % 3 == 2)
+            assert_true(fcgi_flush(r));
+    }
 }
 
 static enum fcgi_step serve_step(void *ctx, struct fcgi_request *r)
@@ -55,9 +76,12 @@ static enum fcgi_step serve_step(void *ctx, struct fcgi_request *r)
         assert_int_equal(write(server.reports[1], &number, 1), 1);
         return FCGI_WAIT;
     }
+    unsigned long number = strtoul(fcgi_param(r, "N").ptr, NULL, 10);
     fcgi_write(r, STR("Status: 204\r\n\r\n"));
-    if (strtoul(fcgi_param(r, "N").ptr, NULL, 10) == LARGE)
-        large_write(r);
+    if (number == LARGE)
+        sized_write(r, LARGE_BYTES);
+    else if (number >= SIZED && number < SIZED + ARRAY_LEN(SIZES))
+        sized_write(r, SIZES[number - SIZED]);
     return FCGI_DONE;
 }
 
@@ -170,11 +194,14 @@ static void wait_until_read(int fd)
     assert_int_equal(unread, 0);
 }
 
-/* Reads one whole answer. False: none in time, or the connection was closed. */
-static bool client_answer(int fd)
+/* Reads one whole answer, and counts its bytes; those behind the head are compared. False: none in time, or the
+ * connection was closed. */
+static bool client_answer_read(int fd, size_t *answer_len)
 {
-    enum { END_REQUEST = 3 };
+    enum { END_REQUEST = 3, STDOUT = 6 };
     uint8_t header[8], rest[65535 + 255];
+    bool empty_seen = false;
+    *answer_len = 0;
     for (;;) {
         struct pollfd p = { .fd = fd, .events = POLLIN };
         if (poll(&p, 1, PATIENCE_MS) <= 0 || recv(fd, header, sizeof header, MSG_WAITALL) != sizeof header)
@@ -184,8 +211,20 @@ static bool client_answer(int fd)
         if (len > 0 && recv(fd, rest, len, MSG_WAITALL) != (ssize_t)len)
             return false;
         if (header[1] == END_REQUEST)
-            return true;
+            return empty_seen && len == 8;
+        if (header[1] != STDOUT || empty_seen)
+            return false;
+        empty_seen = len == 0;
+        for (size_t i = 0; i < len; i++, ++*answer_len)
+            if (*answer_len >= HEAD && rest[i] != (uint8_t)sized_byte(*answer_len - HEAD))
+                return false;
     }
+}
+
+static bool client_answer(int fd)
+{
+    size_t len;
+    return client_answer_read(fd, &len);
 }
 
 /* Waits until fds[last] is readable, and closes those before it that the server has closed (the server waits for that,
@@ -304,6 +343,158 @@ TEST_WITH(a_peer_that_does_not_read_its_answer_is_closed_and_the_others_are_answ
     assert_false(client_answer(not_reading)); /* cut off */
     close(not_reading);
     close(other);
+}
+
+TEST_WITH(an_answer_of_any_length_arrives_whole, NULL, server_end)
+{
+    size_t len = 0;
+    server_start(false, false, 1024);
+    int client = client_connect();
+    for (unsigned i = 0; i < ARRAY_LEN(SIZES); i++) {
+        client_ask(client, SIZED + i);
+        assert_true(client_answer_read(client, &len));
+        assert_int_equal(len, HEAD + SIZES[i]);
+    }
+    close(client);
+}
+
+/* A send with a timeout is interrupted by a stop and SIGCONT, although no signal is handled. The first time it has sent
+ * some bytes. */
+TEST_WITH(an_answer_is_whole_when_the_process_was_stopped_while_it_sent_it, NULL, server_end)
+{
+    enum { STOPS = 3, PAUSE_MS = 100 };
+    size_t len = 0;
+    int status = 0;
+    server_start(false, false, 1024);
+    int client = client_connect();
+    client_ask(client, SIZED + ARRAY_LEN(SIZES) - 1);
+    wait_until_read(client);
+    for (int i = 0; i < STOPS; i++) {
+        (void)poll(NULL, 0, PAUSE_MS); /* until it waits */
+        assert_int_equal(kill(server.pid, SIGSTOP), 0);
+        assert_int_equal(waitpid(server.pid, &status, WUNTRACED), server.pid);
+        assert_true(WIFSTOPPED(status));
+        assert_int_equal(kill(server.pid, SIGCONT), 0);
+    }
+    assert_true(client_answer_read(client, &len));
+    close(client);
+}
+
+/* ---- a stop ---- */
+
+/* The clock of the server's process, once the test holds it, and how often it was read. */
+struct held_clock {
+    _Atomic int64_t ms; /* 0: it runs by itself */
+    _Atomic unsigned reads;
+};
+
+static struct held_clock *held_clock; /* shared with the server's process */
+
+int64_t __real_clock_monotonic_ms(void);
+int64_t __wrap_clock_monotonic_ms(void);
+int64_t __wrap_clock_monotonic_ms(void)
+{
+    if (held_clock == NULL || held_clock->ms == 0)
+        return __real_clock_monotonic_ms();
+    held_clock->reads++;
+    return held_clock->ms;
+}
+
+static int held_clock_make(void **state)
+{
+    (void)state;
+    held_clock = mmap(NULL, sizeof *held_clock, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+    return held_clock == MAP_FAILED ? -1 : 0;
+}
+
+static int held_clock_end(void **state)
+{
+    int rc = server_end(state) | munmap(held_clock, sizeof *held_clock);
+    held_clock = NULL;
+    return rc;
+}
+
+/* Moves the server's time forward, until the server has looked at it in a whole turn of its loop. */
+static void time_passes(int64_t ms)
+{
+    held_clock->ms += ms;
+    const unsigned reads = held_clock->reads + 2;
+    while ((int)(held_clock->reads - reads) < 0)
+        (void)poll(NULL, 0, 1);
+}
+
+/* Begins a stop, with time standing still. */
+static void server_stop_begin(void)
+{
+    held_clock->ms = __real_clock_monotonic_ms();
+    assert_int_equal(kill(server.pid, SIGTERM), 0);
+    time_passes(0);
+    time_passes(0);
+}
+
+static void server_ends(int64_t after_ms)
+{
+    time_passes(0); /* the last answer is behind it */
+    held_clock->ms += after_ms;
+    assert_int_equal(waitpid(server.pid, NULL, 0), server.pid);
+    server.pid = 0;
+}
+
+/* A client that asks again and again is answered; an idle one does not hold up the end. */
+TEST_WITH(a_process_that_stops_answers_kept_connections_until_it_is_quiet, held_clock_make, held_clock_end)
+{
+    enum { PAUSE_MS = 200, QUIET_MS = 250, ASKED = 10 };
+    server_start(false, false, 1024);
+    int idle = client_connect(), clients[ASKED];
+    client_ask(idle, 1);
+    assert_true(client_answer(idle));
+    for (int i = 0; i < ASKED; i++) {
+        clients[i] = client_connect();
+        client_ask(clients[i], 1);
+        assert_true(client_answer(clients[i]));
+    }
+    server_stop_begin();
+    for (int i = 0; i < ASKED; i++) { /* the answer closes the connection */
+        time_passes(PAUSE_MS);
+        client_ask(clients[i], 2);
+        assert_true(client_answer(clients[i]));
+        close(clients[i]);
+    }
+    server_ends(QUIET_MS);
+    close(idle);
+}
+
+/* nginx has connected, and is held up. */
+TEST_WITH(a_process_that_stops_waits_for_the_first_request_of_a_connection, held_clock_make, held_clock_end)
+{
+    enum { HELD_UP_MS = 2900, QUIET_MS = 250 };
+    server_start(false, false, 1024);
+    int fresh = client_connect(), kept = client_connect();
+    client_ask(kept, 1);
+    assert_true(client_answer(kept));
+    client_ask(kept, 1);
+    assert_true(client_answer(kept)); /* the other one is accepted, too */
+    server_stop_begin();
+    time_passes(HELD_UP_MS);
+    client_ask(fresh, 2);
+    assert_true(client_answer(fresh));
+    close(fresh);
+    server_ends(QUIET_MS);
+    close(kept);
+}
+
+TEST_WITH(a_process_that_stops_waits_three_seconds_at_most, held_clock_make, held_clock_end)
+{
+    server_start(false, false, 1024);
+    int fresh = client_connect(), kept = client_connect();
+    client_ask(kept, 1);
+    assert_true(client_answer(kept));
+    client_ask(kept, 1);
+    assert_true(client_answer(kept));
+    server_stop_begin();
+    server_ends(3000);
+    close(fresh);
+    close(kept);
 }
 
 /* ---- a supervisor that keeps connections ---- */
