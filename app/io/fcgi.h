@@ -1,6 +1,6 @@
 /* The loop: one process serves many kept FastCGI connections. It reads a batch of requests from the readable
  * connections, calls the step function of each, runs one Redis round for all of them, calls the next steps, and so on
- * until every request of the batch is answered. An idle connection blocks nothing. docs/ARCHITECTURE.md tells why.
+ * until every request of the batch is answered. An idle connection blocks nothing. docs/explanation/loop.md says why.
  * Fill struct fcgi_app with the callbacks and call fcgi_serve; it returns when the process is to stop.
  *
  * Reading a request and writing an answer block (libfcgi). The loop relies on nginx, which sends a request only once

@@ -346,6 +346,9 @@ static void responses_model(struct document *d, const struct route *route, const
     struct value *responses = value_object(d->m, operation, "responses");
     for (const struct api_answer *answer = op->answers; answer->status != 0; answer++)
         answer_model(d, op, answer, responses);
+    if (op->leads != NULL)
+        value_text(d->m, value_object(d->m, responses, "303"), "description",
+                   arena_printf(d->x->arena, "without JSON, for a browser: to %s", op->leads));
     if (op->media == NULL || route->needs != 0) /* not: liveness, readiness, metrics */
         refusals_of_route(route, op, &refusals);
     for (const struct api_refusal *own = op->refusals; own != NULL && own->status != 0; own++)

@@ -51,6 +51,7 @@ struct api_operation {
     const struct api_answer *answers;
     const struct api_refusal *refusals;
     const char *media; /* the type of an answer that is no JSON; NULL: JSON */
+    const char *leads; /* where the form of a browser leads after a success, as words; NULL: it is no form */
 };
 
 extern const struct api_operation api_operations[];

@@ -54,7 +54,7 @@
 
 #define NEXT                                                                                                           \
     {                                                                                                                  \
-        "next", "where a browser is sent then: a path of this site", NULL                                              \
+        "next", "where a browser is sent then: a path of this site, of 1 KB at most", NULL                             \
     }
 #define BEFORE                                                                                                         \
     {                                                                                                                  \
@@ -88,7 +88,7 @@
     }
 #define NO_RECEIPT                                                                                                     \
     {                                                                                                                  \
-        404, "no-receipt", "no share, or its money is not in the wallet yet"                                           \
+        404, "no-receipt", "no share, or its money is not in the wallet yet, or it was given back"                     \
     }
 
 #define PAGE_ONLY "a page for browsers"
@@ -108,6 +108,7 @@ const struct api_operation api_operations[] = {
     { .method = "POST",
       .path = "/register",
       .id = "register",
+      .leads = "`/` or `next`",
       .group = "account",
       .says = "Registers a user, who is then logged in",
       .form = register_fields,
@@ -125,6 +126,7 @@ const struct api_operation api_operations[] = {
     { .method = "POST",
       .path = "/login",
       .id = "login",
+      .leads = "`/` or `next`",
       .group = "account",
       .says = "Starts a session",
       .form = login_fields,
@@ -160,6 +162,7 @@ const struct api_operation api_operations[] = {
     { .method = "POST",
       .path = "/login/recovery",
       .id = "recoveryLogin",
+      .leads = "`/` or `next`",
       .group = "account",
       .says = "Starts a session with a recovery code in place of the password, and uses the code up",
       .form = recovery_login_fields,
@@ -177,12 +180,14 @@ const struct api_operation api_operations[] = {
     { .method = "POST",
       .path = "/logout",
       .id = "logout",
+      .leads = "`/`",
       .group = "account",
       .says = "Ends the session",
       .answers = ANSWERS({ 204, NULL, "logged out" }) },
     { .method = "POST",
       .path = "/language",
       .id = "chooseLanguage",
+      .leads = "`/` or `next`",
       .group = "account",
       .says = "Chooses the language of pages and messages for a year",
       .form = language_fields,
@@ -192,13 +197,16 @@ const struct api_operation api_operations[] = {
       .path = "/account",
       .id = "account",
       .group = "account",
-      .says = "The user's names, sessions, passkeys and access tokens",
-      .answers = ANSWERS({ 200, "Account", "names, sessions, passkeys and tokens" }) },
+      .says = "The user's names, face, sessions, number of recovery codes left, passkeys and access tokens",
+      .answers = ANSWERS({ 200, "Account", "all of these" }) },
     { .method = "POST",
       .path = "/account/nickname",
       .id = "changeNickname",
+      .leads = "`/account?saved=1`",
       .group = "account",
-      .says = "Changes the nickname and the avatar; packets and grabs keep the nickname of their time",
+      .says =
+          "Changes the nickname and the avatar; packets and grabs keep the nickname of their time, and the username "
+          "stays for life",
       .form = nickname_fields,
       .fields = FIELDS({ "nickname", "what others see", "Ming" },
                        { "face", "the avatar; initial: the first character of the nickname; absent: as it is", NULL }),
@@ -212,6 +220,7 @@ const struct api_operation api_operations[] = {
     { .method = "POST",
       .path = "/account/picture",
       .id = "setPicture",
+      .leads = "`/account?picture=set#own_picture`",
       .group = "account",
       .says =
           "Makes a picture the avatar. The body is multipart/form-data with a part `picture`: a JPEG, PNG or WebP file"
@@ -228,6 +237,7 @@ const struct api_operation api_operations[] = {
     { .method = "POST",
       .path = "/account/picture/delete",
       .id = "deletePicture",
+      .leads = "`/account?picture=removed#own_picture`",
       .group = "account",
       .says = "Deletes the picture; an avatar that shows it is that of the nickname again",
       .answers = ANSWERS({ 204, NULL, "deleted, or there was none" }) },
@@ -241,7 +251,7 @@ const struct api_operation api_operations[] = {
       .path = "/covers",
       .id = "covers",
       .group = "account",
-      .says = "One's own covers: pictures for envelopes",
+      .says = "One's own covers: pictures for envelopes, at most six",
       .query = { covers_fields },
       .fields =
           FIELDS({ "saved", "a page for browsers: it says that a cover was added", NULL },
@@ -251,17 +261,19 @@ const struct api_operation api_operations[] = {
     { .method = "POST",
       .path = "/covers",
       .id = "addCover",
+      .leads = "`/covers?saved=1`, or `/send` with the new cover",
       .group = "account",
       .says =
           "Adds a cover. The body is multipart/form-data with a part `picture`: a JPEG, PNG or WebP file of at most"
           " 4 MB; the site keeps a part of it, 5:3 and at most 720 pixels wide, without metadata. Of what is too high"
           " the part `part` says which is kept: `auto` (the default), `top`, `middle` or `bottom`",
-      .answers = ANSWERS({ 201, "Cover", "added, or it was there already" }),
+      .answers = ANSWERS({ 201, "Cover", "added, or it was there already; its `name` is a `cover` of POST /send" }),
       .refusals = REFUSALS(
           { 422, "invalid-form", "there is no file, it is too large, it is no picture, or there are six covers" }) },
     { .method = "POST",
       .path = "/covers/:key/delete",
       .id = "deleteCover",
+      .leads = "`/covers?removed=1`",
       .group = "account",
       .says = "Deletes a cover, HASH; envelopes that show it have the plain one again",
       .answers = ANSWERS({ 204, NULL, "deleted, or there was none" }) },
@@ -275,12 +287,14 @@ const struct api_operation api_operations[] = {
       .path = "/picture/:key",
       .id = "picture",
       .group = "account",
-      .says = "A picture that a user has as avatar, a square of at most 160 pixels, or as cover: HASH.webp",
+      .says = "A picture that a user has as avatar, a square of at most 160 pixels, or as cover, at most 720 × 432: "
+              "HASH.webp",
       .media = "image/webp",
       .answers = ANSWERS({ 200, NULL, "the picture" }) },
     { .method = "POST",
       .path = "/account/password",
       .id = "changePassword",
+      .leads = "`/account?password=1`",
       .group = "account",
       .says = "Changes the password and ends all other sessions; access tokens stay",
       .form = password_fields,
@@ -303,13 +317,17 @@ const struct api_operation api_operations[] = {
     { .method = "POST",
       .path = "/account/delete",
       .id = "deleteAccount",
+      .leads = "`/account/deleted`",
       .group = "account",
       .says =
           "Begins the deletion of the account: sessions, tokens and passkeys end, open packets end, and the name goes",
       .form = deletion_fields,
       .fields =
           FIELDS({ "username", "one's own, to confirm", "xiaoming" }, { "password", "as typed", "a good password" },
-                 { "give_up", "any text: the money that is left goes to the site; needed while there is some", NULL }),
+                 { "give_up",
+                   "any text: the money that is left, in the wallet or in open packets, goes to the site; needed while "
+                   "there is some, else 422",
+                   NULL }),
       .answers = ANSWERS({ 204, NULL, "begun" }) },
     { .method = "GET",
       .path = "/account/deleted",
@@ -320,6 +338,7 @@ const struct api_operation api_operations[] = {
     { .method = "POST",
       .path = "/account/recovery",
       .id = "makeRecoveryCodes",
+      .leads = "a page that shows them once",
       .group = "account",
       .says = "Makes ten recovery codes in place of those before; only this answer contains them",
       .form = password_confirm_fields,
@@ -334,12 +353,14 @@ const struct api_operation api_operations[] = {
     { .method = "POST",
       .path = "/account/sessions/end",
       .id = "endSessions",
+      .leads = "`/account/devices?ended=1`",
       .group = "account",
       .says = "Ends one session, or all but the own one",
       .form = session_end_fields,
       .fields = FIELDS({ "others", "any text: all other sessions", "1" },
                        { "session", "the id of one session; needed without `others`", NULL }),
-      .answers = ANSWERS({ 204, NULL, "ended" }) },
+      .answers = ANSWERS({ 204, NULL, "ended" }),
+      .refusals = REFUSALS({ 404, "not-found", "the user has no such session" }) },
     { .method = "GET",
       .path = "/account/sessions/end",
       .id = "sessionsPage",
@@ -362,6 +383,7 @@ const struct api_operation api_operations[] = {
     { .method = "POST",
       .path = "/account/tokens",
       .id = "makeToken",
+      .leads = "a page that shows it once",
       .group = "account",
       .says = "Makes an access token; only this answer contains it",
       .form = token_fields,
@@ -375,6 +397,7 @@ const struct api_operation api_operations[] = {
     { .method = "POST",
       .path = "/account/tokens/:id/delete",
       .id = "revokeToken",
+      .leads = "`/account/developers?revoked=1#tokens`",
       .group = "account",
       .says = "Revokes an access token at once",
       .answers = ANSWERS({ 204, NULL, "revoked" }) },
@@ -402,6 +425,7 @@ const struct api_operation api_operations[] = {
     { .method = "POST",
       .path = "/account/passkeys/:id/delete",
       .id = "removePasskey",
+      .leads = "`/account/passkeys?passkey=removed`",
       .group = "account",
       .says = "Removes a passkey",
       .answers = ANSWERS({ 204, NULL, "removed" }) },
@@ -441,13 +465,14 @@ const struct api_operation api_operations[] = {
       .path = "/wallet",
       .id = "wallet",
       .group = "wallet",
-      .says = "Balance and statement, newest first",
+      .says = "Balance and statement, newest first; `amount` and `next` fill in the page's form of a deposit",
       .query = { statement_fields },
       .fields = FIELDS(BEFORE),
       .answers = ANSWERS({ 200, "Wallet", "a page of the statement" }) },
     { .method = "POST",
       .path = "/wallet/deposit",
       .id = "deposit",
+      .leads = "`/wallet?deposited=1` or `next`",
       .group = "wallet",
       .says = "Demo money, on a demo site only",
       .form = deposit_fields,
@@ -460,6 +485,7 @@ const struct api_operation api_operations[] = {
     { .method = "POST",
       .path = "/send",
       .id = "send",
+      .leads = "`/p/ID`",
       .group = "packets",
       .says = "Sends a red packet",
       .form = send_fields,
@@ -468,24 +494,40 @@ const struct api_operation api_operations[] = {
                  { "share_min", &FIELD_YUAN },
                  { "to", &FIELD_USERNAMES } },
       .fields = FIELDS(
-          { "kind", "lucky: random shares; even: equal shares; exclusive: one share for one user", "lucky" },
+          { "kind", "lucky: random shares, by default; even: equal shares; exclusive: one share for one user",
+            "lucky" },
           { "to", "who alone may open it: usernames with blanks, commas or line breaks between; exclusive: one", NULL },
           { "split", "lucky: how the total is drawn", NULL },
           { "count", "number of shares; not for exclusive; with receivers at most, and by default, as many", "3" },
-          { "amount_of", "even: whether the amount is that of one share or the total", NULL },
+          { "amount_of",
+            "even: whether the amount is that of one share, by default, or the total: 10.00 in 3 is 3.34, 3.33, 3.33",
+            NULL },
           { "amount", "yuan, required: the total of a lucky packet, else one share (see amount_of)", "10.00" },
-          { "share_min", "lucky: yuan, the smallest share", NULL }, { "greeting", "a line of text", "Happy New Year" },
+          { "share_min", "lucky: yuan, the smallest share; 0.01 when left out", NULL },
+          { "greeting",
+            "a line of text; each cover has one of its own for packets without it; that of an exclusive packet only "
+            "its sender and its receiver can read",
+            "Happy New Year" },
           { "cover",
             "the picture of the envelope: `plain`, `spring-festival`, `mid-autumn`, `birthday`, `wedding`, `baby`,"
             " `new-job` or `thanks`, which have greetings of their own, or the `name` of one of GET /covers",
             NULL },
-          { "lifetime", "how long it stays open, as `24h`; GET /send lists the choices", NULL },
-          { "phrase", "must be typed by those who open it", NULL },
-          { "opens_at",
-            "from when it can be opened, at most 30 days ahead: RFC 3339, or "
-            "YYYY-MM-DD HH:MM in the service's time zone",
+          { "lifetime",
+            "how long it stays open, as `24h`, which is the default; GET /send lists the choices (the setting "
+            "packet_lifetimes)",
             NULL },
-          KEY),
+          { "phrase",
+            "a passphrase that must be typed to open it, compared without regard to width, case, blanks around it and "
+            "the kind of punctuation that a keyboard writes (`。` for `.`); only its sender can read it again",
+            NULL },
+          { "opens_at",
+            "from when it can be opened, at most 30 days ahead: RFC 3339, or a day and time as `2026-12-01 20:00` "
+            "or `2026/12/1 20:00` in the service's zone, also with a zone behind it; the lifetime counts from there",
+            NULL },
+          { "request_key",
+            "your own key: a repeat with it pays nothing more and gets the same answer; another order with it is 422, "
+            "and `order` has the address of the first one",
+            "order-1" }),
       .answers = ANSWERS({ 201, "Sent", "paid for; others can open it" }) },
     { .method = "GET",
       .path = "/send",
@@ -494,9 +536,13 @@ const struct api_operation api_operations[] = {
       .says = "What can be sent: limits, choices, the balance, a new request key, people one knows",
       .query = { send_prefill_fields },
       .fields = FIELDS({ "to", "a page for browsers: the form for this user", NULL },
-                       { "again", "a page for browsers: the form as for this packet of one's own", NULL },
+                       { "again",
+                         "a page for browsers: the form as for this packet of one's own, without its passphrase and an "
+                         "opening that has passed",
+                         NULL },
                        { "back", "a page for browsers: the form for the sender of this packet", NULL }),
-      .answers = ANSWERS({ 200, "SendForm", "limits and choices" }) },
+      .answers = ANSWERS({ 200, "SendForm", "limits and choices" }),
+      .refusals = REFUSALS({ 404, "not-found", "`again`: it is no packet of one's own" }) },
     { .method = "GET",
       .path = "/orders/:key",
       .id = "order",
@@ -508,7 +554,7 @@ const struct api_operation api_operations[] = {
       .path = "/p/:id",
       .id = "packet",
       .group = "packets",
-      .says = "A packet as the visitor may see it",
+      .says = "A packet as the visitor may see it: envelope, result or list",
       .query = { show_fields },
       .fields = FIELDS({ "after", "the `next` of the page before: earlier grabs", NULL }),
       .answers =
@@ -519,9 +565,11 @@ const struct api_operation api_operations[] = {
       .group = "packets",
       .says = "The big screen of an event",
       .query = { screen_fields },
-      .fields = FIELDS({ "key", "of the packet's screen_url: the list is shown", NULL }),
+      .fields = FIELDS(
+          { "key", "of the packet's screen_url, which only the sender gets: names and amounts are shown", NULL }),
       .answers = ANSWERS({ 200, "Screen", "what is left; with the key, the newest grabs" },
-                         { 304, NULL, "not changed since the ETag in If-None-Match" }) },
+                         { 304, NULL, "not changed since the ETag in If-None-Match" }),
+      .refusals = REFUSALS({ 404, "not-found", "there is no such packet, or the key is wrong" }) },
     { .method = "GET",
       .path = "/p/:id/card.png",
       .id = "card",
@@ -538,7 +586,7 @@ const struct api_operation api_operations[] = {
       .path = "/p/:id/poster",
       .id = "poster",
       .group = "packets",
-      .says = "A sheet to print for one's own packet, without amounts",
+      .says = "A sheet to print for one's own packet, without amounts and passphrase",
       .answers = ANSWERS({ 200, "Poster", "what is on it" }),
       .refusals = REFUSALS({ 404, "not-found", "not one's own packet, or one for a single receiver" }) },
     { .method = "GET",
@@ -553,6 +601,7 @@ const struct api_operation api_operations[] = {
     { .method = "POST",
       .path = "/p/:id/open",
       .id = "open",
+      .leads = "`/p/ID`",
       .group = "packets",
       .says = "Takes a share; a repeat gets the same share",
       .form = open_fields,
@@ -560,7 +609,9 @@ const struct api_operation api_operations[] = {
       .answers = ANSWERS({ 200, "Opened", "the share of this user" }),
       .refusals =
           REFUSALS({ 403, "not-for-you", "it is for somebody else" }, { 403, "not-open-yet", "it opens at `opens_at`" },
-                   { 422, "wrong-phrase", "the passphrase is wrong or missing; `tries_left`" },
+                   { 422, "wrong-phrase",
+                     "the passphrase is wrong or missing; `tries_left` is how many wrong ones the user may still send, "
+                     "and a missing one does not count" },
                    { 429, "too-many-tries",
                      "ten wrong passphrases of this user, for good; with `Retry-After`: too many from this address or"
                      " network, or from everywhere" },
@@ -568,8 +619,11 @@ const struct api_operation api_operations[] = {
     { .method = "POST",
       .path = "/p/:id/return",
       .id = "return",
+      .leads = "`/p/ID`",
       .group = "packets",
-      .says = "Gives one's own share back; a repeat answers the same",
+      .says =
+          "Gives one's own share back, into the open packet when somebody else can take it, or to its sender; a repeat "
+          "answers the same",
       .answers = ANSWERS({ 200, "Returned", "given back, into the packet or to its sender" }),
       .refusals = REFUSALS({ 404, "no-share", "the user has no share of it" },
                            { 409, "money-spent", "the wallet can't pay it" },
@@ -580,6 +634,7 @@ const struct api_operation api_operations[] = {
     { .method = "POST",
       .path = "/p/:id/end",
       .id = "end",
+      .leads = "`/p/ID`",
       .group = "packets",
       .says = "Ends one's own packet early; the rest goes back",
       .answers = ANSWERS({ 200, "Ended", "ended; finished when every share was taken before" }),
@@ -587,14 +642,16 @@ const struct api_operation api_operations[] = {
     { .method = "POST",
       .path = "/p/:id/thanks",
       .id = "thanks",
+      .leads = "`/p/ID`",
       .group = "packets",
       .says = "Thanks the sender for one's share, once; a repeat with the same text is no error",
       .form = thanks_fields,
       .fields = FIELDS({ "text", "one line", "Thank you" }),
       .answers = ANSWERS({ 200, "Thanks", "said; shown as `thanks` of the share" }),
-      .refusals =
-          REFUSALS({ 403, "no-share", "no share of it" }, { 409, "thanks-already", "thanked with another text before" },
-                   { 503, "busy", "the share is not settled yet, as just after its opening; try again" }) },
+      .refusals = REFUSALS(
+          { 403, "no-share", "no share of it, or it was given back" },
+          { 409, "thanks-already", "thanked with another text before, also when the share was given back since" },
+          { 503, "busy", "the share is not settled yet, as just after its opening; try again" }) },
     { .method = "GET",
       .path = "/p/:id/receipt",
       .id = "receipt",
@@ -629,7 +686,8 @@ const struct api_operation api_operations[] = {
       .path = "/",
       .id = "home",
       .group = "records",
-      .says = "Balance and latest packets",
+      .says = "Balance, inbox (packets for the user by name, refunds, shares given back, thanks) and latest records; a "
+              "welcome page for a guest",
       .answers = ANSWERS({ 200, "Home", "of the user; for a guest, user is null" }) },
     { .method = "GET",
       .path = "/records/received",
@@ -666,7 +724,9 @@ const struct api_operation api_operations[] = {
       .path = "/records/story",
       .id = "story",
       .group = "records",
-      .says = "The story of a year: whom one gave most, who gave one most, the largest and the fastest share",
+      .says =
+          "The story of a year: sums, whom one gave most, who gave one most, the largest and the fastest share, the "
+          "liveliest day",
       .query = { story_fields },
       .fields = FIELDS({ "year", "in the service's time zone; this year when left out", NULL }),
       .answers = ANSWERS({ 200, "Story", "the year" }) },

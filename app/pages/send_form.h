@@ -6,7 +6,7 @@
 #include "packet/order.h"
 #include "web/fields.h"
 
-/* To add a field: the recipe "…an option of a packet?" in docs/ARCHITECTURE.md. */
+/* To add a field: the recipe "…an option of a packet?" in docs/how-to/add.md. */
 extern const struct field send_fields[];
 
 /* Reads the posted form; out->opens_ms may have passed. The greeting of the cover replaces an empty greeting. ST_OK:

@@ -1,12 +1,16 @@
 // The description at /openapi.json is valid, and it is true: every operation is called as its example says, with a
 // session and with a token of the scope that it names, and every answer is compared with its schema.
 import assert from 'node:assert/strict';
+import { readFileSync, writeFileSync } from 'node:fs';
+import { dirname, join } from 'node:path';
 import { before, test } from 'node:test';
 import SwaggerParser from '@apidevtools/swagger-parser';
 import { Validator } from '@seriousme/openapi-schema-validator';
 import formats from 'ajv-formats';
 import Ajv from 'ajv/dist/2020.js';
+import { reference } from './support/api_reference.js';
 import { request } from './support/client.js';
+import { env } from './support/instance.js';
 import { FORM, call, described, packet, packetSender, prepared, takeUser, token, usersForCalls } from './support/operations.js';
 import { Client, PASSWORD, site } from './support/site.js';
 
@@ -75,6 +79,16 @@ test('what is the same for everybody has a tag, and is sent compressed or not at
     assert.equal(packed.headers.get('content-encoding'), plain.text.length < 600 ? null : 'gzip', path);
     assert.equal((await request(path, { headers: { 'if-none-match': tag } })).status, 304, path);
   }
+});
+
+// HB_TEST_UPDATE_REFERENCE=1 writes the page.
+test('docs/reference/api.md has the routes, fields and refusals of the program', () => {
+  const page = join(dirname(env.HB_TEST_DEV), 'docs/reference/api.md');
+  const text = readFileSync(page, 'utf8');
+  const [mark] = /^<!-- From here on .*\n\n/m.exec(text);
+  const wanted = text.slice(0, text.indexOf(mark)) + mark + reference(doc);
+  if (process.env.HB_TEST_UPDATE_REFERENCE === '1') writeFileSync(page, wanted);
+  else assert.equal(text, wanted, 'HB_TEST_UPDATE_REFERENCE=1 ./dev test e2e/openapi writes it');
 });
 
 test('every schema is used', () => {

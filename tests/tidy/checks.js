@@ -1,6 +1,6 @@
 // Rules about the sources that a compiler does not check. Each check takes the Sources of the project and returns the
 // violations as lines `file:line: why`. tidy.test.js plants violations of each kind and asserts that they are found.
-import { basename, dirname, join } from 'node:path';
+import { basename, dirname, join, relative } from 'node:path';
 import { blocksRead } from '../e2e/support/how_to_blocks.js';
 import { mutantsRead } from '../mutants/list.js';
 
@@ -87,11 +87,20 @@ export function lines(sources) {
   return rules.flatMap(([pattern, why]) => find(sources, files, raw, pattern, () => why));
 }
 
-// English text in Markdown is wrapped; tables, code and single long words (addresses) are not.
+// The pages that a newcomer reads whole: [which, bytes at most].
+const SIZES = [[/^README/, 8 << 10], [/^docs\/ARCHITECTURE\.md$/, 20 << 10], [/^docs\/explanation\//, 15 << 10]];
+
+// English text in Markdown is wrapped; tables, code and single long words (addresses) are not. Some pages have a limit.
 export function prose(sources) {
-  const files = [...sources.files('docs', /\.md$/), ...sources.files('app', /\.md$/), 'README.md', 'SECURITY.md'];
-  return find(sources, files, unfenced, /^(?!\|| {4}).{121,}$/gmu,
-    ([line]) => /\S \S/.test(line.replace(/^\s*([-*]|\d+\.) /, '')) && 'longer than 120 columns');
+  const docs = sources.files('docs', /\.md$/);
+  const files = [...docs, ...sources.files('app', /\.md$/), 'README.md', 'CONTRIBUTING.md', 'SECURITY.md'];
+  const limit = (file) => SIZES.find(([which]) => which.test(file))?.[1];
+  return [
+    ...find(sources, files, unfenced, /^(?!\|| {4}).{121,}$/gmu,
+      ([line]) => /\S \S/.test(line.replace(/^\s*([-*]|\d+\.) /, '')) && 'longer than 120 columns'),
+    ...[...sources.documents(), ...docs].filter((file) => Buffer.byteLength(sources.read(file)) > limit(file))
+      .map((file) => `${file}:1: larger than ${limit(file)} bytes`),
+  ];
 }
 
 // A function has at most 70 lines. Its opening and closing braces are alone in column 1.
@@ -340,10 +349,10 @@ const anchors = (text) => new Set([...unfenced(text).matchAll(/^#+ (.*)$/gm)]
   .map(([, heading]) => heading.toLowerCase().replace(/[^\p{L}\p{N} _-]/gu, '').replaceAll(' ', '-')));
 
 // Files that documents and comments name exist: links and their anchors, paths in code quotes, files of other floors. Paths
-// with NAME or NNNN are placeholders. Both READMEs link every document.
+// with NAME or NNNN are placeholders. docs/README.md links every document, or docs/ARCHITECTURE.md does.
 export function references(sources) {
+  const index = ['docs/README.md', 'docs/ARCHITECTURE.md'];
   const documents = sources.files('docs', /\.md$/);
-  const readmes = ['README.md', 'README.zh-CN.md'];
   const pages = [...sources.documents(), ...documents];
   const code = sources.files('app', C);
   const missing = (files, pattern, folderOf) => find(sources, files, raw, pattern,
@@ -357,15 +366,15 @@ export function references(sources) {
     ...missing(pages, /`((?:app|lua|sql|templates|static|nginx|deploy|tests|docs)\/[\w./-]*)`/g, () => '.'),
     ...missing(code, new RegExp(`(?<![\\w/"])((?:${floors(sources).join('|')})/\\w+\\.[ch])\\b`, 'g'), () => 'app'),
     ...missing(code, /(?<![\w/])((?:app|docs|lua|sql)\/[\w/-]+\.(?:[ch]|md|lua|sql))\b/g, () => '.'),
-    ...readmes.flatMap((readme) => documents.filter((page) => !sources.read(readme).includes(`](${page}`))
-      .map((page) => `${readme}:1: no link to ${page}`)),
+    ...documents.filter((page) => page !== index[0] && !index.some((file) => sources.read(file).includes(`](${relative('docs', page)}`)))
+      .map((page) => `${index[0]}:1: no link to ${page}`),
   ];
 }
 
-// Each block of commands in README.md and docs is run by the test that the page names, or is marked as not run, with a
-// reason (how_to_blocks.js).
+// Each block of commands in README.md, CONTRIBUTING.md and docs is run by the test that the page names, or is marked as not
+// run, with a reason (how_to_blocks.js).
 export function commands(sources) {
-  return ['README.md', ...sources.files('docs', /\.md$/)].flatMap((file) => {
+  return ['README.md', 'CONTRIBUTING.md', ...sources.files('docs', /\.md$/)].flatMap((file) => {
     const blocks = sources.view(file, blocksRead).filter(({ reason }) => !reason);
     const runs = (runner) => sources.exists(runner) && sources.read(runner).includes(`${basename(file)}'`);
     return [
@@ -377,21 +386,20 @@ export function commands(sources) {
   });
 }
 
-// The map in the READMEs is true: the commands of main.c, the folders of tests/.
+// The rooms in docs/ARCHITECTURE.md are true: the commands of main.c, the folders of tests/.
 export function map(sources) {
+  const file = 'docs/ARCHITECTURE.md';
   const main = sources.read('app/main.c').replace(/^#ifdef HB_CRASH_POINTS[\s\S]*?^#endif/gm, '');
   const commands = [...main.matchAll(/^ {4}\{ "([a-z-]+)"/gm)].map((match) => match[1]).filter((name) => name !== 'version' && name !== 'help');
-  const folders = new Set(sources.files('tests').map((file) => file.split('/')).filter((path) => path.length > 2).map(([, name]) => name));
+  const folders = new Set(sources.files('tests').map((path) => path.split('/')).filter((path) => path.length > 2).map(([, name]) => name));
   folders.delete('support');
-  const compare = (file, what, listed = '', there) => {
+  const compare = (what, row, there) => {
+    const listed = new RegExp(`^\\| \`${row}\` \\|.*: ([a-z0-9 -]+) \\|`, 'm').exec(sources.read(file))?.[1] ?? '';
     const names = listed.trim().split(/\s+/);
     return [...there.filter((name) => !names.includes(name)).map((name) => `${file}:1: the map lacks the ${what} ${name}`),
       ...names.filter((name) => !there.includes(name)).map((name) => `${file}:1: there is no ${what} "${name}"`)];
   };
-  return sources.documents().filter((name) => name.startsWith('README')).flatMap((file) => [
-    ...compare(file, 'command', /^ +main\.c .*[:：]([a-z -]+)$/m.exec(sources.read(file))?.[1], commands),
-    ...compare(file, 'folder of tests/', /^tests\/ +(\S.*?) {2}/m.exec(sources.read(file))?.[1], [...folders]),
-  ]);
+  return [...compare('command', 'app/main.c', commands), ...compare('folder of tests/', 'tests/', [...folders])];
 }
 
 // The number of requirements of the levels 1 and 2 in each section of OWASP ASVS 5.0.0, where those of level 3 are last.

@@ -70,6 +70,8 @@ const PLANTED = {
     ['app/base/planted.c', `/* ${'红'.repeat(114)} */\n`, FINE],
   ],
   prose: [
+    ['docs/explanation/planted.md', 'words\n'.repeat(3000), /planted\.md:1: larger than 15360 bytes/],
+    ['README.zh-CN.md', added('红包'.repeat(2000)), /README\.zh-CN\.md:1: larger than 8192 bytes/],
     ['docs/planted.md', `# Planted\n\n${long}\n`, /planted\.md:3: longer/],
     ['docs/planted.md', `| ${long} |\n\n\`\`\`\n${long}\n\`\`\`\n`, FINE],
   ],
@@ -179,8 +181,8 @@ const PLANTED = {
     ['app/web/planted.c', '/* As packet/planted.h says. */\n', /no file packet\/planted\.h/],
     ['app/web/planted.c', '/* See docs/planted.md. */\n', /no file docs\/planted\.md/],
     ['docs/planted.md', '[a](ARCHITECTURE.md#planted)\n', /planted\.md:1: no heading for \(ARCHITECTURE\.md#planted\)/],
-    ['docs/planted.md', '# Planted\n', /README\.zh-CN\.md:1: no link to docs\/planted\.md/],
-    ['docs/PAGES.md', added('[a](ARCHITECTURE.md#invariants) [b](https://example.com/#x) `sql/migrations/NNNN_name.sql`\n'), FINE],
+    ['docs/planted.md', '# Planted\n', /docs\/README\.md:1: no link to docs\/planted\.md/],
+    ['docs/PAGES.md', added('[a](ARCHITECTURE.md#the-house) [b](https://example.com/#x) `sql/migrations/NNNN_name.sql`\n'), FINE],
     ['app/web/planted.c', '/* web/view.h, lua/include/codes.lua */\n', FINE],
   ],
   commands: [
@@ -193,8 +195,8 @@ const PLANTED = {
     [HOW_TO, page('<!-- not run: it needs the internet -->'), FINE],
   ],
   map: [
-    ['README.md', replaced(/(: serve .*) audit/, '$1'), /README\.md:1: the map lacks .* audit/],
-    ['README.zh-CN.md', replaced(/^tests\/ +/m, '$&nothing '), /no folder of tests\/ "nothing"/],
+    ['docs/ARCHITECTURE.md', replaced(/(: serve .*) audit/, '$1'), /ARCHITECTURE\.md:1: the map lacks .* audit/],
+    ['docs/ARCHITECTURE.md', replaced(': unit ', ': unit nothing '), /no folder of tests\/ "nothing"/],
     ['app/main.c', replaced('    { "help"', '    { "planted"'), /lacks the command planted/],
     ['tests/planted/CMakeLists.txt', '\n', /lacks the folder of tests\/ planted/],
   ],
