@@ -51,6 +51,7 @@ struct db {
     struct buf sql;
     struct buf prepared_sql; /* sql with ? in place of its numbers */
     struct db_prepared prepared[DB_PREPARED_MAX];
+    struct db_prepared *prepared_failed; /* of these; NULL: none */
     uint64_t prepared_uses;
 };
 

@@ -26,8 +26,18 @@ static void prepared_close(struct db_prepared *p)
     *p = (struct db_prepared){ 0 };
 }
 
+/* Closes the statement whose last execution failed. The library (3.4 and later) refuses to close another one before it,
+ * and loses its memory. */
+static void prepared_close_failed(struct db *db)
+{
+    if (db->prepared_failed != NULL)
+        prepared_close(db->prepared_failed);
+    db->prepared_failed = NULL;
+}
+
 void db_prepared_close(struct db *db)
 {
+    prepared_close_failed(db);
     for (size_t i = 0; i < ARRAY_LEN(db->prepared); i++)
         prepared_close(&db->prepared[i]);
 }
@@ -149,6 +159,7 @@ static enum status rows_fetch(struct arena *a, MYSQL_STMT *statement, struct db_
 bool db_prepared_query(struct db *db, struct arena *a, struct db_rows *rows, struct str sql,
                        const struct db_numbers *numbers, enum status *out, unsigned int *code)
 {
+    prepared_close_failed(db);
     struct db_prepared *p = prepared_find(db, sql);
     *code = prepared_ready(db, p, sql, numbers->count);
     if (*code != 0)
@@ -158,9 +169,8 @@ bool db_prepared_query(struct db *db, struct arena *a, struct db_rows *rows, str
         prepared_close(p);
         return false;
     }
-    if (*code != 0) { /* it is closed for the next new one: closing it here would clear the server's message */
-        p->sql_len = 0;
-        p->used = 0;
+    if (*code != 0) { /* it is closed before the next one: closing it here would clear the server's message */
+        db->prepared_failed = p;
         return true;
     }
     *out = rows_fetch(a, p->statement, rows);

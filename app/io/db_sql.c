@@ -106,7 +106,7 @@ bool db_sql_lift(struct buf *lifted, struct str sql, struct db_numbers *out)
             continue;
         }
         in_order = (in_order && c != ')') || follows(sql, at, STR(" BY "));
-        size_t len = in_order ? 0 : number_len(sql, at);
+        size_t len = in_order || c < '0' || c > '9' ? 0 : number_len(sql, at);
         if (len == 0)
             continue;
         if (out->count == DB_NUMBERS_MAX || !str_to_u64(str_slice(sql, at, at + len), &out->values[out->count++]))
