@@ -1,10 +1,9 @@
 # shellcheck shell=bash
 # ./dev bench: measures the site and the usual alternatives: tests/bench, docs/BENCHMARKS.md.
 
-# bench_ready ROOT PRESET: all that a measurement of this checkout needs.
-bench_ready() {
-    local ROOT=$1 # for the functions below
-    checks_npm tests/e2e
+# bench_build ROOT PRESET: builds what is measured, in this checkout.
+bench_build() {
+    local ROOT=$1 # for the function below
     build_preset "$2" hongbao bench
 }
 
@@ -23,11 +22,12 @@ bench_checkout() {
 bench_run() {
     local preset=${HB_BUILD:-release} other=
     packages_install run bench
-    bench_ready "$ROOT" "$preset"
+    checks_npm tests/e2e
+    bench_build "$ROOT" "$preset"
     unset HB_BUILD
     [ "${1:-}" = --against ] || exec node "$ROOT/tests/bench/bench.js" --build "$ROOT/build/$preset" "$@"
     [ $# -ge 2 ] || die "bench: --against needs a commit"
     other=$(bench_checkout "$2")
-    bench_ready "$other" release
+    bench_build "$other" release
     exec node "$ROOT/tests/bench/against.js" --build "$ROOT/build/$preset" --other "$other" "${@:3}"
 }

@@ -1,17 +1,20 @@
-// node against.js --build FOLDER --other FOLDER [--rounds N] [--only WORDS]
+// node against.js --build FOLDER --other FOLDER [--rounds N] [--only WORDS] [--seed N]
 // Compares this tree with a checkout of another commit, whose release is built. Both sites run at once, and each load is
-// measured on one, then on the other, so that what disturbs the machine disturbs both: docs/BENCHMARKS.md. Each site is
-// driven by the files of its own tree.
-import { existsSync } from 'node:fs';
+// measured on one, then on the other, so that what disturbs the machine disturbs both: docs/BENCHMARKS.md. Both are
+// driven by the files of this tree; the other one has ./dev, the program, and bench_world, which is linked with its parts.
 import { dirname, join, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
+import { openWorld, settleAll } from './cases/settlement.js';
+import { Gifts } from './gifts.js';
+import { Grabs } from './grabs.js';
+import { Bench } from './harness.js';
 import { printCase } from './report.js';
-import { rounds } from './rounds.js';
+import { rounds, seedOf } from './rounds.js';
 
 const ROOT = join(dirname(fileURLToPath(import.meta.url)), '../..');
 const OPTIONS = { build: { type: 'string' }, other: { type: 'string' }, rounds: { type: 'string', default: '5' },
-  only: { type: 'string', default: '' } };
+  only: { type: 'string', default: '' }, seed: { type: 'string' } };
 const COST = 'server µs';
 const SECONDS = 4;
 const SHARES = 100;
@@ -19,31 +22,53 @@ const TAKERS = 20; // they have a share of a packet that others can still open
 const SEND_CONNECTIONS = 8;
 const SETTLED_PACKETS = 1000; // of a round
 const GIFTS = 1028; // of a round
-const GIFTS_FILE = 'gifts.js';
+const SETTLEMENT = 'settlement of a grab';
 const isGift = (name) => name.startsWith('gift'); // its load needs the settle worker
+const isHistory = (name) => name.startsWith('history');
+const READERS = 64;
+const RECEIVED = 60; // packets of which each reader has a share: more than a page shows
+const THANKERS = 3;  // of a packet
 
 // A tree's site, with the users and packets of its loads, and stores of their own for settlement.
 class Side {
   #sent = 0; #settled = 0;
 
-  static async open(name, root, build, roundCount, withGifts) {
-    const load = (file) => import(join(root, 'tests/bench', file));
-    const [{ Bench }, { Grabs }, { openWorld, settleAll }] = await Promise.all(['harness.js', 'grabs.js', 'cases/settlement.js'].map(load));
-    const Gifts = withGifts ? (await load(GIFTS_FILE)).Gifts : null;
-    const self = Object.assign(new Side(), { name, settleAll, bench: new Bench({ root, build, quick: false, rounds: roundCount }) });
-    await self.#begin(Grabs, () => openWorld(self.bench, roundCount * SETTLED_PACKETS, SHARES), Gifts)
-      .catch(async (error) => { await self.bench.close(false); throw error; });
+  // names: of the loads that it is made for.
+  static async open(name, root, build, { count, seed, names }) {
+    const self = Object.assign(new Side(), { name, bench: new Bench({ root, build, quick: false, rounds: count, seed }) });
+    await self.#begin(names).catch(async (error) => { await self.bench.close(false); throw error; });
     return self;
   }
 
-  async #begin(Grabs, openWorld, Gifts) {
+  async #begin(names) {
     this.grabs = await Grabs.open(this.bench);
     [this.viewed, this.taken] = await this.grabs.packets(2, SHARES);
     await this.grabs.empty(this.taken, TAKERS);
     this.takers = this.grabs.file(this.grabs.users.slice(0, TAKERS).map(({ cookie }) => cookie));
-    this.world = await openWorld();
-    if (Gifts) this.gifts = await Gifts.open(this.bench, { peers: [] });
+    if (names.includes(SETTLEMENT)) this.world = await openWorld(this.bench, this.bench.rounds * SETTLED_PACKETS, SHARES);
+    if (names.some(isGift)) this.gifts = await Gifts.open(this.bench, { peers: [] });
+    if (names.some(isHistory)) await this.#readersBegin();
     await this.grabs.withoutSettlement(() => this.grabs.warmUp(this.grabs.target()));
+  }
+
+  // Users with a share of each of these packets; most have sent one, and half of these were thanked for it.
+  async #readersBegin() {
+    const { grabs } = this;
+    const readers = grabs.users.slice(0, READERS);
+    const ids = await grabs.packets(RECEIVED, READERS);
+    for (const id of ids) await grabs.empty(id, READERS);
+    await grabs.site.drained();
+    for (const id of ids.slice(0, RECEIVED / 2)) {
+      for (const { cookie } of readers.slice(-THANKERS)) {
+        const { status, text } = await grabs.site.request(`/p/${id}/thanks`, { cookie, fields: { text: '谢谢' } });
+        if (status >= 400) throw new Error(`thanks: ${status} ${text}`);
+      }
+    }
+    const thanked = new Set((await grabs.site.sql('SELECT DISTINCT sender_id FROM thanks JOIN packet ON packet.id = thanks.packet_id')).flat());
+    const file = (users) => grabs.file(users.map(({ cookie }) => cookie));
+    this.readers = file(readers);
+    this.thanked = file(readers.filter(({ id }) => thanked.has(id)));
+    this.unthanked = file(readers.filter(({ id }) => !thanked.has(id)));
   }
 
   load(pool, path, more) {
@@ -57,7 +82,7 @@ class Side {
   }
 
   async settle() {
-    const row = await this.settleAll(this.bench, this.world, SETTLED_PACKETS * this.#settled++, SETTLED_PACKETS, SHARES);
+    const row = await settleAll(this.bench, this.world, SETTLED_PACKETS * this.#settled++, SETTLED_PACKETS, SHARES);
     return { ...row, [COST]: row['settle µs'] + row['mariadb µs'] + row['redis µs'] };
   }
 }
@@ -76,7 +101,12 @@ const LOADS = {
   'page of an open packet as JSON': (side) => side.load('hot', `/p/${side.viewed}`, { accept: 'application/json' }),
   'send, 10 shares': (side) => side.send(10),
   'send, 100 shares': (side) => side.send(100),
-  'settlement of a grab': (side) => side.settle(),
+  [SETTLEMENT]: (side) => side.settle(),
+  'history: records': (side) => side.load('page', '/records/received', { cookies: side.readers }),
+  'history: records as JSON': (side) => side.load('page', '/records/received', { cookies: side.readers, accept: 'application/json' }),
+  'history: wallet': (side) => side.load('page', '/wallet', { cookies: side.readers }),
+  'history: home': (side) => side.load('page', '/', { cookies: side.unthanked }),
+  'history: home with thanks': (side) => side.load('page', '/', { cookies: side.thanked }),
   'gift of 5 shares': (side) => gift(side, 5),
   'gift of 50 shares': (side) => gift(side, 50),
 };
@@ -84,7 +114,7 @@ const LOADS = {
 async function compare(bench, sides, names, around) {
   const [other, own] = sides;
   const targets = names.flatMap((name) => sides.map((side) => ({ name, load: () => LOADS[name](side) })));
-  const { rows, ratio } = await rounds(bench, targets, around);
+  const { rows, ratio } = await rounds(bench, targets, { around, together: sides.length });
   for (const { grabs } of sides) await grabs.site.mustBeSound();
   const ratioOf = (i, column) => ratio(2 * i + 1, 2 * i, column);
   const groups = (i) => Object.keys(rows[2 * i]).filter((column) => column.endsWith(' µs') && column !== COST);
@@ -92,14 +122,10 @@ async function compare(bench, sides, names, around) {
     ratio: ratioOf(i, COST), ...Object.fromEntries(groups(i).map((column) => [column.slice(0, -' µs'.length), ratioOf(i, column)])) }));
 }
 
-// The names of the loads with these words that the other tree has, too; gifts came last.
-function chooseLoads(only, other) {
-  const wanted = Object.keys(LOADS).filter((name) => name.includes(only));
-  if (wanted.length === 0) throw new Error(`no load has "${only}" in its name; there are: ${Object.keys(LOADS).join(' · ')}`);
-  const names = existsSync(join(other, 'tests/bench', GIFTS_FILE)) ? wanted : wanted.filter((name) => !isGift(name));
-  const unable = `tests/bench of the other commit has no ${GIFTS_FILE}`;
-  if (names.length === 0) throw new Error(`${unable}: whole gifts can't be compared with it`);
-  if (names.length < wanted.length) console.error(`bench: ${unable}: without whole gifts`);
+// The names of the loads with these words.
+function chooseLoads(only) {
+  const names = Object.keys(LOADS).filter((name) => name.includes(only));
+  if (names.length === 0) throw new Error(`no load has "${only}" in its name; there are: ${Object.keys(LOADS).join(' · ')}`);
   return names;
 }
 
@@ -107,21 +133,21 @@ async function main() {
   const { values: given } = parseArgs({ options: OPTIONS });
   const count = Number(given.rounds);
   const other = resolve(given.other);
-  const names = chooseLoads(given.only, other);
+  const names = chooseLoads(given.only);
   if (!(count >= 1)) throw new Error(`--rounds ${given.rounds} is no number of rounds`);
+  const settings = { count, seed: seedOf(given.seed), names };
   const started = Date.now();
   const sides = [];
   const end = () => Promise.allSettled(sides.map(({ bench }) => bench.close(false)));
   for (const name of ['SIGINT', 'SIGTERM', 'SIGHUP']) process.once(name, () => { end().finally(() => process.exit(130)); });
   try {
-    const withGifts = names.some(isGift);
-    sides.push(await Side.open('other', other, join(other, 'build/release'), count, withGifts));
-    sides.push(await Side.open('this', ROOT, resolve(given.build), count, withGifts));
+    sides.push(await Side.open('other', other, join(other, 'build/release'), settings));
+    sides.push(await Side.open('this', ROOT, resolve(given.build), settings));
     const [{ grabs: others }, { bench, grabs }] = sides;
     const idle = (work) => grabs.withoutSettlement(() => others.withoutSettlement(work));
     const [gifts, plain] = [names.filter(isGift), names.filter((name) => !isGift(name))];
     const rows = plain.length > 0 ? await compare(bench, sides, plain, idle) : [];
-    if (withGifts) rows.push(...await compare(bench, sides, gifts));
+    if (gifts.length > 0) rows.push(...await compare(bench, sides, gifts));
     printCase({ name: 'against', title: `CPU time of all servers for each request, ${count} rounds`, rows, seconds: (Date.now() - started) / 1000,
       notes: ['ratio: the median of the ratios of the rounds, of all servers and of each.'] });
   } finally {

@@ -4,6 +4,7 @@ import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'nod
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import test from 'node:test';
+import { Rng } from '../chaos/rng.js';
 import { cpuBetween, cpuOf, cpusOf, memoryOf, nginxTree, processTree } from './cpu.js';
 import { turnsOf, wholeOf } from './gifts.js';
 import { packetsNeeded, SPREAD, spreadShares, USERS } from './grabs.js';
@@ -12,8 +13,8 @@ import { fillMarkdown, machine } from './report.js';
 import { rounds } from './rounds.js';
 import { figure, median, medians, percentile, ratio } from './stats.js';
 
-// A fake /proc: { pid: { tid: { ns, children } } }.
-function proc(t, processes) {
+// A fake /proc: { pid: { tid: { ns, children } } }; ticks: { pid: of 10 ms }, by default those of the threads.
+function proc(t, processes, ticks = {}) {
   const root = mkdtempSync(join(tmpdir(), 'bench-proc-'));
   t.after(() => rmSync(root, { recursive: true }));
   for (const [pid, threads] of Object.entries(processes)) {
@@ -23,6 +24,8 @@ function proc(t, processes) {
       writeFileSync(join(task, 'schedstat'), `${ns} 123 4\n`);
       writeFileSync(join(task, 'children'), children.map((child) => `${child} `).join(''));
     }
+    const sum = Object.values(threads).reduce((all, { ns }) => all + ns, 0);
+    writeFileSync(join(root, pid, 'stat'), `${pid} (a (b) c) S${' 0'.repeat(10)} ${ticks[pid] ?? Math.floor(sum / 1e7)} 0 0 0\n`);
     writeFileSync(join(root, pid, 'smaps_rollup'), '00-ff ---p 0 00:00 0 [rollup]\nRss: 9000 kB\nPss:                2048 kB\n');
     writeFileSync(join(root, pid, 'cmdline'), `server\0--number\0${pid}\0`);
   }
@@ -69,7 +72,16 @@ test('CPU is the sum over all threads, also of those that started meanwhile', (t
   const before = cpuOf([1, 2], proc(t, { 1: { 1: { ns: 1000 }, 11: { ns: 500 } }, 2: { 2: { ns: 70 } } }));
   const after = cpuOf([1, 2], proc(t, { 1: { 1: { ns: 1600 }, 11: { ns: 500 }, 12: { ns: 40 } }, 2: { 2: { ns: 75 } } }));
   assert.equal(cpuBetween(before, after), 600 + 40 + 5);
-  assert.throws(() => cpuBetween(after, before), /thread 1\/12 \(server --number 1\) ended/);
+  before.set(3, before.get(2));
+  assert.throws(() => cpuBetween(before, after), /process 3 \(server --number 2\) ended/);
+});
+
+test('a process whose threads have ended is counted by its ticks', (t) => {
+  const one = (threads, ticks) => cpuOf([1], proc(t, { 1: threads }, { 1: ticks }));
+  const [first, second] = [{ ns: 5e7 }, { ns: 3e7 }];
+  assert.equal(cpuBetween(one({ 1: first, 2: second }, 8), one({ 1: first }, 12)), 4e7, 'one that was there before');
+  assert.equal(cpuBetween(one({ 1: first }, 5), one({ 1: { ns: 6e7 } }, 20)), 15e7, 'one that came and went');
+  assert.equal(cpuBetween(one({ 1: first }, 5), one({ 1: { ns: 5.1e7 } }, 7)), 1e6, 'by the threads, if only the ticks were rounded');
 });
 
 test('the CPUs of a process are read as numbers', (t) => {
@@ -79,14 +91,14 @@ test('the CPUs of a process are read as numbers', (t) => {
   assert.deepEqual(cpusOf(2, root), [], 'it has ended');
 });
 
-test('a server whose threads end is measured as a whole', async () => {
-  let ns = 0;
-  const { row } = await measured({ app: [], mariadb: () => ns }, async () => {
-    ns = 7_000_000;
+test('a load has the CPU time of its groups', async () => {
+  const { row } = await measured({ app: [], own: [process.pid] }, async () => {
+    for (const end = performance.now() + 30; performance.now() < end;);
     return { requests: 10, seconds: 1, p50: 1, p99: 1, p999: 1 };
   });
-  assert.equal(row['mariadb µs'], 700);
-  assert.equal(row['server µs'], 700);
+  assert.ok(row['own µs'] > 500, `${row['own µs']} of at most 3,000`);
+  assert.equal(row['app µs'], 0);
+  assert.equal(row['server µs'], row['own µs']);
 });
 
 test('a load has more shares than requests, and no user twice for one packet', () => {
@@ -137,12 +149,33 @@ test('an unexpected answer makes a load fail', () => {
   assert.throws(() => mustBeClean('not all refused', { errors: { ...errors, status: 6 } }, { status: 7 }));
 });
 
-test('every target is first once in as many rounds as targets', async () => {
+// The order of the targets in some rounds, and what rounds() found: each load's number.
+async function measuredIn(count, seed, names, more) {
   const order = [];
-  const target = (name) => ({ name, load: async () => { order.push(name); return { x: order.length }; } });
-  const found = await rounds({ rounds: 3 }, [target('a'), target('b'), target('c')]);
-  assert.equal(order.join(''), 'abcbcacab');
-  assert.deepEqual(found.rows, [{ load: 'a', x: 6 }, { load: 'b', x: 4 }, { load: 'c', x: 5 }]);
+  const targets = [...names].map((name) => ({ name, load: async () => ({ x: order.push(name) }) }));
+  const found = await rounds({ rounds: count, order: new Rng(seed, 'test') }, targets, more);
+  return { order, found };
+}
+
+test('each round measures every target, in an order of its own, which the seed repeats', async () => {
+  const { order } = await measuredIn(50, 1, 'abc');
+  const each = Array.from({ length: 50 }, (_, i) => order.slice(3 * i, 3 * i + 3).join(''));
+  assert.deepEqual([...new Set(each)].sort(), ['abc', 'acb', 'bac', 'bca', 'cab', 'cba']);
+  assert.deepEqual((await measuredIn(50, 1, 'abc')).order, order);
+  assert.notDeepEqual((await measuredIn(50, 2, 'abc')).order, order);
+});
+
+test('targets that are compared with each other are measured one after another', async () => {
+  const { order } = await measuredIn(50, 1, 'aAbBcC', { together: 2 });
+  const pairs = Array.from({ length: 150 }, (_, i) => order.slice(2 * i, 2 * i + 2).join(''));
+  assert.deepEqual([...new Set(pairs)].sort(), ['Aa', 'Bb', 'Cc', 'aA', 'bB', 'cC']);
+});
+
+test('a row is the median of the rounds, and a ratio the median of their ratios', async () => {
+  const values = { a: [1, 6, 8], b: [2, 4, 9] };
+  const targets = Object.values(values).map((list, i) => ({ name: 'ab'[i], load: async () => ({ x: list.shift() }) }));
+  const found = await rounds({ rounds: 3, order: new Rng(1, 'test') }, targets);
+  assert.deepEqual(found.rows, [{ load: 'a', x: 6 }, { load: 'b', x: 4 }]);
   assert.equal(found.ratio(1, 0, 'x'), 9 / 8, 'the middle of 2/1, 4/6 and 9/8, not the 4/6 of the medians');
 });
 

@@ -1,4 +1,4 @@
-// node bench.js --build FOLDER [--quick] [--only CASE,…] [--rounds N] [--markdown FILE] [--keep]
+// node bench.js --build FOLDER [--quick] [--only CASE,…] [--rounds N] [--seed N] [--markdown FILE] [--keep]
 // Runs the cases of cases/ one after another and prints their results: docs/BENCHMARKS.md. Exit 0 when every case ran and
 // every ratio met its target.
 import { readdirSync } from 'node:fs';
@@ -7,17 +7,18 @@ import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
 import { Bench } from './harness.js';
 import { fillMarkdown, machine, printCase, printRatios } from './report.js';
+import { seedOf } from './rounds.js';
 
 const ROOT = join(dirname(fileURLToPath(import.meta.url)), '../..');
 const CASES = join(ROOT, 'tests/bench/cases');
 
 // The order of the cases; those not named here come last.
 const ORDER = ['gift', 'fsync', 'per_core', 'grab_win', 'grab_lose', 'view', 'settlement', 'audit', 'records', 'send', 'login_flood', 'routes', 'connections',
-  'growth', 'memory', 'wait', 'cluster'];
+  'growth', 'memory', 'idle', 'wait', 'cluster'];
 
 const OPTIONS = {
   build: { type: 'string' }, quick: { type: 'boolean', default: false }, only: { type: 'string', default: '' },
-  rounds: { type: 'string' }, markdown: { type: 'string' }, keep: { type: 'boolean', default: false },
+  rounds: { type: 'string' }, seed: { type: 'string' }, markdown: { type: 'string' }, keep: { type: 'boolean', default: false },
 };
 
 async function chooseCases(only) {
@@ -51,8 +52,9 @@ async function main() {
   const rounds = given.rounds === undefined ? undefined : Number(given.rounds);
   if (rounds !== undefined && !(rounds >= 1)) throw new Error(`--rounds ${given.rounds} is no number of rounds`);
   const cases = await chooseCases(given.only);
-  const bench = new Bench({ root: ROOT, build: resolve(given.build), quick: given.quick, rounds });
-  const facts = machine(process.argv.slice(2));
+  const seed = seedOf(given.seed);
+  const bench = new Bench({ root: ROOT, build: resolve(given.build), quick: given.quick, rounds, seed });
+  const facts = [...machine(process.argv.slice(2)), ['seed of the order', seed]];
   const end = () => bench.close(given.keep);
   for (const name of ['SIGINT', 'SIGTERM', 'SIGHUP']) process.once(name, () => { end().finally(() => process.exit(130)); });
   const results = [];

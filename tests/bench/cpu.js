@@ -35,36 +35,44 @@ export function nginxTree(pid, proc = '/proc', workers = cpus().length) {
   return pid ? [pid, ...childrenOf(pid, pid, proc).slice(0, workers)] : [];
 }
 
-// CPU time of every thread of the processes: Map of "pid/tid" to { ns, command }.
+const TICK_NS = 1e7;
+const NOTHING = { ticksNs: 0, threads: new Map() };
+
+// User and system time of a process in ns, also of its threads that have ended; each is rounded down to ticks of 10 ms.
+function ticksOf(pid, proc) {
+  const fields = (read(`${proc}/${pid}/stat`) ?? '').replace(/^.*\) /, '').split(' ');
+  return (Number(fields[11]) + Number(fields[12])) * TICK_NS;
+}
+
+// CPU time of processes until now: Map of pid to { command, ticksNs, threads: Map of the living threads to ns }.
 export function cpuOf(pids, proc = '/proc') {
   const found = new Map();
   for (const pid of pids) {
-    const command = (read(`${proc}/${pid}/cmdline`) ?? '').replaceAll('\0', ' ').trim();
+    const threads = new Map();
     for (const tid of tasks(pid, proc)) {
       const text = read(`${proc}/${pid}/task/${tid}/schedstat`);
-      if (text) found.set(`${pid}/${tid}`, { ns: Number(text.split(' ')[0]), command });
+      if (text) threads.set(tid, Number(text.split(' ')[0]));
     }
+    const command = (read(`${proc}/${pid}/cmdline`) ?? '').replaceAll('\0', ' ').trim();
+    if (threads.size > 0) found.set(pid, { command, ticksNs: ticksOf(pid, proc), threads });
   }
   return found;
 }
 
-// The CPU time between two samples. Throws when a thread has ended: its time is lost.
-export function cpuBetween(before, after) {
-  for (const [thread, { command }] of before) if (!after.has(thread)) throw new Error(`thread ${thread} (${command}) ended while it was measured`);
-  let sum = 0;
-  for (const [thread, { ns }] of after) sum += ns - (before.get(thread)?.ns ?? 0);
-  return sum;
+// The CPU time of a process between two samples: exact, except when a thread has ended, as MariaDB's may at any time, or
+// when the whole process used more than its threads by more than the ticks are rounded: then by the ticks.
+function usedBetween(before, after) {
+  let exact = 0;
+  for (const [tid, ns] of after.threads) exact += ns - (before.threads.get(tid) ?? 0);
+  const rounded = after.ticksNs - before.ticksNs;
+  const ended = [...before.threads.keys()].some((tid) => !after.threads.has(tid)) || rounded - exact > 2 * TICK_NS;
+  return ended ? Math.max(rounded, exact) : exact;
 }
 
-const TICK_NS = 1e7;
-
-// CPU time of a process and its children, in ns, with a resolution of 10 ms. Unlike cpuOf it includes threads that have
-// ended: MariaDB's threads end at any time.
-export function cpuNs(pid) {
-  return processTree(pid).reduce((sum, one) => {
-    const fields = readFileSync(`/proc/${one}/stat`, 'utf8').replace(/^.*\) /, '').split(' ');
-    return sum + (Number(fields[11]) + Number(fields[12])) * TICK_NS;
-  }, 0);
+// The CPU time between two samples, in ns. Throws when a process has ended: its time is lost.
+export function cpuBetween(before, after) {
+  for (const [pid, { command }] of before) if (!after.has(pid)) throw new Error(`process ${pid} (${command}) ended while it was measured`);
+  return [...after].reduce((sum, [pid, now]) => sum + usedBetween(before.get(pid) ?? NOTHING, now), 0);
 }
 
 // Memory of the processes in MiB (Pss): shared pages count once.

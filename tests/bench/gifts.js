@@ -51,7 +51,7 @@ export class Gifts {
     self.grabs = await Grabs.open(bench, { site });
     self.#wrk = { cpu: other };
     self.#tables = await PeerTables.open(bench, site, self.grabs.users, WALLET_FEN);
-    const script = readFileSync(join(bench.root, 'tests/bench/peers/take.lua'), 'utf8');
+    const script = readFileSync(new URL('peers/take.lua', import.meta.url), 'utf8');
     const given = { take: await site.redis('SCRIPT', 'LOAD', script), page: await self.#pageOfSite() };
     self.targets = [self.grabs.target()];
     for (const kind of peers) {

@@ -109,7 +109,7 @@ export class Grabs {
   async load(target, { paths, cookies = this.cookies, seconds, refused = false, count = null, asked = null, kind = 'cycle', ...more }) {
     const before = count ? await this.#atRest(count) : 0;
     const { row } = await measured(target.groups(),
-      () => wrk({ root: this.bench.root, url: target.url, kind, cookies, paths, seconds, ...more }),
+      () => wrk({ url: target.url, kind, cookies, paths, seconds, ...more }),
       async ({ requests, errors }) => {
         mustBeClean(target.name, { errors }, { status: refused ? requests : 0 });
         if (asked !== null && requests !== asked) throw new Error(`${target.name}: ${requests} of ${asked} requests were answered`);

@@ -9,6 +9,7 @@
 import { chmodSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { Rng } from '../chaos/rng.js';
 import { Site } from './site.js';
 import { median, medians, percentile, ratio } from './stats.js';
 
@@ -18,10 +19,13 @@ const ROUNDS_QUICK = 2;
 export class Bench {
   #servers = []; #shared = null; #count = 0; #closing = null;
 
-  constructor({ root, build, quick, rounds }) {
+  // root: the tree of the sites under measurement, whose ./dev starts them; build: the folder of their program and of
+  // bench_world. seed: of the order of the loads in each round.
+  constructor({ root, build, quick, rounds, seed }) {
     this.root = root;
     this.build = build;
     this.quick = quick;
+    this.order = new Rng(seed, 'order of the loads');
     this.rounds = rounds ?? (quick ? ROUNDS_QUICK : ROUNDS);
     this.folder = mkdtempSync(join(tmpdir(), 'hongbao-bench-'));
     chmodSync(this.folder, 0o755); // the servers have a user of their own

@@ -1,19 +1,20 @@
 // A load by wrk, and its cost by group of processes.
-import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
 import { run } from '../chaos/deployment.js';
 import { cpuBetween, cpuOf, memoryOf } from './cpu.js';
 
 export const CONNECTIONS = 64;
 const TIMEOUT_S = 10;
+const SCRIPT = fileURLToPath(new URL('wrk/wrk.lua', import.meta.url));
 
 // Runs wrk with wrk/wrk.lua: { requests, seconds, errors: { connect, read, write, status, timeout }, p50, p99, p999, max }, the
 // last four in milliseconds. close: a connection for each request. delayMs: the pause of a connection between two requests.
 // cpu: wrk runs on this CPU only. answers: a file into which the bodies of the answers are written; '' for none.
-export async function wrk({ root, url, kind, cookies, paths, seconds, connections = CONNECTIONS, threads = 1, accept = 'application/json',
+export async function wrk({ url, kind, cookies, paths, seconds, connections = CONNECTIONS, threads = 1, accept = 'application/json',
   close = false, delayMs = 0, cpu = null, answers = '' }) {
   const command = cpu === null ? ['wrk'] : ['taskset', '-c', String(cpu), 'wrk'];
   const { code, stdout, stderr } = await run(command[0], [...command.slice(1), '-t', String(threads), '-c', String(connections), '-d', `${seconds}s`,
-    '--timeout', `${TIMEOUT_S}s`, '-s', join(root, 'tests/bench/wrk/wrk.lua'), url, '--', kind, String(threads), cookies, paths, accept,
+    '--timeout', `${TIMEOUT_S}s`, '-s', SCRIPT, url, '--', kind, String(threads), cookies, paths, accept,
     close ? 'close' : 'keep-alive', String(delayMs), String(connections), answers]);
   const result = parseWrk(stdout);
   if (code !== 0 || !result) throw new Error(`wrk: ${code}\n${stdout}${stderr}`);
@@ -36,19 +37,16 @@ export function rowOf(result, cpuNs, served) {
     ...Object.fromEntries(us), 'server µs': us.reduce((sum, [, value]) => sum + value, 0) };
 }
 
-// Runs load() and measures the CPU time of the processes. groups: { nginx: [pid…], app: [pid…], redis: [pid…] }; for a
-// server whose threads end meanwhile, a function that returns its CPU time in ns instead of the pids.
+// Runs load() and measures the CPU time of the processes. groups: { nginx: [pid…], app: [pid…], redis: [pid…] }.
 // served(result): waits until the servers are idle and returns the number of requests that they have worked on, including
 // those on their way at the end.
 export async function measured(groups, load, served = ({ requests }) => requests) {
-  const sample = () => Object.fromEntries(Object.entries(groups)
-    .map(([name, group]) => [name, typeof group === 'function' ? group() : cpuOf(group)]));
-  const between = (a, b) => (typeof a === 'number' ? b - a : cpuBetween(a, b));
+  const sample = () => Object.fromEntries(Object.entries(groups).map(([name, pids]) => [name, cpuOf(pids)]));
   const before = sample();
   const result = await load();
   const count = await served(result);
   const after = sample();
-  const cpuNs = Object.fromEntries(Object.keys(groups).map((name) => [name, between(before[name], after[name])]));
+  const cpuNs = Object.fromEntries(Object.keys(groups).map((name) => [name, cpuBetween(before[name], after[name])]));
   return { result, row: { ...rowOf(result, cpuNs, count), 'app MiB': memoryOf(groups.app) } };
 }
 

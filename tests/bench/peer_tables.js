@@ -1,6 +1,5 @@
 // The tables of the peers that keep packets and money in MariaDB: peers/mariadb.sql, on the server of the site.
 import { readFileSync } from 'node:fs';
-import { join } from 'node:path';
 import { DATABASE } from './peers.js';
 
 const BANK = 1; // without an account: its balance is what all others have
@@ -30,7 +29,7 @@ export class PeerTables {
   static async open(bench, site, users, fen = 0) {
     const self = new PeerTables();
     self.#site = site;
-    const tables = readFileSync(join(bench.root, 'tests/bench/peers/mariadb.sql'), 'utf8');
+    const tables = readFileSync(new URL('peers/mariadb.sql', import.meta.url), 'utf8');
     await site.sql(`DROP DATABASE IF EXISTS ${DATABASE}; CREATE DATABASE ${DATABASE}; USE ${DATABASE}; ${tables}`);
     await self.deposit(users.map(({ id }) => id), fen);
     return self;

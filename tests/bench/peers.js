@@ -7,7 +7,7 @@ import { join } from 'node:path';
 import { poll } from '../chaos/deployment.js';
 import { PARTITIONS } from '../e2e/support/packet_id.js';
 import { freePort } from '../e2e/support/port.js';
-import { cpuNs, nginxTree, processTree } from './cpu.js';
+import { nginxTree, processTree } from './cpu.js';
 
 const PHP_WORKERS_PER_CPU = 8;
 const PAGE = 'page.php'; // what PHP includes; programs in C read the same file
@@ -100,7 +100,7 @@ export class Peer {
 
   groups() {
     return { nginx: nginxTree(this.nginxPid), app: processTree(this.appPid), redis: processTree(this.site.pid('redis')),
-      ...(this.mariadb ? { mariadb: () => cpuNs(this.site.pid('mariadb')) } : {}) };
+      ...(this.mariadb && { mariadb: processTree(this.site.pid('mariadb')) }) };
   }
 
   // nginx first, so that it never connects to an application that has ended.

@@ -1,19 +1,35 @@
 // Rounds in which every target is measured in turn, so that a disturbance of the machine affects all targets.
+import { randomInt } from 'node:crypto';
 import { median, medians } from './stats.js';
 
-// targets: [{ name, load }]; load() returns a flat row. around(work): wraps the loads of a round.
+const SEEDS = 2 ** 31;
+
+// The seed of the order of the loads: the given one, or one by chance. It is printed, as --seed repeats the order.
+export function seedOf(given) {
+  const seed = given ?? String(randomInt(SEEDS));
+  console.error(`bench: the order of the loads is that of --seed ${seed}`);
+  return seed;
+}
+
+// The items in another order, by the random numbers of rng (tests/chaos/rng.js).
+function shuffled(items, rng) {
+  const left = [...items];
+  return items.map(() => left.splice(rng.int(0, left.length - 1), 1)[0]);
+}
+
+// targets: [{ name, load }]; load() returns a flat row. around(work): wraps the loads of a round. together: so many
+// targets in a row are measured one after another, for their ratio. Each round has an order of its own, by bench.order.
 // rows: the median row of each target, with its name. ratio(a, b, column, other): target a's column by target b's column
 // `other` (default: the same); the median of the ratios of the rounds, because the loads of one round ran under the same
 // conditions.
-export async function rounds(bench, targets, around = (work) => work()) {
+export async function rounds(bench, targets, { around = (work) => work(), together = 1 } = {}) {
   const rows = targets.map(() => []);
+  const places = [...targets.keys()];
+  const groups = places.filter((i) => i % together === 0).map((i) => places.slice(i, i + together));
   for (let round = 0; round < bench.rounds; round++) {
+    const order = shuffled(groups, bench.order).flatMap((group) => shuffled(group, bench.order));
     await around(async () => {
-      // The first target of a round is the last one of the next.
-      for (let i = 0; i < targets.length; i++) {
-        const at = (i + round) % targets.length;
-        rows[at].push({ load: targets[at].name, ...await targets[at].load() });
-      }
+      for (const at of order) rows[at].push({ load: targets[at].name, ...await targets[at].load() });
     });
   }
   const ratio = (a, b, column, other = column) => median(rows[a].map((row, i) => row[column] / rows[b][i][other]));

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { run } from '../chaos/deployment.js';
 import { redis } from '../chaos/redis.js';
 import { freePort } from '../e2e/support/port.js';
-import { cpuNs, nginxTree, processTree } from './cpu.js';
+import { nginxTree, processTree } from './cpu.js';
 import { REQUEST_MS_MAX, SiteUnderLoad, environmentOf } from './site_under_load.js';
 
 export class Site extends SiteUnderLoad {
@@ -83,11 +83,11 @@ export class Site extends SiteUnderLoad {
     }
   }
 
-  // The processes that answer a request of a pool: { nginx, app, redis }, lists of pids. All but the hot pool use mariadb,
-  // too: its CPU time as a whole, as its threads may end.
+  // The processes that answer a request of a pool: { nginx, app, redis }, lists of pids; of each pool but the hot one,
+  // mariadb, too.
   groups(pool) {
     return { nginx: nginxTree(this.pid('nginx')), app: processTree(this.pid(pool)), redis: processTree(this.pid('redis')),
-      ...(pool !== 'hot' && { mariadb: () => cpuNs(this.pid('mariadb')) }) };
+      ...(pool !== 'hot' && { mariadb: processTree(this.pid('mariadb')) }) };
   }
 
   processes() {

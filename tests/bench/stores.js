@@ -3,7 +3,7 @@ import { spawn } from 'node:child_process';
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { run } from '../chaos/deployment.js';
-import { cpuNs } from './cpu.js';
+import { cpuBetween, cpuOf, processTree } from './cpu.js';
 import { Site } from './site.js';
 
 export const DAY_MS = 24 * 3600 * 1000;
@@ -71,11 +71,13 @@ export function makeWorld(bench, site, state, packets, shares, expiresMs = Date.
 
 // Wall time of work(), and CPU time of the named servers meanwhile: { seconds, NAME: seconds, … }.
 export async function timed(site, names, work) {
-  const before = names.map((name) => cpuNs(site.pid(name)));
+  const sample = () => names.map((name) => cpuOf(processTree(site.pid(name))));
+  const before = sample();
   const started = performance.now();
   await work();
   const seconds = (performance.now() - started) / 1000;
-  return { seconds, ...Object.fromEntries(names.map((name, i) => [name, (cpuNs(site.pid(name)) - before[i]) / 1e9])) };
+  const after = sample();
+  return { seconds, ...Object.fromEntries(names.map((name, i) => [name, cpuBetween(before[i], after[i]) / 1e9])) };
 }
 
 // Runs a program to its end: { code, stdout, seconds, cpu, peak_kib }; the last two are sampled.
@@ -87,7 +89,7 @@ export function watched(file, args, environment) {
     const timer = setInterval(() => {
       try {
         peak = Number(/VmHWM:\s+(\d+)/.exec(readFileSync(`/proc/${child.pid}/status`, 'utf8'))?.[1] ?? peak);
-        cpu = cpuNs(child.pid) / 1e9;
+        cpu = Math.max(cpu, cpuBetween(new Map(), cpuOf([child.pid])) / 1e9);
       } catch {
         // It has ended.
       }

@@ -20,7 +20,7 @@ export default {
     const steady = () => grabs.win(us, steadySeconds, { delayMs: STEADY_MS });
     const guess = { cookies: grabs.file(['none=1']), paths: grabs.file(['POST /login username=nobody&password=wrong-password']) };
     const besideLogins = async () => {
-      const flood = wrk({ root: bench.root, url: us.url, kind: 'cycle', ...guess, seconds: steadySeconds + LOGIN_SECONDS_MORE, connections: LOGINS_AT_ONCE });
+      const flood = wrk({ url: us.url, kind: 'cycle', ...guess, seconds: steadySeconds + LOGIN_SECONDS_MORE, connections: LOGINS_AT_ONCE });
       const [row, { requests, seconds, p99 }] = await Promise.all([steady(), flood]);
       return { ...row, 'logins /s': requests / seconds, 'login p99 ms': p99 };
     };
@@ -32,7 +32,7 @@ export default {
       { name: '10,000, each for one request, with pauses', load: win({ connections: 10_000, close: true, delayMs: CROWD_MS }) },
       { name: '64 with pauses', load: steady },
       { name: '64 with pauses, logins beside', load: besideLogins },
-    ], (work) => grabs.withoutSettlement(work));
+    ], { around: (work) => grabs.withoutSettlement(work) });
     await grabs.site.mustBeSound();
     return {
       rows,

@@ -23,7 +23,7 @@ export default {
       { name: 'losing', load: () => lose(us, settled, { count }) },
       { name: 'losing, before it is settled', load: async () => lose(us, await grabs.emptied(SHARES), { count }) },
       { name: 'floor: the loop, the same answer', load: () => lose(floor, settled) },
-    ], (work) => grabs.withoutSettlement(work));
+    ], { around: (work) => grabs.withoutSettlement(work) });
     return {
       rows,
       ratios: [bench.ratio('grab_lose_cpu_vs_constant', ratio(1, 3, 'server µs'), '<= 1.2')],

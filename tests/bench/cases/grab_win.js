@@ -36,7 +36,7 @@ export default {
       { name: `${locking.name}, ${SPREAD} packets`, load: () => locks.winSpread(locking, seconds) },
       { name: `${locking.name}, one packet`, load: () => locks.win(locking, seconds) },
       { name: floor.name, load: () => grabs.load(floor, { paths: any, seconds }) },
-    ], (work) => grabs.withoutSettlement(work));
+    ], { around: (work) => grabs.withoutSettlement(work) });
     await grabs.site.mustBeSound();
     await locks.mustBeSound();
 

@@ -1,6 +1,6 @@
 // Grabs a second per core: every server of a site runs on one CPU, the load generator on another. A winning grab is on
 // disk before its answer; the settle worker, on the same core, then writes its money into MariaDB.
-import { cpusOf, cpuNs, mustBePinned, processTree } from '../cpu.js';
+import { cpusOf, mustBePinned, processTree } from '../cpu.js';
 import { Grabs, SPREAD } from '../grabs.js';
 import { measured, mustBeClean, wrk } from '../load.js';
 import { rounds } from '../rounds.js';
@@ -23,7 +23,8 @@ class Core {
   }
 
   groups() {
-    return { ...this.site.groups('hot'), settle: processTree(this.site.pid('settle')), mariadb: () => cpuNs(this.site.pid('mariadb')) };
+    const tree = (name) => processTree(this.site.pid(name));
+    return { ...this.site.groups('hot'), settle: tree('settle'), mariadb: tree('mariadb') };
   }
 
   // rate: of the work whose cost is in the row.
@@ -39,7 +40,7 @@ class Core {
     const started = performance.now();
     let settledRate;
     const { row } = await measured(this.groups(),
-      () => wrk({ root: grabs.bench.root, url: this.url, kind: 'cycle', cookies: grabs.cookies, paths, seconds, ...this.more }),
+      () => wrk({ url: this.url, kind: 'cycle', cookies: grabs.cookies, paths, seconds, ...this.more }),
       async ({ requests, errors }) => {
         mustBeClean(this.name, { errors });
         await site.drained();

@@ -26,7 +26,7 @@ export default {
       { name: 'finished, as JSON', load: () => look(us, settled, 'application/json') },
       { name: 'finished, floor: the loop, the same bytes', load: () => look(floor, settled) },
       { name: 'finished, before it is settled', load: async () => look(us, await grabs.emptied(SHARES)) },
-    ], (work) => grabs.withoutSettlement(work));
+    ], { around: (work) => grabs.withoutSettlement(work) });
     return {
       rows,
       ratios: [
