@@ -4,7 +4,7 @@
 -- KEYS[1] packet, KEYS[2] grabs, KEYS[3] order, KEYS[4] settled
 -- ARGV[1] user id, empty when logged out
 -- ARGV[2] after: only rows with share_no < after; empty: from the newest
--- ARGV[3] limit: most rows
+-- ARGV[3] limit: most rows; none for a user who may not see them
 -- returns {LIVE_MISSING} or {LIVE_VIEW, now_ms, settled id or false, count of grabs, last entry once finished or false,
 --   my share_no or false, my entry or false, share_no of the first row, {entries in share order},
 --   {sender, nickname, kind, split, count, amount, greeting, receiver, receiver_name, expires_ms, created_ms, state,
@@ -49,6 +49,14 @@ elseif user ~= '' and grabbed > 0 then
     end
 end
 
+-- Who is neither the sender nor has a share does not see who has opened it, as long as it is open: no rows are read.
+-- With options it may have ended before its time.
+local now = now_ms()
+if user ~= '' and user ~= packet[1] and not my_share and packet[12] == 'open' and packet[19] ~= '1'
+    and grabbed < tonumber(packet[5]) and now < tonumber(packet[10]) then
+    limit = 0
+end
+
 local stop = math.min(after or grabbed, grabbed)
 local start = math.max(stop - limit, 0)
 local rows = {}
@@ -72,5 +80,5 @@ if has_options and redis.call('HGET', KEYS[1], 'thanks_count') then
     thanks = stop > start and redis.call('HMGET', KEYS[1], unpack(thanks_fields(start, stop - 1)))
 end
 
-return {LIVE_VIEW, now_ms(), redis.call('GET', KEYS[4]), grabbed, last, my_share, my_entry, start, rows, packet,
+return {LIVE_VIEW, now, redis.call('GET', KEYS[4]), grabbed, last, my_share, my_entry, start, rows, packet,
     closed, options, my_thanks, thanks, best_entry}

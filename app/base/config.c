@@ -232,7 +232,7 @@ static const struct config_setting SETTINGS[] = {
                  "passwords that are hashed for all strangers, and as many for all known devices and sessions"),
 
     SETTING_INT(settle_interval_ms, 1, 60000, "50", "pause when all streams were empty"),
-    SETTING_INT(settle_batch, 1, 10000, "4000", "events per transaction, at most"),
+    SETTING_INT(settle_batch, 1, 10000, "8000", "events per transaction, at most"),
     SETTING_INT(ready_lag_s, 1, 86400, "60", "/readyz is 503 when an event has waited longer"),
 };
 

@@ -25,8 +25,7 @@ enum {
     COLUMN_INTO_PACKET,
     COLUMN_COVER,
     COLUMN_EXCLUSIVE,
-    COLUMN_SENDER_FACE,
-    COLUMN_THANKERS
+    COLUMN_SENDER_FACE
 };
 
 static const char *const NAMES[INBOX_KINDS] = {
@@ -40,7 +39,7 @@ struct str inbox_kind_name(enum inbox_kind kind)
 
 #define WAITING_COLUMNS                                                                                                \
     "SELECT 'waiting', packet.created_ms, packet.id, packet.greeting, packet.sender_id, packet.sender_name, "          \
-    "packet.opens_ms, NULL, NULL, 0, packet.cover, packet.kind = 'exclusive', user.face, 0 "
+    "packet.opens_ms, NULL, NULL, 0, packet.cover, packet.kind = 'exclusive', user.face "
 /* A join: a subquery would stay a scan of all grabs, as it is executed when there are few (db_query_prepared). */
 #define AND_TAKEN                                                                                                      \
     "LEFT JOIN user ON user.id = packet.sender_id "                                                                    \
@@ -77,7 +76,7 @@ static void refund_append(struct buf *sql, uint64_t user_id, int64_t now_ms)
 {
     buf_printf(sql,
                "SELECT 'refund', latest.created_ms, packet.id, packet.greeting, NULL, NULL, NULL, latest.amount_fen, "
-               "NULL, 0, NULL, 0, NULL, 0 FROM (SELECT kind, packet_id, amount_fen, created_ms, id FROM transfer "
+               "NULL, 0, NULL, 0, NULL FROM (SELECT kind, packet_id, amount_fen, created_ms, id FROM transfer "
                "FORCE INDEX (transfer_credit) WHERE credit_id = %" PRIu64 " AND created_ms > %" PRId64
                " ORDER BY created_ms DESC, id DESC LIMIT " LATEST_ROWS ") AS latest "
                "STRAIGHT_JOIN packet ON packet.id = latest.packet_id WHERE latest.kind = 'refund' "
@@ -94,7 +93,7 @@ static void sent_append(struct buf *sql, uint64_t user_id)
                user_id);
 }
 
-/* The same with their thanks. more: joins of further tables. */
+/* The same with their thanks. more: a join of further tables. */
 static void thanks_from_append(struct buf *sql, uint64_t user_id, int64_t now_ms, const char *more)
 {
     sent_append(sql, user_id);
@@ -106,9 +105,7 @@ static void thanks_append(struct buf *sql, uint64_t user_id, int64_t now_ms)
 {
     buf_cstr(sql,
              "SELECT 'thanks', thanks.created_ms, latest.id, latest.greeting, thanks.user_id, grab.nickname, NULL, "
-             "NULL, thanks.text, 0, NULL, 0, user.face, (SELECT COUNT(DISTINCT thanks.user_id)");
-    thanks_from_append(sql, user_id, now_ms, "");
-    buf_char(sql, ')');
+             "NULL, thanks.text, 0, NULL, 0, user.face");
     thanks_from_append(sql, user_id, now_ms,
                        "STRAIGHT_JOIN grab ON grab.packet_id = thanks.packet_id AND grab.share_no = thanks.share_no "
                        "LEFT JOIN user ON user.id = thanks.user_id ");
@@ -120,7 +117,7 @@ static void return_append(struct buf *sql, uint64_t user_id, int64_t now_ms)
 {
     buf_cstr(sql, "SELECT 'return', share_return.returned_ms, latest.id, latest.greeting, share_return.user_id, "
                   "grab.nickname, NULL, share_return.amount_fen, NULL, share_return.position IS NOT NULL, NULL, "
-                  "0, user.face, 0");
+                  "0, user.face");
     sent_append(sql, user_id);
     buf_printf(
         sql,
@@ -188,6 +185,37 @@ static bool is_looked(const struct inbox_looked *looked, uint64_t packet_id)
     return false;
 }
 
+bool inbox_thanked_before(const struct inbox *inbox, size_t item)
+{
+    for (size_t i = 0; i < item; i++)
+        if (inbox->items[i].kind == INBOX_THANKS && inbox->items[i].sender_id == inbox->items[item].sender_id)
+            return true;
+    return false;
+}
+
+/* Counts the users who said thanks. When as many rows were found as are read, there may be more users. */
+static enum status thankers_find(struct db *db, struct arena *a, uint64_t user_id, int64_t now_ms, struct inbox *inbox)
+{
+    size_t found = 0;
+    for (size_t i = 0; i < inbox->count; i++) {
+        if (inbox->items[i].kind != INBOX_THANKS)
+            continue;
+        found++;
+        inbox->thankers += !inbox_thanked_before(inbox, i);
+    }
+    if (found < INBOX_ITEMS_MAX)
+        return ST_OK;
+    struct buf sql = BUF_EMPTY;
+    struct db_rows rows;
+    buf_cstr(&sql, "SELECT COUNT(DISTINCT thanks.user_id)");
+    thanks_from_append(&sql, user_id, now_ms, "");
+    enum status st = db_query_buf_prepared(db, a, &rows, &sql);
+    buf_free(&sql);
+    if (st == ST_OK)
+        inbox->thankers = db_cell_u64(&rows, 0, 0);
+    return st;
+}
+
 enum status inbox_find(struct db *db, struct arena *a, uint64_t user_id, int64_t now_ms,
                        const struct inbox_looked *looked, struct inbox *out)
 {
@@ -214,9 +242,7 @@ enum status inbox_find(struct db *db, struct arena *a, uint64_t user_id, int64_t
             return ST_CORRUPT;
         item->not_yet = item->opens_ms > now_ms;
         item->looked = is_looked(looked, item->packet_id);
-        if (item->kind == INBOX_THANKS)
-            out->thankers = db_cell_u64(&rows, out->count, COLUMN_THANKERS);
     }
     qsort(out->items, out->count, sizeof *out->items, item_order);
-    return ST_OK;
+    return thankers_find(db, a, user_id, now_ms, out);
 }

@@ -55,6 +55,9 @@ struct inbox_looked {
 enum status inbox_find(struct db *db, struct arena *a, uint64_t user_id, int64_t now_ms,
                        const struct inbox_looked *looked, struct inbox *out);
 
+/* True when an earlier item of the list is thanks of the same user. item: the index of an item of thanks. */
+bool inbox_thanked_before(const struct inbox *inbox, size_t item);
+
 /* The name of a kind in SQL and JSON: "waiting", "refund", "thanks", "return". */
 struct str inbox_kind_name(enum inbox_kind kind);
 

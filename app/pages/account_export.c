@@ -36,6 +36,7 @@ static enum status head_append(struct exchange *x)
 {
     struct db *db = x->app->stores.db;
     struct model m;
+    const struct statement_query query = { .account_id = x->visitor.user_id, .limit = 1 };
     struct statement statement;
     struct str_list own = { NULL, 0 };
     int64_t created_ms = 0;
@@ -45,7 +46,7 @@ static enum status head_append(struct exchange *x)
     if (st == ST_OK)
         st = user_created_find(db, x->arena, x->visitor.user_id, &created_ms);
     if (st == ST_OK)
-        st = statement_read(db, x->arena, x->visitor.user_id, (struct list_key){ 0 }, 1, &statement);
+        st = statement_read(db, x->arena, &query, &statement);
     if (st != ST_OK)
         return st == ST_NOT_FOUND ? ST_CORRUPT : st; /* every user has a wallet */
     view_moment_model(&m, &m.root, "created_at", created_ms);
@@ -110,10 +111,12 @@ static enum status records_append(struct exchange *x, struct account_export *exp
 
 static enum status statement_append(struct exchange *x, struct account_export *export)
 {
+    const struct statement_query query = { .account_id = x->visitor.user_id,
+                                           .below = export->below,
+                                           .limit = ACCOUNT_EXPORT_PART_ROWS };
     struct statement statement;
     struct model m;
-    enum status st = statement_read(x->app->stores.db, x->arena, x->visitor.user_id, export->below,
-                                    ACCOUNT_EXPORT_PART_ROWS, &statement);
+    enum status st = statement_read(x->app->stores.db, x->arena, &query, &statement);
     if (st != ST_OK)
         return st == ST_NOT_FOUND ? ST_CORRUPT : st;
     model_init(&m, x->arena);

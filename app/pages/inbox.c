@@ -151,15 +151,6 @@ static size_t kind_count(const struct inbox *inbox, enum inbox_kind kind)
     return count;
 }
 
-/* Whether the user of an item of thanks has said an earlier one of the list, too. */
-static bool thanked_before(const struct inbox *inbox, size_t item)
-{
-    for (size_t i = 0; i < item; i++)
-        if (inbox->items[i].kind == INBOX_THANKS && inbox->items[i].sender_id == inbox->items[item].sender_id)
-            return true;
-    return false;
-}
-
 /* One row for all thanks: several people with the same words would push everything else down. */
 static void thanked_model(struct model *m, const struct inbox *inbox, int64_t seen_ms)
 {
@@ -172,7 +163,7 @@ static void thanked_model(struct model *m, const struct inbox *inbox, int64_t se
         if (item->kind != INBOX_THANKS)
             continue;
         new = new || item->ms > seen_ms;
-        if (face_count == INBOX_FACES_MAX || thanked_before(inbox, i))
+        if (face_count == INBOX_FACES_MAX || inbox_thanked_before(inbox, i))
             continue;
         struct value *face = value_add_object(m, faces);
         value_text(m, face, "nickname", item->sender_name);

@@ -175,7 +175,12 @@ enum step show_view_failed(struct exchange *x, enum status st)
 static enum step answer_hot(struct exchange *x, struct packet_view *view, uint32_t after)
 {
     bool may_wait = x->step < SHOW_STEPS_MAX;
-    if (may_wait && view->row_count == 0 && view->packet.grabbed_count > 0 && after > 0) { /* read without rows */
+    /* Redis sends no rows of an open packet to who may not see its list. Of a finished packet each visitor, also one
+     * without a session, confirms the rows of the cache, so that the next visitors need no Redis. */
+    const bool has_list =
+        view->packet.state != PACKET_OPEN || show_list_allowed(&view->packet, view->has_mine, x->visitor.user_id);
+    /* Read without rows. */
+    if (may_wait && has_list && view->row_count == 0 && view->packet.grabbed_count > 0 && after > 0) {
         /* Now its grabs never change. */
         bool completes = view->final && packet_share_total(&view->packet) <= LIVE_ROWS_MAX && show_cached(x) == NULL;
         if (!completes && answer_with_cached_rows(x, view))

@@ -120,7 +120,7 @@ enum status users_find_by_ids(struct db *db, struct arena *a, const uint64_t *id
         &sql,
         "SELECT id, username, nickname, disabled_ms, created_ms, face FROM user WHERE deleting_ms IS NULL AND id IN ");
     db_ids(&sql, ids, count);
-    enum status st = db_query_buf(db, a, &rows, &sql);
+    enum status st = db_query_buf_prepared(db, a, &rows, &sql);
     buf_free(&sql);
     for (size_t i = 0; st == ST_OK && i < count; i++)
         for (size_t row = 0; row < rows.count; row++)

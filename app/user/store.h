@@ -43,7 +43,8 @@ enum status user_find_for_login(struct db *db, struct arena *a, struct str usern
 enum status users_find_by_names(struct db *db, struct arena *a, const struct str_list *usernames, struct user **out,
                                 size_t *out_count);
 /* Finds users by their ids, in the order of the ids and without those that do not exist; password_hash is absent. *out
- * is in the arena. */
+ * is in the arena. Each count is a prepared statement of its own: a list of any length is filled up with 0, which is
+ * the id of nobody. */
 enum status users_find_by_ids(struct db *db, struct arena *a, const uint64_t *ids, size_t count, struct user **out,
                               size_t *out_count);
 /* The user's password hash; absent (.ptr NULL) for a user without a password. ST_NOT_FOUND: no such user. */

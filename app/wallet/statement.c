@@ -1,12 +1,12 @@
 #include "wallet/statement.h"
 
+#include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/array.h"
 #include "base/money.h"
 #include "base/public_id.h"
-#include "packet/totals.h"
 #include "user/store.h"
 #include "web/field_types.h"
 #include "web/respond.h"
@@ -14,6 +14,7 @@
 #include "web/view.h"
 
 enum { COLUMN_ID, COLUMN_KIND, COLUMN_AMOUNT, COLUMN_PACKET, COLUMN_CREATED, COLUMN_OTHER };
+enum { COLUMN_RECEIVED = COLUMN_CREATED, COLUMN_SENT = COLUMN_OTHER }; /* of the row with the balance */
 
 static enum status entry_read(const struct db_rows *rows, size_t row, struct statement_entry *out)
 {
@@ -33,7 +34,7 @@ static int entry_order(const void *left, const void *right)
     return list_key_order(a->created_ms, a->id, b->created_ms, b->id);
 }
 
-/* Reads the rows of all parts: the balance, and the newest entries of each index. */
+/* Reads the rows of all parts: the balance with the sums of the month, and the newest entries of each index. */
 static enum status rows_read(struct arena *a, const struct db_rows *rows, size_t limit, struct statement *out)
 {
     struct statement_entry *all = arena_array(a, rows->count + 1, sizeof *all);
@@ -43,6 +44,8 @@ static enum status rows_read(struct arena *a, const struct db_rows *rows, size_t
     for (size_t i = 0; st == ST_OK && i < rows->count; i++) {
         if (str_equal(db_cell(rows, i, COLUMN_KIND), STR("balance"))) {
             out->balance_fen = db_cell_i64(rows, i, COLUMN_AMOUNT);
+            out->received_fen = db_cell_i64(rows, i, COLUMN_RECEIVED);
+            out->sent_fen = db_cell_i64(rows, i, COLUMN_SENT);
             has_balance = true;
         } else {
             st = entry_read(rows, i, &all[count++]);
@@ -77,25 +80,27 @@ static const struct {
  * backwards and stops after one page, however many rows the account has. One entry more than a page is read, to know
  * whether there is a next page. The parts are sorted here: for an ORDER BY over a UNION the server makes a
  * temporary table. */
-enum status statement_read(struct db *db, struct arena *a, uint64_t account_id, struct list_key before, size_t limit,
-                           struct statement *out)
+enum status statement_read(struct db *db, struct arena *a, const struct statement_query *query, struct statement *out)
 {
-    const struct db_page page = { .below = before, .limit = limit + 1 };
+    const struct db_page page = { .below = query->below, .limit = query->limit + 1 };
     struct buf sql = { 0 };
     struct db_rows rows;
     *out = (struct statement){ 0 };
-    buf_cstr(&sql, "SELECT 0, 'balance', balance_fen, NULL, 0, 0 FROM account WHERE id = ");
-    buf_u64(&sql, account_id);
+    buf_printf(&sql,
+               "SELECT 0, 'balance', account.balance_fen, NULL, COALESCE(user_month.received_fen, 0),"
+               " COALESCE(user_month.sent_fen, 0) FROM account LEFT JOIN user_month ON user_month.user_id = account.id"
+               " AND user_month.year = %d AND user_month.month = %d WHERE account.id = %" PRIu64,
+               query->month.year, query->month.month, query->account_id);
     for (size_t i = 0; i < ARRAY_LEN(PARTS); i++) {
         buf_cstr(&sql, " UNION ALL (");
         buf_cstr(&sql, PARTS[i].select);
-        buf_u64(&sql, account_id);
+        buf_u64(&sql, query->account_id);
         db_page_append(&sql, &page, PARTS[i].ms, PARTS[i].id);
         buf_char(&sql, ')');
     }
     enum status st = db_query_buf_prepared(db, a, &rows, &sql);
     buf_free(&sql);
-    return st == ST_OK ? rows_read(a, &rows, limit, out) : st;
+    return st == ST_OK ? rows_read(a, &rows, query->limit, out) : st;
 }
 
 /* ---- the packets of a page, and the people ---- */
@@ -147,14 +152,15 @@ static bool is_from_giver(const struct statement_entry *entry)
 
 static enum status about_find(struct exchange *x, const struct statement *s, struct about *out)
 {
-    uint64_t ids[STATEMENT_PAGE_ENTRIES];
+    uint64_t ids[STATEMENT_PAGE_ENTRIES] = { 0 };
     size_t count = 0;
     enum status st = packets_find(x, s, &out->packets);
     for (size_t i = 0; i < s->count; i++)
         if (is_from_giver(&s->entries[i]))
             ids[count++] = s->entries[i].other_id;
     if (st == ST_OK && count > 0)
-        st = users_find_by_ids(x->app->stores.db, x->arena, ids, count, &out->givers, &out->giver_count);
+        st = users_find_by_ids(x->app->stores.db, x->arena, ids, STATEMENT_PAGE_ENTRIES, &out->givers,
+                               &out->giver_count);
     return st;
 }
 
@@ -287,20 +293,15 @@ static void part_model(struct exchange *x, struct model *m, struct value *entry,
 }
 
 /* What was received and sent in the current month of the service's zone. */
-static enum status this_month_model(struct exchange *x, struct model *m)
+static void this_month_model(struct model *m, const struct statement *s)
 {
-    struct clock_date now = clock_zone_date(x->now_ms);
-    struct user_totals totals;
-    enum status st = user_totals_find(x->app->stores.db, x->arena, x->visitor.user_id, now.year, &totals);
-    const struct user_month *row = &totals.months[now.month - 1];
-    if (st != ST_OK || row->received_count + row->sent_count == 0)
-        return st;
+    if (s->received_fen + s->sent_fen == 0)
+        return;
     struct value *month = value_page_object(m, &m->root, "this_month");
-    view_money_model(m, month, "received_fen", "received_text", row->received_fen);
-    view_money_model(m, month, "sent_fen", "sent_text", row->sent_fen);
-    value_page_bool(m, month, "has_received", row->received_fen > 0);
-    value_page_bool(m, month, "has_sent", row->sent_fen > 0);
-    return ST_OK;
+    view_money_model(m, month, "received_fen", "received_text", s->received_fen);
+    view_money_model(m, month, "sent_fen", "sent_text", s->sent_fen);
+    value_page_bool(m, month, "has_received", s->received_fen > 0);
+    value_page_bool(m, month, "has_sent", s->sent_fen > 0);
 }
 
 /* Usual amounts in yuan, and links that put one into the form. */
@@ -322,10 +323,12 @@ static void presets_model(struct model *m, struct value *form, struct str next)
 enum status statement_model(struct exchange *x, struct model *m, struct list_key before,
                             const struct deposit_form *deposit)
 {
+    struct statement_query query = { x->visitor.user_id, before, STATEMENT_PAGE_ENTRIES, { 0 } };
     struct statement statement;
     const struct statement *s = &statement;
-    enum status st =
-        statement_read(x->app->stores.db, x->arena, x->visitor.user_id, before, STATEMENT_PAGE_ENTRIES, &statement);
+    if (!before.given && !x->wants_json)
+        query.month = clock_zone_date(x->now_ms);
+    enum status st = statement_read(x->app->stores.db, x->arena, &query, &statement);
     if (st == ST_NOT_FOUND)
         st = ST_CORRUPT; /* every user has a wallet */
 
@@ -345,10 +348,7 @@ enum status statement_model(struct exchange *x, struct model *m, struct list_key
         part_model(x, m, entry, s->entries[i].created_ms, &last_ms);
     }
     value_page_bool(m, &m->root, "has_entries", s->count > 0);
-    if (!before.given && !x->wants_json)
-        st = this_month_model(x, m);
-    if (st != ST_OK)
-        return st;
+    this_month_model(m, s);
     if (s->more) {
         const struct statement_entry *last = &s->entries[s->count - 1];
         struct str next = list_key_text(x, last->created_ms, last->id);

@@ -7,6 +7,7 @@
 #include <stdint.h>
 
 #include "base/arena.h"
+#include "base/clock.h"
 #include "base/status.h"
 #include "base/value.h"
 #include "io/db.h"
@@ -28,17 +29,25 @@ struct statement_entry {
     int64_t created_ms;
 };
 
+/* What is read: one page of the account's entries, at most limit (≥ 1) below the key (not given: the first page). */
+struct statement_query {
+    uint64_t account_id;
+    struct list_key below;
+    size_t limit;
+    struct clock_date month; /* whose sums are read, too; its day does not matter. All zero: none */
+};
+
 struct statement {
     int64_t balance_fen;
+    int64_t received_fen, sent_fen;  /* in the month */
     struct statement_entry *entries; /* in the arena */
     size_t count;
     bool more; /* there are older entries: the last one is the key of the next page */
 };
 
-/* Reads one page of the account's entries, at most limit (≥ 1) below the key (not given: the first page). The caller's
- * arena holds the rows. ST_NOT_FOUND: no such account · ST_CORRUPT: unknown kind · ST_NO_MEMORY · else as db_query. */
-enum status statement_read(struct db *db, struct arena *a, uint64_t account_id, struct list_key before, size_t limit,
-                           struct statement *out);
+/* The arena holds the rows. ST_NOT_FOUND: no such account · ST_CORRUPT: unknown kind · ST_NO_MEMORY · else as
+ * db_query. */
+enum status statement_read(struct db *db, struct arena *a, const struct statement_query *query, struct statement *out);
 /* Appends the entries to a list, as `entries` of the model below. */
 void statement_entries_model(struct exchange *x, struct model *m, struct value *list, const struct statement *s);
 

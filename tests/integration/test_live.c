@@ -851,6 +851,23 @@ TEST(rows_are_newest_first_in_pages)
     assert_int_equal(v.packet.finished_ms, v.rows[0].grabbed_ms);
 }
 
+TEST(rows_of_an_open_packet_are_for_its_sender_and_for_who_has_a_share)
+{
+    sample_load(PACKET_LUCKY, 4);
+    grab_first(3);
+    assert_int_equal(view(SENDER, PACKET_NO_SHARE, 10).row_count, 3);
+    assert_int_equal(view(FIRST_USER + 2, PACKET_NO_SHARE, 10).row_count, 3);
+    struct packet_view v = view(FIRST_USER + 3, PACKET_NO_SHARE, 10);
+    assert_int_equal(v.packet.grabbed_count, 3);
+    assert_int_equal(v.row_count, 0);
+    assert_int_equal(view(0, PACKET_NO_SHARE, 10).row_count, 3); /* a screen, which shows a list to everybody */
+    set_expired();
+    assert_int_equal(view(FIRST_USER + 3, PACKET_NO_SHARE, 10).row_count, 3);
+    sample_load(PACKET_LUCKY, 1);
+    grab_first(1);
+    assert_int_equal(view(FIRST_USER + 3, PACKET_NO_SHARE, 10).row_count, 1);
+}
+
 TEST(the_luckiest_is_told_when_the_newest_rows_of_a_finished_packet_lack_it)
 {
     sample_make(PACKET_LUCKY, 5);

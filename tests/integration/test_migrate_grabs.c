@@ -146,9 +146,10 @@ static struct str statement_before(uint64_t user_id)
 
 static struct str statement_after(uint64_t user_id)
 {
+    const struct statement_query query = { .account_id = user_id, .limit = STATEMENT_PAGE_ENTRIES };
     struct statement s;
     struct str text = STR("");
-    assert_int_equal(statement_read(db, arena, user_id, (struct list_key){ 0 }, STATEMENT_PAGE_ENTRIES, &s), ST_OK);
+    assert_int_equal(statement_read(db, arena, &query, &s), ST_OK);
     for (size_t i = 0; i < s.count; i++)
         text = arena_printf(arena, "%.*s%s%s %" PRId64 " %" PRIu64 " %" PRId64, STR_ARG(text), i > 0 ? "," : "",
                             transfer_kind_name(s.entries[i].kind), s.entries[i].amount_fen, s.entries[i].packet_id,

@@ -276,6 +276,12 @@ static bool is_older(const struct statement_entry *entry, const struct list_key 
            (entry->created_ms == before->ms && entry->id < before->id);
 }
 
+static void page_read(const struct account *p, struct list_key below, struct statement *out)
+{
+    const struct statement_query query = { p->id, below, STATEMENT_PAGE_ENTRIES, { 0 } };
+    assert_int_equal(statement_read(app->stores.db, arena, &query, out), ST_OK);
+}
+
 TEST(pages_show_every_entry_once_newest_first)
 {
     enum { ENTRIES = 2 * STATEMENT_PAGE_ENTRIES + 7, ENTRIES_PER_MS = 15 };
@@ -301,7 +307,7 @@ TEST(pages_show_every_entry_once_newest_first)
         grabbed_at(ms, packet_id_random(), &other, 1);
     }
     do {
-        assert_int_equal(statement_read(app->stores.db, arena, p.id, last, STATEMENT_PAGE_ENTRIES, &s), ST_OK);
+        page_read(&p, last, &s);
         for (size_t i = 0; i < s.count; i++) {
             const struct statement_entry *entry = &s.entries[i];
             int64_t fen = entry->amount_fen;
@@ -329,8 +335,7 @@ TEST(a_full_last_page_has_no_next)
     struct statement s;
     for (int i = 0; i < STATEMENT_PAGE_ENTRIES; i++)
         moved(TRANSFER_DEPOSIT, ACCOUNT_BANK_ID, p.id, 1, 0);
-    assert_int_equal(statement_read(app->stores.db, arena, p.id, (struct list_key){ 0 }, STATEMENT_PAGE_ENTRIES, &s),
-                     ST_OK);
+    page_read(&p, (struct list_key){ 0 }, &s);
     assert_int_equal(s.count, STATEMENT_PAGE_ENTRIES);
     assert_false(s.more);
 }
@@ -347,6 +352,26 @@ TEST(a_page_links_to_the_next_one)
     const char *uri = text_printf("/wallet?before=%s", next);
     visit_says(html_of(statement_show, "/wallet", NULL, p.cookie), 200, text_printf("href=\"%s\"", uri));
     visit_says(json_of(statement_show, uri, NULL, p.cookie), 200, "amount_fen: 1", "\"next\":null");
+}
+
+TEST(the_first_page_has_the_sums_of_this_month)
+{
+    struct account p = person_new();
+    const struct clock_date now = clock_zone_date(clock_now_ms());
+    for (int i = 0; i <= STATEMENT_PAGE_ENTRIES; i++)
+        moved(TRANSFER_DEPOSIT, ACCOUNT_BANK_ID, p.id, i + 1, 0);
+    visit_says(html_of(statement_show, "/wallet", NULL, p.cookie), 200, LACKS, "本月");
+    for (int past = 0; past < 2; past++)
+        sql_run(app, "INSERT INTO user_month (user_id, year, month, received_fen, sent_fen) VALUES (?, ?, ?, ?, ?)",
+                DB_U64(p.id), DB_I64(now.year - past), DB_I64(now.month), DB_I64(past ? 77 : 1234),
+                DB_I64(past ? 88 : 5600));
+    visit_says(html_of(statement_show, "/wallet", NULL, p.cookie), 200, "12.34", "56.00", LACKS, "0.77", "0.88");
+    char next[VISIT_TEXT_MAX];
+    struct visit *v = json_of(statement_show, "/wallet", NULL, p.cookie);
+    visit_json_text(v, "next", next, sizeof next);
+    visit_says(v, 200);
+    visit_says(html_of(statement_show, text_printf("/wallet?before=%s", next), NULL, p.cookie), 200, LACKS, "12.34");
+    sql_run(app, "DELETE FROM user_month WHERE user_id = ?", DB_U64(p.id));
 }
 
 /* Transfers of the person with the bank, as many in each direction as MANY, and as many grabs, a minute apart. */
@@ -375,7 +400,7 @@ TEST(a_page_deep_in_the_statement_reads_what_it_shows)
     for (int64_t tenth = 0; tenth <= 10; tenth++) {
         const struct list_key before = { true, NOON_MS + tenth * MANY / 10 * 60000, 1 };
         int64_t rows = sql_rows_read(app);
-        assert_int_equal(statement_read(app->stores.db, arena, p.id, before, STATEMENT_PAGE_ENTRIES, &s), ST_OK);
+        page_read(&p, before, &s);
         rows = sql_rows_read(app) - rows;
         assert_int_equal(s.count, tenth == 0 ? 0 : STATEMENT_PAGE_ENTRIES);
         if (rows > 4 * (STATEMENT_PAGE_ENTRIES + 2))

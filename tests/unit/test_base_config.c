@@ -102,7 +102,7 @@ TEST(defaults_are_those_of_the_design_and_legal_except_the_secret)
                 { config.packet_grace_ms, 3600000 }, { config.greeting_graphemes_max, 25 },
                 { config.deposit_fen_max, 20000000 }, { config.session_idle_s, 604800 },
                 { config.session_absolute_s, 2592000 }, { config.redis_timeout_ms, 800 }, { config.mysql_timeout_s, 2 },
-                { config.settle_interval_ms, 50 }, { config.settle_batch, 4000 }, { config.body_bytes_max, 16384 });
+                { config.settle_interval_ms, 50 }, { config.settle_batch, 8000 }, { config.body_bytes_max, 16384 });
     assert_string_equal(config.timezone, "Asia/Shanghai");
     assert_string_equal(config.base_url, "http://127.0.0.1:8080");
     assert_true(!config.demo && !config.reload && config.secret[0] == '\0');
@@ -159,7 +159,7 @@ TEST(a_file_sets_what_it_names_behind_the_mark_of_utf8)
                           "timezone = Europe/Berlin"),
                      ST_OK);
     assert_ints({ config.partitions, 32 }, { config.packet_lifetime_ms, 4000 }, { config.demo, true },
-                { config.settle_batch, 4000 } /* not named: as before */);
+                { config.settle_batch, 8000 } /* not named: as before */);
     assert_string_equal(config.redis_password, "a#b = c");
     assert_string_equal(config.base_url, "https://hongbao.example");
     assert_string_equal(config.timezone, "Europe/Berlin");
