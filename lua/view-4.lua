@@ -10,15 +10,16 @@
 --   {sender, nickname, kind, split, count, amount, greeting, receiver, receiver_name, expires_ms, created_ms, state,
 --   commitment, seed, best, grabbed_fen, close_event (empty: not closed), held (share_no of the first grab held behind
 --   a dead letter; empty or false: none)}, true once it is finished and closed in MySQL, else false, false: it has no
---   options, or {opens_ms, phrase_hash, phrase_sealed, cover, receiver_count, ended_ms, returned_count, returned_fen,
---   returned_shares, thanks_count, receivers, receiver_names}, false for each that it lacks, and with thanks: what I
---   thanked with or false, {what the receiver of each row thanked with, or false}; then the entry of the best share
---   when all are taken and the rows are the newest and lack it, else false; an entry is `user,fen,ms-seq,nickname`;
---   true is 1 and false nil in the reply
+--   options, or {the values of OPTIONS, false for each that it lacks}, and with thanks: what I thanked with or false,
+--   {what the receiver of each row thanked with, or false}; then the entry of the best share when all are taken and the
+--   rows are the newest and lack it, else false; an entry is `user,fen,ms-seq,nickname`; true is 1 and false nil in the
+--   reply
+-- OPTIONS is made from the table of app/packet/members.h.
 -- @include "codes"
 -- @include "clock"
 -- @include "consistency"
 -- @include "digits"
+-- @include "options"
 
 -- The names of the fields for the thanks of these shares.
 local function thanks_fields(first, last)
@@ -71,9 +72,7 @@ local best_entry = best and best < start and redis.call('LINDEX', KEYS[3], packe
 local closed = last and redis.call('PTTL', KEYS[1]) >= 0
 -- Most packets have no options: one field tells it.
 local has_options = table.remove(packet, 19) == '1'
-local options = has_options and redis.call('HMGET', KEYS[1], 'opens_ms', 'phrase_hash', 'phrase_sealed', 'cover',
-    'receiver_count', 'ended_ms', 'returned_count', 'returned_fen', 'returned_shares', 'thanks_count', 'receivers',
-    'receiver_names')
+local options = has_options and redis.call('HMGET', KEYS[1], unpack(OPTIONS))
 local my_thanks, thanks = false, false
 if has_options and redis.call('HGET', KEYS[1], 'thanks_count') then
     my_thanks = my_share and redis.call('HGET', KEYS[1], 'thanks:' .. my_share)

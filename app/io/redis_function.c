@@ -41,6 +41,7 @@ struct source {
 /* State while files are read: for messages, and to detect cycles of includes. */
 struct loader {
     const char *dir;
+    const struct redis_include *made;           /* NULL: none */
     char included[INCLUDES_MAX][FILE_NAME_MAX]; /* files included so far in the current function */
     size_t included_count;
     const char *stack[INCLUDE_DEPTH_MAX]; /* the file being read and those that include it */
@@ -102,6 +103,10 @@ static enum status include_append(struct loader *l, const char *file, size_t dep
     if (depth + 1 == INCLUDE_DEPTH_MAX || l->included_count == INCLUDES_MAX)
         return load_fail(l, file, "too many includes at ", name);
     memcpy(l->included[l->included_count++], included, sizeof included);
+    if (l->made != NULL && str_equal(name, l->made->name)) {
+        buf_str(&out->included, l->made->text);
+        return ST_OK;
+    }
     return text_append(l, included, depth + 1, out);
 }
 
@@ -211,9 +216,10 @@ static enum status function_read(struct loader *l, const char *file, struct redi
     return st;
 }
 
-enum status redis_functions_read(const char *dir, struct redis_functions **out, char *error, size_t error_size)
+enum status redis_functions_read(const char *dir, const struct redis_include *made, struct redis_functions **out,
+                                 char *error, size_t error_size)
 {
-    struct loader l = { .dir = dir, .error = error, .error_size = error_size };
+    struct loader l = { .dir = dir, .made = made, .error = error, .error_size = error_size };
     struct redis_functions *set = calloc(1, sizeof *set);
     if (set == NULL)
         return ST_NO_MEMORY;

@@ -20,11 +20,15 @@ struct redis_function;
 /* Functions are files NAME-K.lua of a folder, K = number of keys. The first line is `#!lua`, with flags=FLAG,… if Redis
  * has to know some; the others are the body, in which KEYS and ARGV are the keys and the arguments. A line
  * `-- @include "NAME"` means include/NAME.lua, whose locals the body sees. It stands before the function, once: it is
- * run when the library is loaded and not in each call. Reads every function of dir.
- * ST_INVALID, and the reason in error (error_size bytes): unreadable file, missing include, cycle, bad name ·
+ * run when the library is loaded and not in each call. Reads every function of dir. made: an include that is no file;
+ * NULL: there is none. ST_INVALID, and the reason in error (error_size bytes): unreadable file, missing include, cycle, bad name ·
  * ST_NO_MEMORY. *out: free with redis_functions_free. */
 struct redis_functions;
-enum status redis_functions_read(const char *dir, struct redis_functions **out, char *error, size_t error_size);
+struct redis_include {
+    struct str name, text;
+};
+enum status redis_functions_read(const char *dir, const struct redis_include *made, struct redis_functions **out,
+                                 char *error, size_t error_size);
 void redis_functions_free(struct redis_functions *s);
 size_t redis_functions_count(const struct redis_functions *s);
 /* at: below the count. */

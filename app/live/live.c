@@ -4,7 +4,14 @@
 #include "base/log.h"
 #include "io/redis_reply.h"
 #include "live/live_internal.h"
+#include "live/options_internal.h"
 #include "packet/packet.h"
+
+enum status live_functions_read(const char *dir, struct redis_functions **out, char *error, size_t error_size)
+{
+    const struct redis_include options = { STR("options"), live_options_include() };
+    return redis_functions_read(dir, &options, out, error, error_size);
+}
 
 enum status live_init(struct live *live, struct redis *redis, struct redis_functions *functions,
                       const struct config *config, const char **missing)

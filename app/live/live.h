@@ -8,11 +8,8 @@
  *                                grabbed_fen, close_event (id of its `c` event; empty: not closed), held (share_no of
  *                                the first grab held behind a dead letter, settle/held.h; missing or empty: none),
  *                                conditions (1: it has opens_ms, receivers or phrase_hash, which decide grabs),
- *                                options (1: it has one of the fields that most packets do not have: opens_ms,
- *                                phrase_hash, phrase_sealed, cover, receiver_count, ended_ms, returned_count,
- *                                returned_fen, returned_shares ("3,7": all that were given back), thanks_count,
- *                                receivers, receiver_names), thanks:N (the thanks of the receiver of share N),
- *                                tries:USER and guesses:WHERE (wrong passphrases of a user, and of all users from
+ *                                options (1: it has one of the fields that most packets do not have: OPTION in
+ *                                packet/members.h), thanks:N (the thanks of the receiver of share N), tries:USER and guesses:WHERE (wrong passphrases of a user, and of all users from
  *                                somewhere: lua/include/guesses.lua; a rebuild begins to count again). count and
  *                                amount include the shares that were given back into the packet
  *   hb:{pNN}:shares:ID   string  the shares in fen, each a big-endian u32
@@ -63,6 +60,9 @@ struct live {
         *give_back, *erase;
     int64_t partitions;
 };
+/* Reads the functions of dir: redis_functions_read (io/redis_function.h), with the options of a packet as the include
+ * "options" (packet/members.h): `local OPTIONS = {'NAME', …}`. */
+enum status live_functions_read(const char *dir, struct redis_functions **out, char *error, size_t error_size);
 /* Looks up the functions by name. ST_INVALID: one is missing or has a wrong number of keys: *missing is its file. */
 enum status live_init(struct live *live, struct redis *redis, struct redis_functions *functions,
                       const struct config *config, const char **missing);

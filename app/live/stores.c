@@ -11,7 +11,7 @@ enum status stores_open(struct stores *s, const struct config *config, bool with
     const char *missing = NULL;
     *s = (struct stores){ .config = config };
     (void)snprintf(error, error_size, "out of memory");
-    enum status st = redis_functions_read(config->lua_dir, &s->functions, error, error_size);
+    enum status st = live_functions_read(config->lua_dir, &s->functions, error, error_size);
     if (st == ST_OK)
         s->redis = redis_new(config);
     if (st == ST_OK && s->redis == NULL)

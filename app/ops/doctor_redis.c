@@ -252,7 +252,7 @@ static void functions_check(struct doctor *d)
     char error[ERROR_MAX];
     struct redis_functions_state state;
     struct redis_functions *set = NULL;
-    if (redis_functions_read(d->config->lua_dir, &set, error, sizeof error) != ST_OK)
+    if (live_functions_read(d->config->lua_dir, &set, error, sizeof error) != ST_OK)
         return;
     if (redis_functions_compare(d->roles[ROLE_OPERATOR].redis, set, d->redis_primary, &state) != ST_OK)
         finding_unchecked(&d->found, "redis-functions", "the operator may not list the functions");

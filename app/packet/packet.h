@@ -5,10 +5,10 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "base/badge.h"
 #include "base/random.h"
 #include "base/str.h"
 #include "packet/draw.h"
+#include "packet/members.h"
 
 enum packet_kind {
     PACKET_LUCKY,    /* 拼手气: random shares */
@@ -28,49 +28,27 @@ enum packet_state {
 
 #define PACKET_NO_SHARE UINT32_MAX /* no share number; best_share_no: there is no best share */
 
+/* The members and what they mean: packet/members.h. Texts and bytes are borrowed. */
+#define PACKET_DECLARE(name, type, ...) PACKET_DECLARE_##type(name);
+#define PACKET_DECLARE_U64(name)        uint64_t name
+#define PACKET_DECLARE_OPT_U64(name)    uint64_t name
+#define PACKET_DECLARE_U32(name)        uint32_t name
+#define PACKET_DECLARE_OPT_SHARE(name)  uint32_t name
+#define PACKET_DECLARE_I64(name)        int64_t name
+#define PACKET_DECLARE_OPT_I64(name)    int64_t name
+#define PACKET_DECLARE_BOOL(name)       bool name
+#define PACKET_DECLARE_KIND(name)       enum packet_kind name
+#define PACKET_DECLARE_SPLIT(name)      enum split_method name
+#define PACKET_DECLARE_STATE(name)      enum packet_state name
+#define PACKET_DECLARE_BYTES32(name)    uint8_t name[32]
+#define PACKET_DECLARE_FACE(name)       struct face name
+#define PACKET_DECLARE_TEXT(name)       struct str name
+#define PACKET_DECLARE_OPT_TEXT(name)   struct str name
+#define PACKET_DECLARE_OPT_BYTES(name)  struct str name
 struct packet {
-    uint64_t id;
-    uint64_t sender_id;
-    struct str sender_name;  /* nickname at the time of sending */
-    struct face sender_face; /* of a packet from Redis; in one from MySQL after faces_find */
-    uint64_t receiver_id;    /* exclusive only, else 0 */
-    struct str receiver_name;
-    enum packet_kind kind;
-    enum split_method split;
-    int64_t amount_fen; /* total */
-    uint32_t count;
-    int64_t share_max_fen;  /* limit of one share when it was sent: part of the draw; 0 in a packet read from Redis */
-    int64_t share_min_fen;  /* the smallest share: part of the draw; 0 in a packet read from Redis */
-    uint32_t best_share_no; /* lucky only: the largest share, the first of equals; else PACKET_NO_SHARE */
-    struct str greeting;
-    uint8_t seed[SEED_BYTES];
-    uint8_t commitment[HASH_BYTES]; /* SHA-256 of the seed */
-    enum packet_state state;
-    uint32_t grabbed_count; /* settled grabs */
-    int64_t grabbed_fen;
-    int64_t refund_fen;
-    int64_t created_ms;
-    int64_t expires_ms;
-    int64_t finished_ms; /* when the last share was grabbed; 0: not yet */
-    int64_t closed_ms;   /* when everything was settled; 0: not yet */
-    struct str request_key;
-
-    /* Options, which most packets do not have: 0 or empty then. */
-    int64_t opens_ms;           /* it can be opened from then on; 0: from the beginning */
-    struct str phrase_hash;     /* keyed hash of the passphrase, bytes */
-    struct str phrase_sealed;   /* the passphrase, encrypted, bytes */
-    bool needs_phrase;          /* only from packet_find_face, which reads no hash */
-    struct str cover;           /* name of the envelope's cover */
-    uint32_t receiver_count;    /* named receivers, who alone may open it; 0: everybody, or receiver_id alone */
-    struct str receivers;       /* their ids in ascending order: ",10001,10002,"; see packet/receivers.h */
-    struct str receiver_names;  /* the nicknames of the first of them, each with a line feed behind it */
-    int64_t ended_ms;           /* when the sender ended it early */
-    uint32_t returned_count;    /* shares given back into the packet, each of which became one more share at its end */
-    int64_t returned_fen;       /* their sum */
-    uint32_t thanks_count;      /* thanks of receivers */
-    struct str returned_shares; /* as Redis has it: the numbers of all shares given back, "3,7"; empty from MySQL, where
-                                   each grab tells it */
+    PACKET_MEMBERS(PACKET_DECLARE)
 };
+_Static_assert(SEED_BYTES == 32 && HASH_BYTES == 32, "BYTES32 is a seed or a hash");
 
 /* The names used in SQL, Redis and JSON ("lucky", "double-average", "open"). Never NULL. */
 struct str packet_kind_name(enum packet_kind kind);

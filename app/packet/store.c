@@ -8,61 +8,44 @@
 
 /* ---- rows ---- */
 
-/* The order of PACKET_COLUMNS. */
-enum {
-    COLUMN_ID,
-    COLUMN_SENDER,
-    COLUMN_SENDER_NAME,
-    COLUMN_RECEIVER,
-    COLUMN_RECEIVER_NAME,
-    COLUMN_KIND,
-    COLUMN_SPLIT,
-    COLUMN_AMOUNT,
-    COLUMN_COUNT,
-    COLUMN_SHARE_MAX,
-    COLUMN_BEST,
-    COLUMN_GREETING,
-    COLUMN_SEED,
-    COLUMN_COMMITMENT,
-    COLUMN_STATE,
-    COLUMN_GRABBED,
-    COLUMN_GRABBED_FEN,
-    COLUMN_REFUND,
-    COLUMN_CREATED,
-    COLUMN_EXPIRES,
-    COLUMN_FINISHED,
-    COLUMN_CLOSED,
-    COLUMN_REQUEST_KEY,
-    COLUMN_SHARE_MIN,
-    COLUMN_OPENS,
-    COLUMN_PHRASE_HASH,
-    COLUMN_PHRASE_SEALED,
-    COLUMN_COVER,
-    COLUMN_RECEIVERS,
-    COLUMN_ENDED,
-    COLUMN_RETURNED,
-    COLUMN_RETURNED_FEN,
-    COLUMN_THANKS
-};
-_Static_assert(COLUMN_THANKS + 1 == PACKET_COLUMN_COUNT, "PACKET_COLUMNS has as many columns");
-
-static uint64_t cell_u64_or(const struct db_rows *rows, size_t row, size_t column, uint64_t absent)
-{
-    return db_cell(rows, row, column).ptr == NULL ? absent : db_cell_u64(rows, row, column);
-}
-
 static int64_t cell_i64_or_0(const struct db_rows *rows, size_t row, size_t column)
 {
     return db_cell(rows, row, column).ptr == NULL ? 0 : db_cell_i64(rows, row, column);
 }
 
-static bool cell_bytes32(const struct db_rows *rows, size_t row, size_t column, uint8_t *out)
+static bool bytes32_read(struct str cell, void *out)
 {
-    struct str cell = db_cell(rows, row, column);
     if (cell.ptr == NULL || cell.len != 32)
         return false;
     memcpy(out, cell.ptr, 32);
     return true;
+}
+
+/* Reads a cell into a member. False: a name or length that the schema does not allow. */
+static bool cell_read(const struct db_rows *rows, size_t row, size_t column, enum packet_member_type type, void *out)
+{
+    const struct str cell = db_cell(rows, row, column);
+    const bool absent = cell.ptr == NULL;
+    switch (type) {
+    case PACKET_TYPE_U64: *(uint64_t *)out = db_cell_u64(rows, row, column); return true;
+    case PACKET_TYPE_OPT_U64: *(uint64_t *)out = absent ? 0 : db_cell_u64(rows, row, column); return true;
+    case PACKET_TYPE_U32: *(uint32_t *)out = (uint32_t)db_cell_u64(rows, row, column); return true;
+    case PACKET_TYPE_OPT_SHARE:
+        *(uint32_t *)out = absent ? PACKET_NO_SHARE : (uint32_t)db_cell_u64(rows, row, column);
+        return true;
+    case PACKET_TYPE_I64: *(int64_t *)out = db_cell_i64(rows, row, column); return true;
+    case PACKET_TYPE_OPT_I64: *(int64_t *)out = cell_i64_or_0(rows, row, column); return true;
+    case PACKET_TYPE_KIND: return packet_kind_from(cell, out);
+    case PACKET_TYPE_SPLIT: return split_method_from(cell, out);
+    case PACKET_TYPE_STATE: return packet_state_from(cell, out);
+    case PACKET_TYPE_BYTES32: return bytes32_read(cell, out);
+    case PACKET_TYPE_TEXT:
+    case PACKET_TYPE_OPT_TEXT:
+    case PACKET_TYPE_OPT_BYTES: *(struct str *)out = str_or_empty(cell); return true;
+    case PACKET_TYPE_BOOL:
+    case PACKET_TYPE_FACE: break; /* in no column */
+    }
+    return false;
 }
 
 /* False when no setting has ever allowed such a packet. Memory is reserved by these numbers. */
@@ -75,42 +58,15 @@ static bool numbers_are_possible(const struct packet *p)
 
 enum status packet_from_row(const struct db_rows *rows, size_t row, size_t first_column, struct packet *out)
 {
-    size_t c = first_column;
-    assert(c + PACKET_COLUMN_COUNT <= rows->columns);
-    struct packet p = { .id = db_cell_u64(rows, row, c + COLUMN_ID),
-                        .sender_id = db_cell_u64(rows, row, c + COLUMN_SENDER),
-                        .sender_name = db_cell(rows, row, c + COLUMN_SENDER_NAME),
-                        .receiver_id = cell_u64_or(rows, row, c + COLUMN_RECEIVER, 0),
-                        .receiver_name = db_cell(rows, row, c + COLUMN_RECEIVER_NAME),
-                        .amount_fen = db_cell_i64(rows, row, c + COLUMN_AMOUNT),
-                        .count = (uint32_t)db_cell_u64(rows, row, c + COLUMN_COUNT),
-                        .share_max_fen = db_cell_i64(rows, row, c + COLUMN_SHARE_MAX),
-                        .best_share_no = (uint32_t)cell_u64_or(rows, row, c + COLUMN_BEST, PACKET_NO_SHARE),
-                        .greeting = db_cell(rows, row, c + COLUMN_GREETING),
-                        .grabbed_count = (uint32_t)db_cell_u64(rows, row, c + COLUMN_GRABBED),
-                        .grabbed_fen = db_cell_i64(rows, row, c + COLUMN_GRABBED_FEN),
-                        .refund_fen = db_cell_i64(rows, row, c + COLUMN_REFUND),
-                        .created_ms = db_cell_i64(rows, row, c + COLUMN_CREATED),
-                        .expires_ms = db_cell_i64(rows, row, c + COLUMN_EXPIRES),
-                        .finished_ms = cell_i64_or_0(rows, row, c + COLUMN_FINISHED),
-                        .closed_ms = cell_i64_or_0(rows, row, c + COLUMN_CLOSED),
-                        .request_key = db_cell(rows, row, c + COLUMN_REQUEST_KEY),
-                        .share_min_fen = db_cell_i64(rows, row, c + COLUMN_SHARE_MIN),
-                        .opens_ms = cell_i64_or_0(rows, row, c + COLUMN_OPENS),
-                        .phrase_hash = str_or_empty(db_cell(rows, row, c + COLUMN_PHRASE_HASH)),
-                        .phrase_sealed = str_or_empty(db_cell(rows, row, c + COLUMN_PHRASE_SEALED)),
-                        .cover = db_cell(rows, row, c + COLUMN_COVER),
-                        .returned_shares = STR(""),
-                        .receiver_count = (uint32_t)db_cell_u64(rows, row, c + COLUMN_RECEIVERS),
-                        .ended_ms = cell_i64_or_0(rows, row, c + COLUMN_ENDED),
-                        .returned_count = (uint32_t)db_cell_u64(rows, row, c + COLUMN_RETURNED),
-                        .returned_fen = db_cell_i64(rows, row, c + COLUMN_RETURNED_FEN),
-                        .thanks_count = (uint32_t)db_cell_u64(rows, row, c + COLUMN_THANKS) };
-    if (!packet_kind_from(db_cell(rows, row, c + COLUMN_KIND), &p.kind) ||
-        !split_method_from(db_cell(rows, row, c + COLUMN_SPLIT), &p.split) ||
-        !packet_state_from(db_cell(rows, row, c + COLUMN_STATE), &p.state) ||
-        !cell_bytes32(rows, row, c + COLUMN_SEED, p.seed) ||
-        !cell_bytes32(rows, row, c + COLUMN_COMMITMENT, p.commitment) || !numbers_are_possible(&p))
+    assert(first_column + PACKET_COLUMN_COUNT <= rows->columns);
+    struct packet p = { .returned_shares = STR("") };
+    size_t column = first_column;
+    for (size_t i = 0; i < PACKET_MEMBER_COUNT; i++) {
+        const struct packet_member *m = &packet_members[i];
+        if ((m->use & PACKET_USE_COLUMN) != 0 && !cell_read(rows, row, column++, m->type, (char *)&p + m->offset))
+            return ST_CORRUPT;
+    }
+    if (!numbers_are_possible(&p))
         return ST_CORRUPT;
     *out = p;
     return ST_OK;
@@ -181,9 +137,30 @@ enum status packet_find_by_key(struct db *db, struct arena *a, uint64_t sender_i
                       DB_PARAMS(DB_U64(sender_id), DB_TEXT(request_key)));
 }
 
-static struct str str_of_bytes(const uint8_t *bytes, size_t len)
+/* The value of a member as its column has it. */
+static struct db_param member_param(const struct packet *p, const struct packet_member *m)
 {
-    return (struct str){ (const char *)bytes, len };
+    const void *value = (const char *)p + m->offset;
+    const struct str *text = value;
+    switch (m->type) {
+    case PACKET_TYPE_U64: return DB_U64(*(const uint64_t *)value);
+    case PACKET_TYPE_OPT_U64: return *(const uint64_t *)value != 0 ? DB_U64(*(const uint64_t *)value) : DB_NULL;
+    case PACKET_TYPE_U32: return DB_U64(*(const uint32_t *)value);
+    case PACKET_TYPE_OPT_SHARE:
+        return *(const uint32_t *)value != PACKET_NO_SHARE ? DB_U64(*(const uint32_t *)value) : DB_NULL;
+    case PACKET_TYPE_I64: return DB_I64(*(const int64_t *)value);
+    case PACKET_TYPE_OPT_I64: return *(const int64_t *)value != 0 ? DB_I64(*(const int64_t *)value) : DB_NULL;
+    case PACKET_TYPE_KIND: return DB_TEXT(packet_kind_name(*(const enum packet_kind *)value));
+    case PACKET_TYPE_SPLIT: return DB_TEXT(split_method_name(*(const enum split_method *)value));
+    case PACKET_TYPE_STATE: return DB_TEXT(packet_state_name(*(const enum packet_state *)value));
+    case PACKET_TYPE_BYTES32: return DB_BYTES(((struct str){ value, 32 }));
+    case PACKET_TYPE_TEXT: return DB_TEXT(str_or_empty(*text));
+    case PACKET_TYPE_OPT_TEXT: return text->len > 0 ? DB_TEXT(*text) : DB_NULL;
+    case PACKET_TYPE_OPT_BYTES: return text->len > 0 ? DB_BYTES(*text) : DB_NULL;
+    case PACKET_TYPE_BOOL:
+    case PACKET_TYPE_FACE: break; /* in no column */
+    }
+    return DB_NULL;
 }
 
 /* The list that packet_send takes. False: out of memory. */
@@ -198,27 +175,31 @@ static bool receiver_ids_append(struct buf *out, const struct receivers *r)
     return !out->failed;
 }
 
+/* The parameters of the routine packet_send: a member each, then the receivers' ids, and year and month of the send. */
+#define SENT_ONE(name, type, table, ...)  +((PACKET_USE_##table & PACKET_USE_IN_SEND) != 0)
+#define SENT_MARK(name, type, table, ...) SENT_MARK_##table
+#define SENT_MARK_KEY                     "?, "
+#define SENT_MARK_SENT                    "?, "
+#define SENT_MARK_COLUMN
+#define SENT_MARK__
+enum { SENT_COUNT = 0 PACKET_MEMBERS(SENT_ONE), SEND_PARAMS = SENT_COUNT + 3 };
+
 enum status packet_send(struct db *db, const struct packet *p, const struct receivers *receivers)
 {
-    const bool exclusive = p->receiver_id != 0;
     const struct clock_date month = clock_zone_date(p->created_ms);
+    struct db_param params[SEND_PARAMS];
     struct buf ids = BUF_EMPTY;
+    size_t count = 0;
     enum status st = ST_NO_MEMORY;
-    if (receiver_ids_append(&ids, receivers))
-        st = db_exec_retried(
-            db, "CALL packet_send(?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
-            DB_PARAMS(DB_U64(p->id), DB_U64(p->sender_id), DB_TEXT(p->sender_name),
-                      exclusive ? DB_U64(p->receiver_id) : DB_NULL, exclusive ? DB_TEXT(p->receiver_name) : DB_NULL,
-                      DB_TEXT(packet_kind_name(p->kind)), DB_TEXT(split_method_name(p->split)), DB_I64(p->amount_fen),
-                      DB_U64(p->count), DB_I64(p->share_max_fen), DB_I64(p->share_min_fen),
-                      p->best_share_no != PACKET_NO_SHARE ? DB_U64(p->best_share_no) : DB_NULL, DB_TEXT(p->greeting),
-                      DB_BYTES(str_of_bytes(p->seed, sizeof p->seed)),
-                      DB_BYTES(str_of_bytes(p->commitment, sizeof p->commitment)), DB_I64(p->created_ms),
-                      DB_I64(p->expires_ms), p->opens_ms != 0 ? DB_I64(p->opens_ms) : DB_NULL, DB_TEXT(p->request_key),
-                      p->phrase_hash.len > 0 ? DB_BYTES(p->phrase_hash) : DB_NULL,
-                      p->phrase_sealed.len > 0 ? DB_BYTES(p->phrase_sealed) : DB_NULL, DB_TEXT(str_or_empty(p->cover)),
-                      DB_U64(p->receiver_count), ids.len > 0 ? DB_TEXT(buf_view(&ids)) : DB_NULL, DB_I64(month.year),
-                      DB_I64(month.month)));
+    for (size_t i = 0; i < PACKET_MEMBER_COUNT; i++)
+        if ((packet_members[i].use & PACKET_USE_IN_SEND) != 0)
+            params[count++] = member_param(p, &packet_members[i]);
+    if (receiver_ids_append(&ids, receivers)) {
+        params[count++] = ids.len > 0 ? DB_TEXT(buf_view(&ids)) : DB_NULL;
+        params[count++] = DB_I64(month.year);
+        params[count++] = DB_I64(month.month);
+        st = db_exec_retried(db, "CALL packet_send(" PACKET_MEMBERS(SENT_MARK) "?, ?, ?)", params, count);
+    }
     buf_free(&ids);
     return st;
 }

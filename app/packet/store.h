@@ -10,16 +10,16 @@
 #include "packet/packet.h"
 #include "packet/receivers.h"
 
-/* The columns for packet_from_row, of a table with the name or alias packet. */
-#define PACKET_COLUMNS                                                                                                 \
-    "packet.id, packet.sender_id, packet.sender_name, packet.receiver_id, packet.receiver_name, packet.kind, "         \
-    "packet.split, packet.amount_fen, packet.count, packet.share_max_fen, packet.best_share_no, packet.greeting, "     \
-    "packet.seed, packet.commitment, packet.state, packet.grabbed_count, packet.grabbed_fen, "                         \
-    "packet.refund_fen, packet.created_ms, packet.expires_ms, packet.finished_ms, packet.closed_ms, "                  \
-    "packet.request_key, packet.share_min_fen, packet.opens_ms, packet.phrase_hash, packet.phrase_sealed, "            \
-    "packet.cover, packet.receiver_count, packet.ended_ms, packet.returned_count, packet.returned_fen, "               \
-    "packet.thanks_count"
-enum { PACKET_COLUMN_COUNT = 33 };
+/* The columns for packet_from_row, of a table with the name or alias packet: all columns of packet/members.h. */
+#define PACKET_COLUMN(name, type, table, ...) PACKET_COLUMN_##table(name)
+#define PACKET_COLUMN_KEY(name)               "packet." #name
+#define PACKET_COLUMN_SENT(name)              ", packet." #name
+#define PACKET_COLUMN_COLUMN(name)            ", packet." #name
+#define PACKET_COLUMN__(name)
+#define PACKET_COLUMNS                            PACKET_MEMBERS(PACKET_COLUMN)
+
+#define PACKET_COLUMN_ONE(name, type, table, ...) +((PACKET_USE_##table & PACKET_USE_COLUMN) != 0)
+enum { PACKET_COLUMN_COUNT = 0 PACKET_MEMBERS(PACKET_COLUMN_ONE) };
 
 /* Reads the cells of a row from first_column on; the receivers are in another table (receivers_find). Texts are
  * borrowed from rows. ST_CORRUPT: a name or length that the schema does not allow, or a number of shares or receivers

@@ -1,7 +1,6 @@
 /* A hash table of fixed size with chained buckets. Eviction is by the clock algorithm: the hand passes over the slots
  * that were used since its last visit (and clears the mark), and frees the first one that was not. */
 #include "pages/page_cache.h"
-#include "base/array.h"
 #include "live/live.h"
 #include "live/view.h"
 #include "packet/grab.h"
@@ -181,16 +180,10 @@ static void text_move(char **cursor, struct str *text)
     *cursor += text->len;
 }
 
-/* The texts of a packet that its page shows. */
-static const size_t PACKET_TEXTS[] = { offsetof(struct packet, sender_name),     offsetof(struct packet, receiver_name),
-                                       offsetof(struct packet, greeting),        offsetof(struct packet, phrase_hash),
-                                       offsetof(struct packet, phrase_sealed),   offsetof(struct packet, cover),
-                                       offsetof(struct packet, returned_shares), offsetof(struct packet, receivers),
-                                       offsetof(struct packet, receiver_names) };
-
-static struct str *packet_text(struct packet *p, size_t i)
+/* The text at index i of packet_members that pages show. NULL: it is none. */
+static struct str *page_text(struct packet *p, size_t i)
 {
-    return (struct str *)((char *)p + PACKET_TEXTS[i]);
+    return (packet_members[i].use & PACKET_USE_PAGE) != 0 ? packet_member_text(p, i) : NULL;
 }
 
 static size_t page_bytes(const struct cached_page *page)
@@ -198,8 +191,10 @@ static size_t page_bytes(const struct cached_page *page)
     const struct packet_view *view = &page->view;
     struct packet packet = view->packet;
     size_t bytes = view->row_count * sizeof *view->rows + page->rows.json.len;
-    for (size_t i = 0; i < ARRAY_LEN(PACKET_TEXTS); i++)
-        bytes += packet_text(&packet, i)->len;
+    for (size_t i = 0; i < PACKET_MEMBER_COUNT; i++) {
+        const struct str *text = page_text(&packet, i);
+        bytes += text != NULL ? text->len : 0;
+    }
     for (int i = 0; i < LANGUAGES; i++)
         bytes += page->rows.html[i].len;
     for (size_t i = 0; i < view->row_count; i++)
@@ -220,12 +215,16 @@ static void page_move(struct cached_page *page, void *memory)
         text_move(&cursor, &rows[i].nickname);
         text_move(&cursor, &rows[i].thanks);
     }
-    for (size_t i = 0; i < ARRAY_LEN(PACKET_TEXTS); i++)
-        text_move(&cursor, packet_text(&view->packet, i));
+    for (size_t i = 0; i < PACKET_MEMBER_COUNT; i++) {
+        struct str *text = packet_member_text(&view->packet, i);
+        if (page_text(&view->packet, i) != NULL)
+            text_move(&cursor, text);
+        else if (text != NULL)
+            *text = STR(""); /* it is not for all visitors */
+    }
     for (int i = 0; i < LANGUAGES; i++)
         text_move(&cursor, &page->rows.html[i]);
     text_move(&cursor, &page->rows.json);
-    view->packet.request_key = STR("");
     view->has_mine = false;
     view->mine = (struct grab){ 0 };
     view->luckiest = NULL; /* it is in the rendered rows */

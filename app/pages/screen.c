@@ -219,10 +219,9 @@ static void text_keep(struct arena *a, struct str *text)
 static void view_keep(struct arena *a, struct packet_view *view)
 {
     struct packet *p = &view->packet;
-    struct str *texts[] = { &p->sender_name, &p->receiver_name, &p->greeting,
-                            &p->phrase_hash, &p->cover,         &p->receiver_names };
-    for (size_t i = 0; i < ARRAY_LEN(texts); i++)
-        text_keep(a, texts[i]);
+    for (size_t i = 0; i < PACKET_MEMBER_COUNT; i++)
+        if (packet_member_text(p, i) != NULL)
+            text_keep(a, packet_member_text(p, i));
     if (view->row_count > SCREEN_ROWS + SCREEN_TOP)
         view->row_count = SCREEN_ROWS + SCREEN_TOP; /* of them the page leaves out those on the podium */
     view->luckiest = NULL;                          /* points into the reply; the screen does not show it */

@@ -56,7 +56,8 @@ function resp(value) {
 const NOW = 1795000000000; // the clock of fuzz_router
 const hex = 'ab'.repeat(32);
 const entry = (user, fen, ms) => `${user},${fen},${ms}-0,小明`;
-const OPTIONS = [null, null, null, 'birthday', null, null, null, null, null, null, null, null];
+// Their names, in the order of lua/view-4.lua.
+const OPTIONS = [...read('app/packet/members.h').matchAll(/^ +M\((\w+),[^)]* OPTION,/gm)].map(([, name]) => name);
 
 // A reply of lua/view-4.lua: grabs of a packet of three shares, mine: the share of the visitor.
 function view({ grabs = 0, mine = null, state = 'open', options = null, close = '', thanks = null, best = null }) {
@@ -67,13 +68,16 @@ function view({ grabs = 0, mine = null, state = 'open', options = null, close = 
     fields, null, options, thanks && thanks[0], thanks, best === null ? null : entry(10001 + best, 100 + best, NOW - 2000)];
 }
 
-const options = (changes) => OPTIONS.map((option, i) => changes[i] ?? option);
+const options = (given) => OPTIONS.map((name) => ({ cover: 'birthday', ...given })[name] ?? null);
 const VIEWS = [
   view({}), view({ grabs: 1 }), view({ grabs: 2, mine: 1 }), view({ grabs: 3, mine: 0 }), view({ grabs: 3, best: 2 }),
   view({ grabs: 1, state: 'closed', close: `${NOW - 950}-0` }), view({ state: 'busy' }),
-  view({ grabs: 1, options: options({ 0: `${NOW + 60000}` }) }),
-  view({ grabs: 2, options: options({ 4: '2', 10: ',10001,10002,', 11: '小明\n小红\n' }) }),
-  view({ grabs: 3, mine: 1, options: options({ 6: '1', 7: '100', 8: '0', 9: '1' }), thanks: ['谢谢', null, '好'] }),
+  view({ grabs: 1, options: options({ opens_ms: `${NOW + 60000}` }) }),
+  view({ grabs: 2, options: options({ receiver_count: '2', receivers: ',10001,10002,', receiver_names: '小明\n小红\n' }) }),
+  view({
+    grabs: 3, mine: 1, thanks: ['谢谢', null, '好'],
+    options: options({ returned_count: '1', returned_fen: '100', returned_shares: '0', thanks_count: '1' }),
+  }),
   [1],
 ];
 const GRABS = [[2, 0, 412, 2], [3, 1, 100, 0, 1], [3, 1, 100, 0, 0], [5, 3], [1], [4], [6], [7], [11, NOW + 60000], [14, 9],

@@ -240,6 +240,8 @@ TEST(a_round_takes_a_limited_number_of_commands)
 
 /* ---- functions ---- */
 
+static const struct redis_include MADE = { STR("made"), STR("local made = 2\n") };
+
 /* Reads a folder with one function and one include. Returns the status. */
 static enum status functions_read(const char *name, const char *text, const char *include, struct redis_functions **set,
                                   char error[static 256])
@@ -258,7 +260,7 @@ static enum status functions_read(const char *name, const char *text, const char
     }
     *set = NULL;
     error[0] = '\0';
-    enum status st = redis_functions_read(dir, set, error, 256);
+    enum status st = redis_functions_read(dir, &MADE, set, error, 256);
     snprintf(path, sizeof path, "rm -r %s", dir);
     assert_int_equal(system(path), 0);
     return st;
@@ -420,13 +422,13 @@ TEST(includes_are_resolved_once_and_errors_are_reported)
         if (set != NULL || strstr(error, wrong[i].error) == NULL)
             fail_msg("%s: %s", wrong[i].text, error);
     }
-    static const char twice[] = "#!lua\n-- @include \"part\"\n-- @include \"part\"\nreturn a\n";
+    static const char twice[] = "#!lua\n-- @include \"part\"\n-- @include \"part\"\n-- @include \"made\"\nreturn a\n";
     assert_int_equal(functions_read("one-2.lua", twice, "local a = 1\n", &set, error), ST_OK);
     const struct redis_function *one = redis_function_find(set, "one");
     const char *library = redis_function_library(one).ptr;
     assert_true(str_starts(redis_function_name(one), STR("hongbao_one_")));
     assert_non_null(strstr(library, redis_function_name(one).ptr));
-    assert_non_null(strstr(library, "\nlocal a = 1\nredis.register_function{"));
+    assert_non_null(strstr(library, "\nlocal a = 1\nlocal made = 2\nredis.register_function{"));
     assert_non_null(strstr(library, "callback=function(KEYS, ARGV)\nreturn a\nend}\n"));
     assert_int_equal(redis_function_key_count(one), 2);
     redis_functions_free(set);

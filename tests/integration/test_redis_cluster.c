@@ -36,7 +36,7 @@ static void function_make(void)
     snprintf(command, sizeof command, "printf '#!lua\\nreturn {redis.call(\"INCR\", KEYS[1])}\\n' > %s/count-1.lua",
              dir);
     assert_int_equal(system(command), 0);
-    assert_int_equal(redis_functions_read(dir, &functions, error, sizeof error), ST_OK);
+    assert_int_equal(redis_functions_read(dir, NULL, &functions, error, sizeof error), ST_OK);
     snprintf(command, sizeof command, "rm -r %s", dir);
     assert_int_equal(system(command), 0);
     counter = redis_function_find(functions, "count");

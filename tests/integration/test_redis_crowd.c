@@ -43,7 +43,8 @@ static int setup(void **state)
     (void)state;
     app = test_services_open();
     if (app == NULL || mkdtemp(dir) == NULL || !file_write(dir, "crowd-1.lua", CROWD) ||
-        !file_write(dir, "columns-1.lua", COLUMNS) || redis_functions_read(dir, &set, error, sizeof error) != ST_OK)
+        !file_write(dir, "columns-1.lua", COLUMNS) ||
+        redis_functions_read(dir, NULL, &set, error, sizeof error) != ST_OK)
         return 1;
     snprintf(command, sizeof command, "rm -r %s", dir);
     function = redis_function_find(set, "crowd");

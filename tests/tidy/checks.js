@@ -155,12 +155,15 @@ function scriptProblems(file, text) {
   ];
 }
 
+// An include that is no file: app/live/options.c makes it.
+const MADE = ['options'];
+
 export function lua(sources) {
   const all = sources.files('lua', /\.lua$/);
   const scripts = all.filter((file) => dirname(file) !== 'lua/include');
   return [
     ...find(sources, all, codeLua, /\bmath\.random/g, () => 'math.random gives the same numbers after every restart of Redis'),
-    ...find(sources, all, raw, /^-- @include "([^"]+)"/gm, ([, name]) => !sources.exists(`lua/include/${name}.lua`) && `no lua/include/${name}.lua`),
+    ...find(sources, all, raw, /^-- @include "([^"]+)"/gm, ([, name]) => !MADE.includes(name) && !sources.exists(`lua/include/${name}.lua`) && `no lua/include/${name}.lua`),
     ...scripts.flatMap((file) => scriptProblems(file, sources.read(file)).map((why) => `${file}:1: ${why}`)),
   ];
 }
@@ -180,21 +183,6 @@ export function codes(sources) {
       .map((name) => `lua/include/codes.lua:1: ${name} is ${l.get(name) ?? 'missing'}, in app/live/live.h ${c.get(name) ?? 'missing'}`),
     ...find(sources, sources.files('lua', /-\d+\.lua$/), codeLua, /\b(LIVE_[A-Z_]+)\b/g, ([name]) => !l.has(name) && `no code ${name}`),
   ];
-}
-
-// lua/view-4.lua returns the options of a packet, and its header lists them, in the order of OPTIONS in app/live/options.c.
-export function options(sources) {
-  const table = /\} OPTIONS\[\] = \{([\s\S]*?)\n\};/.exec(sources.read('app/live/options.c'))?.[1] ?? '';
-  const names = [...table.matchAll(/\{ "(\w+)"/g)].map(([, name]) => name).join(', ');
-  if (names === '') return ['app/live/options.c:1: no OPTIONS'];
-  const script = sources.read('lua/view-4.lua');
-  const places = {
-    header: /it has no options, or \{([^}]*)\}/.exec(script.replace(/\n--\s+/g, ' '))?.[1],
-    'call of HMGET': /local options = [^(]*\('HMGET', KEYS\[1\],([^)]*)\)/.exec(codeLua(script))?.[1].replaceAll("'", ''),
-  };
-  return Object.entries(places).map(([place, list]) => [place, (list ?? 'nothing').trim().replace(/\s+/g, ' ')])
-    .filter(([, list]) => list !== names)
-    .map(([place, list]) => `lua/view-4.lua:1: the ${place} has ${list}; app/live/options.c has ${names}`);
 }
 
 // Templates escape by default. Raw output is only for values named html_…, which our own code makes. A form that posts has
@@ -445,6 +433,6 @@ export const migrations = (sources) => sources.files('sql/migrations', /\.sql$/)
 export const mutants = (sources) => mutantsRead(sources).problems;
 
 export const checks = {
-  includes, domain, rooms, headers, pairs, lines, prose, functions, forbidden, money, lua, codes, options, mustache, texts,
+  includes, domain, rooms, headers, pairs, lines, prose, functions, forbidden, money, lua, codes, mustache, texts,
   templates, problems, refusals, nginx, deadlines, references, commands, map, asvs, migrations, mutants,
 };

@@ -113,14 +113,6 @@ const PLANTED = {
     ['app/live/live.h', replaced(/LIVE_GRABBED = \d+,/, ''), /LIVE_GRABBED/],
     ['lua/planted-1.lua', 'return {LIVE_NONSENSE, KEYS[1]}\n', /LIVE_NONSENSE/],
   ],
-  options: [
-    ['lua/view-4.lua', replaced("'ended_ms', 'returned_count'", "'returned_count', 'ended_ms'"),
-      /the call of HMGET has opens_ms, .*; app\/live\/options\.c has opens_ms/],
-    ['lua/view-4.lua', replaced('ended_ms, returned_count', 'returned_count, ended_ms'), /the header has /],
-    ['lua/view-4.lua', replaced(/ receivers, receiver_names\}/, ' receivers}'), /the header has /],
-    ['app/live/options.c', replaced(/^ +\{ "cover".*\n/m, ''), /the call of HMGET has /],
-    ['app/live/options.c', replaced('OPTIONS[] =', 'PLANTED[] ='), /no OPTIONS/],
-  ],
   mustache: [
     [TEMPLATE, form(''), /planted\.mustache:2: .*a second click/],
     [TEMPLATE, form(' data-send'), /a second click/],
