@@ -1,5 +1,7 @@
 #include "packet/order.h"
 
+#include "packet/members.h"
+
 /* True when the packet has the phrase of the order, or neither has one. */
 static bool same_phrase(struct arena *a, struct key_pair keys, const struct send_order *order, const struct packet *p)
 {
@@ -11,11 +13,7 @@ static bool same_phrase(struct arena *a, struct key_pair keys, const struct send
 bool order_matches(struct arena *a, struct key_pair keys, const struct send_order *order, const struct packet *wanted,
                    const struct packet *p)
 {
-    return p->kind == wanted->kind && p->split == wanted->split && p->amount_fen == wanted->amount_fen &&
-           p->count == wanted->count && p->receiver_id == wanted->receiver_id && p->opens_ms == wanted->opens_ms &&
-           str_equal(p->cover, wanted->cover) && p->receiver_count == wanted->receiver_count &&
-           str_equal(p->receivers, wanted->receivers) && p->share_min_fen == wanted->share_min_fen &&
-           (order->greeting_by_default || str_equal(p->greeting, wanted->greeting)) &&
+    return packet_members_same(p, wanted) && (order->greeting_by_default || str_equal(p->greeting, wanted->greeting)) &&
            (order->lifetime_by_default || p->ended_ms != 0 || packet_lifetime_ms(p) == packet_lifetime_ms(wanted)) &&
            same_phrase(a, keys, order, p);
 }

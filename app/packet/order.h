@@ -1,5 +1,4 @@
-/* A validated request to send a packet: the values of the send form, before the packet has an id and a seed. A new
- * value belongs into order_matches, too. */
+/* A validated request to send a packet: the values of the send form, before the packet has an id and a seed. */
 #ifndef HB_PACKET_ORDER_H
 #define HB_PACKET_ORDER_H
 
@@ -9,27 +8,20 @@
 /* The meaning of the typed amount of an even packet: one share, or the total. */
 enum amount_of { AMOUNT_OF_SHARE, AMOUNT_OF_TOTAL };
 
-/* The amounts are within the limits and can be split (packet/rules.h). */
 struct send_order {
-    enum packet_kind kind;
-    enum split_method split;
+    /* The members that the sender chooses: the amounts are within the limits and can be split (packet/rules.h), and the
+     * request key is the form's or a generated one. Texts are in the request's arena. All other members are 0. */
+    struct packet packet;
     enum amount_of amount_of; /* what was typed; even only */
-    int64_t amount_fen;       /* of the whole packet */
-    int64_t share_min_fen;    /* lucky only, else 1 */
-    int64_t share_max_fen;
     int64_t lifetime_ms;
     bool lifetime_by_default; /* the form field was empty */
-    int64_t opens_ms;         /* it can be opened from then on; 0: from the beginning */
-    uint32_t count;
-    struct str cover;         /* as stored (packet/cover.h) */
-    struct str greeting;      /* in the request's arena */
     bool greeting_by_default; /* the form field was empty */
     struct phrase phrase;     /* must be known by those who open it; empty: there is none */
     struct str_list to;       /* usernames of those who alone may open it, each once: one for an exclusive packet */
-    struct str request_key;   /* the form's, or a generated one */
 };
 
-/* True when this order made the packet p. The caller has found p by the order's request key.
+/* True when this order made the packet p: all members that packet/members.h marks as COMPARED are the same, and so are
+ * greeting, lifetime and passphrase. The caller has found p by the order's request key.
  * wanted: the packet that the order makes, after receivers_describe has set its receivers.
  * A greeting or lifetime that the sender left empty is not compared: the default greeting depends on the visitor's
  * language, the default lifetime on a setting. The lifetime of an ended packet is not compared: the end changed it.

@@ -276,7 +276,7 @@ enum step send_form_get(struct exchange *x)
 /* True when the cover is drawn, or a picture of the sender's. */
 static enum status cover_find(struct exchange *x, const struct send_order *order, bool *found)
 {
-    const struct str hash = packet_cover_hash(order->cover);
+    const struct str hash = packet_cover_hash(order->packet.cover);
     struct str_list own = { NULL, 0 };
     enum status st = hash.ptr == NULL ? ST_OK : covers_find(x->app->stores.db, x->arena, x->visitor.user_id, &own);
     *found = hash.ptr == NULL;
@@ -292,11 +292,11 @@ static enum status present_check(struct exchange *x, const struct send_order *or
 {
     struct packet earlier;
     bool cover_found;
-    const bool opens_past = order->opens_ms != 0 && order->opens_ms <= x->now_ms;
+    const bool opens_past = order->packet.opens_ms != 0 && order->packet.opens_ms <= x->now_ms;
     enum status st = cover_find(x, order, &cover_found);
     if (st != ST_OK || (cover_found && !opens_past))
         return st;
-    st = packet_find_by_key(x->app->stores.db, x->arena, x->visitor.user_id, order->request_key, &earlier);
+    st = packet_find_by_key(x->app->stores.db, x->arena, x->visitor.user_id, order->packet.request_key, &earlier);
     if (st != ST_NOT_FOUND)
         return st;
     if (opens_past)
@@ -311,8 +311,8 @@ static enum status balance_check(struct exchange *x, const struct send_order *or
 {
     int64_t balance_fen;
     enum status st = ledger_balance(x->app->stores.db, x->arena, x->visitor.user_id, &balance_fen);
-    if (st == ST_OK && balance_fen < order->amount_fen) {
-        struct str missing = money_text(x->arena, order->amount_fen - balance_fen);
+    if (st == ST_OK && balance_fen < order->packet.amount_fen) {
+        struct str missing = money_text(x->arena, order->packet.amount_fen - balance_fen);
         form_fail_with(errors, "amount", "text/balance_short", text_number(x, missing));
     }
     return st == ST_NOT_FOUND ? ST_CORRUPT : st;
@@ -340,7 +340,8 @@ static enum status ask_first(struct exchange *x, const struct send_order *order,
                              struct form_errors *errors, bool *answered)
 {
     struct packet earlier;
-    enum status st = packet_find_by_key(x->app->stores.db, x->arena, x->visitor.user_id, order->request_key, &earlier);
+    enum status st =
+        packet_find_by_key(x->app->stores.db, x->arena, x->visitor.user_id, order->packet.request_key, &earlier);
     if (st == ST_NOT_FOUND)
         st = balance_check(x, order, errors);
     if (st != ST_OK || errors->count > 0)
@@ -518,9 +519,9 @@ enum step send_form_post(struct exchange *x)
         return sent_before(x, &funded) ? answer_sent_before(x, &funded) : answer_sent(x, &funded.packet);
     }
     if (st == ST_INVALID && errors.count > 0)
-        return answer_refused(x, order.request_key, &funded, &errors);
+        return answer_refused(x, order.packet.request_key, &funded, &errors);
     if (st == ST_UNKNOWN)
-        answer_unknown(x, order.request_key);
+        answer_unknown(x, order.packet.request_key);
     else
         respond_status(x, st);
     return STEP_DONE;

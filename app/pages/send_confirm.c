@@ -41,7 +41,7 @@ enum status send_confirm_needed(struct exchange *x, const struct send_order *ord
     *needed = order->to.count > 0 && from_page && !x->wants_json && !str_equal(confirmed, names);
     if (names.ptr == NULL)
         return ST_NO_MEMORY;
-    if (!*needed || order->kind == PACKET_EXCLUSIVE)
+    if (!*needed || order->packet.kind == PACKET_EXCLUSIVE)
         return ST_OK;
     enum status st = people_find(x, &people);
     *needed = st == ST_OK && !all_known(&people, receivers);
@@ -80,17 +80,17 @@ void send_confirm(struct exchange *x, const struct send_order *order, const stru
     struct model m;
     model_init(&m, x->arena);
     receivers_model(&m, receivers);
-    value_page_number(&m, &m.root, "amount_text", money_text(x->arena, order->amount_fen));
-    value_page_text(&m, &m.root, "greeting", order->greeting);
-    show_greeting_class(&m, order->greeting);
-    cover_model(&m, &m.root, order->cover);
+    value_page_number(&m, &m.root, "amount_text", money_text(x->arena, order->packet.amount_fen));
+    value_page_text(&m, &m.root, "greeting", order->packet.greeting);
+    show_greeting_class(&m, order->packet.greeting);
+    cover_model(&m, &m.root, order->packet.cover);
     struct value *fields = value_page_list(&m, &m.root, "fields");
     for (const struct field *field = send_fields; field->name != NULL; field++) {
         struct str typed = form_get(&x->form, field->name, NULL);
         if (typed.len > 0 && !str_equal(str_from(field->name), STR("request_key")))
             field_model(&m, fields, field->name, typed);
     }
-    field_model(&m, fields, "request_key", order->request_key);
+    field_model(&m, fields, "request_key", order->packet.request_key);
     field_model(&m, fields, "confirmed", names_text(x, order));
     value_page_text(&m, &m.root, "back_url", kept_form_url(x));
     respond_model(x, 200, "pages/send_confirm", &m);

@@ -23,7 +23,7 @@ static bool kind_is_valid(const struct field_input *in)
 static bool kind_is(const struct field_input *in, enum packet_kind kind)
 {
     const struct send_order *order = in->values;
-    return kind_is_valid(in) && order->kind == kind;
+    return kind_is_valid(in) && order->packet.kind == kind;
 }
 
 static bool is_lucky(const struct field_input *in)
@@ -142,7 +142,7 @@ static enum status amount_read(struct field_input *in)
 
     struct rules_amount amount = { .fen = fen,
                                    .is_total = is_total,
-                                   .count = form_failed(in->errors, "count") ? 0 : order->count };
+                                   .count = form_failed(in->errors, "count") ? 0 : order->packet.count };
     struct rules_sum sum = rules_check(config, &amount);
     switch (sum.fault) {
     case RULES_SHARE_MIN: return field_fail(in, "text/share_min");
@@ -160,9 +160,10 @@ static const struct field_type AMOUNT = { .read = amount_read };
 static enum status share_min_read(struct field_input *in)
 {
     const struct send_order *order = in->values;
+    const struct packet *p = &order->packet;
     const struct config *config = in->x->app->stores.config;
-    bool total_known = !form_failed(in->errors, "amount") && !form_failed(in->errors, "count") && order->count > 0;
-    return field_yuan_read(in, total_known ? rules_share_min_fen_max(config, order->amount_fen, order->count)
+    bool total_known = !form_failed(in->errors, "amount") && !form_failed(in->errors, "count") && p->count > 0;
+    return field_yuan_read(in, total_known ? rules_share_min_fen_max(config, p->amount_fen, p->count)
                                            : config->share_fen_max);
 }
 
@@ -256,7 +257,7 @@ static const struct field_type COVER = { .read = cover_read };
 const struct field send_fields[] = {
     { .name = "kind",
       .type = &FIELD_WORD,
-      .member = offsetof(struct send_order, kind),
+      .member = offsetof(struct send_order, packet.kind),
       .word = kind_word,
       .malformed = "text/kind_unknown" },
     { .name = "to",
@@ -268,13 +269,13 @@ const struct field send_fields[] = {
       .high = "text/to_many" },
     { .name = "split",
       .type = &FIELD_WORD,
-      .member = offsetof(struct send_order, split),
+      .member = offsetof(struct send_order, packet.split),
       .applies = is_lucky,
       .word = split_word,
       .malformed = "text/split_unknown" },
     { .name = "count",
       .type = &COUNT,
-      .member = offsetof(struct send_order, count),
+      .member = offsetof(struct send_order, packet.count),
       .applies = is_not_exclusive,
       .min = 1,
       .max_of = rules_count_max,
@@ -290,7 +291,7 @@ const struct field send_fields[] = {
       .malformed = "text/amount_of_unknown" },
     { .name = "amount",
       .type = &AMOUNT,
-      .member = offsetof(struct send_order, amount_fen),
+      .member = offsetof(struct send_order, packet.amount_fen),
       .required = true,
       .applies = kind_is_valid,
       .min = 1,
@@ -298,7 +299,7 @@ const struct field send_fields[] = {
       .malformed = "text/amount_not_money" },
     { .name = "share_min",
       .type = &SHARE_MIN,
-      .member = offsetof(struct send_order, share_min_fen),
+      .member = offsetof(struct send_order, packet.share_min_fen),
       .applies = is_lucky,
       .min = 1,
       .max_of = share_max,
@@ -307,7 +308,7 @@ const struct field send_fields[] = {
       .high = "text/share_min_max" },
     { .name = "greeting",
       .type = &FIELD_SENTENCE,
-      .member = offsetof(struct send_order, greeting),
+      .member = offsetof(struct send_order, packet.greeting),
       .max_of = greeting_max,
       .code_points_max = GREETING_CODE_POINTS_MAX,
       .malformed = "text/greeting_invalid",
@@ -327,16 +328,16 @@ const struct field send_fields[] = {
       .wide = "text/phrase_long" },
     { .name = "opens_at",
       .type = &OPENS_AT,
-      .member = offsetof(struct send_order, opens_ms),
+      .member = offsetof(struct send_order, packet.opens_ms),
       .malformed = "text/opens_invalid",
       .high = "text/opens_late" },
     { .name = "cover",
       .type = &COVER,
-      .member = offsetof(struct send_order, cover),
+      .member = offsetof(struct send_order, packet.cover),
       .malformed = "text/cover_unknown" },
     { .name = "request_key",
       .type = &FIELD_REQUEST_KEY,
-      .member = offsetof(struct send_order, request_key),
+      .member = offsetof(struct send_order, packet.request_key),
       .no_echo = true,
       .malformed = "text/request_key_invalid" },
     { .name = NULL },
@@ -345,24 +346,23 @@ const struct field send_fields[] = {
 enum status send_order_read(struct exchange *x, struct send_order *out, struct form_errors *errors)
 {
     const struct config *config = x->app->stores.config;
-    *out = (struct send_order){ .kind = PACKET_LUCKY,
-                                .split = SPLIT_DOUBLE_AVERAGE,
-                                .share_min_fen = 1,
-                                .share_max_fen = config->share_fen_max,
-                                .count = 1,
-                                .amount_of = AMOUNT_OF_SHARE,
-                                .cover = packet_cover_stored(COVER_PLAIN),
-                                .to = { NULL, 0 } };
+    *out = (struct send_order){ .packet = { .kind = PACKET_LUCKY,
+                                            .split = SPLIT_DOUBLE_AVERAGE,
+                                            .share_min_fen = 1,
+                                            .share_max_fen = config->share_fen_max,
+                                            .count = 1,
+                                            .cover = packet_cover_stored(COVER_PLAIN) },
+                                .amount_of = AMOUNT_OF_SHARE };
     enum status st = form_read(x, send_fields, out, errors);
     if (st != ST_OK)
         return st;
-    if (out->kind != PACKET_LUCKY)
-        out->split = SPLIT_EVEN;
+    if (out->packet.kind != PACKET_LUCKY)
+        out->packet.split = SPLIT_EVEN;
     out->lifetime_by_default = out->lifetime_ms == 0;
     if (out->lifetime_by_default)
         out->lifetime_ms = config->packet_lifetime_ms;
-    out->greeting_by_default = out->greeting.len == 0;
+    out->greeting_by_default = out->packet.greeting.len == 0;
     if (out->greeting_by_default)
-        out->greeting = cover_greeting(x, packet_cover_from(out->cover));
-    return out->greeting.ptr == NULL ? ST_NO_MEMORY : ST_OK;
+        out->packet.greeting = cover_greeting(x, packet_cover_from(out->packet.cover));
+    return out->packet.greeting.ptr == NULL ? ST_NO_MEMORY : ST_OK;
 }

@@ -9,9 +9,9 @@
 /* To add a field: the recipe "…an option of a packet?" in docs/how-to/add.md. */
 extern const struct field send_fields[];
 
-/* Reads the posted form; out->opens_ms may have passed. The greeting of the cover replaces an empty greeting. ST_OK:
+/* Reads the posted form; the opening may have passed. The greeting of the cover replaces an empty greeting. ST_OK:
  * *out is complete except for the receiver's id · ST_INVALID: *errors has the messages, in the order of the table; only
- * out->request_key may be used, and out->to when it is not refused · ST_NO_MEMORY. */
+ * the request key may be used, and out->to when it is not refused · ST_NO_MEMORY. */
 enum status send_order_read(struct exchange *x, struct send_order *out, struct form_errors *errors);
 
 #endif

@@ -72,26 +72,17 @@ static enum status packet_prepare(struct stores *stores, struct arena *a, struct
                                   struct receivers *receivers, const struct send_order *order, int64_t now_ms,
                                   struct packet *p)
 {
-    *p = (struct packet){ .sender_id = sender.id,
-                          .sender_name = sender.name,
-                          .sender_face = sender.face,
-                          .kind = order->kind,
-                          .split = order->split,
-                          .amount_fen = order->amount_fen,
-                          .count = order->count,
-                          .share_max_fen = order->share_max_fen,
-                          .share_min_fen = order->share_min_fen,
-                          .cover = order->cover,
-                          .greeting = order->greeting,
-                          .state = PACKET_FUNDING,
-                          .created_ms = now_ms,
-                          .expires_ms = (order->opens_ms != 0 ? order->opens_ms : now_ms) + order->lifetime_ms,
-                          .opens_ms = order->opens_ms,
-                          .request_key = order->request_key };
+    *p = order->packet;
+    p->sender_id = sender.id;
+    p->sender_name = sender.name;
+    p->sender_face = sender.face;
+    p->state = PACKET_FUNDING;
+    p->created_ms = now_ms;
+    p->expires_ms = packet_start_ms(p) + order->lifetime_ms;
     random_bytes(p->seed, sizeof p->seed);
     split_commitment(p->seed, p->commitment);
     enum status st = best_share(p);
-    if (order->kind == PACKET_EXCLUSIVE) {
+    if (p->kind == PACKET_EXCLUSIVE) {
         p->receiver_id = receivers->items[0].id;
         p->receiver_name = receivers->items[0].name;
     } else if (receivers->count > 0 && st == ST_OK) {
@@ -108,7 +99,7 @@ static enum status earlier_find(struct stores *stores, struct arena *a, const st
 {
     struct packet found;
     struct packet *p = &out->packet;
-    enum status st = packet_find_by_key(stores->db, a, p->sender_id, order->request_key, &found);
+    enum status st = packet_find_by_key(stores->db, a, p->sender_id, p->request_key, &found);
     if (st == ST_OK)
         st = receivers_find(stores->db, a, &found);
     if (st != ST_OK)
@@ -139,8 +130,8 @@ static enum status fund_run(struct db *db, void *ctx)
 enum status fund_packet(struct stores *stores, struct arena *a, struct send_party sender, struct receivers *receivers,
                         const struct send_order *order, int64_t now_ms, struct fund_packet *out)
 {
-    assert(order->request_key.len > 0);
-    assert(receivers->count <= RECEIVERS_MAX && (order->kind != PACKET_EXCLUSIVE || receivers->count == 1));
+    assert(order->packet.request_key.len > 0);
+    assert(receivers->count <= RECEIVERS_MAX && (order->packet.kind != PACKET_EXCLUSIVE || receivers->count == 1));
     for (size_t i = 0; i < receivers->count; i++)
         assert(receivers->items[i].id != sender.id);
     const struct packet *p = &out->packet;

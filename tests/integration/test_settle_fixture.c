@@ -125,15 +125,15 @@ uint64_t world_send_to(struct world *w, size_t sender, enum packet_kind kind, in
     static unsigned sent;
     struct fund_packet funded;
     int64_t now_ms = clock_now_ms();
-    const struct send_order order = { .kind = kind,
-                                      .split = kind == PACKET_LUCKY ? SPLIT_DOUBLE_AVERAGE : SPLIT_EVEN,
-                                      .amount_fen = total_fen,
-                                      .share_min_fen = 1,
-                                      .share_max_fen = w->config->share_fen_max,
-                                      .lifetime_ms = lifetime_ms > 0 ? lifetime_ms : 1,
-                                      .count = count,
-                                      .greeting = STR("恭喜发财"),
-                                      .request_key = arena_printf(w->arena, "test-%u", ++sent) };
+    const struct send_order order = { .packet = { .kind = kind,
+                                                  .split = kind == PACKET_LUCKY ? SPLIT_DOUBLE_AVERAGE : SPLIT_EVEN,
+                                                  .amount_fen = total_fen,
+                                                  .share_min_fen = 1,
+                                                  .share_max_fen = w->config->share_fen_max,
+                                                  .count = count,
+                                                  .greeting = STR("恭喜发财"),
+                                                  .request_key = arena_printf(w->arena, "test-%u", ++sent) },
+                                      .lifetime_ms = lifetime_ms > 0 ? lifetime_ms : 1 };
     const struct send_party from = { .id = w->users[sender], .name = STR("小明"), .face = face_from(STR("rabbit")) };
     struct receivers receivers = { arena_array(w->arena, to_count + 1, sizeof *receivers.items), to_count };
     for (size_t i = 0; i < to_count; i++)

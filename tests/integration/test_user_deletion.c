@@ -162,15 +162,15 @@ LEAVER_TEST(neither_from_nor_to_the_user_a_packet_is_sent_any_more)
     for (size_t sender = 0; sender < 2; sender++) { /* requests that began before */
         struct receiver to = { .id = w.users[1 - sender], .name = STR("小红") };
         struct receivers receivers = { &to, 1 };
-        const struct send_order order = { .kind = PACKET_EXCLUSIVE,
-                                          .split = SPLIT_EVEN,
-                                          .amount_fen = 100,
-                                          .share_min_fen = 1,
-                                          .share_max_fen = w.config->share_fen_max,
-                                          .lifetime_ms = HOUR_MS,
-                                          .count = 1,
-                                          .greeting = STR("x"),
-                                          .request_key = STR("late") };
+        const struct send_order order = { .packet = { .kind = PACKET_EXCLUSIVE,
+                                                      .split = SPLIT_EVEN,
+                                                      .amount_fen = 100,
+                                                      .share_min_fen = 1,
+                                                      .share_max_fen = w.config->share_fen_max,
+                                                      .count = 1,
+                                                      .greeting = STR("x"),
+                                                      .request_key = STR("late") },
+                                          .lifetime_ms = HOUR_MS };
         struct fund_packet funded;
         assert_int_equal(fund_packet(&w.page->stores, w.arena,
                                      (struct send_party){ .id = w.users[sender], .name = STR("小明") }, &receivers,

@@ -88,7 +88,7 @@ TEST(each_other_value_or_phrase_is_another_order_unless_it_was_left_to_a_default
     later.expires_ms += 1;
     assert_false(matches(&ORDER, &later));
     struct packet p = packet_made();
-    const struct send_order none = { .opens_ms = OPENS_MS };
+    const struct send_order none = { .lifetime_ms = LIFETIME_MS };
     assert_false(matches(&none, &p));
     p.phrase_hash = phrase_hash(arena, KEY, PACKET_ID, STR("simsim"));
     assert_false(matches(&ORDER, &p));

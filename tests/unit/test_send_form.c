@@ -90,24 +90,25 @@ static void assert_to(const struct send_order *o, const char *names)
 TEST(a_lucky_packet_is_ordered_by_its_total)
 {
     const struct send_order *o = FINE(.kind = "lucky");
-    assert_ints({ o->kind, PACKET_LUCKY }, { o->split, SPLIT_DOUBLE_AVERAGE }, { o->amount_fen, 1000 },
-                { o->count, 10 }, { o->share_max_fen, 20000 }, { o->share_min_fen, 1 }, { o->lifetime_ms, DAY_MS },
-                { o->lifetime_by_default, true }, { o->cover.len, 0 }, { o->phrase.folded.len, 0 }, { o->opens_ms, 0 });
-    assert_text(o->greeting, "新年好");
+    assert_ints({ o->packet.kind, PACKET_LUCKY }, { o->packet.split, SPLIT_DOUBLE_AVERAGE },
+                { o->packet.amount_fen, 1000 }, { o->packet.count, 10 }, { o->packet.share_max_fen, 20000 },
+                { o->packet.share_min_fen, 1 }, { o->lifetime_ms, DAY_MS }, { o->lifetime_by_default, true },
+                { o->packet.cover.len, 0 }, { o->phrase.folded.len, 0 }, { o->packet.opens_ms, 0 });
+    assert_text(o->packet.greeting, "新年好");
     assert_to(o, "");
-    assert_true(request_key_valid(o->request_key));
+    assert_true(request_key_valid(o->packet.request_key));
 }
 
 TEST(an_even_packet_is_ordered_by_its_share_or_its_total)
 {
     const struct send_order *o = FINE(.kind = "even", .amount = "1.23", .count = "7", .split = "gaussian");
-    assert_int_equal(o->amount_fen, 861);
-    assert_int_equal(o->split, SPLIT_EVEN); /* what does not apply is ignored */
+    assert_int_equal(o->packet.amount_fen, 861);
+    assert_int_equal(o->packet.split, SPLIT_EVEN); /* what does not apply is ignored */
     o = FINE(.kind = "even", .count = "3", .amount_of = "total");
-    assert_int_equal(o->amount_fen, 1000);
-    assert_int_equal(o->split, SPLIT_EVEN);
-    assert_int_equal(FINE(.kind = "even", .count = "3", .amount_of = "share")->amount_fen, 3000);
-    assert_int_equal(FINE(.kind = "lucky", .count = "3", .amount_of = "all")->amount_fen, 1000); /* ignored */
+    assert_int_equal(o->packet.amount_fen, 1000);
+    assert_int_equal(o->packet.split, SPLIT_EVEN);
+    assert_int_equal(FINE(.kind = "even", .count = "3", .amount_of = "share")->packet.amount_fen, 3000);
+    assert_int_equal(FINE(.kind = "lucky", .count = "3", .amount_of = "all")->packet.amount_fen, 1000); /* ignored */
     REFUSED("amount_of: text/amount_of_unknown share, total", .kind = "even", .amount_of = "all");
     REFUSED("amount: text/amount_total_missing", .kind = "even", .amount_of = "total", .amount = "");
     REFUSED("amount: text/share_min", .kind = "even", .amount_of = "total", .amount = "0.02", .count = "3");
@@ -118,11 +119,11 @@ TEST(an_even_packet_is_ordered_by_its_share_or_its_total)
 TEST(an_exclusive_packet_is_one_share_and_an_unknown_kind_hides_the_fields_that_depend_on_it)
 {
     const struct send_order *o = FINE(.kind = "exclusive", .amount = "52.00", .count = "99", .to = " xiaoming ");
-    assert_ints({ o->count, 1 }, { o->amount_fen, 5200 }, { o->split, SPLIT_EVEN });
+    assert_ints({ o->packet.count, 1 }, { o->packet.amount_fen, 5200 }, { o->packet.split, SPLIT_EVEN });
     assert_to(o, "xiaoming");
     (void)FINE(.kind = "exclusive", .count = "", .to = "xiaoming");
     REFUSED("to: text/to_missing", .kind = "exclusive", .to = "  ");
-    assert_int_equal(FINE(.kind = "")->kind, PACKET_LUCKY);
+    assert_int_equal(FINE(.kind = "")->packet.kind, PACKET_LUCKY);
     REFUSED("kind: text/kind_unknown lucky, even, exclusive", .kind = "LUCKY");
     REFUSED("kind: text/kind_unknown lucky, even, exclusive", .kind = "ev en");
     /* Fields that depend on the kind are not read, because the kind is unknown. */
@@ -133,8 +134,8 @@ TEST(an_exclusive_packet_is_one_share_and_an_unknown_kind_hides_the_fields_that_
 /* test_packet_rules.c has the limits themselves. */
 TEST(amounts_up_to_the_limits_are_accepted_and_others_refused_with_the_limit)
 {
-    assert_int_equal(FINE(.amount = "20000", .count = "100")->amount_fen, 2000000);
-    assert_int_equal(FINE(.kind = "even", .amount = "200.00", .count = "100")->amount_fen, 2000000);
+    assert_int_equal(FINE(.amount = "20000", .count = "100")->packet.amount_fen, 2000000);
+    assert_int_equal(FINE(.kind = "even", .amount = "200.00", .count = "100")->packet.amount_fen, 2000000);
     REFUSED("amount: text/amount_total_missing", .amount = "");
     REFUSED("amount: text/amount_each_missing", .kind = "even", .amount = "");
     REFUSED("amount: text/share_min", .amount = "0.09");
@@ -159,8 +160,8 @@ TEST(counts_that_are_not_whole_or_out_of_range_are_refused_and_hide_no_wrong_amo
     REFUSED("count: text/count_zero", .count = "00");
     REFUSED("count: text/count_max 100", .count = "101");
     REFUSED("count: text/count_max 100", .count = "99999999999999999999999");
-    assert_int_equal(FINE(.amount = "８。８８", .count = "１００")->count, 100);
-    assert_int_equal(order.amount_fen, 888);
+    assert_int_equal(FINE(.amount = "８。８８", .count = "１００")->packet.count, 100);
+    assert_int_equal(order.packet.amount_fen, 888);
     /* The amount is checked as far as possible without the count. */
 #define NO_COUNT "count: text/count_not_whole"
     REFUSED(NO_COUNT "; amount: text/total_max 20000", .amount = "20000.01", .count = "x");
@@ -178,7 +179,7 @@ TEST_WITH(the_limits_in_messages_come_from_the_settings, NULL, defaults)
     REFUSED("amount: text/share_max 12.50", .kind = "even", .amount = "12.51", .count = "1");
     REFUSED("amount: text/total_max 1000.01", .amount = "1000.02", .count = "5000");
     REFUSED("count: text/count_max 5000", .amount = "1000.01", .count = "5001");
-    assert_int_equal(FINE(.amount = "1000.01", .count = "5000")->share_max_fen, 1250);
+    assert_int_equal(FINE(.amount = "1000.01", .count = "5000")->packet.share_max_fen, 1250);
     config.packet_shares_max = 2;
     REFUSED("count: text/count_max 2", .kind = "even", .count = "", .to = "anna bert carl");
 }
@@ -195,10 +196,10 @@ TEST(a_greeting_is_cleaned_and_counted_in_graphemes)
     REFUSED("greeting: text/greeting_long 25", .greeting = "一二三四五六七八九十一二三四五六七八九十一二三四五六");
     REFUSED("greeting: text/greeting_long 25", .greeting = "12345678901234567890123456789012345678901234567890x");
     REFUSED("greeting: text/greeting_invalid", .greeting = "\xff");
-    assert_text(FINE(.greeting = "")->greeting, "text/greeting_default"); /* without a catalogue: its name */
-    assert_text(FINE(.greeting = " \t ")->greeting, "text/greeting_default");
+    assert_text(FINE(.greeting = "")->packet.greeting, "text/greeting_default"); /* without a catalogue: its name */
+    assert_text(FINE(.greeting = " \t ")->packet.greeting, "text/greeting_default");
     assert_true(order.greeting_by_default);
-    assert_text(FINE(.greeting = "  a\r\nb  ")->greeting, "a b");
+    assert_text(FINE(.greeting = "  a\r\nb  ")->packet.greeting, "a b");
     assert_false(order.greeting_by_default);
 }
 
@@ -212,7 +213,7 @@ TEST_WITH(a_greeting_with_stacked_marks_fits_its_column_and_a_lifetime_is_one_of
             strcat(marks, "\xcc\x81");
     }
     const char *fit = marks + (LETTERS - GRAPHEMES_MAX) * (1 + 2 * MARKS);
-    assert_true(FINE(.greeting = fit)->greeting.len <= 2 * GREETING_CODE_POINTS_MAX);
+    assert_true(FINE(.greeting = fit)->packet.greeting.len <= 2 * GREETING_CODE_POINTS_MAX);
     config.greeting_graphemes_max = LETTERS; /* a setting can't widen the column */
     REFUSED("greeting: text/greeting_long 30", .greeting = marks);
     (void)defaults(NULL);
@@ -227,17 +228,17 @@ TEST_WITH(a_greeting_with_stacked_marks_fits_its_column_and_a_lifetime_is_one_of
 
 TEST(a_split_and_a_smallest_share_are_chosen_for_lucky_packets_only)
 {
-    assert_int_equal(FINE(.split = "uniform")->split, SPLIT_UNIFORM);
-    assert_int_equal(FINE(.split = "gaussian")->split, SPLIT_GAUSSIAN);
+    assert_int_equal(FINE(.split = "uniform")->packet.split, SPLIT_UNIFORM);
+    assert_int_equal(FINE(.split = "gaussian")->packet.split, SPLIT_GAUSSIAN);
     REFUSED("split: text/split_unknown double-average, uniform, gaussian", .split = "even");
     REFUSED("split: text/split_unknown double-average, uniform, gaussian", .split = "magic");
-    assert_int_equal(FINE(.share_min = "０．５")->share_min_fen, 50);
+    assert_int_equal(FINE(.share_min = "０．５")->packet.share_min_fen, 50);
     (void)FINE(.share_min = "1.00"); /* 10.00 in 10: all the same */
     REFUSED("share_min: text/share_min_max 1", .share_min = "1.01");
     REFUSED("share_min: text/share_min_max 3.33", .count = "3", .share_min = "3.34");
     REFUSED("share_min: text/share_min", .count = "3", .share_min = "0");
     REFUSED("share_min: text/amount_not_money", .count = "3", .share_min = "-1");
-    assert_int_equal(FINE(.kind = "even", .amount = "1", .count = "3", .share_min = "-1")->share_min_fen, 1);
+    assert_int_equal(FINE(.kind = "even", .amount = "1", .count = "3", .share_min = "-1")->packet.share_min_fen, 1);
     REFUSED("count: text/count_zero", .count = "0", .share_min = "200"); /* may be fine with another count */
 }
 
@@ -256,9 +257,9 @@ TEST(up_to_a_hundred_receivers_are_read_each_once_for_as_many_shares_or_fewer)
     }
     assert_to(FINE(.kind = "exclusive", .to = typed), wanted);
     REFUSED("to: text/to_one", .kind = "exclusive", .to = "Xiao Ming");
-    assert_int_equal(FINE(.to = "ming hong gang", .count = "")->count, 3);
-    assert_int_equal(FINE(.to = "ming hong gang", .count = "3")->count, 3);
-    assert_int_equal(FINE(.to = "ming hong gang", .count = "1")->count, 1);
+    assert_int_equal(FINE(.to = "ming hong gang", .count = "")->packet.count, 3);
+    assert_int_equal(FINE(.to = "ming hong gang", .count = "3")->packet.count, 3);
+    assert_int_equal(FINE(.to = "ming hong gang", .count = "1")->packet.count, 1);
     REFUSED("count: text/count_over_to 3", .to = "ming hong gang", .count = "4");
     struct buf names = BUF_EMPTY;
     for (int i = 0; i < RECEIVERS_MAX; i++)
@@ -279,11 +280,11 @@ TEST(a_malformed_request_key_is_refused_and_replaced_by_a_new_one)
 {
     char key[REQUEST_KEY_MAX + 2] = "";
     memset(key, 'k', REQUEST_KEY_MAX);
-    assert_text(FINE(.request_key = key)->request_key, key);
+    assert_text(FINE(.request_key = key)->packet.request_key, key);
     key[REQUEST_KEY_MAX] = 'k';
     REFUSED("request_key: text/request_key_invalid", .request_key = key);
     REFUSED("request_key: text/request_key_invalid", .request_key = "a b");
-    assert_true(request_key_valid(order.request_key));
+    assert_true(request_key_valid(order.packet.request_key));
 }
 
 TEST(a_phrase_has_at_most_twenty_graphemes)
@@ -335,8 +336,8 @@ TEST(an_opening_is_scheduled_at_most_thirty_days_ahead)
                  { "Asia/Shanghai", "2026-11-20 18:00 +08:00", 2 * HOUR_MS } };
     EACH (row, rows) {
         assert_true(clock_zone_set(row->zone));
-        if (FINE(.opens_at = row->typed)->opens_ms != NOW_MS + row->after_ms)
-            fail_msg("%s is %lld", row->typed, (long long)order.opens_ms);
+        if (FINE(.opens_at = row->typed)->packet.opens_ms != NOW_MS + row->after_ms)
+            fail_msg("%s is %lld", row->typed, (long long)order.packet.opens_ms);
     }
     assert_true(clock_zone_set("America/Santiago")); /* skips the first hour of 6 September */
     REFUSED("opens_at: text/opens_skipped", .opens_at = "2026-09-06 00:30");
@@ -360,12 +361,12 @@ TEST(every_wrong_field_gets_a_message_at_once_and_without_memory_none)
 TEST(a_cover_is_one_of_the_list_and_brings_its_greeting)
 {
     static const char own[] = "@0123456789abcdefghjkmnpqrs"; /* whose it is, the handler finds out */
-    assert_text(FINE(.cover = "birthday")->cover, "birthday");
-    assert_text(order.greeting, "新年好");
-    assert_text(FINE(.cover = "birthday", .greeting = "")->greeting, "text/greeting_birthday");
-    assert_text(FINE(.cover = own, .greeting = "")->cover, own);
-    assert_text(order.greeting, "text/greeting_default");
-    assert_text(FINE(.cover = "plain")->cover, "");
+    assert_text(FINE(.cover = "birthday")->packet.cover, "birthday");
+    assert_text(order.packet.greeting, "新年好");
+    assert_text(FINE(.cover = "birthday", .greeting = "")->packet.greeting, "text/greeting_birthday");
+    assert_text(FINE(.cover = own, .greeting = "")->packet.cover, own);
+    assert_text(order.packet.greeting, "text/greeting_default");
+    assert_text(FINE(.cover = "plain")->packet.cover, "");
     REFUSED("cover: text/cover_unknown plain, spring-festival, mid-autumn, birthday, wedding, baby, new-job, thanks",
             .cover = "Birthday");
 }
