@@ -37,14 +37,6 @@ const struct api_operation *api_operation_of(const struct route *route)
     return NULL;
 }
 
-const struct api_field *api_field_of(const struct api_operation *op, const char *name)
-{
-    for (const struct api_field *field = op->fields; field != NULL && field->name != NULL; field++)
-        if (strcmp(field->name, name) == 0)
-            return field;
-    return NULL;
-}
-
 /* ---- JSON ---- */
 
 static const char *number_name(struct document *d, int number)
@@ -95,22 +87,18 @@ static void limits_add(struct document *d, struct value *schema, const struct fi
         value_int(d->m, schema, max_name, max);
 }
 
-static const struct field_type *general_type(const struct api_operation *op, const struct field *field)
+static const struct field_type *general_type(const struct field *field)
 {
-    for (int i = 0; i < API_LIKES_MAX && op->likes[i].name != NULL; i++)
-        if (strcmp(op->likes[i].name, field->name) == 0)
-            return op->likes[i].type;
-    return field->type;
+    return field->type->like != NULL ? field->type->like : field->type;
 }
 
 /* The description of a field: the text of its row, then the limits that JSON Schema cannot express (a number of
  * characters as people count them, a number of names, an amount in yuan). */
-static struct str field_says(struct document *d, const struct api_operation *op, const struct field *field)
+static struct str field_says(struct document *d, const struct field *field)
 {
-    const struct api_field *row = api_field_of(op, field->name);
-    const struct field_type *type = general_type(op, field);
+    const struct field_type *type = general_type(field);
     int64_t max = field_max(field, d->x->app->stores.config);
-    const char *says = row == NULL ? "" : row->says;
+    const char *says = field->says == NULL ? "" : field->says;
     if (max > 0 && field->code_points_max > 0)
         return arena_printf(d->x->arena, "%s; at most %" PRId64 " characters as people count them%s", says, max,
                             type == &FIELD_SENTENCE ? "; two letters count as one" : "");
@@ -123,10 +111,9 @@ static struct str field_says(struct document *d, const struct api_operation *op,
     return str_from(says);
 }
 
-static void schema_of_field(struct document *d, struct value *schema, const struct api_operation *op,
-                            const struct field *field)
+static void schema_of_field(struct document *d, struct value *schema, const struct field *field)
 {
-    const struct field_type *type = general_type(op, field);
+    const struct field_type *type = general_type(field);
     bool is_number = type == &FIELD_COUNT || type == &FIELD_NUMBER;
     text_add(d, schema, "type", is_number ? "integer" : "string");
     if (is_number)
@@ -151,7 +138,7 @@ static void schema_of_field(struct document *d, struct value *schema, const stru
     }
 }
 
-static void form_model(struct document *d, const struct api_operation *op, struct value *operation)
+static void form_model(struct document *d, const struct field *fields, struct value *operation)
 {
     struct model *m = d->m;
     struct buf required = BUF_EMPTY;
@@ -160,19 +147,19 @@ static void form_model(struct document *d, const struct api_operation *op, struc
     struct value *schema = value_object(m, form, "schema");
     text_add(d, schema, "type", "object");
     struct value *properties = value_object(m, schema, "properties");
-    for (const struct field *field = op->form; field->name != NULL; field++) {
+    for (const struct field *field = fields; field->name != NULL; field++) {
         struct value *property = value_object(m, properties, field->name);
-        schema_of_field(d, property, op, field);
-        value_text(m, property, "description", field_says(d, op, field));
+        schema_of_field(d, property, field);
+        value_text(m, property, "description", field_says(d, field));
         if (field->required && field->applies == NULL)
             words_add(&required, str_from(field->name));
     }
     value_bool(m, body, "required", required.len > 0);
     words_end(d, schema, "required", &required);
     struct value *example = value_object(m, form, "example");
-    for (const struct api_field *row = op->fields; row != NULL && row->name != NULL; row++)
-        if (row->example != NULL)
-            text_add(d, example, row->name, row->example);
+    for (const struct field *field = fields; field->name != NULL; field++)
+        if (field->example != NULL)
+            text_add(d, example, field->name, field->example);
 }
 
 /* ---- path and query ---- */
@@ -212,13 +199,12 @@ static struct str path_read(struct document *d, const char *path, struct value *
     return out.failed ? STR_NONE : arena_str(d->x->arena, buf_view(&out));
 }
 
-static void query_model(struct document *d, const struct api_operation *op, const struct field *fields,
-                        struct value *list)
+static void query_model(struct document *d, const struct field *fields, struct value *list)
 {
     for (const struct field *field = fields; field->name != NULL; field++) {
         struct value *parameter = parameter_add(d, list, field->name, "query");
-        schema_of_field(d, value_object(d->m, parameter, "schema"), op, field);
-        value_text(d->m, parameter, "description", field_says(d, op, field));
+        schema_of_field(d, value_object(d->m, parameter, "schema"), field);
+        value_text(d->m, parameter, "description", field_says(d, field));
     }
 }
 
@@ -227,7 +213,7 @@ static void parameters_model(struct document *d, const struct api_operation *op,
     struct value *list = value_list(d->m, operation, "parameters");
     (void)path_read(d, op->path, list);
     for (int i = 0; i < API_QUERIES_MAX && op->query[i] != NULL; i++)
-        query_model(d, op, op->query[i], list);
+        query_model(d, op->query[i], list);
 }
 
 /* ---- security ---- */
@@ -374,7 +360,7 @@ static void operation_model(struct document *d, const struct route *route, struc
     security_model(d, route, operation);
     parameters_model(d, op, operation);
     if (op->form != NULL)
-        form_model(d, op, operation);
+        form_model(d, op->form, operation);
     responses_model(d, route, op, operation);
 }
 

@@ -1,22 +1,15 @@
 /* GET /openapi.json: a description of all routes for programs (OpenAPI 3.1), made from the route tables and the field
  * tables of forms and queries, with the limits of this site's settings. api_operations.c adds what these tables
- * lack: descriptions, examples, answers and refusals. The schemas of the answers are in templates/openapi.json. A
+ * lack: what a route says, its answers and refusals. The schemas of the answers are in templates/openapi.json. A
  * process makes the description once and keeps it; while that file can't be read, it answers 503.
  *
- * One test finds routes and fields without a row in api_operations.c, another one runs every example and compares the
- * answers with the schemas. */
+ * One test finds routes without a row in api_operations.c and fields without a description, another one runs every
+ * example and compares the answers with the schemas. */
 #ifndef HB_OPS_API_H
 #define HB_OPS_API_H
 
 #include "web/fields.h"
 #include "web/router.h"
-
-/* A field of a form or query, as the table of the handler has it. */
-struct api_field {
-    const char *name;
-    const char *says;
-    const char *example; /* in a form; NULL: the example leaves the field out */
-};
 
 /* A successful answer. */
 struct api_answer {
@@ -32,13 +25,7 @@ struct api_refusal {
     const char *says;
 };
 
-/* A field with a type of the handler's own, and the general type that it is like. */
-struct api_like {
-    const char *name;
-    const struct field_type *type;
-};
-
-enum { API_QUERIES_MAX = 2, API_LIKES_MAX = 4 };
+enum { API_QUERIES_MAX = 2 };
 
 /* The lists end with a row of zeros; NULL: empty. */
 struct api_operation {
@@ -46,8 +33,6 @@ struct api_operation {
     const char *id, *group, *says;
     const struct field *form; /* the table that the handler gives to form_read; NULL: a body has no fields */
     const struct field *query[API_QUERIES_MAX]; /* … to query_read */
-    struct api_like likes[API_LIKES_MAX];
-    const struct api_field *fields;
     const struct api_answer *answers;
     const struct api_refusal *refusals;
     const char *media; /* the type of an answer that is no JSON; NULL: JSON */
@@ -59,8 +44,6 @@ extern const size_t api_operations_count;
 
 /* The operation of a route. NULL: none. */
 const struct api_operation *api_operation_of(const struct route *route);
-/* The row for a field of the operation. NULL: none. */
-const struct api_field *api_field_of(const struct api_operation *op, const char *name);
 
 /* Handler of GET /openapi.json. */
 enum step api_show(struct exchange *x);

@@ -25,16 +25,7 @@
 #include "user/token_page.h"
 #include "wallet/deposit.h"
 #include "wallet/statement.h"
-#include "web/field_types.h"
 
-#define FIELDS(...)                                                                                                    \
-    (const struct api_field[])                                                                                         \
-    {                                                                                                                  \
-        __VA_ARGS__,                                                                                                   \
-        {                                                                                                              \
-            NULL, NULL, NULL                                                                                           \
-        }                                                                                                              \
-    }
 #define ANSWERS(...)                                                                                                   \
     (const struct api_answer[])                                                                                        \
     {                                                                                                                  \
@@ -52,34 +43,13 @@
         }                                                                                                              \
     }
 
-#define NEXT                                                                                                           \
-    {                                                                                                                  \
-        "next", "where a browser is sent then: a path of this site, of 1 KB at most", NULL                             \
-    }
-#define BEFORE                                                                                                         \
-    {                                                                                                                  \
-        "before", "the `next` of the page before: older ones", NULL                                                    \
-    }
-#define KEY                                                                                                            \
-    {                                                                                                                  \
-        "request_key", "your own key: a repeat with it changes nothing more and gets the same answer", "order-1"       \
-    }
-
 /* The records: their query, which with a filter is for all years unless one is named, and its refusal. */
-#define RECORDS_QUERY(year_says)                                                                                       \
+#define RECORDS_QUERY                                                                                                  \
     .query = { records_link_fields, records_filter_fields },                                                           \
-    .fields = FIELDS({ "year", year_says, NULL }, BEFORE, { "kind", "packets of this kind", NULL },                    \
-                     { "state", "packets in this state", NULL },                                                       \
-                     { "person", "a username: its packets, or packets that it opened", NULL },                         \
-                     { "q", "part of the greeting", NULL }, { "from", "the first day", NULL },                         \
-                     { "to", "the last day", NULL }, { "min", "the least amount in yuan", NULL },                      \
-                     { "max", "the largest amount in yuan", NULL }),                                                   \
     .refusals = REFUSALS({ 422, "invalid-form", "a filter is refused; `errors` names it" })
 /* The same as a file. */
-#define FILE_SAYS "UTF-8 with a byte order mark; names of the columns, in the visitor’s language; then "
-#define RECORDS_FILE(columns)                                                                                          \
-    RECORDS_QUERY("in the service's time zone; all years when left out"),                                              \
-        .media = "text/csv", .answers = ANSWERS({ 200, NULL, FILE_SAYS columns })
+#define FILE_SAYS             "UTF-8 with a byte order mark; names of the columns, in the visitor’s language; then "
+#define RECORDS_FILE(columns) RECORDS_QUERY, .media = "text/csv", .answers = ANSWERS({ 200, NULL, FILE_SAYS columns })
 #define READY_OF(pool, name)                                                                                           \
     {                                                                                                                  \
         .method = "GET", .path = "/readyz/" pool, .id = "ready" name, .group = "service",                              \
@@ -93,7 +63,6 @@
 
 #define PAGE_ONLY "a page for browsers"
 
-#define BASE64    ", in base64url"
 #define NO_PASSKEYS                                                                                                    \
     {                                                                                                                  \
         404, "no-passkeys", "the site has no HTTPS or no domain name"                                                  \
@@ -112,10 +81,6 @@ const struct api_operation api_operations[] = {
       .group = "account",
       .says = "Registers a user, who is then logged in",
       .form = register_fields,
-      .fields = FIELDS({ "username", "2 to 32 of a-z, 0-9, dot, hyphen and underscore", "xiaoming" },
-                       { "nickname", "what others see", "Ming" },
-                       { "password", "not one of the 10,000 commonest, and not like the username", "correct-horse" },
-                       NEXT, { "passkey", "any text: the browser could keep a passkey, so the page offers one", NULL }),
       .answers = ANSWERS({ 201, "User", "registered; the session cookie is set" }) },
     { .method = "GET",
       .path = "/register",
@@ -130,7 +95,6 @@ const struct api_operation api_operations[] = {
       .group = "account",
       .says = "Starts a session",
       .form = login_fields,
-      .fields = FIELDS({ "username", "in any case", "xiaoming" }, { "password", "as typed", "correct-horse" }, NEXT),
       .answers = ANSWERS({ 200, "User", "logged in; the session cookie is set" }) },
     { .method = "GET",
       .path = "/login",
@@ -151,11 +115,6 @@ const struct api_operation api_operations[] = {
       .group = "account",
       .says = "Starts a session with a passkey",
       .form = passkey_login_fields,
-      .fields = FIELDS({ "id", "rawId of the credential" BASE64, "A0B1C2" },
-                       { "user_handle", "userHandle of the response" BASE64, "A0B1C2" },
-                       { "client_data", "clientDataJSON" BASE64, "A0B1C2" },
-                       { "authenticator_data", "authenticatorData" BASE64, "A0B1C2" },
-                       { "signature", "signature" BASE64, "A0B1C2" }),
       .answers = ANSWERS({ 200, "User", "logged in; the session cookie is set" }),
       .refusals =
           REFUSALS(NO_PASSKEYS, PASSKEY_LATE, { 422, "passkey-refused", "it is unknown, or its answer is wrong" }) },
@@ -166,10 +125,6 @@ const struct api_operation api_operations[] = {
       .group = "account",
       .says = "Starts a session with a recovery code in place of the password, and uses the code up",
       .form = recovery_login_fields,
-      .fields = FIELDS({ "username", "in any case", "xiaoming" },
-                       { "code", "in any case, hyphens may be left out", "0-7K3M-9QXT-2B8D-C4RZ" },
-                       { "new_password", "ends all other sessions; a program may leave it out", NULL }, NEXT),
-      .likes = { { "code", &FIELD_PASSWORD } },
       .answers = ANSWERS({ 200, "User", "logged in; the session cookie is set" }) },
     { .method = "GET",
       .path = "/login/recovery",
@@ -191,7 +146,6 @@ const struct api_operation api_operations[] = {
       .group = "account",
       .says = "Chooses the language of pages and messages for a year",
       .form = language_fields,
-      .fields = FIELDS({ "language", "else that of Accept-Language", "en" }, NEXT),
       .answers = ANSWERS({ 204, NULL, "the language cookie is set" }) },
     { .method = "GET",
       .path = "/account",
@@ -208,8 +162,6 @@ const struct api_operation api_operations[] = {
           "Changes the nickname and the avatar; packets and grabs keep the nickname of their time, and the username "
           "stays for life",
       .form = nickname_fields,
-      .fields = FIELDS({ "nickname", "what others see", "Ming" },
-                       { "face", "the avatar; initial: the first character of the nickname; absent: as it is", NULL }),
       .answers = ANSWERS({ 200, "User", "changed" }) },
     { .method = "GET",
       .path = "/account/nickname",
@@ -253,10 +205,6 @@ const struct api_operation api_operations[] = {
       .group = "account",
       .says = "One's own covers: pictures for envelopes, at most six",
       .query = { covers_fields },
-      .fields =
-          FIELDS({ "saved", "a page for browsers: it says that a cover was added", NULL },
-                 { "removed", "a page for browsers: it says that a cover was removed", NULL },
-                 { "next", "a page for browsers: a cover that is added leads there: /send, with its query", NULL }),
       .answers = ANSWERS({ 200, "Covers", "the covers, the newest first" }) },
     { .method = "POST",
       .path = "/covers",
@@ -298,9 +246,6 @@ const struct api_operation api_operations[] = {
       .group = "account",
       .says = "Changes the password and ends all other sessions; access tokens stay",
       .form = password_fields,
-      .fields =
-          FIELDS({ "old_password", "as typed", "a good password" },
-                 { "new_password", "not one of the 10,000 commonest, and not like the username", "battery-staple" }),
       .answers = ANSWERS({ 204, NULL, "changed" }) },
     { .method = "GET",
       .path = "/account/password",
@@ -322,12 +267,6 @@ const struct api_operation api_operations[] = {
       .says =
           "Begins the deletion of the account: sessions, tokens and passkeys end, open packets end, and the name goes",
       .form = deletion_fields,
-      .fields =
-          FIELDS({ "username", "one's own, to confirm", "xiaoming" }, { "password", "as typed", "a good password" },
-                 { "give_up",
-                   "any text: the money that is left, in the wallet or in open packets, goes to the site; needed while "
-                   "there is some, else 422",
-                   NULL }),
       .answers = ANSWERS({ 204, NULL, "begun" }) },
     { .method = "GET",
       .path = "/account/deleted",
@@ -342,7 +281,6 @@ const struct api_operation api_operations[] = {
       .group = "account",
       .says = "Makes ten recovery codes in place of those before; only this answer contains them",
       .form = password_confirm_fields,
-      .fields = FIELDS({ "password", "as typed", "a good password" }),
       .answers = ANSWERS({ 201, "RecoveryCodes", "made" }) },
     { .method = "GET",
       .path = "/account/recovery",
@@ -357,8 +295,6 @@ const struct api_operation api_operations[] = {
       .group = "account",
       .says = "Ends one session, or all but the own one",
       .form = session_end_fields,
-      .fields = FIELDS({ "others", "any text: all other sessions", "1" },
-                       { "session", "the id of one session; needed without `others`", NULL }),
       .answers = ANSWERS({ 204, NULL, "ended" }),
       .refusals = REFUSALS({ 404, "not-found", "the user has no such session" }) },
     { .method = "GET",
@@ -387,12 +323,6 @@ const struct api_operation api_operations[] = {
       .group = "account",
       .says = "Makes an access token; only this answer contains it",
       .form = token_fields,
-      .fields = FIELDS({ "name", "the program that will use it", "party bot" },
-                       { "scopes", "with blanks between: `read`, `send`, `open`; at least one, here or as scope_…",
-                         "read send open" },
-                       { "scope_read", "any text: adds `read`, as the box of the page does", NULL },
-                       { "scope_send", "any text: adds `send`", NULL }, { "scope_open", "any text: adds `open`", NULL },
-                       { "days", "until it expires", "30" }, { "password", "as typed", "a good password" }),
       .answers = ANSWERS({ 201, "NewToken", "made" }) },
     { .method = "POST",
       .path = "/account/tokens/:id/delete",
@@ -407,7 +337,6 @@ const struct api_operation api_operations[] = {
       .group = "account",
       .says = "Begins to add a passkey",
       .form = password_confirm_fields,
-      .fields = FIELDS({ "password", "as typed", "a good password" }),
       .answers = ANSWERS({ 200, "NewPasskey", "for navigator.credentials.create; a cookie has the challenge, too" }),
       .refusals = REFUSALS(NO_PASSKEYS) },
     { .method = "POST",
@@ -416,9 +345,6 @@ const struct api_operation api_operations[] = {
       .group = "account",
       .says = "Adds a passkey",
       .form = passkey_fields,
-      .fields = FIELDS({ "name", "where the passkey is; left out, the browser and its device", "my phone" },
-                       { "client_data", "clientDataJSON of the response" BASE64, "A0B1C2" },
-                       { "authenticator_data", "what getAuthenticatorData() of the response gives" BASE64, "A0B1C2" }),
       .answers = ANSWERS({ 201, "AddedPasskey", "added" }),
       .refusals = REFUSALS(NO_PASSKEYS, { 409, "passkey-exists", "it has been added before" }, PASSKEY_LATE,
                            { 422, "passkey-refused", "the answer of the browser is wrong" }) },
@@ -467,7 +393,6 @@ const struct api_operation api_operations[] = {
       .group = "wallet",
       .says = "Balance and statement, newest first; `amount` and `next` fill in the page's form of a deposit",
       .query = { statement_fields },
-      .fields = FIELDS(BEFORE),
       .answers = ANSWERS({ 200, "Wallet", "a page of the statement" }) },
     { .method = "POST",
       .path = "/wallet/deposit",
@@ -476,8 +401,6 @@ const struct api_operation api_operations[] = {
       .group = "wallet",
       .says = "Demo money, on a demo site only",
       .form = deposit_fields,
-      .fields =
-          FIELDS({ "amount", "yuan", "100" }, KEY, { "next", "a page of this site, where a browser goes then", NULL }),
       .answers = ANSWERS({ 201, "Deposit", "credited" }),
       .refusals = REFUSALS({ 404, "not-found", "this is no demo site" }) },
 
@@ -489,45 +412,6 @@ const struct api_operation api_operations[] = {
       .group = "packets",
       .says = "Sends a red packet",
       .form = send_fields,
-      .likes = { { "count", &FIELD_COUNT },
-                 { "amount", &FIELD_YUAN },
-                 { "share_min", &FIELD_YUAN },
-                 { "to", &FIELD_USERNAMES } },
-      .fields = FIELDS(
-          { "kind", "lucky: random shares, by default; even: equal shares; exclusive: one share for one user",
-            "lucky" },
-          { "to", "who alone may open it: usernames with blanks, commas or line breaks between; exclusive: one", NULL },
-          { "split", "lucky: how the total is drawn", NULL },
-          { "count", "number of shares; not for exclusive; with receivers at most, and by default, as many", "3" },
-          { "amount_of",
-            "even: whether the amount is that of one share, by default, or the total: 10.00 in 3 is 3.34, 3.33, 3.33",
-            NULL },
-          { "amount", "yuan, required: the total of a lucky packet, else one share (see amount_of)", "10.00" },
-          { "share_min", "lucky: yuan, the smallest share; 0.01 when left out", NULL },
-          { "greeting",
-            "a line of text; each cover has one of its own for packets without it; that of an exclusive packet only "
-            "its sender and its receiver can read",
-            "Happy New Year" },
-          { "cover",
-            "the picture of the envelope: `plain`, `spring-festival`, `mid-autumn`, `birthday`, `wedding`, `baby`,"
-            " `new-job` or `thanks`, which have greetings of their own, or the `name` of one of GET /covers",
-            NULL },
-          { "lifetime",
-            "how long it stays open, as `24h`, which is the default; GET /send lists the choices (the setting "
-            "packet_lifetimes)",
-            NULL },
-          { "phrase",
-            "a passphrase that must be typed to open it, compared without regard to width, case, blanks around it and "
-            "the kind of punctuation that a keyboard writes (`。` for `.`); only its sender can read it again",
-            NULL },
-          { "opens_at",
-            "from when it can be opened, at most 30 days ahead: RFC 3339, or a day and time as `2026-12-01 20:00` "
-            "or `2026/12/1 20:00` in the service's zone, also with a zone behind it; the lifetime counts from there",
-            NULL },
-          { "request_key",
-            "your own key: a repeat with it pays nothing more and gets the same answer; another order with it is 422, "
-            "and `order` has the address of the first one",
-            "order-1" }),
       .answers = ANSWERS({ 201, "Sent", "paid for; others can open it" }) },
     { .method = "GET",
       .path = "/send",
@@ -535,12 +419,6 @@ const struct api_operation api_operations[] = {
       .group = "packets",
       .says = "What can be sent: limits, choices, the balance, a new request key, people one knows",
       .query = { send_prefill_fields },
-      .fields = FIELDS({ "to", "a page for browsers: the form for this user", NULL },
-                       { "again",
-                         "a page for browsers: the form as for this packet of one's own, without its passphrase and an "
-                         "opening that has passed",
-                         NULL },
-                       { "back", "a page for browsers: the form for the sender of this packet", NULL }),
       .answers = ANSWERS({ 200, "SendForm", "limits and choices" }),
       .refusals = REFUSALS({ 404, "not-found", "`again`: it is no packet of one's own" }) },
     { .method = "GET",
@@ -556,7 +434,6 @@ const struct api_operation api_operations[] = {
       .group = "packets",
       .says = "A packet as the visitor may see it: envelope, result or list",
       .query = { show_fields },
-      .fields = FIELDS({ "after", "the `next` of the page before: earlier grabs", NULL }),
       .answers =
           ANSWERS({ 200, "Packet", "the packet" }, { 304, NULL, "not changed since the ETag in If-None-Match" }) },
     { .method = "GET",
@@ -565,8 +442,6 @@ const struct api_operation api_operations[] = {
       .group = "packets",
       .says = "The big screen of an event",
       .query = { screen_fields },
-      .fields = FIELDS(
-          { "key", "of the packet's screen_url, which only the sender gets: names and amounts are shown", NULL }),
       .answers = ANSWERS({ 200, "Screen", "what is left; with the key, the newest grabs" },
                          { 304, NULL, "not changed since the ETag in If-None-Match" }),
       .refusals = REFUSALS({ 404, "not-found", "there is no such packet, or the key is wrong" }) },
@@ -576,8 +451,6 @@ const struct api_operation api_operations[] = {
       .group = "packets",
       .says = "A picture to share, without amounts",
       .query = { card_fields },
-      .fields = FIELDS({ "shape", "wide: 1200 × 630, also for any other word; tall: 1080 × 1440", NULL },
-                       { "lang", "the language of its words", NULL }),
       .answers = ANSWERS({ 200, NULL, "the picture" }),
       .refusals = REFUSALS({ 404, "not-found", "there is no such packet, or its id is written in another way" },
                            { 503, "busy", "no answer now; a repeat may work" }),
@@ -605,7 +478,6 @@ const struct api_operation api_operations[] = {
       .group = "packets",
       .says = "Takes a share; a repeat gets the same share",
       .form = open_fields,
-      .fields = FIELDS({ "phrase", "the passphrase, of a packet that needs one", NULL }),
       .answers = ANSWERS({ 200, "Opened", "the share of this user" }),
       .refusals =
           REFUSALS({ 403, "not-for-you", "it is for somebody else" }, { 403, "not-open-yet", "it opens at `opens_at`" },
@@ -646,7 +518,6 @@ const struct api_operation api_operations[] = {
       .group = "packets",
       .says = "Thanks the sender for one's share, once; a repeat with the same text is no error",
       .form = thanks_fields,
-      .fields = FIELDS({ "text", "one line", "Thank you" }),
       .answers = ANSWERS({ 200, "Thanks", "said; shown as `thanks` of the share" }),
       .refusals = REFUSALS(
           { 403, "no-share", "no share of it, or it was given back" },
@@ -678,7 +549,6 @@ const struct api_operation api_operations[] = {
       .group = "packets",
       .says = "The seed and every share, recomputed, once the packet is over",
       .query = { verify_fields },
-      .fields = FIELDS({ "after", "the `next` of the page before: further shares", NULL }),
       .answers = ANSWERS({ 200, "Verification", "commitment; once it is over, seed and shares" }) },
 
     /* ---- lists ---- */
@@ -694,14 +564,14 @@ const struct api_operation api_operations[] = {
       .id = "received",
       .group = "records",
       .says = "Shares received in a year, newest first, with totals",
-      RECORDS_QUERY("in the service's time zone; this year, or all years with a filter, when left out"),
+      RECORDS_QUERY,
       .answers = ANSWERS({ 200, "Received", "a page of the list" }) },
     { .method = "GET",
       .path = "/records/sent",
       .id = "sent",
       .group = "records",
       .says = "Packets sent in a year, newest first, with totals",
-      RECORDS_QUERY("in the service's time zone; this year, or all years with a filter, when left out"),
+      RECORDS_QUERY,
       .answers = ANSWERS({ 200, "SentList", "a page of the list" }) },
 
     { .method = "GET",
@@ -728,7 +598,6 @@ const struct api_operation api_operations[] = {
           "The story of a year: sums, whom one gave most, who gave one most, the largest and the fastest share, the "
           "liveliest day",
       .query = { story_fields },
-      .fields = FIELDS({ "year", "in the service's time zone; this year when left out", NULL }),
       .answers = ANSWERS({ 200, "Story", "the year" }) },
     { .method = "GET",
       .path = "/story.png",
@@ -736,8 +605,6 @@ const struct api_operation api_operations[] = {
       .group = "records",
       .says = "A picture of the year to share, 1080 × 1440: without names of others, and without amounts",
       .query = { story_share_fields },
-      .fields = FIELDS({ "year", "in the service's time zone; this year when left out", NULL },
-                       { "amounts", "1: with the totals of the year", NULL }),
       .answers = ANSWERS({ 200, NULL, "the picture" }),
       .refusals = REFUSALS({ 503, "busy", "no answer now; a repeat may work" }),
       .media = "image/png" },

@@ -51,8 +51,16 @@ static struct str language_word(unsigned i)
 }
 
 const struct field card_fields[] = {
-    { .name = "shape", .type = &FIELD_WORD, .member = offsetof(struct card_query, shape), .word = shape_word },
-    { .name = "lang", .type = &FIELD_WORD, .member = offsetof(struct card_query, language), .word = language_word },
+    { .name = "shape",
+      .type = &FIELD_WORD,
+      .member = offsetof(struct card_query, shape),
+      .word = shape_word,
+      .says = "wide: 1200 × 630, also for any other word; tall: 1080 × 1440" },
+    { .name = "lang",
+      .type = &FIELD_WORD,
+      .member = offsetof(struct card_query, language),
+      .word = language_word,
+      .says = "the language of its words" },
     { .name = NULL },
 };
 

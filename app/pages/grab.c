@@ -27,7 +27,7 @@ static const struct problem PROBLEM_PAUSE = { 429, "too-many-tries", "text/phras
 static const struct problem PROBLEM_NOT_FOR_YOU = { 403, "not-for-you", "text/not_for_you", NULL, 0 };
 
 const struct field open_fields[] = {
-    { .name = "phrase", .type = &FIELD_PHRASE_TRIED },
+    { .name = "phrase", .type = &FIELD_PHRASE_TRIED, .says = "the passphrase, of a packet that needs one" },
     { .name = NULL },
 };
 

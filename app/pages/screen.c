@@ -37,7 +37,10 @@ struct screen {
 };
 
 const struct field screen_fields[] = {
-    { .name = "key", .type = &FIELD_LINK_KEY, .max = KEY_BYTES_MAX },
+    { .name = "key",
+      .type = &FIELD_LINK_KEY,
+      .max = KEY_BYTES_MAX,
+      .says = "of the packet's screen_url, which only the sender gets: names and amounts are shown" },
     { .name = NULL },
 };
 

@@ -18,6 +18,7 @@
 #include "pages/send_form.h"
 #include "pages/send_prefill.h"
 #include "pages/send_receivers.h"
+#include "pages/send_types.h"
 #include "settle/fund.h"
 #include "user/cover_store.h"
 #include "user/store.h"
@@ -49,23 +50,12 @@ static void limits_model(struct exchange *x, struct model *m)
     value_page_text(m, limits, "opens_max", clock_zone_input(x->arena, opens_ms - opens_ms % MINUTE_MS));
 }
 
-/* The word of the default lifetime. Empty: the setting does not list it. */
-static struct str lifetime_default(const struct config *c)
-{
-    struct str word;
-    int64_t ms;
-    for (size_t i = 0; rules_lifetime(c, i, &word, &ms); i++)
-        if (ms == c->packet_lifetime_ms)
-            return word;
-    return STR("");
-}
-
 /* The lifetimes of the setting; the default is an option of its own unless it is one of them. Exactly one is selected:
  * the typed one, else the default. */
 static void lifetimes_model(struct exchange *x, struct model *m, struct str typed)
 {
     const struct config *c = x->app->stores.config;
-    struct str word, by_default = lifetime_default(c), selected = by_default;
+    struct str word, by_default = send_lifetime_word(c, c->packet_lifetime_ms), selected = by_default;
     int64_t ms;
     for (size_t i = 0; rules_lifetime(c, i, &word, &ms); i++)
         if (str_equal(word, typed))
@@ -98,42 +88,22 @@ static void choices_model(struct model *m, const struct form *typed)
 
 /* ---- parts that are folded away ---- */
 
-enum fold { FOLD_TO, FOLD_MORE, FOLDS };
-
-/* The fields that few senders use, and the part that each is in. first: what it has in it at first, as text or by the
- * configuration. */
-static const struct {
-    const char *field;
-    enum fold fold;
-    const char *first;
-    struct str (*first_of)(const struct config *config);
-} FOLDED[] = {
-    { "to", FOLD_TO, "", NULL },
-    { "split", FOLD_MORE, "double-average", NULL },
-    { "share_min", FOLD_MORE, "", NULL },
-    { "amount_of", FOLD_MORE, "share", NULL },
-    { "lifetime", FOLD_MORE, NULL, lifetime_default },
-    { "phrase", FOLD_MORE, "", NULL },
-    { "opens_at", FOLD_MORE, "", NULL },
-};
-
 /* A part is open when one of its fields was refused, or has something else in it than at first, or must be typed once
  * more. Receivers whose faces are shown need not be open. */
 static void folds_model(struct exchange *x, struct model *m, const struct form *typed, const struct form_errors *errors,
                         const struct prefill *prefill, bool faces_shown)
 {
-    bool open[FOLDS] = { [FOLD_TO] = prefill->lacks_to, [FOLD_MORE] = prefill->lacks_phrase || prefill->lacks_opening };
-    for (size_t i = 0; i < ARRAY_LEN(FOLDED); i++) {
-        struct str text = form_get(typed, FOLDED[i].field, NULL);
-        struct str first =
-            FOLDED[i].first != NULL ? str_from(FOLDED[i].first) : FOLDED[i].first_of(x->app->stores.config);
-        if (form_failed(errors, FOLDED[i].field) || (text.len > 0 && !str_equal(text, first)))
-            open[FOLDED[i].fold] = true;
-    }
+    bool open[SEND_FOLDS] = {
+        [SEND_FOLD_TO] = prefill->lacks_to, [SEND_FOLD_MORE] = prefill->lacks_phrase || prefill->lacks_opening
+    };
+    for (const struct field *field = send_fields; field->name != NULL; field++)
+        if (field->fold != 0 && (form_failed(errors, field->name) ||
+                                 field_unfolds(field, x->app->stores.config, form_get(typed, field->name, NULL))))
+            open[field->fold] = true;
     if (faces_shown)
-        open[FOLD_TO] = form_failed(errors, "to");
-    value_page_bool(m, &m->root, "to_open", open[FOLD_TO]);
-    value_page_bool(m, &m->root, "more_open", open[FOLD_MORE]);
+        open[SEND_FOLD_TO] = form_failed(errors, "to");
+    value_page_bool(m, &m->root, "to_open", open[SEND_FOLD_TO]);
+    value_page_bool(m, &m->root, "more_open", open[SEND_FOLD_MORE]);
 }
 
 /* The fields that the earlier packet or the form had and that the sender must enter again. */

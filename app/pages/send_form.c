@@ -1,50 +1,12 @@
 #include "pages/send_form.h"
 
 #include "base/array.h"
-#include "base/clock.h"
-#include "base/money.h"
-#include "base/typed.h"
 #include "packet/receivers.h"
 #include "packet/rules.h"
 #include "pages/covers.h"
 #include "pages/phrase_field.h"
-#include "pages/present.h"
-#include "user/account.h"
+#include "pages/send_types.h"
 #include "web/field_types.h"
-#include "web/text.h"
-
-/* ---- conditions of fields ---- */
-
-static bool kind_is_valid(const struct field_input *in)
-{
-    return !form_failed(in->errors, "kind");
-}
-
-static bool kind_is(const struct field_input *in, enum packet_kind kind)
-{
-    const struct send_order *order = in->values;
-    return kind_is_valid(in) && order->packet.kind == kind;
-}
-
-static bool is_lucky(const struct field_input *in)
-{
-    return kind_is(in, PACKET_LUCKY);
-}
-
-static bool is_even(const struct field_input *in)
-{
-    return kind_is(in, PACKET_EVEN);
-}
-
-static bool is_exclusive(const struct field_input *in)
-{
-    return kind_is(in, PACKET_EXCLUSIVE);
-}
-
-static bool is_not_exclusive(const struct field_input *in)
-{
-    return kind_is_valid(in) && !is_exclusive(in);
-}
 
 /* ---- words and limits ---- */
 
@@ -79,178 +41,10 @@ static int64_t greeting_max(const struct config *config)
     return config->greeting_graphemes_max;
 }
 
-/* ---- receivers and count ---- */
-
-/* An exclusive packet has exactly one receiver; a packet of another kind is for everybody, or for the named users. */
-static enum status to_read(struct field_input *in)
+static struct str lifetime_first(const struct config *config)
 {
-    struct str_list *to = in->out;
-    enum status st = FIELD_USERNAMES.read(in);
-    if (st != ST_OK || !is_exclusive(in) || to->count == 1)
-        return st;
-    return field_fail(in, to->count == 0 ? in->field->missing : "text/to_one");
+    return send_lifetime_word(config, config->packet_lifetime_ms);
 }
-
-static const struct field_type TO = { .read = to_read };
-
-/* With named receivers there are at most as many shares, and as many by default: 0 when it is not known how many. */
-static enum status count_read(struct field_input *in)
-{
-    const struct send_order *order = in->values;
-    uint32_t *count = in->out;
-    if (in->typed.len == 0) {
-        *count = (uint32_t)order->to.count;
-        if (order->to.count > 0)
-            return field_limits(in, (int64_t)order->to.count);
-        return form_failed(in->errors, "to") ? ST_OK : field_fail(in, in->field->missing);
-    }
-    enum status st = FIELD_COUNT.read(in);
-    if (st == ST_OK && order->to.count > 0 && *count > order->to.count)
-        st = field_fail_with(in, "text/count_over_to", arena_printf(in->x->arena, "%zu", order->to.count));
-    return st;
-}
-
-static const struct field_type COUNT = { .read = count_read };
-
-/* ---- the amount ---- */
-
-static struct str limit_text(struct field_input *in, int64_t fen)
-{
-    return text_number(in->x, money_limit_text(in->x->arena, fen));
-}
-
-static const char *amount_missing(const struct field_input *in, bool is_total)
-{
-    if (is_exclusive(in))
-        return "text/amount_one_missing";
-    return is_total ? "text/amount_total_missing" : "text/amount_each_missing";
-}
-
-/* The typed amount of a lucky packet is the total, that of an even one as its sender says, that of an exclusive one its
- * only share. Whether it is allowed depends on kind and count. */
-static enum status amount_read(struct field_input *in)
-{
-    const struct send_order *order = in->values;
-    const struct config *config = in->x->app->stores.config;
-    int64_t fen = 0;
-    bool is_total = is_lucky(in) || (is_even(in) && order->amount_of == AMOUNT_OF_TOTAL);
-    if (in->typed.len == 0)
-        return field_fail(in, amount_missing(in, is_total));
-    enum status st = field_yuan_parse(in, &fen);
-    if (st != ST_OK)
-        return st;
-
-    struct rules_amount amount = { .fen = fen,
-                                   .is_total = is_total,
-                                   .count = form_failed(in->errors, "count") ? 0 : order->packet.count };
-    struct rules_sum sum = rules_check(config, &amount);
-    switch (sum.fault) {
-    case RULES_SHARE_MIN: return field_fail(in, "text/share_min");
-    case RULES_SHARE_MAX: return field_fail_with(in, "text/share_max", limit_text(in, sum.limit_fen));
-    case RULES_TOTAL_MAX: return field_fail_with(in, "text/total_max", limit_text(in, sum.limit_fen));
-    case RULES_OK: break;
-    }
-    *(int64_t *)in->out = sum.total_fen;
-    return ST_OK;
-}
-
-static const struct field_type AMOUNT = { .read = amount_read };
-
-/* The smallest share of a lucky packet. It can't be more than the average, so it is read after the amount. */
-static enum status share_min_read(struct field_input *in)
-{
-    const struct send_order *order = in->values;
-    const struct packet *p = &order->packet;
-    const struct config *config = in->x->app->stores.config;
-    bool total_known = !form_failed(in->errors, "amount") && !form_failed(in->errors, "count") && p->count > 0;
-    return field_yuan_read(in, total_known ? rules_share_min_fen_max(config, p->amount_fen, p->count)
-                                           : config->share_fen_max);
-}
-
-static const struct field_type SHARE_MIN = { .read = share_min_read };
-
-/* ---- the lifetime ---- */
-
-/* The choices: "5m, 1h". STR_NONE without memory. */
-static struct str lifetimes_text(const struct field_input *in)
-{
-    struct str text = STR(""), word;
-    int64_t ms;
-    for (size_t i = 0; text.ptr != NULL && rules_lifetime(in->x->app->stores.config, i, &word, &ms); i++)
-        text = field_choice_add(in, text, word);
-    return text;
-}
-
-static enum status lifetime_read(struct field_input *in)
-{
-    struct str word;
-    int64_t ms;
-    if (in->typed.len == 0)
-        return field_absent(in);
-    for (size_t i = 0; rules_lifetime(in->x->app->stores.config, i, &word, &ms); i++) {
-        if (str_equal(word, in->typed)) {
-            *(int64_t *)in->out = ms;
-            return ST_OK;
-        }
-    }
-    return field_fail_with(in, in->field->malformed, lifetimes_text(in));
-}
-
-static const struct field_type LIFETIME = { .read = lifetime_read };
-
-/* ---- the scheduled opening ---- */
-
-/* Whether the time has passed is checked by the handler: an order that is repeated after its opening is still the same
- * order. */
-static enum status opens_read(struct field_input *in)
-{
-    int64_t ms;
-    if (in->typed.len == 0)
-        return field_absent(in);
-    enum status st = typed_time(in->typed, &ms);
-    if (st != ST_OK)
-        return field_fail(in, st == ST_NOT_FOUND ? "text/opens_skipped" : in->field->malformed);
-    if (ms > in->x->now_ms + RULES_OPENS_AHEAD_MAX_MS)
-        return field_fail(in, in->field->high);
-    *(int64_t *)in->out = ms;
-    return ST_OK;
-}
-
-/* A second time of an hour that comes twice has no such form. */
-static struct str opens_shown(struct arena *a, struct str folded)
-{
-    int64_t ms, again;
-    if (typed_time(folded, &ms) != ST_OK)
-        return STR_NONE;
-    struct str text = str_or_empty(clock_zone_input(a, ms));
-    return typed_time(text, &again) == ST_OK && again == ms ? text : STR_NONE;
-}
-
-static const struct field_type OPENS_AT = { .read = opens_read, .shown = opens_shown };
-
-/* ---- the cover ---- */
-
-/* Whether a picture is the sender's is checked by the handler. */
-static enum status cover_read(struct field_input *in)
-{
-    struct str *stored = in->out, names = STR("");
-    if (in->typed.len == 0)
-        return field_absent(in);
-    for (unsigned i = 0; i < COVER_COUNT; i++) {
-        const enum packet_cover cover = (enum packet_cover)i;
-        if (str_equal(packet_cover_name(cover), in->typed)) {
-            *stored = packet_cover_stored(cover);
-            return ST_OK;
-        }
-        names = field_choice_add(in, names, packet_cover_name(cover));
-    }
-    if (packet_cover_hash(in->typed).ptr == NULL)
-        return field_fail_with(in, in->field->malformed, names);
-    *stored = in->typed;
-    return ST_OK;
-}
-
-static const struct field_type COVER = { .read = cover_read };
 
 /* ---- the table ---- */
 
@@ -259,53 +53,68 @@ const struct field send_fields[] = {
       .type = &FIELD_WORD,
       .member = offsetof(struct send_order, packet.kind),
       .word = kind_word,
-      .malformed = "text/kind_unknown" },
+      .malformed = "text/kind_unknown",
+      .says = "lucky: random shares, by default; even: equal shares; exclusive: one share for one user",
+      .example = "lucky" },
     { .name = "to",
-      .type = &TO,
+      .type = &SEND_TO,
       .member = offsetof(struct send_order, to),
-      .applies = kind_is_valid,
+      .applies = send_kind_is_known,
       .max = RECEIVERS_MAX,
       .missing = "text/to_missing",
-      .high = "text/to_many" },
+      .high = "text/to_many",
+      .fold = SEND_FOLD_TO,
+      .says = "who alone may open it: usernames with blanks, commas or line breaks between; exclusive: one" },
     { .name = "split",
       .type = &FIELD_WORD,
       .member = offsetof(struct send_order, packet.split),
-      .applies = is_lucky,
+      .applies = send_is_lucky,
       .word = split_word,
-      .malformed = "text/split_unknown" },
+      .malformed = "text/split_unknown",
+      .fold = SEND_FOLD_MORE,
+      .says = "lucky: how the total is drawn" },
     { .name = "count",
-      .type = &COUNT,
+      .type = &SEND_COUNT,
       .member = offsetof(struct send_order, packet.count),
-      .applies = is_not_exclusive,
+      .applies = send_is_for_several,
       .min = 1,
       .max_of = rules_count_max,
       .missing = "text/count_missing",
       .malformed = "text/count_not_whole",
       .low = "text/count_zero",
-      .high = "text/count_max" },
+      .high = "text/count_max",
+      .says = "number of shares; not for exclusive; with receivers at most, and by default, as many",
+      .example = "3" },
     { .name = "amount_of",
       .type = &FIELD_WORD,
       .member = offsetof(struct send_order, amount_of),
-      .applies = is_even,
+      .applies = send_is_even,
       .word = amount_of_word,
-      .malformed = "text/amount_of_unknown" },
+      .malformed = "text/amount_of_unknown",
+      .fold = SEND_FOLD_MORE,
+      .says = "even: whether the amount is that of one share, by default, or the total: 10.00 in 3 is 3.34, 3.33, "
+              "3.33" },
     { .name = "amount",
-      .type = &AMOUNT,
+      .type = &SEND_AMOUNT,
       .member = offsetof(struct send_order, packet.amount_fen),
       .required = true,
-      .applies = kind_is_valid,
+      .applies = send_kind_is_known,
       .min = 1,
       .max_of = rules_total_fen_max,
-      .malformed = "text/amount_not_money" },
+      .malformed = "text/amount_not_money",
+      .says = "yuan, required: the total of a lucky packet, else one share (see amount_of)",
+      .example = "10.00" },
     { .name = "share_min",
-      .type = &SHARE_MIN,
+      .type = &SEND_SHARE_MIN,
       .member = offsetof(struct send_order, packet.share_min_fen),
-      .applies = is_lucky,
+      .applies = send_is_lucky,
       .min = 1,
       .max_of = share_max,
       .malformed = "text/amount_not_money",
       .low = "text/share_min",
-      .high = "text/share_min_max" },
+      .high = "text/share_min_max",
+      .fold = SEND_FOLD_MORE,
+      .says = "lucky: yuan, the smallest share; 0.01 when left out" },
     { .name = "greeting",
       .type = &FIELD_SENTENCE,
       .member = offsetof(struct send_order, packet.greeting),
@@ -313,11 +122,18 @@ const struct field send_fields[] = {
       .code_points_max = GREETING_CODE_POINTS_MAX,
       .malformed = "text/greeting_invalid",
       .high = "text/greeting_long",
-      .wide = "text/greeting_long" },
+      .wide = "text/greeting_long",
+      .says = "a line of text; each cover has one of its own for packets without it; that of an exclusive packet only "
+              "its sender and its receiver can read",
+      .example = "Happy New Year" },
     { .name = "lifetime",
-      .type = &LIFETIME,
+      .type = &SEND_LIFETIME,
       .member = offsetof(struct send_order, lifetime_ms),
-      .malformed = "text/lifetime_unknown" },
+      .malformed = "text/lifetime_unknown",
+      .fold = SEND_FOLD_MORE,
+      .first = lifetime_first,
+      .says = "how long it stays open, as `24h`, which is the default; GET /send lists the choices (the setting "
+              "packet_lifetimes)" },
     { .name = "phrase",
       .type = &FIELD_PHRASE,
       .member = offsetof(struct send_order, phrase),
@@ -325,21 +141,33 @@ const struct field send_fields[] = {
       .code_points_max = PHRASE_CODE_POINTS_MAX,
       .malformed = "text/phrase_invalid",
       .high = "text/phrase_long",
-      .wide = "text/phrase_long" },
+      .wide = "text/phrase_long",
+      .fold = SEND_FOLD_MORE,
+      .says = "a passphrase that must be typed to open it, compared without regard to width, case, blanks around it "
+              "and the kind of punctuation that a keyboard writes (`。` for `.`); only its sender can read it again" },
     { .name = "opens_at",
-      .type = &OPENS_AT,
+      .type = &SEND_OPENS_AT,
       .member = offsetof(struct send_order, packet.opens_ms),
       .malformed = "text/opens_invalid",
-      .high = "text/opens_late" },
+      .high = "text/opens_late",
+      .fold = SEND_FOLD_MORE,
+      .says = "from when it can be opened, at most 30 days ahead: RFC 3339, or a day and time as `2026-12-01 20:00` "
+              "or `2026/12/1 20:00` in the service's zone, also with a zone behind it; the lifetime counts from "
+              "there" },
     { .name = "cover",
-      .type = &COVER,
+      .type = &SEND_COVER,
       .member = offsetof(struct send_order, packet.cover),
-      .malformed = "text/cover_unknown" },
+      .malformed = "text/cover_unknown",
+      .says = "the picture of the envelope: `plain`, `spring-festival`, `mid-autumn`, `birthday`, `wedding`, `baby`, "
+              "`new-job` or `thanks`, which have greetings of their own, or the `name` of one of GET /covers" },
     { .name = "request_key",
       .type = &FIELD_REQUEST_KEY,
       .member = offsetof(struct send_order, packet.request_key),
       .no_echo = true,
-      .malformed = "text/request_key_invalid" },
+      .malformed = "text/request_key_invalid",
+      .says = "your own key: a repeat with it pays nothing more and gets the same answer; another order with it is "
+              "422, and `order` has the address of the first one",
+      .example = "order-1" },
     { .name = NULL },
 };
 

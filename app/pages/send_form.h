@@ -6,6 +6,9 @@
 #include "packet/order.h"
 #include "web/fields.h"
 
+/* The parts of the page that are folded away, with the fields that few senders use: who may open it, and the options. */
+enum send_fold { SEND_FOLD_TO = 1, SEND_FOLD_MORE, SEND_FOLDS };
+
 /* To add a field: the recipe "…an option of a packet?" in docs/how-to/add.md. */
 extern const struct field send_fields[];
 

@@ -18,9 +18,8 @@ struct prefill {
     struct people_known receivers;              /* of an earlier packet, or the one who gets a gift back; else none */
 };
 
-/* Fills *out with the fields of the form; none without such a query. The texts are in the request's arena. A new field
- * of the send form belongs here, too. ST_NOT_FOUND: no such packet, or not the visitor's · ST_NO_MEMORY · else as
- * db_query. */
+/* Fills *out with the fields of the form; none without such a query. The texts are in the request's arena.
+ * ST_NOT_FOUND: no such packet, or not the visitor's · ST_NO_MEMORY · else as db_query. */
 enum status send_prefill(struct exchange *x, struct prefill *out);
 
 #endif

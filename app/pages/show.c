@@ -18,7 +18,10 @@
 enum { SHOW_STEPS_MAX = 3 };
 
 const struct field show_fields[] = {
-    { .name = "after", .type = &FIELD_NUMBER, .max = PACKET_NO_SHARE - 1 },
+    { .name = "after",
+      .type = &FIELD_NUMBER,
+      .max = PACKET_NO_SHARE - 1,
+      .says = "the `next` of the page before: earlier grabs" },
     { .name = NULL },
 };
 

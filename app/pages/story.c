@@ -36,7 +36,8 @@ const struct field story_fields[] = {
       .type = &FIELD_NUMBER,
       .member = offsetof(struct story_query, year),
       .min = RECORDS_YEAR_MIN,
-      .max = RECORDS_YEAR_MAX },
+      .max = RECORDS_YEAR_MAX,
+      .says = "in the service's time zone; this year when left out" },
     { .name = NULL },
 };
 
@@ -45,8 +46,13 @@ const struct field story_share_fields[] = {
       .type = &FIELD_NUMBER,
       .member = offsetof(struct story_query, year),
       .min = RECORDS_YEAR_MIN,
-      .max = RECORDS_YEAR_MAX },
-    { .name = "amounts", .type = &FIELD_NUMBER, .member = offsetof(struct story_query, amounts), .max = 1 },
+      .max = RECORDS_YEAR_MAX,
+      .says = "in the service's time zone; this year when left out" },
+    { .name = "amounts",
+      .type = &FIELD_NUMBER,
+      .member = offsetof(struct story_query, amounts),
+      .max = 1,
+      .says = "1: with the totals of the year" },
     { .name = NULL },
 };
 

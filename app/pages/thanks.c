@@ -20,7 +20,9 @@ const struct field thanks_fields[] = {
       .missing = "text/thanks_missing",
       .malformed = "text/thanks_invalid",
       .high = "text/thanks_long",
-      .wide = "text/thanks_long" },
+      .wide = "text/thanks_long",
+      .says = "one line",
+      .example = "Thank you" },
     { .name = NULL },
 };
 

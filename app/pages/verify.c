@@ -28,7 +28,10 @@ struct verification {
 };
 
 const struct field verify_fields[] = {
-    { .name = "after", .type = &FIELD_NUMBER, .max = PACKET_NO_SHARE - 1 },
+    { .name = "after",
+      .type = &FIELD_NUMBER,
+      .max = PACKET_NO_SHARE - 1,
+      .says = "the `next` of the page before: further shares" },
     { .name = NULL },
 };
 

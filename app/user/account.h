@@ -7,7 +7,7 @@
 
 #include "base/arena.h"
 #include "base/str.h"
-#include "web/fields.h"
+#include "web/field_types.h"
 
 #define USERNAME_BYTES_MIN      2
 #define USERNAME_BYTES_MAX      32
@@ -36,6 +36,27 @@ extern const struct field_type FIELD_PASSWORD;
  * common, or like the service or the username (user/common_password.h): that of the form's field `username`, else the
  * visitor's. No other rules. */
 extern const struct field_type FIELD_NEW_PASSWORD;
+
+/* Rows of several tables, for members of the same name: a nickname that is set, and the username of a user who proves to
+ * be that user. */
+#define NICKNAME_FIELD(form)                                                                                           \
+    {                                                                                                                  \
+        .name = "nickname", .type = &FIELD_LINE, .member = offsetof(form, nickname), .required = true,                 \
+        .max = NICKNAME_GRAPHEMES_MAX, .code_points_max = NICKNAME_CODEPOINTS_MAX, .missing = "text/nickname_missing", \
+        .malformed = "text/nickname_invalid", .high = "text/nickname_long", .wide = "text/nickname_combined",          \
+        .says = "what others see", .example = "Ming"                                                                   \
+    }
+#define LOGIN_NAME_FIELD(form, text)                                                                                   \
+    {                                                                                                                  \
+        .name = "username", .type = &FIELD_LOGIN_NAME, .member = offsetof(form, username), .required = true,           \
+        .missing = "text/username_missing", .says = (text), .example = "xiaoming"                                      \
+    }
+/* The row of a password that is compared, whose value is at this offset. */
+#define PASSWORD_FIELD(field_name, offset, sample)                                                                     \
+    {                                                                                                                  \
+        .name = (field_name), .type = &FIELD_PASSWORD, .member = (offset), .required = true, .no_echo = true,          \
+        .missing = "text/password_missing", .says = "as typed", .example = (sample)                                    \
+    }
 
 /* The form of /register. */
 struct account_form {

@@ -15,9 +15,20 @@ struct covers_query {
 };
 
 const struct field covers_fields[] = {
-    { .name = "saved", .type = &FIELD_NUMBER, .member = offsetof(struct covers_query, saved), .max = 1 },
-    { .name = "removed", .type = &FIELD_NUMBER, .member = offsetof(struct covers_query, removed), .max = 1 },
-    { .name = "next", .type = &FIELD_LOCAL_PATH, .member = offsetof(struct covers_query, next) },
+    { .name = "saved",
+      .type = &FIELD_NUMBER,
+      .member = offsetof(struct covers_query, saved),
+      .max = 1,
+      .says = "a page for browsers: it says that a cover was added" },
+    { .name = "removed",
+      .type = &FIELD_NUMBER,
+      .member = offsetof(struct covers_query, removed),
+      .max = 1,
+      .says = "a page for browsers: it says that a cover was removed" },
+    { .name = "next",
+      .type = &FIELD_LOCAL_PATH,
+      .member = offsetof(struct covers_query, next),
+      .says = "a page for browsers: a cover that is added leads there: /send, with its query" },
     { .name = NULL },
 };
 

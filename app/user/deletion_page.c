@@ -19,18 +19,13 @@ struct deletion_form {
 };
 
 const struct field deletion_fields[] = {
-    { .name = "username",
-      .type = &FIELD_LOGIN_NAME,
-      .member = offsetof(struct deletion_form, username),
-      .required = true,
-      .missing = "text/username_missing" },
-    { .name = "password",
-      .type = &FIELD_PASSWORD,
-      .member = offsetof(struct deletion_form, password),
-      .required = true,
-      .no_echo = true,
-      .missing = "text/password_missing" },
-    { .name = "give_up", .type = &FIELD_TEXT, .member = offsetof(struct deletion_form, give_up) },
+    LOGIN_NAME_FIELD(struct deletion_form, "one's own, to confirm"),
+    PASSWORD_FIELD("password", offsetof(struct deletion_form, password), "a good password"),
+    { .name = "give_up",
+      .type = &FIELD_TEXT,
+      .member = offsetof(struct deletion_form, give_up),
+      .says = "any text: the money that is left, in the wallet or in open packets, goes to the site; needed "
+              "while there is some, else 422" },
     { .name = NULL },
 };
 

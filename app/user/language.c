@@ -20,8 +20,10 @@ const struct field language_fields[] = {
       .type = &FIELD_WORD,
       .member = offsetof(struct language_form, language),
       .required = true,
-      .word = language_word },
-    { .name = "next", .type = &FIELD_LOCAL_PATH, .member = offsetof(struct language_form, next), .no_echo = true },
+      .word = language_word,
+      .says = "else that of Accept-Language",
+      .example = "en" },
+    NEXT_FIELD(struct language_form),
     { .name = NULL },
 };
 

@@ -23,18 +23,9 @@ struct login_form {
 };
 
 const struct field login_fields[] = {
-    { .name = "username",
-      .type = &FIELD_LOGIN_NAME,
-      .member = offsetof(struct login_form, username),
-      .required = true,
-      .missing = "text/username_missing" },
-    { .name = "password",
-      .type = &FIELD_PASSWORD,
-      .member = offsetof(struct login_form, password),
-      .required = true,
-      .no_echo = true,
-      .missing = "text/password_missing" },
-    { .name = "next", .type = &FIELD_LOCAL_PATH, .member = offsetof(struct login_form, next), .no_echo = true },
+    LOGIN_NAME_FIELD(struct login_form, "in any case"),
+    PASSWORD_FIELD("password", offsetof(struct login_form, password), "correct-horse"),
+    NEXT_FIELD(struct login_form),
     { .name = NULL },
 };
 

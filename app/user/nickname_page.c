@@ -49,21 +49,13 @@ void face_choices_model(struct exchange *x, struct model *m)
 /* ---- the form ---- */
 
 const struct field nickname_fields[] = {
-    { .name = "nickname",
-      .type = &FIELD_LINE,
-      .member = offsetof(struct nickname_form, nickname),
-      .required = true,
-      .max = NICKNAME_GRAPHEMES_MAX,
-      .code_points_max = NICKNAME_CODEPOINTS_MAX,
-      .missing = "text/nickname_missing",
-      .malformed = "text/nickname_invalid",
-      .high = "text/nickname_long",
-      .wide = "text/nickname_combined" },
+    NICKNAME_FIELD(struct nickname_form),
     { .name = "face",
       .type = &FIELD_WORD,
       .member = offsetof(struct nickname_form, face),
       .word = choice_word,
-      .malformed = "text/face_unknown" },
+      .malformed = "text/face_unknown",
+      .says = "the avatar; initial: the first character of the nickname; absent: as it is" },
     { .name = NULL },
 };
 

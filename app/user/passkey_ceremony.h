@@ -11,8 +11,12 @@
 /* struct str: bytes in base64url without padding. Limits are in bytes, before decoding. Errors have no message: a
  * browser sends such a field, nobody types it. */
 extern const struct field_type FIELD_BASE64URL;
-/* The limit of a field for n bytes. */
-#define BASE64URL_CHARS(n) (((n)*4 + 2) / 3)
+/* A row of a table: a required field for at most so many bytes, which are this member of the form. */
+#define BASE64URL_FIELD(field_name, form, field_member, bytes_max, text)                                               \
+    {                                                                                                                  \
+        .name = field_name, .type = &FIELD_BASE64URL, .member = offsetof(form, field_member), .required = true,        \
+        .no_echo = true, .max = ((bytes_max)*4 + 2) / 3, .says = text ", in base64url", .example = "A0B1C2"            \
+    }
 
 /* Makes the request one for JSON and reads the site. False: this site has no passkeys; the request is answered. */
 bool passkey_begin(struct exchange *x, struct passkey_site *site);

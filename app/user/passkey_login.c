@@ -23,18 +23,12 @@ struct login_form {
     struct passkey_answer answer;
 };
 
-#define BYTES_FIELD(field_name, field_member, bytes_max)                                                               \
-    {                                                                                                                  \
-        .name = field_name, .type = &FIELD_BASE64URL, .member = offsetof(struct login_form, field_member),             \
-        .required = true, .no_echo = true, .max = BASE64URL_CHARS(bytes_max)                                           \
-    }
-
 const struct field passkey_login_fields[] = {
-    BYTES_FIELD("id", credential_id, PASSKEY_CREDENTIAL_MAX),
-    BYTES_FIELD("user_handle", user_handle, PASSKEY_HANDLE_BYTES),
-    BYTES_FIELD("client_data", answer.client_data, PASSKEY_CLIENT_MAX),
-    BYTES_FIELD("authenticator_data", answer.data, PASSKEY_DATA_MAX),
-    BYTES_FIELD("signature", answer.signature, PASSKEY_SIGNATURE_MAX),
+    BASE64URL_FIELD("id", struct login_form, credential_id, PASSKEY_CREDENTIAL_MAX, "rawId of the credential"),
+    BASE64URL_FIELD("user_handle", struct login_form, user_handle, PASSKEY_HANDLE_BYTES, "userHandle of the response"),
+    BASE64URL_FIELD("client_data", struct login_form, answer.client_data, PASSKEY_CLIENT_MAX, "clientDataJSON"),
+    BASE64URL_FIELD("authenticator_data", struct login_form, answer.data, PASSKEY_DATA_MAX, "authenticatorData"),
+    BASE64URL_FIELD("signature", struct login_form, answer.signature, PASSKEY_SIGNATURE_MAX, "signature"),
     { .name = NULL },
 };
 

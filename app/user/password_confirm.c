@@ -30,11 +30,7 @@ enum status password_confirm(struct exchange *x, struct hash_permit *permit, con
 }
 
 const struct field password_confirm_fields[] = {
-    { .name = "password",
-      .type = &FIELD_PASSWORD,
-      .required = true,
-      .no_echo = true,
-      .missing = "text/password_missing" },
+    PASSWORD_FIELD("password", 0, "a good password"),
     { .name = NULL },
 };
 

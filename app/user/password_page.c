@@ -15,12 +15,7 @@ struct password_form {
 };
 
 const struct field password_fields[] = {
-    { .name = "old_password",
-      .type = &FIELD_PASSWORD,
-      .member = offsetof(struct password_form, old_password),
-      .required = true,
-      .no_echo = true,
-      .missing = "text/password_missing" },
+    PASSWORD_FIELD("old_password", offsetof(struct password_form, old_password), "a good password"),
     { .name = "new_password",
       .type = &FIELD_NEW_PASSWORD,
       .member = offsetof(struct password_form, new_password),
@@ -30,7 +25,9 @@ const struct field password_fields[] = {
       .max = PASSWORD_CHARACTERS_MAX,
       .missing = "text/password_new_missing",
       .low = "text/password_short",
-      .high = "text/password_long" },
+      .high = "text/password_long",
+      .says = "not one of the 10,000 commonest, and not like the username",
+      .example = "battery-staple" },
     { .name = NULL },
 };
 

@@ -23,17 +23,18 @@ struct recovery_login_form {
     struct str next;         /* a local path, or empty */
 };
 
+/* A secret, as a password, but compared in a form of its own. */
+static const struct field_type CODE = { .read = field_text_read, .like = &FIELD_PASSWORD };
+
 const struct field recovery_login_fields[] = {
-    { .name = "username",
-      .type = &FIELD_LOGIN_NAME,
-      .member = offsetof(struct recovery_login_form, username),
-      .required = true,
-      .missing = "text/username_missing" },
+    LOGIN_NAME_FIELD(struct recovery_login_form, "in any case"),
     { .name = "code",
-      .type = &FIELD_TEXT,
+      .type = &CODE,
       .member = offsetof(struct recovery_login_form, code),
       .required = true,
-      .missing = "text/recovery_code_missing" },
+      .missing = "text/recovery_code_missing",
+      .says = "in any case, hyphens may be left out",
+      .example = "0-7K3M-9QXT-2B8D-C4RZ" },
     { .name = "new_password",
       .type = &FIELD_NEW_PASSWORD,
       .member = offsetof(struct recovery_login_form, new_password),
@@ -41,11 +42,9 @@ const struct field recovery_login_fields[] = {
       .min = PASSWORD_CHARACTERS_MIN,
       .max = PASSWORD_CHARACTERS_MAX,
       .low = "text/password_short",
-      .high = "text/password_long" },
-    { .name = "next",
-      .type = &FIELD_LOCAL_PATH,
-      .member = offsetof(struct recovery_login_form, next),
-      .no_echo = true },
+      .high = "text/password_long",
+      .says = "ends all other sessions; a program may leave it out" },
+    NEXT_FIELD(struct recovery_login_form),
     { .name = NULL },
 };
 

@@ -14,8 +14,17 @@ struct end_form {
 };
 
 const struct field session_end_fields[] = {
-    { .name = "others", .type = &FIELD_TEXT, .member = offsetof(struct end_form, others), .no_echo = true },
-    { .name = "session", .type = &FIELD_TEXT, .member = offsetof(struct end_form, session), .no_echo = true },
+    { .name = "others",
+      .type = &FIELD_TEXT,
+      .member = offsetof(struct end_form, others),
+      .no_echo = true,
+      .says = "any text: all other sessions",
+      .example = "1" },
+    { .name = "session",
+      .type = &FIELD_TEXT,
+      .member = offsetof(struct end_form, session),
+      .no_echo = true,
+      .says = "the id of one session; needed without `others`" },
     { .name = NULL },
 };
 

@@ -368,7 +368,7 @@ enum status statement_model(struct exchange *x, struct model *m, struct list_key
 }
 
 const struct field statement_fields[] = {
-    { .name = "before", .type = &FIELD_LIST_KEY },
+    BEFORE_FIELD(0),
     { .name = NULL },
 };
 

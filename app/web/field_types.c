@@ -44,19 +44,25 @@ enum status field_line_read(struct field_input *in, field_line_cleaner *clean, f
     return st;
 }
 
+struct str field_text_write(const struct field_input *in, const void *value)
+{
+    (void)in;
+    return *(const struct str *)value;
+}
+
 static enum status line_read(struct field_input *in)
 {
     return field_line_read(in, utf8_clean_shown, utf8_graphemes);
 }
 
-const struct field_type FIELD_LINE = { .read = line_read, .as_typed = true };
+const struct field_type FIELD_LINE = { .read = line_read, .as_typed = true, .write = field_text_write };
 
 static enum status sentence_read(struct field_input *in)
 {
     return field_line_read(in, utf8_clean_shown, utf8_width);
 }
 
-const struct field_type FIELD_SENTENCE = { .read = sentence_read, .as_typed = true };
+const struct field_type FIELD_SENTENCE = { .read = sentence_read, .as_typed = true, .write = field_text_write };
 
 struct str field_choice_add(const struct field_input *in, struct str list, struct str word)
 {
@@ -85,7 +91,14 @@ static enum status word_read(struct field_input *in)
     return ST_OK;
 }
 
-const struct field_type FIELD_WORD = { .read = word_read };
+static struct str word_write(const struct field_input *in, const void *value)
+{
+    unsigned i;
+    memcpy(&i, value, sizeof i);
+    return in->field->word(i);
+}
+
+const struct field_type FIELD_WORD = { .read = word_read, .write = word_write };
 
 /* As field_limits, for uint64_t. Without a max, numbers above INT64_MAX are allowed. */
 static enum status limits_u64(struct field_input *in, uint64_t n)

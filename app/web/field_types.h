@@ -33,9 +33,18 @@ extern const struct field_type FIELD_LINK_KEY;
  * refused. */
 extern const struct field_type FIELD_LOCAL_PATH;
 
+/* The row of the field `next`, which is a member of this struct: where a browser is sent after the form. */
+#define NEXT_FIELD(form)                                                                                               \
+    {                                                                                                                  \
+        .name = "next", .type = &FIELD_LOCAL_PATH, .member = offsetof(form, next), .no_echo = true,                    \
+        .says = "where a browser is sent then: a path of this site, of 1 KB at most"                                   \
+    }
+
 /* ---- for field types of other floors ---- */
 
 enum status field_text_read(struct field_input *in);
+/* The write function of a struct str that is shown as it is. */
+struct str field_text_write(const struct field_input *in, const void *value);
 /* As FIELD_LINE, with other functions that clean the line (utf8_clean) and measure it (utf8_width). */
 typedef enum status field_line_cleaner(struct arena *a, struct str s, struct str *out);
 typedef size_t field_line_meter(struct str s);

@@ -1,5 +1,6 @@
 #include "web/fields.h"
 
+#include <assert.h>
 #include <inttypes.h>
 
 #include "base/utf8.h"
@@ -79,6 +80,21 @@ bool query_read(struct exchange *x, const struct field *fields, void *values)
     return true;
 }
 
+void form_write(struct exchange *x, const struct field *fields, const void *values, struct form *out)
+{
+    struct form_errors none = { .count = 0 };
+    for (const struct field *field = fields; field->name != NULL; field++) {
+        const struct field_input in = { .x = x, .field = field, .values = values, .errors = &none };
+        if (field->type->write == NULL || (field->applies != NULL && !field->applies(&in)))
+            continue;
+        struct str text = field->type->write(&in, (const char *)values + field->member);
+        if (text.len == 0)
+            continue;
+        assert(out->count < FORM_FIELDS_MAX);
+        out->fields[out->count++] = (struct form_field){ str_from(field->name), text };
+    }
+}
+
 /* The text as the field's input shows it: as typed when it has no such form. */
 static struct str field_shown(struct arena *a, const struct field *field, struct str typed)
 {
@@ -94,6 +110,16 @@ void form_typed_model(struct model *m, struct value *object, const struct field 
     for (const struct field *field = fields; field->name != NULL; field++)
         if (!field->no_echo)
             value_page_text(m, object, field->name, field_shown(m->arena, field, form_get(form, field->name, NULL)));
+}
+
+bool field_unfolds(const struct field *field, const struct config *config, struct str text)
+{
+    struct str first = STR("");
+    if (field->first != NULL)
+        first = field->first(config);
+    else if (field->word != NULL)
+        first = field->word(0);
+    return text.len > 0 && !str_equal(text, first);
 }
 
 int64_t field_max(const struct field *field, const struct config *config)

@@ -1,6 +1,7 @@
 /* Forms and queries are described by tables. Each row describes one field: name, type, member that takes the value,
- * limits, and a message for each error. form_read or query_read reads all fields, so that a handler sees only valid,
- * typed values. The general types are in web/field_types.h; other floors add types of their own. */
+ * limits, a message for each error, and its description for programs. form_read or query_read reads all fields, so that
+ * a handler sees only valid, typed values; form_write does the reverse. The general types are in web/field_types.h;
+ * other floors add types of their own. */
 #ifndef HB_WEB_FIELDS_H
 #define HB_WEB_FIELDS_H
 
@@ -16,9 +17,12 @@ struct field_type {
      * by field_fail; *out is not used · ST_NO_MEMORY. Must not access a store. */
     enum status (*read)(struct field_input *in);
     bool as_typed; /* in->typed is the text as sent; false: as utf8_fold_pasted gives it */
+    /* The reverse, for form_write: the text that is read as *value. Empty: the field stays empty. NULL: always. */
+    struct str (*write)(const struct field_input *in, const void *value);
     /* The folded text in the one form that the field's input shows. Empty: it has none, or no memory. NULL: the input
      * shows any text. */
     struct str (*shown)(struct arena *a, struct str folded);
+    const struct field_type *like; /* the general type that /openapi.json describes it as; NULL: itself */
 };
 
 /* One row of a table. The last row has no name. */
@@ -37,6 +41,12 @@ struct field {
     int64_t (*max_of)(const struct config *config); /* replaces max when a setting decides */
     int64_t code_points_max;                        /* FIELD_LINE: the width of the SQL column; 0: none */
     struct str (*word)(unsigned i);                 /* FIELD_WORD: the allowed word number i; STR_NONE ends the list */
+
+    /* For /openapi.json. Limits and words need not be repeated. example: NULL: the example leaves the field out. */
+    const char *says, *example;
+
+    unsigned fold; /* the part of its page, from 1, that is folded away while the field has its first text; 0: none */
+    struct str (*first)(const struct config *config); /* that text; NULL: the first word, or empty */
 
     /* Messages: names of texts ("text/KEY"). NULL when the error is impossible, and in a query, whose errors are
      * answered by 400. */
@@ -76,9 +86,15 @@ enum status query_form_read(struct exchange *x, const struct field *fields, void
 /* Reads the query of a link. False: a field is present and malformed or empty. */
 bool query_read(struct exchange *x, const struct field *fields, void *values);
 
+/* Adds the texts that form_read would read as *values, of the fields that apply; an empty text adds none. */
+void form_write(struct exchange *x, const struct field *fields, const void *values, struct form *out);
+
 /* Adds the typed texts to object, so that the form can be shown again: one page-only member for each field without
  * no_echo. */
 void form_typed_model(struct model *m, struct value *object, const struct field *fields, const struct form *form);
+
+/* True when a text would unfold the field's part: it is neither empty nor the first one. */
+bool field_unfolds(const struct field *field, const struct config *config, struct str text);
 
 /* The row's upper limit under these settings. 0: none. */
 int64_t field_max(const struct field *field, const struct config *config);

@@ -9,6 +9,12 @@
 
 /* struct list_key: the key as a field of a query. */
 extern const struct field_type FIELD_LIST_KEY;
+/* The row of the field `before`, whose value is at this offset. */
+#define BEFORE_FIELD(offset)                                                                                           \
+    {                                                                                                                  \
+        .name = "before", .type = &FIELD_LIST_KEY, .member = (offset),                                                 \
+        .says = "the `next` of the page before: older ones"                                                            \
+    }
 
 /* The key as text for a link, in the request's arena. STR_NONE without memory. */
 struct str list_key_text(struct exchange *x, int64_t ms, uint64_t id);

@@ -162,6 +162,38 @@ TEST(typed_texts_are_shown_again_except_secret_ones)
     buf_free(&json);
 }
 
+TEST(values_are_written_as_their_form_would_read_them)
+{
+    struct exchange x = { .app = &services, .arena = arena };
+    struct form form = { .count = 0 };
+    const struct order values = { .color = GREEN, .count = 7, .note = STR("abc"), .secret = STR("xyz") };
+    form_write(&x, order_fields, &values, &form);
+    assert_int_equal(form.count, 2); /* the other types write nothing */
+    assert_true(str_equal(form_get(&form, "color", NULL), STR("green")));
+    assert_true(str_equal(form_get(&form, "note", NULL), STR("abc")));
+    form.count = 0;
+    form_write(&x, order_fields, &(const struct order){ .color = RED }, &form);
+    assert_int_equal(form.count, 1); /* an empty text is none */
+}
+
+static struct str first_note(const struct config *of)
+{
+    (void)of;
+    return STR("ab");
+}
+
+TEST(a_text_unfolds_its_field_unless_it_is_the_first_one)
+{
+    struct field note = order_fields[3];
+    assert_false(field_unfolds(&note, &config, STR("")));
+    assert_true(field_unfolds(&note, &config, STR("ab")));
+    note.first = first_note;
+    assert_false(field_unfolds(&note, &config, STR("")));
+    assert_false(field_unfolds(&note, &config, STR("ab")));
+    assert_false(field_unfolds(&order_fields[RED], &config, STR("red")));
+    assert_true(field_unfolds(&order_fields[RED], &config, STR("green")));
+}
+
 static bool query_broken; /* by from_of */
 
 /* The number in the field "from" of the query, 42 without one; 0: the query is refused. */
