@@ -268,7 +268,7 @@ static void refusals_of_route(const struct route *route, const struct api_operat
         refusal_add(r, 413, "too-large", "the body is too large");
         refusal_add(r, 415, "media-type", "the body is no form");
     }
-    if (op->form != NULL)
+    if (route->form != NULL)
         refusal_add(r, 422, "invalid-form", "fields are missing or refused; `errors` names them");
     if ((route->needs & LIMITED) != 0 || (route->pools & POOL_AUTH) != 0)
         refusal_add(r, 429, "too-many", "too often; nothing has happened, try again after Retry-After seconds");
@@ -359,8 +359,8 @@ static void operation_model(struct document *d, const struct route *route, struc
     one_word(d, operation, "tags", op->group);
     security_model(d, route, operation);
     parameters_model(d, op, operation);
-    if (op->form != NULL)
-        form_model(d, op->form, operation);
+    if (route->form != NULL)
+        form_model(d, route->form, operation);
     responses_model(d, route, op, operation);
 }
 

@@ -31,8 +31,7 @@ enum { API_QUERIES_MAX = 2 };
 struct api_operation {
     const char *method, *path; /* of the route table */
     const char *id, *group, *says;
-    const struct field *form; /* the table that the handler gives to form_read; NULL: a body has no fields */
-    const struct field *query[API_QUERIES_MAX]; /* … to query_read */
+    const struct field *query[API_QUERIES_MAX]; /* the tables that the handler gives to query_read */
     const struct api_answer *answers;
     const struct api_refusal *refusals;
     const char *media; /* the type of an answer that is no JSON; NULL: JSON */

@@ -1,29 +1,13 @@
 #include "base/array.h"
 #include "ops/api.h"
 #include "pages/card.h"
-#include "pages/grab.h"
 #include "pages/records_filter.h"
 #include "pages/screen.h"
-#include "pages/send_form.h"
 #include "pages/send_prefill.h"
 #include "pages/show.h"
 #include "pages/story.h"
-#include "pages/thanks.h"
 #include "pages/verify.h"
-#include "user/account.h"
 #include "user/cover_page.h"
-#include "user/deletion_page.h"
-#include "user/language.h"
-#include "user/login.h"
-#include "user/nickname_page.h"
-#include "user/passkey_login.h"
-#include "user/passkey_page.h"
-#include "user/password_confirm.h"
-#include "user/password_page.h"
-#include "user/recovery_login.h"
-#include "user/session_page.h"
-#include "user/token_page.h"
-#include "wallet/deposit.h"
 #include "wallet/statement.h"
 
 #define ANSWERS(...)                                                                                                   \
@@ -80,7 +64,6 @@ const struct api_operation api_operations[] = {
       .leads = "`/` or `next`",
       .group = "account",
       .says = "Registers a user, who is then logged in",
-      .form = register_fields,
       .answers = ANSWERS({ 201, "User", "registered; the session cookie is set" }) },
     { .method = "GET",
       .path = "/register",
@@ -94,7 +77,6 @@ const struct api_operation api_operations[] = {
       .leads = "`/` or `next`",
       .group = "account",
       .says = "Starts a session",
-      .form = login_fields,
       .answers = ANSWERS({ 200, "User", "logged in; the session cookie is set" }) },
     { .method = "GET",
       .path = "/login",
@@ -114,7 +96,6 @@ const struct api_operation api_operations[] = {
       .id = "passkeyLogin",
       .group = "account",
       .says = "Starts a session with a passkey",
-      .form = passkey_login_fields,
       .answers = ANSWERS({ 200, "User", "logged in; the session cookie is set" }),
       .refusals =
           REFUSALS(NO_PASSKEYS, PASSKEY_LATE, { 422, "passkey-refused", "it is unknown, or its answer is wrong" }) },
@@ -124,7 +105,6 @@ const struct api_operation api_operations[] = {
       .leads = "`/` or `next`",
       .group = "account",
       .says = "Starts a session with a recovery code in place of the password, and uses the code up",
-      .form = recovery_login_fields,
       .answers = ANSWERS({ 200, "User", "logged in; the session cookie is set" }) },
     { .method = "GET",
       .path = "/login/recovery",
@@ -145,7 +125,6 @@ const struct api_operation api_operations[] = {
       .leads = "`/` or `next`",
       .group = "account",
       .says = "Chooses the language of pages and messages for a year",
-      .form = language_fields,
       .answers = ANSWERS({ 204, NULL, "the language cookie is set" }) },
     { .method = "GET",
       .path = "/account",
@@ -161,7 +140,6 @@ const struct api_operation api_operations[] = {
       .says =
           "Changes the nickname and the avatar; packets and grabs keep the nickname of their time, and the username "
           "stays for life",
-      .form = nickname_fields,
       .answers = ANSWERS({ 200, "User", "changed" }) },
     { .method = "GET",
       .path = "/account/nickname",
@@ -245,7 +223,6 @@ const struct api_operation api_operations[] = {
       .leads = "`/account?password=1`",
       .group = "account",
       .says = "Changes the password and ends all other sessions; access tokens stay",
-      .form = password_fields,
       .answers = ANSWERS({ 204, NULL, "changed" }) },
     { .method = "GET",
       .path = "/account/password",
@@ -266,7 +243,6 @@ const struct api_operation api_operations[] = {
       .group = "account",
       .says =
           "Begins the deletion of the account: sessions, tokens and passkeys end, open packets end, and the name goes",
-      .form = deletion_fields,
       .answers = ANSWERS({ 204, NULL, "begun" }) },
     { .method = "GET",
       .path = "/account/deleted",
@@ -280,7 +256,6 @@ const struct api_operation api_operations[] = {
       .leads = "a page that shows them once",
       .group = "account",
       .says = "Makes ten recovery codes in place of those before; only this answer contains them",
-      .form = password_confirm_fields,
       .answers = ANSWERS({ 201, "RecoveryCodes", "made" }) },
     { .method = "GET",
       .path = "/account/recovery",
@@ -294,7 +269,6 @@ const struct api_operation api_operations[] = {
       .leads = "`/account/devices?ended=1`",
       .group = "account",
       .says = "Ends one session, or all but the own one",
-      .form = session_end_fields,
       .answers = ANSWERS({ 204, NULL, "ended" }),
       .refusals = REFUSALS({ 404, "not-found", "the user has no such session" }) },
     { .method = "GET",
@@ -322,7 +296,6 @@ const struct api_operation api_operations[] = {
       .leads = "a page that shows it once",
       .group = "account",
       .says = "Makes an access token; only this answer contains it",
-      .form = token_fields,
       .answers = ANSWERS({ 201, "NewToken", "made" }) },
     { .method = "POST",
       .path = "/account/tokens/:id/delete",
@@ -336,7 +309,6 @@ const struct api_operation api_operations[] = {
       .id = "passkeyChallenge",
       .group = "account",
       .says = "Begins to add a passkey",
-      .form = password_confirm_fields,
       .answers = ANSWERS({ 200, "NewPasskey", "for navigator.credentials.create; a cookie has the challenge, too" }),
       .refusals = REFUSALS(NO_PASSKEYS) },
     { .method = "POST",
@@ -344,7 +316,6 @@ const struct api_operation api_operations[] = {
       .id = "addPasskey",
       .group = "account",
       .says = "Adds a passkey",
-      .form = passkey_fields,
       .answers = ANSWERS({ 201, "AddedPasskey", "added" }),
       .refusals = REFUSALS(NO_PASSKEYS, { 409, "passkey-exists", "it has been added before" }, PASSKEY_LATE,
                            { 422, "passkey-refused", "the answer of the browser is wrong" }) },
@@ -400,7 +371,6 @@ const struct api_operation api_operations[] = {
       .leads = "`/wallet?deposited=1` or `next`",
       .group = "wallet",
       .says = "Demo money, on a demo site only",
-      .form = deposit_fields,
       .answers = ANSWERS({ 201, "Deposit", "credited" }),
       .refusals = REFUSALS({ 404, "not-found", "this is no demo site" }) },
 
@@ -411,7 +381,6 @@ const struct api_operation api_operations[] = {
       .leads = "`/p/ID`",
       .group = "packets",
       .says = "Sends a red packet",
-      .form = send_fields,
       .answers = ANSWERS({ 201, "Sent", "paid for; others can open it" }) },
     { .method = "GET",
       .path = "/send",
@@ -477,7 +446,6 @@ const struct api_operation api_operations[] = {
       .leads = "`/p/ID`",
       .group = "packets",
       .says = "Takes a share; a repeat gets the same share",
-      .form = open_fields,
       .answers = ANSWERS({ 200, "Opened", "the share of this user" }),
       .refusals =
           REFUSALS({ 403, "not-for-you", "it is for somebody else" }, { 403, "not-open-yet", "it opens at `opens_at`" },
@@ -517,7 +485,6 @@ const struct api_operation api_operations[] = {
       .leads = "`/p/ID`",
       .group = "packets",
       .says = "Thanks the sender for one's share, once; a repeat with the same text is no error",
-      .form = thanks_fields,
       .answers = ANSWERS({ 200, "Thanks", "said; shown as `thanks` of the share" }),
       .refusals = REFUSALS(
           { 403, "no-share", "no share of it, or it was given back" },

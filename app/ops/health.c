@@ -12,14 +12,14 @@
 #define TEXT_PROMETHEUS STR("text/plain; version=0.0.4; charset=utf-8")
 
 const struct route ops_routes[] = {
-    { "GET", "/healthz", 0, POOL_HOT | POOL_PAGE | POOL_AUTH | POOL_CARD, health_alive },
-    { "GET", "/readyz", 0, POOL_PAGE, ready_site },
-    { "GET", "/readyz/hot", 0, POOL_HOT, ready_packet_pool },
-    { "GET", "/readyz/page", 0, POOL_PAGE, ready_packet_pool },
-    { "GET", "/readyz/auth", 0, POOL_AUTH, ready_other_pool },
-    { "GET", "/readyz/card", 0, POOL_CARD, ready_other_pool },
-    { "GET", "/metrics", 0, POOL_PAGE, health_metrics },
-    { "GET", "/openapi.json", 0, POOL_PAGE, api_show },
+    { "GET", "/healthz", 0, POOL_HOT | POOL_PAGE | POOL_AUTH | POOL_CARD, health_alive, NULL },
+    { "GET", "/readyz", 0, POOL_PAGE, ready_site, NULL },
+    { "GET", "/readyz/hot", 0, POOL_HOT, ready_packet_pool, NULL },
+    { "GET", "/readyz/page", 0, POOL_PAGE, ready_packet_pool, NULL },
+    { "GET", "/readyz/auth", 0, POOL_AUTH, ready_other_pool, NULL },
+    { "GET", "/readyz/card", 0, POOL_CARD, ready_other_pool, NULL },
+    { "GET", "/metrics", 0, POOL_PAGE, health_metrics, NULL },
+    { "GET", "/openapi.json", 0, POOL_PAGE, api_show, NULL },
 };
 const size_t ops_routes_count = ARRAY_LEN(ops_routes);
 

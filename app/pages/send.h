@@ -32,11 +32,7 @@
  *   deposited, deposited_before    page-only booleans: the sender comes back from a deposit (wallet/statement.h)
  *   amount_of_total  page-only boolean: total is selected, else share
  *   split_double_average split_uniform split_gaussian    page-only booleans: exactly one is true (select)
- * Fields of the form: kind = lucky|even|exclusive; amount (总金额 for lucky, 单个金额 for even and exclusive); amount_of =
- * share|total (even only: what the amount is); count (红包个数; ignored for exclusive); greeting (祝福语); to (谁可以领:
- * usernames, at most 100; exactly one for exclusive); split (分配方式: double-average|uniform|gaussian; lucky only);
- * share_min (最小金额; lucky only); lifetime (有效期: one of the setting packet_lifetimes); cover; phrase (口令); opens_at;
- * request_key. */
+ * The fields of the form: send_fields (pages/send_form.h). */
 enum step send_form_get(struct exchange *x);
 
 /* POST /send. NEED_USER | SAME_ORIGIN. HTML: 303 /p/ID. JSON: 201 {id, url, commitment} with Location.

@@ -87,7 +87,7 @@ void send_confirm(struct exchange *x, const struct send_order *order, const stru
     struct value *fields = value_page_list(&m, &m.root, "fields");
     for (const struct field *field = send_fields; field->name != NULL; field++) {
         struct str typed = form_get(&x->form, field->name, NULL);
-        if (typed.len > 0 && !str_equal(str_from(field->name), STR("request_key")))
+        if (typed.len > 0 && !field->no_echo)
             field_model(&m, fields, field->name, typed);
     }
     field_model(&m, fields, "request_key", order->packet.request_key);

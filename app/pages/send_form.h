@@ -6,7 +6,7 @@
 #include "packet/order.h"
 #include "web/fields.h"
 
-/* The parts of the page that are folded away, with the fields that few senders use: who may open it, and the options. */
+/* The parts of the page that are folded away: who may open it, and the options that few senders use. */
 enum send_fold { SEND_FOLD_TO = 1, SEND_FOLD_MORE, SEND_FOLDS };
 
 /* To add a field: the recipe "…an option of a packet?" in docs/how-to/add.md. */

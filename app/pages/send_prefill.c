@@ -106,7 +106,7 @@ enum status send_prefill(struct exchange *x, struct prefill *out)
                                                                           : ST_NOT_FOUND;
     if (query.back.len > 0)
         return public_id_decode(&x->app->id_key, query.back, &packet_id) ? back_fill(x, packet_id, out) : ST_OK;
-    kept_form_copy(x, &out->form);
+    kept_form_copy(x, send_fields, &out->form);
     struct str lacks = query_get(x, "lacks", NULL);
     out->lacks_phrase = str_starts(lacks, STR("phrase"));
     out->lacks_to = str_ends(lacks, STR("to"));

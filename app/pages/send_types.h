@@ -1,5 +1,5 @@
-/* The field types of the send form (pages/send_form.h), and the conditions of its fields. Most values depend on the kind
- * of the packet or on each other: they are members of a struct send_order, and the rows above have been read. */
+/* The field types of the send form (pages/send_form.h), and the conditions of its fields. Most values depend on the
+ * packet's kind or on each other: they are members of a struct send_order, and the rows above have been read. */
 #ifndef HB_PAGES_SEND_TYPES_H
 #define HB_PAGES_SEND_TYPES_H
 
@@ -24,8 +24,8 @@ extern const struct field_type SEND_AMOUNT;
 extern const struct field_type SEND_SHARE_MIN;
 /* int64_t ms: one of the setting packet_lifetimes. */
 extern const struct field_type SEND_LIFETIME;
-/* int64_t ms: a moment at most RULES_OPENS_AHEAD_MAX_MS ahead. Whether it has passed is checked by the handler: an order
- * that is repeated after its opening is still the same order. */
+/* int64_t ms: a moment at most RULES_OPENS_AHEAD_MAX_MS ahead. Whether it has passed is checked by the handler: an
+ * order that is repeated after its opening is still the same order. */
 extern const struct field_type SEND_OPENS_AT;
 /* struct str: as stored (packet/cover.h). Whether a picture is the sender's is checked by the handler. */
 extern const struct field_type SEND_COVER;

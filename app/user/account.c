@@ -152,6 +152,7 @@ const struct field register_fields[] = {
       .type = &FIELD_USERNAME,
       .member = offsetof(struct account_form, username),
       .required = true,
+      .kept = KEPT,
       .missing = "text/username_missing",
       .says = "2 to 32 of a-z, 0-9, dot, hyphen and underscore",
       .example = "xiaoming" },

@@ -37,11 +37,11 @@ extern const struct field_type FIELD_PASSWORD;
  * visitor's. No other rules. */
 extern const struct field_type FIELD_NEW_PASSWORD;
 
-/* Rows of several tables, for members of the same name: a nickname that is set, and the username of a user who proves to
- * be that user. */
+/* Rows of several tables, for members of the same name: a nickname that is set, and the username of a user who proves
+ * to be that user. */
 #define NICKNAME_FIELD(form)                                                                                           \
     {                                                                                                                  \
-        .name = "nickname", .type = &FIELD_LINE, .member = offsetof(form, nickname), .required = true,                 \
+        .name = "nickname", .type = &FIELD_LINE, .member = offsetof(form, nickname), .required = true, .kept = KEPT,   \
         .max = NICKNAME_GRAPHEMES_MAX, .code_points_max = NICKNAME_CODEPOINTS_MAX, .missing = "text/nickname_missing", \
         .malformed = "text/nickname_invalid", .high = "text/nickname_long", .wide = "text/nickname_combined",          \
         .says = "what others see", .example = "Ming"                                                                   \
@@ -49,7 +49,7 @@ extern const struct field_type FIELD_NEW_PASSWORD;
 #define LOGIN_NAME_FIELD(form, text)                                                                                   \
     {                                                                                                                  \
         .name = "username", .type = &FIELD_LOGIN_NAME, .member = offsetof(form, username), .required = true,           \
-        .missing = "text/username_missing", .says = (text), .example = "xiaoming"                                      \
+        .kept = KEPT, .missing = "text/username_missing", .says = (text), .example = "xiaoming"                        \
     }
 /* The row of a password that is compared, whose value is at this offset. */
 #define PASSWORD_FIELD(field_name, offset, sample)                                                                     \

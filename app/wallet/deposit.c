@@ -25,6 +25,7 @@ const struct field deposit_fields[] = {
       .type = &FIELD_YUAN,
       .member = offsetof(struct deposit, amount_fen),
       .required = true,
+      .kept = KEPT,
       .min = 1,
       .max_of = deposit_fen_max,
       .missing = "text/deposit_missing",

@@ -37,7 +37,7 @@ extern const struct field_type FIELD_LOCAL_PATH;
 #define NEXT_FIELD(form)                                                                                               \
     {                                                                                                                  \
         .name = "next", .type = &FIELD_LOCAL_PATH, .member = offsetof(form, next), .no_echo = true,                    \
-        .says = "where a browser is sent then: a path of this site, of 1 KB at most"                                   \
+        .kept = KEPT_FIRST, .says = "where a browser is sent then: a path of this site, of 1 KB at most"               \
     }
 
 /* ---- for field types of other floors ---- */

@@ -25,6 +25,10 @@ struct field_type {
     const struct field_type *like; /* the general type that /openapi.json describes it as; NULL: itself */
 };
 
+/* Whether a form that its address fills (web/kept_form.h) keeps a text there. What does not fit is left out: first
+ * those that are kept last. Never a password, code, passphrase or request key. */
+enum field_kept { KEPT_NOT, KEPT_FIRST, KEPT, KEPT_LAST };
+
 /* One row of a table. The last row has no name. */
 struct field {
     const char *name;
@@ -32,6 +36,7 @@ struct field {
     size_t member; /* offset of the value in the handler's struct */
     bool required; /* only in forms, and only when the field applies */
     bool no_echo;  /* the typed text is not shown again (password, request key) */
+    enum field_kept kept;
     /* False: the field is ignored and its value stays unchanged. Can use the values of the rows above. NULL: always
      * applies. */
     bool (*applies)(const struct field_input *in);
@@ -57,7 +62,7 @@ struct field {
     const char *wide;      /* more than code_points_max; {{value}} is max */
 };
 
-/* The arguments of a type's read function. */
+/* The arguments of the functions of types and rows. typed and out: of read only. */
 struct field_input {
     struct exchange *x;
     const struct field *field;

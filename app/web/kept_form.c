@@ -1,6 +1,5 @@
 #include "web/kept_form.h"
 
-#include "base/array.h"
 #include "web/fields.h"
 #include "web/origin.h"
 #include "web/respond.h"
@@ -8,20 +7,18 @@
 
 #define LACKS_BYTES_MAX (sizeof "&lacks=phrase,to" - 1)
 
-/* The fields that may be part of an address; what does not fit is left out. */
-static const char *const KEPT[] = {
-    "next",  "username",  "nickname", "kind",     "amount", "amount_of", "count",
-    "split", "share_min", "lifetime", "opens_at", "cover",  "greeting",  "to",
-};
-
-void kept_form_copy(struct exchange *x, struct form *out)
+void kept_form_copy(struct exchange *x, const struct field *fields, struct form *out)
 {
     bool posted = x->method == METHOD_POST;
     out->count = 0;
-    for (size_t i = 0; i < ARRAY_LEN(KEPT); i++) {
-        struct str value = posted ? form_get(&x->form, KEPT[i], NULL) : query_get(x, KEPT[i], NULL);
-        if (value.len > 0)
-            out->fields[out->count++] = (struct form_field){ str_from(KEPT[i]), value };
+    for (enum field_kept kept = KEPT_FIRST; kept <= KEPT_LAST; kept++) {
+        for (const struct field *field = fields; field->name != NULL; field++) {
+            if (field->kept != kept)
+                continue;
+            struct str value = posted ? form_get(&x->form, field->name, NULL) : query_get(x, field->name, NULL);
+            if (value.len > 0)
+                out->fields[out->count++] = (struct form_field){ str_from(field->name), value };
+        }
     }
 }
 
@@ -43,7 +40,7 @@ struct str kept_form_url(struct exchange *x)
     struct str url = exchange_page_path(x);
     if (x->route == NULL || (x->route->needs & KEEP_FORM) == 0)
         return url;
-    kept_form_copy(x, &kept);
+    kept_form_copy(x, x->route->form, &kept);
     char before = '?';
     for (size_t i = 0; i < kept.count && url.ptr != NULL; i++) {
         struct str longer =

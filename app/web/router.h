@@ -4,6 +4,7 @@
 #define HB_WEB_ROUTER_H
 
 #include "web/exchange.h"
+#include "web/fields.h"
 
 enum route_need {
     WANT_VISITOR = 1, /* the session is read; guests are allowed */
@@ -12,7 +13,7 @@ enum route_need {
     FOR_SEND = 8,     /* a POST that access tokens with the scope `send` may use (web/bearer.h) */
     FOR_OPEN = 16,    /* … with the scope `open` */
     NO_TOKEN = 32,    /* access tokens get 403: only a session can log in, log out and change the account */
-    KEEP_FORM = 64,   /* a POST whose typed texts survive (web/kept_form.h): its page fills the form from the query */
+    KEEP_FORM = 64,   /* a POST whose kept fields survive (web/kept_form.h): its page fills the form from the query */
     UPLOAD = 128      /* a POST of the page pool whose body is multipart/form-data (web/multipart.h), which the handler
                        * reads; it may have UPLOAD_BYTES_MAX. The handler also answers fcgi->body_too_large */
 };
@@ -27,6 +28,7 @@ struct route {
     unsigned needs;     /* bits of enum route_need, and LIMITED_BY(…) for each limit (web/limits.h) */
     unsigned pools;     /* bits of enum pool that serve the route */
     handler_fn *handler;
+    const struct field *form; /* the fields of the form that is posted (web/fields.h); NULL: none */
 };
 
 struct router {

@@ -105,13 +105,13 @@ test('passphrases, passwords and request keys are never part of an address', asy
   const { client } = await newUser();
   for (const visitor of [new Client(), client]) {
     const answer = await visitor.postHtml('/send', { ...fields, language: 'en' });
-    assert.equal(answer.headers.get('location'), '/send?kind=lucky&amount=1&count=1&lacks=phrase');
+    assert.equal(answer.headers.get('location'), '/send?kind=lucky&count=1&amount=1&lacks=phrase');
   }
-  const form = await client.getHtml('/send?kind=lucky&amount=1&count=1&lacks=phrase');
+  const form = await client.getHtml('/send?kind=lucky&count=1&amount=1&lacks=phrase');
   assert.ok(form.text.includes(words('en', 'send_retype')), 'the form says what it lacks');
   assert.match(form.text, /<a href="#phrase">/);
   const guest = await new Client().postHtml('/send', fields);
-  assert.equal(guest.headers.get('location'), `/login?next=${encodeURIComponent('/send?kind=lucky&amount=1&count=1&lacks=phrase').replaceAll('%2F', '/')}&expired=1`);
+  assert.equal(guest.headers.get('location'), `/login?next=${encodeURIComponent('/send?kind=lucky&count=1&amount=1&lacks=phrase').replaceAll('%2F', '/')}&expired=1`);
 });
 
 test('a deposit whose session has ended leads back to the same deposit, and to the form that needs it', async () => {

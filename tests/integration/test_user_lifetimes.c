@@ -225,7 +225,7 @@ SESSION_TEST(a_session_in_the_future_is_neither_believed_nor_lost)
     }
     assert_int_equal(visitor_later(0), 10001);
     /* Nobody is kept from logging in again, or out. */
-    const struct route logout = { "POST", "/logout", WANT_VISITOR | NO_TOKEN, POOL_AUTH, NULL };
+    const struct route logout = { "POST", "/logout", WANT_VISITOR | NO_TOKEN, POOL_AUTH, NULL, NULL };
     visit_begin(&v, app, "/logout", "", cookie);
     v.x.route = &logout;
     v.x.now_ms -= CLOCKS_DIFFER_MS + 60000;

@@ -48,9 +48,9 @@ static void fields_check(const struct api_operation *op, const struct field *fie
 
 TEST(every_field_is_described_and_required_ones_have_an_example)
 {
-    for (size_t i = 0; i < api_operations_count; i++) {
-        const struct api_operation *op = &api_operations[i];
-        fields_check(op, op->form, true);
+    for (size_t i = 0; i < site_routes_count(); i++) {
+        const struct api_operation *op = api_operation_of(site_route(i));
+        fields_check(op, site_route(i)->form, true);
         for (int q = 0; q < API_QUERIES_MAX; q++)
             fields_check(op, op->query[q], false);
     }

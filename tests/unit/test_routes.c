@@ -33,6 +33,8 @@ TEST(every_post_requires_the_same_origin_and_money_and_records_a_user)
             fail_msg("POST %s does not require the same origin", r->path);
         if (is_private(r) && (r->needs & NEED_USER) != NEED_USER)
             fail_msg("%s %s needs no user", r->method, r->path);
+        if ((r->needs & KEEP_FORM) != 0 && r->form == NULL)
+            fail_msg("%s %s has no fields to keep", r->method, r->path);
     }
     assert_true(posts >= 7 && private >= 8);
 }

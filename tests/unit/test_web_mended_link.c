@@ -10,15 +10,15 @@
 static struct services services;
 
 static const struct route routes[] = {
-    { "GET", "/", 0, POOL_PAGE, NULL },
-    { "GET", "/p/:id", 0, POOL_HOT, NULL },
-    { "POST", "/p/:id/open", 0, POOL_HOT, NULL },
-    { "GET", "/p/:id/card.png", 0, POOL_CARD, NULL },
-    { "GET", "/p/:id/receipt", 0, POOL_PAGE, NULL },
-    { "GET", "/p/:id/receipt.json", 0, POOL_PAGE, NULL },
-    { "GET", "/orders/:key", 0, POOL_PAGE, NULL },
-    { "GET", "/records/sent", 0, POOL_PAGE, NULL },
-    { "GET", "/wallet", 0, POOL_PAGE, NULL },
+    { "GET", "/", 0, POOL_PAGE, NULL, NULL },
+    { "GET", "/p/:id", 0, POOL_HOT, NULL, NULL },
+    { "POST", "/p/:id/open", 0, POOL_HOT, NULL, NULL },
+    { "GET", "/p/:id/card.png", 0, POOL_CARD, NULL, NULL },
+    { "GET", "/p/:id/receipt", 0, POOL_PAGE, NULL, NULL },
+    { "GET", "/p/:id/receipt.json", 0, POOL_PAGE, NULL, NULL },
+    { "GET", "/orders/:key", 0, POOL_PAGE, NULL, NULL },
+    { "GET", "/records/sent", 0, POOL_PAGE, NULL, NULL },
+    { "GET", "/wallet", 0, POOL_PAGE, NULL, NULL },
 };
 static const struct router router = { routes, ARRAY_LEN(routes), POOL_PAGE, &services };
 

@@ -5,16 +5,16 @@
 #include "web/router.h"
 
 static const struct route routes[] = {
-    { "GET", "/", WANT_VISITOR, POOL_PAGE, NULL },
-    { "GET", "/p/:id", WANT_VISITOR, POOL_HOT | POOL_PAGE, NULL },
-    { "POST", "/p/:id/open", NEED_USER | SAME_ORIGIN, POOL_HOT, NULL },
-    { "GET", "/p/:id/verify", WANT_VISITOR, POOL_PAGE, NULL },
-    { "POST", "/logout", SAME_ORIGIN, POOL_AUTH, NULL },
-    { "GET", "/send", NEED_USER, POOL_PAGE, NULL },
-    { "POST", "/send", NEED_USER, POOL_PAGE, NULL },
-    { "GET", "/split", 0, POOL_HOT, NULL },
-    { "POST", "/split", 0, POOL_PAGE, NULL },
-    { "GET", "/orders/:key", WANT_VISITOR, POOL_PAGE, NULL },
+    { "GET", "/", WANT_VISITOR, POOL_PAGE, NULL, NULL },
+    { "GET", "/p/:id", WANT_VISITOR, POOL_HOT | POOL_PAGE, NULL, NULL },
+    { "POST", "/p/:id/open", NEED_USER | SAME_ORIGIN, POOL_HOT, NULL, NULL },
+    { "GET", "/p/:id/verify", WANT_VISITOR, POOL_PAGE, NULL, NULL },
+    { "POST", "/logout", SAME_ORIGIN, POOL_AUTH, NULL, NULL },
+    { "GET", "/send", NEED_USER, POOL_PAGE, NULL, NULL },
+    { "POST", "/send", NEED_USER, POOL_PAGE, NULL, NULL },
+    { "GET", "/split", 0, POOL_HOT, NULL, NULL },
+    { "POST", "/split", 0, POOL_PAGE, NULL, NULL },
+    { "GET", "/orders/:key", WANT_VISITOR, POOL_PAGE, NULL, NULL },
 };
 
 /* What the last search found beside the route. */

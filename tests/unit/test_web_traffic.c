@@ -17,8 +17,8 @@ static enum status part(struct exchange *x, bool *more)
     return ST_OK;
 }
 
-static const struct route user_route = { "GET", "/", WANT_VISITOR, POOL_PAGE, handler };
-static const struct route nobodys_route = { "GET", "/readyz", 0, POOL_PAGE, handler };
+static const struct route user_route = { "GET", "/", WANT_VISITOR, POOL_PAGE, handler, NULL };
+static const struct route nobodys_route = { "GET", "/readyz", 0, POOL_PAGE, handler, NULL };
 
 TEST(a_request_counts_in_its_class)
 {
