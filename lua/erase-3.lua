@@ -1,5 +1,5 @@
 #!lua flags=allow-oom
--- Removes the name of a deleted user from a packet, whose rows in the tables have lost it already. May be repeated.
+-- Removes the name of a deleted user, and the sender's note, from a packet, whose rows in the tables have lost it already. May be repeated.
 -- Runs out of memory, too: it frees memory.
 --
 -- KEYS[1] packet, KEYS[2] grabs, KEYS[3] order
@@ -19,6 +19,7 @@ if redis.call('LLEN', KEYS[3]) >= tonumber(packet[4]) then
 end
 if packet[1] == user then
     redis.call('HSET', KEYS[1], 'nickname', '')
+    redis.call('HDEL', KEYS[1], 'note')
 end
 if packet[2] == user then
     redis.call('HSET', KEYS[1], 'receiver_name', '')

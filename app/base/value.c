@@ -96,6 +96,14 @@ void value_text(struct model *m, struct value *object, const char *name, struct 
     text_add(m, object, name, false, VALUE_TEXT, text);
 }
 
+void value_text_or_null(struct model *m, struct value *object, const char *name, struct str text)
+{
+    if (text.len > 0)
+        value_text(m, object, name, text);
+    else
+        value_null(m, object, name);
+}
+
 void value_ready_json(struct model *m, struct value *object, const char *name, struct str json)
 {
     text_add(m, object, name, false, VALUE_JSON, json);

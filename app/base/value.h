@@ -60,6 +60,8 @@ void value_null(struct model *m, struct value *object, const char *name);
 void value_bool(struct model *m, struct value *object, const char *name, bool b);
 void value_int(struct model *m, struct value *object, const char *name, int64_t n);
 void value_text(struct model *m, struct value *object, const char *name, struct str text);
+/* An empty text is null. */
+void value_text_or_null(struct model *m, struct value *object, const char *name, struct str text);
 /* A value that is JSON already; templates do not see it. */
 void value_ready_json(struct model *m, struct value *object, const char *name, struct str json);
 struct value *value_object(struct model *m, struct value *object, const char *name);

@@ -21,7 +21,8 @@ struct redis_function;
  * has to know some; the others are the body, in which KEYS and ARGV are the keys and the arguments. A line
  * `-- @include "NAME"` means include/NAME.lua, whose locals the body sees. It stands before the function, once: it is
  * run when the library is loaded and not in each call. Reads every function of dir. made: an include that is no file;
- * NULL: there is none. ST_INVALID, and the reason in error (error_size bytes): unreadable file, missing include, cycle, bad name ·
+ * NULL: there is none.
+ * ST_INVALID, and the reason in error (error_size bytes): unreadable file, missing include, cycle, bad name ·
  * ST_NO_MEMORY. *out: free with redis_functions_free. */
 struct redis_functions;
 struct redis_include {

@@ -9,7 +9,8 @@
  *                                the first grab held behind a dead letter, settle/held.h; missing or empty: none),
  *                                conditions (1: it has opens_ms, receivers or phrase_hash, which decide grabs),
  *                                options (1: it has one of the fields that most packets do not have: OPTION in
- *                                packet/members.h), thanks:N (the thanks of the receiver of share N), tries:USER and guesses:WHERE (wrong passphrases of a user, and of all users from
+ *                                packet/members.h), thanks:N (the thanks of the receiver of share N),
+ *                                tries:USER and guesses:WHERE (wrong passphrases of a user, and of all users from
  *                                somewhere: lua/include/guesses.lua; a rebuild begins to count again). count and
  *                                amount include the shares that were given back into the packet
  *   hb:{pNN}:shares:ID   string  the shares in fen, each a big-endian u32

@@ -554,7 +554,8 @@ const struct api_operation api_operations[] = {
       .id = "sentFile",
       .group = "records",
       .says = "All packets sent, without a year and filters of all years, as CSV; also /records/sent as text/csv",
-      RECORDS_FILE("time, packet, kind, greeting, amount, count, taken, state, refunded, given back, zone of the time; "
+      RECORDS_FILE("time, packet, kind, greeting, amount, count, taken, state, refunded, given back, zone of the time, "
+                   "receiver of an exclusive packet, note; "
                    "amounts in yuan: given back is what receivers returned to the sender, not into the packet; amount "
                    "less refunded and given back is what it cost") },
     { .method = "GET",

@@ -7,7 +7,8 @@
  *   type   how it is stored: U64, U32, I64, BOOL, TEXT, FACE; KIND, SPLIT, STATE: the name of an enum's value;
  *          BYTES32: exactly 32 bytes. OPT_…: 0 or empty is NULL in the column (OPT_SHARE: PACKET_NO_SHARE is NULL)
  *   table  COLUMN: a column of the same name in the table `packet`; SENT: a column that the send sets, in the order of
- *          the parameters of the routine packet_send (sql/migrations); KEY: the same for the primary key
+ *          the parameters of the routine packet_send_with (sql/migrations); KEY: the same for the primary key; JSON: a
+ *          column that the send sets through the routine's JSON object, so that a new one needs no new parameter
  *   Redis  OPTION: a field of the same name in the packet's hash, when it is not 0 or empty
  *   page   PAGE: a text of a packet from Redis that pages show, so a kept page has a copy
  *   order  COMPARED: the same in the packet of a send and of its repetition */
@@ -59,6 +60,7 @@
     /* only from packet_find_face, which reads no hash */                                                              \
     M(needs_phrase,    BOOL,      _,      _,      _,    _)                                                             \
     M(cover,           TEXT,      SENT,   OPTION, PAGE, COMPARED)  /* name of the envelope's cover */                  \
+    M(note,            TEXT,      JSON,   OPTION, _,    COMPARED)  /* the sender's note to self: only for the sender */\
     /* Named receivers, who alone may open it; 0: everybody, or receiver_id alone. */                                  \
     M(receiver_count,  U32,       SENT,   OPTION, _,    COMPARED)                                                      \
     /* Their ids in ascending order: ",10001,10002,"; see packet/receivers.h. */                                       \
@@ -99,9 +101,11 @@ enum {
     PACKET_USE_IN_SEND = 2,
     PACKET_USE_SENT = PACKET_USE_COLUMN | PACKET_USE_IN_SEND,
     PACKET_USE_KEY = PACKET_USE_SENT,
-    PACKET_USE_OPTION = 4,
-    PACKET_USE_PAGE = 8,
-    PACKET_USE_COMPARED = 16
+    PACKET_USE_IN_JSON = 4,
+    PACKET_USE_JSON = PACKET_USE_COLUMN | PACKET_USE_IN_JSON,
+    PACKET_USE_OPTION = 8,
+    PACKET_USE_PAGE = 16,
+    PACKET_USE_COMPARED = 32
 };
 
 /* A row of the table. */

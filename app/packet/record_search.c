@@ -23,12 +23,11 @@ enum packet_state record_state_shown(const struct record *row, int64_t now_ms)
     return packet_state_shown(&p, now_ms);
 }
 
-static bool text_matches(struct arena *a, struct str greeting, struct str text)
+/* True when text is a part of whole. */
+static bool text_matches(struct arena *a, struct str whole, struct str text)
 {
     struct str folded = STR("");
-    if (text.len == 0)
-        return true;
-    return utf8_fold_alike(a, greeting, &folded) == ST_OK && str_find(folded, text) < folded.len;
+    return whole.len > 0 && utf8_fold_alike(a, whole, &folded) == ST_OK && str_find(folded, text) < folded.len;
 }
 
 bool record_matches(struct arena *a, const struct record *row, enum record_side side,
@@ -42,7 +41,8 @@ bool record_matches(struct arena *a, const struct record *row, enum record_side 
         return false;
     if (filter->person_id != 0 && (side == RECORD_SENT ? !row->with_person : row->sender_id != filter->person_id))
         return false;
-    return text_matches(a, row->greeting, filter->text);
+    return filter->text.len == 0 || text_matches(a, row->greeting, filter->text) ||
+           text_matches(a, row->note, filter->text);
 }
 
 static struct list_key key_of(const struct record *row)

@@ -15,7 +15,7 @@ struct record_filter {
     unsigned kinds;           /* bits 1 << enum packet_kind; 0: any */
     unsigned states;          /* bits 1 << enum packet_state, of the state that users see; 0: any */
     uint64_t person_id;       /* received: the sender; sent: a named receiver, or a user with a share; 0: anybody */
-    struct str text;          /* a part of the greeting, both by utf8_fold_alike; empty: any */
+    struct str text;          /* a part of the greeting or of the note, by utf8_fold_alike; empty: any */
     int64_t min_fen, max_fen; /* of the share, or of the packet sent; max_fen 0: no limit */
 };
 
@@ -27,7 +27,7 @@ bool record_filter_given(const struct record_filter *filter);
 /* The state of the record's packet that users see at that time: open, finished or expired. */
 enum packet_state record_state_shown(const struct record *row, int64_t now_ms);
 
-/* Compares a record with the filter, at that time. Memory for the greeting is from a; without it the arena has failed,
+/* Compares a record with the filter, at that time. Memory for the texts is from a; without it the arena has failed,
  * and false. */
 bool record_matches(struct arena *a, const struct record *row, enum record_side side,
                     const struct record_filter *filter, int64_t now_ms);

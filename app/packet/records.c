@@ -24,6 +24,7 @@ enum {
     COLUMN_RECEIVER_NAME,
     COLUMN_RECEIVER,
     COLUMN_FACE,
+    COLUMN_NOTE,
     COLUMN_WITH_PERSON,
     COLUMN_PERSON_FEN
 };
@@ -48,7 +49,7 @@ static const struct {
 } SIDES[] = {
     [RECORD_RECEIVED] = { .name = "received",
                           .select = "SELECT 'received', grab.packet_id, grab.grabbed_ms, grab.amount_fen, "
-                                    "grab.share_no, " BEST ", " RETURNED ", " OF_PACKET "user.face, ",
+                                    "grab.share_no, " BEST ", " RETURNED ", " OF_PACKET "user.face, '', ",
                           .from =
                               " FROM grab FORCE INDEX (grab_received) STRAIGHT_JOIN packet "
                               "ON packet.id = grab.packet_id LEFT JOIN share_return "
@@ -60,7 +61,7 @@ static const struct {
     [RECORD_SENT] = { .name = "sent",
                       .select =
                           "SELECT 'sent', packet.id, packet.created_ms, packet.amount_fen, 0, 0, " RETURNED_TO_SENDER
-                          ", " OF_PACKET "user.face, ",
+                          ", " OF_PACKET "user.face, packet.note, ",
                       .from = " FROM packet FORCE INDEX (packet_sent) LEFT JOIN user ON user.id = packet.receiver_id",
                       .where = " WHERE packet.sender_id = ",
                       .ms = "packet.created_ms",
@@ -118,6 +119,7 @@ static bool record_read(const struct db_rows *rows, size_t row, struct record *o
                             .sender_id = db_cell_u64(rows, row, COLUMN_SENDER),
                             .sender_name = db_cell(rows, row, COLUMN_SENDER_NAME),
                             .face = face_from(db_cell(rows, row, COLUMN_FACE)),
+                            .note = str_or_empty(db_cell(rows, row, COLUMN_NOTE)),
                             .best = db_cell_u64(rows, row, COLUMN_BEST) != 0,
                             .returned_fen = db_cell_i64(rows, row, COLUMN_RETURNED),
                             .count = (uint32_t)db_cell_u64(rows, row, COLUMN_COUNT),
@@ -191,7 +193,7 @@ enum status overview_find(struct db *db, struct arena *a, uint64_t user_id, size
     }
     buf_cstr(&sql,
              "SELECT 'balance', NULL, NULL, balance_fen, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, "
-             "NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL FROM account WHERE id = ");
+             "NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL FROM account WHERE id = ");
     buf_u64(&sql, user_id);
     enum status st = db_query_buf_prepared(db, a, &rows, &sql);
     buf_free(&sql);

@@ -32,6 +32,7 @@ struct record {
     uint32_t count, grabbed_count; /* grabbed_count: without what was given back into the packet */
     uint64_t receiver_id;          /* of an exclusive packet, else 0 */
     struct str receiver_name;      /* of an exclusive packet; empty: deleted */
+    struct str note;               /* the sender's own */
     int64_t refund_fen;
     enum packet_state state;
     int64_t expires_ms;

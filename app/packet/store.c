@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "base/clock.h"
+#include "base/value.h"
 #include "packet/split.h"
 
 /* ---- rows ---- */
@@ -163,7 +164,7 @@ static struct db_param member_param(const struct packet *p, const struct packet_
     return DB_NULL;
 }
 
-/* The list that packet_send takes. False: out of memory. */
+/* The list that packet_send_with takes. False: out of memory. */
 static bool receiver_ids_append(struct buf *out, const struct receivers *r)
 {
     for (size_t i = 0; i < r->count; i++) {
@@ -175,31 +176,59 @@ static bool receiver_ids_append(struct buf *out, const struct receivers *r)
     return !out->failed;
 }
 
-/* The parameters of the routine packet_send: a member each, then the receivers' ids, and year and month of the send. */
+/* Appends the members that the send sets as a JSON object; nothing when p has none of them. False: out of memory. */
+static bool json_append(struct buf *out, const struct packet *p)
+{
+    for (size_t i = 0; i < PACKET_MEMBER_COUNT; i++) {
+        const struct packet_member *m = &packet_members[i];
+        if ((m->use & PACKET_USE_IN_JSON) == 0)
+            continue;
+        const struct db_param value = member_param(p, m);
+        const bool is_text = value.type == DB_PARAM_TEXT;
+        if (value.type == DB_PARAM_NULL || (is_text ? value.as.text.len == 0 : value.as.i64 == 0))
+            continue;
+        buf_char(out, out->len == 0 ? '{' : ',');
+        value_json_string(out, str_from(m->name));
+        buf_char(out, ':');
+        if (is_text)
+            value_json_string(out, value.as.text);
+        else
+            buf_i64(out, value.as.i64);
+    }
+    if (out->len > 0)
+        buf_char(out, '}');
+    return !out->failed;
+}
+
+/* The parameters of the routine packet_send_with: a member each, then the receivers' ids, year and month of the send,
+ * and the JSON object. */
 #define SENT_ONE(name, type, table, ...)  +((PACKET_USE_##table & PACKET_USE_IN_SEND) != 0)
 #define SENT_MARK(name, type, table, ...) SENT_MARK_##table
 #define SENT_MARK_KEY                     "?, "
 #define SENT_MARK_SENT                    "?, "
+#define SENT_MARK_JSON
 #define SENT_MARK_COLUMN
 #define SENT_MARK__
-enum { SENT_COUNT = 0 PACKET_MEMBERS(SENT_ONE), SEND_PARAMS = SENT_COUNT + 3 };
+enum { SENT_COUNT = 0 PACKET_MEMBERS(SENT_ONE), SEND_PARAMS = SENT_COUNT + 4 };
 
 enum status packet_send(struct db *db, const struct packet *p, const struct receivers *receivers)
 {
     const struct clock_date month = clock_zone_date(p->created_ms);
     struct db_param params[SEND_PARAMS];
-    struct buf ids = BUF_EMPTY;
+    struct buf ids = BUF_EMPTY, json = BUF_EMPTY;
     size_t count = 0;
     enum status st = ST_NO_MEMORY;
     for (size_t i = 0; i < PACKET_MEMBER_COUNT; i++)
         if ((packet_members[i].use & PACKET_USE_IN_SEND) != 0)
             params[count++] = member_param(p, &packet_members[i]);
-    if (receiver_ids_append(&ids, receivers)) {
+    if (receiver_ids_append(&ids, receivers) && json_append(&json, p)) {
         params[count++] = ids.len > 0 ? DB_TEXT(buf_view(&ids)) : DB_NULL;
         params[count++] = DB_I64(month.year);
         params[count++] = DB_I64(month.month);
-        st = db_exec_retried(db, "CALL packet_send(" PACKET_MEMBERS(SENT_MARK) "?, ?, ?)", params, count);
+        params[count++] = json.len > 0 ? DB_TEXT(buf_view(&json)) : DB_NULL;
+        st = db_exec_retried(db, "CALL packet_send_with(" PACKET_MEMBERS(SENT_MARK) "?, ?, ?, ?)", params, count);
     }
+    buf_free(&json);
     buf_free(&ids);
     return st;
 }

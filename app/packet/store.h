@@ -14,6 +14,7 @@
 #define PACKET_COLUMN(name, type, table, ...) PACKET_COLUMN_##table(name)
 #define PACKET_COLUMN_KEY(name)               "packet." #name
 #define PACKET_COLUMN_SENT(name)              ", packet." #name
+#define PACKET_COLUMN_JSON(name)              ", packet." #name
 #define PACKET_COLUMN_COLUMN(name)            ", packet." #name
 #define PACKET_COLUMN__(name)
 #define PACKET_COLUMNS                            PACKET_MEMBERS(PACKET_COLUMN)
@@ -42,8 +43,8 @@ enum status packet_find_locked(struct db *db, struct arena *a, uint64_t packet_i
 enum status packet_find_by_key(struct db *db, struct arena *a, uint64_t sender_id, struct str request_key,
                                struct packet *out);
 /* Makes the packet, in state funding, with its receivers; its sender pays, and the totals of the month count it: one
- * statement, all of it or nothing (sql/migrations, packet_send). Outside a transaction. A packet that is only for some
- * has a row for each of them, an exclusive one, too; their names there are the nicknames of now.
+ * statement, all of it or nothing (sql/migrations, packet_send_with). Outside a transaction. A packet that is only for
+ * some has a row for each of them, an exclusive one, too; their names there are the nicknames of now.
  * ST_EXISTS: the sender's request_key is taken, or the id · ST_INVALID: the sender can't pay · ST_NOT_FOUND: the sender
  * or a receiver does not exist or is being deleted · ST_CONFLICT: nothing was done, see db_exec_retried · ST_UNKNOWN:
  * perhaps done, the request_key tells. */

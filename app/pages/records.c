@@ -41,6 +41,7 @@ static void sent_model(struct exchange *x, struct model *m, struct value *item, 
     value_int(m, item, "grabbed_count", row->grabbed_count);
     value_text(m, item, "state", packet_state_name(state));
     view_time_model(m, item, "created_at", "created_at_text", row->ms);
+    value_text_or_null(m, item, "note", row->note);
     if (row->refund_fen > 0)
         view_money_model(m, item, "refund_fen", "refund_text", row->refund_fen);
     else

@@ -24,7 +24,8 @@ static const char *const RECEIVED_COLUMNS[] = { "text/csv_time",   "text/packet"
 static const char *const SENT_COLUMNS[] = { "text/csv_time",     "text/packet",       "text/filter_kind",
                                             "text/greeting",     "text/csv_amount",   "text/count",
                                             "text/csv_taken",    "text/filter_state", "text/csv_refund",
-                                            "text/csv_returned", "text/csv_zone",     "text/csv_receiver" };
+                                            "text/csv_returned", "text/csv_zone",     "text/csv_receiver",
+                                            "text/note" };
 static const char *const KINDS[] = {
     [PACKET_LUCKY] = "text/kind_lucky", [PACKET_EVEN] = "text/kind_even", [PACKET_EXCLUSIVE] = "text/kind_exclusive"
 };
@@ -99,6 +100,7 @@ static void sent_append(struct exchange *x, const struct record *row)
     money_cell(&x->body, row->returned_fen);
     zone_cell(x, row);
     csv_cell(&x->body, row->kind == PACKET_EXCLUSIVE ? name_shown(x, row->receiver_name) : STR(""));
+    csv_cell(&x->body, row->note);
     csv_row_end(&x->body);
 }
 

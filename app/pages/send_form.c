@@ -48,6 +48,8 @@ static struct str lifetime_first(const struct config *config)
 
 /* ---- the table ---- */
 
+enum { NOTE_GRAPHEMES_MAX = 50, NOTE_CODE_POINTS_MAX = 400 /* the width of the column */ };
+
 const struct field send_fields[] = {
     { .name = "kind",
       .type = &FIELD_WORD,
@@ -154,6 +156,18 @@ const struct field send_fields[] = {
       .fold = SEND_FOLD_MORE,
       .says = "a passphrase that must be typed to open it, compared without regard to width, case, blanks around it "
               "and the kind of punctuation that a keyboard writes (`。` for `.`); only its sender can read it again" },
+    { .name = "note",
+      .type = &FIELD_LINE,
+      .member = offsetof(struct send_order, packet.note),
+      .kept = KEPT,
+      .max = NOTE_GRAPHEMES_MAX,
+      .code_points_max = NOTE_CODE_POINTS_MAX,
+      .malformed = "text/note_invalid",
+      .high = "text/note_long",
+      .wide = "text/note_long",
+      .fold = SEND_FOLD_MORE,
+      .says = "a line of text for yourself, at most 50 characters: nobody else can read it",
+      .example = "Team lunch" },
     { .name = "opens_at",
       .type = &SEND_OPENS_AT,
       .member = offsetof(struct send_order, packet.opens_ms),

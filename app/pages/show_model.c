@@ -289,6 +289,7 @@ static void sender_model(struct exchange *x, struct model *m, const struct packe
                                               p->phrase_sealed)));
     else
         value_null(m, root, "phrase");
+    value_text_or_null(m, root, "note", p->note);
 }
 
 /* Members about what this visitor can do. */

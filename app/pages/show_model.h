@@ -36,6 +36,7 @@ bool show_may_change(const struct packet_view *view, uint64_t visitor_id);
  *   seed          null while a share can be taken
  *   needs_phrase
  *   phrase        sender only; null: there is none
+ *   note          the sender's note to self: sender only; null: there is none
  *   receivers     those who alone may open it, named: some of them; null: everybody
  *                 { count, named [{ nickname, page: first }], page: more { more_count, more_one } }
  *   mine          the visitor's share, null: none

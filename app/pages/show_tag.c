@@ -70,6 +70,8 @@ struct str show_tag(struct exchange *x, const struct packet_view *view)
     digest_text(&digest, str_or_empty(p->receiver_name)); /* becomes empty, or shorter, when one is deleted */
     digest_text(&digest, str_or_empty(p->receiver_names));
     digest_text(&digest, face_word(&p->sender_face));
+    if (x->visitor.user_id == p->sender_id)
+        digest_text(&digest, str_or_empty(p->note)); /* Redis and the page cache of an older program lack it */
     digest_text(&digest, x->target);
     digest_text(&digest, x->visitor.nickname);
     digest_text(&digest, face_word(&x->visitor.face));

@@ -32,6 +32,7 @@ GRANT SELECT (user_id, hash, created_ms), INSERT, DELETE ON cover TO 'hongbao_pa
 GRANT SELECT ON account TO 'hongbao_page'@'localhost';
 GRANT SELECT ON transfer TO 'hongbao_page'@'localhost';
 GRANT EXECUTE ON PROCEDURE packet_send TO 'hongbao_page'@'localhost';
+GRANT EXECUTE ON PROCEDURE packet_send_with TO 'hongbao_page'@'localhost';
 GRANT EXECUTE ON PROCEDURE ledger_send TO 'hongbao_page'@'localhost';
 GRANT EXECUTE ON PROCEDURE ledger_return TO 'hongbao_page'@'localhost';
 GRANT SELECT, INSERT, UPDATE (state, expires_ms, ended_ms, thanks_count, returned_count, returned_fen, best_share_no) ON packet TO 'hongbao_page'@'localhost';

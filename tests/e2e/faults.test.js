@@ -112,7 +112,7 @@ test('a role without its rights: pages are 503, the worker waits, and all goes o
     assert.match((await sender.client.postHtml('/wallet/deposit', { amount: '3' })).text, /太火爆啦，稍后再试试吧/);
   });
   assert.equal((await deposit()).status, 201);
-  await without('page', 'PROCEDURE packet_send', async () => {
+  await without('page', 'PROCEDURE packet_send_with', async () => {
     assert.equal((await sender.client.post('/send', { kind: 'even', amount: '1', count: '1' })).status, 503);
   });
   const letters = () => sql('SELECT COUNT(*) FROM dead_letter');

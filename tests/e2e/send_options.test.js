@@ -96,3 +96,53 @@ test('a packet stays open for the lifetime that its sender chooses', async () =>
     assert.equal(Math.round((Date.parse(end) - Date.now()) / HOUR_MS), 72);
   });
 });
+
+test('a note to oneself is read only by its sender: on the page, in records, search, file and export', async () => {
+  const author = await newUser({ yuan: '100' });
+  const note = '报销 "May" <b>\\ 七月';
+  const path = await sentPath(author, { kind: 'even', amount: '2', count: '2', note });
+  const people = await site.demoUsers(2);
+  // The JSON and the page of somebody who must not see it.
+  const nothingOf = async (client) => {
+    const { json, text } = await client.get(path);
+    assert.ok(!('note' in json) && !text.includes('报销'));
+    assert.ok(!(await client.getHtml(path)).text.includes('报销'));
+  };
+  const shown = async () => {
+    assert.equal((await author.client.get(path)).json.note, note);
+    assert.ok((await author.client.getHtml(path)).text.includes('报销 &quot;May&quot; &lt;b&gt;'));
+  };
+  await shown();
+  for (const person of people) {
+    await nothingOf(person);
+    assert.equal((await person.post(`${path}/open`)).json.result, 'grabbed');
+    await nothingOf(person);
+  }
+  await poll('it is settled', async () => (await author.client.get(`${path}/verify`)).json.seed);
+  for (let i = 0; i < 3; i++) { // from Redis and from the memory of the pools
+    await shown();
+    for (const person of [...people, sender.client]) await nothingOf(person);
+  }
+  const found = async (client, side, q) => (await client.get(`/records/${side}?q=${encodeURIComponent(q)}`)).json.items.map((item) => item.note);
+  assert.deepEqual(await found(author.client, 'sent', 'may'), [note]);
+  assert.deepEqual(await found(author.client, 'sent', 'june'), []);
+  assert.deepEqual(await found(people[0], 'received', 'may'), []);
+  assert.ok((await author.client.getHtml('/records/sent')).text.includes('报销'));
+  assert.ok((await author.client.get('/records/sent.csv')).text.includes(',"报销 ""May"" <b>\\ 七月"\r\n'));
+  assert.equal(JSON.parse((await author.client.get('/account/export')).text).sent[0].note, note);
+  for (const file of ['/records/received', '/records/received.csv', '/account/export', '/']) {
+    assert.ok(!(await people[0].get(file)).text.includes('报销'), file);
+  }
+  const refused = await sendPacket(author, { kind: 'even', amount: '1', count: '1', note: 'n'.repeat(51) });
+  assert.deepEqual([refused.status, refused.json.errors.map(({ field }) => field)], [422, ['note']]);
+  await everyForm(async (page, { locale: language }) => {
+    await page.fill('[name=amount]', '1');
+    await page.fill('[name=count]', '1');
+    await page.click('details:has([name=note]) summary');
+    await page.fill('[name=note]', 'Team 聚餐');
+    assert.equal((await submit(page)).note, 'Team 聚餐');
+    assert.ok((await page.innerText('main')).includes(words(language, 'note_yours').replace(/\{\{.*/, '')));
+    assert.ok((await page.innerText('main')).includes('Team 聚餐'));
+  });
+  await audit();
+});

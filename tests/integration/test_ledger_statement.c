@@ -119,9 +119,9 @@ static void users_make(const struct round *r)
 
 /* As the page pool sends: @alone may open it. */
 #define SENT                                                                                                           \
-    "CALL packet_send(@packet + 2, @user, 'x', NULL, NULL, 'even', 'even', 100, 1, 100, 1, NULL, 'sent',"              \
+    "CALL packet_send_with(@packet + 2, @user, 'x', NULL, NULL, 'even', 'even', 100, 1, 100, 1, NULL, 'sent',"         \
     " REPEAT('s', 32), REPEAT('c', 32), 1, 2, NULL, CONCAT('round ', @packet + 2), NULL, NULL, '', 1,"                 \
-    " CONCAT('[', @alone, ']'), 2026, 1)"
+    " CONCAT('[', @alone, ']'), 2026, 1, '{\"note\":\"x\"}')"
 
 enum { DEMO, WALLET, DEPOSIT, SEND, SEND_OTHER, SEND_WHOLE, RETURN, REFUND, MOVE, DELETE, ERASE, DELETED, CALLS_COUNT };
 

@@ -1016,6 +1016,7 @@ TEST(options_are_shown_and_are_absent_without_them)
     s.p.phrase_hash = (struct str){ "\0\n\xff", 3 };
     s.p.phrase_sealed = STR("sealed");
     s.p.cover = STR("wedding");
+    s.p.note = STR("for me");
     s.p.receiver_count = 3;
     s.p.returned_count = 2;
     s.p.returned_fen = s.shares_fen[0] + s.shares_fen[1];
@@ -1030,6 +1031,7 @@ TEST(options_are_shown_and_are_absent_without_them)
     assert_true(str_equal(p.phrase_hash, s.p.phrase_hash));
     assert_true(str_equal(p.phrase_sealed, s.p.phrase_sealed));
     assert_true(str_equal(p.cover, s.p.cover));
+    assert_true(str_equal(p.note, s.p.note));
     assert_int_equal(p.receiver_count, 3);
     assert_int_equal(p.returned_count, 2);
     assert_int_equal(p.returned_fen, s.p.returned_fen);

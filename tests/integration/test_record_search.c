@@ -100,6 +100,9 @@ TEST(sent_packets_are_found_by_each_filter)
     assert_found(&ming, "/records/sent?q=hAPPy", 2, "ｈａｐｐｙ"); /* capitals and full width are the same */
     assert_found(&ming, "/records/sent?q=%25", 1, "100% 快乐_");   /* no pattern */
     assert_found(&ming, "/records/sent?q=_", 1, "100% 快乐_");
+    sql_run(app, "UPDATE packet SET note = 'Expenses of MAY' WHERE sender_id = ? AND kind = 'even'", DB_U64(ming.id));
+    assert_found(&ming, "/records/sent?q=may", 1, "\"note\":\"Expenses of MAY\"");
+    assert_found(&gang, "/records/received?q=may", 0, NULL); /* only its sender reads it */
     assert_found(&ming, "/records/sent?min=20", 3, NULL);
     assert_found(&ming, "/records/sent?max=10", 2, NULL);
     assert_found(&ming, "/records/sent?min=10&max=20", 2, NULL);

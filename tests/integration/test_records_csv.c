@@ -64,10 +64,11 @@ TEST(a_file_has_every_row_with_its_cells_defused)
     int64_t start = clock_zone_year_start_ms(2024);
     public_id_encode(&app->id_key, packet_add(id, "=1+1, \"x\"", start - 1), first);
     public_id_encode(&app->id_key, packet_add(id + 1, "恭喜", start), second);
+    sql_run(app, "UPDATE packet SET note = '=note' WHERE id = ?", DB_U64(id + 1));
     assert_file(
         &ming, "/records/sent.csv",
-        text_printf("2024-01-01 00:00:00,%s,拼手气红包,恭喜,12.34,3,1,已过期,10.00,0.00,UTC+08:00,\r\n"
-                    "2023-12-31 23:59:59,%s,拼手气红包,\"'=1+1, \"\"x\"\"\",12.34,3,1,已过期,10.00,0.00,UTC+08:00,\r\n",
+        text_printf("2024-01-01 00:00:00,%s,拼手气红包,恭喜,12.34,3,1,已过期,10.00,0.00,UTC+08:00,,'=note\r\n"
+                    "2023-12-31 23:59:59,%s,拼手气红包,\"'=1+1, \"\"x\"\"\",12.34,3,1,已过期,10.00,0.00,UTC+08:00,,\r\n",
                     second, first)); /* of all years */
     snprintf(wanted, sizeof wanted, "2024-01-01 00:00:00,%s,拼手气红包,'=ming,恭喜,1,2.34,0.00,,UTC+08:00\r\n", second);
     assert_file(&hong, "/records/received.csv?year=2024", wanted);
@@ -101,8 +102,8 @@ TEST(a_share_given_back_is_in_a_column_of_its_own)
                             "2021-01-01 00:00:00,%s,拼手气红包,'=ming,a,1,2.34,2.34,,UTC+08:00\r\n",
                             to_sender, into));
     assert_file(&ming, "/records/sent.csv?year=2021",
-                text_printf("2021-01-01 00:00:01,%s,拼手气红包,b,12.34,3,1,已过期,10.00,2.34,UTC+08:00,\r\n"
-                            "2021-01-01 00:00:00,%s,拼手气红包,a,12.34,3,1,已过期,10.00,0.00,UTC+08:00,\r\n",
+                text_printf("2021-01-01 00:00:01,%s,拼手气红包,b,12.34,3,1,已过期,10.00,2.34,UTC+08:00,,\r\n"
+                            "2021-01-01 00:00:00,%s,拼手气红包,a,12.34,3,1,已过期,10.00,0.00,UTC+08:00,,\r\n",
                             to_sender, into));
 }
 

@@ -116,14 +116,14 @@ TEST(no_role_changes_or_deletes_rows_of_the_ledger)
 
 TEST(no_role_changes_what_a_packet_promised_or_the_schema)
 {
-    assert_denied_to_all("UPDATE packet SET amount_fen = 1", "UPDATE packet SET seed = ''",
-                         "UPDATE packet SET commitment = ''", "UPDATE packet SET sender_id = 1", "DELETE FROM packet",
-                         "DELETE FROM packet_receiver", "UPDATE packet_receiver SET user_id = 1",
-                         "UPDATE account SET kind = 'bank'", "UPDATE account SET id = 2 WHERE id = 0",
-                         "DELETE FROM account", "UPDATE user SET username = 'x'", "DELETE FROM user",
-                         "DELETE FROM user_month", "DELETE FROM stream_cursor", "DELETE FROM schema_migration",
-                         "UPDATE schema_migration SET sha256 = ''", "CREATE TABLE planted (id INT)",
-                         "DROP DATABASE hongbao", "SET GLOBAL read_only = 1", "SELECT * FROM mysql.global_priv");
+    assert_denied_to_all(
+        "UPDATE packet SET amount_fen = 1", "UPDATE packet SET seed = ''", "UPDATE packet SET commitment = ''",
+        "UPDATE packet SET sender_id = 1", "UPDATE packet SET note = ''", "DELETE FROM packet",
+        "DELETE FROM packet_receiver", "UPDATE packet_receiver SET user_id = 1", "UPDATE account SET kind = 'bank'",
+        "UPDATE account SET id = 2 WHERE id = 0", "DELETE FROM account", "UPDATE user SET username = 'x'",
+        "DELETE FROM user", "DELETE FROM user_month", "DELETE FROM stream_cursor", "DELETE FROM schema_migration",
+        "UPDATE schema_migration SET sha256 = ''", "CREATE TABLE planted (id INT)", "DROP DATABASE hongbao",
+        "SET GLOBAL read_only = 1", "SELECT * FROM mysql.global_priv");
 }
 
 TEST(each_role_writes_its_own_columns_only)
@@ -201,6 +201,9 @@ TEST(each_role_calls_its_own_routines_only)
         { "CALL ledger_demo('[0]', 0, 1)", AUTH },
         { "CALL ledger_send(0)", PAGE },
         { PACKET_SEND("0", "0", "1", "1"), PAGE },
+        { "CALL packet_send_with(0, 0, 'x', NULL, NULL, 'even', 'even', 1, 1, 100, 1, NULL, 'x', REPEAT('s', 32),"
+          " REPEAT('c', 32), 1, 2, NULL, UUID(), NULL, NULL, '', 0, NULL, 2026, 1, '{\"note\":\"x\"}')",
+          PAGE },
         { "CALL ledger_return(0, 0, 0, 1)", PAGE },
         { "CALL ledger_deposit(0, 0, 'x', 1)", PAGE },
         { "CALL ledger_refund(0, 0, 1)", SETTLE },

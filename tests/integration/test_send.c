@@ -206,6 +206,19 @@ TEST(a_phrase_is_stored_as_a_hash_and_sealed)
     assert_int_equal(packets_of(&p), 1);
 }
 
+TEST(a_note_is_stored_and_belongs_to_the_order)
+{
+    struct person p = person_with(10000);
+    static const char form[] = "kind=even&amount=1&count=1&request_key=noted&note=%22lunch%22+%5C+%E8%81%9A%E9%A4%90";
+    struct packet packet = sent(&p, form);
+    assert_true(str_equal(packet.note, STR("\"lunch\" \\ 聚餐")));
+    assert_int_equal(sent(&p, form).id, packet.id);
+    assert_int_equal(posted(&p, "kind=even&amount=1&count=1&request_key=noted&note=dinner")->status, 422);
+    assert_int_equal(posted(&p, "kind=even&amount=1&count=1&request_key=noted")->status, 422);
+    assert_int_equal(packets_of(&p), 1);
+    assert_int_equal(sent(&p, "kind=even&amount=1&count=1").note.len, 0);
+}
+
 TEST(receivers_who_do_not_exist_are_named)
 {
     struct person p = person_with(10000), one = person_with(0);

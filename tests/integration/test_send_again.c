@@ -80,6 +80,7 @@ TEST(a_part_is_open_when_it_has_a_value_or_an_error)
         { "kind=even&amount=10&count=3&amount_of=total", true },
         { "kind=lucky&amount=10&count=3&phrase=sesame", true },
         { "kind=lucky&amount=10&count=3&split=uniform", true },
+        { "kind=lucky&amount=10&count=3&note=lunch", true },
         { "kind=lucky&amount=10&count=3&share_min=1", true },
         { "kind=lucky&amount=10&count=3&cover=birthday", false },
     };

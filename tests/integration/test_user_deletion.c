@@ -193,9 +193,14 @@ LEAVER_TEST(the_name_goes_from_both_stores_and_the_ledger_stays)
     world_grab_all(&w, done, 1, 2);
     assert_int_equal(world_grab(&w, own, 2).code, LIVE_GRABBED);
     (void)world_drain(&w);
+    world_sqlf(&w, "UPDATE packet SET note = 'x' WHERE id IN (%llu, %llu)", (unsigned long long)own,
+               (unsigned long long)joined);
+    assert_int_equal(world_redis(&w, own, "HSET {pk} note x") + world_redis(&w, joined, "HSET {pk} note x"), 2);
     begin();
     pass_after(0);
     assert_false(is_deleted()); /* its own packet is open */
+    assert_int_equal(world_redis(&w, own, "HEXISTS {pk} note"), 0);
+    assert_int_equal(world_redis(&w, joined, "HEXISTS {pk} note"), 1);
     assert_int_equal(world_redis(&w, done, "EXISTS {or}"), 0);
     assert_true(has_name(joined, 0));
     assert_false(has_name(joined, 1)); /* of the user */
@@ -210,6 +215,8 @@ LEAVER_TEST(the_name_goes_from_both_stores_and_the_ledger_stays)
     struct packet p = world_packet(&w, own);
     assert_int_equal(p.state, PACKET_CLOSED);
     until_deleted();
+    assert_int_equal(world_packet(&w, own).note.len, 0);
+    assert_int_equal(world_packet(&w, joined).note.len, 1);
     assert_int_equal(world_balance(&w, w.users[1]), 0);
     assert_int_equal(forfeited_fen(), balance_fen + p.refund_fen);
     assert_int_equal(world_number(&w, "SELECT COUNT(*) FROM grab WHERE user_id = ? AND nickname = ''", w.users[1]), 2);

@@ -111,6 +111,19 @@ TEST(only_users_without_a_share_are_served_and_not_for_long)
     assert_false(page_serves(&p, SENDER, NOW_MS));
 }
 
+TEST(an_entry_has_no_text_that_is_only_for_the_sender)
+{
+    struct page_cache *cache = page_cache_new(4, 1 << 20);
+    struct cached_page p = finished_make(1, SHARES);
+    p.view.packet.note = STR("team lunch");
+    p.view.packet.cover = STR("birthday");
+    page_cache_put(cache, &p);
+    const struct packet *kept = &page_cache_find(cache, 1)->view.packet;
+    assert_text(kept->cover, "birthday");
+    assert_text(kept->note, "");
+    page_cache_free(cache);
+}
+
 TEST(an_entry_with_other_marks_is_replaced_but_never_by_an_older_copy)
 {
     struct cached_page old = finished_make(1, SHARES), marked = old;

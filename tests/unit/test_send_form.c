@@ -15,11 +15,13 @@ static const int64_t NOW_MS = 1795161600000; /* 2026-11-20T08:00:00Z */
 /* The typed texts, in the order of NAMES. NULL: as in USUAL. */
 struct typed {
     const char *kind, *amount_of, *amount, *count, *greeting, *to, *split, *share_min, *lifetime, *cover, *opens_at,
-        *phrase, *request_key;
+        *phrase, *note, *request_key;
 };
-static const char *const NAMES[] = { "kind",      "amount_of", "amount", "count",    "greeting", "to",         "split",
-                                     "share_min", "lifetime",  "cover",  "opens_at", "phrase",   "request_key" };
-static const struct typed USUAL = { "lucky", "", "10.00", "10", "新年好", "", "", "", "", "", "", "", "" };
+static const char *const NAMES[] = {
+    "kind",      "amount_of", "amount", "count",    "greeting", "to",   "split",
+    "share_min", "lifetime",  "cover",  "opens_at", "phrase",   "note", "request_key"
+};
+static const struct typed USUAL = { "lucky", "", "10.00", "10", "新年好", "", "", "", "", "", "", "", "", "" };
 enum { FIELDS = ARRAY_LEN(NAMES) };
 
 static struct config config;
@@ -369,6 +371,19 @@ TEST(a_cover_is_one_of_the_list_and_brings_its_greeting)
     assert_text(FINE(.cover = "plain")->packet.cover, "");
     REFUSED("cover: text/cover_unknown plain, spring-festival, mid-autumn, birthday, wedding, baby, new-job, thanks",
             .cover = "Birthday");
+}
+
+TEST(a_note_is_a_line_of_at_most_fifty_graphemes)
+{
+    char fifty[50 * 3 + 4] = "";
+    for (int i = 0; i < 50; i++)
+        strcat(fifty, "注");
+    assert_int_equal(FINE(.note = "")->packet.note.len, 0);
+    assert_text(FINE(.note = "  team lunch  ")->packet.note, "team lunch");
+    assert_text(FINE(.note = fifty)->packet.note, fifty);
+    REFUSED("note: text/note_long 50", .note = strcat(fifty, "注"));
+    assert_int_equal(FINE(.note = "   ")->packet.note.len, 0);
+    REFUSED("note: text/note_invalid", .note = "a\xff");
 }
 
 TESTS(setup, arena_teardown)

@@ -197,6 +197,22 @@ TEST(only_the_sender_sees_the_phrase)
     arena_free(a);
 }
 
+TEST(only_the_sender_sees_the_note)
+{
+    static const uint64_t others[] = { GRABBER, STRANGER, GUEST };
+    struct packet_view view = view_open(SENDER);
+    SHOWS(&view, SENDER, "'note':null");
+    view.packet.note = STR("聚餐");
+    SHOWS(&view, SENDER, "'note':'聚餐'");
+    for (size_t i = 0; i < ARRAY_LEN(others); i++) {
+        view = view_open(others[i]);
+        view.packet.note = STR("聚餐");
+        SHOWS(&view, others[i], "!'note':", "!聚餐");
+        struct model m;
+        assert_null(member(shown(&view, others[i], &m), "note")); /* nor is it for templates alone */
+    }
+}
+
 TEST(seed_and_best_share_are_shown_only_at_the_end_when_late_visitors_get_the_reason)
 {
     struct packet_view view = view_open(GRABBER);

@@ -38,7 +38,7 @@ const receipt = (name) => (w) => `${w[name]}/receipt`;
 const kind = (value) => (page) => page.check(`[name=kind][value=${value}]`, { force: true });
 const badAccount = { username: '-', nickname: 'n'.repeat(33), password: '1' };
 const wrongLogin = { username: 'nobody', password: 'a wrong password' };
-const badPacket = { kind: 'x', split: 'x', lifetime: 'x', cover: 'x', count: '0', amount: '1.234', greeting: 'n'.repeat(26), opens_at: '?', phrase: 'n'.repeat(21) };
+const badPacket = { kind: 'x', split: 'x', lifetime: 'x', cover: 'x', count: '0', amount: '1.234', greeting: 'n'.repeat(26), opens_at: '?', phrase: 'n'.repeat(21), note: 'n'.repeat(51) };
 const toNobody = { kind: 'exclusive', amount: '1', to: 'nobody-here' };
 const toSomeNobodies = { kind: 'lucky', amount: '1', count: '9', to: 'nobody-here nobody-there' };
 const aCent = () => ({ kind: 'even', amount: '0.01', count: '1', request_key: unique('k') });

@@ -21,6 +21,7 @@ export const LONGEST = {
   latin: 'W'.repeat(32),
   rtl: 'عبد الرحمن بن محمد ١٢٣٤ الأنصاري',
   phrase: '芝麻开门'.repeat(5), // 20 graphemes
+  note: '报销'.repeat(25), // 50
 };
 const FACES = ['rabbit', 'horse', 'tiger', 'dragon', 'monkey', 'pig']; // of the first people
 export const COVERS = ['plain', 'spring-festival', 'mid-autumn', 'birthday', 'wedding', 'baby', 'new-job', 'thanks'];
@@ -94,7 +95,7 @@ async function openPackets({ sender, grabber, wide, wideName, latin, latinName, 
 
 // Packets with options. everything: with all of them.
 async function optionPackets({ sender, wideName, latinName, rtlName, awaitedName, grabber, wide, rtl }) {
-  const all = { cover: 'birthday', to: `${wideName} ${latinName} ${rtlName}`, phrase: LONGEST.phrase, opens_at: tomorrow(), lifetime: '7d', share_min: '0.50' };
+  const all = { cover: 'birthday', to: `${wideName} ${latinName} ${rtlName}`, phrase: LONGEST.phrase, opens_at: tomorrow(), lifetime: '7d', share_min: '0.50', note: LONGEST.note };
   const packets = {
     everything: await send(sender, { kind: 'lucky', amount: '10', count: '3', greeting: LONGEST.emoji, ...all }),
     forAwaited: await send(sender, { kind: 'exclusive', amount: '3', to: awaitedName }),
