@@ -2,12 +2,11 @@
 # ./dev chaos: fault injection on an instance of its own: tests/chaos, docs/RELIABILITY.md.
 
 chaos_run() {
-    local preset=${HB_BUILD:-release} program=chaos
+    local preset=${HB_BUILD:-release}
     packages_install run test
     [[ " $* " != *' --cluster '* ]] || packages_install cluster
-    [[ " $* " != *' --acknowledged '* ]] || program=acknowledged
     build_preset "$preset" hongbao clock_shift
     unset HB_BUILD
-    exec node "$ROOT/tests/chaos/$program.js" --binary "$ROOT/build/$preset/hongbao" \
+    exec node "$ROOT/tests/chaos/chaos.js" --binary "$ROOT/build/$preset/hongbao" \
         --clock-shift "$ROOT/build/$preset/chaos/libclock_shift.so" "$@"
 }

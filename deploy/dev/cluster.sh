@@ -14,10 +14,9 @@ cluster_usage() {
     cat <<'TEXT'
 usage: ./dev [--port N] [--var DIR] cluster COMMAND
 
-  up [--profile cluster|sentinel] [--primaries N] [--network 10.X.Y]
+  up [--profile cluster|sentinel] [--network 10.X.Y]
                       starts the machines, prints the balancer's address. cluster (the default): a Redis Cluster of
                       three primaries with two replicas each; sentinel: Redis, two replicas, three Sentinels.
-                      --primaries 1 or 2: to measure; a majority of at least three decides on a failover.
                       Both: three Galera nodes, two machines with nginx, the pools and a settle worker, HAProxy
   down                stops them, and removes all that they have left
   status              machine, kind, role, address, processes; fails unless all are well
@@ -73,11 +72,11 @@ cluster_open() {
 
 # ---- the machines ----
 
-# cluster_machines PROFILE PRIMARIES: prints `NODE KIND SERVICES` of each.
+# cluster_machines: prints `NODE KIND SERVICES` of each.
 cluster_machines() {
     local i
-    case $1 in
-    cluster) for ((i = 1; i <= 3 * $2; i++)); do echo "redis$i redis redis"; done ;;
+    case $PROFILE in
+    cluster) for i in {1..9}; do echo "redis$i redis redis"; done ;;
     sentinel)
         for i in {1..3}; do echo "redis$i redis redis"; done
         for i in {1..3}; do echo "sentinel$i sentinel sentinel"; done
@@ -147,18 +146,16 @@ cluster_sql() {
 # ---- up ----
 
 cluster_up() {
-    local profile=cluster network='' primaries=3 options='--profile NAME, --primaries N and --network 10.X.Y'
+    local profile=cluster network='' options='--profile NAME and --network 10.X.Y'
     while [ $# -gt 0 ]; do
         [ $# -ge 2 ] || die "cluster up takes $options"
         case $1 in
         --profile) profile=$2 ;;
-        --primaries) primaries=$2 ;;
         --network) network=$2 ;;
         *) die "cluster up takes $options, and no $1" ;;
         esac
         shift 2
     done
-    [[ $primaries == [1-3] ]] || die "there may be 1, 2 or 3 primaries"
     [[ " ${CLUSTER_PROFILES[*]} " == *" $profile "* ]] || die "there is no profile '$profile'; there are: ${CLUSTER_PROFILES[*]}"
     [[ -z $network || $network =~ ^10\.[0-9]{1,3}\.[0-9]{1,3}$ ]] || die "'$network' is no network: three numbers, as 10.87.0"
     cluster_find
@@ -169,8 +166,8 @@ cluster_up() {
     cluster_need_port
     trap 'cluster_undo' EXIT
     trap 'exit 130' INT TERM HUP
-    cluster_prepare "$profile" "$primaries" "$network"
-    cluster_stores "$primaries"
+    cluster_prepare "$profile" "$network"
+    cluster_stores
     cluster_site
     trap - EXIT
 }
@@ -187,7 +184,7 @@ cluster_undo() {
     cluster_end
 }
 
-# cluster_prepare PROFILE PRIMARIES NETWORK: makes folders, network and settings of all machines.
+# cluster_prepare PROFILE NETWORK: makes folders, network and settings of all machines.
 cluster_prepare() {
     local node kind services number=11
     local -a nodes=()
@@ -196,7 +193,7 @@ cluster_prepare() {
     instance_lock
     (VAR=$VAR/app1 && user_is_usable) || die "the servers of a cluster run as $SERVICE_USER; choose another folder with --var"
     PROFILE=$1
-    NETWORK=${3:-$(network_free)}
+    NETWORK=${2:-$(network_free)}
     printf '%s\n' "$NETWORK" >"$VAR/run/network"
     printf '%s\n' "$PROFILE" >"$VAR/run/profile"
     printf '%s\n' "$PORT" >"$VAR/run/port"
@@ -204,7 +201,7 @@ cluster_prepare() {
         printf '%s %s %s.%s\n' "$node" "$kind" "$NETWORK" "$number" >>"$VAR/nodes"
         nodes+=("$node")
         number=$((number + 1))
-    done < <(cluster_machines "$PROFILE" "$2")
+    done < <(cluster_machines)
     say "dev: ${#nodes[@]} machines in network $NETWORK"
     network_up "$NETWORK" "${nodes[@]}"
     network_open "$NETWORK" lb
@@ -212,7 +209,7 @@ cluster_prepare() {
     random_hex 32 >"$VAR/run/secret"
     while read -r node kind services; do
         cluster_write "$node" "$kind" "$services"
-    done < <(cluster_machines "$PROFILE" "$2")
+    done < <(cluster_machines)
 }
 
 # cluster_patience FILE: in tests a machine is missed PATIENCE times as late, as a busy computer may stall for seconds.
@@ -285,7 +282,7 @@ cluster_start_all() {
     [ -z "$failed" ] || die "did not start:$failed"
 }
 
-# cluster_stores PRIMARIES: starts both stores. The first Galera node makes the tables, the others copy them.
+# Starts both stores. The first Galera node makes the tables, the others copy them.
 cluster_stores() {
     local -a redis dbs sentinels
     mapfile -t redis < <(cluster_nodes redis)
@@ -294,7 +291,7 @@ cluster_stores() {
     say "dev: starting Redis and the first Galera node"
     cluster_start_all "${redis[@]}" "${dbs[0]}"
     if [ "$PROFILE" = cluster ]; then
-        cluster_join_redis "$1"
+        cluster_join_redis
     else
         cluster_start_all "${sentinels[@]}"
     fi
@@ -305,22 +302,22 @@ cluster_stores() {
     for node in "${dbs[@]:1}"; do cluster_start_all "$node"; done
 }
 
-# cluster_join_redis PRIMARIES: makes one Redis Cluster of the nodes: the first ones get the slots, each two replicas, so
-# that one confirms while the other one takes over. (redis-cli makes none of less than three primaries.)
+# Makes one Redis Cluster of the nodes: the first three get the slots, each two replicas, so that one confirms while the
+# other one takes over.
 cluster_join_redis() {
-    local node number=0
+    local node number=0 primaries=3
     local -a nodes
     mapfile -t nodes < <(cluster_nodes redis)
     for node in "${nodes[@]}"; do
         cluster_redis_must "$node" CLUSTER SET-CONFIG-EPOCH $((number + 1))
-        [ "$number" -ge "$1" ] || cluster_redis_must "$node" CLUSTER ADDSLOTSRANGE \
-            $((number * 16384 / $1)) $(((number + 1) * 16384 / $1 - 1))
+        [ "$number" -ge "$primaries" ] || cluster_redis_must "$node" CLUSTER ADDSLOTSRANGE \
+            $((number * 16384 / primaries)) $(((number + 1) * 16384 / primaries - 1))
         [ "$number" = 0 ] || cluster_redis_must "${nodes[0]}" CLUSTER MEET "$(cluster_address "$node")" 6379
         number=$((number + 1))
     done
     wait_until 60 cluster_redis_met ${#nodes[@]} || die "the Redis nodes do not find each other"
-    for ((number = $1; number < ${#nodes[@]}; number++)); do
-        cluster_redis_must "${nodes[number]}" CLUSTER REPLICATE "$(cluster_redis "${nodes[number % $1]}" CLUSTER MYID)"
+    for ((number = primaries; number < ${#nodes[@]}; number++)); do
+        cluster_redis_must "${nodes[number]}" CLUSTER REPLICATE "$(cluster_redis "${nodes[number % primaries]}" CLUSTER MYID)"
     done
     wait_until 60 cluster_redis_joined || die "the Redis Cluster is not complete: $(cluster_redis redis1 CLUSTER INFO | head -3)"
 }

@@ -202,6 +202,6 @@ test('results are written between the marks, and the rest of the page stays', (t
 });
 
 test('the command is printed without the paths of its files', () => {
-  const args = ['--build', '/b', '--quick', '--markdown', '/m', '--only', 'audit'];
+  const args = ['--build', '/b', '--quick', '--json', '/j', '--markdown', '/m', '--only', 'audit'];
   assert.equal(machine(args)[0][1], './dev bench --quick --only audit');
 });

@@ -1,7 +1,7 @@
-// node bench.js --build FOLDER [--quick] [--only CASE,…] [--rounds N] [--seed N] [--markdown FILE] [--keep]
+// node bench.js --build FOLDER [--quick] [--only CASE,…] [--rounds N] [--seed N] [--json FILE] [--markdown FILE] [--keep]
 // Runs the cases of cases/ one after another and prints their results: docs/BENCHMARKS.md. Exit 0 when every case ran and
 // every ratio met its target.
-import { readdirSync } from 'node:fs';
+import { readdirSync, writeFileSync } from 'node:fs';
 import { dirname, join, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
@@ -13,12 +13,11 @@ const ROOT = join(dirname(fileURLToPath(import.meta.url)), '../..');
 const CASES = join(ROOT, 'tests/bench/cases');
 
 // The order of the cases; those not named here come last.
-const ORDER = ['gift', 'fsync', 'per_core', 'grab_win', 'grab_lose', 'view', 'settlement', 'audit', 'records', 'send', 'login_flood', 'routes', 'connections',
-  'growth', 'memory', 'idle', 'wait', 'cluster'];
+const ORDER = ['gift', 'grab_win', 'grab_lose', 'view', 'send', 'settlement', 'audit', 'routes', 'connections', 'growth', 'memory', 'idle', 'wait'];
 
 const OPTIONS = {
   build: { type: 'string' }, quick: { type: 'boolean', default: false }, only: { type: 'string', default: '' },
-  rounds: { type: 'string' }, seed: { type: 'string' }, markdown: { type: 'string' }, keep: { type: 'boolean', default: false },
+  rounds: { type: 'string' }, seed: { type: 'string' }, json: { type: 'string' }, markdown: { type: 'string' }, keep: { type: 'boolean', default: false },
 };
 
 async function chooseCases(only) {
@@ -70,6 +69,7 @@ async function main() {
   const ratios = results.flatMap((result) => result.ratios);
   printRatios(ratios);
   const failed = results.filter(({ failure }) => failure);
+  if (given.json) writeFileSync(given.json, `${JSON.stringify(ratios, null, 2)}\n`);
   if (given.markdown) fillMarkdown(given.markdown, { results, ratios, facts });
   if (failed.length > 0) console.log(`failed: ${failed.map(({ name }) => name).join(' ')}`);
   process.exitCode = failed.length > 0 || ratios.some(({ ok }) => !ok) ? 1 : 0;

@@ -1,5 +1,4 @@
 // CPU time (nanoseconds) and memory of processes, from /proc, and the CPUs on which they run.
-import { spawnSync } from 'node:child_process';
 import { readFileSync, readdirSync } from 'node:fs';
 import { cpus } from 'node:os';
 
@@ -99,14 +98,4 @@ export function mustBePinned(pids, cpu) {
       if (cpus !== '' && cpus !== String(cpu)) throw new Error(`thread ${tid} of process ${pid} is on CPU ${cpus}, not on ${cpu} alone`);
     }
   }
-}
-
-const PIN_TRIES = 5; // taskset stops at a thread that ends meanwhile
-
-// From now on these processes run on this CPU only.
-export function pin(pids, cpu) {
-  for (const pid of pids) {
-    for (let i = 0; i < PIN_TRIES && spawnSync('taskset', ['-a', '-c', '-p', String(cpu), String(pid)]).status !== 0; i++);
-  }
-  mustBePinned(pids, cpu);
 }

@@ -41,7 +41,7 @@ const version = (file, args, pattern) => {
 };
 
 // Options for paths of files, which change no figure.
-const PLACES = ['--build', '--markdown'];
+const PLACES = ['--build', '--json', '--markdown'];
 
 // The facts about the machine that figures depend on.
 export function machine(args) {

@@ -18,7 +18,7 @@ const LEAVE_TRIES_MAX = 60;
 const ACTIONS = { open: 57, view: 16, send: 8, giveBack: 4, wallet: 4, thank: 3, deposit: 3, records: 3, end: 1, login: 1, register: 1, leave: 1 };
 
 // The outcome of a request by the status of its answer.
-export function outcomeOf(status) {
+function outcomeOf(status) {
   if (status >= 200 && status < 400) return 'ok';
   return status >= 400 && status < 500 ? 'refused' : 'unknown';
 }

@@ -1,4 +1,4 @@
-// A cluster in a temporary folder, for faults and benchmarks.
+// A cluster in a temporary folder, for faults.
 import { chmodSync, cpSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { basename, dirname, join } from 'node:path';
@@ -9,9 +9,9 @@ const LIFETIME_MS = 20_000; // of packets: most are over before the run is
 export class ClusterInstance extends Cluster {
   canExpire = true;
 
-  // lifetimeMs: of packets. settings: instead of it. The others: of Cluster.
-  constructor({ binary, profile, lifetimeMs = LIFETIME_MS, settings = { HB_PACKET_LIFETIME_MS: String(lifetimeMs) } }) {
-    super(mkdtempSync(join(tmpdir(), 'hongbao-chaos-')), binary, settings, profile);
+  // lifetimeMs: of packets. The others: of Cluster.
+  constructor({ binary, profile, lifetimeMs = LIFETIME_MS }) {
+    super(mkdtempSync(join(tmpdir(), 'hongbao-chaos-')), binary, { HB_PACKET_LIFETIME_MS: String(lifetimeMs) }, profile);
     chmodSync(this.dir, 0o755); // the servers have a user of their own
   }
 
@@ -23,8 +23,4 @@ export class ClusterInstance extends Cluster {
   }
 
   passTime() {} // the lifetimes are short
-
-  folderOf(machine) {
-    return join(this.folder, machine);
-  }
 }

@@ -13,7 +13,7 @@ function byType(counts) {
 }
 const listed = (counts) => Object.entries(counts).sort().map(([name, n]) => `${name} ${n}`).join(', ') || 'none';
 
-export function summarize(run) {
+function summarize(run) {
   const { operations } = run.history;
   const count = (outcome) => operations.filter((operation) => operation.outcome === outcome).length;
   const byKind = (kind) => run.violations.filter((violation) => violation.kind === kind).length;
@@ -30,7 +30,7 @@ export function summarize(run) {
 }
 
 // A row of the table in docs/RELIABILITY.md.
-export function tableRow(s) {
+function tableRow(s) {
   return `| ${s.seed} | ${s.seconds} s | ${sum(s.faults)} | ${s.requests} | ${s.grabs} | ${s.unknown} | ${sum(s.recovered)} ` +
     `| ${s.lost} / ${s.unexpected} / ${s.duplicated} | ${(s.back_ms / 1000).toFixed(1)} s | ${(s.lag_ms / 1000).toFixed(1)} s |`;
 }

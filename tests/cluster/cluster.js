@@ -82,9 +82,9 @@ export class Cluster extends Deployment {
     return spawn(DEV, await this.#arguments(command), { env: this.#environment, stdio: 'ignore' });
   }
 
-  // Starts it; url is the balancer's address then. options: further ones of ./dev cluster up.
-  async up(...options) {
-    [this.url] = /http:\/\/\S+/.exec(await this.do('up', '--profile', this.profile, ...options));
+  // Starts it; url is the balancer's address then.
+  async up() {
+    [this.url] = /http:\/\/\S+/.exec(await this.do('up', '--profile', this.profile));
     this.#machines = (await this.status()).machines;
   }
 

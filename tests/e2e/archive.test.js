@@ -1,14 +1,13 @@
 // The scripts of `hongbao backup` and `hongbao restore`, as far as they need no server: which folders they take for a
 // backup, which old ones they remove, and how they read the tables and the audit. backup.test.js has the whole way.
 import assert from 'node:assert/strict';
-import { execFile, spawn } from 'node:child_process';
+import { spawn } from 'node:child_process';
 import { createHash } from 'node:crypto';
-import { mkdirSync, mkdtempSync, readFileSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdirSync, readFileSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
 import { once } from 'node:events';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { after, before, test } from 'node:test';
-import { promisify } from 'node:util';
+import { before, test } from 'node:test';
+import { run, temporaryFolder } from './support/run.js';
 
 const ROOT = join(new URL('.', import.meta.url).pathname, '../..');
 const COMMANDS = join(ROOT, 'deploy/commands');
@@ -16,10 +15,7 @@ const BINARY = process.env.HB_TEST_BINARY;
 const SECRET = '0123456789abcdef0123456789abcdef';
 const PARTS = ['manifest', 'redis.rdb', 'tables.sql.gz'];
 const NEWEST = Number(readdirSync(join(ROOT, 'sql/migrations')).sort().at(-1).slice(0, 4));
-let folder;
-
-before(() => { folder = mkdtempSync(join(tmpdir(), 'hongbao-archive-')); });
-after(() => rmSync(folder, { recursive: true }));
+const folder = temporaryFolder('archive');
 
 const sha256 = (text) => createHash('sha256').update(text).digest('hex');
 const secretId = (secret) => sha256(`hongbao backup ${secret}`).slice(0, 16);
@@ -42,7 +38,7 @@ async function refusal(path) {
   const config = join(folder, 'hongbao.conf');
   writeFileSync(config, [`secret = ${SECRET}`, `command_dir = ${COMMANDS}`, `sql_dir = ${ROOT}/sql`, `template_dir = ${ROOT}/templates`,
     `lua_dir = ${ROOT}/lua`, `static_dir = ${ROOT}/static`, 'partitions = 16', ''].join('\n'));
-  const failed = await promisify(execFile)(BINARY, ['--config', config, 'backup', '--verify', path], { env: { PATH: process.env.PATH, TMPDIR: folder } })
+  const failed = await run(BINARY, ['--config', config, 'backup', '--verify', path], { env: { PATH: process.env.PATH, TMPDIR: folder } })
     .then(() => assert.fail('it is verified'), (error) => error);
   assert.equal(failed.code, 1, failed.stderr);
   return failed.stderr;

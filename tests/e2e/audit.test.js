@@ -1,13 +1,12 @@
 // The commands of docs/how-to/audit.md, and the continuous audit of the settle worker.
 import assert from 'node:assert/strict';
-import { after, test } from 'node:test';
+import { test } from 'node:test';
 import { HowTo } from './support/how_to.js';
 import { tried } from './support/instance.js';
 import { sql } from './support/mysql.js';
 import { audit, newUser, poll, sendPacket } from './support/site.js';
 
 const page = new HowTo('audit.md', import.meta.url);
-after(() => page.end());
 
 const IN_WORDS = 'Prove that the money is right';
 

@@ -1,34 +1,22 @@
 // The commands of docs/how-to/backup.md: a backup that was made under load is restored, and no fen is missing.
 import assert from 'node:assert/strict';
-import { execFile, spawn } from 'node:child_process';
 import { cpSync, existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { after, test } from 'node:test';
-import { promisify } from 'node:util';
-import { folder, refusal } from './support/backups.js';
+import { folder, processesWith, refusal, spoil, start } from './support/backups.js';
 import { HowTo } from './support/how_to.js';
 import { env } from './support/instance.js';
 import { sql } from './support/mysql.js';
-import { audit, poll, pooled, POOLS, registerUser as newUser, sendPacket, site } from './support/site.js';
+import { opened, sentPath, settled } from './support/packets.js';
+import { audit, poll, pooled, POOLS, registerUser as newUser, site } from './support/site.js';
 
 const PAGE = 'Without the package';
 const page = new HowTo('backup.md', import.meta.url);
-const run = promisify(execFile);
 
-after(async () => {
-  await site.allUp();
-  page.end();
-});
+after(() => site.allUp());
 
-const open = async (user, packet) => {
-  const answer = await user.client.post(`/p/${packet.json.id}/open`, {});
-  assert.equal(answer.status, 200, answer.text);
-  return answer.json.amount_fen;
-};
-
-const view = async (user, packet) => (await user.client.get(`/p/${packet.json.id}`)).json;
-
-const settled = (user, packet) => poll('the grab is settled', async () => (await view(user, packet))?.mine?.settled);
+const open = async (user, packet) => (await opened(user, packet)).amount_fen;
+const view = async (user, packet) => (await user.client.get(packet)).json;
 
 // Logs in, once the pool, which was started anew, is ready.
 async function logIn({ client, username, password }) {
@@ -46,9 +34,9 @@ function load(users) {
   let running = true;
   const visitor = async (user, others) => {
     while (running) {
-      const packet = await sendPacket(user, { kind: 'lucky', amount: '1', count: '6' });
+      const packet = await sentPath(user, { kind: 'lucky', amount: '1', count: '6' });
       for (const other of others) {
-        const answer = await other.client.post(`/p/${packet.json.id}/open`, {});
+        const answer = await other.client.post(`${packet}/open`, {});
         if (answer.status === 200) grabs.push({ user: other, packet, fen: answer.json.amount_fen });
       }
     }
@@ -78,7 +66,7 @@ test('backups made at random moments of a load are restored with every grab that
     await pooled(visitors.grabs.slice(0, promised), 8, async ({ user, packet, fen }) => {
       assert.equal((await view(user, packet)).mine.amount_fen, fen);
     });
-    const packet = await sendPacket(users[0], { kind: 'even', amount: '3', count: '3' });
+    const packet = await sentPath(users[0], { kind: 'even', amount: '3', count: '3' });
     assert.equal(await open(users[1], packet), 300);
     await settled(users[1], packet);
     await audit();
@@ -89,7 +77,7 @@ test('a site whose stores are gone is restored, and a packet of the backup goes 
   const BACKUP = folder('gone');
   const sender = await newUser({ yuan: '100' });
   const [early, late, last] = await Promise.all([newUser(), newUser(), newUser()]);
-  const packet = await sendPacket(sender, { kind: 'lucky', amount: '40', count: '3' });
+  const packet = await sentPath(sender, { kind: 'lucky', amount: '40', count: '3' });
   const fen = await open(early, packet);
   await site.hongbao('backup', BACKUP);
   const program = (await site.hongbao('version')).stdout.trim();
@@ -115,7 +103,7 @@ test('without its copy of Redis every packet is rebuilt from the tables, and eve
   const BACKUP = folder('without-redis');
   const sender = await newUser({ yuan: '100' });
   const [early, late] = await Promise.all([newUser(), newUser()]);
-  const packet = await sendPacket(sender, { kind: 'even', amount: '4', count: '2' });
+  const packet = await sentPath(sender, { kind: 'even', amount: '4', count: '2' });
   await open(early, packet);
   await settled(early, packet);
   await site.hongbao('backup', BACKUP);
@@ -132,16 +120,17 @@ test('without its copy of Redis every packet is rebuilt from the tables, and eve
 test('what a killed restore leaves is not taken for a site; the next one with --replace brings the site back', async () => {
   const BACKUP = folder('killed');
   const user = await newUser({ yuan: '7' });
-  const packet = await sendPacket(user, { kind: 'even', amount: '2', count: '2' });
+  const packet = await sentPath(user, { kind: 'even', amount: '2', count: '2' });
   await site.hongbao('backup', BACKUP);
   const slow = folder('slow');
   cpSync(BACKUP, slow, { recursive: true });
-  await run('bash', ['-euo', 'pipefail', '-c', `cd "$0"; gzip -dc tables.sql.gz | sed 's/^-- Table structure for table .user.$/SELECT SLEEP(600);/' >tables.sql
-    gzip -f tables.sql; sha256sum manifest redis.rdb tables.sql.gz >SHA256SUMS`, slow]);
+  await spoil(slow, "sed -i 's/^-- Table structure for table .user.$/SELECT SLEEP(600);/' tables.sql");
   await site.dev('stop', ...POOLS);
-  const killed = spawn(env.HB_TEST_BINARY, ['restore', '--replace', slow], { env: { ...process.env, HB_CONFIG: env.HB_TEST_CONFIG }, detached: true, stdio: 'ignore' });
+  const { child, temporary, ended } = start('slow', ['restore', '--replace', slow]);
   await poll('the tables are half restored', async () => /SLEEP/.test(await sql("SELECT info FROM information_schema.processlist WHERE user = 'hongbao_migrate'")));
-  process.kill(-killed.pid, 'SIGKILL');
+  child.kill('SIGKILL');
+  await ended;
+  await poll('nothing runs, so nothing is loaded any more', () => processesWith(temporary).length === 0);
   assert.match(await sql('SHOW TABLES'), /^transfer$/m);
   for (const args of [['migrate'], ['migrate', '--check']]) {
     const failed = await site.hongbao(...args).then(() => assert.fail(`${args.join(' ')} did not fail`), (error) => error);
@@ -163,7 +152,7 @@ async function noFenceOpens(user, packet) {
   await site.dev('start', 'settle', 'hot', 'page', 'nginx');
   await poll('the worker refuses the tables', () =>
     readFileSync(log).subarray(before).includes('a restore was interrupted: repeat it with --replace'));
-  const refused = await user.client.post(`/p/${packet.json.id}/open`, {});
+  const refused = await user.client.post(`${packet}/open`, {});
   assert.equal(refused.status, 503, refused.text);
   const ready = await user.client.get('/readyz');
   assert.equal(ready.status, 503);

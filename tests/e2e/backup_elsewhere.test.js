@@ -1,23 +1,23 @@
 // A backup of other stores: its routines are of a user of another host, and what the stores do not allow is told before
 // anything is changed.
 import assert from 'node:assert/strict';
-import { execFile, spawn } from 'node:child_process';
+import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { cpSync, mkdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { after, test } from 'node:test';
-import { promisify } from 'node:util';
 import { folder, refusal, spoil } from './support/backups.js';
 import { env } from './support/instance.js';
 import { sql } from './support/mysql.js';
+import { opened, settled } from './support/packets.js';
 import { freePort } from './support/port.js';
 import { redis } from './support/redis.js';
+import { run } from './support/run.js';
 import { audit, poll, POOLS, registerUser as newUser, sendPacket, site } from './support/site.js';
 
 const ROOT = new URL('../..', import.meta.url).pathname.replace(/\/$/, '');
 const ELSEWHERE = "sed -i 's/DEFINER=`hongbao_migrate`@`localhost`/DEFINER=`hongbao_migrate`@`10.0.0.%`/' tables.sql; grep -q '10[.]0[.]0' tables.sql";
 const MIGRATE = 'hongbao_migrate@localhost';
-const run = promisify(execFile);
 let other; // a MariaDB that has a binary log, reached by TCP
 
 after(async () => {
@@ -34,7 +34,7 @@ test('a backup of stores elsewhere is verified with grabs that wait, and restore
   const packet = await sendPacket(sender, { kind: 'even', amount: '3', count: '2' });
   await poll('the packet is open', async () => (await sql(`SELECT state FROM packet WHERE sender_id = ${sender.id}`)).trim() === 'open');
   await site.dev('stop', 'settle');
-  assert.equal((await early.client.post(`/p/${packet.json.id}/open`, {})).status, 200); // the worker of the verification calls the routines
+  await opened(early, `/p/${packet.json.id}`); // the worker of the verification calls the routines
   await site.hongbao('backup', DIR);
   await spoil(DIR, ELSEWHERE);
   assert.match((await site.hongbao('backup', '--verify', DIR)).stdout, /the audit is clean/);
@@ -43,7 +43,7 @@ test('a backup of stores elsewhere is verified with grabs that wait, and restore
   assert.equal(await definers(), MIGRATE);
   await site.allUp();
   assert.equal((await late.client.post(`/p/${packet.json.id}/open`, {})).json.amount_fen, 300);
-  await poll('the grab is settled', async () => (await late.client.get(`/p/${packet.json.id}`)).json?.mine?.settled);
+  await settled(late, `/p/${packet.json.id}`);
   await audit();
 });
 

@@ -1,18 +1,14 @@
 // Backups that are not made, not found right, or not restored; what a verification says, and what is left.
 import assert from 'node:assert/strict';
-import { execFile, spawn } from 'node:child_process';
-import { once } from 'node:events';
 import { copyFileSync, cpSync, existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { after, test } from 'node:test';
-import { promisify } from 'node:util';
-import { FOLDER, folder, refusal } from './support/backups.js';
+import { FOLDER, folder, processesWith, refusal, spoil, withLockedTable } from './support/backups.js';
 import { env } from './support/instance.js';
 import { sql } from './support/mysql.js';
 import { redis } from './support/redis.js';
+import { run } from './support/run.js';
 import { audit, POOLS, site } from './support/site.js';
-
-const run = promisify(execFile);
 
 after(() => site.allUp());
 
@@ -25,10 +21,10 @@ test('a damaged or unfinished backup is neither verified nor restored', async ()
     manifest: (path) => writeFileSync(path, readFileSync(path, 'utf8').replace(/^letters = 0/m, 'letters = 1')),
     SHA256SUMS: (path) => rmSync(path),
   };
-  for (const [part, spoil] of Object.entries(damage)) {
+  for (const [part, damaged] of Object.entries(damage)) {
     const copy = folder(`damaged-${part}`);
     cpSync(BACKUP, copy, { recursive: true });
-    spoil(join(copy, part));
+    damaged(join(copy, part));
     for (const args of [['backup', '--verify', copy], ['restore', '--replace', copy]]) {
       assert.match(await refusal(args), part === 'SHA256SUMS' ? /is not a complete backup/ : new RegExp(`is damaged.*${part}`, 's'));
     }
@@ -38,9 +34,7 @@ test('a damaged or unfinished backup is neither verified nor restored', async ()
 test('a backup whose money is wrong is told at once, with what the audit finds', async () => {
   const BACKUP = folder('wrong-money');
   await site.hongbao('backup', BACKUP);
-  await run('bash', ['-euo', 'pipefail', '-c', `cd "$0"; gzip -dc tables.sql.gz >tables.sql
-    echo "UPDATE account SET balance_fen = balance_fen + 1 WHERE kind = 'wallet' LIMIT 1;" >>tables.sql
-    gzip -f tables.sql; sha256sum manifest redis.rdb tables.sql.gz >SHA256SUMS`, BACKUP]);
+  await spoil(BACKUP, `echo "UPDATE account SET balance_fen = balance_fen + 1 WHERE kind = 'wallet' LIMIT 1;" >>tables.sql`);
   const said = await refusal(['backup', '--verify', BACKUP]);
   assert.match(said, /the audit of \S+\/wrong-money is violated:\n[\s\S]*^I\d +FAIL/m);
   assert.ok(existsSync(join(BACKUP, 'manifest')));
@@ -121,28 +115,12 @@ test('a backup that fails leaves no folder and says why', async (t) => {
 });
 
 test('a backup that gets nothing from a store ends, says so, and leaves no process', async () => {
-  const client = ['--no-defaults', `--socket=${env.HB_TEST_MYSQL_SOCKET}`, '--user=root', '-N', '--unbuffered', 'hongbao'];
-  const lock = spawn('mariadb', client, { stdio: ['pipe', 'pipe', 'inherit'] });
-  try {
-    lock.stdin.write("LOCK TABLES username_retired WRITE; SELECT 'locked';\n");
-    await once(lock.stdout, 'data');
-    const said = await refusal(['backup', folder('no-answer')], { ARCHIVE_STALL_SECONDS: '3' });
+  const temporary = folder('stall-tmp');
+  mkdirSync(temporary);
+  await withLockedTable(async () => {
+    const said = await refusal(['backup', folder('no-answer')], { ARCHIVE_STALL_SECONDS: '3', TMPDIR: temporary });
     assert.match(said, /^hongbao backup: the tables can't be copied; \d+ MB are free in [^\n]*: nothing has come for 3 s; is the disk of the store full/);
-    assert.deepEqual(dumps(), []);
-  } finally {
-    lock.kill();
-  }
+    assert.deepEqual(processesWith(temporary), []);
+  });
   assert.deepEqual(readdirSync(FOLDER).filter((name) => name.startsWith('no-answer')), []);
 });
-
-// The processes that copy the tables of this site.
-function dumps() {
-  const has = (pid, file, text) => {
-    try {
-      return readFileSync(`/proc/${pid}/${file}`, 'utf8').includes(text);
-    } catch {
-      return false; // it has ended
-    }
-  };
-  return readdirSync('/proc').filter((pid) => /^\d+$/.test(pid) && has(pid, 'cmdline', 'mariadb-dump') && has(pid, 'environ', env.HB_TEST_CONFIG));
-}

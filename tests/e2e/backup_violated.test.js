@@ -1,24 +1,18 @@
 // Backups whose audit is violated for good, and commands that are killed: what is kept, what it says, what is left.
 import assert from 'node:assert/strict';
-import { execFile, spawn } from 'node:child_process';
-import { once } from 'node:events';
-import { cpSync, existsSync, mkdirSync, readFileSync, readdirSync, rmSync } from 'node:fs';
+import { existsSync, mkdirSync, readFileSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { after, test } from 'node:test';
-import { promisify } from 'node:util';
-import { folder, refusal, spoil } from './support/backups.js';
+import { folder, processesWith, refusal, start, withLockedTable } from './support/backups.js';
 import { env } from './support/instance.js';
 import { sql } from './support/mysql.js';
 import { redis } from './support/redis.js';
+import { run } from './support/run.js';
 import { audit, newUser, poll, POOLS, site } from './support/site.js';
-
-const run = promisify(execFile);
 
 after(() => site.allUp());
 
 const manifest = (path, name) => new RegExp(`^${name} = (.*)$`, 'm').exec(readFileSync(join(path, 'manifest'), 'utf8'))?.[1];
-const stopSite = () => site.dev('stop', ...POOLS);
-const balance = (user) => sql(`SELECT balance_fen FROM account WHERE id = ${user.id}`).then((text) => text.trim());
 
 // Runs work while a wallet has a fen too much.
 async function withWrongMoney(work) {
@@ -47,13 +41,13 @@ test('a copy with a lasting violation is kept as what it is, and restored only w
   assert.match(manifest(`${DIR}.violated`, 'violations'), /^I5 \d+$/);
   assert.equal(manifest(folder('not-verified'), 'audit'), 'unknown');
   assert.match(await refusal(['restore', '--replace', `${DIR}.violated`]), /the audit of the backup itself was violated \(I5 \d+\): use another backup\. .* --violated/);
-  await stopSite();
+  await site.dev('stop', ...POOLS);
   assert.match(await refusal(['restore', '--replace', folder('not-verified')]),
     /the audit is violated:\n[\s\S]*^I5 +FAIL[\s\S]*all of the backup is restored, but the audit is violated, so the backup has these violations: do not start the site/m);
   const taken = await site.hongbao('restore', '--replace', '--violated', `${DIR}.violated`);
   assert.match(taken.stderr, /^I5 +FAIL/m);
   assert.match(taken.stdout, /restored, the audit is violated/);
-  assert.equal(await balance(user), '301');
+  assert.equal((await sql(`SELECT balance_fen FROM account WHERE id = ${user.id}`)).trim(), '301');
   await sql(`UPDATE account SET balance_fen = 300 WHERE id = ${user.id}`);
   await site.allUp();
   await audit();
@@ -94,29 +88,6 @@ test('a violation in Redis, and play money while demo is off, are told at once, 
 
 // ---- killed ----
 
-// Starts the command with its private folder in a folder of its own: { child, work, ended }.
-function start(name, args) {
-  const temporary = folder(`${name}-tmp`);
-  mkdirSync(temporary, { recursive: true });
-  const child = spawn(env.HB_TEST_BINARY, args, { env: { ...process.env, HB_CONFIG: env.HB_TEST_CONFIG, TMPDIR: temporary }, stdio: ['ignore', 'pipe', 'pipe'] });
-  child.stderr.on('data', (text) => { child.said = (child.said ?? '') + text; });
-  child.stdout.resume();
-  const work = () => readdirSync(temporary).map((one) => join(temporary, one));
-  return { child, temporary, work, ended: once(child, 'exit') };
-}
-
-// The processes, other than zombies, that have the text among their arguments or in their environment.
-function processesWith(text) {
-  return readdirSync('/proc').filter((pid) => {
-    try {
-      return /^\d+$/.test(pid) && Number(pid) !== process.pid && !/^State:\s+Z/m.test(readFileSync(`/proc/${pid}/status`, 'utf8')) &&
-        ['cmdline', 'environ'].some((file) => readFileSync(`/proc/${pid}/${file}`, 'utf8').includes(text));
-    } catch {
-      return false; // it has ended
-    }
-  });
-}
-
 const mariadbAnswers = async (work) => work.length > 0 &&
   run('mariadb', ['--no-defaults', `--socket=${work[0]}/mariadb.sock`, '--user=root', '-e', 'SELECT 1']).then(() => true, () => false);
 
@@ -149,36 +120,12 @@ test('the folder of a backup that runs stays; a backup that is stopped in its ve
 });
 
 test('a backup that is killed while it copies leaves no process', async () => {
-  const client = ['--no-defaults', `--socket=${env.HB_TEST_MYSQL_SOCKET}`, '--user=root', '-N', '--unbuffered', 'hongbao'];
-  const lock = spawn('mariadb', client, { stdio: ['pipe', 'pipe', 'inherit'] });
-  try {
-    lock.stdin.write("LOCK TABLES username_retired WRITE; SELECT 'locked';\n");
-    await once(lock.stdout, 'data');
+  await withLockedTable(async () => {
     const { child, temporary, ended } = start('copies', ['backup', folder('copies')]);
     await poll('it waits for the table', async () => /username_retired/.test(await sql("SELECT info FROM information_schema.processlist WHERE user = 'hongbao_backup'")));
     assert.ok(processesWith(temporary).length > 2);
     child.kill('SIGKILL');
     await ended;
     await poll('nothing runs', () => processesWith(temporary).length === 0);
-  } finally {
-    lock.kill();
-  }
-});
-
-test('a restore that is killed loads nothing any more', async () => {
-  const DIR = folder('whole');
-  const slow = folder('slow');
-  await site.hongbao('backup', DIR);
-  cpSync(DIR, slow, { recursive: true });
-  await spoil(slow, "sed -i 's/^-- Table structure for table .user.$/SELECT SLEEP(600);/' tables.sql");
-  await stopSite();
-  const { child, temporary, ended } = start('slow', ['restore', '--replace', slow]);
-  await poll('the tables are half restored', async () => /SLEEP/.test(await sql("SELECT info FROM information_schema.processlist WHERE user = 'hongbao_migrate'")));
-  child.kill('SIGKILL');
-  await ended;
-  await poll('nothing runs', () => processesWith(temporary).length === 0);
-  rmSync(slow, { recursive: true });
-  await site.hongbao('restore', '--replace', DIR);
-  await site.allUp();
-  await audit();
+  });
 });

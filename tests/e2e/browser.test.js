@@ -25,8 +25,7 @@ async function person(nickname, options = {}) {
 }
 
 test('no script of a page can turn text into HTML or code', async () => {
-  const page = await clientPage(browser);
-  await page.goto(site.url);
+  const page = await pageAt(browser, null, '/');
   const thrown = await page.evaluate(() => [
     () => { document.body.innerHTML = '<b>x</b>'; },
     () => new DOMParser().parseFromString('<b>x</b>', 'text/html'),

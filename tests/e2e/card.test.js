@@ -1,23 +1,19 @@
 // The picture to share: what is on it, for whom, and what it costs.
 import assert from 'node:assert/strict';
-import { execFile } from 'node:child_process';
-import { mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { readdirSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { after, before, test } from 'node:test';
-import { promisify } from 'node:util';
+import { before, test } from 'node:test';
 import { fetched } from './support/client.js';
 import { env } from './support/instance.js';
-import { sentPath } from './support/packets.js';
+import { opened, sentPath } from './support/packets.js';
+import { run, temporaryFolder } from './support/run.js';
 import { Client, newUser, poll, site } from './support/site.js';
 
-const run = promisify(execFile);
-const folder = mkdtempSync(join(tmpdir(), 'hongbao-card-'));
+const folder = temporaryFolder('card');
 const PNG = Buffer.from('89504e470d0a1a0a', 'hex');
 
 let sender;
 before(async () => { sender = await newUser({ nickname: '艾丽', yuan: '100' }); });
-after(() => rmSync(folder, { recursive: true }));
 
 const send = (fields = {}) => sentPath(sender, { kind: 'lucky', amount: '1', count: '3', ...fields });
 
@@ -83,7 +79,7 @@ test('the picture is the same for everybody and shows no grab', async () => {
   const path = await send();
   const first = await picture(`${path}/card.png?lang=en`);
   const grabber = await newUser({ nickname: '小明' });
-  assert.equal((await grabber.client.post(`${path}/open`)).status, 200);
+  await opened(grabber, path);
   cacheEmpty();
   const cookie = `sid=${sender.client.cookie('sid')}`;
   const later = await picture(`${path}/card.png?lang=en&shape=wide`, { headers: { cookie } });

@@ -1,19 +1,17 @@
 // `hongbao check`: tells all that is wrong, and needs no server.
 import assert from 'node:assert/strict';
-import { execFile } from 'node:child_process';
-import { chmodSync, chownSync, cpSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { chmodSync, chownSync, cpSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { after, before, test } from 'node:test';
+import { before, test } from 'node:test';
 import { fileURLToPath } from 'node:url';
-import { promisify } from 'node:util';
+import { run, temporaryFolder } from './support/run.js';
 
 const ROOT = fileURLToPath(new URL('../..', import.meta.url));
 const BINARY = process.env.HB_TEST_BINARY;
-let folder;
+const folder = temporaryFolder('check');
 
 // The program with these arguments and settings (environment), and no others: { code, stdout, stderr }.
-const hongbao = (args, settings = {}) => promisify(execFile)(BINARY, args, { env: settings })
+const hongbao = (args, settings = {}) => run(BINARY, args, { env: settings })
   .then((done) => ({ code: 0, ...done }), (error) => error);
 
 const config = () => join(folder, 'hongbao.conf');
@@ -26,9 +24,6 @@ function configure(...lines) {
     `mysql = unix:${folder}/mysql.sock`, `metrics_file = ${folder}/metrics`]
     .filter((line) => !lines.some((other) => other.startsWith(`${line.split(' ')[0]} `))).concat(lines, '').join('\n'));
 }
-
-before(() => { folder = mkdtempSync(join(tmpdir(), 'hongbao-check-')); });
-after(() => rmSync(folder, { recursive: true }));
 
 test('a configuration whose files are there is fine, without any server', async () => {
   configure();
@@ -260,7 +255,7 @@ test('the reference of the commands is what the program prints', async () => {
 async function completed(...words) {
   const script = `hongbao() { "$HB_TEST_BINARY" "$@"; }; source "${ROOT}/deploy/debian/completion/hongbao"
     COMP_WORDS=("$@") COMP_CWORD=$(($# - 1)); _hongbao; printf '%s\\n' "\${COMPREPLY[@]}"`;
-  const { stdout } = await promisify(execFile)('bash', ['-c', script, 'bash', ...words], { cwd: folder, env: { PATH: process.env.PATH, HB_TEST_BINARY: BINARY } });
+  const { stdout } = await run('bash', ['-c', script, 'bash', ...words], { cwd: folder, env: { PATH: process.env.PATH, HB_TEST_BINARY: BINARY } });
   return stdout.trim().split('\n').sort();
 }
 

@@ -5,6 +5,7 @@ import { readFileSync } from 'node:fs';
 import http from 'node:http';
 import { connect } from 'node:net';
 import { test } from 'node:test';
+import { sentPath } from './support/packets.js';
 import { redis } from './support/redis.js';
 import { audit, newUser, pooled, sendPacket, site } from './support/site.js';
 
@@ -69,9 +70,7 @@ const byShare = (a, b) => a.share_no - b.share_no;
 
 test(`${PEOPLE} people on as many connections open a packet of ${SHARES} at once`, { skip }, async (t) => {
   const sender = await newUser({ yuan: YUAN });
-  const sent = await sendPacket(sender, { kind: 'lucky', amount: YUAN, count: String(SHARES) });
-  assert.equal(sent.status, 201, sent.text);
-  const path = `/p/${sent.json.id}`;
+  const path = await sentPath(sender, { kind: 'lucky', amount: YUAN, count: String(SHARES) });
   const people = await site.demoUsers(PEOPLE);
   const sockets = await pooled(people, CONNECTS_AT_ONCE, connected);
   const events = await eventsWritten();

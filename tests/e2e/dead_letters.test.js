@@ -11,10 +11,7 @@ import { audit, newUser, poll, sendPacket, site } from './support/site.js';
 
 const page = new HowTo('dead-letters.md', import.meta.url);
 
-after(async () => {
-  await site.allUp();
-  page.end();
-});
+after(() => site.allUp());
 
 // Damages the event of the second of three grabs of a packet; the others are intact.
 async function damaged() {

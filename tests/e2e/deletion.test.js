@@ -5,6 +5,7 @@ import { test } from 'node:test';
 import { fileBrowser } from './support/browser.js';
 import { request } from './support/client.js';
 import { sql } from './support/mysql.js';
+import { opened } from './support/packets.js';
 import { Client, newUser, poll, site } from './support/site.js';
 import { LANGUAGES, words } from './support/texts.js';
 import { clientPage, pageAt, testVisitors } from './support/visits.js';
@@ -22,8 +23,8 @@ test('name and face go from every page, and the account is closed', async () => 
   const { json: token } = await user.client.post('/account/tokens', { name: 'bot', scopes: 'read', days: '1', password: user.password });
   const { id: own } = (await user.client.post('/send', { kind: 'even', amount: '1', count: '2' })).json;
   const { id: joined } = (await friend.client.post('/send', { kind: 'even', amount: '1', count: '2' })).json;
-  assert.equal((await friend.client.post(`/p/${own}/open`)).status, 200);
-  assert.equal((await user.client.post(`/p/${joined}/open`)).status, 200);
+  await opened(friend, `/p/${own}`);
+  await opened(user, `/p/${joined}`);
   for (const id of [own, joined]) assert.match((await friend.client.getHtml(`/p/${id}`)).text, FACE);
   assert.match((await friend.client.getHtml(`/p/${joined}`)).text, /要走的人/);
 

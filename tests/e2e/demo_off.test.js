@@ -1,15 +1,13 @@
 // A site with demo = off, on an instance of its own: nobody makes money, neither by the site nor with the rights of a pool,
 // and a deposit that is there all the same is found.
 import assert from 'node:assert/strict';
-import { execFile } from 'node:child_process';
 import { mkdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { after, before, test } from 'node:test';
-import { promisify } from 'node:util';
 import { env, poll } from './support/instance.js';
 import { freePort } from './support/port.js';
+import { run } from './support/run.js';
 
-const run = promisify(execFile);
 const folder = join(dirname(env.HB_TEST_VAR), 'demo-off'); // there `servers stop-all` stops it even after a failure
 const JSON_TYPE = 'application/json';
 const EXECUTE_DENIED = 1370;

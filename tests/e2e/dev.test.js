@@ -1,17 +1,15 @@
 // Tests of ./dev, on separate instances beside the one under test.
 import assert from 'node:assert/strict';
-import { execFile, spawn } from 'node:child_process';
+import { spawn } from 'node:child_process';
 import { readFileSync } from 'node:fs';
-import { cp, mkdir, mkdtemp, readFile, readdir, readlink, rm, stat, symlink, writeFile } from 'node:fs/promises';
+import { cp, mkdir, readFile, readdir, readlink, rm, stat, symlink, writeFile } from 'node:fs/promises';
 import { createServer } from 'node:net';
-import { tmpdir } from 'node:os';
 import { basename, dirname, join } from 'node:path';
 import { after, test } from 'node:test';
-import { promisify } from 'node:util';
 import { env, poll, staysRoot, url } from './support/instance.js';
 import { freePort } from './support/port.js';
+import { run, temporaryFolder } from './support/run.js';
 
-const run = promisify(execFile);
 // Folders beside the instance under test, where `servers stop-all` stops them even after a failure.
 const FOLDER = dirname(env.HB_TEST_VAR);
 const SERVERS = ['mariadb', 'redis', 'nginx', 'hot', 'page', 'auth', 'card', 'settle'];
@@ -192,28 +190,24 @@ test('what the user of the servers can’t reach runs as root, says so, and ends
     return;
   }
   const instance = await newInstance('root');
-  const closed = await mkdtemp(join(tmpdir(), 'hongbao-closed-')); // for root only
+  const closed = temporaryFolder('closed'); // for root only
   const owner = async (name) => (await stat(`/proc/${(await readFile(join(instance.folder, `run/${name}.pid`), 'utf8')).trim()}`)).uid;
-  try {
-    const program = join(closed, 'hongbao');
-    await symlink(env.HB_TEST_BINARY, program);
-    const told = await instance.dev(['start', 'redis'], { HB_BINARY: program });
-    assert.match(told.stderr, /the servers run as root: the user hongbao-dev can't reach .*hongbao-closed/);
-    assert.equal(await owner('redis'), 0);
-    assert.match((await instance.dev(['start', 'nginx'])).stderr, /run as root, until they are stopped/);
-    assert.equal(await owner('nginx'), 0);
-    await instance.dev(['down']);
-    await nothingLeft(instance);
+  const program = join(closed, 'hongbao');
+  await symlink(env.HB_TEST_BINARY, program);
+  const told = await instance.dev(['start', 'redis'], { HB_BINARY: program });
+  assert.match(told.stderr, /the servers run as root: the user hongbao-dev can't reach .*hongbao-closed/);
+  assert.equal(await owner('redis'), 0);
+  assert.match((await instance.dev(['start', 'nginx'])).stderr, /run as root, until they are stopped/);
+  assert.equal(await owner('nginx'), 0);
+  await instance.dev(['down']);
+  await nothingLeft(instance);
 
-    const { stderr } = await instance.dev(['start', 'redis']);
-    assert.doesNotMatch(stderr, /root/);
-    assert.notEqual(await owner('redis'), 0);
-    assert.equal((await stat(join(instance.folder, 'data/redis'))).uid, await owner('redis'));
-    await instance.dev(['down']);
-    await nothingLeft(instance);
-  } finally {
-    await rm(closed, { recursive: true });
-  }
+  const { stderr } = await instance.dev(['start', 'redis']);
+  assert.doesNotMatch(stderr, /root/);
+  assert.notEqual(await owner('redis'), 0);
+  assert.equal((await stat(join(instance.folder, 'data/redis'))).uid, await owner('redis'));
+  await instance.dev(['down']);
+  await nothingLeft(instance);
 });
 
 // In a mount namespace with an /etc of its own, which does not have the user yet.
@@ -228,16 +222,12 @@ const MAKE_AT_ONCE = `
   grep -c "^$SERVICE_USER:" /etc/passwd`;
 
 test('several ./dev at once make one user', { skip: process.getuid() !== 0 && 'only root makes a user' }, async () => {
-  const folder = await mkdtemp(join(tmpdir(), 'hongbao-etc-'));
-  try {
-    const { stdout } = await run('unshare', ['--mount', 'bash', '-c', MAKE_AT_ONCE, 'bash', dirname(env.HB_TEST_DEV), folder]);
-    const lines = stdout.trim().split('\n');
-    assert.equal(lines.length, 9, stdout);
-    assert.equal(new Set(lines.slice(0, 8)).size, 1, stdout);
-    assert.equal(lines[8], '1');
-  } finally {
-    await rm(folder, { recursive: true });
-  }
+  const folder = temporaryFolder('etc');
+  const { stdout } = await run('unshare', ['--mount', 'bash', '-c', MAKE_AT_ONCE, 'bash', dirname(env.HB_TEST_DEV), folder]);
+  const lines = stdout.trim().split('\n');
+  assert.equal(lines.length, 9, stdout);
+  assert.equal(new Set(lines.slice(0, 8)).size, 1, stdout);
+  assert.equal(lines[8], '1');
 });
 
 test('on a system without the packages of Debian ./dev says what it needs, and goes on when it is told that all is there', async () => {
@@ -254,7 +244,7 @@ test('on a system without the packages of Debian ./dev says what it needs, and g
 });
 
 test('Valkey takes the place of Redis where only it is installed, or HB_TEST_STORE says so', async () => {
-  const folder = await mkdtemp(join(FOLDER, 'stores-'));
+  const folder = temporaryFolder('stores');
   const put = (name) => writeFile(join(folder, name), '#!/bin/sh\n', { mode: 0o755 });
   const script = `PROGRAM=dev; PATH=$FOLDER; source "$ROOT/deploy/common.sh"; source "$ROOT/deploy/dev/packages.sh"
     packages_choose_store; packages_choose_store; command -v redis-server; echo "$PATH"; packages_have 'redis-server|valkey-server'`;
@@ -269,7 +259,6 @@ test('Valkey takes the place of Redis where only it is installed, or HB_TEST_STO
   assert.deepEqual(await chosen(), [`${folder}/redis-server`, folder]);
   assert.deepEqual(await chosen({ HB_TEST_STORE: 'valkey' }), [`${own}/redis-server`, `${own}:${folder}`]);
   assert.match(await chosen({ HB_TEST_STORE: 'keydb' }), /is redis or valkey, not keydb/);
-  await rm(folder, { recursive: true });
 });
 
 test('an unknown test is refused with similar names, and nothing runs', async () => {

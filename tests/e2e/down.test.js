@@ -1,14 +1,13 @@
 // What every command says while a store does not answer, or lets nobody in: a plain sentence with the store, its address,
 // why, and what to do; never only what a client of the store has printed.
 import assert from 'node:assert/strict';
-import { mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { after, before, test } from 'node:test';
+import { before, test } from 'node:test';
 import { env, tried } from './support/instance.js';
+import { temporaryFolder } from './support/run.js';
 import { newUser, site } from './support/site.js';
 
-const FOLDER = mkdtempSync(join(tmpdir(), 'hongbao-down-'));
+const FOLDER = temporaryFolder('down');
 const BACKUP = join(FOLDER, 'backup');
 
 // The commands that need a store.
@@ -51,7 +50,6 @@ before(async () => {
   ({ username: somebody } = await newUser());
   await site.hongbao('backup', BACKUP);
 });
-after(() => rmSync(FOLDER, { recursive: true }));
 
 test('every command of the program is looked at', async () => {
   const { stdout } = await site.hongbao('help');

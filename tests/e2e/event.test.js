@@ -9,7 +9,8 @@ import { fileBrowser } from './support/browser.js';
 import { requestFrom } from './support/from_address.js';
 import { walk } from './support/how_to.js';
 import { env } from './support/instance.js';
-import { newUser, poll, pooled, sendPacket, site, unique } from './support/site.js';
+import { sentPath } from './support/packets.js';
+import { newUser, poll, pooled, site, unique } from './support/site.js';
 import { LANGUAGES, words } from './support/texts.js';
 import { clientPage, pageAt } from './support/visits.js';
 
@@ -118,9 +119,7 @@ test(`with the lines, ${HALL} guests behind one address register and open a shar
   await writeFile(HALL_FILE, `${linesOf('nginx').join('\n')}\n`.replace('192.0.2.10', address));
   await restart({ HB_LIMITS: 'on', ...settings });
   const sender = await newUser({ yuan: '2000' });
-  const sent = await sendPacket(sender, { kind: 'lucky', amount: '2000', count: String(HALL) });
-  assert.equal(sent.status, 201, sent.text);
-  const path = `/p/${sent.json.id}`;
+  const path = await sentPath(sender, { kind: 'lucky', amount: '2000', count: String(HALL) });
   const begun = Date.now();
   const guests = await pooled(Array.from({ length: HALL }), WIDTH, () => register(address));
   assert.equal(countOf(guests, 201), HALL, guests.find(({ status }) => status !== 201)?.text);

@@ -1,28 +1,24 @@
 // deploy/fail2ban with Debian's fail2ban, on lines that this site has written: guesses are found and blocked, and nobody
 // can have another address blocked.
 import assert from 'node:assert/strict';
-import { execFile, spawn } from 'node:child_process';
+import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { cp, mkdtemp, rm, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { cp, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
-import { after, before, test } from 'node:test';
-import { promisify } from 'node:util';
+import { test } from 'node:test';
 import { Client, request } from './support/client.js';
 import { env } from './support/instance.js';
 import { linesOf } from './support/logs.js';
+import { run, temporaryFolder } from './support/run.js';
 import { newUser, poll, unique } from './support/site.js';
 
-const run = promisify(execFile);
 const RULES = join(dirname(env.HB_TEST_DEV), 'deploy/fail2ban');
 const LOGS = ['auth', 'page'].map((pool) => join(env.HB_TEST_VAR, `log/${pool}.log`));
 const SOMEBODY = '192.0.2.66';
 const ZEROS = '0'.repeat(32);
 const FAKE = `level=warn role=auth pid=1 msg="security" event=login-refused user_id=0 address=${SOMEBODY} request_id=${ZEROS}`;
 
-let folder;
-before(async () => { folder = await mkdtemp(join(tmpdir(), 'hongbao-fail2ban-')); });
-after(() => rm(folder, { recursive: true }));
+const folder = temporaryFolder('fail2ban');
 
 // The addresses that the filter finds in a file, in order.
 async function found(file, filter = 'hongbao') {

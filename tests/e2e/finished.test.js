@@ -2,8 +2,9 @@
 // Redis functions, and the answers (HTML in both languages, and JSON) are the same as those from Redis and MySQL.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { opened, sentPath, settled } from './support/packets.js';
 import { redis } from './support/redis.js';
-import { Client, audit, fen, newUser, poll, sendPacket, site } from './support/site.js';
+import { Client, audit, fen, newUser, poll, site } from './support/site.js';
 import { LANGUAGES, words } from './support/texts.js';
 
 const SHARES = 60; // more than a page of 50
@@ -41,8 +42,7 @@ async function answersOf(path, visitors) {
 
 test('a finished packet is answered from the page cache, with the same answers as before', async () => {
   const sender = await newUser({ yuan: '100' });
-  const sent = await sendPacket(sender, { kind: 'lucky', amount: '60.00', count: String(SHARES), greeting: '恭喜 & <发财>' });
-  const path = `/p/${sent.json.id}`;
+  const path = await sentPath(sender, { kind: 'lucky', amount: '60.00', count: String(SHARES), greeting: '恭喜 & <发财>' });
   const people = await site.demoUsers(SHARES + 1);
   const grabs = [];
   for (const person of people.slice(0, SHARES)) grabs.push((await person.post(`${path}/open`)).json);
@@ -87,10 +87,9 @@ test('a cached exclusive packet still refuses users other than its receiver', as
   const sender = await newUser({ yuan: '10' });
   const receiver = await newUser();
   const other = await newUser();
-  const sent = await sendPacket(sender, { kind: 'exclusive', amount: '1.00', count: '1', to: receiver.username });
-  const path = `/p/${sent.json.id}`;
-  assert.equal((await receiver.client.post(`${path}/open`)).status, 200);
-  await poll('it is settled', async () => (await receiver.client.get(path)).json.mine.settled);
+  const path = await sentPath(sender, { kind: 'exclusive', amount: '1.00', count: '1', to: receiver.username });
+  await opened(receiver, path);
+  await settled(receiver, path);
   for (let i = 0; i < ROUND; i++) {
     assert.equal((await other.client.post(`${path}/open`)).status, 403);
     assert.equal((await sender.client.get(path)).json.state, 'finished');
@@ -100,8 +99,7 @@ test('a cached exclusive packet still refuses users other than its receiver', as
 
 test('before the settlement the list comes from memory, and each visitor sees the state of their own share', async () => {
   const sender = await newUser({ yuan: '100' });
-  const sent = await sendPacket(sender, { kind: 'lucky', amount: '60.00', count: String(SHARES) });
-  const path = `/p/${sent.json.id}`;
+  const path = await sentPath(sender, { kind: 'lucky', amount: '60.00', count: String(SHARES) });
   const people = await site.demoUsers(SHARES + 1);
   await site.unsettled(async () => {
     for (const person of people.slice(0, SHARES)) assert.equal((await person.post(`${path}/open`)).status, 200);
@@ -124,8 +122,7 @@ test('before the settlement the list comes from memory, and each visitor sees th
 
 test('a process that does not know a finished packet cuts the asked part out of its list', async () => {
   const sender = await newUser({ yuan: '10' });
-  const sent = await sendPacket(sender, { kind: 'even', amount: '0.01', count: '15' });
-  const path = `/p/${sent.json.id}`;
+  const path = await sentPath(sender, { kind: 'even', amount: '0.01', count: '15' });
   const people = await site.demoUsers(15);
   for (const person of people) assert.equal((await person.post(`${path}/open`)).status, 200);
   await poll('all is settled', async () => (await people[14].get(path)).json.mine.settled);

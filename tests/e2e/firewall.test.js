@@ -1,13 +1,12 @@
 // deploy/nftables with Linux's nftables, in a network namespace of its own: an address with many connections gets no more,
 // and nobody else notices. Only root may make a namespace.
 import assert from 'node:assert/strict';
-import { execFile, execFileSync } from 'node:child_process';
+import { execFileSync } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import { test } from 'node:test';
 import { fileURLToPath } from 'node:url';
-import { promisify } from 'node:util';
+import { run } from './support/run.js';
 
-const run = promisify(execFile);
 const RULES = fileURLToPath(new URL('../../deploy/nftables/hongbao.nft', import.meta.url));
 const CONNECT = fileURLToPath(new URL('support/connections.js', import.meta.url));
 const ADDRESSES = ['fd00::1/64', 'fd00::2/64', 'fd00::3/64', 'fd00:0:0:1::3/64'];

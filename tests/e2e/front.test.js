@@ -1,23 +1,21 @@
 // What nginx decides by itself, tested on a real nginx with the site's files, without pools: static names, who may read
 // the counters, who may embed what, and TLS as in docs/how-to/tls.md.
 import assert from 'node:assert/strict';
-import { execFile, spawn } from 'node:child_process';
+import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { existsSync, readFileSync, statSync } from 'node:fs';
-import { appendFile, mkdir, mkdtemp, readdir, rm, symlink, writeFile } from 'node:fs/promises';
+import { appendFile, mkdir, readdir, symlink, writeFile } from 'node:fs/promises';
 import { connect } from 'node:net';
-import { tmpdir } from 'node:os';
 import { basename, join } from 'node:path';
 import { after, before, test } from 'node:test';
 import { fileURLToPath } from 'node:url';
-import { promisify } from 'node:util';
 import { poll } from './support/poll.js';
+import { run, temporaryFolder } from './support/run.js';
 
-const run = promisify(execFile);
 const ROOT = fileURLToPath(new URL('../..', import.meta.url));
 const HOST = 'hongbao.example';
 const HASHED = /^app\.[0-9a-f]{10}\.css$/;
-let folder;
+const folder = temporaryFolder('front');
 let nginx;
 let http2; // what `hongbao setup` writes for the nginx of this machine: { HTTP2, LISTEN_HTTP2 }
 
@@ -55,7 +53,6 @@ async function http2Find() {
 const copyStatic = (from) => run(join(ROOT, 'deploy/static-copy.sh'), [from, join(folder, 'static')]);
 
 before(async () => {
-  folder = await mkdtemp(join(tmpdir(), 'hongbao-front-'));
   http2 = await http2Find();
   await copyStatic(join(ROOT, 'static'));
   await symlink(join(ROOT, 'nginx'), join(folder, 'hongbao'));
@@ -89,7 +86,6 @@ before(async () => {
 
 after(async () => {
   if (nginx?.exitCode === null && nginx.kill()) await once(nginx, 'exit');
-  if (folder) await rm(folder, { recursive: true });
 });
 
 // { status, headers, text } of an answer with its head.

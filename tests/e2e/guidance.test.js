@@ -2,10 +2,10 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { fileBrowser, hits } from './support/browser.js';
-import { sentPath } from './support/packets.js';
+import { sentPath, settled } from './support/packets.js';
 import { Client, newUser, poll, site, unique } from './support/site.js';
 import { words } from './support/texts.js';
-import { clientPage, pageAt, testScripts, testVisitors } from './support/visits.js';
+import { pageAt, testScripts, testVisitors } from './support/visits.js';
 
 const browser = fileBrowser();
 
@@ -14,8 +14,7 @@ const top = async (page, selector) => (await page.locator(selector).first().boun
 test('after sending, sharing comes first and one’s own coin last; a copy says who sent what', async () => {
   const sender = await newUser({ nickname: '艾丽', yuan: '10' });
   const path = await sentPath(sender, { kind: 'lucky', amount: '2', count: '2', greeting: '恭喜发财' });
-  const page = await clientPage(browser, sender.client, { locale: 'zh-CN', reducedMotion: 'reduce', permissions: ['clipboard-read', 'clipboard-write'] });
-  await page.goto(site.url + path);
+  const page = await pageAt(browser, sender.client, path, { locale: 'zh-CN', reducedMotion: 'reduce', permissions: ['clipboard-read', 'clipboard-write'] });
   assert.equal(await page.innerText('.ready'), words('zh-CN', 'sent_ready'));
   const [ready, share, list, own] = [await top(page, '.ready'), await top(page, '.share'), await top(page, '#grabs'), await top(page, 'button.coin')];
   assert.ok(ready < share && share < list && list < own, `${ready} ${share} ${list} ${own}`);
@@ -130,8 +129,7 @@ test('an exclusive packet is paid for after its sender has confirmed the person,
   assert.equal(programs.status, 303, 'a form without the field is a program\'s');
 
   for (const javaScriptEnabled of [true, false]) {
-    const page = await clientPage(browser, sender.client, { javaScriptEnabled });
-    await page.goto(`${site.url}/send?kind=exclusive&amount=10&to=${receiver.username}&greeting=hello`);
+    const page = await pageAt(browser, sender.client, `/send?kind=exclusive&amount=10&to=${receiver.username}&greeting=hello`, { javaScriptEnabled });
     await page.click('main button.wide');
     await page.waitForSelector('.confirm');
     await page.click('.confirm .more a');
@@ -169,7 +167,7 @@ testVisitors('a second tap on the coin hits nothing', async ({ locale, javaScrip
     await coin.click();
     await page.waitForSelector('.result');
     assert.deepEqual(await hits(page, place), []);
-    await poll('it is settled', async () => (await opener.client.get(path)).json.mine.settled);
+    await settled(opener, path);
     await page.goto(site.url + path);
     assert.deepEqual(await hits(page, place), []);
     assert.equal(await page.getAttribute('[data-live=settled-links] a >> nth=0', 'href'), '/wallet');

@@ -1,16 +1,15 @@
 // The release program and each of its running processes, as a deployment has them: how it was built, from its ELF headers,
 // and what the processes may do, from /proc. What only root can try is left out for others, and says so.
 import assert from 'node:assert/strict';
-import { execFile, spawn } from 'node:child_process';
+import { spawn } from 'node:child_process';
 import { readFileSync, readdirSync, statSync } from 'node:fs';
 import { rm } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { after, before, test } from 'node:test';
-import { promisify } from 'node:util';
 import { env, poll, staysRoot } from './support/instance.js';
 import { freePort } from './support/port.js';
+import { run } from './support/run.js';
 
-const run = promisify(execFile);
 const ROOT = dirname(env.HB_TEST_DEV);
 const BUILD = join(ROOT, 'build/release');
 const PROGRAM = join(BUILD, 'hongbao');

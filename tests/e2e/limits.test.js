@@ -5,7 +5,7 @@ import { randomBytes } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { connect } from 'node:net';
 import { after, before, test } from 'node:test';
-import { requestFrom } from './support/from_address.js';
+import { connectionsFrom, requestFrom } from './support/from_address.js';
 import { linesOf } from './support/logs.js';
 import { sentPath } from './support/packets.js';
 import { Client, newUser, poll, pollWithin, sendPacket, site, unique } from './support/site.js';
@@ -163,23 +163,11 @@ test('every limit of the program answers page and JSON, and is counted', async (
   await restart({ HB_LIMITS: 'on' });
 });
 
-// Connections that send this and then nothing: [{ socket, text, closed }].
-const opened = (address, amount, text) => Promise.all(Array.from({ length: amount }, () => new Promise((resolve, reject) => {
-  const one = { text: '', closed: false };
-  one.socket = connect({ host: hostname, port: Number(port), localAddress: address }, () => {
-    one.socket.write(text);
-    resolve(one);
-  });
-  one.socket.on('data', (data) => { one.text += data; });
-  one.socket.on('close', () => { one.closed = true; });
-  one.socket.on('error', (error) => (one.socket.connecting ? reject(error) : undefined));
-})));
-
 const POST_BEGUN = `POST /login HTTP/1.1\r\nHost: ${host}\r\nContent-Type: application/x-www-form-urlencoded\r\nContent-Length: 100\r\n\r\nu`;
 
 for (const [what, text, address] of [['that send nothing', '', '127.62.0.1'], ['without a whole header', `GET / HTTP/1.1\r\nHost: ${host}\r\n`, '127.63.0.1']]) {
   test(`1,500 connections of one address ${what} keep nobody else away, and end`, { skip }, async () => {
-    const all = await opened(address, CONNECTIONS, text);
+    const all = await connectionsFrom(address, CONNECTIONS, text);
     const page = await from('127.61.0.1', '/login', { accept: HTML });
     assert.equal(page.status, 200);
     assert.match(page.text, /<form[^>]* action="\/login"/);
@@ -191,7 +179,7 @@ for (const [what, text, address] of [['that send nothing', '', '127.62.0.1'], ['
 
 for (const [what, begun, ms] of [['a header at a byte in 2 seconds', `GET / HTTP/1.1\r\nHost: ${host}\r\nX: `, 2000], ['a body at a byte in 8 seconds', POST_BEGUN, 8000]]) {
   test(`a connection that sends ${what} ends`, async () => {
-    const [slow] = await opened('127.64.0.1', 1, begun);
+    const [slow] = await connectionsFrom('127.64.0.1', 1, begun);
     const timer = setInterval(() => slow.socket.write('s'), ms);
     try {
       await pollWithin('nginx ends it', () => slow.closed, 30);

@@ -4,7 +4,8 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { fileBrowser } from './support/browser.js';
 import { expireNow, forgetNow } from './support/moments.js';
-import { Client, audit, newUser, poll, sendPacket, site, unique } from './support/site.js';
+import { sentPath } from './support/packets.js';
+import { Client, audit, newUser, poll, site, unique } from './support/site.js';
 import { LANGUAGES, words } from './support/texts.js';
 import { clientPage, testLanguages } from './support/visits.js';
 
@@ -92,9 +93,8 @@ async function hide(page, hidden) {
 // A lucky packet of count shares, and users who can grab them.
 async function packetWith(count, fields = {}) {
   const sender = await newUser({ nickname: '阿红', yuan: '100' });
-  const sent = await sendPacket(sender, { kind: 'lucky', amount: '20', count: String(count), ...fields });
-  assert.equal(sent.status, 201, sent.text);
-  return { sender, path: `/p/${sent.json.id}`, people: await site.demoUsers(count + 1) };
+  const path = await sentPath(sender, { kind: 'lucky', amount: '20', count: String(count), ...fields });
+  return { sender, path, people: await site.demoUsers(count + 1) };
 }
 
 async function grab(person, path) {

@@ -1,29 +1,24 @@
 // docs/how-to/lost.md: a store is lost, an older copy, or of another site. Nothing is served until both belong together
 // again, and nobody is logged in as somebody else.
 import assert from 'node:assert/strict';
-import { execFile } from 'node:child_process';
 import { cpSync, readFileSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { after, test } from 'node:test';
-import { promisify } from 'node:util';
 import { folder, FOLDER, refusal } from './support/backups.js';
 import { HowTo } from './support/how_to.js';
 import { env, tried } from './support/instance.js';
 import { sql } from './support/mysql.js';
 import { opened, sentPath, settled } from './support/packets.js';
 import { redis } from './support/redis.js';
+import { run } from './support/run.js';
 import { audit, Client, poll, POOLS, registerUser as newUser, site } from './support/site.js';
 
 const PAGE = 'Without the package';
 const page = new HowTo('lost.md', import.meta.url);
-const run = promisify(execFile);
 const STARTED = [...POOLS].reverse();
 const REDIS_FILES = join(env.HB_TEST_VAR, 'data/redis/appendonlydir');
 
-after(async () => {
-  await site.allUp();
-  page.end();
-});
+after(() => site.allUp());
 
 const open = async (user, packet) => {
   const { amount_fen: fen } = await opened(user, packet);

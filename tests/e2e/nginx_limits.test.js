@@ -4,10 +4,10 @@ import assert from 'node:assert/strict';
 import { randomBytes } from 'node:crypto';
 import { rename, rm, truncate } from 'node:fs/promises';
 import { readFileSync } from 'node:fs';
-import http from 'node:http';
 import { connect } from 'node:net';
 import { join } from 'node:path';
 import { after, before, test } from 'node:test';
+import { connectionsFrom, requestFrom } from './support/from_address.js';
 import { env, processes } from './support/instance.js';
 import { Client, newUser, poll, sendPacket, site } from './support/site.js';
 
@@ -19,7 +19,6 @@ const HALF_OPEN = 800;
 const MOST_CONNECTIONS = 500; // nginx/site.conf
 const TOO_MANY = 429;
 const { hostname, port, host } = new URL(site.url);
-const PORT = Number(port);
 const PATH = '/favicon.ico'; // nginx answers it without a pool
 const PAGE = '/account/nickname'; // the page pool answers it without a store
 const ACCESS_LOG = join(env.HB_TEST_VAR, 'log/access.log');
@@ -52,19 +51,8 @@ async function assertCounted(limit, refused, earlier) {
   assert.deepEqual(await counts(), { ...earlier, [limit]: earlier[limit] + refused });
 }
 
-const agent = new http.Agent({ keepAlive: true, maxSockets: 32 });
-
 // The status of a request from another address of this machine.
-function statusOf(address, method, path, headers) {
-  return new Promise((resolve, reject) => {
-    const request = http.request({ hostname, port, path, method, headers, localAddress: address, agent }, (answer) => {
-      answer.resume();
-      answer.on('end', () => resolve(answer.statusCode));
-    });
-    request.on('error', reject);
-    request.end();
-  });
-}
+const statusOf = async (address, method, path, more) => (await requestFrom(address, site.url + path, { accept: '', method, more })).status;
 
 // How many of so many requests at once are refused.
 async function refusedOf(amount, ask) {
@@ -86,7 +74,7 @@ function pipelined(address, head) {
   return new Promise((resolve, reject) => {
     let text = '';
     let [answers, refused] = [0, 0];
-    const socket = connect({ host: hostname, port: PORT, localAddress: address }, () => {
+    const socket = connect({ host: hostname, port: Number(port), localAddress: address }, () => {
       socket.write(Array.from({ length: PIPELINED }, () => `${head()}\r\nHost: ${host}\r\n\r\n`).join(''));
     });
     socket.on('data', (data) => {
@@ -111,17 +99,6 @@ async function flood(address, head) {
   refusedInAll += refused;
   return refused;
 }
-
-// Connections whose request lacks its body: [{ socket, text }].
-const halfOpen = (address, amount) => Promise.all(Array.from({ length: amount }, () => new Promise((resolve, reject) => {
-  const one = { text: '' };
-  one.socket = connect({ host: hostname, port: PORT, localAddress: address }, () => {
-    one.socket.write(`POST /send HTTP/1.1\r\nHost: ${host}\r\nContent-Length: 100\r\n\r\nx`);
-    resolve(one);
-  });
-  one.socket.on('data', (data) => { one.text += data; });
-  one.socket.on('error', (error) => (one.socket.connecting ? reject(error) : undefined));
-})));
 
 test('a visitor’s refused requests are counted as those of a visitor', async () => {
   const earlier = await counts();
@@ -152,7 +129,7 @@ test('an address that makes up a session for each request is limited as one, and
 
 test('refused connections are counted as connections', async () => {
   const earlier = await counts();
-  const all = await halfOpen('127.82.0.1', HALF_OPEN);
+  const all = await connectionsFrom('127.82.0.1', HALF_OPEN, `POST /send HTTP/1.1\r\nHost: ${host}\r\nContent-Length: 100\r\n\r\nx`); // without a body
   const refused = () => all.filter(({ text }) => text.includes(` ${TOO_MANY} `)).length;
   await poll('300 are refused', () => refused() >= HALF_OPEN - MOST_CONNECTIONS);
   const amount = refused();

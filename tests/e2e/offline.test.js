@@ -5,7 +5,7 @@ import { once } from 'node:events';
 import { connect, createServer } from 'node:net';
 import { after, before, test } from 'node:test';
 import { consoleErrors, fileBrowser } from './support/browser.js';
-import { sentPath } from './support/packets.js';
+import { opened, sentPath } from './support/packets.js';
 import { audit, newUser, poll, site } from './support/site.js';
 import { words } from './support/texts.js';
 import { clientPage, testLanguages } from './support/visits.js';
@@ -128,7 +128,7 @@ for (const look of ['', '/screen']) {
     await page.context().setOffline(true);
     await poll('the page says that it waits', async () => await said() === words(language, 'offline'));
     assert.ok(await page.isVisible('main > .offline'));
-    assert.equal((await receiver.client.post(`${path}/open`)).status, 200);
+    await opened(receiver, path);
     await page.context().setOffline(false);
     // The big screen names the first three on its podium, and not a second time below.
     await poll('the row is there', async () => await page.locator('[data-live=rows] > li, [data-live=top] > li').count() === 1);

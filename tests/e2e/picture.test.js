@@ -1,14 +1,14 @@
 // A picture of one's own as avatar: uploaded by curl and by a browser, seen by others, without what the file said besides its
 // pixels; refused ones; and what is left of one that was removed.
 import assert from 'node:assert/strict';
-import { execFile } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import { test } from 'node:test';
 import { fileURLToPath } from 'node:url';
-import { promisify } from 'node:util';
 import { fileBrowser } from './support/browser.js';
 import { fetched } from './support/client.js';
 import { sql } from './support/mysql.js';
+import { opened } from './support/packets.js';
+import { run } from './support/run.js';
 import { newUser, poll, site } from './support/site.js';
 import { LANGUAGES, words } from './support/texts.js';
 import { upload } from './support/upload.js';
@@ -32,7 +32,7 @@ const rowsOf = async ({ id }) => Number(await sql(`SELECT COUNT(*) FROM picture 
 test('a picture that curl has uploaded is served without what the file said besides its pixels', async () => {
   const user = await newUser();
   assert.match(PHOTO.toString('latin1'), /GPS 31\.2304 N[\s\S]*secret camera/);
-  const { stdout } = await promisify(execFile)('curl', ['-s', '-w', '%{http_code}', '-o', '/dev/null', '-H', 'accept: application/json',
+  const { stdout } = await run('curl', ['-s', '-w', '%{http_code}', '-o', '/dev/null', '-H', 'accept: application/json',
     '-H', `cookie: sid=${user.client.cookie('sid')}`, '-F', `picture=@${file('turned.jpg')}`, `${site.url}/account/picture`]);
   assert.equal(stdout, '200');
   const path = await addressOf(user);
@@ -50,8 +50,8 @@ test('other users see the picture in the list of a packet', async () => {
   await setPicture(grabber);
   const path = await addressOf(grabber);
   const { id } = (await sender.client.post('/send', { kind: 'even', amount: '1', count: '2' })).json;
-  assert.equal((await grabber.client.post(`/p/${id}/open`)).status, 200);
-  assert.equal((await sender.client.post(`/p/${id}/open`)).status, 200);
+  await opened(grabber, `/p/${id}`);
+  await opened(sender, `/p/${id}`);
   const page = await pageAt(browser, sender.client, `/p/${id}`);
   const shown = page.locator(`.rows img[src="${path}"]`);
   await shown.scrollIntoViewIfNeeded();

@@ -84,8 +84,7 @@ for (const [look, options] of Object.entries(LOOKS)) {
 }
 
 test('a press on a chip takes its receiver away, though what is typed becomes a chip before it', async () => {
-  const page = await clientPage(browser, sender.client, { locale: 'zh-CN' });
-  await page.goto(`${site.url}/send`);
+  const page = await pageAt(browser, sender.client, '/send', { locale: 'zh-CN' });
   await unfold(page, 'to');
   const chips = page.locator('.receivers .chips:not([aria-live]) .chip');
   await page.locator('#to').pressSequentially('小明 ann');

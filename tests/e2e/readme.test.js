@@ -1,15 +1,12 @@
 // The commands of README.md: both READMEs have the same ones, and those with curl do what it says.
 import assert from 'node:assert/strict';
-import { execFile } from 'node:child_process';
-import { mkdtemp, readFile, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { readFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { test } from 'node:test';
-import { promisify } from 'node:util';
 import { blocksOf, blocksRead } from './support/how_to_blocks.js';
 import { env, url } from './support/instance.js';
+import { run, temporaryFolder } from './support/run.js';
 
-const run = promisify(execFile);
 const ROOT = dirname(env.HB_TEST_DEV);
 
 // All blocks of a README, without comments.
@@ -24,13 +21,9 @@ test('both READMEs have the same commands', async () => {
 
 test('with the commands of the README a user sends a packet, opens a share of it, and reads the wallet', async () => {
   const script = Object.values(blocksOf('../../README.md', import.meta.url)).flat().join('').replace('http://127.0.0.1:8080', url);
-  const folder = await mkdtemp(join(tmpdir(), 'hongbao-readme-'));
-  try {
-    const { stdout } = await run('bash', ['-euo', 'pipefail', '-c', `${script}\necho; echo "$packet"`], { cwd: folder, maxBuffer: 64 << 20 });
-    assert.match(stdout, /<p class="money"><small><\/small>\d+\.\d\d</, 'the amount');
-    assert.match(stdout, /^\{"balance_fen":9\d{3},"entries":\[.*\],"next":null\}$/m, 'the wallet');
-    assert.match(stdout, /\/p\/[0-9a-z]{26}\n/, 'the address of the packet');
-  } finally {
-    await rm(folder, { recursive: true });
-  }
+  const folder = temporaryFolder('readme');
+  const { stdout } = await run('bash', ['-euo', 'pipefail', '-c', `${script}\necho; echo "$packet"`], { cwd: folder, maxBuffer: 64 << 20 });
+  assert.match(stdout, /<p class="money"><small><\/small>\d+\.\d\d</, 'the amount');
+  assert.match(stdout, /^\{"balance_fen":9\d{3},"entries":\[.*\],"next":null\}$/m, 'the wallet');
+  assert.match(stdout, /\/p\/[0-9a-z]{26}\n/, 'the address of the packet');
 });

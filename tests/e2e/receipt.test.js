@@ -1,13 +1,13 @@
 // Receipts: their signature checked by another implementation (node's) and by `hongbao verify-receipt`, the keys, the page.
 import assert from 'node:assert/strict';
 import { createHash, createPublicKey, verify } from 'node:crypto';
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { after, before, test } from 'node:test';
+import { before, test } from 'node:test';
 import { fileBrowser } from './support/browser.js';
 import { tried } from './support/instance.js';
 import { opened, settled } from './support/packets.js';
+import { temporaryFolder } from './support/run.js';
 import { Client, newUser, poll, sendPacket, site } from './support/site.js';
 import { words } from './support/texts.js';
 import { pageAt, testVisitors } from './support/visits.js';
@@ -17,7 +17,7 @@ const NAMES = ['packet', 'share_no', 'amount_fen', 'user_id', 'username', 'nickn
   'commitment', 'issued_by'];
 
 const browser = fileBrowser();
-const folder = mkdtempSync(join(tmpdir(), 'hongbao-receipts-'));
+const folder = temporaryFolder('receipts');
 let sender, grabber, path, packet;
 
 before(async () => {
@@ -28,7 +28,6 @@ before(async () => {
   await opened(grabber, path);
   await settled(grabber, path);
 });
-after(() => rmSync(folder, { recursive: true }));
 
 const keysNow = async () => (await new Client().get(KEYS)).json.keys;
 

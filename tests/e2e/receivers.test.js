@@ -5,7 +5,7 @@ import { fileBrowser } from './support/browser.js';
 import { unfold } from './support/forms.js';
 import { newUser, poll, sendPacket, site, unique } from './support/site.js';
 import { words } from './support/texts.js';
-import { clientPage, testScripts, testVisitors } from './support/visits.js';
+import { clientPage, pageAt, testScripts, testVisitors } from './support/visits.js';
 
 const browser = fileBrowser();
 
@@ -18,14 +18,11 @@ async function people(count) {
 const namesOf = (users, separator) => users.map(({ username }) => username).join(separator);
 const order = (more) => ({ kind: 'lucky', amount: '1', request_key: unique('k'), ...more });
 
-const pageOf = ({ client }, options) => clientPage(browser, client, options);
-
 testVisitors('the page says for whom it is', async ({ locale: language, javaScriptEnabled }) => {
   const options = { locale: language, javaScriptEnabled };
   const sender = await newUser({ yuan: '10' });
   const friends = await people(5);
-  const form = await pageOf(sender, options);
-  await form.goto(`${site.url}/send`);
+  const form = await pageAt(browser, sender.client, '/send', options);
   await form.fill('[name=amount]', '5');
   await unfold(form, 'to');
   await form.fill('#to', namesOf(friends, '\n'));
@@ -41,21 +38,18 @@ testVisitors('the page says for whom it is', async ({ locale: language, javaScri
   const ready = language === 'en' ? /^It is on the home page of 友\d, 友\d, 友\d and 2 others$/ : /^已送到友\d、友\d、友\d和另外2人的首页$/;
   assert.match(await form.innerText('.ready'), ready);
 
-  const stranger = await pageOf(await newUser(), options);
-  await stranger.goto(site.url + path);
+  const stranger = await pageAt(browser, (await newUser()).client, path, options);
   assert.match(await stranger.innerText('main'), new RegExp(words(language, 'not_for_you')));
   assert.equal(await stranger.locator('button.coin').count(), 0);
 
-  const receiver = await pageOf(friends[0], options);
-  await receiver.goto(site.url + path);
+  const receiver = await pageAt(browser, friends[0].client, path, options);
   assert.match(await receiver.innerText('.kind >> nth=0'), said);
   await receiver.click(`form[action="${path}/open"] button`);
   await receiver.waitForSelector('.result');
 });
 
 test('without a count the live total has a share for each named receiver', async () => {
-  const form = await pageOf(await newUser(), {});
-  await form.goto(`${site.url}/send`);
+  const form = await pageAt(browser, (await newUser()).client, '/send');
   await form.check('[value=even]', { force: true });
   await form.fill('[name=amount]', '1.50');
   const asked = await form.getAttribute('[name=count]', 'placeholder');
@@ -79,7 +73,7 @@ test('from one packet of the home page to the next: the result leads on while ot
   for (let i = 0; i < 3; i += 1) sent.push((await sendPacket(sender, order({ to: friend.username }))).json.id);
   const later = await sendPacket(sender, order({ to: friend.username, opens_at: new Date(Date.now() + 86400000).toISOString() }));
   assert.equal(later.status, 201, later.text);
-  const page = await pageOf(friend, {});
+  const page = await clientPage(browser, friend.client);
   const home = [];
   page.on('request', (request) => { if (new URL(request.url()).pathname === '/' && request.resourceType() === 'xhr') home.push(request.url()); });
   const open = async () => {
@@ -121,9 +115,8 @@ const top = async (form, selector) => (await form.locator(selector).boundingBox(
 
 testScripts('who gets an exclusive packet, or one in return, is on top of the form', async ({ javaScriptEnabled }) => {
   const { sender, friends: [friend], packet } = await acquainted(1);
-  for (const [client, path, said] of [[sender, `/send?to=${friend.username}`, '发给 友1'], [friend, `/send?back=${packet}`, '回礼给 主人']]) {
-    const form = await pageOf(client, { locale: 'zh-CN', javaScriptEnabled, viewport: { width: 390, height: 844 } });
-    await form.goto(site.url + path);
+  for (const [{ client }, path, said] of [[sender, `/send?to=${friend.username}`, '发给 友1'], [friend, `/send?back=${packet}`, '回礼给 主人']]) {
+    const form = await pageAt(browser, client, path, { locale: 'zh-CN', javaScriptEnabled });
     assert.equal((await form.innerText('.receivers > summary b')).replace(/\s+/g, ' '), said);
     assert.equal(await form.locator('.receivers > summary .avatar').count(), 1);
     assert.ok(await form.isHidden('#to'), 'the names are folded away');
@@ -131,8 +124,7 @@ testScripts('who gets an exclusive packet, or one in return, is on top of the fo
     assert.deepEqual(places, [...places].sort((a, b) => a - b), 'receiver, amount, greeting');
     assert.ok(await top(form, '#amount') < 400);
   }
-  const form = await pageOf(sender, { locale: 'zh-CN', javaScriptEnabled });
-  await form.goto(`${site.url}/send`);
+  const form = await pageAt(browser, sender.client, '/send', { locale: 'zh-CN', javaScriptEnabled });
   await form.check('[value=exclusive]', { force: true });
   assert.ok(await form.isVisible('#to'));
   if (javaScriptEnabled) assert.ok(await top(form, '#to') < await top(form, '#amount'));
@@ -145,8 +137,7 @@ test('letters of a name propose the people who have them; usernames tell apart t
   const [one, two] = [await newUser({ nickname: '小明' }), await newUser({ nickname: '小明' })];
   const [anna, ivan] = [await newUser({ nickname: 'Anna Li' }), await newUser({ nickname: 'Иван' })];
   for (const { username } of [one, two, anna, ivan]) assert.equal((await sendPacket(sender, order({ to: username, count: '1' }))).status, 201);
-  const form = await pageOf(sender, { locale: 'zh-CN', viewport: { width: 390, height: 844 } });
-  await form.goto(`${site.url}/send`);
+  const form = await pageAt(browser, sender.client, '/send', { locale: 'zh-CN' });
   await unfold(form, 'to');
   assert.deepEqual((await form.locator('.pick small').allInnerTexts()).sort(), [one.username, two.username].sort());
   const proposed = () => form.locator('.receivers [aria-live] .chip').allInnerTexts();
@@ -187,8 +178,7 @@ test('Enter takes the first proposal: the whole name, else what begins so; a nam
     users.push(await newUser({ nickname }));
     assert.equal((await sendPacket(sender, order({ to: users.at(-1).username, count: '1' }))).status, 201);
   }
-  const form = await pageOf(sender, { locale: 'zh-CN' });
-  await form.goto(`${site.url}/send`);
+  const form = await pageAt(browser, sender.client, '/send', { locale: 'zh-CN' });
   await unfold(form, 'to');
   const proposed = () => form.locator('.receivers [aria-live] .chip bdi').allInnerTexts();
   const held = () => form.locator('.receivers .chips:not([aria-live]) .chip bdi').allInnerTexts();
@@ -209,8 +199,7 @@ test('Enter takes the first proposal: the whole name, else what begins so; a nam
 
 test('receivers who are known are chips with faces, by a press or by typing, and the count is told', async () => {
   const { sender, friends } = await acquainted(5);
-  const form = await pageOf(sender, { locale: 'zh-CN', viewport: { width: 390, height: 844 } });
-  await form.goto(`${site.url}/send`);
+  const form = await pageAt(browser, sender.client, '/send', { locale: 'zh-CN' });
   await unfold(form, 'to');
   const face = ({ username }) => form.locator(`.pick[data-to="${username}"]`);
   const pressed = async (user) => await face(user).getAttribute('aria-pressed') === 'true';

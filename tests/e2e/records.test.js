@@ -1,15 +1,14 @@
 // Records, verification and wallet in a real Chromium: the chart of the months, the draw recomputed by the browser, the
 // statement.
 import assert from 'node:assert/strict';
-import { execFile } from 'node:child_process';
-import { promisify } from 'node:util';
 import { before, test } from 'node:test';
 import { fileBrowser } from './support/browser.js';
+import { opened, sentPath, settled } from './support/packets.js';
+import { run } from './support/run.js';
 import { fen, poll, pooled, site, unique } from './support/site.js';
 import { words } from './support/texts.js';
 import { clientPage, testVisitors } from './support/visits.js';
 
-const run = promisify(execFile);
 const GRABBERS = 5;
 const SENT = 25; // more than a page of the wallet
 
@@ -23,13 +22,9 @@ const pageOf = (client, options) =>
 
 // Sends a packet, has all shares grabbed, and waits until it is settled.
 async function finished(fields) {
-  const sent = await sender.post('/send', fields);
-  assert.equal(sent.status, 201, sent.text);
-  const count = Number(fields.count ?? 1);
-  for (const grabber of grabbers.slice(0, count)) {
-    assert.equal((await grabber.post(`/p/${sent.json.id}/open`)).status, 200);
-  }
-  const path = `/p/${sent.json.id}/verify`;
+  const packet = await sentPath({ client: sender }, fields);
+  for (const client of grabbers.slice(0, Number(fields.count ?? 1))) await opened({ client }, packet);
+  const path = `${packet}/verify`;
   await poll('the seed is public', async () => (await sender.get(path)).json.seed);
   return path;
 }
@@ -158,9 +153,10 @@ testVisitors('the filter form finds records, and chips leave a filter out', asyn
 test('who was meant by a word is offered as the person of a search, and the person alone', async () => {
   const [giver] = await site.demoUsers(1);
   const { user } = (await grabbers[0].get('/')).json;
-  const sent = await giver.post('/send', { kind: 'lucky', amount: '10', count: '2' });
-  const got = (await grabbers[0].post(`/p/${sent.json.id}/open`)).json.amount_fen;
-  await poll('the share is settled', async () => (await grabbers[0].get(`/p/${sent.json.id}`)).json.mine.settled);
+  const [receiver] = grabbers.map((client) => ({ client }));
+  const path = await sentPath({ client: giver }, { kind: 'lucky', amount: '10', count: '2' });
+  const { amount_fen: got } = await opened(receiver, path);
+  await settled(receiver, path);
   for (const locale of ['zh-CN', 'en']) {
     const page = await pageOf(giver, { locale, javaScriptEnabled: locale === 'en' });
     await page.goto(`${site.url}/records/sent?kind=even`);

@@ -1,16 +1,15 @@
 // Restarts in place under load: no 5xx, no broken connection, no lost grab. RESTART_ROUNDS=N sets the number of
 // restarts.
 import assert from 'node:assert/strict';
-import { execFile } from 'node:child_process';
-import { chmodSync, cpSync, mkdtempSync, readFileSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { cpSync, readFileSync, readdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { after, test } from 'node:test';
-import { promisify } from 'node:util';
 import { retries } from './support/client.js';
 import { HowTo } from './support/how_to.js';
 import { dev, env, processes } from './support/instance.js';
 import { sql } from './support/mysql.js';
+import { sentPath } from './support/packets.js';
+import { run, temporaryFolder } from './support/run.js';
 import { Client, audit, newUser, poll, pooled, sendPacket, site, unique } from './support/site.js';
 
 const ROUNDS = Number(process.env.RESTART_ROUNDS ?? 5);
@@ -24,7 +23,7 @@ const all = () => ROLES.flatMap((role) => processes(role).map((pid) => `${role} 
 const restarts = (pid) => Number(readFileSync(`/proc/${pid}/comm`, 'utf8').match(/^hongbao (\d+)/)?.[1] ?? 0);
 
 // What `systemctl reload` runs.
-const reload = (pid) => promisify(execFile)(join(env.HB_TEST_DEV, '../deploy/systemd/reload.sh'), [pid]);
+const reload = (pid) => run(join(env.HB_TEST_DEV, '../deploy/systemd/reload.sh'), [pid]);
 
 const log = (name) => readFileSync(`${env.HB_TEST_VAR}/log/${name}.log`, 'utf8');
 
@@ -122,8 +121,7 @@ test('a restart reads new settings, and refuses invalid ones', async () => {
   const sender = await newUser({ yuan: '10' });
   const send = () => sendPacket(sender, { kind: 'even', amount: '1', count: '1', greeting: '恭喜发财' });
   const settings = readFileSync(env.HB_TEST_CONFIG, 'utf8');
-  const newer = mkdtempSync(join(tmpdir(), 'hongbao-sql-'));
-  chmodSync(newer, 0o755); // for the user of the servers
+  const newer = temporaryFolder('sql', 0o755); // for the user of the servers, too
   try {
     writeFileSync(env.HB_TEST_CONFIG, `${settings}greeting_graphemes_max = 3\n`);
     assert.equal((await send()).status, 201, 'not yet');
@@ -159,7 +157,6 @@ test('a restart reads new settings, and refuses invalid ones', async () => {
     assert.equal((await send()).status, 422, 'as before');
     assert.equal((await new Client().getHtml('/login')).status, 200);
   } finally {
-    rmSync(newer, { recursive: true });
     writeFileSync(env.HB_TEST_CONFIG, settings);
     await site.dev('restart');
   }
@@ -170,8 +167,7 @@ test('a restart reads new settings, and refuses invalid ones', async () => {
 });
 
 test('a program that is older than the tables serves and restarts when what they have more is additive', async () => {
-  const newer = mkdtempSync(join(tmpdir(), 'hongbao-sql-'));
-  chmodSync(newer, 0o755); // for the user of the servers
+  const newer = temporaryFolder('sql', 0o755); // for the user of the servers, too
   const ready = async () => (await new Client().get('/readyz')).status;
   const next = readdirSync(new URL('../../sql/migrations', import.meta.url)).length + 1;
   const migration = (version, text) => writeFileSync(`${newer}/migrations/${String(version).padStart(4, '0')}_later.sql`, text);
@@ -192,15 +188,13 @@ test('a program that is older than the tables serves and restarts when what they
     await assert.rejects(site.dev('restart'), /not additive/);
   } finally {
     await sql(`DROP TABLE later; DELETE FROM schema_migration WHERE version >= ${next}`);
-    rmSync(newer, { recursive: true });
   }
   assert.equal(await ready(), 200);
   await site.dev('restart');
 });
 
 test('the site stays ready while an upgrade has put its migrations into the folder, and a new process asks for them', async () => {
-  const unpacked = mkdtempSync(join(tmpdir(), 'hongbao-sql-'));
-  chmodSync(unpacked, 0o755); // for the user of the servers
+  const unpacked = temporaryFolder('sql', 0o755); // for the user of the servers, too
   cpSync(new URL('../../sql', import.meta.url), unpacked, { recursive: true });
   const next = readdirSync(`${unpacked}/migrations`).length + 1;
   const ready = () => new Client().get('/readyz');
@@ -217,7 +211,6 @@ test('the site stays ready while an upgrade has put its migrations into the fold
       await sql(`DROP TABLE IF EXISTS later; DELETE FROM schema_migration WHERE version >= ${next}`);
     }
   });
-  rmSync(unpacked, { recursive: true });
 });
 
 test('nginx is reloaded and both stores are restarted by name; a server that does not run or exist is an error', async () => {
@@ -244,8 +237,7 @@ async function killedWhileAsked(ask) {
 
 test('nginx repeats a GET whose process was killed, but never a POST', async () => {
   const sender = await newUser({ yuan: '10' });
-  const sent = await sendPacket(sender, { kind: 'even', amount: '1', count: '2' });
-  const path = `/p/${sent.json.id}`;
+  const path = await sentPath(sender, { kind: 'even', amount: '1', count: '2' });
   const grabber = await newUser();
   const warm = async () => poll('the pool is back', async () => {
     const answers = await Promise.all(Array.from({ length: 8 }, () => grabber.client.get(path)));
@@ -263,11 +255,7 @@ test('nginx repeats a GET whose process was killed, but never a POST', async () 
 
 test('the commands of docs/how-to/restart.md', async () => {
   const page = new HowTo('restart.md', import.meta.url);
-  try {
-    await page.steps('Restart without an error');
-    assert.deepEqual(page.untested(), []);
-  } finally {
-    page.end();
-  }
+  await page.steps('Restart without an error');
+  assert.deepEqual(page.untested(), []);
   await poll('the site is ready', async () => (await new Client().get('/readyz')).status === 200);
 });

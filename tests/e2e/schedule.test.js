@@ -2,23 +2,16 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { fileBrowser } from './support/browser.js';
-import { Client, audit, newUser, poll, sendPacket, site, unique } from './support/site.js';
+import { sentPath } from './support/packets.js';
+import { Client, audit, newUser, poll, site } from './support/site.js';
 import { LANGUAGES, words } from './support/texts.js';
-import { clientPage, testLanguages, testScripts } from './support/visits.js';
+import { clientPage, pageAt, testLanguages, testScripts } from './support/visits.js';
 
 const browser = fileBrowser();
 
 const HOUR_MS = 3_600_000;
 const inMs = (ms) => new Date(site.now() + ms).toISOString();
-const order = (more) => ({ kind: 'lucky', amount: '1', count: '3', request_key: unique('k'), ...more });
-
-async function scheduled(sender, opens_at, more = {}) {
-  const sent = await sendPacket(sender, order({ opens_at, ...more }));
-  assert.equal(sent.status, 201, sent.text);
-  return `/p/${sent.json.id}`;
-}
-
-const pageOf = ({ client }, options) => clientPage(browser, client, options);
+const scheduled = (sender, opens_at, more) => sentPath(sender, { kind: 'lucky', amount: '1', count: '3', opens_at, ...more });
 
 test('before its time a packet is refused and names the time; afterwards it is opened', async () => {
   const sender = await newUser({ yuan: '10' });
@@ -64,11 +57,6 @@ test('home has a packet that was looked at before its opening, of this user alon
   const later = await scheduled(sender, inMs(HOUR_MS));
   await ming.client.getHtml(later);
   assert.deepEqual([await onHome(ming.client, path), await onHome(ming.client, later)], [true, true]);
-  for (const forged of ['x', `${ming.client.cookie(name)}x`, '1.2.3', `${value.split('.')[0]}.${'0'.repeat(26)}`]) {
-    const page = await ming.client.getHtml('/', beside(ming.client, forged));
-    assert.equal(page.status, 200, forged);
-    assert.ok(!page.text.includes(path), forged);
-  }
   const soon = await scheduled(sender, inMs(HOUR_MS / 2));
   await ming.client.getHtml(soon);
   assert.ok(await onHome(ming.client, soon));
@@ -99,17 +87,6 @@ test('the packets that were looked at are forgotten at a logout and with the acc
   assert.ok(ming.client.cookie('device'), 'stays');
 });
 
-test('the entity tag changes at the time of the opening', async () => {
-  const sender = await newUser({ yuan: '10' });
-  const grabber = await newUser();
-  const path = await scheduled(sender, inMs(HOUR_MS));
-  const tag = (await grabber.client.get(path)).headers.get('etag');
-  const again = async () => (await grabber.client.get(path, { 'if-none-match': tag })).status;
-  assert.equal(await again(), 304);
-  site.passTime(HOUR_MS);
-  assert.equal(await again(), 200);
-});
-
 testLanguages('the coin appears by itself, JavaScript on', async ({ locale: language }) => {
   const sender = await newUser({ yuan: '10' });
   const grabber = await newUser();
@@ -118,7 +95,7 @@ testLanguages('the coin appears by itself, JavaScript on', async ({ locale: lang
   const guest = { client: new Client() };
   const clockOnSeal = (page) => page.locator('.envelope .coin .icon').evaluateAll((found) => found.some((icon) => icon.checkVisibility()));
   for (const user of [guest, grabber, sender]) {
-    const page = await pageOf(user, { locale: language });
+    const page = await clientPage(browser, user.client, { locale: language });
     await page.clock.install();
     await page.goto(site.url + path);
     assert.equal(await page.isVisible(`form[action="${path}/open"] button, a.coin`), false);
@@ -144,8 +121,7 @@ testLanguages('the page tells the time and opens after a reload, JavaScript off'
   const sender = await newUser({ yuan: '10' });
   const grabber = await newUser();
   const path = await scheduled(sender, inMs(HOUR_MS));
-  const page = await pageOf(grabber, { locale: language, javaScriptEnabled: false });
-  await page.goto(site.url + path);
+  const page = await pageAt(browser, grabber.client, path, { locale: language, javaScriptEnabled: false });
   const coin = page.locator(`form[action="${path}/open"] button`);
   assert.equal(await coin.isVisible(), false);
   assert.match(await page.innerText('.envelope [data-countdown] time'), /^\d{4}-\d\d-\d\d \d\d:\d\d$/);
@@ -165,8 +141,7 @@ test('the envelope, the home page and the big screen show the time in the visito
   for (const timezoneId of ['America/New_York', 'Asia/Tokyo']) {
     const clock = new Date(opens_at).toLocaleTimeString('zh-CN', { timeZone: timezoneId, hour: '2-digit', minute: '2-digit' });
     for (const [address, selector] of [[path, '[data-countdown]'], ['/', '.mini'], [screen, '[data-countdown]']]) {
-      const page = await pageOf(receiver, { locale: 'zh-CN', timezoneId });
-      await page.goto(site.url + address);
+      const page = await pageAt(browser, receiver.client, address, { locale: 'zh-CN', timezoneId });
       const line = await page.locator(selector).first().innerText();
       assert.ok(line.includes(clock), `${address}: ${line}, not ${clock}`);
       assert.doesNotMatch(line, /北京时间/);
@@ -176,8 +151,7 @@ test('the envelope, the home page and the big screen show the time in the visito
 
 testScripts('the form schedules in the visitor’s zone; without scripts in that of the service', async ({ javaScriptEnabled }) => {
   const sender = await newUser({ yuan: '10' });
-  const page = await pageOf(sender, { locale: 'en', javaScriptEnabled, timezoneId: 'America/New_York' });
-  await page.goto(`${site.url}/send`);
+  const page = await pageAt(browser, sender.client, '/send', { locale: 'en', javaScriptEnabled, timezoneId: 'America/New_York' });
   const day = new Date(site.now() + 26 * HOUR_MS).toISOString().slice(0, 10); // tomorrow in any zone
   await page.fill('[name=amount]', '1');
   await page.fill('[name=count]', '2');
@@ -195,8 +169,7 @@ testScripts('the form schedules in the visitor’s zone; without scripts in that
 });
 
 test('a time that is over, or too late, is said at once, beside the field', async () => {
-  const page = await pageOf(await newUser({ yuan: '10' }), { locale: 'zh-CN', timezoneId: 'Asia/Tokyo' });
-  await page.goto(`${site.url}/send`);
+  const page = await pageAt(browser, (await newUser({ yuan: '10' })).client, '/send', { locale: 'zh-CN', timezoneId: 'Asia/Tokyo' });
   await page.click('details:has(#opens_at) > summary');
   await page.fill('[name=opens_at]', '2020-01-31T20:00');
   assert.equal(await page.innerText('#opens_hint.wrong'), words('zh-CN', 'opens_past'));

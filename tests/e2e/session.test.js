@@ -1,17 +1,14 @@
 // A session ends when it was not used for a week, and after thirty days; visits renew it, in each pool.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { newUser, sendPacket, site } from './support/site.js';
+import { sentPath } from './support/packets.js';
+import { newUser, site } from './support/site.js';
 
 const DAY_MS = 86_400_000;
 
 test('a visit in either pool, or a grab, renews the session; it ends after a week without one, or after thirty days', async () => {
   const [sender, viewer, grabber, holder] = await Promise.all(Array.from({ length: 4 }, () => newUser({ yuan: '10' })));
-  const packet = async () => {
-    const sent = await sendPacket(sender, { kind: 'even', amount: '0.01', count: '2' });
-    assert.equal(sent.status, 201, sent.text);
-    return `/p/${sent.json.id}`;
-  };
+  const packet = () => sentPath(sender, { kind: 'even', amount: '0.01', count: '2' });
   const visits = {
     'in the hot pool': async () => viewer.client.get(await packet()),
     'a grab': async () => grabber.client.post(`${await packet()}/open`),

@@ -1,33 +1,30 @@
 // The parts of `hongbao setup` that need no machine of their own: what they refuse before anything is made, and how they
 // ask the site. tests/package/setup.test.js has the whole way.
 import assert from 'node:assert/strict';
-import { execFile, execFileSync } from 'node:child_process';
+import { execFileSync } from 'node:child_process';
 import { chmodSync, existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:https';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { after, before, test } from 'node:test';
-import { promisify } from 'node:util';
+import { before, test } from 'node:test';
 import { certificate, day } from './support/certificate.js';
+import { run, temporaryFolder } from './support/run.js';
 
 const ROOT = new URL('../..', import.meta.url).pathname.replace(/\/$/, '');
 const LONG = `${'a'.repeat(60)}.example`; // longer than CN, and than nginx's default
-let folder;
+const folder = temporaryFolder('setup');
 
 before(() => {
-  folder = mkdtempSync(join(tmpdir(), 'hongbao-setup-'));
   for (const name of ['bin', 'etc', 'state', 'home', 'nginx', 'nginx/conf.d', 'nginx/sites-available', 'nginx/sites-enabled']) mkdirSync(join(folder, name));
   symlinkSync(process.env.HB_TEST_BINARY, join(folder, 'bin/hongbao'));
   writeFileSync(join(folder, 'bin/nginx'), `#!/bin/sh\n[ "$1" != -T ] || cat ${folder}/nginx/shown\n`);
   chmodSync(join(folder, 'bin/nginx'), 0o755);
 });
-after(() => rmSync(folder, { recursive: true }));
 
 // Runs lines of bash with the functions of setup: { code, said }, all that it prints.
 async function shell(lines, environment = {}) {
   const head = `set -euo pipefail; PROGRAM=setup ETC=${folder}/etc STATE=${folder}/state NGINX=${folder}/nginx SHARE=${ROOT} SUMS=${folder}/state/made
     for part in common commands/setup/{options,questions,files,config,certificate,nginx,site}; do . "${ROOT}/deploy/$part.sh"; done`;
-  return promisify(execFile)('bash', ['-c', `${head}\n${lines}`], { env: { PATH: `${folder}/bin:${process.env.PATH}`, HOME: join(folder, 'home'), ...environment } })
+  return run('bash', ['-c', `${head}\n${lines}`], { env: { PATH: `${folder}/bin:${process.env.PATH}`, HOME: join(folder, 'home'), ...environment } })
     .then(({ stdout, stderr }) => ({ code: 0, said: stdout + stderr }), ({ code, stdout, stderr }) => ({ code, said: stdout + stderr }));
 }
 const says = async (lines, environment) => (await shell(lines, environment)).said.trim();
@@ -211,10 +208,10 @@ function machine(conf, store = 'redis') {
   program('prerm', moved('hongbao.prerm'));
   program('postrm', moved('hongbao.postrm'));
   const path = (name) => join(root, name);
-  const run = (name, action) => promisify(execFile)('sh', [path(name), action], { env: { PATH: `${root}/bin:${folder}/bin:${process.env.PATH}` } }).then(({ stderr }) => stderr);
+  const script = (name, action) => run('sh', [path(name), action], { env: { PATH: `${root}/bin:${folder}/bin:${process.env.PATH}` } }).then(({ stderr }) => stderr);
   const write = (text, file = 'etc/hongbao/hongbao.conf') => writeFileSync(path(file), text.replaceAll('unix:/', `unix:${root}/`));
   if (conf !== undefined) write(conf);
-  return { path, write, remove: () => run('prerm', 'remove'), purge: () => run('postrm', 'purge'),
+  return { path, write, remove: () => script('prerm', 'remove'), purge: () => script('postrm', 'purge'),
     left: () => [path('told'), path('etc/hongbao'), path(`var/lib/${store}/hongbao`)].map((name) => existsSync(name)) };
 }
 const [KEPT, DELETED] = [[false, true, true], [true, false, false]];

@@ -3,7 +3,8 @@ import assert from 'node:assert/strict';
 import { before, test } from 'node:test';
 import { fileBrowser } from './support/browser.js';
 import { fetched } from './support/client.js';
-import { Client, newUser, poll, sendPacket, site, unique } from './support/site.js';
+import { opened, sentPath, settled } from './support/packets.js';
+import { Client, newUser, poll, site } from './support/site.js';
 import { pageAt, testScripts } from './support/visits.js';
 
 const PNG = Buffer.from('89504e470d0a1a0a', 'hex');
@@ -13,11 +14,10 @@ const browser = fileBrowser();
 let sender, friend, id;
 before(async () => {
   [sender, friend] = await Promise.all([newUser({ nickname: '小满', yuan: '1000' }), newUser({ nickname: '阿禾' })]);
-  const sent = await sendPacket(sender, { kind: 'even', amount: '8.88', count: '2', request_key: unique('k') });
-  assert.equal(sent.status, 201, sent.text);
-  id = sent.json.id;
-  assert.equal((await friend.client.post(`/p/${id}/open`)).status, 200);
-  await poll('it is settled', async () => (await friend.client.get(`/p/${id}`)).json.mine.settled);
+  const path = await sentPath(sender, { kind: 'even', amount: '8.88', count: '2' });
+  id = path.slice('/p/'.length);
+  await opened(friend, path);
+  await settled(friend, path);
 });
 
 const picture = (client, query = '', { headers, ...options } = {}) => fetched(`/story.png${query}`,

@@ -4,6 +4,7 @@ import assert from 'node:assert/strict';
 import { before, test } from 'node:test';
 import { fileBrowser } from './support/browser.js';
 import { sql } from './support/mysql.js';
+import { sentPath } from './support/packets.js';
 import { audit, newUser, sendPacket, site, unique } from './support/site.js';
 import { words } from './support/texts.js';
 import { clientPage, pageAt, testLanguages } from './support/visits.js';
@@ -76,8 +77,7 @@ testLanguages('a time is said in words, the older the less exactly', async ({ lo
 });
 
 testLanguages('the time that is left of a packet, for its sender', async ({ locale: language }) => {
-  const sent = await sendPacket(sender, { kind: 'lucky', count: '2', amount: '1', lifetime: '3d' });
-  const path = `/p/${sent.json.id}`;
+  const path = await sentPath(sender, { kind: 'lucky', count: '2', amount: '1', lifetime: '3d' });
   const lefts = [
     [0, 'left_days', [2, 3]],
     [DAY_MS + HOUR_MS / 2, 'left_hours', [47]],
@@ -201,8 +201,7 @@ test('a time to come is said in words, too', async () => {
 });
 
 test('a page that refreshes itself keeps its rows', async () => {
-  const sent = await sendPacket(sender, { kind: 'lucky', count: '3', amount: '1' });
-  const path = `/p/${sent.json.id}`;
+  const path = await sentPath(sender, { kind: 'lucky', count: '3', amount: '1' });
   const grab = async () => assert.equal((await (await newUser()).client.post(`${path}/open`)).json.result, 'grabbed');
   await grab();
   const page = await visit(path);

@@ -4,18 +4,15 @@
 // die at it, too. CRASH_TIMES=20 visits each point that often (default 1). CRASH_PAIRS=only: instead, the points at which
 // a pool and then the worker dies.
 import assert from 'node:assert/strict';
-import { execFile } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
 import { after, before, test } from 'node:test';
-import { promisify } from 'node:util';
 import { env, hongbao, PATIENCE, poll } from '../e2e/support/instance.js';
 import { expireNow, openNow } from '../e2e/support/moments.js';
 import { mariadb, sql } from '../e2e/support/mysql.js';
 import { liveKey, packetNumber, partitionKeys, partitionOf } from '../e2e/support/packet_id.js';
 import { redis, replaceEvent } from '../e2e/support/redis.js';
+import { run } from '../e2e/support/run.js';
 import { demoUsers, drained, open, servers, startAll, stopAll } from './site.js';
-
-const run = promisify(execFile);
 
 const TIMES = Number(process.env.CRASH_TIMES ?? 1);
 const PAIRS_ONLY = process.env.CRASH_PAIRS === 'only';

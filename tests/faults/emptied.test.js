@@ -5,6 +5,7 @@ import { rmSync } from 'node:fs';
 import { after, before, test } from 'node:test';
 import { dev, env, poll } from '../e2e/support/instance.js';
 import { keys, redis } from '../e2e/support/redis.js';
+import { pooled } from '../e2e/support/site.js';
 import { demoUsers, drained, killRedis, open, ready, startAll, stopAll } from './site.js';
 
 const PACKETS = Number(process.env.EMPTIED_PACKETS ?? 1000);
@@ -24,14 +25,6 @@ before(async () => {
 });
 after(stopAll);
 
-// Calls work(item, index) for every item, AT_ONCE at a time.
-async function each(items, work) {
-  let next = 0;
-  await Promise.all(Array.from({ length: AT_ONCE }, async () => {
-    for (let i = next++; i < items.length; i = next++) await work(items[i], i);
-  }));
-}
-
 async function grab(user, packet) {
   const answer = await open(user, packet.id);
   assert.equal(answer.status, 200, answer.text);
@@ -39,9 +32,9 @@ async function grab(user, packet) {
 }
 
 async function packetsMake() {
-  const packets = Array.from({ length: PACKETS }, () => ({ grabs: [] }));
-  await each(packets, async (packet, i) => {
-    const sent = await senders[i % SENDERS].client.post('/send', { kind: 'lucky', amount: '1', count: String(SHARES) });
+  const packets = Array.from({ length: PACKETS }, (_, i) => ({ sender: senders[i % SENDERS], grabs: [] }));
+  await pooled(packets, AT_ONCE, async (packet) => {
+    const sent = await packet.sender.client.post('/send', { kind: 'lucky', amount: '1', count: String(SHARES) });
     assert.equal(sent.status, 201, sent.text);
     packet.id = sent.json.id;
     for (const user of users.slice(0, 2)) packet.grabs.push(await grab(user, packet));
@@ -71,7 +64,7 @@ async function check(t, packets) {
   let waiting = packets;
   await poll('every packet accepts a grab', async () => {
     const refused = [];
-    await each(waiting, async (packet) => {
+    await pooled(waiting, AT_ONCE, async (packet) => {
       const answer = await open(users[2], packet.id);
       if (answer.status === 200) packet.third = answer.json;
       else if ([502, 503, 504].includes(answer.status)) refused.push(packet);
@@ -81,7 +74,7 @@ async function check(t, packets) {
     return waiting.length === 0;
   }, WITHIN_S);
   t.diagnostic(`${PACKETS} packets accepted grabs again within ${((Date.now() - began) / 1000).toFixed(1)} s`);
-  await each(packets, async (packet) => {
+  await pooled(packets, AT_ONCE, async (packet) => {
     for (const [i, before] of packet.grabs.entries()) {
       assert.deepEqual(await grab(users[i], packet), { ...before, result: 'already', left_count: 1, returned: false });
     }

@@ -1,11 +1,11 @@
-/* torture [--sample N] [--part I/N] [--seed S] [--only WAY:PASS]: the torture test of torture.h. It uses the settings
+/* torture [--sample N] [--seed S] [--only WAY:PASS]: the torture test of torture.h. It uses the settings
  * of HB_CONFIG and empties the stores. Exit 0 when every run ended well: no crash, no leak, no timeout, every answer
  * true, the audit clean.
  *
  * The first run only counts the calls and records the way (a hash of the call stack) of each. Then one run for each
  * pass of each way, in which this call fails. --sample N (or TORTURE_SAMPLE=N in the environment, which wins): only N
- * runs, each way once before any way twice; 0, the default: all. --part 1/2 and --part 2/2, at the same time on two
- * instances, are together all runs. The seed decides which ways come first. */
+ * runs, each way once before any way twice; 0, the default: all. The seed decides which ways
+ * come first. */
 #include "torture.h"
 
 #include <errno.h>
@@ -520,19 +520,6 @@ static struct target *targets_order(uint64_t count, uint64_t *way_count)
     return targets;
 }
 
-/* Keeps the targets of a part, "I/N", and returns their number. A target belongs to the same part on every machine,
- * even when the machines record different calls. */
-static uint64_t targets_part(struct target *targets, uint64_t count, const char *which)
-{
-    unsigned part, parts;
-    uint64_t kept = 0;
-    expect(sscanf(which, "%u/%u", &part, &parts) == 2 && part >= 1 && part <= parts, "--part I/N");
-    for (uint64_t i = 0; i < count; i++)
-        if ((shuffled(targets[i], 0) >> 32) % parts == part - 1) /* the lower half is less mixed */
-            targets[kept++] = targets[i];
-    return kept;
-}
-
 /* Number of failures of each call. */
 static struct kind {
     const char *name;
@@ -626,7 +613,6 @@ int main(int argc, char **argv)
     expect(count < TORTURE_CALLS_MAX, "too many calls");
     struct target *targets = targets_order(count, &ways);
     (void)printf("torture: %" PRIu64 " calls by %" PRIu64 " ways\n", count, ways);
-    count = targets_part(targets, count, option(argc, argv, "--part", "1/1"));
     if (only != NULL) {
         expect(sscanf(only, "%" SCNx64 ":%" SCNu64, &targets[0].way, &targets[0].pass) == 2, "WAY:PASS");
         runs = 1;

@@ -1,15 +1,12 @@
 // The package: lintian has nothing against it, and the same sources give the same bytes.
 import assert from 'node:assert/strict';
-import { execFile } from 'node:child_process';
 import { createHash } from 'node:crypto';
-import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { readFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { test } from 'node:test';
-import { promisify } from 'node:util';
+import { run, temporaryFolder } from '../e2e/support/run.js';
 import { ROOT, packageBuild, runWhereBuilt } from './machine.js';
 
-const run = promisify(execFile);
 let deb;
 const digest = (file) => createHash('sha256').update(readFileSync(file)).digest('hex');
 
@@ -22,12 +19,11 @@ test('the package is built twice from the same sources, with the same bytes, and
   t.diagnostic(`lintian: ${said.match(/^[A-Z]: /gm)?.length ?? 0} remarks, none an error or a warning`);
 });
 
-test('the package, its file and its program have the version of the sources, which is later than 1.0.0', async (t) => {
+test('the package, its file and its program have the version of the sources, which is later than 1.0.0', async () => {
   const version = (await run(join(ROOT, 'deploy/version.sh'))).stdout.trim();
   assert.equal((await run('dpkg-deb', ['-f', deb, 'Version'])).stdout.trim(), version);
   assert.match(deb, new RegExp(`/hongbao_${version.replace(/\./g, '\\.')}_[a-z0-9]+\\.deb$`));
-  const folder = mkdtempSync(join(tmpdir(), 'hongbao-package-'));
-  t.after(() => rmSync(folder, { recursive: true }));
+  const folder = temporaryFolder('package');
   await run('dpkg-deb', ['-x', deb, folder]);
   assert.equal(await runWhereBuilt([folder], join(folder, 'usr/bin/hongbao'), 'version'), `hongbao ${version}\n`);
   await run('dpkg', ['--compare-versions', version, 'gt', '1.0.0']);

@@ -1,10 +1,9 @@
 // Builds a package in a Debian of another release than this machine's: its compiler and the names of its libraries count.
-import { execFile, execFileSync } from 'node:child_process';
+import { execFileSync } from 'node:child_process';
 import { mkdirSync } from 'node:fs';
 import { basename, join, resolve } from 'node:path';
-import { promisify } from 'node:util';
+import { run } from '../e2e/support/run.js';
 
-const run = promisify(execFile);
 export const OUTPUT_MAX = 64 << 20;
 export const ENVIRONMENT = ['env', '-i', 'PATH=/usr/sbin:/usr/bin:/sbin:/bin', 'HOME=/root', 'LANG=C.UTF-8', 'DEBIAN_FRONTEND=noninteractive'];
 // BASE FROM TO [FROM TO…] -- COMMAND…: mounts each folder FROM at TO of the base, where only the command sees it.

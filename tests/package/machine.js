@@ -1,17 +1,16 @@
 // A Debian of its own: made by debootstrap from the mirror of this machine, booted with systemd in systemd-nspawn, with a
 // network that has nothing but itself, or with this machine's.
-import { execFile, execFileSync, spawn, spawnSync } from 'node:child_process';
+import { execFileSync, spawn, spawnSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
 import { once } from 'node:events';
 import { existsSync, mkdirSync, openSync, readFileSync, readdirSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { basename, join } from 'node:path';
 import { after, before, test } from 'node:test';
 import { fileURLToPath } from 'node:url';
-import { promisify } from 'node:util';
 import { poll } from '../e2e/support/poll.js';
+import { run } from '../e2e/support/run.js';
 import { ENVIRONMENT, OUTPUT_MAX, buildIn, outputFolder, runIn } from './builder.js';
 
-const run = promisify(execFile);
 export const ROOT = fileURLToPath(new URL('../..', import.meta.url));
 const FOLDER = join(ROOT, 'build/package');
 const STAMP = 'sources.sha256'; // beside a package: the hash of its sources

@@ -2,10 +2,10 @@
 // remove, purge. Needs root, for debootstrap and systemd-nspawn.
 import assert from 'node:assert/strict';
 import { execFileSync } from 'node:child_process';
-import { existsSync, mkdtempSync, readFileSync, readdirSync, rmSync, statSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { existsSync, readFileSync, readdirSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { poll } from '../e2e/support/poll.js';
+import { temporaryFolder } from '../e2e/support/run.js';
 import { Machine, RELEASE, packageEdited, packageReady, toldBy } from './machine.js';
 import { HOST, SETUP, Site } from './site.js';
 
@@ -168,7 +168,7 @@ async function connectionOpen() {
 // The package of a later program, without another version of its own: another style sheet, other users of Redis, and a migration of a table
 // that is in use.
 async function packageLater() {
-  const folder = mkdtempSync(join(tmpdir(), 'hongbao-later-'));
+  const folder = temporaryFolder('later');
   const made = await packageEdited(folder, () => {
     const edit = (file, from, to) => {
       const text = readFileSync(join(folder, file), 'utf8');
@@ -185,9 +185,7 @@ ALTER TABLE packet ADD COLUMN later_no INT NOT NULL DEFAULT 7;
 CREATE TABLE later (id INT NOT NULL PRIMARY KEY);
 `);
   });
-  const found = { path: machine.give(made, 'hongbao-later.deb'), version: versionOf(made) };
-  rmSync(folder, { recursive: true });
-  return found;
+  return { path: machine.give(made, 'hongbao-later.deb'), version: versionOf(made) };
 }
 
 const versionOf = (file) => execFileSync('dpkg-deb', ['-f', file, 'Version'], { encoding: 'utf8' }).trim();

@@ -2,14 +2,13 @@
 // machine (machine.js). Fails when a page has not what the tutorial says, or shows an error of its script.
 import assert from 'node:assert/strict';
 import { execFileSync } from 'node:child_process';
-import { mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { launch } from '../e2e/support/browser.js';
+import { temporaryFolder } from '../e2e/support/run.js';
 
 const site = `https://${process.argv[2]}`;
 const PHONE = { viewport: { width: 390, height: 844 }, isMobile: true, hasTouch: true };
-const folder = mkdtempSync(join(tmpdir(), 'hongbao-tutorial-'));
+const folder = temporaryFolder('tutorial');
 const errors = [];
 const browser = await launch({}, ['--ignore-certificate-errors']);
 
@@ -61,5 +60,4 @@ try {
   assert.deepEqual(errors, []);
 } finally {
   await browser.close();
-  rmSync(folder, { recursive: true });
 }

@@ -2,10 +2,10 @@
 // a passphrase, and under load. Version 1.0 is built from the history of git. Needs root, as machine.test.js.
 import assert from 'node:assert/strict';
 import { execFileSync, spawnSync } from 'node:child_process';
-import { copyFileSync, existsSync, mkdirSync, mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { copyFileSync, existsSync, mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { poll } from '../e2e/support/poll.js';
+import { temporaryFolder } from '../e2e/support/run.js';
 import { Machine, RELEASE, ROOT, packageMake, packageReady, toldBy } from './machine.js';
 import { SETUP, Site } from './site.js';
 
@@ -30,13 +30,9 @@ const { before, test } = toldBy(machine);
 async function packageEarlier() {
   const kept = join(ROOT, `build/package/hongbao-1.0-${RELEASE}.deb`);
   if (existsSync(kept)) return kept;
-  const folder = mkdtempSync(join(tmpdir(), 'hongbao-earlier-'));
-  try {
-    execFileSync('bash', ['-c', 'git -C "$1" archive "$2" | tar -x -C "$3"', 'archive', ROOT, EARLIER, folder]);
-    copyFileSync(await packageMake(folder), kept);
-  } finally {
-    rmSync(folder, { recursive: true });
-  }
+  const folder = temporaryFolder('earlier');
+  execFileSync('bash', ['-c', 'git -C "$1" archive "$2" | tar -x -C "$3"', 'archive', ROOT, EARLIER, folder]);
+  copyFileSync(await packageMake(folder), kept);
   return kept;
 }
 

@@ -5,7 +5,8 @@
 import assert from 'node:assert/strict';
 import { before, describe, test } from 'node:test';
 import { fileBrowser } from '../e2e/support/browser.js';
-import { audit, clientPage, newUser, sendPacket, site, unique } from '../e2e/support/site.js';
+import { opened, sentPath } from '../e2e/support/packets.js';
+import { audit, clientPage, newUser, site, unique } from '../e2e/support/site.js';
 import { Client } from '../e2e/support/client.js';
 import { LANGUAGES, words } from '../e2e/support/texts.js';
 
@@ -21,11 +22,7 @@ const browser = fileBrowser({}, []);
 let sender;
 before(async () => { sender = await newUser({ nickname: NICKNAME, yuan: '2000' }); });
 
-async function packet(fields) {
-  const sent = await sendPacket(sender, { greeting: GREETING, ...fields });
-  assert.equal(sent.status, 201, sent.text);
-  return new URL(sent.json.url).pathname;
-}
+const packet = (fields) => sentPath(sender, { greeting: GREETING, ...fields });
 
 const KINDS = {
   lucky: () => packet({ kind: 'lucky', count: '2', amount: '15.54' }),
@@ -137,7 +134,7 @@ test('in a low window the countdown and the passphrase are above the bar', async
 test('every page of a packet leads a guest back to it: by the header, too', async () => {
   const path = await KINDS.even();
   const gone = await packet({ kind: 'even', count: '1', amount: '1' });
-  assert.equal((await (await newUser()).client.post(`${gone}/open`)).status, 200);
+  await opened(await newUser(), gone);
   const next = (page) => ['login', 'register'].map((name) => `/${name}?next=${page}`);
   const pages = [path, `${path}/verify`, gone].map((page) => [page, next(page)]);
   for (const [page, links] of [...pages, ...next(path).map((page) => [page, next(path)])]) {

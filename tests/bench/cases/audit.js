@@ -16,7 +16,7 @@ async function auditOnce(site) {
 }
 
 // The row of so many grabs of packets of so many shares.
-export async function auditWorld(bench, grabs, shares) {
+async function auditWorld(bench, grabs, shares) {
   const site = await startStores(bench);
   await makeWorld(bench, site, 'closed', grabs / shares, shares, MADE_MS);
   const found = [];

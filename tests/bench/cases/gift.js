@@ -1,5 +1,5 @@
 // What a gift costs: the site beside the usual alternatives, on both cores and on one.
-import { cpusOf } from '../cpu.js';
+import { cpusOf, mustBePinned } from '../cpu.js';
 import { FIGURES, Gifts, STEPS } from '../gifts.js';
 import { SPREAD } from '../grabs.js';
 import { rounds } from '../rounds.js';
@@ -32,6 +32,7 @@ export default {
     const { rows, ratio } = await rounds(bench, places.flatMap((gifts) => (
       [...loadsOf(gifts, FEW), ...loadsOf(gifts, MANY)])));
     for (const gifts of places) await gifts.mustBeSound();
+    mustBePinned(places[1].grabs.site.processes(), cpu);
 
     const both = rows.slice(0, rows.length / 2), alone = rows.slice(rows.length / 2);
     const cost = (peer) => ratio(0, peer, 'server µs');

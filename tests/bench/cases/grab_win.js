@@ -1,8 +1,6 @@
-// A winning grab: a share is left and the user has none. All targets run the same script on the same Redis, but for the
-// last peer, which has no Redis: a transaction with a row lock for each grab.
+// A winning grab: a share is left and the user has none. All targets run the same function on the same Redis.
 import { Grabs, SPREAD, USERS } from '../grabs.js';
 import { rounds } from '../rounds.js';
-import { RowLocks } from '../row_locks.js';
 
 const PEERS = ['lua', 'php', 'fcgi8', 'fcgi16'];
 const SPREAD_TOO = 2; // the site and the first peer
@@ -20,25 +18,15 @@ export default {
       racers.push(peer);
     }
     const floor = await grabs.peer('constant', { answer: '{"result":"grabbed","share_no":1234,"amount_fen":1,"left_count":1234}\n' });
-    const locks = await RowLocks.open(bench);
-    const locking = await locks.peer('rowLock');
-    await locks.mustDoTheSame(locking, 0); // the site's share is in Redis
-
-    await grabs.withoutSettlement(async () => {
-      for (const racer of racers) await grabs.warmUp(racer);
-      await locks.warmUp(locking);
-    });
+    await grabs.withoutSettlement(async () => { for (const racer of racers) await grabs.warmUp(racer); });
     // The floor decides nothing: any packet will do, repeatedly.
     const any = grabs.file([`POST /p/${(await grabs.packets(1))[0]}/open`]);
     const { rows, ratio } = await rounds(bench, [
       ...racers.map((racer) => ({ name: racer.name, load: () => grabs.win(racer, seconds) })),
       ...racers.slice(0, SPREAD_TOO).map((racer) => ({ name: `${racer.name}, ${SPREAD} packets`, load: () => grabs.winSpread(racer, seconds) })),
-      { name: `${locking.name}, ${SPREAD} packets`, load: () => locks.winSpread(locking, seconds) },
-      { name: `${locking.name}, one packet`, load: () => locks.win(locking, seconds) },
       { name: floor.name, load: () => grabs.load(floor, { paths: any, seconds }) },
     ], { around: (work) => grabs.withoutSettlement(work) });
     await grabs.site.mustBeSound();
-    await locks.mustBeSound();
 
     const [LUA, PHP, FCGI8, FCGI16] = [1, 2, 3, 4];
     const cpu = (peer) => ratio(0, peer, 'server µs');
@@ -56,7 +44,6 @@ export default {
       notes: [
         'Every answer of a load was a share: what is taken in Redis was counted after each, and the audit of all of it was clean.',
         `All grabs of a load are on one packet until ${USERS.toLocaleString('en-US')} users have a share of it; those of the rows with ${SPREAD} packets are on all of these in turn.`,
-        'MariaDB: 8 processes of the same kind as libfcgi. Each grab was a row, and all sums were exact.',
       ],
     };
   },

@@ -6,7 +6,6 @@ import { Grabs } from '../grabs.js';
 import { requests } from '../growth_requests.js';
 import { rounds } from '../rounds.js';
 import { startStores, unsynced, world } from '../stores.js';
-import { auditWorld } from './audit.js';
 import { openWorld, settleAll, workerCost } from './settlement.js';
 
 const GROWTH_MAX = '<= 1.15';
@@ -91,10 +90,6 @@ async function jobs(bench) {
   const rows = [];
   const add = (subject, of, n, rate, app, mariadb, redis) => rows.push({ subject, of, n, 'µs': app + mariadb + redis, 'app µs': app,
     'Redis µs': redis, 'MariaDB µs': mariadb, '/s': rate });
-  for (const n of [20_000, 200_000, 1_000_000].map((size) => bench.size(size, size / 50))) {
-    const one = await auditWorld(bench, n, 100);
-    add('audit', 'grabs', n, n / one.seconds, one['CPU s'] * 1e6 / n, one['MariaDB CPU s'] * 1e6 / n, 0);
-  }
   for (const n of [10_000, 100_000, 400_000].map((size) => bench.size(size, size / 50))) {
     const site = await openWorld(bench, n / 100, 100);
     const one = await settleAll(bench, site, 0, n / 100, 100);

@@ -1,14 +1,11 @@
 // Runs the commands of a page of docs/how-to as written there, as an operator would type them.
 import assert from 'node:assert/strict';
-import { execFile } from 'node:child_process';
-import { mkdtempSync, readdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { readdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
-import { promisify } from 'node:util';
 import { blocksOf } from './how_to_blocks.js';
 import { env, PATIENCE, url } from './instance.js';
+import { run, temporaryFolder } from './run.js';
 
-const run = promisify(execFile);
 const ROOT = dirname(env.HB_TEST_DEV);
 
 const operatorPassword = () => /^redis_password = (.*)$/m.exec(readFileSync(join(env.HB_TEST_VAR, 'rights/operator.conf'), 'utf8'))[1];
@@ -19,21 +16,17 @@ const namesOf = (text) => [...text.matchAll(/"(\w+)":/g)].map((match) => match[1
 // order of the page. test: the test's import.meta.url. Returns the files that the commands wrote.
 export async function walk(page, test, { username, password }) {
   const script = Object.values(blocksOf(page, test)).flat().join('\n');
-  const folder = mkdtempSync(join(tmpdir(), 'hongbao-walk-'));
-  try {
-    const { stdout } = await run('bash', ['-euo', 'pipefail', '-c', script.replace('http://127.0.0.1:8080', url)],
-      { cwd: folder, env: { ...process.env, NAME: username, PASSWORD: password }, timeout: 60_000 * PATIENCE });
-    const answers = [...stdout.matchAll(/^\{.*\}$/gm)].map((match) => match[0]);
-    const shown = [...script.matchAll(/^# (\{.*\})$/gm)].map((match) => match[1]);
-    assert.equal(answers.length, shown.length, stdout);
-    shown.forEach((promise, i) => {
-      const names = new Set(namesOf(answers[i]));
-      for (const name of namesOf(promise)) assert.ok(names.has(name), `${name} of ${promise} in ${answers[i]}`);
-    });
-    return Object.fromEntries(readdirSync(folder).map((name) => [name, readFileSync(join(folder, name), 'utf8')]));
-  } finally {
-    rmSync(folder, { recursive: true });
-  }
+  const folder = temporaryFolder('walk');
+  const { stdout } = await run('bash', ['-euo', 'pipefail', '-c', script.replace('http://127.0.0.1:8080', url)],
+    { cwd: folder, env: { ...process.env, NAME: username, PASSWORD: password }, timeout: 60_000 * PATIENCE });
+  const answers = [...stdout.matchAll(/^\{.*\}$/gm)].map((match) => match[0]);
+  const shown = [...script.matchAll(/^# (\{.*\})$/gm)].map((match) => match[1]);
+  assert.equal(answers.length, shown.length, stdout);
+  shown.forEach((promise, i) => {
+    const names = new Set(namesOf(answers[i]));
+    for (const name of namesOf(promise)) assert.ok(names.has(name), `${name} of ${promise} in ${answers[i]}`);
+  });
+  return Object.fromEntries(readdirSync(folder).map((name) => [name, readFileSync(join(folder, name), 'utf8')]));
 }
 
 // A page whose commands can be run; ./dev is this instance's. step('Back up', 0, { BACKUP: … }) runs the first command under that heading and
@@ -47,7 +40,7 @@ export class HowTo {
   // test: its import.meta.url.
   constructor(page, test) {
     this.#blocks = blocksOf(page, test);
-    this.#bin = mkdtempSync(join(tmpdir(), 'hongbao-bin-'));
+    this.#bin = temporaryFolder('bin');
     symlinkSync(env.HB_TEST_BINARY, join(this.#bin, 'hongbao'));
     // $SITE is split into words by the shell; the paths of this instance may hold spaces.
     writeFileSync(join(this.#bin, 'site'), '#!/bin/sh\nexec "$HB_TEST_DEV" --var "$VAR" "$@"\n', { mode: 0o755 });
@@ -84,9 +77,5 @@ export class HowTo {
   // The commands that no step has run.
   untested() {
     return Object.values(this.#blocks).flat().filter((block) => !this.#ran.has(block));
-  }
-
-  end() {
-    rmSync(this.#bin, { recursive: true });
   }
 }

@@ -1,12 +1,9 @@
 // The site under test: HB_TEST_ENV names a file of NAME=value lines that tests/support/servers wrote.
-import { execFile } from 'node:child_process';
 import { closeSync, openSync, readFileSync, readdirSync, writeSync } from 'node:fs';
-import { promisify } from 'node:util';
 import { PATIENCE, poll, pollWithin } from './poll.js';
+import { run } from './run.js';
 
 export { PATIENCE, poll, pollWithin };
-
-const run = promisify(execFile);
 
 function readEnv(file) {
   if (!file) throw new Error('HB_TEST_ENV is not set: run the tests by ./dev test e2e, or by ctest');

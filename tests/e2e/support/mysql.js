@@ -1,9 +1,6 @@
 // The MariaDB of the site under test, as its administrator.
-import { execFile } from 'node:child_process';
-import { promisify } from 'node:util';
 import { env } from './instance.js';
-
-const run = promisify(execFile);
+import { run } from './run.js';
 
 // Runs a program of MariaDB's: its output.
 export async function mariadb(program, ...args) {

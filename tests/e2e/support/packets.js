@@ -17,4 +17,4 @@ export async function opened({ client }, path, fields = {}) {
 }
 
 // Waits until the user's share of the packet is settled.
-export const settled = ({ client }, path) => poll('the share is settled', async () => (await client.get(path)).json.mine?.settled);
+export const settled = ({ client }, path) => poll('the share is settled', async () => (await client.get(path)).json?.mine?.settled);

@@ -1,9 +1,6 @@
 // The Redis of the site under test, as its administrator.
-import { execFile } from 'node:child_process';
-import { promisify } from 'node:util';
 import { env } from './instance.js';
-
-const run = promisify(execFile);
+import { run } from './run.js';
 
 // A command, as redis-cli prints its answer. Rejects when Redis can't be reached or refuses it.
 export async function redis(...words) {

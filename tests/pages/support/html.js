@@ -1,10 +1,10 @@
 // Checks the HTML of pages as sent by the W3C's checker (vnu: errors and warnings) and by html-validate.
 import { execFile } from 'node:child_process';
-import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { writeFile } from 'node:fs/promises';
 import { createRequire } from 'node:module';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { HtmlValidate, StaticConfigLoader } from 'html-validate';
+import { temporaryFolder } from '../../e2e/support/run.js';
 
 const VNU = createRequire(import.meta.url).resolve('vnu-jar/build/dist/vnu.jar');
 
@@ -31,19 +31,15 @@ const output = (program, args) => new Promise((resolve, reject) => {
 
 // pages: Map of name → HTML. Both checkers return a list of findings.
 export async function vnu(pages) {
-  const folder = await mkdtemp(join(tmpdir(), 'hongbao-html-'));
-  try {
-    const names = [...pages.keys()];
-    await Promise.all(names.map((name, i) => writeFile(join(folder, `${i}.html`), pages.get(name))));
-    const files = names.map((_, i) => join(folder, `${i}.html`));
-    const text = await output('java', [...JAVA, '-jar', VNU, '--stdout', '--exit-zero-always', '--format', 'json', ...files]);
-    return JSON.parse(text).messages.map(({ url, type, subType, lastLine, message, extract }) => {
-      const name = names[/(\d+)\.html$/.exec(url)?.[1]] ?? url;
-      return `${name}: ${subType ?? type} in line ${lastLine}: ${message} ${extract ?? ''}`;
-    });
-  } finally {
-    await rm(folder, { recursive: true });
-  }
+  const folder = temporaryFolder('html');
+  const names = [...pages.keys()];
+  await Promise.all(names.map((name, i) => writeFile(join(folder, `${i}.html`), pages.get(name))));
+  const files = names.map((_, i) => join(folder, `${i}.html`));
+  const text = await output('java', [...JAVA, '-jar', VNU, '--stdout', '--exit-zero-always', '--format', 'json', ...files]);
+  return JSON.parse(text).messages.map(({ url, type, subType, lastLine, message, extract }) => {
+    const name = names[/(\d+)\.html$/.exec(url)?.[1]] ?? url;
+    return `${name}: ${subType ?? type} in line ${lastLine}: ${message} ${extract ?? ''}`;
+  });
 }
 
 // Resolves the configuration once, not for each page.
