@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
-# static-copy.sh FROM TO: copies the folder static/ to the one that nginx serves, before the program that links to the
-# files starts. Each file also gets the name with the hash of its content that pages link (app/web/assets.h): it never
-# changes, so browsers keep it. Names of earlier contents stay for a month, for pages that were loaded before. Texts are
-# compressed once, beside the files. A name always has a whole file behind it, because nginx may be serving.
+# static-copy.sh FROM TO: copies the folder static/ to the folder that nginx serves, before the program that links to
+# the files starts. Each file also gets the name with the hash of its content that pages link (app/web/assets.h): it
+# never changes, so browsers keep it. Names of earlier contents stay for a month, for pages that were loaded before.
+# Texts are compressed once, beside the files. A name always has a whole file behind it, because nginx may be serving.
 set -euo pipefail
 
 EARLIER_DAYS=30

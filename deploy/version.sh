@@ -18,7 +18,7 @@ set -euo pipefail
 
 ROOT=$(cd -- "$(dirname -- "${BASH_SOURCE[0]}")/.." && pwd -P)
 COMMIT_LETTERS=12
-unset GIT_DIR GIT_WORK_TREE GIT_INDEX_FILE # set in a hook; they may be those of another repository
+unset GIT_DIR GIT_WORK_TREE GIT_INDEX_FILE # set in a hook; they may name another repository
 
 # A checkout may belong to another user.
 version_git() {
@@ -54,7 +54,7 @@ version_changed_time() {
 version_of_checkout() {
     local commit time changed
     local -a tags
-    [ -e "$ROOT/.git" ] && # not that of a folder above
+    [ -e "$ROOT/.git" ] && # not the repository of a folder above
         commit=$(version_git rev-parse --verify --quiet HEAD 2>/dev/null) || return
     time=$(version_git log -1 --no-show-signature --format=%ct "$commit")
     mapfile -t tags < <(version_git tag --points-at "$commit")

@@ -86,7 +86,7 @@
     back();
   });
 
-  /* Each form is sent once. That of a coin is sent by opening.js, where that is there. */
+  /* Each form is sent once. The form of a coin is sent by opening.js, if it has loaded. */
   all('form[data-open], form[data-once]', function (form) {
     var button = form.querySelector('button[type=submit]'), words = button.textContent, sent = false, reached = false;
     var open = form.hasAttribute('data-open');

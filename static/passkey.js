@@ -1,5 +1,5 @@
-/* Passkeys: adds one on their page or on the offer after registering, logs in with one on the login page. Without this file, in a browser without
- * passkeys and at another address than that of the site, its forms stay hidden. */
+/* Passkeys: adds one on their page or on the offer after registering, logs in with one on the login page. Without this
+ * file, in a browser without passkeys and at another address than the site's own, its forms stay hidden. */
 (function () {
   'use strict';
   const form = document.querySelector('form[data-passkey]');

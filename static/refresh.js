@@ -9,7 +9,7 @@
 
   /* Times are of performance.now(), because a device's clock may be corrected, by hours, while it counts. data-ahead is
    * what performance.now() is ahead of the site's clock, from app.js, or from the page. While a device sleeps,
-   * performance.now() may stand still: then the next answer tells. */
+   * performance.now() may stand still: the next answer then corrects it. */
   var root = document.documentElement, KNOWN_MS = 2000; /* how inexactly the site's clock is known */
   var clock_hear = function (date, asked) {
     var now = performance.now(), ahead = now - Date.parse(date) - 500, known = root.getAttribute('data-ahead');
@@ -63,8 +63,8 @@
     Array.prototype.forEach.call(line.querySelectorAll('[hidden]'), function (part) { part.hidden = false; });
   });
 
-  /* Replaces the sentence above the list, the rows and the visitor's result by those of the current page. data-refresh
-   * of the reload link is the page's entity tag; there is no such link when the page can't change any more. */
+  /* Takes the sentence above the list, the rows and the visitor's result from the current page. data-refresh of the
+   * reload link is the page's entity tag; there is no such link when the page can't change any more. */
   all('a[data-refresh]', function (link) {
     var INTERVAL_MS = 1500, INTERVAL_MAX_MS = 30000, UNCHANGED_MAX = 120; /* unchanged answers until the interval grows */
     /* Twice as long after each 429, then slowly shorter: a hall of phones with one address finds the pace that it may have,

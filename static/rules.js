@@ -1,5 +1,5 @@
-/* What a username and a new password must be like, told beside the field while it is typed: app/user/account.h and
- * common_password.h. The server decides: it knows all common passwords and the names that are taken. Also tells a
+/* Shows the rules of a username and of a new password beside the field while it is typed: app/user/account.h and
+ * common_password.h. The server decides: it knows all common passwords and the names that are taken. Also sends with a
  * registration whether this browser could keep a passkey. */
 (function () {
   'use strict';
@@ -27,7 +27,7 @@
     if (word.length < 2 || !(text.includes(word) || text.includes(back))) return false;
     return text.split(word).join('').split(back).join('').length < 5;
   };
-  /* done: the field is left. What more letters may mend is told only then. */
+  /* done: the field is left. Only then does it name mistakes that more letters could mend. */
   var name_wrong = function (done) {
     var text = fold(name.value), words = form.dataset;
     if (!text || (/^[a-z0-9][a-z0-9_.-]{0,31}$/.test(text) && !(done && text.length < 2))) return '';

@@ -16,7 +16,7 @@ struct arena;
  * allocations fail. NULL without memory. Free with arena_free. */
 struct arena *arena_new(size_t chunk_bytes, size_t limit_bytes);
 void arena_free(struct arena *a); /* NULL is fine */
-/* Frees everything but the first chunk. Every pointer handed out becomes invalid. */
+/* Frees everything except the first chunk. Every pointer handed out becomes invalid. */
 void arena_reset(struct arena *a);
 /* True when an allocation was refused since the last reset. */
 bool arena_failed(const struct arena *a);

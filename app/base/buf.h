@@ -22,7 +22,7 @@ struct buf {
 #define BUF_LIMIT_DEFAULT ((size_t)64 << 20)
 #define BUF_EMPTY         ((struct buf){ 0 })
 
-void buf_free(struct buf *b);  /* frees the bytes and zeroes all but limit */
+void buf_free(struct buf *b);  /* frees the bytes and zeroes every member except limit */
 void buf_reset(struct buf *b); /* len = 0, failed = false, memory kept */
 /* Makes room for `more` bytes behind len. False, and failed is set: there is no memory or the limit is reached. */
 bool buf_reserve(struct buf *b, size_t more);

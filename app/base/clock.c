@@ -285,8 +285,8 @@ int64_t clock_zone_day_start_ms(int year, int month, int day)
 
 bool clock_zone_instant(struct clock_date d, int64_t *out_ms)
 {
-    /* As above: an instant counts when the zone has the offset by which it was computed. Neither has it in a gap. The
-     * offset of before, which makes the earlier instant of an hour that comes twice, is tried first. */
+    /* As above: an instant counts when the zone has the offset by which it was computed; in a gap neither instant
+     * counts. The offset of the day before is tried first: in an hour that comes twice it gives the earlier instant. */
     int64_t near_ms = clock_utc_ms(d);
     const int32_t offsets_s[] = { zone_offset_s(near_ms - MS_PER_DAY), zone_offset_s(near_ms + MS_PER_DAY) };
     for (size_t i = 0; i < ARRAY_LEN(offsets_s); i++) {

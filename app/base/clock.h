@@ -13,8 +13,8 @@ int64_t clock_now_ms(void);       /* wall clock */
 int64_t clock_monotonic_ms(void); /* for deadlines and durations */
 int64_t clock_monotonic_us(void); /* the same in microseconds */
 
-/* How far the clocks of the site's processes and stores may differ. What is later than that is of the future. The audit
- * allows the rows of the tables as much (ops/audit_internal.h). */
+/* How far the clocks of the site's processes and stores may differ. A time that is further ahead counts as in the
+ * future, also in the rows that the audit reads (ops/audit_internal.h). */
 enum { CLOCKS_DIFFER_MS = 600000 };
 
 /* Bytes that hold any clock_rfc3339_format result with its NUL. */
@@ -41,8 +41,8 @@ struct clock_date {
 };
 /* The instant of a date that is in UTC. */
 int64_t clock_utc_ms(struct clock_date d);
-/* The instant of a date of the service's zone; of an hour that its clocks repeat the earlier one, whatever was asked
- * before. False: the clocks skip this time; *out_ms is unchanged. */
+/* The instant of a date of the service's zone. In an hour that its clocks repeat, always the earlier instant. False:
+ * the clocks skip this time; *out_ms is unchanged. */
 bool clock_zone_instant(struct clock_date d, int64_t *out_ms);
 /* False: the calendar has no such day. */
 bool clock_day_exists(int year, int month, int day);
@@ -59,7 +59,7 @@ struct str clock_zone_minute(struct arena *a, int64_t ms);
 struct str clock_zone_second(struct arena *a, int64_t ms);
 /* The same with a T, and seconds unless they are 0, as <input type=datetime-local> has it: "2026-11-20T16:00". */
 struct str clock_zone_input(struct arena *a, int64_t ms);
-/* What the zone's clocks are ahead of UTC then: "UTC+08:00". In the arena; STR_NONE without memory. */
+/* How far the zone's clocks are ahead of UTC at this instant: "UTC+08:00". In the arena; STR_NONE without memory. */
 struct str clock_zone_offset(struct arena *a, int64_t ms);
 
 #endif

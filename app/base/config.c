@@ -156,10 +156,9 @@ static const struct config_setting SETTINGS[] = {
     SETTING_MISTAKE(base_url, NULL, "http://127.0.0.1:8080", site_url_mistake,
                     "http:// or https:// and a host, maybe with a port; no path",
                     "the site as browsers see it: links, QR codes, cookie prefix"),
-    SETTING_TEXT(
-        secret, SECRET_BYTES_MIN, TEXT_MAX, "", NULL, NULL,
-        "all keys of the site are derived from it; must be set, but for a pool with ROLE.keys; another one breaks "
-        "every link"),
+    SETTING_TEXT(secret, SECRET_BYTES_MIN, TEXT_MAX, "", NULL, NULL,
+                 "all keys of the site are derived from it; must be set, except for a pool with ROLE.keys; another one "
+                 "breaks every link"),
     SETTING_TEXT(secret_file, 0, TEXT_MAX, "", NULL, NULL,
                  "file whose only line is the secret, in place of secret, so that this file holds none"),
     SETTING_BOOL(older_keys, "on",
@@ -422,7 +421,7 @@ static enum status setting_set(struct config *c, const struct config_setting *s,
     return st;
 }
 
-/* Sets it by its older name. */
+/* Sets a setting that was written with its older name: the value is the path of a socket. */
 static enum status setting_set_older(struct config *c, const struct config_setting *s, struct str path,
                                      const struct source *from)
 {
@@ -461,7 +460,8 @@ static const char *name_shown(struct str name, char out[NAME_SHOWN_MAX + 1])
     return out;
 }
 
-/* Sets the one with this name. *seen: the name by which it was set before in this file; NULL: it was not. */
+/* Sets the setting of this name, present or older. *seen: the name by which this file has set it before; NULL: not
+ * yet. */
 static enum status named_set(struct config *c, const struct config_setting *s, const char *name, const char **seen,
                              struct str value, const struct source *from)
 {
@@ -513,8 +513,8 @@ static uint64_t digest_of(const struct buf *text)
     return digest;
 }
 
-/* ST_INVALID: of what is in it · ST_UNAVAILABLE: it can't be read · ST_NO_MEMORY. Adds the reasons to mistakes. digest
- * (NULL: not wanted) becomes that of the text. */
+/* ST_INVALID: a mistake in the file · ST_UNAVAILABLE: it can't be read · ST_NO_MEMORY. Adds the reasons to mistakes.
+ * *digest becomes the hash of the text; NULL: not wanted. */
 static enum status file_read(struct config *c, const char *path, uint64_t *digest, struct mistakes *mistakes)
 {
     struct source from = { .file = path, .mistakes = mistakes };
@@ -554,7 +554,7 @@ static enum status file_read(struct config *c, const char *path, uint64_t *diges
     return st;
 }
 
-/* Sets it from the variable HB_NAME, where there is one; name is the setting's own or its older one. */
+/* Sets the setting from its variable HB_NAME, if the environment has one; name: the setting's present or older name. */
 static enum status variable_read(struct config *c, const struct config_setting *s, const char *name, const char **seen,
                                  struct mistakes *mistakes)
 {
@@ -752,8 +752,8 @@ static bool is_missing(const char *path)
     return access(path, F_OK) != 0 && errno == ENOENT;
 }
 
-/* Whether neither a file nor the environment says what the site is, or the file was there before `hongbao setup`, which
- * makes the secret, and SETUP_MADE. */
+/* True when `hongbao setup` has still to run: nothing names a secret, or CONFIG_FILE names a file with it that setup
+ * has not made yet. */
 static bool is_not_set_up(const struct config *c, const char *path, const char *role)
 {
     char keys[ROLE_PATH_MAX];

@@ -29,7 +29,7 @@ struct config {
     char redis_user[CONFIG_TEXT_MAX]; /* empty: no AUTH */
     char redis_password[CONFIG_TEXT_MAX];
     char mysql[CONFIG_TEXT_MAX]; /* addresses */
-    bool mysql_tls;              /* over TCP; refused without, or when the certificate does not fit the host */
+    bool mysql_tls;              /* over TCP: a server without TLS, or with another host's certificate, is refused */
     char mysql_tls_ca[CONFIG_TEXT_MAX];
     char mysql_tls_cert[CONFIG_TEXT_MAX];
     char mysql_tls_key[CONFIG_TEXT_MAX];
@@ -165,20 +165,20 @@ bool config_print(const struct config *c, FILE *out);
 
 /* The built-in values. */
 void config_defaults(struct config *c);
-/* Reads over what is in c: the file (path NULL: none), the role's file rights_dir/ROLE.conf (role NULL, or rights_dir
- * empty: none; otherwise it must exist), and the environment, which wins. Then the keys: a role reads them from
- * rights_dir/ROLE.keys, if that file exists and the environment sets no secret; otherwise they are derived from the
- * secret. Then checks the whole. ST_INVALID with a message "file:line: …" (or "HB_NAME: …" for the environment) for
+/* Reads into c, over what it has: the file (path NULL: none), the role's file rights_dir/ROLE.conf (role NULL, or
+ * rights_dir empty: none; otherwise it must exist), and the environment, which wins. Then the keys: a role reads them
+ * from rights_dir/ROLE.keys, if that file exists and the environment sets no secret; otherwise they are derived from
+ * the secret. Then checks the whole. ST_INVALID with a message "file:line: …" (or "HB_NAME: …" for the environment) for
  * each mistake, one a line, in error (error_size bytes, caller's; messages that do not fit are left out); c is
  * undefined then. ST_NO_MEMORY. A missing secret is refused where it is needed; before `hongbao setup` the only message
  * is that it has to run. A message never has a value in it: it may be a password. */
 enum status config_load(struct config *c, const char *path, const char *role, char *error, size_t error_size);
-/* As config_load without a role, but does not read secret_file, nor asks for a secret where there is a file: for a
- * command that tells what is wrong with it. */
+/* As config_load without a role, but does not read secret_file, and needs no secret where secret_file is set: for a
+ * command that reports what is wrong with that file. */
 enum status config_load_without_secret(struct config *c, const char *path, char *error, size_t error_size);
 /* The same, also before `hongbao setup`: for a command that shows settings. */
 enum status config_load_settings(struct config *c, const char *path, char *error, size_t error_size);
-/* Reads the secret of a configuration that was loaded without it. ST_INVALID: there is none, with a message as those of
+/* Reads the secret of a configuration that was loaded without it. ST_INVALID: there is none, with a message as from
  * config_load; c->secret is empty then. */
 enum status config_secret_read(struct config *c, char *error, size_t error_size);
 /* Reads the file and the environment as far as this user may, without the secret, and passes over mistakes: for a

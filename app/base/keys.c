@@ -14,8 +14,8 @@ static const struct {
     enum role_bit bit;
 } ROLES[] = { { "hot", HOT }, { "page", PAGE }, { "auth", AUTH }, { "card", CARD }, { "settle", SETTLE } };
 
-/* name: NULL for KEY_BEFORE, from which the names of the root FIRST are derived. Those of ids and receipts are of the
- * first version. */
+/* name: NULL for KEY_BEFORE, from which the names of the root FIRST are derived. The names for ids and receipts come
+ * from the first version. */
 static const struct purpose {
     const char *word;
     enum { FIRST, SECOND } root;
@@ -40,7 +40,7 @@ static const struct purpose {
 
 /* ---- derivation ---- */
 
-/* The key from which the keys of a root are derived. Nobody can compute the one of SECOND from the one of FIRST. */
+/* The key from which the keys of a root are derived. The key of SECOND can't be computed from the key of FIRST. */
 static struct key root_derive(struct str secret, int root)
 {
     static const unsigned char second[] = "hongbao keys v2";

@@ -66,7 +66,7 @@ bool keys_of_role(struct str role, unsigned *set);
 const char *key_word(enum key_purpose purpose);
 /* Writes the key as hex with NUL. */
 void key_hex(const struct key *key, char out[KEY_HEX_MAX]);
-/* Adds a key to out by the name of its purpose. NULL, or what is wrong with it, in static storage. */
+/* Adds a key to out by the name of its purpose. Returns NULL, or what is wrong with the key (static storage). */
 const char *key_add(struct keys *out, struct str word, struct str hex);
 /* The name of a key of the set that keys lacks; NULL: it lacks none. KEY_BEFORE is never needed. */
 const char *keys_lack(const struct keys *keys, unsigned set);

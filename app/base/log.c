@@ -51,7 +51,7 @@ void log_request(struct str id)
     log_request_id = id;
 }
 
-/* Whether it is one of nginx: it stands in a line without quotes. */
+/* Whether nginx made the id: only such an id may stand in a line without quotes. */
 static bool request_id_is_valid(struct str id)
 {
     enum { REQUEST_ID_CHARS = 32 };

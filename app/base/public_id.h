@@ -1,5 +1,5 @@
 /* Ids as people see them: a 64-bit id and a 64-bit keyed MAC (SipHash-2-4) as 26 characters of Crockford base32.
- * A guessed or mistyped text is refused by arithmetic alone, before any store is asked. Pure: the key is an argument.
+ * Arithmetic alone refuses a guessed or mistyped text, without a store. Pure: the key is an argument.
  *
  * Layout, most significant bit first: two zero bits, the id, the MAC of the id's 8 big-endian bytes; five bits a
  * character, so the first character is at most 7. */

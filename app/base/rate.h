@@ -1,6 +1,6 @@
 /* How often something may happen, as the settings say it: "120 2/s" is 120 at once, and then 2 a second. Up to three
- * such tiers apply together: with "5 30/m 10 1/m" the first five need no pause, the next need one of 2 s each, and from
- * the eleventh on one of a minute, so pauses grow. "off" is no limit. Pure. */
+ * such tiers apply together: with "5 30/m 10 1/m" the first five need no pause, the next need a pause of 2 s each, and
+ * from the eleventh on a pause of a minute, so pauses grow. "off" is no limit. Pure. */
 #ifndef HB_BASE_RATE_H
 #define HB_BASE_RATE_H
 

@@ -1,7 +1,7 @@
 /* The security log: one line for each event that a guard of the system, such as fail2ban, wants to read. The set of
  * events is fixed; docs/reference/log.md describes each of them, and a unit test compares. Lines never have a secret:
- * no password, token, cookie or key, and nothing that a client typed. Code that has a request calls security_log
- * (web/security_log.h), which adds the address. */
+ * no password, token, cookie or key. Nor do they have text that a client typed. Code that has a request calls
+ * security_log (web/security_log.h), which adds the address. */
 #ifndef HB_BASE_SECURITY_EVENT_H
 #define HB_BASE_SECURITY_EVENT_H
 

@@ -2,8 +2,8 @@
 #ifndef HB_BASE_SITE_URL_H
 #define HB_BASE_SITE_URL_H
 
-/* NULL: it is one. Otherwise what is wrong, in words that follow "base_url: ", and what to write, where that can be
- * known; valid until the next call. */
+/* NULL: url is the address of a site. Otherwise what is wrong, in words that follow "base_url: ", and what to write,
+ * where that can be known; valid until the next call. */
 const char *site_url_mistake(const char *url);
 
 #endif

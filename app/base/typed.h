@@ -40,10 +40,11 @@ bool typed_utc_day(struct str text, int64_t *out_ms);
 /* An instant of the years 1970 to 9999: RFC 3339, also without seconds; or a day as typed_day reads it, alone (its
  * first instant) or with "T" or a blank and the time ("20:00", "8:30:05", or with the Chinese signs for hour and
  * minute). 24:00 is the end of the day. A zone from -12:00 to +14:00 may stand behind the time: "Z", "+08:00", "+0800",
- * "+8", "UTC+8", also behind a blank or in brackets. What may be the end of a span is refused: a minus alone is of a
- * zone only behind seconds, or directly behind a time with "T". The plus of "T20:00:00+08:00" may have become a blank,
- * as in a form that was not encoded. Without a zone the time is of the service's zone, and of an hour that its clocks
- * repeat the earlier one. ST_INVALID: anything else · ST_NOT_FOUND: the clocks of the zone skip this time. */
+ * "+8", "UTC+8", also behind a blank or in brackets. A text that may be a span of times ("20:00-8") is refused: a minus
+ * and a number are a zone only behind seconds, or directly behind a time with "T". The plus of "T20:00:00+08:00" may
+ * have become a blank, as in a form that was not encoded. Without a zone the time is of the service's zone, and of an
+ * hour that its clocks repeat the earlier one. ST_INVALID: anything else · ST_NOT_FOUND: the clocks of the zone skip
+ * this time. */
 enum status typed_time(struct str folded, int64_t *out_ms);
 
 #endif

@@ -85,7 +85,7 @@ size_t utf8_codepoints(struct str s)
     size_t count = 0;
 
     for (size_t i = 0; i < s.len; i++)
-        count += ((unsigned char)s.ptr[i] & 0xc0) != 0x80; /* all bytes but those that continue a sequence */
+        count += ((unsigned char)s.ptr[i] & 0xc0) != 0x80; /* all bytes except continuation bytes */
     return count;
 }
 
@@ -175,8 +175,8 @@ static bool is_attached(utf8proc_int32_t code, const utf8proc_property_t *proper
     return is_joiner(code) || property->category == UTF8PROC_CATEGORY_MN || property->category == UTF8PROC_CATEGORY_ME;
 }
 
-/* Private and unassigned characters, for which most readers have no font. A new emoji or ideograph may be unassigned
- * only here. */
+/* Private and unassigned characters, for which most readers have no font. The range of emoji and ideographs is left
+ * out: a newer Unicode may have assigned them. */
 static bool is_unknown(utf8proc_int32_t code, const utf8proc_property_t *property)
 {
     return property->category == UTF8PROC_CATEGORY_CO ||
@@ -184,7 +184,7 @@ static bool is_unknown(utf8proc_int32_t code, const utf8proc_property_t *propert
 }
 
 /* Copies s to out (room for s.len bytes) without invisible characters and with single blanks between words; returns
- * the length. s is valid. *plain: it has nothing that NFC could change. */
+ * the length. s is valid. *plain: NFC changes nothing in it. */
 static size_t copy_visible(struct str s, char *out, bool *plain)
 {
     size_t n = 0, marks = 0;
@@ -239,8 +239,8 @@ static utf8proc_int32_t *compose(struct arena *a, struct str s, utf8proc_option_
     return codes;
 }
 
-/* Encodes the code points to out, UTF8_CLUSTER_MAX of each grapheme cluster; returns the length. Clusters are those of
- * what is kept: without the rest of a long one, the next cluster may join its beginning. */
+/* Encodes the code points to out, UTF8_CLUSTER_MAX of each grapheme cluster; returns the length. Clusters are counted
+ * in the result: once the rest of a long cluster is cut, the next cluster may join its beginning. */
 static size_t encode_clusters(const utf8proc_int32_t *codes, size_t count, char *out)
 {
     utf8proc_int32_t state = 0, last = 0;
@@ -445,7 +445,7 @@ enum status utf8_fold_alike(struct arena *a, struct str s, struct str *out)
     text = keyboard_fold(a, s); /* before NFKC, which makes a blank and a mark of an acute accent */
     if (text.ptr == NULL || utf8_fold_case(a, text, &text) != ST_OK)
         return ST_NO_MEMORY;
-    text = keyboard_fold(a, text); /* compatibility forms have become such marks */
+    text = keyboard_fold(a, text); /* NFKC has made such marks of compatibility forms */
     if (text.ptr == NULL)
         return ST_NO_MEMORY;
     *out = text;

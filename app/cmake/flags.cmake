@@ -64,7 +64,7 @@ if(HB_FUZZ)
     if(NOT CMAKE_C_COMPILER_ID MATCHES "Clang")
         message(FATAL_ERROR "HB_FUZZ needs clang: cmake --preset fuzz")
     endif()
-    # libFuzzer follows the branches; ./dev fuzz tells which lines the inputs reached.
+    # libFuzzer follows the branches; ./dev fuzz prints which lines the inputs reached.
     set(counted -fprofile-instr-generate -fcoverage-mapping)
     target_compile_options(hb_flags INTERFACE -fsanitize=fuzzer-no-link ${counted})
     target_link_options(hb_flags INTERFACE ${counted})

@@ -127,8 +127,8 @@ static enum status statement_failed(struct db *db, unsigned int code, bool reads
         transaction_abort(db, ST_UNAVAILABLE);
         return in_transaction || reads ? ST_UNAVAILABLE : ST_UNKNOWN;
     }
-    /* A query locks nothing outside of a transaction: its lock wait timeout is that of a Galera node which can't tell
-     * whether it has what the others committed. */
+    /* A query locks nothing outside of a transaction: a lock wait timeout then comes from a Galera node that does not
+     * know whether it has what the others committed. */
     if (db_error_is_of_server(code) || (code == ER_LOCK_WAIT_TIMEOUT && reads && !in_transaction)) {
         if (server_left(db, code))
             transaction_abort(db, ST_UNAVAILABLE);

@@ -35,9 +35,9 @@ bool db_login_refused(const struct db *db);
 
 /* How many connections were made so far. */
 uint64_t db_connections(const struct db *db);
-/* Has each new connection asked sql before it is used; answer is the first cell, STR_NONE without one, or when the
- * server refuses the query. accept returns NULL, or why the connection must not be used (a constant, for the log);
- * another address is tried then. */
+/* Runs the query sql on each new connection before it is used. answer: the first cell; STR_NONE: no row, or no such
+ * table. accept returns NULL, or why the connection must not be used (a constant, for the log); another address is
+ * tried then. */
 typedef const char *db_accept(void *ctx, struct str answer);
 void db_greet(struct db *db, const char *sql, db_accept *accept, void *ctx);
 

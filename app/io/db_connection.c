@@ -98,7 +98,8 @@ static bool server_connect(struct db *db, const struct address *a)
            fcntl(connection_fd(db), F_SETFD, FD_CLOEXEC) == 0;
 }
 
-/* Whether a server takes writes: a replica does not. A Galera node that is not primary refuses the question. */
+/* Whether a server takes writes: a replica does not. A Galera node outside of the primary component refuses the
+ * query. */
 static bool server_is_writable(MYSQL *mysql)
 {
     if (mysql_query(mysql, DB_WRITABLE_SQL) != 0)
@@ -110,8 +111,8 @@ static bool server_is_writable(MYSQL *mysql)
     return writable;
 }
 
-/* Asks what db_greet wants to know. False: the connection must not be used; the refusal says why. A query that the
- * server refuses has no answer; one during which the connection is lost is no answer at all. */
+/* Runs the query of db_greet. False: the connection must not be used; the refusal says why. When the role lacks the
+ * right to the query, the connection is used; when the table does not exist yet, accept gets STR_NONE. */
 static bool server_is_accepted(struct db *db)
 {
     if (db->greeting == NULL)

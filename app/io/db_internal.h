@@ -40,7 +40,7 @@ struct db {
     int64_t last_used_ms;                  /* monotonic: end of the last statement */
     unsigned int connect_error;            /* the server's code for the last connection that was refused; 0: none */
     uint64_t connections;                  /* made so far */
-    const char *greeting;                  /* db_greet: asked over each new connection; NULL: nothing */
+    const char *greeting;                  /* db_greet: the query for each new connection; NULL: none */
     db_accept *accept;
     void *accept_ctx;
     enum transaction transaction;
@@ -90,7 +90,7 @@ void db_prepared_close(struct db *db);
 bool db_error_is_connection_loss(unsigned int code);
 /* Whether the server refuses, for now, what another one may do: nothing was executed. It may still answer reads. */
 bool db_error_is_of_server(unsigned int code);
-/* Whether a statement that is a transaction of its own, and failed so, may have been committed. */
+/* Whether a statement that is a transaction of its own may have been committed although it failed with this code. */
 bool db_error_is_perhaps_done(unsigned int code);
 /* Whether the role's user lacks a right, or is not accepted: nothing was executed, and nothing will be until an
  * operator grants it. */

@@ -1,5 +1,5 @@
 /* Prepared statements: the server keeps a query parsed, and gets only the numbers. A connection has few of them, and
- * closes the one that was used longest ago for a new one. */
+ * closes the least recently used statement for a new one. */
 #include <assert.h>
 #include <mysqld_error.h>
 #include <stdlib.h>
@@ -42,7 +42,8 @@ void db_prepared_close(struct db *db)
         prepared_close(&db->prepared[i]);
 }
 
-/* The statement of this text, or the place for it: an unused one, else that of the longest unused statement. */
+/* The statement of this text, or the place for it: an unused place, else the place of the least recently used
+ * statement. */
 static struct db_prepared *prepared_find(struct db *db, struct str sql)
 {
     struct db_prepared *oldest = &db->prepared[0];

@@ -27,7 +27,7 @@ struct db_setting {
 /* The table, in the order of docs/reference/config.md. */
 const struct db_setting *db_settings(size_t *count);
 
-/* Asks whether the server takes writes: 1, or 0 for a replica or a server that is read-only. */
+/* Whether the server takes writes: 1, or 0 for a replica or a server that is read-only. */
 #define DB_WRITABLE_SQL "SELECT @@global.read_only IN ('0', 'OFF') AND @@global.innodb_read_only IN ('0', 'OFF')"
 
 enum { DB_REFUSAL_MAX = 300 };

@@ -16,7 +16,7 @@ void db_sql_literal(MYSQL *handle, struct buf *out, const struct db_param *param
 void db_sql_expand(MYSQL *handle, struct buf *out, const char *sql, const struct db_param *params, size_t count);
 /* Appends sql with a ? in place of each whole number outside of quotes, and puts the numbers into *out, so that queries
  * that differ by numbers alone have one text. Numbers of LIMIT, ORDER BY and GROUP BY stay, up to the next ). Comments
- * are not told apart. False: there are too many or too large ones, a ? or a backslash, an open quote, or no memory. */
+ * are treated as SQL. False: there are too many or too large ones, a ? or a backslash, an open quote, or no memory. */
 bool db_sql_lift(struct buf *lifted, struct str sql, struct db_numbers *out);
 
 #endif

@@ -122,7 +122,7 @@ static void answer_send(struct fcgi_request *r, bool ends)
         parts[count++] = (struct iovec){ heads[records++], RECORD_HEAD_BYTES };
         parts[count++] = (struct iovec){ r->answer->ptr + at, len };
     }
-    if (ends) { /* an empty record, and that the request is complete: its 8 bytes are 0 */
+    if (ends) { /* an empty record ends the output; FCGI_END_REQUEST follows, whose 8 bytes are 0 */
         record_head(end, RECORD_STDOUT, r->fcgx.requestId, 0);
         record_head(end + RECORD_HEAD_BYTES, RECORD_END, r->fcgx.requestId, RECORD_HEAD_BYTES);
         parts[count++] = (struct iovec){ end, sizeof end };
@@ -384,7 +384,7 @@ static bool stop_begin(struct loop *loop, int64_t now_ms)
     return notify_keep(fds, connections_list(loop, fds));
 }
 
-/* After a stop: whether nobody asks any more. Over a connection that was accepted just before, a request is on its way.
+/* After a stop: true when no more requests come. A connection that was accepted just before still has one on its way.
  * On a busy machine the process may have been waiting for the CPU since its last poll, so it looks once more. */
 static bool stop_is_quiet(struct loop *loop, int64_t now_ms)
 {
@@ -398,7 +398,7 @@ static bool stop_is_quiet(struct loop *loop, int64_t now_ms)
     return looked;
 }
 
-/* True when a stop was requested and every connection is closed or kept, nobody asks any more, or the deadline has
+/* True when a stop was requested and every connection is closed or kept, no more requests come, or the deadline has
  * passed. Also calls app->idle. */
 static bool loop_ended(struct loop *loop)
 {

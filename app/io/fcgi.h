@@ -29,7 +29,7 @@ struct fcgi_request {
     struct str body;     /* read to its end before the first step; over the limit: empty, body_too_large */
     bool body_too_large;
     bool body_broken;   /* the peer closed in the middle, or CONTENT_LENGTH does not agree */
-    bool fresh;         /* the loop's: nothing was asked over this connection yet */
+    bool fresh;         /* the loop's: no request came over this connection yet */
     struct buf *answer; /* the loop's: written and not sent yet */
     bool broken;        /* the loop's: the answer can't be completed, the connection will be closed */
     int64_t begun_us;   /* monotonic: the loop began to read the batch of this request */

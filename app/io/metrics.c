@@ -154,7 +154,8 @@ static void sample_print(struct buf *out, const char *name, uint64_t value)
     buf_char(out, '\n');
 }
 
-/* The format wants the lines of a family together; a later version appends its counters behind other families. */
+/* The format requires the lines of a family to stand together, but a later version appends counters behind other
+ * families. */
 static void family_print(struct buf *out, enum metric first, const struct metric_sample *others, size_t count)
 {
     const struct str family = family_of(metric_texts[first].name);
@@ -178,7 +179,7 @@ static void bound_print(struct buf *out, const int64_t *bounds, size_t bucket)
         buf_i64(out, bounds[bucket]);
 }
 
-/* Each bucket is read once, so the count is that of the buckets although other processes go on counting. */
+/* Each bucket is read once, so the count equals the sum of the buckets although other processes go on counting. */
 static void histogram_print(struct buf *out, enum histogram h)
 {
     const char *family = histogram_texts[h].family, *labels = histogram_texts[h].labels;

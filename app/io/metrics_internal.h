@@ -24,7 +24,7 @@ struct metrics_process {
 /* The program and the configuration with which a process began. It belongs to the metrics_process of the same index. An
  * older program does not write it. */
 struct metrics_beginning {
-    _Atomic uint64_t owner; /* that of the process that wrote it */
+    _Atomic uint64_t owner; /* metrics_process.owner of the process that wrote this */
     _Atomic uint64_t program_id;
     _Atomic uint64_t config_digest;
 };

@@ -28,7 +28,7 @@ static struct metrics_process entry_none;
 static struct metrics_process *own = &entry_none;
 static uint64_t own_program_id, own_config_digest;
 
-/* Tells the pids of this container from those of others, which may be the same. 0 outside of containers. */
+/* Distinguishes the pids of this container from equal pids of other containers. 0 outside of containers. */
 static uint64_t pid_space(void)
 {
     struct stat space;
@@ -40,8 +40,8 @@ static uint64_t owner_of(enum metrics_role role)
     return pid_space() << OWNER_SPACE_SHIFT | (uint64_t)getpid() << OWNER_ROLE_BITS | ((uint64_t)role + 1);
 }
 
-/* The age of the last beat. One may have come since now_ms was read. After a reboot, beats of before may be far in the
- * future: these are too old. */
+/* The age of the last beat. A beat may be newer than now_ms. A beat far in the future comes from before a reboot, and
+ * counts as too old. */
 static int64_t beat_age_ms(const struct metrics_process *p, int64_t now_ms)
 {
     int64_t beat_ms = atomic_load_explicit(&p->beat_ms, memory_order_relaxed);
@@ -50,8 +50,8 @@ static int64_t beat_age_ms(const struct metrics_process *p, int64_t now_ms)
     return now_ms - beat_ms;
 }
 
-/* Returns the entry that the process uses: the one it had before a restart in place, else a free one, else that of a
- * process that has not beaten for FORGOTTEN_MS. entry_none when there is none of these. */
+/* Returns the entry that the process uses: its entry from before a restart in place, else a free entry, else the entry
+ * of a process that has not beaten for FORGOTTEN_MS. entry_none when there is none of these. */
 static struct metrics_process *entry_take(uint64_t owner, int64_t now_ms)
 {
     struct metrics_process *all = metrics_page->processes;

@@ -1,6 +1,6 @@
 /* The long-lived processes of an instance, in the file of io/metrics.h: who runs, since when, and who is at work. A
- * process is alive while it has beaten in the last ten seconds; while it works on a request, two minutes. Processes of
- * other users can't be asked by kill, so a process that was killed counts for that long. */
+ * process is alive while it has beaten in the last ten seconds; while it works on a request, two minutes. kill(pid, 0)
+ * can't show whether a process of another user lives, so a killed process counts for that long. */
 #ifndef HB_IO_METRICS_PROCESSES_H
 #define HB_IO_METRICS_PROCESSES_H
 
@@ -30,7 +30,7 @@ void metrics_crew_read(enum metrics_role role, struct metrics_crew *out);
 struct metrics_member {
     enum metrics_role role;
     int pid;
-    bool says; /* what it began with; an older program does not */
+    bool says; /* it has published what it began with; an older program has not */
     uint64_t program_id, config_digest;
 };
 /* All processes that are alive, in out (METRICS_MEMBERS_MAX); returns their number. */

@@ -8,7 +8,8 @@
 #include "base/array.h"
 #include "io/picture_internal.h"
 
-/* Of the encoder, tried in this order: most photos keep the first or the second. */
+/* Qualities of the encoder, tried in this order until the result is small enough; most photos get the first or the
+ * second. */
 static const uint8_t QUALITIES[] = { 82, 60, 38, 16, 0 };
 
 enum { RIFF_HEAD = 12, CHUNK_HEAD = 8, ORIENTATION_TAG = 0x0112, TIFF_HEAD = 8, TIFF_ENTRY = 12, ENTRIES_MAX = 256 };
@@ -45,7 +46,7 @@ bool picture_shape_from(struct str word, enum picture_shape *out)
 
 static const struct part {
     struct str word;
-    uint32_t above; /* of what is too much, in sixths */
+    uint32_t above; /* the share of the surplus rows above the part, in sixths */
 } PARTS[PICTURE_PARTS] = {
     [PICTURE_AUTO] = { STR("auto"), 1 }, /* of an upright picture */
     [PICTURE_TOP] = { STR("top"), 0 },
@@ -92,7 +93,7 @@ static bool top_is_last(unsigned orientation)
     return orientation == 3 || orientation == 4 || orientation == 7 || orientation == 8;
 }
 
-/* How many of the rows that are too many are above the part, as the picture is seen. */
+/* How many of the surplus rows are above the part, as the picture is seen. */
 static uint32_t rows_above(enum picture_part part, bool upright, uint32_t too_many)
 {
     if (part == PICTURE_AUTO && !upright)

@@ -22,7 +22,8 @@ enum picture_shape {
     PICTURE_COVER,  /* 5 : 3, of 720 × 432, and of at most about 30 KB */
     PICTURE_SHAPES
 };
-/* Which part of a picture that is too high for the shape is kept. Of one that is too wide it is always the middle. */
+/* Which part is kept of a picture that is too high for the shape. A picture that is too wide always keeps its
+ * middle. */
 enum picture_part {
     PICTURE_AUTO, /* of an upright picture near the top, where heads are; else the middle */
     PICTURE_TOP,

@@ -1,7 +1,7 @@
-/* Has a picture of a user decoded (io/picture.h) by a process of its own, which is started for it and can do nothing
- * but read the file and write the result: `hongbao picture SHAPE PART`, executed with an empty environment, so
- * nothing of the caller's memory, keys, connections and files is in it. A decoder that crashes, hangs or is taken
- * over costs this picture. */
+/* Has a picture of a user decoded (io/picture.h) by a process of its own, which is started for it and can only read the
+ * file and write the result: `hongbao picture SHAPE PART`, executed with an empty environment, so nothing of the
+ * caller's memory, keys, connections and files is in it. A decoder that crashes, hangs or is taken over costs this
+ * picture. */
 #ifndef HB_IO_PICTURE_CHILD_H
 #define HB_IO_PICTURE_CHILD_H
 

@@ -16,7 +16,7 @@ enum { PICTURE_CHANNELS = 4 }; /* red, green, blue, alpha; a byte each */
  * result is the average of the area that it covers, weighted by alpha. */
 struct cut {
     uint32_t source_width, source_height, left, top; /* of the part of the picture */
-    uint32_t width, height;                          /* of the result: at most those of its shape, and of the part */
+    uint32_t width, height;                          /* of the result: no larger than its shape and the part */
     uint32_t row[PICTURE_WIDTH_MAX * PICTURE_CHANNELS];
     uint64_t sum[PICTURE_WIDTH_MAX * PICTURE_CHANNELS];
     uint32_t done; /* rows of the result */

@@ -31,8 +31,8 @@ static void on_error(j_common_ptr jpeg)
     longjmp(run->failed, 1);
 }
 
-/* A file that is cut off is refused: the library would fill what is missing with grey. Other warnings are of what
- * cameras get wrong. */
+/* Refuses a file that is cut off, whose missing part the library would fill with grey. Other warnings are about
+ * mistakes that cameras make; they are ignored. */
 static void on_message(j_common_ptr jpeg, int level)
 {
     const int code = jpeg->err->msg_code;

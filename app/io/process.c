@@ -78,8 +78,8 @@ static bool socket_listens(int fd)
     return getsockopt(fd, SOL_SOCKET, SO_ACCEPTCONN, &listens, &len) == 0 && listens != 0;
 }
 
-/* Takes the sockets of a supervisor (sd_listen_fds(3)): one that listens becomes descriptor 0; the others are
- * connections that the process before has left (io/notify.h), for process_handover_take. */
+/* Takes the sockets of a supervisor (sd_listen_fds(3)): the listening socket becomes descriptor 0; the others are
+ * connections that the last process has left with it (io/notify.h), for process_handover_take. */
 static void supervisor_sockets_take(void)
 {
     static char list[HANDOVER_BYTES_MAX];
@@ -87,7 +87,7 @@ static void supervisor_sockets_take(void)
     size_t len = 0;
     if (!str_to_u64(str_from(getenv("LISTEN_PID")), &pid) || pid != (uint64_t)getpid() ||
         !str_to_u64(str_from(getenv("LISTEN_FDS")), &count) ||
-        count > PROCESS_DESCRIPTORS_MAX + 1) /* and the one that listens */
+        count > PROCESS_DESCRIPTORS_MAX + 1) /* + 1: the socket that listens */
         count = 0;
     for (int fd = FIRST_DESCRIPTOR; fd < FIRST_DESCRIPTOR + (int)count; fd++)
         if (!socket_listens(fd))
@@ -101,7 +101,7 @@ static void supervisor_sockets_take(void)
     (void)unsetenv("LISTEN_FDNAMES");
 }
 
-/* The name of a process that has just started stays. */
+/* Shows the counts in the process's name (PROCESS_NAME); not called before the first restart or refusal. */
 static void name_show(void)
 {
     char name[NAME_BYTES];
@@ -114,7 +114,7 @@ static void name_show(void)
     (void)prctl(PR_SET_NAME, name, 0, 0, 0);
 }
 
-/* The process goes on with the program that it is. */
+/* The process goes on with its present program. */
 static void restart_refuse(void)
 {
     self.refusals++;
@@ -143,8 +143,8 @@ void process_signals_init(void)
     sigemptyset(&blocked);
     for (size_t i = 0; i < SIGNAL_COUNT; i++)
         sigaddset(&blocked, SIGNALS[i].number);
-    /* Block before the handlers are installed: a signal that arrived during a restart is still pending and must reach
-     * them after the flags were cleared. */
+    /* Block first, then install the handlers: a signal that arrived during a restart is still pending, and the handlers
+     * must get it after the flags were cleared. */
     sigprocmask(SIG_BLOCK, &blocked, &self.poll_mask);
     for (size_t i = 0; i < SIGNAL_COUNT; i++) {
         struct sigaction action = { .sa_handler = SIGNALS[i].handler };

@@ -262,7 +262,7 @@ static void queue_send(struct redis *r, int64_t deadline_ms)
     }
 }
 
-/* Servers that refused a command because they are not, or not yet, the one for it: the round after this one looks for
+/* Notes servers that refused a command because they do not serve its keys, or not yet: the next round looks for
  * others. */
 static void refusals_read(struct redis *r)
 {

@@ -22,7 +22,7 @@ struct redis;
 /* The result of one command. Owned by the caller; must stay valid until the round is over. */
 struct redis_call {
     enum status status;  /* ST_OK: reply is set · ST_UNAVAILABLE: not sent completely, so not executed, or refused by a
-                            server that does not have these keys, or not yet: READONLY, LOADING, CLUSTERDOWN … ·
+                            server that does not serve these keys, or not yet: READONLY, LOADING, CLUSTERDOWN … ·
                             ST_UNKNOWN: sent, no reply, or not confirmed by the replicas · ST_NO_MEMORY: not queued ·
                             ST_INVALID: error reply, see reply->str · ST_CONFLICT: error reply of a server that refused
                             the command before executing it: OOM, BUSY, MISCONF, NOPERM … */
@@ -33,12 +33,12 @@ struct redis_call {
 };
 
 /* Does not connect. A round connects when there is no connection, at most once per 100 ms: to the first address of the
- * setting redis that answers; of several, replicas and servers that are loading are skipped, and a primary without
- * enough replicas (redis_replicas, config) is used only when there is no other; one whose replicas do not confirm for a
- * second is left, and for 10 s tried after the others. For 100 ms after a failed
- * connect or a missed deadline, rounds fail at once with ST_UNAVAILABLE: while Redis stalls, requests that arrive
- * meanwhile do not each wait for a deadline; for a server of a cluster these are 500 ms, and only its own commands
- * fail. config is borrowed. NULL when out of memory. */
+ * setting redis that answers. With several addresses it skips replicas and servers that are loading, and uses a primary
+ * without enough replicas (redis_replicas, config) only when there is no other. It leaves a primary whose replicas do
+ * not confirm for a second, and tries it after the others for 10 s. For 100 ms after a failed connect or a missed
+ * deadline, rounds fail at once with ST_UNAVAILABLE, so that while Redis stalls not every request waits for a deadline.
+ * For a server of a cluster it is 500 ms, and only its own commands fail. config is borrowed. NULL when out of
+ * memory. */
 struct redis *redis_new(const struct config *config);
 void redis_free(struct redis *r);
 
@@ -51,9 +51,9 @@ void redis_queue_confirmed(struct redis *r, struct redis_call *call, const struc
 /* Whether replicas have to confirm (redis_replicas, config), by what is known since the first connection. */
 bool redis_confirms(const struct redis *r);
 /* Queues the call of a function (FCALL), as redis_queue. ST_UNAVAILABLE: the server lacks the function
- * (io/redis_function_load.h), so nothing was executed. fence: the number of its fence: the call is sent only while this
- * one is open (io/redis_fence.h), else it is ST_UNAVAILABLE. Or to any server: REDIS_ANY, or REDIS_CONFIRMED, which the
- * replicas have to confirm as by redis_queue_confirmed. */
+ * (io/redis_function_load.h), so nothing was executed. fence: the number of a fence: the call is sent only while this
+ * fence is open (io/redis_fence.h), else it is ST_UNAVAILABLE. REDIS_ANY: no fence. REDIS_CONFIRMED: no fence, but the
+ * replicas have to confirm the call, as with redis_queue_confirmed. */
 enum { REDIS_ANY = -1, REDIS_CONFIRMED = -2 };
 struct redis_function;
 void redis_queue_function(struct redis *r, struct redis_call *call, const struct redis_function *function, int fence,

@@ -25,7 +25,7 @@ struct redis_cluster {
     bool loaded;
     bool stale;             /* read the map again */
     int64_t refresh_due_ms; /* monotonic: not before */
-    size_t asked;           /* index of the node that was asked last */
+    size_t asked;           /* index of the node to which CLUSTER SLOTS was sent last */
 };
 
 /* ---- the first key of a command ---- */
@@ -104,7 +104,7 @@ static bool address_make(struct str host, int64_t port, const struct address *so
     *out = (struct address){ .port = (uint16_t)port };
     if (host.len > 0)
         memcpy(out->name, host.ptr, host.len);
-    else /* the same host as the server that says so */
+    else /* an empty host: the server that sent the map */
         memcpy(out->name, source->port == 0 ? "127.0.0.1" : source->name,
                source->port == 0 ? sizeof "127.0.0.1" : sizeof source->name);
     return true;
@@ -148,8 +148,8 @@ static void others_close(struct redis *r)
         }
 }
 
-/* Asks one server. A minority that was cut off still names its own primaries, but says that the cluster has failed;
- * believed is such a map only when no server has a better one: any. */
+/* Reads the map from one server. A cut-off minority still names its own primaries, but says that the cluster has
+ * failed. any: accept such a map, too, because no server has a better one. */
 static bool map_ask(struct redis *r, struct redis_node *node, bool any, int64_t deadline_ms)
 {
     struct buf out = BUF_EMPTY;
@@ -178,7 +178,7 @@ static void seeds_add(struct redis *r)
 static void map_refresh(struct redis *r, int64_t deadline_ms)
 {
     static const struct {
-        bool connected, any; /* ask only servers that are connected; believe any */
+        bool connected, any; /* only servers that are connected; accept any map */
     } passes[] = { { true, false }, { false, false }, { true, true } };
     struct redis_cluster *c = r->cluster;
     bool read = false;

@@ -3,9 +3,9 @@
  * Whether the servers are a cluster is known after the first connection: INFO says redis_mode:cluster, Valkey's INFO
  * server_mode:cluster. Then each command goes to the primary that serves the slot of its first key, over one connection
  * to each primary; the commands of a round travel at the same time. A command without a key (PING, TIME, INFO) goes to
- * any of them. A command that was moved is repeated within the round; one whose slot is being moved (ASK) as well,
- * unless it has a fence or is to be confirmed: the other server was not compared yet. It is ST_UNAVAILABLE then, as
- * while a slot has no primary. */
+ * any of them. A command whose slot has moved (MOVED) is repeated within the round. A command whose slot is being moved
+ * (ASK) is repeated, too, unless it has a fence or is to be confirmed: then it is ST_UNAVAILABLE, because the other
+ * server was not compared yet. So is a command whose slot has no primary. */
 #ifndef HB_IO_REDIS_CLUSTER_H
 #define HB_IO_REDIS_CLUSTER_H
 
@@ -21,8 +21,8 @@ size_t redis_primaries(struct redis *r);
  * NULL. */
 struct address;
 const struct address *redis_primary_address(struct redis *r, size_t primary);
-/* Queues a command for one primary, from 0 to redis_primaries - 1; as redis_queue. For what is asked of a server and
- * not of a key: SCAN, INFO, CONFIG. ST_UNAVAILABLE also when there is no such primary any more. */
+/* Queues a command for one primary, from 0 to redis_primaries - 1; as redis_queue. For commands that concern a server
+ * and not a key: SCAN, INFO, CONFIG. ST_UNAVAILABLE also when there is no such primary any more. */
 void redis_queue_at(struct redis *r, struct redis_call *call, size_t primary, const struct str *args, size_t count);
 /* redis_queue_at and redis_round. */
 enum status redis_do_at(struct redis *r, struct redis_call *call, size_t primary, const struct str *args, size_t count);

@@ -59,7 +59,8 @@ static bool waits_for_own(struct str version)
     return !known || major > 7 || (major == 7 && minor >= 2);
 }
 
-/* Reads what the server says of itself. False: it is not one to use. of_several: the next address is tried instead. */
+/* Reads INFO. False: do not use this server. of_several: there are other addresses, so a replica, or a server that is
+ * loading, is not used. */
 static bool server_read(struct redis_node *node, const redisReply *info, bool of_several)
 {
     struct str id = info_field(info, STR("\nrun_id:"));
@@ -168,8 +169,8 @@ static bool connection_open_at(struct redis *r, struct redis_node *node, size_t 
     return true;
 }
 
-/* Of several primaries, the one that a failover has replaced has lost its replicas, though it may not know yet that it
- * is none any more. */
+/* False for a primary that a failover has replaced: it has lost its replicas, though it may still call itself a
+ * primary. */
 static bool is_preferred(const struct redis *r, const struct redis_node *node)
 {
     return r->addresses.count == 1 || node->is_cluster || node->has_replicas >= r->replicas;

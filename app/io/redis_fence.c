@@ -25,8 +25,8 @@ void redis_queue_fences(struct redis *r)
     r->fences_wanted = true;
 }
 
-/* Meanwhile the worker may have shut it, or one of several servers may have been a replica, over the same
- * connection. */
+/* Whether the last read of the fence still counts. An older one does not, even over the same connection: the worker may
+ * have shut the fence, or the server, one of several, may have been a replica for a while. */
 static bool is_fresh(const struct redis *r, uint32_t fence)
 {
     return r->round_ms - r->fence_read_ms[fence] <= FRESH_MS;
@@ -47,7 +47,7 @@ static void text_write(const struct redis *r, const struct redis_node *node, cha
 /* The fences that a round reads. */
 struct reading {
     bool wanted[REDIS_FENCES_MAX];
-    struct redis_node *nodes[REDIS_FENCES_MAX]; /* asked for the fence; NULL: none */
+    struct redis_node *nodes[REDIS_FENCES_MAX]; /* where the fence is read; NULL: nowhere */
     struct redis_call calls[REDIS_FENCES_MAX];
 };
 
@@ -96,8 +96,8 @@ static void fences_read(struct redis *r, struct reading *in, int64_t deadline_ms
     }
 }
 
-/* Reads the fences that the queued calls need and that are not known to be open; with fences_wanted every one that is
- * not. */
+/* Reads the fences that the queued calls need, with fences_wanted all fences, except fences that are known to be
+ * open. */
 static void shut_fences_read(struct redis *r, int64_t deadline_ms)
 {
     struct reading in = { 0 };

@@ -2,7 +2,7 @@
  *
  * Each function is a library of its own, and both have the same name: what it does and a hash of its text. So a program
  * calls just the text that it comes with, and the functions of two programs stand side by side in a server: during an
- * upgrade, and after one that is taken back. */
+ * upgrade, and after going back. */
 #ifndef HB_IO_REDIS_FUNCTION_H
 #define HB_IO_REDIS_FUNCTION_H
 

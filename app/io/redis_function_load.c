@@ -95,7 +95,7 @@ static enum status load_result(const struct redis_call *call, const struct redis
     return ST_CORRUPT;
 }
 
-/* Redis would refuse a function whose name another library has. If this fails, loading tells. */
+/* Redis would refuse a function whose name another library has. If this fails, loading reports it. */
 static void stranger_delete(struct redis *r, size_t primary, const redisReply *list, const struct redis_function *f)
 {
     const redisReply *stranger = stranger_find(list, redis_function_name(f));
@@ -107,7 +107,7 @@ static void stranger_delete(struct redis *r, size_t primary, const redisReply *l
     redis_call_free(&call);
 }
 
-/* Only a text that was seen, and told, is replaced. */
+/* Replaces only a text that was found to differ, and was logged. */
 static void load_queue(struct redis *r, struct redis_call *call, size_t primary, const struct redis_function *f,
                        bool replace)
 {

@@ -6,8 +6,8 @@
  * functions, and not only their names.
  *
  * Redis keeps functions as it keeps keys, in its files and on its replicas, and FLUSHALL leaves them. So a server lacks
- * them when it is new or empty, after FUNCTION FLUSH, and when a new program comes. Those of other programs stay: they
- * are small, and their programs may still run, or run again. */
+ * them when it is new or empty, after FUNCTION FLUSH, and when a new program comes. Functions of other programs stay:
+ * they are small, and their programs may still run, or run again. */
 #ifndef HB_IO_REDIS_FUNCTION_LOAD_H
 #define HB_IO_REDIS_FUNCTION_LOAD_H
 

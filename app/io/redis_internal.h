@@ -107,7 +107,7 @@ struct pending *redis_pending_add(struct redis *r, struct redis_call *call, size
 
 /* Keeps or makes the connection of a node, once in a round. Returns the node; NULL: not connected. */
 struct redis_node *redis_node_ensure(struct redis *r, struct redis_node *node, int64_t deadline_ms);
-/* Appends a command to those of the node's next flight. bytes: the command, as it is in the queue. False: no memory. */
+/* Appends a command to the node's next flight. bytes: the command, as it is in the queue. False: no memory. */
 bool redis_node_add(struct redis_node *node, const struct pending *p, struct str bytes);
 /* Lists the nodes that have commands. Returns their number. */
 size_t redis_flights(struct redis *r, struct redis_flight flights[REDIS_NODES_MAX]);

@@ -1,6 +1,7 @@
-/* Waiting until replicas confirm. Behind the commands of a round WAIT tells how many replicas have all that the server
- * had written when it replied to the last of them, also when this one only read. A server that was cut off from its
- * replicas answers commands as before, until it notices; what it takes then is lost, and WAIT is what tells.
+/* Waiting until replicas confirm. Behind the commands of a round, WAIT returns how many replicas have everything that
+ * the server had written when it replied to the last command, also when that command only read. A server that was cut
+ * off from its replicas answers commands as before, until it notices; what it takes then is lost, and only WAIT shows
+ * it.
  *
  * Since Redis 7.2, and in Valkey, WAIT counts from the last write of its connection. So each round that waits writes
  * before, to keys that nobody reads. */
@@ -38,8 +39,8 @@ static void command_add(struct redis_node *node, struct redis_call *call, const 
     buf_free(&command);
 }
 
-/* Two commands, of which the second one writes: a server without memory, which settling has to relieve, refuses the
- * first one only, and has the key from before. */
+/* Two commands, so that one of them writes. A server that is out of memory refuses the SET, but not the PEXPIRE of the
+ * key that it has from earlier; settling needs this, because it frees memory. */
 static void mark_add(struct redis_node *node, struct redis_call calls[2], struct str key)
 {
     const struct str make[] = { STR("SET"), key, STR("1"), STR("NX"), STR("PX"), STR(MARK_MS) };
@@ -86,7 +87,7 @@ void redis_waits_add(struct redis *r)
     }
 }
 
-/* Whether WAIT has counted from a write behind the commands. Frees the replies. */
+/* Whether one of the marks was written behind the commands, so that WAIT counts them. Frees the replies. */
 static bool marks_read(struct redis *r, struct redis_node *node)
 {
     int64_t kept;
@@ -141,7 +142,7 @@ void redis_wait_read(struct redis *r, const struct redis_flight *f)
     for (size_t i = 0; i < f->count; i++) {
         struct redis_call *call = f->list[i].call;
         if (!f->list[i].confirm || (call->status != ST_OK && call->status != ST_INVALID))
-            continue; /* of an error reply "no such key" may be one */
+            continue; /* ST_INVALID, too: "no such key" is an answer */
         call->confirmed = confirmed;
         if (confirmed)
             continue;

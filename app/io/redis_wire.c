@@ -81,7 +81,7 @@ static bool bytes_write(int fd, struct str bytes, size_t *written)
     return true;
 }
 
-/* The status of an error reply. Without an entry the command may have begun. */
+/* The status of an error reply. After an error that the table lacks the command may have begun. */
 static enum status error_status(const redisReply *reply)
 {
     static const struct {
@@ -96,7 +96,7 @@ static enum status error_status(const redisReply *reply)
         { "NOAUTH", ST_CONFLICT },
         { "NOREPLICAS", ST_CONFLICT },
         { "UNKILLABLE", ST_CONFLICT },
-        /* it is not, or not yet, the server for this command */
+        /* the server does not serve these keys, or not yet */
         { "READONLY", ST_UNAVAILABLE },
         { "LOADING", ST_UNAVAILABLE },
         { "MASTERDOWN", ST_UNAVAILABLE },

@@ -39,7 +39,7 @@ enum {
     PICTURE = 1 << SANDBOX_PICTURE,
     POOLS = HOT | PAGE | AUTH | CARD,
     SERVERS = POOLS | SETTLE, /* long-lived: restart in place */
-    ALL = SERVERS | COMMAND,  /* all that are roles from their start; PICTURE has no more than its own rows */
+    ALL = SERVERS | COMMAND,  /* every role that a process has from its start; PICTURE has only its own rows */
     BY_TCP = 1 << (SANDBOX_PICTURE + 1), /* in every role, when stores are reached by TCP */
 };
 
@@ -208,7 +208,7 @@ static const struct row CALLS[] = {
     CALL(exit, ALL | PICTURE, ANY),
     CALL(exit_group, ALL | PICTURE, ANY),
 
-    /* a restart in place: the child that checks, exec, and the start of a program */
+    /* a restart in place: the start of the child that checks, then exec */
     CALL(clone, SERVERS, 0, INT(CLONE_VM | CLONE_VFORK | SIGCHLD)), /* posix_spawn */
     { SCMP_SYS(clone3), ALL, MISSING, ANY }, /* its flags are in memory; glibc falls back to clone */
     CALL(close_range, SERVERS, ANY),
@@ -296,7 +296,7 @@ bool sandbox_init(void)
            prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) == 0;
 }
 
-/* Writes the result -EPERM in the place of the one that the call would have. */
+/* Writes -EPERM in place of the call's own result. */
 static void call_fail(ucontext_t *context)
 {
 #if defined(__x86_64__)

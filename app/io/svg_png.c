@@ -40,7 +40,7 @@ struct svg_png {
 #undef MEMBER
 };
 
-/* A symbol of the library or of those that it needs. */
+/* A symbol of the library, or of a library that it needs. */
 static bool symbol_find(void *library, const char *name, void *member, size_t size)
 {
     void *address = dlsym(library, name);

@@ -7,7 +7,7 @@
  *
  * Only the routines of the database (sql/migrations, ledger_…) write accounts and transfers: no role may do it directly
  * (docs/reference/rights.md). Each checks the kinds of the accounts and that the payer can pay. Call these functions
- * inside db_transaction and roll back on anything but ST_OK. The money of a send is moved by packet_send
+ * inside db_transaction and roll back unless they return ST_OK. The money of a send is moved by packet_send
  * (packet/store.h). */
 #ifndef HB_LEDGER_LEDGER_H
 #define HB_LEDGER_LEDGER_H

@@ -7,7 +7,7 @@
 /* A packet to close. */
 struct live_closing {
     uint64_t packet_id;
-    int64_t ended_ms; /* when its sender ended it, by its row: it is closed whatever Redis's clock says; 0: not ended */
+    int64_t ended_ms; /* when its sender ended it, by its row: it is closed regardless of Redis's clock; 0: not ended */
 };
 
 /* The result for one packet. While the fence is shut the call is not sent (ST_UNAVAILABLE): an older copy of the data

@@ -49,7 +49,7 @@ struct load {
     uint8_t shares[];
 };
 
-/* The arguments behind the head: the fields of the hash, those that a grab needs first. */
+/* The arguments behind the head: the fields of the hash, first the fields that a grab reads. */
 static void load_fields(struct load *l, const struct packet *p)
 {
     const struct str none = STR("");

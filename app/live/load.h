@@ -17,12 +17,12 @@ struct live_settled {
     struct live_event_id event; /* time of the grab; MySQL does not store seq, use 0 */
 };
 
-/* A new packet is written until so long after it was sent, by Redis's clock, and the rebuild of one that is in state
- * funding and of which Redis has nothing only from then on. So a load that comes late, by a process that was stopped,
- * never brings back the beginning of a packet that the settle worker has loaded and Redis has forgotten since. */
+/* For this time after the send, by Redis's clock, the sender's process may load a new packet. Afterwards only the
+ * settle worker may, which rebuilds a packet in state funding that Redis lacks. So a late load, by a process that was
+ * stopped, never brings back the beginning of a packet that the worker has loaded and Redis has forgotten since. */
 enum { LIVE_LOAD_WITHIN_MS = 5000 };
 
-/* Writes a packet. shares_fen: packet_share_total(p) amounts, those of the draw first, then those given back.
+/* Writes a packet. shares_fen: packet_share_total(p) amounts: the draw, then the shares that were given back.
  * settled NULL: a new packet; else a rebuild with the first settled_count grabs in share order.
  * state: LIVE_STATE_OPEN, or LIVE_STATE_CLOSED to show a closed packet again.
  * A rebuild replaces a packet that is busy or has a tombstone; a new packet replaces neither. A rebuild with many grabs

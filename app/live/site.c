@@ -136,8 +136,8 @@ static const char *connection_accept(void *ctx, struct str answer)
     return row_accept(s, (struct str){ id.ptr, answer.len - zone.len - 1 });
 }
 
-/* Of tables that have no column timezone yet, the name means that of `without`: they have no zone, and are compared all
- * the same. */
+/* The query also works with tables that have no column timezone yet: there the name means the empty column of
+ * `without`, and the rest is compared. */
 void site_watch(struct stores *stores)
 {
     db_greet(stores->db,
@@ -191,7 +191,8 @@ enum site_verdict site_partition_look(struct stores *stores, uint32_t partition)
     return site_compare(&stores->site.row, mark);
 }
 
-/* Tables of another site that have no user were made anew. A role that may not read users can't tell. */
+/* Tables of another site without a user were made anew: SITE_TABLES_GONE. For a role that may not read users it stays
+ * SITE_OTHER. */
 static enum site_verdict refined(struct stores *stores, enum site_verdict verdict)
 {
     struct db_rows rows;
@@ -227,7 +228,8 @@ enum status site_confirm(struct stores *stores)
     struct str mark;
     if (stores->db == NULL || stores->redis == NULL || is_fresh(stores, clock_monotonic_ms()))
         return ST_OK;
-    /* The mark first: a worker raises that of the tables first, so the row is not behind it. */
+    /* The mark is read first: a worker raises the generation in the tables first, so the row is never older than the
+     * mark. */
     if (any_mark_get(stores, text, &mark) != ST_OK)
         return ST_OK;
     const uint64_t connections = redis_connections(stores->redis);
@@ -235,7 +237,7 @@ enum status site_confirm(struct stores *stores)
     enum site_verdict verdict = st == ST_CONFLICT ? refined(stores, s->refused)
                                 : s->known        ? refined(stores, site_compare(&s->row, mark))
                                                   : SITE_UNKNOWN;
-    /* Without the tables a later generation of the mark shows nothing: the row may have been raised, too. */
+    /* While MySQL does not answer, a later generation in the mark proves nothing: the row may have been raised, too. */
     if (st != ST_OK && st != ST_CONFLICT && verdict == SITE_TABLES_OLDER && !str_ends(mark, STR(SITE_OLDER)))
         verdict = SITE_AGREES;
     site_verdict_log(stores, verdict);

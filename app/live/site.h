@@ -6,9 +6,9 @@
  * another site, was made anew, or is an older copy. Then nothing is served: a cookie of the one store would be logged
  * in as somebody else of the other, since ids of users are given anew.
  *
- * A worker raises the generation only when every partition has the present one, and raises that of the tables first. So
- * the mark of a partition is the generation of the tables, or the one before. A partition without a mark is an empty
- * Redis, or one that no worker of this version has met.
+ * A worker raises the generation only when every partition has the present one, and raises the generation in the tables
+ * first. So the mark of a partition is the generation of the tables, or the one before. A partition without a mark is
+ * an empty Redis, or one that no worker of this version has met.
  *
  * A copy can be older by less than a generation. Then the worker finds that a stream was settled and trimmed beyond its
  * cursor, and says so in the marks: "ID GENERATION older".
@@ -31,8 +31,8 @@
 /* The row as a mark. */
 #define SITE_ROW_SQL "SELECT CONCAT(id, ' ', generation) FROM site"
 
-/* The time zone of the tables, and whether they have months: these begin by it, so it is fixed then. Empty: it is not
- * known. */
+/* The time zone of the tables (empty: unknown), and whether they have months. Months begin by the zone, so with months
+ * it is fixed. */
 #define SITE_TIMEZONE_SQL "SELECT timezone, EXISTS (SELECT 1 FROM user_month) FROM site"
 
 struct stores;
@@ -47,7 +47,7 @@ struct site_mark {
 enum site_verdict {
     SITE_AGREES,
     SITE_UNMARKED,     /* Redis has no mark */
-    SITE_UNCOMPARED,   /* nor has a worker of this version ever compared: it must do so first */
+    SITE_UNCOMPARED,   /* the same, and no worker has compared the stores yet */
     SITE_OTHER,        /* Redis is of another site */
     SITE_TABLES_GONE,  /* Redis is of a site, and the tables have no user: they were made anew */
     SITE_TABLES_OLDER, /* the tables are an older copy */
@@ -77,11 +77,11 @@ const char *site_verdict_text(enum site_verdict verdict);
 /* Whether the stores belong together, or Redis is empty. */
 bool site_may_serve(enum site_verdict verdict);
 
-/* Has each new connection to MySQL read the row before it is used. A connection is refused when its tables are of
- * another site than those of the connection before, or older, or of another time zone than the setting. stores_open
- * calls it. */
+/* Has each new connection to MySQL read the row before it is used. A connection is refused when its tables belong to
+ * another site than the tables of the connection before, or are older, or have another time zone than the setting.
+ * stores_open calls it. */
 void site_watch(struct stores *stores);
-/* Reads the row. ST_OK · ST_CONFLICT: the tables are of another site than those of before, or older
+/* Reads the row. ST_OK · ST_CONFLICT: the tables belong to another site than before, or are older
  * (stores->site.refused) · ST_UNAVAILABLE: MySQL does not answer, or has no row · ST_NO_MEMORY. */
 enum status site_row_read(struct stores *stores);
 /* Whether this process may serve: compares when it has not for a second, or when a connection to Redis is new since; a

@@ -20,9 +20,9 @@ struct stores {
     struct site site;                   /* whether both stores belong together */
 };
 
-/* Reads the functions of config->lua_dir and creates the client of Redis, and with with_mysql that of MySQL. Does not
- * connect: the stores may be unreachable. ST_INVALID: a function is invalid or missing · ST_NO_MEMORY; the reason is in
- * error (error_size bytes). On an error everything is freed. config is borrowed. */
+/* Reads the functions of config->lua_dir and creates the client of Redis, and with with_mysql the client of MySQL. Does
+ * not connect: the stores may be unreachable. ST_INVALID: a function is invalid or missing · ST_NO_MEMORY; the reason
+ * is in error (error_size bytes). On an error everything is freed. config is borrowed. */
 enum status stores_open(struct stores *s, const struct config *config, bool with_mysql, char *error, size_t error_size);
 /* Frees the clients and functions; *s is empty afterwards. Also for a zeroed struct. */
 void stores_close(struct stores *s);

@@ -166,8 +166,8 @@ static bool packet_read(const redisReply *fields, struct packet_view *out)
            redis_reply_i64(redis_reply_at(fields, FIELD_GRABBED_FEN), &p->grabbed_fen);
 }
 
-/* The hash counts the shares that were given back with all others; count and amount of a packet are those of its draw.
- * False: more was given back than there is. */
+/* The hash counts all shares, also those that were given back; count and amount of a packet mean its draw alone. False:
+ * more was given back than there is. */
 static bool draw_separate(struct packet *p)
 {
     if (p->returned_count >= p->count || p->returned_fen >= p->amount_fen)

@@ -10,8 +10,8 @@
 #define LIVE_ROWS_MAX 100
 
 /* Queues a view. user_id: the visitor; 0: logged out. after: rows with share_no < after; PACKET_NO_SHARE: from the
- * newest. limit: most rows, ≤ LIVE_ROWS_MAX (asserted); 0: none. There are none either for a logged-in visitor who may
- * not see the list of an open packet. */
+ * newest. limit: most rows, ≤ LIVE_ROWS_MAX (asserted); 0: none. A logged-in visitor who may not see the list of an
+ * open packet gets no rows either. */
 void live_view_queue(const struct live *live, struct redis_call *call, uint64_t packet_id, uint64_t user_id,
                      uint32_t after, uint32_t limit);
 /* The same, confirmed by the replicas (redis_queue_confirmed). */

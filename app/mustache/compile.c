@@ -34,7 +34,7 @@ struct routine {
     struct routine *next;
 };
 
-/* A template that is being expanded; outer is the one that includes it. */
+/* A template that is being expanded; outer is the template that includes it. */
 struct expansion {
     const struct source *source;
     const struct env *env;
@@ -305,7 +305,7 @@ static void write_call(struct compiler *c, const struct source *source, const st
     op->text = pool_add(c, place->indent);
 }
 
-/* Expands a template; env and indents of place are already those of the template. */
+/* Expands a template; place has the env and the indents of this template already. */
 static void write_template(struct compiler *c, const struct source *source, const struct place *place)
 {
     if (source == NULL || c->status != ST_OK)

@@ -1,4 +1,4 @@
-/* Sets from a folder: reads all of its templates, and tells later when one of them has changed. */
+/* Sets from a folder: reads all of its templates, and finds later whether one of them has changed. */
 #include <dirent.h>
 #include <errno.h>
 #include <limits.h>

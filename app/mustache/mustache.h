@@ -2,10 +2,10 @@
  * is the whole interface.
  *
  * A set holds all templates of a site. Compiling resolves partials, parents and blocks, so a template becomes one flat
- * program. Rendering reads no file, looks up no template and allocates nothing but the output buffer.
+ * program. Rendering reads no file, looks up no template and allocates only the output buffer.
  *
- * The language is that of the official spec with inheritance, without lambdas and dynamic names. Where the spec leaves
- * a choice:
+ * The language follows the official spec with inheritance, without lambdas and dynamic names. Where the spec leaves a
+ * choice:
  * - These values are false: a missing name, null, false, 0, the empty text, the empty list. All others are true.
  * - An integer is written in decimal, a boolean as true or false; null, a list and an object are written as nothing.
  * - A text that is a number (value_page_number) is written with the set's separator between each three digits.
@@ -13,7 +13,7 @@
  * - A partial, parent or block on a line of its own indents every line of its content that is not empty; inside a
  *   line it indents nothing. Indents of nested and of recursive partials add up.
  * - A block on lines of its own ends with a line break: if its content has none at its end, one is added.
- * - Inside {{<parent}}…{{/parent}} everything but blocks is ignored. Two blocks of one name there are an error.
+ * - Inside {{<parent}}…{{/parent}} everything except blocks is ignored. Two blocks of one name there are an error.
  * - A comment ends at the first closing delimiter. */
 #ifndef HB_MUSTACHE_MUSTACHE_H
 #define HB_MUSTACHE_MUSTACHE_H
@@ -22,7 +22,7 @@
 #include "base/status.h"
 #include "base/value.h"
 
-struct mustache_set; /* compiled templates; constant after compiling, but for mustache_set_changed */
+struct mustache_set; /* compiled templates; constant after compiling, except for mustache_set_changed */
 struct mustache;     /* one template of a set; lives as long as the set */
 
 #define MUSTACHE_DEPTH_MAX        64                  /* sections in sections; templates in templates */

@@ -1,5 +1,5 @@
 /* Finds the tags of a template. A tag is the opening delimiter, at most one sigil, a name with blanks around it, and
- * the closing delimiter. {{{name}}} has one more brace on each side, a comment contains any text but the closing
+ * the closing delimiter. {{{name}}} has one more brace on each side, a comment contains any text except the closing
  * delimiter, and {{=<% %>=}} changes the delimiters of the tags after it. */
 #include <string.h>
 

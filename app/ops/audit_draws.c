@@ -1,5 +1,5 @@
-/* I7 in the tables: the amount of every grab is that of the share drawn from the packet's seed. Packets are read a page
- * at a time, then the grabs of the page row by row, so memory holds one page and the shares of one packet. */
+/* I7 in the tables: every grab has the amount of its share, as drawn from the packet's seed. Packets are read a page at
+ * a time, then the grabs of the page row by row, so memory holds one page and the shares of one packet. */
 #include "ops/audit_internal.h"
 
 #include <inttypes.h>
@@ -15,7 +15,7 @@ enum { PACKETS_PER_PAGE = 500 };
 struct page {
     struct audit *audit;
     struct packet packets[PACKETS_PER_PAGE];
-    size_t count, drawn; /* drawn: packets whose shares were recomputed; shares has those of the last of them */
+    size_t count, drawn; /* drawn: packets whose shares were recomputed; shares: the shares of the last of them */
     bool shares_valid;   /* the shares of the last one could be recomputed */
     struct arena *arena; /* of the page: returns, shares */
     struct share_return *returns; /* of the page's packets, by (packet, position) */

@@ -26,7 +26,7 @@ enum status audit_live_once(struct audit *audit, struct stores *stores, uint64_t
 enum status audit_sessions(struct audit *audit, struct stores *stores);
 /* One step of it: some hundred keys from the cursor on, which begins as "0". *more: whether there is a next step. */
 enum status audit_sessions_step(struct audit *audit, struct stores *stores, char cursor[AUDIT_CURSOR_MAX], bool *more);
-/* Compares the texts of the functions in each primary with those of the program. */
+/* Compares the functions in each primary with the program's, text by text. */
 enum status audit_functions(struct audit *audit, struct stores *stores);
 
 /* What a packet p should have in its escrow. A pool can plant numbers whose sum does not fit into BIGINT. */

@@ -28,7 +28,7 @@ static const size_t ARENA_LIMIT_BYTES = (size_t)64 << 20;
 
 enum key_kind { KEY_SESSION, KEY_TOKEN, KEY_TEMPORARY, KEY_LIST, KEY_PACKET, KEY_UNKNOWN };
 
-/* The names of all keys that the program writes, and what is asked of each. Of a temporary key nothing is read except
+/* The names of all keys that the program writes, and what is checked of each. Of a temporary key nothing is read except
  * its time to live and its type, of a list of sessions only the length. */
 static const struct key_form {
     const char *prefix;
@@ -85,7 +85,7 @@ enum { JUST_NOW_MS = 10000 };
 
 /* A session or a copy of a token, and why it may not be believed; NULL: nothing is wrong so far. */
 struct subject {
-    struct str key, list; /* list: of a session: that of its user */
+    struct str key, list; /* list: of a session, its user's list */
     uint64_t user_id;     /* 0: not known */
     int64_t created_ms;
     struct token_copy copy; /* of a token */

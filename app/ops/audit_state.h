@@ -1,6 +1,6 @@
 /* What is known of the audit of this site: when it was last clean, and whether anything has found a violation since.
  * The violations that `hongbao audit` and the settle worker find are noted in the file of the counters, which a restart
- * of the machine empties; a clean audit, and that of the copy of `hongbao backup`, in a file that stays
+ * of the machine empties; a clean audit, and the audit of a copy by `hongbao backup`, in a file that stays
  * (ops/backup_record.h). */
 #ifndef HB_OPS_AUDIT_STATE_H
 #define HB_OPS_AUDIT_STATE_H

@@ -43,7 +43,7 @@ static bool variable_is_known(struct str name)
     return str_starts(name, STR("TEST_"));
 }
 
-/* Whether name, without HB_, is that of the setting in capitals. */
+/* Whether name, without HB_, is the setting's name in capitals. */
 static bool variable_sets(struct str name, const char *setting)
 {
     size_t i = 0;
@@ -328,7 +328,7 @@ static const char *folder_of(const char *path, struct findings *found)
     return slash == NULL ? "." : slash == path ? "/" : finding_text(found, "%.*s", (int)(slash - path), path);
 }
 
-/* unit: of the store, which systemd runs; NULL: none that is known. */
+/* unit: of the store, which systemd runs; NULL: unknown. */
 static void folder_check(const char *name, const char *setting, const char *path, const char *unit,
                          struct findings *found)
 {
@@ -340,7 +340,7 @@ static void folder_check(const char *name, const char *setting, const char *path
                   "there is no folder %s: the server does not run, or %s does not name its socket", folder, setting);
 }
 
-/* addresses: the setting's value. Those of TCP are known only by connecting. */
+/* addresses: the setting's value. Whether a TCP address answers is known only by connecting. */
 static void addresses_check(const char *name, const char *setting, const char *addresses, const char *unit,
                             struct findings *found)
 {

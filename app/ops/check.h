@@ -35,15 +35,15 @@ const char *check_package_mend(struct findings *found, const char *why);
 /* The Redis that `hongbao setup` makes: Redis itself, or Valkey where only that is installed. Their packages have the
  * same files, units and users, each with its own name. */
 struct redis_own {
-    const char *name; /* also that of its user, and of its package, NAME-server */
+    const char *name; /* also the name of its user, and, as NAME-server, of its package */
     const char *address, *unit, *client, *file, *folder;
 };
 
-/* The one of the installed service. NULL: this is none, or its Redis existed before it. */
+/* The Redis of the installed service. NULL: not an installed service, or its Redis existed before it. */
 const struct redis_own *check_redis_own(const struct config *config);
 
-/* The unit of the store that `hongbao setup` has made for the installed service. NULL: this is none, or the store
- * existed before it. */
+/* The unit of the store that `hongbao setup` has made for the installed service. NULL: not an installed service, or the
+ * store existed before it. */
 const char *check_redis_unit(const struct config *config);
 const char *check_mysql_unit(const struct config *config);
 

@@ -30,7 +30,7 @@ static void next_step_tell(void)
                   manual != NULL ? manual : "docs");
 }
 
-/* addresses: the value of the setting. False: none of them answers, which it has said. */
+/* addresses: the value of the setting. False: no address answers; it has printed so. */
 static bool store_tell(const char *name, const char *program, const char *question, const char *addresses)
 {
     const char *why = NULL;

@@ -29,13 +29,13 @@ struct findings {
  * what to do, that mends it (finding_text; NULL: memory was lacking). Text and mend are lines without their ends. */
 void finding_wrong(struct findings *f, const char *name, const char *mend, const char *format, ...)
     __attribute__((format(printf, 4, 5)));
-/* Something is wrong with several subjects for one cause: it is told once, the text and behind it the subjects. A call
+/* Something is wrong with several subjects for one cause: one finding, with the text and behind it the subjects. A call
  * with the same name, text and mend adds its subject. "{}" in the mend stands for all of them. */
 void finding_of(struct findings *f, const char *name, const char *mend, const char *text, const char *subject);
 /* Something can't be looked at, and the reason why. */
 void finding_unchecked(struct findings *f, const char *name, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
-/* Puts the last finding before all others: what it tells explains them. */
+/* Puts the last finding before all others, because it explains them. */
 void findings_lead(struct findings *f);
 /* The folder of the installed manual; NULL: it is not installed. */
 const char *findings_manual(void);

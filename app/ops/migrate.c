@@ -511,7 +511,7 @@ static enum status stores_check(const struct config *config, struct db *db)
         redis_ping(redis) == ST_OK ? settle_site_look(redis, db, (uint32_t)config->partitions, &look) : ST_OK;
     redis_free(redis);
     if (st != ST_OK || look.verdict == SITE_UNKNOWN || site_may_serve(look.verdict))
-        return ST_OK; /* what else is wrong is told by the migrator */
+        return ST_OK; /* the migrator reports everything else that is wrong */
     (void)printf("migrate: %s\n", site_verdict_text(look.verdict));
     return ST_CONFLICT;
 }
@@ -550,7 +550,7 @@ static enum status timezone_check(struct db *db, struct arena *a, const char *wa
 
 /* Applies the migrations, and writes the time zone of the setting into tables that have none, or no months yet. Months
  * of another one are refused before anything is changed, and afterwards once more, because another migrator may have
- * been faster. restoring: a backup brings its time zone, so only tables without one get that of the setting. */
+ * been faster. restoring: a backup brings its time zone, so only tables without one get the setting's. */
 static enum status tables_update(const struct config *config, struct db *db, bool restoring)
 {
     bool has = false;

@@ -41,10 +41,10 @@ enum {
  * unreachable · ST_NO_MEMORY. The reason is written to out; out NULL: nowhere. */
 enum status migrate_run(struct db *db, const char *sql_dir, FILE *out);
 
-/* Whether the schema is the one that the known migrations make, or newer by additive versions only. ST_OK ·
- * ST_CONFLICT: migrations are missing (also in an empty database) · ST_INVALID: program and database do not fit ·
- * ST_NOT_FOUND: a restore was interrupted, so tables are missing · ST_UNAVAILABLE · ST_NO_MEMORY. Changes nothing. The
- * reason is written to out; out NULL: nowhere. */
+/* Whether the schema is what the known migrations make, or newer by additive versions only. ST_OK · ST_CONFLICT:
+ * migrations are missing (also in an empty database) · ST_INVALID: program and database do not fit · ST_NOT_FOUND: a
+ * restore was interrupted, so tables are missing · ST_UNAVAILABLE · ST_NO_MEMORY. Changes nothing. The reason is
+ * written to out; out NULL: nowhere. */
 enum status migrate_check(struct db *db, const struct migrations *known, FILE *out);
 
 /* ---- for tests ---- */

@@ -16,7 +16,7 @@
 
 /* One file of the folder. */
 struct migration {
-    uint32_t version; /* from 1: that of list[i] is i + 1 */
+    uint32_t version; /* from 1: list[i] has the number i + 1 */
     struct str file;  /* "0001_first_tables.sql" */
     struct str name;  /* "first_tables" */
     struct str text;

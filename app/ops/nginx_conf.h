@@ -22,11 +22,11 @@ struct nginx_conf_list {
 
 struct nginx_conf {
     struct arena *arena;
-    const char *file;                    /* NULL: none was named */
+    const char *file;                    /* NULL: not named */
     const char *prefix;                  /* the folder of file, with its slash: relative paths begin there */
     struct nginx_conf_list listens;      /* "443 ssl http2", "[::]:80", "unix:/path" */
     struct nginx_conf_list sockets;      /* the paths of server unix:… and fastcgi_pass unix:…, each once */
-    struct nginx_conf_list certificates; /* the n-th key is that of the n-th certificate */
+    struct nginx_conf_list certificates; /* the n-th key belongs to the n-th certificate */
     struct nginx_conf_list keys;
     struct nginx_conf_list
         logs;               /* the files of the access logs in the site's format, `hongbao`; none with a variable */

@@ -27,7 +27,7 @@ bool redis_memory_parse(struct str info, struct redis_memory *out);
 enum redis_memory_state redis_memory_state(const struct redis_memory *m); /* pure */
 /* True when m is nearer to its limit. Pure. */
 bool redis_memory_is_tighter(const struct redis_memory *m, const struct redis_memory *than);
-/* Asks Redis; of the primaries of a cluster the one that is nearest to its limit. ST_OK · the status of the call ·
+/* Reads it from Redis; in a cluster from the primary that is nearest to its limit. ST_OK · the status of the call ·
  * ST_CORRUPT. */
 enum status redis_memory_read(struct redis *r, struct redis_memory *out);
 

@@ -16,8 +16,8 @@ enum services_part {
 };
 
 /* Opens Redis with its scripts, and parts (enum services_part, ORed). config is borrowed and outlives s. ST_INVALID: a
- * template is broken or a script is missing, say; ST_NO_MEMORY. On anything but ST_OK error (error_size bytes, the
- * caller's) has the reason and nothing stays open. */
+ * template is broken or a script is missing, say; ST_NO_MEMORY. Unless ST_OK, error (error_size bytes, the caller's)
+ * has the reason and nothing stays open. */
 enum status services_open(struct services *s, const struct config *config, unsigned parts, char *error,
                           size_t error_size);
 void services_close(struct services *s);

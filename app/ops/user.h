@@ -16,7 +16,7 @@
  *   enable        the user may log in again, with the password of before
  *   end-sessions  all sessions end; access tokens stay
  *   reset         a new random password, printed once; all sessions, access tokens, passkeys and recovery codes end
- * NAME is a username, or "~" and the id. Each may be repeated. All but find and show write a line to the security log.
+ * NAME is a username, or "~" and the id. Each may be repeated. Each except find and show logs a security event.
  * Returns 0; 1: no such user, or a store failed; 2: bad arguments. */
 int user_command(const struct config *config, int argc, char **argv);
 

@@ -10,9 +10,9 @@
 
 #define USER_FIND_MAX 20 /* users of one nickname; the newest */
 
-/* Prints a line for each packet that the word names, with its sender, and for each user: the one of that id or
- * username, then those of that nickname, newest first. Changes nothing. ST_NOT_FOUND: neither is there · ST_INVALID:
- * the word can't be read, with *why in static storage (NULL otherwise) · else the status of a store. */
+/* Prints a line for each packet that the word names, with its sender, and for each user: first the user of that id or
+ * username, then the users of that nickname, newest first. Changes nothing. ST_NOT_FOUND: neither is there ·
+ * ST_INVALID: the word can't be read, with *why in static storage (NULL otherwise) · else the status of a store. */
 enum status user_find_print(struct stores *stores, struct arena *a, struct str word, FILE *out, const char **why);
 
 #endif

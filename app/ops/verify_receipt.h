@@ -4,8 +4,8 @@
 
 #include "base/config.h"
 
-/* `hongbao verify-receipt FILE [--keys FILE]`: FILE is a receipt as JSON (GET /p/ID/receipt.json). The keys are those
- * of the configuration, or of a file as /.well-known/hongbao-receipt-keys answers it; then config is not read. argv[0]
+/* `hongbao verify-receipt FILE [--keys FILE]`: FILE is a receipt as JSON (GET /p/ID/receipt.json). The keys come from
+ * the configuration, or from a file as /.well-known/hongbao-receipt-keys answers it; then config is not read. argv[0]
  * is the command's name. Prints what the receipt says. Returns the exit code: 0 the signature is good · 1 forged: it is
  * not, or no known key has made it · 2 a bad argument, or a file that can't be read or is not what it should be (with a
  * message on stderr). */

@@ -31,7 +31,7 @@ static struct str reason(const struct redis_call *call)
 
 /* ---- Redis ---- */
 
-/* What a partition is asked: in a cluster one server may refuse, and the others not. */
+/* The probe of a partition: in a cluster one server may refuse, and the others not. */
 struct questions {
     struct redis_call write;      /* a field of a key of its own */
     struct redis_call view, grab; /* of a packet that does not exist */

@@ -12,7 +12,7 @@ struct grab {
     uint32_t share_no;
     uint64_t user_id;
     struct str nickname; /* at the time of the grab */
-    struct face face;    /* the same; in a grab from MySQL that of now, after faces_find */
+    struct face face;    /* the same; in a grab from MySQL the present face, after faces_find */
     int64_t amount_fen;
     int64_t grabbed_ms;
     bool settled;      /* the amount is in the wallet */

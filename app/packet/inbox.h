@@ -17,7 +17,7 @@ enum inbox_kind {
 
 enum { INBOX_ITEMS_MAX = 10 };                 /* of each kind */
 enum { INBOX_LOOKED_MAX = 4 };                 /* packets that were looked at, beyond INBOX_ITEMS_MAX */
-#define INBOX_SHOWN_MS ((int64_t)7 * 86400000) /* all but the waiting packets are shown for this time */
+#define INBOX_SHOWN_MS ((int64_t)7 * 86400000) /* items are shown for this time, except waiting packets */
 
 struct inbox_item {
     enum inbox_kind kind;

@@ -48,7 +48,7 @@ static void own_keys_add(struct receipt_keys *keys, struct str days)
 
 /* ---- of a file ---- */
 
-/* Keeps those of the next added keys that are not known already: a saved list may have keys of today. */
+/* Keeps the next `added` keys, except keys that are known already: a saved list may have present keys. */
 static void new_keys_keep(struct receipt_keys *keys, size_t added)
 {
     const struct receipt_key *items = keys->items + keys->count;

@@ -10,7 +10,7 @@
 #include "packet/receipt_file.h"
 
 struct receipt_keys {
-    struct receipt_key items[RECEIPT_KEYS_MAX]; /* our own, in the order of their days; then those of the file */
+    struct receipt_key items[RECEIPT_KEYS_MAX]; /* our own, in the order of their days; then the keys of the file */
     size_t own_count, count;
     int64_t from_ms[RECEIPT_KEYS_MAX]; /* of our own */
     uint8_t master[crypto_kdf_KEYBYTES];

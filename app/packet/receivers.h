@@ -1,6 +1,6 @@
 /* The users for whom a packet is meant, when it is not for everybody: the receiver of an exclusive packet, or several
  * named receivers of another kind. MySQL has a row for each in packet_receiver. A packet of several carries their ids
- * in a text, so that one field of Redis's hash tells who may open it. */
+ * in a text, so that one field of Redis's hash says who may open it. */
 #ifndef HB_PACKET_RECEIVERS_H
 #define HB_PACKET_RECEIVERS_H
 

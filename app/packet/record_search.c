@@ -56,7 +56,7 @@ struct search {
     const struct record_query *query;
     const struct record_filter *filter;
     int64_t now_ms;
-    size_t limit; /* results wanted; room for one more, which only tells that there is one */
+    size_t limit; /* results wanted; room for one more, which only shows that there are more */
     size_t read;
     struct record_result *out;
 };

@@ -1,6 +1,6 @@
 /* Searching the records of a user by a filter. No index serves every filter, and writing one would cost the settlement
  * of every grab. So the search reads the records newest first, by the same key as the list, and compares each with the
- * filter here; a page of results reads a limited number of records, and then tells where the search continues. */
+ * filter here; a page of results reads a limited number of records, and then says where the search continues. */
 #ifndef HB_PACKET_RECORD_SEARCH_H
 #define HB_PACKET_RECORD_SEARCH_H
 

@@ -43,7 +43,7 @@ enum {
 
 /* The rows of a side: the first columns, the tables, and whose they are. The key grab_received, which ends with the
  * primary key, has all columns of grab that are read. Without FORCE INDEX, MariaDB may look up the user alone in the
- * key and read all newer rows before those of the page. */
+ * key and read all newer rows before the rows of the page. */
 static const struct {
     const char *name, *select, *from, *where, *ms, *id;
 } SIDES[] = {

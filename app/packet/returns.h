@@ -18,7 +18,7 @@ struct share_return {
     int64_t amount_fen;
     uint32_t position; /* PACKET_NO_SHARE: the money went to the sender */
     int64_t returned_ms;
-    bool applied; /* Redis was told */
+    bool applied; /* Redis has it */
 };
 
 /* ---- rows; every function can also return the errors of db_exec or db_query ---- */
@@ -37,7 +37,7 @@ enum status return_find(struct db *db, struct arena *a, uint64_t packet_id, uint
 enum status return_insert(struct db *db, const struct share_return *r);
 /* Adds a return with a position to its packet, whose best share becomes best_share_no. */
 enum status return_count(struct db *db, const struct share_return *r, uint32_t best_share_no);
-/* Records that Redis was told. */
+/* Records that Redis has it. */
 enum status return_mark_applied(struct db *db, const struct share_return *r, int64_t now_ms);
 
 /* ---- pure ---- */

@@ -47,7 +47,7 @@ enum status packet_find_by_key(struct db *db, struct arena *a, uint64_t sender_i
  * some has a row for each of them, an exclusive one, too; their names there are the nicknames of now.
  * ST_EXISTS: the sender's request_key is taken, or the id · ST_INVALID: the sender can't pay · ST_NOT_FOUND: the sender
  * or a receiver does not exist or is being deleted · ST_CONFLICT: nothing was done, see db_exec_retried · ST_UNKNOWN:
- * perhaps done, the request_key tells. */
+ * perhaps done, the request_key shows it. */
 enum status packet_send(struct db *db, const struct packet *p, const struct receivers *receivers);
 /* Change the state from funding to open, once Redis has the packets; others are left alone. count ≥ 1 (asserted).
  * *changed (may be NULL): how many were. */

@@ -1,4 +1,4 @@
-/* The story of a user's year, told from its records: whom one gave most, who gave one most, the largest and the fastest
+/* The story of a user's year, made from its records: whom one gave most, who gave one most, the largest and the fastest
  * share, the liveliest day. Amounts and counts of the whole year are in packet/totals.h. */
 #ifndef HB_PACKET_STORY_H
 #define HB_PACKET_STORY_H
@@ -10,7 +10,7 @@
 #include "base/clock.h"
 #include "io/db.h"
 
-/* Rows that a story is told from at most, the newest of the year. */
+/* Rows that a story is made from at most, the newest of the year. */
 enum { STORY_RECEIVED_MAX = 2000, STORY_SENT_MAX = 1000, STORY_GIVEN_MAX = 4000 };
 
 /* A share that somebody gave to somebody. */
@@ -23,7 +23,7 @@ struct story_gift {
     bool thanked, returned; /* thanked: the receiver wrote thanks; returned: it was given back and counts for nobody */
 };
 struct story_gifts {
-    struct story_gift *rows; /* newest first; those of one packet together */
+    struct story_gift *rows; /* newest first; gifts of one packet together */
     size_t count;
     bool cut; /* there were more than the story reads */
 };
@@ -43,15 +43,15 @@ struct story {
     struct story_gift largest, fastest; /* received; amount_fen 0: none */
     struct story_day liveliest;
     uint64_t thanked_count; /* thanks from others */
-    bool cut;               /* told from the newest records of the year only */
+    bool cut;               /* made from the newest records of the year only */
 };
 
-/* Tells the story of these gifts, and sorts them by person. Gifts from or to the user self, and those given back, count
+/* Makes the story of these gifts, and sorts them by person. Gifts from or to the user self, and those given back, count
  * for no person. Of equal people the one with more shares is named, then the older account; of equal shares and days
  * the later one. */
 void story_tell(struct story_gifts *received, struct story_gifts *given, uint64_t self, struct story *out);
 
-/* Reads the gifts of the year in the service's zone, by keys, and tells their story. Errors as db_query. */
+/* Reads the gifts of the year in the service's zone, by keys, and makes their story. Errors as db_query. */
 enum status story_find(struct db *db, struct arena *a, uint64_t user_id, int year, struct story *out);
 
 #endif

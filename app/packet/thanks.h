@@ -35,16 +35,16 @@ enum status thanks_of_user(struct db *db, struct arena *a, uint64_t user_id, con
 
 /* ---- telling Redis ---- */
 
-/* Thanks that Redis was not told about, with what the packet's row says. */
+/* Thanks that Redis still lacks, with what the packet's row says. */
 struct thanks_pending {
     struct thanks thanks;
     uint32_t packet_count; /* the packet's thanks_count */
     bool packet_closed;
 };
-/* Those for this share, with the text in the arena. ST_NOT_FOUND: none, or Redis was told. */
+/* Such thanks for this share, with the text in the arena. ST_NOT_FOUND: none, or Redis has them. */
 enum status thanks_find_pending(struct db *db, struct arena *a, uint64_t packet_id, uint32_t share_no,
                                 struct thanks_pending *out);
-/* Redis was told, or never needs to be. */
+/* Redis has them, or will never need them. */
 enum status thanks_mark_applied(struct db *db, const struct thanks *t, int64_t now_ms);
 /* Redis has lost the packet: all of its thanks are pending again. */
 enum status thanks_mark_lost(struct db *db, uint64_t packet_id);

@@ -1,4 +1,5 @@
-/* The totals of a user by calendar month of the service's time zone; those of a year are the sums of its months. */
+/* The totals of a user by calendar month of the service's time zone; the totals of a year are the sums of its
+ * months. */
 #ifndef HB_PACKET_TOTALS_H
 #define HB_PACKET_TOTALS_H
 

@@ -15,7 +15,7 @@ struct packet_view {
     bool busy;            /* shut for a rebuild: grabs are refused */
     bool over;            /* packet_is_over; may be false for an expired packet, as a clock can be set back */
     bool final;           /* finished, and every grab is settled in MySQL: no dead letter */
-    int64_t now_ms;       /* the clock of the store that told it: Redis's, or ours for MySQL */
+    int64_t now_ms;       /* the clock of the store that it came from: Redis's, or ours for MySQL */
     bool has_mine;        /* mine is set */
     struct grab mine;     /* the visitor's own grab */
     struct grab *rows;    /* newest first */

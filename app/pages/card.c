@@ -85,7 +85,7 @@ static void greeting_model(struct model *m, const struct card_shape *shape, stru
     }
 }
 
-/* A nickname within the width. Empty for that of a deleted user, which the template replaces. */
+/* A nickname within the width. Empty for a deleted user, whose nickname the template replaces. */
 static struct str name_fit(struct arena *a, struct str nickname, uint32_t width)
 {
     struct str name = STR("☺"); /* for a name of emoji only */
@@ -95,7 +95,7 @@ static struct str name_fit(struct arena *a, struct str nickname, uint32_t width)
     return name;
 }
 
-/* Everybody sees the picture, so that of an exclusive packet says for whom it is in place of the greeting. */
+/* Everybody sees the picture, so for an exclusive packet it says for whom the packet is, in place of the greeting. */
 static void words_model(struct model *m, const struct card_shape *shape, const struct packet *p)
 {
     if (p->kind != PACKET_EXCLUSIVE) {

@@ -1,5 +1,5 @@
 /* GET /p/ID/card.png: a picture of a packet to share: cover, sender, greeting and QR code; also the Open Graph
- * picture of its page. When it opens is on it; it has no amount and no passphrase; that of an exclusive packet has the
+ * picture of its page. When it opens is on it; it has no amount and no passphrase; for an exclusive packet it has the
  * receiver's name in place of the greeting. A cover of the sender's own is on the flap as long as it is stored. Nothing
  * else of it ever changes, so nginx keeps it (nginx/site.conf), and a crowd of crawlers costs one drawing. Drawing
  * takes some tens of milliseconds and some tens of megabytes, so a pool of its own does it, which reads only MySQL.

@@ -21,8 +21,8 @@ struct str drawing_covers(struct exchange *x)
     return art(x, "covers.svg");
 }
 
-/* Without the element around it, whose view is that of one face only. The file has nothing to draw before its first <g:
- * what is there is cut away. */
+/* Without the element around it, whose view shows one face only. What stands before the first <g of the file is cut
+ * away; it draws nothing. */
 struct str drawing_faces(struct exchange *x)
 {
     struct str svg = art(x, "avatars.svg");

@@ -35,7 +35,7 @@ static struct news news_parse(struct str text)
     return (struct news){ 0 };
 }
 
-/* False: Redis does not answer. A missing or malformed value is that of a user who has never looked. */
+/* False: Redis does not answer. A missing or malformed value means that the user has never looked. */
 static bool news_read(struct exchange *x, struct news *out)
 {
     struct redis_call call = { 0 };

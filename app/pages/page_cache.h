@@ -9,8 +9,8 @@
  * Between its last grab and the settlement of it a finished packet is the same for all who have no share, and its list
  * is the same for all. Its entry is not complete: Redis may still lose grabs and give their shares to other users, so
  * it is not used for grabs, and views use it in the same way. A visitor with a share sees whether that is settled.
- * Everything but the rows is read from Redis for everyone when the packet has more than LIVE_ROWS_MAX shares, because
- * its entry can't prove that a user has none. */
+ * When the packet has more than LIVE_ROWS_MAX shares, everything except the rows is read from Redis for everyone,
+ * because its entry can't prove that a user has none. */
 #ifndef HB_PAGES_PAGE_CACHE_H
 #define HB_PAGES_PAGE_CACHE_H
 

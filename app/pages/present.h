@@ -18,7 +18,7 @@ struct str present_site_host(const struct exchange *x);
 void present_kind(struct model *m, struct value *object, enum packet_kind kind);
 /* Adds page-only split_double_average, split_uniform, split_gaussian, split_even, exactly one of them true. */
 void present_split(struct model *m, struct value *object, enum split_method split);
-/* Adds members id, kind, greeting; page: url "/p/ID", and those of present_kind. */
+/* Adds members id, kind, greeting; page: url "/p/ID", and the members of present_kind. */
 void present_packet(struct exchange *x, struct model *m, struct value *object, uint64_t packet_id,
                     enum packet_kind kind, struct str greeting);
 

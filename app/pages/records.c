@@ -137,7 +137,7 @@ static enum status other_find(struct exchange *x, const struct db_page *wanted, 
     return st;
 }
 
-/* Whether the page tells what the search found. */
+/* Whether the page says what the search found. */
 static bool is_counted(const struct exchange *x, const struct records_request *r)
 {
     return r->filtered && !r->page.below.given && !x->wants_json;

@@ -8,7 +8,7 @@
 
 enum { RECORDS_PAGE_ITEMS = 20, RECORDS_HOME_ITEMS = 5 };
 
-/* Appends one item to list for each row. The members are those of `items` below. */
+/* Appends one item to list for each row. The members are as in `items` below. */
 void records_model(struct exchange *x, struct model *m, struct value *list, enum record_side side,
                    const struct record_list *records);
 
@@ -27,7 +27,7 @@ void records_model(struct exchange *x, struct model *m, struct value *list, enum
  *   count            packets of the year
  *   best_count       手气最佳 of the year; 0 on the sent page (page: count_one, best_count_one)
  *   all_time         { total_fen, count, best_count } of all years (page: as above)
- *   all_time_more    page-only boolean: it is another sum than that of the year
+ *   all_time_more    page-only boolean: it differs from the sum of the year
  *   months           [{ month 1 … 12, total_fen (page: total_text), count }], twelve of them in order
  *                    (page: as pages/months.h, and url of its records where there are some)
  *   items            received: [{ packet: { id, kind, greeting, sender: { id, nickname, page: initial, hue },

@@ -11,7 +11,7 @@
 
 extern const struct field screen_fields[]; /* the query of GET /p/ID/screen */
 
-/* Members, JSON and page: those of show_packet_model, and
+/* Members, JSON and page: as show_packet_model, and
  *   left_count, url (of the packet), with_list (names and amounts are shown),
  *   top: of lucky packets with the list, the three largest shares so far [{ user, amount_fen; page: amount_text,
  *     place }], the earlier one of equals; once finished, the best share of the draw is the first. Empty for packets of

@@ -456,7 +456,7 @@ static enum step answer_sent(struct exchange *x, const struct packet *p)
     return STEP_DONE;
 }
 
-/* Whether the packet was paid for, its order tells: the page looks there by itself. */
+/* The order shows whether the packet was paid for: the page looks there by itself. */
 static void answer_unknown(struct exchange *x, struct str request_key)
 {
     struct model m;

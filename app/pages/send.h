@@ -22,7 +22,7 @@
  *   confirmed        page-only: the several receivers of the packet that is sent again, who need not be confirmed once
  *                    more; else absent
  *   back             page-only boolean: a gift that is sent back
- *   form             page-only: the typed texts, a member for each field, at first "" or those of the query; and
+ *   form             page-only: the typed texts, a member for each field, at first "" or from the query; and
  *                    request_key
  *   kind_lucky kind_even kind_exclusive    page-only booleans: exactly one is true (radio buttons)
  *   to_open more_open    page-only booleans: the receivers, the fields that few senders use are shown; else they are

@@ -10,7 +10,8 @@
 /* *needed: the order is for one person, or for several of whom the sender does not know all (pages/people.h), and its
  * field `confirmed` does not have their usernames with blanks between. The form of GET /send has the field, with the
  * receivers of the packet that is sent again; its script adds who is picked by face as the only one. Requests without
- * the field, such as those of programs, are not asked, and JSON never is. Returns as db_query; ST_NO_MEMORY. */
+ * the field, such as requests of programs, need no confirmation, and JSON never does. Returns as db_query;
+ * ST_NO_MEMORY. */
 enum status send_confirm_needed(struct exchange *x, const struct send_order *order, const struct receivers *receivers,
                                 bool *needed);
 /* Answers 200 with pages/send_confirm. order and receivers were checked.

@@ -15,7 +15,7 @@ struct prefill {
     struct form form;
     bool lacks_phrase, lacks_opening, lacks_to; /* there was one that the sender must type again */
     bool back;                                  /* the packet is a gift sent back */
-    struct people_known receivers;              /* of an earlier packet, or the one who gets a gift back; else none */
+    struct people_known receivers;              /* of an earlier packet, or who gets a gift back; else none */
 };
 
 /* Fills *out with the fields of the form; none without such a query. The texts are in the request's arena.

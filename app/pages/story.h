@@ -23,7 +23,7 @@ extern const struct field story_fields[], story_share_fields[];
  *                     "0.0", url) }
  *   liveliest         null, or { date YYYY-MM-DD, sent_count, received_count, thanked_count (page: name of the month,
  *                     day, has_sent, has_received, has_thanked) }
- *   cut               the five above are told from the newest records only
+ *   cut               the five above come from the newest records only
  * page-only:
  *   years             [{ year, url, current }], other_years: more than one
  *   person            { nickname, initial, hue }
@@ -35,7 +35,7 @@ enum step story_show(struct exchange *x);
 
 /* GET /story.png?year=YYYY[&amounts=1] → the picture, as a download. NEED_USER. It has the user's nickname and
  * the counts of the year; with ?amounts the two totals. Only the card pool can draw, and it knows no sessions and has
- * no rights on what is told here. So this reads the numbers and passes them on by an internal redirect of nginx
+ * no rights on these data. So this reads the numbers and passes them on by an internal redirect of nginx
  * (X-Accel-Redirect), as a query of their own that nobody else can send: nginx/site.conf, pages/story_picture.h. */
 enum step story_share(struct exchange *x);
 

@@ -9,11 +9,11 @@
 enum { VERIFY_PAGE_SHARES = 1000 };
 
 /* GET /p/ID/verify?after=SHARE_NO → pages/verify. WANT_VISITOR, page pool, from MySQL alone. The members marked [open]
- * are shown to logged-in users once the packet is over (packet_is_over), of a packet for named receivers only to them
- * and its sender. Other visitors, and everyone before, see only the unmarked members. A forged id is 404 without I/O.
+ * are shown to logged-in users once the packet is over (packet_is_over); if it is for named receivers, only to them and
+ * its sender. Other visitors, and everyone before, see only the unmarked members. A forged id is 404 without I/O.
  *   id               (page: url "/p/ID")
  *   kind             (page: kind_lucky, kind_even, kind_exclusive bools)
- *   split            double-average|uniform|gaussian|even (page: those of present_split)
+ *   split            double-average|uniform|gaussian|even (page: as present_split)
  *   count (page: count_one)
  *   state            open|finished|expired
  *   expires_at       (page: expires_at_text)

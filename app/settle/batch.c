@@ -170,8 +170,8 @@ struct settle_packet *settle_batch_packet(const struct settle_batch *b, uint64_t
     return bsearch(&key, b->packets, b->packet_count, sizeof *b->packets, packet_order);
 }
 
-/* True when the rest of the packet's close event is the rest by the tables, except for shares that were given back and
- * that Redis did not know yet. What is refunded is the rest by the tables. */
+/* True when the rest in the packet's close event equals the rest by the tables, or is less by shares that were given
+ * back and that Redis did not have yet. The refund is the rest by the tables. */
 static bool close_rest_fits(const struct settle_packet *p, int64_t rest_fen)
 {
     return p->close_rest_fen <= rest_fen && p->close_rest_fen >= rest_fen - p->returned_fen;

@@ -39,7 +39,7 @@ struct settle_packet {
     uint64_t sender_id;
     int64_t amount_fen; /* amount_fen, count: of all shares, with those that were given back into the packet */
     uint32_t count;
-    int64_t returned_fen;   /* of these: Redis may have closed the packet before it learned of them */
+    int64_t returned_fen;   /* the given-back part of both; Redis may have closed the packet before it got it */
     uint32_t best_share_no; /* PACKET_NO_SHARE: none */
     uint32_t row_grabs;
     int64_t row_grabs_fen;
@@ -63,7 +63,7 @@ struct settle_month {
     uint32_t best_count;
 };
 
-/* An id further in the future is no time: a wrong clock, or a lie of whoever wrote the entry. */
+/* An id further in the future is not taken for a time: a clock was wrong, or an intruder wrote the entry. */
 enum { SETTLE_FUTURE_MS = 86400000 };
 
 struct settle_batch {
@@ -86,9 +86,9 @@ struct settle_batch {
 enum status settle_batch_group(struct arena *a, struct live_event *events, size_t count, int64_t now_ms,
                                struct settle_batch *out, struct settle_fault *fault);
 
-/* True when the id is so far in the future. */
+/* True when the id is more than SETTLE_FUTURE_MS in the future. */
 bool settle_id_is_future(struct live_event_id id, int64_t now_ms);
-/* The time of a grab: that of its id, or now when the id is more than SETTLE_FUTURE_MS in the future. */
+/* The time of a grab: the time in its id, or now when the id is more than SETTLE_FUTURE_MS in the future. */
 int64_t settle_grab_ms(const struct live_event *e, int64_t now_ms);
 
 /* Removes a grab that an earlier batch has settled, from the list and from its packet's sums. */
@@ -99,9 +99,9 @@ struct settle_packet *settle_batch_packet(const struct settle_batch *b, uint64_t
 
 /* Compares a packet's events with its row; sets finishes, closes and refund_fen. ST_CORRUPT with fault set: no such
  * packet, a grab of a closed packet, more money than the packet holds, all shares taken but money left, a close event
- * whose grabs differ from the row or whose rest is not that of the row, except for shares that were given back
- * meanwhile, or a grab whose share is not the next one: shares are handed out in order, so a skipped share is a lost
- * event. An identical close event of a closed packet is accepted. */
+ * whose grabs or rest differ from the row, except for shares that were given back meanwhile, or a grab whose share is
+ * not the next one: shares are handed out in order, so a skipped share is a lost event. An identical close event of a
+ * closed packet is accepted. */
 enum status settle_packet_check(struct settle_packet *p, struct settle_fault *fault);
 
 /* Fills accounts: grabs pay from escrow to wallet, refunds from escrow to sender. Call after settle_packet_check of all

@@ -215,7 +215,7 @@ enum status settle_commit(struct settle *s, struct settle_partition *p, uint64_t
             s, p, p->damaged,
             &(struct dead_letter){ .event = p->damaged_id, .reason = settle_fault_text(FAULT_UNREADABLE) });
     if (st == ST_UNKNOWN)
-        p->cursor_loaded = false; /* read it again: it tells whether the batch was committed */
+        p->cursor_loaded = false; /* read it again: it shows whether the batch was committed */
     if (st != ST_OK)
         p->behind = false; /* a large batch may have taken too long for SETTLE_DB_TIMEOUT_S */
     settle_partition_clear(p);

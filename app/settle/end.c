@@ -45,7 +45,7 @@ enum status end_packet(struct stores *stores, struct arena *a, uint64_t packet_i
     /* Expired by that clock, which may be wrong, and not closed yet: a grab may still succeed. */
     if (st == ST_OK && !ended && p.state != PACKET_CLOSED && packet_state_shown(&p, live.now_ms) == PACKET_EXPIRED)
         return ST_UNAVAILABLE;
-    if (st == ST_OK) /* ended: perhaps by another process, whose clock is ahead of ours */
+    if (st == ST_OK) /* another process may have ended it, with a clock ahead of ours */
         out->state = finished ? PACKET_FINISHED : packet_state_shown(&p, ended ? p.expires_ms : live.now_ms);
     return st;
 }

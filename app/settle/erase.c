@@ -22,7 +22,7 @@ enum { GONE_MARGIN_MS = 60 * 60 * 1000 };
 enum { ROW_PACKET, ROW_MS, ROW_LEFT, ROW_NAMED, ROW_CLOSED, ROW_CLOSED_MS };
 #define OF_PACKET "p.state = 'closed', COALESCE(p.closed_ms, 0) "
 
-/* Where the name of a user is. Each in the order of a key, so that no row is read again which a walk has passed.
+/* The places that may have the name of a user. Each query follows the order of a key, so a walk reads no row twice.
  * Exclusive packets of older programs have their receiver in the packet only. */
 static const char *const SIDES[] = {
     "SELECT p.id, p.created_ms, p.sender_name <> '' OR p.state <> 'closed',"
@@ -90,12 +90,13 @@ struct pass {
     struct stores *stores;
     struct arena *arena;
     uint64_t user_id;
-    int64_t gone_ms; /* of a packet that was closed before, Redis has nothing */
+    int64_t gone_ms; /* Redis has nothing left of a packet that was closed before this time */
     size_t live_count, old_count;
     struct buf old; /* packets that only the tables have: [packet, … */
 };
 
-/* Erases the name from the packet of a row, or notes the packet for later. *full: not this one, in the next pass. */
+/* Erases the name from the packet of a row, or notes the packet for later. *full: the pass has no room for this packet;
+ * the next pass begins with it. */
 static enum status row_erase(struct pass *p, const struct db_rows *rows, size_t i, bool *full)
 {
     struct task t = { p->stores, p->arena, p->user_id, db_cell_u64(rows, i, ROW_PACKET) };

@@ -33,8 +33,8 @@ struct erase_walk {
 enum status erase_names(struct stores *stores, struct arena *a, uint64_t user_id, int64_t now_ms,
                         struct erase_walk *walk, bool *ended);
 
-/* *settled: all grabs of before since_ms are in the tables, but for those of this user in dead letters, of which there
- * must be none either. ST_OK · ST_UNAVAILABLE · ST_CORRUPT · ST_NO_MEMORY. */
+/* *settled: all grabs from before since_ms are in the tables, and no dead letter has a grab of this user. ST_OK ·
+ * ST_UNAVAILABLE · ST_CORRUPT · ST_NO_MEMORY. */
 enum status erase_settled(struct stores *stores, struct arena *a, uint64_t user_id, int64_t since_ms, bool *settled);
 
 #endif

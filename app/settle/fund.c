@@ -29,7 +29,7 @@ static enum status load_shares(const struct live *live, const struct packet *p, 
     return st;
 }
 
-/* Loads a packet that this process has just made, once: only so a load can't bring back an older state of it
+/* Loads a packet that this process has just made. Never repeated: a second load could bring back an older state
  * (LIVE_LOAD_WITHIN_MS). The sender has paid, so the send succeeds even if the load fails. */
 static void load_after_send(struct stores *stores, const struct packet *p)
 {

@@ -28,7 +28,7 @@ enum fund_result {
 
 struct fund_packet {
     enum fund_result result;
-    struct packet packet; /* but with FUND_BALANCE_SHORT; its texts are borrowed from the arguments or in the arena */
+    struct packet packet; /* not with FUND_BALANCE_SHORT; its texts are borrowed from the arguments or in the arena */
 };
 
 /* Funds a new packet. One statement debits the wallet, credits the escrow, inserts the packet in state 'funding' and

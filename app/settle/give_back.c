@@ -49,7 +49,7 @@ static enum status sender_is_gone(struct task *t, struct db *db, const struct pa
     return st;
 }
 
-/* Moves the money, and what the user received in the month of the grab. */
+/* Moves the money, and subtracts it from the user's total of the month of the grab. */
 static enum status money_move(struct task *t, struct db *db, const struct packet *p, const struct grab *grab)
 {
     const struct share_return *r = &t->out->share;
@@ -69,7 +69,8 @@ static enum status money_move(struct task *t, struct db *db, const struct packet
     return st == ST_OK ? user_totals_take_back(db, r->user_id, grab->grabbed_ms, r->amount_fen) : st;
 }
 
-/* The best share once this one is given back into the packet: the new share is the last one of its amount. */
+/* The best share after this share went back into the packet. The share that comes in its place is the last of all
+ * shares, so an equal earlier share wins. */
 static enum status best_choose(struct task *t, struct db *db, const struct packet *p, uint32_t *best)
 {
     const struct share_return *r = &t->out->share;
@@ -96,8 +97,8 @@ static enum status best_choose(struct task *t, struct db *db, const struct packe
     return st == ST_INVALID ? ST_CORRUPT : st;
 }
 
-/* The row comes first. Its key is taken when another Galera node has just given back the same share: that one holds
- * its lock on the packet there, and this transaction may not see the row yet. */
+/* The row comes first. Its key is already taken when another Galera node has just given back the same share: that node
+ * has its own lock of the packet, and this transaction may not see its row yet. */
 static enum status rows_write(struct task *t, struct db *db, const struct packet *p, const struct grab *grab)
 {
     const struct share_return *r = &t->out->share;
@@ -160,7 +161,7 @@ enum status give_back(struct stores *stores, struct arena *a, uint64_t packet_id
         return st;
     out->result = GIVE_BACK_DONE;
     crash_point("return-after-commit");
-    if (st == ST_EXISTS) { /* what was given back may have gone elsewhere than this transaction chose */
+    if (st == ST_EXISTS) { /* an earlier call gave it back, perhaps to another place than this one chose */
         st = return_find(stores->db, a, packet_id, out->share.share_no, &out->share);
         if (st != ST_OK || out->share.applied)
             return st == ST_NOT_FOUND ? ST_CONFLICT : status_idempotent(st); /* another share has the place */
@@ -174,7 +175,7 @@ enum status give_back(struct stores *stores, struct arena *a, uint64_t packet_id
 
 /* ---- telling Redis ---- */
 
-/* Tells Redis about one return. *done: Redis knows it, or will never need it. */
+/* Writes one return to Redis. *done: Redis has it, or will never need it. */
 static enum status return_apply(struct stores *stores, const struct packet *p, const struct share_return *r,
                                 int64_t now_ms, bool *done)
 {
@@ -207,7 +208,7 @@ enum status give_back_apply(struct stores *stores, struct arena *a, uint64_t pac
     struct share_return *returns;
     size_t count = 0;
     bool done = true;
-    /* The packet after its returns: its best share must not be older than the newest of them. */
+    /* Read the packet after its returns: its best share must not be older than the newest return. */
     enum status st = returns_find(stores->db, a, packet_id, &returns, &count);
     if (st == ST_OK)
         st = packet_find(stores->db, a, packet_id, &p);

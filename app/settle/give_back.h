@@ -1,8 +1,8 @@
 /* A receiver gives a share back: into the packet while it is open and somebody could take it, else to its sender.
  *
- * MySQL first: one transaction moves the money and decides where it goes, by the packet's locked row. Then Redis is
- * told; when the process dies in between, the settle worker does it (settle/tell.h). Settlement refunds what the
- * tables say, so it does not matter whether Redis closes the packet before or after. */
+ * MySQL first: one transaction moves the money and decides where it goes, by the packet's locked row. Then the process
+ * writes the return to Redis; when it dies in between, the settle worker does so (settle/tell.h). Settlement refunds
+ * what the tables say, so it does not matter whether Redis closes the packet before or after. */
 #ifndef HB_SETTLE_GIVE_BACK_H
 #define HB_SETTLE_GIVE_BACK_H
 
@@ -21,7 +21,7 @@ enum give_back_result {
     GIVE_BACK_NO_MONEY,    /* the wallet can't pay */
     GIVE_BACK_OWN,         /* the packet is over, and the user is its sender: there is nobody to give it to */
     GIVE_BACK_SENDER_GONE, /* the packet is over, and its sender has deleted the account */
-    GIVE_BACK_TOO_MANY     /* the open packet takes no more shares back (return_way); later its sender does */
+    GIVE_BACK_TOO_MANY     /* an open packet without room for one more share (return_way): try again when it is over */
 };
 
 struct give_back {
@@ -35,13 +35,13 @@ struct give_back {
 enum status give_back(struct stores *stores, struct arena *a, uint64_t packet_id, uint64_t user_id, int64_t now_ms,
                       struct give_back *out);
 
-/* Tells Redis about the returns of a packet, in their order: those of which it was not told, or all, when Redis has
- * lost data. ST_OK: also when Redis can't take them yet, or the packet is damaged there, which is logged (they stay
- * pending; other packets must not wait for one) · ST_UNAVAILABLE · ST_NO_MEMORY. */
+/* Writes the returns of a packet to Redis, in their order: the pending ones, or all, when Redis has lost data. ST_OK:
+ * also when Redis can't take them yet, or the packet is damaged there, which is logged (they stay pending; other
+ * packets must not wait for one) · ST_UNAVAILABLE · ST_NO_MEMORY. */
 enum give_back_which { GIVE_BACK_PENDING, GIVE_BACK_ALL };
 enum status give_back_apply(struct stores *stores, struct arena *a, uint64_t packet_id, enum give_back_which which,
                             int64_t now_ms);
-/* Tells Redis about one return, unless it was told. Returns as give_back_apply. */
+/* Writes one return to Redis, if it is pending. Returns as give_back_apply. */
 enum status give_back_tell(struct stores *stores, struct arena *a, uint64_t packet_id, uint32_t share_no,
                            int64_t now_ms);
 

@@ -73,8 +73,8 @@ static enum status cursor_read(struct settle *s, const struct settle_partition *
     return rows.count == 1 && live_event_id_parse(db_cell(&rows, 0, 0), out) ? ST_OK : ST_CORRUPT;
 }
 
-/* Redis had a later position. It is another worker's; or nobody's: the tables are older than Redis, or somebody has
- * written it who controls a pool. */
+/* Redis had a later position. Up to the cursor it comes from another worker, and is restored. Beyond the cursor no
+ * worker has reached it: the tables are older than Redis, or an intruder in a pool has written it. */
 static enum status later_position_take(struct settle *s, const struct settle_partition *p, struct live_event_id later,
                                        struct redis_call *call)
 {
@@ -197,7 +197,7 @@ enum status settle_publish_queue_closed(struct settle_partition *p, const uint64
     return ST_OK;
 }
 
-/* Queues those of the listed packets that are closed. ids_text: packet ids, each followed by a comma. */
+/* Queues the closed packets of the list. ids_text: packet ids, each followed by a comma. */
 static enum status closed_find(struct settle *s, struct settle_partition *p, struct str ids_text)
 {
     struct db_rows rows;

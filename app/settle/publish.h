@@ -8,8 +8,8 @@
  * the stream; the last two not while the stream has a gap at the cursor. Does nothing if nothing has changed. ST_OK
  * also if Redis is out of memory (the next pass repeats it) · ST_UNAVAILABLE: a store is unreachable · ST_NO_MEMORY. */
 enum status settle_publish(struct settle *s, struct settle_partition *p);
-/* Reads the positions in Redis. One that is not as this worker has published it, and that no other worker can have
- * reached, is published again by the next settle_publish: a pool that somebody controls can write there. Call it once a
+/* Reads the positions in Redis, which an intruder in a pool can overwrite. The next settle_publish repeats each
+ * position that differs from what this worker has published and that no other worker can have reached. Call it once a
  * second. ST_OK also if Redis does not answer · ST_CORRUPT: there is no valid cursor · ST_UNAVAILABLE · ST_NO_MEMORY.
  */
 enum status settle_positions_look(struct settle *s);

@@ -21,7 +21,8 @@ static uint32_t events_wanted(const struct settle *s, const struct settle_partit
     return p->behind || batch < SETTLE_PROMPT_EVENTS ? batch : SETTLE_PROMPT_EVENTS;
 }
 
-/* Entries to read: batch_max, but no more than hold the events to read, if they are like the last ones. */
+/* Entries to read: as many as hold the wanted events, if each has as many events as the last ones had; at most
+ * batch_max. */
 static uint32_t entries_wanted(const struct settle *s, const struct settle_partition *p)
 {
     uint64_t wanted = (uint64_t)events_wanted(s, p) / p->entry_events + 1;
@@ -71,8 +72,8 @@ static enum status events_reserve(struct settle_partition *p, const redisReply *
     return p->events == NULL || p->entries == NULL ? ST_NO_MEMORY : ST_OK;
 }
 
-/* Parses the entries from first on, until the batch is full. Never more than batch_max entries: without the cursor's
- * entry the reply holds one more, and a search needs a batch of one entry. */
+/* Parses the entries from first on, until the batch is full, at most batch_max entries. The reply may hold one more,
+ * because it was read with room for the cursor's entry, and a search needs a batch of exactly one entry. */
 static enum status entries_parse(struct settle *s, struct settle_partition *p, const redisReply *reply, size_t first)
 {
     size_t end = reply->elements - first > p->batch_max ? first + p->batch_max : reply->elements, i = first;

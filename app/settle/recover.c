@@ -31,7 +31,7 @@
 
 enum {
     WALK_PACKETS_MAX = 1000,   /* checked in one round */
-    PENDING_EVENTS_MAX = 2000, /* unsettled events searched for those of a packet */
+    PENDING_EVENTS_MAX = 2000, /* unsettled events in which a packet's own are searched */
     ARENA_CHUNK_BYTES = 65536
 };
 static const size_t ARENA_LIMIT_BYTES = (size_t)64 << 20;
@@ -172,7 +172,7 @@ static enum status packet_rebuild(struct task *t, struct db *db, struct packet *
                                             .amount_fen = grabs[i].amount_fen,
                                             .event = { .ms = (uint64_t)grabs[i].grabbed_ms } };
     }
-    if (p->thanks_count > 0) { /* the worker tells Redis again, once it has the packet */
+    if (p->thanks_count > 0) { /* the worker writes them to Redis again, once it has the packet */
         st = thanks_mark_lost(db, p->id);
         if (st != ST_OK)
             return st;
@@ -190,8 +190,8 @@ static enum status packet_rebuild(struct task *t, struct db *db, struct packet *
     return p->state == PACKET_FUNDING ? packet_mark_open(db, p->id) : ST_OK;
 }
 
-/* Refunds the rest without a close event: Redis has no unsettled event of the packet. The unique key (kind, packet,
- * seq) is that of a refund by a close event, so there can be only one. */
+/* Refunds the rest without a close event: Redis has no unsettled event of the packet. A refund by a close event has the
+ * same unique key (kind, packet, seq), so there can be only one refund. */
 static enum status packet_refund(struct task *t, struct db *db, const struct packet *p)
 {
     int64_t rest_fen = packet_total_fen(p) - p->grabbed_fen;
@@ -222,21 +222,21 @@ static bool packet_is_due(const struct packet *p, int64_t now_ms)
 }
 
 /* An ended packet is always closed by an event. An older copy of Redis has it open until its first expiry; the cursor,
- * which is behind the event then, tells that this copy is older. */
+ * which is behind the event then, shows that this copy is older. */
 static bool packet_is_over_by_time(const struct packet *p, int64_t now_ms)
 {
     return p->expires_ms <= now_ms && p->ended_ms == 0;
 }
 
-/* Before a refund of a packet that its sender may still load, for example because this clock is ahead: the load finds a
- * tombstone, or the packet is shut. Reads the snapshot again. */
+/* Call it before the refund of a packet that its sender may still load, for example because this clock is ahead: a late
+ * load then finds a tombstone, and a loaded packet is shut. Reads the snapshot again. */
 static enum status sender_keep_out(struct task *t, struct live_event_id cursor, struct snapshot *snapshot)
 {
     enum status st = status_idempotent(live_shut(&t->s->stores->live, &t->packet_id, 1));
     return st == ST_OK ? snapshot_read(t->s, t->packet_id, cursor, snapshot) : st;
 }
 
-/* Removes a key that is no packet: Redis has nothing of this one. Reads the snapshot again. */
+/* Removes a key of another type in place of the packet, which Redis then lacks. Reads the snapshot again. */
 static enum status planted_remove(struct task *t, struct live_event_id cursor, struct snapshot *snapshot)
 {
     security_event_log(SECURITY_EVENT_FORGED, "packet=%llu reason=\"its key is no packet\"",
@@ -371,7 +371,7 @@ static enum status packet_check(struct walk *w, const struct db_rows *rows, size
     enum snapshot_state state;
     uint64_t packet_id = db_cell_u64(rows, i, ROW_ID);
     bool funding = str_equal(db_cell(rows, i, ROW_STATE), packet_state_name(PACKET_FUNDING));
-    if (redis_reply_is_wrong_type(call->reply)) /* planted: whatever comes of it concerns this packet alone */
+    if (redis_reply_is_wrong_type(call->reply)) /* planted: an error concerns this packet alone */
         return recover_packet(w->s, packet_id, w->now_ms, w->done);
     if (call->status != ST_OK)
         return status_idempotent(call->status);
@@ -380,14 +380,14 @@ static enum status packet_check(struct walk *w, const struct db_rows *rows, size
         w->loaded[w->loaded_count++] = packet_id;
     const int64_t age_ms = w->now_ms - db_cell_i64(rows, i, ROW_CREATED);
     if (funding && state == SNAPSHOT_MISSING && age_ms < LIVE_LOAD_WITHIN_MS) {
-        w->done->left += age_ms > -LIVE_LOAD_WITHIN_MS; /* nobody waits for one of the future */
-        return ST_OK;                                   /* Redis decides it by its own clock */
+        w->done->left += age_ms > -LIVE_LOAD_WITHIN_MS; /* not for a time far in the future */
+        return ST_OK;                                   /* Redis's clock decides whether the sender may load */
     }
     if (state != SNAPSHOT_OPEN)
         return recover_packet(w->s, packet_id, w->now_ms, w->done);
     if (returns_text_count(redis_reply_str(redis_reply_at(call->reply, 1))) >= db_cell_i64(rows, i, ROW_RETURNS))
         return ST_OK;
-    /* an older copy of Redis: each return comes with its mark */
+    /* an older copy of Redis: write each return and its mark again */
     return give_back_apply(w->s->stores, w->arena, packet_id, GIVE_BACK_ALL, w->now_ms);
 }
 

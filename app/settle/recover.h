@@ -64,8 +64,8 @@ void recover_restart(struct recover *r);
 
 /* Checks the next thousand packets in state funding, and the next thousand open ones; after the last it begins again.
  * Call it once a second; while full_walk or funding_more is set, at once again. Skips packets whose partition is away
- * (settle/away.h). A key that is no packet is removed: Redis has nothing of that one.
- * ST_OK · ST_UNAVAILABLE: MySQL or every Redis server is unreachable · ST_NO_MEMORY. */
+ * (settle/away.h). A key of another type in place of a packet is removed. ST_OK · ST_UNAVAILABLE: MySQL or every Redis
+ * server is unreachable · ST_NO_MEMORY. */
 enum status recover_pass(struct recover *r, struct settle *s, int64_t now_ms, struct recover_done *done);
 
 /* Applies the rules above to one packet. ST_OK also if the packet must wait for its events or is in quarantine, or

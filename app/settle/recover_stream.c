@@ -27,7 +27,7 @@ enum {
     SHUT_PACKETS_MAX = LIVE_BATCH_MAX, /* packets of one query and of one round */
     MARGIN_MS = 86400000,      /* a closed packet may be open in Redis until this time after its expiry: clocks differ,
                              loads are late */
-    FUTURE_INTERVAL_MS = 1000, /* from one look at a cursor that is not in the future by MariaDB's clock to the next */
+    FUTURE_INTERVAL_MS = 1000, /* between two checks of a cursor that MariaDB's clock has passed */
     ARENA_CHUNK_BYTES = 65536
 };
 static const size_t ARENA_LIMIT_BYTES = (size_t)64 << 20;
@@ -102,7 +102,7 @@ struct repair {
     bool confirmed; /* the transaction before this one found the gap, too, and was committed */
     /* set by each transaction anew */
     bool compared;    /* the cursor's row was locked and equal to our copy, so the stream was compared */
-    bool lost;        /* the stream is empty, but for Redis its events are settled: the tables are older */
+    bool lost;        /* the stream is empty, and Redis has its events as settled: the tables are older */
     bool gap;         /* the stream lacks the cursor's entry, and more */
     bool trimmed;     /* events were trimmed before they were settled */
     bool accepted;    /* settlement may go on although the cursor's entry is missing */
@@ -150,8 +150,8 @@ static enum status stream_read(struct repair *r, struct str events_key, struct l
     return status_idempotent(st);
 }
 
-/* The age of the copy that Redis is: the time of its newest event. A copy without any event is older than all events; a
- * Redis that was emptied, which has lost its fence, too, has nothing open. */
+/* How old the data in Redis are: the time of its newest event. Without an event the copy is older than all events; but
+ * a Redis without its fence was emptied, and has no open packet. */
 static enum status copy_age_read(struct repair *r, struct live_event_id last, int64_t *copy_ms)
 {
     char key[LIVE_KEY_MAX];
@@ -167,8 +167,8 @@ static enum status copy_age_read(struct repair *r, struct live_event_id last, in
     return status_idempotent(st);
 }
 
-/* Keeps the grabs that are in no stream any more. Where nothing is left of the stream, the cursor moves to its last id:
- * packets that were sent meanwhile go on behind it. */
+/* Makes dead letters of the grabs that the stream has lost. When the stream is empty, the cursor moves to its last id,
+ * behind which packets that were sent meanwhile go on. */
 static enum status trimmed_keep(struct repair *r, struct db *db, struct live_event_id cursor)
 {
     char key[LIVE_KEY_MAX], text[LIVE_EVENT_ID_MAX];
@@ -388,9 +388,9 @@ static enum status fence_read(struct settle *s, uint32_t partition)
     return call.status;
 }
 
-/* Opens the fence of one partition. text: of the server that has the partition, read before the compare: if another
- * process replaces that one meanwhile, text does not open its fence. *opened: false: another worker has the partition,
- * or the server was replaced. */
+/* Opens the fence of one partition. text: the text for the server that has the partition, read before the compare: if
+ * another process replaces the server meanwhile, text does not open the fence there. *opened: false: another worker has
+ * the partition, or the server was replaced. */
 static enum status partition_open(struct settle *s, struct settle_partition *p, struct str text, bool *opened,
                                   bool *unconfirmed)
 {

@@ -156,9 +156,9 @@ static enum status accounts_change(struct settle_rows *k, struct db *db)
 }
 
 /* A grab's row is its transfer, too: from the packet's escrow to the user's wallet. packets_lock has locked the
- * packets' rows, and accounts_change those of both accounts, which belong to the packet and to a user. So the foreign
- * keys hold, and no role may delete a packet or a user. MariaDB does not look them up here: that would cost a quarter
- * of the INSERT, and lock the row of each user until COMMIT. */
+ * packets' rows, and accounts_change the rows of both accounts, which belong to the packet and to a user. So the
+ * foreign keys hold, and no role may delete a packet or a user. MariaDB does not look them up here: that would cost a
+ * quarter of the INSERT, and lock the row of each user until COMMIT. */
 static enum status grabs_insert_some(struct settle_rows *k, struct db *db, size_t first, size_t end)
 {
     const struct settle_batch *b = &k->batch;

@@ -16,7 +16,7 @@
 struct settle_rows {
     struct arena *arena;
     struct settle_write *w;
-    struct live_event *events; /* those of w that are settled, without dead letters */
+    struct live_event *events; /* the events of w that are settled, without dead letters */
     size_t event_count;        /* > 0 */
     int64_t now_ms;            /* set by verify_begin */
     struct settle_batch batch;

@@ -39,8 +39,8 @@ struct worker {
     bool failed;                                                /* the last step failed, or maintenance did */
 };
 
-/* Runs recovery, looks at the positions, tells Redis about returns and thanks, and runs expiry, also when recovery has
- * failed: expiry frees memory in a full Redis, which refuses to load packets. */
+/* Runs recovery, looks at the positions, writes pending returns and thanks to Redis, and runs expiry, also when
+ * recovery has failed: expiry frees memory in a full Redis, which refuses to load packets. */
 static enum status maintain(struct worker *w)
 {
     struct recover_done done = { 0 };
@@ -71,7 +71,7 @@ static enum status maintain_when_due(struct worker *w)
     return st;
 }
 
-/* After a step that failed they are looked at at once: it may have failed for want of them. */
+/* Looks at the functions at once after a failed step, because missing functions may be the reason. */
 static void functions_when_due(struct worker *w)
 {
     if (clock_monotonic_ms() < w->functions_due_ms)
@@ -126,7 +126,8 @@ static bool worker_is_idle(const struct worker *w)
     return w->idle_passes >= IDLE_PASSES && (w->extra == NULL || w->extra_walked);
 }
 
-/* A step that needed nothing of MySQL does not prove that it is back: only maintenance, which has failed, does. */
+/* Logs when stores go away or come back. A good step does not prove that MySQL is back, because it may not have used
+ * MySQL; so while maintenance fails, nothing is logged. */
 static void status_log(struct worker *w, enum status st)
 {
     if ((st != ST_OK) == w->failed || (st == ST_OK && w->maintenance_failed))

@@ -5,7 +5,7 @@
 
 #include "packet/split.h"
 
-/* What a draw depends on: a packet of restored tables may have the id of another one. */
+/* What a draw depends on. It is compared because after a restore another packet may have the same id. */
 struct terms {
     uint64_t packet_id;
     int64_t amount_fen, share_min_fen, share_max_fen;

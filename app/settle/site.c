@@ -89,7 +89,7 @@ static bool is_beyond(const struct part *p, struct live_event_id cursor)
            (entry == NULL || live_event_id_compare(first.id, cursor) > 0);
 }
 
-/* Whether Redis has been one of a site. */
+/* Whether Redis has data of any site. */
 static bool has_data(const struct part *p)
 {
     return has_history(p) || redis_reply_str(p->mark.reply).len > 0;
@@ -154,7 +154,7 @@ static enum site_verdict verdict_of(const struct tables *t, uint32_t partition, 
     if (!t->exist)
         return has_data(p) ? SITE_TABLES_GONE : SITE_UNMARKED;
     struct str mark = redis_reply_str(p->mark.reply);
-    const bool was_older = str_ends(mark, STR(SITE_OLDER)); /* which is looked at anew */
+    const bool was_older = str_ends(mark, STR(SITE_OLDER)); /* looked at anew */
     if (was_older)
         mark.len -= sizeof SITE_OLDER - 1;
     enum site_verdict v = site_compare(&t->row, mark);
@@ -188,7 +188,7 @@ enum status settle_site_look(struct redis *redis, struct db *db, uint32_t count,
     struct arena *a = arena_new(ARENA_CHUNK_BYTES, ARENA_LIMIT_BYTES);
     if (a == NULL)
         return ST_NO_MEMORY;
-    parts_read(redis, parts, count); /* before the tables: these are never behind it */
+    parts_read(redis, parts, count); /* before the tables: they are never behind the marks */
     enum status st = tables_read(db, a, &t);
     if (st == ST_OK)
         parts_judge(parts, count, &t, out);

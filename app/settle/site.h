@@ -32,8 +32,8 @@ bool settle_site_has_data(struct redis *redis, uint32_t partition);
 enum status settle_site_confirm(struct settle *s);
 
 /* Raises the generation now, unless another worker does, a partition does not answer, or the stores do not belong
- * together. It is raised at the start and the end of a worker, too, so that a copy of one store that was made before is
- * told from the store. */
+ * together. It is raised at the start and the end of a worker, too, so that a copy of a store from before is recognized
+ * as older. */
 void settle_site_raise(struct settle *s);
 
 /* Whether the partition of the server that is connected now is of the site, or has no mark. */

@@ -7,7 +7,7 @@
 enum { ARENA_CHUNK_BYTES = 65536 };
 static const size_t ARENA_LIMIT_BYTES = (size_t)16 << 20; /* of the list, and of each row */
 
-/* Tells Redis one pending row: give_back_tell or thanks_tell. */
+/* Writes one pending row to Redis: give_back_tell or thanks_tell. */
 typedef enum status tell_fn(struct stores *stores, struct arena *a, uint64_t packet_id, uint32_t share_no,
                             int64_t now_ms);
 

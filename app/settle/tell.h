@@ -1,10 +1,9 @@
-/* Tells Redis what it does not know: returns and thanks whose process died between the two stores, or whose packet was
- * not there yet. They are the rows without applied_ms.
+/* Writes to Redis what it lacks: returns and thanks whose process died between the two stores, or whose packet was not
+ * there yet. They are the rows without applied_ms.
  *
- * A row that can't be told now, because its packet is not in Redis, stays behind the walk, which comes back to it after
- * all others: however many of them there are, no other row waits for them. No clock says which rows are due: those of
- * other machines may be wrong. So a row may be told twice, when its own process is just doing it: that changes
- * nothing. */
+ * The walk passes a row whose packet is not in Redis, and comes back to it after all other rows. So no row waits for
+ * such rows, however many they are. No clock decides which rows are due, because clocks of other machines may be wrong.
+ * So a row may be written twice, when its own process is just doing it: the second write changes nothing. */
 #ifndef HB_SETTLE_TELL_H
 #define HB_SETTLE_TELL_H
 
@@ -27,9 +26,9 @@ struct tell {
     struct tell_walk returns, thanks;
 };
 
-/* Tells at most TELL_ROWS_MAX pending rows of each table; the next call continues after them. Call it once a second.
- * ST_OK: also when packets can't take them yet, are away (settle/away.h), or are damaged, which is logged
- * · ST_UNAVAILABLE · ST_NO_MEMORY. */
+/* Writes at most TELL_ROWS_MAX pending rows of each table; the next call continues after them. Call it once a second.
+ * ST_OK: also when packets can't take them yet, are away (settle/away.h), or are damaged, which is logged ·
+ * ST_UNAVAILABLE · ST_NO_MEMORY. */
 enum status tell_pass(struct tell *t, struct settle *s, int64_t now_ms);
 
 /* Whether the last pass has left rows to the next one. */

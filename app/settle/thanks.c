@@ -9,7 +9,7 @@
 
 /* ---- telling Redis ---- */
 
-/* A packet that Redis has no longer is shown from the tables. One that it has not yet is told later. */
+/* Gone from Redis: pages show the packet from the tables. Not loaded yet: the settle worker writes the thanks later. */
 static enum status pending_apply(struct stores *stores, const struct thanks_pending *p, int64_t now_ms)
 {
     enum live_code code;

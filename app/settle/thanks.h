@@ -1,6 +1,6 @@
 /* A receiver thanks the sender: MySQL first, then Redis, so that the packet's page shows it at once. When the process
- * dies in between, or Redis is away, the settle worker tells Redis (settle/tell.h). Thanks are no money: a Redis that
- * was restored from an older copy may lack some of them until the packet's page comes from MySQL. */
+ * dies in between, or Redis is away, the settle worker writes them to Redis (settle/tell.h). Thanks are no money: a
+ * Redis that was restored from an older copy may lack some of them until the packet's page comes from MySQL. */
 #ifndef HB_SETTLE_THANKS_H
 #define HB_SETTLE_THANKS_H
 
@@ -23,7 +23,7 @@ enum thanks_result {
 enum status thanks_say(struct stores *stores, struct arena *a, uint64_t packet_id, uint64_t user_id, struct str text,
                        int64_t now_ms, enum thanks_result *result);
 
-/* Tells Redis about the thanks for a share, unless it was told. ST_OK: also when Redis can't take them yet, or the
+/* Writes the thanks for a share to Redis, if they are pending. ST_OK: also when Redis can't take them yet, or the
  * packet is damaged there, which is logged · ST_UNAVAILABLE · ST_NO_MEMORY. */
 enum status thanks_tell(struct stores *stores, struct arena *a, uint64_t packet_id, uint32_t share_no, int64_t now_ms);
 

@@ -32,7 +32,7 @@ enum settle_fault_kind verify_grab(const struct verify_terms *t, const struct li
         return FAULT_NOT_RECEIVER;
     if (!e->follows && settle_id_is_future(e->id, now_ms))
         return FAULT_IN_FUTURE;
-    /* Both: the id may be later than the grab, and this clock may be later than the grab. */
+    /* Compare with both: the id may be later than the grab, and so may this clock. */
     if (is_before(e->id.ms, t->opens_ms) || is_before((uint64_t)(now_ms + VERIFY_MARGIN_MS), t->opens_ms))
         return FAULT_BEFORE_OPENING;
     if (!e->follows && t->ended_ms == 0 && e->id.ms >= (uint64_t)(t->expires_ms + VERIFY_MARGIN_MS))

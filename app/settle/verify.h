@@ -1,5 +1,5 @@
-/* What the tables know of a grab or a close event that Redis has decided. The worker pays nothing that contradicts
- * them: whoever controls a pool can append any event to a stream. The amount is the share that was drawn, the user is a
+/* Compares a grab or a close event that Redis has decided with the tables. The worker pays only what agrees with them:
+ * whoever controls a pool can append any event to a stream. The amount is the share that was drawn, the user is a
  * receiver, and the time is between opening and expiry. Who takes the next share of a packet for everybody is known to
  * Redis alone.
  *
@@ -15,8 +15,7 @@
 #include "live/event.h"
 #include "settle/fault.h"
 
-/* What the id of an event and a worker's clock may differ by. A worker that is further behind asks MariaDB for the
- * time. */
+/* How far the id of an event and a worker's clock may differ. A worker that is further behind reads MariaDB's clock. */
 enum { VERIFY_MARGIN_MS = CLOCKS_DIFFER_MS };
 
 /* What a packet's row says about who may open it, and when. */

@@ -217,8 +217,8 @@ struct replay {
     struct settle_write w;
 };
 
-/* Reads the letter under the lock of its partition's cursor, which excludes the worker and other replays. On other
- * Galera nodes the touch does: a worker there does not make a letter of what follows this one. */
+/* Reads the letter under the lock of its partition's cursor, which excludes the worker and other replays. The touch
+ * excludes them on other Galera nodes, where a worker could otherwise make a letter of a later entry. */
 static enum status letter_take(struct replay *k, struct db *db, struct dead_letter *letter)
 {
     enum status st = dead_letter_find(db, k->rows.arena, k->r->letter_id, letter);
@@ -229,8 +229,8 @@ static enum status letter_take(struct replay *k, struct db *db, struct dead_lett
     return st == ST_OK && letter->resolved ? ST_NOT_FOUND : st;
 }
 
-/* Reads the events to settle: those of the letter, or of the content that was given instead. ST_NOT_FOUND: the outcome
- * says why they can't be used. */
+/* Reads the events to settle, from the letter or from the content given in its place. ST_NOT_FOUND: the outcome says
+ * why they can't be used. */
 static enum status replay_events(struct replay *k, const struct dead_letter *letter)
 {
     struct settle_replay *r = k->r;
@@ -248,7 +248,7 @@ static enum status replay_events(struct replay *k, const struct dead_letter *let
         return ST_NOT_FOUND;
     }
     for (size_t i = 0; st == ST_OK && i < k->rows.event_count; i++)
-        k->rows.events[i].follows = true; /* whether its time is right, the operator has decided */
+        k->rows.events[i].follows = true; /* the operator has decided that its time is right */
     return st;
 }
 

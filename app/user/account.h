@@ -33,8 +33,8 @@ extern const struct field_type FIELD_LOGIN_NAME;
 /* struct password: a password that is compared. */
 extern const struct field_type FIELD_PASSWORD;
 /* struct str: a password that is set, normalized (password_normalize). Limits are in code points. Refused when it is
- * common, or like the service or the username (user/common_password.h): that of the form's field `username`, else the
- * visitor's. No other rules. */
+ * common, or like the name of the service or the username (user/common_password.h): the form's field `username`, else
+ * the visitor's username. No other rules. */
 extern const struct field_type FIELD_NEW_PASSWORD;
 
 /* Rows of several tables, for members of the same name: a nickname that is set, and the username of a user who proves
@@ -51,6 +51,10 @@ extern const struct field_type FIELD_NEW_PASSWORD;
         .name = "username", .type = &FIELD_LOGIN_NAME, .member = offsetof(form, username), .required = true,           \
         .kept = KEPT, .missing = "text/username_missing", .says = (text), .example = "xiaoming"                        \
     }
+/* The part that all rows of a password that is set have in common. */
+#define NEW_PASSWORD_RULES                                                                                             \
+    .type = &FIELD_NEW_PASSWORD, .no_echo = true, .min = PASSWORD_CHARACTERS_MIN, .max = PASSWORD_CHARACTERS_MAX,      \
+    .low = "text/password_short", .high = "text/password_long"
 /* The row of a password that is compared, whose value is at this offset. */
 #define PASSWORD_FIELD(field_name, offset, sample)                                                                     \
     {                                                                                                                  \

@@ -1,6 +1,6 @@
 /* GET /account: the user's names, ways in and sessions; and /account/developers, the access tokens. The forms of the
- * first are in user/nickname_page.h, whose refusals show the same page, and user/session_page.h; those of the second in
- * user/token_page.h. */
+ * first are in user/nickname_page.h, whose refusals show the same page, and user/session_page.h; the forms of the
+ * second in user/token_page.h. */
 #ifndef HB_USER_ACCOUNT_PAGE_H
 #define HB_USER_ACCOUNT_PAGE_H
 

@@ -38,20 +38,20 @@ static void cover_item_model(struct model *m, struct value *object, struct str h
     view_cover_model(m, object, STR("own"), hash);
 }
 
-/* The form of a packet, at the head of *rest, or nothing else is. */
+/* Cuts the path of a packet's form off the front of *rest. False: another path. */
 static bool form_take(struct str *rest)
 {
     return str_skip_prefix(rest, STR("/send")) && (rest->len == 0 || str_skip_prefix(rest, STR("?")));
 }
 
-/* The path as far as it is that of the form of a packet; empty: it is not. */
+/* The part of the path that is the path of a packet's form; empty: another path. */
 static struct str form_path(struct str next)
 {
     struct str rest = next;
     return origin_path_is_local(next) && form_take(&rest) ? next : STR("");
 }
 
-/* The form of a packet with this cover in place of another one. */
+/* The address of the packet's form next, with this cover in place of its cover. */
 static struct str send_url(struct exchange *x, struct str next, struct str hash)
 {
     struct str filled = form_take(&next) ? next : STR(""), before = filled, after = STR("");

@@ -153,13 +153,13 @@ static enum status user_continue(struct deletion_walk *kept, struct stores *stor
 {
     struct deletion_walk walk = *kept;
     bool ended = false;
-    if (kept->user_id == user_id) /* after an error from the beginning: others wait for their turn */
+    if (kept->user_id == user_id) /* an error drops the walk, so that others have a turn */
         *kept = (struct deletion_walk){ 0 };
     enum status st = access_end(stores, a, user_id);
     if (st == ST_OK && walk.user_id != user_id)
         st = walk_begin(stores, a, user_id, asked_ms, now_ms, &walk);
     if (st == ST_OK)
-        st = erase_names(stores, a, user_id, now_ms, &walk.names, &ended); /* after the look at what is settled */
+        st = erase_names(stores, a, user_id, now_ms, &walk.names, &ended); /* after walk_begin */
     if (st == ST_OK && !ended && kept->user_id == 0)
         *kept = walk;
     if (st != ST_OK || !ended || !walk.settled || walk.names.left)
@@ -170,7 +170,7 @@ static enum status user_continue(struct deletion_walk *kept, struct stores *stor
     return st;
 }
 
-/* The users of a pass, first the one whose walk is kept. */
+/* The users of a pass, first the user whose walk is kept. */
 static enum status users_find(struct stores *stores, struct arena *a, uint64_t first_id, int64_t now_ms,
                               struct db_rows *rows)
 {

@@ -53,7 +53,7 @@ enum status deletion_is_begun(struct db *db, struct arena *a, uint64_t user_id, 
 enum status deletion_begin(struct stores *stores, struct arena *a, uint64_t user_id, struct str username,
                            struct str hash, bool give_up, enum deletion_result *result);
 
-/* True when the username was that of a user who is deleted. Call it in the transaction that has inserted a user with
+/* True when the username belonged to a user who is deleted. Call it in the transaction that has inserted a user with
  * this name: the row of the name decides who is first. */
 enum status username_is_retired(struct db *db, struct arena *a, const struct keys *keys, struct str username,
                                 bool *retired);

@@ -119,9 +119,9 @@ static enum status password_begin(struct exchange *x, struct hash_permit *permit
     return st == ST_OK && *result == DELETION_OTHER_PASSWORD ? ST_NOT_FOUND : st;
 }
 
-/* Checks the password and begins the deletion. ST_NOT_FOUND: the password is wrong. *answered: the limits refuse a
- * try. A form that was sent twice has one answer, so a wrong password is looked at again: none is left once the other
- * request has begun the deletion. */
+/* Checks the password and begins the deletion. ST_NOT_FOUND: the password is wrong. *answered: the limits refuse a try.
+ * A form that was sent twice must get the same answer twice. The first request removes the password, so after a wrong
+ * password this looks again whether the deletion has begun. */
 static enum status deletion_try(struct exchange *x, const struct deletion_form *form, enum deletion_result *result,
                                 bool *answered)
 {
@@ -155,9 +155,9 @@ static enum status money_judge(struct exchange *x, const struct deletion_form *f
     return st;
 }
 
-/* Judges the whole form, so that all of it is told at once: *e had the fields that are missing. False: the limits
- * refuse to look at the password, and the request is answered. *st: ST_INVALID with messages in *e, ST_OK, or the
- * status of a store. */
+/* Judges the whole form, so that the answer has all messages at once: *e had the fields that are missing. False: the
+ * limits refuse to look at the password, and the request is answered. *st: ST_INVALID with messages in *e, ST_OK, or
+ * the status of a store. */
 static bool deletion_judge(struct exchange *x, const struct deletion_form *form, struct form_errors *e, enum status *st)
 {
     struct hash_permit permit = { 0 };
@@ -198,7 +198,7 @@ enum step deletion_submit(struct exchange *x)
         return STEP_DONE;
     if (st == ST_NOT_FOUND) {
         form_fail(&e, "password", "text/confirm_wrong");
-        (void)money_judge(x, &form, &e); /* without an answer it is told next time */
+        (void)money_judge(x, &form, &e); /* if a store fails, the next try says it */
         return deletion_refuse(x, &e);
     }
     if (st == ST_OK && result == DELETION_MONEY_LEFT) {

@@ -16,7 +16,7 @@ extern const struct field deletion_fields[];
 /* Handler of GET /account/delete. */
 enum step deletion_show(struct exchange *x);
 /* Handler of POST /account/delete: 303 /account/deleted, JSON 204; 422 for a wrong username or password, and while
- * there is money that the user does not give up. The deletion has begun then (user/deletion.h). */
+ * there is money that the user does not give up. With 303 and 204 the deletion has begun (user/deletion.h). */
 enum step deletion_submit(struct exchange *x);
 /* Handler of GET /account/deleted: says what happens next. */
 enum step deletion_done_show(struct exchange *x);

@@ -9,7 +9,7 @@ struct mark {
     const char *name;
 };
 
-/* The first mark that the header has counts: browsers name the ones that they imitate, too. */
+/* The first mark that the header has counts: browsers also name the browsers that they imitate. */
 static const struct mark BROWSERS[] = {
     { STR("MicroMessenger/"), "WeChat" },  { STR("Edg"), "Edge" },         { STR("OPR/"), "Opera" },
     { STR("SamsungBrowser/"), "Samsung" }, { STR("Firefox/"), "Firefox" }, { STR("FxiOS/"), "Firefox" },

@@ -14,7 +14,7 @@
  * At most DEVICE_BYTES_MAX bytes. STR_NONE without memory. */
 struct str device_name(struct arena *a, struct str user_agent);
 
-/* True when the name is that of a phone or a tablet. */
+/* True when the name belongs to a phone or a tablet. */
 bool device_is_phone(struct str name);
 
 #endif

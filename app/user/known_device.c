@@ -38,8 +38,8 @@ static struct str forgotten_key(struct arena *a, struct str username)
     return arena_printf(a, "hb:{limit}:devices:%.*s", STR_ARG(username));
 }
 
-/* True: the devices of the user were made unknown after this one became known; or Redis does not answer. A mark that no
- * process of the site has written, of the future or no number, does not count. */
+/* True: the devices of the user were made unknown after this device became known, or Redis does not answer. A mark that
+ * is no number, or in the future, does not count: no process of the site has written it. */
 static bool is_forgotten(struct exchange *x, struct str username, uint64_t number)
 {
     struct redis_call call;

@@ -27,7 +27,7 @@ bool known_device_used(const struct exchange *x);
 bool known_device_has_passkey(const struct exchange *x);
 /* The public id of that passkey, as the browser says: a slice of the request. Empty: unknown. */
 struct str known_device_passkey(const struct exchange *x);
-/* Adds the cookie that says so to the answer. */
+/* Adds the cookie with this passkey to the answer. */
 void known_device_passkey_remember(struct exchange *x, uint64_t passkey_id);
 /* The number of the device when its cookie is right for this user, in hex: a slice of the request. STR_NONE: a new
  * device, also when Redis does not answer. Blocks when the cookie is right. */

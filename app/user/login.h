@@ -24,8 +24,8 @@
  * The form posts to /login: username, password, next (hidden). */
 enum step login_show(struct exchange *x);
 
-/* POST /login: starts a new session and ends the one that the request presented. HTML 303 to next (a local path, else
- * /), JSON 200 {id, username, nickname}. An unknown name and a wrong password give the same answer, after the same
+/* POST /login: starts a new session and ends the session that the request presented. HTML 303 to next (a local path,
+ * else /), JSON 200 {id, username, nickname}. An unknown name and a wrong password give the same answer, after the same
  * time. When a store is known to be unreachable, answers 503 before the password is hashed; beyond a limit of
  * user/login_limits.h 429. */
 enum step login_submit(struct exchange *x);

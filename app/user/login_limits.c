@@ -6,7 +6,7 @@
 bool login_limits_take(struct exchange *x, struct str username, const struct password *typed,
                        struct login_limits *taken)
 {
-    /* Nobody has an invalid name: all of them are one subject. */
+    /* No user has an invalid name, so all invalid names count as one. */
     struct str name = username_valid(username) ? username : STR("");
     struct str device = known_device_number(x, name);
     if (device.ptr != NULL)

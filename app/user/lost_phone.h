@@ -1,5 +1,5 @@
-/* A phone was lost: the pages that take its ways in lead on to each other. With `lost` in the address or the form of
- * one of them, it leads to the next: devices, password (only 1), passkeys, recovery codes. */
+/* After a phone was lost, its user ends all its ways into the account, page by page. With `lost` in its address or its
+ * form each of these pages leads to the next: devices, password (only 1), passkeys, recovery codes. */
 #ifndef HB_USER_LOST_PHONE_H
 #define HB_USER_LOST_PHONE_H
 

@@ -16,7 +16,7 @@ struct nickname_form {
 extern const struct field nickname_fields[];
 
 /* Adds face_choices [{ word, title, chosen, is_initial, members of view_avatar_model }] for the form, page only: the
- * drawn faces, then the initial. The chosen one is as typed, or the present one; none, when that is a picture. */
+ * drawn faces, then the initial. Chosen is the typed choice, else the present face; nothing, when that is a picture. */
 void face_choices_model(struct exchange *x, struct model *m);
 
 /* Handler of POST /account/nickname: 303 /account?saved=1, JSON 200 with id, username and nickname; 422. MySQL first,

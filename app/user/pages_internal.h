@@ -19,14 +19,15 @@ struct str next_url(struct arena *a, const char *page, struct str next);
  * twice. */
 struct str login_way_url(struct exchange *x, const char *page, const struct form *typed, struct str next);
 
-/* A login is refused: a nickname or an address in place of the username is told at the username, which says nothing of
- * users; else the message text is added at the field. */
+/* A login is refused: a nickname or an address in place of the username gets its message at the username, which reveals
+ * nothing about users; else the message text is added at the field. */
 void login_name_judge(struct form_errors *e, struct str username, const char *field, const char *text);
 
 /* JSON: json_status with {id, username, nickname}. HTML: 303 to path. */
 enum step answer_user(struct exchange *x, int json_status, const struct user *user, struct str path);
 /* The answer to somebody who is logged in now: answer_user with next, or the home page. A browser that has sent no
- * cookie is led there by the login page (?cookie=1), which tells its user when the session's cookie was not kept. */
+ * cookie is led there by the login page (?cookie=1), which reports when the browser did not keep the session's
+ * cookie. */
 enum step answer_login(struct exchange *x, int json_status, const struct user *user, struct str next);
 
 #endif

@@ -92,7 +92,7 @@ static void challenge_mac(const struct key *key, enum passkey_ceremony ceremony,
 
     crypto_generichash_init(&state, key->bytes, sizeof key->bytes, MAC_BYTES);
     crypto_generichash_update(&state, bound, BOUND_BYTES);
-    /* with the NUL, so that no purpose and session are those of another pair */
+    /* with the NUL, so that two pairs of purpose and session never have the same bytes */
     crypto_generichash_update(&state, (const unsigned char *)purpose[ceremony], strlen(purpose[ceremony]) + 1);
     crypto_generichash_update(&state, (const unsigned char *)session.ptr, session.len);
     crypto_generichash_final(&state, mac, MAC_BYTES);

@@ -30,7 +30,7 @@ enum {
     PASSKEY_PUBLIC_KEY_MAX = 512,
     PASSKEY_DATA_MAX = 2048,     /* authenticator data */
     PASSKEY_CLIENT_MAX = 2048,   /* client data, JSON */
-    PASSKEY_SIGNATURE_MAX = 512, /* that of RSA with 2,048 bits has 256 */
+    PASSKEY_SIGNATURE_MAX = 512, /* RSA with 2,048 bits: 256 */
 };
 
 /* COSE algorithms (IANA), in the order in which they are proposed to the browser. */

@@ -18,7 +18,7 @@ extern const struct field_type FIELD_BASE64URL;
         .no_echo = true, .max = ((bytes_max)*4 + 2) / 3, .says = text ", in base64url", .example = "A0B1C2"            \
     }
 
-/* Makes the request one for JSON and reads the site. False: this site has no passkeys; the request is answered. */
+/* Makes the answer JSON and reads the site. False: a site without passkeys; the request is answered. */
 bool passkey_begin(struct exchange *x, struct passkey_site *site);
 /* Makes a challenge and sets its cookie. STR_NONE without memory. */
 struct str passkey_challenge_give(struct exchange *x, enum passkey_ceremony ceremony);

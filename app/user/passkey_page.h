@@ -15,7 +15,7 @@ enum status passkeys_model(struct exchange *x, struct model *m);
 /* Adds the page-only member passkey_site of the page /login: the domain; absent where there are no passkeys. */
 void passkey_site_model(struct exchange *x, struct model *m);
 
-/* The offer to whom has registered for a packet: the page of the opened packet has a link to it, while the cookie
+/* For a user who has registered for a packet: the page of the opened packet has a link to the offer, while the cookie
  * `offer` is there: until the link is followed, or for the time in which no password is needed (user/shown_once.h). */
 void passkey_offer_later(struct exchange *x);
 bool passkey_offer_waits(const struct exchange *x);

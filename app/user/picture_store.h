@@ -20,7 +20,7 @@ enum status picture_remove(struct db *db, struct arena *a, uint64_t user_id, boo
 /* Sets the nickname and a face that is no picture; a picture that the user has goes. Errors as picture_set. */
 enum status picture_leave(struct db *db, struct arena *a, uint64_t user_id, const struct str *nickname,
                           const struct face *face);
-/* *hash: that of the user's picture; STR_NONE: there is none. */
+/* *hash: the hash of the user's picture; STR_NONE: there is none. */
 enum status picture_of_user(struct db *db, struct arena *a, uint64_t user_id, struct str *hash);
 /* The file, of a picture or of a cover (user/cover_store.h). ST_NOT_FOUND: no user has it now. */
 enum status picture_find(struct db *db, struct arena *a, struct str hash, struct str *bytes);

@@ -4,8 +4,8 @@
  *        Crockford's base32 (base/base32.h). The check is a part of a MAC, under a key of the site, of all the rest
  *        and the username. So a guess, a mistyped code and the code of another user are refused by arithmetic
  *        alone, before anything is looked up.
- * Stored "k1$" and a keyed hash of the code and the username: 60 random bits need no slow hash. A
- *        code of the version before is stored as an Argon2id hash of its characters (user/password.h). */
+ * Stored "k1$" and a keyed hash of the code and the username: 60 random bits need no slow hash. A code of an earlier
+ *        version is stored as an Argon2id hash of its characters (user/password.h). */
 #ifndef HB_USER_RECOVERY_CODE_H
 #define HB_USER_RECOVERY_CODE_H
 
@@ -27,7 +27,7 @@ struct recovery_code {
     uint64_t number;                       /* the slot and the random bits */
     char chars[RECOVERY_CODE_CHARS + 1];   /* capitals without hyphens */
     char text[RECOVERY_CODE_TEXT_LEN + 1]; /* as it is shown */
-    struct str subject;                    /* stands for the code in a limit; tells nothing about it. In the arena */
+    struct str subject;                    /* stands for the code in a limit; reveals nothing about it. In the arena */
 };
 
 /* Makes a random code of the slot for the user with this username. False: no memory. */
@@ -40,7 +40,7 @@ bool recovery_code_read(struct arena *a, struct key_pair keys, struct str userna
 /* The hash that is stored, in the arena. STR_NONE without memory. */
 struct str recovery_code_hash(struct arena *a, const struct key *key, struct str username,
                               const struct recovery_code *code);
-/* True for a stored hash of the version before, which password_verify compares. */
+/* True for a stored hash of an earlier version, which password_verify compares. */
 bool recovery_hash_is_slow(struct str hash);
 
 #endif

@@ -36,13 +36,8 @@ const struct field recovery_login_fields[] = {
       .says = "in any case, hyphens may be left out",
       .example = "0-7K3M-9QXT-2B8D-C4RZ" },
     { .name = "new_password",
-      .type = &FIELD_NEW_PASSWORD,
+      NEW_PASSWORD_RULES,
       .member = offsetof(struct recovery_login_form, new_password),
-      .no_echo = true,
-      .min = PASSWORD_CHARACTERS_MIN,
-      .max = PASSWORD_CHARACTERS_MAX,
-      .low = "text/password_short",
-      .high = "text/password_long",
       .says = "ends all other sessions; a program may leave it out" },
     NEXT_FIELD(struct recovery_login_form),
     { .name = NULL },
@@ -62,7 +57,8 @@ static void page_model(struct exchange *x, struct model *m, const struct form *t
     value_page_text(m, &m->root, "login_url", login_way_url(x, "/login", typed, next));
 }
 
-/* What is in force now, and how many codes are left; it leads on to next, or to the steps after a lost phone. */
+/* The page after a login with a code: which ways in the account has now, and how many codes are left. Its link leads to
+ * next, or to the steps after a lost phone. */
 static enum step used_show(struct exchange *x)
 {
     struct model m;
@@ -189,7 +185,7 @@ static enum step login_done(struct exchange *x, const struct recovery_login_form
         next.ptr == NULL ? STR_NONE : arena_printf(x->arena, "/login/recovery?used=password&next=%.*s", STR_ARG(next)));
 }
 
-/* A user of the page has forgotten the password, and the account page asks for it: so the page needs a new one. A
+/* A user of the page has forgotten the password, which many forms of the account need, so the page demands a new one. A
  * program may leave it out. */
 static enum status password_demand(const struct exchange *x, enum status st, struct form_errors *e)
 {

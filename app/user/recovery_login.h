@@ -22,7 +22,7 @@ enum step recovery_login_show(struct exchange *x);
  * which leads on to next; JSON 200 {id, username, nickname}. With a new password, which the page needs, all other
  * sessions of the user end.
  * An unknown name, a user without codes, a wrong code and one that was used before get the same answer: 422 at `code`.
- * What can be no username is told at `username`, and what has not the length of a code at `code`.
+ * A text that can't be a username gets a message at `username`, and a text without the length of a code at `code`.
  *
  * Limits: what is no code of this name (recovery_code_read), as every guess is, counts for the address and its network
  * and costs no hash. A code that this site has made counts for itself alone, so nobody can shut its owner out. */

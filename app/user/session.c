@@ -153,9 +153,9 @@ static void session_renew(struct exchange *x, const struct session *s)
     x->renewal_queued = x->renewal_call.status != ST_NO_MEMORY;
 }
 
-/* The hot pool may only read sessions: true when the page pool has to enter or renew this one first. A grab is handed
- * over for a renewal only when half of the idle time is over, because a page that is visited beside it renews the
- * session, too. */
+/* The hot pool may only read sessions: true when the page pool has to enter or renew this session first. A grab is
+ * handed over for a renewal only when half of the idle time is over, because a page that is visited beside it renews
+ * the session, too. */
 static bool handed_over(const struct exchange *x, const struct session *s)
 {
     if (x->app->stores.db != NULL || exchange_param(x, "TOKEN_LOADED").ptr != NULL)
@@ -168,10 +168,10 @@ static bool handed_over(const struct exchange *x, const struct session *s)
            age_ms(s->seen_ms, x->now_ms) >= x->app->stores.config->session_idle_s * 1000 / 2;
 }
 
-/* Whether the user may have the session, as the row in MySQL says. Who can write sessions in Redis can't make one of a
- * user who is disabled or deleted last. A session that is older than its user belongs to somebody who had the same id
- * in tables that were lost; what a registration finds it ends at once (user/register.c). *why: why not; NULL: may.
- * ST_UNAVAILABLE: MySQL does not answer. */
+/* Whether the user may have the session, by the row in MySQL. So a session of a disabled or deleted user ends soon,
+ * also one that an intruder has written into Redis. A session that is older than its user belongs to somebody who had
+ * the same id in tables that were lost; a registration ends such sessions at once (user/register.c). *why: the reason
+ * why not; NULL: allowed. ST_UNAVAILABLE: MySQL does not answer. */
 static enum status user_confirm(struct exchange *x, const struct session *s, const char **why)
 {
     struct user *users;
@@ -185,7 +185,7 @@ static enum status user_confirm(struct exchange *x, const struct session *s, con
     return st;
 }
 
-/* Ends a session that its user, or the list of the user, does not explain. */
+/* Ends a session that its user may not have, or that the user's list lacks. */
 static enum status session_refuse(struct exchange *x, const struct session *s, const char *why)
 {
     log_warn("session refused", "user_id=%" PRIu64 " why=\"%s\"", s->user_id, why);
@@ -193,7 +193,7 @@ static enum status session_refuse(struct exchange *x, const struct session *s, c
     return st == ST_OK || st == ST_UNKNOWN ? st : ST_UNAVAILABLE;
 }
 
-/* Enters a session of the version before into its list. *ended: its user had ended it. */
+/* Enters a session of an earlier version into its list. *ended: its user had ended it. */
 static enum status session_adopt(struct exchange *x, struct session *s, bool *ended)
 {
     const struct stores *stores = &x->app->stores;
@@ -213,9 +213,9 @@ static enum status session_adopt(struct exchange *x, struct session *s, bool *en
 
 enum confirmed { SESSION_RENEW, SESSION_KEEP, SESSION_ENDED };
 
-/* Before it is renewed a session must be in the list of its user, and the user's row must allow it. One that is not in
- * the list was forgotten there, or planted: no list would show or end it, so it ends here. While MySQL does not answer
- * the session is served, but not renewed. */
+/* A session is renewed only if the list of its user has it and the user's row allows it. A session outside of the list
+ * was forgotten there, or planted. The account page could not show or end it, so it ends here. While MySQL does not
+ * answer, the session is served, but not renewed. */
 static enum status session_confirm(struct exchange *x, const struct session *s, enum confirmed *out)
 {
     bool has;

@@ -4,7 +4,7 @@
  * Key    hb:session:<SHA-256 of those 43 characters in hex>
  * Value  v2,user_id,created_ms,seen_ms,username,badge   (base/badge.h; last, because a nickname may
  *        contain commas)
- *        Without "v2," the version before has started it, and it is in no list (user/session_list.h).
+ *        Without "v2," an earlier version has started it, and it is in no list (user/session_list.h).
  * TTL    of the key: until session_idle_s after the last visit or session_absolute_s after the login, whichever is
  *        first. A visit renews seen_ms and the TTL only when seen_ms is older than an hour (or a hundredth of
  *        session_idle_s), so most lookups cost one GET. The renewal is SET … XX: it does not restore a session
@@ -37,7 +37,7 @@ struct session {
     struct str username;
     struct str nickname;
     struct face face;
-    bool listed; /* in the list of its user; false: of the version before */
+    bool listed; /* in the list of its user; false: made by an earlier version */
 };
 
 /* ---- parts without I/O ---- */
@@ -66,12 +66,12 @@ bool session_refresh_due(const struct config *config, const struct session *s, i
 /* Queues the GET of the session. False: no cookie or a malformed token, so a guest; nothing is queued. Without memory
  * it returns true, and session_visitor_read then returns the error. */
 bool session_visitor_queue(struct exchange *x);
-/* Reads the reply into x->visitor and queues the renewal when it is due. A process with MySQL enters a session of the
- * version before into its list, and ends one that is due and is not in the list of its user, or whose user is disabled
- * or deleted; all of these block. ST_OK: logged in or not · ST_NOT_FOUND: the page pool has to enter or renew the
- * session first · ST_UNAVAILABLE or ST_UNKNOWN: Redis did not answer, or there was no memory; for a session of the
- * version before also MySQL. ST_UNAVAILABLE also for a session in the future: it is not believed, but not lost either,
- * because the clock of this process may be wrong. */
+/* Reads the reply into x->visitor and queues the renewal when it is due. A process with MySQL enters a session of an
+ * earlier version into its list. It ends a session that is due for renewal and is not in the list of its user, or whose
+ * user is disabled or deleted. All of these block. ST_OK: logged in or not · ST_NOT_FOUND: the page pool has to enter
+ * or renew the session first · ST_UNAVAILABLE or ST_UNKNOWN: Redis did not answer, or there was no memory; for a
+ * session of an earlier version also MySQL. ST_UNAVAILABLE also for a session in the future: it is not believed, but
+ * not lost either, because the clock of this process may be wrong. */
 enum status session_visitor_read(struct exchange *x);
 
 /* ---- for handlers that may block ---- */
@@ -81,11 +81,10 @@ enum status session_visitor_read(struct exchange *x);
 /* Checks that Redis is reachable. Call it before a password is hashed, so that requests which can't succeed do not
  * occupy the CPU. ST_UNAVAILABLE: unreachable. */
 enum status session_store_check(struct exchange *x);
-/* Starts a session for the user, with the face that the row has, deletes the one that the request presented, and adds
- * the Set-Cookie headers of the session and of the known device (user/known_device.h). x->visitor.session_key becomes
- * that of the new session.
- * ST_UNAVAILABLE: a store did not answer; no header is added, so the token is never used · ST_CONFLICT: the sessions of
- * the user were ended since the request came · ST_NO_MEMORY. */
+/* Starts a session for the user, with the face that the row has, deletes the session that the request presented, and
+ * adds the Set-Cookie headers of the session and of the known device (user/known_device.h). x->visitor.session_key
+ * becomes the key of the new session. ST_UNAVAILABLE: a store did not answer; no header is added, so the token is never
+ * used · ST_CONFLICT: the sessions of the user were ended since the request came · ST_NO_MEMORY. */
 enum status session_start(struct exchange *x, uint64_t user_id, struct str username, struct str nickname);
 /* Deletes the presented session, if any, and adds the headers that clear its cookie and LOOKED_COOKIE. ST_UNAVAILABLE /
  * ST_UNKNOWN: Redis did not answer; the session may still exist, and no header is added. */

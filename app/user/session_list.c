@@ -186,8 +186,8 @@ static int by_created(const void *left, const void *right)
     return a->created_ms < b->created_ms ? -1 : a->created_ms > b->created_ms;
 }
 
-/* Reads each session of the list: its last use, and whether it still exists. Those that do not are removed from the
- * list; not a young one, because another process may be about to store it. */
+/* Reads each session of the list: its last use, and whether it still exists. An entry without a session is removed from
+ * the list, unless it is young: another process may be about to store its session. */
 static enum status list_look_up(struct redis *redis, struct arena *a, struct list *list, int64_t now_ms)
 {
     struct batch b;
@@ -284,7 +284,7 @@ static enum status enter(const struct stores *stores, struct arena *a, const str
     return st;
 }
 
-/* Ends the oldest sessions but the one of the key, so that at most max are left. */
+/* Ends the oldest sessions, except the session with the key, so that at most max are left. */
 static enum status oldest_end(struct redis *redis, struct arena *a, struct list *list, struct str key, size_t max,
                               int64_t now_ms)
 {

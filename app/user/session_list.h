@@ -11,7 +11,7 @@
  * verified an old password just before it was changed gets no session. A request reads only its session: lists are for
  * logins, logouts and the account page.
  *
- * Sessions of the version before are in no list, which their value says (user/session.h). The first process with MySQL
+ * Sessions of an earlier version are in no list, which their value says (user/session.h). The first process with MySQL
  * that meets one enters it, or ends it when `ended` is later than its start. */
 #ifndef HB_USER_SESSION_LIST_H
 #define HB_USER_SESSION_LIST_H
@@ -50,21 +50,22 @@ enum status session_list_start(const struct stores *stores, struct arena *a, str
  * caller's, until the round is over. */
 void session_list_queue(const struct stores *stores, struct arena *a, struct redis_call calls[2], struct str key,
                         const struct session *s);
-/* Enters a session of the version before and stores it anew. ST_NOT_FOUND: it has ended. */
+/* Enters a session of an earlier version and stores it anew. ST_NOT_FOUND: it has ended. */
 enum status session_list_adopt(const struct stores *stores, struct arena *a, struct str key, const struct session *s,
                                int64_t now_ms);
 /* *has: whether the session of this key is in the user's list. The list gets its time to live again. */
 enum status session_list_keep(const struct stores *stores, struct arena *a, uint64_t user_id, struct str key,
                               bool *has);
-/* The user's sessions, the one that was used last first. */
+/* The user's sessions, the last used first. */
 enum status session_list_read(const struct stores *stores, struct arena *a, uint64_t user_id, int64_t now_ms,
                               struct session_entry **out, size_t *count);
 /* Ends the session of this key: a logout. */
 enum status session_list_end_key(const struct stores *stores, struct arena *a, uint64_t user_id, struct str key);
 /* Ends the session of this id. ST_NOT_FOUND: the user has no such session. */
 enum status session_list_end(const struct stores *stores, struct arena *a, uint64_t user_id, struct str id);
-/* Ends all sessions of the user except that of the key `keep` (empty: all), also those that are being started. now_ms:
- * read after the change that makes them end. Returns in a later millisecond, so that a login that comes next is newer.
+/* Ends all sessions of the user, also sessions that are being started, except the session with the key `keep` (empty:
+ * all end). now_ms: read after the change that makes them end. Returns in a later millisecond, so that a login that
+ * comes next is newer.
  */
 enum status session_list_end_others(const struct stores *stores, struct arena *a, uint64_t user_id, struct str keep,
                                     int64_t now_ms);

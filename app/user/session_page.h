@@ -6,14 +6,13 @@
 #include "web/exchange.h"
 #include "web/fields.h"
 
-/* The form: `session` is the id of one session, or `others` has any text: all but the own one. */
+/* The form: `session` is the id of one session, or `others` has any text: all sessions except the visitor's own. */
 extern const struct field session_end_fields[];
 
-/* Adds sessions: a list of { id, device (null: unknown), created_at, seen_at (at most an hour late), current }, the one
- * that was used last first after the current one; page: created_at_text, seen_at_text, shown (on the account page),
- * earlier_begins (this one and those behind it were not used for a month), has_others (there are more than the current
- * one), others_count and others_one.
- * ST_OK, or the status of Redis. */
+/* Adds sessions: a list of { id, device (null: unknown), created_at, seen_at (at most an hour late), current }, first
+ * the current session, then the others, the last used first; page: created_at_text, seen_at_text, shown (on the account
+ * page), earlier_begins (this one and those behind it were not used for a month), has_others (there are more than the
+ * current one), others_count and others_one. ST_OK, or the status of Redis. */
 enum status sessions_model(struct exchange *x, struct model *m);
 
 /* Handler of GET /account/devices: 200, pages/devices with sessions. Page: also ended, ended_others of the query, and

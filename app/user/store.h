@@ -39,7 +39,7 @@ enum status user_insert(struct db *db, struct arena *a, const struct keys *keys,
 enum status user_find_by_name(struct db *db, struct arena *a, struct str username, struct user *out);
 /* The same with the password hash and `disabled`. */
 enum status user_find_for_login(struct db *db, struct arena *a, struct str username, struct user *out);
-/* Finds those of the folded usernames that exist. *out has a row for each, in any order; without password hashes. */
+/* Finds the users of these folded usernames. *out has a row for each, in any order; without password hashes. */
 enum status users_find_by_names(struct db *db, struct arena *a, const struct str_list *usernames, struct user **out,
                                 size_t *out_count);
 /* Finds users by their ids, in the order of the ids and without those that do not exist; password_hash is absent. *out
@@ -55,7 +55,7 @@ enum status user_created_find(struct db *db, struct arena *a, uint64_t id, int64
  * the hash could not be read either. */
 enum status user_password_change(struct db *db, struct arena *a, uint64_t id, struct str old_hash, struct str new_hash);
 /* Locks the user's row until the transaction ends, so that what disables the user or deletes the account waits, or is
- * done. ST_NOT_FOUND: no such user, or one of both is the case. Inside a transaction. */
+ * done. ST_NOT_FOUND: no such user, or a disabled or deleted one. Inside a transaction. */
 enum status user_lock(struct db *db, struct arena *a, uint64_t id);
 /* Sets the password whatever it was. May be repeated. */
 enum status user_password_set(struct db *db, uint64_t id, struct str hash);

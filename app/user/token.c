@@ -23,7 +23,7 @@ enum {
     TOKEN_BYTES = RANDOM_BYTES + crypto_shorthash_BYTES,
     COPY_MS_MAX = 3600 * 1000,
     REVOKED_MS = 24 * 3600 * 1000, /* longer than a process can be between reading the row and making a copy */
-    DEAD_MS = 2000                 /* MySQL is asked once in this time for a token that is no longer there */
+    DEAD_MS = 2000                 /* reads MySQL at most once in this time for a missing token */
 };
 
 static_assert(sizeof TOKEN_KEY_PREFIX - 1 + 2 * (size_t)HASH_BYTES == TOKEN_KEY_LEN,
@@ -200,8 +200,8 @@ enum status token_copies_remove(struct redis *redis, struct db *db, struct arena
 
 /* ---- the visitor ---- */
 
-/* A copy of the version before is believed only when a page pool of that version has just passed the request on: one of
- * this version has replaced it by then. */
+/* A copy that an earlier version made counts only when a page pool of that version has just passed the request on; a
+ * page pool of this version would have replaced the copy. */
 static bool is_believed(const struct exchange *x, const struct token_copy *copy)
 {
     return token_copy_is_fresh(copy, x->now_ms) ||

@@ -6,9 +6,9 @@
  * Redis  hb:token:<SHA-256 in hex> is a copy for the hot pool, which has no MySQL:
  *        v2,made_ms,user_id,scopes,expires_ms,username,badge   (scopes: bits of enum scope; badge: base/badge.h, last,
  *        as a nickname may have commas) for an hour at most, or the word `revoked`, for a day; for 2 s, where the row
- *        is no longer there or has expired, so that such a token does not ask MySQL each time. A copy is believed for
- *        an hour after made_ms, whatever time to live its key has, and not with a made_ms in the future. One without
- *        `v2,` is of the version before: it is made anew.
+ *        is no longer there or has expired, so that such a token costs no query each time. A copy counts for an hour
+ *        after made_ms, whatever time to live its key has, and not with a made_ms in the future. A copy without `v2,`
+ *        comes from an earlier version, and is made anew.
  *
  * A process with MySQL that finds no copy reads the row and makes one; that is also when the row's time of the last use
  * is written, so at most once an hour for each token. The hot pool passes such a request on (nginx/site.conf, @token).
@@ -39,7 +39,7 @@
 
 /* The copy in Redis. */
 struct token_copy {
-    int64_t made_ms; /* 0: of the version before */
+    int64_t made_ms; /* 0: of an earlier version */
     uint64_t user_id;
     unsigned scopes; /* bits of enum scope */
     int64_t expires_ms;

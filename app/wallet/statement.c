@@ -60,8 +60,8 @@ static enum status rows_read(struct arena *a, const struct db_rows *rows, size_t
     return ST_OK;
 }
 
-/* The parts of a statement: the entries of one index each. The account's id follows, and a page. For a page deep in the
- * list the optimizer would read an index of transfers from the newest row on, unless it is told. */
+/* The parts of a statement: the entries of one index each. The account's id follows, and a page. The hint is needed for
+ * a page deep in the list: without it the optimizer reads an index of transfers from the newest row on. */
 static const struct {
     const char *select, *ms, *id;
 } PARTS[] = {
@@ -132,7 +132,7 @@ static enum status packets_find(struct exchange *x, const struct statement *s, s
     uint64_t ids[STATEMENT_PAGE_ENTRIES] = { 0 }; /* always as many, so that it is always the same statement */
     for (size_t i = 0; i < s->count; i++)
         ids[i] = s->entries[i].packet_id;
-    /* All columns with their table: a later version may add one of the same name to the other. */
+    /* Each column with its table: a later version may add a column of the same name to the other table. */
     buf_cstr(&sql, "SELECT packet.id, packet.sender_id, packet.sender_name, sender.face, "
                    "COALESCE(packet.receiver_id, 0), packet.receiver_name, receiver.face, "
                    "packet.kind = 'exclusive', packet.greeting, packet.count FROM packet "
@@ -164,7 +164,7 @@ static enum status about_find(struct exchange *x, const struct statement *s, str
     return st;
 }
 
-/* Whom an entry is about, by that name. */
+/* The person whom an entry is about, as the member with this name. */
 static void person_model(struct model *m, struct value *o, const char *name, uint64_t id, struct str nickname,
                          const struct face *face)
 {
@@ -205,7 +205,8 @@ static void packet_row_model(struct model *m, struct value *o, const struct stat
     }
 }
 
-/* Whose packet the entry is of, or for whom it is, or who gave back a share of it; and its greeting. */
+/* The people whom an entry is about: the packet's sender, its receiver, or who gave back a share; and the packet's
+ * greeting. */
 static void about_model(struct model *m, struct value *o, const struct statement_entry *entry,
                         const struct about *about)
 {

@@ -76,7 +76,7 @@ void statement_entries_model(struct exchange *x, struct model *m, struct value *
  *   this_month { received_text, sent_text, has_received, has_sent }: absent without any, and on later pages
  *   deposited, deposited_before    the visitor comes from a deposit (?deposited=1), or from one that was made before
  *                 (?deposited=2)
- *   form          { amount, request_key, next }: typed amount (at first that of the query), the form's key, and where
+ *   form          { amount, request_key, next }: typed amount (at first from the query), the form's key, and where
  *                 it leads; presets [ { amount, url } ] are usual amounts; only with site.demo, when
  *                 the deposit form is shown, posting amount and request_key (hidden) to /wallet/deposit
  * After a refused deposit (422) also: errors [ { field, message } ], error { amount?, request_key? }. */

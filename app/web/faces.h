@@ -12,7 +12,7 @@ struct drawn_face {
 enum { DRAWN_FACES = 12 };
 /* The drawn face number i < DRAWN_FACES. */
 const struct drawn_face *drawn_face(unsigned i);
-/* The drawn face with the word of face; NULL: none is chosen, or it is a picture or an unknown word. */
+/* The drawn face with the word of face; NULL: the user chose no face, or it is a picture or an unknown word. */
 const struct drawn_face *drawn_face_of(const struct face *face);
 
 /* The hash of the picture that the face is, borrowed from it; empty: it is none. */

@@ -1,6 +1,6 @@
 /* Parses and writes application/x-www-form-urlencoded (WHATWG URL standard), with limits: malformed or ambiguous input
- * is refused, except what an address has and nobody reads. Also request keys, and the list of messages of a refused
- * form. */
+ * is refused, except in fields of an address that no handler reads. Also request keys, and the list of messages of a
+ * refused form. */
 #ifndef HB_WEB_FORM_H
 #define HB_WEB_FORM_H
 
@@ -31,7 +31,7 @@ struct str form_get(const struct form *f, const char *name, bool *present);
 /* Decodes each %XX of a path. A malformed one stays as it is, and the bytes may be no UTF-8. STR_NONE without
  * memory. */
 struct str form_decode_loosely(struct arena *a, struct str text);
-/* Encodes text as a value of a query: every character but unreserved ones and '/' becomes %XX. STR_NONE without
+/* Encodes text as a value of a query: every character becomes %XX, except unreserved ones and '/'. STR_NONE without
  * memory. */
 struct str form_encode(struct arena *a, struct str text);
 
@@ -44,8 +44,8 @@ struct str form_ascii(struct arena *a, struct str text);
 bool request_key_valid(struct str key);
 /* A new random key of 32 hex digits. STR_NONE without memory. */
 struct str request_key_new(struct arena *a);
-/* A form that comes again so soon was pressed twice, or its answer was lost: the answer is that of the first time. One
- * that comes later was opened again (Back, reload): its user is told that it was sent before. */
+/* A form that comes again so soon was pressed twice, or its answer was lost: it gets the answer of the first time. A
+ * form that comes later was opened again (Back, reload): the answer says that it was sent before. */
 #define REQUEST_PRESSED_MS (10 * 1000)
 
 /* True when a field of the form is in the query, too. A request must not have the same field in query and body. */

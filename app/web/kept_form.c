@@ -22,7 +22,7 @@ void kept_form_copy(struct exchange *x, const struct field *fields, struct form 
     }
 }
 
-/* What the address lacks: the passphrase, which is never in one, and receivers that do not fit. */
+/* Names in the address what it lacks: the passphrase, which no address may have, and receivers that do not fit. */
 static struct str lacks_url(const struct exchange *x, struct str url, bool to_left_out, char before)
 {
     bool phrase = form_get(&x->form, "phrase", NULL).len > 0;

@@ -16,7 +16,7 @@ struct kept_json {
     char tag[sizeof "W/\"\"" + 2 * DIGEST_BYTES]; /* weak: the same for both */
 };
 
-/* Fills the model, which is in the request's arena. Any status but ST_OK: there is no answer now. */
+/* Fills the model, which is in the request's arena. Any status except ST_OK: there is no answer now. */
 typedef enum status kept_json_make(struct exchange *x, struct model *m);
 
 /* Answers 200 with it, or 304. make is called when it is not kept yet. When make or the memory fails, nothing is kept,

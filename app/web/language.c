@@ -40,7 +40,7 @@ static bool language_of_range(struct str range, enum language *out)
     return false;
 }
 
-/* The range is of a language, and not of any: its first subtag has two to eight letters. */
+/* True when the range names a language, unlike *: its first subtag has two to eight letters. */
 static bool names_language(struct str range)
 {
     struct str rest;

@@ -72,7 +72,8 @@ static const struct limit_row {
 
 /* ---- subjects ---- */
 
-/* The first bytes of an address in hex: those of IPv4, also inside IPv6 (::ffff:1.2.3.4), or of IPv6. */
+/* The first bytes of an address in hex: of the IPv4 address, also inside IPv6 (::ffff:1.2.3.4), else of the IPv6
+ * address. */
 static struct str address_part(struct arena *a, struct str address, size_t bytes, size_t bytes6)
 {
     static const uint8_t mapped[] = { 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0xff, 0xff };
@@ -146,7 +147,7 @@ enum status limits_ask(struct exchange *x, struct redis_call *call)
                              1 + LIMIT_USES_MAX);
 }
 
-/* Runs the function. *refused: number of the use, from 1, that has nothing left, 0: none; *wait_ms: until it has. */
+/* Runs the function. *refused: 1-based number of the exhausted use, 0: none; *wait_ms: until it admits again. */
 static enum status function_run(struct exchange *x, struct str take, const struct limit_use *uses, size_t count,
                                 int64_t *refused, int64_t *wait_ms)
 {

@@ -57,7 +57,7 @@ enum { LIMITED_SHIFT = 16 };
 /* A limit, and for what it counts. */
 struct limit_use {
     enum limit limit;
-    struct str subject; /* of a limit by user, address or network: left out, the request's own */
+    struct str subject; /* empty in a limit by user, address or network: the request's own */
 };
 enum { LIMIT_USES_MAX = 7 };
 
@@ -74,8 +74,8 @@ bool limits_take_set(struct exchange *x, unsigned set);
 /* Gives back what limits_take has taken. When Redis does not answer, it stays taken. */
 void limits_give_back(struct exchange *x, const struct limit_use *uses, size_t count);
 
-/* Counts one for nobody: ST_OK when Redis would count for the limits now, else the status of the call, which has the
- * reason. Free the call in any case. */
+/* Counts one use for an unused key: ST_OK when Redis would count for the limits now, else the status of the call, whose
+ * reply has the reason. Free the call in any case. */
 enum status limits_ask(struct exchange *x, struct redis_call *call);
 
 /* ---- parts without I/O ---- */

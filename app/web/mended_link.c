@@ -84,7 +84,8 @@ static bool is_addition(struct str rest, bool behind_id)
     return (behind_id && rest.ptr[0] != '/') || !has_alphanumeric(rest);
 }
 
-/* Writes the path of the route that the path begins with. False: it does not, or something else follows. */
+/* Writes the path of this route, if path begins with it. False: path begins otherwise, or goes on with more than an
+ * addition. */
 static bool route_take(const struct route *route, const struct public_id_key *id_key, struct str path, struct buf *out)
 {
     struct str pattern = str_skip(str_from(route->path), 1); /* behind the first slash */

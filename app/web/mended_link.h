@@ -10,10 +10,10 @@
  * spelling of the table, with the id in small letters. So it has nothing of the request but an id or a key. What was
  * added may not begin with an ASCII letter or digit. Behind an id, which is proven by its MAC, it may be anything else,
  * except a further part of the path; behind other paths it has no ASCII letters or digits at all. In front of an id and
- * between its characters, anything else than these is skipped. In the arena. STR_NONE: no route fits, the path needs no
- * mending, or there is no memory. */
+ * between its characters, everything except ASCII letters and digits is skipped. In the arena. STR_NONE: no route fits,
+ * the path needs no mending, or there is no memory. */
 struct str mended_link(const struct router *router, struct arena *a, struct str path);
-/* True when nothing but slashes was added: "//p/ID/" for "/p/ID". */
+/* True when only slashes were added: "//p/ID/" for "/p/ID". */
 bool mended_link_slashes(struct str path, struct str meant);
 /* The value of a link's query without what was added behind it: it ends with an ASCII letter or digit. */
 struct str mended_link_value(struct str typed);

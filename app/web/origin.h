@@ -7,8 +7,8 @@
 #include "base/str.h"
 
 /* True when an unsafe request (POST) is allowed: Sec-Fetch-Site is same-origin or none; or it is absent, and Origin is
- * absent, names this host, or is the origin of base_url, which a proxy may have replaced in Host. A default port is
- * none. Absent headers are STR_NONE. Pure. */
+ * absent, names this host, or is the origin of base_url, which a proxy may have replaced in Host. A scheme's default
+ * port counts as no port. Absent headers are STR_NONE. Pure. */
 bool origin_allows(struct str sec_fetch_site, struct str origin, struct str host, struct str base_url);
 
 /* Limit of a `next` value, the path to which a form redirects. Percent-encoding makes it at most three times as long,

@@ -155,7 +155,7 @@ static bool body_is_form(const struct exchange *x)
     return str_equal_fold(type, STR("application/x-www-form-urlencoded"));
 }
 
-/* The loop reads what the largest body of the pool may have. */
+/* The loop reads bodies up to the largest limit of the pool, so the route's own limit is checked here. */
 static bool body_is_too_large(const struct exchange *x)
 {
     return (x->route->needs & UPLOAD) == 0 &&
@@ -448,7 +448,7 @@ static bool link_is_mended(const struct router *router, struct exchange *x)
     return true;
 }
 
-/* Who reloads the address of a form that was posted gets the page of the form. */
+/* A GET of an address that only takes a form, as a reload makes it, leads to the page of the form. */
 static bool get_leads_to_page(const struct router *router, struct exchange *x)
 {
     if (x->wants_json || !is_read(x))

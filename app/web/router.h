@@ -38,9 +38,8 @@ struct router {
     struct services *app;
 };
 
-/* Serves the routes of one pool until the process is told to stop (SIGTERM). The pool decides the batch size (hot:
- * FCGI_BATCH_MAX, others: 1), the setting body_bytes_max the size of a body. ST_NO_MEMORY, or the status of
- * fcgi_serve. */
+/* Serves the routes of one pool until SIGTERM. The pool decides the batch size (hot: FCGI_BATCH_MAX, others: 1), the
+ * setting body_bytes_max the size of a body. ST_NO_MEMORY, or the status of fcgi_serve. */
 enum status router_serve(const struct router *router);
 
 /* ---- for tests and the loop ---- */

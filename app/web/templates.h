@@ -15,7 +15,7 @@ struct templates {
     uint64_t hash;                                /* of all templates and texts */
 };
 
-/* Compiles the templates below dir with the texts of each language. Status and message are those of catalogue_read and
+/* Compiles the templates below dir with the texts of each language. Status and message come from catalogue_read and
  * mustache_set_load; ST_INVALID also when a needed template is missing: the message names all. On an error *t is
  * unchanged, and error (error_size bytes) holds the message. */
 enum status templates_load(const char *dir, struct templates *t, char *error, size_t error_size);

@@ -17,7 +17,7 @@ void view_avatar_model(struct model *m, struct value *object, uint64_t user_id, 
     if (drawn != NULL)
         value_page_text(m, object, "drawn", drawn->word);
     else
-        value_page_null(m, object, "drawn"); /* not that of an enclosing context */
+        value_page_null(m, object, "drawn"); /* hides the member of an enclosing context */
     if (picture.len > 0)
         value_page_text(m, object, "picture", arena_str(m->arena, picture)); /* the face is the caller's */
     else

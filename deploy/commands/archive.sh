@@ -21,7 +21,7 @@ archive_value() {
     sed -n "s/^$2 = //p" "$1/manifest"
 }
 
-# secret_id: tells whether two secrets are the same, and nothing else about them.
+# secret_id: shows whether two secrets are the same, and nothing else about them.
 secret_id() {
     printf 'hongbao backup %s' "${SETTING[secret]}" | sha256sum | cut -c 1-16
 }
@@ -71,11 +71,12 @@ archive_demo_fits() {
 set demo = on, with the package by hongbao setup --demo"
 }
 
-# Puts the table schema_migration behind all others: until then that of tables_drop (restore.sh) says that the restore
-# is not complete. The routines become those of the user who restores: on other servers the role migrate is a user of
-# another host, and only an administrator may name somebody else. What a dump does to its client or its server is left
-# out: `\-`, the sandbox mode of newer clients, is an error to others, in whose place is --binary-mode, which every client
-# has; SET @@ of a MySQL with GTIDs needs an administrator; NOTE_VERBOSITY is unknown to some servers of 10.11.
+# Puts the table schema_migration behind all others: until then the one of tables_drop (restore.sh) says that the
+# restore is not complete. The user who restores becomes the definer of the routines: on other servers the role migrate
+# is a user of another host, and only an administrator may name somebody else. What a dump does to its client or its
+# server is left out: `\-`, the sandbox mode of newer clients, is an error to others, in whose place is --binary-mode,
+# which every client has; SET @@ of a MySQL with GTIDs needs an administrator; NOTE_VERBOSITY is unknown to some servers
+# of 10.11.
 # shellcheck disable=SC2016
 TABLES_AWK='
         /^\/\*M?!999999\\- / { next }
@@ -192,7 +193,7 @@ $(tail -n 3 -- "$WORK/audit.log")"
     kill -TERM "$2" 2>/dev/null || true
 }
 
-# audit_left: prints the unsettled grabs and the violations of the last audit. Those of sessions do not count, as
+# audit_left: prints the unsettled grabs and the violations of the last audit. Violations of sessions do not count, as
 # sessions end by themselves. An audit that was not completed has more than any other.
 audit_left() {
     awk '

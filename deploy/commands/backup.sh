@@ -7,7 +7,7 @@
 #                                 when the audit could not be made. A backup DIR that exists is only verified
 #   hongbao backup --keep N DIR   makes a backup in the folder DIR, named after the time, and keeps the newest N there
 #
-# The steps are those of main, at the end. Redis is copied first, the tables second: then the tables are never behind
+# main, at the end, has the steps. Redis is copied first, the tables second: then the tables are never behind
 # the copy of Redis, and the settle worker repairs the difference, as after a crash.
 set -euo pipefail
 

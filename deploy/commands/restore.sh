@@ -8,7 +8,7 @@
 #   hongbao restore --without-redis DIR   restores the tables alone; packets are rebuilt from them. With --replace, too
 #   hongbao restore --violated DIR        takes a backup whose audit is violated, as evidence
 #
-# The steps are those of main, at the end: check everything before anything is changed, restore, then let a settle worker
+# main, at the end, has the steps: check everything before anything is changed, restore, then let a settle worker
 # make the stores consistent, until the audit is clean.
 set -euo pipefail
 
@@ -63,7 +63,7 @@ fences_name() {
     done
 }
 
-# ---- checks: each one dies when the restore may not begin; target.sh has those of the stores ----
+# ---- checks: each one dies when the restore may not begin; target.sh has the checks of the stores ----
 
 # Every process of the site that has worked is connected with Redis.
 site_is_stopped() {
@@ -97,7 +97,7 @@ sites_here() {
     sites_of_redis | grep -vxF "${new:-none}" || true
 }
 
-# Dies when a restore would delete another site than that of the backup. A backup of a version before has no identity.
+# Dies when a restore would delete a site that is not the backup's own. A backup of a version before has no identity.
 site_fits() {
     local wanted here
     wanted=$(archive_value "$BACKUP" site)

@@ -3,7 +3,7 @@
 # run again: it keeps what exists, and a file that somebody has changed stays as it is. setup/ has its parts.
 # shellcheck disable=SC2034
 set -euo pipefail
-# The environment of a shell means nothing to the units, nor to what is asked here.
+# The environment of a shell does not count for the units, nor for this setup.
 unset "${!HB_@}" "${!MYSQL_@}" REDISCLI_AUTH
 exec 3<&- # the settings: setup runs before there are any, and asks for them by `hongbao setting`
 

@@ -1,6 +1,6 @@
 # shellcheck shell=bash disable=SC2034,SC2154
-# The two stores, as the programs of MariaDB (or MySQL) and Redis reach them: those of the site, or private ones in WORK
-# that end with the command, also when it is killed.
+# The two stores, as the programs of MariaDB (or MySQL) and Redis reach them: the site's, or private ones in WORK that
+# end with the command, also when it is killed.
 
 DATABASE=
 SQL_OPTIONS= # an option file for the clients of MariaDB
@@ -9,7 +9,8 @@ HERE=()      # hongbao, connected with these stores
 
 private_pids=()
 
-# Sets STORE_PATH, or STORE_HOST and STORE_PORT, to those of the first address of the setting: unix:PATH, HOST:PORT or [IPV6]:PORT.
+# Sets STORE_PATH, or STORE_HOST and STORE_PORT, from the first address of the setting: unix:PATH, HOST:PORT or
+# [IPV6]:PORT.
 address_first() {
     local address=${SETTING[$1]%%,*}
     STORE_PATH='' STORE_HOST='' STORE_PORT=''
@@ -75,7 +76,7 @@ user=root"
         HB_REDIS_TIMEOUT_MS=10000 HB_MYSQL_TIMEOUT_S=30 "$HONGBAO")
 }
 
-# sql_program mariadb|mariadb-dump ARGS...: the client, or that of MySQL where there is no MariaDB.
+# sql_program mariadb|mariadb-dump ARGS...: the client, or MySQL's where there is no MariaDB.
 sql_program() {
     local name
     name=$(sql_name "$1")

@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
-# hongbao trace REQUEST_ID [FOLDER...]: prints every line about a request, in the order of time: those of the processes,
-# and nginx's of its access log (docs/reference/log.md). It looks in the files *.log* of the folders, rotated and
-# compressed ones too, by default in /var/log/nginx, and in the journal where systemd runs. It needs no right but to read
-# them, which the group adm has.
+# hongbao trace REQUEST_ID [FOLDER...]: prints every line about a request, in the order of time: lines of the processes,
+# and of nginx's access log (docs/reference/log.md). It looks in the files *.log* of the folders, rotated and compressed
+# ones too, by default in /var/log/nginx, and in the journal where systemd runs. It needs only the right to read them,
+# which the group adm has.
 set -euo pipefail
 exec 3<&- # the settings
 

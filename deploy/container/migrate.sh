@@ -20,7 +20,7 @@ for part in common rights/roles commands/setup/{files,config,stores,redis,mariad
 done
 ADMIN=$ETC/rights/admin.conf
 
-# The configuration is that of HB_CONFIG.
+# HB_CONFIG names the configuration.
 setting() {
     hongbao setting "$1"
 }

@@ -3,8 +3,8 @@
 # site serves. The old containers end when the new ones have taken over (pool.sh). It may be repeated, also after it was
 # interrupted.
 #
-# The image that served gets the name hongbao:before. When the new one fails, old containers serve on, and the image
-# hongbao is that of before again.
+# The image that served gets the name hongbao:before. When the new one fails, old containers serve on, and the name
+# hongbao goes back to the image of before.
 set -euo pipefail
 cd -- "$(dirname -- "${BASH_SOURCE[0]}")"
 exec </dev/null
@@ -69,7 +69,7 @@ image_keep() {
     [ "$SERVED" = "$IMAGE" ] || docker tag "$SERVED" hongbao:before
 }
 
-# Nothing that is started from now on, as a backup at night, takes an image that failed.
+# A container that starts from now on, as the nightly backup, takes the image of before, not the image that failed.
 image_back() {
     [ $? -ne 0 ] && [ "$SERVED" != "$IMAGE" ] || return 0
     docker tag "$IMAGE" hongbao:failed

@@ -1,5 +1,5 @@
 # shellcheck shell=bash disable=SC2154,SC2030,SC2031
-# What ./dev cluster does to the machines of a cluster that runs, and what it tells of them.
+# What ./dev cluster does to the machines of a cluster that runs, and what it prints of them.
 
 cluster_kill() {
     local node
@@ -161,7 +161,8 @@ cluster_fix() {
     done
 }
 
-# cluster_move_slot FROM TO SLOT: moves all keys, then both primaries get the new owner: the one that gets it comes first.
+# cluster_move_slot FROM TO SLOT: moves all keys, then both primaries get the new owner, first the primary that becomes
+# it.
 cluster_move_slot() {
     local id
     local -a keys

@@ -1,6 +1,6 @@
 # shellcheck shell=bash disable=SC2154,SC2030,SC2031
 # The start of Galera nodes (docs/how-to/cluster.md, "When all MariaDB machines were down"). A node joins the nodes that
-# serve. When none runs, one of them begins the cluster anew: the one that has all transactions.
+# serve. When none runs, the node that has all transactions begins the cluster anew.
 
 # cluster_write_galera NODE PEERS: without peers it begins a new cluster.
 cluster_write_galera() {
@@ -44,8 +44,8 @@ cluster_galera_serves() {
     return 1
 }
 
-# cluster_galera_first NODE...: prints the one that has all transactions: the last one that has stopped in good order, or
-# after a crash the one with the highest number. That one is only known when all are there.
+# cluster_galera_first NODE...: prints the node that has all transactions: the node that stopped last in good order, or
+# after a crash the node with the highest number, which is only known when all are there.
 cluster_galera_first() {
     local node position cluster='' number best=-1 first=
     for node in $(cluster_nodes db); do

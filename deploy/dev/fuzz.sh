@@ -1,5 +1,5 @@
 # shellcheck shell=bash disable=SC2154
-# ./dev fuzz: runs the targets of tests/fuzz, as many at once as there are CPUs, and tells what they reached.
+# ./dev fuzz: runs the targets of tests/fuzz, as many at once as there are CPUs, and prints what they reached.
 
 # fuzz_run [SECONDS] [TARGET...]: the default is 30 s for each target.
 fuzz_run() {

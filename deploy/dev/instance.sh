@@ -204,7 +204,7 @@ instance_configure_nginx() {
     # Only root can set the workers' user; the workers must be able to open the pools' sockets.
     [ "$(id -u)" -ne 0 ] || user="user root $(id -gn);"
     if instance_is_node; then
-        # The balancer tells the visitor's address.
+        # The balancer sends the visitor's address.
         listen="listen $(instance_node address):$PORT; set_real_ip_from $(instance_node balancer); real_ip_header X-Forwarded-For;"
     elif grep -q '^0\{31\}1 ' /proc/net/if_inet6 2>/dev/null; then
         listen+=" listen [::1]:$PORT;"

@@ -21,7 +21,7 @@ package_build() {
     mkdir -- "$work/hongbao"
     (cd -- "$ROOT" && package_sources | tar -cf - --null -T -) | tar -C "$work/hongbao" -xf - 8>&-
     cp -r -- "$work/hongbao/deploy/debian" "$work/hongbao/debian"
-    package_changelog "$work/hongbao/debian/changelog"
+    package_changelog >"$work/hongbao/debian/changelog"
     # Files of the package have the modes of the sources, which must not depend on the umask of a checkout.
     chmod -R u=rwX,go=rX -- "$work/hongbao"
     if ! (cd -- "$work/hongbao" && DEB_BUILD_OPTIONS="noautodbgsym nocheck parallel=$(cpu_count)" LC_ALL=C.UTF-8 \
@@ -36,23 +36,25 @@ package_build() {
     printf '%s\n' "$ROOT"/build/package/hongbao_*_"$architecture.deb"
 }
 
-# package_changelog FILE: puts an entry with the version and time of the sources before the others. debian/rules gives
-# the program this version, too.
+# Prints debian/changelog: the version of the sources, which debian/rules gives to the program, too, and the earlier
+# releases of CHANGELOG.md.
 package_changelog() {
-    local version time
+    local version released day
     version=$("$ROOT/deploy/version.sh")
-    time=$("$ROOT/deploy/version.sh" --time)
-    {
-        sed -n "1{s/([^)]*)/($version)/p;q}" "$1"
-        printf '\n  * The program of these sources.\n\n'
-        sed -n '/^ -- /{s/  .*/  '"$(LC_ALL=C date -u -R -d "@$time")"'/p;q}' "$1"
-        printf '\n'
-        cat -- "$1"
-    } >"$1.new"
-    mv -- "$1.new" "$1"
+    package_changelog_entry "$version" "@$("$ROOT/deploy/version.sh" --time)"
+    while read -r released day; do
+        ! dpkg --compare-versions "$released" lt "$version" || package_changelog_entry "$released" "$day"
+    done < <(sed -n 's/^## \([0-9.]*\) (\([0-9-]*\))$/\1 \2/p' "$ROOT/CHANGELOG.md")
 }
 
-# Prints the sources, NUL-separated: what git lists, or in an unpacked archive everything but build and data folders.
+# package_changelog_entry VERSION TIME
+package_changelog_entry() {
+    printf 'hongbao (%s) bookworm; urgency=medium\n\n  * CHANGELOG.md says what changes for operators.\n\n' "$1"
+    printf ' -- %s  %s\n\n' "$(sed -n 's/^Maintainer: //p' "$ROOT/deploy/debian/control")" \
+        "$(LC_ALL=C date -u -R -d "$2")"
+}
+
+# Prints the sources, NUL-separated: what git lists, or in an unpacked archive everything except build and data folders.
 package_sources() {
     if git rev-parse --git-dir >/dev/null 2>&1; then
         git ls-files -z --cached --others --exclude-standard | while IFS= read -r -d '' file; do

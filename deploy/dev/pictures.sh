@@ -1,5 +1,5 @@
 # shellcheck shell=bash disable=SC2154
-# ./dev pictures: makes docs/images/NAME.svg of each NAME.dot. The colours are those of the reader's light or dark theme.
+# ./dev pictures: makes docs/images/NAME.svg of each NAME.dot. The colours follow the reader's light or dark theme.
 
 PICTURES_STYLE='<style>
 text { fill: #1f2328 }
@@ -35,7 +35,7 @@ pictures_draw() {
             /xmlns:xlink.*>$/ { print style }'
 }
 
-# ./dev pictures [--check]: with --check it only tells which pictures are not those of their text.
+# ./dev pictures [--check]: with --check it only names the pictures that differ from their text.
 pictures_run() {
     local source picture failed=
     packages_install run test

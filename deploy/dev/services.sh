@@ -136,7 +136,8 @@ service_redis_answers() {
 }
 
 # The command prefix, NUL-separated, that runs the program with the configuration of the instance and an environment that
-# has nothing else: settings, what the sanitizers are told in tests, and a clock that tests move (tests/support/servers).
+# has nothing else: settings, the options of the sanitizers in tests, and a clock that tests move
+# (tests/support/servers).
 service_environment() {
     local name
     printf '%s\0' env -i "PATH=$PATH" LANG=C.UTF-8

@@ -220,7 +220,7 @@ tests_near() {
     done | sort | uniq -c | sort -k1,1nr -k2 | sed -n '1,16s,^ *[0-9]* \([a-z0-9]*\)\.\(test_\)\?,\1/,p' | tr '\n' ' '
 }
 
-# tests_npm [TEST...]: installs the npm packages that the tests need; without an argument those of all tests.
+# tests_npm [TEST...]: installs the npm packages that the tests need; without an argument the packages of all tests.
 tests_npm() {
     local names=" $*"
     if [ $# -eq 0 ] || [[ $names == *' e2e.'* || $names == *' pages.'* || $names == *' package.'* || $names == *' fuzz.site'* ]]; then

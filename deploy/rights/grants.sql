@@ -46,8 +46,8 @@ GRANT SELECT ON site TO 'hongbao_page'@'localhost';
 GRANT SELECT ON schema_migration TO 'hongbao_page'@'localhost';
 GRANT SELECT (id, resolved_ms) ON dead_letter TO 'hongbao_page'@'localhost';
 
--- The card pool draws pictures of packets, and serves those of users. It reads no seed, which tells the shares before
--- they are opened, of a passphrase only that there is one, and not whose a picture is.
+-- The card pool draws pictures of packets, and serves pictures of users. It may not read a seed, from which the shares
+-- follow before they are opened, nor a passphrase (only whether a packet has one), nor the owner of a picture.
 GRANT SELECT (hash, bytes) ON picture TO 'hongbao_card'@'localhost';
 GRANT SELECT (hash, bytes) ON cover TO 'hongbao_card'@'localhost';
 GRANT SELECT (id, kind, sender_name, receiver_name, greeting, cover, opens_ms) ON packet TO 'hongbao_card'@'localhost';

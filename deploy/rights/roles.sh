@@ -99,10 +99,11 @@ rights_sha256() {
     printf '%s\n' "${sum%% *}"
 }
 
-# rights_acl_change STEP SHOWN WANTED: prints the commands that make the users of Redis, SHOWN by ACL LIST, those of an
-# aclfile, WANTED. STEP grow: they get what they lack and lose nothing, because processes of the version before still
-# run; exact: they have no more than that. Each takes its new rights at once and keeps its connections: ACL LOAD would
-# close them all (Redis 7.0). Only a user with another password is made anew, so whoever had the old one is out.
+# rights_acl_change STEP SHOWN WANTED: prints the commands that change the users of Redis from SHOWN, the output of ACL
+# LIST, to WANTED, an aclfile. STEP grow: they get what they lack and lose nothing, because processes of the version
+# before still run; exact: they have no more than that. Each takes its new rights at once and keeps its connections: ACL
+# LOAD would close them all (Redis 7.0). Only a user with another password is made anew, so whoever had the old one is
+# out.
 rights_acl_change() {
     awk -v step="$1" '
         function passwords(  i, all) {
@@ -117,7 +118,7 @@ rights_acl_change() {
             delete shown[$2]
             name = $2
             sub(/^user [^ ]+/, "")
-            if (grows) { # the first -@all is that of the user, the others those of its selectors
+            if (grows) { # the first -@all belongs to the user, the others to its selectors
                 sub(/ resetchannels/, "")
                 sub(/ -@all/, "")
             }

@@ -13,7 +13,7 @@ import { fillMarkdown, machine } from './report.js';
 import { rounds } from './rounds.js';
 import { figure, median, medians, percentile, ratio } from './stats.js';
 
-// A fake /proc: { pid: { tid: { ns, children } } }; ticks: { pid: of 10 ms }, by default those of the threads.
+// A fake /proc: { pid: { tid: { ns, children } } }; ticks: { pid: of 10 ms }, by default the sum of the threads.
 function proc(t, processes, ticks = {}) {
   const root = mkdtempSync(join(tmpdir(), 'bench-proc-'));
   t.after(() => rmSync(root, { recursive: true }));

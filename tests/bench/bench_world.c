@@ -2,13 +2,13 @@
  *   bench_world COMMAND FIRST STEP PACKETS SHARES EXPIRES_MS
  * The packets are numbered FIRST, FIRST + STEP and so on; each is lucky, has SHARES shares and is open for a day. No
  * settle worker runs meanwhile. COMMAND is one of
- *   closed  the rows of packets of which every share is taken, and of these grabs
+ *   closed  the rows of packets of which every share is taken, and of their grabs
  *   open    the rows of packets without grabs
  *   load    packets without grabs, in Redis
  *   grab    takes SHARES shares of each packet in Redis, one of each packet in turn, each by a call of its own
  *   remove  deletes the packets from Redis
  *   ids     prints their public ids as a list of JSON
- * All but ids print {"count":…,"own_ns":…}: grabs or packets, and the CPU time of this process for them. */
+ * Each except ids prints {"count":…,"own_ns":…}: grabs or packets, and the CPU time of this process for them. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

@@ -122,7 +122,7 @@ const pool = (program, processes, env) => (peer) => ['spawn-fcgi', ['-n', '-s', 
 
 const blockingEnv = (peer) => ({ HB_CONFIG: join(peer.site.var, 'hongbao.conf'), BENCH_GRAB_FUNCTION: peer.grabFunction });
 
-// The database of the peers with tables, beside that of the site; the role migrate has all rights on it.
+// The database of the peers with tables, beside the site's database; the role migrate has all rights on it.
 export const DATABASE = 'hongbao_bench';
 
 function mariadbEnv(peer) {

@@ -4,7 +4,7 @@ import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { cpus, loadavg, release, totalmem } from 'node:os';
 import { figure } from './stats.js';
 
-// Around the results; with the name of a case, around those of a run of this case alone.
+// Around the results; with the name of a case, around the results of a run of this case alone.
 const marksOf = (name) => ({ from: `<!-- bench${name}: from here -->`, to: `<!-- bench${name}: to here -->` });
 
 // Lines of a table; heads are the keys of all rows, in the order of their first appearance.
@@ -59,8 +59,8 @@ export function machine(args) {
   ];
 }
 
-// Writes the results between the marks of the file, which is created when it is missing: those of the only case, when the
-// file has them.
+// Writes the results between the marks of the file, which is created when it is missing: with one case only, between
+// the marks of this case, if the file has them.
 export function fillMarkdown(file, { results, ratios, facts }) {
   const parts = [facts.map(([what, value]) => `- ${what}: ${what === 'command' ? `\`${value}\`` : value}`).join('\n')];
   if (ratios.length > 0) parts.push(table(ratioRows(ratios), { markdown: true }).join('\n'));

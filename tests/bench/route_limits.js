@@ -3,7 +3,7 @@
 import { readFileSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
 
-// Limits that handlers check, besides those of the row.
+// Limits that handlers check, besides the limits of the row.
 const EXPORT = ['export', 'export_address'];
 const HANDLERS = {
   'POST /login': ['hash_address'],

@@ -15,7 +15,7 @@ export function percentile(list, share) {
   return sorted[Math.max(0, Math.ceil(share * sorted.length) - 1)];
 }
 
-// One object with the median of each numeric member over a list of flat objects; other members are those of the first.
+// One object with the median of each numeric member over a list of flat objects; other members come from the first.
 export function medians(list) {
   return Object.fromEntries(Object.entries(list[0]).map(([name, value]) => [name,
     typeof value === 'number' ? median(list.map((one) => one[name])) : value]));

@@ -115,7 +115,7 @@ async function deletionsEnd(instance) {
 
 async function examine(instance, run, site, users) {
   const { history } = run;
-  await deletionsEnd(instance); // the comparison tells of one that does not
+  await deletionsEnd(instance); // the comparison reports a deletion that does not end
   await drain(instance, history, 'after the drain');
   await compare(instance, run, site, users);
   if (run.violations.length === 0 && instance.canExpire) {

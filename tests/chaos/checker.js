@@ -96,7 +96,7 @@ class Verdict {
 const effects = (asked, rows) => [...new Set([...rows.keys(), ...asked.keys()])]
   .map((key) => ({ key, asked: asked.get(key) ?? [], rows: rows.get(key) ?? [] }));
 
-// Judges one effect. told(operation, row): null, or how the row differs from the operation's answer.
+// Judges one effect. told(operation, row): null, or how the row differs from the operation's answer. tidy: english
 function judgeEffect(verdict, { op, packet, name, asked, rows, told }) {
   const by = (outcome) => asked.filter((operation) => operation.outcome === outcome);
   if (rows.length > 1) verdict.blame('duplicated', packet, `${name} is there ${rows.length} times`);
@@ -157,7 +157,7 @@ function judgeReturns(verdict) {
   }
 }
 
-// The shares of a packet that were given back into it follow those of its draw.
+// The shares of a packet that were given back into it follow the shares of its draw.
 function judgePositions(verdict) {
   const into = verdict.facts.returns.filter(({ position }) => position !== 'NULL');
   for (const [id, returns] of grouped(into, ({ packet_id }) => packet_id)) {
@@ -213,7 +213,7 @@ function judgeThankedShares(verdict) {
   }
 }
 
-// A packet that was ended, as told, is ended in the tables, or every share was taken before.
+// A packet whose end was acknowledged is ended in the tables, or every share was taken before.
 function judgeEnds(verdict) {
   for (const { n, packet: id, state } of verdict.of('end').filter(({ outcome }) => outcome === 'ok')) {
     const packet = verdict.packets.get(packetNumber(id));

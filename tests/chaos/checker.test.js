@@ -74,7 +74,7 @@ class Run {
     return this.ask('end', 'ok', { user: SENDER, packet: PACKET, state: 'expired' });
   }
 
-  // Another outcome of an operation than that of the example.
+  // Another outcome of an operation than in the example.
   become(operation, outcome, fields) {
     Object.assign(operation, { outcome, result: undefined, ...fields });
   }

@@ -305,7 +305,7 @@ export class Load {
     await this.#delete(user, account, rng);
   }
 
-  // A repeat is told that the session has ended (401) when an earlier request began the deletion.
+  // A repeat gets 401, as the session has ended, when an earlier request began the deletion.
   async #delete(user, account, rng) {
     for (let i = 0; i < LEAVE_TRIES_MAX && !this.#stopped; i++) {
       const asked = await this.#ask('delete', { user: user.id, name: account.username },

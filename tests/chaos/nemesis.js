@@ -162,7 +162,7 @@ const isSelected = ({ fault, target }, only) => only.length === 0 || only.some((
 });
 
 // The faults of a run: [{ at_ms, fault, target, for_ms, … }]. They depend on the arguments only. Every fault of every
-// target comes once before any is repeated. table: FAULTS, or that of a cluster.
+// target comes once before any is repeated. table: FAULTS, or the table of a cluster.
 export function plan(table, seed, seconds, only = []) {
   const rng = new Rng(seed, 'nemesis');
   const all = Object.entries(table).flatMap(([fault, { targets }]) => targets.map((target) => ({ fault, target })))

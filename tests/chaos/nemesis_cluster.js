@@ -37,7 +37,7 @@ async function slow(instance, machine, for_ms) {
   }
 }
 
-// One settle worker does all the work: those of the other machines are stopped, and go on later as if nothing had
+// One settle worker does all the work: the workers of the other machines are stopped, and go on later as if nothing had
 // happened. The one is killed several times meanwhile.
 async function onlyWorker(instance, { target, for_ms, times }) {
   const mine = target.replace('settle', 'app');

@@ -1,5 +1,5 @@
 // A cluster of ./dev cluster (docs/how-to/cluster.md) in a folder of its own: its commands, its machines, and what it must
-// not leave behind. Its stores are asked over their Unix sockets, which a machine that is cut off still has.
+// not leave behind. Tests reach its stores over their Unix sockets, which a machine that is cut off still has.
 import { execFileSync, spawn, spawnSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
 import { existsSync, readdirSync, readFileSync, readlinkSync } from 'node:fs';
@@ -130,7 +130,7 @@ export class Cluster extends Deployment {
     signalPids(this.pids(machine), what);
   }
 
-  // The role of each Redis machine, as `status` tells it: { NAME: text }.
+  // The role of each Redis machine, as `status` prints it: { NAME: text }.
   async roles() {
     const { machines } = await this.status();
     return Object.fromEntries(this.names('redis').map((name) => [name, machines[name].role]));

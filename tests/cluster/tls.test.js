@@ -48,7 +48,7 @@ function start(command, args) {
   return child;
 }
 
-// A Redis with deploy/redis/tls.conf; primary: the port of the one that it follows.
+// A Redis with deploy/redis/tls.conf; primary: the port of the Redis that it follows.
 function startRedis(name, authority, cert, primary) {
   const folder = join(DIR, `data-${name}`);
   mkdirSync(folder, { recursive: true });

@@ -120,8 +120,8 @@ runroot = "${this.folder}/run"
     return Number(await this.run('podman', 'image', 'inspect', '--format', '{{.Size}}', image));
   }
 
-  // The status files (proc(5)) of all processes of containers: those of other namespaces of processes than the engine's.
-  // crun is the engine on its way into a container.
+  // The status files (proc(5)) of all processes of containers: of all processes in another namespace of processes than
+  // the engine's. crun is the engine on its way into a container.
   async processes() {
     const script = `own=$(readlink /proc/self/ns/pid)
       for folder in /proc/[0-9]*; do

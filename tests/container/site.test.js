@@ -20,7 +20,7 @@ const PAGE = 'container.md';
 const BLOCK = {
   start: 0, audit: 1, build: 2, upgrade: 3, stores: 4, backup: 5, list: 6, restore: 7, lost: 8, copies: 9, passwords: 10,
 };
-const OFFLINE = ['--pull ', '']; // no registry is asked
+const OFFLINE = ['--pull ', '']; // without a registry
 const POOLS = ['hot', 'auth', 'card', 'page'];
 const SERVICES = [...POOLS, 'settle', 'redis', 'mariadb', 'nginx'];
 const engine = new Engine();
@@ -80,7 +80,7 @@ test('no process is root, has capabilities or could get some, and the program co
     assert.doesNotMatch(one.Uid, /\b0\b/, one.Name);
     assert.match(`${one.CapEff} ${one.CapPrm} ${one.CapBnd}`, /^[0 ]+$/, one.Name);
     assert.equal(one.NoNewPrivs, '1', one.Name);
-    if (one.Name === 'hongbao') assert.equal(one.Seccomp_filters, '2'); // that of the engine, and its own
+    if (one.Name === 'hongbao') assert.equal(one.Seccomp_filters, '2'); // the engine's, and its own
   }
 });
 

@@ -20,7 +20,7 @@ const folder = temporaryFolder('archive');
 const sha256 = (text) => createHash('sha256').update(text).digest('hex');
 const secretId = (secret) => sha256(`hongbao backup ${secret}`).slice(0, 16);
 
-// Makes a backup with this manifest, whose files are nothing that a store could read; sums: the files of SHA256SUMS.
+// Makes a backup with this manifest, whose files no store could read; sums: the files of SHA256SUMS.
 function archive(name, manifest = {}, sums = PARTS) {
   const path = join(folder, name);
   mkdirSync(path);

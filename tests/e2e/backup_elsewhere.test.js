@@ -1,5 +1,5 @@
-// A backup of other stores: its routines are of a user of another host, and what the stores do not allow is told before
-// anything is changed.
+// A backup of other stores: its routines are of a user of another host, and what the stores do not allow is reported
+// before anything is changed.
 import assert from 'node:assert/strict';
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';

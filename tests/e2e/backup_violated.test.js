@@ -56,7 +56,7 @@ test('a copy with a lasting violation is kept as what it is, and restored only w
 test('a backup that is right says so in its manifest', async () => {
   await site.hongbao('backup', '--verify', folder('right'));
   assert.equal(manifest(folder('right'), 'audit'), 'clean');
-  await site.hongbao('backup', '--verify', folder('right')); // its sums are those of the manifest
+  await site.hongbao('backup', '--verify', folder('right')); // the manifest has its sums
 });
 
 test('nightly copies with violations count apart: they push out no good one, and the newest stay', async () => {

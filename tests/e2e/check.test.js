@@ -1,4 +1,4 @@
-// `hongbao check`: tells all that is wrong, and needs no server.
+// `hongbao check`: prints all that is wrong, and needs no server.
 import assert from 'node:assert/strict';
 import { chmodSync, chownSync, cpSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -127,7 +127,7 @@ test('every page that is missing is named, and a partial that a page includes', 
 
 test('files that the processes can not read are found, also by root', async () => {
   const templates = join(folder, 'private');
-  const metrics = join(folder, 'counters'); // its owner and group are those of the processes
+  const metrics = join(folder, 'counters'); // the processes have its owner and group
   cpSync(`${ROOT}/templates`, templates, { recursive: true });
   configure(`template_dir = ${templates}`, `metrics_file = ${metrics}`);
   chmodSync(join(templates, 'pages/login.mustache'), 0o040);

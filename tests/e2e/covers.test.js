@@ -1,5 +1,5 @@
-// Covers: the drawn ones, and those of one's own, which are uploaded with and without JavaScript, sent, seen by a guest on a phone,
-// and removed.
+// Covers: the drawn ones, and one's own, which are uploaded with and without JavaScript, sent, seen by a guest on a
+// phone, and removed.
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { test } from 'node:test';

@@ -12,7 +12,7 @@ const SUBMIT = 'main form button[type=submit]';
 const PRESSES_MAX = 2;
 const PRESS_S = 20; // until a press counts as lost
 
-// Runs work with a browser of this engine, which must have told no error.
+// Runs work with a browser of this engine, which must have reported no error.
 async function withBrowser(engine, options, work) {
   const page = await engine(options);
   try {
@@ -29,7 +29,7 @@ async function runsScripts(page) {
   return await page.text() === 'on';
 }
 
-// The browser's own language is that of the machine.
+// The browser's own language is the machine's.
 async function inChinese(page) {
   await page.goto(`${site.url}/login`);
   if (await page.has('button[name=language][value=zh-CN]')) await page.click('button[name=language]');

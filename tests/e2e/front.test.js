@@ -96,7 +96,7 @@ function parsed(answer) {
   return { status: Number(lines[0].split(' ')[1]), headers, text: body.join('\r\n\r\n') };
 }
 
-// The answer; options are those of curl.
+// The answer; options are for curl.
 async function get(address, ...options) {
   const socket = { 'http:': 'site', 'https:': 'tls' }[new URL(address).protocol];
   const { stdout } = await run('curl', ['-sSi', '--unix-socket', join(folder, socket), '--cacert', join(folder, 'hongbao-tls/fullchain.pem'),

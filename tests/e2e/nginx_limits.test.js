@@ -39,7 +39,7 @@ async function counts() {
   return Object.fromEntries(LIMITS.map((limit) => [limit, Number(new RegExp(`^hongbao_limited_total\\{limit="nginx_${limit}"\\} (\\d+)$`, 'm').exec(text)?.[1])]));
 }
 
-// How many requests nginx's access log tells as refused by nginx itself. It writes a request there after all counts.
+// How many requests nginx's access log has as refused by nginx itself. It writes a request there after all counts.
 const logged = () => (readFileSync(ACCESS_LOG, 'latin1').match(/"status":429,.*"upstream":"",/g) ?? []).length;
 let loggedBefore;
 let refusedInAll = 0; // the answers that this test has got

@@ -1,4 +1,4 @@
-// A packet with a passphrase: it is opened by the phrase only, in any width and case, and nobody but the sender reads it.
+// A packet with a passphrase: it is opened by the phrase only, in any width and case, and only the sender reads it.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { fileBrowser } from './support/browser.js';

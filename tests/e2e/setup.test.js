@@ -191,8 +191,9 @@ test('setup asks the site itself, on the port of its nginx: no proxy, no ~/.curl
   assert.equal(await says('nginx_port'), '443');
 });
 
-// A machine whose package is removed and purged with the answer to delete the money: what the scripts of the package say,
-// and what MariaDB was told. The scripts are the package's, with the folders of the machine below one of the test.
+// A machine whose package is removed and purged with the answer to delete the money: what the scripts of the package
+// print, and which statements MariaDB gets. The scripts are the package's, with the folders of the machine below one of
+// the test.
 function machine(conf, store = 'redis') {
   const root = mkdtempSync(join(folder, 'machine-'));
   const moved = (name) => {

@@ -1,6 +1,6 @@
 // A store that accepts connections but does not answer (SIGSTOP). Each request waits for one timeout at most, not also
-// for those of the requests before it. The answers are the program's own: nginx gives up only after ten seconds, which a
-// busy machine may need for some of them, and its 503 has no `instance`.
+// for the timeouts of the requests before it. The answers are the program's own: nginx gives up only after ten seconds,
+// which a busy machine may need for some of them, and its 503 has no `instance`.
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import { Client, audit, newUser, poll, site, unique } from './support/site.js';

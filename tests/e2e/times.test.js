@@ -141,7 +141,7 @@ test('a device whose clock is corrected while the page is open shows the same ti
   }
 });
 
-// A laptop at a projector that slept: performance.now() stood still, which the next answer of the site tells.
+// A laptop at a projector that slept: performance.now() stood still, which the next answer of the site shows.
 test('the big screen counts on to the same moment after a sleep', async () => {
   const opens_at = new Date(Date.now() + 90 * MINUTE_MS).toISOString();
   const sent = await sendPacket(sender, { kind: 'lucky', count: '2', amount: '1', opens_at });

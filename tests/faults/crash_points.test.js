@@ -191,7 +191,7 @@ async function letters() {
   return [...stdout.matchAll(/^letter (\d+) .*\n.*\n +(.*)$/gm)].map(([, id, content]) => ({ id, content }));
 }
 
-// The damaged grab and the one that followed it.
+// The damaged grab and the grab after it.
 const lettersWritten = () => poll('the letters are written', async () => (await letters()).length === 2);
 
 const replayArgs = ({ id, content }) => [id, ...(content.endsWith('damaged') ? ['--as', `g ${packets[0].event}`] : [])];
@@ -384,7 +384,7 @@ async function check(packet, scenario) {
   sender.balanceFen -= sumFen; // the rest was refunded
 }
 
-// The packet's page tells its sender the conditions of the send.
+// The packet's page shows its sender the conditions of the send.
 async function checkConditions(packet) {
   const { to, phrase, opens_at } = packet.conditions;
   const page = await look(packet, sender);

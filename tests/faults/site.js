@@ -1,5 +1,5 @@
-// A site whose pools and settle worker are child processes of the test, so that it gets their exit status. MariaDB, Redis
-// and nginx are those of the fixture `front`.
+// A site whose pools and settle worker are child processes of the test, so that it gets their exit status. MariaDB,
+// Redis and nginx come from the fixture `front`.
 import assert from 'node:assert/strict';
 import { spawn } from 'node:child_process';
 import { closeSync, openSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
@@ -79,8 +79,8 @@ export async function startAll() {
   await ready({ client: new Client() }); // the worker has compared the stores
 }
 
-// Stops each of them, also when one has died or fails to end well, which is told afterwards: a process that goes on would
-// keep the test from ending.
+// Stops each of them, also when one has died or fails to end well, which is reported afterwards: a process that goes on
+// would keep the test from ending.
 export async function stopAll() {
   const ends = await Promise.allSettled(Object.values(servers).map((server) => server.stop()));
   const failed = ends.find(({ status }) => status === 'rejected');

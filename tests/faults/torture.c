@@ -164,7 +164,7 @@ static void expire_now(const struct told_packet *p)
     sql_run(TEXT("UPDATE packet SET expires_ms = created_ms + 1 WHERE id = %" PRIu64, p->number));
 }
 
-/* As if the pool had died before it told Redis about returns and thanks, and Redis had lost the packet then. */
+/* As if the pool had died before it wrote returns and thanks to Redis, and Redis had lost the packet then. */
 static void pool_died(const struct told_packet *p)
 {
     live_lose(p);

@@ -203,7 +203,7 @@ static bool has(struct str s, const char *text)
     return str_after(s, str_from(text)).ptr != NULL;
 }
 
-/* Whether the request took effect, as its answer tells it. */
+/* Whether the request took effect, by its answer. */
 enum promise {
     PROMISE_DONE,    /* it is done */
     PROMISE_NOTHING, /* refused for now, without any effect */
@@ -514,8 +514,8 @@ void visit_settling(const struct config *config, const char *socket)
 
 /* ---- the page pool: thanks, shares that are given back, an early end ---- */
 
-/* Posts to the packet twice: a repeat gets the same answer, also after an unknown outcome. effect: a query for that of
- * the first one. */
+/* Posts to the packet twice: a repeat gets the same answer, also after an unknown outcome. effect: a query for the
+ * effect of the first request. */
 static void post_twice(int packet, int user, const char *what, const char *fields, const char *effect,
                        const char *answer)
 {

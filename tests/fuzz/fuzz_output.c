@@ -36,8 +36,8 @@ static struct str cell_read(const char **p, const char *end)
     return text;
 }
 
-/* True when got is the text of a cell, but for apostrophes before what a program may take for a formula: at the front,
- * or after what separates cells in some program. */
+/* True when got is the text of a cell, except for apostrophes before what a program may take for a formula: at the
+ * front, or after what separates cells in some program. */
 static bool cell_is(struct str got, struct str text)
 {
     bool front = true;

@@ -1,5 +1,5 @@
 /* A fuzz target without libFuzzer: gives it the empty input, then each file of the folders that are named. Before each
- * it writes the path to stderr, so the last line tells which input ended the program. */
+ * it writes the path to stderr, so the last line names the input that ended the program. */
 #include <dirent.h>
 #include <stdio.h>
 #include <stdlib.h>

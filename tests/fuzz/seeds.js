@@ -137,7 +137,7 @@ function requests() {
 
 // ---- passkeys ----
 
-// The bytes of each vector, with the byte before them that tells fuzz_passkey what they are.
+// The bytes of each vector, behind the byte by which fuzz_passkey knows what they are.
 function vectors() {
   const text = read('tests/unit/passkey_vectors.h').replace(/\\\n/g, ' ');
   return [...text.matchAll(/^#define (\w+)((?:\s*"[^"\n]*")+)/gm)].map(([, name, quoted]) => {

@@ -24,7 +24,7 @@ const REPORT = /ERROR: AddressSanitizer|runtime error:|LeakSanitizer|Assertion .
 // libfcgi allocates what a pair of name and value claims, and ends the process when that is 2 GiB or more. nginx passes on
 // no such lengths, and nobody else may connect to a pool.
 const GIGABYTES = /fcgiapp\.c.*Malloc.*Assertion .* failed/;
-const LEAKS = fileURLToPath(new URL('leaks.txt', import.meta.url)); // those of libfcgi
+const LEAKS = fileURLToPath(new URL('leaks.txt', import.meta.url)); // libfcgi's own
 const FORM = 'application/x-www-form-urlencoded';
 
 const { hostname, port, host } = new URL(env.HB_TEST_URL);

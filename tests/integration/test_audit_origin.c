@@ -35,7 +35,7 @@ static void scene_begin(void)
 
 TEST(money_that_was_never_asked_for_is_found)
 {
-    /* The account named is that of users[3]. Both balances change as the transfer says: the sums are right. */
+    /* The account named belongs to users[3]. Both balances change as the transfer says: the sums are right. */
     static const struct {
         const char *transfer; /* kind, debit, packet, seq, key; the first ? is the wallet of users[3] */
         const char *debit;
@@ -73,7 +73,7 @@ TEST(money_that_was_never_asked_for_is_found)
 
 TEST(what_is_left_of_a_deleted_user_is_found)
 {
-    /* Of users[3], whose account is empty but for what is planted. */
+    /* Of users[3], whose account has only what is planted. */
     static const char *const planted[] = {
         "UPDATE packet SET sender_id = ?, state = 'open'",
         "UPDATE packet SET sender_id = ?",
@@ -142,7 +142,7 @@ TEST(a_session_that_its_list_or_its_times_do_not_explain_is_found)
         { "unlisted", 0, false, false, 1 },
         { "endless", 0, true, true, 1 },
         { "future", (int64_t)30 * 24 * 3600 * 1000, true, false, 1 },
-        { "all", (int64_t)30 * 24 * 3600 * 1000, false, true, 1 }, /* the first fault is told */
+        { "all", (int64_t)30 * 24 * 3600 * 1000, false, true, 1 }, /* the first fault is reported */
     };
     scene_begin();
     const unsigned long long user = w->users[0];
@@ -160,7 +160,7 @@ TEST(a_session_that_its_list_or_its_times_do_not_explain_is_found)
     world_end(w);
 }
 
-/* The watch ends sessions in the future, so a machine whose clock is behind must not find those of everybody. */
+/* The watch ends sessions in the future, so a machine whose clock is behind must not find everybody's sessions. */
 SCENE_TEST(a_clock_that_is_behind_finds_no_session_in_the_future)
 {
     const unsigned long long user = w->users[0];

@@ -130,7 +130,7 @@ TEST(each_planted_return_and_thanks_is_named)
     world_end(w);
 }
 
-/* The row says that Redis was told. */
+/* The row says that Redis has it. */
 TEST(what_redis_lacks_of_a_return_is_found)
 {
     static const char *const planted[] = {

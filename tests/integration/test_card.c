@@ -1,5 +1,5 @@
-/* pages/card: the picture that everybody with the link sees says nothing that is not for everybody. What would be drawn
- * is read here as SVG. */
+/* pages/card: the picture that everybody with the link sees says only what everybody may know. What would be drawn is
+ * read here as SVG. */
 #include "base/array.h"
 #include "base/clock.h"
 #include "pages/card.h"

@@ -153,7 +153,7 @@ ITEMS_TEST(the_last_id_is_kept_over_later_statements)
 
 /* ---- sessions ---- */
 
-/* Its other values are those of a table (test_db_session); tidy pins those of time. */
+/* Its other values come from a table (test_db_session); tidy pins the limits of time. */
 ITEMS_TEST(a_session_waits_for_a_lock_for_three_seconds_at_most_and_reads_what_is_committed)
 {
     static const char *const values[][2] = { { "tx_isolation", "READ-COMMITTED" },

@@ -97,7 +97,7 @@ WORLD_TEST(the_worker_closes_what_a_pool_that_died_has_ended, 3)
     world_audit_clean(w);
 }
 
-/* An ended packet is closed by an event even when Redis has lost it: the cursor tells that a copy is older. */
+/* An ended packet is closed by an event even when Redis has lost it: the cursor shows that a copy is older. */
 TEST(an_ended_packet_that_redis_lost_is_rebuilt_and_closed_by_an_event)
 {
     static const char *const states[] = { "open", "funding" };

@@ -274,8 +274,8 @@ static enum status step_write(struct db *db, void *ctx)
     return st != ST_OK ? st : db_exec(db, NULL, "UPDATE counter SET n = n + 1 WHERE id = 1", NULL, 0);
 }
 
-/* Each step is done once: one that is done already says so. Returns the exit status: 0, or a status that is none of
- * those of a store that is away. */
+/* Each step is done once: one that is done already says so. Returns the exit status: 0, or a status that does not mean
+ * that a store is away. */
 static int worker_run(int worker)
 {
     struct config c = config;

@@ -233,7 +233,7 @@ TEST_WITH(a_damaged_packet_does_not_keep_redis_from_the_returns_of_others, world
             i);
 }
 
-/* Those of a packet that is not in Redis stay pending, perhaps for days: here more than the worker reads at once, and
+/* Returns of a packet that is not in Redis stay pending, perhaps for days: here more than the worker reads at once, and
  * all older. */
 TEST_WITH(returns_and_thanks_that_must_wait_do_not_keep_redis_from_later_ones, world_setup, world_teardown)
 {
@@ -295,7 +295,7 @@ TEST_WITH(a_rebuilt_packet_has_the_shares_and_the_marks, world_setup, world_tear
     world_audit_clean(&w);
 }
 
-/* An older copy of Redis lacks a return that it was told of. */
+/* An older copy of Redis lacks a return that Redis had. */
 TEST_WITH(what_an_older_copy_lacks_is_added_again, world_setup, world_teardown)
 {
     uint64_t id = world_even_settled(&w, 300, 3, 2);
@@ -317,13 +317,13 @@ TEST_WITH(what_an_older_copy_lacks_is_added_again, world_setup, world_teardown)
     world_audit_clean(&w);
 }
 
-/* Redis closed the packet before it was told: the refund is what the tables say. */
+/* Redis closed the packet before it got the return: the refund is what the tables say. */
 TEST_WITH(a_close_event_that_does_not_know_the_return_is_no_fault, world_setup, world_teardown)
 {
     uint64_t id = world_even_settled(&w, 300, 3, 2);
     (void)given_back(id, 1);
     world_sqlf(&w, "UPDATE packet SET expires_ms = created_ms + 1 WHERE id = %llu", (unsigned long long)id);
-    /* As if Redis had not been told when it closed the packet. */
+    /* As if Redis had closed the packet before it got the return. */
     (void)world_redis(&w, id, "HSET {pk} state closed");
     (void)world_redisf(&w, id, "XADD {ev} * c %llu,2,200,100", (unsigned long long)id);
     world_drain(&w);

@@ -290,7 +290,7 @@ WORLD_TEST(the_metrics_count_what_waits_for_the_worker, 3)
     visit_says(answer_of(w->app, health_metrics, false), 200, "\nhongbao_settlement_lag_seconds 0.000\n", LACKS, line);
 }
 
-/* The two events are a minute old by their ids: XADD takes the ids that it is told. */
+/* The two events are a minute old by their ids: XADD takes the ids that it gets. */
 APP_TEST(the_lag_is_the_age_of_the_oldest_event_that_waits)
 {
     char id[32], key[LIVE_KEY_MAX];

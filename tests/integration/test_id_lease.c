@@ -114,7 +114,7 @@ TEST_WITH(a_holder_with_a_slow_clock_makes_no_id_beyond_its_lease, setup, teardo
     only_instance(4);
     (void)next_id(&old, 0);
     /* By the clock of the old holder half of its lease is left: its ids have a time before the end of the lease, and
-     * those of the new holder start there. */
+     * the ids of the new holder start there. */
     assert_true(id_ms(next_id(&new, ID_LEASE_MS)) >= now + ID_LEASE_MS);
     uint64_t id = next_id(&old, ID_LEASE_MS / 2);
     assert_true(id != 0 && id_ms(id) < now + ID_LEASE_MS);

@@ -107,7 +107,7 @@ INBOX_TEST(a_packet_waits_until_it_is_opened_or_over)
     visit_says(home(true), 200, "1 × \"kind\":\"waiting\"");
 }
 
-/* Those of named receivers are found by the name alone. */
+/* Packets for named receivers are found by the name alone. */
 INBOX_TEST(a_packet_that_was_looked_at_waits_if_it_is_for_everybody)
 {
     struct inbox inbox;

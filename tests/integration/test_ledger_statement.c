@@ -80,7 +80,7 @@ static void nothing_is_half_done(const char *after)
         "SELECT COUNT(*) FROM user WHERE deleted_ms IS NULL AND deleting_ms IS NOT NULL AND EXISTS"
         " (SELECT 1 FROM transfer WHERE kind = 'forfeit' AND debit_id = user.id)",
     };
-    static char all[4096]; /* in one statement, which is asked thousands of times */
+    static char all[4096]; /* in one statement, which is run thousands of times */
     if (all[0] == '\0')
         for (size_t i = 0, len = 0; i < ARRAY_LEN(half); i++)
             len += (size_t)snprintf(all + len, sizeof all - len, "%s ABS((%s))", i == 0 ? "SELECT" : " +", half[i]);

@@ -295,7 +295,7 @@ LIMITS_TEST(guesses_count_for_the_address_the_network_and_the_site)
         const unsigned network = fresh_network();
         char *rate = (char *)config + cases[i].limit;
         strcpy(rate, "1 1/d");
-        (void)guessed_from(network, 1); /* a test before may have used up that of the site */
+        (void)guessed_from(network, 1); /* a test before may have used up the site's limit */
         uint64_t hashes = metrics_get(METRIC_HASHES);
         assert_int_equal(guessed_from(network, 1), 429);
         assert_int_equal(metrics_get(METRIC_HASHES), hashes);

@@ -14,7 +14,7 @@ enum { ROWS = 200, AVOIDED_MS = 11000 /* longer than the client avoids a server 
 static char dir[] = "/tmp/hongbao-pair-XXXXXX";
 static struct config config;
 static struct arena *arena;
-static struct db *db; /* used in all tests, as that of a process */
+static struct db *db; /* used in all tests, as a process uses one */
 
 static void node_sql(int node, const char *sql)
 {

@@ -271,7 +271,7 @@ TEST(of_one_person_both_directions_are_summed)
                             gang.username));
     assert_says(&ming, from_gang, "<p class=\"found\">我收到的 · 共1个 · 合计3.33元</p>");
     assert_says(&ming, from_gang, "</bdi>一共领取40.00元</a>");
-    /* What is nothing is not told, and what is of several people has one direction. */
+    /* A filter that finds nothing is not shown, and a name of several people has one direction. */
     assert_says(&gang, text_printf("/records/received?person=%s&kind=even", ming.username),
                 "<p class=\"found\">共1个 · 合计10.00元</p>");
     visit_says(records_of(app, &ming, "/records/sent?kind=lucky", false), 200, "1 × class=\"found\"");

@@ -317,7 +317,7 @@ TEST(a_server_without_the_functions_executes_nothing_until_they_are_loaded)
     }
 }
 
-/* Those of a program before are not replaced, and only what is missing is loaded. */
+/* Functions of an earlier program are not replaced, and only what is missing is loaded. */
 TEST(functions_of_two_programs_stand_side_by_side)
 {
     struct redis *r = app->stores.redis;
@@ -348,7 +348,7 @@ static void library_plant(struct redis *r, struct str library, struct str functi
     assert_int_equal(RUN(r, "FUNCTION", "LOAD", text), ST_OK);
 }
 
-/* Loads the functions again. wanted: so many are told in the security log. */
+/* Loads the functions again. wanted: so many are named in the security log. */
 static void functions_mend(struct redis *r, const struct redis_functions *set, size_t wanted)
 {
     char lines[8192];

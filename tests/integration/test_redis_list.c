@@ -151,7 +151,7 @@ TEST_WITH(without_replicas_the_first_primary_is_used, NULL, client_end)
     assert_int_equal(server_in_use(), 0);
 }
 
-/* The old primary is not told that it was replaced: its connections stay, and it says that it is a primary. */
+/* The old primary does not know that it was replaced: its connections stay, and it says that it is a primary. */
 TEST_WITH(a_primary_that_lost_its_replica_to_another_one_is_left, NULL, client_end)
 {
     replica_of(2, 0);

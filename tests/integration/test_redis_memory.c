@@ -1,4 +1,4 @@
-/* ops/redis_memory: an operator is told long before Redis is full. */
+/* ops/redis_memory: warns an operator long before Redis is full. */
 #include "base/log.h"
 #include "ops/redis_memory.h"
 #include "ops/redis_state.h"
@@ -93,7 +93,7 @@ TEST(the_worker_says_so_long_before_redis_is_full)
     maxmemory_set(before.used_bytes * 100 / 85);
     assert_string_equal(watched(&w, 5000), ""); /* not due */
     assert_string_equal(watched(&w, 20000), "redis memory is filling up");
-    assert_string_equal(watched(&w, 40000), ""); /* told */
+    assert_string_equal(watched(&w, 40000), ""); /* warned */
     assert_string_equal(watched(&w, 90000), "redis memory is filling up");
     maxmemory_set(before.used_bytes / 2);
     assert_string_equal(watched(&w, 110000), "redis memory is full");

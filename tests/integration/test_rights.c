@@ -26,7 +26,7 @@
 #include "user/session_list.h"
 #include "user/store.h"
 
-/* The roles of processes, then those of people and commands. HOT and OPERATOR have no user in MySQL. */
+/* The roles of processes, then the roles of people and commands. HOT and OPERATOR have no user in MySQL. */
 enum { PAGE, AUTH, CARD, SETTLE, AUDIT, MYSQL_ROLES, HOT = MYSQL_ROLES, ROLES };
 enum { OPERATOR = ROLES, SUPPORT, BACKUP, ADMIN, ALL_ROLES };
 static const char *const ROLE_NAMES[ALL_ROLES] = {
@@ -137,8 +137,8 @@ TEST(each_role_writes_its_own_columns_only)
                   "UPDATE user_month SET best_count = 0", "UPDATE stream_cursor SET last_id = '0-0'",
                   "UPDATE thanks SET text = ''", "DELETE FROM thanks", "UPDATE token SET user_id = 1",
                   "UPDATE token SET expires_ms = 0", "UPDATE token SET hash = ''");
-    /* A sender's end is a new expiry: the settle worker ends nothing. It tells Redis of thanks, and writes none. It
-     * creates no users, packets or accounts, and reads no passwords; of tokens it compares copies. */
+    /* A sender's end is a new expiry: the settle worker ends nothing. It writes thanks to Redis, and none to the
+     * tables. It creates no users, packets or accounts, and reads no passwords; of tokens it compares copies. */
     assert_denied(SETTLE, "UPDATE packet SET expires_ms = 0", "UPDATE packet SET ended_ms = 0",
                   "INSERT INTO thanks (packet_id, share_no, user_id, text, created_ms) VALUES (1, 0, 1, 'x', 1)",
                   "UPDATE thanks SET text = ''", "UPDATE packet SET thanks_count = 0",
@@ -254,7 +254,7 @@ static void attack(size_t role, const char *sql)
     }
 }
 
-/* The text with the ids of two wallets for {a} and {b}, and that of an escrow for {e}. */
+/* The text with the ids of two wallets for {a} and {b}, and the id of an escrow for {e}. */
 static const char *text_fill(const char *text, uint64_t escrow)
 {
     struct buf sql = BUF_EMPTY;
@@ -308,7 +308,7 @@ WORLD_TEST(the_worker_moves_money_only_from_escrows_to_wallets, 2)
     world_audit_clean(w);
 }
 
-/* Inserts a row like that of the only packet, with another id, amount and state, as a taken-over pool could. */
+/* Inserts a row like the only packet's, with another id, amount and state, as a taken-over pool could. */
 static void forge_packet(uint64_t id, const char *amount, const char *packet_state)
 {
     assert_allowed(PAGE, arena_printf(w->arena,
@@ -567,7 +567,7 @@ TEST(the_watch_ends_what_was_planted)
         redis_plant(planted[i].role, "SET %s %s%llu,%s", planted[i].key, planted[i].before, user, planted[i].after);
         if (planted[i].listed)
             redis_plant(planted[i].role, "HSET hb:sessions:%llu aa 1,x", user);
-        (void)world_redis(w, 0, "HSET hb:session:wrongtype a b"); /* hides nothing that comes after it */
+        (void)world_redis(w, 0, "HSET hb:session:wrongtype a b"); /* hides no later row */
         (void)world_redisf(w, 0, "SET hb:session:bb v2,%llu,1,1,x,x PX 600000", (unsigned long long)w->users[1]);
         (void)world_redisf(w, 0, "HSET hb:sessions:%llu bb 1,x", (unsigned long long)w->users[1]);
         (void)world_redis(w, 0, "SET hb:token:cc revoked PX 600000");
@@ -839,7 +839,7 @@ TEST(covers_and_pictures_are_written_by_the_page_pool_and_read_by_the_card_pool)
     arena_free(a);
 }
 
-/* The page pool counts codes; nobody but the auth pool reads or adds one, and nobody changes one. */
+/* The page pool counts codes; only the auth pool reads or adds one, and nobody changes one. */
 TEST(only_the_auth_pool_has_recovery_codes)
 {
     static const char counted[] = "SELECT COUNT(user_id) FROM recovery_code WHERE user_id = 1";
@@ -942,7 +942,7 @@ TEST(only_the_auth_pool_counts_logins)
     assert_no_permission(PAGE, "DEL hb:{limit}:card:1");
 }
 
-/* The seed tells each share before it is opened. */
+/* The seed gives away each share before it is opened. */
 TEST(the_card_pool_reads_only_what_a_picture_shows)
 {
     static const char needs_phrase[] = "SELECT packet_needs_phrase(1)";

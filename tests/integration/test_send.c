@@ -65,7 +65,7 @@ static int64_t escrow_of(const struct packet *p)
     return sql_number(app, "SELECT balance_fen FROM account WHERE kind = 'escrow' AND id = ?", p->id);
 }
 
-/* True when Redis has the packet. Its shares must then be those of the seed. */
+/* True when Redis has the packet. Its shares must then be as the seed gives them. */
 static bool is_live(const struct packet *p)
 {
     struct live_keys keys;
@@ -396,7 +396,7 @@ TEST(a_send_whose_commit_or_its_reply_was_lost_pays_once_and_succeeds)
     }
 }
 
-/* The page leads to the order, which tells whether the packet was paid for. */
+/* The page leads to the order, which shows whether the packet was paid for. */
 TEST(an_unknown_payment_has_a_page_that_looks_at_its_order)
 {
     struct person p = person_with(10000);

@@ -168,7 +168,7 @@ static void exchanged(const struct person *sender, const struct person *named, c
     next_id++;
 }
 
-/* The ids of the recent people: those of count friends from first on, which follow each other upwards or downwards. */
+/* The ids of the recent people: of count friends from first on, which follow each other upwards or downwards. */
 static void assert_recent(const struct person *me, const struct person *first, size_t count, int step)
 {
     struct people people;

@@ -138,7 +138,7 @@ CLUSTER_TEST(a_cut_off_primary_promises_nothing_and_nothing_of_it_is_settled, "a
     world_audit_clean(w);
 }
 
-/* Thanks that Redis was not told. */
+/* Thanks that Redis lacks. */
 static void thank_untold(uint64_t packet_id, size_t user)
 {
     enum thanks_result result;
@@ -201,7 +201,7 @@ static void replica_promote(int primary, int replica)
     assert_true(cluster_servers_wait(&servers, replica, "INFO replication", "role:master"));
 }
 
-/* The worker tells Redis its thanks. True: all. */
+/* The worker writes the thanks to Redis. True: all. */
 static bool all_told(void)
 {
     struct tell t = { 0 };
@@ -270,7 +270,7 @@ static void step_without_a_primary(struct recover *r, uint64_t *closed, struct r
     assert_int_equal(expire_pass(&e, w->settle, clock_now_ms(), closed, done), ST_OK);
 }
 
-/* Whether the others are repaired, closed and told after one more step of the worker. */
+/* Whether the others are repaired, closed and have their thanks after one more step of the worker. */
 static bool others_went_on(const struct apart *a, struct recover *r, uint64_t *closed, struct recover_done *done)
 {
     step_without_a_primary(r, closed, done);

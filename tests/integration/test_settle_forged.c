@@ -1,5 +1,5 @@
-/* What a hot pool that is taken over may append to a stream, with the rights of its role: the worker pays nothing that
- * contradicts the tables. */
+/* What a hot pool that is taken over may append to a stream, with the rights of its role: the worker pays only what
+ * agrees with the tables. */
 #include "base/array.h"
 #include "base/clock.h"
 #include "live/event.h"
@@ -153,7 +153,8 @@ WORLD_TEST(two_swapped_shares_are_not_paid, 3)
     assert_int_equal(world_balance(w, id), 5000);
 }
 
-/* The page pool can insert a receiver beside those of the send, and tell Redis. Which one is new nobody can tell. */
+/* The page pool can insert a receiver beside the receivers of the send, and write it to Redis. Nothing shows which one
+ * is new. */
 TEST(a_receiver_added_after_the_send_is_not_paid)
 {
     static const size_t to[] = { 1, 3 };

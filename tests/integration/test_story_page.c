@@ -1,4 +1,4 @@
-/* pages/story on a real database: the year, whose it is, how many rows it reads, and what the picture is told. */
+/* pages/story on a real database: the year, whose it is, how many rows it reads, and what the picture gets. */
 #include <inttypes.h>
 
 #include "base/array.h"

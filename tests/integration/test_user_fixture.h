@@ -110,16 +110,16 @@ struct transfer {
     uint32_t seq;       /* with packet_id */
     int64_t created_ms;
 };
-/* Makes it by the routine on which those of the ledger (ledger/ledger.h) rest; as an administrator. */
+/* Makes it by the routine on which the ledger's routines (ledger/ledger.h) rest; as an administrator. */
 enum status transfer_make(struct db *db, const struct transfer *t);
 /* Inserts an account: kind is "wallet" or "escrow". */
 void account_make(struct services *app, uint64_t id, const char *kind);
 
-/* Removes the traces of a test from the ledger: all transfers and grabs of these accounts, and those of the accounts
- * that belong to no user. The servers are shared with other tests, whose audits must find no fault. */
+/* Removes the traces of a test from the ledger: all transfers and grabs of these accounts, and of the accounts that
+ * belong to no user. The servers are shared with other tests, whose audits must find no fault. */
 void accounts_forget(struct services *app, const uint64_t *ids, size_t count);
 
-/* Rows that the connection has read so far, by keys and by scans, without those of this function itself. */
+/* Rows that the connection has read so far, by keys and by scans, without the rows that this function itself reads. */
 int64_t sql_rows_read(struct services *app);
 
 #endif

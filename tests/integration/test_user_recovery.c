@@ -276,7 +276,7 @@ CODES_TEST(a_disabled_user_stays_out_and_keeps_the_code)
     struct str hash;
     assert_int_equal(user_disable(app->stores.db, p.user.id, clock_now_ms()), ST_OK);
     visit_says(recovery_by(p.user.name, p.codes[0]), 422, "该账号已停用");
-    /* Only a right code is told that. */
+    /* Only a right code gets this answer. */
     visit_says(recovery_by(p.user.name, code_of_anybody(p.user.name, 0).text), 422, WRONG);
     assert_int_equal(recovery_code_find(app->stores.db, arena, str_from(p.user.name), 0, &user, &hash), ST_OK);
     assert_int_equal(recovery_code_use(app->stores.db, arena, p.user.id, 0, hash, STR("")), ST_NOT_FOUND);

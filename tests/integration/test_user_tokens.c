@@ -238,7 +238,7 @@ TOKEN_TEST(a_redis_that_lost_its_data_gets_a_copy_again)
     assert_int_equal(user_of(&hot, m.token), user.id);
 }
 
-/* Whoever may write copies, as a page pool that was taken over, makes none that outlives its hour or its token. */
+/* Whoever may write copies, as a page pool that was taken over, can't make one that outlives its hour or its token. */
 TEST(a_planted_copy_is_not_believed)
 {
     char token[TOKEN_MAX];

@@ -29,7 +29,7 @@ static enum status rollback_body(struct db *db, void *ctx)
 {
     const struct rollback *u = ctx;
     enum status st = u->body(db, u->ctx);
-    return st == ST_OK ? ST_CORRUPT : st; /* anything but ST_OK rolls back */
+    return st == ST_OK ? ST_CORRUPT : st; /* every status except ST_OK rolls back */
 }
 
 enum status __wrap_db_transaction(struct db *db, enum status (*body)(struct db *db, void *ctx), void *ctx)

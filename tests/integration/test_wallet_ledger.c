@@ -6,7 +6,7 @@
 #include "test_wallet_app.h"
 #include "user/store.h"
 
-/* Creates a wallet whose id is between those of users and packets, so that it belongs to no other test. */
+/* Creates a wallet whose id is between the ids of users and packets, so that it belongs to no other test. */
 static uint64_t fresh_account(void)
 {
     uint64_t id = (uint64_t)1 << 40 | random_u64() >> 26;

@@ -1,5 +1,5 @@
 /* A world of each test anew, for TEST_WITH(name, world_setup, world_teardown); what its packets show; and what the
- * worker tells Redis later. */
+ * worker writes to Redis later. */
 #ifndef HB_TEST_WORLD_APP_H
 #define HB_TEST_WORLD_APP_H
 
@@ -50,7 +50,7 @@ static inline struct packet_view view_of(uint64_t packet_id, size_t user)
     return view;
 }
 
-/* The settle worker goes once through everything that Redis was not told. Returns its passes. */
+/* The settle worker goes once through everything that Redis lacks. Returns its passes. */
 static inline int tell_all(void)
 {
     struct tell t = { 0 };

@@ -4,6 +4,7 @@ import { createHash } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { test } from 'node:test';
+import { gunzipSync } from 'node:zlib';
 import { run, temporaryFolder } from '../e2e/support/run.js';
 import { ROOT, packageBuild, runWhereBuilt } from './machine.js';
 
@@ -27,12 +28,16 @@ test('the package, its file and its program have the version of the sources, whi
   await run('dpkg-deb', ['-x', deb, folder]);
   assert.equal(await runWhereBuilt([folder], join(folder, 'usr/bin/hongbao'), 'version'), `hongbao ${version}\n`);
   await run('dpkg', ['--compare-versions', version, 'gt', '1.0.0']);
+  const changelog = gunzipSync(readFileSync(join(folder, 'usr/share/doc/hongbao/changelog.gz'))).toString();
+  const entries = [...changelog.matchAll(/^hongbao \((.*)\) /gm)].map((match) => match[1]);
+  assert.equal(entries[0], version);
+  assert.ok(entries.includes('1.0.0'), `the releases of CHANGELOG.md: ${entries}`);
 });
 
 test('the package has what the site needs, and nothing of the tests', async () => {
   const { stdout } = await run('dpkg-deb', ['-c', deb], { maxBuffer: 16 << 20 });
   for (const path of ['usr/bin/hongbao', 'usr/share/hongbao/commands/setup.sh', 'usr/lib/hongbao/reload.sh', 'usr/share/hongbao/nginx/debian/site.in', 'usr/share/hongbao/rights/grants.sql',
-    'usr/share/man/man1/hongbao.1.gz', 'usr/share/man/man5/hongbao.conf.5.gz', 'usr/share/bash-completion/completions/hongbao']) {
+    'usr/share/doc/hongbao/CHANGELOG.md', 'usr/share/man/man1/hongbao.1.gz', 'usr/share/man/man5/hongbao.conf.5.gz', 'usr/share/bash-completion/completions/hongbao']) {
     assert.ok(stdout.includes(` ./${path}\n`), path);
   }
   for (const unit of ['hongbao-hot@.service', 'hongbao-hot.socket']) { // Debian 13 has them in /usr

@@ -1,7 +1,7 @@
 // Faults of an installed site, for doctor.test.js. Each is planted by a script of the shell as root, found by the doctor
 // as `finding` with a text that matches `says`, and mended by the commands that the doctor prints. Where these only show
 // what is to be done, as on a full disk, `mend` does it before. What a site of ./dev shows, too, is in
-// e2e/doctor.test.js; the clock of the machine is that of its host, so a wrong one is planted only there.
+// e2e/doctor.test.js; the machine has the clock of its host, so a wrong one is planted only there.
 const HOST = 'hongbao.example';
 const CONF = '/etc/hongbao/hongbao.conf';
 const AUDIT = '/etc/hongbao/rights/audit.conf';

@@ -73,7 +73,7 @@ test('the id of an answer leads to its lines in the journal and in the log of ng
 
 test('a restart of Redis loses no share, also when nobody has settled it', () => site.keepsUnsettled('redis-server@hongbao', packet));
 
-// Each answer, also those of nginx itself: e2e/front.test.js, with the same site.in.
+// Each answer, also nginx's own: e2e/front.test.js, with the same site.in.
 test('nginx redirects to TLS, speaks HTTP/2, tells browsers to stay with TLS, and serves what the package has compressed', async () => {
   const plain = await machine.run('curl', '-sSi', '-H', `Host: ${HOST}`, 'http://127.0.0.1/x?y=1');
   assert.match(plain, new RegExp(`^HTTP/1\\.1 308 [^]*^Location: https://${HOST}/x\\?y=1\\r$`, 'm'));

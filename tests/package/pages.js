@@ -6,7 +6,7 @@ export class Pages {
   #blocks = new Map();
   #left = new Set();
 
-  // test: its import.meta.url. variables: those of the commands, { HOST: … }. names: all pages that the test runs.
+  // test: its import.meta.url. variables: for the commands, { HOST: … }. names: all pages that the test runs.
   constructor(test, names, variables = {}) {
     this.#test = test;
     this.variables = variables;

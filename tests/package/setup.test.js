@@ -325,7 +325,7 @@ async function sharedStores() {
     `ALTER USER root@localhost IDENTIFIED BY '${PASSWORD.replaceAll('\\', '\\\\').replaceAll("'", "''")}'`);
 }
 
-// Runs what setup has told the administrators to run, as they would: at a terminal, with their password.
+// Runs what setup has printed for the administrators, as they would: at a terminal, with their password.
 async function administratorsRun(told) {
   const commands = told.split('\n').filter((line) => line.startsWith('    ')).map((line) => line.trim());
   for (const command of commands) {

@@ -1,6 +1,6 @@
 // The frames of the moment of opening, on a phone and on a desktop, from Chromium's trace with a processor that is six
 // times slower: what moves, moves on the compositor, and nothing is pushed aside. Long tasks of the page depend on the
-// machine: they are told, not judged.
+// machine: they are printed, and have no limit.
 import assert from 'node:assert/strict';
 import { before, test } from 'node:test';
 import { fileBrowser } from '../e2e/support/browser.js';

@@ -48,7 +48,8 @@ before(async () => {
   assert.equal((await known.client.post('/account/nickname', { nickname: '乐乐和她的小猫', face: 'rabbit' })).status, 200);
 });
 
-// Runs in the page, on all but its foot: the words and amounts that are on two lines, and the lines that begin with what ends a clause.
+// Runs in the page, on all of it except its foot: the words and amounts that are on two lines, and the lines that begin
+// with what ends a clause.
 function torn(words) {
   const found = [];
   const walk = document.createTreeWalker(document.body, NodeFilter.SHOW_TEXT);
@@ -164,7 +165,8 @@ test('with letters of twice the size the navigation covers no action that has th
   }
 });
 
-// The pictures of an envelope are views of one file: without a shape of its own one takes that of another, by turns.
+// The pictures of an envelope are views of one file: a view without a shape of its own takes the shape of another, by
+// turns.
 test('the flap and the sea of an envelope keep their shapes, also when the file is in the cache', async () => {
   const shapes = (page, selector) => page.locator(selector).evaluateAll((images) => images.map((image) => getComputedStyle(image).aspectRatio));
   const page = await visit('stranger', paths.short);

@@ -245,8 +245,8 @@ for (const [name, path, as, marked, prepare] of MARKED) {
   });
 }
 
-// A phone with a notch and a bar at the bottom. The pages use the whole screen (viewport-fit=cover), and nothing that one
-// reads or touches is under these.
+// A phone with a notch and a bar at the bottom. The pages use the whole screen (viewport-fit=cover), and keep what one
+// reads or touches away from these.
 const INSETS = { upright: { top: 47, bottom: 34, left: 0, right: 0 }, lying: { top: 0, bottom: 21, left: 47, right: 47 } };
 
 for (const [how, insets] of Object.entries(INSETS)) {

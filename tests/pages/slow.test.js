@@ -1,5 +1,6 @@
 // A link opened on a slow network: the envelope is readable after the page itself and its style sheet, which fit into
-// what a server sends at once, and little else shares the line with them. The time on a 2G network is told, not judged.
+// what a server sends at once, and little else shares the line with them. The time on a 2G network is printed, and has
+// no limit.
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import { fileBrowser } from '../e2e/support/browser.js';

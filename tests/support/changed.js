@@ -8,7 +8,7 @@ import { existsSync, readFileSync, readdirSync } from 'node:fs';
 import { basename, join, normalize, relative } from 'node:path';
 
 const COMMON = 15; // a file that more tests include says nothing about any of them
-const PAGES_MAX = 3; // a partial of more pages is seen on those of SAMPLE
+const PAGES_MAX = 3; // a partial of more pages is looked at on the pages of SAMPLE
 const SAMPLE = 'home with|wallet rich|send lucky|envelope with a cover|result finished|received full|login refused';
 // Pages whose states have other names than their template.
 const STATES = {

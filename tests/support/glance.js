@@ -71,7 +71,7 @@ function heartbeat() {
 }
 
 const failures = []; // { name, lines }
-let failing = null; // the one whose output comes
+let failing = null; // the failure whose output comes now
 
 function printOutput({ name, lines }) {
   const kept = lines.slice(-OUTPUT_LINES_MAX);

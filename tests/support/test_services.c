@@ -21,7 +21,7 @@ struct opened {
     struct config config;
 };
 
-/* HB_CONFIG names admin.conf, the settings of the administrator. Those of the roles are in the same folder. */
+/* HB_CONFIG names admin.conf, the settings of the administrator. The settings of the roles are in the same folder. */
 static bool settings_read(struct config *config, const char *role, char *error, size_t error_size)
 {
     const char *path = getenv("HB_CONFIG");
@@ -37,7 +37,7 @@ static bool settings_read(struct config *config, const char *role, char *error, 
     return config_load(config, site, role, error, error_size) == ST_OK;
 }
 
-/* As the settle worker does. Over a connection of its own: that of the stores is made by what is tested. */
+/* As the settle worker does. Over a connection of its own: the tested code makes the connection of the stores. */
 static bool functions_load(const struct opened *o, char *error, size_t error_size)
 {
     struct redis *r = redis_new(&o->config);

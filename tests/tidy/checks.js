@@ -3,6 +3,8 @@
 import { basename, dirname, join, relative } from 'node:path';
 import { blocksRead } from '../e2e/support/how_to_blocks.js';
 import { mutantsRead } from '../mutants/list.js';
+import { changelog } from './changelog.js';
+import { english } from './english.js';
 
 const C = /\.[ch]$/;
 // The order of the floors: CMake reads the same file.
@@ -93,7 +95,7 @@ const SIZES = [[/^README/, 8 << 10], [/^docs\/ARCHITECTURE\.md$/, 20 << 10], [/^
 // English text in Markdown is wrapped; tables, code and single long words (addresses) are not. Some pages have a limit.
 export function prose(sources) {
   const docs = sources.files('docs', /\.md$/);
-  const files = [...docs, ...sources.files('app', /\.md$/), 'README.md', 'CONTRIBUTING.md', 'SECURITY.md'];
+  const files = [...docs, ...sources.files('app', /\.md$/), 'README.md', 'CHANGELOG.md', 'CONTRIBUTING.md', 'SECURITY.md'];
   const limit = (file) => SIZES.find(([which]) => which.test(file))?.[1];
   return [
     ...find(sources, files, unfenced, /^(?!\|| {4}).{121,}$/gmu,
@@ -390,7 +392,8 @@ export function map(sources) {
   return [...compare('command', 'app/main.c', commands), ...compare('folder of tests/', 'tests/', [...folders])];
 }
 
-// The number of requirements of the levels 1 and 2 in each section of OWASP ASVS 5.0.0, where those of level 3 are last.
+// The number of requirements of the levels 1 and 2 in each section of OWASP ASVS 5.0.0, where the requirements of level
+// 3 are last.
 const ASVS = {
   1.1: 2, 1.2: 9, 1.3: 11, 1.4: 3, 1.5: 2, 2.1: 3, 2.2: 3, 2.3: 4, 2.4: 1, 3.2: 2, 3.3: 4, 3.4: 6, 3.5: 5, 3.7: 2, 4.1: 3, 4.2: 1,
   4.3: 2, 4.4: 4, 5.1: 1, 5.2: 3, 5.3: 2, 5.4: 3, 6.1: 3, 6.2: 12, 6.3: 4, 6.4: 4, 6.5: 5, 6.6: 3, 6.8: 4, 7.1: 3, 7.2: 4, 7.3: 2,
@@ -434,5 +437,5 @@ export const mutants = (sources) => mutantsRead(sources).problems;
 
 export const checks = {
   includes, domain, rooms, headers, pairs, lines, prose, functions, forbidden, money, lua, codes, mustache, texts,
-  templates, problems, refusals, nginx, deadlines, references, commands, map, asvs, migrations, mutants,
+  templates, problems, refusals, nginx, deadlines, references, commands, map, asvs, migrations, mutants, english, changelog,
 };

@@ -33,7 +33,7 @@ const SECURITY = 'docs/SECURITY.md';
 const MIGRATION = 'sql/migrations/0099_planted.sql';
 const MUTANTS = 'tests/mutants/mutants.txt';
 
-// For each check: a file, its text or what makes it of the one that it has, and what is found then.
+// For each check: a file, its new text or what changes its present one, and what is found then.
 const PLANTED = {
   includes: [
     ['app/base/planted.c', '#include "base/str.h"\n#include "packet/packet.h"\n', /planted\.c:2: base\/ must not include/],
@@ -213,6 +213,29 @@ const PLANTED = {
     ['app/web/origin.c', replaced('str_equal_fold(from, host)', 'false'), /host-as-prefix: .* 0 times/],
     [MUTANTS, added('\nplanted  app/main.c  unit/x\n    why\n    - #\n'), /planted: .* \d+ times/],
     [MUTANTS, added('\nplanted  app/planted.c  unit/x\n    why\n    - x\n'), /no file app\/planted\.c/],
+  ],
+  english: [
+    ['app/web/planted.c', '\n/* Redis is\n * told later. */\n', /planted\.c:3: "told": .*shows, writes or reads/],
+    ['app/web/planted.h', 'int a;/* False: that was too many. */\n', /planted\.h:1: "False: that"/],
+    ['app/web/planted.c', '/* The mark, then that of\n * the tables. */\n', /planted\.c:1: "that of": .*repeat the noun/],
+    ['app/web/planted.c', '/* None\n * that is better. */\n', /planted\.c:1: "None that"/],
+    ['nginx/planted.conf', 'listen 80; # the server is asked\n', /planted\.conf:1: "is asked"/],
+    ['static/planted.js', 'var a;\n// nothing but a\n', /planted\.js:2: "nothing but"/],
+    ['deploy/rights/planted.sql', 'SELECT 1; -- all\n-- but one\n', /planted\.sql:1: "all but"/],
+    ['templates/planted.mustache', '{{! the one which is first }}', /planted\.mustache:1: "the one which"/],
+    ['docs/planted.md', '# A\n\nIt tells, and\nthe mark is those\nof a.\n', /planted\.md:4: "those of"/],
+    ['docs/planted.md', 'It tells `a`.\n', /planted\.md:1: "tells"/],
+    ['app/web/planted.c', 'const char *told = "that of"; /* none */\nint that; /* that */\nint of; /* of */\n', FINE],
+    ['app/web/planted.c', '/* False: no memory. NULL: none. After that of course none is told. tidy: english */\n', FINE],
+    ['deploy/planted.sh', 'told=${told#asked} # a\nthat=1\n# of all\n', FINE],
+    ['docs/planted.md', 'See [this](that%20of) `that of` <!-- tells -->\n\n```\nthat of\n```\n', FINE],
+  ],
+  changelog: [
+    ['CHANGELOG.md', replaced(/^## \d+\.\d+/m, '## 9.9'), /CHANGELOG\.md:\d+: the first heading must be of \d/],
+    ['CHANGELOG.md', added('\n## 0.9.0 (not released)\n'), /"## 0\.9\.0 \(not released\)" must be/],
+    ['CMakeLists.txt', replaced(/hongbao VERSION [\d.]+/, 'hongbao VERSION 9.9.9'), /must be of 9\.9\.9/],
+    [MIGRATION, '-- additive: yes\nDO 1;\n', /newest migration, 0099, is not named/],
+    ['docs/planted.md', 'The release 9.9.9.\n', FINE],
   ],
 };
 

@@ -1,4 +1,4 @@
-/* Crash points kill exactly once they are told to, so that a fault test can be repeated. */
+/* Crash points kill exactly at the configured pass, so that a fault test can be repeated. */
 #include <signal.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -12,7 +12,7 @@ static const bool compiled_in = true;
 static const bool compiled_in = false;
 #endif
 
-/* A child passes point "a" three times, then "b" once. The number of passes it survived, told over a pipe. */
+/* A child passes point "a" three times, then "b" once. The number of passes it survived, written to a pipe. */
 static int passes_survived(const char *wanted)
 {
     int ends[2], passes = 0, how;

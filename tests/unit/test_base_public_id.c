@@ -1,4 +1,4 @@
-/* base/public_id: the text of an id, and what is refused before any store is asked. */
+/* base/public_id: the text of an id, and what is refused without a store. */
 #include "base/array.h"
 #include "base/public_id.h"
 #include "support/test_arena.h"

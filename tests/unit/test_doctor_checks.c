@@ -130,7 +130,7 @@ DOCTOR_TEST(a_pool_that_is_not_ready_or_open_to_everybody_is_told_with_its_reaso
     TELLS(pool_tell("Content-Type: text/plain\r\n\r\nready\n", 0660), "!hot.sock");
     TELLS(pool_tell("Status: 200 OK\r\n\r\nready\n", 0660), "!hot.sock");
     TELLS(pool_tell(not_ready, 0660), "wrong: pool-not-ready:", "redis: no answer", "tables: too old");
-    doctor.redis_is_up = false; /* which is told by its own name */
+    doctor.redis_is_up = false; /* which has a finding of its own */
     TELLS(pool_tell(not_ready, 0660), "!redis: no answer", "tables: too old");
 }
 
@@ -290,7 +290,7 @@ DOCTOR_TEST(a_store_behind_a_tunnel_that_closes_connections_is_down)
 
 /* ---- processes ---- */
 
-/* What the doctor prints about a process that began with this program and these settings; those of now are 8. */
+/* What the doctor prints about a process that began with this program and these settings; the present ones are 8. */
 static void process_tell(uint64_t program, uint64_t settings)
 {
     int ready[2];

@@ -14,7 +14,7 @@ enum { READ_MAX = 1024, ANSWER_MS_MAX = 60 * 1000, LIMIT_MS = 200, DRIP_MS = 20 
 static char asked[READ_MAX];
 static size_t asked_len;
 
-/* Asks a pool that answers these bytes and closes. What it was asked is in asked. */
+/* Sends a request to a pool that answers these bytes and closes. asked: the request that it got. */
 static struct str ask(const char *answer, size_t len)
 {
     int pair[2];

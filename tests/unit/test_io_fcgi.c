@@ -194,8 +194,8 @@ static void wait_until_read(int fd)
     assert_int_equal(unread, 0);
 }
 
-/* Reads one whole answer, and counts its bytes; those behind the head are compared. False: none in time, or the
- * connection was closed. */
+/* Reads one whole answer, and counts its bytes; the bytes behind the head are compared. False: no answer in time, or
+ * the connection was closed. */
 static bool client_answer_read(int fd, size_t *answer_len)
 {
     enum { END_REQUEST = 3, STDOUT = 6 };

@@ -52,7 +52,7 @@ TEST(without_a_file_counting_still_works_and_with_one_processes_add_to_the_same_
     assert_int_equal(metrics_get(METRIC_GRABBED), before);
 }
 
-/* The metrics as text, with those of other counters; valid until the next call. */
+/* The metrics as text, with the other counters; valid until the next call. */
 static const char *printed(const struct metric_sample *others, size_t count)
 {
     static char text[1 << 16];

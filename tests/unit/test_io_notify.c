@@ -1,5 +1,5 @@
-/* io/notify and what io/process takes from systemd: the messages arrive as the protocol says, and connections that one
- * process leaves are those of the next. */
+/* io/notify and what io/process takes from systemd: the messages arrive as the protocol says, and the next process gets
+ * the connections that one process leaves. */
 #include <sys/wait.h>
 
 #include "base/array.h"

@@ -1,4 +1,4 @@
-/* packet/order: which packet of a request key is the one that an order made. */
+/* packet/order: whether an order made the packet of a request key. */
 #include "packet/order.h"
 #include "support/test_arena.h"
 

@@ -34,7 +34,7 @@ TEST(codes_differ_and_are_read_back_as_people_type_them_also_of_an_earlier_versi
         assert_false(str_equal(earlier.subject, code.subject));
         earlier = code;
     }
-    /* typed.json has what is told by telephone, or typed with a Chinese input method. */
+    /* typed.json has codes as people say them by telephone, or type them with a Chinese input method. */
     struct recovery_code code = made(1);
     char typed[128];
     assert_true(is_read(STR("ming"), code.chars, &read));

@@ -270,7 +270,7 @@ TEST(the_commitment_is_the_hash_of_the_seed_and_a_packet_keeps_its_shares)
 }
 
 /* Asserts over fixed seeds that every position has the same mean, within five standard errors, and the same variance.
- * 二倍均值 without the shuffle fails: the variance of its last share is far larger than that of its first. */
+ * 二倍均值 without the shuffle fails: the variance of its last share is far larger than of its first. */
 static void assert_positions_equal(enum split_method method, int64_t total, int64_t max)
 {
     enum { COUNT = 5, ROUNDS = 20000 };

@@ -1,4 +1,4 @@
-/* ops/verify: its arguments. tests/e2e/flow.test.js compares its shares with those of the site. */
+/* ops/verify: its arguments. tests/e2e/flow.test.js compares its shares with the site's. */
 #include "base/array.h"
 #include "ops/verify.h"
 #include "support/test.h"

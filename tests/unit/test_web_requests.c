@@ -335,8 +335,8 @@ TEST_WITH(a_guest_reaches_no_handler_that_needs_a_user_but_a_login_that_returns_
 
 /* ---- requests with an access token ---- */
 
-/* A browser on another site asks. authorization NULL: it has no token; scopes: those of the token, 0: it is unknown.
- * Returns the status. */
+/* A browser on another site asks. authorization NULL: it has no token; scopes: the token's, 0: it is unknown. Returns
+ * the status. */
 static int ask_with(unsigned scopes, const char *method, const char *uri, const char *authorization, const char *more)
 {
     char header[64];
@@ -418,7 +418,7 @@ TEST(a_token_that_only_mysql_knows_is_looked_up_by_the_page_pool)
     assert_int_equal(ask_by_token(0, "POST", "/open"), 200);
     assert_true(answer_has("X-Accel-Redirect: @token"));
     found = ST_OK;
-    services.stores.db = (struct db *)&found; /* never used: the page pool is the one that has MySQL */
+    services.stores.db = (struct db *)&found; /* never used: only the page pool has MySQL */
     assert_int_equal(ask_with(SCOPE_OPEN, "POST", "/open", "Bearer hbt_0", "TOKEN_LOAD=1"), 200);
     assert_true(answer_has("X-Accel-Redirect: @hot"));
     assert_int_equal(ask_with(0, "POST", "/open", "Bearer hbt_0", "TOKEN_LOAD=1"), 401);

@@ -121,7 +121,7 @@ TEST_WITH(on_https_every_cookie_is_of_this_host_alone_and_around_it_only_blanks_
     respond_cookie(&x, STR("language"), STR("en"), 60);
     config_defaults(&config);
     assert_true(has(&x.headers, "Set-Cookie: __Host-language=en; Path=/; HttpOnly; SameSite=Lax; Max-Age=60; Secure"));
-    /* nginx counts requests by the session, and takes nothing but these for a blank (nginx/limits.conf). */
+    /* nginx counts requests by the session, and takes only these for a blank (nginx/limits.conf). */
     static char blanks[] = "HTTP_COOKIE=\vsid=hidden; sid\f=hidden;\t sid=shown \t; sid=second";
     x.fcgi = &(struct fcgi_request){ .fcgx.envp = (char *[]){ blanks, NULL } };
     assert_true(str_equal(exchange_cookie(&x, STR("sid")), STR("shown")));

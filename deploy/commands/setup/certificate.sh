@@ -30,7 +30,8 @@ certificate_recall() {
     return 1
 }
 
-# Dies when nginx or every browser would refuse them. A name that is missing is told: behind a proxy it may be right.
+# Dies when nginx or every browser would refuse them. It only reports a name that is missing: behind a proxy that may be
+# right.
 certificate_check() {
     local problem
     problem=$(certificate_problem "$CERTIFICATE")

@@ -31,8 +31,8 @@ store_is_elsewhere() {
     [[ $address == *,* || ($address != '' && $address != unix:*) ]]
 }
 
-# Whether the site has users or packets, whose links need the secret that they were made with. Dies when a site that was
-# set up before can't be asked.
+# Whether the site has users or packets, whose links need the secret that they were made with. Dies when the stores of a
+# site that was set up before do not answer.
 site_has_data() {
     site_has "SELECT EXISTS (SELECT 1 FROM $DATABASE.packet) OR EXISTS (SELECT 1 FROM $DATABASE.user)"
 }
@@ -59,7 +59,7 @@ site_has_demo() {
 }
 
 # Dies when the site would have play money while demo is off: the audit refuses it, and no backup would be right. An
-# upgrade only tells it: the site has served with this before.
+# upgrade only reports it: the site has served with this before.
 demo_fits() {
     local text
     if [ "$(demo_wanted)" = on ] || ! demo_is_there; then return 0; fi

@@ -5,7 +5,7 @@
 REDIS_LACKS=(redis-login redis-right-missing)
 REDIS_EXCESS=(redis-right-excess redis-nopass redis-passwords)
 
-# Sets the names of the site's own instance, as Debian's packages have them: of Redis or of Valkey. The setting tells
+# Sets the names of the site's own instance, as Debian's packages have them: of Redis or of Valkey. The setting decides
 # which, else the data of an earlier site, else what is installed. deploy/debian/hongbao.postrm chooses alike.
 redis_names() {
     local name

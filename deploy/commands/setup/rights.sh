@@ -22,7 +22,7 @@ rights_change() {
     [ -z "$excess" ] || printf '%s\n%s\n' "$excess" "$(rights_grants)"
 }
 
-# Prints what the role has, as MariaDB tells it to an administrator, or to the role.
+# Prints what the role has, as MariaDB shows it to an administrator, or to the role.
 rights_shown_admin() {
     mariadb_admin -N -r -e "SHOW GRANTS FOR hongbao_$1@localhost"
 }
@@ -44,7 +44,7 @@ rights_excess() {
     } | awk -v database="$DATABASE" "$RIGHTS_EXCESS_AWK"
 }
 
-# Reads GRANT statements: those of the files, the line SHOWN, then those of SHOW GRANTS. A right is known by its user, its
+# Reads GRANT statements: from the files, the line SHOWN, then from SHOW GRANTS. A right is known by its user, its
 # object with the database, and its name: one for each column. Prints the rights that only SHOW GRANTS has: those on
 # columns first, because a REVOKE on their table would leave nothing to revoke there, which is an error.
 # shellcheck disable=SC2016

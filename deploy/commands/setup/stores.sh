@@ -10,7 +10,7 @@ ADMIN=$ETC/admin.conf
 # roles do not need; USERS are lines for the configuration file of Redis.
 HANDED_NEEDED='' HANDED_EXCESS='' HANDED_USERS=''
 
-# Sets REDIS_SOCKET and MYSQL_SOCKET: those of the options, then of the earlier setup, then the site's own.
+# Sets REDIS_SOCKET and MYSQL_SOCKET: from the options, else from the earlier setup, else the site's own.
 stores_choose() {
     local redis=$REDIS_SOCKET mysql=$MYSQL_SOCKET
     REDIS_SOCKET=$(socket_setting redis)
@@ -143,7 +143,7 @@ mysql_password."
     [ -n "$HANDED_EXCESS$HANDED_USERS" ] || rm -rf -- "$HANDED"
 }
 
-# Tells what the administrators should do, though the site serves without.
+# Prints what the administrators should do, though the site serves without.
 stores_advise() {
     [ -z "$HANDED_EXCESS" ] ||
         say "The site serves. But its roles have more rights in the stores than they need, and setup may not take them

@@ -35,7 +35,7 @@ class Meter {
     return [cpuBetween(cpu, cpuOf(pids)), performance.now() - begun];
   }
 
-  // The CPU time that work() costs, without that of servers that have nothing to do.
+  // The CPU time that work() costs, without the time that idle servers use.
   async ns(work) {
     const [ns, ms] = await this.#raw(work);
     return Math.max(0, ns - this.#idle * ms);

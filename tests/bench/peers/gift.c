@@ -1,8 +1,8 @@
-/* The peers in C that serve a whole gift with blocking calls: POST /send, GET /p/ID, POST /p/ID/open. The tables are
- * those of mariadb.sql, in the database of HB_MYSQL_DATABASE; the session comes from Redis, as in the other peers.
- * BENCH_TAKE: the shares are a list in Redis, from which the script of this name (take.lua) takes them. Without it they
- * are rows of MariaDB, taken under a lock of the packet's row: the peer without Redis.
- * BENCH_PAGE: the page around what a packet's page says (PAGE in peers.js). */
+/* The peers in C that serve a whole gift with blocking calls: POST /send, GET /p/ID, POST /p/ID/open. mariadb.sql has
+ * the tables, in the database of HB_MYSQL_DATABASE; the session comes from Redis, as in the other peers. BENCH_TAKE:
+ * the shares are a list in Redis, from which the script of this name (take.lua) takes them. Without it they are rows of
+ * MariaDB, taken under a lock of the packet's row: the peer without Redis. BENCH_PAGE: the page around what a packet's
+ * page says (PAGE in peers.js). */
 #include <errmsg.h>
 #include <mysqld_error.h>
 #include <stdio.h>

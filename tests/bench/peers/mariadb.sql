@@ -1,6 +1,6 @@
 -- The tables of the peers: packets, their shares, drawn in advance, grabs and balances. Keys as in the site's own
 -- tables of the same names. A grab is its own transfer, from the packet's account to the user's. A packet that was
--- copied from the site has no sender. Ids of users are smaller than those of packets.
+-- copied from the site has no sender. Ids of users are smaller than ids of packets.
 CREATE TABLE packet (
   id            BIGINT UNSIGNED NOT NULL AUTO_INCREMENT PRIMARY KEY,
   sender_id     BIGINT UNSIGNED NULL,

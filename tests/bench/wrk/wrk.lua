@@ -28,7 +28,7 @@ local function now_us()
 end
 
 -- wrk asks for the delay before each request. After the last request each connection waits; when all do, every answer
--- is here, and wrk is told to end. took_us: the time until then.
+-- is here, and wrk gets the signal to end. took_us: the time until then.
 local function delay_of_once(count, connections)
     local asked, started_us = 0, nil
     return function()

@@ -43,7 +43,7 @@ export async function launch(extra = {}, more = [], executablePath = program()) 
 // The same with the browser itself.
 export const launchBrowser = () => launch({}, [], program(BROWSERS));
 
-// The browser of a test file, which starts before its tests and is closed after them. The arguments are those of launch;
+// The browser of a test file, which starts before its tests and is closed after them. The arguments are as for launch;
 // without LIGHT it is as visitors have it.
 export function fileBrowser(extra = {}, more = LIGHT) {
   let browser;

@@ -47,7 +47,8 @@ export function hongbao(...args) {
   return run(env.HB_TEST_BINARY, args, { env: { ...process.env, ...clock, HB_CONFIG: env.HB_TEST_CONFIG }, maxBuffer: 64 << 20 });
 }
 
-// The program with these settings (environment) besides those of this instance: { code, stdout, stderr }, also when it fails.
+// The program with these settings (environment) besides the instance's own: { code, stdout, stderr }, also when it
+// fails.
 export const tried = (args, settings = {}) => run(env.HB_TEST_BINARY, args,
   { env: { ...process.env, ...clock, HB_CONFIG: env.HB_TEST_CONFIG, ...settings }, maxBuffer: 64 << 20 })
   .then((done) => ({ code: 0, ...done }), (error) => error);

@@ -72,7 +72,7 @@ function personOf([id, username, cookie]) {
   return { client: new Client({ [name]: token }), username, password: PASSWORD, id: Number(id) };
 }
 
-// A person with a session, the nickname (else that of the username) and an empty wallet.
+// A person with a session, the nickname (else made of the username) and an empty wallet.
 export function takePerson(nickname) {
   return poll('a person is there', async () => {
     const person = personOf(await take());

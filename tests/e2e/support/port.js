@@ -1,7 +1,7 @@
 // Ports for servers of tests.
 import { createServer } from 'node:net';
 
-// Those of the test (tests/CMakeLists.txt); without ctest, any of them all.
+// The ports of the test (tests/CMakeLists.txt); without ctest, any port of all tests.
 const [FIRST, LAST] = (process.env.HB_TEST_PORTS ?? '20000-29999').split('-').map(Number);
 const COUNT = LAST - FIRST + 1;
 let next = Math.floor(Math.random() * COUNT);

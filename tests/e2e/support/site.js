@@ -43,7 +43,7 @@ export function sendPacket({ client }, fields) {
   return client.post('/send', fields);
 }
 
-// A page of the browser with the client's session, if there is one; options are those of the browser's context.
+// A page of the browser with the client's session, if there is one; options are for the browser's context.
 export async function clientPage(browser, client, options) {
   const context = await browser.newContext({ viewport: { width: 390, height: 844 }, ...options });
   const sid = client?.cookie('sid');

@@ -4,10 +4,10 @@ import { clientPage as openPage, site } from './site.js';
 
 const contexts = []; // of the test that runs
 
-beforeEach(() => { contexts.length = 0; }); // those of the file stay
+beforeEach(() => { contexts.length = 0; }); // the file's own stay
 afterEach(() => Promise.all(contexts.splice(0).map((context) => context.close())));
 
-// A page of the browser with the client's session, if there is a client; options are those of the browser's context.
+// A page of the browser with the client's session, if there is a client; options are for the browser's context.
 export async function clientPage(...args) {
   const page = await openPage(...args);
   contexts.push(page.context());

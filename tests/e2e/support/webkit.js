@@ -30,7 +30,7 @@ async function display() {
 
 // Starts it: {
 //   goto(url), url(), has(selector), text(): of main, fill(selector, text), click(selector), color(): the page's background,
-//   problems: errors that the browser told (none here: the driver does not tell them), close() }.
+// problems: errors of the browser (none here: the driver does not report them), close() }.
 export async function webkit({ javaScript = true, dark = false } = {}) {
   const screen = await display();
   const port = await freePort();

@@ -383,7 +383,7 @@ const records = ['received', 'sent'].flatMap((list) => {
     { name: `${list} with long texts`, as: list === 'sent' ? 'latin' : 'rtl', path },
   ];
 });
-records.push( // the filter is that of both lists
+records.push( // both lists have the filter
   { name: 'received filter open', as: 'sender', path: '/records/received', act: (page) => page.click('.filters summary') },
   { name: 'received filter refused', as: 'sender', path: '/records/received?kind=x&state=x&person=-&from=x&to=2026-02-30&min=x&max=0', status: 422 },
   { name: 'sent person chosen', as: 'sender', path: '/records/sent', act: pickPerson },

@@ -27,8 +27,8 @@ export class Window {
     await page.evaluate(() => { sessionStorage.clear(); localStorage.clear(); });
   }
 
-  // The page is that of a visitor with the client's session, if there is one. look: viewport, locale,
-  // javaScriptEnabled and what emulateMedia takes, as in the options of a context.
+  // The page of a visitor with the client's session, if there is one. look: viewport, locale, javaScriptEnabled and
+  // what emulateMedia takes, as in the options of a context.
   async enter(client, { viewport = { width: 390, height: 844 }, locale = 'zh-CN', javaScriptEnabled = true, ...media } = {}) {
     const { page } = this;
     const sid = client?.cookie('sid');
