@@ -144,7 +144,8 @@ static const struct config_setting SETTINGS[] = {
     SETTING_TEXT(sql_dir, 1, TEXT_MAX, HB_DATA_DIR "/sql", NULL, NULL, "migrations"),
     SETTING_TEXT(static_dir, 1, TEXT_MAX, HB_DATA_DIR "/static", NULL, NULL,
                  "static files; nginx serves a copy, which `hongbao setup` makes"),
-    SETTING_TEXT(command_dir, 1, TEXT_MAX, HB_DATA_DIR "/commands", NULL, NULL, "scripts of backup, restore and trace"),
+    SETTING_TEXT(command_dir, 1, TEXT_MAX, HB_DATA_DIR "/commands", NULL, NULL,
+                 "scripts of backup, doctor, restore and trace"),
     SETTING_TEXT(metrics_file, 1, TEXT_MAX, "/run/hongbao/metrics", NULL, NULL, "shared counters of all processes"),
     SETTING_TEXT(nginx_counts_dir, 1, TEXT_MAX, "/var/log/nginx", NULL, NULL,
                  "folder in which nginx counts what its limits refuse"),
@@ -693,14 +694,6 @@ static enum status whole_check(const struct config *c, const struct source *from
     return st;
 }
 
-/* One role, web, had the rights of all pools in an earlier version. */
-static bool rights_are_older(const struct config *c, const char *path)
-{
-    char web[2 * CONFIG_TEXT_MAX];
-    (void)snprintf(web, sizeof web, "%s/web.conf", c->rights_dir);
-    return access(path, F_OK) != 0 && access(web, F_OK) == 0;
-}
-
 /* Reads the role's file over the settings of all roles. */
 static enum status role_read(struct config *c, const char *role, struct mistakes *mistakes)
 {
@@ -708,10 +701,7 @@ static enum status role_read(struct config *c, const char *role, struct mistakes
     int len = snprintf(path, sizeof path, "%s/%s.conf", c->rights_dir, role);
 
     assert(len > 0 && (size_t)len < sizeof path);
-    if (!rights_are_older(c, path))
-        return file_read(c, path, NULL, mistakes);
-    return refuse(&(struct source){ .mistakes = mistakes },
-                  "%s is missing: the role web was divided (docs/reference/rights.md)", path);
+    return file_read(c, path, NULL, mistakes);
 }
 
 /* The role's file, and the environment again, which wins over it. */

@@ -1,6 +1,6 @@
 # The Debian packages: libfcgi-dev, libhiredis-dev, default-libmysqlclient-dev, libsodium-dev, libqrencode-dev,
 # libutf8proc-dev, librsvg2-dev, libjpeg-dev, libpng-dev, libwebp-dev, libjansson-dev, libfido2-dev, libcbor-dev,
-# libseccomp-dev, libssl-dev, zlib1g-dev; for the tests also libcmocka-dev.
+# libseccomp-dev, zlib1g-dev; for the tests also libcmocka-dev.
 find_package(PkgConfig REQUIRED)
 pkg_check_modules(SODIUM REQUIRED IMPORTED_TARGET libsodium)
 pkg_check_modules(HIREDIS REQUIRED IMPORTED_TARGET hiredis)
@@ -8,8 +8,6 @@ pkg_check_modules(QRENCODE REQUIRED IMPORTED_TARGET libqrencode)
 pkg_check_modules(UTF8PROC REQUIRED IMPORTED_TARGET libutf8proc)
 pkg_check_modules(JANSSON REQUIRED IMPORTED_TARGET jansson)
 pkg_check_modules(FIDO2 REQUIRED IMPORTED_TARGET libfido2)
-pkg_check_modules(CRYPTO REQUIRED IMPORTED_TARGET libcrypto)
-pkg_check_modules(SSL REQUIRED IMPORTED_TARGET libssl)
 pkg_check_modules(CBOR REQUIRED IMPORTED_TARGET libcbor)
 pkg_check_modules(ZLIB REQUIRED IMPORTED_TARGET zlib)
 pkg_check_modules(JPEG REQUIRED IMPORTED_TARGET libjpeg)

@@ -34,8 +34,7 @@ enum {
     AUTH = 1 << SANDBOX_AUTH,
     CARD = 1 << SANDBOX_CARD,
     SETTLE = 1 << SANDBOX_SETTLE,
-    DOCTOR = 1 << SANDBOX_DOCTOR,
-    COMMAND = 1 << SANDBOX_COMMAND | DOCTOR,
+    COMMAND = 1 << SANDBOX_COMMAND,
     PICTURE = 1 << SANDBOX_PICTURE,
     POOLS = HOT | PAGE | AUTH | CARD,
     SERVERS = POOLS | SETTLE, /* long-lived: restart in place */
@@ -100,8 +99,6 @@ static const struct row CALLS[] = {
     CALL(shutdown, ALL, ANY),
     CALL(close, ALL, ANY),
     CALL(socket, ALL, 0, INT(AF_UNIX)),
-    CALL(socket, DOCTOR, 0, INT(AF_INET)), /* asks nginx for its certificate */
-    CALL(socket, DOCTOR, 0, INT(AF_INET6)),
     CALL(socket, BY_TCP, 0, INT(AF_INET)),
     CALL(socket, BY_TCP, 0, INT(AF_INET6)),
     CALL(socket, BY_TCP, 0, INT(AF_NETLINK)), /* getaddrinfo asks for this machine's addresses */
@@ -407,8 +404,7 @@ enum status sandbox_enter(enum sandbox_role role, bool by_tcp)
         log_error("this program allows other system calls: stop it and start it", NULL);
         return ST_CONFLICT;
     }
-    int error =
-        role == SANDBOX_COMMAND || role == SANDBOX_DOCTOR || capabilities_drop() ? filter_load(roles, own) : -errno;
+    int error = role == SANDBOX_COMMAND || capabilities_drop() ? filter_load(roles, own) : -errno;
     if (error == 0)
         return ST_OK;
     log_error("system calls not restricted", "error=\"%s\"", strerror(-error));

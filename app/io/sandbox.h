@@ -21,7 +21,6 @@ enum sandbox_role {
     SANDBOX_CARD,
     SANDBOX_SETTLE,
     SANDBOX_COMMAND,                /* a command of the operator: may write files, has no restart */
-    SANDBOX_DOCTOR,                 /* the same, and may connect to nginx */
     SANDBOX_ROLES,                  /* those above can be entered */
     SANDBOX_PICTURE = SANDBOX_ROLES /* decodes a picture: reads, writes and allocates; for sandbox_narrow */
 };

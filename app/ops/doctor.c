@@ -300,12 +300,11 @@ static int usage(void)
 /* The areas, then the findings; some areas are called as a finding. Returns their number, at most NAMES_MAX. */
 static size_t names_all(const char *names[NAMES_MAX])
 {
-    size_t count = 0, findings_count;
-    const char *const *findings = doctor_findings(&findings_count);
+    size_t count = 0;
     for (size_t i = 0; i < ARRAY_LEN(AREAS) && count < NAMES_MAX; i++)
         names[count++] = AREAS[i].name;
-    for (size_t i = 0; i < findings_count && count < NAMES_MAX; i++)
-        names[count++] = findings[i];
+    for (size_t i = 0; doctor_findings[i] != NULL && count < NAMES_MAX; i++)
+        names[count++] = doctor_findings[i];
     return count;
 }
 
@@ -363,13 +362,9 @@ static const char *nginx_default(const struct config *config)
 /* A site out of service is one finding: what the areas would find there, only setup mends. */
 static bool is_out_of_service(struct doctor *d)
 {
-    if (!doctor_units_out_of_service(d->units) || findings_skip(&d->found, "out-of-service"))
-        return false;
-    finding_wrong(
-        &d->found, "out-of-service", "hongbao setup",
-        "the site is out of service, as after `hongbao setup --remove` or a removal of the package: it has its"
-        " money, secrets and settings, but hongbao.target neither runs nor is enabled");
-    return true;
+    if (d->is_service && d->script_ended)
+        doctor_script_tell(d, "service");
+    return d->found.wrong > 0;
 }
 
 static void areas_check(struct doctor *d)
@@ -386,9 +381,8 @@ static void ends_print(const struct doctor *d, struct str audited)
     (void)printf("%zu wrong, %zu not checked\n", d->found.wrong, d->found.unchecked);
 }
 
-static int doctor_run(struct doctor *d, const char *nginx_file, bool json)
+static int doctor_run(struct doctor *d, bool json)
 {
-    nginx_conf_init(&d->nginx, d->arena, nginx_file);
     for (size_t i = 0; i < ROLE_COUNT; i++)
         d->roles[i] = (struct doctor_role){ .name = ROLES[i].name,
                                             .uses_mysql = ROLES[i].uses_mysql,
@@ -429,12 +423,12 @@ int doctor_command(const struct config *config, int argc, char **argv)
     d.arena = arena_new(ARENA_BYTES, ARENA_BYTES_MAX);
     d.found.arena = d.arena;
     d.found.manual = findings_manual();
-    bool is_prepared = d.arena != NULL && doctor_units_read(&d);
-    if (config->sandbox && sandbox_enter(SANDBOX_DOCTOR, config_stores_by_tcp(config)) != ST_OK) {
+    const bool is_prepared = d.arena != NULL && doctor_nginx_read(&d, nginx_file) && doctor_script_run(&d);
+    if (config->sandbox && sandbox_enter(SANDBOX_COMMAND, config_stores_by_tcp(config)) != ST_OK) {
         (void)fputs("hongbao doctor: the kernel refuses the filter of system calls (sandbox)\n", stderr);
         return 2;
     }
-    int code = is_prepared ? doctor_run(&d, nginx_file, json) : 2;
+    int code = is_prepared ? doctor_run(&d, json) : 2;
     arena_free(d.arena);
     if (code == 2)
         (void)fputs("hongbao doctor: out of memory, or the output can't be written\n", stderr);

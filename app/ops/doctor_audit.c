@@ -65,7 +65,7 @@ static const char *backup_mend(struct doctor *d)
 {
     if (!d->is_service)
         return "hongbao backup --verify DIR # docs/how-to/backup.md";
-    return doctor_unit_is_active(d, TIMER) ? BACKUP_NOW : "systemctl enable --now " TIMER "; " BACKUP_NOW;
+    return doctor_script_says(d, "backup-timer") ? BACKUP_NOW : "systemctl enable --now " TIMER "; " BACKUP_NOW;
 }
 
 static void backup_none_tell(struct doctor *d, const struct backup_record *record)
@@ -76,7 +76,7 @@ static void backup_none_tell(struct doctor *d, const struct backup_record *recor
                       "no verified backup is known: that of %s was not verified, %s", time_text(d, unknown->at_ms),
                       unknown->dir);
     else if (d->is_service && d->roles[ROLE_MIGRATE].db != NULL &&
-             (!site_is_new(d) || !doctor_unit_is_active(d, TIMER)))
+             (!site_is_new(d) || !doctor_script_says(d, "backup-timer")))
         finding_wrong(&d->found, "backup-none", backup_mend(d),
                       "no backup is known: a lost disk would end this site. One that is made in another way, as by the"
                       " administrators of the stores, is not known: then set backup_record to nothing");

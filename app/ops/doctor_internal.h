@@ -58,9 +58,10 @@ struct doctor {
     bool has_play_money;                 /* while demo is off, which is told */
     bool is_stopped;                     /* the whole service is, which is told */
     int64_t audited_ms;                  /* when the audit was last clean; 0: not known */
-    struct str units;                    /* what systemctl says about the units; absent: nothing */
-    struct str units_said;               /* what units that failed have said: lines "UNIT LINE" */
+    struct str script;                   /* what deploy/commands/doctor.sh has printed */
+    bool script_ended;                   /* false: it could not be executed, or was stopped at its limit */
     struct nginx_conf nginx;             /* empty: no file was named */
+    enum status nginx_status;            /* of nginx_conf_read */
     size_t certificates_wrong;           /* findings about certificates, which no pool needs */
     bool nginx_is_read;
 };
@@ -87,19 +88,17 @@ void doctor_check_worker(struct doctor *d);
 void doctor_check_processes(struct doctor *d);
 void doctor_check_units(struct doctor *d);
 
-/* The names of all findings; *count of them. Static storage. */
-const char *const *doctor_findings(size_t *count);
+/* The names of all findings, behind which is NULL: those of docs/reference/doctor.md, by the build. */
+extern const char *const doctor_findings[];
 
-/* Asks systemd about the units, before the filter of system calls: that needs another program. False: no memory. */
-bool doctor_units_read(struct doctor *d);
-/* Whether systemd runs the unit of the service. */
-bool doctor_unit_is_active(const struct doctor *d, const char *name);
-/* Whether the text, what `systemctl show` prints, hongbao.target first, says that the target neither runs nor is
- * enabled: as after `hongbao setup --remove`, or a first setup that did not reach the end. */
-bool doctor_units_out_of_service(struct str text);
-/* Adds what is wrong with the units of which the text tells: what `systemctl show` prints, hongbao.target first.
- * said: what units that failed have said, lines "UNIT LINE". Returns whether the whole service is stopped. */
-bool doctor_units_tell(struct findings *found, struct str text, struct str said);
+/* Reads nginx's files; file: the main one, or NULL. False: no memory. */
+bool doctor_nginx_read(struct doctor *d, const char *file);
+/* Asks the tools of this machine, about nginx's files, too, before the filter of system calls. False: no memory. */
+bool doctor_script_run(struct doctor *d);
+/* Adds what the script has found in the area, or why it has found nothing. */
+void doctor_script_tell(struct doctor *d, const char *area);
+/* Whether the script says the fact: "stopped", the whole service is; "backup-timer", it runs. */
+bool doctor_script_says(const struct doctor *d, const char *fact);
 
 /* Tells first of all that tables and Redis do not belong together, and what shows it. */
 void doctor_tell_site(struct doctor *d, enum site_verdict verdict, const char *because);
@@ -129,9 +128,6 @@ unsigned doctor_listen_port(const char *listen);
 bool doctor_listen_has(const char *listen, struct str option);
 /* base_url: whether it is https://, its host without brackets. Returns its port. */
 unsigned doctor_base_url(const struct config *c, bool *tls, char host[DOCTOR_HOST_MAX]);
-/* Whether logrotate rotates the file by this text, a file of its configuration: a word is the path of the file, or a
- * pattern that fits it. The arena is for copies of words. */
-bool doctor_rotates(struct arena *a, struct str text, const char *file);
 /* What makes a store speak: MariaDB does so first. */
 #define DOCTOR_ASKS_REDIS "PING\r\n"
 #define DOCTOR_ASKS_MYSQL ""

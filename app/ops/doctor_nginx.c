@@ -152,17 +152,25 @@ static void body_check(struct doctor *d)
             most, d->config->body_bytes_max);
 }
 
+bool doctor_nginx_read(struct doctor *d, const char *file)
+{
+    nginx_conf_init(&d->nginx, d->arena, file);
+    d->nginx_status = ST_NOT_FOUND;
+    if (file != NULL && !findings_skip(&d->found, "nginx"))
+        d->nginx_status = nginx_conf_read(&d->nginx);
+    d->nginx_is_read = d->nginx_status == ST_OK;
+    return d->nginx.prefix != NULL;
+}
+
 void doctor_check_nginx(struct doctor *d)
 {
     if (d->nginx.file == NULL) {
         finding_unchecked(&d->found, "nginx", "name the configuration of nginx: --nginx /etc/nginx/nginx.conf");
         return;
     }
-    enum status st = nginx_conf_read(&d->nginx);
-    d->nginx_is_read = st == ST_OK;
-    if (st != ST_OK) {
+    if (!d->nginx_is_read) {
         finding_wrong(&d->found, "nginx-conf", "nginx -t # says more", "nginx's configuration can't be read: %s",
-                      d->nginx.error[0] != '\0' ? d->nginx.error : status_name(st));
+                      d->nginx.error[0] != '\0' ? d->nginx.error : status_name(d->nginx_status));
         return;
     }
     ports_check(d);

@@ -1,5 +1,6 @@
 #include "ops/fcgi_ask.h"
 
+#include <errno.h>
 #include <fastcgi.h>
 #include <poll.h>
 #include <stdbool.h>
@@ -9,7 +10,6 @@
 
 #include "base/buf.h"
 #include "base/clock.h"
-#include "ops/socket_wait.h"
 
 enum { ANSWER_BYTES_MAX = 1 << 16, REQUEST_ID = 1, BYTE = 0xff, BYTE_BITS = 8 };
 
@@ -68,12 +68,24 @@ static struct str output_of(struct str records, struct arena *a)
     return copy;
 }
 
+/* Waits until the socket can be read. False: the deadline passed. */
+static bool socket_wait(int fd, int64_t deadline_ms)
+{
+    for (;;) {
+        struct pollfd socket = { .fd = fd, .events = POLLIN };
+        int64_t left_ms = deadline_ms - clock_monotonic_ms();
+        int count = left_ms <= 0 ? 0 : poll(&socket, 1, (int)left_ms);
+        if (count >= 0 || errno != EINTR)
+            return count > 0;
+    }
+}
+
 /* Reads until the pool closes, into a buffer with a limit. False: the deadline passed, or the connection broke. */
 static bool answer_read(int fd, int64_t deadline_ms, struct buf *answer)
 {
     ssize_t n = 1;
     while (n > 0 && buf_reserve(answer, BUFSIZ)) {
-        if (!socket_wait(fd, POLLIN, deadline_ms))
+        if (!socket_wait(fd, deadline_ms))
             return false;
         n = recv(fd, answer->ptr + answer->len, BUFSIZ, MSG_DONTWAIT);
         answer->len += n > 0 ? (size_t)n : 0;

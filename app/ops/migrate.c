@@ -125,7 +125,7 @@ static enum status table_exists(struct migrate *m, struct str table, bool *exist
     return st;
 }
 
-/* Whether this program can work with the newer versions: all are additive. Their migrator has added the column. */
+/* Whether this program can work with the newer versions: all are additive. */
 static enum status newer_check(struct migrate *m)
 {
     struct db_rows rows;
@@ -375,7 +375,7 @@ static enum status zone_months_make(struct migrate *m)
     return st;
 }
 
-/* The tables that record what is applied. An earlier version made schema_migration without the column additive. */
+/* The tables that record what is applied. */
 static enum status records_make(struct migrate *m)
 {
     enum status st = db_exec(m->db, NULL,
@@ -386,9 +386,6 @@ static enum status records_make(struct migrate *m)
                              " applied_at BIGINT NOT NULL,"
                              " additive BOOLEAN NOT NULL DEFAULT FALSE) ENGINE = InnoDB",
                              NULL, 0);
-    if (st == ST_OK && !table_has(m, STR("schema_migration"), STR("additive")))
-        st = db_exec(m->db, NULL, "ALTER TABLE schema_migration ADD COLUMN additive BOOLEAN NOT NULL DEFAULT FALSE",
-                     NULL, 0);
     if (st == ST_OK)
         st = db_exec(m->db, NULL,
                      "CREATE TABLE IF NOT EXISTS schema_progress ("

@@ -191,7 +191,6 @@ instance_configure_rights() {
     rights_make "$VAR/rights"
     rights_keys "$VAR/rights" "$(build_binary_path)" --config "$VAR/hongbao.conf" ||
         die "the keys of the roles can't be made: the configuration or a file of it is broken (above)"
-    rm -f -- "$VAR/rights/web.conf" # of an earlier version
     rights_sql "$VAR/rights" "$database" >"$VAR/mariadb-init.sql"
     # Databases that tests create and drop.
     printf "GRANT ALL PRIVILEGES ON \`%s\\_%%\`.* TO 'hongbao_migrate'@'localhost';\n" "$database" >>"$VAR/mariadb-init.sql"

@@ -214,17 +214,6 @@ FOLDER_TEST(an_older_program_works_with_an_additive_newer_schema)
     assert_int_equal(number("SELECT SUM(n) FROM one"), 14);
 }
 
-FOLDER_TEST(records_of_an_earlier_version_get_the_column_additive)
-{
-    assert_int_equal(RUN(), ST_OK);
-    sql_do(db, "ALTER TABLE schema_migration DROP COLUMN additive");
-    file_write("0003_third.sql", ADDITIVE "DO 1;\n");
-    assert_int_equal(CHECK(), ST_CONFLICT);
-    assert_int_equal(RUN(), ST_OK);
-    assert_int_equal(number("SELECT COUNT(*) FROM schema_migration WHERE additive"), 1);
-    assert_int_equal(number("SELECT COUNT(*) FROM schema_migration WHERE NOT additive"), 2);
-}
-
 FOLDER_TEST(after_an_interrupted_restore_nothing_is_made)
 {
     sql_do(db, "CREATE TABLE schema_migration SELECT 0 AS version, 'restore' AS name,"

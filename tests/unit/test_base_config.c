@@ -424,12 +424,6 @@ TEST(a_role_has_the_users_of_its_file_and_is_nobody_without_it)
     folder_write("role.conf", "mysql_uzer = one\n");
     assert_failed_in(load_role("role", SECRET),
                      "role.conf:1: there is no such setting: mysql_uzer; did you mean mysql_user?");
-    folder_write("web.conf", "");
-    folder_write("role.conf", "");
-    assert_failed_in(load_role("page", SECRET),
-                     "page.conf is missing: the role web was divided (docs/reference/rights.md)");
-    assert_int_equal(load_role("role", SECRET), ST_OK);
-    folder_remove("web.conf");
 }
 
 /* Loads the configuration of the role card, which has these keys and no secret. */

@@ -1,4 +1,4 @@
-/* ops/doctor, ops/findings, ops/doctor_units: the parts of the doctor that need no server. */
+/* ops/doctor, ops/findings, ops/doctor_script: the parts of the doctor that need no server. */
 #include "ops/doctor_internal.h"
 #include "ops/doctor_words.h"
 #include "support/test_arena.h"
@@ -113,72 +113,29 @@ TEST(several_subjects_of_one_cause_are_one_finding_and_the_manual_is_named_with_
                                          "mydocs/d.md\n    mend: /usr/share/doc/x/docs/a.md\n");
 }
 
-/* ---- the states of units that systemctl prints ---- */
+/* ---- what the script prints ---- */
 
-#define UNIT(id, load, active, sub, file, reload)                                                                      \
-    "Id=" id "\nLoadState=" load "\nActiveState=" active "\nSubState=" sub "\nUnitFileState=" file                     \
-    "\nNeedDaemonReload=" reload "\n\n"
-#define TARGET(active, file) UNIT("hongbao.target", "loaded", active, active, file, "no")
-#define RUNS(id)             UNIT(id, "loaded", "active", "running", "enabled", "no")
-
-/* What the doctor prints about these units, and what their logs say. */
-static const char *told(const char *units, const char *said)
+TEST(the_lines_of_an_area_are_told_and_a_script_that_did_not_end_is_said_so)
 {
-    struct findings found = { .arena = arena };
-    doctor_units_tell(&found, str_from(units), str_from(said));
-    return printed(&found);
-}
-
-TEST(a_service_that_runs_has_no_finding_and_of_a_stopped_one_only_the_target_is_named)
-{
-    assert_string_equal(told(TARGET("active", "enabled") RUNS("hongbao-hot@1.service") RUNS("hongbao-hot.socket")
-                                 UNIT("hongbao-backup.service", "loaded", "inactive", "dead", "static", "no")
-                                     UNIT("hongbao-backup.timer", "loaded", "inactive", "dead", "disabled", "no"),
-                             ""),
-                        "");
-    assert_string_equal(told(TARGET("inactive", "enabled")
-                                 UNIT("hongbao-hot@1.service", "loaded", "inactive", "dead", "enabled", "no"),
-                             ""),
-                        "wrong: unit-stopped: the service is stopped: hongbao.target\n"
-                        "    mend: systemctl start hongbao.target\n");
-    const char *const removed =
-        TARGET("inactive", "disabled") UNIT("hongbao-hot@1.service", "loaded", "inactive", "dead", "disabled", "no");
-    assert_true(doctor_units_out_of_service(str_from(removed)));
-    assert_string_equal(told(removed, ""), "");
-    assert_false(doctor_units_out_of_service(str_from(TARGET("active", "disabled"))));
-    assert_false(doctor_units_out_of_service(str_from(TARGET("inactive", "enabled"))));
-    assert_false(doctor_units_out_of_service(str_from(TARGET("failed", "disabled"))));
-    assert_false(doctor_units_out_of_service(STR_NONE));
-}
-
-TEST(each_state_is_one_finding_with_its_command_and_a_failed_unit_with_its_last_words)
-{
-    const char *text = told(TARGET("active", "disabled")                                                           //
-                            UNIT("hongbao-hot@1.service", "masked", "inactive", "dead", "masked", "no")            //
-                            UNIT("hongbao-hot@2.service", "loaded", "activating", "auto-restart", "enabled", "no") //
-                            UNIT("hongbao-backup.service", "loaded", "failed", "failed", "static", "no")           //
-                            UNIT("hongbao-page@1.service", "loaded", "inactive", "dead", "enabled", "no")          //
-                            UNIT("hongbao-page.socket", "loaded", "inactive", "dead", "enabled", "no")             //
-                            UNIT("hongbao-settle.service", "loaded", "active", "running", "enabled", "yes"),
-                            "");
-    assert_string_equal(
-        text,
-        "wrong: unit-masked: these units are masked, so they never start: hongbao-hot@1.service\n"
-        "    mend: systemctl unmask hongbao-hot@1.service\n"
-        "wrong: unit-failed: these units ended with an error: hongbao-hot@2.service hongbao-backup.service\n"
-        "    mend: systemctl restart hongbao-hot@2.service hongbao-backup.service;"
-        " journalctl -u 'hongbao-*' -n 50 --no-pager\n"
-        "wrong: unit-stopped: these units are enabled, but do not run: hongbao-page@1.service hongbao-page.socket\n"
-        "    mend: systemctl start hongbao-page@1.service hongbao-page.socket\n"
-        "wrong: unit-disabled: these units do not start with the machine: hongbao.target\n"
-        "    mend: systemctl enable --now hongbao.target\n"
-        "wrong: unit-old-file: the files of these units have changed since systemd read them: hongbao-settle.service\n"
-        "    mend: systemctl daemon-reload; systemctl try-restart 'hongbao-*@*.service' hongbao-settle.service\n");
-    text =
-        told(TARGET("active", "enabled") UNIT("hongbao-hot@2.service", "loaded", "failed", "failed", "enabled", "no"),
-             "hongbao-card@1.service other\nhongbao-hot@2.service can't read x: y\n");
-    assert_non_null(strstr(text, "hongbao-hot@2.service; hongbao-hot@2.service says: can't read x: y\n"));
-    assert_null(strstr(text, "other"));
+    static struct config config = { .command_dir = "/commands" };
+    static struct doctor d = { .config = &config, .is_service = true, .script_ended = true };
+    d.arena = arena;
+    d.found = (struct findings){ .arena = arena, .skip = { "known" }, .skip_count = 1 };
+    d.script = STR("wrong\tunits\tunit-failed\t100% a\tmend a\nfact\tstopped\nwrong\tlogs\tb\tb\tb\n"
+                   "wrong\tunits\tknown\tx\ty\nunchecked\tunits\tunits\twhy\nwrong\tunits\nodd\n");
+    doctor_check_units(&d);
+    assert_string_equal(printed(&d.found), "wrong: unit-failed: 100% a\n    mend: mend a\nwrong: : \n    mend: \n"
+                                           "not checked: units: why\n");
+    assert_true(d.is_stopped);
+    assert_true(doctor_script_says(&d, "stopped"));
+    assert_false(doctor_script_says(&d, "stop"));
+    d.found = (struct findings){ .arena = arena };
+    d.script = STR("");
+    d.script_ended = false;
+    doctor_check_units(&d);
+    assert_string_equal(printed(&d.found),
+                        "not checked: units: /commands/doctor.sh can't be executed, or does not end\n");
+    assert_false(d.is_stopped);
 }
 
 TESTS(arena_setup, arena_teardown)

@@ -1,9 +1,8 @@
-/* ops/doctor_pools, doctor_files, doctor_certificates, doctor_nginx, doctor_machine, doctor_processes: what the doctor
+/* ops/doctor_pools, doctor_files, doctor_nginx, doctor_machine, doctor_processes: what the doctor
  * finds in sockets, files and processes, without stores. */
 #include <signal.h>
 
 #include <fastcgi.h>
-#include <openssl/pem.h>
 #include <sys/socket.h>
 #include <sys/un.h>
 #include <sys/wait.h>
@@ -12,10 +11,9 @@
 #include "io/program_id.h"
 #include "ops/doctor_internal.h"
 #include "support/assert_text.h"
-#include "support/test_certificate.h"
 #include "support/test_folder.h"
 
-enum { TEXT_BYTES = 16 << 10, HOUR_S = 3600, DAY_S = 24 * HOUR_S };
+enum { TEXT_BYTES = 16 << 10 };
 
 static char printed[TEXT_BYTES];
 static struct config config;
@@ -167,39 +165,6 @@ DOCTOR_TEST(of_an_installed_site_a_mend_is_a_command)
     TOLD("names no socket of these pools: hot; page; auth; card\n    mend: hongbao setup --non-interactive\n");
 }
 
-/* ---- certificates ---- */
-
-/* What the doctor prints about a certificate that is valid between these times, in seconds from now. */
-static void certificate_tell(long from_s, long to_s)
-{
-    EVP_PKEY *key = EVP_EC_gen("P-256");
-    X509 *certificate = certificate_new("hongbao.example", key, from_s, to_s);
-    FILE *out = fopen(folder_path("pem"), "w");
-    assert_non_null(out);
-    assert_int_equal(PEM_write_X509(out, certificate), 1);
-    assert_int_equal(fclose(out), 0);
-    X509_free(certificate);
-    EVP_PKEY_free(key);
-    doctor.nginx.certificates = (struct nginx_conf_list){ .items = { folder_file }, .count = 1 };
-    tell(doctor_check_certificates);
-}
-
-DOCTOR_TEST(a_certificate_is_judged_to_the_second_and_by_its_host)
-{
-    TELLS(certificate_tell(-HOUR_S, 100L * DAY_S), "!certificate-expire", "!certificate-early",
-          "wrong: certificate-self-signed:");
-    TELLS(certificate_tell(-2L * HOUR_S, -HOUR_S), "wrong: certificate-expired:");
-    TELLS(certificate_tell(-HOUR_S, HOUR_S), "wrong: certificate-expires:", "!certificate-expired");
-    TELLS(certificate_tell(HOUR_S, 100L * DAY_S), "wrong: certificate-early:");
-    SET(base_url, "https://hongbao.example");
-    TELLS(certificate_tell(-HOUR_S, 100L * DAY_S), "!certificate-host");
-    SET(base_url, "https://other.example");
-    TELLS(certificate_tell(-HOUR_S, 100L * DAY_S), "wrong: certificate-host: no certificate is for other.example",
-          "mend: nginx -s reload # once ");
-    doctor.is_service = true;
-    TELLS(certificate_tell(-HOUR_S, 100L * DAY_S), "mend: hongbao setup --certificate FILE --key FILE # ");
-}
-
 /* ---- nginx ---- */
 
 /* What the doctor prints about a server of nginx with these lines, and its address. */
@@ -210,7 +175,7 @@ static void nginx_tell(const char *lines, const char *url)
     folder_write_as("nginx.conf", text, 0644);
     SET(base_url, "%s", url);
     config.body_bytes_max = 16384;
-    nginx_conf_init(&doctor.nginx, doctor.arena, folder_file);
+    assert_true(doctor_nginx_read(&doctor, folder_file));
     tell(doctor_check_nginx);
 }
 
@@ -228,16 +193,9 @@ DOCTOR_TEST(base_url_and_the_size_of_a_body_are_compared_with_nginx)
           "wrong: nginx-body:", "mend: body_bytes_max = 16383\n");
 }
 
-/* ---- logs ---- */
-
-static bool rotates(const char *text)
-{
-    return doctor_rotates(doctor.arena, str_from(text), "/var/log/nginx/hongbao.access.log");
-}
-
 /* ---- disks ---- */
 
-DOCTOR_TEST(a_disk_without_room_is_told_and_a_log_is_found_by_its_path_or_by_a_pattern)
+DOCTOR_TEST(a_disk_without_room_is_told)
 {
     doctor.redis_is_up = false;
     SET(redis, "unix:/nowhere/redis.sock");
@@ -247,12 +205,6 @@ DOCTOR_TEST(a_disk_without_room_is_told_and_a_log_is_found_by_its_path_or_by_a_p
     doctor.free_mib_min = 1 << 30;
     TELLS(tell(doctor_check_disks), "wrong: disk-logs: only ", "mend: du -x -d 1 /tmp/hb-test-", "!wrong: disk-redis",
           "!wrong: disk-mysql");
-    assert_true(rotates("/var/log/nginx/*.log {\n\tdaily\n}\n"));
-    assert_true(rotates("/var/log/other \"/var/log/nginx/hongbao.access.log\"{\n}"));
-    assert_true(rotates("/var/log/nginx/hongbao.access.log"));
-    assert_false(rotates("# /var/log/nginx/*.log\n/var/log/*.log {\n}\n"));
-    assert_false(rotates("/var/log/nginx/*.log.old\n*.log\n"));
-    assert_false(rotates(""));
 }
 
 /* ---- stores ---- */

@@ -126,8 +126,7 @@ TEST(a_call_that_only_an_intruder_makes_ends_the_process)
 enum {
     POOLS = 1 << SANDBOX_HOT | 1 << SANDBOX_PAGE | 1 << SANDBOX_AUTH | 1 << SANDBOX_CARD,
     SERVERS = POOLS | 1 << SANDBOX_SETTLE,
-    DOCTOR = 1 << SANDBOX_DOCTOR,
-    COMMAND = 1 << SANDBOX_COMMAND | DOCTOR
+    COMMAND = 1 << SANDBOX_COMMAND
 };
 
 /* Calls with arguments for which the kernel has an error of its own; the filter has EPERM. */
@@ -172,7 +171,7 @@ static const struct {
     int allowed; /* roles */
     int error;   /* of the kernel */
 } PROBES[] = {
-    { UDP_OF_A_STREAM, DOCTOR, EPROTONOSUPPORT },
+    { UDP_OF_A_STREAM, 0, EPROTONOSUPPORT },
     { ACCEPT, POOLS, EBADF },
     { SYNC, COMMAND, EBADF },
     { RENAME, COMMAND, ENOENT },
@@ -263,7 +262,7 @@ TEST(before_the_filter_others_of_the_user_are_kept_out_and_exec_gives_no_privile
 /* Root's capabilities; a command keeps them, because it reads files and sockets of other users. */
 static bool capabilities_fit(enum sandbox_role role)
 {
-    return role == SANDBOX_COMMAND || role == SANDBOX_DOCTOR || status_number("CapEff") == 0;
+    return role == SANDBOX_COMMAND || status_number("CapEff") == 0;
 }
 
 static long filters_before; /* of the container in which the test runs, if it runs in one */

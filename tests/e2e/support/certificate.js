@@ -6,7 +6,10 @@ import { join } from 'node:path';
 // The day that is so many days from now, as YYYYMMDD.
 export const day = (days) => new Date(Date.now() + days * 86400000).toISOString().slice(0, 10).replaceAll('-', '');
 
-// Makes a certificate for the name (DNS:… or IP:…), valid between two days (YYYYMMDD): its files, FILE.pem and FILE.key.
+// The moment that is so many seconds from now, as YYYYMMDDHHMMSS.
+export const moment = (seconds) => new Date(Date.now() + seconds * 1000).toISOString().slice(0, 19).replace(/\D/g, '');
+
+// Makes a certificate for the name (DNS:… or IP:…), valid between two days or moments: its files, FILE.pem and FILE.key.
 // authority: the files of the certificate that signs it; without one it signs itself.
 export function certificate(folder, file, name, from, to, authority) {
   const path = (end) => join(folder, file + end);
@@ -17,7 +20,7 @@ export function certificate(folder, file, name, from, to, authority) {
   openssl('req', '-new', '-newkey', 'ec', '-pkeyopt', 'ec_paramgen_curve:prime256v1', '-nodes', '-keyout', path('.key'), '-out', path('.csr'), '-subj', `/CN=${file}`);
   const signer = authority ? ['-cert', authority.pem, '-keyfile', authority.key] : ['-selfsign', '-keyfile', path('.key')];
   openssl('ca', '-batch', '-config', path('.cnf'), ...signer, '-in', path('.csr'), '-out', path('.pem'),
-    '-notext', '-startdate', `${from}000000Z`, '-enddate', `${to}000000Z`);
+    '-notext', '-startdate', `${from.padEnd(14, '0')}Z`, '-enddate', `${to.padEnd(14, '0')}Z`);
   chmodSync(path('.key'), 0o600);
   return { pem: path('.pem'), key: path('.key') };
 }
