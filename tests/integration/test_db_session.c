@@ -2,7 +2,6 @@
  * refuses the server in a clear word. */
 #include <mysql.h>
 
-#include "base/array.h"
 #include "io/db_session.h"
 #include "support/capture_stderr.h"
 #include "support/stores_do.h"
@@ -146,17 +145,17 @@ TEST(a_server_with_odd_settings_serves_as_any_other)
         { "innodb_lock_wait_timeout", "0" },
         { "binlog_format", "'STATEMENT'" }, /* without a binary log */
     };
-    for (size_t i = 0; i < ARRAY_LEN(odds); i++) {
-        struct str before = value_before(odds[i].name);
-        odd_set(&odds[i]);
+    EACH (row, odds) {
+        struct str before = value_before(row->name);
+        odd_set(row);
         struct db *db = db_new(app->stores.config);
         bool is_fine = db_exec(db, NULL, "DO 1", NULL, 0) == ST_OK;
         if (is_fine)
-            session_works(odds[i].name);
+            session_works(row->name);
         db_free(db);
-        odd_unset(&odds[i], before);
+        odd_unset(row, before);
         if (!is_fine)
-            fail_msg("%s = %s: no session", odds[i].name, odds[i].value);
+            fail_msg("%s = %s: no session", row->name, row->value);
     }
 }
 

@@ -15,33 +15,24 @@ static void assert_ended(uint64_t packet_id, enum packet_state expected)
 {
     struct end_packet ended;
     assert_int_equal(end_by(packet_id, 0, &ended), ST_OK);
-    assert_int_equal(ended.result, END_DONE);
-    assert_int_equal(ended.state, expected);
+    assert_ints({ ended.result, END_DONE }, { ended.state, expected });
 }
 
 WORLD_TEST(the_rest_goes_back_once_and_nobody_gets_a_share_any_more, 4)
 {
     uint64_t id = world_send(w, 0, PACKET_LUCKY, 1001, 5, HOUR_MS, -1);
-    int64_t grabbed_fen = world_grab(w, id, 1).amount_fen;
     struct live_grab mine = world_grab(w, id, 1);
     assert_ended(id, PACKET_EXPIRED);
     assert_int_equal(world_grab(w, id, 2).code, LIVE_EXPIRED);
-    struct live_grab again = world_grab(w, id, 1);
-    assert_int_equal(again.code, LIVE_ALREADY);
-    assert_int_equal(again.amount_fen, mine.amount_fen);
+    assert_same_share(&mine, id, 1);
     assert_ended(id, PACKET_EXPIRED); /* before and after settling */
     assert_int_equal(world_drain(w), 2);
     assert_ended(id, PACKET_EXPIRED);
     assert_int_equal(world_expire(w, NULL), 0);
     assert_int_equal(world_drain(w), 0);
-    struct packet p = world_packet(w, id);
-    assert_int_equal(p.state, PACKET_CLOSED);
-    assert_int_equal(p.refund_fen, 1001 - grabbed_fen);
-    assert_true(p.ended_ms > 0);
-    assert_int_equal(p.ended_ms, p.expires_ms);
-    assert_int_equal(world_balance(w, w->users[0]), 100000 - grabbed_fen);
-    assert_int_equal(world_balance(w, id), 0);
-    world_audit_clean(w);
+    struct packet p = assert_closed(id, 1001 - mine.amount_fen);
+    assert_true(p.ended_ms > 0 && p.ended_ms == p.expires_ms);
+    assert_int_equal(world_balance(w, w->users[0]), 100000 - mine.amount_fen);
 }
 
 WORLD_TEST(nobody_but_the_sender_ends_it, 3)
@@ -63,9 +54,7 @@ WORLD_TEST(an_end_after_the_last_grab_changes_nothing, 4)
     world_audit_clean(w);
     assert_int_equal(world_drain(w), 3);
     assert_ended(id, PACKET_FINISHED);
-    assert_int_equal(world_packet(w, id).refund_fen, 0);
-    assert_int_equal(world_balance(w, w->users[0]), 100000 - 300);
-    world_audit_clean(w);
+    assert_ints({ world_packet(w, id).refund_fen, 0 }, { world_balance(w, w->users[0]), 100000 - 300 });
 }
 
 WORLD_TEST(an_end_after_the_expiry_is_no_end, 2)
@@ -94,31 +83,24 @@ WORLD_TEST(the_worker_closes_what_a_pool_that_died_has_ended, 3)
         str_equal(world_redis_text(w, id, "HGET {pk} ended_ms"), arena_printf(w->arena, "%lld", (long long)now_ms)));
     world_drain(w);
     assert_int_equal(world_packet(w, id).refund_fen, 400);
-    world_audit_clean(w);
 }
 
 /* An ended packet is closed by an event even when Redis has lost it: the cursor shows that a copy is older. */
 TEST(an_ended_packet_that_redis_lost_is_rebuilt_and_closed_by_an_event)
 {
-    static const char *const states[] = { "open", "funding" };
-    for (size_t i = 0; i < 2; i++) {
-        world_begin(w, 3);
+    WORLDS (loaded, 2, world_begin(w, 3)) {
         uint64_t id = world_even(w, 500, 5);
-        world_grab_all(w, id, 1, (size_t)(1 - i));
+        world_grab_all(w, id, 1, (size_t)loaded);
         world_drain(w);
         (void)world_redis(w, id, "DEL {pk} {sh} {gr} {or}");
-        world_sqlf(w, "UPDATE packet SET state = '%s', created_ms = created_ms - 10000", states[i]);
+        world_sqlf(w, "UPDATE packet SET state = '%s', created_ms = created_ms - 10000", loaded ? "open" : "funding");
         assert_ended(id, PACKET_EXPIRED);
-        struct recover_done done = { 0 };
-        assert_int_equal(recover_packet(w->settle, id, clock_now_ms(), &done), ST_OK);
-        assert_int_equal(done.refunded, 0);
+        assert_int_equal(recover_one(id, 0).refunded, 0);
         assert_int_equal(world_grab(w, id, 2).code, LIVE_EXPIRED);
         assert_int_equal(world_expire(w, NULL), 1);
-        assert_int_equal(world_drain(w), 1);
+        assert_int_equal(world_drain_clean(w), 1);
         assert_int_equal(world_packet(w, id).state, PACKET_CLOSED);
-        assert_int_equal(world_balance(w, w->users[0]), 100000 - (i == 0 ? 100 : 0));
-        world_audit_clean(w);
-        world_end(w);
+        assert_int_equal(world_balance(w, w->users[0]), 100000 - (loaded ? 100 : 0));
     }
 }
 

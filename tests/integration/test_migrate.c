@@ -177,26 +177,26 @@ FOLDER_TEST(what_does_not_fit_the_program_stops_everything)
     /* Since MariaDB 11.2 the list has the session's temporary tables, too. */
     static const char tables[] = "SELECT COUNT(*) FROM information_schema.tables"
                                  " WHERE table_schema = DATABASE() AND table_type = 'BASE TABLE'";
-    for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
+    EACH (row, cases) {
         begin(state);
-        const bool is_newer = cases[i].newer[0] != NULL;
+        const bool is_newer = row->newer[0] != NULL;
         for (size_t j = 0; is_newer && j < 2; j++)
-            file_write(newer[j], arena_printf(arena, "%sDO 1;\n", cases[i].newer[j]).ptr);
-        if (is_newer || cases[i].applied)
+            file_write(newer[j], arena_printf(arena, "%sDO 1;\n", row->newer[j]).ptr);
+        if (is_newer || row->applied)
             assert_int_equal(RUN(), ST_OK);
         for (size_t j = 0; is_newer && j < 2; j++)
             file_remove(newer[j]);
-        if (cases[i].applied && cases[i].text != NULL)
+        if (row->applied && row->text != NULL)
             file_write("0003_third.sql", "CREATE TABLE three (id INT)");
-        if (cases[i].text != NULL)
-            file_write(cases[i].file, cases[i].text);
-        else if (cases[i].file != NULL)
-            file_remove(cases[i].file);
-        if (cases[i].sql != NULL)
-            sql_do(db, cases[i].sql);
+        if (row->text != NULL)
+            file_write(row->file, row->text);
+        else if (row->file != NULL)
+            file_remove(row->file);
+        if (row->sql != NULL)
+            sql_do(db, row->sql);
         const int64_t before = number(tables);
-        said(CHECK(), ST_INVALID, cases[i].says);
-        said(RUN(), ST_INVALID, cases[i].says);
+        said(CHECK(), ST_INVALID, row->says);
+        said(RUN(), ST_INVALID, row->says);
         assert_int_equal(number(tables), before);
     }
 }
@@ -240,13 +240,12 @@ FOLDER_TEST(a_failing_statement_is_named_and_not_recorded)
 
 FOLDER_TEST(the_next_migrator_continues_where_a_killed_one_stopped)
 {
-    static const char *const points[] = { "migrate-before-statement", "migrate-after-statement",
-                                          "migrate-before-record", "migrate-after-record" };
 #ifndef HB_CRASH_POINTS
     skip();
 #endif
     unsigned deaths = 0;
-    for (size_t i = 0; i < ARRAY_LEN(points); i++) {
+    EACH_TEXT (point, "migrate-before-statement", "migrate-after-statement", "migrate-before-record",
+               "migrate-after-record") {
         for (unsigned n = 1;; n++) {
             begin(state);
             file_write("0003_third.sql",
@@ -264,7 +263,7 @@ FOLDER_TEST(the_next_migrator_continues_where_a_killed_one_stopped)
                        " ADD CONSTRAINT three_check CHECK (m > 0);\n"
                        "RENAME TABLE two TO second;\n"
                        "DROP TABLE second;\n");
-            if (!migrator_dies(&config, dir, points[i], n))
+            if (!migrator_dies(&config, dir, point, n))
                 break;
             deaths++;
             assert_int_equal(RUN(), ST_OK);

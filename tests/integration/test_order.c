@@ -65,9 +65,8 @@ TEST(a_key_of_nobody_or_of_another_sender_is_not_found)
         const struct person *person;
         const char *key;
     } cases[] = { { &p, unused }, { &other, key }, { &p, "%20" }, { &p, "a.b" }, { &p, "" } };
-    for (size_t i = 0; i < ARRAY_LEN(cases); i++)
-        visit_says(asked_by(cases[i].person, cases[i].key), 404, "urn:hongbao:problem:not-found",
-                   "没有这个请求号的红包");
+    EACH (row, cases)
+        visit_says(asked_by(row->person, row->key), 404, "urn:hongbao:problem:not-found", "没有这个请求号的红包");
 }
 
 TESTS(app_setup, app_teardown)

@@ -1,7 +1,6 @@
 /* The filters of the records pages on a real database: what they find, page by page, and how many rows they read. */
 #include <inttypes.h>
 
-#include "base/array.h"
 #include "base/clock.h"
 #include "base/random.h"
 #include "packet/record_search.h"
@@ -63,10 +62,10 @@ static int setup(void **state)
         { "lucky", "expired", "100% 快乐_", 3000, first_day_ms + 3 * DAY_MS - 1, NULL },
         { "lucky", "closed", "ｈａｐｐｙ", 4000, clock_zone_year_start_ms(2026), NULL },
     };
-    for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
-        uint64_t id = packet_add(&ming, &rows[i]);
-        if (strcmp(rows[i].kind, "exclusive") != 0)
-            grab_row_add(app, id, 0, &gang, rows[i].amount_fen / 2, rows[i].created_ms + 1);
+    EACH (row, rows) {
+        uint64_t id = packet_add(&ming, row);
+        if (strcmp(row->kind, "exclusive") != 0)
+            grab_row_add(app, id, 0, &gang, row->amount_fen / 2, row->created_ms + 1);
     }
     const struct sent of_hong = { "lucky", "open", "红的", 800, first_day_ms + DAY_MS, NULL };
     grab_row_add(app, packet_add(&hong, &of_hong), 0, &gang, 800, first_day_ms + DAY_MS + 5);
@@ -188,11 +187,11 @@ TEST(a_malformed_filter_has_a_message_beside_its_field)
         { "max=0", "max" },
         { "min=2&max=1", "max" }
     };
-    for (size_t i = 0; i < ARRAY_LEN(bad); i++) {
-        const char *uri = text_printf("/records/sent?%s", bad[i].query);
+    EACH (one, bad) {
+        const char *uri = text_printf("/records/sent?%s", one->query);
         visit_says(records_of(app, &ming, uri, true), 422,
-                   "1 × \"field\":", text_printf("{\"field\":\"%s\",", bad[i].field));
-        visit_says(records_of(app, &ming, uri, false), 422, text_printf("id=\"%s_error\"", bad[i].field),
+                   "1 × \"field\":", text_printf("{\"field\":\"%s\",", one->field));
+        visit_says(records_of(app, &ming, uri, false), 422, text_printf("id=\"%s_error\"", one->field),
                    "<details class=\"filters\" open>", LACKS, "class=\"row\"");
     }
     for (int json = 0; json < 2; json++) {
@@ -343,13 +342,12 @@ TEST(a_search_ends_after_some_records_and_continues_there)
                   { false, "q=%E7%A8%80%E6%9C%89", MANY / 1000, MANY / RECORD_SEARCH_ROWS_MAX },
                   { false, "kind=lucky", 0, MANY / RECORD_SEARCH_ROWS_MAX },
                   { false, "min=1&kind=even", MANY, MANY / RECORDS_PAGE_ITEMS } };
-    for (size_t i = 0; i < ARRAY_LEN(walks); i++) {
+    EACH (walk, walks) {
         size_t pages;
-        const char *uri = text_printf("/records/%s?%s", walks[i].sent ? "sent" : "received", walks[i].query);
-        assert_int_equal(
-            records_all_pages(app, walks[i].sent ? &many_sender : &many_taker, uri, "\"greeting\":", &pages),
-            walks[i].found);
-        assert_in_range(pages, walks[i].pages_min, walks[i].pages_min + 1);
+        const char *uri = text_printf("/records/%s?%s", walk->sent ? "sent" : "received", walk->query);
+        assert_int_equal(records_all_pages(app, walk->sent ? &many_sender : &many_taker, uri, "\"greeting\":", &pages),
+                         walk->found);
+        assert_in_range(pages, walk->pages_min, walk->pages_min + 1);
     }
     visit_says(records_of(app, &many_taker, "/records/received?kind=lucky", false), 200, "继续往前找", "已查到", LACKS,
                "没有符合条件的红包");
@@ -396,12 +394,12 @@ TEST(no_filter_reads_many_rows_more_than_it_shows)
             { "from=2025-01-01&to=2025-01-01&kind=even", PAGE_ROWS },
             { text_printf("kind=even&before=%lld-%s", (long long)(first_day_ms + MANY / 4 * 60000), id), PAGE_ROWS },
         };
-        for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
-            const char *uri = text_printf("/records/%s?%s", sent ? "sent" : "received", cases[i].query);
+        EACH (row, cases) {
+            const char *uri = text_printf("/records/%s?%s", sent ? "sent" : "received", row->query);
             int64_t rows = sql_rows_read(app);
             visit_says(records_of(app, p, uri, true), 200);
             rows = sql_rows_read(app) - rows;
-            if (rows > cases[i].rows_max)
+            if (rows > row->rows_max)
                 fail_msg("%s reads %" PRId64 " rows", uri, rows);
         }
     }

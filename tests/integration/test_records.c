@@ -1,14 +1,12 @@
 /* pages/records, verify and home on a real database: each visitor's own rows, each once, newest first. */
 #include <inttypes.h>
 
-#include "base/array.h"
 #include "base/clock.h"
 #include "base/random.h"
 #include "packet/grab.h"
 #include "packet/id_lease.h"
 #include "packet/split.h"
 #include "packet/store.h"
-#include "packet/totals.h"
 #include "pages/home.h"
 #include "pages/records.h"
 #include "pages/verify.h"
@@ -238,12 +236,10 @@ TEST(the_default_year_is_the_current_one)
 
 TEST(a_malformed_cursor_is_refused)
 {
-    static const char *const bad[] = {
-        "1", "1-", "1-2", "-1-2", "x-00000000000000000000000000", "1-00000000000000000000000000", "1%27-1"
-    };
-    for (size_t i = 0; i < ARRAY_LEN(bad); i++) {
-        visit_says(records_of(app, &sender, text_printf("/records/received?before=%s", bad[i]), true), 400);
-        visit_says(records_of(app, &sender, text_printf("/records/sent?before=%s", bad[i]), true), 400);
+    EACH_TEXT (text, "1", "1-", "1-2", "-1-2", "x-00000000000000000000000000", "1-00000000000000000000000000",
+               "1%27-1") {
+        visit_says(records_of(app, &sender, text_printf("/records/received?before=%s", text), true), 400);
+        visit_says(records_of(app, &sender, text_printf("/records/sent?before=%s", text), true), 400);
     }
 }
 
@@ -419,15 +415,11 @@ TEST(grabs_are_paged_by_share_newest_first)
         grabbed(&packet, i, &people[i], now + i);
     }
     assert_int_equal(packet_grabs(app->stores.db, arena, packet.id, PACKET_NO_SHARE, 3, &rows, &count), ST_OK);
-    assert_int_equal(count, 3);
-    assert_int_equal(rows[0].share_no, 3);
-    assert_int_equal(rows[2].share_no, 1);
+    assert_ints({ count, 3 }, { rows[0].share_no, 3 }, { rows[2].share_no, 1 });
     assert_int_equal(packet_grabs(app->stores.db, arena, packet.id, rows[2].share_no, 3, &rows, &count), ST_OK);
-    assert_int_equal(count, 1);
-    assert_int_equal(rows[0].user_id, people[0].id);
+    assert_ints({ count, 1 }, { rows[0].user_id, people[0].id });
     assert_int_equal(packet_grabs_between(app->stores.db, arena, packet.id, 1, 3, &rows, &count), ST_OK);
-    assert_int_equal(count, 2);
-    assert_int_equal(rows[0].share_no, 1);
+    assert_ints({ count, 2 }, { rows[0].share_no, 1 });
     assert_int_equal(packet_grab_of(app->stores.db, arena, packet.id, people[2].id, &own), ST_OK);
     assert_int_equal(own.share_no, 2);
     assert_int_equal(packet_grab_of(app->stores.db, arena, packet.id, sender.id, &own), ST_NOT_FOUND);
@@ -438,16 +430,12 @@ TEST(a_packet_is_read_back_from_its_row)
     struct packet in = packet_of(&sender, PACKET_LUCKY, 777, 7, 1767225600123);
     struct packet out;
     assert_int_equal(packet_find(app->stores.db, arena, in.id, &out), ST_OK);
-    assert_int_equal(out.amount_fen, 777);
-    assert_int_equal(out.count, 7);
-    assert_int_equal(out.share_max_fen, 20000);
-    assert_int_equal(out.best_share_no, in.best_share_no);
+    assert_ints({ out.amount_fen, 777 }, { out.count, 7 }, { out.share_max_fen, 20000 },
+                { out.best_share_no, in.best_share_no });
     assert_memory_equal(out.seed, in.seed, sizeof in.seed);
     assert_memory_equal(out.commitment, in.commitment, sizeof in.commitment);
-    assert_int_equal(out.created_ms, in.created_ms);
-    assert_int_equal(out.expires_ms, in.expires_ms);
-    assert_int_equal(out.finished_ms, 0);
-    assert_int_equal(out.receiver_id, 0);
+    assert_ints({ out.created_ms, in.created_ms }, { out.expires_ms, in.expires_ms }, { out.finished_ms, 0 },
+                { out.receiver_id, 0 });
     assert_true(str_equal(out.greeting, in.greeting));
     assert_int_equal(packet_find_by_key(app->stores.db, arena, sender.id, in.request_key, &out), ST_OK);
     assert_int_equal(out.id, in.id);

@@ -165,9 +165,9 @@ TEST(replies_arrive_in_the_order_of_the_commands)
 {
     enum { COUNT = 300 };
     static struct redis_call calls[COUNT];
+    static const struct str args[] = { STR("INCR"), STR("test:counter") };
     struct redis *r = app->stores.redis;
     assert_int_equal(RUN(r, "DEL", "test:counter"), ST_OK);
-    const struct str args[] = { STR("INCR"), STR("test:counter") };
     for (size_t i = 0; i < COUNT; i++) {
         redis_queue(r, &calls[i], args, 2);
         assert_int_equal(calls[i].status, ST_UNKNOWN);
@@ -176,9 +176,8 @@ TEST(replies_arrive_in_the_order_of_the_commands)
     redis_round(r);
     assert_false(redis_queued(r));
     for (size_t i = 0; i < COUNT; i++) {
-        int64_t n;
-        assert_int_equal(calls[i].status, ST_OK);
-        assert_true(redis_reply_i64(calls[i].reply, &n));
+        int64_t n = 0;
+        assert_true(calls[i].status == ST_OK && redis_reply_i64(calls[i].reply, &n));
         assert_int_equal(n, i + 1);
         redis_call_free(&calls[i]);
     }
@@ -386,8 +385,7 @@ TEST(another_text_of_a_function_is_told_and_replaced)
             library_plant(r, way == 0 ? names[0] : STR("planted"), names[0]);
         }
         assert_int_equal(redis_functions_compare(r, all, 0, &found), ST_OK);
-        assert_int_equal(found.missing_count, 0);
-        assert_int_equal(found.other_count, way == 2 ? 2 : 1);
+        assert_ints({ found.missing_count, 0 }, { found.other_count, way == 2 ? 2 : 1 });
         functions_mend(r, all, found.other_count);
         (void)redis_do_function(r, &call, busy, REDIS_ANY, &key, 1, NULL, 0);
         assert_int_equal(code_of(&call), 1); /* LIVE_MISSING */
@@ -417,10 +415,10 @@ TEST(includes_are_resolved_once_and_errors_are_reported)
     };
     char error[256];
     struct redis_functions *set;
-    for (size_t i = 0; i < ARRAY_LEN(wrong); i++) {
-        assert_int_equal(functions_read(wrong[i].name, wrong[i].text, wrong[i].include, &set, error), ST_INVALID);
-        if (set != NULL || strstr(error, wrong[i].error) == NULL)
-            fail_msg("%s: %s", wrong[i].text, error);
+    EACH (row, wrong) {
+        assert_int_equal(functions_read(row->name, row->text, row->include, &set, error), ST_INVALID);
+        if (set != NULL || strstr(error, row->error) == NULL)
+            fail_msg("%s: %s", row->text, error);
     }
     static const char twice[] = "#!lua\n-- @include \"part\"\n-- @include \"part\"\n-- @include \"made\"\nreturn a\n";
     assert_int_equal(functions_read("one-2.lua", twice, "local a = 1\n", &set, error), ST_OK);
@@ -455,8 +453,7 @@ TEST(commands_on_a_killed_connection_are_unknown_and_a_later_round_works)
     redis_queue(app->stores.redis, &kill_call, kill_self, 6);
     redis_queue(app->stores.redis, &after, ping, 1);
     redis_round(app->stores.redis);
-    assert_int_equal(kill_call.status, ST_OK);
-    assert_int_equal(after.status, ST_UNKNOWN);
+    assert_ints({ kill_call.status, ST_OK }, { after.status, ST_UNKNOWN });
     assert_null(after.reply);
     redis_call_free(&kill_call);
     assert_int_equal(metrics_get(METRIC_REDIS_LOST), lost + 1);
@@ -510,9 +507,8 @@ TEST(a_surplus_reply_never_reaches_a_later_round)
 
 TEST(a_connection_closed_within_a_reply_is_unknown)
 {
-    static const char *const answers[] = { "!", "!$10\r\nhal", "!hello\r\n" };
-    for (size_t i = 0; i < ARRAY_LEN(answers); i++) {
-        struct redis *r = FAKE_START(answers[i]);
+    EACH_TEXT (answer, "!", "!$10\r\nhal", "!hello\r\n") {
+        struct redis *r = FAKE_START(answer);
         assert_int_equal(RUN(r, "GET", "x"), ST_UNKNOWN);
         fake_stop(r);
     }
@@ -531,8 +527,7 @@ TEST(a_command_that_was_not_written_completely_is_unavailable)
     redis_queue(r, &first, ping, 1);
     redis_queue(r, &second, large, 3);
     redis_round(r);
-    assert_int_equal(first.status, ST_UNKNOWN);
-    assert_int_equal(second.status, ST_UNAVAILABLE);
+    assert_ints({ first.status, ST_UNKNOWN }, { second.status, ST_UNAVAILABLE });
     free(bytes);
     fake_stop(r);
 }
@@ -553,17 +548,27 @@ TEST(commands_to_a_server_with_too_many_clients_are_unavailable)
 
 /* ---- the fence ---- */
 
-static enum status run_fenced(struct redis *r, const struct redis_function *function, struct redis_call *plain)
+static const struct redis_function *fenced; /* of the running test */
+
+/* Calls the function behind the fence, and expects this status; another command of the round gets its own reply.
+ * Returns the number of the connection. */
+static uint64_t assert_fenced(struct redis *r, enum status wanted)
 {
-    const struct str ping[] = { STR("PING") };
-    const struct str key = STR("test:fenced"), arg = STR("");
-    struct redis_call call;
-    redis_queue_function(r, &call, function, 0, &key, 1, &arg, 1);
-    redis_queue(r, plain, ping, 1);
+    const struct str ping = STR("PING"), key = STR("test:fenced"), arg = STR("");
+    struct redis_call call, plain;
+    redis_queue_function(r, &call, fenced, 0, &key, 1, &arg, 1);
+    redis_queue(r, &plain, &ping, 1);
     redis_round(r);
-    enum status st = call.status;
+    assert_int_equal(call.status, wanted);
+    assert_true(str_equal(redis_reply_str(plain.reply), STR("PONG")));
     redis_call_free(&call);
-    return st;
+    redis_call_free(&plain);
+    return plain.connection;
+}
+
+static void fence_write(const char *text)
+{
+    assert_int_equal(RUN(app->stores.redis, "SET", "test:fence", text), ST_OK);
 }
 
 static struct str test_fence_key(char *out, uint32_t fence)
@@ -574,48 +579,36 @@ static struct str test_fence_key(char *out, uint32_t fence)
 
 TEST(a_fenced_call_is_sent_only_through_an_open_fence)
 {
-    char id[64];
-    struct redis_call plain;
+    char id[64], other_number[64], no_number[64], own[64];
     struct redis *r = redis_new(app->stores.config);
     struct redis_functions *set = NULL;
-    const struct redis_function *function = count_load(&set);
+    fenced = count_load(&set);
     assert_int_equal(RUN(app->stores.redis, "DEL", "test:fenced", "test:fence"), ST_OK);
     redis_fences_set(r, test_fence_key, 16);
     assert_int_equal(redis_fence_text(r, 16, id), ST_UNAVAILABLE); /* there is no such fence */
-    assert_int_equal(redis_fence_text(r, 0, id), ST_OK);
-    assert_int_equal(strlen(id), 43);
-    char other_number[64], no_number[64], own[64];
-    snprintf(own, sizeof own, "%s", id);
-    snprintf(other_number, sizeof other_number, "%.40s 8", id);
-    snprintf(no_number, sizeof no_number, "%.40s", id);
+    assert_int_equal(redis_fence_text(r, 0, own), ST_OK);
+    assert_int_equal(strlen(own), 43);
+    snprintf(other_number, sizeof other_number, "%.40s 8", own);
+    snprintf(no_number, sizeof no_number, "%.40s", own);
     const char *const wrong[] = { NULL, "0123456789012345678901234567890123456789 16", other_number, no_number };
     for (size_t i = 0; i < ARRAY_LEN(wrong); i++) {
         if (wrong[i] != NULL)
-            assert_int_equal(RUN(app->stores.redis, "SET", "test:fence", wrong[i]), ST_OK);
-        assert_int_equal(run_fenced(r, function, &plain), ST_UNAVAILABLE);
-        assert_true(str_equal(redis_reply_str(plain.reply), STR("PONG"))); /* other commands get their own reply */
-        redis_call_free(&plain);
+            fence_write(wrong[i]);
+        (void)assert_fenced(r, ST_UNAVAILABLE);
         assert_false(redis_fence_is_open(r, 0));
     }
-    assert_int_equal(RUN(app->stores.redis, "SET", "test:fence", id), ST_OK);
-    assert_int_equal(run_fenced(r, function, &plain), ST_OK); /* the round reads the fence first */
-    assert_true(redis_fence_is_open(r, 0));
-    assert_int_equal(redis_fences_open(r), 1);
-    uint64_t connection = plain.connection;
-    redis_call_free(&plain);
+    fence_write(own);
+    const uint64_t connection = assert_fenced(r, ST_OK); /* the round reads the fence first */
+    assert_ints({ redis_fence_is_open(r, 0), true }, { redis_fences_open(r), 1 });
 
     /* The fence is open for this connection only. */
     assert_int_equal(RUN_INTO(r, id, "CLIENT", "ID"), ST_OK);
     assert_int_equal(RUN(app->stores.redis, "CLIENT", "KILL", "ID", id), ST_OK);
     wait_ms(130); /* longer than IDLE_CHECK_MS, and 100 ms after the last connect */
-    assert_int_equal(RUN(app->stores.redis, "SET", "test:fence", other_number), ST_OK);
-    assert_int_equal(run_fenced(r, function, &plain), ST_UNAVAILABLE);
-    assert_true(str_equal(redis_reply_str(plain.reply), STR("PONG")));
-    assert_true(plain.connection > connection);
-    redis_call_free(&plain);
-    assert_int_equal(RUN(app->stores.redis, "SET", "test:fence", own), ST_OK);
-    assert_int_equal(run_fenced(r, function, &plain), ST_OK);
-    redis_call_free(&plain);
+    fence_write(other_number);
+    assert_true(assert_fenced(r, ST_UNAVAILABLE) > connection);
+    fence_write(own);
+    (void)assert_fenced(r, ST_OK);
     assert_int_equal(RUN(app->stores.redis, "GET", "test:fenced"), ST_OK);
     assert_string_equal(reply, "2");
     redis_functions_free(set);
@@ -624,16 +617,15 @@ TEST(a_fenced_call_is_sent_only_through_an_open_fence)
 
 TEST(after_a_wrong_password_no_command_is_sent)
 {
+    struct config config = *app->stores.config;
     assert_int_equal(RUN(app->stores.redis, "ACL", "SETUSER", "tester", "on", ">right", "~*", "+@all"), ST_OK);
     assert_int_equal(RUN(app->stores.redis, "DEL", "test:auth"), ST_OK);
-    struct config config = *app->stores.config;
     snprintf(config.redis_user, sizeof config.redis_user, "tester");
     snprintf(config.redis_password, sizeof config.redis_password, "wrong");
     struct redis *r = redis_new(&config);
     assert_int_equal(RUN(r, "SET", "test:auth", "1"), ST_UNAVAILABLE);
     redis_free(r);
-    assert_int_equal(RUN(app->stores.redis, "EXISTS", "test:auth"), ST_OK);
-    assert_string_equal(reply, "0");
+    assert_int_equal(redis_number(app->stores.redis, "EXISTS test:auth"), 0);
 
     snprintf(config.redis_password, sizeof config.redis_password, "right");
     r = redis_new(&config);
@@ -650,19 +642,16 @@ TEST(a_reply_of_another_type_is_refused)
     redisReply nil = { .type = REDIS_REPLY_NIL };
     redisReply *items[] = { &text };
     redisReply list = { .type = REDIS_REPLY_ARRAY, .elements = 1, .element = items };
+    const redisReply *const others[] = { &word, &list, NULL };
     int64_t n = 7;
     assert_true(redis_reply_i64(&text, &n));
     assert_int_equal(n, 12);
-    assert_false(redis_reply_i64(&word, &n));
-    assert_false(redis_reply_i64(&list, &n));
-    assert_false(redis_reply_i64(NULL, &n));
-    assert_null(redis_reply_str(&nil).ptr);
-    assert_null(redis_reply_str(&list).ptr);
+    EACH (other, others)
+        assert_false(redis_reply_i64(*other, &n));
+    assert_true(redis_reply_str(&nil).ptr == NULL && redis_reply_str(&list).ptr == NULL);
     assert_ptr_equal(redis_reply_at(&list, 0), &text);
-    assert_null(redis_reply_at(&list, 1));
-    assert_null(redis_reply_at(&text, 0));
-    assert_true(redis_reply_is_nil(&nil));
-    assert_false(redis_reply_is_nil(NULL));
+    assert_true(redis_reply_at(&list, 1) == NULL && redis_reply_at(&text, 0) == NULL);
+    assert_true(redis_reply_is_nil(&nil) && !redis_reply_is_nil(NULL));
 }
 
 TESTS(setup, teardown)

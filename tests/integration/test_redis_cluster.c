@@ -4,9 +4,7 @@
 #include <unistd.h>
 
 #include "base/array.h"
-#include "io/metrics.h"
 #include "io/redis_cluster.h"
-#include "io/redis_crowd.h"
 #include "io/redis_fence.h"
 #include "io/redis_function_load.h"
 #include "io/redis_reply.h"
@@ -381,9 +379,7 @@ TEST(writes_that_no_replica_confirms_are_unknown)
     enum status read = read_confirmed(key);
     enum status plain = run(NULL, "GET", key, NULL);
     assert_int_equal(kill(servers.pids[replica], SIGCONT), 0);
-    assert_int_equal(statuses[0], ST_UNKNOWN);
-    assert_int_equal(read, ST_UNKNOWN);
-    assert_int_equal(plain, ST_OK);
+    assert_ints({ statuses[0], ST_UNKNOWN }, { read, ST_UNKNOWN }, { plain, ST_OK });
     size_t ok = 0;
     for (size_t i = 0; i < FENCES; i++) {
         char other[64];
@@ -467,9 +463,9 @@ TEST(servers_that_fall_silent_within_a_round_end_it_only)
     for (int i = 0; i < CLUSTER_SERVERS; i++)
         if (i != gone && servers.pids[i] > 0)
             (void)kill(servers.pids[i], SIGCONT);
-    for (size_t i = 0; i < ARRAY_LEN(calls); i++) {
-        assert_true(calls[i].status == ST_UNAVAILABLE || calls[i].status == ST_UNKNOWN);
-        redis_call_free(&calls[i]);
+    EACH (call, calls) {
+        assert_true(call->status == ST_UNAVAILABLE || call->status == ST_UNKNOWN);
+        redis_call_free(call);
     }
 }
 

@@ -1,6 +1,5 @@
 /* Crowds of the Redis client (io/redis_crowd.c): calls of one function with one key, queued in one round, are one
  * command. */
-#include "base/array.h"
 #include "io/redis_crowd.h"
 #include "io/redis_function_load.h"
 #include "io/redis_reply.h"

@@ -70,8 +70,7 @@ TEST(a_reply_without_the_numbers_is_refused)
 {
     struct redis_memory m;
     assert_true(redis_memory_parse(STR("# Memory\r\nused_memory:12\r\nmaxmemory:30\r\n"), &m));
-    assert_int_equal(m.used_bytes, 12);
-    assert_int_equal(m.max_bytes, 30);
+    assert_ints({ m.used_bytes, 12 }, { m.max_bytes, 30 });
     assert_false(redis_memory_parse(STR("# Memory\r\nused_memory:12\r\n"), &m));
     assert_false(redis_memory_parse(STR("# Memory\r\nused_memory:x\r\nmaxmemory:30\r\n"), &m));
     assert_false(redis_memory_parse(STR_NONE, &m));

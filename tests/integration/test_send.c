@@ -10,7 +10,6 @@
 #include "packet/split.h"
 #include "packet/store.h"
 #include "pages/send.h"
-#include "settle/fund.h"
 #include "support/test.h"
 #include "test_packet_app.h"
 
@@ -94,13 +93,10 @@ TEST(a_send_moves_the_money_into_escrow_and_loads_the_packet)
 {
     struct person p = person_with(10000);
     struct packet packet = sent(&p, "kind=lucky&amount=10.00&count=5&greeting=%E6%96%B0%E5%B9%B4%E5%A5%BD");
-    assert_int_equal(person_balance(app, &p), 9000);
-    assert_int_equal(escrow_of(&packet), 1000);
+    assert_ints({ person_balance(app, &p), 9000 }, { escrow_of(&packet), 1000 });
     assert_int_equal(packet.state, PACKET_FUNDING); /* until the settle worker has seen it in Redis */
-    assert_int_equal(packet.kind, PACKET_LUCKY);
-    assert_int_equal(packet.split, SPLIT_DOUBLE_AVERAGE);
-    assert_int_equal(packet.count, 5);
-    assert_int_equal(packet.amount_fen, 1000);
+    assert_ints({ packet.kind, PACKET_LUCKY }, { packet.split, SPLIT_DOUBLE_AVERAGE }, { packet.count, 5 },
+                { packet.amount_fen, 1000 });
     assert_true(str_equal(packet.greeting, STR("新年好")));
     assert_true(str_equal(packet.sender_name, str_from(p.nickname)));
     assert_int_equal(packet.expires_ms - packet.created_ms, app->stores.config->packet_lifetime_ms);
@@ -151,8 +147,7 @@ TEST(the_best_share_is_stored_at_send_for_lucky_packets_only)
     assert_int_equal(lucky.best_share_no, split_best_share_no(shares, 20));
     assert_int_equal(lucky.split, SPLIT_UNIFORM);
     struct packet even = sent(&p, "kind=even&amount=0.2&count=20");
-    assert_int_equal(even.best_share_no, PACKET_NO_SHARE);
-    assert_int_equal(even.split, SPLIT_EVEN);
+    assert_ints({ even.best_share_no, PACKET_NO_SHARE }, { even.split, SPLIT_EVEN });
 }
 
 TEST(an_exclusive_packet_names_its_receiver)
@@ -161,10 +156,8 @@ TEST(an_exclusive_packet_names_its_receiver)
     struct packet packet = sent(&p, text_printf("kind=exclusive&amount=5.20&to=%s", receiver.username));
     assert_int_equal(packet.receiver_id, receiver.id);
     assert_true(str_equal(packet.receiver_name, str_from(receiver.nickname)));
-    assert_int_equal(packet.count, 1);
-    assert_int_equal(packet.amount_fen, 520);
-    assert_int_equal(sql_number(app, "SELECT user_id FROM packet_receiver WHERE packet_id = ?", packet.id),
-                     receiver.id);
+    assert_ints({ packet.count, 1 }, { packet.amount_fen, 520 },
+                { sql_number(app, "SELECT user_id FROM packet_receiver WHERE packet_id = ?", packet.id), receiver.id });
 
     visit_says(posted(&p, "kind=exclusive&amount=1&to=nobody-of-this-name"), 422, "没有用户 nobody-of-this-name");
     visit_says(posted(&p, text_printf("kind=exclusive&amount=1&to=%s", p.username)), 422, "领取人不能是自己");
@@ -177,9 +170,7 @@ TEST(a_packet_names_several_receivers)
     struct person p = person_with(10000), one = person_with(0), other = person_with(0), third = person_with(0);
     struct packet packet = sent(&p, text_printf("kind=even&amount=1&request_key=many&to=%s%%0A%s,%s", other.username,
                                                 one.username, other.username));
-    assert_int_equal(packet.count, 2);
-    assert_int_equal(packet.receiver_count, 2);
-    assert_int_equal(packet.receiver_id, 0);
+    assert_ints({ packet.count, 2 }, { packet.receiver_count, 2 }, { packet.receiver_id, 0 });
     assert_int_equal(receivers_find(app->stores.db, arena, &packet), ST_OK);
     assert_true(packet_is_for(&packet, one.id));
     assert_true(packet_is_for(&packet, other.id));
@@ -235,9 +226,8 @@ TEST(a_repeated_send_returns_the_same_packet_and_pays_nothing)
     const char *fields = text_printf("kind=lucky&amount=10&count=5&request_key=%s", new_key());
     struct packet first = sent(&p, fields);
     assert_int_equal(sent(&p, fields).id, first.id);
-    assert_int_equal(packets_of(&p), 1);
-    assert_int_equal(person_balance(app, &p), 9000);
-    assert_int_equal(sql_number(app, "SELECT sent_count FROM user_month WHERE user_id = ?", p.id), 1);
+    assert_ints({ packets_of(&p), 1 }, { person_balance(app, &p), 9000 },
+                { sql_number(app, "SELECT sent_count FROM user_month WHERE user_id = ?", p.id), 1 });
     (void)sent(&p, "kind=lucky&amount=90&count=5");
     assert_int_equal(sent(&p, fields).id, first.id); /* although the wallet is empty */
     assert_int_equal(person_balance(app, &p), 0);
@@ -269,8 +259,7 @@ TEST(a_form_that_is_sent_again_later_shows_what_it_has_sent)
     visit_says(
         person_html(&p, send_form_post, "/send", text_printf("kind=lucky&amount=20&count=5&request_key=%s", key), 0),
         422, path, LACKS, "没有重复扣款");
-    assert_int_equal(packets_of(&p), 1);
-    assert_int_equal(person_balance(app, &p), 9000);
+    assert_ints({ packets_of(&p), 1 }, { person_balance(app, &p), 9000 });
 }
 
 /* Which values make another order is tested in unit/test_packet_order. */
@@ -283,8 +272,7 @@ TEST(the_same_key_with_another_order_is_refused)
     visit_says(posted(&p, fields), 422, "\"field\":\"request_key\"");
     /* The form that is shown again has a new key, so sending it again works. */
     visit_says(person_html(&p, send_form_post, "/send", fields, 0), 422, LACKS, key);
-    assert_int_equal(packets_of(&p), 1);
-    assert_int_equal(person_balance(app, &p), 9000);
+    assert_ints({ packets_of(&p), 1 }, { person_balance(app, &p), 9000 });
 }
 
 TEST(the_smallest_share_is_part_of_the_draw_and_a_lifetime_is_chosen)
@@ -292,8 +280,7 @@ TEST(the_smallest_share_is_part_of_the_draw_and_a_lifetime_is_chosen)
     struct person p = person_with(10000);
     int64_t shares[10];
     struct packet packet = sent(&p, "kind=lucky&amount=10&count=10&share_min=0.9&lifetime=7d");
-    assert_int_equal(packet.expires_ms - packet.created_ms, 7 * INT64_C(86400000));
-    assert_int_equal(packet.share_min_fen, 90);
+    assert_ints({ packet.expires_ms - packet.created_ms, 7 * INT64_C(86400000) }, { packet.share_min_fen, 90 });
     assert_true(is_live(&packet));
     assert_int_equal(split_packet(&packet, shares), ST_OK);
     for (size_t i = 0; i < 10; i++)
@@ -348,9 +335,8 @@ TEST(an_empty_wallet_sends_nothing)
 {
     struct person p = person_with(999);
     visit_says(posted(&p, "kind=lucky&amount=10&count=5"), 422, "可用余额不足", "\"field\":\"amount\"");
-    assert_int_equal(packets_of(&p), 0);
-    assert_int_equal(person_balance(app, &p), 999);
-    assert_int_equal(sql_number(app, "SELECT COUNT(*) FROM user_month WHERE user_id = ?", p.id), 0);
+    assert_ints({ packets_of(&p), 0 }, { person_balance(app, &p), 999 },
+                { sql_number(app, "SELECT COUNT(*) FROM user_month WHERE user_id = ?", p.id), 0 });
     (void)sent(&p, "kind=lucky&amount=9.99&count=5"); /* the whole balance can be sent */
     assert_int_equal(person_balance(app, &p), 0);
 }
@@ -389,9 +375,7 @@ TEST(a_send_whose_commit_or_its_reply_was_lost_pays_once_and_succeeds)
         struct person p = person_with(10000);
         fault = i == 0 ? FAULT_REPLY_LOST : FAULT_COMMIT_LOST;
         struct packet packet = sent(&p, "kind=lucky&amount=10&count=5");
-        assert_int_equal(packets_of(&p), 1);
-        assert_int_equal(person_balance(app, &p), 9000);
-        assert_int_equal(escrow_of(&packet), 1000);
+        assert_ints({ packets_of(&p), 1 }, { person_balance(app, &p), 9000 }, { escrow_of(&packet), 1000 });
         assert_true(is_live(&packet));
     }
 }
@@ -406,8 +390,7 @@ TEST(an_unknown_payment_has_a_page_that_looks_at_its_order)
                "refresh.");
     visit_says(person_json(&p, send_form_post, "/send", fields, 0), 503, LACKS, "look");
     fault = FAULT_NONE;
-    assert_int_equal(packets_of(&p), 1);
-    assert_int_equal(person_balance(app, &p), 9000);
+    assert_ints({ packets_of(&p), 1 }, { person_balance(app, &p), 9000 });
 }
 
 TEST(without_redis_the_packet_is_sent_and_loaded_later)
@@ -418,8 +401,7 @@ TEST(without_redis_the_packet_is_sent_and_loaded_later)
     uint64_t id = person_send(lacking, &p, "kind=lucky&amount=10&count=5");
     services_without_free(lacking);
     assert_int_equal(packet_find(app->stores.db, arena, id, &packet), ST_OK);
-    assert_int_equal(packet.state, PACKET_FUNDING);
-    assert_int_equal(person_balance(app, &p), 9000);
+    assert_ints({ packet.state, PACKET_FUNDING }, { person_balance(app, &p), 9000 });
     assert_false(is_live(&packet));
 
     /* A repeat finds it paid. The settle worker loads it: a repeat may come when Redis has forgotten it again. */
@@ -500,16 +482,14 @@ TEST(parallel_repeats_make_one_packet)
     struct person p = person_with(10000);
     const char *key = new_key();
     assert_int_equal(in_parallel(8, &p, text_printf("kind=lucky&amount=10&count=5&request_key=%s", key)), 8);
-    assert_int_equal(packets_of(&p), 1);
-    assert_int_equal(person_balance(app, &p), 9000);
+    assert_ints({ packets_of(&p), 1 }, { person_balance(app, &p), 9000 });
 }
 
 TEST(parallel_sends_can_not_overdraw_the_wallet)
 {
     struct person p = person_with(3500);
     assert_int_equal(in_parallel(8, &p, "kind=lucky&amount=10&count=5"), 3);
-    assert_int_equal(packets_of(&p), 3);
-    assert_int_equal(person_balance(app, &p), 500);
+    assert_ints({ packets_of(&p), 3 }, { person_balance(app, &p), 500 });
 }
 
 TEST(a_packet_of_a_hundred_thousand_shares_can_be_sent)

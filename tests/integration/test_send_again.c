@@ -85,11 +85,11 @@ TEST(a_part_is_open_when_it_has_a_value_or_an_error)
         { "kind=lucky&amount=10&count=3&cover=birthday", false },
     };
     char id[URI_MAX];
-    for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
-        sent(&ming, cases[i].fields, id);
-        parts_are(again(&ming, id), 200, false, cases[i].more);
-        const char *fields = text_printf("%s&to=nobody-of-this-name", cases[i].fields);
-        parts_are(person_html(&ming, send_form_post, "/send", fields, 0), 422, true, cases[i].more);
+    EACH (row, cases) {
+        sent(&ming, row->fields, id);
+        parts_are(again(&ming, id), 200, false, row->more);
+        const char *fields = text_printf("%s&to=nobody-of-this-name", row->fields);
+        parts_are(person_html(&ming, send_form_post, "/send", fields, 0), 422, true, row->more);
     }
     static const char wrong[] = "kind=lucky&amount=10&count=3&cover=x&split=x&lifetime=x";
     parts_are(person_html(&ming, send_form_post, "/send", wrong, 0), 422, false, true);
@@ -125,11 +125,10 @@ TEST(an_opening_to_come_is_filled_in_and_the_form_says_what_must_be_typed_again)
 TEST(only_the_sender_can_send_a_packet_again)
 {
     char id[URI_MAX];
-    static const char *const bad[] = { "x", "00000000000000000000000000" };
     sent(&ming, "kind=even&amount=1.50&count=3", id);
     visit_says(again(&hong, id), 404);
-    for (size_t i = 0; i < ARRAY_LEN(bad); i++)
-        visit_says(again(&ming, bad[i]), 404);
+    EACH_TEXT (text, "x", "00000000000000000000000000")
+        visit_says(again(&ming, text), 404);
     uint64_t none = 12345;
     public_id_encode(&app->id_key, none, id);
     visit_says(again(&ming, id), 404);

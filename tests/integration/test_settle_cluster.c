@@ -4,7 +4,6 @@
 
 #include "base/array.h"
 #include "base/clock.h"
-#include "io/redis_fence.h"
 #include "io/redis_function_load.h"
 #include "live/keys.h"
 #include "live/shut.h"
@@ -288,11 +287,10 @@ static void others_go_on(const struct apart *a)
     assert_true(world_partition(w, a->dead)->away);
     assert_true(r.skipped);
     assert_true(closed > 0);
-    assert_int_equal(done.faults, 0);
-    assert_int_equal(world_packet(w, a->dead_due).state, PACKET_OPEN);
-    assert_int_equal(world_number(w, "SELECT COUNT(*) FROM thanks WHERE applied_ms IS NULL AND packet_id = ?", a->dead),
-                     1);
-    assert_int_equal(world_number(w, "SELECT COUNT(*) FROM thanks WHERE applied_ms IS NULL", 0), 1);
+    assert_ints(
+        { done.faults, 0 }, { world_packet(w, a->dead_due).state, PACKET_OPEN },
+        { world_number(w, "SELECT COUNT(*) FROM thanks WHERE applied_ms IS NULL AND packet_id = ?", a->dead), 1 },
+        { world_number(w, "SELECT COUNT(*) FROM thanks WHERE applied_ms IS NULL", 0), 1 });
     (void)grab_wait(a->gap, 2); /* it was rebuilt */
 }
 
@@ -347,8 +345,7 @@ CLUSTER_TEST(a_failover_to_a_replica_that_lacks_settled_grabs_is_repaired, "0") 
 
     /* What was settled holds: same users, same shares; the third user takes the next share anew. */
     struct live_grab third = grab_wait(id, 4);
-    assert_int_equal(third.code, LIVE_GRABBED);
-    assert_int_equal(third.share_no, 2);
+    assert_ints({ third.code, LIVE_GRABBED }, { third.share_no, 2 });
     assert_same_share(&first, id, 1);
     assert_same_share(&second, id, 2);
     world_drain(w);

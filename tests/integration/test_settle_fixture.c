@@ -11,13 +11,13 @@
 #include "live/live.h"
 #include "ops/demo.h"
 #include "packet/store.h"
-#include "pages/send.h"
 #include "settle/expire.h"
 #include "settle/fund.h"
 #include "settle/recover.h"
 #include "settle/recover_stream.h"
 #include "settle/settle.h"
 #include "support/test_services.h"
+#include "support/wait_until.h"
 
 enum {
     WORDS_MAX = 16,
@@ -97,14 +97,23 @@ void world_begin(struct world *w, size_t user_count)
     world_check_redis(w);
 }
 
+/* Waits until the process is connected: after a lost connection it makes a new one at most every 100 ms. */
+static void connection_wait(struct services *role)
+{
+    enum status st;
+    WAIT_UNTIL((st = redis_ping(role->stores.redis)) != ST_UNAVAILABLE && st != ST_UNKNOWN);
+    assert_int_equal(st, ST_OK);
+}
+
 void world_check_redis(struct world *w)
 {
     struct recover r = { .full_walk = true };
     bool checked;
+    connection_wait(w->settler);
     assert_int_equal(recover_fences(&r, w->settle, &checked), ST_OK);
     assert_true(checked);
-    assert_int_equal(redis_ping(w->page->stores.redis), ST_OK); /* the pools read the fence key with their next round */
-    assert_int_equal(redis_ping(w->hot->stores.redis), ST_OK);
+    connection_wait(w->page); /* the pools read the fence key with their next round */
+    connection_wait(w->hot);
 }
 
 void world_end(struct world *w)

@@ -1,49 +1,48 @@
 /* Whether tables and Redis belong together: what the settle worker, and a pool, make of it. */
-#include "live/keys.h"
 #include "live/site.h"
 #include "settle/recover_stream.h"
 #include "settle/site.h"
 #include "support/test.h"
 #include "support/test_services.h"
 #include "support/wait_until.h"
-#include "test_world_app.h"
+#include "test_world.h"
 
 #define OTHER "00000000000000000000000000c0ffee"
 
 /* A worker that has not compared yet. */
 static void worker_anew(void)
 {
-    world_restart_worker(&w);
-    w.settle->site = (struct settle_site){ .agrees = false };
+    world_restart_worker(w);
+    w->settle->site = (struct settle_site){ .agrees = false };
 }
 
 static struct site_mark row(void)
 {
-    assert_int_equal(site_row_read(&w.settler->stores), ST_OK);
-    return w.settler->stores.site.row;
+    assert_int_equal(site_row_read(&w->settler->stores), ST_OK);
+    return w->settler->stores.site.row;
 }
 
 static enum site_verdict look(void)
 {
     struct settle_site_look look;
-    assert_int_equal(settle_site_look(w.app->stores.redis, w.app->stores.db, w.settle->partition_count, &look), ST_OK);
+    assert_int_equal(settle_site_look(w->app->stores.redis, w->app->stores.db, w->settle->partition_count, &look),
+                     ST_OK);
     return look.verdict;
 }
 
 static struct str mark_of(uint64_t packet_id)
 {
-    return world_redis_text(&w, packet_id, "GET {si}");
+    return world_redis_text(w, packet_id, "GET {si}");
 }
 
 /* Sets the marks of all partitions to the first generation of this site. NULL: deletes them. */
 static void marks_set(const char *site)
 {
-    for (uint64_t packet = 0; packet < w.settle->partition_count; packet++)
+    for (uint64_t packet = 0; packet < w->settle->partition_count; packet++)
         if (site == NULL)
-            (void)world_redis(&w, packet, "DEL {si}");
+            (void)world_redis(w, packet, "DEL {si}");
         else
-            (void)world_redisf(&w, packet, "EVAL redis.call('SET',KEYS[1],ARGV[1]..string.char(32)..1) 1 {si} %s",
-                               site);
+            (void)world_redisf(w, packet, "EVAL redis.call('SET',KEYS[1],ARGV[1]..string.char(32)..1) 1 {si} %s", site);
 }
 
 /* Whether a process of the page pool that starts now would serve. */
@@ -59,44 +58,45 @@ static bool is_served(void)
 /* A world whose worker has compared. */
 static int begin_compared(void **state)
 {
-    (void)world_setup(state);
+    (void)state;
+    world_begin(w, WORLD_USERS);
     worker_anew();
-    assert_int_equal(settle_site_confirm(w.settle), ST_OK);
+    assert_int_equal(settle_site_confirm(w->settle), ST_OK);
     return 0;
 }
 
-TEST_WITH(an_empty_redis_is_marked_and_the_generation_is_raised, world_setup, world_teardown)
+FAULTY_WORLD_TEST(an_empty_redis_is_marked_and_the_generation_is_raised, WORLD_USERS)
 {
     worker_anew();
     const struct site_mark before = row();
-    assert_int_equal(settle_site_confirm(w.settle), ST_OK);
+    assert_int_equal(settle_site_confirm(w->settle), ST_OK);
     const struct site_mark after = row();
     char text[SITE_MARK_MAX];
     assert_string_equal(after.id, before.id);
     assert_int_equal(after.generation, before.generation + 1);
-    for (uint64_t packet = 0; packet < w.settle->partition_count; packet++)
+    for (uint64_t packet = 0; packet < w->settle->partition_count; packet++)
         assert_true(str_equal(mark_of(packet), site_mark_text(&after, text)));
-    assert_int_equal(settle_site_confirm(w.settle), ST_OK); /* nothing is new */
+    assert_int_equal(settle_site_confirm(w->settle), ST_OK); /* nothing is new */
     assert_int_equal(row().generation, after.generation);
-    settle_site_raise(w.settle); /* the end of a worker */
+    settle_site_raise(w->settle); /* the end of a worker */
     assert_int_equal(row().generation, after.generation + 1);
     assert_true(is_served());
 }
 
-TEST_WITH(a_worker_that_died_between_the_stores_is_followed, begin_compared, world_teardown)
+TEST_WITH(a_worker_that_died_between_the_stores_is_followed, begin_compared, faulty_world_test_end)
 {
-    world_sql(&w, "UPDATE site SET generation = generation + 1");
+    world_sql(w, "UPDATE site SET generation = generation + 1");
     worker_anew();
     assert_true(is_served());
-    assert_int_equal(settle_site_confirm(w.settle), ST_OK);
+    assert_int_equal(settle_site_confirm(w->settle), ST_OK);
     assert_int_equal(look(), SITE_AGREES);
 }
 
-TEST_WITH(two_workers_raise_it_in_turn, begin_compared, world_teardown)
+TEST_WITH(two_workers_raise_it_in_turn, begin_compared, faulty_world_test_end)
 {
     const uint64_t generation = row().generation;
-    world_sql(&w, "UPDATE site SET generation = generation + 1"); /* the other one, whose marks come late */
-    settle_site_raise(w.settle);
+    world_sql(w, "UPDATE site SET generation = generation + 1"); /* the other one, whose marks come late */
+    settle_site_raise(w->settle);
     assert_int_equal(row().generation, generation + 2);
     assert_int_equal(look(), SITE_AGREES);
 }
@@ -108,137 +108,137 @@ static void assert_refused(enum site_verdict verdict)
     bool open = true;
     const struct str mark = mark_of(0);
     worker_anew();
-    assert_int_equal(settle_site_confirm(w.settle), ST_CONFLICT);
-    assert_int_equal(settle_site_confirm(w.settle), ST_CONFLICT);
-    assert_int_equal(w.settler->stores.site.verdict, verdict);
+    assert_int_equal(settle_site_confirm(w->settle), ST_CONFLICT);
+    assert_int_equal(settle_site_confirm(w->settle), ST_CONFLICT);
+    assert_int_equal(w->settler->stores.site.verdict, verdict);
     assert_int_equal(look(), verdict);
     assert_true(verdict == SITE_TABLES_OLDER || str_equal(mark_of(0), mark));
     if (verdict == SITE_OTHER || verdict == SITE_REDIS_OLDER) {
-        (void)recover_fences(&r, w.settle, &open);
+        (void)recover_fences(&r, w->settle, &open);
         assert_false(open);
     }
 }
 
-TEST_WITH(a_redis_of_another_site_is_refused, begin_compared, world_teardown)
+TEST_WITH(a_redis_of_another_site_is_refused, begin_compared, faulty_world_test_end)
 {
     marks_set(OTHER);
     assert_true(str_equal(mark_of(0), STR(OTHER " 1")));
     assert_refused(SITE_OTHER);
     assert_false(is_served());
-    world_sql(&w, "SET FOREIGN_KEY_CHECKS = 0");
-    world_sql(&w, "DELETE FROM user"); /* as of tables that were made anew */
+    world_sql(w, "SET FOREIGN_KEY_CHECKS = 0");
+    world_sql(w, "DELETE FROM user"); /* as of tables that were made anew */
     assert_refused(SITE_TABLES_GONE);
 }
 
-TEST_WITH(older_stores_are_refused, begin_compared, world_teardown)
+TEST_WITH(older_stores_are_refused, begin_compared, faulty_world_test_end)
 {
-    world_sql(&w, "UPDATE site SET generation = generation - 1");
-    w.settler->stores.site = (struct site){ .known = false }; /* another process */
+    world_sql(w, "UPDATE site SET generation = generation - 1");
+    w->settler->stores.site = (struct site){ .known = false }; /* another process */
     assert_refused(SITE_TABLES_OLDER);
     assert_false(is_served());
-    world_sql(&w, "UPDATE site SET generation = generation + 3");
+    world_sql(w, "UPDATE site SET generation = generation + 3");
     assert_refused(SITE_REDIS_OLDER);
     assert_false(is_served());
-    world_sql(&w, "UPDATE site SET generation = generation - 2");
+    world_sql(w, "UPDATE site SET generation = generation - 2");
 }
 
-TEST_WITH(tables_that_lack_what_was_settled_are_refused, begin_compared, world_teardown)
+TEST_WITH(tables_that_lack_what_was_settled_are_refused, begin_compared, faulty_world_test_end)
 {
-    uint64_t id = world_even_settled(&w, 300, 3, 1);
-    world_tables_keep(&w);
-    world_grab(&w, id, 2);
-    world_drain(&w);
+    uint64_t id = world_even_settled(w, 300, 3, 1);
+    world_tables_keep(w);
+    world_grab(w, id, 2);
+    world_drain(w);
     assert_int_equal(look(), SITE_AGREES);
-    world_tables_restore(&w);
+    world_tables_restore(w);
     assert_true(is_served()); /* a pool can't know it yet */
     assert_refused(SITE_TABLES_OLDER);
     assert_false(is_served());
-    (void)world_redis(&w, 0, "FLUSHALL"); /* the way out */
-    assert_int_equal(settle_site_confirm(w.settle), ST_OK);
-    world_check_redis(&w);
+    (void)world_redis(w, 0, "FLUSHALL"); /* the way out */
+    assert_int_equal(settle_site_confirm(w->settle), ST_OK);
+    world_check_redis(w);
 }
 
 /* Whoever has the page pool can write it. */
-TEST_WITH(a_planted_position_alone_shows_nothing, begin_compared, world_teardown)
+TEST_WITH(a_planted_position_alone_shows_nothing, begin_compared, faulty_world_test_end)
 {
-    uint64_t id = world_even_settled(&w, 300, 3, 1);
-    (void)world_redis(&w, id, "SET {se} 9000000000000-0");
+    uint64_t id = world_even_settled(w, 300, 3, 1);
+    (void)world_redis(w, id, "SET {se} 9000000000000-0");
     worker_anew();
-    assert_int_equal(settle_site_confirm(w.settle), ST_OK);
+    assert_int_equal(settle_site_confirm(w->settle), ST_OK);
 }
 
-TEST_WITH(a_planted_mark_of_another_type_is_replaced, begin_compared, world_teardown)
+TEST_WITH(a_planted_mark_of_another_type_is_replaced, begin_compared, faulty_world_test_end)
 {
-    (void)world_redis(&w, 0, "DEL {si}");
-    (void)world_redis(&w, 0, "HSET {si} a b");
+    (void)world_redis(w, 0, "DEL {si}");
+    (void)world_redis(w, 0, "HSET {si} a b");
     assert_true(is_served());
     worker_anew();
-    assert_int_equal(settle_site_confirm(w.settle), ST_OK);
+    assert_int_equal(settle_site_confirm(w->settle), ST_OK);
     assert_int_equal(look(), SITE_AGREES);
     assert_true(mark_of(0).len > 0);
 }
 
 /* Of a version without marks: an upgrade. */
-TEST_WITH(a_redis_without_marks_is_taken_unless_the_tables_are_empty, begin_compared, world_teardown)
+TEST_WITH(a_redis_without_marks_is_taken_unless_the_tables_are_empty, begin_compared, faulty_world_test_end)
 {
-    (void)world_even_settled(&w, 300, 3, 1);
+    (void)world_even_settled(w, 300, 3, 1);
     marks_set(NULL);
-    world_sql(&w, "UPDATE site SET generation = 0");
+    world_sql(w, "UPDATE site SET generation = 0");
     assert_false(is_served()); /* before the worker has compared */
-    w.settler->stores.site = (struct site){ .known = false };
+    w->settler->stores.site = (struct site){ .known = false };
     worker_anew();
-    assert_int_equal(settle_site_confirm(w.settle), ST_OK);
+    assert_int_equal(settle_site_confirm(w->settle), ST_OK);
     assert_true(is_served());
     marks_set(NULL);
-    world_sql(&w, "SET FOREIGN_KEY_CHECKS = 0");
-    world_sql(&w, "DELETE FROM user");
-    world_sql(&w, "DELETE FROM stream_cursor");
+    world_sql(w, "SET FOREIGN_KEY_CHECKS = 0");
+    world_sql(w, "DELETE FROM user");
+    world_sql(w, "DELETE FROM stream_cursor");
     assert_refused(SITE_TABLES_GONE);
 }
 
 /* A process does not go on with other tables than those that it began with. */
-TEST_WITH(a_connection_to_other_tables_is_refused, begin_compared, world_teardown)
+TEST_WITH(a_connection_to_other_tables_is_refused, begin_compared, faulty_world_test_end)
 {
     struct db_rows rows;
     const struct site_mark own = row();
-    struct db *db = w.page->stores.db;
-    assert_int_equal(site_confirm(&w.page->stores), ST_OK);
-    world_sql(&w, "UPDATE site SET id = '" OTHER "'");
+    struct db *db = w->page->stores.db;
+    assert_int_equal(site_confirm(&w->page->stores), ST_OK);
+    world_sql(w, "UPDATE site SET id = '" OTHER "'");
     db_set_timeout_s(db, 3); /* closes the connection */
-    assert_int_equal(db_query(db, w.arena, &rows, "SELECT 1", NULL, 0), ST_UNAVAILABLE);
-    world_sql(&w, arena_printf(w.arena, "UPDATE site SET id = '%s', generation = generation - 1", own.id).ptr);
+    assert_int_equal(db_query(db, w->arena, &rows, "SELECT 1", NULL, 0), ST_UNAVAILABLE);
+    world_sql(w, arena_printf(w->arena, "UPDATE site SET id = '%s', generation = generation - 1", own.id).ptr);
     db_set_timeout_s(db, 3);
     wait_ms(250); /* for 200 ms after a refused connection the client makes none */
-    assert_int_equal(db_query(db, w.arena, &rows, "SELECT 1", NULL, 0), ST_UNAVAILABLE);
-    world_sql(&w, "UPDATE site SET generation = generation + 1");
-    WAIT_UNTIL(db_query(db, w.arena, &rows, "SELECT 1", NULL, 0) == ST_OK);
+    assert_int_equal(db_query(db, w->arena, &rows, "SELECT 1", NULL, 0), ST_UNAVAILABLE);
+    world_sql(w, "UPDATE site SET generation = generation + 1");
+    WAIT_UNTIL(db_query(db, w->arena, &rows, "SELECT 1", NULL, 0) == ST_OK);
 }
 
 /* The months of the tables begin by their time zone: a process with another one would count them wrongly. */
-TEST_WITH(tables_of_another_time_zone_are_refused, begin_compared, world_teardown)
+TEST_WITH(tables_of_another_time_zone_are_refused, begin_compared, faulty_world_test_end)
 {
-    const char *own = w.app->stores.config->timezone;
+    const char *own = w->app->stores.config->timezone;
     const char *there[] = { own, "", "Europe/Berlin" };
     for (size_t i = 0; i < 3; i++) {
-        world_sql(&w, arena_printf(w.arena, "UPDATE site SET timezone = '%s'", there[i]).ptr);
+        world_sql(w, arena_printf(w->arena, "UPDATE site SET timezone = '%s'", there[i]).ptr);
         assert_int_equal(is_served(), i < 2);
     }
-    world_sql(&w, arena_printf(w.arena, "UPDATE site SET timezone = '%s'", own).ptr);
+    world_sql(w, arena_printf(w->arena, "UPDATE site SET timezone = '%s'", own).ptr);
 }
 
 /* A server whose tables have no column for the time zone, a replica that lags behind an upgrade, is compared, too. */
-TEST_WITH(tables_without_a_time_zone_are_compared, begin_compared, world_teardown)
+TEST_WITH(tables_without_a_time_zone_are_compared, begin_compared, faulty_world_test_end)
 {
     struct db_rows rows;
-    struct db *db = w.page->stores.db;
-    assert_int_equal(site_confirm(&w.page->stores), ST_OK);
-    world_sql(&w, "ALTER TABLE site RENAME COLUMN timezone TO timezone_away");
-    world_sql(&w, "UPDATE site SET generation = generation - 1");
+    struct db *db = w->page->stores.db;
+    assert_int_equal(site_confirm(&w->page->stores), ST_OK);
+    world_sql(w, "ALTER TABLE site RENAME COLUMN timezone TO timezone_away");
+    world_sql(w, "UPDATE site SET generation = generation - 1");
     db_set_timeout_s(db, 3); /* closes the connection */
-    assert_int_equal(db_query(db, w.arena, &rows, "SELECT 1", NULL, 0), ST_UNAVAILABLE);
-    world_sql(&w, "UPDATE site SET generation = generation + 1");
-    WAIT_UNTIL(db_query(db, w.arena, &rows, "SELECT 1", NULL, 0) == ST_OK);
-    world_sql(&w, "ALTER TABLE site RENAME COLUMN timezone_away TO timezone");
+    assert_int_equal(db_query(db, w->arena, &rows, "SELECT 1", NULL, 0), ST_UNAVAILABLE);
+    world_sql(w, "UPDATE site SET generation = generation + 1");
+    WAIT_UNTIL(db_query(db, w->arena, &rows, "SELECT 1", NULL, 0) == ST_OK);
+    world_sql(w, "ALTER TABLE site RENAME COLUMN timezone_away TO timezone");
 }
 
 TESTS(NULL, NULL)

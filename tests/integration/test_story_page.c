@@ -1,7 +1,6 @@
 /* pages/story on a real database: the year, whose it is, how many rows it reads, and what the picture gets. */
 #include <inttypes.h>
 
-#include "base/array.h"
 #include "base/clock.h"
 #include "packet/story.h"
 #include "pages/story.h"
@@ -157,10 +156,10 @@ TEST(the_picture_has_the_face_of_its_person)
                   { "&face=nothing", initial, fourth },
                   { "&face=%400000000000000000000000000", initial, fourth } }; /* a picture that is gone */
     struct visit v;
-    for (size_t i = 0; i < ARRAY_LEN(FACES); i++)
+    EACH (row, FACES)
         visit_says(drawn_of(text_printf("/story.png?lang=en&name=%%E9%%A6%%99&year=2024&sent=1&received=1&best=1%s",
-                                        FACES[i].query)),
-                   200, FACES[i].has, LACKS, FACES[i].lacks, "<image");
+                                        row->query)),
+                   200, row->has, LACKS, row->lacks, "<image");
     visit_begin(&v, app, "/story.png", NULL, NULL);
     v.x.visitor = (struct visitor){ .user_id = 1, .nickname = STR("香"), .face = face_from(STR("@a1b")) };
     struct str url = story_picture_url(&v.x, &(struct user_year){ .year = 2024 }, false);

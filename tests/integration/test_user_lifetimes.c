@@ -136,13 +136,19 @@ SESSION_TEST(visits_do_not_extend_the_absolute_lifetime)
     assert_int_equal(visitor_later(30 * DAY_MS + 1000), 0);
 }
 
+/* Begins a visit at which the session is due for a renewal, and reads what is stored. */
+static void due_visit_begin(struct visit *v)
+{
+    visit_begin(v, app, "/", NULL, cookie);
+    v->x.now_ms += 2 * HOUR_MS;
+    assert_true(session_visitor_queue(&v->x));
+    redis_round(app->stores.redis);
+}
+
 SESSION_TEST(a_renewal_does_not_restore_a_session_that_was_ended)
 {
     struct visit v;
-    visit_begin(&v, app, "/", NULL, cookie);
-    v.x.now_ms += 2 * HOUR_MS;
-    assert_true(session_visitor_queue(&v.x));
-    redis_round(app->stores.redis);
+    due_visit_begin(&v);
     assert_int_equal(REDIS("DEL %s", key), 1); /* logged out between the GET and its refresh */
     assert_int_equal(session_visitor_read(&v.x), ST_OK);
     redis_round(app->stores.redis);
@@ -153,10 +159,7 @@ SESSION_TEST(a_renewal_does_not_restore_a_session_that_was_ended)
 SESSION_TEST(a_renewal_is_sent_with_the_next_round)
 {
     struct visit v;
-    visit_begin(&v, app, "/", NULL, cookie);
-    v.x.now_ms += 2 * HOUR_MS;
-    assert_true(session_visitor_queue(&v.x));
-    redis_round(app->stores.redis);
+    due_visit_begin(&v);
     assert_int_equal(session_visitor_read(&v.x), ST_OK);
     assert_int_equal(v.x.visitor.user_id, 10001);
     assert_true(v.x.renewal_queued && redis_queued(app->stores.redis));

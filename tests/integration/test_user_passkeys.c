@@ -32,10 +32,7 @@ TEST(a_passkey_is_read_back_and_is_of_one_user)
     size_t count;
     assert_int_equal(added(&p, &full), ST_OK);
     assert_int_equal(passkey_find(app->stores.db, arena, p.key.credential_id, &found), ST_OK);
-    assert_int_equal(found.id, p.id);
-    assert_int_equal(found.user_id, owner);
-    assert_int_equal(found.key.algorithm, -7);
-    assert_int_equal(found.key.sign_count, 5);
+    assert_ints({ found.id, p.id }, { found.user_id, owner }, { found.key.algorithm, -7 }, { found.key.sign_count, 5 });
     assert_true(str_equal(found.key.public_key, p.key.public_key));
     assert_true(str_equal(found.user_handle, p.user_handle));
 

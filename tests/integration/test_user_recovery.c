@@ -202,8 +202,7 @@ CODES_TEST(of_logins_with_one_code_at_once_one_gets_in)
     struct user user;
     assert_int_equal(recovery_code_find(app->stores.db, arena, str_from(p.user.name), 2, &user, &raced_hash), ST_OK);
     race_run(RACERS, code_racer, &p.user.id, results);
-    assert_int_equal(results[ST_OK], 1);
-    assert_int_equal(results[ST_NOT_FOUND], RACERS - 1);
+    assert_ints({ results[ST_OK], 1 }, { results[ST_NOT_FOUND], RACERS - 1 });
 }
 
 CODES_TEST(a_new_password_ends_all_other_sessions)
@@ -377,8 +376,7 @@ CODES_TEST(guesses_are_limited_by_address_cost_no_hash_and_keep_nobody_out)
     uint64_t hashes = metrics_get(METRIC_HASHES), refused = metrics_get(METRIC_LIMITED_RECOVERY_ADDRESS);
     for (int i = 0; i < 20; i++)
         visit_says(recovery_of(address, p.user.name, other.codes[i % RECOVERY_CODES], ""), i < 3 ? 422 : 429);
-    assert_int_equal(metrics_get(METRIC_HASHES), hashes);
-    assert_int_equal(metrics_get(METRIC_LIMITED_RECOVERY_ADDRESS) - refused, 17);
+    assert_ints({ metrics_get(METRIC_HASHES), hashes }, { metrics_get(METRIC_LIMITED_RECOVERY_ADDRESS) - refused, 17 });
     visit_says(recovery_of(address, p.user.name, p.codes[0], ""), 200); /* from the same address */
     strcpy(config->limit_recovery_address, "off");
     strcpy(config->limit_recovery_network, "1 1/d");
@@ -422,23 +420,23 @@ TEST_WITH(guesses_of_the_password_in_a_session_are_limited_before_hashing, no_li
           "name=bot&scopes=read&days=1&password=long+enough", 201 },
         { passkey_challenge_submit, "/account/passkeys/challenge", "password=a+wrong+one", PASSWORD, 200 },
     };
-    for (size_t i = 0; i < ARRAY_LEN(forms); i++) {
+    EACH (form, forms) {
         const struct account user = account_new(app);
         strcpy(config->limit_password, "2 1/d");
-        visit_says(json_of(forms[i].handler, forms[i].uri, forms[i].wrong, user.cookie), 422);
+        visit_says(json_of(form->handler, form->uri, form->wrong, user.cookie), 422);
         visit_says(json_of(recovery_submit, "/account/recovery", PASSWORD, user.cookie), 201); /* a right one is none */
-        visit_says(json_of(forms[i].handler, forms[i].uri, forms[i].wrong, user.cookie), 422);
+        visit_says(json_of(form->handler, form->uri, form->wrong, user.cookie), 422);
         uint64_t hashes = metrics_get(METRIC_HASHES);
         for (int k = 0; k < 10; k++)
-            visit_says(json_of(forms[i].handler, forms[i].uri, forms[i].wrong, user.cookie), 429);
-        visit_says(json_of(forms[i].handler, forms[i].uri, forms[i].right, user.cookie), 429);
+            visit_says(json_of(form->handler, form->uri, form->wrong, user.cookie), 429);
+        visit_says(json_of(form->handler, form->uri, form->right, user.cookie), 429);
         assert_int_equal(metrics_get(METRIC_HASHES), hashes);
         assert_int_equal(visit_user(app, user.cookie), user.id); /* only this is refused */
         visit_says(login_of(user.name, "long+enough"), 200);
         strcpy(config->limit_password, "off");
         strcpy(config->limit_confirm, "1 1/d");
-        visit_says(json_of(forms[i].handler, forms[i].uri, forms[i].right, user.cookie), forms[i].done);
-        visit_says(json_of(forms[i].handler, forms[i].uri, forms[i].right, user.cookie), 429);
+        visit_says(json_of(form->handler, form->uri, form->right, user.cookie), form->done);
+        visit_says(json_of(form->handler, form->uri, form->right, user.cookie), 429);
         strcpy(config->limit_confirm, "off");
     }
 }
@@ -457,11 +455,10 @@ TEST_WITH(a_session_alone_adds_no_way_in, no_limits, NULL)
                                             { "&password=", "请填写密码" },
                                             { "&password=a+wrong+one", "密码不正确" } };
     const struct account user = account_new(app);
-    for (size_t i = 0; i < ARRAY_LEN(forms); i++)
+    EACH (form, forms)
         for (size_t k = 0; k < ARRAY_LEN(typed); k++)
-            visit_says(
-                json_of(forms[i].handler, forms[i].uri, text_printf("%s%s", forms[i].fields, typed[k][0]), user.cookie),
-                422, "{\"field\":\"password\",\"message\":", typed[k][1], LACKS, "\"challenge\":");
+            visit_says(json_of(form->handler, form->uri, text_printf("%s%s", form->fields, typed[k][0]), user.cookie),
+                       422, "{\"field\":\"password\",\"message\":", typed[k][1], LACKS, "\"challenge\":");
     visit_says(json_of(account_show, "/account", NULL, user.cookie), 200, "recovery_codes: 0", "\"tokens\":[]");
 }
 

@@ -7,7 +7,6 @@
 #include "support/test.h"
 #include "test_user_app.h"
 #include "user/account_page.h"
-#include "user/login.h"
 #include "user/logout.h"
 #include "user/nickname_page.h"
 #include "user/password_page.h"
@@ -238,8 +237,7 @@ TEST(a_session_of_the_version_before_ends_with_all_others)
     older_session(user.id, clock_now_ms() - HOUR_MS / 2, older, key);
     assert_int_equal(end_sessions("others=1", user.cookie), 204); /* not entered yet */
     assert_int_equal(visit_user(app, older), 0);
-    assert_int_equal(REDIS("EXISTS %s", key), 0);
-    assert_int_equal(session_count(user.id), 1);
+    assert_ints({ REDIS("EXISTS %s", key), 0 }, { session_count(user.id), 1 });
 }
 
 /* ---- nickname and password ---- */

@@ -156,9 +156,7 @@ TOKEN_TEST(a_token_stands_for_its_user_in_every_process)
     token_key(m.token);
     assert_int_equal(hot_status(m.token), ST_NOT_FOUND);
     const struct looked l = look_up_at(app, m.token, clock_now_ms());
-    assert_int_equal(l.st, ST_OK);
-    assert_int_equal(l.user_id, user.id);
-    assert_int_equal(l.scopes, SCOPE_READ | SCOPE_OPEN);
+    assert_ints({ l.st, ST_OK }, { l.user_id, user.id }, { l.scopes, SCOPE_READ | SCOPE_OPEN });
     assert_int_equal(user_of(&hot, m.token), user.id);
     assert_in_range(REDIS("PTTL %s", key), 1, HOUR_MS);
 }
@@ -213,11 +211,9 @@ TOKEN_TEST(a_concurrent_reader_of_the_row_makes_no_copy)
 /* So that whoever keeps tokens that are over can't make the site look them up all the time. */
 TEST(a_token_that_is_over_is_looked_up_once_in_two_seconds)
 {
-    static const char *const ends[] = { "DELETE FROM token WHERE user_id = ?",
-                                        "UPDATE token SET expires_ms = 1 WHERE user_id = ?" };
-    for (size_t i = 0; i < ARRAY_LEN(ends); i++) {
+    EACH_TEXT (text, "DELETE FROM token WHERE user_id = ?", "UPDATE token SET expires_ms = 1 WHERE user_id = ?") {
         (void)token_begin(NULL);
-        sql_run(app, ends[i], DB_U64(user.id));
+        sql_run(app, text, DB_U64(user.id));
         assert_int_equal(hot_status(m.token), ST_NOT_FOUND); /* goes to the page pool */
         bool kept = false;                                   /* a slow machine may take longer than it is */
         for (int tries = 0; tries < 20 && !kept; tries++) {
@@ -296,8 +292,7 @@ TOKEN_TEST(an_expired_token_is_refused)
     (void)REDIS("DEL %s", key);                                   /* the copy of a millisecond may still be there */
     assert_int_equal(user_at(clock_now_ms()), user.id);           /* with a long copy */
     const struct looked late = look_up_at(&hot, m.token, end_ms); /* the copy is old */
-    assert_int_equal(late.st, ST_NOT_FOUND);
-    assert_int_equal(late.user_id, 0);
+    assert_ints({ late.st, ST_NOT_FOUND }, { late.user_id, 0 });
 }
 
 TOKEN_TEST(its_last_use_is_noted_when_a_copy_is_made)
@@ -360,9 +355,8 @@ TEST(concurrent_forms_keep_the_limit)
     for (int i = 0; i < TOKENS_MAX - RACERS / 2; i++)
         (void)token_of(user_id);
     race_run(RACERS, racer, &user_id, results);
-    assert_int_equal(results[0], RACERS / 2);
-    assert_int_equal(results[1], RACERS / 2);
-    assert_int_equal(sql_number(app, "SELECT COUNT(*) FROM token WHERE user_id = ?", user_id), TOKENS_MAX);
+    assert_ints({ results[0], RACERS / 2 }, { results[1], RACERS / 2 },
+                { sql_number(app, "SELECT COUNT(*) FROM token WHERE user_id = ?", user_id), TOKENS_MAX });
 }
 
 TEST(the_page_shows_a_token_once)
@@ -392,9 +386,8 @@ TEST(a_refused_form_keeps_what_was_typed)
 
 TOKEN_TEST(an_unreachable_store_is_503_and_never_a_guest)
 {
-    static const char *const stores[] = { "redis", "mysql" };
-    for (size_t i = 0; i < ARRAY_LEN(stores); i++) {
-        struct services *lacking = services_without(app, stores[i]);
+    EACH_TEXT (store, "redis", "mysql") {
+        struct services *lacking = services_without(app, store);
         assert_int_equal(look_up_at(lacking, m.token, clock_now_ms()).st, ST_UNAVAILABLE);
         services_without_free(lacking);
     }

@@ -4,7 +4,6 @@
 
 #include "base/clock.h"
 #include "base/random.h"
-#include "ledger/ledger.h"
 #include "support/test.h"
 #include "test_wallet_app.h"
 #include "user/store.h"
@@ -80,8 +79,7 @@ TEST(a_registration_whose_commit_reply_was_lost_is_found_or_unknown)
     assert_int_equal(inserted(&lost), ST_UNKNOWN); /* it may not have happened */
     faults_left = 0;
     assert_int_equal(user_find_by_name(app->stores.db, arena, user.username, &found), ST_OK);
-    assert_int_equal(found.id, user.id);
-    assert_int_equal(balance_of(user.id), 0);
+    assert_ints({ found.id, user.id }, { balance_of(user.id), 0 });
     assert_int_equal(user_find_by_name(app->stores.db, arena, lost.username, &found), ST_NOT_FOUND);
 }
 

@@ -52,8 +52,7 @@ TEST(a_deposit_fills_the_wallet_from_the_bank)
     struct account p = person_new();
     int64_t bank_fen = balance_of(ACCOUNT_BANK_ID);
     visit_says(deposit_of(&p, "88.88", ""), 201, "balance_fen: 8888");
-    assert_int_equal(balance_of(p.id), 8888);
-    assert_int_equal(balance_of(ACCOUNT_BANK_ID), bank_fen - 8888);
+    assert_ints({ balance_of(p.id), 8888 }, { balance_of(ACCOUNT_BANK_ID), bank_fen - 8888 });
 }
 
 TEST(a_repeated_deposit_gets_the_same_answer_and_changes_nothing)
@@ -63,8 +62,7 @@ TEST(a_repeated_deposit_gets_the_same_answer_and_changes_nothing)
         visit_says(deposit_of(&p, "10", "form-1"), 201, "balance_fen: 1000");
     /* With another amount it is no repeat. */
     visit_says(deposit_of(&p, "99", "form-1"), 422, "\"field\":\"request_key\"");
-    assert_int_equal(balance_of(p.id), 1000);
-    assert_int_equal(entry_count(p.id), 1);
+    assert_ints({ balance_of(p.id), 1000 }, { entry_count(p.id), 1 });
     visit_says(deposit_of(&p, "10", "form-2"), 201, "balance_fen: 2000");
 }
 
@@ -99,10 +97,8 @@ TEST(one_form_posted_concurrently_deposits_once)
     struct account p = person_new();
     unsigned results[RACE_RESULTS];
     race_run(RACERS, deposit_racer, &p.id, results);
-    assert_int_equal(results[0], 1);
-    assert_int_equal(results[1], RACERS - 1);
-    assert_int_equal(balance_of(p.id), 500);
-    assert_int_equal(entry_count(p.id), 1);
+    assert_ints({ results[0], 1 }, { results[1], RACERS - 1 });
+    assert_ints({ balance_of(p.id), 500 }, { entry_count(p.id), 1 });
 }
 
 TEST(a_refused_deposit_gets_a_message_and_changes_nothing)
@@ -148,9 +144,9 @@ TEST(a_form_that_is_sent_again_later_says_that_its_deposit_was_made_before)
         { deposited_a_minute_later, "amount=5&request_key=back&next=/send?to=bob", "/send?to=bob&deposited=2" },
         { deposited_a_minute_later, "amount=5&request_key=new", "/wallet?deposited=1" },
     };
-    for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
-        visit_says(html_of(cases[i].handler, "/wallet/deposit", cases[i].fields, p.cookie), 303,
-                   text_printf("Location: %s", cases[i].location));
+    EACH (row, cases) {
+        visit_says(html_of(row->handler, "/wallet/deposit", row->fields, p.cookie), 303,
+                   text_printf("Location: %s", row->location));
     }
     assert_int_equal(balance_of(p.id), 1000);
     visit_says(html_of(statement_show, "/wallet?deposited=2", NULL, p.cookie), 200, "没有重复充值");
@@ -315,8 +311,7 @@ TEST(pages_show_every_entry_once_newest_first)
             assert_true(is_older(entry, &last));
             last = (struct list_key){ .given = true, .ms = entry->created_ms, .id = entry->id };
             assert_true(which < ENTRIES && !seen[which]);
-            assert_int_equal(fen < 0, which % 3 == 1);
-            assert_int_equal(entry->kind == TRANSFER_GRAB, which % 3 == 2);
+            assert_ints({ fen < 0, which % 3 == 1 }, { entry->kind == TRANSFER_GRAB, which % 3 == 2 });
             seen[which] = true;
             count++;
         }
@@ -325,8 +320,7 @@ TEST(pages_show_every_entry_once_newest_first)
         assert_int_equal(s.more, s.count == STATEMENT_PAGE_ENTRIES && count < ENTRIES);
         pages++;
     } while (s.more);
-    assert_int_equal(pages, 3);
-    assert_int_equal(count, ENTRIES);
+    assert_ints({ pages, 3 }, { count, ENTRIES });
 }
 
 TEST(a_full_last_page_has_no_next)

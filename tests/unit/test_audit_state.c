@@ -32,8 +32,7 @@ static void write_record(const char *text)
 static void assert_seen(int64_t clean_ms, int64_t violated_ms)
 {
     audit_state_read(&record, &seen);
-    assert_int_equal(seen.clean_ms, clean_ms);
-    assert_int_equal(seen.violated_ms, violated_ms);
+    assert_ints({ seen.clean_ms, clean_ms }, { seen.violated_ms, violated_ms });
 }
 
 static void violated_at(int64_t ms)

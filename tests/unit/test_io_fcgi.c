@@ -11,7 +11,6 @@
 #include <sys/wait.h>
 
 #include "base/array.h"
-#include "base/clock.h"
 #include "io/fcgi.h"
 #include "support/test_supervisor.h"
 

@@ -140,8 +140,7 @@ TEST(a_process_is_in_the_list_from_its_beginning_to_its_end)
     uint64_t starts = metrics_get(METRIC_STARTS_HOT);
     pid_t child = worker_start(ready, leave);
     struct metrics_crew one = crew(METRICS_HOT);
-    assert_int_equal(one.count, 1);
-    assert_int_equal(one.busy, 1);
+    assert_ints({ one.count, 1 }, { one.busy, 1 });
     assert_true(one.beat_ms >= 0 && one.start_s > 0);
     assert_int_equal(crew(METRICS_SETTLE).count, 0);
     assert_int_equal(metrics_get(METRIC_STARTS_HOT), starts + 2);
@@ -208,8 +207,7 @@ TEST(another_process_can_read_the_file_without_writing_to_it)
         _exit(found ? 0 : 2);
     }
     assert_int_equal(waitpid(child, &status, 0), child);
-    assert_int_equal(status, 0);
-    assert_int_equal(metrics_get(METRIC_SENT), before);
+    assert_ints({ status, 0 }, { metrics_get(METRIC_SENT), before });
     metrics_process_end();
 }
 

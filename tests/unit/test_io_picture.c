@@ -151,8 +151,7 @@ TEST(an_average_is_weighted_by_area_and_alpha)
     static struct cut s;
     uint8_t row[SQUARE * 3 * PICTURE_CHANNELS];
     cut_begin(&s, AVATAR, 1, 240, 240); /* three pixels become two */
-    assert_int_equal(s.width, SQUARE);
-    assert_int_equal(s.height, SQUARE);
+    assert_ints({ s.width, SQUARE }, { s.height, SQUARE });
     for (uint32_t y = 0; y < 240; y++) {
         for (size_t x = 0; x < 240; x++) {
             const bool light = x % 3 == 0;
@@ -166,8 +165,7 @@ TEST(an_average_is_weighted_by_area_and_alpha)
     assert_int_equal(s.pixels[3], 170); /* two thirds */
     assert_int_equal(s.pixels[PICTURE_CHANNELS + 3], 0);
     cut_flatten(&s);
-    assert_int_equal(s.pixels[0], 200 * 170 / 255 + 85);
-    assert_int_equal(s.pixels[PICTURE_CHANNELS], 255);
+    assert_ints({ s.pixels[0], 200 * 170 / 255 + 85 }, { s.pixels[PICTURE_CHANNELS], 255 });
 }
 
 /* ---- covers ---- */

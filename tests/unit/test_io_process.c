@@ -225,8 +225,7 @@ TEST(only_inherited_connected_sockets_are_taken_over)
     process_init(argv);
     assert_null(getenv(PROCESS_HANDOVER));
     assert_int_equal(process_handover_take(fds, 8), 2);
-    assert_int_equal(fds[0], pair[0]);
-    assert_int_equal(fds[1], pair[1]);
+    assert_ints({ fds[0], pair[0] }, { fds[1], pair[1] });
     assert_int_equal(fcntl(pair[0], F_GETFD), FD_CLOEXEC);
     assert_int_equal(process_handover_take(fds, 8), 0);
 

@@ -1,7 +1,6 @@
 /* packet/phrase: what counts as the same passphrase, its hash and its sealed form. */
 #include "base/array.h"
 #include "packet/phrase.h"
-#include "support/assert_text.h"
 #include "support/test_arena.h"
 
 #define KEY_OF(secret, purpose) ((struct key[]){ key_derive(STR(secret), purpose) })

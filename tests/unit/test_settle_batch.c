@@ -62,10 +62,8 @@ static void assert_accounts(const struct settle_account *wanted, size_t count)
 {
     assert_int_equal(settle_batch_accounts(arena, &batch), ST_OK);
     assert_int_equal(batch.account_count, count);
-    for (size_t i = 0; i < count; i++) {
-        assert_int_equal(batch.accounts[i].id, wanted[i].id);
-        assert_int_equal(batch.accounts[i].change_fen, wanted[i].change_fen);
-    }
+    for (size_t i = 0; i < count; i++)
+        assert_ints({ batch.accounts[i].id, wanted[i].id }, { batch.accounts[i].change_fen, wanted[i].change_fen });
 }
 
 TEST(events_are_grouped_by_packet_and_accounts_change_by_the_sum_in_ascending_order)
@@ -104,14 +102,12 @@ TEST(a_repeated_grab_counts_once_and_another_one_of_the_same_share_is_a_fault)
         uint64_t user_id;
         int64_t fen;
     } others[] = { { 12, 60 }, { 11, 61 }, { 11, 59 } };
-    assert_int_equal(GROUP(GRAB(PACKET_A, 0, 11, 60), GRAB(PACKET_A, 0, 11, 60)), ST_OK);
-    assert_int_equal(batch.grab_count, 1);
-    assert_int_equal(batch.packets[0].grabs_fen, 60);
+    assert_ints({ GROUP(GRAB(PACKET_A, 0, 11, 60), GRAB(PACKET_A, 0, 11, 60)), ST_OK }, { batch.grab_count, 1 },
+                { batch.packets[0].grabs_fen, 60 });
     EACH (row, others) {
         assert_int_equal(GROUP(GRAB(PACKET_A, 0, 11, 60), GRAB(PACKET_A, 0, row->user_id, row->fen)), ST_CORRUPT);
         assert_int_not_equal(fault.kind, FAULT_NONE);
-        assert_int_equal(fault.packet_id, PACKET_A);
-        assert_int_equal(fault.event.ms, FIRST_MS + 1);
+        assert_ints({ fault.packet_id, PACKET_A }, { fault.event.ms, FIRST_MS + 1 });
     }
     /* In another packet or share it is another grab. */
     assert_int_equal(GROUP(GRAB(PACKET_A, 0, 11, 60), GRAB(PACKET_B, 0, 11, 60), GRAB(PACKET_B, 1, 11, 60)), ST_OK);
@@ -156,17 +152,15 @@ TEST(a_close_event_with_other_numbers_or_a_grab_behind_it_is_a_fault)
     assert_int_equal(GROUP(TWO_GRABBED), ST_OK);
     assert_int_equal(check(PACKET_A, 2, 200), ST_OK);
     for (size_t i = 0; i < ARRAY_LEN(WRONG); i++) {
-        assert_int_equal(GROUP(TWO_GRABBED, WRONG_CLOSE(i)), ST_CORRUPT);
-        assert_int_equal(GROUP(WRONG_CLOSE(i)), ST_OK);
+        assert_ints({ GROUP(TWO_GRABBED, WRONG_CLOSE(i)), ST_CORRUPT }, { GROUP(WRONG_CLOSE(i)), ST_OK });
         assert_int_equal(check(PACKET_A, 2, 200), ST_CORRUPT);
         assert_int_equal(GROUP(WRONG_CLOSE(i)), ST_OK);
         assert_int_equal(check_closed(), ST_CORRUPT);
     }
     assert_int_equal(GROUP(TWO_GRABBED), ST_OK);
     assert_int_equal(check_closed(), ST_OK);
-    assert_false(batch.packets[0].closes);
-    assert_int_equal(batch.packets[0].refund_fen, 0);
-    assert_int_equal(GROUP(GRAB(PACKET_A, 0, 11, 10)), ST_OK);
+    assert_ints({ batch.packets[0].closes, false }, { batch.packets[0].refund_fen, 0 },
+                { GROUP(GRAB(PACKET_A, 0, 11, 10)), ST_OK });
     struct settle_packet *p = row(PACKET_A, 0, 0);
     p->closed = true;
     assert_int_equal(settle_packet_check(p, &fault), ST_CORRUPT);
@@ -208,8 +202,7 @@ TEST(a_dropped_grab_leaves_the_sums_right_and_without_memory_nothing_is_grouped)
     settle_batch_drop(&batch, 1);
     assert_int_equal(p->last_share, 4);
     settle_batch_drop(&batch, 0);
-    assert_int_equal(p->grabs, 0);
-    assert_int_equal(p->grabs_fen, 0);
+    assert_ints({ p->grabs, 0 }, { p->grabs_fen, 0 });
     struct arena *tiny = arena_new(64, 64);
     assert_non_null(tiny);
     assert_int_equal(group_in(tiny, &GRAB(PACKET_A, 0, 11, 10), 1), ST_NO_MEMORY);

@@ -45,8 +45,7 @@ TEST(equal_sums_name_the_one_with_more_shares_then_the_older_account)
     struct story_gift received[] = { { .person_id = FRIEND, .amount_fen = 7 },
                                      { .person_id = GRANDMA, .amount_fen = 7 } };
     const struct story story = story_of(given, ARRAY_LEN(given), received, ARRAY_LEN(received));
-    assert_int_equal(story.given_most.id, FRIEND);
-    assert_int_equal(story.received_most.id, GRANDMA);
+    assert_ints({ story.given_most.id, FRIEND }, { story.received_most.id, GRANDMA });
 }
 
 TEST(oneself_what_was_given_back_and_unopened_packets_count_for_nobody)

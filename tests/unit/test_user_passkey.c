@@ -158,14 +158,14 @@ static enum passkey_fault logged_in(const struct passkey_answer *answer, const s
 
 TEST(passkeys_of_each_kind_are_registered_and_log_in)
 {
-    for (size_t i = 0; i < ARRAY_LEN(VECTORS); i++) {
-        struct passkey_key key = key_of(&VECTORS[i]);
-        struct passkey_answer answer = login_of(&VECTORS[i]);
+    EACH (row, VECTORS) {
+        struct passkey_key key = key_of(row);
+        struct passkey_answer answer = login_of(row);
         uint32_t count = 99;
-        assert_ints({ key.algorithm, VECTORS[i].algorithm }, { key.credential_id.len, ID_BYTES },
-                    { key.sign_count, VECTORS[i].created });
+        assert_ints({ key.algorithm, row->algorithm }, { key.credential_id.len, ID_BYTES },
+                    { key.sign_count, row->created });
         assert_int_equal(passkey_login_check(&SITE, STR(VECTOR_CHALLENGE), &answer, &key, &count), PASSKEY_OK);
-        assert_int_equal(count, VECTORS[i].got);
+        assert_int_equal(count, row->got);
     }
 }
 

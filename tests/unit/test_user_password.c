@@ -147,8 +147,7 @@ TEST(an_unknown_user_costs_a_whole_hash_and_without_memory_nobody_is_wrong)
     enum status known = password_verify(ONCE, str_from(hash), STR("correct horse"));
     enum status stranger = password_verify(ONCE, STR_NONE, STR("correct horse"));
     memory_missing = false;
-    assert_int_equal(known, ST_NO_MEMORY);
-    assert_int_equal(stranger, ST_NO_MEMORY);
+    assert_ints({ known, ST_NO_MEMORY }, { stranger, ST_NO_MEMORY });
 }
 
 TEST(hashing_yields_the_cpu)

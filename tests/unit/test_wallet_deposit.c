@@ -36,8 +36,7 @@ static void assert_refused(struct str typed, const char *wanted)
     struct deposit d;
     struct form_errors errors;
     assert_int_equal(form_with(typed, STR("k"), &d, &errors), ST_INVALID);
-    assert_int_equal(d.amount_fen, -1);
-    assert_int_equal(errors.count, 1);
+    assert_ints({ d.amount_fen, -1 }, { errors.count, 1 });
     assert_string_equal(errors.items[0].field, "amount");
     assert_string_equal(errors.items[0].text, wanted);
     if (strcmp(wanted, "text/deposit_max") == 0)

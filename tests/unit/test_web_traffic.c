@@ -57,19 +57,14 @@ TEST(an_answer_counts_by_pool_and_status_and_a_batch_by_its_time_and_size)
         traffic_answered(POOL_AUTH, statuses[i]);
     traffic_answered(POOL_CARD, 500);
     traffic_broken_off(POOL_PAGE);
-    assert_int_equal(metrics_get(METRIC_REQUESTS_AUTH), 5);
-    assert_int_equal(metrics_get(METRIC_4XX_AUTH), 2);
-    assert_int_equal(metrics_get(METRIC_5XX_AUTH), 1);
-    assert_int_equal(metrics_get(METRIC_REQUESTS_CARD), 1);
-    assert_int_equal(metrics_get(METRIC_5XX_CARD), 1);
-    assert_int_equal(metrics_get(METRIC_5XX_PAGE), 1);
-    assert_int_equal(metrics_get(METRIC_REQUESTS_PAGE), 0);
-    assert_int_equal(metrics_get(METRIC_5XX_HOT), 0);
+    assert_ints({ metrics_get(METRIC_REQUESTS_AUTH), 5 }, { metrics_get(METRIC_4XX_AUTH), 2 },
+                { metrics_get(METRIC_5XX_AUTH), 1 }, { metrics_get(METRIC_REQUESTS_CARD), 1 },
+                { metrics_get(METRIC_5XX_CARD), 1 }, { metrics_get(METRIC_5XX_PAGE), 1 },
+                { metrics_get(METRIC_REQUESTS_PAGE), 0 }, { metrics_get(METRIC_5XX_HOT), 0 });
     traffic_batch(POOL_HOT, 3, 1500);
     traffic_batch(POOL_PAGE, 1, 2500);
     traffic_batch(POOL_PAGE, 1, -1);
-    assert_int_equal(metrics_get(METRIC_BUSY_HOT), 1500);
-    assert_int_equal(metrics_get(METRIC_BUSY_PAGE), 2500);
+    assert_ints({ metrics_get(METRIC_BUSY_HOT), 1500 }, { metrics_get(METRIC_BUSY_PAGE), 2500 });
     assert_int_equal(metrics_observed(HISTOGRAM_BATCH), 1);
 }
 
