@@ -1,6 +1,6 @@
 #!lua flags=allow-oom
--- Removes the name of a deleted user, and the sender's note, from a packet, whose rows in the tables have lost it already. May be repeated.
--- Runs out of memory, too: it frees memory.
+-- Removes the name of a deleted user, and the sender's note, from a packet, whose rows in the tables have lost them
+-- already. May be repeated. Runs out of memory, too: it frees memory.
 --
 -- KEYS[1] packet, KEYS[2] grabs, KEYS[3] order
 -- ARGV[1] user id
@@ -10,7 +10,7 @@
 -- @include "codes"
 
 local user = ARGV[1]
-local packet = redis.call('HMGET', KEYS[1], 'sender', 'receiver', 'receiver_names', 'count')
+local packet = redis.call('HMGET', KEYS[1], 'sender', 'receiver', 'receiver_names', 'count', 'note')
 if not packet[1] then
     return {LIVE_MISSING}
 end
@@ -19,7 +19,9 @@ if redis.call('LLEN', KEYS[3]) >= tonumber(packet[4]) then
 end
 if packet[1] == user then
     redis.call('HSET', KEYS[1], 'nickname', '')
-    redis.call('HDEL', KEYS[1], 'note')
+    if packet[5] then
+        redis.call('HSET', KEYS[1], 'note', '')
+    end
 end
 if packet[2] == user then
     redis.call('HSET', KEYS[1], 'receiver_name', '')

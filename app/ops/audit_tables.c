@@ -204,9 +204,11 @@ static const char OWNERS_SQL[] = "SELECT a.id, " AUDIT_NOBODYS_DETAIL " FROM acc
 
 /* Deleted users who still have money, an open packet, a name, a note, a picture or a cover. */
 static const char DELETED_SQL[] =
-    "SELECT u.id, CONCAT('is deleted, and has ', a.balance_fen, ' fen or an open packet, a name, a note, a picture or a cover')"
+    "SELECT u.id, CONCAT('is deleted, and has ', a.balance_fen,"
+    " ' fen or an open packet, a name, a note, a picture or a cover')"
     " FROM user u JOIN account a ON a.id = u.id WHERE u.deleted_ms > 0 AND u.id BETWEEN ? AND ? AND (a.balance_fen <> 0"
-    " OR EXISTS (SELECT 1 FROM packet WHERE sender_id = u.id AND (state <> 'closed' OR sender_name <> '' OR note <> ''))"
+    " OR EXISTS (SELECT 1 FROM packet WHERE sender_id = u.id"
+    " AND (state <> 'closed' OR sender_name <> '' OR note <> ''))"
     " OR EXISTS (SELECT 1 FROM packet WHERE receiver_id = u.id AND receiver_name <> '')"
     " OR EXISTS (SELECT 1 FROM packet_receiver WHERE user_id = u.id AND name <> '')"
     " OR EXISTS (SELECT 1 FROM picture WHERE user_id = u.id)"

@@ -71,7 +71,7 @@
     /* Shares given back into the packet, each of which became one more share at its end. */                           \
     M(returned_count,  U32,       COLUMN, OPTION, _,    _)                                                             \
     M(returned_fen,    I64,       COLUMN, OPTION, _,    _)         /* their sum */                                     \
-    /* The numbers of all shares given back, "3,7": as Redis has it; empty from MySQL, where each grab tells it. */    \
+    /* The numbers of all shares given back, "3,7": as Redis has it; empty from MySQL, where each grab has a mark. */  \
     M(returned_shares, TEXT,      _,      OPTION, PAGE, _)                                                             \
     M(thanks_count,    U32,       COLUMN, OPTION, _,    _)         /* thanks of receivers */
 /* clang-format on */

@@ -72,7 +72,7 @@ for_service() {
 declare -A FAULTY=([masked]='' [failed]='' [stopped]='' [disabled]='' [old]='')
 STOPPED= # the whole service is
 
-# unit_take ID LOAD ACTIVE SUB FILE RELOAD. Units that only others start, as that of the backup, are neither enabled nor
+# unit_take ID LOAD ACTIVE SUB FILE RELOAD. Units that only others start, as the unit of the backup, are neither enabled nor
 # disabled.
 unit_take() {
     local fault=
@@ -214,8 +214,8 @@ dates_check() {
  clock is wrong" "$mend"
 }
 
-# is_trusted OPTION...: whether the authorities of this machine, or those of the options, have signed PEM, whatever its
-# days are.
+# is_trusted OPTION...: whether the authorities of this machine, or of the options, have signed PEM, whatever its days
+# are.
 is_trusted() {
     ask openssl verify -no_check_time "$@" <<<"$PEM" >/dev/null
 }
@@ -245,8 +245,8 @@ key_check() {
     fi
 }
 
-# target_set LISTEN: TARGET is where s_client finds it on this machine; an address of all interfaces, or a name, is that
-# of the loopback interface.
+# target_set LISTEN: TARGET is where s_client finds it on this machine; an address of all interfaces, or a name, means the
+# loopback interface.
 target_set() {
     local address=${1%% *} host port
     case $address in
@@ -276,7 +276,7 @@ served_check() {
     fi
     why=$(sed -n 's/.*:system library:[^:]*:\([^:]*\):.*/\1/p;T;q' <<<"$answer")
     [ "$code" -ne 124 ] || why='Connection timed out'
-    [ "$why" = 'Connection refused' ] || # told as nginx-port
+    [ "$why" = 'Connection refused' ] || # reported as nginx-port
         unchecked certificate-served "no TLS handshake for $HOST with nginx (listen $1): ${why:-Protocol error}"
 }
 
@@ -303,7 +303,7 @@ certificates_check() {
         wrong certificate-host "no certificate is for $HOST, the host of base_url: browsers refuse it" \
             "$(replacement "$file")"
     for listen in ${LISTENS[@]+"${LISTENS[@]}"}; do
-        served_check "$listen" || break # told once, not also for IPv6
+        served_check "$listen" || break # reported once, not also for IPv6
     done
 }
 

@@ -39,4 +39,5 @@ checks_format() {
     packages_install lint
     mapfile -d '' sources < <(checks_c_sources)
     clang-format -i -style=file -- "${sources[@]}"
+    node "$ROOT/tests/support/json_form.js"
 }

@@ -1,5 +1,5 @@
 # shellcheck shell=bash disable=SC2154
-# The tests, by label or by name, and the mutants that they must catch.
+# The tests, by label or by name, and the small bugs that they must catch.
 
 # tests_run [long [--again]|all|--changed [COMMIT]|LABEL|LABEL/NAME...]: builds the targets that these tests need and runs
 # the tests; without an argument those without the label long (tests/CMakeLists.txt).
@@ -231,7 +231,7 @@ tests_npm() {
     fi
 }
 
-# tests_mutants [FILTER...]: plants the bugs of tests/mutants in a copy, one at a time; the tests must catch each.
+# tests_mutants [OPTION...]: makes small bugs in a copy, one at a time; the tests must catch each (tests/mutants/mutants.js).
 tests_mutants() {
     packages_install run test
     command -v git >/dev/null || die "mutants needs git: it copies the files that git lists"

@@ -278,7 +278,7 @@ test('an unknown test is refused with similar names, and nothing runs', async ()
   await expect(['test', 'unti'], 2, /no label 'unti'; there are: chaos cluster container e2e faults fuzz integration machines package pages release tidy unit watch /);
   await expect(['test', '../unit'], 2, /no label '\.\.'/);
   await expect(['build', 'no-such-preset'], 1, /no preset 'no-such-preset'/);
-  await expect(['mutants', 'no-such-mutant'], 1, /no mutant whose name .* no-such-mutant/);
+  await expect(['mutants', '--only', 'no-such-folder'], 1, /nothing at no-such-folder has mutations/);
 });
 
 test('an interrupt during the start leaves nothing behind', async () => {

@@ -134,7 +134,7 @@ test('a certificate is judged to the second and by its host', async () => {
 test('a certificate and its key that are not there, do not fit, or are open to everybody', async () => {
   const authority = certificate(folder, 'authority', 'DNS:authority.example', '20200101', day(900));
   const made = certificate(folder, 'signed', `DNS:${HOST}`, '20200101', day(300), authority);
-  const [pem, key] = [join(folder, "-it's $(x) `y`.pem"), join(folder, '-"*".key')]; // nothing that a shell expands
+  const [pem, key] = [join(folder, "-it's $(x) `y`.pem"), join(folder, '-"*".key')]; // no shell may expand them
   renameSync(made.pem, pem);
   renameSync(made.key, key);
   const finds = async (...files) => (await lines('host', HOST, 'tls', 'certificate', ...files)).map(([, , name, text]) => `${name}: ${text}`);

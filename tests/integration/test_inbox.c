@@ -172,6 +172,7 @@ INBOX_TEST(thanks_for_own_packets_are_shown)
     uint64_t mine = packet_add(&me, "open", now - HOUR_MS, now + HOUR_MS);
     uint64_t other = packet_add(&first, "open", now - HOUR_MS, now + HOUR_MS);
     grab_add(mine, &first);
+    grab_row_add(app, mine, 1, &me, 100, now); /* a share without thanks */
     grab_add(other, &me);
     thanks_add(mine, 0, &first, "<谢谢>");
     thanks_add(other, 0, &me, "own");
@@ -241,7 +242,9 @@ static void return_add(uint64_t packet_id, const struct person *by, int position
 
 INBOX_TEST(shares_given_back_are_shown)
 {
-    return_add(packet_add(&me, "open", now - HOUR_MS, now + HOUR_MS), &first, 2, now);
+    uint64_t id = packet_add(&me, "open", now - HOUR_MS, now + HOUR_MS);
+    return_add(id, &first, 2, now);
+    grab_row_add(app, id, 1, &me, 100, now); /* a share that is kept */
     return_add(packet_add(&me, "closed", now - HOUR_MS, now - 2), &first, -1, now - 1);
     return_add(packet_add(&me, "closed", now - HOUR_MS, now), &first, -1, now - INBOX_SHOWN_MS - HOUR_MS);
     return_add(packet_add(&me, "open", now - HOUR_MS, now + HOUR_MS), &me, 2, now);    /* the sender's own share */

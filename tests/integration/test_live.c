@@ -201,12 +201,12 @@ static struct packet_view view(uint64_t user_id, uint32_t after, uint32_t limit)
     live_view_queue(&live, &call, s.p.id, user_id, after, limit);
     redis_round(app->stores.redis);
     assert_int_equal(live_view_read(&call, arena, s.p.id, &v), ST_OK);
-    struct str *const texts[] = {
-        &v.packet.sender_name,   &v.packet.receiver_name, &v.packet.greeting, &v.packet.phrase_hash,
-        &v.packet.phrase_sealed, &v.packet.cover,         &v.mine.nickname,   &v.packet.returned_shares,
-    };
-    for (size_t i = 0; i < ARRAY_LEN(texts); i++)
-        *texts[i] = arena_str(arena, *texts[i]);
+    for (size_t i = 0; i < PACKET_MEMBER_COUNT; i++) {
+        struct str *text = packet_member_text(&v.packet, i);
+        if (text != NULL && text->len > 0)
+            *text = arena_str(arena, *text);
+    }
+    v.mine.nickname = arena_str(arena, v.mine.nickname);
     for (size_t i = 0; i < v.row_count; i++)
         v.rows[i].nickname = arena_str(arena, v.rows[i].nickname);
     redis_call_free(&call);

@@ -67,9 +67,10 @@ TEST(a_file_has_every_row_with_its_cells_defused)
     sql_run(app, "UPDATE packet SET note = '=note' WHERE id = ?", DB_U64(id + 1));
     assert_file(
         &ming, "/records/sent.csv",
-        text_printf("2024-01-01 00:00:00,%s,拼手气红包,恭喜,12.34,3,1,已过期,10.00,0.00,UTC+08:00,,'=note\r\n"
-                    "2023-12-31 23:59:59,%s,拼手气红包,\"'=1+1, \"\"x\"\"\",12.34,3,1,已过期,10.00,0.00,UTC+08:00,,\r\n",
-                    second, first)); /* of all years */
+        text_printf(
+            "2024-01-01 00:00:00,%s,拼手气红包,恭喜,12.34,3,1,已过期,10.00,0.00,UTC+08:00,,'=note\r\n"
+            "2023-12-31 23:59:59,%s,拼手气红包,\"'=1+1, \"\"x\"\"\",12.34,3,1,已过期,10.00,0.00,UTC+08:00,,\r\n",
+            second, first)); /* of all years */
     snprintf(wanted, sizeof wanted, "2024-01-01 00:00:00,%s,拼手气红包,'=ming,恭喜,1,2.34,0.00,,UTC+08:00\r\n", second);
     assert_file(&hong, "/records/received.csv?year=2024", wanted);
     assert_file(&hong, "/records/received.csv?q=%E6%81%AD&min=1", wanted);

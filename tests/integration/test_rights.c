@@ -567,7 +567,7 @@ TEST(the_watch_ends_what_was_planted)
         redis_plant(row->role, "SET %s %s%llu,%s", row->key, row->before, user, row->after);
         if (row->listed)
             redis_plant(row->role, "HSET hb:sessions:%llu aa 1,x", user);
-        (void)world_redis(w, 0, "HSET hb:session:wrongtype a b"); /* hides nothing that comes after it */
+        (void)world_redis(w, 0, "HSET hb:session:wrongtype a b"); /* hides no later row */
         (void)world_redisf(w, 0, "SET hb:session:bb v2,%llu,1,1,x,x PX 600000", (unsigned long long)w->users[1]);
         (void)world_redisf(w, 0, "HSET hb:sessions:%llu bb 1,x", (unsigned long long)w->users[1]);
         (void)world_redis(w, 0, "SET hb:token:cc revoked PX 600000");

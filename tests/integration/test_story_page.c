@@ -162,8 +162,9 @@ TEST(the_picture_has_the_face_of_its_person)
                    200, row->has, LACKS, row->lacks, "<image");
     visit_begin(&v, app, "/story.png", NULL, NULL);
     v.x.visitor = (struct visitor){ .user_id = 1, .nickname = STR("香"), .face = face_from(STR("@a1b")) };
-    struct str url = story_picture_url(&v.x, &(struct user_year){ .year = 2024 }, false);
-    assert_true(str_after(url, STR("&face=%40a1b&year=2024")).ptr != NULL);
+    const struct user_year year = { .year = 2024, .sent_count = 3, .received_count = 4, .best_count = 2 };
+    struct str url = story_picture_url(&v.x, &year, false);
+    assert_true(str_after(url, STR("&face=%40a1b&year=2024&sent=3&received=4&best=2")).ptr != NULL);
     visit_end(&v);
 }
 

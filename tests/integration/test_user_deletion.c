@@ -171,7 +171,7 @@ LEAVER_TEST(neither_from_nor_to_the_user_a_packet_is_sent_any_more)
                                                       .split = SPLIT_EVEN,
                                                       .amount_fen = 100,
                                                       .share_min_fen = 1,
-                                                      .share_max_fen = w.config->share_fen_max,
+                                                      .share_max_fen = w->config->share_fen_max,
                                                       .count = 1,
                                                       .greeting = STR("x"),
                                                       .request_key = STR("late") },
@@ -204,8 +204,8 @@ LEAVER_TEST(the_name_goes_from_both_stores_and_the_ledger_stays)
     begin();
     pass_after(0);
     assert_false(is_deleted()); /* its own packet is open */
-    assert_int_equal(world_redis(w, own, "HEXISTS {pk} note"), 0);
-    assert_int_equal(world_redis(w, joined, "HEXISTS {pk} note"), 1);
+    assert_int_equal(world_redis_text(w, own, "HGET {pk} note").len, 0);
+    assert_true(str_equal(world_redis_text(w, joined, "HGET {pk} note"), STR("x"))); /* of its sender */
     assert_int_equal(world_redis(w, done, "EXISTS {or}"), 0);
     assert_true(has_name(joined, 0));
     assert_false(has_name(joined, 1)); /* of the user */

@@ -137,7 +137,7 @@ static inline struct packet_view view_of(uint64_t packet_id, size_t user)
     return view;
 }
 
-/* The settle worker goes once through everything that Redis was not told. Returns its passes. */
+/* The settle worker goes once through everything that Redis lacks. Returns its passes. */
 static inline int tell_all(void)
 {
     struct tell t = { 0 };

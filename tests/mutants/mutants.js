@@ -1,22 +1,53 @@
-// node mutants.js FOLDER [FILTER...]: plants the bugs of mutants.txt whose name or file contains a FILTER, one at a time,
-// in a copy of the project in FOLDER, and runs the unit and integration tests there. Exit 1 when one survives them or can't
-// be planted. The copy and its build stay, so that the next run is quick.
-import { spawn } from 'node:child_process';
-import { copyFileSync, existsSync, mkdirSync, readFileSync, readdirSync, rmSync, statSync, symlinkSync, writeFileSync } from 'node:fs';
+// node mutants.js FOLDER [OPTION...]: makes small bugs, one at a time, in a copy of the project in FOLDER, and runs the
+// tests there. Exit 1 when a bug survives them. The copy and its build stay, so that the next run is quick.
+//   --seed N     which mutations are drawn (default: another one each time)
+//   --count N    how many (default: 30)
+//   --only PATH  in this file or folder; several times: in any of them
+//   --plants     the bugs of plants.txt instead
+//   --near       only the tests that a change of the file concerns
+//   --all        a bug that survives the quick tests of unit and integration must survive the long ones and the quick
+//                ones of e2e, too
+//   --list       shows the mutations, and runs nothing
+import { execFileSync, spawn } from 'node:child_process';
+import {
+  copyFileSync, existsSync, mkdirSync, readFileSync, readdirSync, rmSync, statSync, symlinkSync, writeFileSync,
+} from 'node:fs';
 import { availableParallelism } from 'node:os';
 import { dirname, join, relative } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { parseArgs } from 'node:util';
 import { Sources } from '../tidy/sources.js';
-import { mutantsRead } from './list.js';
+import { drawn, equivalents, filesOf, isBelow, isEquivalent, mutationsOfFile, plants } from './mutations.js';
+import { edited } from './operators.js';
 
 const ROOT = join(dirname(fileURLToPath(import.meta.url)), '../..');
 const LIMIT_MS_MIN = 60_000; // for the tests that should fail: at least this, and
-const LIMIT_FACTOR = 5; // so many times as long as without any mutant
+const LIMIT_FACTOR = 5; // so many times as long as without any mutation
 const ALL_LIMIT_MS = 1_200_000; // for all tests
-const [folder, ...filters] = process.argv.slice(2);
+const [folder, ...args] = process.argv.slice(2);
 const SOURCE = join(folder, 'source');
 const BUILD = join(folder, 'build');
+const TESTS = join(folder, 'tests.json'); // what ctest lists
 const JOBS = String(availableParallelism());
+
+function end(status, ...problems) {
+  for (const problem of problems) console.error(problem);
+  process.exit(status);
+}
+
+function optionsRead() {
+  const given = { seed: '', count: '30', only: [], plants: false, near: false, all: false, list: false };
+  const type = (value) => ({ type: typeof value === 'boolean' ? 'boolean' : 'string', multiple: Array.isArray(value) });
+  try {
+    const options = Object.fromEntries(Object.entries(given).map(([name, value]) => [name, type(value)]));
+    Object.assign(given, parseArgs({ args, options }).values);
+  } catch (problem) {
+    end(2, `mutants: ${problem.message}`);
+  }
+  for (const name of ['seed', 'count']) if (!/^\d{0,9}$/.test(given[name])) end(2, `mutants: --${name} takes a number`);
+  const seed = given.seed === '' ? Math.floor(Math.random() * 1e6) : Number(given.seed);
+  return { ...given, seed, count: Number(given.count) };
+}
 
 let child = null;
 for (const [signal, status] of [['SIGINT', 130], ['SIGTERM', 143], ['SIGHUP', 129]]) {
@@ -60,7 +91,7 @@ function filesBelow(dir) {
     .filter((entry) => entry.isFile()).map((entry) => relative(dir, join(entry.parentPath ?? entry.path, entry.name)));
 }
 
-// Copies the working tree without the files that git ignores. Unchanged files keep their times, so ninja does not rebuild.
+// Copies the working tree without the files that git ignores. Unchanged files keep their times: ninja does not rebuild.
 async function copyProject() {
   const listed = await runOrEnd('git', ['-C', ROOT, 'ls-files', '-z', '--cached', '--others', '--exclude-standard']);
   const files = new Set(listed.split('\0').filter((file) => file && existsSync(join(ROOT, file))));
@@ -76,23 +107,26 @@ async function copyProject() {
   if (existsSync(packages) && !existsSync(link)) symlinkSync(packages, link); // git ignores them
 }
 
-// Quick to compile and to link: no sanitizers, no debug symbols.
+// Quick to compile and to link: no sanitizers, no debug symbols. Warnings are no errors, or a variable that is no
+// longer used would spare many mutations.
 async function configure() {
   const ccache = process.env.CMAKE_C_COMPILER_LAUNCHER === undefined && (await run('which', ['ccache'])).status === 0;
-  await runOrEnd('cmake', ['-S', SOURCE, '-B', BUILD, '-G', 'Ninja', '-DCMAKE_BUILD_TYPE=Debug', '-DHB_DEV=ON',
-    '-DHB_SANITIZE=', '-DCMAKE_EXE_LINKER_FLAGS=-Wl,--strip-debug', ...(ccache ? ['-DCMAKE_C_COMPILER_LAUNCHER=ccache'] : [])]);
+  await runOrEnd('cmake', ['-S', SOURCE, '-B', BUILD, '-G', 'Ninja', '-DCMAKE_BUILD_TYPE=Debug', '-DHB_DEV=OFF',
+    '-DCMAKE_C_FLAGS=-DHB_CRASH_POINTS', '-DHB_SANITIZE=', '-DCMAKE_EXE_LINKER_FLAGS=-Wl,--strip-debug',
+    ...(ccache ? ['-DCMAKE_C_COMPILER_LAUNCHER=ccache'] : [])]);
 }
 
 const build = (tests) => run('cmake', ['--build', BUILD, '-j', JOBS, '--target', ...tests]);
 
-const ctest = (tests, limitMs) => run('ctest', ['--test-dir', BUILD, '-j', JOBS, '--output-on-failure', '--stop-on-failure',
-  '--no-tests=error', '-R', `^(${tests.join('|')})$`], limitMs);
+const ctest = (tests, limitMs) => run('ctest', ['--test-dir', BUILD, '-j', JOBS, '--output-on-failure',
+  '--stop-on-failure', '--no-tests=error', '-R', `^(${tests.join('|')})$`], limitMs);
 
 // Runs the tests: null when all pass, else { test: the name of one that fails, late: whether they took too long }.
 // durations, a map: how long each took in ms is put into it.
 async function failure(tests, limitMs, durations = new Map()) {
   const { status, text } = await ctest(tests, limitMs);
-  for (const [, test, seconds] of text.matchAll(/ Test +#\d+: (\S+) \.+ +Passed +([\d.]+) sec/g)) durations.set(test, seconds * 1000);
+  const passed = / Test +#\d+: (\S+) \.+ +Passed +([\d.]+) sec/g;
+  for (const [, test, seconds] of text.matchAll(passed)) durations.set(test, seconds * 1000);
   if (status === 0) return null;
   if (status === null) {
     await run(join(SOURCE, 'tests/support/servers'), ['stop-all', join(BUILD, 'servers')]);
@@ -110,73 +144,139 @@ function testNamed(word, all) {
   return [`${label}.${name}`, `${label}.test_${name}`].find((test) => all.includes(test));
 }
 
+// changed.js chooses for sql/ what runs the migrations; these call the routines that they make.
+const OF_SQL = ['wallet_ledger', 'send', 'settle', 'give_back', 'user_deletion']
+  .map((name) => `integration.test_${name}`);
+
+// The tests that a change of the file concerns, of those that are listed.
+const concerned = new Map();
+function testsOf(file, all) {
+  if (!concerned.has(file)) {
+    const changed = [join(SOURCE, 'tests/support/changed.js'), SOURCE, BUILD, TESTS];
+    const text = execFileSync('node', changed, { input: file, encoding: 'utf8' });
+    const tests = [...text.matchAll(/^test (.*)$/gm)].map(([, test]) => test);
+    const more = file.startsWith('sql/') ? OF_SQL : [];
+    concerned.set(file, [...new Set([...tests, ...more])].filter((test) => all.includes(test)));
+  }
+  return concerned.get(file);
+}
+
 // Whether a test fails that is built anew. "not finished …" is no name of a test.
 async function failsAlone(test) {
   const built = await build([test]);
   return built.status === 0 && await failure([test], ALL_LIMIT_MS) !== null;
 }
 
-// Tests the planted mutant: [status, detail], status one of caught, late (caught, but only by a limit of time),
-// SURVIVED, error. durations: how long a test takes without a mutant. remove(): takes the mutant away.
-async function judge(mutant, all, durations, remove) {
-  const firstMs = Math.max(LIMIT_MS_MIN, LIMIT_FACTOR * mutant.tests.reduce((sum, test) => sum + durations.get(test), 0));
-  const others = all.filter((test) => !mutant.tests.includes(test));
-  for (const [tests, limitMs] of [[mutant.tests, firstMs], [others, ALL_LIMIT_MS]]) {
+// As failure, with the name of the test: [null], or [failure, name] of one that fails once more when it runs alone.
+async function failureAgain(tests, limitMs) {
+  const failed = await failure(tests, limitMs);
+  const name = failed?.test.split(' ')[0];
+  if (!tests.includes(name) || await failure([name], limitMs)) return [failed, name];
+  const others = tests.filter((test) => test !== name);
+  return others.length > 0 ? failureAgain(others, limitMs) : [null];
+}
+
+// Runs the stages of tests, one after the other: [status, detail], status one of caught, late (caught, but only by a
+// limit of time), SURVIVED, error, skipped (it does not compile). durations: how long a test takes without a mutation;
+// a test that is not there has not passed yet. remove(): takes the mutation away.
+async function judge(stages, durations, remove) {
+  for (const tests of stages.filter(({ length }) => length > 0)) {
+    const usualMs = tests.reduce((sum, test) => sum + (durations.get(test) ?? LIMIT_MS_MIN), 0);
+    const limitMs = Math.min(ALL_LIMIT_MS, Math.max(LIMIT_MS_MIN, LIMIT_FACTOR * usualMs));
     const built = await build(tests);
-    if (built.status !== 0) return ['error', `does not build\n${built.text.slice(-2000)}`];
-    const failed = await failure(tests, limitMs);
+    if (built.status !== 0) return ['skipped', 'does not compile'];
+    const [failed, name] = await failureAgain(tests, limitMs);
     if (!failed) continue;
-    if (tests === others) { // only the tests that are named for mutants have passed before
+    if (!durations.has(name)) {
       remove();
-      if (await failsAlone(failed.test.split(' ')[0])) return ['error', `fails without any mutant, too: ${failed.test}`];
+      if (await failsAlone(name)) return ['error', `fails without any mutation, too: ${failed.test}`];
     }
     return [failed.late ? 'late' : 'caught', failed.test];
   }
-  return ['SURVIVED', mutant.why];
+  return ['SURVIVED', ''];
 }
 
-const { mutants, problems } = mutantsRead(new Sources(ROOT));
-const fits = (filter, { name, file }) => name.includes(filter) || file.includes(filter);
-const chosen = mutants.filter((mutant) => filters.length === 0 || filters.some((filter) => fits(filter, mutant)));
-for (const filter of filters) if (!chosen.some((mutant) => fits(filter, mutant))) problems.push(`no mutant whose name or file contains ${filter}`);
-for (const problem of problems) console.error(problem);
-if (problems.length > 0) process.exit(1);
+// Plants a mutation in the copy, and judges it.
+async function tried(mutation, stages, durations) {
+  const path = join(SOURCE, mutation.file);
+  const text = readFileSync(path, 'utf8');
+  const remove = () => writeFileSync(path, text);
+  writeFileSync(path, edited(text, mutation.edits));
+  try {
+    return await judge(stages, durations, remove);
+  } finally {
+    remove();
+  }
+}
 
-console.log(`mutants: a copy of the project in ${SOURCE}`);
+function* chosen(options, sources) {
+  const { keys, problems } = equivalents(sources);
+  const listed = plants(sources);
+  if (problems.length + listed.problems.length > 0) end(1, ...problems, ...listed.problems);
+  const files = filesOf(sources, options.only);
+  if (options.plants) {
+    yield* listed.plants.filter(({ file }) => isBelow(file, options.only));
+  } else {
+    if (files.length === 0) end(1, `mutants: nothing at ${options.only.join(' ')} has mutations`);
+    const all = files.flatMap((file) => mutationsOfFile(sources, file));
+    yield* drawn(all.filter((one) => !isEquivalent(keys, one)), options.seed);
+  }
+}
+
+const place = ({ operator, file, line }) => `${operator} ${file}:${line}`;
+const change = ({ old, new: after }) => [...old.split('\n').map((line) => `    - ${line}`),
+  ...after.split('\n').filter(Boolean).map((line) => `    + ${line}`)].join('\n');
+
+const options = optionsRead();
+const queue = chosen(options, new Sources(ROOT));
+const first = [];
+for (let next = queue.next(); !next.done; next = queue.next()) {
+  first.push(next.value);
+  if (!options.plants && first.length >= options.count) break;
+}
+if (options.list) {
+  for (const mutation of first) console.log(`${place(mutation)}\n${change(mutation)}`);
+  process.exit(0);
+}
+const again = options.plants ? '' : `; --seed ${options.seed} draws the same again`;
+console.log(`mutants: a copy of the project in ${SOURCE}${again}`);
 await copyProject();
 await configure();
-const testsOf = async (labels) => (await runOrEnd('ctest', ['--test-dir', BUILD, '-N', '-L', `^(${labels})$`, '-FA', '.']))
-  .split('\n').map((line) => /^ *Test *#\d+: (\S+)/.exec(line)?.[1]).filter(Boolean);
-const all = await testsOf('unit|integration');
-const nameable = await testsOf('unit|integration|e2e'); // of e2e only what needs no servers is quick enough
-for (const mutant of chosen) {
-  mutant.tests = mutant.tests.map((word) => {
-    const test = testNamed(word, nameable);
-    if (test) return test;
-    console.error(`mutants.txt:${mutant.line}: ${mutant.name}: no test ${word}`);
-    return process.exit(1);
-  });
-}
+writeFileSync(TESTS, await runOrEnd('ctest', ['--test-dir', BUILD, '--show-only=json-v1']));
+const known = JSON.parse(readFileSync(TESTS, 'utf8')).tests.map(({ name, properties }) => ({ name,
+  labels: properties.find((property) => property.name === 'LABELS')?.value ?? [] }));
+const named = (wanted) => known.filter(({ labels }) => wanted(labels)).map(({ name }) => name);
+const quick = (pattern) => named((labels) => pattern.test(labels[0]) && !labels.includes('long'));
+const all = quick(/^(unit|integration)$/);
+const nameable = named(([label]) => /^(unit|integration|e2e)$/.test(label));
+const more = options.all ? [...named(([label]) => label === 'integration'), ...quick(/^e2e$/)] : [];
+const stagesOf = ({ file, at, tests }) => {
+  const words = tests?.map((word) => testNamed(word, nameable) ?? end(1, `${at}: no test ${word}`));
+  const begin = words ?? testsOf(file, all);
+  const others = options.near ? [] : all.filter((test) => !begin.includes(test));
+  return [begin, others, more.filter((test) => !begin.includes(test) && !others.includes(test))];
+};
 await runOrEnd('cmake', ['--build', BUILD, '-j', JOBS, '--target', ...all]);
 const durations = new Map();
-const broken = await failure([...new Set(chosen.flatMap(({ tests }) => tests))], ALL_LIMIT_MS, durations);
-if (broken) {
-  console.error(`mutants: fails without any mutant: ${broken.test}`);
-  process.exit(1);
-}
+const begin = [...new Set(first.flatMap((mutation) => stagesOf(mutation)[0]))];
+const broken = begin.length > 0 && await build(begin) && await failure(begin, ALL_LIMIT_MS, durations);
+if (broken) end(1, `mutants: fails without any mutation: ${broken.test}`);
 
-const counts = { caught: 0, late: 0, SURVIVED: 0, error: 0 };
+const counts = { caught: 0, late: 0, SURVIVED: 0, error: 0, skipped: 0 };
 const begun = Date.now();
-for (const [i, mutant] of chosen.entries()) {
-  const path = join(SOURCE, mutant.file);
-  const text = readFileSync(path, 'utf8');
+const wanted = first.length;
+for (let done = 0; done < wanted;) {
+  const mutation = first.shift() ?? queue.next().value;
+  if (!mutation) break;
   const since = Date.now();
-  writeFileSync(path, text.split(mutant.old).join(mutant.new));
-  const [status, detail] = await judge(mutant, all, durations, () => writeFileSync(path, text));
-  writeFileSync(path, text);
+  const [status, detail] = await tried(mutation, stagesOf(mutation), durations);
   counts[status]++;
-  console.log(`${i + 1}/${chosen.length} ${status}  ${mutant.name}  ${((Date.now() - since) / 1000).toFixed(1)} s  ${detail}`);
+  if (status === 'skipped') continue;
+  done++;
+  const seconds = ((Date.now() - since) / 1000).toFixed(1);
+  console.log(`${done}/${wanted} ${status}  ${place(mutation)}  ${seconds} s  ${detail}`);
+  if (status !== 'caught') console.log(change(mutation));
 }
-console.log(`mutants: ${counts.caught} caught, ${counts.late} late, ${counts.SURVIVED} survived, ${counts.error} not judged; `
-  + `${Math.round((Date.now() - begun) / 1000)} s`);
+console.log(`mutants: ${counts.caught} caught, ${counts.late} late, ${counts.SURVIVED} survived, `
+  + `${counts.error} not judged, ${counts.skipped} did not compile; ${Math.round((Date.now() - begun) / 1000)} s`);
 process.exit(counts.SURVIVED + counts.error === 0 ? 0 : 1);

@@ -2,7 +2,8 @@
 // violations as lines `file:line: why`. tidy.test.js plants violations of each kind and asserts that they are found.
 import { basename, dirname, join, relative } from 'node:path';
 import { blocksRead } from '../e2e/support/how_to_blocks.js';
-import { mutantsRead } from '../mutants/list.js';
+import { equivalents, plants } from '../mutants/mutations.js';
+import { FILES as JSON_FILES, jsonForm } from '../support/json_form.js';
 import { changelog } from './changelog.js';
 import { english } from './english.js';
 
@@ -432,10 +433,15 @@ export const migrations = (sources) => sources.files('sql/migrations', /\.sql$/)
   .filter((file) => Number(basename(file).slice(0, 4)) > LAST_WITHOUT_HEAD && !/^-- additive: (yes|no, .*\S)\n/.test(sources.read(file)))
   .map((file) => `${file}:1: the first line must be "-- additive: yes" or "-- additive: no, REASON"`);
 
-// The text that a mutant replaces exists exactly once, so the list stays valid between runs of ./dev mutants.
-export const mutants = (sources) => mutantsRead(sources).problems;
+// JSON that people edit has one form.
+export const json = (sources) => JSON_FILES.filter((file) => jsonForm(sources.read(file)) !== sources.read(file))
+  .map((file) => `${file}:1: not in its form; node tests/support/json_form.js writes it`);
+
+// The lists of tests/mutants still fit the sources.
+export const mutants = (sources) => [...equivalents(sources).problems, ...plants(sources).problems];
 
 export const checks = {
   includes, domain, rooms, headers, pairs, lines, prose, functions, forbidden, money, lua, codes, mustache, texts,
-  templates, problems, refusals, nginx, deadlines, references, commands, map, asvs, migrations, mutants, english, changelog,
+  templates, problems, refusals, nginx, deadlines, references, commands, map, asvs, migrations, json, mutants, english,
+  changelog,
 };

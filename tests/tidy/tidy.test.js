@@ -31,7 +31,8 @@ const HOT = 'nginx/snippets/fastcgi-hot.conf';
 const HOW_TO = 'docs/how-to/planted.md';
 const SECURITY = 'docs/SECURITY.md';
 const MIGRATION = 'sql/migrations/0099_planted.sql';
-const MUTANTS = 'tests/mutants/mutants.txt';
+const PLANTS = 'tests/mutants/plants.txt';
+const EQUIVALENT = 'tests/mutants/equivalent.txt';
 
 // For each check: a file, its new text or what changes its present one, and what is found then.
 const PLANTED = {
@@ -209,10 +210,15 @@ const PLANTED = {
     [MIGRATION, '-- additive: yes\nDO 1;\n', FINE],
     [MIGRATION, '-- additive: no, a column is renamed\nDO 1;\n', FINE],
   ],
+  json: [
+    ['templates/openapi.json', replaced('{ "type"', '{\n"type"'), /openapi\.json:1: not in its form/],
+    ['templates/openapi.json', replaced('"required": [', '"required":  ['), /openapi\.json:1: not in its form/],
+  ],
   mutants: [
-    ['app/web/origin.c', replaced('str_equal_fold(from, host)', 'false'), /host-as-prefix: .* 0 times/],
-    [MUTANTS, added('\nplanted  app/main.c  unit/x\n    why\n    - #\n'), /planted: .* \d+ times/],
-    [MUTANTS, added('\nplanted  app/planted.c  unit/x\n    why\n    - x\n'), /no file app\/planted\.c/],
+    ['lua/grab-5.lua', replaced("redis.call('HSET', KEYS[3], ARGV[2]", "redis.call('HSETNX', KEYS[3], ARGV[2]"), /grab-5\.lua has "redis.* 0 times/],
+    [PLANTS, added('\napp/main.c  unit/x\n    - #\n'), /app\/main\.c has "#" \d+ times/],
+    [PLANTS, added('\napp/planted.c  unit/x\n    - x\n'), /no file app\/planted\.c/],
+    [EQUIVALENT, added('\napp/main.c  why\n    - x\n    + y\n'), /app\/main\.c has no such mutation/],
   ],
   english: [
     ['app/web/planted.c', '\n/* Redis is\n * told later. */\n', /planted\.c:3: "told": .*shows, writes or reads/],

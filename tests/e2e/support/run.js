@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import { promisify } from 'node:util';
 
 // Runs a program to its end: { stdout, stderr }. Rejects with an error that has code, stdout and stderr, too, when it
-// fails. The arguments are those of execFile.
+// fails. The arguments are as for execFile.
 export const run = promisify(execFile);
 
 const folders = [];
