@@ -134,7 +134,7 @@ static const struct config_setting SETTINGS[] = {
     SETTING_TEXT(mysql_password, 0, TEXT_MAX, "", NULL, NULL, "its password; empty: known by the socket's peer"),
     SETTING_TEXT(mysql_database, 1, 64, "hongbao", NULL, NULL, "schema with our tables"),
     SETTING_INT(mysql_timeout_s, 1, 60, "2", "connect, read and write, each"),
-    SETTING_INT(partitions, 1, 100, "16", "slices of all packets; fixed for the life of the data"),
+    SETTING_INT(partitions, 1, CONFIG_PARTITIONS_MAX, "16", "slices of all packets; fixed for the life of the data"),
     SETTING_TEXT(rights_dir, 0, TEXT_MAX, "", NULL, NULL,
                  "folder of ROLE.conf and ROLE.keys for each role (docs/reference/rights.md); empty: all are the users "
                  "above"),

@@ -18,6 +18,8 @@
 
 #define CONFIG_TEXT_MAX 256
 
+enum { CONFIG_PARTITIONS_MAX = 100 };
+
 struct config {
     char file[CONFIG_TEXT_MAX]; /* the path from which it was read; empty: none. No setting */
     struct keys keys;           /* of the role's file, else derived from the secret. No setting */
@@ -40,7 +42,7 @@ struct config {
     int64_t redis_replicas_timeout_ms;
     int64_t redis_timeout_ms;         /* one pipeline round, write to last reply */
     int64_t mysql_timeout_s;          /* connect, read and write, each */
-    int64_t partitions;               /* fixed for the life of the data; 1–100 */
+    int64_t partitions;               /* fixed for the life of the data; from 1 */
     char rights_dir[CONFIG_TEXT_MAX]; /* of ROLE.conf, each role's users in both stores, and ROLE.keys; empty: none */
 
     /* folders of the installation */

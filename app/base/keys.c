@@ -135,3 +135,18 @@ const char *keys_lack(const struct keys *keys, unsigned set)
             return PURPOSES[i].word;
     return NULL;
 }
+
+bool keys_print(const struct keys *keys, struct str role, FILE *out)
+{
+    unsigned set;
+    bool written = keys_of_role(role, &set) && fputs("# Made by hongbao keys; secret.\n", out) >= 0;
+    for (size_t i = 0; written && i < KEY_PURPOSES; i++) {
+        char hex[KEY_HEX_MAX];
+        if ((set & 1U << i) == 0 || !keys->has[i])
+            continue;
+        key_hex(&keys->of[i], hex);
+        written = fprintf(out, "%s = %s\n", key_word((enum key_purpose)i), hex) > 0;
+        sodium_memzero(hex, sizeof hex);
+    }
+    return written;
+}

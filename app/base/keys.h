@@ -12,6 +12,7 @@
 
 #include <sodium.h>
 #include <stdbool.h>
+#include <stdio.h>
 
 #include "base/str.h"
 
@@ -70,5 +71,8 @@ void key_hex(const struct key *key, char out[KEY_HEX_MAX]);
 const char *key_add(struct keys *out, struct str word, struct str hex);
 /* The name of a key of the set that keys lacks; NULL: it lacks none. KEY_BEFORE is never needed. */
 const char *keys_lack(const struct keys *keys, unsigned set);
+/* Writes the file of the role: a line `name = key` for each of its keys that keys has. False: it is no role that gets
+ * keys, or out refused a line. */
+bool keys_print(const struct keys *keys, struct str role, FILE *out);
 
 #endif

@@ -11,7 +11,6 @@
 #include <stdio.h>
 
 #include "base/arena.h"
-#include "base/config.h"
 #include "base/status.h"
 #include "live/stores.h"
 
@@ -76,9 +75,6 @@ enum status audit_run(struct stores *stores, struct audit *out);
 bool audit_clean(const struct audit *audit);
 /* Writes the report as text or JSON. False: out of memory, or the JSON could not be written completely. */
 bool audit_print(const struct audit *audit, bool json, FILE *out);
-
-/* `audit [--json] [--packet ID]`; ID as in links, or decimal. 0: clean, 1: violations, 2: a check could not run. */
-int audit_command(const struct config *config, int argc, char **argv);
 
 const char *audit_check_name(enum audit_check check); /* "I1" */
 

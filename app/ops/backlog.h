@@ -3,10 +3,9 @@
 #define HB_OPS_BACKLOG_H
 
 #include "live/stores.h"
-#include "settle/settle.h"
 
 struct backlog {
-    int64_t entries[SETTLE_PARTITIONS_MAX]; /* of each partition: entries of its stream that are not settled */
+    int64_t entries[CONFIG_PARTITIONS_MAX]; /* of each partition: entries of its stream that are not settled */
     int64_t oldest_ms;                      /* age of the oldest of them, by Redis's clock; 0: nothing waits */
 };
 

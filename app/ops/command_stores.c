@@ -3,7 +3,7 @@
 #include <stdio.h>
 
 #include "live/site.h"
-#include "ops/doctor_internal.h"
+#include "ops/doctor.h"
 #include "ops/findings.h"
 
 enum { ERROR_MAX = 1024 };

@@ -8,7 +8,6 @@
 #include "ops/check.h"
 #include "ops/doctor_internal.h"
 #include "ops/file_walk.h"
-#include "ops/role_keys.h"
 #include "web/assets.h"
 
 enum { PATH_BYTES_MAX = 4096, SECRET_LETTERS_MIN = 10, KEYS_TEXT_MAX = 4096 };
@@ -73,7 +72,7 @@ static void role_keys_check(struct doctor *d, const char *role)
     (void)snprintf(path, sizeof path, "%s/%s.keys", d->config->rights_dir, role);
     FILE *file = fopen(path, "re"), *text = fmemopen(wanted, sizeof wanted, "w");
     bool read = file != NULL && fread(is, 1, sizeof is - 1, file) > 0;
-    bool made = text != NULL && role_keys_print(&d->config->keys, str_from(role), text);
+    bool made = text != NULL && keys_print(&d->config->keys, str_from(role), text);
     if (text != NULL)
         made = fclose(text) == 0 && made;
     if (file != NULL)

@@ -128,12 +128,6 @@ unsigned doctor_listen_port(const char *listen);
 bool doctor_listen_has(const char *listen, struct str option);
 /* base_url: whether it is https://, its host without brackets. Returns its port. */
 unsigned doctor_base_url(const struct config *c, bool *tls, char host[DOCTOR_HOST_MAX]);
-/* What makes a store speak: MariaDB does so first. */
-#define DOCTOR_ASKS_REDIS "PING\r\n"
-#define DOCTOR_ASKS_MYSQL ""
-/* Whether a server answers the question on one of the addresses, the value of the setting `redis` or `mysql`. *why: why
- * not. */
-bool doctor_addresses_answer(const char *addresses, const char *question, const char **why);
 /* Connects to a Unix socket: a descriptor for the caller to close; -1, and errno says why. */
 int doctor_connect(const char *path);
 

@@ -22,7 +22,6 @@
 
 #include <stdio.h>
 
-#include "base/config.h"
 #include "base/status.h"
 #include "io/db.h"
 #include "ops/migrations.h"
@@ -52,11 +51,5 @@ enum status migrate_check(struct db *db, const struct migrations *known, FILE *o
 /* Cuts the next statement off *rest and returns it without its semicolon and the comments before it; empty at the end.
  * Semicolons in quoted text and in comments do not end a statement. DELIMITER is not supported. */
 struct str migrate_statement_next(struct str *rest);
-
-/* `migrate [--check | --restoring]`: applies the migrations that are missing, unless tables and Redis do not belong
- * together, and writes the time zone of the setting into tables without months (SITE_TIMEZONE_SQL). --check: only
- * returns whether a migration is missing, 0 or 1. --restoring: a restore makes them belong together, so they are not
- * compared, and keep the time zone that they have. */
-int migrate_command(const struct config *config, int argc, char **argv);
 
 #endif

@@ -4,6 +4,7 @@
 
 #include "base/array.h"
 #include "ops/health.h"
+#include "pages/records_routes.h"
 #include "pages/routes.h"
 #include "user/routes.h"
 #include "wallet/routes.h"
@@ -14,6 +15,7 @@ static const struct floor {
 } floors[] = { { user_routes, &user_routes_count },
                { wallet_routes, &wallet_routes_count },
                { packet_routes, &packet_routes_count },
+               { records_routes, &records_routes_count },
                { ops_routes, &ops_routes_count } };
 
 size_t site_routes_count(void)

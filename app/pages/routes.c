@@ -1,23 +1,18 @@
 #include "pages/routes.h"
 
 #include "base/array.h"
-#include "pages/account_export.h"
 #include "pages/calendar.h"
 #include "pages/card.h"
 #include "pages/end.h"
 #include "pages/give_back.h"
 #include "pages/grab.h"
-#include "pages/home.h"
 #include "pages/order_show.h"
 #include "pages/poster.h"
 #include "pages/receipt.h"
-#include "pages/records.h"
 #include "pages/screen.h"
 #include "pages/send.h"
 #include "pages/send_form.h"
 #include "pages/show.h"
-#include "pages/story.h"
-#include "pages/story_picture.h"
 #include "pages/thanks.h"
 #include "pages/verify.h"
 #include "web/limits.h"
@@ -47,19 +42,10 @@ const struct route packet_routes[] = {
     { "GET", "/p/:id/receipt", NEED_USER | LIMITED_BY(LIMIT_READ), POOL_PAGE, receipt_show, NULL },
     { "GET", "/p/:id/receipt.json", NEED_USER | LIMITED_BY(LIMIT_READ), POOL_PAGE, receipt_download, NULL },
     { "GET", "/.well-known/hongbao-receipt-keys", 0, POOL_PAGE, receipt_keys_show, NULL },
-    { "GET", "/", WANT_VISITOR | LIMITED_BY(LIMIT_READ), POOL_PAGE, home_show, NULL },
     { "GET", "/send", NEED_USER | LIMITED_BY(LIMIT_READ), POOL_PAGE, send_form_get, NULL },
     { "POST", "/send",
       NEED_USER | SAME_ORIGIN | FOR_SEND | KEEP_FORM | LIMITED_BY(LIMIT_SEND) | LIMITED_BY(LIMIT_SEND_ADDRESS),
       POOL_PAGE, send_form_post, send_fields },
-    { "GET", "/account/export", NEED_USER | NO_TOKEN | LIMITED_BY(LIMIT_READ), POOL_PAGE, account_export, NULL },
     { "GET", "/orders/:key", NEED_USER | LIMITED_BY(LIMIT_READ), POOL_PAGE, order_show, NULL },
-    { "GET", "/records/received", NEED_USER | LIMITED_BY(LIMIT_READ), POOL_PAGE, records_received, NULL },
-    { "GET", "/records/sent", NEED_USER | LIMITED_BY(LIMIT_READ), POOL_PAGE, records_sent, NULL },
-    { "GET", "/records/story", NEED_USER | LIMITED_BY(LIMIT_READ), POOL_PAGE, story_show, NULL },
-    { "GET", "/story.png", NEED_USER | LIMITED_BY(LIMIT_READ), POOL_PAGE, story_share, NULL },
-    { "GET", "/story.png", LIMITED_BY(LIMIT_CARD), POOL_CARD, story_picture, NULL },
-    { "GET", "/records/received.csv", NEED_USER | LIMITED_BY(LIMIT_READ), POOL_PAGE, records_received_csv, NULL },
-    { "GET", "/records/sent.csv", NEED_USER | LIMITED_BY(LIMIT_READ), POOL_PAGE, records_sent_csv, NULL },
 };
 const size_t packet_routes_count = ARRAY_LEN(packet_routes);

@@ -10,7 +10,7 @@
 
 #include "base/arena.h"
 #include "base/status.h"
-#include "settle/settle.h"
+#include "settle/partition.h"
 
 /* No partition is away. */
 void settle_away_begin(struct settle *s);

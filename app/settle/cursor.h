@@ -4,7 +4,7 @@
 #define HB_SETTLE_CURSOR_H
 
 #include "live/stores.h"
-#include "settle/settle.h"
+#include "settle/partition.h"
 
 /* Reads the cursor of p into p->last and queues closed packets that were not published. Creates the cursors of all
  * partitions if there are none. ST_INVALID (logged): the tables were made for another number of partitions. Then

@@ -9,7 +9,6 @@
 #include "live/stream.h"
 #include "packet/receivers.h"
 #include "packet/store.h"
-#include "settle/settle.h"
 
 /* After the grace time of a closed packet Redis has nothing of it. Clocks may differ by this, and settling may be
  * late. */
@@ -163,7 +162,7 @@ enum status erase_names(struct stores *stores, struct arena *a, uint64_t user_id
 /* The newest id of each partition's stream. */
 static enum status last_ids_read(struct stores *stores, uint32_t partitions, struct live_event_id *out)
 {
-    struct redis_call calls[SETTLE_PARTITIONS_MAX];
+    struct redis_call calls[CONFIG_PARTITIONS_MAX];
     enum status st = ST_OK;
     for (uint32_t i = 0; i < partitions; i++) {
         char key[LIVE_KEY_MAX];
@@ -198,11 +197,11 @@ static enum status cursors_passed(struct stores *stores, struct arena *a, const 
 
 enum status erase_settled(struct stores *stores, struct arena *a, uint64_t user_id, int64_t since_ms, bool *settled)
 {
-    struct live_event_id last[SETTLE_PARTITIONS_MAX];
+    struct live_event_id last[CONFIG_PARTITIONS_MAX];
     struct db_rows rows;
     uint32_t partitions = (uint32_t)stores->config->partitions;
     *settled = false;
-    enum status st = partitions > SETTLE_PARTITIONS_MAX ? ST_CORRUPT : last_ids_read(stores, partitions, last);
+    enum status st = partitions > CONFIG_PARTITIONS_MAX ? ST_CORRUPT : last_ids_read(stores, partitions, last);
     if (st == ST_OK)
         st = cursors_passed(stores, a, last, partitions, since_ms, settled);
     if (st != ST_OK || !*settled)

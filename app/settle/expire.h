@@ -6,8 +6,8 @@
 #include <stdint.h>
 
 #include "base/status.h"
+#include "settle/partition.h"
 #include "settle/recover.h"
-#include "settle/settle.h"
 
 /* Position of the walk over the due packets, by (expires_ms, packet_id), the longest due first. The walk continues past
  * a packet that can't be closed yet. All zero: from the start. */

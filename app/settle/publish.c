@@ -162,7 +162,7 @@ static enum status position_look(struct settle *s, struct settle_partition *p, c
 
 enum status settle_positions_look(struct settle *s)
 {
-    struct redis_call calls[SETTLE_PARTITIONS_MAX];
+    struct redis_call calls[CONFIG_PARTITIONS_MAX];
     char key[LIVE_KEY_MAX];
     enum status st = ST_OK;
     arena_reset(s->arena);

@@ -2,7 +2,7 @@
 #ifndef HB_SETTLE_PUBLISH_H
 #define HB_SETTLE_PUBLISH_H
 
-#include "settle/settle.h"
+#include "settle/partition.h"
 
 /* Sends what is due, in this order: times to live of the keys of closed packets, held shares, the position, the trim of
  * the stream; the last two not while the stream has a gap at the cursor. Does nothing if nothing has changed. ST_OK

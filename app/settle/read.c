@@ -11,7 +11,6 @@
 #include "settle/away.h"
 #include "settle/cursor.h"
 #include "settle/fault.h"
-#include "settle/settle_internal.h"
 
 /* Events to read: the configured batch for a partition that is behind. A large batch costs less a grab, because it
  * changes each packet, wallet and month once; but it locks them for longer. */

@@ -2,7 +2,7 @@
 #ifndef HB_SETTLE_READ_H
 #define HB_SETTLE_READ_H
 
-#include "settle/settle.h"
+#include "settle/partition.h"
 
 enum {
     /* Streams, and events, read in one round: bounds the memory of the replies, and how long Redis works at them. */

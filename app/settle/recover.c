@@ -459,7 +459,7 @@ void recover_restart(struct recover *r)
  * must be compared again. */
 static void fences_verify(struct recover *r, struct settle *s)
 {
-    struct redis_call calls[SETTLE_PARTITIONS_MAX];
+    struct redis_call calls[CONFIG_PARTITIONS_MAX];
     char key[LIVE_KEY_MAX];
     for (uint32_t i = 0; i < s->partition_count; i++) {
         const struct str get[] = { STR("GET"), live_fence_key(key, i) };

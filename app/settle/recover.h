@@ -28,7 +28,7 @@
 
 #include "base/status.h"
 #include "io/redis_fence.h"
-#include "settle/settle.h"
+#include "settle/partition.h"
 
 struct recover_done {
     uint64_t loaded;   /* loaded or rebuilt in Redis */
@@ -49,13 +49,13 @@ struct recover_walk {
 
 /* State of recovery in one worker: the walks, and the fence. Start with { .full_walk = true }. */
 struct recover {
-    bool full_walk; /* the walk over open packets runs without a pause: at start, after a restart of Redis, after a
+    bool full_walk;    /* the walk over open packets runs without a pause: at start, after a restart of Redis, after a
                        stream was repaired; false again at its end */
     bool funding_more; /* the walk over packets in state funding has changed some, and is not at its end: more than
                           a thousand a second are sent, or the worker was away */
     struct recover_walk open, funding; /* over packets in this state */
     bool skipped;                      /* packets whose partition was away: the walk starts again once it is not */
-    char opened[SETTLE_PARTITIONS_MAX][REDIS_FENCE_TEXT_MAX]; /* of each partition, the text with which this worker has
+    char opened[CONFIG_PARTITIONS_MAX][REDIS_FENCE_TEXT_MAX]; /* of each partition, the text with which this worker has
                                                                  opened its fence; empty: none */
 };
 

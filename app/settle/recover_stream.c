@@ -18,7 +18,7 @@
 #include "settle/away.h"
 #include "settle/cursor.h"
 #include "settle/fault.h"
-#include "settle/settle.h"
+#include "settle/partition.h"
 #include "settle/site.h"
 #include "settle/trimmed.h"
 #include "settle/write.h"

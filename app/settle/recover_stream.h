@@ -3,8 +3,8 @@
 #ifndef HB_SETTLE_RECOVER_STREAM_H
 #define HB_SETTLE_RECOVER_STREAM_H
 
+#include "settle/partition.h"
 #include "settle/recover.h"
-#include "settle/settle.h"
 
 /* Repairs the streams in which the last pass found a gap: determines which store has lost data, shuts the packets of
  * the partition if grabs may be lost, and lets settlement resume. A stream whose cursor is in the future is made anew

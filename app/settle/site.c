@@ -109,7 +109,7 @@ bool settle_site_has_data(struct redis *redis, uint32_t partition)
 struct tables {
     bool exist, has_users;
     struct site_mark row;
-    struct live_event_id cursors[SETTLE_PARTITIONS_MAX];
+    struct live_event_id cursors[CONFIG_PARTITIONS_MAX];
 };
 
 static enum status cursors_read(struct db *db, struct arena *a, struct tables *t)
@@ -118,7 +118,7 @@ static enum status cursors_read(struct db *db, struct arena *a, struct tables *t
     enum status st = db_query(db, a, &rows, "SELECT partition_no, last_id FROM stream_cursor", NULL, 0);
     for (size_t i = 0; st == ST_OK && i < rows.count; i++) {
         const uint64_t no = db_cell_u64(&rows, i, 0);
-        if (no < SETTLE_PARTITIONS_MAX)
+        if (no < CONFIG_PARTITIONS_MAX)
             (void)live_event_id_parse(db_cell(&rows, i, 1), &t->cursors[no]);
     }
     return st;
@@ -183,7 +183,7 @@ static void parts_judge(const struct part *parts, uint32_t count, const struct t
 
 enum status settle_site_look(struct redis *redis, struct db *db, uint32_t count, struct settle_site_look *out)
 {
-    struct part parts[SETTLE_PARTITIONS_MAX] = { 0 };
+    struct part parts[CONFIG_PARTITIONS_MAX] = { 0 };
     struct tables t;
     struct arena *a = arena_new(ARENA_CHUNK_BYTES, ARENA_LIMIT_BYTES);
     if (a == NULL)
@@ -203,7 +203,7 @@ enum status settle_site_look(struct redis *redis, struct db *db, uint32_t count,
  * partition has it. */
 static enum status marks_write(struct settle *s, const char *suffix, bool *all)
 {
-    struct redis_call calls[SETTLE_PARTITIONS_MAX];
+    struct redis_call calls[CONFIG_PARTITIONS_MAX];
     char key[LIVE_KEY_MAX], generation[STR_U64_MAX];
     *all = true;
     const struct site_mark *row = &s->stores->site.row;

@@ -4,19 +4,19 @@
 #define HB_SETTLE_SITE_H
 
 #include "live/site.h"
-#include "settle/settle.h"
+#include "settle/partition.h"
 
 /* What both stores say. */
 struct settle_site_look {
     enum site_verdict verdict; /* the worst one; SITE_UNKNOWN: no partition has answered */
     struct site_mark row;
     bool marked;                          /* every partition that answered has a mark */
-    bool answered[SETTLE_PARTITIONS_MAX]; /* by partition */
+    bool answered[CONFIG_PARTITIONS_MAX]; /* by partition */
 };
 
 /* Compares the marks of all partitions with the row, and the streams with the cursors: a stream that was settled and
  * trimmed beyond its cursor shows that the tables are older. Changes nothing. Redis is read
- * first. count: of the partitions, ≤ SETTLE_PARTITIONS_MAX. ST_OK, also when tables or Redis are missing ·
+ * first. count: of the partitions, ≤ CONFIG_PARTITIONS_MAX. ST_OK, also when tables or Redis are missing ·
  * ST_NOT_FOUND: the tables are of a version that had no identity, or a restore was interrupted · ST_UNAVAILABLE: MySQL
  * does not answer · ST_NO_MEMORY. */
 enum status settle_site_look(struct redis *redis, struct db *db, uint32_t count, struct settle_site_look *out);

@@ -11,7 +11,7 @@
 #include <stdint.h>
 
 #include "base/status.h"
-#include "settle/settle.h"
+#include "settle/partition.h"
 
 enum { TELL_ROWS_MAX = 500 }; /* of each table in one pass */
 

@@ -3,7 +3,7 @@
 #ifndef HB_SETTLE_TRIMMED_H
 #define HB_SETTLE_TRIMMED_H
 
-#include "settle/settle.h"
+#include "settle/partition.h"
 
 /* The entries that a stream lacks: those behind the cursor, before first, and up to last. */
 struct trimmed_range {

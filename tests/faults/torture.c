@@ -31,7 +31,7 @@
 #include "io/redis_reply.h"
 #include "live/fence.h"
 #include "live/keys.h"
-#include "ops/audit.h"
+#include "ops/audit_command.h"
 #include "ops/demo.h"
 #include "ops/migrate.h"
 #include "ops/serve.h"

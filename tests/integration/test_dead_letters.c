@@ -10,7 +10,7 @@
 #include "live/keys.h"
 #include "ops/replay.h"
 #include "pages/page_cache.h"
-#include "settle/commit.h"
+#include "settle/apply.h"
 #include "settle/expire.h"
 #include "settle/fault.h"
 #include "settle/publish.h"
@@ -223,10 +223,10 @@ TEST(held_shares_are_published_before_the_position)
         if (late) /* has read the event, too, and finds the cursor moved */
             assert_int_equal(settle_read(other, p->no, 1), ST_OK);
         assert_int_equal(settle_read(w->settle, p->no, 1), ST_OK);
-        assert_int_equal(settle_commit(w->settle, p, &events), ST_OK);
+        assert_int_equal(settle_apply(w->settle, p, &events), ST_OK);
         assert_int_equal(world_letters(w, 0), 1);
         if (late)
-            assert_int_equal(settle_commit(other, others, &events), ST_OK);
+            assert_int_equal(settle_apply(other, others, &events), ST_OK);
         else
             assert_int_equal(settle_read(other, p->no, 1), ST_OK);
         assert_int_equal(settle_publish(other, others), ST_OK);
@@ -398,7 +398,7 @@ FAULTY_WORLD_TEST(a_late_worker_writes_no_second_letter, 3)
     struct settle *other = worker_new(w->settler);
     (void)worker_drain(other);
     assert_int_equal(world_letters(w, 0), 1);
-    assert_int_equal(settle_commit(w->settle, p, &events), ST_OK);
+    assert_int_equal(settle_apply(w->settle, p, &events), ST_OK);
     assert_int_equal(world_letters(w, 0), 1);
     world_grab(w, id, 1);
     assert_int_equal(world_drain(w), 1);

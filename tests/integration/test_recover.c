@@ -9,7 +9,7 @@
 #include "live/live.h"
 #include "live/load.h"
 #include "packet/split.h"
-#include "settle/commit.h"
+#include "settle/apply.h"
 #include "settle/cursor.h"
 #include "settle/publish.h"
 #include "settle/read.h"
@@ -509,7 +509,7 @@ DRAINED_TEST(events_read_from_an_ended_redis_process_are_not_settled, 3)
     assert_int_equal(p->event_count, 1);
     assert_true(world_redis(w, id, "CLIENT KILL TYPE normal SKIPME yes") > 0);
     WAIT_UNTIL(redis_ping(w->settler->stores.redis) == ST_OK); /* connected again; reconnects have a back-off */
-    assert_int_equal(settle_commit(w->settle, p, &settled), ST_UNAVAILABLE);
+    assert_int_equal(settle_apply(w->settle, p, &settled), ST_UNAVAILABLE);
     assert_ints({ settled, 0 }, { world_number(w, "SELECT COUNT(*) FROM `grab` WHERE packet_id = ?", id), 0 });
     assert_int_equal(world_drain(w), 1); /* the new process has them */
 }

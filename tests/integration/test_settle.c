@@ -6,7 +6,7 @@
 #include "live/event.h"
 #include "packet/grab.h"
 #include "packet/store.h"
-#include "settle/commit.h"
+#include "settle/apply.h"
 #include "settle/publish.h"
 #include "settle/read.h"
 #include "settle/recover_stream.h"
@@ -24,7 +24,7 @@ static uint64_t commit_only(uint64_t packet_id)
     uint64_t settled;
     assert_int_equal(settle_read(w->settle, p->no, 1), ST_OK);
     assert_false(p->gap);
-    assert_int_equal(settle_commit(w->settle, p, &settled), ST_OK);
+    assert_int_equal(settle_apply(w->settle, p, &settled), ST_OK);
     return settled;
 }
 
@@ -107,7 +107,7 @@ WORLD_TEST(a_worker_that_read_before_another_settled_writes_nothing, 4)
     assert_int_equal(settle_read(w->settle, p->no, 1), ST_OK);
     struct settle *other = worker_new(w->app);
     assert_int_equal(worker_drain(other), 2);
-    assert_int_equal(settle_commit(w->settle, p, &settled), ST_OK);
+    assert_int_equal(settle_apply(w->settle, p, &settled), ST_OK);
     assert_int_equal(settled, 0);
     world_grab(w, id, 3);
     assert_int_equal(world_drain(w), 1); /* from the other worker's cursor on */
@@ -432,7 +432,7 @@ TEST(a_late_worker_publishes_the_packets_that_a_dead_one_closed)
         p->gap = gap;
         if (gap)
             assert_int_equal(recover_gaps(late), ST_OK);
-        assert_int_equal(gap ? settle_pass(late, &settled) : settle_commit(late, p, &settled), ST_OK);
+        assert_int_equal(gap ? settle_pass(late, &settled) : settle_apply(late, p, &settled), ST_OK);
         assert_int_equal(settled, 0);
         if (!gap)
             assert_int_equal(settle_publish(late, p), ST_OK);

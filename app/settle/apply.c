@@ -1,4 +1,4 @@
-#include "settle/commit.h"
+#include "settle/apply.h"
 
 #include "base/clock.h"
 #include "base/crash.h"
@@ -11,7 +11,6 @@
 #include "settle/dead_letter.h"
 #include "settle/fault.h"
 #include "settle/publish.h"
-#include "settle/settle_internal.h"
 #include "settle/write.h"
 
 static void dead_letter_log(const struct settle_partition *p, struct live_event_id id, uint64_t packet_id,
@@ -203,7 +202,7 @@ static enum status batch_commit(struct settle *s, struct settle_partition *p, ui
     return ST_OK;
 }
 
-enum status settle_commit(struct settle *s, struct settle_partition *p, uint64_t *settled)
+enum status settle_apply(struct settle *s, struct settle_partition *p, uint64_t *settled)
 {
     enum status st = ST_OK;
     *settled = 0;
