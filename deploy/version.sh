@@ -88,7 +88,7 @@ version_of_files() {
 # version_write FILE VERSION
 version_write() {
     local text
-    printf -v text '#include "ops/version.h"\n\nconst char VERSION[] = "%s";' "$2"
+    printf -v text '#include "commands/version.h"\n\nconst char VERSION[] = "%s";' "$2"
     [ "$(cat -- "$1" 2>/dev/null)" != "$text" ] || return 0
     printf '%s\n' "$text" >"$1.new"
     mv -- "$1.new" "$1"

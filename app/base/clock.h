@@ -14,7 +14,7 @@ int64_t clock_monotonic_ms(void); /* for deadlines and durations */
 int64_t clock_monotonic_us(void); /* the same in microseconds */
 
 /* How far the clocks of the site's processes and stores may differ. A time that is further ahead counts as in the
- * future, also in the rows that the audit reads (ops/audit_internal.h). */
+ * future, also in the rows that the audit reads (audit/audit_internal.h). */
 enum { CLOCKS_DIFFER_MS = 600000 };
 
 /* Bytes that hold any clock_rfc3339_format result with its NUL. */

@@ -1,6 +1,6 @@
 /* The keys of the site: one for each purpose, all derived from the configured secret. A function that makes or checks
  * something gets the key of its purpose, never the secret. A role that serves gets only the keys of its purposes, in a
- * file that `hongbao keys` makes (ops/role_keys.h). It can't compute the others, unless it has KEY_BEFORE. Pure.
+ * file that `hongbao keys` makes (commands/keys.h). It can't compute the others, unless it has KEY_BEFORE. Pure.
  *
  * Derived: BLAKE2b over the purpose's name, keyed with a hash of the secret. KEY_BEFORE is BLAKE2b-256 of the secret
  * itself. Earlier versions used it directly for KEY_RECOVERY_CODE to KEY_USERNAMES, with the purpose in each message,
@@ -28,7 +28,7 @@ enum key_purpose {
     KEY_PHRASE_HASH,   /* hashes of passphrases (packet/phrase.h) */
     KEY_PHRASE_SEAL,   /* sealed passphrases */
     KEY_USERNAMES,     /* usernames of deleted users (user/deletion.h) */
-    KEY_SHOWN,         /* what a page shows once (user/shown_once.h) */
+    KEY_SHOWN,         /* what a page shows once (account/shown_once.h) */
     KEY_BEFORE,        /* the one key of earlier versions for the five purposes above */
     KEY_PURPOSES
 };

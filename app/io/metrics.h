@@ -101,7 +101,7 @@ enum metrics_role {
     X(METRIC_RECOVERED_STREAM, "hongbao_recoveries_total{kind=\"stream\"}", NULL)                                      \
     X(METRIC_RECOVERED_FENCE, "hongbao_recoveries_total{kind=\"fence\"}", NULL)                                        \
     X(METRIC_RECOVERY_FAULTS, "hongbao_recovery_faults_total", "Checks that found a packet beyond repair.")            \
-    X(METRIC_AUDIT_CLEAN_AT_MS, NULL, NULL) /* of ops/audit_state.h, as the next two */                                \
+    X(METRIC_AUDIT_CLEAN_AT_MS, NULL, NULL) /* of audit/state.h, as the next two */                                    \
     X(METRIC_AUDIT_VIOLATED_AT_MS, NULL, NULL)                                                                         \
     X(METRIC_AUDIT_WORKER_AT_MS, NULL, NULL)
 

@@ -17,7 +17,7 @@
 #include "base/arena.h"
 #include "base/status.h"
 #include "base/str.h"
-#include "io/db.h"
+#include "mysql/db.h"
 
 #define ACCOUNT_BANK_ID ((uint64_t)1)
 

@@ -2,10 +2,10 @@
 
 #include <assert.h>
 
-#include "io/redis_reply.h"
 #include "live/keys.h"
 #include "live/live_internal.h"
 #include "packet/packet.h"
+#include "redis/reply.h"
 
 static enum status close_read(const struct redis_call *call, struct live_close *out)
 {

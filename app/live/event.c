@@ -1,5 +1,5 @@
 #include "live/event.h"
-#include "io/redis_reply.h"
+#include "redis/reply.h"
 
 #include <stdio.h>
 

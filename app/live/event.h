@@ -9,8 +9,8 @@
 #include "base/badge.h"
 #include "base/status.h"
 #include "base/str.h"
-#include "io/redis.h"
 #include "packet/packet.h"
+#include "redis/redis.h"
 
 /* A stream id; as text "ms-seq". */
 struct live_event_id {

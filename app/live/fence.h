@@ -5,11 +5,11 @@
 #ifndef HB_LIVE_FENCE_H
 #define HB_LIVE_FENCE_H
 
-#include "base/config.h"
-#include "io/redis_fence.h"
+#include "config/config.h"
 #include "live/live.h"
+#include "redis/fence.h"
 
-/* Sets the fences of config's partitions (io/redis.h); the fence of a call is the number of its partition. */
+/* Sets the fences of config's partitions (redis/redis.h); the fence of a call is the number of its partition. */
 void live_fences_set(struct redis *redis, const struct config *config);
 
 /* Opens the fence of a partition for all processes that are connected to the server with this run_id. text: by

@@ -1,11 +1,11 @@
 #include "live/grab.h"
 
 #include "base/array.h"
-#include "io/redis_crowd.h"
-#include "io/redis_reply.h"
 #include "live/keys.h"
 #include "live/live_internal.h"
 #include "packet/packet.h"
+#include "redis/crowd.h"
+#include "redis/reply.h"
 
 void live_grab_queue(const struct live *live, struct redis_call *call, uint64_t packet_id, uint64_t user_id,
                      struct str badge, const struct live_phrase *phrase)

@@ -29,6 +29,6 @@ struct str live_events_key(char *out, uint32_t partition);
 struct str live_settled_key(char *out, uint32_t partition);
 struct str live_fence_key(char *out, uint32_t partition);
 struct str live_site_key(char *out, uint32_t partition);  /* live/site.h */
-struct str live_probe_key(char *out, uint32_t partition); /* a hash that only ops/write_probe.h writes */
+struct str live_probe_key(char *out, uint32_t partition); /* a hash that only site/write_probe.h writes */
 
 #endif

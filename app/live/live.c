@@ -2,10 +2,10 @@
 
 #include "base/array.h"
 #include "base/log.h"
-#include "io/redis_reply.h"
 #include "live/live_internal.h"
 #include "live/options_internal.h"
 #include "packet/packet.h"
+#include "redis/reply.h"
 
 enum status live_functions_read(const char *dir, struct redis_functions **out, char *error, size_t error_size)
 {

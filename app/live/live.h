@@ -28,10 +28,10 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "base/config.h"
 #include "base/status.h"
-#include "io/redis.h"
-#include "io/redis_function.h"
+#include "config/config.h"
+#include "redis/function.h"
+#include "redis/redis.h"
 
 /* The first element of every reply. The same as lua/include/codes.lua (a tidy test compares). Never renumber. */
 enum live_code {
@@ -61,7 +61,7 @@ struct live {
         *give_back, *erase;
     int64_t partitions;
 };
-/* Reads the functions of dir: redis_functions_read (io/redis_function.h), with the options of a packet as the include
+/* Reads the functions of dir: redis_functions_read (redis/function.h), with the options of a packet as the include
  * "options" (packet/members.h): `local OPTIONS = {'NAME', …}`. */
 enum status live_functions_read(const char *dir, struct redis_functions **out, char *error, size_t error_size);
 /* Looks up the functions by name. ST_INVALID: one is missing or has a wrong number of keys: *missing is its file. */

@@ -2,9 +2,9 @@
 #ifndef HB_LIVE_LIVE_INTERNAL_H
 #define HB_LIVE_LIVE_INTERNAL_H
 
-#include "io/redis_reply.h"
 #include "live/keys.h"
 #include "live/live.h"
+#include "redis/reply.h"
 
 /* Reads the code of a reply. ST_OK, else as live_grab_read; errors are logged with the function's name. */
 enum status live_code_read(const struct redis_call *call, const char *function, enum live_code *out);

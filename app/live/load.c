@@ -7,11 +7,11 @@
 
 #include "base/array.h"
 #include "base/buf.h"
-#include "io/redis_reply.h"
 #include "live/keys.h"
 #include "live/live_internal.h"
 #include "live/options_internal.h"
 #include "packet/packet.h"
+#include "redis/reply.h"
 
 enum {
     SHARE_BYTES = 4,

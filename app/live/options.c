@@ -1,6 +1,6 @@
 #include "live/options_internal.h"
 
-#include "io/redis_reply.h"
+#include "redis/reply.h"
 
 #define NAME(name, type, table, redis, ...) NAME_##redis(name)
 #define NAME_OPTION(name)                   "'" #name "', "

@@ -8,8 +8,8 @@
 #include <stddef.h>
 
 #include "base/str.h"
-#include "io/redis.h"
 #include "packet/packet.h"
+#include "redis/redis.h"
 
 #define LIVE_OPTION_ONE(name, type, table, redis, ...) +((PACKET_USE_##redis & PACKET_USE_OPTION) != 0)
 enum { LIVE_OPTION_COUNT = 0 PACKET_MEMBERS(LIVE_OPTION_ONE) };

@@ -6,9 +6,9 @@
 #include "base/buf.h"
 #include "base/clock.h"
 #include "base/log.h"
-#include "io/redis_reply.h"
 #include "live/keys.h"
 #include "live/stores.h"
+#include "redis/reply.h"
 
 enum { ARENA_CHUNK_BYTES = 1024, ARENA_LIMIT_BYTES = 64 << 10, FRESH_MS = 1000 };
 

@@ -2,13 +2,13 @@
 #ifndef HB_LIVE_STORES_H
 #define HB_LIVE_STORES_H
 
-#include "base/config.h"
 #include "base/status.h"
-#include "io/db.h"
-#include "io/redis.h"
-#include "io/redis_function.h"
+#include "config/config.h"
 #include "live/live.h"
 #include "live/site.h"
+#include "mysql/db.h"
+#include "redis/function.h"
+#include "redis/redis.h"
 
 struct stores {
     const struct config *config; /* borrowed */

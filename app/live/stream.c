@@ -1,8 +1,8 @@
 #include "live/stream.h"
 
-#include "io/redis_reply.h"
 #include "live/keys.h"
 #include "live/live_internal.h"
+#include "redis/reply.h"
 
 enum status live_stream_last_id(const struct redis_call *info, struct live_event_id *out)
 {

@@ -4,13 +4,13 @@
 #include <assert.h>
 #include <sodium.h>
 
-#include "io/redis_reply.h"
 #include "live/event.h"
 #include "live/keys.h"
 #include "live/live_internal.h"
 #include "live/options_internal.h"
 #include "packet/grab.h"
 #include "packet/returns.h"
+#include "redis/reply.h"
 
 /* Indexes in the function's reply and in its list of fields. */
 enum {

@@ -4,7 +4,7 @@
 
 #include "base/arena.h"
 #include "base/status.h"
-#include "io/db.h"
+#include "mysql/db.h"
 #include "packet/grab.h"
 #include "packet/packet.h"
 

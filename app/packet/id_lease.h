@@ -9,7 +9,7 @@
 #include <stdint.h>
 
 #include "base/status.h"
-#include "io/db.h"
+#include "mysql/db.h"
 #include "packet/id.h"
 
 enum { ID_LEASE_MS = 60000, ID_LEASE_RENEW_MS = 20000 };

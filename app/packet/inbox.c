@@ -3,7 +3,7 @@
 #include <inttypes.h>
 #include <stdlib.h>
 
-#include "io/db_page.h"
+#include "mysql/db_page.h"
 
 /* Each part reads a few rows by an index and then looks up what belongs to them, in this order: STRAIGHT_JOIN, because
  * the optimizer would begin with another table that it believes to be small. */

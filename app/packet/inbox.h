@@ -5,7 +5,7 @@
 
 #include "base/arena.h"
 #include "base/badge.h"
-#include "io/db.h"
+#include "mysql/db.h"
 
 enum inbox_kind {
     INBOX_WAITING, /* a packet for the user by name, or looked at, which is open and which the user has not opened */

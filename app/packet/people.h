@@ -3,7 +3,7 @@
 #define HB_PACKET_PEOPLE_H
 
 #include "base/arena.h"
-#include "io/db.h"
+#include "mysql/db.h"
 
 enum { PEOPLE_MAX = 8 };
 

@@ -6,7 +6,7 @@
 #ifndef HB_PACKET_RECEIPT_KEYS_H
 #define HB_PACKET_RECEIPT_KEYS_H
 
-#include "base/config.h"
+#include "config/config.h"
 #include "packet/receipt_file.h"
 
 struct receipt_keys {

@@ -8,8 +8,8 @@
 
 #include "base/arena.h"
 #include "base/badge.h"
-#include "io/db.h"
-#include "io/db_page.h"
+#include "mysql/db.h"
+#include "mysql/db_page.h"
 #include "packet/packet.h"
 
 enum record_side { RECORD_RECEIVED, RECORD_SENT, RECORD_SIDES };

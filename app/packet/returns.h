@@ -8,7 +8,7 @@
 
 #include "base/arena.h"
 #include "base/status.h"
-#include "io/db.h"
+#include "mysql/db.h"
 #include "packet/packet.h"
 
 struct share_return {

@@ -3,7 +3,7 @@
 #ifndef HB_PACKET_RULES_H
 #define HB_PACKET_RULES_H
 
-#include "base/config.h"
+#include "config/config.h"
 #include "packet/packet.h"
 
 enum { GREETING_CODE_POINTS_MAX = 400 }; /* width of the column; no setting can raise it */

@@ -2,7 +2,7 @@
 
 #include <stdlib.h>
 
-#include "io/db_page.h"
+#include "mysql/db_page.h"
 
 enum { MONTH_DAYS_MAX = 31 };
 

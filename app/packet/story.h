@@ -8,7 +8,7 @@
 
 #include "base/arena.h"
 #include "base/clock.h"
-#include "io/db.h"
+#include "mysql/db.h"
 
 /* Rows that a story is made from at most, the newest of the year. */
 enum { STORY_RECEIVED_MAX = 2000, STORY_SENT_MAX = 1000, STORY_GIVEN_MAX = 4000 };

@@ -5,7 +5,7 @@
 
 #include "base/arena.h"
 #include "base/status.h"
-#include "io/db.h"
+#include "mysql/db.h"
 #include "packet/grab.h"
 
 enum {

@@ -7,7 +7,7 @@
 
 #include "base/arena.h"
 #include "base/clock.h"
-#include "io/db.h"
+#include "mysql/db.h"
 
 struct user_year {
     int year;

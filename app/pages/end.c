@@ -1,7 +1,7 @@
 #include "pages/end.h"
 
+#include "acts/end.h"
 #include "pages/packet_answer.h"
-#include "settle/end.h"
 #include "web/respond.h"
 #include "web/security_log.h"
 

@@ -1,7 +1,7 @@
 #include "pages/give_back.h"
 
+#include "acts/give_back.h"
 #include "pages/packet_answer.h"
-#include "settle/give_back.h"
 #include "web/respond.h"
 
 static const struct problem PROBLEM_NO_SHARE = { 404, "no-share", "text/return_no_share", NULL, 0 };

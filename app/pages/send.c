@@ -2,6 +2,7 @@
 
 #include <string.h>
 
+#include "acts/fund.h"
 #include "base/array.h"
 #include "base/clock.h"
 #include "base/money.h"
@@ -19,7 +20,6 @@
 #include "pages/send_prefill.h"
 #include "pages/send_receivers.h"
 #include "pages/send_types.h"
-#include "settle/fund.h"
 #include "user/cover_store.h"
 #include "user/store.h"
 #include "wallet/statement.h"

@@ -1,5 +1,6 @@
 #include "pages/show_model.h"
 
+#include "account/passkey_page.h"
 #include "base/money.h"
 #include "packet/grab.h"
 #include "packet/phrase.h"
@@ -9,7 +10,6 @@
 #include "pages/present.h"
 #include "pages/screen.h"
 #include "user/known_device.h"
-#include "user/passkey_page.h"
 #include "web/assets.h"
 #include "web/qr.h"
 #include "web/view.h"

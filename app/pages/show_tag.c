@@ -1,11 +1,11 @@
 #include "pages/show_tag.h"
 
+#include "account/passkey_page.h"
 #include "base/digest.h"
 #include "packet/grab.h"
 #include "packet/view.h"
 #include "pages/present.h"
 #include "user/known_device.h"
-#include "user/passkey_page.h"
 #include "web/assets.h"
 
 /* The luckiest draw is above the rows. A view of Redis has it or, with rendered rows, lacks it, and the tag is the

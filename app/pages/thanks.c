@@ -1,10 +1,10 @@
 #include "pages/thanks.h"
 
+#include "acts/thanks.h"
 #include "packet/thanks.h"
 #include "pages/packet_answer.h"
 #include "pages/show.h"
 #include "pages/show_model.h"
-#include "settle/thanks.h"
 #include "web/field_types.h"
 #include "web/respond.h"
 

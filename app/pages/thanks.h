@@ -1,4 +1,4 @@
-/* A receiver thanks the sender of a packet (settle/thanks.h). */
+/* A receiver thanks the sender of a packet (acts/thanks.h). */
 #ifndef HB_PAGES_THANKS_H
 #define HB_PAGES_THANKS_H
 

@@ -1,9 +1,9 @@
 #include "settle/away.h"
 
-#include "io/db.h"
-#include "io/redis_cluster.h"
 #include "live/keys.h"
+#include "mysql/db.h"
 #include "packet/packet.h"
+#include "redis/cluster.h"
 
 void settle_away_begin(struct settle *s)
 {

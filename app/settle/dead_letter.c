@@ -1,9 +1,9 @@
 #include "settle/dead_letter.h"
 
 #include "base/buf.h"
-#include "io/redis_reply.h"
 #include "live/event.h"
 #include "packet/packet.h"
+#include "redis/reply.h"
 
 #define LETTER_COLUMNS                                                                                                 \
     "id, partition_no, event_id, COALESCE(packet_id, 0), content, reason, created_ms, resolved_ms IS NOT NULL"

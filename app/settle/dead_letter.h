@@ -10,8 +10,8 @@
 
 #include "base/arena.h"
 #include "base/status.h"
-#include "io/db.h"
 #include "live/event.h"
+#include "mysql/db.h"
 
 /* Bytes; longer texts are cut. A crowd needs about 21,000: 64 nicknames of 256 bytes. The column, a BLOB, has
  * 65,535. */

@@ -1,4 +1,4 @@
-/* Closes packets after their expiry, which may be the moment in which the sender ended them (settle/end.h). The close
+/* Closes packets after their expiry, which may be the moment in which the sender ended them (acts/end.h). The close
  * function appends a close event to the stream, after all grabs; settling this event refunds the rest. */
 #ifndef HB_SETTLE_EXPIRE_H
 #define HB_SETTLE_EXPIRE_H

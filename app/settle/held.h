@@ -6,8 +6,8 @@
 
 #include "base/arena.h"
 #include "base/status.h"
-#include "io/db.h"
 #include "live/live.h"
+#include "mysql/db.h"
 
 /* Publishes the held shares of every packet of the partition that has a letter, or none if all its letters are
  * resolved. If there is a letter, waits for the lock of the partition's cursor, so that the last writer has read the

@@ -8,9 +8,9 @@
 #include "base/array.h"
 #include "base/crash.h"
 #include "base/log.h"
-#include "io/redis_reply.h"
 #include "live/event.h"
 #include "live/keys.h"
+#include "redis/reply.h"
 #include "settle/held.h"
 
 enum { PUBLISH_QUEUE_MAX = 1024, MISSED_PAGE_EVENTS = 1000 };

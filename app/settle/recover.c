@@ -2,12 +2,12 @@
 
 #include <stdio.h>
 
+#include "acts/give_back.h"
 #include "base/crash.h"
 #include "base/log.h"
 #include "base/security_event.h"
 #include "io/metrics.h"
 #include "io/metrics_processes.h"
-#include "io/redis_reply.h"
 #include "ledger/ledger.h"
 #include "live/event.h"
 #include "live/fence.h"
@@ -22,10 +22,10 @@
 #include "packet/returns.h"
 #include "packet/store.h"
 #include "packet/thanks.h"
+#include "redis/reply.h"
 #include "settle/away.h"
 #include "settle/dead_letter.h"
 #include "settle/fault.h"
-#include "settle/give_back.h"
 #include "settle/verify.h"
 #include "settle/write.h"
 

@@ -27,7 +27,7 @@
 #include <stdint.h>
 
 #include "base/status.h"
-#include "io/redis_fence.h"
+#include "redis/fence.h"
 #include "settle/partition.h"
 
 struct recover_done {

@@ -8,8 +8,8 @@
 #include "base/arena.h"
 #include "base/buf.h"
 #include "base/status.h"
-#include "io/db.h"
 #include "live/event.h"
+#include "mysql/db.h"
 #include "settle/batch.h"
 #include "settle/write.h"
 

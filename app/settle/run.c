@@ -5,7 +5,7 @@
 #include "io/metrics_processes.h"
 #include "io/notify.h"
 #include "io/process.h"
-#include "io/redis_function_load.h"
+#include "redis/function_load.h"
 #include "settle/away.h"
 #include "settle/expire.h"
 #include "settle/publish.h"
@@ -54,8 +54,8 @@ static enum status maintain(struct worker *w)
     if (closed + done.loaded + done.refunded > 0)
         log_info("recovery pass finished", "closed=%llu loaded=%llu refunded=%llu", (unsigned long long)closed,
                  (unsigned long long)done.loaded, (unsigned long long)done.refunded);
-    bool worked = closed + recover_worked(&done) + done.left > 0 || w->expire.packet_id != 0 ||
-                  w->recover.full_walk || tell_is_walking(&w->tell);
+    bool worked = closed + recover_worked(&done) + done.left > 0 || w->expire.packet_id != 0 || w->recover.full_walk ||
+                  tell_is_walking(&w->tell);
     w->idle_passes = worked ? 0 : w->idle_passes + 1;
     return recovered != ST_OK ? recovered : looked != ST_OK ? looked : told != ST_OK ? told : expired;
 }

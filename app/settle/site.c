@@ -3,11 +3,11 @@
 #include "base/array.h"
 #include "base/clock.h"
 #include "base/log.h"
-#include "io/redis_reply.h"
 #include "live/event.h"
 #include "live/fence.h"
 #include "live/keys.h"
 #include "live/site.h"
+#include "redis/reply.h"
 #include "settle/away.h"
 #include "settle/cursor.h"
 

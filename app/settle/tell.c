@@ -1,8 +1,8 @@
 #include "settle/tell.h"
 
+#include "acts/give_back.h"
+#include "acts/thanks.h"
 #include "settle/away.h"
-#include "settle/give_back.h"
-#include "settle/thanks.h"
 
 enum { ARENA_CHUNK_BYTES = 65536 };
 static const size_t ARENA_LIMIT_BYTES = (size_t)16 << 20; /* of the list, and of each row */

@@ -4,9 +4,9 @@
 
 #include "base/buf.h"
 #include "base/clock.h"
-#include "io/redis_reply.h"
 #include "live/keys.h"
 #include "live/live.h"
+#include "redis/reply.h"
 #include "settle/dead_letter.h"
 #include "settle/fault.h"
 

@@ -5,8 +5,8 @@
 
 #include "base/arena.h"
 #include "base/status.h"
-#include "io/db.h"
 #include "live/event.h"
+#include "mysql/db.h"
 #include "settle/batch.h"
 #include "settle/dead_letter.h"
 #include "settle/shares.h"

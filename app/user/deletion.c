@@ -6,7 +6,7 @@
 #include "base/clock.h"
 #include "base/crash.h"
 #include "base/log.h"
-#include "io/db_repeat.h"
+#include "mysql/db_repeat.h"
 #include "user/session_list.h"
 #include "user/store.h"
 #include "user/token.h"

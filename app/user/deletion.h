@@ -17,11 +17,11 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "acts/erase.h"
 #include "base/arena.h"
 #include "base/status.h"
 #include "base/str.h"
 #include "live/stores.h"
-#include "settle/erase.h"
 
 enum {
     DELETION_WAIT_MS = 10 * 1000,            /* longer than a request takes */

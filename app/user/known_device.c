@@ -6,7 +6,7 @@
 #include "base/link_key.h"
 #include "base/public_id.h"
 #include "base/random.h"
-#include "io/redis_reply.h"
+#include "redis/reply.h"
 #include "web/respond.h"
 
 #define COOKIE      "device"

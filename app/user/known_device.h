@@ -1,5 +1,6 @@
 /* Known devices: a browser in which a user has logged in keeps a cookie that says so. Its logins have a limit of their
- * own (user/login_limits.h), so wrong guesses from elsewhere don't keep the user out. The cookie gives no other right.
+ * own (account/login_limits.h), so wrong guesses from elsewhere don't keep the user out. The cookie gives no other
+ * right.
  *
  * Cookie `device` (`__Host-device` with Secure on https), for a year: a number in 16 hex digits, a dot and the key of
  * that number and the username (base/link_key.h). The number has 42 bits of milliseconds, when it was made, and 22
@@ -18,7 +19,7 @@
 
 #include "base/arena.h"
 #include "base/status.h"
-#include "io/redis.h"
+#include "redis/redis.h"
 #include "web/exchange.h"
 
 /* True: the browser has the cookie that any user's login leaves for a year. */

@@ -5,8 +5,8 @@
 #include <string.h>
 
 #include "base/array.h"
-#include "io/redis.h"
-#include "io/redis_reply.h"
+#include "redis/redis.h"
+#include "redis/reply.h"
 
 #define KEY_PREFIX "hb:challenge:"
 #define COOKIE     "passkey"

@@ -1,6 +1,6 @@
 #include "user/passkey_store.h"
 
-#include "io/db_repeat.h"
+#include "mysql/db_repeat.h"
 #include "user/store.h"
 
 struct insert_run {

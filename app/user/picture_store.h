@@ -8,7 +8,7 @@
 #include "base/badge.h"
 #include "base/status.h"
 #include "base/str.h"
-#include "io/db.h"
+#include "mysql/db.h"
 
 /* Makes the file the user's picture, in place of an earlier one, and the user's face, which *face becomes. May be
  * repeated. ST_NOT_FOUND: there is no such user · the other errors of db_transaction. */

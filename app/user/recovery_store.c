@@ -1,6 +1,6 @@
 #include "user/recovery_store.h"
 
-#include "io/db_repeat.h"
+#include "mysql/db_repeat.h"
 
 struct replace_run {
     struct arena *arena;

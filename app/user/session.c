@@ -10,8 +10,8 @@
 #include "base/log.h"
 #include "base/random.h"
 #include "base/utf8.h"
-#include "io/redis.h"
-#include "io/redis_reply.h"
+#include "redis/redis.h"
+#include "redis/reply.h"
 #include "user/device.h"
 #include "user/known_device.h"
 #include "user/session_list.h"
@@ -170,8 +170,8 @@ static bool handed_over(const struct exchange *x, const struct session *s)
 
 /* Whether the user may have the session, by the row in MySQL. So a session of a disabled or deleted user ends soon,
  * also one that an intruder has written into Redis. A session that is older than its user belongs to somebody who had
- * the same id in tables that were lost; a registration ends such sessions at once (user/register.c). *why: the reason
- * why not; NULL: allowed. ST_UNAVAILABLE: MySQL does not answer. */
+ * the same id in tables that were lost; a registration ends such sessions at once (account/register.c). *why: the
+ * reason why not; NULL: allowed. ST_UNAVAILABLE: MySQL does not answer. */
 static enum status user_confirm(struct exchange *x, const struct session *s, const char **why)
 {
     struct user *users;

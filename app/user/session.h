@@ -19,9 +19,9 @@
 
 #include "base/arena.h"
 #include "base/badge.h"
-#include "base/config.h"
 #include "base/status.h"
 #include "base/str.h"
+#include "config/config.h"
 #include "web/exchange.h"
 
 #define SESSION_KEY_PREFIX "hb:session:"

@@ -8,7 +8,7 @@
 #include "base/array.h"
 #include "base/clock.h"
 #include "base/log.h"
-#include "io/redis_reply.h"
+#include "redis/reply.h"
 
 #define ENDED STR("ended")
 

@@ -22,8 +22,8 @@
 #include "base/arena.h"
 #include "base/status.h"
 #include "base/str.h"
-#include "io/redis.h"
 #include "live/stores.h"
+#include "redis/redis.h"
 #include "user/session.h"
 
 #define SESSION_LIST_PREFIX "hb:sessions:"

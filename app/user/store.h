@@ -9,7 +9,7 @@
 #include "base/badge.h"
 #include "base/status.h"
 #include "base/str.h"
-#include "io/db.h"
+#include "mysql/db.h"
 
 struct user {
     uint64_t id;

@@ -9,8 +9,8 @@
 #include "base/clock.h"
 #include "base/log.h"
 #include "base/utf8.h"
-#include "io/redis.h"
-#include "io/redis_reply.h"
+#include "redis/redis.h"
+#include "redis/reply.h"
 #include "user/token_store.h"
 #include "web/bearer.h"
 

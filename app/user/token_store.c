@@ -2,7 +2,7 @@
 
 #include <string.h>
 
-#include "io/db_repeat.h"
+#include "mysql/db_repeat.h"
 #include "user/store.h"
 #include "web/bearer.h"
 

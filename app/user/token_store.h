@@ -9,7 +9,7 @@
 #include "base/random.h"
 #include "base/status.h"
 #include "base/str.h"
-#include "io/db.h"
+#include "mysql/db.h"
 #include "user/token.h"
 
 enum {

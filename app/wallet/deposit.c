@@ -3,8 +3,8 @@
 #include <inttypes.h>
 
 #include "base/log.h"
-#include "io/db_repeat.h"
 #include "ledger/ledger.h"
+#include "mysql/db_repeat.h"
 #include "wallet/statement.h"
 #include "web/field_types.h"
 #include "web/origin.h"

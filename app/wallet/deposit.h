@@ -8,7 +8,7 @@
 #include "base/arena.h"
 #include "base/status.h"
 #include "base/str.h"
-#include "io/db.h"
+#include "mysql/db.h"
 #include "web/fields.h"
 
 struct deposit {

@@ -7,9 +7,9 @@
 #include "base/arena.h"
 #include "base/badge.h"
 #include "base/buf.h"
-#include "base/config.h"
 #include "base/public_id.h"
 #include "base/str.h"
+#include "config/config.h"
 #include "io/fcgi.h"
 #include "live/stores.h"
 #include "web/form.h"
@@ -58,7 +58,7 @@ struct services {
      * request back. */
     bool (*visitor_queue)(struct exchange *x);
     enum status (*visitor_read)(struct exchange *x);
-    /* The number of new items in the inbox of the visitor, who is logged in. pages/inbox.c implements it.
+    /* The number of new items in the inbox of the visitor, who is logged in. records/inbox.c implements it.
      * May block: NULL in pools without MySQL. */
     int64_t (*news_count)(struct exchange *x);
 };

@@ -5,8 +5,8 @@
 #ifndef HB_WEB_FIELDS_H
 #define HB_WEB_FIELDS_H
 
-#include "base/config.h"
 #include "base/value.h"
+#include "config/config.h"
 #include "web/exchange.h"
 
 struct field_input;

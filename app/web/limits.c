@@ -5,9 +5,9 @@
 #include <inttypes.h>
 #include <string.h>
 
-#include "base/rate.h"
+#include "config/rate.h"
 #include "io/metrics.h"
-#include "io/redis_reply.h"
+#include "redis/reply.h"
 #include "web/respond.h"
 #include "web/security_log.h"
 

@@ -3,9 +3,9 @@
  * request beyond a limit is answered 429 with Retry-After, as page or JSON, logged, and counted in /metrics.
  *
  * Most limits are requirements of a route: LIMITED_BY(LIMIT_…) in its row, which the router checks before the handler.
- * Others depend on the form, so handlers take them (user/login_limits.h, user/hash_budget.h,
- * user/password_confirm.h, user/recovery_login.h, pages/records.c, pages/export_limit.h). With `limits = off` nothing
- * is counted.
+ * Others depend on the form, so handlers take them (account/login_limits.h, user/hash_budget.h,
+ * account/password_confirm.h, account/recovery_login.h, records/records.c, records/export_limit.h). With `limits = off`
+ * nothing is counted.
  *
  * All functions may block: not for routes of the hot pool (nginx limits those, nginx/site.conf). */
 #ifndef HB_WEB_LIMITS_H

@@ -4,7 +4,7 @@
 #define HB_WEB_LIST_KEY_H
 
 #include "base/str.h"
-#include "io/db_page.h"
+#include "mysql/db_page.h"
 #include "web/fields.h"
 
 /* struct list_key: the key as a field of a query. */

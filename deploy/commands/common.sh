@@ -1,5 +1,5 @@
 # shellcheck shell=bash disable=SC2034
-# What the commands of this folder share. `hongbao COMMAND` executes COMMAND.sh (app/ops/command_script.h): HONGBAO is
+# What the commands of this folder share. `hongbao COMMAND` executes COMMAND.sh (app/commands/script.h): HONGBAO is
 # the program, and descriptor 3 has the settings, a line name=value each, so no password is in an argument or in the
 # environment. WORK is a private folder, which is removed at the end; the next command removes the folder of a killed
 # one.

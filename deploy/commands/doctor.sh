@@ -5,7 +5,7 @@
 #   service: this is an installed service. NAME: the host of base_url. The rest is from nginx's files: certificates with
 #   their keys ('': none), the addresses with TLS, and the access logs.
 #
-# It prints a line for each finding, with tabs between its fields (app/ops/doctor_script.c reads them):
+# It prints a line for each finding, with tabs between its fields (app/doctor/doctor_script.c reads them):
 #   wrong AREA NAME TEXT MEND      unchecked AREA NAME TEXT      fact NAME
 set -uo pipefail
 export LC_ALL=C PATH="$PATH:/usr/sbin:/sbin"

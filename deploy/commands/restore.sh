@@ -52,7 +52,7 @@ arguments_read() {
     [ -n "$BACKUP" ] || usage
 }
 
-# Version 1.0 has one fence, hb:fence. PROBES: of app/ops/write_probe.c and app/io/redis_wait.c.
+# Version 1.0 has one fence, hb:fence. PROBES: of app/site/write_probe.c and app/redis/wait.c.
 fences_name() {
     local i count=${SETTING[partitions]}
     FENCES=(hb:fence)

@@ -199,7 +199,7 @@ service_start_card() {
     service_start_pool card 1 128
 }
 
-AUTH_NICENESS=10 # as in app/ops/serve.c
+AUTH_NICENESS=10 # as in app/commands/serve.c
 
 service_start_auth() {
     service_start_pool auth 2 1024

@@ -16,13 +16,13 @@
 
 #include "base/array.h"
 #include "base/buf.h"
-#include "io/redis_reply.h"
 #include "live/keys.h"
 #include "live/live.h"
 #include "live/load.h"
 #include "live/shut.h"
 #include "packet/split.h"
 #include "packet/store.h"
+#include "redis/reply.h"
 #include "support/packet_row.h"
 #include "support/test_services.h"
 

@@ -41,7 +41,7 @@ async function setting(text, name, settings = {}) {
   return code === 0 ? stdout : `${code} ${stderr}`;
 }
 
-// tests/unit/test_base_config.c reads all that a line may be.
+// tests/unit/test_config.c reads all that a line may be.
 test('a script that asks for a setting gets the value that the processes use, however the file writes it', async () => {
   assert.equal(await setting('\uFEFF\tdemo\t=\ton # to try\r\n', 'demo'), 'on\n');
   assert.equal(await setting('', 'demo'), 'off\n', 'the default');

@@ -12,7 +12,7 @@
 #include <stdint.h>
 
 #include "base/arena.h"
-#include "base/config.h"
+#include "config/config.h"
 
 enum {
     TORTURE_CALLS_MAX = 1 << 20,

@@ -134,7 +134,7 @@ FILE *__wrap_fopen64(const char *path, const char *mode)
     return __wrap_fopen(path, mode);
 }
 
-/* ---- Redis: hiredis, and the socket, which io/redis_wire.c reads and writes itself ---- */
+/* ---- Redis: hiredis, and the socket, which redis/wire.c reads and writes itself ---- */
 
 WRAP(redisContext *, redisConnectUnixNonBlock, (const char *path), (path), error_null(ENOMEM))
 WRAP(int, redisReaderFeed, (redisReader * r, const char *bytes, size_t len), (r, bytes, len), REDIS_ERR)

@@ -18,10 +18,10 @@
 #include "base/buf.h"
 #include "base/clock.h"
 #include "base/public_id.h"
-#include "io/db.h"
-#include "io/redis.h"
-#include "io/redis_reply.h"
 #include "live/keys.h"
+#include "mysql/db.h"
+#include "redis/redis.h"
+#include "redis/reply.h"
 #include "torture.h"
 
 enum {

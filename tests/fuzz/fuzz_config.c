@@ -4,9 +4,9 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-#include "base/address.h"
-#include "base/config.h"
 #include "base/utf8.h"
+#include "config/address.h"
+#include "config/config.h"
 #include "fuzz.h"
 
 #define HEAD "secret = 0123456789abcdef0123456789abcdef\n"

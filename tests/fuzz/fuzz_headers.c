@@ -2,12 +2,12 @@
  * at its line feeds into three texts. */
 #include <string.h>
 
+#include "account/shown_once.h"
 #include "base/public_id.h"
 #include "fuzz.h"
 #include "pages/looked.h"
 #include "user/recovery_code.h"
 #include "user/session.h"
-#include "user/shown_once.h"
 #include "user/token.h"
 #include "web/bearer.h"
 #include "web/etag.h"

@@ -4,10 +4,10 @@
 
 #include "base/value.h"
 #include "fuzz.h"
-#include "io/redis_reply.h"
 #include "live/event.h"
 #include "live/grab.h"
 #include "live/view.h"
+#include "redis/reply.h"
 
 enum { PACKET = 7000 };
 

@@ -4,8 +4,8 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
+#include "doctor/nginx_conf.h"
 #include "fuzz.h"
-#include "ops/nginx_conf.h"
 
 enum { PATH_BYTES = 64 };
 

@@ -7,8 +7,8 @@
 
 #include "base/utf8.h"
 #include "fuzz.h"
-#include "io/db.h"
-#include "io/db_sql_internal.h"
+#include "mysql/db.h"
+#include "mysql/db_sql_internal.h"
 
 /* Reads a literal '…' up to its closing quote; returns what follows. */
 static struct str literal_read(struct str sql, struct buf *out)

@@ -102,7 +102,7 @@ const QUERIES = ['', '?after=2', '?key=abc', '?to=hong', `?again=${ID}`, `?befor
 
 // The rows of the route tables: method, path, pools.
 function routes() {
-  const files = ['user', 'wallet', 'pages'].map((floor) => `app/${floor}/routes.c`).concat('app/ops/health.c');
+  const files = ['account', 'wallet', 'pages', 'records'].map((floor) => `app/${floor}/routes.c`).concat('app/site/health.c');
   return files.flatMap((file) => [...read(file).matchAll(/\{ "(GET|POST)", "([^"]+)",[^}]*?((?:POOL_\w+[ |]*)+)/g)])
     .filter(([, , , pools]) => !/^POOL_CARD/.test(pools))
     .map(([, method, path, pools]) => ({ method, path, pool: /POOL_(\w+)/.exec(pools)[1].toLowerCase() }));
@@ -177,7 +177,7 @@ const TARGETS = {
   router: requests,
   settle: () => [Buffer.from([2, 64, 0, 1, 60, 64, 1, 2, 60, 0, 2, 120, 0, 0]), Buffer.from([0, 8, 0, 0, 0, 0, 2, 9, 0, 50, 0])],
   sql: () => [...after('\0', literals('tests/integration/test_db.c')), ...after('\x01', literals(...unit('base_utf8')))],
-  config: () => [...literals(...unit('base_config')),
+  config: () => [...literals(...unit('config')),
     ...[...read('docs/reference/config.md').matchAll(/^\| `(\w+)` \| ([^|]*)/gm)]
       .map(([, name, preset]) => Buffer.from(`${name} = ${preset.replace(/`/g, '').trim()}\n`))],
   mustache: () => walk('templates').filter((file) => /\.(mustache|txt)$/.test(file)).map((file) => readFileSync(join(ROOT, file)))

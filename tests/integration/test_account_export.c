@@ -1,7 +1,7 @@
 /* The export of an account: all of one's own data and no secret, in constant memory. */
 #include <jansson.h>
 
-#include "pages/account_export.h"
+#include "records/account_export.h"
 #include "support/test.h"
 #include "test_packet_two.h"
 #include "test_stream_fixture.h"

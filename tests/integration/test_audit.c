@@ -1,5 +1,5 @@
 /* The audit: clean where all is well, and it names each planted violation. */
-#include "ops/audit_internal.h"
+#include "audit/audit_internal.h"
 #include "support/test.h"
 #include "test_world.h"
 

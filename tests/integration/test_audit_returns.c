@@ -1,9 +1,9 @@
 /* The audit of returns and thanks: it names the packet of each planted contradiction. */
+#include "acts/give_back.h"
+#include "acts/thanks.h"
+#include "audit/audit_internal.h"
 #include "base/array.h"
 #include "base/clock.h"
-#include "ops/audit_internal.h"
-#include "settle/give_back.h"
-#include "settle/thanks.h"
 #include "support/stores_do.h"
 #include "support/test.h"
 #include "test_world.h"

@@ -1,6 +1,6 @@
 /* The sampling audit finds violations by itself, and does not report packets that change during an audit. */
+#include "audit/sample.h"
 #include "io/metrics.h"
-#include "ops/audit_sample.h"
 #include "support/test.h"
 #include "test_world.h"
 

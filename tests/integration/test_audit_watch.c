@@ -1,7 +1,7 @@
 /* The watch of the settle worker: which rows a look and a walk read, in steps. That it finds what a role could plant is
  * shown by test_rights.c. */
+#include "audit/watch.h"
 #include "io/metrics.h"
-#include "ops/audit_watch.h"
 #include "support/stores_do.h"
 #include "support/test.h"
 #include "test_world.h"

@@ -1,12 +1,12 @@
-/* io/db with a real server: parameters, statuses of errors, transactions, lost connections. */
+/* mysql/db with a real server: parameters, statuses of errors, transactions, lost connections. */
 #include <mysql.h>
 #include <poll.h>
 #include <pthread.h>
 #include <unistd.h>
 
 #include "base/array.h"
-#include "io/db_internal.h"
 #include "io/metrics.h"
+#include "mysql/db_internal.h"
 #include "support/capture_stderr.h"
 #include "support/stores_do.h"
 #include "support/test.h"

@@ -1,8 +1,8 @@
-/* io/db_session with a real server: whatever values the server gives a new session, the program works with its own, or
- * refuses the server in a clear word. */
+/* mysql/db_session with a real server: whatever values the server gives a new session, the program works with its own,
+ * or refuses the server in a clear word. */
 #include <mysql.h>
 
-#include "io/db_session.h"
+#include "mysql/db_session.h"
 #include "support/capture_stderr.h"
 #include "support/stores_do.h"
 #include "support/test.h"

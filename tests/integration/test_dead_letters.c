@@ -4,12 +4,12 @@
 #include <unistd.h>
 
 #include "base/clock.h"
-#include "io/redis_reply.h"
+#include "commands/replay.h"
 #include "live/event.h"
 #include "live/grab.h"
 #include "live/keys.h"
-#include "ops/replay.h"
 #include "pages/page_cache.h"
+#include "redis/reply.h"
 #include "settle/apply.h"
 #include "settle/expire.h"
 #include "settle/fault.h"

@@ -1,5 +1,5 @@
 /* `hongbao demo` creates the requested number of users with money and a session, at every run. */
-#include "ops/demo.h"
+#include "commands/demo.h"
 #include "support/test.h"
 #include "test_world.h"
 #include "user/account.h"

@@ -1,7 +1,7 @@
 /* A sender ends a packet early: nobody gets a share afterwards, and the rest goes back exactly once. */
+#include "acts/end.h"
 #include "base/clock.h"
 #include "packet/store.h"
-#include "settle/end.h"
 #include "support/test.h"
 #include "test_world.h"
 

@@ -6,9 +6,9 @@
 
 #include "base/arena.h"
 #include "base/clock.h"
-#include "base/config.h"
 #include "base/log.h"
-#include "io/db.h"
+#include "config/config.h"
+#include "mysql/db.h"
 #include "support/script_run.h"
 #include "support/stores_do.h"
 #include "support/test.h"

@@ -2,13 +2,13 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "acts/end.h"
+#include "acts/give_back.h"
+#include "acts/thanks.h"
 #include "ledger/ledger.h"
 #include "packet/returns.h"
 #include "packet/store.h"
 #include "packet/totals.h"
-#include "settle/end.h"
-#include "settle/give_back.h"
-#include "settle/thanks.h"
 #include "support/test.h"
 #include "support/test_services.h"
 #include "support/wait_until.h"

@@ -1,22 +1,22 @@
 /* web/limits and user/login_limits: Redis counts, and what is beyond a limit is refused before any work is done. */
 #include <inttypes.h>
 
+#include "account/deletion_page.h"
+#include "account/login.h"
+#include "account/password_page.h"
+#include "account/recovery_page.h"
+#include "account/register.h"
+#include "account/token_page.h"
 #include "base/array.h"
 #include "base/clock.h"
 #include "base/random.h"
 #include "io/metrics.h"
-#include "pages/export_limit.h"
-#include "pages/records.h"
 #include "pages/send_receivers.h"
+#include "records/export_limit.h"
+#include "records/records.h"
 #include "support/test.h"
 #include "test_user_app.h"
-#include "user/deletion_page.h"
 #include "user/known_device.h"
-#include "user/login.h"
-#include "user/password_page.h"
-#include "user/recovery_page.h"
-#include "user/register.h"
-#include "user/token_page.h"
 #include "web/limits.h"
 
 #define LIMITS_TEST(name) TEST_WITH(name, no_limits, NULL)

@@ -1,11 +1,11 @@
-/* ops/migrate in a database of its own. */
+/* migrate/migrate in a database of its own. */
 #include <pthread.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 #include "base/array.h"
 #include "base/clock.h"
-#include "ops/migrate.h"
+#include "migrate/migrate.h"
 #include "support/stores_do.h"
 #include "support/test.h"
 #include "support/test_services.h"

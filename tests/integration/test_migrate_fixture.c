@@ -5,8 +5,8 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "io/db.h"
-#include "ops/migrate.h"
+#include "migrate/migrate.h"
+#include "mysql/db.h"
 
 bool migrator_dies(const struct config *config, const char *sql_dir, const char *point, unsigned n)
 {

@@ -3,10 +3,10 @@
 #include <inttypes.h>
 #include <unistd.h>
 
+#include "audit/audit_internal.h"
 #include "base/array.h"
 #include "base/clock.h"
-#include "ops/audit_internal.h"
-#include "ops/migrate.h"
+#include "migrate/migrate.h"
 #include "packet/totals.h"
 #include "support/stores_do.h"
 #include "support/test.h"

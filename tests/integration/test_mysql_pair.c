@@ -1,9 +1,9 @@
 /* The client of MySQL with a primary and its semi-synchronous replica: a failover loses nothing, and the old primary,
  * which comes back, is not used again. The tests build on each other. */
 #include "base/arena.h"
-#include "base/config.h"
 #include "base/log.h"
-#include "io/db.h"
+#include "config/config.h"
+#include "mysql/db.h"
 #include "support/script_run.h"
 #include "support/stores_do.h"
 #include "support/test.h"

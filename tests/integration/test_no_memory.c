@@ -1,6 +1,8 @@
 /* Answers on real stores when an allocation fails. The linker wraps malloc, calloc and realloc of the program's
  * objects. Every allocation of a request fails in turn, once, or together with all later ones. The answer must be byte
  * for byte the complete one, or a 503. */
+#include "account/routes.h"
+#include "account/token_page.h"
 #include "base/array.h"
 #include "base/clock.h"
 #include "base/log.h"
@@ -9,9 +11,7 @@
 #include "support/test.h"
 #include "support/test_services.h"
 #include "test_packet_fixture.h"
-#include "user/routes.h"
 #include "user/token.h"
-#include "user/token_page.h"
 #include "user/visitor.h"
 #include "wallet/deposit.h"
 #include "wallet/routes.h"
@@ -182,7 +182,7 @@ static int setup(void **state)
     app->visitor_queue = visitor_queue;
     app->visitor_read = visitor_read;
     router = (struct router){ .routes = routes, .app = app };
-    routes_add(user_routes, user_routes_count);
+    routes_add(account_routes, account_routes_count);
     routes_add(wallet_routes, wallet_routes_count);
     routes_add(packet_routes, packet_routes_count);
     fresh_key(key);

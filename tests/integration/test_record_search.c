@@ -4,7 +4,7 @@
 #include "base/clock.h"
 #include "base/random.h"
 #include "packet/record_search.h"
-#include "pages/records.h"
+#include "records/records.h"
 #include "support/test.h"
 #include "test_packet_app.h"
 #include "user/store.h"

@@ -1,7 +1,7 @@
 /* The records as a CSV file: every row once, in constant memory. */
 #include "base/clock.h"
 #include "base/random.h"
-#include "pages/records.h"
+#include "records/records.h"
 #include "support/test.h"
 #include "test_packet_two.h"
 #include "test_stream_fixture.h"

@@ -1,4 +1,4 @@
-/* io/redis with a real Redis, and with a fake server for replies that a real one does not give. */
+/* redis/redis with a real Redis, and with a fake server for replies that a real one does not give. */
 #include <poll.h>
 #include <pthread.h>
 #include <sys/socket.h>
@@ -8,9 +8,9 @@
 
 #include "base/array.h"
 #include "io/metrics.h"
-#include "io/redis_fence.h"
-#include "io/redis_function_load.h"
-#include "io/redis_reply.h"
+#include "redis/fence.h"
+#include "redis/function_load.h"
+#include "redis/reply.h"
 #include "support/capture_stderr.h"
 #include "support/stores_do.h"
 #include "support/test.h"
@@ -18,7 +18,7 @@
 #include "support/unix_path.h"
 #include "support/wait_until.h"
 
-enum { IDLE_CHECK_MS = 20 }; /* a connection unused for longer is tested before use (io/redis_connection.c) */
+enum { IDLE_CHECK_MS = 20 }; /* a connection unused for longer is tested before use (redis/connection.c) */
 
 static struct services *app;
 

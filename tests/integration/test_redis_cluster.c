@@ -1,14 +1,14 @@
-/* io/redis with a real Redis Cluster: routes, slots that move, a primary that dies, replicas that do not confirm. */
+/* redis/ with a real Redis Cluster: routes, slots that move, a primary that dies, replicas that do not confirm. */
 #include <signal.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include "base/array.h"
-#include "io/redis_cluster.h"
-#include "io/redis_fence.h"
-#include "io/redis_function_load.h"
-#include "io/redis_reply.h"
-#include "io/redis_slot.h"
+#include "redis/cluster.h"
+#include "redis/fence.h"
+#include "redis/function_load.h"
+#include "redis/reply.h"
+#include "redis/slot.h"
 #include "support/capture_stderr.h"
 #include "support/cluster_servers.h"
 #include "support/test.h"

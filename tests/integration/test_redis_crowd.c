@@ -1,8 +1,8 @@
-/* Crowds of the Redis client (io/redis_crowd.c): calls of one function with one key, queued in one round, are one
+/* Crowds of the Redis client (redis/crowd.c): calls of one function with one key, queued in one round, are one
  * command. */
-#include "io/redis_crowd.h"
-#include "io/redis_function_load.h"
-#include "io/redis_reply.h"
+#include "redis/crowd.h"
+#include "redis/function_load.h"
+#include "redis/reply.h"
 #include "support/stores_do.h"
 #include "support/test.h"
 #include "support/test_services.h"

@@ -1,10 +1,10 @@
-/* io/redis with a list of addresses: primaries and replicas that change places. */
+/* redis/ with a list of addresses: primaries and replicas that change places. */
 #include <signal.h>
 #include <sys/prctl.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "io/redis.h"
+#include "redis/redis.h"
 #include "support/test.h"
 #include "support/test_port.h"
 #include "support/wait_until.h"

@@ -1,7 +1,7 @@
-/* ops/redis_memory: warns an operator long before Redis is full. */
+/* site/redis_memory: warns an operator long before Redis is full. */
 #include "base/log.h"
-#include "ops/redis_memory.h"
-#include "ops/redis_state.h"
+#include "site/redis_memory.h"
+#include "site/redis_state.h"
 #include "support/stores_do.h"
 #include "support/test.h"
 #include "support/test_services.h"

@@ -5,18 +5,18 @@
 #include <mysql.h>
 #include <mysqld_error.h>
 
+#include "audit/watch.h"
 #include "base/array.h"
 #include "base/buf.h"
 #include "base/clock.h"
-#include "io/redis_function_load.h"
-#include "io/redis_reply.h"
+#include "commands/demo.h"
+#include "commands/replay.h"
 #include "live/event.h"
 #include "live/keys.h"
-#include "ops/audit_watch.h"
-#include "ops/demo.h"
-#include "ops/migrate.h"
-#include "ops/replay.h"
+#include "migrate/migrate.h"
 #include "packet/id.h"
+#include "redis/function_load.h"
+#include "redis/reply.h"
 #include "settle/dead_letter.h"
 #include "support/stores_do.h"
 #include "support/test.h"
@@ -877,7 +877,7 @@ TEST(each_role_reaches_its_own_keys_only)
     assert_no_permission(AUTH, "XRANGE hb:{p00}:events - +", "XADD hb:{p00}:events * g 1", "GET hb:token:x",
                          "SET hb:token:x 1");
     assert_no_permission(CARD, "SET hb:challenge:x 1", "GET hb:session:x", "GET hb:{p00}:settled", "SET hb:wait:{0} 1");
-    redis_plant(HOT, "SET hb:wait:{0} 1 NX PX 60000"); /* before each WAIT; see redis_wait.c */
+    redis_plant(HOT, "SET hb:wait:{0} 1 NX PX 60000"); /* before each WAIT; see redis/wait.c */
     redis_plant(HOT, "PEXPIRE hb:wait:{0} 60000");
     assert_no_permission(HOT, "GET hb:wait:{0}", "SET hb:waiting 1");
     assert_no_permission(SETTLE, "SET hb:{limit}:send:1 1", "SET hb:session:x 1", "SET hb:sessions:1 1",

@@ -1,7 +1,6 @@
 /* pages/send on real stores: money leaves the wallet exactly once, and a packet that was paid for is loaded into
  * Redis. */
 #include "base/clock.h"
-#include "io/redis_reply.h"
 #include "live/keys.h"
 #include "live/load.h"
 #include "live/shut.h"
@@ -10,6 +9,7 @@
 #include "packet/split.h"
 #include "packet/store.h"
 #include "pages/send.h"
+#include "redis/reply.h"
 #include "support/test.h"
 #include "test_packet_app.h"
 

@@ -2,17 +2,17 @@
  * that lacks settled grabs is repaired. */
 #include <signal.h>
 
+#include "acts/erase.h"
+#include "acts/thanks.h"
 #include "base/array.h"
 #include "base/clock.h"
-#include "io/redis_function_load.h"
 #include "live/keys.h"
 #include "live/shut.h"
+#include "redis/function_load.h"
 #include "settle/away.h"
-#include "settle/erase.h"
 #include "settle/expire.h"
 #include "settle/recover_stream.h"
 #include "settle/tell.h"
-#include "settle/thanks.h"
 #include "support/cluster_servers.h"
 #include "support/test.h"
 #include "support/wait_until.h"

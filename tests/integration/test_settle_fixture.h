@@ -2,11 +2,11 @@
 #ifndef HB_TEST_SETTLE_FIXTURE_H
 #define HB_TEST_SETTLE_FIXTURE_H
 
+#include "audit/audit.h"
 #include "base/arena.h"
-#include "base/config.h"
+#include "config/config.h"
 #include "live/grab.h"
 #include "live/live.h"
-#include "ops/audit.h"
 #include "packet/packet.h"
 #include "settle/recover.h"
 #include "settle/settle.h"

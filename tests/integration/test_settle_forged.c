@@ -1,14 +1,14 @@
 /* What a hot pool that is taken over may append to a stream, with the rights of its role: the worker pays only what
  * agrees with the tables. */
+#include "acts/give_back.h"
 #include "base/array.h"
 #include "base/clock.h"
+#include "commands/replay.h"
 #include "live/event.h"
 #include "live/keys.h"
-#include "ops/replay.h"
 #include "packet/split.h"
 #include "packet/store.h"
 #include "settle/fault.h"
-#include "settle/give_back.h"
 #include "settle/publish.h"
 #include "settle/settle.h"
 #include "settle/verify.h"

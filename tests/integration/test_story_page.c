@@ -3,8 +3,8 @@
 
 #include "base/clock.h"
 #include "packet/story.h"
-#include "pages/story.h"
-#include "pages/story_picture.h"
+#include "records/story.h"
+#include "records/story_picture.h"
 #include "support/test.h"
 #include "test_drawn.h"
 #include "test_packet_app.h"

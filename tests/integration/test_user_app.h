@@ -2,10 +2,10 @@
 #ifndef HB_TEST_USER_APP_H
 #define HB_TEST_USER_APP_H
 
+#include "account/login.h"
 #include "support/stores_do.h"
 #include "support/test_services.h"
 #include "test_user_fixture.h"
-#include "user/login.h"
 #include "user/session.h"
 
 static struct services *app;

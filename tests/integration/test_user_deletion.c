@@ -1,8 +1,8 @@
 /* Deleting an account: the name goes everywhere, open packets end first, the money is accounted for, the ledger
  * stays. */
+#include "acts/fund.h"
+#include "acts/give_back.h"
 #include "packet/receivers.h"
-#include "settle/fund.h"
-#include "settle/give_back.h"
 #include "support/test.h"
 #include "support/test_services.h"
 #include "test_user_fixture.h"

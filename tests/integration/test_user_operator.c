@@ -1,21 +1,21 @@
 /* `hongbao user` with the rights of the role support: find, show, disable, enable, end-sessions, reset. */
 #include <inttypes.h>
 
+#include "account/recovery_page.h"
+#include "account/token_page.h"
 #include "base/array.h"
 #include "base/clock.h"
 #include "base/public_id.h"
 #include "base/random.h"
-#include "ops/user.h"
-#include "ops/user_find.h"
+#include "commands/user.h"
+#include "commands/user_find.h"
 #include "support/test.h"
 #include "support/test_services.h"
 #include "test_packet_fixture.h"
 #include "test_user_app.h"
 #include "user/known_device.h"
-#include "user/recovery_page.h"
 #include "user/store.h"
 #include "user/token.h"
-#include "user/token_page.h"
 #include "user/visitor.h"
 
 static struct services *support;

@@ -1,21 +1,21 @@
 /* user/: register, login and logout on real stores. */
 #include <sodium.h>
 
+#include "account/deletion_page.h"
+#include "account/language.h"
+#include "account/login.h"
+#include "account/logout.h"
+#include "account/password_page.h"
+#include "account/register.h"
+#include "account/token_page.h"
 #include "base/array.h"
 #include "base/clock.h"
 #include "support/test.h"
 #include "test_user_app.h"
 #include "user/account.h"
-#include "user/deletion_page.h"
-#include "user/language.h"
-#include "user/login.h"
-#include "user/logout.h"
 #include "user/password.h"
-#include "user/password_page.h"
-#include "user/register.h"
 #include "user/session.h"
 #include "user/store.h"
-#include "user/token_page.h"
 #include "web/origin.h"
 
 /* The answer to a login with this cookie. */

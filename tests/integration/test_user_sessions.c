@@ -1,19 +1,19 @@
 /* The list of a user's sessions, the pages that end them, and changing nickname and password, on real stores. */
 #include <inttypes.h>
 
+#include "account/account_page.h"
+#include "account/logout.h"
+#include "account/nickname_page.h"
+#include "account/password_page.h"
+#include "account/register.h"
+#include "account/session_page.h"
 #include "base/array.h"
 #include "base/clock.h"
-#include "io/redis_reply.h"
+#include "redis/reply.h"
 #include "support/test.h"
 #include "test_user_app.h"
-#include "user/account_page.h"
-#include "user/logout.h"
-#include "user/nickname_page.h"
-#include "user/password_page.h"
-#include "user/register.h"
 #include "user/session.h"
 #include "user/session_list.h"
-#include "user/session_page.h"
 #include "user/store.h"
 
 enum { HOUR_MS = 3600 * 1000 };

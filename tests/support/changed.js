@@ -76,7 +76,7 @@ function chooseOfApp(file) {
   const depends = cTests.filter(({ floors }) => floors.includes(floor));
   const ofFloor = depends.filter((test) => test.label === 'unit' && test.floors[0] === floor && /\.test_/.test(test.name));
   const included = including(`${floor}/${rest.join('/')}.h`).filter((test) => depends.includes(test));
-  const named = depends.filter((test) => isAbout(test, basename(rest.join('/'))) || (test.label !== 'unit' && isAbout(test, floor) && !test.name.includes(`${floor}_`)));
+  const named = depends.filter((test) => isAbout(test, basename(rest.join('/'))) || isAbout(test, `${floor}_${basename(rest.join('/'))}`) || (test.label !== 'unit' && isAbout(test, floor) && !test.name.includes(`${floor}_`)));
   if (ofFloor.length > 0) {
     for (const { name } of ofFloor) chosen.add(name);
     why(`${file}: ${ofFloor.length} unit tests that link ${floor} and what is below it`);

@@ -2,7 +2,7 @@
 #ifndef HB_TEST_PACKET_ROW_H
 #define HB_TEST_PACKET_ROW_H
 
-#include "io/db.h"
+#include "mysql/db.h"
 #include "packet/packet.h"
 
 /* Inserts a packet with all values of p, also state and grabbed_count. Returns as db_exec. */

@@ -4,9 +4,9 @@
 
 #include "support/test.h"
 
-#include "io/db.h"
-#include "io/redis.h"
-#include "io/redis_reply.h"
+#include "mysql/db.h"
+#include "redis/redis.h"
+#include "redis/reply.h"
 
 /* A statement with parameters: sql_do_with(db, "… WHERE id = ?", DB_PARAMS(DB_U64(id))). */
 static inline void sql_do_with(struct db *db, const char *sql, const struct db_param *params, size_t count)

@@ -8,12 +8,12 @@
 #include <mysql.h>
 
 #include "base/random.h"
-#include "io/redis_fence.h"
-#include "io/redis_function_load.h"
 #include "live/fence.h"
 #include "live/keys.h"
 #include "live/stores.h"
-#include "ops/migrate.h"
+#include "migrate/migrate.h"
+#include "redis/fence.h"
+#include "redis/function_load.h"
 #include "support/unix_path.h"
 
 struct opened {

@@ -210,7 +210,7 @@ function catalogues(sources) {
 }
 
 // Demo users have Chinese names in every language; the digits of a receipt's capitals follow rules.
-const OWN_WORDS = ['app/ops/demo.c', 'app/base/money.c'];
+const OWN_WORDS = ['app/commands/demo.c', 'app/base/money.c'];
 const MEDIA_TYPES = ['html', 'plain', 'csv', 'calendar'];
 const templateWords = (text) => templateCode(text).replace(/>[福開]</g, '><'); // which count as pictures
 
@@ -246,7 +246,7 @@ export function texts(sources) {
 // Every template that the code names is in the list with which a process checks the folder at its start, and every one of
 // the list is named.
 export function templates(sources) {
-  const list = 'app/ops/site_templates.c';
+  const list = 'app/site/templates.c';
   const name = /"((?:pages|partials|pictures|layout)\/\w+)"/g;
   const listed = new Set([...sources.read(list).matchAll(name)].map((match) => match[1]));
   const named = new Set();
@@ -278,10 +278,10 @@ export function problems(sources) {
 // The description of the API names every problem of the program, except those that no operation of it leads to.
 export function refusals(sources) {
   const undescribed = ['405 method-not-allowed', '500 internal'];
-  const described = sources.read('app/ops/api_operations.c') + sources.read('app/ops/api.c');
+  const described = sources.read('app/site/api_operations.c') + sources.read('app/site/api.c');
   return find(sources, sources.files('app', /\.c$/), raw, /\bconst struct problem \w+ = \{ (\d{3}), "([a-z-]+)"/g, ([, status, type]) =>
     !described.includes(`${status}, "${type}"`) && !undescribed.includes(`${status} ${type}`)
-    && `${status} ${type} is not in app/ops/api_operations.c`);
+    && `${status} ${type} is not in app/site/api_operations.c`);
 }
 
 // nginx passes no request header automatically: every parameter that the program reads must be in the list. And nginx
@@ -301,10 +301,10 @@ export function nginx(sources) {
 // The product's limits of time, in seconds: most sites of tests have longer ones (tests/support/servers), so the values
 // are here. At each wait the program gives up before nginx does, and says what it knows.
 const LIMITS_OF_TIME = [
-  ['redis round', 'app/base/config.c', /SETTING_INT\(redis_timeout_ms, \d+, \d+, "(\d+)"/, 0.8, 1000],
-  ['mysql statement', 'app/base/config.c', /SETTING_INT\(mysql_timeout_s, \d+, \d+, "(\d+)"/, 2],
-  ['idle transaction', 'app/io/db_session.c', /#define IDLE_TRANSACTION_S "(\d+)"/, 4],
-  ['lock wait', 'app/io/db_connection.c', /\bLOCK_WAIT_S = (\d+)/, 3],
+  ['redis round', 'app/config/config.c', /SETTING_INT\(redis_timeout_ms, \d+, \d+, "(\d+)"/, 0.8, 1000],
+  ['mysql statement', 'app/config/config.c', /SETTING_INT\(mysql_timeout_s, \d+, \d+, "(\d+)"/, 2],
+  ['idle transaction', 'app/mysql/db_session.c', /#define IDLE_TRANSACTION_S "(\d+)"/, 4],
+  ['lock wait', 'app/mysql/db_connection.c', /\bLOCK_WAIT_S = (\d+)/, 3],
   ['hot connect', 'nginx/snippets/fastcgi-hot.conf', /^fastcgi_connect_timeout (\d+)s;/m, 1],
   ['hot send', 'nginx/snippets/fastcgi-hot.conf', /^fastcgi_send_timeout (\d+)s;/m, 3],
   ['hot read', 'nginx/snippets/fastcgi-hot.conf', /^fastcgi_read_timeout (\d+)s;/m, 3],

@@ -142,7 +142,7 @@ const PLANTED = {
   templates: [
     ['app/web/planted.c', 'respond_model(x, 200, "pages/planted", &m);\n', /planted\.c:1: .*lacks pages\/planted/],
     ['app/web/planted.c', '/* "pages/planted" */\n', FINE],
-    ['app/ops/site_templates.c', replaced('NULL', '"pages/planted", NULL'), /pages\/planted is not used/],
+    ['app/site/templates.c', replaced('NULL', '"pages/planted", NULL'), /pages\/planted is not used/],
   ],
   problems: [
     ['nginx/http.conf', replaced(/^ +too-many +"Please wait.*\n/m, ''), /too-many has no title in en/],
@@ -165,7 +165,7 @@ const PLANTED = {
     [HOT, hotRead(10), /fastcgi-hot\.conf: the limit of hot read is 10 s, not 3 s/],
     [HOT, hotRead(10), /hot read is not shorter than that of page read/],
     [HOT, replaced(/.*read_timeout.*/, ''), /the limit of hot read is NaN s/],
-    ['app/base/config.c', replaced('SETTING_INT(redis_timeout_ms, 10, 60000, "800"', 'SETTING_INT(redis_timeout_ms, 10, 60000, "3000"'),
+    ['app/config/config.c', replaced('SETTING_INT(redis_timeout_ms, 10, 60000, "800"', 'SETTING_INT(redis_timeout_ms, 10, 60000, "3000"'),
       /redis round is not shorter than that of hot read/],
   ],
   references: [

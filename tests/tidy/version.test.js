@@ -9,7 +9,7 @@ import { fileURLToPath } from 'node:url';
 
 const ROOT = join(dirname(fileURLToPath(import.meta.url)), '../..');
 // What a version is computed from, and a program that has it.
-const BASIS = ['deploy/version.sh', 'deploy/commit.txt', '.gitattributes', 'app/cmake/version.cmake', 'app/ops/version.h'];
+const BASIS = ['deploy/version.sh', 'deploy/commit.txt', '.gitattributes', 'app/cmake/version.cmake', 'app/commands/version.h'];
 const PROGRAM = ['CMakeLists.txt', 'main.c', 'later.c'];
 const folder = mkdtempSync(join(tmpdir(), 'hongbao-version-'));
 after(() => rmSync(folder, { recursive: true }));
@@ -33,8 +33,8 @@ add_executable(a main.c later.c)
 target_include_directories(a PRIVATE app)
 hb_version(a)
 `);
-  writeFileSync(join(at, 'main.c'), '#include <stdio.h>\n#include "ops/version.h"\nint main(void) { return puts(VERSION) < 0; }\n');
-  writeFileSync(join(at, 'later.c'), '#include "ops/version.h"\nint later(void);\nint later(void) { return 0; }\n');
+  writeFileSync(join(at, 'main.c'), '#include <stdio.h>\n#include "commands/version.h"\nint main(void) { return puts(VERSION) < 0; }\n');
+  writeFileSync(join(at, 'later.c'), '#include "commands/version.h"\nint later(void);\nint later(void) { return 0; }\n');
   return at;
 }
 

@@ -1,17 +1,17 @@
-/* ops/api: every route and every field of its form and query is described; a process makes the description once. */
+/* site/api: every route and every field of its form and query is described; a process makes the description once. */
 #include <zlib.h>
 
 #include "base/array.h"
 #include "base/log.h"
-#include "ops/api.h"
-#include "ops/site_routes.h"
 #include "packet/receipt_keys.h"
 #include "pages/receipt.h"
+#include "site/api.h"
+#include "site/routes.h"
 #include "support/test_site.h"
 #include "web/accept.h"
 #include "web/respond.h"
 
-#define WHERE "app/ops/api_operations.c"
+#define WHERE "app/site/api_operations.c"
 
 TEST(every_route_is_described_and_nothing_else)
 {

@@ -1,7 +1,7 @@
-/* ops/audit_state and ops/backup_record: what is known of the audit and of the backups of a site. */
+/* audit/state and audit/backup_record: what is known of the audit and of the backups of a site. */
+#include "audit/state.h"
 #include "base/clock.h"
 #include "io/metrics.h"
-#include "ops/audit_state.h"
 #include "support/test_folder.h"
 
 static const char *noted = ""; /* the record */

@@ -1,9 +1,9 @@
-/* ops/command_output: what a command prints, or that it failed. */
+/* doctor/command_output: what a command prints, or that it failed. */
 #include <signal.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "ops/command_output.h"
+#include "doctor/command_output.h"
 #include "support/test.h"
 
 enum { PRINTED_BYTES = 100000, LIMIT_BYTES = 64 << 10, LIMIT_MS = 60 * 1000, SHORT_MS = 50 };

@@ -1,6 +1,6 @@
-/* ops/doctor, ops/findings, ops/doctor_script: the parts of the doctor that need no server. */
-#include "ops/doctor_internal.h"
-#include "ops/doctor_words.h"
+/* doctor/doctor, doctor/findings, doctor/doctor_script: the parts of the doctor that need no server. */
+#include "doctor/doctor_internal.h"
+#include "doctor/doctor_words.h"
 #include "support/test_arena.h"
 
 enum { TEXT_BYTES = 4096 };

@@ -1,4 +1,4 @@
-/* ops/doctor_pools, doctor_files, doctor_nginx, doctor_machine, doctor_processes: what the doctor
+/* doctor/doctor_pools, doctor_files, doctor_nginx, doctor_machine, doctor_processes: what the doctor
  * finds in sockets, files and processes, without stores. */
 #include <signal.h>
 
@@ -7,9 +7,9 @@
 #include <sys/un.h>
 #include <sys/wait.h>
 
+#include "doctor/doctor_internal.h"
 #include "io/metrics_processes.h"
 #include "io/program_id.h"
-#include "ops/doctor_internal.h"
 #include "support/assert_text.h"
 #include "support/test_folder.h"
 

@@ -1,4 +1,4 @@
-/* ops/fcgi_ask: one request to a pool. */
+/* doctor/fcgi_ask: one request to a pool. */
 #include <fastcgi.h>
 #include <poll.h>
 #include <signal.h>
@@ -6,7 +6,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "ops/fcgi_ask.h"
+#include "doctor/fcgi_ask.h"
 #include "support/test_arena.h"
 
 enum { READ_MAX = 1024, ANSWER_MS_MAX = 60 * 1000, LIMIT_MS = 200, DRIP_MS = 20 };

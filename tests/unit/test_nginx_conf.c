@@ -1,7 +1,7 @@
-/* ops/nginx_conf: what the doctor reads of nginx's files.
- * ops/nginx_counts: the size of a file of nginx is the number of requests that its limit has refused. */
-#include "ops/nginx_conf.h"
-#include "ops/nginx_counts.h"
+/* doctor/nginx_conf: what the doctor reads of nginx's files.
+ * site/nginx_counts: the size of a file of nginx is the number of requests that its limit has refused. */
+#include "doctor/nginx_conf.h"
+#include "site/nginx_counts.h"
 #include "support/test_folder.h"
 
 static struct nginx_conf conf;

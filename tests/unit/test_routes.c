@@ -1,5 +1,5 @@
 /* The route tables of all floors: the requirements of each path. */
-#include "ops/site_routes.h"
+#include "site/routes.h"
 #include "support/test.h"
 #include "web/bearer.h"
 #include "web/limits.h"
@@ -56,7 +56,7 @@ TEST(every_post_of_a_user_says_which_tokens_may_use_it_and_none_reaches_the_acco
     }
 }
 
-/* The handler counts the password: user/password_confirm.h. */
+/* The handler counts the password: account/password_confirm.h. */
 static bool is_confirmed(const struct route *r)
 {
     EACH_TEXT (path, "/account/password", "/account/recovery", "/account/delete", "/account/tokens",

@@ -1,6 +1,6 @@
 /* The reference of the settings is made from their table: docs/reference/config.md has what the program prints. */
-#include "base/config.h"
-#include "ops/settings.h"
+#include "commands/settings.h"
+#include "config/config.h"
 #include "support/test.h"
 
 static char *printed(bool (*print)(FILE *out))

@@ -1,10 +1,10 @@
 /* user/account: the rules of usernames, nicknames and passwords, and their messages. */
+#include "account/username_proposal.h"
 #include "base/array.h"
 #include "support/assert_text.h"
 #include "support/test_arena.h"
 #include "user/account.h"
 #include "user/common_password.h"
-#include "user/username_proposal.h"
 
 static struct services services;
 

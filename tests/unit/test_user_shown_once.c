@@ -1,6 +1,6 @@
 /* user/shown_once: what is sealed for a page is opened by its session, its page, in its time, and by nobody else. */
+#include "account/shown_once.h"
 #include "support/test_arena.h"
-#include "user/shown_once.h"
 
 #define KEY_OF(secret) ((struct key[]){ key_derive(STR(secret), KEY_SHOWN) })
 #define KEY            KEY_OF("a secret of at least 32 characters")

@@ -1,8 +1,8 @@
-/* user/token and user/token_page, the parts without I/O: tokens, keys, copies, the form. */
+/* user/token and account/token_page, the parts without I/O: tokens, keys, copies, the form. */
+#include "account/token_page.h"
 #include "support/assert_text.h"
 #include "support/test_arena.h"
 #include "user/token.h"
-#include "user/token_page.h"
 #include "web/bearer.h"
 
 static struct public_id_key key, other_key;

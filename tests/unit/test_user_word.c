@@ -1,6 +1,6 @@
-/* ops/user_word: what an operator may paste to find a user. */
+/* commands/user_word: what an operator may paste to find a user. */
 #include "base/public_id.h"
-#include "ops/user_word.h"
+#include "commands/user_word.h"
 #include "support/assert_text.h"
 #include "support/test_arena.h"
 

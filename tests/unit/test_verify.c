@@ -1,6 +1,6 @@
-/* ops/verify: its arguments. tests/e2e/flow.test.js compares its shares with the site's. */
+/* commands/verify: its arguments. tests/e2e/flow.test.js compares its shares with the site's. */
 #include "base/array.h"
-#include "ops/verify.h"
+#include "commands/verify.h"
 #include "support/test.h"
 
 enum { LARGE_BYTES = 17 << 20 }; /* more than the command's memory */

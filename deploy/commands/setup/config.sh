@@ -121,7 +121,7 @@ older_keys() {
     printf '%s\n' "${value:-on}"
 }
 
-# Keeps the values of the settings of which a change needs a setup, for `hongbao check` (app/ops/check.c).
+# Keeps the values of the settings of which a change needs a setup, for `hongbao check` (app/doctor/check.c).
 settings_record() {
     setting --setup >"$STATE/settings.new"
     mv -- "$STATE/settings.new" "$STATE/settings"

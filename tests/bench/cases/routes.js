@@ -12,7 +12,7 @@ const SHARES = 100;
 const IDLE_MS = 3000;
 const YUAN = '10000';
 const NAMES_MAX = 100;
-const RECORDS_PER_USE = 5000; // app/pages/export_limit.h
+const RECORDS_PER_USE = 5000; // app/records/export_limit.h
 const SPECIAL = { changePassword: { perUse: 1 / 2 } }; // it makes two hashes, which count both
 const SERVERS = ['hot', 'page', 'auth', 'card', 'settle', 'redis', 'mariadb'];
 

@@ -8,8 +8,8 @@
 #include <hiredis/hiredis.h>
 #include <stdint.h>
 
-#include "base/config.h"
 #include "base/public_id.h"
+#include "config/config.h"
 #include "live/live.h"
 #include "user/session.h"
 

@@ -5,8 +5,8 @@
 #include <mysql.h>
 #include <stdbool.h>
 
-#include "base/config.h"
 #include "base/str.h"
+#include "config/config.h"
 
 /* The kept connection, made when there is none. NULL: MariaDB can't be reached; stderr has the reason. */
 MYSQL *tables_ready(const struct config *config);

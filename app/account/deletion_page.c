@@ -1,0 +1,223 @@
+#include "account/deletion_page.h"
+
+#include <string.h>
+
+#include "account/password_confirm.h"
+#include "base/array.h"
+#include "user/account.h"
+#include "user/deletion.h"
+#include "user/session.h"
+#include "web/field_types.h"
+#include "web/respond.h"
+#include "web/security_log.h"
+#include "web/view.h"
+
+struct deletion_form {
+    struct str username; /* folded, perhaps not valid */
+    struct password password;
+    struct str give_up; /* empty: the box is not ticked */
+};
+
+const struct field deletion_fields[] = {
+    LOGIN_NAME_FIELD(struct deletion_form, "one's own, to confirm"),
+    PASSWORD_FIELD("password", offsetof(struct deletion_form, password), "a good password"),
+    { .name = "give_up",
+      .type = &FIELD_TEXT,
+      .member = offsetof(struct deletion_form, give_up),
+      .says = "any text: the money that is left, in the wallet or in open packets, goes to the site; needed "
+              "while there is some, else 422" },
+    { .name = NULL },
+};
+
+static const struct problem DELETION_UNKNOWN = { 503, "unknown", "text/delete_unknown", "text/delete_unknown_detail",
+                                                 1 };
+
+static void money_model(struct model *m, const struct deletion_money *money)
+{
+    view_money_model(m, &m->root, "balance_fen", "balance_text", money->balance_fen);
+    value_int(m, &m->root, "packets_fen", money->packets_fen);
+    value_int(m, &m->root, "packet_count", (int64_t)money->packet_count);
+    value_page_bool(m, &m->root, "has_money", money->balance_fen > 0 || money->packet_count > 0);
+    if (money->packet_count == 0)
+        return;
+    struct value *packets = value_page_object(m, &m->root, "packets");
+    view_money_model(m, packets, "fen", "text", money->packets_fen);
+    view_count_model(m, packets, "packet_count", "packet_one", (int64_t)money->packet_count);
+}
+
+static enum status deletion_model(struct exchange *x, struct model *m, const struct form *typed)
+{
+    struct deletion_money money;
+    enum status st = deletion_money_find(x->app->stores.db, x->arena, x->visitor.user_id, &money);
+    if (st != ST_OK)
+        return st;
+    model_init(m, x->arena);
+    value_page_text(m, &m->root, "username", x->visitor.username);
+    money_model(m, &money);
+    struct value *form = value_page_object(m, &m->root, "form");
+    form_typed_model(m, form, deletion_fields, typed);
+    return ST_OK;
+}
+
+enum step deletion_show(struct exchange *x)
+{
+    struct model m;
+    enum status st = deletion_model(x, &m, query_form(x, deletion_fields));
+    if (st == ST_OK)
+        respond_model(x, 200, "pages/delete", &m);
+    else
+        respond_status(x, st);
+    return STEP_DONE;
+}
+
+/* The messages in the order in which the page has their fields. */
+static void errors_in_order(const struct form_errors *e, struct form_errors *out)
+{
+    static const char *const order[] = { "give_up", "username", "password" };
+    out->count = 0;
+    for (size_t field = 0; field < ARRAY_LEN(order); field++)
+        for (size_t i = 0; i < e->count; i++)
+            if (strcmp(e->items[i].field, order[field]) == 0)
+                out->items[out->count++] = e->items[i];
+}
+
+static enum step deletion_refuse(struct exchange *x, const struct form_errors *e)
+{
+    struct form_errors ordered;
+    struct model m;
+    errors_in_order(e, &ordered);
+    enum status st = deletion_model(x, &m, &x->form);
+    if (st == ST_OK)
+        respond_form_errors(x, "pages/delete", &m, &ordered);
+    else
+        respond_status(x, st);
+    return STEP_DONE;
+}
+
+static enum step deletion_begun(struct exchange *x)
+{
+    x->fallback_problem = &DELETION_UNKNOWN;
+    security_log(x, SECURITY_ACCOUNT_DELETED, x->visitor.user_id, NULL);
+    (void)session_end(x); /* it has ended already; this removes the cookie */
+    respond_header(x, "Clear-Site-Data", STR("\"storage\""));
+    if (x->wants_json)
+        respond_empty(x, 204);
+    else
+        respond_see_other(x, STR("/account/deleted"));
+    return STEP_DONE;
+}
+
+/* ST_NOT_FOUND: the password is wrong. */
+static enum status password_begin(struct exchange *x, struct hash_permit *permit, const struct deletion_form *form,
+                                  enum deletion_result *result)
+{
+    struct str hash;
+    enum status st = password_confirm(x, permit, &form->password, &hash);
+    if (st == ST_OK)
+        st = deletion_begin(&x->app->stores, x->arena, x->visitor.user_id, x->visitor.username, hash,
+                            form->give_up.len > 0, result);
+    return st == ST_OK && *result == DELETION_OTHER_PASSWORD ? ST_NOT_FOUND : st;
+}
+
+/* Checks the password and begins the deletion. ST_NOT_FOUND: the password is wrong. *answered: the limits refuse a try.
+ * A form that was sent twice must get the same answer twice. The first request removes the password, so after a wrong
+ * password this looks again whether the deletion has begun. */
+static enum status deletion_try(struct exchange *x, const struct deletion_form *form, enum deletion_result *result,
+                                bool *answered)
+{
+    struct db *db = x->app->stores.db;
+    struct hash_permit permit = { 0 };
+    bool begun = false;
+    enum status st = deletion_is_begun(db, x->arena, x->visitor.user_id, &begun);
+    if (st != ST_OK || begun)
+        return st;
+    *answered = !password_confirm_take(x, &form->password, &permit);
+    if (*answered)
+        return ST_OK;
+    enum status wrong = password_begin(x, &permit, form, result);
+    if (wrong != ST_NOT_FOUND)
+        return wrong;
+    *result = DELETION_BEGUN;
+    st = deletion_is_begun(db, x->arena, x->visitor.user_id, &begun);
+    return st == ST_OK && !begun ? wrong : st;
+}
+
+/* Adds the message about money that is left. Returns the status of the store. */
+static enum status money_judge(struct exchange *x, const struct deletion_form *form, struct form_errors *e)
+{
+    struct deletion_money money;
+    enum status st = ST_OK;
+    if (form->give_up.len > 0)
+        return st;
+    st = deletion_money_find(x->app->stores.db, x->arena, x->visitor.user_id, &money);
+    if (st == ST_OK && (money.balance_fen > 0 || money.packet_count > 0))
+        form_fail(e, "give_up", "text/delete_money_left");
+    return st;
+}
+
+/* Judges the whole form, so that the answer has all messages at once: *e had the fields that are missing. False: the
+ * limits refuse to look at the password, and the request is answered. *st: ST_INVALID with messages in *e, ST_OK, or
+ * the status of a store. */
+static bool deletion_judge(struct exchange *x, const struct deletion_form *form, struct form_errors *e, enum status *st)
+{
+    struct hash_permit permit = { 0 };
+    struct str hash;
+    if (form->username.len > 0 && !str_equal(form->username, x->visitor.username))
+        form_fail_with(e, "username", "text/delete_wrong_name", x->visitor.username);
+    if (e->count == 0)
+        return true; /* deletion_try looks at money and password */
+    *st = money_judge(x, form, e);
+    if (*st == ST_OK && !form_failed(e, "password")) {
+        if (!password_confirm_take(x, &form->password, &permit))
+            return false;
+        *st = password_confirm(x, &permit, &form->password, &hash);
+        if (*st == ST_NOT_FOUND)
+            form_fail(e, "password", "text/confirm_wrong");
+    }
+    if (*st == ST_OK || *st == ST_NOT_FOUND)
+        *st = ST_INVALID;
+    return true;
+}
+
+enum step deletion_submit(struct exchange *x)
+{
+    struct deletion_form form = { .username = STR(""), .give_up = STR("") };
+    struct form_errors e;
+    enum deletion_result result = DELETION_BEGUN;
+    bool answered = false;
+    enum status st = form_read(x, deletion_fields, &form, &e);
+    if ((st == ST_OK || st == ST_INVALID) && !deletion_judge(x, &form, &e, &st))
+        return STEP_DONE;
+    if (st == ST_INVALID)
+        return deletion_refuse(x, &e);
+    if (st == ST_OK)
+        st = session_store_check(x);
+    if (st == ST_OK)
+        st = deletion_try(x, &form, &result, &answered);
+    if (answered)
+        return STEP_DONE;
+    if (st == ST_NOT_FOUND) {
+        form_fail(&e, "password", "text/confirm_wrong");
+        (void)money_judge(x, &form, &e); /* if a store fails, the next try says it */
+        return deletion_refuse(x, &e);
+    }
+    if (st == ST_OK && result == DELETION_MONEY_LEFT) {
+        form_fail(&e, "give_up", "text/delete_money_left");
+        return deletion_refuse(x, &e);
+    }
+    if (st == ST_OK)
+        return deletion_begun(x);
+    if (st == ST_UNKNOWN)
+        respond_problem(x, &DELETION_UNKNOWN);
+    else
+        respond_status(x, st);
+    return STEP_DONE;
+}
+
+enum step deletion_done_show(struct exchange *x)
+{
+    struct model m;
+    model_init(&m, x->arena);
+    respond_model(x, 200, "pages/deleted", &m);
+    return STEP_DONE;
+}

@@ -1,0 +1,36 @@
+/* The page of logging in. The comment above a handler lists the members of its model, on which the template
+ * relies; members marked page-only are not in JSON. */
+#ifndef HB_ACCOUNT_LOGIN_H
+#define HB_ACCOUNT_LOGIN_H
+
+#include "web/exchange.h"
+#include "web/fields.h"
+
+/* GET /login?next=PATH: pages/login. A visitor who is logged in is redirected to next (303).
+ *
+ * Model, all of it page-only:
+ *   form       { username, next }: the typed texts; next is a local path or the empty string
+ *   expired    the session ended while the visitor had a form open
+ *   no_cookies the visitor has just logged in or registered, but the browser has not kept the session's cookie
+ *   register_url, recovery_url  "/register" and "/login/recovery" with the same next; the latter also with a
+ *                              username that was sent
+ *   invitation  the packet that next leads to (account/invitation.h); absent: none
+ *   passkey_site  the domain of passkeys; absent where there are none
+ *   passkey_used  a passkey was used or added in this browser: it comes first
+ * After a refused POST (422) also:
+ *   errors     [ { field, message } ]       field: "username" | "password"
+ *   error      { username?, password? }     a wrong name or password is always the message login_wrong at password;
+ *              of what cannot be a username, username says so
+ * The form posts to /login: username, password, next (hidden). */
+enum step login_show(struct exchange *x);
+
+/* POST /login: starts a new session and ends the session that the request presented. HTML 303 to next (a local path,
+ * else /), JSON 200 {id, username, nickname}. An unknown name and a wrong password give the same answer, after the same
+ * time. When a store is known to be unreachable, answers 503 before the password is hashed; beyond a limit of
+ * account/login_limits.h 429. */
+enum step login_submit(struct exchange *x);
+
+/* The form of /login. */
+extern const struct field login_fields[];
+
+#endif

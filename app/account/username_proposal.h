@@ -1,0 +1,21 @@
+/* Usernames that the page of registering proposes, so that nobody has to invent one. */
+#ifndef HB_ACCOUNT_USERNAME_PROPOSAL_H
+#define HB_ACCOUNT_USERNAME_PROPOSAL_H
+
+#include <stdbool.h>
+
+#include "base/arena.h"
+#include "base/str.h"
+#include "mysql/db.h"
+
+/* Two syllables of pinyin, or two English words, and four digits, at random: "xiaoyu2786", "sunnybear2786". It is not
+ * looked up. STR_NONE without memory. */
+struct str username_invented(struct arena *a, bool english);
+/* What a username can have of a typed text: of an address the part before the '@', small letters, no blanks and no
+ * other characters. In the arena. Empty: less than USERNAME_BYTES_MIN characters are left, or there is no memory. */
+struct str username_made_of(struct arena *a, struct str typed);
+/* A username for somebody whose own was refused: made of the name that was typed, the same with digits, made of the
+ * nickname with digits, or invented; the first that nobody has. Looks up three at most. STR_NONE without memory. */
+struct str username_proposed(struct db *db, struct arena *a, struct str username, struct str nickname, bool english);
+
+#endif

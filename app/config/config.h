@@ -1,0 +1,193 @@
+/* Settings: built-in defaults, then a file of `name = value` lines, then the file of the process's role (its
+ * users in both stores), then the environment (HB_NAME in capitals; other HB_ variables are ignored). The secret may be
+ * in a file of its own; a role that serves gets its keys (base/keys.h) in ROLE.keys instead.
+ * `#` starts a comment at the start of a line or behind a blank. An unknown or repeated name, a bad value or a value
+ * out of its range is refused with file and line: no process starts on a configuration that is only partly understood.
+ * commands/settings.h makes the reference of this table. */
+#ifndef HB_CONFIG_CONFIG_H
+#define HB_CONFIG_CONFIG_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+
+#include "base/keys.h"
+#include "base/status.h"
+#include "base/str.h"
+
+#define CONFIG_TEXT_MAX 256
+
+enum { CONFIG_PARTITIONS_MAX = 100 };
+
+struct config {
+    char file[CONFIG_TEXT_MAX]; /* the path from which it was read; empty: none. No setting */
+    struct keys keys;           /* of the role's file, else derived from the secret. No setting */
+    const char *version;        /* of the program, borrowed; NULL: a test. No setting */
+    uint64_t file_digest;       /* a part of the SHA-256 of that file's text; 0: there is none. No setting */
+
+    /* stores */
+    char redis[CONFIG_TEXT_MAX];      /* addresses (config/address.h) */
+    char redis_user[CONFIG_TEXT_MAX]; /* empty: no AUTH */
+    char redis_password[CONFIG_TEXT_MAX];
+    char mysql[CONFIG_TEXT_MAX]; /* addresses */
+    bool mysql_tls;              /* over TCP: a server without TLS, or with another host's certificate, is refused */
+    char mysql_tls_ca[CONFIG_TEXT_MAX];
+    char mysql_tls_cert[CONFIG_TEXT_MAX];
+    char mysql_tls_key[CONFIG_TEXT_MAX];
+    char mysql_user[CONFIG_TEXT_MAX];
+    char mysql_password[CONFIG_TEXT_MAX];
+    char mysql_database[CONFIG_TEXT_MAX];
+    char redis_replicas[CONFIG_TEXT_MAX]; /* auto, or a number */
+    int64_t redis_replicas_timeout_ms;
+    int64_t redis_timeout_ms;         /* one pipeline round, write to last reply */
+    int64_t mysql_timeout_s;          /* connect, read and write, each */
+    int64_t partitions;               /* fixed for the life of the data; from 1 */
+    char rights_dir[CONFIG_TEXT_MAX]; /* of ROLE.conf, each role's users in both stores, and ROLE.keys; empty: none */
+
+    /* folders of the installation */
+    char template_dir[CONFIG_TEXT_MAX];
+    char lua_dir[CONFIG_TEXT_MAX];
+    char sql_dir[CONFIG_TEXT_MAX];
+    char static_dir[CONFIG_TEXT_MAX];
+    char command_dir[CONFIG_TEXT_MAX];      /* scripts of commands (commands/script.h) */
+    int64_t ready_lag_s;                    /* /readyz fails when settlement is further behind */
+    char metrics_file[CONFIG_TEXT_MAX];     /* shared counters of all processes */
+    char nginx_counts_dir[CONFIG_TEXT_MAX]; /* of the counts of nginx's limits (site/nginx_counts.h) */
+    char backup_record[CONFIG_TEXT_MAX];    /* the last backups (audit/backup_record.h); empty: none are noted */
+
+    /* site */
+    char base_url[CONFIG_TEXT_MAX];    /* "http://127.0.0.1:8080": links, QR codes, cookie prefix; no trailing / */
+    char secret[CONFIG_TEXT_MAX];      /* ≥ 32 characters; keys the MAC of packet ids */
+    char secret_file[CONFIG_TEXT_MAX]; /* whose only line is the secret; empty: none */
+    bool older_keys;                   /* what earlier versions made with the secret is recognized */
+    char timezone[CONFIG_TEXT_MAX];
+    bool demo; /* demo deposits, `hongbao demo` */
+    bool sandbox;
+    bool reload; /* templates are compiled anew when a file changed (./dev run) */
+    int64_t body_bytes_max;
+
+    /* packets */
+    int64_t share_fen_max;
+    int64_t packet_fen_max;
+    int64_t packet_shares_max;
+    int64_t packet_lifetime_ms;             /* 24 h; tests shorten it */
+    char packet_lifetimes[CONFIG_TEXT_MAX]; /* what a sender can choose instead: spans (clock_span) between blanks */
+    int64_t packet_grace_ms;                /* closed packets stay in Redis this long */
+    int64_t greeting_graphemes_max;
+    int64_t deposit_fen_max; /* one demo deposit */
+
+    /* receipts (packet/receipt_keys.h) */
+    char receipt_key_days[CONFIG_TEXT_MAX];  /* "2026-01-01 2027-01-01", ascending, UTC: a new key signs from each on */
+    char receipt_keys_file[CONFIG_TEXT_MAX]; /* public keys of earlier secrets; empty: none */
+
+    /* sessions */
+    int64_t session_idle_s;
+    int64_t session_absolute_s;
+    int64_t sessions_max; /* of a user; the oldest ends */
+    int64_t passkeys_max; /* of a user */
+
+    /* limits (web/limits.h), each a rate (config/rate.h) */
+    bool limits; /* off: none of them applies */
+    char limit_send[CONFIG_TEXT_MAX];
+    char limit_send_address[CONFIG_TEXT_MAX];
+    char limit_deposit[CONFIG_TEXT_MAX];
+    char limit_export[CONFIG_TEXT_MAX];
+    char limit_export_address[CONFIG_TEXT_MAX];
+    char limit_read[CONFIG_TEXT_MAX];
+    char limit_cold_address[CONFIG_TEXT_MAX];
+    char limit_search_address[CONFIG_TEXT_MAX];
+    char limit_names[CONFIG_TEXT_MAX];
+    char limit_names_address[CONFIG_TEXT_MAX];
+    char limit_card[CONFIG_TEXT_MAX];
+    char limit_picture[CONFIG_TEXT_MAX];
+    char limit_register_address[CONFIG_TEXT_MAX];
+    char limit_register_network[CONFIG_TEXT_MAX];
+    char limit_passkey_address[CONFIG_TEXT_MAX];
+    char limit_passkey_network[CONFIG_TEXT_MAX];
+    char limit_password[CONFIG_TEXT_MAX];
+    char limit_confirm[CONFIG_TEXT_MAX];
+    char limit_recovery_make[CONFIG_TEXT_MAX];
+    char limit_recovery_code[CONFIG_TEXT_MAX];
+    char limit_recovery_address[CONFIG_TEXT_MAX];
+    char limit_recovery_network[CONFIG_TEXT_MAX];
+    char limit_login_device[CONFIG_TEXT_MAX];
+    char limit_login_account[CONFIG_TEXT_MAX];
+    char limit_login_new[CONFIG_TEXT_MAX];
+    char limit_login_address[CONFIG_TEXT_MAX];
+    char limit_login_network[CONFIG_TEXT_MAX];
+    char limit_hash_address[CONFIG_TEXT_MAX];
+    char limit_hash_network[CONFIG_TEXT_MAX];
+    char limit_hash_site[CONFIG_TEXT_MAX];
+
+    /* settle worker */
+    int64_t settle_interval_ms; /* pause when all streams were empty */
+    int64_t settle_batch;       /* events per transaction, at most */
+};
+
+/* One row of the table of settings. */
+struct config_setting {
+    const char *name;
+    enum config_type { CONFIG_INT, CONFIG_BOOL, CONFIG_TEXT } type; /* bool: on | off */
+    size_t offset;                                                  /* in struct config */
+    int64_t min, max;                                               /* of the number; of the text's length in bytes */
+    const char *preset;                                             /* the default, as it would stand in the file */
+    bool (*valid)(const char *text);                                /* another rule for a text, or NULL */
+    const char *(*mistake)(const char *text);                       /* the same, telling what is wrong; or NULL */
+    const char *wanted;                                             /* the rule in words */
+    const char *older;   /* the name it had when its value was the path of one Unix socket; still accepted. Or NULL */
+    const char *summary; /* for the reference */
+};
+/* All settings in the order of the reference; *count of them. Static storage. */
+const struct config_setting *config_settings(size_t *count);
+
+/* The name of the setting that is spelled nearly like name, or NULL. Static storage. */
+const char *config_setting_like(struct str name);
+
+/* The file that is read when none is named and it exists. */
+#define CONFIG_FILE "/etc/hongbao/hongbao.conf"
+
+/* True when a list of addresses of c is not only Unix sockets. c was loaded. */
+bool config_stores_by_tcp(const struct config *c);
+
+/* The folder of the installed files, with which some defaults begin. */
+const char *config_data_dir(void);
+
+/* Whether a change of the setting also needs `hongbao setup`. */
+bool config_needs_setup(const struct config_setting *setting);
+
+/* Whether the value is a password or the secret, which no terminal should show. */
+bool config_is_secret(const struct config_setting *setting);
+
+/* Writes the value of the setting in c as it would stand in the file. False: out refused it. */
+bool config_value_print(const struct config *c, const struct config_setting *setting, FILE *out);
+
+/* Writes all settings of c as lines name=value, passwords too. False: out refused a line. */
+bool config_print(const struct config *c, FILE *out);
+
+/* The built-in values. */
+void config_defaults(struct config *c);
+/* Reads into c, over what it has: the file (path NULL: none), the role's file rights_dir/ROLE.conf (role NULL, or
+ * rights_dir empty: none; otherwise it must exist), and the environment, which wins. Then the keys: a role reads them
+ * from rights_dir/ROLE.keys, if that file exists and the environment sets no secret; otherwise they are derived from
+ * the secret. Then checks the whole. ST_INVALID with a message "file:line: …" (or "HB_NAME: …" for the environment) for
+ * each mistake, one a line, in error (error_size bytes, caller's; messages that do not fit are left out); c is
+ * undefined then. ST_NO_MEMORY. A missing secret is refused where it is needed; before `hongbao setup` the only message
+ * is that it has to run. A message never has a value in it: it may be a password. */
+enum status config_load(struct config *c, const char *path, const char *role, char *error, size_t error_size);
+/* As config_load without a role, but does not read secret_file, and needs no secret where secret_file is set: for a
+ * command that reports what is wrong with that file. */
+enum status config_load_without_secret(struct config *c, const char *path, char *error, size_t error_size);
+/* The same, also before `hongbao setup`: for a command that shows settings. */
+enum status config_load_settings(struct config *c, const char *path, char *error, size_t error_size);
+/* Reads the secret of a configuration that was loaded without it. ST_INVALID: there is none, with a message as from
+ * config_load; c->secret is empty then. */
+enum status config_secret_read(struct config *c, char *error, size_t error_size);
+/* Reads the file and the environment as far as this user may, without the secret, and passes over mistakes: for a
+ * command that needs only the names of folders. A setting that can't be read keeps its value. */
+void config_load_unchecked(struct config *c, const char *path);
+/* Reads the role's file, and the environment again, over a configuration that was loaded without a role. Errors as
+ * config_load. */
+enum status config_role(struct config *c, const char *role, char *error, size_t error_size);
+
+#endif

@@ -1,0 +1,26 @@
+/* Sets of words: rights as they should be and as they are. */
+#ifndef HB_DOCTOR_DOCTOR_WORDS_H
+#define HB_DOCTOR_DOCTOR_WORDS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "base/arena.h"
+#include "base/str.h"
+
+enum { WORDS_MAX = 512 };
+
+struct words {
+    struct str items[WORDS_MAX];
+    size_t count;
+};
+
+/* Adds a word that is not there yet. More than WORDS_MAX are left out. */
+void words_add(struct words *w, struct str word);
+/* Adds what stands between blanks. */
+void words_add_all(struct words *w, struct str text);
+bool words_have(const struct words *w, struct str word);
+/* The words of a that b does not have, with commas, in the arena: at most five, then their number. "": none. */
+const char *words_without(const struct words *a, const struct words *b, struct arena *arena);
+
+#endif

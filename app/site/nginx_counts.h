@@ -1,0 +1,15 @@
+/* The requests that nginx's limits have refused, for /metrics. nginx appends one byte for each to a file of its limit
+ * (an access_log in an empty format, nginx/http.conf), so the size of the file is the count: it costs other requests
+ * nothing, no process has to listen, a restart of nginx or of a pool loses nothing, and no text of a client is read. */
+#ifndef HB_SITE_NGINX_COUNTS_H
+#define HB_SITE_NGINX_COUNTS_H
+
+#include "io/metrics.h"
+
+enum { NGINX_COUNTS_MAX = 4 };
+
+/* Reads the counts of the files in dir (setting nginx_counts_dir) into out and returns their number: of a file that is
+ * missing, is no regular file or can't be reached there is none. */
+size_t nginx_counts_read(const char *dir, struct metric_sample out[NGINX_COUNTS_MAX]);
+
+#endif

@@ -1,0 +1,14 @@
+#include "site/templates.h"
+
+#include <stddef.h>
+
+const char *const site_templates[] = {
+    "pages/account",        "pages/covers",       "pages/delete",    "pages/deleted",
+    "pages/developers",     "pages/devices",      "pages/home",      "pages/login",
+    "pages/login_recovery", "pages/order",        "pages/packet",    "pages/passkey_offer",
+    "pages/passkeys",       "pages/password",     "pages/poster",    "pages/problem",
+    "pages/receipt",        "pages/records",      "pages/recovered", "pages/recovery",
+    "pages/register",       "pages/screen",       "pages/send",      "pages/send_confirm",
+    "pages/story",          "pages/verify",       "pages/wallet",    "partials/packet_rows",
+    "pictures/card_tall",   "pictures/card_wide", "pictures/story",  NULL,
+};
