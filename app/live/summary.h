@@ -1,4 +1,4 @@
-/* A packet in Redis as the settle floor needs it: a view of it without rows, with a round of its own. */
+/* A packet in Redis as acts and settlement need it: a view of it without rows, with a round of its own. */
 #ifndef HB_LIVE_SUMMARY_H
 #define HB_LIVE_SUMMARY_H
 

@@ -48,7 +48,7 @@ struct services {
     struct svg_png *drawing;           /* NULL outside the card pool */
     const char *picture_program;       /* decodes pictures of users (io/picture_child.h) */
     struct receipt_keys *receipt_keys; /* of the pages floor; NULL in processes that sign none */
-    struct migrations *migrations;     /* of the ops floor; NULL in pools without MySQL, or when they can't be read */
+    struct migrations *migrations;     /* of app/migrate; NULL in pools without MySQL, or when they can't be read */
     struct public_id_key id_key;       /* of the ids in paths, of KEY_IDS */
     struct kept_json api, keys_shown;  /* /openapi.json and the list of receipt keys */
     /* Visitor hook. user/visitor.c implements it, because web/ must not include user/. queue is called in the request's

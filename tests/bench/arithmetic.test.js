@@ -4,7 +4,7 @@ import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'nod
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import test from 'node:test';
-import { Rng } from '../chaos/rng.js';
+import { Rng } from '../support/rng.js';
 import { cpuBetween, cpuOf, cpusOf, memoryOf, nginxTree, processTree } from './cpu.js';
 import { turnsOf, wholeOf } from './gifts.js';
 import { packetsNeeded, SPREAD, spreadShares, USERS } from './grabs.js';

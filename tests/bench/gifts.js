@@ -2,7 +2,7 @@
 // settlement. By the site, and by peers that keep packets and money in MariaDB and settle within the open.
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { packetNumber } from '../e2e/support/packet_id.js';
+import { packetNumber } from '../support/packet_id.js';
 import { signalSettle, workerCost } from './cases/settlement.js';
 import { Grabs, SPREAD } from './grabs.js';
 import { PeerTables } from './peer_tables.js';

@@ -1,8 +1,8 @@
 // Loads on POST /p/ID/open: the packets, the servers under test, and a check of the grabs in Redis.
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { pause, poll } from '../chaos/deployment.js';
-import { liveKey } from '../e2e/support/packet_id.js';
+import { pause, poll } from '../support/deployment.js';
+import { liveKey } from '../support/packet_id.js';
 import { CONNECTIONS, measured, mustBeClean, wrk } from './load.js';
 import { KINDS, Peer } from './peers.js';
 

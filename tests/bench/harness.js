@@ -9,7 +9,7 @@
 import { chmodSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { Rng } from '../chaos/rng.js';
+import { Rng } from '../support/rng.js';
 import { Site } from './site.js';
 import { median, medians, percentile, ratio } from './stats.js';
 

@@ -1,6 +1,6 @@
 // A load by wrk, and its cost by group of processes.
 import { fileURLToPath } from 'node:url';
-import { run } from '../chaos/deployment.js';
+import { run } from '../support/deployment.js';
 import { cpuBetween, cpuOf, memoryOf } from './cpu.js';
 
 export const CONNECTIONS = 64;

@@ -4,9 +4,9 @@ import { spawn } from 'node:child_process';
 import { closeSync, existsSync, mkdirSync, openSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
 import { availableParallelism } from 'node:os';
 import { join } from 'node:path';
-import { poll } from '../chaos/deployment.js';
-import { PARTITIONS } from '../e2e/support/packet_id.js';
-import { freePort } from '../e2e/support/port.js';
+import { poll } from '../support/deployment.js';
+import { PARTITIONS } from '../support/packet_id.js';
+import { freePort } from '../support/port.js';
 import { nginxTree, processTree } from './cpu.js';
 
 const PHP_WORKERS_PER_CPU = 8;

@@ -11,7 +11,7 @@ export function seedOf(given) {
   return seed;
 }
 
-// The items in another order, by the random numbers of rng (tests/chaos/rng.js).
+// The items in another order, by the random numbers of rng (tests/support/rng.js).
 function shuffled(items, rng) {
   const left = [...items];
   return items.map(() => left.splice(rng.int(0, left.length - 1), 1)[0]);

@@ -3,10 +3,10 @@
 import http from 'node:http';
 import { mkdirSync, readFileSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
-import { poll, run } from '../chaos/deployment.js';
-import { redis } from '../chaos/redis.js';
-import { partitionKeys, PARTITIONS } from '../e2e/support/packet_id.js';
-import { freePort } from '../e2e/support/port.js';
+import { poll, run } from '../support/deployment.js';
+import { redis } from '../support/redis.js';
+import { partitionKeys, PARTITIONS } from '../support/packet_id.js';
+import { freePort } from '../support/port.js';
 import { nginxTree, processTree } from './cpu.js';
 
 const DEMO_USERS_MAX = 20_000;

@@ -2,7 +2,7 @@
 import { spawn } from 'node:child_process';
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { run } from '../chaos/deployment.js';
+import { run } from '../support/deployment.js';
 import { cpuBetween, cpuOf, processTree } from './cpu.js';
 import { Site } from './site.js';
 

@@ -4,13 +4,13 @@
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
-import { PATIENCE } from '../e2e/support/poll.js';
+import { PATIENCE } from '../support/poll.js';
 import { checkPages, judge, measureLag, publicIdsOf, readFacts } from './checker.js';
-import { Load } from './client.js';
-import { History } from './history.js';
-import { Site } from './http.js';
+import { Load } from '../support/client.js';
+import { History } from '../support/history.js';
+import { Site } from '../support/http.js';
 import { ClusterInstance } from './cluster_instance.js';
-import { pause, poll, whenInterrupted } from './deployment.js';
+import { pause, poll, whenInterrupted } from '../support/deployment.js';
 import { drill, drillPlan } from './drill.js';
 import { Instance } from './instance.js';
 import { FAULTS, plan, torment } from './nemesis.js';

@@ -6,7 +6,7 @@
 //   changed     the row has other content than was acknowledged
 //   broken      any other contradiction
 // recovered counts requests of unknown outcome that took effect; that is as correct as if they had not.
-import { packetNumber, partitionKeys, PARTITIONS } from '../e2e/support/packet_id.js';
+import { packetNumber, partitionKeys, PARTITIONS } from '../support/packet_id.js';
 
 const DEMO_FEN = 100_000;
 const WALLET_READS_MAX = 5;

@@ -1,11 +1,11 @@
 // The checker finds each kind of violation: each row plants one in a history or in the tables.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { packetNumber } from '../e2e/support/packet_id.js';
+import { packetNumber } from '../support/packet_id.js';
 import { checkPages, judge } from './checker.js';
 import { drillPlan, drillTable } from './drill.js';
 import { FAULTS, plan, place } from './nemesis.js';
-import { Rng } from './rng.js';
+import { Rng } from '../support/rng.js';
 
 // A packet's public id of its id in the tables: 2 zero bits, the id, 64 bits that the checker ignores.
 const publicId = (number) => {

@@ -2,7 +2,7 @@
 import { chmodSync, cpSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { basename, dirname, join } from 'node:path';
-import { Cluster } from '../cluster/cluster.js';
+import { Cluster } from '../support/cluster.js';
 
 const LIFETIME_MS = 20_000; // of packets: most are over before the run is
 

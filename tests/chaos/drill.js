@@ -1,7 +1,7 @@
 // A drill of a cluster (./dev chaos --cluster --times kill:20,cut:5,reshard:5): each fault so often, one at a time, each
 // repaired before the next one, with the time that it kept the probes from succeeding.
-import { pause, poll, signalPids } from './deployment.js';
-import { Rng } from './rng.js';
+import { pause, poll, signalPids } from '../support/deployment.js';
+import { Rng } from '../support/rng.js';
 
 const DOWN_MS = 3000;
 const REPLACED_MS = 8000; // so that another machine has to take over

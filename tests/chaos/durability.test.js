@@ -6,10 +6,10 @@ import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { after, before, test } from 'node:test';
 import { fileURLToPath } from 'node:url';
-import { Site } from './http.js';
-import { poll } from './deployment.js';
+import { Site } from '../support/http.js';
+import { poll } from '../support/deployment.js';
 import { Instance } from './instance.js';
-import { redis } from './redis.js';
+import { redis } from '../support/redis.js';
 
 const ROOT = join(dirname(fileURLToPath(import.meta.url)), '../..');
 const SERVERS_AT_ONCE = 3;

@@ -6,10 +6,10 @@ import {
 } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { freePort } from '../e2e/support/port.js';
-import { Deployment, pause, poll, rowsOf, run, signalPids } from './deployment.js';
+import { freePort } from '../support/port.js';
+import { Deployment, pause, poll, rowsOf, run, signalPids } from '../support/deployment.js';
 import { Proxy } from './proxy.js';
-import { redis } from './redis.js';
+import { redis } from '../support/redis.js';
 
 export const SERVERS = ['mariadb', 'redis', 'settle', 'auth', 'page', 'hot', 'nginx'];
 export const POOLS = ['settle', 'auth', 'page', 'hot']; // under a supervisor that replaces processes that end

@@ -1,8 +1,8 @@
 // The faults: their list, the plan that a seed gives, and how each is injected and repaired.
 import { closeSync, openSync, rmSync, writeSync } from 'node:fs';
-import { pause, poll } from './deployment.js';
+import { pause, poll } from '../support/deployment.js';
 import { POOLS, SECOND, SERVERS } from './instance.js';
-import { Rng } from './rng.js';
+import { Rng } from '../support/rng.js';
 
 const FIRST_AT_MS = 1000;
 const GAP_MS = [300, 1800];          // between the beginnings of two faults; they may overlap on different servers

@@ -1,6 +1,6 @@
 // The faults of a cluster. One kind of machines has one fault at a time, and is well again before the next one: what is
 // promised holds while one machine of each kind is away.
-import { pause, poll, signalPids } from './deployment.js';
+import { pause, poll, signalPids } from '../support/deployment.js';
 
 const REST_MS = 15_000; // until a replica has taken over, or a node has what it has missed
 const WELL_S = 120;

@@ -1,7 +1,7 @@
 // Probes of a cluster under faults: a grab in each partition and a deposit, four times a second each. The longest time
 // between two that succeeded says how long the site could not do it.
-import { PARTITIONS, partitionOf } from '../e2e/support/packet_id.js';
-import { pause } from './deployment.js';
+import { PARTITIONS, partitionOf } from '../support/packet_id.js';
+import { pause } from '../support/deployment.js';
 
 const EVERY_MS = 250;
 const STOCK = 3; // packets of a partition: enough while none can be sent

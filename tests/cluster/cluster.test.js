@@ -3,9 +3,9 @@ import assert from 'node:assert/strict';
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { after, test } from 'node:test';
-import { Site } from '../chaos/http.js';
-import { poll } from '../e2e/support/poll.js';
-import { Cluster } from './cluster.js';
+import { Site } from '../support/http.js';
+import { poll } from '../support/poll.js';
+import { Cluster } from '../support/cluster.js';
 import { testCluster } from './visitors.js';
 
 const { cluster, skip } = testCluster();

@@ -1,8 +1,8 @@
 // All Galera nodes are down: ./dev cluster start begins the cluster anew with the node that has the last transaction.
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
-import { poll } from '../e2e/support/poll.js';
-import { Site } from '../chaos/http.js';
+import { poll } from '../support/poll.js';
+import { Site } from '../support/http.js';
 import { testCluster } from './visitors.js';
 
 const NODES = ['db1', 'db2', 'db3'];

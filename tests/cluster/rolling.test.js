@@ -4,7 +4,7 @@ import { cpSync, readdirSync, readlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { before, test } from 'node:test';
 import { fileURLToPath } from 'node:url';
-import { poll } from '../e2e/support/poll.js';
+import { poll } from '../support/poll.js';
 import { testCluster, underLoad } from './visitors.js';
 
 const SQL = fileURLToPath(new URL('../../sql', import.meta.url));

@@ -7,8 +7,8 @@ import { dirname, join } from 'node:path';
 import { after, before, test } from 'node:test';
 import { fileURLToPath } from 'node:url';
 import { Site } from '../bench/site.js';
-import { poll } from '../e2e/support/poll.js';
-import { freePort } from '../e2e/support/port.js';
+import { poll } from '../support/poll.js';
+import { freePort } from '../support/port.js';
 
 const DIR = process.env.HB_TEST_CLUSTER_DIR;
 const ROOT = fileURLToPath(new URL('../..', import.meta.url));

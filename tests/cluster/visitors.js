@@ -3,10 +3,10 @@
 import { mkdirSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { after } from 'node:test';
-import { Load } from '../chaos/client.js';
-import { History } from '../chaos/history.js';
-import { Site } from '../chaos/http.js';
-import { Cluster } from './cluster.js';
+import { Load } from '../support/client.js';
+import { History } from '../support/history.js';
+import { Site } from '../support/http.js';
+import { Cluster } from '../support/cluster.js';
 
 const VISITORS = 8;
 const USERS = 30;

@@ -6,7 +6,7 @@ import { existsSync, mkdirSync, openSync, readFileSync, rmSync, symlinkSync, wri
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
-import { poll } from '../e2e/support/poll.js';
+import { poll } from '../support/poll.js';
 import { ROOT, mirror } from '../package/machine.js';
 
 const run = promisify(execFile);

@@ -4,7 +4,7 @@ import assert from 'node:assert/strict';
 import { cpSync, mkdirSync, readFileSync, readdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { poll } from '../e2e/support/poll.js';
+import { poll } from '../support/poll.js';
 import { ROOT, toldBy } from '../package/machine.js';
 import { Pages } from '../package/pages.js';
 import { Site, whileLoaded } from '../package/site.js';

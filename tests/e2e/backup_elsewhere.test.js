@@ -10,7 +10,7 @@ import { folder, refusal, spoil } from './support/backups.js';
 import { env } from './support/instance.js';
 import { sql } from './support/mysql.js';
 import { opened, settled } from './support/packets.js';
-import { freePort } from './support/port.js';
+import { freePort } from '../support/port.js';
 import { redis } from './support/redis.js';
 import { run } from './support/run.js';
 import { audit, poll, POOLS, registerUser as newUser, sendPacket, site } from './support/site.js';

@@ -5,7 +5,7 @@ import { mkdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { after, before, test } from 'node:test';
 import { env, poll } from './support/instance.js';
-import { freePort } from './support/port.js';
+import { freePort } from '../support/port.js';
 import { run } from './support/run.js';
 
 const folder = join(dirname(env.HB_TEST_VAR), 'demo-off'); // there `servers stop-all` stops it even after a failure

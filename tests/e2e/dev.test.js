@@ -7,7 +7,7 @@ import { createServer } from 'node:net';
 import { basename, dirname, join } from 'node:path';
 import { after, test } from 'node:test';
 import { env, poll, staysRoot, url } from './support/instance.js';
-import { freePort } from './support/port.js';
+import { freePort } from '../support/port.js';
 import { run, temporaryFolder } from './support/run.js';
 
 // Folders beside the instance under test, where `servers stop-all` stops them even after a failure.

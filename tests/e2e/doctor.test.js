@@ -9,7 +9,7 @@ import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { after, before, test } from 'node:test';
 import { promisify } from 'node:util';
-import { FAULTS } from '../package/faults.js';
+import { FAULTS } from '../support/faults.js';
 import { certificate, day } from './support/certificate.js';
 import { dev, env, processes } from './support/instance.js';
 import { sql } from './support/mysql.js';

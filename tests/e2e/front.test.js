@@ -9,7 +9,7 @@ import { connect } from 'node:net';
 import { basename, join } from 'node:path';
 import { after, before, test } from 'node:test';
 import { fileURLToPath } from 'node:url';
-import { poll } from './support/poll.js';
+import { poll } from '../support/poll.js';
 import { run, temporaryFolder } from './support/run.js';
 
 const ROOT = fileURLToPath(new URL('../..', import.meta.url));

@@ -7,7 +7,7 @@ import { rm } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { after, before, test } from 'node:test';
 import { env, poll, staysRoot } from './support/instance.js';
-import { freePort } from './support/port.js';
+import { freePort } from '../support/port.js';
 import { run } from './support/run.js';
 
 const ROOT = dirname(env.HB_TEST_DEV);

@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { fileBrowser } from './support/browser.js';
 import { requestFrom } from './support/from_address.js';
-import { liveKey } from './support/packet_id.js';
+import { liveKey } from '../support/packet_id.js';
 import { opened, sentPath } from './support/packets.js';
 import { redis } from './support/redis.js';
 import { audit, newUser, site } from './support/site.js';

@@ -9,7 +9,7 @@ import { after, before, test } from 'node:test';
 import { env, hongbao, PATIENCE, poll } from '../e2e/support/instance.js';
 import { expireNow, openNow } from '../e2e/support/moments.js';
 import { mariadb, sql } from '../e2e/support/mysql.js';
-import { liveKey, packetNumber, partitionKeys, partitionOf } from '../e2e/support/packet_id.js';
+import { liveKey, packetNumber, partitionKeys, partitionOf } from '../support/packet_id.js';
 import { redis, replaceEvent } from '../e2e/support/redis.js';
 import { run } from '../e2e/support/run.js';
 import { demoUsers, drained, open, servers, startAll, stopAll } from './site.js';

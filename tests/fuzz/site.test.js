@@ -8,7 +8,7 @@ import { connect } from 'node:net';
 import { dirname, join } from 'node:path';
 import { after, before, test } from 'node:test';
 import { fileURLToPath } from 'node:url';
-import { Rng } from '../chaos/rng.js';
+import { Rng } from '../support/rng.js';
 import { dev, env, poll, processes } from '../e2e/support/instance.js';
 import { audit, Client, newUser, sendPacket } from '../e2e/support/site.js';
 import { variant as fastcgi } from './fastcgi.js';

@@ -16,7 +16,7 @@ import { availableParallelism } from 'node:os';
 import { dirname, join, relative } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
-import { Sources } from '../tidy/sources.js';
+import { Sources } from '../support/sources.js';
 import { drawn, equivalents, filesOf, isBelow, isEquivalent, mutationsOfFile, plants } from './mutations.js';
 import { edited } from './operators.js';
 

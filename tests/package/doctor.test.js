@@ -2,8 +2,8 @@
 import assert from 'node:assert/strict';
 import { join } from 'node:path';
 import { certificate, day } from '../e2e/support/certificate.js';
-import { poll } from '../e2e/support/poll.js';
-import { CERTIFICATES, FAULTS } from './faults.js';
+import { poll } from '../support/poll.js';
+import { CERTIFICATES, FAULTS } from '../support/faults.js';
 import { Machine, packageReady, toldBy } from './machine.js';
 import { SETUP, Site } from './site.js';
 

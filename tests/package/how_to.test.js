@@ -6,7 +6,7 @@ import { once } from 'node:events';
 import { existsSync, mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { isDeepStrictEqual } from 'node:util';
-import { poll } from '../e2e/support/poll.js';
+import { poll } from '../support/poll.js';
 import { MORE, Machine, ROOT, packageReady, toldBy } from './machine.js';
 import { Pages } from './pages.js';
 import { HOST, NOTHING_WRONG, Site } from './site.js';

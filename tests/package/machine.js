@@ -7,7 +7,7 @@ import { existsSync, mkdirSync, openSync, readFileSync, readdirSync, renameSync,
 import { basename, join } from 'node:path';
 import { after, before, test } from 'node:test';
 import { fileURLToPath } from 'node:url';
-import { poll } from '../e2e/support/poll.js';
+import { poll } from '../support/poll.js';
 import { run } from '../e2e/support/run.js';
 import { ENVIRONMENT, OUTPUT_MAX, buildIn, outputFolder, runIn } from './builder.js';
 

@@ -6,7 +6,7 @@ import { existsSync, mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { certificate, day } from '../e2e/support/certificate.js';
 import { blocksOf } from '../e2e/support/how_to_blocks.js';
-import { poll } from '../e2e/support/poll.js';
+import { poll } from '../support/poll.js';
 import { Machine, packageReady, toldBy } from './machine.js';
 import { HOST, Site } from './site.js';
 import { converse, setupDialogue } from './terminal.js';

@@ -5,7 +5,7 @@ import { once } from 'node:events';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
-import { poll } from '../e2e/support/poll.js';
+import { poll } from '../support/poll.js';
 import { ROOT } from './machine.js';
 
 export const HOST = 'hongbao.example';

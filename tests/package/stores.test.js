@@ -4,7 +4,7 @@ import assert from 'node:assert/strict';
 import { execFileSync } from 'node:child_process';
 import { existsSync, mkdirSync } from 'node:fs';
 import { dirname, join } from 'node:path';
-import { poll } from '../e2e/support/poll.js';
+import { poll } from '../support/poll.js';
 import { MORE, Machine, packageReady, toldBy } from './machine.js';
 import { Pages } from './pages.js';
 import { HOST, Site } from './site.js';

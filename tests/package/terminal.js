@@ -1,7 +1,7 @@
 // A person at a terminal: script(1) gives the program one of its own.
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { PATIENCE } from '../e2e/support/poll.js';
+import { PATIENCE } from '../support/poll.js';
 
 const WAIT_MS = 120_000 * PATIENCE;
 const quoted = (word) => `'${word.replaceAll("'", "'\\''")}'`;

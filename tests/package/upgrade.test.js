@@ -4,7 +4,7 @@ import assert from 'node:assert/strict';
 import { execFileSync, spawnSync } from 'node:child_process';
 import { copyFileSync, existsSync, mkdirSync } from 'node:fs';
 import { join } from 'node:path';
-import { poll } from '../e2e/support/poll.js';
+import { poll } from '../support/poll.js';
 import { temporaryFolder } from '../e2e/support/run.js';
 import { Machine, RELEASE, ROOT, packageMake, packageReady, toldBy } from './machine.js';
 import { SETUP, Site } from './site.js';

@@ -1,7 +1,7 @@
 // The package on a Debian 13 that has Valkey and no Redis: Valkey is the site's own store, in all that setup makes, the
 // doctor looks at, a backup takes along and a purge removes. Needs root, for debootstrap and systemd-nspawn.
 import assert from 'node:assert/strict';
-import { poll } from '../e2e/support/poll.js';
+import { poll } from '../support/poll.js';
 import { Machine, RELEASE, packageReady, toldBy } from './machine.js';
 import { Pages } from './pages.js';
 import { HOST, SETUP, Site } from './site.js';

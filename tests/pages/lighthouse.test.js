@@ -6,7 +6,7 @@ import { after, before, test } from 'node:test';
 import lighthouse from 'lighthouse';
 import { newUser, sendPacket, site } from '../e2e/support/site.js';
 import { launch } from '../e2e/support/browser.js';
-import { freePort } from '../e2e/support/port.js';
+import { freePort } from '../support/port.js';
 
 const RUNS = Number(process.env.HB_TEST_LIGHTHOUSE_RUNS ?? 1);
 const TRIES_MAX = 4;

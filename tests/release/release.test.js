@@ -2,8 +2,8 @@
 // in `./dev test release/13`. Needs root, for debootstrap and systemd-nspawn, and the mirrors that this machine uses.
 import assert from 'node:assert/strict';
 import { existsSync, readFileSync } from 'node:fs';
-import { poll } from '../e2e/support/poll.js';
-import { freePort } from '../e2e/support/port.js';
+import { poll } from '../support/poll.js';
+import { freePort } from '../support/port.js';
 import { RELEASES, toldBy } from '../package/machine.js';
 import { Bare } from './bare.js';
 

@@ -52,6 +52,33 @@ export function includes(sources) {
     ...find(sources, all, codeC, /^[ \t]*#[ \t]*include[ \t]+"([^"]+)"/gm, why)];
 }
 
+// The folders of tests/ need each other without a circle: what several of them use is in tests/support/.
+export function circles(sources) {
+  const ways = new Map(); // folder → Map(a folder that it needs → the first file that does)
+  const needed = /(?:\bfrom |\bimport |\bimport\()'(\.\.?\/[^']+)'|^[ \t]*#[ \t]*include[ \t]+"([^"]+)"/gm;
+  for (const file of sources.files('tests', /\.(js|[ch])$/)) {
+    for (const [, module, header] of sources.read(file).matchAll(needed)) {
+      const path = module ? join(dirname(file), module) : join('tests', header);
+      const [from, to] = [file, path].map((one) => one.split('/')[1]);
+      if (from === to || !sources.exists(path)) continue;
+      if (!ways.has(from)) ways.set(from, new Map());
+      if (!ways.get(from).has(to)) ways.get(from).set(to, file);
+    }
+  }
+  // The folders on the way from one to the other, or nothing.
+  const way = (from, to, passed = []) => {
+    if (from === to) return [from];
+    if (passed.includes(from)) return null;
+    for (const next of ways.get(from)?.keys() ?? []) {
+      const rest = way(next, to, [...passed, from]);
+      if (rest) return [from, ...rest];
+    }
+    return null;
+  };
+  return [...ways].flatMap(([from, all]) => [...all].map(([to, file]) => [file, from, way(to, from)]))
+    .filter(([, , back]) => back).map(([file, from, back]) => `${file}:1: a circle of folders: ${[from, ...back].join(' → ')}`);
+}
+
 // web/ is HTTP only: no word of the service's domain.
 export const domain = (sources) => find(sources, sources.files('app/web', C), raw, /packet|grab|escrow|wallet|refund|envelope|settle/gi,
   ([word]) => `web/ must not speak of the domain: ${word}`);
@@ -441,7 +468,7 @@ export const json = (sources) => JSON_FILES.filter((file) => jsonForm(sources.re
 export const mutants = (sources) => [...equivalents(sources).problems, ...plants(sources).problems];
 
 export const checks = {
-  includes, domain, rooms, headers, pairs, lines, prose, functions, forbidden, money, lua, codes, mustache, texts,
+  includes, circles, domain, rooms, headers, pairs, lines, prose, functions, forbidden, money, lua, codes, mustache, texts,
   templates, problems, refusals, nginx, deadlines, references, commands, map, asvs, migrations, json, mutants, english,
   changelog,
 };

@@ -2,7 +2,7 @@
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { checks } from './checks.js';
-import { Sources } from './sources.js';
+import { Sources } from '../support/sources.js';
 
 const [name, root = join(dirname(fileURLToPath(import.meta.url)), '../..')] = process.argv.slice(2);
 if (!checks[name]) {

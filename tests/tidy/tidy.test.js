@@ -4,7 +4,7 @@ import { dirname, join } from 'node:path';
 import { test } from 'node:test';
 import { fileURLToPath } from 'node:url';
 import { checks } from './checks.js';
-import { Sources } from './sources.js';
+import { Sources } from '../support/sources.js';
 
 const sources = new Sources(join(dirname(fileURLToPath(import.meta.url)), '../..'));
 const FINE = null;
@@ -44,6 +44,11 @@ const PLANTED = {
     ['app/pages/planted.c', '#include "live/live_internal.h"\n', /planted\.c:1: .*its own folder/],
     ['app/live/planted.c', '#include "live/live_internal.h"\n', FINE],
     ['app/base/planted.c', '/* #include "packet/packet.h" */\n', FINE],
+  ],
+  circles: [
+    ['tests/support/planted.js', "import { Site } from '../bench/site.js';\n", /support\/planted\.js:1: .*support → bench → support/],
+    ['tests/e2e/planted.js', "import { Machine } from '../package/machine.js';\n", /e2e → package → e2e/],
+    ['tests/chaos/planted.js', "import { Site } from '../support/http.js';\nimport { plan } from './nemesis.js';\n", FINE],
   ],
   domain: [
     ['app/web/planted.c', '\nuint64_t packet_id;\n', /planted\.c:2: .*packet/],

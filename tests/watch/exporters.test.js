@@ -10,7 +10,7 @@ import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { certificate, day } from '../e2e/support/certificate.js';
 import { env, poll } from '../e2e/support/instance.js';
-import { freePort } from '../e2e/support/port.js';
+import { freePort } from '../support/port.js';
 import { Prometheus, serve } from './support/prometheus.js';
 
 const run = promisify(execFile);

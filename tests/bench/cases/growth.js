@@ -1,6 +1,6 @@
 // Does the cost grow with the number of packets, shares or records? CPU of a request in all servers, and of a background
 // job per item.
-import { poll } from '../../chaos/deployment.js';
+import { poll } from '../../support/deployment.js';
 import { cpuBetween, cpuOf } from '../cpu.js';
 import { Grabs } from '../grabs.js';
 import { requests } from '../growth_requests.js';

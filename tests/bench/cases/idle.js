@@ -1,5 +1,5 @@
 // What a site costs that nobody visits: CPU and memory of each server.
-import { pause } from '../../chaos/deployment.js';
+import { pause } from '../../support/deployment.js';
 import { cpuBetween, cpuOf, memoryOf, nginxTree, processTree } from '../cpu.js';
 
 const SERVERS = ['nginx', 'hot', 'page', 'auth', 'card', 'settle', 'redis', 'mariadb'];

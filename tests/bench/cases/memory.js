@@ -1,5 +1,5 @@
 // Redis's memory for a packet and for a grab: the difference of used_memory, which includes the server's overhead.
-import { PARTITIONS, partitionKeys } from '../../e2e/support/packet_id.js';
+import { PARTITIONS, partitionKeys } from '../../support/packet_id.js';
 import { startStores, unsynced, world } from '../stores.js';
 
 const SHARES = 10;

@@ -2,7 +2,7 @@
 // docs/SECURITY.md, "What is expensive".
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { pause } from '../../chaos/deployment.js';
+import { pause } from '../../support/deployment.js';
 import { cpuBetween, cpuOf, nginxTree, processTree } from '../cpu.js';
 import { CORES_MAX, RouteLimits } from '../route_limits.js';
 

@@ -1,8 +1,8 @@
 // Settlement by the worker, alone and beside the full load of winning grabs.
 import { readdirSync, statSync } from 'node:fs';
 import { join } from 'node:path';
-import { pause, poll } from '../../chaos/deployment.js';
-import { PARTITIONS, partitionKeys } from '../../e2e/support/packet_id.js';
+import { pause, poll } from '../../support/deployment.js';
+import { PARTITIONS, partitionKeys } from '../../support/packet_id.js';
 import { processTree } from '../cpu.js';
 import { Grabs } from '../grabs.js';
 import { rounds } from '../rounds.js';

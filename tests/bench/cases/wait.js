@@ -1,7 +1,7 @@
 // Winning grabs that a replica confirms (WAIT 1), beside grabs that the same replica only gets, and grabs without one. The
 // replica is near, or 1 ms away.
-import { poll } from '../../chaos/deployment.js';
-import { freePort } from '../../e2e/support/port.js';
+import { poll } from '../../support/deployment.js';
+import { freePort } from '../../support/port.js';
 import { Delay } from '../delay.js';
 import { Grabs, SPREAD } from '../grabs.js';
 import { rounds } from '../rounds.js';

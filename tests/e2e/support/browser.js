@@ -3,7 +3,7 @@
 import { existsSync } from 'node:fs';
 import { after, before } from 'node:test';
 import { chromium } from 'playwright-core';
-import { PATIENCE } from './poll.js';
+import { PATIENCE } from '../../support/poll.js';
 
 const BROWSERS = ['/usr/bin/chromium', '/usr/bin/chromium-browser', '/usr/bin/google-chrome'];
 const SHELLS = ['/usr/lib/chromium/chromium-headless-shell', ...BROWSERS];

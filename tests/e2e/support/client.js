@@ -1,7 +1,7 @@
 // A small HTTP client. It keeps cookies, follows no redirects, and does not throw for an error status.
 import http from 'node:http';
 import { url } from './instance.js';
-import { PATIENCE } from './poll.js';
+import { PATIENCE } from '../../support/poll.js';
 
 const ANSWER_SECONDS_MAX = 30 * PATIENCE;
 const agent = new http.Agent({ keepAlive: true, maxSockets: 128 });

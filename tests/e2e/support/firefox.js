@@ -1,7 +1,7 @@
 // Debian's Firefox ESR, driven by puppeteer-core over WebDriver BiDi. Without JavaScript the driver's own clicks wait
 // for ever, since they need callbacks of the page; the mouse does not.
 import puppeteer from 'puppeteer-core';
-import { PATIENCE, poll } from './poll.js';
+import { PATIENCE, poll } from '../../support/poll.js';
 
 const PROGRAM = '/usr/bin/firefox-esr';
 

@@ -1,6 +1,6 @@
 // The site under test: HB_TEST_ENV names a file of NAME=value lines that tests/support/servers wrote.
 import { closeSync, openSync, readFileSync, readdirSync, writeSync } from 'node:fs';
-import { PATIENCE, poll, pollWithin } from './poll.js';
+import { PATIENCE, poll, pollWithin } from '../../support/poll.js';
 import { run } from './run.js';
 
 export { PATIENCE, poll, pollWithin };

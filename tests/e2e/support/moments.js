@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { now, poll } from './instance.js';
 import { sql } from './mysql.js';
-import { liveKey, packetNumber } from './packet_id.js';
+import { liveKey, packetNumber } from '../../support/packet_id.js';
 import { redis } from './redis.js';
 
 const isLive = (packet) => poll('Redis has the packet', async () => await redis('EXISTS', liveKey(packet, 'packet')) === '1');

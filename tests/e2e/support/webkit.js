@@ -2,8 +2,8 @@
 import { spawn } from 'node:child_process';
 import { readdirSync } from 'node:fs';
 import selenium from 'selenium-webdriver';
-import { poll } from './poll.js';
-import { freePort } from './port.js';
+import { poll } from '../../support/poll.js';
+import { freePort } from '../../support/port.js';
 
 const { Builder, By, Capabilities } = selenium;
 const LIBRARIES = '/usr/lib';

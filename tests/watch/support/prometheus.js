@@ -4,8 +4,8 @@ import { once } from 'node:events';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { poll } from '../../e2e/support/poll.js';
-import { freePort } from '../../e2e/support/port.js';
+import { poll } from '../../support/poll.js';
+import { freePort } from '../../support/port.js';
 
 // Starts a server, with these variables in its environment besides; returns the function that ends it.
 export function serve(command, args, variables = {}) {

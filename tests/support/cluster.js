@@ -5,10 +5,10 @@ import { createHash } from 'node:crypto';
 import { existsSync, readdirSync, readFileSync, readlinkSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { Deployment, poll, rowsOf, run, signalPids } from '../chaos/deployment.js';
-import { redis } from '../chaos/redis.js';
-import { PATIENCE } from '../e2e/support/poll.js';
-import { freePort } from '../e2e/support/port.js';
+import { Deployment, poll, rowsOf, run, signalPids } from './deployment.js';
+import { redis } from './redis.js';
+import { PATIENCE } from './poll.js';
+import { freePort } from './port.js';
 
 const DEV = fileURLToPath(new URL('../../dev', import.meta.url));
 const START_S = 120;

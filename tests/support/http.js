@@ -1,6 +1,6 @@
 // HTTP client of the load. It never rejects: a broken connection or a timeout is an answer with status 0.
 import http from 'node:http';
-import { PATIENCE } from '../e2e/support/poll.js';
+import { PATIENCE } from './poll.js';
 
 const TIMEOUT_MS = 15_000 * PATIENCE;
 

@@ -2,7 +2,7 @@
 import { execFile } from 'node:child_process';
 import { readFileSync, readdirSync } from 'node:fs';
 import { join, relative } from 'node:path';
-import { PATIENCE } from '../e2e/support/poll.js';
+import { PATIENCE } from './poll.js';
 
 const OUTPUT_MAX = 512 << 20;
 
