@@ -7,6 +7,8 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
+#include "config/settings.h"
+
 enum { SETTINGS_FD = 3, PATH_BYTES_MAX = 4096 };
 
 /* Makes descriptor 3 a file in memory with the settings. */

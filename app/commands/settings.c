@@ -4,6 +4,7 @@
 
 #include "base/str.h"
 #include "commands/man_text.h"
+#include "config/settings.h"
 
 enum { TEXT_BYTES_MAX = CONFIG_TEXT_MAX + 64 };
 

@@ -3,7 +3,7 @@
  * in a file of its own; a role that serves gets its keys (base/keys.h) in ROLE.keys instead.
  * `#` starts a comment at the start of a line or behind a blank. An unknown or repeated name, a bad value or a value
  * out of its range is refused with file and line: no process starts on a configuration that is only partly understood.
- * commands/settings.h makes the reference of this table. */
+ * config/settings.h is the table of all settings. */
 #ifndef HB_CONFIG_CONFIG_H
 #define HB_CONFIG_CONFIG_H
 
@@ -18,7 +18,7 @@
 
 #define CONFIG_TEXT_MAX 256
 
-enum { CONFIG_PARTITIONS_MAX = 100 };
+enum { CONFIG_PARTITIONS_MAX = 100, CONFIG_SECRET_BYTES_MIN = 32 };
 
 struct config {
     char file[CONFIG_TEXT_MAX]; /* the path from which it was read; empty: none. No setting */
@@ -125,45 +125,11 @@ struct config {
     int64_t settle_batch;       /* events per transaction, at most */
 };
 
-/* One row of the table of settings. */
-struct config_setting {
-    const char *name;
-    enum config_type { CONFIG_INT, CONFIG_BOOL, CONFIG_TEXT } type; /* bool: on | off */
-    size_t offset;                                                  /* in struct config */
-    int64_t min, max;                                               /* of the number; of the text's length in bytes */
-    const char *preset;                                             /* the default, as it would stand in the file */
-    bool (*valid)(const char *text);                                /* another rule for a text, or NULL */
-    const char *(*mistake)(const char *text);                       /* the same, telling what is wrong; or NULL */
-    const char *wanted;                                             /* the rule in words */
-    const char *older;   /* the name it had when its value was the path of one Unix socket; still accepted. Or NULL */
-    const char *summary; /* for the reference */
-};
-/* All settings in the order of the reference; *count of them. Static storage. */
-const struct config_setting *config_settings(size_t *count);
-
-/* The name of the setting that is spelled nearly like name, or NULL. Static storage. */
-const char *config_setting_like(struct str name);
-
 /* The file that is read when none is named and it exists. */
 #define CONFIG_FILE "/etc/hongbao/hongbao.conf"
 
 /* True when a list of addresses of c is not only Unix sockets. c was loaded. */
 bool config_stores_by_tcp(const struct config *c);
-
-/* The folder of the installed files, with which some defaults begin. */
-const char *config_data_dir(void);
-
-/* Whether a change of the setting also needs `hongbao setup`. */
-bool config_needs_setup(const struct config_setting *setting);
-
-/* Whether the value is a password or the secret, which no terminal should show. */
-bool config_is_secret(const struct config_setting *setting);
-
-/* Writes the value of the setting in c as it would stand in the file. False: out refused it. */
-bool config_value_print(const struct config *c, const struct config_setting *setting, FILE *out);
-
-/* Writes all settings of c as lines name=value, passwords too. False: out refused a line. */
-bool config_print(const struct config *c, FILE *out);
 
 /* The built-in values. */
 void config_defaults(struct config *c);

@@ -9,6 +9,7 @@
 #include "base/array.h"
 #include "base/buf.h"
 #include "config/address.h"
+#include "config/settings.h"
 #include "doctor/file_walk.h"
 #include "io/metrics.h"
 #include "live/stores.h"

@@ -5,6 +5,7 @@
 #include "base/array.h"
 #include "base/buf.h"
 #include "config/address.h"
+#include "config/settings.h"
 #include "doctor/check.h"
 #include "doctor/doctor_internal.h"
 #include "doctor/doctor_words.h"

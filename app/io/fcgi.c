@@ -11,10 +11,10 @@
 #include <sys/resource.h>
 #include <sys/socket.h>
 #include <sys/time.h>
-#include <sys/uio.h>
 
 #include "base/clock.h"
 #include "base/log.h"
+#include "io/fcgi_answer.h"
 #include "io/notify.h"
 #include "io/process.h"
 
@@ -24,11 +24,10 @@ enum {
     DRAIN_BYTES_MAX = 1 << 20, /* discarded of a body over the limit; with more left, the connection is closed */
     POLL_MS_MAX = 1000,
     STOP_POLL_MS = 50,
-    OTHER_FILES_MAX = 24,         /* descriptors besides connections: stores, counters, a template file */
-    ANSWER_BYTES_MAX = 256 << 10, /* of an answer that are written at once */
-    ACCEPT_US_MAX = 1000,         /* of an accept that finds no connection */
-    STOP_QUIET_MS = 250,          /* on a stop, it ends after so long without a request: nginx keeps idle connections */
-    STOP_MS_MAX = 3000            /* and at the latest after this time */
+    OTHER_FILES_MAX = 24, /* descriptors besides connections: stores, counters, a template file */
+    ACCEPT_US_MAX = 1000, /* of an accept that finds no connection */
+    STOP_QUIET_MS = 250,  /* on a stop, it ends after so long without a request: nginx keeps idle connections */
+    STOP_MS_MAX = 3000    /* and at the latest after this time */
 };
 
 struct loop {
@@ -44,7 +43,8 @@ struct loop {
     size_t keep_max;                      /* with more connections, each is closed after its answer */
     size_t next_slot;                     /* where the scan for the next batch starts */
     struct arena *arenas[FCGI_BATCH_MAX]; /* one per request of a batch */
-    struct buf answers[FCGI_BATCH_MAX];   /* the same; they have ANSWER_BYTES_MAX from the start, so no write fails */
+    struct buf
+        answers[FCGI_BATCH_MAX]; /* the same; they have FCGI_ANSWER_BYTES_MAX from the start, so no write fails */
     struct fcgi_request *batch[FCGI_BATCH_MAX];
     size_t batch_len;
     int64_t batch_begun_us;   /* monotonic */
@@ -67,93 +67,6 @@ struct str fcgi_param(const struct fcgi_request *r, const char *name)
             return str_from(at + 1);
     }
     return STR_NONE;
-}
-
-/* ---- writing ---- */
-
-enum { RECORD_HEAD_BYTES = 8, RECORD_BYTES_MAX = 65528, RECORD_VERSION = 1, RECORD_END = 3, RECORD_STDOUT = 6 };
-
-static void record_head(uint8_t *out, uint8_t type, int request_id, size_t len)
-{
-    const uint8_t head[RECORD_HEAD_BYTES] = {
-        RECORD_VERSION, type, (uint8_t)(request_id >> 8), (uint8_t)request_id, (uint8_t)(len >> 8), (uint8_t)len
-    };
-    memcpy(out, head, sizeof head);
-}
-
-/* The peer has closed the connection, or has not taken the bytes within FCGI_PEER_TIMEOUT_S. */
-static void peer_lost(struct fcgi_request *r)
-{
-    r->broken = true;
-    buf_reset(r->answer);
-}
-
-/* Writes all of these bytes. */
-static void bytes_send(struct fcgi_request *r, struct iovec *parts, size_t count)
-{
-    struct msghdr message = { .msg_iov = parts, .msg_iovlen = count };
-    while (message.msg_iovlen > 0 && !r->broken) {
-        ssize_t n = sendmsg(r->fcgx.ipcFd, &message, MSG_NOSIGNAL);
-        if (n < 0 && errno == EINTR) /* the process was stopped meanwhile, and goes on (SIGCONT) */
-            continue;
-        if (n < 0) {
-            peer_lost(r);
-            return;
-        }
-        for (; message.msg_iovlen > 0 && (size_t)n >= message.msg_iov->iov_len; message.msg_iov++, message.msg_iovlen--)
-            n -= (ssize_t)message.msg_iov->iov_len;
-        if (message.msg_iovlen > 0) {
-            message.msg_iov->iov_base = (char *)message.msg_iov->iov_base + n;
-            message.msg_iov->iov_len -= (size_t)n;
-        }
-    }
-}
-
-/* Sends what was written so far, with one system call: nginx is then woken once. ends: the answer is complete. */
-static void answer_send(struct fcgi_request *r, bool ends)
-{
-    enum { RECORDS_MAX = ANSWER_BYTES_MAX / RECORD_BYTES_MAX + 1, END_BYTES = 3 * RECORD_HEAD_BYTES };
-    uint8_t heads[RECORDS_MAX][RECORD_HEAD_BYTES], end[END_BYTES] = { 0 };
-    struct iovec parts[2 * RECORDS_MAX + 1];
-    size_t count = 0, records = 0;
-    for (size_t at = 0; at < r->answer->len; at += RECORD_BYTES_MAX) {
-        size_t len = r->answer->len - at < RECORD_BYTES_MAX ? r->answer->len - at : RECORD_BYTES_MAX;
-        record_head(heads[records], RECORD_STDOUT, r->fcgx.requestId, len);
-        parts[count++] = (struct iovec){ heads[records++], RECORD_HEAD_BYTES };
-        parts[count++] = (struct iovec){ r->answer->ptr + at, len };
-    }
-    if (ends) { /* an empty record ends the output; FCGI_END_REQUEST follows, whose 8 bytes are 0 */
-        record_head(end, RECORD_STDOUT, r->fcgx.requestId, 0);
-        record_head(end + RECORD_HEAD_BYTES, RECORD_END, r->fcgx.requestId, RECORD_HEAD_BYTES);
-        parts[count++] = (struct iovec){ end, sizeof end };
-    }
-    bytes_send(r, parts, count);
-    buf_reset(r->answer);
-}
-
-/* A piece that does not fit any more is sent before the next one. */
-void fcgi_write(struct fcgi_request *r, struct str bytes)
-{
-    while (bytes.len > 0 && !r->broken) {
-        size_t room = ANSWER_BYTES_MAX - r->answer->len, len = bytes.len < room ? bytes.len : room;
-        buf_bytes(r->answer, bytes.ptr, len);
-        if (len == room)
-            answer_send(r, false);
-        bytes = (struct str){ bytes.ptr + len, bytes.len - len };
-    }
-}
-
-bool fcgi_flush(struct fcgi_request *r)
-{
-    notify_alive(); /* a long answer is no hang */
-    answer_send(r, false);
-    return !r->broken;
-}
-
-/* The bytes that were not sent yet are dropped, and so is the record that ends a complete answer. */
-void fcgi_break_off(struct fcgi_request *r)
-{
-    peer_lost(r);
 }
 
 /* ---- reading ---- */
@@ -225,7 +138,7 @@ static void request_finish(struct loop *loop, struct fcgi_request *r)
     loop->app->finish(loop->app->ctx, r);
     if (loop->stop_deadline_ms != 0 || loop->open_len > loop->keep_max)
         r->fcgx.keepConnection = 0;
-    answer_send(r, true);
+    fcgi_answer_send(r, true);
     /* Not FCGX_Finish_r, which would write an answer of its own. */
     FCGX_Free(&r->fcgx, !r->fcgx.keepConnection || r->broken || FCGX_GetError(r->fcgx.in) != 0);
     loop->open_len -= r->fcgx.ipcFd < 0;
@@ -463,7 +376,7 @@ static struct loop *loop_new(const struct fcgi_options *options, const struct fc
     loop->app = app;
     for (int i = 0; i < options->batch_max; i++) {
         loop->arenas[i] = arena_new(ARENA_CHUNK_BYTES, ARENA_LIMIT_BYTES);
-        if (loop->arenas[i] == NULL || !buf_reserve(&loop->answers[i], ANSWER_BYTES_MAX)) {
+        if (loop->arenas[i] == NULL || !buf_reserve(&loop->answers[i], FCGI_ANSWER_BYTES_MAX)) {
             batches_free(loop);
             free(loop);
             return NULL;

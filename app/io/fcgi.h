@@ -66,12 +66,5 @@ enum status fcgi_serve(const struct fcgi_options *options, const struct fcgi_app
 
 /* The value of a FastCGI parameter, valid until the answer; STR_NONE when absent. Of duplicates the first counts. */
 struct str fcgi_param(const struct fcgi_request *r, const char *name);
-/* Appends to the answer. Without effect once the peer has closed the connection. */
-void fcgi_write(struct fcgi_request *r, struct str bytes);
-/* Sends what was written so far, before the answer is complete. False: the peer has closed the connection, or has not
- * taken the bytes within FCGI_PEER_TIMEOUT_S. */
-bool fcgi_flush(struct fcgi_request *r);
-/* Closes the connection within the answer, so that nginx and the client see that a part of it is missing. */
-void fcgi_break_off(struct fcgi_request *r);
 
 #endif

@@ -29,14 +29,7 @@
 #include "base/status.h"
 #include "redis/fence.h"
 #include "settle/partition.h"
-
-struct recover_done {
-    uint64_t loaded;   /* loaded or rebuilt in Redis */
-    uint64_t opened;   /* loaded by their senders, and now marked open in MySQL */
-    uint64_t refunded; /* refunded without a close event */
-    uint64_t left;     /* in state funding, missing in Redis, and left to their senders for some seconds */
-    uint64_t faults;   /* packets that can't be recovered; logged */
-};
+#include "settle/recover_packet.h"
 
 /* How many packets were changed. */
 uint64_t recover_worked(const struct recover_done *done);
@@ -67,9 +60,5 @@ void recover_restart(struct recover *r);
  * (settle/away.h). A key of another type in place of a packet is removed. ST_OK · ST_UNAVAILABLE: MySQL or every Redis
  * server is unreachable · ST_NO_MEMORY. */
 enum status recover_pass(struct recover *r, struct settle *s, int64_t now_ms, struct recover_done *done);
-
-/* Applies the rules above to one packet. ST_OK also if the packet must wait for its events or is in quarantine, or
- * can't be recovered (logged, counted in done) · ST_UNAVAILABLE · ST_NO_MEMORY. */
-enum status recover_packet(struct settle *s, uint64_t packet_id, int64_t now_ms, struct recover_done *done);
 
 #endif

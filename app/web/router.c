@@ -4,213 +4,18 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/array.h"
-#include "base/clock.h"
-#include "base/crash.h"
 #include "base/log.h"
-#include "io/metrics.h"
 #include "io/metrics_processes.h"
-#include "web/accept.h"
+#include "web/answer_internal.h"
 #include "web/bearer.h"
 #include "web/kept_form.h"
 #include "web/limits.h"
 #include "web/mended_link.h"
-#include "web/multipart.h"
 #include "web/origin.h"
+#include "web/request_internal.h"
 #include "web/respond.h"
-#include "web/security_log.h"
 #include "web/stream.h"
 #include "web/traffic.h"
-
-enum { ANSWER_HEAD_MAX = 96 }; /* bytes of the longest status line and Content-Length */
-
-/* ---- finding the route ---- */
-
-/* The member that takes the value of this segment of a pattern. NULL: it is no parameter. */
-static struct str *param_of(struct route_params *params, struct str segment)
-{
-    if (segment.len == 0 || segment.ptr[0] != ':')
-        return NULL;
-    return str_equal(segment, STR(":id")) ? &params->id : str_equal(segment, STR(":key")) ? &params->key : NULL;
-}
-
-/* Compares path and pattern segment by segment. A parameter matches one non-empty segment. */
-static bool path_matches(struct str pattern, struct str path, struct route_params *params)
-{
-    while (pattern.len > 0 && path.len > 0) {
-        struct str pattern_rest, path_rest;
-        struct str want = str_cut(pattern, '/', &pattern_rest);
-        struct str got = str_cut(path, '/', &path_rest);
-        struct str *param = param_of(params, want);
-        if (param != NULL) {
-            if (got.len == 0)
-                return false;
-            *param = got;
-        } else if (!str_equal(want, got)) {
-            return false;
-        }
-        /* "/p/" has an empty last segment, "/p" has none. */
-        if ((pattern_rest.ptr == NULL) != (path_rest.ptr == NULL))
-            return false;
-        pattern = pattern_rest;
-        path = path_rest;
-    }
-    return pattern.len == 0 && path.len == 0;
-}
-
-static enum method method_of(struct str name)
-{
-    if (str_equal(name, STR("GET")))
-        return METHOD_GET;
-    if (str_equal(name, STR("HEAD")))
-        return METHOD_HEAD;
-    if (str_equal(name, STR("POST")))
-        return METHOD_POST;
-    return METHOD_OTHER;
-}
-
-/* The methods of a path in all pools. 0: this router's pool does not serve the path. */
-static unsigned path_methods(const struct router *router, struct str path)
-{
-    struct route_params params;
-    bool served = false;
-    unsigned methods = 0;
-
-    for (size_t i = 0; i < router->count; i++) {
-        const struct route *route = &router->routes[i];
-        if (!path_matches(str_from(route->path), path, &params))
-            continue;
-        methods |= 1U << method_of(str_from(route->method));
-        served = served || (route->pools & router->pool) != 0;
-    }
-    return served ? methods : 0;
-}
-
-/* Comparing a path costs more than comparing pool and method, so it comes last: this runs once a request. */
-const struct route *route_find(const struct router *router, struct str method, struct str path,
-                               struct route_params *params, unsigned *methods)
-{
-    struct str wanted = str_equal(method, STR("HEAD")) ? STR("GET") : method;
-
-    *methods = 0;
-    for (size_t i = 0; i < router->count; i++) {
-        const struct route *route = &router->routes[i];
-        struct route_params matched = { STR(""), STR("") };
-        if ((route->pools & router->pool) == 0 || !str_equal(str_from(route->method), wanted) ||
-            !path_matches(str_from(route->path), path, &matched))
-            continue;
-        *params = matched;
-        return route;
-    }
-    *methods = path_methods(router, path);
-    return NULL;
-}
-
-/* The longest beginning of the path, in whole segments, that some pool serves by GET. */
-static struct str path_of_page(const struct router *router, struct str path)
-{
-    struct route_params params;
-    while (path.len > 1) {
-        for (size_t i = 0; i < router->count; i++)
-            if (strcmp(router->routes[i].method, "GET") == 0 &&
-                path_matches(str_from(router->routes[i].path), path, &params))
-                return path;
-        do
-            path.len--;
-        while (path.len > 0 && path.ptr[path.len] != '/');
-    }
-    return STR("/");
-}
-
-struct str route_allow_text(unsigned methods)
-{
-    bool get = (methods & 1U << METHOD_GET) != 0, post = (methods & 1U << METHOD_POST) != 0;
-    return get && post ? STR("GET, HEAD, POST") : get ? STR("GET, HEAD") : post ? STR("POST") : STR("");
-}
-
-/* ---- reading the request ---- */
-
-static void request_read(struct exchange *x, struct str method)
-{
-    x->method = method_of(method);
-    x->target = str_or_empty(form_ascii(x->arena, str_or_empty(exchange_param(x, "REQUEST_URI"))));
-    x->path = str_cut(x->target, '?', &x->query_text);
-    x->request_id = str_or_empty(exchange_param(x, "REQUEST_ID"));
-    log_request(x->request_id);
-    x->bearer = bearer_token(exchange_param(x, "HTTP_AUTHORIZATION"));
-    x->wants_json =
-        x->bearer.ptr != NULL || accept_prefers(exchange_param(x, "HTTP_ACCEPT"), STR(MEDIA_JSON), STR(MEDIA_HTML));
-    x->language = language_choose(exchange_cookie(x, STR(LANGUAGE_COOKIE)), exchange_param(x, "HTTP_ACCEPT_LANGUAGE"));
-    x->now_ms = clock_now_ms();
-}
-
-static bool body_is_form(const struct exchange *x)
-{
-    if (x->fcgi->body.len == 0)
-        return true;
-    if ((x->route->needs & UPLOAD) != 0)
-        return multipart_is(exchange_param(x, "CONTENT_TYPE"));
-    struct str parameters;
-    struct str type = str_trim(str_cut(exchange_param(x, "CONTENT_TYPE"), ';', &parameters));
-    return str_equal_fold(type, STR("application/x-www-form-urlencoded"));
-}
-
-/* The loop reads bodies up to the largest limit of the pool, so the route's own limit is checked here. */
-static bool body_is_too_large(const struct exchange *x)
-{
-    return (x->route->needs & UPLOAD) == 0 &&
-           (x->fcgi->body_too_large || x->fcgi->body.len > (size_t)x->app->stores.config->body_bytes_max);
-}
-
-/* Checks who may send it: a token on a route for tokens, or a page of this site. NULL: the request is allowed. */
-static const struct problem *origin_problem(struct exchange *x)
-{
-    if (bearer_decides(x)) {
-        if (bearer_scope(x->route) != 0)
-            return NULL;
-        security_log(x, SECURITY_SCOPE_REFUSED, 0, NULL);
-        return &PROBLEM_NO_TOKEN;
-    }
-    if ((x->route->needs & SAME_ORIGIN) == 0 ||
-        origin_allows(exchange_param(x, "HTTP_SEC_FETCH_SITE"), exchange_param(x, "HTTP_ORIGIN"),
-                      exchange_param(x, "HTTP_HOST"), str_from(x->app->stores.config->base_url)))
-        return NULL;
-    security_log(x, SECURITY_ORIGIN_REFUSED, 0, NULL);
-    return &PROBLEM_FORBIDDEN_ORIGIN;
-}
-
-/* Checks the request before the handler runs and before any I/O. NULL: the request is valid. */
-static const struct problem *request_problem(const struct router *router, struct exchange *x, struct str method)
-{
-    unsigned methods;
-    x->route = route_find(router, method, x->path, &x->params, &methods);
-    if (x->route == NULL && methods == 0)
-        return &PROBLEM_NOT_FOUND;
-    if (x->route == NULL) {
-        respond_header(x, "Allow", route_allow_text(methods));
-        return &PROBLEM_METHOD;
-    }
-    if (x->method == METHOD_POST && x->params.id.len == 0)
-        x->form_path = path_of_page(router, x->path);
-    if (body_is_too_large(x))
-        return &PROBLEM_TOO_LARGE;
-    if (x->fcgi->body_broken)
-        return &PROBLEM_BAD_REQUEST;
-    const struct problem *refused = origin_problem(x);
-    if (refused != NULL)
-        return refused;
-    if (x->method == METHOD_POST) {
-        if (!body_is_form(x))
-            return &PROBLEM_MEDIA_TYPE;
-        if ((x->route->needs & UPLOAD) != 0)
-            return NULL;
-        if (form_parse(x->arena, x->fcgi->body, &x->form) != ST_OK || form_overlaps(&x->form, x->query_text))
-            return &PROBLEM_BAD_REQUEST;
-    }
-    if (x->params.id.len > 0 && !public_id_decode(&x->app->id_key, x->params.id, &x->id))
-        return &PROBLEM_NOT_FOUND;
-    return NULL;
-}
 
 /* ---- answering ---- */
 
@@ -230,109 +35,6 @@ static void answer_login_needed(struct exchange *x)
                                           posted ? "&expired=1" : ""));
     else
         respond_see_other(x, STR("/login"));
-}
-
-static const char *status_reason(int status)
-{
-    static const struct {
-        int status;
-        const char *reason;
-    } reasons[] = {
-        { 200, "OK" },
-        { 201, "Created" },
-        { 204, "No Content" },
-        { 303, "See Other" },
-        { 304, "Not Modified" },
-        { 308, "Permanent Redirect" },
-        { 400, "Bad Request" },
-        { 401, "Unauthorized" },
-        { 403, "Forbidden" },
-        { 404, "Not Found" },
-        { 405, "Method Not Allowed" },
-        { 409, "Conflict" },
-        { 410, "Gone" },
-        { 413, "Content Too Large" },
-        { 415, "Unsupported Media Type" },
-        { 422, "Unprocessable Content" },
-        { 429, "Too Many Requests" },
-        { 500, "Internal Server Error" },
-        { 503, "Service Unavailable" },
-    };
-    for (size_t i = 0; i < ARRAY_LEN(reasons); i++)
-        if (reasons[i].status == status)
-            return reasons[i].reason;
-    return "Other";
-}
-
-#ifdef HB_CRASH_POINTS
-static void answer_half_send(struct exchange *x)
-{
-    fcgi_write(x->fcgi, (struct str){ x->body.ptr, x->body.len / 2 });
-    fcgi_flush(x->fcgi);
-}
-#endif
-
-/* Writes the status line and Content-Length from a buffer on the stack, so it can't fail for lack of memory. */
-static void answer_head_write(struct exchange *x)
-{
-    char bytes[ANSWER_HEAD_MAX];
-    struct buf head = { .ptr = bytes, .cap = sizeof bytes, .limit = sizeof bytes };
-    buf_cstr(&head, "Status: ");
-    buf_i64(&head, x->status);
-    buf_char(&head, ' ');
-    buf_cstr(&head, status_reason(x->status));
-    if (x->status != 204 && x->status != 304 && x->stream == NULL) {
-        buf_cstr(&head, "\r\nContent-Length: ");
-        buf_u64(&head, x->body.len);
-    }
-    buf_cstr(&head, "\r\n");
-    assert(!head.failed);
-    fcgi_write(x->fcgi, buf_view(&head));
-}
-
-static void answer_write(const struct router *router, struct exchange *x)
-{
-    answer_head_write(x);
-    fcgi_write(x->fcgi, buf_view(&x->headers));
-    fcgi_write(x->fcgi, STR("\r\n"));
-    crash_point_after("answer-half-sent", answer_half_send(x));
-    if (x->method != METHOD_HEAD)
-        fcgi_write(x->fcgi, buf_view(&x->body));
-    traffic_answered(router->pool, x->status);
-}
-
-/* Answers with an ordinary problem, because nothing was sent yet. */
-static void stream_replace(const struct router *router, struct exchange *x, enum status st)
-{
-    stream_end(x);
-    buf_reset(&x->headers);
-    respond_status(x, status_idempotent(st));
-    respond_finish(x);
-    answer_write(router, x);
-}
-
-/* Sends the next part of a stream. */
-static enum fcgi_step stream_step(const struct router *router, struct exchange *x)
-{
-    bool more = false;
-    buf_reset(&x->body);
-    enum status st = x->method == METHOD_HEAD ? ST_OK : stream_next(x, &more);
-    if (st != ST_OK && !x->stream_begun) {
-        stream_replace(router, x, st);
-        return FCGI_DONE;
-    }
-    if (st != ST_OK) {
-        log_warn("answer broken off", "status=%s route=%s", status_name(st), x->route->path);
-        traffic_broken_off(router->pool);
-        fcgi_break_off(x->fcgi);
-        return FCGI_DONE;
-    }
-    if (x->stream_begun)
-        fcgi_write(x->fcgi, buf_view(&x->body));
-    else
-        answer_write(router, x);
-    x->stream_begun = true;
-    return fcgi_flush(x->fcgi) && more ? FCGI_WAIT : FCGI_DONE;
 }
 
 /* ---- the steps of one request ---- */
@@ -454,7 +156,7 @@ static bool get_leads_to_page(const struct router *router, struct exchange *x)
     if (x->wants_json || !is_read(x))
         return false;
     buf_reset(&x->headers); /* Allow */
-    respond_see_other(x, path_of_page(router, x->path));
+    respond_see_other(x, route_page(router, x->path));
     return true;
 }
 
@@ -525,7 +227,7 @@ static enum fcgi_step exchange_step(struct serving *s, struct exchange *x)
             return FCGI_WAIT;
     }
     if (x->stream != NULL)
-        return stream_step(s->router, x);
+        return answer_stream_step(s->router, x);
     answer_write(s->router, x);
     return FCGI_DONE;
 }

@@ -4,52 +4,13 @@
 #define HB_WEB_ROUTER_H
 
 #include "web/exchange.h"
-#include "web/fields.h"
-
-enum route_need {
-    WANT_VISITOR = 1, /* the session is read; guests are allowed */
-    NEED_USER = 3,    /* guests get 303 /login?next=… (HTML) or 401 (JSON) */
-    SAME_ORIGIN = 4,  /* cross-origin posts get 403 */
-    FOR_SEND = 8,     /* a POST that access tokens with the scope `send` may use (web/bearer.h) */
-    FOR_OPEN = 16,    /* … with the scope `open` */
-    NO_TOKEN = 32,    /* access tokens get 403: only a session can log in, log out and change the account */
-    KEEP_FORM = 64,   /* a POST whose kept fields survive (web/kept_form.h): its page fills the form from the query */
-    UPLOAD = 128      /* a POST of the page pool whose body is multipart/form-data (web/multipart.h), which the handler
-                       * reads; it may have UPLOAD_BYTES_MAX. The handler also answers fcgi->body_too_large */
-};
-
-#define UPLOAD_BYTES_MAX ((size_t)5 << 20)
-
-enum pool { POOL_HOT = 1, POOL_PAGE = 2, POOL_AUTH = 4, POOL_CARD = 8 };
-
-struct route {
-    const char *method; /* "GET" includes HEAD */
-    const char *path;   /* `:id` and `:key` match one path segment each */
-    unsigned needs;     /* bits of enum route_need, and LIMITED_BY(…) for each limit (web/limits.h) */
-    unsigned pools;     /* bits of enum pool that serve the route */
-    handler_fn *handler;
-    const struct field *form; /* the fields of the form that is posted (web/fields.h); NULL: none */
-};
-
-struct router {
-    const struct route *routes;
-    size_t count;
-    enum pool pool;
-    struct services *app;
-};
+#include "web/route.h"
 
 /* Serves the routes of one pool until SIGTERM. The pool decides the batch size (hot: FCGI_BATCH_MAX, others: 1), the
  * setting body_bytes_max the size of a body. ST_NO_MEMORY, or the status of fcgi_serve. */
 enum status router_serve(const struct router *router);
 
 /* ---- for tests and the loop ---- */
-/* The route for method and path; *params becomes what its parameters matched. NULL: none. Then *methods has a bit 1 <<
- * enum method for each method that the path supports in any pool (answer 405), or is 0 when this pool does not serve
- * the path (answer 404). */
-const struct route *route_find(const struct router *router, struct str method, struct str path,
-                               struct route_params *params, unsigned *methods);
-/* Formats such a set of methods as the value of Allow (RFC 9110, 10.2.1): "GET, HEAD, POST". GET implies HEAD. */
-struct str route_allow_text(unsigned methods);
 /* Runs one step of a request, the first or the next one. STEP_DONE: x contains the answer, which has to be written.
  * STEP_WAIT: the caller runs a Redis round and calls again. Before the first step, x is zeroed except for app, fcgi and
  * arena. */

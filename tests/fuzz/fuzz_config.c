@@ -7,6 +7,7 @@
 #include "base/utf8.h"
 #include "config/address.h"
 #include "config/config.h"
+#include "config/settings.h"
 #include "fuzz.h"
 
 #define HEAD "secret = 0123456789abcdef0123456789abcdef\n"

@@ -7,6 +7,7 @@
 #include "base/clock.h"
 #include "base/log.h"
 #include "pages/routes.h"
+#include "records/routes.h"
 #include "support/stores_do.h"
 #include "support/test.h"
 #include "support/test_services.h"
@@ -185,6 +186,7 @@ static int setup(void **state)
     routes_add(account_routes, account_routes_count);
     routes_add(wallet_routes, wallet_routes_count);
     routes_add(packet_routes, packet_routes_count);
+    routes_add(records_routes, records_routes_count);
     fresh_key(key);
     struct account user = account_new(app);
     user_id = user.id;

@@ -8,6 +8,7 @@
 #include "base/clock.h"
 #include "base/log.h"
 #include "base/random.h"
+#include "config/settings.h"
 #include "support/test_services.h"
 #include "user/password.h"
 #include "user/session.h"

@@ -328,8 +328,8 @@ export function nginx(sources) {
 // The product's limits of time, in seconds: most sites of tests have longer ones (tests/support/servers), so the values
 // are here. At each wait the program gives up before nginx does, and says what it knows.
 const LIMITS_OF_TIME = [
-  ['redis round', 'app/config/config.c', /SETTING_INT\(redis_timeout_ms, \d+, \d+, "(\d+)"/, 0.8, 1000],
-  ['mysql statement', 'app/config/config.c', /SETTING_INT\(mysql_timeout_s, \d+, \d+, "(\d+)"/, 2],
+  ['redis round', 'app/config/settings.c', /SETTING_INT\(redis_timeout_ms, \d+, \d+, "(\d+)"/, 0.8, 1000],
+  ['mysql statement', 'app/config/settings.c', /SETTING_INT\(mysql_timeout_s, \d+, \d+, "(\d+)"/, 2],
   ['idle transaction', 'app/mysql/db_session.c', /#define IDLE_TRANSACTION_S "(\d+)"/, 4],
   ['lock wait', 'app/mysql/db_connection.c', /\bLOCK_WAIT_S = (\d+)/, 3],
   ['hot connect', 'nginx/snippets/fastcgi-hot.conf', /^fastcgi_connect_timeout (\d+)s;/m, 1],

@@ -170,7 +170,7 @@ const PLANTED = {
     [HOT, hotRead(10), /fastcgi-hot\.conf: the limit of hot read is 10 s, not 3 s/],
     [HOT, hotRead(10), /hot read is not shorter than that of page read/],
     [HOT, replaced(/.*read_timeout.*/, ''), /the limit of hot read is NaN s/],
-    ['app/config/config.c', replaced('SETTING_INT(redis_timeout_ms, 10, 60000, "800"', 'SETTING_INT(redis_timeout_ms, 10, 60000, "3000"'),
+    ['app/config/settings.c', replaced('SETTING_INT(redis_timeout_ms, 10, 60000, "800"', 'SETTING_INT(redis_timeout_ms, 10, 60000, "3000"'),
       /redis round is not shorter than that of hot read/],
   ],
   references: [

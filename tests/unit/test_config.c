@@ -5,6 +5,7 @@
 #include "base/str.h"
 #include "base/typed.h"
 #include "config/config.h"
+#include "config/settings.h"
 #include "support/test_folder.h"
 
 #define SECRET_TEXT "0123456789abcdef0123456789abcdef"

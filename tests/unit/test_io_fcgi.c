@@ -11,7 +11,7 @@
 #include <sys/wait.h>
 
 #include "base/array.h"
-#include "io/fcgi.h"
+#include "io/fcgi_answer.h"
 #include "support/test_supervisor.h"
 
 enum {

@@ -1,6 +1,7 @@
 /* The reference of the settings is made from their table: docs/reference/config.md has what the program prints. */
 #include "commands/settings.h"
 #include "config/config.h"
+#include "config/settings.h"
 #include "support/test.h"
 
 static char *printed(bool (*print)(FILE *out))

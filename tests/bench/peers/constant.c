@@ -4,7 +4,7 @@
 #include <stdlib.h>
 
 #include "base/buf.h"
-#include "io/fcgi.h"
+#include "io/fcgi_answer.h"
 
 static const size_t ANSWER_BYTES_MAX = (size_t)1 << 20;
 enum { REQUEST_BODY_MAX = 16384 };

@@ -1,0 +1,13 @@
+/* Reads a request, and checks it before a handler runs. */
+#ifndef HB_WEB_REQUEST_INTERNAL_H
+#define HB_WEB_REQUEST_INTERNAL_H
+
+#include "web/respond.h"
+#include "web/route.h"
+
+/* Sets what x has of the request: method, address, language, time, and what the visitor wants. */
+void request_read(struct exchange *x, struct str method);
+/* Finds the route and checks the request, without any I/O. NULL: it is valid. */
+const struct problem *request_problem(const struct router *router, struct exchange *x, struct str method);
+
+#endif
