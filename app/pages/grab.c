@@ -83,6 +83,23 @@ static void pause_tell(struct exchange *x, const struct live_grab *grab)
         respond_retry_after(x, pause_s(grab));
 }
 
+static enum step phrase_page(struct exchange *x)
+{
+    const struct live_grab *grab = x->state;
+    const struct problem *p = phrase_problem(x, grab);
+    struct form_errors errors = { .count = 0 };
+    if (p == &PROBLEM_WRONG_PHRASE)
+        form_fail_with(&errors, "phrase", "text/phrase_wrong_left",
+                       arena_printf(x->arena, "%u", (unsigned)grab->tries_left));
+    else if (p == &PROBLEM_PAUSE)
+        form_fail_with(&errors, "phrase", "text/phrase_pause_for", arena_printf(x->arena, "%d", pause_s(grab)));
+    else
+        form_fail(&errors, "phrase", p->title);
+    show_refused(x, p->status, &errors, "phrase", "phrase_typed");
+    pause_tell(x, grab);
+    return STEP_DONE;
+}
+
 /* HTML: the packet's page with the message beside the field; this queues its view, and phrase_page answers. */
 static enum step answer_wrong_phrase(struct exchange *x, const struct live_grab *grab)
 {
@@ -98,29 +115,13 @@ static enum step answer_wrong_phrase(struct exchange *x, const struct live_grab 
         *kept = *grab;
         x->state = kept;
         show_refused_queue(x);
-        return STEP_WAIT;
+        return exchange_then(x, phrase_page);
     }
     struct model m;
     model_init(&m, x->arena);
     if (grab->code == LIVE_WRONG_PHRASE)
         value_int(&m, &m.root, "tries_left", grab->tries_left);
     respond_problem_with(x, p, &m);
-    pause_tell(x, grab);
-    return STEP_DONE;
-}
-
-static enum step phrase_page(struct exchange *x, const struct live_grab *grab)
-{
-    const struct problem *p = phrase_problem(x, grab);
-    struct form_errors errors = { .count = 0 };
-    if (p == &PROBLEM_WRONG_PHRASE)
-        form_fail_with(&errors, "phrase", "text/phrase_wrong_left",
-                       arena_printf(x->arena, "%u", (unsigned)grab->tries_left));
-    else if (p == &PROBLEM_PAUSE)
-        form_fail_with(&errors, "phrase", "text/phrase_pause_for", arena_printf(x->arena, "%d", pause_s(grab)));
-    else
-        form_fail(&errors, "phrase", p->title);
-    show_refused(x, p->status, &errors, "phrase", "phrase_typed");
     pause_tell(x, grab);
     return STEP_DONE;
 }
@@ -181,7 +182,35 @@ static enum status phrase_typed(struct exchange *x, struct live_phrase *out)
     return out->hash.ptr == NULL || out->source.ptr == NULL ? ST_NO_MEMORY : ST_OK;
 }
 
-static enum step grab_begin(struct exchange *x)
+/* The probe of a late grab. */
+static enum step probe_read(struct exchange *x)
+{
+    show_probe_read(x);
+    answer_refusal(x, &PROBLEM_EMPTY);
+    return STEP_DONE;
+}
+
+static enum step grab_read(struct exchange *x)
+{
+    struct live_grab grab;
+    enum status st = live_grab_read(&x->call, &grab);
+    crash_point("grab-after-reply");
+    /* Some late grabs probe whether the packet can be cached, so that further ones need no Redis. */
+    if (st == ST_OK && grab.code == LIVE_EMPTY && x->app->page_cache != NULL &&
+        page_cache_probe_due(x->app->page_cache, grab.count)) {
+        show_probe_queue(x);
+        return exchange_then(x, probe_read);
+    }
+    if (st == ST_OK && (grab.code == LIVE_WRONG_PHRASE || grab.code == LIVE_TRIED_OUT))
+        return answer_wrong_phrase(x, &grab);
+    if (st == ST_OK)
+        answer_grab(x, &grab);
+    else
+        answer_failure(x, st);
+    return STEP_DONE;
+}
+
+enum step packet_open_hot(struct exchange *x)
 {
     const struct cached_page *cached = show_cached(x);
     if (cached != NULL) {
@@ -201,36 +230,7 @@ static enum step grab_begin(struct exchange *x)
     }
     crash_point("grab-before-script");
     live_grab_queue(&x->app->stores.live, &x->call, x->id, x->visitor.user_id, badge, &phrase);
-    return STEP_WAIT;
-}
-
-enum step packet_open_hot(struct exchange *x)
-{
-    struct live_grab grab;
-    if (x->step == 0)
-        return grab_begin(x);
-    if (x->step == 2 && x->state != NULL)
-        return phrase_page(x, x->state);
-    if (x->step == 2) {
-        show_probe_read(x);
-        answer_refusal(x, &PROBLEM_EMPTY);
-        return STEP_DONE;
-    }
-    enum status st = live_grab_read(&x->call, &grab);
-    crash_point("grab-after-reply");
-    /* Some late grabs probe whether the packet can be cached, so that further ones need no Redis. */
-    if (st == ST_OK && grab.code == LIVE_EMPTY && x->app->page_cache != NULL &&
-        page_cache_probe_due(x->app->page_cache, grab.count)) {
-        show_probe_queue(x);
-        return STEP_WAIT;
-    }
-    if (st == ST_OK && (grab.code == LIVE_WRONG_PHRASE || grab.code == LIVE_TRIED_OUT))
-        return answer_wrong_phrase(x, &grab);
-    if (st == ST_OK)
-        answer_grab(x, &grab);
-    else
-        answer_failure(x, st);
-    return STEP_DONE;
+    return exchange_then(x, grab_read);
 }
 
 /* Why a user without a share can't open a packet that Redis does not have. BUSY: it may still be open, once the settle

@@ -234,21 +234,25 @@ static void view_keep(struct arena *a, struct packet_view *view)
     }
 }
 
+static handler_fn screen_more;
+
 /* Asks for the grabs below `after`, for the luckiest. */
 static enum step rows_queue(struct exchange *x, uint32_t after)
 {
     redis_call_free(&x->call);
     live_view_queue(&x->app->stores.live, &x->call, x->id, 0, after, LIVE_ROWS_MAX);
-    return STEP_WAIT;
+    return exchange_then(x, screen_more);
 }
 
-static enum step screen_first(struct exchange *x, bool with_key)
+static enum step screen_read(struct exchange *x)
 {
+    bool with_key;
     struct screen *s = x->state = arena_alloc(x->arena, sizeof *s);
     if (s == NULL) {
         respond_status(x, ST_NO_MEMORY);
         return STEP_DONE;
     }
+    (void)key_read(x, &with_key); /* it was right in the step before */
     enum status st = live_view_read(&x->call, x->arena, x->id, &s->view);
     if (st != ST_OK)
         return show_view_failed(x, st);
@@ -284,16 +288,12 @@ static enum step screen_more(struct exchange *x)
 enum step packet_screen_hot(struct exchange *x)
 {
     bool with_key;
-    if (x->step > 1)
-        return screen_more(x);
     if (!key_read(x, &with_key)) {
         respond_problem(x, &PROBLEM_NOT_FOUND);
         return STEP_DONE;
     }
-    if (x->step == 1)
-        return screen_first(x, with_key);
     live_view_queue(&x->app->stores.live, &x->call, x->id, 0, PACKET_NO_SHARE, LIVE_ROWS_MAX);
-    return STEP_WAIT;
+    return exchange_then(x, screen_read);
 }
 
 /* ---- from MySQL ---- */

@@ -220,23 +220,12 @@ static enum step view_confirm(struct exchange *x, uint32_t after)
     return STEP_WAIT;
 }
 
-enum step packet_show_hot(struct exchange *x)
+/* The view that was asked for; each further one is read here, too. */
+static enum step show_read(struct exchange *x)
 {
     struct packet_view view;
     uint32_t after;
-    if (!after_read(x, &after)) {
-        respond_problem(x, &PROBLEM_BAD_REQUEST);
-        return STEP_DONE;
-    }
-    if (x->step == 0) {
-        const struct cached_page *page = page_find(x);
-        if (page != NULL && page_serves(page, x->visitor.user_id, x->now_ms)) {
-            answer_cached(x, page, after);
-            return STEP_DONE;
-        }
-        view_queue(x, after, page != NULL && after == PACKET_NO_SHARE ? 0 : SHOW_ROWS);
-        return STEP_WAIT;
-    }
+    (void)after_read(x, &after); /* it was right in the step before */
     enum status st = live_view_read(&x->call, x->arena, x->id, &view);
     const struct cached_page *page = page_find(x);
     if (st == ST_OK && page != NULL && page_outlives(page, &view)) {
@@ -246,6 +235,22 @@ enum step packet_show_hot(struct exchange *x)
     if (st == ST_OK && share_is_unconfirmed(x, &view))
         return view_confirm(x, after);
     return st == ST_OK ? answer_hot(x, &view, after) : show_view_failed(x, st);
+}
+
+enum step packet_show_hot(struct exchange *x)
+{
+    uint32_t after;
+    if (!after_read(x, &after)) {
+        respond_problem(x, &PROBLEM_BAD_REQUEST);
+        return STEP_DONE;
+    }
+    const struct cached_page *page = page_find(x);
+    if (page != NULL && page_serves(page, x->visitor.user_id, x->now_ms)) {
+        answer_cached(x, page, after);
+        return STEP_DONE;
+    }
+    view_queue(x, after, page != NULL && after == PACKET_NO_SHARE ? 0 : SHOW_ROWS);
+    return exchange_then(x, show_read);
 }
 
 /* ---- from MySQL ---- */

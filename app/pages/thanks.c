@@ -52,12 +52,13 @@ static void answer_result(struct exchange *x, enum thanks_result result, struct 
 }
 
 /* HTML of THANKS_UNSETTLED: the packet's page from Redis, with the typed text, which its script sends again soon. */
-static void answer_unsettled_page(struct exchange *x)
+static enum step unsettled_page(struct exchange *x)
 {
     struct form_errors errors = { .count = 0 };
     form_fail(&errors, "text", "text/thanks_unsettled");
     respond_retry_after(x, PROBLEM_BUSY.retry_after_s);
     show_refused(x, PROBLEM_BUSY.status, &errors, "text", "text");
+    return STEP_DONE;
 }
 
 /* The packet's page again, with the typed text and its message. */
@@ -86,10 +87,6 @@ enum step packet_thanks_post(struct exchange *x)
     struct str text = STR("");
     struct form_errors errors = { 0 };
     enum thanks_result result;
-    if (x->step > 0) {
-        answer_unsettled_page(x);
-        return STEP_DONE;
-    }
     enum status st = form_read(x, thanks_fields, &text, &errors);
     if (st == ST_INVALID) {
         answer_refused_form(x, &errors);
@@ -99,7 +96,7 @@ enum step packet_thanks_post(struct exchange *x)
         st = thanks_say(&x->app->stores, x->arena, x->id, x->visitor.user_id, text, x->now_ms, &result);
     if (st == ST_OK && result == THANKS_UNSETTLED && !x->wants_json) {
         show_refused_queue(x);
-        return STEP_WAIT;
+        return exchange_then(x, unsettled_page);
     }
     if (st == ST_OK)
         answer_result(x, result, text);

@@ -174,14 +174,13 @@ static void crew_look(struct report *r, enum ready_part part, enum metrics_role 
 
 /* ---- the answers ---- */
 
-static bool ping_wait(struct exchange *x)
+/* Asks Redis whether it is there; then looks at its answer and all else. */
+static enum step ping_queue(struct exchange *x, handler_fn *then)
 {
     const struct str ping[] = { STR("PING") };
-    if (x->step > 0)
-        return false;
     redis_queue_fences(x->app->stores.redis);
     redis_queue(x->app->stores.redis, &x->call, ping, 1);
-    return true;
+    return exchange_then(x, then);
 }
 
 static void text_print(const struct report *r, struct buf *out)
@@ -228,8 +227,6 @@ static enum step pool_answer(struct exchange *x, enum write_probe_kind kind)
 {
     struct report r = { .arena = x->arena };
     struct buf out = BUF_EMPTY;
-    if (ping_wait(x))
-        return STEP_WAIT;
     redis_look(x, &r);
     if (x->app->stores.db != NULL) {
         site_look(x, &r);
@@ -240,22 +237,30 @@ static enum step pool_answer(struct exchange *x, enum write_probe_kind kind)
     return answer(x, &r, STR("text/plain; charset=utf-8"), &out);
 }
 
-enum step ready_packet_pool(struct exchange *x)
+static enum step packet_pool_answer(struct exchange *x)
 {
     return pool_answer(x, WRITE_PROBE_PACKETS);
 }
 
-enum step ready_other_pool(struct exchange *x)
+enum step ready_packet_pool(struct exchange *x)
+{
+    return ping_queue(x, packet_pool_answer);
+}
+
+static enum step other_pool_answer(struct exchange *x)
 {
     return pool_answer(x, WRITE_PROBE_LIMITS);
 }
 
-enum step ready_site(struct exchange *x)
+enum step ready_other_pool(struct exchange *x)
+{
+    return ping_queue(x, other_pool_answer);
+}
+
+static enum step site_answer(struct exchange *x)
 {
     struct report r = { .arena = x->arena };
     struct buf out = BUF_EMPTY;
-    if (ping_wait(x))
-        return STEP_WAIT;
     redis_look(x, &r);
     if (r.parts[READY_REDIS].state == FINE) {
         durability_look(x, &r);
@@ -273,4 +278,9 @@ enum step ready_site(struct exchange *x)
     else
         text_print(&r, &out);
     return answer(x, &r, x->wants_json ? STR("application/json") : STR("text/plain; charset=utf-8"), &out);
+}
+
+enum step ready_site(struct exchange *x)
+{
+    return ping_queue(x, site_answer);
 }

@@ -55,6 +55,12 @@ struct str exchange_page_path(const struct exchange *x)
     return (struct str){ x->path.ptr, (size_t)(x->params.id.ptr + x->params.id.len - x->path.ptr) };
 }
 
+enum step exchange_then(struct exchange *x, handler_fn *then)
+{
+    x->then = then;
+    return STEP_WAIT;
+}
+
 const struct mustache *exchange_template(const struct exchange *x, const char *name)
 {
     return templates_find(&x->app->templates, x->language, str_from(name));

@@ -1,6 +1,6 @@
 /* One request and its answer, with access to the services of the process. A handler is a small function that the router
- * calls once per step. It reads the request, then either queues Redis commands and returns STEP_WAIT (it is called
- * again after the round), or writes the answer by web/respond.h and returns STEP_DONE. */
+ * calls once per step. It reads the request, then either queues Redis commands and returns exchange_then with the
+ * function that goes on after the round, or writes the answer by web/respond.h and returns STEP_DONE. */
 #ifndef HB_WEB_EXCHANGE_H
 #define HB_WEB_EXCHANGE_H
 
@@ -102,7 +102,8 @@ struct exchange {
     bool visitor_pending;          /* the session lookup is queued; its reply is not read yet */
     bool visitor_known;            /* the session was read: user_id 0 means a guest */
     bool news_seen;                /* the answer shows the inbox, so nothing in it is new any more */
-    unsigned step;                 /* of the handler, from 0 */
+    handler_fn *then;              /* what goes on with the request; NULL: its route's handler begins it */
+    unsigned step;                 /* steps so far */
     void *state;                   /* for the handler's use; from the arena */
     struct redis_call session_call;
     struct redis_call renewal_call; /* extends the session; its reply is not used */
@@ -137,6 +138,8 @@ bool exchange_prefers(const struct exchange *x, struct str media_type);
 /* The page that a form posted there belongs to: the path up to and including its id; without an id the longest part of
  * the path that can be read by GET, at least the home page. */
 struct str exchange_page_path(const struct exchange *x);
+/* For a step that has queued commands: then goes on with the request after the round. Returns STEP_WAIT. */
+enum step exchange_then(struct exchange *x, handler_fn *then);
 /* The template in the visitor's language. NULL: there is no template of this name. */
 const struct mustache *exchange_template(const struct exchange *x, const char *name);
 /* True when base_url is https: then cookies are Secure and have the prefix above. */

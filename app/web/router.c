@@ -110,7 +110,7 @@ static enum step handler_step(struct exchange *x)
     }
     if (x->step == 0 && !limits_take_set(x, x->route->needs & LIMITED))
         return STEP_DONE;
-    enum step step = x->route->handler(x);
+    enum step step = (x->then != NULL ? x->then : x->route->handler)(x);
     x->step++;
     return step;
 }

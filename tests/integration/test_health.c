@@ -44,10 +44,8 @@ static struct visit *answer_of(struct services *of, handler_fn *handler, bool js
     struct visit *v = visit_new(of, "/", NULL, NULL);
     write_probe_forget();
     v->x.wants_json = json;
-    while (handler(&v->x) == STEP_WAIT) {
+    while ((v->x.then != NULL ? v->x.then : handler)(&v->x) == STEP_WAIT)
         redis_round(of->stores.redis);
-        v->x.step++;
-    }
     return v;
 }
 
