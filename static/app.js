@@ -65,20 +65,24 @@
 
   window.hongbao = { all: all, ask_site: ask_site, offline_say: offline_say, after_press: after_press }; /* for other scripts */
 
-  /* The passphrase of a new packet is in no address. On the ways that lead back to the form it waits in this tab. */
+  /* The passphrase and the note of a new packet are in no address. On the ways that lead back to the form they wait in
+   * this tab. */
+  var each_kept = function (use) { ['phrase', 'note'].forEach(use); };
   var session = function (use) { try { use(sessionStorage); } catch (e) { /* full, or not allowed: it is typed again */ } };
-  if (!/^\/(send|wallet|covers|login|register)/.test(location.pathname)) session(function (kept) { delete kept.phrase; });
+  if (!/^\/(send|wallet|covers|login|register)/.test(location.pathname)) session(function (kept) { each_kept(function (name) { delete kept[name]; }); });
   all('form[data-send]', function (form) {
-    var field = form.elements.phrase, lacks = document.querySelector('.retype [href="#phrase"]');
     var keep = function (event) {
-      if (event.type === 'submit' || event.target.closest('a')) session(function (kept) { kept.phrase = field.value; });
+      if (event.type === 'submit' || event.target.closest('a')) session(function (kept) { each_kept(function (name) { kept[name] = form.elements[name].value; }); });
     };
     var back = function () {
-      session(function (kept) {
-        if (lacks && !field.value) field.value = kept.phrase || '';
-        delete kept.phrase;
+      each_kept(function (name) {
+        var field = form.elements[name], lacks = document.querySelector('.retype [href="#' + name + '"]');
+        session(function (kept) {
+          if (lacks && !field.value) field.value = kept[name] || '';
+          delete kept[name];
+        });
+        if (lacks && field.value) lacks.remove();
       });
-      if (lacks && field.value) lacks.remove();
     };
     form.addEventListener('submit', keep);
     form.addEventListener('click', keep);

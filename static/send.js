@@ -193,8 +193,8 @@
   var over = one('[data-over]'), deposit = document.createElement('a'), said = '';
   deposit.textContent = over.getAttribute('data-deposit');
   var back = function () {
-    var kept = new URLSearchParams(new FormData(form)), lacks = kept.get('phrase') ? ['phrase'] : [];
-    ['confirmed', 'request_key', 'phrase'].forEach(function (name) { kept.delete(name); });
+    var kept = new URLSearchParams(new FormData(form)), lacks = ['phrase', 'note'].filter(function (name) { return kept.get(name); });
+    ['confirmed', 'request_key', 'phrase', 'note'].forEach(function (name) { kept.delete(name); });
     ['to', 'greeting'].forEach(function (name) {
       if (String(kept).length <= KEPT_MAX) return;
       if (name === 'to' && kept.get(name)) lacks.push(name);

@@ -12,8 +12,8 @@
  * the members of picture_model, form { nickname (typed, or the present one) }. ST_OK, or the status of a store. */
 enum status account_model(struct exchange *x, struct model *m);
 
-/* Handler of GET /account: 200, pages/account with this model. Page: also saved and password_changed of the query,
- * and the members of lost_phone_model, which the page confirms. */
+/* Handler of GET /account: 200, pages/account with this model. Page: also the members of lost_phone_model, and
+ * saved and password_changed from the query, with which the page confirms a change. */
 enum step account_show(struct exchange *x);
 /* Handler of GET for the addresses of the forms: 303 /account. */
 enum step account_redirect(struct exchange *x);

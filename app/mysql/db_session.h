@@ -13,7 +13,7 @@
 enum db_setting_kind {
     DB_SETTING_EVERYWHERE, /* every server has it */
     DB_SETTING_OPTIONAL,   /* a server that lacks it has no such choice */
-    DB_SETTING_READ_ONLY,  /* can't be set by a session: the value is the least number */
+    DB_SETTING_READ_ONLY,  /* can't be set by a session: the server must have this number or a larger one */
     DB_SETTING_OF_LOG,     /* can't be set by a session: no server with a binary log may have the value */
 };
 

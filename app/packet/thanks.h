@@ -44,7 +44,7 @@ struct thanks_pending {
 /* Such thanks for this share, with the text in the arena. ST_NOT_FOUND: none, or Redis has them. */
 enum status thanks_find_pending(struct db *db, struct arena *a, uint64_t packet_id, uint32_t share_no,
                                 struct thanks_pending *out);
-/* Redis has them, or will never need them. */
+/* Records that Redis has these thanks, or will never need them: they are no longer pending. */
 enum status thanks_mark_applied(struct db *db, const struct thanks *t, int64_t now_ms);
 /* Redis has lost the packet: all of its thanks are pending again. */
 enum status thanks_mark_lost(struct db *db, uint64_t packet_id);

@@ -94,7 +94,8 @@ static void folds_model(struct exchange *x, struct model *m, const struct form *
                         const struct prefill *prefill, bool faces_shown)
 {
     bool open[SEND_FOLDS] = {
-        [SEND_FOLD_TO] = prefill->lacks_to, [SEND_FOLD_MORE] = prefill->lacks_phrase || prefill->lacks_opening
+        [SEND_FOLD_TO] = prefill->lacks_to,
+        [SEND_FOLD_MORE] = prefill->lacks_phrase || prefill->lacks_note || prefill->lacks_opening,
     };
     for (const struct field *field = send_fields; field->name != NULL; field++)
         if (field->fold != 0 && (form_failed(errors, field->name) ||
@@ -109,10 +110,11 @@ static void folds_model(struct exchange *x, struct model *m, const struct form *
 /* The fields that the earlier packet or the form had and that the sender must enter again. */
 static void retype_model(struct model *m, const struct prefill *prefill)
 {
-    if (!prefill->lacks_phrase && !prefill->lacks_opening && !prefill->lacks_to)
+    if (!prefill->lacks_phrase && !prefill->lacks_note && !prefill->lacks_opening && !prefill->lacks_to)
         return;
     struct value *retype = value_page_object(m, &m->root, "retype");
     value_page_bool(m, retype, "phrase", prefill->lacks_phrase);
+    value_page_bool(m, retype, "note", prefill->lacks_note);
     value_page_bool(m, retype, "opens_at", prefill->lacks_opening);
     value_page_bool(m, retype, "to", prefill->lacks_to);
 }
@@ -361,7 +363,8 @@ static enum status send_run(struct exchange *x, struct send_order *order, struct
     return st == ST_OK && errors->count > 0 ? ST_INVALID : st;
 }
 
-/* What the form has sent before. The form below it has a new key and can send one more. */
+/* The packet that this form has sent before. The page shows it above the form, which has a new key and can send one
+ * more. */
 static void already_model(struct exchange *x, struct model *m, const struct fund_packet *funded)
 {
     struct value *already = value_page_object(m, &m->root, "already");
@@ -373,8 +376,8 @@ static void already_model(struct exchange *x, struct model *m, const struct fund
 static void errors_sort(struct form_errors *errors, bool exclusive)
 {
     static const char *const ORDER[] = {
-        "kind",   "amount",   "count", "greeting",  "cover",     "to",
-        "phrase", "opens_at", "split", "share_min", "amount_of", "lifetime",
+        "kind",     "amount", "count", "greeting",  "cover",     "to",       "phrase",
+        "opens_at", "note",   "split", "share_min", "amount_of", "lifetime",
     };
     size_t sorted = 0;
     for (size_t i = 0; i < ARRAY_LEN(ORDER) + exclusive; i++) {

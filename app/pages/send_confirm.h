@@ -16,10 +16,15 @@ enum status send_confirm_needed(struct exchange *x, const struct send_order *ord
                                 bool *needed);
 /* Answers 200 with pages/send_confirm. order and receivers were checked.
  *
- * Model: receiver { id, nickname } and page-only username; of several, page-only several { count, people [{ username,
- * nickname, initial, hue }] } instead; cover and cover_url as cover_model. Page-only: amount_text, greeting and
- * greeting_class as pages/packet (pages/show_model.h), fields [ { name, value } ]: what was typed and the usernames as
- * `confirmed`, posted to /send; back_url, the form with what was typed. */
+ * Model:
+ *   receiver          one receiver: { id, nickname, page: username }
+ *   cover, cover_url  as cover_model
+ * Page only:
+ *   several         two or more receivers: { count, people [{ username, nickname, initial, hue }] }
+ *   amount_text
+ *   greeting, greeting_class  as pages/packet (pages/show_model.h)
+ *   fields          [{ name, value }] that the page posts to /send: what was typed, and the usernames as `confirmed`
+ *   back_url        the form with what was typed */
 void send_confirm(struct exchange *x, const struct send_order *order, const struct receivers *receivers);
 
 #endif

@@ -109,6 +109,7 @@ enum status send_prefill(struct exchange *x, struct prefill *out)
     kept_form_copy(x, send_fields, &out->form);
     struct str lacks = query_get(x, "lacks", NULL);
     out->lacks_phrase = str_starts(lacks, STR("phrase"));
+    out->lacks_note = str_find(lacks, STR("note")) < lacks.len;
     out->lacks_to = str_ends(lacks, STR("to"));
     if (query.to.len > 0 && form_get(&out->form, "kind", NULL).len == 0)
         fill(&out->form, "kind", packet_kind_name(PACKET_EXCLUSIVE));

@@ -13,9 +13,9 @@ extern const struct field send_prefill_fields[];
 
 struct prefill {
     struct form form;
-    bool lacks_phrase, lacks_opening, lacks_to; /* there was one that the sender must type again */
-    bool back;                                  /* the packet is a gift sent back */
-    struct people_known receivers;              /* of an earlier packet, or who gets a gift back; else none */
+    bool lacks_phrase, lacks_note, lacks_opening, lacks_to; /* there was one that the sender must type again */
+    bool back;                                              /* the packet is a gift sent back */
+    struct people_known receivers; /* of an earlier packet, or who gets a gift back; else none */
 };
 
 /* Fills *out with the fields of the form; none without such a query. The texts are in the request's arena.

@@ -89,9 +89,11 @@ static void view_cache(struct exchange *x, const struct packet_view *view)
         page_cache_put(x->app->page_cache, &page);
 }
 
-static void answer_cached(struct exchange *x, const struct cached_page *page, uint32_t after)
+/* note: the sender's, which a page for all lacks; only the sender is shown it. */
+static void answer_cached(struct exchange *x, const struct cached_page *page, uint32_t after, struct str note)
 {
     struct packet_view view = cached_page_view(page, x->visitor.user_id, after, SHOW_ROWS);
+    view.packet.note = note;
     answer_view(x, &view, after >= packet_share_total(&view.packet) ? &page->rows : NULL);
 }
 
@@ -220,7 +222,7 @@ static enum step view_confirm(struct exchange *x, uint32_t after)
     return STEP_WAIT;
 }
 
-/* The view that was asked for; each further one is read here, too. */
+/* Answers with the view that was queued; each further view is read here, too. */
 static enum step show_read(struct exchange *x)
 {
     struct packet_view view;
@@ -229,7 +231,7 @@ static enum step show_read(struct exchange *x)
     enum status st = live_view_read(&x->call, x->arena, x->id, &view);
     const struct cached_page *page = page_find(x);
     if (st == ST_OK && page != NULL && page_outlives(page, &view)) {
-        answer_cached(x, page, after);
+        answer_cached(x, page, after, view.packet.note);
         return STEP_DONE;
     }
     if (st == ST_OK && share_is_unconfirmed(x, &view))
@@ -246,7 +248,7 @@ enum step packet_show_hot(struct exchange *x)
     }
     const struct cached_page *page = page_find(x);
     if (page != NULL && page_serves(page, x->visitor.user_id, x->now_ms)) {
-        answer_cached(x, page, after);
+        answer_cached(x, page, after, STR("")); /* it serves no sender */
         return STEP_DONE;
     }
     view_queue(x, after, page != NULL && after == PACKET_NO_SHARE ? 0 : SHOW_ROWS);

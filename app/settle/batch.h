@@ -39,7 +39,7 @@ struct settle_packet {
     uint64_t sender_id;
     int64_t amount_fen; /* amount_fen, count: of all shares, with those that were given back into the packet */
     uint32_t count;
-    int64_t returned_fen;   /* the given-back part of both; Redis may have closed the packet before it got it */
+    int64_t returned_fen;   /* given back, by the tables; Redis may have closed the packet before it learned that */
     uint32_t best_share_no; /* PACKET_NO_SHARE: none */
     uint32_t row_grabs;
     int64_t row_grabs_fen;

@@ -153,7 +153,7 @@ static enum status hash_revoke(struct redis *redis, struct arena *a, const uint8
     return copy_store(redis, a, key_of(a, hash), TOKEN_REVOKED, REVOKED_MS, true, &made);
 }
 
-/* Deletes the copy, or the word. */
+/* Deletes the key of a token: its copy, or TOKEN_REVOKED. */
 static enum status hash_remove(struct redis *redis, struct arena *a, const uint8_t hash[HASH_BYTES])
 {
     struct redis_call call = { 0 };

@@ -1,11 +1,12 @@
 #include "web/kept_form.h"
 
+#include "base/array.h"
 #include "web/fields.h"
 #include "web/origin.h"
 #include "web/respond.h"
 #include "web/router.h"
 
-#define LACKS_BYTES_MAX (sizeof "&lacks=phrase,to" - 1)
+#define LACKS_BYTES_MAX (sizeof "&lacks=phrase,note,to" - 1)
 
 void kept_form_copy(struct exchange *x, const struct field *fields, struct form *out)
 {
@@ -22,15 +23,21 @@ void kept_form_copy(struct exchange *x, const struct field *fields, struct form 
     }
 }
 
-/* Names in the address what it lacks: the passphrase, which no address may have, and receivers that do not fit. */
+/* Names in the address what it lacks: the passphrase and the note, which no address may have, and receivers that do not
+ * fit. */
 static struct str lacks_url(const struct exchange *x, struct str url, bool to_left_out, char before)
 {
-    bool phrase = form_get(&x->form, "phrase", NULL).len > 0;
+    static const char *const names[] = { "phrase", "note", "to" };
+    struct str lacks = STR("");
 
-    if (url.ptr == NULL || (!phrase && !to_left_out))
-        return url;
-    return arena_printf(x->arena, "%.*s%clacks=%s%s%s", STR_ARG(url), before, phrase ? "phrase" : "",
-                        phrase && to_left_out ? "," : "", to_left_out ? "to" : "");
+    for (size_t i = 0; i < ARRAY_LEN(names); i++) {
+        const bool is_to = i == ARRAY_LEN(names) - 1;
+        if (is_to ? to_left_out : form_get(&x->form, names[i], NULL).len > 0)
+            lacks = arena_printf(x->arena, "%.*s%s%s", STR_ARG(lacks), lacks.len > 0 ? "," : "", names[i]);
+    }
+    if (url.ptr == NULL || lacks.len == 0)
+        return lacks.ptr == NULL ? STR_NONE : url;
+    return arena_printf(x->arena, "%.*s%clacks=%.*s", STR_ARG(url), before, STR_ARG(lacks));
 }
 
 struct str kept_form_url(struct exchange *x)

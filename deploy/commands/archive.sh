@@ -225,8 +225,8 @@ archive_record() {
     } >"$WORK/manifest" && cat -- "$WORK/manifest" >"$1/manifest" && archive_sums_write "$1"
 }
 
-# archive_note FOLDER: notes the backup for the doctor and /metrics (app/audit/backup_record.h), as the last one of its kind,
-# unless a later one is noted that is still there.
+# archive_note FOLDER: notes the backup for the doctor and /metrics (app/audit/backup_record.h), as the last one of its
+# kind, unless a later one is noted that is still there.
 archive_note() {
     local kind at noted noted_at note=${SETTING[backup_record]}
     [ -n "$note" ] || return 0

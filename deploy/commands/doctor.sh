@@ -15,6 +15,7 @@ HANDSHAKE_S_MAX=5
 DAY_S=86400
 DAYS_MIN=14
 FAILED_ASKED_MAX=5
+SAID_BYTES_MAX=4000
 SELF_SIGNED_FILE=/etc/hongbao/tls/fullchain.pem # of setup/certificate.sh
 SELF_SIGN='hongbao setup --non-interactive --self-signed'
 
@@ -61,6 +62,11 @@ ask() {
     timeout -k 1 "$ANSWER_S_MAX" "$@" 2>/dev/null
 }
 
+# is_late STATUS: whether the command did not end in its time, by the status of `timeout`.
+is_late() {
+    [ "$1" -eq 124 ] || [ "$1" -eq 137 ]
+}
+
 # for_service TEXT OTHER: the mend of an installed service, or of another site.
 for_service() {
     if [ -n "$SERVICE" ]; then echo "$1"; else echo "$2"; fi
@@ -101,9 +107,10 @@ out_of_service_tell() {
 
 # unit_says UNIT: the last line in its journal that is not systemd's own, which says more.
 unit_says() {
-    ask journalctl -q -u "$1" -n 20 -o cat --no-pager | grep -v -e '^$' -e ': Main process exited, ' \
+    ask journalctl -q -u "$1" -n 20 -o cat --no-pager | grep -a -v -e '^$' -e ': Main process exited, ' \
         -e ': Control process exited, ' -e ': Failed with result ' -e 'Failed to start ' -e ': Scheduled restart job' \
-        -e 'Stopped ' -e 'Starting ' -e ': Consumed ' -e ': Deactivated ' -e 'Stopping ' | tail -n 1
+        -e 'Stopped ' -e 'Starting ' -e ': Consumed ' -e ': Deactivated ' -e 'Stopping ' | tail -n 1 |
+        head -c "$SAID_BYTES_MAX"
 }
 
 # fault_tell FAULT NAME TEXT COMMAND AFTER [QUOTES]: the mend is COMMAND, the units, and AFTER.
@@ -156,15 +163,23 @@ logs_check() {
         return
     fi
     known=$(timeout -k 1 "$ANSWER_S_MAX" logrotate -d /etc/logrotate.conf 2>&1)
+    if is_late $?; then
+        unchecked logs 'logrotate does not tell what it rotates'
+        return
+    fi
     for log in "${LOGS[@]}"; do
         # It names files that exist.
         [ ! -e "$log" ] || grep -qFx -- "considering log $log" <<<"$known" ||
             wrong log-rotation "no file in /etc/logrotate.d has $log, $why" \
                 "sed 's|@LOG@|$log|' /usr/share/hongbao/logrotate.in >>/etc/logrotate.d/hongbao"
     done
-    ask systemctl is-enabled --quiet logrotate.timer ||
+    ask systemctl is-enabled --quiet logrotate.timer && return
+    if is_late $?; then
+        unchecked logs 'systemctl does not tell whether logrotate.timer is enabled'
+    else
         wrong log-rotation "logrotate.timer is not enabled, so nothing rotates ${LOGS[0]}, $why" \
             'systemctl unmask logrotate.timer && systemctl enable --now logrotate.timer'
+    fi
 }
 
 # ---- the certificates: the files that nginx's configuration names, and what nginx serves ----
@@ -275,7 +290,7 @@ served_check() {
         return 1
     fi
     why=$(sed -n 's/.*:system library:[^:]*:\([^:]*\):.*/\1/p;T;q' <<<"$answer")
-    [ "$code" -ne 124 ] || why='Connection timed out'
+    is_late "$code" && why='Connection timed out'
     [ "$why" = 'Connection refused' ] || # reported as nginx-port
         unchecked certificate-served "no TLS handshake for $HOST with nginx (listen $1): ${why:-Protocol error}"
 }

@@ -105,8 +105,8 @@ export class Gifts {
     if (wrong.length > 0) throw new Error(`${peer.name} is not comparable: ${wrong}: ${JSON.stringify(facts)}`);
   }
 
-  // So many gifts by a target, step by step: what wholeOf returns, the figures of each step under `STEP: FIGURE`, and
-  // the bytes of a result. The settle worker is stopped except in its own step.
+  // Sends and opens count gifts at a target, step by step. Returns the figures of wholeOf, the figures of each step as
+  // `STEP: FIGURE`, and the size of a result page in bytes. The settle worker is stopped except in its own step.
   async load(target, shares, count) {
     signalSettle(this.grabs.site, 'SIGSTOP');
     return this.#load(target, shares, count).finally(() => signalSettle(this.grabs.site, 'SIGCONT'));

@@ -76,6 +76,9 @@ test('each state is one finding with its command, and a failed unit has its last
     ['wrong', 'units', 'unit-disabled', 'these units do not start with the machine: hongbao.target', 'systemctl enable --now hongbao.target'],
     ['wrong', 'units', 'unit-old-file', 'the files of these units have changed since systemd read them: hongbao-settle.service',
       "systemctl daemon-reload; systemctl try-restart 'hongbao-*@*.service' hongbao-settle.service"]]);
+  answers('journalctl', `\0${'x'.repeat(100_000)}\n`);
+  const [[, , , text]] = await units(target('active', 'enabled'), unit('hongbao-hot@2.service', 'loaded', 'failed', 'failed', 'enabled'));
+  assert.ok(text.length > 1000 && text.length < 5000, 'a long line with a NUL');
   answers('systemctl', '', 1);
   assert.deepEqual(await lines('service'), [['unchecked', 'units', 'units', 'systemctl does not tell their states']]);
 });
@@ -97,6 +100,12 @@ test('a log is rotated when logrotate considers it, and its timer runs', async (
   considers(log);
   answers('systemctl', '', 1);
   assert.match((await lines('log', log))[0][3], /^logrotate\.timer is not enabled/);
+  const late = [['unchecked', 'logs', 'logs']];
+  answers('systemctl', '', 124); // what `timeout` answers for a program that does not end
+  assert.deepEqual((await lines('log', log)).map((line) => line.slice(0, 3)), late);
+  answers('systemctl', '');
+  answers('logrotate', '', 124);
+  assert.deepEqual((await lines('log', log)).map((line) => line.slice(0, 3)), late);
 });
 
 // ---- certificates ----

@@ -75,12 +75,13 @@ test('a passphrase stays in its tab on the way to missing money, and comes back 
   await page.fill('[name=count]', '1');
   await unfold(page, 'phrase');
   await page.fill('#phrase', '芝麻开门');
+  await page.fill('#note', '给小美 🎂'.repeat(7));
   await page.click('[data-over] a');
   await page.waitForURL(/\/wallet/);
-  assert.doesNotMatch(decodeURIComponent(decodeURIComponent(page.url())), /芝麻/);
+  assert.doesNotMatch(decodeURIComponent(decodeURIComponent(page.url())), /芝麻|小美/);
   await page.click('form[action="/wallet/deposit"] button');
   await page.waitForURL(/\/send\?/);
-  assert.equal(await page.inputValue('#phrase'), '芝麻开门');
+  assert.deepEqual([await page.inputValue('#phrase'), await page.inputValue('#note')], ['芝麻开门', '给小美 🎂'.repeat(7)]);
   assert.ok(await page.isVisible('#phrase'));
   assert.ok(await page.isHidden('.retype'));
   await page.goto(`${site.url}/send`);
@@ -100,18 +101,18 @@ test('a passphrase stays in its tab on the way to missing money, and comes back 
   assert.equal(await kept(), null, 'another user of this tab');
 });
 
-test('passphrases, passwords and request keys are never part of an address', async () => {
-  const fields = { kind: 'lucky', amount: '1', count: '1', phrase: 'open sesame', password: 'pw', request_key: 'rk', code: 'cc' };
+test('passphrases, notes, passwords and request keys are never part of an address', async () => {
+  const fields = { kind: 'lucky', amount: '1', count: '1', phrase: 'open sesame', note: 'for May', password: 'pw', request_key: 'rk', code: 'cc' };
   const { client } = await newUser();
   for (const visitor of [new Client(), client]) {
     const answer = await visitor.postHtml('/send', { ...fields, language: 'en' });
-    assert.equal(answer.headers.get('location'), '/send?kind=lucky&count=1&amount=1&lacks=phrase');
+    assert.equal(answer.headers.get('location'), '/send?kind=lucky&count=1&amount=1&lacks=phrase,note');
   }
-  const form = await client.getHtml('/send?kind=lucky&count=1&amount=1&lacks=phrase');
+  const form = await client.getHtml('/send?kind=lucky&count=1&amount=1&lacks=phrase,note');
   assert.ok(form.text.includes(words('en', 'send_retype')), 'the form says what it lacks');
-  assert.match(form.text, /<a href="#phrase">/);
+  assert.match(form.text, /<a href="#phrase">.*<a href="#note">/);
   const guest = await new Client().postHtml('/send', fields);
-  assert.equal(guest.headers.get('location'), `/login?next=${encodeURIComponent('/send?kind=lucky&count=1&amount=1&lacks=phrase').replaceAll('%2F', '/')}&expired=1`);
+  assert.equal(guest.headers.get('location'), `/login?next=${encodeURIComponent('/send?kind=lucky&count=1&amount=1&lacks=phrase,note').replaceAll('%2F', '/')}&expired=1`);
 });
 
 test('a deposit whose session has ended leads back to the same deposit, and to the form that needs it', async () => {

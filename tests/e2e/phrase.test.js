@@ -3,10 +3,11 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { fileBrowser } from './support/browser.js';
 import { requestFrom } from './support/from_address.js';
+import { openNow } from './support/moments.js';
 import { liveKey } from '../support/packet_id.js';
 import { opened, sentPath } from './support/packets.js';
 import { redis } from './support/redis.js';
-import { audit, newUser, site } from './support/site.js';
+import { audit, newUser, poll, site } from './support/site.js';
 import { words } from './support/texts.js';
 import { pageAt, testVisitors } from './support/visits.js';
 
@@ -102,4 +103,36 @@ testVisitors('a phrase is typed on the envelope', async ({ locale: language, jav
   await page.fill('[name=phrase]', PHRASE.toUpperCase());
   await page.press('[name=phrase]', 'Enter');
   await page.waitForSelector('.result');
+});
+
+test('a hundred users at the second of the opening: as many winners as shares, nobody before', async () => {
+  const sender = await newUser({ yuan: '10' });
+  const users = await site.demoUsers(100);
+  const others = await Promise.all(Array.from({ length: 4 }, () => newUser()));
+  const to = others.map(({ username }) => username).join(' ');
+  const path = await sentPath(sender, order({ opens_at: new Date(Date.now() + 3_600_000).toISOString(), to, count: '3' }));
+  const results = [];
+  const early = new Set(); // who has asked before
+  const insist = (client, phrase) => poll('the packet opens', async () => {
+    const answer = await client.post(`${path}/open`, { phrase });
+    if (!answer.json?.type?.endsWith(':not-open-yet')) return results.push(answer);
+    early.add(client);
+    return false;
+  });
+  const all = Promise.all([...others.map(({ client }) => insist(client, PHRASE)), insist(others[0].client, 'wrong'),
+    ...users.slice(0, 95).map((client) => insist(client, PHRASE))]);
+  await poll('all others and all receivers were refused', () => results.length === 95 && early.size === 4);
+  assert.ok(results.every(({ json }) => /:not-for-you$/.test(json.type)));
+  const opens_at = await openNow(path);
+  await all;
+  const count = (test_) => results.filter(test_).length;
+  assert.equal(count(({ json }) => json.result === 'grabbed'), 3);
+  assert.equal(count(({ json }) => /:not-for-you$/.test(json.type)), 95);
+  assert.equal(count(({ json }) => /:empty$/.test(json.type)) + count(({ json }) => json.result === 'already')
+    + count(({ json }) => /:wrong-phrase$/.test(json.type)), 2);
+  const shown = (await sender.client.get(path)).json;
+  assert.equal(shown.grabbed_count, 3);
+  assert.equal(shown.grabs.reduce((sum, { amount_fen }) => sum + amount_fen, 0), 100);
+  for (const { grabbed_at } of shown.grabs) assert.ok(Date.parse(grabbed_at) >= Date.parse(opens_at));
+  await audit();
 });

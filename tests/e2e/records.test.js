@@ -198,7 +198,7 @@ test('records come as a CSV file, by address, by Accept and by a link, with all 
     assert.ok(answer.text.includes(',"\'=HYPERLINK(""x""),1",'));
   }
   const [, row] = (await saver.get('/records/sent.csv')).text.split('\r\n');
-  assert.match(row, /,UTC\+08:00,$/);
+  assert.match(row, /,UTC\+08:00,,$/);
   assert.equal((await saver.get('/records/sent.csv?q=PLAIN&min=0.01')).text.split('\r\n').length, SENT - 1 + 2);
   assert.equal((await saver.get('/records/sent.csv?min=x')).status, 422);
   const head = await saver.request('/records/sent.csv', { method: 'HEAD' });

@@ -4,7 +4,7 @@ import assert from 'node:assert/strict';
 import { before, test } from 'node:test';
 import { fileBrowser } from './support/browser.js';
 import { sentPath } from './support/packets.js';
-import { audit, fen, newUser, poll, site } from './support/site.js';
+import { audit, fen, newUser, poll, sendPacket, site } from './support/site.js';
 import { LANGUAGES, words } from './support/texts.js';
 import { pageAt } from './support/visits.js';
 

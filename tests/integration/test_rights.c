@@ -772,7 +772,7 @@ TEST(only_the_auth_pool_has_users_and_their_hashes)
                       "INSERT INTO user (username, nickname, created_ms) VALUES ('x', 'x', 1)");
     assert_allowed(PAGE, "SELECT id, username, nickname FROM user LIMIT 1");
     assert_denied(CARD, "SELECT id FROM user", "SELECT * FROM `grab`");
-    assert_denied(AUTH, "UPDATE account SET kind = 'wallet'", "SELECT * FROM packet",
+    assert_denied(AUTH, "UPDATE account SET kind = 'wallet'", "SELECT * FROM packet", "SELECT note FROM packet",
                   "INSERT INTO packet SELECT * FROM packet");
 }
 
@@ -910,7 +910,7 @@ TEST(the_card_pool_reads_only_what_a_picture_shows)
     static const char needs_phrase[] = "SELECT packet_needs_phrase(1)";
     assert_denied(CARD, "SELECT seed FROM packet", "SELECT phrase_hash FROM packet", "SELECT phrase_sealed FROM packet",
                   "SELECT amount_fen FROM packet", "SELECT best_share_no FROM packet", "SELECT request_key FROM packet",
-                  "SELECT sender_id FROM packet");
+                  "SELECT sender_id FROM packet", "SELECT note FROM packet");
     assert_allowed(CARD, "SELECT sender_name, greeting FROM packet LIMIT 1");
     assert_allowed(CARD, needs_phrase); /* yes or no, and only for the picture */
     assert_denied_but(1U << CARD, needs_phrase);
@@ -970,9 +970,10 @@ TEST(the_support_helps_users_and_does_nothing_else)
     assert_denied(SUPPORT, "SELECT password_hash FROM user", "UPDATE user SET nickname = 'x'",
                   "UPDATE account SET balance_fen = 1", "SELECT * FROM account",
                   "INSERT INTO transfer SELECT * FROM transfer", "SELECT * FROM packet", "SELECT greeting FROM packet",
-                  "SELECT seed FROM packet", "SELECT amount_fen FROM packet", "SELECT * FROM packet_receiver",
-                  "SELECT * FROM `grab`", "UPDATE packet SET state = 'open'", "INSERT INTO token SELECT * FROM token",
-                  "CALL ledger_wallet(0)", "CALL ledger_deposit(0, 0, 'x', 1)");
+                  "SELECT note FROM packet", "SELECT seed FROM packet", "SELECT amount_fen FROM packet",
+                  "SELECT * FROM packet_receiver", "SELECT * FROM `grab`", "UPDATE packet SET state = 'open'",
+                  "INSERT INTO token SELECT * FROM token", "CALL ledger_wallet(0)",
+                  "CALL ledger_deposit(0, 0, 'x', 1)");
     assert_no_permission(SUPPORT, "FLUSHALL", "KEYS *", "SCAN 0", "CONFIG GET maxmemory", "CONFIG SET appendonly no",
                          "ACL LOAD", "ACL LIST", "LRANGE hb:{p00}:order:1 0 -1", "GET hb:news:1",
                          "SET hb:{p00}:fence x", "XRANGE hb:{p00}:events - +");

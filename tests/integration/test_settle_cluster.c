@@ -122,7 +122,7 @@ CLUSTER_TEST(a_cut_off_primary_promises_nothing_and_nothing_of_it_is_settled, "a
     assert_int_equal(recover_fences(&r, w->settle, &open), ST_OK);
     assert_false(open);
     assert_int_equal(r.opened[world_partition(w, id)->no][0], '\0');
-    bool settled = true; /* a deletion: the streams may have grabs that this server lacks */
+    bool settled = true; /* a deletion waits: the streams may have grabs that this server lacks */
     const int64_t later_ms = clock_now_ms() + HOUR_MS;
     assert_int_equal(erase_settled(&w->settler->stores, w->arena, w->users[2], later_ms, &settled), ST_UNAVAILABLE);
     assert_false(settled);

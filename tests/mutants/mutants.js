@@ -107,8 +107,8 @@ async function copyProject() {
   if (existsSync(packages) && !existsSync(link)) symlinkSync(packages, link); // git ignores them
 }
 
-// Quick to compile and to link: no sanitizers, no debug symbols. Warnings are no errors, or a variable that is no
-// longer used would spare many mutations.
+// Quick to compile and to link: no sanitizers, no debug symbols. Warnings are no errors: many mutations leave a variable
+// unused, and must be tested all the same.
 async function configure() {
   const ccache = process.env.CMAKE_C_COMPILER_LAUNCHER === undefined && (await run('which', ['ccache'])).status === 0;
   await runOrEnd('cmake', ['-S', SOURCE, '-B', BUILD, '-G', 'Ninja', '-DCMAKE_BUILD_TYPE=Debug', '-DHB_DEV=OFF',
@@ -161,17 +161,19 @@ function testsOf(file, all) {
   return concerned.get(file);
 }
 
-// Whether a test fails that is built anew. "not finished …" is no name of a test.
-async function failsAlone(test) {
-  const built = await build([test]);
-  return built.status === 0 && await failure([test], ALL_LIMIT_MS) !== null;
+// Whether one of the tests fails, which are built anew.
+async function failAnew(tests) {
+  const built = await build(tests);
+  return built.status === 0 && await failure(tests, ALL_LIMIT_MS) !== null;
 }
 
-// As failure, with the name of the test: [null], or [failure, name] of one that fails once more when it runs alone.
+// As failure, with the name of the test: [null], or [failure, name] of one that fails once more when it runs alone. A
+// failure that names no test, as of a server that did not start, must happen twice.
 async function failureAgain(tests, limitMs) {
   const failed = await failure(tests, limitMs);
   const name = failed?.test.split(' ')[0];
-  if (!tests.includes(name) || await failure([name], limitMs)) return [failed, name];
+  if (!tests.includes(name)) return failed && !failed.late && !await failure(tests, limitMs) ? [null] : [failed, name];
+  if (await failure([name], limitMs)) return [failed, name];
   const others = tests.filter((test) => test !== name);
   return others.length > 0 ? failureAgain(others, limitMs) : [null];
 }
@@ -187,9 +189,10 @@ async function judge(stages, durations, remove) {
     if (built.status !== 0) return ['skipped', 'does not compile'];
     const [failed, name] = await failureAgain(tests, limitMs);
     if (!failed) continue;
-    if (!durations.has(name)) {
+    const isTest = tests.includes(name); // else a server did not start, or ctest failed
+    if (isTest ? !durations.has(name) : !failed.late) {
       remove();
-      if (await failsAlone(name)) return ['error', `fails without any mutation, too: ${failed.test}`];
+      if (await failAnew(isTest ? [name] : tests)) return ['error', `fails without any mutation, too: ${failed.test}`];
     }
     return [failed.late ? 'late' : 'caught', failed.test];
   }
@@ -242,8 +245,8 @@ const again = options.plants ? '' : `; --seed ${options.seed} draws the same aga
 console.log(`mutants: a copy of the project in ${SOURCE}${again}`);
 await copyProject();
 await configure();
-writeFileSync(TESTS, await runOrEnd('ctest', ['--test-dir', BUILD, '--show-only=json-v1']));
-const known = JSON.parse(readFileSync(TESTS, 'utf8')).tests.map(({ name, properties }) => ({ name,
+const listed = () => runOrEnd('ctest', ['--test-dir', BUILD, '--show-only=json-v1']);
+const known = JSON.parse(await listed()).tests.map(({ name, properties }) => ({ name,
   labels: properties.find((property) => property.name === 'LABELS')?.value ?? [] }));
 const named = (wanted) => known.filter(({ labels }) => wanted(labels)).map(({ name }) => name);
 const quick = (pattern) => named((labels) => pattern.test(labels[0]) && !labels.includes('long'));
@@ -257,6 +260,7 @@ const stagesOf = ({ file, at, tests }) => {
   return [begin, others, more.filter((test) => !begin.includes(test) && !others.includes(test))];
 };
 await runOrEnd('cmake', ['--build', BUILD, '-j', JOBS, '--target', ...all]);
+writeFileSync(TESTS, await listed()); // a test has a command there only once it is built
 const durations = new Map();
 const begin = [...new Set(first.flatMap((mutation) => stagesOf(mutation)[0]))];
 const broken = begin.length > 0 && await build(begin) && await failure(begin, ALL_LIMIT_MS, durations);

@@ -256,7 +256,7 @@ function order(source) {
 
 // ---- SQL alone ----
 
-// A condition of WHERE, ON, AND and OR that has no effect. It keeps its parameters.
+// Takes the effect of a condition behind WHERE, ON, AND, OR and others, but keeps its text, which has parameters.
 function condition(source) {
   const { tokens, language } = source;
   if (language !== 'sql') return [];

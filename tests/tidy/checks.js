@@ -468,7 +468,7 @@ export const json = (sources) => JSON_FILES.filter((file) => jsonForm(sources.re
 export const mutants = (sources) => [...equivalents(sources).problems, ...plants(sources).problems];
 
 export const checks = {
-  includes, circles, domain, rooms, headers, pairs, lines, prose, functions, forbidden, money, lua, codes, mustache, texts,
-  templates, problems, refusals, nginx, deadlines, references, commands, map, asvs, migrations, json, mutants, english,
-  changelog,
+  includes, circles, domain, rooms, headers, pairs, lines, prose, functions, forbidden, money, lua, codes, mustache,
+  texts, templates, problems, refusals, nginx, deadlines, references, commands, map, asvs, migrations, json, mutants,
+  english, changelog,
 };

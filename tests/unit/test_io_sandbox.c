@@ -129,7 +129,7 @@ enum {
     COMMAND = 1 << SANDBOX_COMMAND
 };
 
-/* Calls with arguments for which the kernel has an error of its own; the filter has EPERM. */
+/* Calls with arguments that the kernel refuses with an error other than EPERM, so EPERM comes from the filter. */
 enum probe {
     UDP_OF_A_STREAM,
     ACCEPT,

@@ -19,6 +19,7 @@ static struct packet packet_made(void)
                             .receiver_count = 2,
                             .receivers = STR(",10001,10002,"),
                             .cover = STR("birthday"),
+                            .note = STR("team lunch"),
                             .greeting = STR("good luck"),
                             .created_ms = CREATED_MS,
                             .opens_ms = OPENS_MS,
@@ -78,6 +79,8 @@ TEST(each_other_value_or_phrase_is_another_order_unless_it_was_left_to_a_default
     MUST_DIFFER(receiver_id, 10001);
     MUST_DIFFER(receiver_count, 3);
     MUST_DIFFER(receivers, STR(",10001,10003,"));
+    MUST_DIFFER(note, STR("dinner"));
+    MUST_DIFFER(note, STR(""));
     MUST_DIFFER(cover, STR("wedding"));
     MUST_DIFFER(cover, STR(""));
     MUST_DIFFER(greeting, STR("good luck!"));

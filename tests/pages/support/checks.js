@@ -95,15 +95,19 @@ export function layout(page) {
   });
 }
 
-// No field has letters below 16 pixels: iOS would zoom the page when it is touched.
+// No field has letters below 16 pixels: iOS would zoom the page when it is touched. The list of mistakes above a form
+// names the fields in their order on the page.
 export function fields(page) {
   return page.evaluate(() => {
     const LEAST = 16; // pixels
+    const wrong = [...document.querySelectorAll('.errors a[href^="#"]')].map(({ hash }) => document.querySelector(hash));
+    const early = wrong.filter((field, i) => i > 0 && wrong[i - 1].compareDocumentPosition(field) & Node.DOCUMENT_POSITION_PRECEDING)
+      .map(({ id }) => `the message of #${id} is behind that of a later field`);
     const typed = 'input:not([type=hidden], [type=radio], [type=checkbox], [type=submit], [type=button]), select, textarea';
-    return [...document.querySelectorAll(typed)].flatMap((field) => {
+    return early.concat([...document.querySelectorAll(typed)].flatMap((field) => {
       const size = parseFloat(getComputedStyle(field).fontSize);
       return size < LEAST ? [`the letters of <${field.localName} name="${field.name}"> have ${size} pixels`] : [];
-    });
+    }));
   });
 }
 
