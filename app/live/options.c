@@ -1,5 +1,6 @@
 #include "live/options_internal.h"
 
+#include "base/array.h"
 #include "redis/reply.h"
 
 #define NAME(name, type, table, redis, ...) NAME_##redis(name)
@@ -11,10 +12,11 @@ struct str live_options_include(void)
     return STR("local OPTIONS = {" PACKET_MEMBERS(NAME) "}\n");
 }
 
-static bool is_option(size_t i)
-{
-    return (packet_members[i].use & PACKET_USE_OPTION) != 0;
-}
+/* The indexes of the options in packet_members. */
+#define INDEX(name, type, table, redis, ...) INDEX_##redis(name)
+#define INDEX_OPTION(name)                   PACKET_MEMBER_##name,
+#define INDEX__(name)
+static const uint8_t OPTIONS[] = { PACKET_MEMBERS(INDEX) };
 
 /* The value of an option as the hash has it. Empty: the packet does not have it. */
 static struct str option_text(const struct packet *p, size_t i, char *number)
@@ -32,14 +34,12 @@ static struct str option_text(const struct packet *p, size_t i, char *number)
 
 size_t live_options_write(const struct packet *p, struct live_options *memory, struct str *out)
 {
-    size_t count = 0, numbers = 0;
-    for (size_t i = 0; i < PACKET_MEMBER_COUNT; i++) {
-        if (!is_option(i))
-            continue;
-        struct str text = option_text(p, i, memory->numbers[numbers++]);
+    size_t count = 0;
+    for (size_t i = 0; i < ARRAY_LEN(OPTIONS); i++) {
+        struct str text = option_text(p, OPTIONS[i], memory->numbers[i]);
         if (text.len == 0)
             continue;
-        out[count++] = str_from(packet_members[i].name);
+        out[count++] = str_from(packet_members[OPTIONS[i]].name);
         out[count++] = text;
     }
     return count;
@@ -73,14 +73,12 @@ static bool option_read(const redisReply *value, size_t i, struct packet *p)
 bool live_options_read(const redisReply *values, struct packet *p)
 {
     const bool none = redis_reply_is_nil(values);
-    for (size_t i = 0, option = 0; i < PACKET_MEMBER_COUNT; i++) {
-        if (!is_option(i))
-            continue;
-        struct str *text = packet_member_text(p, i);
+    for (size_t i = 0; i < ARRAY_LEN(OPTIONS); i++) {
+        struct str *text = packet_member_text(p, OPTIONS[i]);
         if (text != NULL)
             *text = STR("");
-        const redisReply *value = redis_reply_at(values, option++);
-        if (!none && !redis_reply_is_nil(value) && !option_read(value, i, p))
+        const redisReply *value = none ? NULL : redis_reply_at(values, i);
+        if (!none && !redis_reply_is_nil(value) && !option_read(value, OPTIONS[i], p))
             return false;
     }
     return true;

@@ -116,8 +116,9 @@ struct packet_member {
     unsigned use;
 };
 
-#define PACKET_MEMBER_ONE(...) +1
-enum { PACKET_MEMBER_COUNT = 0 PACKET_MEMBERS(PACKET_MEMBER_ONE) };
+/* The index of each member in packet_members: PACKET_MEMBER_id, … */
+#define PACKET_MEMBER_INDEX(name, ...) PACKET_MEMBER_##name,
+enum packet_member_index { PACKET_MEMBERS(PACKET_MEMBER_INDEX) PACKET_MEMBER_COUNT };
 extern const struct packet_member packet_members[PACKET_MEMBER_COUNT];
 
 struct packet;

@@ -31,7 +31,7 @@ export function start(name, args) {
   child.stderr.on('data', (text) => { child.said = (child.said ?? '') + text; });
   child.stdout.resume();
   const work = () => readdirSync(temporary).map((one) => join(temporary, one));
-  return { child, temporary, work, ended: once(child, 'exit') };
+  return { child, temporary, work, ended: once(child, 'close') }; // with all that it says
 }
 
 // Runs work while nobody can read a table, so that no backup gets on.
