@@ -5,6 +5,8 @@
 static const char *const TRANSFER_KIND_NAMES[TRANSFER_KIND_COUNT] = {
     [TRANSFER_DEPOSIT] = "deposit", [TRANSFER_SEND] = "send",     [TRANSFER_GRAB] = "grab",
     [TRANSFER_REFUND] = "refund",   [TRANSFER_RETURN] = "return", [TRANSFER_FORFEIT] = "forfeit",
+    [TRANSFER_CREDIT] = "credit",   [TRANSFER_DEBIT] = "debit",   [TRANSFER_WITHDRAW] = "withdraw",
+    [TRANSFER_POST] = "post",       [TRANSFER_VOID] = "void",     [TRANSFER_REVERSE] = "reverse",
 };
 
 const char *transfer_kind_name(enum transfer_kind kind)

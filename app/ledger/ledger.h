@@ -23,7 +23,7 @@
 
 /* TRANSFER_GRAB names an entry of a statement; the table transfer has no such row. TRANSFER_RETURN: a receiver gives a
  * share back, into the packet's escrow or to its sender. TRANSFER_FORFEIT: what a deleted user has left goes to the
- * bank. */
+ * channel forfeited, or to the bank. The kinds from TRANSFER_CREDIT on: docs/explanation/money.md. */
 enum transfer_kind {
     TRANSFER_DEPOSIT,
     TRANSFER_SEND,
@@ -31,10 +31,17 @@ enum transfer_kind {
     TRANSFER_REFUND,
     TRANSFER_RETURN,
     TRANSFER_FORFEIT,
+    TRANSFER_CREDIT,
+    TRANSFER_DEBIT,
+    TRANSFER_WITHDRAW,
+    TRANSFER_POST,
+    TRANSFER_VOID,
+    TRANSFER_REVERSE,
     TRANSFER_KIND_COUNT
 };
 
-/* The name in SQL and JSON: "deposit", "send", "grab", "refund", "return", "forfeit". Static storage. */
+/* The name in SQL and JSON: "deposit", "send", "grab", "refund", "return", "forfeit", "credit", "debit",
+ * "withdraw", "post", "void", "reverse". Static storage. */
 const char *transfer_kind_name(enum transfer_kind kind);
 /* The reverse. False: unknown name, *out is unchanged. */
 bool transfer_kind_read(struct str word, enum transfer_kind *out);

@@ -1,0 +1,37 @@
+/* Channels: places outside the site where money is held or comes from (docs/explanation/money.md). A channel is an
+ * account that may be below zero: minus its balance is what it has paid in and not taken out. */
+#ifndef HB_LEDGER_CHANNEL_H
+#define HB_LEDGER_CHANNEL_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/arena.h"
+#include "base/status.h"
+#include "base/str.h"
+#include "mysql/db.h"
+
+#define CHANNEL_DEMO_ID      ((uint64_t)1) /* demo money, only where demo = on */
+#define CHANNEL_FORFEITED_ID ((uint64_t)2) /* what deleted users have left */
+
+struct channel {
+    uint64_t id; /* of its account */
+    struct str name;
+    struct str note;   /* what people read in their statement; may be empty */
+    struct str author; /* who made it */
+    int64_t balance_fen;
+    int64_t created_ms;
+};
+
+/* Makes a channel with its account. name: a small letter, then small letters, digits and "-", 32 at most. ST_EXISTS:
+ * there is one of this name · ST_INVALID: the name or the author is wrong · else as db_exec. */
+enum status channel_open(struct db *db, struct str name, struct str note, struct str author, int64_t now_ms);
+/* Changes the note. ST_NOT_FOUND: no such channel, or it is demo · else as db_exec. */
+enum status channel_note_set(struct db *db, uint64_t channel_id, struct str note);
+
+/* The channel of this name; its texts are in the arena. ST_NOT_FOUND: there is none · else as db_query. */
+enum status channel_find(struct db *db, struct arena *a, struct str name, struct channel *out);
+/* All channels in the order of their ids, in the arena. The same errors as db_query. */
+enum status channel_list(struct db *db, struct arena *a, struct channel **out, size_t *count);
+
+#endif

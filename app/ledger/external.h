@@ -1,0 +1,79 @@
+/* Transfers from and to a channel: credits, debits, and their reversals. Each has a reference, which is unique in its
+ * channel: a request may be repeated, and moves its money once. */
+#ifndef HB_LEDGER_EXTERNAL_H
+#define HB_LEDGER_EXTERNAL_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/arena.h"
+#include "base/status.h"
+#include "base/str.h"
+#include "ledger/ledger.h"
+#include "mysql/db.h"
+
+enum { REFERENCE_MAX = 64, MEMO_CODE_POINTS_MAX = 400, EXTERNAL_ROWS_MAX = 1000 };
+
+/* Whether it is 1 to REFERENCE_MAX characters of printable ASCII, without a blank at either end. */
+bool reference_is_valid(struct str reference);
+
+/* Who asks for a transfer, and by what. */
+enum external_interface { BY_COMMAND, BY_IMPORT, BY_HTTP, BY_PAGE, EXTERNAL_INTERFACE_COUNT };
+struct external_author {
+    struct str name; /* of a person or program; not empty */
+    enum external_interface by;
+};
+
+/* One credit or debit. */
+struct external_row {
+    uint64_t user_id;
+    int64_t amount_fen;
+    struct str reference, memo;
+    /* out: */
+    uint64_t transfer_id;
+    bool repeated; /* it was made before, with the same contents */
+    bool differs;  /* with ST_EXISTS: the reference belongs to a transfer with other contents */
+};
+
+/* Makes the credits or debits (TRANSFER_CREDIT, TRANSFER_DEBIT) that are not made yet: all of them or none. rows: 1 to
+ * EXTERNAL_ROWS_MAX; it sorts them by user. After a lost reply to COMMIT it looks what was made. ST_EXISTS: rows with
+ * differs belong to other transfers, or two rows have the same reference; nothing was done · ST_INVALID: an amount or a
+ * reference is wrong, or a wallet can't pay · ST_NOT_FOUND: no such channel or user, or a user is being deleted ·
+ * ST_UNKNOWN: the outcome could not be read · else as db_exec: nothing was done. */
+enum status external_move(struct db *db, struct arena *a, enum transfer_kind kind, uint64_t channel_id,
+                          struct external_row *rows, size_t count, const struct external_author *author,
+                          int64_t now_ms);
+
+/* A transfer of a channel as it is stored. */
+struct external_transfer {
+    uint64_t id;
+    enum transfer_kind kind; /* credit, debit, post or reverse */
+    uint64_t user_id;        /* whose wallet; of a post, whose withdrawal */
+    int64_t amount_fen;
+    struct str reference, memo, author;
+    enum external_interface by;
+    uint64_t reverses;    /* the transfer that it corrects; 0: none */
+    uint64_t reversed_by; /* 0: none */
+    int64_t created_ms;
+};
+
+/* By its reference, in the arena. ST_NOT_FOUND: there is none · else as db_query. */
+enum status external_find(struct db *db, struct arena *a, uint64_t channel_id, struct str reference,
+                          struct external_transfer *out);
+
+/* A reversal: what it does with a credit, debit or post, once. */
+struct reversal {
+    uint64_t transfer_id;
+    struct str reference, memo;
+    /* out: */
+    struct external_transfer made;
+    bool repeated;
+};
+/* ST_EXISTS: the transfer was reversed by another reference, or the reference belongs to another transfer · ST_INVALID:
+ * the wallet can't pay, or the reference is wrong · ST_NOT_FOUND: no such transfer, or its user is being deleted ·
+ * ST_UNKNOWN, else: as external_move. */
+enum status external_reverse(struct db *db, struct arena *a, struct reversal *r, const struct external_author *author,
+                             int64_t now_ms);
+
+#endif
