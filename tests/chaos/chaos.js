@@ -17,6 +17,7 @@ import { FAULTS, plan, torment } from './nemesis.js';
 import { clusterFaults, repairAll } from './nemesis_cluster.js';
 import { Probes } from './probes.js';
 import { print } from './report.js';
+import { Treasury } from './treasury.js';
 
 const ROOT = join(dirname(fileURLToPath(import.meta.url)), '../..');
 const USERS = 40;
@@ -137,9 +138,11 @@ async function chaos(instance, run) {
   history.note = (what, fields) => { note(what, fields); run.notes.push({ at: history.now(), note: what, ...fields }); };
   const site = new Site(instance.url);
   const load = new Load({ site, users, history, seed: given.seed });
+  const treasury = new Treasury({ instance, users, history, seed: given.seed });
   run.history = history;
   let over = false;
   const audits = auditAlong(instance, history, run.audits, () => over);
+  await treasury.start();
   load.start(Number(given.visitors));
   run.faults = given.times
     ? await drill(instance, faults, { probes: new Probes({ load, users }), history, seed: given.seed, tell: console.log })
@@ -147,8 +150,7 @@ async function chaos(instance, run) {
   if (given.cluster) await repairAll(instance);
   await recoverAll(instance, load, run);
   over = true;
-  await load.stop();
-  await audits;
+  await Promise.all([load.stop(), treasury.stop(), audits]);
   await examine(instance, run, site, users);
   site.close();
   await history.close();

@@ -10,6 +10,7 @@ import { packetNumber, partitionKeys, PARTITIONS } from '../support/packet_id.js
 
 const DEMO_FEN = 100_000;
 const WALLET_READS_MAX = 5;
+const EXTERNAL_KINDS = new Set(['credit', 'debit', 'reverse']);
 
 // The columns that are read from each table and, of these, the numeric ones; ids stay text.
 const TABLES = {
@@ -20,6 +21,8 @@ const TABLES = {
   thanks: ['thanks', 'packet_id, share_no, user_id, text', ['share_no']],
   grabs: ['`grab`', 'packet_id, share_no, user_id, amount_fen, grabbed_ms', ['share_no', 'amount_fen', 'grabbed_ms']],
   transfers: ['transfer', 'kind, debit_id, credit_id, amount_fen, packet_id, seq, request_key', ['amount_fen']],
+  externals: ['external_transfer JOIN transfer ON id = transfer_id', 'id, kind, debit_id, credit_id, amount_fen, reference, reverses',
+    ['amount_fen']],
   wallets: ["account WHERE kind = 'wallet'", 'id, balance_fen', ['balance_fen']],
   users: ['user', 'id, username, nickname, deleting_ms, deleted_ms', []],
 };
@@ -247,6 +250,26 @@ function judgeDeposits(verdict) {
   }
 }
 
+// Credits, debits and reversals: each reference once, with the contents of one of its requests.
+function judgeExternals(verdict) {
+  const asked = grouped([...EXTERNAL_KINDS].flatMap((op) => verdict.of(op)), ({ reference }) => reference);
+  for (const { key, asked: all, rows } of effects(asked, grouped(verdict.facts.externals, ({ reference }) => reference))) {
+    const [row] = rows;
+    const isOfRow = ({ op, user, amount_fen }) => row.kind === op && row.amount_fen === amount_fen && [row.debit_id, row.credit_id].includes(String(user));
+    // A request with other contents than the row's was rightly refused.
+    const same = row ? all.filter((request) => isOfRow(request) || request.outcome === 'ok') : all;
+    judgeEffect(verdict, { op: all[0]?.op ?? row.kind, name: `the transfer with reference ${key}`, asked: same, rows,
+      told: (request, found) => (isOfRow(request) && request.id === found.id && request.got_fen === found.amount_fen
+          && (request.op !== 'reverse' || request.transfer === found.reverses) ? null
+        : `was told transfer ${request.id} of ${request.amount_fen} fen, there is ${found.kind} ${found.id} of ${found.amount_fen}`) });
+    const made = all.filter(({ outcome, repeated }) => outcome === 'ok' && !repeated);
+    if (made.length > 1) verdict.blame('duplicated', undefined, `the reference ${key} was told as new ${made.length} times`);
+  }
+  for (const [id, rows] of grouped(verdict.facts.externals.filter(({ reverses }) => reverses !== 'NULL'), ({ reverses }) => reverses)) {
+    if (rows.length > 1) verdict.blame('duplicated', undefined, `transfer ${id} is reversed ${rows.length} times`);
+  }
+}
+
 // The row of a user who has asked for the deletion has no name any more.
 function judgeAccounts(verdict) {
   const deletes = verdict.of('delete').filter(({ outcome }) => outcome !== 'refused');
@@ -306,6 +329,10 @@ function judgeMoney(verdict, demoUsers) {
   for (const { kind, debit_id, credit_id, amount_fen, request_key } of facts.transfers) {
     if (kind === 'deposit' && !(demoUsers.has(credit_id) && /:demo$/.test(request_key))) add(credit_id, amount_fen);
     if (kind === 'forfeit') add(debit_id, -amount_fen);
+    if (EXTERNAL_KINDS.has(kind)) {
+      add(credit_id, amount_fen);
+      add(debit_id, -amount_fen);
+    }
   }
   for (const [key, [extra]] of transfers) {
     verdict.blameNumber('unexpected', extra.packet_id, `a transfer that belongs to nothing: ${key}`);
@@ -319,7 +346,7 @@ function judgeMoney(verdict, demoUsers) {
 export function judge(operations, facts, demoUsers) {
   const verdict = new Verdict(operations, facts);
   for (const part of [judgeGrabs, judgeEmpty, judgeReturns, judgePositions, judgeThanks, judgeThankedShares, judgeEnds,
-    judgeSends, judgeDeposits, judgeAccounts, judgeDeletions, judgeMoney]) part(verdict, demoUsers);
+    judgeSends, judgeDeposits, judgeExternals, judgeAccounts, judgeDeletions, judgeMoney]) part(verdict, demoUsers);
   return verdict;
 }
 

@@ -44,6 +44,7 @@ class Run {
       ...[...DEMO].map((id) => transfer('deposit', '1', id, 100_000, { request_key: `${id}:demo` })),
     ],
     wallets: [{ id: SENDER, balance_fen: 100_488 }, { id: GRABBER, balance_fen: 100_012 }, { id: OTHER, balance_fen: 100_000 }],
+    externals: [],
     users: [{ id: LEAVER, username: 'somebody', nickname: 'somebody', deleting_ms: 'NULL', deleted_ms: 'NULL' }],
   };
 
@@ -104,6 +105,26 @@ class Run {
     return this.thank('ok', 'hi', { said: 'hi' });
   }
 
+  // An operator credits GRABBER with 50 fen.
+  credited() {
+    this.facts.externals.push({ id: '70', kind: 'credit', debit_id: '16', credit_id: GRABBER, amount_fen: 50, reference: 'c-1', reverses: 'NULL' });
+    this.facts.transfers.push(transfer('credit', '16', GRABBER, 50, { request_key: '16:c-1' }));
+    this.facts.wallets[1].balance_fen += 50;
+    return this.askCredit('ok', { id: '70', got_fen: 50, repeated: false });
+  }
+
+  askCredit(outcome, fields) {
+    return this.ask('credit', outcome, { user: GRABBER, amount_fen: 50, reference: 'c-1', ...fields });
+  }
+
+  // The operator reverses it.
+  reversed(reference = 'r-2') {
+    this.facts.externals.push({ id: '71', kind: 'reverse', debit_id: GRABBER, credit_id: '16', amount_fen: 50, reference, reverses: '70' });
+    this.facts.transfers.push(transfer('reverse', GRABBER, '16', 50, { request_key: `16:${reference}` }));
+    this.facts.wallets[1].balance_fen -= 50;
+    return this.ask('reverse', 'ok', { user: GRABBER, amount_fen: 50, reference, transfer: '70', id: '71', got_fen: 50, repeated: false });
+  }
+
   // somebody deletes the account, with 5.00 yuan in the wallet.
   leave() {
     this.ask('deposit', 'ok', { user: LEAVER, key: 'k3', amount_fen: 500, got_fen: 500 });
@@ -124,6 +145,7 @@ function judged(change) {
 // What is planted, by the kind as which it is found.
 const PLANTED = {
   lost: {
+    'a credit without a row': (run, facts) => { run.credited(); facts.externals = []; },
     'a return without a row': (run) => { run.askReturn(); },
     'a return without its transfer': (run, { transfers }) => { run.giveBack(); transfers.pop(); },
     'thanks without a row': (run, facts) => { run.thanked(); facts.thanks = []; },
@@ -141,6 +163,15 @@ const PLANTED = {
     },
   },
   changed: {
+    'a credit with another amount': (run, { externals }) => { run.credited(); externals[0].amount_fen = 49; },
+    'a credit of another user': (run, { externals }) => { run.credited(); externals[0].credit_id = OTHER; },
+    'a credit with another id than told': (run) => { run.credited().id = '69'; },
+    'a credit that is refused after it was told ok': (run) => { run.credited(); run.askCredit('refused'); },
+    'a credit with another amount that was told ok': (run) => {
+      run.credited();
+      run.askCredit('ok', { amount_fen: 51, id: '70', got_fen: 51, repeated: true });
+    },
+    'a reversal of another transfer': (run, { externals }) => { run.credited(); run.reversed(); externals[1].reverses = '69'; },
     'a return that went elsewhere than told': (run) => { run.giveBack().to = 'packet'; },
     'thanks with another text in the row': (run, { thanks }) => { run.thanked(); thanks[0].text = 'ho'; },
     'thanks with another text in the answer': (run) => { run.thanked().said = 'ho'; },
@@ -159,6 +190,9 @@ const PLANTED = {
     'the transfer of a refund to another account': (run, { transfers }) => { transfers[2].credit_id = OTHER; },
   },
   unexpected: {
+    'a credit that nobody asked for': (run) => { run.forget(run.credited()); },
+    'a credit that was refused': (run) => { run.credited().outcome = 'refused'; },
+    'a credit that was asked for with another amount': (run) => { run.credited().outcome = 'refused'; run.askCredit('unknown', { amount_fen: 51 }); },
     'a return that nobody asked for': (run) => { run.forget(run.giveBack()); },
     'thanks that nobody said': (run) => { run.forget(run.thanked()); },
     'thanks of which only another text was said': (run) => { run.forget(run.thanked()); run.thank('unknown', 'ho'); },
@@ -174,6 +208,9 @@ const PLANTED = {
     'the transfer of a grab': (run, { transfers }) => { transfers.push({ ...transfers[2], kind: 'grab' }); },
   },
   duplicated: {
+    'a credit that was told as new twice': (run) => { run.credited(); run.askCredit('ok', { id: '70', got_fen: 50, repeated: false }); },
+    'two rows of a reference': (run, { externals }) => { run.credited(); externals.push({ ...externals[0], id: '72' }); },
+    'a transfer that is reversed twice': (run) => { run.credited(); run.reversed(); run.reversed('r-3'); },
     'two thanks of one user': (run, { thanks }) => { run.thanked(); thanks.push({ ...thanks[0], share_no: 1 }); },
     'two thanks for one share': (run, { thanks }) => { run.thanked(); thanks.push({ ...thanks[0], user_id: OTHER }); },
     'a grab that was told as new twice': (run) => { run.open('ok', GRABBED); },
@@ -185,6 +222,7 @@ const PLANTED = {
     'two transfers of a deposit': (run, { transfers }) => { transfers.push(transfers[0]); },
   },
   broken: {
+    'a credit that was not paid': (run, { wallets }) => { run.credited(); wallets[1].balance_fen -= 50; },
     'a share at a wrong position': (run, { returns }) => { run.giveBack(); returns[0].position = '3'; },
     'thanks for the share of somebody else': (run, { thanks }) => { run.thanked(); thanks[0].share_no = 1; },
     'miscounted thanks': (run, { packets }) => { run.thanked(); packets[0].thanks_count = 0; },
@@ -229,6 +267,11 @@ for (const [what, change, recovered = {}] of [
     (run) => { run.become(run.grab, 'unknown'); run.open('ok', { ...GRABBED, result: 'already' }); }],
   ['a refusal before the grab', (run) => { Object.assign(run.open('refused', { why: 'expired' }), { at: 0, end: 1 }); }],
   ['a packet of unknown outcome', (run) => run.become(run.send, 'unknown', { packet: undefined }), { send: 1 }],
+  ['a credit, repeated', (run) => { run.credited(); run.askCredit('ok', { id: '70', got_fen: 50, repeated: true }); }],
+  ['a credit refused with another amount', (run) => { run.credited(); run.askCredit('refused', { amount_fen: 51 }); }],
+  ['a credit of unknown outcome with a row', (run) => run.become(run.credited(), 'unknown'), { credit: 1 }],
+  ['a credit of unknown outcome without a row', (run) => run.askCredit('unknown')],
+  ['a reversal', (run) => { run.credited(); run.reversed(); }],
   ['a deletion', (run) => run.leave()],
   ['a deletion of unknown outcome', (run) => run.become(run.leave(), 'unknown'), { delete: 1 }],
 ]) {
