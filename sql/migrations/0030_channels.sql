@@ -7,7 +7,12 @@
 -- pay, or an argument is wrong. 31002: an account, or the row that a routine is about, does not exist. A reference, a
 -- request key or a reversal that was used before is a duplicate (1062): the caller reads the row, and compares.
 --
--- Locks, in this order: the row of a withdrawal, rows of users, accounts in ascending order of their ids.
+-- Locks, in this order: the row of a withdrawal, the channel, rows of users in ascending order of their ids, accounts
+-- in the same order. Every read takes a lock, so it sees the newest row, and innodb_snapshot_isolation refuses none
+-- (0020).
+--
+-- A reference has no character outside of printable ASCII, and no blank at its ends: '[^ -~]|^ | $' finds these. Names
+-- are checked in the same way, because $ also matches before a line break at the end.
 
 -- The bank of demo money keeps its kind, because the audit of an older program knows no other account below zero.
 ALTER TABLE account
@@ -71,7 +76,7 @@ CREATE TABLE withdrawal (
   UNIQUE KEY withdrawal_request (user_id, request_key),
   UNIQUE KEY withdrawal_hold (hold_id),
   UNIQUE KEY withdrawal_end (end_id),
-  KEY withdrawal_state (state, created_ms, id),
+  KEY withdrawal_state (state, id),
   CONSTRAINT withdrawal_user FOREIGN KEY (user_id) REFERENCES user (id),
   CONSTRAINT withdrawal_channel FOREIGN KEY (channel_id) REFERENCES channel (id),
   CONSTRAINT withdrawal_held FOREIGN KEY (hold_id) REFERENCES transfer (id),
@@ -124,12 +129,12 @@ END;
 CREATE OR REPLACE FUNCTION channel_kind(p_channel BIGINT UNSIGNED) RETURNS VARCHAR(8)
   DETERMINISTIC READS SQL DATA SQL SECURITY DEFINER
 BEGIN
-  DECLARE found VARCHAR(8);
-  SELECT a.kind INTO found FROM channel AS c JOIN account AS a ON a.id = c.id WHERE c.id = p_channel AND c.id <> 1;
-  IF found IS NULL THEN
+  DECLARE found INT DEFAULT 0;
+  SELECT COUNT(*) INTO found FROM channel WHERE id = p_channel AND id <> 1 LOCK IN SHARE MODE;
+  IF found <> 1 THEN
     SIGNAL SQLSTATE '45000' SET MYSQL_ERRNO = 31002, MESSAGE_TEXT = 'there is no such channel';
   END IF;
-  RETURN found;
+  RETURN 'channel';
 END;
 
 -- A new channel with its account. p_name that is there: a duplicate.
@@ -139,12 +144,12 @@ CREATE OR REPLACE FUNCTION channel_open(
   DETERMINISTIC MODIFIES SQL DATA SQL SECURITY DEFINER
 BEGIN
   DECLARE next BIGINT UNSIGNED;
-  IF COALESCE(p_name, '') NOT REGEXP '^[a-z][a-z0-9-]{0,31}$' OR COALESCE(p_author, '') = '' THEN
+  IF COALESCE(p_name, '') NOT REGEXP '^[a-z]' OR p_name REGEXP '[^a-z0-9-]' OR COALESCE(p_author, '') = '' THEN
     SIGNAL SQLSTATE '45000' SET MYSQL_ERRNO = 31001, MESSAGE_TEXT = 'a name has small letters, digits and -';
   END IF;
   -- The lock on account 3 lets one caller at a time choose an id.
   SELECT id INTO next FROM account WHERE id = 3 FOR UPDATE;
-  SELECT GREATEST(MAX(id) + 1, 16) INTO next FROM channel;
+  SELECT GREATEST(id + 1, 16) INTO next FROM channel ORDER BY id DESC LIMIT 1 LOCK IN SHARE MODE;
   IF next > 9999 THEN
     SIGNAL SQLSTATE '45000' SET MYSQL_ERRNO = 31001, MESSAGE_TEXT = 'there are too many channels';
   END IF;
@@ -158,30 +163,38 @@ CREATE OR REPLACE FUNCTION channel_note(p_channel BIGINT UNSIGNED, p_note VARCHA
   RETURNS BOOLEAN
   DETERMINISTIC MODIFIES SQL DATA SQL SECURITY DEFINER
 BEGIN
-  DECLARE kind VARCHAR(8) DEFAULT channel_kind(p_channel);
+  DECLARE found INT DEFAULT 0;
+  SELECT COUNT(*) INTO found FROM channel WHERE id = p_channel AND id <> 1 FOR UPDATE;
+  IF found <> 1 THEN
+    SIGNAL SQLSTATE '45000' SET MYSQL_ERRNO = 31002, MESSAGE_TEXT = 'there is no such channel';
+  END IF;
   UPDATE channel SET note = COALESCE(p_note, '') WHERE id = p_channel;
   RETURN TRUE;
 END;
 
 -- Credits wallets from a channel, or debits them to it: all of the rows or none. p_kind: 'credit' or 'debit'. p_rows:
 -- [[user, amount, reference, memo], …] in ascending order of the users, which is the order of the locks.
+--
+-- JSON_TABLE makes a value fit into its column. So texts are checked in a larger one, and the largest amount is refused.
 CREATE OR REPLACE FUNCTION ledger_external(
   p_kind VARCHAR(8), p_channel BIGINT UNSIGNED, p_rows LONGTEXT CHARACTER SET utf8mb4,
   p_author VARCHAR(64) CHARACTER SET utf8mb4, p_interface VARCHAR(8), p_now BIGINT) RETURNS BOOLEAN
   DETERMINISTIC MODIFIES SQL DATA SQL SECURITY DEFINER
 BEGIN
-  DECLARE wanted, found INT DEFAULT 0;
-  DECLARE total, least, now_ms BIGINT DEFAULT 0;
+  DECLARE wanted, found, valid INT DEFAULT 0;
+  DECLARE total, now_ms BIGINT DEFAULT 0;
   DECLARE sign INT DEFAULT IF(p_kind = 'credit', 1, -1);
   DECLARE kind_of VARCHAR(8) DEFAULT channel_kind(p_channel);
   SET now_ms = ledger_time(p_now);
-  SELECT COUNT(*), SUM(j.fen), MIN(COALESCE(j.fen, 0)),
-      SUM(COALESCE(j.reference, '') REGEXP '^[!-~]([ -~]*[!-~])?$')
-    INTO wanted, total, least, found
-    FROM JSON_TABLE(p_rows, '$[*]' COLUMNS (fen BIGINT PATH '$[1]', reference VARCHAR(64) PATH '$[2]')) AS j;
-  IF wanted = 0 OR least <= 0 OR found <> wanted OR p_kind NOT IN ('credit', 'debit')
+  SELECT COUNT(*), SUM(j.fen), SUM(j.fen BETWEEN 1 AND 9223372036854775806 AND j.reference <> ''
+      AND CHAR_LENGTH(j.reference) <= 64 AND j.reference NOT REGEXP '[^ -~]|^ | $'
+      AND CHAR_LENGTH(COALESCE(j.memo, '')) <= 400)
+    INTO wanted, total, valid
+    FROM JSON_TABLE(p_rows, '$[*]' COLUMNS (fen BIGINT PATH '$[1]',
+      reference TEXT CHARACTER SET utf8mb4 COLLATE utf8mb4_bin PATH '$[2]', memo TEXT PATH '$[3]')) AS j;
+  IF wanted = 0 OR COALESCE(valid, 0) <> wanted OR COALESCE(p_kind, '') NOT IN ('credit', 'debit')
       OR COALESCE(p_author, '') = '' THEN
-    SIGNAL SQLSTATE '45000' SET MYSQL_ERRNO = 31001, MESSAGE_TEXT = 'an amount, a reference or the author is wrong';
+    SIGNAL SQLSTATE '45000' SET MYSQL_ERRNO = 31001, MESSAGE_TEXT = 'an amount, a text or the author is wrong';
   END IF;
   SELECT COUNT(*) INTO found
     FROM JSON_TABLE(p_rows, '$[*]' COLUMNS (user BIGINT UNSIGNED PATH '$[0]')) AS j
@@ -194,7 +207,7 @@ BEGIN
   SELECT COUNT(*) INTO found
     FROM JSON_TABLE(p_rows, '$[*]' COLUMNS (reference VARCHAR(64) PATH '$[2]')) AS j
     STRAIGHT_JOIN external_transfer AS x FORCE INDEX (external_transfer_reference)
-      ON x.channel_id = p_channel AND x.reference = CONVERT(j.reference USING ascii);
+      ON x.channel_id = p_channel AND x.reference = CONVERT(j.reference USING ascii) LOCK IN SHARE MODE;
   IF found > 0 THEN
     SIGNAL SQLSTATE '23000' SET MYSQL_ERRNO = 1062, MESSAGE_TEXT = 'a reference was used before';
   END IF;
@@ -204,12 +217,15 @@ BEGIN
   IF found <> wanted THEN
     SIGNAL SQLSTATE '45000' SET MYSQL_ERRNO = 31002, MESSAGE_TEXT = 'a wallet does not exist';
   END IF;
-  IF p_kind = 'debit' AND EXISTS (
-      SELECT 1 FROM (
+  IF p_kind = 'debit' THEN
+    SELECT COUNT(*) INTO found FROM (
         SELECT j.user, SUM(j.fen) AS fen
         FROM JSON_TABLE(p_rows, '$[*]' COLUMNS (user BIGINT UNSIGNED PATH '$[0]', fen BIGINT PATH '$[1]')) AS j
-        GROUP BY j.user) AS s STRAIGHT_JOIN account AS a ON a.id = s.user WHERE a.balance_fen < s.fen) THEN
-    SIGNAL SQLSTATE '45000' SET MYSQL_ERRNO = 31001, MESSAGE_TEXT = 'a wallet can not pay';
+        GROUP BY j.user) AS s
+      STRAIGHT_JOIN account AS a ON a.id = s.user WHERE a.balance_fen < s.fen FOR UPDATE;
+    IF found > 0 THEN
+      SIGNAL SQLSTATE '45000' SET MYSQL_ERRNO = 31001, MESSAGE_TEXT = 'a wallet can not pay';
+    END IF;
   END IF;
   INSERT INTO transfer (kind, debit_id, credit_id, amount_fen, request_key, created_ms)
     SELECT p_kind, IF(p_kind = 'credit', p_channel, j.user), IF(p_kind = 'credit', j.user, p_channel), j.fen,
@@ -220,7 +236,8 @@ BEGIN
     SELECT t.id, p_channel, j.reference, COALESCE(j.memo, ''), p_author, p_interface, now_ms
     FROM JSON_TABLE(p_rows, '$[*]' COLUMNS (reference VARCHAR(64) PATH '$[2]', memo VARCHAR(400) PATH '$[3]')) AS j
     STRAIGHT_JOIN transfer AS t FORCE INDEX (transfer_request)
-      ON t.kind = p_kind AND t.request_key = CONVERT(CONCAT(p_channel, ':', j.reference) USING ascii);
+      ON t.kind = p_kind AND t.request_key = CONVERT(CONCAT(p_channel, ':', j.reference) USING ascii)
+    LOCK IN SHARE MODE;
   UPDATE (
       SELECT j.user AS id, SUM(j.fen) AS fen
       FROM JSON_TABLE(p_rows, '$[*]' COLUMNS (user BIGINT UNSIGNED PATH '$[0]', fen BIGINT PATH '$[1]')) AS j
@@ -247,8 +264,10 @@ BEGIN
   IF found <> 1 THEN
     SIGNAL SQLSTATE '45000' SET MYSQL_ERRNO = 31002, MESSAGE_TEXT = 'there is no such user';
   END IF;
-  -- Also when the money is gone meanwhile.
-  IF EXISTS (SELECT 1 FROM withdrawal WHERE user_id = p_user AND request_key = p_key) THEN
+  -- A repeat is a duplicate also when the money is gone meanwhile.
+  SELECT COUNT(*) INTO found FROM account FORCE INDEX (PRIMARY) WHERE id IN (3, p_user) FOR UPDATE;
+  SELECT COUNT(*) INTO found FROM withdrawal WHERE user_id = p_user AND request_key = p_key LOCK IN SHARE MODE;
+  IF found > 0 THEN
     SIGNAL SQLSTATE '23000' SET MYSQL_ERRNO = 1062, MESSAGE_TEXT = 'the request key was used before';
   END IF;
   SET hold = ledger_transfer('withdraw', p_user, 'wallet', 3, 'pending', p_fen, NULL, NULL,
@@ -274,7 +293,7 @@ BEGIN
     SIGNAL SQLSTATE '45000' SET MYSQL_ERRNO = 31002, MESSAGE_TEXT = 'there is no such withdrawal';
   END IF;
   IF held <> 'pending' OR COALESCE(p_author, '') = '' OR p_post IS NULL
-      OR p_post AND COALESCE(p_reference, '') NOT REGEXP '^[!-~]([ -~]*[!-~])?$' THEN
+      OR p_post AND (COALESCE(p_reference, '') = '' OR p_reference REGEXP '[^ -~]|^ | $') THEN
     SIGNAL SQLSTATE '45000' SET MYSQL_ERRNO = 31001, MESSAGE_TEXT = 'it is over, or the reference or author is wrong';
   END IF;
   IF p_post THEN
@@ -300,31 +319,38 @@ CREATE OR REPLACE FUNCTION ledger_reverse(
 BEGIN
   DECLARE owner, via, made BIGINT UNSIGNED;
   DECLARE fen BIGINT;
-  DECLARE moved VARCHAR(8);
-  DECLARE here INT DEFAULT 0;
+  DECLARE moved, kind_of VARCHAR(8);
+  DECLARE here, found INT DEFAULT 0;
   SELECT t.kind, COALESCE(w.user_id, IF(t.kind = 'credit', t.credit_id, t.debit_id)), t.amount_fen, x.channel_id
     INTO moved, owner, fen, via
     FROM external_transfer AS x JOIN transfer AS t ON t.id = x.transfer_id LEFT JOIN withdrawal AS w ON w.end_id = t.id
-    WHERE x.transfer_id = p_transfer AND t.kind IN ('credit', 'debit', 'post');
+    WHERE x.transfer_id = p_transfer AND t.kind IN ('credit', 'debit', 'post') LOCK IN SHARE MODE;
   IF moved IS NULL THEN
     SIGNAL SQLSTATE '45000' SET MYSQL_ERRNO = 31002, MESSAGE_TEXT = 'there is no such transfer to reverse';
   END IF;
-  IF COALESCE(p_author, '') = '' OR COALESCE(p_reference, '') NOT REGEXP '^[!-~]([ -~]*[!-~])?$' THEN
+  IF COALESCE(p_author, '') = '' OR COALESCE(p_reference, '') = '' OR p_reference REGEXP '[^ -~]|^ | $' THEN
     SIGNAL SQLSTATE '45000' SET MYSQL_ERRNO = 31001, MESSAGE_TEXT = 'the reference or author is wrong';
   END IF;
+  SET kind_of = channel_kind(via);
   SELECT COUNT(*) INTO here FROM user WHERE id = owner AND deleting_ms IS NULL LOCK IN SHARE MODE;
   IF here <> 1 THEN
     SIGNAL SQLSTATE '45000' SET MYSQL_ERRNO = 31002, MESSAGE_TEXT = 'the user is being deleted';
   END IF;
-  IF EXISTS (SELECT 1 FROM external_transfer
-             WHERE reverses = p_transfer OR channel_id = via AND reference = p_reference) THEN
+  -- A repeat is a duplicate also when the wallet can't pay any more.
+  SELECT COUNT(*) INTO found FROM account FORCE INDEX (PRIMARY) WHERE id IN (via, owner) FOR UPDATE;
+  SELECT COUNT(*) INTO found FROM external_transfer WHERE reverses = p_transfer LOCK IN SHARE MODE;
+  IF found = 0 THEN
+    SELECT COUNT(*) INTO found FROM external_transfer
+      WHERE channel_id = via AND reference = p_reference LOCK IN SHARE MODE;
+  END IF;
+  IF found > 0 THEN
     SIGNAL SQLSTATE '23000' SET MYSQL_ERRNO = 1062, MESSAGE_TEXT = 'it was reversed, or the reference was used before';
   END IF;
   IF moved = 'credit' THEN
-    SET made = ledger_transfer('reverse', owner, 'wallet', via, channel_kind(via), fen, NULL, NULL,
+    SET made = ledger_transfer('reverse', owner, 'wallet', via, kind_of, fen, NULL, NULL,
       CONCAT(via, ':', p_reference), p_now);
   ELSE
-    SET made = ledger_transfer('reverse', via, channel_kind(via), owner, 'wallet', fen, NULL, NULL,
+    SET made = ledger_transfer('reverse', via, kind_of, owner, 'wallet', fen, NULL, NULL,
       CONCAT(via, ':', p_reference), p_now);
   END IF;
   INSERT INTO external_transfer (transfer_id, channel_id, reference, memo, author, interface, reverses, created_ms)

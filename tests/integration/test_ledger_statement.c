@@ -60,7 +60,7 @@ static unsigned statement_error(MYSQL *role, MYSQL *admin, const char *sql, bool
 static void nothing_is_half_done(const char *after)
 {
     static const char *const half[] = {
-        "SELECT COUNT(*) FROM account AS a WHERE (id = 1 OR id >= @user) AND balance_fen <>"
+        "SELECT COUNT(*) FROM account AS a WHERE (id < 10001 OR id >= @user) AND balance_fen <>"
         " COALESCE((SELECT SUM(amount_fen) FROM transfer WHERE credit_id = a.id), 0) -"
         " COALESCE((SELECT SUM(amount_fen) FROM transfer WHERE debit_id = a.id), 0) +"
         " COALESCE((SELECT SUM(amount_fen) FROM `grab` WHERE user_id = a.id), 0) -"
@@ -79,8 +79,17 @@ static void nothing_is_half_done(const char *after)
         " ON g.packet_id = p.id WHERE (p.sender_name = '') <> (r.name = '') OR (r.name = '') <> (g.nickname = '')",
         "SELECT COUNT(*) FROM user WHERE deleted_ms IS NULL AND deleting_ms IS NOT NULL AND EXISTS"
         " (SELECT 1 FROM transfer WHERE kind = 'forfeit' AND debit_id = user.id)",
+        "SELECT (SELECT COUNT(*) FROM channel) - (SELECT COUNT(*) FROM account WHERE kind IN ('bank', 'channel'))",
+        "SELECT (SELECT COUNT(*) FROM transfer WHERE kind IN ('credit', 'debit', 'post', 'reverse')) -"
+        " (SELECT COUNT(*) FROM external_transfer)",
+        "SELECT COUNT(*) FROM transfer AS t WHERE kind IN ('credit', 'debit') AND debit_id + credit_id >= @user AND"
+        " 3 <> (SELECT COUNT(*) FROM transfer WHERE kind = t.kind AND debit_id + credit_id ="
+        " t.debit_id + t.credit_id)",
+        "SELECT (SELECT COUNT(*) FROM transfer WHERE kind = 'withdraw') - (SELECT COUNT(*) FROM withdrawal)",
+        "SELECT (SELECT COUNT(*) FROM transfer WHERE kind IN ('post', 'void')) -"
+        " (SELECT COUNT(*) FROM withdrawal WHERE state <> 'pending')",
     };
-    static char all[4096]; /* in one statement, which is run thousands of times */
+    static char all[8192]; /* in one statement, which is run thousands of times */
     if (all[0] == '\0')
         for (size_t i = 0, len = 0; i < ARRAY_LEN(half); i++)
             len += (size_t)snprintf(all + len, sizeof all - len, "%s ABS((%s))", i == 0 ? "SELECT" : " +", half[i]);
@@ -92,13 +101,14 @@ static void nothing_is_half_done(const char *after)
 }
 
 /* The statements of one round, each by the role that may call it. [id, …] of new users become wallets with money, and
- * one more user gets an empty one. The first user gets a deposit, sends three packets, has a share of one and gives it
- * back, gets two packets' money back, and deletes the account. */
+ * one more user gets an empty one. The first user gets a deposit, is credited and debited from a new channel, withdraws
+ * twice, sends three packets, has a share of one and gives it back, gets two packets' money back, and deletes the
+ * account. */
 struct round {
-    MYSQL *roles[3]; /* auth, page, settle */
+    MYSQL *roles[4]; /* auth, page, settle, and the administrator's */
     unsigned long long user, packet;
 };
-enum { AUTH, PAGE, SETTLE };
+enum { AUTH, PAGE, SETTLE, ADMIN };
 enum { IDS_PER_ROUND = USERS_PER_ROUND + 1, PACKETS_PER_ROUND = 3 };
 
 static void users_make(const struct round *r)
@@ -123,7 +133,37 @@ static void users_make(const struct round *r)
     " REPEAT('s', 32), REPEAT('c', 32), 1, 2, NULL, CONCAT('round ', @packet + 2), NULL, NULL, '', 1,"                 \
     " CONCAT('[', @alone, ']'), 2026, 1, '{\"note\":\"x\"}')"
 
-enum { DEMO, WALLET, DEPOSIT, SEND, SEND_OTHER, SEND_WHOLE, RETURN, REFUND, MOVE, DELETE, ERASE, DELETED, CALLS_COUNT };
+/* The round's channel; the withdrawal of this key; three credits or debits. */
+#define CHANNEL        "(SELECT id FROM channel WHERE name = CONCAT('c', @user))"
+#define HELD(key)      "(SELECT id FROM withdrawal WHERE user_id = @user AND request_key = '" key "')"
+#define ROW(reference) "'[', @user, ',9,\"" reference "\",\"x\"]'"
+#define EXTERNAL(kind)                                                                                                 \
+    "CALL ledger_external('" kind "', " CHANNEL                                                                        \
+    ", CONCAT('[', " ROW(kind " 1") ", ',', " ROW(kind " 2") ", ',', " ROW(kind " 3") ", ']'), 'anna', 'command', 1)"
+
+enum {
+    DEMO,
+    WALLET,
+    DEPOSIT,
+    OPEN,
+    CREDIT,
+    DEBIT,
+    HOLD,
+    POST,
+    HOLD_OTHER,
+    VOID,
+    REVERSE,
+    SEND,
+    SEND_OTHER,
+    SEND_WHOLE,
+    RETURN,
+    REFUND,
+    MOVE,
+    DELETE,
+    ERASE,
+    DELETED,
+    CALLS_COUNT
+};
 
 /* Every routine that a role may call, with what the administrator does before. */
 static const struct call {
@@ -134,6 +174,17 @@ static const struct call {
     [DEMO] = { "CALL ledger_demo(@ids, 1000, 1)", AUTH, { NULL } },
     [WALLET] = { "CALL ledger_wallet(@alone)", AUTH, { NULL } },
     [DEPOSIT] = { "CALL ledger_deposit(@user, 7, 'again', 1)", PAGE, { NULL } },
+    [OPEN] = { "CALL channel_open(CONCAT('c', @user), '', 'anna', 1)", ADMIN, { NULL } },
+    [CREDIT] = { EXTERNAL("credit"), ADMIN, { NULL } },
+    [DEBIT] = { EXTERNAL("debit"), ADMIN, { NULL } },
+    [HOLD] = { "CALL withdrawal_hold(@user, " CHANNEL ", 9, 'x', '1', 1)", ADMIN, { NULL } },
+    [POST] = { "CALL withdrawal_end(" HELD("1") ", TRUE, 'post', NULL, 'anna', 'command', 1)", ADMIN, { NULL } },
+    [HOLD_OTHER] = { "CALL withdrawal_hold(@user, " CHANNEL ", 9, 'x', '2', 1)", ADMIN, { NULL } },
+    [VOID] = { "CALL withdrawal_end(" HELD("2") ", FALSE, NULL, 'x', 'anna', 'command', 1)", ADMIN, { NULL } },
+    [REVERSE] = { "CALL ledger_reverse((SELECT transfer_id FROM external_transfer WHERE channel_id = " CHANNEL
+                  " AND reference = 'post'), 'back', 'x', 'anna', 'command', 1)",
+                  ADMIN,
+                  { NULL } },
     [SEND] = { "CALL ledger_send(@packet)", PAGE, { PACKET_INSERT("@packet") } },
     [SEND_OTHER] = { "CALL ledger_send(@other)", PAGE, { PACKET_INSERT("@other") } },
     [SEND_WHOLE] = { SENT, PAGE, { NULL } },
@@ -186,7 +237,7 @@ static void names_set(MYSQL *mysql, const struct round *r)
 struct scene {
     struct services *services[3];
     struct round r;
-    MYSQL *admin;
+    MYSQL *admin; /* ends statements */
 };
 
 static void scene_begin(struct scene *s)
@@ -200,11 +251,13 @@ static void scene_begin(struct scene *s)
         s->r.roles[i] = test_services_mysql(s->services[i]);
     }
     s->admin = test_services_mysql(w->app);
+    s->r.roles[ADMIN] = test_services_mysql(w->app);
 }
 
 static void scene_end(struct scene *s)
 {
     mysql_close(s->admin);
+    mysql_close(s->r.roles[ADMIN]);
     for (size_t i = 0; i < ARRAY_LEN(s->services); i++) {
         mysql_close(s->r.roles[i]);
         test_services_close(s->services[i]);
@@ -255,7 +308,8 @@ TEST(a_statement_that_is_ended_at_any_moment_does_all_or_nothing)
 static int64_t money_read(void)
 {
     return world_number(w,
-                        "SELECT (SELECT COUNT(*) FROM transfer) +"
+                        "SELECT (SELECT COUNT(*) FROM transfer) + (SELECT COUNT(*) FROM external_transfer) +"
+                        " (SELECT COUNT(*) FROM withdrawal WHERE state = 'pending') +"
                         " (SELECT SUM(CRC32(CONCAT_WS(' ', id, kind, balance_fen))) FROM account)",
                         0);
 }
@@ -272,12 +326,19 @@ TEST(a_statement_whose_sum_overflows_does_nothing)
         { "CALL ledger_return(@packet, 0, FALSE, 1)", PAGE },
         { "CALL ledger_refund(@other, 100, 1)", SETTLE },
         { "CALL ledger_settle(CONCAT('[[', @user, ',100],[', @other, ',-100]]'), NULL, 1)", SETTLE },
+        { "CALL ledger_external('credit', " CHANNEL ", CONCAT('[[', @user, ',60,\"more\",\"\"]]'), 'anna', 'http', 1)",
+          ADMIN },
+        { "CALL withdrawal_end(" HELD("2") ", FALSE, NULL, 'x', 'anna', 'command', 1)", ADMIN },
+        { "CALL ledger_reverse((SELECT transfer_id FROM external_transfer WHERE reference = 'debit 1'), 'back', '',"
+          " 'anna', 'http', 1)",
+          ADMIN },
     };
     struct scene s;
     scene_begin(&s);
     round_begin(&s.r, 0);
     for (size_t i = 0; i < RETURN; i++)
-        assert_int_equal(mysql_query(s.r.roles[CALLS[i].role], prepared(&CALLS[i])), 0);
+        if (i != VOID && i != REVERSE)
+            assert_int_equal(mysql_query(s.r.roles[CALLS[i].role], prepared(&CALLS[i])), 0);
     (void)prepared(&CALLS[RETURN]);
     world_sql(w, "UPDATE `grab` SET user_id = @user + 1");
     world_sql(w, "UPDATE account SET balance_fen = 9223372036854775800 WHERE id = @user");

@@ -28,9 +28,11 @@ enum {
     RECOVER_LATER_MS = 10000,
 };
 
-static const char *const tables[] = { "thanks",           "share_return",  "grab",           "transfer", "packet",
-                                      "user_month",       "stream_cursor", "dead_letter",    "account",  "user",
-                                      "username_retired", "token",         "packet_receiver" };
+static const char *const tables[] = {
+    "thanks",          "share_return",      "grab",       "transfer", "packet",           "user_month",
+    "stream_cursor",   "dead_letter",       "account",    "user",     "username_retired", "token",
+    "packet_receiver", "external_transfer", "withdrawal", "channel"
+};
 
 /* Runs "BEFORE table BETWEEN [table]" for every table; twice: with the name at the end, too. */
 static void tables_each(struct world *w, const char *before, const char *between, bool twice)
@@ -46,7 +48,9 @@ static void tables_each(struct world *w, const char *before, const char *between
 static void tables_empty(struct world *w)
 {
     tables_each(w, "DELETE FROM ", "", false);
-    world_sql(w, "INSERT INTO account (id, kind, balance_fen) VALUES (1, 'bank', 0)");
+    world_sql(w, "INSERT INTO account (id, kind) VALUES (1, 'bank'), (2, 'channel'), (3, 'pending')");
+    world_sql(w, "INSERT INTO channel (id, name, author, created_ms) VALUES (1, 'demo', 'migrate', 1),"
+                 " (2, 'forfeited', 'migrate', 1)");
     (void)world_redis(w, 0, "FLUSHALL");
 }
 

@@ -1,0 +1,58 @@
+#include "ledger/channel.h"
+
+#include "base/utf8.h"
+
+enum status channel_open(struct db *db, struct str name, struct str note, struct str author, int64_t now_ms)
+{
+    if (!utf8_valid(name) || !utf8_valid(note) || !utf8_valid(author))
+        return ST_INVALID;
+    return db_exec_retried(db, "CALL channel_open(?, ?, ?, ?)",
+                           DB_PARAMS(DB_TEXT(name), DB_TEXT(note), DB_TEXT(author), DB_I64(now_ms)));
+}
+
+enum status channel_note_set(struct db *db, uint64_t channel_id, struct str note)
+{
+    if (!utf8_valid(note))
+        return ST_INVALID;
+    return db_exec_retried(db, "CALL channel_note(?, ?)", DB_PARAMS(DB_U64(channel_id), DB_TEXT(note)));
+}
+
+#define CHANNEL_SELECT                                                                                                 \
+    "SELECT c.id, c.name, c.note, c.author, a.balance_fen, c.created_ms FROM channel AS c"                             \
+    " JOIN account AS a ON a.id = c.id"
+
+static struct channel channel_of(const struct db_rows *rows, size_t row)
+{
+    return (struct channel){ .id = db_cell_u64(rows, row, 0),
+                             .name = db_cell(rows, row, 1),
+                             .note = db_cell(rows, row, 2),
+                             .author = db_cell(rows, row, 3),
+                             .balance_fen = db_cell_i64(rows, row, 4),
+                             .created_ms = db_cell_i64(rows, row, 5) };
+}
+
+enum status channel_find(struct db *db, struct arena *a, struct str name, struct channel *out)
+{
+    struct db_rows rows;
+    if (!utf8_valid(name))
+        return ST_NOT_FOUND;
+    enum status st = db_find(db, a, &rows, CHANNEL_SELECT " WHERE c.name = ?", DB_PARAMS(DB_TEXT(name)));
+    if (st == ST_OK)
+        *out = channel_of(&rows, 0);
+    return st;
+}
+
+enum status channel_list(struct db *db, struct arena *a, struct channel **out, size_t *count)
+{
+    struct db_rows rows;
+    enum status st = db_query(db, a, &rows, CHANNEL_SELECT " ORDER BY c.id", NULL, 0);
+    if (st != ST_OK)
+        return st;
+    *out = arena_array(a, rows.count + 1, sizeof **out);
+    if (*out == NULL)
+        return ST_NO_MEMORY;
+    for (size_t i = 0; i < rows.count; i++)
+        (*out)[i] = channel_of(&rows, i);
+    *count = rows.count;
+    return ST_OK;
+}

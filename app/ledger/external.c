@@ -1,0 +1,311 @@
+/* Credits and debits of one batch, and looking up what a channel has moved. Reversals: external_reverse.c. */
+#include "ledger/external.h"
+
+#include <assert.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/utf8.h"
+#include "base/value.h"
+#include "ledger/external_internal.h"
+#include "mysql/db_repeat.h"
+
+/* A batch is read again when others make some of its transfers at the same time. */
+enum { LOOKS_MAX = 5 };
+/* The JSON of one CALL: escaped, it fits into the smallest max_allowed_packet (mysql/db_session.c). */
+enum { CALL_JSON_BYTES = 400000 };
+
+static const char *const INTERFACE_NAMES[EXTERNAL_INTERFACE_COUNT] = {
+    [BY_COMMAND] = "command", [BY_IMPORT] = "import", [BY_HTTP] = "http", [BY_PAGE] = "page"
+};
+
+struct db_param external_by(enum external_interface by)
+{
+    assert(by < EXTERNAL_INTERFACE_COUNT);
+    return DB_TEXT(str_from(INTERFACE_NAMES[by]));
+}
+
+static bool external_by_read(struct str word, enum external_interface *out)
+{
+    for (enum external_interface by = 0; by < EXTERNAL_INTERFACE_COUNT; by++) {
+        if (str_equal(word, str_from(INTERFACE_NAMES[by]))) {
+            *out = by;
+            return true;
+        }
+    }
+    return false;
+}
+
+bool reference_is_valid(struct str reference)
+{
+    if (reference.len == 0 || reference.len > REFERENCE_MAX)
+        return false;
+    for (size_t i = 0; i < reference.len; i++)
+        if (reference.ptr[i] < ' ' || reference.ptr[i] > '~')
+            return false;
+    return reference.ptr[0] != ' ' && reference.ptr[reference.len - 1] != ' ';
+}
+
+bool memo_is_valid(struct str memo)
+{
+    return utf8_valid(memo) && utf8_codepoints(memo) <= MEMO_CODE_POINTS_MAX;
+}
+
+bool author_is_valid(const struct external_author *author)
+{
+    return author->name.len > 0 && utf8_valid(author->name);
+}
+
+/* ---- a batch ---- */
+
+struct move {
+    struct arena *arena;
+    enum transfer_kind kind;
+    uint64_t channel_id;
+    struct external_row *rows; /* by user; transfer_id 0: not known to be made */
+    size_t count;
+    struct external_row **by_reference; /* the same rows */
+    const struct external_author *author;
+    int64_t now_ms;
+};
+
+static int str_order(struct str a, struct str b)
+{
+    int order = memcmp(a.ptr, b.ptr, a.len < b.len ? a.len : b.len);
+    return order != 0 ? order : (a.len > b.len) - (a.len < b.len);
+}
+
+static int user_order(const void *a, const void *b)
+{
+    const struct external_row *one = a, *other = b;
+    if (one->user_id != other->user_id)
+        return one->user_id < other->user_id ? -1 : 1;
+    return str_order(one->reference, other->reference);
+}
+
+static int reference_order(const void *a, const void *b)
+{
+    const struct external_row *const *one = a, *const *other = b;
+    return str_order((*one)->reference, (*other)->reference);
+}
+
+static int reference_match(const void *key, const void *row)
+{
+    const struct external_row *const *one = row;
+    return str_order(*(const struct str *)key, (*one)->reference);
+}
+
+/* Checks the rows, and sorts them. ST_INVALID, ST_EXISTS: two have the same reference · ST_NO_MEMORY. */
+static enum status move_prepare(struct move *m)
+{
+    if (!author_is_valid(m->author))
+        return ST_INVALID;
+    for (size_t i = 0; i < m->count; i++) {
+        struct external_row *row = &m->rows[i];
+        if (row->amount_fen <= 0 || !reference_is_valid(row->reference) || !memo_is_valid(row->memo))
+            return ST_INVALID;
+        row->transfer_id = 0;
+        row->repeated = row->differs = false;
+    }
+    qsort(m->rows, m->count, sizeof *m->rows, user_order);
+    m->by_reference = arena_array(m->arena, m->count, sizeof(struct external_row *));
+    if (m->by_reference == NULL)
+        return ST_NO_MEMORY;
+    for (size_t i = 0; i < m->count; i++)
+        m->by_reference[i] = &m->rows[i];
+    qsort(m->by_reference, m->count, sizeof(struct external_row *), reference_order);
+    for (size_t i = 1; i < m->count; i++)
+        if (str_equal(m->by_reference[i - 1]->reference, m->by_reference[i]->reference))
+            return ST_EXISTS;
+    return ST_OK;
+}
+
+static size_t rows_left(const struct move *m)
+{
+    size_t left = 0;
+    for (size_t i = 0; i < m->count; i++)
+        left += m->rows[i].transfer_id == 0;
+    return left;
+}
+
+enum { LOOK_REFERENCE, LOOK_ID, LOOK_KIND, LOOK_DEBIT, LOOK_CREDIT, LOOK_FEN, LOOK_MEMO };
+
+static void look_sql(struct db *db, struct buf *sql, const struct move *m)
+{
+    size_t listed = 0;
+    buf_cstr(sql, "SELECT x.reference, t.id, t.kind, t.debit_id, t.credit_id, t.amount_fen, x.memo"
+                  " FROM external_transfer AS x FORCE INDEX (external_transfer_reference)"
+                  " STRAIGHT_JOIN transfer AS t ON t.id = x.transfer_id WHERE x.channel_id = ");
+    buf_u64(sql, m->channel_id);
+    buf_cstr(sql, " AND x.reference IN (");
+    for (size_t i = 0; i < m->count; i++) {
+        if (m->by_reference[i]->transfer_id != 0)
+            continue;
+        db_comma(sql, listed++);
+        db_append(db, sql, &DB_TEXT(m->by_reference[i]->reference));
+    }
+    buf_char(sql, ')');
+}
+
+static bool is_same(const struct move *m, const struct external_row *row, const struct db_rows *found, size_t at)
+{
+    const size_t user_column = m->kind == TRANSFER_CREDIT ? LOOK_CREDIT : LOOK_DEBIT;
+    return str_equal(db_cell(found, at, LOOK_KIND), str_from(transfer_kind_name(m->kind))) &&
+           db_cell_u64(found, at, user_column) == row->user_id && db_cell_i64(found, at, LOOK_FEN) == row->amount_fen &&
+           str_equal(db_cell(found, at, LOOK_MEMO), row->memo);
+}
+
+/* Looks up the references of the rows that are left. made: by this call, else before. ST_EXISTS: some differ · else as
+ * db_query. */
+static enum status rows_look(struct db *db, const struct move *m, bool made)
+{
+    struct db_rows found;
+    struct buf sql = BUF_EMPTY;
+    bool differ = false;
+    look_sql(db, &sql, m);
+    enum status st = db_query_buf(db, m->arena, &found, &sql);
+    buf_free(&sql);
+    for (size_t at = 0; st == ST_OK && at < found.count; at++) {
+        const struct str reference = db_cell(&found, at, LOOK_REFERENCE);
+        struct external_row **row =
+            bsearch(&reference, m->by_reference, m->count, sizeof(struct external_row *), reference_match);
+        if (row == NULL)
+            return ST_CORRUPT;
+        (*row)->differs = !is_same(m, *row, &found, at);
+        differ = differ || (*row)->differs;
+        if ((*row)->differs)
+            continue;
+        (*row)->transfer_id = db_cell_u64(&found, at, LOOK_ID);
+        (*row)->repeated = !made;
+    }
+    return st == ST_OK && differ ? ST_EXISTS : st;
+}
+
+static void row_json(struct buf *json, const struct external_row *row)
+{
+    buf_char(json, json->len == 0 ? '[' : ',');
+    buf_char(json, '[');
+    buf_u64(json, row->user_id);
+    buf_char(json, ',');
+    buf_i64(json, row->amount_fen);
+    buf_char(json, ',');
+    value_json_string(json, row->reference);
+    buf_char(json, ',');
+    value_json_string(json, row->memo);
+    buf_char(json, ']');
+}
+
+static enum status rows_call(struct db *db, const struct move *m, struct buf *json)
+{
+    buf_char(json, ']');
+    if (json->failed)
+        return ST_NO_MEMORY;
+    enum status st = db_exec(db, NULL, "CALL ledger_external(?, ?, ?, ?, ?, ?)",
+                             DB_PARAMS(DB_TEXT(str_from(transfer_kind_name(m->kind))), DB_U64(m->channel_id),
+                                       DB_TEXT(buf_view(json)), DB_TEXT(m->author->name), external_by(m->author->by),
+                                       DB_I64(m->now_ms)));
+    buf_reset(json);
+    return st;
+}
+
+/* One CALL, unless long memos make the text too large. */
+static enum status move_body(struct db *db, void *ctx)
+{
+    const struct move *m = ctx;
+    struct buf json = BUF_EMPTY;
+    enum status st = ST_OK;
+    for (size_t i = 0; i < m->count && st == ST_OK; i++) {
+        if (m->rows[i].transfer_id != 0)
+            continue;
+        row_json(&json, &m->rows[i]);
+        if (json.len > CALL_JSON_BYTES)
+            st = rows_call(db, m, &json);
+    }
+    if (st == ST_OK && json.len > 0)
+        st = rows_call(db, m, &json);
+    buf_free(&json);
+    return st;
+}
+
+/* Fills in the ids of what was made. */
+static enum status rows_made(struct db *db, const struct move *m)
+{
+    return rows_look(db, m, true) == ST_OK && rows_left(m) == 0 ? ST_OK : ST_UNKNOWN;
+}
+
+enum status external_move(struct db *db, struct arena *a, enum transfer_kind kind, uint64_t channel_id,
+                          struct external_row *rows, size_t count, const struct external_author *author, int64_t now_ms)
+{
+    struct move m = { a, kind, channel_id, rows, count, NULL, author, now_ms };
+    assert(kind == TRANSFER_CREDIT || kind == TRANSFER_DEBIT);
+    assert(count >= 1 && count <= EXTERNAL_ROWS_MAX);
+    enum status refused = ST_OK, st = move_prepare(&m);
+    if (st != ST_OK)
+        return st;
+    for (int looks = 0; looks < LOOKS_MAX; looks++) {
+        st = rows_look(db, &m, false);
+        if (st != ST_OK && st != ST_EXISTS && looks > 0)
+            return ST_UNKNOWN; /* a call may have been committed before its reply was lost */
+        if (st != ST_OK || rows_left(&m) == 0)
+            return st;
+        if (refused != ST_OK)
+            return refused;
+        st = db_transaction_repeat(db, move_body, &m);
+        if (st == ST_OK)
+            return rows_made(db, &m);
+        if (st == ST_INVALID || st == ST_NOT_FOUND)
+            refused = st;
+        else if (st != ST_EXISTS)
+            return st;
+    }
+    return ST_CONFLICT;
+}
+
+/* ---- looking up ---- */
+
+enum {
+    FIND_ID,
+    FIND_KIND,
+    FIND_USER,
+    FIND_FEN,
+    FIND_REFERENCE,
+    FIND_MEMO,
+    FIND_AUTHOR,
+    FIND_BY,
+    FIND_REVERSES,
+    FIND_REVERSED_BY,
+    FIND_CREATED
+};
+
+enum status external_find(struct db *db, struct arena *a, uint64_t channel_id, struct str reference,
+                          struct external_transfer *out)
+{
+    struct db_rows rows;
+    if (!reference_is_valid(reference))
+        return ST_NOT_FOUND;
+    enum status st =
+        db_find(db, a, &rows,
+                "SELECT t.id, t.kind, COALESCE(w.user_id, IF(t.debit_id = x.channel_id, t.credit_id, t.debit_id)),"
+                " t.amount_fen, x.reference, x.memo, x.author, x.interface, COALESCE(x.reverses, 0),"
+                " COALESCE(r.transfer_id, 0), t.created_ms"
+                " FROM external_transfer AS x JOIN transfer AS t ON t.id = x.transfer_id"
+                " LEFT JOIN withdrawal AS w ON w.end_id = t.id"
+                " LEFT JOIN external_transfer AS r ON r.reverses = t.id"
+                " WHERE x.channel_id = ? AND x.reference = ?",
+                DB_PARAMS(DB_U64(channel_id), DB_TEXT(reference)));
+    if (st != ST_OK)
+        return st;
+    *out = (struct external_transfer){ .id = db_cell_u64(&rows, 0, FIND_ID),
+                                       .user_id = db_cell_u64(&rows, 0, FIND_USER),
+                                       .amount_fen = db_cell_i64(&rows, 0, FIND_FEN),
+                                       .reference = db_cell(&rows, 0, FIND_REFERENCE),
+                                       .memo = db_cell(&rows, 0, FIND_MEMO),
+                                       .author = db_cell(&rows, 0, FIND_AUTHOR),
+                                       .reverses = db_cell_u64(&rows, 0, FIND_REVERSES),
+                                       .reversed_by = db_cell_u64(&rows, 0, FIND_REVERSED_BY),
+                                       .created_ms = db_cell_i64(&rows, 0, FIND_CREATED) };
+    return transfer_kind_read(db_cell(&rows, 0, FIND_KIND), &out->kind) &&
+                   external_by_read(db_cell(&rows, 0, FIND_BY), &out->by)
+               ? ST_OK
+               : ST_CORRUPT;
+}

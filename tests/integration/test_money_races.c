@@ -1,0 +1,213 @@
+/* Money from outside, moved by many at once: each with a connection of its own. */
+#include <pthread.h>
+#include <stdatomic.h>
+#include <unistd.h>
+
+#include "support/test.h"
+#include "test_money_world.h"
+#include "test_user_fixture.h"
+
+/* More than the server of the tests takes connections. */
+enum { RACERS = 200, TRIES_MAX = 3000, TRY_US = 20000 };
+/* What a racer answers beside a status. */
+enum { WAS_REPEATED = RACE_RESULTS - 1 };
+
+/* Whether the caller should try again: the server had no place for it, or others had the locks. */
+static bool is_busy(enum status st)
+{
+    return st == ST_UNAVAILABLE || st == ST_CONFLICT;
+}
+
+/* Repeats a call until it is decided. */
+static int decided(enum status (*call)(struct db *db, struct arena *a, bool *repeated))
+{
+    struct db *db = db_new(w->config);
+    struct arena *a = arena_new(1 << 16, 1 << 24);
+    enum status st = ST_UNAVAILABLE;
+    bool repeated = false;
+    for (int tries = 0; tries < TRIES_MAX && is_busy(st = call(db, a, &repeated)); tries++)
+        (void)usleep(TRY_US);
+    db_free(db); /* the next racer gets its place */
+    arena_free(a);
+    return st == ST_OK && repeated ? WAS_REPEATED : (int)st;
+}
+
+static uint64_t race_channel, race_id;
+
+static enum status credit_call(struct db *db, struct arena *a, bool *repeated)
+{
+    struct external_row row = row_of(0, 5, "once");
+    enum status st = external_move(db, a, TRANSFER_CREDIT, race_channel, &row, 1, &ANNA, clock_now_ms());
+    *repeated = row.repeated;
+    return st;
+}
+
+static enum status post_call(struct db *db, struct arena *a, bool *repeated)
+{
+    struct withdrawal_end end = { .id = race_id, .post = true, .reference = STR("paid") };
+    enum status st = withdrawal_end(db, a, &end, &ANNA, clock_now_ms());
+    *repeated = end.repeated;
+    return st;
+}
+
+/* Half of them post, half of them void. */
+static enum status end_call(struct db *db, struct arena *a, bool *repeated)
+{
+    struct withdrawal_end end = { .id = race_id, .post = race_number() % 2 == 0, .reference = STR("p") };
+    end.reason = STR("v");
+    enum status st = withdrawal_end(db, a, &end, &ANNA, clock_now_ms());
+    *repeated = end.repeated;
+    return st;
+}
+
+static enum status reverse_call(struct db *db, struct arena *a, bool *repeated)
+{
+    struct reversal r = { .transfer_id = race_id, .reference = STR("back"), .memo = STR("") };
+    enum status st = external_reverse(db, a, &r, &ANNA, clock_now_ms());
+    *repeated = r.repeated;
+    return st;
+}
+
+/* All of them ask for the whole wallet, with one key. */
+static enum status hold_call(struct db *db, struct arena *a, bool *repeated)
+{
+    (void)a;
+    (void)repeated;
+    return withdrawal_hold(db, w->users[0], race_channel, FUNDED_FEN, STR("x"), STR("k"), clock_now_ms());
+}
+
+static enum status open_call(struct db *db, struct arena *a, bool *repeated)
+{
+    (void)repeated;
+    struct str name = arena_printf(a, "c%u", race_number() / 2); /* two ask for each name */
+    return channel_open(db, name, STR(""), STR("anna"), clock_now_ms());
+}
+
+static int race_body(void *ctx)
+{
+    enum status (*const *call)(struct db *, struct arena *, bool *) = ctx;
+    return decided(*call);
+}
+
+static void raced(enum status (*call)(struct db *, struct arena *, bool *), unsigned results[RACE_RESULTS])
+{
+    race_run(RACERS, race_body, &call, results);
+    money_is_whole();
+}
+
+MONEY_TEST(two_hundred_calls_with_one_reference_make_one_transfer, 1)
+{
+    unsigned exits[RACE_RESULTS];
+    race_channel = channel_new(STR("bank"));
+    raced(credit_call, exits);
+    assert_ints({ exits[ST_OK], 1 }, { exits[WAS_REPEATED], RACERS - 1 });
+    assert_wallets(0, FUNDED_FEN + 5);
+    race_id = transfer_of(race_channel, "once").id;
+    raced(reverse_call, exits);
+    assert_ints({ exits[ST_OK], 1 }, { exits[WAS_REPEATED], RACERS - 1 });
+    assert_wallets(0, FUNDED_FEN);
+}
+
+MONEY_TEST(two_hundred_calls_hold_and_end_a_withdrawal_once, 1)
+{
+    unsigned exits[RACE_RESULTS];
+    race_channel = channel_new(STR("bank"));
+    raced(hold_call, exits);
+    assert_ints({ exits[ST_OK], 1 }, { exits[ST_EXISTS], RACERS - 1 });
+    assert_wallets(0, 0);
+    race_id = (uint64_t)world_number(w, "SELECT id FROM withdrawal", 0);
+    raced(post_call, exits);
+    assert_ints({ exits[ST_OK], 1 }, { exits[WAS_REPEATED], RACERS - 1 });
+    assert_int_equal(world_balance(w, race_channel), FUNDED_FEN);
+    moved_one(TRANSFER_CREDIT, race_channel, 0, FUNDED_FEN, "more");
+    assert_int_equal(
+        withdrawal_hold(money_db(), w->users[0], race_channel, FUNDED_FEN, STR("x"), STR("2"), clock_now_ms()), ST_OK);
+    race_id = (uint64_t)world_number(w, "SELECT MAX(id) FROM withdrawal", 0);
+    raced(end_call, exits); /* one way has won */
+    assert_ints({ exits[ST_OK], 1 }, { exits[WAS_REPEATED], RACERS / 2 - 1 }, { exits[ST_EXISTS], RACERS / 2 });
+}
+
+MONEY_TEST(channels_that_are_made_at_once_have_ids_of_their_own, 0)
+{
+    unsigned exits[RACE_RESULTS];
+    raced(open_call, exits);
+    assert_ints({ exits[ST_OK], RACERS / 2 }, { exits[ST_EXISTS], RACERS / 2 });
+    assert_int_equal(world_number(w, "SELECT COUNT(*) FROM channel WHERE id BETWEEN 16 AND 115", 0), RACERS / 2);
+}
+
+/* ---- batches beside packets ---- */
+
+enum { USERS = 8, BATCHES = 30, ROWS = 40, BATCHERS = 4 };
+
+/* Two of each channel: one credits, one debits. */
+struct batcher {
+    pthread_t thread;
+    size_t no;
+    uint64_t channel_id;
+    enum transfer_kind kind;
+    enum status st;
+    unsigned conflicts;
+};
+static atomic_size_t batchers_left;
+
+static enum status batch_move(struct batcher *b, struct db *db, struct arena *a, int batch)
+{
+    struct external_row rows[ROWS];
+    for (size_t i = 0; i < ROWS; i++)
+        rows[i] = row_of((i * (b->no + 3)) % USERS, 3, arena_printf(a, "%zu-%d-%zu", b->no, batch, i).ptr);
+    return external_move(db, a, b->kind, b->channel_id, rows, ROWS, &ANNA, clock_now_ms());
+}
+
+static void *batches_move(void *ctx)
+{
+    struct batcher *b = ctx;
+    struct db *db = db_new(w->config);
+    struct arena *a = arena_new(1 << 16, 1 << 24);
+    for (int batch = 0; batch < BATCHES && b->st == ST_OK; batch++) {
+        for (int tries = 0; tries < TRIES_MAX && is_busy(b->st = batch_move(b, db, a, batch)); tries++)
+            b->conflicts++;
+        arena_reset(a);
+    }
+    db_free(db);
+    arena_free(a);
+    atomic_fetch_sub(&batchers_left, 1);
+    return NULL;
+}
+
+/* Packets are sent, opened and settled until the batches are done. */
+static uint64_t packets_meanwhile(void)
+{
+    uint64_t settled = 0;
+    for (size_t sender = 0; atomic_load(&batchers_left) > 0; sender = (sender + 1) % USERS) {
+        const uint64_t id = world_send(w, sender, PACKET_EVEN, 40, USERS, HOUR_MS, -1);
+        world_grab_all(w, id, 0, USERS);
+        settled += world_drain(w);
+    }
+    return settled;
+}
+
+MONEY_TEST(batches_of_two_channels_and_packets_of_the_same_users_lose_no_fen, USERS)
+{
+    const uint64_t channels[] = { channel_new(STR("bank")), channel_new(STR("payroll")) };
+    struct batcher batchers[BATCHERS];
+    atomic_store(&batchers_left, BATCHERS);
+    for (size_t i = 0; i < BATCHERS; i++) {
+        batchers[i] = (struct batcher){ .no = i,
+                                        .channel_id = channels[i / 2],
+                                        .kind = i % 2 == 0 ? TRANSFER_CREDIT : TRANSFER_DEBIT };
+        assert_int_equal(pthread_create(&batchers[i].thread, NULL, batches_move, &batchers[i]), 0);
+    }
+    const uint64_t settled = packets_meanwhile();
+    EACH (b, batchers) {
+        assert_int_equal(pthread_join(b->thread, NULL), 0);
+        assert_ints({ b->st, ST_OK }, { b->conflicts, 0 });
+    }
+    assert_true(settled >= USERS);
+    (void)world_drain(w);
+    assert_ints({ world_number(w, "SELECT COUNT(*) FROM external_transfer", 0), BATCHERS * BATCHES * ROWS },
+                { world_balance(w, channels[0]), 0 }, { world_balance(w, channels[1]), 0 });
+    assert_int_equal(world_number(w, "SELECT SUM(balance_fen) FROM account WHERE kind IN ('wallet', 'escrow')", 0),
+                     USERS * FUNDED_FEN);
+}
+
+TESTS(NULL, NULL)

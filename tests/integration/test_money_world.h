@@ -1,0 +1,134 @@
+/* Worlds with channels: tests of money from outside. */
+#ifndef HB_TEST_MONEY_WORLD_H
+#define HB_TEST_MONEY_WORLD_H
+
+#include <inttypes.h>
+#include <mysql.h>
+
+#include "base/array.h"
+#include "ledger/channel.h"
+#include "ledger/external.h"
+#include "ledger/withdrawal.h"
+#include "support/test_services.h"
+#include "test_world.h"
+
+/* The texts that a memo, a reason or a destination may have. */
+#define ODD_TEXT "it's \"5 < 6 & 7\" \\ \\n ? % 红包🧧"
+
+/* A test in a new world of so many users, after which each unit of money is accounted for. */
+#define MONEY_TEST(name, user_count) WORLD_TEST_WITH(name, world_begin(w, user_count), money_test_end)
+
+static const struct external_author ANNA = { { "anna", 4 }, BY_COMMAND };
+
+static inline struct db *money_db(void)
+{
+    return w->app->stores.db;
+}
+
+/* Each number is 0. */
+static inline void money_is_whole(void)
+{
+    static const char *const sums[] = {
+        "SELECT COALESCE(SUM(balance_fen), 0) FROM account",
+        "SELECT COUNT(*) FROM account AS a WHERE balance_fen <>"
+        " COALESCE((SELECT SUM(amount_fen) FROM transfer WHERE credit_id = a.id), 0) -"
+        " COALESCE((SELECT SUM(amount_fen) FROM transfer WHERE debit_id = a.id), 0) +"
+        " COALESCE((SELECT SUM(amount_fen) FROM `grab` WHERE user_id = a.id), 0) -"
+        " COALESCE((SELECT SUM(amount_fen) FROM `grab` WHERE packet_id = a.id), 0)",
+        "SELECT COUNT(*) FROM account WHERE kind NOT IN ('bank', 'channel') AND balance_fen < 0",
+        "SELECT COUNT(*) FROM transfer AS t LEFT JOIN external_transfer AS x ON x.transfer_id = t.id"
+        " WHERE (t.kind IN ('credit', 'debit', 'post', 'reverse')) <> (x.transfer_id IS NOT NULL)"
+        " OR x.channel_id NOT IN (t.debit_id, t.credit_id)",
+        "SELECT balance_fen - (SELECT COALESCE(SUM(amount_fen), 0) FROM withdrawal WHERE state = 'pending')"
+        " FROM account WHERE id = 3",
+        "SELECT COUNT(*) FROM channel AS c LEFT JOIN account AS a ON a.id = c.id WHERE COALESCE(a.kind, '') <>"
+        " IF(c.id = 1, 'bank', 'channel')",
+    };
+    EACH (sum, sums)
+        if (world_number(w, *sum, 0) != 0)
+            fail_msg("%s", *sum);
+}
+
+static inline int money_test_end(void **state)
+{
+    money_is_whole();
+    return faulty_world_test_end(state);
+}
+
+/* A new channel; its id. */
+static inline uint64_t channel_new(struct str name)
+{
+    struct channel made;
+    assert_int_equal(channel_open(money_db(), name, STR("of a test"), STR("anna"), clock_now_ms()), ST_OK);
+    assert_int_equal(channel_find(money_db(), w->arena, name, &made), ST_OK);
+    return made.id;
+}
+
+static inline struct external_row row_of(size_t user, int64_t amount_fen, const char *reference)
+{
+    return (struct external_row){
+        .user_id = w->users[user], .amount_fen = amount_fen, .reference = str_from(reference), .memo = STR("memo")
+    };
+}
+
+static inline enum status moved_all(enum transfer_kind kind, uint64_t channel_id, struct external_row *rows,
+                                    size_t count)
+{
+    return external_move(money_db(), w->arena, kind, channel_id, rows, count, &ANNA, clock_now_ms());
+}
+
+/* One credit or debit, which must be made; its transfer. */
+static inline uint64_t moved_one(enum transfer_kind kind, uint64_t channel_id, size_t user, int64_t amount_fen,
+                                 const char *reference)
+{
+    struct external_row row = row_of(user, amount_fen, reference);
+    assert_int_equal(moved_all(kind, channel_id, &row, 1), ST_OK);
+    assert_false(row.repeated);
+    assert_true(row.transfer_id > 0);
+    return row.transfer_id;
+}
+
+/* The transfer of a reference. */
+static inline struct external_transfer transfer_of(uint64_t channel_id, const char *reference)
+{
+    struct external_transfer found;
+    assert_int_equal(external_find(money_db(), w->arena, channel_id, str_from(reference), &found), ST_OK);
+    return found;
+}
+
+/* A number that says whether any row of money has changed. */
+static inline int64_t money_read(void)
+{
+    return world_number(w,
+                        "SELECT (SELECT COUNT(*) FROM transfer) + (SELECT COUNT(*) FROM external_transfer) +"
+                        " (SELECT COUNT(*) FROM channel) + (SELECT COUNT(*) FROM account) +"
+                        " (SELECT SUM(CRC32(CONCAT_WS(' ', id, kind, balance_fen))) FROM account) +"
+                        " (SELECT COALESCE(SUM(CRC32(CONCAT_WS(' ', id, state, reason))), 0) FROM withdrawal)",
+                        0);
+}
+
+/* Runs statements as an administrator, past the checks of the program, after `names`, which sets variables. Each has
+ * this error, and changes nothing. */
+struct sql_refusal {
+    const char *sql;
+    unsigned code;
+};
+
+static inline void sql_refused(const char *names, const struct sql_refusal *cases, size_t count)
+{
+    MYSQL *admin = test_services_mysql(w->app);
+    EACH_TEXT (text, "SET NAMES utf8mb4", names)
+        assert_of(text, mysql_query(admin, text) == 0);
+    const int64_t before = money_read();
+    for (size_t i = 0; i < count; i++) {
+        const unsigned code = mysql_query(admin, cases[i].sql) == 0 ? 0 : mysql_errno(admin);
+        if (code != cases[i].code || money_read() != before)
+            fail_msg("%s: %u %s", cases[i].sql, code, mysql_error(admin));
+    }
+    mysql_close(admin);
+}
+
+/* What the routines signal (sql/migrations). */
+enum { ROUTINE_REFUSED = 31001, ROUTINE_NOT_FOUND = 31002 };
+
+#endif
