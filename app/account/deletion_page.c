@@ -24,25 +24,37 @@ const struct field deletion_fields[] = {
     { .name = "give_up",
       .type = &FIELD_TEXT,
       .member = offsetof(struct deletion_form, give_up),
-      .says = "any text: the money that is left, in the wallet or in open packets, goes to the site; needed "
-              "while there is some, else 422" },
+      .says = "any text: the money that is left, in the wallet, in open packets or in withdrawals that are not paid, "
+              "goes to the site; needed while there is some, else 422" },
     { .name = NULL },
 };
 
 static const struct problem DELETION_UNKNOWN = { 503, "unknown", "text/delete_unknown", "text/delete_unknown_detail",
                                                  1 };
 
+static bool has_money(const struct deletion_money *money)
+{
+    return money->balance_fen > 0 || money->packet_count > 0 || money->withdrawal_count > 0;
+}
+
 static void money_model(struct model *m, const struct deletion_money *money)
 {
     view_money_model(m, &m->root, "balance_fen", "balance_text", money->balance_fen);
     value_int(m, &m->root, "packets_fen", money->packets_fen);
     value_int(m, &m->root, "packet_count", (int64_t)money->packet_count);
-    value_page_bool(m, &m->root, "has_money", money->balance_fen > 0 || money->packet_count > 0);
-    if (money->packet_count == 0)
-        return;
-    struct value *packets = value_page_object(m, &m->root, "packets");
-    view_money_model(m, packets, "fen", "text", money->packets_fen);
-    view_count_model(m, packets, "packet_count", "packet_one", (int64_t)money->packet_count);
+    value_int(m, &m->root, "withdrawals_fen", money->withdrawals_fen);
+    value_int(m, &m->root, "withdrawal_count", (int64_t)money->withdrawal_count);
+    value_page_bool(m, &m->root, "has_money", has_money(money));
+    if (money->packet_count > 0) {
+        struct value *packets = value_page_object(m, &m->root, "packets");
+        view_money_model(m, packets, "fen", "text", money->packets_fen);
+        view_count_model(m, packets, "packet_count", "packet_one", (int64_t)money->packet_count);
+    }
+    if (money->withdrawal_count > 0) {
+        struct value *withdrawals = value_page_object(m, &m->root, "withdrawals");
+        view_money_model(m, withdrawals, "fen", "text", money->withdrawals_fen);
+        view_count_model(m, withdrawals, "withdrawal_count", "withdrawal_one", (int64_t)money->withdrawal_count);
+    }
 }
 
 static enum status deletion_model(struct exchange *x, struct model *m, const struct form *typed)
@@ -150,8 +162,10 @@ static enum status money_judge(struct exchange *x, const struct deletion_form *f
     if (form->give_up.len > 0)
         return st;
     st = deletion_money_find(x->app->stores.db, x->arena, x->visitor.user_id, &money);
-    if (st == ST_OK && (money.balance_fen > 0 || money.packet_count > 0))
-        form_fail(e, "give_up", "text/delete_money_left");
+    if (st == ST_OK && has_money(&money))
+        form_fail(e, "give_up",
+                  money.balance_fen == 0 && money.packet_count == 0 ? "text/delete_withdrawal_left"
+                                                                    : "text/delete_money_left");
     return st;
 }
 
@@ -202,7 +216,9 @@ enum step deletion_submit(struct exchange *x)
         return deletion_refuse(x, &e);
     }
     if (st == ST_OK && result == DELETION_MONEY_LEFT) {
-        form_fail(&e, "give_up", "text/delete_money_left");
+        (void)money_judge(x, &form, &e);
+        if (e.count == 0) /* it is gone meanwhile, or the store fails */
+            form_fail(&e, "give_up", "text/delete_money_left");
         return deletion_refuse(x, &e);
     }
     if (st == ST_OK)

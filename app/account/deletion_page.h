@@ -9,8 +9,10 @@
 extern const struct field deletion_fields[];
 
 /* Model of pages/delete:
- *   balance_fen, packets_fen, packet_count   what is given up: the wallet, and the rest of open packets
- *   page: username, has_money, balance_text, packets (absent: none) { text, packet_count, packet_one }
+ *   balance_fen, packets_fen, packet_count, withdrawals_fen, withdrawal_count   what is given up: the wallet, the
+ *         rest of open packets, and pending withdrawals that are not paid
+ *   page: username, has_money, balance_text, packets (absent: none) { text, packet_count, packet_one },
+ *         withdrawals (absent: none) { text, withdrawal_count, withdrawal_one }
  *   form { username, give_up } */
 
 /* Handler of GET /account/delete. */

@@ -20,7 +20,8 @@
     X(AUDIT_I2, "I2", "every share is grabbed at most once, in order")                                                 \
     X(AUDIT_I3, "I3", "every user grabs a packet at most once, and only one meant for them")                           \
     X(AUDIT_I4, "I4", "every acknowledged grab is in the tables once, and pays a wallet")                              \
-    X(AUDIT_I5, "I5", "all balances sum to zero, and each is the sum of its transfers and grabs")                      \
+    X(AUDIT_I5, "I5",                                                                                                  \
+      "all balances sum to zero; each is the sum of its transfers and grabs; only channels are below zero")            \
     X(AUDIT_I6, "I6", "a closed packet's escrow is empty, with one refund at most")                                    \
     X(AUDIT_I7, "I7", "every grab is the share that the packet's seed promised")                                       \
     X(AUDIT_I8, "I8", "Redis and MySQL agree on every open packet")                                                    \
@@ -28,7 +29,9 @@
     X(AUDIT_MONTHS, "months", "the totals of each month are the sums of their rows")                                   \
     X(AUDIT_RETURNS, "returns", "the money of every share given back is where its row says")                           \
     X(AUDIT_THANKS, "thanks", "thanks are of the user who has the share, and each packet counts its own")              \
-    X(AUDIT_ORIGIN, "origin", "all money comes from the one bank, and was asked for; no account is nobody's")          \
+    X(AUDIT_ORIGIN, "origin", "all money comes from a channel, and was asked for; no account is nobody's")             \
+    X(AUDIT_WITHDRAWALS, "withdrawals",                                                                                \
+      "account 3 has the money of the pending withdrawals, and each has its transfers")                                \
     X(AUDIT_TIMES, "times", "no row is of the future, and no packet, token or lease lasts longer than it may")         \
     X(AUDIT_SESSIONS, "sessions",                                                                                      \
       "every session and token copy is of a user who has it; what should end has a time to live")                      \
@@ -55,7 +58,7 @@ struct audit_row {
 
 struct audit {
     /* set by the caller */
-    uint64_t packet_id;  /* audit this packet only; 0: all of them, the sum of all balances and the months */
+    uint64_t packet_id;  /* audit this packet only; 0: all of them, sums of all balances, months and withdrawals */
     uint32_t range_rows; /* packets or accounts that one SQL check reads at a time; 0: the default */
     bool ends;           /* sessions and copies of tokens that nothing explains are ended; only the watch may */
     bool demo;           /* there may be deposits; audit_run sets it by the configuration */

@@ -9,7 +9,6 @@
 #include "base/clock.h"
 #include "packet/packet.h"
 
-enum { ROWS_PER_RANGE = 2000 };
 static const size_t ARENA_CHUNK_BYTES = (size_t)256 << 10;
 static const size_t ARENA_LIMIT_BYTES = (size_t)64 << 20;
 
@@ -186,14 +185,14 @@ static const char BALANCES_SQL[] =
     " LEFT JOIN (SELECT packet_id, SUM(amount_fen) fen FROM grab WHERE packet_id BETWEEN ? AND ?"
     " GROUP BY packet_id) p ON p.packet_id = a.id"
     " WHERE a.id BETWEEN ? AND ?) AS b"
-    " WHERE balance_fen <> made_fen OR (kind <> 'bank' AND balance_fen < 0)";
+    " WHERE balance_fen <> made_fen OR (kind NOT IN ('bank', 'channel') AND balance_fen < 0)";
 enum { BALANCES_RANGES = 5 };
 
-static const char BANKS_SQL[] =
-    "SELECT a.id, " AUDIT_BANK_DETAIL " FROM account a WHERE a.id BETWEEN ? AND ? AND " AUDIT_BANK;
+static const char KINDS_SQL[] =
+    "SELECT a.id, " AUDIT_KIND_DETAIL " FROM account a WHERE a.id BETWEEN ? AND ? AND " AUDIT_KIND_IS_WRONG;
 
-/* Transfers that no form asked for: a deposit without its user's request key or while demo is off, or a transfer that
- * does not fit its packet. */
+/* Transfers that nobody asked for: a deposit without its user's request key or while demo is off, a transfer that does
+ * not fit its packet, or one from or to a channel without its row in external_transfer. */
 static const char ORIGIN_SQL[] =
     "SELECT t.credit_id, " AUDIT_TRANSFER_DETAIL " FROM transfer t LEFT JOIN packet p ON p.id = t.packet_id"
     " WHERE NOT " AUDIT_TRANSFER_ASKED " AND t.credit_id BETWEEN ? AND ?";
@@ -202,13 +201,14 @@ static const char ORIGIN_SQL[] =
 static const char OWNERS_SQL[] = "SELECT a.id, " AUDIT_NOBODYS_DETAIL " FROM account a LEFT JOIN user u ON u.id = a.id"
                                  " LEFT JOIN packet p ON p.id = a.id WHERE a.id BETWEEN ? AND ? AND " AUDIT_NOBODYS;
 
-/* Deleted users who still have money, an open packet, a name, a note, a picture or a cover. */
+/* Deleted users who still have money, a pending withdrawal, an open packet, a name, a note, a picture or a cover. */
 static const char DELETED_SQL[] =
     "SELECT u.id, CONCAT('is deleted, and has ', a.balance_fen,"
-    " ' fen or an open packet, a name, a note, a picture or a cover')"
+    " ' fen or a pending withdrawal, an open packet, a name, a note, a picture or a cover')"
     " FROM user u JOIN account a ON a.id = u.id WHERE u.deleted_ms > 0 AND u.id BETWEEN ? AND ? AND (a.balance_fen <> 0"
     " OR EXISTS (SELECT 1 FROM packet WHERE sender_id = u.id"
     " AND (state <> 'closed' OR sender_name <> '' OR note <> ''))"
+    " OR EXISTS (SELECT 1 FROM withdrawal WHERE user_id = u.id AND state = 'pending')"
     " OR EXISTS (SELECT 1 FROM packet WHERE receiver_id = u.id AND receiver_name <> '')"
     " OR EXISTS (SELECT 1 FROM packet_receiver WHERE user_id = u.id AND name <> '')"
     " OR EXISTS (SELECT 1 FROM picture WHERE user_id = u.id)"
@@ -223,81 +223,32 @@ static const char USER_TIMES_SQL[] =
     " deleted_ms)) FROM user WHERE id BETWEEN ? AND ? AND GREATEST(created_ms, COALESCE(disabled_ms, 0),"
     " COALESCE(deleting_ms, 0), COALESCE(deleted_ms, 0)) > " AUDIT_NOW_AT_MOST;
 
-/* Where the rows of a check go. */
-struct collect {
-    struct audit *audit;
-    enum audit_check check;
-    const char *kind;
-};
-
-static bool collect_row(void *ctx, const struct str *cells, size_t columns)
-{
-    struct collect *c = ctx;
-    uint64_t id = 0;
-    (void)str_to_u64(cells[0], &id);
-    struct str detail = columns > 1 ? cells[1] : STR_NONE;
-    audit_note(c->audit, c->check, c->kind, id, "%.*s", STR_ARG(detail));
-    return true;
-}
-
-/* Ids from low to high, both included. */
-struct id_range {
-    uint64_t low, high;
-};
-typedef enum status id_range_fn(struct audit *audit, struct db *db, const struct id_range *r);
-
-/* Calls each for one id range after another, each with at most range_rows rows of the table that next_sql reads: what a
- * check groups and joins then fits into the server's memory, however large the tables are. The ranges cover all
- * possible ids, so rows that refer to a missing packet are checked, too. In the audit of one packet the only range is
- * its id. */
-static enum status id_ranges_walk(struct audit *audit, struct db *db, struct arena *a, const char *next_sql,
-                                  id_range_fn *each)
-{
-    struct id_range r = { .low = audit->packet_id, .high = audit->packet_id };
-    const uint32_t rows_max = audit->range_rows > 0 ? audit->range_rows : ROWS_PER_RANGE;
-    if (audit->packet_id != 0)
-        return each(audit, db, &r);
-    for (bool more = true; more; r.low = r.high + 1) {
-        struct db_rows rows;
-        arena_reset(a);
-        enum status st = db_query(db, a, &rows, next_sql, DB_PARAMS(DB_U64(r.low), DB_I64(rows_max - 1)));
-        if (st != ST_OK)
-            return st;
-        more = rows.count == 1;
-        r.high = more ? db_cell_u64(&rows, 0, 0) : UINT64_MAX;
-        st = each(audit, db, &r);
-        if (st != ST_OK)
-            return st;
-    }
-    return ST_OK;
-}
-
-static enum status packets_check(struct audit *audit, struct db *db, const struct id_range *r)
+static enum status packets_check(struct audit *audit, struct db *db, const struct audit_range *r)
 {
     const struct db_param params[] = { DB_U64(r->low), DB_U64(r->high), DB_U64(r->low), DB_U64(r->high) };
     enum status st = ST_OK;
     for (size_t i = 0; st == ST_OK && i < ARRAY_LEN(TABLE_CHECKS); i++) {
         const struct table_check *t = &TABLE_CHECKS[i];
-        struct collect c = { audit, t->check, t->kind };
-        st = db_each(db, collect_row, &c, t->sql, params, (size_t)t->ranges * 2);
+        struct audit_collect c = { audit, t->check, t->kind };
+        st = db_each(db, audit_collect_row, &c, t->sql, params, (size_t)t->ranges * 2);
     }
     return st;
 }
 
 /* In the audit of one packet: the transfers into its escrow. */
-static enum status origin_check(struct audit *audit, struct db *db, const struct id_range *r)
+static enum status origin_check(struct audit *audit, struct db *db, const struct audit_range *r)
 {
-    struct collect c = { audit, AUDIT_ORIGIN, "account" };
+    struct audit_collect c = { audit, AUDIT_ORIGIN, "account" };
     const struct db_param demo = DB_I64(audit->demo), low = DB_U64(r->low), high = DB_U64(r->high);
-    enum status st = db_each(db, collect_row, &c, ORIGIN_SQL, DB_PARAMS(demo, demo, low, high));
+    enum status st = db_each(db, audit_collect_row, &c, ORIGIN_SQL, DB_PARAMS(demo, demo, low, high));
     if (st == ST_OK)
-        st = db_each(db, collect_row, &c, BANKS_SQL, DB_PARAMS(low, high));
+        st = db_each(db, audit_collect_row, &c, KINDS_SQL, DB_PARAMS(low, high));
     if (st == ST_OK && audit->packet_id == 0)
-        st = db_each(db, collect_row, &c, OWNERS_SQL, DB_PARAMS(low, high));
+        st = db_each(db, audit_collect_row, &c, OWNERS_SQL, DB_PARAMS(low, high));
     c.check = AUDIT_DELETED;
     c.kind = "user";
     if (st == ST_OK && audit->packet_id == 0)
-        st = db_each(db, collect_row, &c, DELETED_SQL, DB_PARAMS(low, high));
+        st = db_each(db, audit_collect_row, &c, DELETED_SQL, DB_PARAMS(low, high));
     return st;
 }
 
@@ -309,30 +260,30 @@ static const char LEASE_TIMES_SQL[] =
     "SELECT l.instance_no, " AUDIT_LEASE_LONG_DETAIL " FROM instance_lease l WHERE " AUDIT_LEASE_IS_LONG
     " AND l.instance_no BETWEEN ? AND ?";
 
-static enum status times_check(struct audit *audit, struct db *db, const struct id_range *r)
+static enum status times_check(struct audit *audit, struct db *db, const struct audit_range *r)
 {
-    struct collect c = { audit, AUDIT_TIMES, "account" };
+    struct audit_collect c = { audit, AUDIT_TIMES, "account" };
     const struct db_param low = DB_U64(r->low), high = DB_U64(r->high);
-    enum status st = db_each(db, collect_row, &c, TRANSFER_TIMES_SQL, DB_PARAMS(low, high));
+    enum status st = db_each(db, audit_collect_row, &c, TRANSFER_TIMES_SQL, DB_PARAMS(low, high));
     c.kind = "user";
     if (st == ST_OK && audit->packet_id == 0)
-        st = db_each(db, collect_row, &c, USER_TIMES_SQL, DB_PARAMS(low, high));
+        st = db_each(db, audit_collect_row, &c, USER_TIMES_SQL, DB_PARAMS(low, high));
     c.kind = "token";
     if (st == ST_OK && audit->packet_id == 0)
-        st = db_each(db, collect_row, &c, TOKEN_TIMES_SQL, DB_PARAMS(AUDIT_TOKEN_MS_MAX, low, high));
+        st = db_each(db, audit_collect_row, &c, TOKEN_TIMES_SQL, DB_PARAMS(AUDIT_TOKEN_MS_MAX, low, high));
     c.kind = "instance";
     if (st == ST_OK && audit->packet_id == 0)
-        st = db_each(db, collect_row, &c, LEASE_TIMES_SQL, DB_PARAMS(AUDIT_LEASE_MS_MAX, low, high));
+        st = db_each(db, audit_collect_row, &c, LEASE_TIMES_SQL, DB_PARAMS(AUDIT_LEASE_MS_MAX, low, high));
     return st;
 }
 
-static enum status accounts_check(struct audit *audit, struct db *db, const struct id_range *r)
+static enum status accounts_check(struct audit *audit, struct db *db, const struct audit_range *r)
 {
-    struct collect c = { audit, AUDIT_I5, "account" };
+    struct audit_collect c = { audit, AUDIT_I5, "account" };
     struct db_param params[2 * BALANCES_RANGES];
     for (size_t i = 0; i < ARRAY_LEN(params); i++)
         params[i] = DB_U64(i % 2 == 0 ? r->low : r->high);
-    enum status st = db_each(db, collect_row, &c, BALANCES_SQL, params, ARRAY_LEN(params));
+    enum status st = db_each(db, audit_collect_row, &c, BALANCES_SQL, params, ARRAY_LEN(params));
     if (st == ST_OK)
         st = times_check(audit, db, r);
     return st == ST_OK ? origin_check(audit, db, r) : st;
@@ -388,13 +339,13 @@ static const char *month_sql(struct arena *a, const char *column, int year)
 
 static enum status year_check(struct audit *audit, struct db *db, struct arena *a, int year)
 {
-    struct collect c = { audit, AUDIT_MONTHS, "user" };
+    struct audit_collect c = { audit, AUDIT_MONTHS, "user" };
     const char *grabbed = month_sql(a, "grabbed_ms", year), *created = month_sql(a, "created_ms", year);
     if (grabbed == NULL || created == NULL)
         return ST_NO_MEMORY;
     struct str sql = arena_printf(a, YEAR_SQL, grabbed, created, year, (long long)clock_zone_year_start_ms(year),
                                   (long long)clock_zone_year_start_ms(year + 1));
-    return sql.ptr == NULL ? ST_NO_MEMORY : db_each(db, collect_row, &c, sql.ptr, NULL, 0);
+    return sql.ptr == NULL ? ST_NO_MEMORY : db_each(db, audit_collect_row, &c, sql.ptr, NULL, 0);
 }
 
 /* Stored totals of years that have no rows. */
@@ -436,15 +387,17 @@ enum status audit_tables(struct audit *audit, struct db *db)
     struct arena *a = arena_new(ARENA_CHUNK_BYTES, ARENA_LIMIT_BYTES);
     if (a == NULL)
         return ST_NO_MEMORY;
-    enum status st =
-        id_ranges_walk(audit, db, a, "SELECT id FROM packet WHERE id >= ? ORDER BY id LIMIT 1 OFFSET ?", packets_check);
+    enum status st = audit_ranges_walk(audit, db, a, "SELECT id FROM packet WHERE id >= ? ORDER BY id LIMIT 1 OFFSET ?",
+                                       packets_check);
     if (st == ST_OK) /* in the audit of one packet: its escrow account, which has the packet's id */
-        st = id_ranges_walk(audit, db, a, "SELECT id FROM account WHERE id >= ? ORDER BY id LIMIT 1 OFFSET ?",
-                            accounts_check);
+        st = audit_ranges_walk(audit, db, a, "SELECT id FROM account WHERE id >= ? ORDER BY id LIMIT 1 OFFSET ?",
+                               accounts_check);
     if (st == ST_OK)
         st = audit_draws(audit, db, a);
     if (st == ST_OK && audit->packet_id == 0)
         st = total_check(audit, db, a);
+    if (st == ST_OK && audit->packet_id == 0)
+        st = audit_channels(audit, db, a);
     if (st == ST_OK && audit->packet_id == 0)
         st = months_check(audit, db, a);
     arena_free(a);

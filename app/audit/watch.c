@@ -145,7 +145,7 @@ static enum status open_times_read(struct audit_watch *w, struct stores *stores,
 }
 
 static const char ACCOUNTS_SQL[] =
-    "SELECT 0, a.id, CASE WHEN " AUDIT_BANK " THEN " AUDIT_BANK_DETAIL " WHEN " AUDIT_NOBODYS
+    "SELECT 0, a.id, CASE WHEN " AUDIT_KIND_IS_WRONG " THEN " AUDIT_KIND_DETAIL " WHEN " AUDIT_NOBODYS
     " THEN " AUDIT_NOBODYS_DETAIL " END"
     " FROM account a LEFT JOIN user u ON u.id = a.id AND a.kind = 'wallet'"
     " LEFT JOIN packet p ON p.id = a.id AND a.kind = 'escrow' WHERE a.id > ? ORDER BY a.id LIMIT ?";

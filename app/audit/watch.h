@@ -1,8 +1,8 @@
 /* The watch: while the site runs, the settle worker finds within about a minute what an attacker could plant with the
- * rights of a role: transfers that no form asked for, a second bank, open packets without their money, accounts and
- * sessions without a user, and access tokens and leases of instance numbers that last too long. It reads by key and in
- * steps of about AUDIT_WATCH_STEP_MS a second; with millions of rows a walk takes longer, but no more of each second.
- * The audit of single packets (audit/sample.h) and `hongbao audit` check the rest. */
+ * rights of a role: transfers that nobody asked for, accounts of a wrong kind, open packets without their money,
+ * accounts and sessions without a user, and access tokens and leases of instance numbers that last too long. It reads
+ * by key and in steps of about AUDIT_WATCH_STEP_MS a second; with millions of rows a walk takes longer, but no more of
+ * each second. The audit of single packets (audit/sample.h) and `hongbao audit` check the rest. */
 #ifndef HB_AUDIT_WATCH_H
 #define HB_AUDIT_WATCH_H
 

@@ -28,6 +28,7 @@ enum doctor_role_id {
     ROLE_AUDIT,
     ROLE_MIGRATE,
     ROLE_SUPPORT,
+    ROLE_TREASURY,
     ROLE_BACKUP,
     ROLE_OPERATOR,
     ROLE_COUNT

@@ -2,8 +2,9 @@
  * grab is a transfer, too, from escrow to wallet: its row is in the table grab alone (settle/rows.c).
  *
  * In this ledger the debit account gives the money and the credit account receives it:
- * balance = sum(credits) - sum(debits). Money enters the system from the bank (account 1), the only account that may be
- * below zero. A wallet's account id is the user's id, an escrow's is the packet's id.
+ * balance = sum(credits) - sum(debits). Money enters the system from a channel, and only channels may be below zero
+ * (ledger/channel.h); the bank of demo money is account 1. A wallet's account id is the user's id, an escrow's is the
+ * packet's id.
  *
  * Only the routines of the database (sql/migrations, ledger_…) write accounts and transfers: no role may do it directly
  * (docs/reference/rights.md). Each checks the kinds of the accounts and that the payer can pay. Call these functions

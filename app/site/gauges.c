@@ -73,6 +73,22 @@ static bool letters_print(struct exchange *x, struct buf *out)
     return true;
 }
 
+/* Only an operator ends a withdrawal (docs/explanation/money.md). By the server's clock, as the ages of others. */
+static void withdrawals_print(struct exchange *x, struct buf *out)
+{
+    struct db_rows rows;
+    if (db_query(x->app->stores.db, x->arena, &rows,
+                 "SELECT COUNT(*), GREATEST(COALESCE(CAST(UNIX_TIMESTAMP(SYSDATE(3)) * 1000 AS SIGNED)"
+                 " - MIN(created_ms), 0), 0) FROM withdrawal WHERE state = 'pending'",
+                 NULL, 0) != ST_OK)
+        return;
+    head_print(out, "pending_withdrawals", "Withdrawals that wait for an operator to post or void them.");
+    buf_printf(out, "hongbao_pending_withdrawals %.*s\n", STR_ARG(db_cell(&rows, 0, 0)));
+    head_print(out, "pending_withdrawal_age_seconds", "Age of the oldest withdrawal that waits; 0: none waits.");
+    buf_cstr(out, "hongbao_pending_withdrawal_age_seconds ");
+    seconds_print(out, db_cell_i64(&rows, 0, 1));
+}
+
 /* Of the backups and of the audit; nothing where backups are not noted. */
 static void proof_print(const struct config *config, struct buf *out)
 {
@@ -111,6 +127,8 @@ void gauges_print(struct exchange *x, struct buf *out)
     }
     shut_print(x, out);
     bool mysql_up = letters_print(x, out);
+    if (mysql_up)
+        withdrawals_print(x, out);
     head_print(out, "store_up", "1: the store answers the page pool.");
     buf_printf(out, "hongbao_store_up{store=\"redis\"} %d\nhongbao_store_up{store=\"mysql\"} %d\n", redis_up, mysql_up);
     processes_print(out);

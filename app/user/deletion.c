@@ -52,17 +52,22 @@ enum status deletion_money_find(struct db *db, struct arena *a, uint64_t user_id
 {
     struct db_rows rows;
     enum status st = db_query(db, a, &rows,
-                              "SELECT (SELECT balance_fen FROM account WHERE id = ?), COUNT(*),"
-                              " COALESCE(SUM(amount_fen + returned_fen - grabbed_fen), 0) FROM packet"
-                              " WHERE sender_id = ? AND state <> 'closed' AND grabbed_fen < amount_fen + returned_fen",
-                              DB_PARAMS(DB_U64(user_id), DB_U64(user_id)));
+                              "SELECT (SELECT balance_fen FROM account WHERE id = ?), p.n, p.fen, w.n, w.fen FROM"
+                              " (SELECT COUNT(*) AS n, COALESCE(SUM(amount_fen + returned_fen - grabbed_fen), 0) AS fen"
+                              " FROM packet WHERE sender_id = ? AND state <> 'closed'"
+                              " AND grabbed_fen < amount_fen + returned_fen) AS p CROSS JOIN"
+                              " (SELECT COUNT(*) AS n, COALESCE(SUM(amount_fen), 0) AS fen FROM withdrawal"
+                              " WHERE user_id = ? AND state = 'pending') AS w",
+                              DB_PARAMS(DB_U64(user_id), DB_U64(user_id), DB_U64(user_id)));
     if (st != ST_OK)
         return st;
     if (db_cell(&rows, 0, 0).ptr == NULL)
         return ST_CORRUPT; /* every user has a wallet */
     *out = (struct deletion_money){ .balance_fen = db_cell_i64(&rows, 0, 0),
                                     .packets_fen = db_cell_i64(&rows, 0, 2),
-                                    .packet_count = db_cell_u64(&rows, 0, 1) };
+                                    .withdrawals_fen = db_cell_i64(&rows, 0, 4),
+                                    .packet_count = db_cell_u64(&rows, 0, 1),
+                                    .withdrawal_count = db_cell_u64(&rows, 0, 3) };
     return ST_OK;
 }
 
@@ -137,6 +142,17 @@ static enum status finish_body(struct db *db, void *ctx)
     return st;
 }
 
+/* Only an operator ends a withdrawal, perhaps after days. */
+static enum status withdrawal_waits(struct stores *stores, struct arena *a, uint64_t user_id, bool *waits)
+{
+    struct db_rows rows;
+    enum status st =
+        db_query(stores->db, a, &rows, "SELECT 1 FROM withdrawal WHERE user_id = ? AND state = 'pending' LIMIT 1",
+                 DB_PARAMS(DB_U64(user_id)));
+    *waits = st == ST_OK && rows.count > 0;
+    return st;
+}
+
 /* asked_ms: when the user asked for the deletion. */
 static enum status walk_begin(struct stores *stores, struct arena *a, uint64_t user_id, int64_t asked_ms,
                               int64_t now_ms, struct deletion_walk *walk)
@@ -152,7 +168,7 @@ static enum status user_continue(struct deletion_walk *kept, struct stores *stor
                                  int64_t asked_ms, int64_t now_ms)
 {
     struct deletion_walk walk = *kept;
-    bool ended = false;
+    bool ended = false, waits = false;
     if (kept->user_id == user_id) /* an error drops the walk, so that others have a turn */
         *kept = (struct deletion_walk){ 0 };
     enum status st = access_end(stores, a, user_id);
@@ -164,23 +180,28 @@ static enum status user_continue(struct deletion_walk *kept, struct stores *stor
         *kept = walk;
     if (st != ST_OK || !ended || !walk.settled || walk.names.left)
         return st;
+    st = withdrawal_waits(stores, a, user_id, &waits);
+    if (st != ST_OK || waits)
+        return st;
     st = db_transaction(stores->db, finish_body, &(struct finish){ user_id, now_ms });
     if (st == ST_OK)
         log_info("account deleted", "user_id=%" PRIu64, user_id);
     return st;
 }
 
-/* The users of a pass, first the user whose walk is kept. */
+/* The users of a pass, first the user whose walk is kept, last those who wait for an operator. */
 static enum status users_find(struct stores *stores, struct arena *a, uint64_t first_id, int64_t now_ms,
                               struct db_rows *rows)
 {
-    return db_query(stores->db, a, rows,
-                    "(SELECT id, deleting_ms FROM user WHERE deleted_ms IS NULL AND deleting_ms > 0"
-                    " ORDER BY id <> ?, RAND() LIMIT ?) UNION ALL "
-                    "(SELECT user.id, user.deleting_ms FROM user JOIN account ON account.id = user.id"
-                    " WHERE user.deleted_ms > ? AND account.balance_fen > 0 ORDER BY user.id <> ?, RAND() LIMIT ?)",
-                    DB_PARAMS(DB_U64(first_id), DB_I64(DELETION_USERS_MAX), DB_I64(now_ms - DELETION_WATCH_MS),
-                              DB_U64(first_id), DB_I64(DELETION_USERS_MAX)));
+    return db_query(
+        stores->db, a, rows,
+        "(SELECT id, deleting_ms FROM user WHERE deleted_ms IS NULL AND deleting_ms > 0"
+        " ORDER BY id <> ?, EXISTS (SELECT 1 FROM withdrawal WHERE user_id = user.id AND state = 'pending'),"
+        " RAND() LIMIT ?) UNION ALL "
+        "(SELECT user.id, user.deleting_ms FROM user JOIN account ON account.id = user.id"
+        " WHERE user.deleted_ms > ? AND account.balance_fen > 0 ORDER BY user.id <> ?, RAND() LIMIT ?)",
+        DB_PARAMS(DB_U64(first_id), DB_I64(DELETION_USERS_MAX), DB_I64(now_ms - DELETION_WATCH_MS), DB_U64(first_id),
+                  DB_I64(DELETION_USERS_MAX)));
 }
 
 enum status deletion_pass(struct deletion_walk *walk, struct stores *stores, int64_t now_ms)

@@ -4,8 +4,9 @@
  *    the user's row, reserves the username, and ends the user's open packets (user_delete in sql/migrations). From then
  *    on nobody logs in as the user, sends as the user, or names the user as a receiver.
  * 2. deletion_pass, in the settle worker, about once a second: ends sessions, access tokens and passkeys, and removes
- *    the name from the user's packets and grabs in both stores. When the packets are closed and all grabs are settled,
- *    what is left in the wallet goes to the bank, and the row says deleted.
+ *    the name from the user's packets and grabs in both stores. When the packets are closed, all grabs are settled and
+ *    no withdrawal is pending, what is left in the wallet goes to the channel forfeited, or to the bank of demo money
+ *    (docs/explanation/money.md), and the row says deleted.
  *
  * The ledger stays: accounts, transfers, grabs and packets keep the user's id. user.deleting_ms and user.deleted_ms
  * tell the step. Each part of the second step may be repeated, so a crash loses nothing. A grab of a request that was
@@ -29,10 +30,12 @@ enum {
     DELETION_USERS_MAX = 5                   /* of one pass */
 };
 
-/* The money that a deletion gives up: the wallet, and the rest of the packets that it ends. */
+/* The money that a deletion gives up: the wallet, the rest of the packets that it ends, and pending withdrawals that
+ * are not paid. */
 struct deletion_money {
-    int64_t balance_fen, packets_fen;
-    uint64_t packet_count; /* open */
+    int64_t balance_fen, packets_fen, withdrawals_fen;
+    uint64_t packet_count;     /* open */
+    uint64_t withdrawal_count; /* pending */
 };
 
 enum deletion_result {
@@ -41,7 +44,8 @@ enum deletion_result {
     DELETION_MONEY_LEFT      /* there is money, and give_up is false */
 };
 
-/* The user's balance, and the rest of the packets that are not closed. ST_CORRUPT: no wallet · else as db_query. */
+/* The user's balance, the rest of the packets that are not closed, and what withdrawals hold. ST_CORRUPT: no wallet ·
+ * else as db_query. */
 enum status deletion_money_find(struct db *db, struct arena *a, uint64_t user_id, struct deletion_money *out);
 
 /* *begun: the deletion has begun, so this request is a repeat: the user has no password any more. Returns as

@@ -8,6 +8,7 @@
 #include "base/money.h"
 #include "base/public_id.h"
 #include "user/store.h"
+#include "wallet/statement_channels.h"
 #include "web/field_types.h"
 #include "web/respond.h"
 #include "web/text.h"
@@ -16,16 +17,15 @@
 enum { COLUMN_ID, COLUMN_KIND, COLUMN_AMOUNT, COLUMN_PACKET, COLUMN_CREATED, COLUMN_OTHER };
 enum { COLUMN_RECEIVED = COLUMN_CREATED, COLUMN_SENT = COLUMN_OTHER }; /* of the row with the balance */
 
-static enum status entry_read(const struct db_rows *rows, size_t row, struct statement_entry *out)
+/* A later version may have written a kind that this one does not know: its amount counts all the same. */
+static void entry_read(const struct db_rows *rows, size_t row, struct statement_entry *out)
 {
-    if (!transfer_kind_read(db_cell(rows, row, COLUMN_KIND), &out->kind))
-        return ST_CORRUPT;
-    out->id = db_cell_u64(rows, row, COLUMN_ID);
+    *out = (struct statement_entry){ .kind = TRANSFER_KIND_COUNT, .id = db_cell_u64(rows, row, COLUMN_ID) };
+    (void)transfer_kind_read(db_cell(rows, row, COLUMN_KIND), &out->kind);
     out->amount_fen = db_cell_i64(rows, row, COLUMN_AMOUNT);
     out->packet_id = db_cell(rows, row, COLUMN_PACKET).ptr != NULL ? db_cell_u64(rows, row, COLUMN_PACKET) : 0;
     out->created_ms = db_cell_i64(rows, row, COLUMN_CREATED);
     out->other_id = db_cell_u64(rows, row, COLUMN_OTHER);
-    return ST_OK;
 }
 
 static int entry_order(const void *left, const void *right)
@@ -40,19 +40,20 @@ static enum status rows_read(struct arena *a, const struct db_rows *rows, size_t
     struct statement_entry *all = arena_array(a, rows->count + 1, sizeof *all);
     size_t count = 0;
     bool has_balance = false;
-    enum status st = all == NULL ? ST_NO_MEMORY : ST_OK;
-    for (size_t i = 0; st == ST_OK && i < rows->count; i++) {
+    if (all == NULL)
+        return ST_NO_MEMORY;
+    for (size_t i = 0; i < rows->count; i++) {
         if (str_equal(db_cell(rows, i, COLUMN_KIND), STR("balance"))) {
             out->balance_fen = db_cell_i64(rows, i, COLUMN_AMOUNT);
             out->received_fen = db_cell_i64(rows, i, COLUMN_RECEIVED);
             out->sent_fen = db_cell_i64(rows, i, COLUMN_SENT);
             has_balance = true;
         } else {
-            st = entry_read(rows, i, &all[count++]);
+            entry_read(rows, i, &all[count++]);
         }
     }
-    if (st != ST_OK || !has_balance)
-        return st == ST_OK ? ST_NOT_FOUND : st;
+    if (!has_balance)
+        return ST_NOT_FOUND;
     qsort(all, count, sizeof *all, entry_order);
     out->more = count > limit;
     out->count = out->more ? limit : count;
@@ -100,7 +101,9 @@ enum status statement_read(struct db *db, struct arena *a, const struct statemen
     }
     enum status st = db_query_buf_prepared(db, a, &rows, &sql);
     buf_free(&sql);
-    return st == ST_OK ? rows_read(a, &rows, query->limit, out) : st;
+    if (st == ST_OK)
+        st = rows_read(a, &rows, query->limit, out);
+    return st == ST_OK ? statement_channels_read(db, a, out) : st;
 }
 
 /* ---- the packets of a page, and the people ---- */
@@ -222,6 +225,25 @@ static void about_model(struct model *m, struct value *o, const struct statement
 
 /* ---- the page ---- */
 
+/* What the page calls an entry: one of these members is true, or is_other. */
+static const char *const IS_KIND[TRANSFER_KIND_COUNT] = {
+    [TRANSFER_DEPOSIT] = "is_deposit",   [TRANSFER_SEND] = "is_send",     [TRANSFER_GRAB] = "is_grab",
+    [TRANSFER_REFUND] = "is_refund",     [TRANSFER_RETURN] = "is_return", [TRANSFER_CREDIT] = "is_credit",
+    [TRANSFER_DEBIT] = "is_debit",       [TRANSFER_VOID] = "is_void",     [TRANSFER_REVERSE] = "is_reverse",
+    [TRANSFER_WITHDRAW] = "is_withdraw",
+};
+
+static void kind_model(struct model *m, struct value *o, enum transfer_kind kind)
+{
+    const bool is_known = kind < TRANSFER_KIND_COUNT;
+    value_text(m, o, "kind", is_known ? str_from(transfer_kind_name(kind)) : STR("other"));
+    for (size_t i = 0; i < ARRAY_LEN(IS_KIND); i++)
+        if (IS_KIND[i] != NULL)
+            value_page_bool(m, o, IS_KIND[i], kind == i);
+    value_page_bool(m, o, "is_other", !is_known || IS_KIND[kind] == NULL);
+    value_page_bool(m, o, "is_back", kind == TRANSFER_REFUND || kind == TRANSFER_RETURN || kind == TRANSFER_VOID);
+}
+
 static struct value *entry_model(struct exchange *x, struct model *m, struct value *list,
                                  const struct statement_entry *entry)
 {
@@ -229,13 +251,7 @@ static struct value *entry_model(struct exchange *x, struct model *m, struct val
     bool income = entry->amount_fen > 0;
     struct str amount = money_text(m->arena, entry->amount_fen);
 
-    value_text(m, o, "kind", str_from(transfer_kind_name(entry->kind)));
-    value_page_bool(m, o, "is_deposit", entry->kind == TRANSFER_DEPOSIT);
-    value_page_bool(m, o, "is_send", entry->kind == TRANSFER_SEND);
-    value_page_bool(m, o, "is_grab", entry->kind == TRANSFER_GRAB);
-    value_page_bool(m, o, "is_refund", entry->kind == TRANSFER_REFUND);
-    value_page_bool(m, o, "is_return", entry->kind == TRANSFER_RETURN);
-    value_page_bool(m, o, "is_back", entry->kind == TRANSFER_REFUND || entry->kind == TRANSFER_RETURN);
+    kind_model(m, o, entry->kind);
     value_int(m, o, "amount_fen", entry->amount_fen);
     value_page_number(m, o, "amount_text", arena_printf(m->arena, "%s%.*s", income ? "+" : "", STR_ARG(amount)));
     value_page_bool(m, o, "income", income);
@@ -246,6 +262,7 @@ static struct value *entry_model(struct exchange *x, struct model *m, struct val
     } else {
         value_null(m, o, "packet");
     }
+    statement_channel_model(m, o, entry);
     view_time_model(m, o, "created_at", "created_at_text", entry->created_ms);
     return o;
 }

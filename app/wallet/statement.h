@@ -18,15 +18,22 @@
 
 #define STATEMENT_PAGE_ENTRIES 20
 
+/* Of a credit, debit or reversal; name.ptr is NULL: none. */
+struct statement_channel {
+    struct str name, note; /* of the channel; the note may be empty */
+    struct str memo, reference;
+};
+
 struct statement_entry {
     /* With created_ms the key of the entry: the transfer's id, or the packet's id of a grab. A user has one grab of a
      * packet at most, and packet ids are above 2^50, so no two entries of an account have the same key. */
     uint64_t id;
-    enum transfer_kind kind;
-    int64_t amount_fen; /* signed change of the balance */
-    uint64_t packet_id; /* 0: none */
-    uint64_t other_id;  /* of a transfer: the account on its other side */
+    enum transfer_kind kind; /* TRANSFER_KIND_COUNT: one that only a later version knows */
+    int64_t amount_fen;      /* signed change of the balance */
+    uint64_t packet_id;      /* 0: none */
+    uint64_t other_id;       /* of a transfer: the account on its other side */
     int64_t created_ms;
+    struct statement_channel channel;
 };
 
 /* What is read: one page of the account's entries, at most limit (≥ 1) below the key (not given: the first page). */
@@ -45,8 +52,7 @@ struct statement {
     bool more; /* there are older entries: the last one is the key of the next page */
 };
 
-/* The arena holds the rows. ST_NOT_FOUND: no such account · ST_CORRUPT: unknown kind · ST_NO_MEMORY · else as
- * db_query. */
+/* The arena holds the rows. ST_NOT_FOUND: no such account · ST_NO_MEMORY · else as db_query. */
 enum status statement_read(struct db *db, struct arena *a, const struct statement_query *query, struct statement *out);
 /* Appends the entries to a list, as `entries` of the model below. */
 void statement_entries_model(struct exchange *x, struct model *m, struct value *list, const struct statement *s);
@@ -55,17 +61,23 @@ void statement_entries_model(struct exchange *x, struct model *m, struct value *
  *
  * Model:
  *   balance_fen   number;                      page-only: balance_text "12.34"
- *   entries       [ { kind         "deposit" | "send" | "grab" | "refund" | "return" ("forfeit" is
- *                                  the last entry of a deleted user, who has no page any more)
+ *   entries       [ { kind         "deposit" | "send" | "grab" | "refund" | "return" | "credit" | "debit" |
+ *                                  "withdraw" | "void" | "reverse" | "other" ("forfeit" is the last entry of a
+ *                                  deleted user, who has no page any more; only a later version knows "other")
  *                     amount_fen   signed number
  *                     packet       26-character id or null
+ *                     channel, memo, reference   of a credit, debit or reversal: the channel's name, what was
+ *                                  said, and the reference of the payment; absent for others
  *                     created_at   RFC 3339
- *                     page-only:   is_deposit, is_send, is_grab, is_refund, is_return,
+ *                     page-only:   is_deposit, is_send, is_grab, is_refund, is_return, is_credit, is_debit,
+ *                                  is_withdraw, is_void, is_reverse, is_other,
+ *                                  channel_text: the channel's note, or its name,
  *                                  amount_text "+12.34" | "-12.34", income true when positive,
  *                                  packet_url "/p/ID" (absent without a packet), created_at_text "2026-11-20 16:00",
- *                                  is_back: refund or return, part_begins { first, today, yesterday, from (RFC 3339),
- *                                  name of the month, heading_year of another year } on the first entry of today,
- *                                  of yesterday and of each earlier month, greeting of its packet, shares { count,
+ *                                  is_back: refund, return or void,
+ *                                  part_begins { first, today, yesterday, from (RFC 3339), name of the month,
+ *                                  heading_year of another year } on the first entry of today, of yesterday and of
+ *                                  each earlier month, greeting of its packet, shares { count,
  *                                  count_one } of a shared packet that was sent, and whom the entry is about, each {
  *                                  nickname (empty: a deleted user) } with a face { initial, hue }: from (the sender of
  *                                  a grab), to (of an exclusive packet that was sent or refunded), returned_by (who

@@ -5,15 +5,16 @@
 -- The ledger is append-only: no role that serves may change or delete a row of transfer or grab. Accounts and transfers are
 -- written by routines alone (sql/migrations), which keep the rules of the ledger. UPDATE is granted by column.
 -- INSERT … ON DUPLICATE KEY UPDATE needs UPDATE on the columns that it inserts.
-REVOKE ALL PRIVILEGES, GRANT OPTION FROM 'hongbao_page'@'localhost', 'hongbao_auth'@'localhost', 'hongbao_card'@'localhost', 'hongbao_settle'@'localhost', 'hongbao_audit'@'localhost', 'hongbao_support'@'localhost', 'hongbao_backup'@'localhost';
+REVOKE ALL PRIVILEGES, GRANT OPTION FROM 'hongbao_page'@'localhost', 'hongbao_auth'@'localhost', 'hongbao_card'@'localhost', 'hongbao_settle'@'localhost', 'hongbao_audit'@'localhost', 'hongbao_support'@'localhost', 'hongbao_treasury'@'localhost', 'hongbao_backup'@'localhost';
 
 -- The auth pool: users with the hashes of their passwords and recovery codes, passkeys and access tokens that are added,
 -- logins by passkey, the wallets of new users, the deletion of an account with the
--- money that it gives up, and who sent the packet that a visitor logs in for.
+-- money that it gives up, pending withdrawals included, and who sent the packet that a visitor logs in for.
 GRANT SELECT, INSERT (username, nickname, password_hash, created_ms), UPDATE (password_hash) ON user TO 'hongbao_auth'@'localhost';
 GRANT SELECT ON username_retired TO 'hongbao_auth'@'localhost';
 GRANT EXECUTE ON PROCEDURE user_delete TO 'hongbao_auth'@'localhost';
 GRANT SELECT ON account TO 'hongbao_auth'@'localhost';
+GRANT SELECT (user_id, state, amount_fen) ON withdrawal TO 'hongbao_auth'@'localhost';
 GRANT SELECT (id, sender_id, sender_name, kind, greeting, cover, state, amount_fen, returned_fen, grabbed_fen) ON packet TO 'hongbao_auth'@'localhost';
 GRANT SELECT, INSERT, UPDATE (sign_count, used_ms) ON passkey TO 'hongbao_auth'@'localhost';
 GRANT SELECT, INSERT, DELETE ON token TO 'hongbao_auth'@'localhost';
@@ -31,6 +32,9 @@ GRANT SELECT (user_id, hash), INSERT, DELETE ON picture TO 'hongbao_page'@'local
 GRANT SELECT (user_id, hash, created_ms), INSERT, DELETE ON cover TO 'hongbao_page'@'localhost';
 GRANT SELECT ON account TO 'hongbao_page'@'localhost';
 GRANT SELECT ON transfer TO 'hongbao_page'@'localhost';
+GRANT SELECT (transfer_id, channel_id, memo, reference) ON external_transfer TO 'hongbao_page'@'localhost';
+GRANT SELECT (id, name, note) ON channel TO 'hongbao_page'@'localhost';
+GRANT SELECT (state, created_ms) ON withdrawal TO 'hongbao_page'@'localhost';
 GRANT EXECUTE ON PROCEDURE packet_send TO 'hongbao_page'@'localhost';
 GRANT EXECUTE ON PROCEDURE packet_send_with TO 'hongbao_page'@'localhost';
 GRANT EXECUTE ON PROCEDURE ledger_send TO 'hongbao_page'@'localhost';
@@ -65,6 +69,9 @@ GRANT EXECUTE ON PROCEDURE user_erase TO 'hongbao_settle'@'localhost';
 GRANT EXECUTE ON PROCEDURE user_deleted TO 'hongbao_settle'@'localhost';
 GRANT SELECT ON account TO 'hongbao_settle'@'localhost';
 GRANT SELECT ON transfer TO 'hongbao_settle'@'localhost';
+GRANT SELECT ON channel TO 'hongbao_settle'@'localhost';
+GRANT SELECT (transfer_id, channel_id, reference, author, reverses) ON external_transfer TO 'hongbao_settle'@'localhost';
+GRANT SELECT ON withdrawal TO 'hongbao_settle'@'localhost';
 GRANT EXECUTE ON PROCEDURE ledger_settle TO 'hongbao_settle'@'localhost';
 GRANT EXECUTE ON PROCEDURE ledger_refund TO 'hongbao_settle'@'localhost';
 GRANT SELECT, UPDATE (state, grabbed_count, grabbed_fen, refund_fen, finished_ms, closed_ms) ON packet TO 'hongbao_settle'@'localhost';
@@ -87,6 +94,22 @@ GRANT SELECT (user_id), DELETE ON passkey TO 'hongbao_support'@'localhost';
 GRANT SELECT (user_id), DELETE ON recovery_code TO 'hongbao_support'@'localhost';
 GRANT SELECT ON site TO 'hongbao_support'@'localhost';
 
+-- The treasury (hongbao money): channels, credits, debits and reversals, the ends of withdrawals, each by its routine.
+-- It reads who has what, and no packets.
+GRANT SELECT (id, username, nickname, created_ms, disabled_ms, deleting_ms, deleted_ms) ON user TO 'hongbao_treasury'@'localhost';
+GRANT SELECT ON account TO 'hongbao_treasury'@'localhost';
+GRANT SELECT ON transfer TO 'hongbao_treasury'@'localhost';
+GRANT SELECT ON channel TO 'hongbao_treasury'@'localhost';
+GRANT SELECT ON external_transfer TO 'hongbao_treasury'@'localhost';
+GRANT SELECT ON withdrawal TO 'hongbao_treasury'@'localhost';
+GRANT EXECUTE ON PROCEDURE channel_open TO 'hongbao_treasury'@'localhost';
+GRANT EXECUTE ON PROCEDURE channel_note TO 'hongbao_treasury'@'localhost';
+GRANT EXECUTE ON PROCEDURE ledger_external TO 'hongbao_treasury'@'localhost';
+GRANT EXECUTE ON PROCEDURE withdrawal_end TO 'hongbao_treasury'@'localhost';
+GRANT EXECUTE ON PROCEDURE ledger_reverse TO 'hongbao_treasury'@'localhost';
+GRANT SELECT ON site TO 'hongbao_treasury'@'localhost';
+GRANT SELECT ON schema_migration TO 'hongbao_treasury'@'localhost';
+
 -- The audit only reads; no usernames or passwords.
 GRANT SELECT (id, created_ms, disabled_ms, deleting_ms, deleted_ms) ON user TO 'hongbao_audit'@'localhost';
 GRANT SELECT ON account TO 'hongbao_audit'@'localhost';
@@ -95,6 +118,9 @@ GRANT SELECT (user_id, hash) ON picture TO 'hongbao_audit'@'localhost';
 GRANT SELECT (user_id, hash) ON cover TO 'hongbao_audit'@'localhost';
 GRANT SELECT (instance_no, until_ms) ON instance_lease TO 'hongbao_audit'@'localhost';
 GRANT SELECT ON transfer TO 'hongbao_audit'@'localhost';
+GRANT SELECT ON channel TO 'hongbao_audit'@'localhost';
+GRANT SELECT ON external_transfer TO 'hongbao_audit'@'localhost';
+GRANT SELECT ON withdrawal TO 'hongbao_audit'@'localhost';
 GRANT SELECT ON packet TO 'hongbao_audit'@'localhost';
 GRANT SELECT ON packet_receiver TO 'hongbao_audit'@'localhost';
 GRANT SELECT ON `grab` TO 'hongbao_audit'@'localhost';

@@ -372,9 +372,11 @@ static void fences_open(void)
 /* Empties the stores and creates a few users with money. */
 static void world_inside(void)
 {
-    static const char *const tables[] = { "thanks",   "share_return", "packet_receiver", "grab",
-                                          "transfer", "packet",       "user_month",      "stream_cursor",
-                                          "account",  "user",         "username_retired" };
+    static const char *const tables[] = { "thanks",     "share_return",     "packet_receiver",
+                                          "grab",       "transfer",         "packet",
+                                          "user_month", "stream_cursor",    "account",
+                                          "user",       "username_retired", "channel",
+                                          "withdrawal", "external_transfer" };
     services_start();
     expect(migrate_run(app.stores.db, config.sql_dir, NULL) == ST_OK, "no schema");
     sql_run("SET FOREIGN_KEY_CHECKS = 0");
@@ -383,7 +385,9 @@ static void world_inside(void)
     sql_run("SET FOREIGN_KEY_CHECKS = 1");
     sql_run("UPDATE instance_lease SET until_ms = 0");
     sql_run("UPDATE site SET generation = 1 WHERE generation = 0"); /* as a settle worker has compared the stores */
-    sql_run("INSERT INTO account (id, kind, balance_fen) VALUES (1, 'bank', 0)");
+    sql_run("INSERT INTO account (id, kind) VALUES (1, 'bank'), (2, 'channel'), (3, 'pending')");
+    sql_run("INSERT INTO channel (id, name, author, created_ms)"
+            " VALUES (1, 'demo', 'migrate', 1), (2, 'forfeited', 'migrate', 1)");
     redis_run(&STR("FLUSHALL"), 1);
     expect(redis_functions_load(app.stores.redis, app.stores.functions) == ST_OK, "no functions");
     fences_open(); /* users grab before a settle worker runs */

@@ -83,6 +83,23 @@ TEST(sender_and_receiver_each_export_their_own_side_of_a_packet)
     json_decref(receiver);
 }
 
+TEST(money_from_a_channel_is_exported_with_its_reference)
+{
+    struct person p = person_with(0);
+    sql_run(app, "CALL channel_open('export', 'ACME', 'boss', 1)");
+    sql_run(app,
+            "CALL ledger_external('credit', (SELECT id FROM channel WHERE name = 'export'),"
+            " JSON_ARRAY(JSON_ARRAY(?, 1234, 'r-1', '\"May\"')), 'boss', 'import', 1)",
+            DB_U64(p.id));
+    json_t *json = exported_json(&p), *entry = json_array_get(json_object_get(json, "statement"), 0);
+    assert_int_equal(length(json, "statement"), 1);
+    assert_string_equal(json_string_value(json_object_get(entry, "kind")), "credit");
+    assert_string_equal(json_string_value(json_object_get(entry, "channel")), "export");
+    assert_string_equal(json_string_value(json_object_get(entry, "memo")), "\"May\"");
+    assert_string_equal(json_string_value(json_object_get(entry, "reference")), "r-1");
+    json_decref(json);
+}
+
 TEST(a_large_export_takes_the_memory_of_a_small_one)
 {
     struct person sender, taker;

@@ -100,13 +100,13 @@ TEST(what_is_left_of_a_deleted_user_is_found)
 
 SCENE_TEST(a_second_bank_and_accounts_of_nobody_are_found)
 {
-    assert_int_equal(db_exec(w->app->stores.db, NULL, "INSERT INTO account (id, kind) VALUES (2, 'bank')", NULL, 0),
+    assert_int_equal(db_exec(w->app->stores.db, NULL, "INSERT INTO account (id, kind) VALUES (4, 'bank')", NULL, 0),
                      ST_INVALID); /* the table refuses it */
     world_sql(w, "SET check_constraint_checks = 0");
-    world_sql(w, "INSERT INTO account (id, kind) VALUES (2, 'bank'), (3, 'wallet'), (1125899906842699, 'escrow')");
+    world_sql(w, "INSERT INTO account (id, kind) VALUES (4, 'bank'), (5, 'wallet'), (1125899906842699, 'escrow')");
     world_sql(w, "SET check_constraint_checks = 1");
-    assert_true(world_audit_names(w, AUDIT_ORIGIN, "account", 2));
-    assert_true(world_audit_names(w, AUDIT_ORIGIN, "account", 3));
+    assert_true(world_audit_names(w, AUDIT_ORIGIN, "account", 4));
+    assert_true(world_audit_names(w, AUDIT_ORIGIN, "account", 5));
     assert_true(world_audit_names(w, AUDIT_ORIGIN, "account", 1125899906842699));
 }
 

@@ -62,7 +62,7 @@ FAULTY_WORLD_TEST(looks_and_walks_have_their_intervals, 1)
     assert_int_equal(watch_at(watch, AUDIT_WATCH_LOOK_MS - 1), 0);
     assert_int_equal(watch_at(watch, AUDIT_WATCH_LOOK_MS), 1);
     world_sql(w, "SET foreign_key_checks = 0");
-    world_sql(w, "INSERT INTO account (id, kind) VALUES (3, 'wallet')");
+    world_sql(w, "INSERT INTO account (id, kind) VALUES (4, 'wallet')");
     world_sql(w, "SET foreign_key_checks = 1");
     assert_int_equal(watch_at(watch, AUDIT_WATCH_WALK_MS - 1), 1); /* the deposit, for the second and last time */
     assert_int_equal(watch_at(watch, AUDIT_WATCH_WALK_MS), 1);     /* the account; again in each walk */

@@ -302,6 +302,21 @@ APP_TEST(the_lag_is_the_age_of_the_oldest_event_that_waits)
         (void)redis_number(app->stores.redis, "DEL %s", live_events_key(key, i).ptr);
 }
 
+FAULTY_WORLD_TEST(the_metrics_say_how_long_a_withdrawal_waits, 1)
+{
+    static const char none[] = "\nhongbao_pending_withdrawals 0\n";
+    visit_says(answer_of(w->page, health_metrics, false), 200, none,
+               "\nhongbao_pending_withdrawal_age_seconds 0.000\n");
+    for (int i = 0; i < 2; i++)
+        world_sqlf(w, "CALL withdrawal_hold(%llu, 2, 100, 'account 1', 'k%d', %lld)", (unsigned long long)w->users[0],
+                   i, (long long)clock_now_ms() - (i == 0 ? 1000000000 : 0));
+    visit_says(answer_of(w->page, health_metrics, false), 200, "\nhongbao_pending_withdrawals 2\n",
+               "\nhongbao_pending_withdrawal_age_seconds 10000");
+    world_sql(w, "CALL withdrawal_end((SELECT MIN(id) FROM withdrawal), FALSE, NULL, 'r', 'boss', 'command', 1)");
+    visit_says(answer_of(w->page, health_metrics, false), 200, "\nhongbao_pending_withdrawals 1\n", LACKS,
+               "\nhongbao_pending_withdrawal_age_seconds 10000");
+}
+
 APP_TEST(without_the_stores_the_metrics_say_so)
 {
     nowhere(test_services_config(app)->redis);

@@ -361,6 +361,9 @@ FOLDER_TEST(the_projects_own_migrations_make_the_bank_and_the_leases)
     sql_do(db, "UPDATE account SET balance_fen = -1 WHERE id = 1");
     assert_int_equal(db_exec(db, NULL, "INSERT INTO account VALUES (10001, 'wallet', -1)", NULL, 0), ST_INVALID);
     assert_int_equal(db_exec(db, NULL, "INSERT INTO account VALUES (10001, 'escrow', -1)", NULL, 0), ST_INVALID);
+    assert_int_equal(db_exec(db, NULL, "UPDATE account SET balance_fen = -1 WHERE id = 3", NULL, 0), ST_INVALID);
+    assert_int_equal(number("SELECT COUNT(*) FROM account WHERE id IN (2, 3) AND balance_fen = 0"), 2);
+    sql_do(db, "UPDATE account SET balance_fen = -1 WHERE id = 2");
 }
 
 /* Copies the project's own migrations whose names match the pattern into the folder. */

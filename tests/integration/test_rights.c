@@ -28,10 +28,10 @@
 
 /* The roles of processes, then the roles of people and commands. HOT and OPERATOR have no user in MySQL. */
 enum { PAGE, AUTH, CARD, SETTLE, AUDIT, MYSQL_ROLES, HOT = MYSQL_ROLES, ROLES };
-enum { OPERATOR = ROLES, SUPPORT, BACKUP, ADMIN, ALL_ROLES };
+enum { OPERATOR = ROLES, SUPPORT, TREASURY, BACKUP, ADMIN, ALL_ROLES };
 static const char *const ROLE_NAMES[ALL_ROLES] = {
-    [PAGE] = "page", [AUTH] = "auth",         [CARD] = "card",       [SETTLE] = "settle", [AUDIT] = "audit",
-    [HOT] = "hot",   [OPERATOR] = "operator", [SUPPORT] = "support", [BACKUP] = "backup",
+    [PAGE] = "page", [AUTH] = "auth",         [CARD] = "card",       [SETTLE] = "settle",     [AUDIT] = "audit",
+    [HOT] = "hot",   [OPERATOR] = "operator", [SUPPORT] = "support", [TREASURY] = "treasury", [BACKUP] = "backup",
 };
 
 /* What is behind `hb:token:` of a token whose hash is 32 times this byte. */
@@ -150,7 +150,7 @@ TEST(each_role_writes_its_own_columns_only)
                   "SELECT name FROM token", "DELETE FROM token", "UPDATE user SET deleted_ms = 1",
                   "UPDATE `grab` SET nickname = ''",
                   "INSERT INTO user (username, nickname, created_ms) VALUES ('x', 'x', 1)",
-                  "INSERT INTO account (id, kind) VALUES (2, 'wallet')", "INSERT INTO packet SELECT * FROM packet",
+                  "INSERT INTO account (id, kind) VALUES (4, 'wallet')", "INSERT INTO packet SELECT * FROM packet",
                   "INSERT INTO packet_receiver VALUES (1, 1, 'x', 1)", "UPDATE instance_lease SET holder = 0",
                   "UPDATE user_month SET sent_fen = 0");
     assert_denied(AUTH, "UPDATE user SET deleting_ms = 1", "INSERT INTO username_retired VALUES ('x')",
@@ -166,7 +166,8 @@ TEST(no_role_mints_money)
         "UPDATE account SET balance_fen = 100000000 WHERE id = 10001",
         "UPDATE account SET balance_fen = balance_fen - 100000000 WHERE id = 1",
         "INSERT INTO account (id, kind, balance_fen) VALUES (2, 'wallet', 100000000)",
-        "INSERT INTO account (id, kind) VALUES (2, 'bank')", "INSERT INTO account (id, kind) VALUES (2, 'wallet')",
+        "INSERT INTO account (id, kind) VALUES (16, 'channel')", "INSERT INTO account (id, kind) VALUES (4, 'bank')",
+        "INSERT INTO account (id, kind) VALUES (4, 'wallet')",
         "REPLACE INTO account (id, kind, balance_fen) VALUES (10001, 'wallet', 5)",
         "INSERT INTO account (id, kind) VALUES (1, 'bank') ON DUPLICATE KEY UPDATE balance_fen = 5",
         "INSERT INTO transfer (kind, debit_id, credit_id, amount_fen, created_ms) VALUES ('deposit', 1, 10001, 5, 1)",
@@ -177,6 +178,47 @@ TEST(no_role_mints_money)
         "CREATE FUNCTION planted() RETURNS INT RETURN 1", "DROP FUNCTION ledger_move",
         "CREATE PROCEDURE planted() DO 1", "DROP PROCEDURE ledger_send",
         "ALTER PROCEDURE ledger_send SQL SECURITY INVOKER", "ALTER FUNCTION ledger_move SQL SECURITY INVOKER");
+}
+
+/* Only the treasury does, by these routines; nobody takes a withdrawal out of a wallet yet. */
+static const char *const TREASURY_CALLS[] = {
+    "CALL channel_open('X', '', 'somebody', 1)",
+    "CALL channel_note(0, 'x')",
+    "CALL ledger_external('credit', 16, '[[0,5,\"r\",\"\"]]', 'somebody', 'command', 1)",
+    "CALL ledger_external('debit', 16, '[[0,5,\"r\",\"\"]]', 'somebody', 'command', 1)",
+    "CALL withdrawal_end(0, TRUE, 'r', NULL, 'somebody', 'command', 1)",
+    "CALL withdrawal_end(0, FALSE, NULL, 'r', 'somebody', 'command', 1)",
+    "CALL ledger_reverse(0, 'r', '', 'somebody', 'command', 1)",
+};
+static const char *const NOBODYS_CALLS[] = {
+    "CALL withdrawal_hold(10001, 2, 5, 'x', 'k', 1)",
+    "SELECT withdrawal_hold(10001, 2, 5, 'x', 'k', 1)",
+    "SELECT ledger_transfer('credit', 2, 'channel', 10001, 'wallet', 5, NULL, NULL, '2:x', 1)",
+    "SELECT ledger_external('credit', 2, '[[10001,5,\"r\",\"\"]]', 'somebody', 'command', 1)",
+    "SELECT withdrawal_end(1, FALSE, NULL, 'r', 'somebody', 'command', 1)",
+    "SELECT ledger_reverse(1, 'r', '', 'somebody', 'command', 1)",
+    "SELECT channel_open('x', '', 'somebody', 1)",
+    "SELECT channel_note(2, 'x')",
+    "SELECT channel_kind(2)",
+    "INSERT INTO channel (id, name, author, created_ms) VALUES (1, 'x', 'x', 1)",
+    "UPDATE channel SET note = 'x'",
+    "DELETE FROM channel",
+    "INSERT INTO external_transfer (transfer_id, channel_id, reference, author, interface, created_ms)"
+    " VALUES (1, 2, 'x', 'x', 'command', 1)",
+    "UPDATE external_transfer SET memo = 'x'",
+    "DELETE FROM external_transfer",
+    "INSERT INTO withdrawal (user_id, channel_id, amount_fen, destination, request_key, state, hold_id, created_ms)"
+    " VALUES (1, 2, 5, 'x', 'x', 'pending', 1, 1)",
+    "UPDATE withdrawal SET state = 'voided'",
+    "DELETE FROM withdrawal",
+};
+
+/* Reads all columns of the table. Valid until the next call. */
+static const char *row_of(const char *table)
+{
+    static char sql[128];
+    (void)snprintf(sql, sizeof sql, "SELECT * FROM %s LIMIT 1", table);
+    return sql;
 }
 
 /* The role has the right, but the routine refuses. */
@@ -292,7 +334,9 @@ WORLD_TEST(the_worker_moves_money_only_from_escrows_to_wallets, 2)
         "CALL ledger_settle('[[{a},100000000]]', NULL, 1)",                /* out of nothing */
         "CALL ledger_settle('[[1,-100000000],[{a},100000000]]', NULL, 1)", /* from the bank */
         "CALL ledger_settle('[[{a},100],[{b},-100]]', NULL, 1)",           /* from a wallet */
-        "CALL ledger_settle('[[{a},100],[2,-100],[{e},0]]', NULL, 1)",     /* from no account */
+        "CALL ledger_settle('[[{a},100],[4,-100],[{e},0]]', NULL, 1)",     /* from no account */
+        "CALL ledger_settle('[[{a},100],[2,-100]]', NULL, 1)",             /* from a channel */
+        "CALL ledger_settle('[[{a},100],[3,-100]]', NULL, 1)",             /* from pending withdrawals */
         "CALL ledger_settle('[[{a},100],[{e},-50],[{e},-50]]', NULL, 1)",  /* listed twice */
         "CALL ledger_settle('[[{a},301],[{e},-301]]', NULL, 1)",           /* more than there is */
         "CALL ledger_settle('[[{a},1],[{e},-1]]', '[[{e},0,\"x\"', 1)",    /* a broken refund */
@@ -672,11 +716,13 @@ FAULTY_WORLD_TEST(money_from_nowhere_and_accounts_of_nobody_are_found, 2)
     assert_true(is_found(AUDIT_ORIGIN, "account", w->users[0]));
     assert_false(is_found(AUDIT_ORIGIN, "account", w->users[1]));
     world_sql(w, "SET check_constraint_checks = 0");
-    world_sql(w, "INSERT INTO account (id, kind) VALUES (2, 'bank'), (3, 'wallet'), (1125899906842699, 'escrow')");
+    world_sql(w, "INSERT INTO account (id, kind) VALUES (4, 'bank'), (5, 'wallet'), (6, 'channel'), (7, 'pending'),"
+                 " (1125899906842699, 'escrow')");
     world_sql(w, "SET check_constraint_checks = 1");
-    assert_true(is_found(AUDIT_ORIGIN, "account", 2));
-    assert_true(is_found(AUDIT_ORIGIN, "account", 3));
-    assert_true(is_found(AUDIT_ORIGIN, "account", 1125899906842699));
+    static const uint64_t planted[] = { 4, 5, 6, 7, 1125899906842699 };
+    EACH (id, planted)
+        if (!is_found(AUDIT_ORIGIN, "account", *id))
+            fail_msg("account %" PRIu64 " is not found", *id);
 }
 
 static void replay_all(uint64_t packet_id)
@@ -821,7 +867,7 @@ TEST(only_the_auth_pool_has_recovery_codes)
 TEST(the_audit_only_reads)
 {
     EACH_TEXT (table, "user", "account", "transfer", "packet", "`grab`", "user_month", "stream_cursor",
-               "instance_lease", "schema_migration") {
+               "instance_lease", "schema_migration", "channel", "external_transfer", "withdrawal") {
         char delete[128], insert[128];
         (void)snprintf(delete, sizeof delete, "DELETE FROM %s", table);
         (void)snprintf(insert, sizeof insert, "INSERT INTO %s VALUES ()", table);
@@ -977,6 +1023,67 @@ TEST(the_support_helps_users_and_does_nothing_else)
     assert_no_permission(SUPPORT, "FLUSHALL", "KEYS *", "SCAN 0", "CONFIG GET maxmemory", "CONFIG SET appendonly no",
                          "ACL LOAD", "ACL LIST", "LRANGE hb:{p00}:order:1 0 -1", "GET hb:news:1",
                          "SET hb:{p00}:fence x", "XRANGE hb:{p00}:events - +");
+}
+
+TEST(only_the_treasury_moves_money_from_and_to_channels)
+{
+    static const size_t others[] = { SUPPORT, BACKUP };
+    EACH (call, TREASURY_CALLS) {
+        assert_denied_to_all(*call);
+        EACH (role, others)
+            assert_denied(*role, *call);
+        assert_refused(TREASURY, *call);
+    }
+    EACH (call, NOBODYS_CALLS) {
+        assert_denied_to_all(*call);
+        EACH (role, others)
+            assert_denied(*role, *call);
+        assert_denied(TREASURY, *call);
+    }
+}
+
+/* It reads who has what; no passwords, packets or sessions. */
+TEST(the_treasury_reads_money_and_does_nothing_else)
+{
+    EACH_TEXT (table, "channel", "external_transfer", "withdrawal", "transfer", "account", "site", "schema_migration")
+        assert_allowed(TREASURY, row_of(table));
+    assert_allowed(TREASURY, "SELECT id, username, nickname, created_ms, disabled_ms, deleting_ms, deleted_ms FROM user"
+                             " LIMIT 1");
+    EACH_TEXT (table, "packet", "packet_receiver", "`grab`", "share_return", "thanks", "token", "passkey",
+               "recovery_code", "picture", "cover", "user_month", "dead_letter", "stream_cursor", "instance_lease",
+               "username_retired", "mysql.global_priv")
+        assert_denied(TREASURY, row_of(table));
+    assert_denied(TREASURY, "SELECT password_hash FROM user", "SELECT face FROM user",
+                  "UPDATE user SET disabled_ms = NULL", "UPDATE user SET nickname = 'x'",
+                  "UPDATE account SET balance_fen = 1", "INSERT INTO account (id, kind) VALUES (16, 'channel')",
+                  "INSERT INTO transfer SELECT * FROM transfer", "DELETE FROM transfer",
+                  "UPDATE site SET generation = 1", "CALL ledger_wallet(0)", "CALL ledger_deposit(0, 0, 'x', 1)",
+                  "CALL ledger_demo('[0]', 0, 1)", "CALL ledger_refund(0, 0, 1)", "CALL ledger_settle('[]', NULL, 1)",
+                  "CALL ledger_send(0)", "CALL ledger_return(0, 0, 0, 1)", "CALL user_delete(0, 'x', 'x', TRUE)",
+                  "CALL user_deleted(0, 1)",
+                  "SELECT ledger_move('deposit', 1, 'bank', 10001, 'wallet', 5, NULL, NULL, 'x', 1)",
+                  "CREATE TABLE planted (id INT)", "DROP PROCEDURE ledger_external", "SET GLOBAL read_only = 1");
+    assert_no_permission(TREASURY, "FLUSHALL", "KEYS *", "SCAN 0", "CONFIG GET maxmemory", "ACL LIST",
+                         "GET hb:session:x", "SET hb:session:x 1", "GET hb:token:x", "GET hb:sessions:1",
+                         "SET hb:{p00}:site x", "GET hb:{p00}:packet:1", "XRANGE hb:{p00}:events - +", "FCALL x 0",
+                         "FUNCTION LIST", "EVAL return(1) 0");
+    redis_plant(TREASURY, "GET hb:{p00}:site");
+}
+
+/* A statement shows the channel, the memo and the reference; who asked for a transfer is not for people. */
+TEST(the_pools_read_of_channels_what_a_statement_shows)
+{
+    static const char shown[] = "SELECT transfer_id, channel_id, memo, reference FROM external_transfer LIMIT 1";
+    static const char named[] = "SELECT id, name, note FROM channel LIMIT 1";
+    assert_allowed(PAGE, shown);
+    assert_allowed(PAGE, named);
+    assert_denied(PAGE, "SELECT author FROM external_transfer", "SELECT author FROM channel");
+    assert_denied_but(1U << PAGE | 1U << AUDIT, shown);
+    assert_denied_but(1U << PAGE | 1U << SETTLE | 1U << AUDIT, named);
+    assert_denied_but(1U << SETTLE | 1U << AUDIT, "SELECT destination FROM withdrawal");
+    assert_allowed(SETTLE, "SELECT COUNT(*), MIN(created_ms) FROM withdrawal WHERE state = 'pending'");
+    EACH_TEXT (table, "channel", "external_transfer", "withdrawal")
+        assert_denied(SUPPORT, row_of(table));
 }
 
 /* Loads a library with one function, both of this name. */

@@ -3,6 +3,7 @@
 #include "acts/fund.h"
 #include "acts/give_back.h"
 #include "packet/receivers.h"
+#include "support/capture_stderr.h"
 #include "support/test.h"
 #include "support/test_services.h"
 #include "test_user_fixture.h"
@@ -84,7 +85,7 @@ static void until_deleted(void)
     assert_true(is_deleted());
 }
 
-/* The money of the account that went to the bank. */
+/* The money of the account that went to the bank, or to the channel forfeited. */
 static int64_t forfeited_fen(void)
 {
     return world_number(w, "SELECT amount_fen FROM transfer WHERE kind = 'forfeit' AND debit_id = ?", w->users[1]);
@@ -238,6 +239,52 @@ LEAVER_TEST(a_deletion_waits_for_grabs_that_are_not_settled)
     (void)world_drain(w);
     until_deleted();
     assert_int_equal(forfeited_fen(), FUNDED_FEN + fen);
+}
+
+/* All money of the user waits in a withdrawal. */
+static void withdrawal_held(void)
+{
+    world_sql(w, "CALL channel_open('bank', '', 'boss', 1)");
+    sql_run(w->app, "CALL withdrawal_hold(?, (SELECT id FROM channel WHERE name = 'bank'), ?, 'account 1', 'k', 1)",
+            DB_U64(w->users[1]), DB_I64(FUNDED_FEN));
+}
+
+LEAVER_TEST(a_pending_withdrawal_is_money_that_needs_a_decision)
+{
+    struct deletion_money money;
+    withdrawal_held();
+    assert_int_equal(deletion_money_find(auth->stores.db, w->arena, w->users[1], &money), ST_OK);
+    assert_ints({ money.balance_fen, 0 }, { money.packet_count, 0 }, { money.withdrawals_fen, FUNDED_FEN },
+                { money.withdrawal_count, 1 });
+    assert_int_equal(begin_with(HASH, false), DELETION_MONEY_LEFT);
+    world_sql(w, "CALL withdrawal_end((SELECT id FROM withdrawal), TRUE, 'p', NULL, 'boss', 'command', 1)");
+    assert_int_equal(deletion_money_find(auth->stores.db, w->arena, w->users[1], &money), ST_OK);
+    assert_ints({ money.withdrawals_fen, 0 }, { money.withdrawal_count, 0 });
+    assert_int_equal(begin_with(HASH, false), DELETION_BEGUN);
+}
+
+/* Paid, or back into the wallet and given up. */
+TEST(a_deletion_waits_for_a_withdrawal_without_a_word)
+{
+    static const struct {
+        bool paid;
+        int64_t forfeited_fen;
+    } cases[] = { { true, 0 }, { false, FUNDED_FEN } };
+    EACH (end, cases) {
+        assert_int_equal(leaver_begin(NULL), 0);
+        char said[8192] = "";
+        withdrawal_held();
+        begin();
+        CAPTURE(said, passes_after(LATER_MS));
+        assert_null(strstr(said, "deletion of an account failed"));
+        assert_false(is_deleted());
+        world_sqlf(w, "CALL withdrawal_end((SELECT id FROM withdrawal), %d, 'p', 'r', 'boss', 'command', 1)",
+                   end->paid);
+        until_deleted();
+        assert_ints({ forfeited_fen(), end->forfeited_fen }, { world_balance(w, w->users[1]), 0 },
+                    { world_balance(w, 2), end->forfeited_fen });
+        assert_int_equal(leaver_end(NULL), 0);
+    }
 }
 
 LEAVER_TEST(the_list_of_a_finished_packet_goes_when_it_is_closed)

@@ -426,6 +426,15 @@ void accounts_forget(struct services *app, const uint64_t *ids, size_t count)
     for (size_t i = 0; i < count; i++) {
         const struct db_param id = DB_U64(ids[i]);
         sql_run(app, "DELETE FROM grab WHERE packet_id = ? OR user_id = ?", id, id);
+        sql_run(app, "DELETE FROM withdrawal WHERE user_id = ?", id);
+        sql_run(app,
+                "DELETE FROM external_transfer WHERE reverses IN"
+                " (SELECT id FROM transfer WHERE ? IN (debit_id, credit_id))",
+                id);
+        sql_run(app,
+                "DELETE FROM external_transfer WHERE transfer_id IN"
+                " (SELECT id FROM transfer WHERE ? IN (debit_id, credit_id))",
+                id);
         sql_run(app, "DELETE FROM transfer WHERE debit_id = ? OR credit_id = ?", id, id);
         sql_run(app, "UPDATE account SET balance_fen = 0 WHERE id = ?", id);
         sql_run(app, "DELETE FROM account WHERE id = ? AND NOT EXISTS (SELECT 1 FROM user WHERE user.id = ?)", id, id);

@@ -253,6 +253,32 @@ TEST(one_device_sets_a_password_and_another_types_it)
                204);
 }
 
+TEST(the_page_of_a_deletion_names_a_withdrawal_that_is_under_way)
+{
+    struct account user = account_new(app);
+    const struct db_param id = DB_U64(user.id);
+    const char *refused = text_printf("username=%s&password=long+enough", user.name);
+    sql_run(app, "CALL channel_open('farewell', '', 'boss', 1)");
+    sql_run(app,
+            "CALL ledger_external('credit', (SELECT id FROM channel WHERE name = 'farewell'),"
+            " JSON_ARRAY(JSON_ARRAY(?, 700, 'r', '')), 'boss', 'command', 1)",
+            id);
+    sql_run(app, "CALL withdrawal_hold(?, (SELECT id FROM channel WHERE name = 'farewell'), 700, 'x', 'k', 1)", id);
+    visit_says(json_of(deletion_show, "/account/delete", NULL, user.cookie), 200,
+               "{\"balance_fen\":0,\"packets_fen\":0,\"packet_count\":0,\"withdrawals_fen\":700,"
+               "\"withdrawal_count\":1}");
+    visit_says(html_of(deletion_show, "/account/delete", NULL, user.cookie), 200, "处理中的1笔提现：¥7.00",
+               "name=\"give_up\"");
+    visit_says(html_of(deletion_submit, "/account/delete", refused, user.cookie), 422, "还有提现在处理中", LACKS,
+               "还有钱没处理");
+    sql_run(
+        app,
+        "CALL withdrawal_end((SELECT id FROM withdrawal WHERE user_id = ?), FALSE, NULL, 'x', 'boss', 'command', 1)",
+        id);
+    visit_says(html_of(deletion_submit, "/account/delete", refused, user.cookie), 422, "还有钱没处理", LACKS,
+               "处理中的1笔提现");
+}
+
 TEST(login_rotates_the_session_and_never_adopts_a_presented_token)
 {
     static const char chosen[] = "sid=AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA";

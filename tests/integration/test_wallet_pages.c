@@ -265,6 +265,93 @@ TEST(an_entry_says_whom_it_is_about)
     page_says(&sender, "退款：给<bdi translate=\"no\">y</bdi>的红包");
 }
 
+/* A channel that no other test has, and what people read of it. */
+static uint64_t channel_new(const char *note)
+{
+    const struct db_param name = DB_TEXT(arena_printf(arena, "c%016" PRIx64, random_u64()));
+    sql_run(app, "CALL channel_open(?, ?, 'boss', ?)", name, DB_TEXT(str_from(note)), DB_I64(NOON_MS));
+    return (uint64_t)sql_number(app, "SELECT MAX(id) FROM channel WHERE created_ms = ?", NOON_MS);
+}
+
+/* As hongbao money does: a credit, a debit and its reversal, a withdrawal that is voided and one that is posted. */
+static void paid_in_and_out(const struct account *p, uint64_t channel)
+{
+    const struct db_param user = DB_U64(p->id), via = DB_U64(channel), now = DB_I64(NOON_MS);
+    sql_run(app,
+            "CALL ledger_external('credit', ?, JSON_ARRAY(JSON_ARRAY(?, 5000, 'r-1', 'May & June')), 'boss', 'import',"
+            " ? + 1)",
+            via, user, now);
+    sql_run(app,
+            "CALL ledger_external('debit', ?, JSON_ARRAY(JSON_ARRAY(?, 700, 'r-2', '')), 'boss', 'command', ? + 2)",
+            via, user, now);
+    for (int i = 0; i < 2; i++)
+        sql_run(app, "CALL withdrawal_hold(?, ?, ?, 'account 1', ?, ? + ?)", user, via, DB_I64(300 + i),
+                DB_TEXT(i == 0 ? STR("k-1") : STR("k-2")), now, DB_I64(3 + i));
+    sql_run(app,
+            "CALL withdrawal_end((SELECT id FROM withdrawal WHERE user_id = ? AND request_key = 'k-1'), FALSE, NULL,"
+            " 'no such account', 'boss', 'command', ? + 5)",
+            user, now);
+    sql_run(app,
+            "CALL withdrawal_end((SELECT id FROM withdrawal WHERE user_id = ? AND request_key = 'k-2'), TRUE, 'p-1',"
+            " NULL, 'boss', 'command', ? + 6)",
+            user, now);
+    sql_run(
+        app,
+        "CALL ledger_reverse((SELECT transfer_id FROM external_transfer WHERE channel_id = ? AND reference = 'r-2'),"
+        " 'r-3', 'wrong person', 'boss', 'command', ? + 7)",
+        via, now);
+}
+
+TEST(entries_of_channels_show_the_channel_the_memo_and_the_reference)
+{
+    struct account p = person_new();
+    const uint64_t channel = channel_new("ACME <payroll>");
+    paid_in_and_out(&p, channel);
+    struct db_rows rows;
+    assert_int_equal(
+        db_query(app->stores.db, arena, &rows, "SELECT name FROM channel WHERE id = ?", DB_PARAMS(DB_U64(channel))),
+        ST_OK);
+    const char *name = arena_cstr(arena, db_cell(&rows, 0, 0));
+#define DAY "2023-11-14T22:13:20.00"
+    visit_says(json_of(statement_show, "/wallet", NULL, p.cookie), 200,
+               text_printf("{\"balance_fen\":4699,\"entries\":["
+                           "{\"kind\":\"reverse\",\"amount_fen\":700,\"packet\":null,"
+                           "\"channel\":\"%s\",\"memo\":\"wrong person\",\"reference\":\"r-3\","
+                           "\"created_at\":\"" DAY "7Z\"},"
+                           "{\"kind\":\"void\",\"amount_fen\":300,\"packet\":null,"
+                           "\"created_at\":\"" DAY "5Z\"},"
+                           "{\"kind\":\"withdraw\",\"amount_fen\":-301,\"packet\":null,"
+                           "\"created_at\":\"" DAY "4Z\"},"
+                           "{\"kind\":\"withdraw\",\"amount_fen\":-300,\"packet\":null,"
+                           "\"created_at\":\"" DAY "3Z\"},"
+                           "{\"kind\":\"debit\",\"amount_fen\":-700,\"packet\":null,"
+                           "\"channel\":\"%s\",\"memo\":\"\",\"reference\":\"r-2\","
+                           "\"created_at\":\"" DAY "2Z\"},"
+                           "{\"kind\":\"credit\",\"amount_fen\":5000,\"packet\":null,"
+                           "\"channel\":\"%s\",\"memo\":\"May & June\",\"reference\":\"r-1\","
+                           "\"created_at\":\"" DAY "1Z\"}],\"next\":null}",
+                           name, name, name));
+    visit_says(html_of(statement_show, "/wallet", NULL, p.cookie), 200, "入账", "扣款", "提现", "提现退回", "更正",
+               "May &amp; June", "wrong person", "ACME &lt;payroll&gt;</bdi> · <time");
+    sql_run(app, "CALL channel_note(?, '')", DB_U64(channel));
+    visit_says(html_of(statement_show, "/wallet", NULL, p.cookie), 200, text_printf("%s</bdi> · <time", name), LACKS,
+               "ACME");
+}
+
+/* A program that is rolled back finds entries of kinds that only the later version knows. */
+TEST(an_entry_of_an_unknown_kind_is_shown_by_its_amount)
+{
+    struct account p = person_new();
+    moved(TRANSFER_DEPOSIT, ACCOUNT_BANK_ID, p.id, 1000, 0);
+    sql_run(app,
+            "SET STATEMENT sql_mode = '' FOR INSERT INTO transfer (kind, debit_id, credit_id, amount_fen, created_ms)"
+            " VALUES ('later', ?, 1, 250, ?)",
+            DB_U64(p.id), DB_I64(NOON_MS + 1));
+    visit_says(json_of(statement_show, "/wallet", NULL, p.cookie), 200,
+               "{\"kind\":\"other\",\"amount_fen\":-250,\"packet\":null,", "\"kind\":\"deposit\"");
+    visit_says(html_of(statement_show, "/wallet", NULL, p.cookie), 200, "其他变动", "\u22122.50", "+10.00");
+}
+
 /* True when the entry has a lower key than the one before. */
 static bool is_older(const struct statement_entry *entry, const struct list_key *before)
 {

@@ -90,6 +90,8 @@ test('the upgrade under load answers nothing but what the page says, and keeps e
   await site.has('late', unsettled);
   await site.hasStill(seen, PEOPLE, packets);
   await site.audited();
+  const channels = "SELECT CONCAT_WS(' ', c.name, a.kind, a.balance_fen < 0) FROM channel AS c JOIN account AS a USING (id) ORDER BY id";
+  assert.equal((await machine.run('mariadb', 'hongbao', '-N', '-e', channels)).trim(), 'demo bank 1\nforfeited channel 0');
   const { wrong } = await site.doctor();
   assert.deepEqual(wrong.map(({ name }) => name), ['backup-none'], 'a setup of version 1.0 started no backups');
   await machine.shell(wrong[0].mend.split(';')[0]);

@@ -38,6 +38,8 @@ const SOON = [
   { alert: 'HongbaoAuditViolations', at: '120s', series: { 'hongbao_audit_violated': ['0x10 1x20', '0x30'] } },
   { alert: 'HongbaoAuditStopped', at: '4000s',
     series: { 'hongbao_audit_walks_total': ['5x900', '0+0.1x900'], 'hongbao_processes{pool="settle"}': '1x900' } },
+  { alert: 'HongbaoWithdrawalWaits', at: '60s',
+    series: { 'hongbao_pending_withdrawal_age_seconds': ['259190+15x20', '259000+5x20'] } },
   { alert: 'HongbaoRecovery', at: '120s', series: {
     'hongbao_recoveries_total{kind="stream"}': ['0x10 1x20', null],
     'hongbao_recoveries_total{kind="loaded"}': [null, '0x10 1x20'],
