@@ -17,6 +17,7 @@
 #include "commands/help.h"
 #include "commands/keys.h"
 #include "commands/migrate.h"
+#include "commands/money.h"
 #include "commands/replay.h"
 #include "commands/script.h"
 #include "commands/serve.h"
@@ -89,6 +90,10 @@ static const struct command {
       "auth", NULL, NULL },
     { "user", user_command, "find WORD | show|disable|enable|end-sessions|reset NAME",
       "find a user, look, shut out, let in again", "support", NULL, NULL },
+    { "money", money_command,
+      "channels | channel NAME | credit|debit USERNAME AMOUNT | import FILE.csv | reverse TRANSFER | withdrawals | "
+      "post|void ID | transfers | report [OPTION...]",
+      "put money in and out by channels, with references; report", "treasury", NULL, NULL },
     { "verify", verify, "SEED KIND TOTAL COUNT [SPLIT [SHARE_MAX [SHARE_MIN]]] [--returned NUMBERS]",
       "recompute a packet's shares", NULL, NULL, NULL },
     { "verify-receipt", verify_receipt_command, "FILE [--keys FILE]", "check a receipt's signature: exit 0 or 1",

@@ -1,6 +1,6 @@
 # The Debian packages: libfcgi-dev, libhiredis-dev, default-libmysqlclient-dev, libsodium-dev, libqrencode-dev,
 # libutf8proc-dev, librsvg2-dev, libjpeg-dev, libpng-dev, libwebp-dev, libjansson-dev, libfido2-dev, libcbor-dev,
-# libseccomp-dev, zlib1g-dev; for the tests also libcmocka-dev.
+# libseccomp-dev, zlib1g-dev, libcsv-dev; for the tests also libcmocka-dev.
 find_package(PkgConfig REQUIRED)
 pkg_check_modules(SODIUM REQUIRED IMPORTED_TARGET libsodium)
 pkg_check_modules(HIREDIS REQUIRED IMPORTED_TARGET hiredis)
@@ -28,6 +28,13 @@ find_path(FCGI_INCLUDE_DIR fcgiapp.h REQUIRED)
 add_library(hb_fcgi INTERFACE)
 target_link_libraries(hb_fcgi INTERFACE "${FCGI_LIBRARY}")
 target_include_directories(hb_fcgi SYSTEM INTERFACE "${FCGI_INCLUDE_DIR}")
+
+# libcsv has no pkg-config file.
+find_library(CSV_LIBRARY csv REQUIRED)
+find_path(CSV_INCLUDE_DIR csv.h REQUIRED)
+add_library(hb_csv INTERFACE)
+target_link_libraries(hb_csv INTERFACE "${CSV_LIBRARY}")
+target_include_directories(hb_csv SYSTEM INTERFACE "${CSV_INCLUDE_DIR}")
 
 # The client library of MySQL or of MariaDB: both have mysql.h.
 add_library(hb_mysql_client INTERFACE)

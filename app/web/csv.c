@@ -63,6 +63,19 @@ void csv_cell(struct buf *out, struct str text)
     buf_char(out, ',');
 }
 
+void csv_number(struct buf *out, struct str number)
+{
+    buf_str(out, number);
+    buf_char(out, ',');
+}
+
+void csv_header(struct buf *out, const char *const *columns, size_t count)
+{
+    for (size_t i = 0; i < count; i++)
+        csv_cell(out, str_from(columns[i]));
+    csv_row_end(out);
+}
+
 void csv_row_end(struct buf *out)
 {
     if (out->failed)

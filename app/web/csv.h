@@ -10,6 +10,10 @@
 void csv_begin(struct buf *out);
 /* Appends the next cell of a row. */
 void csv_cell(struct buf *out, struct str text);
+/* Appends a decimal number, maybe with a minus, as it is: as a formula it is the same number. */
+void csv_number(struct buf *out, struct str number);
+/* Appends a row of the names of the columns. */
+void csv_header(struct buf *out, const char *const *columns, size_t count);
 /* Ends a row of at least one cell. */
 void csv_row_end(struct buf *out);
 

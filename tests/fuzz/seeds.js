@@ -186,6 +186,7 @@ const TARGETS = {
     ...number(20000, 5), 1, 2, 3, 4])),
   typed: () => Object.values(JSON.parse(read('tests/unit/typed.json'))).flat()
     .map((row) => Buffer.concat([Buffer.from([1]), Buffer.from(row.at(-2))])),
+  csv: () => literals(...unit('money_csv')),
   output: () => literals(...unit('web_csv', 'base_value')),
   nginx: () => [...literals(...unit('nginx_conf')), ...walk('nginx').map((file) => Buffer.from(read(file).replace(/^\s*include .*$/gm, '')))],
   picture: () => walk('tests/support/pictures').map((file) => readFileSync(join(ROOT, file))),

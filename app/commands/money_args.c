@@ -1,0 +1,48 @@
+#include "commands/money_args.h"
+
+#include <string.h>
+
+static const char *const NAMES[MONEY_OPTION_COUNT] = {
+    [MONEY_CHANNEL] = "--channel", [MONEY_REFERENCE] = "--reference", [MONEY_MEMO] = "--memo",
+    [MONEY_NOTE] = "--note",       [MONEY_REASON] = "--reason",       [MONEY_FROM] = "--from",
+    [MONEY_TO] = "--to",           [MONEY_IMPORT] = "--import",       [MONEY_JSON] = "--json",
+    [MONEY_CSV] = "--csv",         [MONEY_CHECK] = "--check",         [MONEY_DEBIT] = "--debit",
+    [MONEY_DAILY] = "--daily",
+};
+
+/* MONEY_OPTION_COUNT: there is none of this name. */
+static enum money_option option_find(const char *name)
+{
+    enum money_option option = 0;
+    while (option < MONEY_OPTION_COUNT && strcmp(NAMES[option], name) != 0)
+        option++;
+    return option;
+}
+
+bool money_args_have(const struct money_args *args, enum money_option option)
+{
+    return (args->given & MONEY_OPTION(option)) != 0;
+}
+
+bool money_args_read(struct money_args *out, unsigned allowed, int argc, char **argv)
+{
+    *out = (struct money_args){ .word_count = 0 };
+    for (int i = 0; i < argc; i++) {
+        const enum money_option option = option_find(argv[i]);
+        if (option == MONEY_OPTION_COUNT) {
+            if (argv[i][0] == '-' || out->word_count == MONEY_WORDS_MAX)
+                return false;
+            out->words[out->word_count++] = str_from(argv[i]);
+            continue;
+        }
+        if ((allowed & MONEY_OPTION(option)) == 0 || money_args_have(out, option))
+            return false;
+        out->given |= MONEY_OPTION(option);
+        if (option >= MONEY_FLAGS)
+            continue;
+        if (++i == argc)
+            return false;
+        out->values[option] = str_from(argv[i]);
+    }
+    return !money_args_have(out, MONEY_JSON) || !money_args_have(out, MONEY_CSV);
+}

@@ -1,0 +1,85 @@
+/* The actions of `hongbao money`, each in the file of its subject, and what they share (money.c). */
+#ifndef HB_COMMANDS_MONEY_INTERNAL_H
+#define HB_COMMANDS_MONEY_INTERNAL_H
+
+#include <inttypes.h>
+#include <stdio.h>
+
+#include "base/arena.h"
+#include "base/buf.h"
+#include "base/value.h"
+#include "commands/money_args.h"
+#include "ledger/channel.h"
+#include "ledger/external.h"
+
+enum { MONEY_AUTHOR_CODE_POINTS_MAX = 64 }; /* width of the columns */
+
+/* A command under way. An action prints its result to stdout, and returns a status; with another than ST_OK it may set
+ * why by money_refuse. */
+struct money {
+    struct db *db;
+    struct arena *arena; /* an action that prints many rows resets it */
+    struct money_args args;
+    struct external_author author; /* the person, whose name is the text below; by BY_COMMAND */
+    char author_text[4 * MONEY_AUTHOR_CODE_POINTS_MAX + 1];
+    struct str why; /* for people, without a full stop; empty: the status says it */
+    bool is_usage;  /* why is about an argument */
+};
+
+enum status money_channels(struct money *m); /* money_channel.c */
+enum status money_channel(struct money *m);
+enum status money_credit(struct money *m); /* money_move.c */
+enum status money_debit(struct money *m);
+enum status money_reverse(struct money *m);
+enum status money_import(struct money *m);      /* money_import.c */
+enum status money_withdrawals(struct money *m); /* money_withdrawal.c */
+enum status money_post(struct money *m);
+enum status money_void(struct money *m);
+enum status money_post_file(struct money *m); /* money_post_file.c */
+enum status money_transfers(struct money *m); /* money_transfers.c */
+enum status money_report(struct money *m);    /* money_report.c */
+
+/* Sets why, and returns the status. */
+enum status money_refuse(struct money *m, enum status st, const char *format, ...)
+    __attribute__((format(printf, 3, 4)));
+
+/* The same about an argument that can't be read: ST_INVALID, and the exit status is 2. */
+enum status money_misread(struct money *m, const char *format, ...) __attribute__((format(printf, 2, 3)));
+
+/* The value of an option; empty when it is not there. */
+struct str money_value(const struct money *m, enum money_option option);
+bool money_has(const struct money *m, enum money_option option);
+
+/* Reads a number that is not 0. ST_INVALID: it is none; why is set. */
+enum status money_id_read(struct money *m, struct str word, uint64_t *out);
+/* The value of --reference. ST_INVALID: it is none; why is set. */
+enum status money_reference_read(struct money *m, struct str *out);
+/* The value of a text option, as payment_line_read; empty when it is not there. */
+enum status money_line_read(struct money *m, enum money_option option, size_t code_points_max, struct str *out);
+/* Whether a channel can have this name: small letters, digits and "-", a letter first, 32 at most. */
+bool money_channel_name_is_valid(struct str name);
+/* The channel that --channel names. ST_NOT_FOUND: there is none; why is set. */
+enum status money_channel_find(struct money *m, struct channel *out);
+/* The time of --from and --to, both days whole: from_ms up to, but not including, until_ms. Without them 0 and
+ * INT64_MAX. ST_INVALID: no days, or in the wrong order; why is set. */
+enum status money_days_read(struct money *m, int64_t *from_ms, int64_t *until_ms);
+
+/* Opens a file that can be read twice. ST_INVALID: it is none; why is set. */
+enum status money_file_open(struct money *m, struct str path, FILE **out);
+/* Prints a wrong row of a file to stderr. */
+void money_fault_print(void *ctx, uint64_t line, struct str why);
+
+/* The author, quoted for the log. Valid until the next call. */
+const char *money_author_quoted(const struct money *m);
+
+/* Prints the model as a line of JSON. ST_NO_MEMORY: it is not whole. */
+enum status money_json_print(struct model *model);
+/* Appends an amount as a cell, which may be below zero. */
+void money_cell(struct buf *out, int64_t fen);
+void money_id_cell(struct buf *out, uint64_t id);
+void money_time_cell(struct buf *out, int64_t ms);
+/* Prints the rows so far, and empties the buffer. ST_NO_MEMORY: a row is missing. That stdout can't be written is found
+ * when the command ends. */
+enum status money_flush(struct buf *out);
+
+#endif

@@ -1,0 +1,169 @@
+#include "base/clock.h"
+#include "base/log.h"
+#include "base/money.h"
+#include "commands/money_internal.h"
+#include "ledger/withdrawal.h"
+#include "web/csv.h"
+
+enum { PAGE_ROWS = 500 };
+
+/* ---- withdrawals ---- */
+
+static void pending_json(struct buf *out, struct arena *a, const struct withdrawal *w, bool is_first)
+{
+    struct model model;
+    model_init(&model, a);
+    value_int(&model, &model.root, "id", (int64_t)w->id);
+    value_text(&model, &model.root, "created_at", clock_rfc3339(a, w->created_ms));
+    value_text(&model, &model.root, "username", w->username);
+    value_int(&model, &model.root, "user_id", (int64_t)w->user_id);
+    value_text(&model, &model.root, "channel", w->channel);
+    value_int(&model, &model.root, "amount_fen", w->amount_fen);
+    value_text(&model, &model.root, "destination", w->destination);
+    buf_cstr(out, is_first ? "\n" : ",\n");
+    value_json(out, &model.root);
+    out->failed = out->failed || model.failed;
+}
+
+static void pending_csv(struct buf *out, const struct withdrawal *w)
+{
+    money_id_cell(out, w->id);
+    money_time_cell(out, w->created_ms);
+    csv_cell(out, w->username);
+    csv_cell(out, w->channel);
+    money_cell(out, w->amount_fen);
+    csv_cell(out, w->destination);
+    csv_row_end(out);
+}
+
+static void pending_text(struct buf *out, const struct withdrawal *w)
+{
+    char created[CLOCK_TEXT_MAX], amount[MONEY_TEXT_MAX];
+    (void)clock_rfc3339_format(w->created_ms, created);
+    (void)money_format(w->amount_fen, amount);
+    buf_printf(out, "withdrawal %" PRIu64 "  %s  %.*s  %s  channel %.*s  to %.*s\n", w->id, created,
+               STR_ARG(w->username), amount, STR_ARG(w->channel), STR_ARG(w->destination));
+}
+
+static void page_append(struct money *m, struct buf *out, const struct withdrawal *page, size_t count, bool is_first)
+{
+    for (size_t i = 0; i < count; i++)
+        if (money_has(m, MONEY_JSON))
+            pending_json(out, m->arena, &page[i], is_first && i == 0);
+        else if (money_has(m, MONEY_CSV))
+            pending_csv(out, &page[i]);
+        else
+            pending_text(out, &page[i]);
+}
+
+static void list_begin(struct money *m, struct buf *out)
+{
+    static const char *const columns[] = { "id", "created_at", "username", "channel", "amount", "destination" };
+    if (money_has(m, MONEY_JSON))
+        buf_cstr(out, "{\"withdrawals\":[");
+    if (money_has(m, MONEY_CSV)) {
+        csv_begin(out);
+        csv_header(out, columns, sizeof columns / sizeof *columns);
+    }
+}
+
+enum status money_withdrawals(struct money *m)
+{
+    struct buf out = BUF_EMPTY;
+    struct withdrawal *page = NULL;
+    size_t count = PAGE_ROWS;
+    uint64_t after = 0;
+    enum status st = ST_OK;
+    list_begin(m, &out);
+    while (st == ST_OK && count == PAGE_ROWS) {
+        arena_reset(m->arena);
+        st = withdrawal_pending(m->db, m->arena, after, PAGE_ROWS, &page, &count);
+        if (st != ST_OK)
+            break;
+        page_append(m, &out, page, count, after == 0);
+        if (count > 0)
+            after = page[count - 1].id;
+        st = money_flush(&out);
+    }
+    if (st == ST_OK && money_has(m, MONEY_JSON)) {
+        buf_cstr(&out, "]}\n");
+        st = money_flush(&out);
+    }
+    buf_free(&out);
+    return st;
+}
+
+/* ---- post and void ---- */
+
+static enum status end_print(struct money *m, const struct withdrawal_end *end)
+{
+    const struct withdrawal *w = &end->now;
+    char amount[MONEY_TEXT_MAX];
+    if (money_has(m, MONEY_JSON)) {
+        struct model model;
+        model_init(&model, m->arena);
+        value_int(&model, &model.root, "id", (int64_t)w->id);
+        value_text(&model, &model.root, "state", str_from(withdrawal_state_name(w->state)));
+        value_text(&model, &model.root, "username", w->username);
+        value_int(&model, &model.root, "amount_fen", w->amount_fen);
+        value_text(&model, &model.root, "channel", w->channel);
+        value_text(&model, &model.root, end->post ? "reference" : "reason", end->post ? w->reference : w->reason);
+        value_bool(&model, &model.root, "repeated", end->repeated);
+        return money_json_print(&model);
+    }
+    (void)money_format(w->amount_fen, amount);
+    (void)printf("withdrawal %" PRIu64 "  %s  %.*s  %s  %s %.*s%s\n", w->id, withdrawal_state_name(w->state),
+                 STR_ARG(w->username), amount, end->post ? "reference" : "reason",
+                 STR_ARG(end->post ? w->reference : w->reason), end->repeated ? "  was so before" : "");
+    return ST_OK;
+}
+
+/* It has ended in another way, or the reference is of another transfer. */
+static enum status end_refused(struct money *m, const struct withdrawal_end *end)
+{
+    const struct withdrawal *w = &end->now;
+    if (w->state == WITHDRAWAL_PENDING)
+        return money_refuse(m, ST_EXISTS, "the reference %.*s belongs to another transfer; nothing is changed",
+                            STR_ARG(end->reference));
+    const bool posted = w->state == WITHDRAWAL_POSTED;
+    return money_refuse(m, ST_EXISTS, "withdrawal %" PRIu64 " was %s by %.*s with the %s %.*s; nothing is changed",
+                        end->id, withdrawal_state_name(w->state), STR_ARG(w->author), posted ? "reference" : "reason",
+                        STR_ARG(posted ? w->reference : w->reason));
+}
+
+static enum status end_make(struct money *m, struct withdrawal_end *end)
+{
+    enum status st = withdrawal_end(m->db, m->arena, end, &m->author, clock_now_ms());
+    if (st == ST_EXISTS)
+        return end_refused(m, end);
+    if (st == ST_NOT_FOUND)
+        return money_refuse(m, st, "there is no withdrawal %" PRIu64, end->id);
+    if (st != ST_OK)
+        return st;
+    log_info("money",
+             "action=%s by=command withdrawal_id=%" PRIu64 " user_id=%" PRIu64 " amount_fen=%" PRId64
+             " repeated=%d author=%s",
+             end->post ? "post" : "void", end->id, end->now.user_id, end->now.amount_fen, end->repeated,
+             money_author_quoted(m));
+    return end_print(m, end);
+}
+
+enum status money_post(struct money *m)
+{
+    struct withdrawal_end end = { .post = true, .reason = STR("") };
+    enum status st = money_id_read(m, m->args.words[0], &end.id);
+    if (st == ST_OK)
+        st = money_reference_read(m, &end.reference);
+    return st == ST_OK ? end_make(m, &end) : st;
+}
+
+enum status money_void(struct money *m)
+{
+    struct withdrawal_end end = { .post = false, .reference = STR("") };
+    enum status st = money_id_read(m, m->args.words[0], &end.id);
+    if (st == ST_OK)
+        st = money_line_read(m, MONEY_REASON, REASON_CODE_POINTS_MAX, &end.reason);
+    if (st == ST_OK && end.reason.len == 0)
+        return money_misread(m, "the user reads the reason: write one");
+    return st == ST_OK ? end_make(m, &end) : st;
+}

@@ -1,0 +1,245 @@
+#include "money/import.h"
+
+#include <inttypes.h>
+#include <sys/stat.h>
+
+#include "base/clock.h"
+#include "base/log.h"
+#include "base/money.h"
+#include "money/csv_reader.h"
+#include "money/import_internal.h"
+
+enum { ARENA_CHUNK_BYTES = 1 << 20, ARENA_LIMIT_BYTES = 48 << 20, AUTHOR_LOG_MAX = 200 };
+
+/* The columns of the file: their indexes, -1: there is none. */
+struct columns {
+    int username, amount, reference, memo;
+};
+
+/* A pass over the file. */
+struct pass {
+    struct import_batch batch;
+    struct csv_reader *reader;
+    struct columns columns;
+    enum status (*finish)(struct pass *pass); /* a batch is read */
+    bool ended;
+    struct stat file; /* as it was at the beginning */
+};
+
+/* ---- reading ---- */
+
+static enum status header_read(struct pass *pass, const char **why)
+{
+    struct columns *c = &pass->columns;
+    enum status st = csv_reader_new(pass->batch.import->file, &pass->reader, why);
+    if (st != ST_OK)
+        return st;
+    c->username = csv_reader_column(pass->reader, STR("username"));
+    c->amount = csv_reader_column(pass->reader, STR("amount"));
+    c->reference = csv_reader_column(pass->reader, STR("reference"));
+    c->memo = csv_reader_column(pass->reader, STR("memo"));
+    *why = c->username < 0    ? "the header has no column username: it names username, amount, reference and memo"
+           : c->amount < 0    ? "the header has no column amount"
+           : c->reference < 0 ? "the header has no column reference"
+                              : NULL;
+    return *why != NULL ? ST_INVALID : ST_OK;
+}
+
+static enum status row_take(struct pass *pass, const struct csv_row *cells)
+{
+    struct import_batch *b = &pass->batch;
+    struct import_row *row = &b->rows[b->count++];
+    const char *why = cells->fault;
+    enum status st = ST_OK;
+    *row = (struct import_row){ .line = cells->line, .fault = STR("") };
+    if (why == NULL) {
+        const struct columns *c = &pass->columns;
+        const struct payment_typed typed = { arena_str(b->arena, cells->cells[c->username]),
+                                             arena_str(b->arena, cells->cells[c->amount]),
+                                             arena_str(b->arena, cells->cells[c->reference]),
+                                             c->memo < 0 ? STR("") : arena_str(b->arena, cells->cells[c->memo]) };
+        if (arena_failed(b->arena))
+            return ST_NO_MEMORY;
+        st = payment_read(b->arena, &typed, &row->payment, &why);
+    }
+    if (why != NULL)
+        row->fault = str_from(why);
+    return st == ST_INVALID ? ST_OK : st;
+}
+
+/* Reads the next batch; the last one may be empty. */
+static enum status batch_read(struct pass *pass)
+{
+    struct import_batch *b = &pass->batch;
+    struct import *im = b->import;
+    struct csv_row cells;
+    uint64_t line = 0;
+    arena_reset(b->arena);
+    b->count = 0;
+    b->rows = arena_array(b->arena, IMPORT_BATCH_ROWS, sizeof *b->rows);
+    enum status st = b->rows == NULL ? ST_NO_MEMORY : ST_OK;
+    while (st == ST_OK && b->count < IMPORT_BATCH_ROWS) {
+        st = csv_reader_next(pass->reader, &cells, &line, &im->why);
+        if (st == ST_OK)
+            st = row_take(pass, &cells);
+    }
+    pass->ended = st == ST_NOT_FOUND;
+    if (st != ST_OK && !pass->ended)
+        im->stopped_line = line;
+    return pass->ended ? ST_OK : st;
+}
+
+static enum status pass_run(struct pass *pass)
+{
+    struct import *im = pass->batch.import;
+    uint64_t rows = 0;
+    rewind(im->file);
+    enum status st = fstat(fileno(im->file), &pass->file) == 0 ? header_read(pass, &im->why) : ST_UNAVAILABLE;
+    while (st == ST_OK && !pass->ended) {
+        st = batch_read(pass);
+        if (st == ST_OK && pass->batch.count > 0) {
+            rows += pass->batch.count;
+            st = pass->finish(pass);
+        }
+        if (st == ST_OK && im->progress != NULL && !pass->ended)
+            im->progress(im->ctx, pass->batch.references != NULL, rows);
+    }
+    return st;
+}
+
+static enum status import_run(struct import *im, struct db *db, struct reference_set *references,
+                              enum status (*finish)(struct pass *pass))
+{
+    struct pass pass = { .batch = { .import = im, .db = db, .references = references }, .finish = finish };
+    im->before = im->stopped_line = 0;
+    im->before_fen = 0;
+    im->why = NULL;
+    pass.batch.arena = arena_new(ARENA_CHUNK_BYTES, ARENA_LIMIT_BYTES);
+    enum status st = pass.batch.arena == NULL ? ST_NO_MEMORY : pass_run(&pass);
+    csv_reader_free(pass.reader);
+    arena_free(pass.batch.arena);
+    return st;
+}
+
+static void before_count(struct import *im, const struct payment *p)
+{
+    im->before++;
+    im->before_fen += p->amount_fen;
+}
+
+/* ---- the first pass ---- */
+
+static enum status check_finish(struct pass *pass)
+{
+    struct import_batch *b = &pass->batch;
+    struct import *im = b->import;
+    enum status st = import_batch_check(b);
+    for (size_t i = 0; st == ST_OK && i < b->count; i++) {
+        const struct import_row *row = &b->rows[i];
+        if (++im->rows > IMPORT_ROWS_MAX) {
+            im->why = "the file has more than 1000000 rows: split it";
+            im->stopped_line = row->line;
+            return ST_INVALID;
+        }
+        if (row->fault.len > 0) {
+            if (im->faults++ < IMPORT_FAULTS_SHOWN)
+                im->fault(im->ctx, row->line, row->fault);
+            continue;
+        }
+        im->sum_fen += row->payment.amount_fen; /* 1,000,000 rows of at most 9,999,999.99 */
+        if (row->before)
+            before_count(im, &row->payment);
+    }
+    return st;
+}
+
+enum status import_check(struct import *im, struct db *db)
+{
+    struct reference_set references;
+    im->rows = im->faults = im->made = 0;
+    im->sum_fen = 0;
+    reference_set_begin(&references);
+    enum status st = import_run(im, db, &references, check_finish);
+    reference_set_end(&references);
+    if (st == ST_OK && im->rows == 0)
+        im->why = "the file has no rows";
+    return st == ST_OK && (im->faults > 0 || im->why != NULL) ? ST_INVALID : st;
+}
+
+/* ---- the second pass ---- */
+
+static bool file_changed(const struct pass *pass)
+{
+    struct stat now;
+    return fstat(fileno(pass->batch.import->file), &now) != 0 || now.st_size != pass->file.st_size ||
+           now.st_mtim.tv_sec != pass->file.st_mtim.tv_sec || now.st_mtim.tv_nsec != pass->file.st_mtim.tv_nsec;
+}
+
+/* The rows of the batch for external_move. ST_INVALID: a row has become wrong since the first pass. */
+static enum status batch_rows(struct pass *pass, struct external_row **out)
+{
+    struct import_batch *b = &pass->batch;
+    struct import *im = b->import;
+    struct external_row *rows = arena_array(b->arena, b->count, sizeof *rows);
+    if (rows == NULL)
+        return ST_NO_MEMORY;
+    enum status st = file_changed(pass) ? ST_INVALID : import_batch_check(b);
+    im->stopped_line = b->rows[0].line;
+    if (st == ST_INVALID)
+        im->why = "the file was changed meanwhile";
+    for (size_t i = 0; st == ST_OK && i < b->count; i++) {
+        const struct payment *p = &b->rows[i].payment;
+        if (b->rows[i].fault.len > 0) {
+            im->stopped_line = b->rows[i].line;
+            im->faults++;
+            im->fault(im->ctx, b->rows[i].line, b->rows[i].fault);
+            return ST_INVALID;
+        }
+        rows[i] = (struct external_row){
+            .user_id = p->user_id, .amount_fen = p->amount_fen, .reference = p->reference, .memo = p->memo
+        };
+    }
+    *out = rows;
+    return st;
+}
+
+static void batch_log(const struct import *im, uint64_t made, int64_t made_fen, uint64_t before)
+{
+    char author[AUTHOR_LOG_MAX];
+    log_info("money", "action=%s channel=%.*s by=import rows=%zu amount_fen=%" PRId64 " repeated=%zu author=%s",
+             transfer_kind_name(im->kind), STR_ARG(im->channel), (size_t)made, made_fen, (size_t)before,
+             log_quote(im->author.name, author, sizeof author));
+}
+
+static enum status make_finish(struct pass *pass)
+{
+    struct import_batch *b = &pass->batch;
+    struct import *im = b->import;
+    struct external_row *rows;
+    uint64_t made = 0;
+    int64_t made_fen = 0;
+    enum status st = batch_rows(pass, &rows);
+    if (st == ST_OK)
+        st = external_move(b->db, b->arena, im->kind, im->channel_id, rows, b->count, &im->author, clock_now_ms());
+    if (st != ST_OK)
+        return st;
+    im->stopped_line = 0;
+    for (size_t i = 0; i < b->count; i++) {
+        if (rows[i].repeated) {
+            im->before++;
+            im->before_fen += rows[i].amount_fen;
+        } else {
+            made++;
+            made_fen += rows[i].amount_fen;
+        }
+    }
+    im->made += made;
+    batch_log(im, made, made_fen, b->count - made);
+    return ST_OK;
+}
+
+enum status import_make(struct import *im, struct db *db)
+{
+    im->faults = im->made = 0;
+    return import_run(im, db, NULL, make_finish);
+}

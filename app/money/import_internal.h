@@ -1,0 +1,29 @@
+/* The parts of an import: reading batches (import.c) and checking one (import_check.c). */
+#ifndef HB_MONEY_IMPORT_INTERNAL_H
+#define HB_MONEY_IMPORT_INTERNAL_H
+
+#include "money/import.h"
+#include "money/payment.h"
+#include "money/reference_set.h"
+
+struct import_row {
+    struct payment payment;
+    uint64_t line;
+    struct str fault; /* empty: none */
+    bool before;      /* it was made before */
+};
+
+/* A batch of rows; all of it is in the arena. */
+struct import_batch {
+    struct import *import;
+    struct db *db;
+    struct arena *arena;
+    struct reference_set *references; /* of the file so far; NULL in the second pass */
+    struct import_row *rows;          /* IMPORT_BATCH_ROWS */
+    size_t count;
+};
+
+/* Gives each row a user and a fault, or none. The same errors as db_query. */
+enum status import_batch_check(struct import_batch *b);
+
+#endif

@@ -1,0 +1,130 @@
+#include "money/payment.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/typed.h"
+#include "base/utf8.h"
+#include "ledger/external.h"
+#include "user/account.h"
+
+static const char NOT_UTF8[] = "a text is not UTF-8";
+
+static enum status amount_read(struct arena *a, struct str typed, int64_t *out_fen, const char **why)
+{
+    struct str folded;
+    int64_t fen = 0;
+    enum status st = utf8_fold_pasted(a, typed, &folded);
+    if (st == ST_NO_MEMORY)
+        return st;
+    *why = st != ST_OK                 ? NOT_UTF8
+           : folded.len == 0           ? "there is no amount"
+           : !typed_yuan(folded, &fen) ? "the amount is no amount of yuan, such as 88 or 88.50"
+           : fen == 0                  ? "the amount is 0"
+           : fen == INT64_MAX          ? "the amount is more than 9999999.99"
+                                       : NULL;
+    if (*why != NULL)
+        return ST_INVALID;
+    *out_fen = fen;
+    return ST_OK;
+}
+
+enum status payment_line_read(struct arena *a, struct str typed, size_t code_points_max, struct str *out,
+                              const char **why)
+{
+    struct str line;
+    enum status st = typed.len == 0 ? ST_OK : utf8_clean_shown(a, typed, &line);
+    if (typed.len == 0)
+        line = STR("");
+    if (st == ST_INVALID)
+        *why = NOT_UTF8;
+    if (st != ST_OK)
+        return st;
+    if (utf8_codepoints(line) > code_points_max) {
+        *why = code_points_max == MEMO_CODE_POINTS_MAX ? "the memo has more than 400 characters"
+                                                       : "the text has more than 200 characters";
+        return ST_INVALID;
+    }
+    *out = line;
+    return ST_OK;
+}
+
+enum status payment_read(struct arena *a, const struct payment_typed *typed, struct payment *out, const char **why)
+{
+    struct payment p = { .reference = typed->reference };
+    if (!utf8_valid(typed->username)) {
+        *why = NOT_UTF8;
+        return ST_INVALID;
+    }
+    p.username = username_fold(a, typed->username);
+    if (p.username.ptr == NULL)
+        return ST_NO_MEMORY;
+    if (p.username.len == 0) {
+        *why = "there is no username";
+        return ST_INVALID;
+    }
+    enum status st = amount_read(a, typed->amount, &p.amount_fen, why);
+    if (st == ST_OK && !reference_is_valid(typed->reference)) {
+        *why = typed->reference.len == 0 ? "there is no reference"
+                                         : "a reference has 1 to 64 characters of ASCII, and no blank at its ends";
+        st = ST_INVALID;
+    }
+    if (st == ST_OK)
+        st = payment_line_read(a, typed->memo, MEMO_CODE_POINTS_MAX, &p.memo, why);
+    if (st == ST_OK)
+        *out = p;
+    return st;
+}
+
+/* ---- users ---- */
+
+static int compare(struct str a, struct str b)
+{
+    int order = memcmp(a.ptr, b.ptr, a.len < b.len ? a.len : b.len);
+    return order != 0 ? order : (a.len > b.len) - (a.len < b.len);
+}
+
+static int by_username(const void *a, const void *b)
+{
+    const struct payment *const *left = a, *const *right = b;
+    return compare((*left)->username, (*right)->username);
+}
+
+/* Both are in the order of the names. */
+static void ids_merge(struct payment **sorted, size_t count, const struct db_rows *rows)
+{
+    size_t row = 0;
+    for (size_t i = 0; i < count; i++) {
+        while (row < rows->count && compare(db_cell(rows, row, 1), sorted[i]->username) < 0)
+            row++;
+        if (row < rows->count && str_equal(db_cell(rows, row, 1), sorted[i]->username))
+            sorted[i]->user_id = db_cell_u64(rows, row, 0);
+    }
+}
+
+enum status payments_users_find(struct db *db, struct arena *a, struct payment *const *payments, size_t count)
+{
+    struct db_rows rows;
+    struct buf sql = BUF_EMPTY;
+    size_t sorted_count = 0;
+    struct payment **sorted = arena_array(a, count + 1, sizeof(struct payment *));
+    if (sorted == NULL)
+        return ST_NO_MEMORY;
+    for (size_t i = 0; i < count; i++)
+        if (username_valid(payments[i]->username)) /* no other name is one, or can be compared with the column */
+            sorted[sorted_count++] = payments[i];
+    if (sorted_count == 0)
+        return ST_OK;
+    qsort(sorted, sorted_count, sizeof(struct payment *), by_username);
+    buf_cstr(&sql, "SELECT id, username FROM user WHERE deleting_ms IS NULL AND username IN (");
+    for (size_t i = 0; i < sorted_count; i++) {
+        db_comma(&sql, i);
+        db_append(db, &sql, &DB_TEXT(sorted[i]->username));
+    }
+    buf_cstr(&sql, ") ORDER BY CAST(username AS BINARY)");
+    enum status st = db_query_buf(db, a, &rows, &sql);
+    buf_free(&sql);
+    if (st == ST_OK)
+        ids_merge(sorted, sorted_count, &rows);
+    return st;
+}

@@ -1,0 +1,212 @@
+#include "money/report.h"
+
+#include "base/array.h"
+#include "ledger/ledger.h"
+
+struct reading {
+    struct arena *arena;
+    struct report *report;
+};
+
+/* ---- what moved a channel ---- */
+
+/* Which member a transfer of a kind adds to, by its side: the channel pays (debit) or receives (credit). */
+static const struct flow {
+    enum transfer_kind kind;
+    bool paid;
+    size_t member;
+} FLOWS[] = {
+    { TRANSFER_CREDIT, true, offsetof(struct report_flows, credits_fen) },
+    { TRANSFER_DEPOSIT, true, offsetof(struct report_flows, deposits_fen) },
+    { TRANSFER_REVERSE, true, offsetof(struct report_flows, reversed_in_fen) },
+    { TRANSFER_DEBIT, false, offsetof(struct report_flows, debits_fen) },
+    { TRANSFER_POST, false, offsetof(struct report_flows, posts_fen) },
+    { TRANSFER_FORFEIT, false, offsetof(struct report_flows, forfeits_fen) },
+    { TRANSFER_REVERSE, false, offsetof(struct report_flows, reversed_out_fen) },
+};
+
+static bool flow_add(struct report_flows *flows, enum transfer_kind kind, bool paid, int64_t fen)
+{
+    for (size_t i = 0; i < ARRAY_LEN(FLOWS); i++)
+        if (FLOWS[i].kind == kind && FLOWS[i].paid == paid) {
+            *(int64_t *)((char *)flows + FLOWS[i].member) += fen;
+            flows->closing_fen += paid ? -fen : fen;
+            return true;
+        }
+    return false;
+}
+
+/* The sums of all channels in a time. */
+static enum status sums_read(struct db *db, struct arena *a, struct db_rows *rows, int64_t from_ms, int64_t until_ms)
+{
+    return db_query(db, a, rows,
+                    "SELECT c.id, t.kind, 1 AS paid, SUM(t.amount_fen) FROM channel AS c STRAIGHT_JOIN transfer AS t"
+                    " FORCE INDEX (transfer_debit) ON t.debit_id = c.id AND t.created_ms >= ? AND t.created_ms < ?"
+                    " GROUP BY c.id, t.kind"
+                    " UNION ALL SELECT c.id, t.kind, 0, SUM(t.amount_fen) FROM channel AS c STRAIGHT_JOIN transfer AS t"
+                    " FORCE INDEX (transfer_credit) ON t.credit_id = c.id AND t.created_ms >= ? AND t.created_ms < ?"
+                    " GROUP BY c.id, t.kind ORDER BY 1, 2, 3",
+                    DB_PARAMS(DB_I64(from_ms), DB_I64(until_ms), DB_I64(from_ms), DB_I64(until_ms)));
+}
+
+/* The index of the channel; channel_count: there is none, because it is newer than the snapshot's list: never. */
+static size_t channel_index(const struct report *r, uint64_t id)
+{
+    size_t i = 0;
+    while (i < r->channel_count && r->channels[i].channel.id != id)
+        i++;
+    return i;
+}
+
+/* One row of sums_read, added to flows. */
+static enum status sum_add(const struct db_rows *rows, size_t row, struct report_flows *flows)
+{
+    enum transfer_kind kind;
+    return transfer_kind_read(db_cell(rows, row, 1), &kind) &&
+                   flow_add(flows, kind, db_cell_u64(rows, row, 2) == 1, db_cell_i64(rows, row, 3))
+               ? ST_OK
+               : ST_CORRUPT;
+}
+
+static enum status totals_read(struct db *db, struct arena *a, struct report *r)
+{
+    struct db_rows rows;
+    enum status st = sums_read(db, a, &rows, r->from_ms, r->until_ms);
+    for (size_t i = 0; st == ST_OK && i < rows.count; i++) {
+        const size_t channel = channel_index(r, db_cell_u64(&rows, i, 0));
+        st = channel == r->channel_count ? ST_CORRUPT : sum_add(&rows, i, &r->channels[channel].flows);
+    }
+    return st;
+}
+
+/* ---- channels ---- */
+
+static enum status openings_read(struct db *db, struct arena *a, struct report *r)
+{
+    struct db_rows rows;
+    enum status st = db_query(db, a, &rows,
+                              "SELECT c.id,"
+                              " COALESCE((SELECT SUM(t.amount_fen) FROM transfer AS t FORCE INDEX (transfer_credit)"
+                              " WHERE t.credit_id = c.id AND t.created_ms < ?), 0)"
+                              " - COALESCE((SELECT SUM(t.amount_fen) FROM transfer AS t FORCE INDEX (transfer_debit)"
+                              " WHERE t.debit_id = c.id AND t.created_ms < ?), 0) FROM channel AS c ORDER BY c.id",
+                              DB_PARAMS(DB_I64(r->from_ms), DB_I64(r->from_ms)));
+    for (size_t i = 0; st == ST_OK && i < rows.count; i++) {
+        const size_t channel = channel_index(r, db_cell_u64(&rows, i, 0));
+        if (channel == r->channel_count)
+            return ST_CORRUPT;
+        r->channels[channel].flows.opening_fen = r->channels[channel].flows.closing_fen = db_cell_i64(&rows, i, 1);
+    }
+    return st;
+}
+
+static enum status channels_read(struct db *db, struct arena *a, struct report *r)
+{
+    struct channel *list = NULL;
+    enum status st = channel_list(db, a, &list, &r->channel_count);
+    if (st != ST_OK)
+        return st;
+    r->channels = arena_array(a, r->channel_count + 1, sizeof *r->channels);
+    if (r->channels == NULL)
+        return ST_NO_MEMORY;
+    for (size_t i = 0; i < r->channel_count; i++)
+        r->channels[i] = (struct report_channel){ .channel = list[i] };
+    st = openings_read(db, a, r);
+    return st == ST_OK ? totals_read(db, a, r) : st;
+}
+
+/* ---- days ---- */
+
+/* The rows of a day are in the order of the channels. last: the end of the list so far. balances: of each channel, at
+ * the beginning of the day; moved on. */
+static enum status day_read(struct db *db, struct arena *a, struct report *r, size_t day, struct report_day ***last,
+                            int64_t *balances)
+{
+    struct db_rows rows;
+    struct report_day *now = NULL;
+    enum status st = sums_read(db, a, &rows, r->day_starts[day], r->day_starts[day + 1]);
+    for (size_t i = 0; st == ST_OK && i < rows.count; i++) {
+        const size_t channel = channel_index(r, db_cell_u64(&rows, i, 0));
+        if (channel == r->channel_count)
+            return ST_CORRUPT;
+        if (now == NULL || now->channel != channel) {
+            now = arena_alloc(a, sizeof *now);
+            if (now == NULL)
+                return ST_NO_MEMORY;
+            *now = (struct report_day){ .channel = channel, .from_ms = r->day_starts[day] };
+            now->flows.opening_fen = now->flows.closing_fen = balances[channel];
+            **last = now;
+            *last = &now->next;
+        }
+        st = sum_add(&rows, i, &now->flows);
+        balances[channel] = now->flows.closing_fen;
+    }
+    return st;
+}
+
+static enum status days_read(struct db *db, struct arena *a, struct report *r)
+{
+    struct report_day **last = &r->days;
+    enum status st = ST_OK;
+    int64_t *balances = arena_array(a, r->channel_count + 1, sizeof *balances);
+    if (balances == NULL)
+        return ST_NO_MEMORY;
+    for (size_t i = 0; i < r->channel_count; i++)
+        balances[i] = r->channels[i].flows.opening_fen;
+    for (size_t day = 0; st == ST_OK && r->day_starts != NULL && day < r->day_count; day++)
+        st = day_read(db, a, r, day, &last, balances);
+    return st;
+}
+
+/* ---- what the site owes ---- */
+
+static enum status balances_read(struct db *db, struct arena *a, struct report *r)
+{
+    struct db_rows rows;
+    enum status st = db_query(db, a, &rows, "SELECT kind, SUM(balance_fen) FROM account GROUP BY kind", NULL, 0);
+    for (size_t i = 0; st == ST_OK && i < rows.count; i++) {
+        const struct str kind = db_cell(&rows, i, 0);
+        int64_t *sum = str_equal(kind, STR("wallet"))    ? &r->wallets_fen
+                       : str_equal(kind, STR("escrow"))  ? &r->escrows_fen
+                       : str_equal(kind, STR("pending")) ? &r->pending_fen
+                                                         : &r->channels_fen;
+        *sum += db_cell_i64(&rows, i, 1);
+    }
+    r->is_balanced = r->channels_fen + r->wallets_fen + r->escrows_fen + r->pending_fen == 0;
+    for (size_t i = 0; i < r->channel_count && r->until_ms == INT64_MAX; i++)
+        if (r->channels[i].flows.closing_fen != r->channels[i].channel.balance_fen)
+            r->is_balanced = false;
+    return st;
+}
+
+static enum status report_body(struct db *db, void *ctx)
+{
+    const struct reading *reading = ctx;
+    struct report *r = reading->report;
+    r->channels_fen = r->wallets_fen = r->escrows_fen = r->pending_fen = 0;
+    r->days = NULL;
+    enum status st = channels_read(db, reading->arena, r);
+    if (st == ST_OK)
+        st = days_read(db, reading->arena, r);
+    if (st == ST_OK)
+        st = balances_read(db, reading->arena, r);
+    return st == ST_OK ? db_clock_ms(db, reading->arena, &r->read_ms) : st;
+}
+
+static enum status channels_body(struct db *db, void *ctx)
+{
+    const struct reading *reading = ctx;
+    return channels_read(db, reading->arena, reading->report);
+}
+
+enum status report_channels_read(struct db *db, struct arena *a, struct report *r)
+{
+    struct reading reading = { a, r };
+    return db_snapshot(db, channels_body, &reading);
+}
+
+enum status report_read(struct db *db, struct arena *a, struct report *r)
+{
+    struct reading reading = { a, r };
+    return db_snapshot(db, report_body, &reading);
+}

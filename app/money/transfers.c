@@ -1,0 +1,54 @@
+#include "money/transfers.h"
+
+/* Whose wallet it was: a post has an account of the site in place of the wallet. */
+#define USER_ID "COALESCE(w.user_id, IF(t.debit_id = x.channel_id, t.credit_id, t.debit_id))"
+
+enum { ID, CREATED, KIND, USERNAME, AMOUNT, REFERENCE, MEMO, AUTHOR, INTERFACE, REVERSES };
+
+static struct transfer_line line_from(const struct db_rows *rows, size_t row)
+{
+    const bool reverses = db_cell(rows, row, REVERSES).ptr != NULL;
+    return (struct transfer_line){
+        .id = db_cell_u64(rows, row, ID),
+        .created_ms = db_cell_i64(rows, row, CREATED),
+        .kind = db_cell(rows, row, KIND),
+        .username = str_or_empty(db_cell(rows, row, USERNAME)),
+        .amount_fen = db_cell_i64(rows, row, AMOUNT),
+        .reference = db_cell(rows, row, REFERENCE),
+        .memo = db_cell(rows, row, MEMO),
+        .author = db_cell(rows, row, AUTHOR),
+        .interface = db_cell(rows, row, INTERFACE),
+        .reverses = reverses ? db_cell_u64(rows, row, REVERSES) : 0,
+    };
+}
+
+enum status transfers_page(struct db *db, struct arena *a, struct transfers_query *query, struct transfer_line **out,
+                           size_t *count)
+{
+    struct db_rows rows;
+    const int64_t from_ms = query->after_id != 0 ? query->after_ms : query->from_ms;
+    enum status st = db_query(
+        db, a, &rows,
+        "SELECT t.id, x.created_ms, t.kind, u.username, t.amount_fen, x.reference, x.memo, x.author, x.interface,"
+        " x.reverses FROM external_transfer AS x FORCE INDEX (external_transfer_time)"
+        " STRAIGHT_JOIN transfer AS t ON t.id = x.transfer_id LEFT JOIN withdrawal AS w ON w.end_id = t.id"
+        " LEFT JOIN user AS u ON u.id = " USER_ID " WHERE x.channel_id = ? AND x.created_ms >= ? AND x.created_ms < ?"
+        " AND (x.created_ms > ? OR x.transfer_id > ?) ORDER BY x.created_ms, x.transfer_id LIMIT 500",
+        DB_PARAMS(DB_U64(query->channel_id), DB_I64(from_ms), DB_I64(query->until_ms), DB_I64(from_ms),
+                  DB_U64(query->after_id)));
+    _Static_assert(TRANSFERS_PAGE_ROWS == 500, "the LIMIT of the query");
+    if (st != ST_OK)
+        return st;
+    struct transfer_line *lines = arena_array(a, rows.count + 1, sizeof *lines);
+    if (lines == NULL)
+        return ST_NO_MEMORY;
+    for (size_t i = 0; i < rows.count; i++)
+        lines[i] = line_from(&rows, i);
+    if (rows.count > 0) {
+        query->after_ms = lines[rows.count - 1].created_ms;
+        query->after_id = lines[rows.count - 1].id;
+    }
+    *out = lines;
+    *count = rows.count;
+    return ST_OK;
+}

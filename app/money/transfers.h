@@ -1,0 +1,38 @@
+/* The transfers of a channel, in the order of their time, page by page. */
+#ifndef HB_MONEY_TRANSFERS_H
+#define HB_MONEY_TRANSFERS_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/arena.h"
+#include "base/status.h"
+#include "base/str.h"
+#include "mysql/db.h"
+
+enum { TRANSFERS_PAGE_ROWS = 500 };
+
+/* A row, as an operator reads it. The texts are in the arena. */
+struct transfer_line {
+    uint64_t id;
+    int64_t created_ms;
+    struct str kind; /* credit, debit, post or reverse */
+    struct str username;
+    int64_t amount_fen;
+    struct str reference, memo, author, interface;
+    uint64_t reverses; /* 0: none */
+};
+
+/* Which rows: of this channel, from from_ms up to, but not including, until_ms. Zero the others at first. */
+struct transfers_query {
+    uint64_t channel_id;
+    int64_t from_ms, until_ms;
+    int64_t after_ms; /* the last row of the page before */
+    uint64_t after_id;
+};
+
+/* Reads the next page, and moves the query behind it. *count 0: there are no more. The same errors as db_query. */
+enum status transfers_page(struct db *db, struct arena *a, struct transfers_query *query, struct transfer_line **out,
+                           size_t *count);
+
+#endif

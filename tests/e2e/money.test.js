@@ -1,0 +1,355 @@
+// hongbao money: channels, credits and debits, files of them, withdrawals, reports; as an operator uses it.
+import assert from 'node:assert/strict';
+import { spawn } from 'node:child_process';
+import { readFileSync, symlinkSync, writeFileSync } from 'node:fs';
+import { userInfo } from 'node:os';
+import { join } from 'node:path';
+import { createInterface } from 'node:readline';
+import { after, before, test } from 'node:test';
+import { blocksOf } from './support/how_to_blocks.js';
+import { env, tried } from './support/instance.js';
+import { sql } from './support/mysql.js';
+import { run, temporaryFolder } from './support/run.js';
+import { Client, audit, newUser, poll, site, unique } from './support/site.js';
+
+const FOLDER = temporaryFolder('money');
+const BATCH = 1000;
+const AUTHOR = userInfo().uid === 0 ? 'anna' : userInfo().username;
+const CHANNEL = unique('c').slice(0, 20);
+
+// { code, stdout, stderr }; lines of the log are in log.
+async function money(...args) {
+  const { code, stdout, stderr } = await tried(['money', ...args], { SUDO_USER: 'anna' });
+  const lines = stderr.split('\n');
+  return { code, stdout, stderr: lines.filter((line) => !line.startsWith('ts=')).join('\n'), log: lines.filter((line) => line.startsWith('ts=')) };
+}
+
+async function done(...args) {
+  const { code, stdout, stderr } = await money(...args);
+  assert.equal(code, 0, `${args.join(' ')}: ${stderr}`);
+  return stdout;
+}
+
+const json = async (...args) => JSON.parse(await done(...args, '--json'));
+const by = (...more) => ['--channel', CHANNEL, ...more];
+const balance = async ({ id }) => Number(await sql(`SELECT balance_fen FROM account WHERE id = ${id}`));
+const transfersOf = async (channel) => Number(await sql(`SELECT COUNT(*) FROM external_transfer AS x JOIN channel AS c ON c.id = x.channel_id
+  WHERE c.name = '${channel}'`));
+const reportOf = async (channel, ...args) => (await json('report', ...args)).channels.find(({ name }) => name === channel);
+
+function file(name, text) {
+  const path = join(FOLDER, name);
+  writeFileSync(path, text);
+  return path;
+}
+
+let alice;
+let bob;
+before(async () => {
+  [alice, bob] = [await newUser(), await newUser()];
+  await done('channel', CHANNEL, '--note', 'ACME 工资');
+});
+after(audit);
+
+test('a channel is made once, keeps its note, and gets another one', async () => {
+  const name = unique('x').slice(0, 20);
+  const noteOf = async () => (await json('channels')).channels.find((channel) => channel.name === name).note;
+  assert.match(await done('channel', name, '--note', 'one'), /: made$/m);
+  assert.match(await done('channel', name), /: was there before$/m);
+  assert.equal(await noteOf(), 'one');
+  assert.match(await done('channel', name, '--note', 'two'), /has this note now$/m);
+  assert.equal(await noteOf(), 'two');
+  assert.match(await done('channels'), new RegExp(`^${name} +0\\.00 +0\\.00 +0\\.00 +two$`, 'm'));
+  assert.match(await done('channels', '--csv'), new RegExp(`^${name},two,0\\.00,0\\.00,0\\.00,${AUTHOR},2\\d{3}-`, 'm'));
+});
+
+test('a credit, a debit and a reversal move money once, whoever repeats them', async () => {
+  const [R1, R2, R3] = [unique('r'), unique('r'), unique('r')];
+  const first = await json('credit', alice.username.toUpperCase(), '¥88', ...by('--reference', R1, '--memo', ' 奖金 '));
+  assert.deepEqual(first, { id: first.id, kind: 'credit', username: alice.username, amount_fen: 8800, channel: CHANNEL, reference: R1, repeated: false });
+  assert.deepEqual(await json('credit', alice.username, '88.00', ...by('--reference', R1, '--memo', '奖金')), { ...first, repeated: true });
+  assert.equal(await balance(alice), 8800);
+  const { stdout, log } = await money('debit', alice.username, '8', ...by('--reference', R2));
+  assert.match(stdout, new RegExp(`^transfer \\d+ {2}debit {2}${alice.username} {2}8\\.00 {2}reference ${R2} {2}made$`, 'm'));
+  assert.match(log.join('\n'), new RegExp(`msg="money" action=debit channel=${CHANNEL} by=command transfer_id=\\d+ user_id=${alice.id} amount_fen=800 repeated=0 author="?${AUTHOR}`));
+  assert.equal(await balance(alice), 8000);
+  const debit = Number(/^transfer (\d+)/.exec(stdout)[1]);
+  const back = await json('reverse', String(debit), '--reference', R3, '--memo', 'wrong');
+  assert.deepEqual(back, { id: back.id, kind: 'reverse', username: alice.username, amount_fen: 800, reference: R3, reverses: debit, repeated: false });
+  assert.deepEqual(await json('reverse', String(debit), '--reference', R3, '--memo', 'wrong'), { ...back, repeated: true });
+  assert.equal(await balance(alice), 8800);
+  await done('debit', alice.username, '88', ...by('--reference', unique('r')));
+  assert.equal(await balance(alice), 0);
+});
+
+test('what is refused changes nothing, and says what to do', async () => {
+  const [used, id] = [unique('r'), (await json('credit', bob.username, '5', ...by('--reference', unique('r')))).id];
+  await done('credit', bob.username, '1', ...by('--reference', used));
+  await done('reverse', String(id), '--reference', unique('r'));
+  const reference = ['--reference', unique('r')];
+  const refused = [
+    [1, /there is no user nobody-here/, 'credit', 'nobody-here', '1', ...by(...reference)],
+    [1, /there is no user 艾丽/, 'credit', '艾丽', '1', ...by(...reference)],
+    [1, /there is no channel nowhere; hongbao money channels lists them/, 'credit', bob.username, '1', '--channel', 'nowhere', ...reference],
+    [1, /there is no channel 工资/, 'credit', bob.username, '1', '--channel', '工资', ...reference],
+    [1, /the wallet of \S+ has less/, 'debit', bob.username, '999', ...by(...reference)],
+    [1, /reference \S+ belongs to transfer \d+, a credit of 1\.00/, 'credit', bob.username, '2', ...by('--reference', used)],
+    [1, /belongs to transfer \d+, a credit/, 'debit', bob.username, '1', ...by('--reference', used)],
+    [1, /belongs to transfer \d+, a credit/, 'credit', bob.username, '1', ...by('--reference', used, '--memo', 'other')],
+    [1, /was reversed by another reference/, 'reverse', String(id), ...reference],
+    [1, /there is no credit, debit or post 9999999/, 'reverse', '9999999', ...reference],
+    [1, /there is no withdrawal 9999999/, 'post', '9999999', ...reference],
+    [1, /there is no withdrawal 9999999/, 'void', '9999999', '--reason', 'x'],
+    [1, /demo/, 'channel', 'demo', '--note', 'x'],
+    [1, /is no file, which could be read twice/, 'import', FOLDER, '--channel', CHANNEL],
+    [1, /can't be read: No such file/, 'import', join(FOLDER, 'none.csv'), '--channel', CHANNEL],
+    [2, /the amount is 0/, 'credit', bob.username, '0', ...by(...reference)],
+    [2, /the amount is no amount of yuan/, 'credit', bob.username, '1.005', ...by(...reference)],
+    [2, /more than 9999999\.99/, 'credit', bob.username, '10000000', ...by(...reference)],
+    [2, /a reference has 1 to 64/, 'credit', bob.username, '1', ...by('--reference', '编号')],
+    [2, /the memo has more than 400/, 'credit', bob.username, '1', ...by(...reference, '--memo', 'x'.repeat(401))],
+    [2, /a channel's name has/, 'channel', 'Payroll'],
+    [2, /more than 200 characters/, 'channel', CHANNEL, '--note', 'x'.repeat(201)],
+    [2, /is no number/, 'reverse', 'x', ...reference],
+    [2, /the user reads the reason/, 'void', '1', '--reason', ' '],
+    [2, /is no day, such as/, 'report', '--from', '30.11.2026x'],
+    [2, /--from is after --to/, 'report', '--from', '2026-11-02', '--to', '2026-11-01'],
+    [2, /--daily needs --from/, 'report', '--daily'],
+    [2, /more than 3660 days/, 'report', '--daily', '--from', '2000-01-01'],
+    [2, /^usage: hongbao money channels/, 'nothing'],
+    [2, /^usage: hongbao money credit USERNAME AMOUNT/, 'credit', bob.username, '1', '--channel', CHANNEL],
+    [2, /^usage: hongbao money credit/, 'credit', bob.username, ...by(...reference)],
+    [2, /^usage: hongbao money credit/, 'credit', bob.username, '1', ...by(...reference, ...reference)],
+    [2, /^usage: hongbao money report/, 'report', '--json', '--csv'],
+    [2, /^usage: hongbao money report/, 'report', '--memo', 'x'],
+    [2, /^usage: hongbao money void/, 'void', '1', '--reason'],
+  ];
+  const unchanged = [await balance(bob), await transfersOf(CHANNEL)];
+  for (const [code, why, ...args] of refused) {
+    const answer = await money(...args);
+    assert.equal(answer.code, code, `${args.join(' ')}: ${answer.stdout}${answer.stderr}`);
+    assert.match(answer.stderr.replace(`hongbao money ${args[0]}: `, ''), why, args.join(' '));
+  }
+  assert.deepEqual([await balance(bob), await transfersOf(CHANNEL)], unchanged);
+});
+
+// Takes the money out of the wallet, as the page will; returns the id of the withdrawal.
+async function hold({ id }, fen) {
+  const key = unique('k');
+  await sql(`CALL withdrawal_hold(${id}, (SELECT id FROM channel WHERE name = '${CHANNEL}'), ${fen}, '工商银行 6222', '${key}', ${site.now()})`);
+  return Number(await sql(`SELECT id FROM withdrawal WHERE request_key = '${key}'`));
+}
+
+test('withdrawals are listed, oldest first, and posted or voided once', async () => {
+  const carol = await newUser();
+  await done('credit', carol.username, '10', ...by('--reference', unique('r')));
+  const [one, two] = [await hold(carol, 300), await hold(carol, 400)];
+  const mine = (await json('withdrawals')).withdrawals.filter(({ username }) => username === carol.username);
+  assert.deepEqual(mine.map(({ id, amount_fen: fen, channel, destination }) => [id, fen, channel, destination]),
+    [[one, 300, CHANNEL, '工商银行 6222'], [two, 400, CHANNEL, '工商银行 6222']]);
+  assert.match(await done('withdrawals'), new RegExp(`^withdrawal ${one} .* 3\\.00 .*\nwithdrawal ${two} .* 4\\.00 `, 'm'));
+  assert.match(await done('withdrawals', '--csv'), new RegExp(`^${one},\\S+Z,${carol.username},${CHANNEL},3\\.00,工商银行 6222\r$`, 'm'));
+  const R = unique('r');
+  const posted = { id: one, state: 'posted', username: carol.username, amount_fen: 300, channel: CHANNEL, reference: R, repeated: false };
+  assert.deepEqual(await json('post', String(one), '--reference', R), posted);
+  assert.deepEqual(await json('post', String(one), '--reference', R), { ...posted, repeated: true });
+  const again = await money('post', String(one), '--reference', unique('r'));
+  assert.match(`${again.code} ${again.stderr}`, new RegExp(`^1 .*withdrawal ${one} was posted by ${AUTHOR} with the reference ${R}; nothing is changed`));
+  const other = await money('post', String(two), '--reference', R);
+  assert.match(`${other.code} ${other.stderr}`, /^1 .*belongs to another transfer/);
+  assert.match(await done('void', String(two), '--reason', '账号有误'), /^withdrawal \d+ {2}voided .* 4\.00 {2}reason 账号有误$/m);
+  assert.match(await done('void', String(two), '--reason', '账号有误'), /was so before$/m);
+  const both = await money('post', String(two), '--reference', unique('r'));
+  assert.match(`${both.code} ${both.stderr}`, /^1 .* was voided by \S+ with the reason 账号有误/);
+  assert.equal(await balance(carol), 700);
+});
+
+test('the bank\'s file posts many withdrawals once, or none when a row is wrong', async () => {
+  const frank = await newUser();
+  await done('credit', frank.username, '10', ...by('--reference', unique('r')));
+  const [one, two, three] = [await hold(frank, 100), await hold(frank, 200), await hold(frank, 300)];
+  await done('void', String(three), '--reason', 'x');
+  const prefix = unique('b');
+  const path = file('bank.csv', `reference;id\n${prefix}-1;${one}\n${prefix}-2;${two}\n`);
+  const wrong = [
+    [`${prefix}-3;${three}`, /^line 4: withdrawal \d+ was voided$/m], [`${prefix}-3;9999999`, /^line 4: there is no withdrawal 9999999$/m],
+    [`${prefix}-3;${one}`, /^line 4: the id stands in an earlier row, too$/m], [`${prefix}-3;x`, /^line 4: the id is no number of a withdrawal$/m],
+    [`;${three}`, /^line 4: a reference has 1 to 64/m], ['x', /^line 4: it has fewer cells/m],
+  ];
+  for (const [row, why] of wrong) {
+    const { code, stderr } = await money('post', '--import', file('bank-wrong.csv', `${readFileSync(path, 'utf8')}${row}\n`));
+    assert.equal(code, 1);
+    assert.match(stderr, why);
+    assert.match(stderr, /1 of 3 rows are wrong; nothing is changed/);
+  }
+  assert.match((await money('post', '--import', file('bank-head.csv', 'id,ref\n'))).stderr, /must name the columns id and reference/);
+  assert.match(await done('post', '--import', path, '--check'), /^2 rows, 3\.00; 0 were posted before; 2 to post$/m);
+  await done('post', String(one), '--reference', `${prefix}-1`);
+  assert.match(await done('post', '--import', path), /^1 posted; 1 were posted before; together 3\.00$/m);
+  assert.match(await done('post', '--import', path), /^0 posted; 2 were posted before; together 3\.00$/m);
+  const other = file('bank-other.csv', `id,reference\n${one},${prefix}-9\n`);
+  assert.match((await money('post', '--import', other)).stderr, /^line 2: withdrawal \d+ was posted with the reference \S+-1$/m);
+  assert.deepEqual((await json('withdrawals')).withdrawals.filter(({ username }) => username === frank.username), []);
+  assert.equal(await balance(frank), 700);
+});
+
+test('the report equals the tables, day by day, and all accounts sum up to 0', async () => {
+  const dave = await newUser();
+  const channel = unique('r').slice(0, 20);
+  await done('channel', channel);
+  const at = (...more) => ['--channel', channel, '--reference', unique('r'), ...more];
+  const wrong = await json('credit', dave.username, '7', ...at());
+  await done('credit', dave.username, '100', ...at());
+  await done('debit', dave.username, '30', ...at());
+  await done('reverse', String(wrong.id), '--reference', unique('r'));
+  const flows = { opening_fen: 0, credits_fen: 10700, debits_fen: 3000, posts_fen: 0, reversed_in_fen: 0, reversed_out_fen: 700, deposits_fen: 0,
+    forfeits_fen: 0, closing_fen: -7000 };
+  assert.deepEqual(await reportOf(channel), { name: channel, ...flows });
+  const day = (ms) => new Date(ms).toISOString().slice(0, 10);
+  const range = ['--from', day(site.now() - 2 * 86400_000), '--to', day(site.now() + 2 * 86400_000)];
+  const report = await json('report', ...range, '--daily');
+  const days = report.days.filter(({ name }) => name === channel);
+  const sum = (name) => days.reduce((total, row) => total + row[name], 0);
+  for (const name of ['credits_fen', 'debits_fen', 'reversed_out_fen']) assert.equal(sum(name), flows[name], name);
+  assert.equal(days.at(-1).closing_fen, -7000);
+  assert.deepEqual([report.balanced, report.channels_fen + report.wallets_fen + report.escrows_fen + report.pending_fen], [true, 0]);
+  const old = await reportOf(channel, '--to', '2001-01-01');
+  assert.deepEqual([old.credits_fen, old.closing_fen], [0, 0]);
+  const later = await reportOf(channel, '--from', '2200-01-01');
+  assert.deepEqual([later.opening_fen, later.credits_fen, later.closing_fen], [-7000, 0, -7000]);
+  assert.match(await done('report', '--csv'), new RegExp(`^,${channel},0\\.00,107\\.00,30\\.00,0\\.00,0\\.00,7\\.00,0\\.00,0\\.00,-70\\.00\r$`, 'm'));
+  assert.match(await done('report'), new RegExp(`^channel ${channel}\n +opening +0\\.00\n +credits +107\\.00\n +debits +30\\.00\n +reversed out +7\\.00\n +closing +-70\\.00\n[^]*together +0\\.00\n$`, 'm'));
+
+  const { transfers } = await json('transfers', '--channel', channel);
+  assert.deepEqual(transfers.map(({ kind, username, amount_fen: fen, author, interface: by_, reverses }) => [kind, username, fen, author, by_, reverses]), [
+    ['credit', dave.username, 700, AUTHOR, 'command', null], ['credit', dave.username, 10000, AUTHOR, 'command', null],
+    ['debit', dave.username, 3000, AUTHOR, 'command', null], ['reverse', dave.username, 700, AUTHOR, 'command', wrong.id]]);
+  assert.equal((await done('transfers', '--channel', channel, '--csv', ...range)).trim().split('\n').length, 5);
+  assert.equal(await done('transfers', '--channel', channel, '--to', '2001-01-01'), '');
+});
+
+// The text of a file with so many rows; users in turn, 1.00 each.
+const rows = (prefix, count, users) => `username,amount,reference\n${Array.from({ length: count },
+  (_, i) => `${users[Math.floor(i / BATCH) % users.length].username},1.00,${prefix}-${i}\n`).join('')}`;
+
+test('a file is checked, imported, and imported again without another transfer', async () => {
+  const [eve, prefix] = [await newUser(), unique('f')];
+  const path = file('good.csv', `\ufeffReference;memo;"amount";USERNAME;department\r\n${prefix}-1;"两行\r\n文字";1,234.50;@${eve.username};x\r\n${prefix}-2;;.5;${eve.username};\r\n`);
+  assert.match(await done('import', path, '--channel', CHANNEL, '--check'), /^2 rows, 1235\.00; 0 were there before; 2 to make, 1235\.00$/m);
+  assert.equal(await balance(eve), 0);
+  assert.match(await done('import', path, '--channel', CHANNEL), /^2 made, 1235\.00; 0 were there before$/m);
+  assert.equal(await balance(eve), 123500);
+  assert.match(await done('import', path, '--channel', CHANNEL, '--check'), /^2 rows, 1235\.00; 2 were there before; 0 to make, 0\.00$/m);
+  assert.match(await done('import', path, '--channel', CHANNEL), /^0 made, 0\.00; 2 were there before$/m);
+  const more = file('more.csv', `${readFileSync(path, 'utf8')}${prefix}-3;;1;${eve.username};\r\n`);
+  assert.match(await done('import', more, '--channel', CHANNEL), /^1 made, 1\.00; 2 were there before$/m);
+  assert.equal(await balance(eve), 123600);
+  const back = file('back.csv', `username,amount,reference\n${eve.username},1236,${prefix}-4`);
+  assert.match(await done('import', back, '--channel', CHANNEL, '--debit'), /^1 made, 1236\.00; 0 were there before$/m);
+  assert.equal(await balance(eve), 0);
+  assert.equal(await sql(`SELECT memo FROM external_transfer WHERE reference = '${prefix}-1'`), '两行 文字\n');
+});
+
+test('a file with wrong rows names each by its line, and changes nothing', async () => {
+  const [used, prefix] = [unique('r'), unique('w')];
+  await done('credit', bob.username, '1', ...by('--reference', used));
+  const head = 'username,amount,reference\n';
+  const good = `${bob.username},1,${prefix}-good\n`;
+  const wrong = [
+    [`${head}${good}nobody-here,1,${prefix}-1\n`, /^line 3: there is no user nobody-here$/m],
+    [`${head}${good}${bob.username},0,${prefix}-1\n`, /^line 3: the amount is 0$/m],
+    [`${head}${good}${bob.username},1,\n`, /^line 3: there is no reference$/m],
+    [`${head}${good}${good}`, /^line 3: the reference \S+-good stands in an earlier row, too$/m],
+    [`${head}${bob.username},2,${used}\n`, /^line 2: the reference \S+ belongs to transfer \d+, a credit of 1\.00 with other contents$/m],
+    [`${head}"${bob.username}\n",1,${prefix}-1\n${good}x\n`, /^line 5: it has fewer cells than the header$/m],
+    [`${head}${good}${bob.username},"1,${prefix}-1\n`, /line 3: a quotation mark is not closed; nothing is changed/],
+    [`name,amount,reference\n${good}`, /the header has no column username/],
+    [head, /the file has no rows; nothing is changed/],
+    ['', /the file is empty; nothing is changed/],
+    [Buffer.from(`${head}${good}${bob.username},1,\xff\n`, 'latin1'), /^line 3: it is not UTF-8/m],
+    [`${head}${Array.from({ length: 60 }, (_, i) => `nobody-here,1,${prefix}-${i}\n`).join('')}`, /60 of 60 rows are wrong, of which the first 50 are above/],
+  ];
+  const unchanged = await transfersOf(CHANNEL);
+  for (const [text, why] of wrong) {
+    for (const check of [['--check'], []]) {
+      const { code, stdout, stderr } = await money('import', file('wrong.csv', text), '--channel', CHANNEL, ...check);
+      assert.equal(code, 1, stderr);
+      assert.match(stderr, why);
+      assert.equal(stdout, '');
+      assert.ok((stderr.match(/^line/gm) ?? []).length <= 50);
+    }
+  }
+  const debits = file('debits.csv', `${head}${bob.username},0.60,${prefix}-a\n${bob.username},9999,${prefix}-b\n`);
+  assert.match((await money('import', debits, '--channel', CHANNEL, '--debit')).stderr, /^line 3: the wallet of \S+ has less$/m);
+  assert.equal(await transfersOf(CHANNEL), unchanged);
+});
+
+// The program, and its lines on stderr as they come.
+function begun(...args) {
+  const child = spawn(env.HB_TEST_BINARY, ['money', ...args], { env: { ...process.env, HB_CONFIG: env.HB_TEST_CONFIG }, stdio: ['ignore', 'ignore', 'pipe'] });
+  const lines = [];
+  createInterface({ input: child.stderr }).on('line', (line) => lines.push(line));
+  const ended = new Promise((resolve) => { child.on('close', (code, signal) => resolve(signal ?? code)); });
+  return { child, ended, batches: () => lines.filter((line) => line.includes('by=import')).length, lines };
+}
+
+// Holds the lock of a wallet until release is called.
+async function locked({ id }) {
+  const options = ['--no-defaults', `--socket=${env.HB_TEST_MYSQL_SOCKET}`, '--user=root', '-N', '--unbuffered', 'hongbao'];
+  const child = spawn('mariadb', options, { stdio: ['pipe', 'pipe', 'inherit'] });
+  const ended = new Promise((resolve) => { child.on('close', resolve); });
+  const said = new Promise((resolve) => { child.stdout.once('data', resolve); });
+  child.stdin.write(`BEGIN; SELECT id FROM account WHERE id = ${id} FOR UPDATE;\n`);
+  await said;
+  return () => { child.stdin.end(); return ended; };
+}
+
+test('an import that is killed is repeated, and makes what is missing', async () => {
+  const [users, prefix] = [[await newUser(), await newUser(), await newUser()], unique('k')];
+  const path = file('killed.csv', rows(prefix, 3 * BATCH, users));
+  const release = await locked(users[1]); // the second batch waits for it
+  const { child, ended, batches, lines } = begun('import', path, '--channel', CHANNEL);
+  await poll('the first batch is made', () => batches() === 1 || (assert.equal(child.exitCode, null, lines.join('\n')), false));
+  child.kill('SIGKILL');
+  assert.equal(await ended, 'SIGKILL');
+  await release();
+  const made = () => sql(`SELECT COUNT(*) FROM external_transfer WHERE reference LIKE '${prefix}-%'`).then(Number);
+  assert.equal(await made(), BATCH);
+  assert.match(await done('import', path, '--channel', CHANNEL, '--check'), /^3000 rows, 3000\.00; 1000 were there before; 2000 to make, 2000\.00$/m);
+  assert.match(await done('import', path, '--channel', CHANNEL), /^2000 made, 2000\.00; 1000 were there before$/m);
+  assert.equal(await made(), 3 * BATCH);
+  for (const user of users) assert.equal(await balance(user), 100 * BATCH);
+});
+
+test('100,000 rows are imported in less than 64 MiB', async () => {
+  const [users, prefix, count] = [[await newUser()], unique('m'), 100_000];
+  const { child, ended, batches, lines } = begun('import', file('many.csv', rows(prefix, count, users)), '--channel', CHANNEL);
+  let peak = 0;
+  const look = () => {
+    try {
+      peak = Math.max(peak, Number(/^VmHWM:\s+(\d+) kB/m.exec(readFileSync(`/proc/${child.pid}/status`, 'utf8'))?.[1] ?? 0));
+    } catch (error) {
+      if (!['ENOENT', 'ESRCH'].includes(error.code)) throw error;
+    }
+  };
+  const looking = setInterval(look, 50);
+  const code = await ended;
+  clearInterval(looking);
+  assert.equal(code, 0, lines.join('\n'));
+  assert.equal(batches(), count / BATCH);
+  assert.ok(peak > 0 && peak < 64 * 1024, `${peak} kB`);
+  assert.equal(await balance(users[0]), 100 * count);
+});
+
+test('the commands of the page are as an operator types them', async () => {
+  for (const username of ['alice', 'bob']) {
+    const registered = await new Client().post('/register', { username, nickname: username, password: 'a good password' });
+    assert.ok([201, 422].includes(registered.status), registered.text); // 422: a run before has registered it
+  }
+  symlinkSync(env.HB_TEST_BINARY, join(FOLDER, 'hongbao'));
+  const script = Object.values(blocksOf('money.md', import.meta.url)).flat().join('\n');
+  const { stdout } = await run('bash', ['-euo', 'pipefail', '-c', script],
+    { cwd: FOLDER, env: { ...process.env, HB_CONFIG: env.HB_TEST_CONFIG, PATH: `${FOLDER}:${process.env.PATH}` }, maxBuffer: 64 << 20 });
+  assert.match(stdout, /^2 rows, 215\.50; /m);
+  assert.equal(await sql("SELECT memo FROM external_transfer WHERE reference = '2026-11-002'"), 'November, with the bonus\n');
+});

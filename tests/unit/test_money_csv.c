@@ -1,0 +1,167 @@
+/* money/csv_reader, money/reference_set and money/payment: what a file of credits may look like. */
+#include "base/random.h"
+#include "money/csv_reader.h"
+#include "money/payment.h"
+#include "money/reference_set.h"
+#include "support/test.h"
+
+enum { ARENA_BYTES = 1 << 20, TEXT_MAX = 1024, MANY = 100000 };
+
+/* The rows as "LINE:cell|cell/", or "LINE:!" for a row with a fault; then "LINE?" when the file is no CSV. */
+static const char *rows_text(const char *bytes, size_t len)
+{
+    static char text[TEXT_MAX];
+    struct csv_reader *r = NULL;
+    struct csv_row row;
+    const char *why = NULL;
+    uint64_t line = 0;
+    FILE *file = fmemopen((void *)(uintptr_t)bytes, len, "r"); /* only read */
+    size_t at = 0;
+    text[0] = '\0';
+    assert_non_null(file);
+    enum status st = csv_reader_new(file, &r, &why);
+    while (st == ST_OK && (st = csv_reader_next(r, &row, &line, &why)) == ST_OK) {
+        at += (size_t)snprintf(text + at, sizeof text - at, "%d:%s", (int)row.line, row.fault != NULL ? "!" : "");
+        for (size_t i = 0; i < row.count; i++)
+            at += (size_t)snprintf(text + at, sizeof text - at, "%s%.*s", i > 0 ? "|" : "", STR_ARG(row.cells[i]));
+        at += (size_t)snprintf(text + at, sizeof text - at, "/");
+    }
+    if (st != ST_NOT_FOUND) {
+        assert_int_equal(st, ST_INVALID);
+        assert_non_null(why);
+        (void)snprintf(text + at, sizeof text - at, "%d?", (int)line);
+    }
+    csv_reader_free(r);
+    (void)fclose(file);
+    return text;
+}
+
+static void assert_rows(const char *file, const char *wanted)
+{
+    const char *found = rows_text(file, strlen(file));
+    if (strcmp(found, wanted) != 0)
+        fail_msg("\"%s\": %s instead of %s", file, found, wanted);
+}
+
+TEST(a_file_with_either_separator_and_any_line_end_is_read)
+{
+    static const struct {
+        const char *file, *rows;
+    } good[] = {
+        { "a,b\n1,2\n3,4\n", "2:1|2/3:3|4/" },
+        { "a,b\r\n1,2\r\n3,4\r\n", "2:1|2/3:3|4/" },
+        { "a,b\r1,2\r3,4", "2:1|2/3:3|4/" },
+        { "\xef\xbb\xbf"
+          "a,b\n1,2",
+          "2:1|2/" },
+        { "a;b\n1,5;2\n", "2:1,5|2/" },
+        { "\"a\";\"b\"\n\"1;5\";2\n", "2:1;5|2/" },
+        { "a,b\n\n  \n1,2\n\n", "4:1|2/" },
+        { "a,b\n\"say \"\"hi\"\"\",\"x,y\"\n", "2:say \"hi\"|x,y/" },
+        { "a,b\n\"one\ntwo\",1\n3,4\n", "2:one\ntwo|1/4:3|4/" },
+        { "a,b\r\n\"one\r\ntwo\",1\r\n3,4\r\n", "2:one\r\ntwo|1/4:3|4/" },
+        { "a,b\n 1 ,\t2 \n\" 3 \",4\n", "2:1|2/3: 3 |4/" },
+        { "a,b\n,\n", "2:|/" },
+        { "a,b\n1,2,\n1,2,,,\n", "2:1|2/3:1|2/" },
+        { "a,b,\n1,2,\n", "2:1|2/" },
+        { "a\n1\n", "2:1/" },
+        { "a,b\n小明,恭喜\n", "2:小明|恭喜/" },
+        { "a,b\n", "" },
+    };
+    EACH (row, good)
+        assert_rows(row->file, row->rows);
+}
+
+TEST(a_wrong_row_has_its_line_and_the_rows_behind_it_are_read)
+{
+    assert_rows("a,b\n1\n1,2,3\n\xff,2\n3,4\n", "2:!/3:!/4:!/5:3|4/");
+    assert_int_equal(strcmp(rows_text("a,b\n1\0,2\n3,4\n", 13), "2:!/3:3|4/"), 0);
+}
+
+TEST(a_file_that_is_no_csv_has_the_line_where_it_went_wrong)
+{
+    static char wide[CSV_ROW_BYTES_MAX + 100];
+    assert_rows("a,b\n1,2\n\"3\" 4,5\n", "2:1|2/3?");
+    assert_rows("a,b\n1,say \"hi\"\n", "2?");
+    assert_rows("a,b\n1,2\n\"3,4\n5,6\n", "2:1|2/3?");
+    (void)snprintf(wide, sizeof wide, "a,b\n1,2\n\"");
+    memset(wide + strlen(wide), 'x', sizeof wide - 20);
+    assert_rows(wide, "2:1|2/3?");
+    EACH_TEXT (file, "\n", "\n\n", "\xff,b\n1,2\n", "\"a,b\n")
+        assert_of(file, strchr(rows_text(file, strlen(file)), '?') != NULL);
+}
+
+TEST(a_column_is_found_by_its_name_in_any_case)
+{
+    char file[] = "Username;AMOUNT; reference \nx;1;2\n";
+    const char *why = NULL;
+    struct csv_reader *r = NULL;
+    FILE *in = fmemopen(file, strlen(file), "r");
+    assert_int_equal(csv_reader_new(in, &r, &why), ST_OK);
+    assert_ints({ csv_reader_header(r)->count, 3 }, { csv_reader_column(r, STR("username")), 0 },
+                { csv_reader_column(r, STR("amount")), 1 }, { csv_reader_column(r, STR("reference")), 2 },
+                { csv_reader_column(r, STR("memo")), -1 });
+    csv_reader_free(r);
+    (void)fclose(in);
+}
+
+TEST(a_set_finds_every_reference_again_and_no_other)
+{
+    struct reference_set set;
+    char text[32];
+    assert_true(random_init());
+    reference_set_begin(&set);
+    for (int i = 0; i < MANY; i++) {
+        (void)snprintf(text, sizeof text, "R-%d", i);
+        assert_int_equal(reference_set_add(&set, str_from(text)), ST_OK);
+    }
+    for (int i = 0; i < MANY; i += 997) {
+        (void)snprintf(text, sizeof text, "R-%d", i);
+        assert_int_equal(reference_set_add(&set, str_from(text)), ST_EXISTS);
+    }
+    assert_int_equal(set.count, MANY);
+    reference_set_end(&set);
+}
+
+TEST(a_payment_is_read_as_forms_read_it_or_refused_with_a_reason)
+{
+    static const struct {
+        const char *username, *amount, *reference, *memo;
+        int64_t fen; /* 0: refused */
+    } rows[] = {
+        { "alice", "88", "R1", "", 8800 },
+        { "@Alice ", "¥1,234.50", "R 1", "奖金", 123450 },
+        { "alice", "0.01", "~", "x", 1 },
+        { "alice", "9999999.99", "R1", "", 999999999 },
+        { "alice", "10000000", "R1", "", 0 },
+        { "alice", "0", "R1", "", 0 },
+        { "alice", "-1", "R1", "", 0 },
+        { "alice", "1.005", "R1", "", 0 },
+        { "alice", "", "R1", "", 0 },
+        { "alice", "1e3", "R1", "", 0 },
+        { "", "1", "R1", "", 0 },
+        { "alice", "1", "", "", 0 },
+        { "alice", "1", " R1", "", 0 },
+        { "alice", "1", "R\t1", "", 0 },
+        { "alice", "1", "编号", "", 0 },
+        { "alice", "1", "R1234567890123456789012345678901234567890123456789012345678901234", "", 0 },
+        { "alice", "1", "R1", "\xff", 0 },
+        { "\xff", "1", "R1", "", 0 },
+        { "alice", "\xff", "R1", "", 0 },
+    };
+    struct arena *a = arena_new(ARENA_BYTES, ARENA_BYTES);
+    EACH (row, rows) {
+        const struct payment_typed typed = { str_from(row->username), str_from(row->amount), str_from(row->reference),
+                                             str_from(row->memo) };
+        struct payment p = { .amount_fen = 0 };
+        const char *why = NULL;
+        enum status st = payment_read(a, &typed, &p, &why);
+        if ((st == ST_OK) != (row->fen > 0) || p.amount_fen != row->fen || (st == ST_INVALID) != (why != NULL))
+            fail_msg("%s %s %s: %d %s", row->username, row->amount, row->reference, st, why);
+        if (st == ST_OK)
+            assert_true(str_equal(p.username, STR("alice")));
+    }
+    arena_free(a);
+}
+
+TESTS(NULL, NULL)
