@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/crash.h"
 #include "base/utf8.h"
 #include "base/value.h"
 #include "ledger/external_internal.h"
@@ -224,6 +225,7 @@ static enum status move_body(struct db *db, void *ctx)
     if (st == ST_OK && json.len > 0)
         st = rows_call(db, m, &json);
     buf_free(&json);
+    crash_point("money-before-commit");
     return st;
 }
 
@@ -251,6 +253,7 @@ enum status external_move(struct db *db, struct arena *a, enum transfer_kind kin
         if (refused != ST_OK)
             return refused;
         st = db_transaction_repeat(db, move_body, &m);
+        crash_point("money-after-commit");
         if (st == ST_OK)
             return rows_made(db, &m);
         if (st == ST_INVALID || st == ST_NOT_FOUND)

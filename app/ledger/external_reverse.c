@@ -1,6 +1,7 @@
 /* Reversals. */
 #include "ledger/external.h"
 
+#include "base/crash.h"
 #include "ledger/external_internal.h"
 #include "mysql/db_repeat.h"
 
@@ -14,9 +15,11 @@ static enum status reverse_body(struct db *db, void *ctx)
 {
     const struct reverse_run *run = ctx;
     const struct reversal *r = run->reversal;
-    return db_exec(db, NULL, "CALL ledger_reverse(?, ?, ?, ?, ?, ?)",
-                   DB_PARAMS(DB_U64(r->transfer_id), DB_TEXT(r->reference), DB_TEXT(r->memo),
-                             DB_TEXT(run->author->name), external_by(run->author->by), DB_I64(run->now_ms)));
+    enum status st = db_exec(db, NULL, "CALL ledger_reverse(?, ?, ?, ?, ?, ?)",
+                             DB_PARAMS(DB_U64(r->transfer_id), DB_TEXT(r->reference), DB_TEXT(r->memo),
+                                       DB_TEXT(run->author->name), external_by(run->author->by), DB_I64(run->now_ms)));
+    crash_point("money-reverse-before-commit");
+    return st;
 }
 
 /* Reads the transfer of the reference. ST_OK: it is this reversal · ST_EXISTS: another transfer · else as
@@ -48,6 +51,7 @@ enum status external_reverse(struct db *db, struct arena *a, struct reversal *r,
     if (st != ST_NOT_FOUND)
         return st;
     const enum status called = db_transaction_repeat(db, reverse_body, &run);
+    crash_point("money-reverse-after-commit");
     if (called != ST_OK && called != ST_EXISTS && called != ST_INVALID && called != ST_NOT_FOUND)
         return called;
     st = reversal_look(db, a, channel_id, r); /* another call may have made it meanwhile, or one whose reply was lost */

@@ -2,6 +2,7 @@
 
 #include <assert.h>
 
+#include "base/crash.h"
 #include "base/utf8.h"
 #include "ledger/external_internal.h"
 #include "mysql/db_repeat.h"
@@ -119,10 +120,13 @@ static enum status end_body(struct db *db, void *ctx)
 {
     const struct end_run *run = ctx;
     const struct withdrawal_end *end = run->end;
-    return db_exec(db, NULL, "CALL withdrawal_end(?, ?, ?, ?, ?, ?, ?)",
-                   DB_PARAMS(DB_U64(end->id), DB_U64(end->post), end->post ? DB_TEXT(end->reference) : DB_NULL,
-                             end->post ? DB_NULL : DB_TEXT(end->reason), DB_TEXT(run->author->name),
-                             external_by(run->author->by), DB_I64(run->now_ms)));
+    enum status st =
+        db_exec(db, NULL, "CALL withdrawal_end(?, ?, ?, ?, ?, ?, ?)",
+                DB_PARAMS(DB_U64(end->id), DB_U64(end->post), end->post ? DB_TEXT(end->reference) : DB_NULL,
+                          end->post ? DB_NULL : DB_TEXT(end->reason), DB_TEXT(run->author->name),
+                          external_by(run->author->by), DB_I64(run->now_ms)));
+    crash_point("money-end-before-commit");
+    return st;
 }
 
 /* Whether the withdrawal has ended as it should. */
@@ -148,6 +152,7 @@ enum status withdrawal_end(struct db *db, struct arena *a, struct withdrawal_end
     end->now = (struct withdrawal){ 0 };
     end->repeated = false;
     const enum status called = valid ? db_transaction_repeat(db, end_body, &run) : ST_INVALID;
+    crash_point("money-end-after-commit");
     if (called != ST_OK && called != ST_EXISTS && called != ST_INVALID)
         return called;
     enum status st = withdrawal_find(db, a, end->id, &end->now);

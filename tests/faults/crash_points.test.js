@@ -12,7 +12,8 @@ import { mariadb, sql } from '../e2e/support/mysql.js';
 import { liveKey, packetNumber, partitionKeys, partitionOf } from '../support/packet_id.js';
 import { redis, replaceEvent } from '../e2e/support/redis.js';
 import { run } from '../e2e/support/run.js';
-import { demoUsers, drained, open, servers, startAll, stopAll } from './site.js';
+import { visitMoney } from './crash_money.js';
+import { assertCrashed, demoUsers, drained, open, servers, startAll, stopAll } from './site.js';
 
 const TIMES = Number(process.env.CRASH_TIMES ?? 1);
 const PAIRS_ONLY = process.env.CRASH_PAIRS === 'only';
@@ -425,11 +426,6 @@ async function visitDeletion(point) {
 
 // ---- commands ----
 
-const assertCrashed = (how, point) => assert.deepEqual(
-  { signal: how.signal, line: how.stderr.trim().split('\n').at(-1) },
-  { signal: 'SIGKILL', line: `crash point ${point}` },
-);
-
 async function visitReplay(point) {
   await meet();
   await grabbedThenDamaged();
@@ -475,13 +471,14 @@ test('every crash point has a unique name of words with hyphens, and a scenario'
   assert.equal(new Set(points).size, points.length);
   for (const point of points) {
     assert.match(point, /^[a-z]+(-[a-z]+)+$/);
-    assert.ok(/^(migrate|replay|delete|erase)-/.test(point) || scenarioOf(point), `${point}: no scenario leads there`);
+    assert.ok(/^(migrate|replay|delete|erase|money)-/.test(point) || scenarioOf(point), `${point}: no scenario leads there`);
   }
 });
 
 function visitOnce(point, i) {
   if (point.startsWith('migrate-')) return visitMigrate(point, 1 + (4 * i) % 9);
   if (point.startsWith('replay-')) return visitReplay(point);
+  if (point.startsWith('money-')) return meet().then(() => visitMoney(point, 1 + i % 3, grabbers[0]));
   return /^(delete|erase)-/.test(point) ? visitDeletion(point) : visit(point, 1 + i % 3);
 }
 

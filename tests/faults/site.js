@@ -109,3 +109,9 @@ export async function drained() {
     return !last.code && JSON.parse(last.stdout).unsettled === 0;
   }, 30).catch((error) => assert.fail(`${error.message}\n${last.stdout}${last.stderr}`));
 }
+
+// how: the error of a command that died at the point.
+export const assertCrashed = (how, point) => assert.deepEqual(
+  { signal: how.signal, line: how.stderr.trim().split('\n').at(-1) },
+  { signal: 'SIGKILL', line: `crash point ${point}` },
+);
