@@ -24,7 +24,8 @@ async function moneyCommand(point, user, mark) {
   }
   if (point.startsWith('money-end')) {
     await sql(`CALL withdrawal_hold(${user.id}, (SELECT id FROM channel WHERE name = '${CHANNEL}'), 100, 'bank', '${mark}', 0)`);
-    return { args: ['post', await sql(`SELECT id FROM withdrawal WHERE user_id = ${user.id}`), '--reference', mark], fen: -100 };
+    const id = (await sql(`SELECT id FROM withdrawal WHERE user_id = ${user.id}`)).trim();
+    return { args: ['post', id, '--reference', mark], fen: -100 };
   }
   const file = join(temporaryFolder('crash'), 'import.csv');
   const rows = Array.from({ length: IMPORT_ROWS }, (_, i) => `${user.username},0.01,${mark}-${i}`);
