@@ -244,7 +244,7 @@ static void live_name_check(const struct told_packet *p)
 }
 
 /* The user's row and the names are gone, and every fen is accounted for: what was deposited, less what others opened of
- * the own packet, and what the user opened, went to the bank. */
+ * the own packet, and what the user opened, went to the channel forfeited. */
 static void leaver_check(void)
 {
     const uint64_t id = torture->users[TORTURE_NEWCOMER].id;
@@ -264,9 +264,9 @@ static void leaver_check(void)
                     " + (SELECT COUNT(*) FROM packet_receiver WHERE user_id = %" PRIu64 " AND name <> '')"
                     " + (SELECT COUNT(*) FROM `grab` WHERE user_id = %" PRIu64 " AND nickname <> '')",
                     id, id, id));
-    sql_expect(fen, "the money of the deleted user did not go to the bank",
+    sql_expect(fen, "the money of the deleted user is not forfeited",
                TEXT("SELECT CAST(COALESCE(SUM(amount_fen), 0) AS SIGNED) FROM transfer"
-                    " WHERE kind = 'forfeit' AND debit_id = %" PRIu64 " AND credit_id = 1",
+                    " WHERE kind = 'forfeit' AND debit_id = %" PRIu64 " AND credit_id = 2",
                     id));
     sql_expect(0, "the deleted user has money", TEXT("SELECT balance_fen FROM account WHERE id = %" PRIu64, id));
     sql_expect(4, "the ledger lacks a deposit, a send, a refund or what was given up, or has more",
@@ -304,6 +304,7 @@ static void play(void)
     listen_on_0(socket);
     phase("registering", serve_command, "auth", visit_newcomers, socket);
     phase("sending", serve_command, "page", visit_senders, socket);
+    treasury_work(&config, torture->packets[TORTURE_LUCKY].key);
     live_lose(&torture->packets[TORTURE_EXCLUSIVE]);
     bool more = true;
     for (int round = 0; more; round++) {

@@ -1,6 +1,6 @@
 /* Torture test, as curl and SQLite have it: each call that can fail is made to fail once, one call per run, while the
  * program works. torture_calls.c wraps the calls of our own objects (-Wl,--wrap), torture_visitors.c sends the
- * requests, torture.c runs the program's commands and checks the result.
+ * requests, torture_treasury.c works as the operator, torture.c runs the program's commands and checks the result.
  *
  * Every run is a process of its own, so that it begins with an empty heap and its leaks are its own. The processes
  * share struct torture. */
@@ -99,5 +99,11 @@ void torture_off(void);
  * parent's command by SIGTERM and exits: 0, or 1 with the reason on stderr. */
 typedef void visit_fn(const struct config *config, const char *socket);
 visit_fn visit_senders, visit_grabbers, visit_settling, visit_leavers, visit_givers, visit_readers, visit_newcomers;
+
+/* ---- torture_treasury.c ---- */
+
+/* Works as an operator who makes a channel, pays in and out, and reports; key: begins each reference. Ends the process
+ * with 1 when the money is not right. */
+void treasury_work(const struct config *config, const char *key);
 
 #endif
