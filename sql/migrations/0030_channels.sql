@@ -175,7 +175,8 @@ END;
 -- Credits wallets from a channel, or debits them to it: all of the rows or none. p_kind: 'credit' or 'debit'. p_rows:
 -- [[user, amount, reference, memo], …] in ascending order of the users, which is the order of the locks.
 --
--- JSON_TABLE makes a value fit into its column. So texts are checked in a larger one, and the largest amount is refused.
+-- JSON_TABLE makes a value fit into its column. So texts are checked in a larger one, and the largest amount is
+-- refused.
 CREATE OR REPLACE FUNCTION ledger_external(
   p_kind VARCHAR(8), p_channel BIGINT UNSIGNED, p_rows LONGTEXT CHARACTER SET utf8mb4,
   p_author VARCHAR(64) CHARACTER SET utf8mb4, p_interface VARCHAR(8), p_now BIGINT) RETURNS BOOLEAN
@@ -239,7 +240,7 @@ BEGIN
       ON t.kind = p_kind AND t.request_key = CONVERT(CONCAT(p_channel, ':', j.reference) USING ascii)
     LOCK IN SHARE MODE;
   UPDATE (
-      SELECT j.user AS id, SUM(j.fen) AS fen
+      SELECT j.user AS id, CAST(SUM(j.fen) AS SIGNED) AS fen
       FROM JSON_TABLE(p_rows, '$[*]' COLUMNS (user BIGINT UNSIGNED PATH '$[0]', fen BIGINT PATH '$[1]')) AS j
       GROUP BY j.user
       UNION ALL SELECT p_channel, -total) AS s

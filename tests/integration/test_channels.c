@@ -7,7 +7,7 @@
 
 /* ---- channels ---- */
 
-MONEY_TEST(a_channel_is_made_once_for_each_name, 1)
+WORLD_TEST(a_channel_is_made_once_for_each_name, 1)
 {
     struct channel found, *all;
     size_t count;
@@ -25,7 +25,7 @@ MONEY_TEST(a_channel_is_made_once_for_each_name, 1)
         assert_of(name, channel_find(money_db(), w->arena, str_from(name), &found) == ST_NOT_FOUND);
 }
 
-MONEY_TEST(a_channel_has_a_plain_name_and_an_author, 0)
+WORLD_TEST(a_channel_has_a_plain_name_and_an_author, 0)
 {
     EACH_TEXT (name, "", "Bank", "1bank", "-bank", "my bank", "bank\n", "bänk", "红包", "bank_1", "\xff",
                "a23456789012345678901234567890123")
@@ -38,7 +38,7 @@ MONEY_TEST(a_channel_has_a_plain_name_and_an_author, 0)
     assert_int_equal(world_number(w, "SELECT COUNT(*) FROM account WHERE id BETWEEN 4 AND 9998", 0), 0);
 }
 
-MONEY_TEST(the_note_of_a_channel_can_be_changed, 0)
+WORLD_TEST(the_note_of_a_channel_can_be_changed, 0)
 {
     struct channel found;
     const uint64_t id = channel_new(STR("payroll"));
@@ -53,7 +53,7 @@ MONEY_TEST(the_note_of_a_channel_can_be_changed, 0)
 
 /* ---- credits and debits ---- */
 
-MONEY_TEST(a_credit_comes_from_its_channel_and_a_debit_goes_there, 2)
+WORLD_TEST(a_credit_comes_from_its_channel_and_a_debit_goes_there, 2)
 {
     const uint64_t payroll = channel_new(STR("payroll")), bank = channel_new(STR("bank"));
     const uint64_t id = moved_one(TRANSFER_CREDIT, payroll, 0, 700, "2026-11/1");
@@ -71,7 +71,7 @@ MONEY_TEST(a_credit_comes_from_its_channel_and_a_debit_goes_there, 2)
         assert_of(reference, external_find(money_db(), w->arena, bank, str_from(reference), &none) == ST_NOT_FOUND);
 }
 
-MONEY_TEST(each_interface_is_noted, 1)
+WORLD_TEST(each_interface_is_noted, 1)
 {
     const uint64_t channel = channel_new(STR("payroll"));
     for (enum external_interface by = 0; by < EXTERNAL_INTERFACE_COUNT; by++) {
@@ -86,7 +86,7 @@ MONEY_TEST(each_interface_is_noted, 1)
     }
 }
 
-MONEY_TEST(texts_come_back_as_they_were, 1)
+WORLD_TEST(texts_come_back_as_they_were, 1)
 {
     const uint64_t channel = channel_new(STR("payroll"));
     static const char *const references[] = {
@@ -116,7 +116,7 @@ MONEY_TEST(texts_come_back_as_they_were, 1)
     buf_free(&longest);
 }
 
-MONEY_TEST(what_is_wrong_is_refused_and_nothing_changes, 2)
+WORLD_TEST(what_is_wrong_is_refused_and_nothing_changes, 2)
 {
     const uint64_t channel = channel_new(STR("payroll"));
     char long_memo[MEMO_CODE_POINTS_MAX + 2];
@@ -174,7 +174,7 @@ MONEY_TEST(what_is_wrong_is_refused_and_nothing_changes, 2)
     }
 }
 
-MONEY_TEST(a_repeat_changes_nothing_and_other_contents_are_refused, 2)
+WORLD_TEST(a_repeat_changes_nothing_and_other_contents_are_refused, 2)
 {
     const uint64_t channel = channel_new(STR("payroll"));
     const uint64_t credit = moved_one(TRANSFER_CREDIT, channel, 0, 700, "c");
@@ -208,7 +208,7 @@ MONEY_TEST(a_repeat_changes_nothing_and_other_contents_are_refused, 2)
 
 /* ---- batches ---- */
 
-MONEY_TEST(a_batch_makes_what_is_not_made_yet_or_nothing, 3)
+WORLD_TEST(a_batch_makes_what_is_not_made_yet_or_nothing, 3)
 {
     const uint64_t channel = channel_new(STR("payroll"));
     const uint64_t first = moved_one(TRANSFER_CREDIT, channel, 1, 5, "b");
@@ -232,7 +232,7 @@ MONEY_TEST(a_batch_makes_what_is_not_made_yet_or_nothing, 3)
     assert_true(rows[0].repeated && rows[3].repeated);
 }
 
-MONEY_TEST(a_batch_of_debits_must_be_paid_whole, 2)
+WORLD_TEST(a_batch_of_debits_must_be_paid_whole, 2)
 {
     const uint64_t channel = channel_new(STR("payroll"));
     struct external_row rows[] = { row_of(0, FUNDED_FEN - 1, "a"), row_of(1, 5, "b"), row_of(0, 2, "c") };
@@ -246,7 +246,7 @@ MONEY_TEST(a_batch_of_debits_must_be_paid_whole, 2)
 }
 
 /* The JSON of the largest batch has 2.4 MB, and a server may take no more than 1 MiB at once. */
-MONEY_TEST(the_largest_batch_with_the_longest_texts_is_made_whole, 1)
+WORLD_TEST(the_largest_batch_with_the_longest_texts_is_made_whole, 1)
 {
     struct buf memo = BUF_EMPTY;
     const uint64_t channel = channel_new(STR("payroll"));
@@ -269,7 +269,7 @@ MONEY_TEST(the_largest_batch_with_the_longest_texts_is_made_whole, 1)
 
 /* ---- users who leave ---- */
 
-MONEY_TEST(a_user_who_is_being_deleted_gets_and_pays_nothing_but_a_repeat_is_answered, 2)
+WORLD_TEST(a_user_who_is_being_deleted_gets_and_pays_nothing_but_a_repeat_is_answered, 2)
 {
     const uint64_t channel = channel_new(STR("payroll"));
     moved_one(TRANSFER_CREDIT, channel, 1, 5, "before");
@@ -285,7 +285,7 @@ MONEY_TEST(a_user_who_is_being_deleted_gets_and_pays_nothing_but_a_repeat_is_ans
 
 /* ---- lost replies ---- */
 
-MONEY_TEST(a_credit_is_made_once_after_a_lost_commit_or_reply, 2)
+WORLD_TEST(a_credit_is_made_once_after_a_lost_commit_or_reply, 2)
 {
     const uint64_t channel = channel_new(STR("payroll"));
     EACH (lost, LOST_COMMITS) {
@@ -307,7 +307,7 @@ MONEY_TEST(a_credit_is_made_once_after_a_lost_commit_or_reply, 2)
 
 /* ---- what the routine itself refuses ---- */
 
-MONEY_TEST(the_routines_refuse_what_the_program_never_asks_for, 1)
+WORLD_TEST(the_routines_refuse_what_the_program_never_asks_for, 1)
 {
     static const struct sql_refusal cases[] = {
         { "CALL ledger_external('credit', @c, '[]', 'anna', 'command', 1)", ROUTINE_REFUSED },

@@ -105,10 +105,10 @@ static void nothing_is_half_done(const char *after)
  * twice, sends three packets, has a share of one and gives it back, gets two packets' money back, and deletes the
  * account. */
 struct round {
-    MYSQL *roles[4]; /* auth, page, settle, and the administrator's */
+    MYSQL *roles[5]; /* auth, page, settle, treasury, and the administrator's for what is granted to nobody */
     unsigned long long user, packet;
 };
-enum { AUTH, PAGE, SETTLE, ADMIN };
+enum { AUTH, PAGE, SETTLE, TREASURY, ADMIN };
 enum { IDS_PER_ROUND = USERS_PER_ROUND + 1, PACKETS_PER_ROUND = 3 };
 
 static void users_make(const struct round *r)
@@ -174,16 +174,16 @@ static const struct call {
     [DEMO] = { "CALL ledger_demo(@ids, 1000, 1)", AUTH, { NULL } },
     [WALLET] = { "CALL ledger_wallet(@alone)", AUTH, { NULL } },
     [DEPOSIT] = { "CALL ledger_deposit(@user, 7, 'again', 1)", PAGE, { NULL } },
-    [OPEN] = { "CALL channel_open(CONCAT('c', @user), '', 'anna', 1)", ADMIN, { NULL } },
-    [CREDIT] = { EXTERNAL("credit"), ADMIN, { NULL } },
-    [DEBIT] = { EXTERNAL("debit"), ADMIN, { NULL } },
+    [OPEN] = { "CALL channel_open(CONCAT('c', @user), '', 'anna', 1)", TREASURY, { NULL } },
+    [CREDIT] = { EXTERNAL("credit"), TREASURY, { NULL } },
+    [DEBIT] = { EXTERNAL("debit"), TREASURY, { NULL } },
     [HOLD] = { "CALL withdrawal_hold(@user, " CHANNEL ", 9, 'x', '1', 1)", ADMIN, { NULL } },
-    [POST] = { "CALL withdrawal_end(" HELD("1") ", TRUE, 'post', NULL, 'anna', 'command', 1)", ADMIN, { NULL } },
+    [POST] = { "CALL withdrawal_end(" HELD("1") ", TRUE, 'post', NULL, 'anna', 'command', 1)", TREASURY, { NULL } },
     [HOLD_OTHER] = { "CALL withdrawal_hold(@user, " CHANNEL ", 9, 'x', '2', 1)", ADMIN, { NULL } },
-    [VOID] = { "CALL withdrawal_end(" HELD("2") ", FALSE, NULL, 'x', 'anna', 'command', 1)", ADMIN, { NULL } },
+    [VOID] = { "CALL withdrawal_end(" HELD("2") ", FALSE, NULL, 'x', 'anna', 'command', 1)", TREASURY, { NULL } },
     [REVERSE] = { "CALL ledger_reverse((SELECT transfer_id FROM external_transfer WHERE channel_id = " CHANNEL
                   " AND reference = 'post'), 'back', 'x', 'anna', 'command', 1)",
-                  ADMIN,
+                  TREASURY,
                   { NULL } },
     [SEND] = { "CALL ledger_send(@packet)", PAGE, { PACKET_INSERT("@packet") } },
     [SEND_OTHER] = { "CALL ledger_send(@other)", PAGE, { PACKET_INSERT("@other") } },
@@ -235,14 +235,14 @@ static void names_set(MYSQL *mysql, const struct round *r)
 
 /* A world with one packet, and a connection of each role. */
 struct scene {
-    struct services *services[3];
+    struct services *services[4];
     struct round r;
     MYSQL *admin; /* ends statements */
 };
 
 static void scene_begin(struct scene *s)
 {
-    static const char *const names[] = { "auth", "page", "settle" };
+    static const char *const names[] = { "auth", "page", "settle", "treasury" };
     world_begin(w, 2);
     (void)world_even(w, 300, 3);
     for (size_t i = 0; i < ARRAY_LEN(names); i++) {
@@ -327,11 +327,11 @@ TEST(a_statement_whose_sum_overflows_does_nothing)
         { "CALL ledger_refund(@other, 100, 1)", SETTLE },
         { "CALL ledger_settle(CONCAT('[[', @user, ',100],[', @other, ',-100]]'), NULL, 1)", SETTLE },
         { "CALL ledger_external('credit', " CHANNEL ", CONCAT('[[', @user, ',60,\"more\",\"\"]]'), 'anna', 'http', 1)",
-          ADMIN },
-        { "CALL withdrawal_end(" HELD("2") ", FALSE, NULL, 'x', 'anna', 'command', 1)", ADMIN },
+          TREASURY },
+        { "CALL withdrawal_end(" HELD("2") ", FALSE, NULL, 'x', 'anna', 'command', 1)", TREASURY },
         { "CALL ledger_reverse((SELECT transfer_id FROM external_transfer WHERE reference = 'debit 1'), 'back', '',"
           " 'anna', 'http', 1)",
-          ADMIN },
+          TREASURY },
     };
     struct scene s;
     scene_begin(&s);

@@ -15,44 +15,11 @@
 /* The texts that a memo, a reason or a destination may have. */
 #define ODD_TEXT "it's \"5 < 6 & 7\" \\ \\n ? % 红包🧧"
 
-/* A test in a new world of so many users, after which each unit of money is accounted for. */
-#define MONEY_TEST(name, user_count) WORLD_TEST_WITH(name, world_begin(w, user_count), money_test_end)
-
 static const struct external_author ANNA = { { "anna", 4 }, BY_COMMAND };
 
 static inline struct db *money_db(void)
 {
     return w->app->stores.db;
-}
-
-/* Each number is 0. */
-static inline void money_is_whole(void)
-{
-    static const char *const sums[] = {
-        "SELECT COALESCE(SUM(balance_fen), 0) FROM account",
-        "SELECT COUNT(*) FROM account AS a WHERE balance_fen <>"
-        " COALESCE((SELECT SUM(amount_fen) FROM transfer WHERE credit_id = a.id), 0) -"
-        " COALESCE((SELECT SUM(amount_fen) FROM transfer WHERE debit_id = a.id), 0) +"
-        " COALESCE((SELECT SUM(amount_fen) FROM `grab` WHERE user_id = a.id), 0) -"
-        " COALESCE((SELECT SUM(amount_fen) FROM `grab` WHERE packet_id = a.id), 0)",
-        "SELECT COUNT(*) FROM account WHERE kind NOT IN ('bank', 'channel') AND balance_fen < 0",
-        "SELECT COUNT(*) FROM transfer AS t LEFT JOIN external_transfer AS x ON x.transfer_id = t.id"
-        " WHERE (t.kind IN ('credit', 'debit', 'post', 'reverse')) <> (x.transfer_id IS NOT NULL)"
-        " OR x.channel_id NOT IN (t.debit_id, t.credit_id)",
-        "SELECT balance_fen - (SELECT COALESCE(SUM(amount_fen), 0) FROM withdrawal WHERE state = 'pending')"
-        " FROM account WHERE id = 3",
-        "SELECT COUNT(*) FROM channel AS c LEFT JOIN account AS a ON a.id = c.id WHERE COALESCE(a.kind, '') <>"
-        " IF(c.id = 1, 'bank', 'channel')",
-    };
-    EACH (sum, sums)
-        if (world_number(w, *sum, 0) != 0)
-            fail_msg("%s", *sum);
-}
-
-static inline int money_test_end(void **state)
-{
-    money_is_whole();
-    return faulty_world_test_end(state);
 }
 
 /* A new channel; its id. */

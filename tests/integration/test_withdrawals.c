@@ -39,7 +39,7 @@ static void posted(uint64_t id, const char *reference)
 
 /* ---- holding ---- */
 
-MONEY_TEST(a_withdrawal_takes_the_money_at_once_and_once_for_each_key, 2)
+WORLD_TEST(a_withdrawal_takes_the_money_at_once_and_once_for_each_key, 2)
 {
     const uint64_t channel = channel_new(STR("bank"));
     const uint64_t id = held(0, channel, FUNDED_FEN, "key");
@@ -57,7 +57,7 @@ MONEY_TEST(a_withdrawal_takes_the_money_at_once_and_once_for_each_key, 2)
     assert_int_equal(withdrawal_find(money_db(), w->arena, id + 10, &found), ST_NOT_FOUND);
 }
 
-MONEY_TEST(a_withdrawal_that_is_wrong_is_refused, 2)
+WORLD_TEST(a_withdrawal_that_is_wrong_is_refused, 2)
 {
     const uint64_t channel = channel_new(STR("bank"));
     char long_text[DESTINATION_CODE_POINTS_MAX + 2];
@@ -94,7 +94,7 @@ MONEY_TEST(a_withdrawal_that_is_wrong_is_refused, 2)
     }
 }
 
-MONEY_TEST(pending_withdrawals_are_listed_oldest_first, 1)
+WORLD_TEST(pending_withdrawals_are_listed_oldest_first, 1)
 {
     enum { COUNT = 7, PAGE_ROWS = 3 };
     const uint64_t channel = channel_new(STR("bank"));
@@ -118,7 +118,7 @@ MONEY_TEST(pending_withdrawals_are_listed_oldest_first, 1)
 
 /* ---- the end ---- */
 
-MONEY_TEST(a_posted_withdrawal_goes_to_its_channel_and_a_voided_one_back, 2)
+WORLD_TEST(a_posted_withdrawal_goes_to_its_channel_and_a_voided_one_back, 2)
 {
     const uint64_t channel = channel_new(STR("bank"));
     struct withdrawal_end paid = post(held(0, channel, 700, "1"), "paid"),
@@ -138,7 +138,7 @@ MONEY_TEST(a_posted_withdrawal_goes_to_its_channel_and_a_voided_one_back, 2)
                                   str_from(withdrawal_state_name((enum withdrawal_state)(at_name - list_name)))));
 }
 
-MONEY_TEST(a_withdrawal_ends_once, 1)
+WORLD_TEST(a_withdrawal_ends_once, 1)
 {
     const uint64_t channel = channel_new(STR("bank"));
     const uint64_t paid = held(0, channel, 700, "1"), not_paid = held(0, channel, 300, "2"),
@@ -182,7 +182,7 @@ MONEY_TEST(a_withdrawal_ends_once, 1)
     assert_int_equal(money_read(), before);
 }
 
-MONEY_TEST(a_withdrawal_ends_once_after_a_lost_commit_or_reply, 1)
+WORLD_TEST(a_withdrawal_ends_once_after_a_lost_commit_or_reply, 1)
 {
     const uint64_t channel = channel_new(STR("bank"));
     for (int paid = 0; paid < 2; paid++) {
@@ -214,7 +214,7 @@ static enum status reversed(struct reversal *r)
     return external_reverse(money_db(), w->arena, r, &BEN, clock_now_ms());
 }
 
-MONEY_TEST(a_credit_a_debit_and_a_post_are_reversed_once, 3)
+WORLD_TEST(a_credit_a_debit_and_a_post_are_reversed_once, 3)
 {
     static const char *const originals[] = { "credit", "debit", "post" };
     const uint64_t channel = channel_new(STR("bank"));
@@ -249,7 +249,7 @@ MONEY_TEST(a_credit_a_debit_and_a_post_are_reversed_once, 3)
     assert_int_equal(world_number(w, "SELECT COUNT(*) FROM withdrawal WHERE state = 'posted'", 0), 1);
 }
 
-MONEY_TEST(a_reversal_that_is_wrong_is_refused, 2)
+WORLD_TEST(a_reversal_that_is_wrong_is_refused, 2)
 {
     const uint64_t channel = channel_new(STR("bank"));
     const uint64_t credit = moved_one(TRANSFER_CREDIT, channel, 0, 700, "credit");
@@ -281,7 +281,7 @@ MONEY_TEST(a_reversal_that_is_wrong_is_refused, 2)
     }
 }
 
-MONEY_TEST(a_repeated_reversal_is_answered_when_the_wallet_is_empty_or_its_user_leaves, 1)
+WORLD_TEST(a_repeated_reversal_is_answered_when_the_wallet_is_empty_or_its_user_leaves, 1)
 {
     const uint64_t channel = channel_new(STR("bank"));
     struct reversal r = reversal_of(moved_one(TRANSFER_CREDIT, channel, 0, 700, "credit"), "back");
@@ -292,7 +292,7 @@ MONEY_TEST(a_repeated_reversal_is_answered_when_the_wallet_is_empty_or_its_user_
     assert_true(r.repeated);
 }
 
-MONEY_TEST(a_reversal_is_made_once_after_a_lost_commit_or_reply, 1)
+WORLD_TEST(a_reversal_is_made_once_after_a_lost_commit_or_reply, 1)
 {
     const uint64_t channel = channel_new(STR("bank"));
     EACH (lost, LOST_COMMITS) {
@@ -334,7 +334,7 @@ static bool deletion_ends(void)
     return world_number(w, "SELECT deleted_ms > 0 FROM user WHERE id = ?", w->users[0]) == 1;
 }
 
-MONEY_TEST(a_pending_withdrawal_is_money_and_a_deletion_waits_for_it, 1)
+WORLD_TEST(a_pending_withdrawal_is_money_and_a_deletion_waits_for_it, 1)
 {
     const uint64_t channel = channel_new(STR("bank"));
     const uint64_t paid = held(0, channel, 700, "1"), not_paid = held(0, channel, FUNDED_FEN - 700, "2");
@@ -352,7 +352,7 @@ MONEY_TEST(a_pending_withdrawal_is_money_and_a_deletion_waits_for_it, 1)
     assert_ints({ world_balance(w, CHANNEL_FORFEITED_ID), FUNDED_FEN - 700 }, { world_balance(w, channel), 700 });
 }
 
-MONEY_TEST(what_a_deleted_user_has_left_is_demo_money_where_there_is_no_other, 1)
+WORLD_TEST(what_a_deleted_user_has_left_is_demo_money_where_there_is_no_other, 1)
 {
     assert_int_equal(deletion_asked(true), DELETION_BEGUN);
     assert_true(deletion_ends());
@@ -361,7 +361,7 @@ MONEY_TEST(what_a_deleted_user_has_left_is_demo_money_where_there_is_no_other, 1
 
 /* ---- what the routines themselves refuse ---- */
 
-MONEY_TEST(the_routines_refuse_what_the_program_never_asks_for, 1)
+WORLD_TEST(the_routines_refuse_what_the_program_never_asks_for, 1)
 {
     static const struct sql_refusal cases[] = {
         { "CALL withdrawal_hold(@u, @c, 5, 'x', NULL, 1)", ROUTINE_REFUSED },
