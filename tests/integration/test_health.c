@@ -311,10 +311,10 @@ FAULTY_WORLD_TEST(the_metrics_say_how_long_a_withdrawal_waits, 1)
         world_sqlf(w, "CALL withdrawal_hold(%llu, 2, 100, 'account 1', 'k%d', %lld)", (unsigned long long)w->users[0],
                    i, (long long)clock_now_ms() - (i == 0 ? 1000000000 : 0));
     visit_says(answer_of(w->page, health_metrics, false), 200, "\nhongbao_pending_withdrawals 2\n",
-               "\nhongbao_pending_withdrawal_age_seconds 10000");
+               "\nhongbao_pending_withdrawal_age_seconds 1000000.");
     world_sql(w, "CALL withdrawal_end((SELECT MIN(id) FROM withdrawal), FALSE, NULL, 'r', 'boss', 'command', 1)");
     visit_says(answer_of(w->page, health_metrics, false), 200, "\nhongbao_pending_withdrawals 1\n", LACKS,
-               "\nhongbao_pending_withdrawal_age_seconds 10000");
+               "\nhongbao_pending_withdrawal_age_seconds 1000000.");
 }
 
 APP_TEST(without_the_stores_the_metrics_say_so)

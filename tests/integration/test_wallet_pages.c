@@ -328,7 +328,7 @@ TEST(entries_of_channels_show_the_channel_the_memo_and_the_reference)
                            "\"channel\":\"%s\",\"memo\":\"\",\"reference\":\"r-2\","
                            "\"created_at\":\"" DAY "2Z\"},"
                            "{\"kind\":\"credit\",\"amount_fen\":5000,\"packet\":null,"
-                           "\"channel\":\"%s\",\"memo\":\"May & June\",\"reference\":\"r-1\","
+                           "\"channel\":\"%s\",\"memo\":\"May \\u0026 June\",\"reference\":\"r-1\","
                            "\"created_at\":\"" DAY "1Z\"}],\"next\":null}",
                            name, name, name));
     visit_says(html_of(statement_show, "/wallet", NULL, p.cookie), 200, "入账", "扣款", "提现", "提现退回", "更正",
