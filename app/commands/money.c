@@ -140,6 +140,14 @@ enum status money_channel_find(struct money *m, struct channel *out)
     return st;
 }
 
+enum status money_own_channel_find(struct money *m, struct channel *out)
+{
+    enum status st = money_channel_find(m, out);
+    if (st == ST_OK && out->id == CHANNEL_DEMO_ID)
+        return money_refuse(m, ST_INVALID, "demo is for the money that users of a demo site deposit; make a channel");
+    return st;
+}
+
 /* The day of an option; *out stays when it is not there. */
 static enum status day_read(struct money *m, enum money_option option, struct clock_date *out)
 {

@@ -111,7 +111,7 @@ enum status money_import(struct money *m)
                          .fault = money_fault_print,
                          .progress = isatty(STDERR_FILENO) ? progress_print : NULL,
                          .ctx = &im };
-    enum status st = money_channel_find(m, &channel);
+    enum status st = money_own_channel_find(m, &channel);
     if (st == ST_OK)
         st = money_file_open(m, m->args.words[0], &im.file);
     if (st != ST_OK)

@@ -60,6 +60,8 @@ enum status money_line_read(struct money *m, enum money_option option, size_t co
 bool money_channel_name_is_valid(struct str name);
 /* The channel that --channel names. ST_NOT_FOUND: there is none; why is set. */
 enum status money_channel_find(struct money *m, struct channel *out);
+/* The same of a channel that operators pay by: not demo. */
+enum status money_own_channel_find(struct money *m, struct channel *out);
 /* The time of --from and --to, both days whole: from_ms up to, but not including, until_ms. Without them 0 and
  * INT64_MAX. ST_INVALID: no days, or in the wrong order; why is set. */
 enum status money_days_read(struct money *m, int64_t *from_ms, int64_t *until_ms);

@@ -93,8 +93,7 @@ static enum status move_refused(struct money *m, enum transfer_kind kind, const 
     if (st == ST_INVALID && kind == TRANSFER_DEBIT)
         return money_refuse(m, st, "the wallet of %.*s has less; nothing is changed", STR_ARG(p->username));
     if (st == ST_NOT_FOUND)
-        return money_refuse(m, st, "the account %.*s is being deleted, or %.*s takes no such transfers",
-                            STR_ARG(p->username), STR_ARG(channel->name));
+        return money_refuse(m, st, "the account %.*s is being deleted; nothing is changed", STR_ARG(p->username));
     return st;
 }
 
@@ -104,7 +103,7 @@ static enum status move(struct money *m, enum transfer_kind kind)
     struct channel channel;
     enum status st = payment_take(m, &p);
     if (st == ST_OK)
-        st = money_channel_find(m, &channel);
+        st = money_own_channel_find(m, &channel);
     if (st != ST_OK)
         return st;
     struct external_row row = {

@@ -117,6 +117,15 @@ static void cells_cut(const struct csv_reader *r, struct str text, struct str *c
     }
 }
 
+/* Each cell: half of a sequence may be in another one. */
+static bool cells_are_utf8(const struct csv_row *row)
+{
+    for (size_t i = 0; i < row->count; i++)
+        if (!utf8_valid(row->cells[i]))
+            return false;
+    return true;
+}
+
 /* A separator at the end of the line makes one empty cell more. */
 static void trailing_drop(struct csv_reader *r, size_t wanted)
 {
@@ -134,16 +143,15 @@ enum status csv_reader_next(struct csv_reader *r, struct csv_row *out, uint64_t 
         return st;
     trailing_drop(r, r->header.count);
     *out = (struct csv_row){ .line = *line, .count = r->count, .cells = r->cells };
-    if (r->count != r->header.count)
-        out->fault = r->count < r->header.count ? "it has fewer cells than the header"
-                                                : "it has more cells than the header: put a cell with a separator in "
-                                                  "quotation marks";
-    else if (!utf8_valid(buf_view(&r->text)))
-        out->fault = "it is not UTF-8: save the file as UTF-8";
+    if (r->count == r->header.count)
+        cells_cut(r, str_or_empty(buf_view(&r->text)), r->cells);
+    out->fault = r->count < r->header.count   ? "it has fewer cells than the header"
+                 : r->count > r->header.count ? "it has more cells than the header: put a cell with a separator in "
+                                                "quotation marks"
+                 : !cells_are_utf8(out)       ? "it is not UTF-8: save the file as UTF-8"
+                                              : NULL;
     if (out->fault != NULL)
         out->count = 0;
-    else
-        cells_cut(r, str_or_empty(buf_view(&r->text)), r->cells);
     return ST_OK;
 }
 
@@ -179,8 +187,8 @@ static enum status header_read(struct csv_reader *r, const char **why)
         return st;
     if (r->text.failed)
         return ST_NO_MEMORY;
-    if (r->count > CSV_COLUMNS_MAX || !utf8_valid(buf_view(&r->text))) {
-        *why = r->count > CSV_COLUMNS_MAX ? "the header has too many columns" : "the header is not UTF-8";
+    if (r->count > CSV_COLUMNS_MAX) {
+        *why = "the header has too many columns";
         return ST_INVALID;
     }
     trailing_drop(r, 1);
@@ -188,7 +196,10 @@ static enum status header_read(struct csv_reader *r, const char **why)
     r->text = BUF_EMPTY;
     cells_cut(r, str_or_empty(buf_view(&r->header_text)), r->header_cells);
     r->header = (struct csv_row){ .line = r->begin, .count = r->count, .cells = r->header_cells };
-    return ST_OK;
+    if (cells_are_utf8(&r->header))
+        return ST_OK;
+    *why = "the header is not UTF-8: save the file as UTF-8";
+    return ST_INVALID;
 }
 
 enum status csv_reader_new(FILE *file, struct csv_reader **out, const char **why)

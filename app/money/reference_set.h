@@ -1,6 +1,5 @@
 /* A set of texts, which knows of each only a hash of 128 bits with a random key (SipHash): two texts of a million are
- * taken for the same with a chance below 2^-88, and nobody can choose texts that collide. 16 bytes a text, and at most
- * as much again. */
+ * taken for the same with a chance below 2^-88, and nobody can choose texts that collide. 16 to 37 bytes a text. */
 #ifndef HB_MONEY_REFERENCE_SET_H
 #define HB_MONEY_REFERENCE_SET_H
 

@@ -27,7 +27,7 @@ const COMMANDS = {
 const OTHERS = ['setup', 'check', 'doctor', 'trace', 'setting', 'settings', 'keys', 'picture', 'verify', 'verify-receipt', 'crash-points', 'version', 'help'];
 // A process waits for its stores. Without Redis, commands that read only tables do what they can.
 const goesOn = (words, stores) => /^(serve|settle) /.test(words)
-  || (!stores.includes('MariaDB') && /^(migrate|replay|user find|money channels)\b/.test(words));
+  || (!stores.includes('MariaDB') && /^(migrate|replay|user find|money)\b/.test(words));
 
 // Of the other states each kind of command says it: a process, a script and one that asks for rows.
 const OF_EACH_KIND = ['audit', 'replay', 'backup', 'serve'];

@@ -75,6 +75,7 @@ TEST(a_file_with_either_separator_and_any_line_end_is_read)
 TEST(a_wrong_row_has_its_line_and_the_rows_behind_it_are_read)
 {
     assert_rows("a,b\n1\n1,2,3\n\xff,2\n3,4\n", "2:!/3:!/4:!/5:3|4/");
+    assert_rows("a,b\n\xe5\xb0,\x8f\n3,4\n", "2:!/3:3|4/"); /* a character in two cells */
     assert_int_equal(strcmp(rows_text("a,b\n1\0,2\n3,4\n", 13), "2:!/3:3|4/"), 0);
 }
 
