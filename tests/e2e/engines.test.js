@@ -1,13 +1,15 @@
-// The main flow in the engines of other browsers, Firefox and WebKit, with and without JavaScript: somebody registers,
-// deposits and sends; somebody else follows the link, registers, opens, and reads list, records and wallet.
+// The main flow in whole browsers, Chromium, Firefox and WebKit, with and without JavaScript: somebody registers, deposits
+// and sends; somebody else follows the link, registers, opens, and reads list, records and wallet.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { chromium, fileBrowser } from './support/browser.js';
 import { firefox } from './support/firefox.js';
 import { PASSWORD, audit, poll, site, unique } from './support/site.js';
 import { words } from './support/texts.js';
+import { pageAt } from './support/visits.js';
 import { webkit } from './support/webkit.js';
 
-const ENGINES = { Firefox: firefox, WebKit: webkit };
+const ENGINES = { Chromium: chromium, Firefox: firefox, WebKit: webkit };
 const SUBMIT = 'main form button[type=submit]';
 const PRESSES_MAX = 2;
 const PRESS_S = 20; // until a press counts as lost
@@ -143,5 +145,22 @@ for (const [name, engine] of Object.entries(ENGINES)) {
     assert.ok(colors[0] > 200 && colors[1] < 60, `the brightest channel of the background: ${colors}`);
   });
 }
+
+const shell = fileBrowser();
+
+test('no script of a page can turn text into HTML or code', async () => {
+  const page = await pageAt(shell, null, '/');
+  const thrown = await page.evaluate(() => [
+    () => { document.body.innerHTML = '<b>x</b>'; },
+    () => new DOMParser().parseFromString('<b>x</b>', 'text/html'),
+    () => document.body.insertAdjacentHTML('beforeend', '<b>x</b>'),
+    () => { document.createElement('script').text = 'x'; },
+    () => { document.createElement('script').src = '/static/app.js'; },
+    () => trustedTypes.createPolicy('default', { createHTML: (text) => text }),
+  ].map((attempt) => {
+    try { attempt(); return 'done'; } catch (error) { return error.name; }
+  }));
+  assert.deepEqual(thrown, Array(6).fill('TypeError'));
+});
 
 test('all money is accounted for', () => audit());

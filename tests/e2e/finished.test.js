@@ -2,7 +2,7 @@
 // Redis functions, and the answers (HTML in both languages, and JSON) are the same as those from Redis and MySQL.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { opened, sentPath, settled } from './support/packets.js';
+import { sentPath } from './support/packets.js';
 import { redis } from './support/redis.js';
 import { Client, audit, fen, newUser, poll, site } from './support/site.js';
 import { LANGUAGES, words } from './support/texts.js';
@@ -83,20 +83,6 @@ test('a finished packet is answered from the page cache, with the same answers a
   await audit();
 });
 
-test('a cached exclusive packet still refuses users other than its receiver', async () => {
-  const sender = await newUser({ yuan: '10' });
-  const receiver = await newUser();
-  const other = await newUser();
-  const path = await sentPath(sender, { kind: 'exclusive', amount: '1.00', count: '1', to: receiver.username });
-  await opened(receiver, path);
-  await settled(receiver, path);
-  for (let i = 0; i < ROUND; i++) {
-    assert.equal((await other.client.post(`${path}/open`)).status, 403);
-    assert.equal((await sender.client.get(path)).json.state, 'finished');
-    assert.deepEqual((await receiver.client.post(`${path}/open`)).json, { result: 'already', share_no: 0, amount_fen: 100, left_count: 0, returned: false });
-  }
-});
-
 test('before the settlement the list comes from memory, and each visitor sees the state of their own share', async () => {
   const sender = await newUser({ yuan: '100' });
   const path = await sentPath(sender, { kind: 'lucky', amount: '60.00', count: String(SHARES) });
@@ -118,17 +104,4 @@ test('before the settlement the list comes from memory, and each visitor sees th
   await poll('all is settled', async () => (await people[SHARES - 1].get(path)).json.mine.settled);
   for (const person of people.slice(0, SHARES)) assert.equal((await person.get(path)).json.mine.settled, true);
   await audit();
-});
-
-test('a process that does not know a finished packet cuts the asked part out of its list', async () => {
-  const sender = await newUser({ yuan: '10' });
-  const path = await sentPath(sender, { kind: 'even', amount: '0.01', count: '15' });
-  const people = await site.demoUsers(15);
-  for (const person of people) assert.equal((await person.post(`${path}/open`)).status, 200);
-  await poll('all is settled', async () => (await people[14].get(path)).json.mine.settled);
-  await site.startAnew(['hot']);
-  for (let i = 0; i < 4; i++) {
-    const { json } = await sender.client.get(`${path}?after=10`);
-    assert.deepEqual(json.grabs.map(({ share_no: no }) => no), [9, 8, 7, 6, 5, 4, 3, 2, 1, 0]);
-  }
 });

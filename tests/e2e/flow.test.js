@@ -1,4 +1,4 @@
-// The main flow over HTTP, as with curl: send, grab, view. tests/e2e/browser.test.js has it in a browser.
+// The main flow over HTTP, as with curl: send, grab, view. tests/e2e/engines.test.js has it in browsers.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { sentPath } from './support/packets.js';
@@ -18,22 +18,6 @@ test('a browser that keeps no cookies is told so after a registration and a logi
     const page = await new Client().getHtml(asked);
     assert.ok(page.text.includes(words('zh-CN', 'login_no_cookies')), page.text);
     assert.equal((await client.getHtml(asked)).headers.get('location'), onward, path);
-  }
-});
-
-test('style sheet and script are served compressed, from the files made at start', async () => {
-  const page = await new Client().getHtml('/login');
-  const paths = [...page.text.matchAll(/\/static\/[\w-]+\.[0-9a-f]{10}\.(?:css|js|svg)/g)].map(([path]) => path);
-  for (const type of ['css', 'js', 'svg']) assert.ok(paths.some((path) => path.endsWith(type)), type);
-  for (const path of paths) {
-    const plain = await new Client().get(path);
-    const packed = await new Client().get(path, { 'accept-encoding': 'gzip' });
-    assert.equal(plain.status, 200);
-    assert.equal(packed.headers.get('content-encoding'), 'gzip', path);
-    // Responses that nginx compresses itself have no Content-Length.
-    const length = Number(packed.headers.get('content-length'));
-    assert.ok(length > 0 && length < Number(plain.headers.get('content-length')), path);
-    assert.match(packed.headers.get('cache-control'), /immutable/);
   }
 });
 

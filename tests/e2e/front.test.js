@@ -121,6 +121,11 @@ test('a static name is kept for a year only with the hash of the file behind it'
       assert.equal(answer.headers.get('content-encoding'), encoding === 'gzip' ? 'gzip' : undefined);
     }
   }
+  for (const file of ['app.css', 'app.js', 'calm.svg']) { // what nginx compresses itself has no Content-Length
+    const [plain, packed] = await Promise.all(['identity', 'gzip'].map((encoding) => site(`/static/${file}`, '-I', '-H', `Accept-Encoding: ${encoding}`)));
+    const [whole, length] = [plain, packed].map(({ headers }) => Number(headers.get('content-length')));
+    assert.ok(packed.headers.get('content-encoding') === 'gzip' && length > 0 && length < whole, `${file}: ${length} of ${whole} bytes`);
+  }
   for (const path of ['nothing.0123456789.css', 'nothing.css']) {
     const answer = await site(`/static/${path}`);
     assert.deepEqual([answer.status, cacheOf(answer)], [404, 'no-store'], 'no pool is asked');

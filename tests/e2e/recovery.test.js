@@ -37,27 +37,6 @@ test('a guess is logged without what was typed, and no log has a code', async ()
   assert.match(lines, /event=login-refused user_id=0 .* reason=recovery\n/);
 });
 
-// The Set-Cookie line of what the next page shows.
-const shownCookie = (answer) => answer.cookies.find((line) => line.startsWith('once='));
-
-test('a page makes codes by a POST that leads on; they are shown once, from a sealed cookie of that session', async () => {
-  const user = await newUser();
-  const stranger = await newUser();
-  const made = await user.client.postHtml('/account/recovery', { password: user.password });
-  assert.deepEqual([made.status, made.headers.get('location')], [303, '/account/recovery?made=1']);
-  assert.match(shownCookie(made), /^once=[\w-]{300,}; Path=\/account\/recovery; HttpOnly; SameSite=Strict; Max-Age=600$/);
-  const once = user.client.cookie('once');
-  const codesIn = ({ text }) => [...text.matchAll(/<code translate="no">([0-9A-Z-]{21})</g)].map(([, code]) => code);
-  assert.deepEqual(codesIn(await new Client({ sid: stranger.client.cookie('sid'), once }).getHtml('/account/recovery?made=1')), []);
-  const first = await user.client.getHtml('/account/recovery?made=1');
-  assert.equal(codesIn(first).length, CODES);
-  assert.match(shownCookie(first), /^once=; Path=\/account\/recovery; .*Max-Age=0$/);
-  assert.deepEqual(codesIn(await user.client.getHtml('/account/recovery?made=1')), []);
-  assert.equal((await recover(user, codesIn(first)[0])).status, 200, 'a reload makes no new codes');
-  const json = await new Client({ sid: user.client.cookie('sid'), once }).get('/account/recovery?made=1');
-  assert.deepEqual(json.json, { recovery_codes: CODES - 1 }, 'a program gets them from the POST alone');
-});
-
 testVisitors('codes are made and used on the pages', async ({ locale: language, javaScriptEnabled }) => {
   const user = await newUser();
   const page = await clientPage(browser, user.client, { locale: language, javaScriptEnabled });

@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { fileBrowser } from './support/browser.js';
 import { request } from './support/client.js';
-import { audit, Client, newUser, PASSWORD, poll, site, unique } from './support/site.js';
+import { Client, newUser, PASSWORD, site, unique } from './support/site.js';
 import { words } from './support/texts.js';
 import { clientPage, testVisitors } from './support/visits.js';
 
@@ -29,22 +29,6 @@ async function tokenOf({ client }, scopes, days = '1') {
   assert.equal(made.json.scopes, scopes);
   return made.json;
 }
-
-test('a program sends, opens and reads with tokens alone', async () => {
-  const sender = await newUser({ yuan: '10' });
-  const opener = await newUser();
-  const sending = program((await tokenOf(sender, 'read send')).token);
-  const opening = program((await tokenOf(opener, 'read open')).token);
-  const sent = await sending.post('/send', { kind: 'even', amount: '1', count: '2', request_key: unique('k') });
-  assert.equal(sent.status, 201, sent.text);
-  const opened = await opening.post(`/p/${sent.json.id}/open`);
-  assert.deepEqual([opened.status, opened.json.result, opened.json.amount_fen], [200, 'grabbed', 100]);
-  assert.equal((await opening.post(`/p/${sent.json.id}/open`)).json.result, 'already');
-  assert.equal((await opening.get(`/p/${sent.json.id}`)).json.mine.amount_fen, 100);
-  await poll('it is in the wallet', async () => (await opening.get('/wallet')).json.balance_fen === 100);
-  assert.equal((await sending.get('/records/sent')).json.items[0].id, sent.json.id);
-  await audit();
-});
 
 test('the first use by many at once in the hot pool is looked up and answered, with its body', async () => {
   const sender = await newUser({ yuan: '10' });

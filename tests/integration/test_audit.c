@@ -1,6 +1,5 @@
 /* The audit: clean where all is well, and it names each planted violation. */
 #include "audit/audit_internal.h"
-#include "support/test.h"
 #include "test_world.h"
 
 /* A world with one open packet (two of three shares settled), one finished, one for users[2] alone. */

@@ -1,10 +1,8 @@
 /* pages/card: the picture that everybody with the link sees says only what everybody may know. What would be drawn is
  * read here as SVG. */
-#include "base/array.h"
 #include "base/clock.h"
 #include "pages/card.h"
 #include "pages/present.h"
-#include "support/test.h"
 #include "test_drawn.h"
 #include "test_packet_app.h"
 

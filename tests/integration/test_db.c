@@ -2,14 +2,11 @@
 #include <mysql.h>
 #include <poll.h>
 #include <pthread.h>
-#include <unistd.h>
 
-#include "base/array.h"
 #include "io/metrics.h"
 #include "mysql/db_internal.h"
 #include "support/capture_stderr.h"
 #include "support/stores_do.h"
-#include "support/test.h"
 #include "support/test_services.h"
 #include "support/wait_until.h"
 

@@ -5,7 +5,6 @@
 #include "mysql/db_session.h"
 #include "support/capture_stderr.h"
 #include "support/stores_do.h"
-#include "support/test.h"
 #include "support/test_services.h"
 
 static struct services *app;

@@ -3,10 +3,8 @@
 #include <pthread.h>
 #include <unistd.h>
 
-#include "base/clock.h"
 #include "commands/replay.h"
 #include "live/event.h"
-#include "live/grab.h"
 #include "live/keys.h"
 #include "pages/page_cache.h"
 #include "redis/reply.h"
@@ -15,10 +13,7 @@
 #include "settle/fault.h"
 #include "settle/publish.h"
 #include "settle/read.h"
-#include "settle/recover.h"
-#include "settle/settle.h"
 #include "settle/write.h"
-#include "support/test.h"
 #include "support/test_services.h"
 #include "test_world.h"
 

@@ -1,6 +1,5 @@
 /* `hongbao demo` creates the requested number of users with money and a session, at every run. */
 #include "commands/demo.h"
-#include "support/test.h"
 #include "test_world.h"
 #include "user/account.h"
 #include "user/session.h"

@@ -1,8 +1,6 @@
 /* A sender ends a packet early: nobody gets a share afterwards, and the rest goes back exactly once. */
 #include "acts/end.h"
-#include "base/clock.h"
 #include "packet/store.h"
-#include "support/test.h"
 #include "test_world.h"
 
 /* users[user] ends the packet, with the rights of a pool. */

@@ -1,8 +1,6 @@
 /* Expired packets are refunded: exactly once, after all grabs. */
-#include "base/clock.h"
 #include "live/event.h"
 #include "settle/expire.h"
-#include "support/test.h"
 #include "support/test_services.h"
 #include "support/wait_until.h"
 #include "test_world.h"

@@ -1,17 +1,14 @@
 /* The client of MySQL and a Galera cluster of three nodes, which are set to read only, killed, and left without their
  * cluster. The tests build on each other: the nodes that they kill stay away. */
 #include <sys/stat.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
 #include "base/arena.h"
-#include "base/clock.h"
 #include "base/log.h"
 #include "config/config.h"
 #include "mysql/db.h"
 #include "support/script_run.h"
 #include "support/stores_do.h"
-#include "support/test.h"
 #include "support/wait_until.h"
 
 enum {

@@ -9,7 +9,6 @@
 #include "packet/returns.h"
 #include "packet/store.h"
 #include "packet/totals.h"
-#include "support/test.h"
 #include "support/test_services.h"
 #include "support/wait_until.h"
 #include "test_world.h"

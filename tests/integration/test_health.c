@@ -3,8 +3,6 @@
 
 #include <mysql.h>
 
-#include "base/array.h"
-#include "base/clock.h"
 #include "io/metrics_processes.h"
 #include "live/fence.h"
 #include "live/keys.h"
@@ -14,7 +12,6 @@
 #include "site/ready.h"
 #include "site/write_probe.h"
 #include "support/stores_do.h"
-#include "support/test.h"
 #include "support/test_services.h"
 #include "support/unix_path.h"
 #include "test_user_fixture.h"

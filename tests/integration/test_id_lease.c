@@ -29,7 +29,7 @@ static int teardown(void **state)
 {
     (void)state;
     enum status st = leases_clear();
-    packet_services_close(app);
+    site_close(app);
     return st != ST_OK;
 }
 

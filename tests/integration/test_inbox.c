@@ -1,7 +1,6 @@
 /* The inbox of the home page, and the number of what is new in it. */
 #include <inttypes.h>
 
-#include "base/array.h"
 #include "base/clock.h"
 #include "base/random.h"
 #include "packet/inbox.h"

@@ -1,7 +1,6 @@
 /* app/live with a real Redis: every reply of every script. */
 #include <inttypes.h>
 
-#include "base/array.h"
 #include "base/clock.h"
 #include "live/close.h"
 #include "live/event.h"
@@ -16,11 +15,9 @@
 #include "packet/view.h"
 #include "redis/crowd.h"
 #include "redis/function.h"
-#include "redis/reply.h"
 #include "support/assert_text.h"
 #include "support/close_one.h"
 #include "support/stores_do.h"
-#include "support/test.h"
 #include "support/test_services.h"
 
 enum { HOUR_MS = 3600 * 1000, SENDER = 10001, FIRST_USER = 20000, SHARES_MAX = 3000 };
@@ -711,15 +708,6 @@ TEST(a_crowd_is_one_event_and_each_user_gets_an_answer_of_their_own)
     redis_call_free(&call);
     struct packet_view v = view(B, PACKET_NO_SHARE, 10);
     assert_ints({ v.packet.grabbed_count, 3 }, { v.packet.grabbed_fen, 303 }, { v.mine.share_no, 1 });
-}
-
-TEST(a_crowd_at_an_exclusive_packet_has_one_winner)
-{
-    static const struct opening openings[] = { { .user = FIRST_USER + 1 },
-                                               { .user = FIRST_USER },
-                                               { .user = FIRST_USER } };
-    sample_load(PACKET_EXCLUSIVE, 1);
-    CROWD_GETS(openings, LIVE_NOT_FOR_YOU, LIVE_GRABBED, LIVE_ALREADY);
 }
 
 TEST(a_nickname_in_a_crowd_can_hold_every_byte)

@@ -6,7 +6,6 @@
 #include "mysql/db.h"
 #include "support/script_run.h"
 #include "support/stores_do.h"
-#include "support/test.h"
 #include "support/wait_until.h"
 
 enum { ROWS = 200, AVOIDED_MS = 11000 /* longer than the client avoids a server */ };

@@ -3,13 +3,11 @@
  * for byte the complete one, or a 503. */
 #include "account/routes.h"
 #include "account/token_page.h"
-#include "base/array.h"
 #include "base/clock.h"
 #include "base/log.h"
 #include "pages/routes.h"
 #include "records/routes.h"
 #include "support/stores_do.h"
-#include "support/test.h"
 #include "support/test_services.h"
 #include "test_packet_fixture.h"
 #include "user/token.h"
@@ -211,7 +209,7 @@ static int setup(void **state)
 static int teardown(void **state)
 {
     (void)state;
-    packet_services_close(app);
+    site_close(app);
     return 0;
 }
 

@@ -1,9 +1,6 @@
 /* Tables that are older than Redis: a dump taken before the last grabs is restored, or a lagging replica is promoted.
  * Contradicting events become dead letters, all others are settled. */
 #include "settle/read.h"
-#include "settle/recover.h"
-#include "settle/settle.h"
-#include "support/test.h"
 #include "test_world.h"
 
 enum { TRIES_MORE = 16 /* rolled back batches beyond one for each letter */ };

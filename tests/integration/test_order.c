@@ -1,5 +1,4 @@
 /* pages/order_show: a sender asks what became of a request key. */
-#include "base/array.h"
 #include "pages/order_show.h"
 #include "support/test.h"
 #include "test_packet_app.h"
@@ -52,6 +51,31 @@ TEST(an_order_is_the_packet_of_its_key)
                    "\"opens_at\":null,\"finished_at\":null,\"ended_at\":null,\"closed_at\":null,",
                    text_printf("\"amount_fen\":300,\"grabbed_fen\":%d,\"refund_fen\":0}", i == 3 ? 300 : 0));
         sql_run(app, text_printf("UPDATE packet SET %s WHERE id = ?", states[i].undo), DB_U64(id));
+    }
+}
+
+/* The row of the packet once it is closed. */
+TEST(a_closed_order_tells_what_was_taken_and_what_came_back)
+{
+    static const char *const closed[] = {
+        "state = 'closed', expires_ms = created_ms + 1, closed_ms = created_ms + 2, grabbed_count = 1,"
+        " grabbed_fen = 100, refund_fen = 200",
+        "state = 'closed', finished_ms = created_ms + 1, closed_ms = created_ms + 2, grabbed_count = 3,"
+        " grabbed_fen = 300, refund_fen = 0",
+    };
+    EACH (row, closed) {
+        const uint64_t id = order_new();
+        const bool finished = row > closed;
+        sql_run(app, text_printf("UPDATE packet SET %s WHERE id = ?", *row), DB_U64(id));
+        visit_says(asked_by(&p, key), 200, finished ? "\"state\":\"finished\"" : "\"state\":\"expired\"",
+                   finished ? "grabbed_count: 3" : "grabbed_count: 1", finished ? "refund_fen: 0" : "refund_fen: 200",
+                   "\"closed_at\":\"", finished ? "\"finished_at\":\"" : "\"finished_at\":null");
+        visit_says(person_html(&p, ask, "/orders/x", NULL, 0), 200, key, finished ? "已领完" : "已过期",
+                   finished ? "3.00元" : "1.00元 · 已退款2.00元");
+        sql_run(app,
+                "UPDATE packet SET state = 'open', expires_ms = created_ms + 86400000, closed_ms = NULL,"
+                " finished_ms = NULL, grabbed_count = 0, grabbed_fen = 0, refund_fen = 0 WHERE id = ?",
+                DB_U64(id));
     }
 }
 

@@ -39,7 +39,7 @@ static inline int app_teardown(void **state)
 {
     (void)state;
     arena_free(arena);
-    packet_services_close(app);
+    site_close(app);
     return 0;
 }
 

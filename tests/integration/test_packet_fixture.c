@@ -3,16 +3,13 @@
 
 #include <inttypes.h>
 
-#include "base/array.h"
 #include "base/clock.h"
 #include "base/random.h"
-#include "ledger/ledger.h"
 #include "pages/send.h"
 #include "records/records.h"
 #include "support/test_services.h"
 #include "user/store.h"
 #include "wallet/deposit.h"
-#include "web/assets.h"
 #include "web/respond.h"
 
 enum { FIXTURE_ARENA_BYTES = 16384, FIXTURE_ARENA_LIMIT = 64 << 20 };
@@ -26,33 +23,10 @@ static struct arena *fixture_arena(void)
 
 struct services *packet_services_open(void)
 {
-    struct services *app = test_services_open();
-    struct templates templates = { .generation = 0 };
-    struct assets *assets = NULL;
-    char error[512] = "";
-    if (app == NULL)
-        return NULL;
-    if (!clock_zone_set(app->stores.config->timezone) ||
-        templates_load(app->stores.config->template_dir, &templates, error, sizeof error) != ST_OK ||
-        assets_load(app->stores.config->static_dir, &assets) != ST_OK) {
-        fprintf(stderr, "packet_services: %s\n", error);
-        templates_free(&templates);
-        test_services_close(app);
-        return NULL;
-    }
-    app->templates = templates;
-    app->assets = assets;
-    test_services_fences_open(app); /* new packets are loaded */
+    struct services *app = site_open();
+    if (app != NULL)
+        test_services_fences_open(app); /* new packets are loaded */
     return app;
-}
-
-void packet_services_close(struct services *app)
-{
-    if (app != NULL) {
-        templates_free(&app->templates);
-        assets_free((struct assets *)app->assets);
-    }
-    test_services_close(app);
 }
 
 void fresh_key(char *out)

@@ -13,9 +13,8 @@ struct person {
     char nickname[PERSON_NAME_MAX];
 };
 
-/* test_services_open with templates, static names and the time zone as well; NULL when something is missing. */
+/* site_open with open fences; free with site_close. */
 struct services *packet_services_open(void);
-void packet_services_close(struct services *app); /* NULL is fine */
 
 /* A new user with this much money, deposited from the bank. */
 void person_new(struct services *app, struct person *out, int64_t balance_fen);

@@ -1,5 +1,4 @@
 /* The records as a CSV file: every row once, in constant memory. */
-#include "base/clock.h"
 #include "base/random.h"
 #include "records/records.h"
 #include "support/test.h"

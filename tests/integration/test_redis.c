@@ -4,16 +4,13 @@
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/un.h>
-#include <unistd.h>
 
-#include "base/array.h"
 #include "io/metrics.h"
 #include "redis/fence.h"
 #include "redis/function_load.h"
 #include "redis/reply.h"
 #include "support/capture_stderr.h"
 #include "support/stores_do.h"
-#include "support/test.h"
 #include "support/test_services.h"
 #include "support/unix_path.h"
 #include "support/wait_until.h"

@@ -1,9 +1,7 @@
 /* redis/ with a real Redis Cluster: routes, slots that move, a primary that dies, replicas that do not confirm. */
 #include <signal.h>
 #include <sys/wait.h>
-#include <unistd.h>
 
-#include "base/array.h"
 #include "redis/cluster.h"
 #include "redis/fence.h"
 #include "redis/function_load.h"
@@ -11,7 +9,6 @@
 #include "redis/slot.h"
 #include "support/capture_stderr.h"
 #include "support/cluster_servers.h"
-#include "support/test.h"
 #include "support/wait_until.h"
 
 enum { FENCES = 16, KEYS = 2000, RESHARD_SLOTS = 1500 };

@@ -2,9 +2,7 @@
  * command. */
 #include "redis/crowd.h"
 #include "redis/function_load.h"
-#include "redis/reply.h"
 #include "support/stores_do.h"
-#include "support/test.h"
 #include "support/test_services.h"
 
 enum { CALLS_MAX = 200 };

@@ -5,7 +5,6 @@
 #include <unistd.h>
 
 #include "redis/redis.h"
-#include "support/test.h"
 #include "support/test_port.h"
 #include "support/wait_until.h"
 

@@ -3,7 +3,6 @@
 #include "site/redis_memory.h"
 #include "site/redis_state.h"
 #include "support/stores_do.h"
-#include "support/test.h"
 #include "support/test_services.h"
 
 static char logged[512];

@@ -1,5 +1,4 @@
 /* What the stores refuse to a role is in the security log, once for each refusal that matters. */
-#include "base/array.h"
 #include "support/capture_stderr.h"
 #include "support/test.h"
 #include "support/test_services.h"

@@ -269,7 +269,10 @@ TEST(the_same_key_with_another_order_is_refused)
     const char *key = new_key();
     (void)sent(&p, text_printf("kind=lucky&amount=10&count=5&request_key=%s", key));
     const char *fields = text_printf("kind=lucky&amount=10&count=5&cover=birthday&request_key=%s", key);
-    visit_says(posted(&p, fields), 422, "\"field\":\"request_key\"");
+    visit_says(posted(&p, fields), 422, "\"field\":\"request_key\",\"message\":\"这张表单已经发过一个红包",
+               text_printf("\"order\":\"/orders/%s\"", key));
+    visit_says(posted(&p, text_printf("kind=lucky&amount=1000&count=5&request_key=%s", new_key())), 422, LACKS,
+               "\"order\":");
     /* The form that is shown again has a new key, so sending it again works. */
     visit_says(person_html(&p, send_form_post, "/send", fields, 0), 422, LACKS, key);
     assert_ints({ packets_of(&p), 1 }, { person_balance(app, &p), 9000 });

@@ -1,5 +1,4 @@
 /* The send form that is filled in: for a person, with a packet sent before, and the people one knows. */
-#include "base/array.h"
 #include "base/clock.h"
 #include "base/random.h"
 #include "packet/people.h"

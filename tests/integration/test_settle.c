@@ -1,7 +1,6 @@
 /* The settle worker: every event is settled exactly once, also across crashes. */
 #include <mysql.h>
 
-#include "base/array.h"
 #include "io/metrics.h"
 #include "live/event.h"
 #include "packet/grab.h"
@@ -12,7 +11,6 @@
 #include "settle/recover_stream.h"
 #include "settle/settle.h"
 #include "support/assert_text.h"
-#include "support/test.h"
 #include "support/test_services.h"
 #include "support/wait_until.h"
 #include "test_world.h"

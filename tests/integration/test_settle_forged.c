@@ -1,8 +1,6 @@
 /* What a hot pool that is taken over may append to a stream, with the rights of its role: the worker pays only what
  * agrees with the tables. */
 #include "acts/give_back.h"
-#include "base/array.h"
-#include "base/clock.h"
 #include "commands/replay.h"
 #include "live/event.h"
 #include "live/keys.h"
@@ -10,11 +8,9 @@
 #include "packet/store.h"
 #include "settle/fault.h"
 #include "settle/publish.h"
-#include "settle/settle.h"
 #include "settle/verify.h"
 #include "settle/write.h"
 #include "support/stores_do.h"
-#include "support/test.h"
 #include "test_world.h"
 
 /* The linker replaces clock_now_ms by the function below, so a test can set the clock of the worker. This is added to

@@ -2,7 +2,6 @@
 #include "live/site.h"
 #include "settle/recover_stream.h"
 #include "settle/site.h"
-#include "support/test.h"
 #include "support/test_services.h"
 #include "support/wait_until.h"
 #include "test_world.h"

@@ -5,7 +5,6 @@
 #include "packet/story.h"
 #include "records/story.h"
 #include "records/story_picture.h"
-#include "support/test.h"
 #include "test_drawn.h"
 #include "test_packet_app.h"
 

@@ -1,10 +1,7 @@
 /* A receiver thanks the sender: once for each share, shown from Redis and from the tables, whatever failed between. */
 #include "acts/give_back.h"
 #include "acts/thanks.h"
-#include "base/array.h"
 #include "packet/thanks.h"
-#include "settle/recover.h"
-#include "support/test.h"
 #include "test_world.h"
 
 /* users[user] thanks, with the rights of a pool. */

@@ -16,12 +16,11 @@
 #include "web/assets.h"
 #include "web/respond.h"
 
-static struct templates templates;
-static struct assets *assets;
-
 struct services *site_open(void)
 {
     char error[512] = "assets";
+    struct templates templates = { .generation = 0 };
+    struct assets *assets = NULL;
     struct services *app = test_services_open();
     if (app == NULL)
         return NULL;
@@ -30,7 +29,7 @@ struct services *site_open(void)
         assets_load(app->stores.config->static_dir, &assets) != ST_OK ||
         templates_load(app->stores.config->template_dir, &templates, error, sizeof error) != ST_OK) {
         fprintf(stderr, "site_open: %s\n", error);
-        site_close(app);
+        test_services_close(app);
         return NULL;
     }
     app->templates = templates;
@@ -40,9 +39,10 @@ struct services *site_open(void)
 
 void site_close(struct services *app)
 {
-    templates_free(&templates);
-    assets_free(assets);
-    assets = NULL;
+    if (app != NULL) {
+        templates_free(&app->templates);
+        assets_free((struct assets *)app->assets);
+    }
     test_services_close(app);
 }
 

@@ -8,13 +8,10 @@
 #include "account/password_page.h"
 #include "account/register.h"
 #include "account/token_page.h"
-#include "base/array.h"
 #include "base/clock.h"
-#include "support/test.h"
 #include "test_user_app.h"
 #include "user/account.h"
 #include "user/password.h"
-#include "user/session.h"
 #include "user/store.h"
 #include "web/origin.h"
 

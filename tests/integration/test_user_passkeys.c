@@ -1,7 +1,6 @@
 /* user/passkey_store on a real server: whose passkey it is, how many, and its counter. The ceremonies need
  * signatures and are in e2e.passkeys. */
 #include "base/random.h"
-#include "support/test.h"
 #include "test_user_app.h"
 #include "user/passkey_store.h"
 

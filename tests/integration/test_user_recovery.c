@@ -9,11 +9,9 @@
 #include "account/recovery_login.h"
 #include "account/recovery_page.h"
 #include "account/token_page.h"
-#include "base/array.h"
 #include "base/clock.h"
 #include "base/random.h"
 #include "io/metrics.h"
-#include "support/test.h"
 #include "test_user_app.h"
 #include "user/deletion.h"
 #include "user/passkey_store.h"
@@ -336,7 +334,12 @@ CODES_TEST(the_pages_work_without_scripts)
     /* New codes are shown once. */
     struct visit *v = html_of(recovery_submit, "/account/recovery", PASSWORD, session);
     visit_cookie_of(v, "once", once);
+    const struct str line = str_after(buf_view(&v->x.headers), str_from(text_printf("Set-Cookie: %s", once)));
+    assert_true(str_starts(line, STR("; Path=/account/recovery; HttpOnly; SameSite=Strict; Max-Age=600\r\n")));
     visit_says(v, 303, "Location: /account/recovery?made=1");
+    /* A program gets them from the POST alone. */
+    visit_says(json_of(recovery_show, "/account/recovery?made=1", NULL, text_printf("%s; %s", session, once)), 200,
+               "recovery_codes: 10", LACKS, "\"code\":");
     v = html_of(recovery_show, "/account/recovery?made=1", NULL, text_printf("%s; %s", session, once));
     struct str codes = str_after(buf_view(&v->x.body), STR("<li><code translate=\"no\">"));
     assert_true(codes.len > RECOVERY_CODE_TEXT_LEN);

@@ -1,11 +1,9 @@
 /* user/token, user/token_store and their pages on real stores: made once, used by every process, revoked at once. */
 #include "account/account_page.h"
 #include "account/token_page.h"
-#include "base/array.h"
 #include "base/clock.h"
 #include "base/public_id.h"
 #include "base/random.h"
-#include "support/test.h"
 #include "test_user_app.h"
 #include "user/token.h"
 #include "user/token_store.h"

@@ -2,8 +2,6 @@
 #ifndef HB_TEST_WALLET_APP_H
 #define HB_TEST_WALLET_APP_H
 
-#include "base/array.h"
-#include "support/test.h"
 #include "test_user_app.h"
 
 static uint64_t accounts[64];

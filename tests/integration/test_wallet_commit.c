@@ -3,7 +3,6 @@
 
 #include "base/clock.h"
 #include "base/random.h"
-#include "support/test.h"
 #include "test_lost_commit.h"
 #include "test_wallet_app.h"
 #include "user/store.h"

@@ -2,7 +2,6 @@
 #include "base/clock.h"
 #include "base/random.h"
 #include "ledger/ledger.h"
-#include "support/test.h"
 #include "test_wallet_app.h"
 #include "user/store.h"
 

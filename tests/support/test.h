@@ -23,6 +23,8 @@
 
 #include <cmocka.h>
 
+#include "base/array.h"
+
 #define TEST(name) TEST_WITH(name, NULL, NULL)
 
 /* The linker puts the pointers of a section into a row, in any order, and defines where it starts and stops. */

@@ -76,7 +76,7 @@ test('a changed page chooses the checkers in its states, one that many pages inc
 
 test('a changed test chooses itself unless it is long, a helper those that have it, other files those that name them', () => {
   assert.deepEqual(choose('tests/integration/test_settle.c', 'tests/e2e/limits.test.js').tests, ['integration.test_settle']);
-  assert.ok(choose('tests/e2e/support/moments.js').tests.includes('e2e.orders'));
+  assert.ok(choose('tests/e2e/support/moments.js').tests.includes('e2e.phrase'));
   assert.ok(choose('README.md').tests.includes('e2e.readme'));
   assert.deepEqual(choose('LICENSE').tests, []);
 });

@@ -1,7 +1,6 @@
 /* site/api: every route and every field of its form and query is described; a process makes the description once. */
 #include <zlib.h>
 
-#include "base/array.h"
 #include "base/log.h"
 #include "packet/receipt_keys.h"
 #include "pages/receipt.h"

@@ -2,7 +2,6 @@
 #include <time.h>
 
 #include "base/arena.h"
-#include "base/array.h"
 #include "base/clock.h"
 #include "support/test.h"
 

@@ -1,6 +1,5 @@
 /* The keys of each purpose (base/keys.h): what earlier versions made with the secret stays valid. And base/random: the
  * system's randomness, and SHA-256 by its published vectors. */
-#include "base/array.h"
 #include "base/keys.h"
 #include "base/random.h"
 #include "support/test.h"

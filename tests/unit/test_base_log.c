@@ -1,9 +1,7 @@
 /* Log lines: one write each, and nobody outside can forge one. */
 #include <errno.h>
 #include <sys/stat.h>
-#include <unistd.h>
 
-#include "base/array.h"
 #include "base/log.h"
 #include "base/utf8.h"
 #include "support/assert_text.h"

@@ -1,5 +1,4 @@
 /* base/public_id: the text of an id, and what is refused without a store. */
-#include "base/array.h"
 #include "base/public_id.h"
 #include "support/test_arena.h"
 

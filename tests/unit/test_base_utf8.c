@@ -1,7 +1,6 @@
 /* Text from people: what is valid, how long it looks, and what is kept of it. */
 #include <utf8proc.h>
 
-#include "base/array.h"
 #include "base/utf8.h"
 #include "packet/draw.h"
 #include "support/test_arena.h"

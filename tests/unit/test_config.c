@@ -1,7 +1,6 @@
 /* Settings: nothing starts on a half-understood configuration. */
 #include <ctype.h>
 
-#include "base/array.h"
 #include "base/str.h"
 #include "base/typed.h"
 #include "config/config.h"

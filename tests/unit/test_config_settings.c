@@ -1,6 +1,5 @@
 /* What the values of settings may be: config/address, config/rate, config/site_url with config/punycode. And
  * config/spelling: which name a mistyped one was meant to be. */
-#include "base/array.h"
 #include "config/address.h"
 #include "config/punycode.h"
 #include "config/rate.h"

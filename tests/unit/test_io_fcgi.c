@@ -10,7 +10,6 @@
 #include <sys/resource.h>
 #include <sys/wait.h>
 
-#include "base/array.h"
 #include "io/fcgi_answer.h"
 #include "support/test_supervisor.h"
 

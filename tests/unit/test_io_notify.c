@@ -2,7 +2,6 @@
  * the connections that one process leaves. */
 #include <sys/wait.h>
 
-#include "base/array.h"
 #include "io/notify.h"
 #include "io/process.h"
 #include "support/test_supervisor.h"

@@ -9,7 +9,6 @@
 #include <webp/decode.h>
 #include <webp/encode.h>
 
-#include "base/array.h"
 #include "base/buf.h"
 #include "io/picture.h"
 #include "io/picture_child.h"

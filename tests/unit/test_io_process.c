@@ -9,7 +9,6 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "base/array.h"
 #include "base/log.h"
 #include "io/process.h"
 #include "support/test.h"

@@ -14,7 +14,6 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "base/array.h"
 #include "base/log.h"
 #include "io/metrics.h"
 #include "io/sandbox.h"

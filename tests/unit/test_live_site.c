@@ -1,5 +1,4 @@
 /* The identity of a site: what a mark says, and whether it belongs to the tables. */
-#include "base/array.h"
 #include "live/site.h"
 #include "support/test.h"
 

@@ -1,5 +1,4 @@
 /* packet/rules: accepted sums, and which limit is violated. */
-#include "base/array.h"
 #include "packet/rules.h"
 #include "packet/split.h"
 #include "support/test.h"

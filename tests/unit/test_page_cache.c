@@ -1,5 +1,4 @@
 /* pages/page_cache: the packets that are cacheable, the answers from the cache, its limits, and its pages. */
-#include "base/array.h"
 #include "live/grab.h"
 #include "live/live.h"
 #include "live/view.h"

@@ -1,5 +1,4 @@
 /* packet/phrase: what counts as the same passphrase, its hash and its sealed form. */
-#include "base/array.h"
 #include "packet/phrase.h"
 #include "support/test_arena.h"
 

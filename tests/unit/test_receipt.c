@@ -1,5 +1,4 @@
 /* packet/receipt, receipt_file, receipt_keys: the signed bytes, forged receipts, the JSON, the keys of a day. */
-#include "base/array.h"
 #include "base/typed.h"
 #include "packet/receipt_keys.h"
 #include "support/test_folder.h"

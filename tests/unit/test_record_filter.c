@@ -1,5 +1,4 @@
 /* packet/record_search: comparing a record with a filter. */
-#include "base/array.h"
 #include "packet/record_search.h"
 #include "support/test_arena.h"
 

@@ -1,5 +1,4 @@
 /* pages/send_form: the order that the form defines, and the messages of a refused form. */
-#include "base/array.h"
 #include "base/clock.h"
 #include "packet/receivers.h"
 #include "packet/rules.h"

@@ -1,5 +1,4 @@
 /* The sums and checks of a batch of events. */
-#include "base/array.h"
 #include "live/event.h"
 #include "settle/batch.h"
 #include "settle/fault.h"

@@ -1,5 +1,4 @@
 /* What the settle worker believes of an event: its time, its user and its amount. */
-#include "base/array.h"
 #include "packet/split.h"
 #include "settle/batch.h"
 #include "settle/shares.h"

@@ -3,7 +3,6 @@
  *
  * packet/split: exact sums, limits, no bias by position, reproducible. The known vectors were made by an independent
  * implementation in another language, written from the description in packet/split.h alone. */
-#include "base/array.h"
 #include "base/random.h"
 #include "packet/draw.h"
 #include "packet/split.h"

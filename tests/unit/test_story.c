@@ -1,5 +1,4 @@
 /* packet/story: what a year's gifts tell. */
-#include "base/array.h"
 #include "packet/story.h"
 #include "support/test.h"
 

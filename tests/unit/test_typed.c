@@ -1,7 +1,6 @@
 /* The readers of what people type, by the cases of typed.json. */
 #include <jansson.h>
 
-#include "base/array.h"
 #include "base/base32.h"
 #include "base/money.h"
 #include "base/typed.h"

@@ -1,6 +1,5 @@
 /* user/account: the rules of usernames, nicknames and passwords, and their messages. */
 #include "account/username_proposal.h"
-#include "base/array.h"
 #include "support/assert_text.h"
 #include "support/test_arena.h"
 #include "user/account.h"

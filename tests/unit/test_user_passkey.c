@@ -3,7 +3,6 @@
 
 #include <sodium.h>
 
-#include "base/array.h"
 #include "passkey_vectors.h"
 #include "support/test_arena.h"
 #include "user/passkey.h"

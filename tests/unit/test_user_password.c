@@ -4,7 +4,6 @@
 #include <sys/resource.h>
 #include <time.h>
 
-#include "base/array.h"
 #include "support/test_arena.h"
 #include "user/password.h"
 

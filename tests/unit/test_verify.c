@@ -1,5 +1,4 @@
 /* commands/verify: its arguments. tests/e2e/flow.test.js compares its shares with the site's. */
-#include "base/array.h"
 #include "commands/verify.h"
 #include "support/test.h"
 

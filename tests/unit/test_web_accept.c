@@ -1,6 +1,5 @@
 /* web/accept: which of two types the header Accept prefers. tests/e2e/bad_input.test.js reads these lists, too: nginx
  * has the same rule for its own errors. */
-#include "base/array.h"
 #include "support/test.h"
 #include "web/accept.h"
 

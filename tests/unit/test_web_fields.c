@@ -1,5 +1,4 @@
 /* web/fields: reading forms and queries by their tables. */
-#include "base/array.h"
 #include "base/clock.h"
 #include "support/assert_text.h"
 #include "support/test_arena.h"

@@ -1,6 +1,5 @@
 /* web/form: accepted and refused bodies, request keys, and lists of messages. web/multipart: bodies as browsers and
  * curl write them, and what is refused. */
-#include "base/array.h"
 #include "base/buf.h"
 #include "support/test_arena.h"
 #include "web/form.h"

@@ -1,5 +1,4 @@
 /* web/mended_link: what chats and people add to a link, and the address that was meant. */
-#include "base/array.h"
 #include "support/test_arena.h"
 #include "web/mended_link.h"
 

@@ -1,6 +1,5 @@
 /* web/router, web/bearer, web/stream: whole requests, which must not reach a handler, or are answered in parts. The
  * linker wraps the functions of io/fcgi. */
-#include "base/array.h"
 #include "base/utf8.h"
 #include "support/assert_text.h"
 #include "support/test_site.h"

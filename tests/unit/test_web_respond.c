@@ -1,5 +1,4 @@
 /* web/respond: an answer that lacks a part for lack of memory becomes a complete 503. And web/etag. */
-#include "base/array.h"
 #include "base/log.h"
 #include "support/test_site.h"
 #include "web/etag.h"

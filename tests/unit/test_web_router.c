@@ -1,5 +1,4 @@
 /* web/router and web/origin: the handler of a path, and the cross-origin guard. Whole requests: test_web_requests. */
-#include "base/array.h"
 #include "support/test.h"
 #include "web/origin.h"
 #include "web/router.h"

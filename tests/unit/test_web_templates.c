@@ -1,5 +1,4 @@
 /* web/templates, web/catalogue: loading templates with the texts of each language, and reloading changed files. */
-#include "base/array.h"
 #include "base/log.h"
 #include "support/test_folder.h"
 #include "web/templates.h"

@@ -1,5 +1,4 @@
 /* web/traffic: what a pool counts about its requests. */
-#include "base/array.h"
 #include "base/clock.h"
 #include "support/test.h"
 #include "web/traffic.h"

@@ -2,7 +2,7 @@
 // needs a fraction of the CPU time; or the browser itself.
 import { existsSync } from 'node:fs';
 import { after, before } from 'node:test';
-import { chromium } from 'playwright-core';
+import { chromium as playwright } from 'playwright-core';
 import { PATIENCE } from '../../support/poll.js';
 
 const BROWSERS = ['/usr/bin/chromium', '/usr/bin/chromium-browser', '/usr/bin/google-chrome'];
@@ -23,7 +23,7 @@ export const LIGHT = ['--js-flags=--no-opt --no-maglev', '--in-process-gpu'];
 // environment, e.g. { FONTCONFIG_FILE: '…' }. more: arguments of Chromium. A context has no service worker, so that its
 // routes see every request, unless its options have serviceWorkers: 'allow'. Its pages wait STEP_MS_MAX for each step.
 export async function launch(extra = {}, more = [], executablePath = program()) {
-  const browser = await chromium.launch({
+  const browser = await playwright.launch({
     executablePath,
     timeout: STEP_MS_MAX,
     env: { ...process.env, ...extra },
@@ -39,9 +39,6 @@ export async function launch(extra = {}, more = [], executablePath = program()) 
   };
   return browser;
 }
-
-// The same with the browser itself.
-export const launchBrowser = () => launch({}, [], program(BROWSERS));
 
 // The browser of a test file, which starts before its tests and is closed after them. The arguments are as for launch;
 // without LIGHT it is as visitors have it.
@@ -62,6 +59,27 @@ export function consoleErrors(page) {
   const found = [];
   page.on('console', (message) => { if (message.type() === 'error') found.push(message.text()); });
   return found;
+}
+
+// Starts the browser itself with one page: { goto, url, has, text, fill, click, color, problems, close }, as in
+// support/webkit.js.
+export async function chromium({ javaScript = true, dark = false } = {}) {
+  const browser = await launch({}, [], program(BROWSERS));
+  const context = await browser.newContext({ javaScriptEnabled: javaScript, colorScheme: dark ? 'dark' : 'light' });
+  const page = await context.newPage();
+  const problems = consoleErrors(page);
+  page.on('pageerror', (error) => problems.push(String(error)));
+  return {
+    problems,
+    goto: (url) => page.goto(url),
+    url: () => page.url(),
+    has: async (selector) => await page.locator(selector).count() > 0,
+    text: () => page.innerText('main'),
+    fill: (selector, text) => page.fill(selector, text),
+    click: (selector) => page.click(selector),
+    color: () => page.locator('body').evaluate((body) => getComputedStyle(body).backgroundColor),
+    close: () => browser.close(),
+  };
 }
 
 // The links, buttons and fields under nine points of this box in the window: what taps there would hit, as HTML.

@@ -1,6 +1,5 @@
 /* Tests of the template engine that the JSON cases beside this file (run by mustache_spec) have no words for: folders,
  * limits, memory. */
-#include "base/array.h"
 #include "mustache/mustache.h"
 #include "support/failing_malloc.h"
 #include "support/test_folder.h"
