@@ -54,10 +54,10 @@ static const struct command {
     command_fn *run;
     const char *usage;
     const char *summary;
-    const char *role;    /* whose users it connects as (docs/reference/rights.md); NULL: it reads no configuration */
-    const char *instead; /* an option that replaces the configuration, which is not read then; NULL: none */
-    const char *(*role_of)(int argc,
-                           char **argv); /* the role of these arguments, instead of role; NULL: there is one */
+    /* the role whose users connect to the stores (docs/reference/rights.md); NULL: reads no configuration */
+    const char *role;
+    const char *instead; /* an option with which the command needs no configuration; NULL: none */
+    const char *(*role_of)(int argc, char **argv); /* chooses the role by the arguments; NULL: it is always role */
 } COMMANDS[] = {
     { "serve", serve_command, "--pool hot|page|auth|card [--check]", "answer FastCGI requests on descriptor 0", "page",
       NULL, serve_role },
@@ -157,7 +157,7 @@ static int all_print(bool (*print)(const struct command_help *commands, size_t c
     return print(all, COMMAND_COUNT, stdout) && fflush(stdout) == 0 ? 0 : 1;
 }
 
-/* NULL: there is none of this name. */
+/* The command of this name; NULL: there is none. */
 static const struct command *command_find(const char *name)
 {
     for (size_t i = 0; i < COMMAND_COUNT; i++)
@@ -206,7 +206,7 @@ static bool config_needed(const struct command *command, int argc, char **argv)
     return command->role != NULL;
 }
 
-/* True when one of the arguments asks for the usage of the command. */
+/* True when an argument is -h or --help. */
 static bool usage_wanted(int argc, char **argv)
 {
     for (int i = 1; i < argc; i++)
@@ -215,7 +215,7 @@ static bool usage_wanted(int argc, char **argv)
     return false;
 }
 
-/* Each line of the text, which may have several. */
+/* Prints each line of the text, with the name of the program before it. */
 static void error_print(const char *text)
 {
     struct str rest = str_from(text);
@@ -225,7 +225,7 @@ static void error_print(const char *text)
     }
 }
 
-/* The configuration as far as the command needs it. */
+/* Reads the configuration as far as the command needs it. */
 static enum status config_read(const struct command *command, struct config *config, const char *path, const char *role,
                                char error[ERROR_MAX])
 {
@@ -285,7 +285,7 @@ int main(int argc, char **argv)
     int first = 1;
     if (argc > 2 && strcmp(argv[1], "--config") == 0) {
         config_path = argv[2];
-        (void)setenv("HB_CONFIG", config_path, 1); /* for what a script calls */
+        (void)setenv("HB_CONFIG", config_path, 1); /* for the programs that a script calls */
         first = 3;
     }
     (void)signal(SIGPIPE, SIG_IGN);

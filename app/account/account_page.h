@@ -1,6 +1,6 @@
-/* GET /account: the user's names, ways in and sessions; and /account/developers, the access tokens. The forms of the
- * first are in account/nickname_page.h, whose refusals show the same page, and account/session_page.h; the forms of the
- * second in account/token_page.h. */
+/* GET /account: the user's names, ways in and sessions; and /account/developers, the access tokens. Forms of /account:
+ * account/nickname_page.h (a refused form shows the same page) and account/session_page.h; of /account/developers:
+ * account/token_page.h. */
 #ifndef HB_ACCOUNT_ACCOUNT_PAGE_H
 #define HB_ACCOUNT_ACCOUNT_PAGE_H
 

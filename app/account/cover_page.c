@@ -51,7 +51,7 @@ static struct str form_path(struct str next)
     return origin_path_is_local(next) && form_take(&rest) ? next : STR("");
 }
 
-/* The address of the packet's form next, with this cover in place of its cover. */
+/* The address `next` of a packet's form, with this cover in place of the cover that it names. */
 static struct str send_url(struct exchange *x, struct str next, struct str hash)
 {
     struct str filled = form_take(&next) ? next : STR(""), before = filled, after = STR("");

@@ -1,11 +1,12 @@
-/* The covers of one's own: pictures for envelopes. */
+/* A user's own covers: pictures for envelopes. */
 #ifndef HB_ACCOUNT_COVER_PAGE_H
 #define HB_ACCOUNT_COVER_PAGE_H
 
 #include "web/exchange.h"
 #include "web/fields.h"
 
-/* The queries of the page: what it confirms, and `next`, the form of a packet that the visitor came from, filled. */
+/* The query of the page: what the page confirms, and `next`, the address of the packet form from which the visitor
+ * came, with what was typed there. */
 extern const struct field covers_fields[];
 
 /* Handlers of the page pool, NEED_USER. GET /covers → pages/covers:

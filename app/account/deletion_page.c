@@ -82,7 +82,7 @@ enum step deletion_show(struct exchange *x)
     return STEP_DONE;
 }
 
-/* The messages in the order in which the page has their fields. */
+/* Sorts the messages by the places of their fields on the page. */
 static void errors_in_order(const struct form_errors *e, struct form_errors *out)
 {
     static const char *const order[] = { "give_up", "username", "password" };
@@ -110,7 +110,7 @@ static enum step deletion_begun(struct exchange *x)
 {
     x->fallback_problem = &DELETION_UNKNOWN;
     security_log(x, SECURITY_ACCOUNT_DELETED, x->visitor.user_id, NULL);
-    (void)session_end(x); /* it has ended already; this removes the cookie */
+    (void)session_end(x); /* the session has ended already; this removes the cookie */
     respond_header(x, "Clear-Site-Data", STR("\"storage\""));
     if (x->wants_json)
         respond_empty(x, 204);
@@ -131,9 +131,9 @@ static enum status password_begin(struct exchange *x, struct hash_permit *permit
     return st == ST_OK && *result == DELETION_OTHER_PASSWORD ? ST_NOT_FOUND : st;
 }
 
-/* Checks the password and begins the deletion. ST_NOT_FOUND: the password is wrong. *answered: the limits refuse a try.
- * A form that was sent twice must get the same answer twice. The first request removes the password, so after a wrong
- * password this looks again whether the deletion has begun. */
+/* Checks the password and begins the deletion. ST_NOT_FOUND: the password is wrong. *answered: the limits refused the
+ * try, and the request is answered. A form that was sent twice must get the same answer twice. The first request
+ * removes the password, so after a wrong password this looks again whether the deletion has begun. */
 static enum status deletion_try(struct exchange *x, const struct deletion_form *form, enum deletion_result *result,
                                 bool *answered)
 {
@@ -169,9 +169,9 @@ static enum status money_judge(struct exchange *x, const struct deletion_form *f
     return st;
 }
 
-/* Judges the whole form, so that the answer has all messages at once: *e had the fields that are missing. False: the
- * limits refuse to look at the password, and the request is answered. *st: ST_INVALID with messages in *e, ST_OK, or
- * the status of a store. */
+/* Judges the whole form, so that the answer has all messages at once: *e already has the messages for missing fields.
+ * False: the limits refuse to look at the password, and the request is answered. *st: ST_INVALID with messages in *e,
+ * ST_OK, or the status of a store. */
 static bool deletion_judge(struct exchange *x, const struct deletion_form *form, struct form_errors *e, enum status *st)
 {
     struct hash_permit permit = { 0 };

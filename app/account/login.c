@@ -67,9 +67,9 @@ static enum step login_refuse(struct exchange *x, struct str next, const struct 
     return STEP_DONE;
 }
 
-/* Replaces a hash of other costs than today's, or of a text that was not normalized, because the password is available
- * now. Without a hash left in the budget it waits for the next login. A failure is only logged: the old hash stays
- * valid. */
+/* Hashes the password anew, now that it is available, if the stored hash has other costs than today's or is of a text
+ * that was not normalized. Waits for the next login when the budget has no hash left. A failure is only logged: the old
+ * hash stays valid. */
 static void rehash_when_due(struct exchange *x, const struct user *user, struct str password, bool raw,
                             struct login_limits *taken)
 {

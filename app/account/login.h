@@ -20,7 +20,7 @@
  * After a refused POST (422) also:
  *   errors     [ { field, message } ]       field: "username" | "password"
  *   error      { username?, password? }     a wrong name or password is always the message login_wrong at password;
- *              of what cannot be a username, username says so
+ *              a text that can't be a username gets a message at username
  * The form posts to /login: username, password, next (hidden). */
 enum step login_show(struct exchange *x);
 

@@ -3,8 +3,8 @@
  *
  * From a known device (user/known_device.h) only the device and the hash count: the owner gets in while others guess.
  * From elsewhere wrong passwords count for the username, the address and its network; pauses grow with the number of
- * guesses, and nobody is locked out for good. A right password gives back what it has taken there, except for the hash
- * (user/hash_budget.h). */
+ * guesses, and nobody is locked out for good. A right password gives back what its try has taken there, except for the
+ * hash (user/hash_budget.h). */
 #ifndef HB_ACCOUNT_LOGIN_LIMITS_H
 #define HB_ACCOUNT_LOGIN_LIMITS_H
 
@@ -18,8 +18,8 @@ struct login_limits {
     struct hash_permit permit; /* for the hash, or the two of them */
 };
 
-/* Takes what a login with this name, which is folded, and this password needs, its hashes included. True: check the
- * password. False: answered. */
+/* Takes from the limits what a login with this folded name and this password needs, its hashes included. True: check
+ * the password. False: refused, and the request is answered. */
 bool login_limits_take(struct exchange *x, struct str username, const struct password *typed,
                        struct login_limits *taken);
 /* Call it once the password was right, or could not be checked. */

@@ -1,5 +1,5 @@
-/* Changing one's nickname and face. The username stays for life: senders write it to name a receiver, so one that
- * another person could take over would lead packets astray. */
+/* Changing one's nickname and face. The username stays for life: senders name receivers by it, and a username that
+ * another person could take over would send packets to the wrong person. */
 #ifndef HB_ACCOUNT_NICKNAME_PAGE_H
 #define HB_ACCOUNT_NICKNAME_PAGE_H
 
@@ -21,8 +21,8 @@ void face_choices_model(struct exchange *x, struct model *m);
 
 /* Handler of POST /account/nickname: 303 /account?saved=1, JSON 200 with id, username and nickname; 422. MySQL first,
  * then the sessions, so that a repeat of the same form completes what was left. Packets, grabs and copies of access
- * tokens (for an hour at most) keep the name of their time; in Redis they keep the face, too. Pages from MySQL show the
- * face of now. */
+ * tokens (for an hour at most) keep the old name; in Redis they keep the old face, too. Pages from MySQL show the new
+ * face. */
 enum step nickname_submit(struct exchange *x);
 
 #endif

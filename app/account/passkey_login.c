@@ -91,7 +91,7 @@ static enum status owner_log_in(struct exchange *x, const struct passkey *passke
     enum status st = users_find_by_ids(x->app->stores.db, x->arena, &passkey->user_id, 1, &users, &count);
     if (st != ST_OK)
         return st;
-    if (count == 0) /* who deletes the account keeps the row, and for a while the passkeys */
+    if (count == 0) /* a user who deletes the account keeps the row, and for a while the passkeys */
         return refuse(x, passkey->user_id, passkey->id, "deleted");
     *user = users[0];
     if (user->disabled)

@@ -1,4 +1,4 @@
-/* The page /account/passkeys: adding and removing passkeys, and the offer of one to a new account. */
+/* The page /account/passkeys: adding and removing passkeys, and offering a passkey to a new account. */
 #ifndef HB_ACCOUNT_PASSKEY_PAGE_H
 #define HB_ACCOUNT_PASSKEY_PAGE_H
 
@@ -15,8 +15,8 @@ enum status passkeys_model(struct exchange *x, struct model *m);
 /* Adds the page-only member passkey_site of the page /login: the domain; absent where there are no passkeys. */
 void passkey_site_model(struct exchange *x, struct model *m);
 
-/* For a user who has registered for a packet: the page of the opened packet has a link to the offer, while the cookie
- * `offer` is there: until the link is followed, or for the time in which no password is needed
+/* Sets the cookie `offer` for a user who has registered to open a packet. While the browser has the cookie, the page of
+ * the opened packet links to the offer: until the user follows the link, or until the password is needed again
  * (account/shown_once.h). */
 void passkey_offer_later(struct exchange *x);
 bool passkey_offer_waits(const struct exchange *x);

@@ -1,5 +1,5 @@
-/* The visitor's password once more, before a change that would let somebody else into the account later. So a session
- * alone, in a browser that was left open or with a stolen cookie, is not enough for it.
+/* The visitor's password once more, before a change that would let somebody else into the account later. A session
+ * alone, in a browser that was left open or with a stolen cookie, is not enough for such a change.
  *
  * Guesses are limited for each user, before anything is hashed: wrong ones by LIMIT_PASSWORD, all by LIMIT_CONFIRM and
  * by the budget of hashes.

@@ -1,4 +1,4 @@
-/* A picture of one's own as avatar. */
+/* A user's own picture as avatar. */
 #ifndef HB_ACCOUNT_PICTURE_PAGE_H
 #define HB_ACCOUNT_PICTURE_PAGE_H
 

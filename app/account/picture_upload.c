@@ -12,7 +12,7 @@ struct str picture_upload_text(struct exchange *x, const char *name)
     return str_or_empty(text);
 }
 
-/* Of the form that picture_uploaded has checked; an unknown word counts as none. */
+/* Reads the field `part` of the form that picture_uploaded has checked; an unknown word is PICTURE_AUTO. */
 static enum picture_part part_read(struct exchange *x)
 {
     enum picture_part part = PICTURE_AUTO;

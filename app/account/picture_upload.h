@@ -1,4 +1,5 @@
-/* The picture that a form uploads (multipart/form-data): its part `picture`; `part`, a word of enum picture_part. */
+/* The picture that a form uploads (multipart/form-data): the file is its part `picture`; the part `part` is a word of
+ * enum picture_part. */
 #ifndef HB_ACCOUNT_PICTURE_UPLOAD_H
 #define HB_ACCOUNT_PICTURE_UPLOAD_H
 
@@ -8,8 +9,9 @@
 
 #define PICTURE_FIELD "picture"
 
-/* Appends what is made of the uploaded file to picture. ST_INVALID with a message in e: there is no file, it is too
- * large, or not readable · ST_CORRUPT: this is not the form of the page · the other errors of picture_child_make. */
+/* Makes a picture of the uploaded file and appends it to picture. ST_INVALID with a message in e: there is no file, it
+ * is too large, or not readable · ST_CORRUPT: this is not the form of the page · the other errors of
+ * picture_child_make. */
 enum status picture_uploaded(struct exchange *x, enum picture_shape shape, struct buf *picture, struct form_errors *e);
 /* The text of another part of the form; empty: it has no such part, or is malformed. */
 struct str picture_upload_text(struct exchange *x, const char *name);

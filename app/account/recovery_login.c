@@ -23,7 +23,7 @@ struct recovery_login_form {
     struct str next;         /* a local path, or empty */
 };
 
-/* A secret, as a password, but compared in a form of its own. */
+/* A secret, as a password is, but compared in its own normal form. */
 static const struct field_type CODE = { .read = field_text_read, .like = &FIELD_PASSWORD };
 
 const struct field recovery_login_fields[] = {
@@ -125,8 +125,8 @@ static bool try_take(struct exchange *x, struct code_try *t)
                                         : limits_take(x, &use, 1);
 }
 
-/* Finds the user and compares the code. ST_NOT_FOUND: wrong. *answered: it needs a slow hash, and the budget has none
- * left. */
+/* Finds the user and compares the code. ST_NOT_FOUND: wrong. *answered: the code needs a slow hash and the budget has
+ * none left; the request is answered. */
 static enum status code_check(struct exchange *x, struct code_try *t, bool *answered)
 {
     enum status st =
@@ -185,8 +185,8 @@ static enum step login_done(struct exchange *x, const struct recovery_login_form
         next.ptr == NULL ? STR_NONE : arena_printf(x->arena, "/login/recovery?used=password&next=%.*s", STR_ARG(next)));
 }
 
-/* A user of the page has forgotten the password, which many forms of the account need, so the page demands a new one. A
- * program may leave it out. */
+/* The page demands a new password: its user has forgotten the old one, which many forms of the account need. A program
+ * may leave it out. */
 static enum status password_demand(const struct exchange *x, enum status st, struct form_errors *e)
 {
     if (x->wants_json || (st != ST_OK && st != ST_INVALID) || form_get(&x->form, "new_password", NULL).len > 0)
@@ -195,7 +195,7 @@ static enum status password_demand(const struct exchange *x, enum status st, str
     return ST_INVALID;
 }
 
-/* Could it be a code? For words that help; recovery_code_read decides. */
+/* Whether the text looks like a code. This only chooses the message; recovery_code_read decides. */
 static bool code_has_shape(struct str typed)
 {
     size_t count = 0;

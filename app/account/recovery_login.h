@@ -24,8 +24,9 @@ enum step recovery_login_show(struct exchange *x);
  * An unknown name, a user without codes, a wrong code and one that was used before get the same answer: 422 at `code`.
  * A text that can't be a username gets a message at `username`, and a text without the length of a code at `code`.
  *
- * Limits: what is no code of this name (recovery_code_read), as every guess is, counts for the address and its network
- * and costs no hash. A code that this site has made counts for itself alone, so nobody can shut its owner out. */
+ * Limits: a text that is no code of this name (recovery_code_read), as every guess, counts for the address and its
+ * network and costs no hash. A code that this site has made counts for itself alone, so nobody can shut its owner
+ * out. */
 enum step recovery_login_submit(struct exchange *x);
 
 #endif

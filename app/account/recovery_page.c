@@ -9,7 +9,7 @@
 #include "web/respond.h"
 #include "web/security_log.h"
 
-enum { RECOVERY_FEW = 3 }; /* from then on pages suggest a new set */
+enum { RECOVERY_FEW = 3 }; /* with so few codes left, pages suggest a new set */
 
 static const struct problem RECOVERY_UNKNOWN = { 503, "unknown", "text/recovery_unknown",
                                                  "text/recovery_unknown_detail", 1 };
@@ -38,7 +38,8 @@ static enum status page_model(struct exchange *x, struct model *m)
 
 static const struct field made_fields[] = { { .name = "made", .type = &FIELD_NUMBER, .max = 1 }, { .name = NULL } };
 
-/* The codes as a text file, in an address that a browser saves without asking the site. STR_NONE without memory. */
+/* A data: address with the codes as a text file, which a browser saves without a request. STR_NONE
+ * without memory. */
 static struct str codes_url(struct exchange *x, struct str lines)
 {
     struct str text = arena_printf(x->arena, "%s\n%.*s\n\n%.*s\n", x->app->stores.config->base_url,
@@ -122,7 +123,7 @@ static void codes_answer_json(struct exchange *x, const struct recovery_code *co
     respond_model(x, 201, NULL, &m);
 }
 
-/* The codes a line each, for the page that is read next. */
+/* Redirects to the page that shows the codes once, a line each. */
 static void codes_answer_page(struct exchange *x, const struct recovery_code *codes)
 {
     struct str lines = STR("");

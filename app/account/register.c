@@ -95,7 +95,8 @@ static enum step register_refuse_taken(struct exchange *x, struct str next, stru
     return register_refuse(x, next, e);
 }
 
-/* Ends what is left of somebody who had this id in tables that were lost: a new user has no session yet. */
+/* Ends the sessions of an earlier user of this id, whose row was lost with the tables: a new user has no session
+ * yet. */
 static void earlier_sessions_end(struct exchange *x, uint64_t user_id)
 {
     struct session_entry *entries;
@@ -108,8 +109,8 @@ static void earlier_sessions_end(struct exchange *x, uint64_t user_id)
         log_warn("sessions of an earlier user ended", "user_id=%" PRIu64 " sessions=%zu", user_id, count);
 }
 
-/* Where a new user goes on: to next, by the offer of a passkey when the browser could keep one. A packet comes first:
- * its result has the offer. */
+/* Where a new user goes: next, or first the offer of a passkey when the browser could keep one. Not first when next is
+ * a packet: the packet's result links to the offer. */
 static struct str path_onward(struct exchange *x, const struct account_form *account)
 {
     if (x->wants_json || account->passkey.len == 0)

@@ -41,7 +41,7 @@ static void session_model(struct model *m, struct value *item, const struct sess
     value_bool(m, item, "current", current);
 }
 
-/* The account page has the first ones; an earlier one was not used for a month. */
+/* The account page shows the first SESSIONS_SHOWN. A session that was not used for EARLIER_MS is an earlier one. */
 enum { SESSIONS_SHOWN = 3 };
 static const int64_t EARLIER_MS = 30LL * 24 * 3600 * 1000;
 

@@ -20,7 +20,7 @@ static const int64_t DAY_MS = 24 * 3600 * 1000;
 
 static const struct problem TOKEN_UNKNOWN = { 503, "unknown", "text/token_unknown", "text/token_unknown_detail", 1 };
 
-/* What an empty form of a new token proposes. */
+/* The values that an empty form of a new token proposes. */
 #define DAYS_PROPOSED   STR("90")
 #define SCOPES_PROPOSED SCOPE_READ
 
@@ -87,7 +87,7 @@ static const struct field developers_fields[] = {
     { .name = NULL },
 };
 
-/* The token that was just made, or that it was shown before. */
+/* Shows the token that was just made, or reports that it was shown before. */
 static void made_model(struct exchange *x, struct model *m)
 {
     struct str text = shown_once_read(x, SHOWN_TOKEN);
@@ -137,7 +137,7 @@ static enum status scope_box_read(struct field_input *in)
 
 static const struct field_type SCOPE_BOX = { .read = scope_box_read };
 
-/* Adds the scopes by name. At least one is needed, of the boxes or here. */
+/* Adds the scopes named in the field `scopes`. At least one scope is needed, from the boxes or from this field. */
 static enum status scope_words_read(struct field_input *in)
 {
     unsigned *scopes = in->out, named = scopes_read(in->typed);
@@ -226,7 +226,7 @@ static void answer_json(struct exchange *x, const struct token *t, struct str te
     respond_model(x, 201, NULL, &m);
 }
 
-/* The page that is read next shows the token. */
+/* Redirects to the page that shows the token once. */
 static void answer_page(struct exchange *x, struct str text)
 {
     shown_once_give(x, SHOWN_TOKEN, text);

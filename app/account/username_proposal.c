@@ -16,7 +16,7 @@ enum {
     LOOKED_UP_MAX = 3
 };
 
-/* Pinyin, and English words: what the reader of the page can say and keep. */
+/* Syllables of pinyin, and English words, which a reader of the page can say and remember. */
 static const char *const first[2][SYLLABLES] = {
     { "an",   "bai", "chun", "dong", "fei",  "fu",  "guo",  "hai", "han",  "he",   "hong",
       "jia",  "jin", "jing", "kai",  "le",   "lin", "ling", "mei", "ming", "ning", "ping",

@@ -11,8 +11,8 @@
 /* Two syllables of pinyin, or two English words, and four digits, at random: "xiaoyu2786", "sunnybear2786". It is not
  * looked up. STR_NONE without memory. */
 struct str username_invented(struct arena *a, bool english);
-/* What a username can have of a typed text: of an address the part before the '@', small letters, no blanks and no
- * other characters. In the arena. Empty: less than USERNAME_BYTES_MIN characters are left, or there is no memory. */
+/* Makes a username of a typed text: small letters, without blanks and other characters; of an email address only the
+ * part before the '@'. In the arena. Empty: less than USERNAME_BYTES_MIN characters are left, or there is no memory. */
 struct str username_made_of(struct arena *a, struct str typed);
 /* A username for somebody whose own was refused: made of the name that was typed, the same with digits, made of the
  * nickname with digits, or invented; the first that nobody has. Looks up three at most. STR_NONE without memory. */

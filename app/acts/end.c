@@ -28,7 +28,7 @@ enum status end_packet(struct stores *stores, struct arena *a, uint64_t packet_i
         out->result = END_NOT_SENDER;
         return ST_OK;
     }
-    if (st == ST_OK) /* our clock may be ahead and take an open packet for expired */
+    if (st == ST_OK) /* our clock may be ahead: the packet may still be open */
         st = live_summary_read(&stores->live, a, packet_id, 0, now_ms, &live);
     if (st == ST_OK)
         st = packet_end(stores->db, packet_id, live.now_ms);
@@ -42,7 +42,7 @@ enum status end_packet(struct stores *stores, struct arena *a, uint64_t packet_i
     crash_point("end-after-close");
     if (st == ST_UNAVAILABLE || st == ST_CONFLICT || st == ST_NO_MEMORY)
         return ST_UNKNOWN; /* perhaps recorded above */
-    /* Expired by that clock, which may be wrong, and not closed yet: a grab may still succeed. */
+    /* Our clock, which may be wrong, says expired, and the packet is not closed yet: a grab may still succeed. */
     if (st == ST_OK && !ended && p.state != PACKET_CLOSED && packet_state_shown(&p, live.now_ms) == PACKET_EXPIRED)
         return ST_UNAVAILABLE;
     if (st == ST_OK) /* another process may have ended it, with a clock ahead of ours */

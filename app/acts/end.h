@@ -12,7 +12,7 @@ enum end_result {
 
 struct end_packet {
     enum end_result result;
-    enum packet_state state; /* with END_DONE: afterwards, PACKET_FINISHED or PACKET_EXPIRED */
+    enum packet_state state; /* with END_DONE: the state after the call, PACKET_FINISHED or PACKET_EXPIRED */
 };
 
 /* Ends the packet for its sender. MySQL first: the end becomes the packet's expiry. Then the close function refuses

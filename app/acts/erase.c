@@ -10,19 +10,19 @@
 #include "packet/receivers.h"
 #include "packet/store.h"
 
-/* After the grace time of a closed packet Redis has nothing of it. Clocks may differ by this, and settling may be
- * late. */
+/* Redis keeps nothing of a closed packet after its grace time. The margin allows for differing clocks and late
+ * settling. */
 enum { GONE_MARGIN_MS = 60 * 60 * 1000 };
 
 /* ---- names ---- */
 
-/* The columns of a side: the packet, the time of the key, whether there is a name, or an open packet of the user,
- * whether the name can be erased now, and the packet's end. */
+/* The columns of each query of SIDES. LEFT: work is left here, now or later: the name is there, or a packet of the user
+ * is open. NAMED: the name is there and can be erased now. */
 enum { ROW_PACKET, ROW_MS, ROW_LEFT, ROW_NAMED, ROW_CLOSED, ROW_CLOSED_MS };
 #define OF_PACKET "p.state = 'closed', COALESCE(p.closed_ms, 0) "
 
-/* The places that may have the name of a user. Each query follows the order of a key, so a walk reads no row twice.
- * Exclusive packets of older programs have their receiver in the packet only. */
+/* The places that may have the name of a user. Each query reads in the order of a key, so a walk reads no row twice.
+ * Exclusive packets of older programs name their receiver in the row of the packet only. */
 static const char *const SIDES[] = {
     "SELECT p.id, p.created_ms, p.sender_name <> '' OR p.state <> 'closed',"
     " p.sender_name <> '' AND p.state <> 'funding', " OF_PACKET "FROM packet AS p FORCE INDEX (packet_sent)"
@@ -60,7 +60,7 @@ struct task {
     uint64_t user_id, packet_id;
 };
 
-/* One packet that Redis may have. ST_INVALID: not yet. */
+/* Erases the name from one packet that Redis may have. ST_INVALID: it can't be erased yet. */
 static enum status packet_body(struct db *db, void *ctx)
 {
     const struct task *t = ctx;

@@ -13,7 +13,7 @@
 #include "live/stores.h"
 
 enum {
-    ERASE_LIVE_MAX = 20,  /* packets of one call that Redis may have, a transaction each */
+    ERASE_LIVE_MAX = 20,  /* packets that Redis may have, in one call: each needs a transaction */
     ERASE_ROWS_MAX = 1000 /* rows of one call, with a name or without, so that each call is short */
 };
 
@@ -27,9 +27,9 @@ struct erase_walk {
 };
 
 /* Continues the walk: removes the name from the rows of the next packets, and from these packets in Redis: open ones
- * lose the name there, closed ones are removed, so that their pages come from the tables. Not of packets in state
- * funding, which are about to be opened. *ended: it was the walk's last part. ST_OK · ST_UNAVAILABLE: a part may be
- * done · ST_CORRUPT · ST_NO_MEMORY; after an error the walk is where it was. a: memory for rows. */
+ * lose the name there, closed ones are removed, so that their pages come from the tables. Packets in state funding keep
+ * the name for now: they are about to be opened. *ended: it was the walk's last part. ST_OK · ST_UNAVAILABLE: a part
+ * may be done · ST_CORRUPT · ST_NO_MEMORY; after an error the walk is where it was. a: memory for rows. */
 enum status erase_names(struct stores *stores, struct arena *a, uint64_t user_id, int64_t now_ms,
                         struct erase_walk *walk, bool *ended);
 

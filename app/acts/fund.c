@@ -16,7 +16,7 @@
 
 /* ---- loading ---- */
 
-/* LIVE_EXPIRED: the send took so long that the packet is the settle worker's by now. */
+/* LIVE_EXPIRED: the send took so long that the packet now belongs to the settle worker. */
 static enum status load_shares(const struct live *live, const struct packet *p, enum live_code *code)
 {
     int64_t *shares_fen = calloc(p->count, sizeof *shares_fen);
@@ -56,7 +56,7 @@ static enum status best_share(struct packet *p)
     return st == ST_INVALID ? ST_CORRUPT : st; /* the order was validated, so it can be split */
 }
 
-/* Needs the packet's id. */
+/* Hashes and seals the packet's passphrase, for which the packet needs its id. */
 static enum status phrase_set(struct arena *a, const struct config *config, const struct send_order *order,
                               struct packet *p)
 {

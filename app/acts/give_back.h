@@ -21,7 +21,7 @@ enum give_back_result {
     GIVE_BACK_NO_MONEY,    /* the wallet can't pay */
     GIVE_BACK_OWN,         /* the packet is over, and the user is its sender: there is nobody to give it to */
     GIVE_BACK_SENDER_GONE, /* the packet is over, and its sender has deleted the account */
-    GIVE_BACK_TOO_MANY     /* an open packet without room for one more share (return_way): try again when it is over */
+    GIVE_BACK_TOO_MANY     /* an open packet without room for one more share (return_way): try again after its end */
 };
 
 struct give_back {

@@ -43,9 +43,9 @@ struct task {
     bool returned; /* the share was given back before anything was said */
 };
 
-/* Locks the packet's row first, as a return does: a share that is given back at the same time is thanked for before, or
- * not at all. ST_NOT_FOUND: the tables have no share of the user, or it was given back · ST_EXISTS: the share has
- * thanks. */
+/* Locks the packet's row first, as a return does: a share that is given back at the same time gets its thanks before
+ * the return, or none. ST_NOT_FOUND: the tables have no share of the user, or it was given back · ST_EXISTS: the share
+ * has thanks. */
 static enum status thanks_body(struct db *db, void *ctx)
 {
     struct task *t = ctx;

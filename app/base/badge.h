@@ -29,15 +29,16 @@ struct face face_from(struct str word);
 /* The word, borrowed from face; empty: none. */
 struct str face_word(const struct face *face);
 
-/* Bytes and code points of a badge, at most: the column that older programs write it to has as many characters. */
+/* The greatest length of a badge, in bytes and in code points: the column to which older programs write it has as many
+ * characters. */
 #define BADGE_CODEPOINTS_MAX 64
 
 /* Appends the badge. A face that would make it too long for BADGE_CODEPOINTS_MAX is left out. */
 void badge_append(struct buf *out, struct str nickname, const struct face *face);
 /* The same text, in the arena, or the nickname itself when there is no face. STR_NONE without memory. */
 struct str badge_text(struct arena *a, struct str nickname, const struct face *face);
-/* The nickname of a badge, borrowed from it. face (may be NULL): its face. Text behind the mark that is no face is not
- * cut off: then the whole badge is the nickname, without a face. */
+/* The nickname of a badge, borrowed from it. face (may be NULL): its face. When the text behind the mark is no face,
+ * the whole badge is the nickname, without a face. */
 struct str badge_parse(struct str badge, struct face *face);
 
 #endif

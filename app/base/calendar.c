@@ -11,7 +11,8 @@ struct line {
     size_t len;
 };
 
-/* The next character, whole: its continuation line begins with a blank, which counts. */
+/* Appends a character, whole, on a continuation line if it does not fit. That line begins with a blank, which
+ * counts. */
 static void character_put(struct line *line, struct str bytes)
 {
     if (line->len + bytes.len > LINE_BYTES_MAX) {
@@ -22,7 +23,7 @@ static void character_put(struct line *line, struct str bytes)
     line->len += bytes.len;
 }
 
-/* What stands for the character in a text; empty: it is left out. */
+/* The characters that a text has in place of this one; empty: the character is left out. */
 static struct str escaped(struct str character)
 {
     switch (character.ptr[0]) {

@@ -274,8 +274,8 @@ bool clock_span(struct str text, int64_t *out_ms)
 
 int64_t clock_zone_day_start_ms(int year, int month, int day)
 {
-    /* Clocks may change in that night, so there are two midnights: by the offset of the day before, and of the day
-     * after. The earlier one counts when it is in that day. */
+    /* Clocks may change in that night, so there are two possible midnights: one by the offset of the day before, one by
+     * the offset of the day after. The earlier one is right if it is in that day. */
     int64_t near_ms = day_start_ms(year, month, day, 0);
     int64_t one_ms = day_start_ms(year, month, day, zone_offset_s(near_ms - MS_PER_DAY));
     int64_t other_ms = day_start_ms(year, month, day, zone_offset_s(near_ms + MS_PER_DAY));
@@ -285,8 +285,9 @@ int64_t clock_zone_day_start_ms(int year, int month, int day)
 
 bool clock_zone_instant(struct clock_date d, int64_t *out_ms)
 {
-    /* As above: an instant counts when the zone has the offset by which it was computed; in a gap neither instant
-     * counts. The offset of the day before is tried first: in an hour that comes twice it gives the earlier instant. */
+    /* Two instants are possible, as above. An instant is right when the zone then has the offset by which it was
+     * computed; in a gap neither is. The offset of the day before is tried first: in a repeated hour it gives the
+     * earlier instant. */
     int64_t near_ms = clock_utc_ms(d);
     const int32_t offsets_s[] = { zone_offset_s(near_ms - MS_PER_DAY), zone_offset_s(near_ms + MS_PER_DAY) };
     for (size_t i = 0; i < ARRAY_LEN(offsets_s); i++) {

@@ -12,7 +12,7 @@
 
 enum { POINTS_MAX = 256 };
 
-/* Weak: a program without a single point has no such section. */
+/* Weak: a program without crash points has no such section. */
 extern const char *const __start_hb_crash_points[] __attribute__((weak, visibility("hidden")));
 extern const char *const __stop_hb_crash_points[] __attribute__((weak, visibility("hidden")));
 

@@ -28,7 +28,7 @@ enum key_purpose {
     KEY_PHRASE_HASH,   /* hashes of passphrases (packet/phrase.h) */
     KEY_PHRASE_SEAL,   /* sealed passphrases */
     KEY_USERNAMES,     /* usernames of deleted users (user/deletion.h) */
-    KEY_SHOWN,         /* what a page shows once (account/shown_once.h) */
+    KEY_SHOWN,         /* the one key that earlier versions used for the five purposes above */
     KEY_BEFORE,        /* the one key of earlier versions for the five purposes above */
     KEY_PURPOSES
 };
@@ -44,7 +44,7 @@ struct keys {
     bool has[KEY_PURPOSES];
 };
 
-/* now: the key of a purpose. before: KEY_BEFORE; NULL: it is not there. */
+/* now: the key of a purpose. before: KEY_BEFORE; NULL: the role does not have it. */
 struct key_pair {
     const struct key *now, *before;
 };
@@ -56,7 +56,8 @@ void keys_derive(struct str secret, bool older, struct keys *out);
 
 /* The key of a purpose, which must be there: a role that lacks one of its keys is not started. */
 const struct key *keys_get(const struct keys *keys, enum key_purpose purpose);
-/* The key of a purpose and KEY_BEFORE, to recognize what earlier versions made. Only for those five purposes. */
+/* The key of a purpose and KEY_BEFORE, to recognize what earlier versions made. Only for the five purposes that used
+ * KEY_BEFORE directly. */
 struct key_pair keys_pair(const struct keys *keys, enum key_purpose purpose);
 
 /* ---- the keys of a role ---- */
@@ -71,8 +72,8 @@ void key_hex(const struct key *key, char out[KEY_HEX_MAX]);
 const char *key_add(struct keys *out, struct str word, struct str hex);
 /* The name of a key of the set that keys lacks; NULL: it lacks none. KEY_BEFORE is never needed. */
 const char *keys_lack(const struct keys *keys, unsigned set);
-/* Writes the file of the role: a line `name = key` for each of its keys that keys has. False: it is no role that gets
- * keys, or out refused a line. */
+/* Writes the file of the role: a line `name = key` for each of its keys that keys has. False: the role gets no keys, or
+ * out refused a line. */
 bool keys_print(const struct keys *keys, struct str role, FILE *out);
 
 #endif

@@ -1,6 +1,6 @@
-/* Keys that the site gives out and recognizes again: in links, which then show more than without them, in the cookie of
- * a known device, and, in part, in recovery codes. A key belongs to one purpose and one number; it can't be guessed,
- * and it is computed with the key of its use (base/keys.h) instead of being stored. Pure. */
+/* Keys that the site gives out and later recognizes: in links, which show more with a key than without; in the cookie
+ * of a known device; and, in part, in recovery codes. A key belongs to one purpose and one number. It can't be guessed,
+ * and it is not stored: it is computed with the key of its purpose (base/keys.h). Pure. */
 #ifndef HB_BASE_LINK_KEY_H
 #define HB_BASE_LINK_KEY_H
 

@@ -16,11 +16,11 @@
 static const char *log_role = "hongbao";
 static enum log_level log_minimum = LOG_INFO;
 static bool log_to_journal;
-static struct str log_request_id; /* of the caller of log_request */
+static struct str log_request_id; /* from log_request */
 
 static const struct {
     const char *name;
-    const char *prefix; /* the priority, as the journal reads it at the beginning of a line (sd-daemon(3)) */
+    const char *prefix; /* the priority that the journal reads at the beginning of a line (sd-daemon(3)) */
 } LEVELS[] = {
     [LOG_DEBUG] = { "debug", "<7>" },
     [LOG_INFO] = { "info", "<6>" },
@@ -61,7 +61,7 @@ static bool request_id_is_valid(struct str id)
     return valid;
 }
 
-/* The length of a text that was cut, without the bytes of a character that lost its end. */
+/* The length of a cut text without the bytes of a character whose end was cut off. */
 static size_t whole_length(const char *text, size_t len)
 {
     enum { SEQUENCE_MAX = 4 };
@@ -115,7 +115,7 @@ void log_write(enum log_level level, const char *msg, const char *format, ...)
         len = line_add(line, len, format, args);
         va_end(args);
     }
-    /* A line of the security log has it already. */
+    /* A line of the security log already has a request_id. */
     if (request_id_is_valid(log_request_id) && strstr(line, " request_id=") == NULL)
         len = line_addf(line, len, " request_id=%.*s", STR_ARG(log_request_id));
     line[len++] = '\n';

@@ -15,8 +15,8 @@ void log_init(const char *role, enum log_level minimum);
 /* msg: our own constant words. format/…: further `key=value` pairs, already safe (numbers, our own words); strings
  * from outside go through log_quote first. format may be NULL. */
 void log_write(enum log_level level, const char *msg, const char *format, ...) __attribute__((format(printf, 3, 4)));
-/* The request that the process works on from now on: its lines end with request_id=ID, so that `hongbao trace` finds
- * them. id: nginx's, 32 hex digits, borrowed until the next call; anything else: no request. It is looked
+/* Sets the request that the process works on from now on: log lines then end with request_id=ID, so that `hongbao
+ * trace` finds them. id: nginx's, 32 hex digits, borrowed until the next call; anything else: no request. It is looked
  * at only when a line is written, so each step of a request may call this. */
 void log_request(struct str id);
 /* Quotes and escapes s for one value, cut at out_size. Returns out. */

@@ -55,7 +55,7 @@ static void capitals_add(struct capitals *c, const char *word)
 
 static const char *const DIGITS[] = { "零", "壹", "贰", "叁", "肆", "伍", "陆", "柒", "捌", "玖" };
 
-/* One 零 stands for zeros between other digits. There is none behind 亿 and 万 when the next digit is no zero. */
+/* One 零 stands for zeros between other digits. There is no 零 behind 亿 and 万 when the next digit is not zero. */
 static void capitals_yuan(struct capitals *c, int64_t yuan)
 {
     static const char *const units[] = { "", "拾", "佰", "仟" }, *const groups[] = { "", "万", "亿" };

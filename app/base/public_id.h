@@ -21,7 +21,7 @@ struct public_id_key {
     uint8_t bytes[PUBLIC_ID_KEY_BYTES];
 };
 
-/* The part of the key of KEY_IDS that the MAC takes. */
+/* Takes from the key of KEY_IDS the bytes that the MAC uses. */
 void public_id_key_set(struct public_id_key *out, const struct key *key);
 
 /* Writes 26 lower-case characters and a NUL. out: PUBLIC_ID_TEXT_MAX bytes, caller's. */

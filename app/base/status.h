@@ -7,7 +7,7 @@ enum status {
     ST_INVALID,     /* the input breaks a rule; nothing was changed */
     ST_NOT_FOUND,   /* no such thing, or not for this caller */
     ST_EXISTS,      /* a unique key is taken */
-    ST_CONFLICT,    /* the state does not allow it, or a lock was lost five times */
+    ST_CONFLICT,    /* the state does not allow it, or five tries in a row lost a lock */
     ST_UNAVAILABLE, /* a store can't be reached; nothing was changed */
     ST_UNKNOWN,     /* sent, but the reply was lost: it may or may not have happened */
     ST_NO_MEMORY,   /* an allocation failed or one of our limits was reached */

@@ -19,8 +19,8 @@ uint32_t text_width(struct str s);
  * nothing is to be shown or without memory. */
 size_t text_fit(struct arena *a, struct str s, uint32_t width_max, struct str *lines, size_t lines_max);
 
-/* As text_fit, in at most two lines of about the same length. A comma or another mark between its clauses, near the
- * middle, ends the first line. */
+/* As text_fit, in at most two lines of about the same length. The first line ends at a comma or another mark between
+ * clauses, if there is one near the middle. */
 size_t text_balance(struct arena *a, struct str s, uint32_t width_max, struct str lines[2]);
 
 #endif

@@ -35,7 +35,8 @@ static void unit_cut(struct str *s, const struct str *units, size_t count)
     }
 }
 
-/* Digits, or groups of three with commas between; of no digits the number is 0. UINT64_MAX: as large or larger. */
+/* Digits, or groups of three with commas between; without digits the number is 0. UINT64_MAX: this number or a larger
+ * one. */
 static bool whole_read(struct str s, uint64_t *out)
 {
     size_t first = str_index(s, ',');
@@ -92,7 +93,7 @@ struct str typed_name(struct arena *a, struct str folded)
     return name == NULL ? STR_NONE : (struct str){ name, folded.len };
 }
 
-/* Bytes of the mark that parts names at the start of s; 0: there is none. */
+/* The length in bytes of the separator of names at the start of s; 0: s does not start with one. */
 static size_t mark_bytes(struct str s)
 {
     static const struct str marks[] = { STR(" "), STR(","), STR(";"), STR("/"), STR("|"), STR("、"), STR("\uff64") };
@@ -180,7 +181,7 @@ static bool sign_take(struct str *rest, struct str sign)
     return true;
 }
 
-/* Cuts a day off the front of *rest. *with_signs: it has the Chinese signs, which end it. */
+/* Cuts a day off the front of *rest. *with_signs: its end is marked by the Chinese sign for day. */
 static bool day_take(struct str *rest, struct clock_date *out, bool *with_signs)
 {
     struct clock_date d = { 0 };
@@ -236,7 +237,7 @@ static bool fraction_take(struct str *rest, int *out_ms)
     return true;
 }
 
-/* Behind the sign for the hour: "30" or "5" with the sign for minutes, "30" alone, or nothing. */
+/* Reads the minutes behind the sign for the hour: "30", "30" or "5" with the sign for minutes, or nothing. */
 static bool minute_take(struct str *rest, int *out)
 {
     static const struct str sign = STR("\u5206");
@@ -254,7 +255,7 @@ static bool hour_sign_take(struct str *rest)
            sign_take(rest, STR("\u6642"));
 }
 
-/* Cuts a time of the day off the front of *rest. *seconds: it has them. */
+/* Cuts a time of the day off the front of *rest. *seconds: whether the text has seconds. */
 static bool time_take(struct str *rest, struct clock_date *d, int *ms, bool *seconds)
 {
     *seconds = false;
@@ -286,7 +287,7 @@ static bool offset_read(struct str rest, int *out_minutes)
     return rest.len == 0 && minutes < MINUTES;
 }
 
-/* A zone, which ends the text, as minutes ahead of UTC. strict: behind a "T" and the time; seconds: behind a time with
+/* A zone, which ends the text, as minutes ahead of UTC. strict: a "T" stands before the time. seconds: the time has
  * seconds. */
 static bool zone_read(struct str rest, bool strict, bool seconds, int *out_minutes)
 {

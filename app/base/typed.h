@@ -1,7 +1,7 @@
 /* The readers of what people type: one for each kind, for forms, filters and commands alike. tests/unit/typed.json has
  * cases of each; static/typed.js reads numbers, amounts and names in the same way, for the page. All take the text as
  * utf8_fold_pasted gives it (web/fields folds the fields of forms), and leave *out alone when they refuse it. Pure,
- * except that times without a zone are of the service's zone. Other rooms have the readers of passphrases
+ * except that times without a zone are of the service's zone. Other folders have the readers of passphrases
  * (packet/phrase.h), of lines (utf8_clean_shown) and of links (web/mended_link.h). */
 #ifndef HB_BASE_TYPED_H
 #define HB_BASE_TYPED_H
@@ -14,8 +14,8 @@
 #include "base/status.h"
 #include "base/str.h"
 
-/* A whole number: "3", "03", "1,000", with the unit of things behind it ("3个", "3 份"). UINT64_MAX: as large or
- * larger. False: anything else, also a sign, a fraction and an exponent. */
+/* A whole number: "3", "03", "1,000", with the unit of things behind it ("3个", "3 份"). UINT64_MAX: this number or a
+ * larger one. False: anything else, also a sign, a fraction and an exponent. */
 bool typed_count(struct str folded, uint64_t *out);
 /* An amount in yuan with at most two decimals: "12.34", ".5", "2.", "¥1,234.50", "5元", "5块". INT64_MAX: more than
  * 9999999.99. False: anything else. */
@@ -23,13 +23,13 @@ bool typed_yuan(struct str folded, int64_t *out_fen);
 
 /* A name without each '@' in front, A–Z as a–z. In the arena; STR_NONE without memory. */
 struct str typed_name(struct arena *a, struct str folded);
-/* Cuts the next name off the front of a list, for typed_name. Blanks, commas, semicolons, '/' and '|' part names, and
- * an '@' the next name from one that has an '@' in front: "@bob@carol"; "bob@example.com" is one name. Empty: there is
- * no further name. */
+/* Cuts the next name off the front of a list, for typed_name. Blanks, commas, semicolons, '/' and '|' separate names.
+ * An '@' does so only behind a name that begins with '@': "@bob@carol" are two names, "bob@example.com" is one. Empty:
+ * there is no further name. */
 struct str typed_names_next(struct str *rest);
 
 /* The values of the count characters of a code in base32, in any case; hyphens and blanks may stand anywhere. False:
- * another number of characters, or others. */
+ * another number of characters, or a character that base32 does not have. */
 bool typed_code(struct str folded, uint8_t *values, size_t count);
 
 /* A day of the calendar: "2026-11-20", "2026/1/2", "2026.1.2", or with the Chinese signs for year, month and day.

@@ -23,7 +23,7 @@ enum {
     FULLWIDTH_SHIFT = 0xfee0, /* to ASCII */
     BRAILLE_BLANK = 0x2800,
     COMBINING_FIRST = 0x300, /* every code point below is its own NFC and its own cluster */
-    MARKS_MAX = 32,          /* in a row; more than any cluster keeps */
+    MARKS_MAX = 32,          /* marks in a row: more than any cluster keeps */
 };
 
 /* Bytes of the code point at the start of s, and the code point; 0 when s is empty or its start is broken. */
@@ -153,8 +153,8 @@ static bool is_joiner(utf8proc_int32_t code)
 }
 
 /* Characters that draw nothing by their definition, although Unicode counts them as symbols and letters: the place of
- * an object, a note without a head, two blanks of hieroglyphs, a filler; what is no character; and the places that are
- * kept for invisible characters to come. */
+ * an object, a note without a head, two blanks of hieroglyphs, a filler; also code points that are no characters, and
+ * those reserved for future invisible characters. */
 static bool is_empty(utf8proc_int32_t code)
 {
     return code == 0xfffc || code == 0x1d159 || code == 0x13441 || code == 0x13442 || code == 0x16fe4 ||
@@ -175,8 +175,8 @@ static bool is_attached(utf8proc_int32_t code, const utf8proc_property_t *proper
     return is_joiner(code) || property->category == UTF8PROC_CATEGORY_MN || property->category == UTF8PROC_CATEGORY_ME;
 }
 
-/* Private and unassigned characters, for which most readers have no font. The range of emoji and ideographs is left
- * out: a newer Unicode may have assigned them. */
+/* True for private and unassigned characters, for which most readers have no font. False in the range of emoji and
+ * ideographs: a newer Unicode may have assigned them. */
 static bool is_unknown(utf8proc_int32_t code, const utf8proc_property_t *property)
 {
     return property->category == UTF8PROC_CATEGORY_CO ||
@@ -219,7 +219,7 @@ static size_t copy_visible(struct str s, char *out, bool *plain)
     return visible ? n : 0;
 }
 
-/* s composed by options (NFC, and what they add) as code points in the arena; *count of them. NULL without memory. s is
+/* Composes s by the options (NFC, and what the options add): *count code points in the arena. NULL without memory. s is
  * valid. */
 static utf8proc_int32_t *compose(struct arena *a, struct str s, utf8proc_option_t options, size_t *count)
 {
@@ -240,7 +240,7 @@ static utf8proc_int32_t *compose(struct arena *a, struct str s, utf8proc_option_
 }
 
 /* Encodes the code points to out, UTF8_CLUSTER_MAX of each grapheme cluster; returns the length. Clusters are counted
- * in the result: once the rest of a long cluster is cut, the next cluster may join its beginning. */
+ * in the result, because the next cluster may join the beginning of a long cluster whose rest was cut. */
 static size_t encode_clusters(const utf8proc_int32_t *codes, size_t count, char *out)
 {
     utf8proc_int32_t state = 0, last = 0;
@@ -286,8 +286,8 @@ enum status utf8_clean(struct arena *a, struct str s, struct str *out)
     return ST_OK;
 }
 
-/* Copies s to out (room for s.len bytes) without empty characters and without what has no character before it to be
- * attached to; returns the length. 0: all of it draws nothing, or is unknown. s is valid. */
+/* Copies s to out (room for s.len bytes) without empty characters and without marks that have no character before them;
+ * returns the length. 0: every character is invisible or unknown. s is valid. */
 static size_t copy_drawn(struct str s, char *out)
 {
     size_t n = 0;
@@ -387,7 +387,7 @@ static bool is_dash(utf8proc_int32_t code)
     return (code >= HYPHEN && code <= HORIZONTAL_BAR) || code == MINUS;
 }
 
-/* The full stops and dashes that keyboards write in place of the ASCII ones, as ASCII; 0: this is none of them. */
+/* A full stop or dash that keyboards write in place of the ASCII one, as ASCII; 0: another character. */
 static char stop_or_dash(utf8proc_int32_t code)
 {
     if (code == IDEOGRAPHIC_STOP || code == HALFWIDTH_STOP)
@@ -395,8 +395,8 @@ static char stop_or_dash(utf8proc_int32_t code)
     return is_dash(code) ? '-' : '\0';
 }
 
-/* The key that a keyboard replaces by this character, or one of several characters that look alike; the character
- * itself when it is neither. In UTF-8 never longer than the character. */
+/* The ASCII key for which keyboards write this character, or the first of several characters that look alike; otherwise
+ * the character itself. In UTF-8 never longer than the character. */
 static utf8proc_int32_t keyboard_key(utf8proc_int32_t code)
 {
     static const struct {
@@ -421,8 +421,8 @@ static utf8proc_int32_t keyboard_key(utf8proc_int32_t code)
     return ascii != '\0' ? ascii : code;
 }
 
-/* s without joiners, with the keys of what keyboards replace, and with single hyphens. s is valid. NULL without
- * memory. */
+/* Copies s without joiners, with the keys that the keyboard has replaced, and with single hyphens. s is valid. NULL
+ * without memory. */
 static struct str keyboard_fold(struct arena *a, struct str s)
 {
     char *folded = arena_alloc(a, s.len + 1);
@@ -442,7 +442,7 @@ enum status utf8_fold_alike(struct arena *a, struct str s, struct str *out)
 
     if (!utf8_valid(s))
         return ST_INVALID;
-    text = keyboard_fold(a, s); /* before NFKC, which makes a blank and a mark of an acute accent */
+    text = keyboard_fold(a, s); /* before NFKC, which decomposes an acute accent into a blank and a mark */
     if (text.ptr == NULL || utf8_fold_case(a, text, &text) != ST_OK)
         return ST_NO_MEMORY;
     text = keyboard_fold(a, text); /* NFKC has made such marks of compatibility forms */

@@ -22,8 +22,8 @@ static enum status folder_check(struct db *db, const char *sql_dir)
     return st;
 }
 
-/* Tables are neither made nor changed beside a Redis that they do not belong to (live/site.h). A Redis that does not
- * answer, and tables of a version without an identity, can't be compared. */
+/* ST_CONFLICT: the tables do not belong to this Redis (live/site.h), so they must not be made or changed. A Redis that
+ * does not answer, and tables of a version without an identity, can't be compared. */
 static enum status stores_check(const struct config *config, struct db *db)
 {
     struct settle_site_look look = { .verdict = SITE_UNKNOWN };

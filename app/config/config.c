@@ -79,7 +79,7 @@ static enum status secret_file_read(struct config *c, struct mistakes *mistakes)
     return st;
 }
 
-/* Reads the secret and checks it. A value that was refused has its message already. path: of the configuration. */
+/* Reads the secret and checks it. A refused value already has its message. path: of the configuration. */
 static enum status secret_read(struct config *c, const char *path, struct mistakes *mistakes)
 {
     const struct source from = { .file = path, .mistakes = mistakes };
@@ -113,7 +113,7 @@ static enum status key_line_read(struct keys *keys, struct str line, const struc
 }
 
 /* Reads rights_dir/ROLE.keys. *no_secret: the role does not need the secret, because it has this file or needs no key.
- * False: the secret must be read; also when the environment sets one, which wins. */
+ * False: the secret must be read, also when the environment sets it, which wins. */
 static enum status role_keys_read(struct config *c, const char *role, bool *no_secret, struct mistakes *mistakes)
 {
     char path[ROLE_PATH_MAX], line[2 * CONFIG_TEXT_MAX];
@@ -208,8 +208,8 @@ static bool is_missing(const char *path)
     return access(path, F_OK) != 0 && errno == ENOENT;
 }
 
-/* True when `hongbao setup` has still to run: nothing names a secret, or CONFIG_FILE names a file with it that setup
- * has not made yet. */
+/* True when `hongbao setup` has not run yet: no setting gives a secret, or CONFIG_FILE names a secret_file that setup
+ * has not made. */
 static bool is_not_set_up(const struct config *c, const char *path, const char *role)
 {
     char keys[ROLE_PATH_MAX];
@@ -221,7 +221,7 @@ static bool is_not_set_up(const struct config *c, const char *path, const char *
            is_missing(SETUP_MADE);
 }
 
-/* What a configuration must have to be loaded. */
+/* What a configuration must have for config_load to accept it. */
 enum load_need { NEED_NOTHING, NEED_SETUP, NEED_SECRET };
 
 static enum status load(struct config *c, const char *path, const char *role, enum load_need need,

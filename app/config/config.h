@@ -41,9 +41,9 @@ struct config {
     char redis_replicas[CONFIG_TEXT_MAX]; /* auto, or a number */
     int64_t redis_replicas_timeout_ms;
     int64_t redis_timeout_ms;         /* one pipeline round, write to last reply */
-    int64_t mysql_timeout_s;          /* connect, read and write, each */
+    int64_t mysql_timeout_s;          /* for each connect, read and write */
     int64_t partitions;               /* fixed for the life of the data; from 1 */
-    char rights_dir[CONFIG_TEXT_MAX]; /* of ROLE.conf, each role's users in both stores, and ROLE.keys; empty: none */
+    char rights_dir[CONFIG_TEXT_MAX]; /* has ROLE.conf, each role's users in both stores, and ROLE.keys; empty: none */
 
     /* folders of the installation */
     char template_dir[CONFIG_TEXT_MAX];
@@ -53,14 +53,14 @@ struct config {
     char command_dir[CONFIG_TEXT_MAX];      /* scripts of commands (commands/script.h) */
     int64_t ready_lag_s;                    /* /readyz fails when settlement is further behind */
     char metrics_file[CONFIG_TEXT_MAX];     /* shared counters of all processes */
-    char nginx_counts_dir[CONFIG_TEXT_MAX]; /* of the counts of nginx's limits (site/nginx_counts.h) */
+    char nginx_counts_dir[CONFIG_TEXT_MAX]; /* folder with the counts of nginx's limits (site/nginx_counts.h) */
     char backup_record[CONFIG_TEXT_MAX];    /* the last backups (audit/backup_record.h); empty: none are noted */
 
     /* site */
     char base_url[CONFIG_TEXT_MAX];    /* "http://127.0.0.1:8080": links, QR codes, cookie prefix; no trailing / */
     char secret[CONFIG_TEXT_MAX];      /* ≥ 32 characters; keys the MAC of packet ids */
-    char secret_file[CONFIG_TEXT_MAX]; /* whose only line is the secret; empty: none */
-    bool older_keys;                   /* what earlier versions made with the secret is recognized */
+    char secret_file[CONFIG_TEXT_MAX]; /* a file whose only line is the secret; empty: none */
+    bool older_keys;                   /* also accept what earlier versions made with the secret itself */
     char timezone[CONFIG_TEXT_MAX];
     bool demo; /* demo deposits, `hongbao demo` */
     bool sandbox;
@@ -71,20 +71,22 @@ struct config {
     int64_t share_fen_max;
     int64_t packet_fen_max;
     int64_t packet_shares_max;
-    int64_t packet_lifetime_ms;             /* 24 h; tests shorten it */
-    char packet_lifetimes[CONFIG_TEXT_MAX]; /* what a sender can choose instead: spans (clock_span) between blanks */
-    int64_t packet_grace_ms;                /* closed packets stay in Redis this long */
+    int64_t packet_lifetime_ms; /* 24 h; tests shorten it */
+    /* other lifetimes that a sender can choose: spans (clock_span) between blanks */
+    char packet_lifetimes[CONFIG_TEXT_MAX];
+    int64_t packet_grace_ms; /* closed packets stay in Redis this long */
     int64_t greeting_graphemes_max;
     int64_t deposit_fen_max; /* one demo deposit */
 
     /* receipts (packet/receipt_keys.h) */
-    char receipt_key_days[CONFIG_TEXT_MAX];  /* "2026-01-01 2027-01-01", ascending, UTC: a new key signs from each on */
+    /* a new key signs from each day on; ascending, UTC: "2026-01-01 2027-01-01" */
+    char receipt_key_days[CONFIG_TEXT_MAX];
     char receipt_keys_file[CONFIG_TEXT_MAX]; /* public keys of earlier secrets; empty: none */
 
     /* sessions */
     int64_t session_idle_s;
     int64_t session_absolute_s;
-    int64_t sessions_max; /* of a user; the oldest ends */
+    int64_t sessions_max; /* of a user; one more ends the oldest */
     int64_t passkeys_max; /* of a user */
 
     /* limits (web/limits.h), each a rate (config/rate.h) */

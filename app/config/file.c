@@ -113,7 +113,7 @@ enum status config_setting_set(struct config *c, const struct config_setting *s,
     return st;
 }
 
-/* Sets a setting that was written with its older name: the value is the path of a socket. */
+/* Sets a setting that the file names by its older name: then the value is the path of a socket. */
 static enum status setting_set_older(struct config *c, const struct config_setting *s, struct str path,
                                      const struct source *from)
 {
@@ -149,7 +149,7 @@ static enum status named_set(struct config *c, const struct config_setting *s, c
     return name == s->name ? config_setting_set(c, s, value, from) : setting_set_older(c, s, value, from);
 }
 
-/* `name = value  # comment`; an empty line is ST_OK. seen: of each setting, as named_set has it. */
+/* `name = value # comment`; an empty line is ST_OK. seen: for each setting, as in named_set. */
 static enum status line_read(struct config *c, struct str line, const char **seen, const struct source *from)
 {
     struct str value;

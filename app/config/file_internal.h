@@ -1,4 +1,4 @@
-/* Reading values of settings from a file and from the environment, and telling what is wrong with them. */
+/* Reading values of settings from a file and from the environment, with a message for each mistake. */
 #ifndef HB_CONFIG_FILE_INTERNAL_H
 #define HB_CONFIG_FILE_INTERNAL_H
 

@@ -8,7 +8,7 @@
 /* RFC 3492, section 5. */
 enum { BASE = 36, T_MIN = 1, T_MAX = 26, SKEW = 38, DAMP = 700, BIAS_FIRST = 72, CODE_FIRST = 0x80, PREFIX_BYTES = 4 };
 
-/* What is written so far; a byte too many makes it too long. */
+/* The text so far; when it no longer fits, len is larger than size. */
 struct output {
     char *bytes;
     size_t size, len; /* size: without the NUL */

@@ -19,7 +19,7 @@ enum {
     TEXT_MAX = CONFIG_TEXT_MAX - 1,
     REPLICAS_MAX = 5,
     PACKET_SHARES_MAX = 100000,
-    AMOUNT_FEN_MAX = 999999999, /* what typed_yuan reads */
+    AMOUNT_FEN_MAX = 999999999, /* the largest amount that typed_yuan reads */
     YEAR_S = 366 * 86400,
 };
 
@@ -228,7 +228,7 @@ const struct config_setting *config_settings(size_t *count)
     return SETTINGS;
 }
 
-/* Setup grants rights by these settings, makes keys from them, or writes them into other files. */
+/* Settings by which setup grants rights or makes keys, or which setup writes into other files. */
 static const char *const OF_SETUP[] = { "redis",       "mysql",      "mysql_database", "rights_dir", "base_url",
                                         "secret_file", "older_keys", "demo",           "timezone" };
 

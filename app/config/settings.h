@@ -20,9 +20,9 @@ struct config_setting {
     int64_t min, max;                                               /* of the number; of the text's length in bytes */
     const char *preset;                                             /* the default, as it would stand in the file */
     bool (*valid)(const char *text);                                /* another rule for a text, or NULL */
-    const char *(*mistake)(const char *text);                       /* the same, telling what is wrong; or NULL */
+    const char *(*mistake)(const char *text);                       /* the same, but returns what is wrong; or NULL */
     const char *wanted;                                             /* the rule in words */
-    const char *older;   /* the name it had when its value was the path of one Unix socket; still accepted. Or NULL */
+    const char *older;   /* its older name, still accepted, when the value was the path of one Unix socket; or NULL */
     const char *summary; /* for the reference */
 };
 /* All settings in the order of the reference; *count of them. Static storage. */

@@ -14,8 +14,8 @@ static int letter(struct str s, size_t i)
     return tolower((unsigned char)s.ptr[i]);
 }
 
-/* The number of mistakes that make b of a (optimal string alignment, after Damerau and Levenshtein): row i of the table
- * has the numbers for the first i letters of a. */
+/* The number of typing mistakes that turn a into b (optimal string alignment, after Damerau and Levenshtein): row i of
+ * the table has the numbers for the first i letters of a. */
 static size_t distance(struct str a, struct str b)
 {
     size_t rows[3][LETTERS_MAX + 1], *before = rows[0], *last = rows[1], *row = rows[2];

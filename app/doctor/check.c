@@ -112,7 +112,8 @@ static bool host_is_own(struct str host)
     return false;
 }
 
-/* Without TLS the session's cookie is not Secure, and whoever is on the way reads it. Demo money is worth nothing. */
+/* Without TLS the session's cookie is not Secure, and anybody on the network path can read it. Demo money is worth
+ * nothing. */
 static void base_url_check(const struct config *config, struct findings *found)
 {
     struct str url = str_from(config->base_url);
@@ -182,7 +183,7 @@ const char *check_mysql_unit(const struct config *config)
 
 /* ---- files ---- */
 
-/* The mend of a folder of this version that is not as it should be. */
+/* The mend for a folder of this version whose rights or contents are wrong. */
 static const char *folder_mend(const struct config *config, struct findings *found, const char *setting,
                                const char *path, const char *name)
 {
@@ -285,15 +286,14 @@ static struct str line_value(struct str text, const char *name)
     return STR_NONE;
 }
 
-/* Whether setup can know this value: it makes no sites with stores on other machines. */
+/* Whether setup can know this value: it does not set up sites whose stores are on other machines. */
 static bool is_of_setup(const struct config_setting *setting, const char *value)
 {
     const bool is_address = strcmp(setting->name, "redis") == 0 || strcmp(setting->name, "mysql") == 0;
     return !is_address || (strncmp(value, "unix:", strlen("unix:")) == 0 && strchr(value, ',') == NULL);
 }
 
-/* Whether the settings are those with which setup has last run: it has granted the rights, and made the keys, for
- * these. */
+/* Whether the settings are still those with which setup last granted rights and made keys. */
 static void setup_check(const struct config *config, struct findings *found)
 {
     struct buf text = { .limit = SETUP_BYTES_MAX };
@@ -359,7 +359,7 @@ static void sockets_check(const struct config *config, struct findings *found)
     addresses_check("mysql-socket", "mysql", config->mysql, check_mysql_unit(config), found);
 }
 
-/* The command that lets the processes write the file of counters. error: the errno of this process's try. */
+/* The command that lets the processes write the file of counters. error: errno after this process tried to open it. */
 static const char *metrics_mend(const struct config *config, const char *folder, int error, struct findings *found)
 {
     const char *file = config->metrics_file;
@@ -371,7 +371,7 @@ static const char *metrics_mend(const struct config *config, const char *folder,
                            : finding_text(found, "chmod 0660 %s, in the group of all processes", file);
 }
 
-/* Processes that can't open the file count for themselves, so /metrics would miss what they count. */
+/* A process that can't open the file keeps its counts to itself: /metrics lacks them. */
 static void metrics_check(const struct config *config, struct findings *found)
 {
     const char *folder = folder_of(config->metrics_file, found);
@@ -384,15 +384,16 @@ static void metrics_check(const struct config *config, struct findings *found)
                   "metrics_file: %s can't be written: %s", config->metrics_file, strerror(error));
 }
 
-/* Files that the processes may be unable to read: root, who runs the check, may read all. */
+/* Files that the processes may be unable to read. The check runs as root, who can read everything, so it compares
+ * rights instead. */
 struct unreadable {
     struct findings *found;
     const char *setting;
-    const struct stat *processes; /* the file of the counters: its group is theirs, and its owner if */
-    bool has_owner;               /* that is one of them: the package makes the file as root */
+    const struct stat *processes; /* of the file of the counters: its group is the processes' group, and its owner if */
+    bool has_owner;               /* the owner is one of the processes; the package makes the file as root */
 };
 
-/* The rights of the processes, as bits of others. */
+/* The mode of the file for the processes, shifted to the bits of others. */
 static mode_t mode_for_processes(const struct unreadable *u, const struct stat *info)
 {
     mode_t allowed = info->st_mode;

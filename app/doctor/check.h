@@ -8,11 +8,11 @@
 /* Makes the processes of the installed service read the settings anew. */
 #define CHECK_SERVICE_RELOAD "systemctl reload 'hongbao-*.service'"
 
-/* What check_run looks at. Each scope includes those before it. */
+/* What check_run checks. Each scope includes the scopes before it. */
 enum check_scope {
     CHECK_FILES,   /* the configuration and its files */
-    CHECK_MACHINE, /* what this machine must have for them: the file of the counters */
-    CHECK_SOCKETS, /* the folders of the sockets of the stores; the doctor connects instead */
+    CHECK_MACHINE, /* also what this machine must have: the file of the counters */
+    CHECK_SOCKETS, /* also the folders of the stores' sockets; the doctor connects instead */
 };
 
 /* Adds all that is wrong in the scope. */
@@ -21,19 +21,19 @@ void check_run(const struct config *config, enum check_scope scope, struct findi
 /* Whether this is the installed service, whose units systemd runs: mends are then commands for it. */
 bool check_is_service(const struct config *config);
 
-/* What gives a setting another value, or its default (value: NULL): a command for the installed service, else what to
- * write. Of the arena of found; NULL: memory was lacking. */
+/* The mend that gives a setting another value, or its default (value: NULL): a command for the installed service,
+ * otherwise the line to write. In the arena of found; NULL without memory. */
 const char *check_setting_mend(const struct config *config, struct findings *found, const char *name,
                                const char *value);
 
 /* The command that makes the file of counters of the installed service anew. */
 #define CHECK_COUNTERS_MEND "systemd-tmpfiles --create hongbao.conf; systemctl restart 'hongbao-*.service'"
 
-/* The command that installs a package over the installed one. why: which package it is. NULL: memory was lacking. */
+/* The command that installs a package over the installed one. why: says which package. NULL without memory. */
 const char *check_package_mend(struct findings *found, const char *why);
 
-/* The Redis that `hongbao setup` makes: Redis itself, or Valkey where only that is installed. Their packages have the
- * same files, units and users, each with its own name. */
+/* The Redis that `hongbao setup` makes: Redis itself, or Valkey where only that is installed. Both packages have the
+ * same files, units and users, under their own name. */
 struct redis_own {
     const char *name; /* also the name of its user, and, as NAME-server, of its package */
     const char *address, *unit, *client, *file, *folder;

@@ -90,6 +90,6 @@ bool command_output(const char *const *argv, int limit_ms, struct buf *out)
     (void)close(ends[1]);
     bool is_read = pid >= 0 && all_read(ends[0], out, deadline_ms);
     (void)close(ends[0]);
-    /* The output of a command that is not read to its end is of no use. */
+    /* The output of a command that was not read to its end is useless. */
     return pid >= 0 && command_end(pid, is_read ? deadline_ms : 0) && is_read;
 }

@@ -35,7 +35,7 @@ static void check_settings(struct doctor *d)
     check_run(d->config, CHECK_MACHINE, &d->found);
 }
 
-/* In the order in which a person would mend. */
+/* The areas, in the order in which a person would mend them. */
 static const struct area {
     const char *name;
     void (*check)(struct doctor *d);
@@ -95,8 +95,8 @@ int doctor_connect(const char *path)
 
 /* ---- the roles' logins ---- */
 
-/* Whether the server at the other end says anything: a tunnel accepts connections while its server is away. question:
- * makes it speak. *why: why not. */
+/* Whether the server at the other end answers: a tunnel accepts connections also while its server is away. question:
+ * makes the server speak. *why: the reason if it does not. */
 static bool server_speaks(int fd, const char *question, const char **why)
 {
     struct pollfd waited = { .fd = fd, .events = POLLIN };
@@ -111,7 +111,7 @@ static bool server_speaks(int fd, const char *question, const char **why)
     return recv(fd, &byte, sizeof byte, 0) == 1;
 }
 
-/* Whether a server answers the question there. *why: why not. */
+/* Whether a server at this address answers the question. *why: the reason if not. */
 static bool address_answers(const struct address *a, const char *question, const char **why)
 {
     int fd = a->port == 0 ? doctor_connect(a->name) : tcp_connect(a->name, a->port, CONNECT_MS_MAX, why);
@@ -136,7 +136,7 @@ bool doctor_addresses_answer(const char *addresses, const char *question, const 
     return false;
 }
 
-/* A store, as findings name it. */
+/* A store, with its names in findings. */
 struct store {
     const char *finding, *program, *setting, *question;
 };
@@ -144,7 +144,8 @@ struct store {
 static const struct store STORE_REDIS = { "redis-down", "Redis", "redis", DOCTOR_ASKS_REDIS };
 static const struct store STORE_MYSQL = { "mysql-down", "MariaDB", "mysql", DOCTOR_ASKS_MYSQL };
 
-/* Whether a server answers on one of the addresses, the value of the setting. unit: what starts it, or NULL. */
+/* Whether a server answers on one of the addresses, the value of the setting. unit: the unit that starts it, or
+ * NULL. */
 static bool store_answers(struct doctor *d, const struct store *store, const char *addresses, const char *unit)
 {
     const char *why;
@@ -181,7 +182,8 @@ static void redis_login(struct doctor *d, struct doctor_role *role)
                role->config.redis_user);
 }
 
-/* Whether MariaDB lets the role in, or does not take part. */
+/* Whether the role logs in to MariaDB. True also when there is nothing to try: it has no file, needs no MariaDB, or
+ * MariaDB is down. */
 static bool mysql_logs_in(struct doctor *d, struct doctor_role *role)
 {
     struct db_rows rows;
@@ -191,7 +193,7 @@ static bool mysql_logs_in(struct doctor *d, struct doctor_role *role)
     return role->db == NULL || db_query(role->db, d->arena, &rows, "SELECT 1", NULL, 0) == ST_OK;
 }
 
-/* Tells why MariaDB does not let the role in, which has tried it. */
+/* Reports why MariaDB refused the role, which has just tried to log in. */
 static void mysql_refusal_tell(struct doctor *d, struct doctor_role *role)
 {
     const char *refusal = arena_cstr(d->arena, str_from(db_refusal(role->db)));
@@ -216,8 +218,8 @@ static void mysql_refusal_tell(struct doctor *d, struct doctor_role *role)
         role->config.mysql_user);
 }
 
-/* A MariaDB that knows no role, beside a Redis that has the data of a site, has lost its own, or the users: that is one
- * finding. Setup makes the users again, or refuses without the tables. */
+/* When MariaDB knows no role, but Redis has the data of a site, MariaDB has lost its data or the users: this is one
+ * finding. Setup makes the users again, or refuses when the tables are gone, too. */
 static void mysql_logins(struct doctor *d)
 {
     bool refused[ROLE_COUNT];
@@ -240,8 +242,8 @@ static void mysql_logins(struct doctor *d)
     }
 }
 
-/* What makes a file of a role that is missing, or in place of a wrong one: with a new password, which both stores are
- * told. */
+/* The command that makes the file of a role that is missing or wrong, with a new password, which it also gives both
+ * stores. */
 static const char *role_file_mend(struct doctor *d, const char *path, bool is_missing)
 {
     if (geteuid() != 0)
@@ -276,7 +278,7 @@ void doctor_check_roles(struct doctor *d)
     const struct config *c = d->config;
     d->redis_is_up = store_answers(d, &STORE_REDIS, c->redis, check_redis_unit(c));
     d->mysql_is_up = store_answers(d, &STORE_MYSQL, c->mysql, check_mysql_unit(c));
-    for (size_t i = 0; i < ROLE_COUNT; i++) /* all of them first: mends name the operator's user */
+    for (size_t i = 0; i < ROLE_COUNT; i++) /* all roles first: mends name the operator's user */
         role_read(d, &d->roles[i]);
     for (size_t i = 0; i < ROLE_COUNT; i++)
         if (d->roles[i].is_read)
@@ -298,7 +300,8 @@ static int usage(void)
     return 2;
 }
 
-/* The areas, then the findings; some areas are called as a finding. Returns their number, at most NAMES_MAX. */
+/* The names of the areas, then of the findings; some areas share their name with a finding. Returns their number, at
+ * most NAMES_MAX. */
 static size_t names_all(const char *names[NAMES_MAX])
 {
     size_t count = 0;
@@ -318,7 +321,7 @@ static int names_print(void)
     return fflush(stdout) == 0 ? 0 : 1;
 }
 
-/* Whether --skip takes the name; tells when not. */
+/* Whether --skip accepts the name; prints a message if not. */
 static bool name_is_known(const char *name)
 {
     const char *names[NAMES_MAX];
@@ -354,13 +357,13 @@ static bool arguments_read(struct doctor *d, int argc, char **argv, bool *json, 
     return true;
 }
 
-/* The installed service has Debian's nginx before it; others are named. */
+/* The main file of nginx: the installed service is behind Debian's nginx; elsewhere --nginx names the file. */
 static const char *nginx_default(const struct config *config)
 {
     return strcmp(config->file, CONFIG_FILE) == 0 && access(NGINX_FILE, F_OK) == 0 ? NGINX_FILE : NULL;
 }
 
-/* A site out of service is one finding: what the areas would find there, only setup mends. */
+/* A site out of service is one finding: the areas would only find what setup mends. */
 static bool is_out_of_service(struct doctor *d)
 {
     if (d->is_service && d->script_ended)
@@ -375,7 +378,8 @@ static void areas_check(struct doctor *d)
             AREAS[i].check(d);
 }
 
-/* "0 wrong" says what was looked at now; of the money it is as old as the last audit. */
+/* Prints the end of the report. "0 wrong" is about the checks that ran now; for the money it is as old as the last
+ * audit. */
 static void ends_print(const struct doctor *d, struct str audited)
 {
     (void)printf("the audit was last clean: %.*s\n", STR_ARG(audited.ptr != NULL ? audited : STR("not known")));
@@ -404,8 +408,8 @@ static int doctor_run(struct doctor *d, bool json)
 
 int doctor_command(const struct config *config, int argc, char **argv)
 {
-    static struct doctor d;     /* the settings of all roles are large */
-    static struct config whole; /* with the secret, when it can be read */
+    static struct doctor d;     /* static, because the settings of all roles are large */
+    static struct config whole; /* with the secret, if it can be read */
     const char *nginx_file = nginx_default(config);
     bool json = false;
     if (argc == 2 && strcmp(argv[1], "--names") == 0)
@@ -420,7 +424,7 @@ int doctor_command(const struct config *config, int argc, char **argv)
     for (size_t i = 0; i < d.found.skip_count; i++)
         if (!name_is_known(d.found.skip[i]))
             return 2;
-    log_init("doctor", LOG_SILENT); /* what a log line would say is a finding */
+    log_init("doctor", LOG_SILENT); /* log lines would only repeat the findings */
     d.arena = arena_new(ARENA_BYTES, ARENA_BYTES_MAX);
     d.found.arena = d.arena;
     d.found.manual = findings_manual();

@@ -1,5 +1,5 @@
-/* Whether each file and folder of the installed service has its mode and owner, and each user can do there what the
- * site needs of him. Modes and owners are those of docs/reference/files.md, which is part of the program. */
+/* Compares the mode and owner of each file and folder of the installed service with docs/reference/files.md, which is
+ * part of the program, and checks that each user has the rights there that the site needs. */
 #include <errno.h>
 #include <grp.h>
 #include <pwd.h>
@@ -17,18 +17,19 @@ enum { PATH_BYTES_MAX = 4096, GROUPS_MAX = 32, PARENTS_MAX = 16, NAME_BYTES_MAX 
 
 #define POOLS "hongbao-hot hongbao-page hongbao-auth hongbao-card hongbao-settle"
 
-/* Whose file it is decides whether it is looked at: setup makes no store that existed before, and Redis or Valkey. */
+/* To whom a file belongs decides whether it is checked: setup makes no store that existed before, and either Redis or
+ * Valkey. */
 enum part { OF_SITE, OF_REDIS, OF_MYSQL };
 
-/* Who needs a path of files.md, and for what. A path that is not here is for root alone. */
+/* The users who need a path of files.md, and what for. A path that is not in this table is for root alone. */
 static const struct need {
     const char *path;
     const char *users; /* with a blank between two */
-    unsigned bits;     /* of what they must be allowed: 4 to read, 2 to write, 1 to pass */
-    bool is_tree;      /* the same of all that is below */
-    bool is_vital;     /* told when it is missing */
+    unsigned bits;     /* the rights they need: 4 to read, 2 to write, 1 to pass */
+    bool is_tree;      /* they need the same rights on everything below the path */
+    bool is_vital;     /* a missing path is a finding */
     enum part part;
-    const char *use; /* what fails without it */
+    const char *use; /* what fails without these rights */
 } NEEDS[] = {
     { "/etc/hongbao/hongbao.conf", POOLS, 4, false, false, OF_SITE, "no process starts again" },
     { "/etc/redis/redis-hongbao.conf", "redis", 4, false, false, OF_REDIS, "Redis does not start again" },
@@ -57,15 +58,15 @@ struct owned {
     char owner[NAME_BYTES_MAX], group[NAME_BYTES_MAX];
 };
 
-/* What the check of one path needs. */
+/* The input of the check of one path, and what it has found. */
 struct look {
     struct doctor *d;
     const struct owned *owned;
     const struct need *need; /* NULL: for root alone */
     size_t below;            /* entries below the path that a user can't use */
-    const char *first;       /* the first of them */
+    const char *first;       /* the first of these entries */
     const char *first_user;
-    const char **parents_told; /* folders above that were told; PARENTS_MAX */
+    const char **parents_told; /* folders above that were reported; room for PARENTS_MAX */
 };
 
 /* ---- what a user may do ---- */
@@ -88,7 +89,7 @@ static bool user_may(const char *user, const struct stat *info, unsigned bits)
     return (info->st_mode & bits) == bits;
 }
 
-/* The first of the users who may not, in the arena; NULL: all may. */
+/* The first of the users who lacks the rights, in the arena; NULL: all have them. */
 static const char *user_without(struct doctor *d, const char *users, const struct stat *info, unsigned bits)
 {
     struct str rest = str_from(users);
@@ -112,8 +113,8 @@ static const char *names_of(struct doctor *d, const struct stat *info)
                          : finding_text(&d->found, "%s:%u", user, (unsigned)info->st_gid);
 }
 
-/* Gives the path its owner and mode, and with a tree all that is below: to a folder of a store its owner, to files that
- * nginx serves the right to read them. */
+/* The command that gives the path its owner and mode, for a tree with all that is below: a folder of a store also gets
+ * its owner there, and nginx may read the files that it serves. */
 static const char *mend_text(const struct look *look)
 {
     const struct owned *o = look->owned;
@@ -135,14 +136,15 @@ static void mode_tell(const struct look *look, const struct stat *info, const ch
                   because);
 }
 
-/* The owner may be root in place of another: who needs the file is asked besides. */
+/* Whether the owner is right. Root may own a file in place of its owner: the rights of the users who need it are
+ * checked besides. */
 static bool owner_is_right(const struct owned *o, const struct stat *info)
 {
     const struct passwd *owner = getpwnam(o->owner);
     return owner == NULL || info->st_uid == owner->pw_uid || info->st_uid == 0;
 }
 
-/* What a group may do that is not the one of the path, and that not everybody may. */
+/* The rights that the file gives a wrong group beyond what everybody has. */
 static mode_t mode_of_another_group(const struct owned *o, const struct stat *info)
 {
     const struct group *group = getgrnam(o->group);
@@ -151,7 +153,7 @@ static mode_t mode_of_another_group(const struct owned *o, const struct stat *in
     return info->st_mode & S_IRWXG & ~((o->mode & S_IRWXO) << 3);
 }
 
-/* A path itself. Returns whether it is as it should be. */
+/* Checks the path itself, without its parents. Returns whether it is right. */
 static bool path_check(const struct look *look, const struct stat *info)
 {
     const struct owned *o = look->owned;
@@ -168,7 +170,7 @@ static bool path_check(const struct look *look, const struct stat *info)
     return user == NULL && more == 0 && owner_is_right(o, info);
 }
 
-/* What Debian and the disk have for root alone beside the files of a store. */
+/* Whether the entry is one that Debian or the file system keeps for root alone beside the files of a store. */
 static bool is_of_root(const char *path)
 {
     static const char *const NAMES[] = { "/lost+found", "/mysql_upgrade_info", "/mariadb_upgrade_info", "/debian-" };
@@ -201,7 +203,7 @@ static void below_tell(struct look *look)
             look->below > 1 ? finding_text(&look->d->found, " and %zu more", look->below - 1) : "", look->need->use);
 }
 
-/* Folders above a path that a user may not pass, each told once. False: there is one. */
+/* Checks that the users may pass the folders above the path; reports each folder once. False: they can't pass one. */
 static bool parents_check(const struct look *look)
 {
     const char *path = look->owned->path;
@@ -265,13 +267,13 @@ static void owned_check(struct look *look)
         if (errno == ENOENT)
             missing_tell(look);
     } else if (is_secret && (info.st_mode & S_IRWXO) != 0) {
-        return; /* told as secret-file */
+        return; /* reported as secret-file */
     } else if (path_check(look, &info) && look->need != NULL && look->need->is_tree) {
         below_tell(look);
     }
 }
 
-/* "PATH MODE OWNER:GROUP". False: another line. */
+/* Reads a line "PATH MODE OWNER:GROUP". False: the line is none. */
 static bool owned_read(struct doctor *d, struct str line, struct owned *o)
 {
     unsigned mode;

@@ -1,5 +1,5 @@
-/* What an operator wants to be sure of: the money is right, and a backup of it exists. The doctor proves neither
- * itself: that takes long on a large site. It tells when both were last proven, and by what. */
+/* Whether the money is right and a backup exists. The doctor proves neither itself, which takes long on a large site.
+ * It reports when each was last proven, and by what. */
 #include <errno.h>
 #include <string.h>
 #include <unistd.h>
@@ -10,7 +10,8 @@
 #include "doctor/doctor_internal.h"
 #include "io/metrics.h"
 
-/* One night without a backup is a failed unit; two are this. */
+/* After one night without a backup the unit has failed, which is a finding of its own; this finding is for two
+ * nights. */
 enum { BACKUP_AGE_MS_MAX = 2 * 24 * 3600 * 1000 };
 
 #define TIMER      "hongbao-backup.timer"
@@ -36,11 +37,11 @@ void doctor_check_audit(struct doctor *d)
     struct backup_record record;
     struct audit_state audit;
     (void)record_read(d, &record);
-    (void)metrics_read(d->config->metrics_file); /* told as metrics-missing; then all counters are 0 */
+    (void)metrics_read(d->config->metrics_file); /* if this fails, metrics-missing reports it, and all counters are 0 */
     audit_state_read(&record, &audit);
     d->audited_ms = audit.clean_ms;
     if (audit.violated_ms == 0 || d->stores_differ || d->has_play_money)
-        return; /* the second and third are told, and explain it */
+        return; /* the second and third condition have findings of their own, which explain this */
     const char *at = time_text(d, audit.violated_ms);
     const char *who = audit.source == AUDIT_BY_COMMAND  ? "`hongbao audit` has found violations"
                       : audit.source == AUDIT_BY_WORKER ? "the settle worker has found violations"
@@ -53,7 +54,7 @@ void doctor_check_audit(struct doctor *d)
 
 /* ---- backups ---- */
 
-/* A new site has no backup before its first night. */
+/* Whether the site is so new that it had no night for a backup yet. */
 static bool site_is_new(struct doctor *d)
 {
     struct db_rows rows;

@@ -12,11 +12,12 @@
 
 enum { PATH_BYTES_MAX = 4096, SECRET_LETTERS_MIN = 10, KEYS_TEXT_MAX = 4096 };
 
-/* Of hongbao setup (deploy/commands/setup.sh): what it has made, and the folder that nginx serves. */
+/* Paths that hongbao setup makes (deploy/commands/setup.sh): the list of what it has made, and the folder that nginx
+ * serves. */
 #define SETUP_MADE  "/var/lib/hongbao/made"
 #define STATIC_COPY "/var/lib/hongbao/static"
 
-/* Secrets are for their owner and a group alone. */
+/* Reports a secret that others than its owner and one group can read. */
 static void secret_file_check(struct doctor *d, const char *path, const char *what)
 {
     struct stat info;
@@ -62,7 +63,7 @@ static const char *secret_draw(struct doctor *d)
                : "secret = what `openssl rand -hex 32` prints";
 }
 
-/* The file is what `hongbao keys` prints now. */
+/* Compares the role's file with what `hongbao keys` would print now. */
 static void role_keys_check(struct doctor *d, const char *role)
 {
     char path[PATH_BYTES_MAX], is[KEYS_TEXT_MAX] = "", wanted[KEYS_TEXT_MAX] = "";
@@ -77,7 +78,7 @@ static void role_keys_check(struct doctor *d, const char *role)
         made = fclose(text) == 0 && made;
     if (file != NULL)
         fclose(file);
-    /* Without a file of its own a pool of a site that is no service of this machine may read the secret. */
+    /* A pool without a file of keys may read the secret instead, where the site is no service of this machine. */
     if (made && (read ? strcmp(is, wanted) != 0 : d->is_service))
         finding_wrong(
             &d->found, "role-keys",
@@ -90,7 +91,7 @@ static void role_keys_check(struct doctor *d, const char *role)
     sodium_memzero(wanted, sizeof wanted);
 }
 
-/* A secret of few different letters was typed, not drawn. */
+/* A secret with few different letters was probably typed by a person instead of drawn at random. */
 static void secret_check(struct doctor *d)
 {
     bool seen[256] = { false };
@@ -112,7 +113,7 @@ static void secret_check(struct doctor *d)
         role_keys_check(d, d->roles[i].name);
 }
 
-/* Files of a setting that everybody may change. */
+/* The files of one setting that everybody may change. */
 struct writable {
     struct doctor *d;
     const char *setting;
@@ -167,7 +168,8 @@ static void nginx_counts_check(struct doctor *d)
                       d->config->nginx_counts_dir);
 }
 
-/* nginx serves a copy of static_dir. The first file that differs is told: one command mends all. */
+/* Compares nginx's copy of static_dir with static_dir. Reports only the first file that differs: one command mends
+ * all. */
 static void static_copy_check(struct doctor *d)
 {
     struct assets *assets = NULL;
@@ -175,7 +177,7 @@ static void static_copy_check(struct doctor *d)
     if (!d->is_service || access(SETUP_MADE, F_OK) != 0)
         return; /* hongbao setup has made no copy */
     if (assets_load(folder, &assets) != ST_OK)
-        return; /* told as "static" */
+        return; /* reported as "static" */
     const char *file = assets_uncopied(assets, STATIC_COPY);
     if (file != NULL)
         finding_wrong(&d->found, "static-copy",

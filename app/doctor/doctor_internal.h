@@ -1,4 +1,4 @@
-/* The parts of `hongbao doctor`: what they share, and the checks of each area. */
+/* The parts of `hongbao doctor`: shared declarations, and the checks of each area. */
 #ifndef HB_DOCTOR_DOCTOR_INTERNAL_H
 #define HB_DOCTOR_DOCTOR_INTERNAL_H
 
@@ -13,7 +13,7 @@
 
 enum { DOCTOR_HOST_MAX = 256, DOCTOR_ERROR_MAX = 1024 };
 
-/* Of an installed site: what else mends the rights in Redis. */
+/* The end of a mend of rights in Redis on an installed site. */
 #define DOCTOR_OR_SETUP " (if the mend does not help: hongbao setup)"
 
 #define DOCTOR_SETUP    "hongbao setup --non-interactive"
@@ -40,34 +40,34 @@ struct doctor_role {
     bool uses_mysql, uses_redis;
     bool is_read; /* its file was read */
     struct config config;
-    struct redis *redis; /* NULL: not logged in, which is told */
+    struct redis *redis; /* NULL: not logged in, which is reported */
     struct db *db;       /* the same */
 };
 
 struct doctor {
-    const struct config *config; /* without a role, and maybe without the secret */
+    const struct config *config; /* read without a role, and maybe without the secret */
     struct findings found;
     struct arena *arena; /* of found, too */
     int64_t free_mib_min;
     struct doctor_role roles[ROLE_COUNT];
     char secret_error[DOCTOR_ERROR_MAX]; /* why the configuration has no secret; empty: it has one */
-    size_t redis_primary;                /* of a Redis Cluster, which one is looked at; else 0 */
+    size_t redis_primary;                /* in a Redis Cluster: the primary that is checked now; else 0 */
     bool redis_is_up, mysql_is_up;       /* their sockets accept connections */
     bool is_service;                     /* check_is_service */
     bool has_setup;                      /* `hongbao setup` mends it: a service whose stores have Unix sockets */
-    bool stores_differ;                  /* tables and Redis do not belong together, which is told */
-    bool has_play_money;                 /* while demo is off, which is told */
-    bool is_stopped;                     /* the whole service is, which is told */
+    bool stores_differ;                  /* tables and Redis do not belong together, which is reported */
+    bool has_play_money;                 /* there are deposits while demo is off, which is reported */
+    bool is_stopped;                     /* the whole service is stopped, which is reported */
     int64_t audited_ms;                  /* when the audit was last clean; 0: not known */
-    struct str script;                   /* what deploy/commands/doctor.sh has printed */
+    struct str script;                   /* the output of deploy/commands/doctor.sh */
     bool script_ended;                   /* false: it could not be executed, or was stopped at its limit */
     struct nginx_conf nginx;             /* empty: no file was named */
-    enum status nginx_status;            /* of nginx_conf_read */
-    size_t certificates_wrong;           /* findings about certificates, which no pool needs */
+    enum status nginx_status;            /* result of nginx_conf_read */
+    size_t certificates_wrong;           /* findings about certificates; no pool needs one */
     bool nginx_is_read;
 };
 
-/* The checks of each area. Each adds to d->found what is wrong, or why it could not look. */
+/* The checks of each area. Each adds to d->found what is wrong, or why it could not check. */
 void doctor_check_roles(struct doctor *d);
 void doctor_check_site(struct doctor *d);
 void doctor_check_redis(struct doctor *d);
@@ -89,34 +89,36 @@ void doctor_check_worker(struct doctor *d);
 void doctor_check_processes(struct doctor *d);
 void doctor_check_units(struct doctor *d);
 
-/* The names of all findings, behind which is NULL: those of docs/reference/doctor.md, by the build. */
+/* The names of all findings, ended by NULL. The build makes the list from docs/reference/doctor.md. */
 extern const char *const doctor_findings[];
 
-/* Reads nginx's files; file: the main one, or NULL. False: no memory. */
+/* Reads nginx's files; file: the main file, or NULL. False: no memory. */
 bool doctor_nginx_read(struct doctor *d, const char *file);
-/* Asks the tools of this machine, about nginx's files, too, before the filter of system calls. False: no memory. */
+/* Runs the script that calls the tools of this machine, also about nginx's files. Call it before the filter of system
+ * calls. False: no memory. */
 bool doctor_script_run(struct doctor *d);
-/* Adds what the script has found in the area, or why it has found nothing. */
+/* Adds the script's findings of the area, or the reason why it has none. */
 void doctor_script_tell(struct doctor *d, const char *area);
-/* Whether the script says the fact: "stopped", the whole service is; "backup-timer", it runs. */
+/* Whether the script reported the fact: "stopped": the whole service is stopped; "backup-timer": the timer of backups
+ * runs. */
 bool doctor_script_says(const struct doctor *d, const char *fact);
 
-/* Tells first of all that tables and Redis do not belong together, and what shows it. */
+/* Adds, before all other findings, that tables and Redis do not belong together, with the evidence. */
 void doctor_tell_site(struct doctor *d, enum site_verdict verdict, const char *because);
 /* Whether Redis has the data of a site. */
 bool doctor_redis_has_site(struct doctor *d);
-/* redis-cli, or valkey-cli where it is Valkey's, with the options that name the server. */
+/* The name of Redis's client, redis-cli or valkey-cli, with the options that name the server. */
 const char *doctor_redis_client(struct doctor *d);
 /* The command of the operator in Redis, as a person types it. */
 const char *doctor_redis_cli(struct doctor *d, const char *command);
 /* The command of the administrator of MariaDB that grants the roles their rights. */
 const char *doctor_grants(struct doctor *d);
-/* Adds the tables on which roles have rights: those that the program needs. */
+/* Adds the names of the tables that the program needs and on which roles have rights. */
 void doctor_tables_read(struct doctor *d, struct words *w);
 /* A client program of MariaDB with the options by which the administrator reaches the database of the site. */
 const char *doctor_mariadb_client(struct doctor *d, const char *program);
 /* The command of the administrator of MariaDB that executes the statement in the database of the site. The statement
- * has nothing that the shell expands between double quotes. */
+ * contains no character that a shell expands between double quotes. */
 const char *doctor_mariadb(struct doctor *d, const char *statement);
 /* The value of a setting of Redis (CONFIG GET) in the arena; NULL: it can't be read. */
 const char *doctor_redis_setting(struct doctor *d, const char *name);

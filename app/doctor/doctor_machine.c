@@ -1,4 +1,4 @@
-/* This machine: its clock beside those of the stores, and its disks. */
+/* This machine: its clock compared with the clocks of the stores, and its disks. */
 #include <errno.h>
 #include <inttypes.h>
 #include <stdlib.h>
@@ -15,7 +15,7 @@ enum { CLOCK_MS_MAX = 1000, INODES_MIN = 1000, HOST_BYTES_MAX = 256 };
 
 /* ---- clocks ---- */
 
-/* there_ms was read between before_ms and now. */
+/* Compares a clock. The other server read there_ms between before_ms and now. */
 static void clock_compare(struct doctor *d, const char *finding, const char *store, int64_t before_ms, int64_t there_ms)
 {
     int64_t now_ms = clock_now_ms();
@@ -87,7 +87,7 @@ static void disk_check(struct doctor *d, const char *finding, const char *what, 
                       "only %" PRIu64 " more files are possible for %s in %s", (uint64_t)disk.f_favail, what, path);
 }
 
-/* A folder of one of MariaDB's settings; the role migrate reads it. */
+/* The folder that one of MariaDB's settings names; the role migrate reads the setting. */
 static const char *mysql_folder(struct doctor *d)
 {
     struct db_rows rows;
@@ -97,7 +97,7 @@ static const char *mysql_folder(struct doctor *d)
     return arena_cstr(d->arena, db_cell(&rows, 0, 0));
 }
 
-/* Whether the first server of the setting is on this machine: only then its folders can be looked at. */
+/* Whether the first server of the setting is on this machine, so that its folders can be checked. */
 static bool is_here(const char *addresses)
 {
     struct address_list list;
@@ -117,7 +117,8 @@ static bool mysql_is_elsewhere(struct doctor *d)
 
 void doctor_check_disks(struct doctor *d)
 {
-    const struct redis_own *own = check_redis_own(d->config); /* which can't be asked when a full disk has stopped it */
+    /* a Redis that a full disk has stopped can't be queried */
+    const struct redis_own *own = check_redis_own(d->config);
     const char *redis = d->redis_is_up ? doctor_redis_setting(d, "dir") : NULL, *mysql = mysql_folder(d);
     if (redis == NULL)
         redis = own == NULL ? NULL : own->folder;
@@ -134,7 +135,7 @@ void doctor_check_disks(struct doctor *d)
     if (slash != NULL && slash != d->config->metrics_file) {
         char *folder =
             arena_cstr(d->arena, (struct str){ d->config->metrics_file, (size_t)(slash - d->config->metrics_file) });
-        struct statvfs disk; /* usually a small disk in memory: it only must not be full */
+        struct statvfs disk; /* usually a small file system in memory, which only must not be full */
         if (folder != NULL && statvfs(folder, &disk) == 0 && disk.f_bavail == 0)
             finding_wrong(&d->found, "disk-run",
                           finding_text(&d->found, "du -x -d 1 %s | sort -n # shows where to make room", folder),

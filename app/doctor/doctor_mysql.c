@@ -1,4 +1,4 @@
-/* MariaDB or MySQL: what it promises to keep, the tables, and what waits in them for an operator. */
+/* MariaDB or MySQL: its settings for durability, the tables, and rows that wait for an operator. */
 #include <ctype.h>
 #include <inttypes.h>
 #include <stdio.h>
@@ -11,10 +11,11 @@
 
 #define CONF_FILE "/etc/mysql/mariadb.conf.d/61-hongbao-durability.cnf"
 
-/* Settings that must have one value, as SHOW GLOBAL VARIABLES shows it. A server that lacks one has no such choice. */
+/* Settings that must have one value, as SHOW GLOBAL VARIABLES shows it. A server without such a setting has no choice
+ * there. */
 static const struct wanted {
     const char *finding, *setting, *value, *why;
-    bool at_start_only; /* a server that runs does not change it */
+    bool at_start_only; /* a running server can't change it */
 } WANTED[] = {
     { "mysql-flush", "innodb_flush_log_at_trx_commit", "1", "a power cut loses money that was moved", false },
     { "mysql-doublewrite", "innodb_doublewrite", "ON", "a power cut can tear a page of the tables", true },
@@ -54,7 +55,7 @@ static void variable_wrong(struct doctor *d, const struct wanted *w, const char 
                   w->at_start_only ? "" : ". The configuration of MariaDB needs it, too, for the next start");
 }
 
-/* What matters only where MariaDB keeps a log of its changes. */
+/* Checks what matters only where MariaDB keeps a binary log. */
 static void binlog_check(struct doctor *d, struct db *db)
 {
     static const struct wanted settings[] = {
@@ -117,7 +118,7 @@ static const char *schema_mend(struct doctor *d, enum status st)
                          : "install the program that made the tables (docs/how-to/migrations.md)";
 }
 
-/* Tables that somebody has dropped. */
+/* Reports tables that somebody has dropped. */
 static void tables_check(struct doctor *d, struct db *db)
 {
     struct words needed = { .count = 0 }, there = { .count = 0 };
@@ -155,7 +156,8 @@ static void version_check(struct doctor *d, struct db *db)
         tables_check(d, db);
 }
 
-/* Queries whose rows are each a fault. Their first column says which. mend: NULL: the command is made of the row. */
+/* Queries of which each row is a fault; its first column names the subject. mend: NULL: the command is made from the
+ * row. */
 static const struct fault {
     const char *finding, *sql, *text, *mend;
 } FAULTS[] = {
@@ -174,7 +176,8 @@ static const struct fault {
       "hongbao replay # lists them (docs/how-to/dead-letters.md)" },
 };
 
-/* Makes all routines anew, as those of the definer, `user`@`host`. Their grants go with the old ones. */
+/* The command that creates all routines again, with the definer `user`@`host`. The grants on the old routines go with
+ * them, so it also grants again. */
 static const char *routines_mend(struct doctor *d, struct str definer)
 {
     const char *client = doctor_mariadb_client(d, "mariadb"), *dump = doctor_mariadb_client(d, "mariadb-dump");
@@ -185,7 +188,7 @@ static const char *routines_mend(struct doctor *d, struct str definer)
         dump, STR_ARG(definer), client, doctor_grants(d));
 }
 
-/* A name that the shell or MariaDB would not take as it is stands for itself in the text of the finding alone. */
+/* The command for a table. A name that the shell or MariaDB would not accept unquoted is only in the finding's text. */
 static const char *table_mend(struct doctor *d, struct str table)
 {
     bool is_plain = table.len > 0;
@@ -231,7 +234,7 @@ static void timezone_check(struct doctor *d, struct db *db)
                       d->config->timezone, there);
 }
 
-/* Only demo = on makes deposits, so the setting belongs to the tables. */
+/* Deposits exist only where demo = on made them, so the setting must agree with the tables. */
 static void demo_check(struct doctor *d, struct db *db)
 {
     struct db_rows rows;
@@ -259,7 +262,7 @@ void doctor_check_schema(struct doctor *d)
     for (size_t i = 0; i < ARRAY_LEN(FAULTS); i++) {
         struct db_rows rows;
         if (db_query(db, d->arena, &rows, FAULTS[i].sql, NULL, 0) != ST_OK)
-            continue; /* version_check has told why: the table is not there */
+            continue; /* the table is missing, which version_check has reported */
         for (size_t row = 0; row < rows.count; row++) {
             struct str which = db_cell(&rows, row, 0);
             const char *mend = FAULTS[i].mend != NULL ? FAULTS[i].mend

@@ -32,7 +32,8 @@ static struct str object_name(struct str text, const char *database, struct aren
     return kind.len == 0 ? out : arena_printf(a, "%.*s%.*s", STR_ARG(kind), STR_ARG(out));
 }
 
-/* The end of one right of a list: "SELECT (a, b), INSERT" has its first comma outside of parentheses at 13. */
+/* The position of the end of the first right of a list: "SELECT (a, b), INSERT" has its first comma outside of
+ * parentheses at 13. */
 static size_t right_end(struct str list)
 {
     size_t i = 0;
@@ -41,7 +42,7 @@ static size_t right_end(struct str list)
     return i;
 }
 
-/* "UPDATE (`a`, b)" on an object: one word for each column. */
+/* Adds the right, as "UPDATE (`a`, b)", on an object: one word for each column. */
 static void right_add(struct words *w, struct str right, struct str object, struct arena *a)
 {
     struct str columns, word = str_trim(str_cut(right, '(', &columns)), rest;
@@ -111,7 +112,8 @@ static void expected_read(struct doctor *d, const struct doctor_role *role, stru
         words_add(w, STR("ALL PRIVILEGES on *"));
 }
 
-/* Rights of everybody, which SHOW GRANTS tells of each user, go to `everybody`. */
+/* Reads the rights that MariaDB shows for the role. The rights of PUBLIC, which SHOW GRANTS lists for each user, go to
+ * `everybody`. */
 static bool actual_read(struct doctor *d, const struct doctor_role *role, struct words *w, struct words *everybody)
 {
     struct db_rows rows;
@@ -120,7 +122,7 @@ static bool actual_read(struct doctor *d, const struct doctor_role *role, struct
         return false;
     for (size_t i = 0; i < rows.count; i++) {
         struct str line = db_cell(&rows, i, 0);
-        /* Databases of tests, beside the own one, are the migrator's business. */
+        /* The migrator may have rights on databases of tests beside its own database. */
         if (role == &d->roles[ROLE_MIGRATE] && str_after(line, STR("\\_%`.*")).ptr != NULL)
             continue;
         grant_add(str_ends(line, STR(" TO PUBLIC")) ? everybody : w, line, database, d->arena);
@@ -128,8 +130,8 @@ static bool actual_read(struct doctor *d, const struct doctor_role *role, struct
     return true;
 }
 
-/* The options by which the administrator reaches the first address: of Debian's server root without a password; of a
- * server that existed before the site only its administrator knows them. */
+/* The options by which the administrator reaches the first address. Debian's server lets root in without a password;
+ * for a server that existed before the site, only its administrator knows the options. */
 static const char *mysql_options_text(struct doctor *d)
 {
     struct address_list list;
@@ -155,7 +157,7 @@ const char *doctor_mariadb(struct doctor *d, const char *statement)
                         statement == NULL ? "" : statement);
 }
 
-/* The host from which MariaDB sees the roles connect: "localhost", or that of another machine. */
+/* The host from which the roles connect, as MariaDB sees it: "localhost", or the name of another machine. */
 static struct str host_of_roles(struct doctor *d)
 {
     struct db_rows rows;
@@ -181,7 +183,7 @@ const char *doctor_grants(struct doctor *d)
                         doctor_mariadb_client(d, "mariadb"));
 }
 
-/* The object of a right as GRANT names it: "packet" is `hongbao`.`packet`, "*" all tables. */
+/* The object of a right in the words of GRANT: `hongbao`.`packet` for "packet", all tables for "*". */
 static struct str object_text(const char *database, struct str object, struct arena *a)
 {
     static const struct str KINDS[] = { STR("PROCEDURE "), STR("FUNCTION ") };
@@ -199,7 +201,7 @@ static struct str object_text(const char *database, struct str object, struct ar
                         STR_ARG(rest), quote_rest);
 }
 
-/* The command that takes from `from` the words of actual that are not of expected. */
+/* The command that revokes from `from` the words of actual that expected lacks. */
 static const char *revoke_mend(struct doctor *d, const struct words *actual, const struct words *expected,
                                const char *from)
 {
@@ -222,7 +224,7 @@ static const char *revoke_mend(struct doctor *d, const struct words *actual, con
                : finding_text(&d->found, "%s -e '%s'", doctor_mariadb_client(d, "mariadb"), statements);
 }
 
-/* Rights of roles that are too many: each role has its own. */
+/* Reports the rights that roles have beyond their own. */
 static void excess_tell(struct doctor *d, const struct doctor_role *role, const struct words *actual,
                         const struct words *expected)
 {
@@ -236,8 +238,8 @@ static void excess_tell(struct doctor *d, const struct doctor_role *role, const 
                   "in MariaDB, %s has more than it needs: %s", role->config.mysql_user, more);
 }
 
-/* Of a server with other databases only the rights that reach the site: what its administrator gives everybody
- * elsewhere is none of our business. */
+/* On a server with other databases, only the rights that reach the site: what the administrator grants everybody
+ * elsewhere does not concern us. */
 static const struct words *words_of_site(struct doctor *d, const struct words *all)
 {
     struct words *own = arena_alloc(d->arena, sizeof *own);
@@ -250,7 +252,7 @@ static const struct words *words_of_site(struct doctor *d, const struct words *a
     return own == NULL ? all : own;
 }
 
-/* Rights of everybody are those of each role, too: as on the database `test`, which a fresh MariaDB has. */
+/* Reports rights of PUBLIC, which every role has, too: a fresh MariaDB has some on the database `test`. */
 static void everybody_tell(struct doctor *d, const struct words *everybody)
 {
     static const struct words nothing;

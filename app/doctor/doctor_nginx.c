@@ -61,7 +61,7 @@ bool doctor_listen_has(const char *listen, struct str option)
     return false;
 }
 
-/* Whether an earlier `listen` has the port of this one, which has been told then: for IPv6, of another site. */
+/* Whether an earlier `listen`, for IPv6 or of another site, has already reported this port. */
 static bool port_is_told(const struct nginx_conf_list *listens, size_t index, unsigned port)
 {
     for (size_t i = 0; i < index; i++)
@@ -107,7 +107,7 @@ unsigned doctor_base_url(const struct config *c, bool *tls, char host[DOCTOR_HOS
                                                                          : (unsigned)PORT_HTTP;
 }
 
-/* What makes base_url the address of a `listen`: the first one with TLS, else the first. */
+/* The mend that gives base_url the address of a `listen`: the first one with TLS, else the first. */
 static const char *address_mend(struct doctor *d, const char *host)
 {
     const struct nginx_conf_list *listens = &d->nginx.listens;

@@ -1,5 +1,5 @@
-/* Looks at the processes. It sends each pool a request over its socket, as nginx does, and finds the settle worker by
- * its connection to MariaDB. */
+/* Checks the processes. Sends each pool a request over its socket, as nginx does, and finds the settle worker by its
+ * connection to MariaDB. */
 #include <errno.h>
 #include <stdio.h>
 #include <string.h>
@@ -16,7 +16,7 @@ enum { QUESTION_MAX = 32, ANSWER_S_MAX = 5, MS_PER_S = 1000 };
 
 static const char *const POOLS[] = { "hot", "page", "auth", "card" };
 
-/* The pool whose socket this is: NAME.sock, or a longer name that ends so. -1: of another service behind nginx. */
+/* The pool to which this socket belongs: its name ends in NAME.sock. -1: it belongs to another service behind nginx. */
 static int pool_of(const char *path)
 {
     char end[32];
@@ -28,13 +28,13 @@ static int pool_of(const char *path)
     return -1;
 }
 
-/* "Status: 503 …": 503; an answer without that line is 200. */
+/* Reads the status of an answer, "Status: 503 …"; an answer without that line has 200. */
 static bool is_ready(struct str answer)
 {
     return answer.len > 0 && (!str_starts(answer, STR("Status: ")) || str_starts(answer, STR("Status: 200")));
 }
 
-/* The command that restarts a pool that is not ready while nothing else is wrong. */
+/* The command that restarts a pool. It is the mend when the pool is not ready and nothing else is wrong. */
 static const char *pool_restart(struct doctor *d, const char *pool)
 {
     return d->is_service
@@ -44,16 +44,16 @@ static const char *pool_restart(struct doctor *d, const char *pool)
                : finding_text(&d->found, "restart the pool %s, and look into its log", pool);
 }
 
-/* Each line of /readyz/POOL is a problem. others: findings that may explain it. */
+/* Reports each line of /readyz/POOL, which is a problem. others: findings that may explain it. */
 static void problems_tell(struct doctor *d, const char *path, const char *pool, struct str answer, size_t others)
 {
     struct str rest = str_after(answer, STR("\r\n\r\n"));
     bool has_looked = !findings_skip(&d->found, "roles");
     while (rest.len > 0) {
         struct str line = str_cut(rest, '\n', &rest);
-        bool is_told =
-            has_looked && ((!d->redis_is_up && str_starts(line, STR("redis:"))) ||
-                           (!d->mysql_is_up && str_starts(line, STR("mysql:")))); /* as redis-down, mysql-down */
+        bool is_told = has_looked && ((!d->redis_is_up && str_starts(line, STR("redis:"))) ||
+                                      /* redis-down or mysql-down explains it */
+                                      (!d->mysql_is_up && str_starts(line, STR("mysql:"))));
         if (line.len > 0 && !is_told)
             finding_of(&d->found, "pool-not-ready",
                        others > 0 ? "hongbao doctor # again, once the findings above are mended"
@@ -119,7 +119,7 @@ const char *doctor_worker_start(const struct doctor *d)
                          : "start the settle worker, and look into its log";
 }
 
-/* Everybody may see the connections of the own user: one besides this is the worker's. */
+/* A user may see its own connections: a connection of the worker's user besides this one is the worker's. */
 void doctor_check_worker(struct doctor *d)
 {
     struct db_rows rows;

@@ -1,6 +1,7 @@
-/* Whether the processes run the installed program and its settings. Each has told in the file of the counters what it
- * began with. That is compared by content: times of files say nothing after a copy or a roll-back, and only root may
- * look at /proc/PID/exe. The doctor itself is the installed program. */
+/* Whether the processes run the installed program with its settings. Each process writes the program and the
+ * configuration with which it began into the file of the counters. The doctor compares their contents with its own,
+ * because it is the installed program: times of files are wrong after a copy or a roll-back, and only root may read
+ * /proc/PID/exe. */
 #include <errno.h>
 #include <string.h>
 
@@ -18,7 +19,7 @@ static bool program_differs(const struct doctor *d, const struct metrics_member 
     return !m->says || m->program_id != program_id();
 }
 
-/* A process that does not tell is of an older program, which is told. */
+/* A process that publishes nothing is of an older program, which is a finding of its own. */
 static bool config_differs(const struct doctor *d, const struct metrics_member *m)
 {
     return m->says && m->config_digest != d->config->file_digest;
@@ -49,7 +50,7 @@ void doctor_check_processes(struct doctor *d)
 {
     struct metrics_member all[METRICS_MEMBERS_MAX];
     if (!metrics_read(d->config->metrics_file)) {
-        if (errno != ENOENT) /* told as metrics-missing */
+        if (errno != ENOENT) /* reported as metrics-missing */
             finding_unchecked(&d->found, "processes", "%s can't be read: %s", d->config->metrics_file, strerror(errno));
         return;
     }

@@ -1,4 +1,4 @@
-/* Redis: what it promises to keep, its memory, its fence. */
+/* Redis: its settings for durability, its memory, its fence. */
 #include <inttypes.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -31,7 +31,7 @@ static const struct wanted {
     { "redis-timeout", "timeout", "0", "Redis ends the connections of processes that wait" },
 };
 
-/* The client of the instance that setup made, else the one that is installed. */
+/* The client program: of the instance that setup made; without an instance, the installed program. */
 static const char *redis_program(const struct doctor *d)
 {
     const struct redis_own *own = check_redis_own(d->config);
@@ -41,7 +41,7 @@ static const char *redis_program(const struct doctor *d)
                                                                                                : "redis-cli";
 }
 
-/* It reaches the first address, or the primary of a cluster that is looked at. */
+/* The client reaches the first address, or in a cluster the primary that is checked. */
 const char *doctor_redis_client(struct doctor *d)
 {
     struct address_list list;
@@ -54,7 +54,7 @@ const char *doctor_redis_client(struct doctor *d)
                             : finding_text(&d->found, "%s -h %s -p %u", redis_program(d), first->name, first->port);
 }
 
-/* Whether others than Redis's own user can connect: by TCP, or by a socket whose mode lets them. */
+/* Whether users other than Redis's own can connect: by TCP, or by a socket whose mode lets them. */
 static bool redis_is_reachable(struct doctor *d)
 {
     const char *port = doctor_redis_setting(d, "port");
@@ -79,7 +79,8 @@ const char *doctor_redis_cli(struct doctor *d, const char *command)
                               d->config->rights_dir, doctor_redis_client(d), c->redis_user, command);
 }
 
-/* The reply of the operator's command as one text in the arena; NULL: none. element: of a list, from 0. */
+/* Executes a command as the operator's user. Returns the reply as one text in the arena; NULL: there is none. element:
+ * which element of a list, from 0. */
 static const char *reply_text(struct doctor *d, const struct str *args, size_t count, size_t element, bool is_list)
 {
     struct redis_call call;
@@ -134,7 +135,7 @@ static void settings_check(struct doctor *d)
     }
 }
 
-/* Twice the limit: the operator knows whether the machine has so much. */
+/* The command that doubles the limit: only the operator knows whether the machine has so much memory. */
 static const char *memory_raise(struct doctor *d, int64_t max_bytes)
 {
     const char *set = finding_text(&d->found, "CONFIG SET maxmemory %" PRIu64, (uint64_t)max_bytes * 2);
@@ -195,7 +196,7 @@ static void state_check(struct doctor *d)
                       STR_ARG(written));
 }
 
-/* The default user serves everybody who may connect. A socket that is its owner's alone is fine. */
+/* The user default serves everybody who can connect. This is no fault when only the owner of the socket can. */
 static void default_user_check(struct doctor *d)
 {
     struct config nobody = *d->config;
@@ -216,7 +217,7 @@ static void default_user_check(struct doctor *d)
 static void fence_check(struct doctor *d)
 {
     struct redis *r = d->roles[ROLE_HOT].redis;
-    if (r == NULL || d->stores_differ) /* then the worker opens none */
+    if (r == NULL || d->stores_differ) /* while they differ, the worker opens no fence */
         return;
     live_fences_set(r, d->config);
     (void)redis_ping(r);
@@ -246,7 +247,8 @@ static void functions_tell(struct doctor *d, const struct redis_functions_state 
                       state->other_count, STR_ARG(redis_function_name(state->others[0])));
 }
 
-/* A program that can't read its own functions is told by "scripts". */
+/* Compares the functions in Redis with the program's. The finding "scripts" reports a program that can't read its
+ * own. */
 static void functions_check(struct doctor *d)
 {
     char error[ERROR_MAX];
@@ -261,7 +263,7 @@ static void functions_check(struct doctor *d)
     redis_functions_free(set);
 }
 
-/* One of the primaries of a Redis Cluster, or the only one. */
+/* Checks one of the primaries of a Redis Cluster, or the only server. */
 static void primary_check(struct doctor *d)
 {
     struct redis_call call;

@@ -15,7 +15,7 @@ static const redisReply *member(const redisReply *user, const char *name)
     return NULL;
 }
 
-/* The words of a selector are told from those of the user by its number: "1:+del". */
+/* Adds the words of a selector. The number in front shows that they are not the words of the user: "1:+del". */
 static void selector_add(struct words *w, struct str text, size_t number, struct arena *a)
 {
     struct words own = { .count = 0 };
@@ -24,8 +24,8 @@ static void selector_add(struct words *w, struct str text, size_t number, struct
         words_add(w, arena_printf(a, "%zu:%.*s", number, STR_ARG(own.items[i])));
 }
 
-/* The line of the user in users.acl.in: its commands and keys, and behind them selectors in parentheses. False: it has
- * none. */
+/* Reads the user's line of users.acl.in: its commands and keys, then selectors in parentheses. False: it has no
+ * line. */
 static bool expected_read(const char *user, struct words *w, struct arena *a)
 {
     struct str line, rest = str_from(rights_users_acl), begin = arena_printf(a, "user %s on ", user);
@@ -56,7 +56,7 @@ static void actual_read(const redisReply *user, struct words *w, struct arena *a
     }
 }
 
-/* Words of the file that ACL GETUSER has elsewhere, or says by saying nothing. */
+/* Adds words that stand in the file, but that ACL GETUSER shows elsewhere or leaves out. */
 static void words_of_the_file_add(struct words *actual, const struct words *expected)
 {
     words_add(actual, STR("resetchannels"));
@@ -65,7 +65,7 @@ static void words_of_the_file_add(struct words *actual, const struct words *expe
             words_add(actual, expected->items[i]);
 }
 
-/* Whether the aclfile is that of `hongbao setup`. */
+/* Whether `hongbao setup` has made the aclfile. */
 static bool is_of_setup(const struct doctor *d)
 {
     return d->is_service && check_redis_unit(d->config) != NULL;
@@ -76,7 +76,7 @@ static void rights_compare(struct doctor *d, const struct doctor_role *role, con
     struct words *expected = arena_alloc(d->arena, sizeof *expected), *actual = arena_alloc(d->arena, sizeof *actual);
     bool is_of_others = d->is_service && check_redis_unit(d->config) == NULL;
     const char *mend =
-        is_of_others && d->has_setup ? "hongbao setup" /* tells their administrator what to run */
+        is_of_others && d->has_setup ? "hongbao setup" /* it prints what their administrator has to run */
         : d->has_setup
             ? doctor_redis_cli(d, "ACL LOAD")
             : finding_text(&d->found, "write users.acl.in to the aclfile (docs/reference/rights.md), then: %s",
@@ -115,7 +115,7 @@ static bool user_read(struct redis *r, const char *name, struct redis_call *call
 }
 
 /* Redis from 7.2 on, and Valkey, load the append-only file with the rights of the user default, also when it is off.
- * They leave out each transaction, and so what a function has written, when these forbid it: see
+ * When these rights forbid it, they skip each transaction, and so everything that a function has written: see
  * github.com/redis/redis/issues/14541 and github.com/valkey-io/valkey/issues/3983. */
 static void default_user_compare(struct doctor *d, struct redis *r)
 {

@@ -1,6 +1,6 @@
-/* The machine by the tools that know: deploy/commands/doctor.sh asks systemctl, logrotate and openssl, and prints a
- * line for each finding of the areas units, logs and certificates. It runs before the filter of system calls, which
- * lets the doctor execute nothing; its lines are told when the turn of their area comes. */
+/* Checks of the machine by its own tools: deploy/commands/doctor.sh calls systemctl, logrotate and openssl, and prints
+ * a line for each finding of the areas units, logs and certificates. It runs before the filter of system calls, behind
+ * which the doctor can't execute a program; its findings are reported in the turn of their area. */
 #include "base/buf.h"
 #include "doctor/command_output.h"
 #include "doctor/doctor_internal.h"
@@ -8,7 +8,7 @@
 enum { ANSWER_BYTES_MAX = 256 << 10, ANSWER_MS_MAX = 180 * 1000, ARGUMENTS_MAX = 1024 };
 
 struct arguments {
-    const char *items[ARGUMENTS_MAX + 1]; /* behind the last is NULL */
+    const char *items[ARGUMENTS_MAX + 1]; /* a NULL follows the last one */
     size_t count;
 };
 

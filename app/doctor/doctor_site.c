@@ -1,12 +1,12 @@
-/* Whether tables and Redis belong together (live/site.h): what is wrong here explains most of what the other areas
- * find, so it is told first, and some of these are silent then. */
+/* Whether tables and Redis belong together (live/site.h). If they do not, this explains most findings of the other
+ * areas, so it is reported first, and some areas then report nothing. */
 #include "doctor/doctor_internal.h"
 #include "live/site.h"
 #include "settle/site.h"
 
 #define RESTORE_MEND "systemctl stop hongbao.target; hongbao setup --restore BACKUP --replace # docs/how-to/lost.md"
 
-/* The command that empties Redis, as the role migrate may. */
+/* The command that empties Redis, which the role migrate is allowed to do. */
 static const char *flush_mend(struct doctor *d)
 {
     const struct config *c = &d->roles[ROLE_MIGRATE].config;
@@ -60,7 +60,7 @@ void doctor_check_site(struct doctor *d)
     struct settle_site_look look;
     const struct doctor_role *migrate = &d->roles[ROLE_MIGRATE]; /* may see all tables */
     if (migrate->redis == NULL || migrate->db == NULL || d->stores_differ)
-        return; /* told by "roles" */
+        return; /* the check "roles" reports it */
     if (settle_site_look(migrate->redis, migrate->db, (uint32_t)d->config->partitions, &look) == ST_OK)
         doctor_tell_site(d, look.verdict, "");
 }

@@ -1,4 +1,4 @@
-/* Sets of words: rights as they should be and as they are. */
+/* Sets of words: the rights that a role should have, and those it has. */
 #ifndef HB_DOCTOR_DOCTOR_WORDS_H
 #define HB_DOCTOR_DOCTOR_WORDS_H
 
@@ -17,10 +17,11 @@ struct words {
 
 /* Adds a word that is not there yet. More than WORDS_MAX are left out. */
 void words_add(struct words *w, struct str word);
-/* Adds what stands between blanks. */
+/* Adds each word of a text with blanks between them. */
 void words_add_all(struct words *w, struct str text);
 bool words_have(const struct words *w, struct str word);
-/* The words of a that b does not have, with commas, in the arena: at most five, then their number. "": none. */
+/* The words of a that b lacks, with commas between them, in the arena: at most five, then the number of all. "":
+ * none. */
 const char *words_without(const struct words *a, const struct words *b, struct arena *arena);
 
 #endif

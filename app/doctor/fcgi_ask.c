@@ -98,7 +98,7 @@ struct str fcgi_ask(int fd, const char *path, int limit_ms, struct arena *a)
     const int64_t deadline_ms = clock_monotonic_ms() + limit_ms;
     struct buf request = BUF_EMPTY, answer = { .limit = ANSWER_BYTES_MAX };
     request_append(&request, path);
-    /* It is small, so the buffer of a new connection takes it whole. */
+    /* The request is small: the send buffer of a new connection takes all of it. */
     bool sent =
         !request.failed && send(fd, request.ptr, request.len, MSG_NOSIGNAL | MSG_DONTWAIT) == (ssize_t)request.len;
     struct str text = sent && answer_read(fd, deadline_ms, &answer) ? output_of(buf_view(&answer), a) : STR_NONE;

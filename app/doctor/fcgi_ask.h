@@ -6,7 +6,7 @@
 #include "base/str.h"
 
 /* The answer to GET path with its headers, in the arena; at most 64 KiB of it. fd: a connection to the pool, used for
- * nothing else. Empty: the whole answer was not there within limit_ms. */
+ * nothing else. Empty: the answer was not complete within limit_ms. */
 struct str fcgi_ask(int fd, const char *path, int limit_ms, struct arena *a);
 
 #endif

@@ -17,7 +17,7 @@ struct finding {
     bool is_wrong;
     const char *name;
     struct str text, mend; /* mend: of what is wrong */
-    struct str subjects;   /* of finding_of, each a line; absent: none */
+    struct str subjects;   /* subjects of finding_of, a line each; absent: none */
     size_t subject_count;
 };
 
@@ -146,7 +146,7 @@ static struct str manual_named(const struct findings *f, struct str text)
         const char before = i == 0 ? ' ' : text.ptr[i - 1];
         if (before != '/' && !isalnum((unsigned char)before) && str_starts(str_skip(text, i), name)) {
             buf_cstr(&out, f->manual);
-            i += name.len - 2; /* goes on with the slash */
+            i += name.len - 2; /* the loop continues at the slash */
         } else {
             buf_char(&out, text.ptr[i]);
         }

@@ -71,7 +71,7 @@ static void log_add(struct nginx_conf *conf, const struct directive *one)
         list_add(conf, &conf->logs, path_of(conf, file), true);
 }
 
-/* The size of uploads (nginx/site.conf) is of two addresses. */
+/* uploads (nginx/site.conf) have their own size, which belongs to two addresses and not to the site */
 static void body_size_take(struct nginx_conf *conf, int64_t bytes)
 {
     if (bytes > conf->body_bytes_max && bytes != (int64_t)UPLOAD_BYTES_MAX && bytes != INT64_MAX)

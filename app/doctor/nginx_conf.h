@@ -1,6 +1,6 @@
-/* Reads what matters of a configuration of nginx: its listening addresses, certificates, access logs, and the sockets
- * to which it passes requests. Follows `include`. A file for a person to mistype, not for an attacker: nginx itself
- * checks it. */
+/* Reads the parts of nginx's configuration that the doctor checks: listening addresses, certificates, access logs, and
+ * the sockets to which nginx passes requests. Follows `include`. It expects mistakes of a person, not an attacker:
+ * nginx itself checks the file. */
 #ifndef HB_DOCTOR_NGINX_CONF_H
 #define HB_DOCTOR_NGINX_CONF_H
 
@@ -29,9 +29,10 @@ struct nginx_conf {
     struct nginx_conf_list certificates; /* the n-th key belongs to the n-th certificate */
     struct nginx_conf_list keys;
     struct nginx_conf_list
-        logs;               /* the files of the access logs in the site's format, `hongbao`; none with a variable */
-    int64_t body_bytes_max; /* the largest client_max_body_size but of uploads, and of answers to 413 (0); -1: none */
-    char error[512];        /* the first file that can't be read or understood */
+        logs; /* the files of the access logs in the site's format, `hongbao`; none with a variable */
+    /* the largest client_max_body_size, except of uploads and of answers to 413 (0); -1: none */
+    int64_t body_bytes_max;
+    char error[512]; /* the first file that can't be read or understood */
 };
 
 /* file may be NULL. a is the caller's; file is borrowed. */

@@ -3,7 +3,7 @@
 #define HB_DOCTOR_RIGHTS_H
 
 extern const char rights_grants[];      /* grants.sql */
-extern const char rights_grants_demo[]; /* grants-demo.sql: what demo = on needs besides */
+extern const char rights_grants_demo[]; /* grants-demo.sql: what demo = on also needs */
 extern const char rights_users_acl[];   /* users.acl.in */
 
 #endif

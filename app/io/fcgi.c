@@ -21,12 +21,13 @@
 enum {
     ARENA_CHUNK_BYTES = 64 << 10,
     ARENA_LIMIT_BYTES = 16 << 20,
-    DRAIN_BYTES_MAX = 1 << 20, /* discarded of a body over the limit; with more left, the connection is closed */
+    /* bytes of a body over the limit that are read and discarded; a longer rest closes the connection */
+    DRAIN_BYTES_MAX = 1 << 20,
     POLL_MS_MAX = 1000,
     STOP_POLL_MS = 50,
     OTHER_FILES_MAX = 24, /* descriptors besides connections: stores, counters, a template file */
-    ACCEPT_US_MAX = 1000, /* of an accept that finds no connection */
-    STOP_QUIET_MS = 250,  /* on a stop, it ends after so long without a request: nginx keeps idle connections */
+    ACCEPT_US_MAX = 1000, /* how long an accept that finds no connection may take */
+    STOP_QUIET_MS = 250,  /* a stopped process ends after so long without a request: nginx keeps idle connections */
     STOP_MS_MAX = 3000    /* and at the latest after this time */
 };
 
@@ -40,18 +41,19 @@ struct loop {
     size_t slots_len;                     /* usable slots */
     size_t slots_end;                     /* slots from here on are free */
     size_t open_len;                      /* connections now */
-    size_t keep_max;                      /* with more connections, each is closed after its answer */
+    size_t keep_max;                      /* a connection beyond this number is closed after its answer */
     size_t next_slot;                     /* where the scan for the next batch starts */
     struct arena *arenas[FCGI_BATCH_MAX]; /* one per request of a batch */
     struct buf
-        answers[FCGI_BATCH_MAX]; /* the same; they have FCGI_ANSWER_BYTES_MAX from the start, so no write fails */
+        /* one per request of a batch; each has FCGI_ANSWER_BYTES_MAX from the start, so no write fails */
+        answers[FCGI_BATCH_MAX];
     struct fcgi_request *batch[FCGI_BATCH_MAX];
     size_t batch_len;
     int64_t batch_begun_us;   /* monotonic */
     int64_t next_idle_ms;     /* monotonic */
     int64_t stop_deadline_ms; /* monotonic; 0 until a stop is requested */
-    int64_t stop_quiet_ms;    /* monotonic; moves on with each request */
-    bool last_look;           /* it was quiet for so long; the next poll does not wait */
+    int64_t stop_quiet_ms;    /* monotonic; each request moves it on */
+    bool last_look;           /* the quiet time has passed; the next poll, the last, does not wait */
 };
 
 /* Ten parameters are looked up in each request. Comparing them here takes half the time of FCGX_GetParam. */
@@ -401,15 +403,16 @@ static void loop_free(struct loop *loop)
     free(loop);
 }
 
-/* All processes of a pool share O_NONBLOCK of the socket. systemd clears it when it starts one of them. An accept of
- * another process would then wait for the next connection, and its kept connections with it. So accept has a timeout,
- * too, which nobody clears. */
+/* All processes of a pool share O_NONBLOCK of the socket. When systemd starts one of them, it clears the flag: an
+ * accept of another process would then block until the next connection comes, and the requests of its kept connections
+ * would wait. So accept also has a timeout, which nobody clears. */
 static bool listener_prepare(int fd)
 {
     const struct timeval timeout = { .tv_usec = ACCEPT_US_MAX };
     const int on = 1;
     int flags = fcntl(fd, F_GETFL);
-    /* Of TCP, for the accepted connections: a long answer is several writes, and none waits for an ACK. */
+    /* Set on the listening socket for the accepted TCP connections: a long answer is several writes, and none should
+     * wait for an ACK. */
     (void)setsockopt(fd, IPPROTO_TCP, TCP_NODELAY, &on, sizeof on);
     return flags >= 0 && fcntl(fd, F_SETFL, flags | O_NONBLOCK) == 0 &&
            setsockopt(fd, SOL_SOCKET, SO_RCVTIMEO, &timeout, sizeof timeout) == 0;

@@ -66,7 +66,7 @@ void fcgi_answer_send(struct fcgi_request *r, bool ends)
     buf_reset(r->answer);
 }
 
-/* A piece that does not fit any more is sent before the next one. */
+/* Sends the answer so far when the next piece does not fit. */
 void fcgi_write(struct fcgi_request *r, struct str bytes)
 {
     while (bytes.len > 0 && !r->broken) {
@@ -80,12 +80,12 @@ void fcgi_write(struct fcgi_request *r, struct str bytes)
 
 bool fcgi_flush(struct fcgi_request *r)
 {
-    notify_alive(); /* a long answer is no hang */
+    notify_alive(); /* a process that writes a long answer does not hang */
     fcgi_answer_send(r, false);
     return !r->broken;
 }
 
-/* The bytes that were not sent yet are dropped, and so is the record that ends a complete answer. */
+/* Drops the bytes that were not sent yet, and does not write the record that ends a complete answer. */
 void fcgi_break_off(struct fcgi_request *r)
 {
     peer_lost(r);

@@ -4,14 +4,15 @@
 
 #include "io/fcgi.h"
 
-enum { FCGI_ANSWER_BYTES_MAX = 256 << 10 }; /* that are written at once; r->answer has this room from the start */
+/* bytes of an answer that are sent at once; r->answer has this room from the start */
+enum { FCGI_ANSWER_BYTES_MAX = 256 << 10 };
 
 /* Appends to the answer. Without effect once the peer has closed the connection. */
 void fcgi_write(struct fcgi_request *r, struct str bytes);
 /* Sends what was written so far, before the answer is complete. False: the peer has closed the connection, or has not
  * taken the bytes within FCGI_PEER_TIMEOUT_S. */
 bool fcgi_flush(struct fcgi_request *r);
-/* Closes the connection within the answer, so that nginx and the client see that a part of it is missing. */
+/* Closes the connection in the middle of the answer: nginx and the client see that the answer is incomplete. */
 void fcgi_break_off(struct fcgi_request *r);
 
 /* For the loop: sends what was written so far, with one system call: nginx is then woken once. ends: the answer is

@@ -26,8 +26,8 @@ static const struct {
 #undef METRIC_TEXT
 };
 
-/* The upper bounds of the buckets; each list ends with INT64_MAX. They stay as they are, or the counts in the file
- * would be of other buckets. In microseconds: from a grab to a password hash on a busy machine. */
+/* The upper bounds of the buckets; each list ends with INT64_MAX. Never change them: the counts in the file belong to
+ * these buckets. In microseconds: from a grab to a password hash on a busy machine. */
 static const int64_t SECONDS[METRICS_BUCKETS_MAX] = { 250,     500,     1000,     2500,     5000,   10000,
                                                       25000,   50000,   100000,   250000,   500000, 1000000,
                                                       2500000, 5000000, 10000000, INT64_MAX };
@@ -48,8 +48,8 @@ static const struct {
 static struct metrics_page page_private;
 struct metrics_page *metrics_page = &page_private;
 
-/* The umask, as of most users, would take the right to write from the group. Later, in a process that restarts in
- * place, system calls are restricted; the file has its mode by then. */
+/* The umask of most users takes the group's right to write, so the mode is set here. A process that restarts in place
+ * finds the mode right; it could not set it, because its system calls are restricted. */
 static bool file_prepare(int fd)
 {
     struct stat st;
@@ -179,7 +179,7 @@ static void bound_print(struct buf *out, const int64_t *bounds, size_t bucket)
         buf_i64(out, bounds[bucket]);
 }
 
-/* Each bucket is read once, so the count equals the sum of the buckets although other processes go on counting. */
+/* Each bucket is read once: the count must equal the sum of the buckets, although other processes go on counting. */
 static void histogram_print(struct buf *out, enum histogram h)
 {
     const char *family = histogram_texts[h].family, *labels = histogram_texts[h].labels;

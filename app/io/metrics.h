@@ -22,8 +22,8 @@ enum metrics_role {
 };
 
 /* X(identifier, Prometheus name with labels, help; NULL: of a family that another line describes). Only append: the
- * position of a line is its slot in the file. A line without a name is no counter: it is of an earlier version, or
- * metrics_set notes a value there. A counter whose
+ * position of a line is its slot in the file. A line without a name is not printed as a counter: an earlier version
+ * used it, or metrics_set stores a value there. A counter whose
  * family ends with _seconds_total counts microseconds. Lines of all pools are in the order of enum metrics_role. */
 #define METRICS(X)                                                                                                     \
     X(METRIC_REQUESTS_HOT, "hongbao_requests_total{pool=\"hot\"}", "Requests answered.")                               \
@@ -145,7 +145,7 @@ bool metrics_open(const char *path);
 bool metrics_read(const char *path);
 void metrics_add(enum metric m, uint64_t n);
 uint64_t metrics_get(enum metric m);
-/* Notes a value in place of the one before. */
+/* Stores a value in place of the last one. */
 void metrics_set(enum metric m, uint64_t value);
 
 /* Counts a value, in microseconds or whole numbers by the unit of h. A negative value counts as 0. */

@@ -18,7 +18,7 @@ void metrics_process_busy(bool busy);
 /* Removes the entry, at the end of the process. */
 void metrics_process_end(void);
 
-/* The processes of a role that are alive. */
+/* The living processes of a role. */
 struct metrics_crew {
     unsigned count, busy;
     int64_t start_s; /* of the youngest, in seconds since 1970; 0: there is none */
@@ -30,7 +30,7 @@ void metrics_crew_read(enum metrics_role role, struct metrics_crew *out);
 struct metrics_member {
     enum metrics_role role;
     int pid;
-    bool says; /* it has published what it began with; an older program has not */
+    bool says; /* it has published what it began with; an older program does not publish */
     uint64_t program_id, config_digest;
 };
 /* All processes that are alive, in out (METRICS_MEMBERS_MAX); returns their number. */

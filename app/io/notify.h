@@ -13,12 +13,12 @@ void notify_ready(void);
 void notify_stopping(void);
 /* The process works. Call it often: a message is sent once a second at most, and only if WATCHDOG_USEC is set. */
 void notify_alive(void);
-/* Gives the supervisor the descriptors, for the process that it starts next (process_init takes them); the caller may
- * close them then. False: there is no supervisor that keeps them, or it has not taken all. The unit sets FDSTORE beside
+/* Gives the supervisor the descriptors for the next process that it starts (process_init takes them); the caller may
+ * close its own. False: there is no such supervisor, or it has not taken all of them. The unit sets FDSTORE beside
  * FileDescriptorStoreMax, as later versions of systemd do by themselves. */
 bool notify_keep(const int *fds, size_t fds_len);
-/* The supervisor closes what it keeps: this process has taken it. Otherwise a connection would stay open when the
- * process crashes, and the next one would read from the middle of a request. */
+/* Makes the supervisor close the descriptors that it keeps, once this process has taken them. Otherwise a connection
+ * would stay open when the process crashes, and the next process would begin to read in the middle of a request. */
 void notify_forget(void);
 
 #endif

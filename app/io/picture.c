@@ -18,8 +18,8 @@ enum { RIFF_HEAD = 12, CHUNK_HEAD = 8, ORIENTATION_TAG = 0x0112, TIFF_HEAD = 8, 
 
 static const struct shape {
     struct str word;
-    uint32_t width, height; /* of the result; its part of the picture has the same ratio */
-    size_t bytes_aim;       /* the quality becomes less until the result has no more */
+    uint32_t width, height; /* size of the result; the part of the picture has the same ratio */
+    size_t bytes_aim;       /* the quality is lowered until the result has at most so many bytes */
 } SHAPES[PICTURE_SHAPES] = {
     [PICTURE_SQUARE] = { STR("square"), 160, 160, PICTURE_BYTES_MAX },
     [PICTURE_COVER] = { STR("cover"), PICTURE_WIDTH_MAX, 432, 30 << 10 },
@@ -48,7 +48,7 @@ static const struct part {
     struct str word;
     uint32_t above; /* the share of the surplus rows above the part, in sixths */
 } PARTS[PICTURE_PARTS] = {
-    [PICTURE_AUTO] = { STR("auto"), 1 }, /* of an upright picture */
+    [PICTURE_AUTO] = { STR("auto"), 1 }, /* for a picture that is too high */
     [PICTURE_TOP] = { STR("top"), 0 },
     [PICTURE_MIDDLE] = { STR("middle"), 3 },
     [PICTURE_BOTTOM] = { STR("bottom"), 6 },
@@ -87,13 +87,13 @@ bool orientation_lies(unsigned orientation)
     return orientation >= 5 && orientation <= 8;
 }
 
-/* True when what is seen at the top is the file's last row, or its last column. */
+/* True when the top of the picture, as people see it, is the last row or the last column of the file. */
 static bool top_is_last(unsigned orientation)
 {
     return orientation == 3 || orientation == 4 || orientation == 7 || orientation == 8;
 }
 
-/* How many of the surplus rows are above the part, as the picture is seen. */
+/* How many of the surplus rows are above the part, in the orientation that people see. */
 static uint32_t rows_above(enum picture_part part, bool upright, uint32_t too_many)
 {
     if (part == PICTURE_AUTO && !upright)
@@ -131,9 +131,9 @@ static void pixel_add(uint32_t *sum, const uint8_t *rgba, uint32_t weight)
     sum[3] += alpha;
 }
 
-/* Adds up a row into the columns of the result. Both are measured in parts that divide a pixel of the source by `width`
- * and one of the result by source_width, so all weights are integers. The weights of a column add up to source_width,
- * so its sum is at most 12000 * 255 * 255. */
+/* Adds up a row into the columns of the result. The unit is 1 / width of a source pixel, which is also 1 / source_width
+ * of a pixel of the result: all weights are integers. The weights of a column add up to source_width, so its sum is at
+ * most 12000 * 255 * 255. */
 static void row_reduce(struct cut *c, const uint8_t *rgba)
 {
     uint32_t column = 0, left = c->source_width; /* what is left of the column */
@@ -193,7 +193,7 @@ void cut_row(struct cut *c, uint32_t y, const uint8_t *rgba)
 enum status cut_orient(struct cut *c, unsigned orientation)
 {
     static const struct {
-        bool mirror, flip; /* after rows and columns: left and right, then top and bottom change places */
+        bool mirror, flip; /* after the change of rows and columns: left and right, then top and bottom change places */
     } TURNS[] = {
         [2] = { true, false }, [3] = { true, true }, [4] = { false, true }, [5] = { false, false },
         [6] = { true, false }, [7] = { true, true }, [8] = { false, true },

@@ -39,7 +39,7 @@ static bool limit_set(__rlimit_resource_t what, rlim_t most)
     return setrlimit(what, &limit) == 0;
 }
 
-/* The sanitizers reserve terabytes. */
+/* With a sanitizer, address space is not limited: it reserves terabytes. */
 static bool limits_set(void)
 {
 #ifndef __SANITIZE_ADDRESS__
@@ -49,7 +49,7 @@ static bool limits_set(void)
     return limit_set(RLIMIT_CPU, CPU_S_MAX) && limit_set(RLIMIT_NOFILE, FIRST_DESCRIPTOR) && limit_set(RLIMIT_FSIZE, 0);
 }
 
-/* False: more than limit, or nothing can be read. */
+/* Reads standard input to its end. False: it has more than limit, or can't be read. */
 static bool input_read(struct buf *in)
 {
     for (;;) {
@@ -151,7 +151,7 @@ static enum status child_start(struct child *c, const char *program, struct pict
     return ST_UNAVAILABLE;
 }
 
-/* A process that does not read on has ended, or will say why. */
+/* Sends as much as the process reads. A process that does not read on has ended, or will answer with the reason. */
 static void file_send(struct child *c, struct str *file)
 {
     ssize_t n = write(c->in, file->ptr, file->len);
@@ -171,7 +171,7 @@ static void result_take(struct child *c, struct buf *out)
         end_close(&c->out);
 }
 
-/* Sends the file while it takes the result, because the process may answer before it has read everything. */
+/* Sends the file and receives the result at the same time: the process may answer before it has read everything. */
 static void talk(struct child *c, struct str file, struct buf *out)
 {
     while (c->out >= 0) {

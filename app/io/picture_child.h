@@ -1,7 +1,7 @@
-/* Has a picture of a user decoded (io/picture.h) by a process of its own, which is started for it and can only read the
- * file and write the result: `hongbao picture SHAPE PART`, executed with an empty environment, so nothing of the
- * caller's memory, keys, connections and files is in it. A decoder that crashes, hangs or is taken over costs this
- * picture. */
+/* Decodes a user's picture (io/picture.h) in a separate process, started for this picture, which can only read the file
+ * and write the result: `hongbao picture SHAPE PART`, executed with an empty environment, so nothing of the caller's
+ * memory, keys, connections and files is in it. When the decoder crashes, hangs or is taken over, only this picture is
+ * lost. */
 #ifndef HB_IO_PICTURE_CHILD_H
 #define HB_IO_PICTURE_CHILD_H
 
@@ -16,7 +16,7 @@
 #define PICTURE_MS_MAX         5000 /* from the start of the process to its end */
 #define PICTURE_PROGRAM        "/proc/self/exe"
 
-/* Appends the picture that is made of the file, of at most PICTURE_FILE_BYTES_MAX, to out. program: the file of
+/* Makes a picture of the file, which has at most PICTURE_FILE_BYTES_MAX, and appends it to out. program: the file of
  * hongbao. Blocks for up to PICTURE_MS_MAX. ST_INVALID: the file is no picture, is broken or too large, or the decoder
  * ended in another way than by its answer (logged) · ST_UNAVAILABLE: the process can't be started, or not be confined
  * (logged) · ST_NO_MEMORY. */

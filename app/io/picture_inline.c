@@ -54,7 +54,7 @@ static void on_message(j_common_ptr jpeg, int level)
     (void)level;
 }
 
-/* Pixels of this size are always a JPEG file, so what can fail is memory. */
+/* Pixels of this size can always be written as JPEG, so only memory can fail. */
 static enum status jpeg_write(struct inline_run *run)
 {
     struct jpeg_compress_struct *jpeg = &run->jpeg;

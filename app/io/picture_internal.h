@@ -1,4 +1,4 @@
-/* Between the decoders of io/picture.c. */
+/* What io/picture.c and its decoders share. */
 #ifndef HB_IO_PICTURE_INTERNAL_H
 #define HB_IO_PICTURE_INTERNAL_H
 
@@ -12,7 +12,7 @@
 
 enum { PICTURE_CHANNELS = 4 }; /* red, green, blue, alpha; a byte each */
 
-/* The part of a picture that is taken, the largest of its shape, reduced row by row: each pixel of the
+/* The part of a picture that is kept: the largest part of the wanted shape. It is reduced row by row: each pixel of the
  * result is the average of the area that it covers, weighted by alpha. */
 struct cut {
     uint32_t source_width, source_height, left, top; /* of the part of the picture */
@@ -25,8 +25,8 @@ struct cut {
 
 /* True when a file may have this size. */
 bool picture_size_allowed(uint32_t width, uint32_t height, uint64_t pixels_max);
-/* Chooses the part. width and height: of the picture, 1 to PICTURE_SIDE_MAX. orientation: as cut_orient will have it;
- * when it changes rows and columns, the part has the shape with its sides changed. */
+/* Chooses the part. width and height: of the picture, 1 to PICTURE_SIDE_MAX. orientation: the value that cut_orient
+ * gets later; if it exchanges rows and columns, the sides of the shape are exchanged here, too. */
 void cut_begin(struct cut *c, struct picture_want want, unsigned orientation, uint32_t width, uint32_t height);
 /* Takes row y of the picture, from 0, each row once and in order. rgba: width pixels. */
 void cut_row(struct cut *c, uint32_t y, const uint8_t *rgba);

@@ -10,7 +10,7 @@
 #include "io/picture_internal.h"
 
 enum {
-    SCANS_MAX = 100, /* of a progressive file: each costs as much as a decoding */
+    SCANS_MAX = 100, /* passes over a progressive file: each costs as much as decoding */
     SCALE_PARTS = 8, /* the library decodes to eighths of the size */
     EXIF_BYTES_MAX = 65533
 };
@@ -31,8 +31,8 @@ static void on_error(j_common_ptr jpeg)
     longjmp(run->failed, 1);
 }
 
-/* Refuses a file that is cut off, whose missing part the library would fill with grey. Other warnings are about
- * mistakes that cameras make; they are ignored. */
+/* Refuses a file that was cut off: the library would fill its missing part with grey. Other warnings are about common
+ * mistakes of cameras, and are ignored. */
 static void on_message(j_common_ptr jpeg, int level)
 {
     const int code = jpeg->err->msg_code;

@@ -10,7 +10,7 @@ struct png_run {
     png_structp png;
     png_infop info;
     struct str file;
-    size_t at;       /* how much of the file was read */
+    size_t at;       /* position in the file of the next byte to read */
     uint8_t *pixels; /* one row, or all rows of an interlaced file */
     bool no_memory;
 };
@@ -72,7 +72,7 @@ static enum status png_read(struct png_run *run, struct picture_want want, uint6
         return ST_INVALID;
     png_set_read_fn(run->png, run, on_read);
     png_set_user_limits(run->png, PICTURE_SIDE_MAX, PICTURE_SIDE_MAX);
-    png_set_keep_unknown_chunks(run->png, PNG_HANDLE_CHUNK_NEVER, NULL, -1); /* nor texts, profiles, EXIF */
+    png_set_keep_unknown_chunks(run->png, PNG_HANDLE_CHUNK_NEVER, NULL, -1); /* also no texts, profiles, EXIF */
     png_read_info(run->png, run->info);
     const uint32_t width = png_get_image_width(run->png, run->info), height = png_get_image_height(run->png, run->info);
     if (!picture_size_allowed(width, height, pixels_max))

@@ -12,7 +12,7 @@ static uint32_t number_at(struct str file, size_t at)
     return (uint32_t)b[0] | (uint32_t)b[1] << 8 | (uint32_t)b[2] << 16 | (uint32_t)b[3] << 24;
 }
 
-/* The first picture of an animation; the library decodes what its chunk has. STR_NONE: there is none. */
+/* The first frame of an animation: the library decodes the content of its chunk. STR_NONE: there is none. */
 static struct str frame_find(struct str file)
 {
     size_t at = RIFF_HEAD;

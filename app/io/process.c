@@ -40,7 +40,7 @@ static struct {
     char **argv;
     sigset_t poll_mask; /* the signal mask inside process_poll */
     uint64_t restarts;
-    uint64_t refusals;    /* of restarts, since the last one that was made */
+    uint64_t refusals;    /* refused restarts since the last one that succeeded */
     struct str inherited; /* descriptor list of PROCESS_HANDOVER; points into the initial environment, never freed */
     pid_t check_pid;      /* 0: no check is running */
     int64_t check_deadline_ms;
@@ -87,7 +87,7 @@ static void supervisor_sockets_take(void)
     size_t len = 0;
     if (!str_to_u64(str_from(getenv("LISTEN_PID")), &pid) || pid != (uint64_t)getpid() ||
         !str_to_u64(str_from(getenv("LISTEN_FDS")), &count) ||
-        count > PROCESS_DESCRIPTORS_MAX + 1) /* + 1: the socket that listens */
+        count > PROCESS_DESCRIPTORS_MAX + 1) /* + 1: the listening socket */
         count = 0;
     for (int fd = FIRST_DESCRIPTOR; fd < FIRST_DESCRIPTOR + (int)count; fd++)
         if (!socket_listens(fd))

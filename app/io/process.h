@@ -24,7 +24,7 @@
 #define PROCESS_HANDOVER "HONGBAO_RESTART"
 
 /* The name of a process that was restarted is "hongbao COUNT" (/proc/PID/comm, which everybody may read), and once it
- * has refused a restart "hongbao COUNT REFUSALS": deploy/systemd/reload.sh waits for another number. */
+ * has refused a restart "hongbao COUNT REFUSALS": deploy/systemd/reload.sh waits until a number changes. */
 #define PROCESS_NAME "hongbao"
 
 /* Call from main before anything is opened. argv is borrowed for the life of the process: a restart executes it, in the

@@ -38,8 +38,9 @@ enum {
     PICTURE = 1 << SANDBOX_PICTURE,
     POOLS = HOT | PAGE | AUTH | CARD,
     SERVERS = POOLS | SETTLE, /* long-lived: restart in place */
-    ALL = SERVERS | COMMAND,  /* every role that a process has from its start; PICTURE has only its own rows */
-    BY_TCP = 1 << (SANDBOX_PICTURE + 1), /* in every role, when stores are reached by TCP */
+    /* every role that a process has from its start; PICTURE comes later and has only its own rows */
+    ALL = SERVERS | COMMAND,
+    BY_TCP = 1 << (SANDBOX_PICTURE + 1), /* in every role, when a store is reached by TCP */
 };
 
 /* The sanitizers and gcov make calls of their own, at the start, when they report and at the end. */
@@ -103,7 +104,7 @@ static const struct row CALLS[] = {
     CALL(socket, BY_TCP, 0, INT(AF_INET6)),
     CALL(socket, BY_TCP, 0, INT(AF_NETLINK)), /* getaddrinfo asks for this machine's addresses */
     CALL(bind, BY_TCP, ANY),
-    CALL(sendmmsg, BY_TCP, ANY), /* and a name server for both kinds of address at once */
+    CALL(sendmmsg, BY_TCP, ANY), /* it also sends both queries, for IPv4 and IPv6, to a name server at once */
     CALL(connect, ALL, ANY),
     CALL(getsockopt, ALL, ANY),
     CALL(setsockopt, ALL, ANY),
@@ -147,7 +148,7 @@ static const struct row CALLS[] = {
     CALL(futex, ALL, ANY),
     CALL(sched_yield, ALL, ANY),
 
-    /* files: reading; writing only the counters (io/metrics.h), and for commands what they are asked for */
+    /* files: all roles read; only commands may write files other than the counters (io/metrics.h) */
     CALL(openat, ALL, 2, O_ACCMODE | O_CREAT | O_TRUNC, O_RDONLY),
     CALL(openat, SERVERS, 2, INT(O_RDWR | O_CREAT | O_CLOEXEC)),
     CALL(openat, COMMAND, ANY),
@@ -170,10 +171,10 @@ static const struct row CALLS[] = {
     CALL(fsync, COMMAND, ANY),
     CALL(fchmod, COMMAND, ANY),
     CALL(rename, COMMAND, ANY),
-    CALL(renameat, COMMAND, ANY), /* arm64 has the calls with a folder only */
+    CALL(renameat, COMMAND, ANY), /* arm64 only has the variants of these calls with a folder */
     CALL(unlink, COMMAND, ANY),
     CALL(unlinkat, COMMAND, ANY),
-    CALL(statfs, CARD | COMMAND, ANY), /* fontconfig reads fonts and its cache; the doctor looks at disks */
+    CALL(statfs, CARD | COMMAND, ANY), /* fontconfig reads fonts and its cache; the doctor checks disks */
     CALL(fstatfs, CARD, ANY),
     CALL(fadvise64, CARD, ANY),
     CALL(clone, CARD, 0, INT(THREAD)), /* pango looks for fonts in a thread */
@@ -211,7 +212,7 @@ static const struct row CALLS[] = {
     CALL(close_range, SERVERS, ANY),
     CALL(execve, SERVERS, ANY),
     CALL(wait4, SERVERS, ANY),
-    CALL(kill, SERVERS, 1, INT(SIGKILL)), /* a check that takes too long */
+    CALL(kill, SERVERS, 1, INT(SIGKILL)), /* ends a check that takes too long */
     CALL(arch_prctl, SERVERS, ANY),
     CALL(set_tid_address, SERVERS, ANY),
     CALL(set_robust_list, SERVERS, ANY),
@@ -355,14 +356,15 @@ static int probe_add(scmp_filter_ctx filter, uint32_t own)
     return error != 0 ? error : seccomp_rule_add_array(filter, SCMP_ACT_ERRNO(PROBE_OTHER), SCMP_SYS(prctl), 2, other);
 }
 
-/* Returns 0 or a negative errno. own: the fingerprint by which a restart finds the filter; 0: it is not looked for. */
+/* Returns 0 or a negative errno. own: the fingerprint by which a process finds the filter after a restart; 0: none. */
 static int filter_load(unsigned roles, uint32_t own)
 {
     scmp_filter_ctx filter = seccomp_init(SCMP_ACT_TRAP);
     if (filter == NULL)
         return -ENOMEM;
-    /* A binary tree instead of a list; no mitigation against speculation, which is for processes that run foreign code
-     * and costs much (Linux before 5.16 switches it on with a filter); all calls of another architecture kill. */
+    /* A binary tree instead of a list; no mitigation against speculation, which costs much and only helps processes
+     * that run foreign code (Linux before 5.16 switches it on with a filter); all calls of another architecture
+     * kill. */
     int error = seccomp_attr_set(filter, SCMP_FLTATR_CTL_OPTIMIZE, 2);
     if (error == 0)
         error = seccomp_attr_set(filter, SCMP_FLTATR_CTL_SSB, 1);
@@ -379,8 +381,8 @@ static int filter_load(unsigned roles, uint32_t own)
     return error;
 }
 
-/* Gives up all capabilities, as a server needs none even when root starts it. exec does not bring them back:
- * sandbox_init excludes that. */
+/* Gives up all capabilities, as a server needs none even when root starts it. After sandbox_init an exec can't bring
+ * them back. */
 static bool capabilities_drop(void)
 {
     struct __user_cap_header_struct header = { .version = _LINUX_CAPABILITY_VERSION_3 };
@@ -399,7 +401,7 @@ enum status sandbox_enter(enum sandbox_role role, bool by_tcp)
     sigaction(SIGSYS, &action, NULL);
     int seen = prctl(PROBE, (unsigned long)own, 0, 0, 0) < 0 ? errno : 0;
     if (seen == PROBE_SAME)
-        return ST_OK; /* kept over a restart */
+        return ST_OK; /* the filter stays in force over a restart */
     if (seen == PROBE_OTHER) {
         log_error("this program allows other system calls: stop it and start it", NULL);
         return ST_CONFLICT;

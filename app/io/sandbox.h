@@ -4,9 +4,10 @@
  * when root has started it.
  *
  * A refused call fails with EPERM, is logged and counted: a call that was forgotten in the table costs one request, not
- * the pool. Calls that only an intruder makes (CALLS in sandbox.c, KILL) end the process; the kernel logs that, and the
- * supervisor starts another. A filter can't be taken back. It stays over the exec of a restart in place (io/process.h),
- * so its table also has what the start of the program needs, and a program with another table refuses that restart. */
+ * the pool. A call that only an intruder makes (KILL in the table of sandbox.c) ends the process; the kernel logs it,
+ * and the supervisor starts another process. A filter can't be removed, and it survives the exec of a restart in place
+ * (io/process.h). So the table also has the calls that the start of the program needs, and a program with another table
+ * refuses such a restart. */
 #ifndef HB_IO_SANDBOX_H
 #define HB_IO_SANDBOX_H
 
@@ -21,7 +22,7 @@ enum sandbox_role {
     SANDBOX_CARD,
     SANDBOX_SETTLE,
     SANDBOX_COMMAND,                /* a command of the operator: may write files, has no restart */
-    SANDBOX_ROLES,                  /* those above can be entered */
+    SANDBOX_ROLES,                  /* sandbox_enter takes the roles above */
     SANDBOX_PICTURE = SANDBOX_ROLES /* decodes a picture: reads, writes and allocates; for sandbox_narrow */
 };
 

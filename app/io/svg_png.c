@@ -14,14 +14,14 @@
 #ifdef __SANITIZE_ADDRESS__
 const char *__lsan_default_suppressions(void);
 
-/* The fontconfig of Debian 13 keeps 130 KB of what it has read, however many pictures it draws. */
+/* fontconfig of Debian 13 never frees 130 KB that it has read; more pictures add nothing to this. */
 const char *__lsan_default_suppressions(void)
 {
     return "leak:libfontconfig.so\n";
 }
 #endif
 
-/* Each member is the function of its name; their types come from the libraries' headers. */
+/* Each member is the library's function of that name; the types come from the libraries' headers. */
 #define FUNCTIONS(X)                                                                                                   \
     X(rsvg_handle_new_from_data)                                                                                       \
     X(rsvg_handle_render_document)                                                                                     \
@@ -40,7 +40,7 @@ struct svg_png {
 #undef MEMBER
 };
 
-/* A symbol of the library, or of a library that it needs. */
+/* Finds a symbol of the library, or of a library that it needs. */
 static bool symbol_find(void *library, const char *name, void *member, size_t size)
 {
     void *address = dlsym(library, name);

@@ -1,6 +1,6 @@
 /* Draws an SVG document as PNG by librsvg and cairo. The libraries are loaded when svg_png_open is called, not with the
- * program: with their fonts they take some tens of megabytes, and only one pool draws. A document loads nothing from
- * outside. */
+ * program: with their fonts they take some tens of megabytes, and only one pool draws. A document can't load anything
+ * from outside. */
 #ifndef HB_IO_SVG_PNG_H
 #define HB_IO_SVG_PNG_H
 

@@ -12,7 +12,7 @@
 #include "mysql/db.h"
 
 #define CHANNEL_DEMO_ID      ((uint64_t)1) /* demo money, only where demo = on */
-#define CHANNEL_FORFEITED_ID ((uint64_t)2) /* what deleted users have left */
+#define CHANNEL_FORFEITED_ID ((uint64_t)2) /* money left by deleted users */
 
 struct channel {
     uint64_t id; /* of its account */

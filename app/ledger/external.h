@@ -15,7 +15,7 @@
 
 enum { REFERENCE_MAX = 64, MEMO_CODE_POINTS_MAX = 400, EXTERNAL_ROWS_MAX = 1000 };
 
-/* Whether it is 1 to REFERENCE_MAX characters of printable ASCII, without a blank at either end. */
+/* True for 1 to REFERENCE_MAX characters of printable ASCII, without a blank at either end. */
 bool reference_is_valid(struct str reference);
 
 /* Who asks for a transfer, and by what. */

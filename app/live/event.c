@@ -109,7 +109,7 @@ size_t live_entry_events(const redisReply *entry)
     return fields == NULL || fields->type != REDIS_REPLY_ARRAY ? 0 : fields->elements / 2;
 }
 
-/* Calls live_event_parse for every event of an entry. all: room for all events; NULL: only the first one is stored. */
+/* Calls live_event_parse for every event of an entry. all: has room for all events; NULL: stores only the first one. */
 static enum status entry_parse(const redisReply *entry, struct live_event *first, struct live_event *all)
 {
     size_t count = live_entry_events(entry);

@@ -38,8 +38,8 @@ bool live_order_entry_parse(struct str text, struct live_order_entry *out);
 enum live_event_type { LIVE_EVENT_GRAB, LIVE_EVENT_CLOSE };
 struct live_event {
     struct live_event_id id;
-    /* Set by the reader of a stream: the entry before has the same time. Redis takes that time also when its clock is
-     * behind it, so the event may be older than its id says. */
+    /* Set by the reader of a stream: the entry before has the same time. Redis repeats the time of the last entry while
+     * its clock is behind it, so the event may be older than its id says. */
     bool follows;
     enum live_event_type type;
     uint64_t packet_id;

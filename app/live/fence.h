@@ -1,7 +1,8 @@
 /* The fences before a Redis process, one for each partition. Grabs, loads of new packets and closes are sent only to a
- * process that the settle worker has compared with MySQL (settle/recover.h says why). A process calls live_fences_set
- * once; the settle worker opens each fence with live_fence_open. Its key is live_fence_key (live/keys.h); the value is
- * the run_id of the compared process, a blank, and the number of partitions used in the comparison. */
+ * Redis process that the settle worker has compared with MySQL (settle/recover.h says why). A process calls
+ * live_fences_set once; the settle worker opens each fence with live_fence_open. Its key is live_fence_key
+ * (live/keys.h); the value is the run_id of the compared process, a blank, and the number of partitions used in the
+ * comparison. */
 #ifndef HB_LIVE_FENCE_H
 #define HB_LIVE_FENCE_H
 
@@ -16,8 +17,8 @@ void live_fences_set(struct redis *redis, const struct config *config);
  * redis_fence_text. ST_OK, or as live_grab_read. */
 enum status live_fence_open(const struct live *live, uint32_t partition, struct str text);
 
-/* Pools of version 1.0 know one fence for all partitions. They still run for some seconds of an upgrade, and after
- * going back: so the worker opens this fence, too, when all partitions are on one server. */
+/* Pools of version 1.0 know one fence for all partitions. They still run for some seconds of an upgrade, and after a
+ * downgrade. So the worker opens this fence, too, when all partitions are on one server. */
 #define LIVE_OLDER_FENCE_KEY STR("hb:fence")
 enum status live_older_fence_open(const struct live *live, struct str text);
 

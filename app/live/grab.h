@@ -5,7 +5,7 @@
 #include "live/live.h"
 
 /* The passphrase that a user has typed. hash: its phrase_hashes (packet/phrase.h). source: 8 bytes that stand for the
- * address it comes from and 8 for the network; wrong phrases of all users are counted for both. Empty: they are counted
+ * address it comes from and 8 for the network; wrong phrases of all users count for both. Empty: wrong phrases count
  * for the user alone. */
 struct live_phrase {
     struct str hash, source;

@@ -19,7 +19,8 @@ struct live_settled {
 
 /* For this time after the send, by Redis's clock, the sender's process may load a new packet. Afterwards only the
  * settle worker may, which rebuilds a packet in state funding that Redis lacks. So a late load, by a process that was
- * stopped, never brings back the beginning of a packet that the worker has loaded and Redis has forgotten since. */
+ * stopped for a while, can't bring back the first state of a packet that the worker has loaded and Redis has forgotten
+ * since. */
 enum { LIVE_LOAD_WITHIN_MS = 5000 };
 
 /* Writes a packet. shares_fen: packet_share_total(p) amounts: the draw, then the shares that were given back.

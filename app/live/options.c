@@ -18,7 +18,7 @@ struct str live_options_include(void)
 #define INDEX__(name)
 static const uint8_t OPTIONS[] = { PACKET_MEMBERS(INDEX) };
 
-/* The value of an option as the hash has it. Empty: the packet does not have it. */
+/* The value of an option as text, as in the hash. Empty: the packet does not have the option. */
 static struct str option_text(const struct packet *p, size_t i, char *number)
 {
     const void *value = (const char *)p + packet_members[i].offset;

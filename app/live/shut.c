@@ -6,8 +6,8 @@
 #include "live/live_internal.h"
 #include "packet/packet.h"
 
-/* Reads the codes of all calls and frees the calls. ST_OK, or the first error. A key that is no packet is logged:
- * nobody grabs there, and it must not stop the others. */
+/* Reads the codes of all calls and frees the calls. ST_OK, or the first error. A key whose value is no packet is only
+ * logged: nobody can grab there, and it must not stop the others. */
 static enum status codes_read(struct redis_call *calls, size_t count, const char *name)
 {
     enum status st = ST_OK;

@@ -5,8 +5,8 @@
 #include "live/live.h"
 
 /* Shuts packets before a rebuild: the state becomes busy, and a grab that would get a share is answered LIVE_BUSY. A
- * packet that is not in Redis gets a tombstone, so that only a rebuild can load it. A key that is no packet, where
- * nobody can grab, is logged and left. count ≤ LIVE_BATCH_MAX (asserted). ST_OK, or the first error, as
+ * packet that is not in Redis gets a tombstone, so that only a rebuild can load it. A key whose value is no packet is
+ * logged and left: nobody can grab there. count ≤ LIVE_BATCH_MAX (asserted). ST_OK, or the first error, as
  * live_grab_read. */
 enum status live_shut(const struct live *live, const uint64_t *packet_ids, size_t count);
 

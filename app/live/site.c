@@ -99,7 +99,8 @@ void site_verdict_log(struct stores *stores, enum site_verdict verdict)
 
 /* ---- the row ---- */
 
-/* For each new connection to MySQL, and each reading of the row. A program before its migrations has no row. */
+/* Compares the row with the last one, for each new connection to MySQL and each reading of the row. There is no row
+ * before the migrations have run. */
 static const char *row_accept(void *ctx, struct str answer)
 {
     struct site *s = ctx;
@@ -121,7 +122,7 @@ static const char *row_accept(void *ctx, struct str answer)
     return NULL;
 }
 
-/* The same for a new connection. answer: the row, a blank and the time zone. */
+/* Does the same for a new connection. answer: the row, a blank and the time zone. */
 static const char *connection_accept(void *ctx, struct str answer)
 {
     struct stores *stores = ctx;
@@ -136,8 +137,8 @@ static const char *connection_accept(void *ctx, struct str answer)
     return row_accept(s, (struct str){ id.ptr, answer.len - zone.len - 1 });
 }
 
-/* The query also works with tables that have no column timezone yet: there the name means the empty column of
- * `without`, and the rest is compared. */
+/* The query also works with tables that have no column timezone yet: there the name refers to the empty column of
+ * `without`, and only the rest is compared. */
 void site_watch(struct stores *stores)
 {
     db_greet(stores->db,
@@ -164,7 +165,7 @@ enum status site_row_read(struct stores *stores)
 
 /* ---- comparing ---- */
 
-/* ST_OK: text has the mark, or is empty without one. */
+/* Reads the mark of a partition. ST_OK: text has it, or is empty when there is none. */
 static enum status mark_get(struct stores *stores, uint32_t partition, char text[SITE_MARK_MAX], struct str *mark)
 {
     char key[LIVE_KEY_MAX];
@@ -191,8 +192,8 @@ enum site_verdict site_partition_look(struct stores *stores, uint32_t partition)
     return site_compare(&stores->site.row, mark);
 }
 
-/* Tables of another site without a user were made anew: SITE_TABLES_GONE. For a role that may not read users it stays
- * SITE_OTHER. */
+/* Refines SITE_OTHER: when the tables have no user, they were made anew: SITE_TABLES_GONE. It stays SITE_OTHER for a
+ * role that may not read users. */
 static enum site_verdict refined(struct stores *stores, enum site_verdict verdict)
 {
     struct db_rows rows;
@@ -204,7 +205,7 @@ static enum site_verdict refined(struct stores *stores, enum site_verdict verdic
     return st == ST_OK && rows.count == 0 ? SITE_TABLES_GONE : verdict;
 }
 
-/* The mark of the first partition that answers: the server of another one may be away. */
+/* Reads the mark of the first partition that answers: the servers of other partitions may be away. */
 static enum status any_mark_get(struct stores *stores, char text[SITE_MARK_MAX], struct str *mark)
 {
     const uint32_t count = (uint32_t)stores->config->partitions;

@@ -1,4 +1,4 @@
-/* The stream of a partition: its newest id, and the stream anchor. Events: live/event.h. */
+/* The stream of a partition: reading its newest id, and writing a stream anchor. Events: live/event.h. */
 #ifndef HB_LIVE_STREAM_H
 #define HB_LIVE_STREAM_H
 

@@ -1,4 +1,4 @@
-/* A packet in Redis as acts and settlement need it: a view of it without rows, with a round of its own. */
+/* A short view of a packet in Redis, without rows, for acts and settlement. Reading it takes a round of its own. */
 #ifndef HB_LIVE_SUMMARY_H
 #define HB_LIVE_SUMMARY_H
 
@@ -6,7 +6,7 @@
 #include "live/live.h"
 
 struct live_summary {
-    bool whole;     /* Redis has the packet, and it is not shut: a user without a share there has none */
+    bool whole;     /* Redis has the packet, and it is not shut: has_mine is then the truth */
     bool open;      /* shares are left, and grabs are not refused for a rebuild */
     bool has_mine;  /* the user has a share, perhaps not settled yet */
     int64_t now_ms; /* Redis's clock, which decides whether the packet is over */

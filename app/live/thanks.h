@@ -1,4 +1,4 @@
-/* Thanks of receivers in Redis. */
+/* Writes the thanks of receivers to Redis. */
 #ifndef HB_LIVE_THANKS_H
 #define HB_LIVE_THANKS_H
 

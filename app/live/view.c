@@ -166,7 +166,7 @@ static bool packet_read(const redisReply *fields, struct packet_view *out)
            redis_reply_i64(redis_reply_at(fields, FIELD_GRABBED_FEN), &p->grabbed_fen);
 }
 
-/* The hash counts all shares, also those that were given back; count and amount of a packet mean its draw alone. False:
+/* The hash counts all shares, also those that were given back; count and amount of a packet mean only its draw. False:
  * more was given back than there is. */
 static bool draw_separate(struct packet *p)
 {

@@ -19,8 +19,8 @@ struct migrate {
     struct arena *arena;
     struct migration *list;
     size_t count;   /* of the list: what this program knows */
-    size_t applied; /* the first ones of the list, recorded in the database */
-    size_t newer;   /* recorded there after those, unknown to this program */
+    size_t applied; /* of these, how many the database has recorded: the first ones */
+    size_t newer;   /* versions recorded after them, which this program does not know */
 };
 
 static void say(const struct migrate *m, const char *format, ...) __attribute__((format(printf, 2, 3)));
@@ -53,7 +53,8 @@ static size_t span_skip(struct str s, bool *comment)
         return 0;
     size_t i = 1;
     while (i < s.len && s.ptr[i] != c)
-        i += s.ptr[i] == '\\' && c != '`' ? 2 : 1; /* a doubled quote reads as two adjacent texts: the same end */
+        /* in a doubled quote, a quoted text ends and the next one begins: the end is the same */
+        i += s.ptr[i] == '\\' && c != '`' ? 2 : 1;
     return i < s.len ? i + 1 : s.len;
 }
 
@@ -82,7 +83,7 @@ static int block_step(struct str s, struct str word)
     return -1;
 }
 
-/* A semicolon ends a statement, but not within the BEGIN … END of a routine that it creates. */
+/* A semicolon ends a statement, except within the BEGIN … END of a routine. */
 struct str migrate_statement_next(struct str *rest)
 {
     struct str s = *rest;
@@ -121,7 +122,7 @@ static enum status table_exists(struct migrate *m, struct str table, bool *exist
     return st;
 }
 
-/* Whether this program can work with the newer versions: all are additive. */
+/* Whether this program can work with the newer versions: it can when all are additive. */
 static enum status newer_check(struct migrate *m)
 {
     struct db_rows rows;
@@ -325,7 +326,8 @@ static enum status statements_run(struct migrate *m, const struct migration *one
         say(m, "migrate: %s failed in statement %u (%s), the log has the server's message; those before it are done",
             one->file.ptr, r.number, status_name(st));
         if (st != ST_UNAVAILABLE && st != ST_UNKNOWN) {
-            (void)progress_end(m->db, one); /* to be undone by hand; the next run begins with the first statement */
+            /* the outcome is to be undone by hand; the next run begins with the first statement */
+            (void)progress_end(m->db, one);
             st = ST_CORRUPT;
         }
     }

@@ -3,14 +3,14 @@
  * schema_migration records each applied file with its SHA-256. A run changes nothing when a number is missing there, or
  * when an applied file has changed since.
  *
- * A file whose first line is `-- additive: yes` leaves alone what the program of the version before works with. So an
- * older program, which does not know the newest versions of the database, works with them when all are additive, and
- * its own run changes nothing. Otherwise program and database do not fit.
+ * A file whose first line is `-- additive: yes` leaves alone everything that the program of the version before uses.
+ * An older program works with a newer database when all versions that it does not know are additive; its own run then
+ * changes nothing. Otherwise program and database do not fit.
  *
  * A file is run statement by statement and recorded after the last one. CREATE and ALTER commit implicitly in MySQL and
  * in MariaDB, so a migrator that dies in the middle leaves the first statements of its file done; schema_progress
  * records the position, and the next run continues there (docs/how-to/migrations.md). When the server refuses a
- * statement, the message names it: undo the statements before it by hand, correct the file and run again, which begins
+ * statement, the message names it. Undo the statements before it by hand, and correct the file; the next run begins
  * with its first statement. Keep migrations small, best one change of one table a file. Concurrent migrators wait for
  * each other.
  *

@@ -117,7 +117,7 @@ static enum status files_add(const struct folder *f)
     return st;
 }
 
-/* There must be every version from 1 on, once. */
+/* Checks that every version from 1 on is there, once. */
 static enum status versions_check(const struct folder *f)
 {
     for (size_t i = 0; i < f->found->count; i++) {

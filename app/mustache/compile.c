@@ -144,7 +144,7 @@ static void write_text(struct compiler *c, struct str text)
     struct op *last = set->op_count > c->text_barrier ? &set->ops[set->op_count - 1] : NULL;
     bool joins = last != NULL && last->kind == OP_TEXT;
     uint32_t at = pool_add(c, text);
-    if (joins) { /* the pool has only grown by this text since */
+    if (joins) { /* since the other text was added, the pool has grown by this text only */
         assert(last->text + last->text_len == at);
         last->text_len += (uint32_t)text.len;
         return;
@@ -291,7 +291,7 @@ static struct routine *routine_get(struct compiler *c, const struct source *sour
     return r;
 }
 
-/* jump is the number of the routine; link_calls replaces it with the entry. */
+/* Until link_calls replaces it by the entry, jump is the number of the routine. */
 static void write_call(struct compiler *c, const struct source *source, const struct place *place)
 {
     struct routine *r = routine_get(c, source, place->env);
@@ -341,7 +341,7 @@ static void write_partial(struct compiler *c, const struct node *n, const struct
 
 static void write_parent(struct compiler *c, const struct node *n, const struct place *place)
 {
-    if (n->own_line && !n->standalone) { /* the line goes on behind it */
+    if (n->own_line && !n->standalone) { /* the line continues behind the content */
         write_line_start(c, place);
         write_text(c, n->indent);
     }

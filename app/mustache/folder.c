@@ -19,7 +19,7 @@ typedef enum status visit_fn(void *ctx, const char *path, struct str name, const
 struct walk {
     visit_fn *visit;
     void *ctx;
-    size_t root_len; /* of "dir/" in path */
+    size_t root_len; /* length of "dir/" in path */
     char path[PATH_MAX];
     char *error;
     size_t error_size;
@@ -152,7 +152,7 @@ static enum status load_visit(void *ctx, const char *path, struct str name, cons
         snprintf(b->error, b->error_size, "%s:1:1: the file is larger than %zu bytes", path, MUSTACHE_SOURCE_BYTES_MAX);
         return ST_INVALID;
     }
-    /* The file's times were taken before it is read: a change during the reading is noticed later. */
+    /* The file's times were read before its content, so a change in between is noticed later. */
     fingerprint_add(&load->fingerprint, name, info);
     enum status st = file_read(b, path, &given.text);
     return st == ST_OK ? builder_add(b, &given, 1) : st;

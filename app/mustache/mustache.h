@@ -32,7 +32,7 @@ struct mustache;     /* one template of a set; lives as long as the set */
 
 /* A template as text. Only name and text are required; the other members are for error messages. */
 struct mustache_source {
-    struct str name;     /* what partials and parents call it by: {{>name}} */
+    struct str name;     /* the name in partials and parents: {{>name}} */
     struct str text;     /* UTF-8 */
     struct str file;     /* the file that text comes from; STR_NONE: messages say name instead */
     size_t first_line;   /* where text begins in that file… */

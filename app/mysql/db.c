@@ -107,7 +107,8 @@ static void transaction_abort(struct db *db, enum status st)
     db->aborted_status = st;
 }
 
-/* Leaves a server that refuses what another one may do. False: it is the only one, and it still answers reads. */
+/* Leaves a server that refuses a statement which another server may accept. False: it is the only one, and it still
+ * answers reads. */
 static bool server_left(struct db *db, unsigned int code)
 {
     if (db->address_count == 1 && code != ER_UNKNOWN_COM_ERROR)
@@ -127,8 +128,8 @@ static enum status statement_failed(struct db *db, unsigned int code, bool reads
         transaction_abort(db, ST_UNAVAILABLE);
         return in_transaction || reads ? ST_UNAVAILABLE : ST_UNKNOWN;
     }
-    /* A query locks nothing outside of a transaction: a lock wait timeout then comes from a Galera node that does not
-     * know whether it has what the others committed. */
+    /* Outside of a transaction a query locks nothing. Then a lock wait timeout comes from a Galera node that does not
+     * know yet whether it has the commits of the others. */
     if (db_error_is_of_server(code) || (code == ER_LOCK_WAIT_TIMEOUT && reads && !in_transaction)) {
         if (server_left(db, code))
             transaction_abort(db, ST_UNAVAILABLE);
@@ -193,8 +194,8 @@ static enum status statement_run(struct db *db, const char *sql, const struct db
         return st;
     db->statement_start_ms = clock_monotonic_ms();
     int failed = mysql_real_query(db->mysql, text.ptr, (unsigned long)text.len);
-    /* Outside of a transaction the server has undone all of a statement that lost a deadlock: of InnoDB, or against
-     * another Galera node at the statement's own COMMIT. */
+    /* Outside of a transaction, the server has undone the whole statement when it lost a deadlock: in InnoDB, or
+     * against another Galera node at the statement's own COMMIT. */
     if (failed != 0 && db->transaction == TRANSACTION_NONE && mysql_errno(db->mysql) == ER_LOCK_DEADLOCK)
         failed = mysql_real_query(db->mysql, text.ptr, (unsigned long)text.len);
     if (failed != 0)

@@ -82,11 +82,11 @@ enum status db_exec(struct db *db, uint64_t *affected, const char *sql, const st
  * ST_UNAVAILABLE: a query changes nothing. */
 enum status db_query(struct db *db, struct arena *a, struct db_rows *rows, const char *sql,
                      const struct db_param *params, size_t count);
-/* As db_query, for a query that pages run again and again: the server keeps it parsed (a prepared statement), and
- * queries that differ by whole numbers alone are one. It costs the server about two thirds; its first use on a
- * connection is one round trip more. A connection keeps the 24 that were used last. Where the server can't prepare the
- * query, it runs as any other. The query has no subquery in its WHERE: MariaDB keeps the way in which it was executed
- * first, when the tables may have been almost empty. */
+/* As db_query, for a query that pages run often: the server keeps it parsed (a prepared statement). Queries that differ
+ * only in whole numbers share one statement. It costs the server about two thirds as much; the first use on a
+ * connection takes one more round trip. A connection keeps the 24 statements that were used last. A query that the
+ * server can't prepare runs as in db_query. Use no subquery in its WHERE: MariaDB would keep the plan of the first
+ * execution, when the tables may have been almost empty. */
 enum status db_query_prepared(struct db *db, struct arena *a, struct db_rows *rows, const char *sql,
                               const struct db_param *params, size_t count);
 /* As db_query, for a query that finds one row. ST_NOT_FOUND: there is none. */
@@ -116,10 +116,10 @@ enum status db_query_buf_prepared(struct db *db, struct arena *a, struct db_rows
 /* Runs body in a transaction: COMMIT when it returns ST_OK, else ROLLBACK, and its status is returned. Not nestable.
  * After a deadlock or lock wait timeout in one of its statements, or at COMMIT when another Galera node has committed a
  * change of the same rows, body runs again, at most 5 times in all, with jitter;
- * then ST_CONFLICT. An ST_CONFLICT that body returns for its own reasons is returned without a retry. Once a conflict
- * or a lost connection has aborted the transaction, further statements of body are not executed and return the same
- * status. Connection lost before COMMIT: ST_UNAVAILABLE. Lost during COMMIT: ST_UNKNOWN; a later lookup by a unique key
- * shows whether it was committed.
+ * then ST_CONFLICT. When body returns ST_CONFLICT for its own reasons, there is no retry. Once a conflict or a lost
+ * connection has aborted the transaction, further statements of body are not executed and return the same status.
+ * Connection lost before COMMIT: ST_UNAVAILABLE. Lost during COMMIT: ST_UNKNOWN; a later lookup by a unique key shows
+ * whether it was committed.
  * The isolation level is READ COMMITTED: decide by a conditional UPDATE, a unique key or SELECT … FOR UPDATE. */
 enum status db_transaction(struct db *db, enum status (*body)(struct db *db, void *ctx), void *ctx);
 /* db_exec for a statement that is a transaction of its own, such as the CALL of a routine: after a conflict it is run

@@ -15,9 +15,10 @@
 #include "mysql/db_internal.h"
 
 enum {
-    RETRY_PAUSE_MS = 200, /* after a failed connect or a timeout: statements fail at once instead of waiting, too */
-    AVOID_MS = 10000,     /* one of several servers, after it failed */
-    IDLE_CHECK_MS = 20,   /* a connection unused for longer is tested before its next use */
+    /* after a failed connect or a timeout: until then statements fail at once, so that not each of them waits */
+    RETRY_PAUSE_MS = 200,
+    AVOID_MS = 10000,   /* so long a failed server is tried after the others */
+    IDLE_CHECK_MS = 20, /* a connection unused for longer is tested before its next use */
     LOCK_WAIT_S = 3,
 };
 
@@ -67,7 +68,7 @@ static int64_t lock_wait_s(int64_t timeout_s)
     return timeout_s > LOCK_WAIT_S ? LOCK_WAIT_S : timeout_s > 1 ? timeout_s - 1 : 1;
 }
 
-/* TLS whose certificate is of the host that was connected to. */
+/* Requires TLS with a certificate of the host that was connected to. */
 static bool tls_set(MYSQL *mysql, const struct config *c)
 {
     const char *cert = c->mysql_tls_cert[0] != '\0' ? c->mysql_tls_cert : NULL;
@@ -89,7 +90,8 @@ static bool server_connect(struct db *db, const struct address *a)
 {
     const struct config *c = db->config;
     const bool is_tcp = a->port != 0, has_tls = is_tcp && c->mysql_tls;
-    unsigned int protocol = is_tcp ? MYSQL_PROTOCOL_TCP : MYSQL_PROTOCOL_SOCKET; /* or localhost would mean a socket */
+    /* otherwise localhost would mean a socket */
+    unsigned int protocol = is_tcp ? MYSQL_PROTOCOL_TCP : MYSQL_PROTOCOL_SOCKET;
     return mysql_options(db->mysql, MYSQL_OPT_PROTOCOL, &protocol) == 0 && (!has_tls || tls_set(db->mysql, c)) &&
            mysql_real_connect(db->mysql, is_tcp ? a->name : NULL, c->mysql_user, c->mysql_password, c->mysql_database,
                               a->port, is_tcp ? NULL : a->name, 0) != NULL &&
@@ -98,7 +100,7 @@ static bool server_connect(struct db *db, const struct address *a)
            fcntl(connection_fd(db), F_SETFD, FD_CLOEXEC) == 0;
 }
 
-/* Whether a server takes writes: a replica does not. A Galera node outside of the primary component refuses the
+/* Whether a server takes writes: a replica does not. Outside of the primary component, a Galera node refuses the
  * query. */
 static bool server_is_writable(MYSQL *mysql)
 {
@@ -122,7 +124,7 @@ static bool server_is_accepted(struct db *db)
         (db_error_is_connection_loss(mysql_errno(db->mysql)) || db_error_is_of_server(mysql_errno(db->mysql))))
         return false;
     if (!asked && mysql_errno(db->mysql) != ER_NO_SUCH_TABLE)
-        return true; /* the role may not ask: its rights are not there yet, or not any more */
+        return true; /* the role lacks the right to the query: its rights are not granted yet, or no longer */
     MYSQL_RES *result = asked ? mysql_store_result(db->mysql) : NULL;
     if (asked && result == NULL)
         return false;
@@ -145,7 +147,7 @@ static void server_refused_log(struct db *db, const struct address *a)
     db_error_right_refused_log(db->mysql);
 }
 
-/* Connects to one of the servers. One of several must take writes: while it does not, another one may. */
+/* Connects to one of the servers. When there are several, the server must take writes: another one may. */
 static bool server_open(struct db *db, const struct address_list *list, size_t index)
 {
     const struct address *a = &list->items[index];
@@ -175,8 +177,8 @@ void db_connection_avoid(struct db *db)
         db->retry_at_ms = now_ms + RETRY_PAUSE_MS;
 }
 
-/* Tries the server that was used last, then the others in the order of the list, and those to avoid after them: a
- * primary that a failover has replaced, and that comes back and takes writes, must not be used again. */
+/* Tries the server that was used last, then the others in the order of the list, and last those to avoid: a former
+ * primary that comes back after a failover, and takes writes, must not be used again. */
 static bool any_server_open(struct db *db, const struct address_list *list)
 {
     const int64_t now_ms = clock_monotonic_ms();

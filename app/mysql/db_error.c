@@ -6,10 +6,10 @@
 #include "base/security_event.h"
 #include "mysql/db_internal.h"
 
-/* Error codes of which only one of the two servers has the constant, or which the two servers name differently. */
+/* Error codes for which only one of the two libraries has a constant, or for which their constants differ. */
 enum {
     ER_GALERA_NOT_READY =
-        ER_UNKNOWN_COM_ERROR, /* a node that is not primary, or not synced, answers this to anything */
+        ER_UNKNOWN_COM_ERROR, /* the answer to any statement of a node that is not primary, or not synced */
     ER_FK_OR_CHECK_DUP_NAME = 1826,
     ER_MARIADB_CONSTRAINT_FAILED = 4025,
     ER_MYSQL_CHECK_VIOLATED = 3819,
@@ -25,8 +25,8 @@ enum {
     ER_ROUTINE_NOT_FOUND = 31002
 };
 
-/* At COMMIT of a Galera node that lost its cluster the fate of the transaction is unknown, and it answers nothing
- * else. */
+/* When a Galera node loses its cluster during COMMIT, the outcome of the transaction is unknown, and the node answers
+ * nothing else. */
 bool db_error_is_connection_loss(unsigned int code)
 {
     return (code >= CR_MIN_ERROR && code <= CR_MAX_ERROR) || code == ER_SERVER_SHUTDOWN ||
@@ -39,8 +39,8 @@ bool db_error_is_of_server(unsigned int code)
     return code == ER_GALERA_NOT_READY || code == ER_OPTION_PREVENTS_STATEMENT || code == ER_READ_ONLY_MODE;
 }
 
-/* A Galera node that lost its cluster answers so to anything, perhaps to the COMMIT. A time limit of the server does
- * not interrupt the COMMIT of a statement in a routine, but the routine after it. */
+/* A Galera node that lost its cluster gives this answer to any statement, perhaps to the COMMIT. A time limit of the
+ * server never interrupts the COMMIT of a statement in a routine; it ends the routine after the COMMIT. */
 bool db_error_is_perhaps_done(unsigned int code)
 {
     return code == ER_GALERA_NOT_READY || code == ER_MARIADB_STATEMENT_TIMEOUT || code == ER_MYSQL_QUERY_TIMEOUT;
@@ -91,7 +91,7 @@ enum status db_error_status(unsigned int code, const char *message)
     case WARN_DATA_TRUNCATED: return ST_INVALID;
     case ER_DISK_FULL:
     case ER_RECORD_FILE_FULL:
-    case ER_CON_COUNT_ERROR: /* and other limits of the server, which pass */
+    case ER_CON_COUNT_ERROR: /* this limit, like others of the server, passes */
     case ER_TOO_MANY_USER_CONNECTIONS:
     case ER_USER_LIMIT_REACHED:
     case ER_TOO_MANY_CONCURRENT_TRXS:

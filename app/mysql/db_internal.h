@@ -32,9 +32,9 @@ struct db {
     bool connected;
     bool was_connected; /* once, to address */
     bool unreachable_logged;
-    char refusal[DB_REFUSAL_MAX];          /* why the last session was refused; empty: for no setting */
-    size_t address, address_count;         /* of config->mysql: the one in use, and how many there are */
-    int64_t avoid_until_ms[ADDRESSES_MAX]; /* monotonic: the others are tried first */
+    char refusal[DB_REFUSAL_MAX];  /* why the last session was refused; empty: not for a setting */
+    size_t address, address_count; /* index of the address in use, and the number of addresses in config->mysql */
+    int64_t avoid_until_ms[ADDRESSES_MAX]; /* monotonic: until then the other addresses are tried first */
     int64_t retry_at_ms;                   /* monotonic: do not connect before */
     int64_t statement_start_ms;            /* monotonic: of the running statement */
     int64_t last_used_ms;                  /* monotonic: end of the last statement */
@@ -45,13 +45,13 @@ struct db {
     void *accept_ctx;
     enum transaction transaction;
     enum status aborted_status; /* returned by every statement of an aborted transaction */
-    bool transaction_conflict;  /* a deadlock or lock wait timeout aborted this transaction, or a statement alone */
+    bool transaction_conflict;  /* a deadlock or lock wait timeout aborted this transaction, or a single statement */
     unsigned int failed_code;   /* the server's code for the last statement that failed */
     uint64_t last_id;
     struct buf sql;
     struct buf prepared_sql; /* sql with ? in place of its numbers */
     struct db_prepared prepared[DB_PREPARED_MAX];
-    struct db_prepared *prepared_failed; /* of these; NULL: none */
+    struct db_prepared *prepared_failed; /* the one of these that failed; NULL: none */
     uint64_t prepared_uses;
 };
 
@@ -65,8 +65,8 @@ bool db_connection_ready(struct db *db);
 void db_connection_close(struct db *db);
 /* Closes the connection that failed with code, and counts it. */
 void db_connection_drop(struct db *db, unsigned int code);
-/* After a timeout, or when the server can't do its work: for a while the others are tried before this one. Without
- * others, statements fail at once for a moment instead of waiting, too. */
+/* Call it after a timeout, or when the server can't do its work. For a while the other servers are tried before this
+ * one; when there is only one, statements fail at once for a moment instead of waiting. */
 void db_connection_avoid(struct db *db);
 
 /* ---- db_prepared.c ---- */
@@ -86,16 +86,17 @@ void db_prepared_close(struct db *db);
 
 /* ---- db_error.c ---- */
 
-/* Whether the connection is of no more use, so that the fate of the statement is unknown. */
+/* Whether the connection can't be used any more, so that the outcome of the statement is unknown. */
 bool db_error_is_connection_loss(unsigned int code);
-/* Whether the server refuses, for now, what another one may do: nothing was executed. It may still answer reads. */
+/* Whether the server refuses the statement for now, and another server may accept it: nothing was executed. The server
+ * may still answer reads. */
 bool db_error_is_of_server(unsigned int code);
 /* Whether a statement that is a transaction of its own may have been committed although it failed with this code. */
 bool db_error_is_perhaps_done(unsigned int code);
-/* Whether the role's user lacks a right, or is not accepted: nothing was executed, and nothing will be until an
- * operator grants it. */
+/* Whether the role's user lacks a right, or can't log in: nothing was executed, and no statement will be until an
+ * operator grants the right. */
 bool db_error_is_right_refused(unsigned int code);
-/* What any other error of a statement means for its caller; message: the server's, in English. */
+/* The status for the caller of a statement that failed with any other error. message: the server's, in English. */
 enum status db_error_status(unsigned int code, const char *message);
 /* Logs a security event when the last error is a refused right. */
 void db_error_right_refused_log(MYSQL *mysql);

@@ -26,7 +26,7 @@ int list_key_order(int64_t a_ms, uint64_t a_id, int64_t b_ms, uint64_t b_id);
 
 /* Appends the conditions, the order and the limit of a page to a statement that ends within its WHERE clause:
  * " AND … ORDER BY ms DESC, id DESC LIMIT n". ms and id are the names of the columns. A condition that excludes nothing
- * is left out, because the optimizer would consider it: for the first page of a list that is a third of its time. */
+ * is left out, because considering it costs the optimizer a third of the time for the first page of a list. */
 void db_page_append(struct buf *sql, const struct db_page *page, const char *ms, const char *id);
 
 #endif

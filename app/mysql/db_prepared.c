@@ -26,8 +26,8 @@ static void prepared_close(struct db_prepared *p)
     *p = (struct db_prepared){ 0 };
 }
 
-/* Closes the statement whose last execution failed. The library (3.4 and later) refuses to close another one before it,
- * and loses its memory. */
+/* Closes the statement whose last execution failed. If another statement were closed first, the library (3.4 and later)
+ * would refuse and lose the memory. */
 static void prepared_close_failed(struct db *db)
 {
     if (db->prepared_failed != NULL)
@@ -70,7 +70,7 @@ static unsigned int prepared_ready(struct db *db, struct db_prepared *p, struct 
     unsigned int code = p->statement == NULL || p->sql == NULL ? ER_OUT_OF_RESOURCES : 0;
     if (code == 0 && mysql_stmt_prepare(p->statement, sql.ptr, (unsigned long)sql.len) != 0)
         code = mysql_stmt_errno(p->statement);
-    if (code == 0 && mysql_stmt_param_count(p->statement) != numbers) /* in a comment a ? stands for nothing */
+    if (code == 0 && mysql_stmt_param_count(p->statement) != numbers) /* a ? in a comment is no parameter */
         code = ER_UNSUPPORTED_PS;
     if (code != 0) {
         prepared_close(p);
@@ -170,7 +170,7 @@ bool db_prepared_query(struct db *db, struct arena *a, struct db_rows *rows, str
         prepared_close(p);
         return false;
     }
-    if (*code != 0) { /* it is closed before the next one: closing it here would clear the server's message */
+    if (*code != 0) { /* it is closed before the next statement: closing it now would clear the server's message */
         db->prepared_failed = p;
         return true;
     }

@@ -1,4 +1,4 @@
-/* What is run again when its COMMIT got no reply. */
+/* Runs a transaction again when its COMMIT got no reply. */
 #ifndef HB_MYSQL_DB_REPEAT_H
 #define HB_MYSQL_DB_REPEAT_H
 

@@ -7,8 +7,8 @@
 #include "base/array.h"
 #include "base/buf.h"
 
-/* Seconds: longer than the program works between two statements of a transaction, and short, as a machine that is cut
- * off keeps its locks for so long. */
+/* In seconds. Longer than the program works between two statements of a transaction; short, because a machine that is
+ * cut off keeps its locks for this time. */
 #define IDLE_TRANSACTION_S "4"
 
 #define SQL_MODE                                                                                                       \
@@ -57,13 +57,13 @@ const struct db_setting *db_settings(size_t *count)
     return SETTINGS;
 }
 
-/* The values of a session, as the server shows them; empty: it has no such variable. */
+/* The values of a session's variables, as the server shows them; empty: the server has no such variable. */
 struct shown {
     char values[SETTING_COUNT][VALUE_MAX];
     bool has_log; /* log_bin is on */
 };
 
-/* ON and 1 are the same, and so are OFF and 0. */
+/* The value in one spelling: ON and 1 are the same, and so are OFF and 0. */
 static const char *plain(const char *value)
 {
     return strcmp(value, "ON") == 0 ? "1" : strcmp(value, "OFF") == 0 ? "0" : value;
@@ -145,7 +145,7 @@ static bool show(MYSQL *mysql, struct shown *shown)
     return ok;
 }
 
-/* Sets those that the server has and that do not hold. *set: there was one. */
+/* Sets the optional settings that the server has and whose value differs. *set: there was one. */
 static bool optional_set(MYSQL *mysql, const struct shown *shown, bool *set)
 {
     struct buf sql = BUF_EMPTY;
@@ -160,7 +160,7 @@ static bool optional_set(MYSQL *mysql, const struct shown *shown, bool *set)
     return true;
 }
 
-/* The refusal of a session with a value that does not hold. */
+/* Writes why a session with this value is refused. */
 static void refuse(const struct db_setting *s, const char *value, char *refusal)
 {
     if (s->kind == DB_SETTING_OF_LOG)
@@ -171,7 +171,7 @@ static void refuse(const struct db_setting *s, const char *value, char *refusal)
                        s->value, s->why);
 }
 
-/* False: one does not hold; refusal says which. */
+/* Compares all settings. False: a value differs, and refusal says which. */
 static bool compare(const struct shown *shown, char *refusal)
 {
     for (size_t i = 0; i < SETTING_COUNT; i++) {

@@ -1,6 +1,6 @@
-/* What a session of MySQL relies on. A server may give each new session other values by its own settings. So the
- * program sets these after connecting, reads them back, and refuses a connection where one does not hold: a name that
- * comes back as `??`, or a statement that is stopped half-way, would be worse than no connection. `hongbao doctor`
+/* The settings that a session of MySQL must have. A server may give new sessions other values, so the program sets them
+ * after connecting, reads them back, and refuses a connection with another value. Without a connection there is an
+ * error; with a wrong value, a name would come back as `??`, or a statement would stop half-way. `hongbao doctor`
  * reports the refusal in the same words. */
 #ifndef HB_MYSQL_DB_SESSION_H
 #define HB_MYSQL_DB_SESSION_H
@@ -12,7 +12,7 @@
 
 enum db_setting_kind {
     DB_SETTING_EVERYWHERE, /* every server has it */
-    DB_SETTING_OPTIONAL,   /* a server that lacks it has no such choice */
+    DB_SETTING_OPTIONAL,   /* a server without this setting has no choice there */
     DB_SETTING_READ_ONLY,  /* can't be set by a session: the server must have this number or a larger one */
     DB_SETTING_OF_LOG,     /* can't be set by a session: no server with a binary log may have the value */
 };
@@ -21,7 +21,7 @@ struct db_setting {
     const char *name;
     const char *value; /* as the server shows it; ON and 1, OFF and 0 are the same */
     enum db_setting_kind kind;
-    const char *why; /* what another value breaks */
+    const char *why; /* what goes wrong with another value */
 };
 
 /* The table, in the order of docs/reference/config.md. */

@@ -80,7 +80,8 @@ static bool follows(struct str sql, size_t at, struct str word)
     return at >= word.len && memcmp(sql.ptr + at - word.len, word.ptr, word.len) == 0;
 }
 
-/* The length of the whole number that begins here and is lifted; 0: none is. A LIMIT stays, as plans depend on it. */
+/* The length of the whole number at this position, if it becomes a parameter; 0: it does not. A number of LIMIT stays,
+ * because plans depend on it. */
 static size_t number_len(struct str sql, size_t at)
 {
     size_t end = at;
@@ -94,7 +95,7 @@ static size_t number_len(struct str sql, size_t at)
 bool db_sql_lift(struct buf *lifted, struct str sql, struct db_numbers *out)
 {
     char quote = '\0';     /* as in db_sql_expand */
-    bool in_order = false; /* behind ORDER BY and GROUP BY a number is a column, which a ? is not */
+    bool in_order = false; /* after ORDER BY and GROUP BY a number is a column, and can't become a ? */
     size_t from = 0;
     out->count = 0;
     for (size_t at = 0; at < sql.len; at++) {

@@ -11,7 +11,7 @@
 /* Sets the face of the packet's sender and of each grab. Can also return the errors of db_query. */
 enum status faces_find(struct db *db, struct arena *a, struct packet *p, struct grab *grabs, size_t count);
 
-/* For a query that reads a table with the id of a user: an expression, the word of that user's face or NULL. */
+/* For a query over a table with the id of a user: an SQL expression for the word of that user's face, or NULL. */
 #define FACE_OF(id) "(SELECT user.face FROM user WHERE user.id = " id ")"
 
 #endif

@@ -17,7 +17,7 @@ struct grab {
     int64_t grabbed_ms;
     bool settled;      /* the amount is in the wallet */
     bool returned;     /* given back, into the packet or to its sender */
-    struct str thanks; /* what the receiver thanked with; STR_NONE: nothing */
+    struct str thanks; /* the receiver's thanks; STR_NONE: none */
 };
 
 #endif

@@ -105,7 +105,7 @@ enum status packet_id_next(struct db *db, int64_t now_ms, uint64_t *out_id)
 {
     static struct id_lease lease;
     static pid_t owner;
-    if (owner != getpid()) { /* the first call, or the first one of a child, which must not use its parent's lease */
+    if (owner != getpid()) { /* the first call of this process: a child must not use its parent's lease */
         id_lease_init(&lease, random_u64() | 1);
         owner = getpid();
     }

@@ -5,12 +5,12 @@
 
 #include "mysql/db_page.h"
 
-/* Each part reads a few rows by an index and then looks up what belongs to them, in this order: STRAIGHT_JOIN, because
- * the optimizer would begin with another table that it believes to be small. */
+/* Each part reads a few rows by an index and then looks up the rows that belong to them. STRAIGHT_JOIN keeps this
+ * order: the optimizer would begin with another table that it believes to be small. */
 
-/* The rows that a part looks at. */
+/* The number of rows that a part reads. */
 #define LATEST_ROWS "100"
-#define SENT_ROWS   "20" /* packets of the user, for what was added to their shares */
+#define SENT_ROWS   "20" /* packets of the user of which thanks and returns are read */
 
 enum {
     COLUMN_KIND,
@@ -40,7 +40,8 @@ struct str inbox_kind_name(enum inbox_kind kind)
 #define WAITING_COLUMNS                                                                                                \
     "SELECT 'waiting', packet.created_ms, packet.id, packet.greeting, packet.sender_id, packet.sender_name, "          \
     "packet.opens_ms, NULL, NULL, 0, packet.cover, packet.kind = 'exclusive', user.face "
-/* A join: a subquery would stay a scan of all grabs, as it is executed when there are few (db_query_prepared). */
+/* A join instead of a subquery: the server would keep the subquery's first plan, a scan of all grabs made while there
+ * were few (db_query_prepared). */
 #define AND_TAKEN                                                                                                      \
     "LEFT JOIN user ON user.id = packet.sender_id "                                                                    \
     "LEFT JOIN grab FORCE INDEX (grab_once) ON grab.packet_id = packet.id AND grab.user_id = %" PRIu64 " "
@@ -61,7 +62,7 @@ static void waiting_append(struct buf *sql, uint64_t user_id, int64_t now_ms)
                user_id, now_ms, user_id, INBOX_ITEMS_MAX);
 }
 
-/* A sender's own packets are among those that were sent. */
+/* Appends the packets that the user has looked at, without the user's own: those are among the sent ones. */
 static void looked_append(struct buf *sql, uint64_t user_id, int64_t now_ms, const struct inbox_looked *looked)
 {
     buf_printf(sql, " UNION ALL (" WAITING_COLUMNS "FROM packet " AND_TAKEN "WHERE packet.id IN ", user_id);
@@ -93,7 +94,7 @@ static void sent_append(struct buf *sql, uint64_t user_id)
                user_id);
 }
 
-/* The same with their thanks. more: a join of further tables. */
+/* Appends the same, joined with the thanks for these packets. more: a join of further tables. */
 static void thanks_from_append(struct buf *sql, uint64_t user_id, int64_t now_ms, const char *more)
 {
     sent_append(sql, user_id);
@@ -112,7 +113,7 @@ static void thanks_append(struct buf *sql, uint64_t user_id, int64_t now_ms)
     buf_printf(sql, " ORDER BY thanks.created_ms DESC, latest.id DESC LIMIT %d", INBOX_ITEMS_MAX);
 }
 
-/* Without the user's own shares: a sender can be a receiver, too. */
+/* Appends the shares that were given back, without the user's own: a sender can be a receiver, too. */
 static void return_append(struct buf *sql, uint64_t user_id, int64_t now_ms)
 {
     buf_cstr(sql, "SELECT 'return', share_return.returned_ms, latest.id, latest.greeting, share_return.user_id, "
@@ -166,7 +167,7 @@ static bool item_read(const struct db_rows *rows, size_t row, struct inbox_item 
     return true;
 }
 
-/* What can be opened comes before what opens later. */
+/* Orders packets that can be opened before those that open later. */
 static int item_order(const void *left, const void *right)
 {
     const struct inbox_item *a = left, *b = right;
@@ -193,7 +194,7 @@ bool inbox_thanked_before(const struct inbox *inbox, size_t item)
     return false;
 }
 
-/* Counts the users who said thanks. When as many rows were found as are read, there may be more users. */
+/* Counts the users who said thanks. There may be more when the limit of rows was reached. */
 static enum status thankers_find(struct db *db, struct arena *a, uint64_t user_id, int64_t now_ms, struct inbox *inbox)
 {
     size_t found = 0;

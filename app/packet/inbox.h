@@ -8,15 +8,15 @@
 #include "mysql/db.h"
 
 enum inbox_kind {
-    INBOX_WAITING, /* a packet for the user by name, or looked at, which is open and which the user has not opened */
+    INBOX_WAITING, /* an open packet for the user by name, or looked at, that the user has not opened */
     INBOX_REFUND,  /* the rest of a packet that the user had sent */
     INBOX_THANKS,  /* thanks from a receiver of a packet that the user had sent */
     INBOX_RETURN,  /* a share of such a packet, given back by its receiver */
     INBOX_KINDS
 };
 
-enum { INBOX_ITEMS_MAX = 10 };                 /* of each kind */
-enum { INBOX_LOOKED_MAX = 4 };                 /* packets that were looked at, beyond INBOX_ITEMS_MAX */
+enum { INBOX_ITEMS_MAX = 10 }; /* of each kind */
+enum { INBOX_LOOKED_MAX = 4 }; /* packets that the user has looked at; they come on top of INBOX_ITEMS_MAX */
 #define INBOX_SHOWN_MS ((int64_t)7 * 86400000) /* items are shown for this time, except waiting packets */
 
 struct inbox_item {
@@ -29,16 +29,16 @@ struct inbox_item {
     struct face sender_face;
     struct str text;    /* thanks */
     int64_t opens_ms;   /* waiting: when it can be opened; 0: from the beginning */
-    bool not_yet;       /* waiting: that is still to come */
+    bool not_yet;       /* waiting: opens_ms is still to come */
     bool looked;        /* waiting: the user has looked at it */
-    bool exclusive;     /* waiting: for the user alone */
+    bool exclusive;     /* waiting: for this user alone */
     struct str cover;   /* waiting: of the envelope, as stored (packet/cover.h) */
     int64_t amount_fen; /* refund, return: the money */
     bool into_packet;   /* return: the packet was open, so others can open the share; false: the user got the money */
 };
 
 struct inbox {
-    struct inbox_item *items; /* the newest first, then those that open later, the next first; in the arena */
+    struct inbox_item *items; /* the newest first, then those that open later, the next to open first; in the arena */
     size_t count;
     uint64_t thankers; /* how many users said thanks, also those whose thanks are beyond INBOX_ITEMS_MAX */
 };
@@ -49,8 +49,8 @@ struct inbox_looked {
     size_t count;
 };
 
-/* Reads a limited number of rows by keys, however many packets a user has had: the newest ones. looked adds those
- * that are open, for everybody, and of another sender; NULL: none. ST_CORRUPT: an unknown kind · ST_NO_MEMORY · else as
+/* Reads the newest rows, a limited number by keys, however many packets a user has had. looked: adds its packets that
+ * are open, for everybody, and of another sender; NULL: adds none. ST_CORRUPT: an unknown kind · ST_NO_MEMORY · else as
  * db_query. */
 enum status inbox_find(struct db *db, struct arena *a, uint64_t user_id, int64_t now_ms,
                        const struct inbox_looked *looked, struct inbox *out);

@@ -9,15 +9,15 @@
 enum amount_of { AMOUNT_OF_SHARE, AMOUNT_OF_TOTAL };
 
 struct send_order {
-    /* The members that the sender chooses: the amounts are within the limits and can be split (packet/rules.h), and the
-     * request key is the form's or a generated one. Texts are in the request's arena. All other members are 0. */
+    /* Only members that the sender chooses are set; all others are 0. The amounts are within the limits and can be
+     * split (packet/rules.h); the request key is the form's or a generated one. Texts are in the request's arena. */
     struct packet packet;
-    enum amount_of amount_of; /* what was typed; even only */
+    enum amount_of amount_of; /* meaning of the typed amount; even only */
     int64_t lifetime_ms;
     bool lifetime_by_default; /* the form field was empty */
     bool greeting_by_default; /* the form field was empty */
-    struct phrase phrase;     /* must be known by those who open it; empty: there is none */
-    struct str_list to;       /* usernames of those who alone may open it, each once: one for an exclusive packet */
+    struct phrase phrase;     /* the receivers must know it; empty: there is none */
+    struct str_list to;       /* usernames of the only users who may open it, each once: one for an exclusive packet */
 };
 
 /* True when this order made the packet p: all members that packet/members.h marks as COMPARED are the same, and so are

@@ -12,7 +12,7 @@
 
 enum packet_kind {
     PACKET_LUCKY,    /* 拼手气: random shares */
-    PACKET_EVEN,     /* 普通: equal shares; by total, the first ones may be a fen larger */
+    PACKET_EVEN,     /* 普通: equal shares; when a total can't be divided, the first shares have a fen more */
     PACKET_EXCLUSIVE /* 专属: one share for one named receiver */
 };
 
@@ -67,8 +67,8 @@ enum packet_state packet_state_shown(const struct packet *p, int64_t now_ms);
 /* True before the scheduled opening of an open packet. p->state: as shown. Pure. */
 bool packet_is_waiting(const struct packet *p, int64_t now_ms);
 
-/* All shares and their sum: those of the draw, and each one that was given back into the packet. grabbed_count and
- * grabbed_fen count up to them. Pure. */
+/* The number and the sum of all shares: the drawn shares, and the shares that were given back into the packet. When all
+ * are taken, grabbed_count and grabbed_fen have these values. Pure. */
 uint32_t packet_share_total(const struct packet *p);
 int64_t packet_total_fen(const struct packet *p);
 /* True when every share is grabbed. Pure. */

@@ -2,11 +2,11 @@
 
 #include <stdlib.h>
 
-/* The rows that are looked at. */
+/* The number of rows that are read. */
 #define RECEIVED_ROWS  "20"
 #define SENT_ROWS      "20"
 #define SHARES_OF_EACH "8"
-#define NAMED_ROWS     "160" /* SENT_ROWS * PEOPLE_MAX: so many rows have PEOPLE_MAX receivers or more */
+#define NAMED_ROWS     "160" /* SENT_ROWS * PEOPLE_MAX: so many rows name PEOPLE_MAX receivers or more */
 
 struct contact {
     uint64_t id;
@@ -27,10 +27,10 @@ static bool people_has(const struct people *people, uint64_t id)
     return false;
 }
 
-/* The senders of the latest shares; and of the latest packets the named receivers, or else who opened them, or the
- * receiver of before the table packet_receiver. Only named receivers can open a packet that has some. The newest packet
- * comes first, as the join goes from packet to packet: so the limit cuts off the oldest. There are few SELECTs, as each
- * costs the server more than some rows. */
+/* The senders of the latest shares. Of the latest packets: the named receivers, else the users who opened them, else
+ * the receiver in the packet's row (before the table packet_receiver); a packet with named receivers can be opened
+ * by nobody else, so its grabs are not read. The join reads the newest packet first, so the limit cuts off the
+ * oldest. Few SELECTs, because each costs the server more than some rows. */
 #define RECEIVED                                                                                                       \
     "SELECT packet.sender_id, grab.grabbed_ms FROM grab FORCE INDEX (grab_received) "                                  \
     "STRAIGHT_JOIN packet ON packet.id = grab.packet_id WHERE grab.user_id = ? "                                       \

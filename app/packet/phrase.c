@@ -35,8 +35,8 @@ enum status phrase_fold(struct arena *a, struct str typed, struct str *out)
     return st == ST_OK ? utf8_clean(a, text, out) : st; /* folding may leave blanks */
 }
 
-/* As the version before folded it: other joiners and another keyboard's punctuation were other phrases. Packets
- * of then live a few weeks; drop this with the next version. */
+/* Folds as the version before did: texts with different joiners or punctuation were different phrases. Packets of that
+ * version live a few weeks; drop this with the next version. */
 static enum status phrase_fold_before(struct arena *a, struct str typed, struct str *out)
 {
     struct str text;

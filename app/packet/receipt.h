@@ -32,8 +32,8 @@ struct receipt {
     struct str issued_by;  /* base_url of the service */
 };
 
-/* Appends the bytes that are signed. False, nothing is appended: a text is lost, or has a control character, which
- * could look like the end of its line. (Without memory out->failed is set.) */
+/* Appends the bytes that are signed. False, and nothing is appended: a text is lost, or has a control character, which
+ * could look like the end of a line. (Without memory out->failed is set.) */
 bool receipt_bytes(const struct receipt *r, struct buf *out);
 /* The public key of a private one. */
 void receipt_public_key(const uint8_t seed[RECEIPT_SEED_BYTES], uint8_t out[RECEIPT_KEY_BYTES]);

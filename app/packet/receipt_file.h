@@ -18,8 +18,8 @@ enum {
 struct receipt_key {
     char id[RECEIPT_KEY_ID_LEN + 1]; /* the first 8 bytes of the SHA-256 of the public key, in hex */
     uint8_t bytes[RECEIPT_KEY_BYTES];
-    char from[CLOCK_TEXT_MAX];  /* RFC 3339: it signs from then on; empty: unknown */
-    char until[CLOCK_TEXT_MAX]; /* and no longer from then on; empty: it signs still, or unknown */
+    char from[CLOCK_TEXT_MAX];  /* RFC 3339: the key signs from then on; empty: unknown */
+    char until[CLOCK_TEXT_MAX]; /* RFC 3339: the end of its time; empty: it still signs, or unknown */
 };
 
 /* A receipt with its signature. */

@@ -22,7 +22,7 @@ static void seed_derive(const struct receipt_keys *keys, size_t number, uint8_t 
 
 static void own_key_add(struct receipt_keys *keys, int64_t from_ms)
 {
-    assert(keys->own_count < RECEIPT_KEYS_MAX); /* a setting has room for fewer days */
+    assert(keys->own_count < RECEIPT_KEYS_MAX); /* the setting has room for fewer days */
     uint8_t seed[RECEIPT_SEED_BYTES];
     struct receipt_key *key = &keys->items[keys->own_count];
     if (keys->own_count > 0)

@@ -1,8 +1,8 @@
 /* The keys of this service that sign receipts, and those that have signed earlier ones.
  *
  * The private keys are derived from the setting `secret` and their number; receipt_key_days has the day from which each
- * signs. So a new key needs one more day in the configuration and no file. A secret that was replaced can't sign any
- * more; its public keys can stay known by receipt_keys_file. */
+ * signs. So a new key needs one more day in the configuration and no file. Once the secret is replaced, the old keys
+ * can't sign any more; with receipt_keys_file their public keys stay known. */
 #ifndef HB_PACKET_RECEIPT_KEYS_H
 #define HB_PACKET_RECEIPT_KEYS_H
 
@@ -26,7 +26,8 @@ void receipt_keys_close(struct receipt_keys *keys);
 
 /* The key with this id. NULL: none. */
 const struct receipt_key *receipt_keys_find(const struct receipt_keys *keys, struct str id);
-/* Signs bytes with the newest of our own keys whose day has begun (with the first before that), and returns it. */
+/* Signs bytes with the newest of our own keys whose day has begun, or with the first key when no day has begun. Returns
+ * that key. */
 const struct receipt_key *receipt_keys_sign(const struct receipt_keys *keys, int64_t now_ms, struct str bytes,
                                             uint8_t out[RECEIPT_SIGNATURE_BYTES]);
 

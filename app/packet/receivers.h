@@ -1,6 +1,6 @@
 /* The users for whom a packet is meant, when it is not for everybody: the receiver of an exclusive packet, or several
- * named receivers of another kind. MySQL has a row for each in packet_receiver. A packet of several carries their ids
- * in a text, so that one field of Redis's hash says who may open it. */
+ * named receivers of another kind. MySQL has a row for each in packet_receiver. When there are several, the packet has
+ * their ids in a text: one field of Redis's hash says who may open it. */
 #ifndef HB_PACKET_RECEIVERS_H
 #define HB_PACKET_RECEIVERS_H
 
@@ -21,7 +21,7 @@ enum {
 struct receiver {
     uint64_t id;
     struct str name;  /* nickname at the time of sending */
-    struct face face; /* face, username: only of users who are named in a form */
+    struct face face; /* face and username: only for users who are named in a form */
     struct str username;
 };
 struct receivers {
@@ -36,8 +36,8 @@ bool packet_is_for(const struct packet *p, uint64_t user_id);
  * ST_NO_MEMORY. */
 enum status receivers_describe(struct arena *a, struct packet *p, struct receivers *r);
 
-/* Reads the receivers of a packet of MySQL, as receivers_describe. Does nothing when it has not several. Returns as
- * db_query; ST_CORRUPT: another number than the packet's row says. */
+/* Reads the receivers of a packet of MySQL, as receivers_describe. Does nothing for a packet without several receivers.
+ * Returns as db_query; ST_CORRUPT: another number than the packet's row says. */
 enum status receivers_find(struct db *db, struct arena *a, struct packet *p);
 /* The usernames of the receivers, also of an exclusive packet; none of a packet for everybody. In the arena. Returns as
  * db_query; ST_NO_MEMORY. */

@@ -1,13 +1,14 @@
-/* Searching the records of a user by a filter. No index serves every filter, and writing one would cost the settlement
- * of every grab. So the search reads the records newest first, by the same key as the list, and compares each with the
- * filter here; a page of results reads a limited number of records, and then says where the search continues. */
+/* Searching the records of a user by a filter. No index serves every filter, and updating one would make the settlement
+ * of every grab more expensive. So the search reads the records newest first, by the same key as the list, and compares
+ * each with the filter here; a page of results reads a limited number of records, and then says where the search
+ * continues. */
 #ifndef HB_PACKET_RECORD_SEARCH_H
 #define HB_PACKET_RECORD_SEARCH_H
 
 #include "packet/records.h"
 
-/* Records that one search reads at most, whatever it finds. Below that it reads at most about twice the records from
- * the first to the last one that it returns. */
+/* Records that one search reads at most, whatever it finds. Otherwise it reads at most about twice as many records as
+ * there are between the first and the last one that it returns. */
 enum { RECORD_SEARCH_ROWS_MAX = 1000 };
 
 /* All conditions hold together. {0}: every record. */
@@ -35,7 +36,7 @@ bool record_matches(struct arena *a, const struct record *row, enum record_side 
 struct record_result {
     struct record_list records; /* at most page->limit */
     struct list_key rest;       /* given: there may be further records below it */
-    bool paused;                /* the search read as much as it may before it found that many */
+    bool paused;                /* the search has read RECORD_SEARCH_ROWS_MAX records before it found page->limit */
 };
 
 /* The records of a page, found by the filter; page->limit is below RECORD_SEARCH_ROWS_MAX (asserted). query->person_id

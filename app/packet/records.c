@@ -73,8 +73,8 @@ static bool asks_for_person(const struct record_query *query)
     return query->side == RECORD_SENT && query->person_id != 0;
 }
 
-/* Whether the person has a share of the packet or is a named receiver, and the share: a row of a unique key each.
- * Exclusive packets of older programs have their receiver in the packet only. */
+/* Adds whether the person has a share of the packet or is a named receiver, and the share: each is one row by a unique
+ * key. Exclusive packets of older programs name their receiver in the row of the packet only. */
 static void person_append(struct buf *sql, const struct record_query *query)
 {
     if (asks_for_person(query))
@@ -141,7 +141,7 @@ static int record_order(const void *left, const void *right)
     return list_key_order(a->ms, a->packet_id, b->ms, b->packet_id);
 }
 
-/* Reads the rows of one side. They are sorted again, as a UNION has no order. */
+/* Reads the rows of one side, and sorts them again: a UNION has no order. */
 static enum status list_read(struct arena *a, const struct db_rows *rows, enum record_side side,
                              struct record_list *out)
 {

@@ -17,9 +17,10 @@ enum record_side { RECORD_RECEIVED, RECORD_SENT, RECORD_SIDES };
 /* One row: a share that the user has received, or a packet that the user has sent. */
 struct record {
     uint64_t packet_id;
-    int64_t ms;           /* received: of the grab; sent: when it was sent; pages are ordered by (ms, packet_id) */
-    int64_t amount_fen;   /* of the share, or of the packet */
-    int64_t returned_fen; /* received: given back; sent: what receivers gave back to the sender, not into the packet */
+    int64_t ms;         /* received: of the grab; sent: when it was sent; pages are ordered by (ms, packet_id) */
+    int64_t amount_fen; /* of the share, or of the packet */
+    /* received: given back; sent: what the sender got back from receivers, without what went into the packet */
+    int64_t returned_fen;
     enum packet_kind kind;
     struct str greeting;
     struct face face; /* of the sender; of a packet that was sent, of its only receiver */
@@ -37,8 +38,8 @@ struct record {
     enum packet_state state;
     int64_t expires_ms;
     bool ended;         /* early, by its sender */
-    bool with_person;   /* the asked person is a named receiver or has a share of it */
-    int64_t person_fen; /* what the asked person has of it: 0 when it was given back */
+    bool with_person;   /* the person of the query is a named receiver or has a share of it */
+    int64_t person_fen; /* the person's share of it: 0 when it was given back */
 };
 
 struct record_list {
@@ -50,7 +51,7 @@ struct record_list {
 struct record_query {
     uint64_t user_id;
     enum record_side side;
-    uint64_t person_id; /* asks for with_person and person_fen of sent packets; 0: nobody */
+    uint64_t person_id; /* sets with_person and person_fen of sent packets; 0: nobody */
 };
 
 /* One page of a side. ST_CORRUPT: unknown kind or state · ST_NO_MEMORY · else as db_query. */
@@ -62,7 +63,7 @@ struct overview {
     int64_t balance_fen;
     struct record_list records[RECORD_SIDES]; /* at most limit of each side */
 };
-/* Reads all of it with one SELECT. ST_NOT_FOUND: the user has no wallet · else as records_find. */
+/* Reads balance and records with one SELECT. ST_NOT_FOUND: the user has no wallet · else as records_find. */
 enum status overview_find(struct db *db, struct arena *a, uint64_t user_id, size_t limit, struct overview *out);
 
 #endif

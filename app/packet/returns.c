@@ -84,8 +84,8 @@ enum status return_mark_applied(struct db *db, const struct share_return *r, int
 
 /* ---- pure ---- */
 
-/* True when one more share may go back into the packet: at most as many do as it was sent with. Without a limit, users
- * could open a share and give it back in turn, and the packet would grow with each. */
+/* True when one more share may go back into the packet: at most as many as the packet was sent with. Without a limit,
+ * users could open a share and give it back in turn, and the packet would grow without end. */
 static bool returns_allowed(const struct packet *p)
 {
     return p->returned_count < p->count;

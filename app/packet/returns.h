@@ -29,7 +29,7 @@ enum status returns_find(struct db *db, struct arena *a, uint64_t packet_id, str
 /* The same for all packets with first <= packet_id <= last, packet after packet. */
 enum status returns_find_between(struct db *db, struct arena *a, uint64_t first, uint64_t last,
                                  struct share_return **out, size_t *out_count);
-/* The return of this share. ST_NOT_FOUND: none. */
+/* Finds the return of this share. ST_NOT_FOUND: the share was not given back. */
 enum status return_find(struct db *db, struct arena *a, uint64_t packet_id, uint32_t share_no,
                         struct share_return *out);
 /* Inserts a return. Inside a transaction that has locked the packet's row. ST_EXISTS: the share was given back before,
@@ -37,17 +37,17 @@ enum status return_find(struct db *db, struct arena *a, uint64_t packet_id, uint
 enum status return_insert(struct db *db, const struct share_return *r);
 /* Adds a return with a position to its packet, whose best share becomes best_share_no. */
 enum status return_count(struct db *db, const struct share_return *r, uint32_t best_share_no);
-/* Records that Redis has it. */
+/* Records that Redis has the return. */
 enum status return_mark_applied(struct db *db, const struct share_return *r, int64_t now_ms);
 
 /* ---- pure ---- */
 
-/* Where a share that this user gives back goes. */
+/* What happens to a share that this user gives back. */
 enum return_way {
     RETURN_TO_PACKET, /* the packet is open, and somebody else could take the share */
     RETURN_TO_SENDER, /* to the sender: the packet is over, or no named receiver is left to take the share */
     RETURN_OWN,       /* refused: the share would go to the sender, who is this user */
-    RETURN_TOO_MANY   /* refused while the packet is open: as many shares as it was sent with went back into it */
+    RETURN_TOO_MANY   /* refused while the packet is open: it has taken back as many shares as it was sent with */
 };
 /* open: the packet can be opened, and has not expired. */
 enum return_way return_way(const struct packet *p, bool open, uint64_t user_id);
@@ -59,7 +59,7 @@ enum status returns_shares(const struct packet *p, const struct share_return *re
  * PACKET_NO_SHARE for other kinds. shares_fen: share_total items. */
 uint32_t returns_best_share(const struct packet *p, const int64_t *shares_fen, uint32_t share_total,
                             const struct share_return *returns, size_t count);
-/* The numbers of the shares as Redis has them, "3,7". In the arena; STR_NONE without memory. */
+/* The numbers of the shares as text, in the form that Redis stores: "3,7". In the arena; STR_NONE without memory. */
 struct str returns_text(struct arena *a, const struct share_return *returns, size_t count);
 /* The number of shares in such a text. */
 int64_t returns_text_count(struct str text);

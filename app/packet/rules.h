@@ -35,11 +35,12 @@ struct rules_sum {
     int64_t total_fen; /* total of the packet, with RULES_OK */
 };
 
-/* An amount as it was typed. */
+/* An amount as the sender typed it. */
 struct rules_amount {
-    int64_t fen;    /* ≥ 0 */
-    bool is_total;  /* of the packet, whatever its shares are; false: of one share */
-    uint32_t count; /* at most rules_count_max; 0: not known yet, and only violations with every count are reported */
+    int64_t fen;   /* ≥ 0 */
+    bool is_total; /* it is the total of the packet; false: the amount of one share */
+    /* at most rules_count_max; 0: not known yet, so only violations that every count would have are reported */
+    uint32_t count;
 };
 /* Checks an amount against the limits. */
 struct rules_sum rules_check(const struct config *config, const struct rules_amount *amount);

@@ -144,7 +144,7 @@ static void assert_valid(int64_t total_fen, uint32_t count, int64_t min, int64_t
     assert(sum == total_fen);
 }
 
-/* One of the methods of split.h, without the floor. */
+/* Splits by one of the methods of split.h, without the floor. */
 static void split_by(enum split_method method, int64_t total_fen, uint32_t count, int64_t max,
                      const uint8_t seed[SEED_BYTES], int64_t *out_fen)
 {

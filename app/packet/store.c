@@ -49,7 +49,8 @@ static bool cell_read(const struct db_rows *rows, size_t row, size_t column, enu
     return false;
 }
 
-/* False when no setting has ever allowed such a packet. Memory is reserved by these numbers. */
+/* False when no setting has ever allowed such a packet. Readers reserve memory by these numbers, so they must be
+ * possible. */
 static bool numbers_are_possible(const struct packet *p)
 {
     return p->count >= 1 && p->count <= SPLIT_COUNT_MAX && p->amount_fen >= 1 && p->amount_fen <= SPLIT_TOTAL_FEN_MAX &&
@@ -138,7 +139,7 @@ enum status packet_find_by_key(struct db *db, struct arena *a, uint64_t sender_i
                       DB_PARAMS(DB_U64(sender_id), DB_TEXT(request_key)));
 }
 
-/* The value of a member as its column has it. */
+/* The value of a member as a parameter for its column. */
 static struct db_param member_param(const struct packet *p, const struct packet_member *m)
 {
     const void *value = (const char *)p + m->offset;
@@ -164,7 +165,7 @@ static struct db_param member_param(const struct packet *p, const struct packet_
     return DB_NULL;
 }
 
-/* The list that packet_send_with takes. False: out of memory. */
+/* Appends the list of receivers' ids that packet_send_with takes. False: out of memory. */
 static bool receiver_ids_append(struct buf *out, const struct receivers *r)
 {
     for (size_t i = 0; i < r->count; i++) {
@@ -200,8 +201,8 @@ static bool json_append(struct buf *out, const struct packet *p)
     return !out->failed;
 }
 
-/* The parameters of the routine packet_send_with: a member each, then the receivers' ids, year and month of the send,
- * and the JSON object. */
+/* The parameters of the routine packet_send_with: one for each member, then the receivers' ids, year and month of the
+ * send, and the JSON object. */
 #define SENT_ONE(name, type, table, ...)  +((PACKET_USE_##table & PACKET_USE_IN_SEND) != 0)
 #define SENT_MARK(name, type, table, ...) SENT_MARK_##table
 #define SENT_MARK_KEY                     "?, "

@@ -32,25 +32,25 @@ enum status packet_from_row(const struct db_rows *rows, size_t row, size_t first
 /* Reads a packet. ST_NOT_FOUND: no such packet. */
 enum status packet_find(struct db *db, struct arena *a, uint64_t packet_id, struct packet *out);
 /* Reads only what a picture shows: id, kind, the two names, greeting, cover, opens_ms and needs_phrase; all else is 0.
- * For the card pool, which may read no other columns. ST_NOT_FOUND: no such packet. */
+ * For the card pool, whose role may read only these columns. ST_NOT_FOUND: no such packet. */
 enum status packet_find_face(struct db *db, struct arena *a, uint64_t packet_id, struct packet *out);
-/* Reads only id, sender_id, state, count, grabbed_count and created_ms; all else is 0. For the support, which may read
- * no other columns. ST_NOT_FOUND: no such packet. */
+/* Reads only id, sender_id, state, count, grabbed_count and created_ms; all else is 0. For the role support, which may
+ * read only these columns. ST_NOT_FOUND: no such packet. */
 enum status packet_find_sender(struct db *db, struct arena *a, uint64_t packet_id, struct packet *out);
 /* As packet_find, and locks the row until the transaction ends. */
 enum status packet_find_locked(struct db *db, struct arena *a, uint64_t packet_id, struct packet *out);
 /* Reads the packet that was sent with this request key. ST_NOT_FOUND: none. */
 enum status packet_find_by_key(struct db *db, struct arena *a, uint64_t sender_id, struct str request_key,
                                struct packet *out);
-/* Makes the packet, in state funding, with its receivers; its sender pays, and the totals of the month count it: one
- * statement, all of it or nothing (sql/migrations, packet_send_with). Outside a transaction. A packet that is only for
- * some has a row for each of them, an exclusive one, too; their names there are the nicknames of now.
+/* Inserts the packet, in state funding, with its receivers; the sender pays, and the totals of the month are raised.
+ * This is one statement, all of it or nothing (sql/migrations, packet_send_with). Call it outside a transaction. Each
+ * named receiver, also of an exclusive packet, gets a row with the present nickname.
  * ST_EXISTS: the sender's request_key is taken, or the id · ST_INVALID: the sender can't pay · ST_NOT_FOUND: the sender
  * or a receiver does not exist or is being deleted · ST_CONFLICT: nothing was done, see db_exec_retried · ST_UNKNOWN:
  * perhaps done, the request_key shows it. */
 enum status packet_send(struct db *db, const struct packet *p, const struct receivers *receivers);
-/* Change the state from funding to open, once Redis has the packets; others are left alone. count ≥ 1 (asserted).
- * *changed (may be NULL): how many were. */
+/* Change the state from funding to open, once Redis has the packets; packets in another state stay. count ≥ 1
+ * (asserted). *changed (may be NULL): how many packets were changed. */
 enum status packet_mark_open(struct db *db, uint64_t packet_id);
 enum status packets_mark_open(struct db *db, const uint64_t *packet_ids, size_t count, uint64_t *changed);
 

@@ -34,7 +34,7 @@ static uint64_t shares_count(const struct story_gifts *gifts, uint64_t person_id
     return count;
 }
 
-/* The person with the largest sum of gifts that are sorted by person. */
+/* Finds the person with the largest sum of gifts; the gifts are sorted by person. */
 static void person_find(const struct story_gifts *gifts, const struct story_gifts *others, uint64_t self,
                         struct story_person *out)
 {
@@ -57,7 +57,7 @@ static void person_find(const struct story_gifts *gifts, const struct story_gift
 
 /* ---- shares and days ---- */
 
-/* The rows are newest first, so that the later one of two stays. */
+/* Finds the largest and the fastest share. Rows are newest first: of two equal shares the later one is taken. */
 static void shares_find(const struct story_gifts *received, struct story *out)
 {
     for (size_t i = 0; i < received->count; i++) {

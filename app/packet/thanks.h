@@ -35,18 +35,18 @@ enum status thanks_of_user(struct db *db, struct arena *a, uint64_t user_id, con
 
 /* ---- telling Redis ---- */
 
-/* Thanks that Redis still lacks, with what the packet's row says. */
+/* Thanks that Redis still lacks, with columns of the packet's row. */
 struct thanks_pending {
     struct thanks thanks;
     uint32_t packet_count; /* the packet's thanks_count */
     bool packet_closed;
 };
-/* Such thanks for this share, with the text in the arena. ST_NOT_FOUND: none, or Redis has them. */
+/* Finds such thanks for this share, with the text in the arena. ST_NOT_FOUND: there are none, or Redis has them. */
 enum status thanks_find_pending(struct db *db, struct arena *a, uint64_t packet_id, uint32_t share_no,
                                 struct thanks_pending *out);
 /* Records that Redis has these thanks, or will never need them: they are no longer pending. */
 enum status thanks_mark_applied(struct db *db, const struct thanks *t, int64_t now_ms);
-/* Redis has lost the packet: all of its thanks are pending again. */
+/* Marks all thanks of the packet as pending again, because Redis has lost the packet. */
 enum status thanks_mark_lost(struct db *db, uint64_t packet_id);
 
 #endif

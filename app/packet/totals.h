@@ -19,9 +19,10 @@ struct user_month {
     int64_t sent_fen, received_fen;
 };
 struct user_totals {
-    struct user_year *years; /* those with records, newest first; in the arena */
+    struct user_year *years; /* years with records, newest first; in the arena */
     size_t year_count;
-    struct user_month months[MONTHS_PER_YEAR]; /* of one year, January first; zeros for months without records */
+    /* the months of one year, January first; zeros for months without records */
+    struct user_month months[MONTHS_PER_YEAR];
 };
 /* Reads all years of the user, and the months of one of them. ST_CORRUPT: a month outside of 1 … 12 · ST_NO_MEMORY ·
  * else as db_query. */

@@ -14,15 +14,15 @@ struct packet_view {
                              settled */
     bool busy;            /* shut for a rebuild: grabs are refused */
     bool over;            /* packet_is_over; may be false for an expired packet, as a clock can be set back */
-    bool final;           /* finished, and every grab is settled in MySQL: no dead letter */
-    int64_t now_ms;       /* the clock of the store that it came from: Redis's, or ours for MySQL */
+    bool final;           /* finished, and every grab is settled in MySQL: there is no dead letter */
+    int64_t now_ms;       /* the clock of the store that was read: Redis's, or ours for MySQL */
     bool has_mine;        /* mine is set */
     struct grab mine;     /* the visitor's own grab */
     struct grab *rows;    /* newest first */
     size_t row_count;
     uint32_t next; /* `after` of the next page; 0: this is the last page */
-    /* The luckiest draw, perhaps without its thanks, when the packet is finished and rows are the newest and lack it;
-     * else NULL. */
+    /* The luckiest draw, perhaps without its thanks: set when the packet is finished and rows are the newest grabs
+     * without this one; else NULL. */
     const struct grab *luckiest;
 };
 

@@ -8,7 +8,7 @@
 
 #define REMINDER "-PT5M"
 
-/* To the link of an opening that is no longer ahead. */
+/* For the link to an opening that has passed. */
 static const struct problem PROBLEM_OPENED = { 410, "opened", "text/calendar_opened", "text/calendar_opened_detail",
                                                0 };
 static const struct problem PROBLEM_OVER = { 410, "expired", "text/calendar_over", "text/calendar_over_detail", 0 };
@@ -53,7 +53,8 @@ static enum status opening_put(struct exchange *x, const struct packet *p, struc
     return out->failed || url.ptr == NULL || text.ptr == NULL || about.ptr == NULL ? ST_NO_MEMORY : ST_OK;
 }
 
-/* A page and no file: calendars take an event of the past without a word, and nobody would find it. */
+/* Answers with a page instead of a file: calendars add an event of the past without a message, and nobody would find it
+ * there. */
 static enum step answer_past(struct exchange *x, const struct packet *p)
 {
     struct model m;

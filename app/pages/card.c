@@ -15,16 +15,19 @@ enum {
     CARD_LINES_MAX = 3,
     CARD_MAX_AGE_S = 86400,
     SENDER_WIDTH_MAX = 900,
-    RECEIVER_WIDTH = 1100, /* with the words around it, in both languages, and in smaller letters, a line is full */
+    /* with the words around a name of this width, in either language and in smaller letters, a line is full */
+    RECEIVER_WIDTH = 1100,
 };
 
-/* A size of the greeting's letters. width: of a line, in hundredths of an em; the others in pixels. */
+/* A size of the greeting's letters. width: the greatest width of a line, in hundredths of an em; other sizes in
+ * pixels. */
 struct letters {
     uint32_t width;
     int size, line_height;
 };
 
-/* Units: pixels. greeting_y: of a line in the middle. Two lines of large letters, or up to three of small ones. */
+/* Sizes of a card, in pixels. greeting_y: of the line in the middle. The greeting has two lines of large letters, or up
+ * to three of small ones. */
 static const struct card_shape {
     struct str name;
     const char *template_name;
@@ -95,7 +98,8 @@ static struct str name_fit(struct arena *a, struct str nickname, uint32_t width)
     return name;
 }
 
-/* Everybody sees the picture, so for an exclusive packet it says for whom the packet is, in place of the greeting. */
+/* Adds the words on the card. Everybody sees the card, so an exclusive packet shows its receiver instead of the
+ * greeting. */
 static void words_model(struct model *m, const struct card_shape *shape, const struct packet *p)
 {
     if (p->kind != PACKET_EXCLUSIVE) {
@@ -109,8 +113,8 @@ static void words_model(struct model *m, const struct card_shape *shape, const s
     value_int(m, &m->root, "greeting_size", shape->large.size);
 }
 
-/* When it opens. The time is of the service's zone, whose name is shown: one picture is for everybody. It stays when
- * the time has come, as nothing of the picture changes. */
+/* Adds the time of the opening, in the service's zone, whose name is shown: there is one picture for everybody. It
+ * stays after the opening, as nothing in the picture changes. */
 static void opening_model(struct exchange *x, struct model *m, const struct packet *p)
 {
     struct value *root = &m->root, *site = value_object(m, root, "site");
@@ -130,7 +134,7 @@ static void card_model(struct exchange *x, struct model *m, const struct card_sh
     value_text(m, root, "initial", utf8_first_grapheme(name));
     words_model(m, shape, p);
     opening_model(x, m, p);
-    /* An opening or a passphrase: lines of their own, for which others make room. */
+    /* An opening or a passphrase has its own line, for which other parts make room. */
     value_bool(m, root, "needs_phrase", p->needs_phrase);
     value_bool(m, root, "has_facts", p->opens_ms != 0 || p->needs_phrase);
     value_text(m, root, "cover", packet_cover_name(cover));
@@ -147,7 +151,7 @@ static enum status card_draw(struct exchange *x, const struct card_shape *shape,
     struct model m;
     model_init(&m, x->arena);
     card_model(x, &m, shape, p);
-    enum status st = drawing_photo(x, &m, packet_cover_hash(p->cover)); /* without it, the plain flap is seen */
+    enum status st = drawing_photo(x, &m, packet_cover_hash(p->cover)); /* without the photo, the plain flap is drawn */
     return st != ST_OK ? st : drawing_png(x, shape->template_name, &m, shape->width, shape->height, out);
 }
 

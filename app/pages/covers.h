@@ -16,15 +16,15 @@ struct cover_colours {
 };
 struct cover_colours cover_colours(enum packet_cover cover);
 
-/* The path of the file with the flap and the sea of this cover alone, for a page that must come soon. Borrowed. */
+/* The path of the file with the flap and the sea of this cover only, for a page that must load fast. Borrowed. */
 struct str cover_flap(struct exchange *x, struct str stored);
 
-/* Adds cover, its name ("own": a picture of the sender's), and cover_url, the path of that picture, else null. */
+/* Adds cover: its name ("own": the sender's picture), and cover_url: the path of that picture, else null. */
 void cover_model(struct model *m, struct value *object, struct str stored);
 
 /* Page only: covers [{ name, the word of the field; title, greeting, chosen; cover and cover_url as cover_model; own:
- * of a picture its number }], the drawn ones, then the visitor's own. One is chosen: the plain one when own lacks the
- * picture that is. chosen: as stored. */
+ * of a picture its number }], the drawn ones, then the visitor's own. Exactly one is chosen: when own lacks the chosen
+ * picture, the plain cover. chosen: as stored. */
 void covers_model(struct exchange *x, struct model *m, struct str chosen, const struct str_list *own);
 
 #endif

@@ -21,8 +21,8 @@ struct str drawing_covers(struct exchange *x)
     return art(x, "covers.svg");
 }
 
-/* Without the element around it, whose view shows one face only. What stands before the first <g of the file is cut
- * away; it draws nothing. */
+/* Leaves out the file's outer element, whose view shows only one face: it cuts everything before the first <g, which
+ * draws nothing. */
 struct str drawing_faces(struct exchange *x)
 {
     struct str svg = art(x, "avatars.svg");

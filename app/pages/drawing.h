@@ -11,8 +11,8 @@ struct str drawing_covers(struct exchange *x);
  * (-4.4, DRAWING_FACE_STEP i - 6.8). In the request's arena; STR_NONE without it. */
 enum { DRAWING_FACE_STEP = 60 };
 struct str drawing_faces(struct exchange *x);
-/* Adds the member photo: the picture with this hash (user/picture_store.h), as a URL. A picture that is gone or that
- * cannot be read is none, like STR_NONE and an empty hash. ST_NO_MEMORY · else as db_query. */
+/* Adds the member photo: the picture with this hash (user/picture_store.h), as a URL. A picture that is gone or can't
+ * be read adds nothing, like STR_NONE or an empty hash. ST_NO_MEMORY · else as db_query. */
 enum status drawing_photo(struct exchange *x, struct model *m, struct str hash);
 /* Renders the template ("pictures/story") with the model and draws it into out. Sizes are in pixels. */
 enum status drawing_png(struct exchange *x, const char *template_name, const struct model *m, int width, int height,

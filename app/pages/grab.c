@@ -52,7 +52,7 @@ static void answer_refusal(struct exchange *x, const struct problem *p)
     packet_answer_refused(x, p, &m);
 }
 
-/* With the time of the scheduled opening. */
+/* Answers that the packet opens later, with the time. */
 static void answer_not_yet(struct exchange *x, int64_t opens_ms)
 {
     struct model m;
@@ -100,7 +100,8 @@ static enum step phrase_page(struct exchange *x)
     return STEP_DONE;
 }
 
-/* HTML: the packet's page with the message beside the field; this queues its view, and phrase_page answers. */
+/* Answers a wrong phrase. HTML: queues a view of the packet; phrase_page then answers with the packet's page and the
+ * message beside the field. */
 static enum step answer_wrong_phrase(struct exchange *x, const struct live_grab *grab)
 {
     const struct problem *p = phrase_problem(x, grab);
@@ -126,7 +127,7 @@ static enum step answer_wrong_phrase(struct exchange *x, const struct live_grab 
     return STEP_DONE;
 }
 
-/* 503 with a link to the packet's page, which shows whether the grab happened. Never "failed". */
+/* Answers 503 with a link to the packet's page, which shows whether the grab happened. Never says "failed". */
 static void answer_failure(struct exchange *x, enum status st)
 {
     if (st != ST_UNKNOWN) {
@@ -136,7 +137,7 @@ static void answer_failure(struct exchange *x, enum status st)
     struct model m;
     model_init(&m, x->arena);
     metrics_add(METRIC_GRAB_UNKNOWN, 1);
-    value_page_bool(&m, &m.root, "outcome", true); /* the page shows it as an envelope that waits */
+    value_page_bool(&m, &m.root, "outcome", true); /* the page shows the outcome as a waiting envelope */
     respond_problem_with(x, &PROBLEM_UNKNOWN, &m);
 }
 
@@ -161,7 +162,7 @@ static void answer_grab(struct exchange *x, const struct live_grab *grab)
     }
 }
 
-/* The typed phrase; most packets have none. ST_OK · ST_NO_MEMORY. */
+/* Reads the typed phrase, if any: most packets have none. ST_OK · ST_NO_MEMORY. */
 static enum status phrase_typed(struct exchange *x, struct live_phrase *out)
 {
     struct phrase phrase = { STR(""), STR("") };
@@ -173,7 +174,7 @@ static enum status phrase_typed(struct exchange *x, struct live_phrase *out)
     if (st != ST_OK || phrase.folded.len == 0)
         return st == ST_OK ? ST_OK : ST_NO_MEMORY;
     out->hash = phrase_hashes(x->arena, keys, x->id, &phrase);
-    if (address.ptr != NULL) { /* all that have none would count as one */
+    if (address.ptr != NULL) { /* otherwise all requests without an address would count as one */
         const struct str one = limit_address(x->arena, address), network = limit_network(x->arena, address);
         if (one.ptr == NULL || network.ptr == NULL)
             return ST_NO_MEMORY;
@@ -182,7 +183,7 @@ static enum status phrase_typed(struct exchange *x, struct live_phrase *out)
     return out->hash.ptr == NULL || out->source.ptr == NULL ? ST_NO_MEMORY : ST_OK;
 }
 
-/* The probe of a late grab. */
+/* Reads the reply to the probe of a late grab. */
 static enum step probe_read(struct exchange *x)
 {
     show_probe_read(x);
@@ -249,8 +250,8 @@ static struct live_grab refusal_find(const struct packet *p, uint64_t user_id, i
     return (struct live_grab){ .code = LIVE_BUSY };
 }
 
-/* The share that the visitor has had before. Unsettled grabs are not in MySQL, so left_count may be too large for a
- * moment, as everything that is shown without Redis. */
+/* Answers with the share that the visitor got before. Unsettled grabs are not in MySQL, so left_count may be too large
+ * for a moment, as in all pages without Redis. */
 static void answer_already(struct exchange *x, const struct packet *p, const struct grab *mine)
 {
     bool open = packet_state_shown(p, x->now_ms) == PACKET_OPEN;

@@ -8,7 +8,8 @@
 #include "user/session.h"
 #include "web/respond.h"
 
-/* The time until the opening, and as long for the lifetime after it: an opened packet waits on home, too. */
+/* The longest time until the opening, and the same again for the lifetime after it: an opened packet also waits on
+ * home. */
 enum { LOOKED_S = 2 * (RULES_OPENS_AHEAD_MAX_MS / 1000) };
 
 void looked_read(const struct exchange *x, struct inbox_looked *out)

@@ -5,10 +5,9 @@
 #include "web/exchange.h"
 
 /* GET /orders/KEY → pages/order. NEED_USER, page pool. KEY: the request_key of a packet that this user has sent. 404:
- * no such packet yet, or KEY can't be a request key. A send that is still under way may be there a moment later; to
- * repeat it with the same key is safe.
- * From MySQL alone: the packet is there as soon as its money is paid. A grab counts once it is settled, usually within
- * a tenth of a second.
+ * no such packet yet, or KEY can't be a request key. A send that is still under way may appear a moment later;
+ * repeating it with the same key is safe. Reads only MySQL, where the packet is as soon as its money is paid. A grab
+ * counts once it is settled, usually within a tenth of a second.
  *   request_key
  *   id, kind, greeting, commitment (page: kind_lucky, kind_even, kind_exclusive)
  *   url              absolute (page: path "/p/ID")

@@ -1,5 +1,5 @@
-/* A hash table of fixed size with chained buckets. Eviction is by the clock algorithm: the hand passes over the slots
- * that were used since its last visit (and clears the mark), and frees the first one that was not. */
+/* A hash table of fixed size with chained buckets. Eviction is by the clock algorithm: the hand passes over slots that
+ * were used since its last visit and clears their mark; it frees the first slot without a mark. */
 #include "pages/page_cache.h"
 #include "live/live.h"
 #include "live/view.h"
@@ -17,7 +17,7 @@ struct slot {
     void *memory; /* rows and texts of the page; NULL: the slot is free */
     size_t bytes;
     uint32_t next; /* slot in the same bucket, or NO_SLOT */
-    bool used;     /* since the hand passed */
+    bool used;     /* used since the hand passed */
 };
 
 struct page_cache {
@@ -25,8 +25,8 @@ struct page_cache {
     uint32_t *buckets; /* pages_max items: the bucket's first slot, or NO_SLOT */
     size_t pages_max, bytes_max, bytes;
     uint32_t hand;
-    unsigned generation; /* of the templates that rendered the rows */
-    unsigned late_grabs; /* of packets small enough for the cache */
+    unsigned generation; /* of the templates with which the rows were rendered */
+    unsigned late_grabs; /* count of late grabs of packets small enough for the cache */
 };
 
 struct page_cache *page_cache_new(size_t pages_max, size_t bytes_max)
@@ -180,7 +180,7 @@ static void text_move(char **cursor, struct str *text)
     *cursor += text->len;
 }
 
-/* The text at index i of packet_members that pages show. NULL: it is none. */
+/* The text of a packet at index i of packet_members, if pages show it; else NULL. */
 static struct str *page_text(struct packet *p, size_t i)
 {
     return (packet_members[i].use & PACKET_USE_PAGE) != 0 ? packet_member_text(p, i) : NULL;
@@ -202,8 +202,8 @@ static size_t page_bytes(const struct cached_page *page)
     return bytes;
 }
 
-/* Copies the rows and texts of page into memory (page_bytes bytes) and lets page point there. The copy belongs to no
- * visitor. */
+/* Copies the rows and texts of page into memory (page_bytes bytes) and makes page point there. Leaves out what only
+ * some visitors may see. */
 static void page_move(struct cached_page *page, void *memory)
 {
     struct packet_view *view = &page->view;
@@ -220,14 +220,14 @@ static void page_move(struct cached_page *page, void *memory)
         if (page_text(&view->packet, i) != NULL)
             text_move(&cursor, text);
         else if (text != NULL)
-            *text = STR(""); /* it is not for all visitors */
+            *text = STR(""); /* not for all visitors */
     }
     for (int i = 0; i < LANGUAGES; i++)
         text_move(&cursor, &page->rows.html[i]);
     text_move(&cursor, &page->rows.json);
     view->has_mine = false;
     view->mine = (struct grab){ 0 };
-    view->luckiest = NULL; /* it is in the rendered rows */
+    view->luckiest = NULL; /* it is among the rendered rows */
 }
 
 void page_cache_put(struct page_cache *cache, const struct cached_page *page)

@@ -6,9 +6,10 @@
  * without a share uses an entry without Redis for at most PAGE_CACHE_CHECK_MS; for visitors with a share and for the
  * sender only the rendered rows are used (page_rows_fit). An entry with other marks is replaced.
  *
- * Between its last grab and the settlement of it a finished packet is the same for all who have no share, and its list
- * is the same for all. Its entry is not complete: Redis may still lose grabs and give their shares to other users, so
- * it is not used for grabs, and views use it in the same way. A visitor with a share sees whether that is settled.
+ * Between its last grab and the settlement of this grab, a finished packet is the same for all visitors without a
+ * share, and its list is the same for all. Its entry is not complete: Redis may still lose grabs and give their shares
+ * to other users. So late grabs do not use the entry; views use it as described above. A visitor with a share sees
+ * whether that share is settled.
  * When the packet has more than LIVE_ROWS_MAX shares, everything except the rows is read from Redis for everyone,
  * because its entry can't prove that a user has none. */
 #ifndef HB_PAGES_PAGE_CACHE_H
@@ -53,7 +54,8 @@ bool page_rows_keepable(const struct packet_view *view);
 /* True when the packet of view (without rows) still has the rows of page, with the same marks: Redis may have lost
  * grabs and given their shares to other users, at a later time. Pure. */
 bool page_rows_fit(const struct cached_page *page, const struct packet_view *view);
-/* True when page is right and view, which is not finished, comes from an older copy of Redis. Pure. */
+/* True when page is right and view is outdated: it shows an unfinished packet, so it comes from an older copy of Redis.
+ * Pure. */
 bool page_outlives(const struct cached_page *page, const struct packet_view *view);
 
 /* True when page shows the packet to this user without Redis, at the time now_ms. Pure. */
@@ -61,8 +63,8 @@ bool page_serves(const struct cached_page *page, uint64_t user_id, int64_t now_m
 /* Records that Redis confirmed the rows at now_ms. */
 void page_cache_checked(struct page_cache *cache, uint64_t packet_id, int64_t now_ms);
 
-/* True when page is better than old, an entry of the same packet: complete, or with other marks, or, while old is not
- * complete, with rows that have taken the place of lost ones. Pure. */
+/* True when page is better than old, an entry of the same packet: page is complete and old is not; or its marks differ;
+ * or old is not complete and the rows differ, because Redis had lost grabs. Pure. */
 bool page_replaces(const struct cached_page *page, const struct cached_page *old);
 /* Stores a copy of page, whose view must be page_cacheable if it is complete. Does nothing when the cache has an entry
  * that page does not replace, when page is larger than bytes_max, or without memory. */

@@ -15,7 +15,7 @@ enum status people_find(struct exchange *x, struct people_known *out)
                              &out->count);
 }
 
-/* The nicknames as they are compared; NULL: out of memory. One that is not UTF-8 is the nickname of nobody. */
+/* Folds the nicknames for comparing; NULL: out of memory. A nickname that is not UTF-8 matches nobody. */
 static struct str *names_fold(struct arena *a, const struct people_known *people)
 {
     struct str *names = arena_array(a, people->count + 1, sizeof *names);
@@ -24,7 +24,7 @@ static struct str *names_fold(struct arena *a, const struct people_known *people
     return names;
 }
 
-/* How many of them have this folded nickname; *last: the last one. */
+/* Counts the nicknames that are equal to this folded one; *last: the last of them. */
 static size_t names_count(const struct str *names, size_t count, struct str wanted, size_t *last)
 {
     size_t found = 0;

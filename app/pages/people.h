@@ -1,4 +1,4 @@
-/* The people with whom a user recently exchanged packets, as pages offer them. */
+/* The people with whom a user recently exchanged packets, as choices on pages. */
 #ifndef HB_PAGES_PEOPLE_H
 #define HB_PAGES_PEOPLE_H
 
@@ -12,12 +12,12 @@ struct people_known {
 };
 enum status people_find(struct exchange *x, struct people_known *out);
 
-/* Adds a list of them: [{ id, username, nickname, page: initial, hue, twin }]. all: who else is shown; a twin is one of
- * several with the same nickname among these. */
+/* Adds a list of people: [{ id, username, nickname, page: initial, hue, twin }]. all: everybody whom the page shows;
+ * twin: another one of them has the same nickname. */
 void people_model(struct model *m, struct value *list, const struct people_known *people,
                   const struct people_known *all);
 
-/* Finds the one of them who has this nickname; capitals and full width do not matter. ST_NOT_FOUND: nobody ·
+/* Finds the only one of these people with this nickname; capitals and full width do not matter. ST_NOT_FOUND: nobody ·
  * ST_CONFLICT: several · ST_NO_MEMORY. */
 enum status people_by_nickname(struct arena *a, const struct people_known *people, struct str nickname,
                                uint64_t *out_id);

@@ -1,6 +1,6 @@
-/* GET /p/ID/poster: a sheet to print and to hang up: cover, sender, greeting, a large QR code, when it opens and that a
- * passphrase is needed. No amount, no total, and never the passphrase itself. Only the sender gets it; everybody else
- * gets 404, and so does the sender of an exclusive packet. */
+/* GET /p/ID/poster: a sheet to print and to hang up: cover, sender, greeting, a large QR code, the time of the opening,
+ * and whether a passphrase is needed. No amount, no total, and never the passphrase itself. Only the sender gets it;
+ * everybody else gets 404, and so does the sender of an exclusive packet. */
 #ifndef HB_PAGES_POSTER_H
 #define HB_PAGES_POSTER_H
 

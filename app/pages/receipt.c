@@ -38,7 +38,7 @@ static enum status receipt_find(struct exchange *x, struct grab *mine, struct pa
     return arena_failed(x->arena) ? ST_NO_MEMORY : ST_OK;
 }
 
-/* In the order of the signed lines. */
+/* Adds the members in the order of the signed lines. */
 static void receipt_model(struct model *m, const struct receipt *r, const struct grab *mine)
 {
     struct value *object = value_object(m, &m->root, "receipt");
@@ -58,7 +58,8 @@ static void receipt_model(struct model *m, const struct receipt *r, const struct
     value_text(m, object, "issued_by", r->issued_by);
 }
 
-/* What the page says besides the receipt: the packet, and the code of the address where its shares can be checked. */
+/* Adds what the page shows besides the receipt: the packet, and a QR code with the address where its shares can be
+ * checked. */
 static void packet_model(struct exchange *x, struct model *m, const struct packet *p)
 {
     struct value *root = &m->root;

@@ -1,4 +1,5 @@
-/* Receipts of one's own grabs, and the public keys to check them. Made when asked for, in the page pool, from MySQL. */
+/* Receipts of the visitor's own grabs, and the public keys to check them. Made at each request, in the page pool, from
+ * MySQL. */
 #ifndef HB_PAGES_RECEIPT_H
 #define HB_PAGES_RECEIPT_H
 

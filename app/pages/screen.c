@@ -22,17 +22,17 @@
 enum {
     SCREEN_ROWS = 8,
     SCREEN_TOP = 3,
-    SCREEN_SHARES_MAX = 2000, /* of more, the luckiest are not looked for: each hundred costs a view */
+    SCREEN_SHARES_MAX = 2000, /* a packet with more shares shows no luckiest grabs: each hundred shares cost a view */
     SCREEN_STEPS_MAX = SCREEN_SHARES_MAX / LIVE_ROWS_MAX,
     KEY_BYTES_MAX = 64
 };
 
-/* What one answer shows; it collects the luckiest in several views. */
+/* The content of one answer; several views collect the luckiest grabs. */
 struct screen {
     struct packet_view view; /* the newest grabs */
     struct grab top[SCREEN_TOP];
     size_t top_count;
-    bool with_list; /* names and amounts */
+    bool with_list; /* names and amounts are shown */
     struct str tag;
 };
 
@@ -58,7 +58,7 @@ struct str screen_path(struct exchange *x, uint64_t packet_id)
     return arena_printf(x->arena, "%.*s/screen?key=%.*s", STR_ARG(path), STR_ARG(key));
 }
 
-/* *with_key: the link has the right key. False: it has a wrong one. */
+/* Reads the key of the link. *with_key: the link has the right key. False: it has a wrong one. */
 static bool key_read(struct exchange *x, bool *with_key)
 {
     struct str key = STR("");
@@ -75,8 +75,9 @@ static bool key_read(struct exchange *x, bool *with_key)
 
 /* ---- the luckiest ---- */
 
-/* Best first. Until the packet is finished, by amount, the earlier one of equals, without the shares that were given
- * back; then its best share is the first, as on the packet's page, whatever became of it. */
+/* Orders the luckiest grabs, the best first. Until the packet is finished: by amount, earlier before later, without
+ * shares that were given back. Then the draw's best share is the first, as on the packet's page, also if it was given
+ * back. */
 static bool row_is_luckier(const struct packet *p, const struct grab *row, const struct grab *other)
 {
     if (p->state == PACKET_FINISHED && p->best_share_no != PACKET_NO_SHARE &&
@@ -145,7 +146,7 @@ static bool on_podium(const struct screen *s, const struct grab *row)
     return false;
 }
 
-/* The newest grabs that are not on the podium: the page shows each person once. */
+/* Adds the newest grabs that are not on the podium: the page shows each person once. */
 static void crowd_model(struct model *m, const struct screen *s)
 {
     struct value *list = value_page_list(m, &m->root, "crowd");
@@ -218,7 +219,7 @@ static void text_keep(struct arena *a, struct str *text)
         *text = arena_str(a, *text);
 }
 
-/* The view's texts are slices of the reply, which the next one replaces: what the screen shows of them is copied. */
+/* Copies what the screen shows of the view: its texts are slices of the reply, which the next reply replaces. */
 static void view_keep(struct arena *a, struct packet_view *view)
 {
     struct packet *p = &view->packet;
@@ -226,7 +227,7 @@ static void view_keep(struct arena *a, struct packet_view *view)
         if (packet_member_text(p, i) != NULL)
             text_keep(a, packet_member_text(p, i));
     if (view->row_count > SCREEN_ROWS + SCREEN_TOP)
-        view->row_count = SCREEN_ROWS + SCREEN_TOP; /* of them the page leaves out those on the podium */
+        view->row_count = SCREEN_ROWS + SCREEN_TOP; /* the page leaves out rows that are on the podium */
     view->luckiest = NULL;                          /* points into the reply; the screen does not show it */
     for (size_t i = 0; i < view->row_count; i++) {
         text_keep(a, &view->rows[i].nickname);
@@ -236,7 +237,7 @@ static void view_keep(struct arena *a, struct packet_view *view)
 
 static handler_fn screen_more;
 
-/* Asks for the grabs below `after`, for the luckiest. */
+/* Queues a view of the grabs below `after`, to find the luckiest. */
 static enum step rows_queue(struct exchange *x, uint32_t after)
 {
     redis_call_free(&x->call);
@@ -252,7 +253,7 @@ static enum step screen_read(struct exchange *x)
         respond_status(x, ST_NO_MEMORY);
         return STEP_DONE;
     }
-    (void)key_read(x, &with_key); /* it was right in the step before */
+    (void)key_read(x, &with_key); /* the key was right in the step before */
     enum status st = live_view_read(&x->call, x->arena, x->id, &s->view);
     if (st != ST_OK)
         return show_view_failed(x, st);

@@ -29,8 +29,8 @@
 #include "web/view.h"
 
 enum {
-    MINUTE_MS = 60000,  /* the form has minutes */
-    FUND_TRIES_MAX = 3, /* money may arrive after each of them */
+    MINUTE_MS = 60000,  /* the form's times have no seconds */
+    FUND_TRIES_MAX = 3, /* tries to fund: money may arrive after each */
     FACES_MAX = 3       /* receivers that are named at the top of the form */
 };
 
@@ -50,8 +50,8 @@ static void limits_model(struct exchange *x, struct model *m)
     value_page_text(m, limits, "opens_max", clock_zone_input(x->arena, opens_ms - opens_ms % MINUTE_MS));
 }
 
-/* The lifetimes of the setting; the default is an option of its own unless it is one of them. Exactly one is selected:
- * the typed one, else the default. */
+/* Adds the lifetimes of the setting, and the default as an option of its own unless it is one of them. Exactly one is
+ * selected: the typed one, else the default. */
 static void lifetimes_model(struct exchange *x, struct model *m, struct str typed)
 {
     const struct config *c = x->app->stores.config;
@@ -88,8 +88,8 @@ static void choices_model(struct model *m, const struct form *typed)
 
 /* ---- parts that are folded away ---- */
 
-/* A part is open when one of its fields was refused, or has something else in it than at first, or must be typed once
- * more. Receivers whose faces are shown need not be open. */
+/* A folded part of the form is open when one of its fields was refused, was changed, or must be typed again. The part
+ * of the receivers may stay folded when their faces are shown. */
 static void folds_model(struct exchange *x, struct model *m, const struct form *typed, const struct form_errors *errors,
                         const struct prefill *prefill, bool faces_shown)
 {
@@ -146,7 +146,8 @@ static enum status faces_model(struct model *m, const struct people_known *peopl
     return ST_OK;
 }
 
-/* Adds the typed receivers as people, if all of them are known. *all: they are, and there is at least one. */
+/* Adds the typed receivers as people, if all of them are known. *all: there are receivers, and all of them are
+ * known. */
 static enum status named_model(struct exchange *x, struct model *m, const struct form *typed,
                                const struct people_known *people, const struct people_known *receivers, bool *all)
 {
@@ -245,7 +246,7 @@ enum step send_form_get(struct exchange *x)
     return STEP_DONE;
 }
 
-/* True when the cover is drawn, or a picture of the sender's. */
+/* True when the cover is one of the drawn ones, or the sender's own picture. */
 static enum status cover_find(struct exchange *x, const struct send_order *order, bool *found)
 {
     const struct str hash = packet_cover_hash(order->packet.cover);
@@ -257,9 +258,9 @@ static enum status cover_find(struct exchange *x, const struct send_order *order
     return st;
 }
 
-/* A scheduled opening is in the future, and a cover is drawn or the sender's. An order that was carried out before
- * these became untrue is repeated all the same, so that its sender finds the packet. ST_INVALID: a message is in
- * errors. */
+/* Checks that a scheduled opening is in the future, and that the cover is drawn or the sender's. An order that was
+ * carried out while this was still true is repeated all the same, so that its sender finds the packet. ST_INVALID: a
+ * message is in errors. */
 static enum status present_check(struct exchange *x, const struct send_order *order, struct form_errors *errors)
 {
     struct packet earlier;
@@ -278,7 +279,8 @@ static enum status present_check(struct exchange *x, const struct send_order *or
     return ST_INVALID;
 }
 
-/* ST_OK; what the balance lacks is a message in errors · else the store's status. */
+/* Checks the balance. ST_OK: also when it is too low, then a message in errors says what is missing · else the store's
+ * status. */
 static enum status balance_check(struct exchange *x, const struct send_order *order, struct form_errors *errors)
 {
     int64_t balance_fen;
@@ -290,7 +292,8 @@ static enum status balance_check(struct exchange *x, const struct send_order *or
     return st == ST_NOT_FOUND ? ST_CORRUPT : st;
 }
 
-/* fund_packet, and of a low balance how much is missing. When enough money has arrived meanwhile, it is tried again. */
+/* Calls fund_packet. When the balance is too low, adds how much is missing; when enough money has arrived meanwhile,
+ * tries again. */
 static enum status fund(struct exchange *x, const struct send_order *order, struct receivers *receivers,
                         struct fund_packet *funded, struct form_errors *errors)
 {
@@ -307,7 +310,7 @@ static enum status fund(struct exchange *x, const struct send_order *order, stru
     return ST_CONFLICT;
 }
 
-/* Asks the sender first, unless the balance is too low for what was not sent before: that is said at once. */
+/* Asks the sender to confirm first. A balance that is too low for a new order is reported at once instead. */
 static enum status ask_first(struct exchange *x, const struct send_order *order, const struct receivers *receivers,
                              struct form_errors *errors, bool *answered)
 {
@@ -323,7 +326,7 @@ static enum status ask_first(struct exchange *x, const struct send_order *order,
     return ST_OK;
 }
 
-/* Where the missing money can be had, and the way back to this form. */
+/* Adds the link to the page where the missing money can be had, with the way back to this form. */
 static void deposit_url_model(struct exchange *x, struct model *m, const struct form_errors *errors)
 {
     struct str url = kept_form_url(x);
@@ -334,8 +337,8 @@ static void deposit_url_model(struct exchange *x, struct model *m, const struct 
                                          STR_ARG(str_or_empty(form_encode(x->arena, str_or_empty(url))))));
 }
 
-/* Reads the order, looks up the receivers and sends. *answered: the answer asks the sender first or refuses so many
- * names, and nothing was sent. ST_INVALID with messages in errors: mistakes that the sender can correct. */
+/* Reads the order, looks up the receivers and sends. *answered: the sender must confirm first, or the limits refused so
+ * many names; nothing was sent. ST_INVALID with messages in errors: mistakes that the sender can correct. */
 static enum status send_run(struct exchange *x, struct send_order *order, struct fund_packet *funded,
                             struct form_errors *errors, bool *answered)
 {
@@ -419,7 +422,7 @@ static enum step answer_refused(struct exchange *x, struct str request_key, cons
     return STEP_DONE;
 }
 
-/* True: a browser sends a form that has sent this packet some time ago. */
+/* True when a browser sends a form again whose packet it sent some time ago. */
 static bool sent_before(const struct exchange *x, const struct fund_packet *funded)
 {
     return funded->result == FUND_REPEATED && !x->wants_json &&
@@ -459,7 +462,7 @@ static enum step answer_sent(struct exchange *x, const struct packet *p)
     return STEP_DONE;
 }
 
-/* The order shows whether the packet was paid for: the page looks there by itself. */
+/* The page then loads the order by itself, which shows whether the packet was paid for. */
 static void answer_unknown(struct exchange *x, struct str request_key)
 {
     struct model m;
@@ -468,7 +471,7 @@ static void answer_unknown(struct exchange *x, struct str request_key)
     respond_problem_with(x, &PROBLEM_UNKNOWN, &m);
 }
 
-/* The button of the picture of one's own: leads there and, with what is filled in, back. */
+/* True for the button "own picture": it leads to the page of covers and, with the filled fields, back. */
 static bool goes_to_covers(struct exchange *x)
 {
     if (x->wants_json || form_get(&x->form, "covers", NULL).len == 0)

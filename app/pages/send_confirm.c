@@ -10,7 +10,7 @@
 #include "web/respond.h"
 #include "web/view.h"
 
-/* What `confirmed` has when the sender has seen these people: their usernames. STR_NONE without memory. */
+/* The value of `confirmed` after the sender has seen these people: their usernames. STR_NONE without memory. */
 static struct str names_text(struct exchange *x, const struct send_order *order)
 {
     struct str text = STR("");

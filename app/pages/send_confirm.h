@@ -1,5 +1,5 @@
-/* The step before a packet for named people is paid for: its page shows who they are, because a mistyped username may
- * belong to another user. */
+/* The step before the payment of a packet for named people: its page shows who they are, because a mistyped username
+ * may belong to another user. */
 #ifndef HB_PAGES_SEND_CONFIRM_H
 #define HB_PAGES_SEND_CONFIRM_H
 
@@ -7,14 +7,14 @@
 #include "packet/receivers.h"
 #include "web/exchange.h"
 
-/* *needed: the order is for one person, or for several of whom the sender does not know all (pages/people.h), and its
- * field `confirmed` does not have their usernames with blanks between. The form of GET /send has the field, with the
- * receivers of the packet that is sent again; its script adds who is picked by face as the only one. Requests without
- * the field, such as requests of programs, need no confirmation, and JSON never does. Returns as db_query;
- * ST_NO_MEMORY. */
+/* *needed: the sender must confirm the receivers. That is so for one receiver, or when the sender does not know all of
+ * several (pages/people.h), unless the field `confirmed` has their usernames with blanks between. The form of GET /send
+ * has this field: it names the receivers of a packet that is sent again, and the page's script adds a single receiver
+ * who is picked by face. A request without the field, as from a program, needs no confirmation, and JSON never does.
+ * Returns as db_query; ST_NO_MEMORY. */
 enum status send_confirm_needed(struct exchange *x, const struct send_order *order, const struct receivers *receivers,
                                 bool *needed);
-/* Answers 200 with pages/send_confirm. order and receivers were checked.
+/* Answers 200 with pages/send_confirm. The caller has checked order and receivers.
  *
  * Model:
  *   receiver          one receiver: { id, nickname, page: username }

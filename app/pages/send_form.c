@@ -19,7 +19,7 @@ static struct str kind_word(unsigned i)
     return i <= PACKET_EXCLUSIVE ? packet_kind_name((enum packet_kind)i) : STR_NONE;
 }
 
-/* SPLIT_EVEN can't be selected: it is the split of the other kinds. */
+/* SPLIT_EVEN can't be selected: even and exclusive packets have it anyway. */
 static struct str split_word(unsigned i)
 {
     return i < SPLIT_EVEN ? split_method_name((enum split_method)i) : STR_NONE;

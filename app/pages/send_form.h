@@ -12,9 +12,9 @@ enum send_fold { SEND_FOLD_TO = 1, SEND_FOLD_MORE, SEND_FOLDS };
 /* To add a field: the recipe "…an option of a packet?" in docs/how-to/add.md. */
 extern const struct field send_fields[];
 
-/* Reads the posted form; the opening may have passed. The greeting of the cover replaces an empty greeting. ST_OK:
- * *out is complete except for the receiver's id · ST_INVALID: *errors has the messages, in the order of the table; only
- * the request key may be used, and out->to when it is not refused · ST_NO_MEMORY. */
+/* Reads the posted form; it does not check whether the opening has passed. The greeting of the cover replaces an empty
+ * greeting. ST_OK: *out is complete except for the receiver's id · ST_INVALID: *errors has the messages, in the order
+ * of the table; only the request key is valid, and out->to if it was not refused · ST_NO_MEMORY. */
 enum status send_order_read(struct exchange *x, struct send_order *out, struct form_errors *errors);
 
 #endif

@@ -27,8 +27,8 @@ static enum status receivers_read(struct exchange *x, const struct packet *p, st
     return users_find_by_names(db, x->arena, to, &users->users, &users->count);
 }
 
-/* The form as for an order of the same packet: the total of a lucky packet, else one share; but the total of an even
- * packet whose shares are not all the same. */
+/* Fills the form so that it orders the same packet again. The amount is the total of a lucky packet, and of an even
+ * packet with unequal shares; otherwise it is one share. */
 static enum status again_fill(struct exchange *x, uint64_t packet_id, struct prefill *out)
 {
     struct send_order order = { .amount_of = AMOUNT_OF_SHARE };
@@ -51,8 +51,8 @@ static enum status again_fill(struct exchange *x, uint64_t packet_id, struct pre
     return ST_OK;
 }
 
-/* For the sender of a packet that the visitor has a share of; the form lists that person's username anyway, among the
- * people one knows. Nothing without a share, or before it is settled. */
+/* Fills the form for the sender of a packet of which the visitor has a share; the form lists that person among the
+ * visitor's people anyway. Fills nothing without a share, or before it is settled. */
 static enum status back_fill(struct exchange *x, uint64_t packet_id, struct prefill *out)
 {
     struct db *db = x->app->stores.db;

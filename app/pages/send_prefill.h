@@ -13,9 +13,10 @@ extern const struct field send_prefill_fields[];
 
 struct prefill {
     struct form form;
-    bool lacks_phrase, lacks_note, lacks_opening, lacks_to; /* there was one that the sender must type again */
-    bool back;                                              /* the packet is a gift sent back */
-    struct people_known receivers; /* of an earlier packet, or who gets a gift back; else none */
+    /* the earlier packet had this field, and the sender must type it again */
+    bool lacks_phrase, lacks_note, lacks_opening, lacks_to;
+    bool back;                     /* the packet is a gift sent back */
+    struct people_known receivers; /* receivers of the earlier packet, or of the gift; else none */
 };
 
 /* Fills *out with the fields of the form; none without such a query. The texts are in the request's arena.

@@ -20,7 +20,7 @@ static bool user_has_name(const struct user *users, size_t count, struct str use
     return false;
 }
 
-/* The names that none of the users has, as a list in the visitor's language. STR_NONE without memory. */
+/* The names to which no user belongs, as a list in the visitor's language. STR_NONE without memory. */
 static struct str names_without_user(struct exchange *x, const struct str_list *names, const struct user *users,
                                      size_t count)
 {
@@ -36,7 +36,7 @@ static struct str names_without_user(struct exchange *x, const struct str_list *
     return text;
 }
 
-/* The users with these names. A text that cannot be a username is not looked up. */
+/* Finds the users with these names. A text that can't be a username is not looked up. */
 static enum status users_find(struct exchange *x, const struct str_list *names, struct user **out, size_t *out_count)
 {
     struct str_list usernames = { arena_array(x->arena, names->count, sizeof *names->items), 0 };

@@ -10,7 +10,7 @@
 #include "web/field_types.h"
 #include "web/text.h"
 
-enum { MINUTE_MS = 60000 }; /* the form has minutes */
+enum { MINUTE_MS = 60000 }; /* the form's times have no seconds */
 
 /* ---- conditions of fields ---- */
 
@@ -56,7 +56,7 @@ static enum status to_read(struct field_input *in)
     return field_fail(in, to->count == 0 ? in->field->missing : "text/to_one");
 }
 
-/* The usernames with blanks between. */
+/* The usernames with blanks between them. */
 static struct str to_write(const struct field_input *in, const void *value)
 {
     const struct str_list *to = value;
@@ -84,7 +84,8 @@ static enum status count_read(struct field_input *in)
     return st;
 }
 
-/* Without a count each of the named gets a share, also when one of those that the packet had is deleted. */
+/* With named receivers the field stays empty: then each of them gets a share, also if one of the earlier packet's
+ * receivers was deleted. */
 static struct str count_write(const struct field_input *in, const void *value)
 {
     const struct send_order *order = in->values;
@@ -205,7 +206,7 @@ static enum status lifetime_read(struct field_input *in)
     return field_fail_with(in, in->field->malformed, lifetimes_text(in));
 }
 
-/* Empty when the setting does not list it. */
+/* The word of the lifetime; empty when the setting does not list it. */
 static struct str lifetime_write(const struct field_input *in, const void *value)
 {
     return send_lifetime_word(in->x->app->stores.config, *(const int64_t *)value);
@@ -229,7 +230,7 @@ static enum status opens_read(struct field_input *in)
     return ST_OK;
 }
 
-/* A second time of an hour that comes twice has no such form. */
+/* The input can't show the second time of an hour that comes twice. */
 static struct str opens_shown(struct arena *a, struct str folded)
 {
     int64_t ms, again;
@@ -239,7 +240,7 @@ static struct str opens_shown(struct arena *a, struct str folded)
     return typed_time(text, &again) == ST_OK && again == ms ? text : STR_NONE;
 }
 
-/* As the input has it, to the minute. Empty when it is not still to come. */
+/* The opening as the input shows it, to the minute. Empty when it has passed. */
 static struct str opens_write(const struct field_input *in, const void *value)
 {
     const int64_t ms = *(const int64_t *)value;

@@ -13,8 +13,7 @@
 #include "web/field_types.h"
 #include "web/respond.h"
 
-/* The view without rows, with rows, and with all rows: an answer needs no further ones. One that has to be confirmed is
- * read once more. */
+/* Views of one answer: without rows, with rows, with all rows. A view that must be confirmed is read once more. */
 enum { SHOW_STEPS_MAX = 3 };
 
 const struct field show_fields[] = {
@@ -25,8 +24,8 @@ const struct field show_fields[] = {
     { .name = NULL },
 };
 
-/* ?after=N: the page starts with share N - 1; the list runs from the newest grab down to share 0. Absent: with the
- * newest grab. False: malformed. */
+/* Reads ?after=N: the page starts with share N - 1; the list runs from the newest grab down to share 0. Without it the
+ * page starts with the newest grab. False: malformed. */
 static bool after_read(struct exchange *x, uint32_t *after)
 {
     uint64_t number = PACKET_NO_SHARE;
@@ -67,7 +66,8 @@ const struct cached_page *show_cached(struct exchange *x)
     return page != NULL && page->complete ? page : NULL;
 }
 
-/* The first page, for no visitor, of a view with all grabs; or the view itself, which is its first page. */
+/* The first page of a view with all grabs, as a visitor without a share sees it. A view that has only its first page is
+ * returned as it is. */
 static struct packet_view first_page(const struct packet_view *view)
 {
     const struct cached_page page = { .view = *view };
@@ -75,8 +75,8 @@ static struct packet_view first_page(const struct packet_view *view)
                                                                 : *view;
 }
 
-/* Caches the packet: complete once it never changes; before that, its finished list. Of the requests of one batch that
- * show the packet, the first one does so. */
+/* Caches the packet: the complete entry when it never changes any more, before that its finished list. When several
+ * requests of a batch show the packet, the first one does this. */
 static void view_cache(struct exchange *x, const struct packet_view *view)
 {
     const struct cached_page *old = page_find(x);
@@ -89,7 +89,7 @@ static void view_cache(struct exchange *x, const struct packet_view *view)
         page_cache_put(x->app->page_cache, &page);
 }
 
-/* note: the sender's, which a page for all lacks; only the sender is shown it. */
+/* note: the sender's note, which a page for all visitors lacks; only the sender sees it. */
 static void answer_cached(struct exchange *x, const struct cached_page *page, uint32_t after, struct str note)
 {
     struct packet_view view = cached_page_view(page, x->visitor.user_id, after, SHOW_ROWS);
@@ -139,8 +139,9 @@ void show_refused(struct exchange *x, int status, const struct form_errors *erro
     respond_page_errors(x, status, "pages/packet", &m, errors);
 }
 
-/* True: the cache lacks the packet and needs all of its grabs. Before the settlement only some of the views look for
- * them: an entry is useful for a moment, and of more packets than the cache holds each view would pay for one. */
+/* True when the cache lacks the packet and needs all of its grabs. Before the settlement only some views read all
+ * grabs: an entry is useful only for a moment then, and with more packets than the cache holds, every view would make
+ * an entry in vain. */
 static bool probe_needed(struct exchange *x, const struct packet_view *view)
 {
     struct page_cache *cache = x->app->page_cache;
@@ -180,13 +181,13 @@ enum step show_view_failed(struct exchange *x, enum status st)
 static enum step answer_hot(struct exchange *x, struct packet_view *view, uint32_t after)
 {
     bool may_wait = x->step < SHOW_STEPS_MAX;
-    /* Redis sends no rows of an open packet to who may not see its list. Of a finished packet each visitor, also one
-     * without a session, confirms the rows of the cache, so that the next visitors need no Redis. */
+    /* Redis sends no rows of an open packet to a visitor who may not see its list. For a finished packet each visitor,
+     * also one without a session, confirms the rows of the cache, so that the next visitors need no Redis. */
     const bool has_list =
         view->packet.state != PACKET_OPEN || show_list_allowed(&view->packet, view->has_mine, x->visitor.user_id);
     /* Read without rows. */
     if (may_wait && has_list && view->row_count == 0 && view->packet.grabbed_count > 0 && after > 0) {
-        /* Now its grabs never change. */
+        /* From now on its grabs never change. */
         bool completes = view->final && packet_share_total(&view->packet) <= LIVE_ROWS_MAX && show_cached(x) == NULL;
         if (!completes && answer_with_cached_rows(x, view))
             return STEP_DONE;
@@ -201,20 +202,20 @@ static enum step answer_hot(struct exchange *x, struct packet_view *view, uint32
     bool whole = view->row_count == total;
     if (whole || (after == PACKET_NO_SHARE && total > LIVE_ROWS_MAX))
         view_cache(x, view);
-    if (whole) /* a probe, or a packet that fits a page: cut the page out of all grabs */
+    if (whole) /* a probe, or a packet that fits a page: the page is cut out of all grabs */
         *view = cached_page_view(&(struct cached_page){ .view = *view }, x->visitor.user_id, after, SHOW_ROWS);
     answer_view(x, view, NULL);
     return STEP_DONE;
 }
 
-/* True: the view shows the visitor a share that a failover may still take back, as it is not settled and the replicas
+/* True when the view shows the visitor a share that a failover may still take back: it is not settled, and the replicas
  * may lack it. */
 static bool share_is_unconfirmed(const struct exchange *x, const struct packet_view *view)
 {
     return view->has_mine && !view->mine.settled && redis_confirms(x->app->stores.redis) && !x->call.confirmed;
 }
 
-/* Reads the view once more, confirmed. */
+/* Reads the view again, confirmed by the replicas. */
 static enum step view_confirm(struct exchange *x, uint32_t after)
 {
     redis_call_free(&x->call);
@@ -222,12 +223,12 @@ static enum step view_confirm(struct exchange *x, uint32_t after)
     return STEP_WAIT;
 }
 
-/* Answers with the view that was queued; each further view is read here, too. */
+/* Answers with the queued view, or queues a further view, whose reply is read here, too. */
 static enum step show_read(struct exchange *x)
 {
     struct packet_view view;
     uint32_t after;
-    (void)after_read(x, &after); /* it was right in the step before */
+    (void)after_read(x, &after); /* it was valid in the step before */
     enum status st = live_view_read(&x->call, x->arena, x->id, &view);
     const struct cached_page *page = page_find(x);
     if (st == ST_OK && page != NULL && page_outlives(page, &view)) {
@@ -248,7 +249,7 @@ enum step packet_show_hot(struct exchange *x)
     }
     const struct cached_page *page = page_find(x);
     if (page != NULL && page_serves(page, x->visitor.user_id, x->now_ms)) {
-        answer_cached(x, page, after, STR("")); /* it serves no sender */
+        answer_cached(x, page, after, STR("")); /* a cached page is not used for the sender */
         return STEP_DONE;
     }
     view_queue(x, after, page != NULL && after == PACKET_NO_SHARE ? 0 : SHOW_ROWS);
@@ -265,7 +266,7 @@ static enum status view_rows_find(struct exchange *x, uint32_t after, size_t lim
     return st;
 }
 
-/* The luckiest draw, when it is further down the list than the newest rows: only the page shows it. */
+/* Finds the luckiest draw when it is not among the newest rows: only the page shows it. */
 static enum status view_luckiest_find(struct exchange *x, uint32_t after, struct packet_view *view)
 {
     const struct packet *p = &view->packet;
@@ -296,7 +297,7 @@ enum status show_view_find(struct exchange *x, uint32_t after, size_t limit, str
     if (st != ST_OK)
         return st;
     view->now_ms = x->now_ms;
-    /* Open in MySQL, but not in Redis: the settle worker is about to load or rebuild it. */
+    /* A packet that is open in MySQL but not in Redis: the settle worker is about to load or rebuild it. */
     view->busy = view->packet.state == PACKET_OPEN || view->packet.state == PACKET_FUNDING;
     view->over = packet_is_over(&view->packet);
     view->packet.state = packet_state_shown(&view->packet, x->now_ms);

@@ -23,9 +23,9 @@ void show_probe_read(struct exchange *x);
 /* The view of the request's packet from MySQL, with at most limit grabs with share_no < after (PACKET_NO_SHARE: from
  * the newest). ST_OK · ST_NOT_FOUND · ST_UNAVAILABLE · ST_NO_MEMORY. *view must be zeroed. */
 enum status show_view_find(struct exchange *x, uint32_t after, size_t limit, struct packet_view *view);
-/* The page as the answer to a form of it that was refused: show_refused_queue queues its view into x->call; after the
- * round, show_refused answers with the status, the messages, and what was typed into field as the model's member typed.
- * A packet that Redis does not have is a 503. */
+/* Answers a refused form of the packet's page with this page: show_refused_queue queues its view into x->call; after
+ * the round, show_refused answers with the status, the messages, and what was typed into field as the model's member
+ * typed. A packet that Redis does not have is a 503. */
 void show_refused_queue(struct exchange *x);
 void show_refused(struct exchange *x, int status, const struct form_errors *errors, const char *field,
                   const char *typed);

@@ -14,7 +14,8 @@
 #include "web/qr.h"
 #include "web/view.h"
 
-/* Chinese characters of a clause that fit on a line of an envelope, in large and in smaller letters. */
+/* The length of a clause, in Chinese characters, that fits on a line of an envelope, in large and in smaller
+ * letters. */
 enum { CLAUSE_LARGE = 8, CLAUSE_MAX = 12 };
 
 bool show_list_allowed(const struct packet *p, bool has_mine, uint64_t visitor_id)
@@ -84,11 +85,12 @@ static void luckiest_model(struct model *m, const struct packet_view *view)
     if (view->luckiest == NULL || !row_is_best(&view->packet, view->luckiest))
         return;
     struct grab luckiest = *view->luckiest;
-    luckiest.thanks = STR_NONE; /* Redis sends none for this row, so MySQL and the cache leave them out, too */
+    /* Redis sends no thanks for this row, so views from MySQL and the cache leave them out, too */
+    luckiest.thanks = STR_NONE;
     grab_model(m, value_page_object(m, &m->root, "luckiest"), &view->packet, &luckiest);
 }
 
-/* In the request's arena; STR_NONE without memory or template. */
+/* Renders the rows. In the request's arena; STR_NONE without memory or template. */
 static struct str rows_html(struct exchange *x, enum language language, const struct value *root)
 {
     const struct mustache *rows = templates_find(&x->app->templates, language, STR("partials/packet_rows"));
@@ -142,7 +144,7 @@ static void rows_model(struct exchange *x, struct model *m, const struct packet_
     }
 }
 
-/* For whom the packet is: some of the names, and the number of the others. The name of a deleted user is empty. */
+/* Adds the receivers of the packet: some names, and the number of the others. The name of a deleted user is empty. */
 static void receivers_model(struct model *m, const struct packet *p)
 {
     bool one_receiver = p->kind == PACKET_EXCLUSIVE;
@@ -166,7 +168,8 @@ static void receivers_model(struct model *m, const struct packet *p)
     }
 }
 
-/* When the packet is or was over. One whose last share was taken just before its sender ended it is finished. */
+/* Adds when the packet ended or will end. A packet whose last share was taken just before its sender ended it is
+ * finished. */
 static void end_model(struct model *m, const struct packet *p)
 {
     view_time_model(m, &m->root, "expires_at", "expires_text", p->expires_ms);
@@ -178,7 +181,7 @@ static void end_model(struct model *m, const struct packet *p)
         view_span_model(m, &m->root, "lifetime", packet_lifetime_ms(p), VIEW_SPAN_EXACT);
 }
 
-/* The conditions for opening it: time, phrase, receivers. */
+/* Adds the conditions for opening the packet: time, phrase, receivers. */
 static void opening_model(struct model *m, const struct packet_view *view)
 {
     const struct packet *p = &view->packet;
@@ -193,7 +196,7 @@ static void opening_model(struct model *m, const struct packet_view *view)
     receivers_model(m, p);
 }
 
-/* The commitment, and the seed once no share can be taken any more. */
+/* Adds the commitment, and the seed once no share can be taken any more. */
 static void draw_model(struct model *m, const struct packet_view *view)
 {
     const struct packet *p = &view->packet;
@@ -204,8 +207,8 @@ static void draw_model(struct model *m, const struct packet_view *view)
         value_null(m, &m->root, "seed");
 }
 
-/* By the longest clause. Byte by byte: U+3000–DFFF begin with E3–ED, of which the Chinese characters U+4000–9FFF with
- * E4–E9. */
+/* Chooses the class by the longest clause. Works on bytes: U+3000–DFFF begin with E3–ED, and among them the Chinese
+ * characters U+4000–9FFF with E4–E9. */
 static struct str greeting_class(struct str text)
 {
     int run = 0, longest = 0;
@@ -214,7 +217,7 @@ static struct str greeting_class(struct str text)
         unsigned char c = (unsigned char)text.ptr[i];
         if ((c >= 0xE4 && c <= 0xE9) || (c >= '0' && c <= '9'))
             run++;
-        else if ((c & 0xC0) != 0x80) /* another character begins */
+        else if ((c & 0xC0) != 0x80) /* a character of another script begins */
             run = 0;
         wide = wide || (c >= 0xE3 && c <= 0xED);
         longest = run > longest ? run : longest;
@@ -244,7 +247,7 @@ static void greeting_model(struct model *m, const struct packet *p, uint64_t vis
     }
 }
 
-/* Members of the packet for all visitors. */
+/* Adds the members of the packet for all visitors. */
 void show_packet_model(struct exchange *x, struct model *m, const struct packet_view *view)
 {
     const struct packet *p = &view->packet;
@@ -269,7 +272,7 @@ void show_packet_model(struct exchange *x, struct model *m, const struct packet_
     value_page_bool(m, root, "is_exclusive", p->kind == PACKET_EXCLUSIVE);
 }
 
-/* Members for the sender only. */
+/* Adds the members for the sender only. */
 static void sender_model(struct exchange *x, struct model *m, const struct packet *p, struct str url)
 {
     struct value *root = &m->root;
@@ -292,14 +295,14 @@ static void sender_model(struct exchange *x, struct model *m, const struct packe
     value_text_or_null(m, root, "note", p->note);
 }
 
-/* Members about what this visitor can do. */
+/* Adds the members about what this visitor can do. */
 static void visitor_model(struct model *m, const struct packet_view *view, uint64_t visitor_id, bool is_sender)
 {
     const struct packet *p = &view->packet;
     struct value *root = &m->root;
     bool may_open = packet_is_for(p, visitor_id);
     bool open = p->state == PACKET_OPEN && !view->has_mine;
-    bool sender_gone = p->sender_name.len == 0; /* has deleted the account */
+    bool sender_gone = p->sender_name.len == 0; /* the sender has deleted the account */
     bool may_thank = view->has_mine && !view->mine.returned && view->mine.thanks.len == 0 && !is_sender && !sender_gone;
     value_page_bool(m, root, "is_sender", is_sender);
     value_page_bool(m, root, "busy", view->busy);

@@ -8,9 +8,9 @@
 #include "user/known_device.h"
 #include "web/assets.h"
 
-/* The luckiest draw is above the rows. A view of Redis has it or, with rendered rows, lacks it, and the tag is the
- * same: there its mark is in returned_shares, and its name and face never change. MySQL has no returned_shares; a new
- * face alone does not change the tag there. */
+/* Adds the luckiest draw, which is above the rows. A view from Redis may have it or, with rendered rows, lack it, and
+ * the tag must be the same: its mark is in returned_shares, and its name and face never change in Redis. A view from
+ * MySQL has no returned_shares; there a new face alone does not change the tag. */
 static void luckiest_digest(struct digest *digest, const struct packet_view *view)
 {
     const struct str marks = str_or_empty(view->packet.returned_shares);
@@ -63,15 +63,16 @@ struct str show_tag(struct exchange *x, const struct packet_view *view)
             digest_bytes(&digest, &view->rows[i].share_no, sizeof view->rows[i].share_no);
         if (view->rows[i].nickname.len == 0) /* deleted since */
             digest_text(&digest, STR("deleted"));
-        if (view->rows[i].face.len > 0) /* of now, in a view from MySQL */
+        if (view->rows[i].face.len > 0) /* the present face, in a view from MySQL */
             digest_text(&digest, face_word(&view->rows[i].face));
     }
     luckiest_digest(&digest, view);
-    digest_text(&digest, str_or_empty(p->receiver_name)); /* becomes empty, or shorter, when one is deleted */
+    /* the text becomes empty, or shorter, when a receiver is deleted */
+    digest_text(&digest, str_or_empty(p->receiver_name));
     digest_text(&digest, str_or_empty(p->receiver_names));
     digest_text(&digest, face_word(&p->sender_face));
     if (x->visitor.user_id == p->sender_id)
-        digest_text(&digest, str_or_empty(p->note)); /* Redis and the page cache of an older program lack it */
+        digest_text(&digest, str_or_empty(p->note)); /* Redis and the page cache of an older program lack the note */
     digest_text(&digest, x->target);
     digest_text(&digest, x->visitor.nickname);
     digest_text(&digest, face_word(&x->visitor.face));

@@ -5,8 +5,8 @@
 #include "packet/view.h"
 #include "web/exchange.h"
 
-/* A weak entity tag (RFC 9110, 8.8.1): a hash of everything on which the answer depends, that is the packet as view
- * shows it to the visitor, the visitor, language, format, address, templates and static files. So it is known before
+/* A weak entity tag (RFC 9110, 8.8.1): a hash of everything on which the answer depends: the packet as the view shows
+ * it to the visitor, the visitor, language, format, address, templates and static files. The tag is known before
  * anything is rendered, and is the same in every process, whether the view comes from the page cache, Redis or MySQL.
  * Weak, because it identifies the content and not its bytes: nginx also sends the answer compressed. In the request's
  * arena; STR_NONE without memory. */

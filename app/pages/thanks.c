@@ -51,7 +51,8 @@ static void answer_result(struct exchange *x, enum thanks_result result, struct 
     }
 }
 
-/* HTML of THANKS_UNSETTLED: the packet's page from Redis, with the typed text, which its script sends again soon. */
+/* Answers THANKS_UNSETTLED in HTML: the packet's page from Redis, with the typed text, which its script soon sends
+ * again. */
 static enum step unsettled_page(struct exchange *x)
 {
     struct form_errors errors = { .count = 0 };
@@ -61,7 +62,7 @@ static enum step unsettled_page(struct exchange *x)
     return STEP_DONE;
 }
 
-/* The packet's page again, with the typed text and its message. */
+/* Answers with the packet's page, with the typed text and its message. */
 static void answer_refused_form(struct exchange *x, const struct form_errors *errors)
 {
     struct packet_view view = { 0 };
@@ -72,7 +73,7 @@ static void answer_refused_form(struct exchange *x, const struct form_errors *er
         return;
     }
     bool has_share = view.has_mine && !view.mine.returned;
-    if (!has_share || view.mine.thanks.len > 0) { /* the page has no form */
+    if (!has_share || view.mine.thanks.len > 0) { /* then the page has no form */
         answer_result(x, has_share ? THANKS_OTHER : THANKS_NO_SHARE, STR(""));
         return;
     }

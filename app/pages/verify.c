@@ -22,7 +22,7 @@ struct verification {
     uint32_t first, end; /* shares of this page */
     struct grab *grabs;  /* grabs of these shares, in share order */
     size_t grab_count;
-    struct share_return *returns; /* all of the packet */
+    struct share_return *returns; /* all returns of the packet */
     size_t return_count;
     bool commitment_ok, shares_ok;
 };
@@ -104,7 +104,7 @@ static void shares_model(struct exchange *x, struct model *m, const struct verif
 static struct str command_text(struct exchange *x, const struct verification *v, struct str seed)
 {
     const struct packet *p = &v->packet;
-    size_t added = 0; /* those with a position come first */
+    size_t added = 0; /* returns with a position come first */
     while (added < v->return_count && v->returns[added].position != PACKET_NO_SHARE)
         added++;
     struct str returned = returns_text(x->arena, v->returns, added);
@@ -183,7 +183,7 @@ enum step packet_verify(struct exchange *x)
         return STEP_DONE;
     }
     bool over = packet_is_over(&v.packet);
-    /* Of a packet for named receivers, only they and its sender see amounts. */
+    /* Only its named receivers and its sender see the amounts of such a packet. */
     bool others = x->visitor.user_id != v.packet.sender_id && !packet_is_for(&v.packet, x->visitor.user_id);
     bool revealed = over && x->visitor.user_id != 0 && !others;
     struct model m;

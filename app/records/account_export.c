@@ -11,17 +11,17 @@
 #include "web/respond.h"
 #include "web/view.h"
 
-/* The parts of the file, in its order. The lists take a part for each page of rows. */
+/* The parts of the file, in their order. A list is written in several parts, one for each page of rows. */
 enum place { PLACE_HEAD, PLACE_SENT, PLACE_RECEIVED, PLACE_STATEMENT, PLACE_END };
 
 /* An export under way; in the request's arena. */
 struct account_export {
-    enum place place;      /* what the next part has */
+    enum place place;      /* the content of the next part */
     struct list_key below; /* of a list: where it continues */
     bool list_begun;       /* the list has an item already */
 };
 
-/* Appends the items of a model's list to the list of the file. */
+/* Appends the items of a model's list to a list of the file. */
 static void items_append(struct exchange *x, struct account_export *export, const struct value *list)
 {
     for (const struct value *item = list->as.list.first; item != NULL; item = item->next) {
@@ -59,7 +59,7 @@ static enum status head_append(struct exchange *x)
         return ST_NO_MEMORY;
     value_json(&x->body, &m.root);
     if (x->body.len > 0)
-        x->body.len--; /* the object continues */
+        x->body.len--; /* without its last brace, the object continues */
     return ST_OK;
 }
 

@@ -55,7 +55,7 @@ static void money_cell(struct buf *out, int64_t fen)
     csv_cell(out, (struct str){ text, money_format(fen, text) });
 }
 
-/* The columns that both tables begin with. */
+/* The columns with which both tables begin. */
 static void row_begin(struct exchange *x, const struct record *row)
 {
     csv_cell(&x->body, clock_zone_second(x->arena, row->ms));
@@ -63,7 +63,7 @@ static void row_begin(struct exchange *x, const struct record *row)
     csv_cell(&x->body, text_of(x, KINDS[row->kind]));
 }
 
-/* A later column is behind these, because programs count on the places of the older ones. */
+/* New columns come last, because programs rely on the places of the older ones. */
 static void zone_cell(struct exchange *x, const struct record *row)
 {
     csv_cell(&x->body, clock_zone_offset(x->arena, row->ms));

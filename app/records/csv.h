@@ -4,7 +4,7 @@
 
 #include "records/filter.h"
 
-/* Rows read for one part, which is all that is in memory. */
+/* Rows of one part; the memory holds one part at a time. */
 enum { RECORDS_CSV_PART_ROWS = 500 };
 
 /* Answers with the records that the request asks for; without a year and a filter, the records of all years. The header

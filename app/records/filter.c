@@ -10,7 +10,7 @@
 #include "web/list_key.h"
 #include "web/text.h"
 
-/* The values of the filter form. The words are numbered from 0: the default is the number of none. */
+/* The values of the filter form. kind and state: the number of the choice, from 0; NO_WORD: none. */
 struct filter_form {
     unsigned kind, state;
     struct str person, text;
@@ -96,7 +96,7 @@ const struct field records_filter_fields[] = {
     { .name = NULL },
 };
 
-/* Of the links: the year, and the place in the list. */
+/* The fields of links: the year, and the place in the list. */
 struct link_query {
     uint64_t year;
     struct list_key before;
@@ -123,7 +123,8 @@ static struct str typed(struct exchange *x, const char *name)
     return query_get(x, name, NULL);
 }
 
-/* Whom the visitor means: a user by the username, else one of the visitor's people by the nickname. */
+/* Finds the person that the visitor means: the user with this username, else one of the visitor's people with this
+ * nickname. */
 static enum status person_find(struct exchange *x, struct str person, uint64_t *out_id, struct form_errors *errors)
 {
     struct user user;
@@ -152,7 +153,7 @@ static int64_t next_day_ms(int64_t day_ms)
     return clock_zone_day_start_ms(d.year, d.month, d.day + 1);
 }
 
-/* The days from … to, of the given year only. A filter without any of them has no period. */
+/* Sets the period: the days from … to, within the given year. Without year and days there is no period. */
 static void period_set(struct records_request *r, const struct filter_form *form)
 {
     bool whole_years = r->year_given || !r->filtered;
@@ -219,7 +220,7 @@ enum status records_request_read(struct exchange *x, enum record_side side, stru
 
 /* ---- links ---- */
 
-/* Appends NAME=VALUE with the mark between path and query, or between parameters. */
+/* Appends NAME=VALUE, with '?' or '&' before it. */
 static void parameter_append(struct exchange *x, struct buf *url, char *mark, const char *name, struct str value)
 {
     buf_printf(url, "%c%s=", *mark, name);
@@ -237,7 +238,8 @@ static bool is_kept(struct exchange *x, const char *name, const char *const *exc
     return typed(x, name).len > 0;
 }
 
-/* The link without the fields of `except` (ends with NULL), and with one more parameter (NULL: none). */
+/* A link with the typed fields, without those in `except` (ends with NULL), and with one more parameter (NULL:
+ * none). */
 static struct str url_build(struct exchange *x, const struct records_request *r, struct str path,
                             const char *const *except, const char *name, struct str value)
 {
@@ -290,7 +292,7 @@ static void chip_add(struct exchange *x, struct model *m, const struct records_r
     value_text(m, chip, "url", url_build(x, r, str_from(r->path), (const char *const[]){ field, NULL }, NULL, STR("")));
 }
 
-/* The words of a select as people read them; any other text as it was typed. */
+/* The words of a select in the visitor's language; any other text as it was typed. */
 static struct str chip_value(struct exchange *x, struct str value)
 {
     static const struct {
@@ -322,7 +324,7 @@ bool records_month(const struct records_request *r, struct clock_date *out)
     return r->page.from_ms == clock_zone_month_start_ms(out->year, out->month) && r->page.until_ms == until_ms;
 }
 
-/* One chip for the two days of a month. */
+/* Adds one chip for a period that is a whole month. */
 static void month_chip_add(struct exchange *x, struct model *m, const struct records_request *r, struct value *chips,
                            const struct clock_date *date)
 {
@@ -359,14 +361,14 @@ static void chips_model(struct exchange *x, struct model *m, const struct record
     }
 }
 
-/* The records with one person, of the asked year or of all. */
+/* The link to the records with one person, in the year of the request or in all years. */
 static struct str person_url(struct exchange *x, const struct records_request *r, struct str username)
 {
     static const char *const FORM[] = { "kind", "state", "person", "q", "from", "to", "min", "max", NULL };
     return url_build(x, r, str_from(r->path), FORM, "person", username);
 }
 
-/* The visitor's people, each with a link to the records with the person, or that takes the chosen one out. */
+/* Adds the visitor's people, each with a link that filters by the person or, for the chosen one, ends this filter. */
 static void people_links_model(struct exchange *x, struct model *m, const struct records_request *r)
 {
     static const char *const PERSON[] = { "person", NULL };
@@ -382,7 +384,8 @@ static void people_links_model(struct exchange *x, struct model *m, const struct
     }
 }
 
-/* A greeting that is the name of one of the visitor's people: perhaps the person was meant. */
+/* Adds a suggestion: the text searched in greetings is the name of one of the visitor's people, who is perhaps
+ * meant. */
 static void meant_model(struct exchange *x, struct model *m, const struct records_request *r)
 {
     uint64_t id;

@@ -10,22 +10,22 @@
 
 enum { RECORDS_YEAR_MIN = 2000, RECORDS_YEAR_MAX = 9998 }; /* of a link */
 
-/* What a request asks for. */
+/* The records that a request wants. */
 struct records_request {
     enum record_side side;
     const char *path; /* "/records/sent" */
-    int year;         /* of the totals: the asked one, else the current one in the service's zone */
+    int year;         /* year of the totals: the one of the request, else the current one in the service's zone */
     bool year_given;
-    bool filtered;       /* a field of the filter form is given: all years are searched, unless one is given */
-    struct db_page page; /* without its limit */
+    bool filtered;       /* a field of the filter form is given: then all years are searched, unless a year is given */
+    struct db_page page; /* the caller sets its limit */
     struct record_filter filter;
-    struct people_known people; /* whom the form offers; the caller reads them */
+    struct people_known people; /* the people that the form offers; the caller reads them */
 };
 
-/* The query: the filter form, and the year and place of a link. */
+/* The query: the fields of the filter form, and the year and place of a link. */
 extern const struct field records_filter_fields[], records_link_fields[];
 
-/* True: the period of the request is one whole month, and that is in *out. */
+/* True when the period of the request is one whole month, which is then in *out. */
 bool records_month(const struct records_request *request, struct clock_date *out);
 /* Reads the query of a request for this side. ST_OK · ST_INVALID: errors has the messages of the filter form, or none
  * when year or before is malformed (400) · else the status of the look-up of a person.
@@ -39,11 +39,11 @@ struct str records_url(struct exchange *x, const struct records_request *request
 struct str records_url_year(struct exchange *x, const struct records_request *request, int year);
 /* Records of all years, with the other filter fields. */
 struct str records_url_all_years(struct exchange *x, const struct records_request *request);
-/* The same at their own path, with one more parameter. */
+/* The same records at their own path, with one more parameter. */
 struct str records_url_with(struct exchange *x, const struct records_request *request, const char *name,
                             struct str value);
 
-/* The person of the filter: one of the visitor's people by the nickname, anybody else as typed. */
+/* The person of the filter as text: the nickname of one of the visitor's people; otherwise as typed. */
 struct str records_person_shown(struct exchange *x, const struct records_request *request);
 
 /* Adds the page-only members of the filter form:

@@ -63,7 +63,7 @@ enum step home_show(struct exchange *x)
         respond_status(x, st);
         return STEP_DONE;
     }
-    if (!x->wants_json && x->method == METHOD_GET) /* a person looks at it */
+    if (!x->wants_json && x->method == METHOD_GET) /* the visitor sees the inbox now */
         home.seen_ms = inbox_news_seen(x, &home.inbox);
     home_model(x, &m, &home);
     respond_model(x, 200, "pages/home", &m);

@@ -35,7 +35,7 @@ static struct news news_parse(struct str text)
     return (struct news){ 0 };
 }
 
-/* False: Redis does not answer. A missing or malformed value means that the user has never looked. */
+/* Reads the value. False: Redis does not answer. A missing or malformed value means that the user has never looked. */
 static bool news_read(struct exchange *x, struct news *out)
 {
     struct redis_call call = { 0 };
@@ -48,7 +48,7 @@ static bool news_read(struct exchange *x, struct news *out)
     return ok;
 }
 
-/* A lost value is counted again. */
+/* Writes the value. If it gets lost, it is counted again. */
 static void news_write(struct exchange *x, const struct news *news)
 {
     struct redis_call call = { 0 };
@@ -83,7 +83,8 @@ int64_t inbox_news_count(struct exchange *x)
     return news.count;
 }
 
-/* Whether the value would say something else to the next page, or would be gone soon. A write of Redis is an fsync. */
+/* Whether a new value would change the next page, or the present one expires soon. Otherwise it is not written: a write
+ * of Redis is an fsync. */
 static bool seen_is_news(const struct exchange *x, const struct news *news, const struct inbox *inbox)
 {
     for (size_t i = 0; i < inbox->count; i++)
@@ -151,7 +152,7 @@ static size_t kind_count(const struct inbox *inbox, enum inbox_kind kind)
     return count;
 }
 
-/* One row for all thanks: several people with the same words would push everything else down. */
+/* Adds one row for all thanks: several people with the same words would push all other rows down. */
 static void thanked_model(struct model *m, const struct inbox *inbox, int64_t seen_ms)
 {
     struct value *thanked = value_page_object(m, &m->root, "thanked");
@@ -175,11 +176,11 @@ static void thanked_model(struct model *m, const struct inbox *inbox, int64_t se
     value_bool(m, thanked, "more", kind_count(inbox, INBOX_THANKS) == INBOX_ITEMS_MAX);
 }
 
-/* What the page shows apart: what waits, thanks, and the rest. */
+/* Adds the groups that the page shows separately: waiting packets, thanks, and the rest. */
 static void groups_model(struct model *m, const struct inbox *inbox, int64_t seen_ms)
 {
     size_t waiting = kind_count(inbox, INBOX_WAITING);
-    bool later = true; /* none of them can be opened yet */
+    bool later = true; /* none of the waiting packets can be opened yet */
     for (size_t i = 0; i < inbox->count; i++)
         later = later && (inbox->items[i].kind != INBOX_WAITING || inbox->items[i].not_yet);
     value_page_bool(m, &m->root, "has_waiting", waiting > 0);

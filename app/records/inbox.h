@@ -1,7 +1,7 @@
-/* The inbox on the home page, and beside the link to that page in the navigation the number of new items: those since
- * the user last looked at the home page. It is counted at most once in NEWS_AGE_MS for a user, and kept in Redis until
- * then: a page of the page pool costs one GET, and a late number is no harm. MySQL has the truth; without the key
- * everything in the inbox counts as new. */
+/* The inbox on the home page, and the number of new items beside the link to that page in the navigation: items since
+ * the user last looked at the home page. The number is counted at most once in NEWS_AGE_MS for a user, and kept in
+ * Redis until then, so a page of the page pool costs one GET; a number that is a little old does no harm. MySQL has the
+ * truth; without the key in Redis everything in the inbox counts as new. */
 #ifndef HB_RECORDS_INBOX_H
 #define HB_RECORDS_INBOX_H
 
@@ -13,8 +13,8 @@
 /* The number of new items, for the layout (struct services). 0 also when a store does not answer. May block. */
 int64_t inbox_news_count(struct exchange *x);
 
-/* The time until which the user has seen the inbox; 0: never. From then on everything in it counts as seen: what a page
- * shows. */
+/* The time until which the user has seen the inbox; 0: never. Marks everything in the inbox as seen, because the page
+ * shows it now. */
 int64_t inbox_news_seen(struct exchange *x, const struct inbox *inbox);
 
 /* Adds the list `inbox`, the newest first: [{ kind waiting|refund|thanks|return, packet (its id),

@@ -10,7 +10,7 @@
 int64_t months_chart_model(struct exchange *x, struct model *m, const struct value *months,
                            const int64_t fen[MONTHS_PER_YEAR]);
 
-/* part of whole in hundredths, 0 … 100; at least 2 for any part above 0, which is then visible. */
+/* part / whole in hundredths, 0 … 100; at least 2 for a part above 0, so that it is visible. */
 int64_t chart_part(int64_t part_fen, int64_t whole_fen);
 
 #endif

@@ -16,7 +16,7 @@
 #include "web/text.h"
 #include "web/view.h"
 
-enum { CHART_MONTHS_MIN = 3 }; /* a chart of fewer months says less than the rows */
+enum { CHART_MONTHS_MIN = 3 }; /* a chart of fewer months shows less than the rows do */
 
 /* ---- items ---- */
 
@@ -74,11 +74,12 @@ void records_model(struct exchange *x, struct model *m, struct value *list, enum
 
 /* ---- the request ---- */
 
-/* What a filter finds, on its first page: of all records, or of the newest ones that one search reads. */
+/* What a filter finds among all records, or among the newest ones that one search reads. Only the first page shows
+ * it. */
 struct found {
     size_t count;
     int64_t sum_fen;
-    size_t read_max; /* 0: there are no further ones */
+    size_t read_max; /* the limit that the search reached; 0: it read all records */
 };
 
 /* One page of records: the request, and the rows and totals for its model. */
@@ -88,10 +89,11 @@ struct records_page {
     struct user_year year_totals, all_totals;
     struct record_result result;
     struct str next;           /* STR_NONE: this is the last page */
-    struct found found, other; /* other: what the filter finds on the other side, of one person's records */
+    struct found found, other; /* other: what the filter finds on the other side, when it names a person */
 };
 
-/* What a record adds to the sum: what was kept of a share, a packet sent, or the asked person's share of it. */
+/* What a record adds to the sum: the share without what was given back, the amount of a packet sent, or the person's
+ * share of it. */
 static int64_t record_sum_fen(const struct records_request *r, enum record_side side, const struct record *row)
 {
     if (side == RECORD_RECEIVED)
@@ -124,7 +126,7 @@ static void found_count(struct records_page *page)
     page->result.paused = false;
 }
 
-/* The same search on the other side: with a person the page has both sums. */
+/* Repeats the search on the other side: with a person the page shows both sums. */
 static enum status other_find(struct exchange *x, const struct db_page *wanted, struct records_page *page)
 {
     const struct records_request *r = &page->request;
@@ -137,7 +139,7 @@ static enum status other_find(struct exchange *x, const struct db_page *wanted, 
     return st;
 }
 
-/* Whether the page says what the search found. */
+/* Whether the page shows the numbers of what the search found. */
 static bool is_counted(const struct exchange *x, const struct records_request *r)
 {
     return r->filtered && !r->page.below.given && !x->wants_json;
@@ -189,7 +191,7 @@ static int64_t month_fen(const struct records_page *page, int i)
     return page->request.side == RECORD_SENT ? page->totals.months[i].sent_fen : page->totals.months[i].received_fen;
 }
 
-/* The records of one month of the year. */
+/* The link to the records of one month of the year. */
 static struct str month_url(struct exchange *x, const struct records_page *page, int month)
 {
     int year = page->request.year;
@@ -248,7 +250,7 @@ static void year_link(struct exchange *x, struct model *m, struct value *list, c
     value_bool(m, item, "current", is_shown);
 }
 
-/* A search without a year or a day is one of all years. */
+/* Marks a search without a year or a day: it searches all years. */
 static void all_years_model(struct exchange *x, struct model *m, const struct records_page *page)
 {
     const struct records_request *r = &page->request;
@@ -278,7 +280,8 @@ static void years_model(struct exchange *x, struct model *m, const struct record
     value_page_bool(m, &m->root, "other_years", list->as.list.first != list->as.list.last);
 }
 
-/* The first item of each month on the page has month_begins: without a filter with the total of the month. */
+/* Marks the first item of each month on the page: month_begins, with the total of the month unless there is a
+ * filter. */
 static void month_headings_model(struct exchange *x, struct model *m, const struct value *items,
                                  const struct records_page *page)
 {
@@ -316,7 +319,7 @@ static void next_model(struct exchange *x, struct model *m, const struct records
         value_page_text(m, root, "searched_text", clock_zone_minute(x->arena, page->result.rest.ms));
 }
 
-/* The same records as a file: of the shown year, when no filter says otherwise. */
+/* The link to the same records as a file: of the shown year, unless the filter has another period. */
 static struct str csv_url(struct exchange *x, const struct records_request *r)
 {
     struct str path = arena_printf(x->arena, "%s.csv", r->path);
@@ -337,7 +340,7 @@ static void found_model(struct exchange *x, struct model *m, const char *name, c
         value_int(m, object, "read_max", (int64_t)found->read_max);
 }
 
-/* What the filter finds, of one person on both sides. */
+/* Adds the sums of what the filter finds, with a person for both sides. */
 static void both_found_model(struct exchange *x, struct model *m, const struct records_page *page)
 {
     const struct records_request *r = &page->request;
@@ -347,14 +350,14 @@ static void both_found_model(struct exchange *x, struct model *m, const struct r
         found_model(x, m, "found_other", r, r->side == RECORD_SENT ? RECORD_RECEIVED : RECORD_SENT, &page->other);
 }
 
-/* The other side's records keep the filter, too. */
+/* Adds the links to both sides, which keep the filter. */
 static void tabs_model(struct exchange *x, struct model *m, const struct records_request *r)
 {
     value_page_text(m, &m->root, "received_url", records_url(x, r, STR("/records/received")));
     value_page_text(m, &m->root, "sent_url", records_url(x, r, STR("/records/sent")));
 }
 
-/* The page has not all rows; it says which they are where their number is known. */
+/* Adds which rows the page has, when it has not all and their number is known. */
 static void part_model(struct model *m, const struct records_page *page)
 {
     bool is_first = !page->request.page.below.given;
@@ -394,14 +397,14 @@ static void page_model(struct exchange *x, struct model *m, const struct records
         value_page_text(m, root, "story_url", arena_printf(x->arena, "/records/story?year=%d", page->request.year));
 }
 
-/* Reads the rows and totals of the request; without rows when its form was refused. */
+/* Reads the rows and totals for the request; no rows when its form was refused. */
 static enum status page_find(struct exchange *x, struct records_page *page, bool refused)
 {
     enum status st = refused ? ST_OK : rows_find(x, page);
     return st == ST_OK ? totals_find(x, page) : st;
 }
 
-/* As many as rows_find makes. */
+/* The number of rows that rows_find will produce. */
 static size_t search_count(const struct exchange *x, const struct records_request *r)
 {
     return is_counted(x, r) && r->filter.person_id != 0 ? 2 : 1;
@@ -442,7 +445,7 @@ static enum step records_show(struct exchange *x, enum record_side side, bool cs
     return STEP_DONE;
 }
 
-/* The list, or the file when Accept asks for it. */
+/* Answers with the list, or with the file when Accept names its type. */
 enum step records_received(struct exchange *x)
 {
     return records_show(x, RECORD_RECEIVED, exchange_prefers(x, STR("text/csv")));

@@ -1,4 +1,4 @@
-/* The routes of this floor. commands/serve.c gives them to the router. */
+/* The routes of this folder. commands/serve.c gives them to the router. */
 #ifndef HB_RECORDS_ROUTES_H
 #define HB_RECORDS_ROUTES_H
 

@@ -23,7 +23,7 @@ struct story_page {
     struct user_totals totals;
     struct user_year year;
     struct story story;
-    struct user *users; /* of the story, without deleted ones */
+    struct user *users; /* the users in the story, without deleted ones */
     size_t user_count;
 };
 
@@ -83,7 +83,7 @@ static enum status page_find(struct exchange *x, int year, struct story_page *ou
 
 /* ---- the page ---- */
 
-/* A user as today's nickname; empty: deleted. */
+/* Adds a user with the present nickname; empty: deleted. */
 static void user_model(struct model *m, struct value *object, const char *name, const struct story_page *page,
                        uint64_t id)
 {
@@ -126,7 +126,8 @@ static void shares_model(struct exchange *x, struct model *m, const struct story
     view_time_model(m, object, "at", "at_text", largest->ms);
     value_page_text(m, object, "url", present_packet_path(x, largest->packet_id));
     object = value_object(m, &m->root, "fastest");
-    int64_t after_ms = fastest->after_ms > 0 ? fastest->after_ms : 0; /* clocks of two machines */
+    /* negative when the clocks of two machines differ */
+    int64_t after_ms = fastest->after_ms > 0 ? fastest->after_ms : 0;
     int64_t tenths = after_ms / TENTH_MS;
     user_model(m, object, "sender", page, fastest->person_id);
     value_int(m, object, "after_ms", after_ms);

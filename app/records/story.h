@@ -34,9 +34,9 @@ extern const struct field story_fields[], story_share_fields[];
 enum step story_show(struct exchange *x);
 
 /* GET /story.png?year=YYYY[&amounts=1] → the picture, as a download. NEED_USER. It has the user's nickname and
- * the counts of the year; with ?amounts the two totals. Only the card pool can draw, and it knows no sessions and has
- * no rights on these data. So this reads the numbers and passes them on by an internal redirect of nginx
- * (X-Accel-Redirect), as a query of their own that nobody else can send: nginx/site.conf, records/story_picture.h. */
+ * the counts of the year; with ?amounts the two totals. Only the card pool can draw, but it knows no sessions and has
+ * no rights on these data. So this handler reads the numbers and passes them on by an internal redirect of nginx
+ * (X-Accel-Redirect), in a query that no client can send: nginx/site.conf, records/story_picture.h. */
 enum step story_share(struct exchange *x);
 
 #endif

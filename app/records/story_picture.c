@@ -16,9 +16,9 @@
 enum {
     WIDTH = 1080,
     HEIGHT = 1440,
-    NAME_WIDTH_MAX = 1300, /* in hundredths of an em */
+    NAME_WIDTH_MAX = 1300, /* width of the name in hundredths of an em */
     HOST_WIDTH_MAX = 2700,
-    NUMBER_MAX = 1000000000, /* what a year can have */
+    NUMBER_MAX = 1000000000, /* the largest number that a year can have */
     YEAR_MAX = 9999
 };
 
@@ -69,7 +69,7 @@ struct str story_picture_url(struct exchange *x, const struct user_year *year, b
         year->best_count, STR_ARG(sums));
 }
 
-/* The face on the coin. Without one, the first character of the name is there. */
+/* Adds the face on the coin; a user without a face gets the first character of the name. */
 static enum status face_model(struct exchange *x, struct model *m, struct str word)
 {
     const struct face face = face_from(word);

@@ -15,9 +15,9 @@
 enum {
     NODE_NONE = 255,        /* in the map: no primary */
     REFRESH_PAUSE_MS = 100, /* between two reads of the map */
-    REFRESH_TIMES = 4,      /* a read of the map has a quarter of a round's time */
+    REFRESH_TIMES = 4,      /* a read of the map may take a quarter of a round's time */
     SLOT_ENTRY_NODE = 2,    /* index of the primary in an entry of CLUSTER SLOTS */
-    COMMAND_WORDS_READ = 4  /* of a command: to find its first key */
+    COMMAND_WORDS_READ = 4  /* words of a command that are read to find its first key */
 };
 
 struct redis_cluster {
@@ -25,7 +25,7 @@ struct redis_cluster {
     bool loaded;
     bool stale;             /* read the map again */
     int64_t refresh_due_ms; /* monotonic: not before */
-    size_t asked;           /* index of the node to which CLUSTER SLOTS was sent last */
+    size_t asked;           /* index of the node that got the last CLUSTER SLOTS */
 };
 
 /* ---- the first key of a command ---- */
@@ -75,7 +75,7 @@ static struct str command_key(struct str bytes)
 
 /* ---- nodes ---- */
 
-/* The node with this address: a known one, or one that is not used. NULL: too many. */
+/* The node with this address: a known node, or a free one. NULL: there are too many. */
 static struct redis_node *node_at(struct redis *r, const struct address *address)
 {
     struct redis_node *free_node = NULL;
@@ -137,7 +137,8 @@ static bool slots_read(struct redis *r, const redisReply *slots, const struct re
     return found;
 }
 
-/* Closes the connections to servers that are no primaries any more. One that did not answer is kept with its pause. */
+/* Closes the connections to servers that are not primaries any more. The node of a server that did not answer is kept,
+ * with its pause. */
 static void others_close(struct redis *r)
 {
     int64_t now_ms = clock_monotonic_ms();
@@ -149,7 +150,7 @@ static void others_close(struct redis *r)
 }
 
 /* Reads the map from one server. A cut-off minority still names its own primaries, but says that the cluster has
- * failed. any: accept such a map, too, because no server has a better one. */
+ * failed. any: also accept such a map, because no server has a better one. */
 static bool map_ask(struct redis *r, struct redis_node *node, bool any, int64_t deadline_ms)
 {
     struct buf out = BUF_EMPTY;
@@ -168,7 +169,7 @@ static bool map_ask(struct redis *r, struct redis_node *node, bool any, int64_t 
     return ok;
 }
 
-/* Makes nodes of the configured addresses: every known primary may have moved. */
+/* Makes nodes for the configured addresses, because every known primary may have moved. */
 static void seeds_add(struct redis *r)
 {
     for (size_t i = 0; i < r->addresses.count; i++)
@@ -178,7 +179,7 @@ static void seeds_add(struct redis *r)
 static void map_refresh(struct redis *r, int64_t deadline_ms)
 {
     static const struct {
-        bool connected, any; /* only servers that are connected; accept any map */
+        bool connected, any; /* connected: only these servers; any: accept any map */
     } passes[] = { { true, false }, { false, false }, { true, true } };
     struct redis_cluster *c = r->cluster;
     bool read = false;

@@ -4,8 +4,8 @@
  * server_mode:cluster. Then each command goes to the primary that serves the slot of its first key, over one connection
  * to each primary; the commands of a round travel at the same time. A command without a key (PING, TIME, INFO) goes to
  * any of them. A command whose slot has moved (MOVED) is repeated within the round. A command whose slot is being moved
- * (ASK) is repeated, too, unless it has a fence or is to be confirmed: then it is ST_UNAVAILABLE, because the other
- * server was not compared yet. So is a command whose slot has no primary. */
+ * (ASK) is repeated, too, unless it has a fence or must be confirmed: then it is ST_UNAVAILABLE, because the other
+ * server was not compared yet. A command whose slot has no primary is ST_UNAVAILABLE, too. */
 #ifndef HB_REDIS_CLUSTER_H
 #define HB_REDIS_CLUSTER_H
 
@@ -13,12 +13,12 @@
 
 /* True once a connection has shown that the servers are a cluster. */
 bool redis_is_cluster(const struct redis *r);
-/* True when both keys are on the same server, by what is known now; false when one of them has no server. */
+/* True when both keys are on the same server, as far as is known now; false when a key has no server. */
 bool redis_is_same_server(const struct redis *r, struct str a, struct str b);
 /* The number of primaries that serve slots; 1 without a cluster. Connects if necessary. 0: none is reachable. */
 size_t redis_primaries(struct redis *r);
-/* The address of one of them, in a cluster; borrowed, valid until the next round. NULL: none, or no cluster. r may be
- * NULL. */
+/* The address of one of the primaries of a cluster; borrowed, valid until the next round. NULL: there is none, or no
+ * cluster. r may be NULL. */
 struct address;
 const struct address *redis_primary_address(struct redis *r, size_t primary);
 /* Queues a command for one primary, from 0 to redis_primaries - 1; as redis_queue. For commands that concern a server

@@ -17,8 +17,8 @@
 
 enum {
     IDLE_CHECK_MS = 20, /* a connection unused for longer is tested before its next use */
-    CONNECT_PARTS = 4,  /* of several servers, one has this part of a round's time to connect */
-    AVOID_MS = 10000    /* one of several addresses whose replicas did not confirm */
+    CONNECT_PARTS = 4,  /* of several servers, each has this fraction of a round's time to connect */
+    AVOID_MS = 10000    /* one of several addresses is avoided so long after its replicas did not confirm */
 };
 
 int64_t redis_retry_pause_ms(const struct redis_node *node)
@@ -50,7 +50,7 @@ static struct str info_field(const redisReply *info, struct str mark)
     return after.ptr == NULL ? STR_NONE : str_trim(str_cut(after, '\n', &rest));
 }
 
-/* Since Redis 7.2; Valkey names this version. */
+/* True since Redis 7.2; Valkey reports this version. */
 static bool waits_for_own(struct str version)
 {
     struct str rest;
@@ -59,8 +59,8 @@ static bool waits_for_own(struct str version)
     return !known || major > 7 || (major == 7 && minor >= 2);
 }
 
-/* Reads INFO. False: do not use this server. of_several: there are other addresses, so a replica, or a server that is
- * loading, is not used. */
+/* Reads INFO. False: do not use this server. of_several: there are other addresses, so a replica or a loading server is
+ * refused. */
 static bool server_read(struct redis_node *node, const redisReply *info, bool of_several)
 {
     struct str id = info_field(info, STR("\nrun_id:"));
@@ -143,7 +143,7 @@ static bool connection_try(const struct redis *r, struct redis_node *node, const
     return ok;
 }
 
-/* A server that is silent may take this much of a round's time; the rest is for the others. */
+/* A silent server may take only this part of a round's time; the rest is for the other servers. */
 static int64_t part_deadline_ms(const struct redis *r, int64_t deadline_ms)
 {
     int64_t until_ms = clock_monotonic_ms() + r->config->redis_timeout_ms / CONNECT_PARTS;
@@ -169,15 +169,15 @@ static bool connection_open_at(struct redis *r, struct redis_node *node, size_t 
     return true;
 }
 
-/* False for a primary that a failover has replaced: it has lost its replicas, though it may still call itself a
- * primary. */
+/* False for a primary that a failover has probably replaced: it has no replicas any more, although it may still call
+ * itself a primary. */
 static bool is_preferred(const struct redis *r, const struct redis_node *node)
 {
     return r->addresses.count == 1 || node->is_cluster || node->has_replicas >= r->replicas;
 }
 
-/* Tries the configured addresses in order: first for a primary with enough replicas, then for any; last are those that
- * are avoided. */
+/* Tries the configured addresses in order: first for a primary with enough replicas, then for any primary; addresses to
+ * avoid come last. */
 static bool connection_open_any(struct redis *r, struct redis_node *node, int64_t deadline_ms)
 {
     bool is_avoided[ADDRESSES_MAX] = { false }, lacks_replicas[ADDRESSES_MAX] = { false };

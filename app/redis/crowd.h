@@ -8,7 +8,7 @@
  * key are one command: the keys and shared arguments of the first call, then the first own argument of every call in
  * the order of the calls, then the second of every call, and so on. The function replies an array with one element per
  * call; the round makes this element the reply of the call. An error, or a lost reply, is the status of each of them. A
- * call without others is a crowd of one. At most REDIS_CROWD_MAX calls are one command. Crowds are sent after the other
+ * single call is a crowd of one. At most REDIS_CROWD_MAX calls are one command. Crowds are sent after the other
  * commands of the round. As redis_queue. */
 #define REDIS_CROWD_MAX     64
 #define REDIS_CROWD_OWN_MAX 4

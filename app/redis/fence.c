@@ -25,8 +25,8 @@ void redis_queue_fences(struct redis *r)
     r->fences_wanted = true;
 }
 
-/* Whether the last read of the fence still counts. An older one does not, even over the same connection: the worker may
- * have shut the fence, or the server, one of several, may have been a replica for a while. */
+/* Whether the last read of the fence is recent enough. An older read is not trusted, even over the same connection: the
+ * worker may have shut the fence, or the server, one of several, may have been a replica for a while. */
 static bool is_fresh(const struct redis *r, uint32_t fence)
 {
     return r->round_ms - r->fence_read_ms[fence] <= FRESH_MS;
@@ -47,7 +47,7 @@ static void text_write(const struct redis *r, const struct redis_node *node, cha
 /* The fences that a round reads. */
 struct reading {
     bool wanted[REDIS_FENCES_MAX];
-    struct redis_node *nodes[REDIS_FENCES_MAX]; /* where the fence is read; NULL: nowhere */
+    struct redis_node *nodes[REDIS_FENCES_MAX]; /* the node from which each fence is read; NULL: not read */
     struct redis_call calls[REDIS_FENCES_MAX];
 };
 

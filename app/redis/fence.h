@@ -16,15 +16,15 @@
 
 /* Writes the key of a fence to out, and returns it. */
 typedef struct str redis_fence_key(char *out, uint32_t fence);
-/* The keys of fences 0 … count - 1; count ≤ REDIS_FENCES_MAX (asserted). Before, every fence is shut. */
+/* Sets the keys of fences 0 … count - 1; count ≤ REDIS_FENCES_MAX (asserted). Until this call, every fence is shut. */
 void redis_fences_set(struct redis *r, redis_fence_key *key, uint32_t count);
 /* The next round also reads all fences that are not known to be open. */
 void redis_queue_fences(struct redis *r);
-/* False also when the fence was not read over the present connection. */
+/* False also while the fence was not read over the present connection. */
 bool redis_fence_is_open(const struct redis *r, uint32_t fence);
 /* How many of the fences are open. */
 uint32_t redis_fences_open(const struct redis *r);
-/* Writes the text that opens the fence: of the server that has its key now. Connects if necessary. ST_OK ·
+/* Writes the text that opens the fence at the server that has its key now. Connects if necessary. ST_OK ·
  * ST_UNAVAILABLE. */
 enum status redis_fence_text(struct redis *r, uint32_t fence, char out[REDIS_FENCE_TEXT_MAX]);
 

@@ -33,7 +33,8 @@ struct redis_functions {
     size_t count;
 };
 
-/* A function's file, and what it includes: that runs once, when the library is loaded, and not in each call. */
+/* The text of a function's file, and of its includes: these run once, when the library is loaded, and not in each
+ * call. */
 struct source {
     struct buf included, body;
 };
@@ -181,7 +182,8 @@ static enum status library_make(struct loader *l, const char *file, const struct
         return load_fail(l, file, "does not begin with #!lua, or #!lua flags=…", STR(""));
     hash_make(source, hash);
     (void)sodium_bin2hex(hex, sizeof hex, hash, sizeof hash);
-    (void)snprintf(name, sizeof name, "hongbao_%s_%s", f->stem, hex); /* not into *f: gcc 14 warns that it has both */
+    /* not printed into *f: gcc 14 warns of an overlap */
+    (void)snprintf(name, sizeof name, "hongbao_%s_%s", f->stem, hex);
     memcpy(f->name, name, sizeof name);
     buf_printf(&f->library, "#!lua name=%s\n", f->name);
     buf_str(&f->library, buf_view(&source->included));

@@ -1,8 +1,8 @@
 /* Redis functions from files of Lua, for redis_queue_function (redis/redis.h).
  *
- * Each function is a library of its own, and both have the same name: what it does and a hash of its text. So a program
- * calls just the text that it comes with, and the functions of two programs stand side by side in a server: during an
- * upgrade, and after going back. */
+ * Each function has its own library, and both have the same name: a word for what it does, and a hash of its text. So a
+ * program always calls its own version of a function, and the functions of two programs can be in one server: during an
+ * upgrade, and after a downgrade. */
 #ifndef HB_REDIS_FUNCTION_H
 #define HB_REDIS_FUNCTION_H
 
@@ -20,8 +20,8 @@ struct redis_function;
 /* Functions are files NAME-K.lua of a folder, K = number of keys. The first line is `#!lua`, with flags=FLAG,… if Redis
  * has to know some; the others are the body, in which KEYS and ARGV are the keys and the arguments. A line
  * `-- @include "NAME"` means include/NAME.lua, whose locals the body sees. It stands before the function, once: it is
- * run when the library is loaded and not in each call. Reads every function of dir. made: an include that is no file;
- * NULL: there is none.
+ * run when the library is loaded and not in each call. Reads every function of dir. made: an include that the program
+ * makes, without a file; NULL: none.
  * ST_INVALID, and the reason in error (error_size bytes): unreadable file, missing include, cycle, bad name ·
  * ST_NO_MEMORY. *out: free with redis_functions_free. */
 struct redis_functions;

@@ -46,7 +46,7 @@ static bool library_registers(const redisReply *library, struct str name)
     return false;
 }
 
-/* The library of another name that has registered this one's function: a name of a function is in one library only. */
+/* Finds a library of another name that has registered this function: one function name can be in one library only. */
 static const redisReply *stranger_find(const redisReply *list, struct str name)
 {
     const redisReply *library;
@@ -95,7 +95,7 @@ static enum status load_result(const struct redis_call *call, const struct redis
     return ST_CORRUPT;
 }
 
-/* Redis would refuse a function whose name another library has. If this fails, loading reports it. */
+/* Deletes such a library: Redis would refuse the function. If this fails, loading reports it. */
 static void stranger_delete(struct redis *r, size_t primary, const redisReply *list, const struct redis_function *f)
 {
     const redisReply *stranger = stranger_find(list, redis_function_name(f));
@@ -107,7 +107,7 @@ static void stranger_delete(struct redis *r, size_t primary, const redisReply *l
     redis_call_free(&call);
 }
 
-/* Replaces only a text that was found to differ, and was logged. */
+/* Replaces a text only if it was found to differ, and was logged. */
 static void load_queue(struct redis *r, struct redis_call *call, size_t primary, const struct redis_function *f,
                        bool replace)
 {
@@ -135,7 +135,7 @@ static enum status functions_load(struct redis *r, const struct redis_function *
     return failed;
 }
 
-/* Loads what is not in the list. */
+/* Loads the functions that the list lacks. */
 static enum status list_mend(struct redis *r, const struct redis_functions *set, size_t primary, const redisReply *list)
 {
     struct redis_functions_state state = { 0 };

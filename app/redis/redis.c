@@ -10,7 +10,7 @@
 enum {
     QUEUE_BYTES_KEPT = 1 << 20, /* a larger buffer is freed after the round */
     PENDING_CAP_FIRST = 64,
-    REDIRECTS_MAX = 3 /* of a command in a round */
+    REDIRECTS_MAX = 3 /* redirects of one command in a round */
 };
 
 struct redis *redis_new(const struct config *config)
@@ -286,13 +286,13 @@ void redis_round(struct redis *r)
     if (!redis_queued(r))
         return;
     redis_crowds_queue(r);
-    if (r->count > 0) { /* else: no memory for any crowd */
+    if (r->count > 0) { /* it is 0 when there was no memory for any crowd */
         r->round_ms = clock_monotonic_ms();
         int64_t deadline_ms = r->round_ms + r->config->redis_timeout_ms + r->replicas_ms;
         r->rounds++;
         queue_route(r, deadline_ms);
         redis_fences_check(r, deadline_ms);
-        if (r->cluster != NULL) /* servers that were silent until now must not cost the others their time */
+        if (r->cluster != NULL) /* a server that was silent until now must not take the time of the others */
             deadline_ms = later(deadline_ms, clock_monotonic_ms() + r->config->redis_timeout_ms / 2 + r->replicas_ms);
         queue_send(r, deadline_ms);
         for (int i = 0; i < REDIRECTS_MAX && r->cluster != NULL && redis_redirects_take(r, deadline_ms); i++) {

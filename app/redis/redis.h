@@ -45,10 +45,10 @@ void redis_free(struct redis *r);
 /* Queues a command; args are copied. Until the round call->status is ST_UNKNOWN and reply NULL; ST_NO_MEMORY: the queue
  * is full, the command will not be sent. */
 void redis_queue(struct redis *r, struct redis_call *call, const struct str *args, size_t count);
-/* The same for a read on which something is decided for good: ST_UNKNOWN unless the replicas (redis_replicas, config)
- * have all that the server had when it replied. Calls with a fence are confirmed in the same way. */
+/* The same for a read that leads to a final decision: ST_UNKNOWN unless the replicas (redis_replicas, config) have all
+ * that the server had when it replied. Calls with a fence are confirmed in the same way. */
 void redis_queue_confirmed(struct redis *r, struct redis_call *call, const struct str *args, size_t count);
-/* Whether replicas have to confirm (redis_replicas, config), by what is known since the first connection. */
+/* Whether replicas have to confirm (redis_replicas, config), as known since the first connection. */
 bool redis_confirms(const struct redis *r);
 /* Queues the call of a function (FCALL), as redis_queue. ST_UNAVAILABLE: the server lacks the function
  * (redis/function_load.h), so nothing was executed. fence: the number of a fence: the call is sent only while this

@@ -22,30 +22,30 @@ enum {
     REDIS_QUEUE_BYTES_MAX = 64 << 20, /* per round */
     REDIS_ARG_HEAD_MAX = 32,          /* bytes besides each argument: "$LEN\r\n" and "\r\n" */
     REDIS_RETRY_PAUSE_MS = 100,       /* before the next attempt to connect; rounds meanwhile fail at once */
-    REDIS_CLUSTER_PAUSE_MS = 500,     /* the same for a server of a cluster: the others go on meanwhile */
+    REDIS_CLUSTER_PAUSE_MS = 500,     /* the same for a server of a cluster: the others are used meanwhile */
     REDIS_NODES_MAX = 32,
     REDIS_RUN_ID_MAX = 41,
-    REDIS_MARKS_MAX = 4 /* commands before a WAIT that only write */
+    REDIS_MARKS_MAX = 4 /* commands that only write, before a WAIT */
 };
 
 /* A queued command: its bytes in the output buffer and the call that takes its reply. */
 struct pending {
     struct redis_call *call;
-    struct redis_node *node; /* to which it is or was sent; NULL: to none */
+    struct redis_node *node; /* the node that gets or got it; NULL: none */
     int fence;               /* REDIS_ANY: none */
-    size_t primary;          /* number of the primary, from 1, that gets it; 0: the one of its key */
-    bool confirm;            /* the replicas have to confirm it */
+    size_t primary;          /* the number of the primary that gets it, from 1; 0: the primary of its key */
+    bool confirm;            /* the replicas must confirm it */
     size_t start, end;       /* offsets in the buffer */
 };
 
 /* A connection to one server. */
 struct redis_node {
     struct address address;
-    bool has_address;      /* of a cluster; without one the configured addresses are tried */
+    bool has_address;      /* it has a fixed address, as in a cluster; otherwise the configured addresses are tried */
     bool serves;           /* of a cluster: it is a primary with slots */
     bool is_cluster;       /* it said so */
-    int64_t has_replicas;  /* how many were connected to it, by INFO */
-    size_t index;          /* of its address in the list of the configured ones; without has_address */
+    int64_t has_replicas;  /* number of its connected replicas, by INFO */
+    size_t index;          /* without has_address: index of its address in the configured list */
     redisContext *context; /* NULL: not connected */
     int64_t retry_at_ms;   /* monotonic: do not connect before */
     int64_t last_used_ms;  /* monotonic: end of the last successful transfer */
@@ -53,9 +53,9 @@ struct redis_node {
     uint64_t connection;                            /* number of the connection (redis_call); 0: not connected */
     char run_id[REDIS_RUN_ID_MAX];                  /* of the connected server; empty: not connected */
     bool fence_refusal_logged;                      /* for this connection */
-    uint64_t ensured_round;                         /* the round that has looked after the connection */
+    uint64_t ensured_round;                         /* the last round that has checked the connection */
     bool waits_for_own;                             /* its WAIT counts from the last write of the connection */
-    struct redis_call marks[REDIS_MARKS_MAX], wait; /* behind the commands of a flight */
+    struct redis_call marks[REDIS_MARKS_MAX], wait; /* they follow the commands of a flight */
     bool waits;                                     /* there are these */
     bool unconfirmed_logged;
     int64_t unconfirmed_since_ms; /* monotonic; 0: the last WAIT was confirmed, or there was none yet */
@@ -68,11 +68,11 @@ struct redis {
     const struct config *config;
     struct redis_node nodes[REDIS_NODES_MAX];
     size_t node_count;
-    int64_t replicas;                      /* how many have to confirm; by redis_replicas */
-    int64_t replicas_ms;                   /* the time that this may take in a round */
+    int64_t replicas;                      /* how many replicas must confirm; from redis_replicas */
+    int64_t replicas_ms;                   /* time that confirming may take in a round */
     struct address_list addresses;         /* by config, read at each attempt to connect */
     int64_t avoid_until_ms[ADDRESSES_MAX]; /* monotonic: the others are tried first */
-    struct redis_cluster *cluster;         /* NULL: it is none, or not known to be one */
+    struct redis_cluster *cluster;         /* NULL: the servers are no cluster, or not known to be one */
     uint64_t connections;                  /* made so far, to any node */
     uint64_t rounds;                       /* begun so far */
     redis_fence_key *fence_key;
@@ -84,7 +84,7 @@ struct redis {
     struct buf out;
     struct pending *pending;
     size_t count, cap;
-    struct redis_crowd *crowds; /* of the next round; those beyond crowd_count keep their buffers */
+    struct redis_crowd *crowds; /* crowds of the next round; those beyond crowd_count only keep their buffers */
     size_t crowd_count, crowd_cap;
 };
 
@@ -101,8 +101,9 @@ struct redis_flight {
 
 /* ---- redis.c ---- */
 
-/* Adds a command of args arguments to the queue and writes its head. The caller appends the arguments, at most bytes
- * with the head, and sets p->end. NULL: no memory, or a limit was reached; call->status is ST_NO_MEMORY then. */
+/* Adds a command of args arguments to the queue and writes its head. The caller appends the arguments and sets p->end;
+ * head and arguments take at most `bytes`. NULL: no memory, or a limit was reached; call->status is ST_NO_MEMORY
+ * then. */
 struct pending *redis_pending_add(struct redis *r, struct redis_call *call, size_t bytes, size_t args);
 
 /* Keeps or makes the connection of a node, once in a round. Returns the node; NULL: not connected. */
@@ -111,47 +112,48 @@ struct redis_node *redis_node_ensure(struct redis *r, struct redis_node *node, i
 bool redis_node_add(struct redis_node *node, const struct pending *p, struct str bytes);
 /* Lists the nodes that have commands. Returns their number. */
 size_t redis_flights(struct redis *r, struct redis_flight flights[REDIS_NODES_MAX]);
-/* Frees what was sent; the memory of small buffers is kept. */
+/* Frees the buffers of what was sent, except small ones. */
 void redis_node_reset(struct redis_node *node);
 
 /* ---- redis/cluster.c ---- */
 
-/* Finds out whether the servers are a cluster, and reads its map when it is in doubt: once in a round, before anything
- * has a node, as nodes that serve nothing are closed. False: it is not known which server has which key. */
+/* Finds out whether the servers are a cluster, and reads the cluster's map when it may be outdated. Call it once in a
+ * round, before commands get nodes, because it closes nodes that serve no slots. False: it is not known which server
+ * has which key. */
 bool redis_map_ensure(struct redis *r, int64_t deadline_ms);
 /* The node that serves the key, connected. STR_NONE: any node. NULL: it is unknown or unreachable. */
 struct redis_node *redis_route(struct redis *r, struct str key, int64_t deadline_ms);
 /* The same for a queued command. */
 struct redis_node *redis_route_command(struct redis *r, const struct pending *p, int64_t deadline_ms);
-/* The node of a key, without a connection being made. NULL: unknown. */
+/* The node of a key, without making a connection. NULL: unknown. */
 const struct redis_node *redis_route_known(const struct redis *r, struct str key);
-/* The map is read again before the next round. Nothing without a cluster. */
+/* Makes the next round read the map again. Does nothing without a cluster. */
 void redis_map_doubt(struct redis *r);
-/* Looks for commands that their server sent elsewhere. Those whose slot was moved get their new node; true: there are
- * some, to be sent again. Those whose slot is being moved are repeated at once. Every other command has no node
- * afterwards. */
+/* Handles commands that their server redirected. Commands whose slot was moved get their new node; true: there are such
+ * commands, and they must be sent again. Commands whose slot is being moved are repeated at once. All other commands
+ * have no node afterwards. */
 bool redis_redirects_take(struct redis *r, int64_t deadline_ms);
 
 /* ---- redis/wait.c ---- */
 
 /* Sets r->replicas. Call it when the addresses are read, and when the servers are a cluster. */
 void redis_replicas_read(struct redis *r);
-/* Adds a WAIT to the commands of each node of which one is to be confirmed, and the write that it may need. */
+/* Adds a WAIT for each node with a command that must be confirmed, and before it the write that the WAIT may need. */
 void redis_waits_add(struct redis *r);
 /* Reads the reply to the WAIT: without enough replicas the calls to be confirmed become ST_UNKNOWN. */
 void redis_wait_read(struct redis *r, const struct redis_flight *f);
 
 /* ---- redis/fence.c ---- */
 
-/* Reads the fences that the queued calls name, if they are not known to be open, and takes the calls behind a shut
- * fence off their node: ST_UNAVAILABLE. */
+/* Reads the fences that the queued calls name, if they are not known to be open, and takes the calls with a shut fence
+ * off their node: they are ST_UNAVAILABLE. */
 void redis_fences_check(struct redis *r, int64_t deadline_ms);
 
 /* ---- redis/crowd.c ---- */
 
 /* Adds the crowds to the queue, at its end. */
 void redis_crowds_queue(struct redis *r);
-/* Gives each caller its part of the reply, or the status of the whole command; no crowd is left. */
+/* Gives each caller its part of the reply, or the status of the whole command. Afterwards there is no crowd. */
 void redis_crowds_answer(struct redis *r);
 void redis_crowds_free(struct redis *r);
 
@@ -177,9 +179,9 @@ bool redis_transfer_one(struct redis_node *node, struct str bytes, const struct 
 /* Keeps the node's connection, or opens a new one when there is none or it is dead. False: not connected. */
 bool redis_connection_ensure(struct redis *r, struct redis_node *node, int64_t deadline_ms);
 void redis_close(struct redis_node *node);
-/* After a failed connect or a missed deadline: until the next attempt. */
+/* How long no attempt is made after a failed connect or a missed deadline. */
 int64_t redis_retry_pause_ms(const struct redis_node *node);
-/* Leaves one of several addresses, which is tried after the others for a while. */
+/* Leaves one of several addresses: for a while it is tried after the others. */
 void redis_avoid(struct redis *r, struct redis_node *node, const char *why);
 /* Logs the reason and closes the connection. Does not touch the calls in flight. */
 void redis_drop(struct redis_node *node, const char *why);

@@ -8,8 +8,8 @@
 
 #define REDIS_SLOTS 16384
 
-/* CRC16 (XMODEM) of the key, modulo REDIS_SLOTS. Of a key with a hash tag, as in hb:{p07}:events, only the bytes
- * between the first { and the next } count, unless there are none. */
+/* CRC16 (XMODEM) of the key, modulo REDIS_SLOTS. In a key with a hash tag, such as hb:{p07}:events, only the bytes
+ * between the first { and the next } are hashed, unless there are none. */
 uint16_t redis_slot(struct str key);
 
 #endif

@@ -1,10 +1,10 @@
 /* Waiting until replicas confirm. Behind the commands of a round, WAIT returns how many replicas have everything that
  * the server had written when it replied to the last command, also when that command only read. A server that was cut
- * off from its replicas answers commands as before, until it notices; what it takes then is lost, and only WAIT shows
- * it.
+ * off from its replicas answers commands as before until it notices; writes that it accepts in that time are lost, and
+ * only WAIT shows this.
  *
- * Since Redis 7.2, and in Valkey, WAIT counts from the last write of its connection. So each round that waits writes
- * before, to keys that nobody reads. */
+ * Since Redis 7.2, and in Valkey, WAIT counts from the last write of its connection. So each round that waits first
+ * writes to keys that nobody reads. */
 #include <stdio.h>
 
 #include "redis/redis_internal.h"
@@ -14,12 +14,12 @@
 #include "base/log.h"
 #include "redis/reply.h"
 
-#define MARK_MS "604800000" /* a week after the last write the key is gone */
+#define MARK_MS "604800000" /* the key lives a week after the last write */
 
 enum {
-    TAGS_MAX = 1 << 17, /* hb:wait:{0} and so on: the first 109,758 have every slot */
+    TAGS_MAX = 1 << 17, /* of hb:wait:{0}, hb:wait:{1} …: every slot has one of the first 109,758 */
     AUTO_REPLICAS = 1,
-    LEAVE_MS = 1000 /* one of several addresses, after its replicas have not confirmed for so long */
+    LEAVE_MS = 1000 /* one of several addresses is left after its replicas have not confirmed for so long */
 };
 
 void redis_replicas_read(struct redis *r)
@@ -49,7 +49,7 @@ static void mark_add(struct redis_node *node, struct redis_call calls[2], struct
     command_add(node, &calls[1], keep, ARRAY_LEN(keep));
 }
 
-/* The keys are this server's. In a cluster there are two, because a slot may be moving. */
+/* Adds marks with keys of this server. In a cluster there are two, because a slot may be moving. */
 static void marks_add(const struct redis *r, struct redis_node *node)
 {
     const size_t wanted = r->cluster == NULL ? 2 : REDIS_MARKS_MAX;

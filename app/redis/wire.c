@@ -1,5 +1,6 @@
-/* Bytes to and from Redis. The offsets of each command in the outgoing bytes are known. After the connection broke, a
- * command that was not written completely has not been executed (unavailable); each other one may have been (unknown).
+/* Bytes to and from Redis. It knows the offsets of each command in the outgoing bytes: when the connection breaks, a
+ * command that was not written completely has not been executed (unavailable); every other command may have been
+ * executed (unknown).
  */
 #include <assert.h>
 #include <errno.h>
@@ -81,7 +82,7 @@ static bool bytes_write(int fd, struct str bytes, size_t *written)
     return true;
 }
 
-/* The status of an error reply. After an error that the table lacks the command may have begun. */
+/* The status of an error reply. After an error that is not in the table, the command may have begun. */
 static enum status error_status(const redisReply *reply)
 {
     static const struct {

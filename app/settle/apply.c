@@ -54,7 +54,7 @@ static enum status commit_written(struct settle *s, struct settle_partition *p, 
     return settle_publish_queue_closed(p, w->closed_ids, w->closed_count);
 }
 
-/* Another worker has moved the cursor. It may have died before it published its dead letters and closed packets. */
+/* Another worker has moved the cursor. Perhaps it died before it published its dead letters and closed packets. */
 static enum status cursor_moved(struct settle *s, struct settle_partition *p)
 {
     struct live_event_id before = p->last;

@@ -1,5 +1,5 @@
-/* Partitions that are away: their Redis server does not answer, or its replicas do not confirm. With one server of a
- * Redis Cluster lost the worker goes on with the partitions of the others. Use: settle_away_begin at the begin of a
+/* Partitions that are away: their Redis server does not answer, or its replicas do not confirm. When one server of a
+ * Redis Cluster is lost, the worker goes on with the partitions of the others. Use: settle_away_begin at the begin of a
  * step, then settle_away_take for the status of each task of one partition, and skip what is away. Without a cluster no
  * partition is ever away: all are on one server, whose loss ends the step. */
 #ifndef HB_SETTLE_AWAY_H
@@ -14,9 +14,9 @@
 
 /* No partition is away. */
 void settle_away_begin(struct settle *s);
-/* st: of a task of the partition that used both stores. When it is ST_UNAVAILABLE and MySQL is not the reason, all
- * partitions of the same Redis server are away from now on, and the status is ST_OK. Else it is st. ST_UNAVAILABLE when
- * that was the last server. */
+/* st: the status of a task of the partition that used both stores. When it is ST_UNAVAILABLE and MySQL is not the
+ * reason, all partitions of the same Redis server are away from now on. Returns ST_OK then, or ST_UNAVAILABLE if that
+ * was the last server; otherwise st. */
 enum status settle_away_take(struct settle *s, uint32_t partition, enum status st);
 bool settle_is_away(const struct settle *s, uint32_t partition);
 /* The same for the partition of a packet. */

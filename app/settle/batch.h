@@ -23,7 +23,7 @@
 struct settle_packet {
     uint64_t id;
     /* from the events */
-    uint32_t grabs;       /* grab events of this batch */
+    uint32_t grabs;       /* number of grab events in this batch */
     int64_t grabs_fen;    /* their sum */
     uint32_t first_share; /* lowest and highest share number among them */
     uint32_t last_share;
@@ -39,7 +39,7 @@ struct settle_packet {
     uint64_t sender_id;
     int64_t amount_fen; /* amount_fen, count: of all shares, with those that were given back into the packet */
     uint32_t count;
-    int64_t returned_fen;   /* given back, by the tables; Redis may have closed the packet before it learned that */
+    int64_t returned_fen;   /* given back, by the tables; Redis may have closed the packet without knowing of it */
     uint32_t best_share_no; /* PACKET_NO_SHARE: none */
     uint32_t row_grabs;
     int64_t row_grabs_fen;
@@ -63,7 +63,7 @@ struct settle_month {
     uint32_t best_count;
 };
 
-/* An id further in the future is not taken for a time: a clock was wrong, or an intruder wrote the entry. */
+/* An id further in the future is not used as a time: a clock was wrong, or an intruder wrote the entry. */
 enum { SETTLE_FUTURE_MS = 86400000 };
 
 struct settle_batch {

@@ -7,8 +7,8 @@
 
 enum { CHECK_CHUNK_BYTES = 4096, MISMATCH_LOG_INTERVAL_MS = 5000 };
 
-/* The number of partitions that the tables were made for, by their cursors, numbered from 0. 0: there are no
- * cursors. */
+/* Reads the number of partitions for which the tables were made: the number of cursors, which are numbered from 0. 0:
+ * there are no cursors. */
 static enum status cursors_count(struct db *db, struct arena *a, int64_t *count)
 {
     struct db_rows rows;
@@ -102,7 +102,7 @@ enum status settle_cursor_load(struct settle *s, struct settle_partition *p)
     if (rows.count != 1 || !live_event_id_parse(db_cell(&rows, 0, 0), &p->last))
         return ST_CORRUPT;
     if (!live_event_id_equal(p->last, before))
-        p->gap_accepted = false; /* it was a gap behind another entry */
+        p->gap_accepted = false; /* the gap was accepted behind another entry */
     st = settle_publish_queue_missed(s, p);
     p->cursor_loaded = st == ST_OK;
     p->held_due = true;

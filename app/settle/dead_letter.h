@@ -13,8 +13,8 @@
 #include "live/event.h"
 #include "mysql/db.h"
 
-/* Bytes; longer texts are cut. A crowd needs about 21,000: 64 nicknames of 256 bytes. The column, a BLOB, has
- * 65,535. */
+/* Bytes; longer texts are cut. The largest entry, a crowd, needs about 21,000: 64 nicknames of 256 bytes. The column, a
+ * BLOB, has 65,535. */
 enum { DEAD_LETTER_CONTENT_MAX = 60000, DEAD_LETTER_REASON_MAX = 160 };
 
 struct dead_letter {
@@ -38,9 +38,8 @@ size_t dead_letter_lines(struct str content);
  * readable · ST_NO_MEMORY. */
 enum status dead_letter_events(struct arena *a, struct str content, struct live_event_id id, struct live_event **out,
                                size_t *count);
-/* True when a grab has another grab in its nickname: programs that did not know crowds joined the grabs of a crowd to
- * one line. Only for content that was read from the table; a person who types content may write such a nickname.
- * Pure. */
+/* True when a grab has another grab in its nickname: older programs, which did not know crowds, joined the grabs of a
+ * crowd into one line. Only for content from the table: a person who types content may write such a nickname. Pure. */
 bool dead_letter_joined(const struct live_event *events, size_t count);
 
 /* Inserts a letter; call inside a transaction that has locked the partition's cursor. ST_EXISTS: this entry has a

@@ -9,7 +9,7 @@
 enum { DUE_PACKETS_MAX = LIVE_BATCH_MAX, ARENA_CHUNK_BYTES = 65536 }; /* closed in one round */
 static const size_t ARENA_LIMIT_BYTES = (size_t)16 << 20;
 
-/* The next due packets of one state after the position of the walk. */
+/* Reads the next due packets of one state after the position of the walk. */
 static enum status due_find(const struct expire *e, struct settle *s, struct arena *a, enum packet_state state,
                             int64_t now_ms, struct db_rows *rows)
 {
@@ -24,7 +24,8 @@ static enum status due_find(const struct expire *e, struct settle *s, struct are
 static enum status reply_read(struct settle *s, uint64_t packet_id, const struct live_close *reply, int64_t now_ms,
                               uint64_t *closed, struct recover_done *done)
 {
-    enum status st = status_idempotent(reply->status); /* repeated by the next pass, which gets ALREADY */
+    /* after an unknown outcome the next pass repeats the call and gets ALREADY */
+    enum status st = status_idempotent(reply->status);
     if (st == ST_CORRUPT || st == ST_INVALID) {
         log_error("packet not closed", "packet=%llu status=%s", (unsigned long long)packet_id, status_name(st));
         return ST_OK;

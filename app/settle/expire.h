@@ -1,5 +1,5 @@
-/* Closes packets after their expiry, which may be the moment in which the sender ended them (acts/end.h). The close
- * function appends a close event to the stream, after all grabs; settling this event refunds the rest. */
+/* Closes packets after their expiry, or after their sender has ended them, which sets the expiry (acts/end.h). The
+ * close function appends a close event to the stream, after all grabs; settling this event refunds the rest. */
 #ifndef HB_SETTLE_EXPIRE_H
 #define HB_SETTLE_EXPIRE_H
 

@@ -65,8 +65,8 @@ enum settle_fault_kind {
 
 struct settle_fault {
     enum settle_fault_kind kind;
-    uint64_t packet_id;         /* 0: not one packet */
-    struct live_event_id event; /* 0-0: not one event */
+    uint64_t packet_id;         /* 0: the fault is not about one packet */
+    struct live_event_id event; /* 0-0: the fault is not about one event */
 };
 
 /* True for a fault that Redis's functions can't cause: whoever wrote the event may control a pool or Redis. */

@@ -10,8 +10,8 @@ struct held {
     uint32_t partition;
 };
 
-/* The packets of the partition that have a letter. While one of them is unresolved, the shares from grabbed_count on
- * are held; of a packet that the tables do not have, all shares. */
+/* The packets of the partition that have a letter. While a letter is unresolved, the packet's shares from grabbed_count
+ * on are held; if the tables lack the packet, all its shares. */
 static enum status holds_find(const struct held *h, struct db *db, struct live_hold **out, size_t *count)
 {
     struct db_rows rows;

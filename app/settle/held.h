@@ -1,6 +1,7 @@
-/* Held shares: grabs behind a dead letter, not settled. The published position is after them, so Redis also keeps, for
- * each packet with a letter, the first share that is not settled. Shares are settled in order, so this is the number of
- * settled shares. Pages show a held grab as not settled (docs/how-to/dead-letters.md). */
+/* Held shares: grabs that are not settled because a dead letter is before them. Redis shows grabs before the published
+ * position as settled, and that position is after the held ones. So for each packet with a letter, Redis also keeps the
+ * first share that is not settled. Shares are settled in order, so this is the number of settled shares. Pages show a
+ * held grab as not settled (docs/how-to/dead-letters.md). */
 #ifndef HB_SETTLE_HELD_H
 #define HB_SETTLE_HELD_H
 

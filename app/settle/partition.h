@@ -21,16 +21,16 @@ struct settle_partition {
     uint32_t no;
     uint32_t batch_max;     /* entries of the next batch; halved or cut while a contradicting event is searched */
     uint32_t entry_events;  /* events per entry in the last batch, rounded up; at least 1 */
-    uint32_t entries_asked; /* of the last read */
+    uint32_t entries_asked; /* entries requested by the last read */
     bool behind;            /* the last read left events in the stream: read a larger batch */
     bool cursor_loaded;     /* last was read from MySQL */
     bool gap;               /* the stream lacks the cursor's entry: recover_gaps is due */
     bool gap_accepted;      /* recovery has shut the packets: settle the events after the gap */
-    bool stopped;           /* by a failure that no single entry causes */
+    bool stopped;           /* stopped after a failure that no single entry causes */
     bool away;              /* its Redis server does not answer or is not confirmed (settle/away.h) */
-    bool held_due;          /* publish held shares before the position (settle/held.h): Redis may lack some */
+    bool held_due;          /* held shares must be published before the position (settle/held.h): Redis may lack some */
     int64_t retry_ms;       /* monotonic time; stopped until then */
-    int64_t future_due_ms;  /* monotonic: a cursor in the future is looked at then (settle/recover_stream.h) */
+    int64_t future_due_ms;  /* monotonic: when a cursor in the future is checked again (settle/recover_stream.h) */
     int64_t backoff_ms;
     struct live_event_id last;      /* our copy of the cursor */
     struct live_event_id published; /* the position in Redis */
@@ -50,7 +50,7 @@ struct settle_site {
     bool agrees;
     uint64_t redis_connections, db_connections; /* when the stores were last compared */
     int64_t compare_due_ms, raise_due_ms;       /* monotonic */
-    bool fences_shut; /* since the last comparison that failed: recover_fences opens them anew */
+    bool fences_shut; /* set while fences are shut since a comparison failed: recover_fences opens them anew */
 };
 
 struct settle {
@@ -74,8 +74,8 @@ void settle_stop(struct settle_partition *p, const struct settle_fault *fault);
 void settle_partition_clear(struct settle_partition *p);
 /* Call after a committed batch: ends the stop and its back-off, and doubles batch_max up to the configured size. */
 void settle_partition_resume(struct settle *s, struct settle_partition *p);
-/* Batches have their full size again: the search for an event that contradicts is over. Recovery then looks at the
- * packets that it skipped during the search. Does nothing without a search. */
+/* Ends the search for an event that contradicts: batches have their full size again, and recovery checks the packets
+ * that it skipped during the search. Does nothing without a search. */
 void settle_search_end(struct settle *s, struct settle_partition *p);
 
 #endif

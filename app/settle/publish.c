@@ -62,7 +62,7 @@ static enum status publish_closed(struct settle *s, struct settle_partition *p, 
     return ST_OK;
 }
 
-/* How far the workers have settled. */
+/* Reads how far the workers have settled. */
 static enum status cursor_read(struct settle *s, const struct settle_partition *p, struct live_event_id *out)
 {
     struct db_rows rows;
@@ -73,8 +73,9 @@ static enum status cursor_read(struct settle *s, const struct settle_partition *
     return rows.count == 1 && live_event_id_parse(db_cell(&rows, 0, 0), out) ? ST_OK : ST_CORRUPT;
 }
 
-/* Redis had a later position. Up to the cursor it comes from another worker, and is restored. Beyond the cursor no
- * worker has reached it: the tables are older than Redis, or an intruder in a pool has written it. */
+/* Handles a later position, which our SET has just replaced. Up to the cursor, another worker has published it, and it
+ * is restored. Beyond the cursor no worker has settled: the tables are older than Redis, or an intruder in a pool has
+ * written the position, and it stays replaced. */
 static enum status later_position_take(struct settle *s, const struct settle_partition *p, struct live_event_id later,
                                        struct redis_call *call)
 {
@@ -106,7 +107,7 @@ static enum status publish_position(struct settle *s, struct settle_partition *p
     (void)live_event_id_parse(redis_reply_str(calls[0].reply), &before);
     const bool other_type = redis_reply_is_wrong_type(calls[0].reply);
     enum status st = calls_finish(calls, 2);
-    if (other_type) { /* with GET it is not replaced */
+    if (other_type) { /* SET with GET does not replace a key of another type */
         redis_queue(s->stores->redis, &calls[0], set, 3);
         st = round_finish(s, calls, 1);
     } else if (st == ST_OK && live_event_id_compare(before, p->last) > 0) {
@@ -154,7 +155,7 @@ static enum status position_look(struct settle *s, struct settle_partition *p, c
     if (live_event_id_equal(at, p->last))
         return ST_OK;
     enum status st = cursor_read(s, p, &cursor);
-    const bool is_ours = st == ST_OK && live_event_id_equal(cursor, p->last); /* else another worker publishes */
+    const bool is_ours = st == ST_OK && live_event_id_equal(cursor, p->last); /* otherwise another worker publishes */
     if (is_ours)
         p->published = LIVE_EVENT_NONE;
     return st;

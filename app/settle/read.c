@@ -12,8 +12,8 @@
 #include "settle/cursor.h"
 #include "settle/fault.h"
 
-/* Events to read: the configured batch for a partition that is behind. A large batch costs less a grab, because it
- * changes each packet, wallet and month once; but it locks them for longer. */
+/* Events to read: the configured batch for a partition that is behind. A large batch costs less per grab, because it
+ * changes each packet, wallet and month once; but it locks them longer. */
 static uint32_t events_wanted(const struct settle *s, const struct settle_partition *p)
 {
     const uint32_t batch = (uint32_t)s->stores->config->settle_batch;
@@ -63,7 +63,7 @@ static void damaged_set(struct settle_partition *p, const redisReply *entry, str
 /* Makes room for the events of the entries from first to end. */
 static enum status events_reserve(struct settle_partition *p, const redisReply *reply, size_t first, size_t end)
 {
-    size_t room = 1; /* for the id of a damaged entry, which may hold no event */
+    size_t room = 1; /* one for the id of a damaged entry, which may hold no event */
     for (size_t i = first; i < end; i++)
         room += live_entry_events(reply->element[i]);
     p->events = calloc(room, sizeof *p->events);

@@ -5,10 +5,11 @@
 #include "settle/partition.h"
 
 enum {
-    /* Streams, and events, read in one round: bounds the memory of the replies, and how long Redis works at them. */
+    /* Streams and events that are read in one round. They bound the memory of the replies, and how long Redis works on
+     * them. */
     SETTLE_READ_PARTITIONS_MAX = 8,
     SETTLE_READ_EVENTS_MAX = 8000,
-    SETTLE_PROMPT_EVENTS = 1000 /* a batch while the worker keeps up: it locks wallets for a short time */
+    SETTLE_PROMPT_EVENTS = 1000 /* events of a batch while the worker keeps up: it locks wallets only briefly */
 };
 
 /* How many of these partitions, from the first one on, are read in one round: at least 1 of count > 0. */

@@ -12,7 +12,7 @@
 enum { WALK_PACKETS_MAX = 1000 /* checked in one round */, ARENA_CHUNK_BYTES = 65536 };
 static const size_t ARENA_LIMIT_BYTES = (size_t)64 << 20;
 
-/* Packets of a walk, and those in state funding of which it has seen that Redis has them. */
+/* The packets of a walk, and which packets in state funding Redis has. */
 struct walk {
     struct settle *s;
     struct arena *arena;
@@ -27,13 +27,13 @@ struct walk {
     " (SELECT COUNT(*) FROM share_return WHERE packet_id = packet.id) FROM packet"
 enum { ROW_ID, ROW_EXPIRES, ROW_STATE, ROW_CREATED, ROW_RETURNS };
 
-/* Recovers the packet of a row, if it needs it. call: of its state and its returns in Redis. */
+/* Recovers the packet of a row, if it needs it. call: the reply with its state and its returns in Redis. */
 static enum status packet_check(struct walk *w, const struct db_rows *rows, size_t i, const struct redis_call *call)
 {
     enum recover_state state;
     uint64_t packet_id = db_cell_u64(rows, i, ROW_ID);
     bool funding = str_equal(db_cell(rows, i, ROW_STATE), packet_state_name(PACKET_FUNDING));
-    if (redis_reply_is_wrong_type(call->reply)) /* planted: an error concerns this packet alone */
+    if (redis_reply_is_wrong_type(call->reply)) /* somebody planted the key: the error concerns this packet alone */
         return recover_packet(w->s, packet_id, w->now_ms, w->done);
     if (call->status != ST_OK)
         return status_idempotent(call->status);
@@ -42,7 +42,7 @@ static enum status packet_check(struct walk *w, const struct db_rows *rows, size
         w->loaded[w->loaded_count++] = packet_id;
     const int64_t age_ms = w->now_ms - db_cell_i64(rows, i, ROW_CREATED);
     if (funding && state == RECOVER_MISSING && age_ms < LIVE_LOAD_WITHIN_MS) {
-        w->done->left += age_ms > -LIVE_LOAD_WITHIN_MS; /* not for a time far in the future */
+        w->done->left += age_ms > -LIVE_LOAD_WITHIN_MS; /* not counted when its time is far in the future */
         return ST_OK;                                   /* Redis's clock decides whether the sender may load */
     }
     if (state != RECOVER_OPEN)
@@ -76,8 +76,8 @@ static enum status packets_check(struct walk *w, const struct db_rows *rows)
     return st;
 }
 
-/* Marks the packets as open that Redis has. It needs no lock of the cursor: what Redis loses from now on is rebuilt as
- * of any open packet. */
+/* Marks packets that Redis has as open. This needs no lock of the cursor: a packet that Redis loses from now on is
+ * rebuilt like any open packet. */
 static enum status loaded_open(struct walk *w)
 {
     uint64_t opened = 0;

@@ -10,7 +10,7 @@
  *   settled or become dead letters. If events were trimmed that Redis does not say to be settled, their grabs become
  *   dead letters (settle/trimmed.h). Then every packet without a dead letter is rebuilt and opened.
  *
- * Until the loss is detected there must be no grab, or a share could be given out that is settled for another user. So
+ * While a loss is not detected, there must be no grab: a share could be given out that is settled for another user. So
  * each partition in a Redis process has a fence (live/fence.h). A worker that connects to a new run_id compares each
  * stream with its cursor (recover_fences) and then opens this partition's fence: it writes the run_id and the number of
  * partitions to live_fence_key. So the loss of one of several servers shuts only its own partitions. Processes

@@ -27,7 +27,7 @@
 #include "settle/write.h"
 
 enum {
-    PENDING_EVENTS_MAX = 2000, /* unsettled events in which a packet's own are searched */
+    PENDING_EVENTS_MAX = 2000, /* unsettled events among which the events of a packet are searched */
     ARENA_CHUNK_BYTES = 65536
 };
 static const size_t ARENA_LIMIT_BYTES = (size_t)64 << 20;
@@ -116,7 +116,7 @@ struct task {
     int64_t refund_fen;
 };
 
-/* Recomputes all shares, those that were given back included, and sets the marks of these. */
+/* Recomputes all shares, also those that were given back, and sets the marks of the latter. */
 static enum status shares_find(struct task *t, struct db *db, struct packet *p, int64_t **out)
 {
     struct share_return *returns;
@@ -219,7 +219,7 @@ static bool packet_is_over_by_time(const struct packet *p, int64_t now_ms)
 }
 
 /* Call it before the refund of a packet that its sender may still load, for example because this clock is ahead: a late
- * load then finds a tombstone, and a loaded packet is shut. Reads the snapshot again. */
+ * load then finds a tombstone, and a packet that is loaded already is shut. Reads the snapshot again. */
 static enum status sender_keep_out(struct task *t, struct live_event_id cursor, struct snapshot *snapshot)
 {
     enum status st = status_idempotent(live_shut(&t->s->stores->live, &t->packet_id, 1));
@@ -248,7 +248,8 @@ static enum status packet_repair(struct task *t, struct db *db, struct packet *p
         return st == ST_OK ? packet_rebuild(t, db, p) : st;
     }
     if (snapshot->state == RECOVER_CLOSED) {
-        /* The close event is lost, but the packet takes no more grabs. */
+        /* The close event is lost. A closed packet takes no more grabs, so it can be refunded
+         * if all are in the tables. */
         if (snapshot->grabbed_fen != p->grabbed_fen) {
             t->fault = FAULT_CLOSED_SUM_MISMATCH;
             return ST_CORRUPT;

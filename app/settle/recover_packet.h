@@ -1,4 +1,4 @@
-/* Recovery of one packet: by its row, its settled grabs and what Redis has of it, under the lock of its partition's
+/* Recovery of one packet from its row, its settled grabs and its state in Redis, under the lock of its partition's
  * cursor. settle/recover.h has the rules. */
 #ifndef HB_SETTLE_RECOVER_PACKET_H
 #define HB_SETTLE_RECOVER_PACKET_H
@@ -17,10 +17,10 @@ struct recover_done {
     uint64_t faults;   /* packets that can't be recovered; logged */
 };
 
-/* What Redis has of a packet. */
+/* The state of a packet in Redis. */
 enum recover_state { RECOVER_MISSING, RECOVER_OPEN, RECOVER_CLOSED, RECOVER_BUSY };
 
-/* Reads it from the reply of HGET or HMGET for the field state. */
+/* Reads the state from the reply of HGET or HMGET for the field state. */
 void recover_state_read(const redisReply *reply, enum recover_state *out);
 
 /* Applies the rules to one packet. ST_OK also if the packet must wait for its events or is in quarantine, or

@@ -74,8 +74,8 @@ static enum status packets_each(struct settle *s, struct db *db, uint32_t partit
 }
 
 /* Shuts the partition's packets: grabs are answered busy until each packet is rebuilt. A packet that MySQL has closed
- * may be open in an older copy of Redis, even long after its expiry: a packet that was ended early is open there until
- * its first one. It is deleted, and its pages come from MySQL; a tombstone stops a late load.
+ * may be open in an older copy of Redis, even long after its expiry in MySQL: if it was ended early, that copy has the
+ * original, later expiry. Such a packet is deleted, and its pages come from MySQL; a tombstone stops a late load.
  * copy_ms: Redis may lack what happened after this time. */
 static enum status partition_shut(struct settle *s, struct db *db, uint32_t partition, int64_t copy_ms)
 {
@@ -102,11 +102,11 @@ struct repair {
     bool confirmed; /* the transaction before this one found the gap, too, and was committed */
     /* set by each transaction anew */
     bool compared;    /* the cursor's row was locked and equal to our copy, so the stream was compared */
-    bool lost;        /* the stream is empty, and Redis has its events as settled: the tables are older */
-    bool gap;         /* the stream lacks the cursor's entry, and more */
+    bool lost;        /* the stream is empty, but Redis shows its events as settled: the tables are older */
+    bool gap;         /* the stream lacks the cursor's entry, and not only that one */
     bool trimmed;     /* events were trimmed before they were settled */
     bool accepted;    /* settlement may go on although the cursor's entry is missing */
-    uint64_t letters; /* of trimmed events */
+    uint64_t letters; /* dead letters made of trimmed events */
 };
 
 /* Reads the published position: at most the cursor, unless the tables are older than Redis. */
@@ -120,10 +120,10 @@ static enum status position_read(struct repair *r, struct live_event_id *out)
     if (st == ST_OK)
         (void)live_event_id_parse(redis_reply_str(call.reply), out);
     redis_call_free(&call);
-    return st == ST_INVALID ? ST_OK : status_idempotent(st); /* not a text: no worker has written it */
+    return st == ST_INVALID ? ST_OK : status_idempotent(st); /* not a text, so no worker has written it */
 }
 
-/* *first: the entry at the cursor or behind it; LIVE_EVENT_NONE: there is none. */
+/* Reads the stream. *first: the entry at the cursor or behind it; LIVE_EVENT_NONE: there is none. */
 static enum status stream_read(struct repair *r, struct str events_key, struct live_event_id *last,
                                struct live_event_id *first)
 {
@@ -150,8 +150,8 @@ static enum status stream_read(struct repair *r, struct str events_key, struct l
     return status_idempotent(st);
 }
 
-/* How old the data in Redis are: the time of its newest event. Without an event the copy is older than all events; but
- * a Redis without its fence was emptied, and has no open packet. */
+/* Finds how old the data in Redis are: the time of the newest event. A copy without an event is older than all events;
+ * but a Redis that has no fence either was emptied, and has no open packet. */
 static enum status copy_age_read(struct repair *r, struct live_event_id last, int64_t *copy_ms)
 {
     char key[LIVE_KEY_MAX];
@@ -167,8 +167,8 @@ static enum status copy_age_read(struct repair *r, struct live_event_id last, in
     return status_idempotent(st);
 }
 
-/* Makes dead letters of the grabs that the stream has lost. When the stream is empty, the cursor moves to its last id,
- * behind which packets that were sent meanwhile go on. */
+/* Makes dead letters of the grabs that the stream has lost. When the stream is empty, the cursor moves to the stream's
+ * last id; events of packets that were sent meanwhile come after it. */
 static enum status trimmed_keep(struct repair *r, struct db *db, struct live_event_id cursor)
 {
     char key[LIVE_KEY_MAX], text[LIVE_EVENT_ID_MAX];
@@ -225,7 +225,8 @@ static enum status stream_body(struct db *db, void *ctx)
     if (st != ST_OK)
         return st;
     if (!live_event_id_equal(cursor, r->p->last)) {
-        r->p->cursor_loaded = false; /* another worker moved it; settle_read loads it, and what was not published */
+        /* another worker moved the cursor; settle_read loads it, and what was not published */
+        r->p->cursor_loaded = false;
         return ST_OK;
     }
     st = settle_cursor_touch(db, r->p->no);
@@ -249,8 +250,8 @@ static enum status stream_body(struct db *db, void *ctx)
 }
 
 /* A worker at another node of Galera has its own lock of the cursor: it may have moved the cursor and trimmed the
- * stream after this transaction began, and only the COMMIT of one of the two succeeds. So what a transaction finds
- * counts once it is committed, and a gap is closed in a second one. */
+ * stream after this transaction began, and only the COMMIT of one of the two succeeds. So the finding of a transaction
+ * is only valid once it is committed, and a gap is closed in a second transaction. */
 static enum status repair_run(struct repair *r)
 {
     enum status st = ST_OK;
@@ -280,8 +281,8 @@ static enum status gap_repair(struct settle *s, struct settle_partition *p)
 
 /* ---- a cursor in the future ---- */
 
-/* Somebody has appended an entry with an id in the future, and the cursor had to pass it: new ids can't be lower. The
- * stream begins anew, which the packets must not notice: they are shut, and recovery rebuilds them from the tables. */
+/* Begins the stream anew: somebody has appended an entry with an id in the future, the cursor had to pass it, and new
+ * ids can't be lower. Packets are shut meanwhile, and recovery rebuilds them from the tables. */
 static enum status stream_renew(struct repair *r, struct db *db, struct str events_key, struct live_event_id cursor)
 {
     char key[LIVE_KEY_MAX];
@@ -290,7 +291,7 @@ static enum status stream_renew(struct repair *r, struct db *db, struct str even
     log_error("stream made anew, its ids were in the future", "partition=%u", r->p->no);
     r->s->stream_repaired = true; /* the packets are rebuilt, whatever fails below */
     enum status st = partition_shut(r->s, db, r->p->no, clock_now_ms());
-    if (st == ST_OK) /* a grab may have come before its packet was shut: it is settled first */
+    if (st == ST_OK) /* a grab may have been appended before its packet was shut: settle it first */
         st = stream_read(r, events_key, &last, &first);
     if (st != ST_OK || !live_event_id_equal(last, cursor))
         return st;
@@ -321,7 +322,7 @@ static enum status future_body(struct db *db, void *ctx)
         st = db_clock_ms(db, r->arena, &db_ms);
     if (st != ST_OK)
         return st;
-    if (!settle_id_is_future(cursor, db_ms)) { /* this clock is wrong */
+    if (!settle_id_is_future(cursor, db_ms)) { /* MariaDB's clock has reached the id, so this clock is wrong */
         r->p->future_due_ms = clock_monotonic_ms() + FUTURE_INTERVAL_MS;
         return ST_OK;
     }
@@ -375,7 +376,7 @@ static enum status partition_compare(struct settle *s, struct settle_partition *
     return st;
 }
 
-/* A round that reads the fence, as a pool does, and has the replicas confirm what was written before. */
+/* Reads the fence in a round, as a pool does. The replicas confirm everything that was written before. */
 static enum status fence_read(struct settle *s, uint32_t partition)
 {
     char key[LIVE_KEY_MAX];
@@ -412,7 +413,7 @@ static enum status partition_open(struct settle *s, struct settle_partition *p, 
     return st;
 }
 
-/* All partitions are on one server, and every fence is open. */
+/* Opens the fence of version 1.0, if all partitions are on one server and every fence is open. */
 static enum status older_fence_open(const struct recover *r, struct settle *s)
 {
     for (uint32_t i = 1; i < s->partition_count; i++)
@@ -432,7 +433,7 @@ static void opened_log(struct recover *r, uint32_t opened)
 
 enum status recover_fences(struct recover *r, struct settle *s, bool *open)
 {
-    char text[REDIS_FENCE_TEXT_MAX] = "", unfit[REDIS_FENCE_TEXT_MAX] = ""; /* of the last server that failed */
+    char text[REDIS_FENCE_TEXT_MAX] = "", unfit[REDIS_FENCE_TEXT_MAX] = ""; /* text of the last server that failed */
     enum status failed = ST_OK;
     uint32_t open_count = 0, opened_now = 0;
     settle_away_begin(s);
@@ -443,7 +444,7 @@ enum status recover_fences(struct recover *r, struct settle *s, bool *open)
         bool opened = true, unconfirmed = false;
         enum status st = redis_fence_text(s->stores->redis, i, text);
         if (st == ST_OK && strcmp(text, r->opened[i]) != 0) {
-            /* Each attempt may take its time, so there is one for all partitions of a server. */
+            /* An attempt may take long, so there is only one for all partitions of a server. */
             st = strcmp(text, unfit) == 0 ? ST_UNAVAILABLE
                                           : partition_open(s, &s->partitions[i], str_from(text), &opened, &unconfirmed);
             if (unconfirmed)
@@ -461,6 +462,6 @@ enum status recover_fences(struct recover *r, struct settle *s, bool *open)
     if (*open && opened_now > 0)
         failed = status_retry(older_fence_open(r, s));
     opened_log(r, opened_now);
-    /* With one server of a cluster lost, the partitions of the others are settled. */
+    /* When one server of a cluster is lost, the partitions of the others are settled. */
     return failed == ST_UNAVAILABLE && open_count > 0 ? ST_OK : failed;
 }

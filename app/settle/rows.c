@@ -8,8 +8,8 @@
 #include "settle/fault.h"
 #include "settle/verify_internal.h"
 
-/* The statements take lists. JSON_TABLE is the only way, in both MariaDB and MySQL, to join a list of rows into an
- * UPDATE, which costs MariaDB a tenth of an UPDATE for each row. */
+/* The statements take lists of rows as JSON: in both MariaDB and MySQL, only JSON_TABLE can join a list into an UPDATE.
+ * That costs MariaDB a tenth of one UPDATE for each row. */
 
 static enum status fault_set(struct settle_rows *k, enum settle_fault_kind kind, uint64_t packet_id)
 {
@@ -34,7 +34,7 @@ static enum status packets_lock(struct settle_rows *k, struct db *db, struct db_
         db_comma(&k->sql, i);
         buf_u64(&k->sql, b->packets[i].id);
     }
-    /* The derived table: MySQL refuses to lock the rows of a JSON_TABLE itself. */
+    /* A derived table, because MySQL refuses to lock the rows of a JSON_TABLE itself. */
     buf_cstr(&k->sql, "]', '$[*]' COLUMNS (id BIGINT UNSIGNED PATH '$')) AS list) AS j"
                       " STRAIGHT_JOIN packet AS p ON p.id = j.id FOR UPDATE");
     enum status st = db_query_buf(db, k->arena, rows, &k->sql);
@@ -76,7 +76,8 @@ static enum status grabs_drop_settled(struct settle_rows *k, struct db *db)
     buf_cstr(&k->sql, "]', '$[*]' COLUMNS (place FOR ORDINALITY, packet BIGINT UNSIGNED PATH '$[0]',"
                       " share INT UNSIGNED PATH '$[1]')) AS j"
                       " STRAIGHT_JOIN grab AS g ON g.packet_id = j.packet AND g.share_no = j.share"
-                      " ORDER BY j.place DESC"); /* from the end, so dropping does not move the places still to come */
+                      /* from the end, so that dropping a grab does not move the remaining places */
+                      " ORDER BY j.place DESC");
     enum status st = db_query_buf(db, k->arena, &rows, &k->sql);
     for (size_t row = 0; st == ST_OK && row < rows.count; row++) {
         size_t i = (size_t)db_cell_u64(&rows, row, 0) - 1;

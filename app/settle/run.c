@@ -16,9 +16,10 @@
 #include "settle/tell.h"
 
 enum {
-    MAINTENANCE_INTERVAL_MS = 1000, /* of expiry and recovery, of extra, and of a look at the functions */
-    /* The worker is idle after so many passes of maintenance in a row that found nothing to do, and no packet that is
-     * still left to the process of its sender. */
+    /* between two runs of expiry and recovery, of extra, and of the check of functions */
+    MAINTENANCE_INTERVAL_MS = 1000,
+    /* The worker is idle after so many passes of maintenance in a row that found nothing to do, and no packet that the
+     * sender's process may still load. */
     IDLE_PASSES = 4,
     RETRY_PAUSE_MS = 100 /* while a store is unreachable; short, because grabs are refused until the fence is open */
 };
@@ -31,16 +32,16 @@ struct worker {
     settle_extra *extra;
     void *extra_ctx;
     int64_t functions_due_ms, maintenance_due_ms, extra_due_ms; /* monotonic */
-    bool maintenance_failed;                                    /* the last time it was due */
+    bool maintenance_failed;                                    /* maintenance failed the last time it was due */
     bool functions_refused;                                     /* the same */
     bool extra_walked;                                          /* the first walk of extra is complete */
-    uint32_t idle_passes;                                       /* of maintenance, since the last work */
+    uint32_t idle_passes;                                       /* passes of maintenance since the last work */
     uint32_t away_count;                                        /* partitions that were away in the last step */
     bool failed;                                                /* the last step failed, or maintenance did */
 };
 
-/* Runs recovery, looks at the positions, writes pending returns and thanks to Redis, and runs expiry, also when
- * recovery has failed: expiry frees memory in a full Redis, which refuses to load packets. */
+/* Runs recovery, checks the positions, writes pending returns and thanks to Redis, and runs expiry. Expiry runs also
+ * when recovery has failed: it frees memory in a full Redis, which refuses to load packets. */
 static enum status maintain(struct worker *w)
 {
     struct recover_done done = { 0 };
@@ -71,7 +72,7 @@ static enum status maintain_when_due(struct worker *w)
     return st;
 }
 
-/* Looks at the functions at once after a failed step, because missing functions may be the reason. */
+/* Checks the functions when it is time, and at once after a failed step: missing functions may be the reason. */
 static void functions_when_due(struct worker *w)
 {
     if (clock_monotonic_ms() < w->functions_due_ms)
@@ -173,7 +174,7 @@ enum status settle_run(struct stores *stores, enum settle_end end, settle_extra 
     process_signals_init(); /* signals are delivered only in process_poll, so they never interrupt a batch */
     metrics_process_begin(METRICS_SETTLE);
     log_info("settle worker started", "partitions=%u", w.settle->partition_count);
-    /* Before the pools of a new program start (deploy/commands/setup/units.sh), which wait for both. */
+    /* The pools of a new program wait for functions and fences (deploy/commands/setup/units.sh). */
     functions_when_due(&w);
     (void)settle_site_confirm(w.settle);
     notify_ready();

@@ -12,7 +12,7 @@ typedef bool settle_extra(struct stores *stores, void *ctx);
 
 enum settle_end {
     SETTLE_UNTIL_SIGNAL, /* SIGTERM, SIGINT or SIGUSR1; the current batch is finished */
-    SETTLE_UNTIL_IDLE    /* the same, or every fence is open and no work is left: no event, no packet, no walk */
+    SETTLE_UNTIL_IDLE    /* the same, or idle: every fence is open, and no event, packet or walk is left */
 };
 
 /* Settles, expires and recovers until the end. SIGHUP restarts the program (io/process.h). Retries while a store is

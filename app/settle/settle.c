@@ -27,8 +27,8 @@ enum status settle_new(struct stores *stores, struct settle **out)
         settle_free(s);
         return st;
     }
-    /* A batch may take longer than a page may. With a page's timeout a slow batch would be aborted and repeated
-     * without end. */
+    /* A batch may take longer than a page may: with a page's timeout a slow batch would be aborted and repeated without
+     * end. */
     db_set_timeout_s(stores->db, SETTLE_DB_TIMEOUT_S);
     live_fences_set(stores->redis, stores->config);
     for (uint32_t i = 0; i < s->partition_count; i++)
@@ -61,8 +61,8 @@ static enum status pass_group(struct settle *s, uint32_t first, uint32_t count, 
         uint64_t settled;
         enum status st = settle_away_take(s, i, settle_apply(s, &s->partitions[i], &settled));
         *events += settled;
-        /* A server whose replicas do not confirm the read may have grabs that are lost: by the position they would be
-         * shown as settled. */
+        /* A server whose replicas do not confirm the read may have grabs that get lost: once the position has passed
+         * them, they would be shown as settled. */
         if (st == ST_OK && read == ST_OK && !settle_is_away(s, i))
             st = settle_away_take(s, i, settle_publish(s, &s->partitions[i]));
         if (failed == ST_OK)
@@ -83,5 +83,5 @@ enum status settle_pass(struct settle *s, uint64_t *events)
         if (failed == ST_OK)
             failed = st;
     }
-    return status_retry(failed); /* an unknown outcome: the next pass reads the cursor */
+    return status_retry(failed); /* after an unknown outcome the next pass reads the cursor */
 }

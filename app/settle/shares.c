@@ -5,7 +5,7 @@
 
 #include "packet/split.h"
 
-/* What a draw depends on. It is compared because after a restore another packet may have the same id. */
+/* The inputs of a draw. They are compared, because after a restore another packet may have the same id. */
 struct terms {
     uint64_t packet_id;
     int64_t amount_fen, share_min_fen, share_max_fen;
@@ -21,7 +21,7 @@ struct entry {
 
 struct shares {
     struct entry *slots[SHARES_SLOTS];
-    uint32_t total; /* shares of all entries */
+    uint32_t total; /* number of shares in all entries */
 };
 
 struct shares *shares_new(void)

@@ -1,5 +1,5 @@
-/* The shares of packets as they were drawn when they were sent. The worker compares what an event says with them, and
- * most batches concern the packets of the batches before: so the shares of packets are kept, up to a limit. */
+/* The shares of packets as they were drawn at the send. The worker compares events with them, and most batches are
+ * about the packets of earlier batches, so the shares are kept, up to a limit. */
 #ifndef HB_SETTLE_SHARES_H
 #define HB_SETTLE_SHARES_H
 
@@ -10,7 +10,7 @@
 
 enum {
     SHARES_SLOTS = 16384, /* packets at most */
-    SHARES_MAX = 2 << 20  /* shares of all of them: 16 MiB; then all are forgotten */
+    SHARES_MAX = 2 << 20  /* shares of all packets: 16 MiB; when there are more, all are forgotten */
 };
 
 struct shares;
@@ -19,8 +19,8 @@ struct shares;
 struct shares *shares_new(void);
 void shares_free(struct shares *s); /* NULL is fine */
 
-/* *out: the p->count shares of a packet, by its draw alone; valid until the next call. Read of p are the id and what
- * split_packet reads. ST_INVALID: as split_packet · ST_NO_MEMORY. */
+/* *out: the p->count shares of a packet's draw; valid until the next call. Reads from p the id and what split_packet
+ * reads. ST_INVALID: as split_packet · ST_NO_MEMORY. */
 enum status shares_drawn(struct shares *s, const struct packet *p, const int64_t **out);
 
 #endif

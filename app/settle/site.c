@@ -19,7 +19,7 @@ enum {
     ARENA_LIMIT_BYTES = 1 << 20
 };
 
-/* What Redis has of a partition. */
+/* The data of a partition in Redis. */
 struct part {
     struct redis_call mark, position, stream;
 };
@@ -52,7 +52,7 @@ static void parts_free(struct part *parts, uint32_t count)
     }
 }
 
-/* A key of another type is nobody's: no worker has written it. */
+/* True when the call has an answer. A key of another type counts as no answer: no worker has written it. */
 static bool has_answer(const struct redis_call *call)
 {
     return call->status == ST_OK || redis_reply_is_wrong_type(call->reply);
@@ -77,8 +77,8 @@ static bool has_history(const struct part *p)
     return redis_reply_at(p->stream.reply, 0) != NULL || !live_event_id_equal(position_of(p), LIVE_EVENT_NONE);
 }
 
-/* Whether Redis has settled beyond the cursor, and has no more of the events in between: else they are settled again. A
- * position alone proves nothing: the page pool can write it. */
+/* Whether Redis has settled events beyond the cursor and has trimmed them: otherwise they can be settled again. A
+ * position alone proves nothing, because the page pool can write it. */
 static bool is_beyond(const struct part *p, struct live_event_id cursor)
 {
     struct live_event first = { 0 };
@@ -124,7 +124,8 @@ static enum status cursors_read(struct db *db, struct arena *a, struct tables *t
     return st;
 }
 
-/* ST_NOT_FOUND: a restore was interrupted, or the tables are of a version that had no identity. */
+/* Reads the row and the cursors. ST_NOT_FOUND: a restore was interrupted, or the tables are of a version that had no
+ * identity. */
 static enum status tables_read(struct db *db, struct arena *a, struct tables *t)
 {
     struct db_rows rows;
@@ -188,7 +189,7 @@ enum status settle_site_look(struct redis *redis, struct db *db, uint32_t count,
     struct arena *a = arena_new(ARENA_CHUNK_BYTES, ARENA_LIMIT_BYTES);
     if (a == NULL)
         return ST_NO_MEMORY;
-    parts_read(redis, parts, count); /* before the tables: they are never behind the marks */
+    parts_read(redis, parts, count); /* Redis first: then the tables are never behind the marks */
     enum status st = tables_read(db, a, &t);
     if (st == ST_OK)
         parts_judge(parts, count, &t, out);
@@ -230,7 +231,7 @@ static enum status marks_write(struct settle *s, const char *suffix, bool *all)
     return st;
 }
 
-/* The pools read a fence again within a second. */
+/* Shuts all fences; the pools read a fence again within a second. */
 static void fences_shut(struct settle *s)
 {
     for (uint32_t i = 0; i < s->partition_count && !s->site.fences_shut; i++)
@@ -238,7 +239,7 @@ static void fences_shut(struct settle *s)
     s->site.fences_shut = true;
 }
 
-/* Partitions that did not answer are away; without a cluster that ends the step. */
+/* Takes partitions that did not answer as away; without a cluster this ends the step. */
 static enum status answers_take(struct settle *s, const struct settle_site_look *look)
 {
     enum status st = ST_OK;
@@ -272,7 +273,7 @@ static enum status stores_compare(struct settle *s)
     site_verdict_log(s->stores, look.verdict);
     s->stores->site.row = look.row;
     s->stores->site.known = true;
-    if (look.verdict == SITE_TABLES_OLDER) /* the pools can't see it by themselves */
+    if (look.verdict == SITE_TABLES_OLDER) /* the pools can't detect this by themselves */
         (void)marks_write(s, SITE_OLDER, &all);
     if (!site_may_serve(look.verdict)) {
         fences_shut(s);
@@ -305,7 +306,7 @@ enum status settle_site_confirm(struct settle *s)
     return st == ST_OK || st == ST_CONFLICT || st == ST_INVALID || st == ST_NO_MEMORY ? st : ST_UNAVAILABLE;
 }
 
-/* The tables first: a worker that dies in between leaves marks that are one behind, which the next one raises. */
+/* Raises the tables first: when a worker dies in between, the marks are one behind, and the next worker raises them. */
 static enum status generation_raise(struct settle *s)
 {
     bool all = false;

@@ -8,7 +8,7 @@
 
 /* What both stores say. */
 struct settle_site_look {
-    enum site_verdict verdict; /* the worst one; SITE_UNKNOWN: no partition has answered */
+    enum site_verdict verdict; /* the worst verdict; SITE_UNKNOWN: no partition has answered */
     struct site_mark row;
     bool marked;                          /* every partition that answered has a mark */
     bool answered[CONFIG_PARTITIONS_MAX]; /* by partition */
@@ -26,17 +26,17 @@ enum status settle_site_look(struct redis *redis, struct db *db, uint32_t count,
 bool settle_site_has_data(struct redis *redis, uint32_t partition);
 
 /* Compares tables and Redis when a connection to one of them is new, marks partitions without a mark, and raises the
- * generation when it is due. ST_OK: they belong together; partitions that do not answer are looked at once they do ·
- * ST_CONFLICT (logged): they do not; nothing was changed, but marks say it when the tables are older · ST_INVALID
- * (logged): a restore was interrupted · ST_UNAVAILABLE · ST_NO_MEMORY. */
+ * generation when it is due. ST_OK: they belong together; partitions that do not answer are compared later ·
+ * ST_CONFLICT (logged): they do not belong together; nothing was changed, except that marks say when the tables are
+ * older · ST_INVALID (logged): a restore was interrupted · ST_UNAVAILABLE · ST_NO_MEMORY. */
 enum status settle_site_confirm(struct settle *s);
 
 /* Raises the generation now, unless another worker does, a partition does not answer, or the stores do not belong
- * together. It is raised at the start and the end of a worker, too, so that a copy of a store from before is recognized
- * as older. */
+ * together. A worker also raises it at its start and its end, so that an earlier copy of a store is recognized as
+ * older. */
 void settle_site_raise(struct settle *s);
 
-/* Whether the partition of the server that is connected now is of the site, or has no mark. */
+/* Whether the partition belongs to this site, or has no mark, on the server that is connected now. */
 bool settle_site_partition_fits(struct settle *s, uint32_t partition);
 
 #endif

@@ -5,7 +5,7 @@
 #include "settle/away.h"
 
 enum { ARENA_CHUNK_BYTES = 65536 };
-static const size_t ARENA_LIMIT_BYTES = (size_t)16 << 20; /* of the list, and of each row */
+static const size_t ARENA_LIMIT_BYTES = (size_t)16 << 20; /* memory of the list, and of each row */
 
 /* Writes one pending row to Redis: give_back_tell or thanks_tell. */
 typedef enum status tell_fn(struct stores *stores, struct arena *a, uint64_t packet_id, uint32_t share_no,
@@ -21,7 +21,7 @@ static enum status row_tell(struct settle *s, const struct tell_walk *row, tell_
     return settle_packet_away_take(s, row->packet_id, st);
 }
 
-/* sql: the pending rows behind a position, in the order of its members. */
+/* sql: reads the pending rows after a position, whose members are its parameters in order. */
 static enum status walk_pass(struct tell_walk *w, struct settle *s, const char *sql, tell_fn *tell, int64_t now_ms)
 {
     struct db_rows rows = { 0 };

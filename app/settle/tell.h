@@ -1,9 +1,8 @@
 /* Writes to Redis what it lacks: returns and thanks whose process died between the two stores, or whose packet was not
- * there yet. They are the rows without applied_ms.
- *
- * The walk passes a row whose packet is not in Redis, and comes back to it after all other rows. So no row waits for
- * such rows, however many they are. No clock decides which rows are due, because clocks of other machines may be wrong.
- * So a row may be written twice, when its own process is just doing it: the second write changes nothing. */
+ * in Redis yet. They are the rows without applied_ms. The walk skips a row whose packet is not in Redis, and comes back
+ * to it after all other rows, so other rows never wait for such rows. No clock decides which rows are due, because
+ * clocks of other machines may be wrong. So a row that its own process is just writing may be written twice: the second
+ * write changes nothing. */
 #ifndef HB_SETTLE_TELL_H
 #define HB_SETTLE_TELL_H
 
@@ -13,7 +12,7 @@
 #include "base/status.h"
 #include "settle/partition.h"
 
-enum { TELL_ROWS_MAX = 500 }; /* of each table in one pass */
+enum { TELL_ROWS_MAX = 500 }; /* rows of each table in one pass */
 
 /* Position of a walk over the pending rows of a table, oldest first. All zero: from the start. */
 struct tell_walk {
@@ -31,7 +30,7 @@ struct tell {
  * ST_UNAVAILABLE · ST_NO_MEMORY. */
 enum status tell_pass(struct tell *t, struct settle *s, int64_t now_ms);
 
-/* Whether the last pass has left rows to the next one. */
+/* Whether the last pass has left rows for the next one. */
 bool tell_is_walking(const struct tell *t);
 
 #endif

@@ -43,7 +43,8 @@ static enum status letter_write(struct trimmed *t, uint64_t packet_id, struct li
 }
 
 /* Reads a packet's list of grabs from the first share that is not settled. The grabs of one entry follow each other.
- * What the grab function does not write ends the list: an entry that can't be read, or more grabs than one call has.
+ * The list ends at anything that the grab function does not write: an entry that can't be read, or more grabs than one
+ * call has.
  */
 static enum status list_read(struct trimmed *t, uint64_t packet_id, uint64_t share_no, const redisReply *list)
 {
@@ -72,7 +73,7 @@ static enum status list_read(struct trimmed *t, uint64_t packet_id, uint64_t sha
     return st;
 }
 
-/* rows: of packets the id, and the numbers of the first and of the last share that may be in the list. */
+/* rows: for each packet its id, and the numbers of the first and the last share that may be in the list. */
 static enum status lists_read(struct settle *s, struct trimmed *t, const struct db_rows *rows)
 {
     struct redis_call calls[PACKETS_PER_PAGE];
@@ -87,7 +88,7 @@ static enum status lists_read(struct settle *s, struct trimmed *t, const struct 
     redis_round(s->stores->redis);
     for (size_t i = 0; i < rows->count; i++) {
         const enum status read = status_idempotent(calls[i].status);
-        if (st == ST_OK && read != ST_INVALID) /* not a list: not written by the grab function */
+        if (st == ST_OK && read != ST_INVALID) /* not a list: then the grab function has not written the key */
             st = read;
         if (st == ST_OK && read == ST_OK)
             st = list_read(t, db_cell_u64(rows, i, 0), db_cell_u64(rows, i, 1), calls[i].reply);

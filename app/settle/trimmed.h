@@ -1,5 +1,6 @@
-/* Grabs whose events were trimmed from a stream before they were settled. The worker trims nothing of the kind, but
- * whoever may append to a stream may trim it. Redis has each grab a second time, in the packet's list of grabs. */
+/* Grabs whose events were trimmed from a stream before they were settled. The worker never trims such events, but a
+ * user of Redis who may append to a stream may also trim it. Redis has each grab a second time, in the packet's list of
+ * grabs. */
 #ifndef HB_SETTLE_TRIMMED_H
 #define HB_SETTLE_TRIMMED_H
 

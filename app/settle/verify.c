@@ -32,7 +32,7 @@ enum settle_fault_kind verify_grab(const struct verify_terms *t, const struct li
         return FAULT_NOT_RECEIVER;
     if (!e->follows && settle_id_is_future(e->id, now_ms))
         return FAULT_IN_FUTURE;
-    /* Compare with both: the id may be later than the grab, and so may this clock. */
+    /* Compares with both times: either may be later than the grab, the id's and this clock's. */
     if (is_before(e->id.ms, t->opens_ms) || is_before((uint64_t)(now_ms + VERIFY_MARGIN_MS), t->opens_ms))
         return FAULT_BEFORE_OPENING;
     if (!e->follows && t->ended_ms == 0 && e->id.ms >= (uint64_t)(t->expires_ms + VERIFY_MARGIN_MS))
@@ -77,7 +77,7 @@ enum status verify_begin(struct settle_rows *k, struct db *db)
     return st;
 }
 
-/* The order of VERIFY_COLUMNS. */
+/* The columns in the order of VERIFY_COLUMNS. */
 enum { RECEIVER, RECEIVERS, OPENS, EXPIRES, ENDED, SPLIT, AMOUNT, COUNT, SHARE_MIN, SHARE_MAX, SEED };
 
 /* A row of a packet. */
@@ -97,7 +97,7 @@ static uint64_t number(const struct row *r, size_t column)
     return cell(r, column).ptr == NULL ? 0 : db_cell_u64(r->rows, r->no, r->first_column + column);
 }
 
-/* An amount or a time, which a pool may have written below 0; 0 for NULL. */
+/* An amount or a time, which an intruder in a pool may have set below 0; 0 for NULL. */
 static int64_t signed_number(const struct row *r, size_t column)
 {
     return cell(r, column).ptr == NULL ? 0 : db_cell_i64(r->rows, r->no, r->first_column + column);
@@ -159,8 +159,8 @@ static enum status grabs_verify(struct verify *v, const struct row *r, const str
     return ST_OK;
 }
 
-/* A share that was given back has the amount of its first grab. A pool can insert rows of share_return, but it moves
- * money by ledger_return alone. */
+/* Checks that a share that was given back has the amount of its first grab: a pool can insert rows of share_return, but
+ * moves money only by ledger_return. */
 static enum status returned_verify(struct verify *v, struct db *db)
 {
     struct settle_rows *k = v->k;
@@ -193,8 +193,9 @@ static enum status returned_verify(struct verify *v, struct db *db)
     return st;
 }
 
-/* The send writes the rows of packet_receiver. A pool can insert further rows later, but can't change the packet's
- * receiver_count. The tables do not tell which rows came later, so no receiver is paid then. */
+/* Checks grabs of packets for several receivers. The send writes their rows of packet_receiver. A pool can insert rows
+ * later, but can't change the packet's receiver_count. When there are more rows, the tables do not show which came
+ * later, so no receiver is paid. */
 static enum status named_verify(struct verify *v, struct db *db)
 {
     struct settle_rows *k = v->k;

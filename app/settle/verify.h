@@ -1,7 +1,7 @@
-/* Compares a grab or a close event that Redis has decided with the tables. The worker pays only what agrees with them:
- * whoever controls a pool can append any event to a stream. The amount is the share that was drawn, the user is a
- * receiver, and the time is between opening and expiry. Who takes the next share of a packet for everybody is known to
- * Redis alone.
+/* Compares a grab or a close event that Redis has decided with the tables. The worker pays only events that agree with
+ * the tables, because an intruder in a pool can append any event to a stream. The amount is the share that was drawn,
+ * the user is a receiver, and the time is between opening and expiry. Only Redis knows who has taken the next share of
+ * a packet for everybody.
  *
  * The time of an event is the time of its id, by Redis's clock. The ids of a stream never decrease: after the clock was
  * set back, or after an entry with an id in the future, the next entries have the time of the entry before
@@ -18,7 +18,7 @@
 /* How far the id of an event and a worker's clock may differ. A worker that is further behind reads MariaDB's clock. */
 enum { VERIFY_MARGIN_MS = CLOCKS_DIFFER_MS };
 
-/* What a packet's row says about who may open it, and when. */
+/* The conditions of opening a packet, from its row: who may open it, and when. */
 struct verify_terms {
     uint64_t receiver_id; /* of an exclusive packet, else 0 */
     int64_t opens_ms;     /* 0: from the beginning */

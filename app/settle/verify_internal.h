@@ -9,9 +9,9 @@
     "p.receiver_id, p.receiver_count, p.opens_ms, p.expires_ms, p.ended_ms, p.split, p.amount_fen, p.count,"           \
     " p.share_min_fen, p.share_max_fen, p.seed"
 
-/* Checks that the events belong to the partition, and sets k->now_ms: the worker's clock, or MariaDB's when ids are in
- * the future by the former, which may be wrong. Before settle_batch_group. ST_CORRUPT with the fault set, or as
- * db_query. */
+/* Checks that the events belong to the partition, and sets k->now_ms: the time of the worker's clock or, when ids are
+ * in its future and it may be wrong, of MariaDB's. Call it before settle_batch_group. ST_CORRUPT with the fault set, or
+ * as db_query. */
 enum status verify_begin(struct settle_rows *k, struct db *db);
 
 /* Verifies all events of packets that are found and not closed; settle_packet_check refuses the others. rows: of the

@@ -50,7 +50,7 @@ size_t settle_entry_end(const struct settle_write *w, size_t i)
 }
 
 /* Writes the dead letters of the batch: entries of packets in quarantine, and the last entry if it has last_fault. The
- * events of the others become k->events. */
+ * events of all other entries become k->events. */
 static enum status letters_add(struct settle_rows *k, struct db *db)
 {
     struct settle_write *w = k->w;
@@ -87,8 +87,8 @@ static enum status letters_add(struct settle_rows *k, struct db *db)
     return st;
 }
 
-/* True if the server of the partition is still connected over the connection that the events were read over. Call with
- * the cursor's row locked: a worker that compares the next Redis process takes the same lock. */
+/* True if the server of the partition is still connected by the connection over which the events were read. Call it
+ * with the cursor's row locked: a worker that compares the next Redis process takes the same lock. */
 static bool connection_unchanged(const struct settle_write *w)
 {
     char key[LIVE_KEY_MAX];
@@ -166,8 +166,8 @@ enum status settle_write(struct db *db, struct arena *a, struct settle_write *w)
         return ST_NO_MEMORY;
     enum status st = db_transaction(db, write_body, &k);
     /* The packets' rows are locked, so a duplicate key or a wrong sum has two possible causes: the same event was
-     * settled before, or the stores contradict each other. To tell them apart costs a query, so only the second try
-     * does it. */
+     * settled before, or the stores contradict each other. Only the second try distinguishes them, because that costs a
+     * query. */
     if (!k.drop_settled && (st == ST_EXISTS || (st == ST_CORRUPT && w->fault.kind != FAULT_NONE))) {
         k.drop_settled = true;
         w->fault = (struct settle_fault){ 0 };
@@ -248,11 +248,11 @@ static enum status replay_events(struct replay *k, const struct dead_letter *let
         return ST_NOT_FOUND;
     }
     for (size_t i = 0; st == ST_OK && i < k->rows.event_count; i++)
-        k->rows.events[i].follows = true; /* the operator has decided that its time is right */
+        k->rows.events[i].follows = true; /* the operator has confirmed its time */
     return st;
 }
 
-/* A refused replay returns ST_NOT_FOUND, which rolls back. */
+/* The body of a replay. A refused replay returns ST_NOT_FOUND, which rolls back. */
 static enum status replay_body(struct db *db, void *ctx)
 {
     struct replay *k = ctx;

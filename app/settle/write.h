@@ -23,15 +23,16 @@ struct settle_write {
     /* in */
     uint32_t partition;
     struct live_event_id cursor;       /* our copy of the cursor; SETTLE_MOVED replaces it by the value found */
-    struct live_event *events;         /* of whole entries; ascending ids, all after the cursor */
+    struct live_event *events;         /* events of whole entries; ascending ids, all after the cursor */
     size_t event_count;                /* > 0 */
-    const redisReply *const *entries;  /* of each event: its raw entry, for the content of dead letters */
+    const redisReply *const *entries;  /* the raw entry of each event, for the content of dead letters */
     enum settle_fault_kind last_fault; /* unless FAULT_NONE: the last entry becomes a dead letter for this reason */
     bool drop_settled;                 /* drop settled grabs in the first try, not only after a duplicate key */
     int64_t partitions;                /* an event of a packet of another partition is a fault; 0: not checked */
     struct shares *shares;             /* of the worker */
     int64_t now_ms;
-    struct redis *redis; /* the events were read over its connection `connection`; NULL: not from Redis */
+    /* the client by whose connection `connection` the events were read; NULL: they are not from Redis */
+    struct redis *redis;
     uint64_t connection;
     /* out */
     enum settle_outcome outcome;
@@ -47,7 +48,7 @@ struct settle_write {
  * become one dead letter. */
 size_t settle_entry_end(const struct settle_write *w, size_t i);
 
-/* Settles a batch. Writes nothing (ST_UNAVAILABLE) when the connection that the events were read over has been
+/* Settles a batch. Writes nothing (ST_UNAVAILABLE) when the connection over which the events were read has been
  * replaced: another Redis process may lack the events, and its fence may be open. ST_OK: see outcome · ST_UNAVAILABLE,
  * ST_CONFLICT: nothing was written, try again · ST_UNKNOWN: the reply to COMMIT was lost, read the cursor ·
  * ST_NO_MEMORY. */

@@ -49,7 +49,7 @@ static void text_add(struct document *d, struct value *object, const char *name,
     value_text(d->m, object, name, str_from(text));
 }
 
-/* A list of texts that grows: value.h has lists of objects only. */
+/* Appends a text to a list of texts; value.h only has lists of objects. */
 static void words_add(struct buf *list, struct str word)
 {
     buf_char(list, list->len == 0 ? '[' : ',');
@@ -82,7 +82,7 @@ static void limits_add(struct document *d, struct value *schema, const struct fi
     if (field->min > 0)
         value_int(d->m, schema, min_name, field->min);
     if (field->code_points_max > 0)
-        max = field->code_points_max; /* JSON Schema counts code points, the form graphemes */
+        max = field->code_points_max; /* JSON Schema counts code points, the form counts graphemes */
     if (max > 0)
         value_int(d->m, schema, max_name, max);
 }
@@ -225,7 +225,7 @@ static void security_model(struct document *d, const struct route *route, struct
     if ((route->needs & WANT_VISITOR) == 0)
         return;
     if ((route->needs & NEED_USER) != NEED_USER)
-        (void)value_add_object(d->m, list); /* {}: also without a login */
+        (void)value_add_object(d->m, list); /* {}: an operation that also works without a login */
     if (scope != 0) {
         struct str name = scopes_text(d->x->arena, scope);
         struct buf names = BUF_EMPTY;
@@ -335,7 +335,7 @@ static void responses_model(struct document *d, const struct route *route, const
     if (op->leads != NULL)
         value_text(d->m, value_object(d->m, responses, "303"), "description",
                    arena_printf(d->x->arena, "without JSON, for a browser: to %s", op->leads));
-    if (op->media == NULL || route->needs != 0) /* not: liveness, readiness, metrics */
+    if (op->media == NULL || route->needs != 0) /* no such link for liveness, readiness and metrics */
         refusals_of_route(route, op, &refusals);
     for (const struct api_refusal *own = op->refusals; own != NULL && own->status != 0; own++)
         refusal_add(&refusals, own->status, own->type, own->says);

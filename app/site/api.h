@@ -1,6 +1,6 @@
 /* GET /openapi.json: a description of all routes for programs (OpenAPI 3.1), made from the route tables and the field
- * tables of forms and queries, with the limits of this site's settings. api_operations.c adds what these tables
- * lack: what a route says, its answers and refusals. The schemas of the answers are in templates/openapi.json. A
+ * tables of forms and queries, with the limits of this site's settings. api_operations.c adds what these tables lack:
+ * the description of each route, its answers and refusals. The schemas of the answers are in templates/openapi.json. A
  * process makes the description once and keeps it; while that file can't be read, it answers 503.
  *
  * One test finds routes without a row in api_operations.c and fields without a description, another one runs every
@@ -18,7 +18,7 @@ struct api_answer {
     const char *says;
 };
 
-/* A refusal of this operation. Those that follow from the route's requirements are added by api.c. */
+/* A refusal of this operation. api.c adds the refusals that follow from the route's requirements. */
 struct api_refusal {
     int status;
     const char *type; /* the last part of the problem's type */
@@ -35,7 +35,7 @@ struct api_operation {
     const struct api_answer *answers;
     const struct api_refusal *refusals;
     const char *media; /* the type of an answer that is no JSON; NULL: JSON */
-    const char *leads; /* where the form of a browser leads after a success, as words; NULL: it is no form */
+    const char *leads; /* where the form of a browser leads after a success, in words; NULL: there is no form */
 };
 
 extern const struct api_operation api_operations[];

@@ -27,7 +27,7 @@
         }                                                                                                              \
     }
 
-/* The records: their query, which with a filter is for all years unless one is named, and its refusal. */
+/* The records: their query and its refusal. With a filter, all years are searched unless the query names one. */
 #define RECORDS_QUERY                                                                                                  \
     .query = { records_link_fields, records_filter_fields },                                                           \
     .refusals = REFUSALS({ 422, "invalid-form", "a filter is refused; `errors` names it" })

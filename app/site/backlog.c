@@ -6,10 +6,10 @@
 
 enum { US_PER_MS = 1000, MS_PER_S = 1000 };
 
-/* The questions about one partition, and its stream's length and published position. */
+/* The commands for one partition, and the length and published position of its stream. */
 struct partition {
     struct redis_call length, settled, next;
-    char start[LIVE_EVENT_ID_MAX + 1]; /* of the next entry: "(" and the position */
+    char start[LIVE_EVENT_ID_MAX + 1]; /* where to read the next entry: "(" and the position */
     int64_t entries;
 };
 
@@ -23,7 +23,7 @@ static bool time_read(const struct redis_call *call, int64_t *ms)
     return true;
 }
 
-/* The first round: how long each stream is, and how far it is settled. */
+/* The first round reads the length of each stream, and how far it is settled. */
 static enum status positions_read(struct redis *r, struct partition *parts, uint32_t count, int64_t *now_ms)
 {
     char key[LIVE_KEY_MAX];
@@ -56,7 +56,7 @@ static enum status positions_read(struct redis *r, struct partition *parts, uint
     return st;
 }
 
-/* The second round: the first entry behind each position. The id of an entry begins with its time. */
+/* The second round reads the first entry after each position. The id of an entry begins with its time. */
 static enum status oldest_read(struct redis *r, struct partition *parts, uint32_t count, int64_t now_ms,
                                int64_t *oldest_ms)
 {
@@ -84,7 +84,7 @@ static enum status oldest_read(struct redis *r, struct partition *parts, uint32_
     return st;
 }
 
-/* The stream keeps the entry on which the cursor stands: it is settled and not counted. */
+/* The stream keeps the entry at the cursor, which is settled: it is not counted. */
 static int64_t waiting(const struct partition *p)
 {
     return p->entries > 0 && !redis_reply_is_nil(p->settled.reply) ? p->entries - 1 : p->entries;

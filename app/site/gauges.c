@@ -61,7 +61,8 @@ static void backlog_print(struct exchange *x, struct buf *out)
     seconds_print(out, b.oldest_ms);
 }
 
-/* Above 0 an operator has to act (docs/how-to/dead-letters.md). Returns whether MySQL answers. */
+/* Prints the number of dead letters: above 0 an operator has to act (docs/how-to/dead-letters.md). Returns whether
+ * MySQL answers. */
 static bool letters_print(struct exchange *x, struct buf *out)
 {
     struct db_rows rows;
@@ -107,7 +108,8 @@ static void proof_print(const struct config *config, struct buf *out)
     buf_printf(out, "hongbao_backup_time_seconds %" PRId64 "\n", record.last[BACKUP_CLEAN].at_ms / MS_PER_S);
 }
 
-/* Above 0 grabs are refused: of the partitions of one server of a Redis Cluster, or of all. */
+/* Prints the number of shut fences. Above 0 grabs are refused: in the partitions of one server of a Redis Cluster, or
+ * in all. */
 static void shut_print(struct exchange *x, struct buf *out)
 {
     struct redis *r = x->app->stores.redis;

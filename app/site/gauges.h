@@ -4,8 +4,8 @@
 
 #include "web/exchange.h"
 
-/* Appends all gauges in the Prometheus text format. Asks both stores; may block. Of a store that does not answer there
- * are no lines but hongbao_store_up. */
+/* Appends all gauges in the Prometheus text format. Reads from both stores; may block. For a store that does not answer
+ * there is only the line hongbao_store_up. */
 void gauges_print(struct exchange *x, struct buf *out);
 
 #endif

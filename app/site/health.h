@@ -1,4 +1,4 @@
-/* Liveness and metrics, for a supervisor and for Prometheus, and the routes of both and of site/ready.h. */
+/* Liveness and metrics, for a supervisor and for Prometheus. Also the routes of these and of site/ready.h. */
 #ifndef HB_SITE_HEALTH_H
 #define HB_SITE_HEALTH_H
 

@@ -35,7 +35,7 @@ static const char *const PART_NAMES[READY_PART_COUNT] = { "redis", "fence",  "du
 struct report {
     struct {
         enum { UNKNOWN, FINE, FAILED } state;
-        struct str says; /* why it fails, or is only partly fine; without quotation marks */
+        struct str says; /* why it fails, or works only in part; without quotation marks */
     } parts[READY_PART_COUNT];
     struct arena *arena;
 };
@@ -81,7 +81,7 @@ static void redis_look(struct exchange *x, struct report *r)
         count - open, count);
     if (open == 0)
         part_fails(r, READY_FENCE, says);
-    else /* with one of several servers lost, the others' partitions are grabbed */
+    else /* without one of several servers, grabs still work in the partitions of the others */
         part_fine(r, READY_FENCE);
     if (open > 0 && open < count)
         r->parts[READY_FENCE].says = str_or_empty(says);
@@ -107,7 +107,7 @@ static void mysql_look(struct exchange *x, struct report *r)
         part_fails(r, READY_SCHEMA, STR("a restore was interrupted: repeat it with --replace"));
 }
 
-/* Whether tables and Redis belong together. A store that does not answer has a line of its own. */
+/* Reports whether tables and Redis belong together. A store that does not answer has its own line. */
 static void site_look(struct exchange *x, struct report *r)
 {
     struct stores *stores = &x->app->stores;
@@ -117,7 +117,7 @@ static void site_look(struct exchange *x, struct report *r)
         part_fails(r, READY_SITE, str_from(site_verdict_text(stores->site.verdict)));
 }
 
-/* Whether the stores that answer would also take a write. */
+/* Reports whether the stores that answer would also accept a write. */
 static void writes_look(struct exchange *x, struct report *r, enum write_probe_kind kind)
 {
     if (r->parts[READY_REDIS].state != FINE)
@@ -131,7 +131,7 @@ static void writes_look(struct exchange *x, struct report *r, enum write_probe_k
         part_fails(r, READY_MYSQL, str_from(p->mysql));
 }
 
-/* A grab is a promise that must outlive Redis. */
+/* Reports whether Redis writes to disk: a grab is a promise that must outlive Redis. */
 static void durability_look(struct exchange *x, struct report *r)
 {
     struct redis_state state;
@@ -174,7 +174,7 @@ static void crew_look(struct report *r, enum ready_part part, enum metrics_role 
 
 /* ---- the answers ---- */
 
-/* Asks Redis whether it is there; then looks at its answer and all else. */
+/* Queues a PING; the next step reads its reply and checks everything else. */
 static enum step ping_queue(struct exchange *x, handler_fn *then)
 {
     const struct str ping[] = { STR("PING") };

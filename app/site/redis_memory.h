@@ -1,4 +1,4 @@
-/* Watches Redis's memory: a full Redis refuses sends, logins and grabs, so an operator must know long before. */
+/* Watches Redis's memory: a full Redis refuses sends, logins and grabs, so an operator must be warned long before. */
 #ifndef HB_SITE_REDIS_MEMORY_H
 #define HB_SITE_REDIS_MEMORY_H
 
@@ -10,8 +10,8 @@
 
 struct redis_memory {
     int64_t used_bytes;
-    int64_t max_bytes; /* the setting maxmemory; 0: no limit, the machine's memory is the end */
-    size_t primary;    /* of a cluster: which one, from 0 on */
+    int64_t max_bytes; /* the setting maxmemory; 0: only the machine's memory limits Redis */
+    size_t primary;    /* in a cluster: the number of the primary, from 0 */
 };
 
 /* How near Redis is to its limit. */
@@ -27,8 +27,8 @@ bool redis_memory_parse(struct str info, struct redis_memory *out);
 enum redis_memory_state redis_memory_state(const struct redis_memory *m); /* pure */
 /* True when m is nearer to its limit. Pure. */
 bool redis_memory_is_tighter(const struct redis_memory *m, const struct redis_memory *than);
-/* Reads it from Redis; in a cluster from the primary that is nearest to its limit. ST_OK · the status of the call ·
- * ST_CORRUPT. */
+/* Reads the memory from Redis; in a cluster from the primary that is nearest to its limit. ST_OK · the status of the
+ * call · ST_CORRUPT. */
 enum status redis_memory_read(struct redis *r, struct redis_memory *out);
 
 /* The watch of the settle worker. Zeroed at first. */
@@ -37,7 +37,7 @@ struct redis_memory_watch {
     enum redis_memory_state state;
     int64_t told_ms;
 };
-/* Looks every ten seconds. Logs when the state changes, and as long as memory is high or full once a minute. */
+/* Checks every ten seconds. Logs when the state changes, and once a minute while memory is high or full. */
 void redis_memory_watch(struct redis_memory_watch *w, struct redis *r, int64_t monotonic_ms);
 
 #endif

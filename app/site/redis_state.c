@@ -29,7 +29,7 @@ bool redis_state_parse(struct str info, struct redis_state *out)
            redis_memory_parse(info, &out->memory);
 }
 
-/* Of several servers the worst state counts. */
+/* Combines the states of several servers: the worst counts. */
 static void state_add(struct redis_state *all, const struct redis_state *one)
 {
     all->evicts = all->evicts || one->evicts;

@@ -29,7 +29,7 @@ static enum status pages_open(struct services *s, const struct config *config, c
         (void)snprintf(error, error_size, "%s: %s", config->static_dir, status_name(st));
         return st;
     }
-    if (!config->keys.has[KEY_RECEIPTS]) /* the role signs none */
+    if (!config->keys.has[KEY_RECEIPTS]) /* the role signs no receipts */
         return ST_OK;
     s->receipt_keys = malloc(sizeof *s->receipt_keys);
     return s->receipt_keys == NULL ? ST_NO_MEMORY : receipt_keys_open(s->receipt_keys, config, error, error_size);

@@ -15,9 +15,9 @@ enum services_part {
     SERVICES_INBOX = 16      /* pages show the number of new items in the inbox; needs MySQL */
 };
 
-/* Opens Redis with its scripts, and parts (enum services_part, ORed). config is borrowed and outlives s. ST_INVALID: a
- * template is broken or a script is missing, say; ST_NO_MEMORY. Unless ST_OK, error (error_size bytes, the caller's)
- * has the reason and nothing stays open. */
+/* Opens Redis with its scripts, and parts (enum services_part, ORed). config is borrowed and outlives s. ST_INVALID:
+ * for example, a template is broken or a script is missing; ST_NO_MEMORY. Unless ST_OK, error (error_size bytes, the
+ * caller's) has the reason and nothing stays open. */
 enum status services_open(struct services *s, const struct config *config, unsigned parts, char *error,
                           size_t error_size);
 void services_close(struct services *s);

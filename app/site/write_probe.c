@@ -12,7 +12,7 @@
 
 enum { INTERVAL_MS = 1000 };
 
-/* The text of a store goes into JSON and into lines. */
+/* Copies the text of a store in a form that fits into JSON and into lines. */
 static void text_set(char *out, const char *what, struct str why)
 {
     (void)snprintf(out, WRITE_PROBE_TEXT_MAX, "%s: %.*s", what, STR_ARG(why));
@@ -31,10 +31,10 @@ static struct str reason(const struct redis_call *call)
 
 /* ---- Redis ---- */
 
-/* The probe of a partition: in a cluster one server may refuse, and the others not. */
+/* The probe of a partition: in a cluster one server may refuse, and others not. */
 struct questions {
-    struct redis_call write;      /* a field of a key of its own */
-    struct redis_call view, grab; /* of a packet that does not exist */
+    struct redis_call write;      /* a field of its own key */
+    struct redis_call view, grab; /* for a packet that does not exist */
 };
 
 static void questions_queue(const struct live *live, uint32_t partition, struct questions *q)
@@ -46,8 +46,8 @@ static void questions_queue(const struct live *live, uint32_t partition, struct 
     live_grab_queue(live, &q->grab, partition, 0, STR(""), NULL);
 }
 
-/* The answer that says why the partition takes no grab; NULL: it does. Whoever plants a key of another type changes
- * nothing: Redis says so only where it would write. */
+/* The call whose answer shows why the partition takes no grab; NULL: it takes grabs. A planted key of another type
+ * changes nothing: Redis reports such a key only where it would write. */
 static const struct redis_call *refusal_of(const struct questions *q)
 {
     if (q->write.status != ST_OK && !redis_reply_is_wrong_type(q->write.reply))
@@ -79,7 +79,7 @@ static void packets_probe(struct exchange *x, struct write_probe *p)
         if (refusal != NULL)
             text_set(p->redis, "a part of the partitions refuses writes", reason(refusal));
         refused += refusal != NULL;
-        if (refused == count) /* all of them, this is the last one */
+        if (refused == count) /* all partitions refuse; this is the last one */
             text_set(p->redis, "writes are refused", reason(refusal));
     }
     p->redis_refuses = refused == count;
@@ -98,7 +98,7 @@ static void limits_probe(struct exchange *x, struct write_probe *p)
 
 /* ---- MariaDB ---- */
 
-/* First a question, because a refused write would close the connection; then a write that changes no row, which also
+/* First reads, because a refused write would close the connection; then tries a write that changes no row, which also
  * waits for locks of all tables. */
 static void mysql_probe(struct exchange *x, struct write_probe *p)
 {
@@ -135,7 +135,7 @@ const struct write_probe *write_probe_take(struct exchange *x, enum write_probe_
         packets_probe(x, &last);
     else
         limits_probe(x, &last);
-    if (x->app->stores.db != NULL && x->app->drawing == NULL) /* the card pool writes nothing there */
+    if (x->app->stores.db != NULL && x->app->drawing == NULL) /* the card pool writes nothing to MySQL */
         mysql_probe(x, &last);
     taken_ms = clock_monotonic_ms();
     return &last;

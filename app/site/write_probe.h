@@ -1,5 +1,5 @@
-/* Whether the stores would take a write now: a small one is tried, because a store may answer every read and refuse
- * each grab and each send (a replica, no memory, no replicas, a disk that is full, read_only, tables locked by a
+/* Whether the stores would accept a write now. It tries a small one, because a store may answer every read and still
+ * refuse each grab and each send (a replica, no memory, no replicas, a disk that is full, read_only, tables locked by a
  * backup). */
 #ifndef HB_SITE_WRITE_PROBE_H
 #define HB_SITE_WRITE_PROBE_H
@@ -12,11 +12,12 @@ enum { WRITE_PROBE_TEXT_MAX = 200 };
 
 struct write_probe {
     bool redis_refuses, mysql_refuses;
-    char redis[WRITE_PROBE_TEXT_MAX]; /* why, or which part; without quotation marks. Empty: all is fine */
+    /* the reason, or the part concerned; without quotation marks. Empty: writes work */
+    char redis[WRITE_PROBE_TEXT_MAX];
     char mysql[WRITE_PROBE_TEXT_MAX];
 };
 
-/* What the pool of this process writes in Redis: keys of packets, or only counts of limits. */
+/* What this process's pool writes in Redis: keys of packets, or only counts of limits. */
 enum write_probe_kind { WRITE_PROBE_PACKETS, WRITE_PROBE_LIMITS };
 
 /* The result of a try in this process that is at most a second old. May block: up to the timeouts of both stores. */

@@ -46,7 +46,7 @@ static enum status login_name_read(struct field_input *in)
     return ST_OK;
 }
 
-/* What is wrong with a name that is not valid: people type addresses, names in Chinese and two words. */
+/* The message for an invalid name: people type addresses, Chinese names and two words. */
 static const char *username_fault(struct str name)
 {
     bool blank = false, foreign = false, at = false;
@@ -102,8 +102,8 @@ static enum status usernames_read(struct field_input *in)
     return ST_OK;
 }
 
-/* The username of the password, folded: the typed one in a form that has it, else the visitor's. STR_NONE without
- * memory. */
+/* The folded username to which the password belongs: the typed one in a form that has it, else the visitor's. STR_NONE
+ * without memory. */
 static struct str password_owner(const struct field_input *in)
 {
     bool typed;

@@ -24,8 +24,8 @@ bool username_valid(struct str folded);
 
 /* struct str: a username, folded and valid. */
 extern const struct field_type FIELD_USERNAME;
-/* struct str_list: the names of a list (typed_names_next), each once. One that is no username is kept, so that the
- * handler can refuse it together with the names that nobody has. Limits are numbers of names. */
+/* struct str_list: the names of a list (typed_names_next), each once. A name that is no username is kept, so that the
+ * handler can refuse it together with the names to which no user belongs. Limits are numbers of names. */
 extern const struct field_type FIELD_USERNAMES;
 /* struct str: any text, folded but not validated. An invalid name then fails like an unknown one, and the login does
  * not reveal whether name or password is wrong. */
@@ -37,8 +37,8 @@ extern const struct field_type FIELD_PASSWORD;
  * the visitor's username. No other rules. */
 extern const struct field_type FIELD_NEW_PASSWORD;
 
-/* Rows of several tables, for members of the same name: a nickname that is set, and the username of a user who proves
- * to be that user. */
+/* Rows that several tables share, for members of the same name: a new nickname, and the username with which a user logs
+ * in. */
 #define NICKNAME_FIELD(form)                                                                                           \
     {                                                                                                                  \
         .name = "nickname", .type = &FIELD_LINE, .member = offsetof(form, nickname), .required = true, .kept = KEPT,   \
@@ -51,7 +51,7 @@ extern const struct field_type FIELD_NEW_PASSWORD;
         .name = "username", .type = &FIELD_LOGIN_NAME, .member = offsetof(form, username), .required = true,           \
         .kept = KEPT, .missing = "text/username_missing", .says = (text), .example = "xiaoming"                        \
     }
-/* The part that all rows of a password that is set have in common. */
+/* The common part of all rows of a new password. */
 #define NEW_PASSWORD_RULES                                                                                             \
     .type = &FIELD_NEW_PASSWORD, .no_echo = true, .min = PASSWORD_CHARACTERS_MIN, .max = PASSWORD_CHARACTERS_MAX,      \
     .low = "text/password_short", .high = "text/password_long"

@@ -19,7 +19,7 @@ static int compare(struct str a, struct str b)
     return order != 0 ? order : a.len < b.len ? -1 : a.len > b.len;
 }
 
-/* Binary search. low and high are always at the line feeds before and behind the lines that are left. */
+/* Binary search. low and high are always at the line feeds before and behind the remaining lines. */
 static bool table_has(struct str word)
 {
     const char *text = common_passwords;

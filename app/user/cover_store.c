@@ -27,7 +27,7 @@ struct addition {
     bool *full;
 };
 
-/* The lock makes other additions wait, and a deletion of the user, which removes the rows. */
+/* Adds a cover. The lock makes other additions wait, and also a deletion of the user, which removes the rows. */
 static enum status add_body(struct db *db, void *ctx)
 {
     struct addition *c = ctx;

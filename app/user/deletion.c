@@ -16,7 +16,7 @@ static const size_t ARENA_LIMIT_BYTES = (size_t)16 << 20;
 
 /* ---- usernames ---- */
 
-/* A keyed hash, so that names can be tried only with the key. */
+/* A keyed hash: names can be tried only with the key. */
 static void retired_hash(const struct key *key, struct str username, uint8_t out[RETIRED_BYTES])
 {
     static const char purpose[] = "hongbao username v1";
@@ -97,7 +97,8 @@ enum status deletion_is_begun(struct db *db, struct arena *a, uint64_t user_id, 
     return st;
 }
 
-/* Sessions and tokens. The rows of tokens stay until the end: no copy is made of them any more. */
+/* Ends sessions and tokens. The rows of tokens stay until the end of the deletion, but no copies are made of them any
+ * more. */
 static enum status access_end(struct stores *stores, struct arena *a, uint64_t user_id)
 {
     enum status st = session_list_end_others(stores, a, user_id, STR(""), clock_now_ms());
@@ -121,7 +122,7 @@ enum status deletion_begin(struct stores *stores, struct arena *a, uint64_t user
     if (st != ST_OK || !begun)
         return st;
     crash_point("delete-after-commit");
-    /* The settle worker does it again. */
+    /* If this fails, the settle worker does it again. */
     if (access_end(stores, a, user_id) != ST_OK)
         log_warn("sessions or tokens not ended, the settle worker will end them", "user_id=%" PRIu64, user_id);
     return ST_OK;

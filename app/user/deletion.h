@@ -10,8 +10,8 @@
  *
  * The ledger stays: accounts, transfers, grabs and packets keep the user's id. user.deleting_ms and user.deleted_ms
  * tell the step. Each part of the second step may be repeated, so a crash loses nothing. A grab of a request that was
- * under way for longer than DELETION_WAIT_MS credits a deleted user's wallet: the pass looks for that for
- * DELETION_WATCH_MS, and removes name and money again. */
+ * under way for longer than DELETION_WAIT_MS credits a deleted user's wallet: for DELETION_WATCH_MS, passes look for
+ * such money and remove it and the name again. */
 #ifndef HB_USER_DELETION_H
 #define HB_USER_DELETION_H
 
@@ -26,7 +26,7 @@
 
 enum {
     DELETION_WAIT_MS = 10 * 1000,            /* longer than a request takes */
-    DELETION_WATCH_MS = 24 * 60 * 60 * 1000, /* after the deletion */
+    DELETION_WATCH_MS = 24 * 60 * 60 * 1000, /* how long it is watched after the deletion */
     DELETION_USERS_MAX = 5                   /* of one pass */
 };
 
@@ -48,7 +48,7 @@ enum deletion_result {
  * else as db_query. */
 enum status deletion_money_find(struct db *db, struct arena *a, uint64_t user_id, struct deletion_money *out);
 
-/* *begun: the deletion has begun, so this request is a repeat: the user has no password any more. Returns as
+/* *begun: the deletion has begun already. Such a request is a repeat; the user has no password any more. Returns as
  * db_query. */
 enum status deletion_is_begun(struct db *db, struct arena *a, uint64_t user_id, bool *begun);
 
@@ -62,7 +62,7 @@ enum status deletion_begin(struct stores *stores, struct arena *a, uint64_t user
 enum status username_is_retired(struct db *db, struct arena *a, const struct keys *keys, struct str username,
                                 bool *retired);
 
-/* What the worker keeps between passes: the walk of a user with more rows than a pass takes, one user at a time. Begins
+/* Kept by the worker between passes: the walk of a user with more rows than one pass reads, one user at a time. Begins
  * with zeros; a worker that starts again loses it, and walks from the beginning. */
 struct deletion_walk {
     uint64_t user_id; /* 0: of nobody */

@@ -5,11 +5,11 @@
 enum { AGENT_BYTES_MAX = 512, WORD_BYTES_MAX = 32 };
 
 struct mark {
-    struct str mark; /* what the header has */
+    struct str mark; /* what to look for in the header */
     const char *name;
 };
 
-/* The first mark that the header has counts: browsers also name the browsers that they imitate. */
+/* The first mark that is found in the header counts: browsers also name the browsers that they imitate. */
 static const struct mark BROWSERS[] = {
     { STR("MicroMessenger/"), "WeChat" },  { STR("Edg"), "Edge" },         { STR("OPR/"), "Opera" },
     { STR("SamsungBrowser/"), "Samsung" }, { STR("Firefox/"), "Firefox" }, { STR("FxiOS/"), "Firefox" },

@@ -1,4 +1,4 @@
-/* A short name of the device that sent a request, for the list of one's own sessions. */
+/* A short name of the device that sent a request, for a user's list of sessions. */
 #ifndef HB_USER_DEVICE_H
 #define HB_USER_DEVICE_H
 
@@ -10,8 +10,8 @@
 #define DEVICE_BYTES_MAX 64
 
 /* "Chrome · Android", "WeChat · iPhone", "curl", from the User-Agent header (STR_NONE: absent). Only our own words, or
- * the first word of an unknown program: letters, digits, '.', '_' and '-', at most 32 of them. Empty: nothing is known.
- * At most DEVICE_BYTES_MAX bytes. STR_NONE without memory. */
+ * the first word of an unknown program: letters, digits, '.', '_' and '-', at most 32 of them. Empty: the device is
+ * unknown. At most DEVICE_BYTES_MAX bytes. STR_NONE without memory. */
 struct str device_name(struct arena *a, struct str user_agent);
 
 /* True when the name belongs to a phone or a tablet. */

@@ -2,7 +2,7 @@
 
 #include <assert.h>
 
-/* Adds the uses of one hash behind those that the list has; returns their number. */
+/* Adds the uses that one hash takes to the end of the list; returns their number. */
 static size_t uses_add(struct limit_use *uses, size_t count, enum hash_payer payer)
 {
     assert(count + HASH_USES <= LIMIT_USES_MAX);

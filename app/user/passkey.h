@@ -4,12 +4,12 @@
  *
  * A ceremony, the registration of a passkey or a login with one, begins with a challenge from this service: 24 random
  * bytes, the time at which it expires, and a MAC that binds both to the ceremony and to the session that the request
- * presented. The browser gets it in the answer and in a cookie; it has to bring back both, the former signed by the
- * authenticator. So nothing is stored for a challenge that is never used. A used one is remembered in Redis until it
- * expires (user/passkey_ceremony.h).
+ * presented. The browser gets the challenge in the answer and in a cookie, and has to send back both, the first signed
+ * by the authenticator. So the service stores nothing for a challenge that is never used. A used challenge is noted in
+ * Redis until it expires (user/passkey_ceremony.h).
  *
- * The service asks for no attestation: it takes the authenticator data of a registration as the browser gives it. Only
- * the browser and its user can change these data, and the user may register any key. */
+ * The service requests no attestation: it accepts the authenticator data of a registration as the browser sends it.
+ * Only the browser and its user can change these data, and the user may register any key. */
 #ifndef HB_USER_PASSKEY_H
 #define HB_USER_PASSKEY_H
 
@@ -42,8 +42,9 @@ struct passkey_site {
     struct str id;     /* the domain: "hongbao.example" */
     struct str origin; /* as browsers write it: "https://hongbao.example" */
 };
-/* The site of base_url. Of a loopback address it is localhost at the same port, as a domain is needed. The texts are in
- * the arena. False: no browser allows passkeys there (another address, or http and not localhost), or no memory. */
+/* The site of base_url. For a loopback address it is localhost at the same port, because a passkey needs a domain. The
+ * texts are in the arena. False: no browser allows passkeys there (another address, or http and not localhost), or no
+ * memory. */
 bool passkey_site_read(struct arena *a, struct str base_url, struct passkey_site *out);
 
 enum passkey_ceremony { PASSKEY_REGISTER, PASSKEY_LOGIN };
@@ -66,10 +67,10 @@ enum passkey_fault {
     PASSKEY_OK,
     PASSKEY_MALFORMED,  /* not what a browser sends */
     PASSKEY_CHALLENGE,  /* the answer to another challenge */
-    PASSKEY_ORIGIN,     /* of another site's page, or of a page within another site's */
+    PASSKEY_ORIGIN,     /* from a page of another site, or a page inside another site's */
     PASSKEY_DOMAIN,     /* for another domain */
     PASSKEY_UNVERIFIED, /* the authenticator has not verified its user (finger, face, PIN) */
-    PASSKEY_ALGORITHM,  /* a key of another kind, or none */
+    PASSKEY_ALGORITHM,  /* a key of another kind, or no key */
     PASSKEY_SIGNATURE,  /* not signed by the passkey */
     PASSKEY_NO_MEMORY,
     PASSKEY_FAULTS
@@ -81,7 +82,7 @@ const char *passkey_fault_name(enum passkey_fault fault);
 struct passkey_answer {
     struct str client_data; /* JSON: type, challenge, origin */
     struct str data;        /* authenticator data: hash of the domain, flags, counter, and at a registration the key */
-    struct str signature;   /* of a login: over data and the hash of client_data */
+    struct str signature;   /* of a login: signs data and the hash of client_data */
 };
 
 /* The key of a passkey. The bytes are in the arena. */

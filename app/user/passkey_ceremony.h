@@ -11,7 +11,7 @@
 /* struct str: bytes in base64url without padding. Limits are in bytes, before decoding. Errors have no message: a
  * browser sends such a field, nobody types it. */
 extern const struct field_type FIELD_BASE64URL;
-/* A row of a table: a required field for at most so many bytes, which are this member of the form. */
+/* A row of a table: a required field of at most so many bytes, stored in this member of the form. */
 #define BASE64URL_FIELD(field_name, form, field_member, bytes_max, text)                                               \
     {                                                                                                                  \
         .name = field_name, .type = &FIELD_BASE64URL, .member = offsetof(form, field_member), .required = true,        \

@@ -22,7 +22,7 @@ enum {
     FLAG_VERIFIED = 4,
     FLAG_KEY = 0x40,
     FLAG_EXTENSIONS = 0x80,
-    CBOR_ITEMS_MAX = 32, /* of an array or map; a key has at most 5 members */
+    CBOR_ITEMS_MAX = 32, /* items of an array or map; a key has at most 5 members */
 };
 
 const int passkey_algorithms[PASSKEY_ALGORITHMS] = { COSE_ES256, COSE_EDDSA, COSE_RS256 };
@@ -59,7 +59,8 @@ static void public_key_free(int algorithm, void *key)
         rs256_pk_free(&rs256);
 }
 
-/* The key as libfido2's verification takes it; freed by public_key_free. NULL: no such key, or no memory. */
+/* Reads the key in the form that libfido2's verification takes; free it with public_key_free. NULL: no such key, or no
+ * memory. */
 static void *public_key_read(int algorithm, struct str bytes)
 {
     void *key = algorithm == COSE_ES256   ? (void *)es256_pk_new()
@@ -103,7 +104,7 @@ static bool cbor_is_small(struct str cbor)
     return true;
 }
 
-/* The CBOR at the end of the data of a registration. STR_NONE: it is cut off before. */
+/* The CBOR at the end of the data of a registration. STR_NONE: the data end before it. */
 static struct str cbor_of(struct str data)
 {
     if (data.len < AT_ID)
@@ -114,8 +115,8 @@ static struct str cbor_of(struct str data)
                                                                                        : STR_NONE;
 }
 
-/* Reads the data as a passkey of this algorithm. The caller frees *out by fido_cred_free. PASSKEY_ALGORITHM: it has
- * another one. */
+/* Reads the data as a passkey of this algorithm. The caller frees *out by fido_cred_free. PASSKEY_ALGORITHM: the
+ * passkey has another algorithm. */
 static enum passkey_fault credential_read(struct str data, int algorithm, fido_cred_t **out)
 {
     *out = fido_cred_new();

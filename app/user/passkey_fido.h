@@ -6,7 +6,7 @@
 #include "user/passkey.h"
 
 /* Checks the part of a fixed size: the hash of the domain; user present and verified; with a key at a registration;
- * without extensions at a login, as none were asked for. */
+ * without extensions at a login, as none were requested. */
 enum passkey_fault passkey_data_check(struct str data, struct str site_id, enum passkey_ceremony ceremony);
 /* Reads the new passkey from checked data of a registration. */
 enum passkey_fault passkey_key_read(struct arena *a, struct str data, struct passkey_key *out);

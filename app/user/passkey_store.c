@@ -102,8 +102,8 @@ enum status passkey_find(struct db *db, struct arena *a, struct str credential_i
     return ST_OK;
 }
 
-/* MySQL reports 0 changed rows for a counter that goes back, but also for a row that gets the same millisecond and
- * counter. So without a counter (always 0) the number of changed rows does not matter. */
+/* MySQL reports 0 changed rows when the counter would go back, but also when the row already has this millisecond and
+ * counter. So for a passkey without a counter (always 0) the number of changed rows does not matter. */
 enum status passkey_used(struct db *db, uint64_t id, uint32_t sign_count, int64_t now_ms)
 {
     uint64_t changed;

@@ -12,7 +12,7 @@
 /* A password that somebody typed. */
 struct password {
     struct str text; /* as it is hashed: utf8_opaque */
-    struct str raw;  /* as typed, if that differs: older hashes are of it; else empty */
+    struct str raw;  /* as typed, if that differs: older hashes are of this text; else empty */
 };
 
 /* Fills out from what was typed, which is borrowed. Text that is far too long stays as it is. ST_OK · ST_NO_MEMORY. */
@@ -20,7 +20,7 @@ enum status password_normalize(struct arena *a, struct str typed, struct passwor
 
 #define PASSWORD_HASH_MAX 128 /* bytes of a hash text with its NUL */
 
-/* How many hashes may still be made. A hash without a permit is a mistake of the program (assert). */
+/* The number of hashes that may still be made. Hashing without a permit is a mistake of the program (assert). */
 struct hash_permit {
     unsigned left;
 };

@@ -28,7 +28,7 @@ static enum status row_delete(struct db *db, uint64_t user_id)
     return db_exec(db, NULL, "DELETE FROM picture WHERE user_id = ?", DB_PARAMS(DB_U64(user_id)));
 }
 
-/* The lock makes a deletion of the user wait, which removes the row. */
+/* Stores a picture. The lock makes a deletion of the user wait, which removes the row. */
 static enum status set_body(struct db *db, void *ctx)
 {
     struct change *c = ctx;

@@ -10,14 +10,14 @@
 #include "base/str.h"
 #include "mysql/db.h"
 
-/* Makes the file the user's picture, in place of an earlier one, and the user's face, which *face becomes. May be
- * repeated. ST_NOT_FOUND: there is no such user · the other errors of db_transaction. */
+/* Makes the file the user's picture, in place of an earlier one, and makes it the user's face, which is returned in
+ * *face. May be repeated. ST_NOT_FOUND: there is no such user · the other errors of db_transaction. */
 enum status picture_set(struct db *db, struct arena *a, uint64_t user_id, struct str bytes, int64_t now_ms,
                         struct face *face);
-/* Removes the user's picture. A face that shows it goes, too: *changed says whether, and *face is the face then. May be
- * repeated. Errors as picture_set. */
+/* Removes the user's picture. If the face showed it, the face is removed, too: *changed says whether, and *face is the
+ * face afterwards. May be repeated. Errors as picture_set. */
 enum status picture_remove(struct db *db, struct arena *a, uint64_t user_id, bool *changed, struct face *face);
-/* Sets the nickname and a face that is no picture; a picture that the user has goes. Errors as picture_set. */
+/* Sets the nickname and a face that is no picture, and removes the user's picture. Errors as picture_set. */
 enum status picture_leave(struct db *db, struct arena *a, uint64_t user_id, const struct str *nickname,
                           const struct face *face);
 /* *hash: the hash of the user's picture; STR_NONE: there is none. */

@@ -54,7 +54,8 @@ static bool code_complete(struct arena *a, const struct key *key, struct str use
     if (out->subject.ptr == NULL)
         return false;
     for (size_t i = 0; i < CHECK_HEX; i++)
-        check = check << 4 | (uint64_t)base32_value(out->subject.ptr[i]); /* of 0-9 and a-f the same as in hex */
+        /* its characters are 0-9 and a-f, which have the same value in hex */
+        check = check << 4 | (uint64_t)base32_value(out->subject.ptr[i]);
     out->chars[0] = (char)('0' + out->slot);
     chars_write(out->chars + SLOT_CHARS, RANDOM_CHARS, bits);
     chars_write(out->chars + SLOT_CHARS + RANDOM_CHARS, CHECK_CHARS, check);

@@ -1,9 +1,9 @@
 /* Recovery codes: one of them logs its owner in without the password, once. No function here accesses a store.
  *
  * Text   D-XXXX-XXXX-XXXX-CCCC: the slot of the code in its user's set, 60 random bits, and a check of 20 bits, in
- *        Crockford's base32 (base/base32.h). The check is a part of a MAC, under a key of the site, of all the rest
- *        and the username. So a guess, a mistyped code and the code of another user are refused by arithmetic
- *        alone, before anything is looked up.
+ *        Crockford's base32 (base/base32.h). The check is a part of a MAC of the other characters and the username,
+ *        with a key of the site. So a guess, a mistyped code and another user's code are refused by arithmetic alone,
+ *        before any look-up.
  * Stored "k1$" and a keyed hash of the code and the username: 60 random bits need no slow hash. A code of an earlier
  *        version is stored as an Argon2id hash of its characters (user/password.h). */
 #ifndef HB_USER_RECOVERY_CODE_H

@@ -81,7 +81,8 @@ struct use_run {
     struct str hash, new_hash;
 };
 
-/* An operator who disables the user waits for the lock, or is done: then the code stays. So does a deletion. */
+/* Uses a code. When an operator disables the user at the same time, either the operator waits for the lock, or this
+ * finds the user disabled and the code stays. The same holds for a deletion. */
 static enum status use_body(struct db *db, void *ctx)
 {
     const struct use_run *in = ctx;

@@ -18,7 +18,7 @@ enum status recovery_codes_replace(struct db *db, struct arena *a, uint64_t user
                                    int64_t now_ms);
 /* The number of codes that the user has left. Reads no hash. */
 enum status recovery_codes_count(struct db *db, struct arena *a, uint64_t user_id, uint64_t *out);
-/* Finds the user of this folded username, and the hash of the code in the slot: empty when the user has none there.
+/* Finds the user of this folded username, and the hash of the code in the slot: empty when the slot has none.
  * user->password_hash stays empty. ST_NOT_FOUND: no such user. The texts are in the arena. */
 enum status recovery_code_find(struct db *db, struct arena *a, struct str username, unsigned slot, struct user *user,
                                struct str *hash);

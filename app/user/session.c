@@ -135,8 +135,8 @@ bool session_visitor_queue(struct exchange *x)
     return true;
 }
 
-/* Queues the renewal of seen_ms and TTL without a round of its own, as many sessions may be due at the same time
- * (visitors of an event). When it fails, the session only ends a little earlier. */
+/* Queues the renewal of seen_ms and TTL without a separate round, because many sessions may be due at the same time
+ * (visitors of an event). If it fails, the session only ends a little earlier. */
 static void session_renew(struct exchange *x, const struct session *s)
 {
     struct session seen = *s;
@@ -154,8 +154,8 @@ static void session_renew(struct exchange *x, const struct session *s)
 }
 
 /* The hot pool may only read sessions: true when the page pool has to enter or renew this session first. A grab is
- * handed over for a renewal only when half of the idle time is over, because a page that is visited beside it renews
- * the session, too. */
+ * handed over for a renewal only when half of the idle time is over, because the pages that its visitor opens renew the
+ * session, too. */
 static bool handed_over(const struct exchange *x, const struct session *s)
 {
     if (x->app->stores.db != NULL || exchange_param(x, "TOKEN_LOADED").ptr != NULL)
@@ -171,7 +171,7 @@ static bool handed_over(const struct exchange *x, const struct session *s)
 /* Whether the user may have the session, by the row in MySQL. So a session of a disabled or deleted user ends soon,
  * also one that an intruder has written into Redis. A session that is older than its user belongs to somebody who had
  * the same id in tables that were lost; a registration ends such sessions at once (account/register.c). *why: the
- * reason why not; NULL: allowed. ST_UNAVAILABLE: MySQL does not answer. */
+ * reason of a refusal; NULL: allowed. ST_UNAVAILABLE: MySQL does not answer. */
 static enum status user_confirm(struct exchange *x, const struct session *s, const char **why)
 {
     struct user *users;
@@ -213,8 +213,8 @@ static enum status session_adopt(struct exchange *x, struct session *s, bool *en
 
 enum confirmed { SESSION_RENEW, SESSION_KEEP, SESSION_ENDED };
 
-/* A session is renewed only if the list of its user has it and the user's row allows it. A session outside of the list
- * was forgotten there, or planted. The account page could not show or end it, so it ends here. While MySQL does not
+/* A session is renewed only if the list of its user has it and the user's row allows it. A session that is not in the
+ * list is a leftover, or was planted. The account page could not show or end it, so it ends here. While MySQL does not
  * answer, the session is served, but not renewed. */
 static enum status session_confirm(struct exchange *x, const struct session *s, enum confirmed *out)
 {

@@ -4,7 +4,7 @@
  * Key    hb:session:<SHA-256 of those 43 characters in hex>
  * Value  v2,user_id,created_ms,seen_ms,username,badge   (base/badge.h; last, because a nickname may
  *        contain commas)
- *        Without "v2," an earlier version has started it, and it is in no list (user/session_list.h).
+ *        A value without "v2," is of an earlier version, and its session is in no list (user/session_list.h).
  * TTL    of the key: until session_idle_s after the last visit or session_absolute_s after the login, whichever is
  *        first. A visit renews seen_ms and the TTL only when seen_ms is older than an hour (or a hundredth of
  *        session_idle_s), so most lookups cost one GET. The renewal is SET … XX: it does not restore a session
@@ -76,12 +76,12 @@ enum status session_visitor_read(struct exchange *x);
 
 /* ---- for handlers that may block ---- */
 
-#define LOOKED_COOKIE "looked" /* what was looked at in this browser (pages/looked.h), until the session ends */
+#define LOOKED_COOKIE "looked" /* packets that this browser has looked at (pages/looked.h), until the session ends */
 
 /* Checks that Redis is reachable. Call it before a password is hashed, so that requests which can't succeed do not
  * occupy the CPU. ST_UNAVAILABLE: unreachable. */
 enum status session_store_check(struct exchange *x);
-/* Starts a session for the user, with the face that the row has, deletes the session that the request presented, and
+/* Starts a session for the user, with the face in the user's row, deletes the session that the request presented, and
  * adds the Set-Cookie headers of the session and of the known device (user/known_device.h). x->visitor.session_key
  * becomes the key of the new session. ST_UNAVAILABLE: a store did not answer; no header is added, so the token is never
  * used · ST_CONFLICT: the sessions of the user were ended since the request came · ST_NO_MEMORY. */

@@ -167,7 +167,8 @@ static enum status entries_end(struct redis *redis, struct arena *a, const struc
         const struct str del[] = { STR("DEL"), entries[i].key };
         redis_queue_confirmed(redis, &b.calls[b.count++], del, 2);
     }
-    /* In a round of its own: in a cluster the list is on another server. A session that is not deleted stays listed. */
+    /* In a separate round: in a cluster the list is on another server. A session that could not be deleted stays
+     * listed. */
     st = batch_finish(&b);
     return st == ST_OK ? entries_unlist(redis, a, list, entries, count) : st;
 }
@@ -242,7 +243,7 @@ struct entering {
     struct str key;
     const struct session *session;
     struct str device;
-    struct str condition; /* of SET: NX or XX */
+    struct str condition; /* option of SET: NX or XX */
     int64_t now_ms;
 };
 
@@ -262,8 +263,8 @@ static enum status enter(const struct stores *stores, struct arena *a, const str
     enum status st = batch_begin(&b, stores->redis, a, 2);
     if (st != ST_OK || arena_failed(a))
         return ST_NO_MEMORY;
-    /* First, and confirmed: in a cluster the list is on another server than the session, and either may be lost. An
-     * entry without a session is removed later; a session without an entry would look planted. */
+    /* The entry first, and confirmed: in a cluster the list is on another server than the session, and either may be
+     * lost. An entry without a session is removed later, but a session without an entry would look planted. */
     redis_queue_confirmed(b.redis, &b.calls[b.count++], listing, ARRAY_LEN(listing));
     BATCH_ADD(&b, STR("PEXPIRE"), list->key, lasting);
     st = batch_finish(&b);
@@ -275,7 +276,8 @@ static enum status enter(const struct stores *stores, struct arena *a, const str
     batch_end(&b);
     if (st != ST_OK)
         return st;
-    /* An end of all sessions that begins after this read finds the session in the list, and the session is stored. */
+    /* The list is read last: if all sessions are ended after this read, the entry is found in the list and the session
+     * is stored. */
     BATCH_ADD(&b, STR("HGETALL"), list->key);
     st = batch_run(&b);
     if (st == ST_OK)
@@ -310,7 +312,7 @@ enum status session_list_start(const struct stores *stores, struct arena *a, str
     enum status st = enter(stores, a, &in, &list, &stored);
     if (st != ST_OK)
         return st;
-    /* A mark of the far future was made before the clock was set back. */
+    /* A time far in the future was written before the clock was set back. */
     if (list.ended_ms >= s->created_ms && list.ended_ms - s->created_ms < MINUTE_MS) {
         st = session_list_end_key(stores, a, s->user_id, key);
         return st == ST_OK ? ST_CONFLICT : st;
@@ -391,7 +393,7 @@ enum status session_list_end(const struct stores *stores, struct arena *a, uint6
     return st == ST_OK ? ST_NOT_FOUND : st;
 }
 
-/* Waits until this millisecond is over; not for a clock that stands still or was set back. */
+/* Waits until this millisecond is over, but not for a clock that stands still or was set back. */
 static void millisecond_end(int64_t ms)
 {
     const struct timespec pause = { .tv_nsec = 200000 };

@@ -1,15 +1,15 @@
-/* The sessions of a user: a hash in Redis beside them, so that they can be listed, counted and ended.
+/* The list of a user's sessions: a hash in Redis beside the sessions, by which they can be listed, counted and ended.
  *
  * Key    hb:sessions:<user id>
  * Field  the hex part of a session's key  →  created_ms,device
  * Field  ended  →  ms: all sessions that were started up to then have ended, except those that the list still has
  * TTL    session_absolute_s, again from each start and renewal of a session, so no session outlives its list
  *
- * A session is entered first and stored then, so every stored session is in its list; an entry without a session is
- * ignored, and removed by the next reader when it is a minute old. A process that ends sessions writes `ended` before
- * it reads the list, and a process that starts one reads `ended` after it has entered the session. So a login that
- * verified an old password just before it was changed gets no session. A request reads only its session: lists are for
- * logins, logouts and the account page.
+ * A session is first entered into the list and then stored, so every stored session is in its list; an entry without a
+ * session is ignored, and removed by the next reader when it is a minute old. A process that ends sessions writes
+ * `ended` before it reads the list, and a process that starts one reads `ended` after it has entered the session. So a
+ * login that verified an old password just before it was changed gets no session. A request reads only its session:
+ * lists are for logins, logouts and the account page.
  *
  * Sessions of an earlier version are in no list, which their value says (user/session.h). The first process with MySQL
  * that meets one enters it, or ends it when `ended` is later than its start. */
@@ -46,14 +46,14 @@ struct session_entry {
  * sessions_max, the oldest end. ST_CONFLICT: the sessions of the user were ended meanwhile, and this one with them. */
 enum status session_list_start(const struct stores *stores, struct arena *a, struct str key, const struct session *s,
                                struct str device, int64_t now_ms);
-/* Queues the entry of a session that is stored behind it, for `hongbao demo`, which starts many at once. calls: the
+/* Queues the entry of a session and then the session itself, for `hongbao demo`, which starts many at once. calls: the
  * caller's, until the round is over. */
 void session_list_queue(const struct stores *stores, struct arena *a, struct redis_call calls[2], struct str key,
                         const struct session *s);
 /* Enters a session of an earlier version and stores it anew. ST_NOT_FOUND: it has ended. */
 enum status session_list_adopt(const struct stores *stores, struct arena *a, struct str key, const struct session *s,
                                int64_t now_ms);
-/* *has: whether the session of this key is in the user's list. The list gets its time to live again. */
+/* *has: whether the session of this key is in the user's list. Renews the time to live of the list. */
 enum status session_list_keep(const struct stores *stores, struct arena *a, uint64_t user_id, struct str key,
                               bool *has);
 /* The user's sessions, the last used first. */
@@ -64,12 +64,12 @@ enum status session_list_end_key(const struct stores *stores, struct arena *a, u
 /* Ends the session of this id. ST_NOT_FOUND: the user has no such session. */
 enum status session_list_end(const struct stores *stores, struct arena *a, uint64_t user_id, struct str id);
 /* Ends all sessions of the user, also sessions that are being started, except the session with the key `keep` (empty:
- * all end). now_ms: read after the change that makes them end. Returns in a later millisecond, so that a login that
- * comes next is newer.
+ * all end). now_ms: read after the change that makes them end. Returns in a later millisecond, so that the next login
+ * is newer.
  */
 enum status session_list_end_others(const struct stores *stores, struct arena *a, uint64_t user_id, struct str keep,
                                     int64_t now_ms);
-/* Writes the new nickname and face into all sessions of the user; what is NULL stays. */
+/* Writes the new nickname and face into all sessions of the user; NULL leaves one unchanged. */
 enum status session_list_rename(const struct stores *stores, struct arena *a, uint64_t user_id,
                                 const struct str *nickname, const struct face *face);
 

@@ -11,7 +11,7 @@ struct insert_run {
     int64_t now_ms;
 };
 
-/* The wallet's account comes in the same transaction, so that no user is without a wallet. */
+/* Inserts the user and the wallet's account in one transaction: no user is without a wallet. */
 static enum status insert_body(struct db *db, void *ctx)
 {
     struct insert_run *in = ctx;
@@ -37,7 +37,7 @@ enum status user_insert(struct db *db, struct arena *a, const struct keys *keys,
 
     if (st != ST_UNKNOWN || user->password_hash.ptr == NULL)
         return st;
-    /* The COMMIT may have arrived. The hash is salted, so only the row of this call has it. */
+    /* The COMMIT may have arrived: the hash is salted, so only this call can have made a row with it. */
     st = user_find_for_login(db, a, user->username, &found);
     if (st == ST_OK && str_equal(found.password_hash, user->password_hash)) {
         user->id = found.id;
@@ -243,7 +243,7 @@ enum status user_state_find(struct db *db, struct arena *a, struct str username,
     if (str_skip_prefix(&digits, STR("~")) && str_to_u64(digits, &id))
         return user_state_find_by_id(db, a, id, out);
     if (!username_valid(username))
-        return ST_NOT_FOUND; /* also what the column's character set does not have */
+        return ST_NOT_FOUND; /* also for a character that the column's character set lacks */
     enum status st =
         db_find(db, a, &rows, "SELECT " STATE_COLUMNS " FROM user WHERE username = ?", DB_PARAMS(DB_TEXT(username)));
     if (st == ST_OK)
@@ -254,7 +254,7 @@ enum status user_state_find(struct db *db, struct arena *a, struct str username,
 enum status user_states_by_nickname(struct db *db, struct arena *a, struct str nickname, size_t limit,
                                     struct user_state **out, size_t *out_count)
 {
-    /* MySQL reads the hint, MariaDB the comment M!. */
+    /* MySQL reads the hint, MariaDB reads the comment M!. */
     static const char sql[] = "/*M!100101 SET STATEMENT max_statement_time = 15 FOR */"
                               " SELECT /*+ MAX_EXECUTION_TIME(15000) */ " STATE_COLUMNS
                               " FROM user WHERE nickname COLLATE utf8mb4_unicode_520_ci = ? ORDER BY id DESC LIMIT ?";

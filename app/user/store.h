@@ -17,11 +17,11 @@ struct user {
     struct str nickname;
     struct face face;         /* only users_find_by_names and users_find_by_ids set it */
     struct str password_hash; /* .ptr NULL: no password, so no login (demo users) */
-    bool disabled;            /* by an operator; only user_find_for_login and users_find_by_ids set it */
+    bool disabled;            /* disabled by an operator; only user_find_for_login and users_find_by_ids set it */
     int64_t created_ms;       /* only users_find_by_ids sets it */
 };
 
-/* A user as an operator sees it. */
+/* A user as an operator sees him or her. */
 struct user_state {
     uint64_t id;
     struct str username, nickname;
@@ -43,8 +43,8 @@ enum status user_find_for_login(struct db *db, struct arena *a, struct str usern
 enum status users_find_by_names(struct db *db, struct arena *a, const struct str_list *usernames, struct user **out,
                                 size_t *out_count);
 /* Finds users by their ids, in the order of the ids and without those that do not exist; password_hash is absent. *out
- * is in the arena. Each count is a prepared statement of its own: a list of any length is filled up with 0, which is
- * the id of nobody. */
+ * is in the arena. Each number of ids is a separate prepared statement. To have few of them, lists are filled up with
+ * 0, which is no user's id. */
 enum status users_find_by_ids(struct db *db, struct arena *a, const uint64_t *ids, size_t count, struct user **out,
                               size_t *out_count);
 /* The user's password hash; absent (.ptr NULL) for a user without a password. ST_NOT_FOUND: no such user. */
@@ -54,12 +54,12 @@ enum status user_created_find(struct db *db, struct arena *a, uint64_t id, int64
 /* Replaces old_hash by new_hash. ST_CONFLICT: the user has another hash by now · ST_UNKNOWN: the reply was lost, and
  * the hash could not be read either. */
 enum status user_password_change(struct db *db, struct arena *a, uint64_t id, struct str old_hash, struct str new_hash);
-/* Locks the user's row until the transaction ends, so that what disables the user or deletes the account waits, or is
- * done. ST_NOT_FOUND: no such user, or a disabled or deleted one. Inside a transaction. */
+/* Locks the user's row until the transaction ends: a change that disables or deletes the user then waits, or is done
+ * already. ST_NOT_FOUND: no such user, or a disabled or deleted one. Inside a transaction. */
 enum status user_lock(struct db *db, struct arena *a, uint64_t id);
-/* Sets the password whatever it was. May be repeated. */
+/* Sets the password, whatever the old one was. May be repeated. */
 enum status user_password_set(struct db *db, uint64_t id, struct str hash);
-/* Sets the nickname and the face; what is NULL stays. May be repeated. */
+/* Sets the nickname and the face; NULL leaves one unchanged. May be repeated. */
 enum status user_rename(struct db *db, uint64_t id, const struct str *nickname, const struct face *face);
 /* The user's face. ST_NOT_FOUND: no such user. */
 enum status user_face_find(struct db *db, struct arena *a, uint64_t id, struct face *out);

@@ -136,7 +136,7 @@ static enum status copy_store(struct redis *redis, struct arena *a, struct str k
     assert(ttl_ms > 0);
     if (key.ptr == NULL || value.ptr == NULL || ttl.ptr == NULL)
         return ST_NO_MEMORY;
-    if (replace) /* a failover must not bring back a copy that this one replaces */
+    if (replace) /* a failover must not bring back the copy that this one replaces */
         redis_queue_confirmed(redis, &call, args, ARRAY_LEN(args) - 1);
     else
         redis_queue(redis, &call, args, ARRAY_LEN(args));
@@ -200,16 +200,16 @@ enum status token_copies_remove(struct redis *redis, struct db *db, struct arena
 
 /* ---- the visitor ---- */
 
-/* A copy that an earlier version made counts only when a page pool of that version has just passed the request on; a
- * page pool of this version would have replaced the copy. */
+/* Whether a copy may be used. A copy of an earlier version counts only when a page pool of that version has just passed
+ * the request on; a page pool of this version would have replaced the copy. */
 static bool is_believed(const struct exchange *x, const struct token_copy *copy)
 {
     return token_copy_is_fresh(copy, x->now_ms) ||
            (copy->made_ms == 0 && exchange_param(x, "TOKEN_LOADED").ptr != NULL);
 }
 
-/* Fills x->visitor from a stored value. A revoked or expired token leaves user_id 0. False: the copy is not to be
- * believed. */
+/* Fills x->visitor from a stored value. A revoked or expired token leaves user_id 0. False: the copy must not be
+ * used. */
 static bool visitor_fill(struct exchange *x, struct str value)
 {
     struct token_copy copy;
@@ -257,8 +257,8 @@ static enum status copy_again(struct exchange *x, struct str key)
     return visitor_fill(x, redis_reply_str(x->session_call.reply)) ? ST_OK : ST_UNAVAILABLE;
 }
 
-/* Removes a copy that is not to be believed. Perhaps the token was revoked since it was read: its row is deleted
- * next, so no other copy is made. */
+/* Removes a copy that must not be used. If the token was revoked meanwhile, this deletes the word `revoked`; but its
+ * row is deleted next, so no other copy is made. */
 static enum status copy_remove(struct exchange *x)
 {
     uint8_t hash[HASH_BYTES];
@@ -267,7 +267,7 @@ static enum status copy_remove(struct exchange *x)
     return hash_remove(x->app->stores.redis, x->arena, hash);
 }
 
-/* There is no copy: reads the row, notes the use, makes a copy. */
+/* Reads the row because there is no copy, notes the use, and makes a copy. */
 static enum status token_load(struct exchange *x)
 {
     uint8_t hash[HASH_BYTES];
@@ -306,7 +306,7 @@ enum status token_visitor_read(struct exchange *x)
     bool found = !redis_reply_is_nil(x->session_call.reply);
     if (found && visitor_fill(x, redis_reply_str(x->session_call.reply)))
         return ST_OK;
-    if (x->app->stores.db == NULL) /* a copy that was made just now and is not believed: the clocks differ */
+    if (x->app->stores.db == NULL) /* a copy that was made just now must not be used when the clocks differ */
         return exchange_param(x, "TOKEN_LOADED").ptr == NULL ? ST_NOT_FOUND : ST_UNAVAILABLE;
     enum status st = found ? copy_remove(x) : ST_OK;
     return st == ST_OK ? token_load(x) : st;

@@ -5,14 +5,14 @@
  * MySQL  table token: the truth, with the SHA-256 of the token and never the token itself (user/token_store.h).
  * Redis  hb:token:<SHA-256 in hex> is a copy for the hot pool, which has no MySQL:
  *        v2,made_ms,user_id,scopes,expires_ms,username,badge   (scopes: bits of enum scope; badge: base/badge.h, last,
- *        as a nickname may have commas) for an hour at most, or the word `revoked`, for a day; for 2 s, where the row
- *        is no longer there or has expired, so that such a token costs no query each time. A copy counts for an hour
- *        after made_ms, whatever time to live its key has, and not with a made_ms in the future. A copy without `v2,`
- *        comes from an earlier version, and is made anew.
+ *        as a nickname may have commas) for an hour at most. Or the word `revoked`: for a day after a revocation; for 2
+ *        s when the row is gone or has expired, so that such a token does not cost a query each time. A copy counts for
+ *        an hour after made_ms, whatever time to live its key has, and not with a made_ms in the future. A copy without
+ *        `v2,` comes from an earlier version, and is made anew.
  *
  * A process with MySQL that finds no copy reads the row and makes one; that is also when the row's time of the last use
  * is written, so at most once an hour for each token. The hot pool passes such a request on (nginx/site.conf, @token).
- * A revocation writes the word first and deletes the row then. A copy is made by SET … NX, so it never replaces the
+ * A revocation first writes the word and then deletes the row. A copy is made by SET … NX, so it never replaces the
  * word: a process that has read the row just before makes no copy. When a step fails, the token is still listed and can
  * be revoked again. */
 #ifndef HB_USER_TOKEN_H
@@ -29,7 +29,7 @@
 #include "base/str.h"
 #include "web/exchange.h"
 
-/* The value of a token that was revoked or is over. */
+/* The value for a token that was revoked, expired or deleted. */
 #define TOKEN_REVOKED    STR("revoked")
 #define TOKEN_LEN        47 /* "hbt_" and 43 characters */
 #define TOKEN_MAX        (TOKEN_LEN + 1)
@@ -60,7 +60,7 @@ void token_key_write(const uint8_t hash[HASH_BYTES], char *out);
 struct str token_copy_text(struct arena *a, const struct token_copy *copy);
 /* Parses and validates a stored value; the texts are slices of it. False: revoked or malformed. */
 bool token_copy_read(struct str value, struct token_copy *out);
-/* True for a copy that is to be believed at now_ms, by when it was made. */
+/* True for a copy that may be used at now_ms, by the time when it was made. */
 bool token_copy_is_fresh(const struct token_copy *copy, int64_t now_ms);
 
 /* ---- the visitor of a request with x->bearer (user/visitor.h) ---- */
@@ -80,7 +80,7 @@ enum status token_visitor_read(struct exchange *x);
 enum status token_revoke(struct exchange *x, const uint8_t hash[HASH_BYTES]);
 /* Revokes and deletes all tokens of a user. May be repeated. ST_OK, or the status of a store: a part may be done. */
 enum status token_revoke_all(struct redis *redis, struct db *db, struct arena *a, uint64_t user_id);
-/* Deletes the copies of the user's tokens, of which token_find makes no new ones: the user is being deleted. Returns as
+/* Deletes the copies of the user's tokens when the user is being deleted; token_find then makes no new ones. Returns as
  * token_revoke. */
 enum status token_copies_remove(struct redis *redis, struct db *db, struct arena *a, uint64_t user_id);
 

@@ -13,7 +13,7 @@
 #include "user/token.h"
 
 enum {
-    TOKENS_MAX = 20,     /* of a user, not counting expired ones */
+    TOKENS_MAX = 20,     /* tokens of a user, without expired ones */
     TOKEN_DAYS_MAX = 366 /* from the making of a token to its end */
 };
 

@@ -1,5 +1,5 @@
-/* The visitor of a request: the hooks of struct services (web/exchange.h). A request with an access token is the token
- * owner's (user/token.h), any other the session's (user/session.h). */
+/* The visitor of a request: the hooks of struct services (web/exchange.h). A request with an access token acts for the
+ * token's owner (user/token.h), any other for the session's user (user/session.h). */
 #ifndef HB_USER_VISITOR_H
 #define HB_USER_VISITOR_H
 

@@ -147,7 +147,7 @@ static enum status packets_find(struct exchange *x, const struct statement *s, s
     return st;
 }
 
-/* Someone's account is the id of the user. */
+/* The account of a user has the user's id. */
 static bool is_from_giver(const struct statement_entry *entry)
 {
     return entry->kind == TRANSFER_RETURN && entry->amount_fen > 0;

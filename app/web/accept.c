@@ -37,9 +37,9 @@ bool accept_gzip(struct str accept_encoding)
     return (named >= 0 ? named : any) > 0;
 }
 
-/* How a list names a type. */
+/* How a list matches a type. */
 struct naming {
-    int range;    /* 3: by its name, 2: as TYPE of TYPE/SUBTYPE, 1: as any, 0: not at all */
+    int range;    /* 3: by its name, 2: by its TYPE alone, 1: by any, 0: not at all */
     int weight;   /* of the closest range */
     size_t place; /* of that range in the list */
 };
@@ -85,7 +85,7 @@ static struct naming naming_of(struct str accept, struct str media_type)
 
 bool accept_prefers(struct str accept, struct str media_type, struct str other)
 {
-    /* What browsers and programs send begins with the answer. */
+    /* Short cut: what browsers and programs send begins with the answer. */
     struct str rest;
     struct str first = str_cut(accept, ',', &rest);
     if (str_equal(first, media_type) || str_equal(first, other))

@@ -15,7 +15,7 @@ int accept_weight(struct str parameters);
 /* True when the value of Accept-Encoding allows gzip. STR_NONE: false. */
 bool accept_gzip(struct str accept_encoding);
 /* True when Accept prefers the media type to another one: by the weight of the closest range that has it, and with
- * equal weights when it is named first. A type that only a range such as any (*) has is not named.
+ * equal weights when it is named first. A type that only a range such as any (*) matches is not named.
  * application/problem+json is application/json. STR_NONE: false. */
 bool accept_prefers(struct str accept, struct str media_type, struct str other);
 

@@ -95,7 +95,7 @@ enum status assets_load(const char *dir, struct assets **out)
     return st;
 }
 
-/* Whether folder has the file under both of its names, with the content of the asset. */
+/* Whether folder has the file under both of its names, with the same content as the asset. */
 static bool asset_is_copied(const struct asset *asset, const char *folder)
 {
     char path[4096], hex[ASSET_HASH_CHARS + 1];

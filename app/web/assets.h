@@ -12,8 +12,8 @@ struct assets;
  * (assets_free). */
 enum status assets_load(const char *dir, struct assets **out);
 void assets_free(struct assets *a);
-/* The first file ("app.css") of which folder, made by deploy/static-copy.sh, has no copy, or one of another content.
- * NULL: none. Borrowed from a. */
+/* The first file ("app.css") that folder, made by deploy/static-copy.sh, lacks or has with other content. NULL: none.
+ * Borrowed from a. */
 const char *assets_uncopied(const struct assets *a, const char *folder);
 /* A hash of all public names: it changes when any file changes. */
 uint64_t assets_hash(const struct assets *a);

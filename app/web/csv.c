@@ -29,8 +29,8 @@ static bool is_formula(struct str text)
     return word_skip(&text, marks, ARRAY_LEN(marks));
 }
 
-/* What separates cells or rows in one program or another, except the comma: a program for which it is none would not
- * see the cells of this file either. */
+/* True for a character that separates cells or rows in some program. The comma is not one of them: a program that does
+ * not separate by commas would not see the cells of this file either. */
 static bool is_separator(char c)
 {
     return c == ';' || c == '\t' || c == '\r' || c == '\n';

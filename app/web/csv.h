@@ -1,6 +1,7 @@
 /* CSV (RFC 4180) for spreadsheet programs: UTF-8 with a byte order mark, lines end with CR LF. A cell that such a
  * program would take for a formula gets a ' in front (CWE-1236). Some programs separate cells by semicolons or tabs,
- * also within quotes, because the quotes do not follow their separator: a formula behind one of these gets a ', too. */
+ * even within quotes, because a quote that does not follow their separator means nothing to them. So a formula behind a
+ * semicolon or tab gets a ', too. */
 #ifndef HB_WEB_CSV_H
 #define HB_WEB_CSV_H
 

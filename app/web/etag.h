@@ -1,4 +1,4 @@
-/* Entity tags (RFC 9110, 8.8.3): does If-None-Match name the tag of the answer, so that 304 is enough? */
+/* Entity tags (RFC 9110, 8.8.3): whether If-None-Match names the tag of the answer, so that 304 is enough. */
 #ifndef HB_WEB_ETAG_H
 #define HB_WEB_ETAG_H
 

@@ -18,7 +18,7 @@ static struct str pair_trim(struct str pair)
     return pair;
 }
 
-/* prefix: of the name, on https. */
+/* Finds the cookie. prefix: stands before the name on https. */
 static struct str cookie_find(const struct exchange *x, struct str prefix, struct str name)
 {
     struct str rest = exchange_param(x, "HTTP_COOKIE");

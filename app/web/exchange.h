@@ -24,9 +24,9 @@ struct svg_png;
 struct problem;
 struct receipt_keys;
 
-/* Appends the next part of an answer to x->body, which is empty. x->arena has the memory of this part; x->state is what
- * the handler keeps between parts. *more: further parts follow. ST_OK · any other status: as long as nothing was sent,
- * the answer is the problem for this status; later it is broken off. */
+/* Appends the next part of an answer to x->body, which is empty. x->arena is for this part only; the handler keeps its
+ * state between parts in x->state. *more: further parts follow. ST_OK · any other status: if nothing was sent yet, the
+ * answer becomes the problem for this status; otherwise it is broken off. */
 typedef enum status stream_part(struct exchange *x, bool *more);
 
 /* The user who sent the request. The visitor hook fills it from the session cookie, or from an access token. */
@@ -43,13 +43,13 @@ struct visitor {
 struct services {
     struct stores stores;
     struct templates templates;
-    struct page_cache *page_cache; /* of the pages floor; NULL outside the hot pool */
+    struct page_cache *page_cache; /* of app/pages; NULL outside the hot pool */
     struct assets *assets;
     struct svg_png *drawing;           /* NULL outside the card pool */
     const char *picture_program;       /* decodes pictures of users (io/picture_child.h) */
-    struct receipt_keys *receipt_keys; /* of the pages floor; NULL in processes that sign none */
+    struct receipt_keys *receipt_keys; /* of app/packet; NULL in processes that sign no receipts */
     struct migrations *migrations;     /* of app/migrate; NULL in pools without MySQL, or when they can't be read */
-    struct public_id_key id_key;       /* of the ids in paths, of KEY_IDS */
+    struct public_id_key id_key;       /* for the ids in paths: of KEY_IDS */
     struct kept_json api, keys_shown;  /* /openapi.json and the list of receipt keys */
     /* Visitor hook. user/visitor.c implements it, because web/ must not include user/. queue is called in the request's
      * first step and returns whether it queued a command (without a cookie there is no I/O). read is called after the
@@ -68,7 +68,8 @@ typedef enum step handler_fn(struct exchange *x);
 
 enum method { METHOD_GET, METHOD_HEAD, METHOD_POST, METHOD_OTHER };
 
-/* The segments of the path that the route's parameters matched, as they stand in the path; empty: it has none. */
+/* The segments of the path that the route's parameters matched, as written in the path; empty: the route has no such
+ * parameter. */
 struct route_params {
     struct str id, key;
 };
@@ -76,7 +77,7 @@ struct route_params {
 struct exchange {
     struct services *app;
     struct fcgi_request *fcgi;
-    struct arena *arena; /* dies with the request */
+    struct arena *arena; /* lives as long as the request */
 
     /* the request */
     enum method method;
@@ -88,7 +89,7 @@ struct exchange {
     struct str bearer;     /* an access token (web/bearer.h); STR_NONE: none, the session cookie counts */
     enum language language;
     struct form query; /* decoded query fields: those that the handler has read (web/fields.h) */
-    bool query_broken; /* one of them is malformed or there twice: the answer becomes a 400 */
+    bool query_broken; /* a field of the query is malformed or there twice: the answer becomes a 400 */
     struct form form;  /* decoded body fields of a POST */
     struct route_params params;
     struct str form_path; /* of a POST without an id: the page that it belongs to; empty: the home page */
@@ -98,13 +99,14 @@ struct exchange {
 
     /* progress */
     const struct route *route;
-    const struct problem *refused; /* the answer, once the session was read for the page's header; NULL: none */
-    bool visitor_pending;          /* the session lookup is queued; its reply is not read yet */
-    bool visitor_known;            /* the session was read: user_id 0 means a guest */
-    bool news_seen;                /* the answer shows the inbox, so nothing in it is new any more */
-    handler_fn *then;              /* what goes on with the request; NULL: its route's handler begins it */
-    unsigned step;                 /* steps so far */
-    void *state;                   /* for the handler's use; from the arena */
+    /* the problem to answer with, once the session was read for the page's header; NULL: none */
+    const struct problem *refused;
+    bool visitor_pending; /* the session lookup is queued; its reply is not read yet */
+    bool visitor_known;   /* the session was read: user_id 0 means a guest */
+    bool news_seen;       /* the answer shows the inbox, so all its items are seen */
+    handler_fn *then;     /* goes on with the request; NULL: the handler of its route begins it */
+    unsigned step;        /* steps so far */
+    void *state;          /* for the handler's use; from the arena */
     struct redis_call session_call;
     struct redis_call renewal_call; /* extends the session; its reply is not used */
     bool renewal_queued;            /* renewal_call is queued and the round has not run yet */
@@ -119,7 +121,7 @@ struct exchange {
     struct buf body;
     stream_part *stream;      /* the body is written in parts (web/stream.h); NULL: it is in body */
     struct arena *part_arena; /* memory of one part */
-    bool stream_begun;        /* its first part was sent */
+    bool stream_begun;        /* the first part was sent */
 };
 
 /* The value of a request header by its CGI name ("HTTP_ORIGIN"). The first one counts. STR_NONE: absent. */
@@ -129,16 +131,18 @@ struct str exchange_param(const struct exchange *x, const char *cgi_name);
 #define COOKIE_HOST_PREFIX "__Host-"
 /* The value of the cookie. STR_NONE: absent. */
 struct str exchange_cookie(const struct exchange *x, struct str name);
-/* The prefix on https of a cookie that browsers send to one page only: its path forbids the one above. */
+/* The prefix, on https, of a cookie that browsers send to one page only. It can't have the prefix above, because its
+ * path is not the whole site. */
 #define COOKIE_SECURE_PREFIX "__Secure-"
 /* The value of such a cookie (respond_page_cookie). STR_NONE: absent. */
 struct str exchange_page_cookie(const struct exchange *x, struct str name);
 /* True when Accept prefers the type to JSON and to HTML. */
 bool exchange_prefers(const struct exchange *x, struct str media_type);
-/* The page that a form posted there belongs to: the path up to and including its id; without an id the longest part of
- * the path that can be read by GET, at least the home page. */
+/* The page to which a posted form belongs: the path up to and including its id; without an id the longest beginning of
+ * the path that has a GET, at least the home page. */
 struct str exchange_page_path(const struct exchange *x);
-/* For a step that has queued commands: then goes on with the request after the round. Returns STEP_WAIT. */
+/* For a step that has queued commands: the function `then` goes on with the request after the round. Returns
+ * STEP_WAIT. */
 enum step exchange_then(struct exchange *x, handler_fn *then);
 /* The template in the visitor's language. NULL: there is no template of this name. */
 const struct mustache *exchange_template(const struct exchange *x, const char *name);

@@ -2,7 +2,7 @@
 
 #include <assert.h>
 
-/* In the order of the years. */
+/* The drawn faces, in the order of the years. */
 static const struct drawn_face DRAWN[DRAWN_FACES] = {
     { STR("rat"), 7, "text/face_rat" },       { STR("ox"), 4, "text/face_ox" },
     { STR("tiger"), 5, "text/face_tiger" },   { STR("rabbit"), 11, "text/face_rabbit" },

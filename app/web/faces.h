@@ -15,7 +15,7 @@ const struct drawn_face *drawn_face(unsigned i);
 /* The drawn face with the word of face; NULL: the user chose no face, or it is a picture or an unknown word. */
 const struct drawn_face *drawn_face_of(const struct face *face);
 
-/* The hash of the picture that the face is, borrowed from it; empty: it is none. */
+/* The hash of the picture that is the face, borrowed from it; empty: the face is no picture. */
 struct str picture_face_of(const struct face *face);
 
 #endif

@@ -95,7 +95,7 @@ void form_write(struct exchange *x, const struct field *fields, const void *valu
     }
 }
 
-/* The text as the field's input shows it: as typed when it has no such form. */
+/* The text in the form that the field's input shows; as typed when there is no such form. */
 static struct str field_shown(struct arena *a, const struct field *field, struct str typed)
 {
     struct str folded;

@@ -18,7 +18,7 @@ static int hex_digit(char c)
     return -1;
 }
 
-/* The byte that the %XX at position i stands for; -1: it is malformed. */
+/* The byte of the %XX at position i; -1: it is malformed. */
 static int escaped_byte(struct str s, size_t i)
 {
     int high = s.len - i > 2 ? hex_digit(s.ptr[i + 1]) : -1;
@@ -53,7 +53,7 @@ static enum status text_decode(struct arena *a, struct str s, struct str *out)
     return utf8_valid(*out) ? ST_OK : ST_INVALID;
 }
 
-/* True when this is how the text encodes the name. A malformed text encodes none. */
+/* True when text, decoded, is the name. A malformed text is no name. */
 static bool encodes(struct str text, struct str name)
 {
     size_t i = 0;

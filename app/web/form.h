@@ -22,7 +22,7 @@ struct form {
 /* Parses a body. The decoded texts are in the arena. ST_INVALID: malformed percent escape, invalid UTF-8, NUL,
  * the same name twice, or more than FORM_FIELDS_MAX fields · ST_NO_MEMORY. */
 enum status form_parse(struct arena *a, struct str text, struct form *out);
-/* Adds the field of this name in a query, if it is there; what else the query has is not read. ST_INVALID: the field is
+/* Adds the field of this name from a query, if it is there; the rest of the query is not read. ST_INVALID: the field is
  * malformed or there twice, as above · ST_NO_MEMORY. */
 enum status form_pick(struct arena *a, struct str text, struct str name, struct form *out);
 /* The field's value. Absent: STR(""), and *present is false. present may be NULL. */
@@ -35,8 +35,8 @@ struct str form_decode_loosely(struct arena *a, struct str text);
  * memory. */
 struct str form_encode(struct arena *a, struct str text);
 
-/* The address with each byte beyond ASCII as %XX, which means the same: the text itself when it has none. STR_NONE
- * without memory. */
+/* The same address in ASCII: each other byte becomes %XX. The text itself when it is ASCII already. STR_NONE without
+ * memory. */
 struct str form_ascii(struct arena *a, struct str text);
 
 /* A form that moves money has a request key, which makes a repeated request harmless: ^[A-Za-z0-9_-]{1,64}$. */
@@ -44,8 +44,9 @@ struct str form_ascii(struct arena *a, struct str text);
 bool request_key_valid(struct str key);
 /* A new random key of 32 hex digits. STR_NONE without memory. */
 struct str request_key_new(struct arena *a);
-/* A form that comes again so soon was pressed twice, or its answer was lost: it gets the answer of the first time. A
- * form that comes later was opened again (Back, reload): the answer says that it was sent before. */
+/* How soon a form that comes again counts as pressed twice, or as repeated after a lost answer: it then gets the answer
+ * of the first time. A form that comes later was opened again (Back, reload): its answer says that it was sent
+ * before. */
 #define REQUEST_PRESSED_MS (10 * 1000)
 
 /* True when a field of the form is in the query, too. A request must not have the same field in query and body. */

@@ -23,8 +23,8 @@ void kept_form_copy(struct exchange *x, const struct field *fields, struct form 
     }
 }
 
-/* Names in the address what it lacks: the passphrase and the note, which no address may have, and receivers that do not
- * fit. */
+/* Adds to the address the names of what it lacks: the passphrase and the note, which must not be in an address, and
+ * receivers that do not fit. */
 static struct str lacks_url(const struct exchange *x, struct str url, bool to_left_out, char before)
 {
     static const char *const names[] = { "phrase", "note", "to" };

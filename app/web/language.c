@@ -4,7 +4,7 @@
 
 static const struct {
     const char *tag;
-    struct str primary; /* tags that begin with this subtag are answered in this language */
+    struct str primary; /* a language tag that begins with this subtag means this language */
 } languages[LANGUAGES] = {
     [LANGUAGE_ZH_CN] = { "zh-CN", { "zh", 2 } },
     [LANGUAGE_EN] = { "en", { "en", 2 } },

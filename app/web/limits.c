@@ -13,18 +13,18 @@
 
 enum { MS_PER_S = 1000, ADDRESS_BYTES = 4, ADDRESS6_BYTES = 8, NETWORK_BYTES = 3, NETWORK6_BYTES = 6 };
 
-/* All limits share a hash tag, so that a function may count several of them wherever keys are spread over servers. */
+/* All limits share a hash tag, so their keys are on one server and a function can count several of them. */
 #define KEY_PREFIX "hb:{limit}:"
 
 static const struct problem PROBLEM_TOO_MANY = { 429, "too-many", "text/problem_too_many",
                                                  "text/problem_too_many_detail", 1 };
 
-/* For what a limit counts. */
+/* The subject of a limit. */
 enum limit_by {
     BY_USER,
     BY_ADDRESS,
     BY_NETWORK,
-    BY_CALLER /* struct limit_use says it */
+    BY_CALLER /* struct limit_use names the subject */
 };
 
 #define LIMIT_ROW(name, by, metric)                                                                                    \
@@ -120,7 +120,7 @@ static struct str subject_of(struct exchange *x, const struct limit_use *use)
 
 /* ---- the function ---- */
 
-/* The tiers of a limit as the function reads them; empty: it is off. */
+/* The tiers of a limit in the form that the function reads; empty: the limit is off. */
 static struct str rate_text(struct exchange *x, enum limit limit)
 {
     struct rate rate;
@@ -133,7 +133,7 @@ static struct str rate_text(struct exchange *x, enum limit limit)
     return text;
 }
 
-/* Of a limit that is not counted. */
+/* The key of a limit that is not counted. */
 #define UNUSED_KEY STR(KEY_PREFIX "unused")
 
 enum status limits_ask(struct exchange *x, struct redis_call *call)
@@ -171,7 +171,7 @@ static enum status function_run(struct exchange *x, struct str take, const struc
                         *refused > (int64_t)count || !redis_reply_i64(redis_reply_at(call.reply, 1), wait_ms)))
         st = ST_CORRUPT;
     redis_call_free(&call);
-    return status_idempotent(st); /* perhaps taken: only the limit is reached earlier */
+    return status_idempotent(st); /* perhaps taken; then the limit is only reached earlier */
 }
 
 static void answer_too_many(struct exchange *x, enum limit limit, int64_t wait_ms)
@@ -179,7 +179,7 @@ static void answer_too_many(struct exchange *x, enum limit limit, int64_t wait_m
     struct problem p = PROBLEM_TOO_MANY;
     struct model m;
     model_init(&m, x->arena);
-    if (limit >= LIMIT_LOGIN_DEVICE && x->visitor.user_id == 0) /* a recovery code needs no slow hash */
+    if (limit >= LIMIT_LOGIN_DEVICE && x->visitor.user_id == 0) /* still works: it needs no slow hash */
         value_page_text(&m, &m.root, "recovery_url", STR("/login/recovery"));
     p.retry_after_s = (int)((wait_ms + MS_PER_S - 1) / MS_PER_S);
     metrics_add(LIMITS[limit].metric, 1);

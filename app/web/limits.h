@@ -26,7 +26,7 @@ enum limit {
     LIMIT_PASSKEY_ADDRESS,
     LIMIT_PASSKEY_NETWORK,
     LIMIT_ROUTES_COUNT,                  /* the limits above can be requirements of a route */
-    LIMIT_PASSWORD = LIMIT_ROUTES_COUNT, /* of the others, handlers take care */
+    LIMIT_PASSWORD = LIMIT_ROUTES_COUNT, /* handlers take the limits from here on */
     LIMIT_EXPORT,
     LIMIT_EXPORT_ADDRESS,
     LIMIT_SEARCH_ADDRESS,
@@ -48,34 +48,34 @@ enum limit {
     LIMIT_COUNT
 };
 
-/* The bit of a limit, one of a route, in struct route's needs. */
+/* The bit in struct route's needs for a limit that can be a requirement. */
 enum { LIMITED_SHIFT = 16 };
 #define LIMITED_BY(limit) (1U << (LIMITED_SHIFT + (unsigned)(limit)))
 /* All of these bits. */
 #define LIMITED ((1U << (LIMITED_SHIFT + (unsigned)LIMIT_ROUTES_COUNT)) - (1U << LIMITED_SHIFT))
 
-/* A limit, and for what it counts. */
+/* A limit, and the subject for which it counts. */
 struct limit_use {
     enum limit limit;
-    struct str subject; /* empty in a limit by user, address or network: the request's own */
+    struct str subject; /* empty for a limit by user, address or network: then the request's own */
 };
 enum { LIMIT_USES_MAX = 7 };
 
-/* Takes one from each, or from none when one of them has nothing left. True: taken. False: answered, 429 or, when Redis
- * does not answer, 503. count: at most LIMIT_USES_MAX. */
+/* Takes one from each, or from none when one of them has nothing left. True: taken. False: refused, and the request is
+ * answered: 429, or 503 when Redis does not answer. count: at most LIMIT_USES_MAX. */
 bool limits_take(struct exchange *x, const struct limit_use *uses, size_t count);
-/* Takes `times` from each, as limits_take does; at most what each has at once, so that no number is refused for ever.
- * */
+/* Takes `times` uses from each limit, as limits_take takes one; but at most the limit's burst, so that a large number
+ * is not refused for ever. */
 bool limits_take_times(struct exchange *x, const struct limit_use *uses, size_t count, size_t times);
-/* As limits_take, but answers nothing: false when one of them has nothing left, or when Redis does not answer. */
+/* As limits_take, but does not answer: false when a limit has nothing left, or when Redis does not answer. */
 bool limits_try(struct exchange *x, const struct limit_use *uses, size_t count);
-/* Takes one from each limit of the set of bits; for a guest the limits by user are left out. */
+/* Takes one from each limit of the set of bits; a guest has no limits by user. */
 bool limits_take_set(struct exchange *x, unsigned set);
-/* Gives back what limits_take has taken. When Redis does not answer, it stays taken. */
+/* Gives back what limits_take has taken, unless Redis does not answer. */
 void limits_give_back(struct exchange *x, const struct limit_use *uses, size_t count);
 
-/* Counts one use for an unused key: ST_OK when Redis would count for the limits now, else the status of the call, whose
- * reply has the reason. Free the call in any case. */
+/* Counts one use for an unused key. ST_OK: Redis can count for the limits now; else the status of the call, whose reply
+ * has the reason. Free the call in any case. */
 enum status limits_ask(struct exchange *x, struct redis_call *call);
 
 /* ---- parts without I/O ---- */

@@ -17,8 +17,8 @@ static bool has_alphanumeric(struct str s)
     return false;
 }
 
-/* Each function below takes one part of an address off the front of *path and writes it to out as it should be. False:
- * the path does not have this part. */
+/* Each function below takes one part of an address off the front of *path and writes its right form to out. False: the
+ * path does not have this part. */
 
 static bool slash_take(struct str *path, struct buf *out)
 {
@@ -65,7 +65,7 @@ static bool word_take(struct str *path, struct str word, struct buf *out)
     return true;
 }
 
-/* Skips what was added to a segment that is not the last one. */
+/* Skips an addition behind a segment that is not the last one. */
 static bool addition_take(struct str *path)
 {
     size_t len = str_index(*path, '/');
@@ -74,7 +74,7 @@ static bool addition_take(struct str *path)
     return added;
 }
 
-/* Whether the rest of a path may have been added to a link. */
+/* Whether the rest of a path may be an addition to a link. */
 static bool is_addition(struct str rest, bool behind_id)
 {
     if (rest.len == 0)
@@ -124,7 +124,7 @@ struct str mended_link(const struct router *router, struct arena *a, struct str 
     return meant.len == 0 || str_equal(meant, path) ? STR_NONE : arena_str(a, meant);
 }
 
-/* Takes the next segment that is not empty. Empty: there is none. */
+/* Takes the next non-empty segment. Empty: there is none. */
 static struct str segment_take(struct str *path)
 {
     while (path->len > 0 && path->ptr[0] == '/')

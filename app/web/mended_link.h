@@ -6,16 +6,16 @@
 
 #include "web/router.h"
 
-/* The address that a path without a route was meant for: the longest path of a route that it begins with, in the
- * spelling of the table, with the id in small letters. So it has nothing of the request but an id or a key. What was
- * added may not begin with an ASCII letter or digit. Behind an id, which is proven by its MAC, it may be anything else,
- * except a further part of the path; behind other paths it has no ASCII letters or digits at all. In front of an id and
- * between its characters, everything except ASCII letters and digits is skipped. In the arena. STR_NONE: no route fits,
- * the path needs no mending, or there is no memory. */
+/* Finds the address that was meant by a path without a route: the longest path of a route with which it begins, in the
+ * spelling of the table, with the id in small letters. So only an id or a key comes from the request. An addition must
+ * not begin with an ASCII letter or digit. Behind an id, which its MAC proves, it may be anything else except a further
+ * part of the path; behind other paths it must not have any ASCII letter or digit. In front of an id and between its
+ * characters, everything except ASCII letters and digits is skipped. In the arena. STR_NONE: no route fits, the path
+ * needs no mending, or there is no memory. */
 struct str mended_link(const struct router *router, struct arena *a, struct str path);
 /* True when only slashes were added: "//p/ID/" for "/p/ID". */
 bool mended_link_slashes(struct str path, struct str meant);
-/* The value of a link's query without what was added behind it: it ends with an ASCII letter or digit. */
+/* Cuts off what was added behind the value of a link's query: a value ends with an ASCII letter or digit. */
 struct str mended_link_value(struct str typed);
 
 #endif

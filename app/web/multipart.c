@@ -63,8 +63,8 @@ static bool attribute_take(struct str *rest, struct str *name, struct str *value
     return true;
 }
 
-/* The value of the attribute in "TYPE; NAME=VALUE; …"; STR_NONE when it is not there once. False: malformed, or another
- * type. */
+/* Finds the value of the attribute in "TYPE; NAME=VALUE; …"; STR_NONE unless it is there exactly once. False:
+ * malformed, or another type. */
 static bool attribute_find(struct str text, const char *type, const char *wanted, struct str *out)
 {
     struct str rest = str_trim(text), name, value;
@@ -106,7 +106,7 @@ static bool boundary_read(struct str content_type, struct str *out)
 
 /* ---- parts ---- */
 
-/* Reads the header of a part. False: malformed, without a name, or with what this reader does not know. */
+/* Reads the header of a part. False: malformed, without a name, or with a field that this reader does not know. */
 static bool head_read(struct str head, struct str *name)
 {
     bool named = false;

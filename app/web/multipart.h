@@ -1,6 +1,7 @@
 /* Parses multipart/form-data (RFC 7578), as browsers and curl write it, with limits. What is malformed or ambiguous is
  * refused: text before the first part or behind the last one, a part without a name, two parts of one name, an
- * encoding, a part within a part. Names of files and types of parts are not read: they are what the sender says. */
+ * encoding, a part within a part. Names of files and types of parts are not read, because the sender can write anything
+ * there. */
 #ifndef HB_WEB_MULTIPART_H
 #define HB_WEB_MULTIPART_H
 

@@ -23,8 +23,8 @@ bool origin_allows(struct str sec_fetch_site, struct str origin, struct str host
     if (origin.ptr == NULL || origin.len == 0)
         return true; /* not a browser, or the same-origin request of an old browser */
 
-    /* "null" has no host and is foreign. The scheme is not compared with Host, because a proxy may end TLS before
-     * nginx, and such a Host may have the port of either. */
+    /* An origin without a host, such as "null", is foreign. The scheme is not compared with Host, because a proxy may
+     * end TLS before nginx; such a Host may have the default port of either scheme. */
     struct str scheme, own_scheme;
     struct str from = host_of(origin, &scheme), own = host_of(base_url, &own_scheme);
     host = without(host, str_ends(host, STR(":443")) ? STR(":443") : STR(":80"));

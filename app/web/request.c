@@ -40,7 +40,8 @@ static bool body_is_too_large(const struct exchange *x)
            (x->fcgi->body_too_large || x->fcgi->body.len > (size_t)x->app->stores.config->body_bytes_max);
 }
 
-/* Checks who may send it: a token on a route for tokens, or a page of this site. NULL: the request is allowed. */
+/* Checks the origin of the request: a token on a route for tokens, or a page of this site. NULL: the request is
+ * allowed. */
 static const struct problem *origin_problem(struct exchange *x)
 {
     if (bearer_decides(x)) {

@@ -5,7 +5,8 @@
 #include "web/respond.h"
 #include "web/route.h"
 
-/* Sets what x has of the request: method, address, language, time, and what the visitor wants. */
+/* Sets the members of x that come from the request: method, address, language, time, and the wanted form of the
+ * answer. */
 void request_read(struct exchange *x, struct str method);
 /* Finds the route and checks the request, without any I/O. NULL: it is valid. */
 const struct problem *request_problem(const struct router *router, struct exchange *x, struct str method);

@@ -14,7 +14,7 @@
 enum { FALLBACK_ARENA_BYTES = 32 << 10 }; /* for the page that replaces an incomplete answer */
 
 #define PROBLEM_URN "urn:hongbao:problem:"
-#define VARY        "Accept, Accept-Language, Cookie" /* page or JSON; language; visitor */
+#define VARY        "Accept, Accept-Language, Cookie" /* answers differ by page or JSON, language, visitor */
 
 const struct problem PROBLEM_BAD_REQUEST = { 400, "bad-request", "text/problem_bad_request",
                                              "text/problem_bad_request_detail", 0 };
@@ -22,7 +22,7 @@ const struct problem PROBLEM_UNAUTHORIZED = { 401, "unauthorized", "text/problem
 const struct problem PROBLEM_FORBIDDEN_ORIGIN = { 403, "cross-origin", "text/problem_cross_origin", NULL, 0 };
 const struct problem PROBLEM_NOT_FOUND = { 404, "not-found", "text/problem_not_found", "text/problem_not_found_detail",
                                            0 };
-/* The same for a link with an id. */
+/* The same problem, for a link with an id. */
 static const struct problem LINK_UNKNOWN = { 404, "not-found", "text/link_unknown", "text/link_unknown_detail", 0 };
 const struct problem PROBLEM_METHOD = { 405, "method-not-allowed", "text/problem_method", NULL, 0 };
 const struct problem PROBLEM_TOO_LARGE = { 413, "too-large", "text/problem_too_large", NULL, 0 };
@@ -78,7 +78,7 @@ static void answer_begin_cached(struct exchange *x, int status, struct str conte
     respond_header(x, "Cache-Control", cache_control);
 }
 
-/* Status, content type and Cache-Control: answers show private data, so no cache may store them. */
+/* Begins an answer: status, content type and Cache-Control. Answers show private data, so no cache may store them. */
 static void answer_begin(struct exchange *x, int status, struct str content_type)
 {
     answer_begin_cached(x, status, content_type, STR("no-store"));
@@ -206,8 +206,8 @@ static bool is_unknown(const struct problem *p)
     return strcmp(p->type, "unknown") == 0;
 }
 
-/* When and where to try again. A link can repeat a GET only. After a POST it leads to the page of its id, which
- * shows what has happened, or to the form with what was typed when nothing has happened. */
+/* Adds when and where to try again. A link can only repeat a GET. After a POST the link leads to the page of its id,
+ * which shows the outcome; or, when nothing has happened, to the form with the typed texts. */
 static void retry_model(struct exchange *x, const struct problem *p, struct model *m)
 {
     if (p->retry_after_s <= 0)
@@ -222,7 +222,7 @@ static void retry_model(struct exchange *x, const struct problem *p, struct mode
     value_page_bool(m, &m->root, "look", is_unknown(p));
 }
 
-/* The members of RFC 9457, and further members for the problem page. */
+/* Adds the members of RFC 9457, and further members for the problem page. */
 static void problem_model(struct exchange *x, const struct problem *p, struct model *m)
 {
     value_text(m, &m->root, "type", arena_printf(x->arena, PROBLEM_URN "%s", p->type));

@@ -1,8 +1,8 @@
 /* Functions that write the answer. A handler calls exactly one of them; it may call respond_header any number of times,
  * before or after.
  *
- * An answer is complete or it is a 503: respond_finish drops an answer that lacks a part (a text of the model, a
- * header, anything from the request's arena) for lack of memory. So a handler need not check each text, with two
+ * An answer is complete or it is a 503: respond_finish drops an answer when there was no memory for a part of it: a
+ * text of the model, a header, anything from the request's arena. So a handler need not check each text, with two
  * exceptions: before it makes a change that depends on the text, and after it has made a change, when it must set
  * x->fallback_problem. */
 #ifndef HB_WEB_RESPOND_H
@@ -33,14 +33,14 @@ void respond_public_json(struct exchange *x, struct str body, bool gzip, struct 
 bool respond_not_modified(struct exchange *x, struct str tag);
 /* Redirects by 303 to a local path. STR_NONE makes the answer incomplete. */
 void respond_see_other(struct exchange *x, struct str path);
-/* Redirects by 308: the address was meant to be this local path. STR_NONE makes the answer incomplete. */
+/* Redirects by 308 to this local path, which the address was meant to be. STR_NONE makes the answer incomplete. */
 void respond_moved(struct exchange *x, struct str path);
 /* Answers with a status and no body (204). */
 void respond_empty(struct exchange *x, int status);
 /* Passes the request, with method and body, to a named location of nginx (X-Accel-Redirect): "@page", "@hot",
  * "@token"; or a GET to the address of an internal location. STR_NONE makes the answer incomplete. */
 void respond_internal(struct exchange *x, struct str location);
-/* The same to @page, the page pool. */
+/* Passes the request to @page, the page pool, in the same way. */
 void respond_to_page_pool(struct exchange *x);
 /* Answers 200 with content that is the same for every visitor and never changes: caches may keep it for max_age_s. */
 void respond_public(struct exchange *x, struct str content_type, int max_age_s, struct str body);
@@ -50,8 +50,8 @@ void respond_private(struct exchange *x, struct str content_type, struct str bod
 void respond_text(struct exchange *x, int status, struct str content_type, struct str body);
 
 /* Answers 200 part by part; x->state is set before. Only for pools that work on one request at a time: a slow client
- * keeps the process waiting. The length is not known before, so an answer that is broken off is seen by the missing end
- * of the transfer. */
+ * keeps the process waiting. The length is not known at the start; a client recognizes an answer that was broken off by
+ * the missing end of the transfer. */
 void respond_stream(struct exchange *x, struct str content_type, stream_part *part);
 
 /* An error answer: application/problem+json (RFC 9457), or the page `pages/problem`. */
@@ -63,8 +63,8 @@ struct problem {
     int retry_after_s;  /* 0: no Retry-After */
 };
 /* Answers with the problem, its status and Retry-After. A page with Retry-After has a link: retry_url repeats a GET, or
- * leads back to the form of a POST that has changed nothing; page_url is the page of the id that a form was posted
- * to. While the outcome is unknown, the page looks there by itself. */
+ * leads back to the form of a POST that has changed nothing; page_url is the page of the id to which a form was posted.
+ * While the outcome is unknown, the page itself requests that page and shows the outcome. */
 void respond_problem(struct exchange *x, const struct problem *p);
 /* The same with further members of extra, which the caller has initialised in x's arena. */
 void respond_problem_with(struct exchange *x, const struct problem *p, struct model *extra);

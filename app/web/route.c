@@ -2,7 +2,7 @@
 
 #include <string.h>
 
-/* The member that takes the value of this segment of a pattern. NULL: it is no parameter. */
+/* The member that takes the value of this segment of a pattern. NULL: the segment is no parameter. */
 static struct str *param_of(struct route_params *params, struct str segment)
 {
     if (segment.len == 0 || segment.ptr[0] != ':')
@@ -45,7 +45,7 @@ enum method route_method(struct str name)
     return METHOD_OTHER;
 }
 
-/* The methods of a path in all pools. 0: this router's pool does not serve the path. */
+/* The methods that a path has in any pool. 0: this router's pool does not serve the path. */
 static unsigned path_methods(const struct router *router, struct str path)
 {
     struct route_params params;

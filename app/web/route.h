@@ -10,7 +10,7 @@ enum route_need {
     NEED_USER = 3,    /* guests get 303 /login?next=… (HTML) or 401 (JSON) */
     SAME_ORIGIN = 4,  /* cross-origin posts get 403 */
     FOR_SEND = 8,     /* a POST that access tokens with the scope `send` may use (web/bearer.h) */
-    FOR_OPEN = 16,    /* … with the scope `open` */
+    FOR_OPEN = 16,    /* the same, with the scope `open` */
     NO_TOKEN = 32,    /* access tokens get 403: only a session can log in, log out and change the account */
     KEEP_FORM = 64,   /* a POST whose kept fields survive (web/kept_form.h): its page fills the form from the query */
     UPLOAD = 128      /* a POST of the page pool whose body is multipart/form-data (web/multipart.h), which the handler
@@ -37,9 +37,9 @@ struct router {
     struct services *app;
 };
 
-/* The route for method and path; *params becomes what its parameters matched. NULL: none. Then *methods has a bit 1 <<
- * enum method for each method that the path supports in any pool (answer 405), or is 0 when this pool does not serve
- * the path (answer 404). */
+/* Finds the route for method and path; *params gets the segments that its parameters matched. NULL: none. Then *methods
+ * has a bit 1 << enum method for each method that the path supports in any pool (answer 405), or is 0 when this pool
+ * does not serve the path (answer 404). */
 const struct route *route_find(const struct router *router, struct str method, struct str path,
                                struct route_params *params, unsigned *methods);
 /* Formats such a set of methods as the value of Allow (RFC 9110, 10.2.1): "GET, HEAD, POST". GET implies HEAD. */

@@ -62,8 +62,8 @@ static struct exchange *exchange_begin(struct serving *s, struct fcgi_request *r
     return x;
 }
 
-/* True when the token's part of the request answers it: the token is refused, or the hot pool asked only for the token
- * to be put into Redis, or for the session to be renewed, and serves the request itself. */
+/* True when the request is answered without its handler: the token is refused, or the request came from the hot pool
+ * only to have the token put into Redis or the session renewed, and goes back there. */
 static bool token_answers(struct exchange *x)
 {
     if (bearer_decides(x) && bearer_refuse(x))
@@ -74,7 +74,7 @@ static bool token_answers(struct exchange *x)
     return true;
 }
 
-/* Whether tables and Redis belong together. Routes that need nothing are served in any case. */
+/* Whether tables and Redis belong together. True for routes that need no session. */
 static bool stores_agree(const struct exchange *x)
 {
     return (x->route != NULL && x->route->needs == 0) || site_confirm(&x->app->stores) == ST_OK;
@@ -84,7 +84,7 @@ static bool stores_agree(const struct exchange *x)
 static enum step handler_step(struct exchange *x)
 {
     if (x->visitor_pending) {
-        /* The session may be of a Redis that is connected only now. */
+        /* A Redis that was connected only now may belong to another site, and so may the session. */
         enum status st = stores_agree(x) ? x->app->visitor_read(x) : ST_UNAVAILABLE;
         x->visitor_pending = false;
         if (st == ST_NOT_FOUND) {
@@ -115,7 +115,8 @@ static enum step handler_step(struct exchange *x)
     return step;
 }
 
-/* Answers a request that no handler gets. The page has the header of its visitor, so the session is read for it. */
+/* Answers a request that no handler gets. The session is read for it, because the page shows its visitor in the
+ * header. */
 static enum step refuse(const struct router *router, struct exchange *x, const struct problem *problem)
 {
     if (!x->wants_json && router->pool != POOL_CARD && stores_agree(x) && x->app->visitor_queue(x)) {
@@ -138,8 +139,8 @@ static bool is_read(const struct exchange *x)
     return x->method == METHOD_GET || x->method == METHOD_HEAD;
 }
 
-/* A link with something added leads to the address that was meant, with its query. Of a POST only slashes are mended:
- * no chat sends one, and a program should hear of any other mistake. */
+/* Redirects a link with something added to the address that was meant, with its query. For a POST only slashes are
+ * mended: chats send no POST, and a program should notice any other mistake. */
 static bool link_is_mended(const struct router *router, struct exchange *x)
 {
     struct str path = mended_link(router, x->arena, x->path);
@@ -150,7 +151,7 @@ static bool link_is_mended(const struct router *router, struct exchange *x)
     return true;
 }
 
-/* A GET of an address that only takes a form, as a reload makes it, leads to the page of the form. */
+/* Redirects a GET of an address that only takes a form, as after a reload, to the page of the form. */
 static bool get_leads_to_page(const struct router *router, struct exchange *x)
 {
     if (x->wants_json || !is_read(x))
@@ -160,7 +161,7 @@ static bool get_leads_to_page(const struct router *router, struct exchange *x)
     return true;
 }
 
-/* Which methods an address has: the header Allow says it. */
+/* Answers OPTIONS: the header Allow lists the methods of the address. */
 static bool options_answered(struct exchange *x, struct str method)
 {
     if (!str_equal(method, STR("OPTIONS")))
@@ -232,12 +233,12 @@ static enum fcgi_step exchange_step(struct serving *s, struct exchange *x)
     return FCGI_DONE;
 }
 
-/* Lines that are written in the step have the id of its request. */
+/* Log lines that are written in the step get the id of its request. */
 static enum fcgi_step router_step(void *ctx, struct fcgi_request *r)
 {
     struct serving *s = ctx;
     struct exchange *x = r->state != NULL ? r->state : exchange_begin(s, r);
-    log_request(x->request_id); /* request_read does it in the first step */
+    log_request(x->request_id); /* in the first step request_read does this */
     enum fcgi_step step = exchange_step(s, x);
     log_request(STR(""));
     return step;

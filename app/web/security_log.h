@@ -1,4 +1,4 @@
-/* The security log of requests (base/security_event.h): who did it, from where, in which request. */
+/* The security log of requests (base/security_event.h), with user, address and request id. */
 #ifndef HB_WEB_SECURITY_LOG_H
 #define HB_WEB_SECURITY_LOG_H
 
@@ -18,8 +18,8 @@
 const char *address_text(struct str remote, char *out);
 
 /* Writes the event's line: event, user_id, address, request_id, then the pairs of format (NULL: none), our own words
- * and numbers only. user_id 0: nobody is known. The address is "-" for views of the hot pool, which get none; the
- * access log has it under the same request_id. */
+ * and numbers only. user_id 0: the user is not known. The address is "-" for views in the hot pool, which does not get
+ * it; the access log has it under the same request_id. */
 void security_log(const struct exchange *x, enum security_event event, uint64_t user_id, const char *format, ...)
     __attribute__((format(printf, 4, 5)));
 

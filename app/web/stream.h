@@ -1,5 +1,5 @@
-/* Answers that are larger than the memory for them: they are made and sent part by part (respond_stream). Each part has
- * memory of its own, which the next one uses again. */
+/* Answers that are too large for memory: they are made and sent part by part (respond_stream). All parts use the same
+ * memory, one after another. */
 #ifndef HB_WEB_STREAM_H
 #define HB_WEB_STREAM_H
 

@@ -7,7 +7,7 @@
 
 enum { ERROR_MAX = 512 };
 
-/* Numbers are grouped as the catalogue says. */
+/* Sets how numbers are grouped, which the catalogue says. */
 static enum status separator_set(struct mustache_set *set)
 {
     const struct mustache *text = mustache_find(set, STR("text/thousands"));
@@ -37,7 +37,7 @@ static enum status set_load(const char *dir, enum language language, struct temp
     return st;
 }
 
-/* Names every needed template that dir lacks. The sets of all languages have the same templates. */
+/* Reports every needed template that dir lacks. The sets of all languages have the same templates. */
 static enum status needed_check(const char *dir, const struct templates *t, char *error, size_t error_size)
 {
     struct buf missing = BUF_EMPTY;

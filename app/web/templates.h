@@ -10,9 +10,9 @@
 struct templates {
     const char *const *needed; /* names that a set must have, up to NULL; the caller's. NULL: none */
     struct mustache_set *sets[LANGUAGES];
-    struct catalogue_stamp catalogues[LANGUAGES]; /* of the catalogues that the sets were compiled with */
+    struct catalogue_stamp catalogues[LANGUAGES]; /* of the catalogues with which the sets were compiled */
     unsigned generation;                          /* incremented by each successful templates_load */
-    uint64_t hash;                                /* of all templates and texts */
+    uint64_t hash;                                /* hash of all templates and texts */
 };
 
 /* Compiles the templates below dir with the texts of each language. Status and message come from catalogue_read and

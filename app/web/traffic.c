@@ -7,7 +7,7 @@ enum { CLASS_READ, CLASS_WRITE, CLASS_FILE, CLASS_OTHER, CLASS_COUNT };
 
 enum { MSEC_DIGITS = 13, US_PER_MS = 1000, STATUS_REFUSED = 400, STATUS_FAILED = 500 };
 
-/* What a pool does not serve counts with its other requests. */
+/* Requests of a class that a pool does not serve count as its other requests. */
 static const enum histogram TIMES[METRICS_POOL_COUNT][CLASS_COUNT] = {
     [METRICS_HOT] = { HISTOGRAM_HOT_READ, HISTOGRAM_HOT_WRITE, HISTOGRAM_HOT_OTHER, HISTOGRAM_HOT_OTHER },
     [METRICS_PAGE] = { HISTOGRAM_PAGE_READ, HISTOGRAM_PAGE_WRITE, HISTOGRAM_PAGE_FILE, HISTOGRAM_PAGE_OTHER },

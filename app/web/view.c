@@ -17,9 +17,11 @@ void view_avatar_model(struct model *m, struct value *object, uint64_t user_id, 
     if (drawn != NULL)
         value_page_text(m, object, "drawn", drawn->word);
     else
-        value_page_null(m, object, "drawn"); /* hides the member of an enclosing context */
+        /* sets the member although it is null: it hides the member of an enclosing context */
+        value_page_null(m, object, "drawn");
     if (picture.len > 0)
-        value_page_text(m, object, "picture", arena_str(m->arena, picture)); /* the face is the caller's */
+        /* copied, because the face belongs to the caller */
+        value_page_text(m, object, "picture", arena_str(m->arena, picture));
     else
         value_page_null(m, object, "picture");
     value_page_text(m, object, "initial", drawn != NULL ? STR("") : utf8_first_grapheme(nickname));
@@ -59,7 +61,7 @@ void view_span_model(struct model *m, struct value *object, const char *name, in
 {
     static const struct {
         int64_t unit_s;
-        int64_t exact_from_s; /* a smaller span is shown in the next unit when it has to be exact */
+        int64_t exact_from_s; /* for VIEW_SPAN_EXACT: a smaller span is shown in the next smaller unit */
         const char *name;
     } units[] = { { 86400, 2 * 86400, "days" }, { 3600, 3600, "hours" }, { 60, 60, "minutes" }, { 1, 1, "seconds" } };
     int64_t seconds = ms > 1000 ? ms / 1000 : 1;
@@ -84,7 +86,7 @@ void view_total_model(struct model *m, struct value *object, const char *name, c
     value_page_bool(m, object, "long_total", fen >= LONG_TOTAL_FEN);
 }
 
-/* The zone of all times on pages. */
+/* Adds the time zone of all times on pages. */
 static void zone_model(struct exchange *x, struct model *m, struct value *site)
 {
     struct str zone = str_from(x->app->stores.config->timezone);
@@ -92,7 +94,7 @@ static void zone_model(struct exchange *x, struct model *m, struct value *site)
     value_page_bool(m, site, "china_time", str_equal(zone, STR("Asia/Shanghai")));
 }
 
-/* Login and registration lead back to the page that the guest looks at. */
+/* Adds the links to login and registration, which lead back to the guest's page. */
 static void entry_model(struct exchange *x, struct model *m, struct value *site)
 {
     struct str query, path = str_cut(x->target, '?', &query);

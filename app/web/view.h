@@ -13,7 +13,7 @@
 void view_site_model(struct exchange *x, struct model *m);
 /* Adds page-only members for a person's avatar: `drawn` (the word of a drawn face, else null), `picture` (the hash of a
  * picture, else null), `initial` (first grapheme of the nickname; empty beside a drawn face) and `hue` (0–11, selects
- * the colour's class; from the face, else from the user id). The face is not used afterwards. */
+ * the colour's class; from the face, else from the user id). The texts of the face are copied. */
 void view_avatar_model(struct model *m, struct value *object, uint64_t user_id, struct str nickname,
                        const struct face *face);
 /* Adds cover, and cover_url, the path of the picture with this hash; STR_NONE: null. */

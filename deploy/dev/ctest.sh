@@ -14,6 +14,7 @@ NO_SECOND_LOOK='^(unit|tidy|fuzz|chaos)\.|\.stop$'
 # In the output of a test these words are a fault of the program, however the test ends the next time.
 FAULTS=$ROOT/tests/support/faults.txt
 EVIDENCE_PAUSE_S=5
+SLOWEST_OF_MIN=50 # a run of fewer tests names no slowest ones
 
 # ctest_run DIR TREE OPTION...: runs the tests of the build in DIR, whose sources TREE names. Tests that failed run again,
 # one at a time: a test that then passes is unsteady, not red. The caller has the lock. Fails with 8 when a test is red. The
@@ -62,6 +63,7 @@ ctest_run() {
     rm -f -- "$dir/passed.before"
     # On a terminal the table is still there, unless evidence follows it.
     if [ ! -t 1 ] || [ ${#looked[@]} -gt 0 ]; then cat -- "$dir/table"; fi
+    ctest_print_slowest "$dir"
     ctest_print_cpu "$dir"
     echo "dev: the whole log: $dir/ctest.log"
     for each in "${unsteady[@]}"; do echo "dev: unsteady: $each ($dir/unsteady/${each%%:*}.log)"; done
@@ -186,6 +188,11 @@ evidence_print() {
     echo "--- the machine in the last minute ($dir/machine.log has all)"
     tail -n 12 -- "$dir/machine.log"
     sed -n '/^Label Time Summary:/,/^$/p; /^Total Test time/q' -- "$dir/ctest.log"
+}
+
+# ctest_print_slowest DIR: when many tests ran, names the ten slowest, with what each protects.
+ctest_print_slowest() {
+    [ "$(grep -c ' Test *#[0-9]*: ' "$1/ctest.log")" -ge "$SLOWEST_OF_MIN" ] || return 0
     echo "--- the slowest tests"
-    sed -n 's/^ *[0-9]*\/[0-9]* Test *#[0-9]*: \([^ ]*\) .* \([0-9.]*\) sec.*$/\2 s \1/p' -- "$dir/ctest.log" | sort -rn | sed -n 1,15p
+    node "$ROOT/tests/support/slowest.js" "$1/ctest.log" 10
 }

@@ -1,7 +1,8 @@
 // node against.js --build FOLDER --other FOLDER [--rounds N] [--only WORDS] [--seed N]
-// Compares this tree with a checkout of another commit, whose release is built. Both sites run at once, and each load is
-// measured on one, then on the other, so that what disturbs the machine disturbs both: docs/BENCHMARKS.md. Both are
-// driven by the files of this tree; the other one has ./dev, the program, and bench_world, which is linked with its parts.
+// Compares this tree with a checkout of another commit, whose release is built. Both sites run at once, and each load
+// is measured on one, then on the other, so that a disturbance of the machine affects both: docs/BENCHMARKS.md. The
+// files of this tree drive both sites; the other tree provides ./dev, the program, and bench_world, which is linked
+// with the other program's code.
 import { dirname, join, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
@@ -26,14 +27,14 @@ const SETTLEMENT = 'settlement of a grab';
 const isGift = (name) => name.startsWith('gift'); // its load needs the settle worker
 const isHistory = (name) => name.startsWith('history');
 const READERS = 64;
-const RECEIVED = 60; // packets of which each reader has a share: more than a page shows
+const RECEIVED = 60; // packets of which each reader has a share: more than fit on a page
 const THANKERS = 3;  // of a packet
 
-// A tree's site, with the users and packets of its loads, and stores of their own for settlement.
+// The site of one tree: users and packets for the loads, and separate stores for settlement.
 class Side {
   #sent = 0; #settled = 0;
 
-  // names: of the loads that it is made for.
+  // names: of the loads for which the site is prepared.
   static async open(name, root, build, { count, seed, names }) {
     const self = Object.assign(new Side(), { name, bench: new Bench({ root, build, quick: false, rounds: count, seed }) });
     await self.#begin(names).catch(async (error) => { await self.bench.close(false); throw error; });
@@ -87,7 +88,7 @@ class Side {
   }
 }
 
-// A whole gift, without the columns of one request of each step.
+// The figures of a whole gift, without the columns that each step has for one request.
 async function gift({ gifts }, shares) {
   const row = await gifts.load(gifts.targets[0], shares, GIFTS);
   return Object.fromEntries(Object.entries(row).filter(([name]) => !name.includes(': ')));

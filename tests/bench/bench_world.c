@@ -5,7 +5,7 @@
  *   closed  the rows of packets of which every share is taken, and of their grabs
  *   open    the rows of packets without grabs
  *   load    packets without grabs, in Redis
- *   grab    takes SHARES shares of each packet in Redis, one of each packet in turn, each by a call of its own
+ *   grab takes SHARES shares of each packet in Redis, one of each packet in turn, each by a separate call
  *   remove  deletes the packets from Redis
  *   ids     prints their public ids as a list of JSON
  * Each except ids prints {"count":…,"own_ns":…}: grabs or packets, and the CPU time of this process for them. */
@@ -31,7 +31,7 @@ enum {
     USERS_MIN = 10000,
     SHARE_FEN = 100, /* on average */
     DAY_MS = 24 * 3600 * 1000,
-    CALLS_PER_ROUND = 16, /* about as many as the hot pool batches under load */
+    CALLS_PER_ROUND = 16, /* about as many as one batch of the hot pool under load */
     ROWS_PER_COMMIT = 5000
 };
 #define PACKET_FIRST (UINT64_C(1) << 58)
@@ -128,7 +128,7 @@ static enum status rows_body(struct db *db, void *ctx)
     return st == ST_OK && w->closed ? db_exec_buf(db, NULL, &w->grabs) : st;
 }
 
-/* What the rows refer to is inserted afterwards. */
+/* Inserts the rows of packets and grabs. The rows to which they refer are inserted afterwards. */
 static enum status rows(struct work *w)
 {
     struct db *db = w->app->stores.db;

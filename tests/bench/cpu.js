@@ -29,7 +29,8 @@ export function processTree(pid, proc = '/proc') {
 }
 
 // nginx's first process and its workers, one for each CPU: the first children, as /proc has them in the order of their
-// start. What follows may end by itself, as the cache loader does, which has the name of the first process at first.
+// start. Later children may end by themselves: the cache loader, for example, which first has the name of the first
+// process.
 export function nginxTree(pid, proc = '/proc', workers = cpus().length) {
   return pid ? [pid, ...childrenOf(pid, pid, proc).slice(0, workers)] : [];
 }
@@ -37,7 +38,8 @@ export function nginxTree(pid, proc = '/proc', workers = cpus().length) {
 const TICK_NS = 1e7;
 const NOTHING = { ticksNs: 0, threads: new Map() };
 
-// User and system time of a process in ns, also of its threads that have ended; each is rounded down to ticks of 10 ms.
+// User and system time of a process in ns, including its threads that have ended; each is rounded down to ticks of 10
+// ms.
 function ticksOf(pid, proc) {
   const fields = (read(`${proc}/${pid}/stat`) ?? '').replace(/^.*\) /, '').split(' ');
   return (Number(fields[11]) + Number(fields[12])) * TICK_NS;
@@ -58,8 +60,8 @@ export function cpuOf(pids, proc = '/proc') {
   return found;
 }
 
-// The CPU time of a process between two samples: exact, except when a thread has ended, as MariaDB's may at any time, or
-// when the whole process used more than its threads by more than the ticks are rounded: then by the ticks.
+// The CPU time of a process between two samples. It is exact, by the threads, unless a thread has ended (MariaDB's may
+// at any time) or the whole process has used more than its threads and the rounding explain: then it is the ticks.
 function usedBetween(before, after) {
   let exact = 0;
   for (const [tid, ns] of after.threads) exact += ns - (before.threads.get(tid) ?? 0);

@@ -1,4 +1,4 @@
-// A line of a given length in time: a TCP proxy on 127.0.0.1 that passes each piece of an answer on after delayMs.
+// A connection with a given delay: a TCP proxy on 127.0.0.1 that passes on each piece of an answer after delayMs.
 import { connect, createServer } from 'node:net';
 
 export class Delay {
@@ -8,7 +8,7 @@ export class Delay {
     this.#delayMs = delayMs;
   }
 
-  // Listens on port, and leads to the other one.
+  // Listens on port, and connects to the port `to`.
   async start(port, to) {
     this.#server = createServer((client) => {
       const server = connect({ port: to, host: '127.0.0.1', noDelay: true });

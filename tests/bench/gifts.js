@@ -19,7 +19,8 @@ const STEP_S_MAX = 600;
 const WARM_UP_SHARES = 50;
 const HTML = { accept: 'text/html' };
 
-// Who does a step: `shares` users for each gift. SPREAD gifts are in turn, so that hardly two requests for one meet.
+// The users of a step: `shares` users for each gift. SPREAD gifts take turns, so that two requests for one gift hardly
+// meet.
 export function turnsOf(gifts, shares, users) {
   const turns = [];
   for (let from = 0; from < gifts.length; from += SPREAD) {
@@ -40,11 +41,11 @@ export function wholeOf(steps, shares) {
   return { '/s': 1 / sum((row) => 1 / row['/s']), ...Object.fromEntries([...costs, ...parts]) };
 }
 
-// One site, and the peers on its stores and its CPU.
+// A site, and the peers that use its stores and its CPU.
 export class Gifts {
   #tables; #wrk; #runs = 0;
 
-  // cpu: a site of its own, with all servers on this CPU, and wrk on the CPU `other`. peers: kinds of peers.js.
+  // cpu: makes a separate site with all servers on this CPU, and wrk on the CPU `other`. peers: kinds of peers.js.
   static async open(bench, { cpu = null, other = null, peers = PEERS } = {}) {
     const self = new Gifts();
     const site = await bench.site({ own: cpu !== null, cpu });
@@ -64,7 +65,7 @@ export class Gifts {
     return self;
   }
 
-  // The site's page of an open packet: the peers show it, too, and add what their own packet has.
+  // The site's page of an open packet. The peers show it, too, with the data of their own packet.
   async #pageOfSite() {
     const { site, users: [sender, viewer] } = this.grabs;
     const { text } = await site.request(`/p/${await site.send(sender, 2)}`, { cookie: viewer.cookie, ...HTML });
@@ -135,7 +136,7 @@ export class Gifts {
   #step(target, pool, paths, users, more) {
     const { grabs } = this;
     const cookies = grabs.file(users.map(({ cookie }) => cookie));
-    // All of MariaDB counts in each step, as with the peers: its threads work on after a step.
+    // All CPU time of MariaDB is counted in each step, as for the peers: its threads work on after a step.
     const groups = () => ({ ...grabs.site.groups('page'), ...grabs.site.groups(pool) });
     return grabs.load(target === this.targets[0] ? { ...target, groups } : target, { kind: 'once', cookies,
       paths: grabs.file(paths), asked: users.length, seconds: STEP_S_MAX, ...this.#wrk, ...more });
@@ -152,7 +153,7 @@ export class Gifts {
     return { send, gifts: lines.map((line) => JSON.parse(line).id) };
   }
 
-  // The worker, stopped until now, writes so many grabs into the tables; the row.
+  // The worker, stopped until now, writes so many grabs into the tables. Returns the row.
   async #settle(grabs) {
     const { site } = this.grabs;
     const { seconds, cpu: { 'settle µs': app, ...stores } } = await workerCost(site, grabs, () => site.drained());

@@ -11,7 +11,7 @@ const SPARE = 1.4;             // more packets than the last rate would need
 const SENDERS_AT_ONCE = 4;
 const GRABS_AT_ONCE = 25;
 export const SPREAD = 257;     // packets at once; it has no divisor in common with USERS
-const SPREAD_ROOM = 2;         // their rate is not known before
+const SPREAD_ROOM = 2;         // factor for packets of the spread load, whose rate is not known before
 const REST_MS = 100;
 const REST_S_MAX = 20;
 const RATE_FIRST = 10_000;
@@ -33,7 +33,7 @@ export class Grabs {
     mkdirSync(self.folder);
     self.users = await self.site.users(users);
     self.cookies = self.file(self.users.map(({ cookie }) => cookie));
-    // A rewrite of the log would disturb the target that is measured at that moment.
+    // A rewrite of the log would disturb the target that is just being measured.
     await self.site.redis('CONFIG', 'SET', 'auto-aof-rewrite-percentage', '0');
     return self;
   }
@@ -57,8 +57,8 @@ export class Grabs {
     return peer;
   }
 
-  // Starts a floor that always answers what the site answers the user now, with the wanted status; bytes: the length of
-  // its body. request: of site.request.
+  // Starts a floor that always gives the answer that the site gives the user now, with the wanted status; bytes: the
+  // length of its body. request: of site.request.
   async floorFor(path, user, { wanted = 200, ...request } = { accept: 'text/html' }) {
     const { status, text, headers } = await this.site.request(path, { cookie: user.cookie, ...request });
     if (status !== wanted) throw new Error(`${path}: ${status} instead of ${wanted}`);
@@ -105,7 +105,8 @@ export class Grabs {
   }
 
   // Runs a load of one kind of request; returns its row. refused: every request must be answered with an error, otherwise
-  // none may be. count(): a counter that each request must increase by 1. asked: so many requests must have been answered.
+  // none may be. count(): a counter that each request must increase by 1. asked: the number of requests that must have
+  // been answered.
   async load(target, { paths, cookies = this.cookies, seconds, refused = false, count = null, asked = null, kind = 'cycle', ...more }) {
     const before = count ? await this.#atRest(count) : 0;
     const { row } = await measured(target.groups(),

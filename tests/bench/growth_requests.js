@@ -5,13 +5,13 @@ import { rounds } from './rounds.js';
 import { unsynced, world } from './stores.js';
 
 const SHARES_MIN = 10;
-const PACKETS_MAX = 100_000;  // of one load; the next one takes others
+const PACKETS_MAX = 100_000;  // packets of one load; the next load takes others
 const LOADERS = 4;            // side by side: one waits for each answer
-const GRABBERS = 20_011;      // a prime: request n is of grabber n for packet n, and they do not meet again
+const GRABBERS = 20_011;      // a prime number of users: request n is of user n for packet n, and no pair comes twice
 const VIEWERS = 989;
-const USER_FIRST = 1_000_000; // behind the people of bench_world
-const RATE_MIN = 30_000;      // there are shares for so many grabs a second, or
-const ROOM = 2;               // for so many times what a trial did
+const USER_FIRST = 1_000_000; // after the ids of bench_world's people
+const RATE_MIN = 30_000;      // shares for so many grabs a second, or
+const ROOM = 2;               // for so many times the rate of a trial
 
 const rowOf = (subject, of, n, row) => ({ subject, of, n, 'µs': row['server µs'], 'nginx µs': row['nginx µs'], 'app µs': row['app µs'], 'Redis µs': row['redis µs'] });
 
@@ -80,8 +80,8 @@ class World {
   }
 }
 
-// For each number of open packets, on a site of its own. One share of each packet is grabbed before, so that a load finds
-// all of them in the same state; where there are few packets, they are reloaded for each load.
+// For each number of open packets, on a separate site. One share of each packet is grabbed before, so that every load
+// finds all packets in the same state; where there are few packets, they are loaded again for each load.
 async function openPackets(bench, worlds, room) {
   for (const world of worlds) {
     world.shares = Math.max(SHARES_MIN, Math.ceil(room / world.n) + 2);
@@ -99,7 +99,7 @@ async function openPackets(bench, worlds, room) {
   };
   const view = async (world) => rowOf('view', 'open packets', world.n, await world.view(world.viewed++ % world.step, world.step, world.chosen));
   const each = (load) => rounds(bench, worlds.map((world) => ({ name: String(world.n), load: () => load(world) })));
-  const views = await each(view); // first: a look reads up to 50 rows of who has grabbed, and later these differ
+  const views = await each(view); // views first: they read up to 50 rows of grabs, which differ later
   return { grab_open_packets: await each(grab), view_open_packets: views };
 }
 

@@ -29,7 +29,8 @@ export class Bench {
     this.rounds = rounds ?? (quick ? ROUNDS_QUICK : ROUNDS);
     this.folder = mkdtempSync(join(tmpdir(), 'hongbao-bench-'));
     chmodSync(this.folder, 0o755); // the servers have a user of their own
-    this.settings = { HB_PACKET_SHARES_MAX: 100_000 }; // of every site: each request of a load can win
+    // setting of every site: with so many shares, each request of a load can win
+    this.settings = { HB_PACKET_SHARES_MAX: 100_000 };
     Object.assign(this, { median, medians, percentile, ratio });
   }
 
@@ -37,7 +38,7 @@ export class Bench {
     console.error(`bench: ${text}`);
   }
 
-  // The size of something: the second one in a run with --quick.
+  // A number for the whole run, or the second one for a run with --quick.
   size(whole, quick) {
     return this.quick ? quick : whole;
   }
@@ -60,7 +61,7 @@ export class Bench {
   }
 
   // The site that the cases share, started at the first call; a case that stops one of its servers starts it again.
-  // own: a site of this case alone, with settings of its own, and on one CPU if given.
+  // own: makes a site for this case alone, with its own settings, and on one CPU if given.
   async site({ own = false, settings = {}, cpu = null } = {}) {
     if (!own && this.#shared) return this.#shared;
     const site = this.keep(new Site({ root: this.root, build: this.build, folder: this.newFolder('site'),

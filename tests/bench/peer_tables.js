@@ -2,7 +2,7 @@
 import { readFileSync } from 'node:fs';
 import { DATABASE } from './peers.js';
 
-const BANK = 1; // without an account: its balance is what all others have
+const BANK = 1; // has no account: its balance is what all others have got
 
 // Rows that contradict each other; each query counts them.
 const CONTRADICTIONS = {

@@ -29,8 +29,8 @@ function phpProgram() {
 
 // A server with an application of its own, or none (Lua): { conf, app } below. kept: nginx keeps its connections to the
 // application, which would occupy a process that serves one request at a time. mariadb: its grabs are in MariaDB.
-// script: of peers/, for php. page: the text around what a packet's page says; take: the name of peers/take.lua in Redis:
-// of the peers that serve a whole gift.
+// script: of peers/, for php. Peers that serve a whole gift have page: the text around the content of a packet's page;
+// and take: the name of peers/take.lua in Redis.
 export class Peer {
   #children = [];
 
@@ -53,7 +53,7 @@ export class Peer {
     await this.#ready(() => fetch(this.url).then(() => true, () => false));
   }
 
-  // The site's own settings with all its locations; the peer's comes before them.
+  // The site's own settings with all its locations; the peer's location comes first.
   #nginxConf() {
     const template = readFileSync(join(this.root, 'nginx/nginx.conf.in'), 'utf8');
     const head = template.slice(0, template.indexOf('    server {'));
@@ -78,7 +78,7 @@ export class Peer {
     return path;
   }
 
-  // On the CPU of the site, when it has only one.
+  // Starts a process, on the CPU of the site when it has only one.
   #spawn(name, file, args, env = {}) {
     const log = openSync(join(this.folder, 'log', `${name}.out`), 'a');
     const [program, ...rest] = this.site.cpu === null ? [file, ...args] : ['taskset', '-c', String(this.site.cpu), file, ...args];
@@ -107,7 +107,8 @@ export class Peer {
   async stop() {
     for (const child of this.#children.reverse()) {
       if (!child.pid || child.exitCode !== null || child.signalCode !== null) continue;
-      child.kill('SIGTERM'); // it ends its processes; multiwatch would start those again that get the signal before itself
+      // ends its processes itself; multiwatch would restart a process that got the signal before multiwatch did
+      child.kill('SIGTERM');
       const timer = setTimeout(() => process.kill(-child.pid, 'SIGKILL'), 5000);
       await child.ended;
       clearTimeout(timer);

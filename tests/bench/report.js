@@ -4,7 +4,7 @@ import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { cpus, loadavg, release, totalmem } from 'node:os';
 import { figure } from './stats.js';
 
-// Around the results; with the name of a case, around the results of a run of this case alone.
+// The marks around the results; with the name of a case, around the results of a run of this case alone.
 const marksOf = (name) => ({ from: `<!-- bench${name}: from here -->`, to: `<!-- bench${name}: to here -->` });
 
 // Lines of a table; heads are the keys of all rows, in the order of their first appearance.
@@ -40,7 +40,7 @@ const version = (file, args, pattern) => {
   }
 };
 
-// Options for paths of files, which change no figure.
+// Options with paths of files, which do not affect any figure.
 const PLACES = ['--build', '--json', '--markdown'];
 
 // The facts about the machine that figures depend on.

@@ -4,7 +4,8 @@ import { median, medians } from './stats.js';
 
 const SEEDS = 2 ** 31;
 
-// The seed of the order of the loads: the given one, or one by chance. It is printed, as --seed repeats the order.
+// The seed of the order of the loads: the given one, or a random one. It is printed, so that --seed can repeat the
+// order.
 export function seedOf(given) {
   const seed = given ?? String(randomInt(SEEDS));
   console.error(`bench: the order of the loads is that of --seed ${seed}`);
@@ -18,10 +19,10 @@ function shuffled(items, rng) {
 }
 
 // targets: [{ name, load }]; load() returns a flat row. around(work): wraps the loads of a round. together: so many
-// targets in a row are measured one after another, for their ratio. Each round has an order of its own, by bench.order.
-// rows: the median row of each target, with its name. ratio(a, b, column, other): target a's column by target b's column
-// `other` (default: the same); the median of the ratios of the rounds, because the loads of one round ran under the same
-// conditions.
+// adjacent targets are measured directly after each other, for their ratio. Each round has a different order, by
+// bench.order. rows: the median row of each target, with its name. ratio(a, b, column, other): target a's column by
+// target b's column `other` (default: the same); the median of the ratios of the rounds, because the loads of one round
+// ran under the same conditions.
 export async function rounds(bench, targets, { around = (work) => work(), together = 1 } = {}) {
   const rows = targets.map(() => []);
   const places = [...targets.keys()];

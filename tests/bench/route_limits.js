@@ -1,9 +1,9 @@
-// How often one caller may ask each route, beyond the burst: the limits of the routes (app/*/routes.c), of their handlers,
-// and of nginx (nginx/http.conf), at their defaults.
+// How often one caller may request each route, beyond the burst: the limits of the routes (app/*/routes.c), of their
+// handlers, and of nginx (nginx/http.conf), at their defaults.
 import { readFileSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
 
-// Limits that handlers check, besides the limits of the row.
+// Limits that handlers check, in addition to the limits in the route's row.
 const EXPORT = ['export', 'export_address'];
 const HANDLERS = {
   'POST /login': ['hash_address'],
@@ -49,7 +49,7 @@ function routesOf(root) {
 export class RouteLimits {
   #routes; #defaults; #zones; #sessions; #logins;
 
-  // Throws when a file is not as this module reads it.
+  // Throws when a file does not have the form that this module reads.
   static async open(root, site) {
     const self = new RouteLimits();
     const settings = [...(await site.hongbao('settings', '--markdown')).matchAll(/^\| `(\w+)` \| `?([^`|]*)`? \|/gm)];

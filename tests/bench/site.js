@@ -46,7 +46,7 @@ export class Site {
     return stdout;
   }
 
-  // Settings for what is started from now on.
+  // Settings for servers that are started from now on.
   set(settings) {
     Object.assign(this.#environment, settings);
   }
@@ -87,8 +87,8 @@ export class Site {
     }
   }
 
-  // The processes that answer a request of a pool: { nginx, app, redis }, lists of pids; of each pool but the hot one,
-  // mariadb, too.
+  // The processes that answer a request of a pool: { nginx, app, redis }, lists of pids; also mariadb, except for the
+  // hot pool.
   groups(pool) {
     return { nginx: nginxTree(this.pid('nginx')), app: processTree(this.pid(pool)), redis: processTree(this.pid('redis')),
       ...(pool !== 'hot' && { mariadb: processTree(this.pid('mariadb')) }) };

@@ -41,7 +41,7 @@ export async function world(bench, site, command, { first = 0, step = 1, packets
   return JSON.parse(stdout);
 }
 
-// What the rows of packets and grabs refer to: people with a deposit of all that they sent, balances, monthly totals.
+// The rows to which packets and grabs refer: people with a deposit of all that they sent, balances, monthly totals.
 const people = (count) => `SET foreign_key_checks = 0;
   INSERT INTO user (id, username, nickname, created_ms) SELECT seq, CONCAT('u', seq), 'x', 1 FROM seq_${USER_FIRST}_to_${USER_FIRST + count - 1};
   INSERT INTO account (id, kind, balance_fen) SELECT id, 'escrow', amount_fen - grabbed_fen FROM packet;

@@ -5,7 +5,7 @@
 //   duplicated  the row exists, or was acknowledged as new, more than once
 //   changed     the row has other content than was acknowledged
 //   broken      any other contradiction
-// recovered counts requests of unknown outcome that took effect; that is as correct as if they had not.
+// recovered counts requests of unknown outcome that took effect, which is correct, just as no effect is.
 import { packetNumber, partitionKeys, PARTITIONS } from '../support/packet_id.js';
 
 const DEMO_FEN = 100_000;
@@ -76,7 +76,7 @@ class Verdict {
     this.violations.push({ kind, packet, text });
   }
 
-  // The same of a packet's number in the tables.
+  // The same, by a packet's number in the tables.
   blameNumber(kind, number, text) {
     this.blame(kind, this.publicIds.get(number), text);
   }
@@ -85,7 +85,7 @@ class Verdict {
     this.recovered[op] = (this.recovered[op] ?? 0) + 1;
   }
 
-  // What users did with packets: for each user and packet the requests of this operation, and the rows.
+  // Groups by user and packet: the requests of this operation, and the rows.
   userEffects(op, rows) {
     const requests = grouped(this.of(op), ({ packet, user }) => ofUser({ packet_id: packetNumber(packet), user_id: user }));
     return effects(requests, grouped(rows, ofUser)).map((effect) => {
@@ -95,7 +95,7 @@ class Verdict {
   }
 }
 
-// For each key of the two maps, the requests that asked for it and its rows.
+// For each key of the two maps: the requests for it, and its rows.
 const effects = (asked, rows) => [...new Set([...rows.keys(), ...asked.keys()])]
   .map((key) => ({ key, asked: asked.get(key) ?? [], rows: rows.get(key) ?? [] }));
 
@@ -151,7 +151,7 @@ function judgeEmpty(verdict) {
   }
 }
 
-// A share is given back once, and to where the answer said.
+// A share is given back once, to the place that the answer named.
 function judgeReturns(verdict) {
   for (const effect of verdict.userEffects('return', verdict.facts.returns)) {
     judgeEffect(verdict, { ...effect, name: `the return of user ${effect.user}`,
@@ -172,14 +172,14 @@ function judgePositions(verdict) {
   }
 }
 
-// What users thanked with: each with their own text, once, and for the share that they have.
+// The thanks of users: each has the text of its user, exists once, and is for a share of that user.
 function judgeThanks(verdict) {
   const returned = new Set(verdict.facts.returns.map(ofUser));
   for (const effect of verdict.userEffects('thanks', verdict.facts.thanks)) {
     const { key, packet, asked, rows } = effect;
     const name = `the thanks of user ${effect.user}`;
     const text = rows[0]?.text;
-    // A text that is refused because of another one is no contradiction to that one.
+    // A text that was refused because another text is stored does not contradict that text.
     const others = asked.filter(({ why }) => why === 'thanks-already');
     judgeEffect(verdict, { ...effect, name, asked: asked.filter((thanks) => !others.includes(thanks)),
       told: (thanks) => (thanks.text === text && thanks.said === text ? null
@@ -295,7 +295,8 @@ function judgeDeletions(verdict) {
   }
 }
 
-// Every send, refund and return has exactly one transfer, a grab is its own; every wallet has the balance that these give.
+// Every send, refund and return has exactly one transfer; a grab is its own transfer. Every wallet has the balance that
+// results from these.
 function judgeMoney(verdict, demoUsers) {
   const { facts } = verdict;
   const transfers = grouped(facts.transfers.filter(({ packet_id }) => packet_id !== 'NULL'),
@@ -342,7 +343,7 @@ function judgeMoney(verdict, demoUsers) {
   }
 }
 
-// operations: of the history, all finished. demoUsers: ids (text) of the users that `hongbao demo` created.
+// operations: all operations of the history, finished. demoUsers: ids (text) of the users that `hongbao demo` created.
 export function judge(operations, facts, demoUsers) {
   const verdict = new Verdict(operations, facts);
   for (const part of [judgeGrabs, judgeEmpty, judgeReturns, judgePositions, judgeThanks, judgeThankedShares, judgeEnds,

@@ -7,7 +7,7 @@ import { drillPlan, drillTable } from './drill.js';
 import { FAULTS, plan, place } from './nemesis.js';
 import { Rng } from '../support/rng.js';
 
-// A packet's public id of its id in the tables: 2 zero bits, the id, 64 bits that the checker ignores.
+// The public id of a packet by its id in the tables: 2 zero bits, the id, 64 bits that the checker ignores.
 const publicId = (number) => {
   let bits = BigInt(number) << 64n;
   let text = '';
@@ -75,12 +75,12 @@ class Run {
     return this.ask('end', 'ok', { user: SENDER, packet: PACKET, state: 'expired' });
   }
 
-  // Another outcome of an operation than in the example.
+  // Replaces the outcome of an operation of the example.
   become(operation, outcome, fields) {
     Object.assign(operation, { outcome, result: undefined, ...fields });
   }
 
-  // The operation never was.
+  // Removes the operation from the history.
   forget(operation) {
     this.operations.splice(this.operations.indexOf(operation), 1);
   }
@@ -142,7 +142,7 @@ function judged(change) {
   return judge(run.operations, run.facts, DEMO);
 }
 
-// What is planted, by the kind as which it is found.
+// What is planted, under the kind of violation that must be found.
 const PLANTED = {
   lost: {
     'a credit without a row': (run, facts) => { run.credited(); facts.externals = []; },
@@ -248,7 +248,7 @@ for (const [kind, planted] of Object.entries(PLANTED)) {
   }
 }
 
-// What is accepted, and what of it counts as recovered.
+// Changes that are accepted, and which of them count as recovered.
 for (const [what, change, recovered = {}] of [
   ['a run without violations', () => {}],
   ['a return', (run) => run.giveBack()],

@@ -1,17 +1,17 @@
-// A drill of a cluster (./dev chaos --cluster --times kill:20,cut:5,reshard:5): each fault so often, one at a time, each
-// repaired before the next one, with the time that it kept the probes from succeeding.
+// A drill of a cluster (./dev chaos --cluster --times kill:20,cut:5,reshard:5): each fault so many times, one after
+// another, each repaired before the next one. It measures how long each fault kept the probes from succeeding.
 import { pause, poll, signalPids } from '../support/deployment.js';
 import { Rng } from '../support/rng.js';
 
 const DOWN_MS = 3000;
 const REPLACED_MS = 8000; // so that another machine has to take over
 const CUT_MS = 10_000;
-const AFTER_MS = 1500; // a gap that begins at the repair is of this fault, too
+const AFTER_MS = 1500; // a gap that begins so soon after the repair belongs to this fault, too
 const STEADY_S = 60;
 
 const KINDS = { kill: ['primary', 'replica', 'sentinel', 'db', 'app', 'worker'], cut: ['primary', 'primary+app', 'db', 'db+app'], reshard: ['redis'] };
 
-// kill:20,cut:5 → the faults in turn: [{ fault, target }], of each target of a fault so many.
+// Reads kill:20,cut:5 into a list of faults: { fault, target }, so many for each target of a fault.
 export function drillPlan(text, profile) {
   const times = text.split(',').map((one) => /^(kill|cut|reshard):([1-9]\d{0,3})$/.exec(one));
   if (times.includes(null)) throw new Error(`--times ${text}: it needs FAULT:COUNT,… of ${Object.keys(KINDS).join(' ')}`);
@@ -23,14 +23,14 @@ export function drillPlan(text, profile) {
   return plan;
 }
 
-// The machines of a target now: a primary is another one after each failover.
+// The present machines of a target: after a failover the primary is another machine.
 async function machinesOf(instance, rng, target) {
   const [what, app] = target.split('+');
   const roles = await instance.roles();
   const ofRole = (role) => Object.keys(roles).filter((name) => roles[name].startsWith(role));
   const names = { primary: () => ofRole('primary of').concat(ofRole('primary,')), replica: () => ofRole('replica'), worker: () => instance.names('app') }[what]?.() ?? instance.names(what);
   const chosen = rng.pick(names);
-  // Of a Redis Cluster the role names the partitions; else one server has all.
+  // In a Redis Cluster the role names the partitions; without a cluster one server has all.
   const served = [...(roles[chosen] ?? '').matchAll(/\bp(\d\d)\b/g)].map((match) => Number(match[1]));
   const concerned = what !== 'primary' ? [] : served.length > 0 ? served : 'all';
   return { machines: app ? [chosen, rng.pick(instance.names('app'))] : [chosen], concerned };

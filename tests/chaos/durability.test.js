@@ -48,7 +48,8 @@ async function sendPacket(count) {
 
 async function grab(packet, user) {
   let opened;
-  // Each process of the pool learns for itself that Redis is back, so one may still answer 503; a visitor repeats, too.
+  // Each process of the pool must notice by itself that Redis is back, so one may still answer 503; a visitor would
+  // repeat, too.
   await poll(20, async () => { opened = await site.post(`/p/${packet}/open`, user.cookie); return opened.status !== 503; });
   assert.equal(opened.status, 200, opened.text);
   assert.equal(opened.json.result, 'grabbed');
@@ -57,7 +58,7 @@ async function grab(packet, user) {
 
 // The system calls of Redis in the order in which they returned: { name, file, text, ok }.
 function callsOf(file) {
-  const begun = new Map(); // by thread: the beginning of a call that the trace shows in two parts
+  const begun = new Map(); // by thread: a call whose beginning and end are separate lines of the trace
   const calls = [];
   for (const raw of readFileSync(file, 'utf8').split('\n')) {
     const [, thread, rest] = raw.match(/^(\d+) +(.*)$/) ?? [];
@@ -163,11 +164,11 @@ test('a log cut at any byte of its last grab has that grab completely or not at 
   rmSync(place, { recursive: true });
   assert.deepEqual(failures, []);
 
-  // The site continues from such a cut: the repeated grab gets the same share and amount.
+  // The site continues with such a cut log: the repeated grab gets the same share and amount.
   truncateSync(join(logs, log), sizeBefore + Math.floor((sizeAfter - sizeBefore) / 2));
   assert.equal((await instance.dev('start', 'redis')).code, 0);
   assert.equal((await instance.dev('start', 'settle')).code, 0);
-  // The worker has compared it, and both pools have seen that.
+  // The worker has compared this Redis, and both pools have noticed.
   for (const pool of ['page', 'hot']) assert.ok(await poll(60, async () => (await site.get(`/readyz/${pool}`)).status === 200), pool);
   assert.deepEqual(await grab(packet, users[3]), told);
   let last;

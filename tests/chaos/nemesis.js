@@ -7,9 +7,9 @@ import { Rng } from '../support/rng.js';
 const FIRST_AT_MS = 1000;
 const GAP_MS = [300, 1800];          // between the beginnings of two faults; they may overlap on different servers
 const REST_MS = 1000;
-const LONG_RUN_S = 300;              // a run this long has some stalls longer than every timeout
+const LONG_RUN_S = 300;              // a run of this length also has stalls longer than every timeout
 const LONG_STALL_MS = { redis: 10_000, mariadb: 30_000 };
-// Forward by less than ten minutes: rows of a clock further ahead are what the audit finds.
+// Forward by less than ten minutes: the audit reports rows of a clock that is further ahead.
 const SHIFTS_MS = [-3_600_000, -61_000, -1500, 1500, 61_000, 540_000];
 const DISK_CHUNK = 1 << 20;
 
@@ -115,7 +115,7 @@ export const FAULTS = {
   },
 };
 
-// Waits until the killed process has disappeared: before that it would count as running and not be started again.
+// Waits until the killed process has disappeared: until then it counts as running and is not started again.
 async function killAll(instance, target, for_ms) {
   instance.signalAll(target, 'SIGKILL');
   await pause(for_ms);

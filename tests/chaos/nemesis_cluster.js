@@ -1,13 +1,13 @@
-// The faults of a cluster. One kind of machines has one fault at a time, and is well again before the next one: what is
-// promised holds while one machine of each kind is away.
+// The faults of a cluster. Each kind of machines has one fault at a time, and has recovered before the next one: the
+// promise is for one failed machine of each kind.
 import { pause, poll, signalPids } from '../support/deployment.js';
 
-const REST_MS = 15_000; // until a replica has taken over, or a node has what it has missed
+const REST_MS = 15_000; // time until a replica has taken over, or a node has caught up
 const WELL_S = 120;
 const SLOW_STOPPED_MS = 90;
 const SLOW_RUNNING_MS = 10;
 
-// The kind of the machines that a fault is about: of settle1, the worker of app1, too.
+// The kind of the machines that a fault concerns; for settle1 the kind app, because the worker runs on app1.
 const kindOf = (target) => target.replace(/[0-9+].*/, '').replace('settle', 'app');
 const occupies = kindOf;
 
@@ -37,8 +37,8 @@ async function slow(instance, machine, for_ms) {
   }
 }
 
-// One settle worker does all the work: the workers of the other machines are stopped, and go on later as if nothing had
-// happened. The one is killed several times meanwhile.
+// One settle worker does all the work, and is killed several times. The workers of the other machines are stopped
+// meanwhile, and later go on as if nothing had happened.
 async function onlyWorker(instance, { target, for_ms, times }) {
   const mine = target.replace('settle', 'app');
   const others = instance.names('app').filter((name) => name !== mine).flatMap((name) => instance.workers(name));
@@ -79,9 +79,9 @@ export function clusterFaults(profile) {
     slow: faultOf(machines, [2000, 12_000], (instance, { target, for_ms }) => slow(instance, target, for_ms)),
     // An operator makes a replica the primary while both are well.
     failover: faultOf(['redis'], [0, 0], (instance) => instance.failover()),
-    // The machine sees nobody.
+    // The machine is cut off from all others.
     cut: faultOf(machines, [500, 15_000], (instance, { target, for_ms }) => cut(instance, [target], for_ms)),
-    // A store and a machine of the site, with its settle worker, see only each other.
+    // A store and a machine of the site, with its settle worker, can only reach each other.
     'cut-pair': faultOf(stores.map((store, i) => `${store}+app${(i % 2) + 1}`), [2000, 15_000],
       (instance, { target, for_ms }) => cut(instance, target.split('+'), for_ms)),
     'kill-all': faultOf(['db'], [0, 5000], killKind),

@@ -1,11 +1,11 @@
 // Probes of a cluster under faults: a grab in each partition and a deposit, four times a second each. The longest time
-// between two that succeeded says how long the site could not do it.
+// between two successes shows how long the site could not do it.
 import { PARTITIONS, partitionOf } from '../support/packet_id.js';
 import { pause } from '../support/deployment.js';
 
 const EVERY_MS = 250;
-const STOCK = 3; // packets of a partition: enough while none can be sent
-const AGE_MS_MAX = 30_000; // of a packet, which expires some time later
+const STOCK = 3; // packets of each partition: enough for a time in which none can be sent
+const AGE_MS_MAX = 30_000; // greatest age of a packet that is used; it expires some time later
 const WAITING_MAX = 80; // requests of one series under way
 
 export class Probes {
@@ -60,7 +60,7 @@ export class Probes {
     return opener !== undefined && this.#load.openFor(stock[0].packet, opener);
   }
 
-  // A probe begins at each interval, whether those before it have an answer or not.
+  // Begins a probe at each interval, whether or not the earlier ones have an answer.
   async #repeat(times, probe) {
     const waiting = new Set();
     while (!this.#stopped) {

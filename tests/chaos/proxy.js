@@ -66,7 +66,7 @@ export class Proxy {
     from.on('end', () => to.end());
   }
 
-  // True: the connection is cut in this chunk of a reply. The request has been carried out by then.
+  // True: the connection is cut within this chunk of a reply. By then the request has been carried out.
   #loses(bytes, client, part) {
     if (!this.#cut || ++this.#chunks % this.#cut.every !== 0) return false;
     this.cuts++;

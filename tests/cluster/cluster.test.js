@@ -14,7 +14,7 @@ let number = 0;
 
 after(() => site?.close());
 
-// A new user with a session; null while the site can't.
+// Registers a user with a session; null while the site can't.
 async function register() {
   const { status, cookies } = await site.post('/register', '', { username: `u${Date.now()}${number++}`, nickname: 'u', password: 'correct-horse' });
   return status === 201 ? cookies.find((text) => /^(__Host-)?sid=/.test(text)) : null;
@@ -42,7 +42,8 @@ async function flowWorksOften() {
   return true;
 }
 
-// Whether the site answers there. (Where another network has the same addresses something else may accept a connection.)
+// Whether the site answers at this address. (In a network that has the same addresses, something else may accept a
+// connection.)
 async function answers(host, port) {
   try {
     const answer = await fetch(`http://${host}:${port}/healthz`, { signal: AbortSignal.timeout(5000) });

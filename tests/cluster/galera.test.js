@@ -20,7 +20,7 @@ before(async () => {
 
 after(() => site?.close());
 
-// One deposit of a yuan, asked for until it is taken.
+// Deposits one yuan, trying again until it succeeds.
 async function deposit() {
   const fields = { amount: '1.00', request_key: `d${deposits++}` };
   await poll('a deposit is taken', async () => (await site.post('/wallet/deposit', users[0].cookie, fields)).status < 400);
@@ -28,7 +28,7 @@ async function deposit() {
 
 const balance = () => poll('the balance is shown', async () => (await site.get('/wallet', users[0].cookie)).json?.balance_fen);
 
-// Every acknowledged deposit is there, and the next one is taken.
+// Every acknowledged deposit is there, and the next one succeeds.
 async function nothingIsLost(expected) {
   await cluster.wellAgain();
   assert.equal(await balance(), expected);

@@ -8,8 +8,8 @@ import { poll } from '../support/poll.js';
 import { testCluster, underLoad } from './visitors.js';
 
 const SQL = fileURLToPath(new URL('../../sql', import.meta.url));
-const REQUESTS_MIN = 200; // far fewer than come: a load that stands still proves nothing
-// Long limits: on a busy machine an answer of a store or a replica may be late, and that is not what is tested.
+const REQUESTS_MIN = 200; // far fewer requests than are expected: a load that hangs proves nothing
+// Long limits: on a busy machine an answer of a store or a replica may be late, which is not tested here.
 const { cluster, skip } = testCluster({ HB_REDIS_TIMEOUT_MS: '5000', HB_REDIS_REPLICAS_TIMEOUT_MS: '5000' });
 
 before(async () => {
@@ -66,7 +66,7 @@ test('a machine that is drained gets no request until it is ready', { skip }, as
   assert.match((await cluster.try('drain', 'db1')).stderr, /db1 is no machine of the site/);
   const [earlier, other] = [cluster.lines('app1', 'access.log'), cluster.lines('app2', 'access.log')];
   await withoutError(() => poll('app2 is asked', () => cluster.lines('app2', 'access.log') > other + REQUESTS_MIN));
-  // Only the balancer's own requests, for /readyz and /healthz.
+  // The old program only got the balancer's own requests, for /readyz and /healthz.
   assert.deepEqual(cluster.linesAfter('app1', 'access.log', earlier).filter((line) => !/\/(readyz|healthz)\b/.test(line)), []);
   await cluster.do('ready', 'app1');
   await isSound();

@@ -35,7 +35,7 @@ function certify(authority, name) {
     '-extfile', 'names', '-out', `${name}.pem`);
 }
 
-// The users of Redis, with the passwords that the site's instance will find.
+// Writes the users of Redis, with the passwords that the site's instance will read.
 function makeUsers(folder) {
   const text = execFileSync('bash', ['-c', `set -eu; PROGRAM=test; . "$1/deploy/common.sh"; . "$1/deploy/rights/roles.sh"; rights_make "$2"
     rights_acl "$2" "on nopass ~* &* +@all"`, 'users', ROOT, join(folder, 'rights')], { encoding: 'utf8' });

@@ -1,5 +1,4 @@
-// The cluster of a test, and its visitors while something is done to it: the load of chaos, whose requests must all be
-// answered well.
+// The cluster of a test, and visitors who use it meanwhile: the load of chaos, whose requests must all succeed.
 import { mkdirSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { after } from 'node:test';

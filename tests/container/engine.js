@@ -13,7 +13,7 @@ const run = promisify(execFile);
 const HERE = fileURLToPath(new URL('.', import.meta.url));
 const OUTPUT_MAX = 64 << 20;
 export const BASE = 'docker.io/library/debian:13-slim';
-// What debian:13-slim leaves out, too.
+// What debian:13-slim also leaves out.
 const SLIM = ['doc', 'man', 'locale'].map((name) => `path-exclude=/usr/share/${name}/*\n`).join('');
 
 export class Engine {
@@ -120,8 +120,8 @@ runroot = "${this.folder}/run"
     return Number(await this.run('podman', 'image', 'inspect', '--format', '{{.Size}}', image));
   }
 
-  // The status files (proc(5)) of all processes of containers: of all processes in another namespace of processes than
-  // the engine's. crun is the engine on its way into a container.
+  // The status files (proc(5)) of all processes in containers: those in another namespace of processes than the
+  // engine's. A process named crun is the engine itself, on its way into a container.
   async processes() {
     const script = `own=$(readlink /proc/self/ns/pid)
       for folder in /proc/[0-9]*; do
@@ -132,7 +132,7 @@ runroot = "${this.folder}/run"
       .filter(({ Name }) => !Name.startsWith('crun'));
   }
 
-  // What the containers have said, for a test that has failed.
+  // Prints the logs of the containers, for a test that has failed.
   async tell() {
     process.stderr.write(await this.try('bash', '-c', `podman ps -a; for c in $(podman ps -aq); do echo "---- $(podman inspect -f '{{.Name}}' $c)"; podman logs --tail 20 $c 2>&1; done`));
   }

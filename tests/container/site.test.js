@@ -33,7 +33,7 @@ let packet;
 before(async () => {
   await engine.start();
   await engine.base();
-  // What the commands write is in a copy of the sources.
+  // The commands write into a copy of the sources.
   mkdirSync(sources);
   const names = (await engine.run('git', '-C', ROOT, '-c', 'safe.directory=*', 'ls-files', '-z', '--cached', '--others', '--exclude-standard')).split('\0');
   for (const name of names.filter((name) => /^(\.dockerignore|CMakeLists|app|deploy|docs\/reference|lua|nginx|sql|static|templates)/.test(name))) {
@@ -41,7 +41,7 @@ before(async () => {
   }
 });
 
-// The block of the page, in the folder of compose.yaml.
+// Runs a block of the page in the folder of compose.yaml.
 const run = (index, ...replacements) => engine.shell(pages.script(PAGE, index, ...replacements).replace('cd /root', `cd ${index === BLOCK.start ? sources : folder}`));
 const compose = (...words) => engine.run('docker', 'compose', '-f', join(folder, 'compose.yaml'), ...words);
 const site = new (class extends Site {
@@ -58,7 +58,7 @@ const underLoad = (work) => whileLoaded(engine.spawn(process.execPath, join(ROOT
 
 const imageId = () => engine.run('docker', 'image', 'inspect', '--format', '{{.ID}}', 'hongbao');
 
-// Another image of this name, with these lines more.
+// Makes another image of this name, with these additional lines.
 async function imageChange(...lines) {
   const file = join(engine.folder, 'Containerfile');
   writeFileSync(file, `FROM ${IMAGE}\n${lines.join('\n')}\n`);
@@ -143,8 +143,8 @@ test('no pool and no worker was refused a system call or a file', async () => {
   assert.deepEqual(lines.filter((line) => /system call|Fontconfig|ermission denied|Read-only/.test(line)), []);
 });
 
-// People register (no limit ends that, however long it takes), send, open and look at a picture until the work is done;
-// then each has the money.
+// Until the work is done, people register (nothing limits their number), send, open and look at a picture; then each
+// must have the right money.
 async function withGifts(work) {
   const before = await site.balance('hong');
   let received = 0;
@@ -170,7 +170,7 @@ test('10,000 requests see no error while every service of the program is replace
   writeFileSync(join(engine.folder, 'users.tsv'), `${users}\n`);
   const services = [...POOLS, 'settle'];
   const before = await Promise.all(services.map(containers));
-  // A label: with the same sources it is the same image.
+  // A label makes another image with the same sources.
   await run(BLOCK.build, OFFLINE, ['-t hongbao', '--label next=yes -t hongbao']);
   assert.deepEqual(await underLoad(() => withGifts(upgrade)), {});
   const now = await Promise.all(services.map(containers));
@@ -185,7 +185,7 @@ test('10,000 requests see no error while every service of the program is replace
 test('10,000 requests see no error while an image that does not become ready is tried, and the way back', async () => {
   const before = await containers('hot');
   const good = await imageId();
-  // Its pools answer, but find no Redis.
+  // An image whose pools answer, but find no Redis.
   await imageChange('USER root', "RUN sed -i 's#^spawn-fcgi#HB_REDIS=unix:/nowhere spawn-fcgi#' /usr/lib/hongbao/pool.sh", 'USER hongbao');
   const errors = await underLoad(() => withGifts(async () => {
     await assert.rejects(upgrade(['./upgrade.sh', 'HONGBAO_UPGRADE_SECONDS=10 ./upgrade.sh']), /the old container of hot serves on/);

@@ -110,7 +110,8 @@ testVisitors('nickname, devices and password on the page', async ({ locale: lang
   await page.fill('[name=old_password]', user.password);
   await page.fill('[name=new_password]', user.username);
   await press('password_change');
-  // The script shows it at the field and sends nothing, so what was typed is kept; the server's page has no password.
+  // The script shows the message at the field and does not send the form, so the typed text stays; the page that the
+  // server sends has no password.
   await page.getByRole(javaScriptEnabled ? 'status' : 'alert').getByText(text('password_like_name')).waitFor();
   assert.equal(await page.inputValue('[name=old_password]'), javaScriptEnabled ? user.password : '');
   await page.fill('[name=old_password]', user.password);

@@ -1,5 +1,6 @@
-// The scripts of `hongbao backup` and `hongbao restore`, as far as they need no server: which folders they take for a
-// backup, which old ones they remove, and how they read the tables and the audit. backup.test.js has the whole way.
+// The scripts of `hongbao backup` and `hongbao restore`, as far as they need no server: which folders they accept as a
+// backup, which old ones they remove, and how they read the tables and the audit. backup.test.js tests the whole
+// procedure.
 import assert from 'node:assert/strict';
 import { spawn } from 'node:child_process';
 import { createHash } from 'node:crypto';
@@ -20,7 +21,7 @@ const folder = temporaryFolder('archive');
 const sha256 = (text) => createHash('sha256').update(text).digest('hex');
 const secretId = (secret) => sha256(`hongbao backup ${secret}`).slice(0, 16);
 
-// Makes a backup with this manifest, whose files no store could read; sums: the files of SHA256SUMS.
+// Makes a backup with this manifest, whose files no store could read. sums: the files listed in SHA256SUMS.
 function archive(name, manifest = {}, sums = PARTS) {
   const path = join(folder, name);
   mkdirSync(path);
@@ -33,7 +34,7 @@ function archive(name, manifest = {}, sums = PARTS) {
   return path;
 }
 
-// Why `hongbao backup --verify` fails. It looks at the folder before it starts any server.
+// Why `hongbao backup --verify` fails. It checks the folder before it starts any server.
 async function refusal(path) {
   const config = join(folder, 'hongbao.conf');
   writeFileSync(config, [`secret = ${SECRET}`, `command_dir = ${COMMANDS}`, `sql_dir = ${ROOT}/sql`, `template_dir = ${ROOT}/templates`,
@@ -44,7 +45,7 @@ async function refusal(path) {
   return failed.stderr;
 }
 
-// Runs lines of bash with the functions of the parts: what they print.
+// Runs lines of bash with the functions of the parts; returns what they print.
 async function shell(parts, lines, input = '') {
   const sources = ['../common', ...parts].map((part) => `. "${COMMANDS}/${part}.sh"`).join('; ');
   const child = spawn('bash', ['-euo', 'pipefail', '-c', `${sources}\nWORK=${folder}\n${lines}`], { stdio: ['pipe', 'pipe', 'inherit'] });
@@ -92,7 +93,7 @@ test('only backups that are older than the newest N of their kind are removed, a
   const others = ['2012-02-01T000000Z', '2012-11-01T000000Z', '2011-01-01', '2011-notes', '2013-01-01T000000Z.partial', '2005-01-01T000000Z.violated',
     '2006-01-01T000000Z.violated', '2004-01-01T000000Z.unverified'];
   for (const name of ['2011-01-01T000000Z', '2010-01-01T000000Z.partial', '2004-01-01T000000Z.violated', ...others]) mkdirSync(join(kept, name), { recursive: true });
-  // Of the script only this function is read: the rest would make a backup.
+  // Only this function of the script is read: the rest would make a backup.
   await shell([], `. <(sed -n '/^backups_rotate/,/^}/p' "${COMMANDS}/backup.sh"); KEEP=2
     exec 8<"${kept}/2013-01-01T000000Z.partial"; flock 8; backups_rotate "${kept}"`);
   assert.deepEqual(readdirSync(kept).sort(), others.sort());
@@ -129,7 +130,8 @@ test('what a dump does to its client or its server is no part of the tables', as
   assert.equal(await reordered(gtids + tables), tables);
 });
 
-// The manifest that backup.sh writes, or { said } when it fails. answer: bash, the answer of the tables to a question, $1.
+// The manifest that backup.sh writes, or { said } when it fails. answer: bash, which prints the tables' answer to the
+// query $1.
 async function manifest(answer) {
   rmSync(join(folder, 'manifest'), { force: true });
   const said = await shell(['common', 'archive'], `. <(sed -n '/^demo_of_tables/,/^}/p; /^site_column/,/^}/p; /^manifest_write/,/^}/p' "${COMMANDS}/backup.sh")
@@ -171,7 +173,8 @@ test('the folder of a command that was killed is removed by the next one; that o
   for (const name of ['killed', 'runs00']) writeFileSync(join(temporary, `hongbao-bash.${name}/lock`), '');
   const left = await shell(['common'], `COMMAND=bash; export TMPDIR="${temporary}"; exec 8<"${temporary}/hongbao-bash.runs00/lock"; flock 8
     WORK=; private_stop() { :; }; work_start; ls "${temporary}" | wc -l; work_end; ls "${temporary}"`);
-  assert.deepEqual(left.trim().split('\n'), ['3', 'hongbao-bash.before', 'hongbao-bash.runs00']); // one of before there were locks
+  // a folder made before there were locks
+  assert.deepEqual(left.trim().split('\n'), ['3', 'hongbao-bash.before', 'hongbao-bash.runs00']);
 });
 
 test('a site is nearer to a clean audit with fewer unsettled grabs or violations, and those of sessions do not count', async () => {

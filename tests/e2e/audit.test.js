@@ -39,7 +39,7 @@ test('an audit configured with another number of partitions than the tables refu
   assert.match(stderr, /another number of partitions/);
 });
 
-// The exit status of a command with these settings besides the site's own, and all that it says.
+// The exit status of a command with these additional settings, and its output.
 const hongbao = async (settings, ...args) => {
   const { code, stdout, stderr } = await tried(args, settings);
   return `${code} ${stdout}${stderr}`;

@@ -18,7 +18,7 @@ after(() => site.allUp());
 const open = async (user, packet) => (await opened(user, packet)).amount_fen;
 const view = async (user, packet) => (await user.client.get(packet)).json;
 
-// Logs in, once the pool, which was started anew, is ready.
+// Logs in, once the restarted pool is ready.
 async function logIn({ client, username, password }) {
   let answer;
   await poll('the pool auth is ready', async () => {
@@ -88,7 +88,7 @@ test('a site whose stores are gone is restored, and a packet of the backup goes 
   await site.dev('start', 'mariadb', 'redis');
   const keys = join(env.HB_TEST_VAR, 'rights/card.keys');
   const right = readFileSync(keys, 'utf8');
-  writeFileSync(keys, right.replace(/[0-9a-f]{64}/, 'a'.repeat(64))); // as of the secret that a new machine has made
+  writeFileSync(keys, right.replace(/[0-9a-f]{64}/, 'a'.repeat(64))); // as if a new machine had made another secret
   await page.step(PAGE, 1, { BACKUP });
   assert.equal(readFileSync(keys, 'utf8'), right);
   await site.allUp();

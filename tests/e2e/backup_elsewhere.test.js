@@ -1,5 +1,5 @@
-// A backup of other stores: its routines are of a user of another host, and what the stores do not allow is reported
-// before anything is changed.
+// A backup for other stores: its routines belong to a user of another host, and what the new stores do not allow is
+// reported before anything is changed.
 import assert from 'node:assert/strict';
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
@@ -47,7 +47,7 @@ test('a backup of stores elsewhere is verified with grabs that wait, and restore
   await audit();
 });
 
-// What a store does not allow is refused with these words, and nothing is changed.
+// The restore of something that a store does not allow is refused with these words, and changes nothing.
 async function refused(backup, says, { plant = () => {}, mend = () => {}, settings } = {}) {
   const state = async () => [await sql('SELECT COUNT(*) FROM user; SELECT MIN(version) FROM schema_migration'), await redis('DBSIZE'), await redis('GET', 'hb:{p00}:fence')];
   await plant();

@@ -1,4 +1,5 @@
-// Backups that are not made, not found right, or not restored; what a verification says, and what is left.
+// Backups that fail, that a verification finds wrong, or that can't be restored: the messages, and the files that are
+// left.
 import assert from 'node:assert/strict';
 import { copyFileSync, cpSync, existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';

@@ -1,4 +1,5 @@
-// Backups whose audit is violated for good, and commands that are killed: what is kept, what it says, what is left.
+// Backups whose audit finds a lasting violation, and commands that are killed: what is kept, the messages, the files
+// that are left.
 import assert from 'node:assert/strict';
 import { existsSync, mkdirSync, readFileSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';

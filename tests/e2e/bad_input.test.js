@@ -33,7 +33,7 @@ test('a body that is too long is 413, and the next request gets its own answer',
   assert.equal((await client.get('/wallet')).status, 200);
 });
 
-// tests/unit/test_web_accept.c has the program.
+// tests/unit/test_web_accept.c has the same cases for the program.
 test('nginx answers with the type that Accept prefers', async () => {
   const lists = readFileSync(new URL('../unit/test_web_accept.c', import.meta.url), 'utf8');
   const [json, html] = [...lists.matchAll(/accepts\[\] = \{([\s\S]*?)\n    \};/g)].map(([, list]) => [...list.matchAll(/"([^"]*)"/g)].map(([, accept]) => accept));
@@ -46,7 +46,7 @@ test('nginx answers with the type that Accept prefers', async () => {
   }
 });
 
-// tests/unit/test_web_requests.c has all methods.
+// tests/unit/test_web_requests.c tests all methods.
 test('OPTIONS, of every pool, says which methods an address has', async () => {
   const client = new Client();
   const id = '0'.repeat(26);

@@ -24,7 +24,7 @@ async function picture(path, options) {
   return { ...answer, width: isPng ? answer.bytes.readUInt32BE(16) : 0, height: isPng ? answer.bytes.readUInt32BE(20) : 0 };
 }
 
-// nginx draws everything again.
+// Empties the cache: nginx has everything drawn again.
 function cacheEmpty() {
   const cache = `${env.HB_TEST_VAR}/tmp/nginx-cards`;
   for (const name of readdirSync(cache)) rmSync(join(cache, name), { recursive: true });

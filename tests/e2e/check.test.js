@@ -1,4 +1,4 @@
-// `hongbao check`: prints all that is wrong, and needs no server.
+// `hongbao check`: prints everything that is wrong, and needs no server.
 import assert from 'node:assert/strict';
 import { chmodSync, chownSync, cpSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -10,14 +10,14 @@ const ROOT = fileURLToPath(new URL('../..', import.meta.url));
 const BINARY = process.env.HB_TEST_BINARY;
 const folder = temporaryFolder('check');
 
-// The program with these arguments and settings (environment), and no others: { code, stdout, stderr }.
+// Runs the program with these arguments and only these settings (environment): { code, stdout, stderr }.
 const hongbao = (args, settings = {}) => run(BINARY, args, { env: settings })
   .then((done) => ({ code: 0, ...done }), (error) => error);
 
 const config = () => join(folder, 'hongbao.conf');
 const check = (settings, ...args) => hongbao(['--config', config(), 'check', ...args], settings);
 
-// Writes a configuration that is fine, with these lines more.
+// Writes a right configuration with these additional lines.
 function configure(...lines) {
   writeFileSync(config(), ['secret = 0123456789abcdef0123456789abcdef', `template_dir = ${ROOT}/templates`, `lua_dir = ${ROOT}/lua`,
     `sql_dir = ${ROOT}/sql`, `static_dir = ${ROOT}/static`, `redis = unix:${folder}/redis.sock`,
@@ -33,7 +33,7 @@ test('a configuration whose files are there is fine, without any server', async 
   assert.equal(done.stderr, '');
 });
 
-// What `hongbao setting` prints of a file with these contents; its complaint when it fails.
+// The output of `hongbao setting` for a file with this text, or its message when it fails.
 async function setting(text, name, settings = {}) {
   writeFileSync(config(), text);
   const { code, stdout, stderr } = await hongbao(['--config', config(), 'setting', name], settings);
@@ -41,7 +41,7 @@ async function setting(text, name, settings = {}) {
   return code === 0 ? stdout : `${code} ${stderr}`;
 }
 
-// tests/unit/test_config.c reads all that a line may be.
+// tests/unit/test_config.c tests every form of a line.
 test('a script that asks for a setting gets the value that the processes use, however the file writes it', async () => {
   assert.equal(await setting('\uFEFF\tdemo\t=\ton # to try\r\n', 'demo'), 'on\n');
   assert.equal(await setting('', 'demo'), 'off\n', 'the default');
@@ -208,7 +208,7 @@ test('--help of every command, -h and help print the same, without configuration
   }
 });
 
-// The words of a command's usage: options, actions and places; and those that a line of its help explains.
+// The words of a command's usage (options, actions and places), and the words that a line of its help explains.
 function wordsOf(help) {
   const [usage, , ...lines] = help.split('\n');
   const named = usage.replace(/^usage: hongbao \[--config FILE\] \S+ ?/, '').replace('--pool hot|page|auth|card', '--pool');
@@ -223,8 +223,8 @@ test('--help explains each word of the usage in a line, and nothing else', () =>
   for (const [command, { stdout }] of helps) {
     const { used, explained } = wordsOf(stdout);
     assert.equal(new Set(explained).size, explained.length, `${command}: twice`);
-    // A place behind an option or an action, as ID in "--packet ID", is in the line of the option. The usage of setup says
-    // OPTION.
+    // A place behind an option or an action, such as ID in "--packet ID", is explained in the line of the option. The
+    // usage of setup has only the word OPTION.
     const own = command === 'setup' ? options
       : used.filter((word, i) => explained.includes(word) || !/^[A-Z]/.test(word) || !/^[a-z-]/.test(used[i - 1] ?? 'A'));
     assert.deepEqual(new Set(own), new Set(explained), command);
@@ -245,7 +245,8 @@ test('the manual page has every command with the lines of its help', async () =>
 
 test('the reference of the commands is what the program prints', async () => {
   const { stdout } = await hongbao(['help', '--markdown']);
-  const printed = stdout.replace(/\n## crash-points\n[\s\S]*?(?=\n## )/, ''); // of the builds for tests
+  // without the commands that only builds for tests have
+  const printed = stdout.replace(/\n## crash-points\n[\s\S]*?(?=\n## )/, '');
   const reference = readFileSync(join(ROOT, 'docs/reference/commands.md'), 'utf8');
   assert.equal(reference.slice(reference.indexOf('\n## ')), printed);
   for (const command of COMMANDS) assert.match(printed, new RegExp(`^## ${command}\n\n\`\`\`\nhongbao ${command}( |$)`, 'm'));
@@ -259,7 +260,7 @@ async function completed(...words) {
   return stdout.trim().split('\n').sort();
 }
 
-// Words, what is offered. Options and files stand where they may.
+// Typed words, and what bash offers. It offers options and files only where they are allowed.
 const COMPLETED = [
   ['hongbao do', ['doctor']],
   ['hongbao --c', ['--config']],

@@ -1,5 +1,5 @@
-// Covers: the drawn ones, and one's own, which are uploaded with and without JavaScript, sent, seen by a guest on a
-// phone, and removed.
+// Covers: the drawn ones, and users' own pictures, which are uploaded with and without JavaScript, sent, seen by a
+// guest on a phone, and removed.
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { test } from 'node:test';
@@ -36,7 +36,7 @@ const sent = async (user, fields) => {
   return answer.json.id;
 };
 
-// The colour of a picture to share, in the flap beside its art: [red, green, blue].
+// The colour of the flap, beside its art, in a picture to share: [red, green, blue].
 async function flapOf({ bytes }) {
   const page = await browser.newPage();
   const colour = await page.evaluate(async (url) => {
@@ -199,7 +199,7 @@ test('of a tall picture the wanted part is kept, and without a wish one near the
   assert.deepEqual(names.slice(4), [names[3], names[3]]);
 });
 
-// The colour of the preview at a height of it, from 0 to 1: [red, green, blue].
+// The colour of the preview at a height from 0 to 1: [red, green, blue].
 const shown = (page, height) => page.locator('canvas').evaluate((canvas, at) => [...canvas.getContext('2d')
   .getImageData(canvas.width / 4, Math.floor((canvas.height - 1) * at), 1, 1).data].slice(0, 3), height);
 const choose = async (page, picture, mimeType = 'image/png') => {
@@ -242,7 +242,7 @@ test('what is chosen is seen as it will be, and the part that is kept can be cho
     return [...canvas.getContext('2d').getImageData(5, 2, 1, 1).data].slice(0, 3);
   });
   assert.ok(isGround(saved), `the part that was seen: ${saved}`);
-  await choose(page, PHOTO, 'image/jpeg'); // it is to be turned: red and yellow are above
+  await choose(page, PHOTO, 'image/jpeg'); // must be turned: then red and yellow are at the top
   const [red, green, blue] = await shown(page, 0);
   assert.ok(red > 200 && green < 60 && blue < 60, `${red} ${green} ${blue}`);
   assert.deepEqual(problems, []);

@@ -15,7 +15,7 @@ const YUAN = '200.00';
 const START_FEN = 100_000; // of a demo user
 const CONNECTS_AT_ONCE = 100;
 const SAMPLE = 15;
-const FILES_MORE = 100; // of this process, besides the connections
+const FILES_MORE = 100; // files of this process in addition to the connections
 const ANSWER_MS_MAX = 120_000;
 
 const { hostname, port, host } = new URL(site.url);

@@ -49,7 +49,7 @@ test('a damaged event is seen, repaired and replayed by the commands of the page
   assert.equal(unclean.code, 1);
   assert.equal(JSON.parse(unclean.stdout).checks.find((check) => check.id === 'letters').violations, 2);
 
-  // A backup keeps them, and says so: the grabs behind them have paid nobody.
+  // A backup keeps the dead letters, and reports them: the grabs behind them are not paid.
   assert.match(await refusal(['backup', '--verify', folder('letters')]), /the backup has 2 dead letters[\s\S]*letters\.violated/);
   assert.match(readFileSync(join(folder('letters.violated'), 'manifest'), 'utf8'), /^letters = 2$/m);
 

@@ -1,5 +1,5 @@
-// A user deletes the account: refused without a word about the money, then the name goes from every page, open packets end,
-// and nothing logs in or pays in that name any more.
+// A user deletes the account: the form is refused while it does not give up the money, then the name disappears from
+// every page, open packets end, and no login and no payment works in that name any more.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { fileBrowser } from './support/browser.js';
@@ -77,7 +77,7 @@ test('a form that is sent twice at once has one answer', async () => {
     const fields = { username: user.username, password: user.password, give_up: '1' };
     const answers = await Promise.all([1, 2].map(() => user.client.post('/account/delete', fields)));
     const statuses = answers.map(({ status }) => status);
-    // 401: the other request has ended the session before this one was looked at.
+    // 401: the other request had ended the session before this one read it.
     assert.ok(statuses.includes(204) && statuses.every((status) => status === 204 || status === 401), statuses.join(' '));
   }
 });

@@ -1,5 +1,5 @@
-// A site with demo = off, on an instance of its own: nobody makes money, neither by the site nor with the rights of a pool,
-// and a deposit that is there all the same is found.
+// A separate site with demo = off: money can't be made, neither through the site nor with the rights of a pool, and the
+// audit finds a deposit that exists nevertheless.
 import assert from 'node:assert/strict';
 import { mkdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
@@ -21,7 +21,7 @@ const post = (path, fields, accept) => fetch(`http://127.0.0.1:${port}${path}`, 
 
 const get = (path, accept) => fetch(`http://127.0.0.1:${port}${path}`, { headers: { accept, cookie } });
 
-// As the administrator, or as the user of a role; rejects with stderr when the server refuses.
+// Executes a statement as the administrator or as the user of a role; rejects with stderr when the server refuses.
 async function sql(statement, role) {
   const user_options = ['--user=root'];
   const environment = { ...process.env };

@@ -210,7 +210,7 @@ test('what the user of the servers can’t reach runs as root, says so, and ends
   await nothingLeft(instance);
 });
 
-// In a mount namespace with an /etc of its own, which does not have the user yet.
+// Runs in a mount namespace with a separate /etc, in which the user does not exist yet.
 const MAKE_AT_ONCE = `
   source "$1/deploy/dev/user.sh"
   cp -a /etc "$2/etc" && mount --bind "$2/etc" /etc

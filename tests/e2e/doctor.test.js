@@ -1,5 +1,5 @@
-// `hongbao doctor`: nothing is wrong with a site that runs; then faults are planted, one after the other. Each must be
-// found by its name, with a command that mends it, and be gone when it is mended.
+// `hongbao doctor`: nothing is wrong with a running site. Then faults are planted, one after another. The doctor must
+// find each under its name, print a command that mends it, and no longer find it afterwards.
 import assert from 'node:assert/strict';
 import { execFile, spawn } from 'node:child_process';
 import { once } from 'node:events';
@@ -24,7 +24,7 @@ let audited;
 
 // ---- the doctor ----
 
-// What the doctor says: { code, wrong: [{name, text, mend}], unchecked: [{name, text}] }.
+// Runs the doctor: { code, wrong: [{name, text, mend}], unchecked: [{name, text}] }.
 async function doctor(settings = {}, args = ['--nginx', NGINX], binary = env.HB_TEST_BINARY) {
   const run = promisify(execFile)(binary, ['doctor', '--json', ...args],
     { env: { ...process.env, HB_CONFIG: env.HB_TEST_CONFIG, ...settings }, maxBuffer: 64 << 20 });
@@ -38,18 +38,19 @@ const names = (list) => list.map((one) => one.name);
 const planted = new Set();
 const shown = (list) => JSON.stringify(list, null, 1);
 
-// In place of a mend: what the doctor prints is what mends it.
+// In place of a mend: the test runs the command that the doctor prints.
 const PASTED = 'the mend that the doctor prints';
 
-// The fault is found as the finding, whose text matches says. After mend() it is gone, and so is what it led to: a worker
-// that was stopped compares all partitions again, for example.
+// Checks that the fault is found as this finding, with a text that matches `says`. After mend() it is gone, and so are
+// its consequences: for example, a worker that was stopped compares all partitions again.
 async function finds(finding, says, { plant = () => {}, mend = () => {}, settings, args, binary, mends = /./, without = [], count }) {
   planted.add(finding);
   await plant();
   let seen;
   try {
     seen = await doctor(settings, args, binary);
-    if (mend === PASTED) for (const one of seen.wrong.filter(({ name }) => name === finding)) await promisify(execFile)('bash', ['-c', one.mend], { cwd: ROOT }); // some name files of the sources
+    // some commands name files of the sources
+    if (mend === PASTED) for (const one of seen.wrong.filter(({ name }) => name === finding)) await promisify(execFile)('bash', ['-c', one.mend], { cwd: ROOT });
   } finally {
     if (mend !== PASTED) await mend();
   }
@@ -66,7 +67,7 @@ async function finds(finding, says, { plant = () => {}, mend = () => {}, setting
 
 // ---- ways to plant ----
 
-// Runs a command of Redis as the administrator, which every user is who may open the sockets of an instance.
+// Runs a command of Redis as the administrator: in an instance, that is everybody who can open its sockets.
 const redis = async (...args) => {
   const { stdout } = await promisify(execFile)('redis-cli', ['-s', env.HB_TEST_REDIS_SOCKET, ...args]);
   assert.doesNotMatch(stdout, /^(ERR|WRONG|NO)/, args.join(' '));
@@ -88,7 +89,7 @@ function mode(path, bad) {
 
 const password = (role) => /^mysql_password = (.*)$/m.exec(readFileSync(join(VAR, `rights/${role}.conf`), 'utf8'))[1];
 
-// A configuration of nginx that has the instance's, and this besides.
+// Writes a configuration of nginx with the instance's, and with this text in addition.
 function nginx(text) {
   const file = join(folder, 'nginx.conf');
   writeFileSync(file, `include "${NGINX}"; # of the instance\n${text}\n`);
@@ -103,8 +104,8 @@ before(async () => {
   authority = certificate(folder, 'authority', 'DNS:authority.example', '20200101', day(900));
   symlinkSync(join(VAR, 'hongbao'), join(folder, 'hongbao')); // nginx.conf includes files of this folder
   audited = Date.now();
-  rmSync(join(VAR, 'backups'), { force: true }); // what earlier tests have noted
-  await site.hongbao('audit'); // what they have planted is gone
+  rmSync(join(VAR, 'backups'), { force: true }); // the records of earlier tests
+  await site.hongbao('audit'); // clean: what earlier tests planted is gone
 });
 after(async () => {
   rmSync(folder, { recursive: true });
@@ -172,7 +173,7 @@ test('faults of the rights in Redis', async () => {
 });
 
 test('faults of MariaDB', async () => {
-  // What the doctor prints is what mends it.
+  // A wrong global setting, mended by the command that the doctor prints.
   const global = (name, bad) => ({ plant: () => sql(`SET GLOBAL ${name} = ${bad}`), mend: () => pasted(name),
     mends: new RegExp(`^mariadb --socket=\\S+ --user=root hongbao -e "SET GLOBAL ${name} = \\w+"$`) });
   const pasted = async (name) => {
@@ -259,7 +260,7 @@ test('faults of the tables', async () => {
   await finds('schema-engine', /not InnoDB.*: odd/, { ...statements('CREATE TABLE odd (id INT) ENGINE = Aria', 'DROP TABLE odd'),
     mends: /-e "ALTER TABLE odd ENGINE = InnoDB" && hongbao audit$/ });
   await finds('schema-engine', /not InnoDB.*: a`b"\$\(x\)/, { ...statements('CREATE TABLE `a``b"$(x)` (id INT) ENGINE = Aria', 'DROP TABLE `a``b"$(x)`'),
-    mends: /-e "ALTER TABLE NAME ENGINE = InnoDB"/ }); // nothing that a shell expands
+    mends: /-e "ALTER TABLE NAME ENGINE = InnoDB"/ }); // the command contains no character that a shell expands
   await finds('schema-definer', /: odd/, statements('CREATE DEFINER = root@localhost PROCEDURE odd() DO 1', 'DROP PROCEDURE odd'));
   await finds('schema-definer', /: \w+; \w+; \w+; \w+; \w+; and \d+ more$/, { count: 1, mend: PASTED,
     plant: () => sql("UPDATE mysql.proc SET definer = 'root@localhost' WHERE db = 'hongbao'; FLUSH TABLES") });
@@ -334,7 +335,7 @@ test('faults of settings and files', async () => {
 test('a clock that differs from those of the stores', async () => {
   const clock = join(folder, 'clock');
   const ahead = Buffer.alloc(8);
-  ahead.writeBigInt64LE(3_600_000n); // an hour, less the time that a question takes
+  ahead.writeBigInt64LE(3_600_000n); // an hour, less the time that a request to a clock takes
   writeFileSync(clock, ahead);
   const library = join(dirname(env.HB_TEST_BINARY), 'chaos/libclock_shift.so'); // tests/chaos/clock_shift.c
   const settings = { LD_PRELOAD: library, HB_TEST_CLOCK_FILE: clock, ASAN_OPTIONS: 'verify_asan_link_order=0' };
@@ -402,7 +403,7 @@ test('processes of an earlier program, or with earlier settings', async () => {
       await poll('the earlier processes have ended', async () => onlyHot.test((await doctor()).wrong.find(({ name }) => name === 'process-settings')?.text));
     },
     mend: async () => { writeFileSync(env.HB_TEST_CONFIG, text); await site.dev('restart', 'page', 'auth', 'card', 'settle'); } });
-  // The installed program, which is the doctor's own, differs in its build id.
+  // Another program than the installed one, which is the doctor's own, has another build id.
   const program = readFileSync(env.HB_TEST_BINARY);
   const id = program.indexOf(Buffer.from('GNU\0')) + 4;
   for (let at = id; at > 3; at = program.indexOf(Buffer.from('GNU\0'), at) + 4) if (program.readUInt32LE(at - 8) === 3) program[at] ^= 1;
@@ -449,17 +450,17 @@ test('stores that do not belong together are the first finding', async () => {
   await finds('site-redis-older', /Redis is an older copy/, { ...mark(`${id} ${Number(generation) - 2}`), mends: /FLUSHALL # .*lost\.md/ });
 });
 
-// Faults that can't be planted in servers that run.
+// Faults that can't be planted in running servers.
 const UNPLANTED = ['disk-run', 'mysql-doublewrite', 'redis-disk', 'redis-version', 'site-tables-gone']; // the last one: lost.test.js
-// Names of what was not looked at.
+// Findings about something that could not be checked.
 const UNCHECKED = ['mysql-settings', 'redis-settings', 'redis-state'];
-// Those of unit/test_doctor_checks.c.
+// Findings that unit/test_doctor_checks.c tests.
 const OF_UNIT = ['nginx-address', 'nginx-body', 'pool-socket-mode', 'writable-file'];
-// Those of `hongbao check`, which check.test.js plants.
+// Findings of `hongbao check`, which check.test.js plants.
 const OF_CHECK = ['base-url', 'environment', 'metrics-file', 'migrations', 'receipt-keys', 'scripts', 'static', 'templates', 'unreadable-file'];
-// Those of doctor_script.test.js.
+// Findings that doctor_script.test.js tests.
 const OF_SCRIPT = ['certificate-early', 'certificate-expires', 'certificate-key', 'certificate-missing', 'certificate-self-signed'];
-// Those of an installed site, which package/doctor.test.js and package/machine.test.js plant.
+// Findings about an installed site, which package/doctor.test.js and package/machine.test.js plant.
 const OF_SERVICE = new Set([...FAULTS.map((fault) => fault.finding).filter((name) => name.startsWith('unit-')), 'out-of-service',
   'file-missing', 'file-mode', 'log-rotation', 'setup-needed', 'static-copy']);
 

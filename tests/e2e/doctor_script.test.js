@@ -1,5 +1,6 @@
-// deploy/commands/doctor.sh: what it makes of the answers of systemctl, journalctl and logrotate, which programs of this
-// test give, and of certificates. doctor.test.js and package/doctor.test.js have the whole doctor.
+// deploy/commands/doctor.sh: which findings it derives from the output of systemctl, journalctl and logrotate, which
+// this test replaces by its own programs, and from certificates. doctor.test.js and package/doctor.test.js test the
+// whole doctor.
 import assert from 'node:assert/strict';
 import { execFile } from 'node:child_process';
 import { once } from 'node:events';
@@ -24,7 +25,7 @@ before(() => {
 });
 after(() => rmSync(folder, { recursive: true }));
 
-// Makes the program print the text to the descriptor, and exit with the status.
+// Makes the named program print the text to the descriptor, and exit with the status.
 function answers(program, text, status = 0, descriptor = 1) {
   const file = join(programs, program);
   writeFileSync(`${file}.txt`, text);
@@ -143,7 +144,8 @@ test('a certificate is judged to the second and by its host', async () => {
 test('a certificate and its key that are not there, do not fit, or are open to everybody', async () => {
   const authority = certificate(folder, 'authority', 'DNS:authority.example', '20200101', day(900));
   const made = certificate(folder, 'signed', `DNS:${HOST}`, '20200101', day(300), authority);
-  const [pem, key] = [join(folder, "-it's $(x) `y`.pem"), join(folder, '-"*".key')]; // no shell may expand them
+  // a shell must not expand these names
+  const [pem, key] = [join(folder, "-it's $(x) `y`.pem"), join(folder, '-"*".key')];
   renameSync(made.pem, pem);
   renameSync(made.key, key);
   const finds = async (...files) => (await lines('host', HOST, 'tls', 'certificate', ...files)).map(([, , name, text]) => `${name}: ${text}`);

@@ -1,5 +1,5 @@
-// What every command says while a store does not answer, or lets nobody in: a plain sentence with the store, its address,
-// why, and what to do; never only what a client of the store has printed.
+// Every command while a store does not answer, or refuses the login: it prints a plain sentence with the store, its
+// address, the reason, and what to do, never only the words of a store's client.
 import assert from 'node:assert/strict';
 import { join } from 'node:path';
 import { before, test } from 'node:test';
@@ -23,19 +23,19 @@ const COMMANDS = {
   settle: [['settle', '--check']],
   serve: ['hot', 'page', 'auth', 'card'].map((pool) => ['serve', '--pool', pool, '--check']),
 };
-// They need no store, or have a test of their own: e2e/check, e2e/doctor and package/setup.
+// These commands need no store, or have other tests: e2e/check, e2e/doctor and package/setup.
 const OTHERS = ['setup', 'check', 'doctor', 'trace', 'setting', 'settings', 'keys', 'picture', 'verify', 'verify-receipt', 'crash-points', 'version', 'help'];
-// A process waits for its stores. Without Redis, commands that read only tables do what they can.
+// Whether a command continues: a process waits for its stores, and commands that only read tables work without Redis.
 const goesOn = (words, stores) => /^(serve|settle) /.test(words)
   || (!stores.includes('MariaDB') && /^(migrate|replay|user find|money)\b/.test(words));
 
-// Of the other states each kind of command says it: a process, a script and one that asks for rows.
+// The other states are tested with one command of each kind: processes, scripts, and commands that read rows.
 const OF_EACH_KIND = ['audit', 'replay', 'backup', 'serve'];
 
 const NOWHERE = 'unix:/nonexistent/store.sock';
 const PORT = '127.0.0.1:1'; // without a server
 const MARIADB = env.HB_TEST_MYSQL_SOCKET, REDIS = env.HB_TEST_REDIS_SOCKET;
-// What it is, the stores that it is about, their address; settings, or the server that is stopped; commands.
+// Each state: its name, the stores concerned, their address; settings, or the server to stop; commands.
 const STATES = [
   ['MariaDB is stopped', ['MariaDB'], MARIADB, 'mariadb', Object.keys(COMMANDS)],
   ['Redis is stopped', ['Redis'], REDIS, 'redis', Object.keys(COMMANDS)],
@@ -58,7 +58,7 @@ test('every command of the program is looked at', async () => {
   assert.deepEqual([...new Set(names)].sort(), [...Object.keys(COMMANDS), ...OTHERS].sort());
 });
 
-// Each of the commands says in plain words that these stores do not answer at this address.
+// Checks that each command says in plain words that these stores do not answer at this address.
 async function assertPlain(commands, stores, address, settings) {
   for (const command of commands.flatMap((name) => COMMANDS[name])) {
     const words = command.join(' ');

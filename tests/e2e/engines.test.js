@@ -12,7 +12,7 @@ import { webkit } from './support/webkit.js';
 const ENGINES = { Chromium: chromium, Firefox: firefox, WebKit: webkit };
 const SUBMIT = 'main form button[type=submit]';
 const PRESSES_MAX = 2;
-const PRESS_S = 20; // until a press counts as lost
+const PRESS_S = 20; // after this time without an effect, a press counts as lost
 
 // Runs work with a browser of this engine, which must have reported no error.
 async function withBrowser(engine, options, work) {
@@ -25,13 +25,13 @@ async function withBrowser(engine, options, work) {
   }
 }
 
-// Whether scripts run: one without JavaScript that ran them would prove nothing.
+// Whether scripts run: a test without JavaScript would prove nothing if they did.
 async function runsScripts(page) {
   await page.goto('data:text/html,<main id="m">off</main><script>m.textContent="on"</script>');
   return await page.text() === 'on';
 }
 
-// The browser's own language is the machine's.
+// Switches to Chinese: the browser's language is the machine's.
 async function inChinese(page) {
   await page.goto(`${site.url}/login`);
   if (await page.has('button[name=language][value=zh-CN]')) await page.click('button[name=language]');
@@ -40,8 +40,8 @@ async function inChinese(page) {
 
 const at = (page, path, seconds) => poll(`the page ${path}`, async () => new RegExp(`^${site.url}${path}$`).test(await page.url()), seconds);
 
-// Presses a button that leads to this page. A browser that is driven on a busy machine loses a click now and then; a
-// form is sent once however often its button is pressed.
+// Presses a button that leads to this page, again if nothing happens: on a busy machine a driven browser sometimes
+// loses a click. A form is sent only once, however often its button is pressed.
 async function press(page, selector, path) {
   for (let tries = 1; tries < PRESSES_MAX; tries++) {
     await page.click(selector);
@@ -75,7 +75,7 @@ async function logOut(page) {
   await at(page, '/login.*');
 }
 
-// The path of a packet of 2 shares of 2.50.
+// Sends a packet of 2 shares of 2.50; returns its path.
 async function send(page) {
   await page.goto(`${site.url}/wallet`);
   await page.fill('[name=amount]', '20');
@@ -100,7 +100,7 @@ async function open(page, path) {
   await says(page, /小明/);
 }
 
-// The share is there once it is settled.
+// Reads list, records and wallet. The share is there once it is settled.
 async function reads(page) {
   for (const [path, text] of [['/records/received', /阿红[^]*2\.50/], ['/wallet', /2\.50/]]) {
     await poll(`${path} has the share`, async () => {

@@ -1,5 +1,4 @@
-// docs/how-to/event.md: its commands, run one after the other, give the answers that it shows; what it says of the
-// limits of a hall is what nginx and the program do.
+// docs/how-to/event.md: its commands, executed in order, give the answers that it shows; its numbers for the limits of a hall agree with nginx and the program.
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { rm, writeFile } from 'node:fs/promises';
@@ -15,9 +14,10 @@ import { LANGUAGES, words } from './support/texts.js';
 import { clientPage, pageAt } from './support/visits.js';
 
 const PAGE = readFileSync(new URL('../../docs/how-to/event.md', import.meta.url), 'utf8');
-const CROWD = 60; // at once, without the lines for a hall
-const AT_ONCE = 20; // of them nobody is refused
-const HALL = Number(process.env.HB_TEST_GUESTS ?? 40); // e2e.event_hall: as many as the page is for, above each limit
+const CROWD = 60; // guests at once, without the lines for a hall
+const AT_ONCE = 20; // the number of guests at once that is never refused
+// guests of e2e.event_hall: as many as in the page, above each limit
+const HALL = Number(process.env.HB_TEST_GUESTS ?? 40);
 const WIDTH = 16; // registrations at the same time
 const HALL_FILE = join(env.HB_TEST_VAR, 'hongbao-hall.conf');
 const TOO_MANY = 429;
@@ -47,7 +47,7 @@ test('the walk of the page for events', async () => {
   assert.ok(files['sent.json'].includes('"commitment"'));
 });
 
-// 800 as on the page, with the settings of the walk.
+// 800 as in the page, with the settings of the walk.
 test('the words of the page are those of the pages, in the order of the errand', async () => {
   const sender = await newUser({ yuan: '3200' });
   for (const [i, locale] of LANGUAGES.entries()) {

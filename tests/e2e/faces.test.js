@@ -8,7 +8,7 @@ import { audit, newUser, sendPacket, site } from './support/site.js';
 import { words } from './support/texts.js';
 import { clientPage, testVisitors } from './support/visits.js';
 
-const TAG = /[\u{e0000}-\u{e007f}]/u; // what carries a face in Redis
+const TAG = /[\u{e0000}-\u{e007f}]/u; // the characters that carry a face in Redis
 
 const browser = fileBrowser();
 
@@ -25,7 +25,7 @@ const html = async ({ client }, path) => {
   assert.doesNotMatch(text, TAG, path);
   return text;
 };
-// How often a page shows the face.
+// How many times a page shows the face.
 const shows = async (user, path, face) => (await html(user, path)).split(new RegExp(`/static/avatars\\.[0-9a-f]{10}\\.svg#${face}"`)).length - 1;
 
 const grab = async (user, path) => {

@@ -1,5 +1,5 @@
-// deploy/fail2ban with Debian's fail2ban, on lines that this site has written: guesses are found and blocked, and nobody
-// can have another address blocked.
+// deploy/fail2ban with Debian's fail2ban, on lines that this site has written: guesses are found and blocked, and a
+// visitor can't get another address blocked.
 import assert from 'node:assert/strict';
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';

@@ -1,5 +1,5 @@
-// Unreachable stores and killed pools: requests get 503, no process exits, and the service recovers soon after. And hashing
-// holds up nothing else.
+// Unreachable stores and killed pools: requests get 503, no process exits, and the service recovers soon after. Also:
+// hashing does not delay other requests.
 import assert from 'node:assert/strict';
 import { existsSync, readFileSync } from 'node:fs';
 import { test } from 'node:test';
@@ -11,9 +11,9 @@ import { Client, audit, newUser, poll, sendPacket, site } from './support/site.j
 import { words } from './support/texts.js';
 import { landscape, upload } from './support/upload.js';
 
-const OUTAGE_MS = 2500; // the worker looks after everything once a second
+const OUTAGE_MS = 2500; // longer than the worker's interval of one second
 
-// How often the settle worker has said that a store is away, and that it is back.
+// How often the settle worker has logged that a store is away, and that it is back.
 function settleLog() {
   const lines = readFileSync(`${env.HB_TEST_VAR}/log/settle.log`, 'utf8').split('\n');
   const count = (text) => lines.filter((line) => line.includes(text)).length;
@@ -89,8 +89,8 @@ test('without MySQL grabs succeed, money pages are 503, and everything settles a
   await audit();
 });
 
-// What a role may not do, because `demo = on` came without a setup or somebody has revoked a right, is as a store that is
-// away: calm, nothing done, and at once right when the right is there.
+// A role may lack a right, because `demo = on` came without a setup or because somebody revoked it. The site then
+// behaves as if a store were away: no crash, no change, and it works as soon as the right is granted.
 test('a role without its rights: pages are 503, the worker waits, and all goes on when they are granted', async () => {
   const right = (verb, role, what) => sql(`${verb} EXECUTE ON ${what} ${verb === 'GRANT' ? 'TO' : 'FROM'} 'hongbao_${role}'@'localhost'`);
   const without = async (role, what, body) => {

@@ -61,13 +61,13 @@ test('a finished packet is answered from the page cache, with the same answers a
       assert.ok(text.includes(words(language, 'amount').replace('{{amount_text}}', fen(grabs[SHARES - 1].amount_fen))), text);
     });
     assert.ok(calls < ROUND / 4, 'a view still runs a function');
-    // Guests look for longer than a process shows an entry without Redis, so some of them confirm it for the others.
+    // Guests look for longer than a process uses an entry without Redis, so some of them confirm it for the others.
     const before = await commandCalls('fcall');
     let views = 0;
     for (const end = Date.now() + GUESTS_MS; Date.now() < end; views++) await visitors[4].getHtml(path);
     assert.ok(await commandCalls('fcall') - before < views / 4, 'each view of a guest runs a function');
   });
-  // Wherever the luckiest is in the list, its first part names that person, once.
+  // The first part of the list names the luckiest person once, wherever that grab is in the list.
   for (const visitor of [sender.client, people[0], stranger]) {
     const { text } = await visitor.getHtml(path, { 'accept-language': 'zh-CN' });
     const rows = text.split('<li class="row">').slice(1); // above them may be the visitor's own luck

@@ -1,4 +1,4 @@
-// What nginx decides by itself, tested on a real nginx with the site's files, without pools: static names, who may read
+// The decisions of nginx alone, tested on a real nginx with the site's files, without pools: static names, who may read
 // the counters, who may embed what, and TLS as in docs/how-to/tls.md.
 import assert from 'node:assert/strict';
 import { spawn } from 'node:child_process';
@@ -19,7 +19,7 @@ const folder = temporaryFolder('front');
 let nginx;
 let http2; // what `hongbao setup` writes for the nginx of this machine: { HTTP2, LISTEN_HTTP2 }
 
-// The text with each of these in place of the other.
+// Replaces each of these words in the text.
 function replaced(text, changes) {
   for (const [from] of changes) assert.ok(text.includes(from), from);
   return changes.reduce((changed, [from, to]) => changed.replaceAll(from, to), text);
@@ -224,7 +224,7 @@ const raw = async (bytes) => (await exchanged(bytes)).status;
 
 const CSS = '/static/app.css';
 const LONG = 'x'.repeat(20_000);
-// What is refused: its status and type, the request line, and further header lines.
+// Requests that nginx refuses: status and type, the request line, and further header lines.
 const REFUSED = [
   [400, 'bad-request', `GET ${CSS} HTTP/1.1`, 'Content-Length: x'],
   [400, 'bad-request', `GET ${CSS} HTTP/1.1`, 'Host: a/b'],
@@ -289,7 +289,7 @@ test('a request that is refused before its language is read gets a page in both 
 test('over HTTP/2, too, and on the port of TLS without TLS', async () => {
   const english = ['-H', 'Accept-Language: en', '--http2'];
   const large = join(folder, 'large');
-  await writeFile(large, Buffer.alloc(6 << 20)); // the program answers, and it is not there
+  await writeFile(large, Buffer.alloc(6 << 20)); // the program answers, and this process has none
   for (const [status, title, path, ...options] of [[400, 'This request is not valid', CSS, '-H', 'Content-Length: x'],
     [405, 'This request method is not supported', CSS, '-d', 'x'], [416, 'The file has no such part', CSS, '-H', 'Range: bytes=9999999-'],
     [404, 'Page not found', '/-/'], [413, 'What you sent is too large', '/login', '-d', LONG],
@@ -313,7 +313,7 @@ test('a browser with many cookies of its other sites, and a long link, are serve
 
 // ---- the access log ----
 
-// The lines of the access log, which is valid UTF-8, that work has caused.
+// The lines of the access log, which must be valid UTF-8, that work has caused.
 async function logged(count, work) {
   const log = join(folder, 'access.log');
   const before = statSync(log).size;

@@ -1,4 +1,4 @@
-// What pages tell a person to do next.
+// The hints of pages about what to do next.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { fileBrowser, hits } from './support/browser.js';
@@ -146,7 +146,7 @@ test('an exclusive packet is paid for after its sender has confirmed the person,
   }
   assert.equal((await sender.client.get('/wallet')).json.balance_fen, 7900);
 
-  // Whether it has come is said in words, not counted.
+  // A word, not a number, says whether the opening has come.
   const says = async (text) => (await sender.client.getHtml('/records/sent')).text.includes(`<small>${words('zh-CN', text)}</small>`);
   const opened = programs.headers.get('location');
   assert.deepEqual([await says('sent_waits'), await says('sent_taken')], [true, false]);
@@ -276,7 +276,7 @@ testScripts('a refused form has the focus on its summary, or on the first wrong 
   assert.equal(await page.locator('.errors:focus').count(), 1);
   await page.keyboard.press('Tab');
   assert.equal(await page.locator('.errors a:focus').count(), 1);
-  // Login and registration say it at the fields alone.
+  // Login and registration show the message only at the fields.
   await page.goto(`${site.url}/login`);
   await page.fill('#username', unique('u'));
   for (const field of ['#password', '#username']) {
@@ -307,7 +307,7 @@ test('a refusal of the send form goes once its reason is gone', async () => {
   assert.deepEqual([await page.getAttribute('#amount', 'aria-invalid'), await page.getAttribute('#amount', 'aria-describedby'), await page.locator('#amount_error').count()],
     [null, 'amount_hint', 0]);
   await page.fill('#count', '1');
-  await page.fill('#greeting', 'more'); // that there is no such user is known to the site alone
+  await page.fill('#greeting', 'more'); // only the site knows that there is no such user
   assert.deepEqual([await refused(), await page.getAttribute('#to', 'aria-invalid')], [['to'], 'true']);
   await page.fill('#to', '');
   assert.equal(await page.locator('.errors, [aria-invalid]').count(), 0);

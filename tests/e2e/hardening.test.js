@@ -1,5 +1,6 @@
 // The release program and each of its running processes, as a deployment has them: how it was built, from its ELF headers,
-// and what the processes may do, from /proc. What only root can try is left out for others, and says so.
+// and what the processes may do, from /proc. Checks that only root can make are skipped for other users, with a
+// message.
 import assert from 'node:assert/strict';
 import { spawn } from 'node:child_process';
 import { readFileSync, readdirSync, statSync } from 'node:fs';
@@ -69,7 +70,7 @@ const field = (pid, name) => new RegExp(`^${name}:\\s+(\\S+)`, 'm').exec(readFil
 // A command of this user without capabilities, which root has otherwise.
 const plain = (...command) => (process.getuid() === 0 ? ['setpriv', '--bounding-set=-all', '--inh-caps=-all', ...command] : command);
 
-// Whether such a process of the same user may look into this one.
+// Whether another process of the same user may read this one.
 async function isOpen(pid) {
   const [file, ...args] = plain('head', '-c', '1', `/proc/${pid}/environ`);
   return run(file, args).then(() => true, () => false);
@@ -103,7 +104,7 @@ async function closed() {
 const refused = () => readdirSync(join(folder, 'log')).flatMap((name) => readFileSync(join(folder, 'log', name), 'utf8').split('\n'))
   .filter((line) => line.includes('system call'));
 
-// A connection for each request: the old workers of a reloaded nginx close those that are kept.
+// One connection for each request: old workers of a reloaded nginx close kept connections.
 const ask = (path, { headers, ...options } = {}) => fetch(url + path, { ...options, headers: { ...headers, connection: 'close' } });
 
 const wait = (path) => poll(`${path} is there`, async () => (await ask(path)).status === 200);

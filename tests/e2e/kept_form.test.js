@@ -1,4 +1,4 @@
-// What was typed, and the page that a visitor is on the way to, survive a switch of the language, a login and a failure.
+// Typed texts, and the page to which a visitor is on the way, survive a switch of the language, a login and a failure.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { fileBrowser } from './support/browser.js';
@@ -31,7 +31,7 @@ testScripts('a half-filled send form survives the switch of the language', async
 
 testScripts('next and the names survive the switch of the language, also after a refusal', async ({ javaScriptEnabled }) => {
   const page = await pageAt(browser, null, '/register?next=%2Fwallet%3Fbefore%3Dx', { javaScriptEnabled, locale: 'zh-CN' });
-  // With the script a name that it knows to be wrong is not sent.
+  // The script does not send a form with a name that it knows to be wrong.
   const [name, refusal] = javaScriptEnabled ? [(await newUser()).username, 'username_taken'] : ['-', 'username_invalid'];
   await page.fill('[name=username]', name);
   await page.fill('[name=nickname]', '小明');
@@ -52,7 +52,8 @@ testScripts('next and the names survive the switch of the language, also after a
 
 testScripts('a session that ends while a form is filled loses nothing but the session', async ({ javaScriptEnabled }) => {
   const { client, username } = await newUser({ yuan: '5' });
-  assert.equal((await client.post('/login', { username, password: PASSWORD })).status, 200); // from now on a known device
+  // the device is known from now on
+  assert.equal((await client.post('/login', { username, password: PASSWORD })).status, 200);
   const page = await pageAt(browser, client, '/send', { javaScriptEnabled, locale: 'zh-CN' });
   await fill(page);
   await page.context().clearCookies();

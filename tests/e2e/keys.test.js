@@ -25,7 +25,7 @@ test('each role gets its keys, which depend on the secret, and not the secret', 
     const other = await keys(role, { HB_SECRET: 'x'.repeat(40) });
     assert.deepEqual(words(other.stdout), words(stdout));
     assert.ok(linesOf(other.stdout).every((line) => !stdout.includes(line)));
-    for (const older of ['on', 'off']) // without older keys there is none of before
+    for (const older of ['on', 'off']) // without older keys the file has no KEY_BEFORE
       assert.equal(words((await keys(role, { HB_OLDER_KEYS: older })).stdout).includes('before'), older === 'on' && role !== 'card', role);
   }
   assert.deepEqual(words((await keys('card')).stdout), ['ids']);

@@ -109,7 +109,7 @@ test('a page in English has no Chinese words, in any state', async () => {
   }
 });
 
-// tests/unit/test_web_language.c has the program.
+// tests/unit/test_web_language.c has the same cases for the program.
 test('nginx chooses the language of the highest weight', async () => {
   const lists = readFileSync(new URL('../unit/test_web_language.c', import.meta.url), 'utf8');
   const cases = [...lists.matchAll(/\{ "([^"]+)", LANGUAGE_(ZH_CN|EN) \}/g)];

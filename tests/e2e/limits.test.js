@@ -1,5 +1,5 @@
-// The limits of the program and of nginx, switched on: what was possible without them (guessing passwords, sending without
-// end, holding connections) ends, and nobody else notices.
+// The limits of the program and of nginx, switched on: guessing passwords, sending without end and holding connections
+// are stopped, and other visitors notice nothing.
 import assert from 'node:assert/strict';
 import { randomBytes } from 'node:crypto';
 import { readFileSync } from 'node:fs';
@@ -14,7 +14,7 @@ const GUESSES = 111;
 const VIEWS = 500;
 const CONNECTIONS = 1500;
 const REFUSED_BY_NGINX = /"status":429,.*"upstream":""/; // as docs/reference/log.md counts them
-const FILES_MORE = 200; // of this process, besides the connections
+const FILES_MORE = 200; // files of this process in addition to the connections
 const HTML = 'text/html';
 const JSON_TYPE = 'application/json';
 
@@ -29,7 +29,7 @@ after(() => restart({}));
 
 const from = (address, path, options) => requestFrom(address, site.url + path, options);
 
-// Requests as they are given, one after the other on each of ten connections: { status: number of answers }.
+// Sends requests as they are, one after another on each of ten connections: { status: number of answers }.
 async function raw(requests, request) {
   const statuses = {};
   const each = Math.ceil(requests / 10);
@@ -110,7 +110,7 @@ test('nobody gets more views by another cookie beside an access token or a sessi
   const made = () => `sid=${randomBytes(32).toString('base64url')}`;
   const views = await raw(VIEWS, () => `GET ${path} HTTP/1.1\r\nAuthorization: Bearer ${token}\r\nCookie: ${made()}`);
   assert.ok(views[429] > 0 && views[200] >= 250, JSON.stringify(views));
-  // The program takes no vertical tab for a blank: else it would read the first cookie, and nginx would count the second.
+  // The program must not read a vertical tab as a blank: it would read the first cookie, while nginx counts the second.
   const own = `sid=${visitor.client.cookie('sid')}`;
   assert.deepEqual(await raw(1, () => `GET /wallet HTTP/1.1\r\nAccept: ${JSON_TYPE}\r\nCookie: ${own}`), { 200: 1 });
   assert.deepEqual(await raw(1, () => `GET /wallet HTTP/1.1\r\nAccept: ${JSON_TYPE}\r\nCookie: \v${own}; ${made()}`), { 401: 1 });
@@ -140,7 +140,7 @@ test('every limit of the program answers page and JSON, and is counted', async (
     export_address: (accept) => from('127.34.0.1', '/records/sent.csv', { accept, cookie: sessions.pop() }),
     deposit: (accept) => from('127.0.0.1', '/wallet/deposit', { fields: { amount: '1' }, accept, cookie }),
     export: (accept) => from(somewhere(), '/records/sent.csv', { accept, cookie }),
-    card: (accept) => from('127.30.0.1', pictures.shift(), { accept }), // each once, because nginx keeps them
+    card: (accept) => from('127.30.0.1', pictures.shift(), { accept }), // each picture once, because nginx caches it
     password: (accept) => from('127.45.0.1', '/account/password', { fields: { old_password: 'a wrong one', new_password: 'another long one' }, accept, cookie }),
     confirm: (accept) => from('127.45.0.1', '/account/tokens', { fields: { name: 'bot', scopes: 'read', days: '1', password: other.password }, accept, cookie: `sid=${other.client.cookie('sid')}` }),
     recovery_make: (accept) => from('127.45.0.1', '/account/recovery', { fields: { password: maker.password }, accept, cookie: `sid=${maker.client.cookie('sid')}` }),

@@ -1,4 +1,4 @@
-// A link with what a chat, a mail program or a person has added leads to the packet.
+// A link to which a chat, a mail program or a person has added something still leads to the packet.
 import assert from 'node:assert/strict';
 import net from 'node:net';
 import { before, test } from 'node:test';
@@ -27,7 +27,7 @@ const raw = (path, { method = 'GET', headers = '', body = '' } = {}) => new Prom
   socket.on('error', reject);
 });
 
-// tests/unit/test_web_mended_link.c has many more.
+// tests/unit/test_web_mended_link.c has many more cases.
 const ADDED = ['。', '！快来抢', '）', '…', '🧧', '\u00a0', '\u200b', '\n', ').', "'", '**', '//', '&nbsp;', '">here</a>', ',thanks'];
 
 test('what is added behind a link is dropped, for every address with an id', async () => {

@@ -12,8 +12,8 @@ import { clientPage, testLanguages } from './support/visits.js';
 const STEP_MS = 500; // step in which a test advances the page's clock
 const MINUTE_MS = 60_000;
 
-// True when an interval between requests fits the intended one: up to 20 % longer, and counted from the answer, which
-// comes at the end of a step.
+// True when an interval between requests is about the wanted one: it may be up to 20 % longer, and begins with an
+// answer, which comes at the end of a step.
 const about = (ms, wanted) => ms >= wanted && ms <= wanted * 1.2 + STEP_MS;
 const QUICK_MS = 1500;
 const SLOW_MS = 30_000;
@@ -22,9 +22,9 @@ const browser = fileBrowser();
 
 // ---- visitors and their pages ----
 
-// Runs in the page. `asked` are the refresh requests, each with its time by the page's clock; the HEAD request that asks
-// for the site's time is none. The promise `answered` resolves when the script has processed the last answer. It uses
-// messages, because timers stop with the page's clock.
+// Runs in the page. `asked` are the refresh requests, each with its time by the page's clock, without the HEAD request
+// for the site's time. The promise `answered` resolves when the script has processed the last answer. It uses messages,
+// because timers stop with the page's clock.
 function trackRequests() {
   const { open, send, setRequestHeader } = XMLHttpRequest.prototype;
   window.asked = [];

@@ -1,5 +1,5 @@
-// docs/how-to/lost.md: a store is lost, an older copy, or of another site. Nothing is served until both belong together
-// again, and nobody is logged in as somebody else.
+// docs/how-to/lost.md: a store is lost, is an older copy, or belongs to another site. The site then serves nothing
+// until the stores belong together again, and nobody is logged in as somebody else.
 import assert from 'node:assert/strict';
 import { cpSync, readFileSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
@@ -33,7 +33,7 @@ async function logIn({ client, username, password }) {
   assert.equal(answer.status, 200, answer.text);
 }
 
-// No part of the site is ready, and each place says why.
+// No part of the site is ready, and each place shows the reason.
 async function refuses(says) {
   await poll('the page pool has compared the stores', async () => {
     const { status, text } = await new Client().get('/readyz');
@@ -95,7 +95,7 @@ test('MariaDB has lost its data: nobody is logged in as somebody else, and a bac
   await audit();
 });
 
-// What nobody should do: the tables of a backup beside the Redis that runs.
+// An operator's mistake: the tables of a backup beside the running Redis.
 async function tablesAlone(backup) {
   await run('bash', ['-euo', 'pipefail', '-c', `mariadb --no-defaults -u root -S "$0" -e 'DROP DATABASE hongbao; CREATE DATABASE hongbao'
     gzip -dc "$1/tables.sql.gz" | mariadb --no-defaults -u root -S "$0" hongbao`, env.HB_TEST_MYSQL_SOCKET, backup]);
@@ -116,7 +116,7 @@ test('tables that are older than Redis are refused; with an empty Redis the site
   await servesNobody(later);
   await emptyRedis();
   const next = await newUser({ yuan: '1' });
-  assert.equal(next.id, later.id); // the number is given anew
+  assert.equal(next.id, later.id); // the same number is given again
   assert.equal((await later.client.get('/wallet')).status, 401);
   await logIn(early);
   await served(early, 400);
@@ -134,7 +134,7 @@ test('an older copy of Redis is refused; an empty one is rebuilt from the tables
   await start('redis', ...STARTED);
   await poll('the site is ready', async () => (await new Client().get('/readyz')).status === 200);
   await site.dev('restart', 'settle');
-  await sender.client.post('/logout', {}); // which the copy does not know
+  await sender.client.post('/logout', {}); // the older copy does not know this logout
   await stop(...POOLS, 'redis');
   rmSync(REDIS_FILES, { recursive: true });
   cpSync(old, REDIS_FILES, { recursive: true });

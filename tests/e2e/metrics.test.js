@@ -66,7 +66,7 @@ test('requests count in their pool and class', async () => {
 test('the settle worker counts in the same file, which its group may write', async () => {
   await poll('the worker has settled', async () => (await metrics()).get('hongbao_settle_batch_events_count') > 0);
   await poll('nothing waits', async () => (await metrics()).get('hongbao_settlement_lag_seconds') === 0);
-  // A worker that another test has killed counts for some seconds more.
+  // A worker that another test killed still counts for some seconds.
   await poll('one worker is alive', async () => (await metrics()).get('hongbao_processes{pool="settle"}') === 1);
   assert.equal(statSync(`${env.HB_TEST_VAR}/run/metrics`).mode & 0o777, 0o660);
 });

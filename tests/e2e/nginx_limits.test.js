@@ -1,5 +1,5 @@
-// What nginx's limits refuse is counted in /metrics, exactly, under the name of the limit, whatever a client sends; the
-// counts outlive restarts.
+// The requests that nginx's limits refuse are counted in /metrics, exactly, under the name of the limit, whatever a
+// client sends; the counts survive restarts.
 import assert from 'node:assert/strict';
 import { randomBytes } from 'node:crypto';
 import { rename, rm, truncate } from 'node:fs/promises';
@@ -13,8 +13,8 @@ import { Client, newUser, poll, sendPacket, site } from './support/site.js';
 
 const LIMITS = ['visitor', 'guest', 'login', 'connections'];
 const ON = { HB_LIMITS: 'on' };
-const BURST = 700; // far above 300 and what nginx lets through meanwhile
-const PIPELINED = 6000; // above 5,000 and what nginx lets through meanwhile
+const BURST = 700; // far above 300 and the requests that nginx admits meanwhile
+const PIPELINED = 6000; // above 5,000 and the requests that nginx admits meanwhile
 const HALF_OPEN = 800;
 const MOST_CONNECTIONS = 500; // nginx/site.conf
 const TOO_MANY = 429;
@@ -33,16 +33,17 @@ after(() => restart({}));
 
 const fileOf = (limit) => join(env.HB_TEST_VAR, `run/hongbao-limited-${limit}`);
 
-// { visitor, guest, login, connections }, as /metrics has them; NaN: its file is not there.
+// The counts in /metrics: { visitor, guest, login, connections }; NaN: there is no file of this limit.
 async function counts() {
   const { text } = await new Client().get('/metrics');
   return Object.fromEntries(LIMITS.map((limit) => [limit, Number(new RegExp(`^hongbao_limited_total\\{limit="nginx_${limit}"\\} (\\d+)$`, 'm').exec(text)?.[1])]));
 }
 
-// How many requests nginx's access log has as refused by nginx itself. It writes a request there after all counts.
+// The number of requests that nginx's access log has as refused by nginx itself. nginx writes this log after all
+// counts.
 const logged = () => (readFileSync(ACCESS_LOG, 'latin1').match(/"status":429,.*"upstream":"",/g) ?? []).length;
 let loggedBefore;
-let refusedInAll = 0; // the answers that this test has got
+let refusedInAll = 0; // refusals that this test has received
 
 // The refused requests are counted for this limit, and no other count has changed since `earlier`.
 async function assertCounted(limit, refused, earlier) {
@@ -54,7 +55,7 @@ async function assertCounted(limit, refused, earlier) {
 // The status of a request from another address of this machine.
 const statusOf = async (address, method, path, more) => (await requestFrom(address, site.url + path, { accept: '', method, more })).status;
 
-// How many of so many requests at once are refused.
+// Sends so many requests at once; returns how many were refused.
 async function refusedOf(amount, ask) {
   const statuses = await Promise.all(Array.from({ length: amount }, (_, i) => ask(i)));
   const refused = statuses.filter((status) => status === TOO_MANY).length;
@@ -69,7 +70,7 @@ async function visit(headers = {}) {
   return refusedOf(BURST, () => statusOf('127.0.0.1', 'GET', PATH, { cookie, ...headers }));
 }
 
-// One connection with many requests in one write: how many of them are refused.
+// Sends many requests in one write over one connection; returns how many were refused.
 function pipelined(address, head) {
   return new Promise((resolve, reject) => {
     let text = '';
@@ -90,7 +91,7 @@ function pipelined(address, head) {
   });
 }
 
-// Two such connections at once until nginx refuses some: how many.
+// Sends two such connections at once, until nginx refuses some requests; returns how many.
 async function flood(address, head) {
   const refused = await poll('some are refused', async () => {
     const [one, two] = await Promise.all([pipelined(address, head), pipelined(address, head)]);

@@ -1,5 +1,5 @@
 // Without a network: the page that the service worker shows, live pages that wait, and shares that are taken once. The
-// browser reaches the site by a line of its own, which a test cuts: other visitors of the site notice nothing.
+// browser reaches the site through a proxy, which a test cuts: other visitors of the site notice nothing.
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import { connect, createServer } from 'node:net';
@@ -13,7 +13,7 @@ import { clientPage, testLanguages } from './support/visits.js';
 const KEPT = ['/static/app.css', '/static/calm.svg', '/static/favicon.svg', '/static/offline.html', '/static/offline.js'];
 const PAPER = 'rgb(250, 243, 231)';
 
-// A line to the site: { url, cut(), mend(), options, close() }. options.refuse: a request with this text is cut off.
+// A proxy to the site: { url, cut(), mend(), options, close() }. options.refuse: a request with this text is cut off.
 // options.deaf: answers are lost.
 async function line() {
   const sockets = new Set();
@@ -130,7 +130,7 @@ for (const look of ['', '/screen']) {
     assert.ok(await page.isVisible('main > .offline'));
     await opened(receiver, path);
     await page.context().setOffline(false);
-    // The big screen names the first three on its podium, and not a second time below.
+    // The big screen shows the first three on its podium, and not again below.
     await poll('the row is there', async () => await page.locator('[data-live=rows] > li, [data-live=top] > li').count() === 1);
     assert.equal(await said(), '');
   });

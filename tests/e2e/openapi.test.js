@@ -1,5 +1,5 @@
-// The description at /openapi.json is valid, and it is true: every operation is called as its example says, with a
-// session and with a token of the scope that it names, and every answer is compared with its schema.
+// The description at /openapi.json is valid and true: every operation is called as in its example, with a session and
+// with a token of its scope, and every answer is compared with its schema.
 import assert from 'node:assert/strict';
 import { readFileSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
@@ -20,7 +20,7 @@ let doc; // the description
 let operations; // [{ path, method, ...operation }]
 let ajv;
 
-// Objects of the schemas have no further members, so that a member that is not described is found.
+// Forbids further members in the schemas' objects, so that a member without a description is found.
 function closed(schema) {
   if (Array.isArray(schema)) return schema.map(closed);
   if (schema === null || typeof schema !== 'object') return schema;
@@ -39,7 +39,7 @@ before(async () => {
 
 const named = ({ operationId, method, path }) => `${operationId}, ${method} ${path}`;
 
-// The answer has a status, a content type and members that the operation names.
+// Checks that the answer has a status, a content type and members that the operation describes.
 function check(operation, { status, headers, text, json }) {
   const response = operation.responses[status];
   assert.ok(response, `${named(operation)} answers ${status}, which it does not name: ${text}`);

@@ -1,4 +1,4 @@
-// Passkeys: added and used in a real Chromium with its virtual authenticator, and what is refused.
+// Passkeys: added and used in a real Chromium with its virtual authenticator; and refusals.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { Passkey } from './support/authenticator.js';
@@ -15,8 +15,8 @@ const TYPE = 'urn:hongbao:problem:';
 
 const browser = fileBrowser();
 
-// A page in this language, at localhost, with the session of client (if any) and an authenticator. problems: what its
-// console says is wrong.
+// A page in this language, at localhost, with the session of client (if any) and an authenticator. problems: the errors
+// of its console.
 async function device(locale, client) {
   const page = await clientPage(browser, null, { locale });
   const context = page.context();
@@ -73,7 +73,8 @@ test('a passkey is added, logs in without a name, and is removed', async () => {
   await page.getByRole('link', { name: words(language, 'passkeys') }).click();
   assert.notEqual((await user.client.get('/account')).json.passkeys[0].used_at, null);
 
-  // Its phone is lost: on another device removing it comes first, and the way on second; here nothing says remove it.
+  // The phone with this passkey is lost: on another device the button to remove it comes first, and the link onward
+  // second; on the phone itself no button removes it.
   const remove = page.getByRole('button', { name: words(language, 'passkey_remove_confirm') });
   const onward = page.locator('a.button[href="/account/recovery?lost=2"]');
   await page.goto(`${LOCALHOST}/account/passkeys?lost=2`);
@@ -144,7 +145,7 @@ test('after registering a passkey is offered once, without the password again, a
   assert.equal(await page.locator('#passkey_password').count(), 1, 'the next one needs the password');
   assert.deepEqual(problems, []);
 
-  // Where a passkey was used, it comes first on the login page; elsewhere the password.
+  // In a browser where a passkey was used, it comes first on the login page; in others the password.
   const first = async () => (await page.locator('main form').first().getAttribute('data-passkey')) === 'login';
   await context.clearCookies({ name: 'sid' });
   await page.goto(`${LOCALHOST}/login?next=/wallet`);

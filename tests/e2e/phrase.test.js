@@ -16,7 +16,7 @@ const browser = fileBrowser();
 const PHRASE = 'Ｏpen 开心 2026';
 const order = (more) => ({ kind: 'lucky', amount: '1', count: '5', phrase: PHRASE, ...more });
 
-// What a packet has counted: a line for each address (1), network (2) and everywhere (3).
+// The guesses that a packet has counted: a line for each address (1), network (2) and everywhere (3).
 const GUESSES_SCRIPT = `local lines, all = {}, redis.call('HGETALL', KEYS[1])
 for i = 1, #all, 2 do
   local level = string.match(all[i], '^guesses:(%d)')
@@ -77,14 +77,14 @@ testVisitors('a phrase is typed on the envelope', async ({ locale: language, jav
   const path = new URL(form.url()).pathname;
 
   const page = await pageAt(browser, (await newUser()).client, path, options);
-  // An empty field gets the focus and the words: by the script without an answer, else by the page that answers.
+  // An empty field gets the focus and the message: from the script, without an answer, or from the page that answers.
   assert.equal(await page.locator('#phrase_error').isVisible(), false);
   const asked = [];
   page.on('request', (request) => asked.push(new URL(request.url()).pathname));
   await page.click(`form[action="${path}/open"] button`);
   await page.waitForSelector('#phrase:focus');
   assert.equal(await page.innerText('#phrase_error[role=alert]'), words(language, 'phrase_missing'));
-  // Who presses the coin first did nothing wrong: the script says it in red only the second time.
+  // Pressing the coin first is no mistake: the script shows the message in red only the second time.
   const red = () => page.locator('#phrase_error.wrong').count();
   assert.equal(await red(), javaScriptEnabled ? 0 : 1);
   if (javaScriptEnabled) await page.click(`form[action="${path}/open"] button`);
@@ -112,7 +112,7 @@ test('a hundred users at the second of the opening: as many winners as shares, n
   const to = others.map(({ username }) => username).join(' ');
   const path = await sentPath(sender, order({ opens_at: new Date(Date.now() + 3_600_000).toISOString(), to, count: '3' }));
   const results = [];
-  const early = new Set(); // who has asked before
+  const early = new Set(); // those who have asked before
   const insist = (client, phrase) => poll('the packet opens', async () => {
     const answer = await client.post(`${path}/open`, { phrase });
     if (!answer.json?.type?.endsWith(':not-open-yet')) return results.push(answer);

@@ -1,5 +1,5 @@
-// A picture of one's own as avatar: uploaded by curl and by a browser, seen by others, without what the file said besides its
-// pixels; refused ones; and what is left of one that was removed.
+// A user's own picture as avatar: uploaded by curl and by a browser, seen by others, without any data of the file
+// except its pixels; refused files; and what is left after removal.
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { test } from 'node:test';

@@ -1,5 +1,5 @@
-// What belongs to a packet that is announced: the poster that its sender prints, the file for a calendar, and what the
-// sender's own page prints.
+// The announcement of a packet: the poster that its sender prints, the file for a calendar, and the printed version of
+// the sender's page.
 import assert from 'node:assert/strict';
 import { before, test } from 'node:test';
 import { fileBrowser } from './support/browser.js';

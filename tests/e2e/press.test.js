@@ -1,5 +1,5 @@
-// A press is a click, whatever its page does meanwhile: a field that is left makes chips or says what is wrong, and the
-// page refreshes itself. Mouse and finger are real: what is under them counts, where they come down and where they leave.
+// A press is a click, whatever the page does meanwhile: leaving a field makes chips or shows a message, and the page
+// refreshes itself. Mouse and finger are real: only what is under them when they come down and when they leave counts.
 import assert from 'node:assert/strict';
 import { before, test } from 'node:test';
 import { fileBrowser } from './support/browser.js';
@@ -16,7 +16,8 @@ const placeOf = async (part) => {
   return [x + width / 2, y + height / 2];
 };
 
-// Presses the middle of this part as it is now; it may be elsewhere at the release. meanwhile: what happens in between.
+// Presses the middle of this part at its present place; at the release it may be elsewhere. meanwhile: what happens in
+// between.
 async function press(page, part, meanwhile) {
   const place = await placeOf(part);
   await page.mouse.move(...place);
@@ -27,7 +28,7 @@ async function press(page, part, meanwhile) {
 
 const tap = async (page, part) => page.touchscreen.tap(...await placeOf(part));
 
-// The page has the next answer that changes it, and has had the time to show it.
+// Waits until the page has the next answer that changes it, and has had time to show it.
 async function refreshed(page, path) {
   const answer = await page.waitForResponse((one) => one.url() === site.url + path && one.status() === 200);
   await answer.finished();
@@ -47,7 +48,7 @@ before(async () => {
   await poll('the faces are offered', async () => (await sender.client.get('/send')).json.people.length === 2);
 });
 
-// What becomes a chip when the field is left, above the names that are none: the button gives way.
+// Texts that become chips above the names that are none when the field is left: the button moves away.
 const TYPED = [{ kind: 'exclusive', to: () => friends.小明 }, { kind: 'lucky', to: () => 'x y z Ann' }];
 const LOOKS = {
   'a phone': { locale: 'zh-CN' },
@@ -124,7 +125,7 @@ test('a registration has the username that its nickname proposes, though the nic
 test('a page that refreshes itself waits for the release: its list grows above the button that is pressed', async () => {
   const owner = await newUser({ yuan: '10' });
   const path = await sentPath(owner, { kind: 'lucky', amount: '3', count: '3' });
-  await opened(await newUser(), path); // from the first grab on the list is above
+  await opened(await newUser(), path); // with the first grab the list appears above
   const page = await pageAt(browser, owner.client, path, { locale: 'zh-CN', permissions: ['clipboard-read', 'clipboard-write'] });
   const button = page.locator('[data-copy]').first();
   await button.scrollIntoViewIfNeeded();

@@ -31,7 +31,7 @@ before(async () => {
 
 const keysNow = async () => (await new Client().get(KEYS)).json.keys;
 
-// As docs/reference/receipt.md describes it.
+// Verifies the signature as docs/reference/receipt.md describes it.
 function isSigned({ receipt, signature, key_id }, keys) {
   const { public_key } = keys.find((key) => key.key_id === key_id);
   assert.equal(key_id, createHash('sha256').update(Buffer.from(public_key, 'base64url')).digest('hex').slice(0, 16));
@@ -46,7 +46,7 @@ const written = (name, text) => {
   return join(folder, name);
 };
 
-// `hongbao verify-receipt` on this value: { code, stdout, stderr }.
+// Runs `hongbao verify-receipt` on this value: { code, stdout, stderr }.
 const checked = (value, more = [], settings = {}) => tried(['verify-receipt',
   written('receipt.json', typeof value === 'string' ? value : JSON.stringify(value)), ...more], settings);
 
@@ -104,7 +104,7 @@ test('the keys are for everybody and may be cached; a new one signs from its day
     assert.ok(isSigned(now, keys));
     assert.ok(isSigned(earlier, keys));
   });
-  // The keys of another secret are known by their file; without it the receipt has no key.
+  // A file makes the keys of another secret known; without it the receipt's key is unknown.
   const other = (settings) => checked(earlier, [], { HB_SECRET: 'x'.repeat(40), ...settings });
   assert.equal((await other({})).code, 1);
   assert.equal((await other({ HB_RECEIPT_KEYS_FILE: written('earlier.json', answer.text) })).code, 0);

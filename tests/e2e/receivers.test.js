@@ -1,4 +1,4 @@
-// A packet for several named receivers: only they may open it, and its page says for whom it is.
+// A packet for several named receivers: only they may open it, and its page shows them.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { fileBrowser } from './support/browser.js';
@@ -9,7 +9,7 @@ import { clientPage, pageAt, testScripts, testVisitors } from './support/visits.
 
 const browser = fileBrowser();
 
-// One after the other: a packet names its receivers in the order of their registration.
+// One after another: a packet lists its receivers in the order of their registration.
 async function people(count) {
   const all = [];
   while (all.length < count) all.push(await newUser({ nickname: `友${all.length + 1}` }));
@@ -235,7 +235,7 @@ test('receivers who are known are chips with faces, by a press or by typing, and
   assert.deepEqual([await chips(), await posted(form)], [[three.nickname], three.username], 'one alone');
   assert.equal((await form.innerText('.receivers > summary b')).trim(), `发给 ${three.nickname}`);
   await form.fill('#amount', '1');
-  await form.click('main button.wide'); // who is picked by face has been seen
+  await form.click('main button.wide'); // the sender has seen a person who was picked by face
   await form.waitForURL(/\/p\/[0-9a-z]{26}$/);
   assert.deepEqual((await three.client.get(new URL(form.url()).pathname)).json.receivers.named.map(({ nickname }) => nickname), [three.nickname]);
 });

@@ -161,7 +161,8 @@ test('who was meant by a word is offered as the person of a search, and the pers
     const page = await pageOf(giver, { locale, javaScriptEnabled: locale === 'en' });
     await page.goto(`${site.url}/records/sent?kind=even`);
     await page.click('.filters summary');
-    await page.click(`.filters .chip[href$="person=${user.username}"]`); // the person alone: no field that was emptied since
+    // the filter has only the person, no field that was emptied since
+    await page.click(`.filters .chip[href$="person=${user.username}"]`);
     await page.waitForURL(`${site.url}/records/sent?person=${user.username}`);
     assert.equal(await page.innerText('.found'), locale === 'en'
       ? `1 red packet · ${user.nickname} received ¥${fen(got)} in total` : `共1个 · ${user.nickname}一共领取${fen(got)}元`);

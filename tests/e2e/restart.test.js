@@ -19,7 +19,7 @@ after(() => site.allUp());
 
 const all = () => ROLES.flatMap((role) => processes(role).map((pid) => `${role} ${pid}`));
 
-// How often a process was restarted in place: the number in its name.
+// How often a process was restarted in place, from its name.
 const restarts = (pid) => Number(readFileSync(`/proc/${pid}/comm`, 'utf8').match(/^hongbao (\d+)/)?.[1] ?? 0);
 
 // What `systemctl reload` runs.

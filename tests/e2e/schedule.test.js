@@ -64,7 +64,7 @@ test('home has a packet that was looked at before its opening, of this user alon
   assert.equal((await ming.client.post(`${soon}/open`)).status, 200);
   await poll('home has it no more', async () => !(await onHome(ming.client, soon)));
 
-  // The result page asks as a script of the browser does; a program has no such packets.
+  // The page of a result, requested as a browser's script does; a program has no such packets.
   const waiting = async (ask) => (await ask).json.inbox.filter(({ kind }) => kind === 'waiting').map(({ packet }) => `/p/${packet}`);
   assert.deepEqual((await waiting(ming.client.get('/'))).sort(), [path, later].sort());
   const { json: token } = await ming.client.post('/account/tokens', { name: 'bot', scopes: 'read', days: '1', password: ming.password });

@@ -1,5 +1,4 @@
-// The security log of a running site: what users and strangers did is in it, with the address, and no secret is in any
-// log.
+// The security log of a running site: it has what users and strangers did, with the address, and no log has a secret.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { Client, request } from './support/client.js';

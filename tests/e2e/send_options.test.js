@@ -101,7 +101,7 @@ test('a note to oneself is read only by its sender: on the page, in records, sea
   const note = '报销 "May" <b>\\ 七月';
   const path = await sentPath(author, { kind: 'even', amount: '2', count: '2', note });
   const people = await site.demoUsers(2);
-  // The JSON and the page of somebody who must not see it.
+  // The JSON and the page for somebody who must not see it.
   const nothingOf = async (client) => {
     const { json, text } = await client.get(path);
     assert.ok(!('note' in json) && !text.includes('报销'));

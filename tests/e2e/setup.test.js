@@ -1,5 +1,5 @@
-// The parts of `hongbao setup` that need no machine of their own: what they refuse before anything is made, and how they
-// ask the site. tests/package/setup.test.js has the whole way.
+// The parts of `hongbao setup` that can be tested without a separate machine: what they refuse before anything is made,
+// and the requests that they send to the site. tests/package/setup.test.js tests the whole procedure.
 import assert from 'node:assert/strict';
 import { execFileSync } from 'node:child_process';
 import { chmodSync, existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
@@ -20,7 +20,7 @@ before(() => {
   chmodSync(join(folder, 'bin/nginx'), 0o755);
 });
 
-// Runs lines of bash with the functions of setup: { code, said }, all that it prints.
+// Runs lines of bash with the functions of setup: { code, said }; said is all output.
 async function shell(lines, environment = {}) {
   const head = `set -euo pipefail; PROGRAM=setup ETC=${folder}/etc STATE=${folder}/state NGINX=${folder}/nginx SHARE=${ROOT} SUMS=${folder}/state/made
     for part in common commands/setup/{options,questions,files,config,certificate,nginx,site}; do . "${ROOT}/deploy/$part.sh"; done`;
@@ -113,7 +113,7 @@ test('the file of an administrator is read as it is written, with blanks and CRL
   rmSync(join(folder, 'etc/admin.conf'));
 });
 
-// What `nginx -T` shows of a machine.
+// The output of `nginx -T` on a machine.
 const shown = ({ user = 'www-data', include = '/etc/nginx/sites-enabled/*', more = '' } = {}) => writeFileSync(join(folder, 'nginx/shown'),
   `# configuration file /etc/nginx/nginx.conf:\nuser ${user};\nhttp {\n    include /etc/nginx/conf.d/*.conf;\n    include ${include};\n${more}}\n`);
 
@@ -161,7 +161,7 @@ test('the certificate of the site is the first of its file, and that of an issue
   const middle = certificate(folder, 'middle', 'DNS:middle.example', day(-9), day(90), root);
   certificate(folder, 'leaf', 'DNS:hongbao.example', day(-9), day(90), middle);
   certificate(folder, 'public', 'DNS:hongbao.example\nauthorityInfoAccess = caIssuers;URI:http://r.example/r.cer', day(-9), day(90), middle);
-  // Another root has signed the key of middle, too: a second certificate with the same name.
+  // Another root has also signed the key of middle: there is a second certificate with the same name.
   const older = certificate(folder, 'older', 'DNS:older.example', day(-9), day(90));
   execFileSync('openssl', ['x509', '-req', '-in', path('middle.csr'), '-CA', older.pem, '-CAkey', older.key, '-CAcreateserial', '-out', path('crossed.pem')], { stdio: 'pipe' });
   const files = { chain: ['leaf', 'middle'], whole: ['leaf', 'middle', 'root'], public_chain: ['public', 'middle'], reversed: ['middle', 'leaf'], mixed: ['leaf', 'root', 'middle'], twice: ['leaf', 'leaf'],
@@ -191,9 +191,9 @@ test('setup asks the site itself, on the port of its nginx: no proxy, no ~/.curl
   assert.equal(await says('nginx_port'), '443');
 });
 
-// A machine whose package is removed and purged with the answer to delete the money: what the scripts of the package
-// print, and which statements MariaDB gets. The scripts are the package's, with the folders of the machine below one of
-// the test.
+// A machine whose package is removed and purged with the answer to delete the money: the output of the package's
+// scripts, and the statements that MariaDB gets. The scripts are the package's; the folders of the machine are inside a
+// folder of the test.
 function machine(conf, store = 'redis') {
   const root = mkdtempSync(join(folder, 'machine-'));
   const moved = (name) => {
@@ -263,7 +263,7 @@ test('a purge deletes nothing while it is not known in which stores the money is
   assert.match(await since.purge(), unknown);
   assert.deepEqual(since.left(), KEPT);
 
-  const before = machine(OWN); // removed by a version whose prerm has kept nothing
+  const before = machine(OWN); // removed by an older version, whose prerm kept nothing
   assert.match(await before.purge(), unknown);
   assert.deepEqual(before.left(), KEPT);
 

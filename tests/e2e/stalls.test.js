@@ -1,6 +1,6 @@
 // A store that accepts connections but does not answer (SIGSTOP). Each request waits for one timeout at most, not also
-// for the timeouts of the requests before it. The answers are the program's own: nginx gives up only after ten seconds,
-// which a busy machine may need for some of them, and its 503 has no `instance`.
+// for the timeouts of the requests before it. The program itself answers. nginx gives up only after ten seconds, which
+// some answers may take on a busy machine; its 503 has no `instance`.
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import { Client, audit, newUser, poll, site, unique } from './support/site.js';
@@ -46,7 +46,7 @@ for (const store of ['mariadb', 'redis']) {
           assert.equal(status, 503, text);
           assert.ok(Number(headers.get('retry-after')) >= 1);
         }
-        // On a busy machine nginx may answer for a pool, after its ten seconds: without an instance, but not for all.
+        // On a busy machine nginx may answer for a pool after its ten seconds, without an instance; but not every time.
         const instances = new Set(answers.map(({ json }) => json.instance));
         instances.delete(undefined);
         assert.deepEqual([...instances], [path]);

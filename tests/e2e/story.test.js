@@ -1,4 +1,4 @@
-// The story of a year: whose it is, what it says, and the picture to share.
+// The story of a year: who may see it, its content, and the picture to share.
 import assert from 'node:assert/strict';
 import { before, test } from 'node:test';
 import { fileBrowser } from './support/browser.js';

@@ -58,7 +58,8 @@ testScripts('thanks that come before the share is settled are not lost: with scr
   await site.unsettled(async () => {
     await opened(user, path);
     await page.goto(site.url + path);
-    const press = page.locator('.thank .chip').first().evaluate((chip) => { chip.click(); }); // its place is kept, and cannot be touched
+    // it keeps its place, but can't be touched
+    const press = page.locator('.thank .chip').first().evaluate((chip) => { chip.click(); });
     const [answer] = await Promise.all([page.waitForResponse((one) => one.url().endsWith('/thanks')), press]);
     assert.deepEqual([answer.status(), answer.headers()['retry-after']], [503, '1']);
     await page.waitForSelector('#text_error');

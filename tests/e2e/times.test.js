@@ -1,5 +1,5 @@
-// Times on pages: with scripts in words and in the visitor's zone, the full time in the title; without scripts as the
-// service writes them, with the name of its zone. The browser's clock is moved, never waited for.
+// Times on pages: with scripts, in words and in the visitor's zone, with the full time in the title; without scripts,
+// as the service writes them, with the name of its zone. The tests move the browser's clock and never wait for it.
 import assert from 'node:assert/strict';
 import { before, test } from 'node:test';
 import { fileBrowser } from './support/browser.js';
@@ -13,7 +13,7 @@ const MINUTE_MS = 60_000;
 const HOUR_MS = 60 * MINUTE_MS;
 const DAY_MS = 24 * HOUR_MS;
 
-// A zone without daylight saving where it is now between 10 and 11, so that an hour later is the same day.
+// A zone without daylight saving in which it is between 10 and 11 now, so that an hour later is the same day.
 function morning() {
   const behind = (new Date().getUTCHours() - 10 + 24) % 24;
   const hours = behind > 12 ? behind - 24 : behind;
@@ -26,7 +26,7 @@ const browser = fileBrowser();
 let sender;
 before(async () => { sender = await newUser({ yuan: '100' }); });
 
-// A page so much later. device: what its clock is ahead of the server's.
+// Opens a page so much later. device: how far its clock is ahead of the server's.
 async function visit(path, { ahead = 0, device = 0, hidden = false, language = 'zh-CN', client = sender.client, ...options } = {}) {
   const page = await clientPage(browser, client, { locale: language, timezoneId, ...options });
   await page.addInitScript((ms) => {
@@ -50,7 +50,7 @@ const format = (language, at, options) => new Date(at).toLocaleString(language, 
 const clock = (at, language = 'zh-CN') => format(language, at, { timeStyle: 'short' });
 const yearOf = (at) => format('en', at, { year: 'numeric' });
 
-// What a page shows of a time that long ago. headed: under a heading that says which day it is.
+// The words on a page for a time that long ago. headed: under a heading with the day.
 function expected(language, at, ahead, headed) {
   if (ahead < MINUTE_MS) return said(language, 'time_now');
   if (ahead < HOUR_MS) return said(language, 'time_minutes', Math.floor(ahead / MINUTE_MS));
@@ -116,7 +116,7 @@ for (const hidden of [false, true]) {
   });
 }
 
-// Phones correct their clocks by hours: from another zone, after months in a drawer.
+// Phones correct their clocks by hours: coming from another zone, or after months in a drawer.
 test('a device whose clock is corrected while the page is open shows the same times, and the coin no earlier or later', async () => {
   const opens_at = new Date(Date.now() + 90 * MINUTE_MS).toISOString();
   const sent = await sendPacket(sender, { kind: 'lucky', count: '2', amount: '1', opens_at });
@@ -141,7 +141,7 @@ test('a device whose clock is corrected while the page is open shows the same ti
   }
 });
 
-// A laptop at a projector that slept: performance.now() stood still, which the next answer of the site shows.
+// A laptop at a projector that slept: its performance.now() stood still, which shows at the site's next answer.
 test('the big screen counts on to the same moment after a sleep', async () => {
   const opens_at = new Date(Date.now() + 90 * MINUTE_MS).toISOString();
   const sent = await sendPacket(sender, { kind: 'lucky', count: '2', amount: '1', opens_at });
@@ -213,7 +213,7 @@ test('a page that refreshes itself keeps its rows', async () => {
   assert.equal(await page.locator('[data-live=rows] time').first().textContent(), words('zh-CN', 'time_now'));
 });
 
-// Days that are typed and months are of one zone, the site's; times of the list are of the visitor's, as everywhere.
+// Typed days and months belong to the site's zone; the times in the list are in the visitor's zone, as everywhere.
 for (const zone of ['Pacific/Kiritimati', 'Pacific/Pago_Pago']) {
   test(`the site's day of a record finds the packet, and its time is the visitor's (${zone})`, async () => {
     const { client } = await newUser();
@@ -238,7 +238,7 @@ for (const zone of ['Pacific/Kiritimati', 'Pacific/Pago_Pago']) {
   });
 }
 
-// Of the service's zone: where today is another day they are gone, and the rows say the day.
+// The headings are of the service's zone. Where today is another day, they are gone and the rows show the day.
 test('the wallet has headings for today and yesterday, in the zone of the service', async () => {
   const service = 'Asia/Shanghai';
   const today = () => new Date().toLocaleDateString('en', { timeZone: service });
@@ -251,7 +251,7 @@ test('the wallet has headings for today and yesterday, in the zone of the servic
     return page;
   };
   await age(1);
-  for (let day; day !== today();) { // once more when midnight has passed meanwhile
+  for (let day; day !== today();) { // again if midnight has passed meanwhile
     day = today();
     for (const options of [{ timezoneId: service }, { javaScriptEnabled: false }]) {
       const page = await look(options);
@@ -275,7 +275,7 @@ test('a printed page has full times', async () => {
   await page.evaluate(() => dispatchEvent(new Event('beforeprint')));
   assert.equal(await time.textContent(), title);
   await page.evaluate(() => dispatchEvent(new Event('afterprint')));
-  /* A time whose words were the site's own already has a full time, too. */
+  /* A time that the script has not put into its own words already has a full time, too. */
   await page.evaluate(() => {
     const time = document.querySelector('.rows time');
     const copy = document.createElement('time');

@@ -18,7 +18,7 @@ const trace = async (...args) => {
   return stdout.trim().split('\n');
 };
 
-// The lines of a request, once nginx has written its own.
+// The lines of a request, once nginx has written its line.
 const complete = (id) => poll('the access log has the request', async () => {
   const lines = await trace(id, LOGS).catch(() => []);
   return lines.some((line) => line.startsWith('{')) && lines;
@@ -65,7 +65,8 @@ test('lines come from all folders, rotated and compressed files too, in the orde
   assert.deepEqual(lines.map((each) => /msg="(\w+)"|access|time/.exec(each)?.[1] ?? 'nginx'), ['first', 'nginx', 'third', 'last']);
 });
 
-// Runs the program in folder as an operator who may read the logs, but not the secret; root alone can become another user.
+// Runs the program in folder as an operator who may read the logs, but not the secret. Only root can become another
+// user.
 const asNobody = (folder, settings, ...args) => run('./hongbao', ['trace', ...args],
   { cwd: folder, uid: 65534, gid: 65534, env: settings })
   .then((done) => ({ code: 0, ...done }), (error) => error);

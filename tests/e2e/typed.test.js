@@ -1,5 +1,5 @@
-// What people type and paste is read as they mean it: by forms, filters and the page's live total. The readers have
-// their cases in tests/unit/typed.json; here each is reached.
+// What people type and paste is read as they mean it: by forms, filters and the page's live total.
+// tests/unit/typed.json has the cases of each reader; here each reader is used once.
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { test } from 'node:test';
@@ -20,7 +20,7 @@ test('the live total of the page is what the server would take', async () => {
   const total = () => page.innerText('[data-total] output');
   await page.fill('[name=count]', '1');
   for (const [typed, fen] of cases.yuan) {
-    if (/[\r\n]/.test(typed)) continue; // an input of one line has none
+    if (/[\r\n]/.test(typed)) continue; // a one-line input can't hold line breaks
     await page.fill('[name=amount]', typed);
     const wanted = typeof fen === 'number' ? (fen / 100).toFixed(2) : '0.00';
     assert.equal((await total()).replaceAll(',', ''), wanted, JSON.stringify(typed));

@@ -1,5 +1,5 @@
-// A failover may take back a grab that no replica has. With redis_replicas, neither the answer nor the packet's page shows
-// such a grab as a share. Here no replica ever confirms, as Redis has none.
+// After a failover, a grab that no replica has is lost. With redis_replicas, neither the answer nor the packet's page
+// shows such a grab as a share. Here no replica ever confirms, as Redis has none.
 import assert from 'node:assert/strict';
 import { after, test } from 'node:test';
 import { fileBrowser } from './support/browser.js';

@@ -1,8 +1,8 @@
 // For every crash point that `hongbao crash-points` lists: a process dies there by SIGKILL while packets are sent,
 // grabbed, settled, refunded or rebuilt, or while tables are migrated. It is started again; then every answer is still
-// true, every balance is right and no event waits. What a pool that died has begun, the settle worker finishes, and may
-// die at it, too. CRASH_TIMES=20 visits each point that often (default 1). CRASH_PAIRS=only: instead, the points at which
-// a pool and then the worker dies.
+// true, every balance is right and no event waits. The settle worker finishes the work of a pool that died, and may die
+// while doing so, too. CRASH_TIMES=20 visits each point that often (default 1). CRASH_PAIRS=only: visits the points at
+// which a pool and then the worker dies, instead.
 import assert from 'node:assert/strict';
 import { randomBytes } from 'node:crypto';
 import { after, before, test } from 'node:test';
@@ -26,12 +26,12 @@ const OPENS_AFTER_MS = 3_600_000; // the test opens it
 
 let sender;
 let grabbers;
-let packets; // of the current visit
+let packets; // packets of the current visit
 
 before(startAll);
 after(stopAll);
 
-// Many people are made at once; each visit has others.
+// Many people, made at once; each visit takes other ones.
 const stock = [];
 
 async function meet() {
@@ -48,7 +48,7 @@ async function ask(request) {
   return answer?.status >= 500 ? undefined : answer;
 }
 
-// True when the answer confirms it; false when the outcome is unknown.
+// True when the answer confirms the change; false when the outcome is unknown.
 async function does(user, path, fields, confirmed) {
   const answer = await ask(() => user.client.post(path, fields));
   if (answer) assert.deepEqual([answer.status, answer.json], [200, confirmed]);
@@ -73,7 +73,7 @@ async function sendAgain(packet) {
 
 const soon = () => new Date(Date.now() + OPENS_AFTER_MS).toISOString();
 
-// For the grabbers, with a passphrase, and only from a moment on.
+// Sends a packet for the grabbers, with a passphrase, which opens at a later time.
 const sendWithConditions = () => send({
   to: grabbers.map(({ username }) => username).join(' '), phrase: PHRASE, opens_at: soon(),
 });
@@ -97,7 +97,7 @@ async function grab(packet, user) {
   return true;
 }
 
-// Repeated, each of these happens once.
+// Each of these happens once, although it is repeated.
 const end = (packet) => does(sender, `/p/${packet.id}/end`, {}, { state: 'expired' });
 
 function giveBack(packet, user) {
@@ -128,7 +128,7 @@ const settled = (packet, user) => poll('the page shows the grab as settled', asy
   return mine?.settled && mine;
 });
 
-// What the tables have of a packet whose send got no answer; null: nothing.
+// The packet in the tables of a send without an answer; null: there is none.
 async function orderOf(packet) {
   const answer = await sender.client.get(`/orders/${packet.key}`);
   if (answer.status === 404) return null;
@@ -151,7 +151,7 @@ async function loseLiveKeys(packet) {
   assert.equal(await redis('DEL', ...keys), '4');
 }
 
-// As if recovery had died after it shut the packet.
+// The state after recovery has shut the packet and died.
 const shutPacket = (packet) => redis('HSET', liveKey(packet.id, 'packet'), 'state', 'busy');
 
 async function losePartition(packet) {
@@ -168,7 +168,7 @@ async function grabbedAndSettled() {
   return packet;
 }
 
-// The same; then the settle worker is away, the packet may fall due, and `lose` removes data from Redis.
+// The same; then the settle worker is stopped, the packet may become due, and `lose` removes data from Redis.
 async function settledThenLost(lose, due) {
   const packet = await grabbedAndSettled();
   await servers.settle.kill();
@@ -209,10 +209,10 @@ async function oneForEach(passes) {
 }
 
 // server: the process that dies. prepare(passes): before it is restarted with the crash point. provoke: passes the crash
-// point once; false when the process may have died. ends: the sender ends the packets early. lead: instead, all
-// preparation with the process stopped: it dies after its start. due: the packets are over. passes: the pass at which it
-// dies. repair: the steps of an operator afterwards. finished: true when the settle worker has finished what the process
-// that died had begun.
+// point once; false when the process may have died. ends: the sender ends the packets early. lead: replaces prepare and
+// provoke: makes all preparation while the process is stopped; the process dies after its start. due: the packets are
+// over. passes: the pass at which it dies. repair: the steps of an operator afterwards. finished: true when the settle
+// worker has finished what the process that died had begun.
 const scenarios = {
   send: { server: 'page', provoke: () => send() },
   'send-with-conditions': { server: 'page', provoke: sendWithConditions, finished: isOpen },
@@ -272,7 +272,7 @@ for (const [whats, lose, due] of [
 
 const scenarioOf = (point) => scenarios[point] ?? scenarios[point.split('-')[0]];
 
-// The points at which a pool dies, and then the settle worker, which finishes it.
+// The points at which a pool dies, and then the settle worker while it finishes the pool's work.
 const PAIRS = [
   ['send-after-commit', ['recover-after-load'], WITH_CONDITIONS],
   ['return-after-commit', ['return-after-script', 'return-after-mark']], ['return-after-script', ['return-after-script']],
@@ -293,7 +293,7 @@ function assertDied(server, how, point) {
   assert.deepEqual({ ...how, line: server.lastLogLine() }, { code: null, signal: 'SIGKILL', line: `crash point ${point}` });
 }
 
-// The settle worker dies at the point while it finishes what a pool that is dead has begun; another one finishes it.
+// The settle worker dies at the point while it finishes the work of a dead pool; another worker finishes it.
 async function workerDies(point, packet, scenario) {
   const { settle, page } = servers;
   await restart(settle, { HB_CRASH: point });
@@ -310,7 +310,7 @@ async function visit(point, passes, scenario = scenarioOf(point), worker = undef
   const crash = `${point}:${scenario.passes ?? passes}`;
   await meet();
   if (scenario.prepare) assert.ok(await scenario.prepare(passes));
-  if (worker) await servers.settle.kill(); // so that nothing is finished before the worker that dies starts
+  if (worker) await servers.settle.kill(); // so that nothing is finished before the worker starts that will die
 
   let how;
   if (scenario.lead) {
@@ -355,7 +355,7 @@ async function finish(scenario) {
   await drained(); // last: an audit costs more than the pages
 }
 
-// The share that was given back is open for the sender, who takes it: then every share is grabbed.
+// The share that was given back can be opened again; the sender takes it, and then every share is grabbed.
 async function finishReturn(packet) {
   await poll('the share is given back', () => giveBack(packet, packet.giver));
   for (const user of [...grabbers, sender]) await grabbed(packet, user);
@@ -395,7 +395,7 @@ async function checkConditions(packet) {
 
 // ---- deletions ----
 
-// A user with an open packet and a share deletes the account; the pool or the worker dies at it.
+// A user with an open packet and a share deletes the account; the pool or the worker dies while doing it.
 async function visitDeletion(point) {
   const server = point.startsWith('delete-') ? servers.auth : servers.settle;
   await meet();
@@ -408,7 +408,7 @@ async function visitDeletion(point) {
   await settled(packets[0], leaver);
   await restart(server, { HB_CRASH: point });
   const ask204 = async () => [204, 401].includes((await ask(() => leaver.client.post('/account/delete', fields)))?.status);
-  // It begins; as if that had been longer ago than the worker waits for requests under way.
+  // Begins the deletion, and moves its time so far back that the worker need not wait for requests under way.
   const begin = async () => {
     await poll('the deletion has begun', ask204);
     await sql(`UPDATE user SET deleting_ms = deleting_ms - 60000 WHERE id = ${leaver.id}`);

@@ -12,7 +12,7 @@ const PACKETS = Number(process.env.EMPTIED_PACKETS ?? 1000);
 const SHARES = 4;
 const SENDERS = 10;
 const AT_ONCE = 16;
-const WITHIN_S = 300; // a loaded machine with sanitizers
+const WITHIN_S = 300; // long enough for a loaded machine with sanitizers
 
 let users;
 let senders;
@@ -43,8 +43,8 @@ async function packetsMake() {
   return packets;
 }
 
-// Restores the sessions, and the lists that explain them, after work(), which empties Redis: they are not what is tested,
-// and the same users go on.
+// Keeps the sessions and their lists over work(), which empties Redis: they are not tested here, and the same users go
+// on.
 async function keepingSessions(work) {
   const sessions = await Promise.all((await keys('hb:session:*')).map(async (key) => [key, await redis('GET', key), await redis('PTTL', key)]));
   const lists = await Promise.all((await keys('hb:sessions:*')).map(async (key) => [key, await redis('--json', 'HGETALL', key)]));

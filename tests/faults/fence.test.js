@@ -9,7 +9,7 @@ import { demoUsers, drained, killRedis, open, ready, servers, startAll, stopAll 
 const AOF = `${env.HB_TEST_VAR}/data/redis/appendonlydir`;
 const COPY = `${env.HB_TEST_VAR}/data/appendonlydir.old`;
 const ROUNDS = 2;
-const PAUSE_MS = 50; // of a user after a look at all packets
+const PAUSE_MS = 50; // pause of a user after trying all packets
 
 const pause = (ms) => new Promise((resolve) => { setTimeout(resolve, ms); });
 
@@ -40,7 +40,7 @@ async function openAll(people, packet) {
   }
 }
 
-// All users open all packets until stop() is true. Returns the promises: "packet,share" → user, each acknowledged grab.
+// All users open all packets until stop() is true. Returns the acknowledged grabs: "packet,share" → user.
 async function crowd(people, packets, stop) {
   const promises = new Map();
   await Promise.all(people.map(async (user) => {
@@ -58,7 +58,7 @@ async function crowd(people, packets, stop) {
   return promises;
 }
 
-// "packet,share" → user, of the settled grabs.
+// The settled grabs: "packet,share" → user.
 async function userByShare(packets) {
   const rows = [];
   for (const packet of packets) {

@@ -58,7 +58,7 @@ class Server {
     await this.ended;
   }
 
-  // { code, signal } of its end, or undefined when it still runs after ms.
+  // Waits for its end: { code, signal }; undefined when it still runs after ms.
   async endsWithin(ms) {
     let timer;
     const late = new Promise((resolve) => { timer = setTimeout(resolve, ms); });
@@ -79,8 +79,8 @@ export async function startAll() {
   await ready({ client: new Client() }); // the worker has compared the stores
 }
 
-// Stops each of them, also when one has died or fails to end well, which is reported afterwards: a process that goes on
-// would keep the test from ending.
+// Stops every process, also when one of them has died or does not end well, which is reported afterwards: a process
+// that runs on would keep the test from ending.
 export async function stopAll() {
   const ends = await Promise.allSettled(Object.values(servers).map((server) => server.stop()));
   const failed = ends.find(({ status }) => status === 'rejected');

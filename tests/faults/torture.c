@@ -40,7 +40,7 @@
 
 enum {
     RUN_SECONDS_MAX = 120 * HB_TEST_PATIENCE,
-    RUNS_PER_WORLD = 50, /* then the stores are emptied: an audit reads the rows of all runs before it */
+    RUNS_PER_WORLD = 50, /* after so many runs the stores are emptied: an audit reads the rows of all runs */
     FAILED_MAX = 10,
     KINDS_MAX = 64,
     ROUNDS_MAX = 3,
@@ -49,7 +49,7 @@ enum {
 };
 
 static struct config config;
-static struct services app; /* of a run or of the making of a world, each in a process of its own */
+static struct services app; /* the services of a run, or of making a world; each is a separate process */
 static const char *log_path;
 static const char socket_format[] = "hongbao-torture-%ld";
 
@@ -81,7 +81,7 @@ static void listen_on_0(const char *name)
         (void)close(fd);
 }
 
-/* Runs a command of the program, again when it could not start, while the visitors send requests. */
+/* Runs a command of the program while the visitors send requests; runs it again when it could not start. */
 static void phase(const char *name, command_fn *command, const char *pool, visit_fn *visit, const char *socket)
 {
     char *serve[] = { (char *)"serve", (char *)"--pool", (char *)pool, NULL };
@@ -116,7 +116,7 @@ static void sql_run(const char *sql)
     expect(db_exec(app.stores.db, NULL, sql, NULL, 0) == ST_OK, "MySQL is unreachable");
 }
 
-/* The query finds this number; why: what is wrong when it does not. */
+/* Checks that the query returns this number; why: the error if it does not. */
 static void sql_expect(int64_t wanted, const char *why, const char *sql)
 {
     struct db_rows rows;
@@ -164,7 +164,7 @@ static void expire_now(const struct told_packet *p)
     sql_run(TEXT("UPDATE packet SET expires_ms = created_ms + 1 WHERE id = %" PRIu64, p->number));
 }
 
-/* As if the pool had died before it wrote returns and thanks to Redis, and Redis had lost the packet then. */
+/* Makes the state after the pool died before it wrote returns and thanks to Redis, and Redis then lost the packet. */
 static void pool_died(const struct told_packet *p)
 {
     live_lose(p);
@@ -177,7 +177,7 @@ static void pool_died(const struct told_packet *p)
 
 /* ---- promises ---- */
 
-/* The user has the row that an answer promised, once, and no other one; or none. content: what was promised of it. */
+/* Checks that the user has exactly the row that an answer promised, or none. content: the promised content. */
 static void row_check(bool promised, const char *why, const char *table, const struct told_packet *p, int user,
                       const char *content)
 {
@@ -187,8 +187,9 @@ static void row_check(bool promised, const char *why, const char *table, const s
     sql_expect(promised, why, TEXT("%s %s", rows, content));
 }
 
-/* The rows are those that the answers promised: one packet for each request key, ended or not; for each user one grab
- * with the share and amount of the answer, or none without an answer; a return, to where the answer said; thanks. */
+/* Checks that the rows are those that the answers promised: one packet for each request key, ended or not; for each
+ * user one grab with the share and amount of the answer, or none without an answer; a return, to the place that the
+ * answer named; thanks. */
 static void promises_check(void)
 {
     for (int i = 0; i < TORTURE_PACKETS; i++) {
@@ -211,7 +212,7 @@ static void promises_check(void)
 
 /* ---- the user who deletes the account ---- */
 
-/* As if the deletion had begun longer ago, after all grabs. */
+/* Moves the begin of the deletion so far back that all grabs are earlier and the worker need not wait. */
 static void deletion_wait_end(void)
 {
     expect(torture->left, "the deletion has not begun");
@@ -402,7 +403,7 @@ static void world_inside(void)
 
 /* ---- runs ---- */
 
-/* Runs it in a child process; returns the status of waitpid. */
+/* Runs the function in a child process; returns the status of waitpid. */
 static int run_forked(void (*inside)(void))
 {
     int how;

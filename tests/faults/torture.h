@@ -2,8 +2,8 @@
  * program works. torture_calls.c wraps the calls of our own objects (-Wl,--wrap), torture_visitors.c sends the
  * requests, torture_treasury.c works as the operator, torture.c runs the program's commands and checks the result.
  *
- * Every run is a process of its own, so that it begins with an empty heap and its leaks are its own. The processes
- * share struct torture. */
+ * Every run is a separate process: it begins with an empty heap, and its leaks are its own. The processes share struct
+ * torture. */
 #ifndef HB_TESTS_TORTURE_H
 #define HB_TESTS_TORTURE_H
 
@@ -42,7 +42,7 @@ enum { TORTURE_DEPOSIT_FEN = 5000 }; /* of each sender */
 
 struct told_grab {
     bool opened; /* an open was answered */
-    bool told;   /* an answer has given share and amount */
+    bool told;   /* an answer had share and amount */
     uint32_t share_no;
     int64_t fen;
     bool thanked;   /* an answer has confirmed the thanks */

@@ -29,7 +29,7 @@ static unsigned int mysql_code; /* the error that mysql_errno returns; 0: the se
 void torture_on(void)
 {
     void *frames[TORTURE_FRAMES_MAX];
-    outer_frames = backtrace(frames, TORTURE_FRAMES_MAX) - 2; /* without this one and its caller */
+    outer_frames = backtrace(frames, TORTURE_FRAMES_MAX) - 2; /* without this function and its caller */
     on = true;
 }
 
@@ -84,7 +84,7 @@ static bool fails(const char *what)
     return fails_in_mode(what, 1, &mode);
 }
 
-/* Defines the wrapper of a call, which does `first`; its value is `failed` when it must fail now. */
+/* Defines the wrapper of a call. It first does `first`; when the call must fail now, its value is `failed`. */
 #define WRAP_AFTER(first, type, call, parameters, arguments, failed)                                                   \
     type __real_##call parameters;                                                                                     \
     type __wrap_##call parameters;                                                                                     \
@@ -259,7 +259,7 @@ int __wrap_mysql_stmt_execute(MYSQL_STMT *statement);
 unsigned int __real_mysql_stmt_errno(MYSQL_STMT *statement);
 unsigned int __wrap_mysql_stmt_errno(MYSQL_STMT *statement);
 
-/* The connection is lost, or the server has its limit of statements. */
+/* The connection is lost, or the server has reached its limit of statements. */
 int __wrap_mysql_stmt_prepare(MYSQL_STMT *statement, const char *sql, unsigned long len)
 {
     unsigned mode;
@@ -272,7 +272,7 @@ int __wrap_mysql_stmt_prepare(MYSQL_STMT *statement, const char *sql, unsigned l
     return 1;
 }
 
-/* The connection is lost before the server gets it, or after it; or the server does not know it any more. */
+/* The connection is lost before or after the server gets the statement, or the server no longer knows the statement. */
 int __wrap_mysql_stmt_execute(MYSQL_STMT *statement)
 {
     unsigned mode;

@@ -42,9 +42,9 @@ static struct {
     const struct config *config;
     struct db *db;
     struct redis *redis;
-    struct arena *arena; /* of an answer of db */
-    /* Of the request that is sent next, both NULL when nothing is looked up: a query that finds its effect, or the
-     * packet of which it takes a share. */
+    struct arena *arena; /* for an answer of db */
+    /* What the next request changes: a query that finds its effect, or the packet of which it takes a share. Both NULL:
+     * no effect is looked up. */
     const char *effect;
     const struct told_packet *grabbed;
 } truth;
@@ -143,7 +143,7 @@ static bool answer_read(int fd, struct buf *out)
     return ended;
 }
 
-/* Splits what was read into status, head and body; Content-Length must be the length of the body. */
+/* Splits the bytes into status, head and body; Content-Length must be the length of the body. */
 static void answer_parse(struct answer *a)
 {
     struct str all = buf_view(&a->bytes);
@@ -464,7 +464,8 @@ static bool is_live(const struct told_packet *p)
 }
 
 /* Whether the settle worker has no work left with a packet: all acknowledged grabs are settled, Redis knows every
- * return and line of thanks, and the packet is closed; if it stays open, it is loaded, and Redis has it if it must. */
+ * return and line of thanks, and the packet is closed. A packet that stays open must be loaded, and be in Redis if it
+ * must be there. */
 static bool is_settled(const struct told_packet *p, bool stays_open, bool must_be_live)
 {
     struct db_rows rows;
@@ -482,8 +483,8 @@ static bool is_settled(const struct told_packet *p, bool stays_open, bool must_b
                             p->number, p->number));
 }
 
-/* The same for all packets; and the newcomer's account is deleted, if that was asked for. One packet stays open until
- * it is ended, and all may while one is missing in Redis. */
+/* The same for all packets; also, the newcomer's account is deleted, if the deletion was requested. One packet stays
+ * open until it is ended, and all may stay open while one is missing in Redis. */
 static bool all_settled(void)
 {
     bool some_missing = false;
@@ -635,7 +636,7 @@ void visit_newcomers(const struct config *config, const char *socket)
     done();
 }
 
-/* Deletes the account; the money goes. The name is not free afterwards. */
+/* Deletes the account and gives up its money. The name is not free afterwards. */
 void visit_leavers(const struct config *config, const char *socket)
 {
     struct answer a;

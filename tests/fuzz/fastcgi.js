@@ -1,6 +1,6 @@
 // FastCGI requests as lists of records, and broken variants of them. The standard: a record has a version, a type, the id
-// of its request, the length of its content and of the padding behind it; names and values in PARAMS have lengths of their
-// own.
+// of its request, the length of its content and of the padding behind it; names and values in PARAMS have their own
+// lengths.
 const [BEGIN, ABORT, PARAMS, STDIN, DATA, GET_VALUES] = [1, 2, 4, 5, 8, 9];
 const EMPTY = Buffer.alloc(0);
 const CONTENT_MAX = 65_535;

@@ -1,5 +1,5 @@
-/* What the fuzz targets share. A target is a function that libFuzzer calls with one input after another; an assertion
- * that fails, a report of a sanitizer or a hang is a finding. Time and memory are limited by libFuzzer. */
+/* Shared by the fuzz targets. A target is a function that libFuzzer calls with one input after another; an assertion
+ * that fails, a report of a sanitizer or a hang is a finding. libFuzzer limits time and memory. */
 #ifndef HB_TESTS_FUZZ_FUZZ_H
 #define HB_TESTS_FUZZ_FUZZ_H
 
@@ -12,7 +12,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
 static struct arena *fuzz_arena;
 
-/* Empties fuzz_arena, which every input begins with. */
+/* Begins an input: empties fuzz_arena. */
 static inline void fuzz_begin(void)
 {
     if (fuzz_arena == NULL)
@@ -43,8 +43,8 @@ static inline uint64_t fuzz_take(struct fuzz_bytes *in, size_t bytes)
     return n;
 }
 
-/* True when bytes of Redis name an array of millions. hiredis allocates it at once, which here would look like a
- * finding; the service takes replies only from its own Redis. */
+/* True when bytes of Redis announce an array of millions. hiredis allocates it at once, which would look like a finding
+ * here; the service only reads replies of its own Redis. */
 static inline bool fuzz_reply_is_huge(struct str bytes)
 {
     enum { DIGITS_MAX = 6 };

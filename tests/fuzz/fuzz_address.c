@@ -1,4 +1,4 @@
-/* A query, up to the first NUL byte, and behind it the name of a field: what is read of an address. */
+/* The reading of an address. Input: a query, up to the first NUL byte, and behind it the name of a field. */
 #include "base/utf8.h"
 #include "fuzz.h"
 #include "web/form.h"
@@ -12,7 +12,7 @@ static struct form pick(struct str query, struct str name, enum status *st)
     return form;
 }
 
-/* Both have the field with the same value, or neither has it. */
+/* Checks that both forms have the field with the same value, or that neither has it. */
 static void same_check(const struct form *a, const struct form *b)
 {
     assert(a->count == b->count);
@@ -20,7 +20,7 @@ static void same_check(const struct form *a, const struct form *b)
         assert(str_equal(a->fields[0].name, b->fields[0].name) && str_equal(a->fields[0].value, b->fields[0].value));
 }
 
-/* A strict reader finds the same. */
+/* Checks that a strict reader finds the same value. */
 static void strict_check(struct str query, struct str name, const struct form *picked, enum status st)
 {
     struct form whole, one = { .count = 0 };
@@ -34,7 +34,7 @@ static void strict_check(struct str query, struct str name, const struct form *p
     assert(form_overlaps(&whole, query) == (whole.count > 0));
 }
 
-/* Fields that were not asked for change nothing. */
+/* Checks that additional fields, which nobody reads, change nothing. */
 static void junk_check(struct str query, struct str name, const struct form *picked, enum status st)
 {
     static const char *const junk[] = { "%", "\xB0\xC5=\xFF", "=&&%00=%E5" };

@@ -13,7 +13,7 @@
 #define HEAD "secret = 0123456789abcdef0123456789abcdef\n"
 enum { ERROR_BYTES = 512, PATH_BYTES = 64 };
 
-/* What was read is written as text from which the same is read. */
+/* Checks that the addresses, written as text, read back the same. */
 static void addresses_check(struct str text)
 {
     struct address_list list, again;

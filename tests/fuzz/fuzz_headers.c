@@ -1,5 +1,5 @@
-/* What comes in headers, cookies and addresses, and the values of sessions and access tokens in Redis. The input is cut
- * at its line feeds into three texts. */
+/* Headers, cookies and addresses, and the values of sessions and access tokens in Redis. The input is cut at its line
+ * feeds into three texts. */
 #include <string.h>
 
 #include "account/shown_once.h"
@@ -33,7 +33,7 @@ static void cookie_check(struct str header)
     }
 }
 
-/* The ids of a cookie are those that somebody has made, and few. */
+/* Checks that the ids of a cookie are few, and that somebody has made them. */
 static void looked_check(struct str ids, const struct public_id_key *key)
 {
     char mine[PUBLIC_ID_TEXT_MAX];
@@ -86,7 +86,7 @@ static void token_check(struct str value, const struct public_id_key *key)
     assert(str_equal(again.username, copy.username) && str_equal(again.nickname, copy.nickname));
 }
 
-/* An id that is written is read again; with one character changed it is another id, or none. */
+/* Checks that an id reads back the same; with one character changed it is another id, or none. */
 static void id_check(struct str text, const struct public_id_key *key)
 {
     char written[PUBLIC_ID_TEXT_MAX];
@@ -102,7 +102,7 @@ static void id_check(struct str text, const struct public_id_key *key)
     assert(!public_id_decode(key, str_from(written), &again));
 }
 
-/* The check of a code has 20 bits, so a text may pass by chance: it is read the same again then. */
+/* The check of a code has 20 bits, so a random text may pass; then it must read back the same. */
 static void recovery_code_check(struct str username, struct str typed)
 {
     const struct key key = key_derive(STR("a secret of at least 32 characters"), KEY_RECOVERY_CODE);
@@ -117,7 +117,7 @@ static void recovery_code_check(struct str username, struct str typed)
                strcmp(code.chars, again.chars) == 0);
 }
 
-/* What is sealed is opened again; what a browser makes up is not. */
+/* Checks that a sealed text is opened, and that a made-up text is not. */
 static void shown_once_check(struct str typed, struct str session_key)
 {
     const struct key key = key_derive(STR("a secret of at least 32 characters"), KEY_SHOWN);
@@ -158,7 +158,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     bool matches = etag_matches(first, second);
     (void)etag_matches(second, first);
     (void)matches;
-    /* Another site's page is never allowed by a header that names another host. */
+    /* A header that names another host never allows another site's page. */
     if (origin_allows(first, second, third, STR("https://hongbao.example")) && first.ptr != NULL && first.len > 0)
         assert(str_equal(first, STR("same-origin")) || str_equal(first, STR("none")));
     /* A host is compared as a whole; a port may be left out. */

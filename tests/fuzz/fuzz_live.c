@@ -62,7 +62,7 @@ static void entry_check(const redisReply *reply)
     size_t count, room = live_entry_events(reply);
     enum status st = live_entry_first(reply, &first);
     assert(st == ST_OK || st == ST_CORRUPT);
-    all = calloc(room + 1, sizeof *all); /* on the heap: a write behind the last one is seen */
+    all = calloc(room + 1, sizeof *all); /* on the heap, so that a write behind the last event is noticed */
     assert(live_entry_read(reply, all, &count) == st && count == (st == ST_OK ? room : 0));
     assert(live_event_id_equal(all[0].id, first.id));
     for (size_t i = 0; i < count; i++) {

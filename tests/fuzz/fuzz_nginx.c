@@ -23,7 +23,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     char path[PATH_BYTES];
     fuzz_begin();
     if (str_find(fuzz_text(data, size), STR("include")) < size)
-        return 0; /* other files of this machine would be read */
+        return 0; /* it would read other files of this machine */
     if (file < 0)
         file = memfd_create("nginx", MFD_CLOEXEC);
     assert(file >= 0 && ftruncate(file, 0) == 0 && pwrite(file, data, size, 0) == (ssize_t)size);

@@ -11,7 +11,7 @@
 
 enum { CELLS_MAX = 16 };
 
-/* Reads one cell as RFC 4180 says, and what ends it: a comma, or the end of the row. */
+/* Reads one cell as RFC 4180 defines it, and the end of the cell: a comma, or the end of the row. */
 static struct str cell_read(const char **p, const char *end)
 {
     struct buf cell = { .limit = (size_t)1 << 24 };

@@ -1,6 +1,6 @@
-/* What a browser sends of a passkey: client data, the authenticator data of a registration and of a login, signatures;
- * and addresses of a site and challenges. The first byte chooses. The checks before the interesting part are passed by
- * writing what they want: the hash of the domain and the flags. */
+/* The data of passkeys that a browser sends: client data, the authenticator data of a registration and of a login,
+ * signatures; also addresses of a site, and challenges. The first byte chooses one of these. To pass the first checks,
+ * the target writes the right hash of the domain and flags into the input. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -60,7 +60,7 @@ static struct passkey_key key_of_vector(void)
     return key;
 }
 
-/* The first two thirds are the signature; the last one is authenticator data. */
+/* Input: two thirds are the signature, the last third is authenticator data. */
 static void login(struct str input)
 {
     uint32_t count;

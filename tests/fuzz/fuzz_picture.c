@@ -1,5 +1,5 @@
 /* A picture that a user uploads: it is refused, or becomes a WebP file of the right kind, in each shape, of some
- * part. Small pictures only: a large one takes its time, and the process that decodes has a limit of that
+ * part. Only small pictures: a large one takes long, and the process that decodes has a time limit
  * (io/picture_child.h). */
 #include "base/buf.h"
 #include "fuzz.h"

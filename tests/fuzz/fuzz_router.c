@@ -2,8 +2,8 @@
  * the replies of Redis also from the input. There is no MySQL.
  *
  * The input is cut at its first two NUL bytes into the parameters (a line NAME=value each; the line POOL=page chooses
- * the page pool, POOL=auth the auth pool, otherwise it is the hot pool), the body, and what Redis answers, cut
- * at further NUL bytes into the replies of each round. The answer must be well formed, whatever the input is. */
+ * the page pool, POOL=auth the auth pool, otherwise it is the hot pool), the body, and the replies of Redis, cut at
+ * further NUL bytes into rounds. The answer must be well formed, whatever the input is. */
 #include <jansson.h>
 #include <sodium.h>
 #include <stdio.h>
@@ -85,7 +85,7 @@ void __wrap_fcgi_break_off(struct fcgi_request *r)
     fuzz.broken_off = true;
 }
 
-/* Connects to a socket of our own. */
+/* Connects to a socket of the test itself. */
 bool __wrap_redis_connection_ensure(struct redis *r, struct redis_node *node, int64_t deadline_ms)
 {
     int pair[2];
@@ -105,7 +105,7 @@ bool __wrap_redis_connection_ensure(struct redis *r, struct redis_node *node, in
     return true;
 }
 
-/* Each round gets the next part of the input; behind its end the connection ends. */
+/* Each round gets the next part of the input; when the input is used up, the connection ends. */
 void __wrap_redis_transfer(struct redis_flight *flights, size_t count, int64_t deadline_ms)
 {
     struct str part = str_cut(fuzz.replies, '\0', &fuzz.replies);
@@ -117,10 +117,10 @@ void __wrap_redis_transfer(struct redis_flight *flights, size_t count, int64_t d
 
 int64_t __wrap_clock_now_ms(void)
 {
-    return INT64_C(1795000000000); /* in November 2026 */
+    return INT64_C(1795000000000); /* a time in November 2026 */
 }
 
-/* Nobody guesses an id; so every word of its length is one. */
+/* Random input never has a valid id, so every word of the right length is one here. */
 bool __wrap_public_id_decode(const struct public_id_key *key, struct str text, uint64_t *out_id)
 {
     if (__real_public_id_decode(key, text, out_id))
@@ -165,7 +165,7 @@ static struct str header_find(struct str head, const char *name)
     return STR_NONE;
 }
 
-/* Lines `Name: value`, each with CR LF, and none within a value. */
+/* Checks the lines `Name: value`: each ends with CR LF, and none is within a value. */
 static void head_check(struct str head)
 {
     struct str rest = head;
@@ -274,13 +274,13 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     fuzz.broken_off = false;
     buf_reset(&fuzz.answer);
     struct str path = fcgi_param(&fuzz.request, "REQUEST_URI");
-    if (path.ptr == NULL || path.len == 0 || path.ptr[0] != '/') { /* nginx passes no other */
+    if (path.ptr == NULL || path.len == 0 || path.ptr[0] != '/') { /* nginx passes on only absolute paths */
         arena_free(arena);
         return 0;
     }
     struct services whole = fuzz.app;
-    fuzz.app.picture_program = "/nowhere"; /* pictures have a target of their own */
-    if (pool == POOL_HOT) {                /* as it is opened there */
+    fuzz.app.picture_program = "/nowhere"; /* pictures have a separate target */
+    if (pool == POOL_HOT) {                /* as commands/serve.c opens it for this pool */
         fuzz.app.page_cache = page_cache_new(PAGE_CACHE_PAGES_MAX, PAGE_CACHE_BYTES_MAX);
         fuzz.app.stores.db = NULL;
         fuzz.app.news_count = NULL;

@@ -5,7 +5,7 @@
 
 enum { EVENTS_MAX = 64, PACKET_FIRST = 7000, PACKETS = 4, USERS = 8, SHARES = 16, DAY_MS = 86400000 };
 
-/* A small number mostly, so that events fit each other; sometimes any number. */
+/* A small number in most cases, so that events fit each other; sometimes any number. */
 static int64_t fen_take(struct fuzz_bytes *in)
 {
     uint64_t first = fuzz_take(in, 1);
@@ -42,7 +42,7 @@ static void row_take(struct fuzz_bytes *in, struct settle_packet *p)
     p->row_grabs_fen = fen_take(in) & INT64_MAX;
     p->amount_fen = p->row_grabs_fen;
     p->best_share_no = PACKET_NO_SHARE;
-    /* A row keeps its own rules: the rest is what is not grabbed. The amount fits these grabs mostly. */
+    /* A row keeps its own rules: the rest is the ungrabbed amount. In most cases the amount fits these grabs. */
     int64_t more = head % 2 == 0 ? p->grabs_fen : fen_take(in) & INT64_MAX;
     if (more > INT64_MAX - p->amount_fen)
         more = INT64_MAX - p->amount_fen;
@@ -65,7 +65,8 @@ static void packet_rules(const struct settle_packet *p)
     assert(p->refund_fen == 0 || p->has_close);
 }
 
-/* What leaves escrows arrives at wallets; each account is changed once, in ascending order. */
+/* Checks that the money which leaves escrows arrives in wallets, and that each account is changed once, in ascending
+ * order. */
 static void accounts_rules(const struct settle_batch *b)
 {
     __int128 sum = 0;

@@ -1,6 +1,6 @@
-/* Texts and bytes as literals of SQL: a statement has exactly what was put in, and what follows a literal is not part
- * of it. With HB_CONFIG a server reads the literals and must give back the same bytes; without one a reader of literals
- * does, which is written from the server's manual. The first byte chooses the type. */
+/* Texts and bytes as literals of SQL: a statement has exactly the given values, and text behind a literal is not part
+ * of it. With HB_CONFIG a server reads the literals and must return the same bytes; without it, a reader does that
+ * follows the server's manual. The first byte chooses the type. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -70,7 +70,7 @@ static struct db *server(void)
     return db;
 }
 
-/* The server compares, and sends both back. Texts of the program are valid UTF-8. */
+/* The server compares the two values, and returns both. Texts of the program are valid UTF-8. */
 static void server_check(struct db *db, struct str text, bool bytes)
 {
     struct db_rows rows;

@@ -1,5 +1,5 @@
-/* What somebody typed, as pasted, by every reader of base/typed. Whatever a reader takes, its canonical form reads back
- * the same. The first byte is the zone. */
+/* What somebody typed, as pasted, by every reader of base/typed. If a reader accepts a text, its canonical form reads
+ * back the same. The first byte is the zone. */
 #include <stdlib.h>
 
 #include "base/array.h"

@@ -1,5 +1,5 @@
-/* A fuzz target without libFuzzer: gives it the empty input, then each file of the folders that are named. Before each
- * it writes the path to stderr, so the last line names the input that ended the program. */
+/* A fuzz target without libFuzzer: gives it the empty input, then each file of the folders that are named. It first
+ * writes the path of each file to stderr, so the last line names the input at which the program ended. */
 #include <dirent.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -9,7 +9,7 @@
 
 enum { SECONDS_MAX = 60 * HB_TEST_PATIENCE };
 
-/* The block has the size of the file: a sanitizer sees what reads behind its end. */
+/* Allocates exactly the size of the file, so that a sanitizer notices a read behind its end. */
 static void file_give(const char *path)
 {
     fprintf(stderr, "%s\n", path);

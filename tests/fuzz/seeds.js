@@ -25,7 +25,7 @@ function unescape(text) {
   return Buffer.concat(parts);
 }
 
-// The string literals of C sources; neighbours are one literal, as for the compiler. Names of headers are left out.
+// The string literals of C sources; adjacent literals are joined, as the compiler does. Names of headers are left out.
 function literals(...files) {
   const found = [];
   for (const file of files) {
@@ -53,7 +53,7 @@ function resp(value) {
   return Buffer.concat([Buffer.from(`$${text.length}\r\n`), text, Buffer.from('\r\n')]);
 }
 
-const NOW = 1795000000000; // the clock of fuzz_router
+const NOW = 1795000000000; // the time that fuzz_router uses
 const hex = 'ab'.repeat(32);
 const entry = (user, fen, ms) => `${user},${fen},${ms}-0,小明`;
 // Their names, in the order of lua/view-4.lua.
@@ -137,7 +137,7 @@ function requests() {
 
 // ---- passkeys ----
 
-// The bytes of each vector, behind the byte by which fuzz_passkey knows what they are.
+// The bytes of each vector, behind the byte from which fuzz_passkey knows its kind.
 function vectors() {
   const text = read('tests/unit/passkey_vectors.h').replace(/\\\n/g, ' ');
   return [...text.matchAll(/^#define (\w+)((?:\s*"[^"\n]*")+)/gm)].map(([, name, quoted]) => {

@@ -18,11 +18,11 @@ const SECONDS = Number(process.env.HB_TEST_FUZZ_SECONDS ?? 15);
 const SEED = process.env.HB_TEST_FUZZ_SEED ?? String(randomInt(2 ** 32));
 const POOLS = ['hot', 'page', 'auth', 'card'];
 const SERVERS = [...POOLS, 'settle', 'nginx'];
-const VISITORS = 6; // at the same time, for each pool and for nginx
+const VISITORS = 6; // visitors at the same time, for each pool and for nginx
 const ANSWER_MS = 3000; // longer than a pool waits within a request
 const REPORT = /ERROR: AddressSanitizer|runtime error:|LeakSanitizer|Assertion .* failed|system call refused|stack smashing|double free/;
-// libfcgi allocates what a pair of name and value claims, and ends the process when that is 2 GiB or more. nginx passes on
-// no such lengths, and nobody else may connect to a pool.
+// libfcgi allocates as much as the lengths of a name and value claim, and ends the process when that is 2 GiB or more.
+// nginx passes on no such lengths, and nobody else may connect to a pool.
 const GIGABYTES = /fcgiapp\.c.*Malloc.*Assertion .* failed/;
 const LEAKS = fileURLToPath(new URL('leaks.txt', import.meta.url)); // libfcgi's own
 const FORM = 'application/x-www-form-urlencoded';
@@ -33,7 +33,7 @@ const counts = { sent: 0, answered: 0, silent: 0 };
 let user;
 let packet;
 
-// stopped: what to do with each pool while it is.
+// stopped: called for each pool while it is stopped.
 async function restart(settings, stopped = () => {}) {
   for (const pool of POOLS) {
     await dev(['stop', pool]);
@@ -44,7 +44,7 @@ async function restart(settings, stopped = () => {}) {
 
 before(async () => {
   await restart({
-    ASAN_OPTIONS: 'allocator_may_return_null=1', // too large an allocation fails, as without sanitizers
+    ASAN_OPTIONS: 'allocator_may_return_null=1', // an allocation that is too large fails, as without sanitizers
     LSAN_OPTIONS: `suppressions=${LEAKS}:print_suppressions=0`,
   });
   user = await newUser({ yuan: '100' });
@@ -129,7 +129,7 @@ const matches = (since, pattern) => readdirSync(join(env.HB_TEST_VAR, 'log')).fl
   return readFileSync(file).subarray(since[name] ?? 0).toString('latin1').split('\n').filter((line) => pattern.test(line)).map((line) => `${name}: ${line}`);
 });
 
-// Removes what libfcgi said from the log of a pool: what is left is judged when the servers are stopped
+// Removes libfcgi's own lines from the log of a pool. The remaining lines are checked when the servers are stopped
 // (tests/support/servers).
 function forget(pool) {
   const file = join(env.HB_TEST_VAR, `log/${pool}.log`);

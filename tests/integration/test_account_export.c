@@ -1,4 +1,4 @@
-/* The export of an account: all of one's own data and no secret, in constant memory. */
+/* The export of an account: all of the user's own data and no secret, in constant memory. */
 #include <jansson.h>
 
 #include "records/account_export.h"

@@ -1,4 +1,4 @@
-/* The audit: clean where all is well, and it names each planted violation. */
+/* The audit: it is clean when nothing is wrong, and it names each planted violation. */
 #include "audit/audit_internal.h"
 #include "test_world.h"
 
@@ -28,7 +28,7 @@ static void audit_packet(uint64_t packet_id)
     assert_int_equal(audit_run(&w->app->stores, &audit), ST_OK);
 }
 
-/* {0} … {5}: the id of a user. {o} {f} {e}: of the packet that is open, finished, exclusive. */
+/* The id for a mark: {0} … {5}: of a user; {o} {f} {e}: of the packet that is open, finished, exclusive. */
 static uint64_t id_of(char mark)
 {
     if (mark >= '0' && mark <= '5')
@@ -51,8 +51,8 @@ static const char *marks_fill(const char *text)
     return out;
 }
 
-/* Each plants its statement, or its command of Redis for the keys of the open packet, in tables and a Redis that are
- * right. Packet 77 does not exist; account 0 stands for all. */
+/* Each row plants its statement, or its Redis command for the keys of the open packet, in correct stores. Packet 77
+ * does not exist; account 0 stands for all. */
 TEST(each_planted_violation_is_named)
 {
     static const struct {

@@ -1,4 +1,4 @@
-/* The audit of where money comes from, and of sessions: it names each planted contradiction. A pool that is taken over
+/* The audit of where money comes from, and of sessions: it names each planted contradiction. An intruder in a pool
  * can't plant most of them (test_rights.c). */
 #include "base/array.h"
 #include "support/stores_do.h"
@@ -7,7 +7,7 @@
 
 enum { MINUTE_MS = 60000, USERS = 4 };
 
-/* The linker replaces clock_now_ms by the function below. This is added to the real time. */
+/* The linker replaces clock_now_ms by the function below, which adds this to the real time. */
 static int64_t clock_shift_ms;
 
 int64_t __real_clock_now_ms(void);
@@ -34,7 +34,7 @@ static void scene_begin(void)
 
 TEST(money_that_was_never_asked_for_is_found)
 {
-    /* The account named belongs to users[3]. Both balances change as the transfer says: the sums are right. */
+    /* The named account belongs to users[3]. Both balances are changed as the transfer says, so the sums are right. */
     static const struct {
         const char *transfer; /* kind, debit, packet, seq, key; the first ? is the wallet of users[3] */
         const char *debit;
@@ -72,7 +72,7 @@ TEST(money_that_was_never_asked_for_is_found)
 
 TEST(what_is_left_of_a_deleted_user_is_found)
 {
-    /* Of users[3], whose account has only what is planted. */
+    /* Planted for users[3], whose account has nothing else. */
     static const char *const planted[] = {
         "UPDATE packet SET sender_id = ?, state = 'open'",
         "UPDATE packet SET sender_id = ?",
@@ -128,7 +128,7 @@ SCENE_TEST(a_session_of_nobody_is_found)
     assert_int_equal(world_audit_violations(w, "sessions"), 2);
 }
 
-/* The session is right in everything except what each line of the table says. */
+/* Each line of the table makes one thing about the session wrong. */
 TEST(a_session_that_its_list_or_its_times_do_not_explain_is_found)
 {
     static const struct {
@@ -189,7 +189,7 @@ SCENE_TEST(a_key_without_its_time_to_live_or_with_an_unknown_name_is_found)
     }
 }
 
-/* It is one violation more, and hides none of the others; neither does a list of another type. */
+/* It is one more violation, and hides none of the others; nor does a list of another type. */
 SCENE_TEST(a_session_of_another_type_hides_no_other)
 {
     (void)world_redis(w, packet, "HSET hb:session:planted a b");

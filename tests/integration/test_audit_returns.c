@@ -45,7 +45,7 @@ static enum status tables_body(struct db *db, void *ctx)
     return audit_tables(ctx, db);
 }
 
-/* True when the audit names the packet in this check; of the tables alone, or with Redis. */
+/* True when this check of the audit names the packet; for the tables alone, or with Redis. */
 static bool is_named(enum audit_check check, uint64_t packet_id, bool with_redis)
 {
     audit = (struct audit){ 0 };
@@ -55,7 +55,7 @@ static bool is_named(enum audit_check check, uint64_t packet_id, bool with_redis
     return audit_names(&audit, check, "packet", packet_id);
 }
 
-/* Plants each statement, with the packet's id for its ?, in tables that are right: the audit must name the packet. */
+/* Executes each statement, with the packet's id for its ?, on correct tables: the audit must then name the packet. */
 static void each_is_found(enum audit_check check, uint64_t packet_id, const char *const *statements, size_t count)
 {
     for (size_t i = 0; i < count; i++) {

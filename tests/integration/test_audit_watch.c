@@ -1,5 +1,5 @@
-/* The watch of the settle worker: which rows a look and a walk read, in steps. That it finds what a role could plant is
- * shown by test_rights.c. */
+/* The watch of the settle worker: which rows a look and a walk read, in steps. test_rights.c shows that it finds what a
+ * role could plant. */
 #include "audit/watch.h"
 #include "io/metrics.h"
 #include "support/stores_do.h"
@@ -15,7 +15,7 @@ static struct audit_watch *watch_new(void)
     return watch;
 }
 
-/* Runs steps at this time until nothing is under way; the number of violations. */
+/* Runs steps at this time until nothing is under way; returns the number of violations. */
 static uint64_t watch_at(struct audit_watch *watch, int64_t ms)
 {
     uint64_t before = metrics_get(METRIC_AUDIT_VIOLATED);
@@ -28,7 +28,7 @@ static uint64_t watch_at(struct audit_watch *watch, int64_t ms)
     return 0;
 }
 
-/* A deposit with this id, which no test used before; without a request key nobody asked for it. */
+/* Plants a deposit with this unused id; without a request key, no form asked for it. */
 static void deposit_plant(uint64_t transfer_id, const char *key)
 {
     const struct db_param user = DB_U64(w->users[0]);
@@ -70,7 +70,7 @@ FAULTY_WORLD_TEST(looks_and_walks_have_their_intervals, 1)
     free(watch);
 }
 
-/* Ids are not committed in their order. */
+/* Ids are not committed in ascending order. */
 FAULTY_WORLD_TEST(a_transfer_that_is_committed_late_is_found, 1)
 {
     struct audit_watch *watch = watch_new();
@@ -102,7 +102,7 @@ FAULTY_WORLD_TEST(a_walk_reads_every_row, 600)
     free(watch);
 }
 
-/* The first look leaves what is older than AUDIT_WATCH_FIRST_TRANSFERS to `hongbao audit`. */
+/* The first look leaves older transfers than AUDIT_WATCH_FIRST_TRANSFERS to `hongbao audit`. */
 FAULTY_WORLD_TEST(the_first_look_begins_with_the_newest_transfers, 1)
 {
     struct audit_watch *watch = watch_new();

@@ -8,7 +8,7 @@
 
 enum { BALANCE_FEN = 100000 };
 
-/* The query ends with "lang=", or has none. */
+/* query: ends with "lang=", or has no language. */
 static struct visit *card(uint64_t packet_id, const char *query, const char *language)
 {
     struct visit *v = visit_new(app, text_printf("/p/x/card.png%s%s", query, language), NULL, NULL);
@@ -46,7 +46,7 @@ TEST(the_opening_is_on_it)
     visit_says(card(person_send(app, &sender, "kind=lucky&amount=5&count=3"), SHAPES[0], "en"), 200, LACKS, "Opens");
 }
 
-/* In a line of its own in the wide picture, behind the opening in the tall one. */
+/* The passphrase has its own line in the wide picture, and stands behind the opening in the tall one. */
 TEST(a_passphrase_is_announced)
 {
     struct person sender = person_with(BALANCE_FEN);
@@ -64,7 +64,8 @@ TEST(a_passphrase_is_announced)
     }
 }
 
-/* Its last letters are found once each. Words take more room than characters do: then the letters are smaller. */
+/* Each line ends with the expected letters, once. Words take more room than characters, so their letters are
+ * smaller. */
 TEST(a_long_greeting_is_whole)
 {
     static const struct {

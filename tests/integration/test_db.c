@@ -55,7 +55,7 @@ static int empty_tables(void **state)
 
 #define ITEMS_TEST(name) TEST_WITH(name, empty_tables, NULL)
 
-/* The number of the only row, in its last column. */
+/* The number in the last column of the only row. */
 static int64_t number(struct db *on, const char *sql)
 {
     struct db_rows rows;
@@ -162,7 +162,7 @@ ITEMS_TEST(the_last_id_is_kept_over_later_statements)
 
 /* ---- sessions ---- */
 
-/* Its other values come from a table (test_db_session); tidy pins the limits of time. */
+/* test_db_session checks the other values, from their table; tidy pins the time limits. */
 ITEMS_TEST(a_session_waits_for_a_lock_for_three_seconds_at_most_and_reads_what_is_committed)
 {
     static const char *const values[][2] = { { "tx_isolation", "READ-COMMITTED" },
@@ -268,7 +268,7 @@ ITEMS_TEST(a_result_larger_than_the_arena_is_no_memory)
 
 /* ---- prepared statements ---- */
 
-/* How often this session has done something: Com_stmt_prepare, Com_stmt_close. */
+/* How often this session has prepared or closed a statement: Com_stmt_prepare, Com_stmt_close. */
 static int64_t session_count(const char *name)
 {
     struct db_rows rows;
@@ -398,7 +398,7 @@ ITEMS_TEST(a_transaction_commits_only_on_ok)
     EACH (answer, answers) {
         struct plan plan = { .answer = *answer };
         assert_int_equal(db_transaction(db, change_and_answer, &plan), *answer);
-        assert_int_equal(plan.runs, 1); /* also of a conflict that is from body, not from a deadlock */
+        assert_int_equal(plan.runs, 1); /* also for a conflict that body returned itself, not from a deadlock */
         assert_items(other, 11, 20);
     }
 }
@@ -429,7 +429,7 @@ static enum status wait_for_lock(struct db *on, void *ctx)
         /* The transaction is rolled back; further statements must not run outside of it. */
         assert_int_equal(db_exec(on, NULL, "UPDATE test_item SET n = 999 WHERE id = 2", NULL, 0), ST_CONFLICT);
         sql_do(other, "ROLLBACK");
-        return ST_OK; /* the conflict counts, although body returns ST_OK */
+        return ST_OK; /* the conflict decides, although body returns ST_OK */
     }
     return st;
 }
@@ -503,7 +503,7 @@ ITEMS_TEST(after_five_deadlocks_the_transaction_is_a_conflict)
     assert_int_equal(plan.runs, 5);
 }
 
-/* A statement of its own, which locks row 1 and then waits for row 2. */
+/* A single statement, which locks row 1 and then waits for row 2. */
 static void *alone_run(void *arg)
 {
     struct crossing *c = arg;
@@ -518,7 +518,7 @@ struct heavy {
     pthread_t thread;
 };
 
-/* Changes more than the single statement, so that this one is ended by the deadlock. */
+/* Changes more rows than the single statement, so the server ends the single statement at the deadlock. */
 static enum status cross_single(struct db *on, void *ctx)
 {
     struct heavy *h = ctx;
@@ -553,7 +553,7 @@ ITEMS_TEST(a_single_statement_that_lost_a_deadlock_is_repeated)
     arena_free(h.rows);
 }
 
-/* Fails with the error until it was tried so often; each try is run twice when it lost a deadlock. */
+/* A routine that fails with the error until it was tried so often; after a lost deadlock each try runs twice. */
 #define FAILS_UNTIL(tries, code)                                                                                       \
     "BEGIN NOT ATOMIC SET @tries = @tries + 1; IF @tries < " tries                                                     \
     " THEN SIGNAL SQLSTATE '40001' SET MYSQL_ERRNO = " code "; END IF; INSERT INTO test_item (n) VALUES (7); END"
@@ -581,7 +581,7 @@ ITEMS_TEST(a_statement_that_is_a_transaction_is_run_again_after_conflicts)
         assert_ints({ number(db, "SELECT @tries"), row->tries },
                     { number(db, "SELECT COUNT(*) FROM test_item WHERE n = 7"), row->rows });
     }
-    /* A Galera node answers so that has lost its cluster, also to the COMMIT. */
+    /* A Galera node that has lost its cluster gives this answer, also to the COMMIT. */
     sql_do(db, "SET @tries = 0");
     assert_int_equal(db_exec_retried(db, FAILS_UNTIL("9", "1047"), NULL, 0), ST_UNKNOWN);
     WAIT_UNTIL(db_exec(db, NULL, "DO 1", NULL, 0) == ST_OK); /* it avoids the node for a moment */

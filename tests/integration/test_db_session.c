@@ -1,5 +1,5 @@
-/* mysql/db_session with a real server: whatever values the server gives a new session, the program works with its own,
- * or refuses the server in a clear word. */
+/* mysql/db_session with a real server: whatever values the server gives a new session, the program works with its own
+ * values, or refuses the server with a clear message. */
 #include <mysql.h>
 
 #include "mysql/db_session.h"
@@ -46,7 +46,7 @@ static int teardown(void **state)
     return 0;
 }
 
-/* One of the server's settings, as an operator could have made it. */
+/* One of the server's settings with a value that an operator might have set. */
 struct odd {
     const char *name, *value;
 };
@@ -81,7 +81,7 @@ static struct str cell(struct db *db, const char *sql)
     return db_cell(&rows, 0, 0);
 }
 
-/* What the program does all the time: texts with every character, several rows, an UPDATE without a key. */
+/* The usual work of the program: texts with every character, several rows, an UPDATE without a key. */
 static void session_works(const char *what)
 {
     struct db *db = db_new(app->stores.config);

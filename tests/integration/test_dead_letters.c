@@ -19,7 +19,8 @@
 
 enum { LATER_MS = 10000, WORD_MAX = 200 };
 
-/* A packet of 4 × 100 fen whose second grab (users[2], share 1) is damaged in the stream; the third follows it. */
+/* A packet of 4 × 100 fen. The event of its second grab (users[2], share 1) is damaged in the stream; the third grab
+ * follows it. */
 static uint64_t packet;
 
 /* Replaces the newest event of the packet's stream by "g" and this value, as by printf without blanks. */
@@ -84,14 +85,14 @@ static void assert_seen_settled(size_t user, bool settled)
     assert_int_equal(seen_settled(packet, user), settled);
 }
 
-/* Of the letters that wait: MIN or MAX. */
+/* The id of an unresolved letter: MIN or MAX. */
 static uint64_t letter_id(const char *which)
 {
     struct str sql = arena_printf(w->arena, "SELECT %s(id) FROM dead_letter WHERE resolved_ms IS NULL", which);
     return (uint64_t)world_number(w, sql.ptr, 0);
 }
 
-/* The replay commands print to stdout. */
+/* Runs a replay command, which prints to stdout. */
 static enum status replay_by_hand(uint64_t letter, struct str content)
 {
     return replay_letter(&w->settler->stores, letter, content, stdout);
@@ -150,7 +151,7 @@ SCENE_TEST(a_repaired_letter_and_those_behind_it_are_settled_in_order)
     assert_int_equal(replay(last, STR_NONE).outcome, REPLAY_EARLIER);
     assert_int_equal(replay(first, STR_NONE).outcome, REPLAY_UNREADABLE);
     assert_int_equal(world_letters(w, 0), 2);
-    /* The cursor stays; its row is written, so that a worker at another Galera node conflicts with the replay. */
+    /* The replay leaves the cursor, but writes its row, so that it conflicts with a worker at another Galera node. */
     const char *const written = "SELECT SUM(updated_ms) FROM stream_cursor";
     const int64_t before = world_number(w, written, 0);
     assert_int_equal(replay(first, repaired()).outcome, REPLAY_DONE);
@@ -204,7 +205,7 @@ FAULTY_SCENE_TEST(a_damaged_key_of_a_packet_with_a_letter_does_not_stop_settleme
     assert_true(seen_settled(other, 1));
 }
 
-/* The letter is committed, and its worker dies before it publishes. */
+/* The letter is committed, but its worker dies before it publishes. */
 TEST(held_shares_are_published_before_the_position)
 {
     uint64_t events;
@@ -232,7 +233,7 @@ TEST(held_shares_are_published_before_the_position)
     }
 }
 
-/* The letters are settled, and the command dies before it publishes. */
+/* The letters are settled, but the command dies before it publishes. */
 TEST(the_next_worker_or_replay_publishes_that_a_share_is_no_longer_held)
 {
     WORLDS (by_worker, 2, scene_begin(true)) {
@@ -288,8 +289,9 @@ SCENE_TEST(a_whole_packet_is_replayed_by_one_command_and_leaves_redis_when_it_cl
 SCENE_TEST(recovery_and_expiry_skip_a_packet_in_quarantine)
 {
     (void)world_redis(w, packet, "DEL {pk} {sh} {gr} {or}");
-    assert_int_equal(recover_once(LATER_MS).loaded, 0);                      /* share 1 would be given out twice */
-    assert_int_equal(recover_one(packet, 2 * (int64_t)HOUR_MS).refunded, 0); /* the share of users[2] would be */
+    assert_int_equal(recover_once(LATER_MS).loaded, 0); /* share 1 would be given out twice */
+    /* the share of users[2] would be refunded */
+    assert_int_equal(recover_one(packet, 2 * (int64_t)HOUR_MS).refunded, 0);
     world_restart_worker(w);
     assert_int_equal(world_drain(w), 0);
     assert_int_equal(world_redis(w, packet, "EXISTS {pk}"), 0); /* publishing held shares creates no packet */
@@ -324,7 +326,7 @@ FAULTY_SCENE_TEST(a_letter_is_seen_that_is_written_while_recovery_waits_for_the_
     world_sql(w, "UPDATE dead_letter SET resolved_ms = 1");
     world_sql(w, "START TRANSACTION");
     assert_int_equal(world_number(w, "SELECT COUNT(*) FROM packet WHERE id = ? FOR UPDATE", packet), 1);
-    world_sql(w, "UPDATE dead_letter SET resolved_ms = NULL"); /* as if they were written only now */
+    world_sql(w, "UPDATE dead_letter SET resolved_ms = NULL"); /* as if they were made only now */
     assert_int_equal(pthread_create(&thread, NULL, commit_when_waited_for, NULL), 0);
     assert_int_equal(recover_packet(worker, packet, clock_now_ms() + 2 * (int64_t)HOUR_MS, &done), ST_OK);
     pthread_join(thread, NULL);
@@ -352,7 +354,7 @@ static bool kept(uint64_t id)
     return page_cacheable(&view);
 }
 
-/* The text that the list of letters begins with. */
+/* The list of letters begins with this text. */
 static void assert_listed(const char *start)
 {
     char *text;
@@ -429,7 +431,7 @@ WORLD_TEST(the_letter_of_a_crowd_is_replayed_as_it_was, 4)
         { world_number(w, "SELECT LENGTH(content) - LENGTH(REPLACE(content, 'g ', '')) FROM dead_letter", 0), 3 * 2 });
     world_sql(w, "UPDATE packet SET grabbed_count = 0");
     assert_int_equal(replay(letter_id("MIN"), grab_line(id, 0, 1)).outcome, REPLAY_INCOMPLETE);
-    /* A program that did not know crowds would have written them as one line. */
+    /* An older program, which did not know crowds, would have written them as one line. */
     world_sql(w, "UPDATE dead_letter SET content = REPLACE(content, CHAR(10), ' ')");
     assert_int_equal(replay(letter_id("MIN"), STR_NONE).outcome, REPLAY_UNREADABLE);
     world_sql(w, "UPDATE dead_letter SET content = REPLACE(content, ' g ', CONCAT(CHAR(10), 'g '))");

@@ -14,7 +14,7 @@ static bool line_read(FILE *in, struct line *out)
     return fscanf(in, "%llu\t%63[^\t]\t%127[^\n]\n", &out->id, out->username, out->cookie) == 3;
 }
 
-/* The lines of so many users. Close it. */
+/* Makes so many users; returns the file with their lines, for the caller to close. */
 static FILE *made(uint32_t count, int64_t balance_fen)
 {
     FILE *out = tmpfile();
@@ -55,6 +55,26 @@ FAULTY_WORLD_TEST(a_second_run_makes_other_users, 600)
     assert_int_equal(world_number(w, "SELECT COUNT(*) FROM account WHERE kind = 'wallet' AND balance_fen = 0", 0), 600);
     assert_int_equal(world_balance(w, 1), -600 * (int64_t)DEMO_MONEY_FEN);
     world_audit_clean(w);
+}
+
+/* The call of session_value_text that lacks memory, from 1; 0: none. */
+static unsigned lacks_memory_at;
+
+struct str __real_session_value_text(struct arena *a, const struct session *s);
+struct str __wrap_session_value_text(struct arena *a, const struct session *s);
+struct str __wrap_session_value_text(struct arena *a, const struct session *s)
+{
+    return lacks_memory_at > 0 && --lacks_memory_at == 0 ? STR_NONE : __real_session_value_text(a, s);
+}
+
+FAULTY_WORLD_TEST(a_run_without_memory_for_a_session_fails_and_lists_no_user, 0)
+{
+    FILE *out = tmpfile();
+    assert_non_null(out);
+    lacks_memory_at = 2;
+    assert_int_equal(demo_make(&w->app->stores, 3, 0, out), ST_NO_MEMORY);
+    assert_int_equal(ftell(out), 0);
+    (void)fclose(out);
 }
 
 FAULTY_WORLD_TEST(the_command_refuses_where_there_is_no_demo, 0)

@@ -48,7 +48,7 @@ WORLD_TEST(an_end_after_the_last_grab_changes_nothing, 4)
 {
     uint64_t id = world_even(w, 300, 3);
     world_grab_all(w, id, 1, 3);
-    assert_ended(id, PACKET_FINISHED); /* the tables do not know the grabs yet */
+    assert_ended(id, PACKET_FINISHED); /* the tables do not have the grabs yet */
     world_audit_clean(w);
     assert_int_equal(world_drain(w), 3);
     assert_ended(id, PACKET_FINISHED);
@@ -70,7 +70,7 @@ WORLD_TEST(the_worker_closes_what_a_pool_that_died_has_ended, 3)
 {
     uint64_t id = world_even(w, 500, 5);
     world_grab_all(w, id, 1, 1);
-    int64_t ahead_ms = clock_now_ms() + HOUR_MS / 2; /* of a pool whose clock is ahead of Redis's */
+    int64_t ahead_ms = clock_now_ms() + HOUR_MS / 2; /* the time of a pool whose clock is ahead of Redis's */
     assert_int_equal(packet_end(w->app->stores.db, id, ahead_ms), ST_OK);
     assert_int_equal(world_expire(w, NULL), 0);
     int64_t now_ms = clock_now_ms();

@@ -59,7 +59,7 @@ WORLD_TEST(with_a_full_redis_packets_are_settled_and_refunded, 3)
     uint64_t settled = world_drain(w);
     int64_t dying = 0;
     for (size_t i = 0; i < PACKETS; i++)
-        dying += world_redis(w, ids[i], "PTTL {pk}") > 0; /* the memory is freed in the end */
+        dying += world_redis(w, ids[i], "PTTL {pk}") > 0; /* its memory will be freed */
     (void)world_redis(w, 0, "CONFIG SET maxmemory 2gb");
     assert_ints({ closed, PACKETS }, { settled, 3 * PACKETS }, { dying, PACKETS });
     world_drain(w);

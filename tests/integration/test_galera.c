@@ -27,7 +27,7 @@ static struct arena *arena;
 
 /* ---- the nodes ---- */
 
-/* As the administrator, on one node. */
+/* Executes a statement as the administrator, on one node. */
 static void node_sql(int node, const char *sql)
 {
     assert_int_equal(script_run("galera", "sql %s %d \"%s\" >/dev/null", dir, node, sql), 0);
@@ -61,7 +61,7 @@ static int64_t number(struct db *db, const char *sql)
     return db_cell_i64(&rows, 0, 0);
 }
 
-/* The node that answers: 1, 2 or 3; 0: none. */
+/* The number of the node that the client uses: 1, 2 or 3; 0: none. */
 static int node_of(struct db *db)
 {
     struct db_rows rows;
@@ -120,7 +120,7 @@ static uint64_t connection_of(struct db *db)
     return st == ST_OK ? db_cell_u64(&rows, 0, 0) : 0;
 }
 
-/* After the loss of a connection, though one before it in the list came back. */
+/* After a lost connection the client goes back to the same node, although a node before it in the list works again. */
 TEST(the_node_that_was_used_last_is_used_again)
 {
     struct config at_2;
@@ -161,7 +161,7 @@ TEST(a_node_that_is_read_only_is_skipped_and_left)
     db_free(db);
 }
 
-/* One server has nobody to go to: what can be read is read. */
+/* A single server has no alternative: reads are still done. */
 TEST(a_single_server_that_is_read_only_is_read)
 {
     struct config at_1;
@@ -203,7 +203,7 @@ TEST(with_tls_only_a_server_with_a_certificate_of_its_name_is_used)
     assert_false(tls_answers(3, ca)); /* has no TLS */
 }
 
-/* A user whom the server asks for a certificate. */
+/* Whether a user can log in from whom the server requires a certificate. */
 static bool certificate_answers(bool has_certificate)
 {
     struct config at;
@@ -235,7 +235,7 @@ struct conflict {
     int tries;
 };
 
-/* In the first try another node commits a change of the row before this one does. */
+/* In the first try, another node commits a change of the row before this transaction does. */
 static enum status count_against(struct db *db, void *ctx)
 {
     struct conflict *c = ctx;
@@ -271,8 +271,8 @@ static enum status step_write(struct db *db, void *ctx)
     return st != ST_OK ? st : db_exec(db, NULL, "UPDATE counter SET n = n + 1 WHERE id = 1", NULL, 0);
 }
 
-/* Each step is done once: one that is done already says so. Returns the exit status: 0, or a status that does not mean
- * that a store is away. */
+/* Each step is done once; a repeated step reports that it is done. Returns the exit status: 0, or a status that does
+ * not mean that a store is away. */
 static int worker_run(int worker)
 {
     struct config c = config;
@@ -363,7 +363,7 @@ TEST(a_node_that_is_not_primary_is_unavailable_and_comes_back)
         struct db_rows rows;
         assert_int_equal(db_query(any, arena, &rows, "SELECT n FROM counter WHERE id = 2", NULL, 0), ST_UNAVAILABLE);
         enum status st = db_exec(first, NULL, "UPDATE counter SET n = n + 1 WHERE id = 2", NULL, 0);
-        assert_true(st == ST_UNAVAILABLE || st == ST_UNKNOWN); /* unknown: it began before the node knew */
+        assert_true(st == ST_UNAVAILABLE || st == ST_UNKNOWN); /* unknown: it began before the node had noticed */
         wait_ms(50);
     }
     assert_int_equal(script_run("galera", "bootstrap %s 3", dir), 0);

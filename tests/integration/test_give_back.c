@@ -1,4 +1,5 @@
-/* Shares that are given back: the money is where the row says, once, in whatever order the stores learn of it. */
+/* Shares that are given back: the money is where the row says, exactly once, whichever store learns of the return
+ * first. */
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -13,7 +14,7 @@
 #include "support/wait_until.h"
 #include "test_world.h"
 
-/* users[user] gives back, with the rights of a pool. */
+/* users[user] gives a share back, with the rights of a pool. */
 static struct give_back give_back_by(uint64_t packet_id, size_t user)
 {
     struct give_back given;
@@ -78,7 +79,7 @@ WORLD_TEST(after_the_end_it_goes_to_the_sender, WORLD_USERS)
                 { world_number(w, "SELECT received_count FROM user_month WHERE user_id = ?", w->users[2]), 0 });
 }
 
-/* Of three receivers two have a share each of two: one more share has a taker, the next one has none. */
+/* A packet of two shares for three receivers, both shares taken: one more share has a taker, the next one has none. */
 WORLD_TEST(a_share_that_nobody_could_take_goes_to_the_sender_of_the_open_packet, WORLD_USERS)
 {
     const size_t to[] = { 1, 2, 3 };
@@ -114,7 +115,7 @@ WORLD_TEST(it_is_refused_without_a_share_before_settlement_and_without_money, WO
     (void)world_send(w, 1, PACKET_EVEN, FUNDED_FEN + 100, 10, HOUR_MS, -1);
     assert_int_equal(give_back_by(id, 1).result, GIVE_BACK_NO_MONEY);
     assert_int_equal(world_number(w, "SELECT COUNT(*) FROM share_return WHERE packet_id = ?", id), 0);
-    /* The last shares are grabbed, but not settled: where it goes is not known yet. */
+    /* The last shares are grabbed, but not settled: the destination is not known yet. */
     world_grab_all(w, id, 2, 1);
     uint64_t full = world_even(w, 200, 2);
     grab_settled(full, 2, 1);
@@ -144,7 +145,7 @@ WORLD_TEST(an_open_packet_takes_back_as_many_shares_as_it_was_sent_with, WORLD_U
     assert_int_equal(given_back(id, 3).position, PACKET_NO_SHARE); /* to the sender */
 }
 
-/* Gives the best share back: the best is then another share of the same amount, or the new one. */
+/* After the best share is given back, the best is another share of the same amount, or the new share. */
 WORLD_TEST(the_best_share_moves_behind_the_others, WORLD_USERS)
 {
     uint64_t id = world_send(w, 0, PACKET_LUCKY, 5003, 4, HOUR_MS, -1);
@@ -285,7 +286,7 @@ WORLD_TEST(what_an_older_copy_lacks_is_added_again, WORLD_USERS)
     assert_int_equal(world_packet(w, id).state, PACKET_CLOSED);
 }
 
-/* Redis closed the packet before it got the return: the refund is what the tables say. */
+/* Redis closed the packet before it got the return: the tables decide the refund. */
 WORLD_TEST(a_close_event_that_does_not_know_the_return_is_no_fault, WORLD_USERS)
 {
     uint64_t id = world_even_settled(w, 300, 3, 2);
@@ -310,7 +311,7 @@ WORLD_TEST(an_expired_packet_refunds_what_was_given_back_and_not_taken, WORLD_US
                 { world_balance(w, w->users[0]), FUNDED_FEN - 100 });
 }
 
-/* A return to the sender has no share that Redis could lack, only its mark. */
+/* A return to the sender adds no share to Redis, only a mark, which an older copy may lack. */
 WORLD_TEST(a_mark_that_an_older_copy_lacks_is_set_again, WORLD_USERS)
 {
     const size_t to[] = { 1, 2 };
@@ -329,15 +330,16 @@ WORLD_TEST(a_mark_that_an_older_copy_lacks_is_set_again, WORLD_USERS)
 
 enum { LOCKED_MS = 300, LOCK_WAIT_MS = 20000 };
 
-/* A share that another process gives back to the sender without a lock on the packet, as a transaction of another
- * Galera node does until it is certified. */
+/* A share that another process gives back to the sender without locking the packet, as a transaction of another Galera
+ * node does until it is certified. */
 struct elsewhere {
     uint64_t packet_id;
     size_t user;
-    int ready; /* a pipe: the rows are written */
+    int ready; /* a pipe: readable once the rows are written */
 };
 
-/* Until somebody else has the lock on the packet and, a moment later, waits for these rows. */
+/* Waits until another process has locked the packet, and a moment longer, in which that process waits for these
+ * rows. */
 static enum status packet_locked_wait(struct elsewhere *e)
 {
     struct db *probe = db_new(w->config);

@@ -48,7 +48,7 @@ PEOPLE_TEST(an_open_packet_is_busy_and_one_past_its_time_is_expired)
 PEOPLE_TEST(a_repeat_tells_the_share_and_how_many_are_left)
 {
     uint64_t id = person_send(app, &sender, "kind=even&amount=1&count=3");
-    grab_row_add(app, id, 0, &visitor, 100, 1700000000000); /* without its money, so taken away again */
+    grab_row_add(app, id, 0, &visitor, 100, 1700000000000); /* the packet has no money, so it is deleted again */
     sql_run(app, "UPDATE packet SET grabbed_count = 1 WHERE id = ?", DB_U64(id));
     assert_opened(&visitor, id, 200,
                   "{\"result\":\"already\",\"share_no\":0,\"amount_fen\":100,\"left_count\":2,\"returned\":false}");

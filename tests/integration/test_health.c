@@ -71,7 +71,8 @@ APP_TEST(with_both_stores_and_an_open_fence_it_is_ready)
 /* A store that answers every read and refuses every write: of each, how an administrator comes to it and back. */
 static const struct refusal {
     const char *part, *says;
-    const char *plant, *mend; /* of Redis, or statements of MariaDB; mend NULL: the functions are loaded */
+    /* commands of Redis, or statements of MariaDB; mend NULL: the functions are loaded again */
+    const char *plant, *mend;
 } REFUSALS[] = {
     { "redis", "OOM", "CONFIG SET maxmemory 1", "CONFIG SET maxmemory 2gb" },
     { "redis", "NOREPLICAS", "CONFIG SET min-replicas-to-write 1", "CONFIG SET min-replicas-to-write 0" },
@@ -123,7 +124,7 @@ APP_TEST(a_store_that_refuses_writes_is_not_ready)
     mysql_close(admin);
 }
 
-/* The keys that readiness writes, with another type than it gives them. */
+/* The keys that readiness writes, planted with another type. */
 APP_TEST(a_planted_key_makes_no_pool_unready)
 {
     test_services_fences_open(app);
@@ -138,7 +139,7 @@ APP_TEST(a_planted_key_makes_no_pool_unready)
     expect(ready_other_pool, 200);
 }
 
-/* As after the loss of one server of a cluster. */
+/* The state after the loss of one server of a cluster. */
 APP_TEST(a_partition_that_is_shut_is_told)
 {
     char key[LIVE_KEY_MAX];
@@ -171,7 +172,7 @@ APP_TEST(an_unreachable_database_is_named_where_it_is_needed)
     app->stores.db = db;
 }
 
-/* Other tests of this Redis leave events; those that wait for long would make a site "not ready". */
+/* Other tests of this Redis leave events; events that wait for long would make the site "not ready". */
 static int no_event_waits(void **state)
 {
     if (app_begin(state) != 0)
@@ -225,7 +226,7 @@ APP_TEST(a_redis_that_keeps_nothing_on_disk_or_forgets_packets_is_named)
     for (size_t i = 0; i < ARRAY_LEN(settings); i++) {
         (void)redis_number(app->stores.redis, "CONFIG SET %s", settings[i][0]);
         expect(ready_site, 503, settings[i][2]);
-        expect(ready_packet_pool, 200); /* a balancer can't mend it */
+        expect(ready_packet_pool, 200); /* a balancer could not help, so the pool is ready */
         (void)redis_number(app->stores.redis, "CONFIG SET %s", settings[i][1]);
     }
 }

@@ -113,8 +113,8 @@ TEST_WITH(a_holder_with_a_slow_clock_makes_no_id_beyond_its_lease, setup, teardo
     struct id_lease old = lease_of(5), new = lease_of(6);
     only_instance(4);
     (void)next_id(&old, 0);
-    /* By the clock of the old holder half of its lease is left: its ids have a time before the end of the lease, and
-     * the ids of the new holder start there. */
+    /* By the old holder's clock half of its lease is left. Its ids have times before the end of the lease, and the new
+     * holder's ids start at that time. */
     assert_true(id_ms(next_id(&new, ID_LEASE_MS)) >= now + ID_LEASE_MS);
     uint64_t id = next_id(&old, ID_LEASE_MS / 2);
     assert_true(id != 0 && id_ms(id) < now + ID_LEASE_MS);

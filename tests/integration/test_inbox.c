@@ -1,4 +1,4 @@
-/* The inbox of the home page, and the number of what is new in it. */
+/* The inbox of the home page, and the number of its new items. */
 #include <inttypes.h>
 
 #include "base/clock.h"
@@ -79,7 +79,7 @@ static void thanks_add(uint64_t packet_id, unsigned share_no, const struct perso
             DB_U64(packet_id), DB_U64(share_no), DB_U64(by->id), DB_TEXT(str_from(text)), DB_I64(now - share_no));
 }
 
-/* The money is the bank's here; the test has no audit. */
+/* The money is only the bank's here; this test runs no audit. */
 static void refund_add(const struct person *sender, const char *kind, int64_t fen, int64_t ms)
 {
     uint64_t id = packet_add(sender, "closed", ms - HOUR_MS, ms);
@@ -162,7 +162,7 @@ INBOX_TEST(money_that_came_back_is_shown_for_a_week)
     refund_add(&me, "refund", 123, now - HOUR_MS);
     refund_add(&me, "refund", 456, now - INBOX_SHOWN_MS - HOUR_MS);
     refund_add(&me, "deposit", 789, now - HOUR_MS);
-    refund_add(&me, "return", 321, now - HOUR_MS); /* shown as what it is, by its own part */
+    refund_add(&me, "return", 321, now - HOUR_MS); /* its own part shows it */
     visit_says(home(true), 200, "1 × \"kind\":\"refund\"", "\"amount_fen\":123");
 }
 
@@ -229,7 +229,7 @@ INBOX_TEST(the_home_of_a_new_user_offers_amounts_to_send)
     visit_says(home(false), 200, LACKS, "href=\"/send?amount=6.66\"");
 }
 
-/* position < 0: the money went to the sender. */
+/* position < 0: the money goes to the sender. */
 static void return_add(uint64_t packet_id, const struct person *by, int position, int64_t ms)
 {
     grab_add(packet_id, by);
@@ -250,7 +250,7 @@ INBOX_TEST(shares_given_back_are_shown)
     return_add(packet_add(&first, "open", now - HOUR_MS, now + HOUR_MS), &me, 2, now); /* of another sender */
     visit_says(home(true), 200, "2 × \"kind\":\"return\"", "1 × \"amount_fen\":100,\"to\":\"packet\"",
                "1 × \"amount_fen\":100,\"to\":\"sender\"");
-    /* What others can open is no income. */
+    /* A share that others can open is no income. */
     visit_says(home(false), 200, "1 × class=\"income\"", "退还了一份，其他人可领", "把领的红包退给了你");
 }
 
@@ -270,9 +270,9 @@ INBOX_TEST(news_are_counted_until_home_is_looked_at)
     assert_int_equal(counted(now), 0);
     (void)packet_for_me("open", now - 10, now + HOUR_MS);
     refund_add(&me, "refund", 1, now - 10);
-    assert_int_equal(counted(now + NEWS_AGE_MS - 1), 0); /* kept from before */
+    assert_int_equal(counted(now + NEWS_AGE_MS - 1), 0); /* the number in Redis from before */
     assert_int_equal(counted(now + NEWS_AGE_MS), 2);
-    /* A program does not look. */
+    /* A program's request does not mark items as seen. */
     visit_says(home(true), 200, "2 × \"new\":true");
     assert_int_equal(counted(now + 2 * NEWS_AGE_MS), 2);
     visit_says(home(false), 200, "2 × >新</span>");
@@ -283,7 +283,7 @@ INBOX_TEST(news_are_counted_until_home_is_looked_at)
     assert_int_equal(counted(clock_now_ms() + 4 * NEWS_AGE_MS), 1);
 }
 
-/* Begins a page for `me`, that much later. */
+/* Begins a page for `me`, so much later. */
 static void page_begin(struct visit *v, const char *uri, int64_t later_ms)
 {
     visit_begin(v, app, uri, NULL, NULL);
@@ -293,7 +293,7 @@ static void page_begin(struct visit *v, const char *uri, int64_t later_ms)
     v->x.now_ms += later_ms;
 }
 
-/* What Redis has of `me`: "COUNT,COUNTED_MS,SEEN_MS"; empty: nothing. */
+/* The value in Redis for `me`: "COUNT,COUNTED_MS,SEEN_MS"; empty: none. */
 static struct str news_kept(void)
 {
     struct redis_call call;
@@ -304,7 +304,7 @@ static struct str news_kept(void)
     return kept;
 }
 
-/* Whether looking at home, that much later, changes what Redis has. */
+/* Whether a visit of home, so much later, changes the value in Redis. */
 static bool home_writes(int64_t later_ms)
 {
     struct visit v;
@@ -328,10 +328,10 @@ INBOX_TEST(home_writes_only_when_something_is_new)
     const uint64_t later = packet_for_me("open", clock_now_ms() + 20000, now + HOUR_MS);
     assert_int_equal(counted(clock_now_ms() + 30000), 1);
     sql_run(app, "UPDATE packet SET state = 'closed' WHERE id IN (?, ?)", DB_U64(packet), DB_U64(later));
-    assert_true(home_writes(30001)); /* other pages show a number of what is gone */
+    assert_true(home_writes(30001)); /* otherwise other pages would count an item that is gone */
     assert_int_equal(counted(clock_now_ms() + 30002), 0);
     assert_false(home_writes(HOUR_MS));
-    assert_true(home_writes(DAY_MS + 40000)); /* or it would be forgotten one day, and all be new */
+    assert_true(home_writes(DAY_MS + 40000)); /* otherwise the value would expire one day, and all items be new */
 }
 
 INBOX_TEST(every_page_shows_the_number)

@@ -1,4 +1,4 @@
-/* A routine of the ledger is one statement: whenever it is ended, and with autocommit on, it has done all of its work
+/* A routine of the ledger is one statement: whenever it is interrupted, with autocommit on, it has done all of its work
  * or nothing. */
 #include <pthread.h>
 #include <unistd.h>
@@ -14,10 +14,10 @@
 
 enum { ENDS_MIN = 5, ROUNDS_MAX = 2000, TRIES_MAX = 4, USERS_PER_ROUND = 20, END_US_MAX = 2000, WAIT_US = 100000 };
 
-/* Far from the ids that the world has. */
+/* Far from the ids in the world. */
 static const unsigned long long FIRST_USER = 1ULL << 40;
 
-/* What ends a statement: another connection, some time later. */
+/* The end of a statement: another connection kills it some time later. */
 struct end {
     MYSQL *admin;
     unsigned long id;
@@ -34,8 +34,8 @@ static void *statement_kill(void *ctx)
     return NULL;
 }
 
-/* Runs the statement, which is ended at a random moment: by KILL, or by its own time limit. The server's error code; 0:
- * it was done. */
+/* Runs the statement and interrupts it at a random moment: by KILL, or by its own time limit. Returns the server's
+ * error code; 0: it was done. */
 static unsigned statement_error(MYSQL *role, MYSQL *admin, const char *sql, bool kill)
 {
     /* Some routines take a tenth of the time that others take. */
@@ -51,7 +51,7 @@ static unsigned statement_error(MYSQL *role, MYSQL *admin, const char *sql, bool
     assert_int_equal(pthread_create(&killer, NULL, statement_kill, &e), 0);
     const unsigned code = mysql_query(role, sql) == 0 ? 0 : mysql_errno(role);
     assert_int_equal(pthread_join(killer, NULL), 0);
-    while (mysql_query(role, "DO 1") != 0) /* a late KILL ends this one instead */
+    while (mysql_query(role, "DO 1") != 0) /* a late KILL interrupts this statement instead */
         assert_int_not_equal(mysql_errno(role), 0);
     return code;
 }
@@ -127,7 +127,7 @@ static void users_make(const struct round *r)
     " state, created_ms, expires_ms, request_key) SELECT " id ", @user, 'x', kind, split, 100, 1, greeting, seed,"     \
     " commitment, 'funding', created_ms, expires_ms, CONCAT('round ', " id ") FROM packet LIMIT 1"
 
-/* As the page pool sends: @alone may open it. */
+/* A send as the page pool makes it: @alone may open it. */
 #define SENT                                                                                                           \
     "CALL packet_send_with(@packet + 2, @user, 'x', NULL, NULL, 'even', 'even', 100, 1, 100, 1, NULL, 'sent',"         \
     " REPEAT('s', 32), REPEAT('c', 32), 1, 2, NULL, CONCAT('round ', @packet + 2), NULL, NULL, '', 1,"                 \
@@ -165,7 +165,7 @@ enum {
     CALLS_COUNT
 };
 
-/* Every routine that a role may call, with what the administrator does before. */
+/* Every routine that a role may call, with the administrator's statements before it. */
 static const struct call {
     const char *sql;
     unsigned role;
@@ -217,7 +217,7 @@ static const char *prepared(const struct call *call)
     return call->sql;
 }
 
-/* What the calls name: @user, @alone without money, @packet, @other, and @ids of the users with money. */
+/* The variables in the calls: @user, @alone without money, @packet, @other, and @ids of the users with money. */
 static const char *names_text(const struct round *r)
 {
     struct str ids = STR("[");
@@ -304,7 +304,7 @@ TEST(a_statement_that_is_ended_at_any_moment_does_all_or_nothing)
     scene_end(&s);
 }
 
-/* A number that says whether any row of money has changed. */
+/* A number that changes when any row of money changes. */
 static int64_t money_read(void)
 {
     return world_number(w,
@@ -357,7 +357,7 @@ TEST(a_statement_whose_sum_overflows_does_nothing)
 struct running {
     MYSQL *mysql;
     const char *sql;
-    unsigned code; /* the error's, after the thread has ended */
+    unsigned code; /* the server's error code, after the thread has ended */
 };
 
 static void *statement_run(void *ctx)
@@ -367,8 +367,8 @@ static void *statement_run(void *ctx)
     return NULL;
 }
 
-/* A send waits for a row that a transaction holds: its wallet, its sender or its receiver. It decides by what the row
- * is then, which is newer than what it has read before. */
+/* A send waits for a row that a transaction has locked: its wallet, its sender or its receiver. It decides by the row
+ * as it is then, which is newer than what it read before. */
 FAULTY_WORLD_TEST(a_send_that_waits_decides_by_the_newest_rows, 2)
 {
     enum { NO_SUCH_USER = 31002 };

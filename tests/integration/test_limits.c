@@ -1,4 +1,4 @@
-/* web/limits and user/login_limits: Redis counts, and what is beyond a limit is refused before any work is done. */
+/* web/limits and user/login_limits: Redis counts, and requests beyond a limit are refused before any work is done. */
 #include <inttypes.h>
 
 #include "account/deletion_page.h"
@@ -39,7 +39,7 @@ static unsigned fresh_network(void)
     return (unsigned)(random_u64() & 0xffff);
 }
 
-/* A request, and a name that nobody has. */
+/* A request, and a name to which no user belongs. */
 static struct visit one;
 static struct str name;
 
@@ -59,7 +59,7 @@ static int one_end(void **state)
 
 #define TAKE_TEST(name) TEST_WITH(name, one_begin, one_end)
 
-/* Takes once of the name's; a refusal is answered in `one`. */
+/* Takes one use from the name's limit; a refusal is answered in `one`. */
 static bool taken(struct str subject)
 {
     return limits_take(&one.x, &(struct limit_use){ LIMIT_LOGIN_ACCOUNT, subject }, 1);
@@ -85,7 +85,7 @@ TAKE_TEST(what_is_beyond_a_limit_is_429_with_retry_after)
 TAKE_TEST(a_limit_refills_with_time)
 {
     strcpy(config->limit_login_account, "2 1000000/s");
-    for (int i = 0; i < 50; i++) /* a call takes longer than a microsecond */
+    for (int i = 0; i < 50; i++) /* twice in a microsecond can't happen: a call takes longer */
         assert_true(taken(name));
 }
 
@@ -301,7 +301,8 @@ LIMITS_TEST(guesses_count_for_the_address_the_network_and_the_site)
     }
 }
 
-/* Twenty tokens or sessions of one user are one reader. Guests are no user: nginx counts their addresses. */
+/* Twenty tokens or sessions of one user share the user's limit. Guests have no such limit: nginx counts their
+ * addresses. */
 LIMITS_TEST(reading_counts_for_the_user_and_not_for_guests)
 {
     struct visit v;
@@ -314,8 +315,8 @@ LIMITS_TEST(reading_counts_for_the_user_and_not_for_guests)
     }
 }
 
-/* The file of a user with 12,000 records takes three; at most as many as are there at once, so that it is not refused
- * for ever. */
+/* The file of a user with 12,000 records takes three uses, but at most the whole burst, so that it is not refused for
+ * ever. */
 LIMITS_TEST(a_file_of_many_records_counts_for_more_than_one)
 {
     static const struct {
@@ -344,7 +345,7 @@ LIMITS_TEST(a_file_of_many_records_counts_for_more_than_one)
     }
 }
 
-/* Names are counted one by one, whether they exist or not, and also over the accounts of an address. */
+/* Each name counts, whether it exists or not, also across the accounts of an address. */
 LIMITS_TEST(names_count_for_the_user_and_the_address)
 {
     static const struct {
@@ -362,14 +363,14 @@ LIMITS_TEST(names_count_for_the_user_and_the_address)
         assert_int_equal(names_take(&v.x, step->names), step->taken);
         visit_end(&v);
     }
-    visit_from(&v, network, 9, user_id + 2); /* more than there ever is: all of it */
+    visit_from(&v, network, 9, user_id + 2); /* more than the whole burst: takes all of it */
     strcpy(config->limit_names_address, "off");
     assert_true(names_take(&v.x, 100));
     assert_false(names_take(&v.x, 1));
     visit_end(&v);
 }
 
-/* A search reads up to a thousand records, so all users of an address have one limit; lists have none. */
+/* A search reads up to a thousand records, so all users of an address share one limit; lists have none. */
 LIMITS_TEST(searches_count_for_the_address)
 {
     strcpy(config->limit_search_address, "1 1/d");
@@ -388,7 +389,7 @@ static enum step records_sent_page(struct exchange *x)
     return records_sent(x);
 }
 
-/* It has the sums of both directions; a program gets one. */
+/* The page has the sums of both directions; a program's answer has one. */
 LIMITS_TEST(a_page_of_one_person_is_two_searches)
 {
     struct account p = account_new(app);
@@ -408,7 +409,7 @@ LIMITS_TEST(a_page_of_one_person_is_two_searches)
         assert_int_equal(posted_from(network, 1, step->handler, step->uri, NULL, p.cookie), step->status);
 }
 
-/* Whatever makes a slow hash takes it from the budget of its address first; a right password is no way around it. */
+/* Each slow hash is first taken from the budget of its address, also for a right password. */
 LIMITS_TEST(every_slow_hash_counts_for_the_address_that_makes_it)
 {
     static const struct {
@@ -466,7 +467,7 @@ LIMITS_TEST(a_password_that_needs_two_hashes_is_not_wrong_for_lack_of_one)
     }
 }
 
-/* Who has learned the password may have made a device known. */
+/* A thief of the password may have made a device known. */
 LIMITS_TEST(a_new_password_makes_all_other_devices_unknown)
 {
     struct account p = account_new(app);
@@ -491,7 +492,7 @@ LIMITS_TEST(the_end_of_all_sessions_makes_devices_unknown)
     assert_int_equal(logged_in(p.name, "long+enough", p.device), 429);
 }
 
-/* Such a mark would hold for a year, also for a device that becomes known later. */
+/* Such a mark would be valid for a year, also for devices that become known later. */
 LIMITS_TEST(a_mark_that_nobody_of_the_site_has_written_makes_no_device_unknown)
 {
     static const char *const planted[][2] = {

@@ -102,7 +102,7 @@ static void sample_load(enum packet_kind kind, uint32_t count)
 
 #define PHRASE STR("the \x01 hash")
 
-/* A lucky packet that asks for PHRASE. */
+/* Loads a lucky packet with the passphrase PHRASE. */
 static void sample_load_with_phrase(uint32_t count)
 {
     sample_make(PACKET_LUCKY, count);
@@ -110,13 +110,13 @@ static void sample_load_with_phrase(uint32_t count)
     assert_int_equal(load(), LIVE_LOADED);
 }
 
-/* How one user opens a packet; text that is not given is empty, the packet is the sample. */
+/* How one user opens a packet; texts that are not given are empty, and the packet is the sample. */
 struct opening {
     uint64_t user, packet_id;
     struct str phrase, source, nickname;
 };
 
-/* All in one round, which makes crowds. */
+/* Opens all in one round, which makes crowds. */
 static void open_all(const struct opening *openings, size_t count, struct live_grab *out)
 {
     struct redis_call calls[REDIS_CROWD_MAX * 2];
@@ -150,7 +150,7 @@ static struct live_grab grab(uint64_t user_id)
     return try_phrase(user_id, STR(""));
 }
 
-/* These users open the packet, one after the other: each gets the answer with this code. */
+/* These users open the packet, one after another; each must get an answer with this code. */
 #define assert_grabs(code, ...)                                                                                        \
     grabs_are(code, (const uint64_t[]){ __VA_ARGS__ }, sizeof((const uint64_t[]){ __VA_ARGS__ }) / sizeof(uint64_t))
 
@@ -163,7 +163,7 @@ static void grabs_are(enum live_code code, const uint64_t *users, size_t count)
     }
 }
 
-/* One try after the other. left: the tries that are left, where the answer has them. */
+/* Tries, one after another. left: the remaining tries, if the answer has them. */
 struct
 try {
     uint64_t user;
@@ -183,7 +183,7 @@ static void tries_are(const struct try *tries, size_t count)
     }
 }
 
-/* FIRST_USER and the next ones take a share each. */
+/* FIRST_USER and the next users take a share each. */
 static void grab_first(uint32_t count)
 {
     for (uint32_t i = 0; i < count; i++)
@@ -420,7 +420,7 @@ TEST(of_several_reasons_the_first_is_told)
     (void)load();
     assert_grabs(LIVE_NOT_FOR_YOU, FIRST_USER + 1);
     assert_grabs(LIVE_NOT_YET, FIRST_USER);
-    set_expired(); /* the sender may end it before it has opened */
+    set_expired(); /* as if the sender ended it before the opening */
     assert_grabs(LIVE_EXPIRED, FIRST_USER);
 }
 
@@ -440,15 +440,16 @@ TEST(a_packet_with_a_phrase_is_opened_by_it_only)
 {
     enum { A = FIRST_USER, B, C };
     sample_load_with_phrase(2);
-    assert_tries({ A, STR(""), LIVE_WRONG_PHRASE, 10 }, { A, STR(""), LIVE_WRONG_PHRASE, 10 }, /* it does not count */
+    /* without a phrase, it is not counted as a try */
+    assert_tries({ A, STR(""), LIVE_WRONG_PHRASE, 10 }, { A, STR(""), LIVE_WRONG_PHRASE, 10 },
                  { A, STR("other"), LIVE_WRONG_PHRASE, 9 }, { A, PHRASE, LIVE_GRABBED, 0 },
                  { A, STR("other"), LIVE_ALREADY, 0 }, { A, STR(""), LIVE_ALREADY, 0 }, { B, PHRASE, LIVE_GRABBED, 0 },
                  { C, STR("other"), LIVE_EMPTY, 0 });
-    sample_load(PACKET_LUCKY, 1); /* without a phrase any is as good */
+    sample_load(PACKET_LUCKY, 1); /* for a packet without a phrase, any typed phrase is accepted */
     assert_tries({ A, STR("other"), LIVE_GRABBED, 0 });
 }
 
-/* A phrase that the version before hashed in another way has both hashes, and is one try. */
+/* A phrase that the version before hashed in another way is sent with both hashes, and counts as one try. */
 TEST(each_hash_of_a_phrase_opens_its_packet)
 {
     static const struct str all =
@@ -491,7 +492,8 @@ TEST(accounts_of_one_address_share_their_wrong_phrases)
     struct live_grab g = try_phrase_at(user, STR("other"), AT("address1", "network1"));
     assert_int_equal(g.code, LIVE_TRIED_OUT);
     assert_in_range(g.pause_ms, 1, 1000);
-    /* Not even the right phrase: its answer would tell. No phrase is asked for as before. */
+    /* Even the right phrase is refused: otherwise the answer would reveal it. A request without a phrase is answered as
+     * before. */
     assert_int_equal(try_phrase_at(user, PHRASE, AT("address1", "network1")).code, LIVE_TRIED_OUT);
     assert_int_equal(try_phrase_at(user, STR(""), AT("address1", "network1")).code, LIVE_WRONG_PHRASE);
     assert_int_equal(try_phrase_at(user, PHRASE, AT("address2", "network1")).code, LIVE_GRABBED);
@@ -616,7 +618,7 @@ TEST(a_thousand_users_take_exactly_a_hundred_shares)
 
 /* ---- crowds: several grabs in one round ---- */
 
-/* All in one round; each gets the answer with this code. */
+/* All in one round; each must get an answer with this code. */
 #define CROWD_GETS(openings, ...)                                                                                      \
     crowd_gets(openings, (const enum live_code[]){ __VA_ARGS__ },                                                      \
                sizeof((const enum live_code[]){ __VA_ARGS__ }) / sizeof(enum live_code))

@@ -1,4 +1,4 @@
-/* migrate/migrate in a database of its own. */
+/* migrate/migrate, in a separate database. */
 #include <pthread.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -16,7 +16,7 @@ static struct config config; /* names the database of this test */
 static struct db *db;
 static struct arena *arena;
 static char dir[] = "/tmp/hb-migrate-XXXXXX";
-static char output[4096]; /* of the last run or check */
+static char output[4096]; /* output of the last run or check */
 
 static int setup(void **state)
 {
@@ -106,7 +106,7 @@ static enum status folder_check(struct db *of, const char *sql_dir, FILE *out)
 #define RUN()   with_output(migrate_run)
 #define CHECK() with_output(folder_check)
 
-/* The status, and a part of what was printed. */
+/* Checks the status, and that this text was printed. */
 static void said(enum status st, enum status wanted, const char *part)
 {
     if (st != wanted || strstr(output, part) == NULL)
@@ -148,7 +148,7 @@ FOLDER_TEST(a_later_file_is_applied_alone)
 
 #define ADDITIVE "-- additive: yes\n"
 
-/* On a folder, or tables, that are not as they should be. */
+/* For a folder, or tables, with a fault. */
 FOLDER_TEST(what_does_not_fit_the_program_stops_everything)
 {
     static const struct {
@@ -232,7 +232,7 @@ FOLDER_TEST(a_failing_statement_is_named_and_not_recorded)
     said(RUN(), ST_CORRUPT, "0003_third.sql failed in statement 2");
     assert_int_equal(number("SELECT COUNT(*) FROM schema_migration"), 2);
     assert_int_equal(CHECK(), ST_CONFLICT);
-    /* As the header says: undo by hand, correct the file, run again. */
+    /* The steps in the header: undo by hand, correct the file, run again. */
     sql_do(db, "DROP TABLE three");
     file_write("0003_third.sql", "CREATE TABLE three (id INT)");
     assert_int_equal(RUN(), ST_OK);

@@ -6,8 +6,8 @@
 
 #include "config/config.h"
 
-/* Runs the migrations of sql_dir in a process that dies when it passes a crash point for the n-th time. False: it does
- * not pass it that often, and has applied all of them. Fails the test on any other end of the process. */
+/* Runs the migrations of sql_dir in a process that dies when it passes a crash point for the n-th time. False: the
+ * process passed it less often, and has applied all migrations. Fails the test when the process ends in another way. */
 bool migrator_dies(const struct config *config, const char *sql_dir, const char *point, unsigned n);
 
 #endif

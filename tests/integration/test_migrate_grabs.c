@@ -59,10 +59,10 @@ static int teardown(void **state)
     return 0;
 }
 
-/* Rows as the program before wrote them: a deposit, and three packets around the end of February 2026 in Shanghai,
- * which is 1772294400000. One is finished, its third grab in March; one is refunded after a grab; one is open. The
- * shares are those that the seed draws (I7 of the audit), and no two are equal, so that a row in another's place is
- * seen; the first one is the best. */
+/* Rows as the program of the version before wrote them: a deposit, and three packets around the end of February 2026 in
+ * Shanghai, which is 1772294400000. One packet is finished, with its third grab in March; one is refunded after a grab;
+ * one is open. The shares are those that the seed draws (I7 of the audit). All amounts differ, so that exchanged rows
+ * are noticed; the first share is the best. */
 static const char *const ROWS[] = {
     "INSERT INTO user (id, username, nickname, created_ms) VALUES (10001, 'a', 'a', 1), (10002, 'b', 'b', 1),"
     " (10003, 'c', 'c', 1)",
@@ -133,7 +133,7 @@ static struct str balances(void)
     return cell("SELECT GROUP_CONCAT(id, ':', balance_fen ORDER BY id) FROM account WHERE id NOT IN (2, 3)");
 }
 
-/* As the program before showed it: kind, signed amount, packet, time. */
+/* The statement as the version before showed it: kind, signed amount, packet, time. */
 static struct str statement_before(uint64_t user_id)
 {
     unsigned long long id = user_id;
@@ -295,7 +295,7 @@ TEST(a_killed_migrator_is_continued)
     assert_true(deaths >= 8); /* statements of 0006 to 0008 that write no rows */
 }
 
-/* Wherever the migrator died, a deposit of the older program fails or is in the new tables. */
+/* Wherever the migrator died, a deposit by the older program either fails or is in the new tables. */
 TEST(a_program_that_was_not_stopped_loses_no_transfer)
 {
 #ifndef HB_CRASH_POINTS

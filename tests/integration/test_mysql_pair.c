@@ -46,7 +46,7 @@ TEST(what_was_committed_outlives_the_primary)
     db_free(two);
 }
 
-/* A process that starts now has the old primary first in its list. */
+/* A process that starts now finds the old primary first in its list. */
 TEST(an_old_primary_that_comes_back_is_read_only)
 {
     assert_int_equal(script_run("mariadb_pair", "again %s 1", dir), 0);

@@ -21,7 +21,7 @@ enum {
     PATH_BYTES_MAX = 64,
     ROUTES_MAX = 96,
     ALLOCATIONS_MAX = 20000,
-    /* so small that nearly every arena allocation needs a chunk of its own, which can fail */
+    /* so small that nearly every arena allocation needs a separate chunk, which can fail */
     CHUNK_BYTES = 16,
     ARENA_BYTES_MAX = 16 << 20
 };
@@ -278,7 +278,7 @@ TEST(a_page_is_complete_or_503_and_never_that_of_a_guest)
         page_is_complete(POOL_PAGE, pages[i]);
 }
 
-/* Home with a token: 401 would mean that the token is wrong, and a guest's home that there is none. */
+/* Home with a token. 401 would mean that the token is wrong, and a guest's home would mean that there is no token. */
 TEST(a_token_is_read_from_each_store_or_the_answer_is_503)
 {
     struct visit *v =
@@ -295,7 +295,7 @@ TEST(a_token_is_read_from_each_store_or_the_answer_is_503)
 
 static unsigned unknowns;
 
-/* After the change was made, the answer must not be "busy", which means that nothing changed. */
+/* Once the change was made, the answer must not be "busy", which means that nothing changed. */
 static void outcome_check(const struct visit *refusal, bool changed)
 {
     if (changed && (visit_body_has(refusal, "problem:busy") || visit_body_has(refusal, "Very busy right now")))
@@ -321,7 +321,7 @@ TEST(a_grab_answers_its_share_or_unknown)
     assert_true(unknowns > 0);
 }
 
-/* Repeats with the same key, which get the answer of the first one. */
+/* Repeats a payment with the same key: they get the answer of the first one. */
 TEST(a_payment_that_was_made_answers_success_or_unknown)
 {
     char key[PERSON_KEY_MAX], fields[VISIT_TEXT_MAX];

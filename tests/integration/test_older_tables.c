@@ -160,7 +160,7 @@ FAULTY_ONE_PARTITION_TEST(a_grab_of_an_unknown_user_is_found_without_searching, 
         user_forget(w->users[2 + i]);
     int64_t before = rolled_back();
     assert_int_equal(world_drain(w), PACKETS - STRANGERS);
-    /* Twice: the routine rolls back what it refuses, and so does the program then. */
+    /* Two rollbacks for each: the routine rolls back when it refuses, and then the program does, too. */
     assert_in_range(rolled_back() - before, 0, 2 * STRANGERS + TRIES_MORE);
     assert_ints({ world_letters(w, 0), STRANGERS }, { world_letters(w, ids[1]), 1 });
 }

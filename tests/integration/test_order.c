@@ -5,14 +5,14 @@
 
 static struct str asked;
 
-/* As the router calls the handler for /orders/ASKED. */
+/* Calls the handler as the router does for /orders/ASKED. */
 static enum step ask(struct exchange *x)
 {
     x->params.key = asked;
     return order_show(x);
 }
 
-/* The answer to who asks for a key. */
+/* The answer to a user who looks up a key. */
 static struct visit *asked_by(const struct person *of, const char *its_key)
 {
     asked = str_from(its_key);
@@ -30,7 +30,8 @@ static uint64_t order_new(void)
     return person_send(app, &p, text_printf("kind=even&amount=1&count=3&request_key=%s", key));
 }
 
-/* The states that users see. A packet that is paid but not loaded is there, and what was given back is not taken. */
+/* The states that users see. A packet that is paid but not loaded is found; shares that were given back do not count as
+ * taken. */
 TEST(an_order_is_the_packet_of_its_key)
 {
     static const struct {

@@ -15,7 +15,7 @@ static inline int app_setup(void **state)
     return app == NULL || arena == NULL;
 }
 
-/* Answers, for visit_says. p NULL: a guest; fields NULL: GET; packet_id: `:id` of the path, or 0. */
+/* The answer to a request, for visit_says. p NULL: a guest; fields NULL: GET; packet_id: `:id` of the path, or 0. */
 static inline struct visit *person_html(const struct person *p, handler_fn *handler, const char *uri,
                                         const char *fields, uint64_t packet_id)
 {

@@ -1,4 +1,4 @@
-/* People and packets for tests of the packet floor: users with money, requests in their name. */
+/* People and packets for tests of packets: users with money, and requests in their name. */
 #ifndef HB_TEST_PACKET_FIXTURE_H
 #define HB_TEST_PACKET_FIXTURE_H
 
@@ -21,7 +21,7 @@ void person_new(struct services *app, struct person *out, int64_t balance_fen);
 int64_t person_balance(struct services *app, const struct person *p);
 
 /* One request in the person's name (NULL: logged out), as the router would run it after the session was read. Returns
- * the status; the answer stays in v until visit_end. fields NULL: GET. packet_id: what `:id` in the path says, or 0. */
+ * the status; the answer stays in v until visit_end. fields NULL: GET. packet_id: the id of `:id` in the path, or 0. */
 int person_request(struct visit *v, struct services *app, const struct person *p, handler_fn *handler, const char *uri,
                    const char *fields, uint64_t packet_id, bool json);
 
@@ -32,8 +32,8 @@ struct visit *person_visit_new(struct services *app, const struct person *p, han
 /* Sends a packet with these fields of the form, which must succeed, and returns its id. */
 uint64_t person_send(struct services *app, const struct person *p, const char *fields);
 
-/* The row of a packet, without its transfers. Members that are left out: even, open, 100 fen, one share, no greeting,
- * of the sender's nickname, expired at once, for everybody. */
+/* The row of a packet, without its transfers. Defaults: even, open, 100 fen, one share, no greeting, the sender's
+ * nickname, expired at once, for everybody. */
 struct packet_row {
     const struct person *sender, *receiver;
     const char *sender_name, *kind, *split, *state, *greeting;
@@ -47,12 +47,12 @@ void grab_row_add(struct services *app, uint64_t packet_id, uint32_t share_no, c
 
 /* The page of /records/sent or /records/received at this address. */
 struct visit *records_of(struct services *app, const struct person *p, const char *uri, bool json);
-/* Reads pages of it until there is no next one. Returns how often they have the mark, and sets their number. */
+/* Reads pages of it until the last one. Returns how often the mark occurs, and sets the number of pages. */
 size_t records_all_pages(struct services *app, const struct person *p, const char *uri, const char *mark,
                          size_t *pages);
 
 /* Inserts count rows (at most 32768) of packets of one yuan that sender has sent, a minute apart, the oldest at
- * from_ms, and of their grabs by taker. One of 1000 has the greeting 稀有, the others 常见. No money is moved:
+ * from_ms, and of their grabs by taker. One of 1000 has the greeting 稀有, the others 常见. No money is moved: call
  * packets_forget before an audit. */
 void records_many(struct services *app, const struct person *sender, const struct person *taker, int64_t from_ms,
                   int64_t count);

@@ -9,7 +9,7 @@
 #include "test_packet_app.h"
 #include "user/store.h"
 
-/* So many that to read them all is more than each limit of rows. */
+/* So many rows that reading all of them would exceed each limit of rows. */
 enum { MANY = 5000 };
 
 static struct person ming, hong, gang;        /* ming sends to hong and gang */
@@ -101,7 +101,7 @@ TEST(sent_packets_are_found_by_each_filter)
     assert_found(&ming, "/records/sent?q=_", 1, "100% 快乐_");
     sql_run(app, "UPDATE packet SET note = 'Expenses of MAY' WHERE sender_id = ? AND kind = 'even'", DB_U64(ming.id));
     assert_found(&ming, "/records/sent?q=may", 1, "\"note\":\"Expenses of MAY\"");
-    assert_found(&gang, "/records/received?q=may", 0, NULL); /* only its sender reads it */
+    assert_found(&gang, "/records/received?q=may", 0, NULL); /* only the packet's sender can search the note */
     assert_found(&ming, "/records/sent?min=20", 3, NULL);
     assert_found(&ming, "/records/sent?max=10", 2, NULL);
     assert_found(&ming, "/records/sent?min=10&max=20", 2, NULL);
@@ -210,7 +210,7 @@ TEST(one_of_ones_people_is_found_by_the_nickname_too)
     assert_found(&ming, to_gang, 4, NULL);
     assert_found(&gang, from_ming, 4, NULL);
     visit_says(records_of(app, &hong, from_ming, true), 422); /* hong has never exchanged anything with ming */
-    /* The page offers them, and shows the chosen one by the nickname. */
+    /* The page offers people, and shows the chosen one by the nickname. */
     visit_says(records_of(app, &ming, to_gang, false), 200,
                text_printf("href=\"/records/sent?person=%s\"", hong.username),
                text_printf("<option value=\"%s\">%s</option>", gang.username, gang.nickname),
@@ -235,7 +235,7 @@ static void assert_says(const struct person *p, const char *uri, const char *tex
     visit_says(records_of(app, p, uri, false), 200, text);
 }
 
-/* What a person has of shared packets, not what the packets were; and without what was given back. */
+/* The sum of a person's shares, not of the packets; without shares that were given back. */
 TEST(the_sum_of_a_person_is_what_the_person_kept)
 {
     const char *of_gang = text_printf("/records/sent?person=%s", gang.username);
@@ -244,7 +244,7 @@ TEST(the_sum_of_a_person_is_what_the_person_kept)
     assert_says(&ming, of_gang,
                 text_printf("共4个 · <bdi translate=\"no\">%s</bdi>一共领取50.00元</p>", gang.nickname));
     assert_says(&ming, of_gang, "<small>对方领取5.00元</small>");
-    assert_says(&ming, of_hong, "</bdi>一共领取0.00元</p>"); /* hers, and not opened */
+    assert_says(&ming, of_hong, "</bdi>一共领取0.00元</p>"); /* her exclusive packet, not opened */
     assert_says(&gang, from_ming, "共4个 · 合计50.00元</p>");
     sql_run(app,
             "INSERT INTO share_return (packet_id, share_no, user_id, amount_fen, returned_ms) "
@@ -270,7 +270,8 @@ TEST(of_one_person_both_directions_are_summed)
                             gang.username));
     assert_says(&ming, from_gang, "<p class=\"found\">我收到的 · 共1个 · 合计3.33元</p>");
     assert_says(&ming, from_gang, "</bdi>一共领取40.00元</a>");
-    /* A filter that finds nothing is not shown, and a name of several people has one direction. */
+    /* A side on which the filter finds nothing is not shown; when several people have the name, there is only one
+     * direction. */
     assert_says(&gang, text_printf("/records/received?person=%s&kind=even", ming.username),
                 "<p class=\"found\">共1个 · 合计10.00元</p>");
     visit_says(records_of(app, &ming, "/records/sent?kind=lucky", false), 200, "1 × class=\"found\"");
@@ -282,9 +283,9 @@ TEST(a_search_of_all_years_says_so)
 {
     assert_says(&ming, "/records/sent?kind=lucky", "符合条件的红包 · 全部年份</h2>");
     assert_says(&ming, "/records/sent?year=2025&kind=lucky", "符合条件的红包 · 2025年</h2>");
-    /* A search that finds nothing in a year offers all of them. */
+    /* A search that finds nothing in a year offers all years. */
     assert_says(&ming, "/records/sent?year=2026&kind=even", "<a href=\"/records/sent?kind=even\">在全部年份中找</a>");
-    /* Days are of one zone, and say of which. */
+    /* Days belong to the site's zone, which the page names. */
     assert_says(&ming, "/records/sent?from=2025-01-02", "class=\"hint\">月份和日期均按北京时间计。</p>");
     visit_says(records_of(app, &ming, "/records/sent?from=2025-01-02", false), 200, LACKS, "全部年份");
     visit_says(records_of(app, &ming, "/records/sent?year=2025", false), 200, LACKS, "全部年份");
@@ -300,6 +301,22 @@ TEST(the_page_has_a_chip_for_each_filter_that_leaves_it_out)
                "清除筛选条件", "<option value=\"lucky\" selected>", "name=\"year\" value=\"2025\"");
     visit_says(records_of(app, &ming, "/records/sent?year=2025", false), 200, "0 × class=\"chip gone\"", LACKS,
                "清除筛选条件");
+}
+
+/* In the last month of a year, too. Other periods have a chip for each of their days. */
+TEST(a_period_of_one_whole_month_is_one_chip)
+{
+    visit_says(records_of(app, &ming, "/records/sent?from=2025-01-01&to=2025-01-31", false), 200,
+               "1 × class=\"chip gone\"", ">2025年1月</a>");
+    visit_says(records_of(app, &ming, "/records/sent?from=2025-12-01&to=2025-12-31", false), 200,
+               "1 × class=\"chip gone\"", ">2025年12月</a>");
+    EACH_TEXT (period, "from=2025-01-02&to=2025-01-31", "from=2025-01-01&to=2025-01-30",
+               "from=2025-12-01&to=2026-12-31", "from=2025-01-01&to=2025-12-31", "from=2024-12-01&to=2025-01-31")
+        visit_says(records_of(app, &ming, text_printf("/records/sent?%s", period), false), 200,
+                   "2 × class=\"chip gone\"");
+    EACH_TEXT (half, "from=2025-01-01", "to=2025-01-31", "kind=even")
+        visit_says(records_of(app, &ming, text_printf("/records/sent?%s", half), false), 200, "1 × class=\"chip gone\"",
+                   LACKS, ">2025年1月</a>", ">1970年1月</a>");
 }
 
 TEST(totals_of_all_years_stand_beside_those_of_the_year)
@@ -319,10 +336,10 @@ TEST(totals_of_all_years_stand_beside_those_of_the_year)
                "\"all_time\":{\"total_fen\":59,\"count\":6,\"best_count\":2}");
     visit_says(records_of(app, &p, "/records/sent?year=2025", false), 200, "历年合计</dt><dd>4.70元</dd>",
                "<nav class=\"years scroll\"");
-    /* Of a side that has one year, they would be the same figure again. */
+    /* When a side has only one year, the totals of all years would repeat its figures. */
     sql_run(app, "UPDATE user_month SET sent_count = 0, sent_fen = 0 WHERE user_id = ? AND year = 2024", DB_U64(p.id));
     visit_says(records_of(app, &p, "/records/sent?year=2025", false), 200, LACKS, "历年合计");
-    /* A search has the years as links, and all of them as one more. */
+    /* A search shows the years as links, and one more link for all years. */
     visit_says(records_of(app, &p, "/records/sent?kind=even", false), 200,
                "<a class=\"chip\" href=\"/records/sent?kind=even\" aria-current=\"true\">全部年份");
     visit_says(records_of(app, &p, "/records/sent?kind=even&year=2024", false), 200,
@@ -358,8 +375,8 @@ TEST(a_search_ends_after_some_records_and_continues_there)
                "只算了");
 }
 
-/* A row of the list costs its key, its packet, a look among what was given back, and for a person a look among
- * receivers and shares. */
+/* A row of the list costs its key, its packet, a look-up of returns, and with a person a look-up of receivers and
+ * shares. */
 TEST(no_filter_reads_many_rows_more_than_it_shows)
 {
     enum { PAGE_ROWS = 5 * (RECORDS_PAGE_ITEMS + 1), SEARCH_ROWS = 5 * RECORD_SEARCH_ROWS_MAX };
@@ -390,7 +407,7 @@ TEST(no_filter_reads_many_rows_more_than_it_shows)
             { "kind=lucky&state=open&q=nothing&min=2", SEARCH_ROWS },
             { text_printf("person=%s", other->username), 8 * (RECORDS_PAGE_ITEMS + 1) },
             { text_printf("person=%s", ming.username), 8 * RECORD_SEARCH_ROWS_MAX },
-            /* days that are long past are reached by the key, and so are pages deep in the list */
+            /* days long ago, and pages deep in the list, are reached by the key */
             { "from=2025-01-01&to=2025-01-01&kind=even", PAGE_ROWS },
             { text_printf("kind=even&before=%lld-%s", (long long)(first_day_ms + MANY / 4 * 60000), id), PAGE_ROWS },
         };

@@ -187,7 +187,7 @@ TEST(the_chart_scales_to_the_largest_month_and_needs_three_months)
     visit_says(records_of(app, &p, "/records/received?year=2025", false), 200, LACKS, "class=\"bars\"");
 }
 
-/* The place of a text in the page, from a place on; fails when it is absent. */
+/* The position of a text in the page, after a position; fails when the text is absent. */
 static size_t place(const struct visit *v, size_t from, const char *text)
 {
     struct str rest = str_skip(buf_view(&v->x.body), from);
@@ -333,7 +333,7 @@ TEST(a_seed_is_hidden_until_the_packet_is_over)
 {
     static const char *const sealed[] = { "funding", "open" };
     static const char *const open[] = { "finished", "closed" };
-    /* Its time is over, but it is not closed in MySQL: grabs may still have to be settled. */
+    /* Its lifetime is over, but it is not closed in MySQL: grabs may still have to be settled. */
     struct packet packet = packet_of(&sender, PACKET_LUCKY, 1000, 4, clock_now_ms() - 90000000);
     for (size_t i = 0; i < 2; i++) {
         packet_state_set(&packet, sealed[i]);
@@ -364,7 +364,7 @@ TEST(a_stranger_learns_of_a_packet_for_others_that_its_draw_is_for_them)
     packet_state_set(&packet, "closed");
     visit_says(verify_page(&stranger, &packet), 200, "已结束，结果不公开", LACKS, "金额已封存", "177.00", dear.nickname,
                sender.nickname);
-    /* A guest may be one of them. */
+    /* A guest may turn out to be one of them. */
     visit_says(verify_page(NULL, &packet), 200, "登录后查看种子", "只有发红包的人和指定的领取人能看", LACKS, "177.00");
     visit_says(verify_page(&dear, &packet), 200, "177.00");
 }

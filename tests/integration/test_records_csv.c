@@ -5,7 +5,7 @@
 #include "test_packet_two.h"
 #include "test_stream_fixture.h"
 
-/* Kept in memory, the rows of all years would take more than STREAM_GROWTH_KB_MAX. */
+/* So many that the rows of all years would take more memory than STREAM_GROWTH_KB_MAX. */
 enum { MANY = 30000, TIMES = 2, PART_BYTES_MAX = 256 << 10 };
 
 /* Returns the status. */
@@ -87,7 +87,7 @@ static void return_add(uint64_t id, struct db_param position)
             DB_U64(id), DB_U64(hong.id), position);
 }
 
-/* What was kept, and what a packet cost, is a sum over columns. */
+/* The amount that was kept, and the cost of a packet, are sums over columns. */
 TEST(a_share_given_back_is_in_a_column_of_its_own)
 {
     char into[PUBLIC_ID_TEXT_MAX], to_sender[PUBLIC_ID_TEXT_MAX];

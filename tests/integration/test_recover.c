@@ -19,7 +19,7 @@
 
 enum { LATER_MS = 10000 };
 
-/* As if the senders had paid, and their time to load the packets were over (LIVE_LOAD_WITHIN_MS). */
+/* The state after the senders have paid and their time to load the packets (LIVE_LOAD_WITHIN_MS) is over. */
 #define FUNDED_BEFORE "UPDATE packet SET state = 'funding', created_ms = created_ms - 10000"
 
 static void world_begin_drained(size_t users)
@@ -108,7 +108,7 @@ FAULTY_DRAINED_TEST(a_thousand_rows_that_can_t_be_recovered_keep_no_other_packet
                 { world_packet(w, id).state, PACKET_OPEN });
 }
 
-/* A hot pool that is taken over writes a key that is no packet, before the packet is there. */
+/* Writes a key that is no packet where the packet will be, as an intruder in a hot pool could. */
 static void plant_over(uint64_t packet_id)
 {
     (void)world_redis(w, packet_id, "DEL {pk} {sh}");
@@ -160,7 +160,7 @@ DRAINED_TEST(a_worker_that_ends_once_it_is_idle_waits_for_a_packet_that_its_send
     assert_int_equal(world_grab(w, id, 1).code, LIVE_GRABBED);
 }
 
-/* As when more than a thousand are sent in a second. */
+/* More than a thousand packets are sent in a second. */
 FAULTY_DRAINED_TEST(packets_that_are_sent_faster_than_one_pass_opens_them_are_opened_without_a_pause, 1)
 {
     enum { COPIES = 1100 };
@@ -192,7 +192,7 @@ DRAINED_TEST(a_rebuilt_packet_is_for_its_receivers_only, 5)
     assert_int_equal(world_drain(w), 3);
 }
 
-/* A delayed load by the sender's process, as Redis may still have it in its queue. */
+/* Loads the packet late, with a call of the sender's process that Redis may still have in its queue. */
 static enum live_code load_late(uint64_t id)
 {
     struct packet p = world_packet(w, id);
@@ -214,7 +214,8 @@ DRAINED_TEST(a_load_after_the_refund_opens_nothing, 3)
     assert_int_equal(world_grab(w, id, 1).code, LIVE_MISSING); /* its page comes from MySQL */
     assert_int_equal(world_drain(w), 0);
     assert_int_equal(world_balance(w, w->users[0]), 100000);
-    assert_int_equal(world_audit_violations(w, "times"), 1); /* the worker's clock has left its trace */
+    /* the end that the worker's clock has set is in the future */
+    assert_int_equal(world_audit_violations(w, "times"), 1);
     world_sql(w, "UPDATE packet SET closed_ms = created_ms");
 }
 
@@ -239,7 +240,7 @@ TEST(a_load_while_packets_are_shut_gives_no_share_out_twice)
     }
 }
 
-/* The packet waits until its grabs are settled: a share of them would be given out twice. */
+/* The packet waits until its grabs are settled: otherwise one of their shares would be given out twice. */
 TEST(a_packet_that_lost_keys_or_whose_rebuild_was_interrupted_comes_back_with_every_grab)
 {
     static const char *const lost[] = {
@@ -303,14 +304,14 @@ DRAINED_TEST(a_flushed_redis_gets_its_packets_back_and_takes_grabs, 4)
     assert_int_equal(world_recover(w).loaded, 1);
     assert_true(str_equal(world_redis_text(w, id, "HGET {pk} nickname"), sender));
     assert_true(str_ends(world_redis_text(w, id, "LINDEX {or} 0"), badge));
-    world_check_redis(w); /* opens the fences, whose keys went, too */
+    world_check_redis(w); /* opens the fences, whose keys were lost, too */
     assert_same_share(&first, id, 1);
     world_grab(w, id, 2);
     assert_int_equal(world_drain(w), 1);
     assert_true(live_event_id_compare(world_partition(w, id)->last, before) > 0);
 }
 
-/* The worker sees it when it reads on, or when it compares a new Redis process, whose fence is then opened. */
+/* The worker notices it when it reads on, or when it compares a new Redis process, whose fence it then opens. */
 TEST(a_stream_that_lost_its_tail_shuts_packets_and_never_reuses_ids)
 {
     WORLDS (process, 2, world_begin_drained(5)) {
@@ -444,13 +445,13 @@ DRAINED_TEST(a_full_redis_is_compared_and_repaired_too, 5)
     world_drain(w);
 }
 
-/* In an older copy of Redis. The clock of its machine may differ, so a packet that expired hours ago may still be open
- * there, as may one that was ended days ago: until its first expiry. */
+/* A packet in an older copy of Redis. The clock of its machine may differ, so a packet that expired hours ago may still
+ * be open there. A packet that was ended early may be open there for days, until its original expiry. */
 TEST(a_closed_packet_that_comes_back_open_gives_nothing_out)
 {
     static const struct {
-        const char *times, *stream; /* which ends early, or had no event yet */
-        bool keeps;                 /* what refuses a delayed load by its sender */
+        const char *times, *stream; /* which packet ends early, or had no event yet */
+        bool keeps;                 /* the part of the packet that refuses a delayed load by its sender is kept */
     } copies[] = {
         { "expires_ms = expires_ms", "TIME", true },
         { "expires_ms = expires_ms - 72000000", "TIME", true },
@@ -479,18 +480,19 @@ TEST(a_closed_packet_that_comes_back_open_gives_nothing_out)
     }
 }
 
-/* What closed long ago is not looked for in a Redis that has nothing: it would take as long as the site is old. */
+/* In an empty Redis, packets that were closed long ago are not looked up: this would take longer the older the site
+ * is. */
 DRAINED_TEST(an_emptied_redis_is_repaired_without_the_packets_of_days_ago, 3)
 {
     uint64_t id = world_even_settled(w, 200, 2, 2);
     world_sql(w, "UPDATE packet SET expires_ms = expires_ms - 604800000");
     (void)world_redis(w, id, "FLUSHALL");
-    (void)world_redis(w, id, "SET {pk} kept"); /* not looked for, so not deleted */
+    (void)world_redis(w, id, "SET {pk} kept"); /* not looked up, so not deleted */
     world_check_redis(w);
     assert_int_equal(world_redis(w, id, "EXISTS {pk}"), 1);
 }
 
-/* Another worker may have opened the fence of the next process, which never had these events. */
+/* Another worker may have opened the fence of the next Redis process, which never had these events. */
 DRAINED_TEST(events_read_from_an_ended_redis_process_are_not_settled, 3)
 {
     uint64_t settled;
@@ -525,7 +527,7 @@ DRAINED_TEST(a_second_grab_of_a_lost_share_becomes_a_dead_letter_and_its_packet_
     assert_int_equal(world_drain(w), 1);
 }
 
-/* By its published position Redis had settled the events that the tables lack. */
+/* By its published position, Redis had settled events that the tables lack. */
 FAULTY_DRAINED_TEST(older_tables_beside_an_empty_stream_stop_the_partition, 4)
 {
     uint64_t id = world_even_settled(w, 300, 3, 1);
@@ -564,8 +566,8 @@ DRAINED_TEST(a_key_that_is_no_packet_keeps_no_partition_from_being_repaired, 4)
     assert_int_equal(world_drain(w), 2);
 }
 
-/* While the worker of this world compares a stream with its cursor, it loses its connection, and another worker moves
- * the cursor by move_on_sql; once. NULL: nothing happens. */
+/* While the worker of this world compares a stream with its cursor, its connection is lost and another worker moves the
+ * cursor by move_on_sql, once. NULL: nothing happens. */
 static struct world *moved_on;
 static char move_on_sql[256];
 static uint64_t loaded_now; /* a packet that its sender loads at this moment */
@@ -588,8 +590,8 @@ enum status __wrap_live_stream_last_id(const struct redis_call *info, struct liv
     return __real_live_stream_last_id(info, out);
 }
 
-/* The worker's clock is ahead; it sees that Redis has nothing of the packet, then its sender loads it, and a share is
- * opened. */
+/* The worker's clock is ahead. It finds nothing of the packet in Redis; then the sender loads the packet, and a share
+ * is opened. */
 DRAINED_TEST(a_packet_is_not_refunded_while_its_sender_loads_it, 3)
 {
     uint64_t id = world_even(w, 300, 3);

@@ -59,7 +59,8 @@ static enum status run(struct redis *r, char *out, size_t out_size, size_t count
 
 static char reply[256]; /* to the last RUN */
 
-/* Repeats PING until the client may connect again (at most one attempt per 100 ms): nothing else is unavailable. */
+/* Repeats PING until the client may connect again (one attempt per 100 ms at most). Meanwhile only ST_UNAVAILABLE is
+ * allowed. */
 static void ping_until_answered(struct redis *r)
 {
     enum status st;
@@ -71,11 +72,11 @@ static void ping_until_answered(struct redis *r)
 
 #define FAKE_CONNECTIONS_MAX 4
 #define FAKE_PATIENT_MS      20000 /* the limit of a client's round: the server's thread may be slow */
-#define FAKE_DEADLINE_MS     250   /* in a round that misses it */
+#define FAKE_DEADLINE_MS     250   /* for a round that misses its deadline */
 
-/* A server with one script per connection. It replies to INFO of connection i, then replies answers[i] to what it reads
- * next. First character '!': it closes the connection after the rest; '-': it replies this to INFO; '#': it replies the
- * rest, and reads nothing more. */
+/* A server with one script per connection. On connection i it replies to INFO, then replies answers[i] to the next
+ * command. First character '!': it closes the connection after the rest; '-': it replies this to INFO; '#': it replies
+ * the rest, and reads nothing more. */
 static struct fake {
     char dir[64];
     struct config config;
@@ -333,7 +334,7 @@ TEST(functions_of_two_programs_stand_side_by_side)
         redis_functions_free(sets[i]);
 }
 
-/* Deletes the library, if there is one, and loads another of its name, which registers the function. */
+/* Deletes the library, if it exists, and loads another library of this name, which registers the function. */
 static void library_plant(struct redis *r, struct str library, struct str function)
 {
     char text[512], name[128];
@@ -344,7 +345,7 @@ static void library_plant(struct redis *r, struct str library, struct str functi
     assert_int_equal(RUN(r, "FUNCTION", "LOAD", text), ST_OK);
 }
 
-/* Loads the functions again. wanted: so many are named in the security log. */
+/* Loads the functions again. wanted: the number of functions that the security log must name. */
 static void functions_mend(struct redis *r, const struct redis_functions *set, size_t wanted)
 {
     char lines[8192];
@@ -360,7 +361,7 @@ static void functions_mend(struct redis *r, const struct redis_functions *set, s
     assert_int_equal(found.missing_count + found.other_count, 0);
 }
 
-/* Also when it is in a library of another name, and when two libraries have each other's function. */
+/* The same when a library of another name has the function, and when two libraries have each other's function. */
 TEST(another_text_of_a_function_is_told_and_replaced)
 {
     struct redis *r = app->stores.redis;
@@ -545,7 +546,7 @@ TEST(commands_to_a_server_with_too_many_clients_are_unavailable)
 
 /* ---- the fence ---- */
 
-static const struct redis_function *fenced; /* of the running test */
+static const struct redis_function *fenced; /* function of the running test */
 
 /* Calls the function behind the fence, and expects this status; another command of the round gets its own reply.
  * Returns the number of the connection. */

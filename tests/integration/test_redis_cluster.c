@@ -89,7 +89,7 @@ static void counter_key(char out[64], uint32_t fence)
     snprintf(out, 64, "t:{p%02u}:counter", fence);
 }
 
-/* One fenced call for each fence, in one round. statuses: what came of each. */
+/* Makes one fenced call for each fence, in one round. statuses: the results. */
 static void fenced_all(enum status statuses[FENCES])
 {
     struct redis_call calls[FENCES];
@@ -119,7 +119,7 @@ static bool all_ok(void)
     return true;
 }
 
-/* Counts those that succeeded. */
+/* Counts the calls that succeeded. */
 static void count_ok(const enum status statuses[FENCES], int64_t counts[FENCES])
 {
     for (size_t i = 0; i < FENCES; i++)
@@ -152,7 +152,7 @@ TEST(slots_are_those_of_the_server)
     }
 }
 
-/* With a filter of system calls that allows Unix sockets only. */
+/* The filter of system calls allows Unix sockets only. */
 TEST(a_cluster_that_is_named_by_a_socket_is_told_in_the_log)
 {
     char log[4096];
@@ -254,7 +254,8 @@ TEST(each_partition_has_a_fence_of_its_own)
     assert_int_equal(statuses[3], ST_OK);
 }
 
-/* Slots move from the first primary to the second while counters grow: none counts twice, none loses. */
+/* Slots move from the first primary to the second while counters are incremented: no increment counts twice, and none
+ * is lost. */
 TEST(slots_that_move_under_load_lose_nothing)
 {
     static int64_t expected[KEYS];
@@ -337,7 +338,7 @@ static enum status read_confirmed(const char *key)
     return call.status;
 }
 
-/* A reshard that was aborted: of the slot of a partition, or of the key that is written before WAIT. */
+/* A reshard was aborted: for the slot of a partition, or for the slot of the key that is written before WAIT. */
 TEST(while_a_slot_is_half_moved_the_server_confirms)
 {
     char partition[64], mark[64];
@@ -426,12 +427,13 @@ TEST(a_primary_that_dies_takes_only_its_partitions_and_loses_nothing_confirmed)
     }
 }
 
-/* A round has a command for a server, then one for a server that is gone: the map is in doubt, and while it is asked
- * for, the first server does not answer either. */
+/* A round has a command for a server that works, then one for a server that is gone. The map may be outdated; while the
+ * client requests it, the first server stops answering, too. */
 TEST(servers_that_fall_silent_within_a_round_end_it_only)
 {
     char gone_key[64], silent_key[64] = "";
-    snprintf(config.redis_replicas, sizeof config.redis_replicas, "0"); /* a primary has lost its replica above */
+    /* a primary has lost its replica in an earlier test */
+    snprintf(config.redis_replicas, sizeof config.redis_replicas, "0");
     redis_free(r);
     r = redis_new(&config);
     assert_non_null(r);

@@ -11,8 +11,8 @@ static struct services *app;
 static struct redis_functions *set;
 static const struct redis_function *function, *columns;
 
-/* Counts its calls at KEYS[1] and returns for each caller: the number of the call, ARGV[1], the caller's argument. With
- * the argument "fail" it fails, with "short" it lacks an answer. */
+/* A function that counts its calls at KEYS[1] and returns for each caller: the number of the call, ARGV[1], the
+ * caller's argument. With the argument "fail" it fails; with "short" it returns one answer too few. */
 static const char CROWD[] = "#!lua\n"
                             "local call = redis.call('INCR', KEYS[1])\n"
                             "local answers = {}\n"
@@ -22,7 +22,7 @@ static const char CROWD[] = "#!lua\n"
                             "end\n"
                             "return answers\n";
 
-/* Returns both arguments of two callers. */
+/* A function that returns both arguments of two callers. */
 static const char COLUMNS[] = "#!lua\n"
                               "return {{ARGV[1], ARGV[3]}, {ARGV[2], ARGV[4]}}\n";
 

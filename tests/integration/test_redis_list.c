@@ -124,7 +124,7 @@ static int client_end(void **state)
     return 0;
 }
 
-/* Nobody ends the connections of the demoted server, as Sentinel does. */
+/* Unlike with Sentinel, the connections of the demoted server stay open. */
 TEST_WITH(a_demoted_server_is_left_also_by_those_who_only_read, NULL, client_end)
 {
     client_begin(2);
@@ -150,7 +150,7 @@ TEST_WITH(without_replicas_the_first_primary_is_used, NULL, client_end)
     assert_int_equal(server_in_use(), 0);
 }
 
-/* The old primary does not know that it was replaced: its connections stay, and it says that it is a primary. */
+/* The old primary has not noticed that it was replaced: its connections stay, and it still calls itself a primary. */
 TEST_WITH(a_primary_that_lost_its_replica_to_another_one_is_left, NULL, client_end)
 {
     replica_of(2, 0);
@@ -190,7 +190,7 @@ static void client_with_replica(const char *user)
     snprintf(config.redis_password, sizeof config.redis_password, "%s", user);
 }
 
-/* It refuses SET, but settling has to go on. */
+/* A full server refuses SET, but settling has to go on. */
 TEST_WITH(a_full_server_confirms_what_replicas_have_and_no_more, NULL, client_end)
 {
     client_with_replica("");

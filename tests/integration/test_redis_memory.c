@@ -75,7 +75,7 @@ TEST(a_reply_without_the_numbers_is_refused)
     assert_false(redis_memory_parse(STR_NONE, &m));
 }
 
-/* Looks once more, at this time; what it logged. */
+/* Checks again, at this time; returns what was logged. */
 static const char *watched(struct redis_memory_watch *w, int64_t ms)
 {
     logged[0] = '\0';

@@ -64,7 +64,7 @@ TEST(a_command_without_the_right_is_logged)
     assert_int_equal(count_of(lines, "event="), 0);
 }
 
-/* The client connects again all the time, and a refused password is logged once. */
+/* The client keeps connecting, but a refused password is logged only once. */
 TEST(a_refused_password_is_logged_once_by_each_store)
 {
     char lines[8192];

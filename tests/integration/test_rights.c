@@ -1,6 +1,6 @@
-/* Each role is refused what it has no right to. That its rights suffice is shown by other tests: settlement, expiry,
- * recovery and the audit run with the rights of their roles (test_settle_fixture.h), the pools in the tests of the
- * site. */
+/* Each role is refused everything for which it has no right. Other tests show that its rights suffice: settlement,
+ * expiry, recovery and the audit run with the rights of their roles (test_settle_fixture.h), the pools in the tests of
+ * the site. */
 #include <inttypes.h>
 #include <mysql.h>
 #include <mysqld_error.h>
@@ -34,7 +34,7 @@ static const char *const ROLE_NAMES[ALL_ROLES] = {
     [HOT] = "hot",   [OPERATOR] = "operator", [SUPPORT] = "support", [TREASURY] = "treasury", [BACKUP] = "backup",
 };
 
-/* What is behind `hb:token:` of a token whose hash is 32 times this byte. */
+/* The part behind `hb:token:` for a token whose hash is 32 times this byte. */
 #define TOKEN_HEX "c7c7c7c7c7c7c7c7c7c7c7c7c7c7c7c7c7c7c7c7c7c7c7c7c7c7c7c7c7c7c7c7"
 
 static struct services *roles[ALL_ROLES];
@@ -43,7 +43,7 @@ static MYSQL *connections[ALL_ROLES];
 static int roles_open(void **state)
 {
     (void)state;
-    for (size_t i = ALL_ROLES; i-- > 0;) { /* the administrator first, who migrates */
+    for (size_t i = ALL_ROLES; i-- > 0;) { /* the administrator, who migrates, comes first */
         roles[i] = test_services_open_as(ROLE_NAMES[i]);
         if (roles[i] == NULL)
             return -1;
@@ -89,7 +89,7 @@ static void denied_each(size_t role, const char *const *statements)
 }
 #define assert_denied(role, ...) denied_each(role, (const char *const[]){ __VA_ARGS__, NULL })
 
-/* To every role of a process but these: 1U << PAGE | 1U << AUTH. */
+/* Denied to every role of a process, except 1U << PAGE | 1U << AUTH … */
 static void denied_but(unsigned roles_with_right, const char *const *statements)
 {
     for (size_t i = 0; i < MYSQL_ROLES; i++)
@@ -131,7 +131,8 @@ TEST(no_role_changes_what_a_packet_promised_or_the_schema)
 
 TEST(each_role_writes_its_own_columns_only)
 {
-    /* Only the settle worker writes grabs, their sums and the cursors; receivers write thanks once. */
+    /* Only the settle worker writes grabs, their sums and the cursors; receivers insert thanks, but never change
+     * them. */
     assert_denied(PAGE,
                   "INSERT INTO `grab` (packet_id, share_no, user_id, nickname, amount_fen, grabbed_ms)"
                   " VALUES (1, 0, 1, 'x', 1, 1)",
@@ -140,8 +141,9 @@ TEST(each_role_writes_its_own_columns_only)
                   "UPDATE user_month SET best_count = 0", "UPDATE stream_cursor SET last_id = '0-0'",
                   "UPDATE thanks SET text = ''", "DELETE FROM thanks", "UPDATE token SET user_id = 1",
                   "UPDATE token SET expires_ms = 0", "UPDATE token SET hash = ''");
-    /* A sender's end is a new expiry: the settle worker ends nothing. It writes thanks to Redis, and none to the
-     * tables. It creates no users, packets or accounts, and reads no passwords; of tokens it compares copies. */
+    /* A sender ends a packet by a new expiry, which the settle worker can't write. The worker writes thanks to Redis,
+     * but not into the tables. It creates no users, packets or accounts, and reads no passwords; it compares copies of
+     * tokens. */
     assert_denied(SETTLE, "UPDATE packet SET expires_ms = 0", "UPDATE packet SET ended_ms = 0",
                   "INSERT INTO thanks (packet_id, share_no, user_id, text, created_ms) VALUES (1, 0, 1, 'x', 1)",
                   "UPDATE thanks SET text = ''", "UPDATE packet SET thanks_count = 0",
@@ -229,13 +231,14 @@ static void assert_refused(size_t role, const char *sql)
         fail_msg("%s: code %u instead of a refusal: %s", ROLE_NAMES[role], code, sql);
 }
 
-/* A send by the page pool; the numbers as printed. */
+/* A send by the page pool; the numbers are texts. */
 #define PACKET_SEND(id, sender, fen, created)                                                                          \
     "CALL packet_send(" id ", " sender ", 'x', NULL, NULL, 'even', 'even', " fen ", 1, 100, 1, NULL, 'x',"             \
     " REPEAT('s', 32), REPEAT('c', 32), " created ", UNIX_TIMESTAMP() * 1000 + 3600000, NULL, UUID(), NULL, NULL, ''," \
     " 0, NULL, 2026, 1)"
 
-/* Which role may call which routine; where demo = off, nobody a deposit (deploy/rights/grants-demo.sql). */
+/* Checks which role may call which routine. With demo = off no role may make a deposit
+ * (deploy/rights/grants-demo.sql). */
 TEST(each_role_calls_its_own_routines_only)
 {
     static const struct {
@@ -273,12 +276,12 @@ static void redis_run(size_t role, const char *words, struct redis_call *call)
     (void)redis_do(roles[role]->stores.redis, call, args, count);
 }
 
-/* A command that Redis executes, as by printf. */
+/* A command that Redis must execute, formatted as by printf. */
 #define redis_plant(role, ...) ((void)redis_number(roles[role]->stores.redis, __VA_ARGS__))
 
 /* ---- attacks with the rights of a role ---- */
 
-/* Runs a statement as an attacker would, who commits whatever the server says: by itself, and within a transaction;
+/* Runs a statement as an attacker would, who commits after any answer of the server: alone, and within a transaction;
  * with and without the constraints of the tables. */
 static void attack(size_t role, const char *sql)
 {
@@ -351,7 +354,7 @@ WORLD_TEST(the_worker_moves_money_only_from_escrows_to_wallets, 2)
     attack_each(SETTLE, texts, ARRAY_LEN(texts), world_even(w, 300, 3));
 }
 
-/* Inserts a row like the only packet's, with another id, amount and state, as a taken-over pool could. */
+/* Inserts a row like the only packet's, with another id, amount and state, as an intruder in a pool could. */
 static void forge_packet(uint64_t id, const char *amount, const char *packet_state)
 {
     assert_allowed(PAGE, arena_printf(w->arena,
@@ -389,7 +392,7 @@ FAULTY_WORLD_TEST(a_pool_pays_only_what_its_packets_and_grabs_say, 2)
     uint64_t id = world_even(w, 300, 3);
     attack_each(PAGE, texts, ARRAY_LEN(texts), id);
     world_audit_clean(w);
-    /* A packet of more than the sender has, and one that does not wait for its money, are rows without money. */
+    /* A packet of more than the sender has, and one that is not in state funding, are rows without money. */
     forge_packet(id + 1, "100000000", "funding");
     forge_packet(id + 2, "100", "closed");
     for (unsigned i = 1; i <= 2; i++)
@@ -397,7 +400,8 @@ FAULTY_WORLD_TEST(a_pool_pays_only_what_its_packets_and_grabs_say, 2)
     assert_true(world_audit_violations(w, "I1") > 0);
 }
 
-/* Else registrations would fail: the id of a new user would have an account already, or be no number any more. */
+/* Otherwise registrations would fail: the account of a new user's id would already exist, or the id would be too
+ * large. */
 FAULTY_WORLD_TEST(no_pool_takes_the_ids_of_users_to_come, 2)
 {
     (void)world_even(w, 300, 3);
@@ -411,7 +415,8 @@ FAULTY_WORLD_TEST(no_pool_takes_the_ids_of_users_to_come, 2)
 
 /* ---- attacks that are not refused, but found by the watch of the settle worker ---- */
 
-/* Whether the watch, with the rights of the worker, names the subject in the check. Runs one look and one walk. */
+/* Runs one look and one walk of the watch, with the rights of the worker. Returns whether the check names the
+ * subject. */
 static bool is_found(enum audit_check check, const char *kind, uint64_t id)
 {
     static struct audit_watch watch;
@@ -424,7 +429,7 @@ static bool is_found(enum audit_check check, const char *kind, uint64_t id)
     return false;
 }
 
-/* A statement that the server executes; it commits it, too. */
+/* Executes a statement, which the server must accept, and commits it. */
 static void plant(size_t role, const char *text, uint64_t escrow)
 {
     assert_allowed(role, text_fill(text, escrow));
@@ -435,7 +440,7 @@ static enum status money_take(struct db *db, void *ctx)
     return db_exec(db, NULL, ctx, NULL, 0);
 }
 
-/* Of an open packet: its money without a grab. It needs a transaction. */
+/* Takes an open packet's money without a grab, for which a transaction is needed. */
 FAULTY_WORLD_TEST(what_the_worker_takes_from_a_packet_is_found, 2)
 {
     const uint64_t id = world_even(w, 300, 3);
@@ -446,7 +451,7 @@ FAULTY_WORLD_TEST(what_the_worker_takes_from_a_packet_is_found, 2)
     assert_true(is_found(AUDIT_I1, "packet", id));
 }
 
-/* A session may choose its clock (SET timestamp), the routines of the ledger do not follow it. */
+/* A session may choose its clock (SET timestamp), but the routines of the ledger ignore it. */
 FAULTY_WORLD_TEST(no_routine_writes_a_time_of_the_future, 2)
 {
     static const struct {
@@ -474,13 +479,13 @@ FAULTY_WORLD_TEST(no_routine_writes_a_time_of_the_future, 2)
                      0);
 }
 
-/* A packet like the only one, by a pool that is taken over. */
+/* A packet like the only one, inserted by an intruder in a pool. */
 #define PACKET_COPY(amount, state, created, expires)                                                                   \
     "INSERT INTO packet (id, sender_id, sender_name, kind, split, amount_fen, count, greeting, seed, commitment,"      \
     " state, created_ms, expires_ms, request_key) SELECT id + 1, sender_id, sender_name, kind, split, " amount         \
     ", count, greeting, seed, commitment, '" state "', " created ", " expires ", 'copy' FROM packet LIMIT 1"
 #define UNCHECKED "SET STATEMENT check_constraint_checks = 0 FOR UPDATE "
-/* The form of tokens lets none end later than in 366 days. */
+/* The form of tokens allows at most 366 days. */
 #define TOKEN_INSERT                                                                                                   \
     "INSERT INTO token (user_id, hash, name, scopes, created_ms, expires_ms)"                                          \
     " VALUES ({a}, REPEAT('x', 32), 'x', 'read', "
@@ -490,14 +495,14 @@ FAULTY_WORLD_TEST(no_routine_writes_a_time_of_the_future, 2)
 #define LAST_PACKET  "packet", "SELECT MAX(id) FROM packet"
 #define THE_TOKEN    "token", "SELECT id FROM token"
 
-/* Each row is planted beside a settled packet. The audit finds it everywhere, the watch of the worker where it looks:
- * in packets that are open, tokens and leases. */
+/* Each row is planted beside a settled packet. The audit must find it, and the worker's watch must find it in what the
+ * watch checks: open packets, tokens and leases. */
 static const struct {
     size_t role;
     const char *sql, *check; /* of the audit */
     uint64_t found;          /* violations */
     enum audit_check watched;
-    const char *kind, *id; /* what the watch may name, and a statement that reads its id */
+    const char *kind, *id; /* the subject that the watch must name, and a statement that reads its id */
     bool named;
 } PLANTED[] = {
     { PAGE, PACKET_COPY("100000000", "funding", "created_ms", "expires_ms"), "I1", 2, AUDIT_I1, LAST_PACKET, true },
@@ -535,7 +540,7 @@ static const struct {
     { AUTH, TOKEN_INSERT "4000000000000, 4000000000001)", "times", 1, AUDIT_TIMES, THE_TOKEN, true },
     { AUTH, TOKEN_INSERT "-9223372036854775808, 9223372036854775807)", "times", 1, AUDIT_TIMES, THE_TOKEN, true },
     { AUTH, TOKEN_INSERT "9223372036854775807, 9223372036854775807)", "times", 1, AUDIT_TIMES, THE_TOKEN, true },
-    /* while a pool that is taken over holds all numbers, nobody can send */
+    /* while an intruder in a pool holds all numbers, no packet can be sent */
     { PAGE, LEASE "(UNIX_TIMESTAMP() + 600) * 1000 WHERE instance_no > 100", "times", 0, AUDIT_TIMES, "instance",
       "SELECT 0", false },
     { PAGE, LEASE "(UNIX_TIMESTAMP() + 60) * 1000", "times", ID_INSTANCES, AUDIT_TIMES, "instance", "SELECT 0", true },
@@ -562,12 +567,12 @@ TEST(what_a_role_writes_and_the_program_never_does_is_found)
     assert_int_equal(wrong, 0);
 }
 
-/* The page pool renews sessions, so it may write them. */
+/* The page pool renews sessions, so it can write them. */
 TEST(a_session_that_nobody_began_is_found)
 {
     static const struct {
         size_t role;
-        bool of_nobody; /* or of a user whose list does not explain it */
+        bool of_nobody; /* or of a user in whose list it is not */
         const char *before, *after;
     } planted[] = {
         { PAGE, true, "", "" }, /* nothing ends it by itself */
@@ -588,8 +593,9 @@ static bool exists(const char *key)
     return world_redisf(w, 0, "EXISTS %s", key) == 1;
 }
 
-/* A session that was planted before the operator disabled the user, with an entry in the list of the user, or after all
- * sessions were ended; a copy of an access token that was never made. The watch ends each, and what is right stays. */
+/* Planted: a session from before the operator disabled the user, with an entry in the user's list, or from after all
+ * sessions were ended; a copy of an access token that was never made. The watch ends each of these, and nothing
+ * else. */
 TEST(the_watch_ends_what_was_planted)
 {
     static const struct {
@@ -625,8 +631,8 @@ TEST(the_watch_ends_what_was_planted)
     }
 }
 
-/* A copy that is planted for an honest token of another user, or of one who is disabled, ends within a minute; one that
- * says what the row says stays. */
+/* A planted copy under a real token, of another user or of a disabled one, is removed within a minute. A copy that
+ * agrees with the token's row stays. */
 TEST(the_watch_ends_copies_that_differ_from_their_token)
 {
     static const struct {
@@ -652,8 +658,8 @@ TEST(the_watch_ends_copies_that_differ_from_their_token)
     }
 }
 
-/* Who may write a key may give it another type, or no time to live. A list of sessions of another type would keep the
- * operator from ending any. */
+/* A role that may write a key may give it another type, or no time to live. A list of sessions with another type would
+ * keep the operator from ending sessions. */
 TEST(keys_that_the_program_does_not_write_are_found)
 {
     static const struct {
@@ -687,7 +693,7 @@ FAULTY_WORLD_TEST(a_list_of_sessions_that_is_too_long_is_ended, 1)
     }
 }
 
-/* A session without an entry would look planted, so there is none when the entry can't be made. */
+/* A session without an entry would look planted, so no session is stored when the entry can't be made. */
 FAULTY_WORLD_TEST(a_session_is_entered_before_it_is_stored, 1)
 {
     char token[SESSION_TOKEN_MAX], key[SESSION_KEY_MAX];
@@ -733,7 +739,7 @@ static void replay_all(uint64_t packet_id)
     (void)fclose(out);
 }
 
-/* Who may append to a stream may trim it. The list of grabs of the packet has what the stream has lost. */
+/* A role that may append to a stream may trim it. The packet's list of grabs still has the lost grabs. */
 TEST(grabs_that_the_hot_pool_trims_become_dead_letters)
 {
     static const struct {
@@ -762,7 +768,7 @@ TEST(grabs_that_the_hot_pool_trims_become_dead_letters)
         assert_false(settle_is_stopped(w->settle));
         assert_int_equal(world_balance(w, w->users[2]), DEMO_MONEY_FEN);
         assert_int_equal(world_grab(w, id, 2).share_no, 1);    /* as it was shown */
-        assert_int_equal(world_letters(w, id), 1 + row->same); /* one of the entry that both came with */
+        assert_int_equal(world_letters(w, id), 1 + row->same); /* one more for the second grab of the same entry */
         replay_all(id);
         world_sql(w, "UPDATE dead_letter SET resolved_ms = 1, resolution = 'dropped' WHERE resolved_ms IS NULL");
         for (size_t user = 2; user < (row->same ? 5 : 4); user++)
@@ -773,7 +779,8 @@ TEST(grabs_that_the_hot_pool_trims_become_dead_letters)
     }
 }
 
-/* It may also write into the list: entries that no call has made, and ids that the stream has not given yet. */
+/* The hot pool may also write into the list: entries that no call has made, and ids that the stream has not given
+ * yet. */
 FAULTY_WORLD_TEST(a_list_with_foreign_entries_stops_no_partition, 5)
 {
     char key[LIVE_KEY_MAX];
@@ -794,11 +801,11 @@ FAULTY_WORLD_TEST(a_list_with_foreign_entries_stops_no_partition, 5)
     assert_int_equal(world_drain(w), 0);
     (void)recover_once(0);
     assert_ints({ settle_is_stopped(w->settle), false }, { world_letters(w, 0), 1 }, { world_letters(w, id), 1 });
-    assert_int_equal(world_grab(w, other, 3).share_no, 0); /* its list was made anew */
+    assert_int_equal(world_grab(w, other, 3).share_no, 0); /* the list was made anew */
     assert_int_equal(world_drain(w), 1);
 }
 
-/* Deposits are granted by grants-demo.sql alone. */
+/* Only grants-demo.sql grants deposits. */
 TEST(where_demo_is_off_nobody_may_deposit)
 {
     char path[512];
@@ -810,7 +817,7 @@ TEST(where_demo_is_off_nobody_may_deposit)
     buf_free(&grants);
 }
 
-/* A page pool that is taken over learns no password hash, and a card pool no name. */
+/* An intruder in a page pool reads no password hash, and one in a card pool no name. */
 TEST(only_the_auth_pool_has_users_and_their_hashes)
 {
     assert_denied_but(1U << AUTH, "SELECT password_hash FROM user", "SELECT * FROM user",
@@ -822,8 +829,8 @@ TEST(only_the_auth_pool_has_users_and_their_hashes)
                   "INSERT INTO packet SELECT * FROM packet");
 }
 
-/* No pool changes whose passkey a key is, or the key. The auth pool, which asks for the password, adds keys and notes
- * logins, the page pool removes keys. */
+/* No pool can change the owner of a passkey, or its key. The auth pool, which requires the password, adds keys and
+ * notes logins; the page pool removes keys. */
 TEST(the_key_of_a_passkey_never_changes)
 {
     assert_denied_to_all("UPDATE passkey SET public_key = ''", "UPDATE passkey SET user_id = 1");
@@ -833,8 +840,8 @@ TEST(the_key_of_a_passkey_never_changes)
     assert_denied(PAGE, "UPDATE passkey SET sign_count = 0");
 }
 
-/* The page pool writes them and reads no file; the card pool serves them without knowing whose they are. The audit
- * sees who has one. */
+/* The page pool writes the files but can't read one; the card pool serves them without knowing the owner. The audit
+ * reads which users have one. */
 TEST(covers_and_pictures_are_written_by_the_page_pool_and_read_by_the_card_pool)
 {
     struct arena *a = arena_new(4096, 1 << 20);
@@ -852,7 +859,7 @@ TEST(covers_and_pictures_are_written_by_the_page_pool_and_read_by_the_card_pool)
     arena_free(a);
 }
 
-/* The page pool counts codes; only the auth pool reads or adds one, and nobody changes one. */
+/* The page pool counts codes; only the auth pool reads or adds codes, and no role changes one. */
 TEST(only_the_auth_pool_has_recovery_codes)
 {
     static const char counted[] = "SELECT COUNT(user_id) FROM recovery_code WHERE user_id = 1";
@@ -912,11 +919,12 @@ TEST(no_role_empties_scans_or_configures_redis)
 
 TEST(each_role_reaches_its_own_keys_only)
 {
-    /* The pools add events to the streams and can't remove any; only the page pool reads how old they are. */
+    /* The pools append events to the streams and can't remove any; only the page pool reads their age. */
     assert_no_permission(PAGE, "XTRIM hb:{p00}:events MAXLEN 0", "XDEL hb:{p00}:events 1-1",
                          "XRANGE hb:{p00}:order:1 - +", "UNLINK hb:{p00}:events", "RPOP hb:{p00}:order:1",
                          "SET hb:challenge:x 1");
-    /* The hot pool writes no session and no token; the auth pool reaches no packet, and the card pool only limits. */
+    /* The hot pool writes no session and no token; the auth pool has no access to packets, and the card pool only to
+     * limits. */
     assert_no_permission(HOT, "XTRIM hb:{p00}:events MAXLEN 0", "XRANGE hb:{p00}:events - +",
                          "SET hb:session:x 10001,1,1,x,x", "DEL hb:session:x", "SET hb:token:x 1", "GET hb:news:1",
                          "SET hb:challenge:x 1", "SET hb:{limit}:send:1 1");
@@ -933,12 +941,12 @@ TEST(each_role_reaches_its_own_keys_only)
     for (size_t role = 0; role < ROLES; role++) {
         assert_no_permission(role, "GET hb:challenge:x");
         if (role != AUDIT && role != SETTLE)
-            assert_no_permission(role, "SCAN 0"); /* these two look for sessions of nobody */
+            assert_no_permission(role, "SCAN 0"); /* these two search sessions without a user */
     }
     redis_plant(AUDIT, "GET hb:{p00}:settled");
 }
 
-/* Who counts logins could shut a user out, or guess without end. */
+/* A role that counts logins could shut a user out, or guess without end. */
 TEST(only_the_auth_pool_counts_logins)
 {
     for (size_t role = 0; role < ROLES; role++)
@@ -950,7 +958,7 @@ TEST(only_the_auth_pool_counts_logins)
     assert_no_permission(PAGE, "DEL hb:{limit}:card:1");
 }
 
-/* The seed gives away each share before it is opened. */
+/* The seed reveals each share before it is opened. */
 TEST(the_card_pool_reads_only_what_a_picture_shows)
 {
     static const char needs_phrase[] = "SELECT packet_needs_phrase(1)";
@@ -958,11 +966,11 @@ TEST(the_card_pool_reads_only_what_a_picture_shows)
                   "SELECT amount_fen FROM packet", "SELECT best_share_no FROM packet", "SELECT request_key FROM packet",
                   "SELECT sender_id FROM packet", "SELECT note FROM packet");
     assert_allowed(CARD, "SELECT sender_name, greeting FROM packet LIMIT 1");
-    assert_allowed(CARD, needs_phrase); /* yes or no, and only for the picture */
+    assert_allowed(CARD, needs_phrase); /* yes or no, which the picture shows */
     assert_denied_but(1U << CARD, needs_phrase);
 }
 
-/* The page pool finds users by name and renames them; their password hashes and usernames are none of its business. */
+/* The page pool finds users by name and renames them, but may not read password hashes, nor change usernames. */
 TEST(the_page_pool_reads_users_without_their_hashes)
 {
     struct arena *a = arena_new(4096, 1 << 20);
@@ -994,7 +1002,7 @@ TEST(the_operator_changes_settings_and_loads_rights)
     }
 }
 
-/* It is on the disk of the machine that makes backups every night. */
+/* The password of this role is on the disk of the machine that makes backups every night. */
 TEST(the_backup_reads_everything_and_writes_nothing)
 {
     assert_allowed(BACKUP, "SELECT password_hash FROM user");
@@ -1008,8 +1016,8 @@ TEST(the_backup_reads_everything_and_writes_nothing)
                          "EVAL return(1) 0", "XADD hb:{p00}:events * g 1");
 }
 
-/* `hongbao user` ends sessions and tokens and sets passwords that it can't read; it finds the sender of a
- * packet, and has nothing else to do with packets, money or the settings of the stores. */
+/* `hongbao user` ends sessions and tokens, and sets passwords that it can't read; it finds the sender of a packet. It
+ * has no other rights on packets, on money or on the settings of the stores. */
 TEST(the_support_helps_users_and_does_nothing_else)
 {
     assert_allowed(SUPPORT, "SELECT id, sender_id, state, count, grabbed_count, created_ms FROM packet");
@@ -1099,7 +1107,7 @@ static enum status library_load(size_t role, struct str name, const char *body)
     return st;
 }
 
-/* Whoever takes over a pool can't run a loop of its own, which would stop Redis. */
+/* An intruder in a pool can't run its own loop, which would stop Redis. */
 TEST(only_the_worker_loads_functions)
 {
     for (size_t role = 0; role < ROLES; role++) {
@@ -1114,7 +1122,8 @@ TEST(only_the_worker_loads_functions)
     assert_int_equal(redis_functions_load(roles[SETTLE]->stores.redis, roles[SETTLE]->stores.functions), ST_OK);
 }
 
-/* The worker must load what Redis has lost, so it could plant: its text gets the rights of the pool that calls it. */
+/* The worker must load functions that Redis has lost, so an intruder in it could plant one: its text gets the rights of
+ * the pool that calls it. */
 FAULTY_WORLD_TEST(a_function_that_the_worker_plants_is_found_and_replaced, 1)
 {
     const struct services *auth = roles[AUTH];

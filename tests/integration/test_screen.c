@@ -1,4 +1,5 @@
-/* pages/screen from MySQL: who sees the list of a big screen, and who is the luckiest; and a large packet. */
+/* pages/screen from MySQL: who may see the list of a big screen, and which grabs are the luckiest; also a large
+ * packet. */
 #include "base/link_key.h"
 #include "pages/screen.h"
 #include "pages/show.h"
@@ -23,7 +24,7 @@ static void grabs_set(uint64_t packet_id, const struct person *who, bool there)
             DB_U64(packet_id));
 }
 
-/* This share was given back; into_packet: as share 3, which is open. The caller takes it away again. */
+/* Marks this share as given back; into_packet: it is now share 3, which is open. The caller deletes the row again. */
 static void return_set(uint64_t packet_id, uint32_t share_no, uint64_t user_id, bool into_packet, bool there)
 {
     const int64_t fen = share_no == 0 ? 200 : 400;
@@ -57,7 +58,7 @@ static void screen_key(const struct person *sender, uint64_t id, char *query)
     visit_says(v, 200);
 }
 
-/* As long as the key of before is there. */
+/* As long as the earlier key is configured. */
 TEST(a_link_of_an_earlier_version_shows_the_list)
 {
     struct person sender = person_with(5000), guest = person_with(0);
@@ -107,7 +108,7 @@ TEST(a_share_that_went_back_into_the_packet_is_not_the_luckiest)
     uint64_t id = person_send(app, &sender, "kind=lucky&amount=10&count=3");
     grabs_set(id, who, true);
     return_set(id, 0, who[0].id, true, true);
-    /* The earlier one of equals is the luckiest. */
+    /* Of equal shares, the earlier one is the luckiest. */
     visit_says(screen(&sender, "", id), 200, "\"nickname\":\"bbc\"},\"amount_fen\":400},\"grabs\"");
     return_set(id, 0, who[0].id, true, false);
 
@@ -124,7 +125,7 @@ TEST(a_share_that_went_back_into_the_packet_is_not_the_luckiest)
     grabs_set(id, who, false);
 }
 
-/* Of 52 shares, the first of which is the largest: the page shows 50. */
+/* A packet of 52 shares, with the largest first: the page shows 50. */
 TEST(the_page_of_many_names_the_luckiest_above_the_newest)
 {
     enum { SHARES = 52 };

@@ -262,7 +262,7 @@ TEST(a_form_that_is_sent_again_later_shows_what_it_has_sent)
     assert_ints({ packets_of(&p), 1 }, { person_balance(app, &p), 9000 });
 }
 
-/* Which values make another order is tested in unit/test_packet_order. */
+/* unit/test_packet_order tests which values make another order. */
 TEST(the_same_key_with_another_order_is_refused)
 {
     struct person p = person_with(10000);
@@ -407,12 +407,13 @@ TEST(without_redis_the_packet_is_sent_and_loaded_later)
     assert_ints({ packet.state, PACKET_FUNDING }, { person_balance(app, &p), 9000 });
     assert_false(is_live(&packet));
 
-    /* A repeat finds it paid. The settle worker loads it: a repeat may come when Redis has forgotten it again. */
+    /* A repeat finds the packet, which is paid. Only the settle worker loads it, because a repeat may come when Redis
+     * has already forgotten it again. */
     const char *fields = text_printf("kind=lucky&amount=10&count=5&request_key=%.*s", STR_ARG(packet.request_key));
     visit_says(posted(&p, fields), 201);
     assert_false(is_live(&packet));
     assert_int_equal(person_balance(app, &p), 9000);
-    /* so that other tests' workers find nothing to do */
+    /* so old that the workers of other tests find nothing to do */
     sql_run(app, "UPDATE packet SET created_ms = created_ms - 10000 WHERE id = ?", DB_U64(packet.id));
 }
 
@@ -426,7 +427,7 @@ static enum live_code loaded(const struct packet *p, bool rebuild)
     return code;
 }
 
-/* Whatever Redis has forgotten since, and whoever comes first. */
+/* Independent of what Redis has forgotten since, and of who comes first. */
 TEST(of_a_packet_that_redis_never_had_first_only_the_sender_may_load_it_then_only_the_worker)
 {
     enum { FAR_MS = 60000 }; /* beyond LIVE_LOAD_WITHIN_MS, and longer than this test takes */
@@ -446,7 +447,7 @@ TEST(of_a_packet_that_redis_never_had_first_only_the_sender_may_load_it_then_onl
     assert_int_equal(loaded(&packet, true), LIVE_LOADED);
     assert_int_equal(loaded(&packet, false), LIVE_EXISTS);
 
-    /* One that was there before is rebuilt at once. */
+    /* A packet that was there before is rebuilt at once. */
     assert_int_equal(live_remove(&app->stores.live, packet.id), ST_OK);
     packet.created_ms += 2 * FAR_MS;
     packet.state = PACKET_OPEN;
@@ -471,7 +472,7 @@ static int send_racer(void *ctx)
     return status == 201 ? 0 : status == 422 ? 1 : 3;
 }
 
-/* Posts the form in n concurrent processes, each with connections of its own. Returns how many got 201. */
+/* Posts the form in n concurrent processes with separate connections. Returns how many got 201. */
 static unsigned in_parallel(unsigned n, const struct person *p, const char *fields)
 {
     unsigned results[RACE_RESULTS];

@@ -43,7 +43,7 @@ TEST(a_packet_is_sent_again_with_the_same_values_and_a_new_key)
                "value=\"4\"", ">A&amp;B</textarea>", "<option value=\"gaussian\" selected>", LACKS, "again-first-key");
 
     sent(&ming, "kind=even&amount=1.50&count=3", id);
-    /* The amount is of one share, as it was typed. */
+    /* The amount is the amount of one share, as typed. */
     visit_says(again(&ming, id), 200, "value=\"even\" checked", "value=\"1.50\"");
 
     sent(&ming, "kind=even&amount=10.00&count=3&amount_of=total", id);
@@ -94,7 +94,7 @@ TEST(a_part_is_open_when_it_has_a_value_or_an_error)
     parts_are(person_html(&ming, send_form_post, "/send", wrong, 0), 422, false, true);
 }
 
-/* The time as an input of type datetime-local has it. */
+/* The time in the form of an input of type datetime-local. */
 static const char *local_time(int64_t ms)
 {
     char *text = arena_cstr(arena, clock_zone_minute(arena, ms));
@@ -141,7 +141,7 @@ TEST(a_deleted_receiver_leaves_the_count_to_those_who_are_left)
     visit_says(again(&ming, id), 200, "value=\"2\"");
     sql_run(app, "UPDATE user SET deleting_ms = 1 WHERE id = ?", DB_U64(gone.id));
     visit_says(again(&ming, id), 200, hong.username, LACKS, gone.username, "value=\"2\"");
-    /* Else a job would go on with the deletion. */
+    /* Otherwise a job would continue the deletion. */
     sql_run(app, "UPDATE user SET deleting_ms = NULL WHERE id = ?", DB_U64(gone.id));
 }
 
@@ -201,7 +201,7 @@ TEST(recent_people_are_those_one_exchanged_packets_with_each_once)
     assert_true(packets_forget(app, &me));
 }
 
-/* The packet that was exchanged last is for this person. */
+/* The packet that was exchanged last was for this person. */
 static void named(struct person *one)
 {
     sql_run(app, "INSERT INTO packet_receiver (packet_id, user_id, name, expires_ms) VALUES (?, ?, 'n', 0)",

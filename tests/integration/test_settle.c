@@ -15,7 +15,7 @@
 #include "support/wait_until.h"
 #include "test_world.h"
 
-/* Reads and commits the packet's partition once without publishing, as a worker that dies after the commit. */
+/* Reads the packet's partition and commits once without publishing, like a worker that dies after the commit. */
 static uint64_t commit_only(uint64_t packet_id)
 {
     struct settle_partition *p = world_partition(w, packet_id);
@@ -26,7 +26,7 @@ static uint64_t commit_only(uint64_t packet_id)
     return settled;
 }
 
-/* The position of the packet's partition that Redis has. */
+/* The published position, in Redis, of the packet's partition. */
 static struct live_event_id published(uint64_t packet_id)
 {
     struct live_event_id at;
@@ -66,7 +66,8 @@ static void replicas_set(const char *replicas)
     WAIT_UNTIL(redis_ping(w->settler->stores.redis) == ST_OK);
 }
 
-/* The worker's Redis may be a primary that was cut off: by the position its lost grabs would be shown as settled. */
+/* The worker's Redis may be a primary that was cut off: with a published position, its lost grabs would be shown as
+ * settled. */
 WORLD_TEST(no_position_is_published_where_no_replica_confirms, 3)
 {
     uint64_t events;
@@ -109,7 +110,8 @@ WORLD_TEST(a_worker_that_read_before_another_settled_writes_nothing, 4)
     assert_int_equal(settled, 0);
     world_grab(w, id, 3);
     assert_int_equal(world_drain(w), 1); /* from the other worker's cursor on */
-    /* The other worker is late now: its copy of the cursor is before the trimmed entries, which is no gap. */
+    /* Now the other worker is late: its copy of the cursor is before the trimmed entries, which does not count as a
+     * gap. */
     assert_int_equal(worker_drain(other), 0);
     assert_false(settle_is_stopped(other));
     settle_free(other);
@@ -135,7 +137,7 @@ WORLD_TEST(two_workers_share_the_partitions, 6)
     settle_free(other);
 }
 
-/* The entries of a batch are settled whole, also when one holds more events than a batch. */
+/* A batch settles whole entries, also when one entry has more events than a batch. */
 WORLD_TEST(crowds_are_settled_in_batches_of_whole_entries, 71)
 {
     enum { PACKETS = 3, SHARES = 70 };
@@ -253,7 +255,7 @@ FAULTY_WORLD_TEST(a_contradicting_event_becomes_a_dead_letter_and_other_packets_
     assert_int_equal(world_drain(w), 1);
 }
 
-/* Share 0 of each packet is settled: users[1] has its 100 fen. Only the same event once more is no contradiction. */
+/* Share 0 of each packet is settled: users[1] has its 100 fen. Only a repeat of the same event does not contradict. */
 FAULTY_WORLD_TEST(an_event_that_contradicts_the_tables_becomes_a_dead_letter, 3)
 {
     static const struct {
@@ -335,7 +337,7 @@ WORLD_TEST(a_stopped_partition_resumes_when_the_cause_is_removed, 3)
     assert_false(settle_is_stopped(w->settle));
 }
 
-/* The packet's row has enough money, its account has not. */
+/* The packet's row has enough money, but its account does not. */
 FAULTY_WORLD_TEST(money_that_the_escrow_lacks_is_never_paid, 3)
 {
     uint64_t id = world_even(w, 300, 3);
@@ -385,7 +387,7 @@ WORLD_TEST(the_last_share_closes_the_packet_and_its_live_keys_get_a_time_to_live
         assert_in_range(world_redis(w, id, asked), 1, 60000);
 }
 
-/* They are more events than a batch, and than the worker looks at once. */
+/* There are more events than in a batch, and more than the worker checks at once. */
 FAULTY_WORLD_TEST(the_next_worker_publishes_every_closed_packet_however_many_were_missed, 501)
 {
     enum { SHARES = 500, BIG = 3 };
@@ -415,8 +417,9 @@ FAULTY_WORLD_TEST(the_next_worker_publishes_every_closed_packet_however_many_wer
     world_partitions_set(w, 16);
 }
 
-/* A packet of one share is grabbed, and two workers read the event. The world's worker closes the packet and dies
- * before it publishes; the late one still has the older cursor, or has read a stream that was trimmed meanwhile. */
+/* All shares of a one-share packet are grabbed, and two workers read the event. The world's worker closes the packet
+ * and dies before it publishes. The late worker still has the older cursor, or has read a stream that was trimmed
+ * meanwhile. */
 TEST(a_late_worker_publishes_the_packets_that_a_dead_one_closed)
 {
     WORLDS (gap, 2, world_begin(w, 2)) {
@@ -507,7 +510,7 @@ WORLD_TEST(a_packet_in_state_funding_is_settled_and_becomes_open, 3)
     assert_int_equal(world_packet(w, id).state, PACKET_OPEN);
 }
 
-/* A user may be changing a name, or be held by an operator. */
+/* A user may be changing the name, or an operator may have locked the user's row. */
 WORLD_TEST(a_grab_is_settled_while_its_user_is_locked, 2)
 {
     uint64_t id = world_even(w, 300, 3), settled = 0;

@@ -1,5 +1,5 @@
-/* The settle worker with a real Redis Cluster: what replicas do not have is not settled, and a failover to a replica
- * that lacks settled grabs is repaired. */
+/* The settle worker with a real Redis Cluster: grabs that the replicas lack are not settled, and a failover to a
+ * replica that lacks settled grabs is repaired. */
 #include <signal.h>
 
 #include "acts/erase.h"
@@ -55,7 +55,7 @@ static void packet_key(uint64_t packet_id, char out[LIVE_KEY_MAX])
     (void)snprintf(out, LIVE_KEY_MAX, "%.*s", STR_ARG(keys.key[LIVE_KEY_PACKET]));
 }
 
-/* Ends the replication to the server's only replica: it can't log in any more. Returns the replica. */
+/* Stops the replication to the server's only replica, which can't log in any more. Returns the replica. */
 static int replica_cut(int primary, const char *key)
 {
     int replica = cluster_servers_of(&servers, key, true);
@@ -124,7 +124,8 @@ CLUSTER_TEST(a_cut_off_primary_promises_nothing_and_nothing_of_it_is_settled, "a
     assert_false(settled);
 
     replica_join(primary, replica);
-    assert_int_equal(grab_try(id, 1, &again), ST_OK); /* a repeat, which only reads: WAIT confirms the first */
+    /* a repeat, which only reads: its WAIT also confirms the first grab */
+    assert_int_equal(grab_try(id, 1, &again), ST_OK);
     assert_int_equal(again.share_no, 0);
     assert_int_equal(world_drain(w), 1);
     assert_int_equal(world_number(w, "SELECT COUNT(*) FROM `grab` WHERE packet_id = ?", id), 1);
@@ -143,7 +144,7 @@ static void thank_untold(uint64_t packet_id, size_t user)
     world_sql(w, "UPDATE thanks SET applied_ms = NULL");
 }
 
-/* One step of opening all fences of the cluster, as the settle worker does it. True: all are open. */
+/* One step of opening all fences of the cluster, as the settle worker does. True: all are open. */
 static bool fences_open(struct recover *r)
 {
     bool open = false;
@@ -152,7 +153,7 @@ static bool fences_open(struct recover *r)
     return open;
 }
 
-/* The same once the cluster works again, and recovers the packets. */
+/* Opens the fences once the cluster works again, and recovers the packets. */
 static void fences_open_wait(void)
 {
     struct recover r = { .full_walk = true };
@@ -196,7 +197,7 @@ static void replica_promote(int primary, int replica)
     assert_true(cluster_servers_wait(&servers, replica, "INFO replication", "role:master"));
 }
 
-/* The worker writes the thanks to Redis. True: all. */
+/* The worker writes the thanks to Redis. True: it has written all. */
 static bool all_told(void)
 {
     struct tell t = { 0 };
@@ -223,7 +224,7 @@ CLUSTER_TEST(what_ended_stays_ended_after_a_failover, "auto")
     int primary = cluster_servers_of(&servers, key, false);
     session_begin(primary, session);
 
-    /* Without the replica nothing of it counts. */
+    /* Without the replica nothing is confirmed. */
     int replica = replica_cut(primary, key);
     assert_true(is_unconfirmed(session_list_end_key(page, w->arena, w->users[1], str_from(session))));
     assert_int_equal(thanks_say(&w->page->stores, w->arena, id, w->users[1], STR("谢谢"), clock_now_ms(), &result),
@@ -247,10 +248,10 @@ CLUSTER_TEST(what_ended_stays_ended_after_a_failover, "auto")
 
 struct apart {
     uint64_t dead, dead_due; /* on the primary that is lost */
-    uint64_t gap, due;       /* on others, in two partitions: what repairs the gap must not close the other one */
+    uint64_t gap, due; /* on other primaries, in two partitions: repairing the gap in one must not close the other */
 };
 
-/* What the worker does in one step. */
+/* One step of the worker. */
 static void step_without_a_primary(struct recover *r, uint64_t *closed, struct recover_done *done)
 {
     struct tell t = { 0 };
@@ -265,7 +266,7 @@ static void step_without_a_primary(struct recover *r, uint64_t *closed, struct r
     assert_int_equal(expire_pass(&e, w->settle, clock_now_ms(), closed, done), ST_OK);
 }
 
-/* Whether the others are repaired, closed and have their thanks after one more step of the worker. */
+/* Whether after one more step of the worker the other packets are repaired, closed and have their thanks. */
 static bool others_went_on(const struct apart *a, struct recover *r, uint64_t *closed, struct recover_done *done)
 {
     step_without_a_primary(r, closed, done);
@@ -308,7 +309,7 @@ CLUSTER_TEST(without_one_primary_the_others_are_repaired_expired_and_told, "auto
     thank_untold(a.dead, 1);
     thank_untold(a.gap, 1);
 
-    /* Both come back as what they were. */
+    /* Both come back in their old roles. */
     assert_int_equal(cluster_servers_cli(&servers, replica, "CONFIG SET cluster-replica-no-failover yes", NULL, 0), 0);
     const int stopped[] = { replica, primary };
     for (size_t i = 0; i < 2; i++)
@@ -339,7 +340,7 @@ CLUSTER_TEST(a_failover_to_a_replica_that_lacks_settled_grabs_is_repaired, "0") 
     assert_int_equal(cluster_servers_cli(&servers, replica, "FUNCTION FLUSH", NULL, 0), 0);
     fences_open_wait();
 
-    /* What was settled holds: same users, same shares; the third user takes the next share anew. */
+    /* Settled grabs stay: same users, same shares. The third user takes the next share again. */
     struct live_grab third = grab_wait(id, 4);
     assert_ints({ third.code, LIVE_GRABBED }, { third.share_no, 2 });
     assert_same_share(&first, id, 1);

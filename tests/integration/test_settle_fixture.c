@@ -173,7 +173,7 @@ uint64_t world_even_settled(struct world *w, int64_t total_fen, uint32_t count, 
     return id;
 }
 
-/* Pays for a packet whose partition is chance: dozens may be sent before one is in the right partition. */
+/* Pays for a packet. Its partition is random: dozens may be sent before one is in the right partition. */
 static uint64_t world_even_paid(struct world *w, int64_t total_fen, uint32_t count)
 {
     world_sqlf(w, "CALL ledger_deposit(%llu, %lld, UUID(), UNIX_TIMESTAMP() * 1000)", (unsigned long long)w->users[0],

@@ -15,7 +15,7 @@
 #define WORLD_USERS_MAX 600
 
 struct world {
-    struct services *app;                            /* an administrator's: may write invalid rows */
+    struct services *app;                            /* an administrator's services: may write invalid rows */
     struct services *page, *hot, *settler, *auditor; /* with the rights of their roles; config is app's */
     struct config *config;
     struct live live;
@@ -36,17 +36,18 @@ void world_check_redis(struct world *w);
  * an exclusive one, else -1. */
 uint64_t world_send(struct world *w, size_t sender, enum packet_kind kind, int64_t total_fen, uint32_t count,
                     int64_t lifetime_ms, int to);
-/* The same for several named receivers, indexes of users. */
+/* The same for several named receivers, given as indexes of users. */
 uint64_t world_send_to(struct world *w, size_t sender, enum packet_kind kind, int64_t total_fen, uint32_t count,
                        int64_t lifetime_ms, const size_t *to, size_t to_count);
-/* Sends even packets from users[0] until one of them has the partition of a packet, or another one; returns its id. */
+/* Sends even packets from users[0] until one is in the same partition as packet_id, or in another one; returns its
+ * id. */
 uint64_t world_send_beside(struct world *w, uint64_t packet_id, int64_t total_fen, uint32_t count);
 uint64_t world_send_apart(struct world *w, uint64_t packet_id, int64_t total_fen, uint32_t count);
-/* A nickname with the face that all users have, as Redis has it. In the arena. */
+/* A nickname with the face that all users have, as the badge in Redis. In the arena. */
 struct str world_badge(struct world *w, const char *nickname);
 /* An even packet of users[0], which is open for an hour. */
 uint64_t world_even(struct world *w, int64_t total_fen, uint32_t count);
-/* The same, of which users[1] … users[settled] have a share each, and the worker has settled them. */
+/* The same, but users[1] … users[settled] have taken a share each, and the worker has settled these. */
 uint64_t world_even_settled(struct world *w, int64_t total_fen, uint32_t count, size_t settled);
 /* users[user] opens the packet. */
 struct live_grab world_grab(struct world *w, uint64_t packet_id, size_t user);
@@ -62,8 +63,8 @@ uint64_t world_drain(struct world *w);
 uint64_t world_drain_clean(struct world *w);
 /* Recovers all packets, some seconds later, so that the grace time of sends is over. */
 struct recover_done world_recover(struct world *w);
-/* Closes all packets that are due, as the worker does, and returns how many it has closed. done: adds what else the
- * worker has done; may be NULL. Fails the test when a store is unreachable or the walk does not end. */
+/* Closes all packets that are due, as the worker does, and returns their number. done: counts what else was done; may
+ * be NULL. Fails the test when a store is unreachable or the walk does not end. */
 uint64_t world_expire(struct world *w, struct recover_done *done);
 /* Makes the packet expire now, in both stores, so that earlier grabs are in time on a slow machine. */
 void world_time_runs_out(struct world *w, uint64_t packet_id);
@@ -86,14 +87,14 @@ int64_t world_redis_as(struct world *w, struct services *role, uint64_t packet_i
 /* As world_redis; returns the reply as text in the arena. */
 struct str world_redis_text(struct world *w, uint64_t packet_id, const char *words);
 
-/* Saves all tables, and restores them later, as a dump that is restored: later changes are lost. */
+/* Saves all tables, and later restores them like a dump: later changes are lost. */
 void world_tables_keep(struct world *w);
 void world_tables_restore(struct world *w);
 
 /* Makes Redis lose its newest data: it lacks the grab of users[2], which MySQL has. */
 void world_lose_tail(struct world *w, uint64_t packet_id);
 
-/* Dead letters that wait: of a packet; 0: of all. */
+/* The number of unresolved dead letters of a packet; 0: of all packets. */
 int64_t world_letters(struct world *w, uint64_t packet_id);
 int64_t world_balance(struct world *w, uint64_t account_id);
 struct packet world_packet(struct world *w, uint64_t packet_id);

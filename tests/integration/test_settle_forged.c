@@ -1,5 +1,5 @@
-/* What a hot pool that is taken over may append to a stream, with the rights of its role: the worker pays only what
- * agrees with the tables. */
+/* Events that an intruder in a hot pool can append to a stream, with the rights of its role: the worker pays only
+ * events that agree with the tables. */
 #include "acts/give_back.h"
 #include "commands/replay.h"
 #include "live/event.h"
@@ -13,8 +13,8 @@
 #include "support/stores_do.h"
 #include "test_world.h"
 
-/* The linker replaces clock_now_ms by the function below, so a test can set the clock of the worker. This is added to
- * the real time. */
+/* The linker replaces clock_now_ms by the function below, which adds this to the real time: a test can set the worker's
+ * clock. */
 static int64_t clock_shift_ms;
 
 int64_t __real_clock_now_ms(void);
@@ -27,7 +27,7 @@ int64_t __wrap_clock_now_ms(void)
 
 enum { DAY_MS = 24 * HOUR_MS, SHARES_MAX_TEST = 16 };
 
-/* Appends an event to the stream of a partition as the hot pool can. id: "*", or an id of one's own. */
+/* Appends an event to the stream of a partition as the hot pool can. id: "*", or a chosen id. */
 static void forge(uint32_t partition, const char *id, const char *field, struct str value)
 {
     char key[LIVE_KEY_MAX];
@@ -59,7 +59,7 @@ static const char *id_at(int64_t ms)
     return arena_printf(w->arena, "%lld-7", (long long)ms).ptr;
 }
 
-/* Letters of the packet, for a reason. */
+/* The number of the packet's letters with this reason. */
 static int64_t letters(uint64_t packet_id, enum settle_fault_kind reason)
 {
     struct db_rows rows;
@@ -76,8 +76,7 @@ static int64_t all_letters(void)
     return world_number(w, "SELECT COUNT(*) FROM dead_letter", 0);
 }
 
-/* The only event of the packet became a letter for this reason, and no wallet but the sender's differs from the
- * beginning. */
+/* The packet's only event became a letter for this reason, and only the sender's wallet differs from the beginning. */
 static void assert_unpaid(uint64_t packet_id, int64_t escrow_fen, enum settle_fault_kind reason)
 {
     assert_int_equal(world_drain(w), 0);
@@ -95,7 +94,7 @@ static void shares_of(uint64_t packet_id, int64_t out[SHARES_MAX_TEST])
     assert_int_equal(split_packet(&p, out), ST_OK);
 }
 
-/* Each limit of a time and each kind of nickname is tested in unit/test_settle_verify. */
+/* unit/test_settle_verify tests each limit of a time and each kind of nickname. */
 FAULTY_WORLD_TEST(each_forged_event_becomes_a_letter_and_is_not_paid, 4)
 {
     static const size_t to[] = { 1, 3 };
@@ -134,7 +133,7 @@ FAULTY_WORLD_TEST(each_forged_event_becomes_a_letter_and_is_not_paid, 4)
     assert_unpaid(expired, 300, FAULT_AFTER_EXPIRY);
 }
 
-/* Also when both amounts are shares of the packet. */
+/* They are not paid although both amounts are shares of the packet. */
 FAULTY_WORLD_TEST(two_swapped_shares_are_not_paid, 3)
 {
     int64_t shares[SHARES_MAX_TEST];
@@ -150,8 +149,8 @@ FAULTY_WORLD_TEST(two_swapped_shares_are_not_paid, 3)
                 { world_balance(w, id), 5000 });
 }
 
-/* The page pool can insert a receiver beside the receivers of the send, and write it to Redis. Nothing shows which one
- * is new. */
+/* The page pool can insert a receiver beside the real ones, and write it to Redis. The tables do not show which
+ * receiver is new. */
 TEST(a_receiver_added_after_the_send_is_not_paid)
 {
     static const size_t to[] = { 1, 3 };
@@ -204,7 +203,7 @@ FAULTY_WORLD_TEST(a_row_with_impossible_numbers_does_not_stop_the_worker, 4)
     assert_wallets(1, 100000, 100100, 100100);
 }
 
-/* A sender has ended the packet in the tables; Redis does not know it yet and grants a grab. */
+/* A sender has ended the packet in the tables; Redis has not learned of it yet and grants a grab. */
 WORLD_TEST(a_grab_after_an_end_that_redis_did_not_know_is_paid, 3)
 {
     uint64_t id = world_even(w, 300, 3);
@@ -216,7 +215,7 @@ WORLD_TEST(a_grab_after_an_end_that_redis_did_not_know_is_paid, 3)
     assert_int_equal(all_letters(), 0);
 }
 
-/* The pool may write the packet's hash, too. */
+/* An intruder may also write the packet's hash. */
 WORLD_TEST(a_packet_that_redis_has_as_closed_too_early_is_opened_again, 3)
 {
     uint64_t id = world_even_settled(w, 300, 3, 1);
@@ -232,7 +231,7 @@ FAULTY_WORLD_TEST(an_event_in_another_partition_is_not_paid, 3)
     uint64_t id = world_even(w, 300, 3);
     forge((home(id) + 1) % (uint32_t)w->config->partitions, "*", "g", grab_text(id, 0, 1, 100, "x"));
     assert_unpaid(id, 300, FAULT_OTHER_PARTITION);
-    assert_int_equal(world_grab(w, id, 1).code, LIVE_GRABBED); /* the packet itself is not set aside */
+    assert_int_equal(world_grab(w, id, 1).code, LIVE_GRABBED); /* only the event is set aside, not the packet */
     assert_int_equal(world_drain(w), 1);
 }
 
@@ -247,7 +246,7 @@ FAULTY_WORLD_TEST(a_grab_by_an_account_that_is_no_wallet_is_not_paid, 3)
     assert_ints({ letters(id, FAULT_ACCOUNT_MISSING), 1 }, { all_letters(), 1 }, { world_balance(w, id), 300 });
 }
 
-/* A share that was given back has the amount that it had. */
+/* A share that was given back keeps its amount. */
 TEST(a_share_that_came_back_is_paid_as_it_was)
 {
     WORLDS (forged, 2, world_begin(w, 5)) {
@@ -269,7 +268,8 @@ TEST(a_share_that_came_back_is_paid_as_it_was)
     }
 }
 
-/* The page pool can add a row of share_return, and count it. The money of another return would pay for it. */
+/* The page pool can add a row of share_return, and count it; such a share would be paid from the money of another
+ * return. */
 FAULTY_WORLD_TEST(a_share_that_nobody_gave_back_is_not_paid_again, 5)
 {
     struct give_back back;
@@ -341,7 +341,7 @@ TEST(a_worker_whose_clock_is_behind_pays_and_refunds)
 
 /* ---- positions ---- */
 
-/* The page pool may write the key of a partition's position. The worker looks at it each second. */
+/* The page pool can write the key of a partition's position. The worker checks it each second. */
 WORLD_TEST(a_position_that_a_pool_has_written_is_replaced, 4)
 {
     uint64_t id = world_even_settled(w, 300, 3, 1);
@@ -367,7 +367,7 @@ WORLD_TEST(grabs_behind_a_planted_position_are_published_as_settled_no_sooner, 4
     assert_true(live_event_id_equal(at, world_partition(w, id)->last));
 }
 
-/* Another worker that is further has published its position. */
+/* Another worker that has settled more has published its position. */
 WORLD_TEST(a_position_of_another_worker_is_left, 4)
 {
     uint64_t id = world_even_settled(w, 300, 3, 1);
@@ -392,7 +392,7 @@ static void letter_drop(void)
     (void)fclose(out);
 }
 
-/* The last id of all: Redis can't append anything behind it. */
+/* The largest possible id: Redis can't append anything after it. */
 WORLD_TEST(a_stream_with_the_last_possible_id_begins_anew, 4)
 {
     uint64_t id = world_even(w, 300, 3), other = world_send_beside(w, id, 300, 3);
@@ -412,7 +412,7 @@ WORLD_TEST(a_stream_with_the_last_possible_id_begins_anew, 4)
                 { settle_is_stopped(w->settle), false });
 }
 
-/* Real grabs behind a forged id have its time, and are paid as grabs of now. */
+/* Real grabs after a forged id get its time, and are paid with the present time. */
 WORLD_TEST(grabs_behind_an_id_in_the_future_are_paid, 4)
 {
     uint64_t id = world_even(w, 300, 3), other = world_send_beside(w, id, 300, 3);

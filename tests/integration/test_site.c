@@ -1,4 +1,4 @@
-/* Whether tables and Redis belong together: what the settle worker, and a pool, make of it. */
+/* Whether tables and Redis belong together: how the settle worker and a pool react. */
 #include "live/site.h"
 #include "settle/recover_stream.h"
 #include "settle/site.h"
@@ -8,7 +8,7 @@
 
 #define OTHER "00000000000000000000000000c0ffee"
 
-/* A worker that has not compared yet. */
+/* Starts a worker that has not compared the stores yet. */
 static void worker_anew(void)
 {
     world_restart_worker(w);
@@ -157,7 +157,7 @@ TEST_WITH(tables_that_lack_what_was_settled_are_refused, begin_compared, faulty_
     world_check_redis(w);
 }
 
-/* Whoever has the page pool can write it. */
+/* An intruder in the page pool can write a position. */
 TEST_WITH(a_planted_position_alone_shows_nothing, begin_compared, faulty_world_test_end)
 {
     uint64_t id = world_even_settled(w, 300, 3, 1);
@@ -177,7 +177,7 @@ TEST_WITH(a_planted_mark_of_another_type_is_replaced, begin_compared, faulty_wor
     assert_true(mark_of(0).len > 0);
 }
 
-/* Of a version without marks: an upgrade. */
+/* A Redis of a version without marks: an upgrade. */
 TEST_WITH(a_redis_without_marks_is_taken_unless_the_tables_are_empty, begin_compared, faulty_world_test_end)
 {
     (void)world_even_settled(w, 300, 3, 1);
@@ -195,7 +195,7 @@ TEST_WITH(a_redis_without_marks_is_taken_unless_the_tables_are_empty, begin_comp
     assert_refused(SITE_TABLES_GONE);
 }
 
-/* A process does not go on with other tables than those that it began with. */
+/* A process must not continue with other tables than those with which it began. */
 TEST_WITH(a_connection_to_other_tables_is_refused, begin_compared, faulty_world_test_end)
 {
     struct db_rows rows;
@@ -213,7 +213,7 @@ TEST_WITH(a_connection_to_other_tables_is_refused, begin_compared, faulty_world_
     WAIT_UNTIL(db_query(db, w->arena, &rows, "SELECT 1", NULL, 0) == ST_OK);
 }
 
-/* The months of the tables begin by their time zone: a process with another one would count them wrongly. */
+/* The months of the tables begin by their time zone: a process with another zone would count wrong months. */
 TEST_WITH(tables_of_another_time_zone_are_refused, begin_compared, faulty_world_test_end)
 {
     const char *own = w->app->stores.config->timezone;
@@ -225,7 +225,8 @@ TEST_WITH(tables_of_another_time_zone_are_refused, begin_compared, faulty_world_
     world_sql(w, arena_printf(w->arena, "UPDATE site SET timezone = '%s'", own).ptr);
 }
 
-/* A server whose tables have no column for the time zone, a replica that lags behind an upgrade, is compared, too. */
+/* The tables have no column for the time zone, as on a replica that lags behind an upgrade: they are compared all the
+ * same. */
 TEST_WITH(tables_without_a_time_zone_are_compared, begin_compared, faulty_world_test_end)
 {
     struct db_rows rows;

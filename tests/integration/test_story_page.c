@@ -1,4 +1,5 @@
-/* pages/story on a real database: the year, whose it is, how many rows it reads, and what the picture gets. */
+/* pages/story on a real database: the year's figures, who may see them, how many rows the page reads, and the numbers
+ * that the picture gets. */
 #include <inttypes.h>
 
 #include "base/clock.h"
@@ -8,7 +9,7 @@
 #include "test_drawn.h"
 #include "test_packet_app.h"
 
-/* Read all, they would be more rows than 5 * STORY_RECEIVED_MAX. */
+/* If all were read, they would be more rows than 5 * STORY_RECEIVED_MAX. */
 enum { MANY = 5000, YEAR_OF_MANY = 2025 };
 
 static struct person first; /* of this test */
@@ -89,7 +90,7 @@ TEST(a_deleted_person_has_todays_word)
     months_forget(&taker);
 }
 
-/* A row costs its key, its packet, and looks among what was given back and thanked for. */
+/* A row costs its key, its packet, and look-ups of returns and thanks. */
 TEST(a_story_of_many_records_reads_a_limited_number_of_rows)
 {
     struct person people[2];
@@ -103,13 +104,13 @@ TEST(a_story_of_many_records_reads_a_limited_number_of_rows)
         if (rows > 5 * STORY_RECEIVED_MAX)
             fail_msg("side %zu reads %" PRId64 " rows", i, rows);
     }
-    /* A year before them is found by the keys. */
+    /* The keys find a year before these years. */
     int64_t before = sql_rows_read(app);
     visit_says(person_json(&people[1], story_show, "/records/story?year=2024", NULL, 0), 200);
     assert_true(sql_rows_read(app) - before < 20);
 }
 
-/* What the card pool draws for this address. */
+/* The SVG that the card pool draws for this address. */
 static struct visit *drawn_of(const char *address)
 {
     struct visit *v = visit_new(app, address, NULL, NULL);
@@ -117,14 +118,14 @@ static struct visit *drawn_of(const char *address)
     return v;
 }
 
-/* The address that the page pool passes on for this one. */
+/* The address that the page pool passes on for this address. */
 static const char *shared_at(const struct person *p, const char *uri)
 {
     struct visit *v = person_html(p, story_share, uri, NULL, 0);
     const struct str to = visit_header(v, "X-Accel-Redirect");
     assert_non_null(to.ptr);
     const char *address = text_printf("%.*s", STR_ARG(to));
-    assert_null(visit_header(v, "Content-Disposition").ptr); /* nginx would keep it for a refusal of the card pool */
+    assert_null(visit_header(v, "Content-Disposition").ptr); /* nginx would send it with a refusal of the card pool */
     visit_says(v, 200);
     return address;
 }

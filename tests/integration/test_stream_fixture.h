@@ -1,5 +1,5 @@
-/* Answers that are written part by part (web/stream.h): what was written, and whether the memory of a part was enough.
- * Include it once in a test program. */
+/* Answers that are written part by part (web/stream.h): the written bytes, and whether each part stayed within its
+ * memory. Include it once in a test program. */
 #ifndef HB_TEST_STREAM_FIXTURE_H
 #define HB_TEST_STREAM_FIXTURE_H
 
@@ -17,7 +17,7 @@ const char *__asan_default_options(void)
     return "quarantine_size_mb=1";
 }
 
-/* What a stream wrote. The caller sets keep and mark. */
+/* The output of a stream. The caller sets keep and mark. */
 struct stream_written {
     struct buf all; /* when keep is set; the caller frees it */
     bool keep;

@@ -4,7 +4,7 @@
 #include "packet/thanks.h"
 #include "test_world.h"
 
-/* users[user] thanks, with the rights of a pool. */
+/* users[user] says thanks, with the rights of a pool. */
 static enum thanks_result said(uint64_t packet_id, size_t user, const char *text)
 {
     enum thanks_result result;
@@ -25,7 +25,7 @@ static struct str shown(uint64_t packet_id, uint32_t share_no)
     return STR_NONE;
 }
 
-/* The same from the tables. */
+/* The thanks for share share_no in the tables, empty if there are none. */
 static struct str stored(uint64_t packet_id, uint32_t share_no)
 {
     struct grab grabs[] = { { .share_no = share_no + 1 }, { .share_no = share_no } };
@@ -51,7 +51,7 @@ WORLD_TEST(thanks_are_shown_beside_their_share, WORLD_USERS)
     assert_true(str_equal(view_of(id, 3).mine.thanks, STR("谢谢老板 🙏")));
     assert_ints({ view_of(id, 2).mine.thanks.len, 0 }, { view_of(id, 0).packet.thanks_count, 2 },
                 { world_packet(w, id).thanks_count, 2 }, { pending(), 0 });
-    assert_int_equal(world_grab(w, id, 4).code, LIVE_GRABBED); /* the packet goes on */
+    assert_int_equal(world_grab(w, id, 4).code, LIVE_GRABBED); /* grabs still work */
     assert_int_equal(world_drain(w), 1);
     assert_int_equal(said(id, 4, "after the end"), THANKS_SAID);
     assert_true(str_equal(shown(id, 3), STR("after the end")));

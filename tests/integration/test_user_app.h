@@ -31,7 +31,7 @@ static inline int app_teardown(void **state)
     return 0;
 }
 
-/* Answers, for visit_says. fields NULL: GET. */
+/* The answer to a browser's request, for visit_says. fields NULL: GET. */
 static inline struct visit *html_of(handler_fn *handler, const char *uri, const char *fields, const char *cookie)
 {
     return visit_html_new(app, handler, uri, fields, cookie);
@@ -58,7 +58,7 @@ static inline char *session_key_of(const char *cookie, char *key)
     return key;
 }
 
-/* Before each test that sets limits of its own. */
+/* Setup of tests that set their own limits. */
 static inline int no_limits(void **state)
 {
     (void)state;

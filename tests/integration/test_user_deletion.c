@@ -17,7 +17,7 @@ enum { LATER_MS = DELETION_WAIT_MS + 1000 };
 
 static const struct str HASH = { "hash", 4 };
 
-/* In each world users[1], "leaver", has a password. */
+/* In each world, users[1], "leaver", has a password. */
 static struct services *auth;     /* with the rights of its pool */
 static struct deletion_walk walk; /* of the worker */
 
@@ -151,7 +151,7 @@ LEAVER_TEST(nobody_takes_the_username_again)
     assert_int_equal(user_insert(auth->stores.db, w->arena, keys, &other, clock_now_ms()), ST_OK);
     struct user found;
     assert_int_equal(user_find_by_name(w->page->stores.db, w->arena, STR("leaver"), &found), ST_NOT_FOUND);
-    /* An earlier version has noted the name by its key. */
+    /* An earlier version noted the retired name with its own key. */
     struct keys older = *keys;
     older.of[KEY_BEFORE] = older.of[KEY_USERNAMES];
     older.of[KEY_USERNAMES] = older.of[KEY_IDS];
@@ -165,7 +165,7 @@ LEAVER_TEST(nobody_takes_the_username_again)
 LEAVER_TEST(neither_from_nor_to_the_user_a_packet_is_sent_any_more)
 {
     begin();
-    for (size_t sender = 0; sender < 2; sender++) { /* requests that began before */
+    for (size_t sender = 0; sender < 2; sender++) { /* requests that began before the deletion */
         struct receiver to = { .id = w->users[1 - sender], .name = STR("小红") };
         struct receivers receivers = { &to, 1 };
         const struct send_order order = { .packet = { .kind = PACKET_EXCLUSIVE,
@@ -186,6 +186,24 @@ LEAVER_TEST(neither_from_nor_to_the_user_a_packet_is_sent_any_more)
     assert_int_equal(world_number(w, "SELECT COUNT(*) FROM packet", 0), 0);
 }
 
+/* The money that a deletion asks about is the rest of packets: a packet may be taken completely and not closed. */
+FAULTY_LEAVER_TEST(the_money_that_is_left_has_only_packets_with_a_rest)
+{
+    struct deletion_money money;
+    uint64_t taken = world_send(w, 1, PACKET_EVEN, 200, 2, HOUR_MS, -1);
+    uint64_t refunded = world_send(w, 1, PACKET_EVEN, 400, 2, 0, -1);
+    (void)world_send(w, 1, PACKET_EVEN, 300, 3, HOUR_MS, -1);
+    (void)world_drain(w);
+    world_grab_all(w, taken, 2, 2);
+    (void)world_expire(w, NULL);
+    (void)world_drain(w);
+    assert_ints({ world_packet(w, taken).state, PACKET_CLOSED }, { world_packet(w, refunded).state, PACKET_CLOSED });
+    world_sqlf(w, "UPDATE packet SET state = 'finished' WHERE id = %llu", (unsigned long long)taken);
+    assert_int_equal(deletion_money_find(auth->stores.db, w->arena, w->users[1], &money), ST_OK);
+    assert_ints({ money.packet_count, 1 }, { money.packets_fen, 300 },
+                { money.balance_fen, world_balance(w, w->users[1]) });
+}
+
 /* ---- continuing ---- */
 
 LEAVER_TEST(the_name_goes_from_both_stores_and_the_ledger_stays)
@@ -204,7 +222,7 @@ LEAVER_TEST(the_name_goes_from_both_stores_and_the_ledger_stays)
     assert_int_equal(world_redis(w, own, "HSET {pk} note x") + world_redis(w, joined, "HSET {pk} note x"), 2);
     begin();
     pass_after(0);
-    assert_false(is_deleted()); /* its own packet is open */
+    assert_false(is_deleted()); /* the user's own packet is still open */
     assert_int_equal(world_redis_text(w, own, "HGET {pk} note").len, 0);
     assert_true(str_equal(world_redis_text(w, joined, "HGET {pk} note"), STR("x"))); /* of its sender */
     assert_int_equal(world_redis(w, done, "EXISTS {or}"), 0);
@@ -358,7 +376,7 @@ LEAVER_TEST(a_share_is_not_given_back_to_a_sender_who_is_gone)
     assert_int_equal(given.result, GIVE_BACK_SENDER_GONE);
 }
 
-/* The settle worker may be away. */
+/* The settle worker may not be running. */
 FAULTY_LEAVER_TEST(the_beginning_removes_the_copies_of_tokens)
 {
     static const char hash[] = "abababababababababababababababababababababababababababababababab";
@@ -379,7 +397,7 @@ LEAVER_TEST(the_worker_ends_the_sessions_that_the_pool_did_not)
     begin();
     session_token_new(token);
     session_key_write(str_from(token), key);
-    int64_t now_ms = clock_now_ms() + 100; /* of a login that has checked the password before */
+    int64_t now_ms = clock_now_ms() + 100; /* time of a login that has checked the password before */
     const struct session s = {
         .user_id = w->users[1], .created_ms = now_ms, .seen_ms = now_ms, .username = STR("leaver"), .nickname = STR("x")
     };
@@ -391,7 +409,7 @@ LEAVER_TEST(the_worker_ends_the_sessions_that_the_pool_did_not)
 
 /* ---- a user with many grabs ---- */
 
-/* So many packets of users[0] that were closed long ago, each opened by users[user]; only in the tables. */
+/* Makes so many packets of users[0] that were closed long ago, each opened by users[user]; only in the tables. */
 static void old_grabs_make(size_t user, size_t count)
 {
 #define NUMBERS                                                                                                        \

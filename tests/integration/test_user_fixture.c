@@ -152,7 +152,7 @@ static bool header_has(const struct visit *v, struct str line)
     return false;
 }
 
-/* Whether a text of visit_says is `3 × <p>` or `count: 2`, not words that are looked for as they are. */
+/* Whether a text of visit_says has a number, as `3 × <p>` or `count: 2`, instead of being searched as it is. */
 static bool is_of_a_number(const char *text)
 {
     char *end;
@@ -165,7 +165,7 @@ static bool is_of_a_number(const char *text)
     return end != text + letters + 2 && *end == '\0';
 }
 
-/* Whether the answer is as a text of visit_says wants it. */
+/* Whether the answer agrees with a text of visit_says. */
 static bool answer_has(const struct visit *v, const char *text)
 {
     struct str rest;

@@ -17,7 +17,7 @@ struct visit {
     struct exchange x;
     struct fcgi_request request;
     char cookie[VISIT_TEXT_MAX]; /* HTTP_COOKIE=… */
-    char *envp[3];               /* the second: of the test, or NULL */
+    char *envp[3];               /* the second: one parameter that the test adds, or NULL */
 };
 
 /* Prepares a GET (fields NULL) or a POST of fields ("a=1&b=2") to uri, with this Cookie header (NULL: none). */
@@ -46,11 +46,11 @@ void services_without_free(struct services *lacking);
 /* One number from the database. */
 int64_t sql_number(struct services *app, const char *sql, uint64_t id);
 
-/* A username that nobody has. out: VISIT_NAME_MAX bytes. */
+/* A username that no user has. out: VISIT_NAME_MAX bytes. */
 void fresh_username(char *out);
 
-/* A new user "Ming" with an empty wallet, the password "long enough", a session and a known device, as the form of the
- * registration makes them. Without that form: the slow hash is made once for all. */
+/* A new user "Ming" with an empty wallet, the password "long enough", a session and a known device, like a user who has
+ * registered. It does not use the form of registration: the slow hash is made once for all. */
 struct account {
     uint64_t id;
     char name[VISIT_NAME_MAX], cookie[VISIT_TEXT_MAX], device[VISIT_TEXT_MAX];
@@ -66,11 +66,12 @@ struct visit *visit_html_new(struct services *app, handler_fn *handler, const ch
 /* Frees an answer on the heap; returns its status. */
 int visit_close(struct visit *v);
 
-/* Asserts an answer's status and texts, and closes it. Each text is in the body, or a line of the header; those after
- * LACKS are in neither. A wanted text that ends with a digit stands before none, and may have three other forms:
+/* Asserts an answer's status and texts, and closes it. Each text must be in the body, or be a line of the header; texts
+ * after LACKS must be in neither. Behind a text that ends with a digit no further digit may follow. A text may have
+ * three other forms:
  *     visit_says(v, 303, "Location: /wallet");              the whole line
  *     visit_says(v, 200, "count: 2", "total_fen: -600");    the first member of this name in the JSON is this number
- *     visit_says(v, 200, "3 × <rect ");                     so often, and not more */
+ *     visit_says(v, 200, "3 × <rect "); exactly so many times */
 #define visit_says(v, ...) visit_said(v, __FILE__, __LINE__, __VA_ARGS__, (const char *)NULL)
 #define LACKS              "\n"
 void visit_said(struct visit *v, const char *file, int line, int status, ...);
@@ -88,7 +89,7 @@ struct str visit_header(const struct visit *v, const char *name);
 /* The cookie that the answer sets, as the value of a Cookie header ("sid=…"). out: VISIT_TEXT_MAX bytes. False:
  * none. */
 bool visit_cookie(const struct visit *v, char *out);
-/* The same of the cookie with this name, which must be set. */
+/* The same for the cookie with this name, which must be set. */
 void visit_cookie_of(const struct visit *v, const char *name, char *out);
 /* True when the body contains the text; how often. */
 bool visit_body_has(const struct visit *v, const char *text);
@@ -98,7 +99,7 @@ int64_t visit_json_int(const struct visit *v, const char *name);
 /* The text behind "name":" in the JSON body, up to the next quote; out_size bytes, caller's. Fails when absent. */
 void visit_json_text(const struct visit *v, const char *name, char *out, size_t out_size);
 
-/* Switches limits on, and each single one off: a test sets those that it is about. */
+/* Switches limits on, but each single limit off: a test then sets the limits that it needs. */
 void limits_clear(struct config *config);
 
 /* A transfer between any accounts. */
@@ -110,7 +111,8 @@ struct transfer {
     uint32_t seq;       /* with packet_id */
     int64_t created_ms;
 };
-/* Makes it by the routine on which the ledger's routines (ledger/ledger.h) rest; as an administrator. */
+/* Makes the transfer by the basic routine of the ledger, which the routines of ledger/ledger.h call; as an
+ * administrator. */
 enum status transfer_make(struct db *db, const struct transfer *t);
 /* Inserts an account: kind is "wallet" or "escrow". */
 void account_make(struct services *app, uint64_t id, const char *kind);

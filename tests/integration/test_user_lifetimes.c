@@ -79,7 +79,7 @@ SESSION_TEST(a_visit_renews_the_idle_time_once_an_hour)
     assert_int_equal(visitor_later(7 * DAY_MS + HOUR_MS), 7001); /* the idle time starts at that visit */
 }
 
-/* What is planted beside the list, or was forgotten there, is believed until it is due for a renewal. */
+/* A session that is not in the list was planted, or is a leftover: it is valid until it is due for a renewal. */
 SESSION_TEST(a_session_that_is_not_in_the_list_ends_when_it_is_due)
 {
     unlist();
@@ -88,7 +88,7 @@ SESSION_TEST(a_session_that_is_not_in_the_list_ends_when_it_is_due)
     assert_false(is_stored());
 }
 
-/* The same without a time to live, after its user has ended all sessions. */
+/* The same for a session without a time to live, after its user has ended all sessions. */
 SESSION_TEST(a_planted_session_does_not_outlive_the_end_of_all_sessions)
 {
     assert_int_equal(REDIS("PERSIST %s", key), 1);
@@ -98,14 +98,14 @@ SESSION_TEST(a_planted_session_does_not_outlive_the_end_of_all_sessions)
     assert_false(is_stored());
 }
 
-/* Whatever the list says: a pool could write it. */
+/* The list does not matter: a pool could have written it. */
 TEST(a_listed_session_of_a_user_who_may_have_none_ends_when_it_is_due)
 {
     static const char *const STATES[] = { "UPDATE user SET disabled_ms = 1 WHERE id = 7001",
                                           "UPDATE user SET deleting_ms = 1 WHERE id = 7001",
                                           "DELETE FROM user WHERE id = 7001" };
     for (size_t i = 0; i < 2 * ARRAY_LEN(STATES); i++) {
-        const bool older = i >= ARRAY_LEN(STATES); /* of the version before: it is entered at its first use */
+        const bool older = i >= ARRAY_LEN(STATES); /* a session of the version before: it is entered at its first use */
         const long long now_ms = clock_now_ms();
         (void)session_begin(NULL);
         if (older)
@@ -117,7 +117,7 @@ TEST(a_listed_session_of_a_user_who_may_have_none_ends_when_it_is_due)
     }
 }
 
-/* So no list ends before its sessions, whatever session_absolute_s was when they began. */
+/* So no list ends before its sessions, whatever session_absolute_s was at their start. */
 SESSION_TEST(a_renewal_extends_the_time_to_live_of_the_list)
 {
     assert_int_equal(REDIS("PEXPIRE hb:sessions:7001 600000"), 1);
@@ -181,7 +181,7 @@ SESSION_TEST(the_hot_pool_hands_a_session_that_is_due_to_the_page_pool)
     assert_int_equal(hot_visit_later(HOUR_MS / 2, NULL, NULL), ST_OK);
     assert_int_equal(hot_visit_later(2 * HOUR_MS, NULL, NULL), ST_NOT_FOUND);
     assert_int_equal(hot_visit_later(2 * HOUR_MS, NULL, "TOKEN_LOADED=1"), ST_OK); /* it was handed back */
-    /* A grab does not wait for it, unless the session would end soon. */
+    /* A grab is handed over for a renewal only if the session would end soon. */
     assert_int_equal(hot_visit_later(2 * HOUR_MS, "", NULL), ST_OK);
     assert_int_equal(hot_visit_later(4 * DAY_MS, "", NULL), ST_NOT_FOUND);
 }
@@ -203,7 +203,7 @@ SESSION_TEST(an_unknown_token_or_a_malformed_value_is_a_guest)
     assert_int_equal(visitor_later(0), 0);
 }
 
-/* Nor is it one for a process whose clock is behind: it says that it can't tell, and the cookie stays. */
+/* A process whose clock is behind does not accept it either: it answers that it can't tell, and the cookie stays. */
 SESSION_TEST(a_session_in_the_future_is_neither_believed_nor_lost)
 {
     struct visit v;

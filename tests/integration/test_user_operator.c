@@ -29,7 +29,7 @@ static int teardown(void **state)
     return app_teardown(state);
 }
 
-static const char *why; /* of the last operate */
+static const char *why; /* message of the last operate */
 
 /* Runs the action, and asserts its status. Returns what it printed. */
 static const char *operate(const char *action, const char *name, enum status wanted)
@@ -118,7 +118,7 @@ TEST(a_reset_prints_a_password_that_works_and_ends_recovery_codes)
     char token[TOKEN_MAX], password[64];
     struct account user = account_new(app);
     token_made(user.cookie, token);
-    codes_made(user.cookie); /* somebody else may have made them */
+    codes_made(user.cookie); /* an intruder may have made them */
     const char *printed = operate("reset", user.name, ST_OK);
     assert_int_equal(sscanf(printed, "new password %63s", password), 1);
     assert_int_equal(strlen(password), 23);
@@ -235,11 +235,11 @@ TEST(the_sender_of_a_packet_is_found_by_its_address_and_number)
         assert_non_null(
             strstr(printed, text_printf("  grabbed 0 of 3  sender id %" PRIu64 "\nid %" PRIu64 "  username %s  ",
                                         sender.id, sender.id, sender.username)));
-        assert_null(strstr(printed, packet)); /* whoever has the address can grab */
+        assert_null(strstr(printed, packet)); /* everybody who has the address can grab */
     }
 }
 
-/* No text reaches a column whose character set does not have it, and the store logs no error. */
+/* A text with characters that a column's character set lacks never reaches that column, and the store logs no error. */
 TEST(whatever_is_pasted_gets_a_clear_answer)
 {
     static const char *const texts[] = { "小明不在这里",

@@ -107,7 +107,7 @@ TEST(of_concurrent_registrations_of_one_username_one_succeeds)
         rows_of("SELECT COUNT(*) FROM user u JOIN account a ON a.id = u.id WHERE u.username = ?", str_from(name)), 1);
 }
 
-/* Posts the form of the page; the username that the refused page has. */
+/* Posts the form of the page; returns the username in the form that is shown again. */
 static const char *proposed_for(const char *fields)
 {
     struct visit *v = html_of(register_submit, "/register", fields, NULL);
@@ -136,7 +136,7 @@ TEST(whoever_has_no_free_username_gets_a_free_one_proposed)
 
 TEST(a_refused_registration_shows_the_typed_texts_except_the_password)
 {
-    /* The proposed name has digits once somebody has it. */
+    /* When the proposed name is taken, the next proposal has digits. */
     visit_says(
         html_of(register_submit, "/register", "username=No+Good&nickname=%3Cb%3E&password=s3cret&next=%2Fp%2Fx", NULL),
         422, "用户名里不能有空格", "value=\"nogood", "value=\"&lt;b&gt;\"", "value=\"/p/x\"", "密码至少8个字符", LACKS,
@@ -180,7 +180,7 @@ TEST(unknown_name_and_wrong_password_get_the_same_answer)
     }
 }
 
-/* A user with this hash. name: VISIT_NAME_MAX bytes. */
+/* Makes a user with this hash. name: VISIT_NAME_MAX bytes. */
 static void user_with(struct str password_hash, char *name)
 {
     fresh_username(name);
@@ -188,7 +188,7 @@ static void user_with(struct str password_hash, char *name)
     assert_int_equal(user_insert(app->stores.db, arena, &config->keys, &user, clock_now_ms()), ST_OK);
 }
 
-/* After a login the hash is of today, and of this password. */
+/* After a login the hash has today's costs, and is of this password. */
 static void assert_hash_of(const char *name, struct str password)
 {
     struct user found;
@@ -213,7 +213,7 @@ TEST(login_replaces_a_hash_of_lower_cost)
     assert_hash_of(name, STR("long enough"));
 }
 
-/* The hash of the version before is of the bytes that were typed. */
+/* The hash of the version before is of the typed bytes. */
 TEST(login_replaces_a_hash_of_a_text_that_was_not_normalized)
 {
     static const char *const typed = "cafe%CC%81+au%C2%A0lait", *const composed = "caf%C3%A9+au+lait";
@@ -227,7 +227,7 @@ TEST(login_replaces_a_hash_of_a_text_that_was_not_normalized)
     visit_says(login_of(name, typed), 200);
 }
 
-/* Wherever a password is set or confirmed, letters may be composed or not, and blanks of any kind. */
+/* Wherever a password is set or confirmed, letters may be composed or decomposed, and blanks may be of any kind. */
 TEST(one_device_sets_a_password_and_another_types_it)
 {
     static const char *const decomposed = "cafe%CC%81+au%C2%A0lait", *const composed = "caf%C3%A9+au+lait";
@@ -299,7 +299,7 @@ TEST(a_refused_login_does_not_end_the_presented_session)
     assert_int_equal(visit_user(app, user.cookie), user.id);
 }
 
-/* Of a browser that keeps cookies. */
+/* The cookie of a browser that keeps cookies. */
 #define OTHER_COOKIE "language=zh-CN"
 
 TEST(next_is_followed_to_local_paths_only)
@@ -347,7 +347,7 @@ TEST(a_next_that_is_too_long_is_replaced_by_home)
     }
 }
 
-/* A browser that has sent no cookie may keep none: the login page finds out. */
+/* A browser that has sent no cookie may not keep cookies: the login page finds out. */
 TEST(the_first_login_of_a_browser_asks_whether_it_keeps_cookies)
 {
     struct account user = account_new(app);

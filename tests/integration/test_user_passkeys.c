@@ -1,5 +1,5 @@
-/* user/passkey_store on a real server: whose passkey it is, how many, and its counter. The ceremonies need
- * signatures and are in e2e.passkeys. */
+/* user/passkey_store on a real server: the owner of a passkey, the number of passkeys, and the counter. The ceremonies
+ * need signatures; e2e.passkeys tests them. */
 #include "base/random.h"
 #include "test_user_app.h"
 #include "user/passkey_store.h"

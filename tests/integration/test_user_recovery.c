@@ -1,5 +1,5 @@
-/* Recovery codes on real stores: made, used once, and limited so that guesses cost nothing and keep nobody out. And the
- * password that is asked for again, for them and for other ways in. */
+/* Recovery codes on real stores: made, used once, and limited so that guesses cost nothing and keep nobody out. Also
+ * the password that the site demands again, for these codes and for other ways in. */
 #include <inttypes.h>
 
 #include "account/account_page.h"
@@ -44,7 +44,7 @@ static void make_codes(struct person *of)
     visit_says(v, 201);
 }
 
-/* A code that this site could have made for any name, as somebody would who knows its secret. */
+/* A code that this site could have made for any name, made with the site's secret. */
 static struct recovery_code code_of_anybody(const char *name, unsigned slot)
 {
     struct recovery_code code;
@@ -52,7 +52,7 @@ static struct recovery_code code_of_anybody(const char *name, unsigned slot)
     return code;
 }
 
-/* Without the form, and its slow hash. */
+/* A person with codes that were stored without the form and its slow hash. */
 static struct person person_with_codes(void)
 {
     struct person made = { .user = account_new(app) };
@@ -100,7 +100,7 @@ static int recovered(const char *name, const char *code)
     return visit_close(recovery_by(name, code));
 }
 
-/* The cookie of a login that succeeds. */
+/* Logs in with the code, which must succeed; writes the cookie. */
 static void recovered_with(const char *code, const char *more, char *cookie)
 {
     struct visit *v = recovery_of("192.0.2.1", p.user.name, code, more);
@@ -148,7 +148,7 @@ CODES_TEST(a_code_of_the_version_before_logs_in_once)
     assert_int_equal(recovered(p.user.name, code.text), 200);
     assert_int_equal(metrics_get(METRIC_HASHES), hashes + 1);
     assert_int_equal(recovered(p.user.name, code.text), 422);
-    assert_int_equal(recovered(p.user.name, p.codes[7]), 200); /* of today: no slow hash */
+    assert_int_equal(recovered(p.user.name, p.codes[7]), 200); /* a code of today: no slow hash */
     assert_int_equal(metrics_get(METRIC_HASHES), hashes + 1);
 }
 
@@ -408,7 +408,7 @@ CODES_TEST(sets_of_codes_are_limited)
     assert_int_equal(recovered(p.user.name, p.codes[0]), 200);
 }
 
-/* Whoever has a session and not the password. */
+/* A visitor who has the session, but not the password. */
 TEST_WITH(guesses_of_the_password_in_a_session_are_limited_before_hashing, no_limits, NULL)
 {
     static const struct {
@@ -427,7 +427,8 @@ TEST_WITH(guesses_of_the_password_in_a_session_are_limited_before_hashing, no_li
         const struct account user = account_new(app);
         strcpy(config->limit_password, "2 1/d");
         visit_says(json_of(form->handler, form->uri, form->wrong, user.cookie), 422);
-        visit_says(json_of(recovery_submit, "/account/recovery", PASSWORD, user.cookie), 201); /* a right one is none */
+        /* a right password does not count as a guess */
+        visit_says(json_of(recovery_submit, "/account/recovery", PASSWORD, user.cookie), 201);
         visit_says(json_of(form->handler, form->uri, form->wrong, user.cookie), 422);
         uint64_t hashes = metrics_get(METRIC_HASHES);
         for (int k = 0; k < 10; k++)

@@ -15,7 +15,7 @@
 
 enum { HOUR_MS = 3600 * 1000 };
 
-/* A further session of the user, from a browser with this HTTP_USER_AGENT, as a login starts it. */
+/* Starts a further session of the user, as a login from a browser with this HTTP_USER_AGENT does. */
 static void session_new(const struct account *user, const char *agent, char *cookie)
 {
     struct visit v;
@@ -30,7 +30,7 @@ static void session_new(const struct account *user, const char *agent, char *coo
 
 static const char CURL[] = "curl/7.88";
 
-/* Of each test: a user on two devices. */
+/* The people of each test: a user on two devices. */
 static struct {
     struct account user;
     char *phone, curl[VISIT_TEXT_MAX]; /* phone: the cookie of the user */
@@ -119,7 +119,7 @@ DEVICES_TEST(a_session_that_is_over_leaves_the_list)
     char key[SESSION_KEY_MAX];
     assert_int_equal(REDIS("DEL %s", session_key_of(p.curl, key)), 1); /* as when it expires */
     assert_int_equal(session_count(p.user.id), 1);
-    assert_int_equal(list_len(p.user.id), 2); /* a young one could be on its way */
+    assert_int_equal(list_len(p.user.id), 2); /* a young entry stays: its session could be about to be stored */
     assert_int_equal(sessions_later(p.user.id, 61 * 1000), 1);
     assert_int_equal(list_len(p.user.id), 1);
     assert_true(REDIS("PTTL hb:sessions:%" PRIu64, p.user.id) > 29 * 24 * (int64_t)HOUR_MS);
@@ -166,7 +166,7 @@ DEVICES_TEST(all_others_are_ended_and_the_own_one_stays)
     assert_int_equal(visit_user(app, p.phone), 0);
     for (int64_t now_ms = clock_now_ms(); clock_now_ms() <= now_ms;) /* a login of the same millisecond is refused */
         continue;
-    session_new(&p.user, CURL, other); /* later logins are not concerned */
+    session_new(&p.user, CURL, other); /* later logins are not affected */
     assert_int_equal(visit_user(app, other), p.user.id);
 }
 
@@ -190,7 +190,7 @@ TEST(a_login_that_overlaps_gets_no_session)
 
 /* ---- sessions of the version before ---- */
 
-/* As if the user had registered then. */
+/* Makes the user's row as if the user had registered then. */
 static void born_at(uint64_t user_id, int64_t created_ms)
 {
     sql_run(app, "UPDATE user SET created_ms = ? WHERE id = ?", DB_I64(created_ms), DB_U64(user_id));

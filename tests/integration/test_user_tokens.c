@@ -40,7 +40,7 @@ static struct made made(const char *cookie, const char *fields)
     return m;
 }
 
-/* Without the form, and its slow hash: a token that may read, for a day. */
+/* Stores a token that may read, for a day, without the form and its slow hash. */
 static enum status token_store(struct db *db, uint64_t user_id, struct made *m, bool *full)
 {
     uint8_t hash[HASH_BYTES];
@@ -65,7 +65,7 @@ static struct made token_of(uint64_t user_id)
     return m;
 }
 
-/* Of each test: a user, a token of this user that nobody has used, and the key of its copy in Redis. */
+/* For each test: a user, an unused token of this user, and the key of its copy in Redis. */
 static struct account user;
 static struct made m;
 static char key[TOKEN_KEY_MAX];
@@ -88,21 +88,21 @@ static int token_begin(void **state)
 
 #define TOKEN_TEST(name) TEST_WITH(name, token_begin, NULL)
 
-/* Begins a request with the token; cookie: NULL, or one beside it. */
+/* Begins a request with the token; cookie: one that is sent with it, or NULL. */
 static void bearer_begin(struct visit *v, struct services *process, const char *token, const char *cookie)
 {
     visit_begin(v, process, "/", NULL, cookie);
     v->x.bearer = str_from(token);
 }
 
-/* What a request with a token found. */
+/* The result of a request with a token. */
 struct looked {
     enum status st; /* ST_NOT_FOUND: the hot pool passes the request on */
     uint64_t user_id;
     unsigned scopes;
 };
 
-/* As a process with these services and clock does. */
+/* Looks the token up as a process with these services and this clock does. */
 static struct looked look_up_at(struct services *process, const char *token, int64_t now_ms)
 {
     struct visit v;
@@ -206,7 +206,7 @@ TOKEN_TEST(a_concurrent_reader_of_the_row_makes_no_copy)
     assert_int_equal(token_deleted(&m, user.cookie), 204); /* and it can be revoked again */
 }
 
-/* So that whoever keeps tokens that are over can't make the site look them up all the time. */
+/* So a client with expired tokens can't make the site look them up all the time. */
 TEST(a_token_that_is_over_is_looked_up_once_in_two_seconds)
 {
     EACH_TEXT (text, "DELETE FROM token WHERE user_id = ?", "UPDATE token SET expires_ms = 1 WHERE user_id = ?") {
@@ -232,7 +232,7 @@ TOKEN_TEST(a_redis_that_lost_its_data_gets_a_copy_again)
     assert_int_equal(user_of(&hot, m.token), user.id);
 }
 
-/* Whoever may write copies, as a page pool that was taken over, can't make one that outlives its hour or its token. */
+/* An intruder who can write copies, as in a page pool, can't make one that outlives its hour or its token. */
 TEST(a_planted_copy_is_not_believed)
 {
     char token[TOKEN_MAX];
@@ -258,8 +258,8 @@ TEST(a_planted_copy_is_not_believed)
     }
 }
 
-/* The clocks of the two pools differ so much that no copy of the one is fresh for the other. The request must not go
- * back and forth between them. */
+/* The clocks of the two pools differ so much that a copy made by one is never fresh for the other. The request must not
+ * go back and forth between them. */
 TEST(a_copy_that_is_never_fresh_is_asked_for_once)
 {
     static const int64_t later_ms[] = { -HOUR_MS, HOUR_MS };

@@ -7,7 +7,7 @@
 static uint64_t accounts[64];
 static size_t account_count;
 
-/* Its transfers are deleted at the end. */
+/* Registers an account whose transfers are deleted at the end. */
 static inline uint64_t account_kept(uint64_t id)
 {
     assert_true(account_count < ARRAY_LEN(accounts));

@@ -38,8 +38,8 @@ TEST(a_registration_whose_commit_reply_was_lost_is_found_or_unknown)
     assert_int_equal(user_find_by_name(app->stores.db, arena, lost.username, &found), ST_NOT_FOUND);
 }
 
-/* Decided by a look at the tables, at once or when the database answers again; else unknown, and safe to repeat. One
- * that never began is unavailable, not unknown. */
+/* A look-up in the tables decides, at once or when the database answers again. Otherwise the outcome is unknown, and a
+ * repeat is safe. A deposit that never began is unavailable, not unknown. */
 TEST(a_deposit_is_made_once_after_a_lost_commit_or_reply)
 {
     EACH (lost, LOST_COMMITS) {

@@ -145,7 +145,7 @@ TEST(concurrent_debits_take_no_more_than_the_balance)
 
 enum { RACERS = 8, TURNS = 25 };
 
-/* Half of the racers go there, the other half back, all the time. */
+/* Half of the racers transfer in one direction, half in the other, all the time. */
 static int one_way(void *ctx)
 {
     struct db *db = db_new(app->stores.config);

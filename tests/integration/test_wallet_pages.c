@@ -472,7 +472,7 @@ static void moved_often(const struct account *p)
     sql_do(app->stores.db, "SET FOREIGN_KEY_CHECKS = 1");
 }
 
-/* A page reads each index at its place: the rows that it shows of it, and one more. */
+/* A page reads each index at its place: the rows that it shows of this index, and one more. */
 TEST(a_page_deep_in_the_statement_reads_what_it_shows)
 {
     struct account p = person_new();
@@ -489,7 +489,7 @@ TEST(a_page_deep_in_the_statement_reads_what_it_shows)
     }
 }
 
-/* test_records has more of them. */
+/* test_records has more cases. */
 TEST(a_malformed_key_is_a_bad_request)
 {
     struct account p = person_new();

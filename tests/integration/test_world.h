@@ -1,4 +1,4 @@
-/* Tests that have a world of their own each: w. */
+/* Tests that each have a separate world: w. */
 #ifndef HB_TEST_WORLD_H
 #define HB_TEST_WORLD_H
 
@@ -13,13 +13,13 @@ static struct world *const w = &the_world;
 
 enum { HOUR_MS = 3600000, PASSES_MAX = 200, WORLD_USERS = 9, FUNDED_FEN = 100000 };
 
-/* A test in a new world of so many users, which ends with the test. The audit must then be clean. */
+/* A test in a new world of so many users, which is removed after the test. The audit must then be clean. */
 #define WORLD_TEST(name, user_count) WORLD_TEST_BY(name, world_begin(w, user_count))
 
 /* The same; begin is a call that begins the world. */
 #define WORLD_TEST_BY(name, begin) WORLD_TEST_WITH(name, begin, world_test_end)
 
-/* The same, of a test that leaves faults: letters that wait, rows that were planted. */
+/* The same, for a test that leaves faults: unresolved letters, planted rows. */
 #define FAULTY_WORLD_TEST(name, user_count) FAULTY_WORLD_TEST_BY(name, world_begin(w, user_count))
 #define FAULTY_WORLD_TEST_BY(name, begin)   WORLD_TEST_WITH(name, begin, faulty_world_test_end)
 
@@ -73,7 +73,7 @@ static inline struct packet assert_closed(uint64_t packet_id, int64_t refund_fen
     return p;
 }
 
-/* users[user] has the share that an earlier grab gave, whatever happened meanwhile. */
+/* users[user] still has the share that an earlier grab gave, whatever happened meanwhile. */
 static inline void assert_same_share(const struct live_grab *before, uint64_t packet_id, size_t user)
 {
     const struct live_grab again = world_grab(w, packet_id, user);
@@ -89,7 +89,7 @@ static inline struct settle *worker_new(struct services *role)
     return made;
 }
 
-/* What another worker has settled, in a few passes. */
+/* Runs a few passes of another worker; returns the number of settled events. */
 static inline uint64_t worker_drain(struct settle *worker)
 {
     uint64_t events;
@@ -97,7 +97,7 @@ static inline uint64_t worker_drain(struct settle *worker)
     return events;
 }
 
-/* Looks at one packet, as if it were so much later. */
+/* Recovers one packet, as if it were so much later. */
 static inline struct recover_done recover_one(uint64_t packet_id, int64_t later_ms)
 {
     struct recover_done done = { 0 };
@@ -137,7 +137,7 @@ static inline struct packet_view view_of(uint64_t packet_id, size_t user)
     return view;
 }
 
-/* The settle worker goes once through everything that Redis lacks. Returns its passes. */
+/* Makes the settle worker write once everything that Redis lacks. Returns the number of passes. */
 static inline int tell_all(void)
 {
     struct tell t = { 0 };

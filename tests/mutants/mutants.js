@@ -21,8 +21,8 @@ import { drawn, equivalents, filesOf, isBelow, isEquivalent, mutationsOfFile, pl
 import { edited } from './operators.js';
 
 const ROOT = join(dirname(fileURLToPath(import.meta.url)), '../..');
-const LIMIT_MS_MIN = 60_000; // for the tests that should fail: at least this, and
-const LIMIT_FACTOR = 5; // so many times as long as without any mutation
+const LIMIT_MS_MIN = 60_000; // limit for tests that should fail: at least this, and
+const LIMIT_FACTOR = 5; // so many times the time that they take without a mutation
 const ALL_LIMIT_MS = 1_200_000; // for all tests
 const [folder, ...args] = process.argv.slice(2);
 const SOURCE = join(folder, 'source');
@@ -144,11 +144,12 @@ function testNamed(word, all) {
   return [`${label}.${name}`, `${label}.test_${name}`].find((test) => all.includes(test));
 }
 
-// changed.js chooses for sql/ what runs the migrations; these call the routines that they make.
+// For sql/, changed.js chooses the tests that run the migrations; these tests call the routines that the migrations
+// make.
 const OF_SQL = ['wallet_ledger', 'send', 'settle', 'give_back', 'user_deletion']
   .map((name) => `integration.test_${name}`);
 
-// The tests that a change of the file concerns, of those that are listed.
+// Maps a file to the listed tests that a change of it concerns.
 const concerned = new Map();
 function testsOf(file, all) {
   if (!concerned.has(file)) {
@@ -161,14 +162,14 @@ function testsOf(file, all) {
   return concerned.get(file);
 }
 
-// Whether one of the tests fails, which are built anew.
+// Builds the tests again; returns whether one of them fails.
 async function failAnew(tests) {
   const built = await build(tests);
   return built.status === 0 && await failure(tests, ALL_LIMIT_MS) !== null;
 }
 
-// As failure, with the name of the test: [null], or [failure, name] of one that fails once more when it runs alone. A
-// failure that names no test, as of a server that did not start, must happen twice.
+// As failure, but returns [null] or [failure, name]: name is a test that also fails when it is repeated alone. A
+// failure without the name of a test, such as a server that did not start, must happen twice.
 async function failureAgain(tests, limitMs) {
   const failed = await failure(tests, limitMs);
   const name = failed?.test.split(' ')[0];
@@ -180,7 +181,7 @@ async function failureAgain(tests, limitMs) {
 
 // Runs the stages of tests, one after the other: [status, detail], status one of caught, late (caught, but only by a
 // limit of time), SURVIVED, error, skipped (it does not compile). durations: how long a test takes without a mutation;
-// a test that is not there has not passed yet. remove(): takes the mutation away.
+// a test that is not in it has not passed yet. remove(): removes the mutation.
 async function judge(stages, durations, remove) {
   for (const tests of stages.filter(({ length }) => length > 0)) {
     const usualMs = tests.reduce((sum, test) => sum + (durations.get(test) ?? LIMIT_MS_MIN), 0);

@@ -4,8 +4,8 @@
 //       - the text that goes
 //       + what comes instead; none: nothing
 //
-// equivalent.txt: mutations whose effect no test could see. WORDS say why; the texts are a line of FILE and
-// what the mutation makes of it. plants.txt: bugs that no operator makes. WORDS are tests, separated by commas; FILE
+// equivalent.txt: mutations whose effect no test could notice. WORDS are the reason; the texts are a line of FILE
+// before and after the mutation. plants.txt: bugs that no operator makes. WORDS are tests, separated by commas; FILE
 // has the text exactly once. Texts of several lines have - or + on each.
 import { edited, mutationsOf } from './operators.js';
 
@@ -13,7 +13,7 @@ export const EQUIVALENT = 'tests/mutants/equivalent.txt';
 export const PLANTS = 'tests/mutants/plants.txt';
 const FOLDERS = [['app', /\.c$|_internal\.h$/], ['lua', /\.lua$/], ['sql', /\.sql$/]];
 
-// The parts of a migration that a later one replaces: [from, to] of each routine.
+// The parts of a migration that a later migration replaces: [from, to] of each routine.
 function replaced(sources, file) {
   const head = /^(?:CREATE|DROP)[\w ]* (FUNCTION|PROCEDURE|TRIGGER) (?:IF EXISTS )?(\w+)/gm;
   const later = new Set(sources.files('sql', /\.sql$/).filter((other) => other > file)
@@ -25,7 +25,7 @@ function replaced(sources, file) {
 
 const lineAt = (text, at) => text.slice(text.lastIndexOf('\n', at - 1) + 1, `${text}\n`.indexOf('\n', at)).trim();
 
-// The line with the first edit, as it is after all of them.
+// The line of the first edit, after all edits.
 function lineAfter(text, edits) {
   const from = text.lastIndexOf('\n', edits[0][0] - 1) + 1;
   const part = text.slice(from, `${text}\n`.indexOf('\n', edits.at(-1)[1]));
@@ -34,7 +34,7 @@ function lineAfter(text, edits) {
 }
 
 // [{ file, operator, edits, line, old, new }]: line, old: the number and the text of the first line that changes; new:
-// what it is then.
+// its text afterwards.
 export function mutationsOfFile(sources, file) {
   const text = sources.read(file);
   const gone = file.endsWith('.sql') ? replaced(sources, file) : [];
@@ -42,7 +42,8 @@ export function mutationsOfFile(sources, file) {
     .filter(({ edits: [[at]] }) => !gone.some(([from, to]) => from <= at && at < to))
     .map(({ operator, edits }) => ({ file, operator, edits, line: text.slice(0, edits[0][0]).split('\n').length,
       old: lineAt(text, edits[0][0]), new: lineAfter(text, edits) }));
-  // `a && b && c` is without b twice: as the second operand of the first sign, and as the first of the second.
+  // Dropping b from `a && b && c` is found twice: as the second operand of the first operator, and as the first operand
+  // of the second.
   return [...new Map(found.map((one) => [`${one.line} ${one.new}`, one])).values()];
 }
 

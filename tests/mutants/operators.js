@@ -1,6 +1,6 @@
-// Makes small bugs: each operator returns the mutations of a text that it knows. A mutation is a list of edits
-// [from, to, what is there then]. All of them are valid in Lua and SQL; in C some do not compile. No packaged tool
-// makes them: Stryker reads JavaScript, C# and Scala, Mull the code of LLVM, and none Lua, or SQL in the strings of C.
+// Makes small bugs: each operator returns its mutations of a text. A mutation is a list of edits [from, to,
+// replacement]. All of them are valid in Lua and SQL; in C some do not compile. No packaged tool makes them: Stryker
+// reads JavaScript, C# and Scala, Mull the code of LLVM, and none Lua, or SQL in the strings of C.
 import { sqlInC, tokensOf } from './tokens.js';
 
 const COMPARED = { '<': '<=', '<=': '<', '>': '>=', '>=': '>' };
@@ -14,10 +14,10 @@ const PRODUCTS = { ...SUMS, '*': '+', '/': '*', '%': '/' };
 const COMPUTED = { c: PRODUCTS, lua: PRODUCTS, sql: SUMS };
 const LOGIC = { c: { '&&': '||', '||': '&&' }, lua: { and: 'or', or: 'and' }, sql: { AND: 'OR', OR: 'AND' } };
 const WORDS = { true: 'false', false: 'true', TRUE: 'FALSE', FALSE: 'TRUE' };
-// Calls without an effect that a test should see.
+// Calls without an effect that a test should notice.
 const QUIET = /^(log_\w+|assert|_Static_assert|crash_point|free|\w+_free|close|fclose|closedir|sodium_memzero)$/;
 
-// Calls whose two arguments may be swapped, and those that build a model: nothing shows the order of its members.
+// Calls whose two arguments may be swapped, and calls that build a model: the order of its members is never visible.
 const SYMMETRIC = /(cmp|equal)(_\w+)?$/;
 const MODEL = /_model$|^(value|text|view|model)_/;
 
@@ -35,7 +35,7 @@ const isConstant = ({ kind, text } = {}) => kind === 'number' || /^[A-Z][A-Z0-9_
 const SQL_CONDITION = words('WHERE ON AND OR HAVING WHEN IF ELSEIF CHECK NOT');
 const SQL_ASSIGNMENT = words('SET UPDATE DECLARE VALUES DEFAULT');
 
-// Whether a sign of SQL compares, and does not assign.
+// Whether a sign of SQL is a comparison and not an assignment.
 function compares(tokens, i) {
   let nested = false;
   for (let j = i - 1; j >= 0 && tokens[j].text !== ';'; j--) {
@@ -54,7 +54,7 @@ const compare = ({ tokens, language }) => tokens.flatMap((token, i) => {
   return other && (language !== 'sql' || compares(tokens, i)) ? [replace(token, other)] : [];
 });
 
-// A star of C counts only where it can't be a pointer.
+// In C, a star counts only where it can't be a pointer.
 const arithmetic = ({ tokens, language }) => tokens.flatMap((token, i) => {
   const other = COMPUTED[language][token.text];
   const [before, after] = [tokens[i - 1], tokens[i + 1]];
@@ -84,7 +84,8 @@ const STOPS = {
     + 'ELSE END WHEN ; , ) ('),
 };
 
-// The index of the last token of the operand that goes on from index i in this direction, or the one before i: none.
+// The index of the last token of the operand that continues from index i in this direction; the index before i: there
+// is no operand.
 function operandEnd({ tokens, text, language }, i, step, sign) {
   const startsLine = (at) => {
     const [before, token] = [tokens[at - 1], tokens[at]];
@@ -101,7 +102,7 @@ function operandEnd({ tokens, text, language }, i, step, sign) {
   return j - step;
 }
 
-// Drops one operand of && and || or, where both are constants, of |.
+// Drops one operand of && and || or, if both are constants, of |.
 function clause(source) {
   const { tokens, language } = source;
   return tokens.flatMap((token, i) => {
@@ -116,7 +117,7 @@ function clause(source) {
 const isOneComparison = (inner) => inner.some(({ text }) => /^([=!~]=|<>)$/.test(text))
   && !inner.some(({ text }) => /^(&&|\|\||and|or|AND|OR)$/.test(text));
 
-// Negates the condition of an if; where it is a single comparison, compare does the same.
+// Negates the condition of an if. For a single comparison, the operator `compare` does the same.
 const negate = ({ tokens, language }) => tokens.flatMap((token, i) => {
   if (language === 'sql' && token.text === 'IS' && /^(NOT|NULL)$/.test(tokens[i + 1]?.text)) {
     return tokens[i + 1].text === 'NULL' ? [replace(token, 'IS NOT')] : [replace(tokens[i + 1], '')];
@@ -131,7 +132,7 @@ const negate = ({ tokens, language }) => tokens.flatMap((token, i) => {
   return [wrap(tokens[from], not, tokens[end - 1], ')')];
 });
 
-// Whether it is the length of an array that is declared: `char text[20]`.
+// Whether it is the length in the declaration of an array: `char text[20]`.
 const isLength = (tokens, i) => tokens[i - 1]?.text === '[' && isName(tokens[i - 2])
   && (isName(tokens[i - 3]) || tokens[i - 3]?.text === '*');
 
@@ -256,7 +257,7 @@ function order(source) {
 
 // ---- SQL alone ----
 
-// Takes the effect of a condition behind WHERE, ON, AND, OR and others, but keeps its text, which has parameters.
+// Makes a condition behind WHERE, ON, AND, OR and others ineffective, but keeps its text, which has parameters.
 function condition(source) {
   const { tokens, language } = source;
   if (language !== 'sql') return [];

@@ -1,4 +1,5 @@
-// Builds a package in a Debian of another release than this machine's: its compiler and the names of its libraries count.
+// Builds a package in a Debian of another release than this machine's, because its compiler and the names of its
+// libraries are part of the package.
 import { execFileSync } from 'node:child_process';
 import { mkdirSync } from 'node:fs';
 import { basename, join, resolve } from 'node:path';
@@ -6,7 +7,7 @@ import { run } from '../e2e/support/run.js';
 
 export const OUTPUT_MAX = 64 << 20;
 export const ENVIRONMENT = ['env', '-i', 'PATH=/usr/sbin:/usr/bin:/sbin:/bin', 'HOME=/root', 'LANG=C.UTF-8', 'DEBIAN_FRONTEND=noninteractive'];
-// BASE FROM TO [FROM TO…] -- COMMAND…: mounts each folder FROM at TO of the base, where only the command sees it.
+// BASE FROM TO [FROM TO…] -- COMMAND…: mounts each folder FROM at TO of the base, visible only to the command.
 const ENTER = `mount --make-rprivate /
 base=$1; shift
 for folder in /dev /proc /sys; do mount --rbind "$folder" "$base$folder"; done
@@ -15,7 +16,8 @@ while [ "$1" != -- ]; do mkdir -p "$base$2"; mount --bind "$1" "$base$2"; shift 
 shift
 exec chroot "$base" "$@"`;
 
-// Where ./dev package, run in a Debian of that release, leaves the package of the sources in the folder.
+// The path where ./dev package leaves the package of the sources in the folder, when it runs in a Debian of that
+// release.
 export const outputFolder = (folder, release) => join(folder, 'build/package', String(release));
 
 // Runs the command in the Debian of the base; returns its output. mounts: of its own, [from, to].

@@ -15,7 +15,7 @@ let next; // the package for Debian 13
 let lucky;
 let even;
 let seen;
-let unsettled; // what late opened, in fen
+let unsettled; // what the person late opened, in fen
 
 const { before, test } = toldBy(machine);
 before(async () => {

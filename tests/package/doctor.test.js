@@ -22,11 +22,11 @@ before(async () => {
   }
 });
 
-// Whether the mend begins with a command, and is no sentence.
+// Whether the mend begins with a command instead of a sentence.
 const isCommand = (mend) => new RegExp(`^(${['systemctl', 'systemd-tmpfiles', 'REDISCLI_AUTH=.* redis-cli', 'mariadb', 'mariadb-dump', 'chmod', 'chown', 'mv', 'cat',
   'sed', 'hongbao', 'apt-get', 'nginx', 'install', 'mount', 'du', 'df'].join('|')}) `).test(mend);
 
-// Does what the doctor says, as a person would, until it finds nothing: a mended fault can show another one.
+// Does what the doctor prints, as a person would, until it finds nothing: mending a fault can reveal another one.
 async function mendAll() {
   let seen = await doctor();
   for (let round = 0; round < ROUNDS_MAX && !seen.ok; round++) {

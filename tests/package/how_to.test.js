@@ -1,5 +1,5 @@
 // The tutorial, and the pages of docs/how-to that need an installed site, command by command as an operator follows them:
-// on a Debian of its own, in the order of a site's life. Needs root, for debootstrap and systemd-nspawn.
+// on a separate Debian, in the order of a site's life. Needs root, for debootstrap and systemd-nspawn.
 import assert from 'node:assert/strict';
 import { execFileSync } from 'node:child_process';
 import { once } from 'node:events';
@@ -21,7 +21,7 @@ const another = new Machine('how-to-new');
 const site = new Site(machine, ADDRESS);
 let deb;
 
-// A machine with an address of its own.
+// Boots a machine, which gets its own address.
 async function boot(it) {
   await it.boot(deb, { packages: MORE, as: 'hongbao_1_all.deb' });
   await it.shell(`echo '${ADDRESS} ${HOST}' >>/etc/hosts`);
@@ -155,7 +155,7 @@ test('fail2ban.md: guesses are counted from the journal, and their address is bl
   await poll('the filter finds it', async () => /Journal matches:.*hongbao[^]*^Lines: .*, [1-9]\d* matched/m.test(await look()));
   await machine.run('fail2ban-client', 'set', 'hongbao', 'ignoreself', 'false');
   await machine.run('fail2ban-client', 'set', 'hongbao', 'maxretry', '3');
-  for (let i = 0; i < 5; i++) await guess().catch(() => {}); // the last ones may be blocked
+  for (let i = 0; i < 5; i++) await guess().catch(() => {}); // the last guesses may already be blocked
   await poll('the address is blocked', async () => new RegExp(`Banned IP list:\\s+${ADDRESS}`).test(await machine.run('fail2ban-client', 'status', 'hongbao')));
   // The list has the address before its rule is loaded.
   const isRefused = () => site.curl('/', '-m', '5').then(() => false, ({ message }) => /Failed to connect|timed out|refused/i.test(message));
@@ -172,7 +172,7 @@ test('firewall.md: the rules are loaded', async () => {
   await site.ready();
 });
 
-// What a visitor with this language sees: the home page, its style sheet, and a page of nginx itself.
+// What a visitor with this language gets: the home page, its style sheet, and a page of nginx itself.
 async function lookOf(language) {
   const get = (path) => site.curl(path, '-H', `Accept-Language: ${language}`);
   const home = await get('/');
@@ -199,7 +199,7 @@ test('branding.md: another name, colour and logo, which an upgrade keeps, and ba
   await areShown();
   assert.match(await site.curl('/static/sw.js'), /look 1/);
 
-  // As after an upgrade: the version of before had another text, and lacked a file.
+  // The state after an upgrade: the earlier version had another text, and lacked a file.
   await machine.shell(`cd /etc/hongbao/look
     for folder in . original; do sed -i 's/^home_title = .*/home_title = Begin/' $folder/templates/text/en.txt; rm $folder/static/verify.js; done
     echo 'Disallow: /mine' >>static/robots.txt; echo 'Disallow: /earlier' >>original/static/robots.txt`);
@@ -236,7 +236,8 @@ test('migrations.md, upgrade.md: nothing is missing afterwards', async () => {
 
 test('open.md: the list before the site opens', async () => {
   const alert = () => run('open.md', 9).catch(() => '');
-  await machine.shell('rm /var/lib/fail2ban/fail2ban.sqlite3; systemctl start fail2ban'); // it would block this address again
+  // otherwise it would block this address again
+  await machine.shell('rm /var/lib/fail2ban/fail2ban.sqlite3; systemctl start fail2ban');
   await poll('the jail is there', async () => /Currently banned:\s+0/.test(await machine.try('fail2ban-client', 'status', 'hongbao')));
   assert.equal(await run('open.md', 0), 'off');
   await run('open.md', 1);
@@ -250,7 +251,7 @@ test('open.md: the list before the site opens', async () => {
   const [jail, rules, ...ports] = (await run('open.md', 7)).split('\n');
   assert.deepEqual([jail, rules], ['Status for the jail: hongbao', '2']);
   const reachable = new Set(ports.map((port) => port.split(':').pop()));
-  reachable.delete('3306'); // of a machine that enabled all units at its first boot
+  reachable.delete('3306'); // left by a machine that enabled all units at its first boot
   assert.deepEqual([...reachable].sort(), ['443', '80']);
   await run('open.md', 8);
   await poll('the alert fires', async () => /alertstate="firing"/.test(await alert()));
@@ -278,7 +279,7 @@ test('rotate-secrets.md: new passwords, another certificate, another secret', as
   await site.nothingIsWrong();
 });
 
-// The other machine is a folder here: the machines of this test have no network.
+// A folder stands for the other machine here: the machines of this test have no network.
 test('move.md: another machine has the users of the old one', async () => {
   await boot(another);
   const old = join(another.folder, 'root/old');

@@ -1,5 +1,5 @@
 // load.js HOST PACKET COOKIES [PATH...]: visitors of the machine in whose network it runs (machine.js), each from
-// addresses of its own, because an address has limits. HOST is a name, or the http:// address of a site behind a proxy,
+// separate addresses, because an address has limits. HOST is a name, or the http:// address of a site behind a proxy,
 // which keeps no connection and is faster. Each reads the packet, opens it once more, and looks at the wallet, the
 // login and each PATH, until it gets SIGTERM and 10,000 requests are done. Prints { requests, errors: {"METHOD PATH
 // STATUS PROBLEM after N s": count} } as JSON. COOKIES is a file of `hongbao demo`.
@@ -13,7 +13,7 @@ const REQUESTS_MIN = 10000;
 const users = readFileSync(cookies, 'utf8').trim().split('\n').map((line) => line.split('\t')[2]);
 const url = new URL(host.startsWith('http://') ? host : `https://${host}`);
 const { Agent, request } = url.protocol === 'http:' ? http : https;
-// An agent with maxSockets keeps connections, whatever its keepAlive says.
+// An agent with maxSockets keeps connections even without keepAlive.
 const agent = url.protocol === 'https:' && new Agent({ keepAlive: true, maxSockets: VISITORS, rejectUnauthorized: false });
 const KINDS = [['GET', packet], ['POST', `${packet}/open`], ['GET', '/wallet'], ['GET', packet], ['GET', '/login'],
   ['POST', `${packet}/open`], ...paths.map((path) => ['GET', path])];
@@ -21,7 +21,7 @@ const errors = {};
 let requests = 0;
 let ended = false;
 
-// The status of the answer and the name of its problem; 0 without a whole one.
+// The status of the answer and the name of its problem; 0 when the answer is not complete.
 function ask(localAddress, method, path, cookie) {
   return new Promise((resolve) => {
     const headers = { Host: url.host, Accept: 'application/json', Cookie: cookie, 'Content-Type': 'application/x-www-form-urlencoded' };

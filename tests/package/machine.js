@@ -1,5 +1,5 @@
-// A Debian of its own: made by debootstrap from the mirror of this machine, booted with systemd in systemd-nspawn, with a
-// network that has nothing but itself, or with this machine's.
+// A separate Debian: made by debootstrap from this machine's mirror, booted with systemd in systemd-nspawn. Its network
+// is isolated, or is this machine's.
 import { execFileSync, spawn, spawnSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
 import { once } from 'node:events';
@@ -19,12 +19,13 @@ export const RELEASES = { 12: 'bookworm', 13: 'trixie' };
 export const RELEASE = Number(process.env.HB_TEST_RELEASE ?? 12);
 const OWN_RELEASE = Number(/^VERSION_ID="?(\d+)/m.exec(readFileSync('/etc/os-release', 'utf8'))?.[1]);
 const ARCHITECTURE = execFileSync('dpkg', ['--print-architecture'], { encoding: 'utf8' }).trim();
-// What a machine has before the package, besides the packages that it depends on.
+// Packages of a machine before the package is installed, besides the package's dependencies.
 const SYSTEM = ['systemd', 'systemd-sysv', 'dbus', 'apt-utils', 'debconf', 'procps', 'iproute2', 'bash-completion'];
-// What the pages install from a mirror: a machine has none. All tests that need some of them share a bare system with all.
+// Packages that the documents install from a mirror, which a machine does not have. All tests that need some of them
+// share one bare system with all of them.
 export const MORE = ['prometheus', 'prometheus-node-exporter', 'prometheus-blackbox-exporter', 'fail2ban', 'python3-systemd', 'nftables', 'rsync',
   'stunnel4', 'sudo', 'logrotate'];
-const BOOT_SECONDS_MAX = 300; // three seconds as a rule
+const BOOT_SECONDS_MAX = 300; // usually it takes three seconds
 // The part of the journal that a failed test prints, each with a title.
 const JOURNAL = [
   ['warnings', '--priority=warning'],
@@ -39,17 +40,18 @@ function sources() {
   return listed.split('\0').filter((file) => file && existsSync(join(ROOT, file)));
 }
 
-// A package of the same files at another commit has another version.
+// The commit is part of it: a package of the same files at another commit has another version.
 function sourcesDigest() {
   const hash = createHash('sha256').update(execFileSync(join(ROOT, 'deploy/version.sh')));
   for (const file of sources()) hash.update(`${file}\0`).update(readFileSync(join(ROOT, file)));
   return hash.digest('hex');
 }
 
-// The Debian in which packages are built for a release that is not this machine's. ./dev installs what else it needs.
+// The Debian in which packages for another release than this machine's are built. ./dev installs whatever else it needs
+// there.
 const builderBase = (release) => base(`build-${release}`, release, ['git']);
 
-// Runs the command where packages of the release are built, which sees these folders; returns its output.
+// Runs the command where packages of the release are built, with access to these folders; returns its output.
 export async function runWhereBuilt(folders, ...command) {
   if (RELEASE !== OWN_RELEASE) return runIn(await builderBase(RELEASE), folders.map((folder) => [folder, folder]), ...command);
   return (await run(command[0], command.slice(1), { maxBuffer: OUTPUT_MAX })).stdout;
@@ -74,7 +76,7 @@ export async function packageBuild(release = RELEASE) {
   return deb;
 }
 
-// The path of the package of these sources, which is built unless it was.
+// The path of the package of these sources. Builds the package unless it was built already.
 export async function packageReady(release = RELEASE) {
   const folder = packageFolder(release);
   const [deb] = existsSync(folder) ? readdirSync(folder).filter((name) => name.startsWith('hongbao_') && name.endsWith(`_${ARCHITECTURE}.deb`)) : [];
@@ -90,7 +92,7 @@ export function sourcesCopy(folder) {
   rmSync(list);
 }
 
-// Builds the package of another program: a copy of the sources in the folder, which edit(folder) changes before. Returns
+// Builds the package of a changed program: copies the sources into the folder, where edit(folder) changes them. Returns
 // its path.
 export async function packageEdited(folder, edit) {
   sourcesCopy(folder);
@@ -98,7 +100,7 @@ export async function packageEdited(folder, edit) {
   return packageMake(folder);
 }
 
-// The mirror from which this machine has its packages.
+// The mirror from which this machine gets its packages.
 export function mirror() {
   const [, codename] = /^VERSION_CODENAME=(.*)$/m.exec(readFileSync('/etc/os-release', 'utf8'));
   const targets = execFileSync('apt-get', ['indextargets', '--format', '$(REPO_URI)', 'Created-By: Packages', `Codename: ${codename}`],
@@ -106,7 +108,7 @@ export function mirror() {
   return targets.split('\n')[0];
 }
 
-// The packages that the package depends on or recommends: of alternatives that of the store, else the first.
+// The packages that the package depends on or recommends; of alternatives, the store's package, else the first.
 function dependencies(deb, store) {
   const fields = execFileSync('dpkg-deb', ['--showformat=${Depends}, ${Recommends}', '-W', deb], { encoding: 'utf8' });
   return fields.split(',').map((entry) => {
@@ -126,8 +128,8 @@ async function locked(name, work) {
   }
 }
 
-// Makes the folder with a bare Debian and these packages besides, once: it takes minutes. Later more may be wanted.
-// debootstrap itself installs no package of which another one is only an alternative. Returns the folder.
+// Makes the folder with a bare Debian and these packages, once, because it takes minutes; later calls may add packages.
+// debootstrap itself installs no package whose dependency has alternatives. Returns the folder.
 async function baseMake(name, release, packages) {
   const folder = join(FOLDER, name);
   const wanted = [...SYSTEM, ...packages];
@@ -143,7 +145,7 @@ async function baseMake(name, release, packages) {
   return folder;
 }
 
-// The folder of the base with this name, which is made unless it is there with all that is wanted.
+// The folder of the base with this name; makes it unless it exists with all of these packages.
 function base(name, release, packages) {
   mkdirSync(FOLDER, { recursive: true });
   return locked(`${name}.lock`, () => baseMake(name, release, packages));
@@ -172,8 +174,8 @@ export class Machine {
     this.#network = network; // options of systemd-nspawn; none: this machine's
   }
 
-  // The machine has what the package depends on and these packages, as it gets nothing from a mirror later, an apt that asks
-  // nothing, and the package in /root. store: valkey in place of redis.
+  // Boots the machine with the package's dependencies and these packages, because it has no mirror later, an apt that
+  // asks no questions, and the package in /root. store: valkey in place of redis.
   async boot(deb, { packages = [], store = 'redis', as = 'hongbao.deb' } = {}) {
     const name = `debian-${this.#release}${packages.length ? '-more' : ''}${store === 'redis' ? '' : `-${store}`}`;
     await this.bootWith(name, [...packages, ...dependencies(deb, store)]);
@@ -181,7 +183,7 @@ export class Machine {
     this.give(deb, as);
   }
 
-  // The same with these packages only. name: of the folder of the bare system, which is kept.
+  // The same with only these packages. name: the name of the folder of the bare system, which is kept.
   async bootWith(name, packages) {
     const bare = await base(name, this.#release, packages);
     rmSync(this.folder, { recursive: true, force: true });
@@ -210,8 +212,9 @@ export class Machine {
     }, BOOT_SECONDS_MAX);
   }
 
-  // Control groups of its own. Units of machines that share them have the same path, and each systemd removes groups of
-  // the others and tries to end what runs there ("Failed to kill control group"): then a unit may fail to start.
+  // Makes separate control groups. In shared groups, the units of all machines would have the same paths: each systemd
+  // would remove groups of the others and try to end their processes ("Failed to kill control group"), and a unit might
+  // fail to start.
   #cgroupsMake() {
     this.#cgroup = `hongbao-${basename(this.folder)}-${process.pid}`;
     const made = cgroups().map((folder) => join(folder, this.#cgroup));
@@ -236,7 +239,7 @@ export class Machine {
     return spawn('bash', ['-ec', move, 'machine', ...groups, '--', ...command], options);
   }
 
-  // Prints which units have failed and the end of the journal, and keeps the journal: end() removes the rest.
+  // Prints the failed units and the end of the journal, and saves the journal, because end() removes the rest.
   async tell() {
     const journal = join(this.folder, 'var/log/journal');
     if (!existsSync(journal)) return;
@@ -248,7 +251,8 @@ export class Machine {
     execFileSync('cp', ['-a', journal, kept]);
     for (const [title, option] of JOURNAL) {
       const options = ['-D', kept, '--no-pager', '-o', 'short-precise', '-n', String(JOURNAL_LINES), option];
-      const { stdout, stderr } = await run('journalctl', options).catch((error) => error); // a unit that has none is an error
+      // journalctl exits with an error for a unit without lines
+      const { stdout, stderr } = await run('journalctl', options).catch((error) => error);
       say(`journal, ${title}`, `${stdout}${stderr}`);
     }
     say('the whole journal', `journalctl -D ${kept}`);
@@ -288,7 +292,7 @@ export class Machine {
     return this.run('bash', '-ec', script);
   }
 
-  // The same with the network of this machine, for what needs a mirror.
+  // The same with this machine's network, for commands that need a mirror.
   async online(script) {
     const { stdout } = await run('nsenter', this.#enter(['bash', '-ec', script]), { maxBuffer: OUTPUT_MAX });
     return stdout.trimEnd();
@@ -318,7 +322,8 @@ export class Machine {
   }
 }
 
-// test() and before() of a file that has these machines, which end with it. A failure tells what their units have logged.
+// test() and before() of a file that has these machines. The machines end with the file; a failure prints the logs of
+// their units.
 export function toldBy(...machines) {
   after(async () => {
     for (const machine of machines) await machine.end();

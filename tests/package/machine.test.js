@@ -1,4 +1,4 @@
-// The package on a Debian of its own, as an operator uses it: install, set up, use, reload, restart, kill, upgrade,
+// The package on a separate Debian, as an operator uses it: install, set up, use, reload, restart, kill, upgrade,
 // remove, purge. Needs root, for debootstrap and systemd-nspawn.
 import assert from 'node:assert/strict';
 import { execFileSync } from 'node:child_process';
@@ -47,7 +47,7 @@ test('the stores get more time than by default, as concurrent tests share a disk
 });
 
 test('what the reference of the files names is there, with its mode and owner', async () => {
-  const paths = await site.hasFiles((path) => !path.includes('/valkey/')); // valkey.test.js has these
+  const paths = await site.hasFiles((path) => !path.includes('/valkey/')); // valkey.test.js checks these
   assert.ok(paths.length > 20);
 });
 
@@ -73,7 +73,7 @@ test('the id of an answer leads to its lines in the journal and in the log of ng
 
 test('a restart of Redis loses no share, also when nobody has settled it', () => site.keepsUnsettled('redis-server@hongbao', packet));
 
-// Each answer, also nginx's own: e2e/front.test.js, with the same site.in.
+// Each answer, also nginx's own, is tested in e2e/front.test.js, with the same site.in.
 test('nginx redirects to TLS, speaks HTTP/2, tells browsers to stay with TLS, and serves what the package has compressed', async () => {
   const plain = await machine.run('curl', '-sSi', '-H', `Host: ${HOST}`, 'http://127.0.0.1/x?y=1');
   assert.match(plain, new RegExp(`^HTTP/1\\.1 308 [^]*^Location: https://${HOST}/x\\?y=1\\r$`, 'm'));
@@ -152,7 +152,7 @@ test('each unit comes back after it was killed, and the money is right', async (
 const redisAs = (role) => `REDISCLI_AUTH=$(sed -n 's/^redis_password = //p' /etc/hongbao/rights/${role}.conf) \
   redis-cli -s /run/redis-hongbao/redis-server.sock --user hongbao_${role}`;
 
-// Opens a connection of the role audit. The function that it returns uses it once more, and returns both answers.
+// Opens a connection as the role audit. The returned function uses it once more, and returns both answers.
 async function connectionOpen() {
   await machine.shell('rm -f /root/answers /root/again');
   const ended = machine.shell(`{ echo PING; until [ -e /root/again ]; do sleep 0.2; done; echo PING; } |
@@ -165,8 +165,8 @@ async function connectionOpen() {
   };
 }
 
-// The package of a later program, without another version of its own: another style sheet, other users of Redis, and a migration of a table
-// that is in use.
+// The package of a later program with the same version: another style sheet, other users of Redis, and a migration of a
+// table that is in use.
 async function packageLater() {
   const folder = temporaryFolder('later');
   const made = await packageEdited(folder, () => {
@@ -248,7 +248,7 @@ test('a role gets a new password, and the connections that had the old one are c
 
 test('setup grants what is missing again, and refuses to make another secret for packets that exist', async () => {
   const setup = ['hongbao', 'setup', '--non-interactive'];
-  // As a setup of version 1.0 leaves it that is killed between REVOKE and GRANT.
+  // The state that a setup of version 1.0 leaves when it is killed between REVOKE and GRANT.
   await machine.shell("mariadb -e \"$(grep '^REVOKE ' /usr/share/hongbao/rights/grants.sql)\"");
   const { wrong } = await site.doctor();
   const found = wrong.filter(({ name }) => /^mysql-(login|right)/.test(name));

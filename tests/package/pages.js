@@ -1,4 +1,4 @@
-// The commands of the documents, on a machine (machine.js) as an operator types them: as root, in /root.
+// The commands of the documents, typed on a machine (machine.js) as an operator does: as root, in /root.
 import { blocksOf } from '../e2e/support/how_to_blocks.js';
 
 export class Pages {
@@ -17,7 +17,7 @@ export class Pages {
     }
   }
 
-  // The block of a page with this number; [text, other text] …: what another machine has in its place.
+  // The block with this number of a page; [text, replacement] …: for another machine.
   script(name, index, ...replacements) {
     this.#left.delete(`${name}, block ${index}`);
     let script = this.#blocks.get(name)[index];

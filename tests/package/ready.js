@@ -1,4 +1,4 @@
-// Builds the package of these sources unless it is there: what all tests of label package but build need.
+// Builds the package of these sources unless it exists: all tests of the label package need it, except build.
 import { packageReady } from './machine.js';
 
 await packageReady();

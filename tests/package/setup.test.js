@@ -1,4 +1,4 @@
-// `hongbao setup` on a Debian of its own: its questions, what it does when the new program would not start, and stores
+// `hongbao setup` on a separate Debian: its questions, its behaviour when the new program would not start, and stores
 // that existed before the site. Needs root, as machine.test.js.
 import assert from 'node:assert/strict';
 import { createHash } from 'node:crypto';
@@ -34,7 +34,7 @@ const setup = (...options) => machine.run('hongbao', 'setup', '--non-interactive
 const refusal = (...command) => machine.run(...command).then(() => assert.fail('it has not failed'), ({ stderr }) => stderr);
 const refused = (...options) => refusal('hongbao', 'setup', '--non-interactive', ...options);
 
-// Does the work while this command has changed hongbao.conf, and sets up the site as it was.
+// Runs work after this command has changed hongbao.conf, and then sets the site up as it was.
 async function whileConf(change, work) {
   await machine.shell(`cp -a ${CONF} /root/made.conf; ${change} ${CONF}`);
   await work();
@@ -47,7 +47,7 @@ const pids = async () => (await machine.shell("systemctl show -P MainPID 'hongba
 test('what can only be a mistake is refused before anything is made', async () => {
   assert.match(await machine.run('hongbao', 'setup', '--help'), /^usage: hongbao .*setup[\s\S]*--redis-socket PATH/);
   const tls = (pem, key) => ['--host', HOST, '--certificate', `/root/tls/${pem}`, '--key', `/root/tls/${key}`];
-  const wrong = [ // the others, of a host and of a chain of certificates: e2e/setup.test.js
+  const wrong = [ // e2e/setup.test.js has other cases: a wrong host, and chains of certificates
     [['--self-signed'], /which name has the site\? --host NAME/],
     [['--host', 'https://x.example', '--self-signed'], /'https:\/\/x\.example' is not a host name/],
     [['--host', HOST], /which certificate has the site\?/],
@@ -172,7 +172,8 @@ test('a setting is written as the program reads it, also with line ends of Windo
   const [recorded, served] = [machine.read('var/lib/hongbao/settings'), machine.read('etc/nginx/sites-available/hongbao')];
   await whileConf("sed -i 's/^/  /; s/$/ # mine\\r/'", async () => {
     await machine.shell('HB_BASE_URL=https://other.example HB_REDIS=unix:/run/typo.sock HB_CONFIG=/nowhere HB_PARTITIONS=0 hongbao setup --non-interactive');
-    await setup('--host', HOST, '--redis-socket', '/run/redis-hongbao/redis-server.sock'); // what the file says is no other wish
+    // options that only repeat the file are accepted
+    await setup('--host', HOST, '--redis-socket', '/run/redis-hongbao/redis-server.sock');
     assert.match(await machine.shell('dpkg -i /root/hongbao.deb 2>&1'), /Setting up hongbao/);
     assert.equal(await machine.run('dpkg-query', '-W', '-f', '${Status}', 'hongbao'), 'install ok installed');
     const other = ['--redis-socket', '/run/r.sock', '--mysql-socket', '/run/m.sock'];
@@ -271,7 +272,7 @@ test('when the file of a role is lost, setup makes new passwords, and every proc
 test('setup grants no rights anew that are as they should be, whatever the order in which MariaDB lists them', async () => {
   const granted = () => machine.run('stat', '-c', '%i %y', '/var/lib/hongbao/rights');
   const before = await granted();
-  // As after a restart of MariaDB, which reads the columns in another order than they were granted.
+  // The state after a restart of MariaDB, which reads the columns in another order than they were granted.
   await machine.run('mariadb', '-e', 'CREATE TABLE mysql.kept AS SELECT * FROM mysql.columns_priv; DELETE FROM mysql.columns_priv;'
     + 'INSERT INTO mysql.columns_priv SELECT * FROM mysql.kept ORDER BY Column_name DESC; DROP TABLE mysql.kept; FLUSH PRIVILEGES');
   await setup();
@@ -309,7 +310,7 @@ const PURGE = "echo 'hongbao hongbao/drop-money boolean true' | debconf-set-sele
 const redisAdmin = (...command) => machine.run('env', `REDISCLI_AUTH=${PASSWORD}`, 'redis-cli', '-s', REDIS, ...command);
 const mysqlAdmin = (sql) => machine.run('env', `MYSQL_PWD=${PASSWORD}`, 'mariadb', `--socket=${MYSQL}`, '--user=root', '-N', '-e', sql);
 
-// The stores of others: each with an administrator who has a password.
+// Stores that belong to others: each has an administrator with a password.
 async function sharedStores() {
   const file = (path, text) => writeFileSync(join(machine.folder, path), text);
   file('etc/redis/redis-shared.conf', `include /usr/share/hongbao/redis/settings.conf\nunixsocket ${REDIS}\nunixsocketperm 777\n`
@@ -325,7 +326,7 @@ async function sharedStores() {
     `ALTER USER root@localhost IDENTIFIED BY '${PASSWORD.replaceAll('\\', '\\\\').replaceAll("'", "''")}'`);
 }
 
-// Runs what setup has printed for the administrators, as they would: at a terminal, with their password.
+// Runs the commands that setup has printed for the administrators, as they would: at a terminal, with their password.
 async function administratorsRun(told) {
   const commands = told.split('\n').filter((line) => line.startsWith('    ')).map((line) => line.trim());
   for (const command of commands) {
@@ -407,7 +408,7 @@ test('setup does not write the configuration of a Redis of others: it says what 
 test('a Redis that has keys of others is refused, by setup and by a restore', async () => {
   const cache = (command) => redisAdmin('EVAL', `for i = 1, 50000 do redis.call(${command}) end`, '0');
   await machine.shell('hongbao backup /root/copy; mv /etc/hongbao/admin.conf /root/');
-  // As after a setup with another Redis.
+  // The state after a setup with another Redis.
   await machine.shell('echo /run/redis-hongbao/redis-server.sock >/var/lib/hongbao/redis-alone');
   await cache("'SET', 'cache:' .. i, 'x'");
   assert.match(await refused(), /has keys of others, such as 'cache:\d+'/);
@@ -430,12 +431,12 @@ test('when hongbao doctor can not tell what the stores lack, setup goes no furth
 });
 
 test('a removal and a purge leave the stores of others alone', async () => {
-  await machine.run('systemctl', 'enable', 'redis-server@hongbao'); // which may be one of theirs
+  await machine.run('systemctl', 'enable', 'redis-server@hongbao'); // the name may belong to an instance of theirs
   await machine.run('hongbao', 'setup', '--remove');
   assert.equal(await machine.run('systemctl', 'is-enabled', 'redis-server@hongbao'), 'enabled');
   await machine.run('systemctl', 'disable', 'redis-server@hongbao');
   assert.match(await machine.shell('dpkg -i /root/hongbao.deb 2>&1'), /The site is out of service\. `hongbao setup` brings it back/);
-  await setup(); // with the certificate of before
+  await setup(); // with the earlier certificate
   assert.equal(await site.status('/readyz'), '200');
   const own = ['/etc/systemd/system/hongbao-hot@.service.d', '/etc/nginx/hongbao-metrics.conf', '/etc/mysql/mariadb.conf.d/70-hongbao.cnf'];
   await machine.shell(`mkdir ${own[0]}; touch ${own.slice(1).join(' ')} ${own[0]}/nice.conf`);

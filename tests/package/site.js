@@ -1,5 +1,5 @@
-// The site on a machine (machine.js): its people and what they see of their money, its units, what is wrong with it, and
-// visitors who use it while something happens.
+// The site on a machine (machine.js): its people and their money, its units, the doctor's findings, and visitors who
+// use it while something happens.
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import { readFileSync } from 'node:fs';
@@ -27,7 +27,7 @@ function amounts(value, where = '') {
 export class Site {
   #address;
 
-  // address: where nginx listens; visitors on the machine have it, too.
+  // address: where nginx listens, also for visitors on the machine.
   constructor(machine, address = '127.0.0.1') {
     this.machine = machine;
     this.#address = address;
@@ -47,12 +47,12 @@ export class Site {
     return poll('the site is ready', async () => await this.status('/readyz').catch(() => '') === '200');
   }
 
-  // The options of curl that make it the person with this name.
+  // Options by which curl acts as the person with this name.
   as(name) {
     return ['-b', `/root/${name}.jar`, '-c', `/root/${name}.jar`];
   }
 
-  // What the site answers the person to a GET, or to a POST of these fields, as JSON.
+  // The site's JSON answer to the person's GET, or to a POST of these fields.
   async ask(name, path, ...fields) {
     return JSON.parse(await this.curl(path, '-H', 'Accept: application/json', ...this.as(name),
       ...fields.flatMap((field) => ['--data-urlencode', field])));
@@ -105,7 +105,7 @@ export class Site {
     await poll(`the grab of ${name} is settled`, async () => (await this.ask(name, packet)).mine?.settled);
   }
 
-  // What these people see in their wallets, their records and the packets: { who and where: fen }.
+  // The amounts that these people see in their wallets, their records and the packets: { who and where: fen }.
   async money(names, packets) {
     const found = {};
     for (const name of names) {
@@ -116,7 +116,7 @@ export class Site {
     return found;
   }
 
-  // What these people saw before is as it was; more may be there.
+  // Checks that these people still see everything they saw before; there may be more.
   async hasStill(seen, names, packets) {
     const now = await this.money(names, packets);
     assert.deepEqual(Object.fromEntries(Object.keys(seen).map((where) => [where, now[where]])), seen);
@@ -137,8 +137,8 @@ export class Site {
     return poll(`the wallet of ${name} has ${fen} fen`, async () => await this.balance(name) === fen);
   }
 
-  // Opens the packet while nothing settles and restarts the unit of Redis: what that has written to its disk is all that
-  // knows of the share.
+  // Opens the packet while nothing settles and restarts the unit of Redis: only what Redis has written to its disk
+  // still knows of the share.
   async keepsUnsettled(unit, packet) {
     const sum = await this.openUnsettled('late', [packet]);
     await this.machine.run('systemctl', 'restart', unit);
@@ -147,7 +147,7 @@ export class Site {
     await this.has('late', sum);
   }
 
-  // What the doctor says as JSON: { ok, wrong: [{ name, text, mend }], unchecked }.
+  // The doctor's report as JSON: { ok, wrong: [{ name, text, mend }], unchecked }.
   async doctor() {
     return JSON.parse(await this.machine.try('hongbao', 'doctor', '--json'));
   }
@@ -195,8 +195,7 @@ export class Site {
     });
   }
 
-  // The files that the reference names, of those that are picked, are there with the mode and the owner of their row; returns
-  // their paths.
+  // Checks that the picked files of the reference exist with the mode and owner of their row; returns their paths.
   async hasFiles(pick) {
     const rows = [...readFileSync(join(ROOT, 'docs/reference/files.md'), 'utf8').matchAll(/^\| `(\/[^`]+)` \| ([^|]+) \|/gm)]
       .filter(([, path]) => pick(path));
@@ -220,7 +219,7 @@ export class Site {
     assert.deepEqual(await this.underLoad(...load), {});
   }
 
-  // Purges the package, with the answer "delete the money, too"; nothing of it is left on the machine but what lies in
+  // Purges the package, with the answer "delete the money, too"; checks that nothing is left on the machine, except in
   // these folders.
   async purgesAll(...kept) {
     await this.machine.shell("echo 'hongbao hongbao/drop-money boolean true' | debconf-set-selections; apt-get purge -y hongbao");

@@ -1,5 +1,5 @@
-// Sites that lose their stores, or move them to another machine and back: docs/how-to/two-machines.md and lost.md, command
-// by command, on machines of their own that a cable joins. Needs root, as how_to.test.js.
+// Sites that lose their stores, or move them to another machine and back: docs/how-to/two-machines.md and lost.md,
+// command by command, on two separate machines that a cable joins. Needs root, as how_to.test.js.
 import assert from 'node:assert/strict';
 import { execFileSync } from 'node:child_process';
 import { existsSync, mkdirSync } from 'node:fs';
@@ -33,7 +33,7 @@ before(async () => {
   await site.connect('10.0.0.1', stores, '10.0.0.2');
 });
 
-// What `rsync -a FROM:FILE` of a page needs: no machine here has a server of ssh. The files are in a folder instead.
+// Stands for `rsync -a FROM:FILE` of a page: no machine here has an ssh server, so the files are in a folder.
 function copies(machine, name, from, ...files) {
   for (const file of files) {
     const to = join(machine.folder, 'root', name, file);
@@ -43,7 +43,7 @@ function copies(machine, name, from, ...files) {
   return [`${name}:`, `/root/${name}`];
 }
 
-// The doctor of a machine whose stores are elsewhere says that it can't see the folder of Redis.
+// The doctor of a machine whose stores are elsewhere only reports that it can't see the folder of Redis.
 async function nothingIsWrong() {
   await visited.nothingIsWrongSoon(/^(not checked: disk-(redis|mysql): .*\n){0,2}the audit was last clean: .*\n0 wrong, [012] not checked$/);
   await visited.audited();
@@ -51,14 +51,14 @@ async function nothingIsWrong() {
 
 const open = (name) => visited.openSettled(name, packet);
 
-// What people see of their money: the site is the same when this is.
+// The amounts that people see: the site is the same when they are the same.
 async function seen() {
   const wallets = await Promise.all(PEOPLE.map((name) => visited.balance(name)));
   const { grabbed_count, grabs } = await visited.ask('ming', packet);
   return { wallets, grabbed_count, grabs };
 }
 
-// The site is ready, nothing is wrong, and people see what they saw before.
+// The site is ready, nothing is wrong, and people see the same amounts as before.
 async function isAsBefore(before) {
   await visited.ready();
   await nothingIsWrong();

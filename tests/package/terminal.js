@@ -1,4 +1,4 @@
-// A person at a terminal: script(1) gives the program one of its own.
+// A person at a terminal, which script(1) provides.
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { PATIENCE } from '../support/poll.js';
@@ -6,8 +6,8 @@ import { PATIENCE } from '../support/poll.js';
 const WAIT_MS = 120_000 * PATIENCE;
 const quoted = (word) => `'${word.replaceAll("'", "'\\''")}'`;
 
-// Runs the command (a list of words). dialogue: pairs of what the terminal shows (RegExp, after the last answer) and the
-// answer to it. Returns { code, output }. Throws when something is not shown.
+// Runs the command (a list of words). dialogue: pairs of a RegExp that the terminal must show after the last answer,
+// and the next answer. Returns { code, output }. Throws when a RegExp is never matched.
 export async function converse(command, dialogue) {
   const program = spawn('script', ['-qfec', command.map(quoted).join(' '), '/dev/null'], { stdio: ['pipe', 'pipe', 'inherit'] });
   let output = '';
@@ -33,7 +33,7 @@ export async function converse(command, dialogue) {
   }
 }
 
-// What `hongbao setup` asks, with these answers; key: '' for a certificate that it makes itself.
+// The questions of `hongbao setup`, with these answers; key: '' for a certificate that it makes itself.
 export const setupDialogue = (host, certificate, key, demo) => [
   [/Name of the site.*: $/, host], [/certificate.*: $/, certificate], ...(key ? [[/File of its key: $/, key]] : []),
   [/Play money\?.*: $/, demo], [/A backup every night.*: $/, ''],

@@ -1,5 +1,6 @@
 // tutorial.js HOST: the steps of docs/tutorial.md that need a computer and a phone, in Chromium in the network of the
-// machine (machine.js). Fails when a page has not what the tutorial says, or shows an error of its script.
+// machine (machine.js). Fails when a page lacks something that the tutorial mentions, or when its script reports an
+// error.
 import assert from 'node:assert/strict';
 import { execFileSync } from 'node:child_process';
 import { join } from 'node:path';

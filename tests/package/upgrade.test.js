@@ -9,7 +9,7 @@ import { temporaryFolder } from '../e2e/support/run.js';
 import { Machine, RELEASE, ROOT, packageMake, packageReady, toldBy } from './machine.js';
 import { SETUP, Site } from './site.js';
 
-const EARLIER = '306dc31b5025efe684d7dbf995dba34400dc4c3d'; // a landing whose package says 1.0.0
+const EARLIER = '306dc31b5025efe684d7dbf995dba34400dc4c3d'; // a commit whose package has the version 1.0.0
 const PHRASE = '新年快乐';
 const PEOPLE = ['ming', 'hong', 'gang'];
 const REFUSED_MAX = 64; // four for each of the 16 visitors of load.js: "a few requests in flight"
@@ -26,7 +26,7 @@ const skip = hasHistory ? undefined : `this clone has no commit ${EARLIER.slice(
 if (skip) process.stderr.write(`${skip}\n`);
 const { before, test } = toldBy(machine);
 
-// The package of version 1.0 for this release, which is built once: the commit stays what it is.
+// The package of version 1.0 for this release. It is built once: that commit never changes.
 async function packageEarlier() {
   const kept = join(ROOT, `build/package/hongbao-1.0-${RELEASE}.deb`);
   if (existsSync(kept)) return kept;

@@ -1,5 +1,5 @@
-// The package on a Debian 13 that has Valkey and no Redis: Valkey is the site's own store, in all that setup makes, the
-// doctor looks at, a backup takes along and a purge removes. Needs root, for debootstrap and systemd-nspawn.
+// The package on a Debian 13 that has Valkey and no Redis: Valkey is the site's store for setup, the doctor, a backup
+// and a purge. Needs root, for debootstrap and systemd-nspawn.
 import assert from 'node:assert/strict';
 import { poll } from '../support/poll.js';
 import { Machine, RELEASE, packageReady, toldBy } from './machine.js';
@@ -22,7 +22,7 @@ before(async () => machine.boot(await packageReady(), { store: 'valkey' }));
 
 const mine = () => site.share('hong', packet);
 
-// Makes something wrong, which the doctor finds with this mend, and mends it.
+// Plants a fault, which the doctor must find with this mend, and mends it.
 async function mended(plant, name, mend) {
   await machine.shell(plant);
   const { wrong } = await site.doctor();

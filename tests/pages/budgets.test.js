@@ -1,5 +1,5 @@
-// The cost of a visit, from Chromium's network log: all bytes over the wire with headers; of style sheets and scripts the
-// compressed bodies. HB_TEST_BUDGETS=FILE writes the table of docs/PAGES.md to that file.
+// The cost of a visit, from Chromium's network log: all bytes on the wire with headers, and the compressed bodies of
+// style sheets and scripts. HB_TEST_BUDGETS=FILE writes the table of docs/PAGES.md to that file.
 import assert from 'node:assert/strict';
 import { writeFileSync } from 'node:fs';
 import { after, before, test } from 'node:test';
@@ -25,8 +25,8 @@ before(async () => {
 });
 after(async () => { await world?.end(); });
 
-// Loads the page with everything that belongs to it. Counts the requests that were not answered by the cache. known: the
-// visitor has a session, so was here before, and the drawn faces are no request of a first visit.
+// Loads the page with everything that belongs to it. Counts the requests that were not answered by the cache. known:
+// the visitor has a session, so this is no first visit, and the file of drawn faces is not counted.
 async function cost({ page }, url, known) {
   const requests = new Map(); // { url, type, bytes, body (bytes without headers), done }
   const heard = {

@@ -36,7 +36,7 @@ const html = new Map(); // 'state, language' → the HTML as sent
 const matched = new Map(); // 'app: .row' → whether this selector of a style sheet matches something in a state
 const titles = new Map(); // 'language: title' → the pages with this title
 
-const windows = []; // those that are free
+const windows = []; // windows that are not in use
 let browser;
 let world;
 before(async () => {
@@ -112,7 +112,7 @@ test('every page has a title of its own', () => {
   assert.deepEqual([...titles].filter(([, pages]) => pages.size > 1), []);
 });
 
-// What a script sets is not there in a page that has just been loaded: its classes and attributes are named in the scripts.
+// A page that was just loaded lacks the classes and attributes that a script sets later; the scripts name these.
 test('each selector of a style sheet matches something in a state', { skip: chosen.length < states.length && 'of all states' }, () => {
   const scripts = readdirSync(STATIC).filter((name) => name.endsWith('.js')).map((name) => readFileSync(join(STATIC, name), 'utf8')).join();
   const byScript = (selector) => [...selector.matchAll(/[.[]([a-z][a-z-]+)/g)].some(([, name]) => new RegExp(`['" .]${name}['" ]`).test(scripts));

@@ -1,5 +1,5 @@
-// The roles of colours (docs/DESIGN-LANGUAGE.md): the contrast of each with every ground that it stands on, in both
-// schemes, read from the page as the browser shows it. And a button is visible as a button.
+// The roles of colours (docs/DESIGN-LANGUAGE.md): the contrast of each with every ground on which it is used, in both
+// schemes, read from the page as the browser shows it. Also, a button is visible as a button.
 import assert from 'node:assert/strict';
 import { before, test } from 'node:test';
 import { contrast as contrastOf } from './support/contrast.js';
@@ -7,12 +7,12 @@ import { buildScene } from './support/scene.js';
 import { fileWindow } from './support/windows.js';
 import { COVERS } from './support/world.js';
 
-// WCAG 2.2: 1.4.3 for text, 1.4.11 for what is no text.
+// WCAG 2.2: 1.4.3 for text, 1.4.11 for other parts.
 const TEXT = 4.5;
 const SHAPE = 3;
 const LARGE_PX = 24;
 
-// What stands on what. Each role that is a colour is named here.
+// Which colour is used on which ground. Each role that is a colour is in this list.
 const ROLES = [
   ['text', TEXT, ['page', 'card', 'sunk', 'slip', 'tag', 'seg', 'glow']],
   ['muted', TEXT, ['page', 'card', 'sunk', 'slip', 'glow']],
@@ -32,7 +32,7 @@ const ROLES = [
   ['foil', TEXT, ['lit', 'paper', 'deep']],
   ['foil-2', SHAPE, ['lit', 'paper', 'deep']],
 ];
-const DECOR = ['line']; // a line between rows: what is a row is seen without it
+const DECOR = ['line']; // lines between rows: the rows are recognizable without them
 
 const pages = await fileWindow();
 let scene;

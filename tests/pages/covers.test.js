@@ -1,4 +1,4 @@
-// The covers: small pictures in one file, and words on them that can be read.
+// The covers: small pictures in one file, on which words are readable.
 import assert from 'node:assert/strict';
 import { readFileSync, writeFileSync } from 'node:fs';
 import { test } from 'node:test';
@@ -66,7 +66,7 @@ test('there are twelve drawn faces, each a view of one small picture', () => {
   assert.deepEqual(views.map(([, word]) => word), words);
   const tops = [...drawn.matchAll(/^<g(?: transform="translate\(0 (\d+)\)")?>/gm)].map(([, top = '0']) => Number(top));
   assert.deepEqual(views.map(([, , top]) => Math.round(Number(top) + 6.8)), tops, 'a view shows its picture');
-  // The picture of a year moves to a face by its number, and has what begins with the first <g.
+  // The picture of a year moves to a face by its number, and uses everything from the first <g on.
   const step = Number(/DRAWING_FACE_STEP = (\d+)/.exec(readFileSync(at('app/pages/drawing.h'), 'utf8'))[1]);
   assert.deepEqual(tops, words.map((_, i) => i * step));
   assert.match(drawn.slice(0, drawn.indexOf('<g')), /^<svg [^>]*>\n(?:<view [^>]*>\n)+$/, 'nothing is drawn before');

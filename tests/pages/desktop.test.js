@@ -1,5 +1,5 @@
-// A desktop: from 900 px on, the halves of a page stand side by side, below that one above the other; the order of the
-// HTML is the same. An envelope that is alone is in the middle of the line.
+// A desktop: from 900 px on, the halves of a page stand side by side, and on smaller screens one above the other; the
+// order of the HTML is the same. A single envelope is in the middle of the line.
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import { sql } from '../e2e/support/mysql.js';

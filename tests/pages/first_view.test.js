@@ -1,6 +1,6 @@
-// A link to a red packet arrives in a chat, and a visitor without a session opens it on a phone. Without scrolling the
-// page shows whose packet it is, the greeting or for whom alone it is, and one button (the switch of the sound looks like
-// a link); it shows no amounts. The button leads through login or
+// A link to a red packet arrives in a chat, and a visitor without a session opens it on a phone. Without scrolling, the
+// page shows the sender, the greeting or the only receiver, and one button (the switch of the sound looks like a link);
+// it shows no amounts. The button leads through login or
 // registration back to the packet, where one more tap opens it.
 import assert from 'node:assert/strict';
 import { before, describe, test } from 'node:test';
@@ -15,7 +15,7 @@ const USER_AGENT = 'Mozilla/5.0 (Linux; Android 14; Pixel 8) AppleWebKit/537.36 
 const PHONES = [{ width: 390, height: 844 }, { width: 320, height: 568 }];
 const NICKNAME = '阿红';
 const GREETING = '新年快乐，万事如意';
-// Of a share and of the packet, in yuan and in fen; not a part of an id or of a hash.
+// The amounts of the share and of the packet, in yuan and in fen; but not inside an id or a hash.
 const AMOUNTS = /7[.．]77|15[.．]54|(?<![0-9a-z])(?:777|1554)(?![0-9a-z])|[¥￥元]/;
 
 const browser = fileBrowser({}, []);
@@ -106,7 +106,8 @@ describe('a link to a red packet on a phone', { concurrency: 2 }, () => {
 
           await page.tap(kind === 'lucky' ? 'main .button' : 'main a[href^="/login"]');
           await page.waitForURL(`${site.url}/${kind === 'lucky' ? 'register' : 'login'}?next=${path}`);
-          await page.fill('[name=username]', kind === 'lucky' ? unique('phone') : guest.username); // a new user, or one who is known
+          // a new user, or a known one
+          await page.fill('[name=username]', kind === 'lucky' ? unique('phone') : guest.username);
           if (kind === 'lucky') await page.fill('[name=nickname]', '小红');
           await page.fill('[name=password]', guest.password);
           await page.tap('main button[type=submit]:visible');
@@ -143,7 +144,8 @@ test('every page of a packet leads a guest back to it: by the header, too', asyn
   }
 });
 
-// Chat programs fetch the page without scripts and cookies, and show its title and picture; nowhere is an amount.
+// The preview of a chat program, which fetches the page without scripts and cookies and shows its title and picture. No
+// amount may be in it.
 async function preview(path, locale) {
   const { status, text } = await new Client().getHtml(path, { 'accept-language': locale });
   assert.equal(status, 200);

@@ -41,8 +41,8 @@ async function traced(client, path, viewport) {
 
 const idOf = ({ id, id2 }) => id2?.local ?? id2?.global ?? id;
 
-// The page's tasks for which the processor worked longer than LONG_MS, and their largest part. What the thread waited
-// meanwhile, on a busy machine, is not counted. A script without an address is the test's own.
+// The page's tasks for which the processor worked longer than LONG_MS, and their largest part. Time in which the thread
+// waited, on a busy machine, is not counted. A script without an address is the test's own.
 function longTasks(events) {
   const main = events.find(({ name, args }) => name === 'thread_name' && args.name === 'CrRendererMain');
   const ours = events.filter(({ ph, pid, tid }) => ph === 'X' && pid === main.pid && tid === main.tid);

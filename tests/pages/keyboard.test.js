@@ -20,7 +20,8 @@ async function visit(context, address) {
 
 // Sends a packet, starting from the header of any page, and returns its link.
 async function send(walker, { kind, to, amount, count, split }, submit) {
-  if (new URL(walker.page.url()).pathname === '/send') await walker.follow('.brand', at('/')); // the form of a phone has no navigation
+  // on a phone the form has no navigation
+  if (new URL(walker.page.url()).pathname === '/send') await walker.follow('.brand', at('/'));
   await walker.follow('nav a[href="/send"]', at('/send'));
   await walker.tabTo('[name=kind]');
   for (const next of ['even', 'exclusive']) {

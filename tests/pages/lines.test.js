@@ -7,7 +7,7 @@ import { newUser, site } from '../e2e/support/site.js';
 import { fileWindow } from './support/windows.js';
 
 const LOOKS = { '320 px, 200 %': { width: 320, letters: '200%' }, '390 px': { width: 390, letters: '' } };
-// Of our texts and of the greetings below. A dictionary of the platform's would know others in each version.
+// Words of our texts and of the greetings below. Dictionaries of the platform differ between versions.
 const WORDS = ['红包', '领取', '还没', '提前', '结束', '小时', '有效', '零钱', '登录', '注册', '生日', '快乐', '妈妈', '朋友', '首页', '口令', '打开',
   '手气', '退还', '退回', '金额', '公平', '验证', '看到', '查看', '大小写', '半角', '全角', '指定', '好友', '账号', '明细', '收据', '分享', '链接', '身体',
   '健康', '谢谢', '老板', '随机', '答谢', '发出', '领走', '存入', '用于', '确认', '自己', '大家', '抢光', '开抢', '日历', '海报', '屏幕', '再发', '无法',
@@ -48,8 +48,8 @@ before(async () => {
   assert.equal((await known.client.post('/account/nickname', { nickname: '乐乐和她的小猫', face: 'rabbit' })).status, 200);
 });
 
-// Runs in the page, on all of it except its foot: the words and amounts that are on two lines, and the lines that begin
-// with what ends a clause.
+// Runs in the page, on everything except its foot: finds words and amounts that are on two lines, and lines that begin
+// with a mark that ends a clause.
 function torn(words) {
   const found = [];
   const walk = document.createTreeWalker(document.body, NodeFilter.SHOW_TEXT);

@@ -1,4 +1,4 @@
-// What a visitor's device asks for: no motion, large letters, and paper, which shows the content without controls.
+// Preferences of a visitor's device: no motion, large letters, and paper, which shows the content without controls.
 import assert from 'node:assert/strict';
 import { before, test } from 'node:test';
 import { LANGUAGES } from '../e2e/support/texts.js';
@@ -213,7 +213,7 @@ for (const [name, path, as, parts, secret = []] of PRINTED) {
   });
 }
 
-// A contrast theme of Windows shows no background of ours: what it alone says needs a line.
+// A contrast theme of Windows hides our backgrounds: a part that only its background marks needs a line.
 const MARKED = [
   ['a chosen year', '/records/received', 'viewer', '.years [aria-current]', () => {
     const years = document.createElement('p');
@@ -245,8 +245,8 @@ for (const [name, path, as, marked, prepare] of MARKED) {
   });
 }
 
-// A phone with a notch and a bar at the bottom. The pages use the whole screen (viewport-fit=cover), and keep what one
-// reads or touches away from these.
+// A phone with a notch and a bar at the bottom. The pages use the whole screen (viewport-fit=cover), and keep texts and
+// controls away from notch and bar.
 const INSETS = { upright: { top: 47, bottom: 34, left: 0, right: 0 }, lying: { top: 0, bottom: 21, left: 47, right: 47 } };
 
 for (const [how, insets] of Object.entries(INSETS)) {

@@ -50,7 +50,7 @@ async function press(page) {
   await page.waitForLoadState();
 }
 
-// A packet with some grabs, opened by the last of the others.
+// A packet with some grabs, opened by the last person of the scene.
 async function opened({ kind = 'lucky', count = COUNT, amount = '66.66', grabs = 3, ...options } = {}) {
   const path = await send(sender.client, { kind, count: String(count), amount });
   for (const { client } of others.slice(0, grabs)) await grab(client, path);

@@ -1,5 +1,6 @@
 // The big screen of an event fills a projector's picture, and nothing of it is below the edge: before the opening, while
-// it is open, at the end, and ended early, with the longest names and a greeting of two lines. At the end there is air.
+// it is open, at the end, and ended early, with the longest names and a greeting of two lines. At the end there is free
+// space.
 import assert from 'node:assert/strict';
 import { before, test } from 'node:test';
 import { newUser, site } from '../e2e/support/site.js';

@@ -1,14 +1,14 @@
-// A link opened on a slow network: the envelope is readable after the page itself and its style sheet, which fit into
-// what a server sends at once, and little else shares the line with them. The time on a 2G network is printed, and has
-// no limit.
+// A link opened on a slow network: the envelope is readable after the page and its style sheet have arrived. They fit
+// into the first packets that a server sends without waiting, and little else is loaded at the same time. The time on a
+// 2G network is printed, and has no limit.
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import { fileBrowser } from '../e2e/support/browser.js';
 import { Client, clientPage } from '../e2e/support/site.js';
 import { buildWorld, states, urlOf } from './support/states.js';
 
-const FIRST_BYTES = 14 * 1024; // ten segments of TCP, which need no answer of the browser
-const SHARED_BYTES = 15 * 1024; // all that is asked for before the style sheets are there
+const FIRST_BYTES = 14 * 1024; // ten TCP segments, which a server sends without an answer of the browser
+const SHARED_BYTES = 15 * 1024; // everything that is requested before the style sheets have arrived
 const NEEDED = ['document', 'stylesheet'];
 const STATES = ['envelope', 'envelope with a cover', 'envelope with a phrase', 'envelope waiting', 'envelope logged out',
   'envelope waiting logged out'];

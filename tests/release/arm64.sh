@@ -12,7 +12,7 @@ export DEBIAN_FRONTEND=noninteractive HB_PACKAGES=installed # the libraries for 
 LIBRARIES=/usr/lib/aarch64-linux-gnu
 # Programs for these processors start only where the kernel knows qemu; these two tests start some themselves. And the
 # last two are for a kernel.
-NOT_HERE='^unit\.(template_check_finds_problems|mustache_readme|test_io_process|test_io_sandbox)$'
+NOT_HERE='^unit\.(template_check_finds_problems|mustache_readme|test_io_process|test_io_sandbox|test_main_filter)$'
 KERNEL_TESTS=(test_io_process test_io_sandbox)
 VM=build/arm64-kernel
 

@@ -1,4 +1,4 @@
-// A bare Debian with these sources, where what ./dev needs comes from the mirrors and registries that this machine uses.
+// A bare Debian with these sources; ./dev gets what it needs from the mirrors and registries of this machine.
 import assert from 'node:assert/strict';
 import { execFileSync, spawn } from 'node:child_process';
 import { cpSync, createWriteStream, existsSync, mkdirSync, rmSync } from 'node:fs';
@@ -19,7 +19,7 @@ export class Bare extends Machine {
     this.#log = `${this.folder}.commands.log`;
   }
 
-  // found: packages that it has already.
+  // found: packages that are already installed.
   async bootBare(found = []) {
     rmSync(this.#log, { force: true });
     await this.bootWith(['debian', this.#release, 'bare', ...found].join('-'), ['ca-certificates', ...found]);

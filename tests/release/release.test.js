@@ -9,12 +9,12 @@ import { Bare } from './bare.js';
 
 const RELEASE = Number(process.env.HB_TEST_RELEASE);
 assert.ok(RELEASE in RELEASES, `HB_TEST_RELEASE is one of ${Object.keys(RELEASES)}`);
-// What is there of the stores before ./dev comes: nothing, or Valkey.
+// The store that is installed before ./dev runs: none, or Valkey.
 const STORE = process.env.HB_TEST_STORE ?? 'redis';
 const FOUND = STORE === 'valkey' ? ['valkey-server'] : [];
 
 const QUICK = ['unit', 'integration', 'tidy'];
-const INSTALL_SECONDS_MAX = 1800; // a minute as a rule, and another one to build
+const INSTALL_SECONDS_MAX = 1800; // usually a minute, and another minute to build
 
 const machine = new Bare(`release-${STORE}`, RELEASE);
 const { before, test } = toldBy(machine);

@@ -15,7 +15,7 @@ static inline void assert_text_at(struct str got, const char *wanted, const char
     _fail(file, line);
 }
 
-/* Expects these parts of a text. "!" before a part: it is missing. */
+/* Expects these parts in a text. "!" before a part: it must be missing. */
 #define assert_parts(text, ...) assert_parts_at(text, (const char *const[]){ __VA_ARGS__, NULL }, __FILE__, __LINE__)
 
 static inline void assert_parts_at(const char *text, const char *const *parts, const char *file, int line)

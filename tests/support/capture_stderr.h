@@ -1,4 +1,4 @@
-/* What a call writes to stderr, where the log goes. */
+/* Captures the output of a call to stderr, where the log goes. */
 #ifndef HB_TESTS_SUPPORT_CAPTURE_STDERR_H
 #define HB_TESTS_SUPPORT_CAPTURE_STDERR_H
 

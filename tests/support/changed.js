@@ -7,8 +7,8 @@ import { execFileSync } from 'node:child_process';
 import { existsSync, readFileSync, readdirSync } from 'node:fs';
 import { basename, join, normalize, relative } from 'node:path';
 
-const COMMON = 15; // a file that more tests include says nothing about any of them
-const PAGES_MAX = 3; // a partial of more pages is looked at on the pages of SAMPLE
+const COMMON = 15; // a file that more tests include is not specific to any of them
+const PAGES_MAX = 3; // a partial of more pages is checked on the pages of SAMPLE
 const SAMPLE = 'home with|wallet rich|send lucky|envelope with a cover|result finished|received full|login refused';
 // Pages whose states have other names than their template.
 const STATES = {
@@ -27,7 +27,7 @@ const tests = JSON.parse(readFileSync(list, 'utf8')).tests.map(({ name, command 
   return { name, label: labels[0], long: labels.includes('long'), files: command.filter((word) => word.startsWith('/')).map((word) => relative(root, word)) };
 }).filter(({ label }) => label);
 
-// What ninja links into a program: the sources of its own objects, and floors, the highest first.
+// The objects that ninja links into a program: its own sources, and folders of app/, the highest first.
 function readGraph() {
   const built = relative(root, build);
   const programs = new Map(tests.flatMap((test) => test.files

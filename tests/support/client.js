@@ -5,14 +5,14 @@ import { pause, poll } from './deployment.js';
 import { Rng } from './rng.js';
 
 const RECENT_MAX = 12; // the newest packets, which most visitors open; older ones are opened now and then
-const SHARES_MAX = 100; // the newest shares, some of which are given back
+const SHARES_MAX = 100; // the newest shares; some of them are given back
 const RETRIES_MAX = 4;
 const THINK_MS_MAX = 30;
 
-// Few, so that a share is also thanked for again with the same text.
+// Few texts, so that a share also gets thanks with the same text again.
 const THANKS = ['谢谢老板 🙏', '新年快乐', '"thanks", it\'s 100% \\o/'];
 
-// Requests of a user who deletes the account until the answer is known.
+// The most requests of a user who deletes the account, until the answer is known.
 const LEAVE_TRIES_MAX = 60;
 
 const ACTIONS = { open: 57, view: 16, send: 8, giveBack: 4, wallet: 4, thank: 3, deposit: 3, records: 3, end: 1, login: 1, register: 1, leave: 1 };
@@ -49,7 +49,8 @@ export class Load {
     }
   }
 
-  // Sends a request and records it. fields: recorded before; result(json): recorded with an answer that is ok.
+  // Sends a request and records it. fields: recorded before the request; result(json): recorded with a successful
+  // answer.
   async #ask(op, fields, request, result = () => ({})) {
     const operation = this.#history.invoke(op, fields);
     const answer = await request();
@@ -70,7 +71,7 @@ export class Load {
       (json) => ({ got_fen: json.amount_fen }));
   }
 
-  // fen: in all. fields: of the form, without the key.
+  // fen: the total. fields: of the form, without the key.
   #send(user, key, fen, fields) {
     return this.#ask('send', { user: user.id, key, amount_fen: fen, count: fields.count, kind: fields.kind },
       () => this.#site.post('/send', user.cookie, { ...fields, request_key: key }), (json) => ({ packet: json.id }));
@@ -87,7 +88,7 @@ export class Load {
       (json) => ({ result: json.result, share_no: json.share_no, amount_fen: json.amount_fen }));
   }
 
-  // The new account, and the operation with the id of its user and a session cookie that is not recorded.
+  // Registers a new account. Returns the operation with the user's id, and a session cookie that is not recorded.
   async #register(prefix, rng) {
     const account = { username: `${prefix}${rng.word(14)}`, password: rng.word(12) };
     let cookie;
@@ -209,7 +210,8 @@ export class Load {
     if (opened.why === 'empty' || opened.why === 'expired') this.#recent = this.#recent.filter((other) => other !== packet);
   }
 
-  // Who may open a packet: the named receivers, with the passphrase. (The audit compares the time of each grab.)
+  // Checks that this user may open the packet: a named receiver, with the passphrase. (The audit checks the time of
+  // each grab.)
   #judgeOpener(opened, packet, user, phrase) {
     const not_named = packet.to.length > 0 && !packet.to.includes(user.id);
     const other_phrase = packet.phrase !== undefined && packet.phrase !== phrase;
@@ -228,7 +230,7 @@ export class Load {
     }
   }
 
-  // Gives a share back; some do it twice at once.
+  // Gives a share back; some users do it twice at once.
   async giveBack(rng) {
     if (this.#shares.length === 0) return;
     const { packet, user } = rng.pick(this.#shares);
@@ -238,7 +240,7 @@ export class Load {
       (json) => ({ returned_fen: json.returned_fen, to: json.to }))));
   }
 
-  // Thanks for a share; some do it twice at once, with the same text or another one.
+  // Says thanks for a share; some users do it twice at once, with the same text or another one.
   async thank(rng) {
     if (this.#shares.length === 0) return;
     const { packet, user } = rng.pick(this.#shares);
@@ -305,7 +307,7 @@ export class Load {
     await this.#delete(user, account, rng);
   }
 
-  // A repeat gets 401, as the session has ended, when an earlier request began the deletion.
+  // Deletes the account. A repeat gets 401 when an earlier request has begun the deletion, which ends the session.
   async #delete(user, account, rng) {
     for (let i = 0; i < LEAVE_TRIES_MAX && !this.#stopped; i++) {
       const asked = await this.#ask('delete', { user: user.id, name: account.username },

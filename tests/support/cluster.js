@@ -1,5 +1,5 @@
-// A cluster of ./dev cluster (docs/how-to/cluster.md) in a folder of its own: its commands, its machines, and what it must
-// not leave behind. Tests reach its stores over their Unix sockets, which a machine that is cut off still has.
+// A cluster of ./dev cluster (docs/how-to/cluster.md) in a separate folder: its commands, its machines, and what must
+// not be left of it. Tests reach its stores over Unix sockets, which also work for a machine that is cut off.
 import { execFileSync, spawn, spawnSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
 import { existsSync, readdirSync, readFileSync, readlinkSync } from 'node:fs';
@@ -147,14 +147,14 @@ export class Cluster extends Deployment {
     if (!await poll(START_S, async () => (await this.try('start', ...machines)).code === 0)) throw new Error(`${machines} do not start`);
   }
 
-  // Waits until all machines of the kind, or of all kinds, are well.
+  // Waits until all machines of the kind, or of all kinds, work well.
   async wellAgain(kind) {
     const well = await poll(START_S, async () => Object.values((await this.status()).machines)
       .every((machine) => (kind && machine.kind !== kind) || machine.isWell));
     if (!well) throw new Error(`not all machines ${kind ? `of kind ${kind} ` : ''}are well`);
   }
 
-  // A replica becomes the primary, as an operator has it done.
+  // Makes a replica the primary, as an operator does.
   async failover() {
     const command = ['redis-cli', '-e'];
     if (this.profile === 'sentinel') {
@@ -173,7 +173,7 @@ export class Cluster extends Deployment {
     return join(this.folder, machine, 'run', `${name}.sock`);
   }
 
-  // Each command is answered by the primary that serves its key: the others answer MOVED or READONLY.
+  // Sends each command to the primary that serves its key: the other servers answer MOVED or READONLY.
   async redis(...commands) {
     const answers = await Promise.all(this.names('redis').map((name) => redis(this.#socket(name, 'redis'), commands).catch(() => null)));
     const there = answers.filter(Boolean);
@@ -194,7 +194,7 @@ export class Cluster extends Deployment {
     throw why;
   }
 
-  // On a machine of the site; on the other one when that one is away.
+  // Runs the program on a machine of the site; on the other machine when that one is down.
   async hongbao(...args) {
     let told;
     for (const name of this.names('app')) {
@@ -208,7 +208,7 @@ export class Cluster extends Deployment {
     return this.try('on', node, DEV, '--var', join(this.folder, node), 'hongbao', ...args);
   }
 
-  // What is left of it: processes in its folder, namespaces, links, the folder itself.
+  // What is left of the cluster: processes in its folder, namespaces, links, the folder itself.
   remains() {
     const left = existsSync(this.folder) ? [this.folder] : [];
     for (const pid of readdirSync('/proc').filter((name) => /^\d+$/.test(name))) {

@@ -96,7 +96,7 @@ static bool ports_choose(struct cluster_servers *c)
     return true;
 }
 
-/* Waits until our own server answers. False: it has ended, because its port was taken in between, or is late. */
+/* Waits until our own server answers. False: it has ended because another program took its port, or it is late. */
 static bool server_is_up(struct cluster_servers *c, int server)
 {
     const struct timespec pause = { .tv_nsec = WAIT_PAUSE_NS };

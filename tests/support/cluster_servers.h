@@ -1,4 +1,4 @@
-/* A Redis Cluster of three primaries with one replica each, on loopback ports of the test's own, and the sockets
+/* A Redis Cluster of three primaries with one replica each, on loopback ports of this test and on the sockets
  * DIR/PORT.sock. Its processes end with the test. */
 #ifndef HB_TESTS_SUPPORT_CLUSTER_SERVERS_H
 #define HB_TESTS_SUPPORT_CLUSTER_SERVERS_H
@@ -15,7 +15,8 @@ struct cluster_servers {
     pid_t pids[CLUSTER_SERVERS];
 };
 
-/* Starts the servers, joins them, and waits until every primary has its replica. False, with the reason on stderr. */
+/* Starts the servers, joins them, and waits until every primary has its replica. False: it failed, with the reason on
+ * stderr. */
 bool cluster_servers_start(struct cluster_servers *c);
 void cluster_servers_stop(struct cluster_servers *c);
 /* The value of the setting redis: all addresses. */
@@ -28,7 +29,7 @@ int cluster_servers_of(const struct cluster_servers *c, const char *key, bool re
 int cluster_servers_cli(const struct cluster_servers *c, int server, const char *words, char *out, size_t size);
 /* Ends a server for good. */
 void cluster_servers_kill(struct cluster_servers *c, int server);
-/* Repeats a question until its output contains text; at most a minute, times HB_TEST_PATIENCE. */
+/* Repeats a command until its output contains text; at most a minute, times HB_TEST_PATIENCE. */
 bool cluster_servers_wait(const struct cluster_servers *c, int server, const char *words, const char *text);
 
 #endif

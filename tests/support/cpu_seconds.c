@@ -1,6 +1,6 @@
-/* cpu_seconds FILE COMMAND…: runs the command and ends with its exit status. Appends a line `USER SYSTEM` to FILE, the
- * seconds of CPU of the command and of all that it started. Servers in the background count once they have ended: their
- * parents have left them, and this process is then their parent. */
+/* cpu_seconds FILE COMMAND…: runs the command and ends with its exit status. Appends a line `USER SYSTEM` to FILE: the
+ * CPU seconds of the command and of all processes that it started. Background servers count once they have ended: this
+ * process becomes their parent when their own parents end. */
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>

@@ -1,4 +1,4 @@
-// What the load, the checker and the report use of the site under test, be it one instance or a cluster.
+// The site under test, one instance or a cluster, as the load, the checker and the report use it.
 import { execFile } from 'node:child_process';
 import { readFileSync, readdirSync } from 'node:fs';
 import { join, relative } from 'node:path';
@@ -44,7 +44,7 @@ export function signalPids(pids, what) {
   }
 }
 
-// When a run is interrupted, it ends its servers and removes its files: end().
+// Ends servers and removes files by end() when a run is interrupted.
 export function whenInterrupted(end) {
   for (const name of ['SIGINT', 'SIGTERM', 'SIGHUP']) process.on(name, () => end().then(() => process.exit(130)));
 }

@@ -1,7 +1,7 @@
 // Faults of an installed site, for doctor.test.js. Each is planted by a script of the shell as root, found by the doctor
-// as `finding` with a text that matches `says`, and mended by the commands that the doctor prints. Where these only show
-// what is to be done, as on a full disk, `mend` does it before. What a site of ./dev shows, too, is in
-// e2e/doctor.test.js; the machine has the clock of its host, so a wrong one is planted only there.
+// as `finding` with a text that matches `says`, and mended by the commands that the doctor prints. Where these commands
+// only show what to do, as for a full disk, `mend` does it first. e2e/doctor.test.js has the faults that a site of
+// ./dev can have, too, and a wrong clock, because a machine uses the clock of its host.
 const HOST = 'hongbao.example';
 const CONF = '/etc/hongbao/hongbao.conf';
 const AUDIT = '/etc/hongbao/rights/audit.conf';
@@ -11,9 +11,10 @@ const ACL = '/etc/redis/hongbao-users.acl';
 const OPERATOR = "export REDISCLI_AUTH=$(sed -n 's/^redis_password = //p' /etc/hongbao/rights/operator.conf)";
 const MYSQL_STOP = 'systemctl stop mariadb.socket mariadb';
 
-// A fault: [finding, says, plant, what else]. Else: mend; alone: nothing else is found then; count: it is found that often.
+// A fault: [finding, says, plant, options]. Options: mend; alone: nothing else is found then; count: how many times it
+// is found.
 const redisSet = (finding, says, name, bad) => [finding, says, `${OPERATOR}; ${REDIS} CONFIG SET ${name} ${bad}`];
-// Redis reads other rights, and the file has the right ones again: somebody has typed ACL SETUSER.
+// Somebody has typed ACL SETUSER: Redis has other rights than its file, which is right.
 const redisUser = (finding, says, change) => [finding, says, `${OPERATOR}; cp -p ${ACL} ${ACL}.good; sed -i '${change}' ${ACL}
     ${REDIS} ACL LOAD; mv ${ACL}.good ${ACL}`];
 const query = (text) => `mariadb hongbao -e "${text}"`;

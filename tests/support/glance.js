@@ -14,7 +14,7 @@ const SILENCE_MS = 60_000;
 const [list, table, passedFile, tree] = process.argv.slice(2);
 const terminal = process.stdout.isTTY === true;
 
-// Fixtures, as `stores.start`, have a row of their own.
+// Fixtures, such as `stores.start`, have a separate row.
 const labelOf = (name) => (/\.(start|stop)$/.test(name) || !name.includes('.') ? 'servers' : name.split('.')[0]);
 
 const rows = new Map(); // label → { all, done, failed, skipped, began, ended, running }

@@ -18,7 +18,7 @@ function oneLine(value) {
   return members.length === 0 ? '{}' : `{ ${members.join(', ')} }`;
 }
 
-// As many of the words on each line as fit.
+// Fills each line with as many words as fit.
 function filled(words, indent) {
   const lines = [''];
   for (const word of words) {

@@ -1,5 +1,5 @@
-// What the public id of a packet says: its number in the tables, its partition and its keys in Redis. `packet` is its id,
-// or the path of its page.
+// The parts of a packet's public id: the number in the tables, the partition, and the keys in Redis. `packet` is its
+// id, or the path of its page.
 
 export const PARTITIONS = 16;
 const DIGITS = '0123456789abcdefghjkmnpqrstvwxyz';

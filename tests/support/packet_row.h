@@ -1,4 +1,4 @@
-/* Rows of packets that nobody has sent: without money, in any state. */
+/* Rows of packets that were never sent: without money, in any state. */
 #ifndef HB_TEST_PACKET_ROW_H
 #define HB_TEST_PACKET_ROW_H
 

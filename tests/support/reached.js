@@ -1,7 +1,7 @@
 // Which lines of app/ the tests have reached since the counters were removed (./dev reached):
 //   node reached.js ROOT BUILD OUT [AGAINST]
-// Writes OUT: the sum of app/ in the first line, then FILE:LINE of each line that ran. Prints a summary by folder, or the
-// lines of AGAINST, such a file, that OUT does not have; exit status 1 when there are any.
+// Writes OUT: the sum of app/ in the first line, then FILE:LINE of each line that ran. Prints a summary by folder. With
+// AGAINST, an earlier OUT, it prints the lines of AGAINST that OUT lacks, and exits with 1 when there are any.
 import { execFileSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
 import { mkdtempSync, readFileSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
@@ -19,7 +19,8 @@ function sumOfApp() {
   return sum.digest('hex').slice(0, 16);
 }
 
-// 'app/base/str.c:12' → whether it ran. The objects beside the counters name all lines, also of files that never ran.
+// Maps 'app/base/str.c:12' to whether the line ran. The objects beside the counters list all lines, also of files that
+// never ran.
 function readLines() {
   const lines = new Map();
   const notes = files(join(build, 'app'), '.gcno');

@@ -1,5 +1,5 @@
-// Random numbers from a seed. Every part of a run has a stream of its own, with a name, so that one part does not change
-// the numbers of another: the same seed gives the same faults and the same choices of every visitor.
+// Random numbers from a seed. Every part of a run has a separate stream with a name, so that no part changes the
+// numbers of another: the same seed gives the same faults and the same choices of every visitor.
 import { createHash } from 'node:crypto';
 
 // sfc32 (Chris Doty-Humphrey's Small Fast Counter): 128 bits of state, here the hash of seed and name.

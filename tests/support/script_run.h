@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <sys/wait.h>
 
-/* Its exit status; -1: it was killed. format: its arguments, for the shell. */
+/* Runs a script and returns its exit status; -1: it was killed. format: its arguments, for the shell. */
 __attribute__((format(printf, 2, 3))) static inline int script_run(const char *name, const char *format, ...)
 {
     char arguments[512], command[1024];

@@ -1,4 +1,4 @@
-// The files of the project, each read once, for one test after the other.
+// The files of the project. Each is read once, for all checks.
 import { existsSync, readFileSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
 
@@ -47,7 +47,7 @@ export class Sources {
     return this.#texts.get(file);
   }
 
-  // What make(text) returns of the file, which is called once.
+  // The result of make(text) for the file; make is called only once.
   view(file, make) {
     if (file === this.#planted.file) return make(this.#planted.text);
     if (!this.#views.has(make)) this.#views.set(make, new Map());
@@ -56,7 +56,7 @@ export class Sources {
     return made.get(file);
   }
 
-  // Does the work as if the file had this text, or what change(its text) returns; nothing is written.
+  // Runs work as if the file had this text, or the text that change(text) returns; nothing is written.
   planted(file, change, work) {
     this.#planted = { file, text: typeof change === 'function' ? change(this.read(file)) : change };
     try {

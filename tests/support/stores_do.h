@@ -1,4 +1,4 @@
-/* What a test does to a store, and what must succeed. */
+/* Commands of a test to a store, which must succeed. */
 #ifndef HB_TESTS_SUPPORT_STORES_DO_H
 #define HB_TESTS_SUPPORT_STORES_DO_H
 

@@ -1,5 +1,5 @@
-/* A folder of a test's own, below TMPDIR, and the arena of a group of tests: TESTS(folder_setup, folder_teardown). The
- * folder is removed with all that is in it. */
+/* A separate folder for a test, below TMPDIR, and the arena of a group of tests: TESTS(folder_setup, folder_teardown).
+ * The folder is removed with its contents. */
 #ifndef HB_TESTS_SUPPORT_TEST_FOLDER_H
 #define HB_TESTS_SUPPORT_TEST_FOLDER_H
 
@@ -8,7 +8,7 @@
 
 #include "support/test_arena.h"
 
-static char folder[64], folder_file[100]; /* which a socket may have as its path */
+static char folder[64], folder_file[100]; /* short enough to hold the path of a socket */
 
 /* The path of a file in the folder: folder_file, until the next call. */
 static inline const char *folder_path(const char *name)

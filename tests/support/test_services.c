@@ -37,7 +37,8 @@ static bool settings_read(struct config *config, const char *role, char *error, 
     return config_load(config, site, role, error, error_size) == ST_OK;
 }
 
-/* As the settle worker does. Over a connection of its own: the tested code makes the connection of the stores. */
+/* Loads the functions as the settle worker does. Uses a separate connection: the tested code makes the connection of
+ * the stores. */
 static bool functions_load(const struct opened *o, char *error, size_t error_size)
 {
     struct redis *r = redis_new(&o->config);

@@ -1,4 +1,4 @@
-/* A supervisor as systemd is one: it hears what io/notify says, and gets the descriptors that a process leaves. */
+/* A supervisor like systemd: it receives the messages of io/notify, and the descriptors that a process leaves. */
 #ifndef HB_TESTS_SUPPORT_TEST_SUPERVISOR_H
 #define HB_TESTS_SUPPORT_TEST_SUPERVISOR_H
 
@@ -11,7 +11,7 @@
 
 enum { SUPERVISOR_TEXT_BYTES = 64, SUPERVISOR_FDS_MAX = 253 };
 
-static struct sockaddr_un supervisor_address = { .sun_family = AF_UNIX }; /* its path is for NOTIFY_SOCKET */
+static struct sockaddr_un supervisor_address = { .sun_family = AF_UNIX }; /* its path is the value of NOTIFY_SOCKET */
 static int supervisor;
 
 static inline int supervisor_open(void **state)

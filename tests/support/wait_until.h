@@ -1,4 +1,4 @@
-/* Waiting for what a server or another process does. */
+/* Waits for an effect of a server or another process. */
 #ifndef HB_TESTS_SUPPORT_WAIT_UNTIL_H
 #define HB_TESTS_SUPPORT_WAIT_UNTIL_H
 

@@ -6,7 +6,7 @@ const FILE = 'CHANGELOG.md';
 const HEADING = /^## (\d+\.\d+\.\d+) \((not released|\d{4}-\d\d-\d\d)\)$/;
 const lineOf = (text, index) => text.slice(0, index).split('\n').length;
 
-// Other files than these name the present version only as an example, VERSION~TIME.
+// Finds other files that name the present version. An example VERSION~TIME is allowed.
 function repeated(sources, version) {
   const pattern = new RegExp(`(?<![\\d.])${version.replaceAll('.', '\\.')}(?![\\d.]*[~\\d])`, 'g');
   const files = [...['docs', 'deploy', 'app', 'nginx'].flatMap((folder) => sources.files(folder, /\.(md|sh|[ch]|cmake|txt|yaml|conf|in)$|^control$/)),

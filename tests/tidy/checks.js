@@ -83,7 +83,7 @@ export function circles(sources) {
 export const domain = (sources) => find(sources, sources.files('app/web', C), raw, /packet|grab|escrow|wallet|refund|envelope|settle/gi,
   ([word]) => `web/ must not speak of the domain: ${word}`);
 
-// The CMakeLists.txt of every floor begins with a comment: what the floor has, and what it may know.
+// The CMakeLists.txt of every floor begins with a comment: what the floor contains, and what it may use.
 export const rooms = (sources) => floors(sources).map((floor) => `app/${floor}/CMakeLists.txt`)
   .filter((file) => !sources.exists(file) || !/^# \S.*\n/.test(sources.read(file)))
   .map((file) => `${file}:1: no first comment: what does this floor have, and what may it know?`);
@@ -140,7 +140,7 @@ export const functions = (sources) => find(sources, sources.files('app', /\.c$/)
 });
 
 // Functions without a bound, without error reporting, or that start a shell; also NDEBUG, because asserts stay on in every
-// build. In tests, what the node 18 of Debian 12 does not have.
+// build. In tests, functions that the node 18 of Debian 12 lacks.
 export function forbidden(sources) {
   const calls = /\b(strcpy|strncpy|strcat|strncat|v?sprintf|gets|strtok|atoi|atoll?|s?rand|alloca|system|popen)\s*\(/g;
   const ndebug = (files, view) => find(sources, files, view, /NDEBUG\b/g, () => 'NDEBUG, but asserts stay on in every build');
@@ -159,7 +159,7 @@ export const money = (sources) => [
 
 const numbers = (text, pattern) => new Set([...text.matchAll(pattern)].map((match) => Number(match[1])));
 
-// What is wrong with a script: its name has the number of its keys; its header lists keys, arguments and result.
+// The faults of a script: its name has the number of its keys; its header lists keys, arguments and result.
 function scriptProblems(file, text) {
   const named = /^[a-z]+(?:_[a-z]+)*-(\d+)\.lua$/.exec(basename(file));
   if (!named) return ['the name of a script is name-K.lua, with K the number of its keys'];
@@ -185,7 +185,7 @@ function scriptProblems(file, text) {
   ];
 }
 
-// An include that is no file: app/live/options.c makes it.
+// Includes without a file: app/live/options.c makes them.
 const MADE = ['options'];
 
 export function lua(sources) {
@@ -325,8 +325,8 @@ export function nginx(sources) {
   ];
 }
 
-// The product's limits of time, in seconds: most sites of tests have longer ones (tests/support/servers), so the values
-// are here. At each wait the program gives up before nginx does, and says what it knows.
+// The product's limits of time, in seconds: most test sites have longer ones (tests/support/servers), so the values are
+// checked here. In each wait the program gives up before nginx does, and answers with what it knows.
 const LIMITS_OF_TIME = [
   ['redis round', 'app/config/settings.c', /SETTING_INT\(redis_timeout_ms, \d+, \d+, "(\d+)"/, 0.8, 1000],
   ['mysql statement', 'app/config/settings.c', /SETTING_INT\(mysql_timeout_s, \d+, \d+, "(\d+)"/, 2],
@@ -404,7 +404,7 @@ export function commands(sources) {
   });
 }
 
-// The rooms in docs/ARCHITECTURE.md are true: the commands of main.c, the folders of tests/.
+// The map in docs/ARCHITECTURE.md is complete: the commands of main.c, the folders of tests/.
 export function map(sources) {
   const file = 'docs/ARCHITECTURE.md';
   const main = sources.read('app/main.c').replace(/^#ifdef HB_CRASH_POINTS[\s\S]*?^#endif/gm, '');

@@ -1,4 +1,5 @@
-// The sources keep each rule of checks.js, and each check finds its violations: they are planted in what it reads.
+// The sources obey each rule of checks.js, and each check finds violations, which are planted in the texts that it
+// reads.
 import assert from 'node:assert/strict';
 import { dirname, join } from 'node:path';
 import { test } from 'node:test';
@@ -34,7 +35,7 @@ const MIGRATION = 'sql/migrations/0099_planted.sql';
 const PLANTS = 'tests/mutants/plants.txt';
 const EQUIVALENT = 'tests/mutants/equivalent.txt';
 
-// For each check: a file, its new text or what changes its present one, and what is found then.
+// For each check: a file, its new text or a function that changes its text, and the expected findings.
 const PLANTED = {
   includes: [
     ['app/base/planted.c', '#include "base/str.h"\n#include "packet/packet.h"\n', /planted\.c:2: base\/ must not include/],

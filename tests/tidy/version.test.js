@@ -8,7 +8,7 @@ import { after, test } from 'node:test';
 import { fileURLToPath } from 'node:url';
 
 const ROOT = join(dirname(fileURLToPath(import.meta.url)), '../..');
-// What a version is computed from, and a program that has it.
+// The inputs from which a version is computed, and a program that has it.
 const BASIS = ['deploy/version.sh', 'deploy/commit.txt', '.gitattributes', 'app/cmake/version.cmake', 'app/commands/version.h'];
 const PROGRAM = ['CMakeLists.txt', 'main.c', 'later.c'];
 const folder = mkdtempSync(join(tmpdir(), 'hongbao-version-'));

@@ -1,4 +1,4 @@
-// The programs behind ./dev test and ./dev reached: what they show, choose and count.
+// The programs behind ./dev test and ./dev reached: their output, their choices and their counts.
 import assert from 'node:assert/strict';
 import { execFileSync, spawnSync } from 'node:child_process';
 import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
@@ -46,16 +46,24 @@ test('without a terminal a line comes when a label ends, and a failed test at on
   assert.match(readFileSync(passed, 'utf8'), /^unit\.test_a sum \d{10}\n$/, 'no test that failed or was skipped, no fixture');
 });
 
+test('the slowest tests of a run are named with what they protect, the slowest first', () => {
+  const log = join(folder, 'ctest.log');
+  writeFileSync(log, `${OUTPUT}1/2 Test #1: e2e.tokens ...   Passed   35.05 sec\n2/2 Test #2: unit.test_b ...   Passed    0.50 sec\n`);
+  assert.equal(execFileSync('node', [support('slowest.js'), log, '2'], { encoding: 'utf8' }),
+    `  35 s e2e.tokens  ${readFileSync(join(ROOT, 'tests/e2e/tokens.test.js'), 'utf8').slice(3).split('\n')[0]}\n`
+    + '   2 s unit.test_b\n');
+});
+
 // The tests of this build, as ctest lists them.
 const listed = () => execFileSync('ctest', ['--test-dir', BUILD, '--show-only=json-v1'], { encoding: 'utf8', maxBuffer: 1 << 26 });
 
-// What is chosen when these files have changed: { tests, tidy, states }, without the tests of label tidy, and how many these are.
+// The choice when these files have changed: { tests, tidy, states }; tests: without the label tidy; tidy: the number of tests with it.
 function choose(...files) {
   const list = join(folder, 'tests.json');
   if (!existsSync(list)) writeFileSync(list, listed());
   const text = execFileSync('node', [support('changed.js'), ROOT, BUILD, list], { input: files.join('\n'), encoding: 'utf8' });
   const chosen = [...text.matchAll(/^test (.*)$/gm)].map(([, name]) => name);
-  // This test names the files of all of its questions.
+  // This test itself names the files of all cases, so it is always chosen.
   const tests = chosen.filter((name) => !name.startsWith('tidy.') && name !== 'unit.dev_test');
   return { tests, tidy: chosen.filter((name) => name.startsWith('tidy.')).length, states: /^states (.*)$/m.exec(text)?.[1] };
 }

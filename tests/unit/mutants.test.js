@@ -4,7 +4,7 @@ import { test } from 'node:test';
 import { drawn } from '../mutants/mutations.js';
 import { OPERATORS, edited, mutationsOf } from '../mutants/operators.js';
 
-// [operator, language, a text, what the operator makes of it]
+// [operator, language, a text, its mutations by the operator]
 const MADE = [
   ['compare', 'c', '/* a < b */\n#if A < B\nx = "a < b" + (a < b);', ['/* a < b */\n#if A < B\nx = "a < b" + (a <= b);']],
   ['compare', 'lua', 'if a ~= b then -- a < b', ['if a == b then -- a < b']],

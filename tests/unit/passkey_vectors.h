@@ -1,7 +1,7 @@
 /* Answers of authenticators for tests, in base64url: passkeys for hongbao.example, registered and used at
- * https://hongbao.example with the challenge VECTOR_CHALLENGE. CHROMIUM_ is by the virtual authenticator of Chromium
- * 156, the others by tests/e2e/support/authenticator.js; the data of their pages are the same. The names behind ES256_
- * say what is wrong with a login that is signed all the same: another domain; no verification; no presence;
+ * https://hongbao.example with the challenge VECTOR_CHALLENGE. CHROMIUM_ comes from the virtual authenticator of
+ * Chromium 156, the others from tests/e2e/support/authenticator.js; all have the same client data. A further word in a
+ * name says what is wrong with that login, whose signature is right: another domain; no verification; no presence;
  * extensions. */
 #ifndef HB_TESTS_UNIT_PASSKEY_VECTORS_H
 #define HB_TESTS_UNIT_PASSKEY_VECTORS_H

@@ -63,7 +63,7 @@ static struct receipt_keys keys;
 static struct fcgi_request request;
 static struct exchange x;
 
-/* Whether the folder of the templates is there. */
+/* Renames the folder of the templates, or names it as before. */
 static void templates_are(bool there)
 {
     (void)snprintf(config.template_dir, sizeof config.template_dir, "%s",
@@ -137,7 +137,7 @@ static bool is_kept(void)
     return x.status == 200 && strstr(age, "public, max-age=") == age && header("ETag") != NULL;
 }
 
-/* After the first answer, what it is made of is gone. */
+/* After the first answer, its inputs are removed. */
 static void a_kept_answer_is_made_once_and_has_a_tag(handler_fn *handler)
 {
     static char body[1 << 20], not_modified[PARAM_BYTES];

@@ -20,7 +20,8 @@ TEST(a_word_has_few_characters_and_an_older_program_takes_a_badge_for_a_nickname
     EACH_TEXT (text, "", "Rabbit", "a b", "a,b", "兔", "a\n", "01234567890123456789012345678901234567890", "a.b")
         assert_int_equal(face_from(str_from(text)).len, 0);
     assert_int_equal(face_from(STR_NONE).len, 0);
-    /* The program before shows and settles it as a nickname: valid, no longer than the column, and drawn like one. */
+    /* An older program shows and settles a badge as a nickname: it is valid, fits the column, and looks like the
+     * nickname. */
     struct str badge = badge_of("小明", "@0123456789abcdef"), clean;
     assert_true(utf8_valid(badge));
     for (size_t i = 0; i < badge.len; i++)
@@ -64,7 +65,7 @@ TEST(a_face_that_has_no_room_is_left_out_and_without_memory_there_is_no_badge)
 TEST(what_is_no_face_is_not_cut_off)
 {
     EACH_TEXT (text, "小明" MARK, "小明" MARK "rabbit", "小明" MARK "\xf3\xa0\x81\xb2 g 1,2,3,4,n",
-               "小明" MARK "\xf3\xa0\x81\xb2\xf3\xa0", /* r, and half of a character */
+               "小明" MARK "\xf3\xa0\x81\xb2\xf3\xa0", /* r, and a half character */
                "小明" MARK "\xf3\xa0\x81\x92",         /* R */
                "小明" MARK "\xf3\xa0\x80\xac",         /* a comma */
                "小明" MARK "\xf3\xa0\x81\xb2" MARK,    /* r, and a second mark */

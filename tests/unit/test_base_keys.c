@@ -6,7 +6,7 @@
 
 static const struct str SECRET = STR("0123456789abcdef0123456789abcdef");
 
-/* As the first version computed it. */
+/* Computes a key as the first version did. */
 static void first_version_derive(const char *purpose, unsigned char *out, size_t bytes)
 {
     unsigned char inner[32];
@@ -24,7 +24,7 @@ TEST(ids_and_receipts_and_the_key_of_before_are_as_in_the_first_version)
     assert_memory_equal(key_derive(SECRET, KEY_IDS).bytes, want, sizeof want);
     first_version_derive("hongbao receipt keys v1", want, sizeof want);
     assert_memory_equal(key_derive(SECRET, KEY_RECEIPTS).bytes, want, sizeof want);
-    /* It stands for all that the first version made with it. */
+    /* This key stands for everything that the first version made with it. */
     struct keys keys;
     first_version_derive(NULL, want, sizeof want);
     keys_derive(SECRET, true, &keys);
@@ -37,7 +37,7 @@ TEST(ids_and_receipts_and_the_key_of_before_are_as_in_the_first_version)
         assert_null(keys_pair(&keys, purposes[i]).before);
 }
 
-/* Whoever has the key of before, as a pool of a site that was upgraded, computes keys from it as this program does. */
+/* A pool with the key of earlier versions, as on an upgraded site, derives keys from it as this program does. */
 TEST(from_the_key_of_before_no_new_key_can_be_computed)
 {
     const struct key before = key_derive(SECRET, KEY_BEFORE);

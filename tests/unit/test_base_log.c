@@ -1,4 +1,4 @@
-/* Log lines: one write each, and nobody outside can forge one. */
+/* Log lines: one write each, and no client can forge one. */
 #include <errno.h>
 #include <sys/stat.h>
 

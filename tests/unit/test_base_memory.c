@@ -62,8 +62,8 @@ TEST_WITH(the_limit_holds_over_all_chunks_and_a_large_object_leaves_the_current_
     assert_null(arena_alloc(a, 1025));
     while (arena_alloc(a, 50))
         total += 50;
-    assert_in_range(total, 350, 1024); /* the sanitizer build leaves gaps between objects */
-    arena_reset(a);                    /* and is given back */
+    assert_in_range(total, 350, 1024); /* at most: the sanitizer build leaves gaps between objects */
+    arena_reset(a);                    /* and the memory is given back */
     assert_non_null(arena_alloc(a, 800));
     assert_null(arena_alloc(a, 800));
     (void)end(NULL);
@@ -99,7 +99,7 @@ TEST_WITH(a_refused_allocation_is_remembered_until_the_reset_and_sizes_do_not_ov
     assert_non_null(arena_alloc(a, 10));
     assert_false(arena_failed(a));
     assert_null(arena_alloc(a, 1000));
-    assert_non_null(arena_alloc(a, 10)); /* a small one still finds room: what was lost stays lost */
+    assert_non_null(arena_alloc(a, 10)); /* a small allocation still finds room, but the failure is remembered */
     assert_true(arena_failed(a));
     arena_reset(a);
     assert_false(arena_failed(a));
@@ -183,10 +183,10 @@ TEST_WITH(beyond_its_limit_or_without_memory_a_buffer_fails_and_stays_failed, be
     assert_true(b.failed);
     assert_int_equal(b.len, 10);
     buf_reset(&b);
-    buf_cstr(&b, "01234567890"); /* eleven: nothing of it is taken */
+    buf_cstr(&b, "01234567890"); /* eleven bytes: none of them is appended */
     assert_true(b.failed);
     assert_int_equal(b.len, 0);
-    buf_char(&b, 'x'); /* would fit, but the page has a hole already */
+    buf_char(&b, 'x'); /* one byte would fit, but a part is missing already */
     buf_u64(&b, 1);
     buf_printf(&b, "%d", 1);
     assert_int_equal(b.len, 0);

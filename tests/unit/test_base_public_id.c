@@ -51,7 +51,8 @@ TEST(an_id_comes_back_from_its_text_which_never_changes)
         assert_false(public_id_read_unproven(str_slice(str_from(text), 1, PUBLIC_ID_LEN), &id));
     }
     char text[PUBLIC_ID_TEXT_MAX];
-    /* Links live longer than builds: recomputed with Python's hashlib and a SipHash-2-4 of its own. */
+    /* Links live longer than builds, so these are fixed. Computed with Python's hashlib and an independent
+     * SipHash-2-4. */
     public_id_encode(&key, 12345678901234ULL, text);
     assert_string_equal(text, "00005kmwye5zsc4yqkbbkvv7pj");
     struct arena *a = arena_new(256, 256);

@@ -149,7 +149,7 @@ TEST(blanks_become_one_and_invisible_characters_and_lone_joiners_are_removed)
     for (size_t i = 0; i < ARRAY_LEN(shown); i++) {
         assert_int_equal(utf8_clean_shown(arena, str_from(shown[i][0]), &out), ST_OK);
         assert_true(str_equal(out, str_from(shown[i][1])));
-        /* A passphrase may be of them: packet/phrase.h. */
+        /* A passphrase may consist of them: packet/phrase.h. */
         assert_int_equal(utf8_clean(arena, str_from(shown[i][0]), &out), ST_OK);
         assert_false(str_equal(out, str_from(shown[i][1])));
     }

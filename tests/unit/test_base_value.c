@@ -74,7 +74,7 @@ TEST(members_are_found_by_their_whole_name_not_by_its_hash)
     assert_int_equal(get(&m.root, STR("amount_fen"))->as.integer, 5);
     assert_null(get(&m.root, STR("amount_fe")));
     assert_null(get(&m.root, STR("")));
-    /* The hash alone decides nothing. */
+    /* A name with the same hash is still another name. */
     assert_null(value_get(&m.root, STR("mount"), value_hash(STR("amount"))));
     assert_null(value_get(get(&m.root, STR("amount")), STR("amount"), value_hash(STR("amount"))));
     assert_int_equal(value_hash(STR("")), 0x811c9dc5);
@@ -105,7 +105,7 @@ TEST(without_memory_building_goes_on_in_silence)
         struct arena *a = arena_new(bytes, bytes);
         model_init(&m, a);
         for (int round = 0; round < 2; round++) {
-            /* The same names again: nothing is looked up once it has failed. */
+            /* The same names once more: after a failure names are no longer looked up. */
             if (round == 1 && !m.failed)
                 break;
             struct value *object = value_object(&m, &m.root, "o");
@@ -137,7 +137,7 @@ TEST(a_lost_text_or_what_is_made_of_it_fails_the_model)
         set[i](&m, &m.root, "lost", STR_NONE);
         assert_true(m.failed);
     }
-    /* Here the lost text is a part of one that found room. */
+    /* Here the lost text is a part of a text that found room. */
     struct arena *a = arena_new(4096, 4096);
     model_init(&m, a);
     struct str lost = arena_printf(a, "%05000d", 1);

@@ -1,4 +1,4 @@
-/* doctor/command_output: what a command prints, or that it failed. */
+/* doctor/command_output: the output of a command, or its failure. */
 #include <signal.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -60,7 +60,7 @@ TEST(a_command_that_prints_more_than_the_limit_or_does_not_end_is_killed)
     struct buf out = { .limit = LIMIT_BYTES };
     assert_false(script("head -c 100000 /dev/zero; exec cat /dev/zero", &out));
     buf_reset(&out);
-    /* The command ends well, and a process that it leaves behind prints too much. */
+    /* The command ends well, but a process that it leaves behind prints too much. */
     assert_false(
         script("{ while grep -q '^State:.[^Z]' /proc/$$/status; do :; done; exec cat /dev/zero; } & exit 0", &out));
     buf_free(&out);

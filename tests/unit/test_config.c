@@ -14,7 +14,7 @@ static char path[sizeof folder_file]; /* of the configuration, beside which the 
 static struct config config;
 static char error[512];
 
-/* The environment of whoever runs the tests must not decide them. */
+/* Removes variables of the environment in which the tests run. */
 static int environment_clear(void **state)
 {
     size_t count;
@@ -134,7 +134,7 @@ TEST(a_changed_file_has_another_digest)
     folder_remove("page.conf");
 }
 
-/* What `hongbao trace` does, for a user who may not read the secret. */
+/* The way in which `hongbao trace` reads it, for a user who may not read the secret. */
 TEST_WITH(without_the_secret_what_can_be_read_is_read, NULL, environment_clear)
 {
     assert_int_equal(load("secret_file = /nowhere/secret\ncommand_dir = /folder\npartitions = many\nnone = 1\n"),
@@ -442,7 +442,7 @@ TEST(a_pool_has_keys_that_it_can_use_instead_of_the_secret)
     assert_int_equal(keys_get(&config.keys, KEY_IDS)->bytes[1], 0x11);
     assert_false(config.keys.has[KEY_SCREENS] || config.keys.has[KEY_BEFORE]);
     assert_string_equal(config.secret, "");
-    /* With another mistake the secret, which it can't read, is not missed. */
+    /* When there is another mistake, the unreadable secret is not reported. */
     environment_set("HB_PARTITIONS", "many");
     assert_failed(load_keys("ids = " HEX "\n"), "HB_PARTITIONS: partitions must be a whole number");
     assert_int_equal(unsetenv("HB_PARTITIONS"), 0);
@@ -454,7 +454,7 @@ TEST(a_pool_has_keys_that_it_can_use_instead_of_the_secret)
     assert_failed_in(load_keys("secret = " HEX "\n"), "card.keys:1: there is no such key");
 }
 
-/* So that a process with a secret of its own, as one of the version before, goes on with it. */
+/* So a process with the secret in its environment, as in the version before, keeps working. */
 TEST(a_secret_of_the_environment_wins_over_the_keys)
 {
     environment_set("HB_SECRET", SECRET_TEXT);

@@ -1,5 +1,5 @@
-/* db_transaction_repeat: which statuses of the replays decide after a COMMIT with unknown outcome. The linker replaces
- * db_transaction by the one of this test. */
+/* db_transaction_repeat: after a COMMIT with unknown outcome, which statuses of the replays decide. The linker replaces
+ * db_transaction by the function of this test. */
 #include "mysql/db.h"
 #include "mysql/db_repeat.h"
 #include "support/test.h"

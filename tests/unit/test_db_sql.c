@@ -1,4 +1,4 @@
-/* mysql/db_sql: which numbers of a query a prepared statement gets apart. */
+/* mysql/db_sql: which numbers of a query become parameters of a prepared statement. */
 #include "mysql/db_sql_internal.h"
 #include "support/test.h"
 

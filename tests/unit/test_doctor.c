@@ -5,7 +5,7 @@
 
 enum { TEXT_BYTES = 4096 };
 
-/* What is printed about these findings. */
+/* The printed report of these findings. */
 static const char *printed(const struct findings *found)
 {
     static char text[TEXT_BYTES];

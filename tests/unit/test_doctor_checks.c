@@ -1,5 +1,5 @@
-/* doctor/doctor_pools, doctor_files, doctor_nginx, doctor_machine, doctor_processes: what the doctor
- * finds in sockets, files and processes, without stores. */
+/* doctor/doctor_pools, doctor_files, doctor_nginx, doctor_machine, doctor_processes: the doctor's findings about
+ * sockets, files and processes, without stores. */
 #include <signal.h>
 
 #include <fastcgi.h>
@@ -33,7 +33,7 @@ static int begin(void **state)
 /* Sets a setting of text. */
 #define SET(member, ...) (void)snprintf(config.member, sizeof config.member, __VA_ARGS__)
 
-/* What the check prints about what it finds, in printed. */
+/* Writes to `printed` what the doctor prints about the findings of a check. */
 static void tell(void (*check)(struct doctor *d))
 {
     memset(printed, 0, sizeof printed);
@@ -95,7 +95,7 @@ static void pools_beside_a_fault(struct doctor *d)
     doctor_check_pools(d);
 }
 
-/* What the check prints about the hot pool, whose socket has this mode, and which answers so. */
+/* Runs the check for the hot pool, whose socket has this mode and which gives this answer. */
 static void pool_tell_by(void (*check)(struct doctor *d), const char *answer, mode_t mode)
 {
     int listener = listener_open("hot.sock");
@@ -122,13 +122,14 @@ DOCTOR_TEST(a_pool_that_is_not_ready_or_open_to_everybody_is_told_with_its_reaso
     TELLS(pool_tell_by(pools_beside_a_bad_certificate, not_ready, 0660), "mend: restart the pool hot",
           "!mend: hongbao doctor");
     TELLS(pool_tell_by(pools_beside_a_fault, not_ready, 0660), "mend: hongbao doctor", "!mend: restart the pool hot");
-    TELLS(pool_tell("Status: 200 OK\r\n\r\n", 0662), "wrong: pool-socket-mode:"); /* to connect is to write */
+    /* connecting needs the right to write */
+    TELLS(pool_tell("Status: 200 OK\r\n\r\n", 0662), "wrong: pool-socket-mode:");
     TELLS(pool_tell("Status: 200 OK\r\n\r\n", 0660), "!wrong: pool-socket-mode:");
     not_ready = "Status: 503 Service Unavailable\r\n\r\nredis: no answer\ntables: too old\n";
     TELLS(pool_tell("Content-Type: text/plain\r\n\r\nready\n", 0660), "!hot.sock");
     TELLS(pool_tell("Status: 200 OK\r\n\r\nready\n", 0660), "!hot.sock");
     TELLS(pool_tell(not_ready, 0660), "wrong: pool-not-ready:", "redis: no answer", "tables: too old");
-    doctor.redis_is_up = false; /* which has a finding of its own */
+    doctor.redis_is_up = false; /* a finding of its own reports this */
     TELLS(pool_tell(not_ready, 0660), "!redis: no answer", "tables: too old");
 }
 
@@ -157,7 +158,7 @@ DOCTOR_TEST(of_an_installed_site_a_mend_is_a_command)
     folder_write("secret", "");
     SET(secret_file, "%s", folder_file);
     SET(secret, "abcabcabcabcabcabcabcabcabcabcabcabc");
-    SET(metrics_file, "%s", folder); /* which is no file */
+    SET(metrics_file, "%s", folder); /* a folder instead of a file */
     tell(doctor_check_files);
     TOLD("mend: systemctl stop hongbao.target; openssl rand -hex 32 >", "/secret; hongbao setup --non-interactive",
          "wrong: metrics-missing:", arena_printf(arena, "mend: mv %s", folder).ptr);
@@ -209,7 +210,7 @@ DOCTOR_TEST(a_disk_without_room_is_told)
 
 /* ---- stores ---- */
 
-/* As a tunnel does whose store is away: accepts two connections, and ends each without a word. */
+/* Acts like a tunnel whose store is away: accepts two connections, and closes each without sending anything. */
 _Noreturn static void tunnel_serve(int listener)
 {
     char asked[16];
@@ -242,7 +243,7 @@ DOCTOR_TEST(a_store_behind_a_tunnel_that_closes_connections_is_down)
 
 /* ---- processes ---- */
 
-/* What the doctor prints about a process that began with this program and these settings; the present ones are 8. */
+/* Runs the check for a process that began with this program and these settings; the present ones are 8. */
 static void process_tell(uint64_t program, uint64_t settings)
 {
     int ready[2];

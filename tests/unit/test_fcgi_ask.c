@@ -14,7 +14,7 @@ enum { READ_MAX = 1024, ANSWER_MS_MAX = 60 * 1000, LIMIT_MS = 200, DRIP_MS = 20 
 static char asked[READ_MAX];
 static size_t asked_len;
 
-/* Sends a request to a pool that answers these bytes and closes. asked: the request that it got. */
+/* Sends a request to a pool that answers these bytes and closes. asked: the request that the pool received. */
 static struct str ask(const char *answer, size_t len)
 {
     int pair[2];

@@ -41,8 +41,8 @@ struct server {
 
 static struct server server; /* of the running test */
 
-/* The lengths of answers behind their head: around a record, and what is written at once. The client's number is SIZED
- * and the index. */
+/* The lengths of answers behind their head: around a record, and around the bytes that are sent at once. The client's
+ * number is SIZED plus the index. */
 enum { SIZED = 900, HEAD = 15, RECORD = 65528 - HEAD, AT_ONCE = (256 << 10) - HEAD };
 static const size_t SIZES[] = { 0,           1,       RECORD - 1,  RECORD,      RECORD + 1, RECORD + HEAD,
                                 AT_ONCE - 1, AT_ONCE, AT_ONCE + 1, AT_ONCE * 3, LARGE_BYTES };
@@ -52,7 +52,7 @@ static char sized_byte(size_t at)
     return (char)(at * 31 + (at >> 13));
 }
 
-/* In one piece, in pieces, and with flushes between. */
+/* Writes an answer of this length: in one piece, in pieces, or with flushes in between. */
 static void sized_write(struct fcgi_request *r, size_t len)
 {
     static char bytes[LARGE_BYTES];
@@ -161,19 +161,37 @@ static int client_connect(void)
 /* How many bytes of a request are sent: up to the middle of the first record, of the parameter, up to the body, all. */
 enum part { PART_BEGIN = 12, PART_PARAMS = 26, PART_HEAD = 38, PART_ALL = 46 };
 
-/* Sends a part of a request without body, with the keep flag; its parameter N is the number. */
-static void client_send(int fd, unsigned number, enum part part)
+/* Records of FastCGI: types, the id of the request, its role and flag, the parameter N. */
+enum { BEGIN = 1, PARAMS = 4, STDIN = 5, ID = 1, RESPONDER = 1, KEEP = 1, DIGITS = 3, RECORD_HEAD = 8 };
+
+/* Writes a request without body, with the keep flag; its parameter N is the number. */
+static void request_write(uint8_t out[PART_ALL], unsigned number)
 {
-    enum { BEGIN = 1, PARAMS = 4, STDIN = 5, ID = 1, RESPONDER = 1, KEEP = 1, DIGITS = 3 };
-    uint8_t bytes[] = { 1, BEGIN,  0, ID, 0, 8, 0, 0, 0, RESPONDER, KEEP, 0, 0, 0, 0, 0, /**/
-                        1, PARAMS, 0, ID, 0, 6, 0, 0, 1, DIGITS,    'N',  0, 0, 0,       /**/
-                        1, PARAMS, 0, ID, 0, 0, 0, 0,                                    /**/
-                        1, STDIN,  0, ID, 0, 0, 0, 0 };
+    const uint8_t bytes[] = { 1, BEGIN,  0, ID, 0, 8, 0, 0, 0, RESPONDER, KEEP, 0, 0, 0, 0, 0, /**/
+                              1, PARAMS, 0, ID, 0, 6, 0, 0, 1, DIGITS,    'N',  0, 0, 0,       /**/
+                              1, PARAMS, 0, ID, 0, 0, 0, 0,                                    /**/
+                              1, STDIN,  0, ID, 0, 0, 0, 0 };
     char digits[DIGITS + 1];
     (void)snprintf(digits, sizeof digits, "%03u", number % 1000);
-    memcpy(&bytes[27], digits, DIGITS);
     _Static_assert(sizeof bytes == PART_ALL, "the whole request");
+    memcpy(out, bytes, sizeof bytes);
+    memcpy(&out[27], digits, DIGITS);
+}
+
+/* Sends a part of such a request. */
+static void client_send(int fd, unsigned number, enum part part)
+{
+    uint8_t bytes[PART_ALL];
+    request_write(bytes, number);
     assert_int_equal(send(fd, bytes, part, MSG_NOSIGNAL), part);
+}
+
+static void client_send_record(int fd, int type, const void *content, size_t len)
+{
+    const uint8_t head[RECORD_HEAD] = { 1, (uint8_t)type, 0, ID, (uint8_t)(len >> 8), (uint8_t)len };
+    assert_int_equal(send(fd, head, sizeof head, MSG_NOSIGNAL), sizeof head);
+    if (len > 0)
+        assert_int_equal(send(fd, content, len, MSG_NOSIGNAL), len);
 }
 
 static void client_ask(int fd, unsigned number)
@@ -225,8 +243,8 @@ static bool client_answer(int fd)
     return client_answer_read(fd, &len);
 }
 
-/* Waits until fds[last] is readable, and closes those before it that the server has closed (the server waits for that,
- * as it does for nginx). False: not in time. */
+/* Waits until fds[last] is readable. Closes earlier ones that the server has closed, because the server waits for that,
+ * as it does for nginx. False: not in time. */
 static bool clients_wait(int *fds, unsigned last)
 {
     for (;;) {
@@ -356,6 +374,37 @@ TEST_WITH(an_answer_of_any_length_arrives_whole, NULL, server_end)
     close(client);
 }
 
+/* The body is full of requests: a server that went on behind the discarded part would answer one. It would go on at a
+ * multiple of 8192 bytes, the buffer of libfcgi, where a request begins. */
+TEST_WITH(the_rest_of_a_body_that_is_too_long_to_discard_is_no_request, NULL, server_end)
+{
+    enum { CONTENT = 65528, REQUEST = 64, RECORDS = 16, DISCARDED = 1 << 20 };
+    static uint8_t content[CONTENT];
+    _Static_assert(RECORDS * CONTENT < DISCARDED && (RECORDS + 1) * CONTENT > DISCARDED, "around the limit");
+    for (size_t i = 0; i + REQUEST <= CONTENT; i += REQUEST) {
+        request_write(&content[i], 2);
+        content[i + PART_ALL - 2] = REQUEST - PART_ALL; /* the padding of the last record */
+    }
+    server_start(false, false, 1024);
+    for (unsigned records = RECORDS; records <= RECORDS + 1; records++) {
+        char params[REQUEST * 2];
+        int client = client_connect();
+        int len = snprintf(params, sizeof params, "%c%cN00001%c%cCONTENT_LENGTH%064u", 1, 5, 14, 64, records * CONTENT);
+        assert_int_equal((16 + RECORD_HEAD + len + 2 * RECORD_HEAD) % REQUEST, 0); /* the place of the content */
+        client_send_record(client, BEGIN, (const uint8_t[]){ 0, RESPONDER, KEEP, 0, 0, 0, 0, 0 }, 8);
+        client_send_record(client, PARAMS, params, (size_t)len);
+        client_send_record(client, PARAMS, NULL, 0);
+        for (unsigned i = 0; i < records; i++)
+            client_send_record(client, STDIN, content, CONTENT);
+        client_send_record(client, STDIN, NULL, 0);
+        assert_true(client_answer(client));
+        if (records == RECORDS)
+            client_ask(client, 3);
+        assert_int_equal(client_answer(client), records == RECORDS);
+        close(client);
+    }
+}
+
 /* A send with a timeout is interrupted by a stop and SIGCONT, although no signal is handled. The first time it has sent
  * some bytes. */
 TEST_WITH(an_answer_is_whole_when_the_process_was_stopped_while_it_sent_it, NULL, server_end)
@@ -380,7 +429,7 @@ TEST_WITH(an_answer_is_whole_when_the_process_was_stopped_while_it_sent_it, NULL
 
 /* ---- a stop ---- */
 
-/* The clock of the server's process, once the test holds it, and how often it was read. */
+/* The clock of the server's process while the test holds it, and the number of its readings. */
 struct held_clock {
     _Atomic int64_t ms; /* 0: it runs by itself */
     _Atomic unsigned reads;
@@ -462,7 +511,7 @@ TEST_WITH(a_process_that_stops_answers_kept_connections_until_it_is_quiet, held_
     close(idle);
 }
 
-/* nginx has connected, and is held up. */
+/* nginx has connected, but is delayed. */
 TEST_WITH(a_process_that_stops_waits_for_the_first_request_of_a_connection, held_clock_make, held_clock_end)
 {
     enum { HELD_UP_MS = 2900, QUIET_MS = 250 };
@@ -507,7 +556,7 @@ static int supervisor_end(void **state)
     return server_end(state) | supervisor_close(state) | unsetenv("NOTIFY_SOCKET") | unsetenv("FDSTORE");
 }
 
-/* The first client has asked nothing yet, the second has. */
+/* The first client has sent nothing yet, the second has. */
 TEST_WITH(a_process_that_stops_leaves_all_connections_open, supervisor_begin, supervisor_end)
 {
     int clients[2], kept[SUPERVISOR_FDS_MAX];
@@ -537,7 +586,7 @@ TEST_WITH(a_process_that_stops_leaves_all_connections_open, supervisor_begin, su
     }
 }
 
-/* As when systemd starts a process of the same pool: it clears O_NONBLOCK of the socket that they share. */
+/* systemd clears O_NONBLOCK of the shared socket when it starts another process of the pool. */
 TEST_WITH(a_pool_serves_a_socket_of_tcp, NULL, server_end)
 {
     int no_delay = 0;

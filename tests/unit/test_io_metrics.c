@@ -111,7 +111,7 @@ static struct metrics_crew crew(enum metrics_role role)
     return read;
 }
 
-/* A process enters the list, says on a pipe that it has, and ends when it may. */
+/* Starts a process that enters the list, reports on a pipe that it has, and ends when it may. */
 static pid_t worker_start(int ready[2], int leave[2])
 {
     char byte = 0;
@@ -150,7 +150,7 @@ TEST(a_process_is_in_the_list_from_its_beginning_to_its_end)
     assert_int_equal(crew(METRICS_HOT).count, 0);
 }
 
-/* What the list says of this process. */
+/* Finds this process in the list. */
 static bool member_find(struct metrics_member *out)
 {
     struct metrics_member all[METRICS_MEMBERS_MAX];
@@ -177,7 +177,7 @@ TEST(a_process_says_what_it_began_with)
     metrics_process_begin(METRICS_AUTH); /* again in place */
     assert_true(member_find(&one));
     assert_int_equal(one.program_id, 9);
-    /* An older program, which does not say it, has taken the entry of an earlier process. */
+    /* An older program, which does not publish what it began with, has taken the entry of an earlier process. */
     for (size_t i = 0; i < METRICS_PROCESSES_MAX; i++)
         if (metrics_page->beginnings[i].program_id == 9)
             metrics_page->beginnings[i].owner = 1;
@@ -221,7 +221,7 @@ TEST(the_list_has_room_for_many_processes_and_the_rest_is_not_counted)
         if (child == 0) {
             metrics_process_begin(METRICS_CARD);
             metrics_process_busy(true); /* so that it counts for two minutes: a machine may be slow */
-            _exit(0);                   /* killed, as it were */
+            _exit(0);                   /* ends as if it were killed */
         }
         assert_true(waitpid(child, &status, 0) == child && status == 0);
     }

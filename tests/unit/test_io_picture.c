@@ -1,6 +1,6 @@
-/* io/picture: each kind of file becomes the same small square; what is no picture, cut off or too large is refused.
- * And io/picture_child, which runs this test's program as the process that decodes. The files of tests/support/pictures
- * show four colours: yellow, green; red, black. */
+/* io/picture: each kind of file becomes the same small square; files that are no picture, cut off or too large are
+ * refused. Also io/picture_child, which runs this test program as the decoding process. The files of
+ * tests/support/pictures show four colours: yellow, green; red, black. */
 #include <fcntl.h>
 #include <signal.h>
 #include <sys/socket.h>
@@ -103,7 +103,8 @@ TEST(every_kind_of_file_becomes_the_square_of_its_middle_and_a_cover)
         colours_read(colours);
         if (strcmp(colours, row->colours) != 0)
             fail_msg("%s: %s", row->name, colours);
-        const bool turned = strcmp(row->name, "turned.jpg") == 0; /* 32 wide and 48 high as it is seen */
+        /* 32 wide and 48 high in the orientation that people see */
+        const bool turned = strcmp(row->name, "turned.jpg") == 0;
         cover_make(PICTURE_AUTO);
         assert_result(row->name, turned ? 32 : 48, turned ? 19 : 28);
     }
@@ -178,9 +179,9 @@ TEST(a_cover_is_the_part_that_is_wanted)
     } CASES[] = { { 5000, 3000, 5000, 3000, 0, 0, PICTURE_AUTO, 1 },
                   { 5000, 3000, 5000, 3000, 0, 0, PICTURE_BOTTOM, 1 },
                   { 12000, 300, 500, 300, 5750, 0, PICTURE_TOP, 1 },
-                  { 4000, 3000, 4000, 2400, 0, 300, PICTURE_AUTO, 1 }, /* lies: the middle */
+                  { 4000, 3000, 4000, 2400, 0, 300, PICTURE_AUTO, 1 }, /* wider than high: the middle */
                   { 3000, 3000, 3000, 1800, 0, 600, PICTURE_AUTO, 1 },
-                  { 3000, 4000, 3000, 1800, 0, 366, PICTURE_AUTO, 1 }, /* upright: near the top */
+                  { 3000, 4000, 3000, 1800, 0, 366, PICTURE_AUTO, 1 }, /* higher than wide: near the top */
                   { 3000, 4000, 3000, 1800, 0, 0, PICTURE_TOP, 1 },
                   { 3000, 4000, 3000, 1800, 0, 1100, PICTURE_MIDDLE, 1 },
                   { 3000, 4000, 3000, 1800, 0, 2200, PICTURE_BOTTOM, 1 },
@@ -210,7 +211,7 @@ TEST(a_cover_is_the_part_that_is_wanted)
     }
 }
 
-/* The file is seen in two rows: red and yellow above black and green. */
+/* The file shows two rows: red and yellow above black and green. */
 TEST(the_top_is_that_of_the_picture_as_it_is_seen)
 {
     static const struct {
@@ -230,7 +231,7 @@ TEST(the_top_is_that_of_the_picture_as_it_is_seen)
     }
 }
 
-/* Noise is what a WebP file needs most bytes for. */
+/* Noise takes the most bytes in a WebP file. */
 TEST(a_cover_of_noise_has_its_size_and_few_bytes)
 {
     enum { SOURCE_WIDTH = 900, SOURCE_HEIGHT = 600 };
@@ -322,7 +323,7 @@ TEST(the_process_gives_the_same_answer_and_anything_else_costs_the_picture)
 
 enum call { NOTHING, OPEN, SOCKET, EXECUTE, PARENT };
 
-/* The wait status of a process that has narrowed itself, and then makes the call. */
+/* The wait status of a process that narrows itself and then makes the call. */
 static int narrowed(enum call call)
 {
     int status = 0;
@@ -366,7 +367,7 @@ static int bufs_free(void **state)
     return 0;
 }
 
-/* For the picture to share: only a whole result, of its size, becomes a part of it. */
+/* For the picture to share: only a complete result, of the right size, becomes a part of it. */
 TEST(only_a_result_is_put_into_a_document)
 {
     static const char HEAD[] = "data:image/jpeg;base64,/9j/";

@@ -80,7 +80,7 @@ static pid_t program_start(const char *role, int *fd, int *log_fd)
     return pid;
 }
 
-/* Asks the program; line: its answer. */
+/* Sends a question to the program; line: its answer. */
 static void program_ask(int fd, char *line)
 {
     size_t len = 0;

@@ -1,4 +1,4 @@
-/* io/sandbox: the filter of each role, tried in a child process, because a filter can't be taken back. */
+/* io/sandbox: the filter of each role, tried in child processes, because a filter can't be removed. */
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
@@ -21,7 +21,7 @@
 
 enum { OUTPUT_MAX = 16 << 10, FAILED = 99 };
 
-/* What one child did: its wait status and its log. */
+/* The result of one child: its wait status and its log. */
 struct outcome {
     int status;
     char log[OUTPUT_MAX];
@@ -58,7 +58,8 @@ static size_t lines_with(const char *text, const char *part)
     return count;
 }
 
-/* Expects that work succeeds in each role, and logs so many lines with this part; NULL: it may log anything. */
+/* Expects that work succeeds in each role, and that so many lines of the log have this part; NULL: it may log
+ * anything. */
 static void each_role_runs(int (*work)(enum sandbox_role role), bool by_tcp, size_t lines, const char *part)
 {
     for (int role = 0; role < SANDBOX_ROLES; role++) {
@@ -264,7 +265,7 @@ static bool capabilities_fit(enum sandbox_role role)
     return role == SANDBOX_COMMAND || status_number("CapEff") == 0;
 }
 
-static long filters_before; /* of the container in which the test runs, if it runs in one */
+static long filters_before; /* filters of the container in which the test runs, if any */
 
 static int entered_again(enum sandbox_role role)
 {

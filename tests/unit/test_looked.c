@@ -7,7 +7,7 @@ enum { A = 10001, B = 10002, SENDER = 10003, NOW_MS = 1000 };
 static struct config config;
 static struct services services = { .stores.config = &config };
 
-/* The exchange of one visitor with the cookie. */
+/* The requests of one visitor with the cookie. */
 struct visitor_case {
     struct fcgi_request request;
     struct exchange x;
@@ -49,7 +49,7 @@ static void assert_read(uint64_t user_id, struct str cookie, const uint64_t *ids
     assert_int_equal(ids[got.count], 0);
 }
 
-/* The value that the answer sets after a look at the packet; STR_NONE: none. */
+/* The value of the cookie in the answer after a look at the packet; STR_NONE: none. */
 static struct str remembered(uint64_t user_id, struct str cookie, uint64_t id)
 {
     const struct packet_view view = {

@@ -1,5 +1,5 @@
-/* doctor/nginx_conf: what the doctor reads of nginx's files.
- * site/nginx_counts: the size of a file of nginx is the number of requests that its limit has refused. */
+/* doctor/nginx_conf: the parts of nginx's files that the doctor reads. site/nginx_counts: the size of a file of nginx
+ * is the number of requests that its limit has refused. */
 #include "doctor/nginx_conf.h"
 #include "site/nginx_counts.h"
 #include "support/test_folder.h"

@@ -1,4 +1,4 @@
-/* packet/packet: names, the shown state, partitions. packet/receivers: for whom a packet is. */
+/* packet/packet: names, the shown state, partitions. packet/receivers: who may open a packet. */
 #include "packet/cover.h"
 #include "packet/packet.h"
 #include "packet/receivers.h"

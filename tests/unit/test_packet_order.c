@@ -27,7 +27,7 @@ static struct packet packet_made(void)
                             .phrase_hash = phrase_hash(arena, KEY, PACKET_ID, STR("sesame")) };
 }
 
-/* Those values of the order that matching reads: the others are in the packet that it would make. */
+/* The values of the order that matching compares; all others are in the packet that it would make. */
 static const struct send_order ORDER = { .phrase = { .shown = STR("Sesame"), .folded = STR("sesame") } };
 
 static bool matches(const struct send_order *order, const struct packet *p)
@@ -48,7 +48,7 @@ TEST(a_repeated_order_matches_the_packet_that_it_or_the_version_before_made)
     p.grabbed_fen = p.returned_fen = 250;
     p.expires_ms = p.ended_ms = OPENS_MS + 1; /* an end changes the lifetime */
     assert_true(matches(&ORDER, &p));
-    /* The order is sent again after an upgrade, which folds phrases in another way and has another key. */
+    /* The order is repeated after an upgrade to a program that folds phrases in another way and has another key. */
     p = packet_made();
     struct send_order order = ORDER;
     order.phrase = (struct phrase){ .shown = STR("it’s") };
@@ -61,7 +61,7 @@ TEST(a_repeated_order_matches_the_packet_that_it_or_the_version_before_made)
     assert_false(matches(&order, &p));
 }
 
-/* Each value that differs alone is another order. */
+/* An order in which only this value differs is another order. */
 #define MUST_DIFFER(member, value)                                                                                     \
     do {                                                                                                               \
         struct packet differs = packet_made();                                                                         \

@@ -145,7 +145,7 @@ TEST(an_entry_with_other_marks_is_replaced_but_never_by_an_older_copy)
     assert_false(page_outlives(&old, &open));
 }
 
-/* The packet p, made by make, is not as the check wants it after the change. */
+/* After the change, the packet p, made by make, must not pass the check. */
 #define MUST_NOT(check, make, change)                                                                                  \
     do {                                                                                                               \
         struct cached_page p = make(1, SHARES);                                                                        \
@@ -178,7 +178,7 @@ TEST(only_packets_that_never_change_are_cacheable_and_only_finished_ones_have_ro
     MUST_NOT(page_rows_keepable, unsettled_make, p.view.packet.state = PACKET_EXPIRED);
     MUST_NOT(page_rows_keepable, unsettled_make, p.view.row_count = 0);
     MUST_NOT(page_rows_keepable, unsettled_make, p.view.rows++); /* not the newest ones */
-    /* A share that was given back is one more row. */
+    /* A share that was given back adds a row. */
     struct cached_page p = finished_make(1, SHARES);
     p.view.packet.count = SHARES - 1;
     assert_false(page_cacheable(&p.view));
@@ -362,7 +362,7 @@ static int setup(void **state)
     return show_rows(&x, &first, &page.rows) != ST_OK;
 }
 
-/* The view that live_view_read makes of the script's reply: only the rows of the requested page. */
+/* The view that live_view_read would make of the script's reply: it has only the rows of the requested page. */
 static struct packet_view view_read(uint64_t user_id, uint32_t after)
 {
     struct packet_view view = page.view;

@@ -65,7 +65,7 @@ TEST(width_case_blanks_and_composition_do_not_matter_and_others_stay_different)
             fail_msg("%s is %s", other[i][0], other[i][1]);
 }
 
-/* Packets that the version before made live on: their hash is of the phrase as it was folded then. */
+/* Packets of the version before still exist: their hash is of the phrase as that version folded it. */
 TEST(a_phrase_also_has_the_hash_of_the_version_before)
 {
     static const struct {
@@ -113,7 +113,7 @@ TEST(folding_changes_nothing_more_and_nothing_without_a_picture)
     assert_int_equal(folded(" \u3000\u200B ").len, 0);
     struct str out;
     assert_int_equal(phrase_fold(arena, STR("\xff"), &out), ST_INVALID);
-    /* Packets that are open have the hash of it, and processes of two versions run side by side during an upgrade. */
+    /* Open packets have its hash, and during an upgrade processes of two versions run at the same time. */
     EACH_TEXT (text, "\ufffc", "新\ufffc年", "a \ufffc b", "e\ufffc\u0301", "\ufffc \ufffc", "\U0001d159", "\U00013441",
                "\U00013442", "\U00016fe4", "\uffff", "\ufdd0", "\ue000", "李\ue863", "\uf8ff \ue001", "\U000f0000",
                "\u0378", "\u0301", "\u0301e", "\u20dd", "\u17d2", "\u2065", "\ufff0", "\U000e0fff")

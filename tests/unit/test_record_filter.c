@@ -62,7 +62,7 @@ TEST(the_state_and_the_person_are_as_users_see_them_and_a_greeting_as_any_keyboa
     row.with_person = true;
     row.sender_id = 8;
     assert_true(record_matches(arena, &row, RECORD_SENT, &person, NOW_MS));
-    /* The text of a filter is folded as greetings are: as phrases, so that what phones replace does not matter. */
+    /* The text of a filter and greetings are folded like phrases, so that replacements by phones do not matter. */
     static const char *const same[][2] = { { "It’s yours", "it's" },
                                            { "It's yours", "it’s" },
                                            { "“hi” — you", "\"hi\" -" },

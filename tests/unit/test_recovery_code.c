@@ -1,4 +1,4 @@
-/* user/recovery_code: what is a code of a user, and what is refused by arithmetic alone. */
+/* user/recovery_code: texts that are a user's code, and texts that are refused by arithmetic alone. */
 #include "base/base32.h"
 #include "support/test_arena.h"
 #include "user/recovery_code.h"
@@ -34,7 +34,8 @@ TEST(codes_differ_and_are_read_back_as_people_type_them_also_of_an_earlier_versi
         assert_false(str_equal(earlier.subject, code.subject));
         earlier = code;
     }
-    /* typed.json has codes as people say them by telephone, or type them with a Chinese input method. */
+    /* typed.json has codes in other spellings: as people say them by telephone, or type them with a Chinese input
+     * method. */
     struct recovery_code code = made(1);
     char typed[128];
     assert_true(is_read(STR("ming"), code.chars, &read));
@@ -42,7 +43,7 @@ TEST(codes_differ_and_are_read_back_as_people_type_them_also_of_an_earlier_versi
                    code.chars + 5, code.chars + 9);
     assert_true(is_read(STR("ming"), typed, &read));
     assert_string_equal(read.chars, code.chars);
-    /* With the key of before, and not without it. */
+    /* With the key of earlier versions, but not without it. */
     const struct key_pair both = { KEY, KEY_OF("a secret of at least 32 characters", KEY_BEFORE) };
     struct recovery_code older;
     assert_true(recovery_code_make(arena, both.before, STR("ming"), 2, &older));
@@ -70,7 +71,7 @@ TEST(a_changed_code_that_of_another_user_and_what_is_none_are_refused)
     assert_false(is_read(STR(""), code.text, &read));
     const struct key_pair other = { KEY_OF("another secret of 32 characters ...", KEY_RECOVERY_CODE), NULL };
     assert_false(recovery_code_read(arena, other, STR("ming"), str_from(code.text), &read));
-    /* typed.json has more of them. */
+    /* typed.json has more cases. */
     EACH_TEXT (text, "", "-", "u", "0-0000-0000-0000-000", "A-0000-0000-0000-0000", "\xff")
         assert_of(text, !is_read(STR("ming"), text, &read));
     char longer[RECOVERY_CODE_CHARS + 2];

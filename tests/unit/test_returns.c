@@ -1,4 +1,4 @@
-/* packet/returns: what shares that were given back change in a packet. */
+/* packet/returns: how shares that were given back change a packet. */
 #include "packet/returns.h"
 #include "support/assert_text.h"
 #include "support/test_arena.h"
@@ -70,7 +70,8 @@ TEST(a_share_goes_into_an_open_packet_that_still_has_a_taker_else_to_its_sender)
                  { 0, 0, false, USER, RETURN_TO_SENDER },
                  { 0, 0, false, SENDER, RETURN_OWN },
                  { COUNT, 0, true, SENDER, RETURN_OWN },
-                 { 0, COUNT - 1, true, USER, RETURN_TO_PACKET }, /* as many times as it was sent with shares */
+                 /* it has taken back as many shares as it was sent with, less one */
+                 { 0, COUNT - 1, true, USER, RETURN_TO_PACKET },
                  { 0, COUNT, true, USER, RETURN_TOO_MANY },
                  { 0, COUNT, true, SENDER, RETURN_TOO_MANY },
                  { 0, COUNT, false, USER, RETURN_TO_SENDER } };

@@ -39,7 +39,7 @@ TEST(every_post_requires_the_same_origin_and_money_and_records_a_user)
     assert_true(posts >= 7 && private >= 8);
 }
 
-/* A new route decides: FOR_SEND, FOR_OPEN, or NO_TOKEN. */
+/* The author of a new route must choose: FOR_SEND, FOR_OPEN, or NO_TOKEN. */
 TEST(every_post_of_a_user_says_which_tokens_may_use_it_and_none_reaches_the_account)
 {
     for (size_t i = 0; i < site_routes_count(); i++) {
@@ -66,8 +66,8 @@ static bool is_confirmed(const struct route *r)
     return false;
 }
 
-/* Limits of nginx hold for one address; a user may have many. But taking a limit is a round of its own, and the hot
- * pool works on many requests at a time: nginx limits its routes. */
+/* nginx limits addresses, and a user may have many, so the program limits users. But taking a limit costs a round, and
+ * the hot pool works on many requests at a time: only nginx limits its routes. */
 TEST(a_user_has_a_limit_wherever_mysql_may_be_asked_and_none_in_the_hot_pool)
 {
     const unsigned of_users =

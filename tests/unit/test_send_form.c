@@ -68,7 +68,7 @@ static const char *messages(const struct typed *form)
     return arena_cstr(arena, all);
 }
 
-/* The order of a form that has these texts and no message. */
+/* The order of a form with these texts, which must have no message. */
 #define FINE(...) fine(&(const struct typed){ __VA_ARGS__ })
 static const struct send_order *fine(const struct typed *form)
 {
@@ -76,7 +76,7 @@ static const struct send_order *fine(const struct typed *form)
     return &order;
 }
 
-/* Expects these messages of a form that has these texts. */
+/* Expects these messages for a form with these texts. */
 #define REFUSED(wanted, ...) assert_string_equal(messages(&(const struct typed){ __VA_ARGS__ }), wanted)
 
 /* Expects these receivers, each with a blank behind it but the last. */
@@ -144,7 +144,7 @@ TEST(amounts_up_to_the_limits_are_accepted_and_others_refused_with_the_limit)
     REFUSED("amount: text/share_max 200", .amount = "200.01", .count = "1");
     REFUSED("amount: text/share_max 200", .kind = "even", .amount = "200.01", .count = "2");
     REFUSED("amount: text/total_max 20000", .amount = "20000.01", .count = "100");
-    /* typed.json has the texts that are no amount or no count, those in full width, and how names are separated. */
+    /* typed.json has texts that are no amount or no count, full-width ones, and the separators of names. */
     REFUSED("amount: text/amount_not_money", .amount = "1.234");
     EACH_TEXT (text, "10000000", "9999999999999999999999.99") {
         REFUSED("amount: text/total_max 20000", .amount = text);
@@ -215,7 +215,7 @@ TEST_WITH(a_greeting_with_stacked_marks_fits_its_column_and_a_lifetime_is_one_of
     }
     const char *fit = marks + (LETTERS - GRAPHEMES_MAX) * (1 + 2 * MARKS);
     assert_true(FINE(.greeting = fit)->packet.greeting.len <= 2 * GREETING_CODE_POINTS_MAX);
-    config.greeting_graphemes_max = LETTERS; /* a setting can't widen the column */
+    config.greeting_graphemes_max = LETTERS; /* a setting can't exceed the width of the column */
     REFUSED("greeting: text/greeting_long 30", .greeting = marks);
     (void)defaults(NULL);
     assert_int_equal(FINE(.lifetime = "24h")->lifetime_ms, DAY_MS);
@@ -243,13 +243,13 @@ TEST(a_split_and_a_smallest_share_are_chosen_for_lucky_packets_only)
     REFUSED("count: text/count_zero", .count = "0", .share_min = "200"); /* may be fine with another count */
 }
 
-/* typed.json has what stands between names. */
+/* typed.json has the separators of names. */
 TEST(up_to_a_hundred_receivers_are_read_each_once_for_as_many_shares_or_fewer)
 {
     assert_to(FINE(.count = "2", .to = " ming, @hong\r\ngang,,ming\tＬＩ，wu、zhao\u3000qian；sun "),
               "ming hong gang li wu zhao qian sun");
     (void)FINE(.kind = "even", .count = "2", .to = "ming hong");
-    /* The handler refuses them with the names that nobody has. */
+    /* The handler refuses them, together with names to which no user belongs. */
     assert_to(FINE(.kind = "even", .count = "2", .to = "Ming X -Hong Ming"), "ming x -hong");
     char typed[3 * USERNAME_BYTES_MAX + 3] = "", wanted[USERNAME_BYTES_MAX + 1] = "";
     for (int i = 0; i < USERNAME_BYTES_MAX; i++) {
@@ -272,7 +272,7 @@ TEST(up_to_a_hundred_receivers_are_read_each_once_for_as_many_shares_or_fewer)
     buf_cstr(&names, "one-more");
     buf_char(&names, '\0');
     REFUSED("to: text/to_many 100", .to = names.ptr);
-    /* Neither is compared with a number of receivers that is wrong. */
+    /* Neither is compared with a wrong number of receivers. */
     REFUSED("to: text/to_many 100", .to = names.ptr, .count = "", .amount = "500", .share_min = "3");
     buf_free(&names);
 }
@@ -293,7 +293,7 @@ TEST(a_phrase_has_at_most_twenty_graphemes)
     assert_text(FINE(.phrase = "  Ｏpen\u3000Sesame ")->phrase.shown, "Ｏpen Sesame");
     assert_text(order.phrase.folded, "open sesame");
     (void)FINE(.phrase = "一二三四五六七八九十一二三四五六七八九👨‍👩‍👧");
-    /* As packet/phrase folds what is typed to open it. */
+    /* Folded as packet/phrase folds the phrase that is typed to open the packet. */
     assert_text(FINE(.phrase = "新\ufffc年\ue000")->phrase.folded, "新\ufffc年\ue000");
     REFUSED("phrase: text/phrase_long 20", .phrase = "一二三四五六七八九十一二三四五六七八九十一");
     REFUSED("phrase: text/phrase_invalid", .phrase = "   ");
@@ -361,7 +361,7 @@ TEST(every_wrong_field_gets_a_message_at_once_and_without_memory_none)
 
 TEST(a_cover_is_one_of_the_list_and_brings_its_greeting)
 {
-    static const char own[] = "@0123456789abcdefghjkmnpqrs"; /* whose it is, the handler finds out */
+    static const char own[] = "@0123456789abcdefghjkmnpqrs"; /* the handler checks to whom it belongs */
     assert_text(FINE(.cover = "birthday")->packet.cover, "birthday");
     assert_text(order.packet.greeting, "新年好");
     assert_text(FINE(.cover = "birthday", .greeting = "")->packet.greeting, "text/greeting_birthday");

@@ -1,4 +1,4 @@
-/* The reference of the settings is made from their table: docs/reference/config.md has what the program prints. */
+/* The reference of the settings is made from their table: docs/reference/config.md is what the program prints. */
 #include "commands/settings.h"
 #include "config/config.h"
 #include "config/settings.h"

@@ -22,7 +22,7 @@ static struct settle_fault fault;
         .type = LIVE_EVENT_CLOSE, .packet_id = packet, .grabbed_count = count, .grabbed_fen = fen, .rest_fen = rest    \
     }
 
-/* Groups these events, whose ids begin with FIRST_MS and have a millisecond each. */
+/* Groups these events; their ids begin with FIRST_MS and are a millisecond apart. */
 #define GROUP(...)                                                                                                     \
     group_in(arena, (const struct live_event[]){ __VA_ARGS__ },                                                        \
              sizeof(const struct live_event[]){ __VA_ARGS__ } / sizeof(struct live_event))
@@ -36,7 +36,7 @@ static enum status group_in(struct arena *a, const struct live_event *from, size
     return settle_batch_group(a, events, count, NOW_MS, &batch, &fault);
 }
 
-/* The packet as its row has it: 10 shares, 1,000 fen, sent by user 1. */
+/* The packet with the data of its row: 10 shares, 1,000 fen, sent by user 1. */
 static struct settle_packet *row(uint64_t packet_id, uint32_t grabs, int64_t fen)
 {
     struct settle_packet *p = settle_batch_packet(&batch, packet_id);
@@ -239,7 +239,7 @@ TEST(months_are_summed_per_user_in_ascending_order_and_a_best_share_counts_in_th
                            GRAB(PACKET_B, 2, 10, 40), GRAB(PACKET_B, 3, 11, 50)),
                      ST_OK);
     assert_months(NULL, 0, wanted, ARRAY_LEN(wanted));
-    /* The grab of a best share may belong to an earlier batch, and to a month of its own. */
+    /* The grab of a best share may belong to an earlier batch, and to another month. */
     static const struct settle_best best[] = { { .user_id = 11, .grabbed_ms = 1000 },
                                                { .user_id = 5, .grabbed_ms = 2000 },
                                                { .user_id = 11, .grabbed_ms = 1000 },

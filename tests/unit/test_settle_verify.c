@@ -36,7 +36,7 @@ TEST(a_grab_is_believed_from_its_opening_to_its_expiry_or_its_end)
         if (verify_grab(&TERMS, &e, row->now_ms) != row->fault)
             fail_msg("row %zu", (size_t)(row - cases));
     }
-    /* Its id has the time of the entry before, which may be later than the grab. */
+    /* Its id has the time of the last entry, which may be later than the grab. */
     struct live_event late = grab_at(EXPIRES_MS + VERIFY_MARGIN_MS), future = grab_at(EXPIRES_MS + SETTLE_FUTURE_MS);
     late.follows = future.follows = true;
     assert_int_equal(verify_grab(&TERMS, &late, EXPIRES_MS), FAULT_NONE);
@@ -122,7 +122,7 @@ static void assert_drawn(struct shares *s, const struct packet *p)
     free(wanted);
 }
 
-/* Packets of one slot take its place from each other, and all are forgotten at the limit. */
+/* Packets of one slot replace each other, and at the limit all are forgotten. */
 TEST(shares_are_those_of_the_draw_whatever_is_remembered)
 {
     enum { PACKETS = 3 * SHARES_SLOTS, LARGE = SPLIT_COUNT_MAX };

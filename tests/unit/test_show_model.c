@@ -202,7 +202,7 @@ TEST(seed_and_best_share_are_shown_only_at_the_end_when_late_visitors_get_the_re
     struct packet_view view = view_open(GRABBER);
     view.packet.best_share_no = 0;
     SHOWS(&view, GRABBER, "'seed':null", "!'best':true");
-    /* Until the close event is stored, the packet opens again when the clock is set back. */
+    /* Until the close event is stored, a clock that is set back makes the packet open again. */
     view.packet.state = PACKET_EXPIRED;
     SHOWS(&view, SENDER, "'state':'expired'", "'seed':null");
     view.over = true;
@@ -400,7 +400,7 @@ TEST(the_same_answer_has_the_same_tag_but_adjacent_texts_are_hashed_separately)
     assert_int_equal(tag.len, 2 + 2 + 32);
     assert_true(str_starts(tag, STR("W/\"")));
     assert_true(str_equal(tag, show_tag(&b.x, &b.view)));
-    b.view.packet.opens_ms = b.view.now_ms; /* it has opened; one that waits has another tag, below */
+    b.view.packet.opens_ms = b.view.now_ms; /* the packet has opened; a packet that waits has another tag, see below */
     assert_true(str_equal(tag, show_tag(&b.x, &b.view)));
     /* Facts that no page shows: Redis's clock, and whether others' shares are settled. */
     b.view.now_ms += 5000;

@@ -88,7 +88,7 @@ TEST(a_link_key_fits_one_secret_purpose_and_id_and_is_the_same_in_all_versions)
     assert_false(link_key_is(key, &another, "a", 1));
     assert_false(link_key_is(str_slice(key, 0, 31), &one, "a", 1));
     assert_false(link_key_is(STR(""), &one, "a", 1));
-    /* Links stay good as long as the data. Computed with Python: hashlib.blake2b. */
+    /* Links stay valid as long as the data, so these are fixed. Computed with Python: hashlib.blake2b. */
     const struct key old = key_derive(STR("0123456789abcdef0123456789abcdef"), KEY_BEFORE);
     assert_text(link_key(arena, &old, "a", 1), "b5503f3054bcda2dd3c3062ec1a972b9");
 }

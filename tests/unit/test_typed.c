@@ -14,7 +14,7 @@ enum { CODE_CHARS = 17, NAMES_MAX = 20 };
 #define REFUSED STR("null")
 #define LARGE   STR("\"max\"")
 
-/* What a reader makes of a text, as the table has it: in JSON. */
+/* Reads a text; returns the result in JSON, as in the table. */
 typedef struct str reader(struct str folded);
 
 static struct str quoted(struct str text)
@@ -49,7 +49,7 @@ static struct str yuan_read(struct str folded)
     return fen == INT64_MAX ? LARGE : number((uint64_t)fen);
 }
 
-/* The list as the field of the receivers reads it. */
+/* Reads the list as the field of the receivers does. */
 static struct str names_read(struct str folded)
 {
     static const struct field names_fields[] = { { .name = "to", .type = &FIELD_USERNAMES, .max = NAMES_MAX },
@@ -124,7 +124,7 @@ static struct str json_text(const json_t *value)
     return (struct str){ json_string_value(value), json_string_length(value) };
 }
 
-/* The expected result as the readers above write it. */
+/* The expected result in the form of the readers above. */
 static struct str wanted(const json_t *value)
 {
     char *text = json_dumps(value, JSON_ENCODE_ANY);
@@ -133,7 +133,7 @@ static struct str wanted(const json_t *value)
     return copy;
 }
 
-/* A row is a text and its result; of times the zone stands before them. */
+/* A row is a text and its result; for times the zone comes first. */
 static void assert_kind(const char *kind, reader *read, bool as_typed)
 {
     size_t i;

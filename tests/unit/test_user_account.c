@@ -7,7 +7,7 @@
 
 static struct services services;
 
-/* What was typed, in the order of the form of /register, and what came of it. */
+/* The typed texts, in the order of the form of /register, and the results. */
 static struct account_form form;
 static struct form_errors errors;
 
@@ -118,7 +118,7 @@ TEST(a_password_that_is_common_or_like_the_username_or_the_service_is_refused)
     assert_password("xiaoming", STR("hongbao-demo"), "");
 }
 
-/* Every word of the list is found, also the first and the last one of the table, and no word between two of them. */
+/* Every word of the list is found, also the first and the last of the table, and no word in between. */
 TEST(a_password_has_8_to_128_characters_and_each_of_the_10000_common_ones_is_found)
 {
     char line[256];

@@ -262,7 +262,7 @@ static enum passkey_fault registered_with(unsigned char flags, const char *cbor,
     return registered(bytes_of(CREATE_CLIENT), (struct str){ bytes, head + len });
 }
 
-/* Each cut is in memory of its own, so that the sanitizers see a read behind its end. */
+/* Each cut is separate memory, so that the sanitizers notice a read behind its end. */
 TEST(a_registration_that_is_cut_off_or_has_no_key_is_refused)
 {
     EACH (row, VECTORS) {

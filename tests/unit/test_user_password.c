@@ -18,7 +18,7 @@ static unsigned verified_count;
 static char verified_hash[crypto_pwhash_STRBYTES];
 static bool memory_missing, yielded;
 
-/* True when this process, which never waits, loses the CPU within this much CPU time. */
+/* True when this process, which never waits, loses the CPU within so much CPU time. */
 static bool paused_within(clock_t patience)
 {
     struct rusage before, now;

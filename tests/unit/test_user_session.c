@@ -85,7 +85,7 @@ TEST(a_stored_value_is_read_back_one_of_the_version_before_is_in_no_list_others_
     assert_true(str_equal(session_value_text(arena, &written), str_from(before)));
 }
 
-/* Times are from the login on. */
+/* Times are counted from the login. */
 TEST(a_session_is_renewed_once_an_hour_and_ends_after_its_idle_time_and_its_lifetime)
 {
     static const struct {
@@ -106,7 +106,7 @@ TEST(a_session_is_renewed_once_an_hour_and_ends_after_its_idle_time_and_its_life
         if (session_ttl_ms(&c, &s, LOGIN_MS + row->now_ms) != row->left_ms)
             fail_msg("row %zu", (size_t)(row - rows));
     }
-    struct session s = session_at(LOGIN_MS - DAY_MS, LOGIN_MS); /* a visit in the future is none, too */
+    struct session s = session_at(LOGIN_MS - DAY_MS, LOGIN_MS); /* a last visit in the future is not accepted either */
     assert_int_equal(session_ttl_ms(&c, &s, LOGIN_MS - CLOCKS_DIFFER_MS - 1), 0);
     assert_false(session_refresh_due(&c, &s, LOGIN_MS - 100 * DAY_MS));
     s = session_at(LOGIN_MS, LOGIN_MS);

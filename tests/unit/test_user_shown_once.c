@@ -1,4 +1,4 @@
-/* user/shown_once: what is sealed for a page is opened by its session, its page, in its time, and by nobody else. */
+/* user/shown_once: a text that is sealed for a page can only be opened with its session, for its page, in its time. */
 #include "account/shown_once.h"
 #include "support/test_arena.h"
 

@@ -23,7 +23,7 @@ TEST(tokens_are_unique_and_a_changed_one_is_refused_without_a_store)
     assert_true(str_starts(str_from(first), STR("hbt_")));
     assert_true(token_valid(&key, str_from(first)) && token_valid(&key, str_from(second)));
     assert_string_not_equal(first, second);
-    /* So no store is used for a guess. */
+    /* A guess is refused without any store. */
     char token[TOKEN_MAX];
     token_new(&key, token);
     assert_false(token_valid(&other_key, str_from(token)));
@@ -52,7 +52,7 @@ TEST(a_copy_is_read_back_and_believed_for_an_hour_and_a_malformed_one_refused)
     assert_true(token_copy_read(text, &back));
     assert_text(token_copy_text(arena, &back), "v2,1700000000000,10001,5,1800000000000,xiaoming,小,明");
     assert_int_equal(back.user_id, 10001);
-    /* One of the version before is read and not fresh. */
+    /* A copy of the version before can be read, but is not fresh. */
     assert_true(token_copy_read(STR("10001,5,1800000000000,xiaoming,n"), &back));
     assert_int_equal(back.user_id, 10001);
     assert_false(token_copy_is_fresh(&back, 1700000000000));
@@ -94,7 +94,7 @@ static const char *form_of(struct token_form *out, const char *const *pairs)
     return errors.count == 0 ? "" : errors.items[0].text;
 }
 
-/* Expects these scopes of a form for seven days that is fine. */
+/* Expects these scopes from a valid form for seven days. */
 #define assert_scopes(wanted, ...)                                                                                     \
     do {                                                                                                               \
         struct token_form form;                                                                                        \

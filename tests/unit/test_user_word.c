@@ -1,4 +1,4 @@
-/* commands/user_word: what an operator may paste to find a user. */
+/* commands/user_word: the texts that an operator may paste to find a user. */
 #include "base/public_id.h"
 #include "commands/user_word.h"
 #include "support/assert_text.h"

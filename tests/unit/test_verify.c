@@ -17,7 +17,7 @@ TEST(pasted_arguments_are_read_and_without_memory_none_counts_as_absent)
          *broken[] = { "verify", SEED, "lucky", "1\xff", "3" };
     assert_int_equal(verify_command(ARRAY_LEN(wrong), wrong), 2);
     assert_int_equal(verify_command(ARRAY_LEN(broken), broken), 2);
-    /* An argument that can't be folded is not an absent one: the shares of another split would be printed. */
+    /* An argument that can't be folded must not count as absent: the shares of another split would be printed. */
     char *large = malloc(LARGE_BYTES + 1);
     assert_non_null(large);
     memset(large, ' ', LARGE_BYTES);

@@ -48,7 +48,7 @@ TEST(amounts_up_to_the_limit_are_accepted_and_others_refused_with_a_message)
     assert_int_equal(deposit_of(STR("0.01")).amount_fen, 1);
     assert_int_equal(deposit_of(STR("1000")).amount_fen, 100000);
     assert_int_equal(deposit_of(STR("\u3000１２。５ ")).amount_fen, 1250);
-    /* typed.json has more of them. */
+    /* typed.json has more cases. */
     assert_refused(STR("1.234"), "text/deposit_not_money");
     assert_refused(STR("1\0"), "text/deposit_not_money");
     assert_refused(STR(""), "text/deposit_missing");

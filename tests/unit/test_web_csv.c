@@ -1,4 +1,4 @@
-/* web/csv: cells that spreadsheet programs read as they were meant. */
+/* web/csv: spreadsheet programs read the cells as they were meant. */
 #include "support/test.h"
 #include "web/csv.h"
 
@@ -50,7 +50,7 @@ TEST(a_cell_that_looks_like_a_formula_is_defused_also_behind_blanks_quotes_and_s
     ASSERT_ROW("'\u3000=1,'\u00a0@1,'\u200b\ufeff－1\r\n", "\u3000=1", "\u00a0@1", "\u200b\ufeff－1");
     ASSERT_ROW("\"'\"\"=1\"\"\"\r\n", "\"=1\"");
     ASSERT_ROW(" a=1, \r\n", " a=1", " ");
-    /* Programs whose separator is the semicolon, or the tab, see the cells of a line elsewhere. */
+    /* Programs that separate by semicolon or tab find other cells in a line. */
     ASSERT_ROW("\"a;'=1+1;b\"\r\n", "a;=1+1;b");
     ASSERT_ROW("\"a; b;c\"\r\n", "a; b;c");
     ASSERT_ROW("\";' =1;' ＝1;'\"\"@x\"\"\"\r\n", "; =1; ＝1;\"@x\"");

@@ -105,7 +105,7 @@ TEST(a_value_beyond_a_limit_is_refused_with_the_limit)
     assert_refused("key=a+b", "text/key", "");
 }
 
-/* typed.json has the texts of numbers and amounts, test_base_utf8 what is left out of a pasted one. */
+/* typed.json has the texts of numbers and amounts; test_base_utf8 has what is removed from a pasted text. */
 TEST(pasted_text_is_read_as_if_it_was_typed)
 {
     EACH_TEXT (c, "+", "%0D%0A", "%E2%80%8B", "%E3%80%80") {
@@ -214,7 +214,7 @@ TEST(a_query_with_a_malformed_field_that_is_read_is_refused)
     assert_true(from_of("from=18446744073709551615&other=x") == UINT64_MAX);
     assert_int_equal(from_of("from=%EF%BB%BF%EF%BC%97%C2%A0"), 7);
     EACH_TEXT (text, "from=", "from=0", "from=00", "from=x", "from=%EF%BC%97x", "until=10", "until")
-        assert_of(text, from_of(text) == 0 && !query_broken); /* for the handler to refuse or to ignore */
+        assert_of(text, from_of(text) == 0 && !query_broken); /* the handler may refuse or ignore it */
     assert_int_equal(from_of("x=1&x=1&from=7&%&\xB0=%E5&until%=1"), 7);
     assert_false(query_broken);
     EACH_TEXT (text, "from=%", "from=1&from=1", "until=%00", "until=1&x=%&unti%6C=1") {

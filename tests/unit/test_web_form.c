@@ -51,7 +51,7 @@ TEST(a_name_in_both_query_and_body_is_found_and_a_field_picked_from_any_query)
     assert_true(form_overlaps(&form, STR("\xE7%BA%A2")));
     assert_false(form_overlaps(&form, STR("")));
     assert_false(form_overlaps(&form, STR("amount%=1&amoun=1&amounts=1&amount%00=1&am%6=1&x=amount")));
-    /* Each field that nobody asks for may be anything, and may be there more than once. */
+    /* A field that no handler reads may have any text, and may be there more than once. */
     static const struct {
         const char *query;
         enum status status;

@@ -1,5 +1,5 @@
-/* web/language, web/text: the choice of a visitor's language, and texts in it. tests/e2e/language.test.js reads the
- * list of weights, too. */
+/* web/language, web/text: the choice of a visitor's language, and texts in it. tests/e2e/language.test.js uses the same
+ * list of weights. */
 #include "support/test_site.h"
 #include "web/text.h"
 

@@ -1,4 +1,4 @@
-/* web/limits, the parts without I/O: which addresses count as one. */
+/* web/limits, the parts without I/O: which addresses share a limit. */
 #include "support/test_arena.h"
 #include "web/limits.h"
 

@@ -16,7 +16,7 @@ void __wrap_fcgi_write(struct fcgi_request *r, struct str bytes);
 bool __wrap_fcgi_flush(struct fcgi_request *r);
 void __wrap_fcgi_break_off(struct fcgi_request *r);
 
-/* Who asks: the owner of the session or of the token, as a hook finds it. */
+/* The user of the request: the owner of the session or of the token, as a hook finds it. */
 static struct visitor owner;
 static enum status found;
 
@@ -25,12 +25,12 @@ static struct served {
     struct buf answer;
     unsigned handled, looked_up;
     char bearer[16]; /* the token that was looked up */
-    bool wants_json; /* as the handler sees it */
-    int parts;       /* of a stream: how many were made */
+    bool wants_json; /* the value that the handler sees */
+    int parts;       /* number of parts of a stream that were made */
     bool broken_off;
 } served;
 
-static int fail_at, close_at; /* the part that fails, and the part that the peer does not take; 0: none */
+static int fail_at, close_at; /* the part that fails, and the part that the peer does not accept; 0: none */
 
 enum status __wrap_fcgi_serve(const struct fcgi_options *options, const struct fcgi_app *app)
 {
@@ -137,8 +137,8 @@ struct asked {
     const char *env[4]; /* further "NAME=value" */
 };
 
-/* Runs a request. Returns its status; the answer is in `served` until the next one. 204 is what the handler says, so
- * any other status has not reached it. */
+/* Runs a request. Returns its status; the answer is in `served` until the next one. The handler answers 204, so any
+ * other status means that it was not reached. */
 static int ask(const struct asked *a)
 {
     const char *method = a->method != NULL ? a->method : a->body != NULL ? "POST" : "GET";
@@ -251,7 +251,7 @@ TEST(allow_names_the_methods_of_the_path)
         { POOL_PAGE, "PUT", "/send", "GET, HEAD, POST" },
         { POOL_PAGE, "OPTIONS", "/send", "GET, HEAD, POST" },
         { POOL_HOT, "OPTIONS", "/p/abc/open", "POST" },
-        { POOL_HOT, "POST", "/split", "GET, HEAD, POST" }, /* of all pools, not only of this one */
+        { POOL_HOT, "POST", "/split", "GET, HEAD, POST" }, /* methods in all pools, not only in this one */
     };
     EACH (row, cases) {
         char line[64];
@@ -271,7 +271,7 @@ static void assert_led(const struct asked *a, int status, const char *location)
         fail_msg("%s: %.*s", a->uri, STR_ARG(buf_view(&served.answer)));
 }
 
-/* Who reloads the address of a form that was posted. */
+/* A reader reloads the address of a form that was posted. */
 TEST(the_address_of_a_form_leads_a_reader_to_its_page)
 {
     static const struct {
@@ -398,8 +398,8 @@ TEST(an_unknown_token_is_401_a_route_without_a_scope_403_and_an_answer_to_a_toke
     assert_string_equal(served.bearer, "hbt_0");
 }
 
-/* The guard is for what a browser sends by itself. A route that does not ask for the visitor ignores the header, so
- * there the guard stays. */
+/* The guard protects what a browser sends by itself. A route that does not need the visitor ignores the header, so the
+ * guard applies there. */
 TEST(the_cross_origin_guard_is_for_requests_without_a_token)
 {
     assert_int_equal(ask_by_token(SCOPE_SEND, "POST", "/send"), 204);

@@ -44,7 +44,7 @@ static bool has(const struct buf *b, const char *text)
     return b->len > 0 && memmem(b->ptr, b->len, text, strlen(text)) != NULL;
 }
 
-/* The answer, once it is complete, is a problem of this type. The next one begins anew. */
+/* Expects that the complete answer is a problem of this type. The next answer begins anew. */
 static void assert_problem(const char *type)
 {
     respond_finish(&x);
@@ -97,7 +97,8 @@ TEST_WITH(an_answer_that_lacks_a_part_is_replaced_and_unknown_after_a_change, se
     respond_text(&x, 200, STR("text/plain"), STR("ok"));
     x.body.failed = true;
     assert_problem("urn:hongbao:problem:busy");
-    /* Even when the handler has not checked the allocation: a username that did not fit looks like an empty one. */
+    /* This also works when the handler has not checked the allocation: a username that did not fit looks like an empty
+     * one. */
     struct form_errors e = { .count = 0 };
     struct model m;
     if (lost_text().len == 0)
@@ -108,7 +109,7 @@ TEST_WITH(an_answer_that_lacks_a_part_is_replaced_and_unknown_after_a_change, se
     assert_problem("urn:hongbao:problem:busy");
 }
 
-/* On https a cookie of another host of the same domain, which can't have the prefix, is not read. */
+/* On https, a cookie that another host of the same domain has set is not read: such a host can't use the prefix. */
 TEST_WITH(on_https_every_cookie_is_of_this_host_alone_and_around_it_only_blanks_are_skipped, setup, teardown)
 {
     static char sent[] = "HTTP_COOKIE=language=zh-CN; __Host-language=en; x__Host-other=1";
@@ -120,7 +121,7 @@ TEST_WITH(on_https_every_cookie_is_of_this_host_alone_and_around_it_only_blanks_
     respond_cookie(&x, STR("language"), STR("en"), 60);
     config_defaults(&config);
     assert_true(has(&x.headers, "Set-Cookie: __Host-language=en; Path=/; HttpOnly; SameSite=Lax; Max-Age=60; Secure"));
-    /* nginx counts requests by the session, and takes only these for a blank (nginx/limits.conf). */
+    /* nginx counts requests by the session, and only accepts these blanks (nginx/limits.conf). */
     static char blanks[] = "HTTP_COOKIE=\vsid=hidden; sid\f=hidden;\t sid=shown \t; sid=second";
     x.fcgi = &(struct fcgi_request){ .fcgx.envp = (char *[]){ blanks, NULL } };
     assert_true(str_equal(exchange_cookie(&x, STR("sid")), STR("shown")));

@@ -16,9 +16,9 @@ static const struct route routes[] = {
     { "GET", "/orders/:key", WANT_VISITOR, POOL_PAGE, NULL, NULL },
 };
 
-/* What the last search found beside the route. */
+/* Further results of the last search. */
 static struct route_params params;
-static bool known; /* the path, maybe by other methods */
+static bool known; /* the path exists, perhaps for other methods */
 
 static const struct route *find(enum pool pool, const char *method, const char *path)
 {
@@ -94,7 +94,7 @@ TEST(browsers_may_post_only_from_pages_of_this_site)
             fail_msg("%s %s %s", post->sec_fetch_site, post->origin, post->host);
 }
 
-/* Host is what a proxy has made of it. */
+/* A proxy has replaced Host. */
 TEST(the_origin_of_base_url_is_the_sites_own_and_a_default_port_is_none)
 {
     static const struct {

@@ -1,4 +1,4 @@
-/* The security log: one line for each event, which nobody outside can forge, and which is described. */
+/* The security log: one line for each event, which no client can forge, and which the reference describes. */
 #include "base/buf.h"
 #include "base/log.h"
 #include "support/capture_stderr.h"

@@ -8,7 +8,7 @@ const cases = JSON.parse(readFileSync(new URL('typed.json', import.meta.url)));
 const page = vm.createContext({});
 vm.runInContext(readFileSync(new URL('../../static/typed.js', import.meta.url), 'utf8'), page);
 
-// What a reader gives, as the table has it.
+// The result of a reader, in the form of the table.
 const shown = (value) => {
   if (typeof value !== 'number') return typeof value === 'string' ? value : [...value];
   return Number.isNaN(value) ? null : value === Infinity ? 'max' : value;

@@ -15,8 +15,8 @@ const read = (name) => readFileSync(path(name), 'utf8');
 const rules = read('deploy/watch/alerts.yml');
 const alerts = [...rules.matchAll(/^ {6}- alert: (\w+)$/gm)].map(([, name]) => name);
 
-// What each alert is for, and what is near it: for each series the values, as promtool reads them, with which the alert
-// fires at the time `at`, and those with which it stays quiet (null: there is no such series); a single text is of both.
+// The cases of each alert. For each series: the values, in the form of promtool, with which the alert fires at the time
+// `at`, and values close to them with which it stays quiet (null: there is no such series). A single text is for both.
 // also: further alerts that fire with it. quietAt: instead of `at`.
 const SOON = [
   { alert: 'HongbaoDown', at: '60s', series: { 'up{job="hongbao"}': ['1 0x20', '1x20'] } },
@@ -98,14 +98,14 @@ const SOON = [
   } },
 ];
 
-// Those that wait for days are evaluated less often.
+// Alerts that wait for days are evaluated less often.
 const DAYS = [
   { alert: 'HongbaoBackupOld', at: '49h', quietAt: '71h',
     series: { 'hongbao_backup_time_seconds': ['1x800', '1x287 86400x287 172800x287'] } },
   { alert: 'HongbaoBackupNone', at: '49h', series: { 'hongbao_backup_time_seconds': ['0x800', '0x540 162000x260'] } },
 ];
 
-// The filling of a disk is foreseen, but not from its first minutes.
+// The alert predicts that a disk fills up, but not from its first minutes.
 const DISK_FILLS = [
   ruleTest('HongbaoDiskFilling fires for a disk that fills up', '60s', {
     'node_filesystem_avail_bytes{mountpoint="/",fstype="ext4"}': '90-0.3x60',

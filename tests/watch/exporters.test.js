@@ -1,5 +1,6 @@
-// deploy/watch/prometheus.yml and blackbox.yml with a real Prometheus and its exporters: everything is well at first; then
-// a disk fills up and the certificate ends. The alerts fire, `hongbao doctor` names the fault, and /readyz stays as it is.
+// deploy/watch/prometheus.yml and blackbox.yml with a real Prometheus and its exporters: at first nothing is wrong;
+// then a disk fills up and the certificate ends. The alerts fire, `hongbao doctor` names the fault, and /readyz stays
+// as it is.
 import assert from 'node:assert/strict';
 import { execFile, execFileSync } from 'node:child_process';
 import { chmodSync, chownSync, mkdirSync, mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
@@ -32,7 +33,7 @@ const readyz = () => run('curl', ['-sSk', '-o', '/dev/null', '-w', '%{http_code}
 const fires = async (alertname, labels) => (await prometheus.firing())
   .some((alert) => Object.entries({ alertname, ...labels }).every(([name, value]) => alert[name] === value));
 
-// The names of what the doctor finds, with these arguments and settings (environment) besides.
+// The names of the doctor's findings, with these additional arguments and settings (environment).
 async function findings(args = [], settings = {}) {
   const { stdout } = await run(env.HB_TEST_BINARY, ['doctor', '--json', '--nginx', NGINX, ...args],
     { env: { ...process.env, HB_CONFIG: env.HB_TEST_CONFIG, ...settings } }).catch((error) => error);

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { makeWorld, startStores, timed, watched } from '../stores.js';
 
 const SECONDS_MAX = 60;
-const ROUNDS = 3; // a million rows are steady, and take a while to make
+const ROUNDS = 3; // few rounds: the time for a million rows varies little, and making them takes long
 const MADE_MS = Date.UTC(2025, 5, 16);
 
 async function auditOnce(site) {
@@ -15,7 +15,7 @@ async function auditOnce(site) {
   return { seconds: one.seconds, 'CPU s': one.cpu, 'MariaDB CPU s': servers.mariadb, 'peak KiB': one.peak_kib };
 }
 
-// The row of so many grabs of packets of so many shares.
+// Makes so many grabs of packets of so many shares, and returns their row of the table.
 async function auditWorld(bench, grabs, shares) {
   const site = await startStores(bench);
   await makeWorld(bench, site, 'closed', grabs / shares, shares, MADE_MS);

@@ -2,7 +2,7 @@
 import { Grabs } from '../grabs.js';
 import { rounds } from '../rounds.js';
 
-const CROWD_MS = 5000; // the pause of each of 10,000
+const CROWD_MS = 5000; // pause between two requests of each of the 10,000 connections
 
 export default {
   name: 'connections',

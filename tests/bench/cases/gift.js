@@ -6,14 +6,14 @@ import { rounds } from '../rounds.js';
 
 const [FEW, MANY] = [5, 50];
 
-// A gift, in a row of the first table. alone: the same on one core.
+// A gift as a row of the first table. alone: the same gift on one core.
 function giftRow({ load, ...row }, alone) {
   const costs = [...STEPS, 'nginx', 'app', 'redis', 'mariadb', 'server'].map((name) => `${name} µs`);
   const figures = Object.fromEntries([...costs, 'result bytes'].map((name) => [name, row[name]]));
   return { load, 'gifts/s': row['/s'], 'on one core': alone['/s'], ...figures };
 }
 
-// One request of each step, in a row each.
+// The steps of a gift, each a row with the figures of one request.
 function stepRows({ load, ...row }) {
   const figures = (step) => Object.fromEntries(FIGURES.map((name) => [name, row[`${step}: ${name}`]]));
   return STEPS.filter((step) => `${step}: /s` in row).map((step) => ({ load: `${load}: ${step}`, ...figures(step) }));

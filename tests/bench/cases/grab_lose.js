@@ -12,7 +12,7 @@ export default {
     const grabs = await Grabs.open(bench);
     const us = grabs.target();
     const settled = await grabs.emptied(SHARES);
-    await grabs.site.drained(); // a process answers from its memory then; before, the script does
+    await grabs.site.drained(); // then a process answers from its memory; before, the script answers
     const losers = grabs.file(grabs.users.slice(SHARES).map(({ cookie }) => cookie));
     const count = () => grabs.counter('hongbao_grabs_total{result="empty"}');
     const lose = (target, id, more) => grabs.load(target, { cookies: losers, paths: grabs.file([`POST /p/${id}/open`]), seconds, refused: true, ...more });

@@ -1,5 +1,5 @@
-// Does the cost grow with the number of packets, shares or records? CPU of a request in all servers, and of a background
-// job per item.
+// Whether the cost grows with the number of packets, shares or records: CPU of a request in all servers, and of a
+// background job per item.
 import { poll } from '../../support/deployment.js';
 import { cpuBetween, cpuOf } from '../cpu.js';
 import { Grabs } from '../grabs.js';
@@ -29,11 +29,11 @@ async function receivePast(site, user, sender, first, n) {
       WHERE user_id = ${user} GROUP BY user_id, m`);
 }
 
-// The first page and one in the middle of what a user has received, in turn.
+// Loads the first page and one in the middle of a user's received records, in turn.
 async function records(bench) {
   const seconds = bench.size(3, 1);
   const site = await bench.site({ own: true });
-  await site.stop('settle'); // its samples would find packets without transfers
+  await site.stop('settle'); // its sampling audit would find packets without transfers
   const sizes = [1000, bench.size(1_000_000, 20_000)];
   const grabs = await Grabs.open(bench, { site, users: sizes.length + 1 });
   const sender = grabs.users.at(-1);
@@ -57,7 +57,7 @@ async function records(bench) {
   })));
 }
 
-// A grab in the live layer and in Redis alone, each as a call of its own, for each number of shares of a packet.
+// Grabs in the live layer and in Redis alone, each as a separate call, for each number of shares of a packet.
 async function calls(bench, sizes) {
   const site = await startStores(bench);
   let first = 0;
@@ -85,7 +85,7 @@ async function expireAll(bench, packets) {
   return { '/s': packets / seconds, ...cpu };
 }
 
-// Background work, per item of it.
+// Background work, per item.
 async function jobs(bench) {
   const rows = [];
   const add = (subject, of, n, rate, app, mariadb, redis) => rows.push({ subject, of, n, 'µs': app + mariadb + redis, 'app µs': app,

@@ -1,4 +1,4 @@
-// What a site costs that nobody visits: CPU and memory of each server.
+// The cost of a site without visitors: CPU and memory of each server.
 import { pause } from '../../support/deployment.js';
 import { cpuBetween, cpuOf, memoryOf, nginxTree, processTree } from '../cpu.js';
 

@@ -17,14 +17,14 @@ export default {
     const used = async () => Number(/used_memory:(\d+)/.exec(await site.redis('INFO', 'memory'))[1]);
     const trim = () => site.redisAll(Array.from({ length: PARTITIONS }, (_, i) => ['DEL', `${partitionKeys(i)}:events`]));
     const rows = [];
-    // Adds the row of what grows by work(), each of count.
+    // Adds a row with the growth of memory by work(), per one of count items.
     const step = async (what, count, work) => {
       const before = await used();
       await work();
       rows.push({ what, count, 'bytes each': (await used() - before) / count });
     };
     await unsynced(site, async () => {
-      await world(bench, site, 'load', { first: 4_000_000_000, packets: 1 }); // the functions are there before we count
+      await world(bench, site, 'load', { first: 4_000_000_000, packets: 1 }); // load the functions before counting
       await step(`open packets of ${SHARES}`, packets, () => world(bench, site, 'load', small));
       const before = await used();
       await step('grabs of them, events waiting', grabs, () => world(bench, site, 'grab', small));

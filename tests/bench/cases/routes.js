@@ -13,7 +13,7 @@ const IDLE_MS = 3000;
 const YUAN = '10000';
 const NAMES_MAX = 100;
 const RECORDS_PER_USE = 5000; // app/records/export_limit.h
-const SPECIAL = { changePassword: { perUse: 1 / 2 } }; // it makes two hashes, which count both
+const SPECIAL = { changePassword: { perUse: 1 / 2 } }; // it makes two hashes, and both count
 const SERVERS = ['hot', 'page', 'auth', 'card', 'settle', 'redis', 'mariadb'];
 
 // The CPU time of all servers of the site, in ns.
@@ -42,7 +42,7 @@ class Meter {
   }
 }
 
-// The modules that call the site as the tests do; they read its address from a file.
+// The modules of the tests that call the site; they read its address from a file.
 async function modulesFor(bench, site) {
   const file = join(site.var, 'bench.env');
   const facts = { VAR: site.var, DEV: join(bench.root, 'dev'), BINARY: site.binary, CONFIG: join(site.var, 'hongbao.conf'), URL: site.url,
@@ -127,7 +127,7 @@ async function cost(meter, tools, operation, calls, accept) {
   return { ms: ns / calls.length / 1e6, status: answers.at(-1).status };
 }
 
-// The dearer of the two ways to ask.
+// The more expensive of the two accepted types.
 async function dearest(meter, tools, operation, prepare, count) {
   const costs = [];
   for (const accept of Object.keys(acceptOf)) {

@@ -19,8 +19,8 @@ export function signalSettle(site, signal) {
   for (const pid of processTree(site.pid('settle')).reverse()) process.kill(pid, signal);
 }
 
-// Lets the worker continue with so many events or packets waiting, until done() is true: the seconds, and the CPU time of
-// each server per item.
+// Lets the worker continue while so many events or packets wait, until done() is true. Returns the seconds, and the CPU
+// time of each server per item.
 export async function workerCost(site, count, done) {
   const { seconds, ...cpu } = await timed(site, ['settle', 'mariadb', 'redis'], async () => {
     signalSettle(site, 'SIGCONT');
@@ -33,7 +33,7 @@ export async function workerCost(site, count, done) {
 export async function openWorld(bench, packets, shares, { lifeMs = DAY_MS } = {}) {
   const site = await startStores(bench);
   await site.start('settle');
-  // Its supervisor may not have started it yet; once it has compared Redis it runs and can be stopped.
+  // Perhaps its supervisor has not started it yet. Once it has compared Redis, it runs and can be stopped.
   const runs = await poll(START_S_MAX, async () => await site.redis('GET', `${KEYS[0]}:fence`) !== null);
   if (!runs) throw new Error(`the worker does not run after ${START_S_MAX} s`);
   signalSettle(site, 'SIGSTOP');
@@ -41,7 +41,7 @@ export async function openWorld(bench, packets, shares, { lifeMs = DAY_MS } = {}
   return site;
 }
 
-// All shares of these packets are grabbed in Redis, then the worker settles them; the row.
+// All shares of these packets are grabbed in Redis; then the worker settles them. Returns the row of the table.
 export async function settleAll(bench, site, first, packets, shares) {
   const events = packets * shares;
   await unsynced(site, () => world(bench, site, 'grab', { first, packets, shares }));

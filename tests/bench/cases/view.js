@@ -13,7 +13,7 @@ export default {
     const us = grabs.target();
     const [open] = await grabs.packets(1, SHARES);
     const settled = await grabs.emptied(SHARES);
-    await grabs.site.drained(); // a process answers from its memory then; before, Redis does
+    await grabs.site.drained(); // then a process answers from its memory; before, Redis answers
     const viewers = grabs.file(grabs.users.slice(SHARES).map(({ cookie }) => cookie));
     const look = (target, id, accept = 'text/html') => grabs.load(target, { cookies: viewers, paths: grabs.file([`/p/${id}`]), seconds, accept });
     const openFloor = await grabs.floorFor(`/p/${open}`, grabs.users.at(-1));

@@ -1,5 +1,5 @@
-// Winning grabs that a replica confirms (WAIT 1), beside grabs that the same replica only gets, and grabs without one. The
-// replica is near, or 1 ms away.
+// Winning grabs that a replica confirms (WAIT 1), compared with grabs that a replica receives without confirming, and
+// with grabs without a replica. The replica is near, or 1 ms away.
 import { poll } from '../../support/deployment.js';
 import { freePort } from '../../support/port.js';
 import { Delay } from '../delay.js';
@@ -29,7 +29,7 @@ async function confirm(site, replicas) {
   if (!await poll(60, async () => (await site.request('/readyz')).status === 200)) throw new Error('the site does not get ready');
 }
 
-// The answers of the primary to its replica are late by delayMs: a round trip is that much longer.
+// Starts a replica. The primary's answers to it are late by delayMs, so a round trip takes that much longer.
 async function replica(bench, port, delayMs) {
   const line = bench.keep(new Delay(delayMs));
   const near = await freePort();

@@ -116,7 +116,7 @@ void blocking_answer_grab(FCGX_Request *r, const struct blocking_grab *grab)
     }
 }
 
-/* packet_id: of "/p/ID" and "/p/ID/open". A forged id has none. */
+/* packet_id: from "/p/ID" and "/p/ID/open"; none for a forged id. */
 static enum blocking_action action_of(const struct blocking *b, const FCGX_Request *r, uint64_t *packet_id)
 {
     const bool posted = str_equal(param(r, "REQUEST_METHOD"), STR("POST"));

@@ -25,10 +25,10 @@ struct blocking_grab {
     long long share_no, fen, left_count;
 };
 
-/* Reads {code, share_no, fen, left, …}, the last ones only with a share. NULL and an error are LIVE_BAD. */
+/* Reads {code, share_no, fen, left, …}; the last three only with a share. LIVE_BAD for NULL and for an error. */
 struct blocking_grab blocking_grab_read(const redisReply *reply);
 
-/* POST /p/ID/open, GET /p/ID, POST /send; anything else. */
+/* POST /p/ID/open, GET /p/ID, POST /send; any other request. */
 enum blocking_action { BLOCKING_OPEN, BLOCKING_VIEW, BLOCKING_SEND, BLOCKING_NONE };
 
 /* Answers a visitor with a session by the functions below. packet_id: 0 for a send. */

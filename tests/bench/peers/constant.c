@@ -1,5 +1,5 @@
-/* The floor for every page of the FastCGI loop: the same loop with a constant answer, without any store or decision.
- * BENCH_ANSWER: a file with the answer, headers and body as a FastCGI program sends them. */
+/* The lower limit for every page of the FastCGI loop: the same loop with a constant answer, without any store or
+ * decision. BENCH_ANSWER: a file with the answer, headers and body as a FastCGI program sends them. */
 #include <stdio.h>
 #include <stdlib.h>
 

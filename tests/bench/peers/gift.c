@@ -38,7 +38,7 @@ struct work {
     struct blocking_grab got;
 };
 
-/* The share that the user has, outside of the transaction; otherwise the packet is empty. */
+/* Reads the share that the user has already, outside of the transaction; without one the packet is empty. */
 static unsigned share_of_user(struct work *w)
 {
     long long found[COLUMNS_MAX];
@@ -185,7 +185,7 @@ static unsigned packet_write(MYSQL *mysql, struct order *o, const struct session
     return error;
 }
 
-/* From the sender's wallet into the packet's escrow. TOO_POOR: the wallet has less. */
+/* Moves money from the sender's wallet into the packet's escrow. TOO_POOR: the wallet has less. */
 static unsigned money_move(MYSQL *mysql, const struct order *o, uint64_t user_id, int64_t now_ms)
 {
     const long long fen = o->amount_fen;

@@ -1,5 +1,5 @@
 /* The peer libfcgi: a process reads the session from Redis, waits, calls the function of the grab, waits, answers.
- * BENCH_GRAB_FUNCTION: what the function is called there. */
+ * BENCH_GRAB_FUNCTION: the function's name there. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -29,7 +29,7 @@ static redisReply *function_call(struct blocking *b, uint64_t packet_id, const s
     argv[n] = user_text, lengths[n++] = (size_t)user_len;
     argv[n] = session->nickname.ptr, lengths[n++] = session->nickname.len;
     argv[n] = "", lengths[n++] = 0; /* no passphrase, */
-    argv[n] = "", lengths[n++] = 0; /* and not from where it was typed */
+    argv[n] = "", lengths[n++] = 0; /* empty: no address of the visitor for the passphrase */
     return redisCommandArgv(b->redis, n, argv, lengths);
 }
 

@@ -6,7 +6,7 @@ const sha256 = (bytes) => createHash('sha256').update(bytes).digest();
 const base64 = (bytes) => Buffer.from(bytes).toString('base64url');
 const FLAGS = { present: 1, verified: 4, key: 0x40 };
 
-// The public key as COSE has it: {1: kty, 3: alg, -1: …} in CBOR.
+// The public key in COSE's form: {1: kty, 3: alg, -1: …} in CBOR.
 const KINDS = {
   es256: {
     make: () => generateKeyPairSync('ec', { namedCurve: 'P-256' }),
@@ -26,8 +26,9 @@ const KINDS = {
 };
 
 // A passkey of one user at the site of url, which is at a loopback address, so its domain is localhost. create and get
-// make what a browser sends. changes are for answers that no browser gives: members of the client data (type, challenge,
-// origin, …) in client; domain, flags and count of the authenticator data; cose, the key of a registration.
+// return the fields that a browser would send. changes make answers that no browser gives: members of the client data
+// (type, challenge, origin, …) in client; domain, flags and count of the authenticator data; cose, the key of a
+// registration.
 export class Passkey {
   constructor(url, kind = 'es256') {
     const { protocol, port } = new URL(url);

@@ -11,7 +11,7 @@ export const FOLDER = temporaryFolder('backup');
 
 export const folder = (name) => join(FOLDER, name);
 
-// Runs the program with other settings; expects that it fails, and returns what it says.
+// Runs the program with other settings; expects it to fail, and returns its output.
 export const refusal = async (args, settings) => {
   const { code, stderr } = await tried(args, settings);
   assert.equal(code, 1, `${args.join(' ')}: ${stderr}`);
@@ -34,7 +34,7 @@ export function start(name, args) {
   return { child, temporary, work, ended: once(child, 'close') }; // with all that it says
 }
 
-// Runs work while nobody can read a table, so that no backup gets on.
+// Runs work while the tables can't be read, so that no backup can proceed.
 export async function withLockedTable(work) {
   const client = ['--no-defaults', `--socket=${env.HB_TEST_MYSQL_SOCKET}`, '--user=root', '-N', '--unbuffered', 'hongbao'];
   const lock = spawn('mariadb', client, { stdio: ['pipe', 'pipe', 'inherit'] });

@@ -7,16 +7,16 @@ import { PATIENCE } from '../../support/poll.js';
 
 const BROWSERS = ['/usr/bin/chromium', '/usr/bin/chromium-browser', '/usr/bin/google-chrome'];
 const SHELLS = ['/usr/lib/chromium/chromium-headless-shell', ...BROWSERS];
-const STEP_MS_MAX = 60_000 * PATIENCE; // of a start, a click, a page that loads
+const STEP_MS_MAX = 60_000 * PATIENCE; // limit of a start, of a click, and of loading a page
 
-// CHROMIUM names another one.
+// The path of Chromium; the variable CHROMIUM replaces it.
 export function program(paths = SHELLS) {
   const path = [process.env.CHROMIUM, ...paths].find((name) => name && existsSync(name));
   if (!path) throw new Error('there is no Chromium; ./dev install test');
   return path;
 }
 
-// Without a process for a GPU and the compilers for scripts that run for long: a fourth less CPU time.
+// Without a GPU process and without the compilers for long-running scripts: a quarter less CPU time.
 export const LIGHT = ['--js-flags=--no-opt --no-maglev', '--in-process-gpu'];
 
 // Starts a browser that connects to the site only. The tests may run as root, in a container, without a display. extra:
@@ -54,7 +54,7 @@ export function fileBrowser(extra = {}, more = LIGHT) {
   };
 }
 
-// The errors that the console of a page has from now on.
+// The errors that a page's console shows from now on.
 export function consoleErrors(page) {
   const found = [];
   page.on('console', (message) => { if (message.type() === 'error') found.push(message.text()); });

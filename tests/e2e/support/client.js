@@ -54,7 +54,7 @@ const FORM = 'application/x-www-form-urlencoded';
 const JSON_TYPE = 'application/json';
 const HTML_TYPE = 'text/html,application/xhtml+xml,*/*;q=0.8';
 
-// A visitor with their own cookies. get and post use JSON; getHtml and postHtml act as a browser does.
+// A visitor with separate cookies. get and post use JSON; getHtml and postHtml act as a browser does.
 export class Client {
   #cookies;
 

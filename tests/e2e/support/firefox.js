@@ -16,7 +16,7 @@ export async function firefox({ javaScript = true, dark = false } = {}) {
   const problems = [];
   page.on('pageerror', (error) => problems.push(String(error)));
   page.on('console', (message) => { if (message.type() === 'error') problems.push(message.text()); });
-  // Runs work with the element in the page; again when the page changes meanwhile.
+  // Runs work with the element in the page, again if the page changes meanwhile.
   const withElement = (selector, work) => poll(`${selector} is there`, () => page.evaluate(work, selector).then((value) => ({ value }), () => null));
   return {
     problems,
@@ -30,7 +30,7 @@ export async function firefox({ javaScript = true, dark = false } = {}) {
     },
     async click(selector) {
       const { value: place } = await withElement(selector, (name) => {
-        if (document.readyState !== 'complete') throw new Error('the page is loading'); // its parts still move
+        if (document.readyState !== 'complete') throw new Error('the page is loading'); // parts of the page still move
         const element = document.querySelector(name);
         element.scrollIntoView({ block: 'center', behavior: 'instant' });
         const { left, top, width, height } = element.getBoundingClientRect();

@@ -1,11 +1,12 @@
-// Requests and connections from other addresses of this machine, 127.x.y.z, as other people's.
+// Requests and connections from other addresses of this machine, 127.x.y.z, as if other people sent them.
 import http from 'node:http';
 import { connect } from 'node:net';
 import { url as site } from './instance.js';
 
 const agent = new http.Agent({ keepAlive: true, maxSockets: 64 });
 
-// A form with these fields, or without any a GET, unless method is given: { status, headers, text }. more: headers.
+// Posts a form with these fields, or without fields sends a GET, unless method is given: { status, headers, text }.
+// more: headers.
 export function requestFrom(address, url, { fields, accept = 'application/json', cookie, method, more } = {}) {
   return new Promise((resolve, reject) => {
     const body = fields && new URLSearchParams(fields).toString();
@@ -21,7 +22,8 @@ export function requestFrom(address, url, { fields, accept = 'application/json',
   });
 }
 
-// Connections that send this to the site and then nothing: [{ socket, text, closed }], text being what they got.
+// Opens connections to the site, sends this text over each and then nothing: [{ socket, text, closed }]; text: what the
+// site sent.
 export const connectionsFrom = (address, amount, sent) => Promise.all(Array.from({ length: amount }, () => new Promise((resolve, reject) => {
   const { hostname, port } = new URL(site);
   const one = { text: '', closed: false };

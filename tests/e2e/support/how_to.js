@@ -12,8 +12,9 @@ const operatorPassword = () => /^redis_password = (.*)$/m.exec(readFileSync(join
 
 const namesOf = (text) => [...text.matchAll(/"(\w+)":/g)].map((match) => match[1]);
 
-// Runs all commands of a page as one walk of this user. Every line "# {…}" promises an answer with these members, in the
-// order of the page. test: the test's import.meta.url. Returns the files that the commands wrote.
+// Runs all commands of a page as one walk of this user. Every line "# {…}" of the page promises an answer with these
+// members; the answers must come in this order. test: the test's import.meta.url. Returns the files that the commands
+// wrote.
 export async function walk(page, test, { username, password }) {
   const script = Object.values(blocksOf(page, test)).flat().join('\n');
   const folder = temporaryFolder('walk');

@@ -1,7 +1,7 @@
 // The commands of the documents: README.md and docs. Needs no instance.
 //
 // `<!-- run by tests/e2e/x.test.js -->` in a page names the test that runs the ```sh blocks from there on. A block that no
-// test can run has the line `<!-- not run: REASON -->` above it. The tidy check "commands" knows no third way.
+// test can run has the line `<!-- not run: REASON -->` above it. The tidy check "commands" accepts only these two.
 import { readFileSync } from 'node:fs';
 import { relative } from 'node:path';
 import { fileURLToPath } from 'node:url';

@@ -14,7 +14,7 @@ function readEnv(file) {
 export const env = readEnv(process.env.HB_TEST_ENV);
 export const url = env.HB_TEST_URL;
 
-// On servers of the kind `clock` (tests/support/servers): what gives a program their clock.
+// On servers of the kind `clock` (tests/support/servers): the variables that give a program the servers' clock.
 const clock = Object.fromEntries(['LD_PRELOAD', 'HB_TEST_CLOCK_FILE', 'ASAN_OPTIONS'].filter((name) => env[name]).map((name) => [name, env[name]]));
 
 const clockShiftMs = () => (clock.HB_TEST_CLOCK_FILE ? Number(readFileSync(clock.HB_TEST_CLOCK_FILE).readBigInt64LE()) : 0);
@@ -22,8 +22,8 @@ const clockShiftMs = () => (clock.HB_TEST_CLOCK_FILE ? Number(readFileSync(clock
 // The time of the servers.
 export const now = () => Date.now() + clockShiftMs();
 
-// Moves the clock of all servers and programs of this instance, of the kind `clock`, forward at once. It stays there for
-// the tests that follow: what they compare with the site's time comes from now().
+// Moves the clock of all servers and programs of this instance, of the kind `clock`, forward at once. It stays there
+// for later tests, which must use now() to compare with the site's time.
 export function passTime(ms) {
   const shift = Buffer.alloc(8);
   shift.writeBigInt64LE(BigInt(clockShiftMs() + ms));
@@ -39,7 +39,7 @@ export function dev(args, extra = {}) {
   });
 }
 
-// Why root's ./dev could not leave root, by what it said; undefined: it could.
+// Why root's ./dev could not leave root, from its output; undefined: it could.
 export const staysRoot = (stderr) => /the servers run as root: .*/.exec(stderr)?.[0];
 
 // The program with the configuration of this instance; rejects (with code, stdout and stderr) when it fails.
@@ -47,8 +47,8 @@ export function hongbao(...args) {
   return run(env.HB_TEST_BINARY, args, { env: { ...process.env, ...clock, HB_CONFIG: env.HB_TEST_CONFIG }, maxBuffer: 64 << 20 });
 }
 
-// The program with these settings (environment) besides the instance's own: { code, stdout, stderr }, also when it
-// fails.
+// Runs the program with these settings (environment) in addition to the instance's: { code, stdout, stderr }, also when
+// it fails.
 export const tried = (args, settings = {}) => run(env.HB_TEST_BINARY, args,
   { env: { ...process.env, ...clock, HB_CONFIG: env.HB_TEST_CONFIG, ...settings }, maxBuffer: 64 << 20 })
   .then((done) => ({ code: 0, ...done }), (error) => error);
@@ -60,7 +60,8 @@ export function processes(name) {
   return (children.length ? children : [first]).map(Number);
 }
 
-// SIGSTOP, until every thread has stopped: on a busy machine the others still answer for a moment after the signal.
+// Sends SIGSTOP and waits until every thread has stopped: on a busy machine other threads still answer for a moment
+// after the signal.
 export async function stopProcess(pid) {
   process.kill(pid, 'SIGSTOP');
   const threads = () => readdirSync(`/proc/${pid}/task`);

@@ -10,7 +10,7 @@ export async function allLogs() {
   return Promise.all((await readdir(FOLDER)).map(async (name) => ({ name, text: await readFile(join(FOLDER, name), 'utf8') })));
 }
 
-// The lines that a log has about the request of this answer, once there is one. name: of a pool, or access.
+// The lines of a log about the request of this answer, once there is one. name: of a pool, or access.
 export function linesOf(answer, name) {
   const id = answer.headers.get('x-request-id');
   return poll(`${name}.log has the request ${id}`, async () => {

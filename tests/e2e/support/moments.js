@@ -1,4 +1,5 @@
-// Moves a moment of a packet to the present, in both stores: a test waits for no clock, and none passes too early.
+// Moves a time of a packet to the present, in both stores, so that a test neither waits for a clock nor is overtaken by
+// one.
 import assert from 'node:assert/strict';
 import { now, poll } from './instance.js';
 import { sql } from './mysql.js';
@@ -25,7 +26,8 @@ export async function openNow(packet) {
   return new Date(at).toISOString();
 }
 
-// Redis forgets the packet, which is over, now: as it does packet_grace_ms after the worker has closed it.
+// Makes Redis forget the packet, which is over, now: normally it does so packet_grace_ms after the worker has closed
+// the packet.
 export async function forgetNow(packet) {
   const key = liveKey(packet, 'packet');
   await poll('the packet is closed', async () => Number(await redis('PTTL', key)) > 0);

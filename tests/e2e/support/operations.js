@@ -1,4 +1,4 @@
-// The operations of /openapi.json, and how each is called as its example says.
+// The operations of /openapi.json, and how to call each as in its example.
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { Passkey } from './authenticator.js';
@@ -8,7 +8,7 @@ import { upload } from './upload.js';
 
 export const FORM = 'application/x-www-form-urlencoded';
 
-// { doc, operations }: the description, and of each operation { path, method, ...what the description says }.
+// Returns { doc, operations }: the description, and each operation as { path, method, ...its description }.
 export async function described() {
   const answer = await request('/openapi.json');
   assert.equal(answer.status, 200);
@@ -19,7 +19,7 @@ export async function described() {
 }
 
 let sender;
-let users = []; // with PASSWORD, a session and 1,000 yuan; each call takes one
+let users = []; // users with PASSWORD, a session and 1,000 yuan; each call takes one
 
 // Makes the users for count calls.
 export async function usersForCalls(count) {
@@ -31,7 +31,7 @@ export async function usersForCalls(count) {
 export const packetSender = () => sender;
 export const takeUser = () => users.pop();
 
-// The fields of the example. Names and keys that can be used once are new.
+// The fields of the example, with new names and keys where each can be used only once.
 function example({ requestBody }) {
   const fields = { ...requestBody?.content[FORM].example };
   if (fields.request_key) fields.request_key = unique('k');
@@ -68,8 +68,8 @@ const addCover = async (client) => {
   return { path: { key: added.json.name.slice(1) } };
 };
 
-// What a call needs beyond the default, a user with money and, for {id}, an open packet of another user: { client, path:
-// values of the path, fields }.
+// What a call needs beyond the default. The default is a user with money and, for {id}, an open packet of another user:
+// { client, path: values of the path, fields }.
 const special = {
   register: async () => ({ client: new Client() }),
   registerPage: async () => ({ client: new Client() }),

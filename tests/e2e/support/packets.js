@@ -2,14 +2,14 @@
 import assert from 'node:assert/strict';
 import { poll, sendPacket, unique } from './site.js';
 
-// Sends a packet: its path.
+// Sends a packet; returns its path.
 export async function sentPath(user, fields) {
   const sent = await sendPacket(user, { request_key: unique('k'), ...fields });
   assert.equal(sent.status, 201, sent.text);
   return `/p/${sent.json.id}`;
 }
 
-// Opens a packet: the answer.
+// Opens a packet; returns the answer.
 export async function opened({ client }, path, fields = {}) {
   const answer = await client.post(`${path}/open`, fields);
   assert.equal(answer.status, 200, answer.text);

@@ -1,5 +1,5 @@
-// People for tests, without a registration: `hongbao demo` makes many at once, and no password is hashed. What a test
-// leaves of them stays in the folder of the site, for the next test.
+// People for tests, made without registering: `hongbao demo` makes many at once, and no password is hashed. People that
+// a test does not use stay in the folder of the site, for the next test.
 import assert from 'node:assert/strict';
 import { existsSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -15,7 +15,7 @@ const OWN_FILE = `${FILE}.${process.pid}`;
 export const PASSWORD = 'a good password';
 const PASSWORD_HASH = '$argon2id$v=19$m=19456,t=2,p=1$qwK3UaBbw6ulaSdzFb+AsA$chY1XADdiT00GlutskA416cmacwUGTO7BmaZGUQIk1Y';
 
-// [id, username, cookie] of those who wait; undefined: the file was not read.
+// [id, username, cookie] of unused people; undefined: the file was not read
 let stock;
 let filling;
 
@@ -30,10 +30,10 @@ async function make(count, yuan) {
   return made;
 }
 
-// Takes those whom the test before left, unless the tables were replaced since.
+// Takes the people whom the last test left, unless the tables were replaced since.
 async function leftBehind() {
   try {
-    renameSync(FILE, OWN_FILE); // only one process gets it
+    renameSync(FILE, OWN_FILE); // only one process succeeds
   } catch (error) {
     if (error.code === 'ENOENT') return [];
     throw error;
@@ -54,7 +54,7 @@ async function fill() {
 }
 
 function leaveBehind() {
-  if (!stock.length || !existsSync(env.HB_TEST_VAR)) return; // ./dev bench has removed its site by now
+  if (!stock.length || !existsSync(env.HB_TEST_VAR)) return; // ./dev bench may have removed its site by now
   writeFileSync(OWN_FILE, stock.map((row) => `${row.join('\t')}\n`).join(''));
   renameSync(OWN_FILE, FILE);
 }

@@ -2,7 +2,7 @@
 import { env } from './instance.js';
 import { run } from './run.js';
 
-// A command, as redis-cli prints its answer. Rejects when Redis can't be reached or refuses it.
+// Runs a command; returns what redis-cli prints. Rejects when Redis can't be reached or refuses it.
 export async function redis(...words) {
   return (await run('redis-cli', ['-e', '-s', env.HB_TEST_REDIS_SOCKET, ...words])).stdout.trim();
 }
@@ -10,9 +10,9 @@ export async function redis(...words) {
 // The keys that match the pattern.
 export const keys = async (pattern) => JSON.parse(await redis('--json', 'KEYS', pattern));
 
-// Replaces the event for whose content `change` returns another, while no worker settles. An id can't be used again, so
-// all entries of its stream are added anew. An entry has several events if a crowd grabbed at once.
-// { key, id, content }: the stream, the entry, and what the event was.
+// Replaces the first event for which `change(content)` returns a new content, while no worker settles. An id can't be
+// used again, so all entries of its stream are added anew. An entry has several events if a crowd grabbed at once.
+// Returns { key, id, content }: the stream, the entry, and the old content of the event.
 export async function replaceEvent(change) {
   for (const key of await keys('hb:{p??}:events')) {
     const entries = JSON.parse(await redis('--json', 'XRANGE', key, '-', '+'));

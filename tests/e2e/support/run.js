@@ -12,7 +12,7 @@ export const run = promisify(execFile);
 const folders = [];
 process.once('exit', () => { for (const folder of folders) rmSync(folder, { recursive: true, force: true }); });
 
-// Makes a folder that is removed when the process of the test file ends. mode: for other users, 0o755.
+// Makes a folder that is removed when the process of the test file ends. mode: 0o755 also lets other users read it.
 export function temporaryFolder(name, mode = 0o700) {
   const folder = mkdtempSync(join(tmpdir(), `hongbao-${name}-`));
   chmodSync(folder, mode);

@@ -17,19 +17,19 @@ async function deposit({ client }, yuan) {
   assert.ok(made.status < 300, made.text);
 }
 
-// A person who is logged in, with yuan in the wallet when given.
+// Makes a person who is logged in, with yuan in the wallet if given.
 export async function newUser({ nickname, yuan } = {}) {
   const person = await takePerson(nickname);
   if (yuan) await deposit(person, yuan);
   return person;
 }
 
-// The same by a registration, which also makes the device known; tests that replace the stores use it alone.
+// The same by registering, which also makes the device known; tests that replace the stores must use this one.
 export async function registerUser({ nickname, yuan } = {}) {
   const client = new Client();
   let username;
   const registered = await poll('a user is registered', async () => {
-    username = unique('u'); // a new one each time: a 503 may hide a registration that was made
+    username = unique('u'); // a new name for each try: a registration may succeed although its answer is a 503
     const answer = await client.post('/register', { username, nickname: nickname ?? username, password: PASSWORD });
     return answer.status !== 503 && answer;
   });
@@ -71,7 +71,7 @@ export async function audit() {
   }).catch((error) => assert.fail(`${error.message}\n${last.stdout}${last.stderr}`));
 }
 
-const FEW = 10; // are sooner taken than made
+const FEW = 10; // so few are sooner taken than made
 
 export const POOLS = ['nginx', 'hot', 'page', 'auth', 'card', 'settle'];
 export const SERVERS = ['mariadb', 'redis', ...POOLS];

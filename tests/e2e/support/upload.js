@@ -14,7 +14,7 @@ export function upload(client, path, picture, headers = {}, fields = {}) {
   return client.request(path, { method: 'POST', body, headers: { accept: 'application/json', 'content-type': TYPE, ...headers } });
 }
 
-// As gzip has it behind the data, before their length.
+// The checksum that gzip writes behind the data, before their length.
 function crc32(data) {
   const file = gzipSync(data, { level: 1 });
   return file.readUInt32LE(file.length - 8);

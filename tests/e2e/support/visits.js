@@ -33,5 +33,5 @@ export const testScripts = (...args) => testWith([true, false].map((javaScriptEn
 
 export const testLanguages = (...args) => testWith([{ locale: 'zh-CN' }, { locale: 'en' }], ...args);
 
-// A test for two visitors, who between them have both languages, and pages with and without scripts.
+// A test for two visitors. Together they have both languages, and pages with and without scripts.
 export const testVisitors = (...args) => testWith([{ locale: 'zh-CN', javaScriptEnabled: true }, { locale: 'en', javaScriptEnabled: false }], ...args);

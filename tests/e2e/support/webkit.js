@@ -1,4 +1,4 @@
-// WebKit as Debian has it (WebKitGTK and its MiniBrowser), driven by selenium-webdriver, on a display of its own.
+// Debian's WebKit (WebKitGTK and its MiniBrowser), driven by selenium-webdriver, on a separate display.
 import { spawn } from 'node:child_process';
 import { readdirSync } from 'node:fs';
 import selenium from 'selenium-webdriver';
@@ -50,7 +50,7 @@ export async function webkit({ javaScript = true, dark = false } = {}) {
     goto: (url) => session.get(url),
     url: () => session.getCurrentUrl(),
     has: async (selector) => (await session.findElements(By.css(selector))).length > 0,
-    // The driver's own getText leaves out what is in a <bdi>.
+    // The driver's getText leaves out text inside a <bdi>.
     text: () => session.executeScript('return document.querySelector("main").innerText'),
     fill: (selector, text) => find(selector).sendKeys(text),
     click: (selector) => find(selector).click(),

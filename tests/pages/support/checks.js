@@ -16,13 +16,13 @@ const OPTIONS = {
 const UNDECIDED = [
   // The background of text in SVG. This text has the colour of muted text on a card.
   { id: 'color-contrast', within: '<text ' },
-  // Long names on several lines, whose boxes overlap by a pixel. This text has the colour of a role (colours.test.js).
+  // Long names on several lines, whose boxes overlap by a pixel. This text has a role's colour (colours.test.js).
   { id: 'color-contrast', within: '<p class="kind">' },
   // A label of one character is too short for the rule. The button's name begins with that character.
   { id: 'label-content-name-mismatch', within: 'class="coin"' },
 ];
 
-// Brings what moves to where it ends.
+// Moves everything that is animated to its end.
 export const atRest = (page) => page.evaluate(() => {
   for (const animation of document.getAnimations()) {
     if (animation.effect.getComputedTiming().endTime < Infinity) animation.finish();
@@ -38,8 +38,8 @@ export async function axe(page, javaScript) {
     });
   }
   // axe can't decide about text on a gradient. Each has a plain colour below it on which its text is hardest to read.
-  // Nor can it about text under a bar that stays in sight, in a row that scrolls, on the faint art of a big screen, and
-  // under the picture of a user, where it is seen when the picture is gone.
+  // It can't decide either about text under a fixed bar, in a row that scrolls, on the faint art of a big screen, and
+  // under a user's picture, where it is visible once the picture is gone.
   await page.evaluate(() => {
     const plain = new CSSStyleSheet();
     plain.replaceSync(`*, ::before, ::after { background-image: none !important; }
@@ -119,8 +119,8 @@ export async function head(page, language) {
   return found;
 }
 
-// Each selector of the page's style sheets, without what depends on a pointer, the focus, the language or a pseudo
-// element: whether it matches something. As 'app.css: .rows > li' → true.
+// For each selector of the page's style sheets, without pointer, focus, language and pseudo elements: whether it
+// matches something. As 'app.css: .rows > li' → true.
 export async function selectors(page) {
   return new Map(await page.evaluate(() => {
     const found = [];

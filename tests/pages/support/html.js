@@ -8,7 +8,7 @@ import { temporaryFolder } from '../../e2e/support/run.js';
 
 const VNU = createRequire(import.meta.url).resolve('vnu-jar/build/dist/vnu.jar');
 
-// For a short run: without the slow compiler, which would take most of the CPU time.
+// For short runs: without the optimizing compiler, which would take most of the CPU time.
 const JAVA = ['-XX:TieredStopAtLevel=1', '-XX:+UseSerialGC', '-Xss4m'];
 
 // All rules of the presets except these.
@@ -18,7 +18,7 @@ const CONFIG = {
   rules: {
     'doctype-style': 'off', // requires capitals; the HTML standard writes <!doctype html>
     'long-title': ['error', { maxlength: 120 }], // search engines show 70; ours contain names of 32 characters
-    'require-sri': 'off', // useful for files of other hosts only
+    'require-sri': 'off', // only useful for files of other hosts
   },
 };
 

@@ -62,7 +62,7 @@ function makeStill() {
     avatar.className = `avatar h${(avatar.textContent.codePointAt(0) * 7) % 12}`;
   });
   all('.pick small bdi, .confirm .hint bdi', (username) => { username.textContent = 'username'; });
-  // People of the same second come in any order.
+  // People of the same second come in random order, so they are sorted.
   all('.chips:not(:has([data-amount]))', (list) => list.append(...[...list.children].sort((a, b) => (a.textContent < b.textContent ? -1 : 1))));
   all('.facts dd', (fact) => { if (/\(\S+\)$/.test(fact.textContent)) fact.lastChild.data = ' (username)'; });
   all('.facts code', (code) => { code.textContent = code.textContent.replace(/\S/g, '0'); });

@@ -29,7 +29,7 @@ export { inTrouble } from './troubles.js';
 
 const ELSEWHERE = 'http://elsewhere.example/';
 const FORM = 'application/x-www-form-urlencoded';
-const TRIES = 20; // until the login limit refuses one
+const TRIES = 20; // logins before the limit refuses one
 const RETRIES = 5; // after a 503 of a busy machine
 
 const at = (name) => (w) => w[name];
@@ -72,7 +72,7 @@ async function ownPicture({ latin }) {
   assert.equal((await latin.request('/account/picture', { method: 'POST', body, headers })).status, 200);
 }
 
-// Three more devices; one that was looked at before has them.
+// Three more devices, and one that was used before.
 async function moreDevices({ latin }) {
   const { username, sessions } = (await latin.get('/account')).json;
   for (const agent of ['(iPhone) Safari/1', '(Linux; Android 14) Chrome/126.0', 'curl/8'].slice(sessions.length - 1)) {
@@ -119,14 +119,14 @@ async function proposePeople(page) {
 // More wrong passphrases than a user may try.
 const guess = (w) => pooled(Array.from({ length: 10 }), 1, () => w.wide.post(`${w.secret}/open`, { phrase: 'no' }));
 
-// What the page shows at an address with passkeys, and after one failed.
+// Shows the page as at an address with passkeys, after a passkey failed.
 const withPasskeys = (key) => (page) => page.evaluate((texts) => {
   const form = document.querySelector('form[data-passkey]');
   form.hidden = false;
   form.querySelector('[role=alert]').textContent = texts[document.documentElement.lang];
 }, Object.fromEntries(LANGUAGES.map((language) => [language, words(language, key)])));
 
-// Without JavaScript the field says nothing before the form is sent.
+// Without JavaScript the field shows no message before the form is sent.
 async function typeCommon(page) {
   await page.fill('[name=username]', 'a name');
   await page.fill('[name=password]', '87654321');

@@ -51,7 +51,7 @@ const TROUBLES = {
   unsettled,
   corrupt,
   'answers lost': (world, work) => site.withSetting(['page'], { HB_CRASH: 'send-after-commit' }, work),
-  // No replica confirms a grab, and none is settled: so the page that looks for the outcome by itself stays.
+  // No replica confirms a grab, and no grab is settled, so the page that checks the outcome by itself stays.
   'grabs unconfirmed': (world, work) => without('settle', () => site.withSetting(['hot'], { HB_REDIS_REPLICAS: '1' }, work)),
   'sends limited': sendsLimited,
   'logins limited': (world, work) => site.withSetting(['nginx'], { HB_LIMITS: 'on' }, work),

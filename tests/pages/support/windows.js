@@ -1,5 +1,5 @@
-// Windows of a browser that are used again: a new one costs a second of CPU time, the next page in it a fourth of that.
-// A visitor finds nothing of the one before but files in the cache: no cookie, no storage, no listener, no route.
+// Browser windows that are reused: a new window costs a second of CPU time, the next page in it a quarter of that. A
+// visitor finds nothing of the last visitor, except files in the cache: no cookie, no storage, no listener, no route.
 import { after } from 'node:test';
 import { launch, LIGHT } from '../../e2e/support/browser.js';
 import { site } from '../../e2e/support/site.js';
@@ -17,13 +17,13 @@ export class Window {
     return this;
   }
 
-  // After a visit: nothing of its page goes on.
+  // Ends a visit: nothing of its page goes on.
   async leave() {
     const { page } = this;
     for (const event of ['console', 'pageerror']) page.removeAllListeners(event);
     await page.unrouteAll();
     await page.goto(QUIET);
-    await page.context().clearCookies(); // now: an answer to the page before may have brought one
+    await page.context().clearCookies(); // now, because an answer to the last page may have brought one
     await page.evaluate(() => { sessionStorage.clear(); localStorage.clear(); });
   }
 
@@ -49,7 +49,7 @@ export class Window {
   }
 }
 
-// The window of a test file, of a browser that is closed after its tests.
+// The window of a test file; its browser is closed after the tests.
 export async function fileWindow(env) {
   const browser = await launch(env, LIGHT);
   after(() => browser.close());

@@ -1,4 +1,4 @@
-/* JSON as a context for templates, for the tests' own programs. */
+/* JSON as a context for templates, for programs of the tests. */
 #ifndef HB_TESTS_MUSTACHE_JSON_H
 #define HB_TESTS_MUSTACHE_JSON_H
 

@@ -1,4 +1,4 @@
-/* Tests of the template engine that the JSON cases beside this file (run by mustache_spec) have no words for: folders,
+/* Tests of the template engine that can't be JSON cases like those beside this file (mustache_spec runs them): folders,
  * limits, memory. */
 #include "mustache/mustache.h"
 #include "support/failing_malloc.h"
@@ -17,8 +17,8 @@ static int pages_setup(void **state)
     return 0;
 }
 
-static struct mustache_set *set; /* what the running test has loaded or compiled */
-static char error[512];          /* why it could not */
+static struct mustache_set *set; /* the set of the running test */
+static char error[512];          /* why it could not be made */
 
 static int set_end(void **state)
 {
@@ -170,7 +170,7 @@ TEST_WITH(a_slash_behind_the_folder_does_not_matter, pages_setup, pages_teardown
 
 /* ---- changes ---- */
 
-/* Expects one change since the last time. */
+/* Expects that one change is reported since the last call. */
 static void assert_changed_once(void)
 {
     assert_true(mustache_set_changed(set));

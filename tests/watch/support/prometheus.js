@@ -7,7 +7,7 @@ import { join } from 'node:path';
 import { poll } from '../../support/poll.js';
 import { freePort } from '../../support/port.js';
 
-// Starts a server, with these variables in its environment besides; returns the function that ends it.
+// Starts a server with these additional variables in its environment; returns the function that ends it.
 export function serve(command, args, variables = {}) {
   const server = spawn(command, args, { stdio: ['ignore', 'inherit', 'inherit'], env: { ...process.env, ...variables } });
   const exited = once(server, 'exit');
