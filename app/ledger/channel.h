@@ -24,9 +24,10 @@ struct channel {
 };
 
 /* Makes a channel with its account. name: a small letter, then small letters, digits and "-", 32 at most. ST_EXISTS:
- * there is one of this name · ST_INVALID: the name or the author is wrong · else as db_exec. */
+ * there is one of this name · ST_INVALID: the name, the note or the author is wrong · else as db_exec_retried. */
 enum status channel_open(struct db *db, struct str name, struct str note, struct str author, int64_t now_ms);
-/* Changes the note. ST_NOT_FOUND: no such channel, or it is demo · else as db_exec. */
+/* Changes the note. ST_NOT_FOUND: no such channel, or it is demo · ST_INVALID: the note is wrong · else as
+ * db_exec_retried. */
 enum status channel_note_set(struct db *db, uint64_t channel_id, struct str note);
 
 /* The channel of this name; its texts are in the arena. ST_NOT_FOUND: there is none · else as db_query. */

@@ -38,9 +38,9 @@ struct external_row {
 
 /* Makes the credits or debits (TRANSFER_CREDIT, TRANSFER_DEBIT) that are not made yet: all of them or none. rows: 1 to
  * EXTERNAL_ROWS_MAX; it sorts them by user. After a lost reply to COMMIT it looks what was made. ST_EXISTS: rows with
- * differs belong to other transfers, or two rows have the same reference; nothing was done · ST_INVALID: an amount or a
- * reference is wrong, or a wallet can't pay · ST_NOT_FOUND: no such channel or user, or a user is being deleted ·
- * ST_UNKNOWN: the outcome could not be read · else as db_exec: nothing was done. */
+ * differs belong to other transfers, or two rows have the same reference; nothing was done · ST_INVALID: an amount, a
+ * reference, a memo or the author is wrong, or a wallet can't pay · ST_NOT_FOUND: no such channel or user, or a user is
+ * being deleted · ST_UNKNOWN: the outcome could not be read · else as db_transaction: nothing was done. */
 enum status external_move(struct db *db, struct arena *a, enum transfer_kind kind, uint64_t channel_id,
                           struct external_row *rows, size_t count, const struct external_author *author,
                           int64_t now_ms);

@@ -34,7 +34,8 @@ struct withdrawal {
 };
 
 /* Takes the money out of the wallet, once for each key of the user. ST_EXISTS: the key was used before · ST_INVALID:
- * the wallet can't pay, or the amount is wrong · ST_NOT_FOUND: no such user or channel · else as db_exec. */
+ * the wallet can't pay, or the amount or a text is wrong · ST_NOT_FOUND: no such user or channel, or the user is being
+ * deleted · else as db_exec_retried. */
 enum status withdrawal_hold(struct db *db, uint64_t user_id, uint64_t channel_id, int64_t amount_fen,
                             struct str destination, struct str key, int64_t now_ms);
 
