@@ -47,7 +47,7 @@ struct services {
     struct assets *assets;
     struct svg_png *drawing;           /* NULL outside the card pool */
     const char *picture_program;       /* decodes pictures of users (io/picture_child.h) */
-    struct receipt_keys *receipt_keys; /* of app/packet; NULL in processes that sign no receipts */
+    struct receipt_keys *receipt_keys; /* NULL in processes that sign no receipts */
     struct migrations *migrations;     /* of app/migrate; NULL in pools without MySQL, or when they can't be read */
     struct public_id_key id_key;       /* for the ids in paths: of KEY_IDS */
     struct kept_json api, keys_shown;  /* /openapi.json and the list of receipt keys */
