@@ -326,7 +326,30 @@ test('an import that is killed is repeated, and makes what is missing', async ()
   for (const user of users) assert.equal(await balance(user), 100 * BATCH);
 });
 
-test('100,000 rows are imported in less than 64 MiB', async () => {
+test('a file that two people import at once is made once', async () => {
+  const [users, prefix] = [[await newUser(), await newUser()], unique('t')];
+  const path = file('twice.csv', rows(prefix, 2 * BATCH, users));
+  const both = [begun('import', path, '--channel', CHANNEL), begun('import', path, '--channel', CHANNEL)];
+  const codes = await Promise.all(both.map(({ ended }) => ended));
+  assert.ok(codes.includes(0), both.flatMap(({ lines }) => lines).join('\n'));
+  assert.match(await done('import', path, '--channel', CHANNEL), /^0 made, 0\.00; 2000 were there before$/m);
+  for (const user of users) assert.equal(await balance(user), 100 * BATCH);
+});
+
+test('an import that stops in the middle says where, and what is made', async () => {
+  const [user, prefix] = [await newUser(), unique('s')];
+  await done('credit', user.username, '1000.50', ...by('--reference', `${prefix}-first`));
+  const path = file('stops.csv', rows(prefix, BATCH + 1, [user])); // each batch could be paid, but not both
+  const { code, stderr } = await money('import', path, '--channel', CHANNEL, '--debit');
+  assert.equal(code, 1);
+  assert.match(stderr, new RegExp(`^line 1002: the wallet of ${user.username} has less\n.*stopped at line 1002: .*; 1000 made, 0 were there before; repeat`, 'm'));
+  assert.equal(await balance(user), 50);
+  await done('credit', user.username, '0.50', ...by('--reference', `${prefix}-second`));
+  assert.match(await done('import', path, '--channel', CHANNEL, '--debit'), /^1 made, 1\.00; 1000 were there before$/m);
+  assert.equal(await balance(user), 0);
+});
+
+test('100,000 rows are imported in less than 64 MiB, and reports are balanced meanwhile', async () => {
   const [users, prefix, count] = [[await newUser()], unique('m'), 100_000];
   const { child, ended, batches, lines } = begun('import', file('many.csv', rows(prefix, count, users)), '--channel', CHANNEL);
   let peak = 0;
@@ -338,6 +361,14 @@ test('100,000 rows are imported in less than 64 MiB', async () => {
     }
   };
   const looking = setInterval(look, 50);
+  let running = true;
+  ended.then(() => { running = false; });
+  while (running) {
+    const { balanced, channels } = await json('report');
+    const { opening_fen: opening, credits_fen: credits, debits_fen: debits, posts_fen: posts, reversed_in_fen: in_, reversed_out_fen: out,
+      closing_fen: closing } = channels.find(({ name }) => name === CHANNEL);
+    assert.deepEqual([balanced, closing], [true, opening - credits - in_ + debits + posts + out]);
+  }
   const code = await ended;
   clearInterval(looking);
   assert.equal(code, 0, lines.join('\n'));
