@@ -261,8 +261,8 @@ static struct str indent_join(struct compiler *c, struct str a, struct str b)
     return (struct str){ both, a.len + b.len };
 }
 
-/* The place of content that is put in at place. own_line: its lines are indented by indent as well; otherwise it stands
- * inside a line, and none is indented. */
+/* The place of content that a template inserts at `place`. own_line: the content has lines of its own, which get the
+ * further indent; otherwise it stands inside a line and gets none. */
 static struct place place_of_content(struct compiler *c, const struct place *place, bool own_line, struct str indent)
 {
     struct place inner = *place;

@@ -234,8 +234,8 @@ enum step packet_open_hot(struct exchange *x)
     return exchange_then(x, grab_read);
 }
 
-/* Why a user without a share can't open a packet that Redis does not have. BUSY: it may still be open, once the settle
- * worker has loaded it. */
+/* Why a user without a share can't open a packet that Redis does not have. BUSY: the packet may still be open; the
+ * settle worker loads it into Redis again. */
 static struct live_grab refusal_find(const struct packet *p, uint64_t user_id, int64_t now_ms)
 {
     enum packet_state shown = packet_state_shown(p, now_ms);

@@ -223,7 +223,7 @@ static enum step view_confirm(struct exchange *x, uint32_t after)
     return STEP_WAIT;
 }
 
-/* Answers with the queued view, or queues a further view, whose reply is read here, too. */
+/* Answers with the view that was queued, or queues a further view; then the next step calls this function again. */
 static enum step show_read(struct exchange *x)
 {
     struct packet_view view;

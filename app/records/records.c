@@ -340,7 +340,7 @@ static void found_model(struct exchange *x, struct model *m, const char *name, c
         value_int(m, object, "read_max", (int64_t)found->read_max);
 }
 
-/* Adds the sums of what the filter finds, with a person for both sides. */
+/* Adds the sums of what the filter finds; with a person in the filter, the sums of what was sent and received. */
 static void both_found_model(struct exchange *x, struct model *m, const struct records_page *page)
 {
     const struct records_request *r = &page->request;

@@ -26,7 +26,7 @@ void redis_queue_fences(struct redis *r)
 }
 
 /* Whether the last read of the fence is recent enough. An older read is not trusted, even over the same connection: the
- * worker may have shut the fence, or the server, one of several, may have been a replica for a while. */
+ * worker may have shut the fence since, or the server may have become a replica for a while. */
 static bool is_fresh(const struct redis *r, uint32_t fence)
 {
     return r->round_ms - r->fence_read_ms[fence] <= FRESH_MS;

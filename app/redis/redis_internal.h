@@ -56,7 +56,7 @@ struct redis_node {
     uint64_t ensured_round;                         /* the last round that has checked the connection */
     bool waits_for_own;                             /* its WAIT counts from the last write of the connection */
     struct redis_call marks[REDIS_MARKS_MAX], wait; /* they follow the commands of a flight */
-    bool waits;                                     /* there are these */
+    bool waits;                                     /* marks and wait are queued */
     bool unconfirmed_logged;
     int64_t unconfirmed_since_ms; /* monotonic; 0: the last WAIT was confirmed, or there was none yet */
     struct buf out;               /* the commands of a flight to this node, when they are not the whole queue */
@@ -179,7 +179,7 @@ bool redis_transfer_one(struct redis_node *node, struct str bytes, const struct 
 /* Keeps the node's connection, or opens a new one when there is none or it is dead. False: not connected. */
 bool redis_connection_ensure(struct redis *r, struct redis_node *node, int64_t deadline_ms);
 void redis_close(struct redis_node *node);
-/* How long no attempt is made after a failed connect or a missed deadline. */
+/* The pause after a failed connect or a missed deadline, before the next attempt to connect. */
 int64_t redis_retry_pause_ms(const struct redis_node *node);
 /* Leaves one of several addresses: for a while it is tried after the others. */
 void redis_avoid(struct redis *r, struct redis_node *node, const char *why);

@@ -37,7 +37,7 @@ struct settle_packet {
     size_t row;  /* in the rows of packets */
     bool closed; /* state is closed */
     uint64_t sender_id;
-    int64_t amount_fen; /* amount_fen, count: of all shares, with those that were given back into the packet */
+    int64_t amount_fen; /* amount_fen, count: of all shares, also of shares that were given back into the packet */
     uint32_t count;
     int64_t returned_fen;   /* given back, by the tables; Redis may have closed the packet without knowing of it */
     uint32_t best_share_no; /* PACKET_NO_SHARE: none */

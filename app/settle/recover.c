@@ -76,8 +76,8 @@ static enum status packets_check(struct walk *w, const struct db_rows *rows)
     return st;
 }
 
-/* Marks packets that Redis has as open. This needs no lock of the cursor: a packet that Redis loses from now on is
- * rebuilt like any open packet. */
+/* Marks in the tables as open the packets that Redis has. This needs no lock of the cursor: a packet that Redis loses
+ * from now on is rebuilt like any open packet. */
 static enum status loaded_open(struct walk *w)
 {
     uint64_t opened = 0;

@@ -105,7 +105,7 @@ bool settle_site_has_data(struct redis *redis, uint32_t partition)
     return has;
 }
 
-/* What the tables have. */
+/* What the tables say about their site. */
 struct tables {
     bool exist, has_users;
     struct site_mark row;

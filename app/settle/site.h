@@ -6,7 +6,7 @@
 #include "live/site.h"
 #include "settle/partition.h"
 
-/* What both stores say. */
+/* What the row of the tables and the marks of Redis say about their site. */
 struct settle_site_look {
     enum site_verdict verdict; /* the worst verdict; SITE_UNKNOWN: no partition has answered */
     struct site_mark row;

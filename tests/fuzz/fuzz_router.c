@@ -192,7 +192,7 @@ static void body_check(struct str head, struct str body)
     if (body.len == 0 || str_starts(type, STR("text/plain")))
         return;
     bool is_json = str_find(type, STR("json")) < type.len;
-    /* JSON replaces broken UTF-8; a page trusts the names that the service has stored in Redis. */
+    /* JSON replaces broken UTF-8; a page shows names from Redis as they are there, and here Redis may have any. */
     assert(utf8_valid(body) || (!is_json && fuzz.had_replies));
     if (is_json) {
         json_t *json = json_loadb(body.ptr, body.len, 0, NULL);

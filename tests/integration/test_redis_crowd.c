@@ -105,7 +105,7 @@ TEST(calls_of_one_key_are_one_command_and_each_gets_its_answer)
     for (size_t i = 0; i < 5; i++)
         assert_int_equal(answer(&calls[i], own[i]), 1);
     assert_false(redis_queued(app->stores.redis));
-    queue(&calls[0], "test:crowd:1", own[0]); /* the next round is the next command */
+    queue(&calls[0], "test:crowd:1", own[0]); /* one command is a whole round */
     redis_round(app->stores.redis);
     assert_int_equal(answer(&calls[0], own[0]), 2);
 }

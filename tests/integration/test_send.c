@@ -150,6 +150,16 @@ TEST(the_best_share_is_stored_at_send_for_lucky_packets_only)
     assert_ints({ even.best_share_no, PACKET_NO_SHARE }, { even.split, SPLIT_EVEN });
 }
 
+TEST(the_face_of_a_packet_is_its_own)
+{
+    struct person p = person_with(10000);
+    EACH_TEXT (greeting, "first", "second") {
+        struct packet face, packet = sent(&p, text_printf("kind=even&amount=1&count=1&greeting=%s", greeting));
+        assert_int_equal(packet_find_face(app->stores.db, arena, packet.id, &face), ST_OK);
+        assert_true(str_equal(face.greeting, str_from(greeting)));
+    }
+}
+
 TEST(an_exclusive_packet_names_its_receiver)
 {
     struct person p = person_with(10000), receiver = person_with(0);

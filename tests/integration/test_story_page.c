@@ -104,7 +104,7 @@ TEST(a_story_of_many_records_reads_a_limited_number_of_rows)
         if (rows > 5 * STORY_RECEIVED_MAX)
             fail_msg("side %zu reads %" PRId64 " rows", i, rows);
     }
-    /* The keys find a year before these years. */
+    /* A year before all records is found by keys: few rows are read. */
     int64_t before = sql_rows_read(app);
     visit_says(person_json(&people[1], story_show, "/records/story?year=2024", NULL, 0), 200);
     assert_true(sql_rows_read(app) - before < 20);

@@ -36,7 +36,7 @@ void visit_handle(struct visit *v, handler_fn *handler);
 /* Runs body in count processes at once, each with a copy of this memory: results[r] of them have returned r. */
 enum { RACE_RESULTS = 16 };
 void race_run(unsigned count, int (*body)(void *ctx), void *ctx, unsigned results[RACE_RESULTS]);
-/* In such a process: its number, from 0. */
+/* Called in a process of race_run: the number of the process, from 0. */
 unsigned race_number(void);
 
 /* A copy of the services, except that the socket of this store ("redis", "mysql") does not exist. */

@@ -8,6 +8,7 @@
 #include "test_wallet_app.h"
 #include "wallet/deposit.h"
 #include "wallet/statement.h"
+#include "web/origin.h"
 
 static int setup(void **state)
 {
@@ -129,6 +130,18 @@ static enum step deposited_a_minute_later(struct exchange *x)
 {
     x->now_ms += 60 * 1000;
     return deposit_submit(x);
+}
+
+TEST(an_address_that_would_become_too_long_does_not_say_that_a_deposit_was_made)
+{
+    static const char told[] = "&deposited=1";
+    struct account p = person_new();
+    for (int extra = 0; extra <= 1; extra++) {
+        const char *next = text_printf("/send?to=%0*d", NEXT_BYTES_MAX - 9 - (int)strlen(told) + extra, 0);
+        const char *fields = text_printf("amount=5&request_key=long%d&next=%s", extra, next);
+        visit_says(html_of(deposit_submit, "/wallet/deposit", fields, p.cookie), 303,
+                   text_printf("Location: %s%s", next, extra == 0 ? told : ""));
+    }
 }
 
 TEST(a_form_that_is_sent_again_later_says_that_its_deposit_was_made_before)

@@ -178,7 +178,7 @@ export class Load {
     return (await this.#open(packet, user)).result === 'grabbed';
   }
 
-  // Whether a fen was deposited.
+  // Deposits one fen; true when it worked.
   async depositFor(user) {
     return (await this.#deposit(user, `probe${this.#trips++}`, 1)).outcome === 'ok';
   }

@@ -103,7 +103,8 @@ TEST(a_password_that_is_common_or_like_the_username_or_the_service_is_refused)
                                           "87654321", "23456789", "34567890", "AbcdefghI", "zzzzzzzz" };
     assert_passwords("ab", common, ARRAY_LEN(common), "text/password_common");
     static const char *const rare[] = { "passwordpasswore", "1q2w3e4r5t6y7u8i9o0p-", "correct-horse", "        ",
-                                        "\n\n\n\n\n\n\n\n", "password\n12345678",    "888888889",     "12345689x" };
+                                        "\n\n\n\n\n\n\n\n", "password\n12345678",    "888888889",     "12345689x",
+                                        "/0123456" };
     assert_passwords("ab", rare, ARRAY_LEN(rare), "");
     static const char *const like_name[] = {
         "xiaoming", "XiaoMing", "gnimoaix", "xiaoming2024", "!xiaoming-xiaoming!", "xiaomingxiaoming"

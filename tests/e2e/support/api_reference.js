@@ -1,6 +1,6 @@
 // The tables of docs/reference/api.md, made from /openapi.json.
 const FORM = 'application/x-www-form-urlencoded';
-const MANY = 10; // a refusal of more operations is listed once, in a separate table
+const MANY = 10; // a refusal that more operations than this can give is listed once, in a separate table
 const COLUMNS = 120;
 const GROUPS = { packets: 'Packets', records: 'Records', wallet: 'Wallet', account: 'Account', service: 'The service' };
 

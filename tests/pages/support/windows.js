@@ -4,7 +4,7 @@ import { after } from 'node:test';
 import { launch, LIGHT } from '../../e2e/support/browser.js';
 import { site } from '../../e2e/support/site.js';
 
-const QUIET = `${site.url}/static/favicon.svg`; // no script, no session; another origin would be another process
+const QUIET = `${site.url}/static/favicon.svg`; // A page without script and session. It is of the site, because a page of another origin gets a new process.
 const MEDIA = { media: null, colorScheme: 'light', reducedMotion: 'no-preference', forcedColors: 'none' };
 
 export class Window {
