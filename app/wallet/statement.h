@@ -18,10 +18,11 @@
 
 #define STATEMENT_PAGE_ENTRIES 20
 
-/* Of a credit, debit or reversal; name.ptr is NULL: none. */
+/* Of a credit, debit, void or reversal; name.ptr is NULL: none. */
 struct statement_channel {
     struct str name, note; /* of the channel; the note may be empty */
-    struct str memo, reference;
+    struct str memo;       /* of a void: the reason */
+    struct str reference;  /* ptr is NULL of a void: it has none */
 };
 
 struct statement_entry {
@@ -67,7 +68,8 @@ void statement_entries_model(struct exchange *x, struct model *m, struct value *
  *                     amount_fen   signed number
  *                     packet       26-character id or null
  *                     channel, memo, reference   of a credit, debit or reversal: the channel's name, what was
- *                                  said, and the reference of the payment; absent for others
+ *                                  said, and the reference of the payment; of a void the channel's name, and in memo
+ *                                  the reason; absent for others
  *                     created_at   RFC 3339
  *                     page-only:   is_deposit, is_send, is_grab, is_refund, is_return, is_credit, is_debit,
  *                                  is_withdraw, is_void, is_reverse, is_other,

@@ -4,7 +4,8 @@ enum { COLUMN_ID, COLUMN_NAME, COLUMN_NOTE, COLUMN_MEMO, COLUMN_REFERENCE };
 
 static bool has_channel(const struct statement_entry *entry)
 {
-    return entry->kind == TRANSFER_CREDIT || entry->kind == TRANSFER_DEBIT || entry->kind == TRANSFER_REVERSE;
+    return entry->kind == TRANSFER_CREDIT || entry->kind == TRANSFER_DEBIT || entry->kind == TRANSFER_REVERSE ||
+           entry->kind == TRANSFER_VOID;
 }
 
 static void entries_fill(struct statement *s, const struct db_rows *rows)
@@ -36,6 +37,9 @@ enum status statement_channels_read(struct db *db, struct arena *a, struct state
     buf_cstr(&sql, "SELECT e.transfer_id, c.name, c.note, e.memo, e.reference FROM external_transfer AS e"
                    " JOIN channel AS c ON c.id = e.channel_id WHERE e.transfer_id IN ");
     db_ids(&sql, ids, count);
+    buf_cstr(&sql, " UNION ALL SELECT w.end_id, c.name, c.note, w.reason, NULL FROM withdrawal AS w"
+                   " JOIN channel AS c ON c.id = w.channel_id WHERE w.end_id IN ");
+    db_ids(&sql, ids, count);
     enum status st = db_query_buf(db, a, &rows, &sql);
     buf_free(&sql);
     if (st == ST_OK)
@@ -50,6 +54,7 @@ void statement_channel_model(struct model *m, struct value *o, const struct stat
         return;
     value_text(m, o, "channel", c->name);
     value_text(m, o, "memo", c->memo);
-    value_text(m, o, "reference", c->reference);
+    if (c->reference.ptr != NULL)
+        value_text(m, o, "reference", c->reference);
     value_page_text(m, o, "channel_text", c->note.len > 0 ? c->note : c->name);
 }

@@ -1,5 +1,5 @@
 /* What a statement says of transfers from and to channels (docs/explanation/money.md): the channel, its reference, the
- * memo. */
+ * memo; of a withdrawal that came back, too: its channel and the reason. */
 #ifndef HB_WALLET_STATEMENT_CHANNELS_H
 #define HB_WALLET_STATEMENT_CHANNELS_H
 

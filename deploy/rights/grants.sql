@@ -34,7 +34,7 @@ GRANT SELECT ON account TO 'hongbao_page'@'localhost';
 GRANT SELECT ON transfer TO 'hongbao_page'@'localhost';
 GRANT SELECT (transfer_id, channel_id, memo, reference) ON external_transfer TO 'hongbao_page'@'localhost';
 GRANT SELECT (id, name, note) ON channel TO 'hongbao_page'@'localhost';
-GRANT SELECT (state, created_ms) ON withdrawal TO 'hongbao_page'@'localhost';
+GRANT SELECT (end_id, channel_id, reason, state, created_ms) ON withdrawal TO 'hongbao_page'@'localhost';
 GRANT EXECUTE ON PROCEDURE packet_send TO 'hongbao_page'@'localhost';
 GRANT EXECUTE ON PROCEDURE packet_send_with TO 'hongbao_page'@'localhost';
 GRANT EXECUTE ON PROCEDURE ledger_send TO 'hongbao_page'@'localhost';

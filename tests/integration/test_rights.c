@@ -1078,14 +1078,16 @@ TEST(the_treasury_reads_money_and_does_nothing_else)
     redis_plant(TREASURY, "GET hb:{p00}:site");
 }
 
-/* A statement shows the channel, the memo and the reference; who asked for a transfer is not for people. */
+/* A statement shows the channel, the memo, the reference, and why a withdrawal came back. Authors are not for people. */
 TEST(the_pools_read_of_channels_what_a_statement_shows)
 {
     static const char shown[] = "SELECT transfer_id, channel_id, memo, reference FROM external_transfer LIMIT 1";
     static const char named[] = "SELECT id, name, note FROM channel LIMIT 1";
     assert_allowed(PAGE, shown);
     assert_allowed(PAGE, named);
-    assert_denied(PAGE, "SELECT author FROM external_transfer", "SELECT author FROM channel");
+    assert_allowed(PAGE, "SELECT end_id, channel_id, reason FROM withdrawal LIMIT 1");
+    assert_denied(PAGE, "SELECT author FROM withdrawal", "SELECT author FROM external_transfer",
+                  "SELECT author FROM channel");
     assert_denied_but(1U << PAGE | 1U << AUDIT, shown);
     assert_denied_but(1U << PAGE | 1U << SETTLE | 1U << AUDIT, named);
     assert_denied_but(1U << SETTLE | 1U << AUDIT, "SELECT destination FROM withdrawal");

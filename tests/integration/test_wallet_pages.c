@@ -332,6 +332,7 @@ TEST(entries_of_channels_show_the_channel_the_memo_and_the_reference)
                            "\"channel\":\"%s\",\"memo\":\"wrong person\",\"reference\":\"r-3\","
                            "\"created_at\":\"" DAY "7Z\"},"
                            "{\"kind\":\"void\",\"amount_fen\":300,\"packet\":null,"
+                           "\"channel\":\"%s\",\"memo\":\"no such account\","
                            "\"created_at\":\"" DAY "5Z\"},"
                            "{\"kind\":\"withdraw\",\"amount_fen\":-301,\"packet\":null,"
                            "\"created_at\":\"" DAY "4Z\"},"
@@ -343,9 +344,9 @@ TEST(entries_of_channels_show_the_channel_the_memo_and_the_reference)
                            "{\"kind\":\"credit\",\"amount_fen\":5000,\"packet\":null,"
                            "\"channel\":\"%s\",\"memo\":\"May \\u0026 June\",\"reference\":\"r-1\","
                            "\"created_at\":\"" DAY "1Z\"}],\"next\":null}",
-                           name, name, name));
+                           name, name, name, name));
     visit_says(html_of(statement_show, "/wallet", NULL, p.cookie), 200, "入账", "扣款", "提现", "提现退回", "更正",
-               "May &amp; June", "wrong person", "ACME &lt;payroll&gt;</bdi> · <time");
+               "May &amp; June", "wrong person", "no such account", "ACME &lt;payroll&gt;</bdi> · <time");
     sql_run(app, "CALL channel_note(?, '')", DB_U64(channel));
     visit_says(html_of(statement_show, "/wallet", NULL, p.cookie), 200, text_printf("%s</bdi> · <time", name), LACKS,
                "ACME");
