@@ -135,7 +135,10 @@ static void trailing_drop(struct csv_reader *r, size_t wanted)
 
 enum status csv_reader_next(struct csv_reader *r, struct csv_row *out, uint64_t *line, const char **why)
 {
-    enum status st = row_read(r, why);
+    enum status st;
+    do
+        st = row_read(r, why);
+    while (st == ST_OK && r->text.len == 0 && !r->text.failed);
     if (st == ST_OK && r->text.failed)
         st = ST_NO_MEMORY;
     *line = r->begin != 0 ? r->begin : r->line;
@@ -198,7 +201,7 @@ static enum status header_read(struct csv_reader *r, const char **why)
     r->header = (struct csv_row){ .line = r->begin, .count = r->count, .cells = r->header_cells };
     if (cells_are_utf8(&r->header))
         return ST_OK;
-    *why = "the header is not UTF-8: save the file as UTF-8";
+    *why = "the header is not UTF-8: save the file as CSV, UTF-8";
     return ST_INVALID;
 }
 
@@ -242,8 +245,9 @@ const struct csv_row *csv_reader_header(const struct csv_reader *r)
 
 int csv_reader_column(const struct csv_reader *r, struct str name)
 {
+    int found = CSV_COLUMN_NONE;
     for (size_t i = 0; i < r->header.count; i++)
         if (str_equal_fold(r->header.cells[i], name))
-            return (int)i;
-    return -1;
+            found = found == CSV_COLUMN_NONE ? (int)i : CSV_COLUMN_TWICE;
+    return found;
 }

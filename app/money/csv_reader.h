@@ -1,7 +1,7 @@
 /* Reads CSV (RFC 4180) with a header line, row by row, by libcsv. The text is UTF-8, with a byte order mark or
  * without; cells are separated by commas or semicolons, whichever comes first in the header; lines end with LF, CR LF
- * or CR. A quoted cell may have line breaks. Blanks around a cell that is not quoted do not count, and blank lines are
- * no rows. */
+ * or CR. A quoted cell may have line breaks. Blanks around a cell that is not quoted do not count. Blank lines are no
+ * rows, and neither are lines whose cells are all empty, which spreadsheets write below a table. */
 #ifndef HB_MONEY_CSV_READER_H
 #define HB_MONEY_CSV_READER_H
 
@@ -12,6 +12,8 @@
 #include "base/str.h"
 
 enum { CSV_COLUMNS_MAX = 64, CSV_ROW_BYTES_MAX = 16384 };
+
+enum { CSV_COLUMN_NONE = -1, CSV_COLUMN_TWICE = -2 };
 
 struct csv_reader;
 
@@ -29,7 +31,7 @@ void csv_reader_free(struct csv_reader *r); /* NULL is fine */
 
 /* The columns of the header. */
 const struct csv_row *csv_reader_header(const struct csv_reader *r);
-/* The index of the column of this name, in any case; -1: there is none. */
+/* The index of the column of this name, in any case; below 0: CSV_COLUMN_NONE, or CSV_COLUMN_TWICE. */
 int csv_reader_column(const struct csv_reader *r, struct str name);
 
 /* Reads the next row. A row with a fault is ST_OK: the rows behind it can be read. ST_NOT_FOUND: the file ends · the

@@ -11,7 +11,7 @@
 
 enum { ARENA_CHUNK_BYTES = 1 << 20, ARENA_LIMIT_BYTES = 48 << 20, AUTHOR_LOG_MAX = 200 };
 
-/* The columns of the file: their indexes, -1: there is none. */
+/* The columns of the file: their indexes, or as csv_reader_column. */
 struct columns {
     int username, amount, reference, memo;
 };
@@ -38,7 +38,11 @@ static enum status header_read(struct pass *pass, const char **why)
     c->amount = csv_reader_column(pass->reader, STR("amount"));
     c->reference = csv_reader_column(pass->reader, STR("reference"));
     c->memo = csv_reader_column(pass->reader, STR("memo"));
-    *why = c->username < 0    ? "the header has no column username: it names username, amount, reference and memo"
+    const bool is_twice = c->username == CSV_COLUMN_TWICE || c->amount == CSV_COLUMN_TWICE ||
+                          c->reference == CSV_COLUMN_TWICE || c->memo == CSV_COLUMN_TWICE;
+    *why = is_twice           ? "the header has a column twice"
+           : c->username < 0  ? "the header has no column username: it names username, amount, reference and memo, "
+                                "with commas or semicolons between"
            : c->amount < 0    ? "the header has no column amount"
            : c->reference < 0 ? "the header has no column reference"
                               : NULL;

@@ -54,7 +54,9 @@ static enum status header_read(struct pass *pass)
         return st;
     pass->id_column = csv_reader_column(pass->reader, STR("id"));
     pass->reference_column = csv_reader_column(pass->reader, STR("reference"));
-    if (pass->id_column < 0 || pass->reference_column < 0)
+    if (pass->id_column == CSV_COLUMN_TWICE || pass->reference_column == CSV_COLUMN_TWICE)
+        p->why = "the header has a column twice";
+    else if (pass->id_column < 0 || pass->reference_column < 0)
         p->why = "the header must name the columns id and reference";
     return p->why != NULL ? ST_INVALID : ST_OK;
 }

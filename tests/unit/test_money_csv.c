@@ -61,7 +61,7 @@ TEST(a_file_with_either_separator_and_any_line_end_is_read)
         { "a,b\n\"one\ntwo\",1\n3,4\n", "2:one\ntwo|1/4:3|4/" },
         { "a,b\r\n\"one\r\ntwo\",1\r\n3,4\r\n", "2:one\r\ntwo|1/4:3|4/" },
         { "a,b\n 1 ,\t2 \n\" 3 \",4\n", "2:1|2/3: 3 |4/" },
-        { "a,b\n,\n", "2:|/" },
+        { "a;b\r\n1;\r\n;;\r\n;\r\n2;\r\n \t;\r\n", "2:1|/5:2|/" },
         { "a,b\n1,2,\n1,2,,,\n", "2:1|2/3:1|2/" },
         { "a,b,\n1,2,\n", "2:1|2/" },
         { "a\n1\n", "2:1/" },
@@ -101,7 +101,7 @@ TEST(a_column_is_found_by_its_name_in_any_case)
     assert_int_equal(csv_reader_new(in, &r, &why), ST_OK);
     assert_ints({ csv_reader_header(r)->count, 3 }, { csv_reader_column(r, STR("username")), 0 },
                 { csv_reader_column(r, STR("amount")), 1 }, { csv_reader_column(r, STR("reference")), 2 },
-                { csv_reader_column(r, STR("memo")), -1 });
+                { csv_reader_column(r, STR("memo")), CSV_COLUMN_NONE });
     csv_reader_free(r);
     (void)fclose(in);
 }
