@@ -88,6 +88,13 @@ enum status money_misread(struct money *m, const char *format, ...)
     return ST_INVALID;
 }
 
+const char *money_status_text(enum status st)
+{
+    return st == ST_CONFLICT      ? "other work holds the same rows"
+           : st == ST_UNAVAILABLE ? "MariaDB did not answer in time, or has refused it"
+                                  : status_name(st);
+}
+
 struct str money_value(const struct money *m, enum money_option option)
 {
     return str_or_empty(m->args.values[option]);
@@ -287,16 +294,23 @@ static int usage(const char *name)
 
 static bool action_fits(const struct action *action, struct money_args *args, int argc, char **argv)
 {
-    return strcmp(action->name, argv[1]) == 0 &&
-           money_args_read(args, action->required | action->allowed, argc - 2, argv + 2) &&
-           args->word_count == action->words && (args->given & action->required) == action->required;
+    if (!money_args_read(args, action->required | action->allowed, argc - 2, argv + 2))
+        return false;
+    const unsigned missing = action->required & ~args->given;
+    args->wrong = missing != 0 ? money_options_name(missing) : "";
+    args->why = missing != 0                       ? "is missing"
+                : args->word_count < action->words ? "a word is missing"
+                : args->word_count > action->words ? "there is a word too many; a text with blanks stands in "
+                                                     "quotation marks"
+                                                   : NULL;
+    return args->why == NULL;
 }
 
-/* The action that takes these arguments; NULL: there is none. */
+/* The action that takes these arguments. NULL: there is none; args say what is wrong for the last one of this name. */
 static const struct action *action_find(struct money_args *args, int argc, char **argv)
 {
     for (size_t i = 0; i < ARRAY_LEN(ACTIONS) && argc > 1; i++)
-        if (action_fits(&ACTIONS[i], args, argc, argv))
+        if (strcmp(ACTIONS[i].name, argv[1]) == 0 && action_fits(&ACTIONS[i], args, argc, argv))
             return &ACTIONS[i];
     return NULL;
 }
@@ -309,12 +323,26 @@ static bool action_exists(const char *name)
     return false;
 }
 
+/* Prints what is wrong and the usage. An action that takes its arguments in two ways, as post, has only its usage. */
+static int misused(const struct money_args *args, const char *name)
+{
+    if (name == NULL || !action_exists(name)) {
+        if (name != NULL)
+            (void)fprintf(stderr, "hongbao money: %s is no command\n", name);
+        return usage(NULL);
+    }
+    if (strcmp(name, "post") != 0)
+        (void)fprintf(stderr, "hongbao money %s: %s%s%s\n", name, args->wrong, args->wrong[0] != '\0' ? " " : "",
+                      args->why);
+    return usage(name);
+}
+
 int money_command(const struct config *config, int argc, char **argv)
 {
     struct money m = { .author.by = BY_COMMAND };
     const struct action *action = action_find(&m.args, argc, argv);
     if (action == NULL)
-        return usage(argc > 1 && action_exists(argv[1]) ? argv[1] : NULL);
+        return misused(&m.args, argc > 1 ? argv[1] : NULL);
     m.arena = arena_new(ARENA_CHUNK_BYTES, ARENA_LIMIT_BYTES);
     if (m.arena == NULL) {
         (void)fputs("hongbao money: out of memory\n", stderr);

@@ -34,11 +34,15 @@ struct money_args {
     size_t word_count;
     unsigned given; /* MONEY_OPTION of each option that is there */
     struct str values[MONEY_FLAGS];
+    const char *wrong; /* the argument that can't be read, or "" */
+    const char *why;   /* what is wrong with it: behind its name */
 };
 
 /* Reads the arguments behind the action. allowed: the options that it knows. False: another word or option, an option
- * twice, or without its value; or both --json and --csv. */
+ * twice, or without its value; or both --json and --csv; wrong and why are set. */
 bool money_args_read(struct money_args *out, unsigned allowed, int argc, char **argv);
+/* The name of the first option of the set, which is not empty. */
+const char *money_options_name(unsigned options);
 bool money_args_have(const struct money_args *args, enum money_option option);
 
 #endif

@@ -66,7 +66,7 @@ static enum status make_stopped(struct money *m, const struct import *im, enum s
                       : st == ST_EXISTS    ? "a reference was used meanwhile"
                       : st == ST_NOT_FOUND ? "a user has deleted the account meanwhile"
                       : st == ST_UNKNOWN   ? "the outcome of a batch is unknown, because the reply of MariaDB was lost"
-                                           : status_name(st);
+                                           : money_status_text(st);
     return money_refuse(m, st,
                         "stopped at line %" PRIu64 ": %s; %" PRIu64 " made, %" PRIu64 " were there before; repeat "
                         "the same command for the others: what is made is not made twice",

@@ -71,6 +71,9 @@ enum status money_file_open(struct money *m, struct str path, FILE **out);
 /* Prints a wrong row of a file to stderr. */
 void money_fault_print(void *ctx, uint64_t line, struct str why);
 
+/* Why a file was stopped, for people: of a status that is of a store, else its name. */
+const char *money_status_text(enum status st);
+
 /* The author, quoted for the log. Valid until the next call. */
 const char *money_author_quoted(const struct money *m);
 

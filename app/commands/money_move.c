@@ -153,8 +153,9 @@ enum status money_reverse(struct money *m)
     if (st == ST_INVALID)
         return money_refuse(m, st, "the wallet has less; nothing is changed");
     if (st == ST_NOT_FOUND)
-        return money_refuse(m, st, "there is no credit, debit or post %" PRIu64 ", or its user is being deleted",
-                            r.transfer_id);
+        return money_refuse(
+            m, st, "there is no credit, debit or post %" PRIu64 ", or its user is being deleted; nothing is changed",
+            r.transfer_id);
     if (st != ST_OK)
         return st;
     log_info("money",

@@ -37,7 +37,7 @@ static enum status file_post(struct money *m, struct post_file *p)
                             p->why != NULL     ? p->why
                             : st == ST_EXISTS  ? "the withdrawal or the reference was used meanwhile"
                             : st == ST_UNKNOWN ? "the outcome is unknown, because the reply of MariaDB was lost"
-                                               : status_name(st),
+                                               : money_status_text(st),
                             p->made, p->before);
     (void)printf("%" PRIu64 " posted; %" PRIu64 " were posted before; together %s\n", p->made, p->before, sum);
     return ST_OK;

@@ -118,13 +118,17 @@ test('what is refused changes nothing, and says what to do', async () => {
     [2, /--from is after --to/, 'report', '--from', '2026-11-02', '--to', '2026-11-01'],
     [2, /--daily needs --from/, 'report', '--daily'],
     [2, /more than 3660 days/, 'report', '--daily', '--from', '2000-01-01'],
-    [2, /^usage: hongbao money channels/, 'nothing'],
-    [2, /^usage: hongbao money credit USERNAME AMOUNT/, 'credit', bob.username, '1', '--channel', CHANNEL],
-    [2, /^usage: hongbao money credit/, 'credit', bob.username, ...by(...reference)],
-    [2, /^usage: hongbao money credit/, 'credit', bob.username, '1', ...by(...reference, ...reference)],
-    [2, /^usage: hongbao money report/, 'report', '--json', '--csv'],
-    [2, /^usage: hongbao money report/, 'report', '--memo', 'x'],
-    [2, /^usage: hongbao money void/, 'void', '1', '--reason'],
+    [2, /^hongbao money: nothing is no command\nusage: hongbao money channels/, 'nothing'],
+    [2, /^--reference is missing\nusage: hongbao money credit USERNAME AMOUNT/, 'credit', bob.username, '1', '--channel', CHANNEL],
+    [2, /^a word is missing\nusage: hongbao money credit/, 'credit', bob.username, ...by(...reference)],
+    [2, /^there is a word too many/, 'channel', CHANNEL, 'ACME'],
+    [2, /^two is one word too many; a text with blanks/, 'credit', bob.username, '1', 'two', ...by(...reference)],
+    [2, /^-5 is no option\nusage: hongbao money credit/, 'credit', bob.username, '-5', ...by(...reference)],
+    [2, /^--reference stands twice\nusage: hongbao money credit/, 'credit', bob.username, '1', ...by(...reference, ...reference)],
+    [2, /^--json and --csv exclude each other\nusage: hongbao money report/, 'report', '--json', '--csv'],
+    [2, /^--memo is no option of this command\nusage: hongbao money report/, 'report', '--memo', 'x'],
+    [2, /^--reason has no value\nusage: hongbao money void/, 'void', '1', '--reason'],
+    [2, /^usage: hongbao money post ID/, 'post', '1'],
   ];
   const unchanged = [await balance(bob), await transfersOf(CHANNEL)];
   for (const [code, why, ...args] of refused) {
@@ -184,6 +188,7 @@ test('the bank\'s file posts many withdrawals once, or none when a row is wrong'
     assert.match(stderr, why);
     assert.match(stderr, /1 of 3 rows are wrong; nothing is changed/);
   }
+  assert.match((await money('post', '--import', file('bank-twice.csv', 'id,reference,ID\n'))).stderr, /the header has a column twice/);
   assert.match((await money('post', '--import', file('bank-head.csv', 'id,ref\n'))).stderr, /must name the columns id and reference/);
   assert.match(await done('post', '--import', path, '--check'), /^2 rows, 3\.00; 0 were posted before; 2 to post$/m);
   await done('post', String(one), '--reference', `${prefix}-1`);
@@ -266,6 +271,7 @@ test('a file with wrong rows names each by its line, and changes nothing', async
     [`${head}"${bob.username}\n",1,${prefix}-1\n${good}x\n`, /^line 5: it has fewer cells than the header$/m],
     [`${head}${good}${bob.username},"1,${prefix}-1\n`, /line 3: a quotation mark is not closed; nothing is changed/],
     [`name,amount,reference\n${good}`, /the header has no column username/],
+    [`username,amount,Amount,reference\n${bob.username},1,2,${prefix}-1\n`, /the header has a column twice/],
     [head, /the file has no rows; nothing is changed/],
     ['', /the file is empty; nothing is changed/],
     [Buffer.from(`${head}${good}${bob.username},1,\xff\n`, 'latin1'), /^line 3: it is not UTF-8/m],
