@@ -1078,7 +1078,7 @@ TEST(the_treasury_reads_money_and_does_nothing_else)
     redis_plant(TREASURY, "GET hb:{p00}:site");
 }
 
-/* A statement shows the channel, the memo, the reference, and why a withdrawal came back. Authors are not for people. */
+/* A statement shows the channel, memo and reference, and why a withdrawal came back. Authors are not for people. */
 TEST(the_pools_read_of_channels_what_a_statement_shows)
 {
     static const char shown[] = "SELECT transfer_id, channel_id, memo, reference FROM external_transfer LIMIT 1";
