@@ -73,6 +73,7 @@ enum status audit_functions(struct audit *audit, struct stores *stores);
 #define AUDIT_TRANSFER_ASKED                                                                                           \
     "COALESCE(CASE t.kind"                                                                                             \
     " WHEN 'deposit' THEN ? AND t.debit_id = 1 AND t.request_key LIKE CONCAT(t.credit_id, ':_%')"                      \
+    " AND (SELECT kind FROM account WHERE id = t.credit_id) = 'wallet'"                                                \
     " WHEN 'send' THEN t.debit_id = p.sender_id AND t.credit_id = p.id AND t.seq = 0 AND p.request_key <> ''"          \
     " WHEN 'refund' THEN t.debit_id = p.id AND t.credit_id = p.sender_id"                                              \
     " WHEN 'forfeit' THEN t.credit_id IN (1, 2) AND EXISTS"                                                            \

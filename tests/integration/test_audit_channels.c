@@ -106,6 +106,7 @@ static const struct forgery {
     { AUDIT_ORIGIN, "account", "@u1", "UPDATE external_transfer SET reverses = @d2 WHERE transfer_id = @c2", true },
     { AUDIT_ORIGIN, "account", "@u1", "UPDATE transfer SET debit_id = @b WHERE id = @c2", true },
     { AUDIT_ORIGIN, "account", "3", "UPDATE transfer SET credit_id = 3 WHERE id = @c2", true },
+    { AUDIT_ORIGIN, "account", "@b", "UPDATE transfer SET credit_id = @b WHERE id = @c2", true },
     { AUDIT_ORIGIN, "account", "@a", "UPDATE transfer SET debit_id = @b WHERE id = @d2", true },
     { AUDIT_ORIGIN, "account", "@u1",
       "UPDATE external_transfer AS x JOIN transfer AS t ON t.id = x.transfer_id"
@@ -121,6 +122,10 @@ static const struct forgery {
     /* reversals */
     { AUDIT_ORIGIN, "account", "@a", "UPDATE external_transfer SET reverses = NULL WHERE transfer_id = @rc", true },
     { AUDIT_ORIGIN, "account", "@u1", "UPDATE external_transfer SET reverses = @rc WHERE transfer_id = @rd", true },
+    { AUDIT_ORIGIN, "account", "@u0", /* a reversal of a reversal */
+      "UPDATE external_transfer AS x JOIN transfer AS t ON t.id = x.transfer_id SET t.kind = 'reverse',"
+      " x.reverses = @rc WHERE t.id = @c1",
+      true },
     { AUDIT_ORIGIN, "account", "@u1", "UPDATE external_transfer SET reverses = @d2 WHERE transfer_id = @rd", true },
     { AUDIT_ORIGIN, "account", "@a", "UPDATE transfer SET amount_fen = amount_fen + 1 WHERE id = @rc", true },
     { AUDIT_ORIGIN, "account", "@a", "UPDATE transfer SET debit_id = @u1 WHERE id = @rc", true },
@@ -137,6 +142,9 @@ static const struct forgery {
     /* what comes from the bank, and where forfeits go */
     { AUDIT_ORIGIN, "account", "@u4", "UPDATE transfer SET debit_id = @a WHERE kind = 'deposit' AND credit_id = @u4",
       true },
+    { AUDIT_ORIGIN, "account", "@a",
+      "UPDATE transfer SET credit_id = @a, request_key = CONCAT(@a, ':x') WHERE kind = 'deposit' AND credit_id = @u4",
+      true },
     { AUDIT_ORIGIN, "account", "@a", "UPDATE transfer SET credit_id = @a WHERE kind = 'forfeit'", true },
     { AUDIT_ORIGIN, "account", "2", "UPDATE user SET deleting_ms = NULL WHERE id = @u3", true },
     /* kinds of accounts */
@@ -148,6 +156,7 @@ static const struct forgery {
     { AUDIT_ORIGIN, "account", "@b", "DELETE FROM channel WHERE id = @b", true },
     { AUDIT_ORIGIN, "account", "9999", "INSERT INTO account (id, kind) VALUES (9999, 'channel')", true },
     { AUDIT_ORIGIN, "account", "9999", "INSERT INTO account (id, kind) VALUES (9999, 'bank')", true },
+    { AUDIT_ORIGIN, "account", "9999", "INSERT INTO account (id, kind) VALUES (9999, 'pending')", true },
     /* balances */
     { AUDIT_I5, "account", "3", "UPDATE account SET balance_fen = -1 WHERE id = 3", true },
     { AUDIT_I5, "account", "@a", "UPDATE account SET balance_fen = balance_fen - 1 WHERE id = @a", false },
@@ -158,6 +167,8 @@ static const struct forgery {
       true },
     /* withdrawals */
     { AUDIT_WITHDRAWALS, "account", "3", "UPDATE account SET balance_fen = balance_fen + 1 WHERE id = 3", false },
+    { AUDIT_WITHDRAWALS, "account", "3",
+      "UPDATE account SET balance_fen = balance_fen + IF(id = 3, -50, 50) WHERE id IN (3, @u4)", false },
     { AUDIT_WITHDRAWALS, "account", "3", "DELETE FROM account WHERE id = 3", false },
     { AUDIT_WITHDRAWALS, "account", "3", "UPDATE withdrawal SET amount_fen = amount_fen + 1 WHERE id = @w1", false },
     { AUDIT_WITHDRAWALS, "account", "3",

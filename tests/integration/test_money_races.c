@@ -1,9 +1,11 @@
 /* Money from outside, moved by many at once: each with a connection of its own. */
+#include <mysqld_error.h>
 #include <pthread.h>
 #include <stdatomic.h>
 #include <unistd.h>
 
 #include "support/test.h"
+#include "support/wait_until.h"
 #include "test_money_world.h"
 #include "test_user_fixture.h"
 
@@ -140,6 +142,84 @@ WORLD_TEST(channels_that_are_made_at_once_have_ids_of_their_own, 0)
     raced(RACERS, open_call, exits);
     assert_ints({ exits[ST_OK], RACERS / 2 }, { exits[ST_EXISTS], RACERS / 2 });
     assert_int_equal(world_number(w, "SELECT COUNT(*) FROM channel WHERE id BETWEEN 16 AND 35", 0), RACERS / 2);
+}
+
+/* ---- one statement that waits in the middle ---- */
+
+/* A statement of an administrator, on a connection of its own. */
+struct half_way {
+    pthread_t thread;
+    MYSQL *mysql;
+    const char *sql;
+    unsigned code; /* the server's error; 0: done */
+};
+
+static void *half_way_run(void *ctx)
+{
+    struct half_way *h = ctx;
+    h->code = mysql_query(h->mysql, h->sql) == 0 ? 0 : mysql_errno(h->mysql);
+    return NULL;
+}
+
+static void half_way_begin(struct half_way *h, const char *sql)
+{
+    *h = (struct half_way){ .mysql = test_services_mysql(w->app), .sql = sql };
+    assert_int_equal(mysql_query(h->mysql, "SET autocommit = 0, innodb_lock_wait_timeout = 600"), 0);
+    assert_int_equal(pthread_create(&h->thread, NULL, half_way_run, h), 0);
+}
+
+/* Its error. */
+static unsigned half_way_end(struct half_way *h)
+{
+    assert_int_equal(pthread_join(h->thread, NULL), 0);
+    (void)mysql_query(h->mysql, h->code == 0 ? "COMMIT" : "ROLLBACK");
+    mysql_close(h->mysql);
+    return h->code;
+}
+
+/* An import and the refunds of a batch add many rows of transfer with one statement. */
+WORLD_TEST(a_send_does_not_wait_for_a_statement_that_adds_many_transfers, 2)
+{
+    MYSQL *gate = test_services_mysql(w->app);
+    struct half_way adding;
+    assert_int_equal(mysql_query(gate, "DO GET_LOCK('half', 0)"), 0);
+    half_way_begin(&adding, arena_printf(w->arena,
+                                         "INSERT INTO transfer (kind, debit_id, credit_id, amount_fen, request_key,"
+                                         " created_ms) SELECT 'deposit', 1, %" PRIu64 ", IF(n = 1, 1, GET_LOCK('half',"
+                                         " 600) - 1), n, 1 FROM (SELECT 1 AS n UNION ALL SELECT 2) AS two",
+                                         w->users[1])
+                                .ptr); /* the second amount is refused: nothing stays */
+    WAIT_UNTIL(world_number(w, "SELECT COUNT(*) FROM information_schema.processlist WHERE state = 'User lock'", 0) ==
+               1);
+    assert_true(world_send(w, 0, PACKET_EVEN, 100, 1, HOUR_MS, -1) > 0);
+    assert_int_equal(mysql_query(gate, "DO RELEASE_LOCK('half')"), 0);
+    assert_int_equal(half_way_end(&adding), ER_CONSTRAINT_FAILED);
+    mysql_close(gate);
+}
+
+/* The owner may not lose what came while the deletion waited. */
+WORLD_TEST(a_deletion_that_waited_for_a_credit_asks_about_its_money, 1)
+{
+    const uint64_t channel = channel_new(STR("bank")), user = w->users[0];
+    MYSQL *payer = test_services_mysql(w->app);
+    struct half_way deleting;
+    moved_one(TRANSFER_DEBIT, channel, 0, FUNDED_FEN, "all");
+    world_sqlf(w, "UPDATE user SET password_hash = 'hash' WHERE id = %" PRIu64, user);
+    struct str credit = arena_printf(
+        w->arena, "CALL ledger_external('credit', %" PRIu64 ", '[[%" PRIu64 ",5,\"late\",\"\"]]', 'anna', 'http', 1)",
+        channel, user);
+    EACH_TEXT (sql, "BEGIN", credit.ptr)
+        assert_of(sql, mysql_query(payer, sql) == 0);
+    half_way_begin(&deleting,
+                   arena_printf(w->arena, "CALL user_delete(%" PRIu64 ", 'hash', REPEAT('x', 32), FALSE)", user).ptr);
+    WAIT_UNTIL(world_number(w,
+                            "SELECT CAST(variable_value AS SIGNED) FROM information_schema.global_status"
+                            " WHERE variable_name = 'INNODB_ROW_LOCK_CURRENT_WAITS'",
+                            0) == 1);
+    assert_int_equal(mysql_query(payer, "COMMIT"), 0);
+    assert_int_equal(half_way_end(&deleting), ROUTINE_REFUSED);
+    assert_int_equal(world_number(w, "SELECT deleting_ms IS NULL FROM user WHERE id = ?", user), 1);
+    mysql_close(payer);
 }
 
 /* ---- batches beside packets ---- */

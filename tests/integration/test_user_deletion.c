@@ -281,6 +281,23 @@ LEAVER_TEST(a_pending_withdrawal_is_money_that_needs_a_decision)
     assert_int_equal(begin_with(HASH, false), DELETION_BEGUN);
 }
 
+LEAVER_TEST(nothing_that_logs_in_is_left_of_the_account)
+{
+    static const char *const tables[] = { "token", "passkey", "recovery_code" };
+    EACH_TEXT (sql,
+               "INSERT INTO token (user_id, hash, name, scopes, created_ms, expires_ms)"
+               " SELECT id, UNHEX(SHA2(id, 256)), 'x', '', 1, 2 FROM user",
+               "INSERT INTO passkey (user_id, credential_id, algorithm, public_key, sign_count, user_handle, name,"
+               " created_ms) SELECT id, id, -7, 'key', 0, REPEAT('h', 32), 'x', 1 FROM user",
+               "INSERT INTO recovery_code (user_id, slot, hash, created_ms) SELECT id, 1, 'hash', 1 FROM user")
+        world_sql(w, sql);
+    deleted();
+    EACH (table, tables) {
+        struct str sql = arena_printf(w->arena, "SELECT COUNT(*) * 1000 + SUM(user_id = ?) FROM %s", *table);
+        assert_int_equal(world_number(w, sql.ptr, w->users[1]), (WORLD_USERS - 1) * 1000);
+    }
+}
+
 /* Paid, or back into the wallet and given up. */
 TEST(a_deletion_waits_for_a_withdrawal_without_a_word)
 {

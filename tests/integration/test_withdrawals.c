@@ -94,6 +94,19 @@ WORLD_TEST(a_withdrawal_that_is_wrong_is_refused, 2)
     }
 }
 
+/* Whatever a routine forgets. */
+WORLD_TEST(the_table_takes_a_key_of_a_user_once, 1)
+{
+    static const struct sql_refusal again[] = {
+        { "INSERT INTO withdrawal (user_id, channel_id, amount_fen, destination, request_key, state, hold_id,"
+          " created_ms) SELECT user_id, channel_id, amount_fen, destination, request_key, state,"
+          " (SELECT MIN(id) FROM transfer), created_ms FROM withdrawal",
+          ER_DUP_ENTRY },
+    };
+    (void)held(0, channel_new(STR("bank")), 5, "key");
+    sql_refused("SET @none = 0", again, ARRAY_LEN(again));
+}
+
 WORLD_TEST(pending_withdrawals_are_listed_oldest_first, 1)
 {
     enum { COUNT = 7, PAGE_ROWS = 3 };
