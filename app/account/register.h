@@ -23,9 +23,8 @@ enum step register_show(struct exchange *x);
 /* POST /register: creates the user with an empty wallet, and logs in. HTML 303 to next (a local path, else /), with
  * `passkey` the offer of a passkey comes first (account/passkey_page.h); JSON 201 {id, username, nickname}. Refused:
  * 422 as above. When the user was created but the session was not, HTML redirects to /login and JSON answers 201
- * without a cookie,
- * because the account exists and must not look refused. When a store is known to be unreachable, answers 503 before
- * the password is hashed. */
+ * without a cookie, because the account exists and must not look refused. When a store is known to be unreachable,
+ * answers 503 before the password is hashed. */
 enum step register_submit(struct exchange *x);
 
 #endif

@@ -17,6 +17,13 @@ bool str_equal(struct str a, struct str b)
     return a.len == b.len && (a.len == 0 || memcmp(a.ptr, b.ptr, a.len) == 0);
 }
 
+int str_compare(struct str a, struct str b)
+{
+    const size_t len = a.len < b.len ? a.len : b.len;
+    const int order = len == 0 ? 0 : memcmp(a.ptr, b.ptr, len);
+    return order != 0 ? order : (a.len > b.len) - (a.len < b.len);
+}
+
 static char ascii_lower(char c)
 {
     return c >= 'A' && c <= 'Z' ? (char)(c - 'A' + 'a') : c;

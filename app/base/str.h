@@ -29,6 +29,8 @@ struct str str_from(const char *cstr);
 /* The slice itself; STR("") for an absent one. */
 struct str str_or_empty(struct str s);
 bool str_equal(struct str a, struct str b);
+/* The order of the bytes: less than 0, 0 or more than 0. A text comes before those that it begins. */
+int str_compare(struct str a, struct str b);
 bool str_equal_fold(struct str a, struct str b); /* ASCII letters compare without case */
 bool str_starts(struct str s, struct str prefix);
 bool str_ends(struct str s, struct str suffix);

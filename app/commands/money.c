@@ -199,6 +199,13 @@ enum status money_json_print(struct model *model)
     return st;
 }
 
+void money_json_item(struct buf *out, const struct model *model, bool is_first)
+{
+    buf_cstr(out, is_first ? "\n" : ",\n");
+    value_json(out, &model->root);
+    out->failed = out->failed || model->failed;
+}
+
 void money_cell(struct buf *out, int64_t fen)
 {
     char text[MONEY_TEXT_MAX];

@@ -1,5 +1,4 @@
-#include <string.h>
-
+#include "base/array.h"
 #include "base/clock.h"
 #include "base/log.h"
 #include "base/money.h"
@@ -46,7 +45,7 @@ static enum status channels_csv(const struct report *r)
     static const char *const columns[] = { "name", "note", "balance", "paid_in", "paid_out", "author", "created_at" };
     struct buf out = BUF_EMPTY;
     csv_begin(&out);
-    csv_header(&out, columns, sizeof columns / sizeof *columns);
+    csv_header(&out, columns, ARRAY_LEN(columns));
     for (size_t i = 0; i < r->channel_count; i++) {
         const struct channel *c = &r->channels[i].channel;
         csv_cell(&out, c->name);

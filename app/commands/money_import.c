@@ -71,7 +71,6 @@ static enum status make_stopped(struct money *m, const struct import *im, enum s
                         "stopped at line %" PRIu64 ": %s; %" PRIu64 " made, %" PRIu64 " were there before; repeat "
                         "the same command for the others: what is made is not made twice",
                         im->stopped_line, why, im->made, im->before);
-    return st;
 }
 
 static void sums_print(const struct import *im)

@@ -79,6 +79,8 @@ const char *money_author_quoted(const struct money *m);
 
 /* Prints the model as a line of JSON. ST_NO_MEMORY: it is not whole. */
 enum status money_json_print(struct model *model);
+/* Appends the model as an item of a list in JSON, on a line of its own. out fails when the model has. */
+void money_json_item(struct buf *out, const struct model *model, bool is_first);
 /* Appends an amount as a cell, which may be below zero. */
 void money_cell(struct buf *out, int64_t fen);
 void money_id_cell(struct buf *out, uint64_t id);

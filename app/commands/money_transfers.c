@@ -22,9 +22,7 @@ static void line_json(struct buf *out, struct arena *a, const struct transfer_li
         value_int(&model, &model.root, "reverses", (int64_t)t->reverses);
     else
         value_null(&model, &model.root, "reverses");
-    buf_cstr(out, is_first ? "\n" : ",\n");
-    value_json(out, &model.root);
-    out->failed = out->failed || model.failed;
+    money_json_item(out, &model, is_first);
 }
 
 static void line_csv(struct buf *out, const struct transfer_line *t)

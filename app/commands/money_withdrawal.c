@@ -1,3 +1,4 @@
+#include "base/array.h"
 #include "base/clock.h"
 #include "base/log.h"
 #include "base/money.h"
@@ -20,9 +21,7 @@ static void pending_json(struct buf *out, struct arena *a, const struct withdraw
     value_text(&model, &model.root, "channel", w->channel);
     value_int(&model, &model.root, "amount_fen", w->amount_fen);
     value_text(&model, &model.root, "destination", w->destination);
-    buf_cstr(out, is_first ? "\n" : ",\n");
-    value_json(out, &model.root);
-    out->failed = out->failed || model.failed;
+    money_json_item(out, &model, is_first);
 }
 
 static void pending_csv(struct buf *out, const struct withdrawal *w)
@@ -63,7 +62,7 @@ static void list_begin(struct money *m, struct buf *out)
         buf_cstr(out, "{\"withdrawals\":[");
     if (money_has(m, MONEY_CSV)) {
         csv_begin(out);
-        csv_header(out, columns, sizeof columns / sizeof *columns);
+        csv_header(out, columns, ARRAY_LEN(columns));
     }
 }
 

@@ -23,8 +23,8 @@ enum metrics_role {
 
 /* X(identifier, Prometheus name with labels, help; NULL: of a family that another line describes). Only append: the
  * position of a line is its slot in the file. A line without a name is not printed as a counter: an earlier version
- * used it, or metrics_set stores a value there. A counter whose
- * family ends with _seconds_total counts microseconds. Lines of all pools are in the order of enum metrics_role. */
+ * used it, or metrics_set stores a value there. A counter whose family ends with _seconds_total counts microseconds.
+ * Lines of all pools are in the order of enum metrics_role. */
 #define METRICS(X)                                                                                                     \
     X(METRIC_REQUESTS_HOT, "hongbao_requests_total{pool=\"hot\"}", "Requests answered.")                               \
     X(METRIC_REQUESTS_PAGE, "hongbao_requests_total{pool=\"page\"}", NULL)                                             \

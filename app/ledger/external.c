@@ -2,7 +2,6 @@
 
 #include <assert.h>
 #include <stdlib.h>
-#include <string.h>
 
 #include "base/crash.h"
 #include "base/utf8.h"
@@ -69,30 +68,24 @@ struct move {
     int64_t now_ms;
 };
 
-static int str_order(struct str a, struct str b)
-{
-    int order = memcmp(a.ptr, b.ptr, a.len < b.len ? a.len : b.len);
-    return order != 0 ? order : (a.len > b.len) - (a.len < b.len);
-}
-
 static int user_order(const void *a, const void *b)
 {
     const struct external_row *one = a, *other = b;
     if (one->user_id != other->user_id)
         return one->user_id < other->user_id ? -1 : 1;
-    return str_order(one->reference, other->reference);
+    return str_compare(one->reference, other->reference);
 }
 
 static int reference_order(const void *a, const void *b)
 {
     const struct external_row *const *one = a, *const *other = b;
-    return str_order((*one)->reference, (*other)->reference);
+    return str_compare((*one)->reference, (*other)->reference);
 }
 
 static int reference_match(const void *key, const void *row)
 {
     const struct external_row *const *one = row;
-    return str_order(*(const struct str *)key, (*one)->reference);
+    return str_compare(*(const struct str *)key, (*one)->reference);
 }
 
 /* Checks the rows, and sorts them. ST_INVALID, ST_EXISTS: two have the same reference · ST_NO_MEMORY. */

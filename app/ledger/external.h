@@ -71,7 +71,7 @@ struct reversal {
     bool repeated;
 };
 /* ST_EXISTS: the transfer was reversed by another reference, or the reference belongs to another transfer · ST_INVALID:
- * the wallet can't pay, or the reference is wrong · ST_NOT_FOUND: no such transfer, or its user is being deleted ·
+ * the wallet can't pay, or a text is wrong · ST_NOT_FOUND: no such transfer, or its user is being deleted ·
  * ST_UNKNOWN, else: as external_move. */
 enum status external_reverse(struct db *db, struct arena *a, struct reversal *r, const struct external_author *author,
                              int64_t now_ms);

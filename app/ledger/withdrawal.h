@@ -49,8 +49,8 @@ struct withdrawal_end {
     struct withdrawal now; /* also with ST_EXISTS and ST_INVALID, when there is such a withdrawal */
     bool repeated;         /* it had ended in the same way, with the same reference or reason */
 };
-/* ST_EXISTS: it has ended in another way, or the reference belongs to another transfer · ST_INVALID: the reference is
- * wrong · ST_NOT_FOUND: there is none · ST_UNKNOWN, else: as external_move. */
+/* ST_EXISTS: it has ended in another way, or the reference belongs to another transfer · ST_INVALID: a text is wrong ·
+ * ST_NOT_FOUND: there is none · ST_UNKNOWN, else: as external_move. */
 enum status withdrawal_end(struct db *db, struct arena *a, struct withdrawal_end *end,
                            const struct external_author *author, int64_t now_ms);
 

@@ -125,10 +125,10 @@ static enum status import_run(struct import *im, struct db *db, struct reference
     return st;
 }
 
-static void before_count(struct import *im, const struct payment *p)
+static void before_count(struct import *im, int64_t amount_fen)
 {
     im->before++;
-    im->before_fen += p->amount_fen;
+    im->before_fen += amount_fen;
 }
 
 /* ---- the first pass ---- */
@@ -152,7 +152,7 @@ static enum status check_finish(struct pass *pass)
         }
         im->sum_fen += row->payment.amount_fen; /* 1,000,000 rows of at most 9,999,999.99 */
         if (row->before)
-            before_count(im, &row->payment);
+            before_count(im, row->payment.amount_fen);
     }
     return st;
 }
@@ -230,8 +230,7 @@ static enum status make_finish(struct pass *pass)
     im->stopped_line = 0;
     for (size_t i = 0; i < b->count; i++) {
         if (rows[i].repeated) {
-            im->before++;
-            im->before_fen += rows[i].amount_fen;
+            before_count(im, rows[i].amount_fen);
         } else {
             made++;
             made_fen += rows[i].amount_fen;

@@ -44,8 +44,8 @@ struct import {
  * db_query; ST_UNAVAILABLE also when the file can't be read. Nothing is changed. */
 enum status import_check(struct import *im, struct db *db);
 
-/* The second pass, after import_check: sets before and made. ST_INVALID, ST_EXISTS, ST_NOT_FOUND: something has changed
- * since the first pass · else as external_move. The batches before that one are made. */
+/* The second pass, after import_check: sets before, before_fen and made. ST_INVALID, ST_EXISTS, ST_NOT_FOUND: something
+ * has changed since the first pass · else as external_move. The batches before that one are made. */
 enum status import_make(struct import *im, struct db *db);
 
 #endif

@@ -1,6 +1,5 @@
 #include <inttypes.h>
 #include <stdlib.h>
-#include <string.h>
 
 #include "base/money.h"
 #include "money/import_internal.h"
@@ -97,9 +96,7 @@ static void before_note(struct import_batch *b, struct import_row *row, const st
 static int by_reference(const void *a, const void *b)
 {
     const struct import_row *const *left = a, *const *right = b;
-    const struct str l = (*left)->payment.reference, r = (*right)->payment.reference;
-    const int order = memcmp(l.ptr, r.ptr, l.len < r.len ? l.len : r.len);
-    return order != 0 ? order : (l.len > r.len) - (l.len < r.len);
+    return str_compare((*left)->payment.reference, (*right)->payment.reference);
 }
 
 /* A repeated import finds all of them, a first one none. */

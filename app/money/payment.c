@@ -1,7 +1,6 @@
 #include "money/payment.h"
 
 #include <stdlib.h>
-#include <string.h>
 
 #include "base/typed.h"
 #include "base/utf8.h"
@@ -78,16 +77,10 @@ enum status payment_read(struct arena *a, const struct payment_typed *typed, str
 
 /* ---- users ---- */
 
-static int compare(struct str a, struct str b)
-{
-    int order = memcmp(a.ptr, b.ptr, a.len < b.len ? a.len : b.len);
-    return order != 0 ? order : (a.len > b.len) - (a.len < b.len);
-}
-
 static int by_username(const void *a, const void *b)
 {
     const struct payment *const *left = a, *const *right = b;
-    return compare((*left)->username, (*right)->username);
+    return str_compare((*left)->username, (*right)->username);
 }
 
 /* Both are in the order of the names. */
@@ -95,7 +88,7 @@ static void ids_merge(struct payment **sorted, size_t count, const struct db_row
 {
     size_t row = 0;
     for (size_t i = 0; i < count; i++) {
-        while (row < rows->count && compare(db_cell(rows, row, 1), sorted[i]->username) < 0)
+        while (row < rows->count && str_compare(db_cell(rows, row, 1), sorted[i]->username) < 0)
             row++;
         if (row < rows->count && str_equal(db_cell(rows, row, 1), sorted[i]->username))
             sorted[i]->user_id = db_cell_u64(rows, row, 0);

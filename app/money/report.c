@@ -49,7 +49,7 @@ static enum status sums_read(struct db *db, struct arena *a, struct db_rows *row
                     DB_PARAMS(DB_I64(from_ms), DB_I64(until_ms), DB_I64(from_ms), DB_I64(until_ms)));
 }
 
-/* The index of the channel; channel_count: there is none, because it is newer than the snapshot's list: never. */
+/* The index of the channel; channel_count: there is none, which is impossible within one snapshot. */
 static size_t channel_index(const struct report *r, uint64_t id)
 {
     size_t i = 0;

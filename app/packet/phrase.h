@@ -16,7 +16,7 @@
 
 enum {
     PHRASE_GRAPHEMES_MAX = 20,
-    PHRASE_CODE_POINTS_MAX = 80, /* the sealed phrase of so many fits the column */
+    PHRASE_CODE_POINTS_MAX = 80, /* a sealed phrase of this length fits the column */
     PHRASE_HASH_BYTES = 32,
     PHRASE_HASHES_MAX = 3, /* the most hashes with which one typed phrase is compared */
     PHRASE_SOURCE_BYTES = 16

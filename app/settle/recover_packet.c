@@ -248,8 +248,8 @@ static enum status packet_repair(struct task *t, struct db *db, struct packet *p
         return st == ST_OK ? packet_rebuild(t, db, p) : st;
     }
     if (snapshot->state == RECOVER_CLOSED) {
-        /* The close event is lost. A closed packet takes no more grabs, so it can be refunded
-         * if all are in the tables. */
+        /* The close event is lost. A closed packet takes no more grabs, so it can be refunded if all grabs are in the
+         * tables. */
         if (snapshot->grabbed_fen != p->grabbed_fen) {
             t->fault = FAULT_CLOSED_SUM_MISMATCH;
             return ST_CORRUPT;

@@ -1,7 +1,5 @@
 #include "user/common_password.h"
 
-#include <string.h>
-
 #include "base/array.h"
 #include "user/common_password_internal.h"
 
@@ -10,13 +8,6 @@ enum { COMMON_BYTES_MAX = 20, OTHER_BYTES_MIN = 5 };
 static char lower(char c)
 {
     return c >= 'A' && c <= 'Z' ? (char)(c - 'A' + 'a') : c;
-}
-
-/* Compares in the order of bytes, as strcmp does. */
-static int compare(struct str a, struct str b)
-{
-    int order = memcmp(a.ptr, b.ptr, a.len < b.len ? a.len : b.len);
-    return order != 0 ? order : a.len < b.len ? -1 : a.len > b.len;
 }
 
 /* Binary search. low and high are always at the line feeds before and behind the remaining lines. */
@@ -31,7 +22,7 @@ static bool table_has(struct str word)
             begin--;
         while (text[end] != '\n')
             end++;
-        int order = compare(word, (struct str){ text + begin + 1, end - begin - 1 });
+        int order = str_compare(word, (struct str){ text + begin + 1, end - begin - 1 });
         if (order == 0)
             return true;
         if (order < 0)

@@ -42,7 +42,7 @@ const table = given.cluster ? clusterFaults(given.profile) : FAULTS;
 const faults = given.times ? drillPlan(given.times, given.profile) : plan(table, given.seed, seconds, given.only.split(',').filter(Boolean));
 const patience = Number(given.patience ?? (given.cluster ? 60 : 10));
 
-// Audits the site during the faults. Redis may be behind (I8); any other violation is refused at any time.
+// Audits the site during the faults. Redis may be behind (I8); any other violation fails the run.
 async function auditAlong(instance, history, audits, isOver) {
   while (!isOver()) {
     const found = await instance.audit();

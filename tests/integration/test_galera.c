@@ -203,7 +203,7 @@ TEST(with_tls_only_a_server_with_a_certificate_of_its_name_is_used)
     assert_false(tls_answers(3, ca)); /* has no TLS */
 }
 
-/* Whether a user can log in from whom the server requires a certificate. */
+/* Whether the user, whom MariaDB lets in only with a certificate, can log in. */
 static bool certificate_answers(bool has_certificate)
 {
     struct config at;

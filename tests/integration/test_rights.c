@@ -89,7 +89,7 @@ static void denied_each(size_t role, const char *const *statements)
 }
 #define assert_denied(role, ...) denied_each(role, (const char *const[]){ __VA_ARGS__, NULL })
 
-/* Denied to every role of a process, except 1U << PAGE | 1U << AUTH … */
+/* Checks that every role of a process is denied, except roles_with_right: for example 1U << PAGE | 1U << AUTH. */
 static void denied_but(unsigned roles_with_right, const char *const *statements)
 {
     for (size_t i = 0; i < MYSQL_ROLES; i++)

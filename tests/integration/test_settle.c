@@ -417,7 +417,7 @@ FAULTY_WORLD_TEST(the_next_worker_publishes_every_closed_packet_however_many_wer
     world_partitions_set(w, 16);
 }
 
-/* All shares of a one-share packet are grabbed, and two workers read the event. The world's worker closes the packet
+/* The share of a packet with one share is grabbed, and two workers read the event. The world's worker closes the packet
  * and dies before it publishes. The late worker still has the older cursor, or has read a stream that was trimmed
  * meanwhile. */
 TEST(a_late_worker_publishes_the_packets_that_a_dead_one_closed)

@@ -1,7 +1,6 @@
 // A link to a red packet arrives in a chat, and a visitor without a session opens it on a phone. Without scrolling, the
 // page shows the sender, the greeting or the only receiver, and one button (the switch of the sound looks like a link);
-// it shows no amounts. The button leads through login or
-// registration back to the packet, where one more tap opens it.
+// it shows no amounts. The button leads through login or registration back to the packet, where one more tap opens it.
 import assert from 'node:assert/strict';
 import { before, describe, test } from 'node:test';
 import { fileBrowser } from '../e2e/support/browser.js';

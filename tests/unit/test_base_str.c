@@ -24,6 +24,20 @@ TEST(equal_means_every_byte_and_empty_slices_are_equal_whatever_they_point_at)
                 { str_trim(STR_NONE).len, 0 });
 }
 
+TEST(texts_are_ordered_by_bytes_and_a_text_comes_before_longer_ones_that_it_begins)
+{
+    static const struct str sorted[] = {
+        STR(""), STR("A"), STR("a"), STR("a\0"), STR("ab"), STR("b"), STR("\xc3\xa4")
+    };
+    for (size_t i = 0; i < ARRAY_LEN(sorted); i++)
+        for (size_t j = 0; j < ARRAY_LEN(sorted); j++) {
+            const int order = str_compare(sorted[i], sorted[j]);
+            assert_ints({ order < 0, i < j }, { order > 0, i > j });
+        }
+    assert_int_equal(str_compare(STR_NONE, STR("")), 0);
+    assert_true(str_compare(STR_NONE, STR("a")) < 0);
+}
+
 TEST(starts_compares_the_front_and_ends_the_back)
 {
     struct str s = STR("https://a");
