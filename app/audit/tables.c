@@ -201,14 +201,15 @@ static const char ORIGIN_SQL[] =
 static const char OWNERS_SQL[] = "SELECT a.id, " AUDIT_NOBODYS_DETAIL " FROM account a LEFT JOIN user u ON u.id = a.id"
                                  " LEFT JOIN packet p ON p.id = a.id WHERE a.id BETWEEN ? AND ? AND " AUDIT_NOBODYS;
 
-/* Deleted users who still have money, a pending withdrawal, an open packet, a name, a note, a picture or a cover. */
+/* Deleted users who still have money, a pending withdrawal, the destination of one, an open packet, a name, a note, a
+ * picture or a cover. */
 static const char DELETED_SQL[] =
     "SELECT u.id, CONCAT('is deleted, and has ', a.balance_fen,"
-    " ' fen or a pending withdrawal, an open packet, a name, a note, a picture or a cover')"
+    " ' fen or a pending withdrawal, a destination, an open packet, a name, a note, a picture or a cover')"
     " FROM user u JOIN account a ON a.id = u.id WHERE u.deleted_ms > 0 AND u.id BETWEEN ? AND ? AND (a.balance_fen <> 0"
     " OR EXISTS (SELECT 1 FROM packet WHERE sender_id = u.id"
     " AND (state <> 'closed' OR sender_name <> '' OR note <> ''))"
-    " OR EXISTS (SELECT 1 FROM withdrawal WHERE user_id = u.id AND state = 'pending')"
+    " OR EXISTS (SELECT 1 FROM withdrawal WHERE user_id = u.id AND (state = 'pending' OR destination <> ''))"
     " OR EXISTS (SELECT 1 FROM packet WHERE receiver_id = u.id AND receiver_name <> '')"
     " OR EXISTS (SELECT 1 FROM packet_receiver WHERE user_id = u.id AND name <> '')"
     " OR EXISTS (SELECT 1 FROM picture WHERE user_id = u.id)"

@@ -415,6 +415,7 @@ BEGIN
   IF EXISTS (SELECT 1 FROM withdrawal WHERE user_id = p_user AND state = 'pending') THEN
     SIGNAL SQLSTATE '45000' SET MYSQL_ERRNO = 31001, MESSAGE_TEXT = 'a withdrawal is open';
   END IF;
+  UPDATE withdrawal SET destination = '' WHERE user_id = p_user;
   DELETE FROM token WHERE user_id = p_user;
   DELETE FROM passkey WHERE user_id = p_user;
   DELETE FROM recovery_code WHERE user_id = p_user;

@@ -362,6 +362,8 @@ WORLD_TEST(a_pending_withdrawal_is_money_and_a_deletion_waits_for_it, 1)
     assert_wallets(0, FUNDED_FEN - 700);
     assert_true(deletion_ends());
     assert_wallets(0, 0);
+    assert_int_equal(
+        world_number(w, "SELECT COUNT(*) FROM withdrawal WHERE user_id = ? AND destination = ''", w->users[0]), 2);
     assert_ints({ world_balance(w, CHANNEL_FORFEITED_ID), FUNDED_FEN - 700 }, { world_balance(w, channel), 700 });
 }
 
