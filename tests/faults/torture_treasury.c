@@ -81,10 +81,11 @@ static void import(const char *key, const char *username)
 /* Takes 0.10 out of the payee's wallet; the number of the withdrawal. */
 static const char *hold(const char *key)
 {
+    const uint64_t channel_id = channel_of_desk().id;
     enum status st = ST_UNKNOWN;
     for (int i = 0; i < TRIES && st != ST_OK && st != ST_EXISTS; i++) {
         torture_on();
-        st = withdrawal_hold(desk.db, torture->users[PAYEE].id, channel_of_desk().id, 10, STR("bank"), str_from(key),
+        st = withdrawal_hold(desk.db, torture->users[PAYEE].id, channel_id, 10, STR("bank"), str_from(key),
                              clock_now_ms());
         torture_off();
     }
