@@ -629,12 +629,12 @@ ITEMS_TEST(a_prepared_query_is_prepared_anew_after_a_lost_connection)
 {
     static const char sql[] = "SELECT n FROM test_item";
     struct db_rows rows;
-    for (int i = 0; i < 2; i++) {
-        assert_int_equal(prepared(sql).count, 2);
-        connection_kill(db);
-        if (i == 0)
-            wait_ms(100); /* as above; without it the loss is found by the query */
-    }
+    assert_int_equal(prepared(sql).count, 2);
+    connection_kill(db);
+    wait_ms(100); /* as above */
+    assert_int_equal(prepared(sql).count, 2);
+    connection_kill(db);
+    db->last_used_ms = INT64_MAX; /* not idle, however long that took: the query finds the loss */
     assert_int_equal(db_query_prepared(db, arena, &rows, sql, NULL, 0), ST_UNAVAILABLE);
     WAIT_UNTIL(db_query_prepared(db, arena, &rows, sql, NULL, 0) == ST_OK);
 }
