@@ -13,7 +13,7 @@ const ROOT = join(dirname(fileURLToPath(import.meta.url)), '../..');
 const CASES = join(ROOT, 'tests/bench/cases');
 
 // The order of the cases; those not named here come last.
-const ORDER = ['gift', 'grab_win', 'grab_lose', 'view', 'send', 'settlement', 'audit', 'routes', 'connections', 'growth', 'memory', 'idle', 'wait'];
+const ORDER = ['gift', 'grab_win', 'grab_lose', 'view', 'send', 'settlement', 'audit', 'credits', 'routes', 'connections', 'growth', 'memory', 'idle', 'wait'];
 
 const OPTIONS = {
   build: { type: 'string' }, quick: { type: 'boolean', default: false }, only: { type: 'string', default: '' },
