@@ -7,12 +7,13 @@
 
 enum { ID_KEY_BYTES = crypto_shorthash_KEYBYTES };
 
-enum role_bit { HOT = 1U << 0, PAGE = 1U << 1, AUTH = 1U << 2, CARD = 1U << 3, SETTLE = 1U << 4 };
+enum role_bit { HOT = 1U << 0, PAGE = 1U << 1, AUTH = 1U << 2, CARD = 1U << 3, SETTLE = 1U << 4, MONEY = 1U << 5 };
 
 static const struct {
     const char *name;
     enum role_bit bit;
-} ROLES[] = { { "hot", HOT }, { "page", PAGE }, { "auth", AUTH }, { "card", CARD }, { "settle", SETTLE } };
+} ROLES[] = { { "hot", HOT },   { "page", PAGE },     { "auth", AUTH },
+              { "card", CARD }, { "settle", SETTLE }, { "money", MONEY } };
 
 /* name: NULL for KEY_BEFORE, from which the names of the root FIRST are derived. The names for ids and receipts come
  * from the first version. */

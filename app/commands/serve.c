@@ -30,9 +30,10 @@
 enum {
     ERROR_MAX = 1024,
     HEAP_KEPT_BYTES = 16 << 20,
-    /* A password hash uses a core for 50 ms, a grab takes microseconds and goes first. Not 19: with 10 the auth pool
-     * still gets a tenth of a hot process's share of a busy CPU, so logins become slow but never stop. */
-    AUTH_NICENESS = 10
+    /* A password hash uses a core for 50 ms, a grab takes microseconds and goes first; programs of an operator wait for
+     * people. Not 19: with 10 the auth pool still gets a tenth of a hot process's share of a busy CPU, so logins become
+     * slow but never stop. */
+    LOW_NICENESS = 10
 };
 
 static const struct pool_kind {
@@ -45,8 +46,9 @@ static const struct pool_kind {
     /* no MySQL: a slow query can't delay a grab */
     { "hot", POOL_HOT, SERVICES_PAGES | SERVICES_PAGE_CACHE, 0, SANDBOX_HOT },
     { "page", POOL_PAGE, SERVICES_PAGES | SERVICES_MYSQL | SERVICES_INBOX, 0, SANDBOX_PAGE },
-    { "auth", POOL_AUTH, SERVICES_PAGES | SERVICES_MYSQL, AUTH_NICENESS, SANDBOX_AUTH },
-    { "card", POOL_CARD, SERVICES_PAGES | SERVICES_MYSQL | SERVICES_DRAWING, AUTH_NICENESS, SANDBOX_CARD },
+    { "auth", POOL_AUTH, SERVICES_PAGES | SERVICES_MYSQL, LOW_NICENESS, SANDBOX_AUTH },
+    { "card", POOL_CARD, SERVICES_PAGES | SERVICES_MYSQL | SERVICES_DRAWING, LOW_NICENESS, SANDBOX_CARD },
+    { "money", POOL_MONEY, SERVICES_PAGES | SERVICES_MYSQL, LOW_NICENESS, SANDBOX_MONEY },
 };
 
 static const struct pool_kind *pool_find(const char *name)
@@ -125,7 +127,7 @@ int serve_command(const struct config *config, int argc, char **argv)
     bool check = last_option(&argc, argv, "--check");
     const struct pool_kind *kind = argc == 3 && strcmp(argv[1], "--pool") == 0 ? pool_find(argv[2]) : NULL;
     if (kind == NULL) {
-        (void)fputs("usage: hongbao serve --pool hot|page|auth|card [--check]\n", stderr);
+        (void)fputs("usage: hongbao serve --pool hot|page|auth|card|money [--check]\n", stderr);
         return 2;
     }
     struct services app;

@@ -24,6 +24,7 @@ enum doctor_role_id {
     ROLE_PAGE,
     ROLE_AUTH,
     ROLE_CARD,
+    ROLE_MONEY,
     ROLE_SETTLE,
     ROLE_AUDIT,
     ROLE_MIGRATE,

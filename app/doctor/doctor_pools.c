@@ -14,7 +14,7 @@ enum { QUESTION_MAX = 32, ANSWER_S_MAX = 5, MS_PER_S = 1000 };
 
 /* ---- pools ---- */
 
-static const char *const POOLS[] = { "hot", "page", "auth", "card" };
+static const char *const POOLS[] = { "hot", "page", "auth", "card", "money" };
 
 /* The pool to which this socket belongs: its name ends in NAME.sock. -1: it belongs to another service behind nginx. */
 static int pool_of(const char *path)

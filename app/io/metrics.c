@@ -4,6 +4,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
+#include <string.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -204,15 +205,22 @@ static void histogram_print(struct buf *out, enum histogram h)
     buf_printf(out, "\n%s_count%s%s%s %" PRIu64 "\n", family, open, labels, close, count);
 }
 
+/* As family_print. */
+static void histogram_family_print(struct buf *out, enum histogram first)
+{
+    const char *family = histogram_texts[first].family;
+    buf_printf(out, "# HELP %s %s\n# TYPE %s histogram\n", family, histogram_texts[first].help, family);
+    for (size_t h = first; h < HISTOGRAM_COUNT; h++)
+        if (strcmp(histogram_texts[h].family, family) == 0)
+            histogram_print(out, (enum histogram)h);
+}
+
 void metrics_print(struct buf *out, const struct metric_sample *others, size_t count)
 {
     for (size_t m = 0; m < METRIC_COUNT; m++)
         if (metric_texts[m].help != NULL)
             family_print(out, (enum metric)m, others, count);
-    for (size_t h = 0; h < HISTOGRAM_COUNT; h++) {
+    for (size_t h = 0; h < HISTOGRAM_COUNT; h++)
         if (histogram_texts[h].help != NULL)
-            buf_printf(out, "# HELP %s %s\n# TYPE %s histogram\n", histogram_texts[h].family, histogram_texts[h].help,
-                       histogram_texts[h].family);
-        histogram_print(out, (enum histogram)h);
-    }
+            histogram_family_print(out, (enum histogram)h);
 }

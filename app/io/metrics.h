@@ -10,21 +10,20 @@
 
 #include "base/buf.h"
 
-/* The roles of long-lived processes: the pools, and the settle worker. */
+/* The roles of long-lived processes: the pools, and the settle worker. Only append: the file has these numbers. */
 enum metrics_role {
     METRICS_HOT,
     METRICS_PAGE,
     METRICS_AUTH,
     METRICS_CARD,
     METRICS_SETTLE,
-    METRICS_ROLE_COUNT,
-    METRICS_POOL_COUNT = METRICS_SETTLE
+    METRICS_MONEY,
+    METRICS_ROLE_COUNT
 };
 
 /* X(identifier, Prometheus name with labels, help; NULL: of a family that another line describes). Only append: the
  * position of a line is its slot in the file. A line without a name is not printed as a counter: an earlier version
- * used it, or metrics_set stores a value there. A counter whose family ends with _seconds_total counts microseconds.
- * Lines of all pools are in the order of enum metrics_role. */
+ * used it, or metrics_set stores a value there. A counter whose family ends with _seconds_total counts microseconds. */
 #define METRICS(X)                                                                                                     \
     X(METRIC_REQUESTS_HOT, "hongbao_requests_total{pool=\"hot\"}", "Requests answered.")                               \
     X(METRIC_REQUESTS_PAGE, "hongbao_requests_total{pool=\"page\"}", NULL)                                             \
@@ -103,14 +102,19 @@ enum metrics_role {
     X(METRIC_RECOVERY_FAULTS, "hongbao_recovery_faults_total", "Checks that found a packet beyond repair.")            \
     X(METRIC_AUDIT_CLEAN_AT_MS, NULL, NULL) /* of audit/state.h, as the next two */                                    \
     X(METRIC_AUDIT_VIOLATED_AT_MS, NULL, NULL)                                                                         \
-    X(METRIC_AUDIT_WORKER_AT_MS, NULL, NULL)
+    X(METRIC_AUDIT_WORKER_AT_MS, NULL, NULL)                                                                           \
+    X(METRIC_REQUESTS_MONEY, "hongbao_requests_total{pool=\"money\"}", NULL)                                           \
+    X(METRIC_4XX_MONEY, "hongbao_errors_total{pool=\"money\",status=\"4xx\"}", NULL)                                   \
+    X(METRIC_5XX_MONEY, "hongbao_errors_total{pool=\"money\",status=\"5xx\"}", NULL)                                   \
+    X(METRIC_BUSY_MONEY, "hongbao_busy_seconds_total{pool=\"money\"}", NULL)                                           \
+    X(METRIC_STARTS_MONEY, "hongbao_process_starts_total{pool=\"money\"}", NULL)
 
 #define METRIC_ID(id, name, help) id,
 enum metric { METRICS(METRIC_ID) METRIC_COUNT };
 #undef METRIC_ID
 
-/* X(identifier, family, labels, unit, help; NULL: as the line before). Only append. The unit is SECONDS: observed in
- * microseconds; or SIZES: whole numbers. */
+/* X(identifier, family, labels, unit, help; NULL: of a family that another line describes). Only append. The unit is
+ * SECONDS: observed in microseconds; or SIZES: whole numbers. */
 #define HISTOGRAMS(X)                                                                                                  \
     X(HISTOGRAM_HOT_WRITE, "hongbao_request_seconds", "pool=\"hot\",class=\"write\"", SECONDS,                         \
       "Time from reading a request to its answer.")                                                                    \
@@ -132,7 +136,11 @@ enum metric { METRICS(METRIC_ID) METRIC_COUNT };
     X(HISTOGRAM_BATCH, "hongbao_batch_requests", "", SIZES, "Requests that a hot process works on together.")          \
     X(HISTOGRAM_CROWD, "hongbao_crowd_grabs", "", SIZES, "Open requests decided by one call of the grab function.")    \
     X(HISTOGRAM_SETTLE_BATCH, "hongbao_settle_batch_events", "", SIZES, "Events settled by one transaction.")          \
-    X(HISTOGRAM_SETTLE_SECONDS, "hongbao_settle_seconds", "", SECONDS, "Time that this transaction takes.")
+    X(HISTOGRAM_SETTLE_SECONDS, "hongbao_settle_seconds", "", SECONDS, "Time that this transaction takes.")            \
+    X(HISTOGRAM_MONEY_READ, "hongbao_request_seconds", "pool=\"money\",class=\"read\"", SECONDS, NULL)                 \
+    X(HISTOGRAM_MONEY_WRITE, "hongbao_request_seconds", "pool=\"money\",class=\"write\"", SECONDS, NULL)               \
+    X(HISTOGRAM_MONEY_OTHER, "hongbao_request_seconds", "pool=\"money\",class=\"other\"", SECONDS, NULL)               \
+    X(HISTOGRAM_QUEUE_MONEY, "hongbao_queue_seconds", "pool=\"money\"", SECONDS, NULL)
 
 #define HISTOGRAM_ID(id, family, labels, unit, help) id,
 enum histogram { HISTOGRAMS(HISTOGRAM_ID) HISTOGRAM_COUNT };

@@ -20,7 +20,10 @@ enum {
 
 #define PID_SPACE_FIRST 0xEFFFFFFCU /* the inode of the first namespace of pids (linux/proc_ns.h) */
 
-_Static_assert(METRIC_STARTS_SETTLE - METRIC_STARTS_HOT == METRICS_SETTLE, "a counter of starts for each role");
+static const enum metric STARTS[METRICS_ROLE_COUNT] = {
+    [METRICS_HOT] = METRIC_STARTS_HOT,   [METRICS_PAGE] = METRIC_STARTS_PAGE,     [METRICS_AUTH] = METRIC_STARTS_AUTH,
+    [METRICS_CARD] = METRIC_STARTS_CARD, [METRICS_SETTLE] = METRIC_STARTS_SETTLE, [METRICS_MONEY] = METRIC_STARTS_MONEY,
+};
 
 /* The entry of this process. Before the process begins, and when the list is full, it is entry_none, which no reader
  * looks at. */
@@ -93,7 +96,7 @@ void metrics_process_begin(enum metrics_role role)
     atomic_store_explicit(&own->start_s, clock_now_ms() / MS_PER_S, memory_order_relaxed);
     metrics_process_busy(false);
     metrics_process_beat();
-    metrics_add((enum metric)(METRIC_STARTS_HOT + role), 1);
+    metrics_add(STARTS[role], 1);
 }
 
 void metrics_process_beat(void)

@@ -34,9 +34,10 @@ enum {
     AUTH = 1 << SANDBOX_AUTH,
     CARD = 1 << SANDBOX_CARD,
     SETTLE = 1 << SANDBOX_SETTLE,
+    MONEY = 1 << SANDBOX_MONEY,
     COMMAND = 1 << SANDBOX_COMMAND,
     PICTURE = 1 << SANDBOX_PICTURE,
-    POOLS = HOT | PAGE | AUTH | CARD,
+    POOLS = HOT | PAGE | AUTH | CARD | MONEY,
     SERVERS = POOLS | SETTLE, /* long-lived: restart in place */
     /* every role that a process has from its start; PICTURE comes later and has only its own rows */
     ALL = SERVERS | COMMAND,

@@ -577,6 +577,15 @@ const struct api_operation api_operations[] = {
       .refusals = REFUSALS({ 503, "busy", "no answer now; a repeat may work" }),
       .media = "image/png" },
 
+    /* ---- programs of the operator ---- */
+    { .method = "GET",
+      .path = "/money/report",
+      .id = "moneyReport",
+      .group = "money",
+      .says = "What came in and went out by each channel",
+      .answers = ANSWERS({ 200, "Anything", "the report" }),
+      .refusals = REFUSALS({ 401, "unauthorized", "no service token, or one that is not valid" }) },
+
     /* ---- the service ---- */
     { .method = "GET",
       .path = "/openapi.json",
@@ -602,6 +611,7 @@ const struct api_operation api_operations[] = {
     READY_OF("page", "Page"),
     READY_OF("auth", "Auth"),
     READY_OF("card", "Card"),
+    READY_OF("money", "Money"),
     { .method = "GET",
       .path = "/metrics",
       .id = "metrics",

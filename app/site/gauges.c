@@ -12,7 +12,7 @@
 
 enum { MS_PER_S = 1000 };
 
-static const char *const ROLE_NAMES[METRICS_ROLE_COUNT] = { "hot", "page", "auth", "card", "settle" };
+static const char *const ROLE_NAMES[METRICS_ROLE_COUNT] = { "hot", "page", "auth", "card", "settle", "money" };
 
 static void head_print(struct buf *out, const char *name, const char *help)
 {
@@ -33,8 +33,9 @@ static void processes_print(struct buf *out)
     for (size_t i = 0; i < METRICS_ROLE_COUNT; i++)
         buf_printf(out, "hongbao_processes{pool=\"%s\"} %u\n", ROLE_NAMES[i], crews[i].count);
     head_print(out, "busy_processes", "Processes that work on requests at this moment.");
-    for (size_t i = 0; i < METRICS_POOL_COUNT; i++)
-        buf_printf(out, "hongbao_busy_processes{pool=\"%s\"} %u\n", ROLE_NAMES[i], crews[i].busy);
+    for (size_t i = 0; i < METRICS_ROLE_COUNT; i++)
+        if (i != METRICS_SETTLE)
+            buf_printf(out, "hongbao_busy_processes{pool=\"%s\"} %u\n", ROLE_NAMES[i], crews[i].busy);
     head_print(out, "heartbeat_age_seconds", "Time since a process of the pool last said that it lives.");
     for (size_t i = 0; i < METRICS_ROLE_COUNT; i++) {
         if (crews[i].beat_ms < 0)

@@ -120,7 +120,7 @@ static void site_look(struct exchange *x, struct report *r)
 /* Reports whether the stores that answer would also accept a write. */
 static void writes_look(struct exchange *x, struct report *r, enum write_probe_kind kind)
 {
-    if (r->parts[READY_REDIS].state != FINE)
+    if (r->parts[READY_REDIS].state != FINE && kind != WRITE_PROBE_NOTHING)
         return;
     const struct write_probe *p = write_probe_take(x, kind);
     if (p->redis_refuses)
@@ -255,6 +255,17 @@ static enum step other_pool_answer(struct exchange *x)
 enum step ready_other_pool(struct exchange *x)
 {
     return ping_queue(x, other_pool_answer);
+}
+
+enum step ready_money_pool(struct exchange *x)
+{
+    struct report r = { .arena = x->arena };
+    struct buf out = BUF_EMPTY;
+    site_look(x, &r);
+    mysql_look(x, &r);
+    writes_look(x, &r, WRITE_PROBE_NOTHING);
+    failures_print(&r, &out);
+    return answer(x, &r, STR("text/plain; charset=utf-8"), &out);
 }
 
 static enum step site_answer(struct exchange *x)

@@ -98,15 +98,15 @@ static void limits_probe(struct exchange *x, struct write_probe *p)
 
 /* ---- MariaDB ---- */
 
-/* First reads, because a refused write would close the connection; then tries a write that changes no row, which also
- * waits for locks of all tables. */
-static void mysql_probe(struct exchange *x, struct write_probe *p)
+/* First reads, because a refused write would close the connection; then, where the pool may write a table, tries a
+ * write that changes no row, which also waits for locks of all tables. */
+static void mysql_probe(struct exchange *x, struct write_probe *p, bool writes_tables)
 {
     struct db *db = x->app->stores.db;
     struct db_rows rows;
     enum status st = db_query(db, x->arena, &rows, DB_WRITABLE_SQL, NULL, 0);
     bool read_only = st == ST_OK && rows.count > 0 && !str_equal(db_cell(&rows, 0, 0), STR("1"));
-    if (st == ST_OK && !read_only)
+    if (st == ST_OK && !read_only && writes_tables)
         st = db_exec(db, NULL, "DELETE FROM token WHERE id = 0", NULL, 0);
     p->mysql_refuses = st != ST_OK || read_only;
     if (p->mysql_refuses)
@@ -133,10 +133,10 @@ const struct write_probe *write_probe_take(struct exchange *x, enum write_probe_
     last = (struct write_probe){ 0 };
     if (kind == WRITE_PROBE_PACKETS)
         packets_probe(x, &last);
-    else
+    else if (kind == WRITE_PROBE_LIMITS)
         limits_probe(x, &last);
     if (x->app->stores.db != NULL && x->app->drawing == NULL) /* the card pool writes nothing to MySQL */
-        mysql_probe(x, &last);
+        mysql_probe(x, &last, kind != WRITE_PROBE_NOTHING);
     taken_ms = clock_monotonic_ms();
     return &last;
 }

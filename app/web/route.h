@@ -13,13 +13,15 @@ enum route_need {
     FOR_OPEN = 16,    /* the same, with the scope `open` */
     NO_TOKEN = 32,    /* access tokens get 403: only a session can log in, log out and change the account */
     KEEP_FORM = 64,   /* a POST whose kept fields survive (web/kept_form.h): its page fills the form from the query */
-    UPLOAD = 128      /* a POST of the page pool whose body is multipart/form-data (web/multipart.h), which the handler
+    UPLOAD = 128,     /* a POST of the page pool whose body is multipart/form-data (web/multipart.h), which the handler
                        * reads; it may have UPLOAD_BYTES_MAX. The handler also answers fcgi->body_too_large */
+    FOR_SERVICE = 256 /* for the programs of an operator, in the money pool: the handler checks the service token */
 };
 
 #define UPLOAD_BYTES_MAX ((size_t)5 << 20)
 
-enum pool { POOL_HOT = 1, POOL_PAGE = 2, POOL_AUTH = 4, POOL_CARD = 8 };
+/* The money pool answers programs: always with JSON, and without the visitor of a cookie. */
+enum pool { POOL_HOT = 1, POOL_PAGE = 2, POOL_AUTH = 4, POOL_CARD = 8, POOL_MONEY = 16 };
 
 struct route {
     const char *method; /* "GET" includes HEAD */

@@ -174,6 +174,7 @@ static enum step first_step(const struct router *router, struct exchange *x)
 {
     struct str method = exchange_param(x, "REQUEST_METHOD");
     request_read(x, method);
+    x->wants_json = x->wants_json || router->pool == POOL_MONEY;
     traffic_begun(router->pool, x);
     const struct problem *problem = request_problem(router, x, method);
     if (problem == &PROBLEM_METHOD && (options_answered(x, method) || get_leads_to_page(router, x)))

@@ -47,6 +47,10 @@ pool_replace() {
     local new container
     docker compose rm -f "$1" >/dev/null
     mapfile -t old < <(docker compose ps -q "$1")
+    if [ "$1" = money ] && [ "${#old[@]}" -eq 0 ]; then # the version before had none
+        docker compose up -d --no-deps money
+        return
+    fi
     [ "${#old[@]}" -gt 0 ] || die "$1 does not run: docker compose up -d"
     docker compose up -d --no-deps --no-recreate --scale "$1=$((${#old[@]} + 1))" "$1"
     new=$(docker compose ps -q "$1" | grep -vxF "$(printf '%s\n' "${old[@]}")") || die "$1 has no new container"
@@ -88,7 +92,7 @@ main() {
     # The reader before the writers (docs/how-to/restart.md).
     docker compose run --rm -T --no-deps hongbao settle --check
     docker compose up -d --no-deps --force-recreate settle
-    for pool in hot auth card page; do
+    for pool in hot auth card money page; do
         pool_replace "$pool"
     done
     docker compose exec -T nginx /usr/lib/hongbao/nginx.sh reload

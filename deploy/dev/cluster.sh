@@ -83,7 +83,7 @@ cluster_machines() {
         ;;
     esac
     for i in {1..3}; do echo "db$i db mariadb"; done
-    for i in 1 2; do echo "app$i app settle auth card page hot nginx"; done
+    for i in 1 2; do echo "app$i app settle auth card money page hot nginx"; done
     echo "lb lb haproxy"
 }
 

@@ -88,7 +88,7 @@ instance_find_sockets() {
 
 # Removes the sockets, after all servers have ended.
 instance_drop_sockets() {
-    rm -f -- "$SOCKETS"/{hot,page,auth,card,redis,mariadb}.sock
+    rm -f -- "$SOCKETS"/{hot,page,auth,card,money,redis,mariadb}.sock
     if [ "$SOCKETS" != "$VAR/run" ]; then
         rmdir -- "$SOCKETS" 2>/dev/null || true
         rm -f -- "$VAR/run/sockets"

@@ -3,7 +3,7 @@
 
 # In the order of starting; they are ended in reverse order. A machine of a cluster has only some (VAR/node), and may have
 # others (cluster_services.sh).
-SERVICES=(mariadb redis settle auth card page hot nginx)
+SERVICES=(mariadb redis settle auth card money page hot nginx)
 
 service_known() {
     [[ " ${SERVICES[*]} " == *" $1 "* ]] || die "no server '$1'; there are: ${SERVICES[*]}"
@@ -199,14 +199,18 @@ service_start_card() {
     service_start_pool card 1 128
 }
 
-AUTH_NICENESS=10 # as in app/commands/serve.c
+service_start_money() {
+    service_start_pool money 1 128
+}
+
+LOW_NICENESS=10 # as in app/commands/serve.c
 
 service_start_auth() {
     service_start_pool auth 2 1024
     [ ! -f "$VAR/nginx-seconds" ] || return 0
     # Linux divides the CPU between sessions first (autogroup), and each server has a session of its own: the niceness
     # that the processes set for themselves counts only within their session.
-    [ ! -f "/proc/$process_spawned/autogroup" ] || wait_until 2 service_session_nice "$process_spawned" "$AUTH_NICENESS" ||
+    [ ! -f "/proc/$process_spawned/autogroup" ] || wait_until 2 service_session_nice "$process_spawned" "$LOW_NICENESS" ||
         say "dev: could not set the niceness of auth's session; a flood of logins will slow the rest"
 }
 

@@ -83,7 +83,7 @@ site_run_apart() {
 site_follow() {
     local name
     local -a logs=()
-    for name in access nginx hot page auth card settle; do
+    for name in access nginx hot page auth card money settle; do
         [ ! -f "$VAR/log/$name.log" ] || logs+=("$VAR/log/$name.log")
     done
     # nginx writes its access log with a delay: the lines of our own requests would follow the welcome text.
@@ -172,7 +172,7 @@ site_stop() {
 # before hot, hot before page.
 site_restart() {
     local name
-    [ $# -gt 0 ] || set -- settle hot auth card page
+    [ $# -gt 0 ] || set -- settle hot auth card money page
     for name; do service_known "$name"; done
     instance_exists || die "nothing runs in $VAR"
     instance_lock
@@ -308,7 +308,7 @@ site_check_port() {
 # without any store.
 site_wait_ready() {
     local path
-    for path in /readyz /login /p/00000000000000000000000000 /p/00000000000000000000000000/card.png; do
+    for path in /readyz /login /p/00000000000000000000000000 /p/00000000000000000000000000/card.png /money/; do
         wait_until 20 site_answers "$path" || {
             say "dev: $(instance_url)$path answers $(service_http_code "$path")"
             process_show_log nginx
@@ -316,6 +316,7 @@ site_wait_ready() {
             /readyz) process_show_log page ;;
             /login) process_show_log auth ;;
             *card.png) process_show_log card ;;
+            /money/) process_show_log money ;;
             *) process_show_log hot ;;
             esac
             die "the site did not get ready"

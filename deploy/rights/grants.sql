@@ -5,7 +5,7 @@
 -- The ledger is append-only: no role that serves may change or delete a row of transfer or grab. Accounts and transfers are
 -- written by routines alone (sql/migrations), which keep the rules of the ledger. UPDATE is granted by column.
 -- INSERT … ON DUPLICATE KEY UPDATE needs UPDATE on the columns that it inserts.
-REVOKE ALL PRIVILEGES, GRANT OPTION FROM 'hongbao_page'@'localhost', 'hongbao_auth'@'localhost', 'hongbao_card'@'localhost', 'hongbao_settle'@'localhost', 'hongbao_audit'@'localhost', 'hongbao_support'@'localhost', 'hongbao_treasury'@'localhost', 'hongbao_backup'@'localhost';
+REVOKE ALL PRIVILEGES, GRANT OPTION FROM 'hongbao_page'@'localhost', 'hongbao_auth'@'localhost', 'hongbao_card'@'localhost', 'hongbao_money'@'localhost', 'hongbao_settle'@'localhost', 'hongbao_audit'@'localhost', 'hongbao_support'@'localhost', 'hongbao_treasury'@'localhost', 'hongbao_backup'@'localhost';
 
 -- The auth pool: users with the hashes of their passwords and recovery codes, passkeys and access tokens that are added,
 -- logins by passkey, the wallets of new users, the deletion of an account with the
@@ -58,6 +58,11 @@ GRANT SELECT (id, kind, sender_name, receiver_name, greeting, cover, opens_ms) O
 GRANT EXECUTE ON FUNCTION packet_needs_phrase TO 'hongbao_card'@'localhost';
 GRANT SELECT ON site TO 'hongbao_card'@'localhost';
 GRANT SELECT ON schema_migration TO 'hongbao_card'@'localhost';
+
+-- The money pool: programs of the operator, each with a service token. It writes no table: every routine that it may call
+-- takes the hash of the token.
+GRANT SELECT ON site TO 'hongbao_money'@'localhost';
+GRANT SELECT ON schema_migration TO 'hongbao_money'@'localhost';
 
 -- The settle worker: grabs, refunds, balances, totals, and what is left of users who delete their account. It reads no
 -- names and passwords; ids of users, because it looks for accounts and sessions of nobody; their faces, for packets

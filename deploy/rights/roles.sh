@@ -3,7 +3,7 @@
 # and for a deployment. Needs deploy/common.sh.
 
 RIGHTS_SOURCE=$(cd -- "$(dirname -- "${BASH_SOURCE[0]}")" && pwd -P)
-ROLES=(hot page auth card settle audit migrate support treasury backup operator)
+ROLES=(hot page auth card money settle audit migrate support treasury backup operator)
 # These have no user in MariaDB. setup is no role of a process: it is hongbao_setup (rights_acl_setup).
 ROLES_WITHOUT_MARIADB=' hot operator setup '
 

@@ -21,7 +21,7 @@ const BLOCK = {
   start: 0, audit: 1, build: 2, upgrade: 3, stores: 4, backup: 5, list: 6, restore: 7, lost: 8, copies: 9, passwords: 10,
 };
 const OFFLINE = ['--pull ', '']; // without a registry
-const POOLS = ['hot', 'auth', 'card', 'page'];
+const POOLS = ['hot', 'auth', 'card', 'money', 'page'];
 const SERVICES = [...POOLS, 'settle', 'redis', 'mariadb', 'nginx'];
 const engine = new Engine();
 const sources = join(engine.folder, 'sources');
@@ -88,7 +88,7 @@ test('a service has a read-only image, and the secrets of its role alone', async
   for (const service of SERVICES) {
     const [mount, ...secrets] = (await compose('exec', '-T', service, 'sh', '-c', 'grep " / " /proc/mounts; ls /run/secrets 2>/dev/null || true')).split('\n').filter(Boolean);
     assert.match(mount, / ro,/, service);
-    const own = { nginx: [], settle: ['settle.conf'], redis: ['redis-users.acl'], mariadb: ['mariadb-users.sql'] };
+    const own = { nginx: [], money: ['money.conf'], settle: ['settle.conf'], redis: ['redis-users.acl'], mariadb: ['mariadb-users.sql'] };
     assert.deepEqual(secrets.sort(), own[service] ?? [`${service}.conf`, `${service}.keys`], service);
   }
 });
@@ -98,7 +98,7 @@ test('a service reaches the sockets that it needs and no others, and nginx alone
   for (const service of SERVICES) {
     const [sockets, networks] = (await compose('exec', '-T', service, 'bash', '-c', 'find /run/hongbao -type s -printf "%P "; echo; sed -n "s/^ *\\([a-z0-9]*\\):.*/\\1/p" /proc/net/dev | xargs')).split('\n');
     const own = { hot: ['hot', 'redis/redis.sock'], settle: stores, redis: ['redis/redis.sock'], mariadb: ['mariadb/mysqld.sock'], nginx: POOLS };
-    const reached = new Set(sockets.split(' ').filter(Boolean).map((name) => name.replace(/^(hot|page|auth|card)\/.*/, '$1')));
+    const reached = new Set(sockets.split(' ').filter(Boolean).map((name) => name.replace(/^(hot|page|auth|card|money)\/.*/, '$1')));
     assert.deepEqual([...reached].sort(), [...own[service] ?? [service, ...stores]].sort(), service);
     assert.match(networks, service === 'nginx' ? /\beth0\b/ : /^lo$/, service);
   }
@@ -113,7 +113,7 @@ test('the address of a visitor is what the proxy has written, and nobody else re
 
 test('the site knows all of its processes, though those of two containers may have the same number', async () => {
   const metrics = await site.curl('/metrics');
-  for (const [role, count] of Object.entries({ hot: 2, page: 4, auth: 2, card: 1, settle: 1 })) {
+  for (const [role, count] of Object.entries({ hot: 2, page: 4, auth: 2, card: 1, money: 1, settle: 1 })) {
     assert.match(metrics, new RegExp(`^hongbao_processes\\{pool="${role}"\\} ${count}$`, 'm'));
   }
 });

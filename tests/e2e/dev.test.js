@@ -12,7 +12,7 @@ import { run, temporaryFolder } from './support/run.js';
 
 // Folders beside the instance under test, where `servers stop-all` stops them even after a failure.
 const FOLDER = dirname(env.HB_TEST_VAR);
-const SERVERS = ['mariadb', 'redis', 'nginx', 'hot', 'page', 'auth', 'card', 'settle'];
+const SERVERS = ['mariadb', 'redis', 'nginx', 'hot', 'page', 'auth', 'card', 'money', 'settle'];
 const used = [];
 
 // A new instance: its folder, its port and ./dev on it.

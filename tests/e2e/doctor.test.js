@@ -253,7 +253,7 @@ test('faults of the tables', async () => {
   const unknown = statements(`INSERT INTO schema_migration VALUES (${Number(next)}, 'later', REPEAT('x', 32), 1, FALSE)`, `DELETE FROM schema_migration WHERE version = ${Number(next)}`);
   await finds('schema', /does not know/, unknown);
   await finds('pool-not-ready', /schema does not fit/, { ...unknown, mends: /^hongbao doctor # again/ });
-  await finds('pool-not-ready', /schema does not fit/, { ...unknown, args: ['--nginx', NGINX, '--skip', 'schema'], mends: /^restart the pool (hot|page|auth|card),/ });
+  await finds('pool-not-ready', /schema does not fit/, { ...unknown, args: ['--nginx', NGINX, '--skip', 'schema'], mends: /^restart the pool (hot|page|auth|card|money),/ });
   await finds('schema', /tables are missing, and only a backup has their rows: thanks$/, { mends: /^stop the site, hongbao restore --replace BACKUP/,
     ...statements('RENAME TABLE thanks TO thanks_away', 'RENAME TABLE thanks_away TO thanks') });
   await finds('schema-interrupted', /interrupted: 0099/, statements("INSERT INTO schema_progress VALUES (99, REPEAT('x', 32), 2)", 'DELETE FROM schema_progress'));
@@ -393,16 +393,16 @@ test('nginx that serves the certificate of before', async () => {
 test('processes of an earlier program, or with earlier settings', async () => {
   const text = readFileSync(env.HB_TEST_CONFIG, 'utf8');
   const onlyHot = /: hot( \d+)+$/;
-  const everyone = /: hot( \d+)+, page( \d+)+, auth( \d+)+, card( \d+)+, settle \d+$/;
+  const everyone = /: hot( \d+)+, page( \d+)+, auth( \d+)+, card( \d+)+, settle \d+, money \d+$/;
   await finds('process-settings', everyone, { mends: /restart/,
     plant: () => writeFileSync(env.HB_TEST_CONFIG, `${text}greeting_graphemes_max = 20\n`), mend: () => writeFileSync(env.HB_TEST_CONFIG, text) });
   await finds('process-settings', onlyHot, {
     plant: async () => {
       writeFileSync(env.HB_TEST_CONFIG, `${text}greeting_graphemes_max = 20\n`);
-      await site.dev('restart', 'page', 'auth', 'card', 'settle');
+      await site.dev('restart', 'page', 'auth', 'card', 'money', 'settle');
       await poll('the earlier processes have ended', async () => onlyHot.test((await doctor()).wrong.find(({ name }) => name === 'process-settings')?.text));
     },
-    mend: async () => { writeFileSync(env.HB_TEST_CONFIG, text); await site.dev('restart', 'page', 'auth', 'card', 'settle'); } });
+    mend: async () => { writeFileSync(env.HB_TEST_CONFIG, text); await site.dev('restart', 'page', 'auth', 'card', 'money', 'settle'); } });
   // Another program than the installed one, which is the doctor's own, has another build id.
   const program = readFileSync(env.HB_TEST_BINARY);
   const id = program.indexOf(Buffer.from('GNU\0')) + 4;

@@ -14,7 +14,7 @@ import { run } from './support/run.js';
 const ROOT = dirname(env.HB_TEST_DEV);
 const BUILD = join(ROOT, 'build/release');
 const PROGRAM = join(BUILD, 'hongbao');
-const ROLES = ['hot', 'page', 'auth', 'card', 'settle'];
+const ROLES = ['hot', 'page', 'auth', 'card', 'money', 'settle'];
 const folder = join(dirname(env.HB_TEST_VAR), 'hardening');
 let url;
 let asRoot; // why the servers run as root; undefined: they don't
@@ -182,7 +182,7 @@ test('no server runs as root, also when root has started it, and after a restart
 
 test('another user reaches neither the sockets nor the settings, the logs and the data', { skip }, async () => {
   const nobody = (...command) => run('setpriv', ['--reuid=65534', '--regid=65534', '--clear-groups', ...command], { timeout: 10 * SECOND_MS });
-  for (const name of ['hot.sock', 'page.sock', 'auth.sock', 'card.sock', 'redis.sock', 'mariadb.sock']) {
+  for (const name of ['hot.sock', 'page.sock', 'auth.sock', 'card.sock', 'money.sock', 'redis.sock', 'mariadb.sock']) {
     const connect = ['curl', '-sS', '--max-time', '2', '--unix-socket', join(folder, 'run', name), 'http://localhost/'];
     await assert.rejects(nobody(...connect), (error) => error.code === 7, `nobody connects to ${name}`);
     await assert.rejects(run(connect[0], connect.slice(1)), (error) => error.code !== 7, `root connects to ${name}`);
@@ -197,7 +197,7 @@ test('the instance, its sockets and its saved environment are for its user alone
   const mode = (path) => (statSync(join(folder, path)).mode & 0o777).toString(8);
   assert.equal(mode('.'), '700');
   assert.equal(mode('run/environment'), '600');
-  for (const role of ['hot', 'page', 'auth', 'card']) {
+  for (const role of ['hot', 'page', 'auth', 'card', 'money']) {
     assert.equal(mode(`run/${role}.sock`), '660', role);
     assert.equal(statSync(join(folder, `run/${role}.sock`)).gid, Number(field(supervisor('nginx'), 'Gid')), `the group of ${role}.sock is nginx's`);
   }

@@ -12,6 +12,7 @@ import { Client, newUser, poll, pollWithin, sendPacket, site, unique } from './s
 
 const GUESSES = 111;
 const VIEWS = 500;
+const CALLS = 2000; // of programs
 const CONNECTIONS = 1500;
 const REFUSED_BY_NGINX = /"status":429,.*"upstream":""/; // as docs/reference/log.md counts them
 const FILES_MORE = 200; // files of this process in addition to the connections
@@ -22,7 +23,7 @@ const { hostname, port, host } = new URL(site.url);
 const files = Number(/^Max open files +(\d+)/m.exec(readFileSync('/proc/self/limits', 'utf8'))[1]);
 const skip = files < CONNECTIONS + FILES_MORE ? `only ${files} files may be open` : false;
 
-const restart = (settings) => site.startAnew(['nginx', 'page', 'auth', 'card'], settings);
+const restart = (settings) => site.startAnew(['nginx', 'page', 'auth', 'card', 'money'], settings);
 
 before(() => restart({ HB_LIMITS: 'on' }));
 after(() => restart({}));
@@ -114,6 +115,12 @@ test('nobody gets more views by another cookie beside an access token or a sessi
   const own = `sid=${visitor.client.cookie('sid')}`;
   assert.deepEqual(await raw(1, () => `GET /wallet HTTP/1.1\r\nAccept: ${JSON_TYPE}\r\nCookie: ${own}`), { 200: 1 });
   assert.deepEqual(await raw(1, () => `GET /wallet HTTP/1.1\r\nAccept: ${JSON_TYPE}\r\nCookie: \v${own}; ${made()}`), { 401: 1 });
+});
+
+test('a program of the operator that asks without end is limited, and its address has all other pages', async () => {
+  const answers = await raw(CALLS, () => 'GET /money/report HTTP/1.1');
+  assert.ok(answers[429] > 0 && answers[401] >= 500 && answers[401] + answers[429] === CALLS, JSON.stringify(answers));
+  assert.equal((await new Client().get('/login')).status, 200);
 });
 
 test('every limit of the program answers page and JSON, and is counted', async () => {

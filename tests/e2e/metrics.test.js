@@ -41,19 +41,20 @@ test('requests count in their pool and class', async () => {
   assert.equal((await client.get(`${path}/card.png`)).status, 200);
   assert.equal((await client.get('/nothing')).status, 404);
   assert.equal((await new Client().get('/login')).status, 200);
+  assert.equal((await new Client().get('/money/report')).status, 401);
   let after;
   const grew = (name) => after.get(name) - before.get(name);
   // The time of a batch is counted after its answers are sent.
   await poll('each pool was busy', async () => {
     after = await metrics();
-    return ['hot', 'page', 'auth', 'card'].every((pool) => grew(`hongbao_busy_seconds_total{pool="${pool}"}`) > 0);
+    return ['hot', 'page', 'auth', 'card', 'money'].every((pool) => grew(`hongbao_busy_seconds_total{pool="${pool}"}`) > 0);
   });
   for (const labels of ['pool="hot",class="write"', 'pool="hot",class="read"', 'pool="page",class="write"', 'pool="page",class="other"',
-    'pool="auth",class="read"', 'pool="card",class="read"']) {
+    'pool="auth",class="read"', 'pool="card",class="read"', 'pool="money",class="read"']) {
     assert.ok(grew(`hongbao_request_seconds_count{${labels}}`) >= 1, labels);
     assert.equal(after.get(`hongbao_request_seconds_bucket{${labels},le="+Inf"}`), after.get(`hongbao_request_seconds_count{${labels}}`));
   }
-  for (const pool of ['hot', 'page', 'auth', 'card']) {
+  for (const pool of ['hot', 'page', 'auth', 'card', 'money']) {
     assert.ok(grew(`hongbao_requests_total{pool="${pool}"}`) >= 1, pool);
     assert.ok(after.get(`hongbao_processes{pool="${pool}"}`) >= 1, pool);
     if (pool !== 'hot') assert.ok(grew(`hongbao_queue_seconds_count{pool="${pool}"}`) >= 1, pool);

@@ -110,6 +110,9 @@ APP_TEST(a_store_that_refuses_writes_is_not_ready)
             if (visit_close(v) != 503 || !told)
                 fail_msg("%s, pool %zu", r->plant, j);
         }
+        /* It writes nothing in Redis, and no table itself. */
+        assert_int_equal(visit_close(answer_of(app, ready_money_pool, false)),
+                         strstr(r->says, "read-only") != NULL ? 503 : 200);
         if (r->mend != NULL)
             administrator_does(admin, r, r->mend);
         else

@@ -27,11 +27,12 @@
 #include "user/store.h"
 
 /* The roles of processes, then the roles of people and commands. HOT and OPERATOR have no user in MySQL. */
-enum { PAGE, AUTH, CARD, SETTLE, AUDIT, MYSQL_ROLES, HOT = MYSQL_ROLES, ROLES };
+enum { PAGE, AUTH, CARD, MONEY, SETTLE, AUDIT, MYSQL_ROLES, HOT = MYSQL_ROLES, ROLES };
 enum { OPERATOR = ROLES, SUPPORT, TREASURY, BACKUP, ADMIN, ALL_ROLES };
 static const char *const ROLE_NAMES[ALL_ROLES] = {
-    [PAGE] = "page", [AUTH] = "auth",         [CARD] = "card",       [SETTLE] = "settle",     [AUDIT] = "audit",
-    [HOT] = "hot",   [OPERATOR] = "operator", [SUPPORT] = "support", [TREASURY] = "treasury", [BACKUP] = "backup",
+    [PAGE] = "page",       [AUTH] = "auth",         [CARD] = "card",     [MONEY] = "money",
+    [SETTLE] = "settle",   [AUDIT] = "audit",       [HOT] = "hot",       [OPERATOR] = "operator",
+    [SUPPORT] = "support", [TREASURY] = "treasury", [BACKUP] = "backup",
 };
 
 /* The part behind `hb:token:` for a token whose hash is 32 times this byte. */
@@ -1076,6 +1077,21 @@ TEST(the_treasury_reads_money_and_does_nothing_else)
                          "SET hb:{p00}:site x", "GET hb:{p00}:packet:1", "XRANGE hb:{p00}:events - +", "FCALL x 0",
                          "FUNCTION LIST", "EVAL return(1) 0");
     redis_plant(TREASURY, "GET hb:{p00}:site");
+}
+
+/* A program of an operator shows the pool its token. Without one, the pool reads nobody's money. It writes no table. */
+TEST(the_money_pool_knows_nothing_without_a_token)
+{
+    EACH_TEXT (table, "site", "schema_migration")
+        assert_allowed(MONEY, row_of(table));
+    EACH_TEXT (table, "user", "account", "transfer", "packet", "packet_receiver", "`grab`", "share_return", "thanks",
+               "token", "passkey", "recovery_code", "picture", "cover", "user_month", "dead_letter", "stream_cursor",
+               "instance_lease", "username_retired", "mysql.global_priv")
+        assert_denied(MONEY, row_of(table));
+    assert_no_permission(MONEY, "GET hb:session:x", "GET hb:token:x", "GET hb:{p00}:packet:1", "SET hb:{p00}:site x",
+                         "SET hb:{p00}:fence x", "SET hb:{limit}:card:1 1", "SET hb:{limit}:unused 1", "FCALL x 0",
+                         "SET hb:wait:{0} 1", "XRANGE hb:{p00}:events - +");
+    redis_plant(MONEY, "GET hb:{p00}:site");
 }
 
 /* A statement shows the channel, memo and reference, and why a withdrawal came back. Authors are not for people. */

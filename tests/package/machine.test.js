@@ -109,14 +109,14 @@ test('each unit is confined', async (t) => {
     t.diagnostic(last);
   }
   const owners = await machine.shell("stat -c '%U:%G %a' /run/hongbao/*.sock /run/hongbao/metrics | sort | uniq -c | sed 's/^ *//'");
-  assert.deepEqual(owners.split('\n'), ['1 root:hongbao 660', '4 www-data:www-data 660']);
+  assert.deepEqual(owners.split('\n'), ['1 root:hongbao 660', '5 www-data:www-data 660']);
   const environment = await machine.shell('cat /proc/$(systemctl show -P MainPID hongbao-hot@1)/environ | tr "\\0" "\\n"');
   const secret = machine.read('etc/hongbao/secret').trim();
   assert.ok(secret.length >= 32 && !environment.includes(secret));
   const has = Object.fromEntries(await Promise.all((await site.units()).map(async ({ name }) => [name.split(/[@.]/)[0],
     (await machine.shell(`ls /run/credentials/${name}`)).split('\n').sort().join(' ')])));
   const pool = (role) => [`hongbao-${role}`, `${role}.conf ${role}.keys`];
-  assert.deepEqual(has, { ...Object.fromEntries(['hot', 'page', 'auth', 'card'].map(pool)), 'hongbao-settle': 'settle.conf' }, 'no process has the secret');
+  assert.deepEqual(has, { ...Object.fromEntries(['hot', 'page', 'auth', 'card'].map(pool)), 'hongbao-money': 'money.conf', 'hongbao-settle': 'settle.conf' }, 'no process has the secret');
   assert.match(machine.read('etc/hongbao/hongbao.conf'), /^older_keys = off$/m, 'a new site has nothing of an earlier version');
   assert.ok(!machine.read('etc/hongbao/rights/hot.keys').includes('before'));
   assert.match(await machine.run('journalctl', '-u', 'hongbao-settle', '-o', 'json', '--no-pager'), /"PRIORITY":"6".*settle worker started|settle worker started.*"PRIORITY":"6"/);
@@ -297,7 +297,7 @@ test('the timer makes up for a missed night with a verified backup, and the last
 test('after a removal nothing runs and nginx goes on; an installation brings the same money back', async () => {
   await machine.run('apt-get', 'remove', '-y', 'hongbao');
   const left = await machine.try('bash', '-c', `exec 2>/dev/null; systemctl list-units --plain --no-legend 'hongbao*' 'redis-server@hongbao*'
-    pgrep -u hongbao-hot,hongbao-page,hongbao-auth,hongbao-card,hongbao-settle; ls /etc/nginx/*/hongbao* /etc/nginx/hongbao /run/hongbao/*.sock`);
+    pgrep -u hongbao-hot,hongbao-page,hongbao-auth,hongbao-card,hongbao-money,hongbao-settle; ls /etc/nginx/*/hongbao* /etc/nginx/hongbao /run/hongbao/*.sock`);
   assert.equal(left, '/etc/nginx/sites-available/hongbao', "the operator's own");
   await machine.run('nginx', '-t', '-q');
   assert.equal(await machine.run('curl', '-s', '-o', '/dev/null', '-w', '%{http_code}', 'http://127.0.0.1/'), '200');

@@ -145,7 +145,7 @@ test('no role may connect to the sockets of the pools, nor after an upgrade from
   await machine.shell('chown root:hongbao /run/hongbao/*.sock; chmod 666 /run/hongbao/*.sock');
   await setup();
   assert.match(await machine.run('stat', '-c', '%U:%G %a', '/run/hongbao/hot.sock'), /^www-data:www-data 660$/);
-  for (const role of ['hot', 'page', 'auth', 'card', 'settle']) {
+  for (const role of ['hot', 'page', 'auth', 'card', 'money', 'settle']) {
     const connects = await machine.try('setpriv', `--reuid=hongbao-${role}`, '--regid=hongbao', '--init-groups', 'bash', '-c',
       'for s in /run/hongbao/*.sock; do [ ! -w "$s" ] || echo "$s"; done');
     assert.equal(connects, '', role);
@@ -163,7 +163,7 @@ test('what would not start takes the place of nothing: a reload fails at once, a
     assert.deepEqual(await pids(), running);
     assert.equal(await site.status('/readyz'), '200');
     // What setup asks before it restarts a process that has refused a reload.
-    for (const pool of ['hot', 'page', 'auth', 'card']) await machine.run('hongbao', 'serve', '--pool', pool, '--check');
+    for (const pool of ['hot', 'page', 'auth', 'card', 'money']) await machine.run('hongbao', 'serve', '--pool', pool, '--check');
   });
   assert.deepEqual(await pids(), running);
 });

@@ -87,6 +87,7 @@ test('the upgrade under load answers nothing but what the page says, and keeps e
   assert.ok(refused <= REFUSED_MAX, JSON.stringify(errors));
   await site.allRun();
   assert.match(await machine.run('hongbao', 'version'), /^hongbao 1\.[1-9]/);
+  assert.equal(await site.status('/readyz/money'), '200', 'version 1.0 has no pool money');
   await site.has('late', unsettled);
   await site.hasStill(seen, PEOPLE, packets);
   await site.audited();

@@ -192,5 +192,5 @@ export const FAULTS = [
   ['log-rotation', /timer is not enabled/, 'systemctl disable --now logrotate.timer'],
   ['log-rotation', /timer is not enabled/, 'systemctl mask --now logrotate.timer'],
   away('log-rotation', '/usr/sbin/logrotate'),
-  ['pool-missing', /pools: hot; page; auth; card/, 'rm /etc/nginx/conf.d/hongbao.conf', { count: 1 }],
+  ['pool-missing', /pools: hot; page; auth; card; money/, 'rm /etc/nginx/conf.d/hongbao.conf', { count: 1 }],
 ].map(([finding, says, plant, more]) => ({ finding, says, plant, ...more }));

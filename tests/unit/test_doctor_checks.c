@@ -163,7 +163,7 @@ DOCTOR_TEST(of_an_installed_site_a_mend_is_a_command)
     TOLD("mend: systemctl stop hongbao.target; openssl rand -hex 32 >", "/secret; hongbao setup --non-interactive",
          "wrong: metrics-missing:", arena_printf(arena, "mend: mv %s", folder).ptr);
     tell(doctor_check_pools);
-    TOLD("names no socket of these pools: hot; page; auth; card\n    mend: hongbao setup --non-interactive\n");
+    TOLD("names no socket of these pools: hot; page; auth; card; money\n    mend: hongbao setup --non-interactive\n");
 }
 
 /* ---- nginx ---- */

@@ -73,6 +73,9 @@ TEST(every_family_is_described_once_before_all_of_its_lines)
     assert_non_null(first);
     assert_null(strstr(first + 1, "# HELP hongbao_requests_total"));
     assert_parts(printed(NULL, 0), "!(null)");
+    /* The histograms of a pool that came later stand behind the others of its family. */
+    assert_non_null(strstr(printed(NULL, 0), "hongbao_queue_seconds_count{pool=\"card\"} 0\n"
+                                             "hongbao_queue_seconds_bucket{pool=\"money\""));
     const struct metric_sample others[] = { { "hongbao_limited_total{limit=\"elsewhere\"}", 7 },
                                             { "hongbao_limited_total{limit=\"there\"}", 8 } };
     assert_non_null(strstr(printed(others, 2), "hongbao_limited_total{limit=\"phrase\"} 0\n"

@@ -124,7 +124,7 @@ TEST(a_call_that_only_an_intruder_makes_ends_the_process)
 /* ---- what only some roles may do ---- */
 
 enum {
-    POOLS = 1 << SANDBOX_HOT | 1 << SANDBOX_PAGE | 1 << SANDBOX_AUTH | 1 << SANDBOX_CARD,
+    POOLS = 1 << SANDBOX_HOT | 1 << SANDBOX_PAGE | 1 << SANDBOX_AUTH | 1 << SANDBOX_CARD | 1 << SANDBOX_MONEY,
     SERVERS = POOLS | 1 << SANDBOX_SETTLE,
     COMMAND = 1 << SANDBOX_COMMAND
 };

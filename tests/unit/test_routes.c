@@ -29,7 +29,7 @@ TEST(every_post_requires_the_same_origin_and_money_and_records_a_user)
         const struct route *r = site_route(i);
         posts += is_post(r);
         private += is_private(r);
-        if (is_post(r) && !(r->needs & SAME_ORIGIN))
+        if (is_post(r) && (r->needs & (SAME_ORIGIN | FOR_SERVICE)) == 0)
             fail_msg("POST %s does not require the same origin", r->path);
         if (is_private(r) && (r->needs & NEED_USER) != NEED_USER)
             fail_msg("%s %s needs no user", r->method, r->path);
@@ -37,6 +37,21 @@ TEST(every_post_requires_the_same_origin_and_money_and_records_a_user)
             fail_msg("%s %s has no fields to keep", r->method, r->path);
     }
     assert_true(posts >= 7 && private >= 8);
+}
+
+/* No session reaches the routes of the money pool, and no other pool moves money from outside. */
+TEST(what_is_for_programs_of_the_operator_is_in_the_money_pool_alone)
+{
+    size_t found = 0;
+    for (size_t i = 0; i < site_routes_count(); i++) {
+        const struct route *r = site_route(i);
+        const bool is_money = begins(r, "/money/");
+        found += is_money;
+        if (is_money != ((r->needs & FOR_SERVICE) != 0) || (is_money && r->pools != POOL_MONEY) ||
+            (is_money && (r->needs & (WANT_VISITOR | SAME_ORIGIN)) != 0))
+            fail_msg("%s %s", r->method, r->path);
+    }
+    assert_true(found > 0);
 }
 
 /* The author of a new route must choose: FOR_SEND, FOR_OPEN, or NO_TOKEN. */

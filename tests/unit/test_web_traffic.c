@@ -40,7 +40,10 @@ TEST(a_request_counts_in_its_class)
                   { POOL_AUTH, &user_route, METHOD_POST, NULL, HISTOGRAM_AUTH_WRITE },
                   { POOL_AUTH, NULL, METHOD_POST, NULL, HISTOGRAM_AUTH_OTHER },
                   { POOL_CARD, &user_route, METHOD_GET, NULL, HISTOGRAM_CARD_READ },
-                  { POOL_CARD, NULL, METHOD_GET, NULL, HISTOGRAM_CARD_OTHER } };
+                  { POOL_CARD, NULL, METHOD_GET, NULL, HISTOGRAM_CARD_OTHER },
+                  { POOL_MONEY, &user_route, METHOD_GET, NULL, HISTOGRAM_MONEY_READ },
+                  { POOL_MONEY, &user_route, METHOD_POST, NULL, HISTOGRAM_MONEY_WRITE },
+                  { POOL_MONEY, NULL, METHOD_GET, NULL, HISTOGRAM_MONEY_OTHER } };
     EACH (row, cases) {
         struct exchange x = { .fcgi = &request, .route = row->route, .method = row->method, .stream = row->stream };
         uint64_t before = metrics_observed(row->counted);

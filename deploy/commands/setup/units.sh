@@ -34,6 +34,7 @@ units() {
     units_pool hot "$cpus"
     units_pool auth 2
     units_pool card 1
+    units_pool money 1
     units_pool page $((cpus < 2 ? 2 : cpus > 4 ? 4 : cpus))
 }
 
@@ -49,7 +50,7 @@ units_start() {
     mapfile -t names < <(units)
     systemctl daemon-reload
     timer_choose
-    names+=(hongbao-{hot,auth,card,page}.socket hongbao.target)
+    names+=(hongbao-{hot,auth,card,money,page}.socket hongbao.target)
     systemctl enable -q "${names[@]}"
     store_exists redis || systemctl add-wants -q hongbao.target "$REDIS_UNIT.service"
     store_exists mariadb || systemctl add-wants -q hongbao.target mariadb.service
@@ -99,7 +100,7 @@ units_die() {
 # Gives a socket that was open before an upgrade the owner and mode of its unit: systemd does so only when it opens one.
 sockets_own() {
     local unit socket pool
-    for pool in hot auth card page; do
+    for pool in hot auth card money page; do
         unit=hongbao-$pool.socket socket=/run/hongbao/$pool.sock
         [ -S "$socket" ] || continue
         chown -- "$(systemctl show -P SocketUser "$unit"):$(systemctl show -P SocketGroup "$unit")" "$socket"
@@ -110,7 +111,7 @@ sockets_own() {
 # The units of the service that run, in the order in which they take a new program: who reads before who writes.
 units_running() {
     local name
-    for name in settle hot auth card page; do
+    for name in settle hot auth card money page; do
         systemctl list-units --plain --no-legend --state=active "hongbao-$name.service" "hongbao-$name@*.service" |
             cut -d ' ' -f 1
     done

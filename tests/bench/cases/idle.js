@@ -2,7 +2,7 @@
 import { pause } from '../../support/deployment.js';
 import { cpuBetween, cpuOf, memoryOf, nginxTree, processTree } from '../cpu.js';
 
-const SERVERS = ['nginx', 'hot', 'page', 'auth', 'card', 'settle', 'redis', 'mariadb'];
+const SERVERS = ['nginx', 'hot', 'page', 'auth', 'card', 'money', 'settle', 'redis', 'mariadb'];
 const SETTLE_S = 10; // after the start: the first walk of recovery is over, and caches are warm
 const CORE_PERCENT_MAX = 2;
 const MIB_MAX = 150;

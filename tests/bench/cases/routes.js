@@ -14,7 +14,7 @@ const YUAN = '10000';
 const NAMES_MAX = 100;
 const RECORDS_PER_USE = 5000; // app/records/export_limit.h
 const SPECIAL = { changePassword: { perUse: 1 / 2 } }; // it makes two hashes, and both count
-const SERVERS = ['hot', 'page', 'auth', 'card', 'settle', 'redis', 'mariadb'];
+const SERVERS = ['hot', 'page', 'auth', 'card', 'money', 'settle', 'redis', 'mariadb'];
 
 // The CPU time of all servers of the site, in ns.
 class Meter {

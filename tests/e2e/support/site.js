@@ -73,7 +73,7 @@ export async function audit() {
 
 const FEW = 10; // so few are sooner taken than made
 
-export const POOLS = ['nginx', 'hot', 'page', 'auth', 'card', 'settle'];
+export const POOLS = ['nginx', 'hot', 'page', 'auth', 'card', 'money', 'settle'];
 export const SERVERS = ['mariadb', 'redis', ...POOLS];
 
 export const site = {
