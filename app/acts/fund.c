@@ -116,13 +116,14 @@ static enum status earlier_find(struct stores *stores, struct arena *a, const st
 struct fund_job {
     const struct packet *packet;
     const struct receivers *receivers;
+    const struct send_caps *caps;
 };
 
 static enum status fund_run(struct db *db, void *ctx)
 {
     const struct fund_job *job = ctx;
     crash_point("send-before-commit");
-    enum status st = packet_send(db, job->packet, job->receivers);
+    enum status st = packet_send(db, job->packet, job->receivers, job->caps);
     /* The sender or a receiver deletes the account at this moment; a repeat says so. */
     return st == ST_NOT_FOUND ? ST_UNAVAILABLE : st;
 }
@@ -139,9 +140,10 @@ enum status fund_packet(struct stores *stores, struct arena *a, struct send_part
     enum status st = packet_prepare(stores, a, sender, receivers, order, now_ms, &out->packet);
     if (st != ST_OK)
         return st;
-    st = db_repeat(stores->db, fund_run, &(struct fund_job){ p, receivers });
+    const struct send_caps caps = send_caps_at(stores->config, now_ms);
+    st = db_repeat(stores->db, fund_run, &(struct fund_job){ p, receivers, &caps });
     if (st == ST_INVALID) {
-        out->result = FUND_BALANCE_SHORT;
+        out->result = FUND_REFUSED;
         return ST_OK;
     }
     if (st == ST_EXISTS)

@@ -20,15 +20,15 @@ struct send_party {
 };
 
 enum fund_result {
-    FUND_DONE,         /* this call has made the packet */
-    FUND_REPEATED,     /* an earlier call with the same order and request_key has made it */
-    FUND_OTHER_ORDER,  /* a packet of another order has this request_key; nothing was changed */
-    FUND_BALANCE_SHORT /* the sender can't pay; nothing was changed */
+    FUND_DONE,        /* this call has made the packet */
+    FUND_REPEATED,    /* an earlier call with the same order and request_key has made it */
+    FUND_OTHER_ORDER, /* a packet of another order has this request_key; nothing was changed */
+    FUND_REFUSED      /* the sender can't pay, or has reached a cap of the day (packet/caps.h); nothing was changed */
 };
 
 struct fund_packet {
     enum fund_result result;
-    struct packet packet; /* not with FUND_BALANCE_SHORT; its texts are borrowed from the arguments or in the arena */
+    struct packet packet; /* not with FUND_REFUSED; its texts are borrowed from the arguments or in the arena */
 };
 
 /* Funds a new packet. One statement debits the wallet, credits the escrow, inserts the packet in state 'funding' and

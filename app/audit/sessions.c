@@ -13,6 +13,7 @@
 #include "base/buf.h"
 #include "base/clock.h"
 #include "base/security_event.h"
+#include "live/capped.h"
 #include "live/fence.h"
 #include "redis/cluster.h"
 #include "redis/reply.h"
@@ -36,10 +37,10 @@ static const struct key_form {
     const char *command; /* NULL: none */
     const char *type;    /* of a temporary key, as Redis names it */
 } KEY_FORMS[] = {
-    { SESSION_KEY_PREFIX, KEY_SESSION, "GET", NULL },     { TOKEN_KEY_PREFIX, KEY_TOKEN, "GET", NULL },
-    { "hb:challenge:", KEY_TEMPORARY, "TYPE", "string" }, { "hb:news:", KEY_TEMPORARY, "TYPE", "string" },
-    { "hb:{limit}:", KEY_TEMPORARY, "TYPE", "string" },   { "hb:wait:", KEY_TEMPORARY, "TYPE", "string" },
-    { SESSION_LIST_PREFIX, KEY_LIST, "HLEN", NULL },
+    { SESSION_KEY_PREFIX, KEY_SESSION, "GET", NULL },       { TOKEN_KEY_PREFIX, KEY_TOKEN, "GET", NULL },
+    { "hb:challenge:", KEY_TEMPORARY, "TYPE", "string" },   { "hb:news:", KEY_TEMPORARY, "TYPE", "string" },
+    { "hb:{limit}:", KEY_TEMPORARY, "TYPE", "string" },     { "hb:wait:", KEY_TEMPORARY, "TYPE", "string" },
+    { CAPPED_KEY_PREFIX, KEY_TEMPORARY, "TYPE", "string" }, { SESSION_LIST_PREFIX, KEY_LIST, "HLEN", NULL },
 };
 
 /* What the keys of a partition of packets are named behind `hb:{pNN}:` (live/live.h). With a ':' an id follows. */

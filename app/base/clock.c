@@ -283,6 +283,13 @@ int64_t clock_zone_day_start_ms(int year, int month, int day)
     return clock_zone_date(earlier_ms).day == date_at(near_ms, 0).day ? earlier_ms : later_ms;
 }
 
+void clock_zone_day(int64_t ms, int64_t *from_ms, int64_t *to_ms)
+{
+    const struct clock_date d = clock_zone_date(ms);
+    *from_ms = clock_zone_day_start_ms(d.year, d.month, d.day);
+    *to_ms = clock_zone_day_start_ms(d.year, d.month, d.day + 1);
+}
+
 bool clock_zone_instant(struct clock_date d, int64_t *out_ms)
 {
     /* Two instants are possible, as above. An instant is right when the zone then has the offset by which it was

@@ -50,6 +50,8 @@ bool clock_day_exists(int year, int month, int day);
  * also where clocks change in the night in which it begins. Day 32 of January is the first of February. */
 struct clock_date clock_zone_date(int64_t ms);
 int64_t clock_zone_day_start_ms(int year, int month, int day);
+/* The first instant of the day there that has the instant ms, and the first instant of the next day. */
+void clock_zone_day(int64_t ms, int64_t *from_ms, int64_t *to_ms);
 int64_t clock_zone_month_start_ms(int year, int month);
 int64_t clock_zone_year_start_ms(int year);
 /* The date and minute there, for a page: "2026-11-20 16:00", in the arena; the years as clock_rfc3339_format. STR_NONE

@@ -78,6 +78,12 @@ struct config {
     int64_t greeting_graphemes_max;
     int64_t deposit_fen_max; /* one demo deposit */
 
+    /* caps of a user for one day of the site (packet/caps.h); 0: none */
+    bool sending; /* off: nobody can send a packet */
+    int64_t user_send_day_fen;
+    int64_t user_send_day_count;
+    int64_t user_receive_day_fen;
+
     /* receipts (packet/receipt_keys.h) */
     /* a new key signs from each day on; ascending, UTC: "2026-01-01 2027-01-01" */
     char receipt_key_days[CONFIG_TEXT_MAX];

@@ -20,6 +20,7 @@ enum {
     REPLICAS_MAX = 5,
     PACKET_SHARES_MAX = 100000,
     AMOUNT_FEN_MAX = 999999999, /* the largest amount that typed_yuan reads */
+    DAY_PACKETS_MAX = 1000000,
     YEAR_S = 366 * 86400,
 };
 
@@ -168,6 +169,12 @@ static const struct config_setting SETTINGS[] = {
     SETTING_INT(greeting_graphemes_max, 1, 25, "25",
                 "longest greeting, in characters as people count them; two letters count as one"),
     SETTING_INT(deposit_fen_max, 1, AMOUNT_FEN_MAX, "20000000", "largest demo deposit"),
+
+    SETTING_BOOL(sending, "on", "off: nobody can send a packet; all else goes on"),
+    SETTING_INT(user_send_day_fen, 0, AMOUNT_FEN_MAX, "0", "what a user sends in a day of the site; 0: no cap"),
+    SETTING_INT(user_send_day_count, 0, DAY_PACKETS_MAX, "0", "packets that a user sends in a day; 0: no cap"),
+    SETTING_INT(user_receive_day_fen, 0, AMOUNT_FEN_MAX, "0",
+                "a user who has received as much in a day opens no further packet until the next; 0: no cap"),
 
     SETTING_TEXT(
         receipt_key_days, 1, TEXT_MAX, "2026-01-01", valid_days,

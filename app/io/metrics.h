@@ -107,7 +107,11 @@ enum metrics_role {
     X(METRIC_4XX_MONEY, "hongbao_errors_total{pool=\"money\",status=\"4xx\"}", NULL)                                   \
     X(METRIC_5XX_MONEY, "hongbao_errors_total{pool=\"money\",status=\"5xx\"}", NULL)                                   \
     X(METRIC_BUSY_MONEY, "hongbao_busy_seconds_total{pool=\"money\"}", NULL)                                           \
-    X(METRIC_STARTS_MONEY, "hongbao_process_starts_total{pool=\"money\"}", NULL)
+    X(METRIC_STARTS_MONEY, "hongbao_process_starts_total{pool=\"money\"}", NULL)                                       \
+    X(METRIC_CAPPED_SEND_FEN, "hongbao_capped_total{cap=\"user_send_day_fen\"}",                                       \
+      "Requests refused by a cap of the day.")                                                                         \
+    X(METRIC_CAPPED_SEND_COUNT, "hongbao_capped_total{cap=\"user_send_day_count\"}", NULL)                             \
+    X(METRIC_CAPPED_RECEIVE_FEN, "hongbao_capped_total{cap=\"user_receive_day_fen\"}", NULL)
 
 #define METRIC_ID(id, name, help) id,
 enum metric { METRICS(METRIC_ID) METRIC_COUNT };

@@ -22,7 +22,9 @@ enum {
     ER_MARIADB_CONNECTION_KILLED = 1927,
     /* Signalled by the routines of the ledger (sql/migrations). */
     ER_ROUTINE_REFUSED = 31001,
-    ER_ROUTINE_NOT_FOUND = 31002
+    ER_ROUTINE_NOT_FOUND = 31002,
+    ER_ROUTINE_DAY_FEN = 31003,
+    ER_ROUTINE_DAY_COUNT = 31004
 };
 
 /* When a Galera node loses its cluster during COMMIT, the outcome of the transaction is unknown, and the node answers
@@ -77,6 +79,8 @@ enum status db_error_status(unsigned int code, const char *message)
     case ER_TABLE_DEF_CHANGED: /* a migration has changed the table since the snapshot */
     case ER_MYSQL_LOCK_NOWAIT: return ST_CONFLICT;
     case ER_ROUTINE_REFUSED:
+    case ER_ROUTINE_DAY_FEN:
+    case ER_ROUTINE_DAY_COUNT:
     case ER_MARIADB_CONSTRAINT_FAILED:
     case ER_MYSQL_CHECK_VIOLATED:
     case ER_NO_REFERENCED_ROW:

@@ -177,8 +177,9 @@ static bool receiver_ids_append(struct buf *out, const struct receivers *r)
     return !out->failed;
 }
 
-/* Appends the members that the send sets as a JSON object; nothing when p has none of them. False: out of memory. */
-static bool json_append(struct buf *out, const struct packet *p)
+/* Appends the members that the send sets, and the caps, as a JSON object; nothing when there are none of them. False:
+ * out of memory. */
+static bool json_append(struct buf *out, const struct packet *p, const struct send_caps *caps)
 {
     for (size_t i = 0; i < PACKET_MEMBER_COUNT; i++) {
         const struct packet_member *m = &packet_members[i];
@@ -196,6 +197,12 @@ static bool json_append(struct buf *out, const struct packet *p)
         else
             buf_i64(out, value.as.i64);
     }
+    if (send_caps_set(caps)) {
+        buf_char(out, out->len == 0 ? '{' : ',');
+        buf_printf(out, "\"caps\":{\"from_ms\":%lld,\"to_ms\":%lld,\"fen\":%lld,\"count\":%lld}",
+                   (long long)caps->from_ms, (long long)caps->to_ms, (long long)caps->fen_max,
+                   (long long)caps->count_max);
+    }
     if (out->len > 0)
         buf_char(out, '}');
     return !out->failed;
@@ -212,7 +219,8 @@ static bool json_append(struct buf *out, const struct packet *p)
 #define SENT_MARK__
 enum { SENT_COUNT = 0 PACKET_MEMBERS(SENT_ONE), SEND_PARAMS = SENT_COUNT + 4 };
 
-enum status packet_send(struct db *db, const struct packet *p, const struct receivers *receivers)
+enum status packet_send(struct db *db, const struct packet *p, const struct receivers *receivers,
+                        const struct send_caps *caps)
 {
     const struct clock_date month = clock_zone_date(p->created_ms);
     struct db_param params[SEND_PARAMS];
@@ -222,7 +230,7 @@ enum status packet_send(struct db *db, const struct packet *p, const struct rece
     for (size_t i = 0; i < PACKET_MEMBER_COUNT; i++)
         if ((packet_members[i].use & PACKET_USE_IN_SEND) != 0)
             params[count++] = member_param(p, &packet_members[i]);
-    if (receiver_ids_append(&ids, receivers) && json_append(&json, p)) {
+    if (receiver_ids_append(&ids, receivers) && json_append(&json, p, caps)) {
         params[count++] = ids.len > 0 ? DB_TEXT(buf_view(&ids)) : DB_NULL;
         params[count++] = DB_I64(month.year);
         params[count++] = DB_I64(month.month);

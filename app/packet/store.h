@@ -6,6 +6,7 @@
 #include "base/arena.h"
 #include "base/status.h"
 #include "mysql/db.h"
+#include "packet/caps.h"
 #include "packet/grab.h"
 #include "packet/packet.h"
 #include "packet/receivers.h"
@@ -45,10 +46,11 @@ enum status packet_find_by_key(struct db *db, struct arena *a, uint64_t sender_i
 /* Inserts the packet, in state funding, with its receivers; the sender pays, and the totals of the month are raised.
  * This is one statement, all of it or nothing (sql/migrations, packet_send_with). Call it outside a transaction. Each
  * named receiver, also of an exclusive packet, gets a row with the present nickname.
- * ST_EXISTS: the sender's request_key is taken, or the id · ST_INVALID: the sender can't pay · ST_NOT_FOUND: the sender
- * or a receiver does not exist or is being deleted · ST_CONFLICT: nothing was done, see db_exec_retried · ST_UNKNOWN:
- * perhaps done, the request_key shows it. */
-enum status packet_send(struct db *db, const struct packet *p, const struct receivers *receivers);
+ * ST_EXISTS: the sender's request_key is taken, or the id · ST_INVALID: the sender can't pay, or has reached a cap ·
+ * ST_NOT_FOUND: the sender or a receiver does not exist or is being deleted · ST_CONFLICT: nothing was done, see
+ * db_exec_retried · ST_UNKNOWN: perhaps done, the request_key shows it. */
+enum status packet_send(struct db *db, const struct packet *p, const struct receivers *receivers,
+                        const struct send_caps *caps);
 /* Change the state from funding to open, once Redis has the packets; packets in another state stay. count ≥ 1
  * (asserted). *changed (may be NULL): how many packets were changed. */
 enum status packet_mark_open(struct db *db, uint64_t packet_id);

@@ -4,16 +4,20 @@
 #include "base/clock.h"
 #include "base/crash.h"
 #include "io/metrics.h"
+#include "live/capped.h"
 #include "live/grab.h"
 #include "live/live.h"
+#include "live/view.h"
 #include "packet/grab.h"
 #include "packet/receivers.h"
 #include "packet/store.h"
 #include "pages/packet_answer.h"
 #include "pages/phrase_field.h"
 #include "pages/show.h"
+#include "pages/show_model.h"
 #include "web/limits.h"
 #include "web/respond.h"
+#include "web/view.h"
 
 enum { MS_PER_S = 1000 };
 
@@ -25,6 +29,7 @@ static const struct problem PROBLEM_WRONG_PHRASE = { 422, "wrong-phrase", "text/
 static const struct problem PROBLEM_TRIED_OUT = { 429, "too-many-tries", "text/phrase_tried_out", NULL, 0 };
 static const struct problem PROBLEM_PAUSE = { 429, "too-many-tries", "text/phrase_pause", NULL, 0 };
 static const struct problem PROBLEM_NOT_FOR_YOU = { 403, "not-for-you", "text/not_for_you", NULL, 0 };
+static const struct problem PROBLEM_RECEIVED = { 403, "received-enough", "text/received_enough", NULL, 0 };
 
 const struct field open_fields[] = {
     { .name = "phrase", .type = &FIELD_PHRASE_TRIED, .says = "the passphrase, of a packet that needs one" },
@@ -211,31 +216,21 @@ static enum step grab_read(struct exchange *x)
     return STEP_DONE;
 }
 
-enum step packet_open_hot(struct exchange *x)
-{
-    const struct cached_page *cached = show_cached(x);
-    if (cached != NULL) {
-        struct live_grab grab = cached_page_grab(cached, x->visitor.user_id);
-        answer_grab(x, &grab);
-        return STEP_DONE;
-    }
+/* What a grab needs from the request. */
+struct grab_order {
     struct live_phrase phrase;
-    if (phrase_typed(x, &phrase) != ST_OK) {
-        respond_status(x, ST_NO_MEMORY);
-        return STEP_DONE;
-    }
-    struct str badge = badge_text(x->arena, x->visitor.nickname, &x->visitor.face);
-    if (badge.ptr == NULL) {
-        respond_status(x, ST_NO_MEMORY);
-        return STEP_DONE;
-    }
+    struct str badge;
+};
+
+static enum step grab_begin(struct exchange *x, const struct grab_order *order)
+{
     crash_point("grab-before-script");
-    live_grab_queue(&x->app->stores.live, &x->call, x->id, x->visitor.user_id, badge, &phrase);
+    live_grab_queue(&x->app->stores.live, &x->call, x->id, x->visitor.user_id, order->badge, &order->phrase);
     return exchange_then(x, grab_read);
 }
 
-/* Why a user without a share can't open a packet that Redis does not have. BUSY: the packet may still be open; the
- * settle worker loads it into Redis again. */
+/* Why a user without a share can't open a packet. BUSY: it is open. Of a packet that Redis does not have, the settle
+ * worker loads it again. */
 static struct live_grab refusal_find(const struct packet *p, uint64_t user_id, int64_t now_ms)
 {
     enum packet_state shown = packet_state_shown(p, now_ms);
@@ -262,6 +257,95 @@ static void answer_already(struct exchange *x, const struct packet *p, const str
                               .left_count = open ? packet_share_total(p) - p->grabbed_count : 0 };
     answer_grab(x, &grab);
 }
+
+/* ---- users who have received enough today ---- */
+
+static void answer_received(struct exchange *x, const struct packet_view *view, const struct live_capped *capped)
+{
+    struct model m;
+    metrics_add(METRIC_GRAB_REFUSED, 1);
+    metrics_add(METRIC_CAPPED_RECEIVE_FEN, 1);
+    model_init(&m, x->arena);
+    if (x->wants_json) {
+        value_text(&m, &m.root, "again_at", clock_rfc3339(x->arena, capped->until_ms));
+        respond_problem_with(x, &PROBLEM_RECEIVED, &m);
+        return;
+    }
+    respond_header(x, "X-Robots-Tag", STR("noindex"));
+    show_model(x, view, NULL, &m);
+    value_page_bool(&m, &m.root, "received_enough", true);
+    view_time_model(&m, &m.root, "again_at", "again_text", capped->until_ms);
+    respond_model(x, PROBLEM_RECEIVED.status, "pages/packet", &m);
+}
+
+/* Refuses, unless the user has a share of the packet, or could not open it anyway: the answer is then the same as
+ * without the cap. */
+static enum step capped_refuse(struct exchange *x)
+{
+    struct packet_view view;
+    enum status st = live_view_read(&x->call, x->arena, x->id, &view);
+    if (st != ST_OK)
+        return show_view_failed(x, st);
+    if (view.has_mine) {
+        answer_already(x, &view.packet, &view.mine);
+        return STEP_DONE;
+    }
+    const struct live_grab refusal = refusal_find(&view.packet, x->visitor.user_id, x->now_ms);
+    if (refusal.code == LIVE_BUSY)
+        answer_received(x, &view, x->state);
+    else
+        answer_grab(x, &refusal);
+    return STEP_DONE;
+}
+
+/* Reads whether the user has received enough today; otherwise grabs. */
+static enum step capped_read(struct exchange *x)
+{
+    const struct grab_order *order = x->state;
+    struct live_capped *capped = arena_alloc(x->arena, sizeof *capped);
+    enum status st = capped == NULL ? ST_NO_MEMORY : live_capped_read(&x->call, capped);
+    if (st != ST_OK) {
+        respond_status(x, status_idempotent(st)); /* nothing was grabbed */
+        return STEP_DONE;
+    }
+    redis_call_free(&x->call);
+    if (x->now_ms >= capped->until_ms || capped->fen < x->app->stores.config->user_receive_day_fen)
+        return grab_begin(x, order);
+    x->state = capped;
+    live_view_queue_confirmed(&x->app->stores.live, &x->call, x->id, x->visitor.user_id, PACKET_NO_SHARE, SHOW_ROWS);
+    return exchange_then(x, capped_refuse);
+}
+
+static enum step capped_check(struct exchange *x, const struct grab_order *order)
+{
+    struct grab_order *kept = arena_alloc(x->arena, sizeof *kept);
+    if (kept == NULL) {
+        respond_status(x, ST_NO_MEMORY);
+        return STEP_DONE;
+    }
+    *kept = *order;
+    x->state = kept;
+    live_capped_queue(&x->app->stores.live, &x->call, x->visitor.user_id);
+    return exchange_then(x, capped_read);
+}
+
+enum step packet_open_hot(struct exchange *x)
+{
+    const struct cached_page *cached = show_cached(x);
+    if (cached != NULL) {
+        struct live_grab grab = cached_page_grab(cached, x->visitor.user_id);
+        answer_grab(x, &grab);
+        return STEP_DONE;
+    }
+    struct grab_order order = { .badge = badge_text(x->arena, x->visitor.nickname, &x->visitor.face) };
+    if (phrase_typed(x, &order.phrase) != ST_OK || order.badge.ptr == NULL) {
+        respond_status(x, ST_NO_MEMORY);
+        return STEP_DONE;
+    }
+    return x->app->stores.config->user_receive_day_fen > 0 ? capped_check(x, &order) : grab_begin(x, &order);
+}
+
+/* ---- packets that Redis does not have ---- */
 
 enum step packet_open_cold(struct exchange *x)
 {

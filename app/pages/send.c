@@ -15,6 +15,7 @@
 #include "pages/covers.h"
 #include "pages/people.h"
 #include "pages/present.h"
+#include "pages/send_caps.h"
 #include "pages/send_confirm.h"
 #include "pages/send_form.h"
 #include "pages/send_prefill.h"
@@ -30,13 +31,14 @@
 
 enum {
     MINUTE_MS = 60000,  /* the form's times have no seconds */
-    FUND_TRIES_MAX = 3, /* tries to fund: money may arrive after each */
+    FUND_TRIES_MAX = 3, /* tries to fund: money may arrive after each, or a day begin */
     FACES_MAX = 3       /* receivers that are named at the top of the form */
 };
 
 static void limits_model(struct exchange *x, struct model *m)
 {
     const struct config *c = x->app->stores.config;
+    value_bool(m, &m->root, "sending", c->sending);
     struct value *limits = value_object(m, &m->root, "limits");
     value_int(m, limits, "share_fen_max", c->share_fen_max);
     value_int(m, limits, "packet_fen_max", c->packet_fen_max);
@@ -292,8 +294,15 @@ static enum status balance_check(struct exchange *x, const struct send_order *or
     return st == ST_NOT_FOUND ? ST_CORRUPT : st;
 }
 
-/* Calls fund_packet. When the balance is too low, adds how much is missing; when enough money has arrived meanwhile,
- * tries again. */
+/* Finds why the sender can't send this new order now: a message in errors says how much is missing, or how much may
+ * still be sent today. ST_OK: also without a message, when that has changed meanwhile. */
+static enum status refusal_find(struct exchange *x, const struct send_order *order, struct form_errors *errors)
+{
+    enum status st = balance_check(x, order, errors);
+    return st == ST_OK ? send_caps_check(x, order, errors) : st;
+}
+
+/* Calls fund_packet. When it is refused, adds why; when the reason is gone meanwhile, tries again. */
 static enum status fund(struct exchange *x, const struct send_order *order, struct receivers *receivers,
                         struct fund_packet *funded, struct form_errors *errors)
 {
@@ -301,16 +310,16 @@ static enum status fund(struct exchange *x, const struct send_order *order, stru
 
     for (int tries = 0; tries < FUND_TRIES_MAX; tries++) {
         enum status st = fund_packet(&x->app->stores, x->arena, sender, receivers, order, x->now_ms, funded);
-        if (st != ST_OK || funded->result != FUND_BALANCE_SHORT)
+        if (st != ST_OK || funded->result != FUND_REFUSED)
             return st;
-        st = balance_check(x, order, errors);
+        st = refusal_find(x, order, errors);
         if (st != ST_OK || errors->count > 0)
             return st;
     }
     return ST_CONFLICT;
 }
 
-/* Asks the sender to confirm first. A balance that is too low for a new order is reported at once instead. */
+/* Asks the sender to confirm first. Why a new order would be refused is reported at once instead. */
 static enum status ask_first(struct exchange *x, const struct send_order *order, const struct receivers *receivers,
                              struct form_errors *errors, bool *answered)
 {
@@ -318,7 +327,7 @@ static enum status ask_first(struct exchange *x, const struct send_order *order,
     enum status st =
         packet_find_by_key(x->app->stores.db, x->arena, x->visitor.user_id, order->packet.request_key, &earlier);
     if (st == ST_NOT_FOUND)
-        st = balance_check(x, order, errors);
+        st = refusal_find(x, order, errors);
     if (st != ST_OK || errors->count > 0)
         return st == ST_OK ? ST_INVALID : st;
     send_confirm(x, order, receivers);
@@ -410,6 +419,7 @@ static enum step answer_refused(struct exchange *x, struct str request_key, cons
         value_text(&problem, &problem.root, "order", arena_printf(x->arena, "/orders/%.*s", STR_ARG(request_key)));
     if (form_failed(errors, "request_key"))
         request_key = request_key_new(x->arena);
+    send_caps_problem(x, errors, &problem);
     enum status st = request_key.ptr == NULL ? ST_NO_MEMORY : send_model(x, &m, request_key, &x->form, errors, NULL);
     if (st != ST_OK) {
         respond_status(x, st);
@@ -486,7 +496,7 @@ enum step send_form_post(struct exchange *x)
     struct send_order order;
     struct form_errors errors;
     struct fund_packet funded = { .result = FUND_DONE };
-    bool answered = goes_to_covers(x);
+    bool answered = goes_to_covers(x) || send_paused(x);
     enum status st = answered ? ST_OK : send_run(x, &order, &funded, &errors, &answered);
     if (answered)
         return STEP_DONE;

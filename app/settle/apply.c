@@ -7,6 +7,7 @@
 #include "io/metrics.h"
 #include "live/event.h"
 #include "live/shut.h"
+#include "settle/capped.h"
 #include "settle/cursor.h"
 #include "settle/dead_letter.h"
 #include "settle/fault.h"
@@ -50,6 +51,7 @@ static enum status commit_written(struct settle *s, struct settle_partition *p, 
         s->pass_due = true;
     }
     metrics_add(METRIC_REFUNDED_FEN, (uint64_t)w->refunded_fen);
+    settle_capped_mark(s, w);
     settle_partition_resume(s, p);
     return settle_publish_queue_closed(p, w->closed_ids, w->closed_count);
 }

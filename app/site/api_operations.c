@@ -381,7 +381,8 @@ const struct api_operation api_operations[] = {
       .leads = "`/p/ID`",
       .group = "packets",
       .says = "Sends a red packet",
-      .answers = ANSWERS({ 201, "Sent", "paid for; others can open it" }) },
+      .answers = ANSWERS({ 201, "Sent", "paid for; others can open it" }),
+      .refusals = REFUSALS({ 403, "sending-paused", "the operator has paused sending; a repeat gets its packet" }) },
     { .method = "GET",
       .path = "/send",
       .id = "sendPage",
@@ -449,6 +450,7 @@ const struct api_operation api_operations[] = {
       .answers = ANSWERS({ 200, "Opened", "the share of this user" }),
       .refusals =
           REFUSALS({ 403, "not-for-you", "it is for somebody else" }, { 403, "not-open-yet", "it opens at `opens_at`" },
+                   { 403, "received-enough", "the user has received all of the day; again at `again_at`" },
                    { 422, "wrong-phrase",
                      "the passphrase is wrong or missing; `tries_left` is how many wrong ones the user may still send, "
                      "and a missing one does not count" },

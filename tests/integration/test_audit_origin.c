@@ -174,7 +174,8 @@ SCENE_TEST(a_clock_that_is_behind_finds_no_session_in_the_future)
 
 SCENE_TEST(a_key_without_its_time_to_live_or_with_an_unknown_name_is_found)
 {
-    static const char *const NAMES[] = { "hb:token:x", "hb:challenge:x", "hb:news:1", "hb:{limit}:send:1" };
+    static const char *const NAMES[] = { "hb:token:x", "hb:challenge:x", "hb:news:1", "hb:capped:1",
+                                         "hb:{limit}:send:1" };
     for (size_t i = 0; i < ARRAY_LEN(NAMES); i++) {
         (void)world_redisf(w, packet, "SET %s 1 PX 600000", NAMES[i]);
         assert_int_equal(world_audit_violations(w, "sessions"), i);

@@ -131,7 +131,8 @@ static void users_make(const struct round *r)
 #define SENT                                                                                                           \
     "CALL packet_send_with(@packet + 2, @user, 'x', NULL, NULL, 'even', 'even', 100, 1, 100, 1, NULL, 'sent',"         \
     " REPEAT('s', 32), REPEAT('c', 32), 1, 2, NULL, CONCAT('round ', @packet + 2), NULL, NULL, '', 1,"                 \
-    " CONCAT('[', @alone, ']'), 2026, 1, '{\"note\":\"x\"}')"
+    " CONCAT('[', @alone, ']'), 2026, 1,"                                                                              \
+    " '{\"note\":\"x\",\"caps\":{\"fen\":300,\"count\":3,\"from_ms\":0,\"to_ms\":9}}')"
 
 /* The round's channel; the withdrawal of this key; three credits or debits. */
 #define CHANNEL        "(SELECT id FROM channel WHERE name = CONCAT('c', @user))"

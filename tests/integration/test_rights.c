@@ -928,7 +928,7 @@ TEST(each_role_reaches_its_own_keys_only)
      * limits. */
     assert_no_permission(HOT, "XTRIM hb:{p00}:events MAXLEN 0", "XRANGE hb:{p00}:events - +",
                          "SET hb:session:x 10001,1,1,x,x", "DEL hb:session:x", "SET hb:token:x 1", "GET hb:news:1",
-                         "SET hb:challenge:x 1", "SET hb:{limit}:send:1 1");
+                         "SET hb:challenge:x 1", "SET hb:{limit}:send:1 1", "SET hb:capped:1 1", "DEL hb:capped:1");
     assert_no_permission(AUTH, "XRANGE hb:{p00}:events - +", "XADD hb:{p00}:events * g 1", "GET hb:token:x",
                          "SET hb:token:x 1");
     assert_no_permission(CARD, "SET hb:challenge:x 1", "GET hb:session:x", "GET hb:{p00}:settled", "SET hb:wait:{0} 1");
@@ -937,6 +937,11 @@ TEST(each_role_reaches_its_own_keys_only)
     assert_no_permission(HOT, "GET hb:wait:{0}", "SET hb:waiting 1");
     assert_no_permission(SETTLE, "SET hb:{limit}:send:1 1", "SET hb:session:x 1", "SET hb:sessions:1 1",
                          "GET hb:news:1", "SET hb:token:x 1", "XDEL hb:{p00}:events 1-1");
+    redis_plant(SETTLE, "SET hb:capped:1 1 PX 60000"); /* who has received enough: the worker writes it */
+    redis_plant(HOT, "GET hb:capped:1");
+    assert_no_permission(SETTLE, "GET hb:capped:1", "DEL hb:capped:1");
+    assert_no_permission(PAGE, "GET hb:capped:1", "SET hb:capped:1 1", "DEL hb:capped:1");
+    assert_no_permission(AUTH, "GET hb:capped:1", "SET hb:capped:1 1", "DEL hb:capped:1");
     assert_no_permission(AUDIT, "GET hb:news:1", "GET hb:token:x", "SET hb:{p00}:settled 0-0", "DEL hb:{p00}:packet:1",
                          "XADD hb:{p00}:events * g 1", "FCALL x 0");
     for (size_t role = 0; role < ROLES; role++) {

@@ -152,6 +152,36 @@ TEST(a_month_and_a_day_begin_with_their_first_instant)
     assert_true(clock_zone_set("UTC"));
 }
 
+TEST(an_instant_is_in_one_day_also_where_clocks_change)
+{
+    /* 23 and 25 hours, a day that begins at 1:00, and a zone whose clocks go back at midnight. */
+    static const struct {
+        const char *zone;
+        struct clock_date date;
+        int hours;
+    } rows[] = {
+        { "Europe/Berlin", { 2026, 3, 29, 12, 0, 0 }, 23 },    { "Europe/Berlin", { 2026, 10, 25, 12, 0, 0 }, 25 },
+        { "America/Havana", { 2026, 3, 8, 12, 0, 0 }, 23 },    { "America/Havana", { 2026, 11, 1, 12, 0, 0 }, 25 },
+        { "America/Asuncion", { 2013, 3, 23, 12, 0, 0 }, 25 }, { "Asia/Shanghai", { 2026, 12, 31, 12, 0, 0 }, 24 },
+    };
+    EACH (row, rows) {
+        int64_t from_ms, to_ms, noon_ms, next_ms, end_ms;
+        assert_true(clock_zone_set(row->zone));
+        assert_true(clock_zone_instant(row->date, &noon_ms));
+        clock_zone_day(noon_ms, &from_ms, &to_ms);
+        assert_int_equal(to_ms - from_ms, row->hours * INT64_C(3600000));
+        for (int64_t ms = from_ms; ms < to_ms; ms += 1800000) { /* also in an hour that is there twice */
+            clock_zone_day(ms, &next_ms, &end_ms);
+            assert_ints({ next_ms, from_ms }, { end_ms, to_ms });
+        }
+        clock_zone_day(from_ms - 1, &next_ms, &end_ms);
+        assert_int_equal(end_ms, from_ms);
+        clock_zone_day(to_ms, &next_ms, &end_ms);
+        assert_int_equal(next_ms, to_ms);
+    }
+    assert_true(clock_zone_set("UTC"));
+}
+
 TEST(only_days_of_the_calendar_exist)
 {
     assert_true(clock_day_exists(2024, 2, 29));
