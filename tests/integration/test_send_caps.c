@@ -1,13 +1,16 @@
 /* pages/send where the operator has set caps of a day, or has paused sending. The clock is noon, two days ago; a test
  * moves it. */
+#include <mysql.h>
+
 #include "base/clock.h"
 #include "packet/caps.h"
 #include "pages/send.h"
 #include "support/test.h"
 #include "support/test_services.h"
+#include "support/wait_until.h"
 #include "test_packet_app.h"
 
-enum { HOUR_MS = 3600000, DAY_MS = 24 * HOUR_MS, RACERS = 8 };
+enum { HOUR_MS = 3600000, RACERS = 8, WAITS_MS = 200 };
 
 /* The linker replaces clock_now_ms by the function below. */
 static int64_t now_ms;
@@ -173,11 +176,18 @@ CAPS_TEST(without_caps_a_send_is_the_statement_of_before)
                                                   (long long)from_ms, (long long)to_ms));
 }
 
-CAPS_TEST(the_sends_of_others_do_not_count)
+CAPS_TEST(what_others_send_and_what_an_operator_takes_out_does_not_count)
 {
     struct person p = person_with(100000), other = person_with(100000);
+    const unsigned long long id = p.id;
     settings_set(app, 1000, 1, true);
     assert_int_equal(sent(&other, "10"), 201);
+    sql_run(app, "CALL channel_open(CONCAT('c', ?), '', 'anna', ?)", DB_U64(id), DB_I64(now_ms));
+    sql_run(app,
+            text_printf("CALL ledger_external('debit', (SELECT id FROM channel WHERE name = 'c%llu'),"
+                        " '[[%llu,500,\"r\",\"\"]]', 'anna', 'command', ?)",
+                        id, id),
+            DB_I64(now_ms));
     assert_int_equal(sent(&p, "10"), 201);
 }
 
@@ -201,16 +211,24 @@ CAPS_TEST(a_repeat_is_no_new_send)
 struct race {
     const struct person *p;
     int64_t fen, count;
+    MYSQL *lock; /* has the lock on the sender's wallet, until the first process commits */
 };
 
-/* 0: sent; 1: refused. */
+/* 0: sent; 1: refused; 2: lets the others go, when all of them wait for the wallet. */
 static int racer(void *ctx)
 {
     const struct race *race = ctx;
     struct services *own = packet_services_open();
     struct visit v;
     if (own == NULL)
-        return 2;
+        return 4;
+    if (race_number() == 0) {
+        WAIT_UNTIL(sql_number(own,
+                              "SELECT COUNT(*) FROM information_schema.processlist"
+                              " WHERE command = 'Query' AND time_ms > ? AND id <> CONNECTION_ID()",
+                              WAITS_MS) == RACERS - 1);
+        return mysql_query(race->lock, "COMMIT") == 0 ? 2 : 4;
+    }
     settings_set(own, race->fen, race->count, true);
     int status = person_request(&v, own, race->p, send_form_post, "/send", "kind=even&count=1&amount=6", 0, true);
     return status == 201 ? 0 : status == 422 ? 1 : 3;
@@ -224,9 +242,15 @@ CAPS_TEST(of_sends_at_the_same_time_as_many_pass_as_the_cap_allows)
     } rows[] = { { 1000, 0, 1 }, { 0, 3, 3 } };
     EACH (row, rows) {
         struct person p = person_with(100000);
+        struct race race = { &p, row->fen, row->count, test_services_mysql(app) };
         unsigned results[RACE_RESULTS];
-        race_run(RACERS, racer, &(struct race){ &p, row->fen, row->count }, results);
-        assert_ints({ results[0], row->passed }, { results[1], RACERS - row->passed },
+        assert_int_equal(mysql_query(race.lock, "BEGIN"), 0);
+        assert_int_equal(mysql_query(race.lock, text_printf("UPDATE account SET kind = kind WHERE id = %llu",
+                                                            (unsigned long long)p.id)),
+                         0);
+        race_run(RACERS, racer, &race, results);
+        mysql_close(race.lock);
+        assert_ints({ results[2], 1 }, { results[0], row->passed }, { results[1], RACERS - 1 - row->passed },
                     { transfers_of(&p), row->passed });
     }
 }
