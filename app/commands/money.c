@@ -22,9 +22,7 @@ enum {
     TREASURY_TIMEOUT_S = 60, /* an operator waits rather than not knowing what was done */
     ARENA_CHUNK_BYTES = 64 << 10,
     ARENA_LIMIT_BYTES = 64 << 20,
-    AUTHOR_LOG_MAX = 256,
-    WHY_MAX = 2048,
-    CHANNEL_NAME_MAX = 32
+    WHY_MAX = 2048
 };
 
 #define OUTPUT (MONEY_OPTION(MONEY_JSON) | MONEY_OPTION(MONEY_CSV))
@@ -54,6 +52,9 @@ static const struct action {
     { "post", money_post_file, 0, MONEY_OPTION(MONEY_IMPORT), MONEY_OPTION(MONEY_CHECK),
       "--import FILE.csv [--check]" },
     { "void", money_void, 1, MONEY_OPTION(MONEY_REASON), MONEY_OPTION(MONEY_JSON), "ID --reason TEXT [--json]" },
+    { "balances", money_balances, 0, 0,
+      OUTPUT | MONEY_OPTION(MONEY_MIN) | MONEY_OPTION(MONEY_ALL) | MONEY_OPTION(MONEY_REFERENCE_PREFIX),
+      "[--min AMOUNT | --all] [--json | --csv [--reference-prefix P]]" },
     { "transfers", money_transfers, 0, MONEY_OPTION(MONEY_CHANNEL), DAYS | OUTPUT,
       "--channel NAME [--from DAY] [--to DAY] [--json | --csv]" },
     { "report", money_report, 0, 0, DAYS | OUTPUT | MONEY_OPTION(MONEY_DAILY),
@@ -127,21 +128,10 @@ enum status money_line_read(struct money *m, enum money_option option, size_t co
     return st == ST_INVALID ? money_misread(m, "%s", why) : st;
 }
 
-bool money_channel_name_is_valid(struct str name)
-{
-    for (size_t i = 0; i < name.len; i++) {
-        const char c = name.ptr[i];
-        const bool is_letter = c >= 'a' && c <= 'z';
-        if (!is_letter && (i == 0 || !((c >= '0' && c <= '9') || c == '-')))
-            return false;
-    }
-    return name.len > 0 && name.len <= CHANNEL_NAME_MAX;
-}
-
 enum status money_channel_find(struct money *m, struct channel *out)
 {
     const struct str name = money_value(m, MONEY_CHANNEL);
-    enum status st = money_channel_name_is_valid(name) ? channel_find(m->db, m->arena, name, out) : ST_NOT_FOUND;
+    enum status st = channel_find(m->db, m->arena, name, out);
     if (st == ST_NOT_FOUND)
         return money_refuse(m, st, "there is no channel %.*s; hongbao money channels lists them", STR_ARG(name));
     return st;
@@ -153,6 +143,18 @@ enum status money_own_channel_find(struct money *m, struct channel *out)
     if (st == ST_OK && out->id == CHANNEL_DEMO_ID)
         return money_refuse(m, ST_INVALID, "demo is for the money that users of a demo site deposit; make a channel");
     return st;
+}
+
+enum status money_forfeited_check(struct money *m, const struct channel *channel, int64_t credits_fen)
+{
+    char has[MONEY_TEXT_MAX];
+    if (channel->id != CHANNEL_FORFEITED_ID || credits_fen <= channel->balance_fen)
+        return ST_OK;
+    (void)money_format(channel->balance_fen, has);
+    return money_refuse(m, ST_INVALID,
+                        "forfeited has %s, which deleted users have left; more can come only from a channel where it "
+                        "was paid in; nothing is changed",
+                        has);
 }
 
 /* The day of an option; *out stays when it is not there. */

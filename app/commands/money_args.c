@@ -3,11 +3,22 @@
 #include <string.h>
 
 static const char *const NAMES[MONEY_OPTION_COUNT] = {
-    [MONEY_CHANNEL] = "--channel", [MONEY_REFERENCE] = "--reference", [MONEY_MEMO] = "--memo",
-    [MONEY_NOTE] = "--note",       [MONEY_REASON] = "--reason",       [MONEY_FROM] = "--from",
-    [MONEY_TO] = "--to",           [MONEY_IMPORT] = "--import",       [MONEY_JSON] = "--json",
-    [MONEY_CSV] = "--csv",         [MONEY_CHECK] = "--check",         [MONEY_DEBIT] = "--debit",
+    [MONEY_CHANNEL] = "--channel",
+    [MONEY_REFERENCE] = "--reference",
+    [MONEY_MEMO] = "--memo",
+    [MONEY_NOTE] = "--note",
+    [MONEY_REASON] = "--reason",
+    [MONEY_FROM] = "--from",
+    [MONEY_TO] = "--to",
+    [MONEY_IMPORT] = "--import",
+    [MONEY_JSON] = "--json",
+    [MONEY_CSV] = "--csv",
+    [MONEY_CHECK] = "--check",
+    [MONEY_DEBIT] = "--debit",
     [MONEY_DAILY] = "--daily",
+    [MONEY_MIN] = "--min",
+    [MONEY_REFERENCE_PREFIX] = "--reference-prefix",
+    [MONEY_ALL] = "--all",
 };
 
 /* MONEY_OPTION_COUNT: there is none of this name. */

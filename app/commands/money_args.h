@@ -17,12 +17,15 @@ enum money_option {
     MONEY_FROM,
     MONEY_TO,
     MONEY_IMPORT,
+    MONEY_MIN,
+    MONEY_REFERENCE_PREFIX,
     MONEY_FLAGS, /* from here on without one */
     MONEY_JSON = MONEY_FLAGS,
     MONEY_CSV,
     MONEY_CHECK,
     MONEY_DEBIT,
     MONEY_DAILY,
+    MONEY_ALL,
     MONEY_OPTION_COUNT
 };
 #define MONEY_OPTION(option) (1u << (option))

@@ -108,7 +108,7 @@ enum status money_channel(struct money *m)
     enum status st = money_line_read(m, MONEY_NOTE, NOTE_CODE_POINTS_MAX, &note);
     if (st != ST_OK)
         return st;
-    if (!money_channel_name_is_valid(name))
+    if (!channel_name_is_valid(name))
         return money_misread(m, "a channel's name has 1 to 32 small letters, digits and -, and begins with a letter");
     st = channel_open(m->db, name, note, m->author.name, clock_now_ms());
     const bool is_new = st == ST_OK;

@@ -11,6 +11,7 @@
 #include "commands/money_args.h"
 #include "ledger/channel.h"
 #include "ledger/external.h"
+#include "money/payment_file.h"
 
 enum { MONEY_AUTHOR_CODE_POINTS_MAX = 64 }; /* width of the columns */
 
@@ -36,6 +37,7 @@ enum status money_withdrawals(struct money *m); /* money_withdrawal.c */
 enum status money_post(struct money *m);
 enum status money_void(struct money *m);
 enum status money_post_file(struct money *m); /* money_post_file.c */
+enum status money_balances(struct money *m);  /* money_balances.c */
 enum status money_transfers(struct money *m); /* money_transfers.c */
 enum status money_report(struct money *m);    /* money_report.c */
 
@@ -56,18 +58,21 @@ enum status money_id_read(struct money *m, struct str word, uint64_t *out);
 enum status money_reference_read(struct money *m, struct str *out);
 /* The value of a text option, as payment_line_read; empty when it is not there. */
 enum status money_line_read(struct money *m, enum money_option option, size_t code_points_max, struct str *out);
-/* Whether a channel can have this name: small letters, digits and "-", a letter first, 32 at most. */
-bool money_channel_name_is_valid(struct str name);
 /* The channel that --channel names. ST_NOT_FOUND: there is none; why is set. */
 enum status money_channel_find(struct money *m, struct channel *out);
 /* The same of a channel that operators pay by: not demo. */
 enum status money_own_channel_find(struct money *m, struct channel *out);
+/* Credits of so much do not take the channel forfeited below 0: no money comes in there. Another credit at the same
+ * moment is not seen. ST_INVALID: they do; why is set. */
+enum status money_forfeited_check(struct money *m, const struct channel *channel, int64_t credits_fen);
 /* The time of --from and --to, both days whole: from_ms up to, but not including, until_ms. Without them 0 and
  * INT64_MAX. ST_INVALID: no days, or in the wrong order; why is set. */
 enum status money_days_read(struct money *m, int64_t *from_ms, int64_t *until_ms);
 
 /* Opens a file that can be read twice. ST_INVALID: it is none; why is set. */
 enum status money_file_open(struct money *m, struct str path, FILE **out);
+/* Why the first pass over a file has ended. */
+enum status money_file_refused(struct money *m, const struct payment_file *f, enum status st);
 /* Prints a wrong row of a file to stderr. */
 void money_fault_print(void *ctx, uint64_t line, struct str why);
 

@@ -70,31 +70,39 @@ static enum status payment_take(struct money *m, struct payment *out)
     return ST_OK;
 }
 
-/* The reference is of a transfer with other contents. */
-static enum status reference_used(struct money *m, uint64_t channel_id, struct str reference)
+/* Its reference belongs to it, and has other contents. */
+static enum status reference_used(struct money *m, const struct external_transfer *by)
 {
-    struct external_transfer found;
     char amount[MONEY_TEXT_MAX];
-    if (external_find(m->db, m->arena, channel_id, reference, &found) != ST_OK)
-        return money_refuse(m, ST_EXISTS, "the reference %.*s belongs to another transfer", STR_ARG(reference));
-    (void)money_format(found.amount_fen, amount);
+    (void)money_format(by->amount_fen, amount);
     return money_refuse(m, ST_EXISTS,
                         "the reference %.*s belongs to transfer %" PRIu64 ", a %s of %s for user %" PRIu64
                         " with the memo \"%.*s\"; nothing is changed",
-                        STR_ARG(reference), found.id, transfer_kind_name(found.kind), amount, found.user_id,
-                        STR_ARG(found.memo));
+                        STR_ARG(by->reference), by->id, transfer_kind_name(by->kind), amount, by->user_id,
+                        STR_ARG(by->memo));
 }
 
 static enum status move_refused(struct money *m, enum transfer_kind kind, const struct payment *p,
                                 const struct channel *channel, enum status st)
 {
+    struct external_transfer by;
+    if (st == ST_EXISTS && external_find(m->db, m->arena, channel->id, p->reference, &by) == ST_OK)
+        return reference_used(m, &by);
     if (st == ST_EXISTS)
-        return reference_used(m, channel->id, p->reference);
+        return money_refuse(m, st, "the reference %.*s belongs to another transfer", STR_ARG(p->reference));
     if (st == ST_INVALID && kind == TRANSFER_DEBIT)
         return money_refuse(m, st, "the wallet of %.*s has less; nothing is changed", STR_ARG(p->username));
     if (st == ST_NOT_FOUND)
         return money_refuse(m, st, "the account %.*s is being deleted; nothing is changed", STR_ARG(p->username));
     return st;
+}
+
+/* A repeat is no credit more. */
+static enum status credit_check(struct money *m, const struct channel *channel, const struct payment *p)
+{
+    struct external_transfer before;
+    enum status st = external_find(m->db, m->arena, channel->id, p->reference, &before);
+    return st == ST_NOT_FOUND ? money_forfeited_check(m, channel, p->amount_fen) : st;
 }
 
 static enum status move(struct money *m, enum transfer_kind kind)
@@ -104,6 +112,8 @@ static enum status move(struct money *m, enum transfer_kind kind)
     enum status st = payment_take(m, &p);
     if (st == ST_OK)
         st = money_own_channel_find(m, &channel);
+    if (st == ST_OK && kind == TRANSFER_CREDIT)
+        st = credit_check(m, &channel, &p);
     if (st != ST_OK)
         return st;
     struct external_row row = {
@@ -133,6 +143,25 @@ enum status money_debit(struct money *m)
 
 /* ---- reverse ---- */
 
+static enum status reverse_refused(struct money *m, const struct reversal *r, enum status st)
+{
+    if (st == ST_EXISTS && str_equal(r->made.reference, r->reference))
+        return reference_used(m, &r->made);
+    if (st == ST_EXISTS)
+        return money_refuse(m, st,
+                            "transfer %" PRIu64 " was reversed before, by transfer %" PRIu64
+                            " with the reference %.*s; nothing is changed",
+                            r->transfer_id, r->made.id, STR_ARG(r->made.reference));
+    if (st == ST_INVALID)
+        return money_refuse(m, st, "the wallet has less; nothing is changed");
+    if (st == ST_NOT_FOUND && r->is_leaving)
+        return money_refuse(m, st, "the user of transfer %" PRIu64 " is being deleted; nothing is changed",
+                            r->transfer_id);
+    if (st == ST_NOT_FOUND)
+        return money_refuse(m, st, "there is no credit, debit or post %" PRIu64, r->transfer_id);
+    return st;
+}
+
 enum status money_reverse(struct money *m)
 {
     struct reversal r = { .transfer_id = 0 };
@@ -145,19 +174,8 @@ enum status money_reverse(struct money *m)
     if (st != ST_OK)
         return st;
     st = external_reverse(m->db, m->arena, &r, &m->author, clock_now_ms());
-    if (st == ST_EXISTS)
-        return money_refuse(m, st,
-                            "transfer %" PRIu64 " was reversed by another reference, or the reference belongs "
-                            "to another transfer; nothing is changed",
-                            r.transfer_id);
-    if (st == ST_INVALID)
-        return money_refuse(m, st, "the wallet has less; nothing is changed");
-    if (st == ST_NOT_FOUND)
-        return money_refuse(
-            m, st, "there is no credit, debit or post %" PRIu64 ", or its user is being deleted; nothing is changed",
-            r.transfer_id);
     if (st != ST_OK)
-        return st;
+        return reverse_refused(m, &r, st);
     log_info("money",
              "action=reverse by=command transfer_id=%" PRIu64 " reverses=%" PRIu64 " user_id=%" PRIu64
              " amount_fen=%" PRId64 " repeated=%d author=%s",

@@ -125,10 +125,9 @@ static void flows_text(const struct report_flows *flows)
 
 static enum status report_text(struct money *m, const struct report *r, struct str from, struct str to)
 {
-    char read[CLOCK_TEXT_MAX];
-    (void)clock_rfc3339_format(r->read_ms, read);
-    (void)printf("from %.*s to %.*s, read %s\n", STR_ARG(from.len > 0 ? from : STR("the beginning")),
-                 STR_ARG(to.len > 0 ? to : STR("now")), read);
+    const struct str read = str_or_empty(clock_zone_second(m->arena, r->read_ms));
+    (void)printf("from %.*s to %.*s, read %.*s\n", STR_ARG(from.len > 0 ? from : STR("the beginning")),
+                 STR_ARG(to.len > 0 ? to : STR("now")), STR_ARG(read));
     for (size_t i = 0; i < r->channel_count; i++) {
         (void)printf("\nchannel %.*s\n", STR_ARG(r->channels[i].channel.name));
         flows_text(&r->channels[i].flows);

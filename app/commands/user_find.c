@@ -16,14 +16,6 @@ struct search {
     bool found;
 };
 
-static const char *state_word(const struct user_state *user)
-{
-    return user->deleted_ms > 0    ? "deleted"
-           : user->deleting_ms > 0 ? "deleting"
-           : user->disabled_ms > 0 ? "disabled"
-                                   : "active";
-}
-
 /* The nickname comes last: it may have blanks. */
 static void user_print(struct search *s, const struct user_state *user)
 {
@@ -36,7 +28,7 @@ static void user_print(struct search *s, const struct user_state *user)
         s->printed[s->printed_count++] = user->id;
     (void)clock_rfc3339_format(user->created_ms, created);
     (void)fprintf(s->out, "id %" PRIu64 "  username %.*s  %s  registered %s  nickname %.*s\n", user->id,
-                  STR_ARG(user->username), state_word(user), created, STR_ARG(user->nickname));
+                  STR_ARG(user->username), user_state_word(user), created, STR_ARG(user->nickname));
 }
 
 static enum status user_find_by_id(struct search *s, uint64_t id)

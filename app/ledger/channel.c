@@ -2,6 +2,19 @@
 
 #include "base/utf8.h"
 
+enum { CHANNEL_NAME_MAX = 32 };
+
+bool channel_name_is_valid(struct str name)
+{
+    for (size_t i = 0; i < name.len; i++) {
+        const char c = name.ptr[i];
+        const bool is_letter = c >= 'a' && c <= 'z';
+        if (!is_letter && (i == 0 || !((c >= '0' && c <= '9') || c == '-')))
+            return false;
+    }
+    return name.len > 0 && name.len <= CHANNEL_NAME_MAX;
+}
+
 enum status channel_open(struct db *db, struct str name, struct str note, struct str author, int64_t now_ms)
 {
     if (!utf8_valid(name) || !utf8_valid(note) || !utf8_valid(author))
@@ -34,7 +47,7 @@ static struct channel channel_of(const struct db_rows *rows, size_t row)
 enum status channel_find(struct db *db, struct arena *a, struct str name, struct channel *out)
 {
     struct db_rows rows;
-    if (!utf8_valid(name))
+    if (!channel_name_is_valid(name))
         return ST_NOT_FOUND;
     enum status st = db_find(db, a, &rows, CHANNEL_SELECT " WHERE c.name = ?", DB_PARAMS(DB_TEXT(name)));
     if (st == ST_OK)

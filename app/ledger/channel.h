@@ -3,6 +3,7 @@
 #ifndef HB_LEDGER_CHANNEL_H
 #define HB_LEDGER_CHANNEL_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -23,8 +24,11 @@ struct channel {
     int64_t created_ms;
 };
 
-/* Makes a channel with its account. name: a small letter, then small letters, digits and "-", 32 at most. ST_EXISTS:
- * there is one of this name · ST_INVALID: the name, the note or the author is wrong · else as db_exec_retried. */
+/* True for a small letter, then small letters, digits and "-", 32 at most. */
+bool channel_name_is_valid(struct str name);
+
+/* Makes a channel with its account. ST_EXISTS: there is one of this name · ST_INVALID: the name, the note or the author
+ * is wrong · else as db_exec_retried. */
 enum status channel_open(struct db *db, struct str name, struct str note, struct str author, int64_t now_ms);
 /* Changes the note. ST_NOT_FOUND: no such channel, or it is demo · ST_INVALID: the note is wrong · else as
  * db_exec_retried. */

@@ -88,6 +88,12 @@ static int reference_match(const void *key, const void *row)
     return str_compare(*(const struct str *)key, (*one)->reference);
 }
 
+static void row_reset(struct external_row *row)
+{
+    row->transfer_id = 0;
+    row->repeated = row->differs = false;
+}
+
 /* Checks the rows, and sorts them. ST_INVALID, ST_EXISTS: two have the same reference · ST_NO_MEMORY. */
 static enum status move_prepare(struct move *m)
 {
@@ -97,8 +103,7 @@ static enum status move_prepare(struct move *m)
         struct external_row *row = &m->rows[i];
         if (row->amount_fen <= 0 || !reference_is_valid(row->reference) || !memo_is_valid(row->memo))
             return ST_INVALID;
-        row->transfer_id = 0;
-        row->repeated = row->differs = false;
+        row_reset(row);
     }
     qsort(m->rows, m->count, sizeof *m->rows, user_order);
     m->by_reference = arena_array(m->arena, m->count, sizeof(struct external_row *));
@@ -140,12 +145,17 @@ static void look_sql(struct db *db, struct buf *sql, const struct move *m)
     buf_char(sql, ')');
 }
 
-static bool is_same(const struct move *m, const struct external_row *row, const struct db_rows *found, size_t at)
+/* Compares the row with the transfer of its reference. ST_EXISTS: it differs · ST_CORRUPT: its kind is unknown. */
+static enum status row_compare(const struct move *m, struct external_row *row, const struct db_rows *found, size_t at)
 {
     const size_t user_column = m->kind == TRANSFER_CREDIT ? LOOK_CREDIT : LOOK_DEBIT;
-    return str_equal(db_cell(found, at, LOOK_KIND), str_from(transfer_kind_name(m->kind))) &&
-           db_cell_u64(found, at, user_column) == row->user_id && db_cell_i64(found, at, LOOK_FEN) == row->amount_fen &&
-           str_equal(db_cell(found, at, LOOK_MEMO), row->memo);
+    row->other_id = db_cell_u64(found, at, LOOK_ID);
+    row->other_fen = db_cell_i64(found, at, LOOK_FEN);
+    if (!transfer_kind_read(db_cell(found, at, LOOK_KIND), &row->other_kind))
+        return ST_CORRUPT;
+    row->differs = row->other_kind != m->kind || db_cell_u64(found, at, user_column) != row->user_id ||
+                   row->other_fen != row->amount_fen || !str_equal(db_cell(found, at, LOOK_MEMO), row->memo);
+    return row->differs ? ST_EXISTS : ST_OK;
 }
 
 /* Looks up the references of the rows that are left. made: by this call, else before. ST_EXISTS: some differ · else as
@@ -164,14 +174,26 @@ static enum status rows_look(struct db *db, const struct move *m, bool made)
             bsearch(&reference, m->by_reference, m->count, sizeof(struct external_row *), reference_match);
         if (row == NULL)
             return ST_CORRUPT;
-        (*row)->differs = !is_same(m, *row, &found, at);
-        differ = differ || (*row)->differs;
-        if ((*row)->differs)
-            continue;
-        (*row)->transfer_id = db_cell_u64(&found, at, LOOK_ID);
-        (*row)->repeated = !made;
+        const enum status compared = row_compare(m, *row, &found, at);
+        if (compared == ST_CORRUPT)
+            return compared;
+        differ = differ || compared == ST_EXISTS;
+        (*row)->transfer_id = compared == ST_OK ? (*row)->other_id : 0;
+        (*row)->repeated = compared == ST_OK && !made;
     }
     return st == ST_OK && differ ? ST_EXISTS : st;
+}
+
+enum status external_look(struct db *db, struct arena *a, enum transfer_kind kind, uint64_t channel_id,
+                          struct external_row **rows, size_t count)
+{
+    const struct move m = { .arena = a, .kind = kind, .channel_id = channel_id, .by_reference = rows, .count = count };
+    for (size_t i = 0; i < count; i++)
+        row_reset(rows[i]);
+    if (count == 0)
+        return ST_OK;
+    qsort(rows, count, sizeof(struct external_row *), reference_order);
+    return rows_look(db, &m, false);
 }
 
 static void row_json(struct buf *json, const struct external_row *row)
@@ -272,37 +294,48 @@ enum {
     FIND_CREATED
 };
 
+#define FIND_SQL                                                                                                       \
+    "SELECT t.id, t.kind, COALESCE(w.user_id, IF(t.debit_id = x.channel_id, t.credit_id, t.debit_id)),"                \
+    " t.amount_fen, x.reference, x.memo, x.author, x.interface, COALESCE(x.reverses, 0),"                              \
+    " COALESCE(r.transfer_id, 0), t.created_ms"                                                                        \
+    " FROM external_transfer AS x JOIN transfer AS t ON t.id = x.transfer_id"                                          \
+    " LEFT JOIN withdrawal AS w ON w.end_id = t.id"                                                                    \
+    " LEFT JOIN external_transfer AS r ON r.reverses = t.id"
+
+static enum status found_read(const struct db_rows *rows, struct external_transfer *out)
+{
+    *out = (struct external_transfer){ .id = db_cell_u64(rows, 0, FIND_ID),
+                                       .user_id = db_cell_u64(rows, 0, FIND_USER),
+                                       .amount_fen = db_cell_i64(rows, 0, FIND_FEN),
+                                       .reference = db_cell(rows, 0, FIND_REFERENCE),
+                                       .memo = db_cell(rows, 0, FIND_MEMO),
+                                       .author = db_cell(rows, 0, FIND_AUTHOR),
+                                       .reverses = db_cell_u64(rows, 0, FIND_REVERSES),
+                                       .reversed_by = db_cell_u64(rows, 0, FIND_REVERSED_BY),
+                                       .created_ms = db_cell_i64(rows, 0, FIND_CREATED) };
+    return transfer_kind_read(db_cell(rows, 0, FIND_KIND), &out->kind) &&
+                   external_by_read(db_cell(rows, 0, FIND_BY), &out->by)
+               ? ST_OK
+               : ST_CORRUPT;
+}
+
 enum status external_find(struct db *db, struct arena *a, uint64_t channel_id, struct str reference,
                           struct external_transfer *out)
 {
     struct db_rows rows;
     if (!reference_is_valid(reference))
         return ST_NOT_FOUND;
-    enum status st =
-        db_find(db, a, &rows,
-                "SELECT t.id, t.kind, COALESCE(w.user_id, IF(t.debit_id = x.channel_id, t.credit_id, t.debit_id)),"
-                " t.amount_fen, x.reference, x.memo, x.author, x.interface, COALESCE(x.reverses, 0),"
-                " COALESCE(r.transfer_id, 0), t.created_ms"
-                " FROM external_transfer AS x JOIN transfer AS t ON t.id = x.transfer_id"
-                " LEFT JOIN withdrawal AS w ON w.end_id = t.id"
-                " LEFT JOIN external_transfer AS r ON r.reverses = t.id"
-                " WHERE x.channel_id = ? AND x.reference = ?",
-                DB_PARAMS(DB_U64(channel_id), DB_TEXT(reference)));
-    if (st != ST_OK)
-        return st;
-    *out = (struct external_transfer){ .id = db_cell_u64(&rows, 0, FIND_ID),
-                                       .user_id = db_cell_u64(&rows, 0, FIND_USER),
-                                       .amount_fen = db_cell_i64(&rows, 0, FIND_FEN),
-                                       .reference = db_cell(&rows, 0, FIND_REFERENCE),
-                                       .memo = db_cell(&rows, 0, FIND_MEMO),
-                                       .author = db_cell(&rows, 0, FIND_AUTHOR),
-                                       .reverses = db_cell_u64(&rows, 0, FIND_REVERSES),
-                                       .reversed_by = db_cell_u64(&rows, 0, FIND_REVERSED_BY),
-                                       .created_ms = db_cell_i64(&rows, 0, FIND_CREATED) };
-    return transfer_kind_read(db_cell(&rows, 0, FIND_KIND), &out->kind) &&
-                   external_by_read(db_cell(&rows, 0, FIND_BY), &out->by)
-               ? ST_OK
-               : ST_CORRUPT;
+    enum status st = db_find(db, a, &rows, FIND_SQL " WHERE x.channel_id = ? AND x.reference = ?",
+                             DB_PARAMS(DB_U64(channel_id), DB_TEXT(reference)));
+    return st == ST_OK ? found_read(&rows, out) : st;
+}
+
+/* The reversal of a transfer. ST_NOT_FOUND: it is not reversed. */
+static enum status reversal_find(struct db *db, struct arena *a, uint64_t transfer_id, struct external_transfer *out)
+{
+    struct db_rows rows;
+    enum status st = db_find(db, a, &rows, FIND_SQL " WHERE x.reverses = ?", DB_PARAMS(DB_U64(transfer_id)));
+    return st == ST_OK ? found_read(&rows, out) : st;
 }
 
 /* ---- reversals ---- */
@@ -340,10 +373,12 @@ enum status external_reverse(struct db *db, struct arena *a, struct reversal *r,
 {
     struct db_rows rows;
     struct reverse_run run = { r, author, now_ms };
-    r->repeated = false;
+    r->repeated = r->is_leaving = false;
     if (!reference_is_valid(r->reference) || !memo_is_valid(r->memo) || !author_is_valid(author))
         return ST_INVALID;
-    enum status st = db_find(db, a, &rows, "SELECT channel_id FROM external_transfer WHERE transfer_id = ?",
+    enum status st = db_find(db, a, &rows,
+                             "SELECT x.channel_id FROM external_transfer AS x JOIN transfer AS t ON t.id ="
+                             " x.transfer_id WHERE x.transfer_id = ? AND t.kind <> 'reverse'",
                              DB_PARAMS(DB_U64(r->transfer_id)));
     if (st != ST_OK)
         return st;
@@ -358,6 +393,11 @@ enum status external_reverse(struct db *db, struct arena *a, struct reversal *r,
         return called;
     st = reversal_look(db, a, channel_id, r); /* another call may have made it meanwhile, or one whose reply was lost */
     r->repeated = st == ST_OK && called != ST_OK;
+    r->is_leaving = called == ST_NOT_FOUND;
+    if (st == ST_NOT_FOUND && called == ST_EXISTS) {
+        st = reversal_find(db, a, r->transfer_id, &r->made);
+        return st == ST_OK ? ST_EXISTS : st == ST_NOT_FOUND ? ST_CONFLICT : st;
+    }
     if (st == ST_NOT_FOUND && called != ST_OK)
         return called;
     return st == ST_OK || st == ST_EXISTS ? st : ST_UNKNOWN;

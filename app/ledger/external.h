@@ -18,7 +18,8 @@ enum { REFERENCE_MAX = 64, MEMO_CODE_POINTS_MAX = 400, EXTERNAL_ROWS_MAX = 1000 
 /* True for 1 to REFERENCE_MAX characters of printable ASCII, without a blank at either end. */
 bool reference_is_valid(struct str reference);
 
-/* Who asks for a transfer, and by what. */
+/* Who asks for a transfer, and by what. AUTHOR_LOG_MAX: bytes of the name, quoted for the log. */
+enum { AUTHOR_LOG_MAX = 256 };
 enum external_interface { BY_COMMAND, BY_IMPORT, BY_HTTP, BY_PAGE, EXTERNAL_INTERFACE_COUNT };
 struct external_author {
     struct str name; /* of a person or program; not empty */
@@ -33,8 +34,16 @@ struct external_row {
     /* out: */
     uint64_t transfer_id;
     bool repeated; /* it was made before, with the same contents */
-    bool differs;  /* with ST_EXISTS: the reference belongs to a transfer with other contents */
+    bool differs;  /* with ST_EXISTS: the reference belongs to a transfer with other contents: */
+    uint64_t other_id;
+    enum transfer_kind other_kind;
+    int64_t other_fen;
 };
+
+/* Looks which rows are made: sets transfer_id of these rows, and repeated; sorts the pointers by reference. ST_EXISTS:
+ * some differ · else as db_query. */
+enum status external_look(struct db *db, struct arena *a, enum transfer_kind kind, uint64_t channel_id,
+                          struct external_row **rows, size_t count);
 
 /* Makes the credits or debits (TRANSFER_CREDIT, TRANSFER_DEBIT) that are not made yet: all of them or none. rows: 1 to
  * EXTERNAL_ROWS_MAX; it sorts them by user. After a lost reply to COMMIT it looks what was made. ST_EXISTS: rows with
@@ -67,11 +76,12 @@ struct reversal {
     uint64_t transfer_id;
     struct str reference, memo;
     /* out: */
-    struct external_transfer made;
+    struct external_transfer made; /* with ST_EXISTS: the transfer that is in the way */
     bool repeated;
+    bool is_leaving; /* with ST_NOT_FOUND: there is such a transfer, but its user is being deleted */
 };
 /* ST_EXISTS: the transfer was reversed by another reference, or the reference belongs to another transfer · ST_INVALID:
- * the wallet can't pay, or a text is wrong · ST_NOT_FOUND: no such transfer, or its user is being deleted ·
+ * the wallet can't pay, or a text is wrong · ST_NOT_FOUND: no such transfer that can be reversed, or is_leaving ·
  * ST_UNKNOWN, else: as external_move. */
 enum status external_reverse(struct db *db, struct arena *a, struct reversal *r, const struct external_author *author,
                              int64_t now_ms);

@@ -9,7 +9,7 @@
 #include "money/csv_reader.h"
 #include "money/import_internal.h"
 
-enum { ARENA_CHUNK_BYTES = 1 << 20, ARENA_LIMIT_BYTES = 48 << 20, AUTHOR_LOG_MAX = 200 };
+enum { ARENA_CHUNK_BYTES = 1 << 20, ARENA_LIMIT_BYTES = 48 << 20 };
 
 /* The columns of the file: their indexes, or as csv_reader_column. */
 struct columns {
@@ -31,7 +31,7 @@ struct pass {
 static enum status header_read(struct pass *pass, const char **why)
 {
     struct columns *c = &pass->columns;
-    enum status st = csv_reader_new(pass->batch.import->file, &pass->reader, why);
+    enum status st = csv_reader_new(pass->batch.import->file.stream, &pass->reader, why);
     if (st != ST_OK)
         return st;
     c->username = csv_reader_column(pass->reader, STR("username"));
@@ -80,16 +80,18 @@ static enum status batch_read(struct pass *pass)
     uint64_t line = 0;
     arena_reset(b->arena);
     b->count = 0;
+    if (b->references == NULL)
+        user_sums_free(&b->paid);
     b->rows = arena_array(b->arena, IMPORT_BATCH_ROWS, sizeof *b->rows);
     enum status st = b->rows == NULL ? ST_NO_MEMORY : ST_OK;
     while (st == ST_OK && b->count < IMPORT_BATCH_ROWS) {
-        st = csv_reader_next(pass->reader, &cells, &line, &im->why);
+        st = csv_reader_next(pass->reader, &cells, &line, &im->file.why);
         if (st == ST_OK)
             st = row_take(pass, &cells);
     }
     pass->ended = st == ST_NOT_FOUND;
     if (st != ST_OK && !pass->ended)
-        im->stopped_line = line;
+        im->file.stopped_line = line;
     return pass->ended ? ST_OK : st;
 }
 
@@ -97,8 +99,9 @@ static enum status pass_run(struct pass *pass)
 {
     struct import *im = pass->batch.import;
     uint64_t rows = 0;
-    rewind(im->file);
-    enum status st = fstat(fileno(im->file), &pass->file) == 0 ? header_read(pass, &im->why) : ST_UNAVAILABLE;
+    rewind(im->file.stream);
+    enum status st =
+        fstat(fileno(im->file.stream), &pass->file) == 0 ? header_read(pass, &im->file.why) : ST_UNAVAILABLE;
     while (st == ST_OK && !pass->ended) {
         st = batch_read(pass);
         if (st == ST_OK && pass->batch.count > 0) {
@@ -106,7 +109,7 @@ static enum status pass_run(struct pass *pass)
             st = pass->finish(pass);
         }
         if (st == ST_OK && im->progress != NULL && !pass->ended)
-            im->progress(im->ctx, pass->batch.references != NULL, rows);
+            im->progress(im->file.ctx, pass->batch.references != NULL, rows);
     }
     return st;
 }
@@ -115,20 +118,21 @@ static enum status import_run(struct import *im, struct db *db, struct reference
                               enum status (*finish)(struct pass *pass))
 {
     struct pass pass = { .batch = { .import = im, .db = db, .references = references }, .finish = finish };
-    im->before = im->stopped_line = 0;
-    im->before_fen = 0;
-    im->why = NULL;
+    im->file.repeated = im->file.stopped_line = 0;
+    im->repeated_fen = 0;
+    im->file.why = NULL;
     pass.batch.arena = arena_new(ARENA_CHUNK_BYTES, ARENA_LIMIT_BYTES);
     enum status st = pass.batch.arena == NULL ? ST_NO_MEMORY : pass_run(&pass);
     csv_reader_free(pass.reader);
+    user_sums_free(&pass.batch.paid);
     arena_free(pass.batch.arena);
     return st;
 }
 
-static void before_count(struct import *im, int64_t amount_fen)
+static void repeated_count(struct import *im, int64_t amount_fen)
 {
-    im->before++;
-    im->before_fen += amount_fen;
+    im->file.repeated++;
+    im->repeated_fen += amount_fen;
 }
 
 /* ---- the first pass ---- */
@@ -140,19 +144,19 @@ static enum status check_finish(struct pass *pass)
     enum status st = import_batch_check(b);
     for (size_t i = 0; st == ST_OK && i < b->count; i++) {
         const struct import_row *row = &b->rows[i];
-        if (++im->rows > IMPORT_ROWS_MAX) {
-            im->why = "the file has more than 1000000 rows: split it";
-            im->stopped_line = row->line;
+        if (++im->file.rows > IMPORT_ROWS_MAX) {
+            im->file.why = "the file has more than 1000000 rows: split it";
+            im->file.stopped_line = row->line;
             return ST_INVALID;
         }
         if (row->fault.len > 0) {
-            if (im->faults++ < IMPORT_FAULTS_SHOWN)
-                im->fault(im->ctx, row->line, row->fault);
+            if (im->file.faults++ < FAULTS_SHOWN_MAX)
+                im->file.fault(im->file.ctx, row->line, row->fault);
             continue;
         }
-        im->sum_fen += row->payment.amount_fen; /* 1,000,000 rows of at most 9,999,999.99 */
-        if (row->before)
-            before_count(im, row->payment.amount_fen);
+        im->file.sum_fen += row->payment.amount_fen; /* 1,000,000 rows of at most 9,999,999.99 */
+        if (b->moves[i].repeated)
+            repeated_count(im, row->payment.amount_fen);
     }
     return st;
 }
@@ -160,14 +164,14 @@ static enum status check_finish(struct pass *pass)
 enum status import_check(struct import *im, struct db *db)
 {
     struct reference_set references;
-    im->rows = im->faults = im->made = 0;
-    im->sum_fen = 0;
+    im->file.rows = im->file.faults = im->file.made = 0;
+    im->file.sum_fen = 0;
     reference_set_begin(&references);
     enum status st = import_run(im, db, &references, check_finish);
     reference_set_end(&references);
-    if (st == ST_OK && im->rows == 0)
-        im->why = "the file has no rows";
-    return st == ST_OK && (im->faults > 0 || im->why != NULL) ? ST_INVALID : st;
+    if (st == ST_OK && im->file.rows == 0)
+        im->file.why = "the file has no rows";
+    return st == ST_OK && (im->file.faults > 0 || im->file.why != NULL) ? ST_INVALID : st;
 }
 
 /* ---- the second pass ---- */
@@ -175,74 +179,65 @@ enum status import_check(struct import *im, struct db *db)
 static bool file_changed(const struct pass *pass)
 {
     struct stat now;
-    return fstat(fileno(pass->batch.import->file), &now) != 0 || now.st_size != pass->file.st_size ||
+    return fstat(fileno(pass->batch.import->file.stream), &now) != 0 || now.st_size != pass->file.st_size ||
            now.st_mtim.tv_sec != pass->file.st_mtim.tv_sec || now.st_mtim.tv_nsec != pass->file.st_mtim.tv_nsec;
 }
 
-/* The rows of the batch for external_move. ST_INVALID: a row has become wrong since the first pass. */
-static enum status batch_rows(struct pass *pass, struct external_row **out)
+/* Looks at the batch again. ST_INVALID: a row has become wrong since the first pass. */
+static enum status batch_recheck(struct pass *pass)
 {
     struct import_batch *b = &pass->batch;
     struct import *im = b->import;
-    struct external_row *rows = arena_array(b->arena, b->count, sizeof *rows);
-    if (rows == NULL)
-        return ST_NO_MEMORY;
     enum status st = file_changed(pass) ? ST_INVALID : import_batch_check(b);
-    im->stopped_line = b->rows[0].line;
+    im->file.stopped_line = b->rows[0].line;
     if (st == ST_INVALID)
-        im->why = "the file was changed meanwhile";
-    for (size_t i = 0; st == ST_OK && i < b->count; i++) {
-        const struct payment *p = &b->rows[i].payment;
+        im->file.why = "the file was changed meanwhile";
+    for (size_t i = 0; st == ST_OK && i < b->count; i++)
         if (b->rows[i].fault.len > 0) {
-            im->stopped_line = b->rows[i].line;
-            im->faults++;
-            im->fault(im->ctx, b->rows[i].line, b->rows[i].fault);
+            im->file.stopped_line = b->rows[i].line;
+            im->file.faults++;
+            im->file.fault(im->file.ctx, b->rows[i].line, b->rows[i].fault);
             return ST_INVALID;
         }
-        rows[i] = (struct external_row){
-            .user_id = p->user_id, .amount_fen = p->amount_fen, .reference = p->reference, .memo = p->memo
-        };
-    }
-    *out = rows;
     return st;
 }
 
-static void batch_log(const struct import *im, uint64_t made, int64_t made_fen, uint64_t before)
+static void batch_log(const struct import *im, uint64_t made, int64_t made_fen, uint64_t repeated)
 {
     char author[AUTHOR_LOG_MAX];
     log_info("money", "action=%s channel=%.*s by=import rows=%zu amount_fen=%" PRId64 " repeated=%zu author=%s",
-             transfer_kind_name(im->kind), STR_ARG(im->channel), (size_t)made, made_fen, (size_t)before,
-             log_quote(im->author.name, author, sizeof author));
+             transfer_kind_name(im->kind), STR_ARG(im->channel), (size_t)made, made_fen, (size_t)repeated,
+             log_quote(im->file.author.name, author, sizeof author));
 }
 
 static enum status make_finish(struct pass *pass)
 {
     struct import_batch *b = &pass->batch;
     struct import *im = b->import;
-    struct external_row *rows;
     uint64_t made = 0;
     int64_t made_fen = 0;
-    enum status st = batch_rows(pass, &rows);
+    enum status st = batch_recheck(pass);
     if (st == ST_OK)
-        st = external_move(b->db, b->arena, im->kind, im->channel_id, rows, b->count, &im->author, clock_now_ms());
+        st = external_move(b->db, b->arena, im->kind, im->channel_id, b->moves, b->count, &im->file.author,
+                           clock_now_ms());
     if (st != ST_OK)
         return st;
-    im->stopped_line = 0;
+    im->file.stopped_line = 0;
     for (size_t i = 0; i < b->count; i++) {
-        if (rows[i].repeated) {
-            before_count(im, rows[i].amount_fen);
+        if (b->moves[i].repeated) {
+            repeated_count(im, b->moves[i].amount_fen);
         } else {
             made++;
-            made_fen += rows[i].amount_fen;
+            made_fen += b->moves[i].amount_fen;
         }
     }
-    im->made += made;
+    im->file.made += made;
     batch_log(im, made, made_fen, b->count - made);
     return ST_OK;
 }
 
 enum status import_make(struct import *im, struct db *db)
 {
-    im->faults = im->made = 0;
+    im->file.faults = im->file.made = 0;
     return import_run(im, db, NULL, make_finish);
 }

@@ -5,12 +5,12 @@
 #include "money/import.h"
 #include "money/payment.h"
 #include "money/reference_set.h"
+#include "money/user_sums.h"
 
 struct import_row {
     struct payment payment;
     uint64_t line;
     struct str fault; /* empty: none */
-    bool before;      /* it was made before */
 };
 
 /* A batch of rows; all of it is in the arena. */
@@ -19,11 +19,14 @@ struct import_batch {
     struct db *db;
     struct arena *arena;
     struct reference_set *references; /* of the file so far; NULL in the second pass */
-    struct import_row *rows;          /* IMPORT_BATCH_ROWS */
+    struct user_sums paid;   /* of debits: by each user, of the file so far; in the second pass of this batch */
+    struct import_row *rows; /* IMPORT_BATCH_ROWS */
     size_t count;
+    struct external_row *moves; /* of each row that has no fault */
 };
 
-/* Gives each row a user and a fault, or none. The same errors as db_query. */
+/* Gives each row a user and a fault, or none; in moves, repeated says whether it was made before. The same errors as
+ * db_query. */
 enum status import_batch_check(struct import_batch *b);
 
 #endif

@@ -7,7 +7,23 @@
 #include "ledger/external.h"
 #include "user/account.h"
 
+enum { SHOWN_CODE_POINTS_MAX = 40 }; /* of a wrong text */
+
 static const char NOT_UTF8[] = "a text is not UTF-8";
+
+/* The amount is wrong: says why, and which text it is. */
+static enum status amount_refuse(struct arena *a, const char *what, struct str typed, const char **why)
+{
+    struct str shown;
+    size_t len = 0;
+    enum status st = utf8_clean_shown(a, typed, &shown);
+    if (st != ST_OK)
+        return st;
+    for (size_t i = 0; i < SHOWN_CODE_POINTS_MAX && len < shown.len; i++)
+        len += utf8_sequence(str_skip(shown, len));
+    *why = arena_printf(a, "%s: %.*s%s", what, (int)len, shown.ptr, len < shown.len ? "…" : "").ptr;
+    return *why == NULL ? ST_NO_MEMORY : ST_INVALID;
+}
 
 static enum status amount_read(struct arena *a, struct str typed, int64_t *out_fen, const char **why)
 {
@@ -16,16 +32,16 @@ static enum status amount_read(struct arena *a, struct str typed, int64_t *out_f
     enum status st = utf8_fold_pasted(a, typed, &folded);
     if (st == ST_NO_MEMORY)
         return st;
-    *why = st != ST_OK                 ? NOT_UTF8
-           : folded.len == 0           ? "there is no amount"
-           : !typed_yuan(folded, &fen) ? "the amount is no amount of yuan, such as 88 or 88.50"
-           : fen == 0                  ? "the amount is 0"
-           : fen == INT64_MAX          ? "the amount is more than 9999999.99"
-                                       : NULL;
+    *why = st != ST_OK ? NOT_UTF8 : folded.len == 0 ? "there is no amount" : NULL;
     if (*why != NULL)
         return ST_INVALID;
+    if (!typed_yuan(folded, &fen))
+        return amount_refuse(a, "the amount is no amount of yuan, such as 88 or 88.50", typed, why);
+    if (fen == INT64_MAX)
+        return amount_refuse(a, "the amount is more than 9999999.99", typed, why);
+    *why = fen == 0 ? "the amount is 0" : NULL;
     *out_fen = fen;
-    return ST_OK;
+    return fen == 0 ? ST_INVALID : ST_OK;
 }
 
 enum status payment_line_read(struct arena *a, struct str typed, size_t code_points_max, struct str *out,

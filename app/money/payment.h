@@ -22,7 +22,7 @@ struct payment {
 };
 
 /* Reads the texts, which need not be UTF-8. The texts of *out are in the arena, or are the typed ones. user_id stays 0.
- * ST_INVALID: *why says what is wrong, without a full stop (static storage) · ST_NO_MEMORY. */
+ * ST_INVALID: *why says what is wrong, without a full stop (static storage, or in the arena) · ST_NO_MEMORY. */
 enum status payment_read(struct arena *a, const struct payment_typed *typed, struct payment *out, const char **why);
 
 /* A line of text that the user sees, such as a memo: cleaned (utf8_clean_shown), at most code_points_max characters.

@@ -8,11 +8,11 @@
 #include "money/csv_reader.h"
 #include "money/reference_set.h"
 
-enum { ARENA_CHUNK_BYTES = 64 << 10, ARENA_LIMIT_BYTES = 4 << 20, AUTHOR_LOG_MAX = 200 };
+enum { ARENA_CHUNK_BYTES = 64 << 10, ARENA_LIMIT_BYTES = 4 << 20 };
 
 /* A pass over the file. */
 struct pass {
-    struct post_file *post;
+    struct payment_file *post;
     struct db *db;
     struct arena *arena; /* of one row */
     struct csv_reader *reader;
@@ -23,7 +23,7 @@ struct pass {
 
 static void fail(struct pass *pass, uint64_t line, struct str why)
 {
-    if (pass->post->faults++ < POST_FAULTS_SHOWN)
+    if (pass->post->faults++ < FAULTS_SHOWN_MAX)
         pass->post->fault(pass->post->ctx, line, str_or_empty(why));
 }
 
@@ -48,8 +48,8 @@ static enum status row_take(struct pass *pass, const struct csv_row *row)
 
 static enum status header_read(struct pass *pass)
 {
-    struct post_file *p = pass->post;
-    enum status st = csv_reader_new(p->file, &pass->reader, &p->why);
+    struct payment_file *p = pass->post;
+    enum status st = csv_reader_new(p->stream, &pass->reader, &p->why);
     if (st != ST_OK)
         return st;
     pass->id_column = csv_reader_column(pass->reader, STR("id"));
@@ -63,10 +63,10 @@ static enum status header_read(struct pass *pass)
 
 static enum status rows_read(struct pass *pass)
 {
-    struct post_file *p = pass->post;
+    struct payment_file *p = pass->post;
     struct csv_row row;
     enum status st = header_read(pass);
-    p->rows = p->faults = p->before = 0;
+    p->rows = p->faults = p->repeated = 0;
     p->sum_fen = 0;
     while (st == ST_OK) {
         arena_reset(pass->arena);
@@ -85,12 +85,12 @@ static enum status rows_read(struct pass *pass)
     return st == ST_NOT_FOUND ? ST_OK : st;
 }
 
-static enum status pass_run(struct post_file *p, struct db *db,
+static enum status pass_run(struct payment_file *p, struct db *db,
                             enum status (*row)(struct pass *pass, uint64_t line, uint64_t id, struct str reference))
 {
     struct pass pass = { .post = p, .db = db, .row = row, .arena = arena_new(ARENA_CHUNK_BYTES, ARENA_LIMIT_BYTES) };
     p->why = NULL;
-    rewind(p->file);
+    rewind(p->stream);
     reference_set_begin(&pass.references);
     enum status st = pass.arena == NULL ? ST_NO_MEMORY : rows_read(&pass);
     reference_set_end(&pass.references);
@@ -134,7 +134,7 @@ static enum status reference_check(struct pass *pass, const struct withdrawal *w
 
 static enum status row_check(struct pass *pass, uint64_t line, uint64_t id, struct str reference)
 {
-    struct post_file *p = pass->post;
+    struct payment_file *p = pass->post;
     struct withdrawal w;
     bool fits = false;
     enum status st = withdrawal_find(pass->db, pass->arena, id, &w);
@@ -150,7 +150,7 @@ static enum status row_check(struct pass *pass, uint64_t line, uint64_t id, stru
     if (st != ST_OK)
         return st;
     p->sum_fen += w.amount_fen;
-    p->before += fits && w.state == WITHDRAWAL_POSTED;
+    p->repeated += fits && w.state == WITHDRAWAL_POSTED;
     if (w.state == WITHDRAWAL_VOIDED)
         fail(pass, line, arena_printf(pass->arena, "withdrawal %" PRIu64 " was voided", id));
     else if (!fits && w.state == WITHDRAWAL_POSTED)
@@ -163,7 +163,7 @@ static enum status row_check(struct pass *pass, uint64_t line, uint64_t id, stru
     return ST_OK;
 }
 
-enum status post_file_check(struct post_file *p, struct db *db)
+enum status post_file_check(struct payment_file *p, struct db *db)
 {
     p->made = 0;
     enum status st = pass_run(p, db, row_check);
@@ -176,7 +176,7 @@ enum status post_file_check(struct post_file *p, struct db *db)
 
 static enum status row_make(struct pass *pass, uint64_t line, uint64_t id, struct str reference)
 {
-    struct post_file *p = pass->post;
+    struct payment_file *p = pass->post;
     char author[AUTHOR_LOG_MAX];
     struct withdrawal_end end = { .id = id, .post = true, .reference = reference, .reason = STR("") };
     (void)line;
@@ -184,7 +184,7 @@ static enum status row_make(struct pass *pass, uint64_t line, uint64_t id, struc
     if (st != ST_OK)
         return st;
     p->made += !end.repeated;
-    p->before += end.repeated;
+    p->repeated += end.repeated;
     p->sum_fen += end.now.amount_fen;
     log_info("money",
              "action=post by=import withdrawal_id=%" PRIu64 " user_id=%" PRIu64 " amount_fen=%" PRId64
@@ -193,7 +193,7 @@ static enum status row_make(struct pass *pass, uint64_t line, uint64_t id, struc
     return ST_OK;
 }
 
-enum status post_file_make(struct post_file *p, struct db *db)
+enum status post_file_make(struct payment_file *p, struct db *db)
 {
     p->made = 0;
     enum status st = pass_run(p, db, row_make);

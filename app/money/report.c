@@ -1,5 +1,7 @@
 #include "money/report.h"
 
+#include <inttypes.h>
+
 #include "base/array.h"
 #include "ledger/ledger.h"
 
@@ -36,17 +38,34 @@ static bool flow_add(struct report_flows *flows, enum transfer_kind kind, bool p
     return false;
 }
 
-/* The sums of all channels in a time. */
-static enum status sums_read(struct db *db, struct arena *a, struct db_rows *rows, int64_t from_ms, int64_t until_ms)
+/* One side of all transfers of channels in the time of the report, by day. */
+static void side_append(struct buf *sql, const struct report *r, bool paid)
 {
-    return db_query(db, a, rows,
-                    "SELECT c.id, t.kind, 1 AS paid, SUM(t.amount_fen) FROM channel AS c STRAIGHT_JOIN transfer AS t"
-                    " FORCE INDEX (transfer_debit) ON t.debit_id = c.id AND t.created_ms >= ? AND t.created_ms < ?"
-                    " GROUP BY c.id, t.kind"
-                    " UNION ALL SELECT c.id, t.kind, 0, SUM(t.amount_fen) FROM channel AS c STRAIGHT_JOIN transfer AS t"
-                    " FORCE INDEX (transfer_credit) ON t.credit_id = c.id AND t.created_ms >= ? AND t.created_ms < ?"
-                    " GROUP BY c.id, t.kind ORDER BY 1, 2, 3",
-                    DB_PARAMS(DB_I64(from_ms), DB_I64(until_ms), DB_I64(from_ms), DB_I64(until_ms)));
+    const char *side = paid ? "debit" : "credit";
+    buf_printf(sql, "SELECT c.id, t.kind, %d, SUM(t.amount_fen), ", paid);
+    if (r->day_starts == NULL)
+        buf_cstr(sql, "1 AS day");
+    for (size_t i = 0; r->day_starts != NULL && i <= r->day_count; i++)
+        buf_printf(sql, "%s%" PRId64, i == 0 ? "INTERVAL(t.created_ms, " : ", ", r->day_starts[i]);
+    buf_printf(sql,
+               "%s FROM channel AS c STRAIGHT_JOIN transfer AS t FORCE INDEX (transfer_%s) ON t.%s_id = c.id"
+               " AND t.created_ms >= %" PRId64 " AND t.created_ms < %" PRId64 " GROUP BY c.id, t.kind, day",
+               r->day_starts == NULL ? "" : ") AS day", side, side, r->from_ms, r->until_ms);
+}
+
+enum { SUM_CHANNEL, SUM_KIND, SUM_PAID, SUM_FEN, SUM_DAY };
+
+/* The sums, by day, then by channel. A day is the number of the starts that are not behind it. */
+static enum status sums_read(struct db *db, struct arena *a, struct db_rows *rows, const struct report *r)
+{
+    struct buf sql = BUF_EMPTY;
+    side_append(&sql, r, true);
+    buf_cstr(&sql, " UNION ALL ");
+    side_append(&sql, r, false);
+    buf_cstr(&sql, " ORDER BY 5, 1, 2, 3");
+    enum status st = db_query_buf(db, a, rows, &sql);
+    buf_free(&sql);
+    return st;
 }
 
 /* The index of the channel; channel_count: there is none, which is impossible within one snapshot. */
@@ -62,19 +81,47 @@ static size_t channel_index(const struct report *r, uint64_t id)
 static enum status sum_add(const struct db_rows *rows, size_t row, struct report_flows *flows)
 {
     enum transfer_kind kind;
-    return transfer_kind_read(db_cell(rows, row, 1), &kind) &&
-                   flow_add(flows, kind, db_cell_u64(rows, row, 2) == 1, db_cell_i64(rows, row, 3))
+    return transfer_kind_read(db_cell(rows, row, SUM_KIND), &kind) &&
+                   flow_add(flows, kind, db_cell_u64(rows, row, SUM_PAID) == 1, db_cell_i64(rows, row, SUM_FEN))
                ? ST_OK
                : ST_CORRUPT;
 }
 
-static enum status totals_read(struct db *db, struct arena *a, struct report *r)
+/* The flows of the channel on that day, which begin with its balance at the end of the day before. last: the last item
+ * of the list so far. NULL: out of memory. */
+static struct report_flows *day_flows(struct arena *a, struct report *r, size_t channel, size_t day,
+                                      struct report_day **last)
+{
+    struct report_day *now = *last;
+    if (now != NULL && now->channel == channel && now->from_ms == r->day_starts[day])
+        return &now->flows;
+    now = arena_alloc(a, sizeof *now);
+    if (now == NULL)
+        return NULL;
+    *now = (struct report_day){ .channel = channel, .from_ms = r->day_starts[day] };
+    now->flows.opening_fen = now->flows.closing_fen = r->channels[channel].flows.closing_fen;
+    *(*last != NULL ? &(*last)->next : &r->days) = now;
+    *last = now;
+    return &now->flows;
+}
+
+/* What moved the channels, and on which days. */
+static enum status flows_read(struct db *db, struct arena *a, struct report *r)
 {
     struct db_rows rows;
-    enum status st = sums_read(db, a, &rows, r->from_ms, r->until_ms);
+    struct report_day *last = NULL;
+    enum status st = sums_read(db, a, &rows, r);
     for (size_t i = 0; st == ST_OK && i < rows.count; i++) {
-        const size_t channel = channel_index(r, db_cell_u64(&rows, i, 0));
-        st = channel == r->channel_count ? ST_CORRUPT : sum_add(&rows, i, &r->channels[channel].flows);
+        const size_t channel = channel_index(r, db_cell_u64(&rows, i, SUM_CHANNEL));
+        const size_t day = db_cell_u64(&rows, i, SUM_DAY);
+        if (channel == r->channel_count)
+            return ST_CORRUPT;
+        if (r->day_starts != NULL && day >= 1 && day <= r->day_count) {
+            struct report_flows *flows = day_flows(a, r, channel, day - 1, &last);
+            st = flows != NULL ? sum_add(&rows, i, flows) : ST_NO_MEMORY;
+        }
+        if (st == ST_OK)
+            st = sum_add(&rows, i, &r->channels[channel].flows);
     }
     return st;
 }
@@ -112,50 +159,7 @@ static enum status channels_read(struct db *db, struct arena *a, struct report *
     for (size_t i = 0; i < r->channel_count; i++)
         r->channels[i] = (struct report_channel){ .channel = list[i] };
     st = openings_read(db, a, r);
-    return st == ST_OK ? totals_read(db, a, r) : st;
-}
-
-/* ---- days ---- */
-
-/* The rows of a day are in the order of the channels. last: the end of the list so far. balances: of each channel, at
- * the beginning of the day; moved on. */
-static enum status day_read(struct db *db, struct arena *a, struct report *r, size_t day, struct report_day ***last,
-                            int64_t *balances)
-{
-    struct db_rows rows;
-    struct report_day *now = NULL;
-    enum status st = sums_read(db, a, &rows, r->day_starts[day], r->day_starts[day + 1]);
-    for (size_t i = 0; st == ST_OK && i < rows.count; i++) {
-        const size_t channel = channel_index(r, db_cell_u64(&rows, i, 0));
-        if (channel == r->channel_count)
-            return ST_CORRUPT;
-        if (now == NULL || now->channel != channel) {
-            now = arena_alloc(a, sizeof *now);
-            if (now == NULL)
-                return ST_NO_MEMORY;
-            *now = (struct report_day){ .channel = channel, .from_ms = r->day_starts[day] };
-            now->flows.opening_fen = now->flows.closing_fen = balances[channel];
-            **last = now;
-            *last = &now->next;
-        }
-        st = sum_add(&rows, i, &now->flows);
-        balances[channel] = now->flows.closing_fen;
-    }
-    return st;
-}
-
-static enum status days_read(struct db *db, struct arena *a, struct report *r)
-{
-    struct report_day **last = &r->days;
-    enum status st = ST_OK;
-    int64_t *balances = arena_array(a, r->channel_count + 1, sizeof *balances);
-    if (balances == NULL)
-        return ST_NO_MEMORY;
-    for (size_t i = 0; i < r->channel_count; i++)
-        balances[i] = r->channels[i].flows.opening_fen;
-    for (size_t day = 0; st == ST_OK && r->day_starts != NULL && day < r->day_count; day++)
-        st = day_read(db, a, r, day, &last, balances);
-    return st;
+    return st == ST_OK ? flows_read(db, a, r) : st;
 }
 
 /* ---- what the site owes ---- */
@@ -186,8 +190,6 @@ static enum status report_body(struct db *db, void *ctx)
     r->channels_fen = r->wallets_fen = r->escrows_fen = r->pending_fen = 0;
     r->days = NULL;
     enum status st = channels_read(db, reading->arena, r);
-    if (st == ST_OK)
-        st = days_read(db, reading->arena, r);
     if (st == ST_OK)
         st = balances_read(db, reading->arena, r);
     return st == ST_OK ? db_clock_ms(db, reading->arena, &r->read_ms) : st;

@@ -213,6 +213,14 @@ enum status user_password_set(struct db *db, uint64_t id, struct str hash)
 #define STATE_COLUMNS                                                                                                  \
     "id, username, nickname, created_ms, COALESCE(disabled_ms, 0), COALESCE(deleting_ms, 0), COALESCE(deleted_ms, 0)"
 
+const char *user_state_word(const struct user_state *user)
+{
+    return user->deleted_ms > 0    ? "deleted"
+           : user->deleting_ms > 0 ? "deleting"
+           : user->disabled_ms > 0 ? "disabled"
+                                   : "active";
+}
+
 static struct user_state state_from_row(const struct db_rows *rows, size_t row)
 {
     return (struct user_state){ .id = db_cell_u64(rows, row, 0),

@@ -30,6 +30,9 @@ struct user_state {
     int64_t deleting_ms, deleted_ms; /* user/deletion.h; 0: not */
 };
 
+/* "active", "disabled", "deleting" or "deleted". Static storage. */
+const char *user_state_word(const struct user_state *user);
+
 /* Inserts the user and an empty wallet account of the same id in one transaction, and sets user->id. ST_EXISTS: the
  * username is taken, or a deleted user had it · ST_UNKNOWN: the reply to COMMIT was lost, and the row could not be
  * looked up by its salted password hash either. */

@@ -220,6 +220,7 @@ site_hongbao() {
     [ -f "$VAR/run/port" ] || instance_configure # it was never started
     local -a environment
     mapfile -d '' environment < <(service_environment)
+    [ -z "${SUDO_USER:-}" ] || environment+=("SUDO_USER=$SUDO_USER") # the author of `money`
     exec "${environment[@]}" "$(build_binary_path)" "$@"
 }
 

@@ -7,7 +7,7 @@ import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { after, before, test } from 'node:test';
 import { blocksOf } from './support/how_to_blocks.js';
-import { env, tried } from './support/instance.js';
+import { dev, env, tried } from './support/instance.js';
 import { sql } from './support/mysql.js';
 import { run, temporaryFolder } from './support/run.js';
 import { Client, audit, newUser, poll, site, unique } from './support/site.js';
@@ -63,6 +63,12 @@ test('a channel is made once, keeps its note, and gets another one', async () =>
   assert.match(await done('channels', '--csv'), new RegExp(`^${name},two,0\\.00,0\\.00,0\\.00,${AUTHOR},2\\d{3}-`, 'm'));
 });
 
+test('under ./dev the author is the person, too', async () => {
+  const { stderr } = await dev(['hongbao', 'money', 'channel', unique('v').slice(0, 20)], { SUDO_USER: 'anna' });
+  const [, author] = /author="?(\S+?)"?$/m.exec(stderr);
+  assert.ok([AUTHOR, 'hongbao-dev'].includes(author), author); // hongbao-dev: ./dev has left root
+});
+
 test('a credit, a debit and a reversal move money once, whoever repeats them', async () => {
   const [R1, R2, R3] = [unique('r'), unique('r'), unique('r')];
   const first = await json('credit', alice.username.toUpperCase(), '¥88', ...by('--reference', R1, '--memo', ' 奖金 '));
@@ -85,7 +91,7 @@ test('a credit, a debit and a reversal move money once, whoever repeats them', a
 test('what is refused changes nothing, and says what to do', async () => {
   const [used, id] = [unique('r'), (await json('credit', bob.username, '5', ...by('--reference', unique('r')))).id];
   await done('credit', bob.username, '1', ...by('--reference', used));
-  await done('reverse', String(id), '--reference', unique('r'));
+  const back = await json('reverse', String(id), '--reference', unique('r'));
   const reference = ['--reference', unique('r')];
   const refused = [
     [1, /there is no user nobody-here/, 'credit', 'nobody-here', '1', ...by(...reference)],
@@ -96,7 +102,10 @@ test('what is refused changes nothing, and says what to do', async () => {
     [1, /reference \S+ belongs to transfer \d+, a credit of 1\.00/, 'credit', bob.username, '2', ...by('--reference', used)],
     [1, /belongs to transfer \d+, a credit/, 'debit', bob.username, '1', ...by('--reference', used)],
     [1, /belongs to transfer \d+, a credit/, 'credit', bob.username, '1', ...by('--reference', used, '--memo', 'other')],
-    [1, /was reversed by another reference/, 'reverse', String(id), ...reference],
+    [1, /^transfer \d+ was reversed before, by transfer \d+ with the reference \S+; nothing/, 'reverse', String(id), ...reference],
+    [1, /^the reference \S+ belongs to transfer \d+, a credit of 1\.00/, 'reverse', String(id), '--reference', used],
+    [1, /^the reference \S+ belongs to transfer \d+, a reverse of 5\.00 .* memo ""/, 'reverse', String(id), '--reference', back.reference, '--memo', 'x'],
+    [1, /^there is no credit, debit or post \d+\n$/, 'reverse', String(back.id), ...reference],
     [1, /there is no credit, debit or post 9999999/, 'reverse', '9999999', ...reference],
     [1, /there is no withdrawal 9999999/, 'post', '9999999', ...reference],
     [1, /there is no withdrawal 9999999/, 'void', '9999999', '--reason', 'x'],
@@ -106,8 +115,8 @@ test('what is refused changes nothing, and says what to do', async () => {
     [1, /is no file, which could be read twice/, 'import', FOLDER, '--channel', CHANNEL],
     [1, /can't be read: No such file/, 'import', join(FOLDER, 'none.csv'), '--channel', CHANNEL],
     [2, /the amount is 0/, 'credit', bob.username, '0', ...by(...reference)],
-    [2, /the amount is no amount of yuan/, 'credit', bob.username, '1.005', ...by(...reference)],
-    [2, /more than 9999999\.99/, 'credit', bob.username, '10000000', ...by(...reference)],
+    [2, /the amount is no amount of yuan, such as 88 or 88\.50: 1\.005$/m, 'credit', bob.username, '1.005', ...by(...reference)],
+    [2, /more than 9999999\.99: 1{40}…$/m, 'credit', bob.username, '1'.repeat(41), ...by(...reference)],
     [2, /a reference has 1 to 64/, 'credit', bob.username, '1', ...by('--reference', '编号')],
     [2, /the memo has more than 400/, 'credit', bob.username, '1', ...by(...reference, '--memo', 'x'.repeat(401))],
     [2, /a channel's name has/, 'channel', 'Payroll'],
@@ -117,6 +126,10 @@ test('what is refused changes nothing, and says what to do', async () => {
     [2, /is no day, such as/, 'report', '--from', '30.11.2026x'],
     [2, /--from is after --to/, 'report', '--from', '2026-11-02', '--to', '2026-11-01'],
     [2, /--daily needs --from/, 'report', '--daily'],
+    [2, /--all and --min exclude each other/, 'balances', '--all', '--min', '1'],
+    [2, /1,5x is no amount of yuan/, 'balances', '--min', '1,5x'],
+    [2, /--reference-prefix is for --csv/, 'balances', '--reference-prefix', 'x'],
+    ...['=1', '-', '', 'a b', 'x'.repeat(44)].map((prefix) => [2, /a prefix has 1 to 43 letters/, 'balances', '--csv', '--reference-prefix', prefix]),
     [2, /more than 3660 days/, 'report', '--daily', '--from', '2000-01-01'],
     [2, /^hongbao money: nothing is no command\nusage: hongbao money channels/, 'nothing'],
     [2, /^--reference is missing\nusage: hongbao money credit USERNAME AMOUNT/, 'credit', bob.username, '1', '--channel', CHANNEL],
@@ -235,6 +248,26 @@ test('the report equals the tables, day by day, and all accounts sum up to 0', a
   assert.equal(await done('transfers', '--channel', channel, '--to', '2001-01-01'), '');
 });
 
+test('what deleted users have left can be credited, but not more', async () => {
+  const [user, ref] = [await newUser(), unique('f')];
+  const forfeited = ['--channel', 'forfeited'];
+  const has = async () => (await json('channels')).channels.find(({ name }) => name === 'forfeited').balance_fen;
+  const before = await has();
+  await done('credit', user.username, '5', ...by('--reference', unique('r')));
+  await done('debit', user.username, '5', ...forfeited, '--reference', `${ref}-debit`);
+  const back = (before + 500) / 100;
+  for (const amount of [back + 0.01, back, back]) {
+    const { code, stderr } = await money('credit', user.username, amount.toFixed(2), ...forfeited, '--reference', ref);
+    assert.equal(code, amount === back ? 0 : 1);
+    if (code) assert.match(stderr, new RegExp(`forfeited has ${back.toFixed(2)}, which deleted users`));
+  }
+  assert.equal(await has(), 0);
+  const path = file('forfeited.csv', `username,amount,reference\n${user.username},${back.toFixed(2)},${ref}\n`);
+  assert.match(await done('import', path, ...forfeited), /^0 made, 0\.00; 1 were there before$/m);
+  writeFileSync(path, `${user.username},0.01,${ref}-more\n`, { flag: 'a' });
+  for (const check of [['--check'], []]) assert.match((await money('import', path, ...forfeited, ...check)).stderr, /forfeited has 0\.00, /);
+});
+
 // The text of a file with so many rows; users in turn, 1.00 each.
 const rows = (prefix, count, users) => `username,amount,reference\n${Array.from({ length: count },
   (_, i) => `${users[Math.floor(i / BATCH) % users.length].username},1.00,${prefix}-${i}\n`).join('')}`;
@@ -265,6 +298,7 @@ test('a file with wrong rows names each by its line, and changes nothing', async
   const wrong = [
     [`${head}${good}nobody-here,1,${prefix}-1\n`, /^line 3: there is no user nobody-here$/m],
     [`${head}${good}${bob.username},0,${prefix}-1\n`, /^line 3: the amount is 0$/m],
+    [`${head}${good}${bob.username},"1\u202e\n元x",${prefix}-1\n`, /^line 3: the amount is no amount of yuan, such as 88 or 88\.50: 1 元x$/m],
     [`${head}${good}${bob.username},1,\n`, /^line 3: there is no reference$/m],
     [`${head}${good}${good}`, /^line 3: the reference \S+-good stands in an earlier row, too$/m],
     [`${head}${bob.username},2,${used}\n`, /^line 2: the reference \S+ belongs to transfer \d+, a credit of 1\.00 with other contents$/m],
@@ -342,17 +376,67 @@ test('a file that two people import at once is made once', async () => {
   for (const user of users) assert.equal(await balance(user), 100 * BATCH);
 });
 
-test('an import that stops in the middle says where, and what is made', async () => {
+test('a wallet that is too small for all rows of a file is named before anything is done', async () => {
   const [user, prefix] = [await newUser(), unique('s')];
   await done('credit', user.username, '1000.50', ...by('--reference', `${prefix}-first`));
-  const path = file('stops.csv', rows(prefix, BATCH + 1, [user])); // each batch could be paid, but not both
-  const { code, stderr } = await money('import', path, '--channel', CHANNEL, '--debit');
-  assert.equal(code, 1);
-  assert.match(stderr, new RegExp(`^line 1002: the wallet of ${user.username} has less\n.*stopped at line 1002: .*; 1000 made, 0 were there before; repeat`, 'm'));
-  assert.equal(await balance(user), 50);
+  const path = file('small.csv', rows(prefix, BATCH + 1, [user])); // each batch could be paid, but not both
+  for (const check of [['--check'], []]) {
+    const { code, stderr } = await money('import', path, '--channel', CHANNEL, '--debit', ...check);
+    assert.equal(code, 1);
+    assert.match(stderr, new RegExp(`^line 1002: the wallet of ${user.username} has less\n.*: 1 of 1001 rows are wrong; nothing is changed$`, 'm'));
+  }
+  assert.equal(await balance(user), 100050);
   await done('credit', user.username, '0.50', ...by('--reference', `${prefix}-second`));
+  assert.match(await done('import', path, '--channel', CHANNEL, '--debit'), /^1001 made, 1001\.00; 0 were there before$/m);
+  assert.match(await done('import', path, '--channel', CHANNEL, '--debit'), /^0 made, 0\.00; 1001 were there before$/m);
+});
+
+test('an import that stops in the middle says where, and what is made', async () => {
+  const [first, second, prefix, other] = [await newUser(), await newUser(), unique('s'), unique('o').slice(0, 20)];
+  await done('credit', first.username, String(BATCH), ...by('--reference', `${prefix}-first`));
+  await done('credit', second.username, '1', ...by('--reference', `${prefix}-second`));
+  await done('channel', other);
+  const path = file('stops.csv', rows(prefix, BATCH + 1, [first, second]));
+  const release = await locked(first); // the first batch waits for it
+  const { ended, lines } = begun('import', path, '--channel', CHANNEL, '--debit');
+  const waits = () => sql("SELECT COUNT(*) FROM information_schema.innodb_trx WHERE trx_state = 'LOCK WAIT'");
+  try {
+    await poll('the first batch waits', async () => Number(await waits()) > 0);
+    await done('debit', second.username, '1', '--channel', other, '--reference', prefix);
+  } finally {
+    await release();
+  }
+  assert.equal(await ended, 1);
+  const said = lines.filter((line) => !line.startsWith('ts=')).join('\n');
+  assert.match(said, new RegExp(`^line 1002: the wallet of ${second.username} has less\n.*stopped at line 1002: .*; 1000 made, 0 were there before; repeat`, 'm'));
+  assert.equal(await balance(first), 0);
+  await done('credit', second.username, '1', ...by('--reference', `${prefix}-third`));
   assert.match(await done('import', path, '--channel', CHANNEL, '--debit'), /^1 made, 1\.00; 1000 were there before$/m);
-  assert.equal(await balance(user), 0);
+  assert.deepEqual([await balance(first), await balance(second)], [0, 0]);
+});
+
+test('the balances of all users are the wallets of the report, and an import takes them back as payouts', async () => {
+  const [rich, poor, prefix] = [await newUser({ nickname: '=1+1' }), await newUser(), unique('p')];
+  await done('credit', rich.username, '88.80', ...by('--reference', `${prefix}-first`));
+  const rows = async (...args) => (await json('balances', ...args)).balances.filter(({ user_id: id }) => [rich.id, poor.id].includes(id));
+  const line = (user, fen) => ({ user_id: user.id, username: user.username, nickname: user === rich ? '=1+1' : user.username, balance_fen: fen, state: 'active' });
+  assert.deepEqual(await rows(), [line(rich, 8880)]);
+  assert.deepEqual(await rows('--min', '88.80'), [line(rich, 8880)]);
+  assert.deepEqual(await rows('--min', '88.81'), []);
+  assert.deepEqual(await rows('--all'), [line(rich, 8880), line(poor, 0)]);
+  const all = await json('balances');
+  const sum = all.balances.reduce((total, { balance_fen: fen }) => total + fen, 0);
+  assert.deepEqual([all.users, all.sum_fen, all.wallets_fen], [all.balances.length, sum, (await json('report')).wallets_fen]);
+  assert.match(await done('balances'), new RegExp(`^${rich.username} +88\\.80  active +=1\\+1\n[^]*^${all.users} users, ${(sum / 100).toFixed(2)}; all wallets ${(sum / 100).toFixed(2)}\n$`, 'm'));
+
+  const { stdout, stderr } = await money('balances', '--csv', '--reference-prefix', prefix);
+  assert.match(stdout, new RegExp(`^\ufeffusername,amount,reference,memo,nickname,state\r\n[^]*^${rich.username},88\\.80,${prefix}-${rich.id},,'=1\\+1,active\r$`, 'm'));
+  assert.match(stderr, new RegExp(`^${all.users} users, `));
+  const unnamed = (await done('balances', '--csv')).split('\r\n').find((row) => row.startsWith(rich.username));
+  assert.equal(unnamed, `${rich.username},88.80,,,'=1+1,active`);
+  const payouts = file('payouts.csv', stdout.split('\r\n').filter((row, i) => i === 0 || row.startsWith(`${rich.username},`)).join('\r\n'));
+  for (const made of [1, 0]) assert.match(await done('import', payouts, '--debit', '--channel', CHANNEL), new RegExp(`^${made} made, `));
+  assert.equal(await balance(rich), 0);
 });
 
 test('100,000 rows are imported in less than 64 MiB, and reports are balanced meanwhile', async () => {

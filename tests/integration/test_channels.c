@@ -29,7 +29,8 @@ WORLD_TEST(a_channel_has_a_plain_name_and_an_author, 0)
 {
     EACH_TEXT (name, "", "Bank", "1bank", "-bank", "my bank", "bank\n", "bänk", "红包", "bank_1", "\xff",
                "a23456789012345678901234567890123")
-        assert_of(name, channel_open(money_db(), str_from(name), STR(""), STR("anna"), 5) == ST_INVALID);
+        assert_of(name, channel_open(money_db(), str_from(name), STR(""), STR("anna"), 5) == ST_INVALID &&
+                            !channel_name_is_valid(str_from(name)));
     assert_int_equal(channel_open(money_db(), STR("bank"), STR(""), STR(""), 5), ST_INVALID);
     assert_int_equal(channel_open(money_db(), STR("bank"), STR("\xff"), STR("anna"), 5), ST_INVALID);
     world_sql(w, "INSERT INTO account (id, kind) VALUES (9999, 'channel')");

@@ -253,8 +253,10 @@ WORLD_TEST(a_credit_a_debit_and_a_post_are_reversed_once, 3)
         other_memo.memo = STR("");
         assert_int_equal(reversed(&other_memo), ST_EXISTS);
         assert_int_equal(reversed(&other), ST_EXISTS);
+        assert_ints({ other_memo.made.id, r.made.id }, { other.made.id, r.made.id });
         struct reversal again = reversal_of(r.made.id, "again");
         assert_int_equal(reversed(&again), ST_NOT_FOUND);
+        assert_false(again.is_leaving);
         assert_int_equal(money_read(), before);
     }
     assert_wallets(0, FUNDED_FEN, FUNDED_FEN, FUNDED_FEN);
@@ -289,7 +291,7 @@ WORLD_TEST(a_reversal_that_is_wrong_is_refused, 2)
     EACH (c, cases) {
         struct reversal r = reversal_of(c->id, c->reference);
         const enum status st = reversed(&r);
-        if (st != c->status || money_read() != before)
+        if (st != c->status || money_read() != before || r.is_leaving != (c->id == leaver))
             fail_msg("%s: status %d", c->what, (int)st);
     }
 }

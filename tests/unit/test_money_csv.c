@@ -1,8 +1,9 @@
-/* money/csv_reader, money/reference_set and money/payment: what a file of credits may look like. */
+/* money/csv_reader, money/reference_set, money/user_sums and money/payment: what a file of credits may look like. */
 #include "base/random.h"
 #include "money/csv_reader.h"
 #include "money/payment.h"
 #include "money/reference_set.h"
+#include "money/user_sums.h"
 #include "support/test.h"
 
 enum { ARENA_BYTES = 1 << 20, TEXT_MAX = 1024, MANY = 100000 };
@@ -163,6 +164,18 @@ TEST(a_payment_is_read_as_forms_read_it_or_refused_with_a_reason)
             assert_true(str_equal(p.username, STR("alice")));
     }
     arena_free(a);
+}
+
+TEST(sums_of_many_users_do_not_mix)
+{
+    struct user_sums sums = USER_SUMS_EMPTY;
+    for (int turn = 0; turn < 2; turn++)
+        for (uint64_t i = 1; i <= MANY; i++)
+            *user_sums_of(&sums, 4096 * i) += (int64_t)i;
+    for (uint64_t i = 1; i <= MANY; i++)
+        assert_true(*user_sums_of(&sums, 4096 * i) == (int64_t)(2 * i));
+    assert_true(*user_sums_of(&sums, 1) == 0);
+    user_sums_free(&sums);
 }
 
 TESTS(NULL, NULL)
