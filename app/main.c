@@ -93,8 +93,9 @@ static const struct command {
     { "money", money_command,
       "channels | channel NAME | credit|debit USERNAME AMOUNT | import FILE | reverse TRANSFER | withdrawals | "
       "post|void ID | balances | transfers | report [--channel NAME] [--reference R] [--memo TEXT] [--note TEXT] "
-      "[--reason TEXT] [--import FILE] [--from DAY] [--to DAY] [--daily] [--min AMOUNT | --all] "
-      "[--reference-prefix P] [--debit] [--check] [--json | --csv]",
+      "[--withdrawals on|off] [--withdraw-min AMOUNT] [--withdraw-hint TEXT] [--reason TEXT] [--import FILE] "
+      "[--from DAY] [--to DAY] [--daily] [--min AMOUNT | --all] [--reference-prefix P] [--debit] [--check] "
+      "[--json | --csv]",
       "put money in and out by channels, with references; report", "treasury", NULL, NULL },
     { "verify", verify, "SEED KIND TOTAL COUNT [SPLIT [SHARE_MAX [SHARE_MIN]]] [--returned NUMBERS]",
       "recompute a packet's shares", NULL, NULL, NULL },

@@ -59,7 +59,7 @@ static enum status refuse(const struct exchange *x, uint64_t user_id, uint64_t p
 static enum status passkey_verify(struct exchange *x, const struct passkey_site *site, struct str challenge,
                                   const struct login_form *form, struct passkey *found)
 {
-    uint32_t count;
+    const char *why = NULL;
     enum status st = passkey_find(x->app->stores.db, x->arena, form->credential_id, found);
     if (st == ST_NOT_FOUND)
         return refuse(x, 0, 0, "unknown");
@@ -67,20 +67,10 @@ static enum status passkey_verify(struct exchange *x, const struct passkey_site 
         return st;
     if (!str_equal(found->user_handle, form->user_handle))
         return refuse(x, found->user_id, found->id, "user");
-    enum passkey_fault fault = passkey_login_check(site, challenge, &form->answer, &found->key, &count);
-    if (fault == PASSKEY_NO_MEMORY)
-        return ST_NO_MEMORY;
-    if (fault != PASSKEY_OK)
-        return refuse(x, found->user_id, found->id, passkey_fault_name(fault));
-    st = passkey_challenge_use(x, PASSKEY_LOGIN, challenge);
-    if (st == ST_EXISTS)
-        (void)refuse(x, found->user_id, found->id, "replay");
-    if (st != ST_OK)
-        return st;
-    if (!passkey_count_grows(found->key.sign_count, count))
-        return refuse(x, found->user_id, found->id, "counter");
-    st = passkey_used(x->app->stores.db, found->id, count, x->now_ms);
-    return st == ST_CONFLICT ? refuse(x, found->user_id, found->id, "counter") : st;
+    st = passkey_answer_accept(x, PASSKEY_LOGIN, site, challenge, &form->answer, found, &why);
+    if (why != NULL)
+        (void)refuse(x, found->user_id, found->id, why);
+    return st;
 }
 
 /* Starts the session of the passkey's owner. */

@@ -161,18 +161,6 @@ const struct field passkey_fields[] = {
     { .name = NULL },
 };
 
-/* The bytes in base64url, in the arena. STR_NONE without memory. */
-static struct str base64_text(struct arena *a, struct str bytes)
-{
-    size_t size = sodium_base64_encoded_len(bytes.len, sodium_base64_VARIANT_URLSAFE_NO_PADDING);
-    char *text = arena_alloc(a, size);
-    if (text == NULL)
-        return STR_NONE;
-    sodium_bin2base64(text, size, (const unsigned char *)bytes.ptr, bytes.len,
-                      sodium_base64_VARIANT_URLSAFE_NO_PADDING);
-    return str_from(text);
-}
-
 /* The user handle of the visitor, in the arena. STR_NONE without memory. */
 static struct str handle_of(struct exchange *x)
 {
@@ -205,7 +193,7 @@ static enum step challenge_answer(struct exchange *x, const struct passkey_site 
     value_text(&m, &m.root, "site", site->id);
     struct value *user = value_object(&m, &m.root, "user");
     struct str handle = handle_of(x);
-    value_text(&m, user, "id", handle.ptr == NULL ? STR_NONE : base64_text(x->arena, handle));
+    value_text(&m, user, "id", handle.ptr == NULL ? STR_NONE : passkey_text(x->arena, handle));
     value_text(&m, user, "name", x->visitor.username);
     value_text(&m, user, "nickname", x->visitor.nickname);
     struct value *algorithms = value_list(&m, &m.root, "algorithms");
@@ -213,7 +201,7 @@ static enum step challenge_answer(struct exchange *x, const struct passkey_site 
         value_int(&m, value_add_object(&m, algorithms), "id", passkey_algorithms[i]);
     struct value *exclude = value_list(&m, &m.root, "exclude");
     for (size_t i = 0; i < count; i++)
-        value_text(&m, value_add_object(&m, exclude), "id", base64_text(x->arena, passkeys[i].key.credential_id));
+        value_text(&m, value_add_object(&m, exclude), "id", passkey_text(x->arena, passkeys[i].key.credential_id));
     value_int(&m, &m.root, "seconds", PASSKEY_CHALLENGE_S);
     respond_model(x, 200, NULL, &m);
     return STEP_DONE;

@@ -7,6 +7,7 @@
 #include "account/login.h"
 #include "account/logout.h"
 #include "account/nickname_page.h"
+#include "account/passkey_confirm.h"
 #include "account/passkey_login.h"
 #include "account/passkey_page.h"
 #include "account/password_confirm.h"
@@ -75,6 +76,8 @@ const struct route account_routes[] = {
     { "GET", "/account/passkeys", NEED_USER | NO_TOKEN | LIMITED_BY(LIMIT_READ), POOL_AUTH, passkeys_show, NULL },
     { "POST", "/account/passkeys/challenge", NEED_USER | SAME_ORIGIN | NO_TOKEN, POOL_AUTH, passkey_challenge_submit,
       password_confirm_fields },
+    { "POST", "/account/passkeys/confirm", NEED_USER | SAME_ORIGIN | NO_TOKEN | LIMITED_BY(LIMIT_READ), POOL_AUTH,
+      passkey_confirm_challenge, NULL },
     { "POST", "/account/passkeys", NEED_USER | SAME_ORIGIN | NO_TOKEN | LIMITED_BY(LIMIT_READ), POOL_AUTH,
       passkey_submit, passkey_fields },
     { "POST", "/account/passkeys/:id/delete", NEED_USER | SAME_ORIGIN | NO_TOKEN | LIMITED_BY(LIMIT_READ), POOL_PAGE,

@@ -19,6 +19,7 @@ static const struct {
     [SECURITY_PASSWORD_REFUSED] = { "password-refused", LOG_WARN },
     [SECURITY_RECOVERY_CODES_MADE] = { "recovery-codes-made", LOG_INFO },
     [SECURITY_ACCOUNT_DELETED] = { "account-deleted", LOG_INFO },
+    [SECURITY_WITHDRAWAL] = { "withdrawal", LOG_INFO },
     [SECURITY_TOKEN_MADE] = { "token-made", LOG_INFO },
     [SECURITY_TOKEN_REVOKED] = { "token-revoked", LOG_INFO },
     [SECURITY_TOKEN_REFUSED] = { "token-refused", LOG_WARN },

@@ -27,6 +27,9 @@ enum {
 
 #define OUTPUT (MONEY_OPTION(MONEY_JSON) | MONEY_OPTION(MONEY_CSV))
 #define DAYS   (MONEY_OPTION(MONEY_FROM) | MONEY_OPTION(MONEY_TO))
+#define CHANNEL                                                                                                        \
+    (MONEY_OPTION(MONEY_NOTE) | MONEY_OPTION(MONEY_WITHDRAWALS) | MONEY_OPTION(MONEY_WITHDRAW_MIN) |                   \
+     MONEY_OPTION(MONEY_WITHDRAW_HINT))
 #define MOVE                                                                                                           \
     (MONEY_OPTION(MONEY_CHANNEL) | MONEY_OPTION(MONEY_REFERENCE) | MONEY_OPTION(MONEY_MEMO) | MONEY_OPTION(MONEY_JSON))
 
@@ -38,7 +41,8 @@ static const struct action {
     const char *usage;
 } ACTIONS[] = {
     { "channels", money_channels, 0, 0, OUTPUT, "[--json | --csv]" },
-    { "channel", money_channel, 1, 0, MONEY_OPTION(MONEY_NOTE), "NAME [--note TEXT]" },
+    { "channel", money_channel, 1, 0, CHANNEL,
+      "NAME [--note TEXT] [--withdrawals on|off] [--withdraw-min AMOUNT] [--withdraw-hint TEXT]" },
     { "credit", money_credit, 2, MONEY_OPTION(MONEY_CHANNEL) | MONEY_OPTION(MONEY_REFERENCE), MOVE,
       "USERNAME AMOUNT --channel NAME --reference R [--memo TEXT] [--json]" },
     { "debit", money_debit, 2, MONEY_OPTION(MONEY_CHANNEL) | MONEY_OPTION(MONEY_REFERENCE), MOVE,

@@ -19,6 +19,9 @@ static const char *const NAMES[MONEY_OPTION_COUNT] = {
     [MONEY_MIN] = "--min",
     [MONEY_REFERENCE_PREFIX] = "--reference-prefix",
     [MONEY_ALL] = "--all",
+    [MONEY_WITHDRAWALS] = "--withdrawals",
+    [MONEY_WITHDRAW_MIN] = "--withdraw-min",
+    [MONEY_WITHDRAW_HINT] = "--withdraw-hint",
 };
 
 /* MONEY_OPTION_COUNT: there is none of this name. */

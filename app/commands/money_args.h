@@ -19,6 +19,9 @@ enum money_option {
     MONEY_IMPORT,
     MONEY_MIN,
     MONEY_REFERENCE_PREFIX,
+    MONEY_WITHDRAWALS,
+    MONEY_WITHDRAW_MIN,
+    MONEY_WITHDRAW_HINT,
     MONEY_FLAGS, /* from here on without one */
     MONEY_JSON = MONEY_FLAGS,
     MONEY_CSV,

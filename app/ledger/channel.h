@@ -15,11 +15,21 @@
 #define CHANNEL_DEMO_ID      ((uint64_t)1) /* demo money, only where demo = on */
 #define CHANNEL_FORFEITED_ID ((uint64_t)2) /* money left by deleted users */
 
+enum { CHANNEL_HINT_CODE_POINTS_MAX = 200 };
+
+/* What a channel offers to users. */
+struct channel_settings {
+    bool withdraws; /* users may ask for withdrawals to it */
+    int64_t withdraw_min_fen;
+    struct str withdraw_hint; /* what a user types as the account, such as "IBAN"; may be empty */
+};
+
 struct channel {
     uint64_t id; /* of its account */
     struct str name;
     struct str note;   /* what people read in their statement; may be empty */
     struct str author; /* who made it */
+    struct channel_settings settings;
     int64_t balance_fen;
     int64_t created_ms;
 };
@@ -34,9 +44,20 @@ enum status channel_open(struct db *db, struct str name, struct str note, struct
  * db_exec_retried. */
 enum status channel_note_set(struct db *db, uint64_t channel_id, struct str note);
 
+/* Which settings channel_withdrawals_set changes. */
+enum { CHANNEL_WITHDRAWS = 1, CHANNEL_WITHDRAW_MIN = 2, CHANNEL_WITHDRAW_HINT = 4 };
+/* Changes the settings of withdrawals that `changed` names. ST_NOT_FOUND: no such channel, or it is demo or
+ * forfeited · ST_INVALID: the amount or the hint is wrong · else as db_exec_retried. */
+enum status channel_withdrawals_set(struct db *db, uint64_t channel_id, const struct channel_settings *settings,
+                                    unsigned changed);
+
 /* The channel of this name; its texts are in the arena. ST_NOT_FOUND: there is none · else as db_query. */
 enum status channel_find(struct db *db, struct arena *a, struct str name, struct channel *out);
 /* All channels in the order of their ids, in the arena. The same errors as db_query. */
 enum status channel_list(struct db *db, struct arena *a, struct channel **out, size_t *count);
+
+/* The channels that pay withdrawals, in the order of their ids, in the arena: without author, balance and time, which a
+ * pool may not read. The same errors as db_query. */
+enum status channel_withdraws_list(struct db *db, struct arena *a, struct channel **out, size_t *count);
 
 #endif

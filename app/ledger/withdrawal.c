@@ -38,6 +38,51 @@ enum status withdrawal_hold(struct db *db, uint64_t user_id, uint64_t channel_id
                                      DB_TEXT(key), DB_I64(now_ms)));
 }
 
+/* ---- what a user asks for ---- */
+
+enum status withdrawal_requested(struct db *db, struct arena *a, struct withdrawal_request *r)
+{
+    struct db_rows rows;
+    enum status st = db_find(db, a, &rows,
+                             "SELECT hold_id, channel_id, amount_fen, destination, state, created_ms FROM withdrawal"
+                             " WHERE user_id = ? AND request_key = ?",
+                             DB_PARAMS(DB_U64(r->user_id), DB_TEXT(r->key)));
+    if (st != ST_OK)
+        return st;
+    r->hold_id = db_cell_u64(&rows, 0, 0);
+    r->created_ms = db_cell_i64(&rows, 0, 5);
+    if (!state_read(db_cell(&rows, 0, 4), &r->state))
+        return ST_CORRUPT;
+    const bool is_same = db_cell_u64(&rows, 0, 1) == r->channel_id && db_cell_i64(&rows, 0, 2) == r->amount_fen &&
+                         str_equal(db_cell(&rows, 0, 3), r->destination);
+    return is_same ? ST_OK : ST_EXISTS;
+}
+
+struct request_run {
+    const struct withdrawal_request *request;
+    int64_t now_ms;
+};
+
+static enum status request_run(struct db *db, void *ctx)
+{
+    const struct request_run *run = ctx;
+    const struct withdrawal_request *r = run->request;
+    return withdrawal_hold(db, r->user_id, r->channel_id, r->amount_fen, r->destination, r->key, run->now_ms);
+}
+
+enum status withdrawal_request(struct db *db, struct arena *a, struct withdrawal_request *r, int64_t now_ms)
+{
+    struct request_run run = { r, now_ms };
+    crash_point("withdraw-before-hold");
+    const enum status called = db_repeat(db, request_run, &run);
+    crash_point("withdraw-after-hold");
+    r->repeated = called == ST_EXISTS;
+    if (called != ST_OK && called != ST_EXISTS)
+        return called;
+    enum status st = withdrawal_requested(db, a, r);
+    return st == ST_OK || st == ST_EXISTS ? st : ST_UNKNOWN; /* it is held, but can't be read */
+}
+
 /* ---- reading ---- */
 
 enum {

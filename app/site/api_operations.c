@@ -9,6 +9,7 @@
 #include "records/story.h"
 #include "site/api.h"
 #include "wallet/statement.h"
+#include "wallet/withdraw.h"
 
 #define ANSWERS(...)                                                                                                   \
     (const struct api_answer[])                                                                                        \
@@ -356,6 +357,13 @@ const struct api_operation api_operations[] = {
       .group = "account",
       .says = "Leads to /account/developers",
       .answers = ANSWERS({ 303, NULL, PAGE_ONLY }) },
+    { .method = "POST",
+      .path = "/account/passkeys/confirm",
+      .id = "passkeyConfirmChallenge",
+      .group = "account",
+      .says = "Begins to confirm a form with a passkey in place of the password",
+      .answers = ANSWERS({ 200, "PasskeyConfirm", "for navigator.credentials.get; a cookie has the challenge, too" }),
+      .refusals = REFUSALS(NO_PASSKEYS) },
 
     /* ---- the wallet ---- */
     { .method = "GET",
@@ -373,6 +381,29 @@ const struct api_operation api_operations[] = {
       .says = "Demo money, on a demo site only",
       .answers = ANSWERS({ 201, "Deposit", "credited" }),
       .refusals = REFUSALS({ 404, "not-found", "this is no demo site" }) },
+    { .method = "GET",
+      .path = "/wallet/transfers/:key",
+      .id = "transfer",
+      .group = "wallet",
+      .says = "One's own transfer: what, when, its reference, and what became of a withdrawal",
+      .answers = ANSWERS({ 200, "Transfer", "the transfer" }),
+      .refusals = REFUSALS({ 404, "not-found", "it is no transfer of one's own" }) },
+    { .method = "GET",
+      .path = "/wallet/withdraw",
+      .id = "withdrawPage",
+      .group = "wallet",
+      .says = "The channels that pay withdrawals, the balance, a new request key; the page has the form",
+      .query = { withdraw_prefill_fields },
+      .answers = ANSWERS({ 200, "WithdrawForm", "channels and balance" }),
+      .refusals = REFUSALS({ 404, "not-found", "no channel pays withdrawals" }) },
+    { .method = "POST",
+      .path = "/wallet/withdraw",
+      .id = "withdraw",
+      .leads = "`/wallet/transfers/ID`",
+      .group = "wallet",
+      .says = "Asks to be paid outside: the amount leaves the wallet at once, and waits until the operator has paid",
+      .answers = ANSWERS({ 201, "Withdrawal", "asked for" }),
+      .refusals = REFUSALS({ 404, "not-found", "no channel pays withdrawals" }) },
 
     /* ---- packets ---- */
     { .method = "POST",

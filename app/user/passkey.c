@@ -85,9 +85,9 @@ bool passkey_site_read(struct arena *a, struct str base_url, struct passkey_site
 static void challenge_mac(const struct key *key, enum passkey_ceremony ceremony, struct str session,
                           const unsigned char bound[BOUND_BYTES], unsigned char mac[MAC_BYTES])
 {
-    static const char *const purpose[] = {
-        [PASSKEY_REGISTER] = "hongbao passkey register v1", [PASSKEY_LOGIN] = "hongbao passkey login v1"
-    };
+    static const char *const purpose[] = { [PASSKEY_REGISTER] = "hongbao passkey register v1",
+                                           [PASSKEY_LOGIN] = "hongbao passkey login v1",
+                                           [PASSKEY_CONFIRM] = "hongbao passkey confirm v1" };
     crypto_generichash_state state;
 
     crypto_generichash_init(&state, key->bytes, sizeof key->bytes, MAC_BYTES);

@@ -47,7 +47,8 @@ struct passkey_site {
  * memory. */
 bool passkey_site_read(struct arena *a, struct str base_url, struct passkey_site *out);
 
-enum passkey_ceremony { PASSKEY_REGISTER, PASSKEY_LOGIN };
+/* PASSKEY_CONFIRM: in place of the password once more; browsers answer it as a login. */
+enum passkey_ceremony { PASSKEY_REGISTER, PASSKEY_LOGIN, PASSKEY_CONFIRM };
 
 /* Makes a challenge: PASSKEY_CHALLENGE_LEN characters in the arena; STR_NONE without memory. session: the key of the
  * session that the request presents, or empty. */

@@ -37,6 +37,17 @@ static enum status base64url_read(struct field_input *in)
 
 const struct field_type FIELD_BASE64URL = { .read = base64url_read };
 
+struct str passkey_text(struct arena *a, struct str bytes)
+{
+    size_t size = sodium_base64_encoded_len(bytes.len, sodium_base64_VARIANT_URLSAFE_NO_PADDING);
+    char *text = arena_alloc(a, size);
+    if (text == NULL)
+        return STR_NONE;
+    sodium_bin2base64(text, size, (const unsigned char *)bytes.ptr, bytes.len,
+                      sodium_base64_VARIANT_URLSAFE_NO_PADDING);
+    return str_from(text);
+}
+
 bool passkey_begin(struct exchange *x, struct passkey_site *site)
 {
     x->wants_json = true;
@@ -93,4 +104,31 @@ enum status passkey_challenge_use(struct exchange *x, enum passkey_ceremony cere
     bool used = st == ST_OK && redis_reply_is_nil(call.reply);
     redis_call_free(&call);
     return st != ST_OK ? ST_UNAVAILABLE : used ? ST_EXISTS : ST_OK;
+}
+
+static enum status refused(const char **why, const char *word)
+{
+    *why = word;
+    return ST_INVALID;
+}
+
+enum status passkey_answer_accept(struct exchange *x, enum passkey_ceremony ceremony, const struct passkey_site *site,
+                                  struct str challenge, const struct passkey_answer *answer,
+                                  const struct passkey *passkey, const char **why)
+{
+    uint32_t count;
+    enum passkey_fault fault = passkey_login_check(site, challenge, answer, &passkey->key, &count);
+    if (fault == PASSKEY_NO_MEMORY)
+        return ST_NO_MEMORY;
+    if (fault != PASSKEY_OK)
+        return refused(why, passkey_fault_name(fault));
+    enum status st = passkey_challenge_use(x, ceremony, challenge);
+    if (st == ST_EXISTS)
+        *why = "replay";
+    if (st != ST_OK)
+        return st;
+    if (!passkey_count_grows(passkey->key.sign_count, count))
+        return refused(why, "counter");
+    st = passkey_used(x->app->stores.db, passkey->id, count, x->now_ms);
+    return st == ST_CONFLICT ? refused(why, "counter") : st;
 }

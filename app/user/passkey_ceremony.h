@@ -4,6 +4,7 @@
 #define HB_USER_PASSKEY_CEREMONY_H
 
 #include "user/passkey.h"
+#include "user/passkey_store.h"
 #include "web/exchange.h"
 #include "web/fields.h"
 #include "web/respond.h"
@@ -18,6 +19,9 @@ extern const struct field_type FIELD_BASE64URL;
         .no_echo = true, .max = ((bytes_max)*4 + 2) / 3, .says = text ", in base64url", .example = "A0B1C2"            \
     }
 
+/* Bytes in base64url, in the arena. STR_NONE without memory. */
+struct str passkey_text(struct arena *a, struct str bytes);
+
 /* Makes the answer JSON and reads the site. False: a site without passkeys; the request is answered. */
 bool passkey_begin(struct exchange *x, struct passkey_site *site);
 /* Makes a challenge and sets its cookie. STR_NONE without memory. */
@@ -28,6 +32,13 @@ enum status passkey_challenge_take(struct exchange *x, enum passkey_ceremony cer
 /* Marks the challenge as used until it expires. ST_EXISTS: it was used before · ST_UNAVAILABLE: Redis did not answer ·
  * ST_NO_MEMORY. */
 enum status passkey_challenge_use(struct exchange *x, enum passkey_ceremony ceremony, struct str challenge);
+
+/* Checks the browser's answer to the challenge against this passkey, and notes its use; the challenge is used up.
+ * ST_INVALID: refused, and *why is the word for the log (static storage) · ST_EXISTS: the challenge was used before,
+ * and *why is set, too · else the status of a store. */
+enum status passkey_answer_accept(struct exchange *x, enum passkey_ceremony ceremony, const struct passkey_site *site,
+                                  struct str challenge, const struct passkey_answer *answer,
+                                  const struct passkey *passkey, const char **why);
 
 /* 422: the ceremony took too long, or its challenge was used before. */
 extern const struct problem PASSKEY_EXPIRED;

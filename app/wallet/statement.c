@@ -8,14 +8,22 @@
 #include "base/money.h"
 #include "base/public_id.h"
 #include "user/store.h"
+#include "wallet/pending.h"
 #include "wallet/statement_channels.h"
+#include "wallet/transfer.h"
 #include "web/field_types.h"
 #include "web/respond.h"
 #include "web/text.h"
 #include "web/view.h"
 
 enum { COLUMN_ID, COLUMN_KIND, COLUMN_AMOUNT, COLUMN_PACKET, COLUMN_CREATED, COLUMN_OTHER };
-enum { COLUMN_RECEIVED = COLUMN_CREATED, COLUMN_SENT = COLUMN_OTHER }; /* of the row with the balance */
+/* Of the row with the balance. */
+enum {
+    COLUMN_WITHDRAWS = COLUMN_ID,
+    COLUMN_PENDING = COLUMN_PACKET,
+    COLUMN_RECEIVED = COLUMN_CREATED,
+    COLUMN_SENT = COLUMN_OTHER
+};
 
 /* A later version may have written a kind that this one does not know: its amount counts all the same. */
 static void entry_read(const struct db_rows *rows, size_t row, struct statement_entry *out)
@@ -45,6 +53,8 @@ static enum status rows_read(struct arena *a, const struct db_rows *rows, size_t
     for (size_t i = 0; i < rows->count; i++) {
         if (str_equal(db_cell(rows, i, COLUMN_KIND), STR("balance"))) {
             out->balance_fen = db_cell_i64(rows, i, COLUMN_AMOUNT);
+            out->withdraws = db_cell_u64(rows, i, COLUMN_WITHDRAWS) != 0;
+            out->pending_count = db_cell_u64(rows, i, COLUMN_PENDING);
             out->received_fen = db_cell_i64(rows, i, COLUMN_RECEIVED);
             out->sent_fen = db_cell_i64(rows, i, COLUMN_SENT);
             has_balance = true;
@@ -88,7 +98,9 @@ enum status statement_read(struct db *db, struct arena *a, const struct statemen
     struct db_rows rows;
     *out = (struct statement){ 0 };
     buf_printf(&sql,
-               "SELECT 0, 'balance', account.balance_fen, NULL, COALESCE(user_month.received_fen, 0),"
+               "SELECT EXISTS (SELECT 1 FROM channel WHERE withdraws), 'balance', account.balance_fen,"
+               " (SELECT CAST(COUNT(*) AS UNSIGNED) FROM withdrawal WHERE user_id = account.id AND state = 'pending'),"
+               " COALESCE(user_month.received_fen, 0),"
                " COALESCE(user_month.sent_fen, 0) FROM account LEFT JOIN user_month ON user_month.user_id = account.id"
                " AND user_month.year = %d AND user_month.month = %d WHERE account.id = %" PRIu64,
                query->month.year, query->month.month, query->account_id);
@@ -233,28 +245,27 @@ static const char *const IS_KIND[TRANSFER_KIND_COUNT] = {
     [TRANSFER_WITHDRAW] = "is_withdraw",
 };
 
-static void kind_model(struct model *m, struct value *o, enum transfer_kind kind)
+void statement_kind_model(struct model *m, struct value *o, enum transfer_kind kind, int64_t amount_fen)
 {
-    const bool is_known = kind < TRANSFER_KIND_COUNT;
+    const bool is_known = kind<TRANSFER_KIND_COUNT, income = amount_fen> 0;
+    struct str amount = money_text(m->arena, amount_fen);
     value_text(m, o, "kind", is_known ? str_from(transfer_kind_name(kind)) : STR("other"));
     for (size_t i = 0; i < ARRAY_LEN(IS_KIND); i++)
         if (IS_KIND[i] != NULL)
             value_page_bool(m, o, IS_KIND[i], kind == i);
     value_page_bool(m, o, "is_other", !is_known || IS_KIND[kind] == NULL);
     value_page_bool(m, o, "is_back", kind == TRANSFER_REFUND || kind == TRANSFER_RETURN || kind == TRANSFER_VOID);
+    value_int(m, o, "amount_fen", amount_fen);
+    value_page_number(m, o, "amount_text", arena_printf(m->arena, "%s%.*s", income ? "+" : "", STR_ARG(amount)));
+    value_page_bool(m, o, "income", income);
 }
 
 static struct value *entry_model(struct exchange *x, struct model *m, struct value *list,
                                  const struct statement_entry *entry)
 {
     struct value *o = value_add_object(m, list);
-    bool income = entry->amount_fen > 0;
-    struct str amount = money_text(m->arena, entry->amount_fen);
 
-    kind_model(m, o, entry->kind);
-    value_int(m, o, "amount_fen", entry->amount_fen);
-    value_page_number(m, o, "amount_text", arena_printf(m->arena, "%s%.*s", income ? "+" : "", STR_ARG(amount)));
-    value_page_bool(m, o, "income", income);
+    statement_kind_model(m, o, entry->kind, entry->amount_fen);
     if (entry->packet_id != 0) {
         struct str id = public_id_text(m->arena, &x->app->id_key, entry->packet_id);
         value_text(m, o, "packet", id);
@@ -262,6 +273,12 @@ static struct value *entry_model(struct exchange *x, struct model *m, struct val
     } else {
         value_null(m, o, "packet");
     }
+    if (entry->kind != TRANSFER_GRAB)
+        value_int(m, o, "transfer", (int64_t)entry->id);
+    else
+        value_null(m, o, "transfer");
+    if (entry->packet_id == 0)
+        value_page_text(m, o, "transfer_url", transfer_url(m->arena, entry->id));
     statement_channel_model(m, o, entry);
     view_time_model(m, o, "created_at", "created_at_text", entry->created_ms);
     return o;
@@ -366,6 +383,10 @@ enum status statement_model(struct exchange *x, struct model *m, struct list_key
         part_model(x, m, entry, s->entries[i].created_ms, &last_ms);
     }
     value_page_bool(m, &m->root, "has_entries", s->count > 0);
+    value_bool(m, &m->root, "withdraws", s->withdraws);
+    st = pending_model(x, m, s->pending_count);
+    if (st != ST_OK)
+        return st;
     this_month_model(m, s);
     if (s->more) {
         const struct statement_entry *last = &s->entries[s->count - 1];

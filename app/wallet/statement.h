@@ -18,11 +18,12 @@
 
 #define STATEMENT_PAGE_ENTRIES 20
 
-/* Of a credit, debit, void or reversal; name.ptr is NULL: none. */
+/* Of a credit, debit, withdrawal, void or reversal; name.ptr is NULL: none. */
 struct statement_channel {
     struct str name, note; /* of the channel; the note may be empty */
-    struct str memo;       /* of a void: the reason */
-    struct str reference;  /* ptr is NULL of a void: it has none */
+    struct str memo;       /* of a void: the reason; of a withdrawal: empty */
+    struct str reference;  /* ptr is NULL of a withdrawal and a void: they have none */
+    struct str state;      /* of a withdrawal: its name; else ptr is NULL */
 };
 
 struct statement_entry {
@@ -48,6 +49,8 @@ struct statement_query {
 struct statement {
     int64_t balance_fen;
     int64_t received_fen, sent_fen;  /* in the month */
+    bool withdraws;                  /* a channel pays withdrawals */
+    uint64_t pending_count;          /* of withdrawals that are not paid */
     struct statement_entry *entries; /* in the arena */
     size_t count;
     bool more; /* there are older entries: the last one is the key of the next page */
@@ -58,6 +61,9 @@ enum status statement_read(struct db *db, struct arena *a, const struct statemen
 /* Appends the entries to a list, as `entries` of the model below. */
 void statement_entries_model(struct exchange *x, struct model *m, struct value *list, const struct statement *s);
 
+/* Adds kind, amount_fen and their page-only members, as an entry of the model below has them. */
+void statement_kind_model(struct model *m, struct value *o, enum transfer_kind kind, int64_t amount_fen);
+
 /* GET /wallet?before=KEY: pages/wallet. ?amount=YUAN&next=PATH fills the deposit form. A malformed key: 400.
  *
  * Model:
@@ -67,15 +73,18 @@ void statement_entries_model(struct exchange *x, struct model *m, struct value *
  *                                  deleted user, who has no page any more; only a later version knows "other")
  *                     amount_fen   signed number
  *                     packet       26-character id or null
+ *                     transfer     the number in /wallet/transfers/ID; null of a grab
  *                     channel, memo, reference   of a credit, debit or reversal: the channel's name, what was
  *                                  said, and the reference of the payment; of a void the channel's name, and in memo
- *                                  the reason; absent for others
+ *                                  the reason; of a withdrawal the channel's name; absent for others
+ *                     state        of a withdrawal: "pending" | "posted" | "voided"; absent for others
  *                     created_at   RFC 3339
  *                     page-only:   is_deposit, is_send, is_grab, is_refund, is_return, is_credit, is_debit,
  *                                  is_withdraw, is_void, is_reverse, is_other,
  *                                  channel_text: the channel's note, or its name,
  *                                  amount_text "+12.34" | "-12.34", income true when positive,
- *                                  packet_url "/p/ID" (absent without a packet), created_at_text "2026-11-20 16:00",
+ *                                  packet_url "/p/ID" (absent without a packet), else transfer_url,
+ *                                  is_pending (of a withdrawal), created_at_text "2026-11-20 16:00",
  *                                  is_back: refund, return or void,
  *                                  part_begins { first, today, yesterday, from (RFC 3339), name of the month,
  *                                  heading_year of another year } on the first entry of today, of yesterday and of
@@ -84,6 +93,9 @@ void statement_entries_model(struct exchange *x, struct model *m, struct value *
  *                                  nickname (empty: a deleted user) } with a face { initial, hue }: from (the sender of
  *                                  a grab), to (of an exclusive packet that was sent or refunded), returned_by (who
  *                                  gave a share back), returned_to (to whom the user gave one back) } ]
+ *   withdraws     true: a channel pays withdrawals, so there is /wallet/withdraw
+ *   pending       [ { transfer, amount_fen, channel, account, created_at } ]: the newest withdrawals that are not paid;
+ *                 page-only: amount_text, channel_text, url, created_at_text, in a card of the first page
  *   next          key text or null;            page-only: next_url "/wallet?before=KEY" (absent on the last page)
  *   page-only:
  *   has_entries

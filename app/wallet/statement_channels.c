@@ -1,11 +1,11 @@
 #include "wallet/statement_channels.h"
 
-enum { COLUMN_ID, COLUMN_NAME, COLUMN_NOTE, COLUMN_MEMO, COLUMN_REFERENCE };
+enum { COLUMN_ID, COLUMN_NAME, COLUMN_NOTE, COLUMN_MEMO, COLUMN_REFERENCE, COLUMN_STATE };
 
 static bool has_channel(const struct statement_entry *entry)
 {
     return entry->kind == TRANSFER_CREDIT || entry->kind == TRANSFER_DEBIT || entry->kind == TRANSFER_REVERSE ||
-           entry->kind == TRANSFER_VOID;
+           entry->kind == TRANSFER_WITHDRAW || entry->kind == TRANSFER_VOID;
 }
 
 static void entries_fill(struct statement *s, const struct db_rows *rows)
@@ -18,6 +18,7 @@ static void entries_fill(struct statement *s, const struct db_rows *rows)
                     .note = db_cell(rows, row, COLUMN_NOTE),
                     .memo = db_cell(rows, row, COLUMN_MEMO),
                     .reference = db_cell(rows, row, COLUMN_REFERENCE),
+                    .state = db_cell(rows, row, COLUMN_STATE),
                 };
 }
 
@@ -34,11 +35,14 @@ enum status statement_channels_read(struct db *db, struct arena *a, struct state
             ids[count++] = s->entries[i].id;
     if (count == 0)
         return ST_OK;
-    buf_cstr(&sql, "SELECT e.transfer_id, c.name, c.note, e.memo, e.reference FROM external_transfer AS e"
+    buf_cstr(&sql, "SELECT e.transfer_id, c.name, c.note, e.memo, e.reference, NULL FROM external_transfer AS e"
                    " JOIN channel AS c ON c.id = e.channel_id WHERE e.transfer_id IN ");
     db_ids(&sql, ids, count);
-    buf_cstr(&sql, " UNION ALL SELECT w.end_id, c.name, c.note, w.reason, NULL FROM withdrawal AS w"
+    buf_cstr(&sql, " UNION ALL SELECT w.end_id, c.name, c.note, w.reason, NULL, NULL FROM withdrawal AS w"
                    " JOIN channel AS c ON c.id = w.channel_id WHERE w.end_id IN ");
+    db_ids(&sql, ids, count);
+    buf_cstr(&sql, " UNION ALL SELECT w.hold_id, c.name, c.note, '', NULL, w.state FROM withdrawal AS w"
+                   " JOIN channel AS c ON c.id = w.channel_id WHERE w.hold_id IN ");
     db_ids(&sql, ids, count);
     enum status st = db_query_buf(db, a, &rows, &sql);
     buf_free(&sql);
@@ -56,5 +60,9 @@ void statement_channel_model(struct model *m, struct value *o, const struct stat
     value_text(m, o, "memo", c->memo);
     if (c->reference.ptr != NULL)
         value_text(m, o, "reference", c->reference);
+    if (c->state.ptr != NULL) {
+        value_text(m, o, "state", c->state);
+        value_page_bool(m, o, "is_pending", str_equal(c->state, STR("pending")));
+    }
     value_page_text(m, o, "channel_text", c->note.len > 0 ? c->note : c->name);
 }

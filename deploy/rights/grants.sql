@@ -8,13 +8,15 @@
 REVOKE ALL PRIVILEGES, GRANT OPTION FROM 'hongbao_page'@'localhost', 'hongbao_auth'@'localhost', 'hongbao_card'@'localhost', 'hongbao_money'@'localhost', 'hongbao_settle'@'localhost', 'hongbao_audit'@'localhost', 'hongbao_support'@'localhost', 'hongbao_treasury'@'localhost', 'hongbao_backup'@'localhost';
 
 -- The auth pool: users with the hashes of their passwords and recovery codes, passkeys and access tokens that are added,
--- logins by passkey, the wallets of new users, the deletion of an account with the
--- money that it gives up, pending withdrawals included, and who sent the packet that a visitor logs in for.
+-- logins by passkey, the wallets of new users, the deletion of an account with the money that it gives up, pending
+-- withdrawals included, withdrawals that are asked for with the password, and who sent the packet that a visitor logs in for.
 GRANT SELECT, INSERT (username, nickname, password_hash, created_ms), UPDATE (password_hash) ON user TO 'hongbao_auth'@'localhost';
 GRANT SELECT ON username_retired TO 'hongbao_auth'@'localhost';
 GRANT EXECUTE ON PROCEDURE user_delete TO 'hongbao_auth'@'localhost';
 GRANT SELECT ON account TO 'hongbao_auth'@'localhost';
-GRANT SELECT (user_id, state, amount_fen) ON withdrawal TO 'hongbao_auth'@'localhost';
+GRANT SELECT (id, user_id, channel_id, state, amount_fen, destination, request_key, hold_id, created_ms) ON withdrawal TO 'hongbao_auth'@'localhost';
+GRANT SELECT (id, name, note, withdraws, withdraw_min_fen, withdraw_hint) ON channel TO 'hongbao_auth'@'localhost';
+GRANT EXECUTE ON PROCEDURE withdrawal_hold TO 'hongbao_auth'@'localhost';
 GRANT SELECT (id, sender_id, sender_name, kind, greeting, cover, state, amount_fen, returned_fen, grabbed_fen) ON packet TO 'hongbao_auth'@'localhost';
 GRANT SELECT, INSERT, UPDATE (sign_count, used_ms) ON passkey TO 'hongbao_auth'@'localhost';
 GRANT SELECT, INSERT, DELETE ON token TO 'hongbao_auth'@'localhost';
@@ -32,9 +34,9 @@ GRANT SELECT (user_id, hash), INSERT, DELETE ON picture TO 'hongbao_page'@'local
 GRANT SELECT (user_id, hash, created_ms), INSERT, DELETE ON cover TO 'hongbao_page'@'localhost';
 GRANT SELECT ON account TO 'hongbao_page'@'localhost';
 GRANT SELECT ON transfer TO 'hongbao_page'@'localhost';
-GRANT SELECT (transfer_id, channel_id, memo, reference) ON external_transfer TO 'hongbao_page'@'localhost';
-GRANT SELECT (id, name, note) ON channel TO 'hongbao_page'@'localhost';
-GRANT SELECT (end_id, channel_id, reason, state, created_ms) ON withdrawal TO 'hongbao_page'@'localhost';
+GRANT SELECT (transfer_id, channel_id, memo, reference, reverses) ON external_transfer TO 'hongbao_page'@'localhost';
+GRANT SELECT (id, name, note, withdraws) ON channel TO 'hongbao_page'@'localhost';
+GRANT SELECT (id, user_id, hold_id, end_id, channel_id, amount_fen, destination, reason, state, created_ms, ended_ms) ON withdrawal TO 'hongbao_page'@'localhost';
 GRANT EXECUTE ON PROCEDURE packet_send TO 'hongbao_page'@'localhost';
 GRANT EXECUTE ON PROCEDURE packet_send_with TO 'hongbao_page'@'localhost';
 GRANT EXECUTE ON PROCEDURE ledger_send TO 'hongbao_page'@'localhost';
@@ -109,6 +111,7 @@ GRANT SELECT ON external_transfer TO 'hongbao_treasury'@'localhost';
 GRANT SELECT ON withdrawal TO 'hongbao_treasury'@'localhost';
 GRANT EXECUTE ON PROCEDURE channel_open TO 'hongbao_treasury'@'localhost';
 GRANT EXECUTE ON PROCEDURE channel_note TO 'hongbao_treasury'@'localhost';
+GRANT EXECUTE ON PROCEDURE channel_withdrawals TO 'hongbao_treasury'@'localhost';
 GRANT EXECUTE ON PROCEDURE ledger_external TO 'hongbao_treasury'@'localhost';
 GRANT EXECUTE ON PROCEDURE withdrawal_end TO 'hongbao_treasury'@'localhost';
 GRANT EXECUTE ON PROCEDURE ledger_reverse TO 'hongbao_treasury'@'localhost';

@@ -13,6 +13,7 @@ const HANDLERS = {
   'POST /account/delete': ['hash_address', 'confirm'],
   'POST /account/tokens': ['hash_address', 'confirm'],
   'POST /account/passkeys/challenge': ['hash_address', 'confirm'],
+  'POST /wallet/withdraw': ['hash_address', 'confirm'],
   'GET /records/received.csv': EXPORT,
   'GET /records/sent.csv': EXPORT,
   'GET /account/export': EXPORT,

@@ -15,9 +15,10 @@ import { drill, drillPlan } from './drill.js';
 import { Instance } from './instance.js';
 import { FAULTS, plan, torment } from './nemesis.js';
 import { clusterFaults, repairAll } from './nemesis_cluster.js';
+import { Payouts } from './payouts.js';
 import { Probes } from './probes.js';
 import { print } from './report.js';
-import { Treasury } from './treasury.js';
+import { CHANNEL, Treasury } from './treasury.js';
 
 const ROOT = join(dirname(fileURLToPath(import.meta.url)), '../..');
 const USERS = 40;
@@ -139,10 +140,12 @@ async function chaos(instance, run) {
   const site = new Site(instance.url);
   const load = new Load({ site, users, history, seed: given.seed });
   const treasury = new Treasury({ instance, users, history, seed: given.seed });
+  const payouts = new Payouts({ instance, site, users, history, channel: CHANNEL, seed: given.seed });
   run.history = history;
   let over = false;
   const audits = auditAlong(instance, history, run.audits, () => over);
   await treasury.start();
+  await payouts.start();
   load.start(Number(given.visitors));
   run.faults = given.times
     ? await drill(instance, faults, { probes: new Probes({ load, users }), history, seed: given.seed, tell: console.log })
@@ -150,7 +153,7 @@ async function chaos(instance, run) {
   if (given.cluster) await repairAll(instance);
   await recoverAll(instance, load, run);
   over = true;
-  await Promise.all([load.stop(), treasury.stop(), audits]);
+  await Promise.all([load.stop(), treasury.stop(), payouts.stop(), audits]);
   await examine(instance, run, site, users);
   site.close();
   await history.close();

@@ -11,6 +11,7 @@ import { packetNumber, partitionKeys, PARTITIONS } from '../support/packet_id.js
 const DEMO_FEN = 100_000;
 const WALLET_READS_MAX = 5;
 const EXTERNAL_KINDS = new Set(['credit', 'debit', 'reverse']);
+const WALLET_KINDS = new Set([...EXTERNAL_KINDS, 'withdraw', 'void']); // move money of a wallet
 
 // The columns that are read from each table and, of these, the numeric ones; ids stay text.
 const TABLES = {
@@ -23,6 +24,7 @@ const TABLES = {
   transfers: ['transfer', 'kind, debit_id, credit_id, amount_fen, packet_id, seq, request_key', ['amount_fen']],
   externals: ['external_transfer JOIN transfer ON id = transfer_id', 'id, kind, debit_id, credit_id, amount_fen, reference, reverses',
     ['amount_fen']],
+  withdrawals: ['withdrawal', 'id, user_id, request_key, amount_fen, state, hold_id, end_id, reason', ['amount_fen']],
   wallets: ["account WHERE kind = 'wallet'", 'id, balance_fen', ['balance_fen']],
   users: ['user', 'id, username, nickname, deleting_ms, deleted_ms', []],
 };
@@ -253,7 +255,7 @@ function judgeDeposits(verdict) {
 // Credits, debits and reversals: each reference once, with the contents of one of its requests.
 function judgeExternals(verdict) {
   const asked = grouped([...EXTERNAL_KINDS].flatMap((op) => verdict.of(op)), ({ reference }) => reference);
-  for (const { key, asked: all, rows } of effects(asked, grouped(verdict.facts.externals, ({ reference }) => reference))) {
+  for (const { key, asked: all, rows } of effects(asked, grouped(verdict.facts.externals.filter(({ kind }) => kind !== 'post'), ({ reference }) => reference))) {
     const [row] = rows;
     const isOfRow = ({ op, user, amount_fen }) => row.kind === op && row.amount_fen === amount_fen && [row.debit_id, row.credit_id].includes(String(user));
     // A request with other contents than the row's was rightly refused.
@@ -267,6 +269,41 @@ function judgeExternals(verdict) {
   }
   for (const [id, rows] of grouped(verdict.facts.externals.filter(({ reverses }) => reverses !== 'NULL'), ({ reverses }) => reverses)) {
     if (rows.length > 1) verdict.blame('duplicated', undefined, `transfer ${id} is reversed ${rows.length} times`);
+  }
+}
+
+// Each key of a user takes its money once: one withdrawal, with the contents of one of its requests.
+function judgeWithdrawals(verdict) {
+  const asked = grouped(verdict.of('withdraw'), ({ user, key }) => `${user}:${key}`);
+  const holds = grouped(verdict.facts.transfers.filter(({ kind }) => kind === 'withdraw'), ({ request_key }) => request_key);
+  const withdrawals = grouped(verdict.facts.withdrawals, ({ user_id, request_key }) => `${user_id}:${request_key}`);
+  for (const { key, asked: all, rows } of effects(asked, withdrawals)) {
+    const [row] = rows;
+    const same = row ? all.filter(({ amount_fen, outcome }) => amount_fen === row.amount_fen || outcome === 'ok') : all;
+    judgeEffect(verdict, { op: 'withdraw', name: `the withdrawal ${key}`, asked: same, rows,
+      told: ({ id, amount_fen, got_fen }, { hold_id, amount_fen: fen }) => (id === hold_id && amount_fen === fen && got_fen === fen ? null
+        : `was told transfer ${id} of ${got_fen} fen, there is ${hold_id} of ${fen}`) });
+    const held = holds.get(key) ?? [];
+    if (held.length > 1) verdict.blame('duplicated', undefined, `the money of the withdrawal ${key} is taken ${held.length} times`);
+    if (row && held[0]?.amount_fen !== row.amount_fen) verdict.blame('changed', undefined, `the withdrawal ${key} took ${held[0]?.amount_fen} fen`);
+  }
+}
+
+// A withdrawal ends once, as one of the operator's commands has asked for.
+function judgePayments(verdict) {
+  const asked = grouped(['post', 'void'].flatMap((op) => verdict.of(op)), ({ withdrawal }) => withdrawal);
+  const references = new Map(verdict.facts.externals.filter(({ kind }) => kind === 'post').map(({ id, reference }) => [id, reference]));
+  for (const { id, state, end_id, reason } of verdict.facts.withdrawals) {
+    const isSoEnded = ({ op, reference, reason: why }) => (op === 'post' ? state === 'posted' && references.get(end_id) === reference
+      : state === 'voided' && why === reason);
+    const all = asked.get(id) ?? [];
+    const same = state === 'pending' ? all : all.filter((end) => isSoEnded(end) || end.outcome === 'ok');
+    judgeEffect(verdict, { op: 'pay', name: `the end of withdrawal ${id}`, asked: same, rows: state === 'pending' ? [] : [{}],
+      told: (end) => (isSoEnded(end) ? null : `was told ${end.op}, it is ${state}`) });
+  }
+  const posts = grouped(verdict.facts.externals.filter(({ kind }) => kind === 'post'), ({ reference }) => reference);
+  for (const [reference, rows] of posts) {
+    if (rows.length > 1) verdict.blame('duplicated', undefined, `the payment ${reference} is there ${rows.length} times`);
   }
 }
 
@@ -330,7 +367,7 @@ function judgeMoney(verdict, demoUsers) {
   for (const { kind, debit_id, credit_id, amount_fen, request_key } of facts.transfers) {
     if (kind === 'deposit' && !(demoUsers.has(credit_id) && /:demo$/.test(request_key))) add(credit_id, amount_fen);
     if (kind === 'forfeit') add(debit_id, -amount_fen);
-    if (EXTERNAL_KINDS.has(kind)) {
+    if (WALLET_KINDS.has(kind)) {
       add(credit_id, amount_fen);
       add(debit_id, -amount_fen);
     }
@@ -347,7 +384,7 @@ function judgeMoney(verdict, demoUsers) {
 export function judge(operations, facts, demoUsers) {
   const verdict = new Verdict(operations, facts);
   for (const part of [judgeGrabs, judgeEmpty, judgeReturns, judgePositions, judgeThanks, judgeThankedShares, judgeEnds,
-    judgeSends, judgeDeposits, judgeExternals, judgeAccounts, judgeDeletions, judgeMoney]) part(verdict, demoUsers);
+    judgeSends, judgeDeposits, judgeExternals, judgeWithdrawals, judgePayments, judgeAccounts, judgeDeletions, judgeMoney]) part(verdict, demoUsers);
   return verdict;
 }
 

@@ -45,6 +45,7 @@ class Run {
     ],
     wallets: [{ id: SENDER, balance_fen: 100_488 }, { id: GRABBER, balance_fen: 100_012 }, { id: OTHER, balance_fen: 100_000 }],
     externals: [],
+    withdrawals: [],
     users: [{ id: LEAVER, username: 'somebody', nickname: 'somebody', deleting_ms: 'NULL', deleted_ms: 'NULL' }],
   };
 
@@ -125,6 +126,34 @@ class Run {
     return this.ask('reverse', 'ok', { user: GRABBER, amount_fen: 50, reference, transfer: '70', id: '71', got_fen: 50, repeated: false });
   }
 
+  // GRABBER withdraws 40 fen.
+  withdrawn() {
+    this.facts.withdrawals.push({ id: '7', user_id: GRABBER, request_key: 'w-1', amount_fen: 40, state: 'pending', hold_id: '80', end_id: 'NULL', reason: '' });
+    this.facts.transfers.push(transfer('withdraw', GRABBER, '3', 40, { request_key: `${GRABBER}:w-1` }));
+    this.facts.wallets[1].balance_fen -= 40;
+    return this.askWithdraw('ok', { id: '80', got_fen: 40 });
+  }
+
+  askWithdraw(outcome, fields) {
+    return this.ask('withdraw', outcome, { user: GRABBER, key: 'w-1', amount_fen: 40, ...fields });
+  }
+
+  // The operator pays it.
+  posted() {
+    Object.assign(this.facts.withdrawals[0], { state: 'posted', end_id: '81' });
+    this.facts.externals.push({ id: '81', kind: 'post', debit_id: '3', credit_id: '16', amount_fen: 40, reference: 'p-1', reverses: 'NULL' });
+    this.facts.transfers.push(transfer('post', '3', '16', 40, { request_key: '16:p-1' }));
+    return this.ask('post', 'ok', { withdrawal: '7', reference: 'p-1' });
+  }
+
+  // The operator does not pay it.
+  voided() {
+    Object.assign(this.facts.withdrawals[0], { state: 'voided', end_id: '82', reason: 'why' });
+    this.facts.transfers.push(transfer('void', '3', GRABBER, 40, { request_key: '7' }));
+    this.facts.wallets[1].balance_fen += 40;
+    return this.ask('void', 'ok', { withdrawal: '7', reason: 'why' });
+  }
+
   // somebody deletes the account, with 5.00 yuan in the wallet.
   leave() {
     this.ask('deposit', 'ok', { user: LEAVER, key: 'k3', amount_fen: 500, got_fen: 500 });
@@ -145,6 +174,8 @@ function judged(change) {
 // What is planted, under the kind of violation that must be found.
 const PLANTED = {
   lost: {
+    'a withdrawal without a row': (run, facts) => { run.withdrawn(); facts.withdrawals = []; },
+    'a post that was told ok, of a pending withdrawal': (run) => { run.withdrawn(); run.ask('post', 'ok', { withdrawal: '7', reference: 'p-1' }); },
     'a credit without a row': (run, facts) => { run.credited(); facts.externals = []; },
     'a return without a row': (run) => { run.askReturn(); },
     'a return without its transfer': (run, { transfers }) => { run.giveBack(); transfers.pop(); },
@@ -163,6 +194,12 @@ const PLANTED = {
     },
   },
   changed: {
+    'a withdrawal with another amount': (run, { withdrawals }) => { run.withdrawn(); withdrawals[0].amount_fen = 41; },
+    'a withdrawal that took another amount': (run, { transfers }) => { run.withdrawn(); transfers.at(-1).amount_fen = 41; },
+    'a withdrawal with another id than told': (run) => { run.withdrawn().id = '79'; },
+    'a withdrawal that is refused after it was told ok': (run) => { run.withdrawn(); run.askWithdraw('refused'); },
+    'a post with another reference': (run, { externals }) => { run.withdrawn(); run.posted(); externals[0].reference = 'p-2'; },
+    'a void that was told ok, of a posted withdrawal': (run) => { run.withdrawn(); run.posted(); run.ask('void', 'ok', { withdrawal: '7', reason: 'why' }); },
     'a credit with another amount': (run, { externals }) => { run.credited(); externals[0].amount_fen = 49; },
     'a credit of another user': (run, { externals }) => { run.credited(); externals[0].credit_id = OTHER; },
     'a credit with another id than told': (run) => { run.credited().id = '69'; },
@@ -190,6 +227,10 @@ const PLANTED = {
     'the transfer of a refund to another account': (run, { transfers }) => { transfers[2].credit_id = OTHER; },
   },
   unexpected: {
+    'a withdrawal that nobody asked for': (run) => { run.forget(run.withdrawn()); },
+    'a withdrawal that was refused': (run) => { run.withdrawn().outcome = 'refused'; },
+    'a post that nobody asked for': (run) => { run.withdrawn(); run.forget(run.posted()); },
+    'a void that was refused': (run) => { run.withdrawn(); run.voided().outcome = 'refused'; },
     'a credit that nobody asked for': (run) => { run.forget(run.credited()); },
     'a credit that was refused': (run) => { run.credited().outcome = 'refused'; },
     'a credit that was asked for with another amount': (run) => { run.credited().outcome = 'refused'; run.askCredit('unknown', { amount_fen: 51 }); },
@@ -208,6 +249,9 @@ const PLANTED = {
     'the transfer of a grab': (run, { transfers }) => { transfers.push({ ...transfers[2], kind: 'grab' }); },
   },
   duplicated: {
+    'two withdrawals of one key': (run, { withdrawals }) => { run.withdrawn(); withdrawals.push({ ...withdrawals[0], id: '8' }); },
+    'money of a withdrawal that is taken twice': (run, { transfers }) => { run.withdrawn(); transfers.push(transfers.at(-1)); },
+    'two payments with one reference': (run, { externals }) => { run.withdrawn(); run.posted(); externals.push(externals[0]); },
     'a credit that was told as new twice': (run) => { run.credited(); run.askCredit('ok', { id: '70', got_fen: 50, repeated: false }); },
     'two rows of a reference': (run, { externals }) => { run.credited(); externals.push({ ...externals[0], id: '72' }); },
     'a transfer that is reversed twice': (run) => { run.credited(); run.reversed(); run.reversed('r-3'); },
@@ -222,6 +266,8 @@ const PLANTED = {
     'two transfers of a deposit': (run, { transfers }) => { transfers.push(transfers[0]); },
   },
   broken: {
+    'a withdrawal that left the wallet as it was': (run, { wallets }) => { run.withdrawn(); wallets[1].balance_fen += 40; },
+    'a void that gave nothing back': (run, { wallets }) => { run.withdrawn(); run.voided(); wallets[1].balance_fen -= 40; },
     'a credit that was not paid': (run, { wallets }) => { run.credited(); wallets[1].balance_fen -= 50; },
     'a share at a wrong position': (run, { returns }) => { run.giveBack(); returns[0].position = '3'; },
     'thanks for the share of somebody else': (run, { thanks }) => { run.thanked(); thanks[0].share_no = 1; },
@@ -271,6 +317,13 @@ for (const [what, change, recovered = {}] of [
   ['a credit refused with another amount', (run) => { run.credited(); run.askCredit('refused', { amount_fen: 51 }); }],
   ['a credit of unknown outcome with a row', (run) => run.become(run.credited(), 'unknown'), { credit: 1 }],
   ['a credit of unknown outcome without a row', (run) => run.askCredit('unknown')],
+  ['a withdrawal, repeated', (run) => { run.withdrawn(); run.askWithdraw('ok', { id: '80', got_fen: 40 }); }],
+  ['a withdrawal refused with another amount', (run) => { run.withdrawn(); run.askWithdraw('refused', { amount_fen: 41 }); }],
+  ['a withdrawal of unknown outcome with a row', (run) => run.become(run.withdrawn(), 'unknown'), { withdraw: 1 }],
+  ['a withdrawal of unknown outcome without a row', (run) => run.askWithdraw('unknown')],
+  ['a post, and a void that was refused', (run) => { run.withdrawn(); run.posted(); run.ask('void', 'refused', { withdrawal: '7', reason: 'why' }); }],
+  ['a void, repeated', (run) => { run.withdrawn(); run.voided(); run.ask('void', 'ok', { withdrawal: '7', reason: 'why' }); }],
+  ['a post of unknown outcome', (run) => { run.withdrawn(); run.become(run.posted(), 'unknown'); }, { pay: 1 }],
   ['a reversal', (run) => { run.credited(); run.reversed(); }],
   ['a deletion', (run) => run.leave()],
   ['a deletion of unknown outcome', (run) => run.become(run.leave(), 'unknown'), { delete: 1 }],

@@ -24,6 +24,7 @@ function summarize(run) {
     other: byKind('changed') + byKind('broken'),
     packets: run.facts?.packets.length ?? 0, grabs: run.facts?.grabs.length ?? 0, returns: run.facts?.returns.length ?? 0, thanks: run.facts?.thanks.length ?? 0,
     externals: run.facts?.externals.length ?? 0,
+    withdrawals: run.facts?.withdrawals.length ?? 0,
     refunds: run.facts?.packets.filter(({ refund_fen }) => refund_fen > 0).length ?? 0,
     audits: run.audits, pages: run.pages, back_ms: run.backMs, lag_ms: run.lagMs, drill: run.faults.rows,
     answers_500: operations.filter(({ status }) => status === 500).length,
@@ -41,7 +42,7 @@ export function print(run, out = console.log) {
   out(`faults      ${sum(s.faults)}: ${listed(byType(s.faults))}`);
   if (sum(s.skipped) > 0) out(`skipped     ${listed(byType(s.skipped))} (a full disk needs root to mount a file system)`);
   out(`requests    ${s.requests}: ${s.ok} ok, ${s.refused} refused, ${s.unknown} unknown; of the unknown took effect: ${listed(s.recovered)}`);
-  out(`tables      ${s.packets} packets, ${s.grabs} grabs, ${s.refunds} refunds, ${s.returns} returns, ${s.thanks} thanks, ${s.externals} transfers of a channel; ${s.pages} pages compared`);
+  out(`tables      ${s.packets} packets, ${s.grabs} grabs, ${s.refunds} refunds, ${s.returns} returns, ${s.thanks} thanks, ${s.externals} transfers of a channel, ${s.withdrawals} withdrawals; ${s.pages} pages compared`);
   out(`audits      ${s.audits.clean} clean during the run, ${s.audits.incomplete} could not run, ${s.audits.rebuilding} saw Redis behind`);
   out(`recovery    ${s.back_ms} ms after the last fault every request succeeded; then ${s.lag_ms} ms from grab to wallet`);
   out(`verdict     lost ${s.lost}, unexpected ${s.unexpected}, duplicated ${s.duplicated}, other ${s.other}`);

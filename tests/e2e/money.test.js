@@ -11,6 +11,7 @@ import { dev, env, tried } from './support/instance.js';
 import { sql } from './support/mysql.js';
 import { run, temporaryFolder } from './support/run.js';
 import { Client, audit, newUser, poll, site, unique } from './support/site.js';
+import { closeChannels } from './support/withdrawals.js';
 
 const FOLDER = temporaryFolder('money');
 const BATCH = 1000;
@@ -47,9 +48,12 @@ let alice;
 let bob;
 before(async () => {
   [alice, bob] = [await newUser(), await newUser()];
-  await done('channel', CHANNEL, '--note', 'ACME 工资');
+  await done('channel', CHANNEL, '--note', 'ACME 工资', '--withdrawals', 'on', '--withdraw-hint', '银行卡号');
 });
-after(audit);
+after(async () => {
+  await closeChannels();
+  await audit();
+});
 
 test('a channel is made once, keeps its note, and gets another one', async () => {
   const name = unique('x').slice(0, 20);
@@ -60,7 +64,13 @@ test('a channel is made once, keeps its note, and gets another one', async () =>
   assert.match(await done('channel', name, '--note', 'two'), /has this note now$/m);
   assert.equal(await noteOf(), 'two');
   assert.match(await done('channels'), new RegExp(`^${name} +0\\.00 +0\\.00 +0\\.00 +two$`, 'm'));
-  assert.match(await done('channels', '--csv'), new RegExp(`^${name},two,0\\.00,0\\.00,0\\.00,${AUTHOR},2\\d{3}-`, 'm'));
+  assert.match(await done('channels', '--csv'), new RegExp(`^${name},two,0\\.00,0\\.00,0\\.00,${AUTHOR},2\\d{3}-[^,]*,off,0\\.01,\r$`, 'm'));
+  const settings = ['--withdrawals', 'on', '--withdraw-min', '¥5', '--withdraw-hint', ' IBAN  of yours '];
+  for (let i = 0; i < 2; i++) assert.match(await done('channel', name, ...settings), /has these settings now$/m);
+  assert.match(await done('channels'), new RegExp(`^${name} .*two\n +withdrawals from 5\\.00 {2}IBAN of yours$`, 'm'));
+  await done('channel', name, '--withdrawals', 'off');
+  const shown = (await json('channels')).channels.find((channel) => channel.name === name);
+  assert.deepEqual([shown.note, shown.withdrawals, shown.withdraw_min_fen, shown.withdraw_hint], ['two', false, 500, 'IBAN of yours']);
 });
 
 test('under ./dev the author is the person, too', async () => {
@@ -121,6 +131,11 @@ test('what is refused changes nothing, and says what to do', async () => {
     [2, /the memo has more than 400/, 'credit', bob.username, '1', ...by(...reference, '--memo', 'x'.repeat(401))],
     [2, /a channel's name has/, 'channel', 'Payroll'],
     [2, /more than 200 characters/, 'channel', CHANNEL, '--note', 'x'.repeat(201)],
+    [2, /more than 200 characters/, 'channel', CHANNEL, '--withdraw-hint', 'x'.repeat(201)],
+    [2, /--withdrawals is on or off/, 'channel', CHANNEL, '--withdrawals', 'yes'],
+    [2, /smallest amount is yuan/, 'channel', CHANNEL, '--withdraw-min', '0'],
+    [2, /smallest amount is yuan/, 'channel', CHANNEL, '--withdraw-min', 'ten'],
+    [1, /forfeited can't pay withdrawals/, 'channel', 'forfeited', '--withdrawals', 'on'],
     [2, /is no number/, 'reverse', 'x', ...reference],
     [2, /the user reads the reason/, 'void', '1', '--reason', ' '],
     [2, /is no day, such as/, 'report', '--from', '30.11.2026x'],

@@ -3,7 +3,7 @@
 import assert from 'node:assert/strict';
 import { readFileSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
-import { before, test } from 'node:test';
+import { after, before, test } from 'node:test';
 import SwaggerParser from '@apidevtools/swagger-parser';
 import { Validator } from '@seriousme/openapi-schema-validator';
 import formats from 'ajv-formats';
@@ -13,6 +13,7 @@ import { request } from './support/client.js';
 import { env } from './support/instance.js';
 import { FORM, call, described, packet, packetSender, prepared, takeUser, token, usersForCalls } from './support/operations.js';
 import { Client, PASSWORD, site } from './support/site.js';
+import { closeChannels } from './support/withdrawals.js';
 
 const SCHEMAS = 'templates/openapi.json';
 
@@ -36,6 +37,8 @@ before(async () => {
   ajv.addSchema({ ...doc, components: closed(doc.components) }, 'doc');
   await usersForCalls(5 * operations.length);
 });
+
+after(closeChannels);
 
 const named = ({ operationId, method, path }) => `${operationId}, ${method} ${path}`;
 

@@ -1,12 +1,13 @@
-// The crash points of `hongbao money`: an operator's command dies there, and is repeated.
+// The crash points of money from outside: an operator's command, or the pool of a user's withdrawal, dies there, and the
+// request is repeated.
 import assert from 'node:assert/strict';
 import { randomBytes } from 'node:crypto';
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { env } from '../e2e/support/instance.js';
+import { env, PATIENCE, poll } from '../e2e/support/instance.js';
 import { sql } from '../e2e/support/mysql.js';
 import { run, temporaryFolder } from '../e2e/support/run.js';
-import { assertCrashed, drained } from './site.js';
+import { assertCrashed, assertDied, drained, restart, servers } from './site.js';
 
 const CHANNEL = 'crashed';
 const IMPORT_ROWS = 2500; // three batches
@@ -35,11 +36,35 @@ async function moneyCommand(point, user, mark) {
 
 // The command dies at the point, and the operator repeats it, twice. passes: of an import, the batch.
 export async function visitMoney(point, passes, user) {
-  await money(['channel', CHANNEL]);
+  await money(['channel', CHANNEL, '--withdrawals', 'on']);
   const { args, fen } = await moneyCommand(point, user, randomBytes(4).toString('hex'));
   const crash = `${point}:${args[0] === 'import' ? passes : 1}`;
   assertCrashed(await money(args, { HB_CRASH: crash }).catch((error) => error), point);
   for (let i = 0; i < 2; i++) await money(args);
   assert.equal((await user.client.get('/wallet')).json?.balance_fen, user.balanceFen + fen);
+  await drained();
+}
+
+// The auth pool dies while it takes the money of a withdrawal. The user repeats the form, twice: it is taken once.
+export async function visitWithdraw(point, { client, id, password, balanceFen }) {
+  const { auth } = servers;
+  await money(['channel', CHANNEL, '--withdrawals', 'on']);
+  const fields = { amount: '2.50', channel: CHANNEL, account: 'account 1', password, request_key: randomBytes(8).toString('hex') };
+  const ask = () => client.post('/wallet/withdraw', fields).catch(() => undefined);
+  await restart(auth, { HB_CRASH: point });
+  const lost = await ask();
+  assert.ok(lost === undefined || lost.status >= 500, lost?.text);
+  assertDied(auth, await auth.endsWithin(30_000 * PATIENCE), point);
+  const rows = `SELECT COUNT(*) FROM withdrawal WHERE user_id = ${id}`;
+  assert.equal((await sql(rows)).trim(), point.includes('after') ? '1' : '0');
+  await auth.start();
+  const made = new Set();
+  for (let i = 0; i < 2; i++) {
+    const answer = await poll('the pool answers', async () => [await ask()].find((one) => one && one.status < 500));
+    assert.equal(answer.status, 201, answer.text);
+    made.add(answer.json.id);
+  }
+  assert.deepEqual([made.size, (await sql(rows)).trim()], [1, '1']);
+  assert.equal((await client.get('/wallet')).json?.balance_fen, balanceFen - 250);
   await drained();
 }

@@ -12,8 +12,8 @@ import { mariadb, sql } from '../e2e/support/mysql.js';
 import { liveKey, packetNumber, partitionKeys, partitionOf } from '../support/packet_id.js';
 import { redis, replaceEvent } from '../e2e/support/redis.js';
 import { run } from '../e2e/support/run.js';
-import { visitMoney } from './crash_money.js';
-import { assertCrashed, demoUsers, drained, open, servers, startAll, stopAll } from './site.js';
+import { visitMoney, visitWithdraw } from './crash_money.js';
+import { assertCrashed, assertDied, demoUsers, drained, open, restart, servers, startAll, stopAll } from './site.js';
 
 const TIMES = Number(process.env.CRASH_TIMES ?? 1);
 const PAIRS_ONLY = process.env.CRASH_PAIRS === 'only';
@@ -283,16 +283,6 @@ const PAIRS = [
 
 // ---- one crash ----
 
-async function restart(server, extra) {
-  await server.kill();
-  await server.start(extra);
-}
-
-function assertDied(server, how, point) {
-  assert.ok(how, `${server.name} never passes ${point} that often`);
-  assert.deepEqual({ ...how, line: server.lastLogLine() }, { code: null, signal: 'SIGKILL', line: `crash point ${point}` });
-}
-
 // The settle worker dies at the point while it finishes the work of a dead pool; another worker finishes it.
 async function workerDies(point, packet, scenario) {
   const { settle, page } = servers;
@@ -479,6 +469,7 @@ function visitOnce(point, i) {
   if (point.startsWith('migrate-')) return visitMigrate(point, 1 + (4 * i) % 9);
   if (point.startsWith('replay-')) return visitReplay(point);
   if (point.startsWith('money-')) return meet().then(() => visitMoney(point, 1 + i % 3, grabbers[0]));
+  if (point.startsWith('withdraw-')) return meet().then(() => visitWithdraw(point, grabbers[0]));
   return /^(delete|erase)-/.test(point) ? visitDeletion(point) : visit(point, 1 + i % 3);
 }
 

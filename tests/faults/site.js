@@ -115,3 +115,14 @@ export const assertCrashed = (how, point) => assert.deepEqual(
   { signal: how.signal, line: how.stderr.trim().split('\n').at(-1) },
   { signal: 'SIGKILL', line: `crash point ${point}` },
 );
+
+export async function restart(server, extra) {
+  await server.kill();
+  await server.start(extra);
+}
+
+// how: what server.endsWithin has returned.
+export function assertDied(server, how, point) {
+  assert.ok(how, `${server.name} never passes ${point} that often`);
+  assert.deepEqual({ ...how, line: server.lastLogLine() }, { code: null, signal: 'SIGKILL', line: `crash point ${point}` });
+}

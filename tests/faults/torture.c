@@ -270,7 +270,8 @@ static void leaver_check(void)
                     " WHERE kind = 'forfeit' AND debit_id = %" PRIu64 " AND credit_id = 2",
                     id));
     sql_expect(0, "the deleted user has money", TEXT("SELECT balance_fen FROM account WHERE id = %" PRIu64, id));
-    sql_expect(4, "the ledger lacks a deposit, a send, a refund or what was given up, or has more",
+    sql_expect(6,
+               "the ledger lacks a deposit, a send, a refund, a withdrawal, its void or what was given up, or has more",
                TEXT("SELECT COUNT(*) FROM transfer WHERE %" PRIu64 " IN (debit_id, credit_id)", id));
 }
 
@@ -306,6 +307,8 @@ static void play(void)
     phase("registering", serve_command, "auth", visit_newcomers, socket);
     phase("sending", serve_command, "page", visit_senders, socket);
     treasury_work(&config, torture->packets[TORTURE_LUCKY].key);
+    phase("withdrawing", serve_command, "auth", visit_payees, socket);
+    treasury_void(&config);
     live_lose(&torture->packets[TORTURE_EXCLUSIVE]);
     bool more = true;
     for (int round = 0; more; round++) {

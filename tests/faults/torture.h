@@ -98,12 +98,15 @@ void torture_off(void);
 /* Each runs in a child process while the parent serves on the socket (a name in the abstract namespace). It ends the
  * parent's command by SIGTERM and exits: 0, or 1 with the reason on stderr. */
 typedef void visit_fn(const struct config *config, const char *socket);
-visit_fn visit_senders, visit_grabbers, visit_settling, visit_leavers, visit_givers, visit_readers, visit_newcomers;
+visit_fn visit_senders, visit_grabbers, visit_settling, visit_leavers, visit_givers, visit_readers, visit_newcomers,
+    visit_payees;
 
 /* ---- torture_treasury.c ---- */
 
 /* Works as an operator who makes a channel, pays in and out, and reports; key: begins each reference. Ends the process
  * with 1 when the money is not right. */
 void treasury_work(const struct config *config, const char *key);
+/* Voids the withdrawal that visit_payees has asked for. */
+void treasury_void(const struct config *config);
 
 #endif

@@ -105,15 +105,38 @@ static int64_t balance(void)
     return fen;
 }
 
-void treasury_work(const struct config *config, const char *key)
+static void desk_open(const struct config *config)
 {
-    const char *username = torture->users[PAYEE].username;
     desk.config = config;
     desk.db = db_new(config);
     desk.arena = arena_new(ARENA_BYTES, ARENA_BYTES);
     expect(desk.db != NULL && desk.arena != NULL, "no memory");
+}
+
+static void desk_close(void)
+{
+    arena_free(desk.arena);
+    db_free(desk.db);
+}
+
+void treasury_void(const struct config *config)
+{
+    struct db_rows rows;
+    desk_open(config);
+    expect(db_query(desk.db, desk.arena, &rows, "SELECT id FROM withdrawal WHERE user_id = ? AND state = 'pending'",
+                    DB_PARAMS(DB_U64(torture->users[TORTURE_NEWCOMER].id))) == ST_OK &&
+               rows.count == 1,
+           "the newcomer has not one pending withdrawal");
+    MONEY("void", TEXT("%" PRIu64, db_cell_u64(&rows, 0, 0)), "--reason", "wrong account");
+    desk_close();
+}
+
+void treasury_work(const struct config *config, const char *key)
+{
+    const char *username = torture->users[PAYEE].username;
+    desk_open(config);
     const int64_t before = balance();
-    MONEY("channel", CHANNEL, "--note", "ACME");
+    MONEY("channel", CHANNEL, "--note", "ACME", "--withdrawals", "on", "--withdraw-min", "0.10");
     MONEY("credit", username, "3.00", "--channel", CHANNEL, "--reference", TEXT("%s-c", key), "--memo", "工资");
     MONEY("debit", username, "1.00", "--channel", CHANNEL, "--reference", TEXT("%s-d", key));
     import(key, username);
@@ -125,6 +148,5 @@ void treasury_work(const struct config *config, const char *key)
     MONEY("transfers", "--channel", CHANNEL, "--csv");
     MONEY("report", "--json");
     expect(balance() == before + 300 - 100 + 100 + 50 * IMPORTED - 10, "the payee has another balance");
-    arena_free(desk.arena);
-    db_free(desk.db);
+    desk_close();
 }

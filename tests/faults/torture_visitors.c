@@ -574,6 +574,16 @@ void visit_givers(const struct config *config, const char *socket)
 
 /* ---- the page pool at the end: thanks, lists, statements, the packets from MySQL ---- */
 
+/* The page of the first transfer of the user. */
+static const char *first_transfer(int user)
+{
+    struct db_rows rows;
+    if (!row_find(&rows, TEXT("SELECT MIN(id) FROM transfer WHERE %" PRIu64 " IN (debit_id, credit_id)",
+                              torture->users[user].id)))
+        fail("a transfer can't be read");
+    return TEXT("/wallet/transfers/%" PRIu64, db_cell_u64(&rows, 0, 0));
+}
+
 void visit_readers(const struct config *config, const char *socket)
 {
     truth_open(config, socket);
@@ -583,6 +593,8 @@ void visit_readers(const struct config *config, const char *socket)
     look(200, SENDER, "/", true);
     look(200, FIRST, "/wallet", false);
     look(200, SENDER, "/wallet", true);
+    look(200, SENDER, first_transfer(SENDER), false);
+    look(404, SECOND, first_transfer(SENDER), true);
     look(200, FIRST, "/records/received", false);
     look(200, SECOND, "/records/received", true);
     look(200, SENDER, "/records/sent", false);
@@ -633,6 +645,20 @@ void visit_newcomers(const struct config *config, const char *socket)
     insist(&a, 200, TORTURE_NEWCOMER, "/login", TEXT("username=%s&password=a+good+password", name), true);
     cookie_take(&a);
     buf_free(&a.bytes);
+    done();
+}
+
+/* Asks to be paid 0.10 outside. */
+void visit_payees(const struct config *config, const char *socket)
+{
+    const char *key = torture->packets[TORTURE_LUCKY].key;
+    static const char form[] = "channel=payroll&account=bank&password=a+good+password";
+    truth_open(config, socket);
+    look(200, TORTURE_NEWCOMER, "/wallet/withdraw", false);
+    post(422, TORTURE_NEWCOMER, "/wallet/withdraw", TEXT("amount=0.01&request_key=w%s&%s", key, form), false);
+    truth.effect = TEXT("SELECT 1 FROM withdrawal WHERE user_id = %" PRIu64 " AND request_key = 'w%s'",
+                        torture->users[TORTURE_NEWCOMER].id, key);
+    post(201, TORTURE_NEWCOMER, "/wallet/withdraw", TEXT("amount=0.10&request_key=w%s&%s", key, form), true);
     done();
 }
 

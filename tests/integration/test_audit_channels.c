@@ -20,6 +20,7 @@ static const char *const SCENE[] = {
     "CALL channel_open('payroll', 'ACME payroll', 'boss', @now)",
     "CALL channel_open('bank', '', 'boss', @now)",
     "SET @a = (SELECT id FROM channel WHERE name = 'payroll'), @b = (SELECT id FROM channel WHERE name = 'bank')",
+    "UPDATE channel SET withdraws = TRUE WHERE id > 2",
     "CALL ledger_external('credit', @a, CONCAT('[[', @u0, ',500,\"c1\",\"May\"],[', @u1, ',700,\"c2\",\"\"]]'), 'boss',"
     " 'import', @now)",
     "CALL ledger_external('debit', @a, CONCAT('[[', @u1, ',200,\"d1\",\"\"],[', @u1, ',300,\"d2\",\"\"]]'), 'boss',"

@@ -321,8 +321,10 @@ FAULTY_WORLD_TEST(the_metrics_say_how_long_a_withdrawal_waits, 1)
     static const char none[] = "\nhongbao_pending_withdrawals 0\n";
     visit_says(answer_of(w->page, health_metrics, false), 200, none,
                "\nhongbao_pending_withdrawal_age_seconds 0.000\n");
+    world_sql(w, "CALL channel_open('bank', '', 'boss', 1)");
+    world_sql(w, "UPDATE channel SET withdraws = TRUE WHERE id = 16");
     for (int i = 0; i < 2; i++)
-        world_sqlf(w, "CALL withdrawal_hold(%llu, 2, 100, 'account 1', 'k%d', %lld)", (unsigned long long)w->users[0],
+        world_sqlf(w, "CALL withdrawal_hold(%llu, 16, 100, 'account 1', 'k%d', %lld)", (unsigned long long)w->users[0],
                    i, (long long)clock_now_ms() - (i == 0 ? OLD_S * INT64_C(1000) : 0));
     visit_says(answer_of(w->page, health_metrics, false), 200, "\nhongbao_pending_withdrawals 2\n");
     assert_in_range(withdrawal_age_s(), OLD_S, OLD_S + DAY_S);

@@ -105,10 +105,10 @@ static void nothing_is_half_done(const char *after)
  * twice, sends three packets, has a share of one and gives it back, gets two packets' money back, and deletes the
  * account. */
 struct round {
-    MYSQL *roles[5]; /* auth, page, settle, treasury, and the administrator's for what is granted to nobody */
+    MYSQL *roles[4]; /* auth, page, settle, treasury */
     unsigned long long user, packet;
 };
-enum { AUTH, PAGE, SETTLE, TREASURY, ADMIN };
+enum { AUTH, PAGE, SETTLE, TREASURY };
 enum { IDS_PER_ROUND = USERS_PER_ROUND + 1, PACKETS_PER_ROUND = 3 };
 
 static void users_make(const struct round *r)
@@ -147,6 +147,7 @@ enum {
     WALLET,
     DEPOSIT,
     OPEN,
+    ALLOW,
     CREDIT,
     DEBIT,
     HOLD,
@@ -178,9 +179,10 @@ static const struct call {
     [OPEN] = { "CALL channel_open(CONCAT('c', @user), '', 'anna', 1)", TREASURY, { NULL } },
     [CREDIT] = { EXTERNAL("credit"), TREASURY, { NULL } },
     [DEBIT] = { EXTERNAL("debit"), TREASURY, { NULL } },
-    [HOLD] = { "CALL withdrawal_hold(@user, " CHANNEL ", 9, 'x', '1', 1)", ADMIN, { NULL } },
+    [ALLOW] = { "CALL channel_withdrawals(" CHANNEL ", TRUE, 2, 'x')", TREASURY, { NULL } },
+    [HOLD] = { "CALL withdrawal_hold(@user, " CHANNEL ", 9, 'x', '1', 1)", AUTH, { NULL } },
     [POST] = { "CALL withdrawal_end(" HELD("1") ", TRUE, 'post', NULL, 'anna', 'command', 1)", TREASURY, { NULL } },
-    [HOLD_OTHER] = { "CALL withdrawal_hold(@user, " CHANNEL ", 9, 'x', '2', 1)", ADMIN, { NULL } },
+    [HOLD_OTHER] = { "CALL withdrawal_hold(@user, " CHANNEL ", 9, 'x', '2', 1)", AUTH, { NULL } },
     [VOID] = { "CALL withdrawal_end(" HELD("2") ", FALSE, NULL, 'x', 'anna', 'command', 1)", TREASURY, { NULL } },
     [REVERSE] = { "CALL ledger_reverse((SELECT transfer_id FROM external_transfer WHERE channel_id = " CHANNEL
                   " AND reference = 'post'), 'back', 'x', 'anna', 'command', 1)",
@@ -252,13 +254,11 @@ static void scene_begin(struct scene *s)
         s->r.roles[i] = test_services_mysql(s->services[i]);
     }
     s->admin = test_services_mysql(w->app);
-    s->r.roles[ADMIN] = test_services_mysql(w->app);
 }
 
 static void scene_end(struct scene *s)
 {
     mysql_close(s->admin);
-    mysql_close(s->r.roles[ADMIN]);
     for (size_t i = 0; i < ARRAY_LEN(s->services); i++) {
         mysql_close(s->r.roles[i]);
         test_services_close(s->services[i]);

@@ -22,12 +22,14 @@ static inline struct db *money_db(void)
     return w->app->stores.db;
 }
 
-/* A new channel; its id. */
+/* A new channel, which allows withdrawals; its id. */
 static inline uint64_t channel_new(struct str name)
 {
+    static const struct channel_settings settings = { .withdraws = true };
     struct channel made;
     assert_int_equal(channel_open(money_db(), name, STR("of a test"), STR("anna"), clock_now_ms()), ST_OK);
     assert_int_equal(channel_find(money_db(), w->arena, name, &made), ST_OK);
+    assert_int_equal(channel_withdrawals_set(money_db(), made.id, &settings, CHANNEL_WITHDRAWS), ST_OK);
     return made.id;
 }
 

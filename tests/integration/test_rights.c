@@ -183,10 +183,11 @@ TEST(no_role_mints_money)
         "ALTER PROCEDURE ledger_send SQL SECURITY INVOKER", "ALTER FUNCTION ledger_move SQL SECURITY INVOKER");
 }
 
-/* Only the treasury does, by these routines; nobody takes a withdrawal out of a wallet yet. */
+/* Only the treasury does, by these routines. */
 static const char *const TREASURY_CALLS[] = {
     "CALL channel_open('X', '', 'somebody', 1)",
     "CALL channel_note(0, 'x')",
+    "CALL channel_withdrawals(0, TRUE, 1, 'x')",
     "CALL ledger_external('credit', 16, '[[0,5,\"r\",\"\"]]', 'somebody', 'command', 1)",
     "CALL ledger_external('debit', 16, '[[0,5,\"r\",\"\"]]', 'somebody', 'command', 1)",
     "CALL withdrawal_end(0, TRUE, 'r', NULL, 'somebody', 'command', 1)",
@@ -194,7 +195,7 @@ static const char *const TREASURY_CALLS[] = {
     "CALL ledger_reverse(0, 'r', '', 'somebody', 'command', 1)",
 };
 static const char *const NOBODYS_CALLS[] = {
-    "CALL withdrawal_hold(10001, 2, 5, 'x', 'k', 1)",
+    "SELECT channel_withdrawals(16, TRUE, 1, 'x')",
     "SELECT withdrawal_hold(10001, 2, 5, 'x', 'k', 1)",
     "SELECT ledger_transfer('credit', 2, 'channel', 10001, 'wallet', 5, NULL, NULL, '2:x', 1)",
     "SELECT ledger_external('credit', 2, '[[10001,5,\"r\",\"\"]]', 'somebody', 'command', 1)",
@@ -1099,6 +1100,16 @@ TEST(the_money_pool_knows_nothing_without_a_token)
     redis_plant(MONEY, "GET hb:{p00}:site");
 }
 
+/* A withdrawal needs the password, which only the auth pool verifies. */
+TEST(only_the_auth_pool_takes_a_withdrawal_out_of_a_wallet)
+{
+    static const char held[] = "CALL withdrawal_hold(0, 0, 5, 'x', 'k', 1)";
+    assert_denied_but(1U << AUTH, held);
+    assert_denied(AUTH, "CALL channel_withdrawals(16, TRUE, 1, 'x')", "UPDATE channel SET withdraws = TRUE",
+                  "SELECT reason FROM withdrawal", "SELECT author FROM channel");
+    assert_allowed(AUTH, "SELECT name, withdraws, withdraw_min_fen, withdraw_hint FROM channel LIMIT 1");
+}
+
 /* A statement shows the channel, memo and reference, and why a withdrawal came back. Authors are not for people. */
 TEST(the_pools_read_of_channels_what_a_statement_shows)
 {
@@ -1110,8 +1121,8 @@ TEST(the_pools_read_of_channels_what_a_statement_shows)
     assert_denied(PAGE, "SELECT author FROM withdrawal", "SELECT author FROM external_transfer",
                   "SELECT author FROM channel");
     assert_denied_but(1U << PAGE | 1U << AUDIT, shown);
-    assert_denied_but(1U << PAGE | 1U << SETTLE | 1U << AUDIT, named);
-    assert_denied_but(1U << SETTLE | 1U << AUDIT, "SELECT destination FROM withdrawal");
+    assert_denied_but(1U << PAGE | 1U << AUTH | 1U << SETTLE | 1U << AUDIT, named);
+    assert_denied_but(1U << PAGE | 1U << AUTH | 1U << SETTLE | 1U << AUDIT, "SELECT destination FROM withdrawal");
     assert_allowed(SETTLE, "SELECT COUNT(*), MIN(created_ms) FROM withdrawal WHERE state = 'pending'");
     EACH_TEXT (table, "channel", "external_transfer", "withdrawal")
         assert_denied(SUPPORT, row_of(table));

@@ -263,6 +263,7 @@ LEAVER_TEST(a_deletion_waits_for_grabs_that_are_not_settled)
 static void withdrawal_held(void)
 {
     world_sql(w, "CALL channel_open('bank', '', 'boss', 1)");
+    world_sql(w, "UPDATE channel SET withdraws = TRUE WHERE name = 'bank'");
     sql_run(w->app, "CALL withdrawal_hold(?, (SELECT id FROM channel WHERE name = 'bank'), ?, 'account 1', 'k', 1)",
             DB_U64(w->users[1]), DB_I64(FUNDED_FEN));
 }

@@ -256,6 +256,7 @@ TEST(the_page_of_a_deletion_names_a_withdrawal_that_is_under_way)
     const struct db_param id = DB_U64(user.id);
     const char *refused = text_printf("username=%s&password=long+enough", user.name);
     sql_run(app, "CALL channel_open('farewell', '', 'boss', 1)");
+    sql_run(app, "UPDATE channel SET withdraws = TRUE WHERE name = 'farewell'");
     sql_run(app,
             "CALL ledger_external('credit', (SELECT id FROM channel WHERE name = 'farewell'),"
             " JSON_ARRAY(JSON_ARRAY(?, 700, 'r', '')), 'boss', 'command', 1)",

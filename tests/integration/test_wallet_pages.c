@@ -226,7 +226,13 @@ TEST(a_new_wallet_is_empty)
 {
     struct account p = person_new();
     visit_says(json_of(statement_show, "/wallet", NULL, p.cookie), 200,
-               "{\"balance_fen\":0,\"entries\":[],\"next\":null}");
+               "{\"balance_fen\":0,\"entries\":[],\"withdraws\":false,\"pending\":[],\"next\":null}");
+}
+
+/* The first transfer of the account; those that a test makes have the next numbers. */
+static unsigned long long first_transfer(const struct account *p)
+{
+    return (unsigned long long)sql_number(app, "SELECT MIN(id) FROM transfer WHERE ? IN (debit_id, credit_id)", p->id);
 }
 
 TEST(entries_show_signed_amounts_and_packets)
@@ -241,16 +247,18 @@ TEST(entries_show_signed_amounts_and_packets)
 
     char id[PUBLIC_ID_TEXT_MAX];
     public_id_encode(&app->id_key, escrow, id);
+    const unsigned long long first = first_transfer(&p);
     static const char day[] = "2023-11-14T22:13:20";
     visit_says(
         json_of(statement_show, "/wallet", NULL, p.cookie), 200,
         text_printf(
             "{\"balance_fen\":1000,\"entries\":["
-            "{\"kind\":\"refund\",\"amount_fen\":500,\"packet\":\"%s\",\"created_at\":\"%s.002Z\"},"
-            "{\"kind\":\"grab\",\"amount_fen\":200,\"packet\":\"%s\",\"created_at\":\"%s.001Z\"},"
-            "{\"kind\":\"send\",\"amount_fen\":-700,\"packet\":\"%s\",\"created_at\":\"%s.000Z\"},"
-            "{\"kind\":\"deposit\",\"amount_fen\":1000,\"packet\":null,\"created_at\":\"%s.000Z\"}],\"next\":null}",
-            id, day, id, day, id, day, day));
+            "{\"kind\":\"refund\",\"amount_fen\":500,\"packet\":\"%s\",\"transfer\":%llu,\"created_at\":\"%s.002Z\"},"
+            "{\"kind\":\"grab\",\"amount_fen\":200,\"packet\":\"%s\",\"transfer\":null,\"created_at\":\"%s.001Z\"},"
+            "{\"kind\":\"send\",\"amount_fen\":-700,\"packet\":\"%s\",\"transfer\":%llu,\"created_at\":\"%s.000Z\"},"
+            "{\"kind\":\"deposit\",\"amount_fen\":1000,\"packet\":null,\"transfer\":%llu,\"created_at\":\"%s.000Z\"}],"
+            "\"withdraws\":",
+            id, first + 2, day, id, day, id, first + 1, day, first, day));
     visit_says(html_of(statement_show, "/wallet", NULL, p.cookie), 200, "红包退款", "来自", "发红包", "充值", "+10.00",
                "\u22127.00", "name=\"request_key\"");
 }
@@ -283,6 +291,7 @@ static uint64_t channel_new(const char *note)
 {
     const struct db_param name = DB_TEXT(arena_printf(arena, "c%016" PRIx64, random_u64()));
     sql_run(app, "CALL channel_open(?, ?, 'boss', ?)", name, DB_TEXT(str_from(note)), DB_I64(NOON_MS));
+    sql_run(app, "UPDATE channel SET withdraws = TRUE WHERE name = ?", name);
     return (uint64_t)sql_number(app, "SELECT MAX(id) FROM channel WHERE created_ms = ?", NOON_MS);
 }
 
@@ -325,29 +334,32 @@ TEST(entries_of_channels_show_the_channel_the_memo_and_the_reference)
         db_query(app->stores.db, arena, &rows, "SELECT name FROM channel WHERE id = ?", DB_PARAMS(DB_U64(channel))),
         ST_OK);
     const char *name = arena_cstr(arena, db_cell(&rows, 0, 0));
+    const unsigned long long first = first_transfer(&p);
 #define DAY "2023-11-14T22:13:20.00"
     visit_says(json_of(statement_show, "/wallet", NULL, p.cookie), 200,
                text_printf("{\"balance_fen\":4699,\"entries\":["
-                           "{\"kind\":\"reverse\",\"amount_fen\":700,\"packet\":null,"
+                           "{\"kind\":\"reverse\",\"amount_fen\":700,\"packet\":null,\"transfer\":%llu,"
                            "\"channel\":\"%s\",\"memo\":\"wrong person\",\"reference\":\"r-3\","
                            "\"created_at\":\"" DAY "7Z\"},"
-                           "{\"kind\":\"void\",\"amount_fen\":300,\"packet\":null,"
+                           "{\"kind\":\"void\",\"amount_fen\":300,\"packet\":null,\"transfer\":%llu,"
                            "\"channel\":\"%s\",\"memo\":\"no such account\","
                            "\"created_at\":\"" DAY "5Z\"},"
-                           "{\"kind\":\"withdraw\",\"amount_fen\":-301,\"packet\":null,"
-                           "\"created_at\":\"" DAY "4Z\"},"
-                           "{\"kind\":\"withdraw\",\"amount_fen\":-300,\"packet\":null,"
-                           "\"created_at\":\"" DAY "3Z\"},"
-                           "{\"kind\":\"debit\",\"amount_fen\":-700,\"packet\":null,"
+                           "{\"kind\":\"withdraw\",\"amount_fen\":-301,\"packet\":null,\"transfer\":%llu,"
+                           "\"channel\":\"%s\",\"memo\":\"\",\"state\":\"posted\",\"created_at\":\"" DAY "4Z\"},"
+                           "{\"kind\":\"withdraw\",\"amount_fen\":-300,\"packet\":null,\"transfer\":%llu,"
+                           "\"channel\":\"%s\",\"memo\":\"\",\"state\":\"voided\",\"created_at\":\"" DAY "3Z\"},"
+                           "{\"kind\":\"debit\",\"amount_fen\":-700,\"packet\":null,\"transfer\":%llu,"
                            "\"channel\":\"%s\",\"memo\":\"\",\"reference\":\"r-2\","
                            "\"created_at\":\"" DAY "2Z\"},"
-                           "{\"kind\":\"credit\",\"amount_fen\":5000,\"packet\":null,"
+                           "{\"kind\":\"credit\",\"amount_fen\":5000,\"packet\":null,\"transfer\":%llu,"
                            "\"channel\":\"%s\",\"memo\":\"May \\u0026 June\",\"reference\":\"r-1\","
-                           "\"created_at\":\"" DAY "1Z\"}],\"next\":null}",
-                           name, name, name, name));
+                           "\"created_at\":\"" DAY "1Z\"}],\"withdraws\":true,\"pending\":[],\"next\":null}",
+                           first + 6, name, first + 4, name, first + 3, name, first + 2, name, first + 1, name, first,
+                           name));
     visit_says(html_of(statement_show, "/wallet", NULL, p.cookie), 200, "入账", "扣款", "提现", "提现退回", "更正",
                "May &amp; June", "wrong person", "no such account", "ACME &lt;payroll&gt;</bdi> · <time");
     sql_run(app, "CALL channel_note(?, '')", DB_U64(channel));
+    sql_run(app, "UPDATE channel SET withdraws = FALSE WHERE id = ?", DB_U64(channel));
     visit_says(html_of(statement_show, "/wallet", NULL, p.cookie), 200, text_printf("%s</bdi> · <time", name), LACKS,
                "ACME");
 }

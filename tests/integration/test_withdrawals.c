@@ -78,6 +78,7 @@ WORLD_TEST(a_withdrawal_that_is_wrong_is_refused, 2)
         { "zero", w->users[0], channel, 0, "x", "k", ST_INVALID },
         { "below zero", w->users[0], channel, -5, "x", "k", ST_INVALID },
         { "more than there is", w->users[0], channel, FUNDED_FEN + 1, "x", "k", ST_INVALID },
+        { "nowhere to", w->users[0], channel, 5, "", "k", ST_INVALID },
         { "no key", w->users[0], channel, 5, "x", "", ST_INVALID },
         { "a key not of ASCII", w->users[0], channel, 5, "x", "é", ST_INVALID },
         { "a long key", w->users[0], channel, 5, "x",
@@ -92,6 +93,51 @@ WORLD_TEST(a_withdrawal_that_is_wrong_is_refused, 2)
         if (st != c->status || money_read() != before)
             fail_msg("%s: status %d", c->what, (int)st);
     }
+}
+
+/* A channel pays no withdrawals until an operator says so, and none below its smallest amount; a repeat is a repeat
+ * also when the channel is closed meanwhile. */
+WORLD_TEST(a_channel_pays_what_its_operator_allows, 1)
+{
+    struct channel found, *all;
+    size_t count;
+    const uint64_t open = channel_new(STR("open")), closed = channel_new(STR("closed"));
+    const struct channel_settings off = { .withdraws = false, .withdraw_min_fen = 300, .withdraw_hint = STR(ODD_TEXT) };
+    assert_int_equal(channel_withdrawals_set(money_db(), closed, &off, CHANNEL_WITHDRAWS), ST_OK);
+    assert_int_equal(channel_withdrawals_set(money_db(), open, &off, CHANNEL_WITHDRAW_MIN | CHANNEL_WITHDRAW_HINT),
+                     ST_OK);
+    assert_int_equal(channel_find(money_db(), w->arena, STR("open"), &found), ST_OK);
+    assert_ints({ found.settings.withdraws, 1 }, { found.settings.withdraw_min_fen, 300 });
+    assert_true(str_equal(found.settings.withdraw_hint, STR(ODD_TEXT)));
+    assert_int_equal(channel_find(money_db(), w->arena, STR("closed"), &found), ST_OK);
+    assert_ints({ found.settings.withdraws, 0 }, { found.settings.withdraw_min_fen, 1 });
+    assert_int_equal(channel_withdraws_list(money_db(), w->arena, &all, &count), ST_OK);
+    assert_ints({ count, 1 }, { all[0].id, open }, { all[0].settings.withdraw_min_fen, 300 });
+    const uint64_t user = w->users[0];
+    assert_int_equal(withdrawal_hold(money_db(), user, closed, 300, STR("x"), STR("k"), 5), ST_NOT_FOUND);
+    assert_int_equal(withdrawal_hold(money_db(), user, open, 299, STR("x"), STR("k"), 5), ST_INVALID);
+    (void)held(0, open, 300, "k");
+    assert_int_equal(channel_withdrawals_set(money_db(), open, &off, CHANNEL_WITHDRAWS), ST_OK);
+    assert_int_equal(withdrawal_hold(money_db(), user, open, 300, STR("x"), STR("k"), 5), ST_EXISTS);
+    assert_int_equal(withdrawal_hold(money_db(), user, open, 300, STR("x"), STR("l"), 5), ST_NOT_FOUND);
+    for (uint64_t id = CHANNEL_DEMO_ID; id <= CHANNEL_FORFEITED_ID; id++)
+        assert_int_equal(channel_withdrawals_set(money_db(), id, &off, CHANNEL_WITHDRAWS), ST_NOT_FOUND);
+    assert_int_equal(channel_withdrawals_set(money_db(), 77, &off, CHANNEL_WITHDRAWS), ST_NOT_FOUND);
+    assert_int_equal(channel_withdrawals_set(money_db(), open, &(struct channel_settings){ 0 }, CHANNEL_WITHDRAW_MIN),
+                     ST_INVALID);
+    assert_int_equal(channel_withdrawals_set(money_db(), open,
+                                             &(struct channel_settings){ .withdraw_hint = STR("\xff") },
+                                             CHANNEL_WITHDRAW_HINT),
+                     ST_INVALID);
+}
+
+WORLD_TEST(a_disabled_user_gets_nothing_paid_out, 1)
+{
+    const uint64_t channel = channel_new(STR("bank"));
+    world_sqlf(w, "UPDATE user SET disabled_ms = 1 WHERE id = %" PRIu64, w->users[0]);
+    assert_int_equal(withdrawal_hold(money_db(), w->users[0], channel, 5, STR("x"), STR("k"), 5), ST_NOT_FOUND);
+    world_sqlf(w, "UPDATE user SET disabled_ms = NULL WHERE id = %" PRIu64, w->users[0]);
+    (void)held(0, channel, 5, "k");
 }
 
 /* Whatever a routine forgets. */
@@ -383,10 +429,15 @@ WORLD_TEST(the_routines_refuse_what_the_program_never_asks_for, 1)
     static const struct sql_refusal cases[] = {
         { "CALL withdrawal_hold(@u, @c, 5, 'x', NULL, 1)", ROUTINE_REFUSED },
         { "CALL withdrawal_hold(@u, @c, NULL, 'x', 'k', 1)", ROUTINE_REFUSED },
-        { "CALL withdrawal_hold(@u, @c, 5, NULL, 'k', 1)", ER_BAD_NULL_ERROR },
+        { "CALL withdrawal_hold(@u, @c, 5, NULL, 'k', 1)", ROUTINE_REFUSED },
         { "CALL withdrawal_hold(NULL, @c, 5, 'x', 'k', 1)", ROUTINE_NOT_FOUND },
         { "CALL withdrawal_hold(@u, NULL, 5, 'x', 'k', 1)", ROUTINE_NOT_FOUND },
         { "CALL withdrawal_hold(@u, 3, 5, 'x', 'k', 1)", ROUTINE_NOT_FOUND },
+        { "CALL channel_withdrawals(NULL, TRUE, 1, '')", ROUTINE_NOT_FOUND },
+        { "CALL channel_withdrawals(2, TRUE, 1, '')", ROUTINE_NOT_FOUND },
+        { "CALL channel_withdrawals(@c, TRUE, 0, '')", ROUTINE_REFUSED },
+        { "CALL channel_withdrawals(@c, TRUE, -1, '')", ROUTINE_REFUSED },
+        { "CALL channel_withdrawals(@c, TRUE, 1, REPEAT('x', 201))", ER_DATA_TOO_LONG },
         { "CALL withdrawal_end(@w, TRUE, NULL, NULL, 'anna', 'command', 1)", ROUTINE_REFUSED },
         { "CALL withdrawal_end(@w, TRUE, '', NULL, 'anna', 'command', 1)", ROUTINE_REFUSED },
         { "CALL withdrawal_end(@w, TRUE, ' r', NULL, 'anna', 'command', 1)", ROUTINE_REFUSED },

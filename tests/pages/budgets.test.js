@@ -10,7 +10,7 @@ import { fileWindow } from './support/windows.js';
 const KB = 1024;
 const BUDGET = { first: 70 * KB, requests: 8, repeat: 10 * KB, css: 14 * KB, js: 6 * KB };
 const FACES = /\/avatars\.[0-9a-f]+\.svg$/;
-const PAGES = ['welcome', 'register', 'login', 'home', 'wallet', 'account', 'developers with tokens', 'send lucky',
+const PAGES = ['welcome', 'register', 'login', 'home', 'wallet', 'withdraw', 'transfer, posted', 'account', 'developers with tokens', 'send lucky',
   'own open', 'own waiting', 'envelope logged out', 'envelope waiting logged out', 'envelope', 'envelope with a cover',
   'envelope with a phrase', 'envelope waiting', 'screen', 'screen waiting', 'result', 'result with a cover', 'receipt',
   'sold out hundred', 'received full', 'sent full', 'verify open', 'verify hundred', 'not found'];
@@ -19,7 +19,7 @@ const window = await fileWindow();
 let world;
 let log; // of the network
 before(async () => {
-  world = await buildWorld(['open', 'finished']);
+  world = await buildWorld(['open', 'finished', 'withdrawn']);
   log = await window.page.context().newCDPSession(window.page);
   await log.send('Network.enable');
 });

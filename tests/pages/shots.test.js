@@ -11,7 +11,7 @@ import pixelmatch from 'pixelmatch';
 import { fileBrowser } from '../e2e/support/browser.js';
 import { audit, Client, clientPage, site } from '../e2e/support/site.js';
 import { decode, encode } from './support/png.js';
-import { buildScene, freeze, withPastMonths } from './support/scene.js';
+import { buildScene, freeze, withChannel, withPastMonths } from './support/scene.js';
 
 // The allowed distance of two colours (0 to 1; antialiased edges do not count), and the allowed share of different
 // pixels. A missing word is about 0.1 % of a phone's page.
@@ -49,12 +49,18 @@ async function unfoldAll(page) {
   await page.waitForFunction(() => [...document.images].every((image) => image.complete && image.naturalWidth > 0));
 }
 
+// The number of a transfer has as many digits as the tables have transfers.
+async function numberOf4(page) {
+  await page.locator('.facts code').last().evaluate((code) => { code.textContent = '4711'; });
+}
+
 async function fillIn(page) {
   await page.fill('[name=count]', '8');
   await page.fill('[name=amount]', '88.88');
 }
 
-// name: { path, as: the visitor (absent: a guest), act: runs before the picture is taken }
+// name: { path, as: the visitor (absent: a guest), act: runs before the picture is taken, during(language, visit): runs
+// the visit }
 const PAGES = {
   welcome: { path: '/' },
   register: { path: '/register', act: refuse },
@@ -73,6 +79,8 @@ const PAGES = {
   receipt: { as: 'viewer', path: (scene) => `${scene.finished}/receipt` },
   records: { as: 'viewer', path: '/records/received' },
   wallet: { as: 'sender', path: '/wallet' },
+  withdraw: { as: 'payee', path: '/wallet/withdraw', during: withChannel },
+  transfer: { as: 'payee', path: at('transfer'), act: numberOf4 },
   404: { as: 'viewer', path: '/nothing' },
 };
 
@@ -80,7 +88,7 @@ const every = Object.keys(PAGES);
 const LOOKS = [
   { names: every, language: 'zh-CN', width: 390, scheme: 'light' },
   { names: ['home', 'send', 'envelope', 'result', 'records'], language: 'zh-CN', width: 390, scheme: 'dark' },
-  { names: ['welcome', 'invited', 'send', 'confirm', 'result', 'records', 'wallet'], language: 'en', width: 390, scheme: 'light' },
+  { names: ['welcome', 'invited', 'send', 'confirm', 'result', 'records', 'wallet', 'transfer'], language: 'en', width: 390, scheme: 'light' },
   { names: ['home', 'options', 'exclusive', 'share', 'envelope', 'finished'], language: 'en', width: 320, scheme: 'light' },
   { names: ['welcome', 'home', 'share', 'envelope', 'result', 'finished', 'screen', 'records'], language: 'zh-CN', width: 1280, scheme: 'light' },
 ];
@@ -90,11 +98,12 @@ const browser = fileBrowser({ FONTCONFIG_FILE: FONTS }, []);
 const scenes = new Map();
 before(async () => { for (const language of ['zh-CN', 'en']) scenes.set(language, await buildScene(language)); });
 
-async function takePicture({ path, as, act }, { language, width, scheme, height, scale = 1, natural }, scene) {
+async function takePicture({ path, as, act, during }, { language, width, scheme, height, scale = 1, natural }, scene) {
   const viewport = { width, height: height ?? (width > 600 ? 800 : 844) };
   const looks = { viewport, locale: language, colorScheme: scheme, reducedMotion: 'reduce', deviceScaleFactor: scale };
   const page = await clientPage(browser, scene[as] ?? new Client(), looks);
-  await page.goto(site.url + (typeof path === 'function' ? path(scene) : path));
+  const visit = () => page.goto(site.url + (typeof path === 'function' ? path(scene) : path));
+  await (during ? during(language, visit) : visit());
   await act?.(page, scene);
   if (!natural) await freeze(page);
   await page.evaluate(() => document.activeElement.blur());

@@ -5,6 +5,7 @@ import { Passkey } from './authenticator.js';
 import { request } from './client.js';
 import { Client, newUser, PASSWORD, poll, site, unique } from './site.js';
 import { upload } from './upload.js';
+import { openChannel } from './withdrawals.js';
 
 export const FORM = 'application/x-www-form-urlencoded';
 
@@ -68,6 +69,13 @@ const addCover = async (client) => {
   return { path: { key: added.json.name.slice(1) } };
 };
 
+// A form of a withdrawal of 10 yuan by a channel that pays them.
+const CHANNEL = 'api-example';
+async function withdrawal() {
+  await openChannel(CHANNEL);
+  return { channel: CHANNEL, password: PASSWORD };
+}
+
 // What a call needs beyond the default. The default is a user with money and, for {id}, an open packet of another user:
 // { client, path: values of the path, fields }.
 const special = {
@@ -126,6 +134,15 @@ const special = {
   picture: async (client) => {
     assert.equal((await upload(client, '/account/picture', PICTURE)).status, 200);
     return { path: { key: `${(await client.get('/account')).json.face.slice(1)}.webp` } };
+  },
+  withdrawPage: async () => {
+    await withdrawal();
+    return {};
+  },
+  withdraw: async () => ({ fields: await withdrawal() }),
+  transfer: async (client) => {
+    const [{ transfer }] = (await client.get('/wallet')).json.entries;
+    return { path: { key: transfer } };
   },
   tokenPage: async (client) => ({ path: { id: (await token(client, 'read')).id } }),
 };

@@ -3,17 +3,16 @@
 import assert from 'node:assert/strict';
 import { existsSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { PASSWORD, PASSWORD_HASH } from '../../support/password.js';
 import { Client } from './client.js';
 import { env, hongbao, poll } from './instance.js';
 import { sql } from './mysql.js';
 
+export { PASSWORD };
+
 const AT_ONCE = 30;
 const FILE = join(env.HB_TEST_VAR, 'people');
 const OWN_FILE = `${FILE}.${process.pid}`;
-
-// Of everybody here.
-export const PASSWORD = 'a good password';
-const PASSWORD_HASH = '$argon2id$v=19$m=19456,t=2,p=1$qwK3UaBbw6ulaSdzFb+AsA$chY1XADdiT00GlutskA416cmacwUGTO7BmaZGUQIk1Y';
 
 // [id, username, cookie] of unused people; undefined: the file was not read
 let stock;

@@ -2,7 +2,8 @@
 // replaced before a screenshot, and amounts are not random (even shares, and lucky packets whose shares all have the
 // maximum).
 import { sql } from '../../e2e/support/mysql.js';
-import { newUser, poll } from '../../e2e/support/site.js';
+import { newUser, poll, unique } from '../../e2e/support/site.js';
+import { closeChannels, money, openChannel } from '../../e2e/support/withdrawals.js';
 import { grab, send } from './world.js';
 
 const NAMES = {
@@ -10,9 +11,33 @@ const NAMES = {
   en: { sender: 'Alice', viewer: 'Ben', others: ['Carol', 'Dave', 'Erin'], greeting: 'Happy New Year!', thanks: 'Thank you, Alice!' },
 };
 
-// Returns { sender, viewer: clients; viewerName: the viewer's username; open, opened, finished, draw, screen: paths }. The
-// viewer has a share of each packet except the open one. draw (only with withDraw) is a random lucky packet, for pictures
-// that are not compared.
+const CHANNELS = { 'zh-CN': ['工商银行', '银行卡号'], en: ['First Bank', 'IBAN'] };
+
+// Runs work while a channel pays withdrawals.
+export async function withChannel(language, work) {
+  const [note, hint] = CHANNELS[language];
+  await closeChannels();
+  await openChannel(`scene-${language.toLowerCase()}`, '--note', note, '--withdraw-hint', hint, '--withdraw-min', '10');
+  try {
+    return await work();
+  } finally {
+    await closeChannels();
+  }
+}
+
+// The path of a withdrawal that is paid.
+async function paidOut({ client, password }, language) {
+  return withChannel(language, async () => {
+    const { json } = await client.post('/wallet/withdraw', { amount: '66', account: '6222 0000 1234', password, request_key: unique('k') });
+    const id = (await sql(`SELECT id FROM withdrawal WHERE hold_id = ${json.id}`)).trim();
+    await money('post', id, '--reference', unique('PAID-'));
+    return `/wallet/transfers/${json.id}`;
+  });
+}
+
+// Returns { sender, viewer, payee: clients; viewerName: the viewer's username; open, opened, finished, draw, screen,
+// transfer: paths }. The payee has withdrawn money. The viewer has a share of each packet except the open one. draw (only
+// with withDraw) is a random lucky packet, for pictures that are not compared.
 export async function buildScene(language, { withDraw = false } = {}) {
   const { greeting, thanks, ...names } = NAMES[language];
   const sender = await newUser({ nickname: names.sender, yuan: '2000' });
@@ -34,8 +59,10 @@ export async function buildScene(language, { withDraw = false } = {}) {
     await poll(`${path} is settled`, async () => (await viewer.client.get(path)).json.mine.settled);
   }
   if (draw) await viewer.client.post(`${draw}/thanks`, { text: thanks });
+  const payee = await newUser({ nickname: names.others[0], yuan: '88.88' });
+  const transfer = await paidOut(payee, language);
   const screen = (await sender.client.get(finished)).json.screen_url;
-  return { sender: sender.client, viewer: viewer.client, viewerName: viewer.username, open, opened, finished, draw, screen };
+  return { sender: sender.client, viewer: viewer.client, viewerName: viewer.username, open, opened, finished, draw, screen, payee: payee.client, transfer };
 }
 
 // Runs in the page.

@@ -22,7 +22,7 @@ import { readFileSync } from 'node:fs';
 import { Client, PASSWORD, pooled, site, unique } from '../../e2e/support/site.js';
 import { LANGUAGES, words } from '../../e2e/support/texts.js';
 import { landscape } from '../../e2e/support/upload.js';
-import { COVERS, LONGEST } from './world.js';
+import { channelsOpen, COVERS, LONGEST } from './world.js';
 
 export { buildWorld } from './world.js';
 export { inTrouble } from './troubles.js';
@@ -132,6 +132,13 @@ async function typeCommon(page) {
   await page.fill('[name=password]', '87654321');
 }
 
+// The same of a passkey in place of the password.
+const confirmFailed = (page) => page.evaluate((texts) => {
+  const part = document.querySelector('[data-confirm]');
+  part.hidden = false;
+  part.querySelector('[role=alert]').textContent = texts[document.documentElement.lang];
+}, Object.fromEntries(LANGUAGES.map((language) => [language, words(language, 'withdraw_passkey_cancelled')])));
+
 const account = [
   { name: 'welcome', path: '/' },
   { name: 'register', path: '/register' },
@@ -159,6 +166,14 @@ const account = [
   { name: 'wallet, topped up', as: 'sender', path: '/wallet?deposited=1' },
   { name: 'wallet, topped up before', as: 'sender', path: '/wallet?deposited=2' },
   { name: 'wallet refused', as: 'wide', path: '/wallet/deposit', post: { amount: '一百' }, status: 422 },
+  { name: 'wallet with withdrawals', as: 'rtl', path: '/wallet' },
+  { name: 'withdraw', as: 'rtl', path: '/wallet/withdraw', before: () => channelsOpen(1) },
+  { name: 'withdraw refused', as: 'rtl', path: '/wallet/withdraw', post: { amount: '', account: ' ', password: '' }, status: 422, before: () => channelsOpen(1) },
+  { name: 'withdraw, with a passkey', as: 'wide', path: '/wallet/withdraw', before: () => channelsOpen(1), act: confirmFailed },
+  { name: 'withdraw, several channels', as: 'rtl', path: '/wallet/withdraw?amount=1', before: () => channelsOpen(2) },
+  { name: 'withdraw refused, several channels', as: 'rtl', path: '/wallet/withdraw', post: { amount: '1', account: LONGEST.latin.repeat(4), password: '' }, status: 422, before: () => channelsOpen(2) },
+  ...['pending', 'posted', 'voided', 'reversed', 'void', 'reverse', 'credit', 'deposit']
+    .map((name) => ({ name: `transfer, ${name}`, as: 'rtl', path: (w) => `/wallet/transfers/${w.withdrawn[name]}` })),
   { name: 'account', as: 'fresh', path: '/account' },
   { name: 'account, about to rename', as: 'latin', path: '/account', act: (page) => page.check('[name=face][value=tiger]', { force: true }) },
   { name: 'account, renamed', as: 'sender', path: '/account?saved=1' },

@@ -8,6 +8,7 @@ import { sql } from '../../e2e/support/mysql.js';
 import { opened, sentPath, settled as isSettled } from '../../e2e/support/packets.js';
 import { Client, newUser, PASSWORD, pooled, site, unique } from '../../e2e/support/site.js';
 import { landscape, upload } from '../../e2e/support/upload.js';
+import { closeChannels, money, openChannel } from '../../e2e/support/withdrawals.js';
 
 const SHARES_MAX = 100;
 const SMALL_PACKETS = 25; // more than one page of records
@@ -212,10 +213,41 @@ async function plantTotals(ids) {
   return () => sql(`DELETE FROM user_month WHERE user_id IN (${ids}) AND (year, month) IN (${all.map((when) => `(${when})`)})`);
 }
 
+// Withdrawals of a person with a long name: the numbers of their transfers. Two channels pay them.
+export const CHANNELS = ['pages-bank', 'pages-other'];
+
+async function withdrawals({ rtl }) {
+  const [bank] = CHANNELS;
+  const deposit = await rtl.post('/wallet/deposit', { amount: '100', request_key: unique('k') });
+  assert.equal(deposit.status, 201, deposit.text);
+  for (const name of CHANNELS) await openChannel(name, '--note', LONGEST.wide, '--withdraw-hint', LONGEST.emoji, '--withdraw-min', '0.50');
+  await money('credit', (await rtl.get('/account')).json.username, '5', '--channel', bank, '--reference', unique('R'), '--memo', LONGEST.arabic);
+  const made = {};
+  for (const name of ['pending', 'posted', 'voided', 'reversed']) {
+    const fields = { amount: '1', channel: bank, account: LONGEST.latin.repeat(3), password: PASSWORD, request_key: unique('k') };
+    const answer = await rtl.post('/wallet/withdraw', fields);
+    assert.equal(answer.status, 201, answer.text);
+    made[name] = answer.json.id;
+  }
+  const idOf = async (name, column = 'id') => (await sql(`SELECT ${column} FROM withdrawal WHERE hold_id = ${made[name]}`)).trim();
+  for (const name of ['posted', 'reversed']) await money('post', await idOf(name), '--reference', unique('W'.repeat(40)));
+  await money('void', await idOf('voided'), '--reason', LONGEST.emoji);
+  await money('reverse', await idOf('reversed', 'end_id'), '--reference', unique('R'), '--memo', LONGEST.arabic);
+  const { entries } = (await rtl.get('/wallet')).json;
+  const numberOf = (kind) => entries.find((entry) => entry.kind === kind).transfer;
+  return { withdrawn: { ...made, void: numberOf('void'), reverse: numberOf('reverse'), credit: numberOf('credit'), deposit: numberOf('deposit') } };
+}
+
+// So many channels pay withdrawals.
+export async function channelsOpen(count) {
+  await closeChannels();
+  for (const name of CHANNELS.slice(0, count)) await openChannel(name);
+}
+
 const SCREENS = ['covered', 'untouched', 'open', 'finished', 'waiting', 'ended', 'endedWaiting', 'secret', 'hundred', 'arabic'];
 const SENDERS = { hundred: 'latin', arabic: 'rtl' };
 
-const PARTS = { open: openPackets, options: optionPackets, painted: paintedPackets, returned: returnedPackets, finished: finishedPackets, expired: expiredPackets };
+const PARTS = { open: openPackets, options: optionPackets, painted: paintedPackets, returned: returnedPackets, finished: finishedPackets, expired: expiredPackets, withdrawn: withdrawals };
 
 // parts: the names of those PARTS that the test needs.
 export async function buildWorld(parts = Object.keys(PARTS)) {
@@ -226,6 +258,10 @@ export async function buildWorld(parts = Object.keys(PARTS)) {
     packets.screens[name] = (await who[SENDERS[name] ?? 'sender'].get(packets[name])).json.screen_url;
   }
   const ids = await Promise.all([who.sender, who.grabber].map(async (client) => (await client.get('/')).json.user.id));
-  const end = await plantTotals(ids);
+  const unplant = await plantTotals(ids);
+  const end = async () => {
+    await unplant();
+    await closeChannels();
+  };
   return { ...who, ...packets, end };
 }

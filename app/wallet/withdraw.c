@@ -1,0 +1,342 @@
+#include "wallet/withdraw.h"
+
+#include <inttypes.h>
+
+#include "account/passkey_confirm.h"
+#include "account/password_confirm.h"
+#include "base/clock.h"
+#include "base/log.h"
+#include "base/money.h"
+#include "ledger/channel.h"
+#include "ledger/ledger.h"
+#include "ledger/withdrawal.h"
+#include "user/account.h"
+#include "user/passkey_ceremony.h"
+#include "wallet/transfer.h"
+#include "web/field_types.h"
+#include "web/respond.h"
+#include "web/security_log.h"
+#include "web/view.h"
+
+enum { ACCOUNT_GRAPHEMES_MAX = 100, WITHDRAW_FEN_MAX = 999999999 };
+
+static const struct problem WITHDRAW_UNKNOWN = { 503, "unknown", "text/withdraw_unknown",
+                                                 "text/withdraw_unknown_detail", 1 };
+
+/* ---- the form ---- */
+
+struct withdraw_form {
+    int64_t amount_fen;
+    struct str channel; /* empty: the only one */
+    struct str account;
+    struct passkey_confirmation passkey; /* without one the password */
+    struct password password;
+    struct str request_key;
+};
+
+static bool has_no_passkey(const struct field_input *in)
+{
+    return ((const struct withdraw_form *)in->values)->passkey.credential_id.len == 0;
+}
+
+const struct field withdraw_fields[] = {
+    { .name = "amount",
+      .type = &FIELD_YUAN,
+      .member = offsetof(struct withdraw_form, amount_fen),
+      .required = true,
+      .kept = KEPT,
+      .min = 1,
+      .max = WITHDRAW_FEN_MAX,
+      .missing = "text/withdraw_missing",
+      .malformed = "text/withdraw_not_money",
+      .low = "text/withdraw_zero",
+      .high = "text/withdraw_max",
+      .says = "yuan",
+      .example = "10" },
+    { .name = "channel",
+      .type = &FIELD_TEXT,
+      .member = offsetof(struct withdraw_form, channel),
+      .kept = KEPT,
+      .says = "the name of the channel; may be left out when there is one" },
+    { .name = "account",
+      .type = &FIELD_LINE,
+      .member = offsetof(struct withdraw_form, account),
+      .required = true,
+      .max = ACCOUNT_GRAPHEMES_MAX,
+      .code_points_max = DESTINATION_CODE_POINTS_MAX,
+      .missing = "text/withdraw_account_missing",
+      .malformed = "text/withdraw_account_invalid",
+      .high = "text/withdraw_account_long",
+      .wide = "text/withdraw_account_long",
+      .says = "where to be paid, as the channel's hint asks for it",
+      .example = "6222 0000 1234" },
+    PASSKEY_CONFIRM_FIELDS(struct withdraw_form, passkey),
+    { .name = "password",
+      .type = &FIELD_PASSWORD,
+      .member = offsetof(struct withdraw_form, password),
+      .required = true,
+      .no_echo = true,
+      .applies = has_no_passkey,
+      .missing = "text/password_missing",
+      .says = "as typed; not with a passkey",
+      .example = "a good password" },
+    { .name = "request_key",
+      .type = &FIELD_REQUEST_KEY,
+      .member = offsetof(struct withdraw_form, request_key),
+      .no_echo = true,
+      .malformed = "text/form_stale",
+      .says = "your own key: a repeat with it changes nothing more and gets the same withdrawal",
+      .example = "withdrawal-1" },
+    { .name = NULL },
+};
+
+const struct field withdraw_prefill_fields[] = {
+    { .name = "amount", .type = &FIELD_TEXT, .says = "fills in the form" },
+    { .name = "channel", .type = &FIELD_TEXT, .says = "the same" },
+    { .name = NULL },
+};
+
+/* ---- the page ---- */
+
+/* What the page needs of the tables. */
+struct offer {
+    struct channel *channels;
+    size_t count;
+    int64_t balance_fen;
+};
+
+/* ST_NOT_FOUND: no channel pays withdrawals. */
+static enum status offer_read(struct exchange *x, struct offer *out)
+{
+    struct db *db = x->app->stores.db;
+    enum status st = channel_withdraws_list(db, x->arena, &out->channels, &out->count);
+    if (st == ST_OK && out->count == 0)
+        return ST_NOT_FOUND;
+    return st == ST_OK ? ledger_balance(db, x->arena, x->visitor.user_id, &out->balance_fen) : st;
+}
+
+static void channel_model(struct model *m, struct value *o, const struct channel *c, bool chosen)
+{
+    value_text(m, o, "name", c->name);
+    value_text(m, o, "note", c->note);
+    value_page_text(m, o, "text", c->note.len > 0 ? c->note : c->name);
+    value_int(m, o, "withdraw_min_fen", c->settings.withdraw_min_fen);
+    if (c->settings.withdraw_min_fen > 1)
+        value_page_number(m, o, "min_text", money_text(m->arena, c->settings.withdraw_min_fen));
+    value_text(m, o, "hint", c->settings.withdraw_hint);
+    value_page_bool(m, o, "has_more", c->settings.withdraw_hint.len > 0 || c->settings.withdraw_min_fen > 1);
+    value_page_bool(m, o, "chosen", chosen);
+}
+
+/* typed: the posted form, or the query. */
+static enum status withdraw_model(struct exchange *x, struct model *m, const struct offer *offer,
+                                  const struct form *typed, struct str request_key)
+{
+    const struct str chosen = form_get(typed, "channel", NULL);
+    model_init(m, x->arena);
+    view_total_model(m, &m->root, "balance_fen", "balance_text", offer->balance_fen);
+    struct value *list = value_list(m, &m->root, "channels");
+    for (size_t i = 0; i < offer->count; i++)
+        channel_model(m, value_add_object(m, list), &offer->channels[i], str_equal(offer->channels[i].name, chosen));
+    value_text(m, &m->root, "request_key", request_key);
+    value_page_bool(m, &m->root, "several", offer->count > 1);
+    if (offer->count == 1)
+        channel_model(m, value_page_object(m, &m->root, "one"), &offer->channels[0], true);
+    if (offer->balance_fen > 0) {
+        const struct str all = money_text(m->arena, offer->balance_fen);
+        value_page_text(m, &m->root, "all_amount", all);
+        value_page_text(m, &m->root, "all_url", arena_printf(m->arena, "/wallet/withdraw?amount=%.*s", STR_ARG(all)));
+    }
+    value_page_text(m, &m->root, "username", x->visitor.username);
+    form_typed_model(m, value_page_object(m, &m->root, "form"), withdraw_fields, typed);
+    return passkey_confirm_model(x, m);
+}
+
+enum step withdraw_show(struct exchange *x)
+{
+    struct offer offer;
+    struct model m;
+    enum status st = offer_read(x, &offer);
+    if (st == ST_OK)
+        st = withdraw_model(x, &m, &offer, query_form(x, withdraw_prefill_fields), request_key_new(x->arena));
+    if (st == ST_OK)
+        respond_model(x, 200, "pages/withdraw", &m);
+    else
+        respond_status(x, status_idempotent(st));
+    return STEP_DONE;
+}
+
+/* ---- asking ---- */
+
+/* Shows the form again; a refused request key is replaced by a new one. */
+static enum step withdraw_refuse(struct exchange *x, const struct offer *offer, struct str request_key,
+                                 const struct form_errors *e)
+{
+    struct model m;
+    if (form_failed(e, "request_key"))
+        request_key = request_key_new(x->arena);
+    enum status st = withdraw_model(x, &m, offer, &x->form, request_key);
+    if (st == ST_OK)
+        respond_form_errors(x, "pages/withdraw", &m, e);
+    else
+        respond_status(x, status_idempotent(st));
+    return STEP_DONE;
+}
+
+/* The channel that the form names; with one channel it may name none. NULL: there is none of this name. */
+static const struct channel *channel_chosen(const struct offer *offer, struct str name)
+{
+    if (name.len == 0)
+        return offer->count == 1 ? &offer->channels[0] : NULL;
+    for (size_t i = 0; i < offer->count; i++)
+        if (str_equal(offer->channels[i].name, name))
+            return &offer->channels[i];
+    return NULL;
+}
+
+/* Adds the message about the channel, which stands behind the amount on the page. */
+static void channel_fail(struct form_errors *e)
+{
+    const struct form_errors typed = *e;
+    size_t i = 0;
+    e->count = 0;
+    if (form_failed(&typed, "amount"))
+        e->items[e->count++] = typed.items[i++];
+    form_fail(e, "channel", "text/withdraw_channel_none");
+    for (; i < typed.count; i++)
+        e->items[e->count++] = typed.items[i];
+}
+
+static struct str yuan(struct exchange *x, int64_t fen)
+{
+    return money_text(x->arena, fen);
+}
+
+/* Judges the amount by the channel and the balance, before a password is hashed. A repeat passes: its money has left
+ * the wallet. Returns the status of the store; messages are in *e. */
+static enum status amount_judge(struct exchange *x, const struct offer *offer, const struct channel *channel,
+                                const struct withdrawal_request *asked, struct form_errors *e)
+{
+    struct withdrawal_request before = *asked;
+    if (asked->amount_fen <= offer->balance_fen && asked->amount_fen >= channel->settings.withdraw_min_fen)
+        return ST_OK;
+    enum status st = withdrawal_requested(x->app->stores.db, x->arena, &before);
+    if (st != ST_NOT_FOUND)
+        return st == ST_EXISTS ? ST_OK : st;
+    if (asked->amount_fen < channel->settings.withdraw_min_fen)
+        form_fail_with(e, "amount", "text/withdraw_min", yuan(x, channel->settings.withdraw_min_fen));
+    else
+        form_fail_with(e, "amount", "text/withdraw_no_balance", yuan(x, offer->balance_fen));
+    return ST_OK;
+}
+
+static enum status passkey_judge(struct exchange *x, const struct withdraw_form *form, struct form_errors *e)
+{
+    enum status st = passkey_confirm(x, &form->passkey);
+    if (st == ST_NOT_FOUND || st == ST_EXISTS)
+        form_fail(e, "password", st == ST_EXISTS ? "text/passkey_expired_detail" : "text/withdraw_passkey_refused");
+    return st == ST_NOT_FOUND || st == ST_EXISTS ? ST_OK : st;
+}
+
+/* Judges the passkey or the password. False: the limits refuse to look at the password, and the request is answered. */
+static bool person_judge(struct exchange *x, const struct withdraw_form *form, struct form_errors *e, enum status *st)
+{
+    struct hash_permit permit = { 0 };
+    struct str hash;
+    if (form->passkey.credential_id.len > 0) {
+        *st = passkey_judge(x, form, e);
+        return true;
+    }
+    if (!password_confirm_take(x, &form->password, &permit))
+        return false;
+    *st = password_confirm(x, &permit, &form->password, &hash);
+    if (*st == ST_NOT_FOUND) {
+        form_fail(e, "password", "text/confirm_wrong");
+        *st = ST_OK;
+    }
+    return true;
+}
+
+static enum step withdraw_answer(struct exchange *x, const struct withdrawal_request *r, const struct channel *channel)
+{
+    struct model m;
+    int64_t balance_fen = 0;
+    x->fallback_problem = &WITHDRAW_UNKNOWN;
+    log_info("withdrawal", "user_id=%" PRIu64 " transfer_id=%" PRIu64 " amount_fen=%" PRId64 " repeated=%d", r->user_id,
+             r->hold_id, r->amount_fen, r->repeated);
+    if (!r->repeated)
+        security_log(x, SECURITY_WITHDRAWAL, r->user_id, "transfer_id=%" PRIu64, r->hold_id);
+    if (!x->wants_json) {
+        respond_see_other(x, transfer_url(x->arena, r->hold_id));
+        return STEP_DONE;
+    }
+    if (ledger_balance(x->app->stores.db, x->arena, r->user_id, &balance_fen) != ST_OK) {
+        respond_problem(x, &WITHDRAW_UNKNOWN);
+        return STEP_DONE;
+    }
+    model_init(&m, x->arena);
+    value_int(&m, &m.root, "id", (int64_t)r->hold_id);
+    value_int(&m, &m.root, "amount_fen", r->amount_fen);
+    value_int(&m, &m.root, "balance_fen", balance_fen);
+    value_text(&m, &m.root, "channel", channel->name);
+    value_text(&m, &m.root, "account", r->destination);
+    value_text(&m, &m.root, "state", str_from(withdrawal_state_name(r->state)));
+    value_text(&m, &m.root, "created_at", clock_rfc3339(x->arena, r->created_ms));
+    respond_model(x, 201, NULL, &m);
+    return STEP_DONE;
+}
+
+/* Takes the money. ST_INVALID: *e has a message · ST_NOT_FOUND: the channel was closed meanwhile, or the user may
+ * not. */
+static enum status money_take(struct exchange *x, struct withdrawal_request *r, struct form_errors *e)
+{
+    enum status st = withdrawal_request(x->app->stores.db, x->arena, r, x->now_ms);
+    if (st == ST_EXISTS) {
+        form_fail(e, "request_key", "text/withdraw_key_used");
+        return ST_INVALID;
+    }
+    if (st == ST_INVALID)
+        form_fail(e, "amount", "text/withdraw_changed"); /* since amount_judge */
+    return st;
+}
+
+enum step withdraw_submit(struct exchange *x)
+{
+    struct withdraw_form form = { .channel = STR(""), .account = STR(""), .password = { STR(""), STR("") } };
+    struct form_errors e;
+    struct offer offer;
+    enum status st = offer_read(x, &offer);
+    if (st != ST_OK) {
+        respond_status(x, status_idempotent(st));
+        return STEP_DONE;
+    }
+    st = form_read(x, withdraw_fields, &form, &e);
+    const struct channel *channel = channel_chosen(&offer, form.channel);
+    if ((st == ST_OK || st == ST_INVALID) && channel == NULL) {
+        channel_fail(&e);
+        st = ST_INVALID;
+    }
+    if (st == ST_INVALID)
+        return withdraw_refuse(x, &offer, form.request_key, &e);
+    struct withdrawal_request r = { .user_id = x->visitor.user_id,
+                                    .amount_fen = form.amount_fen,
+                                    .destination = form.account,
+                                    .key = form.request_key };
+    if (st == ST_OK) {
+        r.channel_id = channel->id;
+        st = amount_judge(x, &offer, channel, &r, &e);
+    }
+    if (st == ST_OK && e.count == 0 && !person_judge(x, &form, &e, &st))
+        return STEP_DONE;
+    if (st == ST_OK && e.count == 0)
+        st = money_take(x, &r, &e);
+    if (e.count > 0 && (st == ST_OK || st == ST_INVALID))
+        return withdraw_refuse(x, &offer, form.request_key, &e);
+    if (st == ST_OK)
+        return withdraw_answer(x, &r, channel);
+    if (st == ST_UNKNOWN)
+        respond_problem(x, &WITHDRAW_UNKNOWN);
+    else
+        respond_status(x, st);
+    return STEP_DONE;
+}
