@@ -20,8 +20,6 @@
 #include "base/str.h"
 #include "mysql/db.h"
 
-#define ACCOUNT_BANK_ID ((uint64_t)1)
-
 /* TRANSFER_GRAB names an entry of a statement; the table transfer has no such row. TRANSFER_RETURN: a receiver gives a
  * share back, into the packet's escrow or to its sender. TRANSFER_FORFEIT: what a deleted user has left goes to the
  * channel forfeited, or to the bank. The kinds from TRANSFER_CREDIT on: docs/explanation/money.md. */

@@ -9,6 +9,7 @@
 #include "base/log.h"
 #include "base/random.h"
 #include "config/settings.h"
+#include "ledger/channel.h"
 #include "support/test_services.h"
 #include "user/password.h"
 #include "user/session.h"
@@ -402,7 +403,7 @@ void visit_json_text(const struct visit *v, const char *name, char *out, size_t 
 
 static struct str account_kind(uint64_t id)
 {
-    return id == ACCOUNT_BANK_ID ? STR("bank") : id < (uint64_t)1 << 50 ? STR("wallet") : STR("escrow");
+    return id == CHANNEL_DEMO_ID ? STR("bank") : id < (uint64_t)1 << 50 ? STR("wallet") : STR("escrow");
 }
 
 enum status transfer_make(struct db *db, const struct transfer *t)

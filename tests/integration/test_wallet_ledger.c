@@ -1,6 +1,7 @@
 /* ledger/ledger with a real MySQL: transfers are atomic, covered by the balance, and made once. */
 #include "base/clock.h"
 #include "base/random.h"
+#include "ledger/channel.h"
 #include "ledger/ledger.h"
 #include "test_wallet_app.h"
 #include "user/store.h"
@@ -34,7 +35,7 @@ static enum status moved(uint64_t from, uint64_t to, int64_t fen)
 static uint64_t funded_account(int64_t fen)
 {
     uint64_t id = fresh_account();
-    assert_int_equal(moved(ACCOUNT_BANK_ID, id, fen), ST_OK);
+    assert_int_equal(moved(CHANNEL_DEMO_ID, id, fen), ST_OK);
     return id;
 }
 
@@ -67,10 +68,10 @@ TEST(a_transfer_of_more_than_the_balance_is_refused)
 TEST(only_the_bank_may_go_below_zero)
 {
     uint64_t id = fresh_account();
-    int64_t before = balance_of(ACCOUNT_BANK_ID);
-    assert_int_equal(moved(ACCOUNT_BANK_ID, id, 500), ST_OK);
-    assert_true(balance_of(ACCOUNT_BANK_ID) <= before - 500);
-    assert_true(balance_of(ACCOUNT_BANK_ID) < 0);
+    int64_t before = balance_of(CHANNEL_DEMO_ID);
+    assert_int_equal(moved(CHANNEL_DEMO_ID, id, 500), ST_OK);
+    assert_true(balance_of(CHANNEL_DEMO_ID) <= before - 500);
+    assert_true(balance_of(CHANNEL_DEMO_ID) < 0);
     /* The constraint of the table refuses it, too. */
     assert_int_equal(
         db_exec(app->stores.db, NULL, "UPDATE account SET balance_fen = -1 WHERE id = ?", DB_PARAMS(DB_U64(id))),

@@ -3,6 +3,7 @@
 
 #include "base/clock.h"
 #include "base/random.h"
+#include "ledger/channel.h"
 #include "ledger/ledger.h"
 #include "support/test.h"
 #include "test_wallet_app.h"
@@ -51,9 +52,9 @@ static int64_t entry_count(uint64_t id)
 TEST(a_deposit_fills_the_wallet_from_the_bank)
 {
     struct account p = person_new();
-    int64_t bank_fen = balance_of(ACCOUNT_BANK_ID);
+    int64_t bank_fen = balance_of(CHANNEL_DEMO_ID);
     visit_says(deposit_of(&p, "88.88", ""), 201, "balance_fen: 8888");
-    assert_ints({ balance_of(p.id), 8888 }, { balance_of(ACCOUNT_BANK_ID), bank_fen - 8888 });
+    assert_ints({ balance_of(p.id), 8888 }, { balance_of(CHANNEL_DEMO_ID), bank_fen - 8888 });
 }
 
 TEST(a_repeated_deposit_gets_the_same_answer_and_changes_nothing)
@@ -240,7 +241,7 @@ TEST(entries_show_signed_amounts_and_packets)
     struct account p = person_new();
     const uint64_t escrow = account_kept(packet_id_random());
     account_make(app, escrow, "escrow");
-    moved(TRANSFER_DEPOSIT, ACCOUNT_BANK_ID, p.id, 1000, 0);
+    moved(TRANSFER_DEPOSIT, CHANNEL_DEMO_ID, p.id, 1000, 0);
     moved(TRANSFER_SEND, p.id, escrow, 700, escrow);
     grabbed_at(NOON_MS + 1, escrow, &p, 200);
     moved_at(NOON_MS + 2, TRANSFER_REFUND, escrow, p.id, 500, escrow);
@@ -272,17 +273,17 @@ TEST(an_entry_says_whom_it_is_about)
 {
     struct account sender = person_new(), giver = person_new();
     uint64_t packet_id = packet_id_random();
-    moved(TRANSFER_DEPOSIT, ACCOUNT_BANK_ID, giver.id, 1000, 0);
-    moved(TRANSFER_DEPOSIT, ACCOUNT_BANK_ID, sender.id, 1000, 0);
+    moved(TRANSFER_DEPOSIT, CHANNEL_DEMO_ID, giver.id, 1000, 0);
+    moved(TRANSFER_DEPOSIT, CHANNEL_DEMO_ID, sender.id, 1000, 0);
     grabbed_at(NOON_MS + 1, packet_id, &sender, 300); /* of a packet that this user sent, by the name x */
-    moved_at(NOON_MS + 2, TRANSFER_SEND, sender.id, ACCOUNT_BANK_ID, 300, packet_id);
+    moved_at(NOON_MS + 2, TRANSFER_SEND, sender.id, CHANNEL_DEMO_ID, 300, packet_id);
     page_says(&sender, "<small>1个 · <time");
     moved_at(NOON_MS + 3, TRANSFER_RETURN, giver.id, sender.id, 150, packet_id);
     page_says(&giver, "退还给<bdi translate=\"no\">x</bdi>");
     page_says(&sender, "<bdi translate=\"no\">Ming</bdi>退还");
     sql_run(app, "UPDATE packet SET kind = 'exclusive', receiver_name = 'y' WHERE id = ?", DB_U64(packet_id));
     page_says(&sender, "给<bdi translate=\"no\">y</bdi>的专属红包");
-    moved_at(NOON_MS + 4, TRANSFER_REFUND, ACCOUNT_BANK_ID, sender.id, 300, packet_id);
+    moved_at(NOON_MS + 4, TRANSFER_REFUND, CHANNEL_DEMO_ID, sender.id, 300, packet_id);
     page_says(&sender, "退款：给<bdi translate=\"no\">y</bdi>的红包");
 }
 
@@ -368,7 +369,7 @@ TEST(entries_of_channels_show_the_channel_the_memo_and_the_reference)
 TEST(an_entry_of_an_unknown_kind_is_shown_by_its_amount)
 {
     struct account p = person_new();
-    moved(TRANSFER_DEPOSIT, ACCOUNT_BANK_ID, p.id, 1000, 0);
+    moved(TRANSFER_DEPOSIT, CHANNEL_DEMO_ID, p.id, 1000, 0);
     sql_run(app,
             "SET STATEMENT sql_mode = '' FOR INSERT INTO transfer (kind, debit_id, credit_id, amount_fen, created_ms)"
             " VALUES ('later', ?, 1, 250, ?)",
@@ -402,8 +403,8 @@ TEST(pages_show_every_entry_once_newest_first)
 
     /* Transfers in both directions and grabs, with transfers of others in between. The amount identifies the entry;
      * pages end in the middle of a millisecond. */
-    moved(TRANSFER_DEPOSIT, ACCOUNT_BANK_ID, p.id, 100000, 0);
-    moved(TRANSFER_DEPOSIT, ACCOUNT_BANK_ID, other.id, 100000, 0);
+    moved(TRANSFER_DEPOSIT, CHANNEL_DEMO_ID, p.id, 100000, 0);
+    moved(TRANSFER_DEPOSIT, CHANNEL_DEMO_ID, other.id, 100000, 0);
     for (int i = 1; i < ENTRIES; i++) {
         int64_t ms = NOON_MS + i / ENTRIES_PER_MS;
         if (i % 3 == 0)
@@ -412,7 +413,7 @@ TEST(pages_show_every_entry_once_newest_first)
             moved_at(ms, TRANSFER_SEND, p.id, other.id, i, 0);
         else
             grabbed_at(ms, packet_id_random(), &p, i);
-        moved_at(ms, TRANSFER_SEND, other.id, ACCOUNT_BANK_ID, 1, 0);
+        moved_at(ms, TRANSFER_SEND, other.id, CHANNEL_DEMO_ID, 1, 0);
         grabbed_at(ms, packet_id_random(), &other, 1);
     }
     do {
@@ -429,7 +430,7 @@ TEST(pages_show_every_entry_once_newest_first)
             count++;
         }
         if (pages == 0) /* a newer entry that is added between two pages is not on the later ones */
-            moved_at(NOON_MS + ENTRIES, TRANSFER_DEPOSIT, ACCOUNT_BANK_ID, p.id, 5, 0);
+            moved_at(NOON_MS + ENTRIES, TRANSFER_DEPOSIT, CHANNEL_DEMO_ID, p.id, 5, 0);
         assert_int_equal(s.more, s.count == STATEMENT_PAGE_ENTRIES && count < ENTRIES);
         pages++;
     } while (s.more);
@@ -441,7 +442,7 @@ TEST(a_full_last_page_has_no_next)
     struct account p = person_new();
     struct statement s;
     for (int i = 0; i < STATEMENT_PAGE_ENTRIES; i++)
-        moved(TRANSFER_DEPOSIT, ACCOUNT_BANK_ID, p.id, 1, 0);
+        moved(TRANSFER_DEPOSIT, CHANNEL_DEMO_ID, p.id, 1, 0);
     page_read(&p, (struct list_key){ 0 }, &s);
     assert_int_equal(s.count, STATEMENT_PAGE_ENTRIES);
     assert_false(s.more);
@@ -452,7 +453,7 @@ TEST(a_page_links_to_the_next_one)
     struct account p = person_new();
     char next[VISIT_TEXT_MAX];
     for (int i = 0; i <= STATEMENT_PAGE_ENTRIES; i++)
-        moved(TRANSFER_DEPOSIT, ACCOUNT_BANK_ID, p.id, i + 1, 0);
+        moved(TRANSFER_DEPOSIT, CHANNEL_DEMO_ID, p.id, i + 1, 0);
     struct visit *v = json_of(statement_show, "/wallet", NULL, p.cookie);
     visit_json_text(v, "next", next, sizeof next);
     visit_says(v, 200);
@@ -466,7 +467,7 @@ TEST(the_first_page_has_the_sums_of_this_month)
     struct account p = person_new();
     const struct clock_date now = clock_zone_date(clock_now_ms());
     for (int i = 0; i <= STATEMENT_PAGE_ENTRIES; i++)
-        moved(TRANSFER_DEPOSIT, ACCOUNT_BANK_ID, p.id, i + 1, 0);
+        moved(TRANSFER_DEPOSIT, CHANNEL_DEMO_ID, p.id, i + 1, 0);
     visit_says(html_of(statement_show, "/wallet", NULL, p.cookie), 200, LACKS, "本月");
     for (int past = 0; past < 2; past++)
         sql_run(app, "INSERT INTO user_month (user_id, year, month, received_fen, sent_fen) VALUES (?, ?, ?, ?, ?)",
@@ -484,7 +485,7 @@ TEST(the_first_page_has_the_sums_of_this_month)
 /* Transfers of the person with the bank, as many in each direction as MANY, and as many grabs, a minute apart. */
 static void moved_often(const struct account *p)
 {
-    const uint64_t debits[] = { ACCOUNT_BANK_ID, p->id }, credits[] = { p->id, ACCOUNT_BANK_ID };
+    const uint64_t debits[] = { CHANNEL_DEMO_ID, p->id }, credits[] = { p->id, CHANNEL_DEMO_ID };
     for (size_t i = 0; i < ARRAY_LEN(debits); i++)
         sql_run(app,
                 "INSERT INTO transfer (kind, debit_id, credit_id, amount_fen, created_ms) " NUMBERS

@@ -419,7 +419,7 @@ WORLD_TEST(what_a_deleted_user_has_left_is_demo_money_where_there_is_no_other, 1
 {
     assert_int_equal(deletion_asked(true), DELETION_BEGUN);
     assert_true(deletion_ends());
-    assert_ints({ world_balance(w, ACCOUNT_BANK_ID), 0 }, { world_balance(w, CHANNEL_FORFEITED_ID), 0 });
+    assert_ints({ world_balance(w, CHANNEL_DEMO_ID), 0 }, { world_balance(w, CHANNEL_FORFEITED_ID), 0 });
 }
 
 /* ---- what the routines themselves refuse ---- */
