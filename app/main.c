@@ -21,6 +21,7 @@
 #include "commands/replay.h"
 #include "commands/script.h"
 #include "commands/serve.h"
+#include "commands/service.h"
 #include "commands/settings.h"
 #include "commands/user.h"
 #include "commands/verify.h"
@@ -97,6 +98,9 @@ static const struct command {
       "[--from DAY] [--to DAY] [--daily] [--min AMOUNT | --all] [--reference-prefix P] [--debit] [--check] "
       "[--json | --csv]",
       "put money in and out by channels, with references; report", "treasury", NULL, NULL },
+    { "service", service_command,
+      "add NAME --scopes SCOPES --channel NAME [--day-max AMOUNT] [--addresses CIDR...] | list [--json] | revoke NAME",
+      "tokens of programs that move money by HTTP", "treasury", NULL, NULL },
     { "verify", verify, "SEED KIND TOTAL COUNT [SPLIT [SHARE_MAX [SHARE_MIN]]] [--returned NUMBERS]",
       "recompute a packet's shares", NULL, NULL, NULL },
     { "verify-receipt", verify_receipt_command, "FILE [--keys FILE]", "check a receipt's signature: exit 0 or 1",

@@ -32,6 +32,8 @@
     X(AUDIT_ORIGIN, "origin", "all money comes from a channel, and was asked for; no account is nobody's")             \
     X(AUDIT_WITHDRAWALS, "withdrawals",                                                                                \
       "account 3 has the money of the pending withdrawals, and each has its transfers")                                \
+    X(AUDIT_SERVICES, "services",                                                                                      \
+      "what came by HTTP was asked for by a service that may do so, and its hours have the sums")                      \
     X(AUDIT_TIMES, "times", "no row is of the future, and no packet, token or lease lasts longer than it may")         \
     X(AUDIT_SESSIONS, "sessions",                                                                                      \
       "every session and token copy is of a user who has it; what should end has a time to live")                      \

@@ -17,7 +17,7 @@ void audit_note(struct audit *audit, enum audit_check check, const char *kind, u
 enum status audit_tables(struct audit *audit, struct db *db);
 /* The part of audit_tables that recomputes every packet's shares. Resets a. */
 enum status audit_draws(struct audit *audit, struct db *db, struct arena *a);
-/* The part of audit_tables about channels and withdrawals, which no account shows. Resets a. */
+/* The part of audit_tables about channels, withdrawals and services, which no account shows. Resets a. */
 enum status audit_channels(struct audit *audit, struct db *db, struct arena *a);
 
 /* Where the rows of a check go. */

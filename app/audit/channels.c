@@ -1,5 +1,5 @@
-/* Money from outside: rows of external_transfer without their transfer, withdrawals, and times of these tables. That
- * each transfer has its rows is a rule of AUDIT_ORIGIN (audit_internal.h). */
+/* Money from outside: rows of external_transfer without their transfer, withdrawals, services, and times of these
+ * tables. That each transfer has its rows is a rule of AUDIT_ORIGIN (audit_internal.h). */
 #include "audit/audit_internal.h"
 
 #include "base/array.h"
@@ -39,6 +39,43 @@ static const char WITHDRAWAL_TIMES_SQL[] =
 static const char CHANNEL_TIMES_SQL[] = "SELECT id, CONCAT('channel ', name, ' was made at ', created_ms) FROM channel"
                                         " WHERE id BETWEEN ? AND ? AND created_ms > " AUDIT_NOW_AT_MOST;
 
+/* How far apart the times of a service and its rows may be: the database's clock may be set back. */
+#define SERVICE_TIMES_MS "86400000"
+/* What came by HTTP was asked for by a service: of this channel, with the scope, added before and not revoked. A row
+ * that is by a service came by HTTP. */
+static const char SERVICE_ROWS_SQL[] =
+    "SELECT x.transfer_id, CONCAT('a ', t.kind, ' of channel ', x.channel_id, ' by ', x.author, ' (', x.interface,"
+    " '), which may not ask for it')"
+    " FROM external_transfer x JOIN transfer t ON t.id = x.transfer_id LEFT JOIN service s"
+    " ON x.author = CONCAT('service:', s.name) WHERE x.transfer_id BETWEEN ? AND ?"
+    " AND (x.interface = 'http' OR x.author LIKE 'service:%') AND NOT COALESCE(x.interface = 'http'"
+    " AND s.channel_id = x.channel_id AND x.created_ms BETWEEN s.created_ms - " SERVICE_TIMES_MS
+    " AND COALESCE(s.revoked_ms, x.created_ms) + " SERVICE_TIMES_MS
+    " AND CASE t.kind WHEN 'credit' THEN FIND_IN_SET('credit', s.scopes) + FIND_IN_SET('topup', s.scopes)"
+    " WHEN 'debit' THEN FIND_IN_SET('debit', s.scopes) WHEN 'post' THEN FIND_IN_SET('withdraw', s.scopes) END > 0,"
+    " FALSE)";
+
+/* The same of withdrawals, of which a voided one has no row of a channel. */
+static const char SERVICE_ENDS_SQL[] =
+    "SELECT w.id, CONCAT(w.state, ' by ', w.author, ', which may not ask for it') FROM withdrawal w LEFT JOIN service s"
+    " ON w.author = CONCAT('service:', s.name) WHERE w.id BETWEEN ? AND ? AND w.author LIKE 'service:%'"
+    " AND NOT COALESCE(s.channel_id = w.channel_id AND FIND_IN_SET('withdraw', s.scopes) > 0"
+    " AND w.ended_ms BETWEEN s.created_ms - " SERVICE_TIMES_MS
+    " AND COALESCE(s.revoked_ms, w.ended_ms) + " SERVICE_TIMES_MS ", FALSE)";
+
+/* What a service has moved is what its hours have; and no 25 of them have more than it may move in a day. */
+static const char SERVICE_SUMS_SQL[] =
+    "SELECT id, CONCAT('hours have ', hours, ', transfers ', moved, ', the fullest day ', COALESCE(fullest, 0), ' of ',"
+    " COALESCE(day_max_fen, 'no limit')) FROM (SELECT s.id, s.day_max_fen,"
+    " COALESCE((SELECT SUM(h.moved_fen) FROM service_hour h WHERE h.service_id = s.id), 0) AS hours,"
+    " COALESCE((SELECT SUM(t.amount_fen) FROM external_transfer x JOIN transfer t ON t.id = x.transfer_id"
+    " WHERE x.channel_id = s.channel_id AND x.interface = 'http' AND x.author = CONCAT('service:', s.name)), 0)"
+    " + COALESCE((SELECT SUM(w.amount_fen) FROM withdrawal w WHERE w.channel_id = s.channel_id"
+    " AND w.state = 'voided' AND w.author = CONCAT('service:', s.name)), 0) AS moved,"
+    " (SELECT MAX((SELECT SUM(d.moved_fen) FROM service_hour d WHERE d.service_id = h.service_id"
+    " AND d.hour BETWEEN h.hour - 24 AND h.hour)) FROM service_hour h WHERE h.service_id = s.id) AS fullest"
+    " FROM service s WHERE s.id BETWEEN ? AND ?) AS sums WHERE hours <> moved OR fullest > day_max_fen";
+
 static const char PENDING_SQL[] = "SELECT (SELECT balance_fen FROM account WHERE id = 3 AND kind = 'pending'),"
                                   " COALESCE(SUM(amount_fen), 0) FROM withdrawal WHERE state = 'pending'";
 
@@ -53,18 +90,27 @@ static enum status subjects_read(struct audit *audit, struct db *db, enum audit_
 static enum status rows_check(struct audit *audit, struct db *db, const struct audit_range *r)
 {
     enum status st = subjects_read(audit, db, AUDIT_ORIGIN, "transfer", ROWS_SQL, r);
+    if (st == ST_OK)
+        st = subjects_read(audit, db, AUDIT_SERVICES, "transfer", SERVICE_ROWS_SQL, r);
     return st == ST_OK ? subjects_read(audit, db, AUDIT_TIMES, "transfer", ROW_TIMES_SQL, r) : st;
 }
 
 static enum status withdrawals_check(struct audit *audit, struct db *db, const struct audit_range *r)
 {
     enum status st = subjects_read(audit, db, AUDIT_WITHDRAWALS, "withdrawal", WITHDRAWALS_SQL, r);
+    if (st == ST_OK)
+        st = subjects_read(audit, db, AUDIT_SERVICES, "withdrawal", SERVICE_ENDS_SQL, r);
     return st == ST_OK ? subjects_read(audit, db, AUDIT_TIMES, "withdrawal", WITHDRAWAL_TIMES_SQL, r) : st;
 }
 
 static enum status channels_check(struct audit *audit, struct db *db, const struct audit_range *r)
 {
     return subjects_read(audit, db, AUDIT_TIMES, "account", CHANNEL_TIMES_SQL, r);
+}
+
+static enum status services_check(struct audit *audit, struct db *db, const struct audit_range *r)
+{
+    return subjects_read(audit, db, AUDIT_SERVICES, "service", SERVICE_SUMS_SQL, r);
 }
 
 /* Account 3 has the money of the pending withdrawals. */
@@ -92,6 +138,7 @@ enum status audit_channels(struct audit *audit, struct db *db, struct arena *a)
           rows_check },
         { "SELECT id FROM withdrawal WHERE id >= ? ORDER BY id LIMIT 1 OFFSET ?", withdrawals_check },
         { "SELECT id FROM channel WHERE id >= ? ORDER BY id LIMIT 1 OFFSET ?", channels_check },
+        { "SELECT id FROM service WHERE id >= ? ORDER BY id LIMIT 1 OFFSET ?", services_check },
     };
     enum status st = pending_check(audit, db, a);
     for (size_t i = 0; st == ST_OK && i < ARRAY_LEN(walks); i++)

@@ -10,6 +10,8 @@ const char *status_name(enum status st)
     case ST_CONFLICT: return "conflict";
     case ST_UNAVAILABLE: return "unavailable";
     case ST_UNKNOWN: return "unknown";
+    case ST_DENIED: return "denied";
+    case ST_LIMITED: return "limited";
     case ST_NO_MEMORY: return "no-memory";
     case ST_CORRUPT: return "corrupt";
     case ST_COUNT: break;

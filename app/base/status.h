@@ -10,6 +10,8 @@ enum status {
     ST_CONFLICT,    /* the state does not allow it, or five tries in a row lost a lock */
     ST_UNAVAILABLE, /* a store can't be reached; nothing was changed */
     ST_UNKNOWN,     /* sent, but the reply was lost: it may or may not have happened */
+    ST_DENIED,      /* a service token does not allow it; nothing was changed */
+    ST_LIMITED,     /* a limit of the money that may move in a time is reached; nothing was changed */
     ST_NO_MEMORY,   /* an allocation failed or one of our limits was reached */
     ST_CORRUPT,     /* a store answered what it must never answer */
     ST_COUNT

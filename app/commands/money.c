@@ -1,11 +1,9 @@
 #include "commands/money.h"
 
 #include <errno.h>
-#include <pwd.h>
 #include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 #include "base/array.h"
 #include "base/clock.h"
@@ -241,23 +239,6 @@ enum status money_flush(struct buf *out)
 
 /* ---- the command ---- */
 
-/* The person: who called sudo, else the login name. */
-static void author_set(struct money *m)
-{
-    struct str name = STR("");
-    const char *sudo = getuid() == 0 ? getenv("SUDO_USER") : NULL;
-    const struct passwd *user = sudo == NULL || sudo[0] == '\0' ? getpwuid(getuid()) : NULL;
-    const struct str found = str_or_empty(str_from(user != NULL ? user->pw_name : sudo));
-    if (!utf8_valid(found) || utf8_clean(m->arena, found, &name) != ST_OK ||
-        utf8_codepoints(name) > MONEY_AUTHOR_CODE_POINTS_MAX)
-        name = STR("");
-    if (name.len > 0)
-        (void)snprintf(m->author_text, sizeof m->author_text, "%.*s", STR_ARG(name));
-    else
-        (void)snprintf(m->author_text, sizeof m->author_text, "uid %u", (unsigned)getuid());
-    m->author.name = str_from(m->author_text);
-}
-
 static void failure_print(const struct money *m, const char *action, enum status st)
 {
     const char *said = st == ST_UNKNOWN ? "it is unknown whether this was done, because the reply of MariaDB was lost; "
@@ -361,7 +342,8 @@ int money_command(const struct config *config, int argc, char **argv)
         (void)fputs("hongbao money: out of memory\n", stderr);
         return 1;
     }
-    author_set(&m);
+    operator_name_write(m.author_text);
+    m.author.name = str_from(m.author_text);
     int code = action_run(config, action, &m);
     arena_free(m.arena);
     return code;

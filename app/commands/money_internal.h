@@ -9,11 +9,10 @@
 #include "base/buf.h"
 #include "base/value.h"
 #include "commands/money_args.h"
+#include "commands/operator_name.h"
 #include "ledger/channel.h"
 #include "ledger/external.h"
 #include "money/payment_file.h"
-
-enum { MONEY_AUTHOR_CODE_POINTS_MAX = 64 }; /* width of the columns */
 
 /* A command under way. An action prints its result to stdout, and returns a status; with another than ST_OK it may set
  * why by money_refuse. */
@@ -22,7 +21,7 @@ struct money {
     struct arena *arena; /* an action that prints many rows resets it */
     struct money_args args;
     struct external_author author; /* the person, whose name is the text below; by BY_COMMAND */
-    char author_text[4 * MONEY_AUTHOR_CODE_POINTS_MAX + 1];
+    char author_text[OPERATOR_NAME_MAX];
     struct str why; /* for people, without a full stop; empty: the status says it */
     bool is_usage;  /* why is about an argument */
 };

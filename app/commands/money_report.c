@@ -2,70 +2,29 @@
 #include "base/clock.h"
 #include "base/money.h"
 #include "commands/money_internal.h"
-#include "money/report.h"
+#include "money/models.h"
 #include "web/csv.h"
-
-/* The columns of a channel's row, in the order of the report. */
-static const struct column {
-    const char *name, *title;
-    size_t member;
-} COLUMNS[] = {
-    { "opening", "opening", offsetof(struct report_flows, opening_fen) },
-    { "credits", "credits", offsetof(struct report_flows, credits_fen) },
-    { "debits", "debits", offsetof(struct report_flows, debits_fen) },
-    { "posts", "posts", offsetof(struct report_flows, posts_fen) },
-    { "reversed_in", "reversed in", offsetof(struct report_flows, reversed_in_fen) },
-    { "reversed_out", "reversed out", offsetof(struct report_flows, reversed_out_fen) },
-    { "deposits", "deposits", offsetof(struct report_flows, deposits_fen) },
-    { "forfeits", "forfeits", offsetof(struct report_flows, forfeits_fen) },
-    { "closing", "closing", offsetof(struct report_flows, closing_fen) },
-};
-
-static int64_t value_of(const struct report_flows *flows, const struct column *column)
-{
-    return *(const int64_t *)((const char *)flows + column->member);
-}
-
-/* "2026-11-30" of the first instant of a day; empty for an open end. */
-static struct str day_text(struct arena *a, int64_t ms)
-{
-    if (ms == 0 || ms == INT64_MAX)
-        return STR("");
-    struct clock_date d = clock_zone_date(ms);
-    return arena_printf(a, "%04d-%02d-%02d", d.year, d.month, d.day);
-}
 
 /* ---- JSON ---- */
 
-static void flows_add(struct model *model, struct value *row, const struct report_flows *flows)
-{
-    for (size_t i = 0; i < ARRAY_LEN(COLUMNS); i++) {
-        struct str name = arena_printf(model->arena, "%s_fen", COLUMNS[i].name);
-        if (name.ptr != NULL)
-            value_int(model, row, name.ptr, value_of(flows, &COLUMNS[i]));
-    }
-}
-
-static enum status report_json(struct money *m, const struct report *r, struct str from, struct str to)
+static enum status report_json(struct money *m, const struct report *r)
 {
     struct model model;
     model_init(&model, m->arena);
-    value_text_or_null(&model, &model.root, "from", from);
-    value_text_or_null(&model, &model.root, "to", to);
-    value_text(&model, &model.root, "read_at", clock_rfc3339(m->arena, r->read_ms));
+    report_time_model(&model, &model.root, r);
     struct value *channels = value_list(&model, &model.root, "channels");
     for (size_t i = 0; i < r->channel_count; i++) {
         struct value *row = value_add_object(&model, channels);
         value_text(&model, row, "name", r->channels[i].channel.name);
-        flows_add(&model, row, &r->channels[i].flows);
+        report_flows_model(&model, row, &r->channels[i].flows);
     }
     if (money_has(m, MONEY_DAILY)) {
         struct value *days = value_list(&model, &model.root, "days");
         for (const struct report_day *day = r->days; day != NULL; day = day->next) {
             struct value *row = value_add_object(&model, days);
-            value_text(&model, row, "day", day_text(m->arena, day->from_ms));
+            value_text(&model, row, "day", report_day_text(m->arena, day->from_ms));
             value_text(&model, row, "name", r->channels[day->channel].channel.name);
-            flows_add(&model, row, &day->flows);
+            report_flows_model(&model, row, &day->flows);
         }
     }
     value_int(&model, &model.root, "channels_fen", r->channels_fen);
@@ -82,8 +41,8 @@ static void row_csv(struct buf *out, struct str day, struct str channel, const s
 {
     csv_cell(out, day);
     csv_cell(out, channel);
-    for (size_t i = 0; i < ARRAY_LEN(COLUMNS); i++)
-        money_cell(out, value_of(flows, &COLUMNS[i]));
+    for (size_t i = 0; i < report_columns_count; i++)
+        money_cell(out, report_column_fen(flows, &report_columns[i]));
     csv_row_end(out);
 }
 
@@ -94,11 +53,11 @@ static enum status report_csv(struct money *m, const struct report *r)
     csv_begin(&out);
     csv_cell(&out, STR("day"));
     csv_cell(&out, STR("channel"));
-    for (size_t i = 0; i < ARRAY_LEN(COLUMNS); i++)
-        csv_cell(&out, str_from(COLUMNS[i].name));
+    for (size_t i = 0; i < report_columns_count; i++)
+        csv_cell(&out, str_from(report_columns[i].name));
     csv_row_end(&out);
     for (const struct report_day *day = r->days; day != NULL; day = day->next)
-        row_csv(&out, day_text(m->arena, day->from_ms), r->channels[day->channel].channel.name, &day->flows);
+        row_csv(&out, report_day_text(m->arena, day->from_ms), r->channels[day->channel].channel.name, &day->flows);
     for (size_t i = 0; i < r->channel_count && !money_has(m, MONEY_DAILY); i++)
         row_csv(&out, STR(""), r->channels[i].channel.name, &r->channels[i].flows);
     enum status st = money_flush(&out);
@@ -118,9 +77,9 @@ static void amount_line(const char *what, int64_t fen)
 /* A line for each amount that is not 0; the first and the last always. */
 static void flows_text(const struct report_flows *flows)
 {
-    for (size_t i = 0; i < ARRAY_LEN(COLUMNS); i++)
-        if (i == 0 || i == ARRAY_LEN(COLUMNS) - 1 || value_of(flows, &COLUMNS[i]) != 0)
-            amount_line(COLUMNS[i].title, value_of(flows, &COLUMNS[i]));
+    for (size_t i = 0; i < report_columns_count; i++)
+        if (i == 0 || i == report_columns_count - 1 || report_column_fen(flows, &report_columns[i]) != 0)
+            amount_line(report_columns[i].title, report_column_fen(flows, &report_columns[i]));
 }
 
 static enum status report_text(struct money *m, const struct report *r, struct str from, struct str to)
@@ -133,7 +92,7 @@ static enum status report_text(struct money *m, const struct report *r, struct s
         flows_text(&r->channels[i].flows);
     }
     for (const struct report_day *day = r->days; day != NULL; day = day->next) {
-        (void)printf("\n%.*s, channel %.*s\n", STR_ARG(day_text(m->arena, day->from_ms)),
+        (void)printf("\n%.*s, channel %.*s\n", STR_ARG(report_day_text(m->arena, day->from_ms)),
                      STR_ARG(r->channels[day->channel].channel.name));
         flows_text(&day->flows);
     }
@@ -179,9 +138,9 @@ enum status money_report(struct money *m)
         st = report_read(m->db, m->arena, &r);
     if (st != ST_OK)
         return st;
-    const struct str from = day_text(m->arena, r.from_ms);
-    const struct str to = day_text(m->arena, r.until_ms == INT64_MAX ? INT64_MAX : r.until_ms - 1);
-    st = money_has(m, MONEY_JSON)  ? report_json(m, &r, from, to)
+    const struct str from = report_day_text(m->arena, r.from_ms);
+    const struct str to = report_day_text(m->arena, r.until_ms == INT64_MAX ? INT64_MAX : r.until_ms - 1);
+    st = money_has(m, MONEY_JSON)  ? report_json(m, &r)
          : money_has(m, MONEY_CSV) ? report_csv(m, &r)
                                    : report_text(m, &r, from, to);
     if (st == ST_OK && !r.is_balanced)

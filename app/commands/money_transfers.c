@@ -2,26 +2,14 @@
 #include "base/clock.h"
 #include "base/money.h"
 #include "commands/money_internal.h"
-#include "money/transfers.h"
+#include "money/models.h"
 #include "web/csv.h"
 
 static void line_json(struct buf *out, struct arena *a, const struct transfer_line *t, bool is_first)
 {
     struct model model;
     model_init(&model, a);
-    value_int(&model, &model.root, "id", (int64_t)t->id);
-    value_text(&model, &model.root, "created_at", clock_rfc3339(a, t->created_ms));
-    value_text(&model, &model.root, "kind", t->kind);
-    value_text(&model, &model.root, "username", t->username);
-    value_int(&model, &model.root, "amount_fen", t->amount_fen);
-    value_text(&model, &model.root, "reference", t->reference);
-    value_text(&model, &model.root, "memo", t->memo);
-    value_text(&model, &model.root, "author", t->author);
-    value_text(&model, &model.root, "interface", t->interface);
-    if (t->reverses != 0)
-        value_int(&model, &model.root, "reverses", (int64_t)t->reverses);
-    else
-        value_null(&model, &model.root, "reverses");
+    transfer_line_model(&model, &model.root, t);
     money_json_item(out, &model, is_first);
 }
 

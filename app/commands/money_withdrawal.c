@@ -4,6 +4,7 @@
 #include "base/money.h"
 #include "commands/money_internal.h"
 #include "ledger/withdrawal.h"
+#include "money/models.h"
 #include "web/csv.h"
 
 enum { PAGE_ROWS = 500 };
@@ -14,13 +15,7 @@ static void pending_json(struct buf *out, struct arena *a, const struct withdraw
 {
     struct model model;
     model_init(&model, a);
-    value_int(&model, &model.root, "id", (int64_t)w->id);
-    value_text(&model, &model.root, "created_at", clock_rfc3339(a, w->created_ms));
-    value_text(&model, &model.root, "username", w->username);
-    value_int(&model, &model.root, "user_id", (int64_t)w->user_id);
-    value_text(&model, &model.root, "channel", w->channel);
-    value_int(&model, &model.root, "amount_fen", w->amount_fen);
-    value_text(&model, &model.root, "destination", w->destination);
+    withdrawal_model(&model, &model.root, w);
     money_json_item(out, &model, is_first);
 }
 
@@ -76,7 +71,7 @@ enum status money_withdrawals(struct money *m)
     list_begin(m, &out);
     while (st == ST_OK && count == PAGE_ROWS) {
         arena_reset(m->arena);
-        st = withdrawal_pending(m->db, m->arena, after, PAGE_ROWS, &page, &count);
+        st = withdrawal_pending(m->db, m->arena, 0, after, PAGE_ROWS, &page, &count);
         if (st != ST_OK)
             break;
         page_append(m, &out, page, count, after == 0);
@@ -101,12 +96,7 @@ static enum status end_print(struct money *m, const struct withdrawal_end *end)
     if (money_has(m, MONEY_JSON)) {
         struct model model;
         model_init(&model, m->arena);
-        value_int(&model, &model.root, "id", (int64_t)w->id);
-        value_text(&model, &model.root, "state", str_from(withdrawal_state_name(w->state)));
-        value_text(&model, &model.root, "username", w->username);
-        value_int(&model, &model.root, "amount_fen", w->amount_fen);
-        value_text(&model, &model.root, "channel", w->channel);
-        value_text(&model, &model.root, end->post ? "reference" : "reason", end->post ? w->reference : w->reason);
+        withdrawal_ended_model(&model, &model.root, w);
         value_bool(&model, &model.root, "repeated", end->repeated);
         return money_json_print(&model);
     }

@@ -2,8 +2,6 @@
 
 #include "base/utf8.h"
 
-enum { CHANNEL_NAME_MAX = 32 };
-
 bool channel_name_is_valid(struct str name)
 {
     for (size_t i = 0; i < name.len; i++) {

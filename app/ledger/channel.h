@@ -15,7 +15,10 @@
 #define CHANNEL_DEMO_ID      ((uint64_t)1) /* demo money, only where demo = on */
 #define CHANNEL_FORFEITED_ID ((uint64_t)2) /* money left by deleted users */
 
-enum { CHANNEL_HINT_CODE_POINTS_MAX = 200 };
+enum { CHANNEL_NAME_MAX = 32, CHANNEL_HINT_CODE_POINTS_MAX = 200 };
+/* Whether a channel, or a service, can have this name: small letters, digits and "-", a letter first, at most
+ * CHANNEL_NAME_MAX. */
+bool channel_name_is_valid(struct str name);
 
 /* What a channel offers to users. */
 struct channel_settings {

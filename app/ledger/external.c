@@ -223,13 +223,25 @@ static enum status rows_call(struct db *db, const struct move *m, struct buf *js
     return st;
 }
 
+/* The routine for service tokens takes one row. */
+static enum status service_call(struct db *db, const struct move *m)
+{
+    const struct external_row *row = &m->rows[0];
+    assert(m->count == 1);
+    return db_exec(db, NULL, "CALL service_external(?, ?, ?, ?, ?, ?, ?, ?)",
+                   DB_PARAMS(DB_BYTES(m->author->token_hash), DB_TEXT(str_from(transfer_kind_name(m->kind))),
+                             DB_U64(m->channel_id), DB_U64(row->user_id), DB_I64(row->amount_fen),
+                             DB_TEXT(row->reference), DB_TEXT(row->memo), DB_I64(m->now_ms)));
+}
+
 /* One CALL, unless long memos make the text too large. */
 static enum status move_body(struct db *db, void *ctx)
 {
     const struct move *m = ctx;
     struct buf json = BUF_EMPTY;
-    enum status st = ST_OK;
-    for (size_t i = 0; i < m->count && st == ST_OK; i++) {
+    const bool by_service = m->author->token_hash.ptr != NULL;
+    enum status st = by_service ? service_call(db, m) : ST_OK;
+    for (size_t i = 0; i < m->count && st == ST_OK && !by_service; i++) {
         if (m->rows[i].transfer_id != 0)
             continue;
         row_json(&json, &m->rows[i]);
@@ -270,7 +282,7 @@ enum status external_move(struct db *db, struct arena *a, enum transfer_kind kin
         crash_point("money-after-commit");
         if (st == ST_OK)
             return rows_made(db, &m);
-        if (st == ST_INVALID || st == ST_NOT_FOUND)
+        if (st == ST_INVALID || st == ST_NOT_FOUND || st == ST_DENIED || st == ST_LIMITED)
             refused = st;
         else if (st != ST_EXISTS)
             return st;

@@ -24,6 +24,7 @@ enum external_interface { BY_COMMAND, BY_IMPORT, BY_HTTP, BY_PAGE, EXTERNAL_INTE
 struct external_author {
     struct str name; /* of a person or program; not empty */
     enum external_interface by;
+    struct str token_hash; /* by a service (ledger/service.h): the SHA-256 of its token; STR_NONE: not by one */
 };
 
 /* One credit or debit. */
@@ -46,10 +47,11 @@ enum status external_look(struct db *db, struct arena *a, enum transfer_kind kin
                           struct external_row **rows, size_t count);
 
 /* Makes the credits or debits (TRANSFER_CREDIT, TRANSFER_DEBIT) that are not made yet: all of them or none. rows: 1 to
- * EXTERNAL_ROWS_MAX; it sorts them by user. After a lost reply to COMMIT it looks what was made. ST_EXISTS: rows with
- * differs belong to other transfers, or two rows have the same reference; nothing was done · ST_INVALID: an amount, a
- * reference, a memo or the author is wrong, or a wallet can't pay · ST_NOT_FOUND: no such channel or user, or a user is
- * being deleted · ST_UNKNOWN: the outcome could not be read · else as db_transaction: nothing was done. */
+ * EXTERNAL_ROWS_MAX, by a service one; it sorts them by user. After a lost reply to COMMIT it looks what was made.
+ * ST_EXISTS: rows with differs belong to other transfers, or two rows have the same reference; nothing was done ·
+ * ST_INVALID: an amount, a reference, a memo or the author is wrong, or a wallet can't pay · ST_NOT_FOUND: no such
+ * channel or user, or a user is being deleted · ST_DENIED, ST_LIMITED: the service's token does not allow it, or its
+ * limit of a day · ST_UNKNOWN: the outcome could not be read · else as db_transaction: nothing was done. */
 enum status external_move(struct db *db, struct arena *a, enum transfer_kind kind, uint64_t channel_id,
                           struct external_row *rows, size_t count, const struct external_author *author,
                           int64_t now_ms);

@@ -134,13 +134,14 @@ enum status withdrawal_find(struct db *db, struct arena *a, uint64_t id, struct 
     return withdrawal_read(&rows, 0, out) ? ST_OK : ST_CORRUPT;
 }
 
-enum status withdrawal_pending(struct db *db, struct arena *a, uint64_t after, size_t limit, struct withdrawal **out,
-                               size_t *count)
+enum status withdrawal_pending(struct db *db, struct arena *a, uint64_t channel_id, uint64_t after, size_t limit,
+                               struct withdrawal **out, size_t *count)
 {
     struct db_rows rows;
-    enum status st =
-        db_query(db, a, &rows, WITHDRAWAL_SELECT " WHERE w.state = 'pending' AND w.id > ? ORDER BY w.id LIMIT ?",
-                 DB_PARAMS(DB_U64(after), DB_U64(limit)));
+    enum status st = db_query(
+        db, a, &rows,
+        WITHDRAWAL_SELECT " WHERE w.state = 'pending' AND w.id > ? AND ? IN (0, w.channel_id) ORDER BY w.id LIMIT ?",
+        DB_PARAMS(DB_U64(after), DB_U64(channel_id), DB_U64(limit)));
     if (st != ST_OK)
         return st;
     *out = arena_array(a, rows.count + 1, sizeof **out);
@@ -165,11 +166,17 @@ static enum status end_body(struct db *db, void *ctx)
 {
     const struct end_run *run = ctx;
     const struct withdrawal_end *end = run->end;
-    enum status st =
-        db_exec(db, NULL, "CALL withdrawal_end(?, ?, ?, ?, ?, ?, ?)",
-                DB_PARAMS(DB_U64(end->id), DB_U64(end->post), end->post ? DB_TEXT(end->reference) : DB_NULL,
-                          end->post ? DB_NULL : DB_TEXT(end->reason), DB_TEXT(run->author->name),
-                          external_by(run->author->by), DB_I64(run->now_ms)));
+    const struct db_param reference = end->post ? DB_TEXT(end->reference) : DB_NULL;
+    const struct db_param reason = end->post ? DB_NULL : DB_TEXT(end->reason);
+    enum status st;
+    if (run->author->token_hash.ptr != NULL)
+        st = db_exec(db, NULL, "CALL service_withdrawal_end(?, ?, ?, ?, ?, ?)",
+                     DB_PARAMS(DB_BYTES(run->author->token_hash), DB_U64(end->id), DB_U64(end->post), reference, reason,
+                               DB_I64(run->now_ms)));
+    else
+        st = db_exec(db, NULL, "CALL withdrawal_end(?, ?, ?, ?, ?, ?, ?)",
+                     DB_PARAMS(DB_U64(end->id), DB_U64(end->post), reference, reason, DB_TEXT(run->author->name),
+                               external_by(run->author->by), DB_I64(run->now_ms)));
     crash_point("money-end-before-commit");
     return st;
 }
@@ -198,7 +205,7 @@ enum status withdrawal_end(struct db *db, struct arena *a, struct withdrawal_end
     end->repeated = false;
     const enum status called = valid ? db_transaction_repeat(db, end_body, &run) : ST_INVALID;
     crash_point("money-end-after-commit");
-    if (called != ST_OK && called != ST_EXISTS && called != ST_INVALID)
+    if (called != ST_OK && called != ST_EXISTS && called != ST_INVALID && called != ST_DENIED && called != ST_LIMITED)
         return called;
     enum status st = withdrawal_find(db, a, end->id, &end->now);
     if (st != ST_OK)

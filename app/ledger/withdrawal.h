@@ -68,14 +68,15 @@ struct withdrawal_end {
     bool repeated;         /* it had ended in the same way, with the same reference or reason */
 };
 /* ST_EXISTS: it has ended in another way, or the reference belongs to another transfer · ST_INVALID: a text is wrong ·
- * ST_NOT_FOUND: there is none · ST_UNKNOWN, else: as external_move. */
+ * ST_NOT_FOUND: there is none · ST_DENIED, ST_LIMITED, ST_UNKNOWN, else: as external_move. */
 enum status withdrawal_end(struct db *db, struct arena *a, struct withdrawal_end *end,
                            const struct external_author *author, int64_t now_ms);
 
 /* The withdrawal of this id, in the arena. ST_NOT_FOUND: there is none · else as db_query. */
 enum status withdrawal_find(struct db *db, struct arena *a, uint64_t id, struct withdrawal *out);
-/* Pending ones, oldest first, after the id `after` (0: from the first), limit at most: pages by key. In the arena. */
-enum status withdrawal_pending(struct db *db, struct arena *a, uint64_t after, size_t limit, struct withdrawal **out,
-                               size_t *count);
+/* Pending ones of a channel (0: of all), oldest first, after the id `after` (0: from the first), limit at most: pages
+ * by key. In the arena. */
+enum status withdrawal_pending(struct db *db, struct arena *a, uint64_t channel_id, uint64_t after, size_t limit,
+                               struct withdrawal **out, size_t *count);
 
 #endif

@@ -198,7 +198,8 @@ static enum status report_body(struct db *db, void *ctx)
 static enum status channels_body(struct db *db, void *ctx)
 {
     const struct reading *reading = ctx;
-    return channels_read(db, reading->arena, reading->report);
+    enum status st = channels_read(db, reading->arena, reading->report);
+    return st == ST_OK ? db_clock_ms(db, reading->arena, &reading->report->read_ms) : st;
 }
 
 enum status report_channels_read(struct db *db, struct arena *a, struct report *r)

@@ -1,5 +1,7 @@
 #include "money/transfers.h"
 
+#include "ledger/external.h"
+
 /* Whose wallet it was: a post has an account of the site in place of the wallet. */
 #define USER_ID "COALESCE(w.user_id, IF(t.debit_id = x.channel_id, t.credit_id, t.debit_id))"
 
@@ -22,21 +24,40 @@ static struct transfer_line line_from(const struct db_rows *rows, size_t row)
     };
 }
 
+#define LINE_SELECT(index)                                                                                             \
+    "SELECT t.id, x.created_ms, t.kind, u.username, t.amount_fen, x.reference, x.memo, x.author, x.interface,"         \
+    " x.reverses FROM external_transfer AS x FORCE INDEX (" index ")"                                                  \
+    " STRAIGHT_JOIN transfer AS t ON t.id = x.transfer_id LEFT JOIN withdrawal AS w ON w.end_id = t.id"                \
+    " LEFT JOIN user AS u ON u.id = " USER_ID " WHERE x.channel_id = ? AND x.created_ms >= ? AND x.created_ms < ?"     \
+    " AND (x.created_ms > ? OR x.transfer_id > ?)"
+
+static enum status page_read(struct db *db, struct arena *a, const struct transfers_query *query, struct db_rows *rows)
+{
+    const int64_t from_ms = query->after_id != 0 ? query->after_ms : query->from_ms;
+    _Static_assert(TRANSFERS_PAGE_ROWS == 500, "the LIMIT of the query");
+    return db_query(db, a, rows,
+                    LINE_SELECT("external_transfer_time") " ORDER BY x.created_ms, x.transfer_id LIMIT 500",
+                    DB_PARAMS(DB_U64(query->channel_id), DB_I64(from_ms), DB_I64(query->until_ms), DB_I64(from_ms),
+                              DB_U64(query->after_id)));
+}
+
+/* A transfer with a reference that no transfer can have is not asked for: the column can't be compared with it. */
+static enum status one_read(struct db *db, struct arena *a, const struct transfers_query *query, struct db_rows *rows)
+{
+    const int64_t from_ms = query->after_id != 0 ? query->after_ms : query->from_ms;
+    *rows = (struct db_rows){ .count = 0 };
+    if (!reference_is_valid(query->reference))
+        return ST_OK;
+    return db_query(db, a, rows, LINE_SELECT("external_transfer_reference") " AND x.reference = ?",
+                    DB_PARAMS(DB_U64(query->channel_id), DB_I64(from_ms), DB_I64(query->until_ms), DB_I64(from_ms),
+                              DB_U64(query->after_id), DB_TEXT(query->reference)));
+}
+
 enum status transfers_page(struct db *db, struct arena *a, struct transfers_query *query, struct transfer_line **out,
                            size_t *count)
 {
     struct db_rows rows;
-    const int64_t from_ms = query->after_id != 0 ? query->after_ms : query->from_ms;
-    enum status st = db_query(
-        db, a, &rows,
-        "SELECT t.id, x.created_ms, t.kind, u.username, t.amount_fen, x.reference, x.memo, x.author, x.interface,"
-        " x.reverses FROM external_transfer AS x FORCE INDEX (external_transfer_time)"
-        " STRAIGHT_JOIN transfer AS t ON t.id = x.transfer_id LEFT JOIN withdrawal AS w ON w.end_id = t.id"
-        " LEFT JOIN user AS u ON u.id = " USER_ID " WHERE x.channel_id = ? AND x.created_ms >= ? AND x.created_ms < ?"
-        " AND (x.created_ms > ? OR x.transfer_id > ?) ORDER BY x.created_ms, x.transfer_id LIMIT 500",
-        DB_PARAMS(DB_U64(query->channel_id), DB_I64(from_ms), DB_I64(query->until_ms), DB_I64(from_ms),
-                  DB_U64(query->after_id)));
-    _Static_assert(TRANSFERS_PAGE_ROWS == 500, "the LIMIT of the query");
+    enum status st = query->reference.ptr != NULL ? one_read(db, a, query, &rows) : page_read(db, a, query, &rows);
     if (st != ST_OK)
         return st;
     struct transfer_line *lines = arena_array(a, rows.count + 1, sizeof *lines);

@@ -27,7 +27,8 @@ struct transfer_line {
 struct transfers_query {
     uint64_t channel_id;
     int64_t from_ms, until_ms;
-    int64_t after_ms; /* the last row of the page before */
+    struct str reference; /* only the transfer of this reference; STR_NONE: all */
+    int64_t after_ms;     /* the last row of the page before */
     uint64_t after_id;
 };
 

@@ -73,7 +73,8 @@ int64_t db_cell_i64(const struct db_rows *rows, size_t row, size_t column);
  * ST_EXISTS: duplicate unique key; DDL: the object exists already · ST_NOT_FOUND: DDL, the object to drop does not
  * exist; CALL, the routine found no row or account · ST_CONFLICT: deadlock or lock wait timeout within a transaction,
  * which is rolled back; outside of one it is ST_UNAVAILABLE, after a deadlock was repeated once · ST_INVALID: violates
- * a CHECK, a foreign key or the column's type; CALL, the routine refused · ST_UNAVAILABLE: no connection, or the server
+ * a CHECK, a foreign key or the column's type; CALL, the routine refused · ST_DENIED, ST_LIMITED: CALL of a routine for
+ * service tokens (ledger/service.h) · ST_UNAVAILABLE: no connection, or the server
  * takes no writes or has reached a limit, nothing was executed; within a transaction also: the connection was lost ·
  * ST_UNKNOWN: the connection was lost during the statement, outside of a transaction · ST_NO_MEMORY · ST_CORRUPT: any
  * other error; our statements never cause one (logged). */

@@ -24,7 +24,10 @@ enum {
     ER_ROUTINE_REFUSED = 31001,
     ER_ROUTINE_NOT_FOUND = 31002,
     ER_ROUTINE_DAY_FEN = 31003,
-    ER_ROUTINE_DAY_COUNT = 31004
+    ER_ROUTINE_DAY_COUNT = 31004,
+    ER_SERVICE_UNKNOWN = 31011,
+    ER_SERVICE_DENIED = 31012,
+    ER_SERVICE_LIMITED = 31013
 };
 
 /* When a Galera node loses its cluster during COMMIT, the outcome of the transaction is unknown, and the node answers
@@ -93,6 +96,9 @@ enum status db_error_status(unsigned int code, const char *message)
     case ER_DATA_TOO_LONG:
     case ER_TRUNCATED_WRONG_VALUE_FOR_FIELD:
     case WARN_DATA_TRUNCATED: return ST_INVALID;
+    case ER_SERVICE_UNKNOWN:
+    case ER_SERVICE_DENIED: return ST_DENIED;
+    case ER_SERVICE_LIMITED: return ST_LIMITED;
     case ER_DISK_FULL:
     case ER_RECORD_FILE_FULL:
     case ER_CON_COUNT_ERROR: /* this limit, like others of the server, passes */

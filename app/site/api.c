@@ -22,7 +22,8 @@ static const char DESCRIPTION[] =
     "Red packets. With a token (Authorization: Bearer) every answer is JSON; with a session, or with neither, send "
     "Accept: application/json. Amounts are in yuan in forms (12.34) and in whole fen in answers (1234). A form that "
     "moves money has a request_key of yours: the same key again changes nothing more and gets the same answer. Errors "
-    "are problems (RFC 9457).";
+    "are problems (RFC 9457). Programs of the operator have service tokens, and a reference in place of the "
+    "request_key.";
 
 struct document {
     struct exchange *x;
@@ -218,10 +219,13 @@ static void parameters_model(struct document *d, const struct api_operation *op,
 
 /* ---- security ---- */
 
-static void security_model(struct document *d, const struct route *route, struct value *operation)
+static void security_model(struct document *d, const struct route *route, const struct api_operation *op,
+                           struct value *operation)
 {
     unsigned scope = bearer_scope(route);
     struct value *list = value_list(d->m, operation, "security");
+    if (op->service_scope != NULL)
+        one_word(d, value_add_object(d->m, list), "service", op->service_scope);
     if ((route->needs & WANT_VISITOR) == 0)
         return;
     if ((route->needs & NEED_USER) != NEED_USER)
@@ -248,15 +252,26 @@ static void refusal_add(struct refusals *r, int status, const char *type, const 
         r->items[r->count++] = (struct api_refusal){ status, type, says };
 }
 
+/* Of routes for programs of the operator. */
+static void refusals_of_service(struct refusals *r)
+{
+    refusal_add(r, 401, "unauthorized", "no service token, or one that is unknown or revoked");
+    refusal_add(r, 403, "insufficient-scope", "the service lacks the scope that the member `scope` names");
+    refusal_add(r, 403, "service-address", "the service may not call from this address");
+}
+
 /* Adds the refusals of the router: they follow from the route's requirements. */
 static void refusals_of_route(const struct route *route, const struct api_operation *op, struct refusals *r)
 {
     bool post = strcmp(route->method, "POST") == 0, visitor = (route->needs & WANT_VISITOR) != 0;
+    const bool service = op->service_scope != NULL;
     if (post || op->query[0] != NULL)
         refusal_add(r, 400, "bad-request", "the request can’t be read");
     if (visitor)
         refusal_add(r, 401, "unauthorized", "not logged in, or the token is invalid, expired or revoked");
-    if (post)
+    if (service)
+        refusals_of_service(r);
+    if (post && !service)
         refusal_add(r, 403, "cross-origin", "a browser sent it from another website");
     if (visitor && bearer_scope(route) != 0)
         refusal_add(r, 403, "insufficient-scope", "the token lacks the scope that the member `scope` names");
@@ -273,7 +288,9 @@ static void refusals_of_route(const struct route *route, const struct api_operat
     if ((route->needs & LIMITED) != 0 || (route->pools & POOL_AUTH) != 0)
         refusal_add(r, 429, "too-many", "too often; nothing has happened, try again after Retry-After seconds");
     refusal_add(r, 503, "busy", "nothing has happened; try again after Retry-After seconds");
-    if (post)
+    if (service && post)
+        refusal_add(r, 503, "unknown", "it may or may not have happened; repeat it with the same reference or reason");
+    else if (post)
         refusal_add(r, 503, "unknown", "it may or may not have happened; look, or repeat it with the same request_key");
 }
 
@@ -357,7 +374,7 @@ static void operation_model(struct document *d, const struct route *route, struc
     text_add(d, operation, "operationId", op->id);
     text_add(d, operation, "summary", op->says);
     one_word(d, operation, "tags", op->group);
-    security_model(d, route, operation);
+    security_model(d, route, op, operation);
     parameters_model(d, op, operation);
     if (route->form != NULL)
         form_model(d, route->form, operation);

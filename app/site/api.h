@@ -34,8 +34,9 @@ struct api_operation {
     const struct field *query[API_QUERIES_MAX]; /* the tables that the handler gives to query_read */
     const struct api_answer *answers;
     const struct api_refusal *refusals;
-    const char *media; /* the type of an answer that is no JSON; NULL: JSON */
-    const char *leads; /* where the form of a browser leads after a success, in words; NULL: there is no form */
+    const char *media;         /* the type of an answer that is no JSON; NULL: JSON */
+    const char *service_scope; /* of a service token (ledger/service.h), on a route for programs; NULL: none */
+    const char *leads;         /* where the form of a browser leads after a success, in words; NULL: there is no form */
 };
 
 extern const struct api_operation api_operations[];

@@ -7,6 +7,9 @@
 #include "pages/verify.h"
 #include "records/filter.h"
 #include "records/story.h"
+#include "service/report.h"
+#include "service/transfers.h"
+#include "service/withdrawals.h"
 #include "site/api.h"
 #include "wallet/statement.h"
 #include "wallet/withdraw.h"
@@ -55,6 +58,23 @@
 #define PASSKEY_LATE                                                                                                   \
     {                                                                                                                  \
         422, "passkey-expired", "the challenge is older than five minutes, used, or of another browser"                \
+    }
+
+#define OTHER_CHANNEL                                                                                                  \
+    {                                                                                                                  \
+        403, "service-channel", "the service has another channel"                                                      \
+    }
+#define DAY_LIMIT                                                                                                      \
+    {                                                                                                                  \
+        403, "service-day-limit", "it would be more than the service may move in 24 hours; nothing has moved"          \
+    }
+#define REFERENCE_IS_USED                                                                                              \
+    {                                                                                                                  \
+        409, "reference-used", "the reference belongs to a transfer with other contents; nothing has moved"            \
+    }
+#define ENDED_OTHERWISE                                                                                                \
+    {                                                                                                                  \
+        409, "withdrawal-ended", "it was posted or voided in another way; nothing has moved"                           \
     }
 
 const struct api_operation api_operations[] = {
@@ -611,13 +631,65 @@ const struct api_operation api_operations[] = {
       .media = "image/png" },
 
     /* ---- programs of the operator ---- */
+    { .method = "POST",
+      .path = "/money/credits",
+      .id = "creditMoney",
+      .group = "money",
+      .says = "Pays into a wallet, once for each reference",
+      .service_scope = "credit",
+      .answers = ANSWERS({ 201, "Payment", "paid" }, { 200, "Payment", "it was paid before, with the same contents" }),
+      .refusals = REFUSALS(OTHER_CHANNEL, DAY_LIMIT, REFERENCE_IS_USED) },
+    { .method = "POST",
+      .path = "/money/debits",
+      .id = "debitMoney",
+      .group = "money",
+      .says = "Takes money out of a wallet, once for each reference",
+      .service_scope = "debit",
+      .answers =
+          ANSWERS({ 201, "Payment", "taken" }, { 200, "Payment", "it was taken before, with the same contents" }),
+      .refusals = REFUSALS(OTHER_CHANNEL, DAY_LIMIT, REFERENCE_IS_USED) },
+    { .method = "GET",
+      .path = "/money/transfers",
+      .id = "listTransfers",
+      .group = "money",
+      .says = "The transfers of the channel, oldest first, 500 at a time",
+      .service_scope = "read",
+      .query = { transfers_fields },
+      .answers = ANSWERS({ 200, "Transfers", "a page of them; `next` is null behind the last one" }),
+      .refusals = REFUSALS(OTHER_CHANNEL) },
+    { .method = "GET",
+      .path = "/money/withdrawals",
+      .id = "listWithdrawals",
+      .group = "money",
+      .says = "The pending withdrawals of the channel, oldest first, 500 at a time",
+      .service_scope = "read",
+      .query = { withdrawals_fields },
+      .answers = ANSWERS({ 200, "Withdrawals", "a page of them; `next` is null behind the last one" }) },
+    { .method = "POST",
+      .path = "/money/withdrawals/:key/post",
+      .id = "postWithdrawal",
+      .group = "money",
+      .says = "Says that a withdrawal was paid outside; a repeat answers the same. {key} is its number",
+      .service_scope = "withdraw",
+      .answers = ANSWERS({ 200, "EndedWithdrawal", "posted, now or before with the same reference" }),
+      .refusals = REFUSALS(DAY_LIMIT, REFERENCE_IS_USED, ENDED_OTHERWISE) },
+    { .method = "POST",
+      .path = "/money/withdrawals/:key/void",
+      .id = "voidWithdrawal",
+      .group = "money",
+      .says =
+          "Says that a withdrawal was not paid: its money goes back; a repeat answers the same. {key} is its number",
+      .service_scope = "withdraw",
+      .answers = ANSWERS({ 200, "EndedWithdrawal", "voided, now or before with the same reason" }),
+      .refusals = REFUSALS(DAY_LIMIT, ENDED_OTHERWISE) },
     { .method = "GET",
       .path = "/money/report",
       .id = "moneyReport",
       .group = "money",
-      .says = "What came in and went out by each channel",
-      .answers = ANSWERS({ 200, "Anything", "the report" }),
-      .refusals = REFUSALS({ 401, "unauthorized", "no service token, or one that is not valid" }) },
+      .says = "The balance of the channel at the beginning and the end of a time, and what moved it",
+      .service_scope = "read",
+      .query = { channel_report_fields },
+      .answers = ANSWERS({ 200, "MoneyReport", "the report; `channels` has one row" }) },
 
     /* ---- the service ---- */
     { .method = "GET",

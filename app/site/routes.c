@@ -4,9 +4,9 @@
 
 #include "account/routes.h"
 #include "base/array.h"
-#include "money/routes.h"
 #include "pages/routes.h"
 #include "records/routes.h"
+#include "service/routes.h"
 #include "site/health.h"
 #include "wallet/routes.h"
 
@@ -15,7 +15,7 @@ static const struct floor {
     const size_t *count;
 } floors[] = { { account_routes, &account_routes_count }, { wallet_routes, &wallet_routes_count },
                { packet_routes, &packet_routes_count },   { records_routes, &records_routes_count },
-               { money_routes, &money_routes_count },     { health_routes, &health_routes_count } };
+               { service_routes, &service_routes_count }, { health_routes, &health_routes_count } };
 
 size_t site_routes_count(void)
 {

@@ -62,7 +62,18 @@ GRANT SELECT ON site TO 'hongbao_card'@'localhost';
 GRANT SELECT ON schema_migration TO 'hongbao_card'@'localhost';
 
 -- The money pool: programs of the operator, each with a service token. It writes no table: every routine that it may call
--- takes the hash of the token.
+-- takes the hash of the token, and it can't read these hashes.
+GRANT SELECT (id, name, scopes, channel_id, day_max_fen, addresses, created_ms, used_ms) ON service TO 'hongbao_money'@'localhost';
+GRANT EXECUTE ON FUNCTION service_of TO 'hongbao_money'@'localhost';
+GRANT EXECUTE ON PROCEDURE service_used TO 'hongbao_money'@'localhost';
+GRANT EXECUTE ON PROCEDURE service_external TO 'hongbao_money'@'localhost';
+GRANT EXECUTE ON PROCEDURE service_withdrawal_end TO 'hongbao_money'@'localhost';
+GRANT SELECT (id, username, deleting_ms) ON user TO 'hongbao_money'@'localhost';
+GRANT SELECT ON channel TO 'hongbao_money'@'localhost';
+GRANT SELECT (id, balance_fen) ON account TO 'hongbao_money'@'localhost';
+GRANT SELECT (id, kind, debit_id, credit_id, amount_fen, created_ms) ON transfer TO 'hongbao_money'@'localhost';
+GRANT SELECT ON external_transfer TO 'hongbao_money'@'localhost';
+GRANT SELECT ON withdrawal TO 'hongbao_money'@'localhost';
 GRANT SELECT ON site TO 'hongbao_money'@'localhost';
 GRANT SELECT ON schema_migration TO 'hongbao_money'@'localhost';
 
@@ -101,7 +112,7 @@ GRANT SELECT (user_id), DELETE ON passkey TO 'hongbao_support'@'localhost';
 GRANT SELECT (user_id), DELETE ON recovery_code TO 'hongbao_support'@'localhost';
 GRANT SELECT ON site TO 'hongbao_support'@'localhost';
 
--- The treasury (hongbao money): channels, credits, debits and reversals, the ends of withdrawals, each by its routine.
+-- The treasury (hongbao money, hongbao service): services, channels, credits, debits and reversals, the ends of withdrawals, each by its routine.
 -- It reads who has what, and no packets.
 GRANT SELECT (id, username, nickname, created_ms, disabled_ms, deleting_ms, deleted_ms) ON user TO 'hongbao_treasury'@'localhost';
 GRANT SELECT ON account TO 'hongbao_treasury'@'localhost';
@@ -115,6 +126,9 @@ GRANT EXECUTE ON PROCEDURE channel_withdrawals TO 'hongbao_treasury'@'localhost'
 GRANT EXECUTE ON PROCEDURE ledger_external TO 'hongbao_treasury'@'localhost';
 GRANT EXECUTE ON PROCEDURE withdrawal_end TO 'hongbao_treasury'@'localhost';
 GRANT EXECUTE ON PROCEDURE ledger_reverse TO 'hongbao_treasury'@'localhost';
+GRANT SELECT (id, name, scopes, channel_id, day_max_fen, addresses, author, created_ms, revoked_ms, used_ms) ON service TO 'hongbao_treasury'@'localhost';
+GRANT EXECUTE ON PROCEDURE service_add TO 'hongbao_treasury'@'localhost';
+GRANT EXECUTE ON PROCEDURE service_revoke TO 'hongbao_treasury'@'localhost';
 GRANT SELECT ON site TO 'hongbao_treasury'@'localhost';
 GRANT SELECT ON schema_migration TO 'hongbao_treasury'@'localhost';
 
@@ -129,6 +143,8 @@ GRANT SELECT ON transfer TO 'hongbao_audit'@'localhost';
 GRANT SELECT ON channel TO 'hongbao_audit'@'localhost';
 GRANT SELECT ON external_transfer TO 'hongbao_audit'@'localhost';
 GRANT SELECT ON withdrawal TO 'hongbao_audit'@'localhost';
+GRANT SELECT (id, name, scopes, channel_id, day_max_fen, created_ms, revoked_ms) ON service TO 'hongbao_audit'@'localhost';
+GRANT SELECT ON service_hour TO 'hongbao_audit'@'localhost';
 GRANT SELECT ON packet TO 'hongbao_audit'@'localhost';
 GRANT SELECT ON packet_receiver TO 'hongbao_audit'@'localhost';
 GRANT SELECT ON `grab` TO 'hongbao_audit'@'localhost';

@@ -11,8 +11,8 @@ import { Deployment, pause, poll, rowsOf, run, signalPids } from '../support/dep
 import { Proxy } from './proxy.js';
 import { redis } from '../support/redis.js';
 
-export const SERVERS = ['mariadb', 'redis', 'settle', 'auth', 'page', 'hot', 'nginx'];
-export const POOLS = ['settle', 'auth', 'page', 'hot']; // under a supervisor that replaces processes that end
+export const SERVERS = ['mariadb', 'redis', 'settle', 'auth', 'money', 'page', 'hot', 'nginx'];
+export const POOLS = ['settle', 'auth', 'money', 'page', 'hot']; // under a supervisor that replaces processes that end
 export const SECOND = 'settle2';                         // another settle worker, on the same partitions
 const CLOCKS = ['mariadb', 'redis', ...POOLS, SECOND];
 const DISK_MIB = 256;

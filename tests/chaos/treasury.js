@@ -1,4 +1,5 @@
-// The load of an operator: credits, debits and reversals by `hongbao money`, from several shells at once; the seed decides.
+// The load of an operator: credits, debits and reversals by `hongbao money`, from several shells at once, and credits and
+// debits by HTTP with a service token; the seed decides. A repeat may go either way: both ask for the same transfer.
 // Requests are repeated, also by two shells at the same time, and now and then with another amount, which must be refused.
 // Each is recorded in the history as invoked and then as ok, refused or unknown.
 import { pause } from '../support/deployment.js';
@@ -9,6 +10,8 @@ const SHELLS = 2;
 const RECENT_MAX = 20; // the newest requests, which are repeated
 const REPEATS_MAX = 3;
 const THINK_MS_MAX = 400;
+const ANSWER_MS_MAX = 60_000;
+const SERVICE = 'machine';
 
 const ACTIONS = { credit: 6, debit: 3, reverse: 1, again: 3, otherwise: 1 };
 
@@ -16,17 +19,20 @@ const ACTIONS = { credit: 6, debit: 3, reverse: 1, again: 3, otherwise: 1 };
 const REFUSED = /belongs to|was reversed|has less|there is no credit/;
 
 export class Treasury {
-  #instance; #users; #history; #seed; #shells = []; #stopped = false; #recent = []; #count = 0;
+  #instance; #users; #history; #seed; #shells = []; #stopped = false; #recent = []; #count = 0; #token;
 
   // instance: a Deployment. users: [{ id, name }], whose accounts stay.
   constructor({ instance, users, history, seed }) {
     [this.#instance, this.#users, this.#history, this.#seed] = [instance, users, history, seed];
   }
 
-  // Call it before faults: it makes the channel.
+  // Call it before faults: it makes the channel, and the service.
   async start() {
     const { code, stderr } = await this.#instance.hongbao('money', 'channel', CHANNEL);
     if (code !== 0) throw new Error(`hongbao money channel: ${stderr}`);
+    const added = await this.#instance.hongbao('service', 'add', SERVICE, '--scopes', 'credit debit', '--channel', CHANNEL);
+    if (added.code !== 0) throw new Error(`hongbao service add: ${added.stderr}`);
+    this.#token = added.stdout.trim();
     for (let i = 0; i < SHELLS; i++) this.#shells.push(this.#work(new Rng(this.#seed, `shell ${i}`)));
   }
 
@@ -44,7 +50,8 @@ export class Treasury {
   }
 
   // request: { op, user, name, amount_fen, reference }; of a reversal also transfer.
-  async #ask(request) {
+  async #ask(request, rng) {
+    if (request.op !== 'reverse' && rng.oneIn(2)) return this.#askByHttp(request);
     const { op, name, amount_fen: fen, reference, transfer } = request;
     const what = op === 'reverse' ? [transfer] : [name, (fen / 100).toFixed(2), '--channel', CHANNEL];
     const operation = this.#history.invoke(op, request);
@@ -58,10 +65,28 @@ export class Treasury {
     return operation;
   }
 
-  async #askNew(request) {
+  // The outcome is unknown without an answer, and when the pool or a store was away.
+  async #askByHttp(request) {
+    const { op, name, amount_fen: fen, reference } = request;
+    const operation = this.#history.invoke(op, { ...request, by: 'http' });
+    const answer = await fetch(`${this.#instance.url}/money/${op}s`, { method: 'POST', signal: AbortSignal.timeout(ANSWER_MS_MAX),
+      headers: { authorization: `Bearer ${this.#token}` },
+      body: new URLSearchParams({ username: name, amount: (fen / 100).toFixed(2), channel: CHANNEL, reference }) })
+      .then(async (found) => ({ status: found.status, text: await found.text() })).catch((error) => ({ status: 0, text: error.message }));
+    if (answer.status === 200 || answer.status === 201) {
+      const { id, amount_fen } = JSON.parse(answer.text);
+      this.#history.finish(operation, 'ok', { id: String(id), got_fen: amount_fen, repeated: answer.status === 200 });
+    } else {
+      const isRefused = answer.status === 409 || answer.status === 422;
+      this.#history.finish(operation, isRefused ? 'refused' : 'unknown', { why: `${answer.status} ${answer.text}` });
+    }
+    return operation;
+  }
+
+  async #askNew(request, rng) {
     this.#recent.push(request);
     if (this.#recent.length > RECENT_MAX) this.#recent.shift();
-    const operation = await this.#ask(request);
+    const operation = await this.#ask(request, rng);
     if (operation.outcome === 'ok') request.made = operation.id;
     return operation;
   }
@@ -72,25 +97,25 @@ export class Treasury {
   }
 
   credit(rng) {
-    return this.#askNew(this.#request('credit', rng));
+    return this.#askNew(this.#request('credit', rng), rng);
   }
 
   debit(rng) {
-    return this.#askNew(this.#request('debit', rng));
+    return this.#askNew(this.#request('debit', rng), rng);
   }
 
   async reverse(rng) {
     const made = this.#recent.filter((request) => request.made);
     if (made.length === 0) return;
     const { user, name, amount_fen, made: transfer } = rng.pick(made);
-    await this.#askNew({ op: 'reverse', user, name, amount_fen, transfer, reference: `r-${++this.#count}` });
+    await this.#askNew({ op: 'reverse', user, name, amount_fen, transfer, reference: `r-${++this.#count}` }, rng);
   }
 
   // The same request again, some of them while the first one is under way in the other shell.
   async again(rng) {
     if (this.#recent.length === 0) return;
     const { made, ...request } = rng.pick(this.#recent);
-    for (let i = rng.int(1, REPEATS_MAX); i > 0 && !this.#stopped; i--) await this.#ask(request);
+    for (let i = rng.int(1, REPEATS_MAX); i > 0 && !this.#stopped; i--) await this.#ask(request, rng);
   }
 
   // The reference of another request with another amount. It is refused, or it was there first.
@@ -98,6 +123,6 @@ export class Treasury {
     const payments = this.#recent.filter(({ op }) => op !== 'reverse');
     if (payments.length === 0) return;
     const { made, ...request } = rng.pick(payments);
-    await this.#ask({ ...request, amount_fen: request.amount_fen + 1 });
+    await this.#ask({ ...request, amount_fen: request.amount_fen + 1 }, rng);
   }
 }

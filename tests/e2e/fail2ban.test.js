@@ -13,7 +13,7 @@ import { run, temporaryFolder } from './support/run.js';
 import { newUser, poll, unique } from './support/site.js';
 
 const RULES = join(dirname(env.HB_TEST_DEV), 'deploy/fail2ban');
-const LOGS = ['auth', 'page'].map((pool) => join(env.HB_TEST_VAR, `log/${pool}.log`));
+const LOGS = ['auth', 'page', 'money'].map((pool) => join(env.HB_TEST_VAR, `log/${pool}.log`));
 const SOMEBODY = '192.0.2.66';
 const ZEROS = '0'.repeat(32);
 const FAKE = `level=warn role=auth pid=1 msg="security" event=login-refused user_id=0 address=${SOMEBODY} request_id=${ZEROS}`;
@@ -39,7 +39,8 @@ test('refused logins and tokens are found, with the address of the client', asyn
   const login = await lineOf(await guess(), 'auth');
   const token = await lineOf(await request('/wallet', { headers: { authorization: 'Bearer hbt_x' } }), 'page');
   const code = await lineOf(await new Client().post('/login/recovery', { username: unique('u'), code: '0-GUES-GUES-GUES-GUES' }), 'auth');
-  assert.deepEqual(await foundIn(`${login}\n${token}\n${code}\n`), ['127.0.0.1', '127.0.0.1', '127.0.0.1']);
+  const program = await lineOf(await request('/money/report', { headers: { authorization: 'Bearer hbs_x' } }), 'money');
+  assert.deepEqual(await foundIn(`${login}\n${token}\n${code}\n${program}\n`), Array(4).fill('127.0.0.1'));
   assert.deepEqual(await foundIn(`${login} passkey_id=7 reason=unknown\n${login} passkey_id=${SOMEBODY}\n`), ['127.0.0.1']);
   const from = (address) => login.replace('127.0.0.1', address);
   assert.deepEqual(await foundIn(`${['192.0.2.1', '2001:db8::7'].map(from).join('\n')}\n`), ['192.0.2.1', '2001:db8::7']);

@@ -1,9 +1,10 @@
-// The crash points of money from outside: an operator's command, or the pool of a user's withdrawal, dies there, and the
-// request is repeated.
+// The crash points of money from outside: an operator's command, the pool of a user's withdrawal, or the money pool while it
+// answers a program of the operator, dies there, and the request is repeated.
 import assert from 'node:assert/strict';
 import { randomBytes } from 'node:crypto';
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { request } from '../e2e/support/client.js';
 import { env, PATIENCE, poll } from '../e2e/support/instance.js';
 import { sql } from '../e2e/support/mysql.js';
 import { run, temporaryFolder } from '../e2e/support/run.js';
@@ -66,5 +67,51 @@ export async function visitWithdraw(point, { client, id, password, balanceFen })
   }
   assert.deepEqual([made.size, (await sql(rows)).trim()], [1, '1']);
   assert.equal((await client.get('/wallet')).json?.balance_fen, balanceFen - 250);
+  await drained();
+}
+
+// ---- by HTTP ----
+
+let token;
+
+// The service that calls; it is added once.
+async function serviceToken() {
+  token ??= (await run(env.HB_TEST_BINARY, ['service', 'add', `crash-${randomBytes(4).toString('hex')}`, '--scopes', 'credit withdraw', '--channel', CHANNEL],
+    { env: { ...process.env, HB_CONFIG: env.HB_TEST_CONFIG } })).stdout.trim();
+  return token;
+}
+
+const call = async (path, fields) => request(path, { method: 'POST', body: new URLSearchParams(fields).toString(),
+  headers: { 'content-type': 'application/x-www-form-urlencoded', authorization: `Bearer ${await serviceToken()}` } });
+
+// The points that a call of a service passes.
+export const SERVICE_POINTS = ['money-before-commit', 'money-after-commit', 'money-end-before-commit', 'money-end-after-commit', 'answer-half-sent'];
+
+// A call for the user, and what it does to the wallet.
+async function serviceCall(point, user, mark) {
+  if (!point.startsWith('money-end')) return { path: '/money/credits', fields: { username: user.username, amount: '1', reference: mark }, fen: 100 };
+  await sql(`CALL withdrawal_hold(${user.id}, (SELECT id FROM channel WHERE name = '${CHANNEL}'), 100, 'bank', '${mark}', 0)`);
+  const id = (await sql(`SELECT id FROM withdrawal WHERE request_key = '${mark}'`)).trim();
+  return { path: `/money/withdrawals/${id}/post`, fields: { reference: mark }, fen: -100 };
+}
+
+// The money pool dies at the point. Its program repeats the call until it is answered, and once more: the same answer.
+export async function visitService(point, user) {
+  await money(['channel', CHANNEL, '--withdrawals', 'on']);
+  const mark = randomBytes(4).toString('hex');
+  const { path, fields, fen } = await serviceCall(point, user, mark);
+  await serviceToken();
+  await servers.money.stop();
+  await servers.money.start({ HB_CRASH: `${point}:1` });
+  const broken = await call(path, fields).catch(() => undefined);
+  assert.ok(broken === undefined || broken.status === 503, broken?.text);
+  assert.equal((await servers.money.ended).signal, 'SIGKILL');
+  assert.equal(servers.money.lastLogLine(), `crash point ${point}`);
+  await servers.money.start();
+  const answers = [await call(path, fields), await call(path, fields)];
+  const isDone = !/before-commit$/.test(point);
+  assert.deepEqual(answers.map(({ status }) => status), [isDone || path !== '/money/credits' ? 200 : 201, 200], answers.map(({ text }) => text).join('\n'));
+  assert.equal(answers[0].text, answers[1].text);
+  assert.equal((await user.client.get('/wallet')).json?.balance_fen, user.balanceFen + fen);
   await drained();
 }

@@ -12,7 +12,7 @@ import { mariadb, sql } from '../e2e/support/mysql.js';
 import { liveKey, packetNumber, partitionKeys, partitionOf } from '../support/packet_id.js';
 import { redis, replaceEvent } from '../e2e/support/redis.js';
 import { run } from '../e2e/support/run.js';
-import { visitMoney, visitWithdraw } from './crash_money.js';
+import { SERVICE_POINTS, visitMoney, visitService, visitWithdraw } from './crash_money.js';
 import { assertCrashed, assertDied, demoUsers, drained, open, restart, servers, startAll, stopAll } from './site.js';
 
 const TIMES = Number(process.env.CRASH_TIMES ?? 1);
@@ -478,7 +478,8 @@ const visits = PAIRS_ONLY
     [`${point} and then one of the worker at ${worker} lose`, () => visit(point, 1, scenario, worker)])))
   : [...points.map((point) => [`${point} loses`, (i) => visitOnce(point, i)]),
     ...points.filter((point) => point.startsWith('send-'))
-      .map((point) => [`${point} of a packet with conditions loses`, (i) => visit(point, 1 + i % 3, WITH_CONDITIONS)])];
+      .map((point) => [`${point} of a packet with conditions loses`, (i) => visit(point, 1 + i % 3, WITH_CONDITIONS)]),
+    ...SERVICE_POINTS.map((point) => [`${point} of a call of a program loses`, () => meet().then(() => visitService(point, grabbers[0]))])];
 
 for (const [what, once] of visits) {
   test(`a crash at ${what} nothing`, async () => {

@@ -72,7 +72,8 @@ class Server {
   }
 }
 
-export const servers = { page: new Server('page'), hot: new Server('hot'), auth: new Server('auth'), settle: new Server('settle') };
+export const servers = { page: new Server('page'), hot: new Server('hot'), auth: new Server('auth'),
+  money: new Server('money'), settle: new Server('settle') };
 
 export async function startAll() {
   for (const server of Object.values(servers)) await server.start();

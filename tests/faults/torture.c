@@ -309,6 +309,7 @@ static void play(void)
     treasury_work(&config, torture->packets[TORTURE_LUCKY].key);
     phase("withdrawing", serve_command, "auth", visit_payees, socket);
     treasury_void(&config);
+    phase("paying", serve_command, "money", visit_programs, socket);
     live_lose(&torture->packets[TORTURE_EXCLUSIVE]);
     bool more = true;
     for (int round = 0; more; round++) {
@@ -377,11 +378,11 @@ static void fences_open(void)
 /* Empties the stores and creates a few users with money. */
 static void world_inside(void)
 {
-    static const char *const tables[] = { "thanks",     "share_return",     "packet_receiver",
-                                          "grab",       "transfer",         "packet",
-                                          "user_month", "stream_cursor",    "account",
-                                          "user",       "username_retired", "channel",
-                                          "withdrawal", "external_transfer" };
+    static const char *const tables[] = {
+        "thanks",     "share_return",      "packet_receiver", "grab",   "transfer",         "packet",
+        "user_month", "stream_cursor",     "account",         "user",   "username_retired", "channel",
+        "withdrawal", "external_transfer", "service_hour",    "service"
+    };
     services_start();
     expect(migrate_run(app.stores.db, config.sql_dir, NULL) == ST_OK, "no schema");
     sql_run("SET FOREIGN_KEY_CHECKS = 0");

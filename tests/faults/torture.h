@@ -100,8 +100,11 @@ void torture_off(void);
 typedef void visit_fn(const struct config *config, const char *socket);
 visit_fn visit_senders, visit_grabbers, visit_settling, visit_leavers, visit_givers, visit_readers, visit_newcomers,
     visit_payees;
+visit_fn visit_programs; /* behind treasury_work, which has made the channel */
 
 /* ---- torture_treasury.c ---- */
+
+#define TORTURE_CHANNEL "payroll"
 
 /* Works as an operator who makes a channel, pays in and out, and reports; key: begins each reference. Ends the process
  * with 1 when the money is not right. */

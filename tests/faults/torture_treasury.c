@@ -17,7 +17,7 @@
 
 enum { TRIES = 3, WORDS_MAX = 12, ARENA_BYTES = 1 << 20, PAYEE = 4, IMPORTED = 3 };
 
-static const char CHANNEL[] = "payroll";
+static const char CHANNEL[] = TORTURE_CHANNEL;
 
 static struct {
     const struct config *config;

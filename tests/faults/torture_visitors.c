@@ -17,7 +17,10 @@
 #include "base/arena.h"
 #include "base/buf.h"
 #include "base/clock.h"
+#include "base/money.h"
 #include "base/public_id.h"
+#include "ledger/service.h"
+#include "ledger/withdrawal.h"
 #include "live/keys.h"
 #include "mysql/db.h"
 #include "redis/redis.h"
@@ -36,6 +39,7 @@ enum {
 enum { SENDER, FIRST, SECOND, THIRD, FOURTH };
 
 static const char *socket_name;
+static const char *authorization = ""; /* of a program */
 
 /* The stores themselves, to check that a refused request has had no effect. */
 static struct {
@@ -176,6 +180,7 @@ static void ask(struct answer *a, int user, const char *uri, const char *fields,
     param(&params, "HTTP_HOST", "localhost");
     param(&params, "HTTP_ACCEPT", json ? "application/json" : "text/html");
     param(&params, "HTTP_COOKIE", torture->users[user].cookie);
+    param(&params, "HTTP_AUTHORIZATION", authorization);
     if (fields != NULL) {
         param(&params, "CONTENT_TYPE", "application/x-www-form-urlencoded");
         param(&params, "CONTENT_LENGTH", length);
@@ -659,6 +664,75 @@ void visit_payees(const struct config *config, const char *socket)
     truth.effect = TEXT("SELECT 1 FROM withdrawal WHERE user_id = %" PRIu64 " AND request_key = 'w%s'",
                         torture->users[TORTURE_NEWCOMER].id, key);
     post(201, TORTURE_NEWCOMER, "/wallet/withdraw", TEXT("amount=0.10&request_key=w%s&%s", key, form), true);
+    done();
+}
+
+/* Pays into the wallet, or out of it; a repeat gets the same answer. */
+static void pay(const char *what, const char *reference, int64_t fen)
+{
+    struct answer first, again;
+    char yuan[MONEY_TEXT_MAX];
+    (void)money_format(fen, yuan);
+    const char *uri = TEXT("/money/%ss", what);
+    const char *fields = TEXT("username=%s&amount=%s&channel=" TORTURE_CHANNEL "&reference=%s",
+                              torture->users[FOURTH].username, yuan, reference);
+    truth.effect = TEXT("SELECT transfer_id FROM external_transfer WHERE reference = '%s'", reference);
+    const bool doubtful = ask_until_answered(&first, FOURTH, uri, fields, true);
+    if (first.status != 201 && !(doubtful && first.status == 200))
+        fail("%s answers %d: %.*s", uri, first.status, STR_ARG(first.body));
+    insist(&again, 200, FOURTH, uri, fields, true);
+    if (!str_equal(first.body, again.body) || number_of(&first, "amount_fen") != fen)
+        fail("%s: another answer: %.*s %.*s", uri, STR_ARG(first.body), STR_ARG(again.body));
+    buf_free(&first.bytes);
+    buf_free(&again.bytes);
+}
+
+static int64_t number_read(const char *sql)
+{
+    struct db_rows rows;
+    if (!row_find(&rows, sql))
+        fail("no row: %s", sql);
+    return db_cell_i64(&rows, 0, 0);
+}
+
+/* A program with a service token: what it repeats is done once. */
+void visit_programs(const struct config *config, const char *socket)
+{
+    char token[SERVICE_TOKEN_MAX];
+    uint8_t hash[HASH_BYTES];
+    const char *key = torture->packets[TORTURE_LUCKY].key;
+    const char *balance = TEXT("SELECT balance_fen FROM account WHERE id = %" PRIu64, torture->users[FOURTH].id);
+    truth_open(config, socket);
+    const struct service service = {
+        .name = str_from(TEXT("t%" PRId64, clock_monotonic_us())),
+        .scopes = SERVICE_CREDIT | SERVICE_DEBIT | SERVICE_READ | SERVICE_WITHDRAW,
+        .channel_id = (uint64_t)number_read("SELECT id FROM channel WHERE name = '" TORTURE_CHANNEL "'"),
+        .day_max_fen = 1000000,
+        .addresses = STR(""),
+        .author = STR("torture"),
+    };
+    service_token_new(token, hash);
+    if (service_add(truth.db, &service, hash) != ST_OK)
+        fail("no service");
+    authorization = TEXT("Bearer %s", token);
+    const int64_t before = number_read(balance);
+    pay("credit", TEXT("%s-hc", key), 300);
+    pay("debit", TEXT("%s-hd", key), 100);
+    post(422, FOURTH, "/money/credits", "username=nobody&amount=x&reference=", true);
+    post(403, FOURTH, "/money/credits", "username=a&amount=1&reference=r&channel=demo", true);
+    if (withdrawal_hold(truth.db, torture->users[FOURTH].id, service.channel_id, 10, STR("x"),
+                        str_from(TEXT("%s-hw", key)), clock_now_ms()) != ST_OK)
+        fail("no withdrawal");
+    const int64_t id = number_read(TEXT("SELECT id FROM withdrawal WHERE request_key = '%s-hw'", key));
+    look(200, FOURTH, "/money/withdrawals?state=pending", true);
+    for (int i = 0; i < 2; i++)
+        post(200, FOURTH, TEXT("/money/withdrawals/%" PRId64 "/post", id), TEXT("reference=%s-hw", key), true);
+    look(200, FOURTH, "/money/transfers", true);
+    look(200, FOURTH, "/money/report", true);
+    authorization = "Bearer hbs_x";
+    look(401, FOURTH, "/money/report", true);
+    if (number_read(balance) != before + 300 - 100 - 10)
+        fail("the wallet has another balance");
     done();
 }
 

@@ -3,8 +3,10 @@
 #include <string.h>
 
 #include "account/shown_once.h"
+#include "base/cidr.h"
 #include "base/public_id.h"
 #include "fuzz.h"
+#include "ledger/service.h"
 #include "pages/looked.h"
 #include "user/recovery_code.h"
 #include "user/session.h"
@@ -13,6 +15,7 @@
 #include "web/etag.h"
 #include "web/language.h"
 #include "web/origin.h"
+#include "web/security_log.h"
 
 static void cookie_check(struct str header)
 {
@@ -128,6 +131,28 @@ static void shown_once_check(struct str typed, struct str session_key)
     assert(shown_open(fuzz_arena, &key, SHOWN_CODES, session_key, 1, typed).ptr == NULL);
 }
 
+/* Checks that an address is in a list of itself, and in no list without networks. */
+static void networks_check(struct str list, struct str address)
+{
+    char text[ADDRESS_TEXT_MAX];
+    const struct str shown = str_from(address_text(address, text));
+    if (!cidr_list_is_valid(list, NULL) || list.len == 0)
+        return;
+    const bool has = cidr_list_has(list, address);
+    assert(cidr_list_has(list, shown) == has); /* its usual form is the same address */
+    if (cidr_list_is_valid(address, NULL) && address.len > 0 && !str_equal(shown, STR("-")))
+        assert(cidr_list_has(address, address));
+}
+
+static void services_check(struct str text)
+{
+    const unsigned scopes = service_scopes_read(text);
+    assert(scopes < 1U << SERVICE_SCOPES);
+    if (scopes != 0)
+        assert(service_scopes_read(service_scopes_text(fuzz_arena, scopes, ' ')) == scopes);
+    assert(!service_token_is_valid(text) || text.len == SERVICE_TOKEN_LEN);
+}
+
 static void scopes_check(struct str text)
 {
     unsigned scopes = scopes_read(text);
@@ -151,6 +176,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     if (first.len > 0)
         id_check(first, &key);
     scopes_check(first);
+    services_check(first);
+    networks_check(first, second);
     recovery_code_check(second, first);
     shown_once_check(first, second);
     assert(language_choose(first, second) < LANGUAGES);

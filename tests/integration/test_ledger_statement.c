@@ -83,8 +83,11 @@ static void nothing_is_half_done(const char *after)
         "SELECT (SELECT COUNT(*) FROM transfer WHERE kind IN ('credit', 'debit', 'post', 'reverse')) -"
         " (SELECT COUNT(*) FROM external_transfer)",
         "SELECT COUNT(*) FROM transfer AS t WHERE kind IN ('credit', 'debit') AND debit_id + credit_id >= @user AND"
-        " 3 <> (SELECT COUNT(*) FROM transfer WHERE kind = t.kind AND debit_id + credit_id ="
-        " t.debit_id + t.credit_id)",
+        " request_key NOT LIKE '%:service' AND 3 <> (SELECT COUNT(*) FROM transfer WHERE kind = t.kind"
+        " AND request_key NOT LIKE '%:service' AND debit_id + credit_id = t.debit_id + t.credit_id)",
+        "SELECT COALESCE((SELECT SUM(moved_fen) FROM service_hour), 0) -"
+        " COALESCE((SELECT SUM(amount_fen) FROM transfer AS t JOIN external_transfer AS x ON x.transfer_id = t.id"
+        " WHERE x.author LIKE 'service:%'), 0)",
         "SELECT (SELECT COUNT(*) FROM transfer WHERE kind = 'withdraw') - (SELECT COUNT(*) FROM withdrawal)",
         "SELECT (SELECT COUNT(*) FROM transfer WHERE kind IN ('post', 'void')) -"
         " (SELECT COUNT(*) FROM withdrawal WHERE state <> 'pending')",
@@ -105,10 +108,10 @@ static void nothing_is_half_done(const char *after)
  * twice, sends three packets, has a share of one and gives it back, gets two packets' money back, and deletes the
  * account. */
 struct round {
-    MYSQL *roles[4]; /* auth, page, settle, treasury */
+    MYSQL *roles[6]; /* auth, page, settle, treasury, money, and the administrator's for what is granted to nobody */
     unsigned long long user, packet;
 };
-enum { AUTH, PAGE, SETTLE, TREASURY };
+enum { AUTH, PAGE, SETTLE, TREASURY, MONEY, ADMIN };
 enum { IDS_PER_ROUND = USERS_PER_ROUND + 1, PACKETS_PER_ROUND = 3 };
 
 static void users_make(const struct round *r)
@@ -135,8 +138,10 @@ static void users_make(const struct round *r)
     " '{\"note\":\"x\",\"caps\":{\"fen\":300,\"count\":3,\"from_ms\":0,\"to_ms\":9}}')"
 
 /* The round's channel; the withdrawal of this key; three credits or debits. */
-#define CHANNEL        "(SELECT id FROM channel WHERE name = CONCAT('c', @user))"
-#define HELD(key)      "(SELECT id FROM withdrawal WHERE user_id = @user AND request_key = '" key "')"
+#define CHANNEL   "(SELECT id FROM channel WHERE name = CONCAT('c', @user))"
+#define HELD(key) "(SELECT id FROM withdrawal WHERE user_id = @user AND request_key = '" key "')"
+/* Of the token of the round's service. */
+#define HASH           "UNHEX(SHA2(CONCAT('token of ', @user), 256))"
 #define ROW(reference) "'[', @user, ',9,\"" reference "\",\"x\"]'"
 #define EXTERNAL(kind)                                                                                                 \
     "CALL ledger_external('" kind "', " CHANNEL                                                                        \
@@ -155,6 +160,11 @@ enum {
     HOLD_OTHER,
     VOID,
     REVERSE,
+    SERVICE,
+    BY_SERVICE,
+    HOLD_THIRD,
+    POST_BY_SERVICE,
+    REVOKE,
     SEND,
     SEND_OTHER,
     SEND_WHOLE,
@@ -188,6 +198,17 @@ static const struct call {
                   " AND reference = 'post'), 'back', 'x', 'anna', 'command', 1)",
                   TREASURY,
                   { NULL } },
+    [SERVICE] = { "CALL service_add(CONCAT('s', @user), " HASH ", 'credit,withdraw', " CHANNEL ", 1000, '', 'anna')",
+                  TREASURY,
+                  { NULL } },
+    [BY_SERVICE] = { "CALL service_external(" HASH ", 'credit', " CHANNEL ", @user, 9, 'service', 'x', 1)",
+                     MONEY,
+                     { NULL } },
+    [HOLD_THIRD] = { "CALL withdrawal_hold(@user, " CHANNEL ", 9, 'x', '3', 1)", ADMIN, { NULL } },
+    [POST_BY_SERVICE] = { "CALL service_withdrawal_end(" HASH ", " HELD("3") ", TRUE, 'post 3', NULL, 1)",
+                          MONEY,
+                          { NULL } },
+    [REVOKE] = { "CALL service_revoke(CONCAT('s', @user))", TREASURY, { NULL } },
     [SEND] = { "CALL ledger_send(@packet)", PAGE, { PACKET_INSERT("@packet") } },
     [SEND_OTHER] = { "CALL ledger_send(@other)", PAGE, { PACKET_INSERT("@other") } },
     [SEND_WHOLE] = { SENT, PAGE, { NULL } },
@@ -238,14 +259,14 @@ static void names_set(MYSQL *mysql, const struct round *r)
 
 /* A world with one packet, and a connection of each role. */
 struct scene {
-    struct services *services[4];
+    struct services *services[5];
     struct round r;
     MYSQL *admin; /* ends statements */
 };
 
 static void scene_begin(struct scene *s)
 {
-    static const char *const names[] = { "auth", "page", "settle", "treasury" };
+    static const char *const names[] = { "auth", "page", "settle", "treasury", "money" };
     world_begin(w, 2);
     (void)world_even(w, 300, 3);
     for (size_t i = 0; i < ARRAY_LEN(names); i++) {

@@ -6,7 +6,7 @@
 
 #include "support/test.h"
 #include "support/wait_until.h"
-#include "test_money_world.h"
+#include "test_service_world.h"
 #include "test_user_fixture.h"
 
 /* MANY: more than the server of the tests takes connections. */
@@ -105,6 +105,32 @@ WORLD_TEST(two_hundred_calls_with_one_reference_make_one_transfer, 1)
     raced(MANY, credit_call, exits);
     assert_ints({ exits[ST_OK], 1 }, { exits[WAS_REPEATED], MANY - 1 });
     assert_wallets(0, FUNDED_FEN + 5);
+}
+
+static const struct caller *race_caller;
+
+/* Half of them ask with a reference of their own, for more together than the service may move. */
+static enum status service_call(struct db *db, struct arena *a, bool *repeated)
+{
+    const unsigned no = race_number();
+    struct external_row row = row_of(0, 5, no % 2 == 0 ? "once" : arena_printf(a, "own-%u", no).ptr);
+    enum status st = external_move(db, a, TRANSFER_CREDIT, race_channel, &row, 1, &race_caller->author, clock_now_ms());
+    *repeated = row.repeated;
+    return st;
+}
+
+WORLD_TEST(two_hundred_calls_of_a_service_make_one_transfer_for_each_reference_up_to_its_limit, 1)
+{
+    enum { ALLOWED = 20 };
+    unsigned exits[RACE_RESULTS];
+    race_channel = channel_new(STR("bank"));
+    race_caller = caller_new(STR("shop"), ALL_SCOPES, race_channel, ALLOWED * 5);
+    raced(MANY, service_call, exits);
+    const int64_t made = world_number(w, "SELECT COUNT(*) FROM external_transfer", 0);
+    assert_ints({ made, ALLOWED }, { exits[ST_OK], ALLOWED },
+                { exits[ST_OK] + exits[WAS_REPEATED] + exits[ST_LIMITED], MANY },
+                { moved_fen(STR("shop")), ALLOWED * 5 });
+    assert_wallets(0, FUNDED_FEN + ALLOWED * 5);
 }
 
 WORLD_TEST(a_transfer_is_reversed_once, 1)
@@ -206,7 +232,7 @@ WORLD_TEST(a_deletion_that_waited_for_a_credit_asks_about_its_money, 1)
     moved_one(TRANSFER_DEBIT, channel, 0, FUNDED_FEN, "all");
     world_sqlf(w, "UPDATE user SET password_hash = 'hash' WHERE id = %" PRIu64, user);
     struct str credit = arena_printf(
-        w->arena, "CALL ledger_external('credit', %" PRIu64 ", '[[%" PRIu64 ",5,\"late\",\"\"]]', 'anna', 'http', 1)",
+        w->arena, "CALL ledger_external('credit', %" PRIu64 ", '[[%" PRIu64 ",5,\"late\",\"\"]]', 'anna', 'page', 1)",
         channel, user);
     EACH_TEXT (sql, "BEGIN", credit.ptr)
         assert_of(sql, mysql_query(payer, sql) == 0);

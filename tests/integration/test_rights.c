@@ -193,6 +193,8 @@ static const char *const TREASURY_CALLS[] = {
     "CALL withdrawal_end(0, TRUE, 'r', NULL, 'somebody', 'command', 1)",
     "CALL withdrawal_end(0, FALSE, NULL, 'r', 'somebody', 'command', 1)",
     "CALL ledger_reverse(0, 'r', '', 'somebody', 'command', 1)",
+    "CALL service_add('x', REPEAT('x', 32), 'credit', 0, NULL, '', 'somebody')",
+    "CALL service_revoke('x')",
 };
 static const char *const NOBODYS_CALLS[] = {
     "SELECT channel_withdrawals(16, TRUE, 1, 'x')",
@@ -204,6 +206,21 @@ static const char *const NOBODYS_CALLS[] = {
     "SELECT channel_open('x', '', 'somebody', 1)",
     "SELECT channel_note(2, 'x')",
     "SELECT channel_kind(2)",
+    "SELECT service_check(REPEAT('x', 32), 'credit', 2)",
+    "SELECT service_count(1, 5)",
+    "SELECT service_author(1)",
+    "SELECT service_time(1)",
+    "SELECT service_external(REPEAT('x', 32), 'credit', 2, 10001, 5, 'r', '', 1)",
+    "SELECT service_withdrawal_end(REPEAT('x', 32), 1, FALSE, NULL, 'r', 1)",
+    "SELECT service_used(REPEAT('x', 32))",
+    "SELECT service_add('x', REPEAT('x', 32), 'credit', 2, NULL, '', 'somebody')",
+    "SELECT service_revoke('x')",
+    "INSERT INTO service (name, hash, scopes, channel_id, author, created_ms) VALUES ('x', 'x', 'credit', 2, 'x', 1)",
+    "UPDATE service SET revoked_ms = NULL",
+    "DELETE FROM service",
+    "INSERT INTO service_hour VALUES (1, 1, 1)",
+    "UPDATE service_hour SET moved_fen = 1",
+    "DELETE FROM service_hour",
     "INSERT INTO channel (id, name, author, created_ms) VALUES (1, 'x', 'x', 1)",
     "UPDATE channel SET note = 'x'",
     "DELETE FROM channel",
@@ -876,7 +893,8 @@ TEST(only_the_auth_pool_has_recovery_codes)
 TEST(the_audit_only_reads)
 {
     EACH_TEXT (table, "user", "account", "transfer", "packet", "`grab`", "user_month", "stream_cursor",
-               "instance_lease", "schema_migration", "channel", "external_transfer", "withdrawal") {
+               "instance_lease", "schema_migration", "channel", "external_transfer", "withdrawal", "service",
+               "service_hour") {
         char delete[128], insert[128];
         (void)snprintf(delete, sizeof delete, "DELETE FROM %s", table);
         (void)snprintf(insert, sizeof insert, "INSERT INTO %s VALUES ()", table);
@@ -1085,11 +1103,43 @@ TEST(the_treasury_reads_money_and_does_nothing_else)
     redis_plant(TREASURY, "GET hb:{p00}:site");
 }
 
-/* A program of an operator shows the pool its token. Without one, the pool reads nobody's money. It writes no table. */
-TEST(the_money_pool_knows_nothing_without_a_token)
+/* Money moves by the hash of a token alone, which the pool can't read, and can't guess. */
+static const char *const SERVICE_CALLS[] = {
+    "CALL service_external(REPEAT('x', 32), 'credit', 2, 10001, 5, 'r', '', 1)",
+    "CALL service_external(REPEAT('x', 32), 'debit', 2, 10001, 5, 'r', '', 1)",
+    "CALL service_withdrawal_end(REPEAT('x', 32), 1, TRUE, 'r', NULL, 1)",
+    "CALL service_withdrawal_end(REPEAT('x', 32), 1, FALSE, NULL, 'r', 1)",
+};
+
+TEST(only_the_money_pool_moves_money_by_tokens_and_a_guessed_hash_does_nothing)
 {
-    EACH_TEXT (table, "site", "schema_migration")
+    enum { NO_SUCH_TOKEN = 31011 };
+    static const size_t others[] = { SUPPORT, TREASURY, BACKUP };
+    EACH (call, SERVICE_CALLS) {
+        assert_denied_but(1U << MONEY, *call);
+        EACH (role, others)
+            assert_denied(*role, *call);
+        assert_int_equal(sql_error(MONEY, *call), NO_SUCH_TOKEN);
+    }
+    assert_denied_but(1U << MONEY, "CALL service_used(REPEAT('x', 32))", "SELECT service_of(REPEAT('x', 32))");
+    assert_allowed(MONEY, "CALL service_used(REPEAT('x', 32))");
+    assert_allowed(MONEY, "SELECT id FROM service WHERE id = service_of(REPEAT('x', 32))");
+    EACH (call, TREASURY_CALLS)
+        assert_denied(MONEY, *call);
+    EACH (call, NOBODYS_CALLS)
+        assert_denied(MONEY, *call);
+    assert_denied(MONEY, "SELECT id FROM service WHERE hash > ''", "SELECT id FROM service ORDER BY hash",
+                  "SELECT * FROM service", "SELECT revoked_ms FROM service", "SELECT * FROM service_hour");
+    assert_denied_to_all("SELECT hash FROM service", "SELECT id FROM service WHERE hash > ''");
+    assert_denied(TREASURY, "SELECT hash FROM service", "SELECT id FROM service WHERE hash > ''");
+}
+
+/* Of people it reads what the lists of a channel show. */
+TEST(the_money_pool_reads_money_and_writes_no_table)
+{
+    EACH_TEXT (table, "site", "schema_migration", "channel", "external_transfer", "withdrawal")
         assert_allowed(MONEY, row_of(table));
+    assert_allowed(MONEY, "SELECT id, username, deleting_ms FROM user LIMIT 1");
     EACH_TEXT (table, "user", "account", "transfer", "packet", "packet_receiver", "`grab`", "share_return", "thanks",
                "token", "passkey", "recovery_code", "picture", "cover", "user_month", "dead_letter", "stream_cursor",
                "instance_lease", "username_retired", "mysql.global_priv")
@@ -1120,9 +1170,10 @@ TEST(the_pools_read_of_channels_what_a_statement_shows)
     assert_allowed(PAGE, "SELECT end_id, channel_id, reason FROM withdrawal LIMIT 1");
     assert_denied(PAGE, "SELECT author FROM withdrawal", "SELECT author FROM external_transfer",
                   "SELECT author FROM channel");
-    assert_denied_but(1U << PAGE | 1U << AUDIT, shown);
-    assert_denied_but(1U << PAGE | 1U << AUTH | 1U << SETTLE | 1U << AUDIT, named);
-    assert_denied_but(1U << PAGE | 1U << AUTH | 1U << SETTLE | 1U << AUDIT, "SELECT destination FROM withdrawal");
+    assert_denied_but(1U << PAGE | 1U << MONEY | 1U << AUDIT, shown);
+    assert_denied_but(1U << PAGE | 1U << AUTH | 1U << MONEY | 1U << SETTLE | 1U << AUDIT, named);
+    assert_denied_but(1U << PAGE | 1U << AUTH | 1U << MONEY | 1U << SETTLE | 1U << AUDIT,
+                      "SELECT destination FROM withdrawal");
     assert_allowed(SETTLE, "SELECT COUNT(*), MIN(created_ms) FROM withdrawal WHERE state = 'pending'");
     EACH_TEXT (table, "channel", "external_transfer", "withdrawal")
         assert_denied(SUPPORT, row_of(table));

@@ -23,7 +23,7 @@ enum {
 static const char *const tables[] = {
     "thanks",          "share_return",      "grab",       "transfer", "packet",           "user_month",
     "stream_cursor",   "dead_letter",       "account",    "user",     "username_retired", "token",
-    "packet_receiver", "external_transfer", "withdrawal", "channel"
+    "packet_receiver", "external_transfer", "withdrawal", "channel",  "service",          "service_hour"
 };
 
 /* Runs "BEFORE table BETWEEN [table]" for every table; twice: with the name at the end, too. */

@@ -2,7 +2,7 @@
 const FORM = 'application/x-www-form-urlencoded';
 const MANY = 10; // a refusal that more operations than this can give is listed once, in a separate table
 const COLUMNS = 120;
-const GROUPS = { packets: 'Packets', records: 'Records', wallet: 'Wallet', account: 'Account', service: 'The service' };
+const GROUPS = { packets: 'Packets', records: 'Records', wallet: 'Wallet', account: 'Account', money: 'Programs of the operator', service: 'The service' };
 
 const cell = (text) => text.replaceAll('|', '\\|').replaceAll('\n', ' ');
 const row = (...cells) => `| ${cells.map(cell).join(' | ')} |`;
@@ -64,6 +64,8 @@ function answers({ responses }) {
 // Who may call it.
 function callers({ security }) {
   const scopes = security.flatMap(({ token }) => token ?? []);
+  const [service] = security.flatMap((one) => one.service ?? []);
+  if (service) return `With a service token for \`${service}\`.`;
   const needs = [security.some(({ session }) => session) && 'a session', scopes.length > 0 && `a token for \`${scopes.join(' ')}\``].filter(Boolean);
   if (needs.length === 0) return 'Open to everybody.';
   return security.some((one) => Object.keys(one).length === 0) ? `Open to everybody; also with ${needs.join(' or ')}.` : `With ${needs.join(' or ')}.`;

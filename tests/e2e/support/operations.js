@@ -4,6 +4,7 @@ import { readFileSync } from 'node:fs';
 import { Passkey } from './authenticator.js';
 import { request } from './client.js';
 import { Client, newUser, PASSWORD, poll, site, unique } from './site.js';
+import { sql } from './mysql.js';
 import { upload } from './upload.js';
 import { openChannel } from './withdrawals.js';
 
@@ -76,6 +77,48 @@ async function withdrawal() {
   return { channel: CHANNEL, password: PASSWORD };
 }
 
+// A client with a service token of this scope, of a channel of its own; and the channel.
+export async function service(scope) {
+  const [name, channel] = [unique('s').slice(0, 20), unique('c').slice(0, 20)];
+  await site.hongbao('money', 'channel', channel);
+  const { stdout } = await site.hongbao('service', 'add', name, '--scopes', scope, '--channel', channel);
+  return { client: new ServiceClient(stdout.trim()), channel };
+}
+
+class ServiceClient extends Client {
+  #token;
+
+  constructor(text) {
+    super();
+    this.#token = text;
+  }
+
+  request(path, { headers = {}, ...options } = {}) {
+    return super.request(path, { ...options, headers: { authorization: `Bearer ${this.#token}`, ...headers } });
+  }
+}
+
+const payment = (scope) => async () => {
+  const { username, client: payer } = await newUser({ yuan: '100' });
+  assert.ok(payer);
+  return { client: (await service(scope)).client, fields: { username, reference: unique('r') } };
+};
+
+// A pending withdrawal of a new user, by the channel: its number.
+export async function pendingWithdrawal(channel) {
+  await openChannel(channel);
+  const { id } = await newUser({ yuan: '10' });
+  const key = unique('w');
+  await sql(`CALL withdrawal_hold(${id}, (SELECT id FROM channel WHERE name = '${channel}'), 100, 'x', '${key}', UNIX_TIMESTAMP() * 1000)`);
+  return sql(`SELECT id FROM withdrawal WHERE request_key = '${key}'`);
+}
+
+const ending = async () => {
+  const { client, channel } = await service('withdraw');
+  return { client, path: { key: await pendingWithdrawal(channel) }, fields: { reference: unique('r') } };
+};
+const reading = async () => ({ client: (await service('read')).client });
+
 // What a call needs beyond the default. The default is a user with money and, for {id}, an open packet of another user:
 // { client, path: values of the path, fields }.
 const special = {
@@ -144,6 +187,13 @@ const special = {
     const [{ transfer }] = (await client.get('/wallet')).json.entries;
     return { path: { key: transfer } };
   },
+  creditMoney: payment('credit'),
+  debitMoney: payment('debit'),
+  postWithdrawal: ending,
+  voidWithdrawal: ending,
+  listTransfers: reading,
+  listWithdrawals: reading,
+  moneyReport: reading,
   tokenPage: async (client) => ({ path: { id: (await token(client, 'read')).id } }),
 };
 
