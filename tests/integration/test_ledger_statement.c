@@ -108,10 +108,10 @@ static void nothing_is_half_done(const char *after)
  * twice, sends three packets, has a share of one and gives it back, gets two packets' money back, and deletes the
  * account. */
 struct round {
-    MYSQL *roles[6]; /* auth, page, settle, treasury, money, and the administrator's for what is granted to nobody */
+    MYSQL *roles[5]; /* auth, page, settle, treasury, money */
     unsigned long long user, packet;
 };
-enum { AUTH, PAGE, SETTLE, TREASURY, MONEY, ADMIN };
+enum { AUTH, PAGE, SETTLE, TREASURY, MONEY };
 enum { IDS_PER_ROUND = USERS_PER_ROUND + 1, PACKETS_PER_ROUND = 3 };
 
 static void users_make(const struct round *r)
@@ -204,7 +204,7 @@ static const struct call {
     [BY_SERVICE] = { "CALL service_external(" HASH ", 'credit', " CHANNEL ", @user, 9, 'service', 'x', 1)",
                      MONEY,
                      { NULL } },
-    [HOLD_THIRD] = { "CALL withdrawal_hold(@user, " CHANNEL ", 9, 'x', '3', 1)", ADMIN, { NULL } },
+    [HOLD_THIRD] = { "CALL withdrawal_hold(@user, " CHANNEL ", 9, 'x', '3', 1)", AUTH, { NULL } },
     [POST_BY_SERVICE] = { "CALL service_withdrawal_end(" HASH ", " HELD("3") ", TRUE, 'post 3', NULL, 1)",
                           MONEY,
                           { NULL } },
