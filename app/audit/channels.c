@@ -1,5 +1,5 @@
-/* Money from outside: rows of external_transfer without their transfer, withdrawals, services, and times of these
- * tables. That each transfer has its rows is a rule of AUDIT_ORIGIN (audit_internal.h). */
+/* Money from outside: rows of external_transfer without their transfer, withdrawals, orders, services, and times of
+ * these tables. That each transfer has its rows is a rule of AUDIT_ORIGIN (audit_internal.h). */
 #include "audit/audit_internal.h"
 
 #include "base/array.h"
@@ -39,6 +39,23 @@ static const char WITHDRAWAL_TIMES_SQL[] =
 static const char CHANNEL_TIMES_SQL[] = "SELECT id, CONCAT('channel ', name, ' was made at ', created_ms) FROM channel"
                                         " WHERE id BETWEEN ? AND ? AND created_ms > " AUDIT_NOW_AT_MOST;
 
+/* A payment is a credit of the order's user from the order's channel. */
+static const char PAYMENTS_SQL[] =
+    "SELECT p.transfer_id, CONCAT('pays order ', p.topup_id, ' of ', COALESCE(CONCAT('user ', o.user_id,"
+    " ' and channel ', o.channel_id), 'nobody'), ', and is ',"
+    " COALESCE(CONCAT(t.kind, ' ', t.debit_id, '-', t.credit_id), 'nothing'))"
+    " FROM topup_payment p LEFT JOIN topup o ON o.id = p.topup_id LEFT JOIN transfer t ON t.id = p.transfer_id"
+    " WHERE p.transfer_id BETWEEN ? AND ? AND NOT COALESCE(t.kind = 'credit' AND t.credit_id = o.user_id"
+    " AND t.debit_id = o.channel_id, FALSE)";
+
+static const char TOPUPS_SQL[] =
+    "SELECT o.id, CONCAT('is ', o.state, ', and has ', (SELECT COUNT(*) FROM topup_payment p WHERE p.topup_id = o.id),"
+    " ' payments') FROM topup o WHERE o.id BETWEEN ? AND ?"
+    " AND (o.state = 'paid') <> EXISTS (SELECT 1 FROM topup_payment p WHERE p.topup_id = o.id)";
+
+static const char TOPUP_TIMES_SQL[] = "SELECT id, CONCAT('was ordered at ', created_ms) FROM topup"
+                                      " WHERE id BETWEEN ? AND ? AND created_ms > " AUDIT_NOW_AT_MOST;
+
 /* How far apart the times of a service and its rows may be: the database's clock may be set back. */
 #define SERVICE_TIMES_MS "86400000"
 /* What came by HTTP was asked for by a service: of this channel, with the scope, added before and not revoked. A row
@@ -51,7 +68,8 @@ static const char SERVICE_ROWS_SQL[] =
     " AND (x.interface = 'http' OR x.author LIKE 'service:%') AND NOT COALESCE(x.interface = 'http'"
     " AND s.channel_id = x.channel_id AND x.created_ms BETWEEN s.created_ms - " SERVICE_TIMES_MS
     " AND COALESCE(s.revoked_ms, x.created_ms) + " SERVICE_TIMES_MS
-    " AND CASE t.kind WHEN 'credit' THEN FIND_IN_SET('credit', s.scopes) + FIND_IN_SET('topup', s.scopes)"
+    " AND CASE t.kind WHEN 'credit' THEN FIND_IN_SET(IF(EXISTS (SELECT 1 FROM topup_payment p"
+    " WHERE p.transfer_id = t.id), 'topup', 'credit'), s.scopes)"
     " WHEN 'debit' THEN FIND_IN_SET('debit', s.scopes) WHEN 'post' THEN FIND_IN_SET('withdraw', s.scopes) END > 0,"
     " FALSE)";
 
@@ -108,6 +126,17 @@ static enum status channels_check(struct audit *audit, struct db *db, const stru
     return subjects_read(audit, db, AUDIT_TIMES, "account", CHANNEL_TIMES_SQL, r);
 }
 
+static enum status payments_check(struct audit *audit, struct db *db, const struct audit_range *r)
+{
+    return subjects_read(audit, db, AUDIT_ORIGIN, "transfer", PAYMENTS_SQL, r);
+}
+
+static enum status topups_check(struct audit *audit, struct db *db, const struct audit_range *r)
+{
+    enum status st = subjects_read(audit, db, AUDIT_ORIGIN, "topup", TOPUPS_SQL, r);
+    return st == ST_OK ? subjects_read(audit, db, AUDIT_TIMES, "topup", TOPUP_TIMES_SQL, r) : st;
+}
+
 static enum status services_check(struct audit *audit, struct db *db, const struct audit_range *r)
 {
     return subjects_read(audit, db, AUDIT_SERVICES, "service", SERVICE_SUMS_SQL, r);
@@ -137,6 +166,9 @@ enum status audit_channels(struct audit *audit, struct db *db, struct arena *a)
         { "SELECT transfer_id FROM external_transfer WHERE transfer_id >= ? ORDER BY transfer_id LIMIT 1 OFFSET ?",
           rows_check },
         { "SELECT id FROM withdrawal WHERE id >= ? ORDER BY id LIMIT 1 OFFSET ?", withdrawals_check },
+        { "SELECT transfer_id FROM topup_payment WHERE transfer_id >= ? ORDER BY transfer_id LIMIT 1 OFFSET ?",
+          payments_check },
+        { "SELECT id FROM topup WHERE id >= ? ORDER BY id LIMIT 1 OFFSET ?", topups_check },
         { "SELECT id FROM channel WHERE id >= ? ORDER BY id LIMIT 1 OFFSET ?", channels_check },
         { "SELECT id FROM service WHERE id >= ? ORDER BY id LIMIT 1 OFFSET ?", services_check },
     };

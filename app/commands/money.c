@@ -39,8 +39,9 @@ static const struct action {
     const char *usage;
 } ACTIONS[] = {
     { "channels", money_channels, 0, 0, OUTPUT, "[--json | --csv]" },
-    { "channel", money_channel, 1, 0, CHANNEL,
-      "NAME [--note TEXT] [--withdrawals on|off] [--withdraw-min AMOUNT] [--withdraw-hint TEXT]" },
+    { "channel", money_channel, 1, 0, CHANNEL | MONEY_OPTION(MONEY_TOPUP_URL) | MONEY_OPTION(MONEY_TOPUP_KEY),
+      "NAME [--note TEXT] [--withdrawals on|off] [--withdraw-min AMOUNT] [--withdraw-hint TEXT] [--topup-url URL] "
+      "[--topup-key]" },
     { "credit", money_credit, 2, MONEY_OPTION(MONEY_CHANNEL) | MONEY_OPTION(MONEY_REFERENCE), MOVE,
       "USERNAME AMOUNT --channel NAME --reference R [--memo TEXT] [--json]" },
     { "debit", money_debit, 2, MONEY_OPTION(MONEY_CHANNEL) | MONEY_OPTION(MONEY_REFERENCE), MOVE,
@@ -57,6 +58,9 @@ static const struct action {
     { "balances", money_balances, 0, 0,
       OUTPUT | MONEY_OPTION(MONEY_MIN) | MONEY_OPTION(MONEY_ALL) | MONEY_OPTION(MONEY_REFERENCE_PREFIX),
       "[--min AMOUNT | --all] [--json | --csv [--reference-prefix P]]" },
+    { "topups", money_topups, 0, 0, OUTPUT, "[--json | --csv]" },
+    { "paid", money_paid, 1, MONEY_OPTION(MONEY_REFERENCE), MONEY_OPTION(MONEY_AMOUNT) | MONEY_OPTION(MONEY_JSON),
+      "ID --reference R [--amount AMOUNT] [--json]" },
     { "transfers", money_transfers, 0, MONEY_OPTION(MONEY_CHANNEL), DAYS | OUTPUT,
       "--channel NAME [--from DAY] [--to DAY] [--json | --csv]" },
     { "report", money_report, 0, 0, DAYS | OUTPUT | MONEY_OPTION(MONEY_DAILY),
@@ -112,7 +116,7 @@ enum status money_id_read(struct money *m, struct str word, uint64_t *out)
 {
     if (str_to_u64(word, out) && *out != 0)
         return ST_OK;
-    return money_misread(m, "%.*s is no number of a transfer or withdrawal", STR_ARG(word));
+    return money_misread(m, "%.*s is no number of a transfer, withdrawal or order", STR_ARG(word));
 }
 
 enum status money_reference_read(struct money *m, struct str *out)
@@ -260,6 +264,7 @@ static int action_run(const struct config *config, const struct action *action, 
         patient.mysql_timeout_s = TREASURY_TIMEOUT_S;
     if (!command_stores_open(&stores, &patient, "money"))
         return 1;
+    m->config = config;
     m->db = stores.db;
     enum status st = action->run(m);
     if (st == ST_OK && (fflush(stdout) != 0 || ferror(stdout)))

@@ -22,6 +22,9 @@ static const char *const NAMES[MONEY_OPTION_COUNT] = {
     [MONEY_WITHDRAWALS] = "--withdrawals",
     [MONEY_WITHDRAW_MIN] = "--withdraw-min",
     [MONEY_WITHDRAW_HINT] = "--withdraw-hint",
+    [MONEY_AMOUNT] = "--amount",
+    [MONEY_TOPUP_URL] = "--topup-url",
+    [MONEY_TOPUP_KEY] = "--topup-key",
 };
 
 /* MONEY_OPTION_COUNT: there is none of this name. */

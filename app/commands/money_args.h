@@ -22,6 +22,8 @@ enum money_option {
     MONEY_WITHDRAWALS,
     MONEY_WITHDRAW_MIN,
     MONEY_WITHDRAW_HINT,
+    MONEY_AMOUNT,
+    MONEY_TOPUP_URL,
     MONEY_FLAGS, /* from here on without one */
     MONEY_JSON = MONEY_FLAGS,
     MONEY_CSV,
@@ -29,6 +31,7 @@ enum money_option {
     MONEY_DEBIT,
     MONEY_DAILY,
     MONEY_ALL,
+    MONEY_TOPUP_KEY,
     MONEY_OPTION_COUNT
 };
 #define MONEY_OPTION(option) (1u << (option))

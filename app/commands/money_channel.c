@@ -159,9 +159,12 @@ enum status money_channel(struct money *m)
 {
     const struct str name = m->args.words[0];
     struct channel_change change = { .note = STR("") };
+    struct str url;
     enum status st = money_line_read(m, MONEY_NOTE, NOTE_CODE_POINTS_MAX, &change.note);
     if (st == ST_OK)
         st = settings_read(m, &change);
+    if (st == ST_OK)
+        st = money_topup_url_read(m, &url);
     if (st != ST_OK)
         return st;
     if (!channel_name_is_valid(name))
@@ -183,5 +186,5 @@ enum status money_channel(struct money *m)
                  : change.settings_changed > 0 ? "was there before; it has these settings now"
                  : changes                     ? "was there before; it has this note now"
                                                : "was there before");
-    return ST_OK;
+    return money_topup_settings(m, name);
 }

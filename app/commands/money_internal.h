@@ -17,6 +17,7 @@
 /* A command under way. An action prints its result to stdout, and returns a status; with another than ST_OK it may set
  * why by money_refuse. */
 struct money {
+    const struct config *config;
     struct db *db;
     struct arena *arena; /* an action that prints many rows resets it */
     struct money_args args;
@@ -38,7 +39,14 @@ enum status money_void(struct money *m);
 enum status money_post_file(struct money *m); /* money_post_file.c */
 enum status money_balances(struct money *m);  /* money_balances.c */
 enum status money_transfers(struct money *m); /* money_transfers.c */
-enum status money_report(struct money *m);    /* money_report.c */
+enum status money_topups(struct money *m);    /* money_topup.c */
+enum status money_paid(struct money *m);
+enum status money_report(struct money *m); /* money_report.c */
+
+/* What --topup-url and --topup-key do with a channel (money_topup.c). ST_NOT_FOUND: it takes no payments. */
+enum status money_topup_settings(struct money *m, struct str channel);
+/* The value of --topup-url. ST_INVALID: it is no address of a page; why is set. */
+enum status money_topup_url_read(struct money *m, struct str *out);
 
 /* Sets why, and returns the status. */
 enum status money_refuse(struct money *m, enum status st, const char *format, ...)

@@ -25,7 +25,7 @@ static enum status amount_refuse(struct arena *a, const char *what, struct str t
     return *why == NULL ? ST_NO_MEMORY : ST_INVALID;
 }
 
-static enum status amount_read(struct arena *a, struct str typed, int64_t *out_fen, const char **why)
+enum status payment_amount_read(struct arena *a, struct str typed, int64_t *out_fen, const char **why)
 {
     struct str folded;
     int64_t fen = 0;
@@ -78,7 +78,7 @@ enum status payment_read(struct arena *a, const struct payment_typed *typed, str
         *why = "there is no username";
         return ST_INVALID;
     }
-    enum status st = amount_read(a, typed->amount, &p.amount_fen, why);
+    enum status st = payment_amount_read(a, typed->amount, &p.amount_fen, why);
     if (st == ST_OK && !reference_is_valid(typed->reference)) {
         *why = typed->reference.len == 0 ? "there is no reference"
                                          : "a reference has 1 to 64 characters of ASCII, and no blank at its ends";

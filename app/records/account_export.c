@@ -8,11 +8,12 @@
 #include "user/cover_store.h"
 #include "user/store.h"
 #include "wallet/statement.h"
+#include "wallet/topup_model.h"
 #include "web/respond.h"
 #include "web/view.h"
 
 /* The parts of the file, in their order. A list is written in several parts, one for each page of rows. */
-enum place { PLACE_HEAD, PLACE_SENT, PLACE_RECEIVED, PLACE_STATEMENT, PLACE_END };
+enum place { PLACE_HEAD, PLACE_SENT, PLACE_RECEIVED, PLACE_STATEMENT, PLACE_TOPUPS, PLACE_END };
 
 /* An export under way; in the request's arena. */
 struct account_export {
@@ -133,12 +134,36 @@ static enum status statement_append(struct exchange *x, struct account_export *e
     return ST_OK;
 }
 
+/* Appends the next orders of top-ups, by their numbers. */
+static enum status topups_append(struct exchange *x, struct account_export *export)
+{
+    struct topup *orders = NULL;
+    size_t count = 0;
+    struct model m;
+    enum status st = topup_list(x->app->stores.db, x->arena, x->visitor.user_id, export->below.id,
+                                ACCOUNT_EXPORT_PART_ROWS, &orders, &count);
+    if (st != ST_OK)
+        return st;
+    model_init(&m, x->arena);
+    struct value *list = value_list(&m, &m.root, "items");
+    for (size_t i = 0; i < count; i++)
+        topup_model(x, &m, value_add_object(&m, list), &orders[i]);
+    if (m.failed)
+        return ST_NO_MEMORY;
+    items_append(x, export, list);
+    export->below = (struct list_key){ 0 };
+    if (count == ACCOUNT_EXPORT_PART_ROWS)
+        export->below = (struct list_key){ true, orders[count - 1].created_ms, orders[count - 1].id };
+    return ST_OK;
+}
+
 static enum status part_append(struct exchange *x, bool *more)
 {
     struct account_export *export = x->state;
-    static const char *const NAMES[] = {
-        [PLACE_SENT] = ",\"sent\":[", [PLACE_RECEIVED] = ",\"received\":[", [PLACE_STATEMENT] = ",\"statement\":["
-    };
+    static const char *const NAMES[] = { [PLACE_SENT] = ",\"sent\":[",
+                                         [PLACE_RECEIVED] = ",\"received\":[",
+                                         [PLACE_STATEMENT] = ",\"statement\":[",
+                                         [PLACE_TOPUPS] = ",\"topups\":[" };
     bool is_list = export->place > PLACE_HEAD && export->place < PLACE_END;
     enum status st = ST_OK;
     if (is_list && !export->below.given) {
@@ -150,6 +175,7 @@ static enum status part_append(struct exchange *x, bool *more)
     case PLACE_SENT: st = records_append(x, export, RECORD_SENT); break;
     case PLACE_RECEIVED: st = records_append(x, export, RECORD_RECEIVED); break;
     case PLACE_STATEMENT: st = statement_append(x, export); break;
+    case PLACE_TOPUPS: st = topups_append(x, export); break;
     case PLACE_END: buf_cstr(&x->body, "}\n"); break;
     }
     if (st != ST_OK)

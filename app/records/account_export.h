@@ -14,7 +14,8 @@ enum { ACCOUNT_EXPORT_PART_ROWS = 500 };
  *   balance_fen
  *   sent        packets sent, newest first: as items of /records/sent, and returned_fen
  *   received shares received: as items of /records/received, returned_fen, and thanks: the user's thanks, or null
- *   statement entries of /wallet */
+ *   statement entries of /wallet
+ *   topups   orders of top-ups, as on /wallet/topup */
 enum step account_export(struct exchange *x);
 
 #endif

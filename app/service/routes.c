@@ -3,6 +3,7 @@
 #include "base/array.h"
 #include "service/payments.h"
 #include "service/report.h"
+#include "service/topups.h"
 #include "service/transfers.h"
 #include "service/withdrawals.h"
 
@@ -13,6 +14,7 @@ const struct route service_routes[] = {
     { "GET", "/money/withdrawals", FOR_SERVICE, POOL_MONEY, withdrawals_list, NULL },
     { "POST", "/money/withdrawals/:key/post", FOR_SERVICE, POOL_MONEY, withdrawal_post_submit, withdrawal_post_fields },
     { "POST", "/money/withdrawals/:key/void", FOR_SERVICE, POOL_MONEY, withdrawal_void_submit, withdrawal_void_fields },
+    { "POST", "/money/topups/:key/paid", FOR_SERVICE, POOL_MONEY, topup_paid_submit, topup_paid_fields },
     { "GET", "/money/report", FOR_SERVICE, POOL_MONEY, channel_report_show, NULL },
 };
 const size_t service_routes_count = ARRAY_LEN(service_routes);

@@ -7,6 +7,7 @@
 #include "base/array.h"
 #include "base/money.h"
 #include "base/public_id.h"
+#include "ledger/topup.h"
 #include "user/store.h"
 #include "wallet/pending.h"
 #include "wallet/statement_channels.h"
@@ -339,6 +340,15 @@ static void this_month_model(struct model *m, const struct statement *s)
     value_page_bool(m, month, "has_sent", s->sent_fen > 0);
 }
 
+/* Whether a channel takes payments. */
+static enum status topup_offer_model(struct exchange *x, struct model *m)
+{
+    bool can_topup = false;
+    enum status st = x->wants_json ? ST_OK : topup_is_offered(x->app->stores.db, x->arena, &can_topup);
+    value_page_bool(m, &m->root, "can_topup", can_topup);
+    return st;
+}
+
 /* Usual amounts in yuan, and links that put one into the form. */
 static void presets_model(struct model *m, struct value *form, struct str next)
 {
@@ -388,6 +398,9 @@ enum status statement_model(struct exchange *x, struct model *m, struct list_key
     if (st != ST_OK)
         return st;
     this_month_model(m, s);
+    st = topup_offer_model(x, m);
+    if (st != ST_OK)
+        return st;
     if (s->more) {
         const struct statement_entry *last = &s->entries[s->count - 1];
         struct str next = list_key_text(x, last->created_ms, last->id);

@@ -99,6 +99,7 @@ void statement_kind_model(struct model *m, struct value *o, enum transfer_kind k
  *   next          key text or null;            page-only: next_url "/wallet?before=KEY" (absent on the last page)
  *   page-only:
  *   has_entries
+ *   can_topup     a channel takes payments (wallet/topup.h)
  *   this_month { received_text, sent_text, has_received, has_sent }: absent without any, and on later pages
  *   deposited, deposited_before    the visitor comes from a deposit (?deposited=1), or from one that was made before
  *                 (?deposited=2)

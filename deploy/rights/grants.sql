@@ -35,8 +35,11 @@ GRANT SELECT (user_id, hash, created_ms), INSERT, DELETE ON cover TO 'hongbao_pa
 GRANT SELECT ON account TO 'hongbao_page'@'localhost';
 GRANT SELECT ON transfer TO 'hongbao_page'@'localhost';
 GRANT SELECT (transfer_id, channel_id, memo, reference, reverses) ON external_transfer TO 'hongbao_page'@'localhost';
-GRANT SELECT (id, name, note, withdraws) ON channel TO 'hongbao_page'@'localhost';
+GRANT SELECT (id, name, note, withdraws, topup_url) ON channel TO 'hongbao_page'@'localhost';
 GRANT SELECT (id, user_id, hold_id, end_id, channel_id, amount_fen, destination, reason, state, created_ms, ended_ms) ON withdrawal TO 'hongbao_page'@'localhost';
+GRANT SELECT ON topup TO 'hongbao_page'@'localhost';
+GRANT SELECT ON topup_payment TO 'hongbao_page'@'localhost';
+GRANT EXECUTE ON PROCEDURE topup_open TO 'hongbao_page'@'localhost';
 GRANT EXECUTE ON PROCEDURE packet_send TO 'hongbao_page'@'localhost';
 GRANT EXECUTE ON PROCEDURE packet_send_with TO 'hongbao_page'@'localhost';
 GRANT EXECUTE ON PROCEDURE ledger_send TO 'hongbao_page'@'localhost';
@@ -74,6 +77,9 @@ GRANT SELECT (id, balance_fen) ON account TO 'hongbao_money'@'localhost';
 GRANT SELECT (id, kind, debit_id, credit_id, amount_fen, created_ms) ON transfer TO 'hongbao_money'@'localhost';
 GRANT SELECT ON external_transfer TO 'hongbao_money'@'localhost';
 GRANT SELECT ON withdrawal TO 'hongbao_money'@'localhost';
+GRANT SELECT (id, user_id, channel_id, amount_fen, created_ms, expires_ms) ON topup TO 'hongbao_money'@'localhost';
+GRANT SELECT ON topup_payment TO 'hongbao_money'@'localhost';
+GRANT EXECUTE ON PROCEDURE service_topup_paid TO 'hongbao_money'@'localhost';
 GRANT SELECT ON site TO 'hongbao_money'@'localhost';
 GRANT SELECT ON schema_migration TO 'hongbao_money'@'localhost';
 
@@ -90,6 +96,8 @@ GRANT SELECT ON transfer TO 'hongbao_settle'@'localhost';
 GRANT SELECT ON channel TO 'hongbao_settle'@'localhost';
 GRANT SELECT (transfer_id, channel_id, reference, author, reverses) ON external_transfer TO 'hongbao_settle'@'localhost';
 GRANT SELECT ON withdrawal TO 'hongbao_settle'@'localhost';
+GRANT SELECT ON topup TO 'hongbao_settle'@'localhost';
+GRANT SELECT ON topup_payment TO 'hongbao_settle'@'localhost';
 GRANT EXECUTE ON PROCEDURE ledger_settle TO 'hongbao_settle'@'localhost';
 GRANT EXECUTE ON PROCEDURE ledger_refund TO 'hongbao_settle'@'localhost';
 GRANT SELECT, UPDATE (state, grabbed_count, grabbed_fen, refund_fen, finished_ms, closed_ms) ON packet TO 'hongbao_settle'@'localhost';
@@ -112,7 +120,8 @@ GRANT SELECT (user_id), DELETE ON passkey TO 'hongbao_support'@'localhost';
 GRANT SELECT (user_id), DELETE ON recovery_code TO 'hongbao_support'@'localhost';
 GRANT SELECT ON site TO 'hongbao_support'@'localhost';
 
--- The treasury (hongbao money, hongbao service): services, channels, credits, debits and reversals, the ends of withdrawals, each by its routine.
+-- The treasury (hongbao money, hongbao service): services, channels, credits, debits and reversals, the ends of withdrawals,
+-- payments of orders, each by its routine.
 -- It reads who has what, and no packets.
 GRANT SELECT (id, username, nickname, created_ms, disabled_ms, deleting_ms, deleted_ms) ON user TO 'hongbao_treasury'@'localhost';
 GRANT SELECT ON account TO 'hongbao_treasury'@'localhost';
@@ -126,6 +135,10 @@ GRANT EXECUTE ON PROCEDURE channel_withdrawals TO 'hongbao_treasury'@'localhost'
 GRANT EXECUTE ON PROCEDURE ledger_external TO 'hongbao_treasury'@'localhost';
 GRANT EXECUTE ON PROCEDURE withdrawal_end TO 'hongbao_treasury'@'localhost';
 GRANT EXECUTE ON PROCEDURE ledger_reverse TO 'hongbao_treasury'@'localhost';
+GRANT SELECT ON topup TO 'hongbao_treasury'@'localhost';
+GRANT SELECT ON topup_payment TO 'hongbao_treasury'@'localhost';
+GRANT EXECUTE ON PROCEDURE channel_topup TO 'hongbao_treasury'@'localhost';
+GRANT EXECUTE ON PROCEDURE topup_paid TO 'hongbao_treasury'@'localhost';
 GRANT SELECT (id, name, scopes, channel_id, day_max_fen, addresses, author, created_ms, revoked_ms, used_ms) ON service TO 'hongbao_treasury'@'localhost';
 GRANT EXECUTE ON PROCEDURE service_add TO 'hongbao_treasury'@'localhost';
 GRANT EXECUTE ON PROCEDURE service_revoke TO 'hongbao_treasury'@'localhost';
@@ -143,6 +156,8 @@ GRANT SELECT ON transfer TO 'hongbao_audit'@'localhost';
 GRANT SELECT ON channel TO 'hongbao_audit'@'localhost';
 GRANT SELECT ON external_transfer TO 'hongbao_audit'@'localhost';
 GRANT SELECT ON withdrawal TO 'hongbao_audit'@'localhost';
+GRANT SELECT ON topup TO 'hongbao_audit'@'localhost';
+GRANT SELECT ON topup_payment TO 'hongbao_audit'@'localhost';
 GRANT SELECT (id, name, scopes, channel_id, day_max_fen, created_ms, revoked_ms) ON service TO 'hongbao_audit'@'localhost';
 GRANT SELECT ON service_hour TO 'hongbao_audit'@'localhost';
 GRANT SELECT ON packet TO 'hongbao_audit'@'localhost';

@@ -139,7 +139,7 @@ async function chaos(instance, run) {
   history.note = (what, fields) => { note(what, fields); run.notes.push({ at: history.now(), note: what, ...fields }); };
   const site = new Site(instance.url);
   const load = new Load({ site, users, history, seed: given.seed });
-  const treasury = new Treasury({ instance, users, history, seed: given.seed });
+  const treasury = new Treasury({ instance, site, users, history, seed: given.seed });
   const payouts = new Payouts({ instance, site, users, history, channel: CHANNEL, seed: given.seed });
   run.history = history;
   let over = false;

@@ -12,6 +12,7 @@ const DEMO_FEN = 100_000;
 const WALLET_READS_MAX = 5;
 const EXTERNAL_KINDS = new Set(['credit', 'debit', 'reverse']);
 const WALLET_KINDS = new Set([...EXTERNAL_KINDS, 'withdraw', 'void']); // move money of a wallet
+const EXTERNAL_OPS = { credit: 'credit', debit: 'debit', reverse: 'reverse', paid: 'credit' }; // the kinds of what they make
 
 // The columns that are read from each table and, of these, the numeric ones; ids stay text.
 const TABLES = {
@@ -252,12 +253,12 @@ function judgeDeposits(verdict) {
   }
 }
 
-// Credits, debits and reversals: each reference once, with the contents of one of its requests.
+// Credits, debits, reversals and paid top-ups: each reference once, with the contents of one of its requests.
 function judgeExternals(verdict) {
-  const asked = grouped([...EXTERNAL_KINDS].flatMap((op) => verdict.of(op)), ({ reference }) => reference);
+  const asked = grouped(Object.keys(EXTERNAL_OPS).flatMap((op) => verdict.of(op)), ({ reference }) => reference);
   for (const { key, asked: all, rows } of effects(asked, grouped(verdict.facts.externals.filter(({ kind }) => kind !== 'post'), ({ reference }) => reference))) {
     const [row] = rows;
-    const isOfRow = ({ op, user, amount_fen }) => row.kind === op && row.amount_fen === amount_fen && [row.debit_id, row.credit_id].includes(String(user));
+    const isOfRow = ({ op, user, amount_fen }) => row.kind === EXTERNAL_OPS[op] && row.amount_fen === amount_fen && [row.debit_id, row.credit_id].includes(String(user));
     // A request with other contents than the row's was rightly refused.
     const same = row ? all.filter((request) => isOfRow(request) || request.outcome === 'ok') : all;
     judgeEffect(verdict, { op: all[0]?.op ?? row.kind, name: `the transfer with reference ${key}`, asked: same, rows,

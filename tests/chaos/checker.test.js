@@ -106,16 +106,16 @@ class Run {
     return this.thank('ok', 'hi', { said: 'hi' });
   }
 
-  // An operator credits GRABBER with 50 fen.
-  credited() {
+  // An operator credits GRABBER with 50 fen; op 'paid': for an order.
+  credited(op) {
     this.facts.externals.push({ id: '70', kind: 'credit', debit_id: '16', credit_id: GRABBER, amount_fen: 50, reference: 'c-1', reverses: 'NULL' });
     this.facts.transfers.push(transfer('credit', '16', GRABBER, 50, { request_key: '16:c-1' }));
     this.facts.wallets[1].balance_fen += 50;
-    return this.askCredit('ok', { id: '70', got_fen: 50, repeated: false });
+    return this.askCredit('ok', { id: '70', got_fen: 50, repeated: false }, op);
   }
 
-  askCredit(outcome, fields) {
-    return this.ask('credit', outcome, { user: GRABBER, amount_fen: 50, reference: 'c-1', ...fields });
+  askCredit(outcome, fields, op = 'credit') {
+    return this.ask(op, outcome, { user: GRABBER, amount_fen: 50, reference: 'c-1', ...fields });
   }
 
   // The operator reverses it.
@@ -176,6 +176,7 @@ const PLANTED = {
   lost: {
     'a withdrawal without a row': (run, facts) => { run.withdrawn(); facts.withdrawals = []; },
     'a post that was told ok, of a pending withdrawal': (run) => { run.withdrawn(); run.ask('post', 'ok', { withdrawal: '7', reference: 'p-1' }); },
+    'a payment of an order without a row': (run, facts) => { run.credited('paid'); facts.externals = []; },
     'a credit without a row': (run, facts) => { run.credited(); facts.externals = []; },
     'a return without a row': (run) => { run.askReturn(); },
     'a return without its transfer': (run, { transfers }) => { run.giveBack(); transfers.pop(); },
@@ -200,6 +201,7 @@ const PLANTED = {
     'a withdrawal that is refused after it was told ok': (run) => { run.withdrawn(); run.askWithdraw('refused'); },
     'a post with another reference': (run, { externals }) => { run.withdrawn(); run.posted(); externals[0].reference = 'p-2'; },
     'a void that was told ok, of a posted withdrawal': (run) => { run.withdrawn(); run.posted(); run.ask('void', 'ok', { withdrawal: '7', reason: 'why' }); },
+    'a payment of an order with another amount': (run, { externals }) => { run.credited('paid'); externals[0].amount_fen = 49; },
     'a credit with another amount': (run, { externals }) => { run.credited(); externals[0].amount_fen = 49; },
     'a credit of another user': (run, { externals }) => { run.credited(); externals[0].credit_id = OTHER; },
     'a credit with another id than told': (run) => { run.credited().id = '69'; },
@@ -314,6 +316,7 @@ for (const [what, change, recovered = {}] of [
   ['a refusal before the grab', (run) => { Object.assign(run.open('refused', { why: 'expired' }), { at: 0, end: 1 }); }],
   ['a packet of unknown outcome', (run) => run.become(run.send, 'unknown', { packet: undefined }), { send: 1 }],
   ['a credit, repeated', (run) => { run.credited(); run.askCredit('ok', { id: '70', got_fen: 50, repeated: true }); }],
+  ['a payment of an order, repeated', (run) => { run.credited('paid'); run.askCredit('ok', { id: '70', got_fen: 50, repeated: true }, 'paid'); }],
   ['a credit refused with another amount', (run) => { run.credited(); run.askCredit('refused', { amount_fen: 51 }); }],
   ['a credit of unknown outcome with a row', (run) => run.become(run.credited(), 'unknown'), { credit: 1 }],
   ['a credit of unknown outcome without a row', (run) => run.askCredit('unknown')],

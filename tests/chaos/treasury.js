@@ -1,5 +1,6 @@
-// The load of an operator: credits, debits and reversals by `hongbao money`, from several shells at once, and credits and
-// debits by HTTP with a service token; the seed decides. A repeat may go either way: both ask for the same transfer.
+// The load of an operator: credits, debits, reversals and payments of top-ups by `hongbao money`, from several shells at
+// once, and credits and debits by HTTP with a service token; the seed decides. A repeat may go either way: both ask for
+// the same transfer.
 // Requests are repeated, also by two shells at the same time, and now and then with another amount, which must be refused.
 // Each is recorded in the history as invoked and then as ok, refused or unknown.
 import { pause } from '../support/deployment.js';
@@ -13,22 +14,22 @@ const THINK_MS_MAX = 400;
 const ANSWER_MS_MAX = 60_000;
 const SERVICE = 'machine';
 
-const ACTIONS = { credit: 6, debit: 3, reverse: 1, again: 3, otherwise: 1 };
+const ACTIONS = { credit: 6, debit: 3, topup: 3, reverse: 1, again: 3, otherwise: 1 };
 
 // What the command says when it has understood the request, and will never do it.
 const REFUSED = /belongs to|was reversed|has less|there is no credit/;
 
 export class Treasury {
-  #instance; #users; #history; #seed; #shells = []; #stopped = false; #recent = []; #count = 0; #token;
+  #instance; #site; #users; #history; #seed; #shells = []; #stopped = false; #recent = []; #count = 0; #token;
 
-  // instance: a Deployment. users: [{ id, name }], whose accounts stay.
-  constructor({ instance, users, history, seed }) {
-    [this.#instance, this.#users, this.#history, this.#seed] = [instance, users, history, seed];
+  // instance: a Deployment. site: a Site. users: [{ id, name, cookie }], whose accounts stay.
+  constructor({ instance, site, users, history, seed }) {
+    [this.#instance, this.#site, this.#users, this.#history, this.#seed] = [instance, site, users, history, seed];
   }
 
   // Call it before faults: it makes the channel, and the service.
   async start() {
-    const { code, stderr } = await this.#instance.hongbao('money', 'channel', CHANNEL);
+    const { code, stderr } = await this.#instance.hongbao('money', 'channel', CHANNEL, '--topup-url', 'https://pay.example/');
     if (code !== 0) throw new Error(`hongbao money channel: ${stderr}`);
     const added = await this.#instance.hongbao('service', 'add', SERVICE, '--scopes', 'credit debit', '--channel', CHANNEL);
     if (added.code !== 0) throw new Error(`hongbao service add: ${added.stderr}`);
@@ -49,16 +50,17 @@ export class Treasury {
     }
   }
 
-  // request: { op, user, name, amount_fen, reference }; of a reversal also transfer.
+  // request: { op, user, name, amount_fen, reference }; of a reversal also transfer, of a paid top-up order.
   async #ask(request, rng) {
-    if (request.op !== 'reverse' && rng.oneIn(2)) return this.#askByHttp(request);
-    const { op, name, amount_fen: fen, reference, transfer } = request;
-    const what = op === 'reverse' ? [transfer] : [name, (fen / 100).toFixed(2), '--channel', CHANNEL];
+    const { op, name, amount_fen: fen, reference, transfer, order } = request;
+    if (['credit', 'debit'].includes(op) && rng.oneIn(2)) return this.#askByHttp(request);
+    const amount = (fen / 100).toFixed(2);
+    const what = { reverse: [transfer], paid: [order, '--amount', amount] }[op] ?? [name, amount, '--channel', CHANNEL];
     const operation = this.#history.invoke(op, request);
     const { code, stdout, stderr } = await this.#instance.hongbao('money', op, ...what, '--reference', reference, '--json');
     if (code === 0) {
-      const { id, amount_fen, repeated } = JSON.parse(stdout);
-      this.#history.finish(operation, 'ok', { id: String(id), got_fen: amount_fen, repeated });
+      const { id, transfer: credit, amount_fen, repeated } = JSON.parse(stdout);
+      this.#history.finish(operation, 'ok', { id: String(op === 'paid' ? credit : id), got_fen: amount_fen, repeated });
     } else {
       this.#history.finish(operation, REFUSED.test(stderr) ? 'refused' : 'unknown', { why: stderr.trim().split('\n').pop() });
     }
@@ -102,6 +104,17 @@ export class Treasury {
 
   debit(rng) {
     return this.#askNew(this.#request('debit', rng), rng);
+  }
+
+  // The order is made by its user, and sometimes another amount is paid. A site that is away makes no order.
+  async topup(rng) {
+    const user = rng.pick(this.#users);
+    const reference = `t-${++this.#count}`;
+    const fen = rng.int(1, 3000);
+    const made = await this.#site.post('/wallet/topup', user.cookie, { amount: (fen / 100).toFixed(2), request_key: reference }).catch(() => ({}));
+    if (made.status !== 201) return;
+    const request = { op: 'paid', user: user.id, name: user.name, amount_fen: fen + rng.int(0, 1), reference, order: String(made.json.id) };
+    await this.#askNew(request, rng);
   }
 
   async reverse(rng) {

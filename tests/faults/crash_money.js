@@ -16,8 +16,8 @@ const IMPORT_ROWS = 2500; // three batches
 const money = (args, extra = {}) => run(env.HB_TEST_BINARY, ['money', ...args],
   { env: { ...process.env, HB_CONFIG: env.HB_TEST_CONFIG, ...extra } });
 
-// A command for the user, and what it does to the wallet: a credit of each row of a file, a reversal, or the payment of a
-// withdrawal.
+// A command for the user, and what it does to the wallet: a credit of each row of a file, a reversal, the payment of a
+// withdrawal or of an order.
 async function moneyCommand(point, user, mark) {
   const outside = (reference) => ['--channel', CHANNEL, '--reference', reference];
   if (point.startsWith('money-reverse')) {
@@ -28,6 +28,13 @@ async function moneyCommand(point, user, mark) {
     await sql(`CALL withdrawal_hold(${user.id}, (SELECT id FROM channel WHERE name = '${CHANNEL}'), 100, 'bank', '${mark}', 0)`);
     const id = (await sql(`SELECT id FROM withdrawal WHERE user_id = ${user.id}`)).trim();
     return { args: ['post', id, '--reference', mark], fen: -100 };
+  }
+  if (point.startsWith('money-topup')) {
+    const channel = `(SELECT id FROM channel WHERE name = '${CHANNEL}')`;
+    await money(['channel', CHANNEL, '--topup-url', 'https://pay.example/']);
+    await sql(`CALL topup_open(${user.id}, ${channel}, 100, '${mark}', 0)`);
+    const id = (await sql(`SELECT id FROM topup WHERE user_id = ${user.id}`)).trim();
+    return { args: ['paid', id, '--reference', mark, '--amount', '1.20'], fen: 120 };
   }
   const file = join(temporaryFolder('crash'), 'import.csv');
   const rows = Array.from({ length: IMPORT_ROWS }, (_, i) => `${user.username},0.01,${mark}-${i}`);

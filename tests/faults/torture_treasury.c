@@ -11,6 +11,7 @@
 #include "commands/money.h"
 #include "ledger/channel.h"
 #include "ledger/external.h"
+#include "ledger/topup.h"
 #include "ledger/withdrawal.h"
 #include "mysql/db.h"
 #include "torture.h"
@@ -98,6 +99,24 @@ static const char *hold(const char *key)
     return TEXT("%" PRIu64, db_cell_u64(&rows, 0, 0));
 }
 
+/* An order of the payee of 0.20; its number. */
+static const char *order(const char *key)
+{
+    struct topup made = { .user_id = torture->users[PAYEE].id,
+                          .channel = { .id = channel_of_desk().id },
+                          .amount_fen = 20,
+                          .request_key = str_from(key) };
+    bool repeated;
+    enum status st = ST_UNKNOWN;
+    for (int i = 0; i < TRIES && st != ST_OK; i++) {
+        torture_on();
+        st = topup_open(desk.db, desk.arena, &made, &repeated, clock_now_ms());
+        torture_off();
+    }
+    expect(st == ST_OK, "an order is not made");
+    return TEXT("%" PRIu64, made.id);
+}
+
 static int64_t balance(void)
 {
     int64_t fen;
@@ -136,7 +155,8 @@ void treasury_work(const struct config *config, const char *key)
     const char *username = torture->users[PAYEE].username;
     desk_open(config);
     const int64_t before = balance();
-    MONEY("channel", CHANNEL, "--note", "ACME", "--withdrawals", "on", "--withdraw-min", "0.10");
+    MONEY("channel", CHANNEL, "--note", "ACME", "--withdrawals", "on", "--withdraw-min", "0.10", "--topup-url",
+          "https://pay.example/");
     MONEY("credit", username, "3.00", "--channel", CHANNEL, "--reference", TEXT("%s-c", key), "--memo", "工资");
     MONEY("debit", username, "1.00", "--channel", CHANNEL, "--reference", TEXT("%s-d", key));
     import(key, username);
@@ -145,8 +165,11 @@ void treasury_work(const struct config *config, const char *key)
     MONEY("withdrawals", "--json");
     MONEY("post", posted, "--reference", TEXT("%s-p", key));
     MONEY("void", voided, "--reason", "wrong account");
+    const char *ordered = order(TEXT("%s-t", key));
+    MONEY("topups", "--json");
+    MONEY("paid", ordered, "--reference", TEXT("%s-t", key), "--amount", "0.25");
     MONEY("transfers", "--channel", CHANNEL, "--csv");
     MONEY("report", "--json");
-    expect(balance() == before + 300 - 100 + 100 + 50 * IMPORTED - 10, "the payee has another balance");
+    expect(balance() == before + 300 - 100 + 100 + 50 * IMPORTED - 10 + 25, "the payee has another balance");
     desk_close();
 }

@@ -47,7 +47,7 @@ TEST(a_new_user_has_names_and_empty_lists)
     assert_string_equal(json_string_value(json_object_get(json, "nickname")), hong.nickname);
     assert_true(json_is_string(json_object_get(json, "created_at")));
     assert_true(json_is_string(json_object_get(json, "exported_at")));
-    static const char *const lists[] = { "sessions", "tokens", "sent", "received", "statement" };
+    static const char *const lists[] = { "sessions", "tokens", "sent", "received", "statement", "topups" };
     for (size_t i = 0; i < sizeof lists / sizeof *lists; i++)
         assert_int_equal(length(json, lists[i]), 0);
     json_decref(json);
@@ -97,6 +97,26 @@ TEST(money_from_a_channel_is_exported_with_its_reference)
     assert_string_equal(json_string_value(json_object_get(entry, "channel")), "export");
     assert_string_equal(json_string_value(json_object_get(entry, "memo")), "\"May\"");
     assert_string_equal(json_string_value(json_object_get(entry, "reference")), "r-1");
+    json_decref(json);
+}
+
+/* One more than a part has. */
+#define ORDERS_TEXT "501"
+
+TEST(orders_of_top_ups_are_exported)
+{
+    enum { ORDERS = ACCOUNT_EXPORT_PART_ROWS + 1 };
+    struct person p = person_with(0);
+    sql_run(app, "CALL channel_open('paid-on', 'Cards', 'boss', 1)");
+    sql_run(app,
+            "INSERT INTO topup (user_id, channel_id, amount_fen, request_key, state, created_ms, expires_ms)"
+            " SELECT ?, c.id, s.seq, s.seq, 'waiting', 1, 2 FROM channel AS c JOIN seq_1_to_" ORDERS_TEXT
+            " AS s WHERE c.name = 'paid-on'",
+            DB_U64(p.id));
+    json_t *json = exported_json(&p);
+    assert_int_equal(length(json, "topups"), ORDERS);
+    for (int i = 0; i < ORDERS; i++)
+        assert_int_equal(number(json, "topups", (size_t)i, "amount_fen"), ORDERS - i);
     json_decref(json);
 }
 

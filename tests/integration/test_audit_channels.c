@@ -48,6 +48,12 @@ static const char *const SCENE[] = {
     "SET @rc = (SELECT transfer_id FROM external_transfer WHERE reference = 'rc'),"
     " @rd = (SELECT transfer_id FROM external_transfer WHERE reference = 'rd'),"
     " @rp = (SELECT transfer_id FROM external_transfer WHERE reference = 'rp')",
+    "CALL channel_topup(@b, 'https://pay.example/')",
+    "CALL topup_open(@u4, @b, 900, 'o1', @now)",
+    "CALL topup_open(@u4, @b, 950, 'o2', @now)",
+    "SET @o1 = (SELECT id FROM topup WHERE request_key = 'o1'), @o2 = (SELECT id FROM topup WHERE request_key = 'o2')",
+    "CALL topup_paid(@o1, 't1', 800, 'boss', 'command', @now)",
+    "SET @t1 = (SELECT transfer_id FROM external_transfer WHERE reference = 't1')",
     /* two services; one is revoked after it has moved money */
     "SET @web = UNHEX(SHA2('web', 256)), @old = UNHEX(SHA2('old', 256))",
     "CALL service_add('web', @web, 'credit,debit,withdraw', @a, 1000, '', 'boss')",
@@ -55,6 +61,9 @@ static const char *const SCENE[] = {
     "CALL service_external(@web, 'credit', @a, @u4, 70, 's1', '', @now)",
     "CALL service_external(@web, 'debit', @a, @u4, 20, 's2', '', @now)",
     "CALL service_external(@old, 'credit', @b, @u4, 5, 's3', '', @now)",
+    "CALL topup_open(@u4, @b, 6, 'o3', @now)",
+    "CALL service_topup_paid(@old, (SELECT id FROM topup WHERE request_key = 'o3'), 's5', 6, @now)",
+    "SET @s5 = (SELECT transfer_id FROM external_transfer WHERE reference = 's5')",
     "CALL service_revoke('old')",
     "CALL withdrawal_hold(@u4, @a, 10, 'account 4', 'k5', @now)",
     "CALL withdrawal_hold(@u4, @a, 11, 'account 4', 'k6', @now)",
@@ -155,6 +164,16 @@ static const struct forgery {
       "UPDATE external_transfer AS x JOIN transfer AS t ON t.id = x.transfer_id"
       " SET x.channel_id = @b, t.debit_id = @b, t.request_key = CONCAT(@b, ':rd') WHERE t.id = @rd",
       true },
+    /* orders, and their payments */
+    { AUDIT_ORIGIN, "topup", "@o1", "DELETE FROM topup_payment WHERE topup_id = @o1", false },
+    { AUDIT_ORIGIN, "topup", "@o1", "UPDATE topup SET state = 'waiting' WHERE id = @o1", false },
+    { AUDIT_ORIGIN, "topup", "@o2", "UPDATE topup SET state = 'paid' WHERE id = @o2", false },
+    { AUDIT_ORIGIN, "topup", "@o2", "UPDATE topup_payment SET topup_id = @o2 WHERE topup_id = @o1", false },
+    { AUDIT_ORIGIN, "transfer", "@t1", "DELETE FROM topup WHERE id = @o1", false },
+    { AUDIT_ORIGIN, "transfer", "@t1", "UPDATE topup SET user_id = @u2 WHERE id = @o1", false },
+    { AUDIT_ORIGIN, "transfer", "@t1", "UPDATE topup SET channel_id = @a WHERE id = @o1", false },
+    { AUDIT_ORIGIN, "transfer", "@rc", "UPDATE topup_payment SET transfer_id = @rc WHERE topup_id = @o1", false },
+    { AUDIT_TIMES, "topup", "@o2", "UPDATE topup SET created_ms = 4000000000000 WHERE id = @o2", false },
     /* transfers of withdrawals that do not exist, or ended in another way */
     { AUDIT_ORIGIN, "account", "3", "DELETE FROM withdrawal WHERE id = @w1", true },
     { AUDIT_ORIGIN, "account", "@a", "UPDATE withdrawal SET state = 'voided' WHERE id = @w2", true },
@@ -230,6 +249,8 @@ static const struct forgery {
     { AUDIT_SERVICES, "transfer", "@s2", "UPDATE service SET scopes = 'credit,withdraw' WHERE id = @sw", false },
     { AUDIT_SERVICES, "transfer", "@s4", "UPDATE service SET scopes = 'credit,debit' WHERE id = @sw", false },
     { AUDIT_SERVICES, "transfer", "@s3", "UPDATE service SET scopes = 'debit' WHERE id = @so", false },
+    { AUDIT_SERVICES, "transfer", "@s3", "UPDATE service SET scopes = 'topup,debit' WHERE id = @so", false },
+    { AUDIT_SERVICES, "transfer", "@s5", "UPDATE service SET scopes = 'credit,debit' WHERE id = @so", false },
     { AUDIT_SERVICES, "transfer", "@s3", "UPDATE service SET channel_id = @a WHERE id = @so", false },
     { AUDIT_SERVICES, "transfer", "@s3", "UPDATE service SET created_ms = created_ms + 100000000 WHERE id = @so",
       false },

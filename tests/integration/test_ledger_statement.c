@@ -83,8 +83,13 @@ static void nothing_is_half_done(const char *after)
         "SELECT (SELECT COUNT(*) FROM transfer WHERE kind IN ('credit', 'debit', 'post', 'reverse')) -"
         " (SELECT COUNT(*) FROM external_transfer)",
         "SELECT COUNT(*) FROM transfer AS t WHERE kind IN ('credit', 'debit') AND debit_id + credit_id >= @user AND"
-        " request_key NOT LIKE '%:service' AND 3 <> (SELECT COUNT(*) FROM transfer WHERE kind = t.kind"
-        " AND request_key NOT LIKE '%:service' AND debit_id + credit_id = t.debit_id + t.credit_id)",
+        " request_key NOT LIKE '%:service' AND request_key NOT LIKE '%:topup' AND 3 <> (SELECT COUNT(*) FROM transfer"
+        " WHERE kind = t.kind AND request_key NOT LIKE '%:service' AND request_key NOT LIKE '%:topup'"
+        " AND debit_id + credit_id = t.debit_id + t.credit_id)",
+        "SELECT (SELECT COUNT(*) FROM external_transfer WHERE memo LIKE 'top-up %') -"
+        " (SELECT COUNT(*) FROM topup_payment)",
+        "SELECT COUNT(*) FROM topup AS o WHERE (state = 'paid') <> EXISTS"
+        " (SELECT 1 FROM topup_payment WHERE topup_id = o.id)",
         "SELECT COALESCE((SELECT SUM(moved_fen) FROM service_hour), 0) -"
         " COALESCE((SELECT SUM(amount_fen) FROM transfer AS t JOIN external_transfer AS x ON x.transfer_id = t.id"
         " WHERE x.author LIKE 'service:%'), 0)",
@@ -105,8 +110,8 @@ static void nothing_is_half_done(const char *after)
 
 /* The statements of one round, each by the role that may call it. [id, …] of new users become wallets with money, and
  * one more user gets an empty one. The first user gets a deposit, is credited and debited from a new channel, withdraws
- * twice, sends three packets, has a share of one and gives it back, gets two packets' money back, and deletes the
- * account. */
+ * twice, orders a top-up and pays it twice, sends three packets, has a share of one and gives it back, gets two
+ * packets' money back, and deletes the account. */
 struct round {
     MYSQL *roles[5]; /* auth, page, settle, treasury, money */
     unsigned long long user, packet;
@@ -160,8 +165,11 @@ enum {
     HOLD_OTHER,
     VOID,
     REVERSE,
+    ORDER,
+    PAID,
     SERVICE,
     BY_SERVICE,
+    PAID_BY_SERVICE,
     HOLD_THIRD,
     POST_BY_SERVICE,
     REVOKE,
@@ -198,12 +206,24 @@ static const struct call {
                   " AND reference = 'post'), 'back', 'x', 'anna', 'command', 1)",
                   TREASURY,
                   { NULL } },
-    [SERVICE] = { "CALL service_add(CONCAT('s', @user), " HASH ", 'credit,withdraw', " CHANNEL ", 1000, '', 'anna')",
+    [ORDER] = { "CALL topup_open(@user, " CHANNEL ", 9, 'order', 1)",
+                PAGE,
+                { "UPDATE channel SET topup_url = 'https://pay.example/' WHERE name = CONCAT('c', @user)" } },
+    [PAID] = { "CALL topup_paid((SELECT id FROM topup WHERE user_id = @user), 'topup', 8, 'anna', 'command', 1)",
+               TREASURY,
+               { NULL } },
+    [SERVICE] = { "CALL service_add(CONCAT('s', @user), " HASH ", 'credit,withdraw,topup', " CHANNEL
+                  ", 1000, '', 'anna')",
                   TREASURY,
                   { NULL } },
     [BY_SERVICE] = { "CALL service_external(" HASH ", 'credit', " CHANNEL ", @user, 9, 'service', 'x', 1)",
                      MONEY,
                      { NULL } },
+    [PAID_BY_SERVICE] = { "CALL service_topup_paid(" HASH
+                          ", (SELECT id FROM topup WHERE user_id = @user), 'by:topup', 7,"
+                          " 1)",
+                          MONEY,
+                          { NULL } },
     [HOLD_THIRD] = { "CALL withdrawal_hold(@user, " CHANNEL ", 9, 'x', '3', 1)", AUTH, { NULL } },
     [POST_BY_SERVICE] = { "CALL service_withdrawal_end(" HASH ", " HELD("3") ", TRUE, 'post 3', NULL, 1)",
                           MONEY,
@@ -354,6 +374,7 @@ TEST(a_statement_whose_sum_overflows_does_nothing)
         { "CALL ledger_reverse((SELECT transfer_id FROM external_transfer WHERE reference = 'debit 1'), 'back', '',"
           " 'anna', 'http', 1)",
           TREASURY },
+        { "CALL topup_paid((SELECT id FROM topup WHERE user_id = @user), 'more', 60, 'anna', 'command', 1)", TREASURY },
     };
     struct scene s;
     scene_begin(&s);

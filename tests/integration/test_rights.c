@@ -193,6 +193,8 @@ static const char *const TREASURY_CALLS[] = {
     "CALL withdrawal_end(0, TRUE, 'r', NULL, 'somebody', 'command', 1)",
     "CALL withdrawal_end(0, FALSE, NULL, 'r', 'somebody', 'command', 1)",
     "CALL ledger_reverse(0, 'r', '', 'somebody', 'command', 1)",
+    "CALL channel_topup(0, '')",
+    "CALL topup_paid(0, 'r', 5, 'somebody', 'command', 1)",
     "CALL service_add('x', REPEAT('x', 32), 'credit', 0, NULL, '', 'somebody')",
     "CALL service_revoke('x')",
 };
@@ -206,6 +208,17 @@ static const char *const NOBODYS_CALLS[] = {
     "SELECT channel_open('x', '', 'somebody', 1)",
     "SELECT channel_note(2, 'x')",
     "SELECT channel_kind(2)",
+    "SELECT channel_topup(2, '')",
+    "SELECT topup_open(10001, 2, 5, 'k', 1)",
+    "SELECT topup_paid(1, 'r', 5, 'somebody', 'command', 1)",
+    "SELECT service_topup_paid(REPEAT('x', 32), 1, 'r', 5, 1)",
+    "INSERT INTO topup (user_id, channel_id, amount_fen, request_key, state, created_ms, expires_ms)"
+    " VALUES (1, 2, 5, 'x', 'waiting', 1, 1)",
+    "UPDATE topup SET state = 'paid'",
+    "DELETE FROM topup",
+    "INSERT INTO topup_payment (transfer_id, topup_id) VALUES (1, 1)",
+    "UPDATE topup_payment SET topup_id = 1",
+    "DELETE FROM topup_payment",
     "SELECT service_check(REPEAT('x', 32), 'credit', 2)",
     "SELECT service_count(1, 5)",
     "SELECT service_author(1)",
@@ -894,7 +907,7 @@ TEST(the_audit_only_reads)
 {
     EACH_TEXT (table, "user", "account", "transfer", "packet", "`grab`", "user_month", "stream_cursor",
                "instance_lease", "schema_migration", "channel", "external_transfer", "withdrawal", "service",
-               "service_hour") {
+               "service_hour", "topup", "topup_payment") {
         char delete[128], insert[128];
         (void)snprintf(delete, sizeof delete, "DELETE FROM %s", table);
         (void)snprintf(insert, sizeof insert, "INSERT INTO %s VALUES ()", table);
@@ -1078,7 +1091,8 @@ TEST(only_the_treasury_moves_money_from_and_to_channels)
 /* It reads who has what; no passwords, packets or sessions. */
 TEST(the_treasury_reads_money_and_does_nothing_else)
 {
-    EACH_TEXT (table, "channel", "external_transfer", "withdrawal", "transfer", "account", "site", "schema_migration")
+    EACH_TEXT (table, "channel", "external_transfer", "withdrawal", "topup", "topup_payment", "transfer", "account",
+               "site", "schema_migration")
         assert_allowed(TREASURY, row_of(table));
     assert_allowed(TREASURY, "SELECT id, username, nickname, created_ms, disabled_ms, deleting_ms, deleted_ms FROM user"
                              " LIMIT 1");
@@ -1175,8 +1189,26 @@ TEST(the_pools_read_of_channels_what_a_statement_shows)
     assert_denied_but(1U << PAGE | 1U << AUTH | 1U << MONEY | 1U << SETTLE | 1U << AUDIT,
                       "SELECT destination FROM withdrawal");
     assert_allowed(SETTLE, "SELECT COUNT(*), MIN(created_ms) FROM withdrawal WHERE state = 'pending'");
-    EACH_TEXT (table, "channel", "external_transfer", "withdrawal")
+    EACH_TEXT (table, "channel", "external_transfer", "withdrawal", "topup", "topup_payment")
         assert_denied(SUPPORT, row_of(table));
+}
+
+/* An order is no money, so the page pool makes it; it can't say that it was paid. */
+TEST(only_the_page_pool_makes_orders_of_top_ups)
+{
+    static const char call[] = "CALL topup_open(0, 16, 5, 'k', 1)";
+    assert_refused(PAGE, call);
+    assert_denied_but(1U << PAGE, call);
+    assert_denied(TREASURY, call);
+    assert_denied(SUPPORT, call);
+    EACH_TEXT (table, "topup", "topup_payment")
+        assert_allowed(PAGE, row_of(table));
+    assert_denied_but(1U << PAGE | 1U << SETTLE | 1U << AUDIT, row_of("topup"));
+    assert_denied_but(1U << PAGE | 1U << MONEY | 1U << SETTLE | 1U << AUDIT, row_of("topup_payment"),
+                      "SELECT topup_url FROM channel LIMIT 1");
+    assert_refused(MONEY, "CALL service_topup_paid(REPEAT('x', 32), 1, 'r', 5, 1)");
+    assert_denied_but(1U << MONEY, "CALL service_topup_paid(REPEAT('x', 32), 1, 'r', 5, 1)");
+    assert_denied(TREASURY, "CALL service_topup_paid(REPEAT('x', 32), 1, 'r', 5, 1)");
 }
 
 /* Loads a library with one function, both of this name. */

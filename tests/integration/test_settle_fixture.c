@@ -21,9 +21,9 @@ enum {
 };
 
 static const char *const tables[] = {
-    "thanks",          "share_return",      "grab",       "transfer", "packet",           "user_month",
-    "stream_cursor",   "dead_letter",       "account",    "user",     "username_retired", "token",
-    "packet_receiver", "external_transfer", "withdrawal", "channel",  "service",          "service_hour"
+    "thanks",      "share_return", "grab",    "transfer",         "packet", "user_month",      "stream_cursor",
+    "dead_letter", "account",      "user",    "username_retired", "token",  "packet_receiver", "external_transfer",
+    "withdrawal",  "channel",      "service", "service_hour",     "topup",  "topup_payment"
 };
 
 /* Runs "BEFORE table BETWEEN [table]" for every table; twice: with the name at the end, too. */

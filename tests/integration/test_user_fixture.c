@@ -428,6 +428,8 @@ void accounts_forget(struct services *app, const uint64_t *ids, size_t count)
         const struct db_param id = DB_U64(ids[i]);
         sql_run(app, "DELETE FROM grab WHERE packet_id = ? OR user_id = ?", id, id);
         sql_run(app, "DELETE FROM withdrawal WHERE user_id = ?", id);
+        sql_run(app, "DELETE FROM topup_payment WHERE topup_id IN (SELECT id FROM topup WHERE user_id = ?)", id);
+        sql_run(app, "DELETE FROM topup WHERE user_id = ?", id);
         sql_run(app,
                 "DELETE FROM external_transfer WHERE reverses IN"
                 " (SELECT id FROM transfer WHERE ? IN (debit_id, credit_id))",

@@ -103,6 +103,7 @@ TEST(what_costs_money_or_time_has_a_limit)
         unsigned limits;
     } limited[] = { { "POST", "/send", LIMITED_BY(LIMIT_SEND) | LIMITED_BY(LIMIT_SEND_ADDRESS) },
                     { "POST", "/wallet/deposit", LIMITED_BY(LIMIT_DEPOSIT) },
+                    { "POST", "/wallet/topup", LIMITED_BY(LIMIT_DEPOSIT) },
                     { "POST", "/register", LIMITED_BY(LIMIT_REGISTER_ADDRESS) | LIMITED_BY(LIMIT_REGISTER_NETWORK) },
                     { "GET", "/records/received", LIMITED_BY(LIMIT_READ) },
                     { "GET", "/records/sent", LIMITED_BY(LIMIT_READ) },

@@ -77,6 +77,17 @@ async function withdrawal() {
   return { channel: CHANNEL, password: PASSWORD };
 }
 
+let channel; // that takes payments
+
+async function topupChannel() {
+  if (channel) return channel;
+  const name = unique('c').slice(0, 20);
+  await sql(`CALL channel_open('${name}', 'Cards', 'test', 0)`);
+  await sql(`CALL channel_topup((SELECT id FROM channel WHERE name = '${name}'), 'https://pay.example/')`);
+  channel = name;
+  return channel;
+}
+
 // A client with a service token of this scope, of a channel of its own; and the channel.
 export async function service(scope) {
   const [name, channel] = [unique('s').slice(0, 20), unique('c').slice(0, 20)];
@@ -162,6 +173,16 @@ const special = {
     await client.post('/send', { kind: 'even', amount: '1', count: '1', request_key: key });
     return { path: { key } };
   },
+  topupPage: async () => {
+    await topupChannel();
+    return {};
+  },
+  topup: async () => ({ fields: { channel: await topupChannel() } }),
+  topupOrder: async (client) => {
+    const made = await client.post('/wallet/topup', { amount: '5', channel: await topupChannel(), request_key: unique('k') });
+    assert.equal(made.status, 201, made.text);
+    return { path: { key: made.json.id } };
+  },
   poster: async (client) => ({ path: { id: await packet(client) } }),
   calendar: async (client) => ({ path: { id: await packet(sender, { opens_at: new Date(Date.now() + 3_600_000).toISOString() }) } }),
   receipt: async (client) => ({ path: { id: await received(client) } }),
@@ -188,6 +209,15 @@ const special = {
     return { path: { key: transfer } };
   },
   creditMoney: payment('credit'),
+  payTopup: async () => {
+    const { client, channel: own } = await service('topup');
+    const { id } = await newUser();
+    const key = unique('t');
+    const channelId = `(SELECT id FROM channel WHERE name = '${own}')`;
+    await sql(`CALL channel_topup(${channelId}, 'https://pay.example/'); CALL topup_open(${id}, ${channelId}, 8800, '${key}', 0);
+      CALL channel_topup(${channelId}, '')`);
+    return { client, path: { key: (await sql(`SELECT id FROM topup WHERE request_key = '${key}'`)).trim() }, fields: { reference: unique('r') } };
+  },
   debitMoney: payment('debit'),
   postWithdrawal: ending,
   voidWithdrawal: ending,

@@ -22,6 +22,7 @@ import { readFileSync } from 'node:fs';
 import { Client, PASSWORD, pooled, site, unique } from '../../e2e/support/site.js';
 import { LANGUAGES, words } from '../../e2e/support/texts.js';
 import { landscape } from '../../e2e/support/upload.js';
+import { topupPages } from './topups.js';
 import { channelsOpen, COVERS, LONGEST } from './world.js';
 
 export { buildWorld } from './world.js';
@@ -174,6 +175,15 @@ const account = [
   { name: 'withdraw refused, several channels', as: 'rtl', path: '/wallet/withdraw', post: { amount: '1', account: LONGEST.latin.repeat(4), password: '' }, status: 422, before: () => channelsOpen(2) },
   ...['pending', 'posted', 'voided', 'reversed', 'void', 'reverse', 'credit', 'deposit']
     .map((name) => ({ name: `transfer, ${name}`, as: 'rtl', path: (w) => `/wallet/transfers/${w.withdrawn[name]}` })),
+  { name: 'wallet with top-ups', as: 'wide', path: '/wallet', before: () => topupPages(1) },
+  { name: 'top-up', as: 'wide', path: '/wallet/topup', before: () => topupPages(1) },
+  { name: 'top-up, the first one', as: 'fresh', path: '/wallet/topup', before: () => topupPages(1) },
+  { name: 'top-up, several channels', as: 'wide', path: '/wallet/topup?amount=5', before: () => topupPages(2) },
+  { name: 'top-up refused', as: 'wide', path: '/wallet/topup', post: { amount: '0' }, status: 422, before: () => topupPages(1) },
+  { name: 'top-up refused, several channels', as: 'fresh', path: '/wallet/topup', post: { amount: '1', channel: 'none' }, status: 422, before: () => topupPages(2) },
+  { name: 'no top-up', as: 'wide', path: '/wallet/topup', status: 404, before: () => topupPages(0) },
+  ...['waiting', 'paid', 'differing', 'expired', 'closed']
+    .map((name) => ({ name: `top-up, ${name}`, as: 'wide', path: (w) => `/wallet/topup/${w.topups[name]}`, before: () => topupPages(1) })),
   { name: 'account', as: 'fresh', path: '/account' },
   { name: 'account, about to rename', as: 'latin', path: '/account', act: (page) => page.check('[name=face][value=tiger]', { force: true }) },
   { name: 'account, renamed', as: 'sender', path: '/account?saved=1' },

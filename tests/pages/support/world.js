@@ -9,6 +9,7 @@ import { opened, sentPath, settled as isSettled } from '../../e2e/support/packet
 import { Client, newUser, PASSWORD, pooled, site, unique } from '../../e2e/support/site.js';
 import { landscape, upload } from '../../e2e/support/upload.js';
 import { closeChannels, money, openChannel } from '../../e2e/support/withdrawals.js';
+import { topupOrders, topupPages } from './topups.js';
 
 const SHARES_MAX = 100;
 const SMALL_PACKETS = 25; // more than one page of records
@@ -243,11 +244,12 @@ export async function channelsOpen(count) {
   await closeChannels();
   for (const name of CHANNELS.slice(0, count)) await openChannel(name);
 }
+const topups = async ({ wide }) => ({ topups: await topupOrders(wide, LONGEST.wide) });
 
 const SCREENS = ['covered', 'untouched', 'open', 'finished', 'waiting', 'ended', 'endedWaiting', 'secret', 'hundred', 'arabic'];
 const SENDERS = { hundred: 'latin', arabic: 'rtl' };
 
-const PARTS = { open: openPackets, options: optionPackets, painted: paintedPackets, returned: returnedPackets, finished: finishedPackets, expired: expiredPackets, withdrawn: withdrawals };
+const PARTS = { open: openPackets, options: optionPackets, painted: paintedPackets, returned: returnedPackets, finished: finishedPackets, expired: expiredPackets, withdrawn: withdrawals, topups };
 
 // parts: the names of those PARTS that the test needs.
 export async function buildWorld(parts = Object.keys(PARTS)) {
@@ -262,6 +264,7 @@ export async function buildWorld(parts = Object.keys(PARTS)) {
   const end = async () => {
     await unplant();
     await closeChannels();
+    await topupPages(0);
   };
   return { ...who, ...packets, end };
 }

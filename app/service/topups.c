@@ -1,0 +1,107 @@
+#include "service/topups.h"
+
+#include <inttypes.h>
+
+#include "base/log.h"
+#include "ledger/topup.h"
+#include "service/caller.h"
+#include "service/payments.h"
+#include "web/field_types.h"
+
+enum { AMOUNT_FEN_MAX = 999999999 };
+
+static const struct problem LEAVES = { 409, "user-deleted", "text/topup_user_deleted", "text/topup_user_deleted_detail",
+                                       0 };
+
+struct paid_form {
+    struct str reference;
+    int64_t amount_fen;
+};
+
+const struct field topup_paid_fields[] = {
+    { .name = "reference",
+      .type = &FIELD_REFERENCE,
+      .member = offsetof(struct paid_form, reference),
+      .required = true,
+      .missing = "text/payment_reference_missing",
+      .malformed = "text/payment_reference_malformed",
+      .says = "the number of the payment outside, as of a credit",
+      .example = "pi-4711" },
+    { .name = "amount",
+      .type = &FIELD_YUAN,
+      .member = offsetof(struct paid_form, amount_fen),
+      .required = true,
+      .min = 1,
+      .max = AMOUNT_FEN_MAX,
+      .missing = "text/payment_amount_missing",
+      .malformed = "text/payment_amount_malformed",
+      .low = "text/payment_amount_zero",
+      .high = "text/payment_amount_max",
+      .says = "yuan: what was paid, which may differ from the order",
+      .example = "88.00" },
+    { .name = NULL },
+};
+
+static void paid_answer(struct exchange *x, const struct topup_paid *paid)
+{
+    struct model m;
+    x->fallback_problem = &CALLER_UNKNOWN;
+    model_init(&m, x->arena);
+    value_int(&m, &m.root, "id", (int64_t)paid->made.id);
+    value_int(&m, &m.root, "order", (int64_t)paid->id);
+    value_text(&m, &m.root, "reference", paid->reference);
+    value_int(&m, &m.root, "amount_fen", paid->amount_fen);
+    value_int(&m, &m.root, "ordered_fen", paid->order.amount_fen);
+    value_text(&m, &m.root, "username", paid->order.username);
+    respond_model(x, paid->repeated ? 200 : 201, NULL, &m);
+}
+
+static void paid_make(struct exchange *x, const struct caller *caller, struct topup_paid *paid)
+{
+    enum status st = topup_paid(x->app->stores.db, x->arena, paid, &caller->author, x->now_ms);
+    if (st == ST_EXISTS) {
+        respond_problem(x, &REFERENCE_USED);
+        return;
+    }
+    if (st == ST_NOT_FOUND && paid->leaves) {
+        respond_problem(x, &LEAVES);
+        return;
+    }
+    if (st != ST_OK) {
+        caller_failed(x, caller, st);
+        return;
+    }
+    log_info("money",
+             "action=topup-paid channel=%.*s by=http topup_id=%" PRIu64 " transfer_id=%" PRIu64 " user_id=%" PRIu64
+             " amount_fen=%" PRId64 " repeated=%d author=%.*s",
+             STR_ARG(caller->service.channel), paid->id, paid->made.id, paid->order.user_id, paid->amount_fen,
+             paid->repeated, STR_ARG(caller->author.name));
+    paid_answer(x, paid);
+}
+
+enum step topup_paid_submit(struct exchange *x)
+{
+    struct caller caller;
+    struct paid_form form = { .reference = STR("") };
+    struct topup_paid paid = { .id = 0 };
+    struct form_errors e;
+    struct model m;
+    if (!caller_read(x, SERVICE_TOPUP, &caller))
+        return STEP_DONE;
+    if (!str_to_u64(x->params.key, &paid.id)) {
+        respond_status(x, ST_NOT_FOUND);
+        return STEP_DONE;
+    }
+    enum status st = form_read(x, topup_paid_fields, &form, &e);
+    model_init(&m, x->arena);
+    paid.channel_id = caller.service.channel_id;
+    paid.reference = form.reference;
+    paid.amount_fen = form.amount_fen;
+    if (st == ST_INVALID)
+        respond_form_errors(x, NULL, &m, &e);
+    else if (st != ST_OK)
+        respond_status(x, st);
+    else
+        paid_make(x, &caller, &paid);
+    return STEP_DONE;
+}
