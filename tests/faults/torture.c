@@ -378,11 +378,24 @@ static void fences_open(void)
 /* Empties the stores and creates a few users with money. */
 static void world_inside(void)
 {
-    static const char *const tables[] = {
-        "thanks",     "share_return",      "packet_receiver", "grab",   "transfer",         "packet",
-        "user_month", "stream_cursor",     "account",         "user",   "username_retired", "channel",
-        "withdrawal", "external_transfer", "service_hour",    "service"
-    };
+    static const char *const tables[] = { "thanks",
+                                          "share_return",
+                                          "packet_receiver",
+                                          "grab",
+                                          "transfer",
+                                          "packet",
+                                          "user_month",
+                                          "stream_cursor",
+                                          "account",
+                                          "user",
+                                          "username_retired",
+                                          "channel",
+                                          "withdrawal",
+                                          "external_transfer",
+                                          "service_hour",
+                                          "service",
+                                          "topup",
+                                          "topup_payment" };
     services_start();
     expect(migrate_run(app.stores.db, config.sql_dir, NULL) == ST_OK, "no schema");
     sql_run("SET FOREIGN_KEY_CHECKS = 0");
