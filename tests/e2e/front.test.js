@@ -5,7 +5,7 @@ import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { existsSync, readFileSync, statSync } from 'node:fs';
 import { appendFile, mkdir, readdir, symlink, writeFile } from 'node:fs/promises';
-import { connect } from 'node:net';
+import { connect, createServer } from 'node:net';
 import { basename, join } from 'node:path';
 import { after, before, test } from 'node:test';
 import { fileURLToPath } from 'node:url';
@@ -280,6 +280,11 @@ test('a program of the operator gets JSON, whatever it accepts; an nginx without
     assert.deepEqual([answer.status, problem.type, answer.headers.get('content-type')],
       [status, `urn:hongbao:problem:${type}`, 'application/problem+json'], answer.text);
   }
+  const pool = createServer((socket) => socket.on('data', () => socket.destroy())).listen(join(folder, 'money')); // it dies
+  await once(pool, 'listening');
+  for (const [type, ...options] of [['busy'], ['unknown', '-d', 'reference=x']])
+    assert.equal(JSON.parse((await site('/money/credits', ...options)).text).type, `urn:hongbao:problem:${type}`, 'nginx knows what moves money');
+  pool.close();
   const text = readFileSync(join(folder, 'nginx.conf'), 'utf8');
   const [older, without] = [join(folder, 'older.conf'), text.replace(/upstream hongbao_money \{[^}]*\}/, '')];
   assert.notEqual(without, text);
