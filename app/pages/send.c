@@ -38,7 +38,6 @@ enum {
 static void limits_model(struct exchange *x, struct model *m)
 {
     const struct config *c = x->app->stores.config;
-    value_bool(m, &m->root, "sending", c->sending);
     struct value *limits = value_object(m, &m->root, "limits");
     value_int(m, limits, "share_fen_max", c->share_fen_max);
     value_int(m, limits, "packet_fen_max", c->packet_fen_max);
@@ -207,6 +206,7 @@ static enum status send_model(struct exchange *x, struct model *m, struct str re
     model_init(m, x->arena);
     view_money_model(m, &m->root, "balance_fen", "balance_text", balance_fen);
     value_text(m, &m->root, "request_key", request_key);
+    value_bool(m, &m->root, "sending", x->app->stores.config->sending);
     limits_model(x, m);
     lifetimes_model(x, m, form_get(typed, "lifetime", NULL));
     const struct str cover = form_get(typed, "cover", NULL);
