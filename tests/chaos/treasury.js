@@ -17,7 +17,7 @@ const SERVICE = 'machine';
 const ACTIONS = { credit: 6, debit: 3, topup: 3, reverse: 1, again: 3, otherwise: 1 };
 
 // What the command says when it has understood the request, and will never do it.
-const REFUSED = /belongs to|was reversed|has less|there is no credit/;
+const REFUSED = /belongs to|was reversed|has less|there is no credit|is being deleted/;
 
 export class Treasury {
   #instance; #site; #users; #history; #seed; #shells = []; #stopped = false; #recent = []; #count = 0; #token;
