@@ -103,3 +103,14 @@ bool caller_has_channel(struct exchange *x, const struct caller *caller, struct 
     respond_problem(x, &CHANNEL);
     return false;
 }
+
+bool caller_query_read(struct exchange *x, const struct field *fields, void *values)
+{
+    struct form_errors unused;
+    enum status st = query_form_read(x, fields, values, &unused);
+    if (st == ST_INVALID)
+        respond_problem(x, &PROBLEM_BAD_REQUEST);
+    else if (st != ST_OK)
+        respond_status(x, st);
+    return st == ST_OK;
+}

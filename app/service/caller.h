@@ -4,7 +4,7 @@
 #define HB_SERVICE_CALLER_H
 
 #include "ledger/service.h"
-#include "web/exchange.h"
+#include "web/fields.h"
 #include "web/respond.h"
 
 struct caller {
@@ -18,6 +18,9 @@ struct caller {
 bool caller_read(struct exchange *x, enum service_scope scope, struct caller *out);
 /* Whether the service has this channel, by its name; empty: its own. False: the request is answered, with 403. */
 bool caller_has_channel(struct exchange *x, const struct caller *caller, struct str channel);
+
+/* Reads the fields of the query; an empty one counts as absent. False: the request is answered, with 400. */
+bool caller_query_read(struct exchange *x, const struct field *fields, void *values);
 
 /* Answers 401: the token is missing, unknown or revoked. For ST_DENIED, too: it was revoked while it was used. */
 void caller_refuse(struct exchange *x);

@@ -84,11 +84,7 @@ enum step transfers_list(struct exchange *x)
     size_t count = 0;
     if (!caller_read(x, SERVICE_READ, &caller))
         return STEP_DONE;
-    if (!query_read(x, transfers_fields, &form)) {
-        respond_problem(x, &PROBLEM_BAD_REQUEST);
-        return STEP_DONE;
-    }
-    if (!caller_has_channel(x, &caller, form.channel))
+    if (!caller_query_read(x, transfers_fields, &form) || !caller_has_channel(x, &caller, form.channel))
         return STEP_DONE;
     struct transfers_query query = { .channel_id = caller.service.channel_id,
                                      .from_ms = form.days.from_ms,

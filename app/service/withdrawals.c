@@ -46,12 +46,8 @@ enum step withdrawals_list(struct exchange *x)
     struct withdrawal *page = NULL;
     struct model m;
     size_t count = 0;
-    if (!caller_read(x, SERVICE_READ, &caller))
+    if (!caller_read(x, SERVICE_READ, &caller) || !caller_query_read(x, withdrawals_fields, &form))
         return STEP_DONE;
-    if (!query_read(x, withdrawals_fields, &form)) {
-        respond_problem(x, &PROBLEM_BAD_REQUEST);
-        return STEP_DONE;
-    }
     enum status st = withdrawal_pending(x->app->stores.db, x->arena, caller.service.channel_id, form.after, PAGE_ROWS,
                                         &page, &count);
     if (st != ST_OK) {

@@ -223,7 +223,7 @@ test('the lists and the report have the channel of the token alone, page by page
   assert.deepEqual(JSON.parse(command1.stdout).transfers.slice(0, 500), first.transfers, 'the same members as the command');
   const { channels } = (await get(token, '/money/report')).json;
   assert.deepEqual(channels.map(({ name, closing_fen }) => [name, closing_fen]), [[one, -501]]);
-  for (const path of ['/money/transfers?from=2000-01-01&to=2000-01-02', '/money/transfers?reference=none']) {
+  for (const path of ['/money/transfers?from=2000-01-01&to=2000-01-02', '/money/transfers?reference=none&from=&to=&channel=&after=']) {
     assert.deepEqual((await get(token, path)).json.transfers, [], path);
   }
   assert.deepEqual((await get(token, '/money/report?from=2000-01-01&to=2000-01-02')).json.channels[0].closing_fen, 0);
