@@ -1,0 +1,64 @@
+// A page that takes payments for hongbao by Alipay's page pay, 电脑网站支付 (docs/how-to/topup-alipay.md). Node.js 18, without
+// packages:
+//   ALIPAY_APP_ID=… ALIPAY_PRIVATE_KEY=app.pem ALIPAY_PUBLIC_KEY=alipay.pem PUBLIC_URL=https://pay.example.com HONGBAO_…=… node alipay.mjs
+// GET /pay is the channel's --topup-url; Alipay sends its notifications to PUBLIC_URL/notify.
+import { createSign, createVerify } from 'node:crypto';
+import { readFileSync } from 'node:fs';
+import { createServer } from 'node:http';
+import { answer, bodyOf, orderOf, tellPaid } from './hongbao.mjs';
+
+const { ALIPAY_APP_ID, ALIPAY_PRIVATE_KEY, ALIPAY_PUBLIC_KEY, PUBLIC_URL, PORT = '8701',
+  ALIPAY_GATEWAY = 'https://openapi.alipay.com/gateway.do' } = process.env;
+const [privateKey, alipayKey] = [ALIPAY_PRIVATE_KEY, ALIPAY_PUBLIC_KEY].map((file) => readFileSync(file, 'utf8'));
+const PAID_STATES = ['TRADE_SUCCESS', 'TRADE_FINISHED'];
+const CHINA_MS = 8 * 3600 * 1000;
+
+// What is signed: the parameters in the order of their names, as name=value, with & between.
+const signedText = (parameters) => Object.keys(parameters).sort().map((name) => `${name}=${parameters[name]}`).join('&');
+
+// The time in China, as Alipay wants it: 2026-01-31 20:00:00.
+const timestamp = (nowMs) => new Date(nowMs + CHINA_MS).toISOString().slice(0, 19).replace('T', ' ');
+
+// The page of Alipay where this order is paid.
+function cashierUrl({ order, amount, returnUrl }, nowMs) {
+  const parameters = {
+    app_id: ALIPAY_APP_ID, method: 'alipay.trade.page.pay', charset: 'utf-8', sign_type: 'RSA2', version: '1.0',
+    timestamp: timestamp(nowMs), notify_url: `${PUBLIC_URL}/notify`, return_url: returnUrl,
+    biz_content: JSON.stringify({ out_trade_no: `hongbao-${order}`, total_amount: amount, subject: `红包充值 ${order}`,
+      product_code: 'FAST_INSTANT_TRADE_PAY' }),
+  };
+  const sign = createSign('RSA-SHA256').update(signedText(parameters)).sign(privateKey, 'base64');
+  return `${ALIPAY_GATEWAY}?${new URLSearchParams({ ...parameters, sign })}`;
+}
+
+function pay(url, response) {
+  const order = orderOf(url.searchParams);
+  if (order === null) return answer(response, 403, '这个链接无效或已过期，请返回后重新充值。');
+  return answer(response, 303, '', { Location: cashierUrl(order, Date.now()) });
+}
+
+// Whether Alipay has sent these parameters: sign is the signature of the others, without sign_type.
+function isOfAlipay({ sign = '', sign_type: type, ...parameters }) {
+  return type === 'RSA2' && createVerify('RSA-SHA256').update(signedText(parameters)).verify(alipayKey, sign, 'base64');
+}
+
+// Alipay repeats a notification, for up to a day, until the answer is the word success. So each payment is told to hongbao
+// by its number, as often as Alipay tells it, and only what hongbao has is a success.
+async function notified(request, response) {
+  const told = Object.fromEntries(new URLSearchParams((await bodyOf(request)).toString('utf8')));
+  if (!isOfAlipay(told)) return answer(response, 400, 'failure');
+  const [, order] = /^hongbao-(\d+)$/.exec(told.out_trade_no) ?? [];
+  if (told.app_id !== ALIPAY_APP_ID || order === undefined) throw new Error(`trade ${told.trade_no} is not of this page`);
+  // A notification of a refund has these states, too: it comes with the amount that was given back.
+  if (PAID_STATES.includes(told.trade_status) && !told.refund_fee) await tellPaid(order, told.trade_no, told.total_amount);
+  return answer(response, 200, 'success');
+}
+
+createServer((request, response) => {
+  const url = new URL(request.url, 'http://localhost');
+  const route = { 'GET /pay': () => pay(url, response), 'POST /notify': () => notified(request, response) }[`${request.method} ${url.pathname}`];
+  Promise.resolve(route ? route() : answer(response, 404, 'there is no such page')).catch((error) => {
+    console.error(error.message);
+    if (!response.headersSent) answer(response, 502, 'failure');
+  });
+}).listen(Number(PORT), '127.0.0.1', () => console.log(`listening on 127.0.0.1:${PORT}`));

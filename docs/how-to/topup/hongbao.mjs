@@ -1,0 +1,48 @@
+// What a page that takes payments for hongbao needs of it: the signed link is read, and a payment is told.
+// docs/how-to/topup.md explains both. Settings come from the environment:
+//   HONGBAO_URL            the site, such as https://hongbao.example.com
+//   HONGBAO_SERVICE_TOKEN  hongbao service add stripe --scopes topup --channel stripe
+//   HONGBAO_TOPUP_KEY      hongbao money channel stripe --topup-key
+import { createHmac, timingSafeEqual } from 'node:crypto';
+
+const { HONGBAO_URL, HONGBAO_SERVICE_TOKEN, HONGBAO_TOPUP_KEY } = process.env;
+const TIMEOUT_MS = 10_000;
+
+const same = (a, b) => a.length === b.length && timingSafeEqual(Buffer.from(a), Buffer.from(b));
+
+// The order of a link that hongbao has signed: { order, amount, returnUrl }. Null: it is forged, changed, or too old.
+export function orderOf(query, nowMs = Date.now()) {
+  const [order, amount, currency, returnUrl, expires, signature] = ['order', 'amount', 'currency', 'return', 'expires', 'signature']
+    .map((name) => query.get(name) ?? '');
+  const message = ['hongbao-topup-v1', order, amount, currency, returnUrl, expires].join('\n');
+  if (!same(createHmac('sha256', HONGBAO_TOPUP_KEY).update(message).digest('hex'), signature)) return null;
+  return currency === 'CNY' && Number(expires) * 1000 > nowMs ? { order, amount, returnUrl } : null;
+}
+
+// Tells hongbao that an order was paid. reference: the provider's number of the payment; amount: what was paid, such as
+// '88.00'. It may be told again: one reference is credited once. Throws unless hongbao has it.
+export async function tellPaid(order, reference, amount) {
+  const answer = await fetch(`${HONGBAO_URL}/money/topups/${encodeURIComponent(order)}/paid`, {
+    method: 'POST', headers: { Authorization: `Bearer ${HONGBAO_SERVICE_TOKEN}` },
+    body: new URLSearchParams({ reference, amount }), signal: AbortSignal.timeout(TIMEOUT_MS),
+  });
+  const text = await answer.text();
+  if (!answer.ok) throw new Error(`order ${order}, payment ${reference} of ${amount}: hongbao answered ${answer.status} ${text}`);
+  console.log(`order ${order}, payment ${reference} of ${amount}: credited`);
+}
+
+// The body of a request, as bytes; at most 1 MiB.
+export async function bodyOf(request) {
+  const parts = [];
+  let length = 0;
+  for await (const part of request) {
+    parts.push(part);
+    length += part.length;
+    if (length > 1 << 20) throw new Error('the body is too long');
+  }
+  return Buffer.concat(parts);
+}
+
+export function answer(response, status, text, headers = {}) {
+  response.writeHead(status, { 'Content-Type': 'text/plain; charset=utf-8', 'Cache-Control': 'no-store', ...headers }).end(text);
+}

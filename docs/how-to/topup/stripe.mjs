@@ -1,0 +1,71 @@
+// A page that takes payments for hongbao by Stripe Checkout (docs/how-to/topup-stripe.md). Node.js 18, without packages:
+//   STRIPE_KEY=sk_live_… STRIPE_WEBHOOK_SECRET=whsec_… HONGBAO_…=… PORT=8700 node stripe.mjs
+// GET /pay is the channel's --topup-url; POST /webhook is the endpoint to name in Stripe, with the two events below.
+import { createHmac, timingSafeEqual } from 'node:crypto';
+import { createServer } from 'node:http';
+import { answer, bodyOf, orderOf, tellPaid } from './hongbao.mjs';
+
+const { STRIPE_KEY, STRIPE_WEBHOOK_SECRET, STRIPE_API = 'https://api.stripe.com', PORT = '8700' } = process.env;
+const PAID_EVENTS = ['checkout.session.completed', 'checkout.session.async_payment_succeeded'];
+const TOLERANCE_S = 300; // Stripe signs each attempt to deliver anew
+const TIMEOUT_MS = 10_000;
+
+const fenOf = (amount) => Math.round(Number(amount) * 100);
+const amountOf = (fen) => (fen / 100).toFixed(2);
+
+// The page of Stripe where this order is paid. A reload gets the same page: Stripe knows the key of the request.
+async function checkoutUrl({ order, amount, returnUrl }) {
+  const reply = await fetch(`${STRIPE_API}/v1/checkout/sessions`, {
+    method: 'POST', headers: { Authorization: `Bearer ${STRIPE_KEY}`, 'Idempotency-Key': `hongbao-${order}-${amount}` },
+    body: new URLSearchParams({
+      mode: 'payment', 'metadata[hongbao_order]': order, success_url: returnUrl, cancel_url: returnUrl,
+      'line_items[0][quantity]': '1', 'line_items[0][price_data][currency]': 'cny',
+      'line_items[0][price_data][unit_amount]': String(fenOf(amount)),
+      'line_items[0][price_data][product_data][name]': `Hongbao ${order}`,
+    }), signal: AbortSignal.timeout(TIMEOUT_MS),
+  });
+  if (!reply.ok) throw new Error(`order ${order}: Stripe answered ${reply.status} ${await reply.text()}`);
+  return (await reply.json()).url;
+}
+
+async function pay(url, response) {
+  const order = orderOf(url.searchParams);
+  if (order === null) return answer(response, 403, 'This link is not valid, or too old. Please go back and start again.');
+  return answer(response, 303, '', { Location: await checkoutUrl(order) });
+}
+
+// Whether Stripe has sent this body: Stripe-Signature has a time and one or more HMACs, of the body behind the time.
+function isOfStripe(header, body, nowMs) {
+  const parts = String(header).split(',').map((part) => part.split('='));
+  const [, time] = parts.find(([name]) => name === 't') ?? [];
+  if (!/^\d+$/.test(time ?? '') || Math.abs(nowMs / 1000 - Number(time)) > TOLERANCE_S) return false;
+  const wanted = createHmac('sha256', STRIPE_WEBHOOK_SECRET).update(`${time}.`).update(body).digest();
+  return parts.some(([name, hex = '']) => {
+    const given = Buffer.from(hex, 'hex');
+    return name === 'v1' && given.length === wanted.length && timingSafeEqual(given, wanted);
+  });
+}
+
+// Stripe repeats an event, for up to three days, until it is answered with 2xx; and it keeps no order of events. So each
+// payment is told to hongbao by its number, as often as Stripe tells it, and an error there is an error here.
+async function webhook(request, response) {
+  const body = await bodyOf(request);
+  if (!isOfStripe(request.headers['stripe-signature'], body, Date.now())) return answer(response, 400, 'the signature is wrong');
+  const { type, data: { object: session } } = JSON.parse(body.toString('utf8'));
+  // A session of a slow means of payment is completed before it is paid; then the second event tells of the payment.
+  // What else the Stripe account sells has no such order.
+  const order = session.metadata?.hongbao_order;
+  if (!PAID_EVENTS.includes(type) || session.payment_status !== 'paid' || order === undefined) return answer(response, 200, 'nothing to do');
+  if (session.currency !== 'cny') throw new Error(`session ${session.id} was paid in ${session.currency}`);
+  await tellPaid(order, session.payment_intent, amountOf(session.amount_total));
+  return answer(response, 200, 'credited');
+}
+
+createServer((request, response) => {
+  const url = new URL(request.url, 'http://localhost');
+  const route = { 'GET /pay': () => pay(url, response), 'POST /webhook': () => webhook(request, response) }[`${request.method} ${url.pathname}`];
+  Promise.resolve(route ? route() : answer(response, 404, 'there is no such page')).catch((error) => {
+    console.error(error.message);
+    if (!response.headersSent) answer(response, 502, 'This did not work. Please try again in a minute.');
+  });
+}).listen(Number(PORT), '127.0.0.1', () => console.log(`listening on 127.0.0.1:${PORT}`));
