@@ -74,7 +74,7 @@ const paymentsOf = ({ payments }) => payments.map(({ reference, amount_fen: fen 
 // What both programs do: a link that was changed is refused.
 async function refusesChangedLinks({ url }, payUrl) {
   assert.ok(payUrl.startsWith(`${url}/pay?`), payUrl);
-  for (const [name, value] of [['order', '1'], ['amount', '0.01'], ['currency', 'HKD'], ['return', 'https://example.com/'], ['expires', '9999999999'],
+  for (const [name, value] of [['order', '987654321'], ['amount', '0.01'], ['currency', 'HKD'], ['return', 'https://example.com/'], ['expires', '9999999999'],
     ['signature', '0'.repeat(64)], ['signature', 'é']]) {
     const changed = new URL(payUrl);
     changed.searchParams.set(name, value);
