@@ -215,6 +215,17 @@ static enum status any_mark_get(struct stores *stores, char text[SITE_MARK_MAX],
     return st;
 }
 
+/* Whether a worker has raised the mark of a partition meanwhile: then the row, which was read after it, may be later by
+ * any number of generations. */
+static bool mark_has_moved(struct stores *stores, struct str before)
+{
+    char text[SITE_MARK_MAX];
+    struct str mark;
+    struct site_mark then, now;
+    return any_mark_get(stores, text, &mark) == ST_OK && site_mark_read(before, &then) && site_mark_read(mark, &now) &&
+           strcmp(then.id, now.id) == 0 && now.generation > then.generation && !now.tables_older;
+}
+
 static bool is_fresh(const struct stores *stores, int64_t now_ms)
 {
     const struct site *s = &stores->site;
@@ -240,6 +251,8 @@ enum status site_confirm(struct stores *stores)
                                                   : SITE_UNKNOWN;
     /* While MySQL does not answer, a later generation in the mark proves nothing: the row may have been raised, too. */
     if (st != ST_OK && st != ST_CONFLICT && verdict == SITE_TABLES_OLDER && !str_ends(mark, STR(SITE_OLDER)))
+        verdict = SITE_AGREES;
+    if (verdict == SITE_REDIS_OLDER && mark_has_moved(stores, mark))
         verdict = SITE_AGREES;
     site_verdict_log(stores, verdict);
     s->redis_connections = 0;

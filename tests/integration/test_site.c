@@ -1,4 +1,8 @@
 /* Whether tables and Redis belong together: how the settle worker and a pool react. */
+#include <inttypes.h>
+#include <mysql.h>
+#include <pthread.h>
+
 #include "live/site.h"
 #include "settle/recover_stream.h"
 #include "settle/site.h"
@@ -34,14 +38,21 @@ static struct str mark_of(uint64_t packet_id)
     return world_redis_text(w, packet_id, "GET {si}");
 }
 
-/* Sets the marks of all partitions to the first generation of this site. NULL: deletes them. */
-static void marks_set(const char *site)
+/* Sets the marks of all partitions to this generation of this site. NULL: deletes them. */
+static void marks_raise(const char *site, uint64_t generation)
 {
     for (uint64_t packet = 0; packet < w->settle->partition_count; packet++)
         if (site == NULL)
             (void)world_redis(w, packet, "DEL {si}");
         else
-            (void)world_redisf(w, packet, "EVAL redis.call('SET',KEYS[1],ARGV[1]..string.char(32)..1) 1 {si} %s", site);
+            (void)world_redisf(w, packet,
+                               "EVAL redis.call('SET',KEYS[1],ARGV[1]..string.char(32)..ARGV[2]) 1 {si} %s %" PRIu64,
+                               site, generation);
+}
+
+static void marks_set(const char *site)
+{
+    marks_raise(site, 1);
 }
 
 /* Whether a process of the page pool that starts now would serve. */
@@ -98,6 +109,41 @@ TEST_WITH(two_workers_raise_it_in_turn, begin_compared, faulty_world_test_end)
     settle_site_raise(w->settle);
     assert_int_equal(row().generation, generation + 2);
     assert_int_equal(look(), SITE_AGREES);
+}
+
+static void *confirmed(void *ctx)
+{
+    struct services *page = ctx;
+    return site_confirm(&page->stores) == ST_OK ? page : NULL;
+}
+
+static void locked_do(MYSQL *session, const char *sql)
+{
+    if (mysql_query(session, sql) != 0)
+        fail_msg("%s: %s", sql, mysql_error(session));
+}
+
+/* A pool has read a mark, and waits for the row; meanwhile two workers start. */
+TEST_WITH(workers_that_start_while_a_pool_compares_make_no_older_copy, begin_compared, faulty_world_test_end)
+{
+    pthread_t thread;
+    void *served = NULL;
+    struct services *page = test_services_open_as("page");
+    MYSQL *session = test_services_mysql(w->app);
+    const struct site_mark before = row();
+    assert_int_equal(site_row_read(&page->stores), ST_OK); /* it is connected */
+    locked_do(session, "LOCK TABLES site WRITE");
+    assert_int_equal(pthread_create(&thread, NULL, confirmed, page), 0);
+    WAIT_UNTIL(world_number(w,
+                            "SELECT COUNT(*) FROM information_schema.processlist WHERE state LIKE 'Waiting for table%'",
+                            0) == 1);
+    locked_do(session, "UPDATE site SET generation = generation + 2");
+    marks_raise(before.id, before.generation + 2);
+    locked_do(session, "UNLOCK TABLES");
+    assert_int_equal(pthread_join(thread, &served), 0);
+    assert_non_null(served);
+    mysql_close(session);
+    test_services_close(page);
 }
 
 /* The worker refuses the stores, opens no fence, and changes no mark; no pool serves. */
