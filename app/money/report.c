@@ -49,8 +49,11 @@ static void side_append(struct buf *sql, const struct report *r, bool paid)
         buf_printf(sql, "%s%" PRId64, i == 0 ? "INTERVAL(t.created_ms, " : ", ", r->day_starts[i]);
     buf_printf(sql,
                "%s FROM channel AS c STRAIGHT_JOIN transfer AS t FORCE INDEX (transfer_%s) ON t.%s_id = c.id"
-               " AND t.created_ms >= %" PRId64 " AND t.created_ms < %" PRId64 " GROUP BY c.id, t.kind, day",
+               " AND t.created_ms >= %" PRId64 " AND t.created_ms < %" PRId64,
                r->day_starts == NULL ? "" : ") AS day", side, side, r->from_ms, r->until_ms);
+    if (r->only_id != 0)
+        buf_printf(sql, " WHERE c.id = %" PRIu64, r->only_id);
+    buf_cstr(sql, " GROUP BY c.id, t.kind, day");
 }
 
 enum { SUM_CHANNEL, SUM_KIND, SUM_PAID, SUM_FEN, SUM_DAY };
@@ -136,8 +139,9 @@ static enum status openings_read(struct db *db, struct arena *a, struct report *
                               " COALESCE((SELECT SUM(t.amount_fen) FROM transfer AS t FORCE INDEX (transfer_credit)"
                               " WHERE t.credit_id = c.id AND t.created_ms < ?), 0)"
                               " - COALESCE((SELECT SUM(t.amount_fen) FROM transfer AS t FORCE INDEX (transfer_debit)"
-                              " WHERE t.debit_id = c.id AND t.created_ms < ?), 0) FROM channel AS c ORDER BY c.id",
-                              DB_PARAMS(DB_I64(r->from_ms), DB_I64(r->from_ms)));
+                              " WHERE t.debit_id = c.id AND t.created_ms < ?), 0) FROM channel AS c"
+                              " WHERE ? IN (0, c.id) ORDER BY c.id",
+                              DB_PARAMS(DB_I64(r->from_ms), DB_I64(r->from_ms), DB_U64(r->only_id)));
     for (size_t i = 0; st == ST_OK && i < rows.count; i++) {
         const size_t channel = channel_index(r, db_cell_u64(&rows, i, 0));
         if (channel == r->channel_count)

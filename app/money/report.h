@@ -43,6 +43,7 @@ struct report {
     /* in: the first instants of the days of that time, and of the day behind them; NULL: no days */
     const int64_t *day_starts;
     size_t day_count;
+    uint64_t only_id; /* in: the flows of this channel alone are read; 0: of all */
     /* out: */
     struct report_channel *channels;
     size_t channel_count;

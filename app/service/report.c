@@ -37,7 +37,9 @@ enum step channel_report_show(struct exchange *x)
     struct report_form form = { .days.from_ms = 0 };
     if (!caller_read(x, SERVICE_READ, &caller) || !caller_query_read(x, channel_report_fields, &form))
         return STEP_DONE;
-    struct report r = { .from_ms = form.days.from_ms, .until_ms = days_until_ms(&form.days) };
+    struct report r = { .from_ms = form.days.from_ms,
+                        .until_ms = days_until_ms(&form.days),
+                        .only_id = caller.service.channel_id };
     if (r.from_ms >= r.until_ms) {
         respond_problem(x, &PROBLEM_BAD_REQUEST);
         return STEP_DONE;

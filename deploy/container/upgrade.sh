@@ -49,6 +49,9 @@ pool_replace() {
     mapfile -t old < <(docker compose ps -q "$1")
     if [ "$1" = money ] && [ "${#old[@]}" -eq 0 ]; then # the version before had none
         docker compose up -d --no-deps money
+        new=$(docker compose ps -q money)
+        wait_for is_healthy "$new" || die "money does not serve: docker compose logs --tail 20 money"
+        echo 'upgrade: money is new; nginx reaches it after: docker compose up -d --no-deps nginx'
         return
     fi
     [ "${#old[@]}" -gt 0 ] || die "$1 does not run: docker compose up -d"

@@ -89,7 +89,11 @@ test('a site whose stores are gone is restored, and a packet of the backup goes 
   const keys = join(env.HB_TEST_VAR, 'rights/card.keys');
   const right = readFileSync(keys, 'utf8');
   writeFileSync(keys, right.replace(/[0-9a-f]{64}/, 'a'.repeat(64))); // as if a new machine had made another secret
+  const began = Math.floor(Date.now() / 1000);
   await page.step(PAGE, 1, { BACKUP });
+  const next = await sql(`SELECT MIN(AUTO_INCREMENT) FROM information_schema.TABLES
+    WHERE TABLE_SCHEMA = DATABASE() AND TABLE_NAME IN ('topup', 'withdrawal')`);
+  assert.ok(Number(next) >= began, 'what a payment or a program outside names is not given again');
   assert.equal(readFileSync(keys, 'utf8'), right);
   await site.allUp();
   assert.equal((await view(early, packet)).mine.amount_fen, fen); // with the session of the backup

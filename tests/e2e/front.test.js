@@ -280,17 +280,22 @@ test('a program of the operator gets JSON, whatever it accepts; an nginx without
     assert.deepEqual([answer.status, problem.type, answer.headers.get('content-type')],
       [status, `urn:hongbao:problem:${type}`, 'application/problem+json'], answer.text);
   }
-  const pool = createServer((socket) => socket.on('data', () => socket.destroy())).listen(join(folder, 'money')); // it dies
-  await once(pool, 'listening');
-  for (const [type, ...options] of [['busy'], ['unknown', '-d', 'reference=x']])
-    assert.equal(JSON.parse((await site('/money/credits', ...options)).text).type, `urn:hongbao:problem:${type}`, 'nginx knows what moves money');
-  pool.close();
   const text = readFileSync(join(folder, 'nginx.conf'), 'utf8');
   const [older, without] = [join(folder, 'older.conf'), text.replace(/upstream hongbao_money \{[^}]*\}/, '')];
   assert.notEqual(without, text);
   await writeFile(older, without);
   const { stderr } = await run('nginx', ['-t', '-q', '-e', join(folder, 'error.log'), '-p', folder, '-c', older]);
   assert.equal(stderr, '');
+});
+
+test('nginx knows what moves money: when a pool has died over it, the result is unknown', async () => {
+  for (const [name, path] of [['money', '/money/credits'], ['auth', '/wallet/withdraw'], ['page', '/wallet/deposit']]) {
+    const pool = createServer((socket) => socket.on('data', () => socket.destroy())).listen(join(folder, name));
+    await once(pool, 'listening');
+    for (const [type, ...options] of [['busy'], ['unknown', '-d', 'reference=x']])
+      assert.equal(JSON.parse((await site(path, '-H', 'Accept: application/json', ...options)).text).type, `urn:hongbao:problem:${type}`, path);
+    pool.close();
+  }
 });
 
 test('a request that is refused before its language is read gets a page in both languages', async () => {

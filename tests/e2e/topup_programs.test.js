@@ -6,6 +6,7 @@ import { createSign, generateKeyPairSync } from 'node:crypto';
 import { once } from 'node:events';
 import { symlinkSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:http';
+import { connect } from 'node:net';
 import { dirname, join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { after, test } from 'node:test';
@@ -81,6 +82,25 @@ async function refusesChangedLinks({ url }, payUrl) {
     assert.deepEqual((await visit(changed)).status, 403, name);
   }
 }
+
+// Sends the line of a request as it is; returns the status of the answer.
+async function statusOf({ url }, line) {
+  const socket = connect(Number(new URL(url).port), '127.0.0.1', () => socket.write(`${line} HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n`));
+  let text = '';
+  for await (const part of socket) text += part;
+  return text.split(' ')[1];
+}
+
+test('nothing that is sent ends a program, and none starts without its secrets', async () => {
+  const settings = { STRIPE_KEY: 'k', STRIPE_WEBHOOK_SECRET: 's' };
+  const program = await startProgram('stripe', settings);
+  for (const [line, status] of [['GET //', '502'], ['GET http://x:99999/pay', '502'], ['POST /', '404'], ['GET /pay?signature=%E0%A4%A', '403'],
+    ['POST /webhook', '400'], ['GET /pay', '403']]) assert.equal(await statusOf(program, line), status, line);
+  for (const missing of ['STRIPE_WEBHOOK_SECRET', 'HONGBAO_TOPUP_KEY']) {
+    const env = { ...settings, HONGBAO_URL: site.url, HONGBAO_TOPUP_KEY: 'k', HONGBAO_SERVICE_TOKEN: 't', PORT: '0', [missing]: '' };
+    await assert.rejects(run(process.execPath, [join(EXAMPLES, 'stripe.mjs')], { env: { ...process.env, ...env } }), new RegExp(`set ${missing}`));
+  }
+});
 
 // ---- Stripe ----
 

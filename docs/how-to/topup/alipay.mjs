@@ -1,14 +1,13 @@
-// A page that takes payments for hongbao by Alipay's page pay, 电脑网站支付 (docs/how-to/topup-alipay.md). Node.js 18, without
+// A page that takes payments for hongbao by Alipay's page pay, 电脑网站支付 (docs/how-to/topup-providers.md). Node.js 18, without
 // packages:
 //   ALIPAY_APP_ID=… ALIPAY_PRIVATE_KEY=app.pem ALIPAY_PUBLIC_KEY=alipay.pem PUBLIC_URL=https://pay.example.com HONGBAO_…=… node alipay.mjs
 // GET /pay is the channel's --topup-url; Alipay sends its notifications to PUBLIC_URL/notify.
 import { createSign, createVerify } from 'node:crypto';
 import { readFileSync } from 'node:fs';
-import { createServer } from 'node:http';
-import { answer, bodyOf, orderOf, tellPaid } from './hongbao.mjs';
+import { answer, bodyOf, orderOf, serve, settingsOf, tellPaid } from './hongbao.mjs';
 
 const { ALIPAY_APP_ID, ALIPAY_PRIVATE_KEY, ALIPAY_PUBLIC_KEY, PUBLIC_URL, PORT = '8701',
-  ALIPAY_GATEWAY = 'https://openapi.alipay.com/gateway.do' } = process.env;
+  ALIPAY_GATEWAY = 'https://openapi.alipay.com/gateway.do' } = settingsOf('ALIPAY_APP_ID', 'ALIPAY_PRIVATE_KEY', 'ALIPAY_PUBLIC_KEY', 'PUBLIC_URL');
 const [privateKey, alipayKey] = [ALIPAY_PRIVATE_KEY, ALIPAY_PUBLIC_KEY].map((file) => readFileSync(file, 'utf8'));
 const PAID_STATES = ['TRADE_SUCCESS', 'TRADE_FINISHED'];
 const CHINA_MS = 8 * 3600 * 1000;
@@ -31,7 +30,7 @@ function cashierUrl({ order, amount, returnUrl }, nowMs) {
   return `${ALIPAY_GATEWAY}?${new URLSearchParams({ ...parameters, sign })}`;
 }
 
-function pay(url, response) {
+function pay(url, request, response) {
   const order = orderOf(url.searchParams);
   if (order === null) return answer(response, 403, '这个链接无效或已过期，请返回后重新充值。');
   return answer(response, 303, '', { Location: cashierUrl(order, Date.now()) });
@@ -44,7 +43,7 @@ function isOfAlipay({ sign = '', sign_type: type, ...parameters }) {
 
 // Alipay repeats a notification, for up to a day, until the answer is the word success. So each payment is told to hongbao
 // by its number, as often as Alipay tells it, and only what hongbao has is a success.
-async function notified(request, response) {
+async function notified(url, request, response) {
   const told = Object.fromEntries(new URLSearchParams((await bodyOf(request)).toString('utf8')));
   if (!isOfAlipay(told)) return answer(response, 400, 'failure');
   const [, order] = /^hongbao-(\d+)$/.exec(told.out_trade_no) ?? [];
@@ -54,11 +53,4 @@ async function notified(request, response) {
   return answer(response, 200, 'success');
 }
 
-createServer((request, response) => {
-  const url = new URL(request.url, 'http://localhost');
-  const route = { 'GET /pay': () => pay(url, response), 'POST /notify': () => notified(request, response) }[`${request.method} ${url.pathname}`];
-  Promise.resolve(route ? route() : answer(response, 404, 'there is no such page')).catch((error) => {
-    console.error(error.message);
-    if (!response.headersSent) answer(response, 502, 'failure');
-  });
-}).listen(Number(PORT), '127.0.0.1', () => console.log(`listening on 127.0.0.1:${PORT}`));
+serve(Number(PORT), { 'GET /pay': pay, 'POST /notify': notified }, 'failure');

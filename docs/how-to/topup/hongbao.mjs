@@ -4,11 +4,22 @@
 //   HONGBAO_SERVICE_TOKEN  hongbao service add stripe --scopes topup --channel stripe
 //   HONGBAO_TOPUP_KEY      hongbao money channel stripe --topup-key
 import { createHmac, timingSafeEqual } from 'node:crypto';
+import { createServer } from 'node:http';
 
-const { HONGBAO_URL, HONGBAO_SERVICE_TOKEN, HONGBAO_TOPUP_KEY } = process.env;
+// The settings of these names, all needed: anybody could sign with an empty secret.
+export function settingsOf(...names) {
+  const missing = names.filter((name) => !process.env[name]);
+  if (missing.length > 0) throw new Error(`set ${missing.join(', ')}`);
+  return process.env;
+}
+
+const { HONGBAO_URL, HONGBAO_SERVICE_TOKEN, HONGBAO_TOPUP_KEY } = settingsOf('HONGBAO_URL', 'HONGBAO_SERVICE_TOKEN', 'HONGBAO_TOPUP_KEY');
 const TIMEOUT_MS = 10_000;
 
-const same = (a, b) => a.length === b.length && timingSafeEqual(Buffer.from(a), Buffer.from(b));
+function same(a, b) {
+  const [one, other] = [Buffer.from(a), Buffer.from(b)];
+  return one.length === other.length && timingSafeEqual(one, other);
+}
 
 // The order of a link that hongbao has signed: { order, amount, returnUrl }. Null: it is forged, changed, or too old.
 export function orderOf(query, nowMs = Date.now()) {
@@ -45,4 +56,20 @@ export async function bodyOf(request) {
 
 export function answer(response, status, text, headers = {}) {
   response.writeHead(status, { 'Content-Type': 'text/plain; charset=utf-8', 'Cache-Control': 'no-store', ...headers }).end(text);
+}
+
+// Answers requests on 127.0.0.1. routes: { 'GET /pay': (url, request, response) => … }; sorry: what an error says to the
+// other side. Whatever is sent, the program goes on: an address such as // is no URL, and an error.
+export function serve(port, routes, sorry) {
+  const route = async (request, response) => {
+    const url = new URL(request.url, 'http://localhost');
+    const handler = routes[`${request.method} ${url.pathname}`];
+    await (handler ? handler(url, request, response) : answer(response, 404, 'there is no such page'));
+  };
+  createServer((request, response) => {
+    route(request, response).catch((error) => {
+      console.error(error.message);
+      if (!response.headersSent) answer(response, 502, sorry);
+    });
+  }).listen(port, '127.0.0.1', () => console.log(`listening on 127.0.0.1:${port}`));
 }

@@ -1,11 +1,10 @@
-// A page that takes payments for hongbao by Stripe Checkout (docs/how-to/topup-stripe.md). Node.js 18, without packages:
+// A page that takes payments for hongbao by Stripe Checkout (docs/how-to/topup-providers.md). Node.js 18, without packages:
 //   STRIPE_KEY=sk_live_… STRIPE_WEBHOOK_SECRET=whsec_… HONGBAO_…=… PORT=8700 node stripe.mjs
 // GET /pay is the channel's --topup-url; POST /webhook is the endpoint to name in Stripe, with the two events below.
 import { createHmac, timingSafeEqual } from 'node:crypto';
-import { createServer } from 'node:http';
-import { answer, bodyOf, orderOf, tellPaid } from './hongbao.mjs';
+import { answer, bodyOf, orderOf, serve, settingsOf, tellPaid } from './hongbao.mjs';
 
-const { STRIPE_KEY, STRIPE_WEBHOOK_SECRET, STRIPE_API = 'https://api.stripe.com', PORT = '8700' } = process.env;
+const { STRIPE_KEY, STRIPE_WEBHOOK_SECRET, STRIPE_API = 'https://api.stripe.com', PORT = '8700' } = settingsOf('STRIPE_KEY', 'STRIPE_WEBHOOK_SECRET');
 const PAID_EVENTS = ['checkout.session.completed', 'checkout.session.async_payment_succeeded'];
 const TOLERANCE_S = 300; // Stripe signs each attempt to deliver anew
 const TIMEOUT_MS = 10_000;
@@ -28,7 +27,7 @@ async function checkoutUrl({ order, amount, returnUrl }) {
   return (await reply.json()).url;
 }
 
-async function pay(url, response) {
+async function pay(url, request, response) {
   const order = orderOf(url.searchParams);
   if (order === null) return answer(response, 403, 'This link is not valid, or too old. Please go back and start again.');
   return answer(response, 303, '', { Location: await checkoutUrl(order) });
@@ -48,7 +47,7 @@ function isOfStripe(header, body, nowMs) {
 
 // Stripe repeats an event, for up to three days, until it is answered with 2xx; and it keeps no order of events. So each
 // payment is told to hongbao by its number, as often as Stripe tells it, and an error there is an error here.
-async function webhook(request, response) {
+async function webhook(url, request, response) {
   const body = await bodyOf(request);
   if (!isOfStripe(request.headers['stripe-signature'], body, Date.now())) return answer(response, 400, 'the signature is wrong');
   const { type, data: { object: session } } = JSON.parse(body.toString('utf8'));
@@ -61,11 +60,4 @@ async function webhook(request, response) {
   return answer(response, 200, 'credited');
 }
 
-createServer((request, response) => {
-  const url = new URL(request.url, 'http://localhost');
-  const route = { 'GET /pay': () => pay(url, response), 'POST /webhook': () => webhook(request, response) }[`${request.method} ${url.pathname}`];
-  Promise.resolve(route ? route() : answer(response, 404, 'there is no such page')).catch((error) => {
-    console.error(error.message);
-    if (!response.headersSent) answer(response, 502, 'This did not work. Please try again in a minute.');
-  });
-}).listen(Number(PORT), '127.0.0.1', () => console.log(`listening on 127.0.0.1:${PORT}`));
+serve(Number(PORT), { 'GET /pay': pay, 'POST /webhook': webhook }, 'This did not work. Please try again in a minute.');
