@@ -93,10 +93,10 @@ static const struct command {
       "find a user, look, shut out, let in again", "support", NULL, NULL },
     { "money", money_command,
       "channels | channel NAME | credit|debit USERNAME AMOUNT | import FILE | reverse TRANSFER | withdrawals | "
-      "post|void ID | balances | transfers | report [--channel NAME] [--reference R] [--memo TEXT] [--note TEXT] "
-      "[--withdrawals on|off] [--withdraw-min AMOUNT] [--withdraw-hint TEXT] [--reason TEXT] [--import FILE] "
-      "[--from DAY] [--to DAY] [--daily] [--min AMOUNT | --all] [--reference-prefix P] [--debit] [--check] "
-      "[--json | --csv]",
+      "post|void ID | topups | paid ID | balances | transfers | report [--channel NAME] [--reference R] [--memo TEXT] "
+      "[--note TEXT] [--withdrawals on|off] [--withdraw-min AMOUNT] [--withdraw-hint TEXT] [--topup-url URL] "
+      "[--topup-key] [--amount AMOUNT] [--reason TEXT] [--import FILE] [--from DAY] [--to DAY] [--daily] "
+      "[--min AMOUNT | --all] [--reference-prefix P] [--debit] [--check] [--json | --csv]",
       "put money in and out by channels, with references; report", "treasury", NULL, NULL },
     { "service", service_command,
       "add NAME --scopes SCOPES --channel NAME [--day-max AMOUNT] [--addresses CIDR...] | list [--json] | revoke NAME",

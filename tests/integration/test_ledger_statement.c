@@ -319,8 +319,8 @@ static void round_begin(struct round *r, unsigned no)
     users_make(r);
 }
 
-/* A statement that is ended while it opens its tables can leave behind, in the routines of its session, that they do not
- * exist. So the program opens a new connection after KILL (db_error_is_connection_loss), and so does this test. */
+/* A statement that is ended while it opens its tables can leave behind, in the routines of its session, that they do
+ * not exist. So the program opens a new connection after KILL (db_error_is_connection_loss), and so does this test. */
 static MYSQL *session_after(struct scene *s, unsigned role, unsigned code)
 {
     if (code == ER_QUERY_INTERRUPTED || code == ER_STATEMENT_TIMEOUT || code == ER_NO_SUCH_TABLE) {
