@@ -7,7 +7,7 @@ enum {
     GROUP = 4, /* a comma and three digits */
     DECIMALS = 2,
     FEN_PER_YUAN = 100,
-    YUAN_MAX = 9999999,
+    YUAN_MAX = TYPED_YUAN_MAX_FEN / FEN_PER_YUAN,
     YEAR_DIGITS = 4,
     YEAR_MIN = 1970,
     HOURS = 24,

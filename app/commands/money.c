@@ -338,7 +338,7 @@ static int misused(const struct money_args *args, const char *name)
 
 int money_command(const struct config *config, int argc, char **argv)
 {
-    struct money m = { .author.by = BY_COMMAND };
+    struct money m = { .author.interface = INTERFACE_COMMAND };
     const struct action *action = action_find(&m.args, argc, argv);
     if (action == NULL)
         return misused(&m.args, argc > 1 ? argv[1] : NULL);

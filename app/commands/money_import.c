@@ -108,9 +108,11 @@ static enum status import_file(struct money *m, struct import *im, const struct 
 enum status money_import(struct money *m)
 {
     struct channel channel;
-    struct import im = { .file = { .author = { m->author.name, BY_IMPORT }, .fault = money_fault_print, .ctx = &im },
-                         .kind = money_has(m, MONEY_DEBIT) ? TRANSFER_DEBIT : TRANSFER_CREDIT,
-                         .progress = isatty(STDERR_FILENO) ? progress_print : NULL };
+    struct import im = {
+        .file = { .author = { m->author.name, INTERFACE_IMPORT }, .fault = money_fault_print, .ctx = &im },
+        .kind = money_has(m, MONEY_DEBIT) ? TRANSFER_DEBIT : TRANSFER_CREDIT,
+        .progress = isatty(STDERR_FILENO) ? progress_print : NULL
+    };
     enum status st = money_own_channel_find(m, &channel);
     if (st == ST_OK)
         st = money_file_open(m, m->args.words[0], &im.file.stream);

@@ -21,7 +21,7 @@ struct money {
     struct db *db;
     struct arena *arena; /* an action that prints many rows resets it */
     struct money_args args;
-    struct external_author author; /* the person, whose name is the text below; by BY_COMMAND */
+    struct external_author author; /* the person, whose name is the text below; interface INTERFACE_COMMAND */
     char author_text[OPERATOR_NAME_MAX];
     struct str why; /* for people, without a full stop; empty: the status says it */
     bool is_usage;  /* why is about an argument */
@@ -88,6 +88,22 @@ const char *money_status_text(enum status st);
 
 /* The author, quoted for the log. Valid until the next call. */
 const char *money_author_quoted(const struct money *m);
+
+/* A list that is printed page by page, as lines, with --json or --csv. ctx is of the action: its query, and the page
+ * that was read. */
+struct money_list {
+    const char *name; /* the member of the JSON object */
+    const char *const *columns;
+    size_t column_count;
+    size_t page_rows; /* a page with fewer rows is the last one */
+    /* Reads the next page into ctx. */
+    enum status (*next)(struct money *m, void *ctx, size_t *count);
+    void (*row_model)(struct model *model, struct value *object, const void *ctx, size_t row);
+    void (*row_csv)(struct buf *out, const void *ctx, size_t row); /* the cells, without the end of the row */
+    void (*row_text)(struct buf *out, const void *ctx, size_t row);
+};
+/* Prints it, and resets the arena before each page. The errors of next, and of money_flush. */
+enum status money_list_print(struct money *m, const struct money_list *list, void *ctx);
 
 /* Prints the model as a line of JSON. ST_NO_MEMORY: it is not whole. */
 enum status money_json_print(struct model *model);

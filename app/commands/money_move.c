@@ -123,7 +123,7 @@ static enum status move(struct money *m, enum transfer_kind kind)
     if (st != ST_OK)
         return move_refused(m, kind, &p, &channel, st);
     log_info("money",
-             "action=%s channel=%.*s by=command transfer_id=%" PRIu64 " user_id=%" PRIu64 " amount_fen=%" PRId64
+             "action=%s channel=%.*s interface=command transfer_id=%" PRIu64 " user_id=%" PRIu64 " amount_fen=%" PRId64
              " repeated=%d author=%s",
              transfer_kind_name(kind), STR_ARG(channel.name), row.transfer_id, p.user_id, p.amount_fen, row.repeated,
              money_author_quoted(m));
@@ -177,7 +177,7 @@ enum status money_reverse(struct money *m)
     if (st != ST_OK)
         return reverse_refused(m, &r, st);
     log_info("money",
-             "action=reverse by=command transfer_id=%" PRIu64 " reverses=%" PRIu64 " user_id=%" PRIu64
+             "action=reverse interface=command transfer_id=%" PRIu64 " reverses=%" PRIu64 " user_id=%" PRIu64
              " amount_fen=%" PRId64 " repeated=%d author=%s",
              r.made.id, r.transfer_id, r.made.user_id, r.made.amount_fen, r.repeated, money_author_quoted(m));
     if (user_state_find_by_id(m->db, m->arena, r.made.user_id, &user) != ST_OK)

@@ -31,7 +31,7 @@ static enum status file_post(struct money *m, struct payment_file *p)
 
 enum status money_post_file(struct money *m)
 {
-    struct payment_file p = { .author = { m->author.name, BY_IMPORT }, .fault = money_fault_print };
+    struct payment_file p = { .author = { m->author.name, INTERFACE_IMPORT }, .fault = money_fault_print };
     enum status st = money_file_open(m, m->args.values[MONEY_IMPORT], &p.stream);
     if (st != ST_OK)
         return st;

@@ -5,6 +5,7 @@
 #include "commands/money_internal.h"
 #include "config/config.h"
 #include "ledger/topup.h"
+#include "money/models.h"
 #include "money/payment.h"
 #include "wallet/topup_link.h"
 #include "web/csv.h"
@@ -53,33 +54,46 @@ enum status money_topup_settings(struct money *m, struct str name)
 
 /* ---- topups ---- */
 
-static void order_json(struct buf *out, struct arena *a, const struct topup_waiting *o, bool is_first)
+struct topups_page {
+    struct topup_waiting *rows;
+    uint64_t after; /* the last order of the page before */
+};
+
+static enum status orders_next(struct money *m, void *ctx, size_t *count)
 {
-    struct model model;
-    model_init(&model, a);
-    value_int(&model, &model.root, "id", (int64_t)o->id);
-    value_text(&model, &model.root, "created_at", clock_rfc3339(a, o->created_ms));
-    value_text(&model, &model.root, "expires_at", clock_rfc3339(a, o->expires_ms));
-    value_text(&model, &model.root, "username", o->username);
-    value_int(&model, &model.root, "user_id", (int64_t)o->user_id);
-    value_text(&model, &model.root, "channel", o->channel);
-    value_int(&model, &model.root, "amount_fen", o->amount_fen);
-    money_json_item(out, &model, is_first);
+    struct topups_page *p = ctx;
+    enum status st = topup_waiting_find(m->db, m->arena, p->after, PAGE_ROWS, &p->rows, count);
+    if (st == ST_OK && *count > 0)
+        p->after = p->rows[*count - 1].id;
+    return st;
 }
 
-static void order_csv(struct buf *out, const struct topup_waiting *o)
+static void order_model(struct model *model, struct value *object, const void *ctx, size_t row)
 {
+    const struct topup_waiting *o = &((const struct topups_page *)ctx)->rows[row];
+    value_int(model, object, "id", (int64_t)o->id);
+    value_text(model, object, "created_at", clock_rfc3339(model->arena, o->created_ms));
+    value_text(model, object, "expires_at", clock_rfc3339(model->arena, o->expires_ms));
+    value_text(model, object, "username", o->username);
+    value_int(model, object, "user_id", (int64_t)o->user_id);
+    value_text(model, object, "channel", o->channel);
+    value_int(model, object, "amount_fen", o->amount_fen);
+}
+
+static void order_csv(struct buf *out, const void *ctx, size_t row)
+{
+    const struct topup_waiting *o = &((const struct topups_page *)ctx)->rows[row];
     money_id_cell(out, o->id);
     money_time_cell(out, o->created_ms);
     money_time_cell(out, o->expires_ms);
     csv_cell(out, o->username);
     csv_cell(out, o->channel);
     money_cell(out, o->amount_fen);
-    csv_row_end(out);
 }
 
-static void order_text(struct buf *out, const struct topup_waiting *o)
+static void order_text(struct buf *out, const void *ctx, size_t row)
 {
+    const struct topup_waiting *o = &((const struct topups_page *)ctx)->rows[row];
     char created[CLOCK_TEXT_MAX], amount[MONEY_TEXT_MAX];
     (void)clock_rfc3339_format(o->created_ms, created);
     (void)money_format(o->amount_fen, amount);
@@ -87,52 +101,12 @@ static void order_text(struct buf *out, const struct topup_waiting *o)
                STR_ARG(o->channel), o->expires_ms <= clock_now_ms() ? "  expired" : "");
 }
 
-static void page_append(struct money *m, struct buf *out, const struct topup_waiting *page, size_t count, bool is_first)
-{
-    for (size_t i = 0; i < count; i++)
-        if (money_has(m, MONEY_JSON))
-            order_json(out, m->arena, &page[i], is_first && i == 0);
-        else if (money_has(m, MONEY_CSV))
-            order_csv(out, &page[i]);
-        else
-            order_text(out, &page[i]);
-}
-
-static void list_begin(struct money *m, struct buf *out)
-{
-    static const char *const columns[] = { "id", "created_at", "expires_at", "username", "channel", "amount" };
-    if (money_has(m, MONEY_JSON))
-        buf_cstr(out, "{\"topups\":[");
-    if (money_has(m, MONEY_CSV)) {
-        csv_begin(out);
-        csv_header(out, columns, ARRAY_LEN(columns));
-    }
-}
-
 enum status money_topups(struct money *m)
 {
-    struct buf out = BUF_EMPTY;
-    struct topup_waiting *page = NULL;
-    size_t count = PAGE_ROWS;
-    uint64_t after = 0;
-    enum status st = ST_OK;
-    list_begin(m, &out);
-    while (st == ST_OK && count == PAGE_ROWS) {
-        arena_reset(m->arena);
-        st = topup_waiting_find(m->db, m->arena, after, PAGE_ROWS, &page, &count);
-        if (st != ST_OK)
-            break;
-        page_append(m, &out, page, count, after == 0);
-        if (count > 0)
-            after = page[count - 1].id;
-        st = money_flush(&out);
-    }
-    if (st == ST_OK && money_has(m, MONEY_JSON)) {
-        buf_cstr(&out, "]}\n");
-        st = money_flush(&out);
-    }
-    buf_free(&out);
-    return st;
+    static const char *const columns[] = { "id", "created_at", "expires_at", "username", "channel", "amount" };
+    static const struct money_list list = { "topups",    columns,     ARRAY_LEN(columns), PAGE_ROWS,
+                                            orders_next, order_model, order_csv,          order_text };
+    return money_list_print(m, &list, &(struct topups_page){ .after = 0 });
 }
 
 /* ---- paid ---- */
@@ -143,13 +117,8 @@ static enum status paid_print(struct money *m, const struct topup_paid *paid)
     if (money_has(m, MONEY_JSON)) {
         struct model model;
         model_init(&model, m->arena);
-        value_int(&model, &model.root, "id", (int64_t)paid->id);
-        value_int(&model, &model.root, "transfer", (int64_t)paid->made.id);
-        value_text(&model, &model.root, "username", paid->order.username);
-        value_int(&model, &model.root, "ordered_fen", paid->order.amount_fen);
-        value_int(&model, &model.root, "amount_fen", paid->amount_fen);
+        topup_paid_model(&model, &model.root, paid);
         value_text(&model, &model.root, "channel", paid->order.channel);
-        value_text(&model, &model.root, "reference", paid->reference);
         value_bool(&model, &model.root, "repeated", paid->repeated);
         return money_json_print(&model);
     }
@@ -167,7 +136,7 @@ static enum status paid_refused(struct money *m, const struct topup_paid *paid, 
     if (st == ST_EXISTS)
         return money_refuse(m, st, "the reference %.*s belongs to another transfer; nothing is changed",
                             STR_ARG(paid->reference));
-    if (st == ST_NOT_FOUND && paid->leaves)
+    if (st == ST_NOT_FOUND && paid->is_leaving)
         return money_refuse(m, st,
                             "the account of order %" PRIu64 " is being deleted: pay the money back outside; nothing is"
                             " changed",
@@ -193,8 +162,8 @@ enum status money_paid(struct money *m)
     if (st != ST_OK)
         return paid_refused(m, &paid, st);
     log_info("money",
-             "action=topup-paid channel=%.*s by=command topup_id=%" PRIu64 " transfer_id=%" PRIu64 " user_id=%" PRIu64
-             " amount_fen=%" PRId64 " repeated=%d author=%s",
+             "action=topup-paid channel=%.*s interface=command topup_id=%" PRIu64 " transfer_id=%" PRIu64
+             " user_id=%" PRIu64 " amount_fen=%" PRId64 " repeated=%d author=%s",
              STR_ARG(paid.order.channel), paid.id, paid.made.id, paid.order.user_id, paid.amount_fen, paid.repeated,
              money_author_quoted(m));
     return paid_print(m, &paid);

@@ -11,27 +11,39 @@ enum { PAGE_ROWS = 500 };
 
 /* ---- withdrawals ---- */
 
-static void pending_json(struct buf *out, struct arena *a, const struct withdrawal *w, bool is_first)
+struct pending_page {
+    struct withdrawal *rows;
+    uint64_t after; /* the last withdrawal of the page before */
+};
+
+static enum status pending_next(struct money *m, void *ctx, size_t *count)
 {
-    struct model model;
-    model_init(&model, a);
-    withdrawal_model(&model, &model.root, w);
-    money_json_item(out, &model, is_first);
+    struct pending_page *p = ctx;
+    enum status st = withdrawal_pending(m->db, m->arena, 0, p->after, PAGE_ROWS, &p->rows, count);
+    if (st == ST_OK && *count > 0)
+        p->after = p->rows[*count - 1].id;
+    return st;
 }
 
-static void pending_csv(struct buf *out, const struct withdrawal *w)
+static void pending_model(struct model *model, struct value *object, const void *ctx, size_t row)
 {
+    withdrawal_model(model, object, &((const struct pending_page *)ctx)->rows[row]);
+}
+
+static void pending_csv(struct buf *out, const void *ctx, size_t row)
+{
+    const struct withdrawal *w = &((const struct pending_page *)ctx)->rows[row];
     money_id_cell(out, w->id);
     money_time_cell(out, w->created_ms);
     csv_cell(out, w->username);
     csv_cell(out, w->channel);
     money_cell(out, w->amount_fen);
     csv_cell(out, w->destination);
-    csv_row_end(out);
 }
 
-static void pending_text(struct buf *out, const struct withdrawal *w)
+static void pending_text(struct buf *out, const void *ctx, size_t row)
 {
+    const struct withdrawal *w = &((const struct pending_page *)ctx)->rows[row];
     char created[CLOCK_TEXT_MAX], amount[MONEY_TEXT_MAX];
     (void)clock_rfc3339_format(w->created_ms, created);
     (void)money_format(w->amount_fen, amount);
@@ -39,52 +51,12 @@ static void pending_text(struct buf *out, const struct withdrawal *w)
                STR_ARG(w->username), amount, STR_ARG(w->channel), STR_ARG(w->destination));
 }
 
-static void page_append(struct money *m, struct buf *out, const struct withdrawal *page, size_t count, bool is_first)
-{
-    for (size_t i = 0; i < count; i++)
-        if (money_has(m, MONEY_JSON))
-            pending_json(out, m->arena, &page[i], is_first && i == 0);
-        else if (money_has(m, MONEY_CSV))
-            pending_csv(out, &page[i]);
-        else
-            pending_text(out, &page[i]);
-}
-
-static void list_begin(struct money *m, struct buf *out)
-{
-    static const char *const columns[] = { "id", "created_at", "username", "channel", "amount", "destination" };
-    if (money_has(m, MONEY_JSON))
-        buf_cstr(out, "{\"withdrawals\":[");
-    if (money_has(m, MONEY_CSV)) {
-        csv_begin(out);
-        csv_header(out, columns, ARRAY_LEN(columns));
-    }
-}
-
 enum status money_withdrawals(struct money *m)
 {
-    struct buf out = BUF_EMPTY;
-    struct withdrawal *page = NULL;
-    size_t count = PAGE_ROWS;
-    uint64_t after = 0;
-    enum status st = ST_OK;
-    list_begin(m, &out);
-    while (st == ST_OK && count == PAGE_ROWS) {
-        arena_reset(m->arena);
-        st = withdrawal_pending(m->db, m->arena, 0, after, PAGE_ROWS, &page, &count);
-        if (st != ST_OK)
-            break;
-        page_append(m, &out, page, count, after == 0);
-        if (count > 0)
-            after = page[count - 1].id;
-        st = money_flush(&out);
-    }
-    if (st == ST_OK && money_has(m, MONEY_JSON)) {
-        buf_cstr(&out, "]}\n");
-        st = money_flush(&out);
-    }
-    buf_free(&out);
-    return st;
+    static const char *const columns[] = { "id", "created_at", "username", "channel", "amount", "destination" };
+    static const struct money_list list = { "withdrawals", columns,       ARRAY_LEN(columns), PAGE_ROWS,
+                                            pending_next,  pending_model, pending_csv,        pending_text };
+    return money_list_print(m, &list, &(struct pending_page){ .after = 0 });
 }
 
 /* ---- post and void ---- */
@@ -130,7 +102,7 @@ static enum status end_make(struct money *m, struct withdrawal_end *end)
     if (st != ST_OK)
         return st;
     log_info("money",
-             "action=%s by=command withdrawal_id=%" PRIu64 " user_id=%" PRIu64 " amount_fen=%" PRId64
+             "action=%s interface=command withdrawal_id=%" PRIu64 " user_id=%" PRIu64 " amount_fen=%" PRId64
              " repeated=%d author=%s",
              end->post ? "post" : "void", end->id, end->now.user_id, end->now.amount_fen, end->repeated,
              money_author_quoted(m));

@@ -19,7 +19,6 @@ enum {
     TEXT_MAX = CONFIG_TEXT_MAX - 1,
     REPLICAS_MAX = 5,
     PACKET_SHARES_MAX = 100000,
-    AMOUNT_FEN_MAX = 999999999, /* the largest amount that typed_yuan reads */
     DAY_PACKETS_MAX = 1000000,
     YEAR_S = 366 * 86400,
 };
@@ -158,8 +157,8 @@ static const struct config_setting SETTINGS[] = {
     SETTING_INT(body_bytes_max, 1024, 1048576, "16384",
                 "longest request body; nginx has limits of its own (client_max_body_size)"),
 
-    SETTING_INT(share_fen_max, 1, AMOUNT_FEN_MAX, "20000", "largest share"),
-    SETTING_INT(packet_fen_max, 1, AMOUNT_FEN_MAX, "2000000", "largest total of a packet"),
+    SETTING_INT(share_fen_max, 1, TYPED_YUAN_MAX_FEN, "20000", "largest share"),
+    SETTING_INT(packet_fen_max, 1, TYPED_YUAN_MAX_FEN, "2000000", "largest total of a packet"),
     SETTING_INT(packet_shares_max, 1, PACKET_SHARES_MAX, "100", "most shares of a packet"),
     SETTING_INT(packet_lifetime_ms, 1, MONTH_MS, "86400000", "from sending to expiry, when the sender chooses nothing"),
     SETTING_TEXT(packet_lifetimes, 2, 64, "1h 24h 3d 7d", valid_lifetimes,
@@ -168,12 +167,12 @@ static const struct config_setting SETTINGS[] = {
     SETTING_INT(packet_grace_ms, 0, MONTH_MS, "3600000", "a closed packet stays in Redis this long"),
     SETTING_INT(greeting_graphemes_max, 1, 25, "25",
                 "longest greeting, in characters as people count them; two letters count as one"),
-    SETTING_INT(deposit_fen_max, 1, AMOUNT_FEN_MAX, "20000000", "largest demo deposit"),
+    SETTING_INT(deposit_fen_max, 1, TYPED_YUAN_MAX_FEN, "20000000", "largest demo deposit"),
 
     SETTING_BOOL(sending, "on", "off: nobody can send a packet; all else goes on"),
-    SETTING_INT(user_send_day_fen, 0, AMOUNT_FEN_MAX, "0", "what a user sends in a day of the site; 0: no cap"),
+    SETTING_INT(user_send_day_fen, 0, TYPED_YUAN_MAX_FEN, "0", "what a user sends in a day of the site; 0: no cap"),
     SETTING_INT(user_send_day_count, 0, DAY_PACKETS_MAX, "0", "packets that a user sends in a day; 0: no cap"),
-    SETTING_INT(user_receive_day_fen, 0, AMOUNT_FEN_MAX, "0",
+    SETTING_INT(user_receive_day_fen, 0, TYPED_YUAN_MAX_FEN, "0",
                 "a user who has received as much in a day opens no further packet until the next; 0: no cap"),
 
     SETTING_TEXT(

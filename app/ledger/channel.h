@@ -37,9 +37,6 @@ struct channel {
     int64_t created_ms;
 };
 
-/* True for a small letter, then small letters, digits and "-", 32 at most. */
-bool channel_name_is_valid(struct str name);
-
 /* Makes a channel with its account. ST_EXISTS: there is one of this name · ST_INVALID: the name, the note or the author
  * is wrong · else as db_exec_retried. */
 enum status channel_open(struct db *db, struct str name, struct str note, struct str author, int64_t now_ms);

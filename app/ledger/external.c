@@ -15,20 +15,20 @@ enum { LOOKS_MAX = 5 };
 enum { CALL_JSON_BYTES = 400000 };
 
 static const char *const INTERFACE_NAMES[EXTERNAL_INTERFACE_COUNT] = {
-    [BY_COMMAND] = "command", [BY_IMPORT] = "import", [BY_HTTP] = "http", [BY_PAGE] = "page"
+    [INTERFACE_COMMAND] = "command", [INTERFACE_IMPORT] = "import", [INTERFACE_HTTP] = "http", [INTERFACE_PAGE] = "page"
 };
 
-struct db_param external_by(enum external_interface by)
+struct db_param external_interface_param(enum external_interface interface)
 {
-    assert(by < EXTERNAL_INTERFACE_COUNT);
-    return DB_TEXT(str_from(INTERFACE_NAMES[by]));
+    assert(interface < EXTERNAL_INTERFACE_COUNT);
+    return DB_TEXT(str_from(INTERFACE_NAMES[interface]));
 }
 
-static bool external_by_read(struct str word, enum external_interface *out)
+static bool interface_read(struct str word, enum external_interface *out)
 {
-    for (enum external_interface by = 0; by < EXTERNAL_INTERFACE_COUNT; by++) {
-        if (str_equal(word, str_from(INTERFACE_NAMES[by]))) {
-            *out = by;
+    for (enum external_interface i = 0; i < EXTERNAL_INTERFACE_COUNT; i++) {
+        if (str_equal(word, str_from(INTERFACE_NAMES[i]))) {
+            *out = i;
             return true;
         }
     }
@@ -217,8 +217,8 @@ static enum status rows_call(struct db *db, const struct move *m, struct buf *js
         return ST_NO_MEMORY;
     enum status st = db_exec(db, NULL, "CALL ledger_external(?, ?, ?, ?, ?, ?)",
                              DB_PARAMS(DB_TEXT(str_from(transfer_kind_name(m->kind))), DB_U64(m->channel_id),
-                                       DB_TEXT(buf_view(json)), DB_TEXT(m->author->name), external_by(m->author->by),
-                                       DB_I64(m->now_ms)));
+                                       DB_TEXT(buf_view(json)), DB_TEXT(m->author->name),
+                                       external_interface_param(m->author->interface), DB_I64(m->now_ms)));
     buf_reset(json);
     return st;
 }
@@ -300,7 +300,7 @@ enum {
     FIND_REFERENCE,
     FIND_MEMO,
     FIND_AUTHOR,
-    FIND_BY,
+    FIND_INTERFACE,
     FIND_REVERSES,
     FIND_REVERSED_BY,
     FIND_CREATED
@@ -326,7 +326,7 @@ static enum status found_read(const struct db_rows *rows, struct external_transf
                                        .reversed_by = db_cell_u64(rows, 0, FIND_REVERSED_BY),
                                        .created_ms = db_cell_i64(rows, 0, FIND_CREATED) };
     return transfer_kind_read(db_cell(rows, 0, FIND_KIND), &out->kind) &&
-                   external_by_read(db_cell(rows, 0, FIND_BY), &out->by)
+                   interface_read(db_cell(rows, 0, FIND_INTERFACE), &out->interface)
                ? ST_OK
                : ST_CORRUPT;
 }
@@ -362,9 +362,10 @@ static enum status reverse_body(struct db *db, void *ctx)
 {
     const struct reverse_run *run = ctx;
     const struct reversal *r = run->reversal;
-    enum status st = db_exec(db, NULL, "CALL ledger_reverse(?, ?, ?, ?, ?, ?)",
-                             DB_PARAMS(DB_U64(r->transfer_id), DB_TEXT(r->reference), DB_TEXT(r->memo),
-                                       DB_TEXT(run->author->name), external_by(run->author->by), DB_I64(run->now_ms)));
+    enum status st =
+        db_exec(db, NULL, "CALL ledger_reverse(?, ?, ?, ?, ?, ?)",
+                DB_PARAMS(DB_U64(r->transfer_id), DB_TEXT(r->reference), DB_TEXT(r->memo), DB_TEXT(run->author->name),
+                          external_interface_param(run->author->interface), DB_I64(run->now_ms)));
     crash_point("money-reverse-before-commit");
     return st;
 }

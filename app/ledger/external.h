@@ -20,10 +20,16 @@ bool reference_is_valid(struct str reference);
 
 /* Who asks for a transfer, and by what. AUTHOR_LOG_MAX: bytes of the name, quoted for the log. */
 enum { AUTHOR_LOG_MAX = 256 };
-enum external_interface { BY_COMMAND, BY_IMPORT, BY_HTTP, BY_PAGE, EXTERNAL_INTERFACE_COUNT };
+enum external_interface {
+    INTERFACE_COMMAND,
+    INTERFACE_IMPORT,
+    INTERFACE_HTTP,
+    INTERFACE_PAGE,
+    EXTERNAL_INTERFACE_COUNT
+};
 struct external_author {
     struct str name; /* of a person or program; not empty */
-    enum external_interface by;
+    enum external_interface interface;
     struct str token_hash; /* by a service (ledger/service.h): the SHA-256 of its token; STR_NONE: not by one */
 };
 
@@ -63,7 +69,7 @@ struct external_transfer {
     uint64_t user_id;        /* whose wallet; of a post, whose withdrawal */
     int64_t amount_fen;
     struct str reference, memo, author;
-    enum external_interface by;
+    enum external_interface interface;
     uint64_t reverses;    /* the transfer that it corrects; 0: none */
     uint64_t reversed_by; /* 0: none */
     int64_t created_ms;

@@ -9,6 +9,6 @@ bool memo_is_valid(struct str memo);
 /* Valid UTF-8, and not empty. */
 bool author_is_valid(const struct external_author *author);
 /* The name of the interface, as the routines take it. */
-struct db_param external_by(enum external_interface by);
+struct db_param external_interface_param(enum external_interface interface);
 
 #endif

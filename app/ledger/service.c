@@ -95,7 +95,7 @@ static struct str hash_bytes(const uint8_t hash[HASH_BYTES])
 struct external_author service_author(struct arena *a, const struct service *service, const uint8_t hash[HASH_BYTES])
 {
     return (struct external_author){ .name = arena_printf(a, "service:%.*s", STR_ARG(service->name)),
-                                     .by = BY_HTTP,
+                                     .interface = INTERFACE_HTTP,
                                      .token_hash = hash_bytes(hash) };
 }
 

@@ -57,8 +57,8 @@ void service_token_new(char *token, uint8_t hash[HASH_BYTES]);
 bool service_token_is_valid(struct str token);
 
 /* Adds a service: name, scopes, channel_id, day_max_fen, addresses and author of *service count. ST_EXISTS: there is or
- * was one of this name · ST_INVALID: the name or the author is wrong · ST_NOT_FOUND: no such channel, or it is demo ·
- * else as db_exec_retried. */
+ * was one of this name · ST_INVALID: the name or the author is wrong · ST_NOT_FOUND: no such channel, or it is demo or
+ * forfeited · else as db_exec_retried. */
 enum status service_add(struct db *db, const struct service *service, const uint8_t hash[HASH_BYTES]);
 /* Ends the token, at once; may be repeated. ST_NOT_FOUND: no such service · else as db_exec_retried. */
 enum status service_revoke(struct db *db, struct str name);

@@ -212,7 +212,8 @@ static enum status paid_body(struct db *db, void *ctx)
     else
         st = db_exec(db, NULL, "CALL topup_paid(?, ?, ?, ?, ?, ?)",
                      DB_PARAMS(DB_U64(paid->id), DB_TEXT(paid->reference), DB_I64(paid->amount_fen),
-                               DB_TEXT(run->author->name), external_by(run->author->by), DB_I64(run->now_ms)));
+                               DB_TEXT(run->author->name), external_interface_param(run->author->interface),
+                               DB_I64(run->now_ms)));
     crash_point("money-topup-before-commit");
     return st;
 }
@@ -247,7 +248,7 @@ enum status topup_paid(struct db *db, struct arena *a, struct topup_paid *paid, 
     struct db_rows rows;
     struct paid_run run = { paid, author, now_ms };
     paid->order = (struct topup_waiting){ 0 };
-    paid->repeated = paid->leaves = false;
+    paid->repeated = paid->is_leaving = false;
     enum status st = db_find(db, a, &rows, WAITING_SELECT " WHERE o.id = ?", DB_PARAMS(DB_U64(paid->id)));
     if (st != ST_OK)
         return st;
@@ -264,7 +265,7 @@ enum status topup_paid(struct db *db, struct arena *a, struct topup_paid *paid, 
         return st;
     const enum status called = db_transaction_repeat(db, paid_body, &run);
     crash_point("money-topup-after-commit");
-    paid->leaves = called == ST_NOT_FOUND;
+    paid->is_leaving = called == ST_NOT_FOUND;
     if (!is_answer(called))
         return called;
     st = payment_look(db, a, paid); /* another call may have made it meanwhile, or one whose reply was lost */

@@ -83,10 +83,10 @@ struct topup_paid {
     struct topup_waiting order;    /* also with ST_EXISTS and ST_INVALID, when there is such an order */
     struct external_transfer made; /* the credit */
     bool repeated;                 /* it was made before, with the same contents */
-    bool leaves;                   /* with ST_NOT_FOUND: there is the order, but its user is being deleted */
+    bool is_leaving;               /* with ST_NOT_FOUND: there is the order, but its user is being deleted */
 };
 /* Credits the payment, once for each reference of the channel. ST_EXISTS: the reference belongs to another transfer ·
- * ST_INVALID: the amount, a text or the author is wrong · ST_NOT_FOUND: no such order, or leaves · ST_DENIED,
+ * ST_INVALID: the amount, a text or the author is wrong · ST_NOT_FOUND: no such order, or is_leaving · ST_DENIED,
  * ST_LIMITED, ST_UNKNOWN, else: as external_move. */
 enum status topup_paid(struct db *db, struct arena *a, struct topup_paid *paid, const struct external_author *author,
                        int64_t now_ms);

@@ -176,7 +176,7 @@ static enum status end_body(struct db *db, void *ctx)
     else
         st = db_exec(db, NULL, "CALL withdrawal_end(?, ?, ?, ?, ?, ?, ?)",
                      DB_PARAMS(DB_U64(end->id), DB_U64(end->post), reference, reason, DB_TEXT(run->author->name),
-                               external_by(run->author->by), DB_I64(run->now_ms)));
+                               external_interface_param(run->author->interface), DB_I64(run->now_ms)));
     crash_point("money-end-before-commit");
     return st;
 }

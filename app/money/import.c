@@ -205,7 +205,7 @@ static enum status batch_recheck(struct pass *pass)
 static void batch_log(const struct import *im, uint64_t made, int64_t made_fen, uint64_t repeated)
 {
     char author[AUTHOR_LOG_MAX];
-    log_info("money", "action=%s channel=%.*s by=import rows=%zu amount_fen=%" PRId64 " repeated=%zu author=%s",
+    log_info("money", "action=%s channel=%.*s interface=import rows=%zu amount_fen=%" PRId64 " repeated=%zu author=%s",
              transfer_kind_name(im->kind), STR_ARG(im->channel), (size_t)made, made_fen, (size_t)repeated,
              log_quote(im->file.author.name, author, sizeof author));
 }

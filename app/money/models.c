@@ -43,6 +43,16 @@ void withdrawal_ended_model(struct model *m, struct value *object, const struct 
     value_text(m, object, posted ? "reference" : "reason", posted ? w->reference : w->reason);
 }
 
+void topup_paid_model(struct model *m, struct value *object, const struct topup_paid *paid)
+{
+    value_int(m, object, "id", (int64_t)paid->made.id);
+    value_int(m, object, "order", (int64_t)paid->id);
+    value_text(m, object, "reference", paid->reference);
+    value_int(m, object, "amount_fen", paid->amount_fen);
+    value_int(m, object, "ordered_fen", paid->order.amount_fen);
+    value_text(m, object, "username", paid->order.username);
+}
+
 /* ---- reports ---- */
 
 const struct report_column report_columns[] = {

@@ -1,10 +1,11 @@
-/* The JSON of transfers, withdrawals and reports: the same members in the command and by HTTP. Each function adds the
- * members to the object. Texts are borrowed, or in the arena of the model. */
+/* The JSON of transfers, withdrawals, top-ups and reports: the same members in the command and by HTTP. Each function
+ * adds the members to the object. Texts are borrowed, or in the arena of the model. */
 #ifndef HB_MONEY_MODELS_H
 #define HB_MONEY_MODELS_H
 
 #include "base/clock.h"
 #include "base/value.h"
+#include "ledger/topup.h"
 #include "ledger/withdrawal.h"
 #include "money/report.h"
 #include "money/transfers.h"
@@ -14,6 +15,9 @@ void transfer_line_model(struct model *m, struct value *object, const struct tra
 void withdrawal_model(struct model *m, struct value *object, const struct withdrawal *w);
 /* A withdrawal that was posted or voided. */
 void withdrawal_ended_model(struct model *m, struct value *object, const struct withdrawal *w);
+
+/* A payment of an order of a top-up: id is the transfer, order the order. */
+void topup_paid_model(struct model *m, struct value *object, const struct topup_paid *paid);
 
 /* A member of struct report_flows: "credits", and what people read. */
 struct report_column {

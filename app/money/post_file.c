@@ -187,7 +187,7 @@ static enum status row_make(struct pass *pass, uint64_t line, uint64_t id, struc
     p->repeated += end.repeated;
     p->sum_fen += end.now.amount_fen;
     log_info("money",
-             "action=post by=import withdrawal_id=%" PRIu64 " user_id=%" PRIu64 " amount_fen=%" PRId64
+             "action=post interface=import withdrawal_id=%" PRIu64 " user_id=%" PRIu64 " amount_fen=%" PRId64
              " repeated=%d author=%s",
              id, end.now.user_id, end.now.amount_fen, end.repeated, log_quote(p->author.name, author, sizeof author));
     return ST_OK;

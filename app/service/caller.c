@@ -15,7 +15,8 @@ static const struct problem ADDRESS = { 403, "service-address", "text/service_ad
 static const struct problem DAY_LIMIT = { 403, "service-day-limit", "text/service_day_limit",
                                           "text/service_day_limit_detail", 0 };
 
-void caller_refuse(struct exchange *x)
+/* The token is missing, unknown or revoked. */
+static void refuse_token(struct exchange *x)
 {
     const bool given = x->bearer.ptr != NULL;
     if (given)
@@ -24,7 +25,7 @@ void caller_refuse(struct exchange *x)
     respond_problem(x, &NO_TOKEN);
 }
 
-void caller_refuse_limited(struct exchange *x, const struct caller *caller)
+static void refuse_limited(struct exchange *x, const struct caller *caller)
 {
     security_log(x, SECURITY_LIMITED, 0, "limit=service_day service=%.*s", STR_ARG(caller->service.name));
     respond_problem(x, &DAY_LIMIT);
@@ -33,9 +34,9 @@ void caller_refuse_limited(struct exchange *x, const struct caller *caller)
 void caller_failed(struct exchange *x, const struct caller *caller, enum status st)
 {
     if (st == ST_DENIED)
-        caller_refuse(x);
+        refuse_token(x);
     else if (st == ST_LIMITED)
-        caller_refuse_limited(x, caller);
+        refuse_limited(x, caller);
     else if (st == ST_UNKNOWN)
         respond_problem(x, &CALLER_UNKNOWN);
     else
@@ -66,13 +67,13 @@ static void use_note(struct exchange *x, const struct caller *caller)
 bool caller_read(struct exchange *x, enum service_scope scope, struct caller *out)
 {
     if (!service_token_is_valid(x->bearer)) {
-        caller_refuse(x);
+        refuse_token(x);
         return false;
     }
     hash_sha256(x->bearer.ptr, x->bearer.len, out->hash);
     enum status st = service_find(x->app->stores.db, x->arena, out->hash, &out->service);
     if (st == ST_NOT_FOUND)
-        caller_refuse(x);
+        refuse_token(x);
     else if (st != ST_OK)
         respond_status(x, status_idempotent(st));
     if (st != ST_OK)

@@ -22,12 +22,9 @@ bool caller_has_channel(struct exchange *x, const struct caller *caller, struct 
 /* Reads the fields of the query; an empty one counts as absent. False: the request is answered, with 400. */
 bool caller_query_read(struct exchange *x, const struct field *fields, void *values);
 
-/* Answers 401: the token is missing, unknown or revoked. For ST_DENIED, too: it was revoked while it was used. */
-void caller_refuse(struct exchange *x);
-/* Answers 403: more money in a day than the service may move. */
-void caller_refuse_limited(struct exchange *x, const struct caller *caller);
-/* Answers a failure of a call that moves money. ST_UNKNOWN: 503, and the advice to repeat it. ST_DENIED and ST_LIMITED
- * as above; else as respond_status. */
+/* Answers a failure of a call that moves money. ST_UNKNOWN: 503, and the advice to repeat it. ST_DENIED: 401, the
+ * token was revoked while it was used. ST_LIMITED: 403, more money in a day than the service may move. Else as
+ * respond_status. */
 void caller_failed(struct exchange *x, const struct caller *caller, enum status st);
 
 /* 503: the money may have moved; a repeat with the same contents says it. Also the x->fallback_problem of a call that

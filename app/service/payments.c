@@ -9,7 +9,7 @@
 #include "user/account.h"
 #include "web/field_types.h"
 
-enum { AMOUNT_FEN_MAX = 999999999, USERNAME_TYPED_MAX = 64 };
+enum { USERNAME_TYPED_MAX = 64 };
 
 const struct problem REFERENCE_USED = { 409, "reference-used", "text/reference_used", "text/reference_used_detail", 0 };
 
@@ -42,34 +42,17 @@ const struct field payment_fields[] = {
       .high = "text/payment_no_user",
       .says = "whose wallet; a small letter is as good as a capital one",
       .example = "alice" },
-    { .name = "amount",
-      .type = &FIELD_YUAN,
-      .member = offsetof(struct payment_form, amount_fen),
-      .required = true,
-      .min = 1,
-      .max = AMOUNT_FEN_MAX,
-      .missing = "text/payment_amount_missing",
-      .malformed = "text/payment_amount_malformed",
-      .low = "text/payment_amount_zero",
-      .high = "text/payment_amount_max",
-      .says = "yuan, with a point before decimals",
-      .example = "88.00" },
+    PAYMENT_AMOUNT_FIELD(struct payment_form, amount_fen, "yuan, with a point before decimals"),
     { .name = "channel",
       .type = &FIELD_TEXT,
       .member = offsetof(struct payment_form, channel),
       .max = CHANNEL_NAME_MAX,
       .high = "text/payment_channel_long",
       .says = "the channel; left out: the channel of the token" },
-    { .name = "reference",
-      .type = &FIELD_REFERENCE,
-      .member = offsetof(struct payment_form, reference),
-      .required = true,
-      .missing = "text/payment_reference_missing",
-      .malformed = "text/payment_reference_malformed",
-      .says =
-          "the number of the payment outside: 1 to 64 characters of printable ASCII, without a blank at either end; "
-          "a repeat with it moves no more money and gets the same answer",
-      .example = "order-17" },
+    PAYMENT_REFERENCE_FIELD(struct payment_form, reference,
+                            "the number of the payment outside: 1 to 64 characters of printable ASCII, without a blank "
+                            "at either end; a repeat with it moves no more money and gets the same answer",
+                            "order-17"),
     { .name = "memo",
       .type = &FIELD_LINE,
       .member = offsetof(struct payment_form, memo),
@@ -156,7 +139,7 @@ static void payment_move(struct exchange *x, const struct caller *caller, enum t
         return;
     }
     log_info("money",
-             "action=%s channel=%.*s by=http transfer_id=%" PRIu64 " user_id=%" PRIu64 " amount_fen=%" PRId64
+             "action=%s channel=%.*s interface=http transfer_id=%" PRIu64 " user_id=%" PRIu64 " amount_fen=%" PRId64
              " repeated=%d author=%.*s",
              transfer_kind_name(kind), STR_ARG(caller->service.channel), row.transfer_id, p->user_id, p->amount_fen,
              row.repeated, STR_ARG(caller->author.name));

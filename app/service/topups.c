@@ -4,11 +4,10 @@
 
 #include "base/log.h"
 #include "ledger/topup.h"
+#include "money/models.h"
 #include "service/caller.h"
 #include "service/payments.h"
 #include "web/field_types.h"
-
-enum { AMOUNT_FEN_MAX = 999999999 };
 
 static const struct problem LEAVES = { 409, "user-deleted", "text/topup_user_deleted", "text/topup_user_deleted_detail",
                                        0 };
@@ -19,26 +18,9 @@ struct paid_form {
 };
 
 const struct field topup_paid_fields[] = {
-    { .name = "reference",
-      .type = &FIELD_REFERENCE,
-      .member = offsetof(struct paid_form, reference),
-      .required = true,
-      .missing = "text/payment_reference_missing",
-      .malformed = "text/payment_reference_malformed",
-      .says = "the number of the payment outside, as of a credit",
-      .example = "pi-4711" },
-    { .name = "amount",
-      .type = &FIELD_YUAN,
-      .member = offsetof(struct paid_form, amount_fen),
-      .required = true,
-      .min = 1,
-      .max = AMOUNT_FEN_MAX,
-      .missing = "text/payment_amount_missing",
-      .malformed = "text/payment_amount_malformed",
-      .low = "text/payment_amount_zero",
-      .high = "text/payment_amount_max",
-      .says = "yuan: what was paid, which may differ from the order",
-      .example = "88.00" },
+    PAYMENT_REFERENCE_FIELD(struct paid_form, reference, "the number of the payment outside, as of a credit",
+                            "pi-4711"),
+    PAYMENT_AMOUNT_FIELD(struct paid_form, amount_fen, "yuan: what was paid, which may differ from the order"),
     { .name = NULL },
 };
 
@@ -47,12 +29,7 @@ static void paid_answer(struct exchange *x, const struct topup_paid *paid)
     struct model m;
     x->fallback_problem = &CALLER_UNKNOWN;
     model_init(&m, x->arena);
-    value_int(&m, &m.root, "id", (int64_t)paid->made.id);
-    value_int(&m, &m.root, "order", (int64_t)paid->id);
-    value_text(&m, &m.root, "reference", paid->reference);
-    value_int(&m, &m.root, "amount_fen", paid->amount_fen);
-    value_int(&m, &m.root, "ordered_fen", paid->order.amount_fen);
-    value_text(&m, &m.root, "username", paid->order.username);
+    topup_paid_model(&m, &m.root, paid);
     respond_model(x, paid->repeated ? 200 : 201, NULL, &m);
 }
 
@@ -63,7 +40,7 @@ static void paid_make(struct exchange *x, const struct caller *caller, struct to
         respond_problem(x, &REFERENCE_USED);
         return;
     }
-    if (st == ST_NOT_FOUND && paid->leaves) {
+    if (st == ST_NOT_FOUND && paid->is_leaving) {
         respond_problem(x, &LEAVES);
         return;
     }
@@ -72,8 +49,8 @@ static void paid_make(struct exchange *x, const struct caller *caller, struct to
         return;
     }
     log_info("money",
-             "action=topup-paid channel=%.*s by=http topup_id=%" PRIu64 " transfer_id=%" PRIu64 " user_id=%" PRIu64
-             " amount_fen=%" PRId64 " repeated=%d author=%.*s",
+             "action=topup-paid channel=%.*s interface=http topup_id=%" PRIu64 " transfer_id=%" PRIu64
+             " user_id=%" PRIu64 " amount_fen=%" PRId64 " repeated=%d author=%.*s",
              STR_ARG(caller->service.channel), paid->id, paid->made.id, paid->order.user_id, paid->amount_fen,
              paid->repeated, STR_ARG(caller->author.name));
     paid_answer(x, paid);

@@ -73,14 +73,8 @@ struct end_form {
 };
 
 const struct field withdrawal_post_fields[] = {
-    { .name = "reference",
-      .type = &FIELD_REFERENCE,
-      .member = offsetof(struct end_form, reference),
-      .required = true,
-      .missing = "text/payment_reference_missing",
-      .malformed = "text/payment_reference_malformed",
-      .says = "the number of the payment outside, as of a credit",
-      .example = "bank-4711" },
+    PAYMENT_REFERENCE_FIELD(struct end_form, reference, "the number of the payment outside, as of a credit",
+                            "bank-4711"),
     { .name = NULL },
 };
 
@@ -121,7 +115,7 @@ static void end_make(struct exchange *x, const struct caller *caller, struct wit
         return;
     }
     log_info("money",
-             "action=%s channel=%.*s by=http withdrawal_id=%" PRIu64 " user_id=%" PRIu64 " amount_fen=%" PRId64
+             "action=%s channel=%.*s interface=http withdrawal_id=%" PRIu64 " user_id=%" PRIu64 " amount_fen=%" PRId64
              " repeated=%d author=%.*s",
              end->post ? "post" : "void", STR_ARG(caller->service.channel), end->id, end->now.user_id,
              end->now.amount_fen, end->repeated, STR_ARG(caller->author.name));

@@ -3,12 +3,13 @@
 #include <inttypes.h>
 
 #include "base/log.h"
+#include "ledger/channel.h"
 #include "ledger/topup.h"
 #include "wallet/topup_model.h"
 #include "web/field_types.h"
 #include "web/respond.h"
 
-enum { ORDERS_SHOWN = 5, CHANNEL_NAME_MAX = 32 };
+enum { ORDERS_SHOWN = 5 };
 
 static const struct problem TOPUP_UNKNOWN = { 503, "unknown", "text/topup_unknown", "text/topup_unknown_detail", 1 };
 

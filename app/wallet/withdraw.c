@@ -7,6 +7,7 @@
 #include "base/clock.h"
 #include "base/log.h"
 #include "base/money.h"
+#include "base/typed.h"
 #include "ledger/channel.h"
 #include "ledger/ledger.h"
 #include "ledger/withdrawal.h"
@@ -18,7 +19,7 @@
 #include "web/security_log.h"
 #include "web/view.h"
 
-enum { ACCOUNT_GRAPHEMES_MAX = 100, WITHDRAW_FEN_MAX = 999999999 };
+enum { ACCOUNT_GRAPHEMES_MAX = 100 };
 
 static const struct problem WITHDRAW_UNKNOWN = { 503, "unknown", "text/withdraw_unknown",
                                                  "text/withdraw_unknown_detail", 1 };
@@ -46,7 +47,7 @@ const struct field withdraw_fields[] = {
       .required = true,
       .kept = KEPT,
       .min = 1,
-      .max = WITHDRAW_FEN_MAX,
+      .max = TYPED_YUAN_MAX_FEN,
       .missing = "text/withdraw_missing",
       .malformed = "text/withdraw_not_money",
       .low = "text/withdraw_zero",

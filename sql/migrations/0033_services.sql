@@ -3,9 +3,10 @@
 -- scopes, one channel, and perhaps a limit of the money that it moves in a day. None of these changes; the operator
 -- revokes the service and adds another one.
 --
--- The pool money may execute service_external, service_withdrawal_end and service_used, and none of the routines of
--- 0030. It proves each call by the SHA-256 of the token that it was given, and may not read this hash. So a pool that
--- was taken over moves money only by the tokens that it has seen, in their channels, up to their limits.
+-- The pool money may execute service_external, service_withdrawal_end, service_of and service_used, with 0034 also
+-- service_topup_paid, and none of the routines of 0030. It proves each call by the SHA-256 of the token that it was
+-- given, and may not read this hash. So a pool that was taken over moves money only by the tokens that it has seen, in
+-- their channels, up to their limits.
 --
 -- As in 0030, each function is one statement, and the roles call a procedure of the same name. Further errors: 31011,
 -- there is no such token, or it is revoked. 31012: the token has another channel, or lacks the scope. 31013: the limit

@@ -87,7 +87,7 @@ test('a credit, a debit and a reversal move money once, whoever repeats them', a
   assert.equal(await balance(alice), 8800);
   const { stdout, log } = await money('debit', alice.username, '8', ...by('--reference', R2));
   assert.match(stdout, new RegExp(`^transfer \\d+ {2}debit {2}${alice.username} {2}8\\.00 {2}reference ${R2} {2}made$`, 'm'));
-  assert.match(log.join('\n'), new RegExp(`msg="money" action=debit channel=${CHANNEL} by=command transfer_id=\\d+ user_id=${alice.id} amount_fen=800 repeated=0 author="?${AUTHOR}`));
+  assert.match(log.join('\n'), new RegExp(`msg="money" action=debit channel=${CHANNEL} interface=command transfer_id=\\d+ user_id=${alice.id} amount_fen=800 repeated=0 author="?${AUTHOR}`));
   assert.equal(await balance(alice), 8000);
   const debit = Number(/^transfer (\d+)/.exec(stdout)[1]);
   const back = await json('reverse', String(debit), '--reference', R3, '--memo', 'wrong');
@@ -350,7 +350,7 @@ function begun(...args) {
   const lines = [];
   createInterface({ input: child.stderr }).on('line', (line) => lines.push(line));
   const ended = new Promise((resolve) => { child.on('close', (code, signal) => resolve(signal ?? code)); });
-  return { child, ended, batches: () => lines.filter((line) => line.includes('by=import')).length, lines };
+  return { child, ended, batches: () => lines.filter((line) => line.includes('interface=import')).length, lines };
 }
 
 // Holds the lock of a wallet until release is called.

@@ -201,7 +201,7 @@ test('an operator lists what waits and says what was paid', async () => {
   const reference = unique('p');
   const args = ['money', 'paid', String(first.id), '--reference', reference];
   const made = JSON.parse((await site.hongbao(...args, '--json')).stdout);
-  assert.deepEqual(made, { id: first.id, transfer: made.transfer, username: user.username, ordered_fen: 2000, amount_fen: 2000, channel: 'cards', reference, repeated: false });
+  assert.deepEqual(made, { id: made.id, order: first.id, username: user.username, ordered_fen: 2000, amount_fen: 2000, channel: 'cards', reference, repeated: false });
   assert.match((await site.hongbao(...args)).stdout, /was so before$/m);
   assert.match((await site.hongbao('money', 'paid', String(second.id), '--reference', unique('p'), '--amount', '29.5')).stdout, /29\.50 .* ordered 30\.00$/m);
   assert.equal(await balance(user), 4950);

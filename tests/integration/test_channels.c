@@ -63,7 +63,7 @@ WORLD_TEST(a_credit_comes_from_its_channel_and_a_debit_goes_there, 2)
     assert_ints({ world_balance(w, payroll), -700 }, { world_balance(w, bank), 250 });
     const struct external_transfer t = transfer_of(payroll, "2026-11/1");
     assert_ints({ t.id, id }, { t.kind, TRANSFER_CREDIT }, { t.user_id, w->users[0] }, { t.amount_fen, 700 },
-                { t.by, BY_COMMAND }, { t.reverses, 0 }, { t.reversed_by, 0 }, { t.created_ms > 0, 1 });
+                { t.interface, INTERFACE_COMMAND }, { t.reverses, 0 }, { t.reversed_by, 0 }, { t.created_ms > 0, 1 });
     assert_true(str_equal(t.author, STR("anna")) && str_equal(t.memo, STR("memo")));
     assert_ints({ transfer_of(bank, "2026-11/1").kind, TRANSFER_DEBIT },
                 { transfer_of(bank, "2026-11/1").user_id, w->users[0] });
@@ -75,16 +75,16 @@ WORLD_TEST(a_credit_comes_from_its_channel_and_a_debit_goes_there, 2)
 WORLD_TEST(each_interface_is_noted, 1)
 {
     const uint64_t channel = channel_new(STR("payroll"));
-    for (enum external_interface by = 0; by < EXTERNAL_INTERFACE_COUNT; by++) {
-        if (by == BY_HTTP) /* of services alone: integration/services */
+    for (enum external_interface interface = 0; interface < EXTERNAL_INTERFACE_COUNT; interface++) {
+        if (interface == INTERFACE_HTTP) /* of services alone: integration/services */
             continue;
-        const struct str reference = arena_printf(w->arena, "by-%d", (int)by);
+        const struct str reference = arena_printf(w->arena, "by-%d", (int)interface);
         struct external_row row = row_of(0, 1, reference.ptr);
-        const struct external_author author = { .name = STR(ODD_TEXT), .by = by };
+        const struct external_author author = { .name = STR(ODD_TEXT), .interface = interface };
         assert_int_equal(
             external_move(money_db(), w->arena, TRANSFER_CREDIT, channel, &row, 1, &author, clock_now_ms()), ST_OK);
         const struct external_transfer t = transfer_of(channel, reference.ptr);
-        assert_int_equal(t.by, by);
+        assert_int_equal(t.interface, interface);
         assert_true(str_equal(t.author, STR(ODD_TEXT)));
     }
 }
@@ -160,7 +160,7 @@ WORLD_TEST(what_is_wrong_is_refused_and_nothing_changes, 2)
     };
     const int64_t before = money_read();
     EACH (c, cases) {
-        const struct external_author author = { .name = str_from(c->author), .by = BY_PAGE };
+        const struct external_author author = { .name = str_from(c->author), .interface = INTERFACE_PAGE };
         struct external_row rows[] = { row_of(1, 7, "good"),
                                        { .user_id = c->user_id,
                                          .amount_fen = c->fen,
@@ -204,7 +204,8 @@ WORLD_TEST(a_repeat_changes_nothing_and_other_contents_are_refused, 2)
         assert_int_equal(money_read(), before);
     }
     const struct external_author other = { .name = STR("ben"),
-                                           .by = BY_PAGE }; /* who asks again is not part of the contents */
+                                           .interface =
+                                               INTERFACE_PAGE }; /* who asks again is not part of the contents */
     struct external_row row = row_of(0, 700, "c");
     assert_int_equal(external_move(money_db(), w->arena, TRANSFER_CREDIT, channel, &row, 1, &other, 5), ST_OK);
     assert_true(row.repeated && str_equal(transfer_of(channel, "c").author, STR("anna")));

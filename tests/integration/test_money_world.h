@@ -15,7 +15,7 @@
 /* The texts that a memo, a reason or a destination may have. */
 #define ODD_TEXT "it's \"5 < 6 & 7\" \\ \\n ? % 红包🧧"
 
-static const struct external_author ANNA = { .name = { "anna", 4 }, .by = BY_COMMAND };
+static const struct external_author ANNA = { .name = { "anna", 4 }, .interface = INTERFACE_COMMAND };
 
 static inline struct db *money_db(void)
 {

@@ -120,7 +120,7 @@ WORLD_TEST(a_service_moves_money_of_its_channel_once, 1)
     assert_wallets(0, FUNDED_FEN + 500);
     assert_int_equal(moved_fen(STR("shop")), 900);
     const struct external_transfer t = transfer_of(channel, "in");
-    assert_int_equal(t.by, BY_HTTP);
+    assert_int_equal(t.interface, INTERFACE_HTTP);
     assert_true(str_equal(t.author, STR("service:shop")) && str_equal(t.memo, STR("memo")));
 }
 

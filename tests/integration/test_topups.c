@@ -247,10 +247,10 @@ WORLD_TEST(a_payment_that_is_wrong_is_refused, 2)
     EACH (c, cases) {
         struct topup_paid p = c->paid;
         const enum status st = paid(&p);
-        if (st != c->status || p.leaves != (p.id == leaver) || money_read() != before)
+        if (st != c->status || p.is_leaving != (p.id == leaver) || money_read() != before)
             fail_msg("%s: status %d", c->what, (int)st);
     }
-    const struct external_author nobody = { .name = STR(""), .by = BY_COMMAND };
+    const struct external_author nobody = { .name = STR(""), .interface = INTERFACE_COMMAND };
     assert_int_equal(
         topup_paid(money_db(), w->arena, &(struct topup_paid){ .id = waits, .reference = STR("x") }, &nobody, 5),
         ST_INVALID);
@@ -304,7 +304,7 @@ WORLD_TEST(a_service_says_what_was_paid_by_its_channel_up_to_its_limit, 1)
                       not_its_scope = payment(id, "x", 5), too_much = payment(id, "x", 301);
     assert_int_equal(paid_by(pays, &p), ST_OK);
     assert_true(str_equal(p.made.author, STR("service:pays")));
-    assert_int_equal(p.made.by, BY_HTTP);
+    assert_int_equal(p.made.interface, INTERFACE_HTTP);
     assert_int_equal(paid_by(pays, &p), ST_OK);
     assert_true(p.repeated);
     const int64_t before = money_read();

@@ -6,7 +6,7 @@
 #include "test_money_world.h"
 #include "user/deletion.h"
 
-static const struct external_author BEN = { .name = { "ben", 3 }, .by = BY_PAGE };
+static const struct external_author BEN = { .name = { "ben", 3 }, .interface = INTERFACE_PAGE };
 
 /* A withdrawal of users[user], which must be held; its id. */
 static uint64_t held(size_t user, uint64_t channel, int64_t fen, const char *key)
@@ -191,7 +191,8 @@ WORLD_TEST(a_posted_withdrawal_goes_to_its_channel_and_a_voided_one_back, 2)
     assert_true(str_equal(paid.now.reference, STR("paid")) && str_equal(paid.now.author, STR("ben")));
     assert_true(str_equal(not_paid.now.reason, STR(ODD_TEXT)) && not_paid.now.reference.len == 0);
     const struct external_transfer t = transfer_of(channel, "paid");
-    assert_ints({ t.kind, TRANSFER_POST }, { t.user_id, w->users[0] }, { t.amount_fen, 700 }, { t.by, BY_PAGE });
+    assert_ints({ t.kind, TRANSFER_POST }, { t.user_id, w->users[0] }, { t.amount_fen, 700 },
+                { t.interface, INTERFACE_PAGE });
     EACH_TEXT (name, "pending", "posted", "voided")
         assert_of(name, str_equal(str_from(name),
                                   str_from(withdrawal_state_name((enum withdrawal_state)(at_name - list_name)))));
@@ -235,7 +236,7 @@ WORLD_TEST(a_withdrawal_ends_once, 1)
             end.now.id != (st == ST_NOT_FOUND ? 0 : end.id) || money_read() != before)
             fail_msg("%s: status %d", c->what, (int)st);
     }
-    const struct external_author nobody = { .name = STR(""), .by = BY_COMMAND };
+    const struct external_author nobody = { .name = STR(""), .interface = INTERFACE_COMMAND };
     struct withdrawal_end end = post(waits, "paid 2");
     assert_int_equal(withdrawal_end(money_db(), w->arena, &end, &nobody, 5), ST_INVALID);
     assert_int_equal(money_read(), before);
@@ -290,7 +291,7 @@ WORLD_TEST(a_credit_a_debit_and_a_post_are_reversed_once, 3)
                     { r.made.amount_fen, i == 0   ? 700
                                          : i == 1 ? 300
                                                   : 100 },
-                    { r.made.by, BY_PAGE }, { transfer_of(channel, originals[i]).reversed_by, r.made.id },
+                    { r.made.interface, INTERFACE_PAGE }, { transfer_of(channel, originals[i]).reversed_by, r.made.id },
                     { transfer_of(channel, reference).id, r.made.id });
         assert_true(str_equal(r.made.memo, STR(ODD_TEXT)) && str_equal(r.made.author, STR("ben")));
         const int64_t before = money_read();

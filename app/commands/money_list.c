@@ -1,0 +1,51 @@
+#include "commands/money_internal.h"
+#include "web/csv.h"
+
+static void row_append(struct money *m, const struct money_list *list, const void *ctx, struct buf *out, size_t row,
+                       bool is_first)
+{
+    struct model model;
+    if (money_has(m, MONEY_JSON)) {
+        model_init(&model, m->arena);
+        list->row_model(&model, &model.root, ctx, row);
+        money_json_item(out, &model, is_first);
+    } else if (money_has(m, MONEY_CSV)) {
+        list->row_csv(out, ctx, row);
+        csv_row_end(out);
+    } else {
+        list->row_text(out, ctx, row);
+    }
+}
+
+static enum status pages_print(struct money *m, const struct money_list *list, void *ctx, struct buf *out)
+{
+    enum status st = ST_OK;
+    size_t count = list->page_rows;
+    for (bool is_first = true; st == ST_OK && count == list->page_rows; is_first = false) {
+        arena_reset(m->arena);
+        st = list->next(m, ctx, &count);
+        for (size_t i = 0; st == ST_OK && i < count; i++)
+            row_append(m, list, ctx, out, i, is_first && i == 0);
+        if (st == ST_OK)
+            st = money_flush(out);
+    }
+    return st;
+}
+
+enum status money_list_print(struct money *m, const struct money_list *list, void *ctx)
+{
+    struct buf out = BUF_EMPTY;
+    if (money_has(m, MONEY_JSON))
+        buf_printf(&out, "{\"%s\":[", list->name);
+    if (money_has(m, MONEY_CSV)) {
+        csv_begin(&out);
+        csv_header(&out, list->columns, list->column_count);
+    }
+    enum status st = pages_print(m, list, ctx, &out);
+    if (st == ST_OK && money_has(m, MONEY_JSON)) {
+        buf_cstr(&out, "]}\n");
+        st = money_flush(&out);
+    }
+    buf_free(&out);
+    return st;
+}
