@@ -340,12 +340,13 @@ static void this_month_model(struct model *m, const struct statement *s)
     value_page_bool(m, month, "has_sent", s->sent_fen > 0);
 }
 
-/* Whether a channel takes payments. */
-static enum status topup_offer_model(struct exchange *x, struct model *m)
+/* Whether a channel takes payments, and whether there is a button at all. */
+static enum status topup_offer_model(struct exchange *x, struct model *m, bool withdraws)
 {
     bool can_topup = false;
     enum status st = x->wants_json ? ST_OK : topup_is_offered(x->app->stores.db, x->arena, &can_topup);
     value_page_bool(m, &m->root, "can_topup", can_topup);
+    value_page_bool(m, &m->root, "moves", can_topup || withdraws);
     return st;
 }
 
@@ -398,7 +399,7 @@ enum status statement_model(struct exchange *x, struct model *m, struct list_key
     if (st != ST_OK)
         return st;
     this_month_model(m, s);
-    st = topup_offer_model(x, m);
+    st = topup_offer_model(x, m, s->withdraws);
     if (st != ST_OK)
         return st;
     if (s->more) {

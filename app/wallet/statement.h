@@ -24,6 +24,7 @@ struct statement_channel {
     struct str memo;       /* of a void: the reason; of a withdrawal: empty */
     struct str reference;  /* ptr is NULL of a withdrawal and a void: they have none */
     struct str state;      /* of a withdrawal: its name; else ptr is NULL */
+    bool is_topup;         /* a credit that pays an order of a top-up */
 };
 
 struct statement_entry {
@@ -82,6 +83,7 @@ void statement_kind_model(struct model *m, struct value *o, enum transfer_kind k
  *                     page-only:   is_deposit, is_send, is_grab, is_refund, is_return, is_credit, is_debit,
  *                                  is_withdraw, is_void, is_reverse, is_other,
  *                                  channel_text: the channel's note, or its name,
+ *                                  is_topup: a credit that pays an order of a top-up,
  *                                  amount_text "+12.34" | "-12.34", income true when positive,
  *                                  packet_url "/p/ID" (absent without a packet), else transfer_url,
  *                                  is_pending (of a withdrawal), created_at_text "2026-11-20 16:00",
@@ -100,6 +102,7 @@ void statement_kind_model(struct model *m, struct value *o, enum transfer_kind k
  *   page-only:
  *   has_entries
  *   can_topup     a channel takes payments (wallet/topup.h)
+ *   moves         can_topup or withdraws
  *   this_month { received_text, sent_text, has_received, has_sent }: absent without any, and on later pages
  *   deposited, deposited_before    the visitor comes from a deposit (?deposited=1), or from one that was made before
  *                 (?deposited=2)

@@ -1,6 +1,6 @@
 #include "wallet/statement_channels.h"
 
-enum { COLUMN_ID, COLUMN_NAME, COLUMN_NOTE, COLUMN_MEMO, COLUMN_REFERENCE, COLUMN_STATE };
+enum { COLUMN_ID, COLUMN_NAME, COLUMN_NOTE, COLUMN_MEMO, COLUMN_REFERENCE, COLUMN_STATE, COLUMN_TOPUP };
 
 static bool has_channel(const struct statement_entry *entry)
 {
@@ -19,6 +19,7 @@ static void entries_fill(struct statement *s, const struct db_rows *rows)
                     .memo = db_cell(rows, row, COLUMN_MEMO),
                     .reference = db_cell(rows, row, COLUMN_REFERENCE),
                     .state = db_cell(rows, row, COLUMN_STATE),
+                    .is_topup = db_cell(rows, row, COLUMN_TOPUP).ptr != NULL,
                 };
 }
 
@@ -35,13 +36,15 @@ enum status statement_channels_read(struct db *db, struct arena *a, struct state
             ids[count++] = s->entries[i].id;
     if (count == 0)
         return ST_OK;
-    buf_cstr(&sql, "SELECT e.transfer_id, c.name, c.note, e.memo, e.reference, NULL FROM external_transfer AS e"
-                   " JOIN channel AS c ON c.id = e.channel_id WHERE e.transfer_id IN ");
+    buf_cstr(&sql,
+             "SELECT e.transfer_id, c.name, c.note, e.memo, e.reference, NULL, p.topup_id FROM external_transfer AS e"
+             " JOIN channel AS c ON c.id = e.channel_id"
+             " LEFT JOIN topup_payment AS p ON p.transfer_id = e.transfer_id WHERE e.transfer_id IN ");
     db_ids(&sql, ids, count);
-    buf_cstr(&sql, " UNION ALL SELECT w.end_id, c.name, c.note, w.reason, NULL, NULL FROM withdrawal AS w"
+    buf_cstr(&sql, " UNION ALL SELECT w.end_id, c.name, c.note, w.reason, NULL, NULL, NULL FROM withdrawal AS w"
                    " JOIN channel AS c ON c.id = w.channel_id WHERE w.end_id IN ");
     db_ids(&sql, ids, count);
-    buf_cstr(&sql, " UNION ALL SELECT w.hold_id, c.name, c.note, '', NULL, w.state FROM withdrawal AS w"
+    buf_cstr(&sql, " UNION ALL SELECT w.hold_id, c.name, c.note, '', NULL, w.state, NULL FROM withdrawal AS w"
                    " JOIN channel AS c ON c.id = w.channel_id WHERE w.hold_id IN ");
     db_ids(&sql, ids, count);
     enum status st = db_query_buf(db, a, &rows, &sql);
@@ -64,5 +67,6 @@ void statement_channel_model(struct model *m, struct value *o, const struct stat
         value_text(m, o, "state", c->state);
         value_page_bool(m, o, "is_pending", str_equal(c->state, STR("pending")));
     }
+    value_page_bool(m, o, "is_topup", c->is_topup);
     value_page_text(m, o, "channel_text", c->note.len > 0 ? c->note : c->name);
 }

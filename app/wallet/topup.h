@@ -38,8 +38,9 @@ enum step topup_form_post(struct exchange *x);
  *   pay_url       the signed link to the channel's page; null: there is none to pay on
  *   created_at, expires_at                   page-only: created_at_text, expires_at_text
  *   payments      [ { amount_fen, reference, reversed, created_at } ]; page-only: amount_text, created_at_text
- *   page-only:    url, again_url (a form for a new order like it), several (payments), long_total (of the sum that the
- *                 page shows large: web/view.h) */
+ *   page-only:    url, again_url (a form for a new order like it), several (payments), taken_back_text (of
+ *                 payments that were reversed; absent: none), long_total (of the sum that the page shows large:
+ *                 web/view.h) */
 enum step topup_show(struct exchange *x);
 
 #endif

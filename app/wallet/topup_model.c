@@ -69,6 +69,7 @@ void topup_model(struct exchange *x, struct model *m, struct value *o, const str
 void topup_payments_model(struct model *m, struct value *o, const struct topup *order)
 {
     struct value *list = value_list(m, o, "payments");
+    int64_t taken_back_fen = 0;
     for (size_t i = 0; i < order->payment_count; i++) {
         const struct topup_payment *p = &order->payments[i];
         struct value *row = value_add_object(m, list);
@@ -76,6 +77,9 @@ void topup_payments_model(struct model *m, struct value *o, const struct topup *
         value_text(m, row, "reference", p->reference);
         value_bool(m, row, "reversed", p->reversed_by != 0);
         view_time_model(m, row, "created_at", "created_at_text", p->created_ms);
+        taken_back_fen += p->reversed_by != 0 ? p->amount_fen : 0;
     }
+    if (taken_back_fen > 0)
+        value_page_number(m, o, "taken_back_text", money_text(m->arena, taken_back_fen));
     value_page_bool(m, o, "several", order->payment_count > 1);
 }

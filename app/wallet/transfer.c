@@ -8,8 +8,11 @@
 #include "ledger/withdrawal.h"
 #include "mysql/db.h"
 #include "wallet/statement.h"
+#include "wallet/topup_model.h"
 #include "web/respond.h"
 #include "web/view.h"
+
+enum { LONG_SUM_FEN = 1000000 }; /* from here on a sum with its sign is shown smaller */
 
 /* A transfer, and what other tables say of it. Texts whose ptr is NULL are not there. */
 struct transfer {
@@ -21,6 +24,7 @@ struct transfer {
     struct str channel, note, memo, reference;
     uint64_t reverses; /* as the table has it: of a post, which is no transfer of the visitor */
     uint64_t corrects, corrected_by;
+    uint64_t topup;                    /* the order that a credit pays */
     struct str state, account, reason; /* of a withdrawal */
     int64_t ended_ms;
 };
@@ -41,15 +45,16 @@ static uint64_t cell_or_0(const struct db_rows *rows, size_t column)
 /* The row of the transfer and of its payment outside. */
 static enum status transfer_row_read(struct exchange *x, uint64_t id, struct transfer *out)
 {
-    enum { KIND, AMOUNT, IS_CREDIT, PACKET, CREATED, CHANNEL, NOTE, MEMO, REFERENCE, REVERSES, REVERSED_BY };
+    enum { KIND, AMOUNT, IS_CREDIT, PACKET, CREATED, CHANNEL, NOTE, MEMO, REFERENCE, REVERSES, REVERSED_BY, TOPUP };
     struct db_rows rows;
     const struct db_param user = DB_U64(x->visitor.user_id);
     enum status st = db_find(x->app->stores.db, x->arena, &rows,
                              "SELECT t.kind, t.amount_fen, t.credit_id = ?, t.packet_id, t.created_ms, c.name, c.note,"
-                             " e.memo, e.reference, e.reverses, r.transfer_id FROM transfer AS t"
+                             " e.memo, e.reference, e.reverses, r.transfer_id, p.topup_id FROM transfer AS t"
                              " LEFT JOIN external_transfer AS e ON e.transfer_id = t.id"
                              " LEFT JOIN channel AS c ON c.id = e.channel_id"
                              " LEFT JOIN external_transfer AS r ON r.reverses = t.id"
+                             " LEFT JOIN topup_payment AS p ON p.transfer_id = t.id"
                              " WHERE t.id = ? AND (t.credit_id = ? OR t.debit_id = ?)",
                              DB_PARAMS(user, DB_U64(id), user, user));
     if (st != ST_OK)
@@ -65,7 +70,8 @@ static enum status transfer_row_read(struct exchange *x, uint64_t id, struct tra
                               .memo = db_cell(&rows, 0, MEMO),
                               .reference = db_cell(&rows, 0, REFERENCE),
                               .reverses = cell_or_0(&rows, REVERSES),
-                              .corrected_by = cell_or_0(&rows, REVERSED_BY) };
+                              .corrected_by = cell_or_0(&rows, REVERSED_BY),
+                              .topup = cell_or_0(&rows, TOPUP) };
     out->corrects = out->reverses;
     (void)transfer_kind_read(db_cell(&rows, 0, KIND), &out->kind); /* a later version may have written another one */
     return ST_OK;
@@ -144,6 +150,14 @@ static void channel_model(struct model *m, const struct transfer *t)
     value_text(m, &m->root, "memo", t->memo);
     if (t->reference.ptr != NULL)
         value_text(m, &m->root, "reference", t->reference);
+    const bool is_payout = t->kind == TRANSFER_WITHDRAW || t->kind == TRANSFER_VOID;
+    value_page_bool(m, &m->root, "is_payout", is_payout);
+    value_page_bool(m, &m->root, "is_topup", t->topup != 0);
+    value_page_bool(m, &m->root, "is_plain", !is_payout && t->topup == 0);
+    if (t->topup != 0) {
+        value_page_text(m, &m->root, "topup", arena_printf(m->arena, "%" PRIu64, t->topup));
+        value_page_text(m, &m->root, "topup_url", topup_path(m->arena, t->topup));
+    }
 }
 
 static void withdrawal_model(struct model *m, const struct transfer *t)
@@ -168,7 +182,9 @@ static void transfer_model(struct exchange *x, struct model *m, const struct tra
     struct value *root = &m->root;
     value_int(m, root, "id", (int64_t)t->id);
     statement_kind_model(m, root, t->kind, t->amount_fen);
-    value_page_number(m, root, "sum_text", money_text(m->arena, t->amount_fen < 0 ? -t->amount_fen : t->amount_fen));
+    const int64_t sum_fen = t->amount_fen < 0 ? -t->amount_fen : t->amount_fen;
+    value_page_number(m, root, "sum_text", money_text(m->arena, sum_fen));
+    value_page_bool(m, root, "long_total", sum_fen >= LONG_SUM_FEN);
     if (t->packet_id != 0) {
         struct str id = public_id_text(m->arena, &x->app->id_key, t->packet_id);
         value_text(m, root, "packet", id);

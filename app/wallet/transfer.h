@@ -26,7 +26,9 @@ struct str transfer_url(struct arena *a, uint64_t id);
  *   ended_at      of a withdrawal: when it was posted or voided, or null;   page-only: ended_at_text
  *   corrects, corrected_by   the transfer that this one reverses, or that came back from it, and the other way: its
  *                 number or null;              page-only: corrects_url, corrected_by_url
- *   page-only:    sum_text (the amount without its sign), nickname, username, channel_text */
+ *   page-only:    sum_text (the amount without its sign), long_total, nickname, username, channel_text, and of
+ *                 which kind it is: is_payout (a withdrawal or a void), is_topup (a credit that pays an order of a
+ *                 top-up: topup, its number, and topup_url), or is_plain */
 enum step transfer_show(struct exchange *x);
 
 #endif

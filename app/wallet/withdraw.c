@@ -17,6 +17,7 @@
 #include "web/field_types.h"
 #include "web/respond.h"
 #include "web/security_log.h"
+#include "web/text.h"
 #include "web/view.h"
 
 enum { ACCOUNT_GRAPHEMES_MAX = 100 };
@@ -146,6 +147,7 @@ static enum status withdraw_model(struct exchange *x, struct model *m, const str
     if (offer->balance_fen > 0) {
         const struct str all = money_text(m->arena, offer->balance_fen);
         value_page_text(m, &m->root, "all_amount", all);
+        value_page_number(m, &m->root, "all_text", all);
         value_page_text(m, &m->root, "all_url", arena_printf(m->arena, "/wallet/withdraw?amount=%.*s", STR_ARG(all)));
     }
     value_page_text(m, &m->root, "username", x->visitor.username);
@@ -195,22 +197,22 @@ static const struct channel *channel_chosen(const struct offer *offer, struct st
     return NULL;
 }
 
-/* Adds the message about the channel, which stands behind the amount on the page. */
-static void channel_fail(struct form_errors *e)
+/* Adds the message about the channel, which stands behind the amount on the page. name: as typed. */
+static void channel_fail(struct form_errors *e, struct str name)
 {
     const struct form_errors typed = *e;
     size_t i = 0;
     e->count = 0;
     if (form_failed(&typed, "amount"))
         e->items[e->count++] = typed.items[i++];
-    form_fail(e, "channel", "text/withdraw_channel_none");
+    form_fail(e, "channel", name.len == 0 ? "text/withdraw_channel_none" : "text/withdraw_channel_closed");
     for (; i < typed.count; i++)
         e->items[e->count++] = typed.items[i];
 }
 
 static struct str yuan(struct exchange *x, int64_t fen)
 {
-    return money_text(x->arena, fen);
+    return text_number(x, money_text(x->arena, fen));
 }
 
 /* Judges the amount by the channel and the balance, before a password is hashed. A repeat passes: its money has left
@@ -314,7 +316,7 @@ enum step withdraw_submit(struct exchange *x)
     st = form_read(x, withdraw_fields, &form, &e);
     const struct channel *channel = channel_chosen(&offer, form.channel);
     if ((st == ST_OK || st == ST_INVALID) && channel == NULL) {
-        channel_fail(&e);
+        channel_fail(&e, form.channel);
         st = ST_INVALID;
     }
     if (st == ST_INVALID)

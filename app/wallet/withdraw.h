@@ -19,8 +19,8 @@ extern const struct field withdraw_prefill_fields[];
  *                 min_text), chosen
  *   request_key   a new one
  *   page-only:    passkey_site: when the visitor has a passkey, the domain; several: true when there is a choice; one:
- *                 the only channel, with the same members; all_url: fills in the whole balance, all_amount; username;
- *                 form { amount, channel, account } as typed */
+ *                 the only channel, with the same members; all_url: fills in the whole balance, all_amount, which
+ *                 people read as all_text; username; form { amount, channel, account } as typed */
 
 /* Handler of GET /wallet/withdraw. 404 where no channel pays withdrawals. */
 enum step withdraw_show(struct exchange *x);

@@ -155,6 +155,9 @@ test('with several channels the person chooses one, and none is chosen for them'
   assert.deepEqual(errorsOf(await ask(person, { channel: OTHER, amount: '1' })), [422, 'amount']);
   assert.equal((await transferOf(person, await asked(person, { channel: OTHER }))).channel, OTHER);
   await money('channel', OTHER, '--withdrawals', 'off');
+  const { text } = await person.client.postHtml('/wallet/withdraw', fieldsFor(person, { channel: OTHER }));
+  assert.match(text, /<div class="field" id="channel" tabindex="-1">\n<p class="hint">[^\n]*工商银行/, 'the only one that is left is named');
+  assert.ok(text.includes(`<p class="wrong">${words('zh-CN', 'withdraw_channel_closed')}`), text);
 });
 
 test('a withdrawal that is not paid comes back with the reason, and a post can be reversed', async () => {

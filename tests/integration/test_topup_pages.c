@@ -146,15 +146,15 @@ TEST(an_order_shows_what_was_paid)
             "CALL ledger_reverse((SELECT transfer_id FROM external_transfer AS x JOIN channel AS c ON c.id ="
             " x.channel_id WHERE c.name = ? AND x.reference = 'd'), 'e', '', 'boss', 'command', ?)",
             DB_TEXT(str_from(channel)), DB_I64(clock_now_ms()));
-    visit_says(shown(&p, whole, false), 200, "已到账", "50.00", LACKS, "实际付款", "去支付");
+    visit_says(shown(&p, whole, false), 200, "已到账", "50.00", LACKS, "实际付款", "去支付", "被撤回");
     visit_says(shown(&p, other, false), 200, "订单金额为50.00元，实际付款40.00元");
     visit_says(shown(&p, other, true), 200, "\"state\":\"paid\"", "paid_fen: 4000", "\"pay_url\":null",
                "\"reference\":\"b\",\"reversed\":false");
     visit_says(shown(&p, twice, true), 200, "paid_fen: 6000", "\"reference\":\"c\",\"reversed\":false",
                "\"reference\":\"d\",\"reversed\":true");
-    visit_says(shown(&p, twice, false), 200, "已撤回");
+    visit_says(shown(&p, twice, false), 200, "已撤回", "其中10.00元后来被撤回");
     assert_int_equal(balance_of(p.id), 14000);
-    visit_says(html_of(statement_show, "/wallet", NULL, p.cookie), 200, text_printf("top-up %" PRId64, whole), channel);
+    visit_says(html_of(statement_show, "/wallet", NULL, p.cookie), 200, "<b>充值", channel, LACKS, "top-up ", "<b>入账");
 }
 
 TEST(an_order_that_waits_too_long_or_whose_channel_has_no_page_has_no_link)

@@ -1,5 +1,5 @@
-// A page that takes payments for hongbao by Alipay's page pay, 电脑网站支付 (docs/how-to/topup-providers.md). Node.js 18, without
-// packages:
+// A page that takes payments for hongbao by Alipay's page pay, 电脑网站支付 (docs/how-to/topup-providers.md). Node.js 18,
+// without packages:
 //   ALIPAY_APP_ID=… ALIPAY_PRIVATE_KEY=app.pem ALIPAY_PUBLIC_KEY=alipay.pem PUBLIC_URL=https://pay.example.com HONGBAO_…=… node alipay.mjs
 // GET /pay is the channel's --topup-url; Alipay sends its notifications to PUBLIC_URL/notify.
 import { createSign, createVerify } from 'node:crypto';

@@ -170,6 +170,7 @@ const account = [
   { name: 'wallet with withdrawals', as: 'rtl', path: '/wallet' },
   { name: 'withdraw', as: 'rtl', path: '/wallet/withdraw', before: () => channelsOpen(1) },
   { name: 'withdraw refused', as: 'rtl', path: '/wallet/withdraw', post: { amount: '', account: ' ', password: '' }, status: 422, before: () => channelsOpen(1) },
+  { name: 'withdraw refused, closed channel', as: 'rtl', path: '/wallet/withdraw', post: { amount: '1', account: '1', channel: 'closed', password: '' }, status: 422, before: () => channelsOpen(1) },
   { name: 'withdraw, with a passkey', as: 'wide', path: '/wallet/withdraw', before: () => channelsOpen(1), act: confirmFailed },
   { name: 'withdraw, several channels', as: 'rtl', path: '/wallet/withdraw?amount=1', before: () => channelsOpen(2) },
   { name: 'withdraw refused, several channels', as: 'rtl', path: '/wallet/withdraw', post: { amount: '1', account: LONGEST.latin.repeat(4), password: '' }, status: 422, before: () => channelsOpen(2) },
@@ -184,6 +185,7 @@ const account = [
   { name: 'no top-up', as: 'wide', path: '/wallet/topup', status: 404, before: () => topupPages(0) },
   ...['waiting', 'paid', 'differing', 'expired', 'closed']
     .map((name) => ({ name: `top-up, ${name}`, as: 'wide', path: (w) => `/wallet/topup/${w.topups[name]}`, before: () => topupPages(1) })),
+  { name: 'transfer, top-up', as: 'wide', path: (w) => `/wallet/transfers/${w.topups.transfer}` },
   { name: 'account', as: 'fresh', path: '/account' },
   { name: 'account, about to rename', as: 'latin', path: '/account', act: (page) => page.check('[name=face][value=tiger]', { force: true }) },
   { name: 'account, renamed', as: 'sender', path: '/account?saved=1' },
