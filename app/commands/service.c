@@ -157,6 +157,8 @@ static enum status channel_take(struct job *job, struct service *service)
                                    STR_ARG(service->channel)));
     if (st == ST_OK && channel.id == CHANNEL_DEMO_ID)
         return refuse(job, ST_INVALID, STR("demo is for the money that users of a demo site deposit; make a channel"));
+    if (st == ST_OK && channel.id == CHANNEL_FORFEITED_ID)
+        return refuse(job, ST_INVALID, STR("forfeited has what deleted users have left; make a channel"));
     service->channel_id = channel.id;
     return status_idempotent(st);
 }

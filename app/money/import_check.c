@@ -33,7 +33,7 @@ static enum status references_check(struct import_batch *b)
 
 /* ---- users ---- */
 
-static enum status users_check(struct import_batch *b)
+static enum status users_find(struct import_batch *b)
 {
     size_t count = 0;
     struct payment **payments = arena_array(b->arena, b->count + 1, sizeof(struct payment *));
@@ -42,11 +42,15 @@ static enum status users_check(struct import_batch *b)
     for (size_t i = 0; i < b->count; i++)
         if (is_right(&b->rows[i]))
             payments[count++] = &b->rows[i].payment;
-    enum status st = payments_users_find(b->db, b->arena, payments, count);
-    for (size_t i = 0; st == ST_OK && i < b->count; i++)
+    return payments_users_find(b->db, b->arena, payments, count);
+}
+
+/* Call it after repeated_check: the user of a transfer that was made before may be deleted by now. */
+static void users_check(struct import_batch *b)
+{
+    for (size_t i = 0; i < b->count; i++)
         if (is_right(&b->rows[i]) && b->rows[i].payment.user_id == 0)
             fail(&b->rows[i], arena_printf(b->arena, "there is no user %.*s", STR_ARG(b->rows[i].payment.username)));
-    return st;
 }
 
 /* ---- transfers that were made before ---- */
@@ -135,9 +139,11 @@ enum status import_batch_check(struct import_batch *b)
 {
     enum status st = references_check(b);
     if (st == ST_OK)
-        st = users_check(b);
+        st = users_find(b);
     if (st == ST_OK)
         st = repeated_check(b);
+    if (st == ST_OK)
+        users_check(b);
     if (st == ST_OK && b->import->kind == TRANSFER_DEBIT)
         st = balances_check(b);
     return st == ST_OK && arena_failed(b->arena) ? ST_NO_MEMORY : st;

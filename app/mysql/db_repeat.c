@@ -5,7 +5,7 @@ enum { TRIES_MAX = 3 };
 /* True when the status of a replay decides whether the transaction took effect: it was committed, or refused. */
 static bool is_decisive(enum status st)
 {
-    return st == ST_OK || st == ST_EXISTS || st == ST_INVALID || st == ST_NOT_FOUND;
+    return st == ST_OK || st == ST_EXISTS || st == ST_INVALID || st == ST_NOT_FOUND || st == ST_LIMITED;
 }
 
 enum status db_repeat(struct db *db, enum status (*run)(struct db *db, void *ctx), void *ctx)

@@ -6,7 +6,7 @@
 
 /* Runs `run`, which inserts a row with a unique key in a transaction or in one statement (db_exec_retried). When it
  * returns ST_UNKNOWN, it is run again, 3 times in all: the key shows whether an earlier run was committed. Before it
- * inserts the key, it must not return ST_INVALID or ST_NOT_FOUND because of its own committed changes.
+ * inserts the key, it must not return ST_INVALID, ST_NOT_FOUND or ST_LIMITED because of its own committed changes.
  * ST_EXISTS: the key exists, perhaps from an earlier run · ST_UNKNOWN: no run gave a decisive status. */
 enum status db_repeat(struct db *db, enum status (*run)(struct db *db, void *ctx), void *ctx);
 /* db_repeat for a transaction with this body. */

@@ -65,26 +65,34 @@ const struct field payment_fields[] = {
     { .name = NULL },
 };
 
-/* Sets the user. ST_INVALID: there is none, and the message is recorded. */
-static enum status user_read(struct exchange *x, struct payment *p, struct form_errors *e)
+/* Sets the user. ST_INVALID: there is none, and the message is recorded · ST_EXISTS: there is none, but the reference
+ * was used before, perhaps for a user who is deleted by now. */
+static enum status user_read(struct exchange *x, const struct caller *caller, struct payment *p, struct form_errors *e)
 {
     struct payment *one[] = { p };
-    enum status st = payments_users_find(x->app->stores.db, x->arena, one, 1);
+    struct external_transfer made;
+    struct db *db = x->app->stores.db;
+    enum status st = payments_users_find(db, x->arena, one, 1);
     if (st == ST_OK && p->user_id == 0) {
+        st = external_find(db, x->arena, caller->service.channel_id, p->reference, &made);
+        if (st == ST_OK)
+            return ST_EXISTS;
+    }
+    if (st == ST_NOT_FOUND) {
         form_fail(e, "username", "text/payment_no_user");
         st = ST_INVALID;
     }
     return status_idempotent(st);
 }
 
-static enum status payment_take(struct exchange *x, const struct payment_form *form, struct payment *out,
-                                struct form_errors *e)
+static enum status payment_take(struct exchange *x, const struct caller *caller, const struct payment_form *form,
+                                struct payment *out, struct form_errors *e)
 {
     *out = (struct payment){ .username = username_fold(x->arena, form->username),
                              .amount_fen = form->amount_fen,
                              .reference = form->reference,
                              .memo = form->memo };
-    return out->username.ptr == NULL ? ST_NO_MEMORY : user_read(x, out, e);
+    return out->username.ptr == NULL ? ST_NO_MEMORY : user_read(x, caller, out, e);
 }
 
 /* ---- the answer ---- */
@@ -158,9 +166,11 @@ static enum step submit(struct exchange *x, enum transfer_kind kind)
     if (st == ST_OK && !caller_has_channel(x, &caller, form.channel))
         return STEP_DONE;
     if (st == ST_OK)
-        st = payment_take(x, &form, &p, &e);
+        st = payment_take(x, &caller, &form, &p, &e);
     if (st == ST_INVALID)
         form_refuse(x, &e);
+    else if (st == ST_EXISTS)
+        respond_problem(x, &REFERENCE_USED);
     else if (st != ST_OK)
         respond_status(x, st);
     else

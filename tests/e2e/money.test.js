@@ -317,6 +317,7 @@ test('a file with wrong rows names each by its line, and changes nothing', async
     [`${head}${good}${bob.username},1,\n`, /^line 3: there is no reference$/m],
     [`${head}${good}${good}`, /^line 3: the reference \S+-good stands in an earlier row, too$/m],
     [`${head}${bob.username},2,${used}\n`, /^line 2: the reference \S+ belongs to transfer \d+, a credit of 1\.00 with other contents$/m],
+    [`${head}nobody-here,1,${used}\n`, /^line 2: the reference \S+ belongs to transfer \d+/m], // a user who is deleted by now
     [`${head}"${bob.username}\n",1,${prefix}-1\n${good}x\n`, /^line 5: it has fewer cells than the header$/m],
     [`${head}${good}${bob.username},"1,${prefix}-1\n`, /line 3: a quotation mark is not closed; nothing is changed/],
     [`name,amount,reference\n${good}`, /the header has no column username/],

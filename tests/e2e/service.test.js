@@ -76,6 +76,18 @@ test('fifty calls with one reference at once make one transfer', async () => {
   assert.equal(await balance(alice), before + 100);
 });
 
+test('a repeat whose user is deleted by now does not say that there is no such user', async () => {
+  const leaver = await newUser();
+  const fields = { username: leaver.username, amount: '3', reference: unique('r') };
+  assert.equal((await post(all.token, '/money/credits', fields)).status, 201);
+  const gone = await leaver.client.post('/account/delete', { username: leaver.username, password: leaver.password, give_up: '1' });
+  assert.equal(gone.status, 204, gone.text);
+  for (const [type, reference] of [['reference-used', fields.reference], ['invalid-form', unique('r')]]) {
+    const { text, json } = await post(all.token, '/money/credits', { ...fields, reference });
+    assert.equal(json.type.split(':').pop(), type, text);
+  }
+});
+
 test('what is refused moves nothing, and says why', async () => {
   const used = unique('r');
   assert.equal((await post(all.token, '/money/credits', { username: alice.username, amount: '5', reference: used })).status, 201);
@@ -270,6 +282,7 @@ test('the command refuses what it can’t read, and adds nothing', async () => {
     [2, /example\.com is no network or address/, 'add', name, ...args, '--addresses', 'example.com'],
     [1, /there is no channel nowhere/, 'add', name, '--scopes', 'read', '--channel', 'nowhere'],
     [1, /demo is for the money that users/, 'add', name, '--scopes', 'read', '--channel', 'demo'],
+    [1, /forfeited has what deleted users/, 'add', name, '--scopes', 'read', '--channel', 'forfeited'],
     [1, /there is or was a service/, 'add', all.name, ...args],
     [1, /there is no such service/, 'revoke', name],
     [1, /there is no such service/, 'revoke', '艾丽'],

@@ -191,6 +191,7 @@ static void half_way_begin(struct half_way *h, const char *sql)
 {
     *h = (struct half_way){ .mysql = test_services_mysql(w->app), .sql = sql };
     assert_int_equal(mysql_query(h->mysql, "SET autocommit = 0, innodb_lock_wait_timeout = 600"), 0);
+    (void)mysql_query(h->mysql, "SET innodb_snapshot_isolation = ON"); /* as the program; some servers lack it */
     assert_int_equal(pthread_create(&h->thread, NULL, half_way_run, h), 0);
 }
 
@@ -201,6 +202,14 @@ static unsigned half_way_end(struct half_way *h)
     (void)mysql_query(h->mysql, h->code == 0 ? "COMMIT" : "ROLLBACK");
     mysql_close(h->mysql);
     return h->code;
+}
+
+static int64_t row_lock_waits(void)
+{
+    return world_number(w,
+                        "SELECT CAST(variable_value AS SIGNED) FROM information_schema.global_status"
+                        " WHERE variable_name = 'INNODB_ROW_LOCK_CURRENT_WAITS'",
+                        0);
 }
 
 /* An import and the refunds of a batch add many rows of transfer with one statement. */
@@ -238,14 +247,38 @@ WORLD_TEST(a_deletion_that_waited_for_a_credit_asks_about_its_money, 1)
         assert_of(sql, mysql_query(payer, sql) == 0);
     half_way_begin(&deleting,
                    arena_printf(w->arena, "CALL user_delete(%" PRIu64 ", 'hash', REPEAT('x', 32), FALSE)", user).ptr);
-    WAIT_UNTIL(world_number(w,
-                            "SELECT CAST(variable_value AS SIGNED) FROM information_schema.global_status"
-                            " WHERE variable_name = 'INNODB_ROW_LOCK_CURRENT_WAITS'",
-                            0) == 1);
+    WAIT_UNTIL(row_lock_waits() == 1);
     assert_int_equal(mysql_query(payer, "COMMIT"), 0);
     assert_int_equal(half_way_end(&deleting), ROUTINE_REFUSED);
     assert_int_equal(world_number(w, "SELECT deleting_ms IS NULL FROM user WHERE id = ?", user), 1);
     mysql_close(payer);
+}
+
+/* It may not be refused because what it waited for is newer than what it has read (0020). */
+WORLD_TEST(a_service_that_waited_for_a_credit_moves_its_money, 2)
+{
+    const uint64_t channel = channel_new(STR("bank"));
+    const struct caller *caller = caller_new(STR("shop"), ALL_SCOPES, channel, 0);
+    MYSQL *payer = test_services_mysql(w->app);
+    char hex[2 * HASH_BYTES + 1];
+    struct half_way calling;
+    for (size_t i = 0; i < HASH_BYTES; i++)
+        (void)snprintf(hex + 2 * i, 3, "%02x", caller->hash[i]);
+    struct str credit = arena_printf(
+        w->arena, "CALL ledger_external('credit', %" PRIu64 ", '[[%" PRIu64 ",5,\"other\",\"\"]]', 'anna', 'page', 1)",
+        channel, w->users[1]);
+    EACH_TEXT (sql, "BEGIN", credit.ptr)
+        assert_of(sql, mysql_query(payer, sql) == 0);
+    half_way_begin(&calling,
+                   arena_printf(w->arena,
+                                "CALL service_external(X'%s', 'credit', %" PRIu64 ", %" PRIu64 ", 7, 'own', '', NULL)",
+                                hex, channel, w->users[0])
+                       .ptr);
+    WAIT_UNTIL(row_lock_waits() == 1);
+    assert_int_equal(mysql_query(payer, "COMMIT"), 0);
+    assert_int_equal(half_way_end(&calling), 0);
+    mysql_close(payer);
+    assert_wallets(0, FUNDED_FEN + 7, FUNDED_FEN + 5);
 }
 
 /* ---- batches beside packets ---- */

@@ -244,6 +244,7 @@ WORLD_TEST(the_routines_for_services_refuse_what_the_program_never_asks_for, 1)
         { "CALL service_add('b', @other, 'read', @c, 0, '', 'anna')", ER_CONSTRAINT_FAILED },
         { "CALL service_add('b', @other, 'read', @c, NULL, '', '')", ROUTINE_REFUSED },
         { "CALL service_add('b', @h, 'read', @c, NULL, '', 'anna')", ER_DUP_ENTRY },
+        { "CALL service_add('b', @other, 'read', 2, NULL, '', 'anna')", ROUTINE_NOT_FOUND },
         { "CALL service_revoke(NULL)", ROUTINE_NOT_FOUND },
     };
     const uint64_t channel = channel_new(STR("bank"));

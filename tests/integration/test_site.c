@@ -128,7 +128,7 @@ TEST_WITH(workers_that_start_while_a_pool_compares_make_no_older_copy, begin_com
 {
     pthread_t thread;
     void *served = NULL;
-    struct services *page = test_services_open_as("page");
+    struct services *page = test_services_open(); /* as one user, who sees its sessions */
     MYSQL *session = test_services_mysql(w->app);
     const struct site_mark before = row();
     assert_int_equal(site_row_read(&page->stores), ST_OK); /* it is connected */

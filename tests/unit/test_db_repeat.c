@@ -48,6 +48,7 @@ TEST(a_replay_that_commits_or_is_refused_decides_others_leave_it_unknown)
 {
     assert_ints({ REPLAYED(ST_UNKNOWN, ST_OK), ST_OK }, { REPLAYED(ST_UNKNOWN, ST_EXISTS), ST_EXISTS },
                 { REPLAYED(ST_UNKNOWN, ST_INVALID), ST_INVALID }, { REPLAYED(ST_UNKNOWN, ST_NOT_FOUND), ST_NOT_FOUND },
+                { REPLAYED(ST_UNKNOWN, ST_LIMITED), ST_LIMITED },
                 { REPLAYED(ST_UNKNOWN, ST_UNKNOWN, ST_EXISTS), ST_EXISTS },
                 { REPLAYED(ST_UNKNOWN, ST_UNAVAILABLE, ST_OK), ST_OK },
                 { REPLAYED(ST_UNKNOWN, ST_UNKNOWN, ST_UNKNOWN), ST_UNKNOWN },
