@@ -94,7 +94,7 @@ static const struct command {
     { "money", money_command,
       "channels | channel NAME | credit|debit USERNAME AMOUNT | import FILE | reverse TRANSFER | withdrawals | "
       "post|void ID | topups | paid ID | balances | transfers | report [--channel NAME] [--reference R] [--memo TEXT] "
-      "[--note TEXT] [--withdrawals on|off] [--withdraw-min AMOUNT] [--withdraw-hint TEXT] [--topup-url URL] "
+      "[--note TEXT] [--withdrawals WORD] [--withdraw-min AMOUNT] [--withdraw-hint TEXT] [--topup-url URL] "
       "[--topup-key] [--amount AMOUNT] [--reason TEXT] [--import FILE] [--from DAY] [--to DAY] [--daily] "
       "[--min AMOUNT | --all] [--reference-prefix P] [--debit] [--check] [--json | --csv]",
       "put money in and out by channels, with references; report", "treasury", NULL, NULL },
