@@ -21,7 +21,7 @@ export async function topupOrders(client, note) {
     made[name] = answer.json.id;
   }
   const paid = (name, ...more) => site.hongbao('money', 'paid', String(made[name]), '--reference', unique('W'.repeat(40)), '--json', ...more);
-  made.transfer = JSON.parse((await paid('paid')).stdout).transfer;
+  made.transfer = JSON.parse((await paid('paid')).stdout).id;
   await paid('differing', '--amount', '99999.99');
   const { transfer } = JSON.parse((await paid('differing', '--amount', '0.01')).stdout);
   await site.hongbao('money', 'reverse', String(transfer), '--reference', unique('r'));
