@@ -23,7 +23,7 @@ export async function topupOrders(client, note) {
   const paid = (name, ...more) => site.hongbao('money', 'paid', String(made[name]), '--reference', unique('W'.repeat(40)), '--json', ...more);
   made.transfer = JSON.parse((await paid('paid')).stdout).id;
   await paid('differing', '--amount', '99999.99');
-  const { transfer } = JSON.parse((await paid('differing', '--amount', '0.01')).stdout);
+  const { id: transfer } = JSON.parse((await paid('differing', '--amount', '0.01')).stdout);
   await site.hongbao('money', 'reverse', String(transfer), '--reference', unique('r'));
   await sql(`UPDATE topup SET expires_ms = created_ms WHERE id = ${made.expired}`);
   await topupPages(1);
