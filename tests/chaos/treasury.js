@@ -59,8 +59,8 @@ export class Treasury {
     const operation = this.#history.invoke(op, request);
     const { code, stdout, stderr } = await this.#instance.hongbao('money', op, ...what, '--reference', reference, '--json');
     if (code === 0) {
-      const { id, transfer: credit, amount_fen, repeated } = JSON.parse(stdout);
-      this.#history.finish(operation, 'ok', { id: String(op === 'paid' ? credit : id), got_fen: amount_fen, repeated });
+      const { id, amount_fen, repeated } = JSON.parse(stdout);
+      this.#history.finish(operation, 'ok', { id: String(id), got_fen: amount_fen, repeated });
     } else {
       this.#history.finish(operation, REFUSED.test(stderr) ? 'refused' : 'unknown', { why: stderr.trim().split('\n').pop() });
     }
