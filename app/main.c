@@ -270,6 +270,7 @@ static int command_run(const struct command *command, const char *config_path, i
             return 2;
         }
     }
+    config_unit_set(&config);
     /* A server has a filter of its role, a script needs the calls of the programs that it executes, the doctor asks
      * systemd before it confines itself, and what only prints or computes meets nobody else's data. */
     const bool filtered = command->role != NULL && command->run != serve_command && command->run != settle_command &&

@@ -3,7 +3,26 @@
 #include <assert.h>
 #include <string.h>
 
-enum { FEN_DIGITS = 2, GROUP_DIGITS = 4, YUAN_DIGITS_MAX = 12, CAPITALS_MAX = 128 };
+static struct money_unit of_site = { .code = "CNY", .symbol = "¥", .name_zh = "元", .name_en = "yuan", .decimals = 2 };
+
+const struct money_unit *money_unit(void)
+{
+    return &of_site;
+}
+
+void money_unit_set(const struct money_unit *unit)
+{
+    assert(unit->decimals >= 0 && unit->decimals <= MONEY_DECIMALS_MAX);
+    of_site = *unit;
+}
+
+int64_t money_scale(void)
+{
+    static const int64_t scales[] = { 1, 10, 100 };
+    return scales[of_site.decimals];
+}
+
+enum { GROUP_DIGITS = 4, YUAN_DIGITS_MAX = 12, CAPITALS_MAX = 128 };
 
 #define CAPITALS_FEN_END INT64_C(100000000000000) /* 10 to the power of YUAN_DIGITS_MAX yuan */
 
@@ -13,8 +32,8 @@ size_t money_format(int64_t fen, char *out)
     uint64_t rest = fen < 0 ? 0 - (uint64_t)fen : (uint64_t)fen;
     size_t n = 0, len = 0;
 
-    for (int digit = 0; digit <= FEN_DIGITS || rest; digit++) {
-        if (digit == FEN_DIGITS)
+    for (int digit = 0; digit <= of_site.decimals || rest; digit++) {
+        if (digit == of_site.decimals && digit > 0)
             reversed[n++] = '.';
         reversed[n++] = (char)('0' + rest % 10);
         rest /= 10;
@@ -37,7 +56,8 @@ struct str money_text(struct arena *a, int64_t fen)
 
 struct str money_limit_text(struct arena *a, int64_t fen)
 {
-    return fen % 100 == 0 ? arena_printf(a, "%lld", (long long)(fen / 100)) : money_text(a, fen);
+    const int64_t scale = money_scale();
+    return fen % scale == 0 ? arena_printf(a, "%lld", (long long)(fen / scale)) : money_text(a, fen);
 }
 
 struct capitals {
@@ -84,7 +104,7 @@ static void capitals_yuan(struct capitals *c, int64_t yuan)
 struct str money_capitals(struct arena *a, int64_t fen)
 {
     struct capitals c = { .len = 0 };
-    if (fen < 0 || fen >= CAPITALS_FEN_END)
+    if (strcmp(of_site.code, "CNY") != 0 || of_site.decimals != 2 || fen < 0 || fen >= CAPITALS_FEN_END)
         return STR_NONE;
     const int64_t yuan = fen / 100, jiao = fen / 10 % 10, rest = fen % 10;
     capitals_yuan(&c, yuan);

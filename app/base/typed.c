@@ -2,12 +2,10 @@
 
 #include "base/array.h"
 #include "base/base32.h"
+#include "base/money.h"
 
 enum {
     GROUP = 4, /* a comma and three digits */
-    DECIMALS = 2,
-    FEN_PER_YUAN = 100,
-    YUAN_MAX = TYPED_YUAN_MAX_FEN / FEN_PER_YUAN,
     YEAR_DIGITS = 4,
     YEAR_MIN = 1970,
     HOURS = 24,
@@ -61,22 +59,39 @@ bool typed_count(struct str folded, uint64_t *out)
     return folded.len > 0 && whole_read(folded, out);
 }
 
-bool typed_yuan(struct str folded, int64_t *out_fen)
+/* Takes the signs of the unit of money off *s: its symbol or code in front, and a name or the code behind.
+ * yuan and kuai, each simplified and traditional, stand for each unit whose Chinese name ends in yuan. */
+static void money_signs_cut(struct str *s)
 {
-    /* yuan, kuai and yuan of notes, each simplified and traditional, and the kuai of money */
-    static const struct str units[] = { STR("\u5143"), STR("\u5757\u94b1"), STR("\u584a\u9322"), STR("\u5757"),
+    static const struct str yuans[] = { STR("\u5143"), STR("\u5757\u94b1"), STR("\u584a\u9322"), STR("\u5757"),
                                         STR("\u584a"), STR("\u5706"),       STR("\u5713") };
-    uint64_t yuan, fen;
+    const struct money_unit *unit = money_unit();
+    const struct str code = str_from(unit->code), name = str_from(unit->name_zh);
+    const struct str symbol = unit->symbol[0] != '\0' ? str_from(unit->symbol) : code;
+    const struct str behind[] = { name, str_from(unit->name_en), code };
+    const bool yen = str_equal(symbol, STR("¥"));
+    if (str_skip_prefix(s, symbol) || str_skip_prefix(s, code) || (yen && str_skip_prefix(s, STR("￥"))))
+        *s = str_trim(*s);
+    const size_t len = s->len;
+    unit_cut(s, behind, ARRAY_LEN(behind));
+    if (s->len == len && str_ends(name, yuans[0]))
+        unit_cut(s, yuans, ARRAY_LEN(yuans));
+}
+
+bool typed_amount(struct str folded, int64_t *out_fen)
+{
+    const size_t decimals = (size_t)money_unit()->decimals;
+    const uint64_t scale = (uint64_t)money_scale();
+    uint64_t units, fen;
     struct str s = folded, fraction;
-    if (str_skip_prefix(&s, STR("¥")) || str_skip_prefix(&s, STR("￥")))
-        s = str_trim(s);
-    unit_cut(&s, units, ARRAY_LEN(units));
+    money_signs_cut(&s);
     struct str whole = str_cut(s, '.', &fraction);
-    if (whole.len + fraction.len == 0 || fraction.len > DECIMALS || !whole_read(whole, &yuan) ||
+    if (whole.len + fraction.len == 0 || fraction.len > decimals || !whole_read(whole, &units) ||
         !whole_read(fraction, &fen))
         return false;
-    fen *= fraction.len == 1 ? 10 : 1;
-    *out_fen = yuan > YUAN_MAX ? INT64_MAX : (int64_t)(yuan * FEN_PER_YUAN + fen);
+    for (size_t i = fraction.len; fraction.len > 0 && i < decimals; i++)
+        fen *= 10;
+    *out_fen = units > TYPED_AMOUNT_MAX_FEN / scale ? INT64_MAX : (int64_t)(units * scale + fen);
     return true;
 }
 

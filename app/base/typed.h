@@ -17,10 +17,11 @@
 /* A whole number: "3", "03", "1,000", with the unit of things behind it ("3个", "3 份"). UINT64_MAX: this number or a
  * larger one. False: anything else, also a sign, a fraction and an exponent. */
 bool typed_count(struct str folded, uint64_t *out);
-enum { TYPED_YUAN_MAX_FEN = 999999999 };
-/* An amount in yuan with at most two decimals: "12.34", ".5", "2.", "¥1,234.50", "5元", "5块". INT64_MAX: more than
- * TYPED_YUAN_MAX_FEN. False: anything else. */
-bool typed_yuan(struct str folded, int64_t *out_fen);
+enum { TYPED_AMOUNT_MAX_FEN = 999999999 };
+/* An amount of the site's unit (base/money.h) with at most its decimals: "12.34", ".5", "2.", "¥1,234.50", "5元", "5块".
+ * The unit's symbol may stand in front, its names behind, its code on either side. INT64_MAX: more than TYPED_AMOUNT_MAX_FEN. False:
+ * anything else. */
+bool typed_amount(struct str folded, int64_t *out_fen);
 
 /* A name without each '@' in front, A–Z as a–z. In the arena; STR_NONE without memory. */
 struct str typed_name(struct arena *a, struct str folded);

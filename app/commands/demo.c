@@ -192,7 +192,7 @@ int demo_command(const struct config *config, int argc, char **argv)
         if (i + 1 < argc && strcmp(argv[i], "--users") == 0 && str_to_u64(str_from(argv[i + 1]), &count) &&
             count >= 1 && count <= DEMO_USERS_MAX)
             continue;
-        if (i + 1 < argc && strcmp(argv[i], "--yuan") == 0 && typed_yuan(str_from(argv[i + 1]), &money_fen) &&
+        if (i + 1 < argc && strcmp(argv[i], "--yuan") == 0 && typed_amount(str_from(argv[i + 1]), &money_fen) &&
             money_fen < INT64_MAX)
             continue;
         if (i + 1 < argc && strcmp(argv[i], "--out") == 0)

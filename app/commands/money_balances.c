@@ -107,7 +107,7 @@ static enum status min_read(struct money *m, int64_t *out_fen)
     if (money_has(m, MONEY_ALL))
         return money_misread(m, "--all and --min exclude each other");
     enum status st = utf8_fold_pasted(m->arena, typed, &folded);
-    if (st == ST_INVALID || (st == ST_OK && (!typed_yuan(folded, out_fen) || *out_fen == INT64_MAX)))
+    if (st == ST_INVALID || (st == ST_OK && (!typed_amount(folded, out_fen) || *out_fen == INT64_MAX)))
         return money_misread(m, "%.*s is no amount of yuan, such as 88 or 88.50", STR_ARG(typed));
     return st;
 }

@@ -128,7 +128,7 @@ static enum status settings_read(struct money *m, struct channel_change *out)
     }
     if (st == ST_OK && money_has(m, MONEY_WITHDRAW_MIN)) {
         out->settings_changed |= CHANNEL_WITHDRAW_MIN;
-        if (!typed_yuan(money_value(m, MONEY_WITHDRAW_MIN), &s->withdraw_min_fen) || s->withdraw_min_fen < 1 ||
+        if (!typed_amount(money_value(m, MONEY_WITHDRAW_MIN), &s->withdraw_min_fen) || s->withdraw_min_fen < 1 ||
             s->withdraw_min_fen == INT64_MAX)
             return money_misread(m, "the smallest amount is yuan, such as 10 or 0.50");
     }

@@ -107,7 +107,7 @@ static enum status day_max_read(struct job *job, struct str typed, int64_t *out)
     if (typed.len == 0)
         return ST_OK;
     enum status st = utf8_fold_pasted(job->arena, typed, &folded);
-    if (st == ST_INVALID || (st == ST_OK && (!typed_yuan(folded, out) || *out == 0 || *out == INT64_MAX)))
+    if (st == ST_INVALID || (st == ST_OK && (!typed_amount(folded, out) || *out == 0 || *out == INT64_MAX)))
         return misread(job, STR("--day-max is no amount of yuan from 0.01 to 9999999.99, such as 5000"));
     return st;
 }

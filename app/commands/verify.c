@@ -62,7 +62,7 @@ static bool args_fold(struct arena *a, int argc, char **argv)
 
 static bool yuan_read(const char *arg, int64_t *out_fen)
 {
-    return typed_yuan(str_from(arg), out_fen) && *out_fen < INT64_MAX;
+    return typed_amount(str_from(arg), out_fen) && *out_fen < INT64_MAX;
 }
 
 static bool args_read(int argc, char **argv, struct verify_args *out)

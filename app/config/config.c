@@ -9,6 +9,7 @@
 
 #include "base/array.h"
 #include "base/clock.h"
+#include "base/money.h"
 #include "base/str.h"
 #include "config/address.h"
 #include "config/file_internal.h"
@@ -153,6 +154,9 @@ static enum status whole_check(const struct config *c, const struct source *from
         st = config_refuse(from, "mysql_tls = on needs mysql_tls_ca, the certificates that sign the servers'");
     if ((c->mysql_tls_cert[0] == '\0') != (c->mysql_tls_key[0] == '\0'))
         st = config_refuse(from, "mysql_tls_cert and mysql_tls_key need each other");
+    if (strcmp(c->unit, "CNY") != 0 && (strcmp(c->unit_name_zh, "元") == 0 || strcmp(c->unit_name_en, "yuan") == 0 ||
+                                        (strcmp(c->unit_symbol, "¥") == 0 && strcmp(c->unit, "JPY") != 0)))
+        st = config_refuse(from, "unit = %s needs unit_symbol, unit_name_zh and unit_name_en of its own", c->unit);
     if (c->share_fen_max > c->packet_fen_max)
         st = config_refuse(from, "share_fen_max must not be above packet_fen_max");
     if (c->session_idle_s > c->session_absolute_s)
@@ -183,6 +187,15 @@ enum status config_role(struct config *c, const char *role, char *error, size_t 
 {
     struct mistakes mistakes = { .text = error, .size = error_size };
     return role_and_environment_read(c, role, &mistakes);
+}
+
+void config_unit_set(const struct config *c)
+{
+    money_unit_set(&(struct money_unit){ .code = c->unit,
+                                         .symbol = c->unit_symbol,
+                                         .name_zh = c->unit_name_zh,
+                                         .name_en = c->unit_name_en,
+                                         .decimals = (int)c->unit_decimals });
 }
 
 void config_load_unchecked(struct config *c, const char *path)

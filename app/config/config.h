@@ -62,6 +62,12 @@ struct config {
     char secret_file[CONFIG_TEXT_MAX]; /* a file whose only line is the secret; empty: none */
     bool older_keys;                   /* also accept what earlier versions made with the secret itself */
     char timezone[CONFIG_TEXT_MAX];
+    /* the unit of money (base/money.h) */
+    char unit[CONFIG_TEXT_MAX];
+    int64_t unit_decimals;
+    char unit_symbol[CONFIG_TEXT_MAX]; /* empty: none */
+    char unit_name_zh[CONFIG_TEXT_MAX];
+    char unit_name_en[CONFIG_TEXT_MAX];
     bool demo; /* demo deposits, `hongbao demo` */
     bool sandbox;
     bool reload; /* templates are compiled anew when a file changed (./dev run) */
@@ -154,6 +160,8 @@ enum status config_load(struct config *c, const char *path, const char *role, ch
 enum status config_load_without_secret(struct config *c, const char *path, char *error, size_t error_size);
 /* The same, also before `hongbao setup`: for a command that shows settings. */
 enum status config_load_settings(struct config *c, const char *path, char *error, size_t error_size);
+/* Makes the unit of the settings that of the process (base/money.h), which borrows its texts from c. */
+void config_unit_set(const struct config *c);
 /* Reads the secret of a configuration that was loaded without it. ST_INVALID: there is none, with a message as from
  * config_load; c->secret is empty then. */
 enum status config_secret_read(struct config *c, char *error, size_t error_size);

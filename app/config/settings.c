@@ -5,7 +5,9 @@
 
 #include "base/array.h"
 #include "base/clock.h"
+#include "base/money.h"
 #include "base/typed.h"
+#include "base/utf8.h"
 #include "config/address.h"
 #include "config/rate.h"
 #include "config/site_url.h"
@@ -21,9 +23,13 @@ enum {
     PACKET_SHARES_MAX = 100000,
     DAY_PACKETS_MAX = 1000000,
     YEAR_S = 366 * 86400,
+    UNIT_CODE_MAX = 12,
+    UNIT_SIGN_MAX = 24,
 };
 
-#define MONTH_MS INT64_C(2592000000)
+#define UNIT_SIGN_RULE "text without digits, marks and blanks around it"
+
+#define MONTH_MS       INT64_C(2592000000)
 
 /* One span or more, with one blank between them. */
 static bool valid_lifetimes(const char *text)
@@ -55,6 +61,25 @@ static bool valid_replicas(const char *text)
 {
     uint64_t count;
     return strcmp(text, "auto") == 0 || (str_to_u64(str_from(text), &count) && count <= REPLICAS_MAX);
+}
+
+/* ISO 4217's codes have three letters; a community's may be longer. */
+static bool valid_unit(const char *text)
+{
+    for (size_t i = 0; text[i] != '\0'; i++)
+        if (!(text[i] >= 'A' && text[i] <= 'Z') && (i == 0 || !(text[i] >= '0' && text[i] <= '9')))
+            return false;
+    return true;
+}
+
+/* A symbol or name of the unit, which pages show and forms read beside a number. */
+static bool valid_unit_sign(const char *text)
+{
+    const struct str s = str_from(text);
+    for (size_t i = 0; i < s.len; i++)
+        if ((unsigned char)s.ptr[i] < ' ' || strchr("0123456789.,+-<>&\"'`{}()~#=\\\x7f", s.ptr[i]) != NULL)
+            return false;
+    return utf8_valid(s) && str_equal(s, str_trim(s));
 }
 
 static bool valid_rate(const char *text)
@@ -151,14 +176,23 @@ static const struct config_setting SETTINGS[] = {
     SETTING_TEXT(timezone, 1, 64, "Asia/Shanghai", clock_zone_known,
                  "a name of the system's tz database, none below right/",
                  "whose years and days records use; fixed for the life of the data"),
+    SETTING_TEXT(unit, 2, UNIT_CODE_MAX, "CNY", valid_unit, "capital letters and digits, a letter first",
+                 "the unit of money: a code of ISO 4217, or a name such as POINT; fixed for the life of the data"),
+    SETTING_INT(unit_decimals, 0, MONEY_DECIMALS_MAX, "2",
+                "its decimals: settings named _fen are in its smallest unit; fixed for the life of the data"),
+    SETTING_TEXT(unit_symbol, 0, UNIT_SIGN_MAX, "¥", valid_unit_sign, UNIT_SIGN_RULE,
+                 "in front of amounts; empty: the name stands behind them"),
+    SETTING_TEXT(unit_name_zh, 1, UNIT_SIGN_MAX, "元", valid_unit_sign, UNIT_SIGN_RULE, "its name on Chinese pages"),
+    SETTING_TEXT(unit_name_en, 1, UNIT_SIGN_MAX, "yuan", valid_unit_sign, UNIT_SIGN_RULE,
+                 "its name on English pages, where it has no symbol; one word for 1 and 2: yuan, points"),
     SETTING_BOOL(demo, "off", "demo deposits and `hongbao demo`"),
     SETTING_BOOL(reload, "off", "compile templates anew when a file changed"),
     SETTING_BOOL(sandbox, "on", "refuse system calls that a process does not need"),
     SETTING_INT(body_bytes_max, 1024, 1048576, "16384",
                 "longest request body; nginx has limits of its own (client_max_body_size)"),
 
-    SETTING_INT(share_fen_max, 1, TYPED_YUAN_MAX_FEN, "20000", "largest share"),
-    SETTING_INT(packet_fen_max, 1, TYPED_YUAN_MAX_FEN, "2000000", "largest total of a packet"),
+    SETTING_INT(share_fen_max, 1, TYPED_AMOUNT_MAX_FEN, "20000", "largest share"),
+    SETTING_INT(packet_fen_max, 1, TYPED_AMOUNT_MAX_FEN, "2000000", "largest total of a packet"),
     SETTING_INT(packet_shares_max, 1, PACKET_SHARES_MAX, "100", "most shares of a packet"),
     SETTING_INT(packet_lifetime_ms, 1, MONTH_MS, "86400000", "from sending to expiry, when the sender chooses nothing"),
     SETTING_TEXT(packet_lifetimes, 2, 64, "1h 24h 3d 7d", valid_lifetimes,
@@ -167,12 +201,12 @@ static const struct config_setting SETTINGS[] = {
     SETTING_INT(packet_grace_ms, 0, MONTH_MS, "3600000", "a closed packet stays in Redis this long"),
     SETTING_INT(greeting_graphemes_max, 1, 25, "25",
                 "longest greeting, in characters as people count them; two letters count as one"),
-    SETTING_INT(deposit_fen_max, 1, TYPED_YUAN_MAX_FEN, "20000000", "largest demo deposit"),
+    SETTING_INT(deposit_fen_max, 1, TYPED_AMOUNT_MAX_FEN, "20000000", "largest demo deposit"),
 
     SETTING_BOOL(sending, "on", "off: nobody can send a packet; all else goes on"),
-    SETTING_INT(user_send_day_fen, 0, TYPED_YUAN_MAX_FEN, "0", "what a user sends in a day of the site; 0: no cap"),
+    SETTING_INT(user_send_day_fen, 0, TYPED_AMOUNT_MAX_FEN, "0", "what a user sends in a day of the site; 0: no cap"),
     SETTING_INT(user_send_day_count, 0, DAY_PACKETS_MAX, "0", "packets that a user sends in a day; 0: no cap"),
-    SETTING_INT(user_receive_day_fen, 0, TYPED_YUAN_MAX_FEN, "0",
+    SETTING_INT(user_receive_day_fen, 0, TYPED_AMOUNT_MAX_FEN, "0",
                 "a user who has received as much in a day opens no further packet until the next; 0: no cap"),
 
     SETTING_TEXT(
@@ -235,8 +269,9 @@ const struct config_setting *config_settings(size_t *count)
 }
 
 /* Settings by which setup grants rights or makes keys, or which setup writes into other files. */
-static const char *const OF_SETUP[] = { "redis",       "mysql",      "mysql_database", "rights_dir", "base_url",
-                                        "secret_file", "older_keys", "demo",           "timezone" };
+static const char *const OF_SETUP[] = { "redis",    "mysql",       "mysql_database", "rights_dir",
+                                        "base_url", "secret_file", "older_keys",     "demo",
+                                        "timezone", "unit",        "unit_decimals" };
 
 bool config_needs_setup(const struct config_setting *setting)
 {

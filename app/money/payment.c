@@ -35,7 +35,7 @@ enum status payment_amount_read(struct arena *a, struct str typed, int64_t *out_
     *why = st != ST_OK ? NOT_UTF8 : folded.len == 0 ? "there is no amount" : NULL;
     if (*why != NULL)
         return ST_INVALID;
-    if (!typed_yuan(folded, &fen))
+    if (!typed_amount(folded, &fen))
         return amount_refuse(a, "the amount is no amount of yuan, such as 88 or 88.50", typed, why);
     if (fen == INT64_MAX)
         return amount_refuse(a, "the amount is more than 9999999.99", typed, why);

@@ -6,6 +6,8 @@
 #include <string.h>
 #include <sys/stat.h>
 
+#include "web/unit_texts.h"
+
 enum { ARENA_CHUNK_BYTES = 64 << 10 };
 static const size_t ARENA_BYTES_MAX = (size_t)128 << 20;
 
@@ -56,7 +58,7 @@ static const char *text_parse(struct arena *a, struct str line, struct mustache_
     out->name = arena_printf(a, "text/%.*s", STR_ARG(key));
     out->text = str_trim(text);
     out->first_column = (size_t)(out->text.ptr - line.ptr); /* all characters before the text are ASCII */
-    return NULL;
+    return unit_amounts_expand(a, &out->text);
 }
 
 static size_t lines_count(struct str text)
@@ -68,13 +70,15 @@ static size_t lines_count(struct str text)
     return count;
 }
 
-static enum status lines_parse(struct catalogue *c, const char *path, char *error, size_t error_size)
+static enum status lines_parse(struct catalogue *c, enum language language, const char *path, char *error,
+                               size_t error_size)
 {
     struct str file = arena_str(c->arena, str_from(path)), rest = buf_view(&c->bytes);
 
-    c->texts = arena_array(c->arena, lines_count(rest), sizeof *c->texts);
-    if (file.ptr == NULL || c->texts == NULL)
+    c->texts = arena_array(c->arena, UNIT_TEXTS + lines_count(rest), sizeof *c->texts);
+    if (file.ptr == NULL || c->texts == NULL || !unit_texts(c->arena, language, c->texts))
         return ST_NO_MEMORY;
+    c->count = UNIT_TEXTS;
     for (size_t number = 0; rest.len > 0; number++) {
         struct mustache_source *text = &c->texts[c->count];
         struct str line = str_cut(rest, '\n', &rest), content = str_trim(line);
@@ -86,7 +90,7 @@ static enum status lines_parse(struct catalogue *c, const char *path, char *erro
             snprintf(error, error_size, "%s:%zu:1: %s", path, number + 1, problem);
             return ST_INVALID;
         }
-        if (text->name.ptr == NULL)
+        if (text->name.ptr == NULL || text->text.ptr == NULL)
             return ST_NO_MEMORY;
         c->count++;
     }
@@ -95,7 +99,8 @@ static enum status lines_parse(struct catalogue *c, const char *path, char *erro
 
 /* ---- the file ---- */
 
-static enum status file_read(struct catalogue *c, const char *path, char *error, size_t error_size)
+static enum status file_read(struct catalogue *c, enum language language, const char *path, char *error,
+                             size_t error_size)
 {
     if (c->stamp.bytes > (int64_t)CATALOGUE_BYTES_MAX) {
         snprintf(error, error_size, "%s:1:1: the file is larger than %zu bytes", path, CATALOGUE_BYTES_MAX);
@@ -108,7 +113,7 @@ static enum status file_read(struct catalogue *c, const char *path, char *error,
     enum status st = buf_file(&c->bytes, path);
     if (st == ST_UNAVAILABLE)
         snprintf(error, error_size, "%s: %s", path, strerror(errno));
-    return st == ST_OK ? lines_parse(c, path, error, error_size) : st;
+    return st == ST_OK ? lines_parse(c, language, path, error, error_size) : st;
 }
 
 enum status catalogue_read(const char *dir, enum language language, struct catalogue *out, char *error,
@@ -121,7 +126,7 @@ enum status catalogue_read(const char *dir, enum language language, struct catal
         snprintf(error, error_size, "%s: %s", path, strerror(errno));
         return ST_UNAVAILABLE;
     }
-    enum status st = file_read(&c, path, error, error_size);
+    enum status st = file_read(&c, language, path, error, error_size);
     if (st == ST_NO_MEMORY)
         snprintf(error, error_size, "%s: no memory", path);
     if (st == ST_OK)

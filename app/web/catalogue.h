@@ -1,7 +1,8 @@
 /* The texts of one language. They are in the file text/TAG.txt in the folder of the templates, where TAG is the
  * language's tag. Each line "key = text" defines a small template "text/KEY", which pages and other texts include by
  * {{>text/KEY}}. Empty lines, and lines that begin with #, are ignored. Blanks before and after key and text are
- * removed. */
+ * removed. Further texts come from the settings (web/unit_texts.h): the unit of money. In a text, "¥(12.34)" is an
+ * amount in this unit. */
 #ifndef HB_WEB_CATALOGUE_H
 #define HB_WEB_CATALOGUE_H
 
@@ -29,7 +30,7 @@ struct catalogue {
 };
 
 /* Reads the catalogue of a language from the template folder dir. ST_INVALID: a line is not "key = text", a key is not
- * a word, or the file is larger than CATALOGUE_BYTES_MAX; error then begins with "file:line:column: " · ST_UNAVAILABLE:
+ * a word, "¥(" has no ")", or the file is larger than CATALOGUE_BYTES_MAX; error then begins with "file:line:column: " · ST_UNAVAILABLE:
  * the file can't be read · ST_NO_MEMORY. On each of these *out is unchanged and error (error_size bytes) holds a
  * message. A syntax error inside a text is found later, by mustache_set_load. The caller frees *out by
  * catalogue_free. */

@@ -140,7 +140,7 @@ const struct field_type FIELD_NUMBER = { .read = number_read };
 
 enum status field_yuan_parse(struct field_input *in, int64_t *out_fen)
 {
-    return typed_yuan(in->typed, out_fen) ? ST_OK : field_fail(in, in->field->malformed);
+    return typed_amount(in->typed, out_fen) ? ST_OK : field_fail(in, in->field->malformed);
 }
 
 enum status field_yuan_read(struct field_input *in, int64_t max_fen)

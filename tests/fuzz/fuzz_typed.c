@@ -18,10 +18,10 @@ static void numbers_check(struct str text)
     char digits[STR_U64_MAX];
     if (typed_count(text, &n))
         assert(typed_count(str_u64(digits, n), &n_again) && n_again == n);
-    if (!typed_yuan(text, &fen))
+    if (!typed_amount(text, &fen))
         return;
     assert((fen >= 0 && fen <= 999999999) || fen == INT64_MAX);
-    assert(typed_yuan(money_text(fuzz_arena, fen), &fen_again) && fen_again == fen);
+    assert(typed_amount(money_text(fuzz_arena, fen), &fen_again) && fen_again == fen);
 }
 
 static void names_check(struct str text)

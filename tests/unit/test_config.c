@@ -237,7 +237,7 @@ TEST_WITH(bad_numbers_and_switches_and_numbers_beyond_either_end_are_refused, NU
 TEST(amounts_are_limited_to_what_can_be_typed)
 {
     int64_t fen = 0;
-    assert_true(typed_yuan(STR("9999999.99"), &fen));
+    assert_true(typed_amount(STR("9999999.99"), &fen));
     assert_int_equal(load(SECRET "packet_fen_max = 999999999\nshare_fen_max = 999999999\n"), ST_OK);
     assert_int_equal(config.packet_fen_max, fen);
 }

@@ -41,11 +41,11 @@ static struct str count_read(struct str folded)
 static struct str yuan_read(struct str folded)
 {
     int64_t fen = 4711, again;
-    if (!typed_yuan(folded, &fen)) {
+    if (!typed_amount(folded, &fen)) {
         assert_int_equal(fen, 4711);
         return REFUSED;
     }
-    assert_true(typed_yuan(money_text(arena, fen), &again) && again == fen);
+    assert_true(typed_amount(money_text(arena, fen), &again) && again == fen);
     return fen == INT64_MAX ? LARGE : number((uint64_t)fen);
 }
 
@@ -172,20 +172,20 @@ TEST(every_amount_that_is_shown_is_read_back_and_a_day_of_a_setting_has_one_form
         char text[MONEY_TEXT_MAX];
         int64_t back = -1;
         size_t len = money_format(fen, text);
-        assert_true(typed_yuan((struct str){ text, len }, &back));
+        assert_true(typed_amount((struct str){ text, len }, &back));
         assert_int_equal(back, fen);
     }
     static char digits[100000];
     int64_t fen;
     uint64_t n;
     struct clock_date d;
-    assert_false(typed_yuan(STR_NONE, &fen) || typed_count(STR_NONE, &n) || typed_day(STR_NONE, &d));
-    assert_false(typed_yuan(STR("1\0"), &fen) || typed_yuan(STR("1\0.00"), &fen) || typed_count(STR("1\0"), &n));
+    assert_false(typed_amount(STR_NONE, &fen) || typed_count(STR_NONE, &n) || typed_day(STR_NONE, &d));
+    assert_false(typed_amount(STR("1\0"), &fen) || typed_amount(STR("1\0.00"), &fen) || typed_count(STR("1\0"), &n));
     memset(digits, '9', sizeof digits);
     assert_true(typed_count((struct str){ digits, sizeof digits }, &n));
     assert_true(n == UINT64_MAX);
     digits[1] = '.';
-    assert_false(typed_yuan((struct str){ digits, sizeof digits }, &fen));
+    assert_false(typed_amount((struct str){ digits, sizeof digits }, &fen));
     int64_t ms;
     assert_true(typed_utc_day(STR("1970-01-01"), &ms));
     assert_int_equal(ms, 0);

@@ -162,7 +162,7 @@ static bool order_read(const struct config *config, FCGX_Request *r, struct orde
     o->greeting = form_get(&form, "greeting", NULL);
     o->request_key = form_get(&form, "request_key", NULL);
     if (!str_equal(form_get(&form, "kind", NULL), STR("lucky")) || o->greeting.len > GREETING_MAX ||
-        !typed_yuan(form_get(&form, "amount", NULL), &o->amount_fen) ||
+        !typed_amount(form_get(&form, "amount", NULL), &o->amount_fen) ||
         !typed_count(form_get(&form, "count", NULL), &o->count) || o->count > SHARES_MAX ||
         !request_key_valid(o->request_key))
         return false;

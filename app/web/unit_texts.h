@@ -1,0 +1,25 @@
+/* The texts of a catalogue that the settings make: the unit of money as the language writes it. Chinese writes the name
+ * behind an amount, "12.34元"; other languages the symbol in front, "¥12.34", or, when there is none, the name behind,
+ * "12 points". */
+#ifndef HB_WEB_UNIT_TEXTS_H
+#define HB_WEB_UNIT_TEXTS_H
+
+#include "mustache/mustache.h"
+#include "web/language.h"
+
+enum { UNIT_TEXTS = 9 };
+
+/* Writes the sources of these texts to out, which has room for UNIT_TEXTS:
+ *   text/unit_before, text/unit_after     around an amount in a sentence
+ *   text/unit_large_before, …_large_after around an amount that is shown large: the symbol, if there is one
+ *   text/unit                             alone, in a label: "金额（元）", "Amount (¥)"
+ *   text/unit_least, text/unit_zero       the smallest amount, "0.01", and nothing, "0.00"
+ *   text/unit_code, text/unit_decimals    "CNY", "2"
+ * In the arena. False without memory. */
+bool unit_texts(struct arena *a, enum language language, struct mustache_source out[static UNIT_TEXTS]);
+
+/* Replaces each "¥(TEXT)" of a catalogue's text by TEXT with text/unit_before and text/unit_after around it. TEXT has no
+ * closing bracket. *text: STR_NONE without memory. Returns NULL, or what is wrong with the text. */
+const char *unit_amounts_expand(struct arena *a, struct str *text);
+
+#endif
