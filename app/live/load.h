@@ -17,10 +17,10 @@ struct live_settled {
     struct live_event_id event; /* time of the grab; MySQL does not store seq, use 0 */
 };
 
-/* For this time after the send, by Redis's clock, the sender's process may load a new packet. Afterwards only the
- * settle worker may, which rebuilds a packet in state funding that Redis lacks. So a late load, by a process that was
- * stopped for a while, can't bring back the first state of a packet that the worker has loaded and Redis has forgotten
- * since. */
+/* For this time after the send, by Redis's clock, the sender's process may load a new packet. The settle worker may
+ * rebuild a packet in state funding that Redis lacks afterwards, or when Redis has a tombstone of it, which keeps out
+ * the sender's process. So a late load, by a process that was stopped for a while, can't bring back the first state of
+ * a packet that the worker has loaded. Redis keeps a closed packet for this time, too (settle/publish.c). */
 enum { LIVE_LOAD_WITHIN_MS = 5000 };
 
 /* Writes a packet. shares_fen: packet_share_total(p) amounts: the draw, then the shares that were given back.

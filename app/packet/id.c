@@ -29,3 +29,8 @@ enum status id_next(struct id_gen *g, int64_t now_ms, uint64_t random, int64_t u
     g->used++;
     return ST_OK;
 }
+
+int64_t id_ms(uint64_t id)
+{
+    return ID_EPOCH_MS + (int64_t)(id >> (ID_INSTANCE_BITS + ID_SEQUENCE_BITS));
+}

@@ -34,4 +34,7 @@ void id_gen_init(struct id_gen *g, uint16_t instance, int64_t floor_ms);
  * ST_UNAVAILABLE: too far ahead, until_ms is reached, or the time does not fit 41 bits; g and *out are unchanged. */
 enum status id_next(struct id_gen *g, int64_t now_ms, uint64_t random, int64_t until_ms, uint64_t *out);
 
+/* The time of an id: now_ms of id_next, or a later time, at most ID_AHEAD_MS_MAX later. */
+int64_t id_ms(uint64_t id);
+
 #endif

@@ -9,12 +9,14 @@
 enum { DUE_PACKETS_MAX = LIVE_BATCH_MAX, ARENA_CHUNK_BYTES = 65536 }; /* closed in one round */
 static const size_t ARENA_LIMIT_BYTES = (size_t)16 << 20;
 
-/* Reads the next due packets of one state after the position of the walk. */
+/* Reads the next due packets of one state after the position of the walk, by this clock or MariaDB's, whichever is
+ * later: this one may be behind, and an end has the time of another one. Redis's clock decides. */
 static enum status due_find(const struct expire *e, struct settle *s, struct arena *a, enum packet_state state,
                             int64_t now_ms, struct db_rows *rows)
 {
     return db_query(s->stores->db, a, rows,
-                    "SELECT id, expires_ms, COALESCE(ended_ms, 0) FROM packet WHERE state = ? AND expires_ms <= ?"
+                    "SELECT id, expires_ms, COALESCE(ended_ms, 0) FROM packet WHERE state = ?"
+                    " AND expires_ms <= GREATEST(?, CAST(UNIX_TIMESTAMP(NOW(3)) * 1000 AS SIGNED))"
                     " AND expires_ms >= ? AND (expires_ms > ? OR id > ?) ORDER BY expires_ms, id LIMIT ?",
                     DB_PARAMS(DB_TEXT(packet_state_name(state)), DB_I64(now_ms), DB_I64(e->expires_ms),
                               DB_I64(e->expires_ms), DB_U64(e->packet_id), DB_I64(DUE_PACKETS_MAX)));

@@ -6,14 +6,21 @@
 #include <string.h>
 
 #include "base/array.h"
+#include "base/clock.h"
 #include "base/crash.h"
 #include "base/log.h"
 #include "live/event.h"
 #include "live/keys.h"
+#include "live/load.h"
+#include "packet/id.h"
 #include "redis/reply.h"
 #include "settle/held.h"
 
-enum { PUBLISH_QUEUE_MAX = 1024, MISSED_PAGE_EVENTS = 1000 };
+enum {
+    PUBLISH_QUEUE_MAX = 1024,
+    MISSED_PAGE_EVENTS = 1000,
+    LOADS_END_MS = LIVE_LOAD_WITHIN_MS + CLOCKS_DIFFER_MS /* after a send no load of its sender comes any more */
+};
 
 /* The status of the calls of a round, which are freed. */
 static enum status calls_finish(struct redis_call *calls, size_t count)
@@ -33,23 +40,30 @@ static enum status round_finish(struct settle *s, struct redis_call *calls, size
     return calls_finish(calls, count);
 }
 
-/* Sets the time to live of the keys of closed packets: the grace time, in which visitors may still view them. NX: a
- * repeated call does not prolong it. */
+/* How long the keys of a closed packet stay: for the grace time, in which visitors may still view it. And as long as
+ * the process that sent it may load it: when Redis had forgotten the packet, a late load would open it again. The id of
+ * the packet has the time of the send, by that process's clock; Redis's clock may differ from this one. */
+static int64_t keep_ms(const struct settle *s, uint64_t packet_id, int64_t now_ms)
+{
+    int64_t late_ms = id_ms(packet_id) + LOADS_END_MS - now_ms;
+    late_ms = late_ms < LOADS_END_MS + CLOCKS_DIFFER_MS ? late_ms : LOADS_END_MS + CLOCKS_DIFFER_MS; /* a forged id */
+    return late_ms > s->stores->config->packet_grace_ms ? late_ms : s->stores->config->packet_grace_ms;
+}
+
+/* Sets the time to live of the keys of closed packets. NX: a repeated call does not prolong it. */
 static enum status publish_closed(struct settle *s, struct settle_partition *p, struct redis_call *calls)
 {
     static const enum live_key own_keys[] = { LIVE_KEY_PACKET, LIVE_KEY_SHARES, LIVE_KEY_GRABS, LIVE_KEY_ORDER };
-    char grace[24];
-    int digits = snprintf(grace, sizeof grace, "%lld", (long long)s->stores->config->packet_grace_ms);
-    assert(digits > 0 && (size_t)digits < sizeof grace);
+    const int64_t now_ms = clock_now_ms();
     while (p->closed_count > 0) {
         size_t queued = 0, sent = 0;
         for (; sent < p->closed_count && queued + 4 <= PUBLISH_QUEUE_MAX; sent++) {
             struct live_keys keys;
+            char keep[STR_U64_MAX];
             live_keys(&keys, p->closed_ids[sent], s->stores->config->partitions);
+            const struct str ms = str_u64(keep, (uint64_t)keep_ms(s, p->closed_ids[sent], now_ms));
             for (size_t i = 0; i < ARRAY_LEN(own_keys); i++) {
-                const struct str args[] = {
-                    STR("PEXPIRE"), keys.key[own_keys[i]], { grace, (size_t)digits }, STR("NX")
-                };
+                const struct str args[] = { STR("PEXPIRE"), keys.key[own_keys[i]], ms, STR("NX") };
                 redis_queue(s->stores->redis, &calls[queued++], args, 4);
             }
         }

@@ -23,9 +23,19 @@ struct walk {
 };
 
 #define PACKETS                                                                                                        \
-    "SELECT id, expires_ms, state, created_ms,"                                                                        \
+    "SELECT id, expires_ms, state, created_ms, COALESCE(ended_ms, 0),"                                                 \
     " (SELECT COUNT(*) FROM share_return WHERE packet_id = packet.id) FROM packet"
-enum { ROW_ID, ROW_EXPIRES, ROW_STATE, ROW_CREATED, ROW_RETURNS };
+enum { ROW_ID, ROW_EXPIRES, ROW_STATE, ROW_CREATED, ROW_ENDED, ROW_RETURNS };
+
+/* True while a packet in state funding that Redis lacks is left to its sender: it is not over, and was sent in these
+ * seconds. A time far in the future says nothing: the clock of the sender's process was ahead, or this one is behind.
+ * What is right does not depend on this: recover_packet keeps the sender out first. */
+static bool is_left_to_sender(const struct walk *w, const struct db_rows *rows, size_t i)
+{
+    const int64_t age_ms = w->now_ms - db_cell_i64(rows, i, ROW_CREATED);
+    const bool is_over = db_cell_i64(rows, i, ROW_ENDED) != 0 || db_cell_i64(rows, i, ROW_EXPIRES) <= w->now_ms;
+    return !is_over && age_ms < LIVE_LOAD_WITHIN_MS && age_ms > -LIVE_LOAD_WITHIN_MS;
+}
 
 /* Recovers the packet of a row, if it needs it. call: the reply with its state and its returns in Redis. */
 static enum status packet_check(struct walk *w, const struct db_rows *rows, size_t i, const struct redis_call *call)
@@ -40,10 +50,9 @@ static enum status packet_check(struct walk *w, const struct db_rows *rows, size
     recover_state_read(redis_reply_at(call->reply, 0), &state);
     if (funding && state == RECOVER_OPEN)
         w->loaded[w->loaded_count++] = packet_id;
-    const int64_t age_ms = w->now_ms - db_cell_i64(rows, i, ROW_CREATED);
-    if (funding && state == RECOVER_MISSING && age_ms < LIVE_LOAD_WITHIN_MS) {
-        w->done->left += age_ms > -LIVE_LOAD_WITHIN_MS; /* not counted when its time is far in the future */
-        return ST_OK;                                   /* Redis's clock decides whether the sender may load */
+    if (funding && state == RECOVER_MISSING && is_left_to_sender(w, rows, i)) {
+        w->done->left++;
+        return ST_OK;
     }
     if (state != RECOVER_OPEN)
         return recover_packet(w->s, packet_id, w->now_ms, w->done);

@@ -2,8 +2,9 @@
  * several workers at once.
  *
  * - A packet in state funding that Redis has: is marked open.
- * - A packet that is open in MySQL, or funding when the time of its sender is over (LIVE_LOAD_WITHIN_MS), missing in
- *   Redis and not expired: is rebuilt in Redis from its seed and its settled grabs.
+ * - A packet that is open in MySQL, missing in Redis and not expired: is rebuilt in Redis from its seed and its settled
+ *   grabs. So is a packet in state funding that is ended, or was not sent in these seconds (LIVE_LOAD_WITHIN_MS); first
+ *   a tombstone keeps out its sender's process.
  * - An expired packet without an unsettled event in Redis: the rest is refunded to the sender directly.
  * - A stream that lacks its cursor's entry: the packets of the partition are shut. If Redis has lost data, a stream
  *   anchor sets the stream's last id to the cursor. If the tables are older than Redis, the remaining events are

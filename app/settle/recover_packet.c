@@ -218,8 +218,9 @@ static bool packet_is_over_by_time(const struct packet *p, int64_t now_ms)
     return p->expires_ms <= now_ms && p->ended_ms == 0;
 }
 
-/* Call it before the refund of a packet that its sender may still load, for example because this clock is ahead: a late
- * load then finds a tombstone, and a packet that is loaded already is shut. Reads the snapshot again. */
+/* Call it before a packet in state funding that Redis lacks is loaded or refunded. Its sender may still load it,
+ * whatever this clock says: a late load then finds a tombstone, and a packet that is loaded already is shut. Reads the
+ * snapshot again. */
 static enum status sender_keep_out(struct task *t, struct live_event_id cursor, struct snapshot *snapshot)
 {
     enum status st = status_idempotent(live_shut(&t->s->stores->live, &t->packet_id, 1));
@@ -287,8 +288,7 @@ static enum status packet_body(struct db *db, void *ctx)
     st = snapshot_read(t->s, t->packet_id, cursor, &snapshot);
     if (snapshot.planted)
         st = planted_remove(t, cursor, &snapshot);
-    if (st == ST_OK && p.state == PACKET_FUNDING && snapshot.state == RECOVER_MISSING &&
-        packet_is_over_by_time(&p, t->now_ms))
+    if (st == ST_OK && p.state == PACKET_FUNDING && snapshot.state == RECOVER_MISSING && snapshot.settled)
         st = sender_keep_out(t, cursor, &snapshot);
     if (st == ST_OK)
         st = packet_repair(t, db, &p, &snapshot);

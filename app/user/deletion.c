@@ -154,13 +154,15 @@ static enum status withdrawal_waits(struct stores *stores, struct arena *a, uint
     return st;
 }
 
-/* asked_ms: when the user asked for the deletion. */
+/* asked_ms: when the user asked for the deletion, by MariaDB's clock. This one may be behind. */
 static enum status walk_begin(struct stores *stores, struct arena *a, uint64_t user_id, int64_t asked_ms,
                               int64_t now_ms, struct deletion_walk *walk)
 {
+    int64_t at_ms = now_ms;
     *walk = (struct deletion_walk){ .user_id = user_id };
-    if (now_ms - asked_ms <= DELETION_WAIT_MS)
-        return ST_OK;
+    enum status st = at_ms - asked_ms <= DELETION_WAIT_MS ? db_clock_ms(stores->db, a, &at_ms) : ST_OK;
+    if (st != ST_OK || (at_ms > now_ms ? at_ms : now_ms) - asked_ms <= DELETION_WAIT_MS)
+        return st;
     return erase_settled(stores, a, user_id, asked_ms + DELETION_WAIT_MS, &walk->settled);
 }
 

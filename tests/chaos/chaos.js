@@ -24,6 +24,7 @@ const ROOT = join(dirname(fileURLToPath(import.meta.url)), '../..');
 const USERS = 40;
 const AUDIT_EVERY_MS = 4000;
 const LAG_MS_MAX = 5000 * PATIENCE;
+const PATIENCE_S = 10 * PATIENCE;
 const DRAIN_S = 60;
 const COMPARISONS_MAX = 4;
 const SAMPLE = 300;                    // packets whose pages are read at the end
@@ -41,7 +42,7 @@ const { values: given } = parseArgs({ options: {
 const seconds = Number(given.seconds);
 const table = given.cluster ? clusterFaults(given.profile) : FAULTS;
 const faults = given.times ? drillPlan(given.times, given.profile) : plan(table, given.seed, seconds, given.only.split(',').filter(Boolean));
-const patience = Number(given.patience ?? (given.cluster ? 60 : 10));
+const patience = Number(given.patience ?? (given.cluster ? 60 : PATIENCE_S));
 
 // Audits the site during the faults. Redis may be behind (I8); any other violation fails the run.
 async function auditAlong(instance, history, audits, isOver) {
@@ -67,7 +68,7 @@ async function recoverAll(instance, load, run) {
   const works = await poll(patience, () => load.roundTrip(LAG_MS_MAX / 1000));
   run.backMs = Date.now() - repaired;
   if (!works) run.history.broken(`${patience} s after the last fault not everything works`);
-  run.lagMs = await measureLag(instance, patience > 10 ? patience * 1000 : LAG_MS_MAX).catch(() => null); // a store is unreachable
+  run.lagMs = await measureLag(instance, patience > PATIENCE_S ? patience * 1000 : LAG_MS_MAX).catch(() => null); // a store is unreachable
   if (run.lagMs === null) run.history.broken('the events that waited after the last fault are not settled in time');
 }
 

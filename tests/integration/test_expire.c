@@ -22,6 +22,16 @@ WORLD_TEST(the_rest_is_refunded_to_the_sender_to_the_fen, 4)
     assert_true(world_redis(w, id, "PTTL {pk}") > 0);
 }
 
+WORLD_TEST(a_worker_whose_clock_is_behind_closes_a_due_packet_too, 3)
+{
+    struct expire e = { 0 };
+    struct recover_done done = { 0 };
+    uint64_t closed = 0, id = world_even(w, 500, 5);
+    world_time_runs_out(w, id);
+    assert_int_equal(expire_pass(&e, w->settle, clock_now_ms() - HOUR_MS / 2, &closed, &done), ST_OK);
+    assert_ints({ closed, 1 }, { world_drain(w), 1 }, { world_packet(w, id).refund_fen, 500 });
+}
+
 WORLD_TEST(a_packet_without_grabs_is_refunded_in_full_and_a_repeated_expiry_changes_nothing, 2)
 {
     uint64_t id = world_send(w, 0, PACKET_EXCLUSIVE, 100, 1, 0, 1);

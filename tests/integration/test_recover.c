@@ -143,10 +143,7 @@ DRAINED_TEST(recovery_leaves_a_newly_funded_packet_to_its_sender, 2)
     (void)world_redis(w, world_even(w, 300, 3), "DEL {pk} {sh}");
     world_sql(w, FUNDED_BEFORE);
     assert_int_equal(recover_pass(&r, w->settle, clock_now_ms() - LATER_MS, &done), ST_OK);
-    assert_ints({ done.loaded, 0 }, { done.left, 1 });
-    world_sql(w, "UPDATE packet SET created_ms = created_ms + 60000"); /* by a pool whose clock is ahead */
-    assert_int_equal(recover_pass(&r, w->settle, clock_now_ms(), &done), ST_OK);
-    assert_ints({ done.loaded, 0 }, { done.left, 1 });
+    assert_ints({ done.loaded, 0 }, { done.left, 1 }, { world_recover(w).loaded, 1 });
 }
 
 DRAINED_TEST(a_worker_that_ends_once_it_is_idle_waits_for_a_packet_that_its_sender_may_load, 2)
@@ -192,11 +189,16 @@ DRAINED_TEST(a_rebuilt_packet_is_for_its_receivers_only, 5)
     assert_int_equal(world_drain(w), 3);
 }
 
-/* Loads the packet late, with a call of the sender's process that Redis may still have in its queue. */
+/* Loads the packet late, with a call of the sender's process that Redis may still have in its queue. This process knows
+ * of no end. */
 static enum live_code load_late(uint64_t id)
 {
     struct packet p = world_packet(w, id);
     enum live_code code;
+    if (p.ended_ms != 0) {
+        p.expires_ms = p.ended_ms + HOUR_MS;
+        p.ended_ms = 0;
+    }
     int64_t *shares = arena_array(w->arena, p.count, sizeof *shares);
     assert_int_equal(split_packet(&p, shares), ST_OK);
     assert_int_equal(live_load(&w->page->stores.live, &p, shares, NULL, 0, LIVE_STATE_OPEN, &code), ST_OK);
@@ -217,6 +219,61 @@ DRAINED_TEST(a_load_after_the_refund_opens_nothing, 3)
     /* the end that the worker's clock has set is in the future */
     assert_int_equal(world_audit_violations(w, "times"), 1);
     world_sql(w, "UPDATE packet SET closed_ms = created_ms");
+}
+
+enum end { NOT_OVER, ENDED, EXPIRED };
+
+/* A packet of users[0] in state funding that its sender's process has not loaded: it was sent so much later than now,
+ * by a clock that is ahead, and may be over. */
+static uint64_t funded_at(int64_t ahead_ms, enum end end)
+{
+    const uint64_t id = world_even(w, 300, 3);
+    const long long now_ms = (long long)clock_now_ms();
+    (void)world_redis(w, id, "DEL {pk} {sh}");
+    world_sqlf(w, "UPDATE packet SET state = 'funding', created_ms = created_ms + %lld WHERE id = %llu",
+               (long long)ahead_ms, (unsigned long long)id);
+    if (end != NOT_OVER)
+        world_sqlf(w, "UPDATE packet SET ended_ms = IF(%d, %lld, NULL), expires_ms = %lld WHERE id = %llu",
+                   end == ENDED, now_ms, now_ms, (unsigned long long)id);
+    return id;
+}
+
+/* Gives the packet its time back, which is in the totals of a month. */
+static void sent_now(int64_t ahead_ms)
+{
+    world_sqlf(w, "UPDATE packet SET created_ms = created_ms - %lld", (long long)ahead_ms);
+}
+
+static const struct funded {
+    int64_t ahead_ms, later_ms; /* its sender's clock and the worker's */
+    enum end end;
+} taken_at_once[] = {
+    { 0, 0, ENDED },           { 540000, 0, ENDED },     { 0, 0, EXPIRED },
+    { 540000, 0, EXPIRED },    { 540000, 0, NOT_OVER },  /* a clock that was ahead */
+    { 0, -540000, ENDED },     { 0, -540000, NOT_OVER }, /* the worker's clock is behind */
+    { 0, LATER_MS, NOT_OVER },                           /* Redis's clock is behind: it would let the sender load */
+};
+
+TEST(a_funded_packet_that_is_over_or_whose_time_is_of_another_clock_does_not_wait)
+{
+    EACH_WORLD (row, taken_at_once, world_begin_drained(4)) {
+        const uint64_t id = funded_at(row->ahead_ms, row->end);
+        w->config->packet_grace_ms = 0;
+        const struct recover_done done = recover_once(row->later_ms);
+        assert_ints({ done.loaded, row->end != EXPIRED }, { done.refunded, row->end == EXPIRED }, { done.left, 0 },
+                    { load_late(id), LIVE_EXISTS });
+        if (row->end == NOT_OVER)
+            world_grab_all(w, id, 1, 3);
+        else
+            assert_int_equal(world_grab(w, id, 1).code, row->end == ENDED ? LIVE_EXPIRED : LIVE_MISSING);
+        assert_int_equal(world_expire(w, NULL), row->end == ENDED);
+        world_drain(w);
+        /* its sender's process is stopped until now */
+        assert_ints({ world_packet(w, id).state, PACKET_CLOSED }, { load_late(id), LIVE_EXISTS },
+                    { world_balance(w, w->users[0]), row->end == NOT_OVER ? 99700 : 100000 });
+        sent_now(row->ahead_ms);
+        world_audit_clean(w);
+    }
 }
 
 /* A sender's process resumes after a long stop, in the middle of a recovery. */
@@ -412,8 +469,7 @@ DRAINED_TEST(a_pool_with_another_number_of_partitions_grabs_and_loads_nothing, 4
     world_partitions_set(w, 16);
     world_fence_set(w);
     assert_int_equal(world_redis(w, sent, "EXISTS {pk}"), 0);
-    assert_int_equal(world_recover(w).loaded, 0); /* its sender may still load it */
-    world_sqlf(w, "UPDATE packet SET created_ms = created_ms - 10000 WHERE id = %llu", (unsigned long long)sent);
+    assert_int_equal(recover_once(0).left, 1); /* to its sender */
     assert_int_equal(world_recover(w).loaded, 1);
     assert_int_equal(world_redis(w, sent, "EXISTS {pk}"), 1);
     (void)redis_ping(w->hot->stores.redis); /* the first round reads the fence key */
@@ -606,6 +662,29 @@ DRAINED_TEST(a_packet_is_not_refunded_while_its_sender_loads_it, 3)
     assert_int_equal(world_recover(w).loaded, 1);
     assert_int_equal(world_grab(w, id, 2).share_no, 1);
     assert_int_equal(world_drain(w), 1);
+}
+
+TEST(a_funded_packet_that_does_not_wait_and_that_its_sender_loads_at_this_moment_gives_each_share_out_once)
+{
+    EACH_WORLD (row, taken_at_once, world_begin_drained(4)) {
+        if (row->end == EXPIRED) /* for Redis, too */
+            continue;
+        const uint64_t id = funded_at(row->ahead_ms, row->end);
+        loaded_now = id;
+        assert_ints({ recover_once(row->later_ms).loaded, 0 }, { loaded_now, 0 });
+        assert_int_equal(world_grab(w, id, 2).code, LIVE_BUSY);
+        assert_int_equal(world_drain(w), 1);
+        assert_int_equal(recover_once(row->later_ms).loaded, 1);
+        assert_int_equal(load_late(id), LIVE_EXISTS);
+        const struct live_grab second = world_grab(w, id, 2);
+        assert_ints({ second.code, row->end == ENDED ? LIVE_EXPIRED : LIVE_GRABBED },
+                    { world_grab(w, id, 1).share_no, 0 }, { world_expire(w, NULL), row->end == ENDED });
+        world_drain(w);
+        sent_now(row->ahead_ms);
+        assert_ints({ world_number(w, "SELECT SUM(amount_fen) FROM `grab`", 0), row->end == ENDED ? 100 : 200 },
+                    { world_balance(w, w->users[0]), row->end == ENDED ? 99900 : 99700 });
+        world_audit_clean(w);
+    }
 }
 
 /* The lock is lost: here with its connection, in a Galera cluster by a COMMIT at another node. */

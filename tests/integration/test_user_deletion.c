@@ -359,6 +359,14 @@ LEAVER_TEST(a_deletion_waits_for_requests_that_are_under_way)
     assert_true(is_deleted());
 }
 
+LEAVER_TEST(a_deletion_does_not_wait_for_a_worker_whose_clock_is_behind)
+{
+    begin();
+    world_sql(w, "UPDATE user SET deleting_ms = deleting_ms - 11000 WHERE deleting_ms > 0");
+    pass_after(-HOUR_MS / 2);
+    assert_true(is_deleted());
+}
+
 LEAVER_TEST(a_deletion_waits_for_a_dead_letter_and_then_empties_it)
 {
     begin();

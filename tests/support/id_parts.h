@@ -1,13 +1,8 @@
-/* Reads time and instance number from a packet id (packet/id.h). Only tests need that. */
+/* Reads the instance number from a packet id (packet/id.h). Only tests need that. */
 #ifndef HB_TESTS_SUPPORT_ID_PARTS_H
 #define HB_TESTS_SUPPORT_ID_PARTS_H
 
 #include "packet/id.h"
-
-static inline int64_t id_ms(uint64_t id)
-{
-    return (int64_t)(id >> (ID_INSTANCE_BITS + ID_SEQUENCE_BITS)) + ID_EPOCH_MS;
-}
 
 static inline uint16_t id_instance(uint64_t id)
 {
