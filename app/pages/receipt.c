@@ -107,8 +107,9 @@ enum step receipt_show(struct exchange *x)
     }
     if (st == ST_OK) {
         receipt_model(&m, &r, &mine);
-        if (x->language == LANGUAGE_ZH_CN)
-            value_page_text(&m, &m.root, "capitals", money_capitals(x->arena, r.amount_fen));
+        const struct str capitals = money_capitals(x->arena, r.amount_fen);
+        if (x->language == LANGUAGE_ZH_CN && capitals.ptr != NULL)
+            value_page_text(&m, &m.root, "capitals", capitals);
         packet_model(x, &m, &packet);
         st = signature_model(x, &m, &r);
     }

@@ -8,7 +8,7 @@
 enum { RECORDS_CSV_PART_ROWS = 500 };
 
 /* Answers with the records that the request asks for; without a year and a filter, the records of all years. The header
- * row, kinds and states are in the visitor's language, times in the service's zone, amounts in yuan:
+ * row, kinds and states are in the visitor's language, times in the service's zone, amounts in the unit:
  *   received   time, packet, kind, sender, greeting, share number, amount, given back, 手气最佳
  *   sent       time, packet, kind, greeting, amount, count, taken, state, refund, given back */
 enum step records_csv(struct exchange *x, const struct records_request *request);

@@ -85,14 +85,14 @@ const struct field records_filter_fields[] = {
       .type = &FIELD_YUAN,
       .member = offsetof(struct filter_form, min_fen),
       .malformed = "text/amount_not_money",
-      .says = "the least amount in yuan" },
+      .says = "the least amount" },
     { .name = "max",
       .type = &FIELD_YUAN,
       .member = offsetof(struct filter_form, max_fen),
       .min = 1,
       .malformed = "text/amount_not_money",
       .low = "text/filter_max_low",
-      .says = "the largest amount in yuan" },
+      .says = "the largest amount" },
     { .name = NULL },
 };
 

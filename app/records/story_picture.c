@@ -47,8 +47,8 @@ const struct field story_picture_fields[] = {
     NUMBER(sent, NUMBER_MAX),
     NUMBER(received, NUMBER_MAX),
     NUMBER(best, NUMBER_MAX),
-    { .name = "sent_yuan", .type = &FIELD_YUAN, .member = offsetof(struct picture_query, sent_fen) },
-    { .name = "received_yuan", .type = &FIELD_YUAN, .member = offsetof(struct picture_query, received_fen) },
+    { .name = "sent_sum", .type = &FIELD_YUAN, .member = offsetof(struct picture_query, sent_fen) },
+    { .name = "received_sum", .type = &FIELD_YUAN, .member = offsetof(struct picture_query, received_fen) },
     { .name = NULL },
 };
 
@@ -59,7 +59,7 @@ struct str story_picture_url(struct exchange *x, const struct user_year *year, b
     if (face.len > 0)
         face = arena_printf(a, "&face=%.*s", STR_ARG(form_encode(a, face)));
     if (amounts)
-        sums = arena_printf(a, "&sent_yuan=%.*s&received_yuan=%.*s", STR_ARG(money_text(a, year->sent_fen)),
+        sums = arena_printf(a, "&sent_sum=%.*s&received_sum=%.*s", STR_ARG(money_text(a, year->sent_fen)),
                             STR_ARG(money_text(a, year->received_fen)));
     if (name.ptr == NULL || face.ptr == NULL || sums.ptr == NULL)
         return STR_NONE;

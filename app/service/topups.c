@@ -20,7 +20,7 @@ struct paid_form {
 const struct field topup_paid_fields[] = {
     PAYMENT_REFERENCE_FIELD(struct paid_form, reference, "the number of the payment outside, as of a credit",
                             "pi-4711"),
-    PAYMENT_AMOUNT_FIELD(struct paid_form, amount_fen, "yuan: what was paid, which may differ from the order"),
+    PAYMENT_AMOUNT_FIELD(struct paid_form, amount_fen, "an amount: what was paid, which may differ from the order"),
     { .name = NULL },
 };
 

@@ -30,7 +30,7 @@ extern const struct field deposit_fields[];
  * such wallet · ST_UNAVAILABLE, ST_NO_MEMORY: nothing was changed. */
 enum status deposit_make(struct db *db, struct arena *a, struct deposit *d, int64_t now_ms);
 
-/* POST /wallet/deposit, only with the setting demo (else 404). Fields: amount (yuan), request_key (optional), next.
+/* POST /wallet/deposit, only with the setting demo (else 404). Fields: amount, request_key (optional), next.
  * HTML 303 to next, else /wallet; /send and /wallet with deposited=1, of a form that comes again after
  * REQUEST_PRESSED_MS (web/form.h) with deposited=2; JSON 201 {amount_fen, balance_fen}.
  * Refused: 422 with pages/wallet and its model (wallet/statement.h); errors at "amount" or "request_key". */

@@ -53,7 +53,7 @@ const struct field withdraw_fields[] = {
       .malformed = "text/withdraw_not_money",
       .low = "text/withdraw_zero",
       .high = "text/withdraw_max",
-      .says = "yuan",
+      .says = "an amount",
       .example = "10" },
     { .name = "channel",
       .type = &FIELD_TEXT,
@@ -210,7 +210,7 @@ static void channel_fail(struct form_errors *e, struct str name)
         e->items[e->count++] = typed.items[i];
 }
 
-static struct str yuan(struct exchange *x, int64_t fen)
+static struct str amount_text(struct exchange *x, int64_t fen)
 {
     return text_number(x, money_text(x->arena, fen));
 }
@@ -227,9 +227,9 @@ static enum status amount_judge(struct exchange *x, const struct offer *offer, c
     if (st != ST_NOT_FOUND)
         return st == ST_EXISTS ? ST_OK : st;
     if (asked->amount_fen < channel->settings.withdraw_min_fen)
-        form_fail_with(e, "amount", "text/withdraw_min", yuan(x, channel->settings.withdraw_min_fen));
+        form_fail_with(e, "amount", "text/withdraw_min", amount_text(x, channel->settings.withdraw_min_fen));
     else
-        form_fail_with(e, "amount", "text/withdraw_no_balance", yuan(x, offer->balance_fen));
+        form_fail_with(e, "amount", "text/withdraw_no_balance", amount_text(x, offer->balance_fen));
     return ST_OK;
 }
 

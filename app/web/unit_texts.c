@@ -5,6 +5,8 @@
 
 #define AMOUNT STR("¥(")
 
+enum { EXAMPLE_FEN = 8888 };
+
 bool unit_texts(struct arena *a, enum language language, struct mustache_source out[static UNIT_TEXTS])
 {
     const struct money_unit *unit = money_unit();
@@ -23,6 +25,7 @@ bool unit_texts(struct arena *a, enum language language, struct mustache_source 
                             { "text/unit", in_front ? symbol : name },
                             { "text/unit_least", money_text(a, 1) },
                             { "text/unit_zero", money_text(a, 0) },
+                            { "text/unit_example", money_text(a, EXAMPLE_FEN) },
                             { "text/unit_code", str_from(unit->code) },
                             { "text/unit_decimals", arena_printf(a, "%d", unit->decimals) } };
     for (size_t i = 0; i < UNIT_TEXTS; i++) {

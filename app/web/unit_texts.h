@@ -7,13 +7,14 @@
 #include "mustache/mustache.h"
 #include "web/language.h"
 
-enum { UNIT_TEXTS = 9 };
+enum { UNIT_TEXTS = 10 };
 
 /* Writes the sources of these texts to out, which has room for UNIT_TEXTS:
  *   text/unit_before, text/unit_after     around an amount in a sentence
  *   text/unit_large_before, …_large_after around an amount that is shown large: the symbol, if there is one
  *   text/unit                             alone, in a label: "金额（元）", "Amount (¥)"
  *   text/unit_least, text/unit_zero       the smallest amount, "0.01", and nothing, "0.00"
+ *   text/unit_example                     an amount with all its decimals, "88.88"
  *   text/unit_code, text/unit_decimals    "CNY", "2"
  * In the arena. False without memory. */
 bool unit_texts(struct arena *a, enum language language, struct mustache_source out[static UNIT_TEXTS]);

@@ -7,7 +7,7 @@
 #include "web/faces.h"
 #include "web/kept_form.h"
 
-enum { AVATAR_HUES = 12, LONG_TOTAL_FEN = 10000000 };
+enum { AVATAR_HUES = 12, LONG_TOTAL_WIDTH = 10 };
 
 void view_avatar_model(struct model *m, struct value *object, uint64_t user_id, struct str nickname,
                        const struct face *face)
@@ -80,10 +80,20 @@ void view_money_model(struct model *m, struct value *object, const char *name, c
     value_page_number(m, object, text_name, money_text(m->arena, fen));
 }
 
+/* The width of the unit beside a large total, in digits. Its letters are half as large: two take one digit's place. */
+static size_t unit_width(void)
+{
+    const struct money_unit *unit = money_unit();
+    const size_t symbol = utf8_width(str_from(unit->symbol)), zh = utf8_width(str_from(unit->name_zh)),
+                 en = utf8_width(str_from(unit->name_en));
+    return symbol > 0 ? symbol : zh > en ? zh : en;
+}
+
 void view_total_model(struct model *m, struct value *object, const char *name, const char *text_name, int64_t fen)
 {
+    char text[MONEY_TEXT_MAX];
     view_money_model(m, object, name, text_name, fen);
-    value_page_bool(m, object, "long_total", fen >= LONG_TOTAL_FEN);
+    value_page_bool(m, object, "long_total", money_format(fen, text) + unit_width() >= LONG_TOTAL_WIDTH);
 }
 
 /* Adds the time zone of all times on pages. */

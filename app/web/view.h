@@ -34,8 +34,8 @@ void view_span_model(struct model *m, struct value *object, const char *name, in
 /* JSON: name = fen. Page: text_name = "12.34", whose digits templates group as their language does. */
 void view_money_model(struct model *m, struct value *object, const char *name, const char *text_name, int64_t fen);
 
-/* The same for a total that is shown large. Page: also long_total, true from a hundred thousand yuan, for smaller
- * type. */
+/* The same for a total that is shown large. Page: also long_total, for smaller type, true when its text with
+ * the unit is long: from "¥100000.00" on. */
 void view_total_model(struct model *m, struct value *object, const char *name, const char *text_name, int64_t fen);
 
 #endif

@@ -100,7 +100,7 @@ test('another amount is credited as paid, and shown beside the order', async () 
   await page.fill('[name=amount]', '40');
   await page.getByRole('button').click();
   await page.waitForURL(`${site.url}/wallet/topup/${order.id}`);
-  assert.match(await page.locator('main').textContent(), /You ordered ¥50\.00, and ¥40\.00 was paid/);
+  assert.match(await page.locator('main').textContent(), /You ordered ¥50\.00\. The payment was ¥40\.00/);
   assert.equal(await balance(user), 4000);
 });
 

@@ -1,12 +1,15 @@
-/* template_check DIR LANGUAGE: compiles all templates below DIR with the texts of the language and renders every
- * example: DIR/examples/NAME.json is a context for the template NAME. Every page (DIR/pages/…) must have an example.
- * Errors go to stderr; the exit code is then 1. */
+/* template_check DIR LANGUAGE [OUT [UNIT DECIMALS SYMBOL NAME_ZH NAME_EN]]: compiles all templates below DIR with the
+ * texts of the language and of the unit of money and renders every example: DIR/examples/NAME.json is a context for the
+ * template NAME. Every page (DIR/pages/…) must have an example. What is rendered goes to the folder OUT, pages/home as
+ * pages-home.html. Errors go to stderr; the exit code is then 1. */
 #include <fts.h>
 #include <limits.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
+#include "base/money.h"
 #include "mustache/mustache_json.h"
 #include "web/templates.h"
 
@@ -16,6 +19,7 @@ static const struct str EXAMPLE_ENDING = { ".json", 5 };
 
 struct check {
     const char *dir;
+    const char *out; /* NULL: nothing is written */
     const struct mustache_set *set;
     struct arena *arena;
 };
@@ -73,6 +77,19 @@ static bool example_render(const struct check *c, const struct mustache *templat
     return ok;
 }
 
+static bool example_write(const struct check *c, struct str name, struct str page)
+{
+    char path[PATH_MAX];
+    int len = snprintf(path, PATH_MAX, "%s/", c->out);
+    (void)snprintf(path + len, PATH_MAX - (size_t)len, "%.*s.html", STR_ARG(name));
+    for (char *slash = path + len; (slash = strchr(slash, '/')) != NULL;)
+        *slash = '-';
+    FILE *file = fopen(path, "w");
+    bool ok = file != NULL && fwrite(page.ptr, 1, page.len, file) == page.len;
+    ok = (file == NULL || fclose(file) == 0) && ok;
+    return ok || problem(path, "it can't be written");
+}
+
 /* Checks one file below DIR/examples. file: its path relative to that folder. */
 static bool check_example(const struct check *c, const char *path, struct str file)
 {
@@ -86,7 +103,7 @@ static bool check_example(const struct check *c, const char *path, struct str fi
     const struct mustache *template = mustache_find(c->set, name);
     if (!template)
         return problem(path, "there is no template of this name");
-    bool ok = example_render(c, template, &out);
+    bool ok = example_render(c, template, &out) && (c->out == NULL || example_write(c, name, buf_view(&out)));
     buf_free(&out);
     return ok;
 }
@@ -127,17 +144,27 @@ static bool check_pages(const struct check *c)
     return ok;
 }
 
+/* Sets the unit from UNIT DECIMALS SYMBOL NAME_ZH NAME_EN, if they are there. */
+static bool unit_read(int argc, char *const *argv)
+{
+    enum { ARGUMENTS = 5 };
+    if (argc == ARGUMENTS)
+        money_unit_set(&(struct money_unit){
+            .code = argv[0], .decimals = atoi(argv[1]), .symbol = argv[2], .name_zh = argv[3], .name_en = argv[4] });
+    return argc <= 0 || argc == ARGUMENTS;
+}
+
 int main(int argc, char **argv)
 {
     char error[ERROR_BYTES] = "no memory";
     struct templates templates = { 0 };
     enum language language;
 
-    if (argc != 3 || !language_from_tag(str_from(argv[2]), &language)) {
-        fprintf(stderr, "usage: template_check DIR LANGUAGE\n");
+    if (argc < 3 || !language_from_tag(str_from(argv[2]), &language) || !unit_read(argc - 4, argv + 4)) {
+        fprintf(stderr, "usage: template_check DIR LANGUAGE [OUT [UNIT DECIMALS SYMBOL NAME_ZH NAME_EN]]\n");
         return 2;
     }
-    struct check c = { .dir = argv[1], .arena = arena_new(ARENA_CHUNK_BYTES, ARENA_BYTES_MAX) };
+    struct check c = { .dir = argv[1], .out = argv[3], .arena = arena_new(ARENA_CHUNK_BYTES, ARENA_BYTES_MAX) };
     if (!c.arena || templates_load(c.dir, &templates, error, sizeof error) != ST_OK) {
         fprintf(stderr, "%s\n", error);
         arena_free(c.arena);
