@@ -6,6 +6,7 @@
 #include "base/arena.h"
 #include "commands/stores.h"
 #include "live/site.h"
+#include "live/site_settings.h"
 #include "migrate/migrate.h"
 #include "redis/redis.h"
 #include "settle/site.h"
@@ -39,57 +40,40 @@ static enum status stores_check(const struct config *config, struct db *db)
     return ST_CONFLICT;
 }
 
-/* Whether the tables that SITE_TIMEZONE_SQL reads are there: an interrupted restore leaves some. */
-static enum status has_timezone(struct db *db, struct arena *a, bool *out)
+/* ST_CONFLICT: the tables hold what was made with another value of a setting than the configuration's, which is said. */
+static enum status settings_check(const struct config *config, struct db *db, struct arena *a)
 {
-    struct db_rows rows;
-    enum status st = db_query(db, a, &rows,
-                              "SELECT 1 FROM information_schema.columns WHERE table_schema = DATABASE()"
-                              " AND (table_name, column_name) IN (('site', 'timezone'), ('user_month', 'month'))",
-                              NULL, 0);
-    *out = st == ST_OK && rows.count == 2;
+    struct site_settings there;
+    char wanted[CONFIG_TEXT_MAX];
+    enum status st = site_settings_read(db, a, &there);
+    if (st != ST_OK)
+        return st == ST_NOT_FOUND ? ST_OK : st;
+    enum site_setting i = site_settings_differ(config, &there, 0);
+    for (; i < SITE_SETTING_COUNT; i = site_settings_differ(config, &there, i + 1)) {
+        if (!there.fixed[i])
+            continue;
+        const char *name = site_setting_name(i);
+        const struct str is = there.values[i];
+        (void)printf("migrate: %s is %s, but the %s of the tables are of %.*s, and stay so: set %s = %.*s\n", name,
+                     site_setting_wanted(config, i, wanted).ptr, site_setting_fixes(i), STR_ARG(is), name, STR_ARG(is));
+        st = ST_CONFLICT;
+    }
     return st;
 }
 
-/* ST_CONFLICT: the tables have months of another time zone than wanted, which is said. */
-static enum status timezone_check(struct db *db, struct arena *a, const char *wanted)
-{
-    struct db_rows rows;
-    bool has = false;
-    enum status st = has_timezone(db, a, &has);
-    if (st != ST_OK || !has)
-        return st;
-    st = db_query(db, a, &rows, SITE_TIMEZONE_SQL, NULL, 0);
-    if (st != ST_OK || rows.count == 0 || db_cell_i64(&rows, 0, 1) == 0)
-        return st;
-    struct str zone = db_cell(&rows, 0, 0);
-    if (zone.len == 0 || str_equal(zone, str_from(wanted)))
-        return ST_OK;
-    (void)printf(
-        "migrate: timezone is %s, but the months of the tables are of %.*s, and stay so: set timezone = %.*s\n", wanted,
-        STR_ARG(zone), STR_ARG(zone));
-    return ST_CONFLICT;
-}
-
-/* Applies the migrations, and writes the time zone of the setting into tables that have none, or no months yet. Months
- * of another one are refused before anything is changed, and afterwards once more, because another migrator may have
- * been faster. restoring: a backup brings its time zone, so only tables without one get the setting's. */
+/* Applies the migrations, and writes the settings of the data into the tables. Fixed values that differ are refused
+ * before anything is changed, and afterwards once more, because another migrator may have been faster. restoring: a
+ * backup brings its values. */
 static enum status tables_update(const struct config *config, struct db *db, bool restoring)
 {
-    bool has = false;
     struct arena *a = arena_new(ARENA_BYTES, ARENA_BYTES_MAX);
-    enum status st = a == NULL ? ST_NO_MEMORY : restoring ? ST_OK : timezone_check(db, a, config->timezone);
+    enum status st = a == NULL ? ST_NO_MEMORY : restoring ? ST_OK : settings_check(config, db, a);
     if (st == ST_OK)
         st = migrate_run(db, config->sql_dir, stdout);
     if (st == ST_OK)
-        st = has_timezone(db, a, &has);
-    if (st == ST_OK && has)
-        st =
-            db_exec(db, NULL,
-                    "UPDATE site SET timezone = ? WHERE timezone = '' OR (? AND NOT EXISTS (SELECT 1 FROM user_month))",
-                    DB_PARAMS(DB_TEXT(str_from(config->timezone)), DB_I64(restoring ? 0 : 1)));
+        st = site_settings_write(db, config, restoring);
     if (st == ST_OK && !restoring)
-        st = timezone_check(db, a, config->timezone);
+        st = settings_check(config, db, a);
     arena_free(a);
     return st;
 }

@@ -118,8 +118,8 @@ static enum status tables_check(const struct services *app)
     if (app->stores.db == NULL)
         return ST_OK;
     enum status st = app->migrations == NULL ? ST_INVALID : migrate_check(app->stores.db, app->migrations, stderr);
-    return st == ST_CONFLICT || st == ST_INVALID || st == ST_NOT_FOUND || app->stores.site.other_zone ? ST_INVALID
-                                                                                                      : ST_OK;
+    const bool other = app->stores.site.refused == SITE_OTHER_SETTINGS;
+    return st == ST_CONFLICT || st == ST_INVALID || st == ST_NOT_FOUND || other ? ST_INVALID : ST_OK;
 }
 
 int serve_command(const struct config *config, int argc, char **argv)

@@ -7,6 +7,7 @@
 #include "base/array.h"
 #include "doctor/check.h"
 #include "doctor/doctor_internal.h"
+#include "live/site_settings.h"
 #include "migrate/migrate.h"
 
 #define CONF_FILE "/etc/mysql/mariadb.conf.d/61-hongbao-durability.cnf"
@@ -215,23 +216,28 @@ static void partitions_check(struct doctor *d, struct db *db)
             d->config->partitions, there);
 }
 
-static void timezone_check(struct doctor *d, struct db *db)
+static void settings_check(struct doctor *d, struct db *db)
 {
-    struct db_rows rows;
-    if (db_query(db, d->arena, &rows, SITE_TIMEZONE_SQL, NULL, 0) != ST_OK || rows.count == 0)
+    struct site_settings there;
+    char wanted[CONFIG_TEXT_MAX];
+    if (site_settings_read(db, d->arena, &there) != ST_OK)
         return;
-    const char *there = arena_cstr(d->arena, db_cell(&rows, 0, 0));
-    if (there == NULL || there[0] == '\0' || strcmp(there, d->config->timezone) == 0)
-        return;
-    if (db_cell_i64(&rows, 0, 1) != 0)
-        finding_wrong(&d->found, "timezone", check_setting_mend(d->config, &d->found, "timezone", there),
-                      "timezone is %s, but the months of the tables are of %s: no process works with them",
-                      d->config->timezone, there);
-    else
-        finding_wrong(&d->found, "timezone", d->has_setup ? "hongbao setup --non-interactive" : "hongbao migrate",
-                      "timezone is %s, and the tables, which have no months yet, were made for %s: no process works"
-                      " with them",
-                      d->config->timezone, there);
+    enum site_setting i = site_settings_differ(d->config, &there, 0);
+    for (; i < SITE_SETTING_COUNT; i = site_settings_differ(d->config, &there, i + 1)) {
+        const char *name = site_setting_name(i), *fixes = site_setting_fixes(i);
+        const char *is = arena_cstr(d->arena, there.values[i]);
+        (void)site_setting_wanted(d->config, i, wanted);
+        if (is == NULL)
+            return;
+        if (there.fixed[i])
+            finding_wrong(&d->found, name, check_setting_mend(d->config, &d->found, name, is),
+                          "%s is %s, but the %s of the tables are of %s: no process works with them", name, wanted,
+                          fixes, is);
+        else
+            finding_wrong(&d->found, name, d->has_setup ? "hongbao setup --non-interactive" : "hongbao migrate",
+                          "%s is %s, and the tables, which have no %s yet, were made for %s: no process works with them",
+                          name, wanted, fixes, is);
+    }
 }
 
 /* Deposits exist only where demo = on made them, so the setting must agree with the tables. */
@@ -273,6 +279,6 @@ void doctor_check_schema(struct doctor *d)
         }
     }
     partitions_check(d, db);
-    timezone_check(d, db);
+    settings_check(d, db);
     demo_check(d, db);
 }

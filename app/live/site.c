@@ -7,6 +7,7 @@
 #include "base/clock.h"
 #include "base/log.h"
 #include "live/keys.h"
+#include "live/site_settings.h"
 #include "live/stores.h"
 #include "redis/reply.h"
 
@@ -74,6 +75,7 @@ const char *site_verdict_text(enum site_verdict verdict)
                              " its data. Bring a backup back: " LOST_PAGE,
         [SITE_TABLES_OLDER] = "the tables are an older copy than Redis: bring both back from one backup: " LOST_PAGE,
         [SITE_REDIS_OLDER] = "Redis is an older copy than the tables: empty it, it is rebuilt from them: " LOST_PAGE,
+        [SITE_OTHER_SETTINGS] = "the tables have another time zone or unit of money than the settings: hongbao doctor",
         [SITE_UNKNOWN] = "a store does not answer",
     };
     return texts[verdict];
@@ -122,29 +124,37 @@ static const char *row_accept(void *ctx, struct str answer)
     return NULL;
 }
 
-/* Does the same for a new connection. answer: the row, a blank and the time zone. */
-static const char *connection_accept(void *ctx, struct str answer)
+/* The row, a blank and the settings of the data. Also works with tables of a version before, without these columns. */
+#define ROW_SQL                                                                                                        \
+    "SELECT (SELECT CONCAT(s.id, ' ', s.generation, ' ', " SITE_SETTINGS_COLUMNS ") FROM site AS s)"                    \
+    " FROM " SITE_SETTINGS_WITHOUT
+
+/* Compares the settings, too. answer: of ROW_SQL. */
+static const char *answer_accept(void *ctx, struct str answer)
 {
+    static const char *const differs[SITE_SETTING_COUNT] = {
+        [SITE_TIMEZONE] = "its tables have another time zone than the setting timezone: hongbao doctor",
+        [SITE_UNIT] = "its tables have another unit of money than the setting unit: hongbao doctor",
+        [SITE_UNIT_DECIMALS] = "its tables have another number than the setting unit_decimals: hongbao doctor",
+    };
     struct stores *stores = ctx;
-    struct site *s = &stores->site;
-    struct str zone, generation, id = str_cut(answer, ' ', &generation);
-    (void)str_cut(str_or_empty(generation), ' ', &zone);
-    s->other_zone = zone.len > 0 && !str_equal(zone, str_from(stores->config->timezone));
-    if (zone.ptr == NULL) /* no row */
-        return row_accept(s, answer);
-    if (s->other_zone)
-        return "its tables have another time zone than the setting timezone: hongbao doctor";
-    return row_accept(s, (struct str){ id.ptr, answer.len - zone.len - 1 });
+    struct str settings, generation, id = str_cut(answer, ' ', &generation);
+    (void)str_cut(str_or_empty(generation), ' ', &settings);
+    if (settings.ptr == NULL) /* no row */
+        return row_accept(&stores->site, answer);
+    const struct str mark = { id.ptr, answer.len - settings.len - 1 };
+    for (size_t i = 0; i < SITE_SETTING_COUNT; i++) {
+        if (site_setting_take(stores->config, (enum site_setting)i, &settings))
+            continue;
+        stores->site.refused = SITE_OTHER_SETTINGS;
+        return differs[i];
+    }
+    return row_accept(&stores->site, mark);
 }
 
-/* The query also works with tables that have no column timezone yet: there the name refers to the empty column of
- * `without`, and only the rest is compared. */
 void site_watch(struct stores *stores)
 {
-    db_greet(stores->db,
-             "SELECT (SELECT CONCAT(s.id, ' ', s.generation, ' ', timezone) FROM site AS s)"
-             " FROM (SELECT '' AS timezone) AS without",
-             connection_accept, stores);
+    db_greet(stores->db, ROW_SQL, answer_accept, stores);
 }
 
 enum status site_row_read(struct stores *stores)
@@ -154,9 +164,9 @@ enum status site_row_read(struct stores *stores)
     if (a == NULL)
         return ST_NO_MEMORY;
     stores->site.refused = SITE_AGREES;
-    enum status st = db_find(stores->db, a, &rows, SITE_ROW_SQL, NULL, 0);
+    enum status st = db_find(stores->db, a, &rows, ROW_SQL, NULL, 0);
     if (st == ST_OK)
-        (void)row_accept(&stores->site, db_cell(&rows, 0, 0));
+        (void)answer_accept(stores, db_cell(&rows, 0, 0));
     arena_free(a);
     if (stores->site.refused != SITE_AGREES)
         return ST_CONFLICT;

@@ -31,10 +31,6 @@
 /* The row as a mark. */
 #define SITE_ROW_SQL "SELECT CONCAT(id, ' ', generation) FROM site"
 
-/* The time zone of the tables (empty: unknown), and whether they have months. Months begin by the zone, so with months
- * it is fixed. */
-#define SITE_TIMEZONE_SQL "SELECT timezone, EXISTS (SELECT 1 FROM user_month) FROM site"
-
 struct stores;
 
 /* The row of the tables, or a mark. */
@@ -52,7 +48,8 @@ enum site_verdict {
     SITE_TABLES_GONE,  /* Redis belongs to a site, but the tables have no user: they were made anew */
     SITE_TABLES_OLDER, /* the tables are an older copy */
     SITE_REDIS_OLDER,  /* Redis is an older copy */
-    SITE_UNKNOWN       /* a store did not answer */
+    SITE_OTHER_SETTINGS, /* the tables were made with another time zone or unit of money than the settings */
+    SITE_UNKNOWN         /* a store did not answer */
 };
 
 /* What a process knows. Part of struct stores; zeroed at first. */
@@ -64,7 +61,6 @@ struct site {
     uint64_t redis_connections; /* redis_connections at the last comparison with Redis; 0: none yet */
     int64_t compared_ms;        /* monotonic: the time of that comparison */
     enum site_verdict verdict;  /* of the last comparison; for the log */
-    bool other_zone;            /* the last connection to MySQL was refused because its tables have another time zone */
 };
 
 /* Parses "ID GENERATION", maybe with SITE_OLDER. False: it is no mark. */
@@ -79,11 +75,11 @@ const char *site_verdict_text(enum site_verdict verdict);
 bool site_may_serve(enum site_verdict verdict);
 
 /* Makes each new connection to MySQL read the row before it is used. A connection is refused when its tables belong to
- * another site than the tables of the connection before, or are older, or have another time zone than the setting.
- * stores_open calls it. */
+ * another site than the tables of the connection before, or are older, or differ from a setting of the data
+ * (live/site_settings.h). stores_open calls it. */
 void site_watch(struct stores *stores);
-/* Reads the row. ST_OK · ST_CONFLICT: the tables belong to another site than before, or are older
- * (stores->site.refused) · ST_UNAVAILABLE: MySQL does not answer, or has no row · ST_NO_MEMORY. */
+/* Reads the row. ST_OK · ST_CONFLICT: the tables belong to another site than before, or are older, or differ from a
+ * setting of the data (stores->site.refused) · ST_UNAVAILABLE: MySQL does not answer, or has no row · ST_NO_MEMORY. */
 enum status site_row_read(struct stores *stores);
 /* Whether this process may serve. Compares the stores when the last comparison is a second old, or a connection to
  * Redis is new; logs a disagreement. May block. ST_OK also when Redis does not answer, so that there is nothing to

@@ -4,7 +4,7 @@
 #   redis.rdb       Redis at one moment
 #   tables.sql.gz   the tables in one snapshot, later than the copy of Redis, with the routines
 #   manifest        name = value: format, program, site (its id), schema, schema_needed, partitions, timezone,
-#                   times, versions, older_keys, secret_id, letters, demo; audit: clean, violated, or unknown without a verification; violations
+#                   unit, unit_decimals, unit_symbol, unit_name_zh, unit_name_en, times, versions, older_keys, secret_id, letters, demo; audit: clean, violated, or unknown without a verification; violations
 #   SHA256SUMS      of all of these, for sha256sum -c; written last
 # Needs stores.sh.
 
@@ -51,15 +51,18 @@ archive_fits() {
 install $(archive_value "$1" program) or a later one"
     archive_setting_fits "$1" partitions
     archive_setting_fits "$1" timezone
+    archive_setting_fits "$1" unit CNY
+    archive_setting_fits "$1" unit_decimals 2
     [ "$(archive_value "$1" secret_id)" = "$(secret_id)" ] ||
         die "the configuration has another secret than the site of the backup, so no link would work: set that one"
 }
 
-# archive_setting_fits FOLDER NAME: dies when the setting, which belongs to the data, is another one. A backup of a version
-# before has no timezone.
+# archive_setting_fits FOLDER NAME [DEFAULT]: dies when the setting, which belongs to the data, is another one. A backup of
+# a version before has no timezone, and as unit the DEFAULT.
 archive_setting_fits() {
     local there
     there=$(archive_value "$1" "$2")
+    there=${there:-${3:-}}
     [ -z "$there" ] || [ "$there" = "${SETTING[$2]}" ] ||
         die "the backup has $2 = $there, the configuration ${SETTING[$2]}: set $2 = $there in the configuration"
 }

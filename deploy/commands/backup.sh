@@ -185,7 +185,7 @@ site_column() {
 # manifest_write REDIS_AT TABLES_AT
 # shellcheck disable=SC2317 # copy_run calls it
 manifest_write() {
-    local schema needed letters demo timezone site
+    local schema needed letters demo timezone unit decimals site
     schema=$(sql "$DATABASE" -e 'SELECT MAX(version) FROM schema_migration HAVING MIN(version) > 0') || schema=
     [ -n "$schema" ] ||
         die "the tables of $DATABASE have no schema, as after a restore that was interrupted"
@@ -193,6 +193,8 @@ manifest_write() {
     letters=$(sql "$DATABASE" -e 'SELECT COUNT(*) FROM dead_letter WHERE resolved_ms IS NULL') || return
     demo=$(demo_of_tables) || return
     timezone=$(site_column timezone) || return
+    unit=$(site_column unit) || return
+    decimals=$(site_column unit_decimals) || return
     site=$(site_column id) || return
     printf '%s = %s\n' format "$ARCHIVE_FORMAT" \
         program "$("$HONGBAO" version)" \
@@ -201,6 +203,11 @@ manifest_write() {
         schema_needed "$needed" \
         partitions "${SETTING[partitions]}" \
         timezone "$timezone" \
+        unit "$unit" \
+        unit_decimals "$decimals" \
+        unit_symbol "${SETTING[unit_symbol]}" \
+        unit_name_zh "${SETTING[unit_name_zh]}" \
+        unit_name_en "${SETTING[unit_name_en]}" \
         site "$site" \
         demo "$demo" \
         older_keys "${SETTING[older_keys]}" \

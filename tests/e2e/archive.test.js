@@ -34,11 +34,13 @@ function archive(name, manifest = {}, sums = PARTS) {
   return path;
 }
 
+const POINTS = ['unit = POINT', 'unit_symbol =', 'unit_name_zh = 积分', 'unit_name_en = points'];
+
 // Why `hongbao backup --verify` fails. It checks the folder before it starts any server.
-async function refusal(path) {
+async function refusal(path, ...settings) {
   const config = join(folder, 'hongbao.conf');
   writeFileSync(config, [`secret = ${SECRET}`, `command_dir = ${COMMANDS}`, `sql_dir = ${ROOT}/sql`, `template_dir = ${ROOT}/templates`,
-    `lua_dir = ${ROOT}/lua`, `static_dir = ${ROOT}/static`, 'partitions = 16', ''].join('\n'));
+    `lua_dir = ${ROOT}/lua`, `static_dir = ${ROOT}/static`, 'partitions = 16', ...settings, ''].join('\n'));
   const failed = await run(BINARY, ['--config', config, 'backup', '--verify', path], { env: { PATH: process.env.PATH, TMPDIR: folder } })
     .then(() => assert.fail('it is verified'), (error) => error);
   assert.equal(failed.code, 1, failed.stderr);
@@ -61,7 +63,8 @@ test('a folder that is a backup of this site is read', async () => {
   assert.match(await refusal(archive('fits')), /redis-server can't read the copy of Redis/);
   assert.match(await refusal(archive('additive', { schema: NEWEST + 1 })), /redis-server can't read/);
   assert.match(await refusal(archive('no-demo', { demo: 'off' })), /redis-server can't read/);
-  assert.match(await refusal(archive('same-zone', { timezone: 'Asia/Shanghai' })), /redis-server can't read/);
+  assert.match(await refusal(archive('same-zone', { timezone: 'Asia/Shanghai', unit: 'CNY', unit_decimals: 2 })), /redis-server can't read/);
+  assert.match(await refusal(archive('points', { unit: 'POINT', unit_decimals: 2, unit_symbol: '' }), ...POINTS), /redis-server can't read/);
 });
 
 test('a folder that is not a whole backup is refused, and why', async () => {
@@ -82,6 +85,9 @@ test('a backup of another site, or of a later program, is refused', async () => 
   assert.match(await refusal(archive('secret', { secret_id: secretId('x'.repeat(32)) })), /another secret/);
   assert.match(await refusal(archive('partitions', { partitions: 8 })), /partitions = 8, the configuration 16: set partitions = 8 in/);
   assert.match(await refusal(archive('zone', { timezone: 'Europe/Berlin' })), /timezone = Europe\/Berlin, the configuration Asia\/Shanghai: set timezone = /);
+  assert.match(await refusal(archive('unit', { unit: 'POINT', unit_decimals: 2 })), /unit = POINT, the configuration CNY: set unit = POINT in/);
+  assert.match(await refusal(archive('decimals', { unit: 'CNY', unit_decimals: 0 })), /unit_decimals = 0, the configuration 2: set unit_decimals = 0 in/);
+  assert.match(await refusal(archive('of-yuan'), ...POINTS), /unit = CNY, the configuration POINT: set unit = CNY in/, 'of a version before');
   assert.match(await refusal(archive('demo', { demo: 'on' })), /is of a site with play money, .* set demo = on/);
   const later = new RegExp(`needs schema ${NEWEST + 1}, this program knows ${NEWEST}: install hongbao 9\\.9 or a later one`);
   assert.match(await refusal(archive('later', { schema: NEWEST + 1, schema_needed: NEWEST + 1 })), later);
@@ -137,19 +143,19 @@ async function manifest(answer) {
   const said = await shell(['common', 'archive'], `. <(sed -n '/^demo_of_tables/,/^}/p; /^site_column/,/^}/p; /^manifest_write/,/^}/p' "${COMMANDS}/backup.sh")
     sql() { local question="\${!#}"; case $question in ${answer} *) echo 1 ;; esac; }
     redis() { echo redis_version:7.0.0; }
-    PROGRAM=backup PARTIAL=${folder} HONGBAO=${BINARY} DATABASE=hongbao; declare -A SETTING=([partitions]=16 [secret]=s [older_keys]=on [demo]=off)
+    PROGRAM=backup PARTIAL=${folder} HONGBAO=${BINARY} DATABASE=hongbao; declare -A SETTING=([partitions]=16 [secret]=s [older_keys]=on [demo]=off [unit_symbol]= [unit_name_zh]=积分 [unit_name_en]=points)
     (manifest_write then later) 2>&1 || echo "ended $?"`);
   return said === '' ? readFileSync(join(folder, 'manifest'), 'utf8') : { said };
 }
 
 test('a backup whose tables do not answer while the manifest is written is none', async () => {
-  assert.match(await manifest("*'SELECT timezone'*) echo Asia/Tokyo ;;"), /^timezone = Asia\/Tokyo\nsite = 1$/m);
-  assert.match(await manifest('*information_schema*) echo 0 ;;'), /^timezone = \nsite = $/m, 'tables of a version before');
-  for (const question of ['SELECT timezone', 'SELECT id', 'information_schema', 'COUNT', 'NOT additive']) {
+  assert.match(await manifest("*'SELECT timezone'*) echo Asia/Tokyo ;;"), /^timezone = Asia\/Tokyo\nunit = 1\nunit_decimals = 1\nunit_symbol = \nunit_name_zh = 积分\nunit_name_en = points\nsite = 1$/m);
+  assert.match(await manifest('*information_schema*) echo 0 ;;'), /^timezone = \nunit = \nunit_decimals = \n[^]*\nsite = $/m, 'tables of a version before');
+  for (const question of ['SELECT timezone', 'SELECT unit ', 'SELECT unit_decimals', 'SELECT id', 'information_schema', 'COUNT', 'NOT additive']) {
     assert.deepEqual(await manifest(`*'${question}'*) return 7 ;;`), { said: 'ended 7\n' }, question);
   }
-  for (const name of ['timezone', 'id']) {
-    assert.match((await manifest(`*'SELECT ${name}'*) ;;`)).said, new RegExp(`have no ${name} of the site: hongbao migrate\nended 1`));
+  for (const name of ['timezone', 'unit', 'unit_decimals', 'id']) {
+    assert.match((await manifest(`*'SELECT ${name} '*) ;;`)).said, new RegExp(`have no ${name} of the site: hongbao migrate\nended 1`));
   }
 });
 

@@ -45,20 +45,30 @@ const hongbao = async (settings, ...args) => {
   return `${code} ${stdout}${stderr}`;
 };
 const BERLIN = { HB_TIMEZONE: 'Europe/Berlin', HB_SANDBOX: 'off' }; // the sandbox takes root's right to the sockets of others
+const POINTS = { HB_UNIT: 'POINT', HB_UNIT_DECIMALS: '0', HB_UNIT_SYMBOL: '', HB_UNIT_NAME_ZH: '积分', HB_UNIT_NAME_EN: 'points', HB_SANDBOX: 'off' };
 
-test('no process works with tables whose months are of another time zone', async () => {
-  for (const command of [['audit'], ['settle', '--check'], ['serve', '--pool', 'page', '--check'], ['user', 'find', 'alice']]) {
-    assert.match(await hongbao(BERLIN, ...command), /^[12] [\s\S]*its tables have another time zone than the setting timezone/, command.join(' '));
+test('no process works with tables whose months are of another time zone, or whose amounts are of another unit', async () => {
+  for (const [settings, why, refused] of [
+    [BERLIN, 'another time zone than the setting timezone',
+      /^1 [\s\S]*timezone is Europe\/Berlin, but the months of the tables are of Asia\/Shanghai, and stay so: set timezone = Asia\/Shanghai\n/],
+    [POINTS, 'another unit of money than the setting unit',
+      /^1 [\s\S]*unit is POINT, but the amounts of the tables are of CNY, and stay so: set unit = CNY\n[^]*decimals is 0, [^\n]*: set unit_decimals = 2\n/],
+    [{ ...POINTS, HB_UNIT_DECIMALS: '2', HB_UNIT: 'CNY', HB_UNIT_NAME_EN: 'kuai' }, null, /^0 /],
+  ]) {
+    for (const command of [['audit'], ['settle', '--check'], ['serve', '--pool', 'page', '--check'], ['user', 'find', 'alice']]) {
+      if (why) assert.match(await hongbao(settings, ...command), new RegExp(`^[12] [^]*its tables have ${why}`), command.join(' '));
+    }
+    assert.match(await hongbao(settings, 'migrate'), refused);
   }
-  assert.match(await hongbao(BERLIN, 'migrate'),
-    /^1 [\s\S]*timezone is Europe\/Berlin, but the months of the tables are of Asia\/Shanghai, and stay so: set timezone = Asia\/Shanghai\n/);
   assert.match(await hongbao({}, 'migrate'), /^0 /);
   await audit();
 });
 
-test('the time zone is the one of the first months: before, another setting takes its place', async () => {
+test('zone and unit are those of the first months and amounts: before, other settings take their place', async () => {
   const there = { HB_MYSQL_DATABASE: 'hongbao_zone', HB_REDIS: 'unix:/nowhere' };
   const zone = () => sql('SELECT timezone FROM hongbao_zone.site').then((text) => text.trim());
+  const unit = () => sql(`SELECT CONCAT(unit, ' ', unit_decimals, ' ', (SELECT additive FROM hongbao_zone.schema_migration WHERE name = 'unit'))
+    FROM hongbao_zone.site`).then((text) => text.trim());
   await sql('DROP DATABASE IF EXISTS hongbao_zone; CREATE DATABASE hongbao_zone CHARACTER SET utf8mb4 COLLATE utf8mb4_bin');
   try {
     assert.match(await hongbao(there, 'migrate'), /^0 /);
@@ -67,6 +77,13 @@ test('the time zone is the one of the first months: before, another setting take
     assert.equal(await zone(), 'Asia/Shanghai', 'a restore brings its own');
     assert.match(await hongbao({ ...there, ...BERLIN }, 'migrate'), /^0 /);
     assert.equal(await zone(), 'Europe/Berlin');
+    assert.equal(await unit(), 'CNY 2 1');
+    assert.match(await hongbao({ ...there, ...BERLIN, ...POINTS }, 'migrate'), /^0 /);
+    assert.equal(await unit(), 'POINT 0 0', 'no older program works with it');
+    assert.match(await hongbao({ ...there, ...BERLIN }, 'migrate', '--restoring'), /^0 /);
+    assert.equal(await unit(), 'POINT 0 0');
+    assert.match(await hongbao({ ...there, ...BERLIN }, 'migrate'), /^0 /);
+    assert.equal(await unit(), 'CNY 2 1');
     await sql('SET foreign_key_checks = 0; INSERT INTO hongbao_zone.user_month (user_id, year, month) VALUES (1, 2026, 1)');
     assert.match(await hongbao(there, 'migrate'), /^1 [\s\S]*set timezone = Europe\/Berlin\n/);
     await sql("UPDATE hongbao_zone.site SET timezone = ''"); // as the migration leaves the tables of an earlier version

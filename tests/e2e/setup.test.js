@@ -101,8 +101,36 @@ test('a configuration of the operator that differs from the backup ends a restor
     const words = lines.filter((line) => !/ (8|Asia\/Tokyo)$/.test(line)).join(' and ');
     assert.deepEqual(await fits(), { code: 1, said: `setup: ${conf} is yours: set ${words} there first\n` });
   }
+  for (const [lines, words] of [[['unit = POINT', 'unit_decimals = 2', 'unit_symbol = '], 'unit = POINT'], [['unit = CNY', 'unit_decimals = 0'], 'unit_decimals = 0']]) {
+    manifest(...lines);
+    assert.deepEqual(await fits(), { code: 1, said: `setup: ${conf} is yours: set ${words} there first\n` });
+  }
   rmSync(conf);
   assert.deepEqual(await fits(), { code: 0, said: 'fits\n' }, 'setup writes it as the backup has it');
+  rmSync(join(folder, 'backup'), { recursive: true });
+});
+
+test('the unit of money is set by options, and taken from the backup that is restored', async () => {
+  const conf = join(folder, 'etc/hongbao.conf');
+  const made = (options, lines) => says(`options_read ${options}; unit_check; ${lines}`);
+  const points = "--unit POINT --unit-decimals 0 --unit-symbol '' --unit-name-zh 积分 --unit-name-en points";
+  const lines = 'unit = POINT\nunit_decimals = 0\nunit_symbol = \nunit_name_zh = 积分\nunit_name_en = points';
+  const before = 'partitions = 16\ntimezone = Asia/Shanghai';
+  assert.equal(await made('', 'data_settings'), before, 'an earlier version knows no unit');
+  assert.equal(await made(points, 'data_settings'), `${before}\n${lines}`);
+  writeFileSync(conf, `base_url = https://hongbao.example\n${lines}\n`);
+  assert.equal(await made('', 'data_settings'), `${before}\n${lines}`, 'as before');
+  assert.equal(await made("--unit-name-en 'house points'", 'data_settings | tail -n 1'), 'unit_name_en = house points');
+  assert.match(await made("--unit-name-en dots", 'config_fits https://hongbao.example'), /is yours: set unit_name_en = dots there first$/);
+  rmSync(conf);
+  assert.match(await made('--unit POINT', 'echo no'), /^setup: .*unit = POINT needs unit_symbol, unit_name_zh and unit_name_en of its own$/m);
+  assert.match(await made('--unit-decimals 3', 'echo no'), /^setup: .*unit_decimals/);
+  mkdirSync(join(folder, 'backup'));
+  for (const [manifest, wanted] of [[`timezone = Asia/Tokyo\n${lines}`, `partitions = 16\ntimezone = Asia/Tokyo\n${lines}`], ['', before]]) {
+    writeFileSync(join(folder, 'backup/manifest'), `${manifest}\n`);
+    assert.equal(await made(`--restore ${folder}/backup`, 'data_settings'), wanted);
+  }
+  assert.match(await made(`--restore ${folder}/backup --unit POINT`, 'echo no'), /--restore takes the unit of money from the backup/);
   rmSync(join(folder, 'backup'), { recursive: true });
 });
 

@@ -259,32 +259,41 @@ TEST_WITH(a_connection_to_other_tables_is_refused, begin_compared, faulty_world_
     WAIT_UNTIL(db_query(db, w->arena, &rows, "SELECT 1", NULL, 0) == ST_OK);
 }
 
-/* The months of the tables begin by their time zone: a process with another zone would count wrong months. */
-TEST_WITH(tables_of_another_time_zone_are_refused, begin_compared, faulty_world_test_end)
+/* A process with another zone would count wrong months, one with another unit would show wrong amounts. A process that
+ * is connected already notices it at its next comparison. */
+TEST_WITH(tables_with_other_settings_are_refused, begin_compared, faulty_world_test_end)
 {
-    const char *own = w->app->stores.config->timezone;
-    const char *there[] = { own, "", "Europe/Berlin" };
-    for (size_t i = 0; i < 3; i++) {
-        world_sql(w, arena_printf(w->arena, "UPDATE site SET timezone = '%s'", there[i]).ptr);
-        assert_int_equal(is_served(), i < 2);
+    const char *own = arena_printf(w->arena, "timezone = '%s', unit = 'CNY', unit_decimals = 2",
+                                   w->app->stores.config->timezone)
+                          .ptr;
+    struct stores *page = &w->page->stores;
+    assert_int_equal(site_confirm(page), ST_OK);
+    EACH_TEXT (there, own, "timezone = ''", "timezone = 'Europe/Berlin'", "unit = 'CN'", "unit_decimals = 0") {
+        const bool fits = there == own || strcmp(there, "timezone = ''") == 0;
+        world_sql(w, arena_printf(w->arena, "UPDATE site SET %s, %s", own, there).ptr);
+        page->site.compared_ms = 0;
+        assert_of(there, is_served() == fits);
+        assert_of(there, (site_confirm(page) == ST_OK) == fits);
+        assert_of(there, (page->site.refused == SITE_OTHER_SETTINGS) == !fits);
+        assert_of(there, (page->site.verdict == SITE_OTHER_SETTINGS) == !fits);
     }
-    world_sql(w, arena_printf(w->arena, "UPDATE site SET timezone = '%s'", own).ptr);
+    world_sql(w, arena_printf(w->arena, "UPDATE site SET %s", own).ptr);
 }
 
-/* The tables have no column for the time zone, as on a replica that lags behind an upgrade: they are compared all the
+/* The tables have no columns for the settings, as on a replica that lags behind an upgrade: they are compared all the
  * same. */
-TEST_WITH(tables_without_a_time_zone_are_compared, begin_compared, faulty_world_test_end)
+TEST_WITH(tables_without_settings_are_compared, begin_compared, faulty_world_test_end)
 {
     struct db_rows rows;
     struct db *db = w->page->stores.db;
     assert_int_equal(site_confirm(&w->page->stores), ST_OK);
-    world_sql(w, "ALTER TABLE site RENAME COLUMN timezone TO timezone_away");
+    world_sql(w, "ALTER TABLE site RENAME COLUMN timezone TO a, RENAME COLUMN unit TO b");
     world_sql(w, "UPDATE site SET generation = generation - 1");
     db_set_timeout_s(db, 3); /* closes the connection */
     assert_int_equal(db_query(db, w->arena, &rows, "SELECT 1", NULL, 0), ST_UNAVAILABLE);
     world_sql(w, "UPDATE site SET generation = generation + 1");
     WAIT_UNTIL(db_query(db, w->arena, &rows, "SELECT 1", NULL, 0) == ST_OK);
-    world_sql(w, "ALTER TABLE site RENAME COLUMN timezone_away TO timezone");
+    world_sql(w, "ALTER TABLE site RENAME COLUMN a TO timezone, RENAME COLUMN b TO unit");
 }
 
 TESTS(NULL, NULL)

@@ -200,8 +200,17 @@ test('an upgrade that can not be carried out changes nothing, leaves the package
   });
 });
 
-test('a time zone that the months of the tables do not have is refused before anything is changed', async () => {
+test('a time zone or a unit of money that the tables do not have is refused before anything is changed', async () => {
   const running = await pids();
+  const transfer = "INSERT INTO transfer (kind, debit_id, credit_id, amount_fen, created_ms) VALUES ('credit', 16, 1, 1, 1)";
+  await machine.run('mariadb', 'hongbao', '-e', `SET foreign_key_checks = 0; ${transfer}`);
+  await whileConf("printf 'unit = POINT\\nunit_symbol =\\nunit_name_zh = 积分\\nunit_name_en = points\\n' >>", async () => {
+    for (const command of ['hongbao setup --non-interactive', 'hongbao setup --upgrade']) {
+      assert.match(await refusal('bash', '-c', command), /the unit is POINT with 2 decimals, but the tables have amounts of another one/);
+    }
+    assert.deepEqual(await pids(), running);
+  });
+  await machine.run('mariadb', 'hongbao', '-e', 'DELETE FROM transfer WHERE debit_id = 16');
   await machine.run('mariadb', 'hongbao', '-e', 'SET foreign_key_checks = 0; INSERT INTO user_month (user_id, year, month) VALUES (1, 2026, 1)');
   await whileConf("sed -i 's,^timezone = .*,timezone = Europe/Berlin,'", async () => {
     for (const command of ['hongbao setup --non-interactive', 'hongbao setup --upgrade']) {

@@ -69,14 +69,19 @@ stores; this one stays a demo: $(demo_mend)"
     say "$text"
 }
 
-# Dies when the tables have months of another time zone than the setting: no process would work with them.
-timezone_fits() {
-    local zone
-    zone=$(data_setting timezone)
-    zone=${zone#* = }
-    [ -n "$RESTORE" ] || ! site_has "SELECT EXISTS (SELECT 1 FROM $DATABASE.site WHERE timezone NOT IN ('', '$zone')) AND
+# Dies when the tables have months of another time zone than the setting, or amounts of another unit: no process would work
+# with them. Tables of a version before have no column for the unit. `hongbao migrate` looks for amounts more closely.
+data_fits() {
+    local zone unit
+    [ -z "$RESTORE" ] || return 0
+    zone=$(data_value timezone)
+    unit="$(data_value unit) with $(data_value unit_decimals) decimals"
+    ! site_has "SELECT EXISTS (SELECT 1 FROM $DATABASE.site WHERE timezone NOT IN ('', '$zone')) AND
         EXISTS (SELECT 1 FROM $DATABASE.user_month)" ||
         die "timezone is $zone, but the tables have months of another one, which stay as they are: hongbao doctor tells it"
+    ! site_has "SELECT COALESCE((SELECT CONCAT(unit, ' with ', unit_decimals, ' decimals') FROM $DATABASE.site) <> '$unit', 0)
+        AND EXISTS (SELECT 1 FROM $DATABASE.transfer) FROM (SELECT 'CNY' AS unit, 2 AS unit_decimals) AS without" ||
+        die "the unit is $unit, but the tables have amounts of another one, which stay as they are: hongbao doctor tells it"
 }
 
 # In the tables, or in the backup that will be there.
@@ -127,14 +132,35 @@ settings_record() {
     mv -- "$STATE/settings.new" "$STATE/settings"
 }
 
-# data_setting NAME: prints a setting that belongs to the data: of the backup that is to be restored, else as before, else
-# the default.
+# data_value NAME: prints the value of a setting that belongs to the data: of the backup that is to be restored, else of
+# the option, else as before, else the default. A backup of a version before has the default unit.
+data_value() {
+    if [ -n "$RESTORE" ] && grep -q "^$1 = ." -- "$RESTORE/manifest"; then
+        sed -n "s/^$1 = //p" "$RESTORE/manifest"
+    elif [ -n "$RESTORE" ] && [[ $1 == unit* ]]; then
+        if grep -q '^unit = .' -- "$RESTORE/manifest"; then echo; else hongbao --config /dev/null setting "$1"; fi
+    elif [ -n "${UNIT_OPTIONS[$1]+given}" ]; then
+        printf '%s\n' "${UNIT_OPTIONS[$1]}"
+    elif [ -f "$ETC/hongbao.conf" ]; then
+        setting "$1"
+    else
+        hongbao --config /dev/null setting "$1"
+    fi
+}
+
+# data_setting NAME: prints its line in the configuration.
 data_setting() {
-    local value=''
-    [ -z "$RESTORE" ] || value=$(sed -n "s/^$1 = //p" "$RESTORE/manifest")
-    [ -n "$value" ] || value=$(setting "$1")
-    [ -n "$value" ] || value=$(hongbao --config /dev/null setting "$1")
-    printf '%s = %s\n' "$1" "$value"
+    printf '%s = %s\n' "$1" "$(data_value "$1")"
+}
+
+# Prints the settings of the data. No earlier version knows a unit, so there is a line only for what is not the default.
+data_settings() {
+    local name
+    data_setting partitions
+    data_setting timezone
+    for name in "${UNIT_SETTINGS[@]}"; do
+        [ "$(data_value "$name")" = "$(hongbao --config /dev/null setting "$name")" ] || data_setting "$name"
+    done
 }
 
 config_make() {
@@ -149,8 +175,7 @@ rights_dir = $ETC/rights$line
 redis = unix:$REDIS_SOCKET
 mysql = unix:$MYSQL_SOCKET
 mysql_database = $DATABASE
-$(data_setting partitions)
-$(data_setting timezone)
+$(data_settings)
 demo = ${DEMO:-off}
 TEXT
 }

@@ -3,13 +3,15 @@
 
 HOST='' CERTIFICATE='' KEY='' SELF_SIGNED='' REDIS_SOCKET='' MYSQL_SOCKET='' OWN_STORES='' RESTORE=''
 DEMO='' REPLACE='' BACKUPS='' ASK=yes ACTION=install
+UNIT_SETTINGS=(unit unit_decimals unit_symbol unit_name_zh unit_name_en)
+declare -A UNIT_OPTIONS=() # those of UNIT_SETTINGS that were given
 
 options_read() {
-    local path given=0
+    local path name given=0
     while [ $# -gt 0 ]; do
         [ "$1" = --non-interactive ] || given=$((given + 1))
         case $1 in
-        --host | --certificate | --key | --redis-socket | --mysql-socket | --restore)
+        --host | --certificate | --key | --redis-socket | --mysql-socket | --restore | --unit | --unit-*)
             [ $# -ge 2 ] || die "$1 needs a value"
             ;;
         esac
@@ -19,6 +21,10 @@ options_read() {
         --key) KEY=$2 && shift ;;
         --redis-socket) REDIS_SOCKET=$2 && shift ;;
         --mysql-socket) MYSQL_SOCKET=$2 && shift ;;
+        --unit | --unit-decimals | --unit-symbol | --unit-name-zh | --unit-name-en)
+            name=${1#--}
+            UNIT_OPTIONS[${name//-/_}]=$2 && shift
+            ;;
         --own-stores) OWN_STORES=yes ;;
         --restore) RESTORE=${2%/} && shift ;;
         --replace) REPLACE=yes ;;
@@ -40,6 +46,7 @@ options_read() {
         [[ -z $path || $path == /* ]] || die "the path of a socket begins with /: $path"
     done
     [ -z "$RESTORE" ] || [ -f "$RESTORE/manifest" ] || die "$RESTORE is not a backup: it has no file manifest"
+    [ -z "$RESTORE" ] || [ ${#UNIT_OPTIONS[@]} -eq 0 ] || die "--restore takes the unit of money from the backup"
     [ -z "$REPLACE" ] || [ -n "$RESTORE" ] || die "--replace belongs to --restore"
     if [ -n "$OWN_STORES" ]; then
         [ -z "$REDIS_SOCKET$MYSQL_SOCKET" ] || die "--own-stores excludes --redis-socket and --mysql-socket"

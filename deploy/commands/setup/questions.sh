@@ -36,6 +36,7 @@ options_complete() {
     [[ $url != https://* ]] || HOST=${HOST:-$(url_host "$url")}
     [ -t 0 ] || ASK=
     host_choose
+    unit_check
     config_fits "$url"
     certificate_choose "$url"
     demo_choose
@@ -51,6 +52,17 @@ host_choose() {
     fi
     problem=$(host_problem "$HOST")
     [ -z "$problem" ] || die "$problem"
+}
+
+# Dies when the options name no unit of money.
+unit_check() {
+    local name said
+    local -a values=()
+    [ ${#UNIT_OPTIONS[@]} -gt 0 ] || return 0
+    for name in "${UNIT_SETTINGS[@]}"; do
+        values+=("HB_${name^^}=$(data_value "$name")")
+    done
+    said=$(export "${values[@]}" && hongbao --config /dev/null setting unit 2>&1) || die "${said#hongbao: }"
 }
 
 # certificate_choose URL
@@ -102,7 +114,9 @@ config_fits() {
         socket=${store^^}_SOCKET
         [ -z "${!socket}" ] || [ "$(setting "$store")" = "unix:${!socket}" ] || wrong+=" and $store = unix:${!socket}"
     done
-    for name in partitions timezone; do
+    for name in partitions timezone "${UNIT_SETTINGS[@]}"; do
+        # A backup does not change the operator's symbol and names.
+        [[ $name != unit_[sn]* ]] || [ -n "${UNIT_OPTIONS[$name]+given}" ] || continue
         [ "$(data_setting "$name")" = "$name = $(setting "$name")" ] || wrong+=" and $(data_setting "$name")"
     done
     [ -z "$wrong" ] || die "$ETC/hongbao.conf is yours: set ${wrong# and } there first"

@@ -81,7 +81,7 @@ setup_install() {
     nginx_check
     stores_choose
     stores_fit
-    ! mariadb_answers || { demo_fits; timezone_fits; } # otherwise behind mariadb_make
+    ! mariadb_answers || { demo_fits; data_fits; } # otherwise behind mariadb_make
     space_check
     secret_make
     certificate_make
@@ -154,7 +154,7 @@ tables and rights up to date and restart it: /usr/share/doc/hongbao/docs/how-to/
     HOST=$(url_host "$(setting base_url)")
     admin_check
     stores_choose
-    ! mariadb_answers || timezone_fits # otherwise in mariadb_make
+    ! mariadb_answers || data_fits # otherwise in mariadb_make
     space_check
     secret_make
     site_make
