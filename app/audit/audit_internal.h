@@ -92,11 +92,11 @@ enum status audit_functions(struct audit *audit, struct stores *stores);
     "CONCAT('transfer ', t.id, ' (', t.kind, ') of ', t.amount_fen, ' from ', t.debit_id,"                             \
     " IF(t.kind = 'deposit' AND NOT ?, ' while demo is off', ' was never asked for'))"
 /* A row a of account, and its user u or its packet p. The only bank is account 1, the only pending one is account 3,
- * and only accounts of table channel may be below zero. */
+ * and only accounts of table channel may be below zero, except the channel forfeited, account 2. */
 #define AUDIT_KIND_IS_WRONG                                                                                            \
     "((a.kind = 'bank') <> (a.id = 1) OR (a.kind = 'pending') <> (a.id = 3)"                                           \
     " OR (a.kind IN ('bank', 'channel')) <> EXISTS (SELECT 1 FROM channel AS c WHERE c.id = a.id)"                     \
-    " OR (a.kind NOT IN ('bank', 'channel') AND a.balance_fen < 0))"
+    " OR ((a.kind NOT IN ('bank', 'channel') OR a.id = 2) AND a.balance_fen < 0))"
 #define AUDIT_KIND_DETAIL                                                                                              \
     "CONCAT('has the kind ', a.kind, IF(EXISTS (SELECT 1 FROM channel AS c WHERE c.id = a.id), ', is a channel',"      \
     " ', is no channel'), ', balance ', a.balance_fen)"

@@ -81,18 +81,22 @@ static const char SERVICE_ENDS_SQL[] =
     " AND w.ended_ms BETWEEN s.created_ms - " SERVICE_TIMES_MS
     " AND COALESCE(s.revoked_ms, w.ended_ms) + " SERVICE_TIMES_MS ", FALSE)";
 
-/* What a service has moved is what its hours have; and no 25 of them have more than it may move in a day. */
+/* What a service has moved is what its hours have; and no 25 of them have more than it may move in a day. Transfers,
+ * withdrawals and hours are read once for all services of the range. */
 static const char SERVICE_SUMS_SQL[] =
-    "SELECT id, CONCAT('hours have ', hours, ', transfers ', moved, ', the fullest day ', COALESCE(fullest, 0), ' of ',"
-    " COALESCE(day_max_fen, 'no limit')) FROM (SELECT s.id, s.day_max_fen,"
-    " COALESCE((SELECT SUM(h.moved_fen) FROM service_hour h WHERE h.service_id = s.id), 0) AS hours,"
-    " COALESCE((SELECT SUM(t.amount_fen) FROM external_transfer x JOIN transfer t ON t.id = x.transfer_id"
-    " WHERE x.channel_id = s.channel_id AND x.interface = 'http' AND x.author = CONCAT('service:', s.name)), 0)"
-    " + COALESCE((SELECT SUM(w.amount_fen) FROM withdrawal w WHERE w.channel_id = s.channel_id"
-    " AND w.state = 'voided' AND w.author = CONCAT('service:', s.name)), 0) AS moved,"
-    " (SELECT MAX((SELECT SUM(d.moved_fen) FROM service_hour d WHERE d.service_id = h.service_id"
-    " AND d.hour BETWEEN h.hour - 24 AND h.hour)) FROM service_hour h WHERE h.service_id = s.id) AS fullest"
-    " FROM service s WHERE s.id BETWEEN ? AND ?) AS sums WHERE hours <> moved OR fullest > day_max_fen";
+    "SELECT s.id, CONCAT('hours have ', COALESCE(h.fen, 0), ', transfers ', COALESCE(x.fen, 0) + COALESCE(w.fen, 0),"
+    " ', the fullest day ', COALESCE(h.fullest, 0), ' of ', COALESCE(s.day_max_fen, 'no limit')) FROM service s"
+    " LEFT JOIN (SELECT x.channel_id, x.author, SUM(t.amount_fen) AS fen FROM external_transfer x"
+    " JOIN transfer t ON t.id = x.transfer_id WHERE x.interface = 'http' GROUP BY x.channel_id, x.author) x"
+    " ON x.channel_id = s.channel_id AND x.author = CONCAT('service:', s.name)"
+    " LEFT JOIN (SELECT channel_id, author, SUM(amount_fen) AS fen FROM withdrawal WHERE state = 'voided'"
+    " AND author LIKE 'service:%' GROUP BY channel_id, author) w"
+    " ON w.channel_id = s.channel_id AND w.author = CONCAT('service:', s.name)"
+    " LEFT JOIN (SELECT service_id, SUM(moved_fen) AS fen, MAX(day_fen) AS fullest FROM (SELECT service_id, moved_fen,"
+    " SUM(moved_fen) OVER (PARTITION BY service_id ORDER BY CAST(hour AS SIGNED) RANGE BETWEEN 24 PRECEDING"
+    " AND CURRENT ROW) AS day_fen FROM service_hour) AS days GROUP BY service_id) h ON h.service_id = s.id"
+    " WHERE s.id BETWEEN ? AND ? AND (COALESCE(h.fen, 0) <> COALESCE(x.fen, 0) + COALESCE(w.fen, 0)"
+    " OR h.fullest > s.day_max_fen)";
 
 static const char PENDING_SQL[] = "SELECT (SELECT balance_fen FROM account WHERE id = 3 AND kind = 'pending'),"
                                   " COALESCE(SUM(amount_fen), 0) FROM withdrawal WHERE state = 'pending'";

@@ -185,7 +185,7 @@ static const char BALANCES_SQL[] =
     " LEFT JOIN (SELECT packet_id, SUM(amount_fen) fen FROM grab WHERE packet_id BETWEEN ? AND ?"
     " GROUP BY packet_id) p ON p.packet_id = a.id"
     " WHERE a.id BETWEEN ? AND ?) AS b"
-    " WHERE balance_fen <> made_fen OR (kind NOT IN ('bank', 'channel') AND balance_fen < 0)";
+    " WHERE balance_fen <> made_fen OR ((kind NOT IN ('bank', 'channel') OR id = 2) AND balance_fen < 0)";
 enum { BALANCES_RANGES = 5 };
 
 static const char KINDS_SQL[] =

@@ -61,8 +61,8 @@ static const struct action {
     { "topups", money_topups, 0, 0, OUTPUT, "[--json | --csv]" },
     { "paid", money_paid, 1, MONEY_OPTION(MONEY_REFERENCE), MONEY_OPTION(MONEY_AMOUNT) | MONEY_OPTION(MONEY_JSON),
       "ID --reference R [--amount AMOUNT] [--json]" },
-    { "transfers", money_transfers, 0, MONEY_OPTION(MONEY_CHANNEL), DAYS | OUTPUT,
-      "--channel NAME [--from DAY] [--to DAY] [--json | --csv]" },
+    { "transfers", money_transfers, 0, MONEY_OPTION(MONEY_CHANNEL), DAYS | OUTPUT | MONEY_OPTION(MONEY_AFTER),
+      "--channel NAME [--from DAY] [--to DAY] [--after TRANSFER] [--json | --csv]" },
     { "report", money_report, 0, 0, DAYS | OUTPUT | MONEY_OPTION(MONEY_DAILY),
       "[--from DAY] [--to DAY] [--daily] [--json | --csv]" },
 };

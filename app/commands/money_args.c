@@ -25,6 +25,7 @@ static const char *const NAMES[MONEY_OPTION_COUNT] = {
     [MONEY_AMOUNT] = "--amount",
     [MONEY_TOPUP_URL] = "--topup-url",
     [MONEY_TOPUP_KEY] = "--topup-key",
+    [MONEY_AFTER] = "--after",
 };
 
 /* MONEY_OPTION_COUNT: there is none of this name. */

@@ -24,6 +24,7 @@ enum money_option {
     MONEY_WITHDRAW_HINT,
     MONEY_AMOUNT,
     MONEY_TOPUP_URL,
+    MONEY_AFTER,
     MONEY_FLAGS, /* from here on without one */
     MONEY_JSON = MONEY_FLAGS,
     MONEY_CSV,

@@ -51,23 +51,9 @@ static enum status payment_take(struct money *m, struct payment *out)
 {
     const struct payment_typed typed = { m->args.words[0], m->args.words[1], money_value(m, MONEY_REFERENCE),
                                          money_value(m, MONEY_MEMO) };
-    struct user_state user;
     const char *why = NULL;
     enum status st = payment_read(m->arena, &typed, out, &why);
-    if (st == ST_INVALID)
-        return money_misread(m, "%s", why);
-    if (st == ST_OK)
-        st = user_state_find(m->db, m->arena, out->username, &user);
-    if (st == ST_NOT_FOUND)
-        return money_refuse(m, st, "there is no user %.*s; hongbao user find WORD looks for one",
-                            STR_ARG(out->username));
-    if (st == ST_OK && user.deleting_ms > 0)
-        return money_refuse(m, ST_NOT_FOUND, "the account %.*s is being deleted, or was", STR_ARG(out->username));
-    if (st != ST_OK)
-        return status_idempotent(st);
-    out->user_id = user.id;
-    out->username = user.username;
-    return ST_OK;
+    return st == ST_INVALID ? money_misread(m, "%s", why) : st;
 }
 
 /* Its reference belongs to it, and has other contents. */
@@ -82,6 +68,27 @@ static enum status reference_used(struct money *m, const struct external_transfe
                         STR_ARG(by->memo));
 }
 
+/* Sets the user. Of one who is deleted by now, a payment may be a repeat: so its reference is looked up first. */
+static enum status user_take(struct money *m, const struct channel *channel, struct payment *p)
+{
+    struct external_transfer before;
+    struct user_state user;
+    enum status found = user_state_find(m->db, m->arena, p->username, &user), st = found;
+    if (found == ST_NOT_FOUND || (found == ST_OK && user.deleting_ms > 0))
+        st = external_find(m->db, m->arena, channel->id, p->reference, &before);
+    if (found == ST_NOT_FOUND && st == ST_OK)
+        return reference_used(m, &before);
+    if (found == ST_NOT_FOUND && st == ST_NOT_FOUND)
+        return money_refuse(m, st, "there is no user %.*s; hongbao user find WORD looks for one", STR_ARG(p->username));
+    if (st == ST_NOT_FOUND)
+        return money_refuse(m, st, "the account %.*s is being deleted, or was", STR_ARG(p->username));
+    if (st != ST_OK)
+        return status_idempotent(st);
+    p->user_id = user.id;
+    p->username = user.username;
+    return ST_OK;
+}
+
 static enum status move_refused(struct money *m, enum transfer_kind kind, const struct payment *p,
                                 const struct channel *channel, enum status st)
 {
@@ -92,6 +99,8 @@ static enum status move_refused(struct money *m, enum transfer_kind kind, const 
         return money_refuse(m, st, "the reference %.*s belongs to another transfer", STR_ARG(p->reference));
     if (st == ST_INVALID && kind == TRANSFER_DEBIT)
         return money_refuse(m, st, "the wallet of %.*s has less; nothing is changed", STR_ARG(p->username));
+    if (st == ST_INVALID && channel->id == CHANNEL_FORFEITED_ID)
+        return money_refuse(m, st, "forfeited has less by now; nothing is changed");
     if (st == ST_NOT_FOUND)
         return money_refuse(m, st, "the account %.*s is being deleted; nothing is changed", STR_ARG(p->username));
     return st;
@@ -112,6 +121,8 @@ static enum status move(struct money *m, enum transfer_kind kind)
     enum status st = payment_take(m, &p);
     if (st == ST_OK)
         st = money_own_channel_find(m, &channel);
+    if (st == ST_OK)
+        st = user_take(m, &channel, &p);
     if (st == ST_OK && kind == TRANSFER_CREDIT)
         st = credit_check(m, &channel, &p);
     if (st != ST_OK)
@@ -153,7 +164,8 @@ static enum status reverse_refused(struct money *m, const struct reversal *r, en
                             " with the reference %.*s; nothing is changed",
                             r->transfer_id, r->made.id, STR_ARG(r->made.reference));
     if (st == ST_INVALID)
-        return money_refuse(m, st, "the wallet has less; nothing is changed");
+        return money_refuse(m, st, "%s has less; nothing is changed",
+                            r->channel_id == CHANNEL_FORFEITED_ID ? "the wallet or forfeited" : "the wallet");
     if (st == ST_NOT_FOUND && r->is_leaving)
         return money_refuse(m, st, "the user of transfer %" PRIu64 " is being deleted; nothing is changed",
                             r->transfer_id);
@@ -177,9 +189,10 @@ enum status money_reverse(struct money *m)
     if (st != ST_OK)
         return reverse_refused(m, &r, st);
     log_info("money",
-             "action=reverse interface=command transfer_id=%" PRIu64 " reverses=%" PRIu64 " user_id=%" PRIu64
-             " amount_fen=%" PRId64 " repeated=%d author=%s",
-             r.made.id, r.transfer_id, r.made.user_id, r.made.amount_fen, r.repeated, money_author_quoted(m));
+             "action=reverse channel=%.*s interface=command transfer_id=%" PRIu64 " reverses=%" PRIu64
+             " user_id=%" PRIu64 " amount_fen=%" PRId64 " repeated=%d author=%s",
+             STR_ARG(r.channel), r.made.id, r.transfer_id, r.made.user_id, r.made.amount_fen, r.repeated,
+             money_author_quoted(m));
     if (user_state_find_by_id(m->db, m->arena, r.made.user_id, &user) != ST_OK)
         user.username = arena_printf(m->arena, "~%" PRIu64, r.made.user_id);
     return made_print(m, &(struct made){ r.made.id, TRANSFER_REVERSE, user.username, STR_NONE, r.reference,

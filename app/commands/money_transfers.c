@@ -64,6 +64,8 @@ enum status money_transfers(struct money *m)
     struct lines lines = { .query = { .channel_id = 0 } };
     struct channel channel;
     enum status st = money_days_read(m, &lines.query.from_ms, &lines.query.until_ms);
+    if (st == ST_OK && money_has(m, MONEY_AFTER))
+        st = money_id_read(m, money_value(m, MONEY_AFTER), &lines.query.after);
     if (st == ST_OK)
         st = money_channel_find(m, &channel);
     if (st != ST_OK)

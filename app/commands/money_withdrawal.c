@@ -47,13 +47,13 @@ static void pending_text(struct buf *out, const void *ctx, size_t row)
     char created[CLOCK_TEXT_MAX], amount[MONEY_TEXT_MAX];
     (void)clock_rfc3339_format(w->created_ms, created);
     (void)money_format(w->amount_fen, amount);
-    buf_printf(out, "withdrawal %" PRIu64 "  %s  %.*s  %s  channel %.*s  to %.*s\n", w->id, created,
+    buf_printf(out, "withdrawal %" PRIu64 "  %s  %.*s  %s  channel %.*s  account %.*s\n", w->id, created,
                STR_ARG(w->username), amount, STR_ARG(w->channel), STR_ARG(w->destination));
 }
 
 enum status money_withdrawals(struct money *m)
 {
-    static const char *const columns[] = { "id", "created_at", "username", "channel", "amount", "destination" };
+    static const char *const columns[] = { "id", "created_at", "username", "channel", "amount", "account" };
     static const struct money_list list = { "withdrawals", columns,       ARRAY_LEN(columns), PAGE_ROWS,
                                             pending_next,  pending_model, pending_csv,        pending_text };
     return money_list_print(m, &list, &(struct pending_page){ .after = 0 });
@@ -102,10 +102,10 @@ static enum status end_make(struct money *m, struct withdrawal_end *end)
     if (st != ST_OK)
         return st;
     log_info("money",
-             "action=%s interface=command withdrawal_id=%" PRIu64 " user_id=%" PRIu64 " amount_fen=%" PRId64
-             " repeated=%d author=%s",
-             end->post ? "post" : "void", end->id, end->now.user_id, end->now.amount_fen, end->repeated,
-             money_author_quoted(m));
+             "action=%s channel=%.*s interface=command withdrawal_id=%" PRIu64 " user_id=%" PRIu64
+             " amount_fen=%" PRId64 " repeated=%d author=%s",
+             end->post ? "post" : "void", STR_ARG(end->now.channel), end->id, end->now.user_id, end->now.amount_fen,
+             end->repeated, money_author_quoted(m));
     return end_print(m, end);
 }
 

@@ -372,9 +372,9 @@ static enum status reverse_body(struct db *db, void *ctx)
 
 /* Reads the transfer of the reference. ST_OK: it is this reversal · ST_EXISTS: another transfer · else as
  * external_find. */
-static enum status reversal_look(struct db *db, struct arena *a, uint64_t channel_id, struct reversal *r)
+static enum status reversal_look(struct db *db, struct arena *a, struct reversal *r)
 {
-    enum status st = external_find(db, a, channel_id, r->reference, &r->made);
+    enum status st = external_find(db, a, r->channel_id, r->reference, &r->made);
     if (st != ST_OK)
         return st;
     bool same = r->made.reverses == r->transfer_id && str_equal(r->made.memo, r->memo);
@@ -390,13 +390,15 @@ enum status external_reverse(struct db *db, struct arena *a, struct reversal *r,
     if (!reference_is_valid(r->reference) || !memo_is_valid(r->memo) || !author_is_valid(author))
         return ST_INVALID;
     enum status st = db_find(db, a, &rows,
-                             "SELECT x.channel_id FROM external_transfer AS x JOIN transfer AS t ON t.id ="
-                             " x.transfer_id WHERE x.transfer_id = ? AND t.kind <> 'reverse'",
+                             "SELECT x.channel_id, c.name FROM external_transfer AS x"
+                             " JOIN transfer AS t ON t.id = x.transfer_id JOIN channel AS c ON c.id = x.channel_id"
+                             " WHERE x.transfer_id = ? AND t.kind <> 'reverse'",
                              DB_PARAMS(DB_U64(r->transfer_id)));
     if (st != ST_OK)
         return st;
-    const uint64_t channel_id = db_cell_u64(&rows, 0, 0);
-    st = reversal_look(db, a, channel_id, r);
+    r->channel_id = db_cell_u64(&rows, 0, 0);
+    r->channel = db_cell(&rows, 0, 1);
+    st = reversal_look(db, a, r);
     r->repeated = st == ST_OK;
     if (st != ST_NOT_FOUND)
         return st;
@@ -404,7 +406,7 @@ enum status external_reverse(struct db *db, struct arena *a, struct reversal *r,
     crash_point("money-reverse-after-commit");
     if (called != ST_OK && called != ST_EXISTS && called != ST_INVALID && called != ST_NOT_FOUND)
         return called;
-    st = reversal_look(db, a, channel_id, r); /* another call may have made it meanwhile, or one whose reply was lost */
+    st = reversal_look(db, a, r); /* another call may have made it meanwhile, or one whose reply was lost */
     r->repeated = st == ST_OK && called != ST_OK;
     r->is_leaving = called == ST_NOT_FOUND;
     if (st == ST_NOT_FOUND && called == ST_EXISTS) {

@@ -55,9 +55,10 @@ enum status external_look(struct db *db, struct arena *a, enum transfer_kind kin
 /* Makes the credits or debits (TRANSFER_CREDIT, TRANSFER_DEBIT) that are not made yet: all of them or none. rows: 1 to
  * EXTERNAL_ROWS_MAX, by a service one; it sorts them by user. After a lost reply to COMMIT it looks what was made.
  * ST_EXISTS: rows with differs belong to other transfers, or two rows have the same reference; nothing was done ·
- * ST_INVALID: an amount, a reference, a memo or the author is wrong, or a wallet can't pay · ST_NOT_FOUND: no such
- * channel or user, or a user is being deleted · ST_DENIED, ST_LIMITED: the service's token does not allow it, or its
- * limit of a day · ST_UNKNOWN: the outcome could not be read · else as db_transaction: nothing was done. */
+ * ST_INVALID: an amount, a reference, a memo or the author is wrong, or a wallet or the channel forfeited can't pay ·
+ * ST_NOT_FOUND: no such channel or user, or a user is being deleted · ST_DENIED, ST_LIMITED: the service's token does
+ * not allow it, or its limit of a day · ST_UNKNOWN: the outcome could not be read · else as db_transaction: nothing was
+ * done. */
 enum status external_move(struct db *db, struct arena *a, enum transfer_kind kind, uint64_t channel_id,
                           struct external_row *rows, size_t count, const struct external_author *author,
                           int64_t now_ms);
@@ -84,13 +85,15 @@ struct reversal {
     uint64_t transfer_id;
     struct str reference, memo;
     /* out: */
+    uint64_t channel_id;           /* of that transfer */
+    struct str channel;            /* its name, in the arena */
     struct external_transfer made; /* with ST_EXISTS: the transfer that is in the way */
     bool repeated;
     bool is_leaving; /* with ST_NOT_FOUND: there is such a transfer, but its user is being deleted */
 };
 /* ST_EXISTS: the transfer was reversed by another reference, or the reference belongs to another transfer · ST_INVALID:
- * the wallet can't pay, or a text is wrong · ST_NOT_FOUND: no such transfer that can be reversed, or is_leaving ·
- * ST_UNKNOWN, else: as external_move. */
+ * the wallet or the channel forfeited can't pay, or a text is wrong · ST_NOT_FOUND: no such transfer that can be
+ * reversed, or is_leaving · ST_UNKNOWN, else: as external_move. */
 enum status external_reverse(struct db *db, struct arena *a, struct reversal *r, const struct external_author *author,
                              int64_t now_ms);
 

@@ -131,6 +131,17 @@ enum status topup_find(struct db *db, struct arena *a, uint64_t user_id, uint64_
     return out->paid ? payments_find(db, a, out) : ST_OK;
 }
 
+enum status topup_ordered(struct db *db, struct arena *a, uint64_t user_id, struct str key, struct topup *out)
+{
+    struct db_rows rows;
+    enum status st =
+        db_find(db, a, &rows, TOPUP_SELECT " AND o.request_key = ?", DB_PARAMS(DB_U64(user_id), DB_TEXT(key)));
+    if (st != ST_OK)
+        return st;
+    *out = topup_read(&rows, 0);
+    return out->paid ? payments_find(db, a, out) : ST_OK;
+}
+
 static enum status open_run(struct db *db, void *ctx)
 {
     const struct topup *order = ctx;
@@ -142,7 +153,6 @@ static enum status open_run(struct db *db, void *ctx)
 enum status topup_open(struct db *db, struct arena *a, struct topup *order, bool *repeated, int64_t now_ms)
 {
     struct topup wanted = *order;
-    struct db_rows rows;
     if (wanted.amount_fen <= 0 || wanted.amount_fen > TOPUP_FEN_MAX)
         return ST_INVALID;
     wanted.created_ms = now_ms;
@@ -150,11 +160,8 @@ enum status topup_open(struct db *db, struct arena *a, struct topup *order, bool
     *repeated = called == ST_EXISTS;
     if (called != ST_OK && called != ST_EXISTS)
         return called;
-    enum status st = db_find(db, a, &rows, TOPUP_SELECT " AND o.request_key = ?",
-                             DB_PARAMS(DB_U64(wanted.user_id), DB_TEXT(wanted.request_key)));
-    if (st != ST_OK)
+    if (topup_ordered(db, a, wanted.user_id, wanted.request_key, order) != ST_OK)
         return ST_UNKNOWN; /* the order exists, but can't be read */
-    *order = topup_read(&rows, 0);
     return order->amount_fen == wanted.amount_fen && order->channel.id == wanted.channel.id ? ST_OK : ST_EXISTS;
 }
 

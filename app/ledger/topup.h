@@ -54,6 +54,8 @@ struct topup {
  * hour wait · ST_NOT_FOUND: the channel takes no payments, or the user is being deleted · ST_UNKNOWN: the outcome could
  * not be read · else as db_exec_retried. */
 enum status topup_open(struct db *db, struct arena *a, struct topup *order, bool *repeated, int64_t now_ms);
+/* The order of this user and key, with its payments. ST_NOT_FOUND: there is none · else as db_query. */
+enum status topup_ordered(struct db *db, struct arena *a, uint64_t user_id, struct str key, struct topup *out);
 
 /* The order of this number and user, with its payments. ST_NOT_FOUND: there is none · else as db_query. */
 enum status topup_find(struct db *db, struct arena *a, uint64_t user_id, uint64_t id, struct topup *out);

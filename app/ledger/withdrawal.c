@@ -44,17 +44,19 @@ enum status withdrawal_requested(struct db *db, struct arena *a, struct withdraw
 {
     struct db_rows rows;
     enum status st = db_find(db, a, &rows,
-                             "SELECT hold_id, channel_id, amount_fen, destination, state, created_ms FROM withdrawal"
-                             " WHERE user_id = ? AND request_key = ?",
+                             "SELECT w.hold_id, w.channel_id, w.amount_fen, w.destination, w.state, w.created_ms,"
+                             " c.name FROM withdrawal AS w JOIN channel AS c ON c.id = w.channel_id"
+                             " WHERE w.user_id = ? AND w.request_key = ?",
                              DB_PARAMS(DB_U64(r->user_id), DB_TEXT(r->key)));
     if (st != ST_OK)
         return st;
     r->hold_id = db_cell_u64(&rows, 0, 0);
     r->created_ms = db_cell_i64(&rows, 0, 5);
+    r->channel = db_cell(&rows, 0, 6);
     if (!state_read(db_cell(&rows, 0, 4), &r->state))
         return ST_CORRUPT;
-    const bool is_same = db_cell_u64(&rows, 0, 1) == r->channel_id && db_cell_i64(&rows, 0, 2) == r->amount_fen &&
-                         str_equal(db_cell(&rows, 0, 3), r->destination);
+    const bool is_same = (r->channel_id == 0 || db_cell_u64(&rows, 0, 1) == r->channel_id) &&
+                         db_cell_i64(&rows, 0, 2) == r->amount_fen && str_equal(db_cell(&rows, 0, 3), r->destination);
     return is_same ? ST_OK : ST_EXISTS;
 }
 

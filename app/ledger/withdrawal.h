@@ -45,7 +45,8 @@ struct withdrawal_request {
     int64_t amount_fen;
     struct str destination, key;
     /* out: */
-    uint64_t hold_id; /* the transfer that took the money out of the wallet */
+    struct str channel; /* its name, in the arena */
+    uint64_t hold_id;   /* the transfer that took the money out of the wallet */
     enum withdrawal_state state;
     int64_t created_ms;
     bool repeated; /* the key was used before, with the same contents: nothing was changed */
@@ -53,8 +54,8 @@ struct withdrawal_request {
 /* Takes the money out of the wallet, once, also when an answer of the server was lost. ST_EXISTS: the key was used
  * before with other contents · ST_UNKNOWN: perhaps it was taken, and a repeat shows it · else as withdrawal_hold. */
 enum status withdrawal_request(struct db *db, struct arena *a, struct withdrawal_request *r, int64_t now_ms);
-/* Reads the withdrawal of this user and key into the members that are out. ST_EXISTS: it has other contents ·
- * ST_NOT_FOUND: there is none · else as db_query. */
+/* Reads the withdrawal of this user and key into the members that are out; channel_id 0 stands for its channel.
+ * ST_EXISTS: it has other contents · ST_NOT_FOUND: there is none · else as db_query. */
 enum status withdrawal_requested(struct db *db, struct arena *a, struct withdrawal_request *r);
 
 /* How a withdrawal ends. */

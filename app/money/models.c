@@ -29,7 +29,7 @@ void withdrawal_model(struct model *m, struct value *object, const struct withdr
     value_int(m, object, "user_id", (int64_t)w->user_id);
     value_text(m, object, "channel", w->channel);
     value_int(m, object, "amount_fen", w->amount_fen);
-    value_text(m, object, "destination", w->destination);
+    value_text(m, object, "account", w->destination);
 }
 
 void withdrawal_ended_model(struct model *m, struct value *object, const struct withdrawal *w)

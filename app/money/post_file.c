@@ -187,9 +187,10 @@ static enum status row_make(struct pass *pass, uint64_t line, uint64_t id, struc
     p->repeated += end.repeated;
     p->sum_fen += end.now.amount_fen;
     log_info("money",
-             "action=post interface=import withdrawal_id=%" PRIu64 " user_id=%" PRIu64 " amount_fen=%" PRId64
-             " repeated=%d author=%s",
-             id, end.now.user_id, end.now.amount_fen, end.repeated, log_quote(p->author.name, author, sizeof author));
+             "action=post channel=%.*s interface=import withdrawal_id=%" PRIu64 " user_id=%" PRIu64
+             " amount_fen=%" PRId64 " repeated=%d author=%s",
+             STR_ARG(end.now.channel), id, end.now.user_id, end.now.amount_fen, end.repeated,
+             log_quote(p->author.name, author, sizeof author));
     return ST_OK;
 }
 

@@ -29,28 +29,25 @@ static struct transfer_line line_from(const struct db_rows *rows, size_t row)
     " x.reverses FROM external_transfer AS x FORCE INDEX (" index ")"                                                  \
     " STRAIGHT_JOIN transfer AS t ON t.id = x.transfer_id LEFT JOIN withdrawal AS w ON w.end_id = t.id"                \
     " LEFT JOIN user AS u ON u.id = " USER_ID " WHERE x.channel_id = ? AND x.created_ms >= ? AND x.created_ms < ?"     \
-    " AND (x.created_ms > ? OR x.transfer_id > ?)"
+    " AND x.transfer_id > ?"
 
 static enum status page_read(struct db *db, struct arena *a, const struct transfers_query *query, struct db_rows *rows)
 {
-    const int64_t from_ms = query->after_id != 0 ? query->after_ms : query->from_ms;
     _Static_assert(TRANSFERS_PAGE_ROWS == 500, "the LIMIT of the query");
-    return db_query(db, a, rows,
-                    LINE_SELECT("external_transfer_time") " ORDER BY x.created_ms, x.transfer_id LIMIT 500",
-                    DB_PARAMS(DB_U64(query->channel_id), DB_I64(from_ms), DB_I64(query->until_ms), DB_I64(from_ms),
-                              DB_U64(query->after_id)));
+    return db_query(
+        db, a, rows, LINE_SELECT("external_transfer_made") " ORDER BY x.transfer_id LIMIT 500",
+        DB_PARAMS(DB_U64(query->channel_id), DB_I64(query->from_ms), DB_I64(query->until_ms), DB_U64(query->after)));
 }
 
 /* A transfer with a reference that no transfer can have is not asked for: the column can't be compared with it. */
 static enum status one_read(struct db *db, struct arena *a, const struct transfers_query *query, struct db_rows *rows)
 {
-    const int64_t from_ms = query->after_id != 0 ? query->after_ms : query->from_ms;
     *rows = (struct db_rows){ .count = 0 };
     if (!reference_is_valid(query->reference))
         return ST_OK;
     return db_query(db, a, rows, LINE_SELECT("external_transfer_reference") " AND x.reference = ?",
-                    DB_PARAMS(DB_U64(query->channel_id), DB_I64(from_ms), DB_I64(query->until_ms), DB_I64(from_ms),
-                              DB_U64(query->after_id), DB_TEXT(query->reference)));
+                    DB_PARAMS(DB_U64(query->channel_id), DB_I64(query->from_ms), DB_I64(query->until_ms),
+                              DB_U64(query->after), DB_TEXT(query->reference)));
 }
 
 enum status transfers_page(struct db *db, struct arena *a, struct transfers_query *query, struct transfer_line **out,
@@ -65,10 +62,8 @@ enum status transfers_page(struct db *db, struct arena *a, struct transfers_quer
         return ST_NO_MEMORY;
     for (size_t i = 0; i < rows.count; i++)
         lines[i] = line_from(&rows, i);
-    if (rows.count > 0) {
-        query->after_ms = lines[rows.count - 1].created_ms;
-        query->after_id = lines[rows.count - 1].id;
-    }
+    if (rows.count > 0)
+        query->after = lines[rows.count - 1].id;
     *out = lines;
     *count = rows.count;
     return ST_OK;

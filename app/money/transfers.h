@@ -1,4 +1,6 @@
-/* The transfers of a channel, in the order of their time, page by page. */
+/* The transfers of a channel, in the order in which they were made, page by page. This is the order of their ids: a
+ * transfer that is made later has a larger one, although its time may be earlier (migration 0036). So whoever goes on
+ * behind the last row that he has misses none. */
 #ifndef HB_MONEY_TRANSFERS_H
 #define HB_MONEY_TRANSFERS_H
 
@@ -28,8 +30,7 @@ struct transfers_query {
     uint64_t channel_id;
     int64_t from_ms, until_ms;
     struct str reference; /* only the transfer of this reference; STR_NONE: all */
-    int64_t after_ms;     /* the last row of the page before */
-    uint64_t after_id;
+    uint64_t after;       /* the last row of the page before */
 };
 
 /* Reads the next page, and moves the query behind it. *count 0: there are no more. The same errors as db_query. */

@@ -8,31 +8,11 @@
 #include "service/payments.h"
 #include "web/field_types.h"
 
-/* The place behind a row, "MS-ID". Its numbers are in the answers, so it hides nothing. */
-struct place {
-    int64_t ms;
-    uint64_t id;
-};
-
 struct transfers_form {
     struct str channel, reference;
     struct days days;
-    struct place after;
+    uint64_t after;
 };
-
-static enum status place_read(struct field_input *in)
-{
-    struct place *place = in->out;
-    struct str id;
-    if (in->typed.len == 0)
-        return field_absent(in);
-    const struct str ms = str_cut(in->typed, '-', &id);
-    return str_to_i64(ms, &place->ms) && id.ptr != NULL && str_to_u64(id, &place->id) && place->id != 0
-               ? ST_OK
-               : field_fail(in, in->field->malformed);
-}
-
-static const struct field_type FIELD_PLACE = { .read = place_read };
 
 const struct field transfers_fields[] = {
     { .name = "channel",
@@ -45,9 +25,9 @@ const struct field transfers_fields[] = {
       .says = "only the transfer with this reference" },
     DAYS_FIELDS(struct transfers_form, days),
     { .name = "after",
-      .type = &FIELD_PLACE,
+      .type = &FIELD_NUMBER,
       .member = offsetof(struct transfers_form, after),
-      .says = "the `next` of the page before: later ones" },
+      .says = "the id of the last transfer of before, or the `next` of that page: those that were made later" },
     { .name = NULL },
 };
 
@@ -69,8 +49,7 @@ static void page_answer(struct exchange *x, const struct caller *caller, const s
     for (size_t i = 0; i < count; i++)
         transfer_line_model(&m, value_add_object(&m, list), &lines[i]);
     if (count == TRANSFERS_PAGE_ROWS)
-        value_text(&m, &m.root, "next",
-                   arena_printf(x->arena, "%" PRId64 "-%" PRIu64, query->after_ms, query->after_id));
+        value_text(&m, &m.root, "next", arena_printf(x->arena, "%" PRIu64, query->after));
     else
         value_null(&m, &m.root, "next");
     respond_model(x, 200, NULL, &m);
@@ -90,8 +69,7 @@ enum step transfers_list(struct exchange *x)
                                      .from_ms = form.days.from_ms,
                                      .until_ms = days_until_ms(&form.days),
                                      .reference = form.reference,
-                                     .after_ms = form.after.ms,
-                                     .after_id = form.after.id };
+                                     .after = form.after };
     enum status st = transfers_page(x->app->stores.db, x->arena, &query, &lines, &count);
     if (st == ST_OK)
         page_answer(x, &caller, &query, lines, count);

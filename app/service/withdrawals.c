@@ -35,7 +35,7 @@ const struct field withdrawals_fields[] = {
     { .name = "after",
       .type = &FIELD_NUMBER,
       .member = offsetof(struct withdrawals_form, after),
-      .says = "the `next` of the page before: later ones" },
+      .says = "the id of the last withdrawal of before, or the `next` of that page: later ones" },
     { .name = NULL },
 };
 

@@ -189,30 +189,59 @@ static enum step order_answer(struct exchange *x, const struct topup *order)
     return STEP_DONE;
 }
 
+/* Reads the form. ST_INVALID: *e has a message · ST_EXISTS: it repeats *order, which is found also when its channel
+ * takes no payments any more. */
+static enum status form_take(struct exchange *x, struct topup_form *form, struct topup *order, struct form_errors *e)
+{
+    enum status st = form_read(x, topup_fields, form, e);
+    if (st != ST_OK)
+        return st;
+    st = topup_ordered(x->app->stores.db, x->arena, x->visitor.user_id, form->request_key, order);
+    if (st == ST_NOT_FOUND)
+        return ST_OK;
+    if (st != ST_OK)
+        return status_idempotent(st);
+    if (order->amount_fen == form->amount_fen &&
+        (form->channel.len == 0 || str_equal(form->channel, order->channel.name)))
+        return ST_EXISTS;
+    form_fail(e, "request_key", "text/topup_key_used");
+    return ST_INVALID;
+}
+
+/* Makes the order of a form. ST_INVALID: *e has a message. */
+static enum status order_make(struct exchange *x, const struct offer *offer, const struct topup_form *form,
+                              struct topup *order, bool *repeated, struct form_errors *e)
+{
+    *order = (struct topup){ .user_id = x->visitor.user_id,
+                             .amount_fen = form->amount_fen,
+                             .request_key = form->request_key };
+    enum status st = channel_choose(offer, form->channel, &order->channel, e);
+    return st == ST_OK ? refusal_read(topup_open(x->app->stores.db, x->arena, order, repeated, x->now_ms), e) : st;
+}
+
 enum step topup_form_post(struct exchange *x)
 {
     struct offer offer;
     struct topup_form form = { .channel = STR("") };
-    struct topup order = { .user_id = x->visitor.user_id };
+    struct topup order;
     struct form_errors e;
-    bool repeated = false;
-    if (!offer_find(x, &offer))
-        return STEP_DONE;
-    enum status st = form_read(x, topup_fields, &form, &e);
-    if (st == ST_OK)
-        st = channel_choose(&offer, form.channel, &order.channel, &e);
-    order.amount_fen = form.amount_fen;
-    order.request_key = form.request_key;
-    if (st == ST_OK)
-        st = refusal_read(topup_open(x->app->stores.db, x->arena, &order, &repeated, x->now_ms), &e);
+    enum status st = form_take(x, &form, &order, &e);
+    bool repeated = st == ST_EXISTS;
+    if (st == ST_OK || st == ST_INVALID) {
+        if (!offer_find(x, &offer))
+            return STEP_DONE;
+        if (st == ST_OK)
+            st = order_make(x, &offer, &form, &order, &repeated, &e);
+    }
     if (st == ST_INVALID)
         return form_refuse(x, &offer, &form, &e);
-    if (st == ST_UNKNOWN)
-        respond_problem(x, &TOPUP_UNKNOWN);
-    else if (st != ST_OK)
-        respond_status(x, st);
-    if (st != ST_OK)
+    if (st != ST_OK && st != ST_EXISTS) {
+        if (st == ST_UNKNOWN)
+            respond_problem(x, &TOPUP_UNKNOWN);
+        else
+            respond_status(x, st);
         return STEP_DONE;
+    }
     log_info("topup", "user_id=%" PRIu64 " topup_id=%" PRIu64 " channel=%.*s amount_fen=%" PRId64 " repeated=%d",
              order.user_id, order.id, STR_ARG(order.channel.name), order.amount_fen, repeated);
     return order_answer(x, &order);

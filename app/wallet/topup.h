@@ -24,7 +24,7 @@ extern const struct field topup_fields[];
 enum step topup_form_get(struct exchange *x);
 
 /* POST /wallet/topup. HTML 303 to the order; JSON 201 with the model of topup_show. A repeat with the same request_key
- * gets the same order. Refused: 422 with the form. */
+ * gets the same order, also when its channel takes no payments by now. Refused: 422 with the form. */
 enum step topup_form_post(struct exchange *x);
 
 /* GET /wallet/topup/ID: pages/topup_order. 404: it is no order of the user.

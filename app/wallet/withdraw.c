@@ -215,22 +215,14 @@ static struct str amount_text(struct exchange *x, int64_t fen)
     return text_number(x, money_text(x->arena, fen));
 }
 
-/* Judges the amount by the channel and the balance, before a password is hashed. A repeat passes: its money has left
- * the wallet. Returns the status of the store; messages are in *e. */
-static enum status amount_judge(struct exchange *x, const struct offer *offer, const struct channel *channel,
-                                const struct withdrawal_request *asked, struct form_errors *e)
+/* Judges the amount by the channel and the balance, before a password is hashed. */
+static void amount_judge(struct exchange *x, const struct offer *offer, const struct channel *channel,
+                         int64_t amount_fen, struct form_errors *e)
 {
-    struct withdrawal_request before = *asked;
-    if (asked->amount_fen <= offer->balance_fen && asked->amount_fen >= channel->settings.withdraw_min_fen)
-        return ST_OK;
-    enum status st = withdrawal_requested(x->app->stores.db, x->arena, &before);
-    if (st != ST_NOT_FOUND)
-        return st == ST_EXISTS ? ST_OK : st;
-    if (asked->amount_fen < channel->settings.withdraw_min_fen)
+    if (amount_fen < channel->settings.withdraw_min_fen)
         form_fail_with(e, "amount", "text/withdraw_min", amount_text(x, channel->settings.withdraw_min_fen));
-    else
+    else if (amount_fen > offer->balance_fen)
         form_fail_with(e, "amount", "text/withdraw_no_balance", amount_text(x, offer->balance_fen));
-    return ST_OK;
 }
 
 static enum status passkey_judge(struct exchange *x, const struct withdraw_form *form, struct form_errors *e)
@@ -260,7 +252,7 @@ static bool person_judge(struct exchange *x, const struct withdraw_form *form, s
     return true;
 }
 
-static enum step withdraw_answer(struct exchange *x, const struct withdrawal_request *r, const struct channel *channel)
+static enum step withdraw_answer(struct exchange *x, const struct withdrawal_request *r)
 {
     struct model m;
     int64_t balance_fen = 0;
@@ -281,7 +273,7 @@ static enum step withdraw_answer(struct exchange *x, const struct withdrawal_req
     value_int(&m, &m.root, "id", (int64_t)r->hold_id);
     value_int(&m, &m.root, "amount_fen", r->amount_fen);
     value_int(&m, &m.root, "balance_fen", balance_fen);
-    value_text(&m, &m.root, "channel", channel->name);
+    value_text(&m, &m.root, "channel", r->channel);
     value_text(&m, &m.root, "account", r->destination);
     value_text(&m, &m.root, "state", str_from(withdrawal_state_name(r->state)));
     value_text(&m, &m.root, "created_at", clock_rfc3339(x->arena, r->created_ms));
@@ -303,40 +295,60 @@ static enum status money_take(struct exchange *x, struct withdrawal_request *r, 
     return st;
 }
 
+/* Reads the form. ST_INVALID: *e has a message · ST_EXISTS: it repeats a request whose money is held, as after a lost
+ * answer. Then nothing else is judged: not the channel, which may be closed by now, and not the passkey, which was
+ * used. Nothing moves, and the answer has only what the wallet shows. */
+static enum status ask_read(struct exchange *x, struct withdraw_form *form, struct withdrawal_request *r,
+                            struct form_errors *e)
+{
+    enum status st = form_read(x, withdraw_fields, form, e);
+    if (st != ST_OK)
+        return st;
+    *r = (struct withdrawal_request){ .user_id = x->visitor.user_id,
+                                      .amount_fen = form->amount_fen,
+                                      .destination = form->account,
+                                      .key = form->request_key };
+    st = withdrawal_requested(x->app->stores.db, x->arena, r);
+    if (st == ST_NOT_FOUND)
+        return ST_OK;
+    if (st != ST_OK && st != ST_EXISTS)
+        return status_idempotent(st);
+    r->repeated = st == ST_OK && (form->channel.len == 0 || str_equal(form->channel, r->channel));
+    if (r->repeated)
+        return ST_EXISTS;
+    form_fail(e, "request_key", "text/withdraw_key_used");
+    return ST_INVALID;
+}
+
 enum step withdraw_submit(struct exchange *x)
 {
     struct withdraw_form form = { .channel = STR(""), .account = STR(""), .password = { STR(""), STR("") } };
+    struct withdrawal_request r = { .user_id = 0 };
     struct form_errors e;
     struct offer offer;
-    enum status st = offer_read(x, &offer);
-    if (st != ST_OK) {
-        respond_status(x, status_idempotent(st));
+    enum status st = ask_read(x, &form, &r, &e);
+    if (st == ST_EXISTS)
+        return withdraw_answer(x, &r);
+    const enum status offered = st == ST_OK || st == ST_INVALID ? offer_read(x, &offer) : st;
+    if (offered != ST_OK) {
+        respond_status(x, status_idempotent(offered));
         return STEP_DONE;
     }
-    st = form_read(x, withdraw_fields, &form, &e);
     const struct channel *channel = channel_chosen(&offer, form.channel);
-    if ((st == ST_OK || st == ST_INVALID) && channel == NULL) {
+    if (channel == NULL)
         channel_fail(&e, form.channel);
-        st = ST_INVALID;
-    }
-    if (st == ST_INVALID)
+    if (st == ST_INVALID || channel == NULL)
         return withdraw_refuse(x, &offer, form.request_key, &e);
-    struct withdrawal_request r = { .user_id = x->visitor.user_id,
-                                    .amount_fen = form.amount_fen,
-                                    .destination = form.account,
-                                    .key = form.request_key };
-    if (st == ST_OK) {
-        r.channel_id = channel->id;
-        st = amount_judge(x, &offer, channel, &r, &e);
-    }
-    if (st == ST_OK && e.count == 0 && !person_judge(x, &form, &e, &st))
+    r.channel_id = channel->id;
+    amount_judge(x, &offer, channel, r.amount_fen, &e);
+    if (e.count == 0 && !person_judge(x, &form, &e, &st))
         return STEP_DONE;
     if (st == ST_OK && e.count == 0)
         st = money_take(x, &r, &e);
     if (e.count > 0 && (st == ST_OK || st == ST_INVALID))
         return withdraw_refuse(x, &offer, form.request_key, &e);
     if (st == ST_OK)
-        return withdraw_answer(x, &r, channel);
+        return withdraw_answer(x, &r);
     if (st == ST_UNKNOWN)
         respond_problem(x, &WITHDRAW_UNKNOWN);
     else

@@ -25,8 +25,8 @@ extern const struct field withdraw_prefill_fields[];
 /* Handler of GET /wallet/withdraw. 404 where no channel pays withdrawals. */
 enum step withdraw_show(struct exchange *x);
 /* Handler of POST /wallet/withdraw: 303 to the page of the transfer; JSON 201 { id, amount_fen, balance_fen, channel,
- * account, state, created_at }, also for a repeat with the same contents. 422 with messages at the fields. 404 as
- * above. */
+ * account, state, created_at }, also for a repeat with the same contents, whatever the channel allows by now. 422 with
+ * messages at the fields. 404 as above. */
 enum step withdraw_submit(struct exchange *x);
 
 #endif

@@ -12,6 +12,7 @@ exec </dev/null
 SECONDS_MAX=${HONGBAO_UPGRADE_SECONDS:-120} # a new container is healthy within a few seconds
 IMAGE=$(docker image inspect --format '{{.ID}}' hongbao)
 SERVED='' # the image of before
+POOLS=(hot auth card money page)
 
 die() {
     printf 'upgrade: %s\n' "$*" >&2
@@ -85,9 +86,20 @@ image_back() {
 upgrade: what was replaced already goes back with: ./upgrade.sh' >&2
 }
 
+# An operator may have kept the compose.yaml of an earlier version.
+compose_check() {
+    local services pool
+    services=$(docker compose config --services)
+    for pool in "${POOLS[@]}"; do
+        grep -qxF "$pool" <<<"$services" ||
+            die "compose.yaml has no service $pool: take the compose.yaml of this version, and repeat your changes in it"
+    done
+}
+
 # --no-deps: the stores go on with the image that they have.
 main() {
     local pool
+    compose_check
     image_keep
     trap image_back EXIT
     docker compose run --rm -T --no-deps setup
@@ -95,7 +107,7 @@ main() {
     # The reader before the writers (docs/how-to/restart.md).
     docker compose run --rm -T --no-deps hongbao settle --check
     docker compose up -d --no-deps --force-recreate settle
-    for pool in hot auth card money page; do
+    for pool in "${POOLS[@]}"; do
         pool_replace "$pool"
     done
     docker compose exec -T nginx /usr/lib/hongbao/nginx.sh reload

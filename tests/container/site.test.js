@@ -211,6 +211,11 @@ test('an upgrade that was killed is ended by the next, and one that would not st
       assert.equal(await engine.run('podman', 'inspect', '--format', '{{.Image}}', one), await imageId(), `${pool} ${moment}`);
     }
   }
+  const file = join(folder, 'compose.yaml');
+  const text = readFileSync(file, 'utf8');
+  writeFileSync(file, text.replace(/^ {2}money:\n(?: {4}.*\n)+/m, '')); // of a version without this pool
+  await assert.rejects(upgrade(), /compose\.yaml has no service money/);
+  writeFileSync(file, text);
   const [one] = await containers('hot');
   await imageChange('USER root', 'RUN echo no_setting = 1 >>/etc/hongbao/container.conf', 'USER hongbao');
   await assert.rejects(upgrade(), /no_setting/);

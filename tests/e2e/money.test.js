@@ -137,6 +137,7 @@ test('what is refused changes nothing, and says what to do', async () => {
     [2, /smallest amount is yuan/, 'channel', CHANNEL, '--withdraw-min', 'ten'],
     [1, /forfeited can't pay withdrawals/, 'channel', 'forfeited', '--withdrawals', 'on'],
     [2, /is no number/, 'reverse', 'x', ...reference],
+    [2, /is no number/, 'transfers', '--channel', CHANNEL, '--after', '0'],
     [2, /the user reads the reason/, 'void', '1', '--reason', ' '],
     [2, /is no day, such as/, 'report', '--from', '30.11.2026x'],
     [2, /--from is after --to/, 'report', '--from', '2026-11-02', '--to', '2026-11-01'],
@@ -168,9 +169,9 @@ test('what is refused changes nothing, and says what to do', async () => {
 });
 
 // Takes the money out of the wallet, as the page will; returns the id of the withdrawal.
-async function hold({ id }, fen) {
+async function hold({ id }, fen, channel = CHANNEL) {
   const key = unique('k');
-  await sql(`CALL withdrawal_hold(${id}, (SELECT id FROM channel WHERE name = '${CHANNEL}'), ${fen}, '工商银行 6222', '${key}', ${site.now()})`);
+  await sql(`CALL withdrawal_hold(${id}, (SELECT id FROM channel WHERE name = '${channel}'), ${fen}, '工商银行 6222', '${key}', ${site.now()})`);
   return Number(await sql(`SELECT id FROM withdrawal WHERE request_key = '${key}'`));
 }
 
@@ -179,7 +180,7 @@ test('withdrawals are listed, oldest first, and posted or voided once', async ()
   await done('credit', carol.username, '10', ...by('--reference', unique('r')));
   const [one, two] = [await hold(carol, 300), await hold(carol, 400)];
   const mine = (await json('withdrawals')).withdrawals.filter(({ username }) => username === carol.username);
-  assert.deepEqual(mine.map(({ id, amount_fen: fen, channel, destination }) => [id, fen, channel, destination]),
+  assert.deepEqual(mine.map(({ id, amount_fen: fen, channel, account }) => [id, fen, channel, account]),
     [[one, 300, CHANNEL, '工商银行 6222'], [two, 400, CHANNEL, '工商银行 6222']]);
   assert.match(await done('withdrawals'), new RegExp(`^withdrawal ${one} .* 3\\.00 .*\nwithdrawal ${two} .* 4\\.00 `, 'm'));
   assert.match(await done('withdrawals', '--csv'), new RegExp(`^${one},\\S+Z,${carol.username},${CHANNEL},3\\.00,工商银行 6222\r$`, 'm'));
@@ -259,8 +260,46 @@ test('the report equals the tables, day by day, and all accounts sum up to 0', a
   assert.deepEqual(transfers.map(({ kind, username, amount_fen: fen, author, interface: by_, reverses }) => [kind, username, fen, author, by_, reverses]), [
     ['credit', dave.username, 700, AUTHOR, 'command', null], ['credit', dave.username, 10000, AUTHOR, 'command', null],
     ['debit', dave.username, 3000, AUTHOR, 'command', null], ['reverse', dave.username, 700, AUTHOR, 'command', wrong.id]]);
+  const behind = async (i) => (await json('transfers', '--channel', channel, '--after', String(transfers[i].id))).transfers;
+  assert.deepEqual([await behind(1), await behind(3)], [transfers.slice(2), []]);
   assert.equal((await done('transfers', '--channel', channel, '--csv', ...range)).trim().split('\n').length, 5);
   assert.equal(await done('transfers', '--channel', channel, '--to', '2001-01-01'), '');
+});
+
+test('a repeat whose user is deleted by now names the transfer', async () => {
+  const [leaver, channel] = [await newUser(), unique('g').slice(0, 20)];
+  await done('channel', channel);
+  const [used, other] = [unique('r'), unique('r')].map((reference) => ['3', '--channel', channel, '--reference', reference]);
+  const { id } = await json('credit', leaver.username, ...used);
+  const gone = await leaver.client.post('/account/delete', { username: leaver.username, password: leaver.password, give_up: '1' });
+  assert.equal(gone.status, 204, gone.text);
+  const answers = [
+    [leaver.username, used, new RegExp(`^1 .*belongs to transfer ${id}, a credit of 3\\.00 for user ${leaver.id} `)],
+    [leaver.username, other, /^1 .*there is no user /],
+    [`~${leaver.id}`, used, new RegExp(`^0 transfer ${id} .* was there before`)],
+    [`~${leaver.id}`, other, /^1 .*is being deleted, or was/],
+  ];
+  for (const [name, args, expected] of answers) {
+    const { code, stdout, stderr } = await money('credit', name, ...args);
+    assert.match(`${code} ${stdout}${stderr}`, expected);
+  }
+  assert.equal(await transfersOf(channel), 1);
+});
+
+test('each line of the log about money names its channel', async () => {
+  const user = await newUser();
+  const channel = unique('l').slice(0, 20);
+  await done('channel', channel, '--withdrawals', 'on');
+  const logged = async (...args) => (await money(...args)).log.join('\n');
+  const { id } = await json('credit', user.username, '9', '--channel', channel, '--reference', unique('r'));
+  const holds = await Promise.all([1, 2, 3].map((fen) => hold(user, fen, channel)));
+  const path = file('posts.csv', `id,reference\n${holds[2]},${unique('r')}\n`);
+  for (const [action, args] of [['post', ['post', String(holds[0]), '--reference', unique('r')]], ['void', ['void', String(holds[1]), '--reason', 'x']],
+    ['post', ['post', '--import', path]], ['reverse', ['reverse', String(id), '--reference', unique('r')]]]) {
+    if (action === 'reverse') await done('credit', user.username, '9', '--channel', channel, '--reference', unique('r'));
+    assert.match(await logged(...args), new RegExp(`msg="money" action=${action} channel=${channel} interface=(command|import) `));
+  }
+  await done('channel', channel, '--withdrawals', 'off');
 });
 
 test('what deleted users have left can be credited, but not more', async () => {

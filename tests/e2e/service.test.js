@@ -226,6 +226,9 @@ test('the lists and the report have the channel of the token alone, page by page
   assert.deepEqual([first.channel, first.transfers.length], [one, 500]);
   const second = (await get(token, `/money/transfers?channel=${one}&after=${first.next}`)).json;
   assert.deepEqual([second.transfers.length, second.next], [1, null]);
+  const last = second.transfers[0].id;
+  const after = async (id) => (await get(token, `/money/transfers?after=${id}`)).json.transfers.map((one) => one.id);
+  assert.deepEqual([await after(last), await after(first.transfers[499].id)], [[], [last]], 'a program goes on behind any row');
   const references = [...first.transfers, ...second.transfers].map(({ reference }) => reference);
   assert.equal(new Set(references).size, 501);
   const [found] = (await get(token, '/money/transfers?reference=r7')).json.transfers;
@@ -239,7 +242,7 @@ test('the lists and the report have the channel of the token alone, page by page
     assert.deepEqual((await get(token, path)).json.transfers, [], path);
   }
   assert.deepEqual((await get(token, '/money/report?from=2000-01-01&to=2000-01-02')).json.channels[0].closing_fen, 0);
-  for (const path of ['/money/transfers?from=x', '/money/transfers?after=x', '/money/transfers?after=5', '/money/withdrawals?state=posted',
+  for (const path of ['/money/transfers?from=x', '/money/transfers?after=x', '/money/transfers?after=-5', '/money/withdrawals?state=posted',
     '/money/report?from=2026-02-02&to=2026-02-01', '/money/transfers?reference=%E7%BC%96']) {
     assert.equal((await get(token, path)).status, 400, path);
   }

@@ -226,12 +226,22 @@ test('an operator lists what waits and says what was paid', async () => {
 
 test('a channel that takes no payments any more offers nothing; its orders may still be paid', async () => {
   const user = await newUser();
-  const { id } = await ordered(user);
+  const fields = { amount: '88', channel: 'cards', request_key: unique('k') };
+  const first = await user.client.post('/wallet/topup', fields);
+  const { id } = first.json;
   assert.match((await site.hongbao('money', 'channel', 'cards', '--topup-url', '')).stdout, /^top-ups: none$/m);
   assert.equal((await user.client.getHtml('/wallet/topup')).status, 404);
+  const repeat = (more) => user.client.post('/wallet/topup', { ...fields, ...more });
+  for (const more of [{}, { channel: '' }]) {
+    const again = await repeat(more);
+    assert.deepEqual([again.status, again.json], [201, { ...first.json, pay_url: null }]);
+  }
+  assert.equal((await user.client.postHtml('/wallet/topup', fields)).headers.get('location'), `/wallet/topup/${id}`);
+  for (const more of [{ request_key: unique('k') }, { amount: '89' }, { channel: 'other' }]) assert.equal((await repeat(more)).status, 404);
   assert.doesNotMatch((await user.client.getHtml('/wallet')).text, /wallet\/topup/);
   assert.equal((await shown(user, id)).pay_url, null);
   assert.equal((await paid(id, { reference: unique('p'), amount: '88' })).status, 201);
   assert.equal(await balance(user), 8800);
+  assert.deepEqual((await repeat()).json, await shown(user, id), 'a repeat shows what was paid');
   await site.hongbao('money', 'channel', 'cards', '--topup-url', pageUrl);
 });

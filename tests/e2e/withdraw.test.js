@@ -113,6 +113,25 @@ test('a withdrawal by JSON is once for each key', async () => {
   assert.match(lines, new RegExp(`msg="security" event=withdrawal user_id=${person.id} .*transfer_id=${id}`));
 });
 
+test('a repeat is answered as the first request, whatever the operator has changed meanwhile', async () => {
+  const person = await newUser({ yuan: '10' });
+  const fields = fieldsFor(person);
+  const first = await person.client.post('/wallet/withdraw', fields);
+  assert.equal(first.status, 201, first.text);
+  const repeat = (more) => person.client.post('/wallet/withdraw', { ...fields, ...more });
+  const changes = [() => openChannel(BANK, '--withdraw-min', '5', '--withdraw-hint', 'IBAN'), () => openChannel(OTHER), closeChannels];
+  for (const change of changes) {
+    await change();
+    for (const more of [{}, { channel: BANK }, { password: 'of before' }]) assert.deepEqual((await repeat(more)).json, first.json);
+    const html = await person.client.postHtml('/wallet/withdraw', fields);
+    assert.deepEqual([html.status, html.headers.get('location')], [303, `/wallet/transfers/${first.json.id}`]);
+  }
+  for (const more of [{ amount: '4' }, { channel: OTHER }, { request_key: unique('k') }]) assert.equal((await repeat(more)).status, 404);
+  await openChannel(BANK, '--withdraw-min', '0.01', '--withdraw-hint', HINT);
+  assert.deepEqual(errorsOf(await repeat({ amount: '4' })), [422, 'request_key']);
+  assert.equal(await balanceOf(person), 700);
+});
+
 test('of two that come at once one moves the money, and one wallet pays once', async () => {
   const [person, poor] = [await newUser({ yuan: '10' }), await newUser({ yuan: '3' })];
   const fields = fieldsFor(person);
@@ -242,8 +261,10 @@ test('a passkey stands for the password, once for each challenge, and only oneâ€
   const login = own.get((await new Client().post('/login/passkey/challenge')).json);
   await refused({ ...fieldsFor(person), password: '', passkey: login.id, client_data: login.client_data, authenticator_data: login.authenticator_data, signature: login.signature });
   assert.equal(await balanceOf(person), 700);
-  const again = await person.client.post('/wallet/withdraw', { ...await withPasskey(person, own), request_key: fields.request_key });
-  assert.equal(again.json.id, made.json.id, 'the same key, confirmed again');
+  for (const [what, again] of [['as it was', fields], ['confirmed again', await withPasskey(person, own)]]) {
+    const repeat = await person.client.post('/wallet/withdraw', { ...again, request_key: fields.request_key });
+    assert.equal(repeat.json.id, made.json.id, what);
+  }
 });
 
 test('a browser confirms the form with a passkey', async () => {

@@ -196,6 +196,7 @@ static const struct forgery {
     { AUDIT_ORIGIN, "account", "9999", "INSERT INTO account (id, kind) VALUES (9999, 'channel')", true },
     { AUDIT_ORIGIN, "account", "9999", "INSERT INTO account (id, kind) VALUES (9999, 'bank')", true },
     { AUDIT_ORIGIN, "account", "9999", "INSERT INTO account (id, kind) VALUES (9999, 'pending')", true },
+    { AUDIT_ORIGIN, "account", "2", "UPDATE account SET balance_fen = -1 WHERE id = 2", true },
     /* balances */
     { AUDIT_I5, "account", "3", "UPDATE account SET balance_fen = -1 WHERE id = 3", true },
     { AUDIT_I5, "account", "@a", "UPDATE account SET balance_fen = balance_fen - 1 WHERE id = @a", false },

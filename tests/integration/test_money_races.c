@@ -4,6 +4,8 @@
 #include <stdatomic.h>
 #include <unistd.h>
 
+#include "ledger/topup.h"
+#include "money/transfers.h"
 #include "support/test.h"
 #include "support/wait_until.h"
 #include "test_service_world.h"
@@ -85,6 +87,14 @@ static enum status open_call(struct db *db, struct arena *a, bool *repeated)
     return channel_open(db, name, STR(""), STR("anna"), clock_now_ms());
 }
 
+/* Each makes an order of its own. */
+static enum status order_call(struct db *db, struct arena *a, bool *repeated)
+{
+    struct topup order = { .user_id = w->users[0], .channel.id = race_channel, .amount_fen = 5 };
+    order.request_key = arena_printf(a, "%u", race_number());
+    return topup_open(db, a, &order, repeated, clock_now_ms());
+}
+
 static int race_body(void *ctx)
 {
     enum status (*const *call)(struct db *, struct arena *, bool *) = ctx;
@@ -160,6 +170,17 @@ WORLD_TEST(a_withdrawal_is_held_and_ended_once, 1)
     race_id = (uint64_t)world_number(w, "SELECT MAX(id) FROM withdrawal", 0);
     raced(RACERS, end_call, exits); /* one way has won */
     assert_ints({ exits[ST_OK], 1 }, { exits[WAS_REPEATED], RACERS / 2 - 1 }, { exits[ST_EXISTS], RACERS / 2 });
+}
+
+WORLD_TEST(of_the_orders_that_a_user_makes_at_once_twenty_wait, 1)
+{
+    enum { WAITING_MAX = 20 };
+    unsigned exits[RACE_RESULTS];
+    race_channel = channel_new(STR("cards"));
+    assert_int_equal(topup_url_set(money_db(), race_channel, STR("https://pay.example/")), ST_OK);
+    raced(RACERS, order_call, exits);
+    assert_ints({ exits[ST_OK], WAITING_MAX }, { exits[ST_INVALID], RACERS - WAITING_MAX },
+                { world_number(w, "SELECT COUNT(*) FROM topup", 0), WAITING_MAX });
 }
 
 WORLD_TEST(channels_that_are_made_at_once_have_ids_of_their_own, 0)
@@ -279,6 +300,87 @@ WORLD_TEST(a_service_that_waited_for_a_credit_moves_its_money, 2)
     assert_int_equal(half_way_end(&calling), 0);
     mysql_close(payer);
     assert_wallets(0, FUNDED_FEN + 7, FUNDED_FEN + 5);
+}
+
+/* ---- lists that are followed ---- */
+
+/* The ids of the next page of a list, one a row. */
+static size_t transfers_next(void *ctx, uint64_t *ids)
+{
+    struct transfers_query *query = ctx;
+    struct transfer_line *lines;
+    size_t count;
+    assert_int_equal(transfers_page(money_db(), w->arena, query, &lines, &count), ST_OK);
+    for (size_t i = 0; i < count; i++)
+        ids[i] = lines[i].id;
+    return count;
+}
+
+struct pending_query {
+    uint64_t channel, after;
+};
+
+static size_t pending_next(void *ctx, uint64_t *ids)
+{
+    struct pending_query *query = ctx;
+    struct withdrawal *page;
+    size_t count;
+    assert_int_equal(
+        withdrawal_pending(money_db(), w->arena, query->channel, query->after, TRANSFERS_PAGE_ROWS, &page, &count),
+        ST_OK);
+    for (size_t i = 0; i < count; i++)
+        ids[i] = query->after = page[i].id;
+    return count;
+}
+
+/* Makes a row by a transaction that stays open, and another row beside it; follows the list meanwhile. The later row
+ * may not be seen before the open one, whose id is smaller. */
+static void list_followed(const char *open_sql, const char *beside_sql, size_t (*next)(void *ctx, uint64_t *ids),
+                          void *query)
+{
+    MYSQL *open = test_services_mysql(w->app);
+    uint64_t ids[TRANSFERS_PAGE_ROWS];
+    struct half_way beside;
+    EACH_TEXT (sql, "BEGIN", open_sql)
+        assert_of(sql, mysql_query(open, sql) == 0);
+    half_way_begin(&beside, beside_sql);
+    WAIT_UNTIL(row_lock_waits() == 1);
+    assert_int_equal(next(query, ids), 0);
+    assert_int_equal(mysql_query(open, "COMMIT"), 0);
+    assert_int_equal(half_way_end(&beside), 0);
+    mysql_close(open);
+    assert_int_equal(next(query, ids), 2);
+    assert_true(ids[0] < ids[1]);
+    assert_int_equal(next(query, ids), 0);
+}
+
+WORLD_TEST(who_follows_the_transfers_of_a_channel_misses_none_that_is_committed_late_or_has_an_earlier_time, 2)
+{
+    const uint64_t channel = channel_new(STR("bank"));
+    struct transfers_query query = { .channel_id = channel, .until_ms = INT64_MAX };
+    uint64_t ids[TRANSFERS_PAGE_ROWS];
+    const char *calls[2];
+    for (size_t i = 0; i < ARRAY_LEN(calls); i++)
+        calls[i] = arena_printf(w->arena,
+                                "CALL ledger_external('credit', %" PRIu64 ", '[[%" PRIu64 ",5,\"%zu\",\"\"]]', 'anna',"
+                                " 'page', %zu)",
+                                channel, w->users[i], i, 2 - i)
+                       .ptr; /* the second one says the earlier time */
+    moved_one(TRANSFER_CREDIT, channel, 0, 5, "now");
+    assert_int_equal(transfers_next(&query, ids), 1);
+    list_followed(calls[0], calls[1], transfers_next, &query);
+}
+
+WORLD_TEST(who_follows_the_pending_withdrawals_misses_none_that_is_committed_late, 2)
+{
+    const uint64_t channel = channel_new(STR("bank"));
+    struct pending_query query = { .channel = channel };
+    const char *calls[2];
+    for (size_t i = 0; i < ARRAY_LEN(calls); i++)
+        calls[i] = arena_printf(w->arena, "CALL withdrawal_hold(%" PRIu64 ", %" PRIu64 ", 5, 'x', 'k', %zu)",
+                                w->users[i], channel, 2 - i)
+                       .ptr;
+    list_followed(calls[0], calls[1], pending_next, &query);
 }
 
 /* ---- batches beside packets ---- */

@@ -343,6 +343,32 @@ WORLD_TEST(a_reversal_that_is_wrong_is_refused, 2)
     }
 }
 
+/* Nothing is paid in there. */
+WORLD_TEST(the_channel_forfeited_pays_no_more_than_it_has, 2)
+{
+    struct reversal r = reversal_of(moved_one(TRANSFER_DEBIT, CHANNEL_FORFEITED_ID, 0, 100, "in"), "back");
+    const struct external_row more = row_of(0, 101, "out"), one = row_of(0, 60, "out"), again = row_of(1, 41, "again");
+    const struct {
+        struct external_row rows[2];
+        size_t count;
+        enum status status;
+        int64_t has_fen;
+    } credits[] = {
+        { { more }, 1, ST_INVALID, 100 }, { { one, again }, 2, ST_INVALID, 100 },
+        { { one }, 1, ST_OK, 40 },        { { again }, 1, ST_INVALID, 40 },
+        { { one }, 1, ST_OK, 40 }, /* a repeat */
+    };
+    EACH (c, credits) {
+        struct external_row rows[] = { c->rows[0], c->rows[1] };
+        assert_int_equal(moved_all(TRANSFER_CREDIT, CHANNEL_FORFEITED_ID, rows, c->count), c->status);
+        assert_int_equal(world_balance(w, CHANNEL_FORFEITED_ID), c->has_fen);
+    }
+    assert_int_equal(reversed(&r), ST_INVALID);
+    moved_one(TRANSFER_DEBIT, CHANNEL_FORFEITED_ID, 1, 60, "more");
+    assert_int_equal(reversed(&r), ST_OK);
+    assert_int_equal(world_balance(w, CHANNEL_FORFEITED_ID), 0);
+}
+
 WORLD_TEST(a_repeated_reversal_is_answered_when_the_wallet_is_empty_or_its_user_leaves, 1)
 {
     const uint64_t channel = channel_new(STR("bank"));
