@@ -332,8 +332,8 @@ site_answers() {
     esac
 }
 
-# Creates demo users with a known password and 1,000 yuan each, through the site's own forms. The request key prevents a
-# second deposit when this runs again.
+# Creates demo users with a known password and 1,000 yuan, or units of the site, each, through the site's own forms. The
+# request key prevents a second deposit when this runs again.
 site_make_demo_users() {
     local entry user nickname jar url done=$VAR/data/demo-users
     url=$(instance_url)
@@ -354,7 +354,7 @@ site_make_demo_users() {
                 return 0
             }
         fi
-        [ "$("${post[@]}" -b "$jar" --data-urlencode "amount=1000.00" --data-urlencode "request_key=demo-1000-yuan-$user" \
+        [ "$("${post[@]}" -b "$jar" --data-urlencode "amount=1000" --data-urlencode "request_key=demo-1000-yuan-$user" \
             "$url/wallet/deposit")" = 303 ] || {
             say "dev: the demo deposit of $user was refused"
             return 0

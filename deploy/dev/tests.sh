@@ -22,7 +22,7 @@ tests_run() {
     tests_packages
     tests_npm "${chosen[@]}"
     unset HB_BUILD
-    # Most tests of a site, and of a machine, wait for it most of the time. The quick ones have nine sets of servers.
+    # Most tests of a site, and of a machine, wait for it most of the time. The quick ones have eleven sets of servers.
     jobs=$(($(cpu_count) + 2))
     [ "$tier" != quick ] || jobs=$((jobs + 1))
     if [ "$tier" = chosen ] && ! grep -qvE '^(unit|tidy)\.' <<<"$(printf '%s\n' "${chosen[@]}")"; then
