@@ -63,8 +63,12 @@ static const struct action {
       "ID --reference R [--amount AMOUNT] [--json]" },
     { "transfers", money_transfers, 0, MONEY_OPTION(MONEY_CHANNEL), DAYS | OUTPUT | MONEY_OPTION(MONEY_AFTER),
       "--channel NAME [--from DAY] [--to DAY] [--after TRANSFER] [--json | --csv]" },
-    { "report", money_report, 0, 0, DAYS | OUTPUT | MONEY_OPTION(MONEY_DAILY),
-      "[--from DAY] [--to DAY] [--daily] [--json | --csv]" },
+    { "report", money_report, 0, 0,
+      DAYS | OUTPUT | MONEY_OPTION(MONEY_DAILY) | MONEY_OPTION(MONEY_SINCE) | MONEY_OPTION(MONEY_CHANNEL) |
+          MONEY_OPTION(MONEY_AGAINST) | MONEY_OPTION(MONEY_MISSING),
+      "[--from DAY | --since TIME] [--to DAY] [--daily] [--json | --csv]\n"
+      "       hongbao money report --since TIME --channel NAME --against FILE.csv [--missing NAME] [--to DAY] "
+      "[--json | --csv]" },
 };
 
 /* ---- what actions share ---- */
@@ -174,18 +178,36 @@ static enum status day_read(struct money *m, enum money_option option, struct cl
     return st;
 }
 
+static enum status since_read(struct money *m, int64_t *out_ms)
+{
+    struct str folded;
+    const struct str typed = money_value(m, MONEY_SINCE);
+    enum status st = utf8_fold_pasted(m->arena, typed, &folded);
+    if (st == ST_OK)
+        st = typed_time(folded, out_ms);
+    if (st == ST_INVALID)
+        return money_misread(m, "%.*s is no time, such as 2026-11-30T03:30 or 2026-11-30T03:30+08:00", STR_ARG(typed));
+    if (st == ST_NOT_FOUND)
+        return money_misread(m, "there is no %.*s: the clocks skip this time", STR_ARG(typed));
+    if (st == ST_OK && *out_ms > clock_now_ms())
+        return money_misread(m, "%.*s is in the future", STR_ARG(typed));
+    return st;
+}
+
 enum status money_days_read(struct money *m, int64_t *from_ms, int64_t *until_ms)
 {
     struct clock_date from, to;
     enum status st = ST_OK;
     *from_ms = 0;
     *until_ms = INT64_MAX;
+    if (money_has(m, MONEY_SINCE) && (st = since_read(m, from_ms)) != ST_OK)
+        return st;
     if (money_has(m, MONEY_FROM) && (st = day_read(m, MONEY_FROM, &from)) == ST_OK)
         *from_ms = clock_zone_day_start_ms(from.year, from.month, from.day);
     if (st == ST_OK && money_has(m, MONEY_TO) && (st = day_read(m, MONEY_TO, &to)) == ST_OK)
         *until_ms = clock_zone_day_start_ms(to.year, to.month, to.day + 1);
     if (st == ST_OK && *from_ms >= *until_ms)
-        return money_misread(m, "--from is after --to");
+        return money_misread(m, "%s is after --to", money_has(m, MONEY_SINCE) ? "--since" : "--from");
     return st;
 }
 
@@ -256,6 +278,12 @@ static void failure_print(const struct money *m, const char *action, enum status
         (void)fprintf(stderr, "hongbao money %s: %s\n", action, said);
 }
 
+/* As diff: a comparison has 1 for differences, and 2 when it did not end. */
+static int failure_code(const struct money *m)
+{
+    return money_has(m, MONEY_AGAINST) ? 2 : 1;
+}
+
 static int action_run(const struct config *config, const struct action *action, struct money *m)
 {
     struct stores stores;
@@ -263,7 +291,7 @@ static int action_run(const struct config *config, const struct action *action, 
     if (patient.mysql_timeout_s < TREASURY_TIMEOUT_S)
         patient.mysql_timeout_s = TREASURY_TIMEOUT_S;
     if (!command_stores_open(&stores, &patient, "money"))
-        return 1;
+        return failure_code(m);
     m->config = config;
     m->db = stores.db;
     enum status st = action->run(m);
@@ -275,7 +303,7 @@ static int action_run(const struct config *config, const struct action *action, 
     if (st == ST_UNAVAILABLE)
         command_stores_tell(config, "money");
     stores_close(&stores);
-    return st == ST_OK ? 0 : m->is_usage ? 2 : 1;
+    return st == ST_OK || m->differs ? m->differs : m->is_usage ? 2 : failure_code(m);
 }
 
 /* name: of an action; NULL: of all. */

@@ -24,6 +24,9 @@ static const char *const NAMES[MONEY_OPTION_COUNT] = {
     [MONEY_WITHDRAW_HINT] = "--withdraw-hint",
     [MONEY_AMOUNT] = "--amount",
     [MONEY_TOPUP_URL] = "--topup-url",
+    [MONEY_SINCE] = "--since",
+    [MONEY_AGAINST] = "--against",
+    [MONEY_MISSING] = "--missing",
     [MONEY_TOPUP_KEY] = "--topup-key",
     [MONEY_AFTER] = "--after",
 };

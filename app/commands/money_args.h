@@ -25,6 +25,9 @@ enum money_option {
     MONEY_AMOUNT,
     MONEY_TOPUP_URL,
     MONEY_AFTER,
+    MONEY_SINCE,
+    MONEY_AGAINST,
+    MONEY_MISSING,
     MONEY_FLAGS, /* from here on without one */
     MONEY_JSON = MONEY_FLAGS,
     MONEY_CSV,

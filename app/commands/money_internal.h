@@ -25,6 +25,7 @@ struct money {
     char author_text[OPERATOR_NAME_MAX];
     struct str why; /* for people, without a full stop; empty: the status says it */
     bool is_usage;  /* why is about an argument */
+    bool differs;   /* a comparison has ended and found differences; the status is not ST_OK */
 };
 
 enum status money_channels(struct money *m); /* money_channel.c */
@@ -41,7 +42,8 @@ enum status money_balances(struct money *m);  /* money_balances.c */
 enum status money_transfers(struct money *m); /* money_transfers.c */
 enum status money_topups(struct money *m);    /* money_topup.c */
 enum status money_paid(struct money *m);
-enum status money_report(struct money *m); /* money_report.c */
+enum status money_report(struct money *m);  /* money_report.c */
+enum status money_against(struct money *m); /* money_against.c */
 
 /* What --topup-url and --topup-key do with a channel (money_topup.c). ST_NOT_FOUND: it takes no payments. */
 enum status money_topup_settings(struct money *m, struct str channel);
@@ -72,8 +74,8 @@ enum status money_own_channel_find(struct money *m, struct channel *out);
 /* Credits of so much do not take the channel forfeited below 0: no money comes in there. Another credit at the same
  * moment is not seen. ST_INVALID: they do; why is set. */
 enum status money_forfeited_check(struct money *m, const struct channel *channel, int64_t credits_fen);
-/* The time of --from and --to, both days whole: from_ms up to, but not including, until_ms. Without them 0 and
- * INT64_MAX. ST_INVALID: no days, or in the wrong order; why is set. */
+/* The time of --from and --to, both days whole, or of --since: from_ms up to, but not including, until_ms. Without them
+ * 0 and INT64_MAX. ST_INVALID: no days or time, or in the wrong order; why is set. */
 enum status money_days_read(struct money *m, int64_t *from_ms, int64_t *until_ms);
 
 /* Opens a file that can be read twice. ST_INVALID: it is none; why is set. */

@@ -128,17 +128,36 @@ static enum status days_set(struct money *m, struct report *r)
     return ST_OK;
 }
 
+/* Which options belong together. */
+static enum status options_check(struct money *m)
+{
+    if (money_has(m, MONEY_FROM) && money_has(m, MONEY_SINCE))
+        return money_misread(m, "--from and --since exclude each other");
+    if (money_has(m, MONEY_AGAINST) && (!money_has(m, MONEY_SINCE) || !money_has(m, MONEY_CHANNEL)))
+        return money_misread(m, "--against needs --since and --channel");
+    if (money_has(m, MONEY_AGAINST) && money_has(m, MONEY_DAILY))
+        return money_misread(m, "--against and --daily exclude each other");
+    if (!money_has(m, MONEY_AGAINST) && (money_has(m, MONEY_CHANNEL) || money_has(m, MONEY_MISSING)))
+        return money_misread(m, "%s needs --against", money_has(m, MONEY_CHANNEL) ? "--channel" : "--missing");
+    return ST_OK;
+}
+
 enum status money_report(struct money *m)
 {
-    struct report r = { .from_ms = 0 };
-    enum status st = money_days_read(m, &r.from_ms, &r.until_ms);
+    struct report r = { .is_since = money_has(m, MONEY_SINCE) };
+    enum status st = options_check(m);
+    if (st == ST_OK && money_has(m, MONEY_AGAINST))
+        return money_against(m);
+    if (st == ST_OK)
+        st = money_days_read(m, &r.from_ms, &r.until_ms);
     if (st == ST_OK && money_has(m, MONEY_DAILY))
         st = days_set(m, &r);
     if (st == ST_OK)
         st = report_read(m->db, m->arena, &r);
     if (st != ST_OK)
         return st;
-    const struct str from = report_day_text(m->arena, r.from_ms);
+    const struct str from =
+        r.is_since ? str_or_empty(clock_zone_second(m->arena, r.from_ms)) : report_day_text(m->arena, r.from_ms);
     const struct str to = report_day_text(m->arena, r.until_ms == INT64_MAX ? INT64_MAX : r.until_ms - 1);
     st = money_has(m, MONEY_JSON)  ? report_json(m, &r)
          : money_has(m, MONEY_CSV) ? report_csv(m, &r)

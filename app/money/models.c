@@ -93,7 +93,8 @@ struct str report_day_text(struct arena *a, int64_t ms)
 void report_time_model(struct model *m, struct value *object, const struct report *r)
 {
     const int64_t last_ms = r->until_ms == INT64_MAX ? INT64_MAX : r->until_ms - 1;
-    value_text_or_null(m, object, "from", report_day_text(m->arena, r->from_ms));
+    value_text_or_null(m, object, "from",
+                       r->is_since ? clock_rfc3339(m->arena, r->from_ms) : report_day_text(m->arena, r->from_ms));
     value_text_or_null(m, object, "to", report_day_text(m->arena, last_ms));
     value_text(m, object, "read_at", clock_rfc3339(m->arena, r->read_ms));
 }

@@ -50,20 +50,32 @@ static bool grow(struct reference_set *set)
     return true;
 }
 
-enum status reference_set_add(struct reference_set *set, struct str text)
+static struct reference_hash hash_of(const struct reference_set *set, struct str text)
 {
     struct reference_hash hash;
     _Static_assert(sizeof hash == crypto_shorthash_siphashx24_BYTES, "128 bits");
     _Static_assert(sizeof set->key == crypto_shorthash_siphashx24_KEYBYTES, "the key of SipHash");
-    if (set->count >= set->slot_count / 8 * 7 && !grow(set))
-        return ST_NO_MEMORY;
     (void)crypto_shorthash_siphashx24((unsigned char *)&hash, (const unsigned char *)text.ptr, text.len, set->key);
     if (is_empty(&hash))
         hash.half[1] = 1;
+    return hash;
+}
+
+enum status reference_set_add(struct reference_set *set, struct str text)
+{
+    const struct reference_hash hash = hash_of(set, text);
+    if (set->count >= set->slot_count / 8 * 7 && !grow(set))
+        return ST_NO_MEMORY;
     struct reference_hash *slot = slot_find(set->slots, set->slot_count, &hash);
     if (!is_empty(slot))
         return ST_EXISTS;
     *slot = hash;
     set->count++;
     return ST_OK;
+}
+
+bool reference_set_has(const struct reference_set *set, struct str text)
+{
+    const struct reference_hash hash = hash_of(set, text);
+    return set->count > 0 && !is_empty(slot_find(set->slots, set->slot_count, &hash));
 }

@@ -25,5 +25,6 @@ void reference_set_begin(struct reference_set *set);
 void reference_set_end(struct reference_set *set);
 /* Adds a text. ST_EXISTS: the set has it · ST_NO_MEMORY. */
 enum status reference_set_add(struct reference_set *set, struct str text);
+bool reference_set_has(const struct reference_set *set, struct str text);
 
 #endif

@@ -40,6 +40,7 @@ struct report_day {
 
 struct report {
     int64_t from_ms, until_ms; /* in: the time, without until_ms; 0 and INT64_MAX: all */
+    bool is_since;             /* in: from_ms may be within a day, and is shown with its time */
     /* in: the first instants of the days of that time, and of the day behind them; NULL: no days */
     const int64_t *day_starts;
     size_t day_count;

@@ -4,6 +4,7 @@
 #ifndef HB_MONEY_TRANSFERS_H
 #define HB_MONEY_TRANSFERS_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -22,7 +23,9 @@ struct transfer_line {
     struct str username;
     int64_t amount_fen;
     struct str reference, memo, author, interface;
-    uint64_t reverses; /* 0: none */
+    uint64_t reverses;          /* 0: none */
+    bool comes_in;              /* from the channel into a wallet */
+    struct str other_reference; /* of the transfer that this one reverses, or that reverses this one; empty: none */
 };
 
 /* Which rows: of this channel, from from_ms up to, but not including, until_ms. Zero the others at first. */

@@ -63,6 +63,17 @@ void csv_cell(struct buf *out, struct str text)
     buf_char(out, ',');
 }
 
+void csv_exact(struct buf *out, struct str text)
+{
+    buf_char(out, '"');
+    for (size_t i = 0; i < text.len; i++) {
+        if (text.ptr[i] == '"')
+            buf_char(out, '"');
+        buf_char(out, text.ptr[i]);
+    }
+    buf_cstr(out, "\",");
+}
+
 void csv_number(struct buf *out, struct str number)
 {
     buf_str(out, number);

@@ -13,6 +13,8 @@ void csv_begin(struct buf *out);
 void csv_cell(struct buf *out, struct str text);
 /* Appends a decimal number, maybe with a minus, as it is: as a formula it is the same number. */
 void csv_number(struct buf *out, struct str number);
+/* Appends the next cell of a row as it is, also a formula: for files that programs read. */
+void csv_exact(struct buf *out, struct str text);
 /* Appends a row of the names of the columns. */
 void csv_header(struct buf *out, const char *const *columns, size_t count);
 /* Ends a row of at least one cell. */

@@ -167,14 +167,16 @@ tables_drop() {
             FALSE AS additive"
 }
 
-# Numbers of orders and withdrawals that were made after the backup are known outside: to the page of a channel, in a
-# file of the bank. None of them may come again for another user, also after a second restore, so new ones begin at the
-# time of now.
+# Numbers of orders, withdrawals and transfers that were made after the backup are known outside: to the page of a
+# channel, in a file of the bank, to the program of a service, on a receipt. None of them may come again for another
+# user, also after a second restore, so new ones begin at the time of now: in seconds, and of transfers, which can be
+# more than one a second, in milliseconds.
 numbers_skip() {
     local table
     for table in topup withdrawal; do
         sql -e "ALTER TABLE \`$DATABASE\`.$table AUTO_INCREMENT = $(date +%s)"
     done
+    sql -e "ALTER TABLE \`$DATABASE\`.transfer AUTO_INCREMENT = $(date +%s%3N)"
 }
 
 tables_restore() {

@@ -1,14 +1,16 @@
 // The commands of docs/how-to/backup.md: a backup that was made under load is restored, and no fen is missing.
 import assert from 'node:assert/strict';
-import { cpSync, existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { cpSync, existsSync, mkdirSync, readdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { after, test } from 'node:test';
 import { folder, processesWith, refusal, spoil, start } from './support/backups.js';
 import { HowTo } from './support/how_to.js';
-import { env } from './support/instance.js';
+import { blocksOf } from './support/how_to_blocks.js';
+import { env, tried } from './support/instance.js';
 import { sql } from './support/mysql.js';
 import { opened, sentPath, settled } from './support/packets.js';
-import { audit, poll, pooled, POOLS, registerUser as newUser, site } from './support/site.js';
+import { run, temporaryFolder } from './support/run.js';
+import { audit, Client, poll, pooled, POOLS, registerUser as newUser, site, unique } from './support/site.js';
 
 const PAGE = 'Without the package';
 const page = new HowTo('backup.md', import.meta.url);
@@ -92,7 +94,7 @@ test('a site whose stores are gone is restored, and a packet of the backup goes 
   const began = Math.floor(Date.now() / 1000);
   await page.step(PAGE, 1, { BACKUP });
   const next = await sql(`SELECT MIN(AUTO_INCREMENT) FROM information_schema.TABLES
-    WHERE TABLE_SCHEMA = DATABASE() AND TABLE_NAME IN ('topup', 'withdrawal')`);
+    WHERE TABLE_SCHEMA = DATABASE() AND TABLE_NAME IN ('topup', 'withdrawal', 'transfer')`);
   assert.ok(Number(next) >= began, 'what a payment or a program outside names is not given again');
   assert.equal(readFileSync(keys, 'utf8'), right);
   await site.allUp();
@@ -163,6 +165,94 @@ async function noFenceOpens(user, packet) {
   assert.match(ready.text, /a restore was interrupted: repeat it with --replace/);
   await site.dev('stop', 'nginx', 'page', 'hot', 'settle');
 }
+
+// ---- money from outside since the backup ----
+
+const LOST = temporaryFolder('lost');
+const [reported, repaired] = blocksOf('money.md', import.meta.url)['After a backup was restored'];
+
+// Runs commands as an operator types them, in the folder of the files: { code, stdout, stderr }.
+function typed(commands) {
+  if (!existsSync(join(LOST, 'hongbao'))) symlinkSync(env.HB_TEST_BINARY, join(LOST, 'hongbao'));
+  return run('bash', ['-euo', 'pipefail', '-c', commands], { cwd: LOST, env: { ...process.env, HB_CONFIG: env.HB_TEST_CONFIG, PATH: `${LOST}:${process.env.PATH}` } })
+    .then((done) => ({ code: 0, ...done }), (error) => error);
+}
+
+async function money(...args) {
+  const { code, stdout, stderr } = await tried(['money', ...args]);
+  assert.equal(code, 0, `${args.join(' ')}: ${stderr}`);
+  return JSON.parse(stdout || '{}');
+}
+
+const through = (reference) => ['--channel', 'cards', '--reference', reference, '--json'];
+const register = (username) => new Client().post('/register', { username, nickname: username, password: 'a good password' });
+const holds = async () => [await sql(`SELECT u.username, a.balance_fen FROM account AS a JOIN user AS u ON u.id = a.id WHERE u.username LIKE 'u%' ORDER BY 1`),
+  await sql("SELECT state, COUNT(*) FROM withdrawal GROUP BY 1"), await sql('SELECT state, COUNT(*) FROM topup GROUP BY 1'),
+  await sql("SELECT -balance_fen FROM account WHERE id = (SELECT id FROM channel WHERE name = 'cards')")];
+
+// Reports what differs as on the page, with another name for the files.
+async function differences(since, name) {
+  const commands = reported.replace("'2026-11-30 03:00'", `'${since}'`).replace('lost', name);
+  const { code, stdout, stderr } = await typed(commands);
+  assert.equal(stderr.split('\n').filter((line) => !/^ts=|^$/.test(line)).join('\n'), code ? `hongbao money report: ${stdout.match(/^ {2}do: /gm).length} differences` : '');
+  return { code, stdout, dos: [...stdout.matchAll(/^ {2}do: (.*)$/gm)].map((match) => match[1]) };
+}
+
+test('what a channel moved since the backup is named by its own list, and comes back by the commands of the page', async () => {
+  const BACKUP = folder('channel');
+  const [ann, ben, eve, new1] = [await newUser(), await newUser(), await newUser(), unique('u')];
+  const { stdout } = await tried(['money', 'channel', 'cards', '--withdrawals', 'on', '--topup-url', 'https://pay.example/']);
+  assert.match(stdout, /cards/);
+  await money('credit', ann.username, '100', ...through('A-1'));
+  const asked = await ann.client.post('/wallet/withdraw', { amount: '30', account: 'IBAN 1', channel: 'cards', password: ann.password, request_key: unique('k') });
+  assert.equal(asked.status, 201, asked.text);
+  const ordered = await ben.client.post('/wallet/topup', { amount: '50', channel: 'cards', request_key: unique('k') });
+  assert.equal(ordered.status, 201, ordered.text);
+  await site.hongbao('backup', BACKUP);
+  const [withdrawal, order] = [(await sql('SELECT MAX(id) FROM withdrawal')).trim(), (await sql('SELECT MAX(id) FROM topup')).trim()];
+  assert.equal((await register(new1)).status, 201);
+  await money('credit', ben.username, '20', ...through('B-1'), '--memo', "it's \"20\"; $HOME");
+  await money('debit', ann.username, '10', ...through('D 1'));
+  await money('post', withdrawal, '--reference', 'P-1', '--json');
+  await money('paid', order, '--reference', 'T-1', '--json');
+  const last = (await money('credit', new1, '5', ...through('N-1'))).id;
+  const before = await holds();
+  writeFileSync(join(LOST, 'cards.csv'), `\ufeffTime;Amount;Reference;Username;Memo
+2026-11-30 01:00;100.00;A-1;${ann.username};
+2026-11-30 04:00;20.00;B-1;${ben.username};"it's ""20""; $HOME"
+2026-11-30 04:01;-10.00;D 1;${ann.username};
+2026-11-30 04:02;-30.00;P-1;${ann.username};
+2026-11-30 04:03;50.00;T-1;;top-up ${order}
+2026-11-30 04:04;5.00;N-1;${new1};
+`);
+  const since = readFileSync(join(BACKUP, 'manifest'), 'utf8').match(/^tables_at = (.*)$/m)[1];
+  assert.deepEqual((await differences(since, 'none')), { code: 0, stdout: '6 rows in the list, 5 transfers here since then, 0 differences\n', dos: [] });
+  await page.step(PAGE, 1, { BACKUP });
+  await site.allUp();
+  const first = await differences(since, 'lost');
+  assert.equal(first.code, 1);
+  assert.deepEqual(first.dos, [
+    `hongbao money credit ${ben.username} 20.00 --channel cards --reference B-1 --memo 'it'\\''s "20"; $HOME'`,
+    `hongbao money debit ${ann.username} 10.00 --channel cards --reference 'D 1'`,
+    `hongbao money post ${withdrawal} --reference P-1`,
+    `hongbao money paid ${order} --amount 50.00 --reference T-1`,
+    `there is no user ${new1} here; when the user has registered again, repeat this report`,
+  ]);
+  for (const check of repaired.trim().split('\n')) assert.equal((await typed(`${check} --check`)).code, 0, check);
+  const done = await typed(repaired);
+  assert.equal(done.code, 0, done.stderr);
+  assert.equal((await typed(first.dos[3])).code, 0);
+  assert.equal((await register(new1)).status, 201);
+  const second = await differences(since, 'again');
+  assert.deepEqual(second.dos, [`hongbao money credit ${new1} 5.00 --channel cards --reference N-1`]);
+  assert.equal((await typed(second.dos[0])).code, 0);
+  assert.equal((await differences(since, 'none')).code, 0);
+  assert.equal((await holds()).join('\n'), before.join('\n'));
+  assert.ok((await money('credit', eve.username, '1', ...through('E-1'))).id > last, 'no number of a transfer comes again');
+  assert.equal((await differences(since, 'none')).code, 1, 'E-1 is not in the list');
+  assert.equal((await money('report', '--json')).balanced, true);
+  await audit();
+});
 
 test('nightly backups: the newest are kept', async () => {
   const BACKUP = folder('kept');
