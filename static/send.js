@@ -181,16 +181,16 @@
     return opens_ms() ? at.toLocaleString(lang, options).replace(/\s(?=[AP]M)/, '\u00a0') : '';
   };
 
-  /* The live total, in fen. What is not an amount counts as 0.00. Without a count each named receiver gets a share. */
+  /* The live total, in smallest units. What is not an amount counts as 0. Without a count each named receiver gets a
+   * share. */
   var total = one('[data-total]'), out = total.querySelector('output');
-  var money = function (fen) {
-    var yuan = String(Math.floor(fen / 100)).replace(/\B(?=(?:\d{3})+$)/g, total.getAttribute('data-total'));
-    return yuan + '.' + ('0' + fen % 100).slice(-2);
-  };
+  var over = one('[data-over]'), unit = over.getAttribute('data-unit');
+  var amount = function () { return typed.amount(fields.amount.value, unit); };
+  var money = function (fen) { return typed.shown(fen, unit, total.getAttribute('data-total')); };
   /* Says what the server would refuse. A link leads to the missing money and back, with what is kept of the form
    * (app/web/kept_form.h). */
   var KEPT_MAX = 990; /* the path and `lacks` need the rest of NEXT_BYTES_MAX (web/origin.h) */
-  var over = one('[data-over]'), deposit = document.createElement('a'), said = '';
+  var deposit = document.createElement('a'), said = '';
   deposit.textContent = over.getAttribute('data-deposit');
   var back = function () {
     var kept = new URLSearchParams(new FormData(form)), lacks = ['phrase', 'note'].filter(function (name) { return kept.get(name); });
@@ -205,7 +205,7 @@
   };
   var told = function (fen, shares, answered) {
     var short = fen - word(over, 'balance-fen'), text = '', lacking = false, again = false;
-    if (typed.fold(fields.amount.value) && isNaN(typed.yuan(fields.amount.value))) text = word(over, 'malformed');
+    if (typed.fold(fields.amount.value) && isNaN(amount())) text = word(over, 'malformed');
     else if (fen > word(over, 'total-fen')) text = word(over, 'total-most');
     else if (shares && fen > word(over, 'share-fen') * shares) text = word(over, 'share');
     else if (fen && fen < shares) text = word(over, 'least');
@@ -213,7 +213,7 @@
       text = word(over, 'balance', money(short));
       lacking = Boolean(word(over, 'deposit'));
       again = answered;
-      deposit.href = '/wallet?' + new URLSearchParams({ amount: (short / 100).toFixed(2), next: back() });
+      deposit.href = '/wallet?' + new URLSearchParams({ amount: typed.shown(short, unit, ''), next: back() });
     }
     over.hidden = again; /* the page says it at the field */
     if (said === text) return;
@@ -289,7 +289,7 @@
     var names = receivers();
     fields.count.placeholder = names.length ? word(fields.count, 'each', names.length) : ask;
     var text = fields.count.value, count = typed.fold(text) ? typed.count(text) : names.length;
-    var fen = typed.yuan(fields.amount.value);
+    var fen = amount();
     if (fields.kind.value === 'even' && fields.amount_of.value !== 'total') fen *= count;
     fen = isFinite(fen) ? fen : 0;
     out.textContent = money(fen);
@@ -306,7 +306,7 @@
     var over_people = names.length && count > names.length && !one('#count_error'), lacks = !(count > 0) || many || names.length && count > names.length;
     most.className = many || over_people ? 'wrong' : 'hint';
     most.textContent = many || !names.length ? people : word(most, over_people ? 'beyond' : 'people', names.length).replace('#', count || 0);
-    refusals_clear({ amount: !(typed.yuan(fields.amount.value) > 0) || said, count: !exclusive() && lacks, opens_at: past || late });
+    refusals_clear({ amount: !(amount() > 0) || said, count: !exclusive() && lacks, opens_at: past || late });
     more.textContent = [fields.phrase.value && one('label[for=phrase]').textContent, opening() || word(more, 'now'),
       word(more, 'options', fields.lifetime.selectedOptions[0].text)].filter(Boolean).join('\u00a0· ');
     /* The cover's own greeting is used when the sender writes none. */

@@ -9,6 +9,9 @@
       .replace(/[。｡]/g, '.').replace(/\u2236/g, ':').replace(/[\u2010-\u2015\u2212]/g, '-')
       .replace(/[\p{Cc}\p{Z}\u2800]+/gu, ' ').replace(/^ | $/g, '');
   };
+  var lower = function (text) {
+    return text.replace(/[A-Z]+/g, function (letters) { return letters.toLowerCase(); });
+  };
   /* A number with or without commas between thousands; Infinity: larger than the server's numbers. NaN: none. */
   var whole = function (text, max) {
     var n = /^(?:\d*|\d{1,3}(?:,\d{3})+)$/.test(text) ? +text.replace(/,/g, '') : NaN;
@@ -21,17 +24,24 @@
       var digits = fold(text).replace(/ ?[\u4e2a\u500b\u4efd]$/, '');
       return digits ? whole(digits, Number.MAX_SAFE_INTEGER) : NaN;
     },
-    /* In fen; with the signs yuan and kuai. */
-    yuan: function (text) {
-      var parts = fold(text).replace(/^[¥￥] ?/, '').replace(/ ?(?:[\u5143\u5706\u5713\u5757\u584a]|\u5757\u94b1|\u584a\u9322)$/, '').split('.');
-      var fraction = parts[1] || '', yuan = whole(parts[0], 9999999);
-      if (parts.length > 2 || !(parts[0] + fraction) || !/^\d{0,2}$/.test(fraction)) return NaN;
-      return yuan * 100 + +(fraction + '00').slice(0, 2);
+    /* An amount in smallest units. unit: text/unit_typed of app/web/unit_texts.h. With the signs yuan and kuai, too. */
+    amount: function (text, unit) {
+      var of = lower(unit).split('~'), symbol = of[4], yuan = /\u5143$/.test(of[2]) ? '\u5143~\u5706~\u5713~\u5757~\u584a~\u5757\u94b1~\u584a\u9322' : '';
+      var signs = function (names) { return '(?:' + names.join('~').replace(/[^~\p{L}\p{N}]/gu, '\\$&').replace(/~+/g, '|') + ')'; };
+      var before = [of[1], symbol, symbol === '¥' ? '￥' : ''].sort(function (a, b) { return b.length - a.length; });
+      var parts = lower(fold(text)).replace(RegExp('^' + signs(before) + ' ?'), '').replace(RegExp(' ?' + signs([of[1], of[2], of[3], yuan]) + '$'), '').split('.');
+      var fraction = parts[1] || '', scale = Math.pow(10, of[0]);
+      if (parts.length > 2 || !(parts[0] + fraction) || /\D/.test(fraction) || fraction.length > of[0]) return NaN;
+      return whole(parts[0], Math.floor(999999999 / scale)) * scale + +fraction.padEnd(of[0], 0);
+    },
+    /* The other way: fen as text, with this sign between thousands. */
+    shown: function (fen, unit, comma) {
+      var decimals = parseInt(unit, 10), digits = String(fen).padStart(decimals + 1, 0), end = digits.length - decimals;
+      return digits.slice(0, end).replace(/\B(?=(?:\d{3})+$)/g, comma) + (decimals ? '.' : '') + digits.slice(end);
     },
     /* Each name once. An address has an '@' within: it is one name. */
     names: function (text) {
-      var lower = fold(text).replace(/[A-Z]+/g, function (letters) { return letters.toLowerCase(); });
-      return Array.from(new Set(lower.split(/[ ,;/|、､]+/).flatMap(function (name) { return name[0] === '@' ? name.split('@') : name; }).filter(Boolean)));
+      return Array.from(new Set(lower(fold(text)).split(/[ ,;/|、､]+/).flatMap(function (name) { return name[0] === '@' ? name.split('@') : name; }).filter(Boolean)));
     }
   };
 }(this));

@@ -1,5 +1,7 @@
 #include "base/typed.h"
 
+#include <strings.h>
+
 #include "base/array.h"
 #include "base/base32.h"
 #include "base/money.h"
@@ -22,15 +24,22 @@ static bool is_digit(char c)
     return c >= '0' && c <= '9';
 }
 
-/* Takes one of the units, and a blank before it, off the end of *s. */
-static void unit_cut(struct str *s, const struct str *units, size_t count)
+/* The length of the longest of these signs at the end of s, or at its start. 0: none is there. A-Z are as a-z. */
+static size_t sign_find(struct str s, const struct str *signs, size_t count, bool at_end)
 {
+    size_t longest = 0;
     for (size_t i = 0; i < count; i++) {
-        if (str_ends(*s, units[i])) {
-            *s = str_trim(str_slice(*s, 0, s->len - units[i].len));
-            return;
-        }
+        const size_t len = signs[i].len;
+        if (len > longest && len <= s.len && strncasecmp(s.ptr + (at_end ? s.len - len : 0), signs[i].ptr, len) == 0)
+            longest = len;
     }
+    return longest;
+}
+
+/* Takes one of the signs, and a blank before it, off the end of *s. */
+static void unit_cut(struct str *s, const struct str *signs, size_t count)
+{
+    *s = str_trim(str_slice(*s, 0, s->len - sign_find(*s, signs, count, true)));
 }
 
 /* Digits, or groups of three with commas between; without digits the number is 0. UINT64_MAX: this number or a larger
@@ -54,28 +63,27 @@ static bool whole_read(struct str s, uint64_t *out)
 
 bool typed_count(struct str folded, uint64_t *out)
 {
-    static const struct str units[] = { STR("\u4e2a"), STR("\u500b"), STR("\u4efd") }; /* ge, twice, and fen */
-    unit_cut(&folded, units, ARRAY_LEN(units));
+    static const struct str signs[] = { STR("\u4e2a"), STR("\u500b"), STR("\u4efd") }; /* ge, twice, and fen */
+    unit_cut(&folded, signs, ARRAY_LEN(signs));
     return folded.len > 0 && whole_read(folded, out);
 }
 
-/* Takes the signs of the unit of money off *s: its symbol or code in front, and a name or the code behind.
- * yuan and kuai, each simplified and traditional, stand for each unit whose Chinese name ends in yuan. */
+/* Takes the signs of the unit of money off *s: its symbol or code in front, and a name or the code behind. A unit whose
+ * Chinese name ends in yuan is also called yuan and kuai, each simplified and traditional. */
 static void money_signs_cut(struct str *s)
 {
-    static const struct str yuans[] = { STR("\u5143"), STR("\u5757\u94b1"), STR("\u584a\u9322"), STR("\u5757"),
-                                        STR("\u584a"), STR("\u5706"),       STR("\u5713") };
     const struct money_unit *unit = money_unit();
-    const struct str code = str_from(unit->code), name = str_from(unit->name_zh);
-    const struct str symbol = unit->symbol[0] != '\0' ? str_from(unit->symbol) : code;
-    const struct str behind[] = { name, str_from(unit->name_en), code };
-    const bool yen = str_equal(symbol, STR("¥"));
-    if (str_skip_prefix(s, symbol) || str_skip_prefix(s, code) || (yen && str_skip_prefix(s, STR("￥"))))
-        *s = str_trim(*s);
-    const size_t len = s->len;
-    unit_cut(s, behind, ARRAY_LEN(behind));
-    if (s->len == len && str_ends(name, yuans[0]))
-        unit_cut(s, yuans, ARRAY_LEN(yuans));
+    const struct str code = str_from(unit->code), symbol = str_from(unit->symbol), name = str_from(unit->name_zh);
+    const struct str before[] = { code, symbol, STR("￥") };
+    const struct str behind[] = {
+        name,          code,          str_from(unit->name_en), STR("\u5143"),       STR("\u5706"),
+        STR("\u5713"), STR("\u5757"), STR("\u584a"),           STR("\u5757\u94b1"), STR("\u584a\u9322")
+    };
+    enum { OWN_NAMES = 3 };
+    const bool is_yen = str_equal(symbol, STR("¥")), is_yuan = str_ends(name, behind[OWN_NAMES]);
+    const size_t len = sign_find(*s, before, ARRAY_LEN(before) - !is_yen, false);
+    *s = str_trim(str_slice(*s, len, s->len));
+    unit_cut(s, behind, is_yuan ? ARRAY_LEN(behind) : OWN_NAMES);
 }
 
 bool typed_amount(struct str folded, int64_t *out_fen)

@@ -19,8 +19,8 @@
 bool typed_count(struct str folded, uint64_t *out);
 enum { TYPED_AMOUNT_MAX_FEN = 999999999 };
 /* An amount of the site's unit (base/money.h) with at most its decimals: "12.34", ".5", "2.", "¥1,234.50", "5元", "5块".
- * The unit's symbol may stand in front, its names behind, its code on either side. INT64_MAX: more than TYPED_AMOUNT_MAX_FEN. False:
- * anything else. */
+ * The unit's symbol may stand in front, its names behind, its code on either side, all in any case of A-Z. INT64_MAX:
+ * more than TYPED_AMOUNT_MAX_FEN. False: anything else. */
 bool typed_amount(struct str folded, int64_t *out_fen);
 
 /* A name without each '@' in front, A–Z as a–z. In the arena; STR_NONE without memory. */

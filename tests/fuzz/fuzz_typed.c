@@ -1,5 +1,5 @@
 /* What somebody typed, as pasted, by every reader of base/typed. If a reader accepts a text, its canonical form reads
- * back the same. The first byte is the zone. */
+ * back the same. The first byte is the zone and the unit of money. */
 #include <stdlib.h>
 
 #include "base/array.h"
@@ -69,17 +69,26 @@ static void times_check(struct str text)
         assert(typed_time(clock_rfc3339(fuzz_arena, ms), &again) == ST_OK && again == ms);
 }
 
+/* Units with and without a symbol, and with each number of decimals. */
+static const struct money_unit UNITS[] = {
+    { .code = "CNY", .symbol = "¥", .name_zh = "元", .name_en = "yuan", .decimals = 2 },
+    { .code = "POINT", .symbol = "", .name_zh = "积分", .name_en = "points", .decimals = 0 },
+    { .code = "HKD", .symbol = "HK$", .name_zh = "港元", .name_en = "dollars", .decimals = 2 },
+    { .code = "T", .symbol = "T+", .name_zh = "豆", .name_en = "豆豆", .decimals = 1 },
+};
+
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
     static const char *const zones[] = { "UTC", "Asia/Shanghai", "Europe/Berlin", "Australia/Lord_Howe",
                                          "Pacific/Apia" };
     static size_t zone = ARRAY_LEN(zones);
     struct fuzz_bytes in = { data, size };
-    size_t wanted = fuzz_take(&in, 1) % ARRAY_LEN(zones);
+    const size_t first = fuzz_take(&in, 1), wanted = first % ARRAY_LEN(zones);
     struct str folded, text = fuzz_text(in.next, in.left);
     fuzz_begin();
     if (wanted != zone && !clock_zone_set(zones[zone = wanted]))
         abort();
+    money_unit_set(&UNITS[first / ARRAY_LEN(zones) % ARRAY_LEN(UNITS)]);
     if (utf8_fold_pasted(fuzz_arena, text, &folded) != ST_OK)
         return 0;
     numbers_check(folded);

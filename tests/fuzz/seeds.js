@@ -184,8 +184,8 @@ const TARGETS = {
     .concat(literals(...walk('tests/unit/mustache').filter((file) => file.endsWith('.c')))),
   split: () => [0, 1, 2, 3].map((method) => Buffer.from([method, ...number(10, 2), ...number(1000, 4), ...number(1, 3),
     ...number(20000, 5), 1, 2, 3, 4])),
-  typed: () => Object.values(JSON.parse(read('tests/unit/typed.json'))).flat()
-    .map((row) => Buffer.concat([Buffer.from([1]), Buffer.from(row.at(-2))])),
+  typed: () => Object.values(JSON.parse(read('tests/unit/typed.json'))).flat().flatMap((row) => row.cases ?? [row])
+    .flatMap((row) => [1, 6, 11, 16].map((first) => Buffer.concat([Buffer.from([first]), Buffer.from(row.at(-2))]))),
   csv: () => literals(...unit('money_csv')),
   output: () => literals(...unit('web_csv', 'base_value')),
   nginx: () => [...literals(...unit('nginx_conf')), ...walk('nginx').map((file) => Buffer.from(read(file).replace(/^\s*include .*$/gm, '')))],

@@ -38,7 +38,7 @@ static struct str count_read(struct str folded)
     return n == UINT64_MAX ? LARGE : number(n);
 }
 
-static struct str yuan_read(struct str folded)
+static struct str amount_read(struct str folded)
 {
     int64_t fen = 4711, again;
     if (!typed_amount(folded, &fen)) {
@@ -134,10 +134,10 @@ static struct str wanted(const json_t *value)
 }
 
 /* A row is a text and its result; for times the zone comes first. */
-static void assert_kind(const char *kind, reader *read, bool as_typed)
+static void assert_rows(const char *kind, const json_t *rows, reader *read, bool as_typed)
 {
     size_t i;
-    json_t *row, *rows = json_object_get(table, kind);
+    json_t *row;
     assert_true(json_array_size(rows) > 0);
     json_array_foreach(rows, i, row)
     {
@@ -158,12 +158,44 @@ TEST(what_people_type_is_read_as_the_table_has_it)
         const char *kind;
         reader *read;
         bool as_typed;
-    } kinds[] = { { "fold", quoted, false },         { "count", count_read, false }, { "yuan", yuan_read, false },
-                  { "names", names_read, true },     { "line", line_read, true },    { "code", code_read, false },
-                  { "phrase", phrase_folded, true }, { "day", day_read, false },     { "time", time_read, false } };
-    assert_int_equal(json_object_size(table), ARRAY_LEN(kinds));
+    } kinds[] = { { "fold", quoted, false },   { "count", count_read, false }, { "names", names_read, true },
+                  { "line", line_read, true }, { "code", code_read, false },   { "phrase", phrase_folded, true },
+                  { "day", day_read, false },  { "time", time_read, false } };
+    assert_int_equal(json_object_size(table), ARRAY_LEN(kinds) + 1); /* the other test has the amounts */
     EACH (row, kinds)
-        assert_kind(row->kind, row->read, row->as_typed);
+        assert_rows(row->kind, json_object_get(table, row->kind), row->read, row->as_typed);
+}
+
+/* Sets the unit of a row: [code, decimals, symbol, Chinese name, English name]. */
+static void unit_take(const json_t *row)
+{
+    const struct money_unit unit = { .code = json_string_value(json_array_get(row, 0)),
+                                     .decimals = (int)json_integer_value(json_array_get(row, 1)),
+                                     .symbol = json_string_value(json_array_get(row, 2)),
+                                     .name_zh = json_string_value(json_array_get(row, 3)),
+                                     .name_en = json_string_value(json_array_get(row, 4)) };
+    money_unit_set(&unit);
+}
+
+TEST(amounts_are_read_and_shown_in_each_unit_as_the_table_has_it)
+{
+    const struct money_unit before = *money_unit();
+    size_t i, j;
+    json_t *amounts, *row;
+    json_array_foreach(json_object_get(table, "amounts"), i, amounts)
+    {
+        unit_take(json_object_get(amounts, "unit"));
+        assert_rows(money_unit()->code, json_object_get(amounts, "cases"), amount_read, false);
+        json_array_foreach(json_object_get(amounts, "shown"), j, row)
+        {
+            const int64_t fen = json_integer_value(json_array_get(row, 0));
+            const struct str text = money_text(arena, fen);
+            if (!str_equal(text, json_text(json_array_get(row, 1))))
+                fail_msg("%s: %lld is shown as %.*s", money_unit()->code, (long long)fen, STR_ARG(text));
+        }
+    }
+    assert_int_equal(i, 4);
+    money_unit_set(&before);
 }
 
 TEST(every_amount_that_is_shown_is_read_back_and_a_day_of_a_setting_has_one_form)

@@ -1,5 +1,6 @@
 /* web/templates, web/catalogue: loading templates with the texts of each language, and reloading changed files. */
 #include "base/log.h"
+#include "base/money.h"
 #include "support/test_folder.h"
 #include "web/templates.h"
 
@@ -196,6 +197,40 @@ TEST_WITH(an_error_in_a_catalogue_is_logged_once_and_the_old_texts_stay, site_se
     templates_refresh(folder, &t);
     assert_page(LANGUAGE_EN, "home", "<h1>Hello again</h1>");
     assert_int_equal(t.generation, 2);
+}
+
+TEST_WITH(amounts_have_the_signs_of_the_unit_as_the_language_writes_them, site_setup, site_teardown)
+{
+    static const struct {
+        struct money_unit unit;
+        const char *zh, *en;
+    } rows[] = {
+        { { .code = "CNY", .symbol = "¥", .name_zh = "元", .name_en = "yuan", .decimals = 2 },
+          "还差~元，至少0.01元|元|¥5|2~CNY~元~yuan~¥",
+          "¥~ short, at least ¥0.01|¥|¥5|2~CNY~元~yuan~¥" },
+        { { .code = "POINT", .symbol = "", .name_zh = "积分", .name_en = "points", .decimals = 0 },
+          "还差~积分，至少1积分|积分|5积分|0~POINT~积分~points~",
+          "~ points short, at least 1 points|points|5 points|0~POINT~积分~points~" },
+        { { .code = "HKD", .symbol = "HK$", .name_zh = "港元", .name_en = "dollars", .decimals = 1 },
+          "还差~港元，至少0.1港元|港元|HK$5|1~HKD~港元~dollars~HK$",
+          "HK$~ short, at least HK$0.1|HK$|HK$5|1~HKD~港元~dollars~HK$" },
+    };
+    const struct money_unit before = *money_unit();
+    folder_write("home.mustache", "{{>text/hi}}|{{>text/unit}}|{{>text/unit_large_before}}5{{>text/unit_large_after}}|"
+                                  "{{>text/unit_typed}}");
+    folder_write("text/en.txt", "hi = ¥(~) short, at least ¥({{>text/unit_least}})");
+    folder_write("text/zh-CN.txt", "hi = 还差¥(~)，至少¥({{>text/unit_least}})");
+    EACH (row, rows) {
+        money_unit_set(&row->unit);
+        folder_load();
+        assert_page(LANGUAGE_ZH_CN, "home", row->zh);
+        assert_page(LANGUAGE_EN, "home", row->en);
+        templates_free(&t);
+        t = (struct templates){ 0 };
+    }
+    money_unit_set(&before);
+    folder_write("text/en.txt", "hi = ¥(~ short");
+    assert_refused(ST_INVALID, "text/en.txt:1:1: \"¥(\" has no \")\"");
 }
 
 TESTS(NULL, NULL)
