@@ -27,3 +27,21 @@ enum status send_day_read(struct db *db, struct arena *a, uint64_t user_id, cons
         *out = (struct send_day){ .fen = db_cell_i64(&rows, 0, 0), .count = db_cell_i64(&rows, 0, 1) };
     return st;
 }
+
+enum status receive_day_read(struct db *db, struct arena *a, uint64_t user_id, int64_t from_ms, int64_t *out_fen)
+{
+    struct db_rows rows;
+    enum status st = db_query(db, a, &rows,
+                              "SELECT COALESCE(SUM(amount_fen), 0) FROM `grab` FORCE INDEX (grab_received)"
+                              " WHERE user_id = ? AND grabbed_ms >= ?",
+                              DB_PARAMS(DB_U64(user_id), DB_I64(from_ms)));
+    if (st == ST_OK)
+        *out_fen = db_cell_i64(&rows, 0, 0);
+    return st;
+}
+
+bool cap_is_near(int64_t cap, int64_t used)
+{
+    enum { FIFTH = 5 };
+    return cap - used < cap / FIFTH || used >= cap;
+}

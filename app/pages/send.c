@@ -207,6 +207,9 @@ static enum status send_model(struct exchange *x, struct model *m, struct str re
     view_money_model(m, &m->root, "balance_fen", "balance_text", balance_fen);
     value_text(m, &m->root, "request_key", request_key);
     value_bool(m, &m->root, "sending", x->app->stores.config->sending);
+    st = send_day_model(x, m);
+    if (st != ST_OK)
+        return st;
     limits_model(x, m);
     lifetimes_model(x, m, form_get(typed, "lifetime", NULL));
     const struct str cover = form_get(typed, "cover", NULL);

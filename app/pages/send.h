@@ -8,6 +8,8 @@
  * sent no such packet.
  *   balance_fen      (page: balance_text "12.34")
  *   request_key      a new one, for the hidden field of the form
+ *   sending          false: the operator has paused sending
+ *   send_day         pages/send_caps.h
  *   limits           { share_fen_max, packet_fen_max, shares_max, greeting_max, lifetime_ms }
  *                    page: share_text "200"; lifetime_ms is the default; opens_max is
  *                    the latest opening, for datetime-local

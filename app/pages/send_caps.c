@@ -80,3 +80,47 @@ void send_caps_problem(struct exchange *x, const struct form_errors *errors, str
     value_int(problem, &problem->root, "left_fen", reached->left_fen);
     value_text(problem, &problem->root, "again_at", clock_rfc3339(x->arena, reached->again_ms));
 }
+
+/* What is left of a cap; null without it. */
+static void left_model(struct model *m, struct value *o, const char *name, int64_t cap, int64_t left)
+{
+    if (cap > 0)
+        value_int(m, o, name, left);
+    else
+        value_null(m, o, name);
+}
+
+/* What the page says beside the amount: the cap that is reached, else what is left of those that are near. */
+static void few_model(struct model *m, struct value *o, const struct send_caps *caps, const struct send_day *left)
+{
+    const bool no_fen = caps->fen_max > 0 && left->fen == 0, no_count = caps->count_max > 0 && left->count == 0;
+    value_page_bool(m, o, "no_fen", no_fen);
+    value_page_bool(m, o, "no_count", no_count && !no_fen);
+    if (no_fen || no_count)
+        return;
+    if (caps->fen_max > 0 && cap_is_near(caps->fen_max, caps->fen_max - left->fen))
+        value_page_number(m, value_page_object(m, o, "few_fen"), "value", money_text(m->arena, left->fen));
+    if (caps->count_max > 0 && cap_is_near(caps->count_max, caps->count_max - left->count))
+        value_page_int(m, value_page_object(m, o, "few_count"), "value", left->count);
+}
+
+enum status send_day_model(struct exchange *x, struct model *m)
+{
+    const struct send_caps caps = send_caps_at(x->app->stores.config, x->now_ms);
+    struct send_day sent;
+    if (!send_caps_set(&caps)) {
+        value_null(m, &m->root, "send_day");
+        return ST_OK;
+    }
+    enum status st = send_day_read(x->app->stores.db, x->arena, x->visitor.user_id, &caps, &sent);
+    if (st != ST_OK)
+        return st;
+    const struct send_day left = { .fen = sent.fen < caps.fen_max ? caps.fen_max - sent.fen : 0,
+                                   .count = sent.count < caps.count_max ? caps.count_max - sent.count : 0 };
+    struct value *o = value_object(m, &m->root, "send_day");
+    left_model(m, o, "left_fen", caps.fen_max, left.fen);
+    left_model(m, o, "left_count", caps.count_max, left.count);
+    value_text(m, o, "ends_at", clock_rfc3339(m->arena, caps.to_ms));
+    few_model(m, o, &caps, &left);
+    return ST_OK;
+}

@@ -14,5 +14,12 @@ bool send_paused(struct exchange *x);
 enum status send_caps_check(struct exchange *x, const struct send_order *order, struct form_errors *errors);
 /* Adds the members cap, left_fen and again_at to the problem of a form that send_caps_check has refused. */
 void send_caps_problem(struct exchange *x, const struct form_errors *errors, struct model *problem);
+/* Adds send_day: null without a cap of a day, else
+ *   { left_fen, left_count    what the user can still send today; null where there is no such cap
+ *     ends_at                 the end of the day
+ *     page-only:  no_fen, no_count: nothing is left, at most one is true; few_fen { value }, few_count { value }:
+ *                 little is left; else absent }
+ * Errors as db_query. */
+enum status send_day_model(struct exchange *x, struct model *m);
 
 #endif

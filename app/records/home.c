@@ -6,6 +6,7 @@
 #include "records/records.h"
 #include "user/known_device.h"
 #include "web/respond.h"
+#include "web/usual_amounts.h"
 #include "web/view.h"
 
 /* The data of the visitor that the home page shows. */
@@ -32,6 +33,13 @@ static bool home_is_empty(const struct home *home)
     return records[RECORD_RECEIVED].count + records[RECORD_SENT].count + home->inbox.count == 0;
 }
 
+/* The form of a packet with this amount. */
+static struct str gift_link(struct model *m, struct str amount, void *context)
+{
+    (void)context;
+    return arena_printf(m->arena, "/send?amount=%.*s", STR_ARG(str_or_empty(amount)));
+}
+
 static void home_model(struct exchange *x, struct model *m, const struct home *home)
 {
     struct value *root = &m->root;
@@ -40,11 +48,13 @@ static void home_model(struct exchange *x, struct model *m, const struct home *h
     value_text(m, user, "username", x->visitor.username);
     value_text(m, user, "nickname", x->visitor.nickname);
     view_avatar_model(m, user, x->visitor.user_id, x->visitor.nickname, &x->visitor.face);
+    value_bool(m, root, "sending", x->app->stores.config->sending);
     view_total_model(m, root, "balance_fen", "balance_text", home->overview.balance_fen);
     records_model(x, m, value_list(m, root, "received"), RECORD_RECEIVED, &home->overview.records[RECORD_RECEIVED]);
     records_model(x, m, value_list(m, root, "sent"), RECORD_SENT, &home->overview.records[RECORD_SENT]);
     inbox_model(x, m, &home->inbox, home->seen_ms);
     value_page_bool(m, root, "newcomer", home_is_empty(home));
+    usual_amounts_model(m, root, "usual", USUAL_GIFTS, x->app->stores.config->share_fen_max, gift_link, NULL);
 }
 
 enum step home_show(struct exchange *x)

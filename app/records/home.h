@@ -8,11 +8,13 @@
  *   user             null for guests (the members below are then absent), else { id, username, nickname,
  *                    page: initial, hue }
  *   known_device     page-only, for guests: a user has logged in with this browser before
+ *   sending          false: the operator has paused sending
  *   balance_fen      (page: balance_text "12.34")
  *   received         the latest 5 of /records/received, items as in records/records.h
  *   inbox            records/inbox.h; the page, not the JSON, marks it as seen
  *   sent             the latest 5 of /records/sent
- *   newcomer         page-only boolean: all three lists are empty */
+ *   newcomer         page-only boolean: all three lists are empty
+ *   usual            page-only web/usual_amounts.h: gifts */
 enum step home_show(struct exchange *x);
 
 #endif

@@ -10,11 +10,13 @@
 #include "ledger/topup.h"
 #include "user/store.h"
 #include "wallet/pending.h"
+#include "wallet/receive_day.h"
 #include "wallet/statement_channels.h"
 #include "wallet/transfer.h"
 #include "web/field_types.h"
 #include "web/respond.h"
 #include "web/text.h"
+#include "web/usual_amounts.h"
 #include "web/view.h"
 
 enum { COLUMN_ID, COLUMN_KIND, COLUMN_AMOUNT, COLUMN_PACKET, COLUMN_CREATED, COLUMN_OTHER };
@@ -344,26 +346,31 @@ static void this_month_model(struct model *m, const struct statement *s)
 static enum status topup_offer_model(struct exchange *x, struct model *m, bool withdraws)
 {
     bool can_topup = false;
-    enum status st = x->wants_json ? ST_OK : topup_is_offered(x->app->stores.db, x->arena, &can_topup);
-    value_page_bool(m, &m->root, "can_topup", can_topup);
+    enum status st = topup_is_offered(x->app->stores.db, x->arena, &can_topup);
+    value_bool(m, &m->root, "can_topup", can_topup);
     value_page_bool(m, &m->root, "moves", can_topup || withdraws);
     return st;
 }
 
-/* Usual amounts in yuan, and links that put one into the form. */
-static void presets_model(struct model *m, struct value *form, struct str next)
+/* The link that puts an amount into the form, which keeps where it leads. */
+static struct str preset_link(struct model *m, struct str amount, void *context)
 {
-    static const char *const PRESETS[] = { "50", "100", "200", "500" };
-    struct value *list = value_page_list(m, form, "presets");
-    for (size_t i = 0; i < ARRAY_LEN(PRESETS); i++) {
-        struct value *preset = value_add_object(m, list);
-        struct str url = arena_printf(m->arena, "/wallet?amount=%s", PRESETS[i]);
-        if (next.len > 0)
-            url = arena_printf(m->arena, "%.*s&next=%.*s", STR_ARG(str_or_empty(url)),
-                               STR_ARG(str_or_empty(form_encode(m->arena, next))));
-        value_page_text(m, preset, "amount", str_from(PRESETS[i]));
-        value_page_text(m, preset, "url", url);
-    }
+    const struct str *next = context;
+    struct str url = arena_printf(m->arena, "/wallet?amount=%.*s", STR_ARG(str_or_empty(amount)));
+    if (next->len > 0)
+        url = arena_printf(m->arena, "%.*s&next=%.*s", STR_ARG(str_or_empty(url)),
+                           STR_ARG(str_or_empty(form_encode(m->arena, *next))));
+    return url;
+}
+
+static void deposit_form_model(struct exchange *x, struct model *m, const struct deposit_form *deposit)
+{
+    struct value *form = value_page_object(m, &m->root, "form");
+    struct str next = deposit->next;
+    value_page_text(m, form, "amount", deposit->amount);
+    value_page_text(m, form, "request_key", deposit->request_key);
+    value_page_text(m, form, "next", next);
+    usual_amounts_model(m, form, "presets", USUAL_DEPOSITS, x->app->stores.config->deposit_fen_max, preset_link, &next);
 }
 
 enum status statement_model(struct exchange *x, struct model *m, struct list_key before,
@@ -395,13 +402,14 @@ enum status statement_model(struct exchange *x, struct model *m, struct list_key
     }
     value_page_bool(m, &m->root, "has_entries", s->count > 0);
     value_bool(m, &m->root, "withdraws", s->withdraws);
-    st = pending_model(x, m, s->pending_count);
+    st = topup_offer_model(x, m, s->withdraws);
+    if (st == ST_OK)
+        st = pending_model(x, m, s->pending_count);
+    if (st == ST_OK)
+        st = receive_day_model(x, m);
     if (st != ST_OK)
         return st;
     this_month_model(m, s);
-    st = topup_offer_model(x, m, s->withdraws);
-    if (st != ST_OK)
-        return st;
     if (s->more) {
         const struct statement_entry *last = &s->entries[s->count - 1];
         struct str next = list_key_text(x, last->created_ms, last->id);
@@ -410,13 +418,8 @@ enum status statement_model(struct exchange *x, struct model *m, struct list_key
     } else {
         value_null(m, &m->root, "next");
     }
-    if (x->app->stores.config->demo) {
-        struct value *form = value_page_object(m, &m->root, "form");
-        value_page_text(m, form, "amount", deposit->amount);
-        value_page_text(m, form, "request_key", deposit->request_key);
-        value_page_text(m, form, "next", deposit->next);
-        presets_model(m, form, deposit->next);
-    }
+    if (x->app->stores.config->demo)
+        deposit_form_model(x, m, deposit);
     return ST_OK;
 }
 

@@ -96,19 +96,20 @@ void statement_kind_model(struct model *m, struct value *o, enum transfer_kind k
  *                                  a grab), to (of an exclusive packet that was sent or refunded), returned_by (who
  *                                  gave a share back), returned_to (to whom the user gave one back) } ]
  *   withdraws     true: a channel pays withdrawals, so there is /wallet/withdraw
+ *   can_topup     true: a channel takes payments, so there is /wallet/topup
+ *   receive_day   wallet/receive_day.h
  *   pending       [ { transfer, amount_fen, channel, account, created_at } ]: the newest withdrawals that are not paid;
  *                 page-only: amount_text, channel_text, url, created_at_text, in a card of the first page
  *   next          key text or null;            page-only: next_url "/wallet?before=KEY" (absent on the last page)
  *   page-only:
  *   has_entries
- *   can_topup     a channel takes payments (wallet/topup.h)
  *   moves         can_topup or withdraws
  *   this_month { received_text, sent_text, has_received, has_sent }: absent without any, and on later pages
  *   deposited, deposited_before    the visitor comes from a deposit (?deposited=1), or from one that was made before
  *                 (?deposited=2)
  *   form          { amount, request_key, next }: typed amount (at first from the query), the form's key, and where
- *                 it leads; presets [ { amount, url } ] are usual amounts; only with site.demo, when
- *                 the deposit form is shown, posting amount and request_key (hidden) to /wallet/deposit
+ *                 it leads; presets: web/usual_amounts.h; only with site.demo,
+ *                 when the deposit form is shown, posting amount and request_key (hidden) to /wallet/deposit
  * After a refused deposit (422) also: errors [ { field, message } ], error { amount?, request_key? }. */
 enum step statement_show(struct exchange *x);
 

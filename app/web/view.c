@@ -123,6 +123,7 @@ void view_site_model(struct exchange *x, struct model *m)
     value_page_text(m, site, "path", x->method == METHOD_POST ? kept_form_url(x) : x->target);
     zone_model(x, m, site);
     value_page_bool(m, site, "demo", x->app->stores.config->demo);
+    value_page_bool(m, site, "paused", !x->app->stores.config->sending);
     value_page_bool(m, site, "guest", x->visitor_known && x->visitor.user_id == 0);
     if (x->visitor.user_id == 0) {
         entry_model(x, m, site);

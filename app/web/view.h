@@ -7,7 +7,8 @@
 #include "web/exchange.h"
 
 /* Adds the page-only object `site`, which the layout reads: { asset{…}, base_url, path (of a GET, with its query),
- * demo, user{id, nickname, the members of an avatar, news (a number above 0) and news_one} (absent for guests), guest
+ * demo, paused (nobody can send),
+ * user{id, nickname, the members of an avatar, news (a number above 0) and news_one} (absent for guests), guest
  * (true for guests; false when the session was not read), for guests login_url and register_url (they lead back to the
  * page that the guest looks at) }. */
 void view_site_model(struct exchange *x, struct model *m);

@@ -4,6 +4,7 @@ import { after, before, test } from 'node:test';
 import { opened, sentPath, settled } from './support/packets.js';
 import { redis } from './support/redis.js';
 import { audit, newUser, poll, sendPacket, site, unique } from './support/site.js';
+import { words } from './support/texts.js';
 
 const DAY_MS = 86400000;
 const ZONE_MS = 8 * 3600000; // the site's zone is Asia/Shanghai
@@ -20,7 +21,7 @@ before(async () => {
   await site.startAnew(POOLS, CAPS);
 });
 
-after(() => site.startAnew(POOLS));
+after(() => site.startAnew([...POOLS, 'auth']));
 
 test('who has sent all of the day is told what is left, and sends again the next day', async () => {
   const sender = await newUser({ yuan: '100' });
@@ -79,12 +80,20 @@ test('while sending is paused its page says so, forms are refused, and everythin
   const [sender, receiver] = [await newUser({ yuan: '100' }), await newUser()];
   const fields = even('1');
   const path = await sentPath(sender, fields);
-  await site.startAnew(['page'], { HB_SENDING: 'off' });
+  await site.startAnew(['hot', 'page', 'auth'], { HB_SENDING: 'off' });
   const shown = await sender.client.getHtml('/send');
   assert.equal(shown.status, 200);
   assert.doesNotMatch(shown.text, /<form id="kept"/);
   assert.match(shown.text, /<div class="card notice"><p role="status">/);
   assert.equal((await sender.client.get('/send')).json.sending, false);
+  assert.equal((await sender.client.get('/')).json.sending, false);
+  for (const [user, pages] of [[sender, ['/', '/wallet', '/records/sent', '/records/story', path]], [receiver, ['/', '/records/received', '/account/delete']]]) {
+    for (const at of pages) {
+      const { text } = await user.client.getHtml(at);
+      assert.doesNotMatch(text, /href="\/send/, `no link of ${at} leads to the form`);
+      if (at === '/') assert.ok(text.includes(words('zh-CN', 'sending_paused_detail')), 'the home page says why');
+    }
+  }
   assert.deepEqual([403, 'sending-paused'], await sendPacket(sender, even('1')).then((answer) => [answer.status, problem(answer)]));
   assert.equal((await sender.client.postHtml('/send', even('1'))).status, 403);
   assert.equal(await sentPath(sender, fields), path, 'a repeat gets its packet');

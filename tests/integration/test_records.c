@@ -12,6 +12,7 @@
 #include "records/records.h"
 #include "support/packet_row.h"
 #include "support/test.h"
+#include "support/test_services.h"
 #include "test_packet_app.h"
 
 static struct person sender; /* the first user that this test creates */
@@ -308,6 +309,38 @@ TEST(home_shows_balance_and_the_latest_five_of_each)
     visit_says(person_json(&p, home_show, "/", NULL, 0), 200, "balance_fen: 4321", "5 × \"share_no\"",
                "5 × \"refund_fen\"");
     visit_says(person_html(&p, home_show, "/", NULL, 0), 200, "43.21");
+}
+
+/* Restores the settings also after a failure. */
+static int home_end(void **state)
+{
+    (void)state;
+    test_services_config(app)->share_fen_max = 20000;
+    test_services_config(app)->sending = true;
+    return 0;
+}
+
+TEST_WITH(home_offers_who_is_new_gifts_of_one_share_and_none_while_sending_is_paused, NULL, home_end)
+{
+    static const struct {
+        int64_t share_fen_max;
+        const char *says, *lacks;
+    } rows[] = { { 20000, "href=\"/send?amount=188.00\">¥<b>188.00</b>", "amount=1880" },
+                 { 18799, "href=\"/send?amount=88.00\"", "188.00" },
+                 { 666, "href=\"/send?amount=6.66\"", "8.88" },
+                 { 665, "href=\"/send\"", "class=\"quick\"" } };
+    struct person p = person_with(0);
+    EACH (row, rows) {
+        test_services_config(app)->share_fen_max = row->share_fen_max;
+        visit_says(person_html(&p, home_show, "/", NULL, 0), 200, row->says, LACKS, row->lacks);
+    }
+    visit_says(person_json(&p, home_show, "/", NULL, 0), 200, "\"sending\":true", LACKS, "amount=");
+    (void)home_end(NULL);
+    test_services_config(app)->sending = false;
+    visit_says(person_html(&p, home_show, "/", NULL, 0), 200, "暂停发红包", LACKS, "href=\"/send");
+    visit_says(person_json(&p, home_show, "/", NULL, 0), 200, "\"sending\":false");
+    (void)packet_of(&p, PACKET_EVEN, 100, 1, clock_now_ms());
+    visit_says(person_html(&p, home_show, "/", NULL, 0), 200, "暂停发红包", LACKS, "href=\"/send");
 }
 
 /* ---- verify ---- */

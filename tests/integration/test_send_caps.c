@@ -134,6 +134,33 @@ CAPS_TEST(the_refusal_says_what_may_still_be_sent_and_when_the_next_day_begins)
     visit_says(posted(&p, "1", NULL, false), 422, "今天能发的金额已经用完，请明天再发");
 }
 
+CAPS_TEST(the_form_says_what_is_left_when_it_is_little)
+{
+    static const struct {
+        int64_t fen, count;
+        const char *amount, *json, *says, *lacks;
+    } rows[] = {
+        { 0, 0, "6", "\"send_day\":null", "amount_hint", "今天" },
+        { 1000, 0, "8", "\"left_fen\":200,\"left_count\":null", "amount_hint", "今天" },
+        { 1000, 0, "8.01", "\"left_fen\":199,\"left_count\":null", "今天最多还能发1.99元", "请明天再发" },
+        { 1000, 9, "10", "\"left_fen\":0,\"left_count\":8", "今天能发的金额已经用完，请明天再发", "今天最多" },
+        { 0, 1, "1", "\"left_fen\":null,\"left_count\":0", "今天能发的红包已经发完，请明天再发", "今天最多" },
+        { 1000, 10, "1", "\"left_fen\":900,\"left_count\":9", "amount_hint", "今天" },
+    };
+    EACH (row, rows) {
+        struct person p = person_with(100000);
+        settings_set(app, row->fen, row->count, true);
+        assert_int_equal(sent(&p, row->amount), 201);
+        visit_says(person_json(&p, send_form_get, "/send", NULL, 0), 200, row->json);
+        visit_says(person_html(&p, send_form_get, "/send", NULL, 0), 200, row->says, LACKS, row->lacks);
+    }
+    struct person p = person_with(100000);
+    settings_set(app, 0, 10, true);
+    for (int i = 0; i < 9; i++)
+        assert_int_equal(sent(&p, "1"), 201);
+    visit_says(person_html(&p, send_form_get, "/send", NULL, 0), 200, "今天最多还能发1个红包");
+}
+
 CAPS_TEST(a_day_is_the_day_of_the_site)
 {
     struct person p = person_with(100000);

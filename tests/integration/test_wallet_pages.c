@@ -227,7 +227,51 @@ TEST(a_new_wallet_is_empty)
 {
     struct account p = person_new();
     visit_says(json_of(statement_show, "/wallet", NULL, p.cookie), 200,
-               "{\"balance_fen\":0,\"entries\":[],\"withdraws\":false,\"pending\":[],\"next\":null}");
+               "{\"balance_fen\":0,\"entries\":[],\"withdraws\":false,\"can_topup\":false,\"pending\":[],"
+               "\"receive_day\":null,\"next\":null}");
+}
+
+/* The shares are of tomorrow, so a midnight in between does not matter. */
+TEST(who_is_near_the_cap_of_receiving_sees_what_is_left_and_who_has_reached_it_that_too)
+{
+    enum { DAY_MS = 86400000 };
+    static const struct {
+        int64_t share_fen, left_fen;
+        const char *says, *lacks;
+    } rows[] = { { 800, 200, "</html>", "上限" },
+                 { 1, 199, "今天再收1.99元就达上限", "已达上限" },
+                 { 199, 0, "今天领的红包已达上限", "今天再收" },
+                 { 1, 0, "今天领的红包已达上限", "今天再收" } };
+    struct account p = person_new();
+    const int64_t now_ms = clock_now_ms();
+    config->user_receive_day_fen = 1000;
+    grabbed_at(now_ms - 2 * (int64_t)DAY_MS, packet_id_random(), &p, 5000);
+    EACH (row, rows) {
+        grabbed_at(now_ms + DAY_MS, packet_id_random(), &p, row->share_fen);
+        visit_says(json_of(statement_show, "/wallet", NULL, p.cookie), 200,
+                   text_printf("\"receive_day\":{\"left_fen\":%lld,\"ends_at\":\"", (long long)row->left_fen));
+        visit_says(html_of(statement_show, "/wallet", NULL, p.cookie), 200, row->says, LACKS, row->lacks);
+    }
+    config->user_receive_day_fen = 0;
+    visit_says(json_of(statement_show, "/wallet", NULL, p.cookie), 200, "\"receive_day\":null");
+}
+
+TEST(the_form_offers_usual_amounts_up_to_its_limit)
+{
+    static const struct {
+        int64_t max_fen;
+        const char *says, *lacks;
+    } rows[] = { { 1000000, "href=\"/wallet?amount=500\" data-amount=\"500\"", "data-amount=\"1000\"" },
+                 { 49999, "data-amount=\"200\"", "data-amount=\"500\"" },
+                 { 5000, "data-amount=\"50\"", "data-amount=\"100\"" },
+                 { 4999, "name=\"amount\"", "class=\"chips\"" } };
+    struct account p = person_new();
+    const int64_t before_fen = config->deposit_fen_max;
+    EACH (row, rows) {
+        config->deposit_fen_max = row->max_fen;
+        visit_says(html_of(statement_show, "/wallet", NULL, p.cookie), 200, row->says, LACKS, row->lacks);
+    }
+    config->deposit_fen_max = before_fen;
 }
 
 /* The first transfer of the account; those that a test makes have the next numbers. */
@@ -354,7 +398,8 @@ TEST(entries_of_channels_show_the_channel_the_memo_and_the_reference)
                            "\"created_at\":\"" DAY "2Z\"},"
                            "{\"kind\":\"credit\",\"amount_fen\":5000,\"packet\":null,\"transfer\":%llu,"
                            "\"channel\":\"%s\",\"memo\":\"May \\u0026 June\",\"reference\":\"r-1\","
-                           "\"created_at\":\"" DAY "1Z\"}],\"withdraws\":true,\"pending\":[],\"next\":null}",
+                           "\"created_at\":\"" DAY "1Z\"}],\"withdraws\":true,"
+                           "\"can_topup\":false,\"pending\":[],\"receive_day\":null,\"next\":null}",
                            first + 6, name, first + 4, name, first + 3, name, first + 2, name, first + 1, name, first,
                            name));
     visit_says(html_of(statement_show, "/wallet", NULL, p.cookie), 200, "入账", "扣款", "提现", "提现退回", "更正",
