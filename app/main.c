@@ -96,7 +96,8 @@ static const struct command {
       "post|void ID | topups | paid ID | balances | transfers | report [--channel NAME] [--reference R] [--memo TEXT] "
       "[--note TEXT] [--withdrawals WORD] [--withdraw-min AMOUNT] [--withdraw-hint TEXT] [--topup-url URL] "
       "[--topup-key] [--amount AMOUNT] [--reason TEXT] [--import FILE] [--from DAY | --since TIME] "
-      "[--to DAY] [--daily] [--against FILE [--missing NAME]] [--min AMOUNT | --all] [--reference-prefix P] [--debit] [--check] [--json | --csv]",
+      "[--to DAY] [--daily] [--against FILE [--missing NAME]] [--after TRANSFER] [--min AMOUNT | --all] "
+      "[--reference-prefix P] [--debit] [--check] [--json | --csv]",
       "put money in and out by channels, with references; report", "treasury", NULL, NULL },
     { "service", service_command,
       "add NAME --scopes SCOPES --channel NAME [--day-max AMOUNT] [--addresses CIDR...] | list [--json] | revoke NAME",

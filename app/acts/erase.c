@@ -10,8 +10,8 @@
 #include "packet/receivers.h"
 #include "packet/store.h"
 
-/* Redis keeps nothing of a closed packet after its grace time. The margin allows for differing clocks and late
- * settling. */
+/* Redis keeps nothing of a closed packet after its grace time (or twenty minutes: keep_ms in settle/publish.c). The
+ * margin allows for differing clocks and late settling. */
 enum { GONE_MARGIN_MS = 60 * 60 * 1000 };
 
 /* ---- names ---- */

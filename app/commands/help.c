@@ -108,6 +108,7 @@ static const struct command_word {
     { "money", "--import FILE", "post all withdrawals of a CSV file with the columns id and reference" },
     { "money", "--from DAY", "the first day, in the time zone of the site, such as 2026-11-01" },
     { "money", "--to DAY", "the last day" },
+    { "money", "--after TRANSFER", "of the transfers: only those that were made later than this one" },
     { "money", "--daily", "of the report: also each day on which something moved; needs --from" },
     { "money", "--debit", "the rows of the file are debits" },
     { "money", "--min AMOUNT", "of the balances: only who has so much" },

@@ -40,7 +40,7 @@ static enum status stores_check(const struct config *config, struct db *db)
     return ST_CONFLICT;
 }
 
-/* ST_CONFLICT: the tables hold what was made with another value of a setting than the configuration's, which is said. */
+/* ST_CONFLICT: the tables hold what was made with another value of a setting. The value is said. */
 static enum status settings_check(const struct config *config, struct db *db, struct arena *a)
 {
     struct site_settings there;

@@ -225,18 +225,19 @@ static void settings_check(struct doctor *d, struct db *db)
     enum site_setting i = site_settings_differ(d->config, &there, 0);
     for (; i < SITE_SETTING_COUNT; i = site_settings_differ(d->config, &there, i + 1)) {
         const char *name = site_setting_name(i), *fixes = site_setting_fixes(i);
-        const char *is = arena_cstr(d->arena, there.values[i]);
+        const char *finding = i == SITE_TIMEZONE ? name : "money-unit", *is = arena_cstr(d->arena, there.values[i]);
         (void)site_setting_wanted(d->config, i, wanted);
         if (is == NULL)
             return;
         if (there.fixed[i])
-            finding_wrong(&d->found, name, check_setting_mend(d->config, &d->found, name, is),
+            finding_wrong(&d->found, finding, check_setting_mend(d->config, &d->found, name, is),
                           "%s is %s, but the %s of the tables are of %s: no process works with them", name, wanted,
                           fixes, is);
         else
-            finding_wrong(&d->found, name, d->has_setup ? "hongbao setup --non-interactive" : "hongbao migrate",
-                          "%s is %s, and the tables, which have no %s yet, were made for %s: no process works with them",
-                          name, wanted, fixes, is);
+            finding_wrong(
+                &d->found, finding, d->has_setup ? "hongbao setup --non-interactive" : "hongbao migrate",
+                "%s is %s, and the tables, which have no %s yet, were made for %s: no process works with them", name,
+                wanted, fixes, is);
     }
 }
 

@@ -126,7 +126,7 @@ static const char *row_accept(void *ctx, struct str answer)
 
 /* The row, a blank and the settings of the data. Also works with tables of a version before, without these columns. */
 #define ROW_SQL                                                                                                        \
-    "SELECT (SELECT CONCAT(s.id, ' ', s.generation, ' ', " SITE_SETTINGS_COLUMNS ") FROM site AS s)"                    \
+    "SELECT (SELECT CONCAT(s.id, ' ', s.generation, ' ', " SITE_SETTINGS_COLUMNS ") FROM site AS s)"                   \
     " FROM " SITE_SETTINGS_WITHOUT
 
 /* Compares the settings, too. answer: of ROW_SQL. */

@@ -42,12 +42,12 @@ struct site_mark {
 
 enum site_verdict {
     SITE_AGREES,
-    SITE_UNMARKED,     /* Redis has no mark */
-    SITE_UNCOMPARED,   /* no mark either, and no worker has compared the stores yet */
-    SITE_OTHER,        /* Redis belongs to another site */
-    SITE_TABLES_GONE,  /* Redis belongs to a site, but the tables have no user: they were made anew */
-    SITE_TABLES_OLDER, /* the tables are an older copy */
-    SITE_REDIS_OLDER,  /* Redis is an older copy */
+    SITE_UNMARKED,       /* Redis has no mark */
+    SITE_UNCOMPARED,     /* no mark either, and no worker has compared the stores yet */
+    SITE_OTHER,          /* Redis belongs to another site */
+    SITE_TABLES_GONE,    /* Redis belongs to a site, but the tables have no user: they were made anew */
+    SITE_TABLES_OLDER,   /* the tables are an older copy */
+    SITE_REDIS_OLDER,    /* Redis is an older copy */
     SITE_OTHER_SETTINGS, /* the tables were made with another time zone or unit of money than the settings */
     SITE_UNKNOWN         /* a store did not answer */
 };

@@ -75,13 +75,13 @@ static enum status row_exists(struct db *db, struct arena *a, const char *column
 static enum status fixed_read(struct db *db, struct arena *a, struct site_settings *out)
 {
     struct db_rows columns, found;
-    enum status st =
-        db_query(db, a, &columns,
-                 "SELECT column_name = 'month', CONCAT('SELECT 1 FROM `', table_name, '` WHERE `', column_name, '` <> ',"
-                 " COALESCE(NULLIF(column_default, 'NULL'), '0'), ' LIMIT 1') FROM information_schema.columns"
-                 " WHERE table_schema = DATABASE() AND (column_name LIKE '%\\_fen'"
-                 " OR (table_name, column_name) = ('user_month', 'month'))",
-                 NULL, 0);
+    enum status st = db_query(
+        db, a, &columns,
+        "SELECT column_name = 'month', CONCAT('SELECT 1 FROM `', table_name, '` WHERE `', column_name, '` <> ',"
+        " COALESCE(NULLIF(column_default, 'NULL'), '0'), ' LIMIT 1') FROM information_schema.columns"
+        " WHERE table_schema = DATABASE() AND (column_name LIKE '%\\_fen'"
+        " OR (table_name, column_name) = ('user_month', 'month'))",
+        NULL, 0);
     for (size_t i = 0; st == ST_OK && i < columns.count; i++) {
         const bool is_month = db_cell_i64(&columns, i, 0) != 0;
         if (out->fixed[is_month ? SITE_TIMEZONE : SITE_UNIT])

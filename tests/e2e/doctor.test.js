@@ -275,9 +275,9 @@ test('faults of the tables', async () => {
     settings, mends: /^timezone = Asia\/Shanghai$/ });
   const amount = statements(`SET foreign_key_checks = 0; INSERT INTO topup (user_id, channel_id, amount_fen, request_key, state, created_ms, expires_ms)
       VALUES (9, 2, 1, 'unit', 'waiting', 1, 1)`, "DELETE FROM topup WHERE request_key = 'unit'");
-  await finds('unit', /unit is USD, but the amounts of the tables are of CNY: no process works with them/, { ...amount,
+  await finds('money-unit', /unit is USD, but the amounts of the tables are of CNY: no process works with them/, { ...amount,
     settings: { HB_UNIT: 'USD', HB_UNIT_SYMBOL: '$', HB_UNIT_NAME_ZH: '美元', HB_UNIT_NAME_EN: 'dollars' }, mends: /^unit = CNY$/ });
-  await finds('unit_decimals', /unit_decimals is 0, but the amounts of the tables are of 2:/, { ...amount,
+  await finds('money-unit', /unit_decimals is 0, but the amounts of the tables are of 2:/, { ...amount,
     settings: { HB_UNIT_DECIMALS: '0' }, mends: /^unit_decimals = 2$/ });
 });
 

@@ -121,7 +121,7 @@ test('the unit of money is set by options, and taken from the backup that is res
   writeFileSync(conf, `base_url = https://hongbao.example\n${lines}\n`);
   assert.equal(await made('', 'data_settings'), `${before}\n${lines}`, 'as before');
   assert.equal(await made("--unit-name-en 'house points'", 'data_settings | tail -n 1'), 'unit_name_en = house points');
-  assert.match(await made("--unit-name-en dots", 'config_fits https://hongbao.example'), /is yours: set unit_name_en = dots there first$/);
+  assert.match(await made('--unit-name-en dots', 'HOST=hongbao.example; config_fits https://hongbao.example'), /is yours: set unit_name_en = dots there first$/);
   rmSync(conf);
   assert.match(await made('--unit POINT', 'echo no'), /^setup: .*unit = POINT needs unit_symbol, unit_name_zh and unit_name_en of its own$/m);
   assert.match(await made('--unit-decimals 3', 'echo no'), /^setup: .*unit_decimals/);

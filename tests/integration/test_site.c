@@ -263,9 +263,8 @@ TEST_WITH(a_connection_to_other_tables_is_refused, begin_compared, faulty_world_
  * is connected already notices it at its next comparison. */
 TEST_WITH(tables_with_other_settings_are_refused, begin_compared, faulty_world_test_end)
 {
-    const char *own = arena_printf(w->arena, "timezone = '%s', unit = 'CNY', unit_decimals = 2",
-                                   w->app->stores.config->timezone)
-                          .ptr;
+    const char *own =
+        arena_printf(w->arena, "timezone = '%s', unit = 'CNY', unit_decimals = 2", w->app->stores.config->timezone).ptr;
     struct stores *page = &w->page->stores;
     assert_int_equal(site_confirm(page), ST_OK);
     EACH_TEXT (there, own, "timezone = ''", "timezone = 'Europe/Berlin'", "unit = 'CN'", "unit_decimals = 0") {

@@ -151,13 +151,15 @@ SETTINGS_TEST(tables_of_a_version_before_have_yuan)
 {
     struct site_settings there;
     assert_written(&config, false, YUAN);
-    sql_do(db, "ALTER TABLE site RENAME COLUMN unit TO a, RENAME COLUMN unit_decimals TO b, RENAME COLUMN timezone TO c");
+    sql_do(db,
+           "ALTER TABLE site RENAME COLUMN unit TO a, RENAME COLUMN unit_decimals TO b, RENAME COLUMN timezone TO c");
     assert_int_equal(site_settings_read(db, arena, &there), ST_OK);
     assert_int_equal(site_settings_write(db, &points, false), ST_OK);
     assert_int_equal(there.values[SITE_TIMEZONE].len, 0);
     assert_int_equal(site_settings_differ(&config, &there, 0), SITE_SETTING_COUNT);
     assert_int_equal(site_settings_differ(&points, &there, 0), SITE_UNIT);
-    sql_do(db, "ALTER TABLE site RENAME COLUMN a TO unit, RENAME COLUMN b TO unit_decimals, RENAME COLUMN c TO timezone");
+    sql_do(db,
+           "ALTER TABLE site RENAME COLUMN a TO unit, RENAME COLUMN b TO unit_decimals, RENAME COLUMN c TO timezone");
     sql_do(db, "RENAME TABLE site TO away");
     assert_int_equal(site_settings_read(db, arena, &there), ST_NOT_FOUND);
     assert_int_equal(site_settings_write(db, &points, false), ST_OK);

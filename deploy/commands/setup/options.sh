@@ -7,7 +7,7 @@ UNIT_SETTINGS=(unit unit_decimals unit_symbol unit_name_zh unit_name_en)
 declare -A UNIT_OPTIONS=() # those of UNIT_SETTINGS that were given
 
 options_read() {
-    local path name given=0
+    local path given=0
     while [ $# -gt 0 ]; do
         [ "$1" = --non-interactive ] || given=$((given + 1))
         case $1 in
@@ -21,10 +21,11 @@ options_read() {
         --key) KEY=$2 && shift ;;
         --redis-socket) REDIS_SOCKET=$2 && shift ;;
         --mysql-socket) MYSQL_SOCKET=$2 && shift ;;
-        --unit | --unit-decimals | --unit-symbol | --unit-name-zh | --unit-name-en)
-            name=${1#--}
-            UNIT_OPTIONS[${name//-/_}]=$2 && shift
-            ;;
+        --unit) UNIT_OPTIONS[unit]=$2 && shift ;;
+        --unit-decimals) UNIT_OPTIONS[unit_decimals]=$2 && shift ;;
+        --unit-symbol) UNIT_OPTIONS[unit_symbol]=$2 && shift ;;
+        --unit-name-zh) UNIT_OPTIONS[unit_name_zh]=$2 && shift ;;
+        --unit-name-en) UNIT_OPTIONS[unit_name_en]=$2 && shift ;;
         --own-stores) OWN_STORES=yes ;;
         --restore) RESTORE=${2%/} && shift ;;
         --replace) REPLACE=yes ;;
