@@ -26,14 +26,14 @@ enum { GROUP_DIGITS = 4, YUAN_DIGITS_MAX = 12, CAPITALS_MAX = 128 };
 
 #define CAPITALS_FEN_END INT64_C(100000000000000) /* 10 to the power of YUAN_DIGITS_MAX yuan */
 
-size_t money_format(int64_t fen, char *out)
+size_t money_format_as(int64_t fen, int decimals, char *out)
 {
     char reversed[MONEY_TEXT_MAX];
     uint64_t rest = fen < 0 ? 0 - (uint64_t)fen : (uint64_t)fen;
     size_t n = 0, len = 0;
 
-    for (int digit = 0; digit <= of_site.decimals || rest; digit++) {
-        if (digit == of_site.decimals && digit > 0)
+    for (int digit = 0; digit <= decimals || rest; digit++) {
+        if (digit == decimals && digit > 0)
             reversed[n++] = '.';
         reversed[n++] = (char)('0' + rest % 10);
         rest /= 10;
@@ -46,12 +46,23 @@ size_t money_format(int64_t fen, char *out)
     return len;
 }
 
+size_t money_format(int64_t fen, char *out)
+{
+    return money_format_as(fen, of_site.decimals, out);
+}
+
 struct str money_text(struct arena *a, int64_t fen)
 {
     char text[MONEY_TEXT_MAX];
     size_t len = money_format(fen, text);
 
     return arena_str(a, (struct str){ text, len });
+}
+
+struct str money_unit_says(struct arena *a)
+{
+    static const char *const says[] = { "without decimals, such as 88", "such as 88 or 88.5", "such as 88 or 88.50" };
+    return arena_printf(a, "%s%s %s", of_site.code, of_site.decimals > 0 ? "," : "", says[of_site.decimals]);
 }
 
 struct str money_limit_text(struct arena *a, int64_t fen)

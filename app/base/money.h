@@ -26,8 +26,13 @@ int64_t money_scale(void);
 
 /* fen → "12.34" or "-0.05"; "1234" without decimals. out: MONEY_TEXT_MAX bytes, caller's. Returns its length. */
 size_t money_format(int64_t fen, char *out);
-/* As above, in the arena; STR_NONE without memory. */
+/* As above, of a unit with these decimals, 0 … MONEY_DECIMALS_MAX: of a receipt of any site. */
+size_t money_format_as(int64_t fen, int decimals, char *out);
+/* As money_format, in the arena; STR_NONE without memory. */
 struct str money_text(struct arena *a, int64_t fen);
+/* Which amounts there are, for messages: "CNY, such as 88 or 88.50", "POINT without decimals, such as 88". In the
+ * arena; STR_NONE without memory. */
+struct str money_unit_says(struct arena *a);
 /* An amount as a limit, without ".00": "200", "12.50". In the arena; STR_NONE without memory. */
 struct str money_limit_text(struct arena *a, int64_t fen);
 /* fen → "壹佰贰拾叁元肆角伍分", "壹万零壹拾元整": the capitals of receipts, by the rules of China's banks (支付结算办法,

@@ -6,6 +6,7 @@
 
 #include "base/array.h"
 #include "base/clock.h"
+#include "base/money.h"
 #include "base/random.h"
 #include "base/typed.h"
 #include "commands/stores.h"
@@ -179,20 +180,20 @@ enum status demo_make(struct stores *stores, uint32_t count, int64_t money_fen, 
 
 static int usage(void)
 {
-    (void)fputs("usage: hongbao demo --users N [--yuan AMOUNT] --out FILE\n", stderr);
+    (void)fputs("usage: hongbao demo --users N [--amount AMOUNT] --out FILE\n", stderr);
     return 2;
 }
 
 int demo_command(const struct config *config, int argc, char **argv)
 {
     uint64_t count = 0;
-    int64_t money_fen = DEMO_MONEY_FEN;
+    int64_t money_fen = DEMO_MONEY_FEN / 100 * money_scale();
     const char *path = NULL;
     for (int i = 1; i < argc; i += 2) {
         if (i + 1 < argc && strcmp(argv[i], "--users") == 0 && str_to_u64(str_from(argv[i + 1]), &count) &&
             count >= 1 && count <= DEMO_USERS_MAX)
             continue;
-        if (i + 1 < argc && strcmp(argv[i], "--yuan") == 0 && typed_amount(str_from(argv[i + 1]), &money_fen) &&
+        if (i + 1 < argc && strcmp(argv[i], "--amount") == 0 && typed_amount(str_from(argv[i + 1]), &money_fen) &&
             money_fen < INT64_MAX)
             continue;
         if (i + 1 < argc && strcmp(argv[i], "--out") == 0)

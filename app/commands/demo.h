@@ -9,7 +9,7 @@
 #include "config/config.h"
 #include "live/stores.h"
 
-enum { DEMO_USERS_MAX = 1000000, DEMO_MONEY_FEN = 100000 };
+enum { DEMO_USERS_MAX = 1000000, DEMO_MONEY_FEN = 100000 /* of a unit with two decimals */ };
 
 /* Creates count users, each with money_fen in the wallet, transferred from the bank, and with a session, but without a
  * password. Writes one line per user to out: user_id<TAB>username<TAB>cookie, the cookie as `sid=TOKEN`.
@@ -18,7 +18,7 @@ enum { DEMO_USERS_MAX = 1000000, DEMO_MONEY_FEN = 100000 };
  * written. */
 enum status demo_make(struct stores *stores, uint32_t count, int64_t money_fen, FILE *out);
 
-/* `demo --users N [--yuan AMOUNT] --out FILE`; FILE - is standard output. 0: done, 1: failed, 2: bad argument. */
+/* `demo --users N [--amount AMOUNT] --out FILE`; FILE - is standard output. 0: done, 1: failed, 2: bad argument. */
 int demo_command(const struct config *config, int argc, char **argv);
 
 #endif

@@ -242,6 +242,19 @@ void money_cell(struct buf *out, int64_t fen)
     csv_number(out, (struct str){ text, money_format(fen, text) });
 }
 
+void money_unit_cell(struct buf *out)
+{
+    csv_cell(out, str_from(money_unit()->code));
+}
+
+const char *money_unit_json(struct money *m)
+{
+    /* a code has no character that JSON escapes */
+    const char *members =
+        arena_printf(m->arena, "\"unit\":\"%s\",\"unit_decimals\":%d", money_unit()->code, money_unit()->decimals).ptr;
+    return members == NULL ? "" : members;
+}
+
 void money_id_cell(struct buf *out, uint64_t id)
 {
     char digits[STR_U64_MAX];

@@ -68,7 +68,7 @@ static void id_or_empty(struct buf *out, uint64_t id)
 }
 
 static const char *const COLUMNS[] = { "difference", "reference", "username", "line", "way", "listed",
-                                       "time",       "transfer",  "kind",     "here", "do" };
+                                       "time",       "transfer",  "kind",     "here", "do",  "unit" };
 
 static void row_csv(struct printing *p, const struct difference *d)
 {
@@ -83,6 +83,7 @@ static void row_csv(struct printing *p, const struct difference *d)
     csv_cell(&p->out, str_or_empty(d->here.kind));
     amount_or_empty(&p->out, d->here.amount_fen);
     csv_cell(&p->out, do_text(p, d));
+    money_unit_cell(&p->out);
     csv_row_end(&p->out);
 }
 
@@ -111,7 +112,7 @@ static enum status difference_print(void *ctx, struct arena *a, const struct dif
 static void list_begin(struct printing *p)
 {
     if (money_has(p->money, MONEY_JSON))
-        buf_cstr(&p->out, "{\"differences\":[");
+        buf_printf(&p->out, "{%s,\"differences\":[", money_unit_json(p->money));
     if (money_has(p->money, MONEY_CSV)) {
         csv_begin(&p->out);
         csv_header(&p->out, COLUMNS, ARRAY_LEN(COLUMNS));
@@ -139,7 +140,7 @@ static enum status compare(struct printing *p, struct against *g)
     struct money *m = p->money;
     list_begin(p);
     enum status st = against_compare(g, m->db);
-    enum status closed = missing_close(m, &p->missing);
+    enum status closed = missing_close(m, &p->missing, st == ST_OK);
     if (st == ST_INVALID || (st == ST_UNAVAILABLE && ferror(g->file.stream)))
         return money_file_refused(m, &g->file, st);
     return st != ST_OK ? st : closed != ST_OK ? closed : list_end(p, g);

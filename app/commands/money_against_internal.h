@@ -29,8 +29,8 @@ struct missing {
 enum status missing_check(struct money *m, const struct missing *files);
 /* Adds the row of a difference, if it is missing. ST_CORRUPT: a file can't be written; why is set · ST_NO_MEMORY. */
 enum status missing_add(struct money *m, struct missing *files, const struct difference *d);
-/* Closes the files. ST_CORRUPT as above. */
-enum status missing_close(struct money *m, struct missing *files);
+/* Closes the files, and removes them when the comparison did not end (is_whole). ST_CORRUPT as above. */
+enum status missing_close(struct money *m, struct missing *files, bool is_whole);
 /* Prints how to bring the rows back. */
 void missing_print(const struct missing *files, struct str channel, FILE *to);
 

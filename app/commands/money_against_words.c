@@ -177,14 +177,14 @@ static void unlisted_append(struct buf *out, const struct difference *d)
         reverse_append(out, "pay it outside, or give it back", d);
 }
 
-/* What the list has more than here, as a credit or debit. */
+/* What the list has more than here. A part that was moved back under the reference of the payment comes beside it. */
 static void amount_do_append(struct buf *out, struct str channel, const struct difference *d)
 {
-    const bool is_in = d->row.way == LISTED_REVERSE ? d->here.comes_in : d->row.way == LISTED_IN;
-    const int64_t more_fen = (is_in ? d->row.amount_fen : -d->row.amount_fen) -
-                             (d->here.comes_in ? d->here.amount_fen : -d->here.amount_fen);
+    const bool is_same_way = d->row.way == LISTED_REVERSE || (d->row.way == LISTED_IN) == d->here.comes_in;
+    const int64_t more_fen = is_same_way ? d->row.amount_fen - d->here.amount_fen : -d->row.amount_fen;
     buf_cstr(out, "ask the provider; when the list is right: ");
-    move_append(out, more_fen > 0, d->here.username, more_fen > 0 ? more_fen : -more_fen, channel, STR("NEW"));
+    move_append(out, (more_fen > 0) == d->here.comes_in, str_or_empty(d->here.username),
+                more_fen > 0 ? more_fen : -more_fen, channel, STR("NEW"));
 }
 
 static void user_do_append(struct buf *out, struct str channel, const struct difference *d)

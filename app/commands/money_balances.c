@@ -40,6 +40,7 @@ static void row_csv(struct listing *l, const struct balance *b)
     csv_cell(&l->out, STR("")); /* memo */
     csv_cell(&l->out, b->user.nickname);
     csv_cell(&l->out, str_from(user_state_word(&b->user)));
+    money_unit_cell(&l->out);
     csv_row_end(&l->out);
 }
 
@@ -70,9 +71,9 @@ static enum status page_print(void *ctx, const struct balance *rows, size_t coun
 
 static void list_begin(struct listing *l)
 {
-    static const char *const columns[] = { "username", "amount", "reference", "memo", "nickname", "state" };
+    static const char *const columns[] = { "username", "amount", "reference", "memo", "nickname", "state", "unit" };
     if (money_has(l->money, MONEY_JSON))
-        buf_cstr(&l->out, "{\"balances\":[");
+        buf_printf(&l->out, "{%s,\"balances\":[", money_unit_json(l->money));
     if (money_has(l->money, MONEY_CSV)) {
         csv_begin(&l->out);
         csv_header(&l->out, columns, ARRAY_LEN(columns));
@@ -90,8 +91,8 @@ static enum status sums_print(struct listing *l, const struct balances *b)
     }
     (void)money_format(b->sum_fen, sum);
     (void)money_format(b->wallets_fen, wallets);
-    (void)fprintf(money_has(l->money, MONEY_CSV) ? stderr : stdout, "%" PRIu64 " users, %s; all wallets %s\n", b->users,
-                  sum, wallets);
+    (void)fprintf(money_has(l->money, MONEY_CSV) ? stderr : stdout, "%" PRIu64 " users, %s; all wallets %s %s\n",
+                  b->users, sum, wallets, money_unit()->code);
     return ST_OK;
 }
 
@@ -108,7 +109,7 @@ static enum status min_read(struct money *m, int64_t *out_fen)
         return money_misread(m, "--all and --min exclude each other");
     enum status st = utf8_fold_pasted(m->arena, typed, &folded);
     if (st == ST_INVALID || (st == ST_OK && (!typed_amount(folded, out_fen) || *out_fen == INT64_MAX)))
-        return money_misread(m, "%.*s is no amount of yuan, such as 88 or 88.50", STR_ARG(typed));
+        return money_misread(m, "%.*s is no amount of %.*s", STR_ARG(typed), STR_ARG(money_unit_says(m->arena)));
     return st;
 }
 

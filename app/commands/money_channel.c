@@ -6,6 +6,7 @@
 #include "commands/money_internal.h"
 #include "money/report.h"
 #include "web/csv.h"
+#include "web/view.h"
 
 enum { NOTE_CODE_POINTS_MAX = 200 };
 
@@ -26,6 +27,7 @@ static enum status channels_json(struct money *m, const struct report *r)
 {
     struct model model;
     model_init(&model, m->arena);
+    view_unit_model(&model, &model.root);
     struct value *list = value_list(&model, &model.root, "channels");
     for (size_t i = 0; i < r->channel_count; i++) {
         const struct channel *c = &r->channels[i].channel;
@@ -46,8 +48,9 @@ static enum status channels_json(struct money *m, const struct report *r)
 
 static enum status channels_csv(const struct report *r)
 {
-    static const char *const columns[] = { "name",   "note",       "balance",     "paid_in",      "paid_out",
-                                           "author", "created_at", "withdrawals", "withdraw_min", "withdraw_hint" };
+    static const char *const columns[] = { "name",         "note",          "balance",    "paid_in",
+                                           "paid_out",     "author",        "created_at", "withdrawals",
+                                           "withdraw_min", "withdraw_hint", "unit" };
     struct buf out = BUF_EMPTY;
     csv_begin(&out);
     csv_header(&out, columns, ARRAY_LEN(columns));
@@ -63,6 +66,7 @@ static enum status channels_csv(const struct report *r)
         csv_cell(&out, c->settings.withdraws ? STR("on") : STR("off"));
         money_cell(&out, c->settings.withdraw_min_fen);
         csv_cell(&out, c->settings.withdraw_hint);
+        money_unit_cell(&out);
         csv_row_end(&out);
     }
     enum status st = money_flush(&out);
@@ -130,7 +134,7 @@ static enum status settings_read(struct money *m, struct channel_change *out)
         out->settings_changed |= CHANNEL_WITHDRAW_MIN;
         if (!typed_amount(money_value(m, MONEY_WITHDRAW_MIN), &s->withdraw_min_fen) || s->withdraw_min_fen < 1 ||
             s->withdraw_min_fen == INT64_MAX)
-            return money_misread(m, "the smallest amount is yuan, such as 10 or 0.50");
+            return money_misread(m, "--withdraw-min is no amount above 0 of %.*s", STR_ARG(money_unit_says(m->arena)));
     }
     if (st == ST_OK && money_has(m, MONEY_WITHDRAW_HINT)) {
         out->settings_changed |= CHANNEL_WITHDRAW_HINT;

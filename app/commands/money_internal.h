@@ -94,8 +94,8 @@ const char *money_author_quoted(const struct money *m);
 /* A list that is printed page by page, as lines, with --json or --csv. ctx is of the action: its query, and the page
  * that was read. */
 struct money_list {
-    const char *name; /* the member of the JSON object */
-    const char *const *columns;
+    const char *name;           /* the member of the JSON object */
+    const char *const *columns; /* of row_csv; the unit follows them */
     size_t column_count;
     size_t page_rows; /* a page with fewer rows is the last one */
     /* Reads the next page into ctx. */
@@ -113,6 +113,10 @@ enum status money_json_print(struct model *model);
 void money_json_item(struct buf *out, const struct model *model, bool is_first);
 /* Appends an amount as a cell, which may be below zero. */
 void money_cell(struct buf *out, int64_t fen);
+/* Appends the unit of the row's amounts as its last cell; the column is named unit. */
+void money_unit_cell(struct buf *out);
+/* The unit as the first members of a JSON object that is printed in parts. In the arena; empty without memory. */
+const char *money_unit_json(struct money *m);
 void money_id_cell(struct buf *out, uint64_t id);
 void money_time_cell(struct buf *out, int64_t ms);
 /* Prints the rows so far, and empties the buffer. ST_NO_MEMORY: a row is missing. That stdout can't be written is found

@@ -11,6 +11,7 @@ static void row_append(struct money *m, const struct money_list *list, const voi
         money_json_item(out, &model, is_first);
     } else if (money_has(m, MONEY_CSV)) {
         list->row_csv(out, ctx, row);
+        money_unit_cell(out);
         csv_row_end(out);
     } else {
         list->row_text(out, ctx, row);
@@ -36,10 +37,13 @@ enum status money_list_print(struct money *m, const struct money_list *list, voi
 {
     struct buf out = BUF_EMPTY;
     if (money_has(m, MONEY_JSON))
-        buf_printf(&out, "{\"%s\":[", list->name);
+        buf_printf(&out, "{%s,\"%s\":[", money_unit_json(m), list->name);
     if (money_has(m, MONEY_CSV)) {
         csv_begin(&out);
-        csv_header(&out, list->columns, list->column_count);
+        for (size_t i = 0; i < list->column_count; i++)
+            csv_cell(&out, str_from(list->columns[i]));
+        csv_cell(&out, STR("unit"));
+        csv_row_end(&out);
     }
     enum status st = pages_print(m, list, ctx, &out);
     if (st == ST_OK && money_has(m, MONEY_JSON)) {

@@ -104,14 +104,18 @@ enum status missing_add(struct money *m, struct missing *files, const struct dif
     return st;
 }
 
-enum status missing_close(struct money *m, struct missing *files)
+enum status missing_close(struct money *m, struct missing *files, bool is_whole)
 {
     enum status st = ST_OK;
-    for (size_t i = 0; i < MISSING_FILES; i++)
-        if (files->files[i] != NULL && fclose(files->files[i]) != 0) {
-            const char *name = name_of(m->arena, files, i);
+    for (size_t i = 0; i < MISSING_FILES; i++) {
+        const char *name = files->files[i] != NULL ? name_of(m->arena, files, i) : NULL;
+        if (files->files[i] == NULL)
+            continue;
+        if (fclose(files->files[i]) != 0 && is_whole)
             st = name == NULL ? ST_NO_MEMORY : write_failed(m, name);
-        }
+        if (!is_whole && name != NULL)
+            (void)unlink(name);
+    }
     return st;
 }
 

@@ -4,6 +4,7 @@
 #include "commands/money_internal.h"
 #include "money/models.h"
 #include "web/csv.h"
+#include "web/view.h"
 
 /* ---- JSON ---- */
 
@@ -12,6 +13,7 @@ static enum status report_json(struct money *m, const struct report *r)
     struct model model;
     model_init(&model, m->arena);
     report_time_model(&model, &model.root, r);
+    view_unit_model(&model, &model.root);
     struct value *channels = value_list(&model, &model.root, "channels");
     for (size_t i = 0; i < r->channel_count; i++) {
         struct value *row = value_add_object(&model, channels);
@@ -43,6 +45,7 @@ static void row_csv(struct buf *out, struct str day, struct str channel, const s
     csv_cell(out, channel);
     for (size_t i = 0; i < report_columns_count; i++)
         money_cell(out, report_column_fen(flows, &report_columns[i]));
+    money_unit_cell(out);
     csv_row_end(out);
 }
 
@@ -55,6 +58,7 @@ static enum status report_csv(struct money *m, const struct report *r)
     csv_cell(&out, STR("channel"));
     for (size_t i = 0; i < report_columns_count; i++)
         csv_cell(&out, str_from(report_columns[i].name));
+    csv_cell(&out, STR("unit"));
     csv_row_end(&out);
     for (const struct report_day *day = r->days; day != NULL; day = day->next)
         row_csv(&out, report_day_text(m->arena, day->from_ms), r->channels[day->channel].channel.name, &day->flows);
@@ -85,8 +89,8 @@ static void flows_text(const struct report_flows *flows)
 static enum status report_text(struct money *m, const struct report *r, struct str from, struct str to)
 {
     const struct str read = str_or_empty(clock_zone_second(m->arena, r->read_ms));
-    (void)printf("from %.*s to %.*s, read %.*s\n", STR_ARG(from.len > 0 ? from : STR("the beginning")),
-                 STR_ARG(to.len > 0 ? to : STR("now")), STR_ARG(read));
+    (void)printf("from %.*s to %.*s, read %.*s, in %s\n", STR_ARG(from.len > 0 ? from : STR("the beginning")),
+                 STR_ARG(to.len > 0 ? to : STR("now")), STR_ARG(read), money_unit()->code);
     for (size_t i = 0; i < r->channel_count; i++) {
         (void)printf("\nchannel %.*s\n", STR_ARG(r->channels[i].channel.name));
         flows_text(&r->channels[i].flows);

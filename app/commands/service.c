@@ -108,7 +108,10 @@ static enum status day_max_read(struct job *job, struct str typed, int64_t *out)
         return ST_OK;
     enum status st = utf8_fold_pasted(job->arena, typed, &folded);
     if (st == ST_INVALID || (st == ST_OK && (!typed_amount(folded, out) || *out == 0 || *out == INT64_MAX)))
-        return misread(job, STR("--day-max is no amount of yuan from 0.01 to 9999999.99, such as 5000"));
+        return misread(job, arena_printf(job->arena, "--day-max is no amount from %.*s to %.*s of %.*s",
+                                         STR_ARG(money_text(job->arena, 1)),
+                                         STR_ARG(money_text(job->arena, TYPED_AMOUNT_MAX_FEN)),
+                                         STR_ARG(money_unit_says(job->arena))));
     return st;
 }
 

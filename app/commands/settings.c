@@ -60,8 +60,8 @@ bool settings_man(FILE *out)
         "then the environment, where\n.I name\nis HB_NAME; a later source overrides an earlier "
         "one.\n"
         "With a mistake in one of them it does not start;\n.B hongbao check\ntells all mistakes.\n"
-        ".PP\nNames end in their unit:\n.IR _ms ,\n.IR _s ,\n.I _fen\n(1 yuan = 100 fen),\n"
-        ".IR _bytes .\nDATADIR is the folder of the installed files.\n"
+        ".PP\nNames end in their unit:\n.IR _ms ,\n.IR _s ,\n.I _fen\n(the smallest unit of money: fen, or what\n"
+        ".I unit_decimals\nmakes it),\n.IR _bytes .\nDATADIR is the folder of the installed files.\n"
         ".SH SETTINGS\n";
     size_t count;
     const struct config_setting *settings = config_settings(&count);

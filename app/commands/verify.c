@@ -15,7 +15,8 @@
 enum { ARENA_BYTES = 4 << 10, ARENA_BYTES_MAX = 16 << 20 };
 
 static const char VERIFY_USAGE[] =
-    "usage: hongbao verify SEED KIND TOTAL COUNT [SPLIT [SHARE_MAX [SHARE_MIN]]] [--returned NUMBERS]\n"
+    "usage: hongbao verify SEED KIND TOTAL COUNT [SPLIT [SHARE_MAX [SHARE_MIN]]] [--decimals N] "
+    "[--returned NUMBERS]\n"
     "hongbao verify --help explains them\n";
 
 static bool seed_read(struct str hex, uint8_t *out)
@@ -60,7 +61,7 @@ static bool args_fold(struct arena *a, int argc, char **argv)
     return true;
 }
 
-static bool yuan_read(const char *arg, int64_t *out_fen)
+static bool amount_read(const char *arg, int64_t *out_fen)
 {
     return typed_amount(str_from(arg), out_fen) && *out_fen < INT64_MAX;
 }
@@ -74,21 +75,43 @@ static bool args_read(int argc, char **argv, struct verify_args *out)
     out->share_fen_max = config.share_fen_max;
     if (argc < 5 || argc > 8 || !seed_read(str_from(argv[1]), out->seed) ||
         !method_read(str_from(argv[2]), argc > 5 ? str_from(argv[5]) : STR_NONE, &out->method) ||
-        !yuan_read(argv[3], &out->total_fen) || !typed_count(str_from(argv[4]), &count) || count < 1 ||
-        count > SPLIT_COUNT_MAX || (argc > 6 && !yuan_read(argv[6], &out->share_fen_max)) ||
-        (argc > 7 && !yuan_read(argv[7], &out->share_fen_min)))
+        !amount_read(argv[3], &out->total_fen) || !typed_count(str_from(argv[4]), &count) || count < 1 ||
+        count > SPLIT_COUNT_MAX || (argc > 6 && !amount_read(argv[6], &out->share_fen_max)) ||
+        (argc > 7 && !amount_read(argv[7], &out->share_fen_min)))
         return false;
     out->count = (uint32_t)count;
     return true;
 }
 
-/* Takes the option, which comes last, out of the arguments. */
-static struct str returned_take(int *argc, char **argv)
+/* Takes an option with its value out of the arguments, if it comes last. Returns the value; STR_NONE: it does not. */
+static struct str option_take(int *argc, char **argv, struct str option)
 {
-    if (*argc < 3 || !str_equal(str_from(argv[*argc - 2]), STR("--returned")))
-        return STR("");
+    if (*argc < 3 || !str_equal(str_from(argv[*argc - 2]), option))
+        return STR_NONE;
     *argc -= 2;
     return str_from(argv[*argc + 1]);
+}
+
+/* Takes the options, which come last in any order, out of the arguments, and sets the decimals of all amounts. The
+ * command needs no configuration, so it does not know the site's. False: the decimals are not 0, 1 or 2. */
+static bool options_take(int *argc, char **argv, struct str *returned)
+{
+    struct money_unit unit = *money_unit();
+    uint64_t decimals = 2;
+    struct str typed = STR_NONE;
+    *returned = STR_NONE;
+    for (int before = 0; before != *argc;) {
+        before = *argc;
+        if (typed.ptr == NULL)
+            typed = option_take(argc, argv, STR("--decimals"));
+        if (returned->ptr == NULL)
+            *returned = option_take(argc, argv, STR("--returned"));
+    }
+    if (typed.ptr != NULL && (!typed_count(typed, &decimals) || decimals > MONEY_DECIMALS_MAX))
+        return false;
+    unit.decimals = (int)decimals;
+    money_unit_set(&unit);
+    return true;
 }
 
 /* Adds the shares that were given back behind the others. shares_fen has room for one per comma, and one more. False: a
@@ -135,8 +158,8 @@ static int verify(struct arena *a, int argc, char **argv)
 {
     if (!args_fold(a, argc, argv))
         return out_of_memory();
-    struct verify_args args = { .returned = returned_take(&argc, argv) };
-    if (!args_read(argc, argv, &args)) {
+    struct verify_args args = { 0 };
+    if (!options_take(&argc, argv, &args.returned) || !args_read(argc, argv, &args)) {
         (void)fputs(VERIFY_USAGE, stderr);
         return 2;
     }
@@ -145,8 +168,8 @@ static int verify(struct arena *a, int argc, char **argv)
         return out_of_memory();
     if (split_shares(args.method, args.total_fen, args.count, args.share_fen_min, args.share_fen_max, args.seed,
                      shares_fen) != ST_OK) {
-        (void)fputs("hongbao verify: there is no such split: every share is at least SHARE_MIN, 0.01 yuan "
-                    "or more, and at most SHARE_MAX\n",
+        (void)fputs("hongbao verify: there is no such split: every share is at least SHARE_MIN, more "
+                    "than 0, and at most SHARE_MAX\n",
                     stderr);
         return 2;
     }

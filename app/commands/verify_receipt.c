@@ -55,8 +55,9 @@ static bool keys_load(const struct config *config, const char *path, struct rece
 static void receipt_print(const struct receipt *r, struct str key_id)
 {
     char amount[MONEY_TEXT_MAX];
-    (void)money_format(r->amount_fen, amount);
-    (void)printf("good: %s yuan for %.*s (%.*s, user %" PRIu64 ")\n", amount, STR_ARG(r->nickname),
+    const struct str unit = receipt_version(r) == 1 ? STR("yuan") : r->unit;
+    (void)money_format_as(r->amount_fen, r->unit_decimals, amount);
+    (void)printf("good: %s %.*s for %.*s (%.*s, user %" PRIu64 ")\n", amount, STR_ARG(unit), STR_ARG(r->nickname),
                  STR_ARG(r->username), r->user_id);
     (void)printf("packet %.*s, share_no %" PRIu64 ", at %.*s, from %.*s (user %" PRIu64 ")\n", STR_ARG(r->packet),
                  r->share_no, STR_ARG(r->grabbed_at), STR_ARG(r->sender), r->sender_id);

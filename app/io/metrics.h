@@ -37,7 +37,7 @@ enum metrics_role {
     X(METRIC_GRAB_UNKNOWN, "hongbao_grabs_total{result=\"unknown\"}", NULL)                                            \
     X(METRIC_SETTLED, "hongbao_settled_events_total", "Events settled.")                                               \
     X(METRIC_SETTLE_STOPPED, "hongbao_settle_stopped_total", "Times a partition was stopped.")                         \
-    X(METRIC_REFUNDED_FEN, "hongbao_refunded_fen_total", "Fen refunded.")                                              \
+    X(METRIC_REFUNDED_FEN, "hongbao_refunded_fen_total", "Smallest units refunded.")                                   \
     X(METRIC_REDIS_LOST, "hongbao_redis_connections_lost_total", "Redis connections dropped after an error.")          \
     X(METRIC_MYSQL_LOST, "hongbao_mysql_connections_lost_total", "MySQL connections dropped after an error.")          \
     X(METRIC_DEAD_LETTERS, "hongbao_dead_letters_total", "Events put aside because they could not be settled.")        \

@@ -1,8 +1,10 @@
 #include "money/against.h"
 
+#include <stdlib.h>
+
 #include "money/against_internal.h"
 
-enum { ARENA_CHUNK_BYTES = 64 << 10, ARENA_LIMIT_BYTES = 16 << 20 };
+enum { BATCH_ROWS = 500, ARENA_CHUNK_BYTES = 1 << 20, ARENA_LIMIT_BYTES = 48 << 20 };
 
 /* A comparison under way. */
 struct comparison {
@@ -30,29 +32,57 @@ static enum status tell(struct comparison *c, const struct difference *d)
 
 /* ---- the list ---- */
 
-/* Reads all rows, and gives each without a fault to row, if there is one. */
-static enum status list_read(struct against *g, struct arena *a, struct comparison *c,
-                             enum status (*row)(struct comparison *c, struct db *db, const struct listed *row),
-                             struct db *db)
+/* What a pass over the list does with its rows. */
+struct pass {
+    struct payment_file *file;
+    struct arena *arena;
+    struct listed *rows; /* of a batch, in the arena; BATCH_ROWS */
+    size_t count;
+    enum status (*finish)(struct comparison *c, struct db *db, const struct listed *rows,
+                          size_t count); /* NULL: none */
+    struct comparison *comparison;
+    struct db *db;
+};
+
+/* Reads the next batch; the last one may be empty (ST_NOT_FOUND). */
+static enum status batch_read(struct pass *pass, struct outside_list *list)
 {
-    struct payment_file *p = &g->file;
-    struct outside_list *list = NULL;
-    struct listed next;
+    struct payment_file *p = pass->file;
     const char *fault;
+    enum status st = ST_OK;
+    arena_reset(pass->arena);
+    pass->count = 0;
+    pass->rows = arena_array(pass->arena, BATCH_ROWS, sizeof *pass->rows);
+    if (pass->rows == NULL)
+        return ST_NO_MEMORY;
+    while (st == ST_OK && pass->count < BATCH_ROWS) {
+        struct listed *row = &pass->rows[pass->count];
+        st = outside_list_next(list, pass->arena, row, &fault, &p->stopped_line, &p->why);
+        if (st != ST_OK)
+            break;
+        p->rows++;
+        if (fault == NULL)
+            pass->count++;
+        else if (p->faults++ < FAULTS_SHOWN_MAX)
+            p->fault(p->ctx, row->line, str_from(fault));
+    }
+    return st;
+}
+
+static enum status list_read(struct pass *pass)
+{
+    struct payment_file *p = pass->file;
+    struct outside_list *list = NULL;
     p->rows = p->faults = p->stopped_line = 0;
     p->why = NULL;
     rewind(p->stream);
     enum status st = outside_list_open(p->stream, &list, &p->why);
     while (st == ST_OK) {
-        arena_reset(a);
-        st = outside_list_next(list, a, &next, &fault, &p->stopped_line, &p->why);
-        if (st != ST_OK)
-            break;
-        p->rows++;
-        if (fault == NULL)
-            st = row != NULL ? row(c, db, &next) : ST_OK;
-        else if (p->faults++ < FAULTS_SHOWN_MAX)
-            p->fault(p->ctx, next.line, str_from(fault));
+        st = batch_read(pass, list);
+        enum status made = ST_OK;
+        if (pass->finish != NULL && pass->count > 0 && (st == ST_OK || st == ST_NOT_FOUND))
+            made = pass->finish(pass->comparison, pass->db, pass->rows, pass->count);
+        st = made != ST_OK ? made : st;
     }
     outside_list_close(list);
     if (st == ST_NOT_FOUND)
@@ -62,9 +92,9 @@ static enum status list_read(struct against *g, struct arena *a, struct comparis
 
 enum status against_check(struct against *g)
 {
-    struct arena *a = arena_new(ARENA_CHUNK_BYTES, ARENA_LIMIT_BYTES);
-    enum status st = a == NULL ? ST_NO_MEMORY : list_read(g, a, NULL, NULL, NULL);
-    arena_free(a);
+    struct pass pass = { .file = &g->file, .arena = arena_new(ARENA_CHUNK_BYTES, ARENA_LIMIT_BYTES) };
+    enum status st = pass.arena == NULL ? ST_NO_MEMORY : list_read(&pass);
+    arena_free(pass.arena);
     return st == ST_OK && g->file.faults > 0 ? ST_INVALID : st;
 }
 
@@ -110,27 +140,20 @@ static bool differs(const struct listed *row, const struct transfer_line *here, 
                : row->username.len > 0 && here->username.len > 0 && !str_equal(row->username, here->username);
 }
 
-static enum status row_compare(struct comparison *c, struct db *db, const struct listed *row)
+/* here: the transfer of this reference; NULL: there is none. */
+static enum status row_compare(struct comparison *c, struct db *db, const struct listed *row,
+                               const struct transfer_line *here)
 {
-    struct difference d = { .row = *row };
-    struct transfers_query query = { .channel_id = c->g->channel_id,
-                                     .until_ms = INT64_MAX,
-                                     .reference = row->reference };
-    struct transfer_line *found = NULL;
-    size_t count = 0;
+    struct difference d = { .kind = DIFFERENCE_TWICE, .row = *row };
     const struct str key = key_of(c, row->way, row->reference);
     enum status st = key.ptr == NULL ? ST_NO_MEMORY : reference_set_add(&c->listed, key);
-    if (st == ST_EXISTS) {
-        d.kind = DIFFERENCE_TWICE;
+    if (st == ST_EXISTS)
         return tell(c, &d);
-    }
-    if (st == ST_OK)
-        st = transfers_page(db, c->arena, &query, &found, &count);
     if (st != ST_OK)
         return st;
-    if (count > 0) {
-        d.here = found[0];
-        return differs(row, &d.here, &d.kind) ? tell(c, &d) : ST_OK;
+    if (here != NULL) {
+        d.here = *here;
+        return differs(row, here, &d.kind) ? tell(c, &d) : ST_OK;
     }
     if (row->way != LISTED_REVERSE && is_listed(c, row->way == LISTED_IN ? LISTED_OUT : LISTED_IN, row->reference)) {
         d.kind = DIFFERENCE_REVERSED;
@@ -139,6 +162,26 @@ static enum status row_compare(struct comparison *c, struct db *db, const struct
     d.kind = DIFFERENCE_MISSING;
     st = against_hint(db, c->arena, c->g->channel_id, row, &c->taken, &d.hint);
     return st == ST_OK ? tell(c, &d) : st;
+}
+
+static int by_reference(const void *reference, const void *line)
+{
+    return str_compare(*(const struct str *)reference, ((const struct transfer_line *)line)->reference);
+}
+
+static enum status rows_compare(struct comparison *c, struct db *db, const struct listed *rows, size_t count)
+{
+    struct transfer_line *found = NULL;
+    size_t found_count = 0;
+    struct str *references = arena_array(c->arena, count, sizeof *references);
+    if (references == NULL)
+        return ST_NO_MEMORY;
+    for (size_t i = 0; i < count; i++)
+        references[i] = rows[i].reference;
+    enum status st = transfers_find(db, c->arena, c->g->channel_id, references, count, &found, &found_count);
+    for (size_t i = 0; st == ST_OK && i < count; i++)
+        st = row_compare(c, db, &rows[i], bsearch(&rows[i].reference, found, found_count, sizeof *found, by_reference));
+    return st;
 }
 
 /* ---- transfers that the list lacks ---- */
@@ -181,9 +224,10 @@ static enum status compare_body(struct db *db, void *ctx)
 {
     struct comparison *c = ctx;
     if (c->begun)
-        return ST_CONFLICT; /* differences of the first try are told */
+        return ST_CONFLICT; /* differences of the first try are printed */
     c->begun = true;
-    enum status st = list_read(c->g, c->arena, c, row_compare, db);
+    struct pass pass = { .file = &c->g->file, .arena = c->arena, .finish = rows_compare, .comparison = c, .db = db };
+    enum status st = list_read(&pass);
     if (st == ST_OK && c->g->file.faults > 0) {
         c->g->file.why = "the file was changed meanwhile";
         return ST_INVALID;

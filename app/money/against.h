@@ -56,7 +56,7 @@ struct against {
 
 /* Reads the list alone, and prints its wrong rows. ST_INVALID: it can't be compared · else as csv_reader_new. */
 enum status against_check(struct against *g);
-/* Compares. Keeps 16 to 37 bytes of each row of the list, and one row. ST_INVALID: the list has become wrong · ST_CONFLICT: the
+/* Compares. Keeps 16 to 37 bytes of each row of the list. ST_INVALID: the list has become wrong · ST_CONFLICT: the
  * snapshot was lost after differences were found · else as csv_reader_new and db_snapshot. */
 enum status against_compare(struct against *g, struct db *db);
 

@@ -6,7 +6,7 @@
 #include "money/reference_set.h"
 
 /* Looks what is known about a row that is missing here. taken: the withdrawals and orders of earlier rows; it adds
- * those of this one, so that no two rows get the same. The same errors as db_query. */
+ * the ones of this row, so that no two rows get the same. The same errors as db_query. */
 enum status against_hint(struct db *db, struct arena *a, uint64_t channel_id, const struct listed *row,
                          struct reference_set *taken, struct difference_hint *out);
 

@@ -13,7 +13,7 @@ enum { ARENA_CHUNK_BYTES = 1 << 20, ARENA_LIMIT_BYTES = 48 << 20 };
 
 /* The columns of the file: their indexes, or as csv_reader_column. */
 struct columns {
-    int username, amount, reference, memo;
+    int username, amount, reference, memo, unit;
 };
 
 /* A pass over the file. */
@@ -38,8 +38,10 @@ static enum status header_read(struct pass *pass, const char **why)
     c->amount = csv_reader_column(pass->reader, STR("amount"));
     c->reference = csv_reader_column(pass->reader, STR("reference"));
     c->memo = csv_reader_column(pass->reader, STR("memo"));
-    const bool is_twice = c->username == CSV_COLUMN_TWICE || c->amount == CSV_COLUMN_TWICE ||
-                          c->reference == CSV_COLUMN_TWICE || c->memo == CSV_COLUMN_TWICE;
+    c->unit = csv_reader_column(pass->reader, STR("unit"));
+    const bool is_twice = c->unit == CSV_COLUMN_TWICE || c->username == CSV_COLUMN_TWICE ||
+                          c->amount == CSV_COLUMN_TWICE || c->reference == CSV_COLUMN_TWICE ||
+                          c->memo == CSV_COLUMN_TWICE;
     *why = is_twice           ? "the header has a column twice"
            : c->username < 0  ? "the header has no column username: it names username, amount, reference and memo, "
                                 "with commas or semicolons between"
@@ -49,6 +51,14 @@ static enum status header_read(struct pass *pass, const char **why)
     return *why != NULL ? ST_INVALID : ST_OK;
 }
 
+/* A list that hongbao money prints has a column unit, of the site that printed it. True when the row is of this site's
+ * unit, or does not tell. */
+static bool unit_fits(const struct pass *pass, const struct csv_row *cells)
+{
+    const int column = pass->columns.unit;
+    return column < 0 || cells->cells[column].len == 0 || str_equal(cells->cells[column], str_from(money_unit()->code));
+}
+
 static enum status row_take(struct pass *pass, const struct csv_row *cells)
 {
     struct import_batch *b = &pass->batch;
@@ -56,6 +66,11 @@ static enum status row_take(struct pass *pass, const struct csv_row *cells)
     const char *why = cells->fault;
     enum status st = ST_OK;
     *row = (struct import_row){ .line = cells->line, .fault = STR("") };
+    if (why == NULL && !unit_fits(pass, cells)) {
+        why = arena_printf(b->arena, "the column unit does not say %s, the unit of this site", money_unit()->code).ptr;
+        if (why == NULL)
+            return ST_NO_MEMORY;
+    }
     if (why == NULL) {
         const struct columns *c = &pass->columns;
         const struct payment_typed typed = { arena_str(b->arena, cells->cells[c->username]),

@@ -58,10 +58,10 @@ void outside_list_close(struct outside_list *l)
 
 /* ---- rows ---- */
 
-/* The cell; empty when the file has no such column. */
-static struct str cell(const struct outside_list *l, const struct csv_row *row, size_t column)
+/* The cell, in the arena; empty when the file has no such column, or the arena has failed. */
+static struct str cell(const struct outside_list *l, struct arena *a, const struct csv_row *row, size_t column)
 {
-    return l->columns[column] < 0 ? STR("") : row->cells[l->columns[column]];
+    return l->columns[column] < 0 ? STR("") : str_or_empty(arena_str(a, row->cells[l->columns[column]]));
 }
 
 /* What the column kind says. False: no word of it. */
@@ -85,9 +85,9 @@ static enum status money_read(const struct outside_list *l, struct arena *a, con
                               struct listed *out, const char **fault)
 {
     struct str amount, kind;
-    enum status st = utf8_fold_pasted(a, cell(l, row, AMOUNT), &amount);
+    enum status st = utf8_fold_pasted(a, cell(l, a, row, AMOUNT), &amount);
     if (st == ST_OK)
-        st = utf8_fold_pasted(a, cell(l, row, KIND), &kind);
+        st = utf8_fold_pasted(a, cell(l, a, row, KIND), &kind);
     if (st != ST_OK) {
         *fault = "a text is not UTF-8";
         return st;
@@ -117,17 +117,17 @@ static enum status texts_read(const struct outside_list *l, struct arena *a, con
                               struct listed *out, const char **fault)
 {
     enum status st = ST_OK;
-    out->reference = cell(l, row, REFERENCE);
+    out->reference = cell(l, a, row, REFERENCE);
     if (!reference_is_valid(out->reference)) {
         *fault = out->reference.len == 0 ? "there is no reference"
                                          : "a reference has 1 to 64 characters of ASCII, and no blank at its ends";
         return ST_INVALID;
     }
-    out->username = username_fold(a, cell(l, row, USERNAME));
+    out->username = username_fold(a, cell(l, a, row, USERNAME));
     if (out->username.ptr == NULL)
         return ST_NO_MEMORY;
-    st = shown_read(a, cell(l, row, TIME), &out->time);
-    return st == ST_OK ? payment_line_read(a, cell(l, row, MEMO), MEMO_CODE_POINTS_MAX, &out->memo, fault) : st;
+    st = shown_read(a, cell(l, a, row, TIME), &out->time);
+    return st == ST_OK ? payment_line_read(a, cell(l, a, row, MEMO), MEMO_CODE_POINTS_MAX, &out->memo, fault) : st;
 }
 
 enum status outside_list_next(struct outside_list *l, struct arena *a, struct listed *out, const char **fault,
@@ -147,5 +147,7 @@ enum status outside_list_next(struct outside_list *l, struct arena *a, struct li
         st = texts_read(l, a, &row, out, fault);
     if (st == ST_OK && *fault == NULL)
         st = money_read(l, a, &row, out, fault);
+    if (arena_failed(a))
+        return ST_NO_MEMORY;
     return st == ST_INVALID && *fault != NULL ? ST_OK : st;
 }

@@ -22,7 +22,7 @@ struct listed {
     enum listed_way way;
     int64_t amount_fen; /* more than 0 */
     struct str reference;
-    struct str username, time, memo; /* cleaned, for people; empty: not told. username: as it is stored */
+    struct str username, time, memo; /* cleaned, for people; empty: the list has none. username: as it is stored */
 };
 
 struct outside_list;
@@ -32,7 +32,7 @@ struct outside_list;
 enum status outside_list_open(FILE *file, struct outside_list **out, const char **why);
 void outside_list_close(struct outside_list *l); /* NULL is fine */
 
-/* Reads the next row; its texts are in the arena, or valid until the next row is read. *fault: what is wrong with this
+/* Reads the next row; its texts are in the arena. *fault: what is wrong with this
  * row (in the arena, or static storage); NULL: nothing. ST_NOT_FOUND: the file ends · ST_INVALID: nothing more can be
  * read, *why says why, *line where · else as csv_reader_next. */
 enum status outside_list_next(struct outside_list *l, struct arena *a, struct listed *out, const char **fault,

@@ -2,6 +2,7 @@
 
 #include <stdlib.h>
 
+#include "base/money.h"
 #include "base/typed.h"
 #include "base/utf8.h"
 #include "ledger/external.h"
@@ -12,7 +13,7 @@ enum { SHOWN_CODE_POINTS_MAX = 40 }; /* of a wrong text */
 static const char NOT_UTF8[] = "a text is not UTF-8";
 
 /* The amount is wrong: says why, and which text it is. */
-static enum status amount_refuse(struct arena *a, const char *what, struct str typed, const char **why)
+static enum status amount_refuse(struct arena *a, struct str what, struct str typed, const char **why)
 {
     struct str shown;
     size_t len = 0;
@@ -21,7 +22,7 @@ static enum status amount_refuse(struct arena *a, const char *what, struct str t
         return st;
     for (size_t i = 0; i < SHOWN_CODE_POINTS_MAX && len < shown.len; i++)
         len += utf8_sequence(str_skip(shown, len));
-    *why = arena_printf(a, "%s: %.*s%s", what, (int)len, shown.ptr, len < shown.len ? "…" : "").ptr;
+    *why = arena_printf(a, "%.*s: %.*s%s", STR_ARG(what), (int)len, shown.ptr, len < shown.len ? "…" : "").ptr;
     return *why == NULL ? ST_NO_MEMORY : ST_INVALID;
 }
 
@@ -36,9 +37,12 @@ enum status payment_amount_read(struct arena *a, struct str typed, int64_t *out_
     if (*why != NULL)
         return ST_INVALID;
     if (!typed_amount(folded, &fen))
-        return amount_refuse(a, "the amount is no amount of yuan, such as 88 or 88.50", typed, why);
+        return amount_refuse(a, arena_printf(a, "the amount is no amount of %.*s", STR_ARG(money_unit_says(a))), typed,
+                             why);
     if (fen == INT64_MAX)
-        return amount_refuse(a, "the amount is more than 9999999.99", typed, why);
+        return amount_refuse(
+            a, arena_printf(a, "the amount is more than %.*s", STR_ARG(money_text(a, TYPED_AMOUNT_MAX_FEN))), typed,
+            why);
     *why = fen == 0 ? "the amount is 0" : NULL;
     *out_fen = fen;
     return fen == 0 ? ST_INVALID : ST_OK;

@@ -25,7 +25,7 @@ struct payment {
  * ST_INVALID: *why says what is wrong, without a full stop (static storage, or in the arena) · ST_NO_MEMORY. */
 enum status payment_read(struct arena *a, const struct payment_typed *typed, struct payment *out, const char **why);
 
-/* An amount of yuan, more than 0, in fen. ST_INVALID, ST_NO_MEMORY: as above. */
+/* An amount of the site's unit, more than 0, in fen. ST_INVALID, ST_NO_MEMORY: as above. */
 enum status payment_amount_read(struct arena *a, struct str typed, int64_t *out_fen, const char **why);
 
 /* A line of text that the user sees, such as a memo: cleaned (utf8_clean_shown), at most code_points_max characters.

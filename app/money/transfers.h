@@ -39,5 +39,9 @@ struct transfers_query {
 /* Reads the next page, and moves the query behind it. *count 0: there are no more. The same errors as db_query. */
 enum status transfers_page(struct db *db, struct arena *a, struct transfers_query *query, struct transfer_line **out,
                            size_t *count);
+/* The transfers of the channel that have one of these references, which are valid, in the order of the references;
+ * count is not 0. In the arena. The same errors as db_query. */
+enum status transfers_find(struct db *db, struct arena *a, uint64_t channel_id, const struct str *references,
+                           size_t count, struct transfer_line **out, size_t *found);
 
 #endif

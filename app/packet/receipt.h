@@ -11,7 +11,6 @@
 #include "base/str.h"
 
 enum {
-    RECEIPT_VERSION = 1,
     RECEIPT_SEED_BYTES = crypto_sign_SEEDBYTES, /* a private key */
     RECEIPT_KEY_BYTES = crypto_sign_PUBLICKEYBYTES,
     RECEIPT_SIGNATURE_BYTES = crypto_sign_BYTES
@@ -21,8 +20,10 @@ enum {
 struct receipt {
     struct str packet;
     uint64_t share_no;
-    int64_t amount_fen;
-    uint64_t user_id; /* the receiver of the share */
+    int64_t amount_fen; /* in smallest units */
+    struct str unit;    /* its code */
+    int unit_decimals;  /* 0 … MONEY_DECIMALS_MAX */
+    uint64_t user_id;   /* the receiver of the share */
     struct str username;
     struct str nickname;   /* at the time of the grab */
     struct str grabbed_at; /* RFC 3339, UTC, milliseconds */
@@ -32,8 +33,11 @@ struct receipt {
     struct str issued_by;  /* base_url of the service */
 };
 
-/* Appends the bytes that are signed. False, and nothing is appended: a text is lost, or has a control character, which
- * could look like the end of a line. (Without memory out->failed is set.) */
+/* 1: the amount is in fen, and the receipt does not name its unit. 2: another unit than CNY with two decimals, which is
+ * among the signed lines. */
+int receipt_version(const struct receipt *r);
+/* Appends the bytes that are signed, as its version has them. False, and nothing is appended: a text is lost, or has a
+ * control character, which could look like the end of a line. (Without memory out->failed is set.) */
 bool receipt_bytes(const struct receipt *r, struct buf *out);
 /* The public key of a private one. */
 void receipt_public_key(const uint8_t seed[RECEIPT_SEED_BYTES], uint8_t out[RECEIPT_KEY_BYTES]);

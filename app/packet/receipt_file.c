@@ -4,6 +4,7 @@
 #include <jansson.h>
 #include <string.h>
 
+#include "base/money.h"
 #include "base/random.h"
 #include "packet/draw.h"
 
@@ -40,20 +41,24 @@ static json_t *json_read(struct str json, enum status *st)
 
 /* ---- a receipt ---- */
 
+enum { UNIT_ABSENT = -1 };
+
 /* The members as jansson has them. */
 struct members {
-    json_int_t version, share_no, amount_fen, user_id, sender_id;
+    json_int_t version, share_no, amount_fen, unit_decimals, user_id, sender_id;
+    const char *unit; /* NULL: none, as in version 1 */
     const char *packet, *username, *nickname, *grabbed_at, *sender, *commitment, *issued_by, *signature, *key_id;
 };
 
 static bool members_unpack(json_t *root, struct members *m)
 {
-    return json_unpack_ex(root, NULL, JSON_STRICT, "{s:{s:I,s:s,s:I,s:I,s:I,s:s,s:s,s:s,s:I,s:s,s:s,s:s},s:s,s:s}",
-                          "receipt", "version", &m->version, "packet", &m->packet, "share_no", &m->share_no,
-                          "amount_fen", &m->amount_fen, "user_id", &m->user_id, "username", &m->username, "nickname",
-                          &m->nickname, "grabbed_at", &m->grabbed_at, "sender_id", &m->sender_id, "sender", &m->sender,
-                          "commitment", &m->commitment, "issued_by", &m->issued_by, "signature", &m->signature,
-                          "key_id", &m->key_id) == 0;
+    return json_unpack_ex(root, NULL, JSON_STRICT,
+                          "{s:{s:I,s:s,s:I,s:I,s?s,s?I,s:I,s:s,s:s,s:s,s:I,s:s,s:s,s:s},s:s,s:s}", "receipt", "version",
+                          &m->version, "packet", &m->packet, "share_no", &m->share_no, "amount_fen", &m->amount_fen,
+                          "unit", &m->unit, "unit_decimals", &m->unit_decimals, "user_id", &m->user_id, "username",
+                          &m->username, "nickname", &m->nickname, "grabbed_at", &m->grabbed_at, "sender_id",
+                          &m->sender_id, "sender", &m->sender, "commitment", &m->commitment, "issued_by", &m->issued_by,
+                          "signature", &m->signature, "key_id", &m->key_id) == 0;
 }
 
 static struct str copy_of(struct arena *a, const char *text)
@@ -61,9 +66,19 @@ static struct str copy_of(struct arena *a, const char *text)
     return arena_str(a, str_from(text));
 }
 
+/* Reads the unit, which version 1 does not name. False: the members do not fit the version. */
+static bool unit_read(struct arena *a, const struct members *m, struct receipt *out)
+{
+    const bool named = m->unit != NULL && m->unit_decimals >= 0 && m->unit_decimals <= MONEY_DECIMALS_MAX;
+    const bool absent = m->unit == NULL && m->unit_decimals == UNIT_ABSENT;
+    out->unit = named ? copy_of(a, m->unit) : STR("CNY");
+    out->unit_decimals = named ? (int)m->unit_decimals : 2;
+    return (named || absent) && named == (m->version == 2) && receipt_version(out) == m->version;
+}
+
 static enum status members_read(struct arena *a, const struct members *m, struct receipt_signed_file *out)
 {
-    if (m->version != RECEIPT_VERSION || m->share_no < 0 || m->amount_fen < 0 || m->user_id < 0 || m->sender_id < 0 ||
+    if (m->share_no < 0 || m->amount_fen < 0 || m->user_id < 0 || m->sender_id < 0 ||
         !receipt_text_read(str_from(m->signature), out->signature, sizeof out->signature))
         return ST_INVALID;
     out->receipt = (struct receipt){ .packet = copy_of(a, m->packet),
@@ -78,13 +93,14 @@ static enum status members_read(struct arena *a, const struct members *m, struct
                                      .commitment = copy_of(a, m->commitment),
                                      .issued_by = copy_of(a, m->issued_by) };
     out->key_id = copy_of(a, m->key_id);
-    return arena_failed(a) ? ST_NO_MEMORY : ST_OK;
+    const bool fits = unit_read(a, m, &out->receipt);
+    return arena_failed(a) ? ST_NO_MEMORY : fits ? ST_OK : ST_INVALID;
 }
 
 enum status receipt_file_read(struct arena *a, struct str json, struct receipt_signed_file *out)
 {
     enum status st;
-    struct members m;
+    struct members m = { .unit_decimals = UNIT_ABSENT };
     json_t *root = json_read(json, &st);
     if (st == ST_OK)
         st = members_unpack(root, &m) ? members_read(a, &m, out) : ST_INVALID;

@@ -35,7 +35,7 @@ void receipt_key_id_set(struct receipt_key *key);
 void receipt_text_write(const uint8_t *bytes, size_t len, char out[RECEIPT_TEXT_MAX]);
 bool receipt_text_read(struct str text, uint8_t *bytes, size_t len);
 
-/* Reads a receipt. Texts are in the arena. ST_INVALID: it is not a receipt of version 1 · ST_NO_MEMORY. */
+/* Reads a receipt. Texts are in the arena. ST_INVALID: it is not a receipt of version 1 or 2 · ST_NO_MEMORY. */
 enum status receipt_file_read(struct arena *a, struct str json, struct receipt_signed_file *out);
 /* Reads a list of keys, at most max. ST_INVALID: it is no such list, it has more keys, or an id does not belong to its
  * key · ST_NO_MEMORY. */

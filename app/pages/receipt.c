@@ -27,6 +27,8 @@ static enum status receipt_find(struct exchange *x, struct grab *mine, struct pa
     *out = (struct receipt){ .packet = present_packet_id(x, x->id),
                              .share_no = mine->share_no,
                              .amount_fen = mine->amount_fen,
+                             .unit = str_from(money_unit()->code),
+                             .unit_decimals = money_unit()->decimals,
                              .user_id = x->visitor.user_id,
                              .username = x->visitor.username,
                              .nickname = mine->nickname,
@@ -42,11 +44,15 @@ static enum status receipt_find(struct exchange *x, struct grab *mine, struct pa
 static void receipt_model(struct model *m, const struct receipt *r, const struct grab *mine)
 {
     struct value *object = value_object(m, &m->root, "receipt");
-    value_int(m, object, "version", RECEIPT_VERSION);
+    value_int(m, object, "version", receipt_version(r));
     value_text(m, object, "packet", r->packet);
     value_int(m, object, "share_no", (int64_t)r->share_no);
     value_page_int(m, object, "number", (int64_t)r->share_no + 1);
     view_money_model(m, object, "amount_fen", "amount_text", r->amount_fen);
+    if (receipt_version(r) > 1) {
+        value_text(m, object, "unit", r->unit);
+        value_int(m, object, "unit_decimals", r->unit_decimals);
+    }
     value_int(m, object, "user_id", (int64_t)r->user_id);
     value_text(m, object, "username", r->username);
     value_text(m, object, "nickname", r->nickname);

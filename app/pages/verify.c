@@ -100,6 +100,8 @@ static void shares_model(struct exchange *x, struct model *m, const struct verif
     }
 }
 
+enum { DECIMALS_OPTION_MAX = 32 };
+
 /* The command line that recomputes the same shares. */
 static struct str command_text(struct exchange *x, const struct verification *v, struct str seed)
 {
@@ -108,15 +110,19 @@ static struct str command_text(struct exchange *x, const struct verification *v,
     while (added < v->return_count && v->returns[added].position != PACKET_NO_SHARE)
         added++;
     struct str returned = returns_text(x->arena, v->returns, added);
-    char total[MONEY_TEXT_MAX], share_max[MONEY_TEXT_MAX], share_min[MONEY_TEXT_MAX];
+    char total[MONEY_TEXT_MAX], share_max[MONEY_TEXT_MAX], share_min[MONEY_TEXT_MAX],
+        decimals[DECIMALS_OPTION_MAX] = "";
+    if (money_unit()->decimals != 2) /* which the command takes when it is not given */
+        (void)snprintf(decimals, sizeof decimals, " --decimals %d", money_unit()->decimals);
     (void)money_format(p->amount_fen, total);
     (void)money_format(p->share_max_fen, share_max);
     (void)money_format(p->share_min_fen, share_min);
     struct str kind = packet_kind_name(p->kind);
     struct str split = split_method_name(p->split);
-    return arena_printf(x->arena, "hongbao verify %.*s %.*s %s %u %.*s %s%s%s%s%.*s", STR_ARG(seed), STR_ARG(kind),
+    return arena_printf(x->arena, "hongbao verify %.*s %.*s %s %u %.*s %s%s%s%s%s%.*s", STR_ARG(seed), STR_ARG(kind),
                         total, p->count, STR_ARG(split), share_max, p->share_min_fen > 1 ? " " : "",
-                        p->share_min_fen > 1 ? share_min : "", added > 0 ? " --returned " : "", STR_ARG(returned));
+                        p->share_min_fen > 1 ? share_min : "", decimals, added > 0 ? " --returned " : "",
+                        STR_ARG(returned));
 }
 
 static void packet_model(struct exchange *x, struct model *m, const struct packet *p)

@@ -1,5 +1,6 @@
 #include "records/home.h"
 
+#include "base/money.h"
 #include "packet/records.h"
 #include "pages/looked.h"
 #include "records/inbox.h"
@@ -61,6 +62,8 @@ enum step home_show(struct exchange *x)
 {
     struct model m;
     model_init(&m, x->arena);
+    view_unit_model(&m, &m.root);
+    value_text(&m, &m.root, "unit_symbol", str_from(money_unit()->symbol));
     if (x->visitor.user_id == 0) {
         value_null(&m, &m.root, "user");
         value_page_bool(&m, &m.root, "known_device", known_device_used(x));

@@ -4,6 +4,7 @@
 #include "service/caller.h"
 #include "service/transfers.h"
 #include "web/field_types.h"
+#include "web/view.h"
 
 struct report_form {
     struct days days;
@@ -20,6 +21,7 @@ static void report_answer(struct exchange *x, const struct caller *caller, const
     struct model m;
     model_init(&m, x->arena);
     report_time_model(&m, &m.root, r);
+    view_unit_model(&m, &m.root);
     struct value *list = value_list(&m, &m.root, "channels");
     for (size_t i = 0; i < r->channel_count; i++) {
         if (r->channels[i].channel.id != caller->service.channel_id)

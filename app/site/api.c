@@ -18,12 +18,20 @@ enum { PATH_BYTES_MAX = 256, COMPONENTS_BYTES_MAX = 256 << 10, REFUSALS_MAX = 32
 
 #define FORM_TYPE "application/x-www-form-urlencoded"
 
+/* Of all amounts, by the decimals of the unit. */
+static const struct {
+    const char *typed, *pattern;
+} AMOUNTS[] = {
+    { "without decimals (12), answers have the same number", "^(0|[1-9][0-9]*)$" },
+    { "with up to one decimal (12.3), answers have its tenths (123)", "^(0|[1-9][0-9]*)([.][0-9])?$" },
+    { "with up to two decimals (12.34), answers have its hundredths (1234)", "^(0|[1-9][0-9]*)([.][0-9]{1,2})?$" },
+};
+
 static const char DESCRIPTION[] =
     "Red packets. With a token (Authorization: Bearer) every answer is JSON; with a session, or with neither, send "
-    "Accept: application/json. Amounts are in yuan in forms (12.34) and in whole fen in answers (1234). A form that "
-    "moves money has a request_key of yours: the same key again changes nothing more and gets the same answer. Errors "
-    "are problems (RFC 9457). Programs of the operator have service tokens, and a reference in place of the "
-    "request_key.";
+    "Accept: application/json. Amounts are in %s: forms have them %s, in members that end in _fen. A form that moves "
+    "money has a request_key of yours: the same key again changes nothing more and gets the same answer. Errors are "
+    "problems (RFC 9457). Programs of the operator have service tokens, and a reference in place of the request_key.";
 
 struct document {
     struct exchange *x;
@@ -94,7 +102,7 @@ static const struct field_type *general_type(const struct field *field)
 }
 
 /* The description of a field: the text of its row, then the limits that JSON Schema cannot express (a number of
- * characters as people count them, a number of names, an amount in yuan). */
+ * characters as people count them, a number of names, an amount). */
 static struct str field_says(struct document *d, const struct field *field)
 {
     const struct field_type *type = general_type(field);
@@ -127,7 +135,7 @@ static void schema_of_field(struct document *d, struct value *schema, const stru
     if (type == &FIELD_DAY)
         text_add(d, schema, "format", "date");
     if (type == &FIELD_YUAN)
-        text_add(d, schema, "pattern", "^(0|[1-9][0-9]*)([.][0-9]{1,2})?$");
+        text_add(d, schema, "pattern", AMOUNTS[money_unit()->decimals].pattern);
     if (type == &FIELD_REQUEST_KEY)
         text_add(d, schema, "pattern", "^[A-Za-z0-9_-]{1,64}$");
     if (type == &FIELD_WORD) {
@@ -137,6 +145,17 @@ static void schema_of_field(struct document *d, struct value *schema, const stru
             words_add(&words, word);
         words_end(d, schema, "enum", &words);
     }
+}
+
+/* The example of a field; of an amount without the decimals that the unit does not have. */
+static struct str example_of(const struct field *field)
+{
+    const struct str example = str_from(field->example);
+    const size_t decimals = (size_t)money_unit()->decimals;
+    struct str fraction, whole = str_cut(example, '.', &fraction);
+    if (general_type(field) != &FIELD_YUAN || fraction.len <= decimals)
+        return example;
+    return (struct str){ example.ptr, decimals == 0 ? whole.len : whole.len + 1 + decimals };
 }
 
 static void form_model(struct document *d, const struct field *fields, struct value *operation)
@@ -160,7 +179,7 @@ static void form_model(struct document *d, const struct field *fields, struct va
     struct value *example = value_object(m, form, "example");
     for (const struct field *field = fields; field->name != NULL; field++)
         if (field->example != NULL)
-            text_add(d, example, field->name, field->example);
+            value_text(d->m, example, field->name, example_of(field));
 }
 
 /* ---- path and query ---- */
@@ -435,7 +454,10 @@ static enum status api_make(struct exchange *x, struct model *m)
     struct value *info = value_object(m, &m->root, "info");
     text_add(&d, info, "title", "hongbao");
     text_add(&d, info, "version", "1");
-    text_add(&d, info, "description", DESCRIPTION);
+    const struct money_unit *unit = money_unit();
+    value_text(m, info, "description", arena_printf(x->arena, DESCRIPTION, unit->code, AMOUNTS[unit->decimals].typed));
+    text_add(&d, info, "x-unit", unit->code);
+    value_int(m, info, "x-unit-decimals", unit->decimals);
     struct value *license = value_object(m, info, "license");
     text_add(&d, license, "name", "MIT");
     text_add(&d, license, "identifier", "MIT");

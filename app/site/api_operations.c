@@ -623,7 +623,7 @@ const struct api_operation api_operations[] = {
       .says =
           "All shares received, without a year and filters of all years, as CSV; also /records/received as text/csv",
       RECORDS_FILE("time, packet, kind, sender, greeting, number of the share, amount, given back, best, zone of the "
-                   "time; amounts in yuan: amount less given back is what was kept") },
+                   "time; amount less given back is what was kept") },
     { .method = "GET",
       .path = "/records/sent.csv",
       .id = "sentFile",
@@ -631,7 +631,7 @@ const struct api_operation api_operations[] = {
       .says = "All packets sent, without a year and filters of all years, as CSV; also /records/sent as text/csv",
       RECORDS_FILE("time, packet, kind, greeting, amount, count, taken, state, refunded, given back, zone of the time, "
                    "receiver of an exclusive packet, note; "
-                   "amounts in yuan: given back is what receivers returned to the sender, not into the packet; amount "
+                   "given back is what receivers returned to the sender, not into the packet; amount "
                    "less refunded and given back is what it cost") },
     { .method = "GET",
       .path = "/records/story",

@@ -5,6 +5,7 @@
 #include "audit/backup_record.h"
 #include "audit/state.h"
 #include "base/array.h"
+#include "base/money.h"
 #include "io/metrics_processes.h"
 #include "redis/fence.h"
 #include "site/backlog.h"
@@ -139,4 +140,6 @@ void gauges_print(struct exchange *x, struct buf *out)
     head_print(out, "build_info", "Always 1; the label says which version answers.");
     const char *version = x->app->stores.config->version;
     buf_printf(out, "hongbao_build_info{version=\"%s\"} 1\n", version != NULL ? version : "unknown");
+    head_print(out, "unit_info", "Always 1; the labels say which unit has the smallest units that amounts count.");
+    buf_printf(out, "hongbao_unit_info{unit=\"%s\",decimals=\"%d\"} 1\n", money_unit()->code, money_unit()->decimals);
 }

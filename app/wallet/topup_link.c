@@ -94,7 +94,7 @@ static void sign(const char *key, struct str message, char out[SIGNATURE_MAX])
 
 struct str topup_link_text(struct arena *a, struct str url, const char *key, const struct topup_link *link)
 {
-    static const char currency[] = "CNY";
+    const char *currency = money_unit()->code;
     char amount[MONEY_TEXT_MAX], signature[SIGNATURE_MAX];
     const int64_t expires_s = link->expires_ms / MS_PER_S;
     (void)money_format(link->amount_fen, amount);

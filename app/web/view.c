@@ -96,6 +96,12 @@ void view_total_model(struct model *m, struct value *object, const char *name, c
     value_page_bool(m, object, "long_total", money_format(fen, text) + unit_width() >= LONG_TOTAL_WIDTH);
 }
 
+void view_unit_model(struct model *m, struct value *object)
+{
+    value_text(m, object, "unit", str_from(money_unit()->code));
+    value_int(m, object, "unit_decimals", money_unit()->decimals);
+}
+
 /* Adds the time zone of all times on pages. */
 static void zone_model(struct exchange *x, struct model *m, struct value *site)
 {

@@ -39,4 +39,7 @@ void view_money_model(struct model *m, struct value *object, const char *name, c
  * the unit is long: from "¥100000.00" on. */
 void view_total_model(struct model *m, struct value *object, const char *name, const char *text_name, int64_t fen);
 
+/* Adds the unit of all amounts: unit, its code, and unit_decimals. */
+void view_unit_model(struct model *m, struct value *object);
+
 #endif

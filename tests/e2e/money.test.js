@@ -64,7 +64,7 @@ test('a channel is made once, keeps its note, and gets another one', async () =>
   assert.match(await done('channel', name, '--note', 'two'), /has this note now$/m);
   assert.equal(await noteOf(), 'two');
   assert.match(await done('channels'), new RegExp(`^${name} +0\\.00 +0\\.00 +0\\.00 +two$`, 'm'));
-  assert.match(await done('channels', '--csv'), new RegExp(`^${name},two,0\\.00,0\\.00,0\\.00,${AUTHOR},2\\d{3}-[^,]*,off,0\\.01,\r$`, 'm'));
+  assert.match(await done('channels', '--csv'), new RegExp(`^${name},two,0\\.00,0\\.00,0\\.00,${AUTHOR},2\\d{3}-[^,]*,off,0\\.01,,CNY\r$`, 'm'));
   const settings = ['--withdrawals', 'on', '--withdraw-min', '¥5', '--withdraw-hint', ' IBAN  of yours '];
   for (let i = 0; i < 2; i++) assert.match(await done('channel', name, ...settings), /has these settings now$/m);
   assert.match(await done('channels'), new RegExp(`^${name} .*two\n +withdrawals from 5\\.00 {2}IBAN of yours$`, 'm'));
@@ -125,7 +125,7 @@ test('what is refused changes nothing, and says what to do', async () => {
     [1, /is no file, which could be read twice/, 'import', FOLDER, '--channel', CHANNEL],
     [1, /can't be read: No such file/, 'import', join(FOLDER, 'none.csv'), '--channel', CHANNEL],
     [2, /the amount is 0/, 'credit', bob.username, '0', ...by(...reference)],
-    [2, /the amount is no amount of yuan, such as 88 or 88\.50: 1\.005$/m, 'credit', bob.username, '1.005', ...by(...reference)],
+    [2, /the amount is no amount of CNY, such as 88 or 88\.50: 1\.005$/m, 'credit', bob.username, '1.005', ...by(...reference)],
     [2, /more than 9999999\.99: 1{40}…$/m, 'credit', bob.username, '1'.repeat(41), ...by(...reference)],
     [2, /a reference has 1 to 64/, 'credit', bob.username, '1', ...by('--reference', '编号')],
     [2, /the memo has more than 400/, 'credit', bob.username, '1', ...by(...reference, '--memo', 'x'.repeat(401))],
@@ -133,8 +133,8 @@ test('what is refused changes nothing, and says what to do', async () => {
     [2, /more than 200 characters/, 'channel', CHANNEL, '--note', 'x'.repeat(201)],
     [2, /more than 200 characters/, 'channel', CHANNEL, '--withdraw-hint', 'x'.repeat(201)],
     [2, /--withdrawals is on or off/, 'channel', CHANNEL, '--withdrawals', 'yes'],
-    [2, /smallest amount is yuan/, 'channel', CHANNEL, '--withdraw-min', '0'],
-    [2, /smallest amount is yuan/, 'channel', CHANNEL, '--withdraw-min', 'ten'],
+    [2, /--withdraw-min is no amount above 0 of CNY/, 'channel', CHANNEL, '--withdraw-min', '0'],
+    [2, /--withdraw-min is no amount above 0 of CNY/, 'channel', CHANNEL, '--withdraw-min', 'ten'],
     [1, /forfeited can't pay withdrawals/, 'channel', 'forfeited', '--withdrawals', 'on'],
     [2, /is no number/, 'reverse', 'x', ...reference],
     [2, /is no number/, 'transfers', '--channel', CHANNEL, '--after', '0'],
@@ -142,8 +142,19 @@ test('what is refused changes nothing, and says what to do', async () => {
     [2, /is no day, such as/, 'report', '--from', '30.11.2026x'],
     [2, /--from is after --to/, 'report', '--from', '2026-11-02', '--to', '2026-11-01'],
     [2, /--daily needs --from/, 'report', '--daily'],
+    [2, /--daily needs --from/, 'report', '--daily', '--since', '2026-11-01'],
+    [2, /--from and --since exclude each other/, 'report', '--from', '2026-11-01', '--since', '2026-11-01'],
+    [2, /--since is after --to/, 'report', '--since', '2026-11-02T00:00', '--to', '2026-11-01'],
+    [2, /^soon is no time, such as 2026-11-30T03:30/, 'report', '--since', 'soon'],
+    [2, /is in the future/, 'report', '--since', '2200-01-01'],
+    [2, /--channel needs --against/, 'report', '--channel', CHANNEL],
+    [2, /--missing needs --against/, 'report', '--missing', 'x'],
+    [2, /--against needs --since and --channel/, 'report', '--against', 'x', '--since', '2026-11-01'],
+    [2, /--against and --daily exclude each other/, 'report', '--daily', ...by('--against', 'x', '--since', '2026-11-01')],
+    [2, /there is no channel nowhere/, 'report', '--channel', 'nowhere', '--against', 'x', '--since', '2026-11-01'],
+    [2, /can't be read: No such file/, 'report', ...by('--against', join(FOLDER, 'none.csv'), '--since', '2026-11-01')],
     [2, /--all and --min exclude each other/, 'balances', '--all', '--min', '1'],
-    [2, /1,5x is no amount of yuan/, 'balances', '--min', '1,5x'],
+    [2, /1,5x is no amount of CNY/, 'balances', '--min', '1,5x'],
     [2, /--reference-prefix is for --csv/, 'balances', '--reference-prefix', 'x'],
     ...['=1', '-', '', 'a b', 'x'.repeat(44)].map((prefix) => [2, /a prefix has 1 to 43 letters/, 'balances', '--csv', '--reference-prefix', prefix]),
     [2, /more than 3660 days/, 'report', '--daily', '--from', '2000-01-01'],
@@ -183,7 +194,7 @@ test('withdrawals are listed, oldest first, and posted or voided once', async ()
   assert.deepEqual(mine.map(({ id, amount_fen: fen, channel, account }) => [id, fen, channel, account]),
     [[one, 300, CHANNEL, '工商银行 6222'], [two, 400, CHANNEL, '工商银行 6222']]);
   assert.match(await done('withdrawals'), new RegExp(`^withdrawal ${one} .* 3\\.00 .*\nwithdrawal ${two} .* 4\\.00 `, 'm'));
-  assert.match(await done('withdrawals', '--csv'), new RegExp(`^${one},\\S+Z,${carol.username},${CHANNEL},3\\.00,工商银行 6222\r$`, 'm'));
+  assert.match(await done('withdrawals', '--csv'), new RegExp(`^${one},\\S+Z,${carol.username},${CHANNEL},3\\.00,工商银行 6222,CNY\r$`, 'm'));
   const R = unique('r');
   const posted = { id: one, state: 'posted', username: carol.username, amount_fen: 300, channel: CHANNEL, reference: R, repeated: false };
   assert.deepEqual(await json('post', String(one), '--reference', R), posted);
@@ -253,7 +264,7 @@ test('the report equals the tables, day by day, and all accounts sum up to 0', a
   assert.deepEqual([old.credits_fen, old.closing_fen], [0, 0]);
   const later = await reportOf(channel, '--from', '2200-01-01');
   assert.deepEqual([later.opening_fen, later.credits_fen, later.closing_fen], [-7000, 0, -7000]);
-  assert.match(await done('report', '--csv'), new RegExp(`^,${channel},0\\.00,107\\.00,30\\.00,0\\.00,0\\.00,7\\.00,0\\.00,0\\.00,-70\\.00\r$`, 'm'));
+  assert.match(await done('report', '--csv'), new RegExp(`^,${channel},0\\.00,107\\.00,30\\.00,0\\.00,0\\.00,7\\.00,0\\.00,0\\.00,-70\\.00,CNY\r$`, 'm'));
   assert.match(await done('report'), new RegExp(`^channel ${channel}\n +opening +0\\.00\n +credits +107\\.00\n +debits +30\\.00\n +reversed out +7\\.00\n +closing +-70\\.00\n[^]*together +0\\.00\n$`, 'm'));
 
   const { transfers } = await json('transfers', '--channel', channel);
@@ -352,8 +363,10 @@ test('a file with wrong rows names each by its line, and changes nothing', async
   const wrong = [
     [`${head}${good}nobody-here,1,${prefix}-1\n`, /^line 3: there is no user nobody-here$/m],
     [`${head}${good}${bob.username},0,${prefix}-1\n`, /^line 3: the amount is 0$/m],
-    [`${head}${good}${bob.username},"1\u202e\n元x",${prefix}-1\n`, /^line 3: the amount is no amount of yuan, such as 88 or 88\.50: 1 元x$/m],
+    [`${head}${good}${bob.username},"1\u202e\n元x",${prefix}-1\n`, /^line 3: the amount is no amount of CNY, such as 88 or 88\.50: 1 元x$/m],
     [`${head}${good}${bob.username},1,\n`, /^line 3: there is no reference$/m],
+    [`username,amount,reference,unit\n${bob.username},1,${prefix}-1,CNY\n${bob.username},1,${prefix}-2,HKD\n`,
+      /^line 3: the column unit does not say CNY, the unit of this site$/m],
     [`${head}${good}${good}`, /^line 3: the reference \S+-good stands in an earlier row, too$/m],
     [`${head}${bob.username},2,${used}\n`, /^line 2: the reference \S+ belongs to transfer \d+, a credit of 1\.00 with other contents$/m],
     [`${head}nobody-here,1,${used}\n`, /^line 2: the reference \S+ belongs to transfer \d+/m], // a user who is deleted by now
@@ -483,30 +496,80 @@ test('the balances of all users are the wallets of the report, and an import tak
   const all = await json('balances');
   const sum = all.balances.reduce((total, { balance_fen: fen }) => total + fen, 0);
   assert.deepEqual([all.users, all.sum_fen, all.wallets_fen], [all.balances.length, sum, (await json('report')).wallets_fen]);
-  assert.match(await done('balances'), new RegExp(`^${rich.username} +88\\.80  active +=1\\+1\n[^]*^${all.users} users, ${(sum / 100).toFixed(2)}; all wallets ${(sum / 100).toFixed(2)}\n$`, 'm'));
+  assert.match(await done('balances'), new RegExp(`^${rich.username} +88\\.80  active +=1\\+1\n[^]*^${all.users} users, ${(sum / 100).toFixed(2)}; all wallets ${(sum / 100).toFixed(2)} CNY\n$`, 'm'));
 
   const { stdout, stderr } = await money('balances', '--csv', '--reference-prefix', prefix);
-  assert.match(stdout, new RegExp(`^\ufeffusername,amount,reference,memo,nickname,state\r\n[^]*^${rich.username},88\\.80,${prefix}-${rich.id},,'=1\\+1,active\r$`, 'm'));
+  assert.match(stdout, new RegExp(`^\ufeffusername,amount,reference,memo,nickname,state,unit\r\n[^]*^${rich.username},88\\.80,${prefix}-${rich.id},,'=1\\+1,active,CNY\r$`, 'm'));
   assert.match(stderr, new RegExp(`^${all.users} users, `));
   const unnamed = (await done('balances', '--csv')).split('\r\n').find((row) => row.startsWith(rich.username));
-  assert.equal(unnamed, `${rich.username},88.80,,,'=1+1,active`);
+  assert.equal(unnamed, `${rich.username},88.80,,,'=1+1,active,CNY`);
   const payouts = file('payouts.csv', stdout.split('\r\n').filter((row, i) => i === 0 || row.startsWith(`${rich.username},`)).join('\r\n'));
   for (const made of [1, 0]) assert.match(await done('import', payouts, '--debit', '--channel', CHANNEL), new RegExp(`^${made} made, `));
   assert.equal(await balance(rich), 0);
 });
 
-test('100,000 rows are imported in less than 64 MiB, and reports are balanced meanwhile', async () => {
-  const [users, prefix, count] = [[await newUser()], unique('m'), 100_000];
-  const { child, ended, batches, lines } = begun('import', file('many.csv', rows(prefix, count, users)), '--channel', CHANNEL);
+// The list of a channel, and what the report says of it with these further arguments.
+const against = (channel, rows, ...args) => money('report', '--since', '2026-01-01', '--channel', channel, '--against', file('list.csv', `reference,amount,username\n${rows}`), ...args);
+
+test('a channel is compared with its own list: each difference says what to do, as text, CSV and JSON', async () => {
+  const channel = unique('a').slice(0, 20);
+  await done('channel', channel);
+  const [R, id] = [unique('r'), {}];
+  for (const [name, amount] of [['same', '5'], ['less', '5'], ['other', '5'], ['back', '5'], ['none', '5']])
+    id[name] = (await json('credit', alice.username, amount, '--channel', channel, '--reference', `${R}-${name}`)).id;
+  const rows = `${R}-same,5,${alice.username}\n${R}-less,4,\n${R}-other,5,${bob.username}\n${R}-back,-5,\n${R}-same,5,\n${R}-back,5,\n=1+1,7,${bob.username}\n`;
+  const { code, stdout, stderr } = await against(channel, rows, '--json');
+  const { differences, ...sums } = JSON.parse(stdout);
+  assert.deepEqual([code, stderr, sums], [1, 'hongbao money report: 6 differences\n', { rows: 7, transfers: 5 }]);
+  const move = (kind, user, amount, reference) => `hongbao money ${kind} ${user} ${amount} --channel ${channel} --reference ${reference}`;
+  const reverse = (name) => `hongbao money reverse ${id[name]} --reference NEW`;
+  assert.deepEqual(differences.map((one) => [one.difference, one.line, one.transfer, one.do]), [
+    ['amount', 3, id.less, `ask the provider; when the list is right: ${move('debit', alice.username, '1.00', 'NEW')}`],
+    ['user', 4, id.other, `find out whose payment it is; when the list is right: ${reverse('other')} and ${move('credit', bob.username, '5.00', 'NEW-2')}`],
+    ['reversed', 5, id.back, `ask the provider; when it was moved back: ${reverse('back')}`],
+    ['twice', 6, null, 'ask the provider; when it was paid twice, enter the second payment with a new reference'],
+    ['missing', 8, null, move('credit', bob.username, '7.00', "'=1+1'")],
+    ['unlisted', null, id.none, `ask the provider; when nothing was paid in: ${reverse('none')}`],
+  ]);
+  const text = await against(channel, rows);
+  assert.deepEqual([text.code, text.stdout.match(/^ {2}do: .*$/gm)], [1, differences.map((one) => `  do: ${one.do}`)]);
+  assert.match(text.stdout, new RegExp(`^line 3: 4\\.00 in, reference ${R}-less; here transfer ${id.less}, a credit of 5\\.00, ${alice.username}: the amounts differ$`, 'm'));
+  assert.match(text.stdout, /^7 rows in the list, 5 transfers here since then, 6 differences$/m);
+  const csv = await against(channel, rows, '--csv', '--missing', join(FOLDER, 'missing'));
+  assert.match(csv.stdout, new RegExp(`^unlisted,${R}-none,${alice.username},,,,,${id.none},credit,5\\.00,"ask the provider; .*"\r$`, 'm'));
+  assert.equal(csv.stdout.split('\r\n').length, 8);
+  assert.match(csv.stderr, new RegExp(`^1 to credit: hongbao money import '.*/missing-credits\\.csv' --channel ${channel}$`, 'm'));
+  const again = await against(channel, rows, '--missing', join(FOLDER, 'missing'));
+  assert.deepEqual([again.code, again.stdout], [2, '']);
+  assert.match(again.stderr, /missing-credits\.csv is there already: choose another name/);
+  assert.match(await done('import', join(FOLDER, 'missing-credits.csv'), '--channel', channel), /^1 made, 7\.00;/);
+  const wrong = await against(channel, `${rows}x,y,\n,5,\n`);
+  assert.deepEqual([wrong.code, wrong.stdout], [2, '']);
+  assert.match(wrong.stderr, /^line 9: .*\nline 10: there is no reference\nhongbao money report: 2 of 9 rows are wrong; nothing is changed$/m);
+  const since = await json('report', '--since', '2026-01-01 12:00');
+  assert.match(since.from, /^2026-01-01T\d\d:00:00\.000Z$/);
+  assert.match(await done('report', '--since', '2026-01-01 12:00'), /^from 2026-01-01 12:00:00 to now/);
+  for (const name of ['same', 'less', 'other', 'back', 'none']) await done('reverse', String(id[name]), '--reference', unique('r'));
+});
+
+// The most memory that a process has had, in kB: a function to ask when it has ended.
+function peakOf(child) {
   let peak = 0;
-  const look = () => {
+  const looking = setInterval(() => {
     try {
       peak = Math.max(peak, Number(/^VmHWM:\s+(\d+) kB/m.exec(readFileSync(`/proc/${child.pid}/status`, 'utf8'))?.[1] ?? 0));
     } catch (error) {
       if (!['ENOENT', 'ESRCH'].includes(error.code)) throw error;
     }
-  };
-  const looking = setInterval(look, 50);
+  }, 50);
+  child.once('close', () => clearInterval(looking));
+  return () => peak;
+}
+
+test('100,000 rows are imported in less than 64 MiB, and compared; reports are balanced meanwhile', async () => {
+  const [users, prefix, count, since] = [[await newUser()], unique('m'), 100_000, new Date().toISOString()];
+  const { child, ended, batches, lines } = begun('import', file('many.csv', rows(prefix, count, users)), '--channel', CHANNEL);
+  const peak = peakOf(child);
   let running = true;
   ended.then(() => { running = false; });
   while (running) {
@@ -516,11 +579,14 @@ test('100,000 rows are imported in less than 64 MiB, and reports are balanced me
     assert.deepEqual([balanced, closing], [true, opening - credits - in_ + debits + posts + out]);
   }
   const code = await ended;
-  clearInterval(looking);
   assert.equal(code, 0, lines.join('\n'));
   assert.equal(batches(), count / BATCH);
-  assert.ok(peak > 0 && peak < 64 * 1024, `${peak} kB`);
+  assert.ok(peak() > 0 && peak() < 64 * 1024, `${peak()} kB`);
   assert.equal(await balance(users[0]), 100 * count);
+  const comparison = begun('report', '--since', since, '--channel', CHANNEL, '--against', join(FOLDER, 'many.csv'));
+  const compared = peakOf(comparison.child);
+  assert.equal(await comparison.ended, 0, comparison.lines.join('\n'));
+  assert.ok(compared() > 0 && compared() < 64 * 1024, `${compared()} kB`);
 });
 
 test('the commands of the page are as an operator types them', async () => {

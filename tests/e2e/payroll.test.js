@@ -40,7 +40,7 @@ async function post({ cookie }, path, fields) {
 
 // Users with sessions and no money, made at once: a registration takes the time of a password.
 async function peopleMade() {
-  const { stdout } = await run(env.HB_TEST_BINARY, ['demo', '--users', String(PEOPLE), '--yuan', '0', '--out', '-'],
+  const { stdout } = await run(env.HB_TEST_BINARY, ['demo', '--users', String(PEOPLE), '--amount', '0', '--out', '-'],
     { env: { ...process.env, HB_DEMO: 'on', HB_CONFIG: join(site.folder, 'hongbao.conf') } });
   return stdout.trim().split('\n').map((line) => line.split('\t')).map(([id, username, cookie]) => ({ id: Number(id), username, cookie }));
 }

@@ -194,7 +194,7 @@ test('an operator lists what waits and says what was paid', async () => {
   const user = await newUser();
   const [first, second] = [await ordered(user, '20'), await ordered(user, '30')];
   const { stdout: csv } = await site.hongbao('money', 'topups', '--csv');
-  assert.match(csv, new RegExp(`^${first.id},2\\d{3}-\\S+,2\\d{3}-\\S+,${user.username},cards,20\\.00\\r?$`, 'm'));
+  assert.match(csv, new RegExp(`^${first.id},2\\d{3}-\\S+,2\\d{3}-\\S+,${user.username},cards,20\\.00,CNY\\r?$`, 'm'));
   const { topups } = JSON.parse((await site.hongbao('money', 'topups', '--json')).stdout);
   assert.equal(topups.find(({ id }) => id === second.id).amount_fen, 3000);
   assert.match((await site.hongbao('money', 'topups')).stdout, new RegExp(`^order ${first.id} {2}.* {2}20\\.00 {2}channel cards$`, 'm'));

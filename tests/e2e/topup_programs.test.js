@@ -2,7 +2,7 @@
 // provider's own SDK, and checks with it what the program has signed.
 import assert from 'node:assert/strict';
 import { spawn } from 'node:child_process';
-import { createSign, generateKeyPairSync } from 'node:crypto';
+import { createHmac, createSign, generateKeyPairSync } from 'node:crypto';
 import { once } from 'node:events';
 import { symlinkSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:http';
@@ -41,7 +41,7 @@ async function makeChannel(page) {
   return { channel, key: wordOf(/\b[0-9a-f]{64}\b/), token: wordOf(/hbs_[\w-]{43}/) };
 }
 
-// A channel whose page is the program: { url, channel, said }. said: the lines that the program has printed.
+// A channel whose page is the program: { url, channel, key, said }. said: the lines that the program has printed.
 async function startProgram(name, settings) {
   const port = await freePort();
   const { channel, key, token } = await makeChannel(`http://127.0.0.1:${port}/pay`);
@@ -55,7 +55,7 @@ async function startProgram(name, settings) {
   const said = [];
   for (const stream of [child.stdout, child.stderr]) createInterface({ input: stream }).on('line', (line) => said.push(line));
   await once(child.stdout, 'data');
-  return { url: `http://127.0.0.1:${port}`, channel, said };
+  return { url: `http://127.0.0.1:${port}`, channel, key, said };
 }
 
 // An order of a new person: { person, order, look() }, with the link to pay on.
@@ -184,7 +184,40 @@ test('Stripe: another amount is credited as paid, and a payment is not lost whil
   assert.equal(await stripeTells(program, { session }), 200, 'Stripe tells it again');
   const seen = await order.look();
   assert.deepEqual([await balance(person), seen.state, seen.amount_fen, paymentsOf(seen)], [5000, 'paid', 8800, [[session.payment_intent, 5000]]]);
-  assert.match(program.said.join('\n'), /payment pi_\w+ of 50\.00: credited/);
+  assert.match(program.said.join('\n'), /payment pi_\w+ of 50: credited/);
+});
+
+// A link as a site of this unit signs it.
+function linkOf({ url, key }, amount, currency) {
+  const values = { order: '7', amount, currency, return: 'https://hongbao.example/wallet/topup/7', expires: String(Math.floor(Date.now() / 1000) + 600) };
+  const signature = createHmac('sha256', key).update(['hongbao-topup-v1', ...Object.values(values)].join('\n')).digest('hex');
+  return `${url}/pay?${new URLSearchParams({ ...values, signature })}`;
+}
+
+test('Stripe: the unit of the site is charged by its own minor unit, and no other', async () => {
+  const server = await startStripe();
+  const settings = { STRIPE_KEY: 'sk_test_of_the_test', STRIPE_WEBHOOK_SECRET: WEBHOOK_SECRET, STRIPE_API: server.url };
+  for (const [currency, taken, refused] of [
+    ['HKD', [['88.50', '8850'], ['88', '8800'], ['0.01', '1']], [['88.50', 'CNY'], ['88', 'POINT'], ['88', 'hkd']]],
+    ['JPY', [['88', '88'], ['1234567', '1234567']], [['88.50', 'JPY'], ['88', 'HKD']]],
+  ]) {
+    const program = await startProgram('stripe', { ...settings, CURRENCY: currency });
+    for (const [amount, minor] of taken) {
+      server.sessions.clear();
+      assert.equal((await visit(linkOf(program, amount, currency))).status, 303, amount);
+      const [form] = server.sessions.values();
+      assert.deepEqual([form['line_items[0][price_data][unit_amount]'], form['line_items[0][price_data][currency]']], [minor, currency.toLowerCase()]);
+    }
+    for (const [amount, other] of refused) assert.equal((await visit(linkOf(program, amount, other))).status, 422, `${amount} ${other}`);
+    const person = await newUser();
+    const order = await orderOf(program, '88', person);
+    const session = { id: 'cs_3', metadata: { hongbao_order: String(order.id) }, payment_intent: unique('pi_'), amount_total: 8850 };
+    assert.equal(await stripeTells(program, { session }), 502, 'paid in yuan');
+    assert.equal(await stripeTells(program, { session: { ...session, currency: currency.toLowerCase() } }), 200);
+    assert.equal(await balance(person), currency === 'HKD' ? 8850 : 885000, 'as an amount of the site');
+  }
+  const env = { ...process.env, ...settings, CURRENCY: 'POINT', HONGBAO_URL: site.url, HONGBAO_TOPUP_KEY: 'k', HONGBAO_SERVICE_TOKEN: 't', PORT: '0' };
+  await assert.rejects(run(process.execPath, [join(EXAMPLES, 'stripe.mjs')], { env }), /does not know its minor unit/);
 });
 
 // ---- Alipay ----
@@ -213,6 +246,16 @@ async function alipayTells(program, parameters, { key = alipay.privateKey, chang
   const answer = await fetch(`${program.url}/notify`, { method: 'POST', body: new URLSearchParams(change(form)) });
   return { status: answer.status, text: await answer.text() };
 }
+
+test('Alipay: it charges yuan with two decimals, and no other unit', async () => {
+  const program = await startProgram('alipay', { ALIPAY_APP_ID: APP_ID, PUBLIC_URL: 'https://pay.example.com',
+    ALIPAY_PRIVATE_KEY: pemFile('app.pem', app.privateKey), ALIPAY_PUBLIC_KEY: pemFile('alipay.pem', alipay.publicKey) });
+  for (const [amount, total] of [['88', '88.00'], ['88.5', '88.50'], ['0.01', '0.01']]) {
+    const { status, location } = await visit(linkOf(program, amount, 'CNY'));
+    assert.deepEqual([status, JSON.parse(new URL(location).searchParams.get('biz_content')).total_amount], [303, total]);
+  }
+  for (const unit of ['HKD', 'POINT', 'cny']) assert.equal((await visit(linkOf(program, '88', unit))).status, 422, unit);
+});
 
 test('Alipay: an order is paid on its page, and each payment is credited once, whatever is told how often', async () => {
   const program = await startProgram('alipay', { ALIPAY_APP_ID: APP_ID, PUBLIC_URL: 'https://pay.example.com',

@@ -10,6 +10,7 @@ enum { TEXT_MAX = 4096 };
 struct told {
     char text[TEXT_MAX];
     size_t len;
+    const char *meanwhile; /* a statement that somebody else executes after the first difference */
 };
 
 static enum status told_add(void *ctx, struct arena *a, const struct difference *d)
@@ -23,6 +24,12 @@ static enum status told_add(void *ctx, struct arena *a, const struct difference 
                        d->here.id != 0 && d->row.line != 0 ? " here" : "");
     assert_true(len > 0 && (size_t)len < TEXT_MAX - t->len);
     t->len += (size_t)len;
+    if (t->meanwhile != NULL) {
+        MYSQL *other = test_services_mysql(w->app);
+        assert_int_equal(mysql_query(other, t->meanwhile), 0);
+        mysql_close(other);
+    }
+    t->meanwhile = NULL;
     return ST_OK;
 }
 
@@ -53,7 +60,8 @@ static struct str list_of(const char *rows)
 static void compare(struct against *g, uint64_t channel, const char *rows, struct told *out)
 {
     const struct str file = list_of(rows);
-    *out = (struct told){ .len = 0 };
+    out->len = 0;
+    out->text[0] = '\0';
     g->file.stream = fmemopen((void *)(uintptr_t)file.ptr, file.len, "r"); /* only read */
     g->file.fault = fault_fail;
     g->channel_id = channel;
@@ -112,11 +120,13 @@ static uint64_t bank_new(void)
     return bank;
 }
 
-WORLD_TEST(each_difference_is_named, 2)
-{
+/* Their rows in the list of the bank. */
 #define FIRST "C1;10;;u0\nC2;20\n"
 #define BACK  "C3;5\nR3;-5\nD2;-6\nR2;+6\n"
 #define LAST  "D1;-3.00;;u0\nP1;4;post;u1\n"
+
+WORLD_TEST(each_difference_is_named, 2)
+{
     static const struct {
         const char *rows, *wanted;
     } cases[] = {
@@ -156,7 +166,7 @@ WORLD_TEST(each_difference_is_named, 2)
     const uint64_t bank = bank_new();
     world_sql(w, "UPDATE topup SET id = 1");
     EACH (c, cases) {
-        struct told told;
+        struct told told = { .len = 0 };
         struct against g = { .until_ms = INT64_MAX };
         compare(&g, bank, c->rows, &told);
         if (strcmp(told.text, c->wanted) != 0)
@@ -183,7 +193,7 @@ WORLD_TEST(since_is_about_the_transfers_here_alone, 2)
     (void)moved_one(TRANSFER_CREDIT, other, 0, 2000, "X");
     world_sql(w, "UPDATE external_transfer SET created_ms = IF(reference = 'C1', 1000, 2000)");
     EACH (c, cases) {
-        struct told told;
+        struct told told = { .len = 0 };
         struct against g = { .since_ms = c->since_ms, .until_ms = c->until_ms };
         compare(&g, bank, c->rows, &told);
         assert_string_equal(told.text, c->wanted);
@@ -191,4 +201,18 @@ WORLD_TEST(since_is_about_the_transfers_here_alone, 2)
     world_sql(w, "UPDATE external_transfer AS x JOIN transfer AS t ON t.id = x.transfer_id"
                  " SET x.created_ms = t.created_ms");
 }
+WORLD_TEST(all_is_compared_as_of_one_moment, 2)
+{
+    struct told told = { .meanwhile = "UPDATE external_transfer SET reference = CONCAT('new-', reference)" };
+    struct against g = { .until_ms = INT64_MAX };
+    const uint64_t bank = bank_new();
+    compare(&g, bank, "X;1\n" FIRST LAST, &told);
+    assert_string_equal(told.text, "missing X");
+    assert_null(told.meanwhile);
+    compare(&g, bank, FIRST LAST, &told);
+    assert_string_equal(told.text, "missing C1 user, missing C2, missing D1 user, missing P1 user,"
+                                   " unlisted new-C1, unlisted new-C2, unlisted new-D1, unlisted new-P1");
+    world_sql(w, "UPDATE external_transfer SET reference = SUBSTR(reference, 5)");
+}
+
 TESTS(NULL, NULL)

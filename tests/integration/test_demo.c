@@ -80,8 +80,8 @@ FAULTY_WORLD_TEST(a_run_without_memory_for_a_session_fails_and_lists_no_user, 0)
 FAULTY_WORLD_TEST(the_command_refuses_where_there_is_no_demo, 0)
 {
     char *ok[] = { "demo", "--users", "3", "--out", "/dev/null" };
-    char *rich[] = { "demo", "--users", "1", "--yuan", "12.34", "--out", "/dev/null" };
-    char *bare[] = { "demo", "--users", "1", "--yuan", "much", "--out", "/dev/null" };
+    char *rich[] = { "demo", "--users", "1", "--amount", "12.34", "--out", "/dev/null" };
+    char *bare[] = { "demo", "--users", "1", "--amount", "much", "--out", "/dev/null" };
     char *none[] = { "demo", "--users", "0", "--out", "/dev/null" };
     char *half[] = { "demo", "--users", "3" };
     assert_int_equal(demo_command(w->config, 5, ok), 0);

@@ -124,6 +124,8 @@ SETTINGS_TEST(the_time_zone_is_fixed_by_the_first_month)
     sql_do(db, "INSERT INTO user_month (user_id, year, month) VALUES (9, 2026, 1)");
     assert_written(&config, false, "Europe/Berlin CNY 2 0");
     assert_written(&points, false, "Europe/Berlin POINT 0 1"); /* months have no amounts here */
+    berlin.unit_decimals = 0;
+    assert_written(&berlin, false, "Europe/Berlin CNY 0 1"); /* an older program has two decimals */
     sql_do(db, "DELETE FROM user_month");
 }
 

@@ -84,6 +84,34 @@ TEST(receipts_have_capitals)
     arena_free(a);
 }
 
+TEST(an_amount_has_the_decimals_of_the_unit_or_those_that_the_caller_names)
+{
+    const struct money_unit yuan = *money_unit();
+    static const struct {
+        const char *code;
+        int decimals;
+        const char *text, *limit, *says;
+    } units[] = { { "CNY", 2, "12.00", "12", "CNY, such as 88 or 88.50" },
+                  { "FRANC", 1, "120.0", "120", "FRANC, such as 88 or 88.5" },
+                  { "POINT", 0, "1200", "1200", "POINT without decimals, such as 88" } };
+    struct arena *a = arena_new(1024, 65536);
+    EACH (row, units) {
+        char text[MONEY_TEXT_MAX];
+        struct money_unit unit = yuan;
+        unit.code = row->code;
+        unit.decimals = row->decimals;
+        (void)money_format_as(1200, row->decimals, text);
+        assert_string_equal(text, row->text);
+        money_unit_set(&unit);
+        assert_true(str_equal(money_text(a, 1200), str_from(row->text)));
+        assert_true(str_equal(money_limit_text(a, 1200), str_from(row->limit)));
+        assert_true(str_equal(money_unit_says(a), str_from(row->says)));
+        assert_int_equal(money_capitals(a, 1200).ptr != NULL, row->decimals == 2);
+        money_unit_set(&yuan);
+    }
+    arena_free(a);
+}
+
 TEST(overflow_is_reported_and_changes_nothing)
 {
     int64_t out = 4711;

@@ -1,4 +1,5 @@
 /* money/csv_reader, money/reference_set, money/user_sums and money/payment: what a file of credits may look like. */
+#include "base/money.h"
 #include "base/random.h"
 #include "money/csv_reader.h"
 #include "money/payment.h"
@@ -113,6 +114,7 @@ TEST(a_set_finds_every_reference_again_and_no_other)
     char text[32];
     assert_true(random_init());
     reference_set_begin(&set);
+    assert_false(reference_set_has(&set, STR("R-0")));
     for (int i = 0; i < MANY; i++) {
         (void)snprintf(text, sizeof text, "R-%d", i);
         assert_int_equal(reference_set_add(&set, str_from(text)), ST_OK);
@@ -120,6 +122,9 @@ TEST(a_set_finds_every_reference_again_and_no_other)
     for (int i = 0; i < MANY; i += 997) {
         (void)snprintf(text, sizeof text, "R-%d", i);
         assert_int_equal(reference_set_add(&set, str_from(text)), ST_EXISTS);
+        assert_true(reference_set_has(&set, str_from(text)));
+        (void)snprintf(text, sizeof text, "S-%d", i);
+        assert_false(reference_set_has(&set, str_from(text)));
     }
     assert_int_equal(set.count, MANY);
     reference_set_end(&set);
@@ -162,6 +167,44 @@ TEST(a_payment_is_read_as_forms_read_it_or_refused_with_a_reason)
             fail_msg("%s %s %s: %d %s", row->username, row->amount, row->reference, st, why);
         if (st == ST_OK)
             assert_true(str_equal(p.username, STR("alice")));
+    }
+    arena_free(a);
+}
+
+TEST(an_amount_has_at_most_the_decimals_of_the_unit)
+{
+    const struct money_unit yuan = *money_unit();
+    static const struct {
+        const char *code;
+        int decimals;
+        const char *typed;
+        int64_t fen; /* 0: refused */
+        const char *why;
+    } rows[] = {
+        { "POINT", 0, "88", 88, NULL },
+        { "POINT", 0, "88 POINT", 88, NULL },
+        { "POINT", 0, "999999999", 999999999, NULL },
+        { "POINT", 0, "12.5", 0, "the amount is no amount of POINT without decimals, such as 88: 12.5" },
+        { "POINT", 0, "88.00", 0, "the amount is no amount of POINT without decimals, such as 88: 88.00" },
+        { "POINT", 0, "1000000000", 0, "the amount is more than 999999999: 1000000000" },
+        { "HKD", 2, "88.5", 8850, NULL },
+        { "HKD", 2, "HKD 88.50", 8850, NULL },
+        { "HKD", 2, "88.505", 0, "the amount is no amount of HKD, such as 88 or 88.50: 88.505" },
+        { "HKD", 2, "10000000", 0, "the amount is more than 9999999.99: 10000000" },
+    };
+    struct arena *a = arena_new(ARENA_BYTES, ARENA_BYTES);
+    EACH (row, rows) {
+        const char *why = NULL;
+        int64_t fen = 0;
+        struct money_unit unit = yuan;
+        unit.code = row->code;
+        unit.decimals = row->decimals;
+        money_unit_set(&unit);
+        const enum status st = payment_amount_read(a, str_from(row->typed), &fen, &why);
+        money_unit_set(&yuan);
+        assert_of(row->typed, st == (row->why == NULL ? ST_OK : ST_INVALID) && fen == row->fen);
+        if (row->why != NULL)
+            assert_string_equal(why, row->why);
     }
     arena_free(a);
 }

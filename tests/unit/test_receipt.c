@@ -3,13 +3,14 @@
 #include "packet/receipt_keys.h"
 #include "support/test_folder.h"
 
-#define VECTOR_KEY       "A6EHv_POEL4dcN0Y50vAmWfk1jCbpQ1fHdyGZBJVMbg"
-#define VECTOR_KEY_ID    "56475aa75463474c"
-#define VECTOR_SIGNATURE "gCQ47JxmEjymhPtyoREuSwCZZ8hkIp7JHbez3Z7N94ph5zWnX4ulqNhsfe4AbP-WIjxGOeJGlxoIDx7YVKpMCw"
-#define COMMITMENT       "9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08"
-#define MEMBERS(version, more)                                                                                         \
+#define VECTOR_KEY             "A6EHv_POEL4dcN0Y50vAmWfk1jCbpQ1fHdyGZBJVMbg"
+#define VECTOR_KEY_ID          "56475aa75463474c"
+#define VECTOR_SIGNATURE       "gCQ47JxmEjymhPtyoREuSwCZZ8hkIp7JHbez3Z7N94ph5zWnX4ulqNhsfe4AbP-WIjxGOeJGlxoIDx7YVKpMCw"
+#define COMMITMENT             "9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08"
+#define MEMBERS(version, more) MEMBERS_OF(version, "", more)
+#define MEMBERS_OF(version, unit, more)                                                                                \
     "{\"receipt\":{\"version\":" version ",\"packet\":\"01h5x3qv8k2m7n4p6r9s0t1w2y\",\"share_no\":2,"                  \
-    "\"amount_fen\":412,\"user_id\":10007,\"username\":\"gang\",\"nickname\":\"阿刚\","                              \
+    "\"amount_fen\":412," unit "\"user_id\":10007,\"username\":\"gang\",\"nickname\":\"阿刚\","                      \
     "\"grabbed_at\":\"2026-11-20T08:00:00.123Z\",\"sender_id\":10006,\"sender\":\"小明 = 明\","                     \
     "\"commitment\":\"" COMMITMENT "\",\"issued_by\":\"https://hongbao.example\"" more "},"
 #define SIGNED "\"signature\":\"" VECTOR_SIGNATURE "\",\"key_id\":\"" VECTOR_KEY_ID "\"}"
@@ -20,6 +21,8 @@ static struct receipt sample(void)
     return (struct receipt){ .packet = STR("01h5x3qv8k2m7n4p6r9s0t1w2y"),
                              .share_no = 2,
                              .amount_fen = 412,
+                             .unit = STR("CNY"),
+                             .unit_decimals = 2,
                              .user_id = 10007,
                              .username = STR("gang"),
                              .nickname = STR("阿刚"),
@@ -93,6 +96,8 @@ TEST(a_change_of_any_field_is_found_and_a_text_that_could_end_its_line_has_no_by
     MUST_BE_FOUND(packet = STR("01h5x3qv8k2m7n4p6r9s0t1w2z"));
     MUST_BE_FOUND(share_no++);
     MUST_BE_FOUND(amount_fen++);
+    MUST_BE_FOUND(unit = STR("HKD"));
+    MUST_BE_FOUND(unit_decimals = 0);
     MUST_BE_FOUND(user_id++);
     MUST_BE_FOUND(username = STR("gang2"));
     MUST_BE_FOUND(nickname = STR("阿钢"));
@@ -111,6 +116,56 @@ TEST(a_change_of_any_field_is_found_and_a_text_that_could_end_its_line_has_no_by
         assert_false(receipt_bytes(&r, &bytes));
         assert_int_equal(bytes.len, 0);
     }
+}
+
+/* ---- another unit ---- */
+
+TEST(another_unit_is_among_the_signed_lines_so_points_are_never_yuan)
+{
+    static const char expected[] = "hongbao receipt v2\n"
+                                   "packet=01h5x3qv8k2m7n4p6r9s0t1w2y\n"
+                                   "share_no=2\n"
+                                   "amount_fen=412\n"
+                                   "unit=POINT\n"
+                                   "unit_decimals=0\n"
+                                   "user_id=10007\n";
+    static const struct {
+        struct str unit;
+        int decimals, version;
+    } units[] = { { STR("CNY"), 2, 1 }, { STR("CNY"), 0, 2 }, { STR("HKD"), 2, 2 }, { STR("POINT"), 0, 2 } };
+    struct receipt r = sample();
+    struct buf bytes = BUF_EMPTY;
+    EACH (row, units) {
+        r.unit = row->unit;
+        r.unit_decimals = row->decimals;
+        assert_int_equal(receipt_version(&r), row->version);
+    }
+    assert_true(receipt_bytes(&r, &bytes));
+    assert_true(str_starts(buf_view(&bytes), str_from(expected)));
+    bytes.len = 0;
+    r.unit = STR("POINT\nunit_decimals=2");
+    assert_false(receipt_bytes(&r, &bytes));
+    buf_free(&bytes);
+}
+
+TEST(the_json_of_another_unit_is_of_version_2_and_names_it)
+{
+    struct receipt_signed_file file;
+#define POINT "\"unit\":\"POINT\",\"unit_decimals\":0,"
+    assert_int_equal(receipt_file_read(arena, STR(MEMBERS_OF("2", POINT, "") SIGNED), &file), ST_OK);
+    assert_true(str_equal(file.receipt.unit, STR("POINT")));
+    assert_int_equal(file.receipt.unit_decimals, 0);
+    assert_int_equal(receipt_file_read(arena, STR(JSON), &file), ST_OK);
+    assert_true(str_equal(file.receipt.unit, STR("CNY")));
+    assert_int_equal(file.receipt.unit_decimals, 2);
+    EACH_TEXT (bad, MEMBERS_OF("1", POINT, "") SIGNED, MEMBERS_OF("3", POINT, "") SIGNED,
+               MEMBERS_OF("2", "\"unit\":\"POINT\",", "") SIGNED, MEMBERS_OF("2", "\"unit_decimals\":0,", "") SIGNED,
+               MEMBERS_OF("1", "\"unit_decimals\":2,", "") SIGNED,
+               MEMBERS_OF("2", "\"unit\":\"CNY\",\"unit_decimals\":2,", "") SIGNED,
+               MEMBERS_OF("2", "\"unit\":\"POINT\",\"unit_decimals\":3,", "") SIGNED,
+               MEMBERS_OF("2", "\"unit\":\"POINT\",\"unit_decimals\":-1,", "") SIGNED,
+               MEMBERS_OF("1", "\"unit\":null,", "") SIGNED)
+        assert_of(bad, receipt_file_read(arena, str_from(bad), &file) == ST_INVALID);
 }
 
 /* ---- JSON ---- */

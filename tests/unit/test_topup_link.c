@@ -1,6 +1,7 @@
 /* The link to the page of a channel: its bytes are a contract with programs of operators (docs/how-to/topup.md). */
 #include "wallet/topup_link.h"
 
+#include "base/money.h"
 #include "support/test.h"
 #include "support/test_arena.h"
 
@@ -9,6 +10,9 @@ static const struct str SECRET = STR("0123456789abcdef0123456789abcdef");
 /* The vector of docs/how-to/topup.md. */
 #define KEY       "21df7201dceacc5b190d9718c9b58b592276f603593b8574107af88fa8d979cc"
 #define SIGNATURE "c191c98b755cfc0e31a1c49f1672765885dfd953eb1bdcc127ab79c324646914"
+/* The same of other units, by another implementation (python's hmac). */
+#define SIGNATURE_POINT "ea4890ee7a582a7776670df107a4eba1559222f89309add3073a5e082f52853d"
+#define SIGNATURE_HKD   "67cc1cf2fe29ca598c8607e5fa88eec73244ee398fb05bf000d7f0291dc9a808"
 
 TEST(the_link_is_that_of_the_documents)
 {
@@ -20,6 +24,30 @@ TEST(the_link_is_that_of_the_documents)
     const struct str with_query = topup_link_text(arena, STR("https://pay.example/?shop=1"), key, &link);
     assert_true(str_starts(with_query, STR("https://pay.example/?shop=1&order=12&amount=88.00&")));
     assert_true(str_ends(with_query, STR(SIGNATURE))); /* the address itself is not signed */
+}
+
+TEST(the_currency_is_the_unit_and_the_amount_has_its_decimals_and_both_are_signed)
+{
+    const struct money_unit yuan = *money_unit();
+    const struct topup_link link = { 12, 8800, 1795248000999, STR("https://hongbao.example/wallet/topup/12") };
+    const char *key = "000102030405060708090a0b0c0d0e0f101112131415161718191a1b1c1d1e1f";
+    static const struct {
+        const char *code, *middle, *signature;
+        int decimals;
+    } units[] = {
+        { "POINT", "&amount=8800&currency=POINT&", SIGNATURE_POINT, 0 },
+        { "HKD", "&amount=88.00&currency=HKD&", SIGNATURE_HKD, 2 },
+    };
+    EACH (row, units) {
+        struct money_unit unit = yuan;
+        unit.code = row->code;
+        unit.decimals = row->decimals;
+        money_unit_set(&unit);
+        const struct str url = topup_link_text(arena, STR("https://pay.example/topup"), key, &link);
+        money_unit_set(&yuan);
+        assert_non_null(strstr(url.ptr, row->middle));
+        assert_true(str_ends(url, str_from(row->signature)));
+    }
 }
 
 TEST(each_channel_has_a_key_of_its_own)

@@ -4,13 +4,14 @@
 // GET /pay is the channel's --topup-url; Alipay sends its notifications to PUBLIC_URL/notify.
 import { createSign, createVerify } from 'node:crypto';
 import { readFileSync } from 'node:fs';
-import { answer, bodyOf, orderOf, serve, settingsOf, tellPaid } from './hongbao.mjs';
+import { amountOf, answer, bodyOf, minorOf, orderOf, serve, settingsOf, tellPaid } from './hongbao.mjs';
 
 const { ALIPAY_APP_ID, ALIPAY_PRIVATE_KEY, ALIPAY_PUBLIC_KEY, PUBLIC_URL, PORT = '8701',
   ALIPAY_GATEWAY = 'https://openapi.alipay.com/gateway.do' } = settingsOf('ALIPAY_APP_ID', 'ALIPAY_PRIVATE_KEY', 'ALIPAY_PUBLIC_KEY', 'PUBLIC_URL');
 const [privateKey, alipayKey] = [ALIPAY_PRIVATE_KEY, ALIPAY_PUBLIC_KEY].map((file) => readFileSync(file, 'utf8'));
 const PAID_STATES = ['TRADE_SUCCESS', 'TRADE_FINISHED'];
 const CHINA_MS = 8 * 3600 * 1000;
+const DECIMALS = 2; // of the yuan, the only currency that it charges
 
 // What is signed: the parameters in the order of their names, as name=value, with & between.
 const signedText = (parameters) => Object.keys(parameters).sort().map((name) => `${name}=${parameters[name]}`).join('&');
@@ -23,7 +24,7 @@ function cashierUrl({ order, amount, returnUrl }, nowMs) {
   const parameters = {
     app_id: ALIPAY_APP_ID, method: 'alipay.trade.page.pay', charset: 'utf-8', sign_type: 'RSA2', version: '1.0',
     timestamp: timestamp(nowMs), notify_url: `${PUBLIC_URL}/notify`, return_url: returnUrl,
-    biz_content: JSON.stringify({ out_trade_no: `hongbao-${order}`, total_amount: amount, subject: `红包充值 ${order}`,
+    biz_content: JSON.stringify({ out_trade_no: `hongbao-${order}`, total_amount: (minorOf(amount, DECIMALS) / 100).toFixed(DECIMALS), subject: `红包充值 ${order}`,
       product_code: 'FAST_INSTANT_TRADE_PAY' }),
   };
   const sign = createSign('RSA-SHA256').update(signedText(parameters)).sign(privateKey, 'base64');
@@ -33,6 +34,7 @@ function cashierUrl({ order, amount, returnUrl }, nowMs) {
 function pay(url, request, response) {
   const order = orderOf(url.searchParams);
   if (order === null) return answer(response, 403, '这个链接无效或已过期，请返回后重新充值。');
+  if (order.currency !== 'CNY') return answer(response, 422, `本页不能收取${order.currency}。`);
   return answer(response, 303, '', { Location: cashierUrl(order, Date.now()) });
 }
 
@@ -49,7 +51,7 @@ async function notified(url, request, response) {
   const [, order] = /^hongbao-(\d+)$/.exec(told.out_trade_no) ?? [];
   if (told.app_id !== ALIPAY_APP_ID || order === undefined) throw new Error(`trade ${told.trade_no} is not of this page`);
   // A notification of a refund has these states, too: it comes with the amount that was given back.
-  if (PAID_STATES.includes(told.trade_status) && !told.refund_fee) await tellPaid(order, told.trade_no, told.total_amount);
+  if (PAID_STATES.includes(told.trade_status) && !told.refund_fee) await tellPaid(order, told.trade_no, amountOf(minorOf(told.total_amount, DECIMALS), DECIMALS));
   return answer(response, 200, 'success');
 }
 

@@ -21,13 +21,27 @@ function same(a, b) {
   return one.length === other.length && timingSafeEqual(one, other);
 }
 
-// The order of a link that hongbao has signed: { order, amount, returnUrl }. Null: it is forged, changed, or too old.
+// The order of a link that hongbao has signed: { order, amount, currency, returnUrl }; currency is the unit of the site.
+// Null: it is forged, changed, or too old.
 export function orderOf(query, nowMs = Date.now()) {
   const [order, amount, currency, returnUrl, expires, signature] = ['order', 'amount', 'currency', 'return', 'expires', 'signature']
     .map((name) => query.get(name) ?? '');
   const message = ['hongbao-topup-v1', order, amount, currency, returnUrl, expires].join('\n');
   if (!same(createHmac('sha256', HONGBAO_TOPUP_KEY).update(message).digest('hex'), signature)) return null;
-  return currency === 'CNY' && Number(expires) * 1000 > nowMs ? { order, amount, returnUrl } : null;
+  return Number(expires) * 1000 > nowMs ? { order, amount, currency, returnUrl } : null;
+}
+
+// An amount, such as '88.50', in the minor units of a currency with so many decimals: 8850. NaN: it has more decimals.
+export function minorOf(amount, decimals) {
+  const [whole, fraction = ''] = amount.split('.');
+  return fraction.length > decimals ? NaN : Number(whole + fraction.padEnd(decimals, '0'));
+}
+
+// The other way round, without zeros at the end, which a site whose unit has no decimals refuses: '88.5', '88'.
+export function amountOf(minor, decimals) {
+  const digits = String(minor).padStart(decimals + 1, '0'), point = digits.length - decimals;
+  const fraction = digits.slice(point).replace(/0+$/, '');
+  return digits.slice(0, point) + (fraction && `.${fraction}`);
 }
 
 // Tells hongbao that an order was paid. reference: the provider's number of the payment; amount: what was paid, such as

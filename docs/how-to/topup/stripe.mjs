@@ -1,16 +1,17 @@
 // A page that takes payments for hongbao by Stripe Checkout (docs/how-to/topup-providers.md). Node.js 18, without packages:
-//   STRIPE_KEY=sk_live_… STRIPE_WEBHOOK_SECRET=whsec_… HONGBAO_…=… PORT=8700 node stripe.mjs
+//   STRIPE_KEY=sk_live_… STRIPE_WEBHOOK_SECRET=whsec_… HONGBAO_…=… PORT=8700 CURRENCY=CNY node stripe.mjs
+// CURRENCY is the unit of the site, the only one that it charges.
 // GET /pay is the channel's --topup-url; POST /webhook is the endpoint to name in Stripe, with the two events below.
 import { createHmac, timingSafeEqual } from 'node:crypto';
-import { answer, bodyOf, orderOf, serve, settingsOf, tellPaid } from './hongbao.mjs';
+import { amountOf, answer, bodyOf, minorOf, orderOf, serve, settingsOf, tellPaid } from './hongbao.mjs';
 
-const { STRIPE_KEY, STRIPE_WEBHOOK_SECRET, STRIPE_API = 'https://api.stripe.com', PORT = '8700' } = settingsOf('STRIPE_KEY', 'STRIPE_WEBHOOK_SECRET');
+const { STRIPE_KEY, STRIPE_WEBHOOK_SECRET, STRIPE_API = 'https://api.stripe.com', PORT = '8700', CURRENCY = 'CNY' } = settingsOf('STRIPE_KEY', 'STRIPE_WEBHOOK_SECRET');
+// The decimals of a currency's minor unit, which Stripe counts: 1 yuan is 100, but 1 yen is 1.
+const DECIMALS = { CNY: 2, EUR: 2, GBP: 2, HKD: 2, JPY: 0, KRW: 0, MYR: 2, SGD: 2, TWD: 2, USD: 2 }[CURRENCY];
+if (DECIMALS === undefined) throw new Error(`CURRENCY = ${CURRENCY}: this program does not know its minor unit`);
 const PAID_EVENTS = ['checkout.session.completed', 'checkout.session.async_payment_succeeded'];
 const TOLERANCE_S = 300; // Stripe signs each attempt to deliver anew
 const TIMEOUT_MS = 10_000;
-
-const fenOf = (amount) => Math.round(Number(amount) * 100);
-const amountOf = (fen) => (fen / 100).toFixed(2);
 
 // The page of Stripe where this order is paid. A reload gets the same page: Stripe knows the key of the request.
 async function checkoutUrl({ order, amount, returnUrl }) {
@@ -18,8 +19,8 @@ async function checkoutUrl({ order, amount, returnUrl }) {
     method: 'POST', headers: { Authorization: `Bearer ${STRIPE_KEY}`, 'Idempotency-Key': `hongbao-${order}-${amount}` },
     body: new URLSearchParams({
       mode: 'payment', 'metadata[hongbao_order]': order, success_url: returnUrl, cancel_url: returnUrl,
-      'line_items[0][quantity]': '1', 'line_items[0][price_data][currency]': 'cny',
-      'line_items[0][price_data][unit_amount]': String(fenOf(amount)),
+      'line_items[0][quantity]': '1', 'line_items[0][price_data][currency]': CURRENCY.toLowerCase(),
+      'line_items[0][price_data][unit_amount]': String(minorOf(amount, DECIMALS)),
       'line_items[0][price_data][product_data][name]': `Hongbao ${order}`,
     }), signal: AbortSignal.timeout(TIMEOUT_MS),
   });
@@ -30,6 +31,9 @@ async function checkoutUrl({ order, amount, returnUrl }) {
 async function pay(url, request, response) {
   const order = orderOf(url.searchParams);
   if (order === null) return answer(response, 403, 'This link is not valid, or too old. Please go back and start again.');
+  if (order.currency !== CURRENCY || Number.isNaN(minorOf(order.amount, DECIMALS))) {
+    return answer(response, 422, `This page takes no payment of ${order.amount} ${order.currency}.`);
+  }
   return answer(response, 303, '', { Location: await checkoutUrl(order) });
 }
 
@@ -55,8 +59,8 @@ async function webhook(url, request, response) {
   // What else the Stripe account sells has no such order.
   const order = session.metadata?.hongbao_order;
   if (!PAID_EVENTS.includes(type) || session.payment_status !== 'paid' || order === undefined) return answer(response, 200, 'nothing to do');
-  if (session.currency !== 'cny') throw new Error(`session ${session.id} was paid in ${session.currency}`);
-  await tellPaid(order, session.payment_intent, amountOf(session.amount_total));
+  if (session.currency !== CURRENCY.toLowerCase()) throw new Error(`session ${session.id} was paid in ${session.currency}`);
+  await tellPaid(order, session.payment_intent, amountOf(session.amount_total, DECIMALS));
   return answer(response, 200, 'credited');
 }
 

@@ -24,7 +24,7 @@ function values({ type, enum: words, minimum, maximum, minLength, maxLength, for
   if (type === 'integer' && minimum !== undefined && maximum !== undefined) return `number, ${minimum} to ${maximum}`;
   if (type === 'integer') return maximum === undefined ? `number from ${minimum ?? 0}` : `number, at most ${maximum}`;
   if (format === 'date') return 'day';
-  if (pattern?.includes('{1,2}')) return 'yuan';
+  if (pattern?.includes('[.]')) return 'amount';
   if (pattern) return `\`${pattern}\``;
   return maxLength === undefined ? 'text' : `text, ${minLength ?? 0} to ${maxLength}`;
 }

@@ -21,7 +21,7 @@ let filling;
 const rowsOf = (text) => text.split('\n').filter(Boolean).map((line) => line.split('\t'));
 
 async function make(count, yuan) {
-  const { stdout } = await hongbao('demo', '--users', String(count), '--yuan', yuan, '--out', '-');
+  const { stdout } = await hongbao('demo', '--users', String(count), '--amount', yuan, '--out', '-');
   const made = rowsOf(stdout);
   assert.equal(made.length, count);
   const [[, first], [, last]] = [made[0], made.at(-1)];
