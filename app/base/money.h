@@ -1,5 +1,5 @@
-/* Money is an int64_t in the smallest unit of the site's unit, which names call fen: 1 yuan = 100 fen; of a unit without
- * decimals the smallest unit is the unit itself. Text like "12.34" exists only in input (base/typed.h) and output. */
+/* Money is an int64_t in the smallest unit of the site's unit, which names call fen: 1 yuan = 100 fen. For a unit
+ * without decimals it is the unit itself. Text like "12.34" exists only in input (base/typed.h) and output. */
 #ifndef HB_BASE_MONEY_H
 #define HB_BASE_MONEY_H
 

@@ -160,7 +160,7 @@ enum status config_load(struct config *c, const char *path, const char *role, ch
 enum status config_load_without_secret(struct config *c, const char *path, char *error, size_t error_size);
 /* The same, also before `hongbao setup`: for a command that shows settings. */
 enum status config_load_settings(struct config *c, const char *path, char *error, size_t error_size);
-/* Makes the unit of the settings that of the process (base/money.h), which borrows its texts from c. */
+/* Sets the unit of money of the process (base/money.h) from the settings. It borrows the texts of c. */
 void config_unit_set(const struct config *c);
 /* Reads the secret of a configuration that was loaded without it. ST_INVALID: there is none, with a message as from
  * config_load; c->secret is empty then. */

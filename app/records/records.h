@@ -16,9 +16,9 @@ void records_model(struct exchange *x, struct model *m, struct value *list, enum
  * A malformed year or cursor is 400; a year without records is an empty list.
  * Filters, alone or together (records/filter.h): kind, state (of the packet, as users see it), person (a
  * username, or the nickname of one of one's people (pages/people.h): the sender of what was received; a named receiver
- * of what was sent, or a user with a share of it), q (part
- * of the greeting), from and to (days YYYY-MM-DD in the service's zone, both included), min and max (amounts; of the share
- * that was received, of the whole packet that was sent). With a filter, records of all years are listed unless year,
+ * of what was sent, or a user with a share of it), q (part of the greeting), from and to (days YYYY-MM-DD in the
+ * service's zone, both included), min and max (amounts: of the share that was received, of the whole packet that was
+ * sent). With a filter, records of all years are listed unless year,
  * from or to is given. Empty fields count as absent. A malformed field is 422: pages/records without a list, with
  * `errors` and `error`. A page with filters may have fewer items than 20, or none, and a next one: the search reads a
  * limited number of records (packet/record_search.h).

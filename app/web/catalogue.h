@@ -30,10 +30,10 @@ struct catalogue {
 };
 
 /* Reads the catalogue of a language from the template folder dir. ST_INVALID: a line is not "key = text", a key is not
- * a word, "¥(" has no ")", or the file is larger than CATALOGUE_BYTES_MAX; error then begins with "file:line:column: " · ST_UNAVAILABLE:
- * the file can't be read · ST_NO_MEMORY. On each of these *out is unchanged and error (error_size bytes) holds a
- * message. A syntax error inside a text is found later, by mustache_set_load. The caller frees *out by
- * catalogue_free. */
+ * a word, "¥(" has no ")", or the file is larger than CATALOGUE_BYTES_MAX; error then begins with
+ * "file:line:column: " · ST_UNAVAILABLE: the file can't be read · ST_NO_MEMORY. On each of these *out is unchanged and
+ * error (error_size bytes) holds a message. A syntax error inside a text is found later, by mustache_set_load. The
+ * caller frees *out by catalogue_free. */
 enum status catalogue_read(const char *dir, enum language language, struct catalogue *out, char *error,
                            size_t error_size);
 void catalogue_free(struct catalogue *c); /* a zeroed struct is allowed */

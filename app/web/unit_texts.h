@@ -20,8 +20,8 @@ enum { UNIT_TEXTS = 11 };
  * In the arena. False without memory. */
 bool unit_texts(struct arena *a, enum language language, struct mustache_source out[static UNIT_TEXTS]);
 
-/* Replaces each "¥(TEXT)" of a catalogue's text by TEXT with text/unit_before and text/unit_after around it. TEXT has
- * no closing bracket. *text: STR_NONE without memory. Returns NULL, or what is wrong with the text. */
+/* Replaces each "¥(TEXT)" of a catalogue's text by TEXT between text/unit_before and text/unit_after. TEXT has no
+ * closing bracket. *text: STR_NONE without memory. Returns NULL, or what is wrong with the text. */
 const char *unit_amounts_expand(struct arena *a, struct str *text);
 
 #endif

@@ -154,7 +154,8 @@ TEST(an_order_shows_what_was_paid)
                "\"reference\":\"d\",\"reversed\":true");
     visit_says(shown(&p, twice, false), 200, "已撤回", "其中10.00元后来被撤回");
     assert_int_equal(balance_of(p.id), 14000);
-    visit_says(html_of(statement_show, "/wallet", NULL, p.cookie), 200, "<b>充值", channel, LACKS, "top-up ", "<b>入账");
+    visit_says(html_of(statement_show, "/wallet", NULL, p.cookie), 200, "<b>充值", channel, LACKS, "top-up ",
+               "<b>入账");
 }
 
 TEST(an_order_that_waits_too_long_or_whose_channel_has_no_page_has_no_link)

@@ -4,7 +4,7 @@
 HOST='' CERTIFICATE='' KEY='' SELF_SIGNED='' REDIS_SOCKET='' MYSQL_SOCKET='' OWN_STORES='' RESTORE=''
 DEMO='' REPLACE='' BACKUPS='' ASK=yes ACTION=install
 UNIT_SETTINGS=(unit unit_decimals unit_symbol unit_name_zh unit_name_en)
-declare -A UNIT_OPTIONS=() # those of UNIT_SETTINGS that were given
+declare -A UNIT_OPTIONS=() # the given values
 
 options_read() {
     local path given=0
