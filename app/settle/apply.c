@@ -36,6 +36,7 @@ static enum status commit_written(struct settle *s, struct settle_partition *p, 
     const struct live_event *last = &w->events[w->event_count - 1];
     size_t followers = w->letter_count - (w->last_fault != FAULT_NONE);
     p->last = last->id;
+    p->unflushed = false;
     p->gap_accepted = false;
     metrics_add(METRIC_SETTLED, w->settled_count);
     metrics_add(METRIC_DEAD_LETTERS, w->letter_count);
@@ -94,6 +95,7 @@ static enum status letter_commit(struct settle *s, struct settle_partition *p, c
     metrics_add(METRIC_DEAD_LETTERS, 1);
     p->held_due = true;
     p->last = letter->event;
+    p->unflushed = false;
     p->gap_accepted = false;
     settle_partition_resume(s, p);
     s->pass_due = true;

@@ -5,6 +5,7 @@
 #include "live/close.h"
 #include "live/live.h"
 #include "settle/away.h"
+#include "settle/durable.h"
 
 enum { DUE_PACKETS_MAX = LIVE_BATCH_MAX, ARENA_CHUNK_BYTES = 65536 }; /* closed in one round */
 static const size_t ARENA_LIMIT_BYTES = (size_t)16 << 20;
@@ -20,6 +21,19 @@ static enum status due_find(const struct expire *e, struct settle *s, struct are
                     " AND expires_ms >= ? AND (expires_ms > ? OR id > ?) ORDER BY expires_ms, id LIMIT ?",
                     DB_PARAMS(DB_TEXT(packet_state_name(state)), DB_I64(now_ms), DB_I64(e->expires_ms),
                               DB_I64(e->expires_ms), DB_U64(e->packet_id), DB_I64(DUE_PACKETS_MAX)));
+}
+
+/* Waits for the disk when one of the packets was ended: MariaDB may still lose the end, and Redis would have closed a
+ * packet that has not expired. *count: 0 when the next pass has to try again. */
+static enum status ends_flush(struct settle *s, const struct live_closing *due, size_t *count)
+{
+    bool ended = false;
+    for (size_t i = 0; i < *count; i++)
+        ended = ended || due[i].ended_ms != 0;
+    enum status st = ended ? settle_durable(s) : ST_OK;
+    if (st == ST_NOT_FOUND)
+        *count = 0;
+    return st == ST_NOT_FOUND ? ST_OK : st;
 }
 
 /* Only an unreachable store ends the pass. An error of one packet is logged. */
@@ -55,6 +69,8 @@ enum status expire_pass(struct expire *e, struct settle *s, int64_t now_ms, uint
     enum status st = due_find(e, s, a, PACKET_OPEN, now_ms, &rows);
     for (size_t i = 0; st == ST_OK && i < rows.count; i++)
         due[i] = (struct live_closing){ .packet_id = db_cell_u64(&rows, i, 0), .ended_ms = db_cell_i64(&rows, i, 2) };
+    if (st == ST_OK)
+        st = ends_flush(s, due, &rows.count);
     if (st == ST_OK && rows.count > 0)
         live_close_all(&s->stores->live, due, rows.count, replies);
     for (size_t i = 0; st == ST_OK && i < rows.count; i++) {

@@ -24,6 +24,7 @@ struct settle_partition {
     uint32_t entries_asked; /* entries requested by the last read */
     bool behind;            /* the last read left events in the stream: read a larger batch */
     bool cursor_loaded;     /* last was read from MySQL */
+    bool unflushed;         /* last was read, not committed here: MariaDB may still lose it (settle/durable.h) */
     bool gap;               /* the stream lacks the cursor's entry: recover_gaps is due */
     bool gap_accepted;      /* recovery has shut the packets: settle the events after the gap */
     bool stopped;           /* stopped after a failure that no single entry causes */

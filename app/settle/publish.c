@@ -14,6 +14,7 @@
 #include "live/load.h"
 #include "packet/id.h"
 #include "redis/reply.h"
+#include "settle/durable.h"
 #include "settle/held.h"
 
 enum {
@@ -149,7 +150,12 @@ enum status settle_publish(struct settle *s, struct settle_partition *p)
         return st;
     if (st == ST_OK && !live_event_id_equal(p->last, LIVE_EVENT_NONE)) {
         crash_point("settle-before-trim");
-        st = publish_position(s, p, calls);
+        if (p->unflushed) /* a stream that is trimmed beyond the cursor can't be settled any more */
+            st = settle_durable(s);
+        if (st == ST_NOT_FOUND) /* the next pass tries again */
+            return ST_OK;
+        if (st == ST_OK)
+            st = publish_position(s, p, calls);
         crash_point("settle-after-trim");
     }
     if (st == ST_OK)

@@ -8,6 +8,7 @@
 #include "packet/store.h"
 #include "redis/reply.h"
 #include "settle/away.h"
+#include "settle/durable.h"
 
 enum { WALK_PACKETS_MAX = 1000 /* checked in one round */, ARENA_CHUNK_BYTES = 65536 };
 static const size_t ARENA_LIMIT_BYTES = (size_t)64 << 20;
@@ -18,6 +19,7 @@ struct walk {
     struct arena *arena;
     int64_t now_ms;
     struct recover_done *done;
+    bool flushed; /* MariaDB can't lose the rows that were read (settle/durable.h) */
     uint64_t loaded[WALK_PACKETS_MAX];
     size_t loaded_count;
 };
@@ -53,6 +55,12 @@ static enum status packet_check(struct walk *w, const struct db_rows *rows, size
     if (funding && state == RECOVER_MISSING && is_left_to_sender(w, rows, i)) {
         w->done->left++;
         return ST_OK;
+    }
+    if (funding && state == RECOVER_MISSING && !w->flushed) { /* its send may just be committed */
+        enum status st = settle_durable(w->s);
+        w->flushed = st == ST_OK;
+        if (st != ST_OK)
+            return st == ST_NOT_FOUND ? ST_OK : st;
     }
     if (state != RECOVER_OPEN)
         return recover_packet(w->s, packet_id, w->now_ms, w->done);
@@ -107,6 +115,7 @@ static enum status walk_next(struct recover_walk *at, struct walk *w, enum packe
                               DB_PARAMS(DB_TEXT(packet_state_name(state)), DB_I64(at->expires_ms),
                                         DB_I64(at->expires_ms), DB_U64(at->packet_id), DB_I64(WALK_PACKETS_MAX)));
     w->loaded_count = 0;
+    w->flushed = false;
     if (st == ST_OK)
         st = packets_check(w, &rows);
     if (st == ST_OK)

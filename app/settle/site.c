@@ -10,6 +10,7 @@
 #include "redis/reply.h"
 #include "settle/away.h"
 #include "settle/cursor.h"
+#include "settle/durable.h"
 
 enum {
     COMPARE_INTERVAL_MS = 1000,
@@ -249,6 +250,13 @@ static enum status answers_take(struct settle *s, const struct settle_site_look 
     return st;
 }
 
+/* Another worker may just have raised the generation in the row. Where there is no cursor yet, the site is new. */
+static enum status row_flush(struct settle *s)
+{
+    enum status st = settle_durable(s);
+    return st == ST_NOT_FOUND ? ST_OK : st;
+}
+
 static enum status stores_compare(struct settle *s)
 {
     struct settle_site_look look = { .verdict = SITE_UNKNOWN };
@@ -279,7 +287,9 @@ static enum status stores_compare(struct settle *s)
         fences_shut(s);
         return ST_CONFLICT;
     }
-    st = look.marked ? ST_OK : status_retry(marks_write(s, "", &all));
+    st = look.marked ? ST_OK : row_flush(s);
+    if (st == ST_OK && !look.marked)
+        st = status_retry(marks_write(s, "", &all));
     if (st != ST_OK)
         return st;
     s->site = (struct settle_site){ .agrees = true,
@@ -313,6 +323,8 @@ static enum status generation_raise(struct settle *s)
     uint64_t raised = 0;
     struct site_mark *row = &s->stores->site.row;
     enum status st = site_row_read(s->stores);
+    if (st == ST_OK)
+        st = row_flush(s);
     if (st == ST_OK)
         st = marks_write(s, "", &all);
     if (st != ST_OK || !all)

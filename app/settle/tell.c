@@ -3,6 +3,7 @@
 #include "acts/give_back.h"
 #include "acts/thanks.h"
 #include "settle/away.h"
+#include "settle/durable.h"
 
 enum { ARENA_CHUNK_BYTES = 65536 };
 static const size_t ARENA_LIMIT_BYTES = (size_t)16 << 20; /* memory of the list, and of each row */
@@ -31,6 +32,12 @@ static enum status walk_pass(struct tell_walk *w, struct settle *s, const char *
     enum status st = db_query(s->stores->db, a, &rows, sql,
                               DB_PARAMS(DB_I64(w->ms), DB_I64(w->ms), DB_U64(w->packet_id), DB_U64(w->packet_id),
                                         DB_U64(w->share_no), DB_I64(TELL_ROWS_MAX)));
+    if (st == ST_OK && rows.count > 0)
+        st = settle_durable(s);
+    if (st == ST_NOT_FOUND) { /* the next pass tries again */
+        rows.count = 0;
+        st = ST_OK;
+    }
     for (size_t i = 0; st == ST_OK && i < rows.count; i++) {
         const struct tell_walk row = { .ms = db_cell_i64(&rows, i, 0),
                                        .packet_id = db_cell_u64(&rows, i, 1),

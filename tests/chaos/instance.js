@@ -2,7 +2,7 @@
 // clocks that can be moved, a small file system for Redis.
 import { spawn, spawnSync } from 'node:child_process';
 import {
-  chmodSync, closeSync, existsSync, mkdirSync, mkdtempSync, openSync, readFileSync, rmSync, statSync, symlinkSync, writeFileSync, writeSync,
+  chmodSync, closeSync, cpSync, existsSync, mkdirSync, mkdtempSync, openSync, readFileSync, rmSync, statSync, symlinkSync, writeFileSync, writeSync,
 } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -167,6 +167,7 @@ export class Instance extends Deployment {
     for (const wire of Object.values(this.wires ?? {})) wire.heal();
     await this.dev('down');
     for (const wire of Object.values(this.wires ?? {})) wire.close();
+    if (this.#mounted && keep) cpSync(join(this.var, 'data/redis'), join(this.dir, 'redis'), { recursive: true });
     if (this.#mounted) spawnSync('umount', ['-l', join(this.var, 'data/redis')]);
     if (!keep) rmSync(this.dir, { recursive: true, force: true });
   }
