@@ -84,6 +84,18 @@ static enum status face_model(struct exchange *x, struct model *m, struct str wo
     return drawing_photo(x, m, hash);
 }
 
+/* The letters of the line with both sums, so that it fits with a unit whose name is long. */
+static int64_t sums_size(const struct picture_query *query)
+{
+    enum { SIZE_PX = 42, WIDTH_EM = 25, WORDS_EM = 10 };
+    char sent[MONEY_TEXT_MAX], received[MONEY_TEXT_MAX];
+    const struct money_unit *unit = money_unit();
+    const size_t name = utf8_width(str_from(unit->name_zh)), other = utf8_width(str_from(unit->name_en)),
+                 digits = money_format(query->sent_fen, sent) + money_format(query->received_fen, received),
+                 width = WORDS_EM + 2 * (name > other ? name : other) + digits / 2;
+    return width > WIDTH_EM ? SIZE_PX * WIDTH_EM / (int64_t)width : SIZE_PX;
+}
+
 static void picture_model(struct exchange *x, struct model *m, const struct picture_query *query)
 {
     struct value *root = &m->root;
@@ -103,6 +115,7 @@ static void picture_model(struct exchange *x, struct model *m, const struct pict
         struct value *sums = value_object(m, root, "sums");
         view_money_model(m, sums, "sent_fen", "sent_text", query->sent_fen);
         view_money_model(m, sums, "received_fen", "received_text", query->received_fen);
+        value_int(m, sums, "size", sums_size(query));
     }
     value_text(m, root, "lit", colours.lit);
     value_text(m, root, "paper", colours.paper);

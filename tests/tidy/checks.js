@@ -243,8 +243,18 @@ const GENERATED = 'app/web/unit_texts.c'; // makes texts from the settings
 const MEDIA_TYPES = ['html', 'plain', 'csv', 'calendar'];
 const templateWords = (text) => templateCode(text).replace(/>[福開]</g, '><'); // which count as pictures
 
+// The unit of money is a setting: only its default value, what amounts of yuan alone have, and the texts that are made of
+// it have signs of a unit. Catalogues write ¥(AMOUNT).
+const UNIT_FILES = /^app\/(base|config)\/|^app\/web\/(unit_texts|catalogue)\.[ch]$|^app\/commands\/verify_receipt\.c$/;
+const catalogueText = without(/^\s*#.*/gm);
+const units = (sources) => [
+  [sources.files('app', C).filter((file) => !UNIT_FILES.test(file)), codeC, /[元¥]|\byuan\b/gi],
+  [sources.files('templates', /\.mustache$/), templateCode, /[元¥]|\byuan\b|\b0\.0\d/gi],
+  [sources.files('templates/text', /\.txt$/), catalogueText, /元|¥(?!\()|\byuan\b|\b0\.0\d/gi],
+].flatMap(([files, view, sign]) => find(sources, files, view, sign, ([found]) => `${found} is of one unit of money: write ¥(…) in a catalogue`));
+
 // Every text exists in all languages, shows the same values in each, and is used; templates, C and scripts have no texts
-// of their own.
+// of their own, and no unit of money.
 export function texts(sources) {
   const all = catalogues(sources);
   const used = new Set(MEDIA_TYPES);
@@ -260,6 +270,7 @@ export function texts(sources) {
     ...uses(sources.files('app', C), codeC, /"text\/([\w-]+)"/g),
     ...words([...sources.files('app', C), ...sources.files('static', /\.js$/)].filter((file) => !OWN_WORDS.includes(file)), codeC),
     ...words(sources.files('templates', /\.mustache$/), templateWords),
+    ...units(sources),
   ];
   for (const [file, entries] of all) {
     for (const [key, { line, shown }] of entries) {
