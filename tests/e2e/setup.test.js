@@ -112,7 +112,7 @@ test('a configuration of the operator that differs from the backup ends a restor
 
 test('the unit of money is set by options, and taken from the backup that is restored', async () => {
   const conf = join(folder, 'etc/hongbao.conf');
-  const made = (options, lines) => says(`options_read ${options}; unit_check; ${lines}`);
+  const made = (options, lines) => says(`options_read ${options}; money_unit_check; ${lines}`);
   const points = "--unit POINT --unit-decimals 0 --unit-symbol '' --unit-name-zh 积分 --unit-name-en points";
   const lines = 'unit = POINT\nunit_decimals = 0\nunit_symbol = \nunit_name_zh = 积分\nunit_name_en = points';
   const before = 'partitions = 16\ntimezone = Asia/Shanghai';

@@ -36,7 +36,7 @@ options_complete() {
     [[ $url != https://* ]] || HOST=${HOST:-$(url_host "$url")}
     [ -t 0 ] || ASK=
     host_choose
-    unit_check
+    money_unit_check
     config_fits "$url"
     certificate_choose "$url"
     demo_choose
@@ -55,7 +55,7 @@ host_choose() {
 }
 
 # Dies when the options name no unit of money.
-unit_check() {
+money_unit_check() {
     local name said
     local -a values=()
     [ ${#UNIT_OPTIONS[@]} -gt 0 ] || return 0
