@@ -520,7 +520,7 @@ test('a channel is compared with its own list: each difference says what to do, 
   const rows = `${R}-same,5,${alice.username}\n${R}-less,4,\n${R}-other,5,${bob.username}\n${R}-back,-5,\n${R}-same,5,\n${R}-back,5,\n=1+1,7,${bob.username}\n`;
   const { code, stdout, stderr } = await against(channel, rows, '--json');
   const { differences, ...sums } = JSON.parse(stdout);
-  assert.deepEqual([code, stderr, sums], [1, 'hongbao money report: 6 differences\n', { rows: 7, transfers: 5 }]);
+  assert.deepEqual([code, stderr, sums], [1, 'hongbao money report: 6 differences\n', { rows: 7, transfers: 5, unit: 'CNY', unit_decimals: 2 }]);
   const move = (kind, user, amount, reference) => `hongbao money ${kind} ${user} ${amount} --channel ${channel} --reference ${reference}`;
   const reverse = (name) => `hongbao money reverse ${id[name]} --reference NEW`;
   assert.deepEqual(differences.map((one) => [one.difference, one.line, one.transfer, one.do]), [
