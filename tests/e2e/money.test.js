@@ -536,7 +536,7 @@ test('a channel is compared with its own list: each difference says what to do, 
   assert.match(text.stdout, new RegExp(`^line 3: 4\\.00 in, reference ${R}-less; here transfer ${id.less}, a credit of 5\\.00, ${alice.username}: the amounts differ$`, 'm'));
   assert.match(text.stdout, /^7 rows in the list, 5 transfers here since then, 6 differences$/m);
   const csv = await against(channel, rows, '--csv', '--missing', join(FOLDER, 'missing'));
-  assert.match(csv.stdout, new RegExp(`^unlisted,${R}-none,${alice.username},,,,,${id.none},credit,5\\.00,"ask the provider; .*"\r$`, 'm'));
+  assert.match(csv.stdout, new RegExp(`^unlisted,${R}-none,${alice.username},,,,,${id.none},credit,5\\.00,"ask the provider; .*",CNY\r$`, 'm'));
   assert.equal(csv.stdout.split('\r\n').length, 8);
   assert.match(csv.stderr, new RegExp(`^1 to credit: hongbao money import '.*/missing-credits\\.csv' --channel ${channel}$`, 'm'));
   const again = await against(channel, rows, '--missing', join(FOLDER, 'missing'));
