@@ -186,15 +186,18 @@ static enum status rows_compare(struct comparison *c, struct db *db, const struc
 
 /* ---- transfers that the list lacks ---- */
 
-/* A transfer and its reversal that are both unknown outside have moved nothing there: no difference. */
+/* A transfer and its reversal that are both of this time and unknown outside have moved nothing in it: no difference.
+ * One whose other half is of another time has. */
 static bool is_unlisted(struct comparison *c, const struct transfer_line *t)
 {
     const bool is_reverse = t->reverses != 0;
     if (is_listed(c, way_of(t), t->reference) || (is_reverse && is_listed(c, LISTED_REVERSE, t->reference)))
         return false;
+    const bool is_pair = t->other_ms >= c->g->since_ms && t->other_ms < c->g->until_ms;
     if (is_reverse) /* its list may have it under the reference of what it reverses */
-        return !is_listed(c, way_of(t), t->other_reference) && is_listed(c, way_back(t), t->other_reference);
-    return t->other_reference.len == 0 || is_listed(c, way_back(t), t->other_reference) ||
+        return !is_listed(c, way_of(t), t->other_reference) &&
+               (!is_pair || is_listed(c, way_back(t), t->other_reference));
+    return t->other_reference.len == 0 || !is_pair || is_listed(c, way_back(t), t->other_reference) ||
            is_listed(c, LISTED_REVERSE, t->other_reference) || is_listed(c, way_back(t), t->reference);
 }
 

@@ -7,7 +7,7 @@
 /* Whose wallet it was: a post has an account of the site in place of the wallet. */
 #define USER_ID "COALESCE(w.user_id, IF(t.debit_id = x.channel_id, t.credit_id, t.debit_id))"
 
-enum { ID, CREATED, KIND, USERNAME, AMOUNT, REFERENCE, MEMO, AUTHOR, INTERFACE, REVERSES, COMES_IN, OTHER };
+enum { ID, CREATED, KIND, USERNAME, AMOUNT, REFERENCE, MEMO, AUTHOR, INTERFACE, REVERSES, COMES_IN, OTHER, OTHER_MS };
 
 static struct transfer_line line_from(const struct db_rows *rows, size_t row)
 {
@@ -25,12 +25,14 @@ static struct transfer_line line_from(const struct db_rows *rows, size_t row)
         .reverses = reverses ? db_cell_u64(rows, row, REVERSES) : 0,
         .comes_in = db_cell_u64(rows, row, COMES_IN) == 1,
         .other_reference = str_or_empty(db_cell(rows, row, OTHER)),
+        .other_ms = db_cell_i64(rows, row, OTHER_MS),
     };
 }
 
 #define LINE_FROM(index)                                                                                               \
     "SELECT t.id, x.created_ms, t.kind, u.username, t.amount_fen, x.reference, x.memo, x.author, x.interface,"         \
-    " x.reverses, t.debit_id = x.channel_id, COALESCE(o.reference, r.reference)"                                       \
+    " x.reverses, t.debit_id = x.channel_id, COALESCE(o.reference, r.reference),"                                      \
+    " COALESCE(o.created_ms, r.created_ms, 0)"                                                                         \
     " FROM external_transfer AS x FORCE INDEX (" index ")"                                                             \
     " STRAIGHT_JOIN transfer AS t ON t.id = x.transfer_id LEFT JOIN withdrawal AS w ON w.end_id = t.id"                \
     " LEFT JOIN external_transfer AS o ON o.transfer_id = x.reverses"                                                  \

@@ -26,6 +26,7 @@ struct transfer_line {
     uint64_t reverses;          /* 0: none */
     bool comes_in;              /* from the channel into a wallet */
     struct str other_reference; /* of the transfer that this one reverses, or that reverses this one; empty: none */
+    int64_t other_ms;           /* the time of that one */
 };
 
 /* Which rows: of this channel, from from_ms up to, but not including, until_ms. Zero the others at first. */

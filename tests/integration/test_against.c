@@ -201,6 +201,37 @@ WORLD_TEST(since_is_about_the_transfers_here_alone, 2)
     world_sql(w, "UPDATE external_transfer AS x JOIN transfer AS t ON t.id = x.transfer_id"
                  " SET x.created_ms = t.created_ms");
 }
+
+/* A reversal of an older payment moves money of its own day. */
+WORLD_TEST(half_of_a_reversed_pair_is_no_pair, 2)
+{
+    static const struct {
+        int64_t since_ms, until_ms;
+        const char *rows, *wanted;
+    } cases[] = {
+        { 0, INT64_MAX, "", "" },
+        { 2000, INT64_MAX, "", "unlisted R1" },
+        { 2000, INT64_MAX, "R1;-10\n", "" },
+        { 2000, INT64_MAX, "R1;10;reverse\n", "" },
+        { 2000, INT64_MAX, "C1;-10\n", "" }, /* under the reference of the payment */
+        { 2000, INT64_MAX, "C1;10\n", "unlisted R1" },
+        { 0, 2000, "", "unlisted C1" },
+        { 0, 2000, "C1;10\n", "" },
+    };
+    const uint64_t bank = channel_new(STR("bank"));
+    reversed(moved_one(TRANSFER_CREDIT, bank, 0, 1000, "C1"), "R1");
+    world_sql(w, "UPDATE external_transfer SET created_ms = IF(reference = 'C1', 1000, 2000)");
+    EACH (c, cases) {
+        struct told told = { .len = 0 };
+        struct against g = { .since_ms = c->since_ms, .until_ms = c->until_ms };
+        compare(&g, bank, c->rows, &told);
+        if (strcmp(told.text, c->wanted) != 0)
+            fail_msg("%s: \"%s\" instead of \"%s\"", c->rows, told.text, c->wanted);
+    }
+    world_sql(w, "UPDATE external_transfer AS x JOIN transfer AS t ON t.id = x.transfer_id"
+                 " SET x.created_ms = t.created_ms");
+}
+
 WORLD_TEST(all_is_compared_as_of_one_moment, 2)
 {
     struct told told = { .meanwhile = "UPDATE external_transfer SET reference = CONCAT('new-', reference)" };
