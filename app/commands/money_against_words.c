@@ -108,8 +108,9 @@ static void word_append(struct buf *out, struct str text)
 static void move_append(struct buf *out, bool is_credit, struct str user, int64_t fen, struct str channel,
                         struct str reference)
 {
-    buf_printf(out, "hongbao money %s %.*s ", is_credit ? "credit" : "debit",
-               STR_ARG(user.len > 0 ? user : STR("USERNAME")));
+    buf_printf(out, "hongbao money %s ", is_credit ? "credit" : "debit");
+    word_append(out, user.len > 0 ? user : STR("USERNAME"));
+    buf_char(out, ' ');
     amount_append(out, fen);
     buf_printf(out, " --channel %.*s --reference ", STR_ARG(channel));
     word_append(out, reference);

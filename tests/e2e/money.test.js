@@ -535,6 +535,8 @@ test('a channel is compared with its own list: each difference says what to do, 
   assert.deepEqual([text.code, text.stdout.match(/^ {2}do: .*$/gm)], [1, differences.map((one) => `  do: ${one.do}`)]);
   assert.match(text.stdout, new RegExp(`^line 3: 4\\.00 in, reference ${R}-less; here transfer ${id.less}, a credit of 5\\.00, ${alice.username}: the amounts differ$`, 'm'));
   assert.match(text.stdout, /^7 rows in the list, 5 transfers here since then, 6 differences$/m);
+  const mean = JSON.parse((await against(channel, `${R}-other,5,$(id)'\n`, '--json')).stdout).differences[0];
+  assert.equal(mean.do.slice(mean.do.indexOf(' and ') + 5), move('credit', "'$(id)'\\'''", '5.00', 'NEW-2'), 'the list is not trusted');
   const csv = await against(channel, rows, '--csv', '--missing', join(FOLDER, 'missing'));
   assert.match(csv.stdout, new RegExp(`^unlisted,${R}-none,${alice.username},,,,,${id.none},credit,5\\.00,"ask the provider; .*",CNY\r$`, 'm'));
   assert.equal(csv.stdout.split('\r\n').length, 8);
