@@ -169,13 +169,17 @@ static void reverse_append(struct buf *out, const char *when, const struct diffe
 
 static void unlisted_append(struct buf *out, const struct difference *d)
 {
-    if (d->here.reverses != 0)
+    if (d->here.reverses != 0) {
         buf_cstr(out,
                  "nothing, if it corrects a mistake that was made here alone; else have it moved back outside, too");
-    else if (d->here.comes_in)
-        reverse_append(out, "ask the provider; when nothing was paid in", d);
-    else
-        reverse_append(out, "pay it outside, or give it back", d);
+    } else if (d->here.other_reference.len > 0) {
+        buf_cstr(out, "ask the provider: it was moved back here already, with the reference ");
+        word_append(out, d->here.other_reference);
+    } else {
+        reverse_append(
+            out, d->here.comes_in ? "ask the provider; when nothing was paid in" : "pay it outside, or give it back",
+            d);
+    }
 }
 
 /* What the list has more than here. A part that was moved back under the reference of the payment comes beside it. */

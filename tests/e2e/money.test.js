@@ -551,7 +551,10 @@ test('a channel is compared with its own list: each difference says what to do, 
   const since = await json('report', '--since', '2026-01-01 12:00');
   assert.match(since.from, /^2026-01-01T\d\d:00:00\.000Z$/);
   assert.match(await done('report', '--since', '2026-01-01 12:00'), /^from 2026-01-01 12:00:00 to now/);
-  for (const name of ['same', 'less', 'other', 'back', 'none']) await done('reverse', String(id[name]), '--reference', unique('r'));
+  for (const name of Object.keys(id)) await done('reverse', String(id[name]), '--reference', `${R}-${name}-back`);
+  const half = JSON.parse((await against(channel, `${R}-none-back,-5,\n`, '--json')).stdout).differences;
+  assert.deepEqual(half.map((one) => [one.difference, one.reference]), [['unlisted', `${R}-none`], ['unlisted', '=1+1']]);
+  assert.equal(half[0].do, `ask the provider: it was moved back here already, with the reference ${R}-none-back`);
 });
 
 // The most memory that a process has had, in kB: a function to ask when it has ended.
