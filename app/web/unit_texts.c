@@ -27,7 +27,6 @@ bool unit_texts(struct arena *a, enum language language, struct mustache_source 
                             { "text/unit_zero", money_text(a, 0) },
                             { "text/unit_example", money_text(a, EXAMPLE_FEN) },
                             { "text/unit_code", str_from(unit->code) },
-                            { "text/unit_decimals", arena_printf(a, "%d", unit->decimals) },
                             { "text/unit_typed", arena_printf(a, "%d~%s~%s~%s~%s", unit->decimals, unit->code,
                                                               unit->name_zh, unit->name_en, unit->symbol) } };
     for (size_t i = 0; i < UNIT_TEXTS; i++) {

@@ -7,7 +7,7 @@
 #include "mustache/mustache.h"
 #include "web/language.h"
 
-enum { UNIT_TEXTS = 11 };
+enum { UNIT_TEXTS = 10 };
 
 /* Writes the sources of these texts to out, which has room for UNIT_TEXTS:
  *   text/unit_before, text/unit_after     around an amount in a sentence
@@ -15,7 +15,7 @@ enum { UNIT_TEXTS = 11 };
  *   text/unit                             alone, in a label: "金额（元）", "Amount (¥)"
  *   text/unit_least, text/unit_zero       the smallest amount, "0.01", and nothing, "0.00"
  *   text/unit_example                     an amount with all its decimals, "88.88"
- *   text/unit_code, text/unit_decimals    "CNY", "2"
+ *   text/unit_code                        "CNY"
  *   text/unit_typed                       what static/typed.js reads amounts by: "2~CNY~元~yuan~¥". No sign has a '~'
  * In the arena. False without memory. */
 bool unit_texts(struct arena *a, enum language language, struct mustache_source out[static UNIT_TEXTS]);

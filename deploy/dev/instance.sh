@@ -149,21 +149,32 @@ instance_configure() {
     ! instance_has nginx || instance_configure_nginx
 }
 
+# instance_sets TEXT LINE: whether the settings TEXT have the setting of LINE.
+instance_sets() {
+    [[ $'\n'$1 =~ $'\n'[[:blank:]]*"${2%% *}"[[:blank:]]*= ]]
+}
+
 instance_configure_hongbao() {
-    local file=$VAR/hongbao.conf mark='# From here on it is yours.' kept line
-    if [ -f "$file" ]; then
+    local file=$VAR/hongbao.conf mark='# From here on it is yours.' own='' kept line
+    [ ! -f "$file" ] || own=$(cat -- "$file")
+    if [[ $'\n'$own == *$'\n'"$mark"* ]]; then
         kept=$(sed -n "/^$mark/,\$p" "$file")
-    else
-        kept="$mark The secret keys the ids of all packets: when it changes, old links stop working.
+    else # the file is new, or was written by hand before the first start
+        kept="$mark The secret keys the ids of all packets: when it changes, old links stop working."
+        while read -r line; do
+            instance_sets "$own" "$line" || kept+=$'\n'$line
+        done <<TEXT
 secret = $(random_hex 32)
 mysql_database = hongbao
-demo = on"
+demo = on
+TEXT
+        kept+=${own:+$'\n'$own}
     fi
     {
         printf '%s\n' '# The settings of this instance; docs/reference/config.md explains all names, and HB_NAME in the environment wins.' \
             '# ./dev rewrites this part at every start; settings that you make further down are left out here.'
         while read -r line; do
-            [[ $'\n'$kept =~ $'\n'[[:blank:]]*"${line%% *}"[[:blank:]]*= ]] || printf '%s\n' "$line"
+            instance_sets "$kept" "$line" || printf '%s\n' "$line"
         done <<TEXT
 redis = unix:$SOCKETS/redis.sock
 mysql = unix:$SOCKETS/mariadb.sock

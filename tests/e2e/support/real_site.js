@@ -5,10 +5,8 @@ import { env } from './instance.js';
 import { freePort } from '../../support/port.js';
 import { run } from './run.js';
 
-const SETTINGS = `# From here on it is yours.
-secret = ${'0123456789abcdef'.repeat(2)}
-mysql_database = hongbao
-demo = off
+// As an operator writes them before the first start: ./dev adds what it needs, such as the secret.
+const SETTINGS = `demo = off
 redis_timeout_ms = 20000
 mysql_timeout_s = 40
 `;
