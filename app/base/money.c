@@ -10,6 +10,11 @@ const struct money_unit *money_unit(void)
     return &of_site;
 }
 
+bool money_unit_is_yuan(void)
+{
+    return strcmp(of_site.code, "CNY") == 0 && of_site.decimals == 2;
+}
+
 void money_unit_set(const struct money_unit *unit)
 {
     assert(unit->decimals >= 0 && unit->decimals <= MONEY_DECIMALS_MAX);
@@ -115,7 +120,7 @@ static void capitals_yuan(struct capitals *c, int64_t yuan)
 struct str money_capitals(struct arena *a, int64_t fen)
 {
     struct capitals c = { .len = 0 };
-    if (strcmp(of_site.code, "CNY") != 0 || of_site.decimals != 2 || fen < 0 || fen >= CAPITALS_FEN_END)
+    if (!money_unit_is_yuan() || fen < 0 || fen >= CAPITALS_FEN_END)
         return STR_NONE;
     const int64_t yuan = fen / 100, jiao = fen / 10 % 10, rest = fen % 10;
     capitals_yuan(&c, yuan);

@@ -19,6 +19,8 @@ struct money_unit {
 enum { MONEY_DECIMALS_MAX = 2 };
 /* The unit of the process: yuan with two decimals, until it is set. */
 const struct money_unit *money_unit(void);
+/* Whether it is CNY with two decimals, the only unit that version 1.0 knows. */
+bool money_unit_is_yuan(void);
 /* Sets it. Called once at start, before there are threads. The texts are borrowed for the life of the process. */
 void money_unit_set(const struct money_unit *unit);
 /* How many smallest units the unit has: 1, 10 or 100. */

@@ -54,8 +54,9 @@ static enum status settings_check(const struct config *config, struct db *db, st
             continue;
         const char *name = site_setting_name(i);
         const struct str is = there.values[i];
-        (void)printf("migrate: %s is %s, but the %s of the tables are of %.*s, and stay so: set %s = %.*s\n", name,
-                     site_setting_wanted(config, i, wanted).ptr, site_setting_fixes(i), STR_ARG(is), name, STR_ARG(is));
+        (void)printf("migrate: %s is %s, but the %s of the tables were made with %.*s, and stay so: set %s = %.*s\n",
+                     name, site_setting_wanted(config, i, wanted).ptr, site_setting_fixes(i), STR_ARG(is), name,
+                     STR_ARG(is));
         st = ST_CONFLICT;
     }
     return st;

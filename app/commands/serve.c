@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 
 #include "audit/sample.h"
 #include "audit/watch.h"
@@ -15,6 +16,7 @@
 #include "io/process.h"
 #include "io/program_id.h"
 #include "io/sandbox.h"
+#include "live/fence.h"
 #include "live/stores.h"
 #include "migrate/migrate.h"
 #include "settle/cursor.h"
@@ -30,6 +32,8 @@
 enum {
     ERROR_MAX = 1024,
     HEAP_KEPT_BYTES = 16 << 20,
+    UNIT_TRIES_MAX = 30,
+    UNIT_POLL_NS = 100000000,
     /* A password hash uses a core for 50 ms, a grab takes microseconds and goes first; programs of an operator wait for
      * people. Not 19: with 10 the auth pool still gets a tenth of a hot process's share of a busy CPU, so logins become
      * slow but never stop. */
@@ -112,9 +116,26 @@ static bool last_option(int *argc, char **argv, const char *name)
     return found;
 }
 
-/* ST_INVALID: the schema is not the one of this program. ST_OK also when MySQL is unreachable. */
-static enum status tables_check(const struct services *app)
+/* Whether a pool without MySQL has the unit of the worker, which may have got a new one just now. */
+static bool unit_fits(struct redis *redis)
 {
+    const struct timespec pause = { .tv_nsec = UNIT_POLL_NS };
+    for (int tries = 0; live_unit_check(redis) != ST_OK; tries++) {
+        if (tries == UNIT_TRIES_MAX)
+            return false;
+        (void)nanosleep(&pause, NULL);
+    }
+    return true;
+}
+
+/* ST_INVALID: the schema is not the one of this program, or the tables have other settings. ST_OK also when a store is
+ * unreachable. */
+static enum status stores_check(const struct services *app)
+{
+    if (app->stores.db == NULL && !unit_fits(app->stores.redis)) {
+        (void)fputs("serve: the settle worker has another unit of money than the settings: hongbao doctor\n", stderr);
+        return ST_INVALID;
+    }
     if (app->stores.db == NULL)
         return ST_OK;
     enum status st = app->migrations == NULL ? ST_INVALID : migrate_check(app->stores.db, app->migrations, stderr);
@@ -140,7 +161,7 @@ int serve_command(const struct config *config, int argc, char **argv)
         process_be_nice(kind->niceness);
     enum status st = routes == NULL ? ST_NO_MEMORY : process_confine(config, kind->sandbox);
     if (st == ST_OK)
-        st = check ? tables_check(&app) : router_serve(&router);
+        st = check ? stores_check(&app) : router_serve(&router);
     if (st != ST_OK)
         log_error("serving ended", "status=%s", status_name(st));
     free(routes);
@@ -198,7 +219,7 @@ int settle_command(const struct config *config, int argc, char **argv)
     struct worker_extra *extra = calloc(1, sizeof *extra);
     enum status st = extra == NULL ? ST_NO_MEMORY : process_confine(config, SANDBOX_SETTLE);
     if (st == ST_OK && check)
-        st = tables_check(&app);
+        st = stores_check(&app);
     if (st == ST_OK && check)
         st = site_check(&app);
     if (st == ST_OK)

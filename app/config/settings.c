@@ -3,6 +3,7 @@
 #include <assert.h>
 #include <string.h>
 
+#include "base/arena.h"
 #include "base/array.h"
 #include "base/clock.h"
 #include "base/money.h"
@@ -25,9 +26,10 @@ enum {
     YEAR_S = 366 * 86400,
     UNIT_CODE_MAX = 12,
     UNIT_SIGN_MAX = 24,
+    SIGN_ARENA_BYTES = 4096,
 };
 
-#define UNIT_SIGN_RULE "text without digits, marks and blanks around it"
+#define UNIT_SIGN_RULE "one line of visible text as people type it, without digits, marks and blanks around it"
 
 #define MONTH_MS       INT64_C(2592000000)
 
@@ -72,14 +74,20 @@ static bool valid_unit(const char *text)
     return true;
 }
 
-/* A symbol or name of the unit, which pages show and forms read beside a number. */
+/* A symbol or name of the unit, which pages show and forms read beside a number: so it is as forms fold what people
+ * type, and draws something. */
 static bool valid_unit_sign(const char *text)
 {
     const struct str s = str_from(text);
+    struct str folded, shown;
     for (size_t i = 0; i < s.len; i++)
-        if ((unsigned char)s.ptr[i] < ' ' || strchr("0123456789.,+-<>&\"'`{}()~#=\\\x7f", s.ptr[i]) != NULL)
+        if (strchr("0123456789.,+-<>&\"'`{}()~#=\\", s.ptr[i]) != NULL)
             return false;
-    return utf8_valid(s) && str_equal(s, str_trim(s));
+    struct arena *a = arena_new(SIGN_ARENA_BYTES, SIGN_ARENA_BYTES);
+    const bool valid = a != NULL && utf8_fold_pasted(a, s, &folded) == ST_OK && str_equal(s, folded) &&
+                       utf8_clean_shown(a, s, &shown) == ST_OK && str_equal(s, shown);
+    arena_free(a);
+    return valid;
 }
 
 static bool valid_rate(const char *text)

@@ -231,8 +231,8 @@ static void settings_check(struct doctor *d, struct db *db)
             return;
         if (there.fixed[i])
             finding_wrong(&d->found, finding, check_setting_mend(d->config, &d->found, name, is),
-                          "%s is %s, but the %s of the tables are of %s: no process works with them", name, wanted,
-                          fixes, is);
+                          "%s is %s, but the %s of the tables were made with %s: no process works with them", name,
+                          wanted, fixes, is);
         else
             finding_wrong(
                 &d->found, finding, d->has_setup ? "hongbao setup --non-interactive" : "hongbao migrate",

@@ -1,7 +1,9 @@
 #include "live/fence.h"
 
+#include "base/array.h"
 #include "live/keys.h"
 #include "live/live_internal.h"
+#include "redis/reply.h"
 
 _Static_assert(LIVE_KEY_MAX <= REDIS_FENCE_KEY_MAX, "room for the key of a fence");
 
@@ -15,6 +17,30 @@ enum status live_fence_open(const struct live *live, uint32_t partition, struct 
     char key[LIVE_KEY_MAX];
     enum live_code code;
     return live_key_set(live, live->fence, "fence", live_fence_key(key, partition), text, &code);
+}
+
+/* Behind run_id and number of partitions; empty: yuan, or the fence is shut. */
+static struct str unit_of(struct str text)
+{
+    struct str rest;
+    (void)str_cut(text, ' ', &rest);
+    (void)str_cut(str_or_empty(rest), ' ', &rest);
+    return str_or_empty(rest);
+}
+
+enum status live_unit_check(struct redis *redis)
+{
+    char key[LIVE_KEY_MAX], own[REDIS_FENCE_TEXT_MAX];
+    struct redis_call call;
+    const struct str get[] = { STR("GET"), live_fence_key(key, 0) };
+    if (redis_fence_text(redis, 0, own) != ST_OK)
+        return ST_OK;
+    (void)redis_do(redis, &call, get, ARRAY_LEN(get));
+    const struct str there = call.status == ST_OK ? str_or_empty(redis_reply_str(call.reply)) : STR("");
+    const bool is_open = str_find(there, STR(" ")) < there.len;
+    enum status st = is_open && !str_equal(unit_of(there), unit_of(str_from(own))) ? ST_CONFLICT : ST_OK;
+    redis_call_free(&call);
+    return st;
 }
 
 enum status live_older_fence_open(const struct live *live, struct str text)

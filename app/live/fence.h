@@ -17,6 +17,10 @@ void live_fences_set(struct redis *redis, const struct config *config);
  * redis_fence_text. ST_OK, or as live_grab_read. */
 enum status live_fence_open(const struct live *live, uint32_t partition, struct str text);
 
+/* Compares the unit of money with the worker's, for a process that reads no tables. ST_CONFLICT: the first fence is
+ * open for another unit · ST_OK: it is not, also when it is shut or Redis does not answer. */
+enum status live_unit_check(struct redis *redis);
+
 /* Pools of version 1.0 know one fence for all partitions. They still run for some seconds of an upgrade, and after a
  * downgrade. So the worker opens this fence, too, when all partitions are on one server. */
 #define LIVE_OLDER_FENCE_KEY STR("hb:fence")

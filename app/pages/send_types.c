@@ -124,7 +124,7 @@ static enum status amount_read(struct field_input *in)
     bool is_total = amount_is_total(in);
     if (in->typed.len == 0)
         return field_fail(in, amount_missing(in, is_total));
-    enum status st = field_yuan_parse(in, &fen);
+    enum status st = field_amount_parse(in, &fen);
     if (st != ST_OK)
         return st;
 
@@ -149,7 +149,7 @@ static struct str amount_write(const struct field_input *in, const void *value)
     return money_text(in->x->arena, amount_is_total(in) ? *fen : *fen / order->packet.count);
 }
 
-const struct field_type SEND_AMOUNT = { .read = amount_read, .write = amount_write, .like = &FIELD_YUAN };
+const struct field_type SEND_AMOUNT = { .read = amount_read, .write = amount_write, .like = &FIELD_AMOUNT };
 
 static enum status share_min_read(struct field_input *in)
 {
@@ -157,8 +157,8 @@ static enum status share_min_read(struct field_input *in)
     const struct packet *p = &order->packet;
     const struct config *config = in->x->app->stores.config;
     bool total_known = !form_failed(in->errors, "amount") && !form_failed(in->errors, "count") && p->count > 0;
-    return field_yuan_read(in, total_known ? rules_share_min_fen_max(config, p->amount_fen, p->count)
-                                           : config->share_fen_max);
+    return field_amount_read(in, total_known ? rules_share_min_fen_max(config, p->amount_fen, p->count)
+                                             : config->share_fen_max);
 }
 
 static struct str share_min_write(const struct field_input *in, const void *value)
@@ -167,7 +167,7 @@ static struct str share_min_write(const struct field_input *in, const void *valu
     return *fen > in->field->min ? money_text(in->x->arena, *fen) : STR("");
 }
 
-const struct field_type SEND_SHARE_MIN = { .read = share_min_read, .write = share_min_write, .like = &FIELD_YUAN };
+const struct field_type SEND_SHARE_MIN = { .read = share_min_read, .write = share_min_write, .like = &FIELD_AMOUNT };
 
 /* ---- the lifetime ---- */
 

@@ -47,8 +47,8 @@ const struct field story_picture_fields[] = {
     NUMBER(sent, NUMBER_MAX),
     NUMBER(received, NUMBER_MAX),
     NUMBER(best, NUMBER_MAX),
-    { .name = "sent_sum", .type = &FIELD_YUAN, .member = offsetof(struct picture_query, sent_fen) },
-    { .name = "received_sum", .type = &FIELD_YUAN, .member = offsetof(struct picture_query, received_fen) },
+    { .name = "sent_sum", .type = &FIELD_AMOUNT, .member = offsetof(struct picture_query, sent_fen) },
+    { .name = "received_sum", .type = &FIELD_AMOUNT, .member = offsetof(struct picture_query, received_fen) },
     { .name = NULL },
 };
 

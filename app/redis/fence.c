@@ -5,6 +5,7 @@
 #include <stdio.h>
 
 #include "base/clock.h"
+#include "base/money.h"
 #include "base/security_event.h"
 #include "redis/redis_internal.h"
 #include "redis/reply.h"
@@ -39,7 +40,10 @@ static bool is_open_at(const struct redis *r, uint32_t fence, const struct redis
 
 static void text_write(const struct redis *r, const struct redis_node *node, char out[REDIS_FENCE_TEXT_MAX])
 {
-    (void)snprintf(out, REDIS_FENCE_TEXT_MAX, "%s %u", node->run_id, r->fence_count);
+    const struct money_unit *unit = money_unit();
+    const int len = snprintf(out, REDIS_FENCE_TEXT_MAX, "%s %u", node->run_id, r->fence_count);
+    if (!money_unit_is_yuan())
+        (void)snprintf(out + len, REDIS_FENCE_TEXT_MAX - (size_t)len, " %s %d", unit->code, unit->decimals);
 }
 
 /* ---- reading ---- */

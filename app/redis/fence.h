@@ -1,10 +1,11 @@
 /* Fences: a call that names one is sent only while it is open.
  *
  * A fence is open when the string at its key is the run_id of the server that has the key, a blank and the number of
- * fences in decimal. A round reads the keys of those fences that its calls name, before these are sent, unless it has
- * found them open over the same connection within the last second. A connection ends with the server process, so the
- * run_id can't change meanwhile; but whoever opens fences may shut them, and of several servers one may be a replica
- * for a while and lose what it had. */
+ * fences in decimal; behind them the unit of money and its decimals, unless it is yuan with two (as in version 1.0).
+ * So a process with another unit, also one without MySQL, sends no call. A round reads the keys of those fences that
+ * its calls name, before these are sent, unless it has found them open over the same connection within the last second.
+ * A connection ends with the server process, so the run_id can't change meanwhile; but whoever opens fences may shut
+ * them, and of several servers one may be a replica for a while and lose what it had. */
 #ifndef HB_REDIS_FENCE_H
 #define HB_REDIS_FENCE_H
 

@@ -20,7 +20,7 @@ enum step debit_submit(struct exchange *x);
     }
 #define PAYMENT_AMOUNT_FIELD(form, amount_fen, text)                                                                   \
     {                                                                                                                  \
-        .name = "amount", .type = &FIELD_YUAN, .member = offsetof(form, amount_fen), .required = true, .min = 1,       \
+        .name = "amount", .type = &FIELD_AMOUNT, .member = offsetof(form, amount_fen), .required = true, .min = 1,     \
         .max = TYPED_AMOUNT_MAX_FEN, .missing = "text/payment_amount_missing",                                         \
         .malformed = "text/payment_amount_malformed", .low = "text/payment_amount_zero",                               \
         .high = "text/payment_amount_max", .says = (text), .example = "88.00"                                          \

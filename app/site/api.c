@@ -115,7 +115,7 @@ static struct str field_says(struct document *d, const struct field *field)
         return arena_printf(d->x->arena, "%s; at most %" PRId64, says, max);
     if (type == &FIELD_DAY)
         return arena_printf(d->x->arena, "%s, in the zone %s", says, d->x->app->stores.config->timezone);
-    if (max > 0 && type == &FIELD_YUAN)
+    if (max > 0 && type == &FIELD_AMOUNT)
         return arena_printf(d->x->arena, "%s; at most %.*s", says, STR_ARG(money_text(d->x->arena, max)));
     return str_from(says);
 }
@@ -134,7 +134,7 @@ static void schema_of_field(struct document *d, struct value *schema, const stru
         text_add(d, schema, "format", "password");
     if (type == &FIELD_DAY)
         text_add(d, schema, "format", "date");
-    if (type == &FIELD_YUAN)
+    if (type == &FIELD_AMOUNT)
         text_add(d, schema, "pattern", AMOUNTS[money_unit()->decimals].pattern);
     if (type == &FIELD_REQUEST_KEY)
         text_add(d, schema, "pattern", "^[A-Za-z0-9_-]{1,64}$");
@@ -153,7 +153,7 @@ static struct str example_of(const struct field *field)
     const struct str example = str_from(field->example);
     const size_t decimals = (size_t)money_unit()->decimals;
     struct str fraction, whole = str_cut(example, '.', &fraction);
-    if (general_type(field) != &FIELD_YUAN || fraction.len <= decimals)
+    if (general_type(field) != &FIELD_AMOUNT || fraction.len <= decimals)
         return example;
     return (struct str){ example.ptr, decimals == 0 ? whole.len : whole.len + 1 + decimals };
 }

@@ -77,7 +77,8 @@ static void redis_look(struct exchange *x, struct report *r)
     const uint32_t open = redis_fences_open(x->app->stores.redis);
     struct str says = arena_printf(
         r->arena,
-        "%u of %u partitions in Redis are not compared by the settle worker yet, or for another number of partitions",
+        "%u of %u partitions in Redis are not compared by the settle worker yet, or for another number of partitions or"
+        " unit of money",
         count - open, count);
     if (open == 0)
         part_fails(r, READY_FENCE, says);

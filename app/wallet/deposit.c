@@ -22,7 +22,7 @@ static int64_t deposit_fen_max(const struct config *config)
 
 const struct field deposit_fields[] = {
     { .name = "amount",
-      .type = &FIELD_YUAN,
+      .type = &FIELD_AMOUNT,
       .member = offsetof(struct deposit, amount_fen),
       .required = true,
       .kept = KEPT,

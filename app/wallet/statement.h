@@ -65,7 +65,7 @@ void statement_entries_model(struct exchange *x, struct model *m, struct value *
 /* Adds kind, amount_fen and their page-only members, as an entry of the model below has them. */
 void statement_kind_model(struct model *m, struct value *o, enum transfer_kind kind, int64_t amount_fen);
 
-/* GET /wallet?before=KEY: pages/wallet. ?amount=YUAN&next=PATH fills the deposit form. A malformed key: 400.
+/* GET /wallet?before=KEY: pages/wallet. ?amount=AMOUNT&next=PATH fills the deposit form. A malformed key: 400.
  *
  * Model:
  *   balance_fen   number;                      page-only: balance_text "12.34"

@@ -15,7 +15,7 @@ static const struct problem TOPUP_UNKNOWN = { 503, "unknown", "text/topup_unknow
 
 const struct field topup_fields[] = {
     { .name = "amount",
-      .type = &FIELD_YUAN,
+      .type = &FIELD_AMOUNT,
       .member = offsetof(struct topup_form, amount_fen),
       .required = true,
       .kept = KEPT,

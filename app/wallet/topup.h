@@ -14,7 +14,7 @@ struct topup_form {
 };
 extern const struct field topup_fields[];
 
-/* GET /wallet/topup?amount=YUAN&channel=NAME: pages/topup. 404: no channel takes payments.
+/* GET /wallet/topup?amount=AMOUNT&channel=NAME: pages/topup. 404: no channel takes payments.
  *
  * Model:
  *   channels      [ { name, note } ];        page-only: text (the note, or the name), chosen

@@ -43,7 +43,7 @@ static bool has_no_passkey(const struct field_input *in)
 
 const struct field withdraw_fields[] = {
     { .name = "amount",
-      .type = &FIELD_YUAN,
+      .type = &FIELD_AMOUNT,
       .member = offsetof(struct withdraw_form, amount_fen),
       .required = true,
       .kept = KEPT,

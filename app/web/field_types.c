@@ -138,17 +138,17 @@ static enum status number_read(struct field_input *in)
 
 const struct field_type FIELD_NUMBER = { .read = number_read };
 
-enum status field_yuan_parse(struct field_input *in, int64_t *out_fen)
+enum status field_amount_parse(struct field_input *in, int64_t *out_fen)
 {
     return typed_amount(in->typed, out_fen) ? ST_OK : field_fail(in, in->field->malformed);
 }
 
-enum status field_yuan_read(struct field_input *in, int64_t max_fen)
+enum status field_amount_read(struct field_input *in, int64_t max_fen)
 {
     int64_t fen = 0;
     if (in->typed.len == 0)
         return field_absent(in);
-    enum status st = field_yuan_parse(in, &fen);
+    enum status st = field_amount_parse(in, &fen);
     if (st != ST_OK)
         return st;
     if (fen < in->field->min)
@@ -159,12 +159,12 @@ enum status field_yuan_read(struct field_input *in, int64_t max_fen)
     return ST_OK;
 }
 
-static enum status yuan_read(struct field_input *in)
+static enum status amount_read(struct field_input *in)
 {
-    return field_yuan_read(in, field_max(in->field, in->x->app->stores.config));
+    return field_amount_read(in, field_max(in->field, in->x->app->stores.config));
 }
 
-const struct field_type FIELD_YUAN = { .read = yuan_read };
+const struct field_type FIELD_AMOUNT = { .read = amount_read };
 
 static enum status day_read(struct field_input *in)
 {

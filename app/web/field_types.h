@@ -19,8 +19,8 @@ extern const struct field_type FIELD_WORD;
 extern const struct field_type FIELD_COUNT;
 /* uint64_t: the same, as in links of this site; what was added behind it is cut off (mended_link_value). */
 extern const struct field_type FIELD_NUMBER;
-/* int64_t fen: an amount typed in yuan (typed_amount). Limits are in fen. */
-extern const struct field_type FIELD_YUAN;
+/* int64_t fen: an amount (typed_amount). Limits are in fen. */
+extern const struct field_type FIELD_AMOUNT;
 /* int64_t ms: the first instant of a day (typed_day) in the service's zone. Limits are years. */
 extern const struct field_type FIELD_DAY;
 /* struct str: a request key (web/form.h). An absent or malformed key is replaced by a new key, which the form needs
@@ -51,11 +51,11 @@ typedef size_t field_line_meter(struct str s);
 enum status field_line_read(struct field_input *in, field_line_cleaner *clean, field_line_meter *length);
 /* Adds a word to the list of choices in a message: "a, b". In the arena; STR_NONE without memory. */
 struct str field_choice_add(const struct field_input *in, struct str list, struct str word);
-/* Parses the typed yuan into fen and ignores the row's limits. INT64_MAX: more than typed_amount reads. ST_INVALID:
+/* Parses the typed amount and ignores the row's limits. INT64_MAX: more than typed_amount reads. ST_INVALID:
  * malformed, and the message is recorded. */
-enum status field_yuan_parse(struct field_input *in, int64_t *out_fen);
-/* Reads yuan into the int64_t at in->out, in fen: at least the row's smallest amount, at most max_fen (0: no limit). An
- * empty field is left to field_absent. ST_INVALID: the message is recorded · ST_NO_MEMORY. */
-enum status field_yuan_read(struct field_input *in, int64_t max_fen);
+enum status field_amount_parse(struct field_input *in, int64_t *out_fen);
+/* Reads an amount into the int64_t at in->out, in fen: at least the row's smallest amount, at most max_fen (0: no
+ * limit). An empty field is left to field_absent. ST_INVALID: the message is recorded · ST_NO_MEMORY. */
+enum status field_amount_read(struct field_input *in, int64_t max_fen);
 
 #endif

@@ -3,8 +3,9 @@
 # complete: until then the name ends in .partial.
 #   redis.rdb       Redis at one moment
 #   tables.sql.gz   the tables in one snapshot, later than the copy of Redis, with the routines
-#   manifest        name = value: format, program, site (its id), schema, schema_needed, partitions, timezone,
-#                   unit, unit_decimals, unit_symbol, unit_name_zh, unit_name_en, times, versions, older_keys, secret_id, letters, demo; audit: clean, violated, or unknown without a verification; violations
+#   manifest        name = value: format, program, site (its id), schema, schema_needed, partitions, timezone, unit,
+#                   unit_decimals, unit_symbol, unit_name_zh, unit_name_en, times, versions, older_keys, secret_id,
+#                   letters, demo; audit: clean, violated, or unknown without a verification; violations
 #   SHA256SUMS      of all of these, for sha256sum -c; written last
 # Needs stores.sh.
 

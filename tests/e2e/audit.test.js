@@ -50,9 +50,9 @@ const POINTS = { HB_UNIT: 'POINT', HB_UNIT_DECIMALS: '0', HB_UNIT_SYMBOL: '', HB
 test('no process works with tables whose months are of another time zone, or whose amounts are of another unit', async () => {
   for (const [settings, why, refused] of [
     [BERLIN, 'another time zone than the setting timezone',
-      /^1 [\s\S]*timezone is Europe\/Berlin, but the months of the tables are of Asia\/Shanghai, and stay so: set timezone = Asia\/Shanghai\n/],
+      /^1 [\s\S]*timezone is Europe\/Berlin, but the months of the tables were made with Asia\/Shanghai, and stay so: set timezone = Asia\/Shanghai\n/],
     [POINTS, 'another unit of money than the setting unit',
-      /^1 [\s\S]*unit is POINT, but the amounts of the tables are of CNY, and stay so: set unit = CNY\n[^]*decimals is 0, [^\n]*: set unit_decimals = 2\n/],
+      /^1 [\s\S]*unit is POINT, but the amounts of the tables were made with CNY, and stay so: set unit = CNY\n[^]*decimals is 0, [^\n]*: set unit_decimals = 2\n/],
     [{ ...POINTS, HB_UNIT_DECIMALS: '2', HB_UNIT: 'CNY', HB_UNIT_NAME_EN: 'kuai' }, null, /^0 /],
   ]) {
     for (const command of [['audit'], ['settle', '--check'], ['serve', '--pool', 'page', '--check'], ['user', 'find', 'alice']]) {

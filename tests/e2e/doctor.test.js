@@ -269,15 +269,15 @@ test('faults of the tables', async () => {
   const settings = { HB_TIMEZONE: 'Europe/Berlin' };
   await finds('timezone', /timezone is Europe\/Berlin, and the tables, which have no months yet, were made for Asia\/Shanghai/,
     { ...statements('CREATE TABLE kept SELECT * FROM user_month; DELETE FROM user_month', 'DO 1'), settings, mends: /^hongbao migrate$/ });
-  await finds('timezone', /timezone is Europe\/Berlin, but the months of the tables are of Asia\/Shanghai/, {
+  await finds('timezone', /timezone is Europe\/Berlin, but the months of the tables were made with Asia\/Shanghai/, {
     ...statements('SET foreign_key_checks = 0; INSERT INTO user_month (user_id, year, month) VALUES (9, 2026, 1)',
       'DELETE FROM user_month; INSERT INTO user_month SELECT * FROM kept; DROP TABLE kept'),
     settings, mends: /^timezone = Asia\/Shanghai$/ });
   const amount = statements(`SET foreign_key_checks = 0; INSERT INTO topup (user_id, channel_id, amount_fen, request_key, state, created_ms, expires_ms)
       VALUES (9, 2, 1, 'unit', 'waiting', 1, 1)`, "DELETE FROM topup WHERE request_key = 'unit'");
-  await finds('money-unit', /unit is USD, but the amounts of the tables are of CNY: no process works with them/, { ...amount,
+  await finds('money-unit', /unit is USD, but the amounts of the tables were made with CNY: no process works with them/, { ...amount,
     settings: { HB_UNIT: 'USD', HB_UNIT_SYMBOL: '$', HB_UNIT_NAME_ZH: '美元', HB_UNIT_NAME_EN: 'dollars' }, mends: /^unit = CNY$/ });
-  await finds('money-unit', /unit_decimals is 0, but the amounts of the tables are of 2:/, { ...amount,
+  await finds('money-unit', /unit_decimals is 0, but the amounts of the tables were made with 2:/, { ...amount,
     settings: { HB_UNIT_DECIMALS: '0' }, mends: /^unit_decimals = 2$/ });
 });
 

@@ -515,12 +515,12 @@ test('a channel is compared with its own list: each difference says what to do, 
   const channel = unique('a').slice(0, 20);
   await done('channel', channel);
   const [R, id] = [unique('r'), {}];
-  for (const [name, amount] of [['same', '5'], ['less', '5'], ['other', '5'], ['back', '5'], ['none', '5']])
+  for (const [name, amount] of [['same', '5'], ['less', '5'], ['other', '5'], ['back', '5'], ['odd', '5'], ['none', '5']])
     id[name] = (await json('credit', alice.username, amount, '--channel', channel, '--reference', `${R}-${name}`)).id;
-  const rows = `${R}-same,5,${alice.username}\n${R}-less,4,\n${R}-other,5,${bob.username}\n${R}-back,-5,\n${R}-same,5,\n${R}-back,5,\n=1+1,7,${bob.username}\n`;
+  const rows = `${R}-same,5,${alice.username}\n${R}-less,4,\n${R}-other,5,${bob.username}\n${R}-back,-5,\n${R}-same,5,\n${R}-back,5,\n=1+1,7,${bob.username}\n${R}-odd,5,b;c\n`;
   const { code, stdout, stderr } = await against(channel, rows, '--json');
   const { differences, ...sums } = JSON.parse(stdout);
-  assert.deepEqual([code, stderr, sums], [1, 'hongbao money report: 6 differences\n', { rows: 7, transfers: 5, unit: 'CNY', unit_decimals: 2 }]);
+  assert.deepEqual([code, stderr, sums], [1, 'hongbao money report: 7 differences\n', { unit: 'CNY', unit_decimals: 2, rows: 8, transfers: 6 }]);
   const move = (kind, user, amount, reference) => `hongbao money ${kind} ${user} ${amount} --channel ${channel} --reference ${reference}`;
   const reverse = (name) => `hongbao money reverse ${id[name]} --reference NEW`;
   assert.deepEqual(differences.map((one) => [one.difference, one.line, one.transfer, one.do]), [
@@ -529,17 +529,18 @@ test('a channel is compared with its own list: each difference says what to do, 
     ['reversed', 5, id.back, `ask the provider; when it was moved back: ${reverse('back')}`],
     ['twice', 6, null, 'ask the provider; when it was paid twice, enter the second payment with a new reference'],
     ['missing', 8, null, move('credit', bob.username, '7.00', "'=1+1'")],
+    ['user', 9, id.odd, `find out whose payment it is; when the list is right: ${reverse('odd')} and ${move('credit', "'b;c'", '5.00', 'NEW-2')}`],
     ['unlisted', null, id.none, `ask the provider; when nothing was paid in: ${reverse('none')}`],
   ]);
   const text = await against(channel, rows);
   assert.deepEqual([text.code, text.stdout.match(/^ {2}do: .*$/gm)], [1, differences.map((one) => `  do: ${one.do}`)]);
   assert.match(text.stdout, new RegExp(`^line 3: 4\\.00 in, reference ${R}-less; here transfer ${id.less}, a credit of 5\\.00, ${alice.username}: the amounts differ$`, 'm'));
-  assert.match(text.stdout, /^7 rows in the list, 5 transfers here since then, 6 differences$/m);
+  assert.match(text.stdout, /^8 rows in the list, 6 transfers here since then, 7 differences$/m);
   const mean = JSON.parse((await against(channel, `${R}-other,5,$(id)'\n`, '--json')).stdout).differences[0];
   assert.equal(mean.do.slice(mean.do.indexOf(' and ') + 5), move('credit', "'$(id)'\\'''", '5.00', 'NEW-2'), 'the list is not trusted');
   const csv = await against(channel, rows, '--csv', '--missing', join(FOLDER, 'missing'));
   assert.match(csv.stdout, new RegExp(`^unlisted,${R}-none,${alice.username},,,,,${id.none},credit,5\\.00,"ask the provider; .*",CNY\r$`, 'm'));
-  assert.equal(csv.stdout.split('\r\n').length, 8);
+  assert.equal(csv.stdout.split('\r\n').length, 9);
   assert.match(csv.stderr, new RegExp(`^1 to credit: hongbao money import '.*/missing-credits\\.csv' --channel ${channel}$`, 'm'));
   const again = await against(channel, rows, '--missing', join(FOLDER, 'missing'));
   assert.deepEqual([again.code, again.stdout], [2, '']);
@@ -547,7 +548,7 @@ test('a channel is compared with its own list: each difference says what to do, 
   assert.match(await done('import', join(FOLDER, 'missing-credits.csv'), '--channel', channel), /^1 made, 7\.00;/);
   const wrong = await against(channel, `${rows}x,y,\n,5,\n`);
   assert.deepEqual([wrong.code, wrong.stdout], [2, '']);
-  assert.match(wrong.stderr, /^line 9: .*\nline 10: there is no reference\nhongbao money report: 2 of 9 rows are wrong; nothing is changed$/m);
+  assert.match(wrong.stderr, /^line 10: .*\nline 11: there is no reference\nhongbao money report: 2 of 10 rows are wrong; nothing is changed$/m);
   const since = await json('report', '--since', '2026-01-01 12:00');
   assert.match(since.from, /^2026-01-01T\d\d:00:00\.000Z$/);
   assert.match(await done('report', '--since', '2026-01-01 12:00'), /^from 2026-01-01 12:00:00 to now/);

@@ -3,6 +3,7 @@
 
 #include <mysql.h>
 
+#include "base/money.h"
 #include "io/metrics_processes.h"
 #include "live/fence.h"
 #include "live/keys.h"
@@ -154,6 +155,29 @@ APP_TEST(a_partition_that_is_shut_is_told)
     expect(health_metrics, 200, "\nhongbao_partitions_shut 1\n");
     test_services_fences_open(app);
     expect(health_metrics, 200, "\nhongbao_partitions_shut 0\n");
+}
+
+/* Such as the hot pool, which reads no tables that would refuse it. */
+APP_TEST(a_process_with_another_unit_of_money_than_the_worker_finds_each_fence_shut)
+{
+    const struct money_unit yuan = *money_unit();
+    struct money_unit points = yuan;
+    points.code = "POINT";
+    points.decimals = 0;
+    test_services_fences_open(app);
+    assert_int_equal(live_unit_check(app->stores.redis), ST_OK);
+    money_unit_set(&points);
+    assert_int_equal(live_unit_check(app->stores.redis), ST_CONFLICT);
+    live_fences_set(app->stores.redis, app->stores.config); /* forget what was read over this connection */
+    expect(ready_packet_pool, 503, "16 of 16 partitions in Redis are not compared");
+    test_services_fences_open(app); /* as a worker with points does */
+    assert_int_equal(live_unit_check(app->stores.redis), ST_OK);
+    expect(ready_packet_pool, 200);
+    money_unit_set(&yuan);
+    assert_int_equal(live_unit_check(app->stores.redis), ST_CONFLICT);
+    (void)redis_number(app->stores.redis, "SET hb:{p00}:fence shut");
+    assert_int_equal(live_unit_check(app->stores.redis), ST_OK); /* the worker has not said it */
+    test_services_fences_open(app);
 }
 
 APP_TEST(an_unreachable_redis_is_named)

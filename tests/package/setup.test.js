@@ -216,7 +216,7 @@ test('a time zone or a unit of money that the tables do not have is refused befo
     for (const command of ['hongbao setup --non-interactive', 'hongbao setup --upgrade']) {
       assert.match(await refusal('bash', '-c', command), /timezone is Europe\/Berlin, but the tables have months of another one/);
     }
-    assert.match(await machine.try('hongbao', 'doctor'), /timezone is Europe\/Berlin, but the months of the tables are of Asia\/Shanghai/);
+    assert.match(await machine.try('hongbao', 'doctor'), /timezone is Europe\/Berlin, but the months of the tables were made with Asia\/Shanghai/);
     assert.deepEqual(await pids(), running);
     await machine.run('mariadb', 'hongbao', '-e', 'DELETE FROM user_month WHERE user_id = 1');
   });

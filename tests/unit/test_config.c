@@ -242,6 +242,24 @@ TEST(amounts_are_limited_to_what_can_be_typed)
     assert_int_equal(config.packet_fen_max, fen);
 }
 
+TEST(the_symbol_and_names_of_the_unit_are_visible_and_as_forms_read_them)
+{
+    char text[256];
+    EACH_TEXT (sign, "HK$", "港元", "Hong Kong dollars", "\U0001F9E7", "₿", "%s", "₹", "￥", "") {
+        snprintf(text, sizeof text, SECRET "unit_symbol = %s\n", sign);
+        if (load(text) != ST_OK)
+            fail_msg("%s: %s", sign, error);
+        assert_string_equal(config.unit_symbol, sign);
+    }
+    EACH_TEXT (sign, "&", "<b>", "\"", "'", "{{x}}", "a~b", "kr.", "5c", "＄", "a  b", "\u00a0x", "\u200f\ufdfc",
+               "a\u202eb", "\xc2\x85", "a\u2028b", "\ufffe", "\u0301") {
+        snprintf(text, sizeof text, "unit_symbol = %s\n", sign);
+        assert_refused(text, 1,
+                       "unit_symbol must be one line of visible text as people type it, without digits, marks and "
+                       "blanks around it");
+    }
+}
+
 TEST_WITH(bad_texts_are_refused_and_texts_may_be_emptied_where_that_means_something, NULL, environment_clear)
 {
     char text[512];

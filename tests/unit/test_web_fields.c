@@ -39,7 +39,7 @@ static const struct field order_fields[] = {
     { FIELD("count", FIELD_COUNT, count), .required = true, .applies = is_green, .min = 2, .max = 7,
       .missing = "text/count_missing", .malformed = "text/count_malformed", .low = "text/count_low",
       .high = "text/count_high" },
-    { FIELD("price", FIELD_YUAN, price_fen), .max_of = price_max, .malformed = "text/price_malformed",
+    { FIELD("price", FIELD_AMOUNT, price_fen), .max_of = price_max, .malformed = "text/price_malformed",
       .high = "text/price_high" },
     { FIELD("note", FIELD_LINE, note), .max = 3, .code_points_max = 4, .malformed = "text/note_malformed",
       .high = "text/note_high", .wide = "text/note_wide" },

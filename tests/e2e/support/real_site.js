@@ -11,15 +11,15 @@ redis_timeout_ms = 20000
 mysql_timeout_s = 40
 `;
 
-// name: of its folder; settings: further lines of its configuration. { url, folder, dev(...args), sql(statement, role), down() }
-export async function realSite(name, settings = '') {
+// name: of its folder. { url, folder, dev(...args), sql(statement, role), down() }
+export async function realSite(name) {
   const folder = join(dirname(env.HB_TEST_VAR), name); // there `servers stop-all` stops it even after a failure
   const port = await freePort();
   const dev = (...args) => run(env.HB_TEST_DEV, ['--var', folder, '--port', String(port), ...args],
     { env: { ...process.env, HB_BINARY: env.HB_TEST_BINARY }, maxBuffer: 64 << 20 });
   await rm(folder, { recursive: true, force: true });
   await mkdir(folder, { recursive: true });
-  await writeFile(join(folder, 'hongbao.conf'), SETTINGS + settings, { mode: 0o600 });
+  await writeFile(join(folder, 'hongbao.conf'), SETTINGS, { mode: 0o600 });
   await writeFile(join(folder, 'nginx-seconds'), '120\n');
   await dev('up');
 

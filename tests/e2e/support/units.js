@@ -1,22 +1,18 @@
-// The units of money of the sites under test (tests/support/servers): how each writes and reads amounts.
+// The units of money of the sites under test: how each writes and reads amounts. tests/support/servers takes their settings
+// from docs/how-to/unit.md.
 import { hongbao } from './instance.js';
 
 // reads: what people type, with its smallest units; refuses: what is no amount of the unit. foreign: what pages of such a
-// site never show, the signs of other units. capitals: whether receipts in Chinese have the amount in capitals.
+// site never show, the signs of other units. says: what messages call an amount.
 const UNITS = {
-  CNY: {
-    decimals: 2, symbol: '¥', zh: '元', en: 'yuan', capitals: true, foreign: /HK\$|港元|积分|\bpoints?\b/i,
-    reads: [['1.5', 150], ['￥ 5 元', 500], ['5块', 500], ['1,000.05元', 100005], ['CNY 5', 500]],
-    refuses: ['0.001', 'HK$5', '5积分', 'POINT 5'],
-  },
   POINT: {
-    decimals: 0, symbol: '', zh: '积分', en: 'points', capitals: false, foreign: /[¥￥元]|块钱|yuan|HK\$|\d\.\d\d(?!\d)|两位小数|two decimals/i,
+    says: 'POINT without decimals, such as 88', decimals: 0, symbol: '', zh: '积分', en: 'points', foreign: /[¥￥元]|块钱|yuan|HK\$|\d\.\d\d(?!\d)|两位小数|two decimals/i,
     reads: [['5', 5], ['005 积分', 5], ['1,000积分', 1000], ['POINT 5', 5], ['５points', 5]],
     refuses: ['1.5', '0.01', '5.0', '¥5', '5元', '5块', 'HK$5'],
   },
   HKD: {
-    decimals: 2, symbol: 'HK$', zh: '港元', en: 'dollars', capitals: false, foreign: /[¥￥]|(?<!港)元|块钱|yuan|积分/i,
-    reads: [['HK$5', 500], ['1.5 港元', 150], ['HKD1,000.05', 100005], ['5 dollars', 500], ['ＨＫ＄5', 500]],
+    says: 'HKD, such as 88 or 88.50', decimals: 2, symbol: 'HK$', zh: '港元', en: 'Hong Kong dollars', foreign: /[¥￥]|(?<!港)元|块钱|yuan|积分/i,
+    reads: [['HK$5', 500], ['1.5 港元', 150], ['HKD1,000.05', 100005], ['5 Hong Kong dollars', 500], ['ＨＫ＄5', 500]],
     refuses: ['¥5', '￥5', '$5', '0.001', '5积分'],
   },
 };
