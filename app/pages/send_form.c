@@ -99,8 +99,8 @@ const struct field send_fields[] = {
       .word = amount_of_word,
       .malformed = "text/amount_of_unknown",
       .fold = SEND_FOLD_MORE,
-      .says = "even: whether the amount is that of one share, by default, or the total: 10.00 in 3 is 3.34, 3.33, "
-              "3.33" },
+      .says = "even: whether the amount is that of one share, by default, or the total: 1000 smallest units in 3 "
+              "are 334, 333 and 333" },
     { .name = "amount",
       .type = &SEND_AMOUNT,
       .member = offsetof(struct send_order, packet.amount_fen),
