@@ -96,9 +96,9 @@ test('the limits of a hall on the page are those of nginx and of the program', a
     assert.match(PAGE, new RegExp(`\`${name}\`:.* \\| ${burst}, then ${rate} a second \\|`));
   }
   const conf = (name) => readFileSync(new URL(`../../nginx/${name}`, import.meta.url), 'utf8');
-  const [, rate] = /zone=hongbao_login:\w+ rate=(\d+)r\/s/.exec(conf('http.conf'));
-  const [, burst] = /zone=hongbao_login burst=(\d+)/.exec(conf('site.conf'));
-  assert.match(PAGE, new RegExp(`\`hongbao_login\`:.* \\| ${burst}, then ${rate} a second \\|`));
+  const [, rate] = /zone=hongbao_logins:\w+ rate=(\d+)r\/s/.exec(conf('http.conf'));
+  const [, burst] = /zone=hongbao_logins burst=(\d+)/.exec(conf('site.conf'));
+  assert.match(PAGE, new RegExp(`\`hongbao_logins\`:.* \\| ${burst}, then ${rate} a second \\|`));
 });
 
 test('without the lines, guests behind one address are refused after the first twenty', async () => {
