@@ -5,7 +5,10 @@
 
 #define AMOUNT STR("¥(")
 
-enum { EXAMPLE_FEN = 8888 };
+enum { EXAMPLE_FEN = 8888, EXAMPLE_WHOLE_FEN = 88 };
+
+/* For so many decimals. */
+static const char *const DECIMALS_BLOCKS[] = { "{{$none}}{{/none}}", "{{$one}}{{/one}}", "{{$two}}{{/two}}" };
 
 bool unit_texts(struct arena *a, enum language language, struct mustache_source out[static UNIT_TEXTS])
 {
@@ -14,6 +17,7 @@ bool unit_texts(struct arena *a, enum language language, struct mustache_source 
     const struct str none = STR(""), symbol = str_from(unit->symbol),
                      name = str_from(zh ? unit->name_zh : unit->name_en);
     const struct str behind = zh ? name : arena_printf(a, " %s", unit->name_en); /* with the blank of the language */
+    const int64_t example_fen = unit->decimals == 0 ? EXAMPLE_WHOLE_FEN : EXAMPLE_FEN;
     const bool has_symbol = symbol.len > 0, in_front = has_symbol && !zh;
     const struct {
         const char *name;
@@ -25,7 +29,8 @@ bool unit_texts(struct arena *a, enum language language, struct mustache_source 
                             { "text/unit", in_front ? symbol : name },
                             { "text/unit_least", money_text(a, 1) },
                             { "text/unit_zero", money_text(a, 0) },
-                            { "text/unit_example", money_text(a, EXAMPLE_FEN) },
+                            { "text/unit_example", money_text(a, example_fen) },
+                            { "text/unit_decimals", str_from(DECIMALS_BLOCKS[unit->decimals]) },
                             { "text/unit_code", str_from(unit->code) },
                             { "text/unit_typed", arena_printf(a, "%d~%s~%s~%s~%s", unit->decimals, unit->code,
                                                               unit->name_zh, unit->name_en, unit->symbol) } };

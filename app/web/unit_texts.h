@@ -7,14 +7,15 @@
 #include "mustache/mustache.h"
 #include "web/language.h"
 
-enum { UNIT_TEXTS = 10 };
+enum { UNIT_TEXTS = 11 };
 
 /* Writes the sources of these texts to out, which has room for UNIT_TEXTS:
  *   text/unit_before, text/unit_after     around an amount in a sentence
  *   text/unit_large_before, …_large_after around an amount that is shown large: the symbol, if there is one
  *   text/unit                             alone, in a label: "金额（元）", "Amount (¥)"
  *   text/unit_least, text/unit_zero       the smallest amount, "0.01", and nothing, "0.00"
- *   text/unit_example                     an amount with all its decimals, "88.88"
+ *   text/unit_example                     an amount with all its decimals, "88.88", or "88"
+ *   text/unit_decimals                    a parent that shows one of its blocks none, one, two: how many decimals
  *   text/unit_code                        "CNY"
  *   text/unit_typed                       what static/typed.js reads amounts by: "2~CNY~元~yuan~¥". No sign has a '~'
  * In the arena. False without memory. */

@@ -206,18 +206,20 @@ TEST_WITH(amounts_have_the_signs_of_the_unit_as_the_language_writes_them, site_s
         const char *zh, *en;
     } rows[] = {
         { { .code = "CNY", .symbol = "¥", .name_zh = "元", .name_en = "yuan", .decimals = 2 },
-          "还差~元，至少0.01元|元|¥5|2~CNY~元~yuan~¥",
-          "¥~ short, at least ¥0.01|¥|¥5|2~CNY~元~yuan~¥" },
+          "还差~元，至少0.01元|元|¥5|2~CNY~元~yuan~¥|2 88.88",
+          "¥~ short, at least ¥0.01|¥|¥5|2~CNY~元~yuan~¥|2 88.88" },
         { { .code = "POINT", .symbol = "", .name_zh = "积分", .name_en = "points", .decimals = 0 },
-          "还差~积分，至少1积分|积分|5积分|0~POINT~积分~points~",
-          "~ points short, at least 1 points|points|5 points|0~POINT~积分~points~" },
+          "还差~积分，至少1积分|积分|5积分|0~POINT~积分~points~|0 88",
+          "~ points short, at least 1 points|points|5 points|0~POINT~积分~points~|0 88" },
         { { .code = "HKD", .symbol = "HK$", .name_zh = "港元", .name_en = "dollars", .decimals = 1 },
-          "还差~港元，至少0.1港元|港元|HK$5|1~HKD~港元~dollars~HK$",
-          "HK$~ short, at least HK$0.1|HK$|HK$5|1~HKD~港元~dollars~HK$" },
+          "还差~港元，至少0.1港元|港元|HK$5|1~HKD~港元~dollars~HK$|1 888.8",
+          "HK$~ short, at least HK$0.1|HK$|HK$5|1~HKD~港元~dollars~HK$|1 888.8" },
     };
     const struct money_unit before = *money_unit();
-    folder_write("home.mustache", "{{>text/hi}}|{{>text/unit}}|{{>text/unit_large_before}}5{{>text/unit_large_after}}|"
-                                  "{{>text/unit_typed}}");
+    folder_write("home.mustache",
+                 "{{>text/hi}}|{{>text/unit}}|{{>text/unit_large_before}}5{{>text/unit_large_after}}|"
+                 "{{>text/unit_typed}}|{{<text/unit_decimals}}{{$none}}0{{/none}}{{$one}}1{{/one}}{{$two}}2{{/two}}"
+                 "{{/text/unit_decimals}} {{>text/unit_example}}");
     folder_write("text/en.txt", "hi = ¥(~) short, at least ¥({{>text/unit_least}})");
     folder_write("text/zh-CN.txt", "hi = 还差¥(~)，至少¥({{>text/unit_least}})");
     EACH (row, rows) {
