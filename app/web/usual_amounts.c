@@ -1,6 +1,7 @@
 #include "web/usual_amounts.h"
 
 #include "base/money.h"
+#include "base/utf8.h"
 
 enum { AMOUNTS_MAX = 6 };
 
@@ -15,7 +16,9 @@ void usual_amounts_model(struct model *m, struct value *object, const char *name
     const int64_t *fen = AMOUNTS_FEN[which];
     if (fen[0] > fen_max)
         return;
-    struct value *list = value_page_list(m, value_page_object(m, object, name), "amounts");
+    struct value *usual = value_page_object(m, object, name);
+    value_page_bool(m, usual, "stacked", utf8_codepoints(str_from(money_unit()->symbol)) > 1);
+    struct value *list = value_page_list(m, usual, "amounts");
     for (size_t i = 0; i < AMOUNTS_MAX && fen[i] != 0 && fen[i] <= fen_max; i++) {
         struct value *o = value_add_object(m, list);
         const struct str amount =
