@@ -64,6 +64,7 @@ static void mine_model(struct model *m, const struct packet_view *view)
     }
     struct value *mine = value_object(m, &m->root, "mine");
     row_model(m, mine, &view->packet, &view->mine);
+    view_size_model(m, mine, view->mine.amount_fen);
     value_bool(m, mine, "settled", view->mine.settled);
 }
 
@@ -278,8 +279,10 @@ static void sender_model(struct exchange *x, struct model *m, const struct packe
     struct value *root = &m->root;
     view_money_model(m, root, "amount_fen", "amount_text", p->amount_fen);
     view_money_model(m, root, "grabbed_fen", "grabbed_text", packet_taken_fen(p));
-    if (p->state == PACKET_EXPIRED && p->refund_fen > 0)
+    if (p->state == PACKET_EXPIRED && p->refund_fen > 0) {
         value_page_number(m, root, "refund_text", money_text(m->arena, p->refund_fen));
+        view_size_model(m, root, p->refund_fen);
+    }
     if (p->state == PACKET_OPEN)
         value_page_text(m, root, "html_qr", qr_svg(m->arena, url));
     if (p->kind != PACKET_EXCLUSIVE)

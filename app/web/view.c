@@ -7,7 +7,7 @@
 #include "web/faces.h"
 #include "web/kept_form.h"
 
-enum { AVATAR_HUES = 12, LONG_TOTAL_WIDTH = 10 };
+enum { AVATAR_HUES = 12, LONG_TOTAL_WIDTH = 10, LARGE_WIDTH = 15, HUGE_WIDTH = 21 };
 
 void view_avatar_model(struct model *m, struct value *object, uint64_t user_id, struct str nickname,
                        const struct face *face)
@@ -94,6 +94,15 @@ void view_total_model(struct model *m, struct value *object, const char *name, c
     char text[MONEY_TEXT_MAX];
     view_money_model(m, object, name, text_name, fen);
     value_page_bool(m, object, "long_total", money_format(fen, text) + unit_width() >= LONG_TOTAL_WIDTH);
+}
+
+void view_size_model(struct model *m, struct value *object, int64_t fen)
+{
+    char text[MONEY_TEXT_MAX];
+    /* In halves of a digit: the symbol is half as large. The name of a unit may have a line of its own. */
+    const size_t width = 2 * money_format(fen, text) + utf8_codepoints(str_from(money_unit()->symbol));
+    value_page_bool(m, object, "large", width >= LARGE_WIDTH && width < HUGE_WIDTH);
+    value_page_bool(m, object, "huge", width >= HUGE_WIDTH);
 }
 
 void view_unit_model(struct model *m, struct value *object)

@@ -39,6 +39,10 @@ void view_money_model(struct model *m, struct value *object, const char *name, c
  * the unit is long: from "¥100000.00" on. */
 void view_total_model(struct model *m, struct value *object, const char *name, const char *text_name, int64_t fen);
 
+/* Adds the page-only members large and huge: whether an amount in the largest type of all needs a smaller one to stay
+ * on one line, from ¥1000.00 on, and the smallest, from ¥1000000.00 on. */
+void view_size_model(struct model *m, struct value *object, int64_t fen);
+
 /* Adds the unit of all amounts: unit, its code, and unit_decimals. */
 void view_unit_model(struct model *m, struct value *object);
 

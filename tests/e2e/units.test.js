@@ -107,6 +107,7 @@ test('amounts are read with the signs and decimals of the unit, by forms and by 
       assert.deepEqual([status, json.errors?.map(({ field }) => field)], [422, ['amount']], `${typed}: ${said}`);
       assert.doesNotMatch(said.replaceAll(typed, ''), unit.foreign);
     }
+    has((await sendPacket(person, { amount: typed, count: '1', request_key: unique('k') })).text, unit.decimals ? '最多两位小数，例如88.88' : '不带小数，例如88');
     for (const path of ['/send', '/wallet/deposit', '/wallet/withdraw']) {
       const { status, text: page } = await person.client.postHtml(path, { amount: typed, count: '1', request_key: unique('k') }, inLanguage('en'));
       assert.equal(status, 422, `${path} ${typed}`);
@@ -344,6 +345,27 @@ for (const language of LANGUAGES) {
     assert.equal(await page.innerText('[role=status][data-seed]'), words(language, 'verify_right'));
   });
 }
+
+test('an opened amount has its number on one line, and usual amounts are as high as each other, on a small phone', async () => {
+  const path = await sentPath(sender, { kind: 'even', amount: unit.decimals ? '142.81' : '142', count: '1' });
+  await opened(first, path);
+  for (const locale of LANGUAGES) {
+    const page = await pageAt(browser, first.client, path, { locale, viewport: { width: 320, height: 640 } });
+    const [inside, lines] = await page.$eval('.slip .money', (money) => {
+      const [number] = [...money.childNodes].filter(({ nodeType }) => nodeType === Node.TEXT_NODE);
+      const range = document.createRange();
+      range.selectNode(number);
+      return [money.scrollWidth <= money.parentNode.clientWidth, range.getClientRects().length];
+    });
+    assert.deepEqual([inside, lines], [true, 1], locale);
+    const home = await pageAt(browser, (await newUser()).client, '/', { locale, viewport: { width: 320, height: 640 } });
+    const heights = await home.$$eval('.quick b', (amounts) => {
+      const top = (element) => element.getBoundingClientRect().top;
+      return [...new Set(amounts.map((amount) => Math.round(top(amount) - top(amount.closest('li')))))];
+    });
+    assert.equal(heights.length, 1, `${locale}: ${heights}`);
+  }
+});
 
 // Sends 6 units as a lucky packet of two by the form of the page; its path.
 async function sentInPage(page, language) {
