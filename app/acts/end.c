@@ -3,6 +3,7 @@
 #include "base/crash.h"
 #include "live/close.h"
 #include "live/summary.h"
+#include "mysql/db_durable.h"
 #include "packet/store.h"
 
 /* Closes an ended packet in Redis. A packet that is missing or shut there gets no grab; the settle worker rebuilds it
@@ -21,7 +22,7 @@ enum status end_packet(struct stores *stores, struct arena *a, uint64_t packet_i
 {
     struct packet p;
     struct live_summary live = { 0 };
-    bool finished = false;
+    bool finished = false, ended_here = false;
     enum status st = packet_find(stores->db, a, packet_id, &p);
     *out = (struct end_packet){ END_DONE, PACKET_EXPIRED };
     if (st == ST_OK && p.sender_id != user_id) {
@@ -31,11 +32,13 @@ enum status end_packet(struct stores *stores, struct arena *a, uint64_t packet_i
     if (st == ST_OK) /* our clock may be ahead: the packet may still be open */
         st = live_summary_read(&stores->live, a, packet_id, 0, now_ms, &live);
     if (st == ST_OK)
-        st = packet_end(stores->db, packet_id, live.now_ms);
+        st = packet_end(stores->db, packet_id, live.now_ms, &ended_here);
     if (st != ST_OK)
         return st;
     crash_point("end-after-commit");
     st = packet_find(stores->db, a, packet_id, &p);
+    if (st == ST_OK && !ended_here) /* another call may have ended it, or the worker closed it */
+        st = db_durable(stores->db, db_connections(stores->db));
     bool ended = st == ST_OK && p.ended_ms != 0;
     if (ended && p.state != PACKET_CLOSED)
         st = live_end(stores, &p, &finished);

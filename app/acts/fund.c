@@ -7,6 +7,7 @@
 #include "base/log.h"
 #include "live/live.h"
 #include "live/load.h"
+#include "mysql/db_durable.h"
 #include "mysql/db_repeat.h"
 #include "packet/id_lease.h"
 #include "packet/phrase.h"
@@ -93,13 +94,15 @@ static enum status packet_prepare(struct stores *stores, struct arena *a, struct
     return st == ST_OK ? phrase_set(a, stores->config, order, p) : st;
 }
 
-/* Reads the packet that has this request key already, and compares it with the order. */
+/* Reads the packet that has this request key already, and compares it with the order. Waits until MariaDB can't lose
+ * the packet of this order. */
 static enum status earlier_find(struct stores *stores, struct arena *a, const struct send_order *order,
                                 struct fund_packet *out)
 {
     struct packet found;
     struct packet *p = &out->packet;
     enum status st = packet_find_by_key(stores->db, a, p->sender_id, p->request_key, &found);
+    const uint64_t connection = db_connections(stores->db);
     if (st == ST_OK)
         st = receivers_find(stores->db, a, &found);
     if (st != ST_OK)
@@ -110,7 +113,7 @@ static enum status earlier_find(struct stores *stores, struct arena *a, const st
         out->result = FUND_REPEATED;
     found.sender_face = p->sender_face;
     *p = found;
-    return ST_OK;
+    return out->result == FUND_OTHER_ORDER ? ST_OK : db_durable(stores->db, connection);
 }
 
 struct fund_job {

@@ -5,6 +5,7 @@
 #include "ledger/ledger.h"
 #include "live/give_back.h"
 #include "live/summary.h"
+#include "mysql/db_durable.h"
 #include "mysql/db_repeat.h"
 #include "packet/store.h"
 #include "packet/totals.h"
@@ -163,8 +164,11 @@ enum status give_back(struct stores *stores, struct arena *a, uint64_t packet_id
     crash_point("return-after-commit");
     if (st == ST_EXISTS) { /* an earlier call gave it back, perhaps to another place than this one chose */
         st = return_find(stores->db, a, packet_id, out->share.share_no, &out->share);
-        if (st != ST_OK || out->share.applied)
+        if (st != ST_OK)
             return st == ST_NOT_FOUND ? ST_CONFLICT : status_idempotent(st); /* another share has the place */
+        st = db_durable(stores->db, db_connections(stores->db));
+        if (st != ST_OK || out->share.applied)
+            return st;
     }
     enum status told = give_back_apply(stores, a, packet_id, GIVE_BACK_PENDING, now_ms);
     if (told != ST_OK)

@@ -4,6 +4,7 @@
 #include "base/log.h"
 #include "live/summary.h"
 #include "live/thanks.h"
+#include "mysql/db_durable.h"
 #include "mysql/db_repeat.h"
 #include "packet/store.h"
 
@@ -104,6 +105,8 @@ enum status thanks_say(struct stores *stores, struct arena *a, uint64_t packet_i
         *result = st == ST_OK && str_equal(before, text) ? THANKS_SAID : THANKS_OTHER;
         if (st == ST_NOT_FOUND)
             return ST_CORRUPT;
+        if (st == ST_OK && *result == THANKS_SAID)
+            st = db_durable(stores->db, db_connections(stores->db));
         return st == ST_OK ? ST_OK : ST_UNKNOWN; /* they may be ours: our own COMMIT, whose reply was lost */
     }
     if (st != ST_OK)

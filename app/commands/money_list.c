@@ -1,4 +1,5 @@
 #include "commands/money_internal.h"
+#include "mysql/db_durable.h"
 #include "web/csv.h"
 
 static void row_append(struct money *m, const struct money_list *list, const void *ctx, struct buf *out, size_t row,
@@ -25,6 +26,8 @@ static enum status pages_print(struct money *m, const struct money_list *list, v
     for (bool is_first = true; st == ST_OK && count == list->page_rows; is_first = false) {
         arena_reset(m->arena);
         st = list->next(m, ctx, &count);
+        if (st == ST_OK && count > 0) /* who reads the list books the rows, or pays them */
+            st = status_idempotent(db_durable(m->db, db_connections(m->db)));
         for (size_t i = 0; st == ST_OK && i < count; i++)
             row_append(m, list, ctx, out, i, is_first && i == 0);
         if (st == ST_OK)

@@ -7,6 +7,7 @@
 #include "base/utf8.h"
 #include "base/value.h"
 #include "ledger/external_internal.h"
+#include "mysql/db_durable.h"
 #include "mysql/db_repeat.h"
 
 /* A batch is read again when others make some of its transfers at the same time. */
@@ -66,6 +67,7 @@ struct move {
     struct external_row **by_reference; /* the same rows */
     const struct external_author *author;
     int64_t now_ms;
+    uint64_t read_on; /* the connection of the first look, as db_connections counts */
 };
 
 static int user_order(const void *a, const void *b)
@@ -261,10 +263,19 @@ static enum status rows_made(struct db *db, const struct move *m)
     return rows_look(db, m, true) == ST_OK && rows_left(m) == 0 ? ST_OK : ST_UNKNOWN;
 }
 
+/* All rows are made. Waits until MariaDB can't lose those that were made before. */
+static enum status move_end(struct db *db, const struct move *m)
+{
+    for (size_t i = 0; i < m->count; i++)
+        if (m->rows[i].repeated)
+            return db_durable(db, m->read_on);
+    return ST_OK;
+}
+
 enum status external_move(struct db *db, struct arena *a, enum transfer_kind kind, uint64_t channel_id,
                           struct external_row *rows, size_t count, const struct external_author *author, int64_t now_ms)
 {
-    struct move m = { a, kind, channel_id, rows, count, NULL, author, now_ms };
+    struct move m = { a, kind, channel_id, rows, count, NULL, author, now_ms, 0 };
     assert(kind == TRANSFER_CREDIT || kind == TRANSFER_DEBIT);
     assert(count >= 1 && count <= EXTERNAL_ROWS_MAX);
     enum status refused = ST_OK, st = move_prepare(&m);
@@ -272,16 +283,20 @@ enum status external_move(struct db *db, struct arena *a, enum transfer_kind kin
         return st;
     for (int looks = 0; looks < LOOKS_MAX; looks++) {
         st = rows_look(db, &m, false);
+        if (looks == 0)
+            m.read_on = db_connections(db);
         if (st != ST_OK && st != ST_EXISTS && looks > 0)
             return ST_UNKNOWN; /* a call may have been committed before its reply was lost */
-        if (st != ST_OK || rows_left(&m) == 0)
+        if (st != ST_OK)
             return st;
+        if (rows_left(&m) == 0)
+            return move_end(db, &m);
         if (refused != ST_OK)
             return refused;
         st = db_transaction_repeat(db, move_body, &m);
         crash_point("money-after-commit");
         if (st == ST_OK)
-            return rows_made(db, &m);
+            return rows_made(db, &m) == ST_OK ? move_end(db, &m) : ST_UNKNOWN;
         if (st == ST_INVALID || st == ST_NOT_FOUND || st == ST_DENIED || st == ST_LIMITED)
             refused = st;
         else if (st != ST_EXISTS)
@@ -400,6 +415,8 @@ enum status external_reverse(struct db *db, struct arena *a, struct reversal *r,
     r->channel = db_cell(&rows, 0, 1);
     st = reversal_look(db, a, r);
     r->repeated = st == ST_OK;
+    if (r->repeated)
+        return db_durable(db, db_connections(db));
     if (st != ST_NOT_FOUND)
         return st;
     const enum status called = db_transaction_repeat(db, reverse_body, &run);
@@ -408,6 +425,8 @@ enum status external_reverse(struct db *db, struct arena *a, struct reversal *r,
         return called;
     st = reversal_look(db, a, r); /* another call may have made it meanwhile, or one whose reply was lost */
     r->repeated = st == ST_OK && called != ST_OK;
+    if (r->repeated)
+        return db_durable(db, db_connections(db));
     r->is_leaving = called == ST_NOT_FOUND;
     if (st == ST_NOT_FOUND && called == ST_EXISTS) {
         st = reversal_find(db, a, r->transfer_id, &r->made);

@@ -3,6 +3,7 @@
 #include "base/crash.h"
 #include "base/utf8.h"
 #include "ledger/external_internal.h"
+#include "mysql/db_durable.h"
 #include "mysql/db_repeat.h"
 
 /* ---- channels ---- */
@@ -162,7 +163,9 @@ enum status topup_open(struct db *db, struct arena *a, struct topup *order, bool
         return called;
     if (topup_ordered(db, a, wanted.user_id, wanted.request_key, order) != ST_OK)
         return ST_UNKNOWN; /* the order exists, but can't be read */
-    return order->amount_fen == wanted.amount_fen && order->channel.id == wanted.channel.id ? ST_OK : ST_EXISTS;
+    if (order->amount_fen != wanted.amount_fen || order->channel.id != wanted.channel.id)
+        return ST_EXISTS;
+    return *repeated ? db_durable(db, db_connections(db)) : ST_OK;
 }
 
 /* ---- for operators ---- */
@@ -268,6 +271,8 @@ enum status topup_paid(struct db *db, struct arena *a, struct topup_paid *paid, 
         return ST_INVALID;
     st = payment_look(db, a, paid);
     paid->repeated = st == ST_OK;
+    if (paid->repeated)
+        return db_durable(db, db_connections(db));
     if (st != ST_NOT_FOUND)
         return st;
     const enum status called = db_transaction_repeat(db, paid_body, &run);
@@ -277,6 +282,8 @@ enum status topup_paid(struct db *db, struct arena *a, struct topup_paid *paid, 
         return called;
     st = payment_look(db, a, paid); /* another call may have made it meanwhile, or one whose reply was lost */
     paid->repeated = st == ST_OK && called != ST_OK;
+    if (paid->repeated)
+        return db_durable(db, db_connections(db));
     if (st == ST_NOT_FOUND && called != ST_OK)
         return called;
     return st == ST_OK || st == ST_EXISTS ? st : ST_UNKNOWN;

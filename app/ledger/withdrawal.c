@@ -5,6 +5,7 @@
 #include "base/crash.h"
 #include "base/utf8.h"
 #include "ledger/external_internal.h"
+#include "mysql/db_durable.h"
 #include "mysql/db_repeat.h"
 
 static const char *const STATE_NAMES[WITHDRAWAL_STATE_COUNT] = {
@@ -82,6 +83,8 @@ enum status withdrawal_request(struct db *db, struct arena *a, struct withdrawal
     if (called != ST_OK && called != ST_EXISTS)
         return called;
     enum status st = withdrawal_requested(db, a, r);
+    if (st == ST_OK && r->repeated)
+        return db_durable(db, db_connections(db));
     return st == ST_OK || st == ST_EXISTS ? st : ST_UNKNOWN; /* it is held, but can't be read */
 }
 
@@ -216,6 +219,6 @@ enum status withdrawal_end(struct db *db, struct arena *a, struct withdrawal_end
         return ST_OK;
     end->repeated = valid && has_ended_so(end);
     if (end->repeated)
-        return ST_OK;
+        return db_durable(db, db_connections(db));
     return valid && end->now.state != WITHDRAWAL_PENDING ? ST_EXISTS : called;
 }

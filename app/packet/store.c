@@ -257,12 +257,17 @@ enum status packets_mark_open(struct db *db, const uint64_t *packet_ids, size_t 
     return st;
 }
 
-enum status packet_end(struct db *db, uint64_t packet_id, int64_t now_ms)
+enum status packet_end(struct db *db, uint64_t packet_id, int64_t now_ms, bool *ended)
 {
-    return db_exec(db, NULL,
-                   "UPDATE packet SET ended_ms = ?, expires_ms = ? WHERE id = ? AND state IN ('funding', 'open')"
-                   " AND expires_ms > ? AND grabbed_count < count + returned_count",
-                   DB_PARAMS(DB_I64(now_ms), DB_I64(now_ms), DB_U64(packet_id), DB_I64(now_ms)));
+    uint64_t changed = 0;
+    enum status st =
+        db_exec(db, &changed,
+                "UPDATE packet SET ended_ms = ?, expires_ms = ? WHERE id = ? AND state IN ('funding', 'open')"
+                " AND expires_ms > ? AND grabbed_count < count + returned_count",
+                DB_PARAMS(DB_I64(now_ms), DB_I64(now_ms), DB_U64(packet_id), DB_I64(now_ms)));
+    if (ended != NULL)
+        *ended = st == ST_OK && changed > 0;
+    return st;
 }
 
 /* ---- grabs ---- */

@@ -57,8 +57,9 @@ enum status packet_mark_open(struct db *db, uint64_t packet_id);
 enum status packets_mark_open(struct db *db, const uint64_t *packet_ids, size_t count, uint64_t *changed);
 
 /* Ends a packet early that is not expired at now_ms and has shares left by the tables: sets ended_ms and expires_ms to
- * now_ms. Otherwise changes nothing, so it may be repeated. Outside a transaction. */
-enum status packet_end(struct db *db, uint64_t packet_id, int64_t now_ms);
+ * now_ms. Otherwise changes nothing, so it may be repeated. *ended (may be NULL): this call has ended it. Outside a
+ * transaction. */
+enum status packet_end(struct db *db, uint64_t packet_id, int64_t now_ms, bool *ended);
 
 /* ---- grabs ---- */
 

@@ -1,6 +1,7 @@
 #include "pages/order_show.h"
 
 #include "base/money.h"
+#include "mysql/db_durable.h"
 #include "packet/store.h"
 #include "pages/present.h"
 #include "web/respond.h"
@@ -61,6 +62,8 @@ enum step order_show(struct exchange *x)
         respond_problem(x, &PROBLEM_NO_ORDER);
         return STEP_DONE;
     }
+    if (st == ST_OK) /* a program asks here whether its order was carried out */
+        st = status_idempotent(db_durable(x->app->stores.db, db_connections(x->app->stores.db)));
     if (st != ST_OK) {
         respond_status(x, st);
         return STEP_DONE;

@@ -4,6 +4,7 @@
 
 #include "base/clock.h"
 #include "money/models.h"
+#include "mysql/db_durable.h"
 #include "service/caller.h"
 #include "service/payments.h"
 #include "web/field_types.h"
@@ -71,6 +72,8 @@ enum step transfers_list(struct exchange *x)
                                      .reference = form.reference,
                                      .after = form.after };
     enum status st = transfers_page(x->app->stores.db, x->arena, &query, &lines, &count);
+    if (st == ST_OK && count > 0) /* the program books them, and does not read them again */
+        st = db_durable(x->app->stores.db, db_connections(x->app->stores.db));
     if (st == ST_OK)
         page_answer(x, &caller, &query, lines, count);
     else

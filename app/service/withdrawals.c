@@ -4,6 +4,7 @@
 
 #include "base/log.h"
 #include "money/models.h"
+#include "mysql/db_durable.h"
 #include "service/caller.h"
 #include "service/payments.h"
 #include "web/field_types.h"
@@ -50,6 +51,8 @@ enum step withdrawals_list(struct exchange *x)
         return STEP_DONE;
     enum status st = withdrawal_pending(x->app->stores.db, x->arena, caller.service.channel_id, form.after, PAGE_ROWS,
                                         &page, &count);
+    if (st == ST_OK && count > 0) /* the program pays them */
+        st = db_durable(x->app->stores.db, db_connections(x->app->stores.db));
     if (st != ST_OK) {
         respond_status(x, status_idempotent(st));
         return STEP_DONE;

@@ -100,6 +100,7 @@ enum status settle_cursor_load(struct settle *s, struct settle_partition *p)
         return st;
     const struct live_event_id before = p->last;
     p->unflushed = true;
+    p->read_on = db_connections(s->stores->db);
     if (rows.count != 1 || !live_event_id_parse(db_cell(&rows, 0, 0), &p->last))
         return ST_CORRUPT;
     if (!live_event_id_equal(p->last, before))

@@ -23,17 +23,14 @@ static enum status due_find(const struct expire *e, struct settle *s, struct are
                               DB_I64(e->expires_ms), DB_U64(e->packet_id), DB_I64(DUE_PACKETS_MAX)));
 }
 
-/* Waits for the disk when one of the packets was ended: MariaDB may still lose the end, and Redis would have closed a
- * packet that has not expired. *count: 0 when the next pass has to try again. */
-static enum status ends_flush(struct settle *s, const struct live_closing *due, size_t *count)
+/* Call it directly after due_find. Waits for the disk when one of the packets was ended: MariaDB may still lose the end,
+ * and Redis would have closed a packet that has not expired. */
+static enum status ends_flush(struct settle *s, const struct live_closing *due, size_t count)
 {
     bool ended = false;
-    for (size_t i = 0; i < *count; i++)
+    for (size_t i = 0; i < count; i++)
         ended = ended || due[i].ended_ms != 0;
-    enum status st = ended ? settle_durable(s) : ST_OK;
-    if (st == ST_NOT_FOUND)
-        *count = 0;
-    return st == ST_NOT_FOUND ? ST_OK : st;
+    return ended ? settle_durable(s, db_connections(s->stores->db)) : ST_OK;
 }
 
 /* Only an unreachable store ends the pass. An error of one packet is logged. */
@@ -70,7 +67,7 @@ enum status expire_pass(struct expire *e, struct settle *s, int64_t now_ms, uint
     for (size_t i = 0; st == ST_OK && i < rows.count; i++)
         due[i] = (struct live_closing){ .packet_id = db_cell_u64(&rows, i, 0), .ended_ms = db_cell_i64(&rows, i, 2) };
     if (st == ST_OK)
-        st = ends_flush(s, due, &rows.count);
+        st = ends_flush(s, due, rows.count);
     if (st == ST_OK && rows.count > 0)
         live_close_all(&s->stores->live, due, rows.count, replies);
     for (size_t i = 0; st == ST_OK && i < rows.count; i++) {

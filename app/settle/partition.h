@@ -25,6 +25,7 @@ struct settle_partition {
     bool behind;            /* the last read left events in the stream: read a larger batch */
     bool cursor_loaded;     /* last was read from MySQL */
     bool unflushed;         /* last was read, not committed here: MariaDB may still lose it (settle/durable.h) */
+    uint64_t read_on;       /* unflushed: the connection, as db_connections counts, on which last was read */
     bool gap;               /* the stream lacks the cursor's entry: recover_gaps is due */
     bool gap_accepted;      /* recovery has shut the packets: settle the events after the gap */
     bool stopped;           /* stopped after a failure that no single entry causes */

@@ -150,12 +150,12 @@ enum status settle_publish(struct settle *s, struct settle_partition *p)
         return st;
     if (st == ST_OK && !live_event_id_equal(p->last, LIVE_EVENT_NONE)) {
         crash_point("settle-before-trim");
-        if (p->unflushed) /* a stream that is trimmed beyond the cursor can't be settled any more */
-            st = settle_durable(s);
-        if (st == ST_NOT_FOUND) /* the next pass tries again */
+        /* A stream that is trimmed beyond the cursor can't be settled any more. */
+        if (p->unflushed && settle_durable(s, p->read_on) != ST_OK) {
+            p->cursor_loaded = false; /* it may be lost: the next pass reads it again */
             return ST_OK;
-        if (st == ST_OK)
-            st = publish_position(s, p, calls);
+        }
+        st = publish_position(s, p, calls);
         crash_point("settle-after-trim");
     }
     if (st == ST_OK)

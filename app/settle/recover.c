@@ -19,7 +19,8 @@ struct walk {
     struct arena *arena;
     int64_t now_ms;
     struct recover_done *done;
-    bool flushed; /* MariaDB can't lose the rows that were read (settle/durable.h) */
+    uint64_t read_on; /* the connection, as db_connections counts, on which the rows were read */
+    bool flushed;     /* MariaDB can't lose them (settle/durable.h) */
     uint64_t loaded[WALK_PACKETS_MAX];
     size_t loaded_count;
 };
@@ -57,10 +58,9 @@ static enum status packet_check(struct walk *w, const struct db_rows *rows, size
         return ST_OK;
     }
     if (funding && state == RECOVER_MISSING && !w->flushed) { /* its send may just be committed */
-        enum status st = settle_durable(w->s);
-        w->flushed = st == ST_OK;
-        if (st != ST_OK)
-            return st == ST_NOT_FOUND ? ST_OK : st;
+        w->flushed = settle_durable(w->s, w->read_on) == ST_OK;
+        if (!w->flushed)
+            return ST_OK; /* the next walk reads it again */
     }
     if (state != RECOVER_OPEN)
         return recover_packet(w->s, packet_id, w->now_ms, w->done);
@@ -116,6 +116,7 @@ static enum status walk_next(struct recover_walk *at, struct walk *w, enum packe
                                         DB_I64(at->expires_ms), DB_U64(at->packet_id), DB_I64(WALK_PACKETS_MAX)));
     w->loaded_count = 0;
     w->flushed = false;
+    w->read_on = db_connections(w->s->stores->db);
     if (st == ST_OK)
         st = packets_check(w, &rows);
     if (st == ST_OK)

@@ -250,13 +250,6 @@ static enum status answers_take(struct settle *s, const struct settle_site_look 
     return st;
 }
 
-/* Another worker may just have raised the generation in the row. Where there is no cursor yet, the site is new. */
-static enum status row_flush(struct settle *s)
-{
-    enum status st = settle_durable(s);
-    return st == ST_NOT_FOUND ? ST_OK : st;
-}
-
 static enum status stores_compare(struct settle *s)
 {
     struct settle_site_look look = { .verdict = SITE_UNKNOWN };
@@ -287,7 +280,7 @@ static enum status stores_compare(struct settle *s)
         fences_shut(s);
         return ST_CONFLICT;
     }
-    st = look.marked ? ST_OK : row_flush(s);
+    st = look.marked ? ST_OK : settle_durable(s, db_at); /* another worker may just have raised the generation */
     if (st == ST_OK && !look.marked)
         st = status_retry(marks_write(s, "", &all));
     if (st != ST_OK)
@@ -324,7 +317,7 @@ static enum status generation_raise(struct settle *s)
     struct site_mark *row = &s->stores->site.row;
     enum status st = site_row_read(s->stores);
     if (st == ST_OK)
-        st = row_flush(s);
+        st = settle_durable(s, db_connections(s->stores->db)); /* another worker may just have raised it */
     if (st == ST_OK)
         st = marks_write(s, "", &all);
     if (st != ST_OK || !all)

@@ -33,11 +33,7 @@ static enum status walk_pass(struct tell_walk *w, struct settle *s, const char *
                               DB_PARAMS(DB_I64(w->ms), DB_I64(w->ms), DB_U64(w->packet_id), DB_U64(w->packet_id),
                                         DB_U64(w->share_no), DB_I64(TELL_ROWS_MAX)));
     if (st == ST_OK && rows.count > 0)
-        st = settle_durable(s);
-    if (st == ST_NOT_FOUND) { /* the next pass tries again */
-        rows.count = 0;
-        st = ST_OK;
-    }
+        st = settle_durable(s, db_connections(s->stores->db));
     for (size_t i = 0; st == ST_OK && i < rows.count; i++) {
         const struct tell_walk row = { .ms = db_cell_i64(&rows, i, 0),
                                        .packet_id = db_cell_u64(&rows, i, 1),

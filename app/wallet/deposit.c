@@ -4,6 +4,7 @@
 
 #include "base/log.h"
 #include "ledger/ledger.h"
+#include "mysql/db_durable.h"
 #include "mysql/db_repeat.h"
 #include "wallet/statement.h"
 #include "web/field_types.h"
@@ -99,7 +100,9 @@ enum status deposit_make(struct db *db, struct arena *a, struct deposit *d, int6
         if (st == ST_NO_MEMORY || st == ST_UNAVAILABLE)
             st = ST_UNKNOWN; /* the deposit exists, but its amount can't be read */
     }
-    return st == ST_OK && d->amount_fen != wanted_fen ? ST_EXISTS : st;
+    if (st != ST_OK || d->amount_fen != wanted_fen)
+        return st == ST_OK ? ST_EXISTS : st;
+    return d->repeated ? db_durable(db, db_connections(db)) : ST_OK;
 }
 
 /* ---- the page ---- */

@@ -5,6 +5,7 @@
 #include "base/log.h"
 #include "ledger/channel.h"
 #include "ledger/topup.h"
+#include "mysql/db_durable.h"
 #include "wallet/topup_model.h"
 #include "web/field_types.h"
 #include "web/respond.h"
@@ -202,8 +203,10 @@ static enum status form_take(struct exchange *x, struct topup_form *form, struct
     if (st != ST_OK)
         return status_idempotent(st);
     if (order->amount_fen == form->amount_fen &&
-        (form->channel.len == 0 || str_equal(form->channel, order->channel.name)))
-        return ST_EXISTS;
+        (form->channel.len == 0 || str_equal(form->channel, order->channel.name))) {
+        st = db_durable(x->app->stores.db, db_connections(x->app->stores.db));
+        return st == ST_OK ? ST_EXISTS : st;
+    }
     form_fail(e, "request_key", "text/topup_key_used");
     return ST_INVALID;
 }

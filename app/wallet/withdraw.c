@@ -11,6 +11,7 @@
 #include "ledger/channel.h"
 #include "ledger/ledger.h"
 #include "ledger/withdrawal.h"
+#include "mysql/db_durable.h"
 #include "user/account.h"
 #include "user/passkey_ceremony.h"
 #include "wallet/transfer.h"
@@ -314,10 +315,20 @@ static enum status ask_read(struct exchange *x, struct withdraw_form *form, stru
     if (st != ST_OK && st != ST_EXISTS)
         return status_idempotent(st);
     r->repeated = st == ST_OK && (form->channel.len == 0 || str_equal(form->channel, r->channel));
-    if (r->repeated)
-        return ST_EXISTS;
+    if (r->repeated) {
+        st = db_durable(x->app->stores.db, db_connections(x->app->stores.db));
+        return st == ST_OK ? ST_EXISTS : st;
+    }
     form_fail(e, "request_key", "text/withdraw_key_used");
     return ST_INVALID;
+}
+
+static void withdraw_failed(struct exchange *x, enum status st)
+{
+    if (st == ST_UNKNOWN)
+        respond_problem(x, &WITHDRAW_UNKNOWN);
+    else
+        respond_status(x, st);
 }
 
 enum step withdraw_submit(struct exchange *x)
@@ -331,7 +342,7 @@ enum step withdraw_submit(struct exchange *x)
         return withdraw_answer(x, &r);
     const enum status offered = st == ST_OK || st == ST_INVALID ? offer_read(x, &offer) : st;
     if (offered != ST_OK) {
-        respond_status(x, status_idempotent(offered));
+        withdraw_failed(x, offered);
         return STEP_DONE;
     }
     const struct channel *channel = channel_chosen(&offer, form.channel);
@@ -349,9 +360,6 @@ enum step withdraw_submit(struct exchange *x)
         return withdraw_refuse(x, &offer, form.request_key, &e);
     if (st == ST_OK)
         return withdraw_answer(x, &r);
-    if (st == ST_UNKNOWN)
-        respond_problem(x, &WITHDRAW_UNKNOWN);
-    else
-        respond_status(x, st);
+    withdraw_failed(x, st);
     return STEP_DONE;
 }

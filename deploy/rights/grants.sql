@@ -17,6 +17,7 @@ GRANT SELECT ON account TO 'hongbao_auth'@'localhost';
 GRANT SELECT (id, user_id, channel_id, state, amount_fen, destination, request_key, hold_id, created_ms) ON withdrawal TO 'hongbao_auth'@'localhost';
 GRANT SELECT (id, name, note, withdraws, withdraw_min_fen, withdraw_hint) ON channel TO 'hongbao_auth'@'localhost';
 GRANT EXECUTE ON PROCEDURE withdrawal_hold TO 'hongbao_auth'@'localhost';
+GRANT EXECUTE ON PROCEDURE durable_commit TO 'hongbao_auth'@'localhost';
 GRANT SELECT (id, sender_id, sender_name, kind, greeting, cover, state, amount_fen, returned_fen, grabbed_fen) ON packet TO 'hongbao_auth'@'localhost';
 GRANT SELECT, INSERT, UPDATE (sign_count, used_ms) ON passkey TO 'hongbao_auth'@'localhost';
 GRANT SELECT, INSERT, DELETE ON token TO 'hongbao_auth'@'localhost';
@@ -44,6 +45,7 @@ GRANT EXECUTE ON PROCEDURE packet_send TO 'hongbao_page'@'localhost';
 GRANT EXECUTE ON PROCEDURE packet_send_with TO 'hongbao_page'@'localhost';
 GRANT EXECUTE ON PROCEDURE ledger_send TO 'hongbao_page'@'localhost';
 GRANT EXECUTE ON PROCEDURE ledger_return TO 'hongbao_page'@'localhost';
+GRANT EXECUTE ON PROCEDURE durable_commit TO 'hongbao_page'@'localhost';
 GRANT SELECT, INSERT, UPDATE (state, expires_ms, ended_ms, thanks_count, returned_count, returned_fen, best_share_no) ON packet TO 'hongbao_page'@'localhost';
 GRANT SELECT, INSERT ON packet_receiver TO 'hongbao_page'@'localhost';
 GRANT SELECT ON `grab` TO 'hongbao_page'@'localhost';
@@ -65,7 +67,7 @@ GRANT SELECT ON site TO 'hongbao_card'@'localhost';
 GRANT SELECT ON schema_migration TO 'hongbao_card'@'localhost';
 
 -- The money pool: programs of the operator, each with a service token. It writes no table: every routine that it may call
--- takes the hash of the token, and it can't read these hashes.
+-- takes the hash of the token, except durable_commit, and it can't read these hashes.
 GRANT SELECT (id, name, scopes, channel_id, day_max_fen, addresses, created_ms, used_ms) ON service TO 'hongbao_money'@'localhost';
 GRANT EXECUTE ON FUNCTION service_of TO 'hongbao_money'@'localhost';
 GRANT EXECUTE ON PROCEDURE service_used TO 'hongbao_money'@'localhost';
@@ -80,6 +82,7 @@ GRANT SELECT ON withdrawal TO 'hongbao_money'@'localhost';
 GRANT SELECT (id, user_id, channel_id, amount_fen, created_ms, expires_ms) ON topup TO 'hongbao_money'@'localhost';
 GRANT SELECT ON topup_payment TO 'hongbao_money'@'localhost';
 GRANT EXECUTE ON PROCEDURE service_topup_paid TO 'hongbao_money'@'localhost';
+GRANT EXECUTE ON PROCEDURE durable_commit TO 'hongbao_money'@'localhost';
 GRANT SELECT ON site TO 'hongbao_money'@'localhost';
 GRANT SELECT ON schema_migration TO 'hongbao_money'@'localhost';
 
@@ -100,6 +103,7 @@ GRANT SELECT ON topup TO 'hongbao_settle'@'localhost';
 GRANT SELECT ON topup_payment TO 'hongbao_settle'@'localhost';
 GRANT EXECUTE ON PROCEDURE ledger_settle TO 'hongbao_settle'@'localhost';
 GRANT EXECUTE ON PROCEDURE ledger_refund TO 'hongbao_settle'@'localhost';
+GRANT EXECUTE ON PROCEDURE durable_commit TO 'hongbao_settle'@'localhost';
 GRANT SELECT, UPDATE (state, grabbed_count, grabbed_fen, refund_fen, finished_ms, closed_ms) ON packet TO 'hongbao_settle'@'localhost';
 GRANT SELECT ON packet_receiver TO 'hongbao_settle'@'localhost';
 GRANT SELECT, INSERT ON `grab` TO 'hongbao_settle'@'localhost';
@@ -139,6 +143,7 @@ GRANT SELECT ON topup TO 'hongbao_treasury'@'localhost';
 GRANT SELECT ON topup_payment TO 'hongbao_treasury'@'localhost';
 GRANT EXECUTE ON PROCEDURE channel_topup TO 'hongbao_treasury'@'localhost';
 GRANT EXECUTE ON PROCEDURE topup_paid TO 'hongbao_treasury'@'localhost';
+GRANT EXECUTE ON PROCEDURE durable_commit TO 'hongbao_treasury'@'localhost';
 GRANT SELECT (id, name, scopes, channel_id, day_max_fen, addresses, author, created_ms, revoked_ms, used_ms) ON service TO 'hongbao_treasury'@'localhost';
 GRANT EXECUTE ON PROCEDURE service_add TO 'hongbao_treasury'@'localhost';
 GRANT EXECUTE ON PROCEDURE service_revoke TO 'hongbao_treasury'@'localhost';

@@ -71,7 +71,7 @@ WORLD_TEST(the_worker_closes_what_a_pool_that_died_has_ended, 3)
     uint64_t id = world_even(w, 500, 5);
     world_grab_all(w, id, 1, 1);
     int64_t ahead_ms = clock_now_ms() + HOUR_MS / 2; /* the time of a pool whose clock is ahead of Redis's */
-    assert_int_equal(packet_end(w->app->stores.db, id, ahead_ms), ST_OK);
+    assert_int_equal(packet_end(w->app->stores.db, id, ahead_ms, NULL), ST_OK);
     assert_int_equal(world_expire(w, NULL), 0);
     int64_t now_ms = clock_now_ms();
     world_sqlf(w, "UPDATE packet SET ended_ms = %lld, expires_ms = %lld", (long long)now_ms, (long long)now_ms);

@@ -207,7 +207,7 @@ FAULTY_WORLD_TEST(a_row_with_impossible_numbers_does_not_stop_the_worker, 4)
 WORLD_TEST(a_grab_after_an_end_that_redis_did_not_know_is_paid, 3)
 {
     uint64_t id = world_even(w, 300, 3);
-    assert_int_equal(packet_end(w->page->stores.db, id, clock_now_ms() - VERIFY_MARGIN_MS - HOUR_MS), ST_OK);
+    assert_int_equal(packet_end(w->page->stores.db, id, clock_now_ms() - VERIFY_MARGIN_MS - HOUR_MS, NULL), ST_OK);
     assert_int_equal(world_grab(w, id, 1).code, LIVE_GRABBED);
     assert_int_equal(world_expire(w, NULL), 1);
     assert_int_equal(world_drain(w), 2);
