@@ -1211,6 +1211,21 @@ TEST(only_the_page_pool_makes_orders_of_top_ups)
     assert_denied(TREASURY, "CALL service_topup_paid(REPEAT('x', 32), 1, 'r', 5, 1)");
 }
 
+/* Who answers repeats, or lists what others book, waits for the disk by a routine, and reads and writes nothing. */
+TEST(the_roles_that_answer_repeats_commit_a_change_of_their_own_and_nothing_else)
+{
+    static const size_t may[] = { PAGE, AUTH, MONEY, SETTLE, TREASURY };
+    static const char call[] = "CALL durable_commit()";
+    EACH (role, may) {
+        assert_allowed(*role, call);
+        assert_denied(*role, "SELECT durable_commit()", "SELECT id FROM durable", "INSERT INTO durable VALUES (NULL)",
+                      "UPDATE durable SET id = 2", "DELETE FROM durable", "LOCK TABLES durable WRITE");
+    }
+    assert_denied_but(1U << PAGE | 1U << AUTH | 1U << MONEY | 1U << SETTLE, call, "SELECT id FROM durable");
+    assert_denied(SUPPORT, call, "SELECT id FROM durable");
+    assert_denied(BACKUP, call, "INSERT INTO durable VALUES (NULL)");
+}
+
 /* Loads a library with one function, both of this name. */
 static enum status library_load(size_t role, struct str name, const char *body)
 {
