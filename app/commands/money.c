@@ -280,7 +280,7 @@ enum status money_flush(struct buf *out)
 
 static void failure_print(const struct money *m, const char *action, enum status st)
 {
-    const char *said = st == ST_UNKNOWN ? "it is unknown whether this was done, because the reply of MariaDB was lost; "
+    const char *said = st == ST_UNKNOWN ? "it is unknown whether this was done, because MariaDB has not confirmed it; "
                                           "repeat the same command: what was done is not done twice"
                        : st == ST_CONFLICT    ? "other work holds the same rows; nothing is changed, so repeat it"
                        : st == ST_UNAVAILABLE ? "MariaDB did not answer in time, or has refused it; nothing is changed"

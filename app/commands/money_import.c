@@ -64,7 +64,7 @@ static enum status make_stopped(struct money *m, const struct payment_file *f, e
                       : st == ST_INVALID   ? "a wallet has less than a row debits"
                       : st == ST_EXISTS    ? "a reference was used meanwhile"
                       : st == ST_NOT_FOUND ? "a user has deleted the account meanwhile"
-                      : st == ST_UNKNOWN   ? "the outcome of a batch is unknown, because the reply of MariaDB was lost"
+                      : st == ST_UNKNOWN   ? "the outcome of a batch is unknown, because MariaDB has not confirmed it"
                                            : money_status_text(st);
     return money_refuse(m, st,
                         "stopped at line %" PRIu64 ": %s; %" PRIu64 " made, %" PRIu64 " were there before; repeat "

@@ -22,7 +22,7 @@ static enum status file_post(struct money *m, struct payment_file *p)
                             p->stopped_line,
                             p->why != NULL     ? p->why
                             : st == ST_EXISTS  ? "the withdrawal or the reference was used meanwhile"
-                            : st == ST_UNKNOWN ? "the outcome is unknown, because the reply of MariaDB was lost"
+                            : st == ST_UNKNOWN ? "the outcome is unknown, because MariaDB has not confirmed it"
                                                : money_status_text(st),
                             p->made, p->repeated);
     (void)printf("%" PRIu64 " posted; %" PRIu64 " were posted before; together %s\n", p->made, p->repeated, sum);

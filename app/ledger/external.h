@@ -1,5 +1,6 @@
 /* Transfers from and to a channel: credits, debits, and their reversals. Each has a reference, which is unique in its
- * channel: a request may be repeated, and moves its money once. */
+ * channel: a request may be repeated, and moves its money once. ST_OK for what was made before means that MariaDB can't
+ * lose it any more (mysql/db_durable.h); otherwise it is ST_UNKNOWN. */
 #ifndef HB_LEDGER_EXTERNAL_H
 #define HB_LEDGER_EXTERNAL_H
 

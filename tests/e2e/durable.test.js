@@ -90,7 +90,7 @@ const REPEATS = {
   'a reversal': async () => command('reverse', await credited(), '--reference', unique('r')),
   'a post': async () => command('post', await pending(), '--reference', unique('r')),
   'a void': async () => command('void', await pending(), '--reason', 'x'),
-  'a payment': async () => command('topup-paid', String(await ordered()), '--reference', unique('r')),
+  'a payment': async () => command('paid', String(await ordered()), '--reference', unique('r')),
   'an import': () => command('import', file('credits.csv', `username,amount,reference\n${receiver.username},1,${unique('r')}\n`), '--channel', CHANNEL),
   'an import of posts': async () => command('post', '--import', file('posts.csv', `id,reference\n${await pending()},${unique('r')}\n`)),
 };
@@ -138,7 +138,7 @@ for (const [name, prepare] of Object.entries(CLAIMS)) {
     const call = await prepare();
     await away();
     try {
-      assertUnsure(await call(), 'unavailable');
+      assertUnsure(await call(), 'busy');
     } finally {
       await back();
     }

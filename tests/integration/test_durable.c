@@ -143,11 +143,13 @@ static const struct {
     const char *name;
     enum status (*call)(void);
 } KINDS[] = {
-    { "a send", send_call },         { "a deposit", deposit_call },       { "a withdrawal", withdraw_call },
-    { "an order", order_call },      { "a credit", credit_call },         { "a debit", debit_call },
-    { "by a service", service_call }, { "a reversal", reverse_call },      { "a post", post_call },
-    { "a void", void_call },         { "a payment", paid_call },          { "an end", end_call },
-    { "thanks", thanks_call },       { "a share given back", give_back_call },
+    { "a send", send_call },           { "a deposit", deposit_call },
+    { "a withdrawal", withdraw_call }, { "an order", order_call },
+    { "a credit", credit_call },       { "a debit", debit_call },
+    { "by a service", service_call },  { "a reversal", reverse_call },
+    { "a post", post_call },           { "a void", void_call },
+    { "a payment", paid_call },        { "an end", end_call },
+    { "thanks", thanks_call },         { "a share given back", give_back_call },
 };
 
 static uint64_t withdrawal_new(const char *key)
