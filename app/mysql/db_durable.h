@@ -6,8 +6,8 @@
  * Call it before an answer, or a change of Redis, that rests on a row which this connection did not commit itself: a
  * repeat, say. A process that has the answer to its own COMMIT need not call it.
  *
- * The change is a row that is inserted and deleted (sql/migrations/0037_durable.sql): no row is shared, so calls neither
- * wait for each other nor conflict on Galera. */
+ * The change is a row that is inserted and deleted (sql/migrations/0037_durable.sql): no row is shared, so calls do not
+ * wait for each other, and do not conflict on Galera. */
 #ifndef HB_MYSQL_DB_DURABLE_H
 #define HB_MYSQL_DB_DURABLE_H
 

@@ -23,8 +23,8 @@ static enum status due_find(const struct expire *e, struct settle *s, struct are
                               DB_I64(e->expires_ms), DB_U64(e->packet_id), DB_I64(DUE_PACKETS_MAX)));
 }
 
-/* Call it directly after due_find. Waits for the disk when one of the packets was ended: MariaDB may still lose the end,
- * and Redis would have closed a packet that has not expired. */
+/* Call it directly after due_find. Waits for the disk when one of the packets was ended: MariaDB may still lose the
+ * end, and Redis would have closed a packet that has not expired. */
 static enum status ends_flush(struct settle *s, const struct live_closing *due, size_t count)
 {
     bool ended = false;
