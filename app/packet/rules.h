@@ -7,6 +7,7 @@
 #include "packet/packet.h"
 
 enum { GREETING_CODE_POINTS_MAX = 400 }; /* width of the column; no setting can raise it */
+enum { NOTE_GRAPHEMES_MAX = 50, NOTE_CODE_POINTS_MAX = 400 /* the width of the column */ };
 
 /* How far ahead a packet can be scheduled. */
 #define RULES_OPENS_AHEAD_MAX_MS (INT64_C(30) * 24 * 3600 * 1000)

@@ -48,8 +48,6 @@ static struct str lifetime_first(const struct config *config)
 
 /* ---- the table ---- */
 
-enum { NOTE_GRAPHEMES_MAX = 50, NOTE_CODE_POINTS_MAX = 400 /* the width of the column */ };
-
 const struct field send_fields[] = {
     { .name = "kind",
       .type = &FIELD_WORD,

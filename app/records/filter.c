@@ -4,6 +4,7 @@
 
 #include "base/array.h"
 #include "base/utf8.h"
+#include "packet/rules.h"
 #include "user/account.h"
 #include "user/store.h"
 #include "web/field_types.h"
@@ -31,11 +32,6 @@ static struct str state_word(unsigned i)
     return state <= PACKET_EXPIRED ? packet_state_name((enum packet_state)state) : STR_NONE;
 }
 
-static int64_t greeting_max(const struct config *config)
-{
-    return config->greeting_graphemes_max;
-}
-
 const struct field records_filter_fields[] = {
     { .name = "kind",
       .type = &FIELD_WORD,
@@ -57,11 +53,11 @@ const struct field records_filter_fields[] = {
       .high = "text/filter_person_long",
       .says = "a username: its packets, or packets that it opened" },
     { .name = "q",
-      .type = &FIELD_SENTENCE,
+      .type = &FIELD_LINE,
       .member = offsetof(struct filter_form, text),
-      .max_of = greeting_max,
-      .malformed = "text/greeting_invalid",
-      .high = "text/greeting_long",
+      .max = NOTE_GRAPHEMES_MAX, /* a whole greeting is no longer */
+      .malformed = "text/filter_q_invalid",
+      .high = "text/filter_q_long",
       .says = "part of the greeting, or of one's own note" },
     { .name = "from",
       .type = &FIELD_DAY,

@@ -42,7 +42,7 @@ const struct field payment_fields[] = {
       .high = "text/payment_no_user",
       .says = "whose wallet; a small letter is as good as a capital one",
       .example = "alice" },
-    PAYMENT_AMOUNT_FIELD(struct payment_form, amount_fen, "an amount, with a point before decimals"),
+    PAYMENT_AMOUNT_FIELD(struct payment_form, amount_fen, "an amount"),
     { .name = "channel",
       .type = &FIELD_TEXT,
       .member = offsetof(struct payment_form, channel),

@@ -2,13 +2,35 @@
 
 #include "base/buf.h"
 #include "base/money.h"
+#include "base/utf8.h"
 
 #define AMOUNT STR("¥(")
+
+/* Between two characters: no line ends here (word joiner, no-break space). */
+#define JOINER "\u2060"
+#define BLANK  "\u00a0"
+enum { NAME_WHOLE_MAX = 4 }; /* a longer name may be broken, but not from its amount */
 
 enum { EXAMPLE_FEN = 8888, EXAMPLE_WHOLE_FEN = 88 };
 
 /* For so many decimals. */
 static const char *const DECIMALS_BLOCKS[] = { "{{$none}}{{/none}}", "{{$one}}{{/one}}", "{{$two}}{{/two}}" };
+
+/* A Chinese name behind an amount, on the same line. STR_NONE without memory. */
+static struct str name_joined(struct arena *a, struct str name)
+{
+    struct buf out = BUF_EMPTY;
+    const bool whole = utf8_codepoints(name) <= NAME_WHOLE_MAX;
+    for (size_t i = 0; i < name.len; i++) {
+        const bool begins = ((unsigned char)name.ptr[i] & 0xc0) != 0x80; /* a character */
+        if (begins && (i == 0 || whole))
+            buf_str(&out, STR(JOINER));
+        buf_str(&out, str_slice(name, i, i + 1));
+    }
+    const struct str joined = out.failed ? STR_NONE : arena_str(a, buf_view(&out));
+    buf_free(&out);
+    return joined;
+}
 
 bool unit_texts(struct arena *a, enum language language, struct mustache_source out[static UNIT_TEXTS])
 {
@@ -16,7 +38,7 @@ bool unit_texts(struct arena *a, enum language language, struct mustache_source 
     const bool zh = language == LANGUAGE_ZH_CN;
     const struct str none = STR(""), symbol = str_from(unit->symbol),
                      name = str_from(zh ? unit->name_zh : unit->name_en);
-    const struct str behind = zh ? name : arena_printf(a, " %s", unit->name_en); /* with the blank of the language */
+    const struct str behind = zh ? name_joined(a, name) : arena_printf(a, BLANK "%s", unit->name_en);
     const int64_t example_fen = unit->decimals == 0 ? EXAMPLE_WHOLE_FEN : EXAMPLE_FEN;
     const bool has_symbol = symbol.len > 0, in_front = has_symbol && !zh;
     const struct {

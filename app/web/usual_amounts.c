@@ -24,6 +24,7 @@ void usual_amounts_model(struct model *m, struct value *object, const char *name
         const struct str amount =
             which == USUAL_GIFTS ? money_text(m->arena, fen[i]) : money_limit_text(m->arena, fen[i]);
         value_page_text(m, o, "amount", amount);
+        value_page_number(m, o, "amount_text", amount);
         value_page_text(m, o, "url", link(m, amount, context));
     }
 }

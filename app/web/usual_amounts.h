@@ -14,8 +14,9 @@ enum usual_amounts {
 /* Writes the link of an amount: a text in the arena of m, STR_NONE without memory. context: the caller's. */
 typedef struct str usual_link(struct model *m, struct str amount, void *context);
 
-/* Adds the page-only object name with those that are at most fen_max: { amounts [ { amount "6.66", url } ], stacked };
- * nothing when there are none. stacked: the symbol of the unit is longer than one character, and stands above. */
+/* Adds the page-only object name with those that are at most fen_max: { amounts [ { amount "6.66", as a form has it,
+ * amount_text, as pages show it, url } ], stacked }; nothing when there are none. stacked: the symbol of the unit is
+ * longer than one character, and stands above. */
 void usual_amounts_model(struct model *m, struct value *object, const char *name, enum usual_amounts which,
                          int64_t fen_max, usual_link *link, void *context);
 

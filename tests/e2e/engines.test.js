@@ -95,7 +95,7 @@ async function open(page, path) {
   await says(page, /早安/);
   await page.click(`form[action="${path}/open"] button`);
   await at(page, path);
-  await says(page, /2\.50\s*元/);
+  await says(page, /2\.50[\s\u2060]*元/);
   await says(page, /存入零钱|入账中/);
   await says(page, /小明/);
 }

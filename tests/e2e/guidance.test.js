@@ -212,7 +212,7 @@ test('what the server would refuse is told while it is typed, and how long the g
     assert.equal(await limit.getAttribute('class'), kind, count);
   }
   await page.fill('[name=amount]', '0.99');
-  assert.equal(await told(), 'At least ¥0.01 per share');
+  assert.equal(await told(), 'At least 0.01 per share');
   await page.fill('[name=amount]', '20000.01');
   assert.equal(await told(), 'At most ¥20,000 in total');
   for (const amount of ['2000.001', 'ten']) {

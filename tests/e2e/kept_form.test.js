@@ -163,7 +163,7 @@ test('a balance that is too low says what is missing, and the way to it leads ba
   await page.fill('[name=count]', '9');
   await page.fill('[name=greeting]', '早安');
   await press(page, 'main button.wide');
-  assert.match(await page.innerText('#amount_error'), /可用余额不足，还差98\.50元/);
+  assert.match(await page.innerText('#amount_error'), /可用余额不足，还差98\.50\u2060元/);
   await press(page, '#amount_error a');
   assert.deepEqual([new URL(page.url()).pathname, await page.inputValue('#amount')], ['/wallet', '98.50']);
   await press(page, '.chip >> nth=1');

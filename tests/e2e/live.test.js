@@ -191,7 +191,7 @@ test('a grab in one browser appears in the other one, and focus, selection and s
     if (i === 0) await watching.evaluate(() => { window.first = document.querySelector('[data-live=rows] > li'); });
   }
   t.diagnostic(`ms from the answer to a grab until the other browser shows it: ${waits.join(' ')}`);
-  assert.match(await read(watching, '#grabs'), /^已领取4\/5个，共\d+\.\d\d\/40\.00元$/);
+  assert.match(await read(watching, '#grabs'), /^已领取4\/5个，共\d+\.\d\d\/40\.00\u2060元$/);
   assert.equal(await watching.getAttribute('#grabs', 'aria-live'), 'polite');
   assert.equal(await watching.locator('[data-live=rows][aria-live], [data-live=rows] [aria-live]').count(), 0);
   const kept = await watching.evaluate(() => {
@@ -230,7 +230,7 @@ test('after the last grab, obsolete parts are removed and the page stops its req
   await grab(two, path);
   await settled(two, path);
   await pass(page, heard, 4000);
-  assert.match(await read(page, '#grabs'), /^2个红包共20\.00元，\d+秒被抢光$/);
+  assert.match(await read(page, '#grabs'), /^2个红包共20\.00\u2060元，\d+秒被抢光$/);
   assert.equal(await page.locator('.tag', { hasText: '手气最佳' }).count(), 1);
   assert.equal(await page.locator('form[data-open], .share').count(), 0);
   assert.equal(await page.evaluate(() => document.activeElement.id), 'grabs');

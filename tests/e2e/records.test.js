@@ -136,7 +136,7 @@ testVisitors('the filter form finds records, and chips leave a filter out', asyn
   assert.equal(await found(), 2);
   await page.click('.filters summary');
   assert.equal(await page.inputValue('[name=q]'), 'MORNING');
-  assert.match(await page.innerText('.found'), locale === 'en' ? /^2 red packets · ¥[\d.]+ in total$/ : /^共2个 · 合计[\d.]+元$/);
+  assert.match(await page.innerText('.found'), locale === 'en' ? /^2 red packets · ¥[\d.]+ in total$/ : /^共2个 · 合计[\d.]+\u2060元$/);
   assert.match(await page.getAttribute('.tabs a[href^="/records/received"]', 'href'), /q=MORNING/);
   await page.selectOption('[name=kind]', 'lucky');
   await page.click('.filters button');
@@ -165,7 +165,7 @@ test('who was meant by a word is offered as the person of a search, and the pers
     await page.click(`.filters .chip[href$="person=${user.username}"]`);
     await page.waitForURL(`${site.url}/records/sent?person=${user.username}`);
     assert.equal(await page.innerText('.found'), locale === 'en'
-      ? `1 red packet · ${user.nickname} received ¥${fen(got)} in total` : `共1个 · ${user.nickname}一共领取${fen(got)}元`);
+      ? `1 red packet · ${user.nickname} received ¥${fen(got)} in total` : `共1个 · ${user.nickname}一共领取${fen(got)}\u2060元`);
     await page.goto(`${site.url}/records/sent?kind=lucky&q=${encodeURIComponent(user.nickname)}`);
     const meant = page.locator('.empty a').first();
     assert.equal(await meant.innerText(), words(locale, 'filter_meant').replace('{{$who}}{{/who}}', user.nickname));

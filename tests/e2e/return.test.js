@@ -118,7 +118,7 @@ test('what cannot be given back is refused with the reason', async () => {
 });
 
 const WORDS = {
-  'zh-CN': { title: '退还我领的', button: '确认退还1.00元', whose: '退回~的红包', mine: '你已退还这份红包', row: '已退还', settled: '已存入零钱' },
+  'zh-CN': { title: '退还我领的', button: '确认退还1.00\u2060元', whose: '退回~的红包', mine: '你已退还这份红包', row: '已退还', settled: '已存入零钱' },
   en: { title: 'Give my share back', button: 'Give ¥1.00 back', whose: 'red packet of ~ for', mine: 'You have given this share back', row: 'Given back', settled: 'Added to your wallet' },
 };
 

@@ -72,7 +72,7 @@ TEST(a_closed_order_tells_what_was_taken_and_what_came_back)
                    finished ? "grabbed_count: 3" : "grabbed_count: 1", finished ? "refund_fen: 0" : "refund_fen: 200",
                    "\"closed_at\":\"", finished ? "\"finished_at\":\"" : "\"finished_at\":null");
         visit_says(person_html(&p, ask, "/orders/x", NULL, 0), 200, key, finished ? "已领完" : "已过期",
-                   finished ? "3.00元" : "1.00元 · 已退款2.00元");
+                   finished ? "3.00\u2060元" : "1.00\u2060元 · 已退款2.00\u2060元");
         sql_run(app,
                 "UPDATE packet SET state = 'open', expires_ms = created_ms + 86400000, closed_ms = NULL,"
                 " finished_ms = NULL, grabbed_count = 0, grabbed_fen = 0, refund_fen = 0 WHERE id = ?",

@@ -9,6 +9,10 @@
 #include "test_packet_app.h"
 #include "user/store.h"
 
+/* A note of the longest length, as an address has it: 50 characters 快. */
+#define TEN "%E5%BF%AB%E5%BF%AB%E5%BF%AB%E5%BF%AB%E5%BF%AB%E5%BF%AB%E5%BF%AB%E5%BF%AB%E5%BF%AB%E5%BF%AB"
+#define FIFTY TEN TEN TEN TEN TEN
+
 /* So many rows that reading all of them would exceed each limit of rows. */
 enum { MANY = 5000 };
 
@@ -102,6 +106,8 @@ TEST(sent_packets_are_found_by_each_filter)
     sql_run(app, "UPDATE packet SET note = 'Expenses of MAY' WHERE sender_id = ? AND kind = 'even'", DB_U64(ming.id));
     assert_found(&ming, "/records/sent?q=may", 1, "\"note\":\"Expenses of MAY\"");
     assert_found(&gang, "/records/received?q=may", 0, NULL); /* only the packet's sender can search the note */
+    sql_run(app, "UPDATE packet SET note = REPEAT('快', 50) WHERE sender_id = ? AND kind = 'even'", DB_U64(ming.id));
+    assert_found(&ming, "/records/sent?q=" FIFTY, 1, "\"note\":\"快快");
     assert_found(&ming, "/records/sent?min=20", 3, NULL);
     assert_found(&ming, "/records/sent?max=10", 2, NULL);
     assert_found(&ming, "/records/sent?min=10&max=20", 2, NULL);
@@ -172,10 +178,7 @@ TEST(a_malformed_filter_has_a_message_beside_its_field)
         { "state=closed", "state" },
         { "person=nobody-of-this-name", "person" },
         { "person=a%20b", "person" },
-        { "q=%E5%BF%AB%E5%BF%AB%E5%BF%AB%E5%BF%AB%E5%BF%AB%E5%BF%AB%E5%BF%AB%E5%BF%AB%E5%BF%AB%E5%BF%AB%E5%BF%AB"
-          "%E5%BF%AB%E5%BF%AB%E5%BF%AB%E5%BF%AB%E5%BF%AB%E5%BF%AB%E5%BF%AB%E5%BF%AB%E5%BF%AB%E5%BF%AB%E5%BF%AB"
-          "%E5%BF%AB%E5%BF%AB%E5%BF%AB%E5%BF%AB",
-          "q" },
+        { "q=%E5%BF%AB" FIFTY, "q" },
         { "from=2025-02-29", "from" },
         { "from=2025-1", "from" },
         { "from=1999-12-31", "from" },
@@ -242,17 +245,17 @@ TEST(the_sum_of_a_person_is_what_the_person_kept)
     const char *of_hong = text_printf("/records/sent?person=%s&kind=exclusive", hong.username);
     const char *from_ming = text_printf("/records/received?person=%s", ming.username);
     assert_says(&ming, of_gang,
-                text_printf("共4个 · <bdi translate=\"no\">%s</bdi>一共领取50.00元</p>", gang.nickname));
-    assert_says(&ming, of_gang, "<small>对方领取5.00元</small>");
-    assert_says(&ming, of_hong, "</bdi>一共领取0.00元</p>"); /* her exclusive packet, not opened */
-    assert_says(&gang, from_ming, "共4个 · 合计50.00元</p>");
+                text_printf("共4个 · <bdi translate=\"no\">%s</bdi>一共领取50.00\u2060元</p>", gang.nickname));
+    assert_says(&ming, of_gang, "<small>对方领取5.00\u2060元</small>");
+    assert_says(&ming, of_hong, "</bdi>一共领取0.00\u2060元</p>"); /* her exclusive packet, not opened */
+    assert_says(&gang, from_ming, "共4个 · 合计50.00\u2060元</p>");
     sql_run(app,
             "INSERT INTO share_return (packet_id, share_no, user_id, amount_fen, returned_ms) "
             "SELECT packet_id, share_no, user_id, amount_fen, grabbed_ms + 1 FROM grab "
             "WHERE user_id = ? AND amount_fen = 500",
             DB_U64(gang.id));
-    assert_says(&ming, of_gang, "</bdi>一共领取45.00元</p>");
-    assert_says(&gang, from_ming, "共4个 · 合计45.00元</p>");
+    assert_says(&ming, of_gang, "</bdi>一共领取45.00\u2060元</p>");
+    assert_says(&gang, from_ming, "共4个 · 合计45.00\u2060元</p>");
     sql_run(app, "DELETE FROM share_return WHERE user_id = ?", DB_U64(gang.id));
 }
 
@@ -264,16 +267,16 @@ TEST(of_one_person_both_directions_are_summed)
     const char *to_gang = text_printf("/records/sent?person=%s&kind=lucky", gang.username);
     const char *from_gang = text_printf("/records/received?person=%s&kind=lucky", gang.username);
     assert_says(&ming, to_gang,
-                text_printf("我发出的 · 共3个 · <bdi translate=\"no\">%s</bdi>一共领取40.00元</p>", gang.nickname));
+                text_printf("我发出的 · 共3个 · <bdi translate=\"no\">%s</bdi>一共领取40.00\u2060元</p>", gang.nickname));
     assert_says(&ming, to_gang,
-                text_printf("<a href=\"/records/received?kind=lucky&amp;person=%s\">我收到的 · 共1个 · 合计3.33元</a>",
+                text_printf("<a href=\"/records/received?kind=lucky&amp;person=%s\">我收到的 · 共1个 · 合计3.33\u2060元</a>",
                             gang.username));
-    assert_says(&ming, from_gang, "<p class=\"found\">我收到的 · 共1个 · 合计3.33元</p>");
-    assert_says(&ming, from_gang, "</bdi>一共领取40.00元</a>");
+    assert_says(&ming, from_gang, "<p class=\"found\">我收到的 · 共1个 · 合计3.33\u2060元</p>");
+    assert_says(&ming, from_gang, "</bdi>一共领取40.00\u2060元</a>");
     /* A side on which the filter finds nothing is not shown; when several people have the name, there is only one
      * direction. */
     assert_says(&gang, text_printf("/records/received?person=%s&kind=even", ming.username),
-                "<p class=\"found\">共1个 · 合计10.00元</p>");
+                "<p class=\"found\">共1个 · 合计10.00\u2060元</p>");
     visit_says(records_of(app, &ming, "/records/sent?kind=lucky", false), 200, "1 × class=\"found\"");
     sql_run(app, "DELETE FROM grab WHERE packet_id = ?", DB_U64(id));
     sql_run(app, "DELETE FROM packet WHERE id = ?", DB_U64(id));
@@ -334,7 +337,7 @@ TEST(totals_of_all_years_stand_beside_those_of_the_year)
     visit_says(records_of(app, &p, "/records/received?year=2025", true), 200,
                "\"year\":2025,\"total_fen\":9,\"count\":1,\"best_count\":1,"
                "\"all_time\":{\"total_fen\":59,\"count\":6,\"best_count\":2}");
-    visit_says(records_of(app, &p, "/records/sent?year=2025", false), 200, "历年合计</dt><dd>4.70元</dd>",
+    visit_says(records_of(app, &p, "/records/sent?year=2025", false), 200, "历年合计</dt><dd>4.70\u2060元</dd>",
                "<nav class=\"years scroll\"");
     /* When a side has only one year, the totals of all years would repeat its figures. */
     sql_run(app, "UPDATE user_month SET sent_count = 0, sent_fen = 0 WHERE user_id = ? AND year = 2024", DB_U64(p.id));
@@ -369,7 +372,7 @@ TEST(a_search_ends_after_some_records_and_continues_there)
     visit_says(records_of(app, &many_taker, "/records/received?kind=lucky", false), 200, "继续往前找", "已查到", LACKS,
                "没有符合条件的红包");
     visit_says(records_of(app, &many_taker, "/records/received?kind=even", false), 200,
-               text_printf("%d × class=\"row\"", RECORDS_PAGE_ITEMS), "共999个 · 合计999.00元 · 只算了最近的999条",
+               text_printf("%d × class=\"row\"", RECORDS_PAGE_ITEMS), "共999个 · 合计999.00\u2060元 · 只算了最近的999条",
                "rel=\"next\"");
     visit_says(records_of(app, &ming, "/records/sent?kind=lucky&year=2025", false), 200, "class=\"found\">共", LACKS,
                "只算了");

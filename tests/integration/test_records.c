@@ -210,8 +210,8 @@ TEST(rows_follow_the_total_and_are_grouped_by_month)
     struct visit *v = records_of(app, &p, "/records/sent?year=2025", false);
     size_t at = place(v, 0, "class=\"card summary\"");
     at = place(v, at, "<div class=\"bars\"");
-    at = place(v, at, "<h3 class=\"month\"><span>4月</span><span>共7.00元</span></h3>");
-    (void)place(v, at, "<h3 class=\"month\"><span>3月</span><span>共20.00元</span></h3>");
+    at = place(v, at, "<h3 class=\"month\"><span>4月</span><span>共7.00\u2060元</span></h3>");
+    (void)place(v, at, "<h3 class=\"month\"><span>3月</span><span>共20.00\u2060元</span></h3>");
     assert_int_equal(visit_body_count(v, "class=\"month\""), 2);
     visit_says(v, 200);
 
@@ -221,7 +221,7 @@ TEST(rows_follow_the_total_and_are_grouped_by_month)
     v = records_of(app, &p, text_printf("/records/sent?year=2025&before=%s", next), false);
     at = place(v, 0, "<a href=\"/records/sent?year=2025\" rel=\"first\">");
     at = place(v, at, "<h3 class=\"month\"><span>3月</span>");
-    (void)place(v, at, "<h3 class=\"month\"><span>2月</span><span>共2.50元</span></h3>");
+    (void)place(v, at, "<h3 class=\"month\"><span>2月</span><span>共2.50\u2060元</span></h3>");
     visit_says(v, 200, LACKS, "card summary", "class=\"years\"", "<div class=\"bars\"");
 
     visit_says(records_of(app, &p, "/records/sent?min=2", false), 200,
@@ -285,8 +285,8 @@ TEST(the_html_pages_show_the_same)
     int64_t now = clock_now_ms();
     struct packet packet = packet_of(&p, PACKET_EVEN, 246, 2, now);
     grabbed(&packet, 0, &q, now);
-    visit_says(records_of(app, &q, "/records/received", false), 200, "1.23元", p.nickname, "共收到");
-    visit_says(records_of(app, &p, "/records/sent", false), 200, "2.46元", "1/2个");
+    visit_says(records_of(app, &q, "/records/received", false), 200, "1.23\u2060元", p.nickname, "共收到");
+    visit_says(records_of(app, &p, "/records/sent", false), 200, "2.46\u2060元", "1/2个");
 }
 
 /* ---- home ---- */

@@ -359,7 +359,7 @@ TEST(a_refused_form_shows_the_typed_texts)
     struct person p = person_with(10000);
     const char *fields =
         "kind=even&amount=200.01&count=1&greeting=%3Cb%3E%E5%96%9C&to=somebody&split=gaussian&request_key=k-1";
-    visit_says(person_html(&p, send_form_post, "/send", fields, 0), 422, "单个红包金额不可超过200元",
+    visit_says(person_html(&p, send_form_post, "/send", fields, 0), 422, "单个红包金额不可超过200\u2060元",
                "value=\"200.01\"", "value=\"1\"", ">&lt;b&gt;喜</textarea>", ">somebody</textarea>", "value=\"k-1\"",
                "value=\"even\" checked", "value=\"gaussian\" selected", LACKS, "<b>");
     assert_int_equal(packets_of(&p), 0);

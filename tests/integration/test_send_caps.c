@@ -124,7 +124,7 @@ CAPS_TEST(the_refusal_says_what_may_still_be_sent_and_when_the_next_day_begins)
     assert_int_equal(sent(&p, "6"), 201);
     visit_says(posted(&p, "4.01", NULL, true), 422, "\"type\":\"urn:hongbao:problem:invalid-form\"",
                "\"cap\":\"user_send_day_fen\"", "left_fen: 400", again, "\"field\":\"amount\"");
-    visit_says(posted(&p, "4.01", NULL, false), 422, "id=\"amount_error\">今天最多还能发4.00元<");
+    visit_says(posted(&p, "4.01", NULL, false), 422, "id=\"amount_error\">今天最多还能发4.00\u2060元<");
     /* A wallet that can't pay is the first reason. */
     struct person poor = person_with(1);
     visit_says(posted(&poor, "11", NULL, true), 422, LACKS, "\"cap\"");
@@ -142,7 +142,7 @@ CAPS_TEST(the_form_says_what_is_left_when_it_is_little)
     } rows[] = {
         { 0, 0, "6", "\"send_day\":null", "amount_hint", "今天" },
         { 1000, 0, "8", "\"left_fen\":200,\"left_count\":null", "amount_hint", "今天" },
-        { 1000, 0, "8.01", "\"left_fen\":199,\"left_count\":null", "今天最多还能发1.99元", "请明天再发" },
+        { 1000, 0, "8.01", "\"left_fen\":199,\"left_count\":null", "今天最多还能发1.99\u2060元", "请明天再发" },
         { 1000, 9, "10", "\"left_fen\":0,\"left_count\":8", "今天能发的金额已经用完，请明天再发", "今天最多" },
         { 0, 1, "1", "\"left_fen\":null,\"left_count\":0", "今天能发的红包已经发完，请明天再发", "今天最多" },
         { 1000, 10, "1", "\"left_fen\":900,\"left_count\":9", "amount_hint", "今天" },

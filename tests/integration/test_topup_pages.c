@@ -147,12 +147,12 @@ TEST(an_order_shows_what_was_paid)
             " x.channel_id WHERE c.name = ? AND x.reference = 'd'), 'e', '', 'boss', 'command', ?)",
             DB_TEXT(str_from(channel)), DB_I64(clock_now_ms()));
     visit_says(shown(&p, whole, false), 200, "已到账", "50.00", LACKS, "实际付款", "去支付", "被撤回");
-    visit_says(shown(&p, other, false), 200, "订单金额为50.00元，实际付款40.00元");
+    visit_says(shown(&p, other, false), 200, "订单金额为50.00\u2060元，实际付款40.00\u2060元");
     visit_says(shown(&p, other, true), 200, "\"state\":\"paid\"", "paid_fen: 4000", "\"pay_url\":null",
                "\"reference\":\"b\",\"reversed\":false");
     visit_says(shown(&p, twice, true), 200, "paid_fen: 6000", "\"reference\":\"c\",\"reversed\":false",
                "\"reference\":\"d\",\"reversed\":true");
-    visit_says(shown(&p, twice, false), 200, "已撤回", "其中10.00元后来被撤回");
+    visit_says(shown(&p, twice, false), 200, "已撤回", "其中10.00\u2060元后来被撤回");
     assert_int_equal(balance_of(p.id), 14000);
     visit_says(html_of(statement_show, "/wallet", NULL, p.cookie), 200, "<b>充值", channel, LACKS, "top-up ",
                "<b>入账");

@@ -239,7 +239,7 @@ TEST(who_is_near_the_cap_of_receiving_sees_what_is_left_and_who_has_reached_it_t
         int64_t share_fen, left_fen;
         const char *says, *lacks;
     } rows[] = { { 800, 200, "</html>", "上限" },
-                 { 1, 199, "今天再收1.99元就达上限", "已达上限" },
+                 { 1, 199, "今天再收1.99\u2060元就达上限", "已达上限" },
                  { 199, 0, "今天领的红包已达上限", "今天再收" },
                  { 1, 0, "今天领的红包已达上限", "今天再收" } };
     struct account p = person_new();

@@ -1,5 +1,5 @@
 // Pages in other units of money than yuan: every page of templates/examples, rendered with points and with Hong Kong
-// dollars, names no other unit and fits on a small phone.
+// dollars, names no other unit and fits on a small phone, with each number and its unit on one line.
 import assert from 'node:assert/strict';
 import { execFileSync } from 'node:child_process';
 import { cpSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
@@ -15,10 +15,27 @@ const ORIGIN = 'http://example.invalid';
 const STATIC = fileURLToPath(new URL('../../static/', import.meta.url));
 const MEDIA_TYPES = { '.css': 'text/css', '.svg': 'image/svg+xml', '.png': 'image/png' };
 
+// Runs in the page: the amounts that are not on one line with this beginning of the unit's name.
+function torn(name) {
+  const found = [];
+  const walk = document.createTreeWalker(document.body, NodeFilter.SHOW_TEXT);
+  const amount = new RegExp(`[\\d.,]+[\\s\u2060]?${[...name].join('\u2060?')}`, 'g');
+  while (walk.nextNode()) {
+    for (const { 0: text, index } of walk.currentNode.data.matchAll(amount)) {
+      const range = document.createRange();
+      range.setStart(walk.currentNode, index);
+      range.setEnd(walk.currentNode, index + text.length);
+      const lines = new Set([...range.getClientRects()].filter(({ width }) => width > 0).map(({ bottom }) => Math.round(bottom)));
+      if (lines.size > 1) found.push(`${text} is on two lines`);
+    }
+  }
+  return found;
+}
+
 // The arguments of template_check, and what no page says.
 const UNITS = {
   points: { unit: ['POINT', '0', '', '积分', 'points'], others: /元|¥|yuan|\b0\.01\b/i },
-  'Hong Kong dollars': { unit: ['HKD', '2', 'HK$', '港元', 'dollars'], others: /(?<!港)元|¥|yuan|(?<!HK)\$/i },
+  'Hong Kong dollars': { unit: ['HKD', '2', 'HK$', '港元', 'dollars'], others: /(?<!港\u2060?)元|¥|yuan|(?<!HK)\$/i },
   'a long name': { unit: ['COIN', '1', '', '幸运大金币', 'lucky gold coins'], others: /元|¥|yuan|\b0\.01\b/i },
 };
 
@@ -40,6 +57,8 @@ for (const [name, { unit, others }] of Object.entries(UNITS)) {
       execFileSync(process.env.TEMPLATE_CHECK, [templates, language, out, ...unit]);
       const page = await browser.newPage({ javaScriptEnabled: false, viewport: WINDOW });
       const found = [];
+      const [, , , zh, en] = unit;
+      const kept = language === 'en' ? en.split(' ')[0] : zh.length > 4 ? zh[0] : zh; // a longer name may be broken
       let html;
       await page.route('**', (route) => {
         const path = new URL(route.request().url()).pathname;
@@ -52,7 +71,7 @@ for (const [name, { unit, others }] of Object.entries(UNITS)) {
       for (const file of readdirSync(out)) {
         html = readFileSync(join(out, file), 'utf8');
         await page.goto(`${ORIGIN}/`);
-        found.push(...[...html.split('\n').filter((line) => others.test(line)), ...await layout(page)].map((what) => `${file}: ${what}`));
+        found.push(...[...html.split('\n').filter((line) => others.test(line)), ...await layout(page), ...await page.evaluate(torn, kept)].map((what) => `${file}: ${what}`));
       }
       await page.close();
       assert.deepEqual(found, []);

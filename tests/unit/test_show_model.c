@@ -274,15 +274,15 @@ static void assert_list_says(const struct packet *p, uint64_t visitor_id, const 
 TEST(the_sentence_above_the_list_has_the_words_of_the_apps_and_durations_in_their_largest_unit)
 {
     struct packet p = view_open(0).packet;
-    assert_list_says(&p, SENDER, "已领取1/3个，共2.50/<wbr>10.00元", "1 of 3 taken, ¥2.50 of ¥10.00");
+    assert_list_says(&p, SENDER, "已领取1/3个，共2.50/<wbr>10.00\u2060元", "1 of 3 taken, ¥2.50 of ¥10.00");
     assert_list_says(&p, GRABBER, "领取1/3个", "1 of 3 taken");
     p.state = PACKET_EXPIRED;
-    assert_list_says(&p, SENDER, "该红包已过期。已领取1/3个，共2.50/<wbr>10.00元",
+    assert_list_says(&p, SENDER, "该红包已过期。已领取1/3个，共2.50/<wbr>10.00\u2060元",
                      "This red packet has expired: 1 of 3 taken, ¥2.50 of ¥10.00");
     assert_list_says(&p, GRABBER, "该红包已过期。已领取1/3个", "This red packet has expired: 1 of 3 taken");
     p.state = PACKET_FINISHED;
     p.finished_ms = p.created_ms + 37400;
-    assert_list_says(&p, SENDER, "3个红包<wbr>共10.00元，37秒被抢光",
+    assert_list_says(&p, SENDER, "3个红包<wbr>共10.00\u2060元，37秒被抢光",
                      "All 3 shares, ¥10.00 in total, taken in 37 seconds");
     assert_list_says(&p, GRABBER, "3个红包，37秒被抢光", "All 3 shares taken in 37 seconds");
     p = view_open(0).packet;
@@ -291,9 +291,9 @@ TEST(the_sentence_above_the_list_has_the_words_of_the_apps_and_durations_in_thei
     p.count = 1;
     p.grabbed_count = 0;
     p.amount_fen = 300;
-    assert_list_says(&p, SENDER, "红包金额<wbr>3.00元，等待对方领取", "¥3.00, not opened yet");
+    assert_list_says(&p, SENDER, "红包金额<wbr>3.00\u2060元，等待对方领取", "¥3.00, not opened yet");
     p.receiver_name = STR(""); /* has deleted the account */
-    assert_list_says(&p, SENDER, "红包金额<wbr>3.00元，对方已注销账号，没有人能领了。你可以<wbr>提前结束",
+    assert_list_says(&p, SENDER, "红包金额<wbr>3.00\u2060元，对方已注销账号，没有人能领了。你可以<wbr>提前结束",
                      "¥3.00: the receiver has deleted the account, so nobody can open it. You can end it early");
     p.receiver_name = STR("小明");
     p.state = PACKET_FINISHED;
@@ -304,7 +304,7 @@ TEST(the_sentence_above_the_list_has_the_words_of_the_apps_and_durations_in_thei
     assert_list_says(&p, SENDER, "未领取", "Not opened");
     p.kind = PACKET_LUCKY;
     p.state = PACKET_FINISHED;
-    assert_list_says(&p, SENDER, "1个红包<wbr>共3.00元，1分钟被抢光", "Opened, ¥3.00");
+    assert_list_says(&p, SENDER, "1个红包<wbr>共3.00\u2060元，1分钟被抢光", "Opened, ¥3.00");
     assert_list_says(&p, GRABBER, "1个红包，1分钟被抢光", "Opened");
     static const struct {
         int64_t ms;

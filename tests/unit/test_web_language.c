@@ -62,7 +62,7 @@ TEST(a_text_is_in_the_language_of_the_visitor)
 {
     struct exchange x = { .app = &services, .arena = arena, .language = LANGUAGE_ZH_CN };
     assert_true(str_equal(text_of(&x, "text/sold_out"), STR("手慢了，红包派完了")));
-    assert_true(str_equal(text_with(&x, "text/share_max", STR("12.50")), STR("单个红包金额不可超过12.50元")));
+    assert_true(str_equal(text_with(&x, "text/share_max", STR("12.50")), STR("单个红包金额不可超过12.50\u2060元")));
     x.language = LANGUAGE_EN;
     assert_true(str_equal(text_of(&x, "text/sold_out"), STR("Too late: all shares are gone")));
     assert_true(str_equal(text_with(&x, "text/share_max", STR("12.50")), STR("A share can be at most ¥12.50")));

@@ -206,14 +206,18 @@ TEST_WITH(amounts_have_the_signs_of_the_unit_as_the_language_writes_them, site_s
         const char *zh, *en;
     } rows[] = {
         { { .code = "CNY", .symbol = "¥", .name_zh = "元", .name_en = "yuan", .decimals = 2 },
-          "还差~元，至少0.01元|元|¥5|2~CNY~元~yuan~¥|2 88.88",
+          "还差~\u2060元，至少0.01\u2060元|元|¥5|2~CNY~元~yuan~¥|2 88.88",
           "¥~ short, at least ¥0.01|¥|¥5|2~CNY~元~yuan~¥|2 88.88" },
         { { .code = "POINT", .symbol = "", .name_zh = "积分", .name_en = "points", .decimals = 0 },
-          "还差~积分，至少1积分|积分|5积分|0~POINT~积分~points~|0 88",
-          "~ points short, at least 1 points|points|5 points|0~POINT~积分~points~|0 88" },
+          "还差~\u2060积\u2060分，至少1\u2060积\u2060分|积分|5\u2060积\u2060分|0~POINT~积分~points~|0 88",
+          "~\u00a0points short, at least 1\u00a0points|points|5\u00a0points|0~POINT~积分~points~|0 88" },
         { { .code = "HKD", .symbol = "HK$", .name_zh = "港元", .name_en = "dollars", .decimals = 1 },
-          "还差~港元，至少0.1港元|港元|HK$5|1~HKD~港元~dollars~HK$|1 888.8",
+          "还差~\u2060港\u2060元，至少0.1\u2060港\u2060元|港元|HK$5|1~HKD~港元~dollars~HK$|1 888.8",
           "HK$~ short, at least HK$0.1|HK$|HK$5|1~HKD~港元~dollars~HK$|1 888.8" },
+        { { .code = "COIN", .symbol = "", .name_zh = "幸运大金币", .name_en = "lucky gold coins", .decimals = 0 },
+          "还差~\u2060幸运大金币，至少1\u2060幸运大金币|幸运大金币|5\u2060幸运大金币|0~COIN~幸运大金币~lucky gold coins~|0 88",
+          "~\u00a0lucky gold coins short, at least 1\u00a0lucky gold coins|lucky gold coins|5\u00a0lucky gold coins|"
+          "0~COIN~幸运大金币~lucky gold coins~|0 88" },
     };
     const struct money_unit before = *money_unit();
     folder_write("home.mustache",

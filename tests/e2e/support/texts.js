@@ -5,7 +5,7 @@ export const LANGUAGES = ['zh-CN', 'en'];
 
 // The unit of the tests' sites: texts that the program makes (app/web/unit_texts.h).
 const UNIT = { unit_least: '0.01', unit_zero: '0.00', unit_example: '88.88' };
-const SIGNS = { 'zh-CN': { unit: '元', before: '', after: '元' }, en: { unit: '¥', before: '¥', after: '' } };
+const SIGNS = { 'zh-CN': { unit: '元', before: '', after: '\u2060元' }, en: { unit: '¥', before: '¥', after: '' } };
 
 const catalogues = new Map(LANGUAGES.map((language) => {
   const file = readFileSync(new URL(`../../../templates/text/${language}.txt`, import.meta.url), 'utf8');

@@ -11,7 +11,7 @@ const UNITS = {
     refuses: ['1.5', '0.01', '5.0', '¥5', '5元', '5块', 'HK$5'],
   },
   HKD: {
-    says: 'HKD, such as 88 or 88.50', decimals: 2, symbol: 'HK$', zh: '港元', en: 'Hong Kong dollars', foreign: /[¥￥]|(?<!港)元|块钱|yuan|积分/i,
+    says: 'HKD, such as 88 or 88.50', decimals: 2, symbol: 'HK$', zh: '港元', en: 'Hong Kong dollars', foreign: /[¥￥]|(?<!港\u2060?)元|块钱|yuan|积分/i,
     reads: [['HK$5', 500], ['1.5 港元', 150], ['HKD1,000.05', 100005], ['5 Hong Kong dollars', 500], ['ＨＫ＄5', 500]],
     refuses: ['¥5', '￥5', '$5', '0.001', '5积分'],
   },
@@ -41,4 +41,4 @@ export const large = (language, fen) => (unit.symbol ? `${unit.symbol}${text(fen
 
 // The text of a page without its tags, with single blanks.
 export const plain = (html) => html.replace(/<(script|style)\b.*?<\/\1>/gs, '').replace(/<wbr>|<\/?(small|b|bdi|span|s)\b[^>]*>/g, '')
-  .replace(/<[^>]*>/g, ' ').replaceAll('&nbsp;', ' ').replaceAll('&amp;', '&').replace(/\s+/g, ' ');
+  .replace(/<[^>]*>/g, ' ').replaceAll('&nbsp;', ' ').replaceAll('\u2060', '').replaceAll('&amp;', '&').replace(/\s+/g, ' ');
