@@ -120,7 +120,7 @@ static bool last_option(int *argc, char **argv, const char *name)
 static bool unit_fits(struct redis *redis)
 {
     const struct timespec pause = { .tv_nsec = UNIT_POLL_NS };
-    for (int tries = 0; live_unit_check(redis) != ST_OK; tries++) {
+    for (int tries = 0; live_unit_check(redis) == ST_CONFLICT; tries++) {
         if (tries == UNIT_TRIES_MAX)
             return false;
         (void)nanosleep(&pause, NULL);

@@ -173,6 +173,7 @@ void doctor_check_nginx(struct doctor *d)
                       d->nginx.error[0] != '\0' ? d->nginx.error : status_name(d->nginx_status));
         return;
     }
+    doctor_script_tell(d, "nginx");
     ports_check(d);
     address_check(d);
     body_check(d);

@@ -1,9 +1,12 @@
 /* Checks of the machine by its own tools: deploy/commands/doctor.sh calls systemctl, logrotate and openssl, and prints
- * a line for each finding of the areas units, logs and certificates. It runs before the filter of system calls, behind
- * which the doctor can't execute a program; its findings are reported in the turn of their area. */
+ * a line for each finding of the areas units, nginx, logs and certificates. It runs before the filter of system calls,
+ * behind which the doctor can't execute a program; its findings are reported in the turn of their area. */
 #include "base/buf.h"
 #include "doctor/command_output.h"
 #include "doctor/doctor_internal.h"
+
+#define NGINX_PID_FILE    "/run/nginx.pid"                /* of Debian's nginx */
+#define NGINX_LOADED_FILE "/var/lib/hongbao/nginx-loaded" /* of setup/nginx.sh */
 
 enum { ANSWER_BYTES_MAX = 256 << 10, ANSWER_MS_MAX = 180 * 1000, ARGUMENTS_MAX = 1024 };
 
@@ -42,6 +45,26 @@ static void certificates_add(struct doctor *d, struct arguments *a)
     argument_add(a, tls ? "tls" : "plain");
 }
 
+/* Files of an instance of ./dev are written at each start, so only its log says whether nginx refused them. */
+static void nginx_add(struct doctor *d, struct arguments *a)
+{
+    const struct nginx_conf *nginx = &d->nginx;
+    const char *pid_file = nginx->pid_file != NULL ? nginx->pid_file : d->is_service ? NGINX_PID_FILE : NULL;
+    if (pid_file == NULL)
+        return;
+    argument_add(a, "nginx");
+    argument_add(a, pid_file);
+    argument_add(a, nginx->error_log);
+    if (!d->is_service)
+        return;
+    argument_add(a, "loaded");
+    argument_add(a, NGINX_LOADED_FILE);
+    for (size_t i = 0; i < nginx->files.count; i++) {
+        argument_add(a, "conf");
+        argument_add(a, nginx->files.items[i]);
+    }
+}
+
 bool doctor_script_run(struct doctor *d)
 {
     static struct arguments a;
@@ -50,6 +73,8 @@ bool doctor_script_run(struct doctor *d)
     a = (struct arguments){ .items = { path }, .count = 1 };
     if (d->is_service)
         argument_add(&a, "service");
+    if (d->nginx_is_read)
+        nginx_add(d, &a);
     if (d->nginx_is_read && !findings_skip(&d->found, "certificates"))
         certificates_add(d, &a);
     for (size_t i = 0; d->nginx_is_read && d->is_service && i < d->nginx.logs.count; i++) {

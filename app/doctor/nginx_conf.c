@@ -71,6 +71,13 @@ static void log_add(struct nginx_conf *conf, const struct directive *one)
         list_add(conf, &conf->logs, path_of(conf, file), true);
 }
 
+static void path_take(struct nginx_conf *conf, const char **out, struct str path)
+{
+    const bool is_file = !str_starts(path, STR("syslog:")) && !str_starts(path, STR("memory:"));
+    if (*out == NULL && is_file && !str_equal(path, STR("stderr")))
+        *out = arena_cstr(conf->arena, path_of(conf, path));
+}
+
 /* uploads (nginx/site.conf) have their own size, which belongs to two addresses and not to the site */
 static void body_size_take(struct nginx_conf *conf, int64_t bytes)
 {
@@ -87,6 +94,10 @@ static void directive_take(struct nginx_conf *conf, const struct directive *one)
         list_add(conf, &conf->certificates, path_of(conf, value), false);
     else if (str_equal(name, STR("ssl_certificate_key")))
         list_add(conf, &conf->keys, path_of(conf, value), false);
+    else if (str_equal(name, STR("pid")))
+        path_take(conf, &conf->pid_file, value);
+    else if (str_equal(name, STR("error_log")))
+        path_take(conf, &conf->error_log, value);
     else if (str_equal(name, STR("access_log")))
         log_add(conf, one);
     else if (str_equal(name, STR("client_max_body_size")))
@@ -175,6 +186,7 @@ static enum status file_read(struct nginx_conf *conf, const char *path, unsigned
     enum status st = depth > INCLUDES_DEEP_MAX ? ST_INVALID : buf_file(&text, path);
     if (st == ST_OK) {
         struct str copy = arena_str(conf->arena, buf_view(&text));
+        list_add(conf, &conf->files, str_from(path), true);
         st = copy.ptr == NULL ? ST_NO_MEMORY : text_read(conf, copy, depth);
     } else if (conf->error[0] == '\0')
         (void)snprintf(conf->error, sizeof conf->error, "%.400s: %s", path,

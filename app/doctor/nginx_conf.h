@@ -1,6 +1,6 @@
-/* Reads the parts of nginx's configuration that the doctor checks: listening addresses, certificates, access logs, and
- * the sockets to which nginx passes requests. Follows `include`. It expects mistakes of a person, not an attacker:
- * nginx itself checks the file. */
+/* Reads the parts of nginx's configuration that the doctor checks: its files and logs, listening addresses,
+ * certificates, and the sockets to which nginx passes requests. Follows `include`. It expects mistakes of a person, not
+ * an attacker: nginx itself checks the file. */
 #ifndef HB_DOCTOR_NGINX_CONF_H
 #define HB_DOCTOR_NGINX_CONF_H
 
@@ -24,6 +24,8 @@ struct nginx_conf {
     struct arena *arena;
     const char *file;                    /* NULL: not named */
     const char *prefix;                  /* the folder of file, with its slash: relative paths begin there */
+    const char *pid_file, *error_log;    /* the first of each, which is nginx's own; NULL: none, or no file */
+    struct nginx_conf_list files;        /* that were read: file and its includes */
     struct nginx_conf_list listens;      /* "443 ssl http2", "[::]:80", "unix:/path" */
     struct nginx_conf_list sockets;      /* the paths of server unix:… and fastcgi_pass unix:…, each once */
     struct nginx_conf_list certificates; /* the n-th key belongs to the n-th certificate */

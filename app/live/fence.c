@@ -34,11 +34,15 @@ enum status live_unit_check(struct redis *redis)
     struct redis_call call;
     const struct str get[] = { STR("GET"), live_fence_key(key, 0) };
     if (redis_fence_text(redis, 0, own) != ST_OK)
-        return ST_OK;
-    (void)redis_do(redis, &call, get, ARRAY_LEN(get));
-    const struct str there = call.status == ST_OK ? str_or_empty(redis_reply_str(call.reply)) : STR("");
-    const bool is_open = str_find(there, STR(" ")) < there.len;
-    enum status st = is_open && !str_equal(unit_of(there), unit_of(str_from(own))) ? ST_CONFLICT : ST_OK;
+        return ST_UNAVAILABLE;
+    enum status st = redis_do(redis, &call, get, ARRAY_LEN(get));
+    const struct str there = st == ST_OK ? str_or_empty(redis_reply_str(call.reply)) : STR("");
+    if (st != ST_OK)
+        st = ST_UNAVAILABLE;
+    else if (str_find(there, STR(" ")) == there.len)
+        st = ST_NOT_FOUND;
+    else if (!str_equal(unit_of(there), unit_of(str_from(own))))
+        st = ST_CONFLICT;
     redis_call_free(&call);
     return st;
 }

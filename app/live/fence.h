@@ -2,7 +2,7 @@
  * Redis process that the settle worker has compared with MySQL (settle/recover.h says why). A process calls
  * live_fences_set once; the settle worker opens each fence with live_fence_open. Its key is live_fence_key
  * (live/keys.h); the value is the run_id of the compared process, a blank, and the number of partitions used in the
- * comparison. */
+ * comparison; behind them the unit of money (redis/fence.h). */
 #ifndef HB_LIVE_FENCE_H
 #define HB_LIVE_FENCE_H
 
@@ -17,8 +17,8 @@ void live_fences_set(struct redis *redis, const struct config *config);
  * redis_fence_text. ST_OK, or as live_grab_read. */
 enum status live_fence_open(const struct live *live, uint32_t partition, struct str text);
 
-/* Compares the unit of money with the worker's, for a process that reads no tables. ST_CONFLICT: the first fence is
- * open for another unit · ST_OK: it is not, also when it is shut or Redis does not answer. */
+/* Compares the unit of money with the worker's, for a process that reads no tables. ST_OK: the first fence is open for
+ * this unit · ST_CONFLICT: for another one · ST_NOT_FOUND: it is shut · ST_UNAVAILABLE: Redis does not answer. */
 enum status live_unit_check(struct redis *redis);
 
 /* Pools of version 1.0 know one fence for all partitions. They still run for some seconds of an upgrade, and after a

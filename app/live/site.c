@@ -6,6 +6,7 @@
 #include "base/buf.h"
 #include "base/clock.h"
 #include "base/log.h"
+#include "live/fence.h"
 #include "live/keys.h"
 #include "live/site_settings.h"
 #include "live/stores.h"
@@ -243,13 +244,31 @@ static bool is_fresh(const struct stores *stores, int64_t now_ms)
            now_ms - s->compared_ms < FRESH_MS;
 }
 
+/* For a process without tables: its pages would show amounts in a unit of its own. While Redis is away, only a new
+ * connection is worth another question. */
+static enum status unit_confirm(struct stores *stores)
+{
+    struct site *s = &stores->site;
+    if (s->unanswered == redis_connections(stores->redis) + 1)
+        return ST_OK;
+    enum status st = live_unit_check(stores->redis);
+    s->unanswered = st == ST_UNAVAILABLE ? redis_connections(stores->redis) + 1 : 0;
+    s->redis_connections = st == ST_CONFLICT || st == ST_UNAVAILABLE ? 0 : redis_connections(stores->redis);
+    s->compared_ms = clock_monotonic_ms();
+    if (st != ST_UNAVAILABLE && st != ST_NOT_FOUND)
+        site_verdict_log(stores, st == ST_CONFLICT ? SITE_OTHER_SETTINGS : SITE_AGREES);
+    return st == ST_CONFLICT ? ST_UNAVAILABLE : ST_OK;
+}
+
 enum status site_confirm(struct stores *stores)
 {
     struct site *s = &stores->site;
     char text[SITE_MARK_MAX];
     struct str mark;
-    if (stores->db == NULL || stores->redis == NULL || is_fresh(stores, clock_monotonic_ms()))
+    if (stores->redis == NULL || is_fresh(stores, clock_monotonic_ms()))
         return ST_OK;
+    if (stores->db == NULL)
+        return unit_confirm(stores);
     /* The mark is read first: a worker raises the generation in the tables first, so the row is never older than the
      * mark. */
     if (any_mark_get(stores, text, &mark) != ST_OK)

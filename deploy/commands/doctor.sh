@@ -1,9 +1,12 @@
 #!/usr/bin/env bash
-# What `hongbao doctor` asks the tools of this machine: systemctl, journalctl, logrotate, openssl. It changes nothing.
+# What `hongbao doctor` asks the tools of this machine: systemctl, journalctl, logrotate, openssl, and what it sees of
+# nginx's processes. It changes nothing.
 #
-# doctor.sh [service] [host NAME tls|plain] [certificate FILE KEY]... [listen ADDRESS]... [log FILE]...
-#   service: this is an installed service. NAME: the host of base_url. The rest is from nginx's files: certificates with
-#   their keys ('': none), the addresses with TLS, and the access logs.
+# doctor.sh [service] [nginx PID_FILE ERROR_LOG] [conf FILE]... [loaded FILE] [host NAME tls|plain]
+#     [certificate FILE KEY]... [listen ADDRESS]... [log FILE]...
+#   service: this is an installed service. NAME: the host of base_url. The rest is from nginx's files: the file with the
+#   number of its master process, its own log ('': none), all files that it includes, certificates with their keys ('':
+#   none), the addresses with TLS, and the access logs. loaded: where setup has noted what it had nginx read.
 #
 # It prints a line for each finding, with tabs between its fields (app/doctor/doctor_script.c reads them):
 #   wrong AREA NAME TEXT MEND      unchecked AREA NAME TEXT      fact NAME
@@ -16,6 +19,8 @@ DAY_S=86400
 DAYS_MIN=14
 FAILED_ASKED_MAX=5
 SAID_BYTES_MAX=4000
+NGINX_LOG_BYTES=1048576 # of the end of its log
+START_S_MAX=2           # how much the start of a process, in whole seconds, may be off
 SELF_SIGNED_FILE=/etc/hongbao/tls/fullchain.pem # of setup/certificate.sh
 SELF_SIGN='hongbao setup --non-interactive --self-signed'
 
@@ -26,6 +31,10 @@ AREA=
 CERTIFICATES=() # each FILE and behind it its KEY
 LISTENS=()
 LOGS=()
+NGINX_PID_FILE=
+NGINX_LOG=
+NGINX_LOADED=
+NGINX_FILES=()
 
 arguments_read() {
     while [ $# -gt 0 ]; do
@@ -35,6 +44,9 @@ arguments_read() {
         certificate) CERTIFICATES+=("$2" "$3") && shift 3 ;;
         listen) LISTENS+=("$2") && shift 2 ;;
         log) LOGS+=("$2") && shift 2 ;;
+        nginx) NGINX_PID_FILE=$2 NGINX_LOG=$3 && shift 3 ;;
+        conf) NGINX_FILES+=("$2") && shift 2 ;;
+        loaded) NGINX_LOADED=$2 && shift 2 ;;
         *) exit 2 ;;
         esac
     done
@@ -150,6 +162,70 @@ units_check() {
     [ -z "${FAULTY[old]}" ] ||
         wrong unit-old-file "the files of these units have changed since systemd read them:${FAULTY[old]}" \
             "systemctl daemon-reload; systemctl try-restart 'hongbao-*@*.service' hongbao-settle.service"
+}
+
+# ---- nginx: whether it runs what its files say ----
+
+# started_s PID: prints when the process was started, in seconds of this machine's clock.
+started_s() {
+    local line up ticks
+    local -a fields
+    line=$(cat "/proc/$1/stat") && read -r up _ </proc/uptime && ticks=$(getconf CLK_TCK) || return
+    read -ra fields <<<"${line##*) }" # from the third one on; the 22nd is the start, in ticks since the boot
+    echo $((EPOCHSECONDS - ${up%.*} + fields[19] / ticks))
+}
+
+# loaded_s MASTER: prints when nginx has last read its files, or later: the start of its newest process. A reload starts
+# new ones.
+loaded_s() {
+    local child at newest=
+    local -a children=()
+    read -ra children <"/proc/$1/task/$1/children"
+    for child in ${children[@]+"${children[@]}"}; do
+        at=$(started_s "$child") || continue
+        ((at <= ${newest:-0})) || newest=$at
+    done
+    [ -n "$newest" ] && echo "$newest"
+}
+
+# refusal MASTER SINCE_S: prints the last error of the master in its log, if it is not older. A log that can't be opened
+# anew after its rotation is no refusal.
+refusal() {
+    local file said='' at
+    for file in "$NGINX_LOG.1" "$NGINX_LOG"; do
+        said+=$(tail -c "$NGINX_LOG_BYTES" -- "$file" | grep -aF "[emerg] $1#" |
+            grep -aEv ': open\(\) "[^"]*" failed \([^)]*\)$')$'\n'
+    done
+    said=$(grep -a . <<<"$said" | tail -n 1)
+    at=$(env -u TZ date -d "${said:0:19}" +%s) && ((at >= $2)) && echo "${said:20}"
+}
+
+# changed_s FILE: prints when it has changed, to compare it with nginx's start. Files of the package have the time of its
+# build, so those that differ from what nginx last read count from when they were unpacked. Files of other packages have
+# no time that says anything.
+changed_s() {
+    local sum
+    sum=$(sha256sum <"$1") || return
+    case $(readlink -f -- "$1") in
+    /usr/share/hongbao/*) [ -s "$NGINX_LOADED" ] && ! grep -q "^${sum%% *}" "$NGINX_LOADED" && stat -Lc %Z -- "$1" ;;
+    /usr/*) return 1 ;;
+    *) grep -qs "^${sum%% *}" "$NGINX_LOADED" || stat -Lc %Y -- "$1" ;;
+    esac
+}
+
+nginx_check() {
+    local AREA=nginx master since said file at changed='' mend='nginx -t && systemctl restart nginx'
+    read -r master <"$NGINX_PID_FILE" && since=$(loaded_s "$master") || return # reported as nginx-port
+    if [ -n "$NGINX_LOG" ] && said=$(refusal "$master" "$since"); then
+        wrong nginx-old-file "nginx refused the last reload, so it runs an older configuration than its files have. It\
+ said: $said" "$(for_service "$mend # a reload does not help where nginx -t finds nothing" 'restart nginx')"
+        return
+    fi
+    for file in ${NGINX_FILES[@]+"${NGINX_FILES[@]}"}; do
+        at=$(changed_s "$file") && ((at > since + START_S_MAX && at <= EPOCHSECONDS)) && changed+=" $file"
+    done
+    [ -z "$changed" ] || wrong nginx-old-file "nginx has not read these files since they changed:$changed" \
+        "nginx -t && systemctl reload nginx # if the finding stays: systemctl restart nginx"
 }
 
 # ---- the rotation of the access logs, which have addresses of people ----
@@ -325,6 +401,7 @@ certificates_check() {
 main() {
     arguments_read "$@"
     [ -z "$SERVICE" ] || units_check
+    [ -z "$NGINX_PID_FILE" ] || nginx_check 2>/dev/null
     [ ${#LOGS[@]} -eq 0 ] || logs_check
     [ $((${#CERTIFICATES[@]} + ${#LISTENS[@]})) -eq 0 ] || certificates_check
 }

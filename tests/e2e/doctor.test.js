@@ -13,6 +13,7 @@ import { FAULTS } from '../support/faults.js';
 import { certificate, day } from './support/certificate.js';
 import { dev, env, processes } from './support/instance.js';
 import { sql } from './support/mysql.js';
+import { OwnNginx } from './support/own_nginx.js';
 import { Client, poll, site } from './support/site.js';
 
 const ROOT = new URL('../..', import.meta.url).pathname.replace(/\/$/, '');
@@ -358,6 +359,24 @@ test('faults of nginx', async () => {
   const port = env.HB_TEST_PORT;
   await finds('nginx-port', new RegExp(`port ${port}`), stopped('nginx'));
   await finds('nginx-conf', /\/nowhere/, { args: ['--nginx', '/nowhere/nginx.conf'] });
+});
+
+test('an nginx that refused a reload', async () => {
+  const own = new OwnNginx(join(folder, 'own'));
+  const args = ['--nginx', own.conf];
+  const refused = async () => (await doctor({}, args)).wrong.some((one) => one.name === 'nginx-old-file');
+  await own.start();
+  try {
+    assert.equal(await refused(), false);
+    writeFileSync(own.site, own.siteText('$request_uri'));
+    await own.reload();
+    await poll('nginx has refused', refused);
+    await finds('nginx-old-file', /refused the last reload, .* while previously it used/, { args, mends: /restart/, count: 1 });
+    await own.restart();
+    assert.equal(await refused(), false);
+  } finally {
+    await own.stop();
+  }
 });
 
 test('faults of certificates', async () => {

@@ -3,8 +3,9 @@
 // whole doctor.
 import assert from 'node:assert/strict';
 import { execFile } from 'node:child_process';
+import { createHash } from 'node:crypto';
 import { once } from 'node:events';
-import { chmodSync, mkdirSync, mkdtempSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
+import { chmodSync, mkdirSync, mkdtempSync, readFileSync, renameSync, rmSync, utimesSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -12,9 +13,13 @@ import { after, before, test } from 'node:test';
 import { createServer as createTlsServer } from 'node:tls';
 import { promisify } from 'node:util';
 import { certificate, day, moment } from './support/certificate.js';
+import { OwnNginx } from './support/own_nginx.js';
+import { poll } from '../support/poll.js';
 
 const SCRIPT = new URL('../../deploy/commands/doctor.sh', import.meta.url).pathname;
 const HOST = 'hongbao.example';
+const HOUR = 3600;
+const DAY = 24 * HOUR;
 let folder;
 let programs;
 
@@ -84,6 +89,48 @@ test('each state is one finding with its command, and a failed unit has its last
   assert.deepEqual(await lines('service'), [['unchecked', 'units', 'units', 'systemctl does not tell their states']]);
 });
 
+// ---- nginx ----
+
+test('an nginx that refused a reload, or was not reloaded since a file changed', async () => {
+  const own = new OwnNginx(join(folder, 'nginx'));
+  const loaded = join(folder, 'loaded');
+  const args = () => ['nginx', own.pidFile, own.log, 'conf', own.conf, 'conf', own.site, 'loaded', loaded];
+  const texts = async () => (await lines(...args())).map(([kind, area, name, text]) => `${kind} ${area} ${name}: ${text}`);
+  const since = (seconds) => utimesSync(own.site, Date.now() / 1000 + seconds, Date.now() / 1000 + seconds);
+  const stale = [`wrong nginx nginx-old-file: nginx has not read these files since they changed: ${own.site}`];
+  await own.start();
+  try {
+    since(-60);
+    assert.deepEqual(await texts(), []);
+    const touched = async () => { since(0); return texts(); };
+    await poll('it changed some seconds after nginx began', async () => (await touched()).length > 0);
+    assert.deepEqual(await texts(), stale);
+    since(60);
+    assert.deepEqual(await texts(), [], 'a time to come says nothing');
+    since(0);
+    writeFileSync(loaded, `${createHash('sha256').update(readFileSync(own.site)).digest('hex')}  ${own.site}\n`);
+    assert.deepEqual(await texts(), [], 'setup had nginx read this text');
+    writeFileSync(own.site, own.siteText('$request_uri'));
+    assert.deepEqual(await texts(), stale);
+    await own.reload();
+    const [text, ...others] = await poll('nginx has refused', async () => (await texts())[0]?.includes('refused') && texts());
+    assert.match(text, /^wrong nginx nginx-old-file: nginx refused the last reload, [^\n]*: \[emerg\] .* uses the "\$request_uri" key while previously it used/);
+    assert.deepEqual(others, [], 'one finding of one cause');
+    renameSync(own.log, `${own.log}.1`);
+    assert.equal((await texts()).length, 1, 'also when the log was rotated');
+    renameSync(`${own.log}.1`, own.log);
+    const [pid] = readFileSync(own.pidFile, 'utf8').split('\n');
+    const at = new Date(Date.now() + DAY * 1000).toISOString().replaceAll('-', '/').replace('T', ' ').slice(0, 19);
+    writeFileSync(own.log, `${at} [emerg] ${pid}#${pid}: open() "/x/error.log" failed (13: Permission denied)\n${at} [emerg] 1#1: of another process\n`);
+    assert.deepEqual(await texts(), stale, 'neither a log that could not be opened nor nginx -t is a refused reload');
+    await own.restart();
+    assert.deepEqual(await texts(), []);
+  } finally {
+    await own.stop();
+  }
+  assert.deepEqual(await texts(), [], 'nginx-port tells that nothing runs');
+});
+
 // ---- logs ----
 
 test('a log is rotated when logrotate considers it, and its timer runs', async () => {
@@ -116,9 +163,6 @@ function selfSigned(file, from, to, host = HOST) {
   const { pem, key } = certificate(folder, file, `${host.includes(':') ? 'IP' : 'DNS'}:${host}`, moment(from), moment(to));
   return [pem, key];
 }
-
-const HOUR = 3600;
-const DAY = 24 * HOUR;
 
 test('a certificate is judged to the second and by its host', async () => {
   const SELF = 'certificate-self-signed';

@@ -6,7 +6,9 @@ import { chmodSync, existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, sy
 import { createServer } from 'node:https';
 import { join } from 'node:path';
 import { before, test } from 'node:test';
+import { poll } from '../support/poll.js';
 import { certificate, day } from './support/certificate.js';
+import { OwnNginx, PROGRAM } from './support/own_nginx.js';
 import { run, temporaryFolder } from './support/run.js';
 
 const ROOT = new URL('../..', import.meta.url).pathname.replace(/\/$/, '');
@@ -139,6 +141,44 @@ test('the file of an administrator is read as it is written, with blanks and CRL
   assert.equal(await says(`. ${ROOT}/deploy/commands/setup/stores.sh; for name in mysql_user mysql_password redis_user redis_password; do echo "[$(admin_value $name)]"; done`),
     '[root]\n[it\'s "a # \\word"]\n[default]\n[]');
   rmSync(join(folder, 'etc/admin.conf'));
+});
+
+test('an nginx that refuses a reload is restarted, and its error told; one that takes it is not', async () => {
+  const own = new OwnNginx(join(folder, 'own'));
+  const site = join(folder, 'nginx/sites-available/hongbao');
+  mkdirSync(join(folder, 'nginx/hongbao'));
+  writeFileSync(site, '');
+  writeFileSync(join(folder, 'nginx/shown'), `error_log ${own.log};\n`);
+  const start = `${PROGRAM} ${own.arguments().map((text) => `'${text}'`).join(' ')} -g 'master_process on;' >/dev/null 2>&1 &`;
+  const stop = `kill -QUIT $pid; while kill -0 $pid 2>/dev/null; do sleep 0.05; done; rm -f ${own.folder}/socket`;
+  writeFileSync(join(folder, 'bin/systemctl'), `#!/bin/sh\npid=$(cat ${own.pidFile} 2>/dev/null)\ncase "$*" in
+    '-q is-active nginx') [ -n "$pid" ] ;;\n'show -P MainPID nginx') echo $pid ;;\n'reload nginx') kill -HUP $pid ;;
+    'start nginx') ${start}\n;;\n'restart nginx') ${stop}; ${start}\n;;\n*) echo "systemctl $*"; exit 1 ;;\nesac\n`, { mode: 0o755 });
+  const reload = async (text) => {
+    writeFileSync(site, text);
+    const said = await says('NGINX_RELOAD_S=2; nginx_reload');
+    await poll('nginx has a worker', () => own.processes().length > 0);
+    return [said, readFileSync(own.pidFile, 'utf8')];
+  };
+  try {
+    const [said, pid] = await reload('#1');
+    assert.equal(said, '', 'started');
+    const workers = own.processes();
+    assert.deepEqual(await reload('#1'), ['', pid]);
+    assert.deepEqual(own.processes(), workers, 'nothing has changed');
+    assert.deepEqual(await reload('#2'), ['', pid]);
+    assert.notDeepEqual(own.processes(), workers);
+    writeFileSync(own.site, own.siteText('$request_uri'));
+    const [told, after] = await reload('#3');
+    assert.match(told, /^nginx has not taken its new configuration by a reload, so setup restarts it\. It said:\n.*\[emerg\] .* "own" uses the "\$request_uri" key/);
+    assert.notEqual(after, pid);
+    assert.deepEqual(await reload('#4'), ['', after]);
+  } finally {
+    await says('kill -QUIT "$(systemctl show -P MainPID nginx)"');
+    rmSync(join(folder, 'bin/systemctl'));
+    rmSync(join(folder, 'nginx/hongbao'), { recursive: true });
+    rmSync(site);
+  }
 });
 
 // The output of `nginx -T` on a machine.

@@ -157,7 +157,18 @@ APP_TEST(a_partition_that_is_shut_is_told)
     expect(health_metrics, 200, "\nhongbao_partitions_shut 0\n");
 }
 
-/* Such as the hot pool, which reads no tables that would refuse it. */
+/* Whether the hot pool, which reads no tables that would refuse it, has this unit, and whether it serves; a comparison
+ * is a second old. */
+static void assert_unit(enum status unit, bool serves)
+{
+    struct stores hot = app->stores;
+    assert_int_equal(live_unit_check(hot.redis), unit);
+    hot.db = NULL;
+    hot.site = (struct site){ .verdict = SITE_AGREES };
+    assert_int_equal(site_confirm(&hot), serves ? ST_OK : ST_UNAVAILABLE);
+    assert_int_equal(hot.site.verdict, serves ? SITE_AGREES : SITE_OTHER_SETTINGS);
+}
+
 APP_TEST(a_process_with_another_unit_of_money_than_the_worker_finds_each_fence_shut)
 {
     const struct money_unit yuan = *money_unit();
@@ -165,19 +176,34 @@ APP_TEST(a_process_with_another_unit_of_money_than_the_worker_finds_each_fence_s
     points.code = "POINT";
     points.decimals = 0;
     test_services_fences_open(app);
-    assert_int_equal(live_unit_check(app->stores.redis), ST_OK);
+    assert_unit(ST_OK, true);
     money_unit_set(&points);
-    assert_int_equal(live_unit_check(app->stores.redis), ST_CONFLICT);
+    assert_unit(ST_CONFLICT, false);
     live_fences_set(app->stores.redis, app->stores.config); /* forget what was read over this connection */
     expect(ready_packet_pool, 503, "16 of 16 partitions in Redis are not compared");
     test_services_fences_open(app); /* as a worker with points does */
-    assert_int_equal(live_unit_check(app->stores.redis), ST_OK);
+    assert_unit(ST_OK, true);
     expect(ready_packet_pool, 200);
     money_unit_set(&yuan);
-    assert_int_equal(live_unit_check(app->stores.redis), ST_CONFLICT);
+    assert_unit(ST_CONFLICT, false);
     (void)redis_number(app->stores.redis, "SET hb:{p00}:fence shut");
-    assert_int_equal(live_unit_check(app->stores.redis), ST_OK); /* the worker has not said it */
+    assert_unit(ST_NOT_FOUND, true); /* the worker has not said it */
     test_services_fences_open(app);
+}
+
+APP_TEST(a_redis_that_is_away_is_asked_for_the_unit_once_until_it_is_back)
+{
+    struct stores hot = app->stores;
+    hot.db = NULL;
+    nowhere(test_services_config(app)->redis);
+    assert_int_equal(site_confirm(&hot), ST_OK);
+    assert_true(hot.site.compared_ms > 0);
+    hot.site.compared_ms = 0;
+    assert_int_equal(site_confirm(&hot), ST_OK);
+    assert_int_equal(hot.site.compared_ms, 0);
+    hot.site.unanswered--; /* as after a new connection */
+    assert_int_equal(site_confirm(&hot), ST_OK);
+    assert_true(hot.site.compared_ms > 0);
 }
 
 APP_TEST(an_unreachable_redis_is_named)

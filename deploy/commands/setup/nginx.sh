@@ -2,6 +2,7 @@
 # The site's part of nginx.
 
 NAMES_HASH_BYTES=512 # for the longest name of a host: nginx's own 64 are enough for 46 letters
+NGINX_RELOAD_S=10    # in which it has started new processes
 
 # Dies when nginx can't take the site, before anything is made. A site that is in it already, whatever it lacks, may need
 # this setup.
@@ -94,9 +95,49 @@ nginx_reload() {
     mapfile -t certificate < <(sed -n 's/^ *ssl_certificate\(_key\)\? *\(.*\);.*/\2/p' "$site")
     sums=$(find -L "$NGINX/hongbao" "$site" "${certificate[@]}" -type f -exec sha256sum -- {} + | sort)
     if ! systemctl -q is-active nginx || [ "$sums" != "$(cat -- "$STATE/nginx-loaded" 2>/dev/null)" ]; then
-        systemctl reload-or-restart nginx || unit_die nginx
+        nginx_load
         printf '%s\n' "$sums" >"$STATE/nginx-loaded"
     fi
+}
+
+# Has nginx read its files. A running nginx may refuse what `nginx -t` takes, as a limit by another key in a zone that it
+# has; it then goes on with the configuration of before, and starts no new process. Only a restart helps.
+nginx_load() {
+    local pid before
+    if ! systemctl -q is-active nginx; then
+        systemctl start nginx || unit_die nginx
+        return
+    fi
+    pid=$(systemctl show -P MainPID nginx)
+    before=$(nginx_processes "$pid")
+    systemctl reload nginx || unit_die nginx
+    [ -n "$before" ] || return 0 # one process alone: nothing to see
+    wait_until "$NGINX_RELOAD_S" nginx_is_reloaded "$pid" "$before" && return
+    say "nginx has not taken its new configuration by a reload, so setup restarts it. It said:
+    $(nginx_refusal "$pid")"
+    systemctl restart nginx || unit_die nginx
+}
+
+# nginx_processes PID: prints the processes that nginx's master has started.
+nginx_processes() {
+    cat "/proc/$1/task/$1/children" 2>/dev/null || true
+}
+
+# nginx_is_reloaded PID BEFORE: whether the master has started another process than those BEFORE.
+nginx_is_reloaded() {
+    local process
+    for process in $(nginx_processes "$1"); do
+        [[ " $2 " == *" $process "* ]] || return 0
+    done
+    return 1
+}
+
+# nginx_refusal PID: prints the last error of the master in its log.
+nginx_refusal() {
+    local log said=
+    log=$(nginx -T 2>/dev/null | awk '$1 == "error_log" { sub(/;.*/, "", $2); print $2; exit }')
+    [ ! -f "$log" ] || said=$(tail -c 65536 -- "$log" | grep -aF "[emerg] $1#" | tail -n 1) || true
+    printf '%s\n' "${said:-nothing in ${log:-a log}}"
 }
 
 nginx_unlink() {
