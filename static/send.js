@@ -153,7 +153,7 @@
 
   /* The field has the visitor's zone, what is sent the service's. A value that differs from the page's was put back by the
    * browser: it is the visitor's already. */
-  var hint = one('#opens_hint'), zone = hint.getAttribute('data-zone'), LOCAL = /^\d{4}-\d\d-\d\d[T ]\d\d:\d\d$/;
+  var hint = one('#opens_hint'), zone = hint.getAttribute('data-area'), LOCAL = /^\d{4}-\d\d-\d\d[T ]\d\d:\d\d$/;
   var wall = function (ms, timeZone) {
     return new Date(ms).toLocaleString('sv', { timeZone: timeZone, dateStyle: 'short', timeStyle: 'short' }).replace(' ', 'T');
   };

@@ -4,9 +4,11 @@
 #include "base/money.h"
 #include "io/metrics.h"
 #include "packet/caps.h"
+#include "packet/rules.h"
 #include "packet/store.h"
 #include "web/respond.h"
 #include "web/text.h"
+#include "web/view.h"
 
 static const struct problem PROBLEM_PAUSED = { 403, "sending-paused", "text/sending_paused",
                                                "text/sending_paused_detail", 0 };
@@ -90,17 +92,23 @@ static void left_model(struct model *m, struct value *o, const char *name, int64
         value_null(m, o, name);
 }
 
-/* What the page says beside the amount: the cap that is reached, else what is left of those that are near. */
-static void few_model(struct model *m, struct value *o, const struct send_caps *caps, const struct send_day *left)
+/* What the page says beside the amount: that nothing is left, else what is left, where it may be what refuses. */
+static void told_model(struct exchange *x, struct model *m, struct value *o, const struct send_caps *caps,
+                       const struct send_day *left)
 {
+    const struct config *config = x->app->stores.config;
     const bool no_fen = caps->fen_max > 0 && left->fen == 0, no_count = caps->count_max > 0 && left->count == 0;
+    const bool none = no_fen || no_count;
+    const bool few_fen = !none && caps->fen_max > 0 &&
+                         (left->fen < rules_total_fen_max(config) || cap_is_near(caps->fen_max, caps->fen_max - left->fen));
+    value_page_bool(m, o, "none", none);
     value_page_bool(m, o, "no_fen", no_fen);
     value_page_bool(m, o, "no_count", no_count && !no_fen);
-    if (no_fen || no_count)
-        return;
-    if (caps->fen_max > 0 && cap_is_near(caps->fen_max, caps->fen_max - left->fen))
+    value_page_bool(m, o, "tells", none || few_fen);
+    value_page_int(m, o, "ends_ms", caps->to_ms - x->now_ms);
+    if (few_fen)
         value_page_number(m, value_page_object(m, o, "few_fen"), "value", money_text(m->arena, left->fen));
-    if (caps->count_max > 0 && cap_is_near(caps->count_max, caps->count_max - left->count))
+    if (!none && caps->count_max > 0 && cap_is_near(caps->count_max, caps->count_max - left->count))
         value_page_int(m, value_page_object(m, o, "few_count"), "value", left->count);
 }
 
@@ -120,7 +128,7 @@ enum status send_day_model(struct exchange *x, struct model *m)
     struct value *o = value_object(m, &m->root, "send_day");
     left_model(m, o, "left_fen", caps.fen_max, left.fen);
     left_model(m, o, "left_count", caps.count_max, left.count);
-    value_text(m, o, "ends_at", clock_rfc3339(m->arena, caps.to_ms));
-    few_model(m, o, &caps, &left);
+    view_time_model(m, o, "ends_at", "ends_text", caps.to_ms);
+    told_model(x, m, o, &caps, &left);
     return ST_OK;
 }

@@ -41,6 +41,13 @@ static struct str gift_link(struct model *m, struct str amount, void *context)
     return arena_printf(m->arena, "/send?amount=%.*s", STR_ARG(str_or_empty(amount)));
 }
 
+/* The largest amount that is proposed to a newcomer, who has sent nothing today. */
+static int64_t gift_fen_max(const struct config *config)
+{
+    const int64_t day_fen = config->user_send_day_fen;
+    return day_fen > 0 && day_fen < config->share_fen_max ? day_fen : config->share_fen_max;
+}
+
 static void home_model(struct exchange *x, struct model *m, const struct home *home)
 {
     struct value *root = &m->root;
@@ -55,7 +62,7 @@ static void home_model(struct exchange *x, struct model *m, const struct home *h
     records_model(x, m, value_list(m, root, "sent"), RECORD_SENT, &home->overview.records[RECORD_SENT]);
     inbox_model(x, m, &home->inbox, home->seen_ms);
     value_page_bool(m, root, "newcomer", home_is_empty(home));
-    usual_amounts_model(m, root, "usual", USUAL_GIFTS, x->app->stores.config->share_fen_max, gift_link, NULL);
+    usual_amounts_model(m, root, "usual", USUAL_GIFTS, gift_fen_max(x->app->stores.config), gift_link, NULL);
 }
 
 enum step home_show(struct exchange *x)

@@ -1,10 +1,14 @@
 // What the operator allows in a day: caps of sending and receiving, and sending paused, as people and programs see it.
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
+import { fileBrowser } from './support/browser.js';
 import { opened, sentPath, settled } from './support/packets.js';
 import { redis } from './support/redis.js';
 import { audit, newUser, poll, sendPacket, site, unique } from './support/site.js';
 import { words } from './support/texts.js';
+import { pageAt } from './support/visits.js';
+
+const browser = fileBrowser();
 
 const DAY_MS = 86400000;
 const ZONE_MS = 8 * 3600000; // the site's zone is Asia/Shanghai
@@ -40,6 +44,62 @@ test('who has sent all of the day is told what is left, and sends again the next
   assert.equal((await sendPacket(sender, even('0.01'))).status, 422);
   site.passTime(DAY_MS);
   await sentPath(sender, even('10'));
+});
+
+test('more than what is left of the day is refused beside the amount, before it is sent', async () => {
+  const sender = await newUser({ yuan: '100' });
+  await sentPath(sender, even('6'));
+  const sends = async () => (await sender.client.get('/records/sent')).json.items.length;
+  const page = await pageAt(browser, sender.client, '/send', { locale: 'en', timezoneId: 'Asia/Shanghai' });
+  const rest = page.locator('#amount_day');
+  const told = async () => [await rest.textContent(), await rest.getAttribute('class'), await page.getAttribute('#amount', 'aria-invalid')];
+  const [left, excess] = [words('en', 'send_cap_left', '4.00'), (total) => words('en', 'send_day_excess', '4.00').replace('~', total)];
+  assert.deepEqual(await told(), [left, 'hint', null]);
+  assert.equal(await page.isVisible('#amount_day'), true);
+  // The total counts: an amount of each share is multiplied.
+  for (const [kind, amount, count, total] of [['lucky', '4.01', '2', '4.01'], ['even', '2.01', '2', '4.02'], ['exclusive', '4.5', '', '4.50'], ['even', '1000', '3', '3,000.00']]) {
+    await page.check(`[value=${kind}]`, { force: true });
+    await page.fill('#amount', amount);
+    if (count) await page.fill('#count', count);
+    assert.deepEqual(await told(), [excess(total), 'wrong', 'true'], kind);
+    await page.click('[data-pay]');
+    assert.equal(await page.evaluate(() => document.activeElement.id), 'amount', 'the press leads to the field');
+  }
+  assert.equal(await sends(), 1, 'nothing was sent');
+  await page.check('[value=even]', { force: true });
+  await page.fill('#amount', '2');
+  await page.fill('#count', '2');
+  assert.deepEqual(await told(), [left, 'hint', null]);
+  await page.click('[data-pay]');
+  await page.waitForURL(/\/p\//);
+  assert.equal(await sends(), 2);
+
+  // Nothing is left: the page says until when, and sends again when the day is over.
+  await page.goto(`${site.url}/send`);
+  assert.match(await rest.textContent(), /^You have sent all the money that you can send today\. You can send again from tomorrow 12:00\sAM\.$/);
+  await page.fill('#amount', '0.01');
+  await page.fill('#count', '1');
+  assert.match(await page.innerText('[data-total]'), /0\.01/);
+  await page.click('[data-pay]');
+  assert.equal(await page.evaluate(() => document.activeElement.id), 'amount');
+  assert.equal(await sends(), 2);
+});
+
+test('without scripts the site refuses it, and says when it is possible again', async () => {
+  const sender = await newUser({ yuan: '100' });
+  await sentPath(sender, even('10'));
+  const page = await pageAt(browser, sender.client, '/send', { locale: 'zh-CN', javaScriptEnabled: false });
+  await page.fill('#amount', '0.01');
+  await page.fill('#count', '1');
+  await page.click('[data-pay]');
+  assert.equal(await page.textContent('#amount_error'), words('zh-CN', 'send_cap_reached'));
+  assert.match(await page.textContent('#amount_day'), /^\d{4}-\d\d-\d\d 00:00 北京时间起可以再发。$/);
+});
+
+test('a newcomer is offered no amount that is more than a day allows', async () => {
+  const home = await (await newUser()).client.getHtml('/');
+  const offered = [...home.text.matchAll(/href="\/send\?amount=([\d.]+)"/g)].map(([, amount]) => amount);
+  assert.deepEqual(offered, ['6.66', '8.88']);
 });
 
 test('who has received all of the day opens no further packet until the next day', async () => {
