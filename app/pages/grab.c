@@ -275,6 +275,7 @@ static void answer_received(struct exchange *x, const struct packet_view *view, 
     show_model(x, view, NULL, &m);
     value_page_bool(&m, &m.root, "received_enough", true);
     view_time_model(&m, &m.root, "again_at", "again_text", capped->until_ms);
+    value_page_bool(&m, &m.root, "in_time", view->packet.expires_ms > capped->until_ms);
     respond_model(x, PROBLEM_RECEIVED.status, "pages/packet", &m);
 }
 

@@ -114,8 +114,16 @@ test('who has received all of the day opens no further packet until the next day
   assert.deepEqual([problem(refused), refused.json.again_at], ['received-enough', midnight()]);
   const page = await receiver.client.postHtml(`${second}/open`);
   assert.equal(page.status, 403);
-  assert.match(page.text, /<div class="card notice"><p role="status">[^<]*<time datetime="[^"]+T16:00:00\.000Z">[^<]* 00:00</);
+  assert.match(page.text, /role="status">\s*<p><strong>[^<]*<\/strong><\/p>\s*<p class="hint"><time datetime="[^"]+T16:00:00\.000Z">[^<]* 00:00</);
   assert.match(page.text, /class="envelope/);
+  // What the user may do about this packet.
+  const cent = (more) => sentPath(other, even('0.01', more));
+  const kept = await cent({ kind: 'exclusive', to: receiver.username });
+  for (const [path, key] of [[second, 'received_enough_open'], [await cent({ lifetime: '1h' }), 'received_enough_gone'], [kept, 'received_enough_kept']]) {
+    const { text } = await receiver.client.postHtml(`${path}/open`);
+    const [before, after] = words('zh-CN', key).split('{{$until}}{{/until}}');
+    assert.ok(text.includes(after === undefined ? before : `${before}<time datetime=`), `${key}: ${text}`);
+  }
 
   assert.deepEqual((({ result, amount_fen }) => [result, amount_fen])(await opened(receiver, first)), ['already', 500]);
   assert.equal((await opened(sender, third)).result, 'grabbed', 'others open packets');
@@ -143,7 +151,8 @@ test('while sending is paused its page says so, forms are refused, and everythin
   await site.startAnew(['hot', 'page', 'auth'], { HB_SENDING: 'off' });
   const shown = await sender.client.getHtml('/send');
   assert.equal(shown.status, 200);
-  assert.doesNotMatch(shown.text, /<form id="kept"/);
+  assert.doesNotMatch(shown.text, /<form id="kept"| form="kept"/);
+  assert.match(shown.text, /<form method="post" action="\/language"/);
   assert.match(shown.text, /<div class="card notice"><p role="status">/);
   assert.equal((await sender.client.get('/send')).json.sending, false);
   assert.equal((await sender.client.get('/')).json.sending, false);

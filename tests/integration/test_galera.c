@@ -258,6 +258,35 @@ TEST(a_commit_that_another_node_forestalls_is_repeated)
     db_free(two);
 }
 
+/* What durable_commit does (sql/migrations/0037_durable.sql). */
+static enum status row_come_and_go(struct db *db, void *ctx)
+{
+    struct conflict *c = ctx;
+    enum status st = db_exec(db, NULL, "INSERT INTO durable (id) VALUES (NULL)", NULL, 0);
+    if (st == ST_OK)
+        st = db_exec(db, NULL, "DELETE FROM durable WHERE id = LAST_INSERT_ID()", NULL, 0);
+    c->tries++;
+    if (c->other != NULL)
+        assert_int_equal(db_transaction(c->other, row_come_and_go, &(struct conflict){ 0 }), ST_OK);
+    return st;
+}
+
+TEST(durable_commits_of_two_nodes_do_not_conflict)
+{
+    struct config at_1, at_2;
+    struct db *one = node_open(&at_1, 1), *two = node_open(&at_2, 2);
+    sql_do(one, "CREATE TABLE durable (id BIGINT UNSIGNED NOT NULL AUTO_INCREMENT PRIMARY KEY) ENGINE = InnoDB");
+    sql_do(one, "INSERT INTO durable (id) VALUES (1)");
+    for (int i = 0; i < 20; i++) {
+        struct conflict c = { .other = i % 2 == 0 ? two : one };
+        assert_int_equal(db_transaction(i % 2 == 0 ? one : two, row_come_and_go, &c), ST_OK);
+        assert_int_equal(c.tries, 1);
+    }
+    assert_int_equal(number(two, "SELECT COUNT(*) FROM durable"), 1);
+    db_free(one);
+    db_free(two);
+}
+
 /* ---- a node is killed under load ---- */
 
 struct step {

@@ -51,10 +51,10 @@ after(async () => {
 const none = (found) => assert.equal(found.length, 0, `${found.length} findings:\n${found.slice(0, SHOWN).join('\n')}`);
 
 // The name of the page, independent of its state. The problem page of each status counts as a page; a refused form, also
-// one with too many wrong passphrases, is the page of the form.
+// one with too many wrong passphrases, is the page of the form, and a packet that is refused is its page.
 function pageOf({ status = 200 }, url) {
   const { pathname, searchParams } = new URL(url);
-  const form = status === 422 || (status === 429 && pathname.endsWith('/open'));
+  const form = status === 422 || ([403, 429].includes(status) && pathname.endsWith('/open'));
   if (status >= 400 && !form) return `problem ${status}`;
   return [pathname.replace(/^\/p\/[^/]+/, '/p/ID').replace('/account/tokens', '/account/developers').replace('/account/sessions/end', '/account/devices').replace(/\/(deposit|nickname|picture|open|thanks)$/, ''), searchParams.get('year') ?? ''].join('');
 }

@@ -43,6 +43,7 @@ const badPacket = { kind: 'x', split: 'x', lifetime: 'x', cover: 'x', count: '0'
 const toNobody = { kind: 'exclusive', amount: '1', to: 'nobody-here' };
 const toSomeNobodies = { kind: 'lucky', amount: '1', count: '9', to: 'nobody-here nobody-there' };
 const aCent = () => ({ kind: 'even', amount: '0.01', count: '1', request_key: unique('k') });
+const tooMany = () => ({ kind: 'even', amount: '10.01', count: '1', request_key: unique('k') });
 const smallShare = { kind: 'lucky', amount: '1', count: '10', share_min: '0.11' };
 const tooMuch = { kind: 'lucky', amount: '500', count: '1', greeting: LONGEST.emoji, split: 'gaussian' };
 
@@ -452,7 +453,26 @@ const problems = [
   { name: 'internal', as: 'grabber', path: (w) => `${w.damaged.path}/verify`, status: 500, trouble: 'corrupt' },
 ];
 
-export const states = [...account, ...sending, ...packets, ...records, ...stories, ...problems];
+// What the operator allows in a day, and no sending at all.
+const allowed = [
+  { name: 'send, nothing left today', as: 'sender', path: '/send', trouble: 'capped' },
+  { name: 'send refused, nothing left today', as: 'sender', path: '/send', post: aCent, status: 422, trouble: 'capped' },
+  { name: 'send, little left today', as: 'fresh', path: '/send', trouble: 'capped' },
+  { name: 'send, more than is left today', as: 'fresh', path: '/send', act: typeTotal, trouble: 'capped' },
+  { name: 'send refused, more than is left today', as: 'rtl', path: '/send', post: tooMany, status: 422, trouble: 'capped' },
+  { name: 'home, little left today', as: 'fresh', path: '/', trouble: 'capped' },
+  { name: 'wallet, received enough', as: 'grabber', path: '/wallet', trouble: 'capped' },
+  { name: 'received enough', as: 'grabber', path: (w) => `${w.untouched}/open`, post: {}, status: 403, trouble: 'capped' },
+  { name: 'received enough, exclusive', as: 'wide', path: (w) => `${w.exclusive}/open`, post: {}, status: 403, trouble: 'capped' },
+  { name: 'home, sending paused', as: 'grabber', path: '/', trouble: 'sending paused' },
+  { name: 'home empty, sending paused', as: 'fresh', path: '/', trouble: 'sending paused' },
+  { name: 'send, paused', as: 'sender', path: '/send', trouble: 'sending paused' },
+  { name: 'send refused, paused', as: 'sender', path: '/send', post: aCent, status: 403, trouble: 'sending paused' },
+  { name: 'own finished, sending paused', as: 'sender', path: at('finished'), trouble: 'sending paused' },
+  { name: 'result, sending paused', as: 'grabber', path: at('finished'), trouble: 'sending paused' },
+];
+
+export const states = [...account, ...sending, ...packets, ...records, ...stories, ...problems, ...allowed];
 
 const valueOf = (value, world) => (typeof value === 'function' ? value(world) : value);
 

@@ -2,8 +2,11 @@
 // until everything is served again. Without a name it only runs work.
 import assert from 'node:assert/strict';
 import { sql } from '../../e2e/support/mysql.js';
-import { poll, site } from '../../e2e/support/site.js';
+import { redis } from '../../e2e/support/redis.js';
+import { poll, site, unique } from '../../e2e/support/site.js';
 import { grab } from './world.js';
+
+const DAY_MS = 86_400_000;
 
 const isServed = async (client, path) => (await client.get(path)).status === 200;
 
@@ -44,6 +47,16 @@ const sendsLimited = ({ sender }, work) => site.withSetting(['page'], { HB_LIMIT
   await work();
 });
 
+// A user may send 10 yuan in a day, of which the sender has sent more. The others have received all of it.
+const capped = async ({ sender, grabber, wide }, work) => {
+  assert.equal((await sender.post('/send', { kind: 'even', amount: '10', count: '1', request_key: unique('k') })).status, 201);
+  for (const client of [grabber, wide]) {
+    const { id } = (await client.get('/')).json.user;
+    await redis('SET', `hb:capped:${id}`, `${Math.ceil(Date.now() / DAY_MS) * DAY_MS} 1`, 'PX', DAY_MS);
+  }
+  await site.withSetting(['hot', 'page'], { HB_USER_SEND_DAY_FEN: '1000', HB_USER_SEND_DAY_COUNT: '1', HB_USER_RECEIVE_DAY_FEN: '1' }, work);
+};
+
 const TROUBLES = {
   'page pool stopped': (world, work) => without('page', work),
   'mariadb stopped': (world, work) => without('mariadb', work),
@@ -54,6 +67,8 @@ const TROUBLES = {
   // No replica confirms a grab, and no grab is settled, so the page that checks the outcome by itself stays.
   'grabs unconfirmed': (world, work) => without('settle', () => site.withSetting(['hot'], { HB_REDIS_REPLICAS: '1' }, work)),
   'sends limited': sendsLimited,
+  capped,
+  'sending paused': (world, work) => site.withSetting(['hot', 'page', 'auth'], { HB_SENDING: 'off' }, work),
   'logins limited': (world, work) => site.withSetting(['nginx'], { HB_LIMITS: 'on' }, work),
 };
 
