@@ -50,7 +50,7 @@ static enum status settings_check(const struct config *config, struct db *db, st
         return st == ST_NOT_FOUND ? ST_OK : st;
     enum site_setting i = site_settings_differ(config, &there, 0);
     for (; i < SITE_SETTING_COUNT; i = site_settings_differ(config, &there, i + 1)) {
-        if (!there.fixed[i])
+        if (!there.fixed[i] || (i != SITE_TIMEZONE && site_unit_is_changing(&there)))
             continue;
         const char *name = site_setting_name(i);
         const struct str is = there.values[i];

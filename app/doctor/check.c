@@ -148,6 +148,18 @@ const char *check_setting_mend(const struct config *config, struct findings *fou
                         add == NULL ? "" : add);
 }
 
+const char *check_two_settings_mend(const struct config *config, struct findings *found, const char *const names[2],
+                                    const char *const values[2])
+{
+    const char *second = check_setting_mend(config, found, names[1], values[1]);
+    if (second == NULL)
+        return NULL;
+    if (!check_is_service(config) || !is_plain(values[0]) || !is_plain(values[1]))
+        return finding_text(found, "%s = %s; %s = %s", names[0], values[0], names[1], values[1]);
+    return finding_text(found, "sed -i '/^\\s*%s\\s*=/d' " CONFIG_FILE " && echo '%s = %s' >>" CONFIG_FILE " && %s",
+                        names[0], names[0], values[0], second);
+}
+
 const char *check_package_mend(struct findings *found, const char *why)
 {
     return finding_text(found,

@@ -25,6 +25,9 @@ bool check_is_service(const struct config *config);
  * otherwise the line to write. In the arena of found; NULL without memory. */
 const char *check_setting_mend(const struct config *config, struct findings *found, const char *name,
                                const char *value);
+/* The mend that gives two settings another value. As check_setting_mend. */
+const char *check_two_settings_mend(const struct config *config, struct findings *found, const char *const names[2],
+                                    const char *const values[2]);
 
 /* The command that makes the file of counters of the installed service anew. */
 #define CHECK_COUNTERS_MEND "systemd-tmpfiles --create hongbao.conf; systemctl restart 'hongbao-*.service'"

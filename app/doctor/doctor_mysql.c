@@ -216,28 +216,72 @@ static void partitions_check(struct doctor *d, struct db *db)
             d->config->partitions, there);
 }
 
+/* A setting of the data that differs: what the configuration says, what the tables have, and the mend that gives the
+ * setting the value of the tables. */
+struct differing {
+    const char *wanted, *is, *mend;
+};
+
+static const char *value_text(struct doctor *d, enum site_setting setting)
+{
+    char wanted[CONFIG_TEXT_MAX];
+    return arena_cstr(d->arena, site_setting_wanted(d->config, setting, wanted));
+}
+
+/* False: no memory. */
+static bool differing_read(struct doctor *d, const struct site_settings *there, enum site_setting i,
+                           struct differing *out)
+{
+    out->wanted = value_text(d, i);
+    out->is = arena_cstr(d->arena, there->values[i]);
+    out->mend = out->is == NULL ? NULL : check_setting_mend(d->config, &d->found, site_setting_name(i), out->is);
+    return out->wanted != NULL && out->mend != NULL;
+}
+
+/* A unit with other decimals: one fault, not two. */
+static bool unit_and_decimals_read(struct doctor *d, const struct site_settings *there, struct differing *out)
+{
+    static const char *const both = "%s with %s decimals";
+    struct differing unit, decimals;
+    if (!differing_read(d, there, SITE_UNIT, &unit) || !differing_read(d, there, SITE_UNIT_DECIMALS, &decimals))
+        return false;
+    const char *const names[] = { site_setting_name(SITE_UNIT), site_setting_name(SITE_UNIT_DECIMALS) };
+    const char *const values[] = { unit.is, decimals.is };
+    *out = (struct differing){ finding_text(&d->found, both, unit.wanted, decimals.wanted),
+                               finding_text(&d->found, both, unit.is, decimals.is),
+                               check_two_settings_mend(d->config, &d->found, names, values) };
+    return out->wanted != NULL && out->is != NULL && out->mend != NULL;
+}
+
 static void settings_check(struct doctor *d, struct db *db)
 {
     struct site_settings there;
-    char wanted[CONFIG_TEXT_MAX];
+    struct differing one;
     if (site_settings_read(db, d->arena, &there) != ST_OK)
         return;
     enum site_setting i = site_settings_differ(d->config, &there, 0);
     for (; i < SITE_SETTING_COUNT; i = site_settings_differ(d->config, &there, i + 1)) {
         const char *name = site_setting_name(i), *fixes = site_setting_fixes(i);
-        const char *finding = i == SITE_TIMEZONE ? name : "money-unit", *is = arena_cstr(d->arena, there.values[i]);
-        (void)site_setting_wanted(d->config, i, wanted);
-        if (is == NULL)
+        const char *finding = i == SITE_TIMEZONE ? name : "money-unit";
+        const bool is_changing = i != SITE_TIMEZONE && site_unit_is_changing(&there);
+        const bool two = i == SITE_UNIT && !is_changing &&
+                         site_settings_differ(d->config, &there, SITE_UNIT_DECIMALS) == SITE_UNIT_DECIMALS;
+        if (two ? !unit_and_decimals_read(d, &there, &one) : !differing_read(d, &there, i, &one))
             return;
-        if (there.fixed[i])
-            finding_wrong(&d->found, finding, check_setting_mend(d->config, &d->found, name, is),
+        if (is_changing)
+            finding_wrong(&d->found, finding, "hongbao migrate",
+                          "a change of the unit was interrupted: no process works with the tables");
+        else if (there.fixed[i])
+            finding_wrong(&d->found, finding, one.mend,
                           "%s is %s, but the %s of the tables were made with %s: no process works with them", name,
-                          wanted, fixes, is);
+                          one.wanted, fixes, one.is);
         else
             finding_wrong(
                 &d->found, finding, d->has_setup ? "hongbao setup --non-interactive" : "hongbao migrate",
                 "%s is %s, and the tables, which have no %s yet, were made for %s: no process works with them", name,
-                wanted, fixes, is);
+                one.wanted, fixes, one.is);
+        if (two || is_changing)
+            return; /* nothing comes behind the decimals */
     }
 }
 

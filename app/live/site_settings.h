@@ -43,10 +43,14 @@ enum site_setting site_settings_differ(const struct config *c, const struct site
 /* Reads the values of the tables, which the arena keeps, and whether they are fixed. ST_OK · ST_NOT_FOUND: the tables
  * have no row of the site: they are new, or of a version before · ST_UNAVAILABLE · ST_NO_MEMORY. */
 enum status site_settings_read(struct db *db, struct arena *a, struct site_settings *out);
+/* A change of the unit is under way, or its migrator has died; the next site_settings_write takes it back. */
+bool site_unit_is_changing(const struct site_settings *there);
 /* Writes the values of the configuration into the tables, if they have a column for each. A fixed one stays, also when
  * it differs; with keep each one stays except an unknown time zone. Notes whether an older program may work with the
- * unit. Stop the processes before a change of the unit: an amount that one of them writes meanwhile is of the unit
- * before. Errors as db_transaction. */
+ * unit. Blocks for some seconds when it changes the unit of tables that processes may serve (docs/how-to/unit.md):
+ * first the row gets a unit that no process has, so that each pool refuses requests within a second; then the tables
+ * are looked at once more, behind locks that wait for open transactions; an amount that has come by then keeps the unit
+ * before. ST_CONFLICT: another migrator does the same · else as db_transaction. */
 enum status site_settings_write(struct db *db, const struct config *c, bool keep);
 
 #endif

@@ -5,7 +5,6 @@
 
 #include "base/clock.h"
 #include "base/log.h"
-#include "base/money.h"
 #include "money/csv_reader.h"
 #include "money/import_internal.h"
 
@@ -51,14 +50,6 @@ static enum status header_read(struct pass *pass, const char **why)
     return *why != NULL ? ST_INVALID : ST_OK;
 }
 
-/* A list that hongbao money prints has a column unit, of the site that printed it. True when the row is of this site's
- * unit, or does not tell. */
-static bool unit_fits(const struct pass *pass, const struct csv_row *cells)
-{
-    const int column = pass->columns.unit;
-    return column < 0 || cells->cells[column].len == 0 || str_equal(cells->cells[column], str_from(money_unit()->code));
-}
-
 static enum status row_take(struct pass *pass, const struct csv_row *cells)
 {
     struct import_batch *b = &pass->batch;
@@ -66,13 +57,10 @@ static enum status row_take(struct pass *pass, const struct csv_row *cells)
     const char *why = cells->fault;
     enum status st = ST_OK;
     *row = (struct import_row){ .line = cells->line, .fault = STR("") };
-    if (why == NULL && !unit_fits(pass, cells)) {
-        why = arena_printf(b->arena, "the column unit does not say %s, the unit of this site", money_unit()->code).ptr;
-        if (why == NULL)
-            return ST_NO_MEMORY;
-    }
-    if (why == NULL) {
-        const struct columns *c = &pass->columns;
+    const struct columns *c = &pass->columns;
+    if (why == NULL && c->unit >= 0)
+        st = payment_unit_check(b->arena, cells->cells[c->unit], &why);
+    if (st == ST_OK && why == NULL) {
         const struct payment_typed typed = { arena_str(b->arena, cells->cells[c->username]),
                                              arena_str(b->arena, cells->cells[c->amount]),
                                              arena_str(b->arena, cells->cells[c->reference]),

@@ -9,7 +9,7 @@
 #include "money/payment.h"
 #include "user/account.h"
 
-enum { REFERENCE, AMOUNT, KIND, USERNAME, TIME, MEMO, COLUMN_COUNT };
+enum { REFERENCE, AMOUNT, KIND, USERNAME, TIME, MEMO, UNIT, COLUMN_COUNT };
 
 struct outside_list {
     struct csv_reader *reader;
@@ -21,7 +21,9 @@ struct outside_list {
 
 static const char *header_read(struct outside_list *l)
 {
-    static const char *const names[COLUMN_COUNT] = { "reference", "amount", "kind", "username", "time", "memo" };
+    static const char *const names[COLUMN_COUNT] = {
+        "reference", "amount", "kind", "username", "time", "memo", "unit"
+    };
     for (size_t i = 0; i < COLUMN_COUNT; i++) {
         l->columns[i] = csv_reader_column(l->reader, str_from(names[i]));
         if (l->columns[i] == CSV_COLUMN_TWICE)
@@ -80,7 +82,7 @@ static bool kind_read(struct str folded, enum listed_way *out)
     return false;
 }
 
-/* Reads amount and kind. ST_INVALID: *fault says why. */
+/* Reads amount, unit and kind. ST_INVALID: *fault says why. */
 static enum status money_read(const struct outside_list *l, struct arena *a, const struct csv_row *row,
                               struct listed *out, const char **fault)
 {
@@ -103,7 +105,8 @@ static enum status money_read(const struct outside_list *l, struct arena *a, con
         else if (is_minus)
             out->way = LISTED_OUT;
     }
-    return *fault != NULL ? ST_INVALID : payment_amount_read(a, amount, &out->amount_fen, fault);
+    st = *fault != NULL ? ST_INVALID : payment_unit_check(a, cell(l, a, row, UNIT), fault);
+    return st == ST_OK ? payment_amount_read(a, amount, &out->amount_fen, fault) : st;
 }
 
 /* A text for people, as it may be shown. */

@@ -1,8 +1,8 @@
 /* The channel's own list of payments, as a bank or provider exports it: CSV (csv_reader.h) with the columns reference
- * and amount, and perhaps kind, username, time and memo, in any order; other columns are ignored. An amount with a
- * minus has gone out of the channel's account outside: a debit or post here; any other has come in: a credit here. The
- * column kind may say it instead: "in" or "credit", "out", "debit" or "post"; with "reverse" either way fits, as in
- * `hongbao money transfers --csv`. */
+ * and amount, and perhaps kind, username, time, memo and unit, in any order; other columns are ignored. An amount with
+ * a minus has gone out of the channel's account outside: a debit or post here; any other has come in: a credit here.
+ * The column kind may say it instead: "in" or "credit", "out", "debit" or "post"; with "reverse" either way fits, as in
+ * `hongbao money transfers --csv`. A unit is the site's, or empty. */
 #ifndef HB_MONEY_OUTSIDE_LIST_H
 #define HB_MONEY_OUTSIDE_LIST_H
 

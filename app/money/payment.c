@@ -48,6 +48,15 @@ enum status payment_amount_read(struct arena *a, struct str typed, int64_t *out_
     return fen == 0 ? ST_INVALID : ST_OK;
 }
 
+enum status payment_unit_check(struct arena *a, struct str unit, const char **why)
+{
+    const char *code = money_unit()->code;
+    if (unit.len == 0 || str_equal(unit, str_from(code)))
+        return ST_OK;
+    *why = arena_printf(a, "the column unit does not say %s, the unit of this site", code).ptr;
+    return *why == NULL ? ST_NO_MEMORY : ST_INVALID;
+}
+
 enum status payment_line_read(struct arena *a, struct str typed, size_t code_points_max, struct str *out,
                               const char **why)
 {

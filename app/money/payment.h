@@ -28,6 +28,10 @@ enum status payment_read(struct arena *a, const struct payment_typed *typed, str
 /* An amount of the site's unit, more than 0, in fen. ST_INVALID, ST_NO_MEMORY: as above. */
 enum status payment_amount_read(struct arena *a, struct str typed, int64_t *out_fen, const char **why);
 
+/* A cell of the column unit, which lists of `hongbao money` have. ST_OK: it is the site's unit, or empty ·
+ * ST_INVALID, ST_NO_MEMORY: as above. */
+enum status payment_unit_check(struct arena *a, struct str unit, const char **why);
+
 /* A line of text that the user sees, such as a memo: cleaned (utf8_clean_shown), at most code_points_max characters.
  * ST_INVALID: it is longer, or not UTF-8; *why as above · ST_NO_MEMORY. */
 enum status payment_line_read(struct arena *a, struct str typed, size_t code_points_max, struct str *out,

@@ -93,18 +93,19 @@ static void left_model(struct model *m, struct value *o, const char *name, int64
 }
 
 /* What the page says beside the amount: that nothing is left, else what is left, where it may be what refuses. */
-static void told_model(struct exchange *x, struct model *m, struct value *o, const struct send_caps *caps,
+static void rest_model(struct exchange *x, struct model *m, struct value *o, const struct send_caps *caps,
                        const struct send_day *left)
 {
     const struct config *config = x->app->stores.config;
     const bool no_fen = caps->fen_max > 0 && left->fen == 0, no_count = caps->count_max > 0 && left->count == 0;
     const bool none = no_fen || no_count;
-    const bool few_fen = !none && caps->fen_max > 0 &&
-                         (left->fen < rules_total_fen_max(config) || cap_is_near(caps->fen_max, caps->fen_max - left->fen));
+    const bool few_fen =
+        !none && caps->fen_max > 0 &&
+        (left->fen < rules_total_fen_max(config) || cap_is_near(caps->fen_max, caps->fen_max - left->fen));
     value_page_bool(m, o, "none", none);
     value_page_bool(m, o, "no_fen", no_fen);
     value_page_bool(m, o, "no_count", no_count && !no_fen);
-    value_page_bool(m, o, "tells", none || few_fen);
+    value_page_bool(m, o, "has_rest", none || few_fen);
     value_page_int(m, o, "ends_ms", caps->to_ms - x->now_ms);
     if (few_fen)
         value_page_number(m, value_page_object(m, o, "few_fen"), "value", money_text(m->arena, left->fen));
@@ -129,6 +130,6 @@ enum status send_day_model(struct exchange *x, struct model *m)
     left_model(m, o, "left_fen", caps.fen_max, left.fen);
     left_model(m, o, "left_count", caps.count_max, left.count);
     view_time_model(m, o, "ends_at", "ends_text", caps.to_ms);
-    told_model(x, m, o, &caps, &left);
+    rest_model(x, m, o, &caps, &left);
     return ST_OK;
 }

@@ -18,7 +18,7 @@ void send_caps_problem(struct exchange *x, const struct form_errors *errors, str
  *   { left_fen, left_count    what the user can still send today; null where there is no such cap
  *     ends_at                 the end of the day
  *     page-only:  none: nothing is left, and of what: no_fen or no_count; few_fen { value }: what is left, where a
- *                 packet may be too large for it; few_count { value }: little is left; else absent; tells: none or
+ *                 packet may be too large for it; few_count { value }: little is left; else absent; has_rest: none or
  *                 few_fen; ends_ms: how long the day still is; ends_text }
  * Errors as db_query. */
 enum status send_day_model(struct exchange *x, struct model *m);

@@ -10,8 +10,8 @@
 enum { UNIT_TEXTS = 11 };
 
 /* Writes the sources of these texts to out, which has room for UNIT_TEXTS:
- *   text/unit_before, text/unit_after     around an amount in a sentence, which stays on one line with it: Chinese names
- *                                         have word joiners (U+2060), others a no-break space
+ *   text/unit_before, text/unit_after     around an amount in a sentence, on one line with it: Chinese names have word
+ *                                         joiners (U+2060), others a no-break space
  *   text/unit_large_before, …_large_after around an amount that is shown large: the symbol, if there is one
  *   text/unit                             alone, in a label: "金额（元）", "Amount (¥)"
  *   text/unit_least, text/unit_zero       the smallest amount, "0.01", and nothing, "0.00"

@@ -280,6 +280,8 @@ test('faults of the tables', async () => {
     settings: { HB_UNIT: 'USD', HB_UNIT_SYMBOL: '$', HB_UNIT_NAME_ZH: '美元', HB_UNIT_NAME_EN: 'dollars' }, mends: /^unit = CNY$/ });
   await finds('money-unit', /unit_decimals is 0, but the amounts of the tables were made with 2:/, { ...amount,
     settings: { HB_UNIT_DECIMALS: '0' }, mends: /^unit_decimals = 2$/ });
+  await finds('money-unit', /unit is POINT with 0 decimals, but the amounts of the tables were made with CNY with 2 decimals:/, { ...amount, count: 1,
+    settings: { HB_UNIT: 'POINT', HB_UNIT_DECIMALS: '0', HB_UNIT_SYMBOL: '', HB_UNIT_NAME_ZH: '积分', HB_UNIT_NAME_EN: 'points' }, mends: /^unit = CNY; unit_decimals = 2$/ });
 });
 
 test('an audit that was violated, until one is clean', async () => {

@@ -155,6 +155,14 @@ test('commands refuse more decimals, and name the unit in what programs read and
   writeFileSync(other, csv.replaceAll(`,${unit.code}\r`, `,${OTHER_CODE}\r`));
   assert.match(await money('import', own, '--channel', CHANNEL, '--debit', '--check'), /^\d+ rows, /);
   assert.match(await refused('money', 'import', other, '--channel', CHANNEL, '--debit'), new RegExp(`^line 2: the column unit does not say ${unit.code}`, 'm'));
+  const list = await money('transfers', '--channel', CHANNEL, '--csv');
+  const compared = ['money', 'report', '--since', '2026-01-01', '--channel', CHANNEL, '--against', other];
+  writeFileSync(other, list);
+  assert.equal((await tried(compared)).code, 0);
+  writeFileSync(other, list.replaceAll(`,${unit.code}\r`, `,${OTHER_CODE}\r`));
+  const { code, stdout, stderr } = await tried(compared);
+  assert.deepEqual([code, stdout], [2, '']);
+  assert.match(stderr, new RegExp(`^line 2: the column unit does not say ${unit.code}, the unit of this site$[^]*rows are wrong; nothing is changed\n$`, 'm'));
 });
 
 test('a service has its limit of a day, and its report, in the unit', async () => {

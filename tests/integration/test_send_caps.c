@@ -143,14 +143,16 @@ CAPS_TEST(the_form_says_what_is_left_where_it_may_refuse)
     } rows[] = {
         { 0, 0, "6", "\"send_day\":null", "amount_hint", "今天" },
         { 1000, 0, "8", "\"left_fen\":200,\"left_count\":null", "今天最多还能发2.00\u2060元", "起可以再发" },
-        { 1000, 0, "8", "\"left_fen\":200,\"left_count\":null", " data-rest=\"200\" data-ms=\"43200000\"", " hidden>今天" },
+        { 1000, 0, "8", "\"left_fen\":200,\"left_count\":null", " data-rest=\"200\" data-ms=\"43200000\"",
+          "起可以再发" },
         { 1000, 9, "10", "\"left_fen\":0,\"left_count\":8", "今天能发的金额已经用完，<time datetime=", "今天最多" },
         { 0, 1, "1", "\"left_fen\":null,\"left_count\":0", "今天能发的红包已经发完，<time datetime=", "今天最多" },
         { 0, 1, "1", "\"left_fen\":null,\"left_count\":0", " data-rest=\"0\" data-ms=\"43200000\"", "今天最多" },
         { 1000, 10, "1", "\"left_fen\":900,\"left_count\":9", "今天最多还能发9.00\u2060元", "今天最多还能发9个" },
         /* A packet can't be larger than what is left, and much is left. */
         { 100 + PACKET_FEN_MAX, 0, "1", "\"left_fen\":2000000,\"left_count\":null", "amount_hint", "今天" },
-        { 99 + PACKET_FEN_MAX, 0, "1", "\"left_fen\":1999999,\"left_count\":null", "今天最多还能发19,999.99\u2060元", "起可以再发" },
+        { 99 + PACKET_FEN_MAX, 0, "1", "\"left_fen\":1999999,\"left_count\":null", "今天最多还能发19,999.99\u2060元",
+          "起可以再发" },
     };
     EACH (row, rows) {
         struct person p = person_with(100000);
@@ -173,7 +175,8 @@ CAPS_TEST(the_form_that_was_refused_says_when_it_is_possible_again)
     assert_int_equal(sent(&p, "10"), 201);
     visit_says(posted(&p, "1", NULL, false), 422, "今天能发的金额已经用完，请明天再发", "北京时间</span>起可以再发。");
     settings_set(app, 1001, 0, true);
-    visit_says(posted(&p, "1", NULL, false), 422, "id=\"amount_error\">今天最多还能发0.01\u2060元<", " hidden>今天最多还能发");
+    visit_says(posted(&p, "1", NULL, false), 422, "id=\"amount_error\">今天最多还能发0.01\u2060元<",
+               " hidden>今天最多还能发");
 }
 
 CAPS_TEST(a_day_is_the_day_of_the_site)

@@ -1,11 +1,14 @@
 /* The settings that the tables keep, in a separate database, which has the tables of a new site. */
 #include <inttypes.h>
+#include <pthread.h>
+#include <stdatomic.h>
 
 #include "base/clock.h"
 #include "live/site_settings.h"
 #include "migrate/migrate.h"
 #include "support/stores_do.h"
 #include "support/test_services.h"
+#include "support/wait_until.h"
 
 enum { UNIT_VERSION = 35, OUTPUT_MAX = 4096 };
 
@@ -113,6 +116,93 @@ SETTINGS_TEST(the_unit_is_fixed_by_the_first_amount)
         sql_do(db, row->undo);
     }
     sql_do(db, "DELETE FROM service");
+}
+
+/* ---- a change while processes may serve ---- */
+
+#define AMOUNT "INSERT INTO transfer (kind, debit_id, credit_id, amount_fen, created_ms) VALUES ('credit', 16, 9, 1, 1)"
+
+static int begin_served(void **state)
+{
+    (void)begin(state);
+    sql_do(db, "UPDATE site SET generation = 1"); /* the settle worker has compared the stores */
+    return 0;
+}
+
+static int end_served(void **state)
+{
+    (void)state;
+    sql_do(db, "DROP TRIGGER IF EXISTS meanwhile");
+    sql_do(db, "UPDATE site SET generation = 0");
+    sql_do(db, "DELETE FROM transfer");
+    return 0;
+}
+
+#define SERVED_TEST(name) TEST_WITH(name, begin_served, end_served)
+
+/* The triggers act at the first step of the change. */
+SERVED_TEST(an_amount_that_comes_while_the_unit_changes_keeps_it)
+{
+    assert_written(&config, false, YUAN);
+    sql_do(db, "CREATE TRIGGER meanwhile AFTER UPDATE ON site FOR EACH ROW"
+               " IF NEW.unit = '-CNY' AND NEW.unit_decimals = 2 THEN " AMOUNT "; END IF");
+    assert_written(&points, false, YUAN);
+    assert_true(str_equal(text("SELECT COUNT(*) FROM transfer"), STR("1")));
+    sql_do(db, "DROP TRIGGER meanwhile");
+    sql_do(db, "DELETE FROM transfer");
+    assert_written(&points, false, POINTS);
+}
+
+SERVED_TEST(no_process_has_the_unit_that_a_dead_migrator_leaves_and_the_next_one_takes_it_back)
+{
+    struct site_settings there;
+    assert_written(&config, false, YUAN);
+    sql_do(db, "UPDATE site SET unit = '-CNY'");
+    assert_int_equal(site_settings_read(db, arena, &there), ST_OK);
+    assert_true(site_unit_is_changing(&there));
+    assert_int_equal(site_settings_differ(&config, &there, SITE_UNIT), SITE_UNIT);
+    assert_int_equal(site_settings_differ(&points, &there, SITE_UNIT), SITE_UNIT);
+    assert_written(&config, true, YUAN); /* as in a restored backup */
+    sql_do(db, "UPDATE site SET unit = '-CNY'");
+    sql_do(db, AMOUNT);
+    assert_written(&points, false, YUAN);
+}
+
+static atomic_bool ended;
+
+static void *points_written(void *ctx)
+{
+    const enum status st = site_settings_write(ctx, &points, false);
+    ended = true;
+    return st == ST_OK ? ctx : NULL;
+}
+
+/* Whether the migrator has begun to look at the tables. */
+static bool is_row_locked(struct db *looker)
+{
+    struct db_rows rows;
+    assert_int_equal(db_query(looker, arena, &rows, "SELECT id FROM site FOR UPDATE SKIP LOCKED", NULL, 0), ST_OK);
+    return rows.count == 0;
+}
+
+/* A pool has written its first amount, and not committed it. */
+SETTINGS_TEST(an_amount_that_is_not_committed_yet_is_waited_for)
+{
+    struct db *migrator = db_new(&config), *looker = db_new(&config);
+    pthread_t thread;
+    void *written;
+    assert_written(&config, false, YUAN);
+    sql_do(db, "START TRANSACTION");
+    sql_do(db, AMOUNT);
+    assert_int_equal(pthread_create(&thread, NULL, points_written, migrator), 0);
+    WAIT_UNTIL(ended || is_row_locked(looker));
+    sql_do(db, "COMMIT");
+    assert_int_equal(pthread_join(thread, &written), 0);
+    assert_ptr_equal(written, migrator);
+    assert_true(str_equal(text("SELECT unit FROM site"), STR("CNY")));
+    sql_do(db, "DELETE FROM transfer");
+    db_free(migrator);
+    db_free(looker);
 }
 
 SETTINGS_TEST(the_time_zone_is_fixed_by_the_first_month)

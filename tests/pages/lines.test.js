@@ -63,7 +63,7 @@ function torn(words) {
     const text = walk.currentNode;
     if (!text.parentElement.checkVisibility({ visibilityProperty: true }) || text.parentElement.closest('.vh, bdi, .run, .bottom')) continue;
     const places = words.flatMap((word) => [...text.data.matchAll(word)]);
-    for (const { 0: word, index } of [...places, ...text.data.matchAll(/[\d,]+\.\d\d|\S(?=[，。、！？；：」”])/g)]) {
+    for (const { 0: word, index } of [...places, ...text.data.matchAll(/[\d,]+\.\d\d(\u2060元)?|\S(?=[，。、！？；：」”])/g)]) {
       const next = /[，。、！？；：」”]/.test(text.data[index + word.length]) && word.length === 1 ? 1 : 0;
       if (top(text, index, index + word.length + next).length > 1) found.push(`${word} in ${text.data.trim()}`);
     }
