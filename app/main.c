@@ -89,8 +89,10 @@ static const struct command {
       NULL },
     { "demo", demo_command, "--users N [--amount AMOUNT] --out FILE",
       "create users with money and sessions (demo = on)", "auth", NULL, NULL },
-    { "user", user_command, "find WORD | show|disable|enable|end-sessions|reset NAME",
-      "find a user, look, shut out, let in again", "support", NULL, NULL },
+    { "user", user_command,
+      "find WORD | show|disable|enable|end-sessions|reset NAME | login-link NAME [--days N] | "
+      "import FILE [--links OUT [--days N]] [--check] | export [--csv]",
+      "find a user, look, shut out, let in again; bring people in", "support", NULL, user_role },
     { "money", money_command,
       "channels | channel NAME | credit|debit USERNAME AMOUNT | import FILE | reverse TRANSFER | withdrawals | "
       "post|void ID | topups | paid ID | balances | transfers | report [--channel NAME] [--reference R] [--memo TEXT] "

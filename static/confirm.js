@@ -1,4 +1,4 @@
-/* A passkey in place of the password in a form: signs a challenge, fills in the answer and posts the form. Without this
+/* A passkey in place of the password in a form: signs a challenge, fills in the answer and submits the form. Without this
  * file, in a browser without passkeys and at another address than the site's own, its button stays hidden. */
 (function () {
   'use strict';
@@ -27,7 +27,8 @@
       const input = form.elements.namedItem(name) || form.appendChild(document.createElement('input'));
       Object.assign(input, { type: 'hidden', name, value: text(buffer) });
     }
-    form.elements.password.value = '';
+    const password = form.querySelector('[autocomplete=current-password]');
+    if (password) password.value = '';
     form.requestSubmit();
   };
 
@@ -46,4 +47,6 @@
     running = false;
   });
   part.hidden = false;
+  document.querySelectorAll('[data-confirm-on]').forEach((hint) => { hint.hidden = false; });
+  document.querySelectorAll('[data-confirm-off]').forEach((hint) => { hint.hidden = true; });
 }());

@@ -17,10 +17,22 @@
   };
   const credential = (id) => ({ type: 'public-key', id: bytes(id) });
 
+  /* The password, or the answer of another passkey that confirm.js has filled in: it is of use once. */
+  const proof = () => {
+    const fields = {};
+    for (const name of ['password', 'passkey', 'client_data', 'authenticator_data', 'signature']) {
+      const input = form.elements.namedItem(name);
+      if (!input) continue;
+      fields[name] = input.value;
+      if (input.type === 'hidden') input.remove();
+    }
+    return fields;
+  };
+
+  let begun; /* a challenge that no key was made for yet, because the browser asked for one more press */
   const add = async () => {
-    const { challenge, site, user, algorithms, exclude, seconds } = await post('/account/passkeys/challenge', {
-      password: form.elements.password ? form.elements.password.value : '',
-    });
+    begun = begun || await post('/account/passkeys/challenge', proof());
+    const { challenge, site, user, algorithms, exclude, seconds } = begun;
     const { response } = await navigator.credentials.create({
       publicKey: {
         challenge: bytes(challenge),
@@ -33,6 +45,7 @@
         timeout: seconds * 1000,
       },
     });
+    begun = undefined;
     await post('/account/passkeys', {
       name: form.elements.namedItem('name') ? form.elements.namedItem('name').value : '',
       client_data: text(response.clientDataJSON),
@@ -72,7 +85,7 @@
     if (error.name === 'NotAllowedError') return form.dataset.cancelled;
     return error.name === 'InvalidStateError' ? form.dataset.taken : form.dataset.failed;
   };
-  const message = form.querySelector('[role=alert]'), button = form.querySelector('[type=submit]');
+  const message = form.querySelector('[role=alert]'), button = form.querySelector('[type=submit], [data-confirm] button');
   let running = false;
   form.addEventListener('submit', async (event) => {
     event.preventDefault();
@@ -83,11 +96,17 @@
     try {
       await (form.dataset.passkey === 'add' ? add : login)();
     } catch (error) {
+      if (error.name !== 'NotAllowedError') begun = undefined;
       message.textContent = words(error);
     }
     button.removeAttribute('aria-disabled');
     running = false;
   });
+  form.addEventListener('click', (event) => { /* the passkey has confirmed it: only the new one is missing */
+    if (!begun || !event.target.closest('[data-confirm]')) return;
+    event.stopPropagation();
+    form.requestSubmit();
+  }, true);
   form.hidden = false;
   document.querySelectorAll('[data-passkey-off]').forEach((hint) => { hint.hidden = true; });
 }());

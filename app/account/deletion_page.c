@@ -2,7 +2,7 @@
 
 #include <string.h>
 
-#include "account/password_confirm.h"
+#include "account/proof.h"
 #include "base/array.h"
 #include "user/account.h"
 #include "user/deletion.h"
@@ -14,13 +14,13 @@
 
 struct deletion_form {
     struct str username; /* folded, perhaps not valid */
-    struct password password;
+    struct proof proof;
     struct str give_up; /* empty: the box is not ticked */
 };
 
 const struct field deletion_fields[] = {
     LOGIN_NAME_FIELD(struct deletion_form, "one's own, to confirm"),
-    PASSWORD_FIELD("password", offsetof(struct deletion_form, password), "a good password"),
+    PROOF_FIELDS(struct deletion_form, proof, "password"),
     { .name = "give_up",
       .type = &FIELD_TEXT,
       .member = offsetof(struct deletion_form, give_up),
@@ -57,7 +57,8 @@ static void money_model(struct model *m, const struct deletion_money *money)
     }
 }
 
-static enum status deletion_model(struct exchange *x, struct model *m, const struct form *typed)
+static enum status deletion_model(struct exchange *x, struct model *m, const struct proof *proof,
+                                  const struct form *typed)
 {
     struct deletion_money money;
     enum status st = deletion_money_find(x->app->stores.db, x->arena, x->visitor.user_id, &money);
@@ -65,6 +66,7 @@ static enum status deletion_model(struct exchange *x, struct model *m, const str
         return st;
     model_init(m, x->arena);
     value_page_text(m, &m->root, "username", x->visitor.username);
+    proof_model(x, m, proof, "password", "/account/delete");
     money_model(m, &money);
     struct value *form = value_page_object(m, &m->root, "form");
     form_typed_model(m, form, deletion_fields, typed);
@@ -74,7 +76,10 @@ static enum status deletion_model(struct exchange *x, struct model *m, const str
 enum step deletion_show(struct exchange *x)
 {
     struct model m;
-    enum status st = deletion_model(x, &m, query_form(x, deletion_fields));
+    struct proof proof;
+    enum status st = proof_begin(x, &proof);
+    if (st == ST_OK)
+        st = deletion_model(x, &m, &proof, query_form(x, deletion_fields));
     if (st == ST_OK)
         respond_model(x, 200, "pages/delete", &m);
     else
@@ -85,7 +90,7 @@ enum step deletion_show(struct exchange *x)
 /* Sorts the messages by the places of their fields on the page. */
 static void errors_in_order(const struct form_errors *e, struct form_errors *out)
 {
-    static const char *const order[] = { "give_up", "username", "password" };
+    static const char *const order[] = { "give_up", "username", "password", "passkey", "session" };
     out->count = 0;
     for (size_t field = 0; field < ARRAY_LEN(order); field++)
         for (size_t i = 0; i < e->count; i++)
@@ -93,12 +98,12 @@ static void errors_in_order(const struct form_errors *e, struct form_errors *out
                 out->items[out->count++] = e->items[i];
 }
 
-static enum step deletion_refuse(struct exchange *x, const struct form_errors *e)
+static enum step deletion_refuse(struct exchange *x, const struct proof *proof, const struct form_errors *e)
 {
     struct form_errors ordered;
     struct model m;
     errors_in_order(e, &ordered);
-    enum status st = deletion_model(x, &m, &x->form);
+    enum status st = deletion_model(x, &m, proof, &x->form);
     if (st == ST_OK)
         respond_form_errors(x, "pages/delete", &m, &ordered);
     else
@@ -119,39 +124,33 @@ static enum step deletion_begun(struct exchange *x)
     return STEP_DONE;
 }
 
-/* ST_NOT_FOUND: the password is wrong. */
-static enum status password_begin(struct exchange *x, struct hash_permit *permit, const struct deletion_form *form,
-                                  enum deletion_result *result)
-{
-    struct str hash;
-    enum status st = password_confirm(x, permit, &form->password, &hash);
-    if (st == ST_OK)
-        st = deletion_begin(&x->app->stores, x->arena, x->visitor.user_id, x->visitor.username, hash,
-                            form->give_up.len > 0, result);
-    return st == ST_OK && *result == DELETION_OTHER_PASSWORD ? ST_NOT_FOUND : st;
-}
-
-/* Checks the password and begins the deletion. ST_NOT_FOUND: the password is wrong. *answered: the limits refused the
- * try, and the request is answered. A form that was sent twice must get the same answer twice. The first request
- * removes the password, so after a wrong password this looks again whether the deletion has begun. */
-static enum status deletion_try(struct exchange *x, const struct deletion_form *form, enum deletion_result *result,
-                                bool *answered)
+/* Judges the proof and begins the deletion. ST_INVALID: *e has the message. *answered: the limits refused the try, and
+ * the request is answered. A form that was sent twice must get the same answer twice. The first request removes the
+ * password and uses up the passkey's answer, so after a refused proof this looks again whether the deletion has
+ * begun. */
+static enum status deletion_try(struct exchange *x, const struct deletion_form *form, struct form_errors *e,
+                                enum deletion_result *result, bool *answered)
 {
     struct db *db = x->app->stores.db;
-    struct hash_permit permit = { 0 };
     bool begun = false;
-    enum status st = deletion_is_begun(db, x->arena, x->visitor.user_id, &begun);
+    enum status proved = ST_OK, st = deletion_is_begun(db, x->arena, x->visitor.user_id, &begun);
     if (st != ST_OK || begun)
         return st;
-    *answered = !password_confirm_take(x, &form->password, &permit);
+    *answered = !proof_check(x, &form->proof, "password", e, &proved);
     if (*answered)
         return ST_OK;
-    enum status wrong = password_begin(x, &permit, form, result);
-    if (wrong != ST_NOT_FOUND)
-        return wrong;
+    if (proved == ST_OK)
+        proved = deletion_begin(&x->app->stores, x->arena, x->visitor.user_id, x->visitor.username, form->proof.hash,
+                                form->give_up.len > 0, result);
+    if (proved == ST_OK && *result == DELETION_OTHER_PASSWORD) {
+        form_fail(e, "password", "text/confirm_wrong");
+        proved = ST_INVALID;
+    }
+    if (proved != ST_INVALID)
+        return proved;
     *result = DELETION_BEGUN;
     st = deletion_is_begun(db, x->arena, x->visitor.user_id, &begun);
-    return st == ST_OK && !begun ? wrong : st;
+    return st == ST_OK && !begun ? proved : st;
 }
 
 /* Adds the message about money that is left. Returns the status of the store. */
@@ -170,25 +169,18 @@ static enum status money_judge(struct exchange *x, const struct deletion_form *f
 }
 
 /* Judges the whole form, so that the answer has all messages at once: *e already has the messages for missing fields.
- * False: the limits refuse to look at the password, and the request is answered. *st: ST_INVALID with messages in *e,
+ * False: the limits refuse to look at the proof, and the request is answered. *st: ST_INVALID with messages in *e,
  * ST_OK, or the status of a store. */
 static bool deletion_judge(struct exchange *x, const struct deletion_form *form, struct form_errors *e, enum status *st)
 {
-    struct hash_permit permit = { 0 };
-    struct str hash;
     if (form->username.len > 0 && !str_equal(form->username, x->visitor.username))
         form_fail_with(e, "username", "text/delete_wrong_name", x->visitor.username);
     if (e->count == 0)
-        return true; /* deletion_try looks at money and password */
+        return true; /* deletion_try looks at money and proof */
     *st = money_judge(x, form, e);
-    if (*st == ST_OK && !form_failed(e, "password")) {
-        if (!password_confirm_take(x, &form->password, &permit))
-            return false;
-        *st = password_confirm(x, &permit, &form->password, &hash);
-        if (*st == ST_NOT_FOUND)
-            form_fail(e, "password", "text/confirm_wrong");
-    }
-    if (*st == ST_OK || *st == ST_NOT_FOUND)
+    if (*st == ST_OK && !form_failed(e, "password") && !proof_check(x, &form->proof, "password", e, st))
+        return false;
+    if (*st == ST_OK)
         *st = ST_INVALID;
     return true;
 }
@@ -199,27 +191,28 @@ enum step deletion_submit(struct exchange *x)
     struct form_errors e;
     enum deletion_result result = DELETION_BEGUN;
     bool answered = false;
-    enum status st = form_read(x, deletion_fields, &form, &e);
+    enum status st = proof_begin(x, &form.proof);
+    if (st == ST_OK)
+        st = form_read(x, deletion_fields, &form, &e);
     if ((st == ST_OK || st == ST_INVALID) && !deletion_judge(x, &form, &e, &st))
         return STEP_DONE;
     if (st == ST_INVALID)
-        return deletion_refuse(x, &e);
+        return deletion_refuse(x, &form.proof, &e);
     if (st == ST_OK)
         st = session_store_check(x);
     if (st == ST_OK)
-        st = deletion_try(x, &form, &result, &answered);
+        st = deletion_try(x, &form, &e, &result, &answered);
     if (answered)
         return STEP_DONE;
-    if (st == ST_NOT_FOUND) {
-        form_fail(&e, "password", "text/confirm_wrong");
+    if (st == ST_INVALID) {
         (void)money_judge(x, &form, &e); /* if a store fails, the next try says it */
-        return deletion_refuse(x, &e);
+        return deletion_refuse(x, &form.proof, &e);
     }
     if (st == ST_OK && result == DELETION_MONEY_LEFT) {
         (void)money_judge(x, &form, &e);
         if (e.count == 0) /* it is gone meanwhile, or the store fails */
             form_fail(&e, "give_up", "text/delete_money_left");
-        return deletion_refuse(x, &e);
+        return deletion_refuse(x, &form.proof, &e);
     }
     if (st == ST_OK)
         return deletion_begun(x);

@@ -40,6 +40,7 @@ static void login_model(struct exchange *x, struct model *m, const struct form *
     invitation_model(x, m, next);
     bool expired = query_get(x, "expired", NULL).len > 0;
     value_page_bool(m, &m->root, "expired", expired && known_device_used(x));
+    value_page_bool(m, &m->root, "again", login_is_again(x));
     value_page_bool(m, &m->root, "no_cookies", query_get(x, "cookie", NULL).len > 0);
     value_page_text(m, &m->root, "register_url", next_url(x->arena, "/register", next));
     value_page_text(m, &m->root, "recovery_url", login_way_url(x, "/login/recovery", typed, next));
@@ -49,7 +50,7 @@ enum step login_show(struct exchange *x)
 {
     struct model m;
 
-    if (x->visitor.user_id != 0) {
+    if (x->visitor.user_id != 0 && !login_is_again(x)) {
         respond_see_other(x, path_after_login(next_from_query(x)));
         return STEP_DONE;
     }

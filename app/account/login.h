@@ -6,11 +6,13 @@
 #include "web/exchange.h"
 #include "web/fields.h"
 
-/* GET /login?next=PATH: pages/login. A visitor who is logged in is redirected to next (303).
+/* GET /login?next=PATH: pages/login. A visitor who is logged in is redirected to next (303),
+ * but not with &again=1, by which a form asks for a fresh session (account/proof.h).
  *
  * Model, all of it page-only:
  *   form       { username, next }: the typed texts; next is a local path or the empty string
  *   expired    the session ended while the visitor had a form open
+ *   again      the query has &again=1
  *   no_cookies the visitor has just logged in or registered, but the browser has not kept the session's cookie
  *   register_url, recovery_url  "/register" and "/login/recovery" with the same next; the latter also with a
  *                              username that was sent

@@ -27,11 +27,24 @@ struct str next_url(struct arena *a, const char *page, struct str next)
     return encoded.ptr == NULL ? STR_NONE : arena_printf(a, "%s?next=%.*s", page, STR_ARG(encoded));
 }
 
+struct str login_again_url(struct arena *a, struct str next)
+{
+    struct str encoded = form_encode(a, next);
+    return encoded.ptr == NULL ? STR_NONE : arena_printf(a, "/login?next=%.*s&again=1", STR_ARG(encoded));
+}
+
+bool login_is_again(struct exchange *x)
+{
+    return query_get(x, "again", NULL).len > 0;
+}
+
 struct str login_way_url(struct exchange *x, const char *page, const struct form *typed, struct str next)
 {
     struct str username = typed == NULL ? STR("") : form_get(typed, "username", NULL);
     struct str url = next_url(x->arena, page, next), folded = str_or_empty(username_fold(x->arena, username));
 
+    if (url.ptr != NULL && next.len > 0 && login_is_again(x))
+        url = arena_printf(x->arena, "%.*s&again=1", STR_ARG(url));
     if (url.ptr == NULL || !username_valid(folded))
         return url;
     return arena_printf(x->arena, "%.*s%cusername=%.*s", STR_ARG(url), next.len > 0 ? '&' : '?', STR_ARG(folded));

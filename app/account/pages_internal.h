@@ -15,6 +15,12 @@ struct str path_after_login(struct str next);
  * empty. STR_NONE without memory. */
 struct str next_url(struct arena *a, const char *page, struct str next);
 
+/* The address of the login for somebody who is logged in already, but has to do it again (account/proof.h); it leads
+ * back to next. STR_NONE without memory. */
+struct str login_again_url(struct arena *a, struct str next);
+/* True when the query has ?again=, as login_again_url makes it. */
+bool login_is_again(struct exchange *x);
+
 /* next_url of another way to log in, with the valid username that was typed (NULL: nothing was), so nobody types it
  * twice. */
 struct str login_way_url(struct exchange *x, const char *page, const struct form *typed, struct str next);

@@ -2,7 +2,6 @@
 
 #include <inttypes.h>
 
-#include "user/passkey_ceremony.h"
 #include "user/passkey_store.h"
 #include "web/respond.h"
 #include "web/security_log.h"
@@ -12,16 +11,21 @@ static bool site_read(struct exchange *x, struct passkey_site *out)
     return passkey_site_read(x->arena, str_from(x->app->stores.config->base_url), out);
 }
 
-enum status passkey_confirm_model(struct exchange *x, struct model *m)
+enum status passkey_confirm_can(struct exchange *x, bool *can)
 {
     struct passkey_site site;
     uint64_t count = 0;
-    if (x->wants_json || !site_read(x, &site))
-        return ST_OK;
-    enum status st = passkey_count(x->app->stores.db, x->arena, x->visitor.user_id, &count);
-    if (st == ST_OK && count > 0)
-        value_page_text(m, &m->root, "passkey_site", site.id);
+    enum status st = site_read(x, &site)
+                         ? passkey_count(x->app->stores.db, x->arena, x->visitor.user_id, &count)
+                         : ST_OK;
+    *can = st == ST_OK && count > 0;
     return st;
+}
+
+struct str passkey_confirm_site(struct exchange *x)
+{
+    struct passkey_site site;
+    return site_read(x, &site) ? site.id : STR_NONE;
 }
 
 static enum status refuse(const struct exchange *x, uint64_t passkey_id, const char *reason)

@@ -1,4 +1,4 @@
-/* A passkey in place of the password once more (account/password_confirm.h), for a form that a script fills in: it asks
+/* A passkey in place of the password once more (account/proof.h), for a form that a script fills in: it asks
  * for a challenge, the authenticator signs it, and the form is posted with the answer. */
 #ifndef HB_ACCOUNT_PASSKEY_CONFIRM_H
 #define HB_ACCOUNT_PASSKEY_CONFIRM_H
@@ -6,6 +6,7 @@
 #include "base/status.h"
 #include "base/value.h"
 #include "user/passkey.h"
+#include "user/passkey_ceremony.h"
 #include "web/exchange.h"
 #include "web/fields.h"
 
@@ -27,9 +28,10 @@ struct passkey_confirmation {
         PASSKEY_CONFIRM_FIELD("authenticator_data", form, member.answer.data, PASSKEY_DATA_MAX, "authenticatorData"),  \
         PASSKEY_CONFIRM_FIELD("signature", form, member.answer.signature, PASSKEY_SIGNATURE_MAX, "signature")
 
-/* Adds the page-only member passkey_site, the domain, when the visitor has a passkey and the site is one for passkeys.
- * The same errors as db_query. */
-enum status passkey_confirm_model(struct exchange *x, struct model *m);
+/* Whether the visitor has a passkey and the site is one for passkeys. The same errors as db_query. */
+enum status passkey_confirm_can(struct exchange *x, bool *can);
+/* The domain of the site's passkeys. STR_NONE: it is none for passkeys. */
+struct str passkey_confirm_site(struct exchange *x);
 
 /* Checks the answer. ST_OK · ST_NOT_FOUND: it is no passkey of the visitor, or its answer is wrong, which is logged ·
  * ST_EXISTS: the challenge has expired or was used before · else the status of a store. */

@@ -5,7 +5,7 @@
 
 #include "account/lost_phone.h"
 #include "account/pages_internal.h"
-#include "account/password_confirm.h"
+#include "account/proof.h"
 #include "account/shown_once.h"
 #include "base/clock.h"
 #include "user/device.h"
@@ -102,16 +102,28 @@ static const struct field view_fields[] = { { .name = "passkey", .type = &FIELD_
 static const struct field changed_fields[] = { { .name = "password", .type = &FIELD_NUMBER, .max = 1 },
                                                { .name = NULL } };
 
+/* As proof_begin; a browser that has just proved it needs nothing more. */
+static enum status adding_begin(struct exchange *x, struct proof *proof)
+{
+    enum status st = proof_begin(x, proof);
+    if (st == ST_OK && shown_once_read(x, SHOWN_REGISTERED).ptr != NULL)
+        proof->ways = PROOF_SESSION;
+    return st;
+}
+
 enum step passkeys_show(struct exchange *x)
 {
     struct model m;
     enum passkeys_view view = VIEW_LIST;
     uint64_t changed = 0;
+    struct proof proof;
     (void)query_read(x, view_fields, &view); /* a malformed query counts as none */
     (void)query_read(x, changed_fields, &changed);
 
     model_init(&m, x->arena);
-    enum status st = passkeys_model(x, &m);
+    enum status st = adding_begin(x, &proof);
+    if (st == ST_OK)
+        st = passkeys_model(x, &m);
     if (st != ST_OK) {
         respond_status(x, status_idempotent(st));
         return STEP_DONE;
@@ -121,7 +133,7 @@ enum step passkeys_show(struct exchange *x)
     value_page_bool(&m, &m.root, "password_changed", changed != 0);
     value_page_bool(&m, &m.root, "passkey_added", view == VIEW_ADDED);
     value_page_bool(&m, &m.root, "passkey_removed", view == VIEW_REMOVED);
-    value_page_bool(&m, &m.root, "without_password", shown_once_read(x, SHOWN_REGISTERED).ptr != NULL);
+    proof_model(x, &m, &proof, "password", "/account/passkeys");
     if (passkey_offer_waits(x))
         respond_cookie(x, STR(OFFER_COOKIE), STR(""), 0);
     if (view == VIEW_OFFER)
@@ -211,13 +223,14 @@ enum step passkey_challenge_submit(struct exchange *x)
 {
     struct form_errors e;
     struct passkey_site site;
+    struct proof proof;
     enum status st;
 
     if (!passkey_begin(x, &site))
         return STEP_DONE;
     if (shown_once_read(x, SHOWN_REGISTERED).ptr != NULL)
         return challenge_answer(x, &site);
-    if (!password_confirm_form(x, &e, &st))
+    if (!proof_form(x, &proof, &e, &st))
         return STEP_DONE;
     if (st == ST_OK)
         return challenge_answer(x, &site);

@@ -22,17 +22,17 @@ void passkey_offer_later(struct exchange *x);
 bool passkey_offer_waits(const struct exchange *x);
 
 /* Handler of GET /account/passkeys: 200, pages/passkeys with passkeys_model and, page-only, username, passkey_added and
- * passkey_removed (of the query ?passkey=added|removed) and without_password: a passkey may be added without the
- * password, as it was typed a moment ago to register. With ?passkey=offer&next=PATH, where a registration leads:
+ * passkey_removed (of the query ?passkey=added|removed) and those of proof_model; proof has session also when the
+ * password was typed a moment ago to register. With ?passkey=offer&next=PATH, where a registration leads:
  * pages/passkey_offer, with offer_next, a local path. */
 enum step passkeys_show(struct exchange *x);
 /* Handler of GET for the addresses of the forms: 303 /account/passkeys. */
 enum step passkeys_redirect(struct exchange *x);
 
-/* Handler of POST /account/passkeys/challenge, a form of password_confirm_fields: 200 { challenge, site, user { id,
+/* Handler of POST /account/passkeys/challenge, a form of proof_fields: 200 { challenge, site, user { id,
  * name, nickname }, algorithms, exclude, seconds }, from which static/passkey.js makes the options of
  * navigator.credentials.create. user.id is the user handle; exclude are the credential ids of the user's passkeys.
- * Bytes are in base64url. 422 with `errors`: the password is missing or wrong. The browser that has just registered
+ * Bytes are in base64url. 422 with `errors`: the proof is refused. The browser that has just registered
  * (SHOWN_REGISTERED of account/shown_once.h) needs none. */
 enum step passkey_challenge_submit(struct exchange *x);
 /* Handler of POST /account/passkeys: 201 { id, name, created_at }. 422 passkey-expired · 422 passkey-refused · 422 with

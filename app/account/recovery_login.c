@@ -84,7 +84,7 @@ enum step recovery_login_show(struct exchange *x)
 
     if (x->visitor.user_id != 0 && str_equal(query_get(x, "used", NULL), STR("password")))
         return used_show(x);
-    if (x->visitor.user_id != 0) {
+    if (x->visitor.user_id != 0 && !login_is_again(x)) {
         respond_see_other(x, path_after_login(next_from_query(x)));
         return STEP_DONE;
     }

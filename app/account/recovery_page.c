@@ -1,7 +1,7 @@
 #include "account/recovery_page.h"
 
 #include "account/lost_phone.h"
-#include "account/password_confirm.h"
+#include "account/proof.h"
 #include "account/shown_once.h"
 #include "user/recovery_store.h"
 #include "web/field_types.h"
@@ -28,9 +28,10 @@ enum status recovery_model(struct exchange *x, struct model *m)
     return ST_OK;
 }
 
-static enum status page_model(struct exchange *x, struct model *m)
+static enum status page_model(struct exchange *x, struct model *m, const struct proof *proof)
 {
     model_init(m, x->arena);
+    proof_model(x, m, proof, "password", "/account/recovery");
     value_page_text(m, &m->root, "username", x->visitor.username);
     lost_phone_model(m, x->method == METHOD_POST ? lost_phone_from_form(x) : lost_phone_from_query(x));
     return recovery_model(x, m);
@@ -72,7 +73,10 @@ static void made_model(struct exchange *x, struct model *m)
 enum step recovery_show(struct exchange *x)
 {
     struct model m;
-    enum status st = page_model(x, &m);
+    struct proof proof;
+    enum status st = proof_begin(x, &proof);
+    if (st == ST_OK)
+        st = page_model(x, &m, &proof);
 
     if (st == ST_OK) {
         made_model(x, &m);
@@ -83,10 +87,10 @@ enum step recovery_show(struct exchange *x)
     return STEP_DONE;
 }
 
-static enum step recovery_refuse(struct exchange *x, const struct form_errors *e)
+static enum step recovery_refuse(struct exchange *x, const struct proof *proof, const struct form_errors *e)
 {
     struct model m;
-    enum status st = page_model(x, &m);
+    enum status st = page_model(x, &m, proof);
 
     if (st == ST_OK)
         respond_form_errors(x, "pages/recovery", &m, e);
@@ -149,12 +153,13 @@ enum step recovery_submit(struct exchange *x)
 {
     struct recovery_code codes[RECOVERY_CODES];
     struct form_errors e;
+    struct proof proof;
     enum status st;
 
-    if (!password_confirm_form(x, &e, &st))
+    if (!proof_form(x, &proof, &e, &st))
         return STEP_DONE;
     if (st == ST_INVALID)
-        return recovery_refuse(x, &e);
+        return recovery_refuse(x, &proof, &e);
     if (st == ST_OK && !limits_take(x, &(struct limit_use){ .limit = LIMIT_RECOVERY_MAKE }, 1))
         return STEP_DONE;
     if (st == ST_OK)

@@ -5,14 +5,15 @@
 #include "account/deletion_page.h"
 #include "account/language.h"
 #include "account/login.h"
+#include "account/login_link_page.h"
 #include "account/logout.h"
 #include "account/nickname_page.h"
 #include "account/passkey_confirm.h"
 #include "account/passkey_login.h"
 #include "account/passkey_page.h"
-#include "account/password_confirm.h"
 #include "account/password_page.h"
 #include "account/picture_page.h"
+#include "account/proof.h"
 #include "account/recovery_login.h"
 #include "account/recovery_page.h"
 #include "account/register.h"
@@ -35,6 +36,8 @@ const struct route account_routes[] = {
     { "POST", "/login/passkey",
       WANT_VISITOR | SAME_ORIGIN | NO_TOKEN | LIMITED_BY(LIMIT_PASSKEY_ADDRESS) | LIMITED_BY(LIMIT_PASSKEY_NETWORK),
       POOL_AUTH, passkey_login_submit, passkey_login_fields },
+    { "GET", "/login/link", WANT_VISITOR | NO_TOKEN, POOL_AUTH, login_link_show, NULL },
+    { "POST", "/login/link", WANT_VISITOR | SAME_ORIGIN | NO_TOKEN, POOL_AUTH, login_link_submit, login_link_fields },
     { "GET", "/login/recovery", WANT_VISITOR | NO_TOKEN, POOL_AUTH, recovery_login_show, NULL },
     { "POST", "/login/recovery", WANT_VISITOR | SAME_ORIGIN | NO_TOKEN | KEEP_FORM, POOL_AUTH, recovery_login_submit,
       recovery_login_fields },
@@ -57,11 +60,11 @@ const struct route account_routes[] = {
       cover_delete_submit, NULL },
     { "GET", "/covers/:key/delete", 0, POOL_PAGE, covers_redirect, NULL },
     { "GET", "/picture/:key", LIMITED_BY(LIMIT_CARD), POOL_CARD, picture_show, NULL },
+    { "GET", "/.well-known/change-password", 0, POOL_PAGE, password_redirect, NULL },
     { "GET", "/account/password", NEED_USER | NO_TOKEN | LIMITED_BY(LIMIT_READ), POOL_AUTH, password_show, NULL },
     { "POST", "/account/password", NEED_USER | SAME_ORIGIN | NO_TOKEN, POOL_AUTH, password_submit, password_fields },
     { "GET", "/account/recovery", NEED_USER | NO_TOKEN | LIMITED_BY(LIMIT_READ), POOL_AUTH, recovery_show, NULL },
-    { "POST", "/account/recovery", NEED_USER | SAME_ORIGIN | NO_TOKEN, POOL_AUTH, recovery_submit,
-      password_confirm_fields },
+    { "POST", "/account/recovery", NEED_USER | SAME_ORIGIN | NO_TOKEN, POOL_AUTH, recovery_submit, proof_fields },
     { "GET", "/account/delete", NEED_USER | NO_TOKEN | LIMITED_BY(LIMIT_READ), POOL_AUTH, deletion_show, NULL },
     { "POST", "/account/delete", NEED_USER | SAME_ORIGIN | NO_TOKEN, POOL_AUTH, deletion_submit, deletion_fields },
     { "GET", "/account/deleted", 0, POOL_PAGE, deletion_done_show, NULL },
@@ -75,7 +78,7 @@ const struct route account_routes[] = {
       token_delete_submit, NULL },
     { "GET", "/account/passkeys", NEED_USER | NO_TOKEN | LIMITED_BY(LIMIT_READ), POOL_AUTH, passkeys_show, NULL },
     { "POST", "/account/passkeys/challenge", NEED_USER | SAME_ORIGIN | NO_TOKEN, POOL_AUTH, passkey_challenge_submit,
-      password_confirm_fields },
+      proof_fields },
     { "POST", "/account/passkeys/confirm", NEED_USER | SAME_ORIGIN | NO_TOKEN | LIMITED_BY(LIMIT_READ), POOL_AUTH,
       passkey_confirm_challenge, NULL },
     { "POST", "/account/passkeys", NEED_USER | SAME_ORIGIN | NO_TOKEN | LIMITED_BY(LIMIT_READ), POOL_AUTH,

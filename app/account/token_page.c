@@ -3,7 +3,6 @@
 #include <inttypes.h>
 #include <string.h>
 
-#include "account/password_confirm.h"
 #include "account/shown_once.h"
 #include "base/clock.h"
 #include "user/account.h"
@@ -62,9 +61,11 @@ enum status tokens_model(struct exchange *x, struct model *m)
     return ST_OK;
 }
 
-static enum status page_model(struct exchange *x, struct model *m, struct str name, struct str days, unsigned scopes)
+static enum status page_model(struct exchange *x, struct model *m, const struct proof *proof, struct str name,
+                              struct str days, unsigned scopes)
 {
     model_init(m, x->arena);
+    proof_model(x, m, proof, "password", "/account/developers");
     enum status st = tokens_model(x, m);
     if (st != ST_OK)
         return st;
@@ -104,7 +105,10 @@ enum step developers_show(struct exchange *x)
     struct model m;
     struct developers_query query = { 0 };
     (void)query_read(x, developers_fields, &query); /* a malformed query counts as none */
-    enum status st = page_model(x, &m, STR(""), DAYS_PROPOSED, SCOPES_PROPOSED);
+    struct proof proof;
+    enum status st = proof_begin(x, &proof);
+    if (st == ST_OK)
+        st = page_model(x, &m, &proof, STR(""), DAYS_PROPOSED, SCOPES_PROPOSED);
 
     if (st == ST_OK) {
         value_page_bool(&m, &m.root, "revoked", query.revoked != 0);
@@ -194,14 +198,15 @@ const struct field token_fields[] = {
       .high = "text/token_days_max",
       .says = "until it expires",
       .example = "30" },
-    PASSWORD_FIELD("password", offsetof(struct token_form, password), "a good password"),
+    PROOF_FIELDS(struct token_form, proof, "password"),
     { .name = NULL },
 };
 
-static enum step token_refuse(struct exchange *x, unsigned scopes, const struct form_errors *e)
+static enum step token_refuse(struct exchange *x, const struct token_form *form, const struct form_errors *e)
 {
     struct model m;
-    enum status st = page_model(x, &m, form_get(&x->form, "name", NULL), form_get(&x->form, "days", NULL), scopes);
+    enum status st = page_model(x, &m, &form->proof, form_get(&x->form, "name", NULL),
+                                form_get(&x->form, "days", NULL), form->scopes);
 
     if (st != ST_OK) {
         respond_status(x, st);
@@ -265,7 +270,7 @@ static enum step token_make(struct exchange *x, const struct token_form *form)
         return token_answer(x, &t, kept);
     if (st == ST_INVALID && full) {
         form_fail_with(&e, "tokens", "text/token_full", arena_printf(x->arena, "%d", TOKENS_MAX));
-        return token_refuse(x, form->scopes, &e);
+        return token_refuse(x, form, &e);
     }
     if (st == ST_UNKNOWN)
         respond_problem(x, &TOKEN_UNKNOWN);
@@ -277,21 +282,15 @@ static enum step token_make(struct exchange *x, const struct token_form *form)
 enum step token_submit(struct exchange *x)
 {
     struct token_form form = { 0 };
-    struct hash_permit permit = { 0 };
     struct form_errors e;
-    struct str hash;
 
-    enum status st = form_read(x, token_fields, &form, &e);
-    if (st == ST_INVALID)
-        return token_refuse(x, form.scopes, &e);
-    if (st == ST_OK && !password_confirm_take(x, &form.password, &permit))
-        return STEP_DONE;
+    enum status st = proof_begin(x, &form.proof);
     if (st == ST_OK)
-        st = password_confirm(x, &permit, &form.password, &hash);
-    if (st == ST_NOT_FOUND) {
-        form_fail(&e, "password", "text/confirm_wrong");
-        return token_refuse(x, form.scopes, &e);
-    }
+        st = form_read(x, token_fields, &form, &e);
+    if (st == ST_OK && !proof_check(x, &form.proof, "password", &e, &st))
+        return STEP_DONE;
+    if (st == ST_INVALID)
+        return token_refuse(x, &form, &e);
     if (st == ST_OK)
         return token_make(x, &form);
     respond_status(x, st);

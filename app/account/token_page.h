@@ -2,8 +2,8 @@
 #ifndef HB_ACCOUNT_TOKEN_PAGE_H
 #define HB_ACCOUNT_TOKEN_PAGE_H
 
+#include "account/proof.h"
 #include "base/value.h"
-#include "user/password.h"
 #include "web/exchange.h"
 #include "web/fields.h"
 
@@ -12,10 +12,10 @@ struct token_form {
     struct str name;
     unsigned scopes; /* bits of enum scope */
     uint32_t days;   /* until the token expires */
-    struct password password;
+    struct proof proof;
 };
 /* Its fields: name; the scopes as the boxes scope_read, scope_send, scope_open of the page or as one field `scopes`
- * with blanks between them, or both; days; password. */
+ * with blanks between them, or both; days; those of a proof. */
 extern const struct field token_fields[];
 
 /* Adds tokens: a list of { id (public), name, scopes ("read send"), created_at, expires_at, used_at (null: never) },
@@ -23,7 +23,7 @@ extern const struct field token_fields[];
  * ST_OK, or the status of a store. */
 enum status tokens_model(struct exchange *x, struct model *m);
 
-/* Handler of GET /account/developers: 200, pages/developers. JSON: tokens. Page: form { name, days, scope_… }, revoked
+/* Handler of GET /account/developers: 200, pages/developers. JSON: tokens, proofs (account/proof.h). Page: form { name, days, scope_… }, revoked
  * (of the query ?revoked=1). With ?made=1, where the POST leads, also new_token for the first look
  * (account/shown_once.h), later shown_before. After a refused POST (422) also errors, error, and token_open: the form
  * is unfolded. */

@@ -36,6 +36,7 @@ static const struct purpose {
     [KEY_PHRASE_SEAL] = { "phrase_seals", SECOND, "hongbao phrase seals v2", KEY_BYTES, HOT | PAGE },
     [KEY_USERNAMES] = { "usernames", SECOND, "hongbao usernames v2", KEY_BYTES, AUTH },
     [KEY_SHOWN] = { "shown", SECOND, "hongbao shown once v1", KEY_BYTES, AUTH },
+    [KEY_LOGIN_LINKS] = { "login_links", SECOND, "hongbao login links v1", KEY_BYTES, AUTH },
     [KEY_TOPUPS] = { "topups", SECOND, "hongbao topups v1", KEY_BYTES, PAGE },
     [KEY_BEFORE] = { "before", FIRST, NULL, KEY_BYTES, HOT | PAGE | AUTH },
 };

@@ -9,8 +9,10 @@
 #include "base/security_event.h"
 #include "commands/stores.h"
 #include "commands/user_find.h"
+#include "commands/user_internal.h"
 #include "user/account.h"
 #include "user/known_device.h"
+#include "user/login_link_store.h"
 #include "user/passkey_store.h"
 #include "user/password.h"
 #include "user/recovery_store.h"
@@ -78,6 +80,7 @@ static enum status show(struct operation *op)
     struct session_entry *sessions;
     size_t count;
     uint64_t tokens, passkeys, codes;
+    int64_t link_until_ms = 0;
     enum status st = session_list_read(op->stores, op->arena, op->user.id, clock_now_ms(), &sessions, &count);
     if (st == ST_OK)
         st = token_count(op->stores->db, op->arena, op->user.id, &tokens);
@@ -85,6 +88,8 @@ static enum status show(struct operation *op)
         st = passkey_count(op->stores->db, op->arena, op->user.id, &passkeys);
     if (st == ST_OK)
         st = recovery_codes_count(op->stores->db, op->arena, op->user.id, &codes);
+    if (st == ST_OK)
+        st = login_link_until(op->stores->db, op->arena, op->user.id, clock_now_ms(), &link_until_ms);
     if (st != ST_OK)
         return status_idempotent(st);
     (void)fprintf(op->out, "id %" PRIu64 "\nusername %.*s\nnickname %.*s\n", op->user.id, STR_ARG(op->user.username),
@@ -96,6 +101,8 @@ static enum status show(struct operation *op)
         time_print(op->out, "deletion asked for", op->user.deleting_ms);
     if (op->user.deleted_ms > 0)
         time_print(op->out, "deleted", op->user.deleted_ms);
+    if (link_until_ms > 0)
+        time_print(op->out, "login link until", link_until_ms);
     (void)fprintf(op->out, "tokens %" PRIu64 "\npasskeys %" PRIu64 "\nrecovery codes %" PRIu64 "\nsessions %zu\n",
                   tokens, passkeys, codes, count);
     for (size_t i = 0; i < count; i++) {
@@ -111,6 +118,8 @@ static enum status show(struct operation *op)
 static enum status disable(struct operation *op)
 {
     enum status st = user_disable(op->stores->db, op->user.id, clock_now_ms());
+    if (st == ST_OK)
+        st = login_link_delete(op->stores->db, op->user.id);
     return st == ST_OK ? sessions_and_tokens_end(op) : st;
 }
 
@@ -135,6 +144,8 @@ static enum status reset(struct operation *op)
     if (st == ST_OK)
         st = recovery_codes_delete(op->stores->db, op->user.id);
     if (st == ST_OK)
+        st = login_link_delete(op->stores->db, op->user.id);
+    if (st == ST_OK)
         st = sessions_and_tokens_end(op);
     if (st == ST_OK)
         (void)fprintf(op->out, "new password %s\n", password);
@@ -148,10 +159,22 @@ static const struct action {
 } ACTIONS[] = {
     { "find", NULL, NULL },
     { "show", show, NULL },
-    { "disable", disable, "disabled: no login, all sessions and tokens have ended" },
+    { "disable", disable, "disabled: no login, all sessions, tokens and login links have ended" },
     { "enable", enable, "enabled" },
     { "end-sessions", sessions_end, "all sessions have ended" },
-    { "reset", reset, "the password is changed, all sessions, tokens, passkeys and recovery codes have ended" },
+    { "reset", reset,
+      "the password is changed, all sessions, tokens, passkeys, recovery codes and login links have ended" },
+};
+
+/* What nobody can do, and why (docs/how-to/users.md). */
+static const struct {
+    const char *name, *why;
+} REFUSED[] = {
+    { "rename", "a username is for life: senders name receivers by it, and records and receipts of others have it. The "
+                "user can change the nickname on the account page" },
+    { "merge",
+      "two accounts can't become one: the packets and the records of each are of its own user. Move the money, "
+      "then let the user delete one of them" },
 };
 
 /* NULL: there is no such action. */
@@ -183,8 +206,12 @@ enum status user_operate(struct stores *stores, const char *action, struct str n
     const struct action *found = action_find(action);
     struct operation op = { .stores = stores, .out = out };
     *why = NULL;
+    for (size_t i = 0; i < ARRAY_LEN(REFUSED); i++)
+        if (strcmp(REFUSED[i].name, action) == 0)
+            *why = REFUSED[i].why;
     if (found == NULL) {
-        *why = "no such action; use find, show, disable, enable, end-sessions or reset";
+        if (*why == NULL)
+            *why = "no such action; use find, show, disable, enable, end-sessions, reset, login-link, import or export";
         return ST_INVALID;
     }
     op.arena = arena_new(16 << 10, 4 << 20);
@@ -204,23 +231,55 @@ enum status user_operate(struct stores *stores, const char *action, struct str n
     return st;
 }
 
+/* The actions with arguments of their own. */
+static const struct own_action {
+    const char *name;
+    int (*run)(const struct config *config, int argc, char **argv);
+} OWN_ACTIONS[] = { { "import", user_import_command },
+                    { "export", user_export_command },
+                    { "login-link", user_login_link_command } };
+
+/* NULL: it is none of them. */
+static const struct own_action *own_action_find(int argc, char **argv)
+{
+    for (size_t i = 0; argc > 1 && i < ARRAY_LEN(OWN_ACTIONS); i++)
+        if (strcmp(OWN_ACTIONS[i].name, argv[1]) == 0)
+            return &OWN_ACTIONS[i];
+    return NULL;
+}
+
+const char *user_role(int argc, char **argv)
+{
+    return own_action_find(argc, argv) != NULL ? "auth" : "support";
+}
+
+bool user_stores_open(struct stores *stores, struct config *patient, const struct config *config)
+{
+    *patient = *config;
+    if (patient->redis_timeout_ms < OPERATOR_TIMEOUT_S * 1000)
+        patient->redis_timeout_ms = OPERATOR_TIMEOUT_S * 1000;
+    if (patient->mysql_timeout_s < OPERATOR_TIMEOUT_S)
+        patient->mysql_timeout_s = OPERATOR_TIMEOUT_S;
+    return command_stores_open(stores, patient, "user");
+}
+
 int user_command(const struct config *config, int argc, char **argv)
 {
+    const struct own_action *own = own_action_find(argc, argv);
+    if (own != NULL)
+        return own->run(config, argc - 1, argv + 1);
     struct stores stores;
-    struct config patient = *config; /* an operator waits rather than not knowing what was done */
+    struct config patient;
     const char *why;
-
-    if (patient.redis_timeout_ms < OPERATOR_TIMEOUT_S * 1000)
-        patient.redis_timeout_ms = OPERATOR_TIMEOUT_S * 1000;
-    if (patient.mysql_timeout_s < OPERATOR_TIMEOUT_S)
-        patient.mysql_timeout_s = OPERATOR_TIMEOUT_S;
     if (argc != 3) {
         (void)fputs("usage: hongbao user find WORD | show|disable|enable|end-sessions|reset NAME\n"
+                    "       hongbao user login-link NAME [--days N] | import FILE.csv [--links OUT.csv [--days N]] "
+                    "[--check] | export [--csv]\n"
                     "Quote a text with blanks.\n",
                     stderr);
         return 2;
     }
-    if (!command_stores_open(&stores, &patient, "user"))
+    if (!user_stores_open(&stores, &patient, config))
         return 1;
     enum status st = user_operate(&stores, argv[1], str_from(argv[2]), stdout, &why);
     if (st == ST_INVALID || st == ST_NOT_FOUND)

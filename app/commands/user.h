@@ -15,10 +15,16 @@
  *   disable       no login any more; all sessions and access tokens end
  *   enable        the user may log in again, with the password of before
  *   end-sessions  all sessions end; access tokens stay
- *   reset         a new random password, printed once; all sessions, access tokens, passkeys and recovery codes end
+ *   reset         a new random password, printed once; all sessions, access tokens, passkeys, recovery codes and login
+ *                 links end
+ *   login-link, import, export: commands/user_internal.h
  * NAME is a username, or "~" and the id. Each may be repeated. Each except find and show logs a security event.
  * Returns 0; 1: no such user, or a store failed; 2: bad arguments. */
 int user_command(const struct config *config, int argc, char **argv);
+
+/* The role of the command with these arguments: support, or auth, which may make users and login links and knows who has
+ * a password. Static storage. */
+const char *user_role(int argc, char **argv);
 
 /* The same for open stores. ST_NOT_FOUND: no such user · ST_INVALID: no such action, or a text that can't be read ·
  * else the status of a store: a part may be done. *why: the message of an error, in static storage; it may be NULL. */

@@ -90,6 +90,20 @@ static bool valid_unit_sign(const char *text)
     return valid;
 }
 
+/* A URI of a kind that RFC 9116 names for Contact. */
+static bool valid_contact(const char *text)
+{
+    static const char *const kinds[] = { "https://", "mailto:", "tel:" };
+    const struct str uri = str_from(text);
+    for (size_t i = 0; i < uri.len; i++)
+        if (uri.ptr[i] <= ' ' || uri.ptr[i] > '~')
+            return false;
+    for (size_t i = 0; i < ARRAY_LEN(kinds); i++)
+        if (uri.len > strlen(kinds[i]) && str_starts(uri, str_from(kinds[i])))
+            return true;
+    return uri.len == 0;
+}
+
 static bool valid_rate(const char *text)
 {
     struct rate rate;
@@ -193,6 +207,10 @@ static const struct config_setting SETTINGS[] = {
     SETTING_TEXT(unit_name_zh, 1, UNIT_SIGN_MAX, "元", valid_unit_sign, UNIT_SIGN_RULE, "its name on Chinese pages"),
     SETTING_TEXT(unit_name_en, 1, UNIT_SIGN_MAX, "yuan", valid_unit_sign, UNIT_SIGN_RULE,
                  "its name on English pages, where it has no symbol; one word for 1 and 2: yuan, points"),
+    SETTING_TEXT(security_contact, 0, TEXT_MAX, "", valid_contact,
+                 "https:, mailto: or tel: and the rest, without blanks",
+                 "where people report a vulnerability: `/.well-known/security.txt` names it; empty: there is no such "
+                 "file"),
     SETTING_BOOL(demo, "off", "demo deposits and `hongbao demo`"),
     SETTING_BOOL(reload, "off", "compile templates anew when a file changed"),
     SETTING_BOOL(sandbox, "on", "refuse system calls that a process does not need"),
@@ -250,9 +268,9 @@ static const struct config_setting SETTINGS[] = {
     SETTING_RATE(limit_password, "10 1/m 30 4/h", "wrong passwords of a user who is logged in"),
     SETTING_RATE(limit_confirm, "30 6/m", "passwords of a user who is logged in, right ones too"),
     SETTING_RATE(limit_recovery_make, "5 6/h", "sets of recovery codes that a user makes"),
-    SETTING_RATE(limit_recovery_code, "5 1/m 10 4/h", "logins with one recovery code"),
-    SETTING_RATE(limit_recovery_address, "20 10/m", "guessed recovery codes from an address"),
-    SETTING_RATE(limit_recovery_network, "100 1/s", "guessed recovery codes from a network"),
+    SETTING_RATE(limit_recovery_code, "5 1/m 10 4/h", "logins with one recovery code or login link"),
+    SETTING_RATE(limit_recovery_address, "20 10/m", "guessed recovery codes and login links from an address"),
+    SETTING_RATE(limit_recovery_network, "100 1/s", "guessed recovery codes and login links from a network"),
     SETTING_RATE(limit_login_device, "10 12/m 30 12/h", "logins of a user from a device that the user has used before"),
     SETTING_RATE(limit_login_account, "5 30/m 10 1/m 30 4/h", "wrong passwords for a username from other devices"),
     SETTING_RATE(limit_login_new, "30 6/m", "logins with a username from other devices, right ones too"),

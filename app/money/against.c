@@ -9,9 +9,9 @@ enum { BATCH_ROWS = 500, ARENA_CHUNK_BYTES = 1 << 20, ARENA_LIMIT_BYTES = 48 << 
 /* A comparison under way. */
 struct comparison {
     struct against *g;
-    struct arena *arena;         /* of one row, or of a page of transfers */
-    struct reference_set listed; /* way and reference of each row so far */
-    struct reference_set taken;  /* of against_hint */
+    struct arena *arena;    /* of one row, or of a page of transfers */
+    struct text_set listed; /* way and reference of each row so far */
+    struct text_set taken;  /* of against_hint */
     bool begun;
 };
 
@@ -111,7 +111,7 @@ static struct str key_of(struct comparison *c, enum listed_way way, struct str r
 static bool is_listed(struct comparison *c, enum listed_way way, struct str reference)
 {
     const struct str key = key_of(c, way, reference);
-    return key.ptr == NULL || (reference.len > 0 && reference_set_has(&c->listed, key));
+    return key.ptr == NULL || (reference.len > 0 && text_set_has(&c->listed, key));
 }
 
 static enum listed_way way_of(const struct transfer_line *t)
@@ -146,7 +146,7 @@ static enum status row_compare(struct comparison *c, struct db *db, const struct
 {
     struct difference d = { .kind = DIFFERENCE_TWICE, .row = *row };
     const struct str key = key_of(c, row->way, row->reference);
-    enum status st = key.ptr == NULL ? ST_NO_MEMORY : reference_set_add(&c->listed, key);
+    enum status st = key.ptr == NULL ? ST_NO_MEMORY : text_set_add(&c->listed, key);
     if (st == ST_EXISTS)
         return tell(c, &d);
     if (st != ST_OK)
@@ -242,11 +242,11 @@ enum status against_compare(struct against *g, struct db *db)
 {
     struct comparison c = { .g = g, .arena = arena_new(ARENA_CHUNK_BYTES, ARENA_LIMIT_BYTES) };
     g->here = g->differences = 0;
-    reference_set_begin(&c.listed);
-    reference_set_begin(&c.taken);
+    text_set_begin(&c.listed);
+    text_set_begin(&c.taken);
     enum status st = c.arena == NULL ? ST_NO_MEMORY : db_snapshot(db, compare_body, &c);
-    reference_set_end(&c.listed);
-    reference_set_end(&c.taken);
+    text_set_end(&c.listed);
+    text_set_end(&c.taken);
     arena_free(c.arena);
     return st;
 }

@@ -23,7 +23,7 @@ static enum status user_find(struct db *db, struct arena *a, const struct listed
 /* The first withdrawal or order that fits and that no earlier row has. sql: selects id and username of the next one
  * behind an id. */
 static enum status first_untaken(struct db *db, struct arena *a, const char *sql, uint64_t channel_id, int64_t fen,
-                                 uint64_t user_id, struct reference_set *taken, uint64_t *out, struct str *username)
+                                 uint64_t user_id, struct text_set *taken, uint64_t *out, struct str *username)
 {
     struct db_rows rows;
     const struct str table = str_from(sql);
@@ -35,7 +35,7 @@ static enum status first_untaken(struct db *db, struct arena *a, const char *sql
             return st;
         after = db_cell_u64(&rows, 0, 0);
         const struct str key = arena_printf(a, "%.*s%" PRIu64, STR_ARG(table), after);
-        st = key.ptr == NULL ? ST_NO_MEMORY : reference_set_add(taken, key);
+        st = key.ptr == NULL ? ST_NO_MEMORY : text_set_add(taken, key);
         if (st == ST_EXISTS)
             continue;
         *out = after;
@@ -45,7 +45,7 @@ static enum status first_untaken(struct db *db, struct arena *a, const char *sql
 }
 
 static enum status withdrawal_find_of(struct db *db, struct arena *a, uint64_t channel_id, const struct listed *row,
-                                      struct reference_set *taken, struct difference_hint *out)
+                                      struct text_set *taken, struct difference_hint *out)
 {
     return first_untaken(db, a,
                          "SELECT w.id, u.username FROM withdrawal AS w JOIN user AS u ON u.id = w.user_id"
@@ -79,7 +79,7 @@ static enum status order_named(struct db *db, struct arena *a, uint64_t channel_
 }
 
 static enum status order_find(struct db *db, struct arena *a, uint64_t channel_id, const struct listed *row,
-                              struct reference_set *taken, struct difference_hint *out)
+                              struct text_set *taken, struct difference_hint *out)
 {
     struct str username;
     enum status st = order_named(db, a, channel_id, row, out);
@@ -92,7 +92,7 @@ static enum status order_find(struct db *db, struct arena *a, uint64_t channel_i
 }
 
 enum status against_hint(struct db *db, struct arena *a, uint64_t channel_id, const struct listed *row,
-                         struct reference_set *taken, struct difference_hint *out)
+                         struct text_set *taken, struct difference_hint *out)
 {
     *out = (struct difference_hint){ .username = STR(""), .withdrawer = STR("") };
     enum status st = user_find(db, a, row, out);

@@ -5,7 +5,7 @@
 
 #include "base/clock.h"
 #include "base/log.h"
-#include "money/csv_reader.h"
+#include "io/csv_reader.h"
 #include "money/import_internal.h"
 
 enum { ARENA_CHUNK_BYTES = 1 << 20, ARENA_LIMIT_BYTES = 48 << 20 };
@@ -117,7 +117,7 @@ static enum status pass_run(struct pass *pass)
     return st;
 }
 
-static enum status import_run(struct import *im, struct db *db, struct reference_set *references,
+static enum status import_run(struct import *im, struct db *db, struct text_set *references,
                               enum status (*finish)(struct pass *pass))
 {
     struct pass pass = { .batch = { .import = im, .db = db, .references = references }, .finish = finish };
@@ -166,12 +166,12 @@ static enum status check_finish(struct pass *pass)
 
 enum status import_check(struct import *im, struct db *db)
 {
-    struct reference_set references;
+    struct text_set references;
     im->file.rows = im->file.faults = im->file.made = 0;
     im->file.sum_fen = 0;
-    reference_set_begin(&references);
+    text_set_begin(&references);
     enum status st = import_run(im, db, &references, check_finish);
-    reference_set_end(&references);
+    text_set_end(&references);
     if (st == ST_OK && im->file.rows == 0)
         im->file.why = "the file has no rows";
     return st == ST_OK && (im->file.faults > 0 || im->file.why != NULL) ? ST_INVALID : st;

@@ -4,7 +4,7 @@
  * The first pass checks every row, and a wrong one stops the import before anything is done. The second pass makes the
  * transfers, IMPORT_BATCH_ROWS in one statement. A batch is made whole or not at all, and a row that was made before
  * stays as it is: so an import that was stopped is repeated, and makes what is missing. In memory are one batch,
- * what reference_set.h needs for each row, and what user_sums.h needs for each user of debits. */
+ * what text_set.h needs for each row, and what user_sums.h needs for each user of debits. */
 #ifndef HB_MONEY_IMPORT_H
 #define HB_MONEY_IMPORT_H
 

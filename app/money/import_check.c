@@ -23,7 +23,7 @@ static enum status references_check(struct import_batch *b)
         struct import_row *row = &b->rows[i];
         if (!is_right(row))
             continue;
-        st = reference_set_add(b->references, row->payment.reference);
+        st = text_set_add(b->references, row->payment.reference);
         if (st == ST_EXISTS)
             fail(row, arena_printf(b->arena, "the reference %.*s stands in an earlier row, too",
                                    STR_ARG(row->payment.reference)));

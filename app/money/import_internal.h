@@ -2,9 +2,9 @@
 #ifndef HB_MONEY_IMPORT_INTERNAL_H
 #define HB_MONEY_IMPORT_INTERNAL_H
 
+#include "base/text_set.h"
 #include "money/import.h"
 #include "money/payment.h"
-#include "money/reference_set.h"
 #include "money/user_sums.h"
 
 struct import_row {
@@ -18,9 +18,9 @@ struct import_batch {
     struct import *import;
     struct db *db;
     struct arena *arena;
-    struct reference_set *references; /* of the file so far; NULL in the second pass */
-    struct user_sums paid;   /* of debits: by each user, of the file so far; in the second pass of this batch */
-    struct import_row *rows; /* IMPORT_BATCH_ROWS */
+    struct text_set *references; /* of the file so far; NULL in the second pass */
+    struct user_sums paid;       /* of debits: by each user, of the file so far; in the second pass of this batch */
+    struct import_row *rows;     /* IMPORT_BATCH_ROWS */
     size_t count;
     struct external_row *moves; /* of each row that has no fault */
 };

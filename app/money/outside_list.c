@@ -4,8 +4,8 @@
 
 #include "base/array.h"
 #include "base/utf8.h"
+#include "io/csv_reader.h"
 #include "ledger/external.h"
-#include "money/csv_reader.h"
 #include "money/payment.h"
 #include "user/account.h"
 

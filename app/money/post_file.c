@@ -4,9 +4,9 @@
 
 #include "base/clock.h"
 #include "base/log.h"
+#include "base/text_set.h"
+#include "io/csv_reader.h"
 #include "ledger/withdrawal.h"
-#include "money/csv_reader.h"
-#include "money/reference_set.h"
 
 enum { ARENA_CHUNK_BYTES = 64 << 10, ARENA_LIMIT_BYTES = 4 << 20 };
 
@@ -17,7 +17,7 @@ struct pass {
     struct arena *arena; /* of one row */
     struct csv_reader *reader;
     int id_column, reference_column;
-    struct reference_set references; /* of the first pass: ids and references */
+    struct text_set references; /* of the first pass: ids and references */
     enum status (*row)(struct pass *pass, uint64_t line, uint64_t id, struct str reference);
 };
 
@@ -91,9 +91,9 @@ static enum status pass_run(struct payment_file *p, struct db *db,
     struct pass pass = { .post = p, .db = db, .row = row, .arena = arena_new(ARENA_CHUNK_BYTES, ARENA_LIMIT_BYTES) };
     p->why = NULL;
     rewind(p->stream);
-    reference_set_begin(&pass.references);
+    text_set_begin(&pass.references);
     enum status st = pass.arena == NULL ? ST_NO_MEMORY : rows_read(&pass);
-    reference_set_end(&pass.references);
+    text_set_end(&pass.references);
     csv_reader_free(pass.reader);
     arena_free(pass.arena);
     return st;
@@ -108,7 +108,7 @@ static enum status once_check(struct pass *pass, uint64_t line, uint64_t id, con
     struct str texts[] = { arena_printf(pass->arena, "%" PRIu64, id),
                            arena_printf(pass->arena, "%" PRIu64 ":%.*s", w->channel_id, STR_ARG(reference)) };
     for (size_t i = 0; i < 2; i++) {
-        enum status st = texts[i].ptr == NULL ? ST_NO_MEMORY : reference_set_add(&pass->references, texts[i]);
+        enum status st = texts[i].ptr == NULL ? ST_NO_MEMORY : text_set_add(&pass->references, texts[i]);
         if (st == ST_EXISTS)
             fail(pass, line,
                  i == 0 ? STR("the id stands in an earlier row, too")

@@ -6,6 +6,7 @@
 #include "site/gauges.h"
 #include "site/nginx_counts.h"
 #include "site/ready.h"
+#include "site/security_txt.h"
 #include "web/respond.h"
 
 #define TEXT_PLAIN      STR("text/plain; charset=utf-8")
@@ -20,6 +21,7 @@ const struct route health_routes[] = {
     { "GET", "/readyz/card", 0, POOL_CARD, ready_other_pool, NULL },
     { "GET", "/readyz/money", 0, POOL_MONEY, ready_money_pool, NULL },
     { "GET", "/metrics", 0, POOL_PAGE, health_metrics, NULL },
+    { "GET", "/.well-known/security.txt", 0, POOL_PAGE, security_txt_show, NULL },
     { "GET", "/openapi.json", 0, POOL_PAGE, api_show, NULL },
 };
 const size_t health_routes_count = ARRAY_LEN(health_routes);

@@ -2,11 +2,13 @@
 
 #include <inttypes.h>
 #include <sodium.h>
+#include <string.h>
 
 #include "base/clock.h"
 #include "base/crash.h"
 #include "base/log.h"
 #include "mysql/db_repeat.h"
+#include "user/login_link_store.h"
 #include "user/session_list.h"
 #include "user/store.h"
 #include "user/token.h"
@@ -46,6 +48,35 @@ enum status username_is_retired(struct db *db, struct arena *a, const struct key
     return st;
 }
 
+enum status usernames_retired(struct db *db, struct arena *a, const struct keys *keys, const struct str *usernames,
+                              size_t count, bool lock, bool *retired)
+{
+    const struct key_pair pair = keys_pair(keys, KEY_USERNAMES);
+    uint8_t(*hashes)[RETIRED_BYTES] = arena_array(a, 2 * count + 1, sizeof *hashes);
+    struct db_rows rows;
+    struct buf sql = BUF_EMPTY;
+    if (hashes == NULL)
+        return ST_NO_MEMORY;
+    if (count == 0)
+        return ST_OK;
+    buf_cstr(&sql, "SELECT hash FROM username_retired WHERE hash IN (");
+    for (size_t i = 0; i < 2 * count; i++) {
+        retired_hash(i % 2 == 0 || pair.before == NULL ? pair.now : pair.before, usernames[i / 2], hashes[i]);
+        const struct db_param param = hash_param(hashes[i]);
+        db_comma(&sql, i);
+        db_append(db, &sql, &param);
+        retired[i / 2] = false;
+    }
+    buf_cstr(&sql, lock ? ") LOCK IN SHARE MODE" : ")");
+    enum status st = db_query_buf(db, a, &rows, &sql);
+    buf_free(&sql);
+    for (size_t row = 0; st == ST_OK && row < rows.count; row++)
+        for (size_t i = 0; i < 2 * count; i++)
+            if (memcmp(db_cell(&rows, row, 0).ptr, hashes[i], RETIRED_BYTES) == 0)
+                retired[i / 2] = true;
+    return st;
+}
+
 /* ---- the first step ---- */
 
 enum status deletion_money_find(struct db *db, struct arena *a, uint64_t user_id, struct deletion_money *out)
@@ -78,12 +109,24 @@ struct begin {
     bool give_up;
 };
 
+/* user_delete compares the hash. So a user without a password gets this one first, which no password has. It is never
+ * committed: user_delete removes it. */
+#define NO_HASH STR("-")
+
 static enum status begin_body(struct db *db, void *ctx)
 {
     const struct begin *b = ctx;
-    enum status st =
-        db_exec(db, NULL, "CALL user_delete(?, ?, ?, ?)",
-                DB_PARAMS(DB_U64(b->user_id), DB_TEXT(b->hash), hash_param(b->retired), DB_U64(b->give_up)));
+    const struct str hash = b->hash.ptr != NULL ? b->hash : NO_HASH;
+    enum status st = ST_OK;
+    if (b->hash.ptr == NULL)
+        st = db_exec(db, NULL,
+                     "UPDATE user SET password_hash = ? WHERE id = ? AND password_hash IS NULL AND deleting_ms IS NULL",
+                     DB_PARAMS(DB_TEXT(hash), DB_U64(b->user_id)));
+    if (st == ST_OK)
+        st = db_exec(db, NULL, "CALL user_delete(?, ?, ?, ?)",
+                     DB_PARAMS(DB_U64(b->user_id), DB_TEXT(hash), hash_param(b->retired), DB_U64(b->give_up)));
+    if (st == ST_OK)
+        st = login_link_delete(db, b->user_id);
     crash_point("delete-before-commit");
     return st;
 }

@@ -62,6 +62,11 @@ enum status deletion_begin(struct stores *stores, struct arena *a, uint64_t user
 enum status username_is_retired(struct db *db, struct arena *a, const struct keys *keys, struct str username,
                                 bool *retired);
 
+/* The same for several names, one query for all of them. retired: one for each name. lock: the rows stay locked, as
+ * username_is_retired locks them. */
+enum status usernames_retired(struct db *db, struct arena *a, const struct keys *keys, const struct str *usernames,
+                              size_t count, bool lock, bool *retired);
+
 /* Kept by the worker between passes: the walk of a user with more rows than one pass reads, one user at a time. Begins
  * with zeros; a worker that starts again loses it, and walks from the beginning. */
 struct deletion_walk {

@@ -262,6 +262,7 @@ enum status session_visitor_read(struct exchange *x)
     }
     if (session_ttl_ms(x->app->stores.config, &s, x->now_ms) == 0)
         return ST_OK;
+    const int64_t began_ms = s.listed ? s.created_ms : 0;
     if (!s.listed && x->app->stores.db != NULL) {
         bool ended;
         enum status st = session_adopt(x, &s, &ended);
@@ -280,6 +281,7 @@ enum status session_visitor_read(struct exchange *x)
     x->visitor.username = s.username; /* slices of the reply, which is freed with the request */
     x->visitor.nickname = s.nickname;
     x->visitor.face = s.face;
+    x->visitor.session_ms = began_ms;
     if (confirmed == SESSION_RENEW)
         session_renew(x, &s);
     return ST_OK;

@@ -20,7 +20,7 @@ static enum status insert_body(struct db *db, void *ctx)
     enum status st =
         db_exec(db, NULL, "INSERT INTO user (username, nickname, password_hash, created_ms) VALUES (?, ?, ?, ?)",
                 DB_PARAMS(DB_TEXT(u->username), DB_TEXT(u->nickname),
-                          u->password_hash.ptr != NULL ? DB_TEXT(u->password_hash) : DB_NULL, DB_I64(in->now_ms)));
+                          DB_TEXT_OR_NULL(u->password_hash), DB_I64(in->now_ms)));
     u->id = st == ST_OK ? db_last_id(db) : 0;
     if (st == ST_OK)
         st = username_is_retired(db, in->arena, in->keys, u->username, &retired);
@@ -172,8 +172,8 @@ enum status user_password_change(struct db *db, struct arena *a, uint64_t id, st
 {
     uint64_t changed = 0;
     struct str found;
-    enum status st = db_exec(db, &changed, "UPDATE user SET password_hash = ? WHERE id = ? AND password_hash = ?",
-                             DB_PARAMS(DB_TEXT(new_hash), DB_U64(id), DB_TEXT(old_hash)));
+    enum status st = db_exec(db, &changed, "UPDATE user SET password_hash = ? WHERE id = ? AND password_hash <=> ?",
+                             DB_PARAMS(DB_TEXT(new_hash), DB_U64(id), DB_TEXT_OR_NULL(old_hash)));
 
     if (st == ST_OK)
         return changed == 1 ? ST_OK : ST_CONFLICT;

@@ -15,8 +15,8 @@ struct user {
     uint64_t id;
     struct str username;
     struct str nickname;
-    struct face face;         /* only users_find_by_names and users_find_by_ids set it */
-    struct str password_hash; /* .ptr NULL: no password, so no login (demo users) */
+    struct face face;         /* users_find_by_names, users_find_by_ids and login_link_find set it */
+    struct str password_hash; /* .ptr NULL: no password, so no login with one */
     bool disabled;            /* disabled by an operator; only user_find_for_login and users_find_by_ids set it */
     int64_t created_ms;       /* only users_find_by_ids sets it */
 };
@@ -54,7 +54,7 @@ enum status users_find_by_ids(struct db *db, struct arena *a, const uint64_t *id
 enum status user_hash_find(struct db *db, struct arena *a, uint64_t id, struct str *out);
 /* When the user registered. ST_NOT_FOUND: no such user. */
 enum status user_created_find(struct db *db, struct arena *a, uint64_t id, int64_t *out_ms);
-/* Replaces old_hash by new_hash. ST_CONFLICT: the user has another hash by now · ST_UNKNOWN: the reply was lost, and
+/* Replaces old_hash (.ptr NULL: the user has no password) by new_hash. ST_CONFLICT: the user has another hash by now · ST_UNKNOWN: the reply was lost, and
  * the hash could not be read either. */
 enum status user_password_change(struct db *db, struct arena *a, uint64_t id, struct str old_hash, struct str new_hash);
 /* Locks the user's row until the transaction ends: a change that disables or deletes the user then waits, or is done

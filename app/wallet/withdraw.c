@@ -2,8 +2,7 @@
 
 #include <inttypes.h>
 
-#include "account/passkey_confirm.h"
-#include "account/password_confirm.h"
+#include "account/proof.h"
 #include "base/clock.h"
 #include "base/log.h"
 #include "base/money.h"
@@ -32,15 +31,9 @@ struct withdraw_form {
     int64_t amount_fen;
     struct str channel; /* empty: the only one */
     struct str account;
-    struct passkey_confirmation passkey; /* without one the password */
-    struct password password;
+    struct proof proof;
     struct str request_key;
 };
-
-static bool has_no_passkey(const struct field_input *in)
-{
-    return ((const struct withdraw_form *)in->values)->passkey.credential_id.len == 0;
-}
 
 const struct field withdraw_fields[] = {
     { .name = "amount",
@@ -73,16 +66,7 @@ const struct field withdraw_fields[] = {
       .wide = "text/withdraw_account_long",
       .says = "where to be paid, as the channel's hint asks for it",
       .example = "6222 0000 1234" },
-    PASSKEY_CONFIRM_FIELDS(struct withdraw_form, passkey),
-    { .name = "password",
-      .type = &FIELD_PASSWORD,
-      .member = offsetof(struct withdraw_form, password),
-      .required = true,
-      .no_echo = true,
-      .applies = has_no_passkey,
-      .missing = "text/password_missing",
-      .says = "as typed; not with a passkey",
-      .example = "a good password" },
+    PROOF_FIELDS(struct withdraw_form, proof, "password"),
     { .name = "request_key",
       .type = &FIELD_REQUEST_KEY,
       .member = offsetof(struct withdraw_form, request_key),
@@ -132,8 +116,8 @@ static void channel_model(struct model *m, struct value *o, const struct channel
 }
 
 /* typed: the posted form, or the query. */
-static enum status withdraw_model(struct exchange *x, struct model *m, const struct offer *offer,
-                                  const struct form *typed, struct str request_key)
+static void withdraw_model(struct exchange *x, struct model *m, const struct offer *offer, const struct proof *proof,
+                           const struct form *typed, struct str request_key)
 {
     const struct str chosen = form_get(typed, "channel", NULL);
     model_init(m, x->arena);
@@ -153,37 +137,36 @@ static enum status withdraw_model(struct exchange *x, struct model *m, const str
     }
     value_page_text(m, &m->root, "username", x->visitor.username);
     form_typed_model(m, value_page_object(m, &m->root, "form"), withdraw_fields, typed);
-    return passkey_confirm_model(x, m);
+    proof_model(x, m, proof, "password", "/wallet/withdraw");
 }
 
 enum step withdraw_show(struct exchange *x)
 {
     struct offer offer;
+    struct proof proof;
     struct model m;
     enum status st = offer_read(x, &offer);
     if (st == ST_OK)
-        st = withdraw_model(x, &m, &offer, query_form(x, withdraw_prefill_fields), request_key_new(x->arena));
-    if (st == ST_OK)
-        respond_model(x, 200, "pages/withdraw", &m);
-    else
+        st = proof_begin(x, &proof);
+    if (st != ST_OK) {
         respond_status(x, status_idempotent(st));
+        return STEP_DONE;
+    }
+    withdraw_model(x, &m, &offer, &proof, query_form(x, withdraw_prefill_fields), request_key_new(x->arena));
+    respond_model(x, 200, "pages/withdraw", &m);
     return STEP_DONE;
 }
 
 /* ---- asking ---- */
 
 /* Shows the form again; a refused request key is replaced by a new one. */
-static enum step withdraw_refuse(struct exchange *x, const struct offer *offer, struct str request_key,
+static enum step withdraw_refuse(struct exchange *x, const struct offer *offer, const struct withdraw_form *form,
                                  const struct form_errors *e)
 {
     struct model m;
-    if (form_failed(e, "request_key"))
-        request_key = request_key_new(x->arena);
-    enum status st = withdraw_model(x, &m, offer, &x->form, request_key);
-    if (st == ST_OK)
-        respond_form_errors(x, "pages/withdraw", &m, e);
-    else
-        respond_status(x, status_idempotent(st));
+    const struct str key = form_failed(e, "request_key") ? request_key_new(x->arena) : form->request_key;
+    withdraw_model(x, &m, offer, &form->proof, &x->form, key);
+    respond_form_errors(x, "pages/withdraw", &m, e);
     return STEP_DONE;
 }
 
@@ -224,33 +207,6 @@ static void amount_judge(struct exchange *x, const struct offer *offer, const st
         form_fail_with(e, "amount", "text/withdraw_min", amount_text(x, channel->settings.withdraw_min_fen));
     else if (amount_fen > offer->balance_fen)
         form_fail_with(e, "amount", "text/withdraw_no_balance", amount_text(x, offer->balance_fen));
-}
-
-static enum status passkey_judge(struct exchange *x, const struct withdraw_form *form, struct form_errors *e)
-{
-    enum status st = passkey_confirm(x, &form->passkey);
-    if (st == ST_NOT_FOUND || st == ST_EXISTS)
-        form_fail(e, "password", st == ST_EXISTS ? "text/passkey_expired_detail" : "text/withdraw_passkey_refused");
-    return st == ST_NOT_FOUND || st == ST_EXISTS ? ST_OK : st;
-}
-
-/* Judges the passkey or the password. False: the limits refuse to look at the password, and the request is answered. */
-static bool person_judge(struct exchange *x, const struct withdraw_form *form, struct form_errors *e, enum status *st)
-{
-    struct hash_permit permit = { 0 };
-    struct str hash;
-    if (form->passkey.credential_id.len > 0) {
-        *st = passkey_judge(x, form, e);
-        return true;
-    }
-    if (!password_confirm_take(x, &form->password, &permit))
-        return false;
-    *st = password_confirm(x, &permit, &form->password, &hash);
-    if (*st == ST_NOT_FOUND) {
-        form_fail(e, "password", "text/confirm_wrong");
-        *st = ST_OK;
-    }
-    return true;
 }
 
 static enum step withdraw_answer(struct exchange *x, const struct withdrawal_request *r)
@@ -302,7 +258,9 @@ static enum status money_take(struct exchange *x, struct withdrawal_request *r, 
 static enum status ask_read(struct exchange *x, struct withdraw_form *form, struct withdrawal_request *r,
                             struct form_errors *e)
 {
-    enum status st = form_read(x, withdraw_fields, form, e);
+    enum status st = proof_begin(x, &form->proof);
+    if (st == ST_OK)
+        st = form_read(x, withdraw_fields, form, e);
     if (st != ST_OK)
         return st;
     *r = (struct withdrawal_request){ .user_id = x->visitor.user_id,
@@ -333,7 +291,7 @@ static void withdraw_failed(struct exchange *x, enum status st)
 
 enum step withdraw_submit(struct exchange *x)
 {
-    struct withdraw_form form = { .channel = STR(""), .account = STR(""), .password = { STR(""), STR("") } };
+    struct withdraw_form form = { .channel = STR(""), .account = STR("") };
     struct withdrawal_request r = { .user_id = 0 };
     struct form_errors e;
     struct offer offer;
@@ -349,15 +307,15 @@ enum step withdraw_submit(struct exchange *x)
     if (channel == NULL)
         channel_fail(&e, form.channel);
     if (st == ST_INVALID || channel == NULL)
-        return withdraw_refuse(x, &offer, form.request_key, &e);
+        return withdraw_refuse(x, &offer, &form, &e);
     r.channel_id = channel->id;
     amount_judge(x, &offer, channel, r.amount_fen, &e);
-    if (e.count == 0 && !person_judge(x, &form, &e, &st))
+    if (e.count == 0 && !proof_check(x, &form.proof, "password", &e, &st))
         return STEP_DONE;
     if (st == ST_OK && e.count == 0)
         st = money_take(x, &r, &e);
     if (e.count > 0 && (st == ST_OK || st == ST_INVALID))
-        return withdraw_refuse(x, &offer, form.request_key, &e);
+        return withdraw_refuse(x, &offer, &form, &e);
     if (st == ST_OK)
         return withdraw_answer(x, &r);
     withdraw_failed(x, st);

@@ -1,4 +1,4 @@
-/* Asking for a payment outside, in the auth pool, because it needs the password once more, or a passkey: a session
+/* Asking for a payment outside, in the auth pool, because it needs a proof (account/proof.h): a session
  * alone, in a browser that was left open or with a stolen cookie, pays nothing out. The money leaves the wallet at once
  * (ledger/withdrawal.h). */
 #ifndef HB_WALLET_WITHDRAW_H
@@ -7,7 +7,7 @@
 #include "web/exchange.h"
 #include "web/fields.h"
 
-/* amount, channel, account, the fields of a passkey or password, request_key. */
+/* amount, channel, account, the fields of a proof, request_key. */
 extern const struct field withdraw_fields[];
 /* The query of the page: amount, channel. */
 extern const struct field withdraw_prefill_fields[];
@@ -18,7 +18,8 @@ extern const struct field withdraw_prefill_fields[];
  *                 page-only: text (the note, or the name), min_text (absent: any amount), has_more (a hint or
  *                 min_text), chosen
  *   request_key   a new one
- *   page-only:    passkey_site: when the visitor has a passkey, the domain; several: true when there is a choice; one:
+ *   proofs        and page-only proof: proof_model
+ *   page-only:    several: true when there is a choice; one:
  *                 the only channel, with the same members; all_url: fills in the whole balance, all_amount, which
  *                 people read as all_text; username; form { amount, channel, account } as typed */
 

@@ -37,6 +37,7 @@ struct visitor {
     struct str nickname;
     struct face face;
     struct str session_key; /* Redis key of the session, for logout and rotation */
+    int64_t session_ms;     /* when the session began; 0: there is none, or it is of an earlier version */
 };
 
 /* Objects that live as long as the process. */

@@ -222,6 +222,8 @@ instance_configure_nginx() {
     [ "$(instance_setting limits)" = off ] || limits=limits
     # The pages name a changed file by its new name only after the pools have restarted, so this is early enough.
     "$ROOT/deploy/static-copy.sh" "$ROOT/static" "$VAR/static"
+    mkdir -p -- "$VAR/root"
+    printf 'own "%s";\n' "$VAR/root" >"$VAR/hongbao-root.conf"
     instance_link_nginx
     template_fill "$ROOT/nginx/nginx.conf.in" "$VAR/nginx.conf" \
         "USER=$user" "LISTEN=$listen" "LIMITS=$limits" "VAR=$VAR" "SOCKETS=$SOCKETS"

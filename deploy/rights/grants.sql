@@ -22,6 +22,7 @@ GRANT SELECT (id, sender_id, sender_name, kind, greeting, cover, state, amount_f
 GRANT SELECT, INSERT, UPDATE (sign_count, used_ms) ON passkey TO 'hongbao_auth'@'localhost';
 GRANT SELECT, INSERT, DELETE ON token TO 'hongbao_auth'@'localhost';
 GRANT SELECT, INSERT, DELETE ON recovery_code TO 'hongbao_auth'@'localhost';
+GRANT SELECT, INSERT, DELETE ON login_link TO 'hongbao_auth'@'localhost';
 GRANT EXECUTE ON PROCEDURE ledger_wallet TO 'hongbao_auth'@'localhost';
 GRANT SELECT ON site TO 'hongbao_auth'@'localhost';
 GRANT SELECT ON schema_migration TO 'hongbao_auth'@'localhost';
@@ -122,6 +123,7 @@ GRANT SELECT (id, sender_id, state, count, grabbed_count, created_ms) ON packet 
 GRANT SELECT, DELETE ON token TO 'hongbao_support'@'localhost';
 GRANT SELECT (user_id), DELETE ON passkey TO 'hongbao_support'@'localhost';
 GRANT SELECT (user_id), DELETE ON recovery_code TO 'hongbao_support'@'localhost';
+GRANT SELECT (user_id, expires_ms), DELETE ON login_link TO 'hongbao_support'@'localhost';
 GRANT SELECT ON site TO 'hongbao_support'@'localhost';
 
 -- The treasury (hongbao money, hongbao service): services, channels, credits, debits and reversals, the ends of withdrawals,

@@ -61,6 +61,7 @@ before(async () => {
     '-subj', `/CN=${HOST}`, '-addext', `subjectAltName=DNS:${HOST}`, '-keyout', join(folder, 'hongbao-tls/privkey.pem'),
     '-out', join(folder, 'hongbao-tls/fullchain.pem')]);
   await writeFile(join(folder, 'hongbao-metrics.conf'), 'allow 192.0.2.10;\n');
+  await writeFile(join(folder, 'hongbao-root.conf'), `own "${folder}/files";\n`);
   const temporary = ['client_body', 'fastcgi', 'proxy', 'scgi', 'uwsgi'].map((name) => `${name}_temp_path ${folder}/${name};`);
   const pools = ['hot', 'page', 'auth', 'card', 'money'].map((name) => `upstream hongbao_${name} { server unix:${folder}/${name}; }`);
   await writeFile(join(folder, 'nginx.conf'), `daemon off; master_process off; pid ${folder}/pid; error_log ${folder}/error.log;
@@ -413,6 +414,42 @@ test('an address is a visitor of its own, also one of IPv4 inside IPv6; a /64 of
   for (const [one, other] of [['2001:db8:1:3::9', '2001:db8:1:2::9'], ['192.0.2.65', '192.0.2.66'], ['::ffff:192.0.2.65', '::ffff:192.0.2.66']]) {
     assert.notEqual(await visitor(one), await visitor(other), one);
   }
+});
+
+// ---- files of the operator at the root ----
+
+test('a regular file of the folder is at the root and below /.well-known/, and nothing else of the disk is', async () => {
+  const files = join(folder, 'files');
+  await mkdir(join(files, '.well-known/folder'), { recursive: true });
+  await mkdir(join(files, 'sub.txt'));
+  const put = (name, text = name) => writeFile(join(files, name), text);
+  const served = [['google1234.html', 'text/html; charset=utf-8'], ['MP_verify_x-1.txt', 'text/plain; charset=utf-8'], ['BingSiteAuth.xml', 'application/xml'],
+    ['a.json', 'application/json'], ['.well-known/apple-app-site-association', 'application/json'], ['.well-known/assetlinks.json', 'application/json'],
+    ['.well-known/pki.txt', 'text/plain; charset=utf-8']];
+  for (const [name] of served) await put(name);
+  for (const [name, type] of served) {
+    const answer = await get(`https://${HOST}/${name}`);
+    assert.deepEqual([answer.status, answer.headers.get('content-type'), cacheOf(answer), answer.text], [200, type, 'no-cache', name], name);
+    assert.equal(answer.headers.get('x-content-type-options'), 'nosniff', name);
+    assert.match(answer.headers.get('strict-transport-security'), /^max-age/, name);
+    assert.ok((await run('curl', ['-sSi', '--unix-socket', join(folder, 'site'), `http://${HOST}/${name}`])).stdout.includes('Content-Security-Policy: sandbox\r\n'), name);
+    assert.equal((await site(`/${name}`, '-d', 'x=1')).status, 405, name);
+  }
+  // What the program has an address for, or may get one, stays the program's: without a pool 503.
+  const secret = join(folder, 'secret.txt');
+  await writeFile(secret, 'secret');
+  await symlink(secret, join(files, 'link.txt'));
+  await symlink(folder, join(files, '.well-known/out'));
+  for (const name of ['.htpasswd', '.secret.txt', 'send', 'login', 'wallet', 'x.php', 'x.svg', 'openapi.json', 'story.png', '.well-known/security.txt',
+    '.well-known/change-password', '.well-known/hongbao-receipt-keys', '.well-known/folder/x.txt', '.well-known/.x']) await put(name, 'theirs');
+  for (const path of ['.htpasswd', '.secret.txt', 'send', 'login', 'wallet', 'x.php', 'x.svg', 'openapi.json', 'story.png', '.well-known/security.txt',
+    '.well-known/change-password', '.well-known/hongbao-receipt-keys', '.well-known/folder/x.txt', '.well-known/.x', '.well-known/', '.well-known/folder',
+    'sub.txt', 'link.txt', '.well-known/out', '.well-known/out/secret.txt', '..%2fsecret.txt', '.well-known/..%2f..%2fsecret.txt', 'no.txt']) {
+    const answer = await site(`/${path}`, '--path-as-is');
+    assert.ok([400, 404, 503].includes(answer.status), `${path} ${answer.status}`);
+    assert.ok(!/theirs|secret\b(?!\.)/.test(answer.text), `${path}: ${answer.text}`);
+  }
+  assert.match((await site('/robots.txt')).text, /^#/);
 });
 
 // ---- embedding ----

@@ -55,7 +55,7 @@ test('a passkey is added, logs in without a name, and is removed', async () => {
   await page.goto(`${LOCALHOST}/account/passkeys`);
   assert.ok(await page.getByText(words(language, 'passkeys_none')).isVisible());
   await page.fill('#passkey_name', 'my phone');
-  await page.fill('#passkey_password', user.password);
+  await page.fill('#password', user.password);
   await addButton(page).click();
   await page.waitForURL(`${LOCALHOST}/account/passkeys?passkey=added`);
   assert.equal(await page.locator('main li').getByText(words(language, 'session_current')).count(), 1, 'which one is here');
@@ -103,14 +103,14 @@ test('a passkey that the device has already, and a user who is not verified, are
   const { client, password } = await newUser();
   const { context, page, cdp, authenticatorId } = await device(language, client);
   await page.goto(`${LOCALHOST}/account/passkeys`);
-  await page.fill('#passkey_password', 'not my password');
+  await page.fill('#password', 'not my password');
   await addButton(page).click();
   await page.locator('form[data-passkey=add] [role=alert]', { hasText: words(language, 'confirm_wrong') }).waitFor();
-  await page.fill('#passkey_password', password);
+  await page.fill('#password', password);
   await addButton(page).click();
   await page.waitForURL(/passkey=added/);
   const alert = page.locator('form[data-passkey=add] [role=alert]');
-  await page.fill('#passkey_password', password);
+  await page.fill('#password', password);
   await addButton(page).click();
   await alert.filter({ hasText: words(language, 'passkey_exists') }).waitFor();
   await cdp.send('WebAuthn.setUserVerified', { authenticatorId, isUserVerified: false });
@@ -133,7 +133,7 @@ test('after registering a passkey is offered once, without the password again, a
   assert.equal(await page.innerText('#yours b'), username, 'how to log in next time');
   await page.getByRole('heading', { name: words(language, 'passkey_offer') }).waitFor();
   assert.equal(await page.getByRole('link', { name: words(language, 'passkey_later') }).getAttribute('href'), '/wallet');
-  assert.equal(await page.locator('#passkey_password').count(), 0);
+  assert.equal(await page.locator('#password').count(), 0);
   await addButton(page).click();
   await page.getByRole('status').filter({ hasText: words(language, 'passkey_added') }).waitFor();
   assert.equal(await addButton(page).isVisible(), false);
@@ -142,7 +142,7 @@ test('after registering a passkey is offered once, without the password again, a
   await page.goto(`${LOCALHOST}/account/passkeys`);
   assert.equal(await page.locator('form[action$="/delete"]').count(), 1);
   assert.match(await page.innerText('b[id^=passkey_]'), /^[\w ]+ · [\w ]+$/, 'named by its browser');
-  assert.equal(await page.locator('#passkey_password').count(), 1, 'the next one needs the password');
+  assert.equal(await page.locator('#password').count(), 1, 'the next one needs the password');
   assert.deepEqual(problems, []);
 
   // In a browser where a passkey was used, it comes first on the login page; in others the password.
@@ -205,7 +205,7 @@ test('a browser that keeps no cookies, of the challenge or of the session, is to
   const { client, password } = await newUser();
   const { context, page } = await device(language, client);
   await page.goto(`${LOCALHOST}/account/passkeys`);
-  await page.fill('#passkey_password', password);
+  await page.fill('#password', password);
   await addButton(page).click();
   await page.waitForURL(/passkey=added/);
   for (const path of ['/login/passkey', '/login?cookie=1&next=%2Fwallet']) {

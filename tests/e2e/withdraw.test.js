@@ -278,7 +278,7 @@ test('a browser confirms the form with a passkey', async () => {
   await page.goto(`${local}/wallet/withdraw`);
   assert.equal(await page.locator('[data-confirm]').count(), 0, 'a person without a passkey');
   await page.goto(`${local}/account/passkeys`);
-  await page.fill('#passkey_password', person.password);
+  await page.fill('#password', person.password);
   await page.click('form[data-passkey] [type=submit]');
   await page.waitForURL(/passkey=added/);
   await page.goto(`${local}/wallet/withdraw`);

@@ -1,11 +1,11 @@
-/* A file of credits: money/csv_reader and money/payment. Each row that is read has as many cells as the header, of
+/* A file of credits: io/csv_reader and money/payment. Each row that is read has as many cells as the header, of
  * valid UTF-8, and lines only go up. */
 #include <stdio.h>
 
 #include "base/utf8.h"
 #include "fuzz.h"
 #include "ledger/external.h"
-#include "money/csv_reader.h"
+#include "io/csv_reader.h"
 #include "money/payment.h"
 
 static void payment_check(const struct csv_row *row)

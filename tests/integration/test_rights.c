@@ -903,6 +903,19 @@ TEST(only_the_auth_pool_has_recovery_codes)
     assert_denied(SUPPORT, "SELECT hash FROM recovery_code", "INSERT INTO recovery_code VALUES (10001, 0, 'x', 1)");
 }
 
+/* Commands with the rights of auth make links; the support ends them. */
+TEST(only_the_auth_pool_has_login_links)
+{
+    assert_denied_to_all("UPDATE login_link SET hash = ''", "UPDATE login_link SET expires_ms = 1");
+    assert_denied_but(1U << AUTH, "SELECT hash FROM login_link", "SELECT * FROM login_link",
+                      "SELECT user_id FROM login_link", "INSERT INTO login_link VALUES (10001, 'x', 1, 2)",
+                      "DELETE FROM login_link");
+    assert_allowed(SUPPORT, "SELECT user_id, expires_ms FROM login_link");
+    assert_denied(SUPPORT, "SELECT hash FROM login_link", "INSERT INTO login_link VALUES (10001, 'x', 1, 2)",
+                  "UPDATE login_link SET expires_ms = 1");
+    assert_denied(TREASURY, "SELECT user_id FROM login_link", "DELETE FROM login_link");
+}
+
 TEST(the_audit_only_reads)
 {
     EACH_TEXT (table, "user", "account", "transfer", "packet", "`grab`", "user_month", "stream_cursor",

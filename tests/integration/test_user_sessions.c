@@ -311,7 +311,7 @@ DEVICES_TEST(changing_the_password_ends_all_other_sessions)
 DEVICES_TEST(a_password_is_changed_only_with_the_old_one_and_to_a_good_one)
 {
     const char *const fields[][2] = {
-        { "old_password=long+enougH&new_password=longer+than+that", "旧密码不正确" },
+        { "old_password=long+enougH&new_password=longer+than+that", "密码不正确" },
         { "old_password=&new_password=longer+than+that", "请填写密码" },
         { "old_password=long+enough&new_password=", "请填写新密码" },
         { "old_password=long+enough&new_password=PassWord", "这个密码太常见" },

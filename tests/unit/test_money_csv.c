@@ -1,9 +1,9 @@
-/* money/csv_reader, money/reference_set, money/user_sums and money/payment: what a file of credits may look like. */
+/* io/csv_reader, base/text_set, money/user_sums and money/payment: what a file of credits may look like. */
 #include "base/money.h"
 #include "base/random.h"
-#include "money/csv_reader.h"
+#include "base/text_set.h"
+#include "io/csv_reader.h"
 #include "money/payment.h"
-#include "money/reference_set.h"
 #include "money/user_sums.h"
 #include "support/test.h"
 
@@ -110,24 +110,24 @@ TEST(a_column_is_found_by_its_name_in_any_case)
 
 TEST(a_set_finds_every_reference_again_and_no_other)
 {
-    struct reference_set set;
+    struct text_set set;
     char text[32];
     assert_true(random_init());
-    reference_set_begin(&set);
-    assert_false(reference_set_has(&set, STR("R-0")));
+    text_set_begin(&set);
+    assert_false(text_set_has(&set, STR("R-0")));
     for (int i = 0; i < MANY; i++) {
         (void)snprintf(text, sizeof text, "R-%d", i);
-        assert_int_equal(reference_set_add(&set, str_from(text)), ST_OK);
+        assert_int_equal(text_set_add(&set, str_from(text)), ST_OK);
     }
     for (int i = 0; i < MANY; i += 997) {
         (void)snprintf(text, sizeof text, "R-%d", i);
-        assert_int_equal(reference_set_add(&set, str_from(text)), ST_EXISTS);
-        assert_true(reference_set_has(&set, str_from(text)));
+        assert_int_equal(text_set_add(&set, str_from(text)), ST_EXISTS);
+        assert_true(text_set_has(&set, str_from(text)));
         (void)snprintf(text, sizeof text, "S-%d", i);
-        assert_false(reference_set_has(&set, str_from(text)));
+        assert_false(text_set_has(&set, str_from(text)));
     }
     assert_int_equal(set.count, MANY);
-    reference_set_end(&set);
+    text_set_end(&set);
 }
 
 TEST(a_payment_is_read_as_forms_read_it_or_refused_with_a_reason)

@@ -37,6 +37,7 @@ const at = (name) => (w) => w[name];
 const verify = (name) => (w) => `${w[name]}/verify`;
 const receipt = (name) => (w) => `${w[name]}/receipt`;
 const kind = (value) => (page) => page.check(`[name=kind][value=${value}]`, { force: true });
+const linkPath = (w) => `/login/link?code=${w.linkCode}`;
 const badAccount = { username: '-', nickname: 'n'.repeat(33), password: '1' };
 const wrongLogin = { username: 'nobody', password: 'a wrong password' };
 const badPacket = { kind: 'x', split: 'x', lifetime: 'x', cover: 'x', count: '0', amount: '1.234', greeting: 'n'.repeat(26), opens_at: '?', phrase: 'n'.repeat(21), note: 'n'.repeat(51) };
@@ -139,7 +140,7 @@ const confirmFailed = (page) => page.evaluate((texts) => {
   const part = document.querySelector('[data-confirm]');
   part.hidden = false;
   part.querySelector('[role=alert]').textContent = texts[document.documentElement.lang];
-}, Object.fromEntries(LANGUAGES.map((language) => [language, words(language, 'withdraw_passkey_cancelled')])));
+}, Object.fromEntries(LANGUAGES.map((language) => [language, words(language, 'proof_cancelled_or_password')])));
 
 const account = [
   { name: 'welcome', path: '/' },
@@ -152,6 +153,12 @@ const account = [
   { name: 'login with next', path: (w) => `/login?next=${encodeURIComponent(w.open)}` },
   { name: 'login without cookies', path: '/login?cookie=1' },
   { name: 'login refused', path: '/login', post: { ...wrongLogin, next: '/wallet' }, status: 422 },
+  { name: 'login link', path: linkPath },
+  { name: 'login link, logged in as somebody else', as: 'wide', path: linkPath },
+  { name: 'login link that is gone', path: '/login/link?code=nothing', status: 404 },
+  { name: 'login link posted twice', path: '/login/link', post: { code: 'nothing' }, status: 404 },
+  { name: 'logged in by a link', as: 'invited', path: '/login/link?done=1' },
+  { name: 'logged in by a link, with a password', as: 'wide', path: '/login/link?done=1' },
   { name: 'login by recovery code', path: (w) => `/login/recovery?next=${encodeURIComponent(w.open)}` },
   { name: 'login by recovery code refused', path: '/login/recovery', post: { username: 'nobody', code: '0-0000-0000-0000-0000', new_password: '1', next: '/wallet' }, status: 422 },
   { name: 'login by a wrong recovery code', path: '/login/recovery', post: { username: 'nobody', code: '0-0000-0000-0000-0000' }, status: 422 },

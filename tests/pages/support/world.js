@@ -67,6 +67,14 @@ async function people() {
   return { sender, grabber, stranger, fresh, crowd, ...long };
 }
 
+// Somebody without a password, whose login link nobody uses.
+async function invitedPeople() {
+  const { client: invited, username } = await newUser({ nickname: LONGEST.wide });
+  await sql(`UPDATE user SET password_hash = NULL WHERE username = '${username}'`);
+  const { stdout } = await site.hongbao('user', 'login-link', username);
+  return { invited, linkCode: new URL(stdout.split('\n')[0]).searchParams.get('code') };
+}
+
 const tomorrow = () => new Date(Date.now() + 86_400_000).toISOString();
 
 async function openPackets({ sender, grabber, wide, wideName, latin, latinName, rtl, rtlName }) {
@@ -249,7 +257,7 @@ const topups = async ({ wide }) => ({ topups: await topupOrders(wide, LONGEST.wi
 const SCREENS = ['covered', 'untouched', 'open', 'finished', 'waiting', 'ended', 'endedWaiting', 'secret', 'hundred', 'arabic'];
 const SENDERS = { hundred: 'latin', arabic: 'rtl' };
 
-const PARTS = { open: openPackets, options: optionPackets, painted: paintedPackets, returned: returnedPackets, finished: finishedPackets, expired: expiredPackets, withdrawn: withdrawals, topups };
+const PARTS = { open: openPackets, options: optionPackets, painted: paintedPackets, returned: returnedPackets, finished: finishedPackets, expired: expiredPackets, withdrawn: withdrawals, topups, invited: invitedPeople };
 
 // parts: the names of those PARTS that the test needs.
 export async function buildWorld(parts = Object.keys(PARTS)) {

@@ -1,4 +1,4 @@
-#include "money/csv_reader.h"
+#include "io/csv_reader.h"
 
 #include <csv.h>
 #include <stdlib.h>

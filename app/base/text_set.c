@@ -1,4 +1,4 @@
-#include "money/reference_set.h"
+#include "base/text_set.h"
 
 #include <assert.h>
 #include <sodium.h>
@@ -9,25 +9,25 @@
 
 enum { SLOTS_FIRST = 4096 };
 
-void reference_set_begin(struct reference_set *set)
+void text_set_begin(struct text_set *set)
 {
-    *set = (struct reference_set){ .slots = NULL };
+    *set = (struct text_set){ .slots = NULL };
     random_bytes(set->key, sizeof set->key);
 }
 
-void reference_set_end(struct reference_set *set)
+void text_set_end(struct text_set *set)
 {
     free(set->slots);
-    *set = (struct reference_set){ .slots = NULL };
+    *set = (struct text_set){ .slots = NULL };
 }
 
-static bool is_empty(const struct reference_hash *hash)
+static bool is_empty(const struct text_hash *hash)
 {
     return (hash->half[0] | hash->half[1]) == 0;
 }
 
 /* The slot of this hash, or the empty one where it belongs. */
-static struct reference_hash *slot_find(struct reference_hash *slots, size_t count, const struct reference_hash *hash)
+static struct text_hash *slot_find(struct text_hash *slots, size_t count, const struct text_hash *hash)
 {
     size_t i = hash->half[0] & (count - 1);
     while (!is_empty(&slots[i]) && memcmp(&slots[i], hash, sizeof *hash) != 0)
@@ -35,10 +35,10 @@ static struct reference_hash *slot_find(struct reference_hash *slots, size_t cou
     return &slots[i];
 }
 
-static bool grow(struct reference_set *set)
+static bool grow(struct text_set *set)
 {
     const size_t wanted = set->slot_count == 0 ? SLOTS_FIRST : 2 * set->slot_count;
-    struct reference_hash *slots = calloc(wanted, sizeof *slots);
+    struct text_hash *slots = calloc(wanted, sizeof *slots);
     if (slots == NULL)
         return false;
     for (size_t i = 0; i < set->slot_count; i++)
@@ -50,9 +50,9 @@ static bool grow(struct reference_set *set)
     return true;
 }
 
-static struct reference_hash hash_of(const struct reference_set *set, struct str text)
+static struct text_hash hash_of(const struct text_set *set, struct str text)
 {
-    struct reference_hash hash;
+    struct text_hash hash;
     _Static_assert(sizeof hash == crypto_shorthash_siphashx24_BYTES, "128 bits");
     _Static_assert(sizeof set->key == crypto_shorthash_siphashx24_KEYBYTES, "the key of SipHash");
     (void)crypto_shorthash_siphashx24((unsigned char *)&hash, (const unsigned char *)text.ptr, text.len, set->key);
@@ -61,12 +61,12 @@ static struct reference_hash hash_of(const struct reference_set *set, struct str
     return hash;
 }
 
-enum status reference_set_add(struct reference_set *set, struct str text)
+enum status text_set_add(struct text_set *set, struct str text)
 {
-    const struct reference_hash hash = hash_of(set, text);
+    const struct text_hash hash = hash_of(set, text);
     if (set->count >= set->slot_count / 8 * 7 && !grow(set))
         return ST_NO_MEMORY;
-    struct reference_hash *slot = slot_find(set->slots, set->slot_count, &hash);
+    struct text_hash *slot = slot_find(set->slots, set->slot_count, &hash);
     if (!is_empty(slot))
         return ST_EXISTS;
     *slot = hash;
@@ -74,8 +74,8 @@ enum status reference_set_add(struct reference_set *set, struct str text)
     return ST_OK;
 }
 
-bool reference_set_has(const struct reference_set *set, struct str text)
+bool text_set_has(const struct text_set *set, struct str text)
 {
-    const struct reference_hash hash = hash_of(set, text);
+    const struct text_hash hash = hash_of(set, text);
     return set->count > 0 && !is_empty(slot_find(set->slots, set->slot_count, &hash));
 }

@@ -2,8 +2,8 @@
  * without; cells are separated by commas or semicolons, whichever comes first in the header; lines end with LF, CR LF
  * or CR. A quoted cell may have line breaks. Blanks around a cell that is not quoted do not count. Blank lines are no
  * rows, and neither are lines whose cells are all empty, which spreadsheets write below a table. */
-#ifndef HB_MONEY_CSV_READER_H
-#define HB_MONEY_CSV_READER_H
+#ifndef HB_IO_CSV_READER_H
+#define HB_IO_CSV_READER_H
 
 #include <stdint.h>
 #include <stdio.h>
