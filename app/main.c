@@ -15,6 +15,7 @@
 #include "commands/audit.h"
 #include "commands/demo.h"
 #include "commands/help.h"
+#include "commands/invitation.h"
 #include "commands/keys.h"
 #include "commands/migrate.h"
 #include "commands/money.h"
@@ -93,6 +94,10 @@ static const struct command {
       "find WORD | show|disable|enable|end-sessions|reset NAME | login-link NAME [--days N] | "
       "import FILE [--links OUT [--days N]] [--check] | export [--csv]",
       "find a user, look, shut out, let in again; bring people in", "support", NULL, user_role },
+    { "invitation", invitation_command,
+      "create [--count N] [--days D] [--note TEXT] [--csv FILE] [--html FILE [--language zh-CN|en]] | "
+      "list [--open] [--json | --csv [--codes]] | revoke NUMBER... | revoke --note TEXT",
+      "let people register: links, a table, or a sheet to print", "support", NULL, NULL },
     { "money", money_command,
       "channels | channel NAME | credit|debit USERNAME AMOUNT | import FILE | reverse TRANSFER | withdrawals | "
       "post|void ID | topups | paid ID | balances | transfers | report [--channel NAME] [--reference R] [--memo TEXT] "

@@ -99,7 +99,7 @@
   if (name && !name.hidden) {
     watch(name, name_wrong);
     if ('proposed' in name.dataset) propose();
-    name.addEventListener('change', function () { if (password.value) tell(password, password_wrong(true)); });
+    name.addEventListener('change', function () { if (password && password.value) tell(password, password_wrong(true)); });
   }
   /* What is known to be wrong is not sent: the page that answers has no password. Before app.js marks it as sent. */
   document.addEventListener('submit', function (event) {

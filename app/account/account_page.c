@@ -35,6 +35,8 @@ enum status account_model(struct exchange *x, struct model *m)
     else
         value_null(m, &m->root, "face");
     face_choices_model(x, m);
+    value_page_bool(m, &m->root, "password_login", x->app->stores.config->password_login);
+    value_page_bool(m, &m->root, "may_invite", config_users_invite(x->app->stores.config));
     struct value *form = value_page_object(m, &m->root, "form");
     value_page_text(m, form, "nickname", typed ? nickname : x->visitor.nickname);
     return picture_model(x, m);

@@ -2,10 +2,11 @@
 
 #include <inttypes.h>
 
-#include "account/invitation.h"
 #include "account/login_limits.h"
+#include "account/packet_ahead.h"
 #include "account/pages_internal.h"
 #include "account/passkey_page.h"
+#include "account/terms_page.h"
 #include "base/log.h"
 #include "user/account.h"
 #include "user/known_device.h"
@@ -36,8 +37,9 @@ static void login_model(struct exchange *x, struct model *m, const struct form *
     form_typed_model(m, form, login_fields, typed);
     value_page_text(m, form, "next", next);
     passkey_site_model(x, m);
+    value_page_bool(m, &m->root, "password_login", x->app->stores.config->password_login);
     value_page_bool(m, &m->root, "passkey_used", known_device_has_passkey(x));
-    invitation_model(x, m, next);
+    packet_ahead_model(x, m, next);
     bool expired = query_get(x, "expired", NULL).len > 0;
     value_page_bool(m, &m->root, "expired", expired && known_device_used(x));
     value_page_bool(m, &m->root, "again", login_is_again(x));
@@ -51,7 +53,7 @@ enum step login_show(struct exchange *x)
     struct model m;
 
     if (x->visitor.user_id != 0 && !login_is_again(x)) {
-        respond_see_other(x, path_after_login(next_from_query(x)));
+        respond_see_other(x, terms_first(x, x->visitor.user_id, path_after_login(next_from_query(x))));
         return STEP_DONE;
     }
     login_model(x, &m, query_form(x, login_fields), next_from_query(x));
@@ -109,6 +111,8 @@ enum step login_submit(struct exchange *x)
     struct user user = { 0 };
     bool raw = false; /* the hash is of the text as typed */
 
+    if (!passwords_used(x))
+        return STEP_DONE;
     enum status st = form_read(x, login_fields, &form, &e);
     if (st == ST_INVALID)
         return login_refuse(x, form.next, &e);

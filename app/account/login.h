@@ -16,7 +16,8 @@
  *   no_cookies the visitor has just logged in or registered, but the browser has not kept the session's cookie
  *   register_url, recovery_url  "/register" and "/login/recovery" with the same next; the latter also with a
  *                              username that was sent
- *   invitation  the packet that next leads to (account/invitation.h); absent: none
+ *   password_login  false: nobody logs in with a password here, so there is no form for it
+ *   packet_ahead  the packet that next leads to (account/packet_ahead.h); absent: none
  *   passkey_site  the domain of passkeys; absent where there are none
  *   passkey_used  a passkey was used or added in this browser: it comes first
  * After a refused POST (422) also:

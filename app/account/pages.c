@@ -1,11 +1,23 @@
 #include "account/pages_internal.h"
 
+#include "account/terms_page.h"
 #include "user/account.h"
 #include "web/field_types.h"
 #include "web/origin.h"
 #include "web/respond.h"
 
 static const struct field next_fields[] = { { .name = "next", .type = &FIELD_LOCAL_PATH }, { .name = NULL } };
+
+static const struct problem PASSWORDS_OFF = { 403, "password-login-off", "text/passwords_off",
+                                              "text/passwords_off_detail", 0 };
+
+bool passwords_used(struct exchange *x)
+{
+    if (x->app->stores.config->password_login)
+        return true;
+    respond_problem(x, &PASSWORDS_OFF);
+    return false;
+}
 
 struct str next_from_query(struct exchange *x)
 {
@@ -60,7 +72,7 @@ void login_name_judge(struct form_errors *e, struct str username, const char *fi
 
 enum step answer_login(struct exchange *x, int json_status, const struct user *user, struct str next)
 {
-    struct str path = path_after_login(next);
+    struct str path = terms_first(x, user->id, path_after_login(next));
     struct str checked =
         arena_printf(x->arena, "/login?cookie=1&next=%.*s", STR_ARG(str_or_empty(form_encode(x->arena, path))));
     bool check = exchange_param(x, "HTTP_COOKIE").len == 0 && checked.len <= NEXT_BYTES_MAX;

@@ -20,6 +20,8 @@ struct str next_url(struct arena *a, const char *page, struct str next);
 struct str login_again_url(struct arena *a, struct str next);
 /* True when the query has ?again=, as login_again_url makes it. */
 bool login_is_again(struct exchange *x);
+/* True when passwords are used on this site (password_login). False: the request is answered (403). */
+bool passwords_used(struct exchange *x);
 
 /* next_url of another way to log in, with the valid username that was typed (NULL: nothing was), so nobody types it
  * twice. */
@@ -31,7 +33,8 @@ void login_name_judge(struct form_errors *e, struct str username, const char *fi
 
 /* JSON: json_status with {id, username, nickname}. HTML: 303 to path. */
 enum step answer_user(struct exchange *x, int json_status, const struct user *user, struct str path);
-/* The answer to somebody who is logged in now: answer_user with next, or the home page. A browser that has sent no
+/* The answer to somebody who is logged in now: answer_user with next, or the home page; when terms are due, the page
+ * /terms comes first. A browser that has sent no
  * cookie is led there by the login page (?cookie=1), which reports when the browser did not keep the session's
  * cookie. */
 enum step answer_login(struct exchange *x, int json_status, const struct user *user, struct str next);

@@ -15,9 +15,8 @@ enum status passkey_confirm_can(struct exchange *x, bool *can)
 {
     struct passkey_site site;
     uint64_t count = 0;
-    enum status st = site_read(x, &site)
-                         ? passkey_count(x->app->stores.db, x->arena, x->visitor.user_id, &count)
-                         : ST_OK;
+    enum status st =
+        site_read(x, &site) ? passkey_count(x->app->stores.db, x->arena, x->visitor.user_id, &count) : ST_OK;
     *can = st == ST_OK && count > 0;
     return st;
 }

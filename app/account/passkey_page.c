@@ -83,16 +83,14 @@ bool passkey_offer_waits(const struct exchange *x)
     return exchange_cookie(x, STR(OFFER_COOKIE)).len > 0;
 }
 
-/* VIEW_ADDED, VIEW_REMOVED: after a form. VIEW_OFFER: offers a passkey to the account that was just registered. */
-enum passkeys_view { VIEW_LIST, VIEW_ADDED, VIEW_REMOVED, VIEW_OFFER, VIEWS };
+/* VIEW_ADDED, VIEW_REMOVED, VIEW_RECOVERED (a login with a recovery code): after a form. VIEW_OFFER: offers a passkey to the account that was just registered. */
+enum passkeys_view { VIEW_LIST, VIEW_ADDED, VIEW_REMOVED, VIEW_OFFER, VIEW_RECOVERED, VIEWS };
 
 static struct str view_word(unsigned i)
 {
     static const struct str words[VIEWS] = {
-        [VIEW_LIST] = { "list", 4 },
-        [VIEW_ADDED] = { "added", 5 },
-        [VIEW_REMOVED] = { "removed", 7 },
-        [VIEW_OFFER] = { "offer", 5 },
+        [VIEW_LIST] = { "list", 4 },   [VIEW_ADDED] = { "added", 5 },         [VIEW_REMOVED] = { "removed", 7 },
+        [VIEW_OFFER] = { "offer", 5 }, [VIEW_RECOVERED] = { "recovered", 9 },
     };
     return i < VIEWS ? words[i] : STR_NONE;
 }
@@ -133,6 +131,7 @@ enum step passkeys_show(struct exchange *x)
     value_page_bool(&m, &m.root, "password_changed", changed != 0);
     value_page_bool(&m, &m.root, "passkey_added", view == VIEW_ADDED);
     value_page_bool(&m, &m.root, "passkey_removed", view == VIEW_REMOVED);
+    value_page_bool(&m, &m.root, "passkey_recovered", view == VIEW_RECOVERED);
     proof_model(x, &m, &proof, "password", "/account/passkeys");
     if (passkey_offer_waits(x))
         respond_cookie(x, STR(OFFER_COOKIE), STR(""), 0);
@@ -201,20 +200,11 @@ static enum step challenge_answer(struct exchange *x, const struct passkey_site 
         return STEP_DONE;
     }
     model_init(&m, x->arena);
-    value_text(&m, &m.root, "challenge", passkey_challenge_give(x, PASSKEY_REGISTER));
-    value_text(&m, &m.root, "site", site->id);
-    struct value *user = value_object(&m, &m.root, "user");
-    struct str handle = handle_of(x);
-    value_text(&m, user, "id", handle.ptr == NULL ? STR_NONE : passkey_text(x->arena, handle));
-    value_text(&m, user, "name", x->visitor.username);
-    value_text(&m, user, "nickname", x->visitor.nickname);
-    struct value *algorithms = value_list(&m, &m.root, "algorithms");
-    for (size_t i = 0; i < PASSKEY_ALGORITHMS; i++)
-        value_int(&m, value_add_object(&m, algorithms), "id", passkey_algorithms[i]);
+    const struct passkey_user user = { handle_of(x), x->visitor.username, x->visitor.nickname };
+    passkey_create_model(x, &m, site, passkey_challenge_give(x, PASSKEY_REGISTER), &user);
     struct value *exclude = value_list(&m, &m.root, "exclude");
     for (size_t i = 0; i < count; i++)
         value_text(&m, value_add_object(&m, exclude), "id", passkey_text(x->arena, passkeys[i].key.credential_id));
-    value_int(&m, &m.root, "seconds", PASSKEY_CHALLENGE_S);
     respond_model(x, 200, NULL, &m);
     return STEP_DONE;
 }
@@ -249,14 +239,7 @@ static enum status answer_check(struct exchange *x, const struct passkey_site *s
     struct str challenge;
     if (passkey_challenge_take(x, PASSKEY_REGISTER, &challenge) != ST_OK)
         return ST_EXISTS;
-    enum passkey_fault fault = passkey_register_check(x->arena, site, challenge, answer, key);
-    if (fault == PASSKEY_NO_MEMORY)
-        return ST_NO_MEMORY;
-    if (fault != PASSKEY_OK) {
-        security_log(x, SECURITY_PASSKEY_REFUSED, x->visitor.user_id, "reason=%s", passkey_fault_name(fault));
-        return ST_INVALID;
-    }
-    return passkey_challenge_use(x, PASSKEY_REGISTER, challenge);
+    return passkey_creation_check(x, PASSKEY_REGISTER, site, challenge, answer, key);
 }
 
 static enum step passkey_answer(struct exchange *x, const struct passkey *p)

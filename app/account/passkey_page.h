@@ -22,7 +22,7 @@ void passkey_offer_later(struct exchange *x);
 bool passkey_offer_waits(const struct exchange *x);
 
 /* Handler of GET /account/passkeys: 200, pages/passkeys with passkeys_model and, page-only, username, passkey_added and
- * passkey_removed (of the query ?passkey=added|removed) and those of proof_model; proof has session also when the
+ * passkey_removed and passkey_recovered (of the query ?passkey=added|removed|recovered) and those of proof_model; proof has session also when the
  * password was typed a moment ago to register. With ?passkey=offer&next=PATH, where a registration leads:
  * pages/passkey_offer, with offer_next, a local path. */
 enum step passkeys_show(struct exchange *x);

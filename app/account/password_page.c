@@ -1,6 +1,7 @@
 #include "account/password_page.h"
 
 #include "account/lost_phone.h"
+#include "account/pages_internal.h"
 #include "account/proof.h"
 #include "user/account.h"
 #include "user/hash_budget.h"
@@ -46,6 +47,8 @@ enum step password_show(struct exchange *x)
 {
     struct model m;
     struct proof proof;
+    if (!passwords_used(x))
+        return STEP_DONE;
     enum status st = proof_begin(x, &proof);
     if (st != ST_OK) {
         respond_status(x, st);
@@ -76,9 +79,9 @@ static enum status password_change(struct exchange *x, struct hash_permit *permi
 {
     char hash[PASSWORD_HASH_MAX];
     enum status st = password_hash(permit, form->new_password, hash);
-    return st == ST_OK ? user_password_change(x->app->stores.db, x->arena, x->visitor.user_id, form->proof.hash,
-                                              str_from(hash))
-                       : st;
+    return st == ST_OK
+               ? user_password_change(x->app->stores.db, x->arena, x->visitor.user_id, form->proof.hash, str_from(hash))
+               : st;
 }
 
 /* The password is changed: ends the other sessions and answers. */
@@ -102,6 +105,8 @@ enum step password_submit(struct exchange *x)
     struct hash_permit permit = { 0 }; /* for the new password */
     struct form_errors e;
 
+    if (!passwords_used(x))
+        return STEP_DONE;
     enum status st = proof_begin(x, &form.proof);
     if (st == ST_OK)
         st = form_read(x, password_fields, &form, &e);

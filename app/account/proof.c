@@ -36,7 +36,8 @@ enum status proof_begin(struct exchange *x, struct proof *p)
         st = passkey_confirm_can(x, &passkey);
     if (st != ST_OK)
         return status_idempotent(st);
-    p->ways = (p->hash.ptr != NULL ? PROOF_PASSWORD : 0) | (passkey ? PROOF_PASSKEY : 0);
+    const bool password = p->hash.ptr != NULL && x->app->stores.config->password_login;
+    p->ways = (password ? PROOF_PASSWORD : 0) | (passkey ? PROOF_PASSKEY : 0);
     if (p->ways == 0 && session_is_fresh(x))
         p->ways = PROOF_SESSION;
     return ST_OK;

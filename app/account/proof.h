@@ -2,7 +2,7 @@
  * money out. A session alone, in a browser that was left open or with a stolen cookie, is not enough for it. This file
  * decides it for all forms: a new password, access tokens, passkeys, recovery codes, the deletion, withdrawals.
  *
- * - The password, of a user who has one.
+ * - The password, of a user who has one, where passwords are used (password_login).
  * - Or a passkey of the user, which a script asks for (account/passkey_confirm.h).
  * - Or, of a user who has neither, a session that began within PROOF_FRESH_MS. A later one has to log in again.
  *

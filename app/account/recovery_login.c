@@ -3,7 +3,10 @@
 #include <sodium.h>
 
 #include "account/pages_internal.h"
+#include "account/passkey_confirm.h"
+#include "account/passkey_page.h"
 #include "account/recovery_page.h"
+#include "account/shown_once.h"
 #include "base/clock.h"
 #include "user/account.h"
 #include "user/hash_budget.h"
@@ -21,10 +24,16 @@ struct recovery_login_form {
     struct str code;         /* as typed */
     struct str new_password; /* normalized, or empty */
     struct str next;         /* a local path, or empty */
+    struct str passkey;      /* not empty: a passkey is added next, in place of a new password */
 };
 
 /* A secret, as a password is, but compared in its own normal form. */
 static const struct field_type CODE = { .read = field_text_read, .like = &FIELD_PASSWORD };
+
+static bool sets_password(const struct field_input *in)
+{
+    return in->x->app->stores.config->password_login;
+}
 
 const struct field recovery_login_fields[] = {
     LOGIN_NAME_FIELD(struct recovery_login_form, "in any case"),
@@ -38,8 +47,14 @@ const struct field recovery_login_fields[] = {
     { .name = "new_password",
       NEW_PASSWORD_RULES,
       .member = offsetof(struct recovery_login_form, new_password),
+      .applies = sets_password,
       .says = "ends all other sessions; a program may leave it out" },
     NEXT_FIELD(struct recovery_login_form),
+    { .name = "passkey",
+      .type = &FIELD_TEXT,
+      .member = offsetof(struct recovery_login_form, passkey),
+      .no_echo = true,
+      .says = "any text: the page demands no new password, and adds a passkey next" },
     { .name = NULL },
 };
 
@@ -55,6 +70,8 @@ static void page_model(struct exchange *x, struct model *m, const struct form *t
     form_typed_model(m, form, recovery_login_fields, typed);
     value_page_text(m, form, "next", next);
     value_page_text(m, &m->root, "login_url", login_way_url(x, "/login", typed, next));
+    passkey_site_model(x, m);
+    value_page_bool(m, &m->root, "password_login", x->app->stores.config->password_login);
 }
 
 /* The page after a login with a code: which ways in the account has now, and how many codes are left. Its link leads to
@@ -179,17 +196,24 @@ static enum step login_done(struct exchange *x, const struct recovery_login_form
         respond_problem(x, &OTHERS_UNKNOWN);
         return STEP_DONE;
     }
+    if (form->new_password.len == 0) { /* the code has just proved who it is: a passkey may be added at once */
+        shown_once_give(x, SHOWN_REGISTERED, STR(""));
+        return answer_login(x, 200, user,
+                            passkey_confirm_site(x).ptr != NULL ? STR("/account/passkeys?passkey=recovered")
+                                                                : form->next);
+    }
     struct str next = form_encode(x->arena, path_after_login(form->next));
     return answer_login(
         x, 200, user,
         next.ptr == NULL ? STR_NONE : arena_printf(x->arena, "/login/recovery?used=password&next=%.*s", STR_ARG(next)));
 }
 
-/* The page demands a new password: its user has forgotten the old one, which many forms of the account need. A program
- * may leave it out. */
+/* The page demands a new password where passwords are used: its user has forgotten the old one, which many forms of the
+ * account need. A program may leave it out. */
 static enum status password_demand(const struct exchange *x, enum status st, struct form_errors *e)
 {
-    if (x->wants_json || (st != ST_OK && st != ST_INVALID) || form_get(&x->form, "new_password", NULL).len > 0)
+    if (x->wants_json || !x->app->stores.config->password_login || (st != ST_OK && st != ST_INVALID) ||
+        form_get(&x->form, "new_password", NULL).len > 0 || form_get(&x->form, "passkey", NULL).len > 0)
         return st;
     form_fail(e, "new_password", "text/password_missing");
     return ST_INVALID;

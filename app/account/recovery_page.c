@@ -1,6 +1,7 @@
 #include "account/recovery_page.h"
 
 #include "account/lost_phone.h"
+#include "account/pages_internal.h"
 #include "account/proof.h"
 #include "account/shown_once.h"
 #include "user/recovery_store.h"
@@ -61,6 +62,7 @@ static void made_model(struct exchange *x, struct model *m)
     if (lines.ptr != NULL) {
         value_page_text(m, &m->root, "new_codes", lines);
         value_page_text(m, &m->root, "codes_url", codes_url(x, lines));
+        value_page_text(m, &m->root, "onward", next_from_query(x));
         struct value *list = value_page_list(m, &m->root, "codes");
         for (struct str rest = lines; rest.len > 0;)
             value_page_text(m, value_add_object(m, list), "code", str_cut(rest, '\n', &rest));
@@ -99,20 +101,27 @@ static enum step recovery_refuse(struct exchange *x, const struct proof *proof, 
     return STEP_DONE;
 }
 
+bool recovery_codes_new(struct exchange *x, struct str username, struct recovery_code codes[RECOVERY_CODES],
+                        struct str hashes[RECOVERY_CODES])
+{
+    const struct keys *keys = &x->app->stores.config->keys;
+
+    for (unsigned slot = 0; slot < RECOVERY_CODES; slot++) {
+        if (!recovery_code_make(x->arena, keys_get(keys, KEY_RECOVERY_CODE), username, slot, &codes[slot]))
+            return false;
+        hashes[slot] = recovery_code_hash(x->arena, keys_get(keys, KEY_RECOVERY_HASH), username, &codes[slot]);
+        if (hashes[slot].ptr == NULL)
+            return false;
+    }
+    return true;
+}
+
 /* Makes the codes and stores their hashes. codes: RECOVERY_CODES. ST_UNKNOWN: perhaps they are stored. */
 static enum status codes_make(struct exchange *x, struct recovery_code *codes)
 {
-    const struct keys *keys = &x->app->stores.config->keys;
     struct str hashes[RECOVERY_CODES];
-
-    for (unsigned slot = 0; slot < RECOVERY_CODES; slot++) {
-        if (!recovery_code_make(x->arena, keys_get(keys, KEY_RECOVERY_CODE), x->visitor.username, slot, &codes[slot]))
-            return ST_NO_MEMORY;
-        hashes[slot] =
-            recovery_code_hash(x->arena, keys_get(keys, KEY_RECOVERY_HASH), x->visitor.username, &codes[slot]);
-        if (hashes[slot].ptr == NULL)
-            return ST_NO_MEMORY;
-    }
+    if (!recovery_codes_new(x, x->visitor.username, codes, hashes))
+        return ST_NO_MEMORY;
     return recovery_codes_replace(x->app->stores.db, x->arena, x->visitor.user_id, hashes, x->now_ms);
 }
 
@@ -127,14 +136,19 @@ static void codes_answer_json(struct exchange *x, const struct recovery_code *co
     respond_model(x, 201, NULL, &m);
 }
 
-/* Redirects to the page that shows the codes once, a line each. */
-static void codes_answer_page(struct exchange *x, const struct recovery_code *codes)
+void recovery_codes_show(struct exchange *x, const struct recovery_code codes[RECOVERY_CODES])
 {
     struct str lines = STR("");
 
     for (unsigned slot = 0; slot < RECOVERY_CODES; slot++)
         lines = arena_printf(x->arena, "%.*s%s%s", STR_ARG(lines), slot > 0 ? "\n" : "", codes[slot].text);
     shown_once_give(x, SHOWN_CODES, lines);
+}
+
+/* Redirects to the page that shows the codes once. */
+static void codes_answer_page(struct exchange *x, const struct recovery_code *codes)
+{
+    recovery_codes_show(x, codes);
     respond_see_other(x, lost_phone_path(x->arena, "/account/recovery?made=1", lost_phone_from_form(x)));
 }
 

@@ -2,7 +2,8 @@
 
 #include <inttypes.h>
 
-#include "account/invitation.h"
+#include "account/admission.h"
+#include "account/packet_ahead.h"
 #include "account/pages_internal.h"
 #include "account/passkey_page.h"
 #include "account/shown_once.h"
@@ -17,8 +18,7 @@
 #include "web/respond.h"
 #include "web/security_log.h"
 
-static const struct problem REGISTER_UNKNOWN = { 503, "unknown", "text/register_unknown",
-                                                 "text/register_unknown_detail", 1 };
+const struct problem REGISTER_UNKNOWN = { 503, "unknown", "text/register_unknown", "text/register_unknown_detail", 1 };
 
 /* The form with this username in place of the typed one. */
 static struct form form_with_username(const struct form *typed, struct str username)
@@ -44,7 +44,8 @@ static void register_model(struct exchange *x, struct model *m, const struct for
     value_page_bool(m, &m->root, "proposed", proposed.len > 0);
     value_page_text(m, form, "next", next);
     passkey_site_model(x, m);
-    invitation_model(x, m, next);
+    admission_model(x, m, next);
+    packet_ahead_model(x, m, next);
     value_page_text(m, &m->root, "login_url", next_url(x->arena, "/login", next));
 }
 
@@ -77,26 +78,26 @@ static enum step register_refuse(struct exchange *x, struct str next, const stru
     return STEP_DONE;
 }
 
-/* Checks, before the slow hashing, that both stores are reachable and the name is free. ST_OK: it is free so far ·
- * ST_EXISTS: it is taken · else the store's status. */
-static enum status register_precheck(struct exchange *x, struct str username)
+bool register_precheck(struct exchange *x, const struct account_form *account, struct form_errors *e,
+                       struct admission *admission, enum status *st)
 {
     struct user found;
-    enum status st = session_store_check(x);
 
-    if (st == ST_OK)
-        st = user_find_by_name(x->app->stores.db, x->arena, username, &found);
-    return st == ST_OK ? ST_EXISTS : st == ST_NOT_FOUND ? ST_OK : st;
+    *st = session_store_check(x);
+    if (*st == ST_OK)
+        *st = user_find_by_name(x->app->stores.db, x->arena, account->username, &found);
+    if (*st != ST_OK && *st != ST_NOT_FOUND)
+        return true;
+    if (*st == ST_OK)
+        form_fail(e, "username", "text/username_taken");
+    if (!admission_judge(x, account, e, admission, st))
+        return false;
+    if (*st == ST_OK && e->count > 0)
+        *st = ST_INVALID;
+    return true;
 }
 
-static enum step register_refuse_taken(struct exchange *x, struct str next, struct form_errors *e)
-{
-    form_fail(e, "username", "text/username_taken");
-    return register_refuse(x, next, e);
-}
-
-/* Ends the sessions of an earlier user of this id, whose row was lost with the tables: a new user has no session
- * yet. */
+/* A new user has no session yet: if there are some, the row of their user was lost with the tables. */
 static void earlier_sessions_end(struct exchange *x, uint64_t user_id)
 {
     struct session_entry *entries;
@@ -125,46 +126,53 @@ static struct str path_onward(struct exchange *x, const struct account_form *acc
                             : arena_printf(x->arena, "/account/passkeys?passkey=offer&next=%.*s", STR_ARG(next));
 }
 
+bool register_log_in(struct exchange *x, const struct user *user)
+{
+    admission_log(x, user->id, user->admission);
+    x->fallback_problem = &REGISTER_UNKNOWN;
+    earlier_sessions_end(x, user->id);
+    return session_start(x, user->id, user->username, user->nickname) == ST_OK;
+}
+
+/* The user is there: logs in. */
+static enum step register_done(struct exchange *x, const struct account_form *account, const struct user *user)
+{
+    security_log(x, SECURITY_REGISTER, user->id, NULL);
+    if (!register_log_in(x, user))
+        return answer_user(x, 201, user, next_url(x->arena, "/login", account->next));
+    return answer_login(x, 201, user, path_onward(x, account));
+}
+
 enum step register_submit(struct exchange *x)
 {
-    struct account_form account = { 0 };
+    struct account_form account = { .invitation = STR("") };
+    struct admission admission = { .invitation = STR("") };
     struct hash_permit permit = { 0 };
     struct form_errors e;
     char hash[PASSWORD_HASH_MAX];
 
+    if (!admission_begin(x) || !passwords_used(x))
+        return STEP_DONE;
     enum status st = form_read(x, register_fields, &account, &e);
-    if (st == ST_INVALID)
-        return register_refuse(x, account.next, &e);
-    if (st == ST_OK)
-        st = register_precheck(x, account.username);
-    if (st == ST_EXISTS)
-        return register_refuse_taken(x, account.next, &e);
+    if (st == ST_OK && !register_precheck(x, &account, &e, &admission, &st))
+        return STEP_DONE;
     if (st == ST_OK && !hash_budget_take(x, HASH_STRANGER, NULL, 0, &permit))
         return STEP_DONE;
     if (st == ST_OK)
         st = password_hash(&permit, account.password, hash);
-    if (st != ST_OK) {
-        respond_status(x, st);
-        return STEP_DONE;
-    }
 
-    struct user user = { .username = account.username, .nickname = account.nickname, .password_hash = str_from(hash) };
-    st = user_insert(x->app->stores.db, x->arena, &x->app->stores.config->keys, &user, x->now_ms);
-    if (st == ST_EXISTS)
-        return register_refuse_taken(x, account.next, &e);
-    if (st == ST_UNKNOWN) {
+    struct user user = { .username = account.username, .nickname = account.nickname, .admission = &admission };
+    if (st == ST_OK) {
+        user.password_hash = str_from(hash);
+        st = admission_insert(x, &user, &e);
+    }
+    if (st == ST_OK)
+        return register_done(x, &account, &user);
+    if (st == ST_INVALID)
+        return register_refuse(x, account.next, &e);
+    if (st == ST_UNKNOWN)
         respond_problem(x, &REGISTER_UNKNOWN);
-        return STEP_DONE;
-    }
-    if (st != ST_OK) {
+    else
         respond_status(x, st);
-        return STEP_DONE;
-    }
-    security_log(x, SECURITY_REGISTER, user.id, NULL);
-    x->fallback_problem = &REGISTER_UNKNOWN;
-    earlier_sessions_end(x, user.id);
-    st = session_start(x, user.id, user.username, user.nickname);
-    if (st != ST_OK)
-        return answer_user(x, 201, &user, next_url(x->arena, "/login", account.next));
-    return answer_login(x, 201, &user, path_onward(x, &account));
+    return STEP_DONE;
 }

@@ -3,7 +3,11 @@
 #ifndef HB_ACCOUNT_REGISTER_H
 #define HB_ACCOUNT_REGISTER_H
 
+#include "account/admission.h"
+#include "user/account.h"
+#include "user/store.h"
 #include "web/exchange.h"
+#include "web/respond.h"
 
 /* GET /register?next=PATH: pages/register. A visitor who is logged in is redirected to / (303).
  *
@@ -12,7 +16,7 @@
  *              never shown again. next is a local path or the empty string.
  *   proposed   the username is a proposal of the site, also in place of one that was refused
  *   login_url  "/login" with the same next
- *   passkey_site, invitation  as on the page /login
+ *   passkey_site, packet_ahead  as on the page /login
  * After a refused POST (422) also, from respond_form_errors:
  *   errors     [ { field, message } ]       field: "username" | "nickname" | "password"
  *   error      { username?, nickname?, password? }: the message beside the field (page-only)
@@ -26,5 +30,17 @@ enum step register_show(struct exchange *x);
  * without a cookie, because the account exists and must not look refused. When a store is known to be unreachable,
  * answers 503 before the password is hashed. */
 enum step register_submit(struct exchange *x);
+
+/* ---- for other ways to register ---- */
+
+/* Checks, before anything slow, that both stores are reachable, the name is free, and the user would be let in. *st:
+ * ST_OK, so far; ST_INVALID: *e has a message; else the store's status. False: answered. */
+bool register_precheck(struct exchange *x, const struct account_form *account, struct form_errors *e,
+                       struct admission *admission, enum status *st);
+/* The user was inserted: ends the sessions of an earlier user of this id, whose row was lost with the tables, and starts
+ * one. From now on an incomplete answer becomes REGISTER_UNKNOWN. False: there is no session; the user has to log in. */
+bool register_log_in(struct exchange *x, const struct user *user);
+/* 503: the reply to the COMMIT was lost. */
+extern const struct problem REGISTER_UNKNOWN;
 
 #endif

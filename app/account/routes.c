@@ -3,6 +3,7 @@
 #include "account/account_page.h"
 #include "account/cover_page.h"
 #include "account/deletion_page.h"
+#include "account/invitations_page.h"
 #include "account/language.h"
 #include "account/login.h"
 #include "account/login_link_page.h"
@@ -11,6 +12,7 @@
 #include "account/passkey_confirm.h"
 #include "account/passkey_login.h"
 #include "account/passkey_page.h"
+#include "account/passkey_register.h"
 #include "account/password_page.h"
 #include "account/picture_page.h"
 #include "account/proof.h"
@@ -18,6 +20,7 @@
 #include "account/recovery_page.h"
 #include "account/register.h"
 #include "account/session_page.h"
+#include "account/terms_page.h"
 #include "account/token_page.h"
 #include "base/array.h"
 #include "user/account.h"
@@ -29,6 +32,12 @@ const struct route account_routes[] = {
       WANT_VISITOR | SAME_ORIGIN | NO_TOKEN | KEEP_FORM | LIMITED_BY(LIMIT_REGISTER_ADDRESS) |
           LIMITED_BY(LIMIT_REGISTER_NETWORK),
       POOL_AUTH, register_submit, register_fields },
+    { "POST", "/register/passkey/challenge",
+      WANT_VISITOR | SAME_ORIGIN | NO_TOKEN | LIMITED_BY(LIMIT_PASSKEY_ADDRESS) | LIMITED_BY(LIMIT_PASSKEY_NETWORK),
+      POOL_AUTH, passkey_register_challenge, passkey_register_begin_fields },
+    { "POST", "/register/passkey",
+      WANT_VISITOR | SAME_ORIGIN | NO_TOKEN | LIMITED_BY(LIMIT_REGISTER_ADDRESS) | LIMITED_BY(LIMIT_REGISTER_NETWORK),
+      POOL_AUTH, passkey_register_submit, passkey_register_fields },
     { "GET", "/login", WANT_VISITOR | NO_TOKEN, POOL_AUTH, login_show, NULL },
     { "POST", "/login", WANT_VISITOR | SAME_ORIGIN | NO_TOKEN | KEEP_FORM, POOL_AUTH, login_submit, login_fields },
     { "POST", "/login/passkey/challenge", WANT_VISITOR | SAME_ORIGIN | NO_TOKEN, POOL_AUTH, passkey_login_challenge,
@@ -41,6 +50,9 @@ const struct route account_routes[] = {
     { "GET", "/login/recovery", WANT_VISITOR | NO_TOKEN, POOL_AUTH, recovery_login_show, NULL },
     { "POST", "/login/recovery", WANT_VISITOR | SAME_ORIGIN | NO_TOKEN | KEEP_FORM, POOL_AUTH, recovery_login_submit,
       recovery_login_fields },
+    { "GET", "/terms", NEED_USER | NO_TOKEN | LIMITED_BY(LIMIT_READ), POOL_AUTH, terms_show, NULL },
+    { "POST", "/terms", NEED_USER | SAME_ORIGIN | NO_TOKEN | LIMITED_BY(LIMIT_READ), POOL_AUTH, terms_submit,
+      terms_fields },
     { "POST", "/logout", WANT_VISITOR | SAME_ORIGIN | NO_TOKEN, POOL_AUTH | POOL_PAGE, logout_submit, NULL },
     { "POST", "/language", SAME_ORIGIN, POOL_PAGE, language_submit, language_fields },
     { "GET", "/account", NEED_USER | NO_TOKEN | LIMITED_BY(LIMIT_READ), POOL_PAGE, account_show, NULL },
@@ -72,6 +84,11 @@ const struct route account_routes[] = {
       session_end_submit, session_end_fields },
     { "GET", "/account/sessions/end", 0, POOL_PAGE, devices_redirect, NULL },
     { "GET", "/account/devices", NEED_USER | NO_TOKEN | LIMITED_BY(LIMIT_READ), POOL_PAGE, devices_show, NULL },
+    { "GET", "/account/invitations", NEED_USER | NO_TOKEN | LIMITED_BY(LIMIT_READ), POOL_AUTH, invitations_show, NULL },
+    { "POST", "/account/invitations", NEED_USER | SAME_ORIGIN | NO_TOKEN | LIMITED_BY(LIMIT_READ), POOL_AUTH,
+      invitation_submit, invitation_fields },
+    { "POST", "/account/invitations/:id/revoke", NEED_USER | SAME_ORIGIN | NO_TOKEN | LIMITED_BY(LIMIT_READ), POOL_AUTH,
+      invitation_revoke_submit, NULL },
     { "GET", "/account/developers", NEED_USER | NO_TOKEN | LIMITED_BY(LIMIT_READ), POOL_AUTH, developers_show, NULL },
     { "POST", "/account/tokens", NEED_USER | SAME_ORIGIN | NO_TOKEN, POOL_AUTH, token_submit, token_fields },
     { "POST", "/account/tokens/:id/delete", NEED_USER | SAME_ORIGIN | NO_TOKEN | LIMITED_BY(LIMIT_READ), POOL_PAGE,

@@ -6,8 +6,8 @@
  * (ms, 8 bytes, big-endian), a nonce of 24 bytes and the text, sealed by XChaCha20-Poly1305 with KEY_SHOWN. The time,
  * the kind and the session are authenticated: another user, another session, another page and a later day see nothing.
  *
- * SHOWN_REGISTERED has no text. It says that the user of this session has just typed the password to register, so the
- * passkey that the next page offers does not ask for it again. */
+ * SHOWN_REGISTERED has no text. It says that the user of this session has just typed the password to register, or a
+ * recovery code in place of a new password. So a passkey may be added without anything more. */
 #ifndef HB_ACCOUNT_SHOWN_ONCE_H
 #define HB_ACCOUNT_SHOWN_ONCE_H
 

@@ -205,8 +205,8 @@ const struct field token_fields[] = {
 static enum step token_refuse(struct exchange *x, const struct token_form *form, const struct form_errors *e)
 {
     struct model m;
-    enum status st = page_model(x, &m, &form->proof, form_get(&x->form, "name", NULL),
-                                form_get(&x->form, "days", NULL), form->scopes);
+    enum status st = page_model(x, &m, &form->proof, form_get(&x->form, "name", NULL), form_get(&x->form, "days", NULL),
+                                form->scopes);
 
     if (st != ST_OK) {
         respond_status(x, st);

@@ -38,6 +38,7 @@ static const struct purpose {
     [KEY_SHOWN] = { "shown", SECOND, "hongbao shown once v1", KEY_BYTES, AUTH },
     [KEY_LOGIN_LINKS] = { "login_links", SECOND, "hongbao login links v1", KEY_BYTES, AUTH },
     [KEY_TOPUPS] = { "topups", SECOND, "hongbao topups v1", KEY_BYTES, PAGE },
+    [KEY_INVITATIONS] = { "invitations", SECOND, "hongbao invitations v1", KEY_BYTES, AUTH },
     [KEY_BEFORE] = { "before", FIRST, NULL, KEY_BYTES, HOT | PAGE | AUTH },
 };
 

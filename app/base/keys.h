@@ -31,6 +31,7 @@ enum key_purpose {
     KEY_SHOWN,         /* the one key that earlier versions used for the five purposes above */
     KEY_LOGIN_LINKS,   /* codes of login links (user/login_link.h) */
     KEY_TOPUPS,        /* the master of the keys that sign links to the pages of channels (wallet/topup_link.h) */
+    KEY_INVITATIONS,   /* codes of invitations (user/invitation_code.h) */
     KEY_BEFORE,        /* the one key of earlier versions for the five purposes above */
     KEY_PURPOSES
 };

@@ -18,6 +18,18 @@
 
 enum { SECRET_BYTES_MIN = CONFIG_SECRET_BYTES_MIN, ROLE_PATH_MAX = 2 * CONFIG_TEXT_MAX };
 
+enum registration config_registration(const struct config *c)
+{
+    return strcmp(c->registration, "open") == 0     ? REGISTRATION_OPEN
+           : strcmp(c->registration, "invite") == 0 ? REGISTRATION_INVITE
+                                                    : REGISTRATION_CLOSED;
+}
+
+bool config_users_invite(const struct config *c)
+{
+    return config_registration(c) != REGISTRATION_CLOSED && c->user_invitations_max > 0;
+}
+
 bool config_stores_by_tcp(const struct config *c)
 {
     const char *const lists[] = { c->redis, c->mysql };
@@ -159,6 +171,8 @@ static enum status whole_check(const struct config *c, const struct source *from
         st = config_refuse(from, "unit = %s needs unit_symbol, unit_name_zh and unit_name_en of its own", c->unit);
     if (c->share_fen_max > c->packet_fen_max)
         st = config_refuse(from, "share_fen_max must not be above packet_fen_max");
+    if (c->terms_url[0] != '\0' && c->terms_version[0] == '\0')
+        st = config_refuse(from, "terms_url needs terms_version, such as the day of the terms");
     if (c->session_idle_s > c->session_absolute_s)
         st = config_refuse(from, "session_idle_s must not be above session_absolute_s");
     return st;

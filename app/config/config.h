@@ -91,6 +91,14 @@ struct config {
     int64_t user_send_day_count;
     int64_t user_receive_day_fen;
 
+    /* who may come in (docs/how-to/door.md) */
+    char registration[CONFIG_TEXT_MAX]; /* open, invite or closed: config_registration */
+    int64_t user_invitations_max;       /* used and open ones of a user; 0: users make none */
+    int64_t invitation_days;            /* from its making to its expiry */
+    bool password_login;
+    char terms_url[CONFIG_TEXT_MAX]; /* empty: no terms */
+    char terms_version[CONFIG_TEXT_MAX];
+
     /* receipts (packet/receipt_keys.h) */
     /* a new key signs from each day on; ascending, UTC: "2026-01-01 2027-01-01" */
     char receipt_key_days[CONFIG_TEXT_MAX];
@@ -118,6 +126,8 @@ struct config {
     char limit_picture[CONFIG_TEXT_MAX];
     char limit_register_address[CONFIG_TEXT_MAX];
     char limit_register_network[CONFIG_TEXT_MAX];
+    char limit_invitation_address[CONFIG_TEXT_MAX];
+    char limit_invitation_network[CONFIG_TEXT_MAX];
     char limit_passkey_address[CONFIG_TEXT_MAX];
     char limit_passkey_network[CONFIG_TEXT_MAX];
     char limit_password[CONFIG_TEXT_MAX];
@@ -145,6 +155,13 @@ struct config {
 
 /* True when a list of addresses of c is not only Unix sockets. c was loaded. */
 bool config_stores_by_tcp(const struct config *c);
+
+/* Who may register. */
+enum registration { REGISTRATION_OPEN, REGISTRATION_INVITE, REGISTRATION_CLOSED };
+enum registration config_registration(const struct config *c);
+/* True when users may make invitations, and these let somebody register. Where registration is open, nobody needs one,
+ * and one that somebody brings is used all the same. */
+bool config_users_invite(const struct config *c);
 
 /* The built-in values. */
 void config_defaults(struct config *c);

@@ -27,6 +27,9 @@ enum {
     UNIT_CODE_MAX = 12,
     UNIT_SIGN_MAX = 24,
     SIGN_ARENA_BYTES = 4096,
+    INVITATIONS_MAX = 100,
+    INVITATION_DAYS_MAX = 365,
+    TERMS_VERSION_MAX = 32, /* width of the column */
 };
 
 #define UNIT_SIGN_RULE "one line of visible text as people type it, without digits, marks and blanks around it"
@@ -102,6 +105,27 @@ static bool valid_contact(const char *text)
         if (uri.len > strlen(kinds[i]) && str_starts(uri, str_from(kinds[i])))
             return true;
     return uri.len == 0;
+}
+
+static bool valid_registration(const char *text)
+{
+    return strcmp(text, "open") == 0 || strcmp(text, "invite") == 0 || strcmp(text, "closed") == 0;
+}
+
+/* A link of a page: of this site, or of another one. */
+static bool valid_link(const char *text)
+{
+    const struct str s = str_from(text);
+    for (size_t i = 0; i < s.len; i++)
+        if (s.ptr[i] <= ' ' || s.ptr[i] > '~' || strchr("\"'<>\\", s.ptr[i]) != NULL)
+            return false;
+    return s.len == 0 || str_starts(s, STR("https://")) || str_starts(s, STR("http://")) ||
+           (s.ptr[0] == '/' && !str_starts(s, STR("//")));
+}
+
+static bool valid_version(const char *text)
+{
+    return strspn(text, "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789.-_") == strlen(text);
 }
 
 static bool valid_rate(const char *text)
@@ -236,6 +260,19 @@ static const struct config_setting SETTINGS[] = {
     SETTING_INT(user_receive_day_fen, 0, TYPED_AMOUNT_MAX_FEN, "0",
                 "a user who has received as much in a day opens no further packet until the next; 0: no cap"),
 
+    SETTING_TEXT(registration, 4, 6, "open", valid_registration, "open, invite or closed",
+                 "who may register: everybody, who has an invitation, or nobody (docs/how-to/door.md)"),
+    SETTING_INT(user_invitations_max, 0, INVITATIONS_MAX, "0",
+                "invitations that a user may make, without those that were revoked or expired unused; 0: only"
+                " operators make them"),
+    SETTING_INT(invitation_days, 1, INVITATION_DAYS_MAX, "14", "from the making of an invitation to its expiry"),
+    SETTING_BOOL(password_login, "on",
+                 "off: nobody logs in or registers with a password, nor sets one; passkeys must be possible at base_url"),
+    SETTING_TEXT(terms_url, 0, TEXT_MAX, "", valid_link, "https:// or http:// and the rest, or a path of this site",
+                 "terms of use, which a new user has to accept; empty: none"),
+    SETTING_TEXT(terms_version, 0, TERMS_VERSION_MAX, "", valid_version, "letters, digits and `.-_`",
+                 "their version, such as their day; who accepted another one is asked once more"),
+
     SETTING_TEXT(
         receipt_key_days, 1, TEXT_MAX, "2026-01-01", valid_days,
         "days like 2026-01-01 in ascending order, with one blank between two",
@@ -263,6 +300,8 @@ static const struct config_setting SETTINGS[] = {
     SETTING_RATE(limit_picture, "10 10/h", "pictures that a user uploads, as avatar or cover"),
     SETTING_RATE(limit_register_address, "100 2/s", "registrations from an address"),
     SETTING_RATE(limit_register_network, "300 5/s", "registrations from a network"),
+    SETTING_RATE(limit_invitation_address, "20 10/m", "registrations with a wrong code of an invitation from an address"),
+    SETTING_RATE(limit_invitation_network, "100 1/s", "registrations with a wrong code from a network"),
     SETTING_RATE(limit_passkey_address, "100 1/s", "logins by passkey from an address"),
     SETTING_RATE(limit_passkey_network, "300 5/s", "logins by passkey from a network"),
     SETTING_RATE(limit_password, "10 1/m 30 4/h", "wrong passwords of a user who is logged in"),

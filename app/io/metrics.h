@@ -67,6 +67,8 @@ enum metrics_role {
     X(METRIC_LIMITED_RECOVERY_CODE, "hongbao_limited_total{limit=\"recovery_code\"}", NULL)                            \
     X(METRIC_LIMITED_RECOVERY_ADDRESS, "hongbao_limited_total{limit=\"recovery_address\"}", NULL)                      \
     X(METRIC_LIMITED_RECOVERY_NETWORK, "hongbao_limited_total{limit=\"recovery_network\"}", NULL)                      \
+    X(METRIC_LIMITED_INVITATION_ADDRESS, "hongbao_limited_total{limit=\"invitation_address\"}", NULL)                  \
+    X(METRIC_LIMITED_INVITATION_NETWORK, "hongbao_limited_total{limit=\"invitation_network\"}", NULL)                  \
     X(METRIC_LIMITED_LOGIN_DEVICE, "hongbao_limited_total{limit=\"login_device\"}", NULL)                              \
     X(METRIC_LIMITED_LOGIN_ACCOUNT, "hongbao_limited_total{limit=\"login_account\"}", NULL)                            \
     X(METRIC_LIMITED_LOGIN_NEW, "hongbao_limited_total{limit=\"login_new\"}", NULL)                                    \

@@ -50,13 +50,13 @@ struct db_param {
         struct str text;
     } as;
 };
-#define DB_NULL     ((struct db_param){ .type = DB_PARAM_NULL })
-#define DB_I64(n)   ((struct db_param){ .type = DB_PARAM_I64, .as.i64 = (n) })
-#define DB_U64(n)   ((struct db_param){ .type = DB_PARAM_U64, .as.u64 = (n) })
-#define DB_TEXT(s)  ((struct db_param){ .type = DB_PARAM_TEXT, .as.text = (s) })
+#define DB_NULL    ((struct db_param){ .type = DB_PARAM_NULL })
+#define DB_I64(n)  ((struct db_param){ .type = DB_PARAM_I64, .as.i64 = (n) })
+#define DB_U64(n)  ((struct db_param){ .type = DB_PARAM_U64, .as.u64 = (n) })
+#define DB_TEXT(s) ((struct db_param){ .type = DB_PARAM_TEXT, .as.text = (s) })
 /* SQL NULL when s is absent (.ptr NULL). */
 #define DB_TEXT_OR_NULL(s) ((s).ptr != NULL ? DB_TEXT(s) : DB_NULL)
-#define DB_BYTES(s) ((struct db_param){ .type = DB_PARAM_BYTES, .as.text = (s) })
+#define DB_BYTES(s)        ((struct db_param){ .type = DB_PARAM_BYTES, .as.text = (s) })
 #define DB_PARAMS(...)                                                                                                 \
     (const struct db_param[]){ __VA_ARGS__ }, sizeof((const struct db_param[]){ __VA_ARGS__ }) / sizeof(struct db_param)
 

@@ -339,7 +339,7 @@ void show_model(struct exchange *x, const struct packet_view *view, const struct
     mine_model(m, view);
     rows_model(x, m, view, cached, list_allowed, path);
     visitor_model(m, view, x->visitor.user_id, is_sender);
-    value_page_bool(m, &m->root, "known_device", known_device_used(x));
+    value_page_bool(m, &m->root, "login_first", known_device_login_first(x));
     value_page_bool(m, &m->root, "passkey_offer", view->has_mine && passkey_offer_waits(x));
     value_page_bool(m, &m->root, "show_list", list_allowed);
     value_page_text(m, &m->root, "path", path);

@@ -54,7 +54,7 @@ bool show_may_change(const struct packet_view *view, uint64_t visitor_id);
  *   waiting       before the scheduled opening: { left_ms: until then, by the store's clock }
  *   can_open      show the coin, while waiting as soon as the time has come
  *   needs_login   a guest, and the packet can be opened
- *   known_device  a user has logged in with this browser before: logging in is the first choice of a guest
+ *   login_first   logging in is the first choice of a guest (user/known_device.h)
  *   passkey_offer  the visitor has just registered for this packet and has a share: offer a passkey
  *   not_for_you   the packet is for others
  *   sold_out      finished, and the visitor has no share

@@ -50,7 +50,8 @@ struct str show_tag(struct exchange *x, const struct packet_view *view)
         view->has_mine && view->mine.settled,
         view->has_mine && view->mine.returned,
         p->sender_name.len == 0,
-        known_device_used(x),
+        known_device_login_first(x),
+        (uint64_t)config_registration(x->app->stores.config),
         passkey_offer_waits(x),
     };
     struct digest digest;

@@ -73,7 +73,7 @@ enum step home_show(struct exchange *x)
     value_text(&m, &m.root, "unit_symbol", str_from(money_unit()->symbol));
     if (x->visitor.user_id == 0) {
         value_null(&m, &m.root, "user");
-        value_page_bool(&m, &m.root, "known_device", known_device_used(x));
+        value_page_bool(&m, &m.root, "login_first", known_device_login_first(x));
         respond_model(x, 200, "pages/home", &m);
         return STEP_DONE;
     }

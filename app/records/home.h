@@ -7,7 +7,7 @@
 /* GET / → pages/home. WANT_VISITOR.
  *   user             null for guests (the members below are then absent), else { id, username, nickname,
  *                    page: initial, hue }
- *   known_device     page-only, for guests: a user has logged in with this browser before
+ *   login_first      page-only, for guests: logging in is the first choice, not registering
  *   sending          false: the operator has paused sending
  *   balance_fen      (page: balance_text "12.34")
  *   received         the latest 5 of /records/received, items as in records/records.h

@@ -147,16 +147,23 @@ const struct field_type FIELD_NEW_PASSWORD = { .read = new_password_read, .as_ty
 
 /* ---- the table ---- */
 
+/* A text, which is needed where nobody registers without an invitation. */
+static enum status invitation_read(struct field_input *in)
+{
+    if (in->typed.len == 0 && config_registration(in->x->app->stores.config) == REGISTRATION_INVITE)
+        return field_fail(in, in->field->missing);
+    return field_text_read(in);
+}
+
+const struct field_type FIELD_INVITATION = { .read = invitation_read, .like = &FIELD_TEXT };
+
+bool register_has_terms(const struct field_input *in)
+{
+    return in->x->app->stores.config->terms_url[0] != '\0';
+}
+
 const struct field register_fields[] = {
-    { .name = "username",
-      .type = &FIELD_USERNAME,
-      .member = offsetof(struct account_form, username),
-      .required = true,
-      .kept = KEPT,
-      .missing = "text/username_missing",
-      .says = "2 to 32 of a-z, 0-9, dot, hyphen and underscore",
-      .example = "xiaoming" },
-    NICKNAME_FIELD(struct account_form),
+    REGISTER_NAME_FIELDS(struct account_form, username, nickname),
     { .name = "password",
       NEW_PASSWORD_RULES,
       .member = offsetof(struct account_form, password),
@@ -170,5 +177,6 @@ const struct field register_fields[] = {
       .member = offsetof(struct account_form, passkey),
       .no_echo = true,
       .says = "any text: the browser could keep a passkey, so the page offers one" },
+    REGISTER_ADMISSION_FIELDS(struct account_form, invitation, terms),
     { .name = NULL },
 };

@@ -15,6 +15,7 @@
 #define NICKNAME_CODEPOINTS_MAX 64 /* width of the SQL column; one grapheme may be several code points */
 #define PASSWORD_CHARACTERS_MIN 8
 #define PASSWORD_CHARACTERS_MAX 128
+#define INVITATION_BYTES_MAX    500
 
 /* The username as it is stored and looked up: folded by utf8_fold_pasted and read by typed_name. STR_NONE without
  * memory. */
@@ -39,9 +40,10 @@ extern const struct field_type FIELD_NEW_PASSWORD;
 
 /* Rows that several tables share, for members of the same name: a new nickname, and the username with which a user logs
  * in. */
-#define NICKNAME_FIELD(form)                                                                                           \
+#define NICKNAME_FIELD(form) NICKNAME_FIELD_AT(form, nickname)
+#define NICKNAME_FIELD_AT(form, at)                                                                                    \
     {                                                                                                                  \
-        .name = "nickname", .type = &FIELD_LINE, .member = offsetof(form, nickname), .required = true, .kept = KEPT,   \
+        .name = "nickname", .type = &FIELD_LINE, .member = offsetof(form, at), .required = true, .kept = KEPT,         \
         .max = NICKNAME_GRAPHEMES_MAX, .code_points_max = NICKNAME_CODEPOINTS_MAX, .missing = "text/nickname_missing", \
         .malformed = "text/nickname_invalid", .high = "text/nickname_long", .wide = "text/nickname_combined",          \
         .says = "what others see", .example = "Ming"                                                                   \
@@ -62,6 +64,36 @@ extern const struct field_type FIELD_NEW_PASSWORD;
         .missing = "text/password_missing", .says = "as typed", .example = (sample)                                    \
     }
 
+/* Rows of every form of registering: the names; what lets one in, by the settings of the site. */
+#define REGISTER_NAME_FIELDS(form, username_member, nickname_member)                                                   \
+    { .name = "username",                                                                                              \
+      .type = &FIELD_USERNAME,                                                                                         \
+      .member = offsetof(form, username_member),                                                                       \
+      .required = true,                                                                                                \
+      .kept = KEPT,                                                                                                    \
+      .missing = "text/username_missing",                                                                              \
+      .says = "2 to 32 of a-z, 0-9, dot, hyphen and underscore",                                                       \
+      .example = "xiaoming" },                                                                                         \
+        NICKNAME_FIELD_AT(form, nickname_member)
+#define REGISTER_ADMISSION_FIELDS(form, invitation_member, terms_member)                                               \
+    { .name = "invitation",                                                                                            \
+      .type = &FIELD_INVITATION,                                                                                       \
+      .member = offsetof(form, invitation_member),                                                                     \
+      .kept = KEPT,                                                                                                    \
+      .max = INVITATION_BYTES_MAX,                                                                                     \
+      .missing = "text/invitation_missing",                                                                            \
+      .high = "text/invitation_wrong",                                                                                 \
+      .says = "needed with `registration = invite`: the code of an invitation, or the link that has it" },             \
+    {                                                                                                                  \
+        .name = "terms", .type = &FIELD_TEXT, .member = offsetof(form, terms_member), .required = true,                \
+        .applies = register_has_terms, .missing = "text/terms_missing",                                                \
+        .says = "where the site has terms: any text accepts them"                                                      \
+    }
+/* struct str: a text, which is needed where nobody registers without an invitation. */
+extern const struct field_type FIELD_INVITATION;
+/* For a row: the site has terms. */
+bool register_has_terms(const struct field_input *in);
+
 /* The form of /register. */
 struct account_form {
     struct str username; /* folded and valid */
@@ -69,6 +101,9 @@ struct account_form {
     struct str password; /* normalized */
     struct str next;     /* a local path, or empty */
     struct str passkey;  /* not empty: the browser could keep a passkey */
+    /* by the settings of the site (account/admission.h): */
+    struct str invitation; /* a code as typed, or the link with it */
+    struct str terms;      /* not empty: the terms are accepted */
 };
 extern const struct field register_fields[];
 

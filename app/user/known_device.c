@@ -59,6 +59,11 @@ bool known_device_used(const struct exchange *x)
     return exchange_cookie(x, STR(COOKIE)).len > 0;
 }
 
+bool known_device_login_first(const struct exchange *x)
+{
+    return known_device_used(x) || config_registration(x->app->stores.config) != REGISTRATION_OPEN;
+}
+
 bool known_device_has_passkey(const struct exchange *x)
 {
     struct str id;

@@ -87,7 +87,8 @@ static void challenge_mac(const struct key *key, enum passkey_ceremony ceremony,
 {
     static const char *const purpose[] = { [PASSKEY_REGISTER] = "hongbao passkey register v1",
                                            [PASSKEY_LOGIN] = "hongbao passkey login v1",
-                                           [PASSKEY_CONFIRM] = "hongbao passkey confirm v1" };
+                                           [PASSKEY_CONFIRM] = "hongbao passkey confirm v1",
+                                           [PASSKEY_NEW_USER] = "hongbao passkey new user v1" };
     crypto_generichash_state state;
 
     crypto_generichash_init(&state, key->bytes, sizeof key->bytes, MAC_BYTES);
@@ -132,18 +133,26 @@ int64_t passkey_challenge_until_ms(const struct key *key, enum passkey_ceremony 
     return (int64_t)until_ms > now_ms ? (int64_t)until_ms : 0;
 }
 
+static void handle_write(const struct key *key, struct str of, const char *purpose, uint8_t out[PASSKEY_HANDLE_BYTES])
+{
+    crypto_generichash_state state;
+    crypto_generichash_init(&state, key->bytes, sizeof key->bytes, PASSKEY_HANDLE_BYTES);
+    crypto_generichash_update(&state, (const unsigned char *)of.ptr, of.len);
+    crypto_generichash_update(&state, (const unsigned char *)purpose, strlen(purpose) + 1);
+    crypto_generichash_final(&state, out, PASSKEY_HANDLE_BYTES);
+}
+
 void passkey_handle_write(const struct key *key, uint64_t user_id, uint8_t out[PASSKEY_HANDLE_BYTES])
 {
-    static const unsigned char purpose[] = "hongbao passkey user v1";
-    unsigned char wire[sizeof user_id];
-    crypto_generichash_state state;
-
+    char wire[sizeof user_id];
     for (size_t i = 0; i < sizeof wire; i++)
-        wire[i] = (unsigned char)(user_id >> (8 * i));
-    crypto_generichash_init(&state, key->bytes, sizeof key->bytes, PASSKEY_HANDLE_BYTES);
-    crypto_generichash_update(&state, wire, sizeof wire);
-    crypto_generichash_update(&state, purpose, sizeof purpose);
-    crypto_generichash_final(&state, out, PASSKEY_HANDLE_BYTES);
+        wire[i] = (char)(unsigned char)(user_id >> (8 * i));
+    handle_write(key, (struct str){ wire, sizeof wire }, "hongbao passkey user v1", out);
+}
+
+void passkey_handle_new(const struct key *key, struct str challenge, uint8_t out[PASSKEY_HANDLE_BYTES])
+{
+    handle_write(key, challenge, "hongbao passkey new user v1", out);
 }
 
 /* ---- the checks ---- */

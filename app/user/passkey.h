@@ -47,8 +47,9 @@ struct passkey_site {
  * memory. */
 bool passkey_site_read(struct arena *a, struct str base_url, struct passkey_site *out);
 
-/* PASSKEY_CONFIRM: in place of the password once more; browsers answer it as a login. */
-enum passkey_ceremony { PASSKEY_REGISTER, PASSKEY_LOGIN, PASSKEY_CONFIRM };
+/* PASSKEY_CONFIRM: in place of the password once more; browsers answer it as a login. PASSKEY_NEW_USER: the registration
+ * of a user together with the passkey. */
+enum passkey_ceremony { PASSKEY_REGISTER, PASSKEY_LOGIN, PASSKEY_CONFIRM, PASSKEY_NEW_USER };
 
 /* Makes a challenge: PASSKEY_CHALLENGE_LEN characters in the arena; STR_NONE without memory. session: the key of the
  * session that the request presents, or empty. */
@@ -62,6 +63,8 @@ int64_t passkey_challenge_until_ms(const struct key *key, enum passkey_ceremony 
 /* The user handle, which an authenticator stores beside a passkey: a keyed hash of the user's id, so it says nothing
  * about the user. */
 void passkey_handle_write(const struct key *key, uint64_t user_id, uint8_t out[PASSKEY_HANDLE_BYTES]);
+/* The handle of a user who has no id yet: a keyed hash of the challenge. Such a user keeps it for this passkey. */
+void passkey_handle_new(const struct key *key, struct str challenge, uint8_t out[PASSKEY_HANDLE_BYTES]);
 
 /* The first fault of a browser's answer. */
 enum passkey_fault {

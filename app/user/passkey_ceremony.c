@@ -7,6 +7,7 @@
 #include "base/array.h"
 #include "redis/redis.h"
 #include "redis/reply.h"
+#include "web/security_log.h"
 
 #define KEY_PREFIX "hb:challenge:"
 #define COOKIE     "passkey"
@@ -104,6 +105,34 @@ enum status passkey_challenge_use(struct exchange *x, enum passkey_ceremony cere
     bool used = st == ST_OK && redis_reply_is_nil(call.reply);
     redis_call_free(&call);
     return st != ST_OK ? ST_UNAVAILABLE : used ? ST_EXISTS : ST_OK;
+}
+
+void passkey_create_model(struct exchange *x, struct model *m, const struct passkey_site *site, struct str challenge,
+                          const struct passkey_user *user)
+{
+    value_text(m, &m->root, "challenge", challenge);
+    value_text(m, &m->root, "site", site->id);
+    struct value *object = value_object(m, &m->root, "user");
+    value_text(m, object, "id", user->handle.ptr == NULL ? STR_NONE : passkey_text(x->arena, user->handle));
+    value_text(m, object, "name", user->username);
+    value_text(m, object, "nickname", user->nickname);
+    struct value *algorithms = value_list(m, &m->root, "algorithms");
+    for (size_t i = 0; i < PASSKEY_ALGORITHMS; i++)
+        value_int(m, value_add_object(m, algorithms), "id", passkey_algorithms[i]);
+    value_int(m, &m->root, "seconds", PASSKEY_CHALLENGE_S);
+}
+
+enum status passkey_creation_check(struct exchange *x, enum passkey_ceremony ceremony, const struct passkey_site *site,
+                                   struct str challenge, const struct passkey_answer *answer, struct passkey_key *key)
+{
+    enum passkey_fault fault = passkey_register_check(x->arena, site, challenge, answer, key);
+    if (fault == PASSKEY_NO_MEMORY)
+        return ST_NO_MEMORY;
+    if (fault != PASSKEY_OK) {
+        security_log(x, SECURITY_PASSKEY_REFUSED, x->visitor.user_id, "reason=%s", passkey_fault_name(fault));
+        return ST_INVALID;
+    }
+    return passkey_challenge_use(x, ceremony, challenge);
 }
 
 static enum status refused(const char **why, const char *word)

@@ -33,6 +33,22 @@ enum status passkey_challenge_take(struct exchange *x, enum passkey_ceremony cer
  * ST_NO_MEMORY. */
 enum status passkey_challenge_use(struct exchange *x, enum passkey_ceremony ceremony, struct str challenge);
 
+/* The user for whom a browser makes a passkey. */
+struct passkey_user {
+    struct str handle; /* PASSKEY_HANDLE_BYTES */
+    struct str username, nickname;
+};
+/* Adds what static/passkey.js and passkey_new.js make the options of navigator.credentials.create from: challenge, site,
+ * user { id, name, nickname }, algorithms, seconds. */
+void passkey_create_model(struct exchange *x, struct model *m, const struct passkey_site *site, struct str challenge,
+                          const struct passkey_user *user);
+
+/* Checks the browser's answer to a challenge of navigator.credentials.create; the challenge is used up. ST_INVALID:
+ * refused, and logged for this user (0: nobody yet) · ST_EXISTS: the challenge was used before · ST_UNAVAILABLE ·
+ * ST_NO_MEMORY. */
+enum status passkey_creation_check(struct exchange *x, enum passkey_ceremony ceremony, const struct passkey_site *site,
+                                   struct str challenge, const struct passkey_answer *answer, struct passkey_key *key);
+
 /* Checks the browser's answer to the challenge against this passkey, and notes its use; the challenge is used up.
  * ST_INVALID: refused, and *why is the word for the log (static storage) · ST_EXISTS: the challenge was used before,
  * and *why is set, too · else the status of a store. */

@@ -10,6 +10,20 @@ struct insert_run {
     bool full;
 };
 
+enum status passkey_row_insert(struct db *db, struct passkey *p)
+{
+    enum status st =
+        db_exec(db, NULL,
+                "INSERT INTO passkey (user_id, credential_id, algorithm, public_key, sign_count, user_handle, name,"
+                " created_ms) VALUES (?, ?, ?, ?, ?, ?, ?, ?)",
+                DB_PARAMS(DB_U64(p->user_id), DB_BYTES(p->key.credential_id), DB_I64(p->key.algorithm),
+                          DB_BYTES(p->key.public_key), DB_U64(p->key.sign_count), DB_BYTES(p->user_handle),
+                          DB_TEXT(p->name), DB_I64(p->created_ms)));
+    if (st == ST_OK)
+        p->id = db_last_id(db);
+    return st;
+}
+
 /* The lock on the user's row makes concurrent inserts wait, so that they count each other's passkeys. A repeated run
  * does not count the row of the first one. */
 static enum status insert_body(struct db *db, void *ctx)
@@ -28,15 +42,7 @@ static enum status insert_body(struct db *db, void *ctx)
     in->full = db_cell_i64(&rows, 0, 0) >= in->max;
     if (in->full)
         return ST_INVALID;
-    st = db_exec(db, NULL,
-                 "INSERT INTO passkey (user_id, credential_id, algorithm, public_key, sign_count, user_handle, name,"
-                 " created_ms) VALUES (?, ?, ?, ?, ?, ?, ?, ?)",
-                 DB_PARAMS(DB_U64(p->user_id), DB_BYTES(p->key.credential_id), DB_I64(p->key.algorithm),
-                           DB_BYTES(p->key.public_key), DB_U64(p->key.sign_count), DB_BYTES(p->user_handle),
-                           DB_TEXT(p->name), DB_I64(p->created_ms)));
-    if (st == ST_OK)
-        p->id = db_last_id(db);
-    return st;
+    return passkey_row_insert(db, p);
 }
 
 enum status passkey_insert(struct db *db, struct arena *a, struct passkey *passkey, int64_t max, bool *full)

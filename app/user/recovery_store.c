@@ -9,11 +9,31 @@ struct replace_run {
     int64_t now_ms;
 };
 
+enum status recovery_codes_insert(struct db *db, uint64_t user_id, const struct str *hashes, int64_t now_ms)
+{
+    struct buf sql = BUF_EMPTY;
+    buf_cstr(&sql, "INSERT INTO recovery_code (user_id, slot, hash, created_ms) VALUES ");
+    for (unsigned slot = 0; slot < RECOVERY_CODES; slot++) {
+        db_comma(&sql, slot);
+        buf_char(&sql, '(');
+        buf_u64(&sql, user_id);
+        buf_char(&sql, ',');
+        buf_u64(&sql, slot);
+        buf_char(&sql, ',');
+        db_append(db, &sql, &DB_TEXT(hashes[slot]));
+        buf_char(&sql, ',');
+        buf_i64(&sql, now_ms);
+        buf_char(&sql, ')');
+    }
+    enum status st = db_exec_buf(db, NULL, &sql);
+    buf_free(&sql);
+    return st;
+}
+
 /* The lock on the user's row makes two sets of the same user wait for each other. */
 static enum status replace_body(struct db *db, void *ctx)
 {
     const struct replace_run *in = ctx;
-    struct buf sql = BUF_EMPTY;
     enum status st = user_lock(db, in->arena, in->user_id);
     if (st == ST_NOT_FOUND)
         return ST_UNAVAILABLE;
@@ -21,22 +41,7 @@ static enum status replace_body(struct db *db, void *ctx)
         st = recovery_codes_delete(db, in->user_id);
     if (st != ST_OK)
         return st;
-    buf_cstr(&sql, "INSERT INTO recovery_code (user_id, slot, hash, created_ms) VALUES ");
-    for (unsigned slot = 0; slot < RECOVERY_CODES; slot++) {
-        db_comma(&sql, slot);
-        buf_char(&sql, '(');
-        buf_u64(&sql, in->user_id);
-        buf_char(&sql, ',');
-        buf_u64(&sql, slot);
-        buf_char(&sql, ',');
-        db_append(db, &sql, &DB_TEXT(in->hashes[slot]));
-        buf_char(&sql, ',');
-        buf_i64(&sql, in->now_ms);
-        buf_char(&sql, ')');
-    }
-    st = db_exec_buf(db, NULL, &sql);
-    buf_free(&sql);
-    return st;
+    return recovery_codes_insert(db, in->user_id, in->hashes, in->now_ms);
 }
 
 enum status recovery_codes_replace(struct db *db, struct arena *a, uint64_t user_id, const struct str *hashes,

@@ -16,6 +16,8 @@
  * lost · ST_UNAVAILABLE: also when the user was disabled or deleted meanwhile. */
 enum status recovery_codes_replace(struct db *db, struct arena *a, uint64_t user_id, const struct str *hashes,
                                    int64_t now_ms);
+/* Inserts a set of a user who has none. Inside a transaction. */
+enum status recovery_codes_insert(struct db *db, uint64_t user_id, const struct str *hashes, int64_t now_ms);
 /* The number of codes that the user has left. Reads no hash. */
 enum status recovery_codes_count(struct db *db, struct arena *a, uint64_t user_id, uint64_t *out);
 /* Finds the user of this folded username, and the hash of the code in the slot: empty when the slot has none.

@@ -3,6 +3,7 @@
 #include "ledger/ledger.h"
 #include "user/account.h"
 #include "user/deletion.h"
+#include "user/invitation_store.h"
 
 struct insert_run {
     struct arena *arena;
@@ -17,16 +18,18 @@ static enum status insert_body(struct db *db, void *ctx)
     struct insert_run *in = ctx;
     struct user *u = in->user;
     bool retired = false;
-    enum status st =
-        db_exec(db, NULL, "INSERT INTO user (username, nickname, password_hash, created_ms) VALUES (?, ?, ?, ?)",
-                DB_PARAMS(DB_TEXT(u->username), DB_TEXT(u->nickname),
-                          DB_TEXT_OR_NULL(u->password_hash), DB_I64(in->now_ms)));
+    enum status st = db_exec(
+        db, NULL, "INSERT INTO user (username, nickname, password_hash, created_ms) VALUES (?, ?, ?, ?)",
+        DB_PARAMS(DB_TEXT(u->username), DB_TEXT(u->nickname), DB_TEXT_OR_NULL(u->password_hash), DB_I64(in->now_ms)));
     u->id = st == ST_OK ? db_last_id(db) : 0;
     if (st == ST_OK)
         st = username_is_retired(db, in->arena, in->keys, u->username, &retired);
     if (st != ST_OK || retired)
         return st == ST_OK ? ST_EXISTS : st;
-    return ledger_wallet(db, u->id);
+    st = ledger_wallet(db, u->id);
+    if (st == ST_OK && u->admission != NULL)
+        st = admission_use(db, in->arena, u->admission, u->id, in->now_ms);
+    return st == ST_OK && u->with != NULL ? u->with(db, u, u->with_ctx) : st;
 }
 
 enum status user_insert(struct db *db, struct arena *a, const struct keys *keys, struct user *user, int64_t now_ms)

@@ -11,14 +11,20 @@
 #include "base/str.h"
 #include "mysql/db.h"
 
+struct admission; /* user/invitation_store.h */
+
 struct user {
     uint64_t id;
     struct str username;
     struct str nickname;
-    struct face face;         /* users_find_by_names, users_find_by_ids and login_link_find set it */
-    struct str password_hash; /* .ptr NULL: no password, so no login with one */
-    bool disabled;            /* disabled by an operator; only user_find_for_login and users_find_by_ids set it */
-    int64_t created_ms;       /* only users_find_by_ids sets it */
+    struct face face;            /* users_find_by_names, users_find_by_ids, login_link_find */
+    struct str password_hash;    /* .ptr NULL: no password, so no login with one */
+    bool disabled;               /* disabled by an operator; only user_find_for_login and users_find_by_ids set it */
+    int64_t created_ms;          /* only users_find_by_ids sets it */
+    struct admission *admission; /* of a new user; NULL: nothing is needed */
+    /* Of a new user: what is inserted last in the same transaction; NULL: nothing. */
+    enum status (*with)(struct db *db, const struct user *user, void *ctx);
+    void *with_ctx;
 };
 
 /* A user as an operator sees him or her. */
@@ -34,7 +40,8 @@ struct user_state {
 const char *user_state_word(const struct user_state *user);
 
 /* Inserts the user and an empty wallet account of the same id in one transaction, and sets user->id. ST_EXISTS: the
- * username is taken, or a deleted user had it · ST_UNKNOWN: the reply to COMMIT was lost, and the row could not be
+ * username is taken, or a deleted user had it · ST_NOT_FOUND: the invitation of the admission lets nobody in (any more),
+ * so nothing was inserted · ST_UNKNOWN: the reply to COMMIT was lost, and the row has no password or could not be
  * looked up by its salted password hash either. */
 enum status user_insert(struct db *db, struct arena *a, const struct keys *keys, struct user *user, int64_t now_ms);
 /* Finds a user by the folded username, without the password hash, which only the auth pool may read. ST_NOT_FOUND. The

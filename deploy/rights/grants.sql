@@ -8,7 +8,7 @@
 REVOKE ALL PRIVILEGES, GRANT OPTION FROM 'hongbao_page'@'localhost', 'hongbao_auth'@'localhost', 'hongbao_card'@'localhost', 'hongbao_money'@'localhost', 'hongbao_settle'@'localhost', 'hongbao_audit'@'localhost', 'hongbao_support'@'localhost', 'hongbao_treasury'@'localhost', 'hongbao_backup'@'localhost';
 
 -- The auth pool: users with the hashes of their passwords and recovery codes, passkeys and access tokens that are added,
--- logins by passkey, the wallets of new users, the deletion of an account with the money that it gives up, pending
+-- invitations of users, which it also uses up for new users, the terms that users accept, logins by passkey, the wallets of new users, the deletion of an account with the money that it gives up, pending
 -- withdrawals included, withdrawals that are asked for with the password, and who sent the packet that a visitor logs in for.
 GRANT SELECT, INSERT (username, nickname, password_hash, created_ms), UPDATE (password_hash) ON user TO 'hongbao_auth'@'localhost';
 GRANT SELECT ON username_retired TO 'hongbao_auth'@'localhost';
@@ -24,6 +24,8 @@ GRANT SELECT, INSERT, DELETE ON token TO 'hongbao_auth'@'localhost';
 GRANT SELECT, INSERT, DELETE ON recovery_code TO 'hongbao_auth'@'localhost';
 GRANT SELECT, INSERT, DELETE ON login_link TO 'hongbao_auth'@'localhost';
 GRANT EXECUTE ON PROCEDURE ledger_wallet TO 'hongbao_auth'@'localhost';
+GRANT SELECT, INSERT (hash, seed, user_id, request_key, note, created_ms, expires_ms), UPDATE (revoked_ms, used_ms, used_by) ON invitation TO 'hongbao_auth'@'localhost';
+GRANT SELECT, INSERT ON user_terms TO 'hongbao_auth'@'localhost';
 GRANT SELECT ON site TO 'hongbao_auth'@'localhost';
 GRANT SELECT ON schema_migration TO 'hongbao_auth'@'localhost';
 
@@ -32,6 +34,7 @@ GRANT SELECT (id, username, nickname, face, created_ms, disabled_ms, deleting_ms
 GRANT SELECT, DELETE, UPDATE (used_ms) ON token TO 'hongbao_page'@'localhost';
 GRANT SELECT, DELETE ON passkey TO 'hongbao_page'@'localhost';
 GRANT SELECT (user_id) ON recovery_code TO 'hongbao_page'@'localhost';
+GRANT SELECT ON user_terms TO 'hongbao_page'@'localhost';
 GRANT SELECT (user_id, hash), INSERT, DELETE ON picture TO 'hongbao_page'@'localhost';
 GRANT SELECT (user_id, hash, created_ms), INSERT, DELETE ON cover TO 'hongbao_page'@'localhost';
 GRANT SELECT ON account TO 'hongbao_page'@'localhost';
@@ -116,7 +119,7 @@ GRANT SELECT, INSERT, UPDATE (resolved_ms, resolution) ON dead_letter TO 'hongba
 GRANT SELECT, UPDATE (generation) ON site TO 'hongbao_settle'@'localhost';
 GRANT SELECT ON schema_migration TO 'hongbao_settle'@'localhost';
 
--- The support (hongbao user): disables users, sets passwords without reading them, ends access tokens; finds the sender
+-- The support (hongbao user, hongbao invitation): makes and revokes invitations, disables users, sets passwords without reading them, ends access tokens; finds the sender
 -- of a packet, without its greeting, money or receivers.
 GRANT SELECT (id, username, nickname, created_ms, disabled_ms, deleting_ms, deleted_ms), UPDATE (password_hash, disabled_ms) ON user TO 'hongbao_support'@'localhost';
 GRANT SELECT (id, sender_id, state, count, grabbed_count, created_ms) ON packet TO 'hongbao_support'@'localhost';
@@ -124,6 +127,7 @@ GRANT SELECT, DELETE ON token TO 'hongbao_support'@'localhost';
 GRANT SELECT (user_id), DELETE ON passkey TO 'hongbao_support'@'localhost';
 GRANT SELECT (user_id), DELETE ON recovery_code TO 'hongbao_support'@'localhost';
 GRANT SELECT (user_id, expires_ms), DELETE ON login_link TO 'hongbao_support'@'localhost';
+GRANT SELECT (id, hash, seed, user_id, author, note, created_ms, expires_ms, revoked_ms, used_ms, used_by), INSERT (hash, seed, author, note, created_ms, expires_ms), UPDATE (revoked_ms) ON invitation TO 'hongbao_support'@'localhost';
 GRANT SELECT ON site TO 'hongbao_support'@'localhost';
 
 -- The treasury (hongbao money, hongbao service): services, channels, credits, debits and reversals, the ends of withdrawals,

@@ -281,7 +281,7 @@ test('a file that the browser can’t read is refused at its field at once', asy
   assert.ok(await page.isVisible('canvas'));
 });
 
-test('everywhere the envelope is, the picture is: home, packet, invitation, poster, screen, opened, and the picture to share', async () => {
+test('everywhere the envelope is, the picture is: home, packet, login, poster, screen, opened, and the picture to share', async () => {
   const [user, friend] = [await newUser({ yuan: '10' }), await newUser()];
   const { name, cover_url } = await added(user);
   const id = await sent(user, { cover: name, to: friend.username, count: '1' });

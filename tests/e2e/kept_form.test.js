@@ -148,7 +148,7 @@ test('login and registration for a packet show who sent it, and the greeting unl
     assert.match(named, /艾丽/);
     assert.doesNotMatch(named, /悄悄话/);
     for (const next of ['/wallet', '/p/', '/p/00000000000000000000000000']) {
-      assert.doesNotMatch((await new Client().getHtml(`${page}?next=${next}`)).text, /class="[^"]*invitation/, next);
+      assert.doesNotMatch((await new Client().getHtml(`${page}?next=${next}`)).text, /class="[^"]*ahead/, next);
     }
   }
   const typed = await new Client().postHtml('/login', { username: unique('nobody'), password: 'wrong-password', next: `/p/${lucky}` });

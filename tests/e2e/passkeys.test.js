@@ -2,38 +2,20 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { Passkey } from './support/authenticator.js';
-import { consoleErrors, fileBrowser } from './support/browser.js';
+import { fileBrowser } from './support/browser.js';
 import { Client } from './support/client.js';
 import { url } from './support/instance.js';
 import { linesOf } from './support/logs.js';
 import { newUser, PASSWORD, sendPacket, site, unique } from './support/site.js';
 import { words } from './support/texts.js';
-import { clientPage } from './support/visits.js';
+import { clientPage, passkeyDevice } from './support/visits.js';
 
 const LOCALHOST = url.replace('127.0.0.1', 'localhost'); // browsers allow no passkeys at an address without a domain
 const TYPE = 'urn:hongbao:problem:';
 
 const browser = fileBrowser();
 
-// A page in this language, at localhost, with the session of client (if any) and an authenticator. problems: the errors
-// of its console.
-async function device(locale, client) {
-  const page = await clientPage(browser, null, { locale });
-  const context = page.context();
-  const sid = client?.cookie('sid');
-  if (sid) await context.addCookies([{ name: 'sid', value: sid, url: LOCALHOST }]);
-  const problems = consoleErrors(page);
-  page.on('pageerror', (error) => problems.push(String(error)));
-  const cdp = await context.newCDPSession(page);
-  await cdp.send('WebAuthn.enable');
-  const { authenticatorId } = await cdp.send('WebAuthn.addVirtualAuthenticator', {
-    options: {
-      protocol: 'ctap2', transport: 'internal', hasResidentKey: true, hasUserVerification: true, isUserVerified: true,
-      automaticPresenceSimulation: true,
-    },
-  });
-  return { context, page, problems, cdp, authenticatorId };
-}
+const device = (locale, client) => passkeyDevice(browser, locale, LOCALHOST, client);
 
 const addButton = (page) => page.locator('form[data-passkey=add] [type=submit]');
 const loginButton = (page) => page.locator('form[data-passkey=login] [type=submit]');

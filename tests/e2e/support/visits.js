@@ -1,5 +1,6 @@
 // Pages of visitors, which are closed when their test has ended; and tests for several kinds of visitors.
 import { afterEach, beforeEach, test } from 'node:test';
+import { consoleErrors } from './browser.js';
 import { clientPage as openPage, site } from './site.js';
 
 const contexts = []; // of the test that runs
@@ -35,3 +36,23 @@ export const testLanguages = (...args) => testWith([{ locale: 'zh-CN' }, { local
 
 // A test for two visitors. Together they have both languages, and pages with and without scripts.
 export const testVisitors = (...args) => testWith([{ locale: 'zh-CN', javaScriptEnabled: true }, { locale: 'en', javaScriptEnabled: false }], ...args);
+
+// A page in this language at origin, with the session of client (if any) and an authenticator that keeps passkeys.
+// problems: the errors of its console.
+export async function passkeyDevice(browser, locale, origin, client) {
+  const page = await clientPage(browser, null, { locale });
+  const context = page.context();
+  const sid = client?.cookie('sid');
+  if (sid) await context.addCookies([{ name: 'sid', value: sid, url: origin }]);
+  const problems = consoleErrors(page);
+  page.on('pageerror', (error) => problems.push(String(error)));
+  const cdp = await context.newCDPSession(page);
+  await cdp.send('WebAuthn.enable');
+  const { authenticatorId } = await cdp.send('WebAuthn.addVirtualAuthenticator', {
+    options: {
+      protocol: 'ctap2', transport: 'internal', hasResidentKey: true, hasUserVerification: true, isUserVerified: true,
+      automaticPresenceSimulation: true,
+    },
+  });
+  return { context, page, problems, cdp, authenticatorId };
+}

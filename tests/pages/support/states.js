@@ -283,7 +283,7 @@ const packets = [
   { name: 'own cover, guest', path: at('ownCover') },
   { name: 'own cover, poster', as: 'painter', path: (w) => `${w.ownCover}/poster` },
   { name: 'own cover, screen', as: 'painter', path: (w) => `${w.ownCover}/screen` },
-  { name: 'own cover, invitation', path: (w) => `/login?next=${encodeURIComponent(w.ownCover)}` },
+  { name: 'own cover, login', path: (w) => `/login?next=${encodeURIComponent(w.ownCover)}` },
   { name: 'own exclusive', as: 'sender', path: at('exclusive') },
   { name: 'own exclusive with emoji', as: 'latin', path: at('dear') },
   { name: 'own right to left', as: 'rtl', path: at('arabic') },

@@ -1,4 +1,4 @@
-#include "account/invitation.h"
+#include "account/packet_ahead.h"
 
 #include "base/public_id.h"
 #include "mysql/db.h"
@@ -16,7 +16,7 @@ static bool packet_of(const struct exchange *x, struct str next, uint64_t *id)
     return public_id_decode(&x->app->id_key, text, id);
 }
 
-void invitation_model(struct exchange *x, struct model *m, struct str next)
+void packet_ahead_model(struct exchange *x, struct model *m, struct str next)
 {
     uint64_t id;
     struct db_rows rows;
@@ -27,13 +27,13 @@ void invitation_model(struct exchange *x, struct model *m, struct str next)
                  DB_PARAMS(DB_U64(id))) != ST_OK ||
         rows.count == 0)
         return;
-    struct value *invitation = value_page_object(m, &m->root, "invitation");
+    struct value *ahead = value_page_object(m, &m->root, "packet_ahead");
     struct str nickname = db_cell(&rows, 0, 1);
-    value_page_text(m, invitation, "nickname", nickname);
+    value_page_text(m, ahead, "nickname", nickname);
     struct face face = face_from(db_cell(&rows, 0, 4));
-    view_avatar_model(m, invitation, db_cell_u64(&rows, 0, 0), nickname, &face);
+    view_avatar_model(m, ahead, db_cell_u64(&rows, 0, 0), nickname, &face);
     const struct str cover = db_cell(&rows, 0, 3);
-    view_cover_model(m, invitation, packet_cover_shown(cover), packet_cover_hash(cover));
+    view_cover_model(m, ahead, packet_cover_shown(cover), packet_cover_hash(cover));
     if (db_cell(&rows, 0, 2).ptr != NULL)
-        value_page_text(m, invitation, "greeting", db_cell(&rows, 0, 2));
+        value_page_text(m, ahead, "greeting", db_cell(&rows, 0, 2));
 }
