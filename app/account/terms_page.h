@@ -18,7 +18,8 @@ struct str terms_first(struct exchange *x, uint64_t user_id, struct str path);
  * Page-only: next. */
 enum step terms_show(struct exchange *x);
 /* Handler of POST /terms: version (must be the present one, so that nobody accepts what was not shown), next. HTML 303
- * to next, JSON 200 as GET. 422: another version, and the page shows the present one. May be repeated. A site without terms notes nothing. */
+ * to next, JSON 200 as GET. 422: another version, and the page shows the present one. May be repeated. A site without
+ * terms notes nothing. */
 enum step terms_submit(struct exchange *x);
 
 extern const struct field terms_fields[];

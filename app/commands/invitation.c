@@ -73,16 +73,17 @@ static enum status note_read(struct job *job, const char *text, struct str *out)
 {
     if (text == NULL || utf8_clean_shown(job->arena, str_from(text), out) != ST_OK || out->len == 0 ||
         utf8_codepoints(*out) > INVITATION_NOTE_CODE_POINTS_MAX)
-        return misread(job, arena_printf(job->arena, "--note is a text of 1 to %d characters",
-                                         INVITATION_NOTE_CODE_POINTS_MAX));
+        return misread(
+            job, arena_printf(job->arena, "--note is a text of 1 to %d characters", INVITATION_NOTE_CODE_POINTS_MAX));
     return ST_OK;
 }
 
 static enum status file_read(struct job *job, const char *name, const char *text, const char **out)
 {
     *out = text;
-    return text != NULL && text[0] != '\0' ? ST_OK
-                                           : misread(job, arena_printf(job->arena, "%s needs the name of a file", name));
+    return text != NULL && text[0] != '\0'
+               ? ST_OK
+               : misread(job, arena_printf(job->arena, "%s needs the name of a file", name));
 }
 
 /* Reads an option with a value. ST_NOT_FOUND: it is none. */
@@ -136,8 +137,7 @@ static enum status output_open(struct job *job, const char *path, struct output 
     if (path == NULL)
         return ST_OK;
     out->fd = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, FILE_MODE);
-    return out->fd >= 0 ? ST_OK
-                        : refuse(job, ST_INVALID, arena_printf(job->arena, "%s: %s", path, strerror(errno)));
+    return out->fd >= 0 ? ST_OK : refuse(job, ST_INVALID, arena_printf(job->arena, "%s: %s", path, strerror(errno)));
 }
 
 /* Writes and closes the file. */
@@ -156,8 +156,9 @@ static enum status output_write(struct job *job, struct output *out, struct str 
     return text.len == 0 && closed
                ? ST_OK
                : refuse(job, ST_CORRUPT,
-                        arena_printf(job->arena, "%s: %s; the invitations are made, and hongbao invitation list "
-                                                 "--open --codes prints them",
+                        arena_printf(job->arena,
+                                     "%s: %s; the invitations are made, and hongbao invitation list "
+                                     "--open --codes prints them",
                                      out->path, strerror(errno)));
 }
 
@@ -189,8 +190,7 @@ static enum status html_write(struct job *job, struct output *out, const struct 
     char error[ERROR_MAX] = "";
     if (out->fd < 0)
         return ST_OK;
-    enum status st =
-        invitation_sheet(job->arena, job->config, list, count, language, &text, error, sizeof error);
+    enum status st = invitation_sheet(job->arena, job->config, list, count, language, &text, error, sizeof error);
     if (st == ST_OK)
         st = output_write(job, out, buf_view(&text));
     else if (error[0] != '\0')
@@ -231,8 +231,8 @@ static enum status batch_make(struct job *job, const struct options *o, enum lan
     struct invitation *list = arena_array(job->arena, o->count, sizeof *list);
     if (list == NULL)
         return ST_NO_MEMORY;
-    enum status st = invitations_make(job->db, job->arena, keys_get(&job->config->keys, KEY_INVITATIONS), &model, list,
-                                      o->count);
+    enum status st =
+        invitations_make(job->db, job->arena, keys_get(&job->config->keys, KEY_INVITATIONS), &model, list, o->count);
     security_event_log(SECURITY_OPERATOR, "user_id=0 action=invitation-create count=%" PRIu64 " result=%s", o->count,
                        status_name(st));
     if (st != ST_OK)
@@ -325,8 +325,8 @@ static enum status list_json(struct job *job, const struct invitation *list, siz
 static enum status list_csv(struct job *job, const struct invitation *list, size_t count, bool with_codes)
 {
     struct buf out = BUF_EMPTY;
-    const enum status st = text_print(
-        &out, invitation_csv(job->arena, job->config, list, count, job->now_ms, with_codes, &out));
+    const enum status st =
+        text_print(&out, invitation_csv(job->arena, job->config, list, count, job->now_ms, with_codes, &out));
     buf_free(&out);
     return st;
 }
@@ -440,10 +440,9 @@ static const struct action *action_find(int argc, char **argv)
 
 static void failure_print(const struct job *job, const char *action, enum status st)
 {
-    const char *said = st == ST_UNKNOWN ? "it is unknown whether this was done; hongbao invitation list shows it"
-                       : st == ST_UNAVAILABLE
-                           ? "MariaDB did not answer in time, or has refused it; nothing is changed"
-                           : status_name(st);
+    const char *said = st == ST_UNKNOWN       ? "it is unknown whether this was done; hongbao invitation list shows it"
+                       : st == ST_UNAVAILABLE ? "MariaDB did not answer in time, or has refused it; nothing is changed"
+                                              : status_name(st);
     if (job->why.len > 0)
         (void)fprintf(stderr, "hongbao invitation %s: %.*s\n", action, STR_ARG(job->why));
     else

@@ -39,8 +39,8 @@ static void row_write(struct arena *a, const struct invitation *i, enum invitati
 enum status invitation_csv(struct arena *a, const struct config *config, const struct invitation *list, size_t count,
                            int64_t now_ms, bool with_codes, struct buf *out)
 {
-    static const char *const columns[] = { "id",      "state",   "note", "made_by", "created_at", "expires_at",
-                                           "used_at", "used_by", "code", "url" };
+    static const char *const columns[] = { "id",         "state",   "note",    "made_by", "created_at",
+                                           "expires_at", "used_at", "used_by", "code",    "url" };
     const size_t without = sizeof columns / sizeof columns[0] - 2;
     csv_begin(out);
     csv_header(out, columns, with_codes ? without + 2 : without);
@@ -61,10 +61,24 @@ enum status invitation_csv(struct arena *a, const struct config *config, const s
     return out->failed ? ST_NO_MEMORY : ST_OK;
 }
 
+/* The style of the sheet, as an element: the file needs nothing else when it is opened. STR_NONE: it can't be read. */
+static struct str style_read(struct arena *a, const struct config *config)
+{
+    struct buf css = BUF_EMPTY;
+    char path[2 * CONFIG_TEXT_MAX];
+    (void)snprintf(path, sizeof path, "%s/sheet.css", config->static_dir);
+    struct str out = STR_NONE;
+    if (buf_file(&css, path) == ST_OK)
+        out = arena_printf(a, "<style>\n%.*s</style>", STR_ARG(buf_view(&css)));
+    buf_free(&css);
+    return out;
+}
+
 static void sheet_model(struct arena *a, const struct config *config, const struct invitation *list, size_t count,
-                        struct model *m)
+                        struct str style, struct model *m)
 {
     model_init(m, a);
+    value_page_text(m, &m->root, "html_style", style);
     value_page_text(m, &m->root, "base_url", str_from(config->base_url));
     struct value *items = value_page_list(m, &m->root, "invitations");
     for (size_t i = 0; i < count; i++) {
@@ -84,11 +98,16 @@ enum status invitation_sheet(struct arena *a, const struct config *config, const
 {
     struct templates templates = { .needed = NULL };
     struct model m;
+    const struct str style = style_read(a, config);
+    if (style.ptr == NULL) {
+        (void)snprintf(error, error_size, "%s/sheet.css can't be read", config->static_dir);
+        return ST_INVALID;
+    }
     enum status st = templates_load(config->template_dir, &templates, error, error_size);
     if (st != ST_OK)
         return st;
     const struct mustache *sheet = templates_find(&templates, language, STR("pages/invitation_sheet"));
-    sheet_model(a, config, list, count, &m);
+    sheet_model(a, config, list, count, style, &m);
     st = sheet == NULL ? ST_INVALID : m.failed ? ST_NO_MEMORY : mustache_render(sheet, &m.root, out);
     if (sheet == NULL)
         (void)snprintf(error, error_size, "%s has no pages/invitation_sheet.mustache", config->template_dir);

@@ -266,12 +266,13 @@ static const struct config_setting SETTINGS[] = {
                 "invitations that a user may make, without those that were revoked or expired unused; 0: only"
                 " operators make them"),
     SETTING_INT(invitation_days, 1, INVITATION_DAYS_MAX, "14", "from the making of an invitation to its expiry"),
-    SETTING_BOOL(password_login, "on",
-                 "off: nobody logs in or registers with a password, nor sets one; passkeys must be possible at base_url"),
+    SETTING_BOOL(
+        password_login, "on",
+        "off: nobody logs in or registers with a password, nor sets one; passkeys must be possible at base_url"),
     SETTING_TEXT(terms_url, 0, TEXT_MAX, "", valid_link, "https:// or http:// and the rest, or a path of this site",
                  "terms of use, which a new user has to accept; empty: none"),
     SETTING_TEXT(terms_version, 0, TERMS_VERSION_MAX, "", valid_version, "letters, digits and `.-_`",
-                 "their version, such as their day; who accepted another one is asked once more"),
+                 "their version, such as their day; who has accepted another one has to accept this one, too"),
 
     SETTING_TEXT(
         receipt_key_days, 1, TEXT_MAX, "2026-01-01", valid_days,
@@ -300,7 +301,8 @@ static const struct config_setting SETTINGS[] = {
     SETTING_RATE(limit_picture, "10 10/h", "pictures that a user uploads, as avatar or cover"),
     SETTING_RATE(limit_register_address, "100 2/s", "registrations from an address"),
     SETTING_RATE(limit_register_network, "300 5/s", "registrations from a network"),
-    SETTING_RATE(limit_invitation_address, "20 10/m", "registrations with a wrong code of an invitation from an address"),
+    SETTING_RATE(limit_invitation_address, "20 10/m",
+                 "registrations with a wrong code of an invitation from an address"),
     SETTING_RATE(limit_invitation_network, "100 1/s", "registrations with a wrong code from a network"),
     SETTING_RATE(limit_passkey_address, "100 1/s", "logins by passkey from an address"),
     SETTING_RATE(limit_passkey_network, "300 5/s", "logins by passkey from a network"),

@@ -16,6 +16,7 @@
 #include "migrate/migrations.h"
 #include "packet/receipt_keys.h"
 #include "site/templates.h"
+#include "user/passkey.h"
 #include "web/assets.h"
 #include "web/templates.h"
 
@@ -125,6 +126,17 @@ static void base_url_check(const struct config *config, struct findings *found)
                           : "set base_url to the https:// address of the site (docs/how-to/tls.md)",
                       "base_url is http:// and demo is off: passwords and sessions can be read on the way, and cookies"
                       " are not Secure");
+}
+
+/* Without passwords somebody must be able to log in: by passkey, which browsers allow only at some addresses. */
+static void login_check(const struct config *config, struct findings *found)
+{
+    struct passkey_site site;
+    if (config->password_login || passkey_site_read(found->arena, str_from(config->base_url), &site))
+        return;
+    finding_wrong(found, "no-login", check_setting_mend(config, found, "password_login", "on"),
+                  "password_login is off, and browsers allow no passkeys at base_url: nobody can log in; passkeys need"
+                  " https:// and a domain name");
 }
 
 bool check_is_service(const struct config *config)
@@ -465,10 +477,10 @@ static const struct check {
     void (*run)(const struct config *config, struct findings *found);
     enum check_scope scope;
 } CHECKS[] = {
-    { environment_check, CHECK_FILES },      { base_url_check, CHECK_FILES },  { scripts_check, CHECK_FILES },
-    { migrations_check, CHECK_FILES },       { templates_check, CHECK_FILES }, { static_check, CHECK_FILES },
-    { receipt_keys_check, CHECK_FILES },     { sockets_check, CHECK_SOCKETS }, { metrics_check, CHECK_MACHINE },
-    { files_readable_check, CHECK_MACHINE }, { setup_check, CHECK_MACHINE },
+    { environment_check, CHECK_FILES }, { base_url_check, CHECK_FILES },         { login_check, CHECK_FILES },
+    { scripts_check, CHECK_FILES },     { migrations_check, CHECK_FILES },       { templates_check, CHECK_FILES },
+    { static_check, CHECK_FILES },      { receipt_keys_check, CHECK_FILES },     { sockets_check, CHECK_SOCKETS },
+    { metrics_check, CHECK_MACHINE },   { files_readable_check, CHECK_MACHINE }, { setup_check, CHECK_MACHINE },
 };
 
 void check_run(const struct config *config, enum check_scope scope, struct findings *found)

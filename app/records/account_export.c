@@ -6,6 +6,7 @@
 #include "records/export_limit.h"
 #include "records/records.h"
 #include "user/cover_store.h"
+#include "user/invitation_store.h"
 #include "user/store.h"
 #include "wallet/statement.h"
 #include "wallet/topup_model.h"
@@ -33,6 +34,23 @@ static void items_append(struct exchange *x, struct account_export *export, cons
     }
 }
 
+/* Adds the versions of the terms that the user has accepted. */
+static enum status terms_append(struct exchange *x, struct model *m)
+{
+    struct terms_row *rows;
+    size_t count;
+    enum status st = terms_of_user(x->app->stores.db, x->arena, x->visitor.user_id, &rows, &count);
+    if (st != ST_OK)
+        return st;
+    struct value *list = value_list(m, &m->root, "terms");
+    for (size_t i = 0; i < count; i++) {
+        struct value *item = value_add_object(m, list);
+        value_text(m, item, "version", rows[i].version);
+        view_moment_model(m, item, "accepted_at", rows[i].accepted_ms);
+    }
+    return ST_OK;
+}
+
 static enum status head_append(struct exchange *x)
 {
     struct db *db = x->app->stores.db;
@@ -56,8 +74,11 @@ static enum status head_append(struct exchange *x)
     struct value *covers = value_list(&m, &m.root, "covers");
     for (size_t i = 0; i < own.count; i++)
         view_cover_model(&m, value_add_object(&m, covers), STR("own"), own.items[i]);
-    if (m.failed)
-        return ST_NO_MEMORY;
+    st = terms_append(x, &m);
+    if (st == ST_OK)
+        st = m.failed ? ST_NO_MEMORY : ST_OK;
+    if (st != ST_OK)
+        return st;
     value_json(&x->body, &m.root);
     if (x->body.len > 0)
         x->body.len--; /* without its last brace, the object continues */

@@ -1,5 +1,6 @@
 #include "records/home.h"
 
+#include "account/terms_page.h"
 #include "base/money.h"
 #include "packet/records.h"
 #include "pages/looked.h"
@@ -75,6 +76,10 @@ enum step home_show(struct exchange *x)
         value_null(&m, &m.root, "user");
         value_page_bool(&m, &m.root, "login_first", known_device_login_first(x));
         respond_model(x, 200, "pages/home", &m);
+        return STEP_DONE;
+    }
+    if (!x->wants_json && terms_due(x, x->visitor.user_id)) {
+        respond_see_other(x, STR("/terms"));
         return STEP_DONE;
     }
     struct home home = { .seen_ms = 0 };

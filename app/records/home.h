@@ -7,6 +7,7 @@
 /* GET / → pages/home. WANT_VISITOR.
  *   user             null for guests (the members below are then absent), else { id, username, nickname,
  *                    page: initial, hue }
+ * A browser whose user has to accept terms is sent to /terms first.
  *   login_first      page-only, for guests: logging in is the first choice, not registering
  *   sending          false: the operator has paused sending
  *   balance_fen      (page: balance_text "12.34")

@@ -139,8 +139,7 @@ void view_site_model(struct exchange *x, struct model *m)
     zone_model(x, m, site);
     value_page_bool(m, site, "demo", x->app->stores.config->demo);
     value_page_bool(m, site, "paused", !x->app->stores.config->sending);
-    value_page_bool(m, site, "registers",
-                    config_registration(x->app->stores.config) != REGISTRATION_CLOSED);
+    value_page_bool(m, site, "registers", config_registration(x->app->stores.config) != REGISTRATION_CLOSED);
     value_page_bool(m, site, "by_invitation", config_registration(x->app->stores.config) == REGISTRATION_INVITE);
     value_page_bool(m, site, "guest", x->visitor_known && x->visitor.user_id == 0);
     if (x->visitor.user_id == 0) {

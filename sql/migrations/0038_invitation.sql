@@ -9,7 +9,7 @@ CREATE TABLE invitation (
   id          BIGINT UNSIGNED NOT NULL AUTO_INCREMENT PRIMARY KEY,
   hash        CHAR(32) CHARACTER SET ascii COLLATE ascii_bin NOT NULL, -- keyed hash of the code
   seed        BIGINT UNSIGNED NOT NULL,
-  user_id     BIGINT UNSIGNED NULL,                                    -- who made it; NULL: an operator, or a deleted user
+  user_id     BIGINT UNSIGNED NULL,                                    -- who made it; NULL: an operator, or is deleted
   author      VARCHAR(64) NULL,                                        -- the operator who made it
   request_key VARCHAR(64) CHARACTER SET ascii COLLATE ascii_bin NULL,  -- of the user's form
   note        VARCHAR(200) NOT NULL DEFAULT '',                        -- for whom; only its maker and operators read it

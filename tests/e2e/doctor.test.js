@@ -484,7 +484,7 @@ const UNCHECKED = ['mysql-settings', 'redis-settings', 'redis-state'];
 // Findings that unit/test_doctor_checks.c tests.
 const OF_UNIT = ['nginx-address', 'nginx-body', 'pool-socket-mode', 'writable-file'];
 // Findings of `hongbao check`, which check.test.js plants.
-const OF_CHECK = ['base-url', 'environment', 'metrics-file', 'migrations', 'receipt-keys', 'scripts', 'static', 'templates', 'unreadable-file'];
+const OF_CHECK = ['base-url', 'environment', 'metrics-file', 'migrations', 'no-login', 'receipt-keys', 'scripts', 'static', 'templates', 'unreadable-file'];
 // Findings that doctor_script.test.js tests.
 const OF_SCRIPT = ['certificate-early', 'certificate-expires', 'certificate-key', 'certificate-missing', 'certificate-self-signed'];
 // Findings about an installed site, which package/doctor.test.js and package/machine.test.js plant.

@@ -916,6 +916,28 @@ TEST(only_the_auth_pool_has_login_links)
     assert_denied(TREASURY, "SELECT user_id FROM login_link", "DELETE FROM login_link");
 }
 
+/* Users (auth) and operators (support) make invitations, and only a registration uses one. No role deletes one or gives
+ * it another life, and none changes what was accepted of the terms. */
+TEST(only_auth_uses_invitations_and_notes_consent)
+{
+    static const char made_by_user[] = "INSERT INTO invitation (hash, seed, user_id, created_ms, expires_ms)"
+                                       " VALUES ('x', 1, 10001, 1, 2)",
+                      made[] = "INSERT INTO invitation (hash, seed, author, created_ms, expires_ms)"
+                               " VALUES ('x', 1, 'y', 1, 2)",
+                      accepted[] = "INSERT INTO user_terms (user_id, version, accepted_ms) VALUES (10001, 'x', 1)";
+    assert_denied_to_all("DELETE FROM invitation", "UPDATE invitation SET hash = 'x'",
+                         "UPDATE invitation SET expires_ms = 1", "UPDATE invitation SET user_id = 1",
+                         "UPDATE user_terms SET accepted_ms = 1", "DELETE FROM user_terms");
+    assert_denied_but(1U << AUTH | 1U << SUPPORT, "SELECT seed FROM invitation",
+                      "UPDATE invitation SET revoked_ms = 1");
+    assert_denied_but(1U << AUTH, "UPDATE invitation SET used_ms = 1", "UPDATE invitation SET used_by = 1", accepted,
+                      made_by_user);
+    assert_denied_but(1U << SUPPORT, made);
+    assert_denied_but(1U << AUTH | 1U << PAGE, "SELECT version FROM user_terms");
+    assert_allowed(SUPPORT, "SELECT used_by, note, author FROM invitation LIMIT 1");
+    assert_allowed(PAGE, "SELECT accepted_ms FROM user_terms LIMIT 1");
+}
+
 TEST(the_audit_only_reads)
 {
     EACH_TEXT (table, "user", "account", "transfer", "packet", "`grab`", "user_month", "stream_cursor",

@@ -5,7 +5,8 @@
 #include "user/account.h"
 #include "user/common_password.h"
 
-static struct services services;
+static const struct config config = { .registration = "open" };
+static struct services services = { .stores.config = &config };
 
 /* The typed texts, in the order of the form of /register, and the results. */
 static struct account_form form;

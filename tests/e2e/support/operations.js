@@ -156,6 +156,11 @@ const special = {
   },
   changePassword: async () => ({ client: (await newUser()).client }),
   revokeToken: async (client) => ({ path: { id: (await token(client, 'read')).id } }),
+  revokeInvitation: async (client) => {
+    const made = await client.post('/account/invitations', {});
+    assert.equal(made.status, 201, made.text);
+    return { path: { id: made.json.id } };
+  },
   passkeyLogin: async (client) => {
     const passkey = new Passkey(site.url);
     await passkey.add(client);
