@@ -61,8 +61,8 @@ static const struct command {
     const char *instead; /* an option with which the command needs no configuration; NULL: none */
     const char *(*role_of)(int argc, char **argv); /* chooses the role by the arguments; NULL: it is always role */
 } COMMANDS[] = {
-    { "serve", serve_command, "--pool hot|page|auth|card|money [--check]", "answer FastCGI requests on descriptor 0",
-      "page", NULL, serve_role },
+    { "serve", serve_command, "--pool hot|page|auth|sso|card|money [--check]",
+      "answer FastCGI requests on descriptor 0", "page", NULL, serve_role },
     { "settle", settle_command, "[--check | --until-idle]", "write what happened in Redis to MySQL, expire, recover",
       "settle", NULL, NULL },
     { "audit", audit_command, "[--json] [--packet ID]", "prove that the money is right: exit 0 or 1", "audit", NULL,

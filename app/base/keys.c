@@ -7,13 +7,21 @@
 
 enum { ID_KEY_BYTES = crypto_shorthash_KEYBYTES };
 
-enum role_bit { HOT = 1U << 0, PAGE = 1U << 1, AUTH = 1U << 2, CARD = 1U << 3, SETTLE = 1U << 4, MONEY = 1U << 5 };
+enum role_bit {
+    HOT = 1U << 0,
+    PAGE = 1U << 1,
+    AUTH = 1U << 2,
+    CARD = 1U << 3,
+    SETTLE = 1U << 4,
+    MONEY = 1U << 5,
+    SSO = 1U << 6
+};
 
 static const struct {
     const char *name;
     enum role_bit bit;
-} ROLES[] = { { "hot", HOT },   { "page", PAGE },     { "auth", AUTH },
-              { "card", CARD }, { "settle", SETTLE }, { "money", MONEY } };
+} ROLES[] = { { "hot", HOT },       { "page", PAGE },   { "auth", AUTH }, { "card", CARD },
+              { "settle", SETTLE }, { "money", MONEY }, { "sso", SSO } };
 
 /* name: NULL for KEY_BEFORE, from which the names of the root FIRST are derived. The names for ids and receipts come
  * from the first version. */
@@ -28,18 +36,19 @@ static const struct purpose {
     [KEY_RECEIPTS] = { "receipts", FIRST, "hongbao receipt keys v1", KEY_BYTES, PAGE },
     [KEY_CHALLENGES] = { "challenges", FIRST, "hongbao passkey challenges v2", KEY_BYTES, AUTH },
     [KEY_HANDLES] = { "handles", FIRST, "hongbao passkey users v2", KEY_BYTES, AUTH },
-    [KEY_DEVICES] = { "devices", FIRST, "hongbao devices v3", KEY_BYTES, PAGE | AUTH },
+    [KEY_DEVICES] = { "devices", FIRST, "hongbao devices v3", KEY_BYTES, PAGE | AUTH | SSO },
     [KEY_RECOVERY_HASH] = { "recovery_hashes", FIRST, "hongbao recovery hashes v1", KEY_BYTES, AUTH },
     [KEY_RECOVERY_CODE] = { "recovery_codes", SECOND, "hongbao recovery codes v2", KEY_BYTES, AUTH },
     [KEY_SCREENS] = { "screens", SECOND, "hongbao screens v2", KEY_BYTES, HOT | PAGE },
     [KEY_PHRASE_HASH] = { "phrase_hashes", SECOND, "hongbao phrase hashes v2", KEY_BYTES, HOT | PAGE },
     [KEY_PHRASE_SEAL] = { "phrase_seals", SECOND, "hongbao phrase seals v2", KEY_BYTES, HOT | PAGE },
-    [KEY_USERNAMES] = { "usernames", SECOND, "hongbao usernames v2", KEY_BYTES, AUTH },
+    [KEY_USERNAMES] = { "usernames", SECOND, "hongbao usernames v2", KEY_BYTES, AUTH | SSO },
     [KEY_SHOWN] = { "shown", SECOND, "hongbao shown once v1", KEY_BYTES, AUTH },
     [KEY_LOGIN_LINKS] = { "login_links", SECOND, "hongbao login links v1", KEY_BYTES, AUTH },
     [KEY_TOPUPS] = { "topups", SECOND, "hongbao topups v1", KEY_BYTES, PAGE },
     [KEY_INVITATIONS] = { "invitations", SECOND, "hongbao invitations v1", KEY_BYTES, AUTH },
-    [KEY_BEFORE] = { "before", FIRST, NULL, KEY_BYTES, HOT | PAGE | AUTH },
+    [KEY_ISSUER] = { "issuer", SECOND, "hongbao logins by an issuer v1", KEY_BYTES, SSO },
+    [KEY_BEFORE] = { "before", FIRST, NULL, KEY_BYTES, HOT | PAGE | AUTH | SSO },
 };
 
 /* ---- derivation ---- */

@@ -32,6 +32,7 @@ enum key_purpose {
     KEY_LOGIN_LINKS,   /* codes of login links (user/login_link.h) */
     KEY_TOPUPS,        /* the master of the keys that sign links to the pages of channels (wallet/topup_link.h) */
     KEY_INVITATIONS,   /* codes of invitations (user/invitation_code.h) */
+    KEY_ISSUER,        /* what a browser brings back from an issuer (sso) */
     KEY_BEFORE,        /* the one key of earlier versions for the five purposes above */
     KEY_PURPOSES
 };

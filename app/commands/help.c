@@ -10,7 +10,8 @@ static const struct command_word {
     const char *command, *word, *meaning;
 } WORDS[] = {
     { "serve", "--pool NAME",
-      "which requests: hot (opens packets), page, auth (hashes passwords), card (draws) or money (of programs)" },
+      "which requests: hot (opens packets), page, auth (hashes passwords), sso (logins by an issuer), card (draws) or "
+      "money (of programs)" },
     { "serve", "--check", "only tell whether it would start: exit 0 or 1" },
     { "settle", "--check", "only tell whether it would start: exit 0, 1 or 2" },
     { "settle", "--until-idle", "end once nothing is left to settle, expire or recover" },
@@ -64,7 +65,7 @@ static const struct command_word {
     { "picture", "PART", "of what is too high: auto, top, middle or bottom" },
     { "settings", "--markdown", "as the table of docs/reference/config.md" },
     { "settings", "--man", "as the manual page hongbao.conf(5)" },
-    { "keys", "ROLE", "hot, page, auth, card, money or settle" },
+    { "keys", "ROLE", "hot, page, auth, sso, card, money or settle" },
     { "demo", "--users N", "how many users" },
     { "demo", "--amount AMOUNT", "the money of each: 1000" },
     { "demo", "--out FILE", "the file for their ids, names and sessions" },

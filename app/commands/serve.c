@@ -51,6 +51,7 @@ static const struct pool_kind {
     { "hot", POOL_HOT, SERVICES_PAGES | SERVICES_PAGE_CACHE, 0, SANDBOX_HOT },
     { "page", POOL_PAGE, SERVICES_PAGES | SERVICES_MYSQL | SERVICES_INBOX, 0, SANDBOX_PAGE },
     { "auth", POOL_AUTH, SERVICES_PAGES | SERVICES_MYSQL, LOW_NICENESS, SANDBOX_AUTH },
+    { "sso", POOL_SSO, SERVICES_PAGES | SERVICES_MYSQL, LOW_NICENESS, SANDBOX_SSO },
     { "card", POOL_CARD, SERVICES_PAGES | SERVICES_MYSQL | SERVICES_DRAWING, LOW_NICENESS, SANDBOX_CARD },
     { "money", POOL_MONEY, SERVICES_PAGES | SERVICES_MYSQL, LOW_NICENESS, SANDBOX_MONEY },
 };
@@ -148,7 +149,7 @@ int serve_command(const struct config *config, int argc, char **argv)
     bool check = last_option(&argc, argv, "--check");
     const struct pool_kind *kind = argc == 3 && strcmp(argv[1], "--pool") == 0 ? pool_find(argv[2]) : NULL;
     if (kind == NULL) {
-        (void)fputs("usage: hongbao serve --pool hot|page|auth|card|money [--check]\n", stderr);
+        (void)fputs("usage: hongbao serve --pool hot|page|auth|sso|card|money [--check]\n", stderr);
         return 2;
     }
     struct services app;

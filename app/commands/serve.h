@@ -5,8 +5,8 @@
 
 #include "config/config.h"
 
-/* `serve --pool hot|page|auth|card|money [--check]`: answers FastCGI requests on descriptor 0 until SIGTERM. --check:
- * only returns whether it could start, 0 or 1. 2: bad argument. */
+/* `serve --pool hot|page|auth|sso|card|money [--check]`: answers FastCGI requests on descriptor 0 until SIGTERM.
+ * --check: only returns whether it could start, 0 or 1. 2: bad argument. */
 int serve_command(const struct config *config, int argc, char **argv);
 /* The role of `serve --pool NAME`: each pool has its own. NULL: there is no such pool, and serve_command says so. */
 const char *serve_role(int argc, char **argv);

@@ -169,6 +169,8 @@ static enum status whole_check(const struct config *c, const struct source *from
     if (strcmp(c->unit, "CNY") != 0 && (strcmp(c->unit_name_zh, "元") == 0 || strcmp(c->unit_name_en, "yuan") == 0 ||
                                         (strcmp(c->unit_symbol, "¥") == 0 && strcmp(c->unit, "JPY") != 0)))
         st = config_refuse(from, "unit = %s needs unit_symbol, unit_name_zh and unit_name_en of its own", c->unit);
+    if (c->oidc_issuer[0] != '\0' && (c->oidc_client_id[0] == '\0' || c->oidc_name[0] == '\0'))
+        st = config_refuse(from, "oidc_issuer needs oidc_client_id and oidc_name");
     if (c->share_fen_max > c->packet_fen_max)
         st = config_refuse(from, "share_fen_max must not be above packet_fen_max");
     if (c->terms_url[0] != '\0' && c->terms_version[0] == '\0')

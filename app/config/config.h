@@ -110,6 +110,19 @@ struct config {
     int64_t sessions_max; /* of a user; one more ends the oldest */
     int64_t passkeys_max; /* of a user */
 
+    /* the login by an issuer, OpenID Connect (config/issuer.h); oidc_issuer empty: there is none */
+    char oidc_issuer[CONFIG_TEXT_MAX]; /* its identifier, to the letter: "https://id.example.com/realms/staff" */
+    char oidc_client_id[CONFIG_TEXT_MAX];
+    char oidc_client_secret_file[CONFIG_TEXT_MAX]; /* a file whose first line is the secret; empty: none */
+    char oidc_scopes[CONFIG_TEXT_MAX];             /* with one blank between two */
+    char oidc_name[CONFIG_TEXT_MAX];               /* how people call the account there */
+    char oidc_username_claim[CONFIG_TEXT_MAX];     /* proposes the username; empty: none does */
+    /* lists with commas between the entries (issuer_list_next) */
+    char oidc_domains[CONFIG_TEXT_MAX]; /* of e-mail addresses that may log in; empty: all */
+    char oidc_groups_claim[CONFIG_TEXT_MAX];
+    char oidc_groups[CONFIG_TEXT_MAX]; /* one of which must be in that claim; empty: all may log in */
+    char oidc_hosts[CONFIG_TEXT_MAX];  /* that its endpoints may have besides its own */
+
     /* limits (web/limits.h), each a rate (config/rate.h) */
     bool limits; /* off: none of them applies */
     char limit_send[CONFIG_TEXT_MAX];
@@ -130,6 +143,8 @@ struct config {
     char limit_invitation_network[CONFIG_TEXT_MAX];
     char limit_passkey_address[CONFIG_TEXT_MAX];
     char limit_passkey_network[CONFIG_TEXT_MAX];
+    char limit_oidc_address[CONFIG_TEXT_MAX];
+    char limit_oidc_network[CONFIG_TEXT_MAX];
     char limit_password[CONFIG_TEXT_MAX];
     char limit_confirm[CONFIG_TEXT_MAX];
     char limit_recovery_make[CONFIG_TEXT_MAX];

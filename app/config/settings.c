@@ -10,6 +10,7 @@
 #include "base/typed.h"
 #include "base/utf8.h"
 #include "config/address.h"
+#include "config/issuer.h"
 #include "config/rate.h"
 #include "config/site_url.h"
 #include "config/spelling.h"
@@ -26,6 +27,7 @@ enum {
     YEAR_S = 366 * 86400,
     UNIT_CODE_MAX = 12,
     UNIT_SIGN_MAX = 24,
+    ISSUER_NAME_MAX = 48,
     SIGN_ARENA_BYTES = 4096,
     INVITATIONS_MAX = 100,
     INVITATION_DAYS_MAX = 365,
@@ -286,6 +288,33 @@ static const struct config_setting SETTINGS[] = {
     SETTING_INT(sessions_max, 1, 100, "20", "sessions of a user; a further login ends the oldest"),
     SETTING_INT(passkeys_max, 1, 100, "10", "most passkeys of a user (docs/reference/passkeys.md)"),
 
+    { .name = "oidc_issuer",
+      .type = CONFIG_TEXT,
+      .offset = offsetof(struct config, oidc_issuer),
+      .min = 0,
+      .max = TEXT_MAX,
+      .preset = "",
+      .mistake = issuer_mistake,
+      .wanted = "https:// and a host, maybe with a port and a path; http:// for a loopback address",
+      .summary = "the login by an issuer (OpenID Connect): its identifier, to the letter; empty: there is none" },
+    SETTING_TEXT(oidc_client_id, 0, TEXT_MAX, "", NULL, NULL, "how the issuer calls this site"),
+    SETTING_TEXT(oidc_client_secret_file, 0, TEXT_MAX, "", NULL, NULL,
+                 "file whose only line is the secret of this site at the issuer, for the pool sso alone; empty: none"),
+    SETTING_TEXT(oidc_scopes, 6, TEXT_MAX, "openid profile email", issuer_scopes_valid,
+                 "openid, and other scopes with one blank between two", "what the issuer is asked for"),
+    SETTING_TEXT(oidc_name, 0, ISSUER_NAME_MAX, "", issuer_name_valid, "one line of visible text",
+                 "how people call the account there: the button of the login shows it"),
+    SETTING_TEXT(oidc_username_claim, 0, 64, "preferred_username", issuer_claim_valid,
+                 "letters, digits, _, -, ., : and /", "the claim that proposes the username of a new user"),
+    SETTING_TEXT(oidc_domains, 0, TEXT_MAX, "", issuer_domains_valid, "up to 32 domains with commas between them",
+                 "who may log in: those whose confirmed e-mail address is at one of them; empty: everybody there"),
+    SETTING_TEXT(oidc_groups_claim, 0, 64, "groups", issuer_claim_valid, "letters, digits, _, -, ., : and /",
+                 "the claim with the groups of a person"),
+    SETTING_TEXT(oidc_groups, 0, TEXT_MAX, "", issuer_groups_valid, "up to 32 names with commas between them",
+                 "who may log in: those who are in one of these groups; empty: everybody there"),
+    SETTING_TEXT(oidc_hosts, 0, TEXT_MAX, "", issuer_hosts_valid, "up to 32 hosts with commas between them",
+                 "hosts that the addresses of the issuer may have besides its own"),
+
     SETTING_BOOL(limits, "on", "off: none of the limits below applies"),
     SETTING_RATE(limit_send, "120 2/s", "packets that a user sends"),
     SETTING_RATE(limit_send_address, "1000 30/s", "packets that all users of an address send"),
@@ -306,6 +335,8 @@ static const struct config_setting SETTINGS[] = {
     SETTING_RATE(limit_invitation_network, "100 1/s", "registrations with a wrong code from a network"),
     SETTING_RATE(limit_passkey_address, "100 1/s", "logins by passkey from an address"),
     SETTING_RATE(limit_passkey_network, "300 5/s", "logins by passkey from a network"),
+    SETTING_RATE(limit_oidc_address, "200 2/s", "steps of logins by an issuer from an address; a login has two"),
+    SETTING_RATE(limit_oidc_network, "600 10/s", "steps of logins by an issuer from a network"),
     SETTING_RATE(limit_password, "10 1/m 30 4/h", "wrong passwords of a user who is logged in"),
     SETTING_RATE(limit_confirm, "30 6/m", "passwords of a user who is logged in, right ones too"),
     SETTING_RATE(limit_recovery_make, "5 6/h", "sets of recovery codes that a user makes"),
@@ -339,7 +370,7 @@ const struct config_setting *config_settings(size_t *count)
 /* Settings by which setup grants rights or makes keys, or which setup writes into other files. */
 static const char *const OF_SETUP[] = { "redis",    "mysql",       "mysql_database", "rights_dir",
                                         "base_url", "secret_file", "older_keys",     "demo",
-                                        "timezone", "unit",        "unit_decimals" };
+                                        "timezone", "unit",        "unit_decimals",  "oidc_issuer" };
 
 bool config_needs_setup(const struct config_setting *setting)
 {

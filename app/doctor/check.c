@@ -2,6 +2,7 @@
 
 #include <ctype.h>
 #include <errno.h>
+#include <pwd.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -21,7 +22,9 @@
 #include "web/templates.h"
 
 /* Lines "NAME = VALUE" of the settings with which setup has last run (deploy/commands/setup/config.sh). */
-#define SETUP_FILE "/var/lib/hongbao/settings"
+#define SETUP_FILE    "/var/lib/hongbao/settings"
+
+#define ISSUER_READER "hongbao-sso" /* the user of the pool sso */
 
 enum {
     ERROR_MAX = 1024,
@@ -297,6 +300,29 @@ static void receipt_keys_check(const struct config *config, struct findings *fou
                       error[0] != '\0' ? error : status_name(st));
 }
 
+/* The secret of this site at the issuer is for the pool sso alone: whoever has it can be this site. */
+static void issuer_secret_check(const struct config *config, struct findings *found)
+{
+    const char *path = config->oidc_client_secret_file;
+    const bool is_service = check_is_service(config);
+    const struct passwd *reader = is_service ? getpwnam(ISSUER_READER) : NULL;
+    struct stat info;
+    if (config->oidc_issuer[0] == '\0' || path[0] == '\0')
+        return;
+    if (stat(path, &info) != 0)
+        finding_wrong(found, "issuer-secret",
+                      finding_text(found, "install -m 400 %s/dev/stdin %s # and paste what the issuer gave",
+                                   is_service ? "-o " ISSUER_READER " " : "", path),
+                      "oidc_client_secret_file: %s: %s", path, strerror(errno));
+    else if ((info.st_mode & (is_service ? S_IRWXG | S_IRWXO : S_IRWXO)) != 0)
+        finding_wrong(found, "issuer-secret", finding_text(found, "chmod %s %s", is_service ? "400" : "o=", path),
+                      "oidc_client_secret_file: others than the pool sso may read or change %s", path);
+    else if (reader != NULL && info.st_uid != reader->pw_uid)
+        finding_wrong(found, "issuer-secret", finding_text(found, "chown " ISSUER_READER " %s", path),
+                      "oidc_client_secret_file: %s does not belong to " ISSUER_READER ", whose pool can't read it",
+                      path);
+}
+
 /* ---- what setup has made ---- */
 
 /* The value of a line "NAME = VALUE" of the text; absent without one. */
@@ -477,10 +503,11 @@ static const struct check {
     void (*run)(const struct config *config, struct findings *found);
     enum check_scope scope;
 } CHECKS[] = {
-    { environment_check, CHECK_FILES }, { base_url_check, CHECK_FILES },         { login_check, CHECK_FILES },
-    { scripts_check, CHECK_FILES },     { migrations_check, CHECK_FILES },       { templates_check, CHECK_FILES },
-    { static_check, CHECK_FILES },      { receipt_keys_check, CHECK_FILES },     { sockets_check, CHECK_SOCKETS },
-    { metrics_check, CHECK_MACHINE },   { files_readable_check, CHECK_MACHINE }, { setup_check, CHECK_MACHINE },
+    { environment_check, CHECK_FILES },     { base_url_check, CHECK_FILES },         { login_check, CHECK_FILES },
+    { scripts_check, CHECK_FILES },         { migrations_check, CHECK_FILES },       { templates_check, CHECK_FILES },
+    { static_check, CHECK_FILES },          { receipt_keys_check, CHECK_FILES },     { sockets_check, CHECK_SOCKETS },
+    { metrics_check, CHECK_MACHINE },       { files_readable_check, CHECK_MACHINE }, { setup_check, CHECK_MACHINE },
+    { issuer_secret_check, CHECK_MACHINE },
 };
 
 void check_run(const struct config *config, enum check_scope scope, struct findings *found)

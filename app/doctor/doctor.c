@@ -67,12 +67,13 @@ static const struct {
     const char *name;
     bool uses_mysql, uses_redis;
 } ROLES[ROLE_COUNT] = {
-    [ROLE_HOT] = { "hot", false, true },        [ROLE_PAGE] = { "page", true, true },
-    [ROLE_AUTH] = { "auth", true, true },       [ROLE_CARD] = { "card", true, true },
-    [ROLE_MONEY] = { "money", true, true },     [ROLE_SETTLE] = { "settle", true, true },
-    [ROLE_AUDIT] = { "audit", true, true },     [ROLE_MIGRATE] = { "migrate", true, true },
-    [ROLE_SUPPORT] = { "support", true, true }, [ROLE_TREASURY] = { "treasury", true, true },
-    [ROLE_BACKUP] = { "backup", true, true },   [ROLE_OPERATOR] = { "operator", false, true },
+    [ROLE_HOT] = { "hot", false, true },           [ROLE_PAGE] = { "page", true, true },
+    [ROLE_AUTH] = { "auth", true, true },          [ROLE_CARD] = { "card", true, true },
+    [ROLE_MONEY] = { "money", true, true },        [ROLE_SSO] = { "sso", true, true },
+    [ROLE_SETTLE] = { "settle", true, true },      [ROLE_AUDIT] = { "audit", true, true },
+    [ROLE_MIGRATE] = { "migrate", true, true },    [ROLE_SUPPORT] = { "support", true, true },
+    [ROLE_TREASURY] = { "treasury", true, true },  [ROLE_BACKUP] = { "backup", true, true },
+    [ROLE_OPERATOR] = { "operator", false, true },
 };
 
 int doctor_connect(const char *path)

@@ -15,7 +15,7 @@
 
 enum { PATH_BYTES_MAX = 4096, GROUPS_MAX = 32, PARENTS_MAX = 16, NAME_BYTES_MAX = 64 };
 
-#define POOLS "hongbao-hot hongbao-page hongbao-auth hongbao-card hongbao-money hongbao-settle"
+#define POOLS "hongbao-hot hongbao-page hongbao-auth hongbao-sso hongbao-card hongbao-money hongbao-settle"
 
 /* To whom a file belongs decides whether it is checked: setup makes no store that existed before, and either Redis or
  * Valkey. */

@@ -23,6 +23,7 @@ enum doctor_role_id {
     ROLE_HOT,
     ROLE_PAGE,
     ROLE_AUTH,
+    ROLE_SSO,
     ROLE_CARD,
     ROLE_MONEY,
     ROLE_SETTLE,

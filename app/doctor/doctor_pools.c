@@ -14,7 +14,13 @@ enum { QUESTION_MAX = 32, ANSWER_S_MAX = 5, MS_PER_S = 1000 };
 
 /* ---- pools ---- */
 
-static const char *const POOLS[] = { "hot", "page", "auth", "card", "money" };
+static const char *const POOLS[] = { "hot", "page", "auth", "sso", "card", "money" };
+
+/* Whether the site has this pool: it has no pool sso without an issuer. */
+static bool pool_is_wanted(const struct doctor *d, const char *pool)
+{
+    return strcmp(pool, "sso") != 0 || d->config->oidc_issuer[0] != '\0';
+}
 
 /* The pool to which this socket belongs: its name ends in NAME.sock. -1: it belongs to another service behind nginx. */
 static int pool_of(const char *path)
@@ -99,13 +105,13 @@ void doctor_check_pools(struct doctor *d)
     }
     for (size_t i = 0; i < d->nginx.sockets.count; i++) {
         int pool = pool_of(d->nginx.sockets.items[i]);
-        if (pool < 0)
+        if (pool < 0 || !pool_is_wanted(d, POOLS[pool]))
             continue;
         named[pool] = true;
         pool_check(d, d->nginx.sockets.items[i], POOLS[pool], others);
     }
     for (size_t i = 0; i < ARRAY_LEN(POOLS); i++)
-        if (!named[i])
+        if (!named[i] && pool_is_wanted(d, POOLS[i]))
             finding_of(&d->found, "pool-missing",
                        d->has_setup ? DOCTOR_SETUP : "upstream hongbao_POOL { server unix:…/POOL.sock; }",
                        "nginx's configuration names no socket of these pools", POOLS[i]);

@@ -28,7 +28,7 @@ static bool config_differs(const struct doctor *d, const struct metrics_member *
 /* The processes that differ, by role: "hot 11 12, settle 20"; empty: none. */
 static const char *differing(struct doctor *d, const struct metrics_member *all, size_t count, differs_fn *differs)
 {
-    static const char *const names[METRICS_ROLE_COUNT] = { "hot", "page", "auth", "card", "settle", "money" };
+    static const char *const names[METRICS_ROLE_COUNT] = { "hot", "page", "auth", "card", "settle", "money", "sso" };
     struct buf out = BUF_EMPTY;
     for (size_t role = 0; role < METRICS_ROLE_COUNT; role++) {
         bool named = false;

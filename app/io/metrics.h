@@ -18,6 +18,7 @@ enum metrics_role {
     METRICS_CARD,
     METRICS_SETTLE,
     METRICS_MONEY,
+    METRICS_SSO,
     METRICS_ROLE_COUNT
 };
 
@@ -113,7 +114,14 @@ enum metrics_role {
     X(METRIC_CAPPED_SEND_FEN, "hongbao_capped_total{cap=\"user_send_day_fen\"}",                                       \
       "Requests refused by a cap of the day.")                                                                         \
     X(METRIC_CAPPED_SEND_COUNT, "hongbao_capped_total{cap=\"user_send_day_count\"}", NULL)                             \
-    X(METRIC_CAPPED_RECEIVE_FEN, "hongbao_capped_total{cap=\"user_receive_day_fen\"}", NULL)
+    X(METRIC_CAPPED_RECEIVE_FEN, "hongbao_capped_total{cap=\"user_receive_day_fen\"}", NULL)                           \
+    X(METRIC_REQUESTS_SSO, "hongbao_requests_total{pool=\"sso\"}", NULL)                                               \
+    X(METRIC_4XX_SSO, "hongbao_errors_total{pool=\"sso\",status=\"4xx\"}", NULL)                                       \
+    X(METRIC_5XX_SSO, "hongbao_errors_total{pool=\"sso\",status=\"5xx\"}", NULL)                                       \
+    X(METRIC_BUSY_SSO, "hongbao_busy_seconds_total{pool=\"sso\"}", NULL)                                               \
+    X(METRIC_STARTS_SSO, "hongbao_process_starts_total{pool=\"sso\"}", NULL)                                           \
+    X(METRIC_LIMITED_OIDC_ADDRESS, "hongbao_limited_total{limit=\"oidc_address\"}", NULL)                              \
+    X(METRIC_LIMITED_OIDC_NETWORK, "hongbao_limited_total{limit=\"oidc_network\"}", NULL)
 
 #define METRIC_ID(id, name, help) id,
 enum metric { METRICS(METRIC_ID) METRIC_COUNT };
@@ -146,7 +154,11 @@ enum metric { METRICS(METRIC_ID) METRIC_COUNT };
     X(HISTOGRAM_MONEY_READ, "hongbao_request_seconds", "pool=\"money\",class=\"read\"", SECONDS, NULL)                 \
     X(HISTOGRAM_MONEY_WRITE, "hongbao_request_seconds", "pool=\"money\",class=\"write\"", SECONDS, NULL)               \
     X(HISTOGRAM_MONEY_OTHER, "hongbao_request_seconds", "pool=\"money\",class=\"other\"", SECONDS, NULL)               \
-    X(HISTOGRAM_QUEUE_MONEY, "hongbao_queue_seconds", "pool=\"money\"", SECONDS, NULL)
+    X(HISTOGRAM_QUEUE_MONEY, "hongbao_queue_seconds", "pool=\"money\"", SECONDS, NULL)                                 \
+    X(HISTOGRAM_SSO_READ, "hongbao_request_seconds", "pool=\"sso\",class=\"read\"", SECONDS, NULL)                     \
+    X(HISTOGRAM_SSO_WRITE, "hongbao_request_seconds", "pool=\"sso\",class=\"write\"", SECONDS, NULL)                   \
+    X(HISTOGRAM_SSO_OTHER, "hongbao_request_seconds", "pool=\"sso\",class=\"other\"", SECONDS, NULL)                   \
+    X(HISTOGRAM_QUEUE_SSO, "hongbao_queue_seconds", "pool=\"sso\"", SECONDS, NULL)
 
 #define HISTOGRAM_ID(id, family, labels, unit, help) id,
 enum histogram { HISTOGRAMS(HISTOGRAM_ID) HISTOGRAM_COUNT };

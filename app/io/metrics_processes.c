@@ -23,6 +23,7 @@ enum {
 static const enum metric STARTS[METRICS_ROLE_COUNT] = {
     [METRICS_HOT] = METRIC_STARTS_HOT,   [METRICS_PAGE] = METRIC_STARTS_PAGE,     [METRICS_AUTH] = METRIC_STARTS_AUTH,
     [METRICS_CARD] = METRIC_STARTS_CARD, [METRICS_SETTLE] = METRIC_STARTS_SETTLE, [METRICS_MONEY] = METRIC_STARTS_MONEY,
+    [METRICS_SSO] = METRIC_STARTS_SSO,
 };
 
 /* The entry of this process. Before the process begins, and when the list is full, it is entry_none, which no reader

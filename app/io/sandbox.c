@@ -35,9 +35,10 @@ enum {
     CARD = 1 << SANDBOX_CARD,
     SETTLE = 1 << SANDBOX_SETTLE,
     MONEY = 1 << SANDBOX_MONEY,
+    SSO = 1 << SANDBOX_SSO,
     COMMAND = 1 << SANDBOX_COMMAND,
     PICTURE = 1 << SANDBOX_PICTURE,
-    POOLS = HOT | PAGE | AUTH | CARD | MONEY,
+    POOLS = HOT | PAGE | AUTH | CARD | MONEY | SSO,
     SERVERS = POOLS | SETTLE, /* long-lived: restart in place */
     /* every role that a process has from its start; PICTURE comes later and has only its own rows */
     ALL = SERVERS | COMMAND,
@@ -85,7 +86,7 @@ struct row {
 
 static const struct row CALLS[] = {
     /* connections: nginx, Redis, MySQL. The servers have no other family than Unix sockets unless a store is reached by
-     * TCP, and no process opens a listening socket */
+     * TCP; the sso pool connects to an issuer. No process opens a listening socket */
     CALL(ppoll, ALL, ANY),
     CALL(poll, ALL, ANY),
     CALL(accept, POOLS, ANY),
@@ -101,11 +102,13 @@ static const struct row CALLS[] = {
     CALL(shutdown, ALL, ANY),
     CALL(close, ALL, ANY),
     CALL(socket, ALL, 0, INT(AF_UNIX)),
-    CALL(socket, BY_TCP, 0, INT(AF_INET)),
-    CALL(socket, BY_TCP, 0, INT(AF_INET6)),
-    CALL(socket, BY_TCP, 0, INT(AF_NETLINK)), /* getaddrinfo asks for this machine's addresses */
-    CALL(bind, BY_TCP, ANY),
-    CALL(sendmmsg, BY_TCP, ANY), /* it also sends both queries, for IPv4 and IPv6, to a name server at once */
+    CALL(socket, BY_TCP | SSO, 0, INT(AF_INET)),
+    CALL(socket, BY_TCP | SSO, 0, INT(AF_INET6)),
+    CALL(socket, BY_TCP | SSO, 0, INT(AF_NETLINK)), /* getaddrinfo asks for this machine's addresses */
+    CALL(bind, BY_TCP | SSO, ANY),
+    CALL(sendmmsg, BY_TCP | SSO, ANY), /* it also sends both queries, for IPv4 and IPv6, to a name server at once */
+    CALL(socketpair, SSO, 0, INT(AF_UNIX)), /* libcurl looks names up in a thread */
+    CALL(eventfd2, SSO, ANY),
     CALL(connect, ALL, ANY),
     CALL(getsockopt, ALL, ANY),
     CALL(setsockopt, ALL, ANY),
@@ -178,7 +181,7 @@ static const struct row CALLS[] = {
     CALL(statfs, CARD | COMMAND, ANY), /* fontconfig reads fonts and its cache; the doctor checks disks */
     CALL(fstatfs, CARD, ANY),
     CALL(fadvise64, CARD, ANY),
-    CALL(clone, CARD, 0, INT(THREAD)), /* pango looks for fonts in a thread */
+    CALL(clone, CARD | SSO, 0, INT(THREAD)), /* pango looks for fonts in a thread, libcurl for addresses */
     CALL(sched_getattr, CARD, ANY),
     CALL(sched_setattr, CARD, ANY),
 

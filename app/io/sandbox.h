@@ -22,6 +22,7 @@ enum sandbox_role {
     SANDBOX_CARD,
     SANDBOX_SETTLE,
     SANDBOX_MONEY,
+    SANDBOX_SSO,                    /* connects to an issuer, on any machine */
     SANDBOX_COMMAND,                /* a command of the operator: may write files, has no restart */
     SANDBOX_ROLES,                  /* sandbox_enter takes the roles above */
     SANDBOX_PICTURE = SANDBOX_ROLES /* decodes a picture: reads, writes and allocates; for sandbox_narrow */

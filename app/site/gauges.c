@@ -13,7 +13,7 @@
 
 enum { MS_PER_S = 1000 };
 
-static const char *const ROLE_NAMES[METRICS_ROLE_COUNT] = { "hot", "page", "auth", "card", "settle", "money" };
+static const char *const ROLE_NAMES[METRICS_ROLE_COUNT] = { "hot", "page", "auth", "card", "settle", "money", "sso" };
 
 static void head_print(struct buf *out, const char *name, const char *help)
 {
@@ -25,21 +25,28 @@ static void seconds_print(struct buf *out, int64_t ms)
     buf_printf(out, "%" PRId64 ".%03" PRId64 "\n", ms / MS_PER_S, ms % MS_PER_S);
 }
 
-static void processes_print(struct buf *out)
+/* Whether this pool belongs to the site: the pool sso does while there is an issuer. */
+static bool role_is_wanted(const struct exchange *x, size_t role)
+{
+    return role != METRICS_SSO || x->app->stores.config->oidc_issuer[0] != '\0';
+}
+
+static void processes_print(const struct exchange *x, struct buf *out)
 {
     struct metrics_crew crews[METRICS_ROLE_COUNT];
     for (size_t i = 0; i < METRICS_ROLE_COUNT; i++)
         metrics_crew_read((enum metrics_role)i, &crews[i]);
     head_print(out, "processes", "Processes that are alive.");
     for (size_t i = 0; i < METRICS_ROLE_COUNT; i++)
-        buf_printf(out, "hongbao_processes{pool=\"%s\"} %u\n", ROLE_NAMES[i], crews[i].count);
+        if (role_is_wanted(x, i))
+            buf_printf(out, "hongbao_processes{pool=\"%s\"} %u\n", ROLE_NAMES[i], crews[i].count);
     head_print(out, "busy_processes", "Processes that work on requests at this moment.");
     for (size_t i = 0; i < METRICS_ROLE_COUNT; i++)
-        if (i != METRICS_SETTLE)
+        if (i != METRICS_SETTLE && role_is_wanted(x, i))
             buf_printf(out, "hongbao_busy_processes{pool=\"%s\"} %u\n", ROLE_NAMES[i], crews[i].busy);
     head_print(out, "heartbeat_age_seconds", "Time since a process of the pool last said that it lives.");
     for (size_t i = 0; i < METRICS_ROLE_COUNT; i++) {
-        if (crews[i].beat_ms < 0)
+        if (crews[i].beat_ms < 0 || !role_is_wanted(x, i))
             continue;
         buf_printf(out, "hongbao_heartbeat_age_seconds{pool=\"%s\"} ", ROLE_NAMES[i]);
         seconds_print(out, crews[i].beat_ms);
@@ -135,7 +142,7 @@ void gauges_print(struct exchange *x, struct buf *out)
         withdrawals_print(x, out);
     head_print(out, "store_up", "1: the store answers the page pool.");
     buf_printf(out, "hongbao_store_up{store=\"redis\"} %d\nhongbao_store_up{store=\"mysql\"} %d\n", redis_up, mysql_up);
-    processes_print(out);
+    processes_print(x, out);
     proof_print(x->app->stores.config, out);
     head_print(out, "build_info", "Always 1; the label says which version answers.");
     const char *version = x->app->stores.config->version;

@@ -13,11 +13,12 @@
 #define TEXT_PROMETHEUS STR("text/plain; version=0.0.4; charset=utf-8")
 
 const struct route health_routes[] = {
-    { "GET", "/healthz", 0, POOL_HOT | POOL_PAGE | POOL_AUTH | POOL_CARD | POOL_MONEY, health_alive, NULL },
+    { "GET", "/healthz", 0, POOL_HOT | POOL_PAGE | POOL_AUTH | POOL_CARD | POOL_MONEY | POOL_SSO, health_alive, NULL },
     { "GET", "/readyz", 0, POOL_PAGE, ready_site, NULL },
     { "GET", "/readyz/hot", 0, POOL_HOT, ready_packet_pool, NULL },
     { "GET", "/readyz/page", 0, POOL_PAGE, ready_packet_pool, NULL },
     { "GET", "/readyz/auth", 0, POOL_AUTH, ready_other_pool, NULL },
+    { "GET", "/readyz/sso", 0, POOL_SSO, ready_sso_pool, NULL },
     { "GET", "/readyz/card", 0, POOL_CARD, ready_other_pool, NULL },
     { "GET", "/readyz/money", 0, POOL_MONEY, ready_money_pool, NULL },
     { "GET", "/metrics", 0, POOL_PAGE, health_metrics, NULL },

@@ -258,6 +258,16 @@ enum step ready_other_pool(struct exchange *x)
     return ping_queue(x, other_pool_answer);
 }
 
+static enum step sso_pool_answer(struct exchange *x)
+{
+    return pool_answer(x, WRITE_PROBE_LIMITS_ALONE);
+}
+
+enum step ready_sso_pool(struct exchange *x)
+{
+    return ping_queue(x, sso_pool_answer);
+}
+
 enum step ready_money_pool(struct exchange *x)
 {
     struct report r = { .arena = x->arena };

@@ -11,6 +11,7 @@
  * money pool needs MySQL alone, and writes there by routines, so of a refused write it knows read_only only. */
 enum step ready_packet_pool(struct exchange *x);
 enum step ready_other_pool(struct exchange *x);
+enum step ready_sso_pool(struct exchange *x);
 enum step ready_money_pool(struct exchange *x);
 /* GET /readyz, page pool: is the whole site well? Text with a line for each part, or JSON. 503 when one of them fails.
  * A part is unknown, and does not count, when the store that knows it is unreachable. */

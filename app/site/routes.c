@@ -8,14 +8,16 @@
 #include "records/routes.h"
 #include "service/routes.h"
 #include "site/health.h"
+#include "sso/routes.h"
 #include "wallet/routes.h"
 
 static const struct floor {
     const struct route *routes;
     const size_t *count;
-} floors[] = { { account_routes, &account_routes_count }, { wallet_routes, &wallet_routes_count },
-               { packet_routes, &packet_routes_count },   { records_routes, &records_routes_count },
-               { service_routes, &service_routes_count }, { health_routes, &health_routes_count } };
+} floors[] = { { account_routes, &account_routes_count }, { sso_routes, &sso_routes_count },
+               { wallet_routes, &wallet_routes_count },   { packet_routes, &packet_routes_count },
+               { records_routes, &records_routes_count }, { service_routes, &service_routes_count },
+               { health_routes, &health_routes_count } };
 
 size_t site_routes_count(void)
 {

@@ -133,10 +133,10 @@ const struct write_probe *write_probe_take(struct exchange *x, enum write_probe_
     last = (struct write_probe){ 0 };
     if (kind == WRITE_PROBE_PACKETS)
         packets_probe(x, &last);
-    else if (kind == WRITE_PROBE_LIMITS)
+    else if (kind != WRITE_PROBE_NOTHING)
         limits_probe(x, &last);
     if (x->app->stores.db != NULL && x->app->drawing == NULL) /* the card pool writes nothing to MySQL */
-        mysql_probe(x, &last, kind != WRITE_PROBE_NOTHING);
+        mysql_probe(x, &last, kind == WRITE_PROBE_PACKETS || kind == WRITE_PROBE_LIMITS);
     taken_ms = clock_monotonic_ms();
     return &last;
 }

@@ -17,8 +17,14 @@ struct write_probe {
     char mysql[WRITE_PROBE_TEXT_MAX];
 };
 
-/* What this process's pool writes in Redis: keys of packets, only counts of limits, or nothing. */
-enum write_probe_kind { WRITE_PROBE_PACKETS, WRITE_PROBE_LIMITS, WRITE_PROBE_NOTHING };
+/* What is tried: a write of this process's pool in Redis (keys of packets, or only counts of limits), and a deletion of
+ * no row in MySQL; for a pool that may delete no row, only whether the server there is read-only. */
+enum write_probe_kind {
+    WRITE_PROBE_PACKETS,
+    WRITE_PROBE_LIMITS,
+    WRITE_PROBE_LIMITS_ALONE, /* no deletion */
+    WRITE_PROBE_NOTHING       /* no deletion, and nothing in Redis */
+};
 
 /* The result of a try in this process that is at most a second old. May block: up to the timeouts of both stores. */
 const struct write_probe *write_probe_take(struct exchange *x, enum write_probe_kind kind);

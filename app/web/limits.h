@@ -25,6 +25,8 @@ enum limit {
     LIMIT_REGISTER_NETWORK,
     LIMIT_PASSKEY_ADDRESS,
     LIMIT_PASSKEY_NETWORK,
+    LIMIT_OIDC_ADDRESS,
+    LIMIT_OIDC_NETWORK,
     LIMIT_ROUTES_COUNT,                  /* the limits above can be requirements of a route */
     LIMIT_PASSWORD = LIMIT_ROUTES_COUNT, /* handlers take the limits from here on */
     LIMIT_EXPORT,

@@ -20,8 +20,9 @@ enum route_need {
 
 #define UPLOAD_BYTES_MAX ((size_t)5 << 20)
 
-/* The money pool answers programs: always with JSON, and without the visitor of a cookie. */
-enum pool { POOL_HOT = 1, POOL_PAGE = 2, POOL_AUTH = 4, POOL_CARD = 8, POOL_MONEY = 16 };
+/* The money pool answers programs: always with JSON, and without the visitor of a cookie. The sso pool logs people in
+ * by an issuer (OpenID Connect), which it calls itself: no other pool connects to the outside. */
+enum pool { POOL_HOT = 1, POOL_PAGE = 2, POOL_AUTH = 4, POOL_CARD = 8, POOL_MONEY = 16, POOL_SSO = 32 };
 
 struct route {
     const char *method; /* "GET" includes HEAD */

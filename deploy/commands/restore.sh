@@ -70,7 +70,7 @@ site_is_stopped() {
     local clients users
     clients=$(redis CLIENT LIST 2>&1) || redis_die "$clients"
     users=$(grep -v ' cmd=client|list ' <<<"$clients" | sed -n 's/.* user=\([^ ]*\).*/\1/p' | sort -u |
-        grep -xE "hongbao_(hot|page|auth|card|money|settle)|${SETTING[redis_user]:-default}" | tr '\n' ' ') || true
+        grep -xE "hongbao_(hot|page|auth|sso|card|money|settle)|${SETTING[redis_user]:-default}" | tr '\n' ' ') || true
     [ -z "$users" ] ||
         die "the site runs: stop all pools and the settle worker first, with the package by systemctl stop hongbao.target (connected with Redis: ${users% })"
 }

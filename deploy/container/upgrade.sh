@@ -48,11 +48,11 @@ pool_replace() {
     local new container
     docker compose rm -f "$1" >/dev/null
     mapfile -t old < <(docker compose ps -q "$1")
-    if [ "$1" = money ] && [ "${#old[@]}" -eq 0 ]; then # the version before had none
-        docker compose up -d --no-deps money
-        new=$(docker compose ps -q money)
-        wait_for is_healthy "$new" || die "money does not serve: docker compose logs --tail 20 money"
-        echo 'upgrade: money is new; nginx reaches it after: docker compose up -d --no-deps nginx'
+    if [[ $1 == @(money|sso) ]] && [ "${#old[@]}" -eq 0 ]; then # the version before had none
+        docker compose up -d --no-deps "$1"
+        new=$(docker compose ps -q "$1")
+        wait_for is_healthy "$new" || die "$1 does not serve: docker compose logs --tail 20 $1"
+        echo "upgrade: $1 is new; nginx reaches it after: docker compose up -d --no-deps nginx"
         return
     fi
     [ "${#old[@]}" -gt 0 ] || die "$1 does not run: docker compose up -d"
@@ -90,6 +90,7 @@ upgrade: what was replaced already goes back with: ./upgrade.sh' >&2
 compose_check() {
     local services pool
     services=$(docker compose config --services)
+    ! grep -qxF sso <<<"$services" || POOLS=(hot auth sso card money page) # with the profile issuer
     for pool in "${POOLS[@]}"; do
         grep -qxF "$pool" <<<"$services" ||
             die "compose.yaml has no service $pool: take the compose.yaml of this version, and repeat your changes in it"

@@ -37,6 +37,13 @@ instance_create() {
     user_owns "$VAR/run" || die "$VAR belongs to another user, $(stat -c %U -- "$VAR/run"); choose another folder with --var"
     chmod 700 "$VAR" # everything in it, the sockets too, is for this user alone
     ! instance_is_node || read -r -a SERVICES <<<"$(instance_node services)"
+    instance_has_issuer || read -r -a SERVICES <<<"${SERVICES[*]/#sso/}"
+}
+
+# Whether the pool sso belongs to the instance: an issuer is set, or the pool runs.
+instance_has_issuer() {
+    [ -n "${HB_OIDC_ISSUER:-}" ] || process_running sso ||
+        grep -Eqs '^[[:blank:]]*oidc_issuer[[:blank:]]*=[[:blank:]]*[^[:blank:]]' -- "$VAR/hongbao.conf"
 }
 
 instance_is_node() {
@@ -88,7 +95,7 @@ instance_find_sockets() {
 
 # Removes the sockets, after all servers have ended.
 instance_drop_sockets() {
-    rm -f -- "$SOCKETS"/{hot,page,auth,card,money,redis,mariadb}.sock
+    rm -f -- "$SOCKETS"/{hot,page,auth,sso,card,money,redis,mariadb}.sock
     if [ "$SOCKETS" != "$VAR/run" ]; then
         rmdir -- "$SOCKETS" 2>/dev/null || true
         rm -f -- "$VAR/run/sockets"

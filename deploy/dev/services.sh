@@ -3,10 +3,10 @@
 
 # In the order of starting; they are ended in reverse order. A machine of a cluster has only some (VAR/node), and may have
 # others (cluster_services.sh).
-SERVICES=(mariadb redis settle auth card money page hot nginx)
+SERVICES=(mariadb redis settle auth sso card money page hot nginx)
 
 service_known() {
-    [[ " ${SERVICES[*]} " == *" $1 "* ]] || die "no server '$1'; there are: ${SERVICES[*]}"
+    [[ " ${SERVICES[*]} sso " == *" $1 "* ]] || die "no server '$1'; there are: ${SERVICES[*]}"
 }
 
 service_start() {
@@ -192,6 +192,10 @@ service_start_page() {
     local count
     count=$(cpu_count)
     service_start_pool page $((count < 2 ? 2 : count > 4 ? 4 : count)) 1024
+}
+
+service_start_sso() {
+    service_start_pool sso 2 128
 }
 
 service_start_card() {

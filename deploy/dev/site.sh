@@ -83,7 +83,7 @@ site_run_apart() {
 site_follow() {
     local name
     local -a logs=()
-    for name in access nginx hot page auth card money settle; do
+    for name in access nginx hot page auth sso card money settle; do
         [ ! -f "$VAR/log/$name.log" ] || logs+=("$VAR/log/$name.log")
     done
     # nginx writes its access log with a delay: the lines of our own requests would follow the welcome text.
@@ -172,9 +172,12 @@ site_stop() {
 # before hot, hot before page.
 site_restart() {
     local name
-    [ $# -gt 0 ] || set -- settle hot auth card money page
     for name; do service_known "$name"; done
     instance_exists || die "nothing runs in $VAR"
+    if [ $# -eq 0 ]; then
+        set -- settle hot auth card money page
+        ! instance_has sso || set -- "$@" sso
+    fi
     instance_lock
     instance_recall_environment
     for name; do process_running "$name" || die "$name does not run"; done
@@ -309,7 +312,9 @@ site_check_port() {
 # without any store.
 site_wait_ready() {
     local path
-    for path in /readyz /login /p/00000000000000000000000000 /p/00000000000000000000000000/card.png /money/; do
+    local -a paths=(/readyz /login /p/00000000000000000000000000 /p/00000000000000000000000000/card.png /money/)
+    ! instance_has sso || paths+=(/readyz/sso)
+    for path in "${paths[@]}"; do
         wait_until 20 site_answers "$path" || {
             say "dev: $(instance_url)$path answers $(service_http_code "$path")"
             process_show_log nginx
@@ -318,6 +323,7 @@ site_wait_ready() {
             /login) process_show_log auth ;;
             *card.png) process_show_log card ;;
             /money/) process_show_log money ;;
+            /readyz/sso) process_show_log sso ;;
             *) process_show_log hot ;;
             esac
             die "the site did not get ready"

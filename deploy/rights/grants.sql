@@ -5,7 +5,7 @@
 -- The ledger is append-only: no role that serves may change or delete a row of transfer or grab. Accounts and transfers are
 -- written by routines alone (sql/migrations), which keep the rules of the ledger. UPDATE is granted by column.
 -- INSERT … ON DUPLICATE KEY UPDATE needs UPDATE on the columns that it inserts.
-REVOKE ALL PRIVILEGES, GRANT OPTION FROM 'hongbao_page'@'localhost', 'hongbao_auth'@'localhost', 'hongbao_card'@'localhost', 'hongbao_money'@'localhost', 'hongbao_settle'@'localhost', 'hongbao_audit'@'localhost', 'hongbao_support'@'localhost', 'hongbao_treasury'@'localhost', 'hongbao_backup'@'localhost';
+REVOKE ALL PRIVILEGES, GRANT OPTION FROM 'hongbao_page'@'localhost', 'hongbao_auth'@'localhost', 'hongbao_sso'@'localhost', 'hongbao_card'@'localhost', 'hongbao_money'@'localhost', 'hongbao_settle'@'localhost', 'hongbao_audit'@'localhost', 'hongbao_support'@'localhost', 'hongbao_treasury'@'localhost', 'hongbao_backup'@'localhost';
 
 -- The auth pool: users with the hashes of their passwords and recovery codes, passkeys and access tokens that are added,
 -- invitations of users, which it also uses up for new users, the terms that users accept, logins by passkey, the wallets of new users, the deletion of an account with the money that it gives up, pending
@@ -28,6 +28,13 @@ GRANT SELECT, INSERT (hash, seed, user_id, request_key, note, created_ms, expire
 GRANT SELECT, INSERT ON user_terms TO 'hongbao_auth'@'localhost';
 GRANT SELECT ON site TO 'hongbao_auth'@'localhost';
 GRANT SELECT ON schema_migration TO 'hongbao_auth'@'localhost';
+
+-- The sso pool: logins by an issuer. It makes users without a password, with their wallets, and reads no password hash.
+GRANT SELECT (id, username, nickname, face, created_ms, disabled_ms, deleting_ms, deleted_ms), INSERT (username, nickname, password_hash, created_ms) ON user TO 'hongbao_sso'@'localhost';
+GRANT SELECT ON username_retired TO 'hongbao_sso'@'localhost';
+GRANT EXECUTE ON PROCEDURE ledger_wallet TO 'hongbao_sso'@'localhost';
+GRANT SELECT ON site TO 'hongbao_sso'@'localhost';
+GRANT SELECT ON schema_migration TO 'hongbao_sso'@'localhost';
 
 -- The page pool: revoking access tokens and passkeys, sending, shares that are given back, reading. It reads no password hashes.
 GRANT SELECT (id, username, nickname, face, created_ms, disabled_ms, deleting_ms), UPDATE (nickname, face) ON user TO 'hongbao_page'@'localhost';

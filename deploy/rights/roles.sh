@@ -3,12 +3,12 @@
 # and for a deployment. Needs deploy/common.sh.
 
 RIGHTS_SOURCE=$(cd -- "$(dirname -- "${BASH_SOURCE[0]}")" && pwd -P)
-ROLES=(hot page auth card money settle audit migrate support treasury backup operator)
+ROLES=(hot page auth sso card money settle audit migrate support treasury backup operator)
 # These have no user in MariaDB. setup is no role of a process: it is hongbao_setup (rights_acl_setup).
 ROLES_WITHOUT_MARIADB=' hot operator setup '
 
 # These get keys derived from the secret (app/base/keys.h).
-ROLES_WITH_KEYS=(hot page auth card)
+ROLES_WITH_KEYS=(hot page auth sso card)
 
 # rights_make FOLDER: writes a file ROLE.conf for each role that has none: its users, with one password for both stores.
 rights_make() {

@@ -211,7 +211,7 @@ test('--help of every command, -h and help print the same, without configuration
 // The words of a command's usage (options, actions and places), and the words that a line of its help explains.
 function wordsOf(help) {
   const [usage, , ...lines] = help.split('\n');
-  const named = usage.replace(/^usage: hongbao \[--config FILE\] \S+ ?/, '').replace('--pool hot|page|auth|card|money', '--pool');
+  const named = usage.replace(/^usage: hongbao \[--config FILE\] \S+ ?/, '').replace('--pool hot|page|auth|sso|card|money', '--pool');
   const used = named.match(/--[a-z-]+|[a-z-]+(?=[| ])|[A-Z_]+/g) ?? [];
   return { used, explained: lines.map((line) => /^ {2}(\S+)(?: [A-Z]+)? {3,}\S.*$/.exec(line)?.[1]).filter(Boolean) };
 }
@@ -276,7 +276,7 @@ const COMPLETED = [
   ['hongbao doctor --json --skip unit', ['unit-disabled', 'unit-failed', 'unit-masked', 'unit-old-file', 'unit-stopped', 'units']],
   ['hongbao doctor --nginx ali', ['alice.conf']],
   ['hongbao setting base', ['base_url']],
-  ['hongbao serve --pool ', ['auth', 'card', 'hot', 'money', 'page']],
+  ['hongbao serve --pool ', ['auth', 'card', 'hot', 'money', 'page', 'sso']],
   ['hongbao --config alice.conf replay --', ['--as', '--drop', '--packet']],
 ];
 

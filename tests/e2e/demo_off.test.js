@@ -43,7 +43,7 @@ test('a deposit is refused as page and as JSON, and the wallet offers none', asy
 
 test('no role may call a routine that makes money', async () => {
   const calls = [`CALL ledger_deposit(${user}, 5, 'x', 1)`, `CALL ledger_demo('[${user}]', 5, 1)`];
-  for (const role of ['page', 'auth', 'card', 'money', 'settle', 'audit', 'support', 'treasury']) {
+  for (const role of ['page', 'auth', 'sso', 'card', 'money', 'settle', 'audit', 'support', 'treasury']) {
     for (const call of calls) {
       await assert.rejects(sql(call, role), ({ stderr }) => stderr.includes(`ERROR ${EXECUTE_DENIED} `), `${role}: ${call}`);
     }

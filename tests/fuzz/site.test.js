@@ -16,7 +16,7 @@ import { variant as http } from './http.js';
 
 const SECONDS = Number(process.env.HB_TEST_FUZZ_SECONDS ?? 15);
 const SEED = process.env.HB_TEST_FUZZ_SEED ?? String(randomInt(2 ** 32));
-const POOLS = ['hot', 'page', 'auth', 'card', 'money'];
+const POOLS = ['hot', 'page', 'auth', 'sso', 'card', 'money'];
 const SERVERS = [...POOLS, 'settle', 'nginx'];
 const VISITORS = 6; // visitors at the same time, for each pool and for nginx
 const ANSWER_MS = 3000; // longer than a pool waits within a request
@@ -61,6 +61,7 @@ const KNOWN = {
     ['POST', `/p/${packet}/thanks`, 'text=thanks'], ['GET', `/p/${packet}/verify`], ['GET', '/metrics'], ['POST', '/language', 'language=en&next=/']],
   auth: () => [['GET', '/login'], ['POST', '/login', 'username=nobody&password=wrong-password'], ['POST', '/login/passkey/challenge', ''],
     ['POST', '/login/passkey', 'id=x&user_handle=y&client_data=z&authenticator_data=a&signature=b']],
+  sso: () => [['GET', '/login/oidc'], ['GET', '/login/oidc?next=/wallet']],
   card: () => [['GET', `/p/${packet}/card.png?shape=tall&lang=en`], ['GET', `/p/${packet}/card.png`]],
   money: () => [['GET', '/money/report'], ['POST', '/money/credits', 'username=x&amount=1&channel=c&reference=r']],
 };

@@ -27,12 +27,12 @@
 #include "user/store.h"
 
 /* The roles of processes, then the roles of people and commands. HOT and OPERATOR have no user in MySQL. */
-enum { PAGE, AUTH, CARD, MONEY, SETTLE, AUDIT, MYSQL_ROLES, HOT = MYSQL_ROLES, ROLES };
+enum { PAGE, AUTH, SSO, CARD, MONEY, SETTLE, AUDIT, MYSQL_ROLES, HOT = MYSQL_ROLES, ROLES };
 enum { OPERATOR = ROLES, SUPPORT, TREASURY, BACKUP, ADMIN, ALL_ROLES };
 static const char *const ROLE_NAMES[ALL_ROLES] = {
-    [PAGE] = "page",       [AUTH] = "auth",         [CARD] = "card",     [MONEY] = "money",
-    [SETTLE] = "settle",   [AUDIT] = "audit",       [HOT] = "hot",       [OPERATOR] = "operator",
-    [SUPPORT] = "support", [TREASURY] = "treasury", [BACKUP] = "backup",
+    [PAGE] = "page",         [AUTH] = "auth",       [SSO] = "sso",           [CARD] = "card",
+    [MONEY] = "money",       [SETTLE] = "settle",   [AUDIT] = "audit",       [HOT] = "hot",
+    [OPERATOR] = "operator", [SUPPORT] = "support", [TREASURY] = "treasury", [BACKUP] = "backup",
 };
 
 /* The part behind `hb:token:` for a token whose hash is 32 times this byte. */
@@ -277,7 +277,6 @@ TEST(each_role_calls_its_own_routines_only)
         const char *call;
         size_t role;
     } routines[] = {
-        { "CALL ledger_wallet(0)", AUTH },
         { "CALL ledger_demo('[0]', 0, 1)", AUTH },
         { "CALL ledger_send(0)", PAGE },
         { PACKET_SEND("0", "0", "1", "1"), PAGE },
@@ -296,6 +295,9 @@ TEST(each_role_calls_its_own_routines_only)
         assert_denied_but(1U << routine->role, routine->call);
         assert_refused(routine->role, routine->call);
     }
+    assert_denied_but(1U << AUTH | 1U << SSO, "CALL ledger_wallet(0)");
+    assert_refused(AUTH, "CALL ledger_wallet(0)");
+    assert_refused(SSO, "CALL ledger_wallet(0)");
 }
 
 static void redis_run(size_t role, const char *words, struct redis_call *call)
@@ -853,8 +855,8 @@ TEST(where_demo_is_off_nobody_may_deposit)
 TEST(only_the_auth_pool_has_users_and_their_hashes)
 {
     assert_denied_but(1U << AUTH, "SELECT password_hash FROM user", "SELECT * FROM user",
-                      "UPDATE user SET password_hash = ''",
-                      "INSERT INTO user (username, nickname, created_ms) VALUES ('x', 'x', 1)");
+                      "UPDATE user SET password_hash = ''");
+    assert_denied_but(1U << AUTH | 1U << SSO, "INSERT INTO user (username, nickname, created_ms) VALUES ('x', 'x', 1)");
     assert_allowed(PAGE, "SELECT id, username, nickname FROM user LIMIT 1");
     assert_denied(CARD, "SELECT id FROM user", "SELECT * FROM `grab`");
     assert_denied(AUTH, "UPDATE account SET kind = 'wallet'", "SELECT * FROM packet", "SELECT note FROM packet",
@@ -1207,6 +1209,26 @@ TEST(only_the_auth_pool_takes_a_withdrawal_out_of_a_wallet)
     assert_denied(AUTH, "CALL channel_withdrawals(16, TRUE, 1, 'x')", "UPDATE channel SET withdraws = TRUE",
                   "SELECT reason FROM withdrawal", "SELECT author FROM channel");
     assert_allowed(AUTH, "SELECT name, withdraws, withdraw_min_fen, withdraw_hint FROM channel LIMIT 1");
+}
+
+/* It logs people in, and makes users without a password: it knows no password, no money and no packet. */
+TEST(the_sso_pool_makes_users_and_sessions_alone)
+{
+    EACH_TEXT (table, "site", "schema_migration", "username_retired")
+        assert_allowed(SSO, row_of(table));
+    assert_allowed(SSO,
+                   "SELECT id, username, nickname, face, created_ms, disabled_ms, deleting_ms, deleted_ms FROM user");
+    EACH_TEXT (table, "account", "transfer", "packet", "packet_receiver", "`grab`", "share_return", "thanks", "token",
+               "passkey", "recovery_code", "picture", "cover", "user_month", "dead_letter", "stream_cursor", "channel",
+               "withdrawal", "topup", "service", "instance_lease", "mysql.global_priv")
+        assert_denied(SSO, row_of(table));
+    EACH_TEXT (sql, "SELECT password_hash FROM user", "UPDATE user SET password_hash = NULL", "DELETE FROM user",
+               "UPDATE user SET username = 'x'", "CALL user_delete(1, 1, 1, 1)", "DELETE FROM username_retired")
+        assert_denied(SSO, sql);
+    assert_no_permission(SSO, "GET hb:token:x", "GET hb:{p00}:packet:1", "SET hb:{p00}:site x", "SET hb:{p00}:fence x",
+                         "SET hb:{limit}:card:1 1", "SET hb:{limit}:login_account:1 1", "SET hb:challenge:x 1",
+                         "XRANGE hb:{p00}:events - +", "KEYS *");
+    redis_plant(SSO, "SET hb:{limit}:oidc_address:1 1 PX 1");
 }
 
 /* A statement shows the channel, memo and reference, and why a withdrawal came back. Authors are not for people. */

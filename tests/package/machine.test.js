@@ -297,7 +297,7 @@ test('the timer makes up for a missed night with a verified backup, and the last
 test('after a removal nothing runs and nginx goes on; an installation brings the same money back', async () => {
   await machine.run('apt-get', 'remove', '-y', 'hongbao');
   const left = await machine.try('bash', '-c', `exec 2>/dev/null; systemctl list-units --plain --no-legend 'hongbao*' 'redis-server@hongbao*'
-    pgrep -u hongbao-hot,hongbao-page,hongbao-auth,hongbao-card,hongbao-money,hongbao-settle; ls /etc/nginx/*/hongbao* /etc/nginx/hongbao /run/hongbao/*.sock`);
+    pgrep -u hongbao-hot,hongbao-page,hongbao-auth,hongbao-sso,hongbao-card,hongbao-money,hongbao-settle; ls /etc/nginx/*/hongbao* /etc/nginx/hongbao /run/hongbao/*.sock`);
   assert.equal(left, '/etc/nginx/sites-available/hongbao', "the operator's own");
   await machine.run('nginx', '-t', '-q');
   assert.equal(await machine.run('curl', '-s', '-o', '/dev/null', '-w', '%{http_code}', 'http://127.0.0.1/'), '200');

@@ -145,11 +145,33 @@ test('no role may connect to the sockets of the pools, nor after an upgrade from
   await machine.shell('chown root:hongbao /run/hongbao/*.sock; chmod 666 /run/hongbao/*.sock');
   await setup();
   assert.match(await machine.run('stat', '-c', '%U:%G %a', '/run/hongbao/hot.sock'), /^www-data:www-data 660$/);
-  for (const role of ['hot', 'page', 'auth', 'card', 'money', 'settle']) {
+  for (const role of ['hot', 'page', 'auth', 'sso', 'card', 'money', 'settle']) {
     const connects = await machine.try('setpriv', `--reuid=hongbao-${role}`, '--regid=hongbao', '--init-groups', 'bash', '-c',
       'for s in /run/hongbao/*.sock; do [ ! -w "$s" ] || echo "$s"; done');
     assert.equal(connects, '', role);
   }
+});
+
+test('the pool sso runs while there is an issuer, reads its secret, and is the only one with a way out', async () => {
+  const running = "systemctl list-units --plain --no-legend --state=active 'hongbao-sso*' | cut -d ' ' -f 1";
+  assert.equal(await machine.shell(running), '');
+  assert.equal(await site.status('/login/oidc'), '503');
+  await machine.shell('echo secret | install -m 400 -o hongbao-sso /dev/stdin /etc/hongbao/oidc-secret');
+  await whileConf("sed -i '$ a oidc_issuer = https://id.example.com\\noidc_client_id = hongbao\\noidc_name = Example\\noidc_client_secret_file = /etc/hongbao/oidc-secret'", async () => {
+    await setup();
+    assert.deepEqual((await machine.shell(running)).split('\n').sort(), ['hongbao-sso.socket', 'hongbao-sso@1.service', 'hongbao-sso@2.service']);
+    assert.equal(await site.status('/readyz/sso'), '200');
+    await machine.run('hongbao', 'check');
+    await machine.shell('chmod 644 /etc/hongbao/oidc-secret');
+    assert.match(await refusal('hongbao', 'check'), /issuer-secret[^]*chmod 400/);
+    await machine.shell('chmod 400 /etc/hongbao/oidc-secret');
+    for (const [unit, network, families] of [['sso', 'no', /AF_INET/], ['auth', 'yes', /^AF_UNIX$/]]) {
+      const [own, allowed] = (await machine.shell(`systemctl show --value -p PrivateNetwork -p RestrictAddressFamilies hongbao-${unit}@1`)).split('\n').filter(Boolean);
+      assert.equal(own, network, unit);
+      assert.match(allowed, families, unit);
+    }
+  });
+  assert.equal(await machine.shell(running), '');
 });
 
 test('what would not start takes the place of nothing: a reload fails at once, and so does setup', async () => {
@@ -163,7 +185,7 @@ test('what would not start takes the place of nothing: a reload fails at once, a
     assert.deepEqual(await pids(), running);
     assert.equal(await site.status('/readyz'), '200');
     // What setup asks before it restarts a process that has refused a reload.
-    for (const pool of ['hot', 'page', 'auth', 'card', 'money']) await machine.run('hongbao', 'serve', '--pool', pool, '--check');
+    for (const pool of ['hot', 'page', 'auth', 'sso', 'card', 'money']) await machine.run('hongbao', 'serve', '--pool', pool, '--check');
   });
   assert.deepEqual(await pids(), running);
 });

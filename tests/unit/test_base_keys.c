@@ -73,7 +73,8 @@ TEST(a_role_gets_its_keys_and_no_others)
                   { "hot", 1U << KEY_IDS | 1U << KEY_SCREENS | 1U << KEY_PHRASE_HASH | 1U << KEY_PHRASE_SEAL |
                                1U << KEY_BEFORE },
                   { "settle", 0 },
-                  { "money", 0 } };
+                  { "money", 0 },
+                  { "sso", 1U << KEY_DEVICES | 1U << KEY_USERNAMES | 1U << KEY_ISSUER | 1U << KEY_BEFORE } };
     unsigned set, page, auth;
     EACH (row, roles) {
         assert_true(keys_of_role(str_from(row->role), &set));

@@ -394,6 +394,7 @@ TEST(settings_that_contradict_each_other_are_refused)
         { "mysql_tls = on\n", "mysql_tls = on needs mysql_tls_ca" },
         { "mysql_tls_cert = /c.pem\n", "mysql_tls_cert and mysql_tls_key need each other" },
         { "mysql_tls_key = /c.key\n", "mysql_tls_cert and mysql_tls_key need each other" },
+        { "oidc_issuer = https://id.example.com\noidc_name = x\n", "oidc_issuer needs oidc_client_id and oidc_name" },
     };
     for (size_t i = 0; i < ARRAY_LEN(refused); i++) {
         char text[256];

@@ -78,7 +78,7 @@ TEST(every_family_is_described_once_before_all_of_its_lines)
                                              "hongbao_queue_seconds_bucket{pool=\"money\""));
     const struct metric_sample others[] = { { "hongbao_limited_total{limit=\"elsewhere\"}", 7 },
                                             { "hongbao_limited_total{limit=\"there\"}", 8 } };
-    assert_non_null(strstr(printed(others, 2), "hongbao_limited_total{limit=\"phrase\"} 0\n"
+    assert_non_null(strstr(printed(others, 2), "hongbao_limited_total{limit=\"oidc_network\"} 0\n"
                                                "hongbao_limited_total{limit=\"elsewhere\"} 7\n"
                                                "hongbao_limited_total{limit=\"there\"} 8\n# HELP "));
 }

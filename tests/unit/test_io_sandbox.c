@@ -3,7 +3,9 @@
 #include <fcntl.h>
 #include <limits.h>
 #include <linux/netlink.h>
+#include <netdb.h>
 #include <netinet/in.h>
+#include <pthread.h>
 #include <sched.h>
 #include <signal.h>
 #include <sys/mman.h>
@@ -124,7 +126,8 @@ TEST(a_call_that_only_an_intruder_makes_ends_the_process)
 /* ---- what only some roles may do ---- */
 
 enum {
-    POOLS = 1 << SANDBOX_HOT | 1 << SANDBOX_PAGE | 1 << SANDBOX_AUTH | 1 << SANDBOX_CARD | 1 << SANDBOX_MONEY,
+    POOLS = 1 << SANDBOX_HOT | 1 << SANDBOX_PAGE | 1 << SANDBOX_AUTH | 1 << SANDBOX_CARD | 1 << SANDBOX_MONEY |
+            1 << SANDBOX_SSO,
     SERVERS = POOLS | 1 << SANDBOX_SETTLE,
     COMMAND = 1 << SANDBOX_COMMAND
 };
@@ -171,7 +174,7 @@ static const struct {
     int allowed; /* roles */
     int error;   /* of the kernel */
 } PROBES[] = {
-    { UDP_OF_A_STREAM, 0, EPROTONOSUPPORT },
+    { UDP_OF_A_STREAM, 1 << SANDBOX_SSO, EPROTONOSUPPORT }, /* the issuer */
     { ACCEPT, POOLS, EBADF },
     { SYNC, COMMAND, EBADF },
     { RENAME, COMMAND, ENOENT },
@@ -286,7 +289,18 @@ TEST(a_restarted_program_keeps_its_filter_and_another_table_is_refused)
     each_role_runs(entered_again, false, 1, "stop it and start it");
 }
 
-/* ---- stores on other machines ---- */
+/* ---- other machines ---- */
+
+/* As libcurl does it. */
+static void *looked_up(void *role_of_thread)
+{
+    struct addrinfo *list = NULL;
+    const struct addrinfo hints = { .ai_socktype = SOCK_STREAM };
+    if (getaddrinfo("localhost", "443", &hints, &list) != 0)
+        return NULL;
+    freeaddrinfo(list);
+    return role_of_thread;
+}
 
 static int names_and_addresses_used(enum sandbox_role role)
 {
@@ -302,7 +316,29 @@ static int names_and_addresses_used(enum sandbox_role role)
         return 3;
     if (socket(AF_PACKET, SOCK_RAW, 0) >= 0 || errno != EPERM)
         return 4;
-    return sandbox_enter(role, false) == ST_CONFLICT ? 0 : 5; /* a restart after the stores have moved */
+    /* a restart after the stores have moved; the sso pool may do no less */
+    return sandbox_enter(role, false) == (role == SANDBOX_SSO ? ST_OK : ST_CONFLICT) ? 0 : 5;
+}
+
+static int issuer_reached(enum sandbox_role role)
+{
+    int pair[2];
+    pthread_t thread;
+    if (role != SANDBOX_SSO)
+        return socket(AF_INET, SOCK_STREAM, 0) < 0 && errno == EPERM && socketpair(AF_UNIX, SOCK_STREAM, 0, pair) < 0
+                   ? 0
+                   : 1;
+    if (socketpair(AF_UNIX, SOCK_STREAM, 0, pair) != 0 || socketpair(AF_INET, SOCK_STREAM, 0, pair) == 0)
+        return 2;
+    if (pthread_create(&thread, NULL, looked_up, &role) != 0)
+        return 3;
+    void *found = NULL;
+    return pthread_join(thread, &found) == 0 && found != NULL ? 0 : 4;
+}
+
+TEST(only_the_sso_pool_connects_to_other_machines_while_the_stores_are_here)
+{
+    each_role_runs(issuer_reached, false, 0, NULL);
 }
 
 TEST(with_stores_on_other_machines_each_role_may_look_them_up_and_connect)

@@ -43,7 +43,10 @@ TEST(a_request_counts_in_its_class)
                   { POOL_CARD, NULL, METHOD_GET, NULL, HISTOGRAM_CARD_OTHER },
                   { POOL_MONEY, &user_route, METHOD_GET, NULL, HISTOGRAM_MONEY_READ },
                   { POOL_MONEY, &user_route, METHOD_POST, NULL, HISTOGRAM_MONEY_WRITE },
-                  { POOL_MONEY, NULL, METHOD_GET, NULL, HISTOGRAM_MONEY_OTHER } };
+                  { POOL_MONEY, NULL, METHOD_GET, NULL, HISTOGRAM_MONEY_OTHER },
+                  { POOL_SSO, &user_route, METHOD_GET, NULL, HISTOGRAM_SSO_READ },
+                  { POOL_SSO, &user_route, METHOD_POST, NULL, HISTOGRAM_SSO_WRITE },
+                  { POOL_SSO, NULL, METHOD_GET, NULL, HISTOGRAM_SSO_OTHER } };
     EACH (row, cases) {
         struct exchange x = { .fcgi = &request, .route = row->route, .method = row->method, .stream = row->stream };
         uint64_t before = metrics_observed(row->counted);

@@ -33,6 +33,7 @@ units() {
     printf 'hongbao-settle.service\n'
     units_pool hot "$cpus"
     units_pool auth 2
+    [ -z "$(setting oidc_issuer)" ] || units_pool sso 2
     units_pool card 1
     units_pool money 1
     units_pool page $((cpus < 2 ? 2 : cpus > 4 ? 4 : cpus))
@@ -51,11 +52,21 @@ units_start() {
     systemctl daemon-reload
     timer_choose
     names+=(hongbao-{hot,auth,card,money,page}.socket hongbao.target)
+    sso_choose
     systemctl enable -q "${names[@]}"
     store_exists redis || systemctl add-wants -q hongbao.target "$REDIS_UNIT.service"
     store_exists mariadb || systemctl add-wants -q hongbao.target mariadb.service
     systemctl start "${names[@]}" || units_die "${names[@]}"
     sockets_own
+}
+
+# The pool sso belongs to the site while there is an issuer. Adds its socket to names, or ends what was there.
+sso_choose() {
+    if [ -n "$(setting oidc_issuer)" ]; then
+        names+=(hongbao-sso.socket)
+    else
+        systemctl disable -q --now hongbao-sso.socket hongbao-sso@{1,2}.service
+    fi
 }
 
 # The backup of every night begins with the site, unless the operator says no. A site that runs keeps the timer as it is,
@@ -100,7 +111,7 @@ units_die() {
 # Gives a socket that was open before an upgrade the owner and mode of its unit: systemd does so only when it opens one.
 sockets_own() {
     local unit socket pool
-    for pool in hot auth card money page; do
+    for pool in hot auth sso card money page; do
         unit=hongbao-$pool.socket socket=/run/hongbao/$pool.sock
         [ -S "$socket" ] || continue
         chown -- "$(systemctl show -P SocketUser "$unit"):$(systemctl show -P SocketGroup "$unit")" "$socket"
@@ -111,7 +122,7 @@ sockets_own() {
 # The units of the service that run, in the order in which they take a new program: who reads before who writes.
 units_running() {
     local name
-    for name in settle hot auth card money page; do
+    for name in settle hot auth sso card money page; do
         systemctl list-units --plain --no-legend --state=active "hongbao-$name.service" "hongbao-$name@*.service" |
             cut -d ' ' -f 1
     done
