@@ -1,6 +1,6 @@
 # The Debian packages: libfcgi-dev, libhiredis-dev, default-libmysqlclient-dev, libsodium-dev, libqrencode-dev,
 # libutf8proc-dev, librsvg2-dev, libjpeg-dev, libpng-dev, libwebp-dev, libjansson-dev, libfido2-dev, libcbor-dev,
-# libseccomp-dev, zlib1g-dev, libcsv-dev; for the tests also libcmocka-dev.
+# libseccomp-dev, zlib1g-dev, libcsv-dev, libssl-dev, libcurl4-openssl-dev; for the tests also libcmocka-dev.
 find_package(PkgConfig REQUIRED)
 pkg_check_modules(SODIUM REQUIRED IMPORTED_TARGET libsodium)
 pkg_check_modules(HIREDIS REQUIRED IMPORTED_TARGET hiredis)
@@ -18,6 +18,11 @@ pkg_check_modules(SECCOMP REQUIRED IMPORTED_TARGET libseccomp)
 pkg_check_modules(RSVG REQUIRED librsvg-2.0)
 add_library(hb_rsvg_headers INTERFACE)
 target_include_directories(hb_rsvg_headers SYSTEM INTERFACE ${RSVG_INCLUDE_DIRS})
+# libcurl is loaded at run time, too (oidc/http.c).
+pkg_check_modules(CRYPTO REQUIRED IMPORTED_TARGET libcrypto)
+pkg_check_modules(CURL REQUIRED libcurl)
+add_library(hb_curl_headers INTERFACE)
+target_include_directories(hb_curl_headers SYSTEM INTERFACE ${CURL_INCLUDE_DIRS})
 if(HB_TESTS)
     pkg_check_modules(CMOCKA REQUIRED IMPORTED_TARGET cmocka)
 endif()

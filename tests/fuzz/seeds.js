@@ -89,6 +89,14 @@ const ENTRIES = [
 const ERRORS = [{ error: 'OOM command not allowed' }, { error: 'NOSCRIPT No matching script.' }, { error: 'ERR x' }];
 const SESSION = `v2,10001,${NOW - 3600000},${NOW - 1000},ming,小明`;
 
+// ---- issuers ----
+
+// The claims of an ID token and of a UserInfo answer, at the time that fuzz_idtoken uses.
+const USER_INFO = [
+  { iss: 'https://login.example', aud: ['hongbao', 'x'], azp: 'hongbao', sub: 'u1', nonce: 'n', exp: 1800000300, iat: 1800000000 },
+  { sub: 'u1', name: '小明', preferred_username: 'ming', email: 'ming@example.org', email_verified: true, groups: ['staff'] },
+].map((claims) => JSON.stringify(claims));
+
 // ---- requests ----
 
 const ID = '0a1bcdefghjkmnpqrstvwxyz01';
@@ -191,6 +199,11 @@ const TARGETS = {
   nginx: () => [...literals(...unit('nginx_conf')), ...walk('nginx').map((file) => Buffer.from(read(file).replace(/^\s*include .*$/gm, '')))],
   picture: () => walk('tests/support/pictures').map((file) => readFileSync(join(ROOT, file))),
   multipart: () => UPLOADS.map((text) => Buffer.from(text.replaceAll('|', '\r\n'))),
+  idtoken: () => [0, 1, 2, 3].flatMap((mode) => after(String.fromCharCode(mode), literals(...unit('oidc_token', 'oidc_login'))))
+    .concat(after('\x01', [Buffer.from(USER_INFO.join('\0'))])),
+  issuer: () => [0, 1, 2].flatMap((mode) => after(String.fromCharCode(mode), literals(...unit('oidc_token', 'oidc_login'))))
+    .concat(literals(...unit('oidc_token')).filter((text) => text.includes('"kty"') && text[0] === 123)
+      .map((text) => Buffer.from(`\x01{"keys":[${text}]}`))),
   receipt: () => [...literals(...unit('receipt')),
     ...[...read('docs/reference/receipt.md').matchAll(/```json\n([\s\S]*?)```/g)].map(([, json]) => Buffer.from(json))],
 };
