@@ -83,9 +83,9 @@ void site_watch(struct stores *stores);
  * setting of the data (stores->site.refused) · ST_UNAVAILABLE: MySQL does not answer, or has no row · ST_NO_MEMORY. */
 enum status site_row_read(struct stores *stores);
 /* Whether this process may serve. Compares the stores when the last comparison is a second old, or a connection to
- * Redis is new; logs a disagreement. Without MySQL only the unit of money is compared, with the first fence. May
- * block. ST_OK also when Redis does not answer, so that there is nothing to compare, and without Redis · ST_UNAVAILABLE:
- * the stores do not belong together (stores->site.verdict), or MySQL has not answered yet. */
+ * Redis is new; logs a disagreement. Without MySQL only the unit of money is compared, with the first fence. May block.
+ * ST_OK also when Redis does not answer, so that there is nothing to compare, and without Redis · ST_UNAVAILABLE: the
+ * stores do not belong together (stores->site.verdict), or MySQL has not answered yet. */
 enum status site_confirm(struct stores *stores);
 /* Reads the mark of a partition and the row, and compares them. SITE_UNKNOWN: a store did not answer. */
 enum site_verdict site_partition_look(struct stores *stores, uint32_t partition);

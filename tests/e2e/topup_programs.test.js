@@ -104,6 +104,8 @@ test('nothing that is sent ends a program, and none starts without its secrets',
 
 // ---- Stripe ----
 
+const SITE = new URL(site.url).host;
+const metadataOf = (order) => ({ hongbao_site: SITE, hongbao_order: String(order) });
 const WEBHOOK_SECRET = 'whsec_of_the_test';
 const stripe = new Stripe('sk_test_of_the_test');
 
@@ -145,10 +147,10 @@ test('Stripe: an order is paid on its page, and each payment is credited once, w
   assert.equal(server.sessions.size, 1);
   const [form] = server.sessions.values();
   const back = new URL(order.pay_url).searchParams.get('return');
-  assert.deepEqual([form['metadata[hongbao_order]'], form['line_items[0][price_data][unit_amount]'], form['line_items[0][price_data][currency]'], form.success_url, form.cancel_url],
-    [String(order.id), '8800', 'cny', back, back]);
+  assert.deepEqual([form['metadata[hongbao_site]'], form['metadata[hongbao_order]'], form['line_items[0][price_data][unit_amount]'], form['line_items[0][price_data][currency]'], form.success_url, form.cancel_url],
+    [SITE, String(order.id), '8800', 'cny', back, back]);
 
-  const metadata = { hongbao_order: String(order.id) };
+  const metadata = metadataOf(order.id);
   const paid = { id: 'cs_1', metadata, payment_intent: unique('pi_'), amount_total: 8800 };
   for (const [what, wanted, event] of [
     ['signed with another secret', 400, { session: paid, secret: 'whsec_other' }],
@@ -157,8 +159,10 @@ test('Stripe: an order is paid on its page, and each payment is credited once, w
     ['not paid yet', 200, { session: { ...paid, payment_status: 'unpaid' } }],
     ['of another kind', 200, { session: paid, type: 'checkout.session.expired' }],
     ['of something else that the account sells', 200, { session: { ...paid, metadata: {} } }],
+    ['of another site on this account', 200, { session: { ...paid, metadata: { ...metadata, hongbao_site: 'other.example' } } }],
+    ['of a site without a name', 200, { session: { ...paid, metadata: { ...metadata, hongbao_site: undefined } } }],
     ['in another currency', 502, { session: { ...paid, currency: 'hkd' } }],
-    ['of no order', 502, { session: { ...paid, metadata: { hongbao_order: '999999999' } } }],
+    ['of no order', 502, { session: { ...paid, metadata: metadataOf('999999999') } }],
   ]) assert.equal(await stripeTells(program, event), wanted, what);
   assert.deepEqual([await balance(person), (await order.look()).state], [0, 'waiting']);
 
@@ -172,12 +176,29 @@ test('Stripe: an order is paid on its page, and each payment is credited once, w
   assert.equal(await balance(person), 8800);
 });
 
+test('Stripe: two sites with the same orders on one account have sessions of their own', async () => {
+  const server = await startStripe();
+  const settings = { STRIPE_KEY: 'sk_test_of_the_test', STRIPE_WEBHOOK_SECRET: WEBHOOK_SECRET, STRIPE_API: server.url };
+  const programs = [await startProgram('stripe', settings), await startProgram('stripe', { ...settings, HONGBAO_SITE: 'other' })];
+  const pages = [];
+  for (const program of programs) pages.push((await visit(linkOf(program, '88', 'CNY'))).location);
+  assert.notEqual(pages[0], pages[1]);
+  assert.deepEqual([...server.sessions.values()].map((form) => form['metadata[hongbao_site]']), [SITE, 'other']);
+  const person = await newUser();
+  const order = await orderOf(programs[0], '88', person);
+  const session = { id: 'cs_4', metadata: metadataOf(order.id), payment_intent: unique('pi_'), amount_total: 8800 };
+  assert.equal(await stripeTells(programs[1], { session }), 200, 'its endpoint gets the event, too');
+  assert.equal(await balance(person), 0);
+  assert.equal(await stripeTells(programs[0], { session }), 200);
+  assert.equal(await balance(person), 8800);
+});
+
 test('Stripe: another amount is credited as paid, and a payment is not lost while the site is away', async () => {
   const program = await startProgram('stripe', { STRIPE_KEY: 'k', STRIPE_WEBHOOK_SECRET: WEBHOOK_SECRET, STRIPE_API: 'http://127.0.0.1:9' });
   const person = await newUser();
   const order = await orderOf(program, '88', person);
   assert.equal((await visit(order.pay_url)).status, 502, 'Stripe is away');
-  const session = { id: 'cs_2', metadata: { hongbao_order: String(order.id) }, payment_intent: unique('pi_'), amount_total: 5000 };
+  const session = { id: 'cs_2', metadata: metadataOf(order.id), payment_intent: unique('pi_'), amount_total: 5000 };
   await site.without(['money'], async () => {
     assert.equal(await stripeTells(program, { session }), 502);
   });
@@ -211,7 +232,7 @@ test('Stripe: the unit of the site is charged by its own minor unit, and no othe
     for (const [amount, other] of refused) assert.equal((await visit(linkOf(program, amount, other))).status, 422, `${amount} ${other}`);
     const person = await newUser();
     const order = await orderOf(program, '88', person);
-    const session = { id: 'cs_3', metadata: { hongbao_order: String(order.id) }, payment_intent: unique('pi_'), amount_total: 8850 };
+    const session = { id: 'cs_3', metadata: metadataOf(order.id), payment_intent: unique('pi_'), amount_total: 8850 };
     assert.equal(await stripeTells(program, { session }), 502, 'paid in yuan');
     assert.equal(await stripeTells(program, { session: { ...session, currency: currency.toLowerCase() } }), 200);
     assert.equal(await balance(person), currency === 'HKD' ? 8850 : 885000, 'as an amount of the site');
@@ -271,6 +292,7 @@ test('Alipay: an order is paid on its page, and each payment is credited once, w
   assert.deepEqual([asked.method, asked.app_id, asked.notify_url, asked.return_url, JSON.parse(asked.biz_content).total_amount],
     ['alipay.trade.page.pay', APP_ID, 'https://pay.example.com/notify', new URL(order.pay_url).searchParams.get('return'), '88.00']);
   const { out_trade_no: number } = JSON.parse(asked.biz_content);
+  assert.match(number, new RegExp(`^\\w{1,40}_${order.id}$`));
 
   const paid = { out_trade_no: number, trade_no: unique('2026').slice(0, 28), total_amount: '88.00' };
   for (const [what, wanted, parameters, how] of [
@@ -280,7 +302,8 @@ test('Alipay: an order is paid on its page, and each payment is credited once, w
     ['with an older kind of signature', 400, paid, { change: (form) => ({ ...form, sign_type: 'RSA' }) }],
     ['of another app', 502, { ...paid, app_id: '2021000000000002' }],
     ['of another shop of the app', 502, { ...paid, out_trade_no: `shop-${order.id}` }],
-    ['of no order', 502, { ...paid, out_trade_no: 'hongbao-999999999' }],
+    ['of another site of the app', 502, { ...paid, out_trade_no: number.replace(/_[0-9a-f]{12}_/, '_0123456789ab_') }],
+    ['of no order', 502, { ...paid, out_trade_no: number.replace(/\d+$/, '999999999') }],
     ['not paid yet', 200, { ...paid, trade_status: 'WAIT_BUYER_PAY' }],
     ['closed', 200, { ...paid, trade_status: 'TRADE_CLOSED' }],
     ['a refund', 200, { ...paid, refund_fee: '88.00' }],

@@ -2,15 +2,17 @@
 // without packages:
 //   ALIPAY_APP_ID=… ALIPAY_PRIVATE_KEY=app.pem ALIPAY_PUBLIC_KEY=alipay.pem PUBLIC_URL=https://pay.example.com HONGBAO_…=… node alipay.mjs
 // GET /pay is the channel's --topup-url; Alipay sends its notifications to PUBLIC_URL/notify.
-import { createSign, createVerify } from 'node:crypto';
+import { createHash, createSign, createVerify } from 'node:crypto';
 import { readFileSync } from 'node:fs';
-import { amountOf, answer, bodyOf, minorOf, orderOf, serve, settingsOf, tellPaid } from './hongbao.mjs';
+import { SITE, amountOf, answer, bodyOf, minorOf, orderOf, serve, settingsOf, tellPaid } from './hongbao.mjs';
 
 const { ALIPAY_APP_ID, ALIPAY_PRIVATE_KEY, ALIPAY_PUBLIC_KEY, PUBLIC_URL, PORT = '8701',
   ALIPAY_GATEWAY = 'https://openapi.alipay.com/gateway.do' } = settingsOf('ALIPAY_APP_ID', 'ALIPAY_PRIVATE_KEY', 'ALIPAY_PUBLIC_KEY', 'PUBLIC_URL');
 const [privateKey, alipayKey] = [ALIPAY_PRIVATE_KEY, ALIPAY_PUBLIC_KEY].map((file) => readFileSync(file, 'utf8'));
 const PAID_STATES = ['TRADE_SUCCESS', 'TRADE_FINISHED'];
 const CHINA_MS = 8 * 3600 * 1000;
+// An order's number at Alipay, of letters, digits and _, begins with this: no two orders of an app may have one number.
+const PREFIX = `hongbao_${createHash('sha256').update(SITE).digest('hex').slice(0, 12)}_`;
 const DECIMALS = 2; // of the yuan, the only currency that it charges
 
 // What is signed: the parameters in the order of their names, as name=value, with & between.
@@ -24,7 +26,7 @@ function cashierUrl({ order, amount, returnUrl }, nowMs) {
   const parameters = {
     app_id: ALIPAY_APP_ID, method: 'alipay.trade.page.pay', charset: 'utf-8', sign_type: 'RSA2', version: '1.0',
     timestamp: timestamp(nowMs), notify_url: `${PUBLIC_URL}/notify`, return_url: returnUrl,
-    biz_content: JSON.stringify({ out_trade_no: `hongbao-${order}`, total_amount: (minorOf(amount, DECIMALS) / 100).toFixed(DECIMALS), subject: `红包充值 ${order}`,
+    biz_content: JSON.stringify({ out_trade_no: PREFIX + order, total_amount: (minorOf(amount, DECIMALS) / 100).toFixed(DECIMALS), subject: `红包充值 ${order}`,
       product_code: 'FAST_INSTANT_TRADE_PAY' }),
   };
   const sign = createSign('RSA-SHA256').update(signedText(parameters)).sign(privateKey, 'base64');
@@ -48,8 +50,8 @@ function isOfAlipay({ sign = '', sign_type: type, ...parameters }) {
 async function notified(url, request, response) {
   const told = Object.fromEntries(new URLSearchParams((await bodyOf(request)).toString('utf8')));
   if (!isOfAlipay(told)) return answer(response, 400, 'failure');
-  const [, order] = /^hongbao-(\d+)$/.exec(told.out_trade_no) ?? [];
-  if (told.app_id !== ALIPAY_APP_ID || order === undefined) throw new Error(`trade ${told.trade_no} is not of this page`);
+  const order = told.out_trade_no?.startsWith(PREFIX) ? told.out_trade_no.slice(PREFIX.length) : '';
+  if (told.app_id !== ALIPAY_APP_ID || !/^\d+$/.test(order)) throw new Error(`trade ${told.trade_no} is not of this page`);
   // A notification of a refund has these states, too: it comes with the amount that was given back.
   if (PAID_STATES.includes(told.trade_status) && !told.refund_fee) await tellPaid(order, told.trade_no, amountOf(minorOf(told.total_amount, DECIMALS), DECIMALS));
   return answer(response, 200, 'success');

@@ -1,6 +1,8 @@
 // What a page that takes payments for hongbao needs of it: the signed link is read, and a payment is told.
 // docs/how-to/topup.md explains both. Settings come from the environment:
 //   HONGBAO_URL            the site, such as https://hongbao.example.com
+//   HONGBAO_SITE           its name among the sites that share an account of the provider: the host of HONGBAO_URL by
+//                          default. Never change it while payments are under way: theirs would be another site's
 //   HONGBAO_SERVICE_TOKEN  hongbao service add stripe --scopes topup --channel stripe
 //   HONGBAO_TOPUP_KEY      hongbao money channel stripe --topup-key
 import { createHmac, timingSafeEqual } from 'node:crypto';
@@ -14,6 +16,7 @@ export function settingsOf(...names) {
 }
 
 const { HONGBAO_URL, HONGBAO_SERVICE_TOKEN, HONGBAO_TOPUP_KEY } = settingsOf('HONGBAO_URL', 'HONGBAO_SERVICE_TOKEN', 'HONGBAO_TOPUP_KEY');
+export const SITE = process.env.HONGBAO_SITE || new URL(HONGBAO_URL).host;
 const TIMEOUT_MS = 10_000;
 
 function same(a, b) {

@@ -3,7 +3,7 @@
 // CURRENCY is the unit of the site, the only one that it charges.
 // GET /pay is the channel's --topup-url; POST /webhook is the endpoint to name in Stripe, with the two events below.
 import { createHmac, timingSafeEqual } from 'node:crypto';
-import { amountOf, answer, bodyOf, minorOf, orderOf, serve, settingsOf, tellPaid } from './hongbao.mjs';
+import { SITE, amountOf, answer, bodyOf, minorOf, orderOf, serve, settingsOf, tellPaid } from './hongbao.mjs';
 
 const { STRIPE_KEY, STRIPE_WEBHOOK_SECRET, STRIPE_API = 'https://api.stripe.com', PORT = '8700', CURRENCY = 'CNY' } = settingsOf('STRIPE_KEY', 'STRIPE_WEBHOOK_SECRET');
 // The decimals of a currency's minor unit, which Stripe counts: 1 yuan is 100, but 1 yen is 1.
@@ -16,9 +16,9 @@ const TIMEOUT_MS = 10_000;
 // The page of Stripe where this order is paid. A reload gets the same page: Stripe knows the key of the request.
 async function checkoutUrl({ order, amount, returnUrl }) {
   const reply = await fetch(`${STRIPE_API}/v1/checkout/sessions`, {
-    method: 'POST', headers: { Authorization: `Bearer ${STRIPE_KEY}`, 'Idempotency-Key': `hongbao-${order}-${amount}` },
+    method: 'POST', headers: { Authorization: `Bearer ${STRIPE_KEY}`, 'Idempotency-Key': `hongbao-${SITE}-${order}-${amount}` },
     body: new URLSearchParams({
-      mode: 'payment', 'metadata[hongbao_order]': order, success_url: returnUrl, cancel_url: returnUrl,
+      mode: 'payment', 'metadata[hongbao_site]': SITE, 'metadata[hongbao_order]': order, success_url: returnUrl, cancel_url: returnUrl,
       'line_items[0][quantity]': '1', 'line_items[0][price_data][currency]': CURRENCY.toLowerCase(),
       'line_items[0][price_data][unit_amount]': String(minorOf(amount, DECIMALS)),
       'line_items[0][price_data][product_data][name]': `Hongbao ${order}`,
@@ -56,9 +56,9 @@ async function webhook(url, request, response) {
   if (!isOfStripe(request.headers['stripe-signature'], body, Date.now())) return answer(response, 400, 'the signature is wrong');
   const { type, data: { object: session } } = JSON.parse(body.toString('utf8'));
   // A session of a slow means of payment is completed before it is paid; then the second event tells of the payment.
-  // What else the Stripe account sells has no such order.
-  const order = session.metadata?.hongbao_order;
-  if (!PAID_EVENTS.includes(type) || session.payment_status !== 'paid' || order === undefined) return answer(response, 200, 'nothing to do');
+  // What else the Stripe account sells has no such order, and the orders of another site are told to its own program.
+  const { hongbao_order: order, hongbao_site: site } = session.metadata ?? {};
+  if (!PAID_EVENTS.includes(type) || session.payment_status !== 'paid' || order === undefined || site !== SITE) return answer(response, 200, 'nothing to do');
   if (session.currency !== CURRENCY.toLowerCase()) throw new Error(`session ${session.id} was paid in ${session.currency}`);
   await tellPaid(order, session.payment_intent, amountOf(session.amount_total, DECIMALS));
   return answer(response, 200, 'credited');
