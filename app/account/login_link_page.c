@@ -25,7 +25,8 @@ const struct field login_link_fields[] = {
       .no_echo = true,
       .missing = "text/login_link_gone",
       .high = "text/login_link_gone",
-      .says = "of a login link, which an operator has made" },
+      .says = "of a login link, which an operator has made",
+      .example = "7k3m9qxt2b8dc4rz7k3m9qxt2b8dc4rz" },
     { .name = NULL },
 };
 
@@ -72,6 +73,7 @@ static enum step done_show(struct exchange *x)
     value_page_text(&m, &m.root, "nickname", x->visitor.nickname);
     value_page_text(&m, &m.root, "username", x->visitor.username);
     value_page_bool(&m, &m.root, "has_way", (proof.ways & (PROOF_PASSWORD | PROOF_PASSKEY)) != 0);
+    value_page_bool(&m, &m.root, "passwords", x->app->stores.config->password_login);
     passkey_site_model(x, &m);
     respond_model(x, 200, "pages/login_linked", &m);
     return STEP_DONE;
@@ -162,6 +164,10 @@ enum step login_link_submit(struct exchange *x)
     struct user user = { 0 };
 
     enum status st = form_read(x, login_link_fields, &code, &e);
+    if (st == ST_INVALID && code.len == 0 && x->wants_json) {
+        respond_form_errors(x, NULL, NULL, &e);
+        return STEP_DONE;
+    }
     if (st == ST_NO_MEMORY)
         return refuse(x, st, 0);
     const bool made_here = st == ST_OK && code_read(x, code, &link);

@@ -23,6 +23,7 @@ extern const struct field login_link_query_fields[];
  * With ?done=1, where the POST leads: pages/login_linked for a visitor who is logged in, with
  *   nickname, username
  *   has_way       the user has a password or a passkey: can log in without a link
+ *   passwords     users may have passwords (password_login)
  *   passkey_site  the domain of passkeys; absent where there are none */
 enum step login_link_show(struct exchange *x);
 

@@ -22,8 +22,8 @@
  * Returns 0; 1: no such user, or a store failed; 2: bad arguments. */
 int user_command(const struct config *config, int argc, char **argv);
 
-/* The role of the command with these arguments: support, or auth, which may make users and login links and knows who has
- * a password. Static storage. */
+/* The role of the command with these arguments: support; or auth, which may make users and login links, and knows who
+ * has a password. Static storage. */
 const char *user_role(int argc, char **argv);
 
 /* The same for open stores. ST_NOT_FOUND: no such user · ST_INVALID: no such action, or a text that can't be read ·

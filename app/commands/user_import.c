@@ -18,7 +18,7 @@ enum { WHY_MAX = 2048, DAY_MS = 24 * 60 * 60 * 1000, MODE_OWNER = 0600 };
 static const char *const LINK_COLUMNS[] = { "username", "nickname", "link", "expires" };
 
 struct import_args {
-    const char *file, *links; /* links NULL: none are made */
+    const char *file, *links; /* links NULL: the import makes no links */
     int64_t link_ms;
     bool check, days;
 };

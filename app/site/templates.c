@@ -13,6 +13,8 @@ const char *const site_templates[] = {
     "pages/invitation_sheet",
     "pages/invitations",
     "pages/login",
+    "pages/login_link",
+    "pages/login_linked",
     "pages/login_recovery",
     "pages/order",
     "pages/packet",

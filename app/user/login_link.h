@@ -24,7 +24,7 @@ struct login_link {
 
 /* Makes a link. key: KEY_LOGIN_LINKS. */
 void login_link_new(const struct key *key, struct login_link *out);
-/* Reads a code, in any case. False: it is none that this site has made. */
+/* Reads a code, in any case. False: the site has made no such code. */
 bool login_link_read(const struct key *key, struct str typed, struct login_link *out);
 /* The address to open: base_url, LOGIN_LINK_PATH and the code in the query, which no log has. In the arena; STR_NONE
  * without memory. */

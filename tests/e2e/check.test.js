@@ -268,7 +268,7 @@ const COMPLETED = [
   ['hongbao --config ali', ['alice.conf']],
   ['hongbao --config alice.conf tra', ['trace']],
   ['hongbao --config alice.conf --', ['']], // once is enough
-  ['hongbao user ', ['disable', 'enable', 'end-sessions', 'export', 'find', 'import', 'login-link', 'reset', 'show']],
+  ['hongbao user ', ['--check', '--csv', '--days', '--links', 'disable', 'enable', 'end-sessions', 'export', 'find', 'import', 'login-link', 'reset', 'show']],
   ['hongbao user reset sho', ['']], // no second action
   ['hongbao user reset ali', ['alice.conf']],
   ['hongbao doctor --json --', ['--free', '--json', '--names', '--nginx', '--skip']], // but not --config

@@ -11,6 +11,7 @@
 #include "redis/function_load.h"
 #include "site/health.h"
 #include "site/ready.h"
+#include "site/security_txt.h"
 #include "site/write_probe.h"
 #include "support/stores_do.h"
 #include "support/test_services.h"
@@ -19,6 +20,7 @@
 #include "test_world.h"
 
 static struct services *app;
+static struct arena *arena;
 
 static int app_begin(void **state)
 {
@@ -381,6 +383,28 @@ FAULTY_WORLD_TEST(the_metrics_say_how_long_a_withdrawal_waits, 1)
     world_sql(w, "CALL withdrawal_end((SELECT MIN(id) FROM withdrawal), FALSE, NULL, 'r', 'boss', 'command', 1)");
     visit_says(answer_of(w->page, health_metrics, false), 200, "\nhongbao_pending_withdrawals 1\n");
     assert_in_range(withdrawal_age_s(), 0, DAY_S);
+}
+
+static const char *security_txt_of(const char *contact, const char *base_url, int64_t now_ms)
+{
+    const struct str text = security_txt(arena, contact, base_url, now_ms);
+    return text_printf("%.*s", STR_ARG(text));
+}
+
+APP_TEST(security_txt_names_the_contact_and_expires_within_a_year)
+{
+    arena = arena_new(4096, 4096);
+    assert_non_null(arena);
+    assert_string_equal(security_txt_of("tel:+86-10", "http://127.0.0.1:8080", 1),
+                        "Contact: tel:+86-10\nExpires: 1970-06-30T00:00:00.000Z\nPreferred-Languages: zh, en\n");
+    assert_string_equal(security_txt_of("mailto:a@b.example", "https://b.example", 86400000),
+                        "Contact: mailto:a@b.example\nExpires: 1970-07-01T00:00:00.000Z\nPreferred-Languages: zh, en\n"
+                        "Canonical: https://b.example/.well-known/security.txt\n");
+    arena_free(arena);
+    test_services_config(app)->security_contact[0] = '\0';
+    visit_says(answer_of(app, security_txt_show, true), 404);
+    strcpy(test_services_config(app)->security_contact, "https://hongbao.example/security");
+    expect(security_txt_show, 200, "Contact: https://hongbao.example/security\n");
 }
 
 APP_TEST(without_the_stores_the_metrics_say_so)

@@ -100,7 +100,7 @@ LINK_TEST(what_is_no_open_link_gets_one_answer)
     given = link_new(user.id); /* ends the older one */
     sql_run(app, "UPDATE login_link SET created_ms = created_ms - 7200000, expires_ms = 1 + created_ms WHERE hash = ?",
             DB_BYTES(((struct str){ (const char *)replaced.hash, sizeof replaced.hash })));
-    EACH_TEXT (code, "", "x", "00000000000000000000000000000000", old.code, made_up.code, replaced.code) {
+    EACH_TEXT (code, "x", "00000000000000000000000000000000", old.code, made_up.code, replaced.code) {
         visit_says(link_posted(code), 404, "urn:hongbao:problem:link-gone");
         visit_says(html_of(login_link_show, text_printf("/login/link?code=%s", code), NULL, NULL), 404, GONE);
     }

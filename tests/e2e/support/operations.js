@@ -20,6 +20,12 @@ export async function described() {
   return { doc: answer.json, operations };
 }
 
+// The code of a new user's login link.
+async function linkCode() {
+  const { stdout } = await site.hongbao('user', 'login-link', (await newUser()).username);
+  return new URL(stdout.split('\n')[0]).searchParams.get('code');
+}
+
 let sender;
 let users = []; // users with PASSWORD, a session and 1,000 yuan; each call takes one
 
@@ -140,6 +146,8 @@ const special = {
     const { username, password } = await newUser();
     return { client: new Client(), fields: { username, password } };
   },
+  linkLoginPage: async () => ({ client: new Client(), query: `?code=${await linkCode()}` }),
+  linkLogin: async () => ({ client: new Client(), fields: { code: await linkCode() } }),
   recoveryLoginPage: async () => ({ client: new Client() }),
   recoveryLogin: async () => {
     const { client, username, password } = await newUser();
@@ -238,7 +246,7 @@ export async function prepared(operation) {
   const own = await special[operation.operationId]?.(user);
   const client = own?.client ?? user;
   const values = own?.path ?? (operation.path.includes('{id}') ? { id: await packet() } : {});
-  const path = operation.path.replace(/\{(\w+)\}/g, (_, name) => values[name]);
+  const path = operation.path.replace(/\{(\w+)\}/g, (_, name) => values[name]) + (own?.query ?? '');
   return { client, user, path, fields: { ...example(operation), ...own?.fields } };
 }
 
