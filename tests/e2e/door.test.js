@@ -102,7 +102,7 @@ test('a packet leads to the login first, and says that it is no invitation; who 
   const [link] = await invited();
   const page = await browser.newPage();
   await page.goto(`${site.url}/login?next=${packet}`);
-  await page.click('p.hint a[href^="/register"]');
+  await page.click('p.more a[href^="/register"]');
   assert.ok((await page.textContent('#invitation_hint')).includes(words('zh-CN', 'invitation_not_packet').replaceAll('<wbr>', '')));
   await page.fill('#nickname', '小明');
   await page.fill('#password', PASSWORD);

@@ -75,6 +75,18 @@ async function ownPicture({ latin }) {
   assert.equal((await latin.request('/account/picture', { method: 'POST', body, headers })).status, 200);
 }
 
+// An open invitation, a used one and a revoked one; the page shows the open one large.
+async function invitationsMade(w) {
+  const make = async (note) => {
+    const answer = await w.latin.post('/account/invitations', { note, request_key: `states-${note}` });
+    assert.equal(answer.status, 201, answer.text);
+    return answer.json;
+  };
+  const used = await make('Anna');
+  if (used.state === 'open') await new Client().post('/register', { username: unique('u'), nickname: LONGEST.latin, password: PASSWORD, invitation: used.code });
+  w.invitation = (await make('')).id;
+}
+
 // Three more devices, and one that was used before.
 async function moreDevices({ latin }) {
   const { username, sessions } = (await latin.get('/account')).json;
@@ -148,6 +160,27 @@ const account = [
   { name: 'register, told at the field', path: '/register', act: typeCommon },
   { name: 'register for a packet', path: (w) => `/register?next=${encodeURIComponent(w.open)}` },
   { name: 'register refused', path: '/register', post: badAccount, status: 422 },
+  ...['/', '/login', '/login/recovery'].map((path) => ({ name: `${path} without passwords`, path, trouble: 'without passwords' })),
+  { name: 'register without passwords', path: '/register', trouble: 'without passwords' },
+  { name: 'account without passwords', as: 'wide', path: '/account', trouble: 'without passwords' },
+  { name: 'welcome, registration closed', path: '/', trouble: 'registration closed' },
+  { name: 'login, registration closed', path: '/login', trouble: 'registration closed' },
+  { name: 'register, registration closed', path: (w) => `/register?next=${encodeURIComponent(w.open)}`, trouble: 'registration closed' },
+  { name: 'register refused, registration closed', path: '/register', post: badAccount, status: 403, trouble: 'registration closed' },
+  { name: 'packet, registration closed', path: at('open'), trouble: 'registration closed' },
+  { name: 'login by invitation', path: '/login', trouble: 'by invitation' },
+  { name: 'packet by invitation', path: at('open'), trouble: 'by invitation' },
+  { name: 'register by invitation', path: '/register?invitation=7K3M-9QXT-2B8D-C4RZ', trouble: 'by invitation' },
+  { name: 'register by invitation, for a packet', path: (w) => `/register?next=${encodeURIComponent(w.open)}`, trouble: 'by invitation' },
+  { name: 'register by invitation, refused', path: '/register', post: { username: 'new-here', nickname: 'n', password: PASSWORD, invitation: '7K3M-9QXT-2B8D-C4RZ' }, status: 422, trouble: 'by invitation' },
+  { name: 'register with terms', path: '/register', trouble: 'with terms' },
+  { name: 'register with terms, refused', path: '/register', post: badAccount, status: 422, trouble: 'with terms' },
+  { name: 'terms', as: 'wide', path: '/terms?next=%2Fwallet', trouble: 'with terms' },
+  { name: 'terms, another version', as: 'wide', path: '/terms', post: { version: '2025' }, status: 422, trouble: 'with terms' },
+  { name: 'invitations, none', as: 'fresh', path: '/account/invitations' },
+  { name: 'invitations', as: 'latin', path: (w) => `/account/invitations?shown=${w.invitation}`, before: invitationsMade },
+  { name: 'invitations, about to revoke one', as: 'latin', path: '/account/invitations?revoked=1', before: invitationsMade, act: unfold('main li details') },
+  { name: 'invitations, refused', as: 'rtl', path: '/account/invitations', post: { note: 'n'.repeat(51) }, status: 422 },
   { name: 'login', path: '/login' },
   { name: 'login with passkeys', path: '/login', act: withPasskeys('passkey_refused_detail') },
   { name: 'login with next', path: (w) => `/login?next=${encodeURIComponent(w.open)}` },

@@ -47,6 +47,9 @@ const sendsLimited = ({ sender }, work) => site.withSetting(['page'], { HB_LIMIT
   await work();
 });
 
+// Other settings of who may register, and how.
+const door = (settings) => (world, work) => site.withSetting(['hot', 'page', 'auth'], settings, work);
+
 // A user may send 10 yuan in a day, of which the sender has sent more. The others have received all of it.
 const capped = async ({ sender, grabber, wide }, work) => {
   assert.equal((await sender.post('/send', { kind: 'even', amount: '10', count: '1', request_key: unique('k') })).status, 201);
@@ -67,6 +70,10 @@ const TROUBLES = {
   // No replica confirms a grab, and no grab is settled, so the page that checks the outcome by itself stays.
   'grabs unconfirmed': (world, work) => without('settle', () => site.withSetting(['hot'], { HB_REDIS_REPLICAS: '1' }, work)),
   'sends limited': sendsLimited,
+  'by invitation': door({ HB_REGISTRATION: 'invite', HB_USER_INVITATIONS_MAX: '3' }),
+  'with terms': door({ HB_REGISTRATION: 'invite', HB_TERMS_URL: 'https://example.com/terms', HB_TERMS_VERSION: '2026-12-01' }),
+  'registration closed': door({ HB_REGISTRATION: 'closed' }),
+  'without passwords': door({ HB_PASSWORD_LOGIN: 'off' }),
   capped,
   'sending paused': (world, work) => site.withSetting(['hot', 'page', 'auth'], { HB_SENDING: 'off' }, work),
   'logins limited': (world, work) => site.withSetting(['nginx'], { HB_LIMITS: 'on' }, work),
