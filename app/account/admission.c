@@ -2,6 +2,7 @@
 
 #include <inttypes.h>
 
+#include "account/passkey_confirm.h"
 #include "user/invitation_code.h"
 #include "web/limits.h"
 #include "web/respond.h"
@@ -24,6 +25,9 @@ void admission_model(struct exchange *x, struct model *m, struct str next)
     const bool by_invitation = config_registration(config) == REGISTRATION_INVITE;
     value_page_bool(m, &m->root, "password_login", config->password_login);
     value_page_bool(m, &m->root, "closed", config_registration(config) == REGISTRATION_CLOSED);
+    value_page_bool(m, &m->root, "has_form",
+                    config_registration(config) != REGISTRATION_CLOSED &&
+                        (config->password_login || passkey_confirm_site(x).ptr != NULL));
     value_page_bool(m, &m->root, "needs_invitation", by_invitation);
     value_page_bool(m, &m->root, "ahead_is_no_invitation", by_invitation && str_starts(next, STR("/p/")));
     if (config->terms_url[0] == '\0')

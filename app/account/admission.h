@@ -14,8 +14,8 @@
 bool admission_begin(struct exchange *x);
 
 /* Adds what the page of registering needs, all page-only: password_login (passwords are used here), closed (nobody may
- * register), needs_invitation, ahead_is_no_invitation (needs_invitation, and next leads to a packet, whose link lets
- * nobody in), terms { url, version } (absent: none). */
+ * register), has_form (somebody can register with a password or a passkey), needs_invitation, ahead_is_no_invitation
+ * (needs_invitation, and next leads to a packet, whose link lets nobody in), terms { url, version } (absent: none). */
 void admission_model(struct exchange *x, struct model *m, struct str next);
 
 /* Judges the code of an invitation, before anything slow is done for the form; fills *out for user_insert. *st: ST_OK,

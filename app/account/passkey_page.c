@@ -83,7 +83,8 @@ bool passkey_offer_waits(const struct exchange *x)
     return exchange_cookie(x, STR(OFFER_COOKIE)).len > 0;
 }
 
-/* VIEW_ADDED, VIEW_REMOVED, VIEW_RECOVERED (a login with a recovery code): after a form. VIEW_OFFER: offers a passkey to the account that was just registered. */
+/* VIEW_ADDED, VIEW_REMOVED, VIEW_RECOVERED (a login with a recovery code): after a form. VIEW_OFFER: offers a passkey
+ * to the account that was just registered. */
 enum passkeys_view { VIEW_LIST, VIEW_ADDED, VIEW_REMOVED, VIEW_OFFER, VIEW_RECOVERED, VIEWS };
 
 static struct str view_word(unsigned i)

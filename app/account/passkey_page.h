@@ -21,10 +21,10 @@ void passkey_site_model(struct exchange *x, struct model *m);
 void passkey_offer_later(struct exchange *x);
 bool passkey_offer_waits(const struct exchange *x);
 
-/* Handler of GET /account/passkeys: 200, pages/passkeys with passkeys_model and, page-only, username, passkey_added and
- * passkey_removed and passkey_recovered (of the query ?passkey=added|removed|recovered) and those of proof_model; proof has session also when the
- * password was typed a moment ago to register. With ?passkey=offer&next=PATH, where a registration leads:
- * pages/passkey_offer, with offer_next, a local path. */
+/* Handler of GET /account/passkeys: 200, pages/passkeys with passkeys_model and, page-only, username, passkey_added,
+ * passkey_removed and passkey_recovered (of the query ?passkey=added|removed|recovered) and the members of proof_model;
+ * proof has session also when the password was typed a moment ago to register, or a recovery code in its place. With
+ * ?passkey=offer&next=PATH, where a registration leads: pages/passkey_offer, with offer_next, a local path. */
 enum step passkeys_show(struct exchange *x);
 /* Handler of GET for the addresses of the forms: 303 /account/passkeys. */
 enum step passkeys_redirect(struct exchange *x);

@@ -120,7 +120,7 @@ static enum status ways_make(struct exchange *x, struct str username, struct str
 }
 
 /* Inserts the user with everything. ST_INVALID: *e has the message · ST_CONFLICT: somebody has this passkey. When the
- * reply to COMMIT was lost, the passkey tells whether it was done. */
+ * reply to COMMIT was lost, the passkey shows whether it was done. */
 static enum status user_make(struct exchange *x, struct user *user, struct ways_in *ways, struct form_errors *e)
 {
     struct passkey found;

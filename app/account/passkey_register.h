@@ -12,12 +12,12 @@
 /* username, nickname, invitation, terms, as in the form of /register; the second also what the browser answered. */
 extern const struct field passkey_register_begin_fields[], passkey_register_fields[];
 
-/* Handler of POST /register/passkey/challenge: 200 with passkey_create_model. 422 with `errors`: the names, or what lets
- * one in (account/admission.h). */
+/* Handler of POST /register/passkey/challenge: 200 with passkey_create_model. 422 with `errors`: the names, or what
+ * lets one in (account/admission.h). */
 enum step passkey_register_challenge(struct exchange *x);
 /* Handler of POST /register/passkey: 201 { id, username, nickname }, logged in; /account/recovery?made=1 shows the
- * recovery codes once. 422 passkey-expired · 422 passkey-refused · 422 with `errors` as above · 409 passkey-exists. When
- * the user was made but the session was not, 201 without a cookie. */
+ * recovery codes once. 422 passkey-expired · 422 passkey-refused · 422 with `errors` as above · 409 passkey-exists.
+ * When the user was made but the session was not, 201 without a cookie. */
 enum step passkey_register_submit(struct exchange *x);
 
 #endif

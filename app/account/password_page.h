@@ -8,8 +8,8 @@
 /* The fields of a proof (account/proof.h) with old_password, and new_password. */
 extern const struct field password_fields[];
 
-/* Handler of GET /account/password: the form, with proofs. Page: the members of lost_phone_model and of proof_model, and
- * first_password: the user has none yet. */
+/* Handler of GET /account/password: the form, with proofs. Page: the members of lost_phone_model and of proof_model,
+ * and first_password: the user has none yet. */
 enum step password_show(struct exchange *x);
 /* Handler of GET /.well-known/change-password: 303 /account/password. Browsers lead there who warn of a password. */
 enum step password_redirect(struct exchange *x);

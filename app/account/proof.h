@@ -49,8 +49,8 @@ bool proof_needs_password(const struct field_input *in);
 
 /* Finds what the visitor can prove it with. Call it before form_read. ST_OK · else the status of a store. */
 enum status proof_begin(struct exchange *x, struct proof *p);
-/* Adds what a page asks for. JSON: proofs: [ { way } ], of "password", "passkey" and "session" those that do now; empty:
- * log in again. Page-only proof: password (the name of the field), passkey (the domain), only_passkey, session,
+/* Adds what a page asks for. JSON: proofs: [ { way } ], of "password", "passkey" and "session" those that do now;
+ * empty: log in again. Page-only proof: password (the name of the field), passkey (the domain), only_passkey, session,
  * again_url (log in again; leads back to page). field: of the password. Call proof_begin before. */
 void proof_model(struct exchange *x, struct model *m, const struct proof *p, const char *field, const char *page);
 /* Judges what the form has, after form_read. False: the limits refuse to look at it, and the request is answered. True:

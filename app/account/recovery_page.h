@@ -10,11 +10,11 @@
  * few that new ones are suggested). ST_OK, or the status of a store. */
 enum status recovery_model(struct exchange *x, struct model *m);
 
-/* Handler of GET /account/recovery: pages/recovery, with recovery_codes, proof_model and, page-only, has_recovery_codes and
- * username. With ?made=1, where the POST leads, also the members of lost_phone_model, and page-only, at the first look
- * (account/shown_once.h): new_codes (the codes, a line each), codes (a list of { code }) and codes_url (their file), and onward (of the query
- * &next=PATH; may be empty); at
- * a later look: shown_before. After a refused POST (422) also errors and error { password }. */
+/* Handler of GET /account/recovery: pages/recovery, with recovery_codes, proof_model and, page-only, has_recovery_codes
+ * and username. With ?made=1, where the POST leads, also the members of lost_phone_model, and page-only, at the first
+ * look (account/shown_once.h): new_codes (the codes, a line each), codes (a list of { code }), codes_url (their file),
+ * and onward (of the query &next=PATH; may be empty); at a later look: shown_before. After a refused POST (422) also
+ * errors and error { password }. */
 enum step recovery_show(struct exchange *x);
 /* Handler of POST /account/recovery, a form of proof_fields: makes a set, which replaces the earlier one.
  * JSON 201 { codes: [ { code } ] }, the only answer that has them; HTML 303 /account/recovery?made=1, which shows them

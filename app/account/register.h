@@ -37,8 +37,9 @@ enum step register_submit(struct exchange *x);
  * ST_OK, so far; ST_INVALID: *e has a message; else the store's status. False: answered. */
 bool register_precheck(struct exchange *x, const struct account_form *account, struct form_errors *e,
                        struct admission *admission, enum status *st);
-/* The user was inserted: ends the sessions of an earlier user of this id, whose row was lost with the tables, and starts
- * one. From now on an incomplete answer becomes REGISTER_UNKNOWN. False: there is no session; the user has to log in. */
+/* The user was inserted: ends the sessions of an earlier user of this id, whose row was lost with the tables, and
+ * starts one. From now on an incomplete answer becomes REGISTER_UNKNOWN. False: there is no session; the user has to
+ * log in. */
 bool register_log_in(struct exchange *x, const struct user *user);
 /* 503: the reply to the COMMIT was lost. */
 extern const struct problem REGISTER_UNKNOWN;

@@ -9,6 +9,7 @@
 #include "account/login_link_page.h"
 #include "account/logout.h"
 #include "account/nickname_page.h"
+#include "account/nudge.h"
 #include "account/passkey_confirm.h"
 #include "account/passkey_login.h"
 #include "account/passkey_page.h"
@@ -59,6 +60,9 @@ const struct route account_routes[] = {
     { "POST", "/account/nickname", NEED_USER | SAME_ORIGIN | NO_TOKEN | LIMITED_BY(LIMIT_READ), POOL_PAGE,
       nickname_submit, nickname_fields },
     { "GET", "/account/nickname", 0, POOL_PAGE, account_redirect, NULL },
+    { "POST", "/account/nudge", NEED_USER | SAME_ORIGIN | NO_TOKEN | LIMITED_BY(LIMIT_READ), POOL_PAGE, nudge_submit,
+      NULL },
+    { "GET", "/account/nudge", 0, POOL_PAGE, account_redirect, NULL },
     { "POST", "/account/picture", NEED_USER | SAME_ORIGIN | NO_TOKEN | UPLOAD | LIMITED_BY(LIMIT_PICTURE), POOL_PAGE,
       picture_submit, NULL },
     { "GET", "/account/picture", 0, POOL_PAGE, account_redirect, NULL },

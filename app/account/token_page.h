@@ -15,7 +15,7 @@ struct token_form {
     struct proof proof;
 };
 /* Its fields: name; the scopes as the boxes scope_read, scope_send, scope_open of the page or as one field `scopes`
- * with blanks between them, or both; days; those of a proof. */
+ * with blanks between them, or both; days; the fields of a proof. */
 extern const struct field token_fields[];
 
 /* Adds tokens: a list of { id (public), name, scopes ("read send"), created_at, expires_at, used_at (null: never) },
@@ -23,10 +23,10 @@ extern const struct field token_fields[];
  * ST_OK, or the status of a store. */
 enum status tokens_model(struct exchange *x, struct model *m);
 
-/* Handler of GET /account/developers: 200, pages/developers. JSON: tokens, proofs (account/proof.h). Page: form { name, days, scope_… }, revoked
- * (of the query ?revoked=1). With ?made=1, where the POST leads, also new_token for the first look
- * (account/shown_once.h), later shown_before. After a refused POST (422) also errors, error, and token_open: the form
- * is unfolded. */
+/* Handler of GET /account/developers: 200, pages/developers. JSON: tokens, proofs (account/proof.h). Page: form { name,
+ * days, scope_… }, revoked (of the query ?revoked=1). With ?made=1, where the POST leads, also new_token for the first
+ * look (account/shown_once.h), later shown_before. After a refused POST (422) also errors, error, and token_open: the
+ * form is unfolded. */
 enum step developers_show(struct exchange *x);
 /* Handler of GET for the addresses of the forms: 303 /account/developers. */
 enum step developers_redirect(struct exchange *x);

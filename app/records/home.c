@@ -1,5 +1,6 @@
 #include "records/home.h"
 
+#include "account/nudge.h"
 #include "account/terms_page.h"
 #include "base/money.h"
 #include "packet/records.h"
@@ -63,6 +64,8 @@ static void home_model(struct exchange *x, struct model *m, const struct home *h
     records_model(x, m, value_list(m, root, "sent"), RECORD_SENT, &home->overview.records[RECORD_SENT]);
     inbox_model(x, m, &home->inbox, home->seen_ms);
     value_page_bool(m, root, "newcomer", home_is_empty(home));
+    if (home->overview.balance_fen > 0 || home->overview.records[RECORD_RECEIVED].count > 0)
+        nudge_model(x, m);
     usual_amounts_model(m, root, "usual", USUAL_GIFTS, gift_fen_max(x->app->stores.config), gift_link, NULL);
 }
 

@@ -15,6 +15,7 @@
  *   inbox            records/inbox.h; the page, not the JSON, marks it as seen
  *   sent             the latest 5 of /records/sent
  *   newcomer         page-only boolean: all three lists are empty
+ *   nudge            page-only account/nudge.h
  *   usual            page-only web/usual_amounts.h: gifts */
 enum step home_show(struct exchange *x);
 

@@ -47,8 +47,8 @@ struct passkey_site {
  * memory. */
 bool passkey_site_read(struct arena *a, struct str base_url, struct passkey_site *out);
 
-/* PASSKEY_CONFIRM: in place of the password once more; browsers answer it as a login. PASSKEY_NEW_USER: the registration
- * of a user together with the passkey. */
+/* PASSKEY_CONFIRM: in place of the password once more; browsers answer it as a login. PASSKEY_NEW_USER: the
+ * registration of a user together with the passkey. */
 enum passkey_ceremony { PASSKEY_REGISTER, PASSKEY_LOGIN, PASSKEY_CONFIRM, PASSKEY_NEW_USER };
 
 /* Makes a challenge: PASSKEY_CHALLENGE_LEN characters in the arena; STR_NONE without memory. session: the key of the

@@ -38,8 +38,8 @@ struct passkey_user {
     struct str handle; /* PASSKEY_HANDLE_BYTES */
     struct str username, nickname;
 };
-/* Adds what static/passkey.js and passkey_new.js make the options of navigator.credentials.create from: challenge, site,
- * user { id, name, nickname }, algorithms, seconds. */
+/* Adds what static/passkey.js and passkey_new.js make the options of navigator.credentials.create from: challenge,
+ * site, user { id, name, nickname }, algorithms, seconds. */
 void passkey_create_model(struct exchange *x, struct model *m, const struct passkey_site *site, struct str challenge,
                           const struct passkey_user *user);
 

@@ -25,7 +25,8 @@ struct passkey {
  * user has max passkeys, and nothing was inserted · ST_UNKNOWN: the reply to COMMIT was lost · ST_UNAVAILABLE: also
  * when the user was disabled or deleted meanwhile. */
 enum status passkey_insert(struct db *db, struct arena *a, struct passkey *passkey, int64_t max, bool *full);
-/* Inserts the passkey as it is, and sets its id. Inside a transaction that has inserted the user. ST_EXISTS: as above. */
+/* Inserts the passkey as it is, and sets its id. Inside a transaction that has inserted the user. ST_EXISTS: as
+ * above. */
 enum status passkey_row_insert(struct db *db, struct passkey *passkey);
 /* The user's passkeys, newest first, without public keys. *out is in the arena. */
 enum status passkey_list(struct db *db, struct arena *a, uint64_t user_id, struct passkey **out, size_t *count);

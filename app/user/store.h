@@ -40,9 +40,9 @@ struct user_state {
 const char *user_state_word(const struct user_state *user);
 
 /* Inserts the user and an empty wallet account of the same id in one transaction, and sets user->id. ST_EXISTS: the
- * username is taken, or a deleted user had it · ST_NOT_FOUND: the invitation of the admission lets nobody in (any more),
- * so nothing was inserted · ST_UNKNOWN: the reply to COMMIT was lost, and the row has no password or could not be
- * looked up by its salted password hash either. */
+ * username is taken, or a deleted user had it · ST_NOT_FOUND: the invitation of the admission lets nobody in (any
+ * more), so nothing was inserted · ST_UNKNOWN: the reply to COMMIT was lost, and the row has no password or could not
+ * be looked up by its salted password hash either. */
 enum status user_insert(struct db *db, struct arena *a, const struct keys *keys, struct user *user, int64_t now_ms);
 /* Finds a user by the folded username, without the password hash, which only the auth pool may read. ST_NOT_FOUND. The
  * texts are in the arena. */
@@ -61,8 +61,8 @@ enum status users_find_by_ids(struct db *db, struct arena *a, const uint64_t *id
 enum status user_hash_find(struct db *db, struct arena *a, uint64_t id, struct str *out);
 /* When the user registered. ST_NOT_FOUND: no such user. */
 enum status user_created_find(struct db *db, struct arena *a, uint64_t id, int64_t *out_ms);
-/* Replaces old_hash (.ptr NULL: the user has no password) by new_hash. ST_CONFLICT: the user has another hash by now · ST_UNKNOWN: the reply was lost, and
- * the hash could not be read either. */
+/* Replaces old_hash (.ptr NULL: the user has no password) by new_hash. ST_CONFLICT: the user has another hash by now ·
+ * ST_UNKNOWN: the reply was lost, and the hash could not be read either. */
 enum status user_password_change(struct db *db, struct arena *a, uint64_t id, struct str old_hash, struct str new_hash);
 /* Locks the user's row until the transaction ends: a change that disables or deletes the user then waits, or is done
  * already. ST_NOT_FOUND: no such user, or a disabled or deleted one. Inside a transaction. */

@@ -4,7 +4,7 @@
  *
  * Most limits are requirements of a route: LIMITED_BY(LIMIT_…) in its row, which the router checks before the handler.
  * Others depend on the form, so handlers take them (account/login_limits.h, user/hash_budget.h,
- * account/password_confirm.h, account/recovery_login.h, account/admission.h, records/records.c,
+ * account/proof.h, account/recovery_login.h, account/admission.h, records/records.c,
  * records/export_limit.h). With `limits = off` nothing is counted.
  *
  * All functions may block: not for routes of the hot pool (nginx limits those, nginx/site.conf). */

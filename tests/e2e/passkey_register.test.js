@@ -9,7 +9,7 @@ import { linesOf } from './support/logs.js';
 import { sql } from './support/mysql.js';
 import { newUser, sendPacket, site, unique } from './support/site.js';
 import { words } from './support/texts.js';
-import { clientPage, passkeyDevice } from './support/visits.js';
+import { clientPage, passkeyDevice, testVisitors } from './support/visits.js';
 
 const LOCALHOST = url.replace('127.0.0.1', 'localhost'); // browsers allow no passkeys at an address without a domain
 const browser = fileBrowser();
@@ -148,4 +148,25 @@ test('a lost passkey: a code logs in without a new password, and adds another pa
   const passkey = new Passkey(site.url);
   assert.equal((await passkey.add(fresh)).status, 201);
   assert.equal((await passkey.login(new Client())).status, 200);
+});
+
+testVisitors('who has money and one way in is told so, until it is refused or there is another way', async (options) => {
+  const person = await newUser();
+  const page = await clientPage(browser, person.client, options);
+  const nudge = page.getByText(words(options.locale, 'nudge'));
+  const shown = async () => {
+    await page.goto(`${site.url}/`);
+    return nudge.isVisible();
+  };
+  assert.equal(await shown(), false, 'there is no money yet');
+  const [rich, other] = [await newUser({ yuan: '1' }), await newUser({ yuan: '1' })];
+  await page.context().addCookies([{ name: 'sid', value: rich.client.cookie('sid'), url: site.url }]);
+  assert.equal(await shown(), true);
+  await page.getByRole('button', { name: words(options.locale, 'nudge_later') }).click();
+  await page.waitForURL(`${site.url}/`);
+  assert.equal(await nudge.isVisible(), false);
+  await page.context().addCookies([{ name: 'sid', value: other.client.cookie('sid'), url: site.url }]);
+  assert.equal(await shown(), true, 'another user of this browser');
+  assert.equal((await other.client.post('/account/recovery', { password: other.password })).status, 201);
+  assert.equal(await shown(), false);
 });

@@ -71,7 +71,7 @@ TEST(every_post_of_a_user_says_which_tokens_may_use_it_and_none_reaches_the_acco
     }
 }
 
-/* The handler counts the password: account/password_confirm.h. */
+/* The handler counts the password: account/proof.h. */
 static bool is_confirmed(const struct route *r)
 {
     EACH_TEXT (path, "/account/password", "/account/recovery", "/account/delete", "/account/tokens",

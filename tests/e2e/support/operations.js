@@ -164,6 +164,12 @@ const special = {
   },
   changePassword: async () => ({ client: (await newUser()).client }),
   revokeToken: async (client) => ({ path: { id: (await token(client, 'read')).id } }),
+  passkeyRegister: async () => {
+    const visitor = new Client(), names = { username: unique('u'), nickname: 'Ming' };
+    const begun = await visitor.post('/register/passkey/challenge', names);
+    return { client: visitor, fields: { ...names, ...new Passkey(site.url).create(begun.json) } };
+  },
+  passkeyRegisterChallenge: async () => ({ client: new Client() }),
   revokeInvitation: async (client) => {
     const made = await client.post('/account/invitations', {});
     assert.equal(made.status, 201, made.text);
