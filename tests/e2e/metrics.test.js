@@ -59,6 +59,7 @@ test('requests count in their pool and class', async () => {
     assert.ok(after.get(`hongbao_processes{pool="${pool}"}`) >= 1, pool);
     if (pool !== 'hot') assert.ok(grew(`hongbao_queue_seconds_count{pool="${pool}"}`) >= 1, pool);
   }
+  assert.equal(after.get('hongbao_processes{pool="sso"}'), undefined, 'nobody misses a pool that this site has not');
   assert.ok(grew('hongbao_errors_total{pool="page",status="4xx"}') >= 1);
   assert.ok(grew('hongbao_crowd_grabs_count') >= 1);
   assert.ok(grew('hongbao_batch_requests_count') >= 2);
