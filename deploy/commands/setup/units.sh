@@ -119,10 +119,12 @@ sockets_own() {
     done
 }
 
-# The units of the service that run, in the order in which they take a new program: who reads before who writes.
+# The units of the service that run, in the order in which they take a new program: who reads before who writes. Without
+# an issuer, units of the pool sso that run still are not among them: units_start ends them.
 units_running() {
     local name
     for name in settle hot auth sso card money page; do
+        [ "$name" != sso ] || [ -n "$(setting oidc_issuer)" ] || continue
         systemctl list-units --plain --no-legend --state=active "hongbao-$name.service" "hongbao-$name@*.service" |
             cut -d ' ' -f 1
     done
