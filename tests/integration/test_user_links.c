@@ -76,6 +76,9 @@ LINK_TEST(opening_a_link_uses_nothing_up_and_its_button_logs_in_once)
     assert_int_equal(visit_user(app, cookie), user.id);
     visit_says(html_of(login_link_show, "/login/link?done=1", NULL, cookie), 200, "href=\"/account/password\"",
                user.name);
+    config->password_login = false;
+    visit_says(html_of(login_link_show, "/login/link?done=1", NULL, cookie), 200, LACKS, "/account/password");
+    config->password_login = true;
     visit_says(link_posted(given.code), 404, "urn:hongbao:problem:link-gone");
     visit_says(link_shown(&given, NULL), 404, GONE, LACKS, user.name);
     assert_int_equal(links_of(user.id), 0);
