@@ -33,7 +33,8 @@
   };
 
   let running = false;
-  button.addEventListener('click', async () => {
+  button.addEventListener('click', async (event) => {
+    event.preventDefault(); /* without a password it is the form's only button */
     if (running) return;
     running = true;
     button.setAttribute('aria-disabled', 'true');

@@ -85,7 +85,7 @@
     if (error.name === 'NotAllowedError') return form.dataset.cancelled;
     return error.name === 'InvalidStateError' ? form.dataset.taken : form.dataset.failed;
   };
-  const message = form.querySelector('[role=alert]'), button = form.querySelector('[type=submit], [data-confirm] button');
+  const message = form.querySelector('[role=alert]'), button = form.querySelector('[type=submit]');
   let running = false;
   form.addEventListener('submit', async (event) => {
     event.preventDefault();
@@ -104,6 +104,7 @@
   });
   form.addEventListener('click', (event) => { /* the passkey has confirmed it: only the new one is missing */
     if (!begun || !event.target.closest('[data-confirm]')) return;
+    event.preventDefault();
     event.stopPropagation();
     form.requestSubmit();
   }, true);

@@ -154,9 +154,17 @@ const confirmFailed = (page) => page.evaluate((texts) => {
   part.querySelector('[role=alert]').textContent = texts[document.documentElement.lang];
 }, Object.fromEntries(LANGUAGES.map((language) => [language, words(language, 'proof_cancelled_or_password')])));
 
+// The same of a passkey in place of a password.
+const newFailed = (page) => page.evaluate((texts) => {
+  const part = document.querySelector('[data-passkey-new]');
+  part.hidden = false;
+  part.querySelector('[role=alert]').textContent = texts[document.documentElement.lang];
+}, Object.fromEntries(LANGUAGES.map((language) => [language, words(language, 'passkey_cancelled')])));
+
 const account = [
   { name: 'welcome', path: '/' },
   { name: 'register', path: '/register' },
+  { name: 'register, a passkey fails', path: '/register', act: newFailed },
   { name: 'register, told at the field', path: '/register', act: typeCommon },
   { name: 'register for a packet', path: (w) => `/register?next=${encodeURIComponent(w.open)}` },
   { name: 'register refused', path: '/register', post: badAccount, status: 422 },
@@ -250,6 +258,18 @@ const account = [
   { name: 'password, phone lost', as: 'sender', path: '/account/password?lost=1' },
   { name: 'password refused', as: 'sender', path: '/account/password', post: { old_password: '', new_password: 'password' }, status: 422 },
   { name: 'recovery codes', as: 'fresh', path: '/account/recovery' },
+  { name: 'first password, new session', as: 'bare', path: '/account/password' },
+  { name: 'first password, old session', as: 'stale', path: '/account/password' },
+  { name: 'first password, old session, refused', as: 'stale', path: '/account/password', post: { new_password: 'longer than that' }, status: 422 },
+  { name: 'first password by passkey', as: 'keyed', path: '/account/password' },
+  { name: 'first password by passkey, refused', as: 'keyed', path: '/account/password', post: { new_password: 'longer than that' }, status: 422 },
+  { name: 'recovery codes by passkey', as: 'keyed', path: '/account/recovery' },
+  { name: 'access token by passkey, refused', as: 'keyed', path: '/account/tokens', post: { name: 'bot', days: '3', scope_read: '1' }, status: 422 },
+  { name: 'deletion by passkey, refused', as: 'keyed', path: '/account/delete', post: { username: 'x' }, status: 422 },
+  { name: 'deletion, old session', as: 'stale', path: '/account/delete' },
+  { name: 'passkeys, old session', as: 'stale', path: '/account/passkeys' },
+  { name: 'passkeys after a recovery code', as: 'keyed', path: '/account/passkeys?passkey=recovered' },
+  { name: 'log in again', as: 'stale', path: '/login?next=/account/password&again=1' },
   { name: 'recovery codes to replace', as: 'wide', path: '/account/recovery' },
   { name: 'recovery codes refused', as: 'wide', path: '/account/recovery', post: { password: 'a wrong one' }, status: 422 },
   { name: 'recovery codes made', as: 'latin', path: '/account/recovery', post: { password: PASSWORD } },

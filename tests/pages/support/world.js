@@ -1,11 +1,13 @@
 // People and packets in every state that a page can show, created once for a test file: `world = await buildWorld()`,
 // at the end `await world.end()`. Only a few people have passwords, because hashing is slow.
 import assert from 'node:assert/strict';
+import { createHash } from 'node:crypto';
 import { Passkey } from '../../e2e/support/authenticator.js';
 import { poll } from '../../e2e/support/instance.js';
 import { expireNow } from '../../e2e/support/moments.js';
 import { sql } from '../../e2e/support/mysql.js';
 import { opened, sentPath, settled as isSettled } from '../../e2e/support/packets.js';
+import { redis } from '../../e2e/support/redis.js';
 import { Client, newUser, PASSWORD, pooled, site, unique } from '../../e2e/support/site.js';
 import { landscape, upload } from '../../e2e/support/upload.js';
 import { closeChannels, money, openChannel } from '../../e2e/support/withdrawals.js';
@@ -62,7 +64,16 @@ async function people() {
   }
   await Promise.all(FACES.map((face, i) => choose([sender, wide.client, ...crowd][i], face)));
   assert.equal((await wide.client.post('/account/recovery', { password: wide.password })).status, 201);
-  const long = { wide: wide.client, latin: latin.client, rtl: rtl.client, awaited: awaited.client };
+  // Without a password: keyed with a passkey, bare with nothing, and in a session that is not new, stale.
+  const bare = await Promise.all(['keyed', 'bare', 'stale'].map(() => newUser({ yuan: '10' })));
+  const [keyed, , stale] = bare;
+  assert.equal((await new Passkey(site.url).add(keyed.client)).status, 201);
+  await sql(`UPDATE user SET password_hash = NULL WHERE id IN (${bare.map(({ id }) => id)})`);
+  const session = `hb:session:${createHash('sha256').update(stale.client.cookie('sid')).digest('hex')}`;
+  const [version, id, began, seen, ...rest] = (await redis('GET', session)).split(',');
+  await redis('SET', session, [version, id, began - 700_000, seen, ...rest].join(','), 'KEEPTTL');
+  const [keyedClient, bareClient, staleClient] = bare.map(({ client }) => client);
+  const long = { keyed: keyedClient, bare: bareClient, stale: staleClient, wide: wide.client, latin: latin.client, rtl: rtl.client, awaited: awaited.client };
   Object.assign(long, { wideName: wide.username, latinName: latin.username, rtlName: rtl.username, awaitedName: awaited.username });
   return { sender, grabber, stranger, fresh, crowd, ...long };
 }
