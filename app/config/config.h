@@ -69,7 +69,7 @@ struct config {
     char unit_name_zh[CONFIG_TEXT_MAX];
     char unit_name_en[CONFIG_TEXT_MAX];
     char security_contact[CONFIG_TEXT_MAX]; /* a URI; empty: none */
-    bool demo; /* demo deposits, `hongbao demo` */
+    bool demo;                              /* demo deposits, `hongbao demo` */
     bool sandbox;
     bool reload; /* templates are compiled anew when a file changed (./dev run) */
     int64_t body_bytes_max;

@@ -4,8 +4,8 @@
 
 #include "base/utf8.h"
 #include "fuzz.h"
-#include "ledger/external.h"
 #include "io/csv_reader.h"
+#include "ledger/external.h"
 #include "money/payment.h"
 
 static void payment_check(const struct csv_row *row)
