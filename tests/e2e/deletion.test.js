@@ -29,7 +29,7 @@ test('name and face go from every page, and the account is closed', async () => 
   assert.match((await friend.client.getHtml(`/p/${joined}`)).text, /要走的人/);
 
   const form = (await user.client.get('/account/delete')).json;
-  assert.deepEqual(Object.keys(form), ['balance_fen', 'packets_fen', 'packet_count', 'withdrawals_fen', 'withdrawal_count']);
+  assert.deepEqual(Object.keys(form), ['proofs', 'balance_fen', 'packets_fen', 'packet_count', 'withdrawals_fen', 'withdrawal_count']);
   const fields = { username: user.username, password: user.password, give_up: '1' };
   const refused = await user.client.post('/account/delete', { username: friend.username, password: 'not my password', give_up: '' });
   assert.deepEqual([refused.status, refused.json.errors.map(({ field }) => field)], [422, ['give_up', 'username', 'password']]);
