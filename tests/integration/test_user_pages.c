@@ -263,8 +263,8 @@ TEST(the_page_of_a_deletion_names_a_withdrawal_that_is_under_way)
             id);
     sql_run(app, "CALL withdrawal_hold(?, (SELECT id FROM channel WHERE name = 'farewell'), 700, 'x', 'k', 1)", id);
     visit_says(json_of(deletion_show, "/account/delete", NULL, user.cookie), 200,
-               "{\"proofs\":[{\"way\":\"password\"}],\"balance_fen\":0,\"packets_fen\":0,\"packet_count\":0,\"withdrawals_fen\":700,"
-               "\"withdrawal_count\":1}");
+               "{\"proofs\":[{\"way\":\"password\"}],\"balance_fen\":0,\"packets_fen\":0,\"packet_count\":0,"
+               "\"withdrawals_fen\":700,\"withdrawal_count\":1}");
     visit_says(html_of(deletion_show, "/account/delete", NULL, user.cookie), 200, "处理中的1笔提现：7.00\u2060元",
                "name=\"give_up\"");
     visit_says(html_of(deletion_submit, "/account/delete", refused, user.cookie), 422, "还有提现在处理中", LACKS,
