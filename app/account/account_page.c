@@ -1,5 +1,6 @@
 #include "account/account_page.h"
 
+#include "account/issuer_page.h"
 #include "account/lost_phone.h"
 #include "account/nickname_page.h"
 #include "account/passkey_page.h"
@@ -24,6 +25,8 @@ enum status account_model(struct exchange *x, struct model *m)
         st = recovery_model(x, m);
     if (st == ST_OK)
         st = passkeys_model(x, m);
+    if (st == ST_OK)
+        st = issuer_account_model(x, m);
     if (st != ST_OK)
         return st;
     value_int(m, &m->root, "id", (int64_t)x->visitor.user_id);

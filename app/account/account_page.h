@@ -9,7 +9,8 @@
 
 /* Initializes m: id, username, nickname, face (the word, null: none), sessions (account/session_page.h), tokens (as
  * tokens_model), recovery_codes, passkeys (as passkeys_model); page: avatar, face_choices (account/nickname_page.h),
- * the members of picture_model, form { nickname (typed, or the present one) }. ST_OK, or the status of a store. */
+ * the members of picture_model, issuer_account (account/issuer_page.h), form { nickname (typed, or the present one) }.
+ * ST_OK, or the status of a store. */
 enum status account_model(struct exchange *x, struct model *m);
 
 /* Handler of GET /account: 200, pages/account with this model. Page: also the members of lost_phone_model, and

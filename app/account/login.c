@@ -2,6 +2,7 @@
 
 #include <inttypes.h>
 
+#include "account/issuer_page.h"
 #include "account/login_limits.h"
 #include "account/packet_ahead.h"
 #include "account/pages_internal.h"
@@ -44,6 +45,7 @@ static void login_model(struct exchange *x, struct model *m, const struct form *
     value_page_bool(m, &m->root, "expired", expired && known_device_used(x));
     value_page_bool(m, &m->root, "again", login_is_again(x));
     value_page_bool(m, &m->root, "no_cookies", query_get(x, "cookie", NULL).len > 0);
+    issuer_model(x, m, next, login_is_again(x));
     value_page_text(m, &m->root, "register_url", next_url(x->arena, "/register", next));
     value_page_text(m, &m->root, "recovery_url", login_way_url(x, "/login/recovery", typed, next));
 }

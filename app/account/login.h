@@ -19,6 +19,7 @@
  *   password_login  false: nobody logs in with a password here, so there is no form for it
  *   packet_ahead  the packet that next leads to (account/packet_ahead.h); absent: none
  *   passkey_site  the domain of passkeys; absent where there are none
+ *   issuer     { name, url } of the login by an issuer (account/issuer_page.h); absent where there is none
  *   passkey_used  a passkey was used or added in this browser: it comes first
  * After a refused POST (422) also:
  *   errors     [ { field, message } ]       field: "username" | "password"

@@ -4,6 +4,7 @@
 #include "user/hash_budget.h"
 #include "user/passkey_store.h"
 #include "user/store.h"
+#include "user/subject_store.h"
 #include "web/limits.h"
 #include "web/security_log.h"
 
@@ -38,9 +39,12 @@ enum status proof_begin(struct exchange *x, struct proof *p)
         return status_idempotent(st);
     const bool password = p->hash.ptr != NULL && x->app->stores.config->password_login;
     p->ways = (password ? PROOF_PASSWORD : 0) | (passkey ? PROOF_PASSKEY : 0);
+    bool proves = false;
     if (p->ways == 0 && session_is_fresh(x))
+        st = subject_session_proves(x->app->stores.db, x->arena, x->visitor.user_id, x->visitor.session_key, &proves);
+    if (proves)
         p->ways = PROOF_SESSION;
-    return ST_OK;
+    return status_idempotent(st);
 }
 
 void proof_model(struct exchange *x, struct model *m, const struct proof *p, const char *field, const char *page)

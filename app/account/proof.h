@@ -4,7 +4,8 @@
  *
  * - The password, of a user who has one, where passwords are used (password_login).
  * - Or a passkey of the user, which a script asks for (account/passkey_confirm.h).
- * - Or, of a user who has neither, a session that began within PROOF_FRESH_MS. A later one has to log in again.
+ * - Or, of a user who has neither, a session that began within PROOF_FRESH_MS. A later one has to log in again. A user
+ *   who logs in by an issuer needs a login that the issuer has asked for anew (user/subject_store.h).
  *
  * Tries are limited for each user, before anything is hashed or verified: wrong passwords by LIMIT_PASSWORD, all tries
  * by LIMIT_CONFIRM, hashes by their budget. The limits refuse only such changes: the session and logins are not

@@ -3,6 +3,7 @@
 #include <inttypes.h>
 
 #include "account/admission.h"
+#include "account/issuer_page.h"
 #include "account/packet_ahead.h"
 #include "account/pages_internal.h"
 #include "account/passkey_page.h"
@@ -46,6 +47,7 @@ static void register_model(struct exchange *x, struct model *m, const struct for
     passkey_site_model(x, m);
     admission_model(x, m, next);
     packet_ahead_model(x, m, next);
+    issuer_model(x, m, next, false);
     value_page_text(m, &m->root, "login_url", next_url(x->arena, "/login", next));
 }
 
@@ -128,7 +130,8 @@ static struct str path_onward(struct exchange *x, const struct account_form *acc
 
 bool register_log_in(struct exchange *x, const struct user *user)
 {
-    admission_log(x, user->id, user->admission);
+    if (user->admission != NULL)
+        admission_log(x, user->id, user->admission);
     x->fallback_problem = &REGISTER_UNKNOWN;
     earlier_sessions_end(x, user->id);
     return session_start(x, user->id, user->username, user->nickname) == ST_OK;

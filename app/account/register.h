@@ -16,7 +16,7 @@
  *              never shown again. next is a local path or the empty string.
  *   proposed   the username is a proposal of the site, also in place of one that was refused
  *   login_url  "/login" with the same next
- *   passkey_site, packet_ahead  as on the page /login
+ *   passkey_site, packet_ahead, issuer  as on the page /login
  * After a refused POST (422) also, from respond_form_errors:
  *   errors     [ { field, message } ]       field: "username" | "nickname" | "password"
  *   error      { username?, nickname?, password? }: the message beside the field (page-only)

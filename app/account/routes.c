@@ -4,6 +4,7 @@
 #include "account/cover_page.h"
 #include "account/deletion_page.h"
 #include "account/invitations_page.h"
+#include "account/issuer_page.h"
 #include "account/language.h"
 #include "account/login.h"
 #include "account/login_link_page.h"
@@ -88,6 +89,10 @@ const struct route account_routes[] = {
       session_end_submit, session_end_fields },
     { "GET", "/account/sessions/end", 0, POOL_PAGE, devices_redirect, NULL },
     { "GET", "/account/devices", NEED_USER | NO_TOKEN | LIMITED_BY(LIMIT_READ), POOL_PAGE, devices_show, NULL },
+    { "GET", "/account/oidc", NEED_USER | NO_TOKEN | LIMITED_BY(LIMIT_READ), POOL_AUTH, issuer_show, NULL },
+    { "POST", "/account/oidc/link", NEED_USER | SAME_ORIGIN | NO_TOKEN, POOL_AUTH, issuer_link_submit, proof_fields },
+    { "POST", "/account/oidc/unlink", NEED_USER | SAME_ORIGIN | NO_TOKEN, POOL_AUTH, issuer_unlink_submit,
+      proof_fields },
     { "GET", "/account/invitations", NEED_USER | NO_TOKEN | LIMITED_BY(LIMIT_READ), POOL_AUTH, invitations_show, NULL },
     { "POST", "/account/invitations", NEED_USER | SAME_ORIGIN | NO_TOKEN | LIMITED_BY(LIMIT_READ), POOL_AUTH,
       invitation_submit, invitation_fields },

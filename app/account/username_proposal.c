@@ -60,6 +60,11 @@ struct str username_invented(struct arena *a, bool english)
     return stem.ptr == NULL ? STR_NONE : with_digits(a, stem, random);
 }
 
+struct str username_numbered(struct arena *a, struct str stem)
+{
+    return with_digits(a, stem, random_u64());
+}
+
 struct str username_made_of(struct arena *a, struct str typed)
 {
     struct str folded = username_fold(a, typed), address = STR("");

@@ -12,6 +12,7 @@
 #include "pages/page_cache.h"
 #include "records/inbox.h"
 #include "site/templates.h"
+#include "sso/client.h"
 #include "user/visitor.h"
 #include "web/assets.h"
 
@@ -68,6 +69,8 @@ enum status services_open(struct services *s, const struct config *config, unsig
     }
     if (st == ST_OK && (parts & SERVICES_DRAWING) != 0)
         st = svg_png_open(&s->drawing, error, error_size);
+    if (st == ST_OK && (parts & SERVICES_ISSUER) != 0 && config->oidc_issuer[0] != '\0')
+        st = sso_open(&s->sso, config, error, error_size);
     if (st != ST_OK)
         services_close(s);
     return st;
@@ -77,6 +80,7 @@ void services_close(struct services *s)
 {
     page_cache_free(s->page_cache);
     svg_png_close(s->drawing);
+    sso_close(s->sso);
     templates_free(&s->templates);
     assets_free(s->assets);
     if (s->receipt_keys != NULL)

@@ -12,7 +12,8 @@ enum services_part {
     SERVICES_PAGES = 2,      /* templates, names of static files; Redis behind the fence (live/fence.h) */
     SERVICES_PAGE_CACHE = 4, /* the pages of packets that never change are kept in memory */
     SERVICES_DRAWING = 8,    /* the library that draws pictures */
-    SERVICES_INBOX = 16      /* pages show the number of new items in the inbox; needs MySQL */
+    SERVICES_INBOX = 16,     /* pages show the number of new items in the inbox; needs MySQL */
+    SERVICES_ISSUER = 32     /* the client of the issuer, when one is set */
 };
 
 /* Opens Redis with its scripts, and parts (enum services_part, ORed). config is borrowed and outlives s. ST_INVALID:

@@ -61,7 +61,8 @@ bool known_device_used(const struct exchange *x)
 
 bool known_device_login_first(const struct exchange *x)
 {
-    return known_device_used(x) || config_registration(x->app->stores.config) != REGISTRATION_OPEN;
+    const struct config *config = x->app->stores.config;
+    return known_device_used(x) || config_registration(config) != REGISTRATION_OPEN || config->oidc_issuer[0] != '\0';
 }
 
 bool known_device_has_passkey(const struct exchange *x)

@@ -24,8 +24,8 @@
 
 /* True: the browser has the cookie that any user's login leaves for a year. */
 bool known_device_used(const struct exchange *x);
-/* True: logging in is the first choice for a guest, before registering: so it was used, or not everybody may
- * register. */
+/* True: logging in is the first choice for a guest, before registering: it was used, or not everybody may
+ * register, or people log in by an issuer. */
 bool known_device_login_first(const struct exchange *x);
 /* True: a passkey was used or added in this browser. */
 bool known_device_has_passkey(const struct exchange *x);

@@ -23,6 +23,7 @@ struct page_cache;
 struct svg_png;
 struct problem;
 struct receipt_keys;
+struct sso;
 
 /* Appends the next part of an answer to x->body, which is empty. x->arena is for this part only; the handler keeps its
  * state between parts in x->state. *more: further parts follow. ST_OK · any other status: if nothing was sent yet, the
@@ -49,6 +50,7 @@ struct services {
     struct svg_png *drawing;           /* NULL outside the card pool */
     const char *picture_program;       /* decodes pictures of users (io/picture_child.h) */
     struct receipt_keys *receipt_keys; /* NULL in processes that sign no receipts */
+    struct sso *sso;                   /* of app/sso, in the sso pool alone; NULL: no login by an issuer */
     struct migrations *migrations;     /* of app/migrate; NULL in pools without MySQL, or when they can't be read */
     struct public_id_key id_key;       /* for the ids in paths: of KEY_IDS */
     struct kept_json api, keys_shown;  /* /openapi.json and the list of receipt keys */

@@ -26,6 +26,8 @@ GRANT SELECT, INSERT, DELETE ON login_link TO 'hongbao_auth'@'localhost';
 GRANT EXECUTE ON PROCEDURE ledger_wallet TO 'hongbao_auth'@'localhost';
 GRANT SELECT, INSERT (hash, seed, user_id, request_key, note, created_ms, expires_ms), UPDATE (revoked_ms, used_ms, used_by) ON invitation TO 'hongbao_auth'@'localhost';
 GRANT SELECT, INSERT ON user_terms TO 'hongbao_auth'@'localhost';
+GRANT SELECT (issuer, user_id, linked_ms, proof_session), DELETE ON subject TO 'hongbao_auth'@'localhost';
+GRANT SELECT, INSERT, UPDATE (user_id, session, expires_ms) ON subject_permit TO 'hongbao_auth'@'localhost';
 GRANT SELECT ON site TO 'hongbao_auth'@'localhost';
 GRANT SELECT ON schema_migration TO 'hongbao_auth'@'localhost';
 
@@ -33,6 +35,9 @@ GRANT SELECT ON schema_migration TO 'hongbao_auth'@'localhost';
 GRANT SELECT (id, username, nickname, face, created_ms, disabled_ms, deleting_ms, deleted_ms), INSERT (username, nickname, password_hash, created_ms) ON user TO 'hongbao_sso'@'localhost';
 GRANT SELECT ON username_retired TO 'hongbao_sso'@'localhost';
 GRANT EXECUTE ON PROCEDURE ledger_wallet TO 'hongbao_sso'@'localhost';
+GRANT SELECT, INSERT (issuer, subject, user_id, linked_ms), UPDATE (proof_session, logout_jti) ON subject TO 'hongbao_sso'@'localhost';
+GRANT SELECT (user_id, session, expires_ms), DELETE ON subject_permit TO 'hongbao_sso'@'localhost';
+GRANT SELECT (user_id, version) ON user_terms TO 'hongbao_sso'@'localhost';
 GRANT SELECT ON site TO 'hongbao_sso'@'localhost';
 GRANT SELECT ON schema_migration TO 'hongbao_sso'@'localhost';
 
@@ -42,6 +47,7 @@ GRANT SELECT, DELETE, UPDATE (used_ms) ON token TO 'hongbao_page'@'localhost';
 GRANT SELECT, DELETE ON passkey TO 'hongbao_page'@'localhost';
 GRANT SELECT (user_id) ON recovery_code TO 'hongbao_page'@'localhost';
 GRANT SELECT ON user_terms TO 'hongbao_page'@'localhost';
+GRANT SELECT (issuer, user_id, linked_ms) ON subject TO 'hongbao_page'@'localhost';
 GRANT SELECT (user_id, hash), INSERT, DELETE ON picture TO 'hongbao_page'@'localhost';
 GRANT SELECT (user_id, hash, created_ms), INSERT, DELETE ON cover TO 'hongbao_page'@'localhost';
 GRANT SELECT ON account TO 'hongbao_page'@'localhost';

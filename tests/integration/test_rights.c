@@ -1231,6 +1231,22 @@ TEST(the_sso_pool_makes_users_and_sessions_alone)
     redis_plant(SSO, "SET hb:{limit}:oidc_address:1 1 PX 1");
 }
 
+/* The sso pool links a subject only with a permit, which the auth pool gives after a proof; neither can do both. */
+TEST(no_pool_alone_links_a_subject_to_a_user)
+{
+    static const char insert[] = "INSERT INTO subject (issuer, subject, user_id, linked_ms) VALUES ('i', 's', 0, 1)";
+    static const char permit[] = "INSERT INTO subject_permit (user_id, session, expires_ms) VALUES (0, 's', 1)";
+    assert_denied_but(1U << SSO, insert, "SELECT subject FROM subject LIMIT 1",
+                      "UPDATE subject SET logout_jti = NULL WHERE user_id = 0",
+                      "UPDATE subject SET proof_session = NULL WHERE user_id = 0",
+                      "DELETE FROM subject_permit WHERE user_id = 0");
+    assert_denied_but(1U << AUTH, permit, "UPDATE subject_permit SET expires_ms = 1 WHERE user_id = 0",
+                      "DELETE FROM subject WHERE user_id = 0");
+    assert_denied(SSO, "UPDATE subject SET user_id = 0", "UPDATE subject SET subject = 'x'");
+    assert_denied_but(1U << PAGE | 1U << AUTH | 1U << SSO, "SELECT user_id, issuer, linked_ms FROM subject LIMIT 1");
+    assert_allowed(SSO, "SELECT user_id, version FROM user_terms LIMIT 1");
+}
+
 /* A statement shows the channel, memo and reference, and why a withdrawal came back. Authors are not for people. */
 TEST(the_pools_read_of_channels_what_a_statement_shows)
 {

@@ -71,11 +71,11 @@ TEST(every_post_of_a_user_says_which_tokens_may_use_it_and_none_reaches_the_acco
     }
 }
 
-/* The handler counts the password: account/proof.h. */
+/* The handler counts the proof: account/proof.h. */
 static bool is_confirmed(const struct route *r)
 {
     EACH_TEXT (path, "/account/password", "/account/recovery", "/account/delete", "/account/tokens",
-               "/account/passkeys/challenge")
+               "/account/passkeys/challenge", "/account/oidc/link", "/account/oidc/unlink")
         if (is_post(r) && strcmp(r->path, path) == 0)
             return true;
     return false;
