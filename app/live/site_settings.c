@@ -170,6 +170,16 @@ static bool unit_differs(const struct config *c, const struct site_settings *the
     return first == SITE_UNIT || first == SITE_UNIT_DECIMALS;
 }
 
+/* Whether a setting differs that nothing fixes. Only then are rows locked: a migrator of a site at work waits for no
+ * transaction, and is in nobody's way. */
+static bool may_change(const struct config *c, const struct site_settings *there)
+{
+    enum site_setting i = site_settings_differ(c, there, 0);
+    while (i < SITE_SETTING_COUNT && there->fixed[i])
+        i = site_settings_differ(c, there, i + 1);
+    return i < SITE_SETTING_COUNT;
+}
+
 static enum status write_body(struct db *db, void *ctx)
 {
     struct write *w = ctx;
@@ -179,6 +189,8 @@ static enum status write_body(struct db *db, void *ctx)
     w->changes = false;
     enum status st = row_lock(db, w->arena, &serves);
     if (st == ST_OK)
+        st = settings_read(db, w->arena, &there, false);
+    if (st == ST_OK && !w->keep && may_change(c, &there))
         st = settings_read(db, w->arena, &there, true);
     if (st == ST_OK && (there.values[SITE_TIMEZONE].len == 0 || (!w->keep && !there.fixed[SITE_TIMEZONE])))
         st = db_exec(db, NULL, "UPDATE site SET timezone = ?", DB_PARAMS(DB_TEXT(str_from(c->timezone))));

@@ -205,6 +205,24 @@ SETTINGS_TEST(an_amount_that_is_not_committed_yet_is_waited_for)
     db_free(looker);
 }
 
+/* Each upgrade of a site at work migrates: its transactions hold up no migrator. */
+SETTINGS_TEST(a_site_with_amounts_is_read_without_locks)
+{
+    struct db *migrator = db_new(&config);
+    assert_written(&config, false, YUAN);
+    sql_do(db, AMOUNT);
+    sql_do(db, "INSERT INTO user_month (user_id, year, month) VALUES (9, 2026, 1)");
+    sql_do(db, "START TRANSACTION");
+    sql_do(db, "DELETE FROM transfer");
+    sql_do(db, "DELETE FROM user_month");
+    assert_int_equal(site_settings_write(migrator, &points, false), ST_OK);
+    sql_do(db, "ROLLBACK");
+    sql_do(db, "DELETE FROM transfer");
+    sql_do(db, "DELETE FROM user_month");
+    assert_true(str_equal(text("SELECT unit FROM site"), STR("CNY")));
+    db_free(migrator);
+}
+
 SETTINGS_TEST(the_time_zone_is_fixed_by_the_first_month)
 {
     struct config berlin = config;
