@@ -131,15 +131,17 @@ static void base_url_check(const struct config *config, struct findings *found)
                       " are not Secure");
 }
 
-/* Without passwords somebody must be able to log in: by passkey, which browsers allow only at some addresses. */
+/* Without passwords somebody must be able to log in: by an issuer, or by passkey, which browsers allow only at some
+ * addresses. */
 static void login_check(const struct config *config, struct findings *found)
 {
     struct passkey_site site;
-    if (config->password_login || passkey_site_read(found->arena, str_from(config->base_url), &site))
+    if (config->password_login || config->oidc_issuer[0] != '\0' ||
+        passkey_site_read(found->arena, str_from(config->base_url), &site))
         return;
     finding_wrong(found, "no-login", check_setting_mend(config, found, "password_login", "on"),
-                  "password_login is off, and browsers allow no passkeys at base_url: nobody can log in; passkeys need"
-                  " https:// and a domain name");
+                  "password_login is off, there is no oidc_issuer, and browsers allow no passkeys at base_url: nobody"
+                  " can log in; passkeys need https:// and a domain name");
 }
 
 bool check_is_service(const struct config *config)
