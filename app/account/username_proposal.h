@@ -14,7 +14,8 @@ struct str username_invented(struct arena *a, bool english);
 /* Makes a username of a typed text: small letters, without blanks and other characters; of an email address only the
  * part before the '@'. In the arena. Empty: less than USERNAME_BYTES_MIN characters are left, or there is no memory. */
 struct str username_made_of(struct arena *a, struct str typed);
-/* The username with digits at its end, at random, cut to the length that a username may have. STR_NONE without memory. */
+/* The username with digits at its end, at random, cut to the length that a username may have. STR_NONE without
+ * memory. */
 struct str username_numbered(struct arena *a, struct str stem);
 /* A username for somebody whose own was refused: made of the name that was typed, the same with digits, made of the
  * nickname with digits, or invented; the first that nobody has. Looks up three at most. STR_NONE without memory. */

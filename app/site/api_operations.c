@@ -186,7 +186,7 @@ const struct api_operation api_operations[] = {
       .id = "unlinkIssuerAccount",
       .leads = "`/account/oidc?unlinked=1`",
       .group = "account",
-      .says = "Unlinks the account at the issuer. Refused at `issuer` when the user has neither a password nor a passkey",
+      .says = "Unlinks the account at the issuer. Refused at `issuer` when the user has no password and no passkey",
       .answers = ANSWERS({ 204, NULL, "unlinked; it may have been before" }),
       .refusals = REFUSALS(NO_ISSUER) },
     { .method = "POST",

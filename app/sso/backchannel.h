@@ -5,8 +5,8 @@
  * one too few leaves a stranger in. So the site keeps no sid, and an order that names only a sid, and no subject, is
  * refused: docs/how-to/issuer.md says which option of the issuer that is.
  *
- * 200: done, or done before, or the subject is nobody's · 400: no such order · 503: the issuer's keys or a store can't be
- * read; the issuer may try again. None may be kept (Cache-Control: no-store). */
+ * 200: done, or done before, or the subject is nobody's · 400: no such order · 503: the issuer's keys or a store can't
+ * be read; the issuer may try again. None may be kept (Cache-Control: no-store). */
 #ifndef HB_SSO_BACKCHANNEL_H
 #define HB_SSO_BACKCHANNEL_H
 

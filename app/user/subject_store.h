@@ -19,8 +19,8 @@ struct subject {
     struct str name;   /* sub */
 };
 
-/* The user of the subject: id, username, nickname, disabled. ST_NOT_FOUND: the subject is nobody's. The texts are in the
- * arena. */
+/* The user of the subject: id, username, nickname, disabled. ST_NOT_FOUND: the subject is nobody's. The texts are in
+ * the arena. */
 enum status subject_find(struct db *db, struct arena *a, const struct subject *subject, struct user *out);
 /* Inserts the subject of a user who was just inserted, in the same transaction. ST_EXISTS: it is somebody's. */
 enum status subject_insert(struct db *db, const struct subject *subject, uint64_t user_id, int64_t now_ms);
@@ -29,8 +29,8 @@ enum status subject_insert(struct db *db, const struct subject *subject, uint64_
  * repeated. */
 enum status subject_permit(struct db *db, uint64_t user_id, struct str session_key, int64_t now_ms);
 /* Links the subject to the user; uses the permit of the session up. ST_NOT_FOUND: there is no permit, or the user was
- * disabled or deleted meanwhile · ST_EXISTS: the subject is somebody's, or the user has another subject of this issuer ·
- * ST_UNKNOWN: the reply to COMMIT was lost. */
+ * disabled or deleted meanwhile · ST_EXISTS: the subject is somebody's, or the user has another subject of this issuer
+ * · ST_UNKNOWN: the reply to COMMIT was lost. */
 enum status subject_link(struct db *db, struct arena *a, const struct subject *subject, uint64_t user_id,
                          struct str session_key, int64_t now_ms);
 /* Whether the user has a subject of this issuer, and since when. ST_NOT_FOUND: none. */

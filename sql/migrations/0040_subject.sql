@@ -9,7 +9,7 @@ CREATE TABLE subject (
   user_id       BIGINT UNSIGNED NOT NULL,
   linked_ms     BIGINT NOT NULL,
   proof_session VARCHAR(80) CHARACTER SET ascii COLLATE ascii_bin NULL, -- session that a fresh login has begun last
-  logout_jti    VARBINARY(255) NULL,                                    -- the order to log out that was carried out last
+  logout_jti    VARBINARY(255) NULL,                                    -- the order to log out that was done last
   PRIMARY KEY (issuer, subject),
   UNIQUE KEY subject_owner (user_id, issuer),
   CONSTRAINT subject_user FOREIGN KEY (user_id) REFERENCES user (id)
@@ -23,7 +23,7 @@ CREATE TABLE subject_permit (
   CONSTRAINT subject_permit_user FOREIGN KEY (user_id) REFERENCES user (id)
 ) ENGINE = InnoDB DEFAULT CHARSET = utf8mb4 COLLATE = utf8mb4_bin;
 
--- As 0024 has it. The subject goes at once, so that the person can begin anew: the next login makes another user.
+-- As 0030 has it. The subject goes at once, so that the person can begin anew: the next login makes another user.
 CREATE OR REPLACE FUNCTION user_delete(
   p_user BIGINT UNSIGNED, p_hash VARCHAR(128) CHARACTER SET ascii COLLATE ascii_bin, p_retired BINARY(32),
   p_give_up BOOLEAN) RETURNS BOOLEAN
@@ -42,6 +42,9 @@ BEGIN
       SELECT COUNT(*) INTO owning FROM packet
         WHERE sender_id = p_user AND state <> 'closed' AND grabbed_fen < amount_fen + returned_fen;
     END IF;
+    IF owning = 0 THEN
+      SELECT COUNT(*) INTO owning FROM withdrawal WHERE user_id = p_user AND state = 'pending';
+    END IF;
     IF owning > 0 THEN
       SIGNAL SQLSTATE '45000' SET MYSQL_ERRNO = 31001, MESSAGE_TEXT = 'there is money left';
     END IF;
@@ -54,5 +57,7 @@ BEGIN
       AND grabbed_count < count + returned_count;
   UPDATE user SET username = CONCAT('~', id), nickname = '', face = NULL, password_hash = NULL, deleting_ms = now_ms
     WHERE id = p_user;
+  DELETE FROM picture WHERE user_id = p_user;
+  DELETE FROM cover WHERE user_id = p_user;
   RETURN TRUE;
 END;

@@ -935,7 +935,7 @@ TEST(only_auth_uses_invitations_and_notes_consent)
     assert_denied_but(1U << AUTH, "UPDATE invitation SET used_ms = 1", "UPDATE invitation SET used_by = 1", accepted,
                       made_by_user);
     assert_denied_but(1U << SUPPORT, made);
-    assert_denied_but(1U << AUTH | 1U << PAGE, "SELECT version FROM user_terms");
+    assert_denied_but(1U << AUTH | 1U << SSO | 1U << PAGE, "SELECT version FROM user_terms");
     assert_allowed(SUPPORT, "SELECT used_by, note, author FROM invitation LIMIT 1");
     assert_allowed(PAGE, "SELECT accepted_ms FROM user_terms LIMIT 1");
 }
