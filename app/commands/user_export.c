@@ -31,7 +31,9 @@ struct export_run {
 static void out_flush(struct export_run *run)
 {
     const struct str text = buf_view(&run->out);
-    run->failed = run->failed || run->out.failed || fwrite(text.ptr, 1, text.len, stdout) != text.len;
+    if (text.len > 0 && fwrite(text.ptr, 1, text.len, stdout) != text.len)
+        run->failed = true;
+    run->failed = run->failed || run->out.failed;
     buf_reset(&run->out);
 }
 

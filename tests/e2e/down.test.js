@@ -29,7 +29,7 @@ const COMMANDS = {
 const OTHERS = ['setup', 'check', 'doctor', 'trace', 'setting', 'settings', 'keys', 'picture', 'verify', 'verify-receipt', 'crash-points', 'version', 'help'];
 // Whether a command continues: a process waits for its stores, and commands that only read tables work without Redis.
 const goesOn = (words, stores) => /^(serve|settle) /.test(words)
-  || (!stores.includes('MariaDB') && /^(migrate|replay|user find|user export|invitation|money|service)\b/.test(words));
+  || (!stores.includes('MariaDB') && /^(migrate|replay|user find|user export|user login-link|invitation|money|service)\b/.test(words));
 
 // The other states are tested with one command of each kind: processes, scripts, and commands that read rows.
 const OF_EACH_KIND = ['audit', 'replay', 'backup', 'serve'];
