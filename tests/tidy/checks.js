@@ -468,11 +468,26 @@ export function asvs(sources) {
 }
 
 // The first line of a migration says whether an older program works with the tables afterwards (docs/how-to/migrations.md).
-// Files up to LAST_WITHOUT_HEAD are older than this rule, and no applied file changes.
-const LAST_WITHOUT_HEAD = 18;
-export const migrations = (sources) => sources.files('sql/migrations', /\.sql$/)
-  .filter((file) => Number(basename(file).slice(0, 4)) > LAST_WITHOUT_HEAD && !/^-- additive: (yes|no, .*\S)\n/.test(sources.read(file)))
-  .map((file) => `${file}:1: the first line must be "-- additive: yes" or "-- additive: no, REASON"`);
+// A function that replaces one says which file has the one before it, so that nobody copies an older text. Files that are
+// older than a rule are let alone, because no applied file changes.
+const LAST_WITHOUT_HEAD = 18, LAST_WITHOUT_ORIGIN = 30;
+export const migrations = (sources) => {
+  const found = [], newest = new Map();
+  for (const file of sources.files('sql/migrations', /\.sql$/).sort()) {
+    const text = sources.read(file), number = basename(file).slice(0, 4);
+    if (Number(number) > LAST_WITHOUT_HEAD && !/^-- additive: (yes|no, .*\S)\n/.test(text))
+      found.push(`${file}:1: the first line must be "-- additive: yes" or "-- additive: no, REASON"`);
+    for (const { 1: words, 2: name, index } of text.matchAll(/((?:^--.*\n)*)^CREATE OR REPLACE FUNCTION (\w+)\b/gm)) {
+      const before = newest.get(name);
+      const line = text.slice(0, index + words.length).split('\n').length;
+      if (before && Number(number) > LAST_WITHOUT_ORIGIN && !words.includes(`As ${before} has it`))
+        found.push(`${file}:${line}: ${name} replaces that of ${before}: say "As ${before} has it" above it, and what is new`);
+      newest.set(name, number);
+    }
+    for (const [, name] of text.matchAll(/^CREATE FUNCTION (\w+)\b/gm)) newest.set(name, number);
+  }
+  return found;
+};
 
 // JSON that people edit has one form.
 export const json = (sources) => JSON_FILES.filter((file) => jsonForm(sources.read(file)) !== sources.read(file))

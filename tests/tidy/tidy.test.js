@@ -222,6 +222,10 @@ const PLANTED = {
     [MIGRATION, '-- Words.\n-- additive: yes\n', /0099_planted/],
     [MIGRATION, '-- additive: yes\nDO 1;\n', FINE],
     [MIGRATION, '-- additive: no, a column is renamed\nDO 1;\n', FINE],
+    [MIGRATION, '-- additive: yes\n-- As 0026 has it.\nCREATE OR REPLACE FUNCTION user_delete(\n', /0099_planted\.sql:3: user_delete replaces/],
+    [MIGRATION, '-- additive: yes\nCREATE OR REPLACE FUNCTION user_delete(\n', /0099_planted\.sql:2: user_delete replaces/],
+    [MIGRATION, '-- additive: yes\n-- As 0040 has it.\nCREATE OR REPLACE FUNCTION user_delete(\n', FINE],
+    [MIGRATION, '-- additive: yes\nCREATE OR REPLACE FUNCTION of_its_own(\n', FINE],
   ],
   json: [
     ['templates/openapi.json', replaced('{ "type"', '{\n"type"'), /openapi\.json:1: not in its form/],
