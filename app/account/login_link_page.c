@@ -54,6 +54,16 @@ static const struct problem DISABLED = { 403, "link-disabled", "text/account_dis
 static const struct problem USE_UNKNOWN = { 503, "unknown", "text/login_link_unknown", "text/login_link_unknown_detail",
                                             0 };
 
+/* Often the visitor has used it, and has a password or a passkey since: the page of a guest leads to the login. */
+static void respond_gone(struct exchange *x)
+{
+    struct model m;
+    model_init(&m, x->arena);
+    if (x->visitor.user_id == 0)
+        value_page_text(&m, &m.root, "login_url", STR("/login"));
+    respond_problem_with(x, &GONE, &m);
+}
+
 static bool code_read(struct exchange *x, struct str code, struct login_link *out)
 {
     return login_link_read(keys_get(&x->app->stores.config->keys, KEY_LOGIN_LINKS), code, out);
@@ -94,7 +104,7 @@ enum step login_link_show(struct exchange *x)
     if (readable && code_read(x, query.code, &link))
         st = login_link_find(x->app->stores.db, x->arena, &link, x->now_ms, &user, &until_ms);
     if (st == ST_NOT_FOUND) {
-        respond_problem(x, &GONE);
+        respond_gone(x);
         return STEP_DONE;
     }
     if (st != ST_OK) {
@@ -107,6 +117,7 @@ enum step login_link_show(struct exchange *x)
     value_page_text(&m, person, "nickname", user.nickname);
     value_page_text(&m, person, "username", user.username);
     view_avatar_model(&m, person, user.id, user.nickname, &user.face);
+    value_page_text(&m, &m.root, "until_at", clock_rfc3339(x->arena, until_ms));
     value_page_text(&m, &m.root, "until", clock_zone_minute(x->arena, until_ms));
     value_page_bool(&m, &m.root, "other", x->visitor.user_id != 0 && x->visitor.user_id != user.id);
     respond_model(x, 200, "pages/login_link", &m);
@@ -146,7 +157,7 @@ static enum step refuse(struct exchange *x, enum status st, uint64_t user_id)
     if (st == ST_NOT_FOUND || st == ST_CONFLICT)
         security_log(x, SECURITY_LOGIN_REFUSED, user_id, "reason=%s", st == ST_CONFLICT ? "disabled" : "link");
     if (st == ST_NOT_FOUND)
-        respond_problem(x, &GONE);
+        respond_gone(x);
     else if (st == ST_CONFLICT)
         respond_problem(x, &DISABLED);
     else if (st == ST_UNKNOWN)

@@ -99,8 +99,9 @@ void view_total_model(struct model *m, struct value *object, const char *name, c
 void view_size_model(struct model *m, struct value *object, int64_t fen)
 {
     char text[MONEY_TEXT_MAX];
-    /* In halves of a digit: the symbol is half as large. The name of a unit may have a line of its own. */
-    const size_t width = 2 * money_format(fen, text) + utf8_codepoints(str_from(money_unit()->symbol));
+    /* In halves of a digit: the symbol is half as large, as is the name in its place, behind a blank. */
+    const size_t symbol = utf8_codepoints(str_from(money_unit()->symbol));
+    const size_t width = 2 * money_format(fen, text) + (symbol > 0 ? symbol : 1 + 2 * unit_width());
     value_page_bool(m, object, "large", width >= LARGE_WIDTH && width < HUGE_WIDTH);
     value_page_bool(m, object, "huge", width >= HUGE_WIDTH);
 }
