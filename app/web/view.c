@@ -142,6 +142,7 @@ void view_site_model(struct exchange *x, struct model *m)
     value_page_bool(m, site, "paused", !x->app->stores.config->sending);
     value_page_bool(m, site, "registers", config_registration(x->app->stores.config) != REGISTRATION_CLOSED);
     value_page_bool(m, site, "by_invitation", config_registration(x->app->stores.config) == REGISTRATION_INVITE);
+    value_page_bool(m, site, "by_issuer", x->app->stores.config->oidc_issuer[0] != '\0');
     value_page_bool(m, site, "guest", x->visitor_known && x->visitor.user_id == 0);
     if (x->visitor.user_id == 0) {
         entry_model(x, m, site);

@@ -398,6 +398,7 @@ test('without passwords the button comes first; people of the issuer come in alt
   const { text } = await new Client().getHtml('/login');
   assert.match(text, /href="\/login\/oidc"/);
   assert.doesNotMatch(text, /type="password"/);
+  assert.ok(LANGUAGES.every((language) => !text.includes(words(language, 'registration_closed'))), text);
   assert.equal((await loginBy(unique('s'))).answer.status, 200);
 });
 

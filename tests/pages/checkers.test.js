@@ -56,7 +56,7 @@ function pageOf({ status = 200 }, url) {
   const { pathname, searchParams } = new URL(url);
   const form = status === 422 || ([403, 429].includes(status) && pathname.endsWith('/open'));
   if (status >= 400 && !form) return `problem ${status}`;
-  return [pathname.replace(/^\/p\/[^/]+/, '/p/ID').replace('/account/tokens', '/account/developers').replace('/account/sessions/end', '/account/devices').replace(/\/(deposit|nickname|picture|open|thanks)$/, ''), searchParams.get('year') ?? ''].join('');
+  return [pathname.replace(/^\/p\/[^/]+/, '/p/ID').replace('/account/tokens', '/account/developers').replace('/account/sessions/end', '/account/devices').replace(/oidc\/(un)?link$/, 'oidc').replace(/\/(deposit|nickname|picture|open|thanks)$/, ''), searchParams.get('year') ?? ''].join('');
 }
 
 async function findings({ state, width, ...look }) {

@@ -4,7 +4,7 @@ import assert from 'node:assert/strict';
 import { sql } from '../../e2e/support/mysql.js';
 import { redis } from '../../e2e/support/redis.js';
 import { poll, site, unique } from '../../e2e/support/site.js';
-import { grab } from './world.js';
+import { grab, LONGEST } from './world.js';
 
 const DAY_MS = 86_400_000;
 
@@ -50,6 +50,23 @@ const sendsLimited = ({ sender }, work) => site.withSetting(['page'], { HB_LIMIT
 // Other settings of who may register, and how.
 const door = (settings) => (world, work) => site.withSetting(['hot', 'page', 'auth'], settings, work);
 
+// People may log in by an issuer that is away. latin and bare have linked an account there.
+const ISSUER = 'http://127.0.0.1:9';
+const withIssuer = (more) => async ({ latin, bare }, work) => {
+  const settings = { HB_OIDC_ISSUER: ISSUER, HB_OIDC_CLIENT_ID: 'pages', HB_OIDC_NAME: LONGEST.issuer, ...more };
+  for (const client of [latin, bare]) {
+    const { id } = (await client.get('/account')).json;
+    await sql(`INSERT INTO subject (issuer, subject, user_id, linked_ms) VALUES ('${ISSUER}', '${id}', ${id}, ${Date.now()})`);
+  }
+  await site.start('sso', settings);
+  try {
+    await site.withSetting(['hot', 'page', 'auth'], settings, work);
+  } finally {
+    await site.dev('stop', 'sso');
+    await sql(`DELETE FROM subject WHERE issuer = '${ISSUER}'`);
+  }
+};
+
 // A user may send 10 yuan in a day, of which the sender has sent more. The others have received all of it.
 const capped = async ({ sender, grabber, wide }, work) => {
   assert.equal((await sender.post('/send', { kind: 'even', amount: '10', count: '1', request_key: unique('k') })).status, 201);
@@ -74,6 +91,8 @@ const TROUBLES = {
   'with terms': door({ HB_REGISTRATION: 'invite', HB_TERMS_URL: 'https://example.com/terms', HB_TERMS_VERSION: '2026-12-01' }),
   'registration closed': door({ HB_REGISTRATION: 'closed' }),
   'without passwords': door({ HB_PASSWORD_LOGIN: 'off' }),
+  'with an issuer': withIssuer({}),
+  'an issuer alone': withIssuer({ HB_PASSWORD_LOGIN: 'off', HB_REGISTRATION: 'closed' }),
   capped,
   'sending paused': (world, work) => site.withSetting(['hot', 'page', 'auth'], { HB_SENDING: 'off' }, work),
   'logins limited': (world, work) => site.withSetting(['nginx'], { HB_LIMITS: 'on' }, work),

@@ -22,6 +22,7 @@ export const LONGEST = {
   emoji: '👨‍👩‍👧‍👦🏳️‍🌈🇨🇳👩🏽‍🚀👨‍❤️‍💋‍👨'.repeat(5),
   arabic: 'كل عام وأنتم بخير ٢٠٢٦!!!',
   wide: '福'.repeat(32),
+  issuer: '福'.repeat(16), // oidc_name: 48 bytes
   latin: 'W'.repeat(32),
   rtl: 'عبد الرحمن بن محمد ١٢٣٤ الأنصاري',
   phrase: '芝麻开门'.repeat(5), // 20 graphemes
