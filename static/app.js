@@ -92,9 +92,7 @@
 
   /* Each form is sent once. The form of a coin is sent by opening.js, if it has loaded. */
   all('form[data-open], form[data-once]', function (form) {
-    var button = form.querySelector('button[type=submit]');
-    if (!button) return; /* registering where passwords are off: passkey_new.js sends it */
-    var words = button.textContent, sent = false, reached = false;
+    var button = form.querySelector('button[type=submit]'), words = button.textContent, sent = false, reached = false;
     var open = form.hasAttribute('data-open');
     form.addEventListener('submit', function (event) {
       if (sent) { event.preventDefault(); return; }
