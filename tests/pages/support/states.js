@@ -590,7 +590,7 @@ export async function open(window, world, state, look) {
   const { page } = window;
   assert.ok(!state.as || world[state.as], `${state.name}: ${state.as} is nobody`);
   await window.enter(world[state.as], look);
-  const url = urlOf(state, world);
+  let url; // it may name what `before` has made
   const status = state.status ?? 200;
   const problems = [];
   page.on('console', (message) => {
@@ -606,6 +606,7 @@ export async function open(window, world, state, look) {
   for (let i = 0; i < (repeated ? TRIES : RETRIES); i += 1) {
     problems.length = 0;
     await state.before?.(world);
+    url = urlOf(state, world);
     const stop = state.beside?.(world);
     response = await arrive(page, url, state, world);
     html = await response.text(); // at once: the browser keeps it only for a while
